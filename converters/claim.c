@@ -1,0 +1,160 @@
+/* A framework node that a UDO claims: translated into the neutral form that src/udo works on. */
+#include <string.h>
+
+#include "converters/driver.h"
+
+static struct param attr_param(struct arena *arena, const struct fw_attr *a)
+{
+    struct param p = {.set = true, .usage = 1, .name = a->name, .shape.rank = 1, .shape.dims = {(int64_t)a->count}};
+    double *floats;
+    switch (a->kind) {
+    case FW_INT:
+        p.dtype = DT_INT64;
+        p.i = a->i;
+        break;
+    case FW_FLOAT:
+        p.dtype = DT_FLOAT32;
+        p.f = (double)a->f;
+        break;
+    case FW_STRING:
+        p.dtype = DT_STRING;
+        p.s = a->s;
+        break;
+    case FW_INTS:
+        p.is_tensor = true;
+        p.dtype = DT_INT64;
+        p.ints = a->ints;
+        break;
+    case FW_FLOATS:
+        p.is_tensor = true;
+        p.dtype = DT_FLOAT32;
+        floats = arena_array(arena, double, a->count);
+        convert_elements(floats, DT_FLOAT64, a->floats, DT_FLOAT32, a->count);
+        p.floats = floats;
+        break;
+    case FW_STRINGS:
+        p.is_tensor = true;
+        p.dtype = DT_STRING;
+        p.strings = a->strings;
+        break;
+    case FW_TENSOR:
+        p.is_tensor = true;
+        p.dtype = a->tensor->view.dtype;
+        p.shape = view_shape(&a->tensor->view);
+        if (p.dtype == DT_STRING)
+            p.strings = a->tensor->view.strings;
+        else if (dtype_is_float(p.dtype))
+            p.floats = view_load(arena, &a->tensor->view, DT_FLOAT64);
+        else
+            p.ints = view_load(arena, &a->tensor->view, DT_INT64);
+        break;
+    case FW_GRAPH:
+    case FW_OTHER:
+        break;
+    }
+    return p;
+}
+
+struct claim {
+    struct conversion *c;
+    struct lower *l;
+};
+
+static bool schema_default(void *user, const char *attr, struct param *out)
+{
+    const struct claim *claim = user;
+    const struct fw_node *n = claim->l->node;
+    const struct frontend *frontend = claim->c->frontend;
+    return !*n->domain && frontend->schema_default && frontend->schema_default(n->op_type, n->version, attr, out);
+}
+
+/* Lowers the node natively beside the graph, looks at the types that come out, and takes it all away again. */
+static bool native_types(void *user, struct type *out)
+{
+    const struct claim *claim = user;
+    struct graph *g = claim->c->graph;
+    const struct fw_node *n = claim->l->node;
+    const struct lower_row *row = find_row(claim->c->frontend, n->domain, n->op_type, n->version);
+    if (!row)
+        return false;
+    struct fw_node unnamed = *n;
+    unnamed.outputs = arena_array(claim->c->arena, const char *, n->n_outputs);
+    for (size_t i = 0; i < n->n_outputs; i++)
+        unnamed.outputs[i] = "";
+    tensor_id *outs = arena_array(claim->c->arena, tensor_id, n->n_outputs);
+    struct lower probe = *claim->l;
+    struct diags quiet;
+    diags_init(&quiet, claim->c->arena);
+    struct build b;
+    build_init(&b, g, &quiet);
+    probe.b = &b;
+    probe.diags = &quiet;
+    probe.node = &unnamed;
+    probe.out = outs;
+    probe.arg = row->arg;
+    size_t nodes = g->nodes.count, order = g->order.count;
+    for (size_t i = 0; i < n->n_outputs; i++)
+        outs[i] = NO_TENSOR;
+    bool known = row->fn(&probe) == ODLC_OK;
+    for (size_t i = 0; known && i < n->n_outputs; i++)
+        if (outs[i] != NO_TENSOR)
+            out[i] = graph_tensor(g, outs[i])->type;
+    for (size_t i = nodes; i < g->nodes.count; i++)
+        if (graph_node(g, (node_id)i)->op)
+            graph_remove_node(g, (node_id)i);
+    g->order.count = order;
+    return known;
+}
+
+static void find_declared(struct conversion *c, const struct fw_node *n, struct type *types, bool *has_shape)
+{
+    for (size_t i = 0; i < n->n_outputs; i++) {
+        uint32_t at = *n->outputs[i] ? map_get(&c->declared, n->outputs[i]) : MAP_NONE;
+        if (at == MAP_NONE)
+            continue;
+        const struct fw_value *v = c->all_values.data[at];
+        types[i].dtype = v->dtype;
+        has_shape[i] = v->has_shape;
+        for (uint32_t k = 0; v->has_shape && k < v->rank; k++)
+            has_shape[i] &= v->dims[k] != DIM_OPEN;
+        if (has_shape[i]) {
+            types[i].shape.rank = v->rank;
+            memcpy(types[i].shape.dims, v->dims, v->rank * sizeof *v->dims);
+        }
+    }
+}
+
+odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct udo_def *def)
+{
+    const struct fw_node *n = l->node;
+    struct claim claim = {.c = c, .l = l};
+    struct param *attrs = arena_array(c->graph->arena, struct param, n->n_attrs);
+    struct type *declared = arena_array(c->arena, struct type, n->n_outputs);
+    bool *has_shape = arena_array(c->arena, bool, n->n_outputs);
+    uint32_t n_attrs = 0;
+    for (size_t i = 0; i < n->n_attrs; i++) {
+        const struct fw_attr *a = &n->attrs[i];
+        if (a->kind == FW_GRAPH || a->kind == FW_OTHER)
+            return lower_unsupported(l, a->name, NULL, "attribute %s holds a subgraph or a kind that no UDO can take",
+                                     a->name);
+        attrs[n_attrs++] = attr_param(c->graph->arena, a);
+    }
+    find_declared(c, n, declared, has_shape);
+    struct udo_call call = {.path = c->model->path,
+                            .label = n->name,
+                            .op_type = n->op_type,
+                            .domain = n->domain,
+                            .in = l->in,
+                            .n_in = l->n_in,
+                            .attrs = attrs,
+                            .n_attrs = n_attrs,
+                            .out_names = n->outputs,
+                            .declared = declared,
+                            .declared_shape = has_shape,
+                            .n_out = l->n_out,
+                            .channels_first = c->frontend->channels_first,
+                            .user = &claim,
+                            .schema_default = schema_default,
+                            .native_types = native_types};
+    return udo_build(&c->udos, def, l->b, &call, l->out);
+}

@@ -1,0 +1,219 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "converters/driver.h"
+#include "dlc/record.h"
+#include "opendlc/version.h"
+
+struct odlc_conversion {
+    struct conversion c;
+};
+
+static bool claims(void *user, const char *op_type, const char *domain)
+{
+    return udo_find(user, op_type, domain) != NULL;
+}
+
+static odlc_status load_udos(struct conversion *c)
+{
+    odlc_status status = ODLC_OK;
+    udo_set_init(&c->udos, c->arena, &c->diags);
+    c->udos.promote_static = c->options->promote_static;
+    for (size_t i = 0; i < c->options->n_udo_configs; i++) {
+        odlc_status loaded = udo_load_json(&c->udos, c->options->udo_configs[i]);
+        if (status == ODLC_OK)
+            status = loaded; /* the errors of all configs are reported */
+    }
+    return status;
+}
+
+static odlc_status check_options(struct conversion *c)
+{
+    const struct odlc_convert_options *o = c->options;
+    if (!o->input)
+        return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = NULL), "no-input", "no model is given");
+    if (o->model_version && strlen(o->model_version) > 64)
+        return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = NULL), "model-version",
+                          "the model version is longer than 64 bytes");
+    if (!o->dump_ir_after)
+        return ODLC_OK;
+    for (size_t i = 0; pass_name(i); i++)
+        if (strcmp(pass_name(i), o->dump_ir_after) == 0)
+            return ODLC_OK;
+    text names = {0};
+    for (size_t i = 0; pass_name(i); i++)
+        text_add(c->arena, &names, "%s%s", i ? ", " : "the passes are: ", pass_name(i));
+    return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.hint = names.data), "unknown-pass", "there is no pass %s",
+                      o->dump_ir_after);
+}
+
+/* preserve_names and input_layouts as maps, which live in `names` and `layouts`. */
+static odlc_status pass_options(struct conversion *c, struct map *names, struct map *layouts, struct pass_options *out)
+{
+    static const char *const known[] = {[INPUT_NCHW] = "NCHW", [INPUT_NHWC] = "NHWC", [INPUT_NONTRIVIAL] = "NONTRIVIAL"};
+    const struct odlc_convert_options *o = c->options;
+    *out = (struct pass_options){.no_batchnorm_folding = o->no_batchnorm_folding,
+                                 .preserve_layout = o->preserve_layout,
+                                 .preserve_dtype = o->preserve_dtype,
+                                 .keep_disconnected = o->keep_disconnected_nodes,
+                                 .dump_after = o->dump_ir_after};
+    map_init(names, c->arena);
+    map_init(layouts, c->arena);
+    for (size_t i = 0; i < o->n_preserve_names; i++)
+        map_put(names, o->preserve_names[i], 1);
+    for (size_t i = 0; i < o->n_input_layouts; i++) {
+        uint32_t layout = 0;
+        while (layout < COUNT_OF(known) && strcmp(known[layout], o->input_layouts[i].value) != 0)
+            layout++;
+        if (layout == COUNT_OF(known))
+            return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.hint = "NCHW, NHWC or NONTRIVIAL"), "bad-layout",
+                              "--input_layout %s: there is no layout %s", o->input_layouts[i].name,
+                              o->input_layouts[i].value);
+        map_put(layouts, o->input_layouts[i].name, layout);
+    }
+    out->preserve_names = o->n_preserve_names ? names : NULL;
+    out->input_layouts = o->n_input_layouts ? layouts : NULL;
+    return ODLC_OK;
+}
+
+static void summarize(struct conversion *c, const struct pass_context *passes)
+{
+    const struct graph *g = c->graph;
+    bool *counted = arena_array(c->scratch, bool, g->tensors.count);
+    c->summary.permutes_inserted = passes->permutes_inserted;
+    for (size_t i = 0; i < g->order.count; i++) {
+        const struct node *n = graph_node(g, g->order.data[i]);
+        c->summary.ops++;
+        c->summary.udo_ops += n->op->package != NULL;
+        for (uint32_t k = 0; k < n->n_inputs; k++) {
+            if (n->inputs[k] == NO_TENSOR || counted[n->inputs[k]])
+                continue;
+            const struct tensor *t = graph_tensor(g, n->inputs[k]);
+            counted[n->inputs[k]] = true;
+            if (t->kind == TENSOR_STATIC)
+                c->summary.static_bytes += shape_count(&t->type.shape) * dtype_size(t->type.dtype);
+        }
+    }
+}
+
+static odlc_status run_passes(struct conversion *c)
+{
+    struct pass_options options;
+    struct map names, layouts;
+    TRY(pass_options(c, &names, &layouts, &options));
+    struct pass_context passes = {.scratch = c->scratch, .diags = &c->diags, .options = &options};
+    odlc_status status = pass_run_all(&passes, c->graph);
+    c->dumped = passes.dumped;
+    if (status == ODLC_OK)
+        summarize(c, &passes);
+    return status;
+}
+
+/* The graph goes by the stem of the file that is written first (dlc-format.md). */
+static const char *graph_name(struct conversion *c)
+{
+    const char *path = c->options->output ? c->options->output : c->options->input;
+    const char *slash = strrchr(path, '/'), *stem = slash ? slash + 1 : path, *dot = strrchr(stem, '.');
+    return dot && dot != stem ? arena_strndup(c->arena, stem, (size_t)(dot - stem)) : arena_strdup(c->arena, stem);
+}
+
+static odlc_status write_container(struct conversion *c)
+{
+    const struct odlc_convert_options *o = c->options;
+    struct dlc_write_options options = {.netp = o->netp,
+                                        .converter_command = o->converter_command,
+                                        .converter_version = "OpenDLC-" ODLC_VERSION,
+                                        .model_copyright = o->model_copyright,
+                                        .model_version = o->model_version};
+    return dlc_write(c->scratch, &c->diags, c->graph, o->output, &options);
+}
+
+/* The road, a step a line. */
+static odlc_status run(struct conversion *c)
+{
+    const struct frontend *frontend = c->frontend;
+    TRY(check_options(c));
+    TRY(load_udos(c));
+    TRY(frontend->load(c->arena, &c->diags, c->options->input, claims, &c->udos, &c->model));
+    TRY(prepare_model(c));
+    odlc_status surveyed = survey_ops(c);
+    if (c->options->dry_run) {
+        c->udo_stub = write_udo_stub(c);
+        return surveyed;
+    }
+    TRY(surveyed);
+    c->graph = graph_create(c->arena, graph_name(c));
+    TRY(lower_graph(c));
+    TRY(run_passes(c));
+    return c->options->output ? write_container(c) : ODLC_OK;
+}
+
+odlc_status convert_model(const struct frontend *frontend, const struct odlc_convert_options *options,
+                          struct odlc_conversion **out)
+{
+    *out = NULL;
+    struct arena *arena = arena_create(), *volatile scratch = NULL;
+    if (!arena || setjmp(*arena_catch(arena))) {
+        arena_destroy(scratch);
+        arena_destroy(arena);
+        return ODLC_ERR_NOMEM;
+    }
+    scratch = arena_create();
+    if (!scratch)
+        arena_exhausted(arena);
+    if (setjmp(*arena_catch(scratch)))
+        arena_exhausted(arena);
+    struct odlc_conversion *conversion = arena_new(arena, struct odlc_conversion);
+    struct conversion *c = &conversion->c;
+    c->arena = arena;
+    c->scratch = scratch;
+    c->frontend = frontend;
+    c->options = options;
+    diags_init(&c->diags, arena);
+    odlc_status status = run(c);
+    if (status != ODLC_OK && c->diags.errors == 0)
+        (void)diag_error(&c->diags, status, AT(.file = options->input), "failed", "%s", odlc_status_name(status));
+    *out = conversion;
+    return status;
+}
+
+void odlc_conversion_free(struct odlc_conversion *conversion)
+{
+    if (!conversion)
+        return;
+    struct arena *arena = conversion->c.arena;
+    arena_destroy(conversion->c.scratch);
+    arena_destroy(arena);
+}
+
+const struct odlc_diag *odlc_conversion_diags(const struct odlc_conversion *conversion, size_t *count)
+{
+    *count = conversion->c.diags.list.count;
+    return conversion->c.diags.list.data;
+}
+
+const struct odlc_op_report *odlc_conversion_ops(const struct odlc_conversion *conversion, size_t *count)
+{
+    *count = conversion->c.ops.count;
+    return conversion->c.ops.data;
+}
+
+const char *odlc_conversion_udo_stub(const struct odlc_conversion *conversion)
+{
+    return conversion->c.udo_stub;
+}
+
+const char *odlc_conversion_dump(const struct odlc_conversion *conversion)
+{
+    return conversion->c.dumped;
+}
+
+struct odlc_conversion_summary odlc_conversion_summary(const struct odlc_conversion *conversion)
+{
+    return conversion->c.summary;
+}
+
+const char *odlc_pass_name(size_t i)
+{
+    return pass_name(i);
+}

@@ -1,0 +1,59 @@
+/* The road from a framework graph to a container: one driver for all front ends. */
+#ifndef CONVERTERS_DRIVER_H
+#define CONVERTERS_DRIVER_H
+
+#include "converters/lower.h"
+#include "opendlc/convert.h"
+#include "pass/pass.h"
+#include "udo/udo.h"
+
+/* Whether a UDO claims ops of that type: a front end leaves such nodes whole. */
+typedef bool fw_claims_fn(void *user, const char *op_type, const char *domain);
+
+/* What a front end is to the driver. */
+struct frontend {
+    odlc_status (*load)(struct arena *arena, struct diags *diags, const char *path, fw_claims_fn *claims, void *user,
+                        struct fw_model **out);
+    const struct lower_row *rows; /* sorted by domain, op, lo */
+    size_t n_rows;
+    bool (*schema_default)(const char *op_type, int64_t version, const char *attr, struct param *out);
+    bool channels_first; /* the framework's spatial tensors are NCHW */
+};
+
+struct conversion {
+    struct arena *arena, *scratch;
+    struct diags diags;
+    const struct frontend *frontend;
+    const struct odlc_convert_options *options;
+    struct fw_model *model;
+    struct udo_set udos;
+    struct graph *graph;
+    struct map values;     /* name of a value of the model → tensor_id */
+    struct map declared;   /* name → index into all_values */
+    VEC(const struct fw_value *) all_values;
+    bool *live;            /* per node of the model: needed for an output */
+    VEC(struct odlc_op_report) ops;
+    const char *udo_stub, *dumped;
+    struct odlc_conversion_summary summary;
+};
+
+/* The row for a node: NULL when there is none for its domain, op and version. */
+const struct lower_row *find_row(const struct frontend *frontend, const char *domain, const char *op, int64_t version);
+
+/* prepare.c: applies -d, --batch, --define_symbol, --input_dtype and --out_node to the model, gives unnamed nodes a name, finds the live
+ * nodes. */
+odlc_status prepare_model(struct conversion *c) MUST_USE;
+/* survey.c: fills ops; an error for each op type that is neither native nor claimed. */
+odlc_status survey_ops(struct conversion *c) MUST_USE;
+/* The config that a user can start from for the unsupported ops, or NULL. */
+const char *write_udo_stub(struct conversion *c);
+/* lower_graph.c: the model as an IR graph. */
+odlc_status lower_graph(struct conversion *c) MUST_USE;
+/* claim.c: a node that a UDO claims. */
+odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct udo_def *def) MUST_USE;
+
+/* convert.c: the whole road, behind odlc_convert_onnx. */
+odlc_status convert_model(const struct frontend *frontend, const struct odlc_convert_options *options,
+                          struct odlc_conversion **out) MUST_USE;
+
+#endif

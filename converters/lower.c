@@ -1,0 +1,169 @@
+#include "converters/lower.h"
+
+#include <string.h>
+
+const char *lower_out_name(const struct lower *l, uint32_t i)
+{
+    return i < l->n_out && *l->node->outputs[i] ? l->node->outputs[i] : NULL;
+}
+
+tensor_id lower_in(const struct lower *l, uint32_t i)
+{
+    return i < l->n_in ? l->in[i] : NO_TENSOR;
+}
+
+static odlc_status report(const struct lower *l, odlc_status status, const char *code, const char *attribute,
+                          const char *hint, const char *format, va_list args)
+{
+    const char *message = arena_vprintf(l->diags->arena, format, args);
+    return diag_error(l->diags, status,
+                      AT(.file = l->path, .node = fw_node_label(l->node), .attribute = attribute, .hint = hint), code,
+                      "%s: %s", l->node->op_type, message);
+}
+
+odlc_status lower_invalid(const struct lower *l, const char *attribute, const char *hint, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    odlc_status status = report(l, ODLC_ERR_INVALID, "invalid-node", attribute, hint, format, args);
+    va_end(args);
+    return status;
+}
+
+odlc_status lower_unsupported(const struct lower *l, const char *attribute, const char *hint, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    odlc_status status = report(l, ODLC_ERR_UNSUPPORTED, "unsupported-node", attribute, hint, format, args);
+    va_end(args);
+    return status;
+}
+
+odlc_status lower_need(const struct lower *l, uint32_t i, const char *what, tensor_id *out)
+{
+    tensor_id id = lower_in(l, i);
+    if (id == NO_TENSOR)
+        return lower_invalid(l, NULL, NULL, "input %u (%s) is missing", i, what);
+    *out = id;
+    return ODLC_OK;
+}
+
+/* *out NULL when the node does not have it. */
+static odlc_status find_attr(const struct lower *l, const char *name, enum fw_attr_kind kind, const char *kind_name,
+                             const struct fw_attr **out)
+{
+    const struct fw_attr *a = fw_find_attr(l->node, name);
+    if (a && a->kind != kind)
+        return lower_invalid(l, name, NULL, "attribute %s is not %s", name, kind_name);
+    *out = a;
+    return ODLC_OK;
+}
+
+odlc_status lower_attr_int(const struct lower *l, const char *name, int64_t absent, int64_t *out)
+{
+    const struct fw_attr *a;
+    TRY(find_attr(l, name, FW_INT, "an integer", &a));
+    *out = a ? a->i : absent;
+    return ODLC_OK;
+}
+
+odlc_status lower_attr_float(const struct lower *l, const char *name, double absent, double *out)
+{
+    const struct fw_attr *a;
+    TRY(find_attr(l, name, FW_FLOAT, "a float", &a));
+    *out = a ? (double)a->f : absent;
+    return ODLC_OK;
+}
+
+odlc_status lower_attr_string(const struct lower *l, const char *name, const char *absent, const char **out)
+{
+    const struct fw_attr *a;
+    TRY(find_attr(l, name, FW_STRING, "a string", &a));
+    *out = a ? a->s : absent;
+    return ODLC_OK;
+}
+
+odlc_status lower_attr_ints(const struct lower *l, const char *name, const int64_t **out, uint32_t *count)
+{
+    const struct fw_attr *a;
+    TRY(find_attr(l, name, FW_INTS, "a list of integers", &a));
+    *out = a ? a->ints : NULL;
+    *count = a ? (uint32_t)a->count : 0;
+    return ODLC_OK;
+}
+
+odlc_status lower_attr_floats(const struct lower *l, const char *name, const float **out, uint32_t *count)
+{
+    const struct fw_attr *a;
+    TRY(find_attr(l, name, FW_FLOATS, "a list of floats", &a));
+    *out = a ? a->floats : NULL;
+    *count = a ? (uint32_t)a->count : 0;
+    return ODLC_OK;
+}
+
+bool lower_has_attr(const struct lower *l, const char *name)
+{
+    return fw_find_attr(l->node, name) != NULL;
+}
+
+/* The graph input behind a tensor, found by walking back over first inputs: what a user could freeze. */
+static const char *graph_input_behind(const struct lower *l, tensor_id id)
+{
+    const struct graph *g = l->b->graph;
+    while (graph_tensor(g, id)->producer != NO_NODE) {
+        const struct node *n = graph_node(g, graph_tensor(g, id)->producer);
+        tensor_id next = NO_TENSOR;
+        for (uint32_t i = 0; i < n->n_inputs && next == NO_TENSOR; i++)
+            if (n->inputs[i] != NO_TENSOR && graph_tensor(g, n->inputs[i])->kind != TENSOR_STATIC)
+                next = n->inputs[i];
+        if (next == NO_TENSOR)
+            return NULL;
+        id = next;
+    }
+    return graph_tensor(g, id)->kind == TENSOR_INPUT ? graph_tensor(g, id)->name : NULL;
+}
+
+static odlc_status need_constant(const struct lower *l, uint32_t i, const char *what, tensor_id id)
+{
+    if (build_is_const(l->b, id))
+        return ODLC_OK;
+    const char *input = graph_input_behind(l, id);
+    const char *hint = "the value must be known at conversion: make it an initializer of the model";
+    if (input)
+        hint = arena_printf(l->diags->arena,
+                            "its value depends on the graph input %s: make that input an initializer of the model", input);
+    return lower_unsupported(l, what, hint, "input %u (%s) is not a constant", i, what);
+}
+
+odlc_status lower_const_ints(const struct lower *l, uint32_t i, const char *what, const int64_t **out, uint32_t *count)
+{
+    tensor_id id = lower_in(l, i);
+    *out = NULL;
+    *count = 0;
+    if (id == NO_TENSOR)
+        return ODLC_OK;
+    TRY(need_constant(l, i, what, id));
+    uint64_t n = 0;
+    *out = build_const_as_ints(l->b, id, &n);
+    if (n > UINT32_MAX)
+        return lower_invalid(l, what, NULL, "input %u (%s) has too many elements", i, what);
+    *count = (uint32_t)n;
+    return ODLC_OK;
+}
+
+odlc_status lower_const_floats(const struct lower *l, uint32_t i, const char *what, const double **out,
+                               uint32_t *count)
+{
+    tensor_id id = lower_in(l, i);
+    *out = NULL;
+    *count = 0;
+    if (id == NO_TENSOR)
+        return ODLC_OK;
+    TRY(need_constant(l, i, what, id));
+    uint64_t n = 0;
+    *out = build_const_as_floats(l->b, id, &n);
+    if (n > UINT32_MAX)
+        return lower_invalid(l, what, NULL, "input %u (%s) has too many elements", i, what);
+    *count = (uint32_t)n;
+    return ODLC_OK;
+}

@@ -1,0 +1,22 @@
+#include "converters/driver.h"
+#include "converters/onnx/onnx.h"
+#include "converters/onnx/rows.h"
+
+static odlc_status load(struct arena *arena, struct diags *diags, const char *path, fw_claims_fn *claims, void *user,
+                        struct fw_model **out)
+{
+    struct onnx_keep keep = {.claims = claims, .user = user};
+    struct file *file;
+    TRY(file_map(arena, diags, path, &file));
+    return onnx_load_file(arena, diags, file, &keep, out);
+}
+
+odlc_status odlc_convert_onnx(const struct odlc_convert_options *options, struct odlc_conversion **conversion)
+{
+    const struct frontend onnx = {.load = load,
+                                  .rows = onnx_rows,
+                                  .n_rows = onnx_row_count,
+                                  .schema_default = onnx_schema_default,
+                                  .channels_first = true};
+    return convert_model(&onnx, options, conversion);
+}

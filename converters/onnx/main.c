@@ -1,0 +1,348 @@
+/* onnx-to-dlc: an ONNX model with user-defined ops becomes a DLC container. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "opendlc/convert.h"
+#include "tools/options.h"
+#include "tools/print_diags.h"
+
+enum {
+    OPT_INPUT,
+    OPT_OUTPUT,
+    OPT_DIM,
+    OPT_OUT,
+    OPT_UDO,
+    OPT_DTYPE,
+    OPT_LAYOUT,
+    OPT_BATCH,
+    OPT_SYMBOL,
+    OPT_PRESERVE,
+    OPT_PROMOTE,
+    OPT_DRY_RUN,
+    OPT_NO_BN,
+    OPT_KEEP,
+    OPT_MODEL_VERSION,
+    OPT_COPYRIGHT,
+    OPT_FORMAT,
+    OPT_DEPFILE,
+    OPT_JSON,
+    OPT_DUMP,
+    OPT_QUIET,
+    OPT_DEBUG,
+    OPT_IGNORED /* from here: accepted without effect */
+};
+
+static const struct option rows[] = {
+    {.title = "Files"},
+    {.id = OPT_INPUT, .name = "input_network", .shorts = {"i"}, .min = 1, .max = 1, .required = true, .values = "FILE",
+     .help = "the ONNX model"},
+    {.id = OPT_OUTPUT, .name = "output_path", .shorts = {"o"}, .min = 1, .max = 1, .values = "FILE",
+     .help = "the container to write; by default the model's name with .dlc"},
+    {.id = OPT_UDO, .name = "udo_config_paths", .shorts = {"udo"}, .min = 1, .max = MANY_VALUES, .repeatable = true,
+     .values = "FILE...", .help = "JSON descriptions of user-defined ops"},
+    {.id = OPT_COPYRIGHT, .name = "copyright_file", .min = 1, .max = 1, .values = "FILE",
+     .help = "text that is stored as the model's copyright"},
+    {.id = OPT_DEPFILE, .name = "depfile", .min = 1, .max = 1, .values = "FILE",
+     .help = "write the files that the container depends on, in make syntax"},
+    {.title = "The model"},
+    {.id = OPT_DIM, .name = "input_dim", .shorts = {"d"}, .min = 2, .max = 2, .repeatable = true, .values = "NAME DIMS",
+     .help = "dimensions of a graph input: -d data 1,3,224,224"},
+    {.id = OPT_BATCH, .name = "batch", .shorts = {"b"}, .min = 1, .max = 1, .values = "N",
+     .help = "first dimension of every graph input"},
+    {.id = OPT_SYMBOL, .name = "define_symbol", .shorts = {"s"}, .min = 2, .max = 2, .repeatable = true,
+     .values = "NAME N", .help = "size of a symbolic dimension"},
+    {.id = OPT_DTYPE, .name = "input_dtype", .min = 2, .max = 2, .repeatable = true, .values = "NAME TYPE",
+     .help = "element type of a graph input: float32, int64, ..."},
+    {.id = OPT_LAYOUT, .name = "input_layout", .shorts = {"l"}, .min = 2, .max = 2, .repeatable = true,
+     .values = "NAME LAYOUT", .help = "what a graph input means: NCHW, NHWC or NONTRIVIAL"},
+    {.id = OPT_OUT, .name = "out_node", .aliases = {"out_name"}, .min = 1, .max = MANY_VALUES, .repeatable = true,
+     .values = "NAME...", .help = "tensors or nodes where the graph ends"},
+    {.id = OPT_PRESERVE, .name = "preserve_io", .min = 0, .max = MANY_VALUES, .values = "[layout|datatype [NAME...]]",
+     .help = "graph inputs and outputs keep the model's layout, its data types, or both"},
+    {.title = "Conversion"},
+    {.id = OPT_PROMOTE, .name = "udo_promote_static",
+     .help = "store constant data of UDO inputs that their definition does not mark static"},
+    {.id = OPT_NO_BN, .name = "disable_batchnorm_folding", .help = "keep batch normalizations as ops of their own"},
+    {.id = OPT_KEEP, .name = "keep_disconnected_nodes", .help = "convert nodes that no graph output needs, too"},
+    {.id = OPT_FORMAT, .name = "params_format", .min = 1, .max = 1, .values = "nr64|netp",
+     .help = "how parameters are stored: nr64 (default), or netp, inline and below 2 GiB"},
+    {.id = OPT_MODEL_VERSION, .name = "model_version", .min = 1, .max = 1, .values = "TEXT",
+     .help = "stored as the model's version; at most 64 bytes"},
+    {.title = "Reports"},
+    {.id = OPT_DRY_RUN, .name = "dry_run",
+     .help = "list every op (native, UDO, unsupported) and print a UDO config for the unsupported ones; write nothing"},
+    {.id = OPT_JSON, .name = "json", .help = "diagnostics as JSON lines"},
+    {.id = OPT_DUMP, .name = "dump_ir", .min = 1, .max = 1, .values = "after=PASS",
+     .help = "print the graph as text after a pass"},
+    {.id = OPT_QUIET, .name = "quiet", .shorts = {"q"}, .help = "errors and warnings only"},
+    {.id = OPT_DEBUG, .name = "debug", .min = 0, .max = 1, .values = "[N]", .help = "show notes on every decision"},
+    OPTIONS_COMMON,
+    {.title = "Accepted for the sake of existing scripts, without effect"},
+    {.id = OPT_IGNORED, .name = "input_type", .shorts = {"t"}, .min = 2, .max = 2, .repeatable = true, .ignored = true,
+     .values = "NAME TYPE", .help = "kind of data that an input takes"},
+    {.id = OPT_IGNORED + 1, .name = "input_encoding", .shorts = {"e"}, .min = 2, .max = 3, .repeatable = true,
+     .ignored = true, .values = "NAME ENCODING", .help = "colour encoding of an image input"},
+    {.id = OPT_IGNORED + 2, .name = "validation_target", .min = 2, .max = 2, .ignored = true, .values = "RUNTIME CHIP",
+     .help = "target to validate against"},
+    {.id = OPT_IGNORED + 3, .name = "strict", .aliases = {"enable_strict_validation"}, .ignored = true,
+     .help = "strict validation"},
+    {.id = OPT_IGNORED + 4, .name = "package_name", .shorts = {"p"}, .min = 1, .max = 1, .ignored = true,
+     .values = "NAME", .help = "package of custom ops"},
+    {.id = OPT_IGNORED + 5, .name = "op_package_lib", .min = 1, .max = 1, .ignored = true, .values = "FILE",
+     .help = "library of custom ops"},
+    {.id = OPT_IGNORED + 6, .name = "float_bw", .min = 1, .max = 1, .ignored = true, .values = "N",
+     .help = "bit width of floats"},
+    {.id = OPT_IGNORED + 7, .name = "float_bias_bw", .min = 1, .max = 1, .ignored = true, .values = "N",
+     .help = "bit width of biases"},
+    {.id = OPT_IGNORED + 8, .name = "keep_quant_nodes", .ignored = true, .help = "keep quantization nodes"},
+    {.id = OPT_IGNORED + 9, .name = "expand_lstm_op_structure", .ignored = true, .help = "expand LSTM ops"},
+    {.id = OPT_IGNORED + 10, .name = "keep_int64_inputs", .ignored = true, .help = "keep int64 inputs"},
+    {.id = OPT_IGNORED + 11, .name = "no_simplification", .shorts = {"n"}, .ignored = true,
+     .help = "no simplification of the model"},
+};
+
+static const struct command self = {
+    .name = "onnx-to-dlc",
+    .summary = "convert an ONNX model to a DLC container",
+    .usage = "-i MODEL [-o CONTAINER] [options]",
+    OPTION_ROWS(rows),
+};
+
+/* ---- options → odlc_convert_options ---- */
+
+static void collect_pairs(struct arena *arena, const struct options *options, int id,
+                          const struct odlc_name_value **out, size_t *count)
+{
+    VEC(struct odlc_name_value) pairs = {0};
+    for (size_t i = 0; i < options->uses.count; i++) {
+        const struct option_use *use = &options->uses.data[i];
+        if (use->option->id == id)
+            vec_push(arena, &pairs, (struct odlc_name_value){.name = use->values[0], .value = use->values[1]});
+    }
+    *out = pairs.data;
+    *count = pairs.count;
+}
+
+static void collect_values(struct arena *arena, const struct options *options, int id, const char *const **out,
+                           size_t *count)
+{
+    VEC(const char *) values = {0};
+    for (size_t i = 0; i < options->uses.count; i++) {
+        const struct option_use *use = &options->uses.data[i];
+        for (size_t k = 0; use->option->id == id && k < use->n_values; k++)
+            vec_push(arena, &values, use->values[k]);
+    }
+    *out = values.data;
+    *count = values.count;
+}
+
+static const char *default_output(struct arena *arena, const char *input)
+{
+    const char *slash = strrchr(input, '/'), *dot = strrchr(slash ? slash : input, '.');
+    return arena_printf(arena, "%.*s.dlc", dot ? (int)(dot - input) : (int)strlen(input), input);
+}
+
+/* --preserve_io [layout|datatype [NAME…]]: alone it means both, for all. */
+static void read_preserve(struct arena *arena, const struct options *options, struct odlc_convert_options *out)
+{
+    const char *const *values;
+    size_t count;
+    collect_values(arena, options, OPT_PRESERVE, &values, &count);
+    if (!options_given(options, OPT_PRESERVE))
+        return;
+    bool layout = count > 0 && strcmp(values[0], "layout") == 0;
+    bool datatype = count > 0 && strcmp(values[0], "datatype") == 0;
+    out->preserve_layout = layout || !datatype;
+    out->preserve_dtype = datatype || !layout;
+    size_t skip = layout || datatype;
+    out->preserve_names = values + skip;
+    out->n_preserve_names = count - skip;
+}
+
+static odlc_status read_text_file(struct arena *arena, struct diags *diags, const char *path, const char **out)
+{
+    struct file *file;
+    TRY(file_map(arena, diags, path, &file));
+    if (file->size > 65536)
+        return diag_error(diags, ODLC_ERR_LIMIT, AT(.file = path), "copyright", "the copyright text is over 64 KiB");
+    *out = arena_strndup(arena, (const char *)file->data, file->size);
+    return ODLC_OK;
+}
+
+/* The container records the tool and its options, sorted by name, as files of the field do. */
+static const char *command_text(struct arena *arena, const struct options *options)
+{
+    text t = {0};
+    text_add(arena, &t, "onnx-to-dlc");
+    for (const struct option *row = rows; row < rows + COUNT_OF(rows); row++) {
+        for (size_t i = 0; row->name && i < options->uses.count; i++) {
+            const struct option_use *use = &options->uses.data[i];
+            if (use->option != row || row->id == OPT_OUTPUT || row->id == OPT_DEPFILE || row->id == OPT_JSON)
+                continue;
+            text_add(arena, &t, " %s=", row->name);
+            for (size_t k = 0; k < use->n_values; k++)
+                text_add(arena, &t, "%s%s", k ? "," : "", use->values[k]);
+            if (!use->n_values)
+                text_add(arena, &t, "True");
+        }
+    }
+    return t.data;
+}
+
+static odlc_status read_options(struct arena *arena, struct diags *diags, const struct options *options,
+                                struct odlc_convert_options *out)
+{
+    const char *format = options_value(options, OPT_FORMAT, "nr64"), *dump = options_value(options, OPT_DUMP, NULL);
+    out->input = options_value(options, OPT_INPUT, NULL);
+    out->output = options_value(options, OPT_OUTPUT, default_output(arena, out->input));
+    collect_values(arena, options, OPT_UDO, &out->udo_configs, &out->n_udo_configs);
+    collect_values(arena, options, OPT_OUT, &out->out_names, &out->n_out_names);
+    collect_pairs(arena, options, OPT_DIM, &out->input_dims, &out->n_input_dims);
+    collect_pairs(arena, options, OPT_SYMBOL, &out->symbols, &out->n_symbols);
+    collect_pairs(arena, options, OPT_DTYPE, &out->input_dtypes, &out->n_input_dtypes);
+    collect_pairs(arena, options, OPT_LAYOUT, &out->input_layouts, &out->n_input_layouts);
+    read_preserve(arena, options, out);
+    out->promote_static = options_given(options, OPT_PROMOTE);
+    out->no_batchnorm_folding = options_given(options, OPT_NO_BN);
+    out->keep_disconnected_nodes = options_given(options, OPT_KEEP);
+    out->dry_run = options_given(options, OPT_DRY_RUN);
+    out->model_version = options_value(options, OPT_MODEL_VERSION, NULL);
+    out->netp = strcmp(format, "netp") == 0;
+    out->converter_command = command_text(arena, options);
+    TRY(options_int(options, diags, OPT_BATCH, 1, INT32_MAX, &out->batch));
+    if (!out->netp && strcmp(format, "nr64") != 0)
+        return diag_error(diags, ODLC_ERR_USAGE, AT(.hint = "nr64 or netp"), "params-format",
+                          "--params_format: there is no format %s", format);
+    if (dump && strncmp(dump, "after=", 6) != 0)
+        return diag_error(diags, ODLC_ERR_USAGE, AT(.hint = "--dump_ir after=PASS"), "dump-ir",
+                          "--dump_ir: %s is not of the form after=PASS", dump);
+    out->dump_ir_after = dump ? dump + 6 : NULL;
+    if (options_given(options, OPT_COPYRIGHT))
+        TRY(read_text_file(arena, diags, options_value(options, OPT_COPYRIGHT, NULL), &out->model_copyright));
+    return ODLC_OK;
+}
+
+/* ---- results ---- */
+
+static void print_ops(const struct odlc_conversion *conversion)
+{
+    static const char *const status[] = {"native", "UDO", "unsupported"};
+    size_t count, of[3] = {0};
+    const struct odlc_op_report *ops = odlc_conversion_ops(conversion, &count);
+    for (size_t i = 0; i < count; i++) {
+        of[ops[i].status]++;
+        printf("%-12s %s%s%s (version %lld)  %s%s%s\n", status[ops[i].status], ops[i].domain,
+               *ops[i].domain ? "::" : "", ops[i].op_type, (long long)ops[i].version, ops[i].node,
+               ops[i].package ? "  package " : "", ops[i].package ? ops[i].package : "");
+    }
+    printf("%zu ops: %zu native, %zu UDO, %zu unsupported\n", count, of[ODLC_OP_NATIVE], of[ODLC_OP_UDO],
+           of[ODLC_OP_UNSUPPORTED]);
+    if (odlc_conversion_udo_stub(conversion))
+        printf("\nA UDO config to start from:\n%s\n", odlc_conversion_udo_stub(conversion));
+}
+
+static void print_summary(const struct odlc_conversion *conversion, const char *output)
+{
+    struct odlc_conversion_summary s = odlc_conversion_summary(conversion);
+    fprintf(stderr, "%s: %u ops from %u nodes, %u of them UDOs, %u permutes inserted, %.1f MB of constants\n", output,
+            s.ops, s.model_nodes, s.udo_ops, s.permutes_inserted, (double)s.static_bytes / 1e6);
+}
+
+static void write_make_path(FILE *f, const char *path)
+{
+    for (; *path; path++) {
+        if (*path == ' ' || *path == '#' || *path == '\\')
+            fputc('\\', f);
+        if (*path == '$')
+            fputc('$', f);
+        fputc(*path, f);
+    }
+}
+
+static odlc_status write_depfile(struct arena *arena, struct diags *diags, const char *path,
+                                 const struct odlc_convert_options *o)
+{
+    struct out_file *out;
+    char *content = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&content, &size);
+    if (!f)
+        arena_exhausted(arena);
+    write_make_path(f, o->output);
+    fputs(": ", f);
+    write_make_path(f, o->input);
+    for (size_t i = 0; i < o->n_udo_configs; i++) {
+        fputs(" \\\n  ", f);
+        write_make_path(f, o->udo_configs[i]);
+    }
+    fputc('\n', f);
+    fclose(f);
+    odlc_status status = out_create(arena, diags, path, &out);
+    if (status == ODLC_OK)
+        status = out_write(out, content, size);
+    if (status == ODLC_OK)
+        status = out_commit(out);
+    free(content);
+    return status;
+}
+
+/* Notes explain decisions: they are for --debug. */
+static void print_conversion_diags(const struct odlc_conversion *conversion, bool notes, enum diag_format format)
+{
+    size_t count;
+    const struct odlc_diag *diags = odlc_conversion_diags(conversion, &count);
+    for (size_t i = 0; i < count; i++)
+        if (notes || diags[i].severity != ODLC_NOTE)
+            print_diag(stderr, self.name, &diags[i], format);
+}
+
+static odlc_status convert(struct arena *arena, struct diags *diags, const struct options *options,
+                           enum diag_format format)
+{
+    struct odlc_convert_options convert = {0};
+    struct odlc_conversion *conversion;
+    TRY(read_options(arena, diags, options, &convert));
+    odlc_status status = odlc_convert_onnx(&convert, &conversion);
+    if (!conversion)
+        return diag_error(diags, status, AT(.file = convert.input), "no-memory", "memory ran out");
+    print_conversion_diags(conversion, options_given(options, OPT_DEBUG), format);
+    if (convert.dry_run)
+        print_ops(conversion);
+    if (odlc_conversion_dump(conversion))
+        fputs(odlc_conversion_dump(conversion), stdout);
+    if (status == ODLC_OK && !convert.dry_run && options_given(options, OPT_DEPFILE))
+        status = write_depfile(arena, diags, options_value(options, OPT_DEPFILE, NULL), &convert);
+    if (status == ODLC_OK && !convert.dry_run && !options_given(options, OPT_QUIET))
+        print_summary(conversion, convert.output);
+    odlc_conversion_free(conversion);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct arena *arena = arena_create();
+    if (!arena || setjmp(*arena_catch(arena))) {
+        fprintf(stderr, "%s: memory ran out\n", self.name);
+        return 1;
+    }
+    struct diags diags;
+    struct options options;
+    diags_init(&diags, arena);
+    odlc_status status = options_parse(arena, &diags, &self, argc, argv, &options);
+    enum diag_format format = DIAG_TEXT;
+    if (status == ODLC_OK && options_answered(&options)) {
+        arena_destroy(arena);
+        return 0;
+    }
+    if (status == ODLC_OK) {
+        format = options_given(&options, OPT_JSON) ? DIAG_JSON : DIAG_TEXT;
+        status = convert(arena, &diags, &options, format);
+    }
+    print_diags(stderr, self.name, diags.list.data, diags.list.count, format);
+    if (fflush(stdout) != 0 && status == ODLC_OK)
+        status = ODLC_ERR_IO;
+    arena_destroy(arena);
+    return exit_status(status);
+}

@@ -1,0 +1,246 @@
+/* What the user says about a model is put into it before anything else looks at it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "converters/driver.h"
+
+static const char **value_names(struct conversion *c, size_t *count)
+{
+    const struct fw_graph *g = &c->model->graph;
+    const char **names = arena_array(c->arena, const char *, g->inputs.count);
+    for (size_t i = 0; i < g->inputs.count; i++)
+        names[i] = g->inputs.data[i].name;
+    *count = g->inputs.count;
+    return names;
+}
+
+/* "a, b, c" of at most 20 names. */
+static const char *list_names(struct conversion *c, const char *const *names, size_t count)
+{
+    text t = {0};
+    text_add(c->arena, &t, "%s", "");
+    for (size_t i = 0; i < count && i < 20; i++)
+        text_add(c->arena, &t, "%s%s", i ? ", " : "", names[i]);
+    if (count > 20)
+        text_add(c->arena, &t, ", … (%zu in all)", count);
+    return t.data;
+}
+
+static struct fw_value *find_input(struct conversion *c, const char *name, const char *option)
+{
+    struct fw_graph *g = &c->model->graph;
+    for (size_t i = 0; i < g->inputs.count; i++)
+        if (strcmp(g->inputs.data[i].name, name) == 0)
+            return &g->inputs.data[i];
+    size_t count;
+    const char **names = value_names(c, &count);
+    const char *nearest = nearest_word(name, names, count);
+    const char *hint = arena_printf(c->arena, "%s%s%sthe graph inputs are: %s", nearest ? "did you mean " : "",
+                                    nearest ? nearest : "", nearest ? "? " : "", list_names(c, names, count));
+    (void)diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = c->model->path, .hint = hint), "unknown-input",
+                     "%s: the model has no input %s", option, name);
+    return NULL;
+}
+
+/* "1,3,224,224" */
+static bool parse_dims(const char *text, int64_t dims[MAX_RANK], uint32_t *rank)
+{
+    *rank = 0;
+    for (const char *p = text; *p && *rank < MAX_RANK; p++) {
+        char *end;
+        errno = 0;
+        long long value = strtoll(p, &end, 10);
+        if (end == p || errno || value <= 0 || (*end && *end != ','))
+            return false;
+        dims[(*rank)++] = value;
+        p = end;
+        if (!*p)
+            return true;
+    }
+    return false;
+}
+
+static odlc_status set_dims(struct conversion *c, struct fw_value *value, const char *text)
+{
+    int64_t dims[MAX_RANK];
+    uint32_t rank;
+    if (!parse_dims(text, dims, &rank))
+        return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.hint = "positive numbers with commas: 1,3,224,224"), "bad-dims",
+                          "--input_dim %s: %s is not a list of dimensions", value->name, text);
+    if (value->has_shape && value->rank != rank)
+        return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = c->model->path), "bad-dims",
+                          "--input_dim %s: %u dimensions given, the model's input has %u", value->name, rank, value->rank);
+    for (uint32_t i = 0; i < rank; i++) {
+        if (value->has_shape && value->dims[i] != DIM_OPEN && value->dims[i] != dims[i])
+            diag_warn(&c->diags, AT(.file = c->model->path), "dims-overridden",
+                      "input %s: dimension %u is %lld in the model, %lld is used", value->name, i,
+                      (long long)value->dims[i], (long long)dims[i]);
+        value->dims[i] = dims[i];
+    }
+    value->has_shape = true;
+    value->rank = rank;
+    return ODLC_OK;
+}
+
+static odlc_status apply_input_options(struct conversion *c)
+{
+    const struct odlc_convert_options *o = c->options;
+    odlc_status status = ODLC_OK;
+    for (size_t i = 0; i < o->n_input_dims; i++) {
+        struct fw_value *value = find_input(c, o->input_dims[i].name, "--input_dim");
+        if (!value || set_dims(c, value, o->input_dims[i].value) != ODLC_OK)
+            status = ODLC_ERR_USAGE;
+    }
+    for (size_t i = 0; i < o->n_input_dtypes; i++) {
+        struct fw_value *value = find_input(c, o->input_dtypes[i].name, "--input_dtype");
+        enum dtype dtype = dtype_from_name(o->input_dtypes[i].value);
+        if (value && dtype != DT_NONE)
+            value->dtype = dtype;
+        else
+            status = ODLC_ERR_USAGE;
+        if (value && dtype == DT_NONE)
+            status = diag_error(&c->diags, ODLC_ERR_USAGE, AT(.hint = "float32, float16, int32, int64, uint8, bool, …"),
+                                "bad-dtype", "--input_dtype %s: there is no type %s", value->name,
+                                o->input_dtypes[i].value);
+    }
+    for (size_t i = 0; i < o->n_input_layouts; i++)
+        if (!find_input(c, o->input_layouts[i].name, "--input_layout"))
+            status = ODLC_ERR_USAGE;
+    return status;
+}
+
+/* --define_symbol and --batch fill the dimensions that are still open. */
+static void fill_open_dims(struct conversion *c)
+{
+    const struct odlc_convert_options *o = c->options;
+    struct fw_graph *g = &c->model->graph;
+    for (size_t i = 0; i < g->inputs.count; i++) {
+        struct fw_value *v = &g->inputs.data[i];
+        if (o->batch > 0 && v->has_shape && v->rank > 0)
+            v->dims[0] = o->batch;
+        for (uint32_t k = 0; v->has_shape && k < v->rank; k++)
+            for (size_t s = 0; s < o->n_symbols; s++)
+                if (v->dims[k] == DIM_OPEN && v->symbols[k] && strcmp(v->symbols[k], o->symbols[s].name) == 0)
+                    v->dims[k] = strtoll(o->symbols[s].value, NULL, 10);
+    }
+}
+
+static odlc_status check_input(struct conversion *c, const struct fw_value *v)
+{
+    if (v->not_a_tensor)
+        return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = c->model->path), "input-type",
+                          "graph input %s is not a tensor", v->name);
+    if (v->dtype == DT_NONE)
+        return diag_error(&c->diags, ODLC_ERR_INVALID,
+                          AT(.file = c->model->path, .hint = "give it with --input_dtype"), "input-type",
+                          "graph input %s has no element type", v->name);
+    text dims = {0};
+    bool open = !v->has_shape;
+    for (uint32_t k = 0; v->has_shape && k < v->rank; k++) {
+        open |= v->dims[k] == DIM_OPEN;
+        if (v->dims[k] == DIM_OPEN)
+            text_add(c->arena, &dims, "%s%s", k ? "," : "", v->symbols[k] ? v->symbols[k] : "?");
+        else
+            text_add(c->arena, &dims, "%s%lld", k ? "," : "", (long long)v->dims[k]);
+    }
+    if (!open)
+        return ODLC_OK;
+    const char *hint = arena_printf(c->arena, "fix them with: --input_dim %s <dimensions>", v->name);
+    return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = c->model->path, .hint = hint), "open-dims",
+                      "graph input %s has open dimensions: [%s]", v->name, dims.data ? dims.data : "unknown rank");
+}
+
+/* ---- --out_node: the graph ends at given values or nodes ---- */
+
+static odlc_status unknown_output(struct conversion *c, const char *name)
+{
+    const struct fw_graph *g = &c->model->graph;
+    VEC(const char *) names = {0};
+    for (size_t i = 0; i < g->nodes.count; i++) {
+        for (size_t k = 0; k < g->nodes.data[i].n_outputs; k++)
+            vec_push(c->arena, &names, g->nodes.data[i].outputs[k]);
+        vec_push(c->arena, &names, g->nodes.data[i].name);
+    }
+    const char *nearest = nearest_word(name, names.data, names.count);
+    const char *hint = nearest ? arena_printf(c->arena, "did you mean %s?", nearest) : NULL;
+    return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = c->model->path, .hint = hint), "unknown-output",
+                      "--out_node: the model has no value or node %s", name);
+}
+
+static odlc_status cut_at_outputs(struct conversion *c)
+{
+    struct fw_graph *g = &c->model->graph;
+    const struct odlc_convert_options *o = c->options;
+    if (!o->n_out_names)
+        return ODLC_OK;
+    struct map producers, nodes;
+    map_init(&producers, c->arena);
+    map_init(&nodes, c->arena);
+    for (size_t i = 0; i < g->nodes.count; i++) {
+        map_put(&nodes, g->nodes.data[i].name, (uint32_t)i);
+        for (size_t k = 0; k < g->nodes.data[i].n_outputs; k++)
+            map_put(&producers, g->nodes.data[i].outputs[k], (uint32_t)i);
+    }
+    odlc_status status = ODLC_OK;
+    g->outputs.count = 0;
+    for (size_t i = 0; i < o->n_out_names; i++) {
+        const char *name = o->out_names[i];
+        uint32_t node = map_get(&nodes, name);
+        if (map_get(&producers, name) != MAP_NONE) {
+            vec_push(c->arena, &g->outputs, (struct fw_value){.name = name});
+            continue;
+        }
+        if (node == MAP_NONE)
+            status = unknown_output(c, name);
+        for (size_t k = 0; node != MAP_NONE && k < g->nodes.data[node].n_outputs; k++)
+            if (*g->nodes.data[node].outputs[k])
+                vec_push(c->arena, &g->outputs, (struct fw_value){.name = g->nodes.data[node].outputs[k]});
+    }
+    return status;
+}
+
+/* An unnamed node goes by its type and position, in the container and in diagnostics alike. */
+static void name_nodes(struct conversion *c)
+{
+    struct fw_graph *g = &c->model->graph;
+    for (size_t i = 0; i < g->nodes.count; i++)
+        if (!*g->nodes.data[i].name)
+            g->nodes.data[i].name = arena_printf(c->arena, "%s_%zu", g->nodes.data[i].op_type, i);
+}
+
+static void find_live_nodes(struct conversion *c)
+{
+    const struct fw_graph *g = &c->model->graph;
+    struct map needed;
+    map_init(&needed, c->arena);
+    c->live = arena_array(c->arena, bool, g->nodes.count);
+    for (size_t i = 0; i < g->outputs.count; i++)
+        map_put(&needed, g->outputs.data[i].name, 0);
+    for (size_t i = g->nodes.count; i-- > 0;) {
+        const struct fw_node *n = &g->nodes.data[i];
+        c->live[i] = c->options->keep_disconnected_nodes;
+        for (size_t k = 0; k < n->n_outputs; k++)
+            c->live[i] |= *n->outputs[k] && map_get(&needed, n->outputs[k]) != MAP_NONE;
+        for (size_t k = 0; c->live[i] && k < n->n_inputs; k++)
+            if (*n->inputs[k])
+                map_put(&needed, n->inputs[k], 0);
+    }
+}
+
+odlc_status prepare_model(struct conversion *c)
+{
+    name_nodes(c);
+    TRY(apply_input_options(c));
+    fill_open_dims(c);
+    TRY(cut_at_outputs(c));
+    find_live_nodes(c);
+    odlc_status status = ODLC_OK;
+    for (size_t i = 0; i < c->model->graph.inputs.count; i++) {
+        odlc_status checked = check_input(c, &c->model->graph.inputs.data[i]);
+        if (checked != ODLC_OK)
+            status = checked; /* all of them are reported */
+    }
+    /* A dry run looks at ops alone, and the dimensions may be what its user does not know yet. */
+    return c->options->dry_run ? ODLC_OK : status;
+}

@@ -1,0 +1,166 @@
+/* Looking into a DLC container: versions 3, 4.0 and 4.1 of the model stream.
+ *
+ *     odlc_container *c = odlc_container_new();
+ *     if (odlc_container_open(c, "model.dlc") != ODLC_OK)
+ *         … odlc_container_diags(c, &count) says why …
+ *     size_t n;
+ *     const struct odlc_graph *graphs = odlc_container_graphs(c, &n);
+ *     odlc_container_free(c);
+ *
+ * Everything that is handed out belongs to the container and stays as it is until odlc_container_free. The file is mapped,
+ * not read: it must not be changed meanwhile. A container may be used by one thread at a time. */
+#ifndef OPENDLC_CONTAINER_H
+#define OPENDLC_CONTAINER_H
+
+#include "opendlc/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct odlc_container odlc_container;
+
+/* How the elements of a type are to be read. */
+typedef enum odlc_class {
+    ODLC_CLASS_UNKNOWN,
+    ODLC_CLASS_BOOL,
+    ODLC_CLASS_INT,
+    ODLC_CLASS_UINT,
+    ODLC_CLASS_FLOAT,
+    ODLC_CLASS_STRING,
+    ODLC_CLASS_FIXED /* quantized: real = (q + offset) * scale */
+} odlc_class;
+
+/* real = (q + offset) * scale */
+struct odlc_encoding {
+    uint32_t bitwidth;
+    double min, max, scale;
+    int32_t offset;
+};
+
+struct odlc_tensor {
+    uint32_t id; /* as stored; 0 in version 3 */
+    const char *name;
+    const char *kind;    /* APP_WRITE (graph input), APP_READ (graph output), NATIVE, STATIC, NULL, or UNKNOWN */
+    const char *dtype;   /* "Float_32"; "Undefined" when the code is unknown */
+    uint32_t dtype_code; /* as stored */
+    odlc_class element;
+    uint32_t rank;
+    const int64_t *dims;
+    uint64_t count;        /* the product of dims */
+    uint32_t axis_format;  /* as stored */
+    uint32_t n_encodings;  /* 0: not quantized */
+    int32_t encoding_axis; /* encodings run along this axis; -1: one for the whole tensor */
+    const struct odlc_encoding *encodings;
+    const void
+        *data; /* the elements as stored, row-major and little-endian; NULL when there are none, and for strings */
+    uint64_t data_size;
+    const void *handle; /* for the functions below */
+};
+
+typedef enum odlc_value_kind {
+    ODLC_VALUE_BOOL,
+    ODLC_VALUE_INT,
+    ODLC_VALUE_UINT,
+    ODLC_VALUE_FLOAT,
+    ODLC_VALUE_STRING,
+    ODLC_VALUE_TENSOR,
+    ODLC_VALUE_NESTED /* version 3: a list of named values */
+} odlc_value_kind;
+
+struct odlc_attribute {
+    const char *name;
+    odlc_value_kind kind;
+    int supplemental;  /* not one of the op's own parameters */
+    const char *dtype; /* of a scalar, as for tensors; NULL in version 3 */
+    int64_t i;         /* BOOL, INT; UINT as the same bits */
+    double f;
+    const char *s;
+    const struct odlc_tensor *tensor;
+    const struct odlc_attribute *nested;
+    size_t n_nested;
+};
+
+struct odlc_operand {
+    const char *name;                 /* "" for an absent optional one */
+    const struct odlc_tensor *tensor; /* NULL when it is absent or the graph does not describe it */
+};
+
+struct odlc_op {
+    uint32_t id;
+    const char *name, *type;
+    const char *package; /* "qti.aisw" for native ops; NULL when the container does not say */
+    const struct odlc_operand *inputs, *outputs;
+    size_t n_inputs, n_outputs;
+    const struct odlc_attribute *attributes; /* in stored order */
+    size_t n_attributes;
+    const struct odlc_tensor *params; /* version 3: the layer's own weights and bias */
+    size_t n_params;
+    uint64_t parameters; /* elements of weights and bias; see odlc_graph.counted */
+    uint64_t macs;       /* multiply-accumulates of one inference; see odlc_graph.counted */
+    int executable;      /* OpenDLC has a kernel for it */
+};
+
+struct odlc_graph {
+    const char *name;
+    const struct odlc_op *ops;
+    size_t n_ops;
+    const struct odlc_tensor *tensors;
+    size_t n_tensors;
+    const struct odlc_tensor *const *inputs, *const *outputs;
+    size_t n_inputs, n_outputs;
+    int counted;         /* 0: the graph could not be interpreted (a warning says why), the numbers below are 0 */
+    uint64_t parameters; /* of all ops; weights that two ops share count twice */
+    uint64_t macs;
+    uint64_t memory; /* an estimate: bytes of parameters, graph inputs, and of the tensors that live at once at most */
+};
+
+struct odlc_metadata {
+    const char *key, *value;
+};
+
+/* A file inside the container. */
+struct odlc_entry {
+    const char *name;
+    uint64_t offset, size;
+};
+
+struct odlc_summary {
+    const char *path;
+    uint32_t major, minor;     /* version of the model stream */
+    const char *params_format; /* "NR64", "NETP", "bin" or "none" */
+    const char *model_version, *model_copyright, *converter_command, *quantizer_command,
+        *converter_version;               /* or "N/A" */
+    const struct odlc_metadata *metadata; /* all of it, in stored order */
+    size_t n_metadata;
+    const struct odlc_entry *entries;
+    size_t n_entries;
+};
+
+/* NULL when memory is out. */
+ODLC_API odlc_container *odlc_container_new(void);
+/* NULL is allowed. */
+ODLC_API void odlc_container_free(odlc_container *container);
+
+/* Opens and checks a file; once per container. After a failure only odlc_container_diags and odlc_container_free are
+ * allowed. */
+ODLC_API odlc_status odlc_container_open(odlc_container *container, const char *path) ODLC_MUST_USE;
+
+/* Everything there is to say so far: errors, and warnings of a successful open. */
+ODLC_API const struct odlc_diag *odlc_container_diags(const odlc_container *container, size_t *count);
+
+ODLC_API const struct odlc_summary *odlc_container_summary(const odlc_container *container);
+ODLC_API const struct odlc_graph *odlc_container_graphs(const odlc_container *container, size_t *count);
+
+/* Element `index` (< count) of a tensor that has data, in the order of its dims. Fixed-point elements are given as stored. The
+ * first is for BOOL, INT, UINT (same bits) and FIXED, the second for numbers of any class, the third for STRING. */
+ODLC_API int64_t odlc_tensor_int(const struct odlc_tensor *tensor, uint64_t index);
+ODLC_API double odlc_tensor_double(const struct odlc_tensor *tensor, uint64_t index);
+ODLC_API const char *odlc_tensor_string(const struct odlc_tensor *tensor, uint64_t index);
+/* Whether the three functions above may be called: the container holds elements, of a known class. */
+ODLC_API int odlc_tensor_readable(const struct odlc_tensor *tensor);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,90 @@
+/* Executing a container with the reference kernels.
+ *
+ *     odlc_run *r = odlc_run_new();
+ *     odlc_run_open(r, "model.dlc");
+ *     odlc_run_want_outputs(r);
+ *     odlc_run_set_floats(r, 0, image, count);
+ *     odlc_run_execute(r);
+ *     odlc_run_get_floats(r, 0, scores, n_scores);
+ *     odlc_run_free(r);
+ *
+ * Only the nodes that the wanted tensors depend on are executed, so the part of a graph before a user-defined op without an
+ * implementation can be run. Calls that return ODLC_ERR_NOMEM leave the object fit for odlc_run_free only. An
+ * object may be used by one thread at a time; the container's file must not change meanwhile. */
+#ifndef OPENDLC_RUN_H
+#define OPENDLC_RUN_H
+
+#include "opendlc/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct odlc_run odlc_run;
+
+/* A tensor that goes in or comes out. */
+struct odlc_io {
+    const char *name;
+    const char *dtype; /* "Float_32", as dlc-info prints it */
+    uint32_t rank;
+    const int64_t *dims;
+    uint64_t count;       /* elements: the product of dims */
+    uint64_t native_size; /* bytes in the container's own type; 0 for strings */
+    int needed;           /* inputs: the wanted tensors depend on it */
+};
+
+struct odlc_step {
+    const char *node, *op;
+    uint64_t nanoseconds; /* of the last execution */
+};
+
+/* NULL when memory is out. */
+ODLC_API odlc_run *odlc_run_new(void);
+/* NULL is allowed. */
+ODLC_API void odlc_run_free(odlc_run *run);
+
+/* Opens a container of one graph; once per object. */
+ODLC_API odlc_status odlc_run_open(odlc_run *run, const char *path) ODLC_MUST_USE;
+
+/* All diagnostics so far. Those of a failed call are at the end. */
+ODLC_API const struct odlc_diag *odlc_run_diags(const odlc_run *run, size_t *count);
+
+/* Chooses what odlc_run_execute computes, and with that which inputs are needed; called after odlc_run_open and before inputs
+ * are set. Fails when a name is unknown, or when a node that is needed has no implementation. A later choice replaces an
+ * earlier one and forgets the inputs that were set. */
+/* The graph's outputs. */
+ODLC_API odlc_status odlc_run_want_outputs(odlc_run *run) ODLC_MUST_USE;
+/* Tensors by name, in this order. */
+ODLC_API odlc_status odlc_run_want(odlc_run *run, const char *const *names, size_t count) ODLC_MUST_USE;
+/* All tensors that nodes compute, in execution order. */
+ODLC_API odlc_status odlc_run_want_all(odlc_run *run) ODLC_MUST_USE;
+/* The outputs of the named nodes. */
+ODLC_API odlc_status odlc_run_want_nodes(odlc_run *run, const char *const *names, size_t count) ODLC_MUST_USE;
+
+/* The graph's inputs, in the container's order. */
+ODLC_API const struct odlc_io *odlc_run_inputs(const odlc_run *run, size_t *count);
+/* The index of the input of that name; ODLC_ERR_USAGE with a diagnostic when there is none. */
+ODLC_API odlc_status odlc_run_find_input(odlc_run *run, const char *name, size_t *index) ODLC_MUST_USE;
+
+/* Sets an input from floats: quantized for fixed-point inputs (saturating, as quantization does), rounded for narrower floats; for
+ * integer and boolean inputs every value must be exactly representable. */
+ODLC_API odlc_status odlc_run_set_floats(odlc_run *run, size_t input, const float *values, size_t count) ODLC_MUST_USE;
+/* Sets an input from elements of its own type, little-endian. */
+ODLC_API odlc_status odlc_run_set_native(odlc_run *run, size_t input, const void *bytes, size_t size) ODLC_MUST_USE;
+
+/* Computes what is wanted; every needed input must have been set. Inputs keep their values for the next execution. */
+ODLC_API odlc_status odlc_run_execute(odlc_run *run) ODLC_MUST_USE;
+
+/* What is wanted, in that order; empty before anything is. */
+ODLC_API const struct odlc_io *odlc_run_results(const odlc_run *run, size_t *count);
+/* After odlc_run_execute: a result as floats (fixed-point ones are dequantized), or its elements as they are. */
+ODLC_API odlc_status odlc_run_get_floats(odlc_run *run, size_t result, float *values, size_t count) ODLC_MUST_USE;
+ODLC_API const void *odlc_run_native(const odlc_run *run, size_t result);
+
+/* The executed nodes with their times. */
+ODLC_API const struct odlc_step *odlc_run_steps(const odlc_run *run, size_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

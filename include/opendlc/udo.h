@@ -1,0 +1,60 @@
+/* Reading descriptions of user-defined ops (UDO configs) and listing what they define.
+ *
+ *     odlc_udo *u = odlc_udo_new();
+ *     if (odlc_udo_load(u, "ops.json") != ODLC_OK)
+ *         … odlc_udo_diags(u, &count) says what is wrong, all of it, and where …
+ *     size_t n;
+ *     const struct odlc_udo_definition *definitions = odlc_udo_definitions(u, &n);
+ *     odlc_udo_free(u);
+ *
+ * Everything that is handed out belongs to the object and stays until the next odlc_udo_load or odlc_udo_free. An object may be
+ * used by one thread at a time; loaded files must not change meanwhile. */
+#ifndef OPENDLC_UDO_H
+#define OPENDLC_UDO_H
+
+#include "opendlc/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct odlc_udo odlc_udo;
+
+/* An input, an output or a tensor param, or a scalar param. */
+struct odlc_udo_operand {
+    const char *name;      /* NULL: not given */
+    const char *data_type; /* "FLOAT_32", what data and activations take; NULL: not given */
+    const char *layout;    /* "NHWC", "NCHW"; NULL: not given */
+    int is_static, is_optional, is_repeated, has_default;
+};
+
+struct odlc_udo_definition {
+    const char *package, *type;
+    const char *domain; /* NULL: any */
+    const char *file;
+    uint32_t line, column;
+    const char *core_types;     /* "CPU,DSP"; NULL: not given */
+    const char *dsp_arch_types; /* "v68,v73"; NULL: not given */
+    size_t n_inputs, n_outputs, n_scalar_params, n_tensor_params;
+    const struct odlc_udo_operand *inputs, *outputs, *scalar_params, *tensor_params;
+};
+
+/* NULL when memory is out. */
+ODLC_API odlc_udo *odlc_udo_new(void);
+/* NULL is allowed. */
+ODLC_API void odlc_udo_free(odlc_udo *udo);
+
+/* Adds the definitions of a JSON config. All errors of the file are reported in one go; definitions without errors are added
+ * even when others have some. After ODLC_ERR_NOMEM the object is fit for odlc_udo_free only. */
+ODLC_API odlc_status odlc_udo_load(odlc_udo *udo, const char *path) ODLC_MUST_USE;
+
+/* In the order of the files. */
+ODLC_API const struct odlc_udo_definition *odlc_udo_definitions(const odlc_udo *udo, size_t *count);
+
+/* All diagnostics so far, warnings included. */
+ODLC_API const struct odlc_diag *odlc_udo_diags(const odlc_udo *udo, size_t *count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

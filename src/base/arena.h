@@ -1,0 +1,58 @@
+/* Memory that lives as long as one piece of work (a conversion, a pass).
+ *
+ * Allocation never returns NULL: when memory runs out the arena jumps to its recovery point, set once by the public
+ * function that owns the work (see arena_catch). Everything that must be given back (mapped files, descriptors, trees of
+ * other libraries) is registered with arena_defer, so the jump leaks nothing. */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include "base/base.h"
+
+struct arena;
+
+struct arena_mark {
+    void *chunk;
+    size_t used;
+    void *cleanup;
+};
+
+/* NULL when there is no memory even for the first chunk. */
+struct arena *arena_create(void);
+
+/* Runs the deferred clean-ups, newest first, then frees everything. NULL is allowed. */
+void arena_destroy(struct arena *arena);
+
+/* The jump target for exhausted memory. Use as:
+ *     if (setjmp(*arena_catch(arena))) { arena_destroy(arena); return ODLC_ERR_NOMEM; }
+ * Without one, exhausted memory aborts the process. */
+jmp_buf *arena_catch(struct arena *arena);
+
+/* Acts as if memory had run out; for sizes that overflow and for libraries that report exhaustion themselves. */
+_Noreturn void arena_exhausted(struct arena *arena);
+
+/* Zeroed, aligned to 16 (64 for blocks of at least 4 KiB). size 0 gives a valid pointer. */
+void *arena_alloc(struct arena *arena, size_t size);
+/* count * size, with the product checked. */
+void *arena_calloc(struct arena *arena, size_t count, size_t size);
+
+#define arena_new(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
+#define arena_array(arena, type, count) ((type *)arena_calloc((arena), (count), sizeof(type)))
+
+void *arena_memdup(struct arena *arena, const void *bytes, size_t size);
+char *arena_strdup(struct arena *arena, const char *string);
+/* A NUL-terminated copy of length bytes. */
+char *arena_strndup(struct arena *arena, const char *bytes, size_t length);
+char *arena_printf(struct arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
+char *arena_vprintf(struct arena *arena, const char *format, va_list args);
+
+/* Calls fn(object) when the arena is destroyed or rewound past this point. */
+void arena_defer(struct arena *arena, void (*fn)(void *object), void *object);
+
+/* Everything allocated and deferred after the mark goes when the arena is rewound to it. */
+struct arena_mark arena_mark(struct arena *arena);
+void arena_rewind(struct arena *arena, struct arena_mark mark);
+
+#endif

@@ -1,0 +1,53 @@
+/* What every file uses: status forwarding, checked arithmetic, small macros. */
+#ifndef BASE_BASE_H
+#define BASE_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "opendlc/status.h"
+
+#define MUST_USE ODLC_MUST_USE
+#if defined(__GNUC__)
+#define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define PRINTF_LIKE(fmt, args)
+#endif
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Forwards a failure to the caller; the first cause is kept because nothing touches it on the way. */
+#define TRY(expr)                          \
+    do {                                   \
+        odlc_status try_status_ = (expr);  \
+        if (try_status_ != ODLC_OK)        \
+            return try_status_;            \
+    } while (0)
+
+/* *out = a op b; true when the result does not fit (the meaning of C23's <stdckdint.h>). */
+#define ckd_add(out, a, b) __builtin_add_overflow(a, b, out)
+#define ckd_sub(out, a, b) __builtin_sub_overflow(a, b, out)
+#define ckd_mul(out, a, b) __builtin_mul_overflow(a, b, out)
+
+static inline uint64_t align_up(uint64_t n, uint64_t alignment)
+{
+    return (n + alignment - 1) / alignment * alignment;
+}
+
+static inline int64_t min_i64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t max_i64(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline uint64_t min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+#endif

@@ -1,0 +1,39 @@
+/* Files: mapped input, atomic output. */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include "base/diag.h"
+
+/* A regular file mapped read-only. Unmapped when the arena goes. A file that shrinks while it is mapped is the caller's
+ * risk (SIGBUS), as with every program that maps. */
+struct file {
+    const char *path;
+    int fd;
+    const uint8_t *data;
+    uint64_t size;
+};
+
+odlc_status file_map(struct arena *arena, struct diags *diags, const char *path, struct file **out) MUST_USE;
+/* The same for an already open descriptor, which then belongs to the arena. */
+odlc_status file_map_fd(struct arena *arena, struct diags *diags, const char *path, int fd, struct file **out) MUST_USE;
+
+/* Tells the system that the bytes will not be read through the mapping soon: keeps resident memory flat. */
+void file_drop(const struct file *file, uint64_t offset, uint64_t size);
+
+/* An output file that appears under its name only when it is complete: written to an unnamed (or temporary) file in the
+ * target's folder, then renamed over the target by out_commit. Without a commit nothing is left behind. */
+struct out_file;
+
+odlc_status out_create(struct arena *arena, struct diags *diags, const char *path, struct out_file **out) MUST_USE;
+/* Appends; buffered. */
+odlc_status out_write(struct out_file *out, const void *bytes, size_t size) MUST_USE;
+odlc_status out_zeros(struct out_file *out, size_t size) MUST_USE;
+/* Overwrites bytes already written (headers whose content is known late). */
+odlc_status out_patch(struct out_file *out, uint64_t offset, const void *bytes, size_t size) MUST_USE;
+uint64_t out_offset(const struct out_file *out);
+/* Flushes; afterwards the file can be read through its descriptor. */
+odlc_status out_flush(struct out_file *out) MUST_USE;
+int out_fd(const struct out_file *out);
+odlc_status out_commit(struct out_file *out) MUST_USE;
+
+#endif

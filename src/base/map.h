@@ -1,0 +1,25 @@
+/* String → uint32_t, open addressing, SipHash with a key of its own per map (crafted names cannot collide on purpose).
+ * Never iterated, so its order cannot leak into an output. Keys are borrowed: they must outlive the map. */
+#ifndef BASE_MAP_H
+#define BASE_MAP_H
+
+#include "base/arena.h"
+
+#define MAP_NONE UINT32_MAX
+
+struct map {
+    struct arena *arena;
+    struct map_slot *slots;
+    size_t capacity, count;
+    uint64_t key[2];
+};
+
+void map_init(struct map *map, struct arena *arena);
+/* The value of key, or MAP_NONE. */
+uint32_t map_get(const struct map *map, const char *key);
+/* Sets key to value (which must not be MAP_NONE), replacing an earlier one. */
+void map_put(struct map *map, const char *key, uint32_t value);
+/* As map_put, but an existing key keeps its value; returns the value the key had, or MAP_NONE when it is new. */
+uint32_t map_add(struct map *map, const char *key, uint32_t value);
+
+#endif

@@ -1,0 +1,247 @@
+/* Element conversion goes through one of two wide types, a block at a time: double where a float takes part, int64_t
+ * otherwise. One load and one store per dtype then serve all pairs. */
+#include <math.h>
+#include <string.h>
+
+#include "ir/view.h"
+
+enum { BLOCK = 512 };
+
+#define LOAD_AS(wide, type)                                            \
+    for (size_t i = 0; i < n; i++) {                                   \
+        type element;                                                  \
+        memcpy(&element, (const uint8_t *)from + i * sizeof element, sizeof element); \
+        to[i] = (wide)element;                                         \
+    }                                                                  \
+    break
+
+static void load_doubles(double *to, const void *from, enum dtype dtype, size_t n)
+{
+    switch (dtype) {
+    case DT_BOOL:
+    case DT_UINT4:
+    case DT_UINT8:
+    case DT_UFXP4:
+    case DT_UFXP8:
+        LOAD_AS(double, uint8_t);
+    case DT_INT4:
+    case DT_INT8:
+    case DT_SFXP4:
+    case DT_SFXP8:
+        LOAD_AS(double, int8_t);
+    case DT_INT16:
+    case DT_SFXP16:
+        LOAD_AS(double, int16_t);
+    case DT_UINT16:
+    case DT_UFXP16:
+        LOAD_AS(double, uint16_t);
+    case DT_INT32:
+    case DT_SFXP32:
+        LOAD_AS(double, int32_t);
+    case DT_UINT32:
+    case DT_UFXP32:
+        LOAD_AS(double, uint32_t);
+    case DT_INT64:
+        LOAD_AS(double, int64_t);
+    case DT_UINT64:
+        LOAD_AS(double, uint64_t);
+    case DT_FLOAT16:
+    case DT_BFLOAT16:
+        for (size_t i = 0; i < n; i++) {
+            uint16_t bits;
+            memcpy(&bits, (const uint8_t *)from + 2 * i, 2);
+            to[i] = (double)(dtype == DT_FLOAT16 ? half_to_float(bits) : bfloat16_to_float(bits));
+        }
+        break;
+    case DT_FLOAT32:
+        LOAD_AS(double, float);
+    case DT_FLOAT64:
+        memcpy(to, from, n * sizeof *to);
+        break;
+    case DT_NONE:
+    case DT_STRING:
+    case DT_COUNT:
+        break;
+    }
+}
+
+static void load_ints(int64_t *to, const void *from, enum dtype dtype, size_t n)
+{
+    switch (dtype) {
+    case DT_BOOL:
+    case DT_UINT4:
+    case DT_UINT8:
+    case DT_UFXP4:
+    case DT_UFXP8:
+        LOAD_AS(int64_t, uint8_t);
+    case DT_INT4:
+    case DT_INT8:
+    case DT_SFXP4:
+    case DT_SFXP8:
+        LOAD_AS(int64_t, int8_t);
+    case DT_INT16:
+    case DT_SFXP16:
+        LOAD_AS(int64_t, int16_t);
+    case DT_UINT16:
+    case DT_UFXP16:
+        LOAD_AS(int64_t, uint16_t);
+    case DT_INT32:
+    case DT_SFXP32:
+        LOAD_AS(int64_t, int32_t);
+    case DT_UINT32:
+    case DT_UFXP32:
+        LOAD_AS(int64_t, uint32_t);
+    case DT_INT64:
+    case DT_UINT64:
+        memcpy(to, from, n * sizeof *to);
+        break;
+    default:
+        break;
+    }
+}
+
+/* The closed range of an integer type (uint64 is handled apart). */
+static void int_range(enum dtype dtype, int64_t *low, int64_t *high)
+{
+    const struct dtype_info *info = dtype_info(dtype);
+    bool nibble = dtype == DT_INT4 || dtype == DT_UINT4 || dtype == DT_SFXP4 || dtype == DT_UFXP4;
+    unsigned bits = nibble ? 4 : info->bits;
+    bool is_signed = info->cls == CLASS_INT || info->cls == CLASS_SFXP;
+    if (is_signed) {
+        *high = (int64_t)(UINT64_MAX >> (65 - bits));
+        *low = -*high - 1;
+    } else {
+        *high = bits == 64 ? INT64_MAX : (int64_t)(UINT64_MAX >> (64 - bits));
+        *low = 0;
+    }
+}
+
+static void store_ints(void *to, enum dtype dtype, const int64_t *from, size_t n)
+{
+    uint8_t *p = to;
+    uint32_t size = dtype_size(dtype);
+    if (dtype == DT_BOOL) {
+        for (size_t i = 0; i < n; i++)
+            p[i] = from[i] != 0;
+        return;
+    }
+    if (dtype == DT_INT64 || dtype == DT_UINT64) {
+        memcpy(to, from, n * sizeof *from);
+        return;
+    }
+    int64_t low, high;
+    int_range(dtype, &low, &high);
+    for (size_t i = 0; i < n; i++) {
+        int64_t v = from[i] < low ? low : from[i] > high ? high : from[i];
+        memcpy(p + i * size, &v, size); /* little-endian: the low bytes come first */
+    }
+}
+
+static int64_t saturate_to_int64(double v)
+{
+    if (v != v)
+        return 0;
+    if (v >= 0x1p63)
+        return INT64_MAX;
+    return v <= -0x1p63 ? INT64_MIN : (int64_t)v;
+}
+
+static void store_doubles_as_ints(void *to, enum dtype dtype, const double *from, size_t n)
+{
+    int64_t wide[BLOCK];
+    for (size_t i = 0; i < n; i++) {
+        if (dtype == DT_BOOL)
+            wide[i] = from[i] != 0;
+        else if (dtype == DT_UINT64 && from[i] >= 0x1p63)
+            wide[i] = from[i] >= 0x1p64 ? -1 : (int64_t)(uint64_t)from[i];
+        else if (dtype == DT_UINT64)
+            wide[i] = from[i] > 0 ? (int64_t)from[i] : 0;
+        else
+            wide[i] = saturate_to_int64(from[i]);
+    }
+    store_ints(to, dtype, wide, n);
+}
+
+/* Correctly rounded to bfloat16 in one step: float with round-to-odd first, so that the second rounding is exact. */
+static uint16_t double_to_bfloat16(double v)
+{
+    float near = (float)v;
+    if (isfinite(near) && (double)near != v) {
+        uint32_t bits;
+        memcpy(&bits, &near, 4);
+        if (fabs((double)near) > fabs(v))
+            bits--;
+        bits |= 1;
+        memcpy(&near, &bits, 4);
+    }
+    return float_to_bfloat16(near);
+}
+
+static void store_doubles(void *to, enum dtype dtype, const double *from, size_t n)
+{
+    uint8_t *p = to;
+    switch (dtype) {
+    case DT_FLOAT64:
+        memcpy(to, from, n * sizeof *from);
+        break;
+    case DT_FLOAT32:
+        for (size_t i = 0; i < n; i++) {
+            float v = (float)from[i];
+            memcpy(p + 4 * i, &v, 4);
+        }
+        break;
+    case DT_FLOAT16:
+    case DT_BFLOAT16:
+        for (size_t i = 0; i < n; i++) {
+            uint16_t v = dtype == DT_FLOAT16 ? double_to_half(from[i]) : double_to_bfloat16(from[i]);
+            memcpy(p + 2 * i, &v, 2);
+        }
+        break;
+    default:
+        store_doubles_as_ints(to, dtype, from, n);
+        break;
+    }
+}
+
+/* The one pair that a double on the way would round twice. */
+static void ints_to_floats(void *to, const void *from, enum dtype from_dtype, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        int64_t v;
+        memcpy(&v, (const uint8_t *)from + 8 * i, 8);
+        float f = from_dtype == DT_UINT64 ? (float)(uint64_t)v : (float)v;
+        memcpy((uint8_t *)to + 4 * i, &f, 4);
+    }
+}
+
+void convert_elements(void *to, enum dtype to_dtype, const void *from, enum dtype from_dtype, size_t count)
+{
+    uint32_t to_size = dtype_size(to_dtype), from_size = dtype_size(from_dtype);
+    if (to_dtype == from_dtype) {
+        if (count)
+            memcpy(to, from, count * to_size);
+        return;
+    }
+    if (to_dtype == DT_FLOAT32 && (from_dtype == DT_INT64 || from_dtype == DT_UINT64)) {
+        ints_to_floats(to, from, from_dtype, count);
+        return;
+    }
+    bool as_double = dtype_is_float(to_dtype) || dtype_is_float(from_dtype);
+    for (size_t done = 0, n; done < count; done += n) {
+        n = count - done < BLOCK ? count - done : BLOCK;
+        const uint8_t *source = (const uint8_t *)from + done * from_size;
+        uint8_t *target = (uint8_t *)to + done * to_size;
+        if (as_double) {
+            double wide[BLOCK];
+            load_doubles(wide, source, from_dtype, n);
+            store_doubles(target, to_dtype, wide, n);
+        } else {
+            int64_t wide[BLOCK];
+            load_ints(wide, source, from_dtype, n);
+            if (from_dtype == DT_UINT64 && to_dtype != DT_BOOL)
+                for (size_t i = 0; i < n; i++)
+                    wide[i] = wide[i] < 0 && to_dtype != DT_INT64 ? INT64_MAX : wide[i];
+            store_ints(target, to_dtype, wide, n);
+        }
+    }
+}

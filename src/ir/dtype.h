@@ -1,0 +1,66 @@
+/* Element types: one table for all their names, sizes and codes. */
+#ifndef IR_DTYPE_H
+#define IR_DTYPE_H
+
+#include "base/base.h"
+
+enum dtype {
+    DT_NONE, /* unknown, or an absent optional input */
+    DT_BOOL,
+    DT_INT4,
+    DT_INT8,
+    DT_INT16,
+    DT_INT32,
+    DT_INT64,
+    DT_UINT4,
+    DT_UINT8,
+    DT_UINT16,
+    DT_UINT32,
+    DT_UINT64,
+    DT_FLOAT16,
+    DT_BFLOAT16,
+    DT_FLOAT32,
+    DT_FLOAT64,
+    DT_STRING,
+    DT_SFXP4, /* signed fixed point: quantized values, real = (q + offset) * scale */
+    DT_SFXP8,
+    DT_SFXP16,
+    DT_SFXP32,
+    DT_UFXP4,
+    DT_UFXP8,
+    DT_UFXP16,
+    DT_UFXP32,
+    DT_COUNT
+};
+
+enum dtype_class { CLASS_NONE, CLASS_BOOL, CLASS_INT, CLASS_UINT, CLASS_FLOAT, CLASS_STRING, CLASS_SFXP, CLASS_UFXP };
+
+struct dtype_info {
+    const char *name;    /* in text IR and diagnostics: "float32" */
+    const char *display; /* in dlc-info reports: "Float_32" (shared/reference/cli.md) */
+    const char *udo;     /* in UDO configs: "FLOAT_32"; NULL where they have none */
+    uint32_t dlc;        /* code in containers, 0x0232 (dlc-format.md); 0xFFFFFFFF where it has none */
+    uint8_t bits;        /* per stored element; 4-bit types are stored one per byte. 0 for strings */
+    uint8_t cls;         /* enum dtype_class */
+};
+
+const struct dtype_info *dtype_info(enum dtype dtype);
+/* Bytes per stored element; 0 for DT_NONE and DT_STRING. */
+uint32_t dtype_size(enum dtype dtype);
+bool dtype_is_float(enum dtype dtype);
+/* Signed or unsigned integer, not bool and not fixed point. */
+bool dtype_is_int(enum dtype dtype);
+bool dtype_is_fixed(enum dtype dtype);
+/* DT_NONE when there is none of that name or code. */
+enum dtype dtype_from_name(const char *name);
+enum dtype dtype_from_udo(const char *name);
+enum dtype dtype_from_dlc(uint32_t code);
+
+/* IEEE 754 half and bfloat16, rounded to nearest even. */
+float half_to_float(uint16_t bits);
+uint16_t float_to_half(float value);
+uint16_t double_to_half(double value);
+float bfloat16_to_float(uint16_t bits);
+uint16_t float_to_bfloat16(float value);
+
+#endif

@@ -1,0 +1,143 @@
+#include "ir/graph.h"
+
+#include <string.h>
+
+struct graph *graph_create(struct arena *arena, const char *name)
+{
+    struct graph *g = arena_new(arena, struct graph);
+    g->arena = arena;
+    g->name = name;
+    map_init(&g->tensor_names, arena);
+    map_init(&g->node_names, arena);
+    return g;
+}
+
+static const struct tensor *operand(const struct graph *g, const tensor_id *ids, uint32_t count, uint32_t i)
+{
+    return i < count && ids[i] != NO_TENSOR ? graph_tensor(g, ids[i]) : NULL;
+}
+
+const struct tensor *node_input(const struct graph *g, const struct node *n, uint32_t i)
+{
+    return operand(g, n->inputs, n->n_inputs, i);
+}
+
+const struct tensor *node_output(const struct graph *g, const struct node *n, uint32_t i)
+{
+    return operand(g, n->outputs, n->n_outputs, i);
+}
+
+/* base, or base with the first free number behind it. The search starts behind the last number given out for that base (kept in
+ * the map under "base."), so that many equal names stay linear. */
+static const char *free_name(struct map *names, struct arena *arena, const char *base)
+{
+    if (map_get(names, base) == MAP_NONE)
+        return base;
+    const char *counter = arena_printf(arena, "\x01%s", base);
+    uint32_t n = map_get(names, counter);
+    const char *name;
+    n = n == MAP_NONE ? 0 : n;
+    do
+        name = arena_printf(arena, "%s.%u", base, ++n);
+    while (map_get(names, name) != MAP_NONE);
+    map_put(names, counter, n);
+    return name;
+}
+
+const char *graph_free_tensor_name(struct graph *g, const char *base)
+{
+    return free_name(&g->tensor_names, g->arena, base);
+}
+
+tensor_id graph_add_tensor(struct graph *g, const char *name, enum tensor_kind kind, const struct type *type)
+{
+    tensor_id id = (tensor_id)g->tensors.count;
+    name = free_name(&g->tensor_names, g->arena, name && *name ? name : "tensor");
+    map_put(&g->tensor_names, name, id);
+    vec_push(g->arena, &g->tensors, (struct tensor){.name = name, .kind = kind, .type = *type, .producer = NO_NODE});
+    return id;
+}
+
+tensor_id graph_add_constant(struct graph *g, const char *name, enum dtype as, const struct view *view)
+{
+    struct type type = {.dtype = as, .shape = view_shape(view)};
+    tensor_id id = graph_add_tensor(g, name, TENSOR_STATIC, &type);
+    graph_tensor(g, id)->view = *view;
+    return id;
+}
+
+tensor_id graph_find_tensor(const struct graph *g, const char *name)
+{
+    return map_get(&g->tensor_names, name);
+}
+
+void graph_rename_tensor(struct graph *g, tensor_id id, const char *name)
+{
+    /* The old name stays reserved: names are never reused for another tensor within one graph. */
+    graph_tensor(g, id)->name = name;
+    map_put(&g->tensor_names, name, id);
+}
+
+node_id graph_add_node(struct graph *g, const struct op *op, uint32_t n_params, const char *name,
+                       const tensor_id *inputs, uint32_t n_inputs, const tensor_id *outputs, uint32_t n_outputs)
+{
+    node_id id = (node_id)g->nodes.count;
+    struct node n = {.op = op, .n_inputs = n_inputs, .n_outputs = n_outputs};
+    n.name = free_name(&g->node_names, g->arena, name && *name ? name : "node");
+    map_put(&g->node_names, n.name, id);
+    n.inputs = arena_memdup(g->arena, inputs, n_inputs * sizeof *inputs);
+    n.outputs = arena_memdup(g->arena, outputs, n_outputs * sizeof *outputs);
+    n.params = arena_array(g->arena, struct param, n_params);
+    vec_push(g->arena, &g->nodes, n);
+    for (uint32_t i = 0; i < n_outputs; i++)
+        if (outputs[i] != NO_TENSOR)
+            graph_tensor(g, outputs[i])->producer = id;
+    return id;
+}
+
+void graph_remove_node(struct graph *g, node_id id)
+{
+    struct node *n = graph_node(g, id);
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        if (n->outputs[i] != NO_TENSOR && graph_tensor(g, n->outputs[i])->producer == id)
+            graph_tensor(g, n->outputs[i])->producer = NO_NODE;
+    n->op = NULL;
+}
+
+void graph_compact(struct graph *g)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < g->order.count; i++)
+        if (graph_node(g, g->order.data[i])->op)
+            g->order.data[kept++] = g->order.data[i];
+    g->order.count = kept;
+}
+
+struct uses graph_uses(struct arena *arena, const struct graph *g)
+{
+    size_t n_tensors = g->tensors.count;
+    struct uses u = {.first = arena_array(arena, uint32_t, n_tensors + 2),
+                     .count = arena_array(arena, uint32_t, n_tensors + 1)};
+    for (size_t i = 0; i < g->order.count; i++) {
+        const struct node *n = graph_node(g, g->order.data[i]);
+        for (uint32_t k = 0; n->op && k < n->n_inputs; k++)
+            if (n->inputs[k] != NO_TENSOR)
+                u.count[n->inputs[k]]++;
+    }
+    /* first[t + 1] runs from the start of t's list to its end while the list is filled. */
+    uint32_t total = 0;
+    for (size_t t = 0; t < n_tensors; t++) {
+        u.first[t + 1] = total;
+        total += u.count[t];
+    }
+    u.nodes = arena_array(arena, node_id, total);
+    for (size_t i = 0; i < g->order.count; i++) {
+        const struct node *n = graph_node(g, g->order.data[i]);
+        for (uint32_t k = 0; n->op && k < n->n_inputs; k++)
+            if (n->inputs[k] != NO_TENSOR)
+                u.nodes[u.first[n->inputs[k] + 1]++] = g->order.data[i];
+    }
+    for (size_t i = 0; i < g->outputs.count; i++)
+        u.count[g->outputs.data[i]]++;
+    return u;
+}

@@ -1,0 +1,147 @@
+/* The IR graph: arrays of tensors and nodes joined by ids.
+ *
+ * Ids are indices into the graph's arrays and stay valid while the graph lives; a removed node keeps its slot with
+ * op == NULL. Nodes are kept in execution order in graph->order. All memory is the graph's arena. Strings are borrowed
+ * from the arena or from longer-living storage. */
+#ifndef IR_GRAPH_H
+#define IR_GRAPH_H
+
+#include "base/map.h"
+#include "ir/view.h"
+
+typedef uint32_t tensor_id;
+typedef uint32_t node_id;
+#define NO_TENSOR UINT32_MAX /* an absent optional input or output */
+#define NO_NODE UINT32_MAX
+
+struct op; /* src/op/op.h */
+
+struct encoding {
+    uint32_t bitwidth;
+    double min, max, scale;
+    int32_t offset; /* real = (q + offset) * scale */
+    bool symmetric;
+};
+
+struct quant {
+    bool per_axis; /* count encodings along `axis`; otherwise one */
+    uint32_t axis, count;
+    const struct encoding *encodings;
+    bool overridden;
+};
+
+enum tensor_kind { TENSOR_NATIVE, TENSOR_INPUT, TENSOR_OUTPUT, TENSOR_STATIC };
+
+/* How a stored tensor's axes are to be read; codes of the container (dlc-format.md). */
+enum axis_format {
+    AXIS_FORMAT_NCHW = 2,
+    AXIS_FORMAT_NHWC = 3,
+    AXIS_FORMAT_NCF = 4,
+    AXIS_FORMAT_NFC = 5,
+    AXIS_FORMAT_NF = 8,
+    AXIS_FORMAT_ANY = 10,
+    AXIS_FORMAT_NONTRIVIAL = 11,
+    AXIS_FORMAT_HWIO = 16
+};
+
+struct type {
+    enum dtype dtype;
+    struct shape shape;
+};
+
+struct tensor {
+    const char *name; /* unique in the graph, never empty */
+    enum tensor_kind kind;
+    struct type type;
+    enum dtype source_dtype; /* the model's dtype where a pass narrowed it, else DT_NONE */
+    uint32_t axis_format;    /* enum axis_format; 0: by rank */
+    node_id producer;        /* NO_NODE for inputs and constants */
+    const struct quant *quant;
+    struct view view; /* kind == TENSOR_STATIC */
+};
+
+/* The value of one parameter. Numbers are kept wide; dtype is what the container stores. */
+struct param {
+    bool set;
+    bool is_tensor;
+    uint8_t usage;    /* 1 parameter of the op, 2 supplemental (dlc-format.md) */
+    const char *name;
+    enum dtype dtype; /* integer and bool types: i/ints; float types: f/floats; DT_STRING: s/strings */
+    int64_t i;
+    double f;
+    const char *s;
+    struct shape shape; /* is_tensor */
+    const int64_t *ints;
+    const double *floats;
+    const char *const *strings;
+};
+
+struct node {
+    const char *name;     /* unique among nodes */
+    const struct op *op;  /* NULL: removed */
+    tensor_id *inputs;    /* NO_TENSOR for an absent optional one */
+    tensor_id *outputs;
+    uint32_t n_inputs, n_outputs;
+    struct param *params; /* op->n_params entries, in the row's order */
+    const char *source;   /* for diagnostics: name of the framework's node, or NULL */
+    uint64_t as_stored_in, as_stored_out; /* UDOs: masks of the operands without a declared layout, which are taken and
+                                             given as the container has them; bit 63 stands for all from 63 on */
+    bool layout_only;     /* a Transpose that lowering put around a channels-last op: not the model's own */
+};
+
+struct graph {
+    struct arena *arena;
+    const char *name;
+    VEC(struct tensor) tensors;
+    VEC(struct node) nodes;
+    VEC(node_id) order;      /* live nodes in execution order */
+    VEC(tensor_id) inputs;   /* graph inputs, in the model's order */
+    VEC(tensor_id) outputs;  /* graph outputs, in the model's order; kind TENSOR_OUTPUT unless also an input */
+    struct map tensor_names; /* name → tensor_id */
+    struct map node_names;   /* name → node_id */
+};
+
+struct graph *graph_create(struct arena *arena, const char *name);
+
+static inline struct tensor *graph_tensor(const struct graph *g, tensor_id id)
+{
+    return &g->tensors.data[id];
+}
+
+static inline struct node *graph_node(const struct graph *g, node_id id)
+{
+    return &g->nodes.data[id];
+}
+
+/* The i-th input's tensor, or NULL when it is absent or i is past the end. */
+const struct tensor *node_input(const struct graph *g, const struct node *n, uint32_t i);
+const struct tensor *node_output(const struct graph *g, const struct node *n, uint32_t i);
+
+/* Adds a tensor; name NULL or already taken: a unique one is derived from it ("<name>.1"). */
+tensor_id graph_add_tensor(struct graph *g, const char *name, enum tensor_kind kind, const struct type *type);
+/* Adds a constant of dtype as and the view's shape. */
+tensor_id graph_add_constant(struct graph *g, const char *name, enum dtype as, const struct view *view);
+tensor_id graph_find_tensor(const struct graph *g, const char *name);
+/* Renames; the new name must be free. */
+void graph_rename_tensor(struct graph *g, tensor_id id, const char *name);
+/* A name that no tensor has yet: base itself, or base with ".1", ".2", …. In the arena. */
+const char *graph_free_tensor_name(struct graph *g, const char *base);
+
+/* Adds a node (not yet in graph->order) with copies of the id arrays, room for n_params unset params, and sets the
+ * outputs' producer. The name is made unique as for tensors. */
+node_id graph_add_node(struct graph *g, const struct op *op, uint32_t n_params, const char *name,
+                       const tensor_id *inputs, uint32_t n_inputs, const tensor_id *outputs, uint32_t n_outputs);
+/* Takes the node out (op = NULL); outputs lose their producer. graph_compact drops it from order. */
+void graph_remove_node(struct graph *g, node_id id);
+/* Rewrites graph->order without removed nodes. */
+void graph_compact(struct graph *g);
+
+/* Use counts and consumers: a side table, valid until the graph changes. */
+struct uses {
+    uint32_t *first;   /* n_tensors + 1: consumers of tensor t are nodes[first[t] … first[t+1]) */
+    node_id *nodes;    /* in execution order; a node that reads t twice is listed twice */
+    uint32_t *count;   /* consumers plus one for each time t is a graph output */
+};
+struct uses graph_uses(struct arena *arena, const struct graph *g);
+
+#endif

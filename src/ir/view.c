@@ -1,0 +1,280 @@
+#include "ir/view.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TILE = 128 * 1024 }; /* elements worked on at a time */
+
+struct view view_of(const void *bytes, enum dtype dtype, const struct shape *shape)
+{
+    return (struct view){.bytes = bytes, .dtype = dtype, .shape = *shape, .perm = perm_identity(shape->rank)};
+}
+
+struct view view_splat_float(struct arena *arena, enum dtype dtype, const struct shape *shape, double value)
+{
+    uint8_t *element = arena_alloc(arena, 8);
+    convert_elements(element, dtype, &value, DT_FLOAT64, 1);
+    struct view view = view_of(element, dtype, shape);
+    view.splat = true;
+    return view;
+}
+
+struct view view_splat_int(struct arena *arena, enum dtype dtype, const struct shape *shape, int64_t value)
+{
+    uint8_t *element = arena_alloc(arena, 8);
+    convert_elements(element, dtype, &value, DT_INT64, 1);
+    struct view view = view_of(element, dtype, shape);
+    view.splat = true;
+    return view;
+}
+
+struct shape view_shape(const struct view *view)
+{
+    return perm_apply(&view->perm, &view->shape);
+}
+
+bool view_is_plain(const struct view *view, enum dtype as)
+{
+    return !view->splat && !view->scale && view->dtype == as && perm_is_identity(&view->perm);
+}
+
+uint64_t view_size(const struct view *view, enum dtype as)
+{
+    return shape_count(&view->shape) * dtype_size(as);
+}
+
+void view_permute(struct view *view, const struct perm *perm)
+{
+    view->perm = perm_compose(&view->perm, perm);
+}
+
+bool view_reshape(struct view *view, const struct shape *shape)
+{
+    bool moves = !perm_is_identity(&view->perm);
+    if ((moves || view->scale) && !(view->splat && !view->scale))
+        return false;
+    view->shape = *shape;
+    view->perm = perm_identity(shape->rank);
+    return true;
+}
+
+/* ---- reading source elements in result order ---- */
+
+struct gather {
+    const struct view *view;
+    struct shape shape;          /* of the result */
+    int64_t strides[MAX_RANK];   /* of the result's axes in the source, in elements */
+    bool in_order;               /* source order is result order */
+    uint32_t size;               /* of a source element */
+};
+
+static struct gather gather_start(const struct view *view)
+{
+    struct gather g = {.view = view, .shape = view_shape(view), .size = dtype_size(view->dtype)};
+    int64_t source[MAX_RANK];
+    shape_strides(&view->shape, source);
+    for (uint32_t i = 0; i < g.shape.rank; i++)
+        g.strides[i] = source[view->perm.axis[i]];
+    g.in_order = perm_is_identity(&view->perm);
+    return g;
+}
+
+/* n elements at source + k * stride. Mapped bytes need not be aligned, so elements move by memcpy. */
+static void gather_run(uint8_t *out, const uint8_t *source, uint64_t n, int64_t stride, uint32_t size)
+{
+    int64_t step = stride * size;
+    switch (size) {
+    case 1:
+        for (uint64_t k = 0; k < n; k++)
+            out[k] = source[(int64_t)k * step];
+        break;
+    case 2:
+        for (uint64_t k = 0; k < n; k++)
+            memcpy(out + 2 * k, source + (int64_t)k * step, 2);
+        break;
+    case 4:
+        for (uint64_t k = 0; k < n; k++)
+            memcpy(out + 4 * k, source + (int64_t)k * step, 4);
+        break;
+    default:
+        for (uint64_t k = 0; k < n; k++)
+            memcpy(out + 8 * k, source + (int64_t)k * step, 8);
+        break;
+    }
+}
+
+static void gather_permuted(const struct gather *g, uint64_t from, uint64_t count, uint8_t *out)
+{
+    uint32_t last = g->shape.rank - 1;
+    uint64_t row = (uint64_t)g->shape.dims[last];
+    while (count) {
+        uint64_t rest = from / row, within = from % row, n = min_u64(row - within, count);
+        int64_t offset = (int64_t)within * g->strides[last];
+        for (uint32_t i = last; i-- > 0; rest /= (uint64_t)g->shape.dims[i])
+            offset += (int64_t)(rest % (uint64_t)g->shape.dims[i]) * g->strides[i];
+        gather_run(out, g->view->bytes + offset * g->size, n, g->strides[last], g->size);
+        out += n * g->size;
+        from += n;
+        count -= n;
+    }
+}
+
+/* pread, not the mapping: the pages then never count as resident (performance-facts.md). */
+static odlc_status read_range(const struct view *view, uint64_t offset, uint64_t size, uint8_t *out)
+{
+    const struct file *file = view->file;
+    if (!file || size < 4096) {
+        memcpy(out, view->bytes + offset, size);
+        return ODLC_OK;
+    }
+    uint64_t at = (uint64_t)(view->bytes - file->data) + offset;
+    while (size) {
+        ssize_t n = pread(file->fd, out, size, (off_t)at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) /* the file shrank or cannot be read any more */
+            return ODLC_ERR_IO;
+        out += n;
+        at += (uint64_t)n;
+        size -= (uint64_t)n;
+    }
+    return ODLC_OK;
+}
+
+/* Source elements [from, from + count) of the result, unconverted. */
+static odlc_status gather(const struct gather *g, uint64_t from, uint64_t count, uint8_t *out)
+{
+    if (g->view->splat) {
+        gather_run(out, g->view->bytes, count, 0, g->size);
+        return ODLC_OK;
+    }
+    if (g->in_order)
+        return read_range(g->view, from * g->size, count * g->size, out);
+    gather_permuted(g, from, count, out);
+    return ODLC_OK;
+}
+
+static void apply_scale(const struct gather *g, uint64_t from, uint64_t count, double *values)
+{
+    uint32_t axis = perm_find(&g->view->perm, g->view->scale_axis);
+    uint64_t inner = shape_count_range(&g->shape, axis + 1, g->shape.rank), dim = (uint64_t)g->shape.dims[axis];
+    uint64_t channel = from / inner % dim, within = from % inner;
+    for (uint64_t i = 0; i < count; i++) {
+        values[i] *= g->view->scale[channel];
+        if (++within == inner) {
+            within = 0;
+            channel = channel + 1 == dim ? 0 : channel + 1;
+        }
+    }
+}
+
+odlc_status view_stream(struct arena *scratch, const struct view *view, enum dtype as, view_emit_fn *emit, void *user)
+{
+    struct gather g = gather_start(view);
+    uint64_t total = shape_count(&view->shape), tile = min_u64(TILE, total);
+    struct arena_mark mark = arena_mark(scratch);
+    uint8_t *raw = arena_calloc(scratch, tile, g.size);
+    uint8_t *cast = view->dtype == as && !view->scale ? raw : arena_calloc(scratch, tile, dtype_size(as));
+    double *scaled = view->scale ? arena_array(scratch, double, tile) : NULL;
+    odlc_status status = ODLC_OK;
+    for (uint64_t from = 0, n; status == ODLC_OK && from < total; from += n) {
+        n = min_u64(tile, total - from);
+        status = gather(&g, from, n, raw);
+        if (status != ODLC_OK)
+            break;
+        if (scaled) {
+            convert_elements(scaled, DT_FLOAT64, raw, view->dtype, n);
+            apply_scale(&g, from, n, scaled);
+            convert_elements(cast, as, scaled, DT_FLOAT64, n);
+        } else if (cast != raw) {
+            convert_elements(cast, as, raw, view->dtype, n);
+        }
+        status = emit(user, cast, n * dtype_size(as));
+    }
+    arena_rewind(scratch, mark);
+    if (view->file && !g.in_order && !view->splat)
+        file_drop(view->file, (uint64_t)(view->bytes - view->file->data), total * g.size);
+    return status;
+}
+
+static odlc_status append(void *user, const void *bytes, size_t size)
+{
+    uint8_t **cursor = user;
+    memcpy(*cursor, bytes, size);
+    *cursor += size;
+    return ODLC_OK;
+}
+
+const void *view_load(struct arena *arena, const struct view *view, enum dtype as)
+{
+    if (view_is_plain(view, as) && (uintptr_t)view->bytes % max_i64(dtype_size(as), 1) == 0)
+        return view->bytes;
+    uint8_t *out = arena_alloc(arena, view_size(view, as)), *cursor = out;
+    if (view_stream(arena, view, as, append, &cursor) != ODLC_OK)
+        arena_exhausted(arena); /* a mapped file that cannot be read any more: nothing below can go on */
+    return out;
+}
+
+/* ---- exactness ---- */
+
+struct fit_check {
+    enum dtype from, as;
+    uint64_t index;
+    bool failed;
+};
+
+static bool float_fits(double v, enum dtype as)
+{
+    if (dtype_is_float(as)) {
+        double back;
+        uint8_t narrow[8];
+        convert_elements(narrow, as, &v, DT_FLOAT64, 1);
+        convert_elements(&back, DT_FLOAT64, narrow, as, 1);
+        return !isfinite(v) || isfinite(back);
+    }
+    double back;
+    uint8_t whole[8];
+    convert_elements(whole, as, &v, DT_FLOAT64, 1);
+    convert_elements(&back, DT_FLOAT64, whole, as, 1);
+    return back == v && (as == DT_BOOL || fabs(v) < 0x1p63);
+}
+
+static bool int_fits(const void *element, enum dtype from, enum dtype as)
+{
+    uint8_t there[8], back[8];
+    convert_elements(there, as, element, from, 1);
+    convert_elements(back, from, there, as, 1);
+    return memcmp(element, back, dtype_size(from)) == 0;
+}
+
+static odlc_status check_piece(void *user, const void *bytes, size_t size)
+{
+    struct fit_check *c = user;
+    uint32_t step = dtype_size(c->from);
+    for (size_t i = 0; i < size / step; i++, c->index++) {
+        const uint8_t *element = (const uint8_t *)bytes + i * step;
+        double v;
+        convert_elements(&v, DT_FLOAT64, element, c->from, 1);
+        if (dtype_is_float(c->from) ? !float_fits(v, c->as) : !int_fits(element, c->from, c->as)) {
+            c->failed = true;
+            return ODLC_ERR_INVALID;
+        }
+    }
+    return ODLC_OK;
+}
+
+bool view_fits(struct arena *scratch, const struct view *view, enum dtype as, uint64_t *bad)
+{
+    if (view->dtype == as && !view->scale)
+        return true;
+    if (dtype_is_float(view->dtype) && dtype_is_float(as) && dtype_size(as) >= dtype_size(view->dtype) &&
+        as != DT_FLOAT16)
+        return true;
+    struct fit_check check = {.from = view->dtype, .as = as};
+    odlc_status status = view_stream(scratch, view, view->dtype, check_piece, &check);
+    if (check.failed && bad)
+        *bad = check.index;
+    return status == ODLC_OK;
+}

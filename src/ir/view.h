@@ -1,0 +1,62 @@
+/* Constants are views: source bytes (usually in the mapped model) plus work that is still to do on them. The bytes are
+ * read once, when the writer streams them out or a kernel needs them.
+ *
+ * The value of a view, in this order:  source elements (splat: one element repeated)  ×  scale per channel
+ *                                      → cast to the tensor's dtype → permuted by perm. */
+#ifndef IR_VIEW_H
+#define IR_VIEW_H
+
+#include "base/file.h"
+#include "ir/dtype.h"
+#include "ir/shape.h"
+
+struct view {
+    const uint8_t *bytes;    /* source elements, row-major, little-endian; strings: see `strings` */
+    const struct file *file; /* the mapping that holds bytes, or NULL for memory */
+    const char *const *strings; /* dtype DT_STRING: shape_count(shape) pointers (1 when splat) */
+    enum dtype dtype;        /* of the source */
+    struct shape shape;      /* of the source */
+    bool splat;              /* bytes (or strings) hold one element for all */
+    struct perm perm;        /* result axis i is source axis perm.axis[i]; rank == shape.rank */
+    const double *scale;     /* NULL, or one factor per index of source axis scale_axis (floats only) */
+    uint32_t scale_axis;
+};
+
+/* A view of elements in memory that outlives it. */
+struct view view_of(const void *bytes, enum dtype dtype, const struct shape *shape);
+/* A splat of one element (copied into the arena), given as double for float types and as int64 otherwise. */
+struct view view_splat_float(struct arena *arena, enum dtype dtype, const struct shape *shape, double value);
+struct view view_splat_int(struct arena *arena, enum dtype dtype, const struct shape *shape, int64_t value);
+
+/* The shape after perm. */
+struct shape view_shape(const struct view *view);
+/* True when the value is exactly bytes[0 … count): nothing pending with regard to `as`. */
+bool view_is_plain(const struct view *view, enum dtype as);
+/* Bytes of the value as `as`. */
+uint64_t view_size(const struct view *view, enum dtype as);
+/* Composes another permutation onto the view. */
+void view_permute(struct view *view, const struct perm *perm);
+/* Gives the value another shape of the same count without touching bytes; false when a pending permutation or scale
+ * stands in the way. */
+bool view_reshape(struct view *view, const struct shape *shape);
+
+/* The view as elements of type `as`, in the arena (or the mapped bytes themselves when nothing is pending). A float →
+ * integer or narrower-integer cast follows C with saturation; callers that must not lose values use view_fits first.
+ * Not for strings. */
+const void *view_load(struct arena *arena, const struct view *view, enum dtype as);
+
+/* Streams the value as elements of type `as` in tiles of bounded size: emit gets consecutive pieces in order. Source
+ * pages are dropped behind. */
+typedef odlc_status view_emit_fn(void *user, const void *bytes, size_t size);
+odlc_status view_stream(struct arena *scratch, const struct view *view, enum dtype as, view_emit_fn *emit,
+                        void *user) MUST_USE;
+
+/* True when every value of the view is exactly representable as `as` (floats: within range; the rounding of
+ * float → narrower float counts as fitting). On false, *bad gets the index (in result order) of the first that is not,
+ * when bad is not NULL. */
+bool view_fits(struct arena *scratch, const struct view *view, enum dtype as, uint64_t *bad);
+
+/* Converts count elements between types with the rules of view_load. */
+void convert_elements(void *to, enum dtype to_dtype, const void *from, enum dtype from_dtype, size_t count);
+
+#endif

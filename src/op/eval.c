@@ -1,0 +1,101 @@
+#include "op/eval.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The type a kernel sees for elements of dtype. */
+static enum dtype wide_dtype(enum dtype dtype, enum compute compute)
+{
+    if (compute == COMPUTE_BYTES || dtype == DT_NONE || dtype == DT_STRING)
+        return dtype;
+    if (!dtype_is_float(dtype) && !dtype_is_fixed(dtype))
+        return DT_INT64;
+    /* float64 graphs keep their precision in float kernels no further than the container does: it stores float32. */
+    return compute == COMPUTE_FLOAT ? DT_FLOAT32 : DT_FLOAT64;
+}
+
+static bool is_quantized(const struct buffer *b)
+{
+    return dtype_is_fixed(b->dtype) && b->quant;
+}
+
+/* The encoding of element i; per-axis ones follow their axis. */
+static const struct encoding *encoding_at(const struct buffer *b, uint64_t i)
+{
+    const struct quant *q = b->quant;
+    if (!q->per_axis)
+        return &q->encodings[0];
+    uint64_t inner = shape_count_range(&b->shape, q->axis + 1, b->shape.rank);
+    return &q->encodings[i / inner % q->count];
+}
+
+struct buffer buffer_widen(const struct buffer *b, enum dtype to, struct arena *scratch)
+{
+    struct buffer wide = *b;
+    uint64_t count = shape_count(&b->shape);
+    if (!b->data || to == b->dtype)
+        return wide;
+    wide.dtype = to;
+    wide.data = arena_calloc(scratch, count, dtype_size(to));
+    if (!is_quantized(b)) {
+        convert_elements(wide.data, to, b->data, b->dtype, count);
+        return wide;
+    }
+    double *real = to == DT_FLOAT64 ? wide.data : arena_array(scratch, double, count);
+    convert_elements(real, DT_FLOAT64, b->data, b->dtype, count);
+    for (uint64_t i = 0; i < count; i++) {
+        const struct encoding *e = encoding_at(b, i);
+        real[i] = (real[i] + e->offset) * e->scale;
+    }
+    convert_elements(wide.data, to, real, DT_FLOAT64, count);
+    return wide;
+}
+
+void buffer_narrow(const struct buffer *wide, struct buffer *b, struct arena *scratch)
+{
+    uint64_t count = shape_count(&b->shape);
+    if (wide->data == b->data)
+        return;
+    if (!is_quantized(b)) {
+        convert_elements(b->data, b->dtype, wide->data, wide->dtype, count);
+        return;
+    }
+    double *q = arena_array(scratch, double, count);
+    convert_elements(q, DT_FLOAT64, wide->data, wide->dtype, count);
+    for (uint64_t i = 0; i < count; i++) {
+        const struct encoding *e = encoding_at(b, i);
+        q[i] = nearbyint(q[i] / e->scale) - e->offset;
+    }
+    convert_elements(b->data, b->dtype, q, DT_FLOAT64, count);
+}
+
+odlc_status eval_node(const struct node *n, const struct buffer *in, struct buffer *out, struct arena *scratch,
+                      struct diags *diags)
+{
+    const struct op *op = n->op;
+    if (!op->kernel)
+        return diag_error(diags, ODLC_ERR_UNSUPPORTED, AT(.node = n->name), "no-kernel",
+                          "there is no implementation of %s%s%s", op->package ? op->package : "", op->package ? "::" : "",
+                          op->name);
+    struct arena_mark mark = arena_mark(scratch);
+    struct buffer *wide_in = arena_array(scratch, struct buffer, n->n_inputs);
+    struct buffer *wide_out = arena_array(scratch, struct buffer, n->n_outputs);
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        wide_in[i] = buffer_widen(&in[i], wide_dtype(in[i].dtype, op->compute), scratch);
+    for (uint32_t i = 0; i < n->n_outputs; i++) {
+        wide_out[i] = out[i];
+        wide_out[i].dtype = wide_dtype(out[i].dtype, op->compute);
+        if (out[i].data && wide_out[i].dtype != out[i].dtype)
+            wide_out[i].data = arena_calloc(scratch, shape_count(&out[i].shape), dtype_size(wide_out[i].dtype));
+    }
+    struct kernel k = {
+        .node = n, .in = wide_in, .out = wide_out, .n_in = n->n_inputs, .n_out = n->n_outputs, .scratch = scratch};
+    odlc_status status = op->kernel(&k);
+    for (uint32_t i = 0; status == ODLC_OK && i < n->n_outputs; i++)
+        if (out[i].data)
+            buffer_narrow(&wide_out[i], &out[i], scratch);
+    arena_rewind(scratch, mark);
+    if (status != ODLC_OK)
+        return diag_error(diags, status, AT(.node = n->name), "kernel", "%s cannot be computed on these values", op->name);
+    return ODLC_OK;
+}

@@ -1,0 +1,22 @@
+/* Executing a node with its row's reference kernel. */
+#ifndef OP_EVAL_H
+#define OP_EVAL_H
+
+#include "op/op.h"
+
+/* Runs the kernel: in/out buffers have the node's own dtypes and shapes; conversion to what the kernel wants and back
+ * happens here. Outputs' data must be allocated. ODLC_ERR_UNSUPPORTED when the row has no kernel. */
+odlc_status eval_node(const struct node *n, const struct buffer *in, struct buffer *out, struct arena *scratch,
+                      struct diags *diags) MUST_USE;
+
+/* The elements as floats, doubles or int64 (`to`), dequantized where the buffer has encodings; in scratch, or the buffer itself when
+ * nothing changes. */
+struct buffer buffer_widen(const struct buffer *b, enum dtype to, struct arena *scratch);
+/* The way back: fills b->data from a wide buffer of the same shape, quantizing (saturating) where b has encodings. */
+void buffer_narrow(const struct buffer *wide, struct buffer *b, struct arena *scratch);
+
+/* Replaces the node's outputs by constants when all its inputs are constants and it has a kernel. *folded says whether. View-only
+ * cases (Transpose, Reshape, Cast of a constant) move no bytes. The node must not be in graph->order yet, or is removed. */
+odlc_status fold_node(struct graph *g, node_id id, struct diags *diags, bool *folded) MUST_USE;
+
+#endif

@@ -1,0 +1,130 @@
+#include <string.h>
+
+#include "op/eval.h"
+
+/* A constant whose computation would need more memory than this stays a node: folding must not make the model's size
+ * the peak of memory. Views and splats cost nothing and have no such limit. */
+enum { FOLD_LIMIT = 32 * 1024 * 1024 };
+
+static bool all_inputs_constant(const struct graph *g, const struct node *n)
+{
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        if (n->inputs[i] != NO_TENSOR && graph_tensor(g, n->inputs[i])->kind != TENSOR_STATIC)
+            return false;
+    return n->n_inputs > 0;
+}
+
+static bool is_op(const struct node *n, const char *name)
+{
+    return !n->op->package && strcmp(n->op->name, name) == 0;
+}
+
+/* Transpose, Reshape and Cast of a view are views. */
+static bool fold_as_view(const struct graph *g, const struct node *n, struct view *out)
+{
+    const struct tensor *in = graph_tensor(g, n->inputs[0]);
+    const struct tensor *result = graph_tensor(g, n->outputs[0]);
+    *out = in->view;
+    /* The pending cast of the input comes before what this node does, so it may only be left pending when it is the last. */
+    bool cast_pending = in->view.dtype != in->type.dtype;
+    if (is_op(n, "Transpose")) {
+        uint32_t rank;
+        const int64_t *axes = node_ints(n, "perm", &rank);
+        struct perm perm = {.rank = rank};
+        for (uint32_t i = 0; i < rank; i++)
+            perm.axis[i] = (uint8_t)axes[i];
+        view_permute(out, &perm);
+        return true;
+    }
+    if (is_op(n, "Reshape"))
+        return view_reshape(out, &result->type.shape);
+    return is_op(n, "Cast") && !cast_pending && in->type.dtype != DT_STRING && result->type.dtype != DT_STRING &&
+           result->type.dtype != DT_BOOL;
+}
+
+static uint64_t fold_cost(const struct graph *g, const struct node *n)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        if (n->inputs[i] != NO_TENSOR)
+            bytes += shape_count(&graph_tensor(g, n->inputs[i])->type.shape) * 8;
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        if (n->outputs[i] != NO_TENSOR)
+            bytes += shape_count(&graph_tensor(g, n->outputs[i])->type.shape) * 8;
+    return bytes;
+}
+
+static struct buffer constant_buffer(struct arena *scratch, const struct tensor *t)
+{
+    struct buffer b = {.dtype = t->type.dtype, .shape = t->type.shape, .quant = t->quant};
+    if (t->type.dtype == DT_STRING) {
+        uint64_t count = shape_count(&t->type.shape);
+        const char **strings = arena_array(scratch, const char *, count);
+        for (uint64_t i = 0; i < count; i++)
+            strings[i] = t->view.strings[t->view.splat ? 0 : i];
+        b.data = strings;
+    } else {
+        b.data = (void *)(uintptr_t)view_load(scratch, &t->view, t->type.dtype);
+    }
+    return b;
+}
+
+/* The result lives in the graph's arena; what it took to compute it does not. */
+static odlc_status compute(struct graph *g, const struct node *n, struct diags *diags, struct buffer *out)
+{
+    struct arena *arena = g->arena;
+    for (uint32_t i = 0; i < n->n_outputs; i++) {
+        const struct tensor *t = node_output(g, n, i);
+        if (!t)
+            continue;
+        size_t size = t->type.dtype == DT_STRING ? sizeof(char *) : dtype_size(t->type.dtype);
+        out[i] = (struct buffer){.dtype = t->type.dtype, .shape = t->type.shape, .quant = t->quant};
+        out[i].data = arena_calloc(arena, shape_count(&t->type.shape), size);
+    }
+    struct arena_mark mark = arena_mark(arena);
+    struct buffer *in = arena_array(arena, struct buffer, n->n_inputs);
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        if (n->inputs[i] != NO_TENSOR)
+            in[i] = constant_buffer(arena, graph_tensor(g, n->inputs[i]));
+    size_t before = diags->list.count;
+    odlc_status status = eval_node(n, in, out, arena, diags);
+    if (diags->list.count == before) /* a diagnostic lives in the same arena */
+        arena_rewind(arena, mark);
+    return status;
+}
+
+static void make_constant(struct graph *g, tensor_id id, const struct view *view)
+{
+    struct tensor *t = graph_tensor(g, id);
+    t->kind = TENSOR_STATIC;
+    t->producer = NO_NODE;
+    t->view = *view;
+}
+
+odlc_status fold_node(struct graph *g, node_id id, struct diags *diags, bool *folded)
+{
+    const struct node *n = graph_node(g, id);
+    *folded = false;
+    if (!n->op->kernel || !all_inputs_constant(g, n))
+        return ODLC_OK;
+    struct view view;
+    if (n->n_outputs == 1 && fold_as_view(g, n, &view)) {
+        make_constant(g, n->outputs[0], &view);
+        *folded = true;
+    } else if (fold_cost(g, n) <= FOLD_LIMIT) {
+        struct buffer *out = arena_array(g->arena, struct buffer, n->n_outputs);
+        TRY(compute(g, n, diags, out));
+        for (uint32_t i = 0; i < n->n_outputs; i++) {
+            if (n->outputs[i] == NO_TENSOR)
+                continue;
+            view = view_of(out[i].data, out[i].dtype, &out[i].shape);
+            if (out[i].dtype == DT_STRING)
+                view.strings = out[i].data;
+            make_constant(g, n->outputs[i], &view);
+        }
+        *folded = true;
+    }
+    if (*folded)
+        graph_remove_node(g, id);
+    return ODLC_OK;
+}

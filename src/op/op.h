@@ -1,0 +1,124 @@
+/* The operator table: one row says everything about an operator.
+ *
+ * Names and parameters are those of the target's master operator list (shared/reference/qnn-ops.tsv). Activations and
+ * weights are in the container's own layout at all times: Conv2d is NHWC with HWIO weights in every graph, before and
+ * after every pass; a front end whose layout differs puts Transposes around it (see op/build.h), which passes then remove. */
+#ifndef OP_OP_H
+#define OP_OP_H
+
+#include "ir/graph.h"
+
+#define VARIADIC 255
+
+enum param_presence {
+    PARAM_REQUIRED,
+    PARAM_DEFAULT, /* absent means `def`; written with that value */
+    PARAM_OPTIONAL /* absent means absent */
+};
+
+/* One parameter of an operator. */
+struct param_def {
+    const char *name;
+    enum dtype dtype;
+    uint8_t presence; /* enum param_presence */
+    bool is_tensor;
+    bool supplemental; /* usage 2 in the container */
+    double def;        /* PARAM_DEFAULT scalars of numeric type */
+};
+
+/* Types are inferred from input types, constant inputs and params. */
+struct infer {
+    const struct graph *graph;
+    const struct node *node;
+    struct type *out;    /* node->n_outputs entries to fill */
+    struct diags *diags;
+};
+typedef odlc_status infer_fn(const struct infer *c);
+
+/* Elements in memory: row-major and contiguous. data == NULL: an absent optional input (dtype DT_NONE). */
+struct buffer {
+    enum dtype dtype;
+    struct shape shape;
+    void *data; /* DT_STRING: array of const char * */
+    const struct quant *quant;
+};
+
+struct kernel {
+    const struct node *node;
+    const struct buffer *in;
+    struct buffer *out; /* shapes and storage given; the kernel fills the elements */
+    uint32_t n_in, n_out;
+    struct arena *scratch; /* rewound after the call */
+};
+typedef odlc_status kernel_fn(const struct kernel *k);
+
+/* What a kernel is handed. A reference kernel exists once, not once per dtype: op/eval.c converts around it. */
+enum compute {
+    COMPUTE_WIDE,  /* float and fixed-point elements as double, integers and bools as int64_t (buffer.dtype says which:
+                      DT_FLOAT64 or DT_INT64); outputs likewise, by the class of their dtype in the graph */
+    COMPUTE_FLOAT, /* as wide, but float elements as float (DT_FLOAT32): for kernels with large operands. They accumulate
+                      in double. */
+    COMPUTE_BYTES  /* elements as they are: for kernels that only move them */
+};
+
+/* The axis rule: the node's inputs of the mask `permuted` are about to be delivered permuted by perm (their rank is
+ * perm->rank; stored axis i is the node's axis perm->axis[i]). Rewrites the params so that the node does the same on the
+ * stored axes, gives the permutation in which its outputs then come, and returns true. Returns false, with nothing
+ * changed, when it cannot: the inputs are then brought back to the node's own order. NULL in the row: never. */
+typedef bool permute_fn(struct graph *g, struct node *n, const struct perm *perm, struct perm *out);
+
+struct op {
+    const char *name;     /* in the master list; unique */
+    const char *dlc_type; /* type in the container: "Eltwise_Binary"; equals name for most */
+    const char *selector; /* supplemental param that carries `name` there ("eltwise_type"), or NULL */
+    int32_t operation;    /* value of the `operation` param that newer files carry in its place, when has_operation */
+    bool has_operation;
+    uint8_t min_inputs, max_inputs, min_outputs, max_outputs; /* max may be VARIADIC */
+    const struct param_def *params;
+    uint32_t n_params;
+    infer_fn *infer;
+    permute_fn *permute;
+    uint32_t permuted;    /* mask of the inputs that carry the permuted axes; 0 means all */
+    uint64_t (*macs)(const struct graph *g, const struct node *n); /* multiply-accumulates per inference; NULL: 0 */
+    uint32_t weights;     /* mask of the inputs whose elements are the layer's parameters */
+    enum compute compute;
+    kernel_fn *kernel;    /* NULL: cannot be executed (a UDO) */
+    const char *package;  /* NULL: a native op ("qti.aisw"); else the UDO's package */
+    const void *udo;      /* the definition behind a UDO row (src/udo), or NULL */
+};
+
+/* The table is the union of the families (op/families.h). Row `index` of it, NULL past the end. */
+const struct op *op_at(size_t index);
+/* The native op of that name, or NULL. */
+const struct op *op_find(const char *name);
+/* The native op that a container's (type, selector value or NULL, operation or -1) stands for, or NULL. */
+const struct op *op_find_dlc(const char *dlc_type, const char *selected, int64_t operation);
+/* The index of a param in the row, or -1. */
+int op_param_index(const struct op *op, const char *name);
+
+/* ---- reading params (set by the builder, so required and defaulted ones are always there) ---- */
+const struct param *node_param(const struct node *n, const char *name); /* NULL when absent */
+int64_t node_int(const struct node *n, const char *name, int64_t absent);
+double node_float(const struct node *n, const char *name, double absent);
+const char *node_string(const struct node *n, const char *name, const char *absent);
+/* The elements of an integer tensor param, count in *count (0 and NULL when absent). */
+const int64_t *node_ints(const struct node *n, const char *name, uint32_t *count);
+
+/* ---- writing params (values are copied into the arena) ---- */
+void node_set_int(struct graph *g, struct node *n, const char *name, int64_t value);
+void node_set_float(struct graph *g, struct node *n, const char *name, double value);
+void node_set_string(struct graph *g, struct node *n, const char *name, const char *value);
+void node_set_ints(struct graph *g, struct node *n, const char *name, const struct shape *shape, const int64_t *values);
+void node_set_floats(struct graph *g, struct node *n, const char *name, const struct shape *shape, const double *values);
+
+/* ---- pieces shared by families ---- */
+/* An infer error at the node. */
+odlc_status infer_error(const struct infer *c, const char *format, ...) PRINTF_LIKE(2, 3);
+/* Type of input i; the caller knows that it is there. */
+const struct type *infer_in(const struct infer *c, uint32_t i);
+/* out[0] = in[0]. */
+infer_fn infer_same;
+/* Axis rule of ops that treat every element alike: params stay, the permutation passes through. */
+permute_fn permute_any;
+
+#endif

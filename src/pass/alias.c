@@ -1,0 +1,42 @@
+#include "pass/alias.h"
+
+struct aliases aliases_start(struct arena *scratch, struct graph *g)
+{
+    struct aliases a = {.g = g, .count = g->tensors.count};
+    a.to = arena_array(scratch, tensor_id, a.count);
+    for (tensor_id i = 0; i < a.count; i++)
+        a.to[i] = i;
+    return a;
+}
+
+static void move_output(struct aliases *a, tensor_id id, tensor_id with)
+{
+    struct tensor *from = graph_tensor(a->g, id), *to = graph_tensor(a->g, with);
+    const char *name = from->name;
+    graph_rename_tensor(a->g, id, graph_free_tensor_name(a->g, to->name));
+    graph_rename_tensor(a->g, with, name);
+    from->kind = TENSOR_NATIVE;
+    to->kind = TENSOR_OUTPUT;
+    for (size_t i = 0; i < a->g->outputs.count; i++)
+        if (a->g->outputs.data[i] == id)
+            a->g->outputs.data[i] = with;
+}
+
+bool aliases_replace(struct aliases *a, tensor_id id, tensor_id with)
+{
+    with = a->to[with];
+    if (graph_tensor(a->g, id)->kind == TENSOR_OUTPUT) {
+        if (graph_tensor(a->g, with)->kind != TENSOR_NATIVE)
+            return false;
+        move_output(a, id, with);
+    }
+    a->to[id] = with;
+    return true;
+}
+
+void aliases_apply(const struct aliases *a, struct node *n)
+{
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        if (n->inputs[i] != NO_TENSOR && n->inputs[i] < a->count)
+            n->inputs[i] = a->to[n->inputs[i]];
+}

@@ -1,0 +1,10 @@
+/* The passes, in the order in which they run: PASS(name) declares pass_<name> of pass_<name>.c. */
+PASS(remove_dead)
+PASS(track_axes)
+PASS(merge_transposes)
+PASS(fold_batchnorm)
+PASS(narrow_types)
+PASS(remove_identity)
+PASS(promote_scalars)
+PASS(remove_dead)
+PASS(set_axis_formats)

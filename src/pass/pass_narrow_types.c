@@ -1,0 +1,123 @@
+/* The container's ops know 32-bit integers and floats: int64 becomes int32, uint64 uint32, float64 and bfloat16 float32. The
+ * tensor remembers the model's dtype. A constant that does not fit is an error, never a clamped value. Graph inputs and outputs
+ * whose dtype is to be preserved keep it behind a Cast. */
+#include <string.h>
+
+#include "pass/pass.h"
+
+pass_fn pass_narrow_types;
+
+static enum dtype narrow(enum dtype dtype)
+{
+    switch (dtype) {
+    case DT_INT64:
+        return DT_INT32;
+    case DT_UINT64:
+        return DT_UINT32;
+    case DT_FLOAT64:
+    case DT_BFLOAT16:
+        return DT_FLOAT32;
+    default:
+        return dtype;
+    }
+}
+
+static odlc_status narrow_constant(struct pass_context *c, struct graph *g, struct tensor *t, enum dtype to)
+{
+    uint64_t bad = 0;
+    if (t->view.dtype != t->type.dtype) { /* a cast to the wide type is pending: it comes first */
+        const void *wide = view_load(g->arena, &t->view, t->type.dtype);
+        t->view = view_of(wide, t->type.dtype, &t->type.shape);
+    }
+    if (dtype_is_float(to) || view_fits(c->scratch, &t->view, to, &bad))
+        return ODLC_OK;
+    return diag_error(c->diags, ODLC_ERR_UNSUPPORTED,
+                      AT(.node = t->name, .hint = "the container stores 32-bit integers only"), "value-range",
+                      "constant %s: its element %llu does not fit into %s", t->name, (unsigned long long)bad,
+                      dtype_info(to)->name);
+}
+
+static bool preserves(const struct pass_context *c, const char *name)
+{
+    const struct pass_options *o = c->options;
+    return o->preserve_dtype && (!o->preserve_names || map_get(o->preserve_names, name) != MAP_NONE);
+}
+
+/* Puts a Cast between a graph input of the model's dtype and its readers. */
+static odlc_status keep_input(struct build *b, tensor_id id, struct arena *scratch)
+{
+    struct graph *g = b->graph;
+    enum dtype to = narrow(graph_tensor(g, id)->type.dtype);
+    struct uses uses = graph_uses(scratch, g);
+    size_t before = g->order.count;
+    tensor_id cast;
+    TRY(build_cast(b, id, to, arena_printf(g->arena, "%s.cast", graph_tensor(g, id)->name), &cast));
+    for (uint32_t i = uses.first[id]; i < uses.first[id + 1]; i++) {
+        struct node *n = graph_node(g, uses.nodes[i]);
+        for (uint32_t k = 0; k < n->n_inputs; k++)
+            if (n->inputs[k] == id)
+                n->inputs[k] = cast;
+    }
+    node_id added = g->order.data[before];
+    memmove(g->order.data + 1, g->order.data, before * sizeof *g->order.data);
+    g->order.data[0] = added;
+    return ODLC_OK;
+}
+
+/* The value computed in the narrow dtype gets a name of its own; the graph output is a Cast of it. */
+static odlc_status keep_output(struct build *b, tensor_id *slot)
+{
+    struct graph *g = b->graph;
+    const char *name = graph_tensor(g, *slot)->name;
+    enum dtype wide = graph_tensor(g, *slot)->type.dtype;
+    tensor_id value = *slot;
+    graph_rename_tensor(g, value, graph_free_tensor_name(g, arena_printf(g->arena, "%s.cast", name)));
+    graph_tensor(g, value)->kind = TENSOR_NATIVE;
+    graph_tensor(g, value)->type.dtype = narrow(wide);
+    TRY(build_cast(b, value, wide, NULL, slot));
+    graph_rename_tensor(g, *slot, name);
+    graph_tensor(g, *slot)->kind = TENSOR_OUTPUT;
+    return ODLC_OK;
+}
+
+odlc_status pass_narrow_types(struct pass_context *c, struct graph *g, bool *progress)
+{
+    struct build b;
+    build_init(&b, g, c->diags);
+    bool *kept = arena_array(c->scratch, bool, g->tensors.count + g->inputs.count + 2 * g->outputs.count);
+    for (size_t i = 0; i < g->inputs.count; i++) {
+        tensor_id id = g->inputs.data[i];
+        const struct tensor *t = graph_tensor(g, id);
+        if (!preserves(c, t->name) || narrow(t->type.dtype) == t->type.dtype)
+            continue;
+        kept[id] = true;
+        TRY(keep_input(&b, id, c->scratch));
+    }
+    for (size_t i = 0; i < g->outputs.count; i++) {
+        const struct tensor *t = graph_tensor(g, g->outputs.data[i]);
+        if (t->kind != TENSOR_OUTPUT || !preserves(c, t->name) || narrow(t->type.dtype) == t->type.dtype)
+            continue;
+        TRY(keep_output(&b, &g->outputs.data[i]));
+        kept[g->outputs.data[i]] = true;
+    }
+    odlc_status status = ODLC_OK;
+    bool *used = arena_array(c->scratch, bool, g->tensors.count);
+    for (size_t i = 0; i < g->order.count; i++) {
+        const struct node *n = graph_node(g, g->order.data[i]);
+        for (uint32_t k = 0; k < n->n_inputs; k++)
+            if (n->inputs[k] != NO_TENSOR)
+                used[n->inputs[k]] = true;
+    }
+    for (tensor_id id = 0; id < g->tensors.count; id++) {
+        struct tensor *t = graph_tensor(g, id);
+        enum dtype to = narrow(t->type.dtype);
+        if (to == t->type.dtype || kept[id] || (t->kind == TENSOR_STATIC && !used[id]))
+            continue;
+        if (t->kind == TENSOR_STATIC && narrow_constant(c, g, t, to) != ODLC_OK)
+            status = ODLC_ERR_UNSUPPORTED; /* all of them are reported */
+        t->source_dtype = t->type.dtype;
+        t->type.dtype = to;
+        *progress = true;
+    }
+    return status;
+}

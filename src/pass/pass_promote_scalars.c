@@ -1,0 +1,28 @@
+/* The container's tensors have at least one axis: a rank 0 tensor becomes one of shape [1]. What the ops mean does not change,
+ * because all of them broadcast; only a Reshape names the shape it makes. */
+#include <string.h>
+
+#include "pass/pass.h"
+
+pass_fn pass_promote_scalars;
+
+odlc_status pass_promote_scalars(struct pass_context *c, struct graph *g, bool *progress)
+{
+    (void)c;
+    const struct shape one = SHAPE(1);
+    for (tensor_id id = 0; id < g->tensors.count; id++) {
+        struct tensor *t = graph_tensor(g, id);
+        if (t->type.shape.rank != 0)
+            continue;
+        t->type.shape = one;
+        if (t->kind == TENSOR_STATIC && !view_reshape(&t->view, &one))
+            return ODLC_ERR_INTERNAL;
+        *progress = true;
+    }
+    for (size_t i = 0; i < g->order.count; i++) {
+        struct node *n = graph_node(g, g->order.data[i]);
+        if (!n->op->package && strcmp(n->op->name, "Reshape") == 0 && node_param(n, "shape")->shape.dims[0] == 0)
+            node_set_ints(g, n, "shape", &one, one.dims);
+    }
+    return ODLC_OK;
+}

@@ -1,0 +1,463 @@
+/* Removes the Transposes that lowering put around channels-last ops.
+ *
+ * Lowering is simple and local: every convolution, pooling and so on gets a Transpose before and after it. This pass walks the nodes in
+ * order and keeps for each tensor T of the old graph where its value now is: a stored tensor S and the permutation p with
+ * S.axis[i] = T.axis[p[i]]. A layout Transpose then costs nothing: it only changes p. Ops that treat all axes alike, or whose
+ * axis params can be rewritten (permute_fn in their row), work on S directly and pass p on. Everything else gets the tensor
+ * in its own order by a real Transpose, one per tensor and permutation, shared by all readers. Constants are permuted views.
+ *
+ * A graph input is stored channels-last when a backward walk finds that it flows into a channels-last op through ops
+ * that keep the meaning of axes. A graph output is stored as it comes, when that is channels-last (docs/udo-config.md, --preserve_io).
+ */
+#include <string.h>
+
+#include "pass/pass.h"
+
+pass_fn pass_track_axes;
+
+struct location {
+    tensor_id stored;
+    struct perm perm;
+};
+
+/* A stored tensor permuted by `perm` exists as `tensor`; `next` is 1 + the index of another one of the same tensor. */
+struct copy {
+    struct perm perm;
+    tensor_id tensor;
+    uint32_t next;
+};
+
+struct track {
+    struct pass_context *c;
+    struct graph *g;
+    struct build b;
+    struct location *at; /* per tensor of the old graph */
+    bool *wanted;        /* flows into a channels-last op */
+    VEC(uint32_t) copies_of; /* per tensor: 1 + index into copies; grows as tensors are made */
+    VEC(struct copy) copies;
+};
+
+static bool is_transpose(const struct node *n)
+{
+    return !n->op->package && strcmp(n->op->name, "Transpose") == 0;
+}
+
+static struct perm transpose_perm(const struct node *n)
+{
+    struct perm perm;
+    const int64_t *axes = node_ints(n, "perm", &perm.rank);
+    for (uint32_t i = 0; i < perm.rank; i++)
+        perm.axis[i] = (uint8_t)axes[i];
+    return perm;
+}
+
+static bool carries_axes(const struct op *op, uint32_t input)
+{
+    return op->permute && (op->permuted == 0 || (input < 32 && op->permuted >> input & 1));
+}
+
+static bool takes_as_stored(uint64_t mask, uint32_t operand)
+{
+    return mask >> (operand < 63 ? operand : 63) & 1;
+}
+
+static bool is_channels_last(const struct perm *perm)
+{
+    struct perm last = perm_channels_last(perm->rank);
+    return perm->rank >= 3 && perm_equal(perm, &last);
+}
+
+/* ---- which tensors flow into channels-last ops ---- */
+
+static bool wants_input(const struct track *t, const struct node *n, uint32_t i)
+{
+    const struct tensor *in = graph_tensor(t->g, n->inputs[i]);
+    if (is_transpose(n) && n->layout_only) {
+        struct perm perm = transpose_perm(n);
+        return is_channels_last(&perm);
+    }
+    if (!carries_axes(n->op, i) && !takes_as_stored(n->as_stored_in, i))
+        return false;
+    for (uint32_t k = 0; k < n->n_outputs; k++)
+        if (n->outputs[k] != NO_TENSOR && t->wanted[n->outputs[k]] &&
+            graph_tensor(t->g, n->outputs[k])->type.shape.rank == in->type.shape.rank)
+            return true;
+    return false;
+}
+
+static void find_wanted(struct track *t)
+{
+    for (size_t i = t->g->order.count; i-- > 0;) {
+        const struct node *n = graph_node(t->g, t->g->order.data[i]);
+        for (uint32_t k = 0; k < n->n_inputs; k++)
+            if (n->inputs[k] != NO_TENSOR && wants_input(t, n, k))
+                t->wanted[n->inputs[k]] = true;
+    }
+}
+
+/* ---- bringing a tensor into an order ---- */
+
+static const char *layout_suffix(const struct perm *from, const struct perm *to)
+{
+    if (perm_is_identity(to))
+        return is_channels_last(from) ? "nchw" : "perm";
+    return is_channels_last(to) ? "nhwc" : "perm";
+}
+
+/* The guide asks for one warning for each permute that a UDO's layout costs. */
+static void report_permute(struct track *t, const struct node *reader, tensor_id stored, const char *suffix)
+{
+    const struct tensor *tensor = graph_tensor(t->g, stored);
+    const struct node *writer = tensor->producer == NO_NODE ? NULL : graph_node(t->g, tensor->producer);
+    const struct node *udo = reader && reader->op->package ? reader : writer && writer->op->package ? writer : NULL;
+    bool to_first = strcmp(suffix, "nchw") == 0;
+    t->c->permutes_inserted++;
+    if (udo)
+        diag_warn(t->c->diags, AT(.node = udo->source ? udo->source : udo->name), "udo-permute",
+                  "a permute %s is inserted for tensor %s %s UDO %s", to_first ? "NHWC → NCHW" : "NCHW → NHWC",
+                  tensor->name, udo == reader ? "before" : "after", udo->op->name);
+}
+
+static tensor_id find_copy(const struct track *t, tensor_id stored, const struct perm *perm)
+{
+    uint32_t i = stored < t->copies_of.count ? t->copies_of.data[stored] : 0;
+    for (; i; i = t->copies.data[i - 1].next)
+        if (perm_equal(&t->copies.data[i - 1].perm, perm))
+            return t->copies.data[i - 1].tensor;
+    return NO_TENSOR;
+}
+
+static void remember_copy(struct track *t, tensor_id stored, const struct perm *perm, tensor_id tensor)
+{
+    while (t->copies_of.count <= stored)
+        vec_push(t->c->scratch, &t->copies_of, 0);
+    vec_push(t->c->scratch, &t->copies,
+             (struct copy){.perm = *perm, .tensor = tensor, .next = t->copies_of.data[stored]});
+    t->copies_of.data[stored] = (uint32_t)t->copies.count;
+}
+
+/* A tensor with axis[i] = id.axis[to[i]], for `reader` (NULL: a graph output). */
+static odlc_status bring(struct track *t, tensor_id id, const struct perm *to, const struct node *reader,
+                         tensor_id *out)
+{
+    const struct location at = t->at[id];
+    struct perm back = perm_inverse(&at.perm), step = perm_compose(&back, to);
+    *out = at.stored;
+    if (perm_is_identity(&step))
+        return ODLC_OK;
+    *out = find_copy(t, at.stored, &step);
+    if (*out != NO_TENSOR)
+        return ODLC_OK;
+    const char *suffix = layout_suffix(&at.perm, to);
+    const char *name = arena_printf(t->g->arena, "%s.%s", graph_tensor(t->g, at.stored)->name, suffix);
+    bool is_static = graph_tensor(t->g, at.stored)->kind == TENSOR_STATIC;
+    if (!is_static)
+        report_permute(t, reader, at.stored, suffix);
+    TRY(build_transpose(&t->b, at.stored, &step, name, out));
+    struct tensor *made = graph_tensor(t->g, *out);
+    if (strcmp(suffix, "perm") != 0 && made->type.shape.rank <= 4)
+        made->axis_format = strcmp(suffix, "nchw") == 0 ? AXIS_FORMAT_NCHW : AXIS_FORMAT_NHWC;
+    if (made->axis_format && made->type.shape.rank == 3)
+        made->axis_format = made->axis_format == AXIS_FORMAT_NCHW ? AXIS_FORMAT_NCF : AXIS_FORMAT_NFC;
+    remember_copy(t, at.stored, &step, *out);
+    return ODLC_OK;
+}
+
+static odlc_status bring_own_order(struct track *t, tensor_id id, const struct node *reader, tensor_id *out)
+{
+    struct perm own = perm_identity(t->at[id].perm.rank);
+    return bring(t, id, &own, reader, out);
+}
+
+/* The output is now stored in the order of perm. */
+static void store_output(struct track *t, tensor_id id, const struct perm *perm)
+{
+    struct tensor *tensor = graph_tensor(t->g, id);
+    t->at[id] = (struct location){.stored = id, .perm = *perm};
+    if (perm_is_identity(perm))
+        return;
+    tensor->type.shape = perm_apply(perm, &tensor->type.shape);
+    if (is_channels_last(perm) && perm->rank <= 4)
+        tensor->axis_format = perm->rank == 4 ? AXIS_FORMAT_NHWC : AXIS_FORMAT_NFC;
+}
+
+/* ---- the kinds of nodes ---- */
+
+/* A lowered op's own output takes the name that the model gives the value; the (perhaps never needed) transposed one steps back. */
+static void pass_name_on(struct track *t, const struct node *n, tensor_id stored)
+{
+    struct tensor *from = graph_tensor(t->g, n->outputs[0]), *to = graph_tensor(t->g, stored);
+    const struct node *writer = to->producer == NO_NODE ? NULL : graph_node(t->g, to->producer);
+    if (!writer || writer->source != n->source || !n->source || to->kind != TENSOR_NATIVE)
+        return;
+    const char *name = from->name, *aside = arena_printf(t->g->arena, "%s.%s", name, "channels_first");
+    graph_rename_tensor(t->g, n->outputs[0], graph_free_tensor_name(t->g, aside));
+    graph_rename_tensor(t->g, stored, name);
+}
+
+static odlc_status visit_transpose(struct track *t, node_id id)
+{
+    struct node *n = graph_node(t->g, id);
+    tensor_id in = n->inputs[0], out = n->outputs[0];
+    struct perm perm = transpose_perm(n), inverse = perm_inverse(&perm);
+    const struct location at = t->at[in];
+    struct perm stored_as = perm_compose(&inverse, &at.perm);
+    bool costs_nothing = n->layout_only || perm_is_identity(&stored_as) ||
+                         (t->wanted[out] && is_channels_last(&stored_as));
+    struct perm back = perm_inverse(&at.perm), step = perm_compose(&back, &perm);
+    tensor_id shared = costs_nothing ? NO_TENSOR : find_copy(t, at.stored, &step);
+    if (costs_nothing) {
+        t->at[out] = (struct location){.stored = at.stored, .perm = stored_as};
+        if (n->layout_only && is_channels_last(&stored_as))
+            pass_name_on(t, n, at.stored);
+        graph_remove_node(t->g, id);
+        return ODLC_OK;
+    }
+    if (shared != NO_TENSOR) {
+        t->at[out] = (struct location){.stored = shared, .perm = perm_identity(perm.rank)};
+        graph_remove_node(t->g, id);
+        return ODLC_OK;
+    }
+    int64_t axes[MAX_RANK];
+    struct shape rank1 = SHAPE(step.rank);
+    for (uint32_t i = 0; i < step.rank; i++)
+        axes[i] = step.axis[i];
+    node_set_ints(t->g, n, "perm", &rank1, axes);
+    n->inputs[0] = at.stored;
+    remember_copy(t, at.stored, &step, out);
+    vec_push(t->g->arena, &t->g->order, id);
+    return ODLC_OK;
+}
+
+/* The permutation worth working in: that of the largest operand which is not in its own order. */
+static bool choose_perm(const struct track *t, const struct node *n, struct perm *perm)
+{
+    uint32_t rank = 0;
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        if (n->inputs[i] != NO_TENSOR && carries_axes(n->op, i) && t->at[n->inputs[i]].perm.rank > rank)
+            rank = t->at[n->inputs[i]].perm.rank;
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        if (n->inputs[i] == NO_TENSOR || !carries_axes(n->op, i))
+            continue;
+        const struct location *at = &t->at[n->inputs[i]];
+        uint64_t count = shape_count(&graph_tensor(t->g, at->stored)->type.shape);
+        if (at->perm.rank == rank && !perm_is_identity(&at->perm) && count >= largest + (largest > 0)) {
+            largest = count;
+            *perm = at->perm;
+        }
+    }
+    return largest > 0;
+}
+
+/* An operand of an elementwise op, in the order of perm; one of lower rank gets the axes that broadcasting implies. */
+static odlc_status bring_broadcast(struct track *t, tensor_id id, const struct perm *perm, const struct node *reader,
+                                   tensor_id *out)
+{
+    uint32_t rank = t->at[id].perm.rank;
+    if (rank == perm->rank)
+        return bring(t, id, perm, reader, out);
+    TRY(bring_own_order(t, id, reader, out));
+    const struct shape shape = graph_tensor(t->g, *out)->type.shape;
+    if (shape_count(&shape) == 1)
+        return ODLC_OK;
+    struct shape wide = {.rank = perm->rank};
+    for (uint32_t i = 0; i < perm->rank; i++)
+        wide.dims[i] = i < perm->rank - rank ? 1 : shape.dims[i - (perm->rank - rank)];
+    const char *name = graph_tensor(t->g, *out)->name;
+    TRY(build_reshape(&t->b, *out, &wide, arena_printf(t->g->arena, "%s.expanded", name), out));
+    return build_transpose(&t->b, *out, perm, arena_printf(t->g->arena, "%s.nhwc", name), out);
+}
+
+static odlc_status visit_permutable(struct track *t, node_id id, const struct perm *perm, const struct perm *out_perm)
+{
+    for (uint32_t i = 0; i < graph_node(t->g, id)->n_inputs; i++) {
+        const struct node n = *graph_node(t->g, id); /* building moves the array of nodes */
+        tensor_id in = n.inputs[i];
+        if (in == NO_TENSOR)
+            continue;
+        if (carries_axes(n.op, i))
+            TRY(bring_broadcast(t, in, perm, &n, &n.inputs[i]));
+        else
+            TRY(bring_own_order(t, in, &n, &n.inputs[i]));
+    }
+    const struct node *n = graph_node(t->g, id);
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        if (n->outputs[i] != NO_TENSOR)
+            store_output(t, n->outputs[i], out_perm);
+    vec_push(t->g->arena, &t->g->order, id);
+    return ODLC_OK;
+}
+
+/* True when the stored order of the elements in memory is the tensor's own: only axes of one element have moved. */
+static bool same_in_memory(const struct track *t, const struct location *at)
+{
+    const struct shape *shape = &graph_tensor(t->g, at->stored)->type.shape;
+    int last = -1;
+    for (uint32_t i = 0; i < shape->rank; i++) {
+        if (shape->dims[i] == 1)
+            continue;
+        if ((int)at->perm.axis[i] < last)
+            return false;
+        last = at->perm.axis[i];
+    }
+    return true;
+}
+
+static void warn_of_axis_params(struct track *t, const struct node *n, const char *tensor)
+{
+    static const char *const names[] = {"axis", "axes", "dim", "dims", "perm", "permutation", "axis_list"};
+    for (uint32_t i = 0; i < n->op->n_params; i++)
+        for (size_t k = 0; k < COUNT_OF(names); k++)
+            if (n->params[i].set && strcmp(n->op->params[i].name, names[k]) == 0)
+                diag_warn(t->c->diags,
+                          AT(.node = n->source ? n->source : n->name, .attribute = names[k],
+                             .hint = "declare a tensor_layout for its inputs and outputs"),
+                          "udo-axis-param",
+                          "UDO %s takes tensor %s channels-last, but its param %s counts axes in the model's order",
+                          n->op->name, tensor, names[k]);
+}
+
+/* A node that needs its operands in their own order, but for those that a UDO takes as they are. */
+static odlc_status visit_fixed(struct track *t, node_id id)
+{
+    bool is_reshape = !graph_node(t->g, id)->op->package && strcmp(graph_node(t->g, id)->op->name, "Reshape") == 0;
+    struct perm stored = {0};
+    bool warned = false;
+    for (uint32_t i = 0; i < graph_node(t->g, id)->n_inputs; i++) {
+        const struct node n = *graph_node(t->g, id);
+        tensor_id in = n.inputs[i];
+        if (in == NO_TENSOR)
+            continue;
+        const struct location at = t->at[in];
+        bool as_stored = takes_as_stored(n.as_stored_in, i);
+        if (as_stored && !perm_is_identity(&at.perm)) {
+            stored = stored.rank ? stored : at.perm;
+            if (!warned)
+                warn_of_axis_params(t, &n, graph_tensor(t->g, at.stored)->name);
+            warned = true;
+        }
+        if (as_stored || (is_reshape && same_in_memory(t, &at)))
+            n.inputs[i] = at.stored;
+        else
+            TRY(bring_own_order(t, in, &n, &n.inputs[i]));
+    }
+    const struct node *n = graph_node(t->g, id);
+    for (uint32_t i = 0; i < n->n_outputs; i++) {
+        if (n->outputs[i] == NO_TENSOR)
+            continue;
+        struct perm own = perm_identity(graph_tensor(t->g, n->outputs[i])->type.shape.rank);
+        store_output(t, n->outputs[i],
+                     takes_as_stored(n->as_stored_out, i) && stored.rank == own.rank ? &stored : &own);
+    }
+    vec_push(t->g->arena, &t->g->order, id);
+    return ODLC_OK;
+}
+
+static odlc_status visit(struct track *t, node_id id)
+{
+    struct node *n = graph_node(t->g, id);
+    struct perm perm, out_perm;
+    t->b.source = n->source;
+    if (is_transpose(n))
+        return visit_transpose(t, id);
+    if (n->op->permute && choose_perm(t, n, &perm) && n->op->permute(t->g, n, &perm, &out_perm))
+        return visit_permutable(t, id, &perm, &out_perm);
+    return visit_fixed(t, id);
+}
+
+/* ---- graph inputs and outputs ---- */
+
+static bool preserves(const struct track *t, const char *name)
+{
+    const struct pass_options *o = t->c->options;
+    return o->preserve_layout && (!o->preserve_names || map_get(o->preserve_names, name) != MAP_NONE);
+}
+
+static void place_inputs(struct track *t)
+{
+    const struct pass_options *o = t->c->options;
+    for (size_t i = 0; i < t->g->inputs.count; i++) {
+        tensor_id id = t->g->inputs.data[i];
+        struct tensor *tensor = graph_tensor(t->g, id);
+        uint32_t layout = o->input_layouts ? map_get(o->input_layouts, tensor->name) : MAP_NONE;
+        bool spatial = layout == MAP_NONE ? t->wanted[id] : layout == INPUT_NCHW;
+        struct perm last = perm_channels_last(tensor->type.shape.rank);
+        if (!spatial || tensor->type.shape.rank < 3 || preserves(t, tensor->name))
+            continue;
+        struct shape before = tensor->type.shape;
+        store_output(t, id, &last);
+        diag_note(t->c->diags, AT(.node = tensor->name, .hint = "--preserve_io layout keeps the model's order"),
+                  "input-layout", "graph input %s is stored channels-last: %s instead of %s", tensor->name,
+                  shape_text(t->c->scratch, &tensor->type.shape), shape_text(t->c->scratch, &before));
+    }
+}
+
+/* Makes `id` the graph output called name. A tensor that is already an input, a constant or another output is copied. */
+static odlc_status claim_output(struct track *t, tensor_id id, const char *name, tensor_id *out)
+{
+    *out = id;
+    if (strcmp(graph_tensor(t->g, id)->name, name) == 0 && graph_tensor(t->g, id)->kind != TENSOR_STATIC)
+        return ODLC_OK;
+    tensor_id holder = graph_find_tensor(t->g, name);
+    if (holder != NO_TENSOR && strcmp(graph_tensor(t->g, holder)->name, name) == 0)
+        graph_rename_tensor(t->g, holder, graph_free_tensor_name(t->g, arena_printf(t->g->arena, "%s.nhwc", name)));
+    if (graph_tensor(t->g, id)->kind == TENSOR_NATIVE) {
+        graph_rename_tensor(t->g, id, name);
+        return ODLC_OK;
+    }
+    const struct type type = graph_tensor(t->g, id)->type;
+    struct shape rank1 = SHAPE(type.shape.rank);
+    const struct op *reshape = op_find("Reshape");
+    *out = graph_add_tensor(t->g, NULL, TENSOR_NATIVE, &type);
+    node_id copy = graph_add_node(t->g, reshape, reshape->n_params, name, &id, 1, out, 1);
+    node_set_ints(t->g, graph_node(t->g, copy), "shape", &rank1, type.shape.dims);
+    graph_rename_tensor(t->g, *out, name);
+    vec_push(t->g->arena, &t->g->order, copy);
+    return ODLC_OK;
+}
+
+static odlc_status place_output(struct track *t, tensor_id *slot, const char *name)
+{
+    const struct location at = t->at[*slot];
+    bool as_it_comes = is_channels_last(&at.perm) && !preserves(t, name);
+    tensor_id value = at.stored;
+    if (!as_it_comes)
+        TRY(bring_own_order(t, *slot, NULL, &value));
+    else
+        diag_note(t->c->diags, AT(.node = name, .hint = "--preserve_io layout keeps the model's order"),
+                  "output-layout", "graph output %s is stored channels-last: %s", name,
+                  shape_text(t->c->scratch, &graph_tensor(t->g, value)->type.shape));
+    if (graph_tensor(t->g, *slot)->kind == TENSOR_OUTPUT)
+        graph_tensor(t->g, *slot)->kind = TENSOR_NATIVE;
+    TRY(claim_output(t, value, name, slot));
+    if (graph_tensor(t->g, *slot)->kind == TENSOR_NATIVE)
+        graph_tensor(t->g, *slot)->kind = TENSOR_OUTPUT;
+    return ODLC_OK;
+}
+
+odlc_status pass_track_axes(struct pass_context *c, struct graph *g, bool *progress)
+{
+    struct arena *scratch = c->scratch;
+    size_t n_old = g->tensors.count, n_nodes = g->order.count, n_outputs = g->outputs.count;
+    struct track t = {.c = c, .g = g};
+    build_init(&t.b, g, c->diags);
+    t.at = arena_array(scratch, struct location, n_old);
+    t.wanted = arena_array(scratch, bool, n_old);
+    for (tensor_id i = 0; i < n_old; i++)
+        t.at[i] = (struct location){.stored = i, .perm = perm_identity(graph_tensor(g, i)->type.shape.rank)};
+    const char **output_names = arena_array(scratch, const char *, n_outputs);
+    for (size_t i = 0; i < n_outputs; i++)
+        output_names[i] = graph_tensor(g, g->outputs.data[i])->name;
+    find_wanted(&t);
+    place_inputs(&t);
+    node_id *nodes = arena_memdup(scratch, g->order.data, n_nodes * sizeof *nodes);
+    g->order.count = 0;
+    for (size_t i = 0; i < n_nodes; i++)
+        TRY(visit(&t, nodes[i]));
+    t.b.source = NULL;
+    for (size_t i = 0; i < n_outputs; i++)
+        TRY(place_output(&t, &g->outputs.data[i], output_names[i]));
+    *progress = true;
+    return ODLC_OK;
+}
