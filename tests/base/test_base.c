@@ -1,0 +1,263 @@
+#include <check.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/map.h"
+#include "base/reader.h"
+
+static struct arena *arena;
+
+static void start(void)
+{
+    arena = arena_create();
+    ck_assert_ptr_nonnull(arena);
+}
+
+static void stop(void)
+{
+    arena_destroy(arena);
+}
+
+START_TEST(arena_memory_is_zero_and_aligned)
+{
+    for (size_t size = 0; size < 200000; size = size * 3 + 1) {
+        unsigned char *p = arena_alloc(arena, size);
+        ck_assert_uint_eq((uintptr_t)p % (size >= 4096 ? 64 : 16), 0);
+        for (size_t i = 0; i < size; i++)
+            ck_assert_int_eq(p[i], 0);
+        memset(p, 0xAA, size);
+    }
+}
+END_TEST
+
+static void count_call(void *object)
+{
+    ++*(int *)object;
+}
+
+START_TEST(rewinding_runs_cleanups_and_clears)
+{
+    int calls = 0, kept = 0;
+    arena_defer(arena, count_call, &kept);
+    struct arena_mark mark = arena_mark(arena);
+    unsigned char *first = arena_alloc(arena, 100);
+    memset(first, 0xFF, 100);
+    arena_alloc(arena, 1000000);
+    arena_defer(arena, count_call, &calls);
+    arena_rewind(arena, mark);
+    ck_assert_int_eq(calls, 1);
+    ck_assert_int_eq(kept, 0);
+    unsigned char *again = arena_alloc(arena, 100);
+    ck_assert_ptr_eq(again, first);
+    for (int i = 0; i < 100; i++)
+        ck_assert_int_eq(again[i], 0);
+}
+END_TEST
+
+START_TEST(exhausted_memory_jumps_and_leaks_nothing)
+{
+    struct arena *own = arena_create();
+    volatile int calls = 0;
+    if (setjmp(*arena_catch(own))) {
+        arena_destroy(own);
+        ck_assert_int_eq(calls, 1);
+        return;
+    }
+    arena_defer(own, count_call, (int *)&calls);
+    arena_calloc(own, SIZE_MAX / 2, 4);
+    ck_abort_msg("the product overflows");
+}
+END_TEST
+
+START_TEST(map_keeps_many_keys)
+{
+    struct map map;
+    map_init(&map, arena);
+    ck_assert_uint_eq(map_get(&map, "absent"), MAP_NONE);
+    for (uint32_t i = 0; i < 10000; i++)
+        ck_assert_uint_eq(map_add(&map, arena_printf(arena, "key%u", i), i), MAP_NONE);
+    for (uint32_t i = 0; i < 10000; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "key%u", i);
+        ck_assert_uint_eq(map_get(&map, key), i);
+    }
+    ck_assert_uint_eq(map_add(&map, "key7", 99), 7);
+    ck_assert_uint_eq(map_get(&map, "key7"), 7);
+    map_put(&map, "key7", 99);
+    ck_assert_uint_eq(map_get(&map, "key7"), 99);
+    ck_assert_uint_eq(map_get(&map, "key10000"), MAP_NONE);
+    map_put(&map, "", 5);
+    ck_assert_uint_eq(map_get(&map, ""), 5);
+}
+END_TEST
+
+START_TEST(reader_stops_at_the_end)
+{
+    const uint8_t bytes[] = {1, 2, 3, 4, 5};
+    struct reader r = reader_of(bytes, sizeof bytes);
+    ck_assert_uint_eq(read_u16(&r), 0x0201);
+    ck_assert_uint_eq(read_u32(&r), 0);
+    ck_assert(r.failed);
+    ck_assert_uint_eq(read_u8(&r), 0); /* sticky, although a byte is left */
+}
+END_TEST
+
+START_TEST(nearest_word_finds_typing_errors_only)
+{
+    static const char *const words[] = {"inputs", "outputs", "scalar_params", "tensor_params"};
+    ck_assert_str_eq(nearest_word("input", words, 4), "inputs");
+    ck_assert_str_eq(nearest_word("scalar_parmas", words, 4), "scalar_params");
+    ck_assert_ptr_null(nearest_word("description", words, 4));
+}
+END_TEST
+
+START_TEST(text_place_counts_lines_and_columns)
+{
+    const char *text = "one\ntwo three\nfour";
+    struct odlc_diag place = {0};
+    text_place(arena, text, strlen(text), 8, &place);
+    ck_assert_uint_eq(place.line, 2);
+    ck_assert_uint_eq(place.column, 5);
+    ck_assert_str_eq(place.excerpt, "two three");
+}
+END_TEST
+
+START_TEST(diagnostics_are_counted_and_copied)
+{
+    struct diags diags;
+    char node[] = "conv";
+    diags_init(&diags, arena);
+    ck_assert_int_eq(diag_error(&diags, ODLC_ERR_INVALID, AT(.node = node), "a-code", "value %d", 7), ODLC_ERR_INVALID);
+    diag_warn(&diags, AT(.hint = "do this"), "b-code", "careful");
+    node[0] = 'X';
+    ck_assert_uint_eq(diags.errors, 1);
+    ck_assert_uint_eq(diags.warnings, 1);
+    ck_assert_str_eq(diags.list.data[0].node, "conv");
+    ck_assert_str_eq(diags.list.data[0].message, "value 7");
+    ck_assert_str_eq(diags.list.data[1].hint, "do this");
+}
+END_TEST
+
+/* ---- files: each test works in a folder of its own ---- */
+
+static char folder[64];
+
+static const char *in_folder(const char *name)
+{
+    return arena_printf(arena, "%s/%s", folder, name);
+}
+
+static void start_folder(void)
+{
+    start();
+    strcpy(folder, "/tmp/odlc-test-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static size_t files_in_folder(void)
+{
+    size_t count = 0;
+    DIR *dir = opendir(folder);
+    for (struct dirent *e; (e = readdir(dir));)
+        count += e->d_name[0] != '.';
+    closedir(dir);
+    return count;
+}
+
+static void stop_folder(void)
+{
+    DIR *dir = opendir(folder);
+    for (struct dirent *e; (e = readdir(dir));)
+        if (e->d_name[0] != '.')
+            unlink(in_folder(e->d_name));
+    closedir(dir);
+    rmdir(folder);
+    stop();
+}
+
+START_TEST(output_appears_only_when_it_is_committed)
+{
+    struct diags diags;
+    struct out_file *out;
+    struct file *file;
+    struct arena *own = arena_create();
+    diags_init(&diags, own);
+    const char *path = in_folder("out.bin");
+    ck_assert_int_eq(out_create(own, &diags, path, &out), ODLC_OK);
+    ck_assert_int_eq(out_write(out, "hello world", 11), ODLC_OK);
+    ck_assert_int_eq(out_zeros(out, 1000000), ODLC_OK);
+    ck_assert_int_eq(out_patch(out, 6, "WORLD", 5), ODLC_OK);
+    ck_assert_uint_eq(out_offset(out), 1000011);
+    ck_assert_int_ne(access(path, F_OK), 0);
+    ck_assert_int_eq(out_commit(out), ODLC_OK);
+    ck_assert_uint_eq(files_in_folder(), 1);
+    ck_assert_int_eq(file_map(own, &diags, path, &file), ODLC_OK);
+    ck_assert_uint_eq(file->size, 1000011);
+    ck_assert_mem_eq(file->data, "hello WORLD\0", 12);
+    arena_destroy(own);
+}
+END_TEST
+
+START_TEST(abandoned_output_leaves_the_old_file)
+{
+    struct diags diags;
+    struct out_file *out;
+    struct arena *own = arena_create();
+    diags_init(&diags, own);
+    const char *path = in_folder("out.bin");
+    FILE *f = fopen(path, "w");
+    fputs("old", f);
+    fclose(f);
+    ck_assert_int_eq(out_create(own, &diags, path, &out), ODLC_OK);
+    ck_assert_int_eq(out_write(out, "new content", 11), ODLC_OK);
+    ck_assert_int_eq(out_flush(out), ODLC_OK);
+    arena_destroy(own);
+    ck_assert_uint_eq(files_in_folder(), 1);
+    struct stat st;
+    ck_assert_int_eq(stat(path, &st), 0);
+    ck_assert_int_eq(st.st_size, 3);
+}
+END_TEST
+
+START_TEST(unreadable_inputs_are_errors)
+{
+    struct diags diags;
+    struct file *file;
+    diags_init(&diags, arena);
+    ck_assert_int_eq(file_map(arena, &diags, in_folder("absent"), &file), ODLC_ERR_IO);
+    ck_assert_ptr_nonnull(strstr(diags.list.data[0].message, "No such file"));
+    ck_assert_int_eq(file_map(arena, &diags, folder, &file), ODLC_ERR_IO);
+    ck_assert_str_eq(diags.list.data[1].message, "not a regular file");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("base");
+    TCase *memory = tcase_create("memory"), *files = tcase_create("files");
+    tcase_add_checked_fixture(memory, start, stop);
+    tcase_add_test(memory, arena_memory_is_zero_and_aligned);
+    tcase_add_test(memory, rewinding_runs_cleanups_and_clears);
+    tcase_add_test(memory, exhausted_memory_jumps_and_leaks_nothing);
+    tcase_add_test(memory, map_keeps_many_keys);
+    tcase_add_test(memory, reader_stops_at_the_end);
+    tcase_add_test(memory, nearest_word_finds_typing_errors_only);
+    tcase_add_test(memory, text_place_counts_lines_and_columns);
+    tcase_add_test(memory, diagnostics_are_counted_and_copied);
+    tcase_add_checked_fixture(files, start_folder, stop_folder);
+    tcase_add_test(files, output_appears_only_when_it_is_committed);
+    tcase_add_test(files, abandoned_output_leaves_the_old_file);
+    tcase_add_test(files, unreadable_inputs_are_errors);
+    suite_add_tcase(suite, memory);
+    suite_add_tcase(suite, files);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
