@@ -1,0 +1,85 @@
+/* What the files of the ONNX decoder share: one decoding at work. */
+#ifndef CONVERTERS_ONNX_DECODE_H
+#define CONVERTERS_ONNX_DECODE_H
+
+#include "converters/onnx/onnx.h"
+#include "converters/onnx/wire.h"
+
+#define ONNX_MIN_IR 3
+#define ONNX_MAX_IR 13
+#define ONNX_MIN_OPSET 6
+#define ONNX_MAX_OPSET 28
+
+/* Errors after this many are counted, not kept. */
+#define DECODE_MAX_ERRORS 100
+
+/* The opsets that a model or a function imports: domain → version. */
+struct opsets {
+    struct map index;
+    VEC(int64_t) versions;
+};
+
+/* A local function: its body is kept as the model has it, names unresolved. */
+struct function {
+    const char *domain, *name, *overload;
+    const char *const *inputs, *const *outputs;
+    size_t n_inputs, n_outputs;
+    const char *const *attributes;  /* names of those without a default value */
+    size_t n_attributes;
+    const struct fw_attr *defaults; /* attributes with a default value */
+    size_t n_defaults;
+    const struct fw_node *nodes;
+    size_t n_nodes;
+    bool active;                    /* its expansion is under way */
+};
+
+struct decode {
+    struct arena *arena;
+    struct diags *diags;
+    const struct file *file;
+    struct external *external;
+    odlc_status status;             /* of the first error */
+    size_t unreported;              /* errors beyond DECODE_MAX_ERRORS */
+    bool in_function;               /* a function's body is being decoded */
+    bool warned_opset;              /* the one warning about newer opsets was given */
+    bool missed_opset;              /* the one error about the missing default domain was given */
+};
+
+/* A place in the model that is being decoded:  AT(IN_MODEL(d), .node = name) */
+#define IN_MODEL(d) .file = (d)->file->path
+
+/* Reports an error and goes on; the decoding as a whole then fails with the status of its first error. Returns status. */
+odlc_status decode_error(struct decode *d, odlc_status status, const struct odlc_diag *place, const char *code,
+                         const char *format, ...) PRINTF_LIKE(5, 6);
+/* Takes note of an error that another room has reported already. Returns status. */
+odlc_status decode_failed(struct decode *d, odlc_status status);
+
+/* decode_tensor.c: *out gets the name and a view; place says where the tensor is. On failure the error was reported. */
+odlc_status decode_tensor(struct decode *d, const Onnx__TensorProto *tensor, const struct odlc_diag *place,
+                          struct fw_tensor *out) MUST_USE;
+/* The element type of an ONNX code; when it is not supported, ODLC_ERR_UNSUPPORTED or ODLC_ERR_INVALID and its name (or
+ * NULL) in *name. */
+odlc_status decode_dtype(int32_t code, enum dtype *out, const char **name) MUST_USE;
+
+/* decode_graph.c */
+void decode_opsets(struct decode *d, Onnx__OperatorSetIdProto *const *imports, size_t count, struct opsets *out);
+int64_t opsets_version(const struct opsets *opsets, const char *domain); /* 0: not imported */
+void decode_graph(struct decode *d, const Onnx__GraphProto *graph, const struct opsets *opsets, struct fw_graph *out);
+struct function *decode_functions(struct decode *d, Onnx__FunctionProto *const *functions, size_t count);
+/* "" for an absent text and for the names of the default domain. */
+const char *decode_domain(const char *domain);
+
+/* functions.c: replaces calls of local functions by their bodies, everywhere in the graph. */
+void inline_functions(struct decode *d, struct function *functions, size_t count, const struct onnx_keep *keep,
+                      struct fw_graph *graph);
+
+/* check_names.c: every value is defined once and before it is read; nodes are put in order. */
+void check_names(struct decode *d, struct fw_graph *graph);
+
+/* external.c */
+struct external *external_create(struct arena *arena, struct diags *diags, const char *model_path);
+/* The elements of a tensor that the model keeps in another file: `size` bytes. */
+odlc_status external_bytes(struct decode *d, const Onnx__TensorProto *tensor, uint64_t size,
+                           const struct odlc_diag *place, const uint8_t **bytes, const struct file **file) MUST_USE;
+
+#endif

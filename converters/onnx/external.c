@@ -1,0 +1,213 @@
+/* Tensors whose elements are in files beside the model. A model comes from outside: its locations must not reach
+ * anything but regular files in the model's own folder and below, by whatever path, link or mount. */
+#include "converters/onnx/external.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct external {
+    struct arena *arena;
+    struct diags *diags;
+    const char *folder; /* of the model as the caller wrote it, with a slash at its end */
+    int folder_fd;      /* -1 until the first use */
+    struct map index;   /* location → files */
+    VEC(struct file *) files;
+};
+
+/* The external_data entries of one tensor. */
+struct external_range {
+    const char *location;
+    uint64_t offset, length;
+    bool has_length;
+};
+
+struct external *external_create(struct arena *arena, struct diags *diags, const char *model_path)
+{
+    struct external *x = arena_new(arena, struct external);
+    const char *slash = strrchr(model_path, '/');
+    x->arena = arena;
+    x->diags = diags;
+    x->folder = slash ? arena_strndup(arena, model_path, (size_t)(slash - model_path) + 1) : "./";
+    x->folder_fd = -1;
+    map_init(&x->index, arena);
+    return x;
+}
+
+/* ---- opening ---- */
+
+int open_beneath_stepwise(int folder, const char *path)
+{
+    int at = dup(folder);
+    while (at >= 0) {
+        const char *slash = strchr(path, '/');
+        size_t length = slash ? (size_t)(slash - path) : strlen(path);
+        char name[NAME_MAX_BYTES + 1];
+        int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (slash ? O_DIRECTORY : 0);
+        int next = -1;
+        if (length > NAME_MAX_BYTES) {
+            errno = ENAMETOOLONG;
+        } else {
+            memcpy(name, path, length);
+            name[length] = '\0';
+            next = openat(at, name, flags);
+        }
+        int cause = errno;
+        close(at);
+        errno = cause;
+        if (!slash)
+            return next;
+        at = next;
+        path = slash + 1;
+    }
+    return -1;
+}
+
+int open_beneath(int folder, const char *path)
+{
+    struct open_how how = {
+        .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK, /* a FIFO must not block; it is refused when it is mapped */
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+    };
+    int fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+    bool missing = fd < 0 && (errno == ENOSYS || errno == EPERM); /* older kernels, and sandboxes that filter the call */
+    return missing ? open_beneath_stepwise(folder, path) : fd;
+}
+
+static void close_folder(void *object)
+{
+    struct external *x = object;
+    if (x->folder_fd >= 0)
+        close(x->folder_fd);
+}
+
+static odlc_status open_folder(struct decode *d, struct external *x, const struct odlc_diag *place)
+{
+    if (x->folder_fd >= 0)
+        return ODLC_OK;
+    x->folder_fd = open(x->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (x->folder_fd < 0)
+        return decode_error(d, ODLC_ERR_IO, place, "onnx-external", "cannot open the model's folder '%s': %s",
+                            x->folder, strerror(errno));
+    arena_defer(x->arena, close_folder, x);
+    return ODLC_OK;
+}
+
+/* The location without empty and "." parts; NULL when it is absolute, climbs, or names nothing. */
+static const char *clean_location(struct arena *arena, const char *location)
+{
+    if (location[0] == '/')
+        return NULL;
+    text clean = {0};
+    for (const char *part = location; *part;) {
+        size_t length = strcspn(part, "/");
+        if (length == 2 && memcmp(part, "..", 2) == 0)
+            return NULL;
+        if (length > 0 && !(length == 1 && *part == '.'))
+            text_add(arena, &clean, "%s%.*s", clean.count > 0 ? "/" : "", (int)length, part);
+        part += length + (part[length] == '/');
+    }
+    return clean.count > 0 ? clean.data : NULL;
+}
+
+static odlc_status escapes(struct decode *d, const struct odlc_diag *place, const char *location)
+{
+    struct odlc_diag at = *place;
+    at.hint = "external data must be in the model's folder or below";
+    return decode_error(d, ODLC_ERR_INVALID, &at, "onnx-external-path", "external data '%s' leads out of the model's folder",
+                        location);
+}
+
+static odlc_status external_file(struct decode *d, const char *location, const struct odlc_diag *place,
+                                 const struct file **out)
+{
+    struct external *x = d->external;
+    const char *path = clean_location(x->arena, location);
+    if (!path)
+        return escapes(d, place, location);
+    uint32_t known = map_get(&x->index, path);
+    if (known != MAP_NONE) {
+        *out = x->files.data[known];
+        return ODLC_OK;
+    }
+    TRY(open_folder(d, x, place));
+    int fd = open_beneath(x->folder_fd, path);
+    if (fd < 0 && (errno == EXDEV || errno == ELOOP))
+        return escapes(d, place, location);
+    if (fd < 0)
+        return decode_error(d, ODLC_ERR_IO, place, "onnx-external", "cannot open external data '%s': %s", location,
+                            strerror(errno));
+    struct file *file;
+    odlc_status mapped = file_map_fd(x->arena, x->diags, arena_printf(x->arena, "%s%s", x->folder, path), fd, &file);
+    if (mapped != ODLC_OK)
+        return decode_failed(d, mapped);
+    map_put(&x->index, path, (uint32_t)x->files.count);
+    vec_push(x->arena, &x->files, file);
+    *out = file;
+    return ODLC_OK;
+}
+
+/* ---- what a tensor says ---- */
+
+static bool parse_decimal(const char *digits, uint64_t *out)
+{
+    uint64_t value = 0;
+    if (!*digits)
+        return false;
+    for (; *digits; digits++)
+        if (*digits < '0' || *digits > '9' || ckd_mul(&value, value, 10) || ckd_add(&value, value, *digits - '0'))
+            return false;
+    *out = value;
+    return true;
+}
+
+/* The `checksum` of the whole file is optional in ONNX, no known writer gives it, and it is not verified here. */
+static odlc_status read_range(struct decode *d, const Onnx__TensorProto *tensor, const struct odlc_diag *place,
+                              struct external_range *out)
+{
+    struct external_range range = {0};
+    for (size_t i = 0; i < tensor->n_external_data; i++) {
+        const char *key = tensor->external_data[i]->key ? tensor->external_data[i]->key : "";
+        const char *value = tensor->external_data[i]->value ? tensor->external_data[i]->value : "";
+        bool ok = true;
+        if (strcmp(key, "location") == 0) {
+            range.location = value;
+        } else if (strcmp(key, "offset") == 0) {
+            ok = parse_decimal(value, &range.offset);
+        } else if (strcmp(key, "length") == 0) {
+            ok = parse_decimal(value, &range.length);
+            range.has_length = true;
+        }
+        if (!ok)
+            return decode_error(d, ODLC_ERR_INVALID, place, "onnx-external", "external data has the %s '%s', which is no "
+                                "byte count", key, value);
+    }
+    if (!range.location)
+        return decode_error(d, ODLC_ERR_INVALID, place, "onnx-external", "external data has no location");
+    *out = range;
+    return ODLC_OK;
+}
+
+odlc_status external_bytes(struct decode *d, const Onnx__TensorProto *tensor, uint64_t size,
+                           const struct odlc_diag *place, const uint8_t **bytes, const struct file **file)
+{
+    struct external_range range;
+    const struct file *found;
+    uint64_t end;
+    TRY(read_range(d, tensor, place, &range));
+    TRY(external_file(d, range.location, place, &found));
+    if (range.has_length && range.length != size)
+        return decode_error(d, ODLC_ERR_INVALID, place, "onnx-tensor-size",
+                            "external data has %" PRIu64 " bytes for a tensor that needs %" PRIu64, range.length, size);
+    if (ckd_add(&end, range.offset, size) || end > found->size)
+        return decode_error(d, ODLC_ERR_INVALID, place, "onnx-external-range",
+                            "external data '%s' ends at byte %" PRIu64 ", before offset %" PRIu64 " + %" PRIu64 " bytes",
+                            range.location, found->size, range.offset, size);
+    *bytes = size > 0 ? found->data + range.offset : (const uint8_t *)"";
+    *file = found;
+    return ODLC_OK;
+}

@@ -1,0 +1,25 @@
+/* Reading ONNX models into the framework graph. Accepts IR versions 3 to 13 and opsets 6 to 28 of the default domain;
+ * newer ones are read as far as they are alike, with a warning. */
+#ifndef CONVERTERS_ONNX_ONNX_H
+#define CONVERTERS_ONNX_ONNX_H
+
+#include "converters/frontend.h"
+
+/* Which local functions stay calls instead of being inlined (because a user-defined operation claims them). */
+struct onnx_keep {
+    bool (*claims)(void *user, const char *op_type, const char *domain);
+    void *user;
+};
+
+/* Reads the model at path; all local functions are inlined. Problems of one kind are all reported in one run. */
+odlc_status onnx_load(struct arena *arena, struct diags *diags, const char *path, struct fw_model **out) MUST_USE;
+
+/* The same for a file that is mapped already. keep may be NULL. The file must stay mapped while the model is used. */
+odlc_status onnx_load_file(struct arena *arena, struct diags *diags, const struct file *file,
+                           const struct onnx_keep *keep, struct fw_model **out) MUST_USE;
+
+/* The default that the specification gives an attribute of a default-domain operator at that opset version; false when
+ * there is none. Integers come as DT_INT64, floats as DT_FLOAT32, lists as tensors of rank 1. */
+bool onnx_schema_default(const char *op_type, int64_t version, const char *attr, struct param *out);
+
+#endif
