@@ -7,8 +7,8 @@
  *     const struct odlc_graph *graphs = odlc_container_graphs(c, &n);
  *     odlc_container_free(c);
  *
- * Everything that is handed out belongs to the container and stays as it is until odlc_container_free. The file is mapped,
- * not read: it must not be changed meanwhile. A container may be used by one thread at a time. */
+ * Everything that is handed out belongs to the container and stays as it is until odlc_container_free. The file is
+ * mapped, not read: it must not be changed meanwhile. A container may be used by one thread at a time. */
 #ifndef OPENDLC_CONTAINER_H
 #define OPENDLC_CONTAINER_H
 
@@ -152,8 +152,9 @@ ODLC_API const struct odlc_diag *odlc_container_diags(const odlc_container *cont
 ODLC_API const struct odlc_summary *odlc_container_summary(const odlc_container *container);
 ODLC_API const struct odlc_graph *odlc_container_graphs(const odlc_container *container, size_t *count);
 
-/* Element `index` (< count) of a tensor that has data, in the order of its dims. Fixed-point elements are given as stored. The
- * first is for BOOL, INT, UINT (same bits) and FIXED, the second for numbers of any class, the third for STRING. */
+/* Element `index` (< count) of a tensor that has data, in the order of its dims. Fixed-point elements are given as
+ * stored. The first is for BOOL, INT, UINT (same bits) and FIXED, the second for numbers of any class, the third for
+ * STRING. */
 ODLC_API int64_t odlc_tensor_int(const struct odlc_tensor *tensor, uint64_t index);
 ODLC_API double odlc_tensor_double(const struct odlc_tensor *tensor, uint64_t index);
 ODLC_API const char *odlc_tensor_string(const struct odlc_tensor *tensor, uint64_t index);

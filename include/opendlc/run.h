@@ -8,9 +8,9 @@
  *     odlc_run_get_floats(r, 0, scores, n_scores);
  *     odlc_run_free(r);
  *
- * Only the nodes that the wanted tensors depend on are executed, so the part of a graph before a user-defined op without an
- * implementation can be run. Calls that return ODLC_ERR_NOMEM leave the object fit for odlc_run_free only. An
- * object may be used by one thread at a time; the container's file must not change meanwhile. */
+ * Only the nodes that the wanted tensors depend on are executed, so the part of a graph before a user-defined op
+ * without an implementation can be run. Calls that return ODLC_ERR_NOMEM leave the object fit for odlc_run_free only.
+ * An object may be used by one thread at a time; the container's file must not change meanwhile. */
 #ifndef OPENDLC_RUN_H
 #define OPENDLC_RUN_H
 
@@ -49,9 +49,9 @@ ODLC_API odlc_status odlc_run_open(odlc_run *run, const char *path) ODLC_MUST_US
 /* All diagnostics so far. Those of a failed call are at the end. */
 ODLC_API const struct odlc_diag *odlc_run_diags(const odlc_run *run, size_t *count);
 
-/* Chooses what odlc_run_execute computes, and with that which inputs are needed; called after odlc_run_open and before inputs
- * are set. Fails when a name is unknown, or when a node that is needed has no implementation. A later choice replaces an
- * earlier one and forgets the inputs that were set. */
+/* Chooses what odlc_run_execute computes, and with that which inputs are needed; called after odlc_run_open and before
+ * inputs are set. Fails when a name is unknown, or when a node that is needed has no implementation. A later choice
+ * replaces an earlier one and forgets the inputs that were set. */
 /* The graph's outputs. */
 ODLC_API odlc_status odlc_run_want_outputs(odlc_run *run) ODLC_MUST_USE;
 /* Tensors by name, in this order. */
@@ -66,8 +66,8 @@ ODLC_API const struct odlc_io *odlc_run_inputs(const odlc_run *run, size_t *coun
 /* The index of the input of that name; ODLC_ERR_USAGE with a diagnostic when there is none. */
 ODLC_API odlc_status odlc_run_find_input(odlc_run *run, const char *name, size_t *index) ODLC_MUST_USE;
 
-/* Sets an input from floats: quantized for fixed-point inputs (saturating, as quantization does), rounded for narrower floats; for
- * integer and boolean inputs every value must be exactly representable. */
+/* Sets an input from floats: quantized for fixed-point inputs (saturating, as quantization does), rounded for narrower
+ * floats; for integer and boolean inputs every value must be exactly representable. */
 ODLC_API odlc_status odlc_run_set_floats(odlc_run *run, size_t input, const float *values, size_t count) ODLC_MUST_USE;
 /* Sets an input from elements of its own type, little-endian. */
 ODLC_API odlc_status odlc_run_set_native(odlc_run *run, size_t input, const void *bytes, size_t size) ODLC_MUST_USE;

@@ -13,7 +13,7 @@ static int output_channel_axis(const struct node *n)
     static const struct {
         const char *op;
         int axis;
-    } layers[] = {{"Conv2d", 3}, {"DepthWiseConv2d", 3}, {"FullyConnected", 0}};
+    } layers[] = {{"Conv2d", 3}, {"DepthWiseConv2d", 3}, {"TransposeConv2d", 3}, {"FullyConnected", 0}};
     for (size_t i = 0; !n->op->package && i < COUNT_OF(layers); i++)
         if (strcmp(n->op->name, layers[i].op) == 0)
             return layers[i].axis;

@@ -21,7 +21,8 @@ odlc_status pass_promote_scalars(struct pass_context *c, struct graph *g, bool *
     }
     for (size_t i = 0; i < g->order.count; i++) {
         struct node *n = graph_node(g, g->order.data[i]);
-        if (!n->op->package && strcmp(n->op->name, "Reshape") == 0 && node_param(n, "shape")->shape.dims[0] == 0)
+        const struct param *shape = strcmp(n->op->name, "Reshape") == 0 ? node_param(n, "shape") : NULL;
+        if (!n->op->package && shape && shape->shape.dims[0] == 0)
             node_set_ints(g, n, "shape", &one, one.dims);
     }
     return ODLC_OK;

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""Makes converters/onnx/schema_defaults.def: the attribute defaults of ONNX's default-domain operators.
+
+usage: make-onnx-defaults.py onnx-ops.tsv > converters/onnx/schema_defaults.def
+
+The table has a line per operator and version, with the columns domain, op, since_version, … and attributes, such as
+"epsilon:float (=1e-05); axis:int (required)". A row of the result holds for a range of opset versions.
+"""
+import csv
+import re
+import sys
+
+OLDEST = 6  # opset; rows that end earlier are left out
+LATEST = "LATEST"
+
+# The table prints floats with six digits. These have more in the specification.
+EXACT = {
+    "3.402823e+38": "FLT_MAX",
+    "-3.402823e+38": "-FLT_MAX",
+    "1.67326": "1.67326319217681884765625f",
+    "1.0507": "1.05070102214813232421875f",
+}
+
+
+def literal(kind, value):
+    """(kind, C tokens) of a default; lists as comma-separated elements."""
+    value = value.strip("()")
+    if kind == "int":
+        return "INT", value
+    if kind == "float":
+        return "FLOAT", EXACT.get(value, value + "f")
+    if kind == "string":
+        return "STRING", '"' + {"foward": "forward"}.get(value, value) + '"'
+    elements = re.findall(r"'([^']*)'", value)
+    if kind == "list of ints":
+        return "INTS", ", ".join(elements)
+    if kind == "list of strings":
+        return "STRINGS", ", ".join('"' + e + '"' for e in elements)
+    raise ValueError(f"a default of kind {kind}")
+
+
+def defaults(attributes):
+    """{attribute: (kind, tokens)} of one table cell."""
+    found = {}
+    for attribute in filter(None, (a.strip() for a in attributes.split(";"))):
+        match = re.fullmatch(r"(\w+):([a-z ]+?) \(=(.*)\)", attribute)
+        if match:
+            found[match[1]] = literal(match[2], match[3])
+    return found
+
+
+def rows(table):
+    versions = {}
+    for line in csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE):
+        if line["domain"] == "ai.onnx":
+            cell = "" if line["deprecated"] else line["attributes"]
+            versions.setdefault(line["op"], []).append((int(line["since_version"]), defaults(cell)))
+    for op, history in versions.items():
+        history.sort()
+        ends = [since - 1 for since, _ in history[1:]] + [LATEST]
+        ranges = {}
+        for (since, attributes), end in zip(history, ends):
+            for name, value in attributes.items():
+                known = ranges.setdefault(name, [])
+                if known and known[-1][1] == since - 1 and known[-1][2] == value:
+                    known[-1][1] = end
+                else:
+                    known.append([since, end, value])
+        for name, known in ranges.items():
+            for since, end, (kind, tokens) in known:
+                if end == LATEST or end >= OLDEST:
+                    yield op, name, since, end, kind, tokens
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    print("/* Made by scripts/make-onnx-defaults.py; sorted by operator, attribute and opset version.")
+    print(" * ONNX_DEFAULT(operator, attribute, first version, last version, kind, value) */")
+    with open(sys.argv[1], encoding="utf-8", newline="") as table:
+        for op, name, since, end, kind, tokens in sorted(rows(table), key=lambda r: (r[0], r[1], r[2])):
+            print(f'ONNX_DEFAULT("{op}", "{name}", {since}, {end}, {kind}, {tokens})')
+
+
+if __name__ == "__main__":
+    main()

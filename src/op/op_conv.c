@@ -1,0 +1,189 @@
+/* Convolutions: Conv2d, Conv3d, DepthWiseConv2d, TransposeConv2d, TransposeConv3d. Channels-last activations, weights
+ * [filter…, channels in, channels out]. */
+#include <string.h>
+
+#include "op/conv_kernel.h"
+#include "op/families.h"
+
+/* The last digit of the name: "Conv2d". */
+static uint32_t spatial_axes(const struct op *op)
+{
+    return (uint32_t)(op->name[strlen(op->name) - 2] - '0');
+}
+
+static const char *read_shared(struct conv *c, const struct node *n, const struct shape *x, const struct shape *w)
+{
+    uint32_t axes = spatial_axes(n->op);
+    if (x->rank != axes + 2 || w->rank != axes + 2)
+        return "the input or the weights have the wrong rank";
+    const char *wrong = window_read(&c->window, n, x, w->dims);
+    if (wrong)
+        return wrong;
+    c->group = node_int(n, "group", 1);
+    return c->group < 1 || c->group > INT32_MAX ? "group is out of range" : NULL;
+}
+
+static const char *check_bias(const struct conv *c, const struct shape *bias)
+{
+    bool fits = !bias || shape_count(bias) == (uint64_t)(c->group * c->out_depth);
+    return fits ? NULL : "the bias does not have one element per output channel";
+}
+
+const char *conv_read(struct conv *c, const struct node *n, const struct shape *x, const struct shape *w,
+                      const struct shape *bias)
+{
+    const char *wrong = read_shared(c, n, x, w);
+    if (wrong)
+        return wrong;
+    int64_t in = w->dims[w->rank - 2], out = w->dims[w->rank - 1];
+    if (c->window.channels % c->group != 0 || c->window.channels / c->group != in)
+        return "the weights do not fit the input's channels and the groups";
+    if (out % c->group != 0)
+        return "the output channels cannot be divided among the groups";
+    c->in_depth = in;
+    c->out_depth = out / c->group;
+    return check_bias(c, bias);
+}
+
+const char *conv_read_depthwise(struct conv *c, const struct node *n, const struct shape *x, const struct shape *w,
+                                const struct shape *bias)
+{
+    const char *wrong = read_shared(c, n, x, w);
+    if (wrong)
+        return wrong;
+    int64_t channels = c->window.channels, out = w->dims[w->rank - 1];
+    if (w->dims[w->rank - 2] != 1 || channels < 1 || out % channels != 0)
+        return "the weights do not fit the input's channels";
+    c->group = channels;
+    c->in_depth = 1;
+    c->out_depth = out / channels;
+    return check_bias(c, bias);
+}
+
+const char *conv_read_transpose(struct conv *c, const struct node *n, const struct shape *x, const struct shape *w,
+                                const struct shape *bias)
+{
+    const char *wrong = read_shared(c, n, x, w);
+    if (wrong)
+        return wrong;
+    int64_t in = w->dims[w->rank - 2], out = w->dims[w->rank - 1];
+    if (in != c->window.channels || in % c->group != 0)
+        return "the weights do not fit the input's channels and the groups";
+    if (ckd_mul(&out, out, c->group))
+        return "group is out of range";
+    c->in_depth = in / c->group;
+    c->out_depth = out / c->group;
+    return check_bias(c, bias);
+}
+
+static odlc_status read_operands(const struct infer *c, conv_read_fn *read, struct conv *conv)
+{
+    const struct tensor *bias = node_input(c->graph, c->node, 2);
+    const struct type *x = infer_in(c, 0), *w = infer_in(c, 1);
+    const char *wrong = read(conv, c->node, &x->shape, &w->shape, bias ? &bias->type.shape : NULL);
+    if (!wrong && !dtype_is_float(x->dtype) && !dtype_is_fixed(x->dtype))
+        wrong = "only float and fixed-point tensors can be convolved";
+    if (wrong)
+        return infer_error(c, "%s (input %s, weights %s)", wrong, shape_text(c->diags->arena, &x->shape),
+                           shape_text(c->diags->arena, &w->shape));
+    return ODLC_OK;
+}
+
+static odlc_status infer_with(const struct infer *c, conv_read_fn *read)
+{
+    struct conv conv;
+    TRY(read_operands(c, read, &conv));
+    const char *wrong = window_count(&conv.window, false);
+    if (wrong)
+        return infer_error(c, "%s", wrong);
+    c->out[0] = (struct type){infer_in(c, 0)->dtype, window_shape(&conv.window, conv.group * conv.out_depth)};
+    return ODLC_OK;
+}
+
+static odlc_status infer_conv(const struct infer *c)
+{
+    return infer_with(c, conv_read);
+}
+
+static odlc_status infer_depthwise(const struct infer *c)
+{
+    return infer_with(c, conv_read_depthwise);
+}
+
+/* out = (in - 1) · stride + (filter - 1) · dilation + 1 - pads + output_padding */
+static odlc_status infer_transpose(const struct infer *c)
+{
+    struct conv conv;
+    TRY(read_operands(c, conv_read_transpose, &conv));
+    struct window *w = &conv.window;
+    uint32_t count;
+    const int64_t *more = node_ints(c->node, "output_padding", &count);
+    if (more && count != w->rank)
+        return infer_error(c, "output_padding has the wrong number of elements");
+    for (uint32_t i = 0; i < w->rank; i++) {
+        struct window_axis *a = &w->axis[WINDOW_AXES - w->rank + i];
+        if (more && (more[i] < 0 || more[i] > INT32_MAX))
+            return infer_error(c, "output_padding is out of range");
+        a->out = (a->in - 1) * a->stride + (a->filter - 1) * a->dilation + 1 - a->pad_before - a->pad_after +
+                 (more ? more[i] : 0);
+        if (a->out < 1)
+            return infer_error(c, "pad_amount leaves nothing of the output");
+    }
+    c->out[0] = (struct type){infer_in(c, 0)->dtype, window_shape(w, conv.group * conv.out_depth)};
+    return ODLC_OK;
+}
+
+/* Output elements × filter elements × input channels per group. */
+static uint64_t macs_conv(const struct graph *g, const struct node *n)
+{
+    const struct shape *w = &node_input(g, n, 1)->type.shape;
+    return shape_count(&node_output(g, n, 0)->type.shape) * shape_count_range(w, 0, w->rank - 1);
+}
+
+/* Every input element meets every filter element of its channel's group, whatever the stride: what is really computed, instead
+ * of the zeros that the picture of a convolution over a stretched input would count as well. */
+static uint64_t macs_transpose(const struct graph *g, const struct node *n)
+{
+    const struct shape *w = &node_input(g, n, 1)->type.shape;
+    uint64_t per_element = shape_count_range(w, 0, w->rank - 2) * (uint64_t)w->dims[w->rank - 1];
+    return shape_count(&node_input(g, n, 0)->type.shape) * per_element;
+}
+
+#define TENSOR_PARAM(name_, presence_) {.name = name_, .dtype = DT_UINT32, .presence = presence_, .is_tensor = true}
+#define WINDOW_PARAMS TENSOR_PARAM("stride", PARAM_REQUIRED), TENSOR_PARAM("pad_amount", PARAM_REQUIRED)
+#define GROUP_PARAM {.name = "group", .dtype = DT_UINT32, .presence = PARAM_DEFAULT, .def = 1}
+
+/* What converters note for later tools; a batch-norm that was folded leaves its factors. */
+#define NOTE_PARAMS                                                                                             \
+    {.name = "bias_op_name", .dtype = DT_STRING, .presence = PARAM_OPTIONAL, .supplemental = true},             \
+        {.name = "padding_size_strategy", .dtype = DT_UINT8, .presence = PARAM_OPTIONAL, .supplemental = true}, \
+        {.name = "beta", .dtype = DT_FLOAT32, .presence = PARAM_OPTIONAL, .is_tensor = true, .supplemental = true}, \
+    {                                                                                                           \
+        .name = "gamma", .dtype = DT_FLOAT32, .presence = PARAM_OPTIONAL, .is_tensor = true, .supplemental = true \
+    }
+
+static const struct param_def params_conv[] = {WINDOW_PARAMS, GROUP_PARAM, TENSOR_PARAM("dilation", PARAM_OPTIONAL),
+                                               NOTE_PARAMS};
+static const struct param_def params_depthwise[] = {WINDOW_PARAMS, TENSOR_PARAM("dilation", PARAM_OPTIONAL),
+                                                    NOTE_PARAMS};
+static const struct param_def params_transpose[] = {WINDOW_PARAMS, GROUP_PARAM,
+                                                    TENSOR_PARAM("output_padding", PARAM_OPTIONAL), NOTE_PARAMS};
+static const struct param_def params_transpose_3d[] = {WINDOW_PARAMS, GROUP_PARAM,
+                                                       TENSOR_PARAM("dilation", PARAM_OPTIONAL),
+                                                       TENSOR_PARAM("output_padding", PARAM_OPTIONAL), NOTE_PARAMS};
+
+#define CONV_ROW(name_, params_, infer_, macs_, kernel_)                                                               \
+    {                                                                                                                  \
+        .name = name_, .dlc_type = name_, .min_inputs = 2, .max_inputs = 3, .min_outputs = 1, .max_outputs = 1,        \
+        .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .macs = macs_, .weights = 1 << 1 | 1 << 2, \
+        .compute = COMPUTE_FLOAT, .kernel = kernel_                                                                    \
+    }
+
+const struct op op_rows_conv[] = {
+    CONV_ROW("Conv2d", params_conv, infer_conv, macs_conv, kernel_conv),
+    CONV_ROW("Conv3d", params_conv, infer_conv, macs_conv, kernel_conv),
+    CONV_ROW("DepthWiseConv2d", params_depthwise, infer_depthwise, macs_conv, kernel_conv_depthwise),
+    CONV_ROW("TransposeConv2d", params_transpose, infer_transpose, macs_transpose, kernel_conv_transpose),
+    CONV_ROW("TransposeConv3d", params_transpose_3d, infer_transpose, macs_transpose, kernel_conv_transpose),
+};
+const size_t op_rows_conv_count = COUNT_OF(op_rows_conv);

@@ -1,0 +1,298 @@
+/* Elementwise ops of two and three operands, broadcast as numpy does. */
+#include <math.h>
+
+#include "op/families.h"
+#include "op/walk.h"
+
+/* ---- integer arithmetic: what division by zero leaves undefined is 0, as in numpy ---- */
+
+static int64_t int_divide(int64_t a, int64_t b)
+{
+    if (b == 0)
+        return 0;
+    return b == -1 ? wrap_subtract(0, a) : a / b;
+}
+
+static int64_t int_remainder(int64_t a, int64_t b)
+{
+    return b == 0 || b == -1 ? 0 : a % b;
+}
+
+static int64_t int_modulo(int64_t a, int64_t b)
+{
+    int64_t r = int_remainder(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+static int64_t int_floor_divide(int64_t a, int64_t b)
+{
+    int64_t r = int_remainder(a, b);
+    return int_divide(a, b) - (r != 0 && (r < 0) != (b < 0));
+}
+
+static int64_t int_power(int64_t base, int64_t exponent)
+{
+    if (exponent < 0 && base != 1 && base != -1)
+        return 0; /* a fraction, truncated */
+    uint64_t result = 1, factor = (uint64_t)base;
+    for (uint64_t e = (uint64_t)(exponent < 0 ? -(exponent + 1) + UINT64_C(1) : (uint64_t)exponent); e; e >>= 1) {
+        if (e & 1)
+            result *= factor;
+        factor *= factor;
+    }
+    return (int64_t)result;
+}
+
+static int64_t truncate_to_int(double v)
+{
+    int64_t out;
+    convert_elements(&out, DT_INT64, &v, DT_FLOAT64, 1);
+    return out;
+}
+
+static double float_modulo(double a, double b)
+{
+    double r = fmod(a, b);
+    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+/* ---- kernels ---- */
+
+#define ARITHMETIC(X)                                                                 \
+    X(Add, 0, a + b, wrap_add(a, b))                                                  \
+    X(Divide, 2, a / b, int_divide(a, b))                                             \
+    X(FloorDiv, 4, floor(a / b), int_floor_divide(a, b))                              \
+    X(Fmod, 5, fmod(a, b), int_remainder(a, b))                                       \
+    X(Maximum, 10, a > b || a != a ? a : b, a > b ? a : b)                            \
+    X(Minimum, 11, a < b || a != a ? a : b, a < b ? a : b)                            \
+    X(Mod, 12, float_modulo(a, b), int_modulo(a, b))                                  \
+    X(Multiply, 13, a *b, wrap_multiply(a, b))                                        \
+    X(SquaredDifference, 17, (a - b) * (a - b), wrap_multiply(wrap_subtract(a, b), wrap_subtract(a, b))) \
+    X(Subtract, 18, a - b, wrap_subtract(a, b))
+
+#define COMPARISONS(X)       \
+    X(Equal, 3, a == b)      \
+    X(Greater, 6, a > b)     \
+    X(GreaterEqual, 7, a >= b) \
+    X(Less, 8, a < b)        \
+    X(LessEqual, 9, a <= b)  \
+    X(NotEqual, 14, a != b)
+
+#define LOGICAL(X)      \
+    X(And, 1, a && b)   \
+    X(Or, 15, a || b)   \
+    X(Xor, 19, !a != !b)
+
+#define DEFINE_ARITHMETIC(name, code, float_expr, int_expr)          \
+    SPAN_BINARY(name##_floats, double, double, double, float_expr)   \
+    SPAN_BINARY(name##_ints, int64_t, int64_t, int64_t, int_expr)    \
+    static odlc_status run_##name(const struct kernel *k)            \
+    {                                                                \
+        return walk_by_class(k, name##_floats, name##_ints);         \
+    }
+
+#define DEFINE_COMPARISON(name, code, expr)                          \
+    SPAN_BINARY(name##_floats, int64_t, double, double, expr)        \
+    SPAN_BINARY(name##_ints, int64_t, int64_t, int64_t, expr)        \
+    static odlc_status run_##name(const struct kernel *k)            \
+    {                                                                \
+        return walk_by_class(k, name##_floats, name##_ints);         \
+    }
+
+#define DEFINE_LOGICAL(name, code, expr)                             \
+    SPAN_BINARY(name##_bools, int64_t, int64_t, int64_t, expr)       \
+    static odlc_status run_##name(const struct kernel *k)            \
+    {                                                                \
+        return walk_by_class(k, NULL, name##_bools);                 \
+    }
+
+ARITHMETIC(DEFINE_ARITHMETIC)
+COMPARISONS(DEFINE_COMPARISON)
+LOGICAL(DEFINE_LOGICAL)
+
+/* Base and exponent may be of different classes; the result is of the base's. */
+SPAN_BINARY(power_float_float, double, double, double, pow(a, b))
+SPAN_BINARY(power_float_int, double, double, int64_t, pow(a, (double)b))
+SPAN_BINARY(power_int_float, int64_t, int64_t, double, truncate_to_int(pow((double)a, b)))
+SPAN_BINARY(power_int_int, int64_t, int64_t, int64_t, int_power(a, b))
+
+static odlc_status run_power(const struct kernel *k)
+{
+    bool float_exponent = k->in[1].dtype == DT_FLOAT64;
+    if (k->in[0].dtype == DT_FLOAT64)
+        return walk_inputs(k, float_exponent ? power_float_float : power_float_int);
+    return walk_inputs(k, float_exponent ? power_int_float : power_int_int);
+}
+
+SPAN_BINARY(prelu_floats, double, double, double, a < 0 ? a * b : a)
+SPAN_BINARY(prelu_ints, int64_t, int64_t, int64_t, a < 0 ? wrap_multiply(a, b) : a)
+
+static odlc_status run_prelu(const struct kernel *k)
+{
+    return walk_by_class(k, prelu_floats, prelu_ints);
+}
+
+/* Elements are only moved, so their class does not matter. */
+static void select_span(const struct span *s, const void *user)
+{
+    (void)user;
+    uint64_t *out = s->data[0];
+    const int64_t *condition = s->data[1];
+    const uint64_t *yes = s->data[2], *no = s->data[3];
+    for (int64_t i = 0; i < s->count; i++)
+        out[i] = condition[i * s->step[1]] ? yes[i * s->step[2]] : no[i * s->step[3]];
+}
+
+static odlc_status run_select(const struct kernel *k)
+{
+    if (k->in[0].dtype != DT_INT64 || k->in[1].dtype != k->in[2].dtype)
+        return ODLC_ERR_UNSUPPORTED;
+    return walk_inputs(k, select_span);
+}
+
+/* ---- types ---- */
+
+static bool is_number(enum dtype dtype)
+{
+    return dtype_is_float(dtype) || dtype_is_int(dtype) || dtype_is_fixed(dtype);
+}
+
+/* Quantized operands may differ in width: their encodings say what they mean. */
+static bool same_kind(enum dtype a, enum dtype b)
+{
+    return a == b || (dtype_is_fixed(a) && dtype_is_fixed(b));
+}
+
+static odlc_status broadcast(const struct infer *c, const struct shape *a, const struct shape *b, struct shape *out)
+{
+    if (shape_broadcast(a, b, out))
+        return ODLC_OK;
+    return infer_error(c, "the shapes %s and %s do not broadcast", shape_text(c->diags->arena, a),
+                       shape_text(c->diags->arena, b));
+}
+
+static odlc_status need_same_kind(const struct infer *c, const struct type *a, const struct type *b)
+{
+    if (same_kind(a->dtype, b->dtype))
+        return ODLC_OK;
+    return infer_error(c, "the operands' types %s and %s differ", dtype_info(a->dtype)->name, dtype_info(b->dtype)->name);
+}
+
+static odlc_status infer_arithmetic(const struct infer *c)
+{
+    const struct type *a = infer_in(c, 0), *b = infer_in(c, 1);
+    TRY(need_same_kind(c, a, b));
+    if (!is_number(a->dtype))
+        return infer_error(c, "operands of type %s are not numbers", dtype_info(a->dtype)->name);
+    c->out[0].dtype = a->dtype;
+    return broadcast(c, &a->shape, &b->shape, &c->out[0].shape);
+}
+
+static odlc_status infer_power(const struct infer *c)
+{
+    const struct type *a = infer_in(c, 0), *b = infer_in(c, 1);
+    if (!is_number(a->dtype) || !is_number(b->dtype))
+        return infer_error(c, "operands of type %s and %s are not numbers", dtype_info(a->dtype)->name,
+                           dtype_info(b->dtype)->name);
+    c->out[0].dtype = a->dtype;
+    return broadcast(c, &a->shape, &b->shape, &c->out[0].shape);
+}
+
+static odlc_status infer_comparison(const struct infer *c)
+{
+    const struct type *a = infer_in(c, 0), *b = infer_in(c, 1);
+    TRY(need_same_kind(c, a, b));
+    if (a->dtype == DT_STRING)
+        return infer_error(c, "strings cannot be compared");
+    c->out[0].dtype = DT_BOOL;
+    return broadcast(c, &a->shape, &b->shape, &c->out[0].shape);
+}
+
+static odlc_status infer_logical(const struct infer *c)
+{
+    const struct type *a = infer_in(c, 0), *b = infer_in(c, 1);
+    if (a->dtype != DT_BOOL || b->dtype != DT_BOOL)
+        return infer_error(c, "operands of type %s and %s are not bool", dtype_info(a->dtype)->name,
+                           dtype_info(b->dtype)->name);
+    c->out[0].dtype = DT_BOOL;
+    return broadcast(c, &a->shape, &b->shape, &c->out[0].shape);
+}
+
+static odlc_status infer_select(const struct infer *c)
+{
+    const struct type *condition = infer_in(c, 0), *yes = infer_in(c, 1), *no = infer_in(c, 2);
+    if (condition->dtype != DT_BOOL)
+        return infer_error(c, "the condition is %s, not bool", dtype_info(condition->dtype)->name);
+    TRY(need_same_kind(c, yes, no));
+    if (yes->dtype == DT_STRING)
+        return infer_error(c, "strings cannot be selected");
+    struct shape values;
+    TRY(broadcast(c, &yes->shape, &no->shape, &values));
+    c->out[0].dtype = yes->dtype;
+    return broadcast(c, &condition->shape, &values, &c->out[0].shape);
+}
+
+static odlc_status infer_prelu(const struct infer *c)
+{
+    const struct type *in = infer_in(c, 0), *slope = infer_in(c, 1);
+    TRY(need_same_kind(c, in, slope));
+    if (!is_number(in->dtype))
+        return infer_error(c, "an input of type %s is not numbers", dtype_info(in->dtype)->name);
+    struct shape both;
+    c->out[0] = *in;
+    TRY(broadcast(c, &in->shape, &slope->shape, &both));
+    /* A promoted scalar has rank 1 while its slope may be of any rank with one element. */
+    if (shape_count(&both) != shape_count(&in->shape))
+        return infer_error(c, "the slope's shape %s does not broadcast to %s", shape_text(c->diags->arena, &slope->shape),
+                           shape_text(c->diags->arena, &in->shape));
+    return ODLC_OK;
+}
+
+/* ---- rows ---- */
+
+#define BINARY_ROW(op_name, code, types, run) \
+    {.name = op_name,                         \
+     .dlc_type = "Eltwise_Binary",            \
+     .selector = "eltwise_type",              \
+     .operation = code,                       \
+     .has_operation = true,                   \
+     .min_inputs = 2,                         \
+     .max_inputs = 2,                         \
+     .min_outputs = 1,                        \
+     .max_outputs = 1,                        \
+     .infer = types,                          \
+     .permute = permute_any,                  \
+     .compute = COMPUTE_WIDE,                 \
+     .kernel = run}
+
+#define ARITHMETIC_ROW(name, code, float_expr, int_expr) \
+    BINARY_ROW("ElementWise" #name, code, infer_arithmetic, run_##name),
+#define COMPARISON_ROW(name, code, expr) BINARY_ROW("ElementWise" #name, code, infer_comparison, run_##name),
+#define LOGICAL_ROW(name, code, expr) BINARY_ROW("ElementWise" #name, code, infer_logical, run_##name),
+
+const struct op op_rows_eltwise[] = {
+    ARITHMETIC(ARITHMETIC_ROW) COMPARISONS(COMPARISON_ROW) LOGICAL(LOGICAL_ROW)
+    BINARY_ROW("ElementWisePower", 16, infer_power, run_power),
+    {.name = "ElementWiseSelect",
+     .dlc_type = "Eltwise_Ternary",
+     .selector = "eltwise_type",
+     .min_inputs = 3,
+     .max_inputs = 3,
+     .min_outputs = 1,
+     .max_outputs = 1,
+     .infer = infer_select,
+     .permute = permute_any,
+     .compute = COMPUTE_WIDE,
+     .kernel = run_select},
+    {.name = "Prelu",
+     .dlc_type = "Prelu",
+     .min_inputs = 2,
+     .max_inputs = 2,
+     .min_outputs = 1,
+     .max_outputs = 1,
+     .infer = infer_prelu,
+     .permute = permute_any,
+     .compute = COMPUTE_WIDE,
+     .kernel = run_prelu},
+};
+const size_t op_rows_eltwise_count = COUNT_OF(op_rows_eltwise);

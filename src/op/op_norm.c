@@ -1,0 +1,428 @@
+/* Normalisations. Channels are the last axis.
+ *
+ * All but Batchnorm and Lrn are one computation: subtract the mean over some axes, divide by the deviation over the same
+ * axes, multiply and add weights that vary along other axes. They differ in the axes and in what counts as deviation. */
+#include <math.h>
+
+#include "op/families.h"
+#include "op/move.h"
+#include "op/rules.h"
+#include "op/walk.h"
+
+/* ---- the common computation ---- */
+
+struct norm {
+    struct shape space;       /* the input, its axes grouped as needed */
+    uint32_t axes;            /* statistics are taken over these */
+    uint32_t weight_axes;     /* gamma and beta vary along these */
+    bool center, scale;       /* subtract the mean; divide by the deviation */
+    bool floor_sum;           /* divide by sqrt(max(sum of squares, epsilon)), not by sqrt(mean of squares + epsilon) */
+    double epsilon;
+    const struct buffer *gamma, *beta; /* NULL: 1 and 0 */
+};
+
+static void add_span(const struct span *s, const void *user)
+{
+    (void)user;
+    double *sum = s->data[0];
+    const double *x = s->data[1];
+    for (int64_t i = 0; i < s->count; i++)
+        sum[i * s->step[0]] += x[i * s->step[1]];
+}
+
+static void add_squares_span(const struct span *s, const void *user)
+{
+    (void)user;
+    double *sum = s->data[0];
+    const double *x = s->data[1], *mean = s->data[2];
+    for (int64_t i = 0; i < s->count; i++) {
+        double d = x[i * s->step[1]] - mean[i * s->step[2]];
+        sum[i * s->step[0]] += d * d;
+    }
+}
+
+static void apply_span(const struct span *s, const void *user)
+{
+    (void)user;
+    double *out = s->data[0];
+    const double *x = s->data[1], *mean = s->data[2], *factor = s->data[3], *gamma = s->data[4], *beta = s->data[5];
+    for (int64_t i = 0; i < s->count; i++) {
+        double normal = (x[i * s->step[1]] - mean[i * s->step[2]]) * factor[i * s->step[3]];
+        out[i * s->step[0]] = normal * gamma[i * s->step[4]] + beta[i * s->step[5]];
+    }
+}
+
+/* From sums of squares to factors, in place. */
+static void invert_deviations(const struct norm *n, double *sums, uint64_t groups, double per_group)
+{
+    for (uint64_t i = 0; i < groups; i++) {
+        if (!n->scale)
+            sums[i] = 1;
+        else if (n->floor_sum)
+            sums[i] = 1 / sqrt(fmax(sums[i], n->epsilon));
+        else
+            sums[i] = 1 / sqrt(sums[i] / per_group + n->epsilon);
+    }
+}
+
+static odlc_status run_norm(const struct kernel *k, const struct norm *n)
+{
+    for (uint32_t i = 0; i < k->n_in; i++)
+        if (k->in[i].data && k->in[i].dtype != DT_FLOAT64)
+            return ODLC_ERR_UNSUPPORTED;
+    const uint32_t all = ~0u, outside = ~n->axes;
+    struct shape kept = reduced_shape(&n->space, n->axes, false);
+    uint64_t groups = shape_count(&kept), total = shape_count(&n->space);
+    double per_group = groups ? (double)(total / groups) : 0, one = 1, zero = 0;
+    double *mean = arena_array(k->scratch, double, groups), *factor = arena_array(k->scratch, double, groups);
+    struct walk w;
+    if (n->center) {
+        walk_init(&w, &n->space);
+        walk_axes(&w, mean, outside);
+        walk_axes(&w, k->in[0].data, all);
+        walk_run(&w, add_span, NULL);
+        for (uint64_t i = 0; i < groups; i++)
+            mean[i] /= per_group;
+    }
+    walk_init(&w, &n->space);
+    walk_axes(&w, factor, outside);
+    walk_axes(&w, k->in[0].data, all);
+    walk_axes(&w, mean, outside);
+    walk_run(&w, add_squares_span, NULL);
+    invert_deviations(n, factor, groups, per_group);
+    walk_init(&w, &n->space);
+    walk_axes(&w, k->out[0].data, all);
+    walk_axes(&w, k->in[0].data, all);
+    walk_axes(&w, mean, outside);
+    walk_axes(&w, factor, outside);
+    walk_axes(&w, n->gamma ? n->gamma->data : &one, n->gamma ? n->weight_axes : 0);
+    walk_axes(&w, n->beta ? n->beta->data : &zero, n->beta ? n->weight_axes : 0);
+    walk_run(&w, apply_span, NULL);
+    return ODLC_OK;
+}
+
+static const struct buffer *operand(const struct kernel *k, uint32_t i)
+{
+    return i < k->n_in && k->in[i].data ? &k->in[i] : NULL;
+}
+
+/* ---- the ops ---- */
+
+static odlc_status run_over_axes(const struct kernel *k, bool center)
+{
+    struct norm n = {.space = k->in[0].shape,
+                     .center = center,
+                     .scale = true,
+                     .epsilon = node_float(k->node, "epsilon", 0),
+                     .gamma = operand(k, 1),
+                     .beta = operand(k, 2)};
+    if (!node_axes(k->node, n.space.rank, &n.axes))
+        return ODLC_ERR_UNSUPPORTED;
+    n.weight_axes = n.axes;
+    return run_norm(k, &n);
+}
+
+static odlc_status run_layer_norm(const struct kernel *k)
+{
+    return run_over_axes(k, true);
+}
+
+static odlc_status run_rms_norm(const struct kernel *k)
+{
+    return run_over_axes(k, false);
+}
+
+/* [batch, places, channels] */
+static struct shape places_by_channel(const struct shape *shape)
+{
+    int64_t places = (int64_t)shape_count_range(shape, 1, shape->rank - 1);
+    return SHAPE(shape->dims[0], places, shape->dims[shape->rank - 1]);
+}
+
+static odlc_status run_instance_norm(const struct kernel *k)
+{
+    static const uint32_t axes_of_region[] = {1u << 1, 1u << 2, 1u << 1 | 1u << 2};
+    int64_t region = node_int(k->node, "region", 0);
+    struct norm n = {.space = places_by_channel(&k->in[0].shape),
+                     .weight_axes = 1u << 2,
+                     .center = node_int(k->node, "mode", 0) == 0,
+                     .scale = node_int(k->node, "normalize_variance", 1) != 0,
+                     .epsilon = node_float(k->node, "epsilon", 0),
+                     .gamma = operand(k, 1),
+                     .beta = operand(k, 2)};
+    if (region < 0 || region >= (int64_t)COUNT_OF(axes_of_region))
+        return ODLC_ERR_UNSUPPORTED;
+    n.axes = axes_of_region[region];
+    return run_norm(k, &n);
+}
+
+static odlc_status run_group_norm(const struct kernel *k)
+{
+    struct shape flat = places_by_channel(&k->in[0].shape);
+    int64_t groups = node_int(k->node, "group", 0);
+    if (groups <= 0 || flat.dims[2] % groups != 0)
+        return ODLC_ERR_UNSUPPORTED;
+    struct norm n = {.space = SHAPE(flat.dims[0], flat.dims[1], groups, flat.dims[2] / groups),
+                     .axes = 1u << 1 | 1u << 3,
+                     .weight_axes = 1u << 2 | 1u << 3,
+                     .center = true,
+                     .scale = true,
+                     .epsilon = node_float(k->node, "epsilon", 0),
+                     .gamma = operand(k, 1),
+                     .beta = operand(k, 2)};
+    return run_norm(k, &n);
+}
+
+/* `axes` where the node has them, else `axis`. */
+static bool l2_axes(const struct node *n, uint32_t rank, uint32_t *mask)
+{
+    uint32_t axis;
+    if (node_param(n, "axes"))
+        return node_axes(n, rank, mask);
+    if (!node_axis(n, 0, rank, &axis))
+        return false;
+    *mask = 1u << axis;
+    return true;
+}
+
+static odlc_status run_l2_norm(const struct kernel *k)
+{
+    struct norm n = {.space = k->in[0].shape,
+                     .scale = true,
+                     .floor_sum = true,
+                     .epsilon = node_float(k->node, "epsilon", 0)};
+    if (!l2_axes(k->node, n.space.rank, &n.axes))
+        return ODLC_ERR_UNSUPPORTED;
+    return run_norm(k, &n);
+}
+
+static void multiply_add_span(const struct span *s, const void *user)
+{
+    (void)user;
+    double *out = s->data[0];
+    const double *x = s->data[1], *weight = s->data[2], *bias = s->data[3];
+    for (int64_t i = 0; i < s->count; i++)
+        out[i] = x[i * s->step[1]] * weight[i * s->step[2]] + bias[i * s->step[3]];
+}
+
+static odlc_status run_batchnorm(const struct kernel *k)
+{
+    double zero = 0;
+    struct buffer none = {.dtype = DT_FLOAT64, .data = &zero};
+    const struct buffer *x = &k->in[0], *weight = &k->in[1], *bias = operand(k, 2) ? operand(k, 2) : &none;
+    if (x->dtype != DT_FLOAT64 || weight->dtype != DT_FLOAT64 || bias->dtype != DT_FLOAT64)
+        return ODLC_ERR_UNSUPPORTED;
+    struct walk w;
+    walk_init(&w, &x->shape);
+    walk_broadcast(&w, k->out[0].data, &x->shape);
+    walk_broadcast(&w, x->data, &x->shape);
+    walk_broadcast(&w, weight->data, &weight->shape);
+    walk_broadcast(&w, bias->data, &bias->shape);
+    walk_run(&w, multiply_add_span, NULL);
+    return ODLC_OK;
+}
+
+/* Across channels only: what alpha is divided by within a channel is not known. */
+static odlc_status run_lrn(const struct kernel *k)
+{
+    const struct shape *shape = &k->in[0].shape;
+    int64_t channels = shape->dims[shape->rank - 1], radius = node_int(k->node, "radius", 0);
+    double alpha = node_float(k->node, "alpha", 1), beta = node_float(k->node, "beta", 0.5);
+    double bias = node_float(k->node, "bias", 1);
+    if (k->in[0].dtype != DT_FLOAT64 || radius < 0 || node_int(k->node, "region", 0) != 0)
+        return ODLC_ERR_UNSUPPORTED;
+    uint64_t places = shape_count_range(shape, 0, shape->rank - 1);
+    /* squares[c]: the sum of squares of the channels before c */
+    double *squares = arena_array(k->scratch, double, (size_t)channels + 1);
+    const double *x = k->in[0].data;
+    double *out = k->out[0].data;
+    for (uint64_t p = 0; p < places; p++, x += channels, out += channels) {
+        for (int64_t c = 0; c < channels; c++)
+            squares[c + 1] = squares[c] + x[c] * x[c];
+        for (int64_t c = 0; c < channels; c++) {
+            int64_t first = c > radius ? c - radius : 0;
+            int64_t end = radius < channels - 1 - c ? c + radius + 1 : channels;
+            out[c] = x[c] / pow(bias + alpha * (squares[end] - squares[first]), beta);
+        }
+    }
+    return ODLC_OK;
+}
+
+/* ---- types ---- */
+
+/* Input i, when it is there, must have that shape. */
+static odlc_status need_shape(const struct infer *c, uint32_t i, const struct shape *shape)
+{
+    const struct tensor *t = node_input(c->graph, c->node, i);
+    if (!t || shape_equal(&t->type.shape, shape))
+        return ODLC_OK;
+    return infer_error(c, "input %u has the shape %s instead of %s", i, shape_text(c->diags->arena, &t->type.shape),
+                       shape_text(c->diags->arena, shape));
+}
+
+static odlc_status need_per_channel(const struct infer *c, uint32_t min_rank)
+{
+    const struct shape *in = &infer_in(c, 0)->shape;
+    if (in->rank < min_rank)
+        return infer_error(c, "an input of rank %u is below rank %u", in->rank, min_rank);
+    struct shape channels = SHAPE(in->dims[in->rank - 1]);
+    TRY(need_shape(c, 1, &channels));
+    TRY(need_shape(c, 2, &channels));
+    return infer_real(c);
+}
+
+static odlc_status infer_batchnorm(const struct infer *c)
+{
+    return need_per_channel(c, 1);
+}
+
+static odlc_status infer_instance_norm(const struct infer *c)
+{
+    int64_t mode = node_int(c->node, "mode", 0), region = node_int(c->node, "region", 0);
+    if (mode < 0 || mode > 1)
+        return infer_error(c, "mode %lld is not known", (long long)mode);
+    if (region < 0 || region > 2)
+        return infer_error(c, "region %lld is not known", (long long)region);
+    return need_per_channel(c, 3);
+}
+
+static odlc_status infer_group_norm(const struct infer *c)
+{
+    TRY(need_per_channel(c, 2));
+    const struct shape *in = &infer_in(c, 0)->shape;
+    int64_t groups = node_int(c->node, "group", 0);
+    if (groups <= 0 || in->dims[in->rank - 1] % groups != 0)
+        return infer_error(c, "%lld channels do not divide into %lld groups", (long long)in->dims[in->rank - 1],
+                           (long long)groups);
+    return ODLC_OK;
+}
+
+static bool ascending(const struct node *n)
+{
+    uint32_t count;
+    const int64_t *axes = node_ints(n, "axes", &count);
+    for (uint32_t i = 1; i < count; i++)
+        if (axes[i] <= axes[i - 1])
+            return false;
+    return true;
+}
+
+static odlc_status infer_over_axes(const struct infer *c)
+{
+    const struct shape *in = &infer_in(c, 0)->shape;
+    uint32_t axes;
+    if (!node_axes(c->node, in->rank, &axes) || !ascending(c->node))
+        return infer_error(c, "axes are not ascending axes of %s", shape_text(c->diags->arena, in));
+    struct shape weights = {.rank = 0};
+    for (uint32_t i = 0; i < in->rank; i++)
+        if (axes >> i & 1)
+            weights.dims[weights.rank++] = in->dims[i];
+    TRY(need_shape(c, 1, &weights));
+    TRY(need_shape(c, 2, &weights));
+    return infer_real(c);
+}
+
+static odlc_status infer_l2_norm(const struct infer *c)
+{
+    const struct shape *in = &infer_in(c, 0)->shape;
+    uint32_t axes;
+    if (!l2_axes(c->node, in->rank, &axes))
+        return infer_error(c, "the axes are not distinct axes of %s", shape_text(c->diags->arena, in));
+    return infer_real(c);
+}
+
+static odlc_status infer_lrn(const struct infer *c)
+{
+    int64_t region = node_int(c->node, "region", 0);
+    if (infer_in(c, 0)->shape.rank == 0)
+        return infer_error(c, "an input of rank 0 has no channels");
+    if (node_int(c->node, "radius", 0) < 0)
+        return infer_error(c, "the radius is negative");
+    if (region < 0 || region > 1)
+        return infer_error(c, "region %lld is not known", (long long)region);
+    return infer_real(c);
+}
+
+/* ---- axes ---- */
+
+/* Weights of several axes have to be stored in the input's own order of these axes. */
+static bool permute_over_axes(struct graph *g, struct node *n, const struct perm *perm, struct perm *out)
+{
+    uint32_t axes, last = 0;
+    bool first = true;
+    if (!node_axes(n, perm->rank, &axes))
+        return false;
+    for (uint32_t axis = 0; axis < perm->rank; axis++) {
+        if (!(axes >> axis & 1))
+            continue;
+        uint32_t stored = perm_find(perm, axis);
+        if (!first && stored < last)
+            return false;
+        last = stored;
+        first = false;
+    }
+    permute_axes_param(g, n, perm);
+    *out = *perm;
+    return true;
+}
+
+static bool permute_l2_norm(struct graph *g, struct node *n, const struct perm *perm, struct perm *out)
+{
+    uint32_t axes;
+    if (!l2_axes(n, perm->rank, &axes))
+        return false;
+    if (!node_param(n, "axes")) {
+        uint32_t axis = 0;
+        (void)node_axis(n, 0, perm->rank, &axis);
+        node_set_int(g, n, "axis", perm_find(perm, axis));
+    } else {
+        permute_axes_param(g, n, perm);
+    }
+    *out = *perm;
+    return true;
+}
+
+/* ---- rows ---- */
+
+#define FLOAT_PARAM(param, value) {.name = param, .dtype = DT_FLOAT32, .presence = PARAM_DEFAULT, .def = value}
+#define INT_PARAM(param, type, value) {.name = param, .dtype = type, .presence = PARAM_DEFAULT, .def = value}
+#define AXES(needed) {.name = "axes", .dtype = DT_UINT32, .presence = needed, .is_tensor = true}
+
+static const struct param_def instance_norm_params[] = {
+    FLOAT_PARAM("epsilon", 1e-12), INT_PARAM("mode", DT_UINT32, 0), INT_PARAM("normalize_variance", DT_BOOL, 1),
+    INT_PARAM("region", DT_UINT32, 0)};
+static const struct param_def layer_norm_params[] = {AXES(PARAM_REQUIRED), FLOAT_PARAM("epsilon", 0.001)};
+static const struct param_def rms_norm_params[] = {AXES(PARAM_REQUIRED), FLOAT_PARAM("epsilon", 1e-6)};
+static const struct param_def group_norm_params[] = {
+    {.name = "epsilon", .dtype = DT_FLOAT32, .presence = PARAM_REQUIRED},
+    {.name = "group", .dtype = DT_UINT32, .presence = PARAM_REQUIRED}};
+static const struct param_def l2_norm_params[] = {
+    AXES(PARAM_OPTIONAL), {.name = "axis", .dtype = DT_UINT32, .presence = PARAM_OPTIONAL}, FLOAT_PARAM("epsilon", 1e-12)};
+static const struct param_def lrn_params[] = {FLOAT_PARAM("alpha", 1.0), FLOAT_PARAM("beta", 0.5),
+                                              FLOAT_PARAM("bias", 1.0),
+                                              {.name = "radius", .dtype = DT_INT32, .presence = PARAM_REQUIRED},
+                                              INT_PARAM("region", DT_UINT32, 0)};
+
+#define OUT_ONE .min_outputs = 1, .max_outputs = 1, .compute = COMPUTE_WIDE
+#define PARAMS(list) .params = list, .n_params = COUNT_OF(list)
+#define WEIGHTS (1u << 1 | 1u << 2)
+
+const struct op op_rows_norm[] = {
+    {.name = "Batchnorm", .dlc_type = "Batchnorm", .min_inputs = 2, .max_inputs = 3, OUT_ONE,
+     .infer = infer_batchnorm, .weights = WEIGHTS, .kernel = run_batchnorm},
+    {.name = "GroupNorm", .dlc_type = "GroupNorm", .min_inputs = 1, .max_inputs = 3, OUT_ONE,
+     PARAMS(group_norm_params), .infer = infer_group_norm, .weights = WEIGHTS, .kernel = run_group_norm},
+    {.name = "InstanceNorm", .dlc_type = "InstanceNorm", .min_inputs = 2, .max_inputs = 3, OUT_ONE,
+     PARAMS(instance_norm_params), .infer = infer_instance_norm, .weights = WEIGHTS, .kernel = run_instance_norm},
+    {.name = "L2Norm", .dlc_type = "L2Norm", .min_inputs = 1, .max_inputs = 1, OUT_ONE, PARAMS(l2_norm_params),
+     .infer = infer_l2_norm, .permute = permute_l2_norm, .kernel = run_l2_norm},
+    {.name = "LayerNorm", .dlc_type = "LayerNorm", .min_inputs = 1, .max_inputs = 3, OUT_ONE,
+     PARAMS(layer_norm_params), .infer = infer_over_axes, .permute = permute_over_axes, .permuted = 1u << 0,
+     .weights = WEIGHTS, .kernel = run_layer_norm},
+    {.name = "Lrn", .dlc_type = "Lrn", .min_inputs = 1, .max_inputs = 1, OUT_ONE, PARAMS(lrn_params),
+     .infer = infer_lrn, .kernel = run_lrn},
+    {.name = "RmsNorm", .dlc_type = "RmsNorm", .min_inputs = 1, .max_inputs = 3, OUT_ONE, PARAMS(rms_norm_params),
+     .infer = infer_over_axes, .permute = permute_over_axes, .permuted = 1u << 0, .weights = WEIGHTS,
+     .kernel = run_rms_norm},
+};
+const size_t op_rows_norm_count = COUNT_OF(op_rows_norm);

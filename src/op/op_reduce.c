@@ -1,0 +1,320 @@
+/* Reductions along a set of axes, positions of extremes, and running sums. */
+#include <math.h>
+
+#include "op/families.h"
+#include "op/move.h"
+#include "op/rules.h"
+#include "op/walk.h"
+
+/* ---- reductions: the result's buffer is the accumulator, double or int64 ---- */
+
+#define ACCUMULATE(name, type, expr)                             \
+    static void name(const struct span *s, const void *user)     \
+    {                                                            \
+        (void)user;                                              \
+        type *out = s->data[0];                                  \
+        const type *in = s->data[1];                             \
+        if (s->step[0] == 0) {                                   \
+            type acc = *out;                                     \
+            for (int64_t i = 0; i < s->count; i++) {             \
+                type a = in[i];                                  \
+                acc = (expr);                                    \
+            }                                                    \
+            *out = acc;                                          \
+        } else {                                                 \
+            for (int64_t i = 0; i < s->count; i++) {             \
+                type a = in[i], acc = out[i];                    \
+                out[i] = (expr);                                 \
+            }                                                    \
+        }                                                        \
+    }
+
+ACCUMULATE(max_floats, double, a > acc || a != a ? a : acc)
+ACCUMULATE(max_ints, int64_t, a > acc ? a : acc)
+ACCUMULATE(min_floats, double, a < acc || a != a ? a : acc)
+ACCUMULATE(min_ints, int64_t, a < acc ? a : acc)
+ACCUMULATE(sum_floats, double, acc + a)
+ACCUMULATE(sum_ints, int64_t, wrap_add(acc, a))
+ACCUMULATE(product_floats, double, acc *a)
+ACCUMULATE(product_ints, int64_t, wrap_multiply(acc, a))
+ACCUMULATE(sum_square_floats, double, acc + a * a)
+ACCUMULATE(sum_square_ints, int64_t, wrap_add(acc, wrap_multiply(a, a)))
+
+/* What a reduction does to elements, and its value on none. */
+struct reduction {
+    span_fn *floats, *ints;
+    double float_start;
+    int64_t int_start;
+};
+
+static void fill(const struct buffer *b, const struct reduction *r)
+{
+    uint64_t count = shape_count(&b->shape);
+    double *floats = b->data;
+    int64_t *ints = b->data;
+    for (uint64_t i = 0; i < count; i++) {
+        if (b->dtype == DT_FLOAT64)
+            floats[i] = r->float_start;
+        else
+            ints[i] = r->int_start;
+    }
+}
+
+static odlc_status reduce(const struct kernel *k, const struct reduction *r)
+{
+    const struct buffer *in = &k->in[0], *out = &k->out[0];
+    uint32_t axes;
+    if (in->dtype != out->dtype || !node_axes(k->node, in->shape.rank, &axes))
+        return ODLC_ERR_UNSUPPORTED;
+    fill(out, r);
+    struct walk w;
+    walk_init(&w, &in->shape);
+    walk_axes(&w, out->data, ~axes);
+    walk_axes(&w, in->data, ~0u);
+    walk_run(&w, in->dtype == DT_FLOAT64 ? r->floats : r->ints, NULL);
+    return ODLC_OK;
+}
+
+static odlc_status run_max(const struct kernel *k)
+{
+    return reduce(k, &(struct reduction){max_floats, max_ints, -INFINITY, INT64_MIN});
+}
+
+static odlc_status run_min(const struct kernel *k)
+{
+    return reduce(k, &(struct reduction){min_floats, min_ints, INFINITY, INT64_MAX});
+}
+
+static odlc_status run_sum(const struct kernel *k)
+{
+    return reduce(k, &(struct reduction){sum_floats, sum_ints, 0, 0});
+}
+
+static odlc_status run_product(const struct kernel *k)
+{
+    return reduce(k, &(struct reduction){product_floats, product_ints, 1, 1});
+}
+
+static odlc_status run_sum_square(const struct kernel *k)
+{
+    return reduce(k, &(struct reduction){sum_square_floats, sum_square_ints, 0, 0});
+}
+
+static odlc_status run_mean(const struct kernel *k)
+{
+    TRY(run_sum(k));
+    uint64_t groups = shape_count(&k->out[0].shape), total = shape_count(&k->in[0].shape);
+    uint64_t per_group = groups ? total / groups : 0;
+    double *floats = k->out[0].data;
+    int64_t *ints = k->out[0].data;
+    for (uint64_t i = 0; i < groups; i++) {
+        if (k->out[0].dtype == DT_FLOAT64)
+            floats[i] /= (double)per_group; /* of nothing: a NaN, as 0 / 0 is */
+        else
+            ints[i] = per_group ? ints[i] / (int64_t)per_group : 0;
+    }
+    return ODLC_OK;
+}
+
+static odlc_status infer_reduce(const struct infer *c)
+{
+    const struct type *in = infer_in(c, 0);
+    uint32_t axes;
+    if (in->dtype == DT_STRING || in->dtype == DT_NONE)
+        return infer_error(c, "an input of type %s is not numbers", dtype_info(in->dtype)->name);
+    if (!node_axes(c->node, in->shape.rank, &axes))
+        return infer_error(c, "axes are not distinct axes of %s", shape_text(c->diags->arena, &in->shape));
+    bool keep = node_int(c->node, "keep_dims", 0) != 0;
+    c->out[0] = (struct type){.dtype = in->dtype, .shape = reduced_shape(&in->shape, axes, keep)};
+    return ODLC_OK;
+}
+
+static bool permute_reduce(struct graph *g, struct node *n, const struct perm *perm, struct perm *out)
+{
+    uint32_t axes;
+    if (!node_axes(n, perm->rank, &axes))
+        return false;
+    *out = node_int(n, "keep_dims", 0) ? *perm : perm_without(perm, axes);
+    permute_axes_param(g, n, perm);
+    return true;
+}
+
+/* ---- one axis: a tensor is outer × along × inner elements ---- */
+
+struct axis_loop {
+    int64_t outer, along, inner;
+};
+
+static bool axis_loop(const struct kernel *k, struct axis_loop *out)
+{
+    const struct shape *shape = &k->in[0].shape;
+    uint32_t axis;
+    if (!node_axis(k->node, -1, shape->rank, &axis))
+        return false;
+    out->outer = (int64_t)shape_count_range(shape, 0, axis);
+    out->along = shape->dims[axis];
+    out->inner = (int64_t)shape_count_range(shape, axis + 1, shape->rank);
+    return true;
+}
+
+/* The first of equal extremes counts. */
+#define FIND_BEST(name, type, better)                                                        \
+    static void name(const struct axis_loop *l, const type *in, int64_t *out)                \
+    {                                                                                        \
+        for (int64_t o = 0; o < l->outer; o++) {                                             \
+            for (int64_t i = 0; i < l->inner; i++) {                                         \
+                const type *line = in + o * l->along * l->inner + i;                         \
+                int64_t best = 0;                                                            \
+                for (int64_t j = 1; j < l->along; j++)                                       \
+                    if (line[j * l->inner] better line[best * l->inner])                     \
+                        best = j;                                                            \
+                out[o * l->inner + i] = best;                                                \
+            }                                                                                \
+        }                                                                                    \
+    }
+
+FIND_BEST(argmax_floats, double, >)
+FIND_BEST(argmax_ints, int64_t, >)
+FIND_BEST(argmin_floats, double, <)
+FIND_BEST(argmin_ints, int64_t, <)
+
+static odlc_status run_argmax(const struct kernel *k)
+{
+    struct axis_loop l;
+    if (!axis_loop(k, &l) || k->out[0].dtype != DT_INT64)
+        return ODLC_ERR_UNSUPPORTED;
+    if (k->in[0].dtype == DT_FLOAT64)
+        argmax_floats(&l, k->in[0].data, k->out[0].data);
+    else
+        argmax_ints(&l, k->in[0].data, k->out[0].data);
+    return ODLC_OK;
+}
+
+static odlc_status run_argmin(const struct kernel *k)
+{
+    struct axis_loop l;
+    if (!axis_loop(k, &l) || k->out[0].dtype != DT_INT64)
+        return ODLC_ERR_UNSUPPORTED;
+    if (k->in[0].dtype == DT_FLOAT64)
+        argmin_floats(&l, k->in[0].data, k->out[0].data);
+    else
+        argmin_ints(&l, k->in[0].data, k->out[0].data);
+    return ODLC_OK;
+}
+
+static odlc_status infer_arg(const struct infer *c)
+{
+    const struct type *in = infer_in(c, 0);
+    uint32_t axis;
+    if (in->dtype == DT_STRING || in->dtype == DT_NONE)
+        return infer_error(c, "an input of type %s is not numbers", dtype_info(in->dtype)->name);
+    if (!node_axis(c->node, -1, in->shape.rank, &axis))
+        return infer_error(c, "axis is not one of %s", shape_text(c->diags->arena, &in->shape));
+    if (in->shape.dims[axis] == 0)
+        return infer_error(c, "axis %u of %s has no elements", axis, shape_text(c->diags->arena, &in->shape));
+    bool keep = node_int(c->node, "keep_dims", 0) != 0;
+    c->out[0] = (struct type){.dtype = DT_INT32, .shape = reduced_shape(&in->shape, 1u << axis, keep)};
+    return ODLC_OK;
+}
+
+static bool permute_arg(struct graph *g, struct node *n, const struct perm *perm, struct perm *out)
+{
+    uint32_t axis;
+    struct perm all;
+    if (!node_axis(n, -1, perm->rank, &axis) || !permute_axis(g, n, perm, &all))
+        return false;
+    *out = node_int(n, "keep_dims", 0) ? *perm : perm_without(perm, 1u << axis);
+    return true;
+}
+
+/* ---- CumulativeSum ---- */
+
+#define RUNNING_SUM(name, type, add)                                                         \
+    static void name(const struct axis_loop *l, bool exclusive, bool reverse, const type *in, type *out) \
+    {                                                                                        \
+        for (int64_t line = 0; line < l->outer * l->inner; line++) {                         \
+            int64_t base = line / l->inner * l->along * l->inner + line % l->inner;          \
+            type sum = 0;                                                                    \
+            for (int64_t j = 0; j < l->along; j++) {                                         \
+                int64_t at = base + (reverse ? l->along - 1 - j : j) * l->inner;             \
+                type with = add(sum, in[at]);                                                \
+                out[at] = exclusive ? sum : with;                                            \
+                sum = with;                                                                  \
+            }                                                                                \
+        }                                                                                    \
+    }
+
+static double float_add(double a, double b)
+{
+    return a + b;
+}
+
+RUNNING_SUM(running_floats, double, float_add)
+RUNNING_SUM(running_ints, int64_t, wrap_add)
+
+static odlc_status run_cumulative_sum(const struct kernel *k)
+{
+    bool exclusive = node_int(k->node, "exclusive", 0) != 0, reverse = node_int(k->node, "reverse", 0) != 0;
+    struct axis_loop l;
+    if (!axis_loop(k, &l) || k->in[0].dtype != k->out[0].dtype)
+        return ODLC_ERR_UNSUPPORTED;
+    if (k->in[0].dtype == DT_FLOAT64)
+        running_floats(&l, exclusive, reverse, k->in[0].data, k->out[0].data);
+    else
+        running_ints(&l, exclusive, reverse, k->in[0].data, k->out[0].data);
+    return ODLC_OK;
+}
+
+static odlc_status infer_cumulative_sum(const struct infer *c)
+{
+    const struct shape *shape = &infer_in(c, 0)->shape;
+    uint32_t axis;
+    if (!node_axis(c->node, -1, shape->rank, &axis))
+        return infer_error(c, "axis is not one of %s", shape_text(c->diags->arena, shape));
+    return infer_numeric(c);
+}
+
+/* ---- rows ---- */
+
+#define KEEP_DIMS {.name = "keep_dims", .dtype = DT_BOOL, .presence = PARAM_DEFAULT}
+
+static const struct param_def reduce_params[] = {
+    {.name = "axes", .dtype = DT_UINT32, .presence = PARAM_REQUIRED, .is_tensor = true}, KEEP_DIMS};
+static const struct param_def arg_params[] = {{.name = "axis", .dtype = DT_UINT32, .presence = PARAM_REQUIRED},
+                                              KEEP_DIMS};
+static const struct param_def cumulative_sum_params[] = {
+    {.name = "axis", .dtype = DT_UINT32, .presence = PARAM_REQUIRED},
+    {.name = "exclusive", .dtype = DT_BOOL, .presence = PARAM_DEFAULT},
+    {.name = "reverse", .dtype = DT_BOOL, .presence = PARAM_DEFAULT}};
+
+#define ROW(op_name, type, select, param_list, types, axes, run) \
+    {.name = op_name,                                            \
+     .dlc_type = type,                                           \
+     .selector = select,                                         \
+     .min_inputs = 1,                                            \
+     .max_inputs = 1,                                            \
+     .min_outputs = 1,                                           \
+     .max_outputs = 1,                                           \
+     .params = param_list,                                       \
+     .n_params = COUNT_OF(param_list),                           \
+     .infer = types,                                             \
+     .permute = axes,                                            \
+     .compute = COMPUTE_WIDE,                                    \
+     .kernel = run}
+#define REDUCE_ROW(op_name, run) \
+    ROW(op_name, "Reduce", "reduce_type", reduce_params, infer_reduce, permute_reduce, run)
+#define ARG_ROW(op_name, run) ROW(op_name, "Arg", "arg_type", arg_params, infer_arg, permute_arg, run)
+
+const struct op op_rows_reduce[] = {
+    ARG_ROW("Argmax", run_argmax),
+    ARG_ROW("Argmin", run_argmin),
+    ROW("CumulativeSum", "CumulativeSum", NULL, cumulative_sum_params, infer_cumulative_sum, permute_axis,
+        run_cumulative_sum),
+    REDUCE_ROW("ReduceMax", run_max),
+    REDUCE_ROW("ReduceMean", run_mean),
+    REDUCE_ROW("ReduceMin", run_min),
+    REDUCE_ROW("ReduceProd", run_product),
+    REDUCE_ROW("ReduceSum", run_sum),
+    REDUCE_ROW("ReduceSumSquare", run_sum_square),
+};
+const size_t op_rows_reduce_count = COUNT_OF(op_rows_reduce);

@@ -1,0 +1,260 @@
+/* Ops that keep every element and change where it stands: Reshape, Transpose, Concat, Split, Tile. */
+#include <string.h>
+
+#include "op/families.h"
+#include "op/move.h"
+
+/* ---- Reshape ---- */
+
+static odlc_status infer_reshape(const struct infer *c)
+{
+    const struct type *in = infer_in(c, 0);
+    const struct param *p = node_param(c->node, "shape");
+    if (!p)
+        return infer_error(c, "the new shape is not given");
+    uint64_t rank = shape_count(&p->shape);
+    if (rank > MAX_RANK)
+        return infer_error(c, "rank %llu is beyond %d", (unsigned long long)rank, MAX_RANK);
+    struct shape out = {.rank = (uint32_t)rank};
+    for (uint32_t i = 0; i < out.rank; i++)
+        out.dims[i] = p->ints[i];
+    if (shape_too_large(&out) || shape_count(&out) != shape_count(&in->shape))
+        return infer_error(c, "%s cannot be given the shape %s", shape_text(c->diags->arena, &in->shape),
+                           shape_text(c->diags->arena, &out));
+    c->out[0] = (struct type){.dtype = in->dtype, .shape = out};
+    return ODLC_OK;
+}
+
+static odlc_status run_reshape(const struct kernel *k)
+{
+    memcpy(k->out[0].data, k->in[0].data, shape_count(&k->in[0].shape) * element_size(k->in[0].dtype));
+    return ODLC_OK;
+}
+
+/* ---- Transpose ---- */
+
+/* False when the param is not a permutation of rank axes. */
+static bool transpose_perm(const struct node *n, uint32_t rank, struct perm *out)
+{
+    uint32_t count;
+    const int64_t *axes = node_ints(n, "perm", &count);
+    if (count != rank)
+        return false;
+    out->rank = rank;
+    for (uint32_t i = 0; i < rank; i++) {
+        if (axes[i] < 0 || axes[i] >= rank)
+            return false;
+        out->axis[i] = (uint8_t)axes[i];
+    }
+    return perm_is_valid(out);
+}
+
+static odlc_status infer_transpose(const struct infer *c)
+{
+    const struct type *in = infer_in(c, 0);
+    struct perm perm;
+    if (!transpose_perm(c->node, in->shape.rank, &perm))
+        return infer_error(c, "perm is not a permutation of the axes of %s", shape_text(c->diags->arena, &in->shape));
+    c->out[0] = (struct type){.dtype = in->dtype, .shape = perm_apply(&perm, &in->shape)};
+    return ODLC_OK;
+}
+
+/* The permutation of the input is swallowed: the node then reads its axes where they are stored. */
+static bool permute_transpose(struct graph *g, struct node *n, const struct perm *perm, struct perm *out)
+{
+    struct perm own;
+    if (!transpose_perm(n, perm->rank, &own))
+        return false;
+    int64_t axes[MAX_RANK];
+    for (uint32_t i = 0; i < own.rank; i++)
+        axes[i] = perm_find(perm, own.axis[i]);
+    struct shape shape = SHAPE(own.rank);
+    node_set_ints(g, n, "perm", &shape, axes);
+    *out = perm_identity(perm->rank);
+    return true;
+}
+
+static odlc_status run_transpose(const struct kernel *k)
+{
+    const struct shape *to = &k->out[0].shape;
+    struct perm perm;
+    if (!transpose_perm(k->node, k->in[0].shape.rank, &perm))
+        return ODLC_ERR_INVALID;
+    int64_t to_strides[MAX_RANK], from_strides[MAX_RANK];
+    shape_strides(to, to_strides);
+    shape_strides(&k->in[0].shape, from_strides);
+    struct move m = {.rank = perm.rank};
+    for (uint32_t i = 0; i < m.rank; i++)
+        m.axis[i] = (struct move_axis){to->dims[i], to_strides[i], from_strides[perm.axis[i]]};
+    move_elements(&m, element_size(k->in[0].dtype), k->out[0].data, k->in[0].data);
+    return ODLC_OK;
+}
+
+/* ---- Concat and Split: the same copy in two directions ---- */
+
+static odlc_status infer_concat(const struct infer *c)
+{
+    const struct type *first = infer_in(c, 0);
+    struct shape out = first->shape;
+    uint32_t axis;
+    if (!node_axis(c->node, (int64_t)out.rank - 1, out.rank, &axis))
+        return infer_error(c, "the axis is outside %s", shape_text(c->diags->arena, &out));
+    for (uint32_t i = 1; i < c->node->n_inputs; i++) {
+        const struct type *in = infer_in(c, i);
+        struct shape expected = first->shape;
+        expected.dims[axis] = in->shape.dims[axis];
+        if (in->dtype != first->dtype)
+            return infer_error(c, "input %u is %s, input 0 is %s", i, dtype_info(in->dtype)->name,
+                               dtype_info(first->dtype)->name);
+        if (!shape_equal(&in->shape, &expected) || ckd_add(&out.dims[axis], out.dims[axis], in->shape.dims[axis]))
+            return infer_error(c, "input %u of shape %s cannot be joined to %s along axis %u", i,
+                               shape_text(c->diags->arena, &in->shape), shape_text(c->diags->arena, &first->shape),
+                               axis);
+    }
+    c->out[0] = (struct type){.dtype = first->dtype, .shape = out};
+    return ODLC_OK;
+}
+
+/* Copies between a part and its place in the whole, `at` steps along axis. */
+static void move_part(struct buffer *to, const struct buffer *from, const struct buffer *whole, uint32_t axis,
+                      int64_t at)
+{
+    const struct buffer *part = whole == to ? from : to;
+    if (shape_count(&part->shape) == 0)
+        return;
+    size_t size = element_size(whole->dtype);
+    int64_t inner = (int64_t)shape_count_range(&whole->shape, axis + 1, whole->shape.rank);
+    int64_t whole_row = whole->shape.dims[axis] * inner, part_row = part->shape.dims[axis] * inner;
+    struct move m = {.rank = 2};
+    m.axis[0] = (struct move_axis){(int64_t)shape_count_range(&whole->shape, 0, axis),
+                                   whole == to ? whole_row : part_row, whole == to ? part_row : whole_row};
+    m.axis[1] = (struct move_axis){part_row, 1, 1};
+    uint64_t offset = (uint64_t)(at * inner) * size;
+    uint8_t *target = (uint8_t *)to->data + (whole == to ? offset : 0);
+    const uint8_t *source = (const uint8_t *)from->data + (whole == to ? 0 : offset);
+    move_elements(&m, size, target, source);
+}
+
+static odlc_status run_concat(const struct kernel *k)
+{
+    uint32_t axis;
+    if (!node_axis(k->node, (int64_t)k->out[0].shape.rank - 1, k->out[0].shape.rank, &axis))
+        return ODLC_ERR_INVALID;
+    int64_t at = 0;
+    for (uint32_t i = 0; i < k->n_in; i++) {
+        move_part(&k->out[0], &k->in[i], &k->out[0], axis, at);
+        at += k->in[i].shape.dims[axis];
+    }
+    return ODLC_OK;
+}
+
+/* Output i holds [split_index[i - 1], split_index[i]) of the axis. */
+static odlc_status infer_split(const struct infer *c)
+{
+    const struct type *in = infer_in(c, 0);
+    uint32_t axis, cuts;
+    if (!node_axis(c->node, 0, in->shape.rank, &axis))
+        return infer_error(c, "the axis is outside %s", shape_text(c->diags->arena, &in->shape));
+    const int64_t *cut = node_ints(c->node, "split_index", &cuts);
+    if (cuts + 1 != c->node->n_outputs)
+        return infer_error(c, "%u cuts for %u outputs", cuts, c->node->n_outputs);
+    int64_t from = 0;
+    for (uint32_t i = 0; i <= cuts; i++) {
+        int64_t to = i < cuts ? cut[i] : in->shape.dims[axis];
+        if (to < from || to > in->shape.dims[axis])
+            return infer_error(c, "split_index does not ascend within axis %u of %s", axis,
+                               shape_text(c->diags->arena, &in->shape));
+        c->out[i] = *in;
+        c->out[i].shape.dims[axis] = to - from;
+        from = to;
+    }
+    return ODLC_OK;
+}
+
+static odlc_status run_split(const struct kernel *k)
+{
+    uint32_t axis;
+    if (!node_axis(k->node, 0, k->in[0].shape.rank, &axis))
+        return ODLC_ERR_INVALID;
+    int64_t at = 0;
+    for (uint32_t i = 0; i < k->n_out; i++) {
+        if (k->out[i].data)
+            move_part(&k->out[i], &k->in[0], &k->in[0], axis, at);
+        at += k->out[i].shape.dims[axis];
+    }
+    return ODLC_OK;
+}
+
+/* ---- Tile ---- */
+
+static odlc_status infer_tile(const struct infer *c)
+{
+    const struct type *in = infer_in(c, 0);
+    uint32_t count;
+    const int64_t *multiples = node_ints(c->node, "multiples", &count);
+    if (count != in->shape.rank)
+        return infer_error(c, "%u multiples for %s", count, shape_text(c->diags->arena, &in->shape));
+    c->out[0] = *in;
+    for (uint32_t i = 0; i < count; i++)
+        if (multiples[i] < 0 || ckd_mul(&c->out[0].shape.dims[i], in->shape.dims[i], multiples[i]))
+            return infer_error(c, "axis %u cannot be repeated %lld times", i, (long long)multiples[i]);
+    return ODLC_OK;
+}
+
+static bool permute_tile(struct graph *g, struct node *n, const struct perm *perm, struct perm *out)
+{
+    uint32_t count;
+    const int64_t *multiples = node_ints(n, "multiples", &count);
+    if (count != perm->rank)
+        return false;
+    int64_t stored[MAX_RANK];
+    for (uint32_t i = 0; i < count; i++)
+        stored[i] = multiples[perm->axis[i]];
+    struct shape shape = SHAPE(count);
+    node_set_ints(g, n, "multiples", &shape, stored);
+    *out = *perm;
+    return true;
+}
+
+/* Each axis is walked twice: over the repetitions, which leave the source where it is, and over its elements. */
+static odlc_status run_tile(const struct kernel *k)
+{
+    const struct shape *in = &k->in[0].shape;
+    int64_t to[MAX_RANK], from[MAX_RANK];
+    shape_strides(&k->out[0].shape, to);
+    shape_strides(in, from);
+    struct move m = {.rank = 2 * in->rank};
+    for (uint32_t i = 0; i < in->rank; i++) {
+        int64_t times = in->dims[i] ? k->out[0].shape.dims[i] / in->dims[i] : 0;
+        m.axis[2 * i] = (struct move_axis){times, in->dims[i] * to[i], 0};
+        m.axis[2 * i + 1] = (struct move_axis){in->dims[i], to[i], from[i]};
+    }
+    move_elements(&m, element_size(k->in[0].dtype), k->out[0].data, k->in[0].data);
+    return ODLC_OK;
+}
+
+/* ---- rows ---- */
+
+static const struct param_def concat_params[] = {{"axis", DT_UINT32, PARAM_OPTIONAL, false, false, 0}};
+/* Supplemental in the container, where the output's dims say it too. */
+static const struct param_def reshape_params[] = {{"shape", DT_INT32, PARAM_OPTIONAL, true, true, 0}};
+static const struct param_def split_params[] = {{"axis", DT_UINT32, PARAM_REQUIRED, false, false, 0},
+                                                {"split_index", DT_UINT32, PARAM_REQUIRED, true, false, 0}};
+static const struct param_def tile_params[] = {{"multiples", DT_UINT32, PARAM_REQUIRED, true, false, 0}};
+static const struct param_def transpose_params[] = {{"perm", DT_UINT32, PARAM_REQUIRED, true, false, 0}};
+
+#define ROW(type, n_in, n_out, param_list, infer_rule, axis_rule, run)                                              \
+    {                                                                                                               \
+        .name = type, .dlc_type = type, .min_inputs = 1, .max_inputs = n_in, .min_outputs = 1, .max_outputs = n_out, \
+        .params = param_list, .n_params = COUNT_OF(param_list), .infer = infer_rule, .permute = axis_rule,          \
+        .compute = COMPUTE_BYTES, .kernel = run                                                                     \
+    }
+
+const struct op op_rows_shape[] = {
+    ROW("Concat", VARIADIC, 1, concat_params, infer_concat, permute_axis, run_concat),
+    ROW("Reshape", 1, 1, reshape_params, infer_reshape, NULL, run_reshape),
+    ROW("Split", 1, VARIADIC, split_params, infer_split, permute_axis, run_split),
+    ROW("Tile", 1, 1, tile_params, infer_tile, permute_tile, run_tile),
+    ROW("Transpose", 1, 1, transpose_params, infer_transpose, permute_transpose, run_transpose),
+};
+const size_t op_rows_shape_count = COUNT_OF(op_rows_shape);

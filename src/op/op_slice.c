@@ -1,0 +1,309 @@
+/* Ops that keep a part of a tensor or put it into a larger one: StridedSlice, Pad. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "op/families.h"
+#include "op/move.h"
+
+/* ---- StridedSlice ---- */
+
+/* One axis of the input: `count` elements from `begin`, `stride` apart. */
+struct range {
+    int64_t begin, stride, count;
+    bool shrink; /* the axis has no place in the result */
+    bool added;  /* an axis of 1 that the input does not have */
+};
+
+static bool in_mask(const struct node *n, const char *mask, uint32_t i)
+{
+    return (node_int(n, mask, 0) >> i & 1) != 0;
+}
+
+/* A row of ranges. begin and end count from the front; a negative one counts from the back, except the end -1 of a descending
+ * range, which stands before the first element. The masks say "from the first" and "to the last" of the range's own
+ * direction. False when the row leaves the axis. */
+static bool range_of(const struct node *n, uint32_t i, const int64_t row[3], int64_t dim, struct range *out)
+{
+    int64_t begin = row[0], end = row[1], stride = row[2];
+    bool down = stride < 0;
+    if (begin < 0)
+        begin += dim;
+    if (end < 0 && !(down && end == -1))
+        end += dim;
+    if (in_mask(n, "begin_mask", i))
+        begin = down ? dim - 1 : 0;
+    if (in_mask(n, "end_mask", i))
+        end = down ? -1 : dim;
+    *out = (struct range){.begin = begin, .count = 1, .shrink = in_mask(n, "shrink_axes", i)};
+    if (out->shrink)
+        return begin >= 0 && begin < dim;
+    if (stride == 0 || stride == INT64_MIN || begin < 0 || begin > dim || end < -1 || end > dim)
+        return false;
+    int64_t way = down ? begin - end : end - begin;
+    out->count = way > 0 && dim > 0 ? (way - 1) / llabs(stride) + 1 : 0;
+    out->stride = out->count > 1 ? stride : 0;
+    return out->count == 0 || begin < dim;
+}
+
+/* All rows of ranges: as many as the input has axes plus those that are added. *count gets their number. */
+static bool read_ranges(const struct node *n, const struct shape *in, struct range out[2 * MAX_RANK], uint32_t *count)
+{
+    uint32_t values, axis = 0;
+    const int64_t *rows = node_ints(n, "ranges", &values);
+    if (values % 3 || values / 3 > 2 * MAX_RANK)
+        return false;
+    *count = values / 3;
+    for (uint32_t i = 0; i < *count; i++) {
+        if (in_mask(n, "new_axes_mask", i))
+            out[i] = (struct range){.count = 1, .added = true};
+        else if (axis == in->rank || !range_of(n, i, rows + 3 * i, in->dims[axis++], &out[i]))
+            return false;
+    }
+    return axis == in->rank;
+}
+
+static odlc_status infer_strided_slice(const struct infer *c)
+{
+    const struct type *in = infer_in(c, 0);
+    struct range ranges[2 * MAX_RANK];
+    uint32_t count;
+    if (!read_ranges(c->node, &in->shape, ranges, &count))
+        return infer_error(c, "the ranges do not fit %s", shape_text(c->diags->arena, &in->shape));
+    struct shape out = {.rank = 0};
+    for (uint32_t i = 0; i < count; i++) {
+        if (ranges[i].shrink)
+            continue;
+        if (out.rank == MAX_RANK)
+            return infer_error(c, "the result has more than %d axes", MAX_RANK);
+        out.dims[out.rank++] = ranges[i].count;
+    }
+    c->out[0] = (struct type){.dtype = in->dtype, .shape = out};
+    return ODLC_OK;
+}
+
+static int64_t permute_mask(const struct node *n, const char *mask, const struct perm *perm)
+{
+    int64_t stored = 0;
+    for (uint32_t i = 0; i < perm->rank; i++)
+        stored |= (int64_t)in_mask(n, mask, perm->axis[i]) << i;
+    return stored;
+}
+
+/* Only while the rank stays: with axes that come or go the result has no permutation of the same kind. */
+static bool permute_strided_slice(struct graph *g, struct node *n, const struct perm *perm, struct perm *out)
+{
+    uint32_t values;
+    const int64_t *rows = node_ints(n, "ranges", &values);
+    if (values != 3 * perm->rank || node_int(n, "shrink_axes", 0) || node_int(n, "new_axes_mask", 0))
+        return false;
+    int64_t stored[3 * MAX_RANK];
+    for (uint32_t i = 0; i < perm->rank; i++)
+        memcpy(stored + 3 * i, rows + 3 * perm->axis[i], 3 * sizeof *rows);
+    struct shape shape = SHAPE(perm->rank, 3);
+    node_set_ints(g, n, "ranges", &shape, stored);
+    node_set_int(g, n, "begin_mask", permute_mask(n, "begin_mask", perm));
+    node_set_int(g, n, "end_mask", permute_mask(n, "end_mask", perm));
+    *out = *perm;
+    return true;
+}
+
+static odlc_status run_strided_slice(const struct kernel *k)
+{
+    const struct shape *in = &k->in[0].shape;
+    struct range ranges[2 * MAX_RANK];
+    uint32_t count;
+    if (!read_ranges(k->node, in, ranges, &count))
+        return ODLC_ERR_INVALID;
+    if (shape_count(&k->out[0].shape) == 0)
+        return ODLC_OK;
+    int64_t from[MAX_RANK], to = 1, offset = 0;
+    shape_strides(in, from);
+    struct move m = {.rank = 0};
+    struct move_axis axes[MAX_RANK];
+    uint32_t axis = in->rank;
+    for (uint32_t i = count; i-- > 0;) {
+        if (ranges[i].added)
+            continue;
+        axis--;
+        offset += ranges[i].begin * from[axis];
+        axes[axis] = (struct move_axis){ranges[i].count, to, ranges[i].stride * from[axis]};
+        to *= ranges[i].count;
+    }
+    for (; axis < in->rank; axis++)
+        m.axis[m.rank++] = axes[axis];
+    size_t size = element_size(k->in[0].dtype);
+    move_elements(&m, size, k->out[0].data, (const uint8_t *)k->in[0].data + (uint64_t)offset * size);
+    return ODLC_OK;
+}
+
+/* ---- Pad ---- */
+
+enum { PAD_CONSTANT, PAD_SYMMETRIC, PAD_REFLECT, PAD_EDGE };
+
+static odlc_status infer_pad(const struct infer *c)
+{
+    const struct type *in = infer_in(c, 0);
+    uint32_t count;
+    const int64_t *amount = node_ints(c->node, "pad_amount", &count);
+    int64_t scheme = node_int(c->node, "scheme", PAD_CONSTANT);
+    if (count != 2 * in->shape.rank || scheme < PAD_CONSTANT || scheme > PAD_EDGE)
+        return infer_error(c, "%u pad amounts of scheme %lld do not fit %s", count, (long long)scheme,
+                           shape_text(c->diags->arena, &in->shape));
+    c->out[0] = *in;
+    for (uint32_t i = 0; i < in->shape.rank; i++) {
+        int64_t dim = in->shape.dims[i], before = amount[2 * i], after = amount[2 * i + 1];
+        int64_t limit = scheme == PAD_REFLECT ? dim - 1 : scheme == PAD_SYMMETRIC ? dim : dim ? INT64_MAX : 0;
+        bool beyond = scheme != PAD_CONSTANT && (before > max_i64(limit, 0) || after > max_i64(limit, 0));
+        if (before < 0 || after < 0 || beyond || ckd_add(&dim, dim, before) || ckd_add(&dim, dim, after))
+            return infer_error(c, "axis %u of %s cannot be padded by %lld and %lld", i,
+                               shape_text(c->diags->arena, &in->shape), (long long)before, (long long)after);
+        c->out[0].shape.dims[i] = dim;
+    }
+    return ODLC_OK;
+}
+
+static bool permute_pad(struct graph *g, struct node *n, const struct perm *perm, struct perm *out)
+{
+    uint32_t count;
+    const int64_t *amount = node_ints(n, "pad_amount", &count);
+    if (count != 2 * perm->rank)
+        return false;
+    int64_t stored[2 * MAX_RANK];
+    for (uint32_t i = 0; i < perm->rank; i++)
+        memcpy(stored + 2 * i, amount + 2 * perm->axis[i], 2 * sizeof *amount);
+    struct shape shape = SHAPE(perm->rank, 2);
+    node_set_ints(g, n, "pad_amount", &shape, stored);
+    *out = *perm;
+    return true;
+}
+
+/* The input index that output index i of an axis shows, or -1 for the constant. */
+static int64_t pad_source(int64_t scheme, int64_t i, int64_t before, int64_t dim)
+{
+    int64_t at = i - before;
+    if (at >= 0 && at < dim)
+        return at;
+    switch (scheme) {
+    case PAD_SYMMETRIC:
+        return at < 0 ? -at - 1 : 2 * dim - 1 - at;
+    case PAD_REFLECT:
+        return at < 0 ? -at : 2 * dim - 2 - at;
+    case PAD_EDGE:
+        return at < 0 ? 0 : dim - 1;
+    default:
+        return -1;
+    }
+}
+
+/* The constant as one element of the output. */
+static odlc_status pad_constant(const struct kernel *k, void *element)
+{
+    const struct buffer *out = &k->out[0];
+    const struct param *p = node_param(k->node, "pad_constant_value");
+    if (out->dtype == DT_STRING)
+        return ODLC_ERR_UNSUPPORTED;
+    if (out->quant && dtype_is_fixed(out->dtype)) {
+        const struct encoding *e = &out->quant->encodings[0];
+        double real = !p ? 0 : dtype_is_float(p->dtype) ? p->f : (double)p->i;
+        double q = nearbyint(real / e->scale) - e->offset;
+        convert_elements(element, out->dtype, &q, DT_FLOAT64, 1);
+    } else if (p && dtype_is_float(p->dtype)) {
+        convert_elements(element, out->dtype, &p->f, DT_FLOAT64, 1);
+    } else {
+        int64_t value = p ? p->i : 0;
+        convert_elements(element, out->dtype, &value, DT_INT64, 1);
+    }
+    return ODLC_OK;
+}
+
+/* A row along the last axis: of the source, or of the constant where source is NULL. */
+static void pad_row(uint8_t *to, const uint8_t *source, const int64_t *map, int64_t count, const void *constant,
+                    size_t size)
+{
+    for (int64_t j = 0; j < count;) {
+        int64_t run = 1, at = source ? map[j] : -1;
+        if (at < 0)
+            memcpy(to, constant, size);
+        else {
+            while (j + run < count && map[j + run] == at + run)
+                run++;
+            memcpy(to, source + (uint64_t)at * size, (uint64_t)run * size);
+        }
+        to += (uint64_t)run * size;
+        j += run;
+    }
+}
+
+/* Output index → input index per axis, in scratch. */
+static void pad_maps(const struct kernel *k, int64_t *maps[MAX_RANK])
+{
+    uint32_t count;
+    const int64_t *amount = node_ints(k->node, "pad_amount", &count);
+    int64_t scheme = node_int(k->node, "scheme", PAD_CONSTANT);
+    for (uint32_t axis = 0; axis < k->in[0].shape.rank; axis++) {
+        maps[axis] = arena_array(k->scratch, int64_t, (size_t)k->out[0].shape.dims[axis]);
+        for (int64_t i = 0; i < k->out[0].shape.dims[axis]; i++)
+            maps[axis][i] = pad_source(scheme, i, amount[2 * axis], k->in[0].shape.dims[axis]);
+    }
+}
+
+static odlc_status run_pad(const struct kernel *k)
+{
+    const struct shape *in = &k->in[0].shape, *out = &k->out[0].shape;
+    size_t size = element_size(k->out[0].dtype);
+    uint8_t constant[8] = {0};
+    if (node_int(k->node, "scheme", PAD_CONSTANT) == PAD_CONSTANT)
+        TRY(pad_constant(k, constant));
+    if (shape_count(out) == 0)
+        return ODLC_OK;
+    if (out->rank == 0) {
+        memcpy(k->out[0].data, k->in[0].data, size);
+        return ODLC_OK;
+    }
+    uint32_t last = out->rank - 1;
+    int64_t *maps[MAX_RANK], strides[MAX_RANK];
+    pad_maps(k, maps);
+    shape_strides(in, strides);
+    uint64_t rows = shape_count_range(out, 0, last);
+    uint8_t *to = k->out[0].data;
+    for (uint64_t row = 0; row < rows; row++, to += (uint64_t)out->dims[last] * size) {
+        int64_t offset = 0;
+        uint64_t rest = row;
+        for (uint32_t axis = last; axis-- > 0 && offset >= 0; rest /= (uint64_t)out->dims[axis]) {
+            int64_t at = maps[axis][rest % (uint64_t)out->dims[axis]];
+            offset = at < 0 ? -1 : offset + at * strides[axis];
+        }
+        const uint8_t *source = offset < 0 ? NULL : (const uint8_t *)k->in[0].data + (uint64_t)offset * size;
+        pad_row(to, source, maps[last], out->dims[last], constant, size);
+    }
+    return ODLC_OK;
+}
+
+/* ---- rows ---- */
+
+static const struct param_def pad_params[] = {
+    {"scheme", DT_UINT32, PARAM_REQUIRED, false, false, 0},
+    {"pad_amount", DT_UINT32, PARAM_REQUIRED, true, false, 0},
+    {"pad_constant_value", DT_FLOAT32, PARAM_OPTIONAL, false, false, 0}, /* int32 for integer tensors */
+};
+static const struct param_def strided_slice_params[] = {
+    {"ranges", DT_INT32, PARAM_REQUIRED, true, false, 0},
+    {"begin_mask", DT_UINT32, PARAM_DEFAULT, false, false, 0},
+    {"end_mask", DT_UINT32, PARAM_DEFAULT, false, false, 0},
+    {"shrink_axes", DT_UINT32, PARAM_DEFAULT, false, false, 0},
+    {"new_axes_mask", DT_UINT32, PARAM_DEFAULT, false, false, 0},
+};
+
+#define ROW(type, param_list, infer_rule, axis_rule, run)                                                          \
+    {                                                                                                              \
+        .name = type, .dlc_type = type, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 1,      \
+        .params = param_list, .n_params = COUNT_OF(param_list), .infer = infer_rule, .permute = axis_rule,         \
+        .compute = COMPUTE_BYTES, .kernel = run                                                                    \
+    }
+
+const struct op op_rows_slice[] = {
+    ROW("Pad", pad_params, infer_pad, permute_pad, run_pad),
+    ROW("StridedSlice", strided_slice_params, infer_strided_slice, permute_strided_slice, run_strided_slice),
+};
+const size_t op_rows_slice_count = COUNT_OF(op_rows_slice);

@@ -1,0 +1,147 @@
+/* Elementwise ops of one operand, and Cast. */
+#include <math.h>
+
+#include "op/eval.h"
+#include "op/families.h"
+#include "op/rules.h"
+#include "op/walk.h"
+
+/* ---- kernels ---- */
+
+/* Numbers of any class. */
+#define NUMERIC(X)                                                            \
+    X(Abs, 0, fabs(a), a < 0 ? wrap_subtract(0, a) : a)                                 \
+    X(Neg, 8, -a, wrap_subtract(0, a))                                                  \
+    X(Sign, 13, a != a ? a : (double)((a > 0) - (a < 0)), (a > 0) - (a < 0))
+
+/* rint: to nearest, halves to even, in the default rounding mode. */
+#define REAL(X)                  \
+    X(Asin, 1, asin(a))          \
+    X(Atan, 2, atan(a))          \
+    X(Ceil, 3, ceil(a))          \
+    X(Cos, 4, cos(a))            \
+    X(Exp, 5, exp(a))            \
+    X(Floor, 6, floor(a))        \
+    X(Log, 7, log(a))            \
+    X(Reciprocal, 10, 1 / a)     \
+    X(Round, 11, rint(a))        \
+    X(Rsqrt, 12, 1 / sqrt(a))    \
+    X(Sin, 14, sin(a))           \
+    X(SquareRoot, 15, sqrt(a))
+
+#define DEFINE_NUMERIC(name, code, float_expr, int_expr)      \
+    SPAN_UNARY(name##_floats, double, double, float_expr)     \
+    SPAN_UNARY(name##_ints, int64_t, int64_t, int_expr)       \
+    static odlc_status run_##name(const struct kernel *k)     \
+    {                                                         \
+        return walk_by_class(k, name##_floats, name##_ints);  \
+    }
+
+#define DEFINE_REAL(name, code, expr)                      \
+    SPAN_UNARY(name##_floats, double, double, expr)        \
+    static odlc_status run_##name(const struct kernel *k)  \
+    {                                                      \
+        return walk_by_class(k, name##_floats, NULL);      \
+    }
+
+NUMERIC(DEFINE_NUMERIC)
+REAL(DEFINE_REAL)
+
+SPAN_UNARY(not_bools, int64_t, int64_t, !a)
+
+static odlc_status run_not(const struct kernel *k)
+{
+    return walk_by_class(k, NULL, not_bools);
+}
+
+static unsigned integer_bits(enum dtype dtype)
+{
+    return dtype == DT_INT4 || dtype == DT_UINT4 ? 4 : dtype_info(dtype)->bits;
+}
+
+/* Between integers the low bits stay (conversion alone would saturate). */
+static void cast_ints(const struct kernel *k, uint64_t count)
+{
+    enum dtype to = k->out[0].dtype;
+    int64_t *wide = arena_array(k->scratch, int64_t, count);
+    convert_elements(wide, DT_INT64, k->in[0].data, k->in[0].dtype, count);
+    unsigned shift = 64 - integer_bits(to);
+    bool is_signed = dtype_info(to)->cls == CLASS_INT;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t high = (uint64_t)wide[i] << shift;
+        wide[i] = is_signed ? (int64_t)high >> shift : (int64_t)(high >> shift);
+    }
+    convert_elements(k->out[0].data, to, wide, DT_INT64, count);
+}
+
+static odlc_status run_cast(const struct kernel *k)
+{
+    enum dtype from = k->in[0].dtype, to = k->out[0].dtype;
+    uint64_t count = shape_count(&k->out[0].shape);
+    if (dtype_is_fixed(from) || dtype_is_fixed(to)) {
+        struct buffer wide = buffer_widen(&k->in[0], DT_FLOAT64, k->scratch);
+        buffer_narrow(&wide, &k->out[0], k->scratch);
+    } else if (dtype_is_int(to) && !dtype_is_float(from)) {
+        cast_ints(k, count);
+    } else {
+        convert_elements(k->out[0].data, to, k->in[0].data, from, count);
+    }
+    return ODLC_OK;
+}
+
+/* ---- types ---- */
+
+static odlc_status infer_not(const struct infer *c)
+{
+    if (infer_in(c, 0)->dtype != DT_BOOL)
+        return infer_error(c, "an input of type %s is not bool", dtype_info(infer_in(c, 0)->dtype)->name);
+    return infer_same(c);
+}
+
+/* The target type is that of the output and nowhere else: whoever adds a Cast gives it (build_cast). */
+static odlc_status infer_cast(const struct infer *c)
+{
+    const struct tensor *out = c->node->outputs ? node_output(c->graph, c->node, 0) : NULL;
+    if (!out)
+        return infer_error(c, "the type to cast to is not given");
+    if (infer_in(c, 0)->dtype == DT_STRING || out->type.dtype == DT_STRING)
+        return infer_error(c, "strings cannot be cast");
+    c->out[0] = (struct type){.dtype = out->type.dtype, .shape = infer_in(c, 0)->shape};
+    return ODLC_OK;
+}
+
+/* ---- rows ---- */
+
+#define UNARY_ROW(op_name, code, types, run) \
+    {.name = op_name,                        \
+     .dlc_type = "Eltwise_Unary",            \
+     .selector = "eltwise_type",             \
+     .operation = code,                      \
+     .has_operation = true,                  \
+     .min_inputs = 1,                        \
+     .max_inputs = 1,                        \
+     .min_outputs = 1,                       \
+     .max_outputs = 1,                       \
+     .infer = types,                         \
+     .permute = permute_any,                 \
+     .compute = COMPUTE_WIDE,                \
+     .kernel = run}
+
+#define NUMERIC_ROW(name, code, float_expr, int_expr) UNARY_ROW("ElementWise" #name, code, infer_numeric, run_##name),
+#define REAL_ROW(name, code, expr) UNARY_ROW("ElementWise" #name, code, infer_real, run_##name),
+
+const struct op op_rows_unary[] = {
+    NUMERIC(NUMERIC_ROW) REAL(REAL_ROW)
+    UNARY_ROW("ElementWiseNot", 9, infer_not, run_not),
+    {.name = "Cast",
+     .dlc_type = "Cast",
+     .min_inputs = 1,
+     .max_inputs = 1,
+     .min_outputs = 1,
+     .max_outputs = 1,
+     .infer = infer_cast,
+     .permute = permute_any,
+     .compute = COMPUTE_BYTES,
+     .kernel = run_cast},
+};
+const size_t op_rows_unary_count = COUNT_OF(op_rows_unary);

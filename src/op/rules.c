@@ -1,0 +1,63 @@
+#include "op/rules.h"
+
+odlc_status infer_real(const struct infer *c)
+{
+    enum dtype dtype = infer_in(c, 0)->dtype;
+    if (!dtype_is_float(dtype) && !dtype_is_fixed(dtype))
+        return infer_error(c, "an input of type %s is not floating point", dtype_info(dtype)->name);
+    return infer_same(c);
+}
+
+odlc_status infer_numeric(const struct infer *c)
+{
+    return dtype_is_int(infer_in(c, 0)->dtype) ? infer_same(c) : infer_real(c);
+}
+
+bool node_axes(const struct node *n, uint32_t rank, uint32_t *mask)
+{
+    uint32_t count;
+    const int64_t *axes = node_ints(n, "axes", &count);
+    *mask = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (axes[i] < 0 || axes[i] >= rank || *mask >> axes[i] & 1)
+            return false;
+        *mask |= 1u << axes[i];
+    }
+    return count > 0;
+}
+
+struct shape reduced_shape(const struct shape *in, uint32_t axes, bool keep)
+{
+    struct shape out = {.rank = 0};
+    for (uint32_t i = 0; i < in->rank; i++) {
+        bool reduced = axes >> i & 1;
+        if (keep || !reduced)
+            out.dims[out.rank++] = reduced ? 1 : in->dims[i];
+    }
+    return out;
+}
+
+struct perm perm_without(const struct perm *perm, uint32_t axes)
+{
+    uint8_t position[MAX_RANK]; /* of each kept axis among the kept ones */
+    struct perm out = {.rank = 0};
+    for (uint32_t axis = 0; axis < perm->rank; axis++)
+        if (!(axes >> axis & 1))
+            position[axis] = (uint8_t)out.rank++;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < perm->rank; i++)
+        if (!(axes >> perm->axis[i] & 1))
+            out.axis[n++] = position[perm->axis[i]];
+    return out;
+}
+
+void permute_axes_param(struct graph *g, struct node *n, const struct perm *perm)
+{
+    uint32_t count;
+    const int64_t *axes = node_ints(n, "axes", &count);
+    int64_t stored[MAX_RANK];
+    for (uint32_t i = 0; i < count; i++)
+        stored[i] = perm_find(perm, (uint32_t)axes[i]);
+    struct shape shape = SHAPE(count);
+    node_set_ints(g, n, "axes", &shape, stored);
+}

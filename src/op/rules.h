@@ -1,0 +1,21 @@
+/* Type and axis rules that several families share. */
+#ifndef OP_RULES_H
+#define OP_RULES_H
+
+#include "op/op.h"
+
+/* out[0] = in[0], which must be of a floating-point (or quantized) type … */
+infer_fn infer_real;
+/* … or of any type of numbers. */
+infer_fn infer_numeric;
+
+/* The axes in the tensor param `axes` as a mask. False when there is none, one is listed twice or is not below rank. */
+bool node_axes(const struct node *n, uint32_t rank, uint32_t *mask);
+/* in with the axes of the mask set to 1 (keep) or dropped. */
+struct shape reduced_shape(const struct shape *in, uint32_t axes, bool keep);
+/* The permutation in which the axes outside the mask (of the node's own axes) come when all axes come in perm. */
+struct perm perm_without(const struct perm *perm, uint32_t axes);
+/* Rewrites the tensor param `axes` to the stored axes, in the listed order. */
+void permute_axes_param(struct graph *g, struct node *n, const struct perm *perm);
+
+#endif

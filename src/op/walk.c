@@ -1,0 +1,124 @@
+#include "op/walk.h"
+
+enum { ELEMENT = 8 };
+
+void walk_init(struct walk *w, const struct shape *space)
+{
+    *w = (struct walk){.rank = space->rank};
+    for (uint32_t i = 0; i < space->rank; i++)
+        w->dims[i] = space->dims[i];
+}
+
+void walk_broadcast(struct walk *w, void *data, const struct shape *shape)
+{
+    int64_t *step = w->step[w->operands];
+    int64_t stride = 1;
+    for (uint32_t i = shape->rank; i-- > 0;) {
+        /* A scalar promoted to rank 1 may meet a space of rank 0. */
+        if (w->rank + i < shape->rank)
+            continue;
+        uint32_t axis = w->rank - shape->rank + i;
+        step[axis] = shape->dims[i] == 1 ? 0 : stride;
+        stride *= shape->dims[i];
+    }
+    w->data[w->operands++] = data;
+}
+
+void walk_axes(struct walk *w, void *data, uint32_t axes)
+{
+    int64_t stride = 1;
+    for (uint32_t i = w->rank; i-- > 0;) {
+        if (!(axes >> i & 1))
+            continue;
+        w->step[w->operands][i] = stride;
+        stride *= w->dims[i];
+    }
+    w->data[w->operands++] = data;
+}
+
+/* True when for every operand a step along `outer` equals a full run along `inner`. */
+static bool can_join(const struct walk *w, uint32_t outer, uint32_t inner)
+{
+    for (uint32_t k = 0; k < w->operands; k++)
+        if (w->step[k][outer] != w->step[k][inner] * w->dims[inner])
+            return false;
+    return true;
+}
+
+static void move_axis(struct walk *w, uint32_t to, uint32_t from)
+{
+    w->dims[to] = w->dims[from];
+    for (uint32_t k = 0; k < w->operands; k++)
+        w->step[k][to] = w->step[k][from];
+}
+
+/* Axes of one element go; neighbours that all operands pass in one stride become one: the runs get long. */
+static void join_axes(struct walk *w)
+{
+    uint32_t rank = 0;
+    for (uint32_t i = 0; i < w->rank; i++) {
+        if (w->dims[i] == 1)
+            continue;
+        if (rank > 0 && can_join(w, rank - 1, i)) {
+            int64_t outer = w->dims[rank - 1];
+            move_axis(w, rank - 1, i);
+            w->dims[rank - 1] *= outer;
+        } else {
+            move_axis(w, rank++, i);
+        }
+    }
+    w->rank = rank;
+}
+
+void walk_run(const struct walk *walk, span_fn *fn, const void *user)
+{
+    struct walk w = *walk;
+    join_axes(&w);
+    struct span s = {.count = 1};
+    uint32_t outer = w.rank ? w.rank - 1 : 0;
+    for (uint32_t k = 0; k < w.operands; k++) {
+        s.data[k] = w.data[k];
+        s.step[k] = w.rank ? w.step[k][outer] : 0;
+    }
+    uint64_t runs = 1;
+    for (uint32_t i = 0; i < outer; i++)
+        runs *= (uint64_t)w.dims[i];
+    if (w.rank)
+        s.count = w.dims[outer];
+    if (s.count == 0)
+        return;
+    int64_t index[MAX_RANK] = {0};
+    for (uint64_t run = 0; run < runs; run++) {
+        fn(&s, user);
+        for (uint32_t i = outer; i-- > 0;) {
+            bool wraps = ++index[i] == w.dims[i];
+            for (uint32_t k = 0; k < w.operands; k++) {
+                int64_t by = wraps ? -w.step[k][i] * (w.dims[i] - 1) : w.step[k][i];
+                s.data[k] = (char *)s.data[k] + by * ELEMENT;
+            }
+            if (!wraps)
+                break;
+            index[i] = 0;
+        }
+    }
+}
+
+odlc_status walk_inputs(const struct kernel *k, span_fn *fn)
+{
+    struct walk w;
+    walk_init(&w, &k->out[0].shape);
+    walk_broadcast(&w, k->out[0].data, &k->out[0].shape);
+    for (uint32_t i = 0; i < k->n_in; i++)
+        walk_broadcast(&w, k->in[i].data, &k->in[i].shape);
+    walk_run(&w, fn, k);
+    return ODLC_OK;
+}
+
+odlc_status walk_by_class(const struct kernel *k, span_fn *floats, span_fn *ints)
+{
+    for (uint32_t i = 1; i < k->n_in; i++)
+        if (k->in[i].dtype != k->in[0].dtype)
+            return ODLC_ERR_UNSUPPORTED;
+    span_fn *fn = k->in[0].dtype == DT_FLOAT64 ? floats : ints;
+    return fn ? walk_inputs(k, fn) : ODLC_ERR_UNSUPPORTED;
+}

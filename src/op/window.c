@@ -1,0 +1,91 @@
+#include "op/window.h"
+
+/* More than any extent that fits in memory; sums of products of two of these stay within int64. */
+#define EXTENT_MAX ((int64_t)1 << 30)
+
+/* Element i of an integer tensor param of `count` elements within [low, EXTENT_MAX]. */
+static const char *read_extents(const struct node *n, const char *name, uint32_t count, int64_t low,
+                                const int64_t **out)
+{
+    uint32_t given;
+    *out = node_ints(n, name, &given);
+    if (!*out)
+        return NULL;
+    if (given != count)
+        return "a param has the wrong number of elements";
+    for (uint32_t i = 0; i < count; i++)
+        if ((*out)[i] < low || (*out)[i] > EXTENT_MAX)
+            return "a param is out of range";
+    return NULL;
+}
+
+const char *window_read(struct window *w, const struct node *n, const struct shape *x, const int64_t *filter)
+{
+    if (x->rank < 3 || x->rank > WINDOW_AXES + 2)
+        return "the input's rank does not fit";
+    *w = (struct window){.rank = x->rank - 2, .batch = x->dims[0], .channels = x->dims[x->rank - 1]};
+    const int64_t *stride, *pad, *dilation;
+    const char *wrong = read_extents(n, "stride", w->rank, 1, &stride);
+    if (!wrong)
+        wrong = read_extents(n, "pad_amount", 2 * w->rank, 0, &pad);
+    if (!wrong)
+        wrong = read_extents(n, "dilation", w->rank, 1, &dilation);
+    if (wrong)
+        return wrong;
+    if (!stride || !pad)
+        return "stride or pad_amount is missing";
+    for (uint32_t i = 0; i < WINDOW_AXES - w->rank; i++)
+        w->axis[i] = (struct window_axis){.in = 1, .out = 1, .filter = 1, .stride = 1, .dilation = 1};
+    for (uint32_t i = 0; i < w->rank; i++) {
+        if (filter[i] < 1 || filter[i] > EXTENT_MAX || x->dims[i + 1] > EXTENT_MAX)
+            return "an extent is out of range";
+        w->axis[WINDOW_AXES - w->rank + i] = (struct window_axis){.in = x->dims[i + 1],
+                                                                  .filter = filter[i],
+                                                                  .stride = stride[i],
+                                                                  .dilation = dilation ? dilation[i] : 1,
+                                                                  .pad_before = pad[2 * i],
+                                                                  .pad_after = pad[2 * i + 1]};
+    }
+    return NULL;
+}
+
+const char *window_count(struct window *w, bool ceil)
+{
+    for (int i = 0; i < WINDOW_AXES; i++) {
+        struct window_axis *a = &w->axis[i];
+        int64_t reach = (a->filter - 1) * a->dilation + 1, free = a->in + a->pad_before + a->pad_after - reach;
+        if (free < 0)
+            return "the filter is larger than the padded input";
+        a->out = (free + (ceil ? a->stride - 1 : 0)) / a->stride + 1;
+        if (ceil && (a->out - 1) * a->stride >= a->in + a->pad_before)
+            a->out--;
+    }
+    return NULL;
+}
+
+const char *window_take(struct window *w, const struct shape *out)
+{
+    if (out->rank != w->rank + 2 || out->dims[0] != w->batch)
+        return "the output's shape does not fit the input's";
+    for (uint32_t i = 0; i < w->rank; i++) {
+        if (out->dims[i + 1] > EXTENT_MAX)
+            return "an extent is out of range";
+        w->axis[WINDOW_AXES - w->rank + i].out = out->dims[i + 1];
+    }
+    return NULL;
+}
+
+struct shape window_shape(const struct window *w, int64_t channels)
+{
+    struct shape shape = {.rank = w->rank + 2};
+    shape.dims[0] = w->batch;
+    for (uint32_t i = 0; i < w->rank; i++)
+        shape.dims[i + 1] = w->axis[WINDOW_AXES - w->rank + i].out;
+    shape.dims[w->rank + 1] = channels;
+    return shape;
+}
+
+int64_t window_taps(const struct window *w)
+{
+    return w->axis[0].filter * w->axis[1].filter * w->axis[2].filter;
+}

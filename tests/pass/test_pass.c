@@ -1,0 +1,441 @@
+/* Passes: golden text before and after, and numbers: what a graph computes must not depend on the passes that ran. */
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "op/eval.h"
+#include "op/graph_text.h"
+#include "pass/pass.h"
+
+static struct arena *arena, *scratch;
+static struct diags diags;
+static struct pass_options options;
+static struct pass_context context;
+
+static void start(void)
+{
+    arena = arena_create();
+    scratch = arena_create();
+    diags_init(&diags, arena);
+    options = (struct pass_options){0};
+    context = (struct pass_context){.scratch = scratch, .diags = &diags, .options = &options};
+}
+
+static void stop(void)
+{
+    arena_destroy(scratch);
+    arena_destroy(arena);
+}
+
+static void must(odlc_status status)
+{
+    for (size_t i = 0; status != ODLC_OK && i < diags.list.count; i++)
+        printf("%s: %s\n", diags.list.data[i].code, diags.list.data[i].message);
+    ck_assert_int_eq(status, ODLC_OK);
+}
+
+static struct graph *parsed(const char *text)
+{
+    struct graph *g;
+    must(graph_parse(arena, &diags, text, &g));
+    return g;
+}
+
+static void check_pass(const char *pass, const char *before, const char *after)
+{
+    bool progress = false;
+    struct graph *g = parsed(before);
+    must(pass_run(&context, g, pass, &progress));
+    ck_assert_str_eq(graph_print(arena, g), after);
+}
+
+/* ---- execution: the naive walk over all nodes ---- */
+
+static struct buffer *execute(const struct graph *g, const float *input)
+{
+    struct buffer *values = arena_array(arena, struct buffer, g->tensors.count);
+    for (tensor_id id = 0; id < g->tensors.count; id++) {
+        const struct tensor *t = graph_tensor(g, id);
+        values[id] = (struct buffer){.dtype = t->type.dtype, .shape = t->type.shape};
+        if (t->kind == TENSOR_STATIC)
+            values[id].data = (void *)(uintptr_t)view_load(arena, &t->view, t->type.dtype);
+        else
+            values[id].data = arena_calloc(arena, shape_count(&t->type.shape), 8);
+    }
+    for (size_t i = 0; i < g->inputs.count; i++)
+        memcpy(values[g->inputs.data[i]].data, input,
+               shape_count(&values[g->inputs.data[i]].shape) * sizeof(float));
+    for (size_t i = 0; i < g->order.count; i++) {
+        const struct node *n = graph_node(g, g->order.data[i]);
+        struct buffer *in = arena_array(arena, struct buffer, n->n_inputs);
+        struct buffer *out = arena_array(arena, struct buffer, n->n_outputs);
+        for (uint32_t k = 0; k < n->n_inputs; k++)
+            if (n->inputs[k] != NO_TENSOR)
+                in[k] = values[n->inputs[k]];
+        for (uint32_t k = 0; k < n->n_outputs; k++)
+            out[k] = values[n->outputs[k]];
+        must(eval_node(n, in, out, arena, &diags));
+    }
+    return values;
+}
+
+static float *random_floats(uint64_t count)
+{
+    float *values = arena_array(arena, float, count);
+    for (uint64_t i = 0; i < count; i++)
+        values[i] = (float)(rand() % 200 - 100) / 16;
+    return values;
+}
+
+/* The values of a rank 4 tensor in the other order of axes. */
+static float *permuted(const float *values, const struct shape *shape, const struct perm *perm)
+{
+    struct view v = view_of(values, DT_FLOAT32, shape);
+    view_permute(&v, perm);
+    return (float *)(uintptr_t)view_load(arena, &v, DT_FLOAT32);
+}
+
+/* Fills the constants that the text leaves at zero. */
+static void fill_constants(struct graph *g)
+{
+    for (tensor_id id = 0; id < g->tensors.count; id++) {
+        struct tensor *t = graph_tensor(g, id);
+        if (t->kind == TENSOR_STATIC && t->view.splat)
+            t->view = view_of(random_floats(shape_count(&t->type.shape)), DT_FLOAT32, &t->type.shape);
+    }
+}
+
+/* All passes leave the numbers alone. Rank 4 inputs and outputs may change to channels-last; then the data is brought along. */
+static struct graph *check_numbers(const char *text, double tolerance)
+{
+    struct graph *g = parsed(text);
+    srand(3);
+    fill_constants(g);
+    const struct tensor *in = graph_tensor(g, g->inputs.data[0]), *out = graph_tensor(g, g->outputs.data[0]);
+    struct shape in_shape = in->type.shape, out_shape = out->type.shape;
+    float *input = random_floats(shape_count(&in_shape));
+    float *expected = execute(g, input)[g->outputs.data[0]].data;
+    must(pass_run_all(&context, g));
+    struct perm last = perm_channels_last(4);
+    const struct tensor *new_in = graph_tensor(g, g->inputs.data[0]), *new_out = graph_tensor(g, g->outputs.data[0]);
+    if (!shape_equal(&new_in->type.shape, &in_shape))
+        input = permuted(input, &in_shape, &last);
+    if (!shape_equal(&new_out->type.shape, &out_shape))
+        expected = permuted(expected, &out_shape, &last);
+    const float *found = execute(g, input)[g->outputs.data[0]].data;
+    for (uint64_t i = 0; i < shape_count(&out_shape); i++)
+        ck_assert_double_le(fabs((double)found[i] - (double)expected[i]), tolerance * (1 + fabs((double)expected[i])));
+    return g;
+}
+
+static uint32_t count_ops(const struct graph *g, const char *op)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < g->order.count; i++)
+        count += strcmp(graph_node(g, g->order.data[i])->op->name, op) == 0;
+    return count;
+}
+
+/* ---- golden texts ---- */
+
+START_TEST(text_survives_the_round_trip)
+{
+    static const char text[] =
+        "graph \"g\"\n"
+        "input \"x\" float32[1,2]\n"
+        "const \"a\\\"b\" float32[2] {1.5, -2}\n"
+        "node \"n\" ElementWiseAdd (\"x\", \"a\\\"b\") -> \"y\" float32[1,2]\n"
+        "node \"m\" Softmax (\"y\") {axis=1, beta=1} -> \"z\" float32[1,2]\n"
+        "output \"z\"\n";
+    ck_assert_str_eq(graph_print(arena, parsed(text)), text);
+}
+END_TEST
+
+START_TEST(text_errors_have_a_place)
+{
+    struct graph *g;
+    ck_assert_int_eq(graph_parse(arena, &diags, "graph \"g\"\ninput \"x\" floaty[1]\n", &g), ODLC_ERR_INVALID);
+    ck_assert_uint_eq(diags.list.data[0].line, 2);
+    ck_assert_str_eq(diags.list.data[0].message, "a dtype before this place expected");
+    ck_assert_int_eq(graph_parse(arena, &diags, "graph \"g\"\nnode \"n\" Relu (\"x\") -> \"y\" float32[1]\n", &g),
+                     ODLC_ERR_INVALID);
+    ck_assert_str_eq(diags.list.data[1].message, "the name of a tensor defined above expected");
+}
+END_TEST
+
+START_TEST(dead_nodes_go)
+{
+    check_pass("remove_dead",
+               "graph \"g\" input \"x\" float32[2]\n"
+               "node \"a\" Relu (\"x\") -> \"y\" float32[2]\n"
+               "node \"b\" Tanh (\"x\") -> \"unread\" float32[2]\n"
+               "node \"c\" Sigmoid (\"unread\") -> \"unread too\" float32[2]\n"
+               "output \"y\"",
+               "graph \"g\"\n"
+               "input \"x\" float32[2]\n"
+               "node \"a\" Relu (\"x\") -> \"y\" float32[2]\n"
+               "output \"y\"\n");
+}
+END_TEST
+
+START_TEST(transposes_that_meet_are_one_or_none)
+{
+    check_pass("merge_transposes",
+               "graph \"g\" input \"x\" float32[2,3,4]\n"
+               "node \"a\" Transpose (\"x\") {perm=[3]{2, 0, 1}} -> \"y\" float32[4,2,3]\n"
+               "node \"b\" Transpose (\"y\") {perm=[3]{2, 1, 0}} -> \"z\" float32[3,2,4]\n"
+               "node \"c\" Transpose (\"y\") {perm=[3]{1, 2, 0}} -> \"w\" float32[2,3,4]\n"
+               "node \"d\" Relu (\"w\") -> \"v\" float32[2,3,4]\n"
+               "output \"z\" output \"v\" output \"y\"",
+               "graph \"g\"\n"
+               "input \"x\" float32[2,3,4]\n"
+               "node \"a\" Transpose (\"x\") {perm=[3]{2, 0, 1}} -> \"y\" float32[4,2,3]\n"
+               "node \"b\" Transpose (\"x\") {perm=[3]{1, 0, 2}} -> \"z\" float32[3,2,4]\n"
+               "node \"d\" Relu (\"x\") -> \"v\" float32[2,3,4]\n"
+               "output \"z\"\n"
+               "output \"v\"\n"
+               "output \"y\"\n");
+}
+END_TEST
+
+START_TEST(nodes_that_do_nothing_go)
+{
+    check_pass("remove_identity",
+               "graph \"g\" input \"x\" float32[1,2]\n"
+               "node \"a\" Reshape (\"x\") {shape=[2]{1, 2}} -> \"y\" float32[1,2]\n"
+               "node \"b\" Cast (\"y\") -> \"z\" float32[1,2]\n"
+               "node \"c\" Relu (\"z\") -> \"r\" float32[1,2]\n"
+               "node \"d\" Transpose (\"r\") {perm=[2]{0, 1}} -> \"out\" float32[1,2]\n"
+               "output \"out\"",
+               "graph \"g\"\n"
+               "input \"x\" float32[1,2]\n"
+               "node \"c\" Relu (\"x\") -> \"out\" float32[1,2]\n"
+               "output \"out\"\n");
+}
+END_TEST
+
+START_TEST(an_input_that_is_an_output_stays_a_copy)
+{
+    check_pass("remove_identity",
+               "graph \"g\" input \"x\" float32[2]\n"
+               "node \"a\" Reshape (\"x\") {shape=[1]{2}} -> \"y\" float32[2]\n"
+               "output \"y\"",
+               "graph \"g\"\n"
+               "input \"x\" float32[2]\n"
+               "node \"a\" Reshape (\"x\") {shape=[1]{2}} -> \"y\" float32[2]\n"
+               "output \"y\"\n");
+}
+END_TEST
+
+START_TEST(wide_types_are_narrowed)
+{
+    check_pass("narrow_types",
+               "graph \"g\" input \"x\" int64[2]\n"
+               "const \"one\" int64[1] {1}\n"
+               "node \"a\" ElementWiseAdd (\"x\", \"one\") -> \"y\" int64[2]\n"
+               "node \"b\" Cast (\"y\") -> \"z\" float64[2]\n"
+               "output \"z\"",
+               "graph \"g\"\n"
+               "input \"x\" int32[2]\n"
+               "const \"one\" int32[1] {1}\n"
+               "node \"a\" ElementWiseAdd (\"x\", \"one\") -> \"y\" int32[2]\n"
+               "node \"b\" Cast (\"y\") -> \"z\" float32[2]\n"
+               "output \"z\"\n");
+}
+END_TEST
+
+START_TEST(preserved_types_get_casts)
+{
+    options.preserve_dtype = true;
+    check_pass("narrow_types",
+               "graph \"g\" input \"x\" int64[2]\n"
+               "node \"a\" ElementWiseAdd (\"x\", \"x\") -> \"y\" int64[2]\n"
+               "output \"y\"",
+               "graph \"g\"\n"
+               "input \"x\" int64[2]\n"
+               "node \"x.cast\" Cast (\"x\") -> \"x.cast\" int32[2]\n"
+               "node \"a\" ElementWiseAdd (\"x.cast\", \"x.cast\") -> \"y.cast\" int32[2]\n"
+               "node \"Cast\" Cast (\"y.cast\") -> \"y\" int64[2]\n"
+               "output \"y\"\n");
+}
+END_TEST
+
+START_TEST(constants_that_do_not_fit_are_named)
+{
+    bool progress;
+    struct graph *g = parsed("graph \"g\" input \"x\" int64[2]\n"
+                             "const \"big\" int64[2] {7, 5000000000}\n"
+                             "node \"a\" ElementWiseAdd (\"x\", \"big\") -> \"y\" int64[2]\n"
+                             "output \"y\"");
+    ck_assert_int_eq(pass_run(&context, g, "narrow_types", &progress), ODLC_ERR_UNSUPPORTED);
+    ck_assert_str_eq(diags.list.data[0].message, "constant big: its element 1 does not fit into int32");
+}
+END_TEST
+
+START_TEST(rank_0_becomes_one_element)
+{
+    check_pass("promote_scalars",
+               "graph \"g\" input \"x\" float32[]\n"
+               "const \"c\" float32[] {2}\n"
+               "node \"a\" ElementWiseMultiply (\"x\", \"c\") -> \"y\" float32[]\n"
+               "output \"y\"",
+               "graph \"g\"\n"
+               "input \"x\" float32[1]\n"
+               "const \"c\" float32[1] {2}\n"
+               "node \"a\" ElementWiseMultiply (\"x\", \"c\") -> \"y\" float32[1]\n"
+               "output \"y\"\n");
+}
+END_TEST
+
+/* ---- layout ---- */
+
+#define CONV(name, in, weights, bias, out) \
+    "node \"" name "\" Conv2d (\"" in "\", \"" weights "\", \"" bias "\") " \
+    "{stride=[2]{1, 1}, pad_amount=[2,2]{1, 1, 1, 1}, group=1, dilation=[2]{1, 1}} -> \"" out "\" "
+#define TO_LAST(name, in, out) \
+    "node \"" name "\" Transpose (\"" in "\") {perm=[4]{0, 2, 3, 1}} layout_only -> \"" out "\" "
+#define TO_FIRST(name, in, out) \
+    "node \"" name "\" Transpose (\"" in "\") {perm=[4]{0, 3, 1, 2}} layout_only -> \"" out "\" "
+
+START_TEST(layout_transposes_vanish_between_convolutions)
+{
+    struct graph *g = check_numbers(
+        "graph \"g\" input \"x\" float32[1,3,5,6] const \"w\" float32[3,3,3,4] const \"b\" float32[4]\n"
+        "const \"w2\" float32[3,3,4,2] const \"b2\" float32[2] const \"s\" float32[4,1,1]\n"
+        TO_LAST("t1", "x", "x.l") "float32[1,5,6,3]\n" CONV("c1", "x.l", "w", "b", "c1.l") "float32[1,5,6,4]\n"
+        TO_FIRST("t2", "c1.l", "c1") "float32[1,4,5,6]\n"
+        "node \"m\" ElementWiseMultiply (\"c1\", \"s\") -> \"m\" float32[1,4,5,6]\n"
+        "node \"r\" Relu (\"m\") -> \"r\" float32[1,4,5,6]\n"
+        TO_LAST("t3", "r", "r.l") "float32[1,5,6,4]\n" CONV("c2", "r.l", "w2", "b2", "c2.l") "float32[1,5,6,2]\n"
+        TO_FIRST("t4", "c2.l", "y") "float32[1,2,5,6]\n"
+        "output \"y\"", 1e-6);
+    ck_assert_uint_eq(count_ops(g, "Transpose"), 0);
+    ck_assert_uint_eq(context.permutes_inserted, 0);
+    struct shape in = SHAPE(1, 5, 6, 3), out = SHAPE(1, 5, 6, 2);
+    ck_assert(shape_equal(&graph_tensor(g, g->inputs.data[0])->type.shape, &in));
+    ck_assert(shape_equal(&graph_tensor(g, g->outputs.data[0])->type.shape, &out));
+    ck_assert_str_eq(graph_tensor(g, g->outputs.data[0])->name, "y");
+}
+END_TEST
+
+static const char conv_then_reshape[] =
+    "graph \"g\" input \"x\" float32[1,3,4,4] const \"w\" float32[3,3,3,2] const \"b\" float32[2]\n"
+    TO_LAST("t1", "x", "x.l") "float32[1,4,4,3]\n" CONV("c", "x.l", "w", "b", "c.l") "float32[1,4,4,2]\n"
+    TO_FIRST("t2", "c.l", "c") "float32[1,2,4,4]\n"
+    "node \"f\" Reshape (\"c\") {shape=[2]{1, 32}} -> \"f\" float32[1,32]\n"
+    "node \"s\" Softmax (\"c\") {axis=1, beta=1} -> \"s\" float32[1,2,4,4]\n"
+    "node \"f2\" Reshape (\"s\") {shape=[2]{1, 32}} -> \"f2\" float32[1,32]\n"
+    "node \"cat\" Concat (\"f\", \"f2\") {axis=1} -> \"y\" float32[1,64]\n"
+    "output \"y\"";
+
+START_TEST(reshape_gets_the_own_order_and_axis_params_follow)
+{
+    struct graph *g = check_numbers(conv_then_reshape, 1e-6);
+    ck_assert_uint_eq(count_ops(g, "Transpose"), 2); /* one for each Reshape */
+    for (size_t i = 0; i < g->order.count; i++) {
+        const struct node *n = graph_node(g, g->order.data[i]);
+        if (strcmp(n->op->name, "Softmax") == 0)
+            ck_assert_int_eq(node_int(n, "axis", -1), 3);
+    }
+}
+END_TEST
+
+START_TEST(preserved_layout_puts_transposes_inside)
+{
+    options.preserve_layout = true;
+    struct graph *g = check_numbers(conv_then_reshape, 1e-6);
+    struct shape in = SHAPE(1, 3, 4, 4);
+    ck_assert(shape_equal(&graph_tensor(g, g->inputs.data[0])->type.shape, &in));
+    ck_assert_uint_eq(count_ops(g, "Transpose"), 3);
+}
+END_TEST
+
+START_TEST(a_transpose_is_shared_by_its_readers)
+{
+    struct graph *g = check_numbers(
+        "graph \"g\" input \"x\" float32[1,3,4,4] const \"w\" float32[3,3,3,2] const \"b\" float32[2]\n"
+        TO_LAST("t1", "x", "x.l") "float32[1,4,4,3]\n" CONV("c", "x.l", "w", "b", "c.l") "float32[1,4,4,2]\n"
+        TO_FIRST("t2", "c.l", "c") "float32[1,2,4,4]\n"
+        "node \"f\" Reshape (\"c\") {shape=[2]{1, 32}} -> \"f\" float32[1,32]\n"
+        "node \"g\" Reshape (\"c\") {shape=[2]{2, 16}} -> \"g\" float32[2,16]\n"
+        "node \"h\" Reshape (\"g\") {shape=[2]{1, 32}} -> \"h\" float32[1,32]\n"
+        "node \"a\" ElementWiseAdd (\"f\", \"h\") -> \"y\" float32[1,32]\n"
+        "output \"y\"", 1e-6);
+    ck_assert_uint_eq(count_ops(g, "Transpose"), 1);
+}
+END_TEST
+
+START_TEST(batch_norm_folds_into_the_convolution)
+{
+    static const char text[] =
+        "graph \"g\" input \"x\" float32[1,4,4,3] const \"w\" float32[3,3,3,2] const \"b\" float32[2]\n"
+        "const \"bw\" float32[2] {0.5, -3} const \"bb\" float32[2] {1, 0.25}\n"
+        CONV("c", "x", "w", "b", "c") "float32[1,4,4,2]\n"
+        "node \"bn\" Batchnorm (\"c\", \"bw\", \"bb\") -> \"y\" float32[1,4,4,2]\n"
+        "output \"y\"";
+    struct graph *g = check_numbers(text, 1e-5);
+    ck_assert_uint_eq(count_ops(g, "Batchnorm"), 0);
+    ck_assert_uint_eq(count_ops(g, "Conv2d"), 1);
+    stop();
+    start();
+    options.no_batchnorm_folding = true;
+    ck_assert_uint_eq(count_ops(check_numbers(text, 1e-6), "Batchnorm"), 1);
+}
+END_TEST
+
+START_TEST(batch_norm_stays_when_others_read_the_convolution)
+{
+    struct graph *g = check_numbers(
+        "graph \"g\" input \"x\" float32[1,4,4,3] const \"w\" float32[3,3,3,2] const \"b\" float32[2]\n"
+        "const \"bw\" float32[2] {0.5, -3} const \"bb\" float32[2] {1, 0.25}\n"
+        CONV("c", "x", "w", "b", "c") "float32[1,4,4,2]\n"
+        "node \"bn\" Batchnorm (\"c\", \"bw\", \"bb\") -> \"n\" float32[1,4,4,2]\n"
+        "node \"a\" ElementWiseAdd (\"c\", \"n\") -> \"y\" float32[1,4,4,2]\n"
+        "output \"y\"", 1e-6);
+    ck_assert_uint_eq(count_ops(g, "Batchnorm"), 1);
+}
+END_TEST
+
+START_TEST(the_validator_finds_wrong_types)
+{
+    bool progress;
+    struct graph *g = parsed("graph \"g\" input \"x\" float32[2]\n"
+                             "node \"a\" Relu (\"x\") -> \"y\" float32[3]\n"
+                             "output \"y\"");
+    ck_assert_int_eq(pass_run(&context, g, "remove_dead", &progress), ODLC_ERR_INTERNAL);
+    ck_assert_str_eq(diags.list.data[0].message, "the graph is not valid after remove_dead: Relu: output 0 is float32 [3], "
+                                                 "but float32 [2] follows from its inputs");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("pass");
+    TCase *t = tcase_create("pass");
+    tcase_add_checked_fixture(t, start, stop);
+    tcase_add_test(t, text_survives_the_round_trip);
+    tcase_add_test(t, text_errors_have_a_place);
+    tcase_add_test(t, dead_nodes_go);
+    tcase_add_test(t, transposes_that_meet_are_one_or_none);
+    tcase_add_test(t, nodes_that_do_nothing_go);
+    tcase_add_test(t, an_input_that_is_an_output_stays_a_copy);
+    tcase_add_test(t, wide_types_are_narrowed);
+    tcase_add_test(t, preserved_types_get_casts);
+    tcase_add_test(t, constants_that_do_not_fit_are_named);
+    tcase_add_test(t, rank_0_becomes_one_element);
+    tcase_add_test(t, layout_transposes_vanish_between_convolutions);
+    tcase_add_test(t, reshape_gets_the_own_order_and_axis_params_follow);
+    tcase_add_test(t, preserved_layout_puts_transposes_inside);
+    tcase_add_test(t, a_transpose_is_shared_by_its_readers);
+    tcase_add_test(t, batch_norm_folds_into_the_convolution);
+    tcase_add_test(t, batch_norm_stays_when_others_read_the_convolution);
+    tcase_add_test(t, the_validator_finds_wrong_types);
+    suite_add_tcase(suite, t);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

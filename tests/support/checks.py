@@ -1,0 +1,51 @@
+"""What the test scripts share: counting checks, and finding sources, commands and the real data."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+SOURCE = pathlib.Path(os.environ.get("ODLC_SOURCE_ROOT", pathlib.Path(__file__).resolve().parents[2]))
+BUILD = pathlib.Path(os.environ.get("ODLC_BUILD_ROOT", SOURCE / "build" / "test"))
+SHARED = pathlib.Path(os.environ.get("ODLC_SHARED", SOURCE.parent / "shared"))
+
+COMMAND_FOLDERS = {"onnx-to-dlc": "converters", "dlc-info": "src/tools", "net-run": "src/tools"}
+SKIPPED = 77
+
+
+class Checks:
+    """Counts checks; failures are printed as they come, the totals at the end."""
+
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+
+    def check(self, name, holds, detail=""):
+        if holds:
+            self.passed += 1
+        else:
+            self.failed += 1
+            print(f"FAILED {name}" + (f": {detail}" if detail else ""))
+        return bool(holds)
+
+    def equal(self, name, found, expected):
+        return self.check(name, found == expected, f"found {found!r}, expected {expected!r}")
+
+    def skip(self, name, reason):
+        self.skipped += 1
+        print(f"skipped {name}: {reason}")
+
+    def finish(self):
+        print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
+        if self.failed:
+            sys.exit(1)
+        sys.exit(SKIPPED if self.skipped and not self.passed else 0)
+
+
+def command(name):
+    """Path of a built command."""
+    return str(BUILD / COMMAND_FOLDERS[name] / name)
+
+
+def run(name, *args, **more):
+    """Runs a built command; returns the completed process with text output."""
+    return subprocess.run([command(name), *map(str, args)], capture_output=True, text=True, check=False, **more)

@@ -1,0 +1,48 @@
+"""Shows containers to programs of others: unzip, and flatc with the schema in proto/dlc.fbs."""
+
+import pathlib
+import shutil
+import struct
+import subprocess
+import tempfile
+import zipfile
+
+from checks import SOURCE
+
+FLATC = shutil.which("flatc")
+UNZIP = shutil.which("unzip")
+
+
+def unzip_accepts(path):
+    """None when `unzip -t` finds nothing wrong, else what it says."""
+    done = subprocess.run([UNZIP, "-tqq", path], capture_output=True, text=True, check=False)
+    return None if done.returncode == 0 else done.stdout + done.stderr
+
+
+def _decode(folder, name, table, data):
+    binary = pathlib.Path(folder) / f"{name}.bin"
+    binary.write_bytes(data)
+    arguments = ["--json", "--strict-json", "--raw-binary", "--root-type", table, "-o", folder]
+    done = subprocess.run([FLATC, *arguments, SOURCE / "proto" / "dlc.fbs", "--", binary],
+                          capture_output=True, text=True, check=False)
+    return None if done.returncode == 0 else f"{name}: {done.stdout}{done.stderr}"
+
+
+def nested_params(entry):
+    """The NETP flatbuffer of a model.params entry: the entry itself, or nested in NR64 (second field of its root)."""
+    data = entry[8:]
+    if data[4:8] == b"NETP":
+        return data
+    root = struct.unpack_from("<I", data)[0]
+    vtable = root - struct.unpack_from("<i", data, root)[0]
+    field = root + struct.unpack_from("<H", data, vtable + 6)[0]
+    start = field + struct.unpack_from("<I", data, field)[0]
+    size = struct.unpack_from("<I", data, start)[0]
+    return data[start + 4:start + 4 + size]
+
+
+def flatc_decodes(path):
+    """None when flatc decodes `model` and the NETP of `model.params`, else what it says."""
+    with zipfile.ZipFile(path) as archive, tempfile.TemporaryDirectory() as folder:
+        model = _decode(folder, "model", "dlc.Model", archive.read("model")[8:])
+        return model or _decode(folder, "params", "dlc.ModelParams", nested_params(archive.read("model.params")))

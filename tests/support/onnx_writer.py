@@ -1,0 +1,150 @@
+"""Writes ONNX models with nothing but the standard library: as much of the protobuf wire format as models need.
+
+    m = Model(opset=13)
+    m.input("x", FLOAT, [1, 3, 8, 8])
+    m.tensor("w", FLOAT, [4, 3, 3, 3], floats=weights)
+    m.node("Conv", ["x", "w"], ["y"], pads=[1, 1, 1, 1])
+    m.output("y", FLOAT, [1, 4, 8, 8])
+    m.save(path)
+
+A message is a list of byte strings, so large payloads are never joined. Field numbers are those of the public ONNX
+specification.
+"""
+
+import struct
+
+FLOAT, UINT8, INT8, INT32, INT64, STRING, BOOL, FLOAT16, DOUBLE = 1, 2, 3, 6, 7, 8, 9, 10, 11
+PACKING = {FLOAT: "f", UINT8: "B", INT8: "b", INT32: "i", INT64: "q", BOOL: "?", FLOAT16: "e", DOUBLE: "d"}
+
+
+def varint(value):
+    value &= (1 << 64) - 1
+    out = bytearray()
+    while value >= 0x80:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+class Message:
+    """A protobuf message under construction."""
+
+    def __init__(self):
+        self.parts = []
+        self.size = 0
+
+    def _add(self, part):
+        self.parts.append(part)
+        self.size += len(part)
+
+    def integer(self, field, value):
+        self._add(varint(field << 3) + varint(value))
+        return self
+
+    def float32(self, field, value):
+        self._add(varint(field << 3 | 5) + struct.pack("<f", value))
+        return self
+
+    def data(self, field, value):
+        value = value.encode() if isinstance(value, str) else value
+        self._add(varint(field << 3 | 2) + varint(len(value)))
+        self._add(value)
+        return self
+
+    def message(self, field, other):
+        self._add(varint(field << 3 | 2) + varint(other.size))
+        self.parts += other.parts
+        self.size += other.size
+        return self
+
+
+def tensor(name, data_type, dims, values=None, raw=None, strings=None):
+    """TensorProto from a flat list of numbers, from raw little-endian bytes, or from strings."""
+    t = Message()
+    for dim in dims:
+        t.integer(1, dim)
+    t.integer(2, data_type).data(8, name)
+    if strings is not None:
+        for string in strings:
+            t.data(6, string)
+    else:
+        t.data(9, raw if raw is not None else struct.pack(f"<{len(values)}{PACKING[data_type]}", *values))
+    return t
+
+
+def attribute(name, value):
+    """AttributeProto of the kind that the Python value suggests; a Message is a tensor."""
+    a = Message().data(1, name)
+    if isinstance(value, Message):
+        return a.message(5, value).integer(20, 4)
+    if isinstance(value, float):
+        return a.float32(2, value).integer(20, 1)
+    if isinstance(value, int):
+        return a.integer(3, value).integer(20, 2)
+    if isinstance(value, str):
+        return a.data(4, value).integer(20, 3)
+    if all(isinstance(v, int) for v in value):
+        for v in value:
+            a.integer(8, v)
+        return a.integer(20, 7)
+    if all(isinstance(v, str) for v in value):
+        for v in value:
+            a.data(9, v)
+        return a.integer(20, 8)
+    for v in value:
+        a.float32(7, v)
+    return a.integer(20, 6)
+
+
+def value_info(name, data_type, dims):
+    """ValueInfoProto; a dim is a number, or a string for a symbol."""
+    shape = Message()
+    for dim in dims:
+        shape.message(1, Message().data(2, dim) if isinstance(dim, str) else Message().integer(1, dim))
+    tensor_type = Message().integer(1, data_type).message(2, shape)
+    return Message().data(1, name).message(2, Message().message(1, tensor_type))
+
+
+class Model:
+    """A model with one graph."""
+
+    def __init__(self, opset=13, ir_version=8, domains=()):
+        self.opsets = [("", opset)] + [(domain, 1) for domain in domains]
+        self.ir_version = ir_version
+        self.graph = Message()
+        self.graph.data(2, "graph")
+
+    def node(self, op_type, inputs, outputs, name="", domain="", **attributes):
+        n = Message()
+        for value in inputs:
+            n.data(1, value)
+        for value in outputs:
+            n.data(2, value)
+        n.data(3, name or outputs[0]).data(4, op_type)
+        for key, value in attributes.items():
+            n.message(5, attribute(key, value))
+        if domain:
+            n.data(7, domain)
+        self.graph.message(1, n)
+
+    def tensor(self, name, data_type, dims, values=None, raw=None, strings=None):
+        self.graph.message(5, tensor(name, data_type, dims, values, raw, strings))
+        return name
+
+    def input(self, name, data_type, dims):
+        self.graph.message(11, value_info(name, data_type, dims))
+
+    def output(self, name, data_type, dims):
+        self.graph.message(12, value_info(name, data_type, dims))
+
+    def value(self, name, data_type, dims):
+        self.graph.message(13, value_info(name, data_type, dims))
+
+    def save(self, path):
+        model = Message().integer(1, self.ir_version)
+        for domain, version in self.opsets:
+            model.message(8, Message().data(1, domain).integer(2, version))
+        model.message(7, self.graph)
+        with open(path, "wb") as out:
+            out.writelines(model.parts)
