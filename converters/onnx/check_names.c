@@ -156,7 +156,8 @@ static void report_cycle(struct sort *t, uint32_t node)
         continue;
     for (size_t i = from; i < t->stack.count && i < from + 8; i++)
         text_add(t->d->diags->arena, &names, "'%s' needs ", fw_node_label(&nodes[t->stack.data[i].node]));
-    text_add(t->d->diags->arena, &names, "%s'%s'", t->stack.count > from + 8 ? "… needs " : "", fw_node_label(&nodes[node]));
+    text_add(t->d->diags->arena, &names, "%s'%s'", t->stack.count > from + 8 ? "… needs " : "",
+             fw_node_label(&nodes[node]));
     decode_error(t->d, ODLC_ERR_INVALID, AT(IN_MODEL(t->d), .node = fw_node_label(&nodes[node])), "onnx-cycle",
                  "nodes need each other's outputs: %s", names.data);
 }

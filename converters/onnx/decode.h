@@ -24,13 +24,13 @@ struct function {
     const char *domain, *name, *overload;
     const char *const *inputs, *const *outputs;
     size_t n_inputs, n_outputs;
-    const char *const *attributes;  /* names of those without a default value */
+    const char *const *attributes; /* names of those without a default value */
     size_t n_attributes;
     const struct fw_attr *defaults; /* attributes with a default value */
     size_t n_defaults;
     const struct fw_node *nodes;
     size_t n_nodes;
-    bool active;                    /* its expansion is under way */
+    bool active; /* its expansion is under way */
 };
 
 struct decode {
@@ -38,11 +38,11 @@ struct decode {
     struct diags *diags;
     const struct file *file;
     struct external *external;
-    odlc_status status;             /* of the first error */
-    size_t unreported;              /* errors beyond DECODE_MAX_ERRORS */
-    bool in_function;               /* a function's body is being decoded */
-    bool warned_opset;              /* the one warning about newer opsets was given */
-    bool missed_opset;              /* the one error about the missing default domain was given */
+    odlc_status status; /* of the first error */
+    size_t unreported;  /* errors beyond DECODE_MAX_ERRORS */
+    bool in_function;   /* a function's body is being decoded */
+    bool warned_opset;  /* the one warning about newer opsets was given */
+    bool missed_opset;  /* the one error about the missing default domain was given */
 };
 
 /* A place in the model that is being decoded:  AT(IN_MODEL(d), .node = name) */

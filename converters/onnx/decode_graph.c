@@ -15,7 +15,8 @@ static void check_default_opset(struct decode *d, int64_t version)
 {
     if (version < ONNX_MIN_OPSET)
         decode_error(d, ODLC_ERR_UNSUPPORTED,
-                     AT(IN_MODEL(d), .hint = "convert the model to a newer opset with the version converter of the onnx package"),
+                     AT(IN_MODEL(d),
+                        .hint = "convert the model to a newer opset with the version converter of the onnx package"),
                      "onnx-opset", "the model uses opset %" PRId64 ", older than the oldest supported one, %d", version,
                      ONNX_MIN_OPSET);
     if (version > ONNX_MAX_OPSET && !d->warned_opset)
@@ -32,8 +33,8 @@ void decode_opsets(struct decode *d, Onnx__OperatorSetIdProto *const *imports, s
         const char *domain = decode_domain(imports[i]->domain);
         int64_t version = imports[i]->version;
         if (version <= 0)
-            decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d)), "onnx-opset", "the import of domain '%s' has version %" PRId64,
-                         domain, version);
+            decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d)), "onnx-opset",
+                         "the import of domain '%s' has version %" PRId64, domain, version);
         else if (!domain[0])
             check_default_opset(d, version);
         uint32_t known = map_add(&out->index, domain, (uint32_t)out->versions.count);
@@ -62,8 +63,8 @@ static const char *text_or_empty(const char *s)
 static void decode_shape(struct decode *d, const Onnx__TensorShapeProto *shape, struct fw_value *v)
 {
     if (shape->n_dim > MAX_RANK) {
-        decode_error(d, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(d)), "onnx-rank", "value '%s' has %zu dimensions, more than %d",
-                     v->name, shape->n_dim, MAX_RANK);
+        decode_error(d, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(d)), "onnx-rank",
+                     "value '%s' has %zu dimensions, more than %d", v->name, shape->n_dim, MAX_RANK);
         return;
     }
     v->has_shape = true;
@@ -95,11 +96,11 @@ static struct fw_value decode_value(struct decode *d, const Onnx__ValueInfoProto
     if (type->tensor_type->elem_type != 0)
         known = decode_dtype(type->tensor_type->elem_type, &v.dtype, &name);
     if (known == ODLC_ERR_UNSUPPORTED)
-        decode_error(d, known, AT(IN_MODEL(d)), "onnx-dtype", "value '%s' has the element type %s, which is not supported",
-                     v.name, name);
+        decode_error(d, known, AT(IN_MODEL(d)), "onnx-dtype",
+                     "value '%s' has the element type %s, which is not supported", v.name, name);
     else if (known != ODLC_OK)
-        decode_error(d, known, AT(IN_MODEL(d)), "onnx-dtype", "value '%s' has the unknown element type %" PRId32, v.name,
-                     type->tensor_type->elem_type);
+        decode_error(d, known, AT(IN_MODEL(d)), "onnx-dtype", "value '%s' has the unknown element type %" PRId32,
+                     v.name, type->tensor_type->elem_type);
     if (type->tensor_type->shape)
         decode_shape(d, type->tensor_type->shape, &v);
     return v;
@@ -153,8 +154,8 @@ static odlc_status attr_kind(struct decode *d, const Onnx__AttributeProto *a, co
                             a->type);
     bool needs_value = kind == FW_TENSOR || kind == FW_GRAPH || !a->type;
     if (present & ~(1u << kind) || (needs_value && !present))
-        return decode_error(d, ODLC_ERR_INVALID, place, "onnx-attribute",
-                            "the attribute has %s", present ? "a value of another type than it says" : "no value");
+        return decode_error(d, ODLC_ERR_INVALID, place, "onnx-attribute", "the attribute has %s",
+                            present ? "a value of another type than it says" : "no value");
     *out = kind;
     return ODLC_OK;
 }
@@ -244,8 +245,8 @@ static void check_attr_names(struct decode *d, const struct fw_node *n)
             decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d), .node = fw_node_label(n)), "onnx-attribute",
                          "an attribute has no name");
         else if (first != &n->attrs[i])
-            decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d), .node = fw_node_label(n), .attribute = name), "onnx-attribute",
-                         "the attribute is given twice");
+            decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d), .node = fw_node_label(n), .attribute = name),
+                         "onnx-attribute", "the attribute is given twice");
     }
 }
 
@@ -281,9 +282,10 @@ static struct fw_node decode_node(struct decode *d, const Onnx__NodeProto *node,
                      "the node has no operator type");
     if (n.version == 0 && !n.domain[0] && !d->missed_opset) {
         d->missed_opset = true;
-        decode_error(d, ODLC_ERR_INVALID,
-                     AT(IN_MODEL(d), .node = fw_node_label(&n), .hint = "add an opset_import of domain \"\" to the model"),
-                     "onnx-opset", "the node is of the default domain, but no version of that is imported");
+        decode_error(
+            d, ODLC_ERR_INVALID,
+            AT(IN_MODEL(d), .node = fw_node_label(&n), .hint = "add an opset_import of domain \"\" to the model"),
+            "onnx-opset", "the node is of the default domain, but no version of that is imported");
     }
     return n;
 }
@@ -301,8 +303,8 @@ static void decode_initializers(struct decode *d, const Onnx__GraphProto *g, str
         decode_error(d, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(d)), "onnx-sparse",
                      "the model has %zu sparse initializers, which are not supported", g->n_sparse_initializer);
     if (g->n_quantization_annotation > 0)
-        diag_warn(d->diags, AT(IN_MODEL(d)), "onnx-quantization", "%zu quantization annotations of the model are not used",
-                  g->n_quantization_annotation);
+        diag_warn(d->diags, AT(IN_MODEL(d)), "onnx-quantization",
+                  "%zu quantization annotations of the model are not used", g->n_quantization_annotation);
 }
 
 /* Initializers give some inputs a default, which is then their value. */

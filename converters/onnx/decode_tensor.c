@@ -86,12 +86,18 @@ static bool is_packed_4bit(const struct element_type *type)
     return type->dtype == DT_INT4 || type->dtype == DT_UINT4;
 }
 
+/* float_data and double_data hold elements as they are, the other lists hold variable-length integers. */
+static bool in_float_list(const struct element_type *type)
+{
+    return type->field == FIELD(FLOAT_DATA) || type->field == FIELD(DOUBLE_DATA);
+}
+
 static odlc_status tensor_shape(const struct tensor_job *j, struct shape *out)
 {
     const Onnx__TensorProto *p = j->proto;
     if (p->n_dims > MAX_RANK)
-        return decode_error(j->d, ODLC_ERR_UNSUPPORTED, j->place, "onnx-rank",
-                            "%s has %zu dimensions, more than %d", label(j), p->n_dims, MAX_RANK);
+        return decode_error(j->d, ODLC_ERR_UNSUPPORTED, j->place, "onnx-rank", "%s has %zu dimensions, more than %d",
+                            label(j), p->n_dims, MAX_RANK);
     struct shape shape = {.rank = (uint32_t)p->n_dims};
     for (size_t i = 0; i < p->n_dims; i++)
         shape.dims[i] = p->dims[i];
@@ -108,8 +114,8 @@ static odlc_status tensor_shape(const struct tensor_job *j, struct shape *out)
 static odlc_status wrong_size(const struct tensor_job *j, const char *unit, uint64_t expected, uint64_t found)
 {
     return decode_error(j->d, ODLC_ERR_INVALID, j->place, "onnx-tensor-size",
-                        "%s needs %" PRIu64 " %s by its shape and type %s, but holds %" PRIu64, label(j), expected, unit,
-                        j->type->name, found);
+                        "%s needs %" PRIu64 " %s by its shape and type %s, but holds %" PRIu64, label(j), expected,
+                        unit, j->type->name, found);
 }
 
 /* ---- elements in lists ---- */
@@ -121,7 +127,7 @@ struct elements {
     size_t next_run;
     struct reader r; /* the rest of the run at work */
     bool packed;
-    unsigned width;  /* of an element in bytes; 0: a varint */
+    unsigned width; /* of an element in bytes; 0: a varint */
 };
 
 /* The next element's bits; false after the last one, or with r.failed set where the bytes end within an element. */
@@ -153,7 +159,7 @@ static uint64_t count_elements(struct elements e)
  * not, so of those the low half counts. */
 static odlc_status gather(const struct tensor_job *j, uint64_t entries, unsigned width, uint8_t **out)
 {
-    bool is_float = j->type->field == FIELD(FLOAT_DATA) || j->type->field == FIELD(DOUBLE_DATA);
+    bool is_float = in_float_list(j->type);
     struct elements e = {.file = j->d->file->data, .proto = j->proto, .width = is_float ? width : 0};
     uint64_t found = count_elements(e), bits;
     if (found == UINT64_MAX)
@@ -195,13 +201,12 @@ static odlc_status listed_elements(const struct tensor_job *j, uint64_t entries,
 {
     unsigned width = is_packed_4bit(j->type) ? 1 : dtype_size(j->type->dtype);
     const Onnx__Payload *run = single_run(j);
-    bool is_float = j->type->field == FIELD(FLOAT_DATA) || j->type->field == FIELD(DOUBLE_DATA);
-    if (is_float && run && run->packed && run->size == entries * width) {
+    if (in_float_list(j->type) && run && run->packed && run->size == entries * width) {
         *out = j->d->file->data + run->offset;
         *mapped = true;
         return ODLC_OK;
     }
-    uint8_t *gathered;
+    uint8_t *gathered = NULL;
     TRY(gather(j, entries, width, &gathered));
     *out = gathered;
     return ODLC_OK;
@@ -256,7 +261,7 @@ static odlc_status string_elements(const struct tensor_job *j, struct view *view
 
 static odlc_status numeric_elements(const struct tensor_job *j, struct view *view)
 {
-    bool packed = is_packed_4bit(j->type), mapped = false, raw;
+    bool packed = is_packed_4bit(j->type), mapped = false, raw = false;
     uint64_t entries = packed ? (j->count + 1) / 2 : j->count;
     uint64_t size = packed ? entries : entries * dtype_size(j->type->dtype);
     const struct file *file = j->d->file;

@@ -74,7 +74,8 @@ int open_beneath(int folder, const char *path)
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
     };
     int fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
-    bool missing = fd < 0 && (errno == ENOSYS || errno == EPERM); /* older kernels, and sandboxes that filter the call */
+    bool missing =
+        fd < 0 && (errno == ENOSYS || errno == EPERM); /* older kernels, and sandboxes that filter the call */
     return missing ? open_beneath_stepwise(folder, path) : fd;
 }
 
@@ -118,8 +119,8 @@ static odlc_status escapes(struct decode *d, const struct odlc_diag *place, cons
 {
     struct odlc_diag at = *place;
     at.hint = "external data must be in the model's folder or below";
-    return decode_error(d, ODLC_ERR_INVALID, &at, "onnx-external-path", "external data '%s' leads out of the model's folder",
-                        location);
+    return decode_error(d, ODLC_ERR_INVALID, &at, "onnx-external-path",
+                        "external data '%s' leads out of the model's folder", location);
 }
 
 static odlc_status external_file(struct decode *d, const char *location, const struct odlc_diag *place,
@@ -183,8 +184,10 @@ static odlc_status read_range(struct decode *d, const Onnx__TensorProto *tensor,
             range.has_length = true;
         }
         if (!ok)
-            return decode_error(d, ODLC_ERR_INVALID, place, "onnx-external", "external data has the %s '%s', which is no "
-                                "byte count", key, value);
+            return decode_error(d, ODLC_ERR_INVALID, place, "onnx-external",
+                                "external data has the %s '%s', which is no "
+                                "byte count",
+                                key, value);
     }
     if (!range.location)
         return decode_error(d, ODLC_ERR_INVALID, place, "onnx-external", "external data has no location");
@@ -195,8 +198,8 @@ static odlc_status read_range(struct decode *d, const Onnx__TensorProto *tensor,
 odlc_status external_bytes(struct decode *d, const Onnx__TensorProto *tensor, uint64_t size,
                            const struct odlc_diag *place, const uint8_t **bytes, const struct file **file)
 {
-    struct external_range range;
-    const struct file *found;
+    struct external_range range = {0};
+    const struct file *found = NULL;
     uint64_t end;
     TRY(read_range(d, tensor, place, &range));
     TRY(external_file(d, range.location, place, &found));
@@ -205,7 +208,8 @@ odlc_status external_bytes(struct decode *d, const Onnx__TensorProto *tensor, ui
                             "external data has %" PRIu64 " bytes for a tensor that needs %" PRIu64, range.length, size);
     if (ckd_add(&end, range.offset, size) || end > found->size)
         return decode_error(d, ODLC_ERR_INVALID, place, "onnx-external-range",
-                            "external data '%s' ends at byte %" PRIu64 ", before offset %" PRIu64 " + %" PRIu64 " bytes",
+                            "external data '%s' ends at byte %" PRIu64 ", before offset %" PRIu64 " + %" PRIu64
+                            " bytes",
                             range.location, found->size, range.offset, size);
     *bytes = size > 0 ? found->data + range.offset : (const uint8_t *)"";
     *file = found;

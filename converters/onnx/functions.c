@@ -4,7 +4,7 @@
 #include "converters/onnx/decode.h"
 
 /* Memory that all expansions together may take, and depth of calls within bodies. */
-#define MAX_EXPANSION (UINT64_C(256) << 20)
+#define MAX_EXPANSION (UINT64_C(64) << 20)
 #define MAX_CALL_DEPTH 64
 
 struct inliner {
@@ -13,9 +13,9 @@ struct inliner {
     struct map index; /* domain, name and overload → functions */
     struct map taken; /* name of a value → number of the next attempt to find one like it */
     const struct onnx_keep *keep;
-    uint64_t spent;   /* bytes, about */
+    uint64_t spent; /* bytes, about */
     uint32_t depth;
-    bool stopped;     /* an error makes further expansion pointless */
+    bool stopped; /* MAX_EXPANSION was reached */
 };
 
 /* One call at work; NULL stands for the model's own graph. */
@@ -34,11 +34,10 @@ static void expand_node(struct inliner *x, struct call *call, const struct fw_no
 /* ---- errors and limits ---- */
 
 static void call_error(struct inliner *x, odlc_status status, const struct fw_node *call, const char *attribute,
-                       const char *code, const char *message)
+                       const char *message)
 {
-    decode_error(x->d, status, AT(IN_MODEL(x->d), .node = fw_node_label(call), .attribute = attribute), code,
+    decode_error(x->d, status, AT(IN_MODEL(x->d), .node = fw_node_label(call), .attribute = attribute), "onnx-function",
                  "call of function '%s': %s", call->op_type, message);
-    x->stopped = true;
 }
 
 static void spend(struct inliner *x, uint64_t bytes)
@@ -126,7 +125,7 @@ static const struct fw_attr *referred(struct inliner *x, const struct call *call
         if (strcmp(call->function->defaults[i].name, attr->ref) == 0)
             value = &call->function->defaults[i];
     if (value && attr->kind != FW_OTHER && value->kind != attr->kind)
-        call_error(x, ODLC_ERR_INVALID, call->node, attr->ref, "onnx-function",
+        call_error(x, ODLC_ERR_INVALID, call->node, attr->ref,
                    "the attribute has another type than the function's body expects");
     return value;
 }
@@ -163,43 +162,54 @@ static bool declares_attribute(const struct function *f, const char *name)
     return false;
 }
 
-static void bind_operands(struct inliner *x, struct call *call)
+/* Checks the call against the function's signature. */
+static bool call_fits(struct inliner *x, const struct fw_node *node, const struct function *f)
+{
+    size_t errors = x->d->diags->errors + x->d->unreported;
+    if (node->n_inputs > f->n_inputs || node->n_outputs > f->n_outputs)
+        call_error(x, ODLC_ERR_INVALID, node, NULL, "it has more inputs or outputs than the function");
+    for (size_t i = 0; i < node->n_attrs; i++)
+        if (!declares_attribute(f, node->attrs[i].name))
+            call_error(x, ODLC_ERR_INVALID, node, node->attrs[i].name, "the function has no such attribute");
+    if (f->active)
+        call_error(x, ODLC_ERR_INVALID, node, NULL, "the function calls itself");
+    else if (x->depth == MAX_CALL_DEPTH)
+        call_error(x, ODLC_ERR_LIMIT, node, NULL, "calls nest too deep");
+    return errors == x->d->diags->errors + x->d->unreported;
+}
+
+/* Gives the function's inputs and outputs the names that the call has for them. */
+static bool bind_operands(struct inliner *x, struct call *call)
 {
     const struct function *f = call->function;
     const struct fw_node *node = call->node;
-    if (node->n_inputs > f->n_inputs || node->n_outputs > f->n_outputs)
-        call_error(x, ODLC_ERR_INVALID, node, NULL, "onnx-function", "it has more inputs or outputs than the function");
-    for (size_t i = 0; i < node->n_attrs; i++)
-        if (!declares_attribute(f, node->attrs[i].name))
-            call_error(x, ODLC_ERR_INVALID, node, node->attrs[i].name, "onnx-function",
-                       "the function has no such attribute");
     for (size_t i = 0; i < f->n_inputs; i++) {
-        if (map_get(&call->names, f->inputs[i]) != MAP_NONE)
-            call_error(x, ODLC_ERR_INVALID, node, f->inputs[i], "onnx-function", "two of its inputs have one name");
+        if (map_get(&call->names, f->inputs[i]) != MAP_NONE) {
+            call_error(x, ODLC_ERR_INVALID, node, f->inputs[i], "two of its inputs have one name");
+            return false;
+        }
         bind_name(x, call, f->inputs[i], i < node->n_inputs ? node->inputs[i] : "");
     }
     for (size_t i = 0; i < f->n_outputs; i++) {
         const char *outer = i < node->n_outputs ? node->outputs[i] : "";
-        if (map_get(&call->names, f->outputs[i]) != MAP_NONE)
-            call_error(x, ODLC_ERR_UNSUPPORTED, node, f->outputs[i], "onnx-function",
+        if (map_get(&call->names, f->outputs[i]) != MAP_NONE) {
+            call_error(x, ODLC_ERR_UNSUPPORTED, node, f->outputs[i],
                        "an output that is also an input or another output is not supported");
+            return false;
+        }
         bind_name(x, call, f->outputs[i], outer[0] ? outer : fresh_name(x, inner_name(x, call, f->outputs[i])));
     }
+    return true;
 }
 
 static void expand_call(struct inliner *x, const struct fw_node *node, struct function *f, node_list *out)
 {
-    if (f->active) {
-        call_error(x, ODLC_ERR_INVALID, node, NULL, "onnx-function", "the function calls itself");
+    if (!call_fits(x, node, f))
         return;
-    }
-    if (x->depth == MAX_CALL_DEPTH) {
-        call_error(x, ODLC_ERR_LIMIT, node, NULL, "onnx-function", "calls nest too deep");
-        return;
-    }
     struct call call = {.node = node, .function = f};
     map_init(&call.names, x->d->arena);
-    bind_operands(x, &call);
+    if (!bind_operands(x, &call))
+        return;
     f->active = true;
     x->depth++;
     for (size_t i = 0; i < f->n_nodes && !x->stopped; i++)
@@ -281,7 +291,8 @@ void inline_functions(struct decode *d, struct function *functions, size_t count
         const struct function *f = &functions[i];
         const char *key = arena_printf(d->arena, "%s\n%s\n%s", f->domain, f->name, f->overload);
         if (map_add(&x.index, key, (uint32_t)i) != MAP_NONE)
-            decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d)), "onnx-function", "function '%s' is defined twice", f->name);
+            decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d)), "onnx-function", "function '%s' is defined twice",
+                         f->name);
     }
     take_names(&x, graph);
     *graph = *expand_graph(&x, NULL, graph);

@@ -21,11 +21,16 @@ struct default_row {
 #define VALUE_INT(value) .dtype = DT_INT64, .i = (value)
 #define VALUE_FLOAT(value) .dtype = DT_FLOAT32, .f = (value)
 #define VALUE_STRING(value) .dtype = DT_STRING, .s = (value)
-#define VALUE_INTS(...) \
-    .dtype = DT_INT64, .count = COUNT_OF(((int64_t[]){__VA_ARGS__})), .ints = (const int64_t[]){__VA_ARGS__}
-#define VALUE_STRINGS(...)                                                  \
-    .dtype = DT_STRING, .count = COUNT_OF(((const char *[]){__VA_ARGS__})), \
-    .strings = (const char *const[]){__VA_ARGS__}
+#define VALUE_INTS(...)                                                                         \
+    .dtype = DT_INT64, .count = COUNT_OF(((int64_t[]){__VA_ARGS__})), .ints = (const int64_t[]) \
+    {                                                                                           \
+        __VA_ARGS__                                                                             \
+    }
+#define VALUE_STRINGS(...)                                                                                   \
+    .dtype = DT_STRING, .count = COUNT_OF(((const char *[]){__VA_ARGS__})), .strings = (const char *const[]) \
+    {                                                                                                        \
+        __VA_ARGS__                                                                                          \
+    }
 #define ONNX_DEFAULT(name, attribute, first, last, kind, ...) \
     {.op = (name), .attr = (attribute), .lo = (first), .hi = (last), VALUE_##kind(__VA_ARGS__)},
 

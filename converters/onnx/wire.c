@@ -17,10 +17,10 @@ struct walk {
     struct arena *arena;
     struct diags *diags;
     const struct file *file;
-    text out;                           /* the rewritten message */
+    text out;                          /* the rewritten message */
     const char *trail[WIRE_MAX_DEPTH]; /* names of the fields that lead to the message at work */
     uint32_t depth;
-    struct run run;                    /* elements seen but not yet written */
+    struct run run; /* elements seen but not yet written */
 };
 
 /* One field as it stands on the wire. */
@@ -58,8 +58,9 @@ static odlc_status bad_wire(struct walk *w, uint64_t at, const char *field, cons
     text_add(w->arena, &where, "%s", field);
     bool named = where.count > 0;
     const char *hint = "the file is damaged or truncated, or is not in ONNX's protobuf form";
-    return diag_error(w->diags, ODLC_ERR_INVALID, AT(.file = w->file->path, .offset = at, .has_offset = 1, .hint = hint),
-                      "onnx-wire", "not an ONNX model: %s%s%s", what, named ? " in " : "", named ? where.data : "");
+    return diag_error(w->diags, ODLC_ERR_INVALID,
+                      AT(.file = w->file->path, .offset = at, .has_offset = 1, .hint = hint), "onnx-wire",
+                      "not an ONNX model: %s%s%s", what, named ? " in " : "", named ? where.data : "");
 }
 
 /* ---- writing ---- */
@@ -235,6 +236,10 @@ static odlc_status check_field(struct walk *w, const ProtobufCFieldDescriptor *f
     return ODLC_OK;
 }
 
+/* Systems that keep files in huge pages map 2 MiB for the few bytes of a tensor that the walk reads: with tensors of that
+ * size the whole file would become resident. */
+#define DROP_SIZE (UINT64_C(1) << 20)
+
 static odlc_status walk_field(struct walk *w, const ProtobufCFieldDescriptor *field, const struct wire_field *f)
 {
     if (field->type != PROTOBUF_C_TYPE_MESSAGE) {
@@ -249,37 +254,48 @@ static odlc_status walk_field(struct walk *w, const ProtobufCFieldDescriptor *fi
     w->trail[w->depth++] = field->name;
     TRY(walk_message(w, field->descriptor, f->content, f->content + f->size));
     w->depth--;
+    if (f->size >= DROP_SIZE && field->descriptor == &onnx__tensor_proto__descriptor)
+        file_drop(w->file, f->at, f->content + f->size - f->at);
     return set_length(w, start);
+}
+
+/* The fields of a message that occurred: one bit per field of the schema, and one for raw_data, which has none there. */
+#define SEEN_RAW_DATA (UINT64_C(1) << 63)
+
+static odlc_status walk_elements(struct walk *w, const struct wire_field *f, uint8_t element, uint64_t *seen)
+{
+    if (f->type != element && f->type != WIRE_BYTES)
+        return bad_wire(w, f->at, "data", "a field has a wire type that its meaning does not allow");
+    if (element == WIRE_BYTES && *seen & SEEN_RAW_DATA)
+        return bad_wire(w, f->at, "raw_data", "a field that can occur once occurs again");
+    *seen |= element == WIRE_BYTES ? SEEN_RAW_DATA : 0;
+    return add_elements(w, f);
+}
+
+static odlc_status walk_known(struct walk *w, const ProtobufCMessageDescriptor *message, const struct wire_field *f,
+                              uint64_t *seen)
+{
+    const ProtobufCFieldDescriptor *field = protobuf_c_message_descriptor_get_field(message, f->number);
+    if (!field || f->number == PAYLOAD_NUMBER)
+        return ODLC_OK;
+    TRY(check_field(w, field, f));
+    uint64_t bit = UINT64_C(1) << (field - message->fields);
+    if (field->label != PROTOBUF_C_LABEL_REPEATED && *seen & bit)
+        return bad_wire(w, f->at, field->name, "a field that can occur once occurs again");
+    *seen |= bit;
+    return walk_field(w, field, f);
 }
 
 static odlc_status walk_message(struct walk *w, const ProtobufCMessageDescriptor *message, uint64_t from, uint64_t to)
 {
     struct reader r = reader_of(w->file->data, to);
     r.pos = from;
-    uint64_t seen = 0; /* one bit per field of the schema */
-    bool seen_raw = false;
+    uint64_t seen = 0;
     while (r.pos < r.size) {
-        struct wire_field f;
+        struct wire_field f = {0};
         TRY(read_field(w, &r, &f));
         uint8_t element = element_wire_type(message, f.number);
-        if (element != NOT_ELEMENTS) {
-            if (f.type != element && f.type != WIRE_BYTES)
-                return bad_wire(w, f.at, "data", "a field has a wire type that its meaning does not allow");
-            if (element == WIRE_BYTES && seen_raw)
-                return bad_wire(w, f.at, "raw_data", "a field that can occur once occurs again");
-            seen_raw |= element == WIRE_BYTES;
-            TRY(add_elements(w, &f));
-            continue;
-        }
-        const ProtobufCFieldDescriptor *field = protobuf_c_message_descriptor_get_field(message, f.number);
-        if (!field || f.number == PAYLOAD_NUMBER)
-            continue;
-        TRY(check_field(w, field, &f));
-        uint64_t bit = UINT64_C(1) << (field - message->fields);
-        if (field->label != PROTOBUF_C_LABEL_REPEATED && seen & bit)
-            return bad_wire(w, f.at, field->name, "a field that can occur once occurs again");
-        seen |= bit;
-        TRY(walk_field(w, field, &f));
+        TRY(element == NOT_ELEMENTS ? walk_known(w, message, &f, &seen) : walk_elements(w, &f, element, &seen));
     }
     return message == &onnx__tensor_proto__descriptor ? put_run(w) : ODLC_OK;
 }

@@ -7,8 +7,8 @@
  *     const struct odlc_udo_definition *definitions = odlc_udo_definitions(u, &n);
  *     odlc_udo_free(u);
  *
- * Everything that is handed out belongs to the object and stays until the next odlc_udo_load or odlc_udo_free. An object may be
- * used by one thread at a time; loaded files must not change meanwhile. */
+ * Everything that is handed out belongs to the object and stays until the next odlc_udo_load or odlc_udo_free. An object
+ * may be used by one thread at a time; loaded files must not change meanwhile. */
 #ifndef OPENDLC_UDO_H
 #define OPENDLC_UDO_H
 
@@ -44,8 +44,8 @@ ODLC_API odlc_udo *odlc_udo_new(void);
 /* NULL is allowed. */
 ODLC_API void odlc_udo_free(odlc_udo *udo);
 
-/* Adds the definitions of a JSON config. All errors of the file are reported in one go; definitions without errors are added
- * even when others have some. After ODLC_ERR_NOMEM the object is fit for odlc_udo_free only. */
+/* Adds the definitions of a JSON config. All errors of the file are reported in one go; definitions without errors are
+ * added even when others have some. After ODLC_ERR_NOMEM the object is fit for odlc_udo_free only. */
 ODLC_API odlc_status odlc_udo_load(odlc_udo *udo, const char *path) ODLC_MUST_USE;
 
 /* In the order of the files. */

@@ -46,7 +46,7 @@ char *arena_strdup(struct arena *arena, const char *string);
 /* A NUL-terminated copy of length bytes. */
 char *arena_strndup(struct arena *arena, const char *bytes, size_t length);
 char *arena_printf(struct arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
-char *arena_vprintf(struct arena *arena, const char *format, va_list args);
+char *arena_vprintf(struct arena *arena, const char *format, va_list args) PRINTF_LIKE(2, 0);
 
 /* Calls fn(object) when the arena is destroyed or rewound past this point. */
 void arena_defer(struct arena *arena, void (*fn)(void *object), void *object);

@@ -10,7 +10,7 @@
 
 #define MUST_USE ODLC_MUST_USE
 #if defined(__GNUC__)
-#define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
+#define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args), nonnull(fmt)))
 #else
 #define PRINTF_LIKE(fmt, args)
 #endif

@@ -1,0 +1,257 @@
+/* ONNX activation functions. */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "converters/onnx/lower_shape.h"
+#include "converters/onnx/rows.h"
+#include "converters/onnx/steps.h"
+
+#define ADD "ElementWiseAdd"
+#define SUB "ElementWiseSubtract"
+#define MUL "ElementWiseMultiply"
+#define DIV "ElementWiseDivide"
+
+/* ---- Clip ---- */
+
+/* The bounds as constants where they are given; absent ones stay open. False when one is not known at conversion. */
+static odlc_status constant_bound(struct lower *l, uint32_t i, const char *name, double *bound, bool *known)
+{
+    tensor_id id = lower_in(l, i);
+    if (id == NO_TENSOR)
+        return ODLC_OK;
+    uint64_t count = 0;
+    const double *value = build_const_as_floats(l->b, id, &count);
+    if (shape_count(&build_type(l->b, id)->shape) != 1)
+        return lower_invalid(l, NULL, NULL, "input %u (%s) is not one value", i, name);
+    *known = *known && value;
+    if (value)
+        *bound = value[0];
+    return ODLC_OK;
+}
+
+static odlc_status relu_min_max(struct lower *l, tensor_id x, double min, double max)
+{
+    build_op(l->b, "ReluMinMax", fw_node_label(l->node));
+    build_in(l->b, x);
+    build_float(l->b, "min_value", min);
+    build_float(l->b, "max_value", max);
+    return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
+}
+
+/* Bounds that are computed in the graph, or integers, which a float param need not hold. */
+static odlc_status clip_by_operands(struct lower *l, tensor_id x)
+{
+    struct steps s = {.l = l};
+    tensor_id min = lower_in(l, 1), max = lower_in(l, 2);
+    if (min != NO_TENSOR && max == NO_TENSOR)
+        return steps_end_binary(&s, "ElementWiseMaximum", x, min);
+    if (min != NO_TENSOR)
+        x = step_binary(&s, "ElementWiseMaximum", x, min);
+    if (max != NO_TENSOR)
+        return steps_end_binary(&s, "ElementWiseMinimum", x, max);
+    l->out[0] = x;
+    return s.status;
+}
+
+odlc_status lower_clip(struct lower *l)
+{
+    tensor_id x;
+    double min = -FLT_MAX, max = FLT_MAX;
+    TRY(lower_need(l, 0, "input", &x));
+    if (l->version < 11) {
+        TRY(lower_attr_float(l, "min", min, &min));
+        TRY(lower_attr_float(l, "max", max, &max));
+        return relu_min_max(l, x, min, max);
+    }
+    bool known = true;
+    TRY(constant_bound(l, 1, "min", &min, &known));
+    TRY(constant_bound(l, 2, "max", &max, &known));
+    bool is_open = lower_in(l, 1) == NO_TENSOR && lower_in(l, 2) == NO_TENSOR;
+    if (known && !is_open && dtype_is_float(build_type(l->b, x)->dtype))
+        return relu_min_max(l, x, min, max);
+    return clip_by_operands(l, x);
+}
+
+/* ---- Neuron ops with params ---- */
+
+odlc_status lower_elu(struct lower *l)
+{
+    tensor_id x;
+    double alpha;
+    TRY(lower_need(l, 0, "X", &x));
+    TRY(lower_attr_float(l, "alpha", 1, &alpha));
+    build_op(l->b, "Elu", fw_node_label(l->node));
+    build_in(l->b, x);
+    build_float(l->b, "alpha", alpha);
+    return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
+}
+
+odlc_status lower_hard_sigmoid(struct lower *l)
+{
+    tensor_id x;
+    double alpha, beta;
+    TRY(lower_need(l, 0, "X", &x));
+    TRY(lower_attr_float(l, "alpha", (double)0.2f, &alpha));
+    TRY(lower_attr_float(l, "beta", 0.5, &beta));
+    build_op(l->b, "HardSigmoid", fw_node_label(l->node));
+    build_in(l->b, x);
+    build_float(l->b, "alpha", alpha);
+    build_float(l->b, "beta", beta);
+    return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
+}
+
+/* ---- Prelu ---- */
+
+odlc_status lower_leaky_relu(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x;
+    double alpha;
+    TRY(lower_need(l, 0, "X", &x));
+    TRY(lower_attr_float(l, "alpha", (double)0.01f, &alpha));
+    return steps_end_binary(&s, "Prelu", x, step_scalar(&s, x, alpha));
+}
+
+/* Before opset 7 a slope with more than one element counts channels, which are axis 1. */
+odlc_status lower_prelu(struct lower *l)
+{
+    tensor_id x, slope;
+    TRY(lower_need(l, 0, "X", &x));
+    TRY(lower_need(l, 1, "slope", &slope));
+    struct shape shape = build_type(l->b, slope)->shape;
+    if (l->version < 7 && shape.rank == 1 && shape.dims[0] != 1) {
+        while (shape.rank + 1 < build_rank(l->b, x))
+            shape.dims[shape.rank++] = 1;
+        TRY(build_reshape(l->b, slope, &shape, step_name(l, "slope"), &slope));
+    }
+    return steps_end_binary(&(struct steps){.l = l}, "Prelu", x, slope);
+}
+
+/* ---- formulas ---- */
+
+static tensor_id step_elu(struct steps *s, tensor_id x, double alpha)
+{
+    if (s->status != ODLC_OK)
+        return NO_TENSOR;
+    tensor_id out = NO_TENSOR;
+    build_op(s->l->b, "Elu", step_name(s->l, "Elu"));
+    build_in(s->l->b, x);
+    build_float(s->l->b, "alpha", alpha);
+    s->status = build_end(s->l->b, step_name(s->l, "Elu"), &out);
+    return out;
+}
+
+/* gamma · Elu(x) */
+odlc_status lower_selu(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x;
+    double alpha, gamma;
+    TRY(lower_need(l, 0, "X", &x));
+    TRY(lower_attr_float(l, "alpha", 1.67326319217681884765625, &alpha));
+    TRY(lower_attr_float(l, "gamma", 1.05070102214813232421875, &gamma));
+    tensor_id elu = step_elu(&s, x, alpha);
+    return steps_end_binary(&s, MUL, elu, step_scalar(&s, x, gamma));
+}
+
+/* alpha · Elu(x / alpha) */
+odlc_status lower_celu(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x;
+    double alpha;
+    TRY(lower_need(l, 0, "X", &x));
+    TRY(lower_attr_float(l, "alpha", 1, &alpha));
+    if (alpha == 0)
+        return lower_invalid(l, "alpha", NULL, "alpha is 0");
+    tensor_id factor = step_scalar(&s, x, alpha);
+    tensor_id elu = step_elu(&s, step_binary(&s, DIV, x, factor), 1);
+    return steps_end_binary(&s, MUL, elu, factor);
+}
+
+/* x / (1 + |x|) */
+odlc_status lower_softsign(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x;
+    TRY(lower_need(l, 0, "input", &x));
+    tensor_id magnitude = step_unary(&s, "ElementWiseAbs", x);
+    return steps_end_binary(&s, DIV, x, step_binary(&s, ADD, magnitude, step_scalar(&s, x, 1)));
+}
+
+/* x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))) */
+static odlc_status gelu_by_tanh(struct lower *l, tensor_id x)
+{
+    struct steps s = {.l = l};
+    tensor_id cube = step_binary(&s, MUL, step_binary(&s, MUL, x, x), x);
+    tensor_id inner = step_binary(&s, ADD, x, step_binary(&s, MUL, cube, step_scalar(&s, x, 0.044715)));
+    tensor_id tanh = step_unary(&s, "Tanh", step_binary(&s, MUL, inner, step_scalar(&s, x, sqrt(M_2_PI))));
+    tensor_id gate = step_binary(&s, ADD, tanh, step_scalar(&s, x, 1));
+    tensor_id half = step_binary(&s, MUL, x, step_scalar(&s, x, 0.5));
+    return steps_end_binary(&s, MUL, half, gate);
+}
+
+odlc_status lower_gelu(struct lower *l)
+{
+    tensor_id x;
+    const char *approximate;
+    TRY(lower_need(l, 0, "X", &x));
+    TRY(lower_attr_string(l, "approximate", "none", &approximate));
+    if (strcmp(approximate, "none") == 0)
+        return steps_end_unary(&(struct steps){.l = l}, "Gelu", x);
+    if (strcmp(approximate, "tanh") == 0)
+        return gelu_by_tanh(l, x);
+    return lower_invalid(l, "approximate", "it is \"none\" or \"tanh\"", "approximate \"%s\" is not known", approximate);
+}
+
+/* x > alpha ? x : 0 */
+odlc_status lower_thresholded_relu(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x;
+    double alpha;
+    TRY(lower_need(l, 0, "X", &x));
+    TRY(lower_attr_float(l, "alpha", 1, &alpha));
+    tensor_id above = step_binary(&s, "ElementWiseGreater", x, step_scalar(&s, x, alpha));
+    return steps_end_select(&s, above, x, step_scalar(&s, x, 0));
+}
+
+/* x > lambd ? x − bias : x < −lambd ? x + bias : 0 */
+odlc_status lower_shrink(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x;
+    double bias, lambd;
+    TRY(lower_need(l, 0, "input", &x));
+    TRY(lower_attr_float(l, "bias", 0, &bias));
+    TRY(lower_attr_float(l, "lambd", 0.5, &lambd));
+    tensor_id shift = step_scalar(&s, x, bias);
+    tensor_id below = step_binary(&s, "ElementWiseLess", x, step_scalar(&s, x, -lambd));
+    tensor_id above = step_binary(&s, "ElementWiseGreater", x, step_scalar(&s, x, lambd));
+    tensor_id raised = step_binary(&s, ADD, x, shift), lowered = step_binary(&s, SUB, x, shift);
+    tensor_id rest = step_select(&s, below, raised, step_scalar(&s, x, 0));
+    return steps_end_select(&s, above, lowered, rest);
+}
+
+/* x · sigmoid(alpha · x) */
+odlc_status lower_swish(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x;
+    double alpha;
+    TRY(lower_need(l, 0, "X", &x));
+    TRY(lower_attr_float(l, "alpha", 1, &alpha));
+    tensor_id scaled = alpha == 1 ? x : step_binary(&s, MUL, x, step_scalar(&s, x, alpha));
+    return steps_end_binary(&s, MUL, x, step_unary(&s, "Sigmoid", scaled));
+}
+
+/* x · tanh(softplus x) */
+odlc_status lower_mish(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x;
+    TRY(lower_need(l, 0, "X", &x));
+    tensor_id gate = step_unary(&s, "Tanh", step_unary(&s, "ElementWiseSoftplus", x));
+    return steps_end_binary(&s, MUL, x, gate);
+}

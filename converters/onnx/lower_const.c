@@ -1,0 +1,276 @@
+/* ONNX operators whose result is known at conversion: Constant, ConstantOfShape, Shape, Size, Range, EyeLike, NonZero; and
+ * Trilu, whose mask is. */
+#include <math.h>
+#include <string.h>
+
+#include "converters/onnx/decode.h"
+#include "converters/onnx/lower_shape.h"
+#include "converters/onnx/rows.h"
+
+/* The node's result is this constant. */
+static odlc_status set_constant(struct lower *l, enum dtype dtype, const struct view *view)
+{
+    l->out[0] = graph_add_constant(l->b->graph, lower_out_name(l, 0), dtype, view);
+    return ODLC_OK;
+}
+
+static odlc_status set_ints(struct lower *l, const struct shape *shape, const int64_t *values)
+{
+    l->out[0] = build_const_ints(l->b, lower_out_name(l, 0), DT_INT64, shape, values);
+    return ODLC_OK;
+}
+
+/* ---- Constant, ConstantOfShape ---- */
+
+static struct view strings_view(const char *const *strings, const struct shape *shape)
+{
+    struct view view = view_of(NULL, DT_STRING, shape);
+    view.strings = strings;
+    return view;
+}
+
+odlc_status lower_constant(struct lower *l)
+{
+    static const char *const forms[] = {"value",      "value_float",  "value_floats",  "value_int",
+                                        "value_ints", "value_string", "value_strings", "sparse_value"};
+    const struct fw_attr *a = NULL;
+    for (size_t i = 0; i < COUNT_OF(forms) && !a; i++)
+        a = fw_find_attr(l->node, forms[i]);
+    if (!a)
+        return lower_invalid(l, "value", NULL, "there is no value");
+    struct shape scalar = {.rank = 0}, list = SHAPE((int64_t)a->count);
+    struct view view;
+    switch (a->kind) {
+    case FW_TENSOR:
+        view = a->tensor->view;
+        break;
+    case FW_FLOAT:
+        view = view_of((const uint8_t *)&a->f, DT_FLOAT32, &scalar);
+        break;
+    case FW_FLOATS:
+        view = view_of((const uint8_t *)a->floats, DT_FLOAT32, &list);
+        break;
+    case FW_INT:
+        view = view_of((const uint8_t *)&a->i, DT_INT64, &scalar);
+        break;
+    case FW_INTS:
+        view = view_of((const uint8_t *)a->ints, DT_INT64, &list);
+        break;
+    case FW_STRING:
+        view = strings_view(&a->s, &scalar);
+        break;
+    case FW_STRINGS:
+        view = strings_view(a->strings, &list);
+        break;
+    default:
+        return lower_unsupported(l, a->name, NULL, "a value of this kind (sparse) is not supported");
+    }
+    return set_constant(l, view.dtype, &view);
+}
+
+/* The one element of the attribute `value`; a float zero without it. */
+static odlc_status fill_element(const struct lower *l, struct view *out)
+{
+    const struct fw_attr *a = fw_find_attr(l->node, "value");
+    struct shape one = SHAPE(1);
+    if (!a) {
+        *out = view_splat_float(l->arena, DT_FLOAT32, &one, 0);
+        return ODLC_OK;
+    }
+    if (a->kind != FW_TENSOR || shape_count(&a->tensor->view.shape) != 1)
+        return lower_invalid(l, "value", NULL, "value is not a tensor of one element");
+    *out = a->tensor->view;
+    return ODLC_OK;
+}
+
+/* The elements are never written out: the view repeats one. */
+odlc_status lower_constant_of_shape(struct lower *l)
+{
+    tensor_id in;
+    const int64_t *dims;
+    uint32_t count;
+    struct view view;
+    struct shape shape;
+    TRY(lower_need(l, 0, "input", &in));
+    TRY(lower_const_ints(l, 0, "shape", &dims, &count));
+    TRY(lower_shape_of(l, "shape", dims, count, &shape));
+    TRY(fill_element(l, &view));
+    view.splat = true;
+    view.shape = shape;
+    view.perm = perm_identity(shape.rank);
+    return set_constant(l, view.dtype, &view);
+}
+
+/* ---- Shape, Size ---- */
+
+odlc_status lower_shape(struct lower *l)
+{
+    tensor_id in;
+    int64_t start, end;
+    TRY(lower_need(l, 0, "data", &in));
+    const struct shape shape = build_type(l->b, in)->shape;
+    int64_t rank = shape.rank;
+    TRY(lower_attr_int(l, "start", 0, &start));
+    TRY(lower_attr_int(l, "end", rank, &end));
+    start = max_i64(0, min_i64(start < 0 ? start + rank : start, rank));
+    end = max_i64(start, min_i64(end < 0 ? end + rank : end, rank));
+    struct shape list = SHAPE(end - start);
+    return set_ints(l, &list, shape.dims + start);
+}
+
+odlc_status lower_size(struct lower *l)
+{
+    tensor_id in;
+    TRY(lower_need(l, 0, "data", &in));
+    int64_t count = (int64_t)shape_count(&build_type(l->b, in)->shape);
+    struct shape scalar = {.rank = 0};
+    return set_ints(l, &scalar, &count);
+}
+
+/* ---- Range ---- */
+
+static const char *const range_inputs[] = {"start", "limit", "delta"};
+
+static odlc_status range_of_floats(struct lower *l, enum dtype dtype)
+{
+    double v[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        const double *value;
+        uint32_t count;
+        TRY(lower_const_floats(l, i, range_inputs[i], &value, &count));
+        if (count != 1)
+            return lower_invalid(l, range_inputs[i], NULL, "%s is not one number", range_inputs[i]);
+        v[i] = value[0];
+    }
+    double n = ceil((v[1] - v[0]) / v[2]);
+    if (v[2] == 0 || !(n < 0x1p31))
+        return lower_invalid(l, "delta", NULL, "the range from %g to %g by %g has no end", v[0], v[1], v[2]);
+    size_t count = n > 0 ? (size_t)n : 0, size = dtype_size(dtype);
+    uint8_t *elements = arena_calloc(l->arena, count, size);
+    for (size_t i = 0; i < count; i++) {
+        double value = v[0] + (double)i * v[2];
+        convert_elements(elements + i * size, dtype, &value, DT_FLOAT64, 1);
+    }
+    struct shape shape = SHAPE((int64_t)count);
+    struct view view = view_of(elements, dtype, &shape);
+    return set_constant(l, dtype, &view);
+}
+
+static odlc_status range_of_ints(struct lower *l, enum dtype dtype)
+{
+    int64_t v[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        const int64_t *value;
+        uint32_t count;
+        TRY(lower_const_ints(l, i, range_inputs[i], &value, &count));
+        if (count != 1)
+            return lower_invalid(l, range_inputs[i], NULL, "%s is not one number", range_inputs[i]);
+        v[i] = value[0];
+    }
+    bool down = v[2] < 0;
+    uint64_t step = down ? -(uint64_t)v[2] : (uint64_t)v[2];
+    uint64_t way = down ? (uint64_t)v[0] - (uint64_t)v[1] : (uint64_t)v[1] - (uint64_t)v[0];
+    uint64_t count = step && (down ? v[0] > v[1] : v[0] < v[1]) ? (way - 1) / step + 1 : 0;
+    if (step == 0 || count > INT32_MAX)
+        return lower_invalid(l, "delta", NULL, "the range from %lld to %lld by %lld has no end", (long long)v[0],
+                             (long long)v[1], (long long)v[2]);
+    int64_t *values = arena_array(l->arena, int64_t, count);
+    for (uint64_t i = 0; i < count; i++)
+        values[i] = (int64_t)((uint64_t)v[0] + i * (uint64_t)v[2]);
+    struct shape shape = SHAPE((int64_t)count);
+    l->out[0] = build_const_ints(l->b, lower_out_name(l, 0), dtype, &shape, values);
+    return ODLC_OK;
+}
+
+odlc_status lower_range(struct lower *l)
+{
+    tensor_id start;
+    TRY(lower_need(l, 0, "start", &start));
+    enum dtype dtype = build_type(l->b, start)->dtype;
+    return dtype_is_float(dtype) ? range_of_floats(l, dtype) : range_of_ints(l, dtype);
+}
+
+/* ---- EyeLike, Trilu ---- */
+
+odlc_status lower_eye_like(struct lower *l)
+{
+    tensor_id in;
+    int64_t code, k;
+    TRY(lower_need(l, 0, "input", &in));
+    struct type type = *build_type(l->b, in);
+    TRY(lower_attr_int(l, "dtype", 0, &code));
+    TRY(lower_attr_int(l, "k", 0, &k));
+    const char *name = NULL;
+    if (lower_has_attr(l, "dtype") &&
+        (code < 0 || code > INT32_MAX || decode_dtype((int32_t)code, &type.dtype, &name) != ODLC_OK))
+        return lower_unsupported(l, "dtype", NULL, "element type %lld (%s)", (long long)code, name ? name : "unknown");
+    if (type.shape.rank != 2 || dtype_size(type.dtype) == 0)
+        return lower_invalid(l, NULL, NULL, "the input is not a matrix of numbers");
+    uint32_t size = dtype_size(type.dtype);
+    int64_t rows = type.shape.dims[0], columns = type.shape.dims[1], one = 1;
+    uint8_t *elements = arena_calloc(l->arena, shape_count(&type.shape), size);
+    for (int64_t i = 0; i < rows; i++) {
+        int64_t j;
+        if (!ckd_add(&j, i, k) && j >= 0 && j < columns)
+            convert_elements(elements + (uint64_t)(i * columns + j) * size, type.dtype, &one, DT_INT64, 1);
+    }
+    struct view view = view_of(elements, type.dtype, &type.shape);
+    return set_constant(l, type.dtype, &view);
+}
+
+/* A selection by a constant mask: a product would keep the NaN and infinity of the other half. */
+odlc_status lower_trilu(struct lower *l)
+{
+    tensor_id in;
+    const int64_t *k;
+    uint32_t count;
+    int64_t upper;
+    TRY(lower_need(l, 0, "input", &in));
+    TRY(lower_const_ints(l, 1, "k", &k, &count));
+    TRY(lower_attr_int(l, "upper", 1, &upper));
+    const struct type type = *build_type(l->b, in);
+    if (type.shape.rank < 2 || count > 1)
+        return lower_invalid(l, NULL, NULL, "the input is not a matrix or k not one number");
+    struct shape matrix = SHAPE(type.shape.dims[type.shape.rank - 2], type.shape.dims[type.shape.rank - 1]);
+    int64_t diagonal = count ? k[0] : 0;
+    bool *kept = arena_array(l->arena, bool, shape_count(&matrix));
+    for (int64_t i = 0, at = 0; i < matrix.dims[0]; i++)
+        for (int64_t j = 0; j < matrix.dims[1]; j++)
+            kept[at++] = upper ? j - i >= diagonal : j - i <= diagonal;
+    struct view view = view_of(kept, DT_BOOL, &matrix);
+    struct shape one = SHAPE(1);
+    build_op(l->b, "ElementWiseSelect", fw_node_label(l->node));
+    build_in(l->b, graph_add_constant(l->b->graph, step_name(l, "kept"), DT_BOOL, &view));
+    build_in(l->b, in);
+    build_in(l->b, lower_splat(l, step_name(l, "zero"), type.dtype, &one, 0));
+    return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
+}
+
+/* ---- NonZero ---- */
+
+/* Positions of one axis per row of the result; a scalar counts as a vector of one. */
+odlc_status lower_non_zero(struct lower *l)
+{
+    tensor_id in;
+    TRY(lower_need(l, 0, "X", &in));
+    if (!build_is_const(l->b, in))
+        return lower_unsupported(l, NULL, "make the input an initializer of the model",
+                                 "the shape of the result depends on the values of the input");
+    struct shape shape = build_type(l->b, in)->shape;
+    if (build_type(l->b, in)->dtype == DT_STRING)
+        return lower_unsupported(l, NULL, NULL, "the input holds strings");
+    if (shape.rank == 0)
+        shape = SHAPE(1);
+    uint64_t count = 0, found = 0;
+    const double *values = build_const_as_floats(l->b, in, &count);
+    uint64_t *at = arena_array(l->arena, uint64_t, count);
+    for (uint64_t i = 0; i < count; i++)
+        if (values[i] != 0)
+            at[found++] = i;
+    int64_t *positions = arena_calloc(l->arena, found, shape.rank * sizeof *positions);
+    for (uint64_t i = 0; i < found; i++)
+        for (uint32_t d = shape.rank; d-- > 0; at[i] /= (uint64_t)shape.dims[d])
+            positions[d * found + i] = (int64_t)(at[i] % (uint64_t)shape.dims[d]);
+    struct shape result = SHAPE(shape.rank, (int64_t)found);
+    return set_ints(l, &result, positions);
+}

@@ -1,0 +1,182 @@
+/* ONNX operators that work element by element, and are or become the container's elementwise ops. */
+#include <math.h>
+#include <string.h>
+
+#include "converters/onnx/decode.h"
+#include "converters/onnx/lower_shape.h"
+#include "converters/onnx/rows.h"
+#include "converters/onnx/steps.h"
+
+/* ---- two operands ---- */
+
+/* Before opset 7, `broadcast` aligns the axes of B with those of A from `axis` on (default: the last ones). */
+static odlc_status align_legacy_operand(struct lower *l, tensor_id a, tensor_id *b)
+{
+    const struct shape *to = &build_type(l->b, a)->shape, *from = &build_type(l->b, *b)->shape;
+    int64_t broadcast, axis;
+    uint32_t first;
+    TRY(lower_attr_int(l, "broadcast", 0, &broadcast));
+    if (!broadcast && !shape_equal(to, from))
+        return lower_invalid(l, "broadcast", NULL, "the operands %s and %s differ in shape without broadcast = 1",
+                             shape_text(l->diags->arena, to), shape_text(l->diags->arena, from));
+    if (!broadcast || !lower_has_attr(l, "axis"))
+        return ODLC_OK;
+    TRY(lower_attr_int(l, "axis", 0, &axis));
+    TRY(lower_axis(l, "axis", axis, to->rank, &first));
+    if (from->rank > to->rank - first)
+        return lower_invalid(l, "axis", NULL, "%s does not fit into %s from axis %u on",
+                             shape_text(l->diags->arena, from), shape_text(l->diags->arena, to), first);
+    struct shape aligned = *from;
+    while (aligned.rank < to->rank - first)
+        aligned.dims[aligned.rank++] = 1;
+    return build_reshape(l->b, *b, &aligned, step_name(l, "aligned"), b);
+}
+
+static odlc_status operands(struct lower *l, tensor_id *a, tensor_id *b)
+{
+    TRY(lower_need(l, 0, "A", a));
+    TRY(lower_need(l, 1, "B", b));
+    return l->version < 7 ? align_legacy_operand(l, *a, b) : ODLC_OK;
+}
+
+odlc_status lower_binary(struct lower *l)
+{
+    tensor_id a, b;
+    TRY(operands(l, &a, &b));
+    return steps_end_binary(&(struct steps){.l = l}, l->arg, a, b);
+}
+
+odlc_status lower_mod(struct lower *l)
+{
+    int64_t fmod_attr;
+    tensor_id a, b;
+    TRY(lower_attr_int(l, "fmod", 0, &fmod_attr));
+    TRY(operands(l, &a, &b));
+    const char *op = fmod_attr ? "ElementWiseFmod" : "ElementWiseMod";
+    return steps_end_binary(&(struct steps){.l = l}, op, a, b);
+}
+
+/* ---- any number of operands: a chain ---- */
+
+static odlc_status chain(struct lower *l, const char *op, bool ends_here, tensor_id *out)
+{
+    struct steps s = {.l = l};
+    TRY(lower_need(l, 0, "data_0", out));
+    for (uint32_t i = 1; i < l->n_in; i++) {
+        tensor_id next;
+        TRY(lower_need(l, i, "data", &next));
+        if (ends_here && i + 1 == l->n_in)
+            return steps_end_binary(&s, op, *out, next);
+        *out = step_binary(&s, op, *out, next);
+        TRY(s.status);
+    }
+    return ODLC_OK;
+}
+
+odlc_status lower_variadic(struct lower *l)
+{
+    return chain(l, l->arg, true, &l->out[0]);
+}
+
+odlc_status lower_mean(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id sum;
+    TRY(chain(l, "ElementWiseAdd", false, &sum));
+    if (l->n_in == 1) {
+        l->out[0] = sum;
+        return ODLC_OK;
+    }
+    return steps_end_binary(&s, "ElementWiseDivide", sum, step_scalar(&s, sum, l->n_in));
+}
+
+odlc_status lower_where(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id condition, yes, no;
+    TRY(lower_need(l, 0, "condition", &condition));
+    TRY(lower_need(l, 1, "X", &yes));
+    TRY(lower_need(l, 2, "Y", &no));
+    return steps_end_select(&s, condition, yes, no);
+}
+
+/* ---- one operand ---- */
+
+odlc_status lower_unary(struct lower *l)
+{
+    tensor_id x;
+    TRY(lower_need(l, 0, "X", &x));
+    return steps_end_unary(&(struct steps){.l = l}, l->arg, x);
+}
+
+odlc_status lower_reciprocal(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x;
+    TRY(lower_need(l, 0, "X", &x));
+    return steps_end_binary(&s, "ElementWiseDivide", step_scalar(&s, x, 1), x);
+}
+
+/* A NaN is what differs from itself. */
+odlc_status lower_is_nan(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x;
+    TRY(lower_need(l, 0, "X", &x));
+    return steps_end_binary(&s, "ElementWiseNotEqual", x, x);
+}
+
+odlc_status lower_is_inf(struct lower *l)
+{
+    struct steps s = {.l = l};
+    int64_t negative, positive;
+    tensor_id x;
+    TRY(lower_need(l, 0, "X", &x));
+    TRY(lower_attr_int(l, "detect_negative", 1, &negative));
+    TRY(lower_attr_int(l, "detect_positive", 1, &positive));
+    if (!negative && !positive) /* nothing is below itself */
+        return steps_end_binary(&s, "ElementWiseLess", x, x);
+    if (negative && positive)
+        x = step_unary(&s, "ElementWiseAbs", x);
+    TRY(s.status);
+    return steps_end_binary(&s, "ElementWiseEqual", x, step_scalar(&s, x, positive ? INFINITY : -INFINITY));
+}
+
+/* ---- types ---- */
+
+/* Float to bool asks for "not zero", which a Cast on the target is not known to do (onnx-to-qnn.tsv). */
+static odlc_status cast_to(struct lower *l, tensor_id x, enum dtype to)
+{
+    struct steps s = {.l = l};
+    enum dtype from = build_type(l->b, x)->dtype;
+    if (from == DT_STRING || to == DT_STRING)
+        return lower_unsupported(l, "to", NULL, "%s cannot be cast to %s", dtype_info(from)->name,
+                                 dtype_info(to)->name);
+    if (to == DT_BOOL && dtype_is_float(from))
+        return steps_end_binary(&s, "ElementWiseNotEqual", x, step_scalar(&s, x, 0));
+    return build_cast(l->b, x, to, lower_out_name(l, 0), &l->out[0]);
+}
+
+odlc_status lower_cast(struct lower *l)
+{
+    tensor_id x;
+    int64_t code;
+    TRY(lower_need(l, 0, "input", &x));
+    TRY(lower_attr_int(l, "to", -1, &code));
+    enum dtype to = DT_NONE;
+    const char *name = NULL;
+    odlc_status status = code < 0 || code > INT32_MAX ? ODLC_ERR_INVALID : decode_dtype((int32_t)code, &to, &name);
+    if (status == ODLC_ERR_UNSUPPORTED)
+        return lower_unsupported(l, "to", NULL, "the type %s is not supported", name);
+    if (status != ODLC_OK)
+        return lower_invalid(l, "to", NULL, "%lld is not a type", (long long)code);
+    return cast_to(l, x, to);
+}
+
+odlc_status lower_cast_like(struct lower *l)
+{
+    tensor_id x, like;
+    TRY(lower_need(l, 0, "input", &x));
+    TRY(lower_need(l, 1, "target_type", &like));
+    return cast_to(l, x, build_type(l->b, like)->dtype);
+}

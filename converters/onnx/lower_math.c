@@ -1,0 +1,98 @@
+/* ONNX mathematical functions that the container has no op for, as formulas of those that it has. */
+#include <math.h>
+
+#include "converters/onnx/rows.h"
+#include "converters/onnx/steps.h"
+
+#define ADD "ElementWiseAdd"
+#define SUB "ElementWiseSubtract"
+#define MUL "ElementWiseMultiply"
+#define DIV "ElementWiseDivide"
+
+/* π/2 − asin x */
+odlc_status lower_acos(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x;
+    TRY(lower_need(l, 0, "input", &x));
+    tensor_id asin_x = step_unary(&s, "ElementWiseAsin", x);
+    return steps_end_binary(&s, SUB, step_scalar(&s, x, M_PI_2), asin_x);
+}
+
+odlc_status lower_tan(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x;
+    TRY(lower_need(l, 0, "input", &x));
+    tensor_id sin_x = step_unary(&s, "ElementWiseSin", x);
+    return steps_end_binary(&s, DIV, sin_x, step_unary(&s, "ElementWiseCos", x));
+}
+
+/* (eˣ ± e⁻ˣ) / 2, the sign from the row. */
+odlc_status lower_sinh_cosh(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x;
+    TRY(lower_need(l, 0, "input", &x));
+    tensor_id grows = step_unary(&s, "ElementWiseExp", x);
+    tensor_id falls = step_unary(&s, "ElementWiseExp", step_unary(&s, "ElementWiseNeg", x));
+    tensor_id both = step_binary(&s, l->arg, grows, falls);
+    return steps_end_binary(&s, MUL, both, step_scalar(&s, x, 0.5));
+}
+
+/* sign x · log(|x| + √(x² + 1)): of the absolute value, because the sum cancels for negative x. */
+odlc_status lower_asinh(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x;
+    TRY(lower_need(l, 0, "input", &x));
+    tensor_id square = step_binary(&s, MUL, x, x);
+    tensor_id root = step_unary(&s, "ElementWiseSquareRoot", step_binary(&s, ADD, square, step_scalar(&s, x, 1)));
+    tensor_id sum = step_binary(&s, ADD, step_unary(&s, "ElementWiseAbs", x), root);
+    tensor_id magnitude = step_unary(&s, "ElementWiseLog", sum);
+    return steps_end_binary(&s, MUL, step_unary(&s, "ElementWiseSign", x), magnitude);
+}
+
+/* log(x + √(x² − 1)) */
+odlc_status lower_acosh(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x;
+    TRY(lower_need(l, 0, "input", &x));
+    tensor_id square = step_binary(&s, MUL, x, x);
+    tensor_id root = step_unary(&s, "ElementWiseSquareRoot", step_binary(&s, SUB, square, step_scalar(&s, x, 1)));
+    return steps_end_unary(&s, "ElementWiseLog", step_binary(&s, ADD, x, root));
+}
+
+/* log((1 + x) / (1 − x)) / 2 */
+odlc_status lower_atanh(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x;
+    TRY(lower_need(l, 0, "input", &x));
+    tensor_id one = step_scalar(&s, x, 1);
+    tensor_id above = step_binary(&s, ADD, one, x), below = step_binary(&s, SUB, one, x);
+    tensor_id log_ratio = step_unary(&s, "ElementWiseLog", step_binary(&s, DIV, above, below));
+    return steps_end_binary(&s, MUL, log_ratio, step_scalar(&s, x, 0.5));
+}
+
+/* Gelu is z·Φ(z), and erf x = 2·Φ(√2·x) − 1: so 2·Gelu(z) / z − 1 with z = √2·x, and 0 where z is. Beyond ±6 erf is ±1 to
+ * every digit of a float; the bound keeps infinities out of the quotient. */
+odlc_status lower_erf(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x, bounded;
+    TRY(lower_need(l, 0, "input", &x));
+    build_op(l->b, "ReluMinMax", fw_node_label(l->node));
+    build_in(l->b, x);
+    build_float(l->b, "min_value", -6);
+    build_float(l->b, "max_value", 6);
+    TRY(build_end(l->b, NULL, &bounded));
+    tensor_id zero = step_scalar(&s, x, 0), one = step_scalar(&s, x, 1);
+    tensor_id z = step_binary(&s, MUL, bounded, step_scalar(&s, x, M_SQRT2));
+    tensor_id is_zero = step_binary(&s, "ElementWiseEqual", z, zero);
+    tensor_id divisor = step_select(&s, is_zero, one, z);
+    tensor_id phi = step_binary(&s, DIV, step_unary(&s, "Gelu", z), divisor);
+    tensor_id erf_z = step_binary(&s, SUB, step_binary(&s, MUL, phi, step_scalar(&s, x, 2)), one);
+    return steps_end_select(&s, is_zero, zero, erf_z);
+}

@@ -1,0 +1,377 @@
+/* ONNX normalisations. Those over channels are channels-last in the container. */
+#include <float.h>
+#include <math.h>
+
+#include "converters/onnx/lower_shape.h"
+#include "converters/onnx/rows.h"
+#include "converters/onnx/steps.h"
+
+#define ADD "ElementWiseAdd"
+#define SUB "ElementWiseSubtract"
+#define MUL "ElementWiseMultiply"
+#define DIV "ElementWiseDivide"
+
+/* ---- shared ---- */
+
+/* Input i in the dtype of x; newer versions of the operators let weights and statistics have their own. */
+static odlc_status need_like(struct lower *l, uint32_t i, const char *what, tensor_id x, tensor_id *out)
+{
+    TRY(lower_need(l, i, what, out));
+    return build_cast(l->b, *out, build_type(l->b, x)->dtype, step_name(l, what), out);
+}
+
+/* Ends a channels-last node and brings its result into the model's order. */
+static odlc_status end_channels_last(struct lower *l)
+{
+    bool same_order = build_rank(l->b, l->b->inputs.data[0]) < 3;
+    tensor_id out;
+    TRY(build_end(l->b, same_order ? lower_out_name(l, 0) : step_name(l, "nhwc"), &out));
+    return build_to_channels_first(l->b, out, lower_out_name(l, 0), &l->out[0]);
+}
+
+static odlc_status refuse_other_outputs(struct lower *l, const char *why)
+{
+    for (uint32_t i = 1; i < l->n_out; i++)
+        if (lower_out_name(l, i))
+            return lower_unsupported(l, NULL, "export the model for inference", "output %u (%s) is %s", i,
+                                     lower_out_name(l, i), why);
+    return ODLC_OK;
+}
+
+/* ---- BatchNormalization ---- */
+
+static odlc_status refuse_training(struct lower *l)
+{
+    static const char hint[] = "export the model for inference";
+    int64_t training, is_test, spatial;
+    TRY(lower_attr_int(l, "training_mode", 0, &training));
+    TRY(lower_attr_int(l, "is_test", l->version < 7 ? 0 : 1, &is_test));
+    TRY(lower_attr_int(l, "spatial", 1, &spatial));
+    if (training)
+        return lower_unsupported(l, "training_mode", hint, "it computes its statistics from the batch");
+    if (!is_test)
+        return lower_unsupported(l, "is_test", hint, "it computes its statistics from the batch");
+    if (!spatial && build_rank(l->b, l->in[0]) > 2)
+        return lower_unsupported(l, "spatial", NULL, "statistics per position instead of per channel are not supported");
+    return refuse_other_outputs(l, "a statistic of training");
+}
+
+struct batchnorm {
+    tensor_id x, scale, shift, mean, variance;
+    double epsilon;
+    tensor_id weight, bias; /* the result: weight · x + bias */
+};
+
+static tensor_id constant_of_doubles(struct lower *l, const char *name, tensor_id like, const double *values,
+                                     uint64_t count)
+{
+    struct shape shape = SHAPE((int64_t)count);
+    struct view view = view_of(values, DT_FLOAT64, &shape);
+    return graph_add_constant(l->b->graph, step_name(l, name), build_type(l->b, like)->dtype, &view);
+}
+
+/* Constant statistics: in double, rounded once. False when one of them is not constant. */
+static bool constant_weights(struct lower *l, struct batchnorm *n)
+{
+    uint64_t counts[4] = {0};
+    const double *scale = build_const_as_floats(l->b, n->scale, &counts[0]);
+    const double *shift = build_const_as_floats(l->b, n->shift, &counts[1]);
+    const double *mean = build_const_as_floats(l->b, n->mean, &counts[2]);
+    const double *variance = build_const_as_floats(l->b, n->variance, &counts[3]);
+    if (!scale || !shift || !mean || !variance)
+        return false;
+    double *weight = arena_array(l->arena, double, counts[0]), *bias = arena_array(l->arena, double, counts[0]);
+    for (uint64_t i = 0; i < counts[0]; i++) {
+        weight[i] = scale[i] / sqrt(variance[i] + n->epsilon);
+        bias[i] = shift[i] - mean[i] * weight[i];
+    }
+    n->weight = constant_of_doubles(l, "weight", n->x, weight, counts[0]);
+    n->bias = constant_of_doubles(l, "bias", n->x, bias, counts[0]);
+    return true;
+}
+
+static odlc_status computed_weights(struct lower *l, struct batchnorm *n)
+{
+    struct steps s = {.l = l};
+    tensor_id raised = step_binary(&s, ADD, n->variance, step_scalar(&s, n->x, n->epsilon));
+    n->weight = step_binary(&s, DIV, n->scale, step_unary(&s, "ElementWiseSquareRoot", raised));
+    n->bias = step_binary(&s, SUB, n->shift, step_binary(&s, MUL, n->mean, n->weight));
+    return s.status;
+}
+
+static odlc_status read_batchnorm(struct lower *l, struct batchnorm *n)
+{
+    TRY(lower_need(l, 0, "X", &n->x));
+    TRY(need_like(l, 1, "scale", n->x, &n->scale));
+    TRY(need_like(l, 2, "B", n->x, &n->shift));
+    TRY(need_like(l, 3, "mean", n->x, &n->mean));
+    TRY(need_like(l, 4, "var", n->x, &n->variance));
+    TRY(lower_attr_float(l, "epsilon", (double)1e-5f, &n->epsilon));
+    const struct shape *in = &build_type(l->b, n->x)->shape;
+    if (in->rank < 2)
+        return lower_unsupported(l, NULL, NULL, "an input of rank %u has no channels", in->rank);
+    const tensor_id per_channel[] = {n->scale, n->shift, n->mean, n->variance};
+    struct shape channels = SHAPE(in->dims[1]);
+    for (uint32_t i = 0; i < COUNT_OF(per_channel); i++)
+        if (!shape_equal(&build_type(l->b, per_channel[i])->shape, &channels))
+            return lower_invalid(l, NULL, NULL, "input %u has the shape %s instead of %s", i + 1,
+                                 shape_text(l->diags->arena, &build_type(l->b, per_channel[i])->shape),
+                                 shape_text(l->diags->arena, &channels));
+    return ODLC_OK;
+}
+
+odlc_status lower_batch_normalization(struct lower *l)
+{
+    struct batchnorm n;
+    tensor_id x;
+    TRY(read_batchnorm(l, &n));
+    TRY(refuse_training(l));
+    if (!constant_weights(l, &n))
+        TRY(computed_weights(l, &n));
+    TRY(build_to_channels_last(l->b, n.x, &x));
+    build_op(l->b, "Batchnorm", fw_node_label(l->node));
+    build_in(l->b, x);
+    build_in(l->b, n.weight);
+    build_in(l->b, n.bias);
+    return end_channels_last(l);
+}
+
+/* ---- over positions and groups of channels ---- */
+
+odlc_status lower_instance_normalization(struct lower *l)
+{
+    tensor_id x, scale, shift;
+    double epsilon;
+    TRY(lower_need(l, 0, "input", &x));
+    TRY(need_like(l, 1, "scale", x, &scale));
+    TRY(need_like(l, 2, "B", x, &shift));
+    TRY(lower_attr_float(l, "epsilon", (double)1e-5f, &epsilon));
+    if (build_rank(l->b, x) < 3)
+        return lower_unsupported(l, NULL, NULL, "an input of rank %u has no positions", build_rank(l->b, x));
+    TRY(build_to_channels_last(l->b, x, &x));
+    build_op(l->b, "InstanceNorm", fw_node_label(l->node));
+    build_in(l->b, x);
+    build_in(l->b, scale);
+    build_in(l->b, shift);
+    build_float(l->b, "epsilon", epsilon);
+    return end_channels_last(l);
+}
+
+/* Before opset 21 the weights are per group: each is repeated for the channels of its group. */
+static odlc_status weights_per_channel(struct lower *l, const char *what, int64_t groups, int64_t channels,
+                                       tensor_id *weights)
+{
+    if (l->version >= 21 || channels == groups)
+        return ODLC_OK;
+    struct shape column = SHAPE(groups, 1), flat = SHAPE(channels);
+    const int64_t multiples[] = {1, channels / groups};
+    tensor_id tall;
+    TRY(build_reshape(l->b, *weights, &column, step_name(l, what), &tall));
+    build_op(l->b, "Tile", step_name(l, what));
+    build_in(l->b, tall);
+    build_ints(l->b, "multiples", multiples, 2);
+    TRY(build_end(l->b, step_name(l, what), &tall));
+    return build_reshape(l->b, tall, &flat, step_name(l, what), weights);
+}
+
+odlc_status lower_group_normalization(struct lower *l)
+{
+    tensor_id x, scale, shift;
+    double epsilon;
+    int64_t groups;
+    TRY(lower_need(l, 0, "X", &x));
+    TRY(need_like(l, 1, "scale", x, &scale));
+    TRY(need_like(l, 2, "bias", x, &shift));
+    TRY(lower_attr_float(l, "epsilon", (double)1e-5f, &epsilon));
+    TRY(lower_attr_int(l, "num_groups", 0, &groups));
+    const struct shape *shape = &build_type(l->b, x)->shape;
+    if (shape->rank < 2)
+        return lower_unsupported(l, NULL, NULL, "an input of rank %u has no channels", shape->rank);
+    int64_t channels = shape->dims[1];
+    if (groups <= 0 || channels % groups != 0)
+        return lower_invalid(l, "num_groups", NULL, "%lld channels do not divide into %lld groups", (long long)channels,
+                             (long long)groups);
+    TRY(weights_per_channel(l, "scale", groups, channels, &scale));
+    TRY(weights_per_channel(l, "bias", groups, channels, &shift));
+    TRY(build_to_channels_last(l->b, x, &x));
+    build_op(l->b, "GroupNorm", fw_node_label(l->node));
+    build_in(l->b, x);
+    build_in(l->b, scale);
+    build_in(l->b, shift);
+    build_float(l->b, "epsilon", epsilon);
+    build_int(l->b, "group", groups);
+    return end_channels_last(l);
+}
+
+/* ---- over the last axes ---- */
+
+struct over_axes {
+    tensor_id x, scale, shift; /* NO_TENSOR where the node has none */
+    double epsilon;
+    int64_t axes[MAX_RANK];
+    uint32_t n_axes;
+    struct shape weights; /* what the op's weights must look like */
+};
+
+static odlc_status read_over_axes(struct lower *l, struct over_axes *n)
+{
+    int64_t axis_attr;
+    uint32_t first;
+    *n = (struct over_axes){.shift = NO_TENSOR};
+    TRY(lower_need(l, 0, "X", &n->x));
+    TRY(need_like(l, 1, "scale", n->x, &n->scale));
+    if (lower_in(l, 2) != NO_TENSOR)
+        TRY(need_like(l, 2, "bias", n->x, &n->shift));
+    TRY(lower_attr_float(l, "epsilon", (double)1e-5f, &n->epsilon));
+    TRY(lower_attr_int(l, "axis", -1, &axis_attr));
+    const struct shape *shape = &build_type(l->b, n->x)->shape;
+    TRY(lower_axis(l, "axis", axis_attr, shape->rank, &first));
+    for (uint32_t i = first; i < shape->rank; i++) {
+        n->axes[n->n_axes++] = i;
+        n->weights.dims[n->weights.rank++] = shape->dims[i];
+    }
+    return ODLC_OK;
+}
+
+static void start_over_axes(struct lower *l, const struct over_axes *n, const char *name)
+{
+    build_op(l->b, l->arg, name);
+    build_in(l->b, n->x);
+    build_ints(l->b, "axes", n->axes, n->n_axes);
+    build_float(l->b, "epsilon", n->epsilon);
+}
+
+/* The weights as the op takes them, where their shape only lacks or has axes of 1; false: they broadcast. */
+static odlc_status fit_weights(struct lower *l, const struct over_axes *n, tensor_id *weights, bool *fits)
+{
+    if (*weights == NO_TENSOR)
+        return ODLC_OK;
+    struct shape shape = build_type(l->b, *weights)->shape, both;
+    *fits = *fits && shape_broadcast(&shape, &n->weights, &both) &&
+            shape_count(&shape) == shape_count(&n->weights) && shape_count(&both) == shape_count(&shape);
+    return *fits ? build_reshape(l->b, *weights, &n->weights, step_name(l, "weights"), weights) : ODLC_OK;
+}
+
+/* Mean and inverse deviation, the optional outputs 1 and 2. */
+static odlc_status layer_norm_statistics(struct lower *l, const struct over_axes *n)
+{
+    struct steps s = {.l = l};
+    if (!lower_out_name(l, 1) && !lower_out_name(l, 2))
+        return ODLC_OK;
+    tensor_id mean = step_reduce(&s, "ReduceMean", n->x, n->axes, n->n_axes, true);
+    tensor_id distance = step_binary(&s, SUB, n->x, mean);
+    tensor_id squares = step_binary(&s, MUL, distance, distance);
+    tensor_id variance = step_reduce(&s, "ReduceMean", squares, n->axes, n->n_axes, true);
+    tensor_id inverse = step_unary(&s, "ElementWiseRsqrt", step_binary(&s, ADD, variance, step_scalar(&s, n->x, n->epsilon)));
+    if (l->n_out > 1)
+        l->out[1] = mean;
+    if (l->n_out > 2)
+        l->out[2] = inverse;
+    return s.status;
+}
+
+/* LayerNormalization and RMSNormalization; the row says which op. */
+odlc_status lower_layer_normalization(struct lower *l)
+{
+    struct steps s = {.l = l};
+    struct over_axes n;
+    bool fits = true;
+    TRY(read_over_axes(l, &n));
+    TRY(fit_weights(l, &n, &n.scale, &fits));
+    TRY(fit_weights(l, &n, &n.shift, &fits));
+    TRY(layer_norm_statistics(l, &n));
+    start_over_axes(l, &n, fits ? fw_node_label(l->node) : step_name(l, "normal"));
+    if (fits) {
+        build_in(l->b, n.scale);
+        if (n.shift != NO_TENSOR)
+            build_in(l->b, n.shift);
+        return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
+    }
+    tensor_id normal;
+    TRY(build_end(l->b, step_name(l, "normal"), &normal));
+    if (n.shift == NO_TENSOR)
+        return steps_end_binary(&s, MUL, normal, n.scale);
+    return steps_end_binary(&s, ADD, step_binary(&s, MUL, normal, n.scale), n.shift);
+}
+
+/* p = 2: x / √Σx², where a sum of 0 gives 0. p = 1: x / Σ|x|. */
+odlc_status lower_lp_normalization(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x;
+    int64_t axis_attr, p;
+    uint32_t axis;
+    TRY(lower_need(l, 0, "input", &x));
+    TRY(lower_attr_int(l, "axis", -1, &axis_attr));
+    TRY(lower_attr_int(l, "p", 2, &p));
+    TRY(lower_axis(l, "axis", axis_attr, build_rank(l->b, x), &axis));
+    if (p != 1 && p != 2)
+        return lower_invalid(l, "p", "p is 1 or 2", "p = %lld is not known", (long long)p);
+    if (p == 2) {
+        build_op(l->b, "L2Norm", fw_node_label(l->node));
+        build_in(l->b, x);
+        build_int(l->b, "axis", axis);
+        build_float(l->b, "epsilon", FLT_MIN); /* a bound of the sum that only 0 is below */
+        return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
+    }
+    const int64_t axes[] = {axis};
+    tensor_id sum = step_reduce(&s, "ReduceSum", step_unary(&s, "ElementWiseAbs", x), axes, 1, true);
+    tensor_id divisor = step_binary(&s, "ElementWiseMaximum", sum, step_scalar(&s, x, FLT_MIN));
+    return steps_end_binary(&s, DIV, x, divisor);
+}
+
+/* ---- others ---- */
+
+/* The operator divides alpha by the size of the window, the op does not; its window is radius channels to either side. */
+odlc_status lower_lrn(struct lower *l)
+{
+    tensor_id x;
+    double alpha, beta, bias;
+    int64_t size;
+    TRY(lower_need(l, 0, "X", &x));
+    TRY(lower_attr_float(l, "alpha", (double)1e-4f, &alpha));
+    TRY(lower_attr_float(l, "beta", 0.75, &beta));
+    TRY(lower_attr_float(l, "bias", 1, &bias));
+    TRY(lower_attr_int(l, "size", 0, &size));
+    if (size < 1 || size > INT32_MAX)
+        return lower_invalid(l, "size", NULL, "size %lld is not a number of channels", (long long)size);
+    if (size % 2 == 0)
+        return lower_unsupported(l, "size", NULL, "the even size %lld makes a window that is not symmetric",
+                                 (long long)size);
+    TRY(build_to_channels_last(l->b, x, &x));
+    build_op(l->b, "Lrn", fw_node_label(l->node));
+    build_in(l->b, x);
+    build_float(l->b, "alpha", alpha / (double)size);
+    build_float(l->b, "beta", beta);
+    build_float(l->b, "bias", bias);
+    build_int(l->b, "radius", (size - 1) / 2);
+    return end_channels_last(l);
+}
+
+/* (x − mean) / (deviation + 1e-9) */
+odlc_status lower_mean_variance_normalization(struct lower *l)
+{
+    static const int64_t default_axes[] = {0, 2, 3};
+    struct steps s = {.l = l};
+    tensor_id x;
+    const int64_t *axes;
+    uint32_t count, normal[MAX_RANK];
+    int64_t wide[MAX_RANK];
+    TRY(lower_need(l, 0, "X", &x));
+    TRY(lower_attr_ints(l, "axes", &axes, &count));
+    if (!axes) {
+        axes = default_axes;
+        count = COUNT_OF(default_axes);
+    }
+    if (count == 0 || count > build_rank(l->b, x))
+        return lower_invalid(l, "axes", NULL, "%u axes for an input of rank %u", count, build_rank(l->b, x));
+    TRY(lower_axes(l, "axes", axes, count, build_rank(l->b, x), normal));
+    for (uint32_t i = 0; i < count; i++)
+        wide[i] = normal[i];
+    tensor_id distance = step_binary(&s, SUB, x, step_reduce(&s, "ReduceMean", x, wide, count, true));
+    tensor_id squares = step_binary(&s, MUL, distance, distance);
+    tensor_id variance = step_reduce(&s, "ReduceMean", squares, wide, count, true);
+    tensor_id deviation = step_unary(&s, "ElementWiseSquareRoot", variance);
+    tensor_id divisor = step_binary(&s, ADD, deviation, step_scalar(&s, x, 1e-9));
+    return steps_end_binary(&s, DIV, distance, divisor);
+}

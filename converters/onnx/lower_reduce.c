@@ -1,0 +1,212 @@
+/* ONNX operators along axes: reductions, ArgMax and ArgMin, CumSum, Softmax. */
+#include <float.h>
+#include <string.h>
+
+#include "converters/onnx/lower_shape.h"
+#include "converters/onnx/rows.h"
+#include "converters/onnx/steps.h"
+
+/* ---- reductions ---- */
+
+struct reduction {
+    tensor_id x;
+    int64_t axes[MAX_RANK];
+    uint32_t n_axes; /* 0: there is nothing to reduce */
+    bool keep;
+};
+
+/* The axes are an attribute, in later versions input 1 (`from_input`); none mean all, or none at all when the model says so. */
+static odlc_status read_reduction(struct lower *l, bool from_input, bool per_element_work, struct reduction *r)
+{
+    const int64_t *axes;
+    uint32_t count, normal[MAX_RANK] = {0};
+    int64_t keep, none_at_all;
+    TRY(lower_need(l, 0, "data", &r->x));
+    TRY(lower_attr_int(l, "keepdims", 1, &keep));
+    TRY(lower_attr_int(l, "noop_with_empty_axes", 0, &none_at_all));
+    TRY(from_input ? lower_const_ints(l, 1, "axes", &axes, &count) : lower_attr_ints(l, "axes", &axes, &count));
+    uint32_t rank = build_rank(l->b, r->x);
+    r->keep = keep != 0;
+    r->n_axes = 0;
+    if (count == 0 && none_at_all && per_element_work)
+        return lower_unsupported(l, "noop_with_empty_axes", "give the axes, or leave the operator out",
+                                 "without axes it is not clear what becomes of each element");
+    if (count == 0 && none_at_all)
+        return ODLC_OK;
+    if (count > rank)
+        return lower_invalid(l, "axes", NULL, "%u axes are more than rank %u has", count, rank);
+    TRY(lower_axes(l, "axes", axes, count, rank, normal));
+    r->n_axes = count ? count : rank;
+    for (uint32_t i = 0; i < r->n_axes; i++)
+        r->axes[i] = count ? normal[i] : i;
+    return ODLC_OK;
+}
+
+static bool axes_are_input(const struct lower *l)
+{
+    return l->version >= 18 || (l->version >= 13 && strcmp(l->node->op_type, "ReduceSum") == 0);
+}
+
+static odlc_status end_reduce(struct steps *s, const char *op, const struct reduction *r, tensor_id x)
+{
+    struct lower *l = s->l;
+    TRY(s->status);
+    if (r->n_axes == 0) {
+        l->out[0] = x;
+        return ODLC_OK;
+    }
+    build_op(l->b, op, fw_node_label(l->node));
+    build_in(l->b, x);
+    build_ints(l->b, "axes", r->axes, r->n_axes);
+    build_int(l->b, "keep_dims", r->keep);
+    return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
+}
+
+/* A reduction in the middle of a formula. */
+static tensor_id reduce_step(struct steps *s, const char *op, const struct reduction *r, tensor_id x)
+{
+    return r->n_axes ? step_reduce(s, op, x, r->axes, r->n_axes, r->keep) : x;
+}
+
+odlc_status lower_reduce(struct lower *l)
+{
+    struct steps s = {.l = l};
+    struct reduction r;
+    TRY(read_reduction(l, axes_are_input(l), false, &r));
+    return end_reduce(&s, l->arg, &r, r.x);
+}
+
+odlc_status lower_reduce_l1(struct lower *l)
+{
+    struct steps s = {.l = l};
+    struct reduction r;
+    TRY(read_reduction(l, axes_are_input(l), true, &r));
+    return end_reduce(&s, "ReduceSum", &r, step_unary(&s, "ElementWiseAbs", r.x));
+}
+
+odlc_status lower_reduce_sum_square(struct lower *l)
+{
+    struct steps s = {.l = l};
+    struct reduction r;
+    TRY(read_reduction(l, axes_are_input(l), true, &r));
+    if (r.n_axes == 0)
+        return steps_end_binary(&s, "ElementWiseMultiply", r.x, r.x);
+    return end_reduce(&s, "ReduceSumSquare", &r, r.x);
+}
+
+/* The operator is defined for integers, too, but the container has no root of them. */
+odlc_status lower_reduce_l2(struct lower *l)
+{
+    struct steps s = {.l = l};
+    struct reduction r;
+    TRY(read_reduction(l, axes_are_input(l), true, &r));
+    if (!dtype_is_float(build_type(l->b, r.x)->dtype))
+        return lower_unsupported(l, NULL, NULL, "integers have no root of the same type");
+    tensor_id squares = r.n_axes ? reduce_step(&s, "ReduceSumSquare", &r, r.x)
+                                 : step_binary(&s, "ElementWiseMultiply", r.x, r.x);
+    return steps_end_unary(&s, "ElementWiseSquareRoot", squares);
+}
+
+odlc_status lower_reduce_log_sum(struct lower *l)
+{
+    struct steps s = {.l = l};
+    struct reduction r;
+    TRY(read_reduction(l, axes_are_input(l), true, &r));
+    return steps_end_unary(&s, "ElementWiseLog", reduce_step(&s, "ReduceSum", &r, r.x));
+}
+
+/* m + log Σ exp(x − m) with m the maximum, so that nothing overflows; an m of −∞ is raised, or x − m had no value. */
+odlc_status lower_reduce_log_sum_exp(struct lower *l)
+{
+    struct steps s = {.l = l};
+    struct reduction r;
+    TRY(read_reduction(l, axes_are_input(l), true, &r));
+    if (r.n_axes == 0) { /* one element each: log(exp(x)) */
+        l->out[0] = r.x;
+        return ODLC_OK;
+    }
+    tensor_id max = step_reduce(&s, "ReduceMax", r.x, r.axes, r.n_axes, true);
+    max = step_binary(&s, "ElementWiseMaximum", max, step_scalar(&s, r.x, -FLT_MAX));
+    tensor_id shifted = step_binary(&s, "ElementWiseSubtract", r.x, max);
+    tensor_id sum = reduce_step(&s, "ReduceSum", &r, step_unary(&s, "ElementWiseExp", shifted));
+    tensor_id logarithm = step_unary(&s, "ElementWiseLog", sum);
+    TRY(s.status);
+    TRY(build_reshape(l->b, max, &build_type(l->b, logarithm)->shape, step_name(l, "max"), &max));
+    return steps_end_binary(&s, "ElementWiseAdd", logarithm, max);
+}
+
+/* ---- one axis ---- */
+
+/* The op's result is int32, the operator's int64. */
+odlc_status lower_arg(struct lower *l)
+{
+    tensor_id x, found;
+    int64_t axis_attr, keep, last;
+    uint32_t axis;
+    TRY(lower_need(l, 0, "data", &x));
+    TRY(lower_attr_int(l, "axis", 0, &axis_attr));
+    TRY(lower_attr_int(l, "keepdims", 1, &keep));
+    TRY(lower_attr_int(l, "select_last_index", 0, &last));
+    if (last)
+        return lower_unsupported(l, "select_last_index", NULL, "of equal elements the container's op finds the first");
+    TRY(lower_axis(l, "axis", axis_attr, build_rank(l->b, x), &axis));
+    build_op(l->b, l->arg, step_name(l, "int32"));
+    build_in(l->b, x);
+    build_int(l->b, "axis", axis);
+    build_int(l->b, "keep_dims", keep != 0);
+    TRY(build_end(l->b, step_name(l, "int32"), &found));
+    return build_cast(l->b, found, DT_INT64, lower_out_name(l, 0), &l->out[0]);
+}
+
+odlc_status lower_cum_sum(struct lower *l)
+{
+    tensor_id x, axis_input;
+    const int64_t *axis_value;
+    int64_t exclusive, reverse;
+    uint32_t count, axis;
+    TRY(lower_need(l, 0, "x", &x));
+    TRY(lower_need(l, 1, "axis", &axis_input));
+    TRY(lower_const_ints(l, 1, "axis", &axis_value, &count));
+    if (count != 1)
+        return lower_invalid(l, NULL, NULL, "input 1 (axis) has %u elements instead of one", count);
+    TRY(lower_axis(l, "axis", axis_value[0], build_rank(l->b, x), &axis));
+    TRY(lower_attr_int(l, "exclusive", 0, &exclusive));
+    TRY(lower_attr_int(l, "reverse", 0, &reverse));
+    build_op(l->b, "CumulativeSum", fw_node_label(l->node));
+    build_in(l->b, x);
+    build_int(l->b, "axis", axis);
+    build_int(l->b, "exclusive", exclusive != 0);
+    build_int(l->b, "reverse", reverse != 0);
+    return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
+}
+
+/* ---- Softmax ---- */
+
+static odlc_status softmax(struct lower *l, tensor_id x, uint32_t axis, const char *name, tensor_id *out)
+{
+    build_op(l->b, l->arg, fw_node_label(l->node));
+    build_in(l->b, x);
+    build_int(l->b, "axis", axis);
+    return build_end(l->b, name, out);
+}
+
+/* Since opset 13 along one axis. Before, over all axes from `axis` on together: that is a matrix, unless only one of them
+ * has more than one element. */
+odlc_status lower_softmax(struct lower *l)
+{
+    tensor_id x;
+    int64_t axis_attr;
+    uint32_t axis;
+    TRY(lower_need(l, 0, "input", &x));
+    const struct shape shape = build_type(l->b, x)->shape;
+    TRY(lower_attr_int(l, "axis", l->version < 13 ? 1 : -1, &axis_attr));
+    TRY(lower_axis(l, "axis", axis_attr, shape.rank, &axis));
+    if (l->version >= 13 || shape_count_range(&shape, axis + 1, shape.rank) == 1)
+        return softmax(l, x, axis, lower_out_name(l, 0), &l->out[0]);
+    struct shape matrix = SHAPE((int64_t)shape_count_range(&shape, 0, axis),
+                                (int64_t)shape_count_range(&shape, axis, shape.rank));
+    tensor_id flat, result;
+    TRY(build_reshape(l->b, x, &matrix, step_name(l, "flat"), &flat));
+    TRY(softmax(l, flat, 1, step_name(l, "matrix"), &result));
+    return build_reshape(l->b, result, &shape, lower_out_name(l, 0), &l->out[0]);
+}

@@ -1,0 +1,433 @@
+/* ONNX operators that rearrange elements: Reshape and its relatives, Transpose, Concat, Split, Tile, Expand; and those that
+ * do nothing at inference: Identity, Dropout. */
+#include "converters/onnx/lower_shape.h"
+
+#include <string.h>
+
+#include "converters/onnx/rows.h"
+
+/* ---- shared ---- */
+
+const char *step_name(const struct lower *l, const char *step)
+{
+    return arena_printf(l->arena, "%s.%s", fw_node_label(l->node), step);
+}
+
+odlc_status lower_ints(const struct lower *l, uint32_t i, const char *name, const int64_t **out, uint32_t *count)
+{
+    if (l->arg && strcmp(l->arg, LISTS_ARE_ATTRIBUTES) == 0)
+        return lower_attr_ints(l, name, out, count);
+    return lower_const_ints(l, i, name, out, count);
+}
+
+odlc_status lower_axis(const struct lower *l, const char *name, int64_t axis, uint32_t rank, uint32_t *out)
+{
+    if (!axis_normalize(axis, rank, out))
+        return lower_invalid(l, name, NULL, "%s %lld is outside a tensor of rank %u", name, (long long)axis, rank);
+    return ODLC_OK;
+}
+
+odlc_status lower_axes(const struct lower *l, const char *name, const int64_t *axes, uint32_t count, uint32_t rank,
+                       uint32_t *out)
+{
+    uint32_t seen = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t axis;
+        TRY(lower_axis(l, name, axes[i], rank, &axis));
+        if (seen >> axis & 1)
+            return lower_invalid(l, name, NULL, "%s has axis %u twice", name, axis);
+        seen |= 1u << axis;
+        out[i] = axis;
+    }
+    return ODLC_OK;
+}
+
+odlc_status lower_check_shape(const struct lower *l, const char *name, const struct shape *shape)
+{
+    if (shape_too_large(shape))
+        return lower_invalid(l, name, NULL, "the shape %s is not possible", shape_text(l->diags->arena, shape));
+    return ODLC_OK;
+}
+
+odlc_status lower_shape_of(const struct lower *l, const char *name, const int64_t *dims, uint32_t count,
+                           struct shape *out)
+{
+    if (count > MAX_RANK)
+        return lower_unsupported(l, name, NULL, "rank %u is beyond %d", count, MAX_RANK);
+    *out = (struct shape){.rank = count};
+    for (uint32_t i = 0; i < count; i++)
+        out->dims[i] = dims[i];
+    return lower_check_shape(l, name, out);
+}
+
+tensor_id lower_splat(const struct lower *l, const char *name, enum dtype dtype, const struct shape *shape,
+                      int64_t value)
+{
+    struct view view = view_splat_int(l->arena, dtype, shape, value);
+    return graph_add_constant(l->b->graph, name, dtype, &view);
+}
+
+odlc_status lower_pick(const struct lower *l, tensor_id in, uint32_t axis, const int64_t *positions, int64_t count,
+                       const char *out_name, tensor_id *out)
+{
+    struct shape shape = SHAPE(count);
+    tensor_id indices = build_const_ints(l->b, step_name(l, "indices"), DT_INT32, &shape, positions);
+    build_op(l->b, "Gather", fw_node_label(l->node));
+    build_in(l->b, in);
+    build_in(l->b, indices);
+    build_int(l->b, "axis", axis);
+    return build_end(l->b, out_name, out);
+}
+
+/* Ends a node whose result is its first input in another shape. */
+static odlc_status reshape_to(struct lower *l, const struct shape *shape)
+{
+    tensor_id in;
+    TRY(lower_need(l, 0, "data", &in));
+    return build_reshape(l->b, in, shape, lower_out_name(l, 0), &l->out[0]);
+}
+
+static odlc_status data_shape(const struct lower *l, const struct shape **out)
+{
+    tensor_id in;
+    TRY(lower_need(l, 0, "data", &in));
+    *out = &build_type(l->b, in)->shape;
+    return ODLC_OK;
+}
+
+/* ---- Reshape, Flatten, Squeeze, Unsqueeze ---- */
+
+/* The dim that -1 stands for, given the others. */
+static odlc_status rest_dim(const struct lower *l, const struct shape *in, const struct shape *asked, uint32_t at,
+                            int64_t *out)
+{
+    struct shape others = *asked;
+    others.dims[at] = 1;
+    TRY(lower_check_shape(l, "shape", &others));
+    uint64_t count = shape_count(in), known = shape_count(&others);
+    if (known == 0 || count % known)
+        return lower_invalid(l, "shape", NULL, "no value for -1 makes %s of %s", shape_text(l->diags->arena, asked),
+                             shape_text(l->diags->arena, in));
+    *out = (int64_t)(count / known);
+    return ODLC_OK;
+}
+
+odlc_status lower_reshape(struct lower *l)
+{
+    const struct shape *in;
+    const int64_t *dims;
+    uint32_t count, rest = MAX_RANK;
+    int64_t allow_zero;
+    TRY(data_shape(l, &in));
+    TRY(lower_const_ints(l, 1, "shape", &dims, &count));
+    TRY(lower_attr_int(l, "allowzero", 0, &allow_zero));
+    if (lower_in(l, 1) == NO_TENSOR)
+        return lower_invalid(l, "shape", NULL, "input 1 (shape) is missing");
+    if (count > MAX_RANK)
+        return lower_unsupported(l, "shape", NULL, "rank %u is beyond %d", count, MAX_RANK);
+    struct shape shape = {.rank = count};
+    for (uint32_t i = 0; i < count; i++) {
+        shape.dims[i] = dims[i];
+        if (dims[i] == 0 && !allow_zero) {
+            if (i >= in->rank)
+                return lower_invalid(l, "shape", NULL, "dim %u is to be copied from %s, which has none there", i,
+                                     shape_text(l->diags->arena, in));
+            shape.dims[i] = in->dims[i];
+        } else if (dims[i] == -1) {
+            if (rest != MAX_RANK)
+                return lower_invalid(l, "shape", NULL, "the shape has -1 twice");
+            rest = i;
+        }
+    }
+    if (rest != MAX_RANK)
+        TRY(rest_dim(l, in, &shape, rest, &shape.dims[rest]));
+    TRY(lower_check_shape(l, "shape", &shape));
+    return reshape_to(l, &shape);
+}
+
+odlc_status lower_flatten(struct lower *l)
+{
+    const struct shape *in;
+    int64_t axis;
+    uint32_t at;
+    TRY(data_shape(l, &in));
+    TRY(lower_attr_int(l, "axis", 1, &axis));
+    if (axis == (int64_t)in->rank)
+        at = in->rank;
+    else
+        TRY(lower_axis(l, "axis", axis, in->rank, &at));
+    struct shape shape =
+        SHAPE((int64_t)shape_count_range(in, 0, at), (int64_t)shape_count_range(in, at, in->rank));
+    return reshape_to(l, &shape);
+}
+
+odlc_status lower_squeeze(struct lower *l)
+{
+    const struct shape *in;
+    const int64_t *list;
+    uint32_t count, axes[MAX_RANK], drop = 0;
+    TRY(data_shape(l, &in));
+    TRY(lower_ints(l, 1, "axes", &list, &count));
+    TRY(lower_axes(l, "axes", list, count, in->rank, axes));
+    for (uint32_t i = 0; i < count; i++) {
+        drop |= 1u << axes[i];
+        if (in->dims[axes[i]] != 1)
+            return lower_invalid(l, "axes", NULL, "axis %u of %s is not 1", axes[i],
+                                 shape_text(l->diags->arena, in));
+    }
+    struct shape shape = {.rank = 0};
+    for (uint32_t i = 0; i < in->rank; i++)
+        if (list ? !(drop >> i & 1) : in->dims[i] != 1)
+            shape.dims[shape.rank++] = in->dims[i];
+    return reshape_to(l, &shape);
+}
+
+odlc_status lower_unsqueeze(struct lower *l)
+{
+    const struct shape *in;
+    const int64_t *list;
+    uint32_t count, axes[MAX_RANK], added = 0;
+    TRY(data_shape(l, &in));
+    TRY(lower_ints(l, 1, "axes", &list, &count));
+    if (!list)
+        return lower_invalid(l, "axes", NULL, "axes is missing");
+    if (count > MAX_RANK - in->rank)
+        return lower_unsupported(l, "axes", NULL, "the result has more than %d axes", MAX_RANK);
+    struct shape shape = {.rank = in->rank + count};
+    TRY(lower_axes(l, "axes", list, count, shape.rank, axes));
+    for (uint32_t i = 0; i < count; i++)
+        added |= 1u << axes[i];
+    for (uint32_t i = 0, from = 0; i < shape.rank; i++)
+        shape.dims[i] = added >> i & 1 ? 1 : in->dims[from++];
+    return reshape_to(l, &shape);
+}
+
+/* ---- Transpose ---- */
+
+odlc_status lower_transpose(struct lower *l)
+{
+    tensor_id in;
+    const int64_t *axes;
+    uint32_t count;
+    TRY(lower_need(l, 0, "data", &in));
+    TRY(lower_attr_ints(l, "perm", &axes, &count));
+    uint32_t rank = build_rank(l->b, in), normal[MAX_RANK];
+    struct perm perm = {.rank = rank};
+    if (axes && count != rank)
+        return lower_invalid(l, "perm", NULL, "perm has %u axes for a tensor of rank %u", count, rank);
+    TRY(lower_axes(l, "perm", axes, count, rank, normal));
+    for (uint32_t i = 0; i < rank; i++)
+        perm.axis[i] = (uint8_t)(axes ? normal[i] : rank - 1 - i);
+    return build_transpose(l->b, in, &perm, lower_out_name(l, 0), &l->out[0]);
+}
+
+/* ---- Concat, Split ---- */
+
+/* The inputs that have elements; when there is none, the first. Runtimes for devices do not know empty tensors. */
+static odlc_status concat_inputs(const struct lower *l, tensor_id *parts, uint32_t *count)
+{
+    TRY(lower_need(l, 0, "inputs", &parts[0]));
+    uint32_t full = 0;
+    for (uint32_t i = 0; i < l->n_in; i++) {
+        tensor_id in;
+        TRY(lower_need(l, i, "inputs", &in));
+        if (shape_count(&build_type(l->b, in)->shape))
+            parts[full++] = in;
+    }
+    *count = full ? full : 1;
+    return ODLC_OK;
+}
+
+odlc_status lower_concat(struct lower *l)
+{
+    int64_t axis;
+    uint32_t at, count;
+    tensor_id *parts = arena_array(l->arena, tensor_id, (size_t)l->n_in + 1);
+    TRY(concat_inputs(l, parts, &count));
+    if (!lower_has_attr(l, "axis"))
+        return lower_invalid(l, "axis", NULL, "axis is missing");
+    TRY(lower_attr_int(l, "axis", 0, &axis));
+    TRY(lower_axis(l, "axis", axis, build_rank(l->b, parts[0]), &at));
+    if (count == 1) {
+        l->out[0] = parts[0];
+        return ODLC_OK;
+    }
+    build_op(l->b, "Concat", fw_node_label(l->node));
+    for (uint32_t i = 0; i < count; i++)
+        build_in(l->b, parts[i]);
+    build_int(l->b, "axis", at);
+    return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
+}
+
+/* Parts of equal size; from opset 18 on the last may be smaller. */
+static odlc_status equal_sizes(const struct lower *l, int64_t dim, int64_t *sizes)
+{
+    int64_t size = dim / l->n_out + (dim % l->n_out != 0), left = dim;
+    if (l->version < 18 && dim % l->n_out)
+        return lower_invalid(l, NULL, NULL, "%lld elements cannot be split into %u equal parts", (long long)dim,
+                             l->n_out);
+    for (uint32_t i = 0; i < l->n_out; i++) {
+        sizes[i] = min_i64(size, left);
+        left -= sizes[i];
+    }
+    return ODLC_OK;
+}
+
+static odlc_status split_sizes(const struct lower *l, int64_t dim, int64_t *sizes)
+{
+    const int64_t *given;
+    uint32_t count;
+    int64_t parts, sum = 0;
+    TRY(lower_ints(l, 1, "split", &given, &count));
+    TRY(lower_attr_int(l, "num_outputs", l->n_out, &parts));
+    if (parts != l->n_out || (given && count != l->n_out))
+        return lower_invalid(l, given ? "split" : "num_outputs", NULL, "%lld parts for %u outputs",
+                             (long long)(given ? count : parts), l->n_out);
+    if (!given)
+        return equal_sizes(l, dim, sizes);
+    for (uint32_t i = 0; i < count; i++) {
+        sizes[i] = given[i];
+        if (given[i] < 0 || ckd_add(&sum, sum, given[i]))
+            return lower_invalid(l, "split", NULL, "part %u has the size %lld", i, (long long)given[i]);
+    }
+    if (sum != dim)
+        return lower_invalid(l, "split", NULL, "the parts have %lld elements in all, the axis has %lld",
+                             (long long)sum, (long long)dim);
+    return ODLC_OK;
+}
+
+odlc_status lower_split(struct lower *l)
+{
+    tensor_id in;
+    int64_t axis;
+    uint32_t at;
+    TRY(lower_need(l, 0, "input", &in));
+    TRY(lower_attr_int(l, "axis", 0, &axis));
+    const struct shape *shape = &build_type(l->b, in)->shape;
+    TRY(lower_axis(l, "axis", axis, shape->rank, &at));
+    int64_t *cuts = arena_array(l->arena, int64_t, l->n_out);
+    TRY(split_sizes(l, shape->dims[at], cuts));
+    if (l->n_out == 1) {
+        l->out[0] = in;
+        return ODLC_OK;
+    }
+    for (uint32_t i = 1; i < l->n_out; i++)
+        cuts[i] += cuts[i - 1];
+    build_op(l->b, "Split", fw_node_label(l->node));
+    build_in(l->b, in);
+    build_int(l->b, "axis", at);
+    build_ints(l->b, "split_index", cuts, l->n_out - 1);
+    return build_end_n(l->b, l->node->outputs, l->n_out, l->out);
+}
+
+/* ---- Tile, Expand ---- */
+
+static odlc_status tile(const struct lower *l, tensor_id in, const int64_t *multiples, tensor_id *out)
+{
+    uint32_t rank = build_rank(l->b, in);
+    bool once = true;
+    for (uint32_t i = 0; i < rank; i++)
+        once &= multiples[i] == 1;
+    if (once) {
+        *out = in;
+        return ODLC_OK;
+    }
+    build_op(l->b, "Tile", fw_node_label(l->node));
+    build_in(l->b, in);
+    build_ints(l->b, "multiples", multiples, rank);
+    return build_end(l->b, lower_out_name(l, 0), out);
+}
+
+odlc_status lower_tile(struct lower *l)
+{
+    tensor_id in;
+    const int64_t *repeats;
+    uint32_t count;
+    TRY(lower_need(l, 0, "input", &in));
+    TRY(lower_const_ints(l, 1, "repeats", &repeats, &count));
+    if (count != build_rank(l->b, in))
+        return lower_invalid(l, "repeats", NULL, "%u repeats for a tensor of rank %u", count, build_rank(l->b, in));
+    return tile(l, in, repeats, &l->out[0]);
+}
+
+/* A constant of one element in any shape is a splat. False for other tensors. */
+static bool expand_constant(struct lower *l, tensor_id in, const struct shape *shape)
+{
+    const struct tensor *t = graph_tensor(l->b->graph, in);
+    if (t->kind != TENSOR_STATIC || shape_count(&t->type.shape) != 1 || t->view.scale)
+        return false;
+    struct view view = t->view;
+    view.splat = true;
+    view.shape = *shape;
+    view.perm = perm_identity(shape->rank);
+    l->out[0] = graph_add_constant(l->b->graph, lower_out_name(l, 0), t->type.dtype, &view);
+    return true;
+}
+
+/* Broadcasting repeats axes of 1: exact for every type, which a multiplication by ones is not. */
+odlc_status lower_expand(struct lower *l)
+{
+    tensor_id in;
+    const int64_t *dims;
+    uint32_t count;
+    struct shape asked, shape;
+    TRY(lower_need(l, 0, "input", &in));
+    TRY(lower_const_ints(l, 1, "shape", &dims, &count));
+    TRY(lower_shape_of(l, "shape", dims, count, &asked));
+    struct shape from = build_type(l->b, in)->shape;
+    if (!shape_broadcast(&from, &asked, &shape))
+        return lower_invalid(l, "shape", NULL, "%s cannot be broadcast to %s", shape_text(l->diags->arena, &from),
+                             shape_text(l->diags->arena, &asked));
+    TRY(lower_check_shape(l, "shape", &shape));
+    if (!shape_equal(&from, &shape) && expand_constant(l, in, &shape))
+        return ODLC_OK;
+    struct shape aligned = {.rank = shape.rank};
+    int64_t multiples[MAX_RANK];
+    for (uint32_t i = 0, added = shape.rank - from.rank; i < shape.rank; i++) {
+        aligned.dims[i] = i < added ? 1 : from.dims[i - added];
+        multiples[i] = aligned.dims[i] == shape.dims[i] ? 1 : shape.dims[i];
+    }
+    TRY(build_reshape(l->b, in, &aligned, step_name(l, "aligned"), &in));
+    return tile(l, in, multiples, &l->out[0]);
+}
+
+/* ---- Identity, Dropout ---- */
+
+odlc_status lower_identity(struct lower *l)
+{
+    return lower_need(l, 0, "input", &l->out[0]);
+}
+
+/* Whether the node drops anything: opset 6 says so by an attribute, opset 12 and later by an input. */
+static odlc_status dropout_trains(const struct lower *l, bool *out)
+{
+    int64_t is_test;
+    const int64_t *training;
+    const double *ratio;
+    uint32_t count;
+    TRY(lower_attr_int(l, "is_test", l->version >= 7, &is_test));
+    TRY(lower_const_ints(l, 2, "training_mode", &training, &count));
+    *out = !is_test || (count && training[0]);
+    if (*out && count && lower_in(l, 1) != NO_TENSOR) {
+        TRY(lower_const_floats(l, 1, "ratio", &ratio, &count));
+        *out = count == 0 || ratio[0] != 0;
+    }
+    return ODLC_OK;
+}
+
+odlc_status lower_dropout(struct lower *l)
+{
+    tensor_id in;
+    bool trains;
+    TRY(lower_need(l, 0, "data", &in));
+    TRY(dropout_trains(l, &trains));
+    if (trains)
+        return lower_unsupported(l, l->version < 7 ? "is_test" : "training_mode", "export the model for inference",
+                                 "the node is in training mode: its result is random");
+    l->out[0] = in;
+    if (lower_out_name(l, 1)) {
+        const struct type *type = build_type(l->b, in);
+        l->out[1] = lower_splat(l, lower_out_name(l, 1), l->version < 10 ? type->dtype : DT_BOOL, &type->shape, 1);
+    }
+    return ODLC_OK;
+}

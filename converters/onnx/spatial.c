@@ -1,0 +1,186 @@
+#include "converters/onnx/spatial.h"
+
+#include <string.h>
+
+#include "converters/onnx/lower_shape.h"
+
+/* Larger values cannot be right, and their sums and products stay within int64. */
+#define VALUE_MAX ((int64_t)1 << 30)
+
+static odlc_status read_list(const struct lower *l, const char *name, uint32_t count, int64_t low, const int64_t **out)
+{
+    uint32_t given;
+    TRY(lower_attr_ints(l, name, out, &given));
+    if (!*out)
+        return ODLC_OK;
+    if (given != count)
+        return lower_invalid(l, name, NULL, "%s has %u elements instead of %u", name, given, count);
+    for (uint32_t i = 0; i < count; i++) {
+        if ((*out)[i] < low && low == 0)
+            return lower_unsupported(l, name, "cut the input off with Slice", "negative padding is not supported");
+        if ((*out)[i] < low || (*out)[i] > VALUE_MAX)
+            return lower_invalid(l, name, NULL, "%s has %lld, which is out of range", name, (long long)(*out)[i]);
+    }
+    return ODLC_OK;
+}
+
+static odlc_status read_auto_pad(const struct lower *l, enum auto_pad *out)
+{
+    static const char *const names[] = {[PAD_NOTSET] = "NOTSET", [PAD_VALID] = "VALID", [PAD_SAME_LOWER] = "SAME_LOWER",
+                                        [PAD_SAME_UPPER] = "SAME_UPPER"};
+    const char *name;
+    TRY(lower_attr_string(l, "auto_pad", "NOTSET", &name));
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        if (strcmp(name, names[i]) == 0) {
+            *out = (enum auto_pad)i;
+            return ODLC_OK;
+        }
+    return lower_invalid(l, "auto_pad", NULL, "unknown auto_pad %s", name);
+}
+
+static odlc_status read_kernel(const struct lower *l, const struct shape *weights, struct spatial *s)
+{
+    const int64_t *kernel;
+    TRY(read_list(l, "kernel_shape", s->axes, 1, &kernel));
+    if (!kernel && !weights)
+        return lower_invalid(l, "kernel_shape", NULL, "kernel_shape is missing");
+    for (uint32_t i = 0; i < s->axes; i++) {
+        s->kernel[i] = weights ? weights->dims[i + 2] : kernel[i];
+        if (kernel && kernel[i] != s->kernel[i])
+            return lower_invalid(l, "kernel_shape", NULL, "kernel_shape has %lld where the weights are %s",
+                                 (long long)kernel[i], shape_text(l->diags->arena, weights));
+        if (s->kernel[i] < 1)
+            return lower_invalid(l, NULL, NULL, "the weights are empty");
+    }
+    return ODLC_OK;
+}
+
+odlc_status spatial_read(const struct lower *l, const struct shape *weights, struct spatial *s)
+{
+    tensor_id x;
+    TRY(lower_need(l, 0, "X", &x));
+    const struct shape *in = &build_type(l->b, x)->shape;
+    if (in->rank < 3 || in->rank > SPATIAL_MAX + 2)
+        return lower_unsupported(l, NULL, NULL, "the input %s does not have 1 to %d spatial axes",
+                                 shape_text(l->diags->arena, in), SPATIAL_MAX);
+    if (weights && weights->rank != in->rank)
+        return lower_invalid(l, NULL, NULL, "the weights %s do not fit the input %s",
+                             shape_text(l->diags->arena, weights), shape_text(l->diags->arena, in));
+    *s = (struct spatial){.axes = in->rank - 2};
+    const int64_t *strides, *dilations, *pads = NULL;
+    TRY(read_kernel(l, weights, s));
+    TRY(read_list(l, "strides", s->axes, 1, &strides));
+    TRY(read_list(l, "dilations", s->axes, 1, &dilations));
+    TRY(read_auto_pad(l, &s->auto_pad));
+    if (s->auto_pad == PAD_NOTSET)
+        TRY(read_list(l, "pads", 2 * s->axes, 0, &pads));
+    for (uint32_t i = 0; i < s->axes; i++) {
+        s->in[i] = in->dims[i + 2];
+        s->stride[i] = strides ? strides[i] : 1;
+        s->dilation[i] = dilations ? dilations[i] : 1;
+        s->pad[i][0] = pads ? pads[i] : 0;
+        s->pad[i][1] = pads ? pads[s->axes + i] : 0;
+    }
+    return ODLC_OK;
+}
+
+int64_t spatial_reach(const struct spatial *s, uint32_t axis)
+{
+    return (s->kernel[axis] - 1) * s->dilation[axis] + 1;
+}
+
+void spatial_auto_pad(struct spatial *s)
+{
+    if (s->auto_pad != PAD_SAME_LOWER && s->auto_pad != PAD_SAME_UPPER)
+        return;
+    for (uint32_t i = 0; i < s->axes; i++) {
+        int64_t out = (s->in[i] + s->stride[i] - 1) / s->stride[i];
+        int64_t total = max_i64((out - 1) * s->stride[i] + spatial_reach(s, i) - s->in[i], 0);
+        int64_t less = total / 2, more = total - less;
+        s->pad[i][0] = s->auto_pad == PAD_SAME_UPPER ? less : more;
+        s->pad[i][1] = total - s->pad[i][0];
+    }
+}
+
+int64_t spatial_strategy(const struct spatial *s)
+{
+    static const int64_t strategies[] = {
+        [PAD_NOTSET] = 5, /* explicit amounts, sizes rounded down */
+        [PAD_VALID] = 0,
+        [PAD_SAME_LOWER] = 1,
+        [PAD_SAME_UPPER] = 2,
+    };
+    return strategies[s->auto_pad];
+}
+
+void spatial_stride_params(struct build *b, const struct spatial *s)
+{
+    struct shape pairs = SHAPE(s->axes, 2);
+    build_ints(b, "stride", s->stride, s->axes);
+    build_tensor_ints(b, "pad_amount", &pairs, s->pad[0]);
+}
+
+void spatial_dilation_param(struct build *b, const struct spatial *s)
+{
+    build_ints(b, "dilation", s->dilation, s->axes);
+}
+
+/* ---- images ---- */
+
+static bool is_line(const struct lower *l)
+{
+    return build_rank(l->b, l->in[0]) == 3;
+}
+
+static const char *line_name(const struct lower *l, const char *suffix)
+{
+    return arena_printf(l->arena, "%s%s", fw_node_label(l->node), suffix);
+}
+
+/* A line is an image of height 1. */
+static void add_height(struct spatial *s)
+{
+    *s = (struct spatial){.axes = 2,
+                          .auto_pad = s->auto_pad,
+                          .in = {1, s->in[0]},
+                          .kernel = {1, s->kernel[0]},
+                          .stride = {1, s->stride[0]},
+                          .dilation = {1, s->dilation[0]},
+                          .pad = {{0, 0}, {s->pad[0][0], s->pad[0][1]}}};
+}
+
+odlc_status image_enter(struct lower *l, struct spatial *s, tensor_id *image)
+{
+    tensor_id x = l->in[0];
+    if (is_line(l)) {
+        const int64_t *dims = build_type(l->b, x)->shape.dims;
+        struct shape shape = SHAPE(dims[0], dims[1], 1, dims[2]);
+        TRY(build_reshape(l->b, x, &shape, line_name(l, "_reshape_to_2d"), &x));
+        if (s)
+            add_height(s);
+    }
+    return build_to_channels_last(l->b, x, image);
+}
+
+void image_op(struct lower *l, const char *op, tensor_id image)
+{
+    build_op(l->b, op, is_line(l) ? line_name(l, "_2d") : fw_node_label(l->node));
+    build_in(l->b, image);
+}
+
+odlc_status image_leave(struct lower *l)
+{
+    tensor_id y;
+    if (!is_line(l)) {
+        TRY(build_end(l->b, step_name(l, "nhwc"), &y));
+        return build_to_channels_first(l->b, y, lower_out_name(l, 0), &l->out[0]);
+    }
+    TRY(build_end(l->b, line_name(l, "_intermediate"), &y));
+    TRY(build_to_channels_first(l->b, y, line_name(l, "_intermediate.nchw"), &y));
+    const int64_t *dims = build_type(l->b, y)->shape.dims;
+    int64_t shape[] = {dims[0], dims[1], dims[3]};
+    build_op(l->b, "Reshape", line_name(l, "_intermediate"));
+    build_in(l->b, y);
+    build_ints(l->b, "shape", shape, COUNT_OF(shape));
+    return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
+}

@@ -1,0 +1,51 @@
+#include "converters/onnx/weights.h"
+
+#include "converters/onnx/lower_shape.h"
+
+/* Whether t is a constant that shows the same bytes as the view. */
+static bool same_constant(const struct tensor *t, const struct view *view, enum dtype dtype)
+{
+    return t->kind == TENSOR_STATIC && t->type.dtype == dtype && t->view.bytes == view->bytes &&
+           t->view.dtype == view->dtype && t->view.scale == view->scale && t->view.splat == view->splat &&
+           shape_equal(&t->view.shape, &view->shape) && perm_equal(&t->view.perm, &view->perm);
+}
+
+odlc_status lower_weights(struct lower *l, uint32_t i, tensor_id in, const struct perm *perm, const char *suffix,
+                          tensor_id *out)
+{
+    struct graph *g = l->b->graph;
+    const char *name = arena_printf(l->arena, "%s%s", l->node->inputs[i], suffix);
+    if (!build_is_const(l->b, in))
+        return build_transpose(l->b, in, perm, step_name(l, "weights"), out);
+    struct view view = graph_tensor(g, in)->view;
+    enum dtype dtype = graph_tensor(g, in)->type.dtype;
+    view_permute(&view, perm);
+    tensor_id namesake = graph_find_tensor(g, name);
+    if (namesake != NO_TENSOR && same_constant(graph_tensor(g, namesake), &view, dtype)) {
+        *out = namesake;
+        return ODLC_OK;
+    }
+    /* The name goes to the order that the container stores; the model's own order stays for whoever else reads it. */
+    if (namesake != NO_TENSOR && graph_tensor(g, namesake)->kind == TENSOR_STATIC)
+        graph_rename_tensor(g, namesake, graph_free_tensor_name(g, arena_printf(l->arena, "%s.unpermuted", name)));
+    *out = graph_add_constant(g, name, dtype, &view);
+    return ODLC_OK;
+}
+
+odlc_status lower_bias(struct lower *l, uint32_t i, int64_t count, tensor_id *out, const char **name)
+{
+    tensor_id bias = lower_in(l, i);
+    struct shape shape = SHAPE(count);
+    if (bias == NO_TENSOR) {
+        struct view zeros = view_splat_float(l->arena, build_type(l->b, l->in[0])->dtype, &shape, 0);
+        *out = graph_add_constant(l->b->graph, step_name(l, "bias"), zeros.dtype, &zeros);
+        *name = "";
+        return ODLC_OK;
+    }
+    if (!shape_equal(&build_type(l->b, bias)->shape, &shape))
+        return lower_invalid(l, NULL, NULL, "the bias %s does not have %lld elements",
+                             shape_text(l->diags->arena, &build_type(l->b, bias)->shape), (long long)count);
+    *out = bias;
+    *name = graph_tensor(l->b->graph, bias)->name;
+    return ODLC_OK;
+}
