@@ -202,7 +202,8 @@ odlc_status lower_gelu(struct lower *l)
         return steps_end_unary(&(struct steps){.l = l}, "Gelu", x);
     if (strcmp(approximate, "tanh") == 0)
         return gelu_by_tanh(l, x);
-    return lower_invalid(l, "approximate", "it is \"none\" or \"tanh\"", "approximate \"%s\" is not known", approximate);
+    return lower_invalid(l, "approximate", "it is \"none\" or \"tanh\"", "approximate \"%s\" is not known",
+                         approximate);
 }
 
 /* x > alpha ? x : 0 */

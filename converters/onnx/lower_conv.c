@@ -72,11 +72,11 @@ odlc_status lower_conv(struct lower *l)
 /* ---- ConvTranspose ---- */
 
 /* Amounts to cut off the full result so that it has the extent `out`; more than the full result is asked for at its end. */
-static void cut_to(struct spatial *s, uint32_t axis, int64_t full, int64_t out, int64_t *output_padding)
+static void cut_to(struct spatial *s, uint32_t axis, int64_t full, int64_t out)
 {
-    int64_t total = full + *output_padding - out;
+    int64_t total = full + s->output_padding[axis] - out;
     if (total < 0) {
-        *output_padding -= total;
+        s->output_padding[axis] -= total;
         total = 0;
     }
     int64_t less = total / 2, more = total - less;
@@ -85,7 +85,7 @@ static void cut_to(struct spatial *s, uint32_t axis, int64_t full, int64_t out, 
 }
 
 /* Turns output_shape and auto_pad into amounts. */
-static odlc_status transpose_padding(const struct lower *l, struct spatial *s, int64_t output_padding[SPATIAL_MAX])
+static odlc_status transpose_padding(const struct lower *l, struct spatial *s)
 {
     const int64_t *shape, *more;
     uint32_t n_shape, n_more;
@@ -100,88 +100,64 @@ static odlc_status transpose_padding(const struct lower *l, struct spatial *s, i
         return lower_invalid(l, "output_padding", NULL, "output_padding has %u elements instead of %u", n_more, s->axes);
     bool same = s->auto_pad == PAD_SAME_LOWER || s->auto_pad == PAD_SAME_UPPER;
     for (uint32_t i = 0; i < s->axes; i++) {
-        output_padding[i] = more ? more[i] : 0;
-        if (output_padding[i] < 0 || output_padding[i] > INT32_MAX)
+        if (more && (more[i] < 0 || more[i] > INT32_MAX))
             return lower_invalid(l, "output_padding", NULL, "output_padding is out of range");
         if (shape && (shape[i] < 1 || shape[i] > INT32_MAX))
             return lower_invalid(l, "output_shape", NULL, "output_shape is out of range");
+        s->output_padding[i] = more ? more[i] : 0;
         int64_t full = (s->in[i] - 1) * s->stride[i] + spatial_reach(s, i);
         if (shape || same)
-            cut_to(s, i, full, shape ? shape[i] : s->in[i] * s->stride[i], &output_padding[i]);
-        if (s->pad[i][0] + s->pad[i][1] >= full + output_padding[i])
+            cut_to(s, i, full, shape ? shape[i] : s->in[i] * s->stride[i]);
+        if (s->pad[i][0] + s->pad[i][1] >= full + s->output_padding[i])
             return lower_invalid(l, "pads", NULL, "the padding leaves nothing of the output");
     }
     return ODLC_OK;
 }
 
-/* The 2-D op has no dilation, the 3-D one has: an image is a volume of depth 1. */
-static odlc_status as_volume(struct lower *l, struct spatial *s, int64_t output_padding[SPATIAL_MAX], tensor_id *x,
-                             tensor_id *weights)
+static odlc_status add_axis(struct lower *l, uint32_t at, const char *name, tensor_id *tensor)
 {
-    tensor_id *tensors[] = {x, weights};
-    for (size_t t = 0; t < COUNT_OF(tensors); t++) {
-        const struct shape *in = &build_type(l->b, *tensors[t])->shape;
-        bool is_weights = tensors[t] == weights;
-        struct shape shape = {.rank = 5};
-        for (uint32_t i = 0; i < in->rank; i++)
-            shape.dims[i + (is_weights || i > 0)] = in->dims[i];
-        shape.dims[is_weights ? 0 : 1] = 1;
-        TRY(build_reshape(l->b, *tensors[t], &shape, step_name(l, is_weights ? "weights_3d" : "3d"), tensors[t]));
-    }
-    for (uint32_t i = s->axes; i > 0; i--) {
-        s->in[i] = s->in[i - 1];
-        s->kernel[i] = s->kernel[i - 1];
-        s->stride[i] = s->stride[i - 1];
-        s->dilation[i] = s->dilation[i - 1];
-        s->pad[i][0] = s->pad[i - 1][0];
-        s->pad[i][1] = s->pad[i - 1][1];
-        output_padding[i] = output_padding[i - 1];
-    }
-    s->axes++;
-    s->in[0] = s->kernel[0] = s->stride[0] = s->dilation[0] = 1;
-    s->pad[0][0] = s->pad[0][1] = output_padding[0] = 0;
-    return ODLC_OK;
+    const struct shape *in = &build_type(l->b, *tensor)->shape;
+    struct shape shape = {.rank = in->rank + 1};
+    for (uint32_t i = 0; i < shape.rank; i++)
+        shape.dims[i] = i == at ? 1 : in->dims[i - (i > at)];
+    return build_reshape(l->b, *tensor, &shape, step_name(l, name), tensor);
 }
 
-static void transpose_op(struct lower *l, const struct conv_operands *c, const int64_t *output_padding,
-                         const char *bias_name)
+/* The 2-D op has no dilation, the 3-D one has: an image is a volume of depth 1. */
+static odlc_status as_volume(struct lower *l, struct spatial *s, tensor_id *x, tensor_id *weights)
 {
-    spatial_stride_params(l->b, &c->s);
-    if (c->s.axes == 3)
-        spatial_dilation_param(l->b, &c->s);
-    build_int(l->b, "group", c->group);
-    build_ints(l->b, "output_padding", output_padding, c->s.axes);
-    build_string(l->b, "bias_op_name", bias_name);
-    build_int(l->b, "padding_size_strategy", spatial_strategy(&c->s));
+    if (s->axes != 2 || (s->dilation[0] == 1 && s->dilation[1] == 1))
+        return ODLC_OK;
+    spatial_prepend(s);
+    TRY(add_axis(l, 1, "3d", x));
+    return add_axis(l, 0, "weights_3d", weights);
 }
 
 odlc_status lower_conv_transpose(struct lower *l)
 {
     struct conv_operands c;
-    int64_t output_padding[SPATIAL_MAX];
+    int64_t out_channels;
     tensor_id x, weights, bias;
     const char *bias_name;
     TRY(read_operands(l, &c));
-    const struct shape w = build_type(l->b, c.weights)->shape;
-    int64_t out_channels;
-    if (w.dims[0] != c.channels || ckd_mul(&out_channels, w.dims[1], c.group))
-        return lower_invalid(l, NULL, NULL, "the weights %s do not fit %lld channels",
-                             shape_text(l->diags->arena, &w), (long long)c.channels);
-    TRY(transpose_padding(l, &c.s, output_padding));
-    bool line = c.s.axes == 1;
+    const struct shape *w = &build_type(l->b, c.weights)->shape;
+    if (w->dims[0] != c.channels || ckd_mul(&out_channels, w->dims[1], c.group))
+        return lower_invalid(l, NULL, NULL, "the weights %s do not fit %lld channels", shape_text(l->diags->arena, w),
+                             (long long)c.channels);
+    TRY(transpose_padding(l, &c.s));
     TRY(image_enter(l, &c.s, &x));
-    if (line) {
-        output_padding[1] = output_padding[0];
-        output_padding[0] = 0;
-    }
     TRY(permuted_weights(l, &c, false, &weights));
     TRY(lower_bias(l, 2, out_channels, &bias, &bias_name));
-    bool lift = c.s.axes == 2 && (c.s.dilation[0] != 1 || c.s.dilation[1] != 1);
-    if (lift)
-        TRY(as_volume(l, &c.s, output_padding, &x, &weights));
+    TRY(as_volume(l, &c.s, &x, &weights));
     image_op(l, c.s.axes == 3 ? "TransposeConv3d" : "TransposeConv2d", x);
     build_in(l->b, weights);
     build_in(l->b, bias);
-    transpose_op(l, &c, output_padding, bias_name);
-    return lift ? image_leave_flat(l) : image_leave(l);
+    spatial_stride_params(l->b, &c.s);
+    if (c.s.axes == 3)
+        spatial_dilation_param(l->b, &c.s);
+    build_int(l->b, "group", c.group);
+    build_ints(l->b, "output_padding", c.s.output_padding, c.s.axes);
+    build_string(l->b, "bias_op_name", bias_name);
+    build_int(l->b, "padding_size_strategy", spatial_strategy(&c.s));
+    return image_leave(l);
 }

@@ -123,8 +123,8 @@ enum reduction { REDUCE_NONE, REDUCE_ADD, REDUCE_MUL, REDUCE_MAX, REDUCE_MIN };
 
 static odlc_status reduction_of(const struct lower *l, enum reduction *out)
 {
-    static const char *const names[] = {[REDUCE_NONE] = "none", [REDUCE_ADD] = "add", [REDUCE_MUL] = "mul",
-                                        [REDUCE_MAX] = "max", [REDUCE_MIN] = "min"};
+    static const char *const names[] = {
+        [REDUCE_NONE] = "none", [REDUCE_ADD] = "add", [REDUCE_MUL] = "mul", [REDUCE_MAX] = "max", [REDUCE_MIN] = "min"};
     const char *given;
     TRY(lower_attr_string(l, "reduction", "none", &given));
     for (size_t i = 0; i < COUNT_OF(names); i++)

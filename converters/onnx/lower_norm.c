@@ -52,7 +52,8 @@ static odlc_status refuse_training(struct lower *l)
     if (!is_test)
         return lower_unsupported(l, "is_test", hint, "it computes its statistics from the batch");
     if (!spatial && build_rank(l->b, l->in[0]) > 2)
-        return lower_unsupported(l, "spatial", NULL, "statistics per position instead of per channel are not supported");
+        return lower_unsupported(l, "spatial", NULL,
+                                 "statistics per position instead of per channel are not supported");
     return refuse_other_outputs(l, "a statistic of training");
 }
 
@@ -247,8 +248,8 @@ static odlc_status fit_weights(struct lower *l, const struct over_axes *n, tenso
     if (*weights == NO_TENSOR)
         return ODLC_OK;
     struct shape shape = build_type(l->b, *weights)->shape, both;
-    *fits = *fits && shape_broadcast(&shape, &n->weights, &both) &&
-            shape_count(&shape) == shape_count(&n->weights) && shape_count(&both) == shape_count(&shape);
+    *fits = *fits && shape_broadcast(&shape, &n->weights, &both) && shape_count(&shape) == shape_count(&n->weights) &&
+            shape_count(&both) == shape_count(&shape);
     return *fits ? build_reshape(l->b, *weights, &n->weights, step_name(l, "weights"), weights) : ODLC_OK;
 }
 
@@ -262,7 +263,8 @@ static odlc_status layer_norm_statistics(struct lower *l, const struct over_axes
     tensor_id distance = step_binary(&s, SUB, n->x, mean);
     tensor_id squares = step_binary(&s, MUL, distance, distance);
     tensor_id variance = step_reduce(&s, "ReduceMean", squares, n->axes, n->n_axes, true);
-    tensor_id inverse = step_unary(&s, "ElementWiseRsqrt", step_binary(&s, ADD, variance, step_scalar(&s, n->x, n->epsilon)));
+    tensor_id inverse =
+        step_unary(&s, "ElementWiseRsqrt", step_binary(&s, ADD, variance, step_scalar(&s, n->x, n->epsilon)));
     if (l->n_out > 1)
         l->out[1] = mean;
     if (l->n_out > 2)

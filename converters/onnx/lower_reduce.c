@@ -102,8 +102,8 @@ odlc_status lower_reduce_l2(struct lower *l)
     TRY(read_reduction(l, axes_are_input(l), true, &r));
     if (!dtype_is_float(build_type(l->b, r.x)->dtype))
         return lower_unsupported(l, NULL, NULL, "integers have no root of the same type");
-    tensor_id squares = r.n_axes ? reduce_step(&s, "ReduceSumSquare", &r, r.x)
-                                 : step_binary(&s, "ElementWiseMultiply", r.x, r.x);
+    tensor_id squares =
+        r.n_axes ? reduce_step(&s, "ReduceSumSquare", &r, r.x) : step_binary(&s, "ElementWiseMultiply", r.x, r.x);
     return steps_end_unary(&s, "ElementWiseSquareRoot", squares);
 }
 
@@ -203,8 +203,8 @@ odlc_status lower_softmax(struct lower *l)
     TRY(lower_axis(l, "axis", axis_attr, shape.rank, &axis));
     if (l->version >= 13 || shape_count_range(&shape, axis + 1, shape.rank) == 1)
         return softmax(l, x, axis, lower_out_name(l, 0), &l->out[0]);
-    struct shape matrix = SHAPE((int64_t)shape_count_range(&shape, 0, axis),
-                                (int64_t)shape_count_range(&shape, axis, shape.rank));
+    struct shape matrix =
+        SHAPE((int64_t)shape_count_range(&shape, 0, axis), (int64_t)shape_count_range(&shape, axis, shape.rank));
     tensor_id flat, result;
     TRY(build_reshape(l->b, x, &matrix, step_name(l, "flat"), &flat));
     TRY(softmax(l, flat, 1, step_name(l, "matrix"), &result));

@@ -156,8 +156,7 @@ odlc_status lower_flatten(struct lower *l)
         at = in->rank;
     else
         TRY(lower_axis(l, "axis", axis, in->rank, &at));
-    struct shape shape =
-        SHAPE((int64_t)shape_count_range(in, 0, at), (int64_t)shape_count_range(in, at, in->rank));
+    struct shape shape = SHAPE((int64_t)shape_count_range(in, 0, at), (int64_t)shape_count_range(in, at, in->rank));
     return reshape_to(l, &shape);
 }
 
@@ -172,8 +171,7 @@ odlc_status lower_squeeze(struct lower *l)
     for (uint32_t i = 0; i < count; i++) {
         drop |= 1u << axes[i];
         if (in->dims[axes[i]] != 1)
-            return lower_invalid(l, "axes", NULL, "axis %u of %s is not 1", axes[i],
-                                 shape_text(l->diags->arena, in));
+            return lower_invalid(l, "axes", NULL, "axis %u of %s is not 1", axes[i], shape_text(l->diags->arena, in));
     }
     struct shape shape = {.rank = 0};
     for (uint32_t i = 0; i < in->rank; i++)
@@ -291,8 +289,8 @@ static odlc_status split_sizes(const struct lower *l, int64_t dim, int64_t *size
             return lower_invalid(l, "split", NULL, "part %u has the size %lld", i, (long long)given[i]);
     }
     if (sum != dim)
-        return lower_invalid(l, "split", NULL, "the parts have %lld elements in all, the axis has %lld",
-                             (long long)sum, (long long)dim);
+        return lower_invalid(l, "split", NULL, "the parts have %lld elements in all, the axis has %lld", (long long)sum,
+                             (long long)dim);
     return ODLC_OK;
 }
 

@@ -49,8 +49,8 @@ static odlc_status read_kernel(const struct lower *l, const struct shape *weight
         if (kernel && kernel[i] != s->kernel[i])
             return lower_invalid(l, "kernel_shape", NULL, "kernel_shape has %lld where the weights are %s",
                                  (long long)kernel[i], shape_text(l->diags->arena, weights));
-        if (s->kernel[i] < 1)
-            return lower_invalid(l, NULL, NULL, "the weights are empty");
+        if (s->kernel[i] < 1 || s->kernel[i] > VALUE_MAX)
+            return lower_invalid(l, NULL, NULL, "a kernel of %lld elements is not possible", (long long)s->kernel[i]);
     }
     return ODLC_OK;
 }
@@ -75,6 +75,8 @@ odlc_status spatial_read(const struct lower *l, const struct shape *weights, str
     if (s->auto_pad == PAD_NOTSET)
         TRY(read_list(l, "pads", 2 * s->axes, 0, &pads));
     for (uint32_t i = 0; i < s->axes; i++) {
+        if (in->dims[i + 2] > VALUE_MAX)
+            return lower_unsupported(l, NULL, NULL, "the input is too large");
         s->in[i] = in->dims[i + 2];
         s->stride[i] = strides ? strides[i] : 1;
         s->dilation[i] = dilations ? dilations[i] : 1;
@@ -82,6 +84,23 @@ odlc_status spatial_read(const struct lower *l, const struct shape *weights, str
         s->pad[i][1] = pads ? pads[s->axes + i] : 0;
     }
     return ODLC_OK;
+}
+
+void spatial_prepend(struct spatial *s)
+{
+    struct spatial tail = *s;
+    s->axes++;
+    s->in[0] = s->kernel[0] = s->stride[0] = s->dilation[0] = 1;
+    s->pad[0][0] = s->pad[0][1] = s->output_padding[0] = 0;
+    for (uint32_t i = 1; i < s->axes; i++) {
+        s->in[i] = tail.in[i - 1];
+        s->kernel[i] = tail.kernel[i - 1];
+        s->stride[i] = tail.stride[i - 1];
+        s->dilation[i] = tail.dilation[i - 1];
+        s->pad[i][0] = tail.pad[i - 1][0];
+        s->pad[i][1] = tail.pad[i - 1][1];
+        s->output_padding[i] = tail.output_padding[i - 1];
+    }
 }
 
 int64_t spatial_reach(const struct spatial *s, uint32_t axis)
@@ -137,18 +156,6 @@ static const char *line_name(const struct lower *l, const char *suffix)
     return arena_printf(l->arena, "%s%s", fw_node_label(l->node), suffix);
 }
 
-/* A line is an image of height 1. */
-static void add_height(struct spatial *s)
-{
-    *s = (struct spatial){.axes = 2,
-                          .auto_pad = s->auto_pad,
-                          .in = {1, s->in[0]},
-                          .kernel = {1, s->kernel[0]},
-                          .stride = {1, s->stride[0]},
-                          .dilation = {1, s->dilation[0]},
-                          .pad = {{0, 0}, {s->pad[0][0], s->pad[0][1]}}};
-}
-
 odlc_status image_enter(struct lower *l, struct spatial *s, tensor_id *image)
 {
     tensor_id x = l->in[0];
@@ -157,7 +164,7 @@ odlc_status image_enter(struct lower *l, struct spatial *s, tensor_id *image)
         struct shape shape = SHAPE(dims[0], dims[1], 1, dims[2]);
         TRY(build_reshape(l->b, x, &shape, line_name(l, "_reshape_to_2d"), &x));
         if (s)
-            add_height(s);
+            spatial_prepend(s);
     }
     return build_to_channels_last(l->b, x, image);
 }
@@ -168,15 +175,27 @@ void image_op(struct lower *l, const char *op, tensor_id image)
     build_in(l->b, image);
 }
 
+/* [N, 1, H, W, C] → [N, H, W, C] where the model has no depth. */
+static odlc_status drop_depth(struct lower *l, tensor_id *y)
+{
+    const struct shape *in = &build_type(l->b, *y)->shape;
+    if (in->rank != 5 || build_rank(l->b, l->in[0]) == 5)
+        return ODLC_OK;
+    struct shape image = SHAPE(in->dims[0], in->dims[2], in->dims[3], in->dims[4]);
+    return build_reshape(l->b, *y, &image, step_name(l, "2d"), y);
+}
+
 odlc_status image_leave(struct lower *l)
 {
     tensor_id y;
-    if (!is_line(l)) {
-        TRY(build_end(l->b, step_name(l, "nhwc"), &y));
-        return build_to_channels_first(l->b, y, lower_out_name(l, 0), &l->out[0]);
-    }
-    TRY(build_end(l->b, line_name(l, "_intermediate"), &y));
-    TRY(build_to_channels_first(l->b, y, line_name(l, "_intermediate.nchw"), &y));
+    bool line = is_line(l);
+    TRY(build_end(l->b, line ? line_name(l, "_intermediate") : step_name(l, "nhwc"), &y));
+    TRY(drop_depth(l, &y));
+    const char *name = line ? line_name(l, "_intermediate.nchw") : lower_out_name(l, 0);
+    TRY(build_to_channels_first(l->b, y, name, &y));
+    l->out[0] = y;
+    if (!line)
+        return ODLC_OK;
     const int64_t *dims = build_type(l->b, y)->shape.dims;
     int64_t shape[] = {dims[0], dims[1], dims[3]};
     build_op(l->b, "Reshape", line_name(l, "_intermediate"));

@@ -14,12 +14,16 @@ struct spatial {
     enum auto_pad auto_pad;
     int64_t in[SPATIAL_MAX];
     int64_t kernel[SPATIAL_MAX], stride[SPATIAL_MAX], dilation[SPATIAL_MAX];
-    int64_t pad[SPATIAL_MAX][2]; /* before, after; those of auto_pad once spatial_auto_pad has run */
+    int64_t pad[SPATIAL_MAX][2];         /* before, after; those of auto_pad once spatial_auto_pad has run */
+    int64_t output_padding[SPATIAL_MAX]; /* of transposed convolutions; 0 for others */
 };
 
 /* Reads kernel_shape, strides, dilations, pads and auto_pad of a node whose input 0 is [N, C, spatial axes…]. `weights` (or NULL)
  * gives the kernel's extents, which kernel_shape must then repeat if it is there. */
 odlc_status spatial_read(const struct lower *l, const struct shape *weights, struct spatial *s) MUST_USE;
+
+/* Puts an axis of extent 1 before the others. */
+void spatial_prepend(struct spatial *s);
 
 /* The part of an axis that one window spans. */
 int64_t spatial_reach(const struct spatial *s, uint32_t axis);
@@ -41,7 +45,7 @@ void spatial_dilation_param(struct build *b, const struct spatial *s);
 odlc_status image_enter(struct lower *l, struct spatial *s, tensor_id *image) MUST_USE;
 /* Starts the op that works on the image. */
 void image_op(struct lower *l, const char *op, tensor_id image);
-/* Ends it and makes its result output 0 of the ONNX node. */
+/* Ends it and makes its result output 0 of the ONNX node; the depth of 1 of a result that has one axis too many is dropped. */
 odlc_status image_leave(struct lower *l) MUST_USE;
 
 #endif

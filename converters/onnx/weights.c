@@ -26,7 +26,7 @@ odlc_status lower_weights(struct lower *l, uint32_t i, tensor_id in, const struc
         return ODLC_OK;
     }
     /* The name goes to the order that the container stores; the model's own order stays for whoever else reads it. */
-    if (namesake != NO_TENSOR && graph_tensor(g, namesake)->kind == TENSOR_STATIC)
+    if (namesake != NO_TENSOR && namesake == l->in[i])
         graph_rename_tensor(g, namesake, graph_free_tensor_name(g, arena_printf(l->arena, "%s.unpermuted", name)));
     *out = graph_add_constant(g, name, dtype, &view);
     return ODLC_OK;

@@ -9,8 +9,8 @@
 odlc_status eval_node(const struct node *n, const struct buffer *in, struct buffer *out, struct arena *scratch,
                       struct diags *diags) MUST_USE;
 
-/* The elements as floats, doubles or int64 (`to`), dequantized where the buffer has encodings; in scratch, or the buffer itself when
- * nothing changes. */
+/* The elements as floats, doubles or int64 (`to`), dequantized where the buffer has encodings; in scratch, or the
+ * buffer itself when nothing changes. */
 struct buffer buffer_widen(const struct buffer *b, enum dtype to, struct arena *scratch);
 /* The way back: fills b->data from a wide buffer of the same shape, quantizing (saturating) where b has encodings. */
 void buffer_narrow(const struct buffer *wide, struct buffer *b, struct arena *scratch);

@@ -58,52 +58,52 @@ static double float_modulo(double a, double b)
 
 /* ---- kernels ---- */
 
-#define ARITHMETIC(X)                                                                 \
-    X(Add, 0, a + b, wrap_add(a, b))                                                  \
-    X(Divide, 2, a / b, int_divide(a, b))                                             \
-    X(FloorDiv, 4, floor(a / b), int_floor_divide(a, b))                              \
-    X(Fmod, 5, fmod(a, b), int_remainder(a, b))                                       \
-    X(Maximum, 10, a > b || a != a ? a : b, a > b ? a : b)                            \
-    X(Minimum, 11, a < b || a != a ? a : b, a < b ? a : b)                            \
-    X(Mod, 12, float_modulo(a, b), int_modulo(a, b))                                  \
-    X(Multiply, 13, a *b, wrap_multiply(a, b))                                        \
+#define ARITHMETIC(X)                                                                                    \
+    X(Add, 0, a + b, wrap_add(a, b))                                                                     \
+    X(Divide, 2, a / b, int_divide(a, b))                                                                \
+    X(FloorDiv, 4, floor(a / b), int_floor_divide(a, b))                                                 \
+    X(Fmod, 5, fmod(a, b), int_remainder(a, b))                                                          \
+    X(Maximum, 10, a > b || a != a ? a : b, a > b ? a : b)                                               \
+    X(Minimum, 11, a < b || a != a ? a : b, a < b ? a : b)                                               \
+    X(Mod, 12, float_modulo(a, b), int_modulo(a, b))                                                     \
+    X(Multiply, 13, (a * b), wrap_multiply(a, b))                                                           \
     X(SquaredDifference, 17, (a - b) * (a - b), wrap_multiply(wrap_subtract(a, b), wrap_subtract(a, b))) \
     X(Subtract, 18, a - b, wrap_subtract(a, b))
 
-#define COMPARISONS(X)       \
-    X(Equal, 3, a == b)      \
-    X(Greater, 6, a > b)     \
+#define COMPARISONS(X)         \
+    X(Equal, 3, a == b)        \
+    X(Greater, 6, a > b)       \
     X(GreaterEqual, 7, a >= b) \
-    X(Less, 8, a < b)        \
-    X(LessEqual, 9, a <= b)  \
+    X(Less, 8, a < b)          \
+    X(LessEqual, 9, a <= b)    \
     X(NotEqual, 14, a != b)
 
-#define LOGICAL(X)      \
-    X(And, 1, a && b)   \
-    X(Or, 15, a || b)   \
+#define LOGICAL(X)    \
+    X(And, 1, (a && b))  \
+    X(Or, 15, (a || b)) \
     X(Xor, 19, !a != !b)
 
-#define DEFINE_ARITHMETIC(name, code, float_expr, int_expr)          \
-    SPAN_BINARY(name##_floats, double, double, double, float_expr)   \
-    SPAN_BINARY(name##_ints, int64_t, int64_t, int64_t, int_expr)    \
-    static odlc_status run_##name(const struct kernel *k)            \
-    {                                                                \
-        return walk_by_class(k, name##_floats, name##_ints);         \
+#define DEFINE_ARITHMETIC(name, code, float_expr, int_expr)        \
+    SPAN_BINARY(name##_floats, double, double, double, float_expr) \
+    SPAN_BINARY(name##_ints, int64_t, int64_t, int64_t, int_expr)  \
+    static odlc_status run_##name(const struct kernel *k)          \
+    {                                                              \
+        return walk_by_class(k, name##_floats, name##_ints);       \
     }
 
-#define DEFINE_COMPARISON(name, code, expr)                          \
-    SPAN_BINARY(name##_floats, int64_t, double, double, expr)        \
-    SPAN_BINARY(name##_ints, int64_t, int64_t, int64_t, expr)        \
-    static odlc_status run_##name(const struct kernel *k)            \
-    {                                                                \
-        return walk_by_class(k, name##_floats, name##_ints);         \
+#define DEFINE_COMPARISON(name, code, expr)                   \
+    SPAN_BINARY(name##_floats, int64_t, double, double, expr) \
+    SPAN_BINARY(name##_ints, int64_t, int64_t, int64_t, expr) \
+    static odlc_status run_##name(const struct kernel *k)     \
+    {                                                         \
+        return walk_by_class(k, name##_floats, name##_ints);  \
     }
 
-#define DEFINE_LOGICAL(name, code, expr)                             \
-    SPAN_BINARY(name##_bools, int64_t, int64_t, int64_t, expr)       \
-    static odlc_status run_##name(const struct kernel *k)            \
-    {                                                                \
-        return walk_by_class(k, NULL, name##_bools);                 \
+#define DEFINE_LOGICAL(name, code, expr)                       \
+    SPAN_BINARY(name##_bools, int64_t, int64_t, int64_t, expr) \
+    static odlc_status run_##name(const struct kernel *k)      \
+    {                                                          \
+        return walk_by_class(k, NULL, name##_bools);           \
     }
 
 ARITHMETIC(DEFINE_ARITHMETIC)
@@ -175,7 +175,8 @@ static odlc_status need_same_kind(const struct infer *c, const struct type *a, c
 {
     if (same_kind(a->dtype, b->dtype))
         return ODLC_OK;
-    return infer_error(c, "the operands' types %s and %s differ", dtype_info(a->dtype)->name, dtype_info(b->dtype)->name);
+    return infer_error(c, "the operands' types %s and %s differ", dtype_info(a->dtype)->name,
+                       dtype_info(b->dtype)->name);
 }
 
 static odlc_status infer_arithmetic(const struct infer *c)
@@ -243,27 +244,19 @@ static odlc_status infer_prelu(const struct infer *c)
     TRY(broadcast(c, &in->shape, &slope->shape, &both));
     /* A promoted scalar has rank 1 while its slope may be of any rank with one element. */
     if (shape_count(&both) != shape_count(&in->shape))
-        return infer_error(c, "the slope's shape %s does not broadcast to %s", shape_text(c->diags->arena, &slope->shape),
-                           shape_text(c->diags->arena, &in->shape));
+        return infer_error(c, "the slope's shape %s does not broadcast to %s",
+                           shape_text(c->diags->arena, &slope->shape), shape_text(c->diags->arena, &in->shape));
     return ODLC_OK;
 }
 
 /* ---- rows ---- */
 
-#define BINARY_ROW(op_name, code, types, run) \
-    {.name = op_name,                         \
-     .dlc_type = "Eltwise_Binary",            \
-     .selector = "eltwise_type",              \
-     .operation = code,                       \
-     .has_operation = true,                   \
-     .min_inputs = 2,                         \
-     .max_inputs = 2,                         \
-     .min_outputs = 1,                        \
-     .max_outputs = 1,                        \
-     .infer = types,                          \
-     .permute = permute_any,                  \
-     .compute = COMPUTE_WIDE,                 \
-     .kernel = run}
+#define BINARY_ROW(op_name, code, types, run)                                                                        \
+    {                                                                                                                \
+        .name = op_name, .dlc_type = "Eltwise_Binary", .selector = "eltwise_type", .operation = code,                \
+        .has_operation = true, .min_inputs = 2, .max_inputs = 2, .min_outputs = 1, .max_outputs = 1, .infer = types, \
+        .permute = permute_any, .compute = COMPUTE_WIDE, .kernel = run                                               \
+    }
 
 #define ARITHMETIC_ROW(name, code, float_expr, int_expr) \
     BINARY_ROW("ElementWise" #name, code, infer_arithmetic, run_##name),
@@ -272,7 +265,7 @@ static odlc_status infer_prelu(const struct infer *c)
 
 const struct op op_rows_eltwise[] = {
     ARITHMETIC(ARITHMETIC_ROW) COMPARISONS(COMPARISON_ROW) LOGICAL(LOGICAL_ROW)
-    BINARY_ROW("ElementWisePower", 16, infer_power, run_power),
+        BINARY_ROW("ElementWisePower", 16, infer_power, run_power),
     {.name = "ElementWiseSelect",
      .dlc_type = "Eltwise_Ternary",
      .selector = "eltwise_type",

@@ -254,9 +254,9 @@ static odlc_status run_scatter_elements(const struct kernel *k)
 /* The slices that coordinates of `depth` values name, after the batch axes. */
 struct slices {
     uint32_t batch_dims, depth;
-    uint64_t batches, per_batch; /* coordinates: per_batch of them for each batch */
-    uint64_t slice;              /* elements in one */
-    uint64_t batch_stride;       /* elements of data in one batch */
+    uint64_t per_batch;                        /* coordinates in one batch */
+    uint64_t slice;                            /* elements in one */
+    uint64_t batch_stride;                     /* elements of data in one batch */
     int64_t dims[MAX_RANK], strides[MAX_RANK]; /* of the axes that coordinates run over */
 };
 
@@ -275,7 +275,6 @@ static bool slices_of(const struct shape *data, const struct shape *indices, int
     shape_strides(data, strides);
     out->batch_dims = batch;
     out->depth = (uint32_t)depth;
-    out->batches = shape_count_range(data, 0, batch);
     out->per_batch = shape_count_range(indices, batch, indices->rank - 1);
     out->slice = shape_count_range(data, batch + out->depth, data->rank);
     out->batch_stride = shape_count_range(data, batch, data->rank);
@@ -512,13 +511,13 @@ static const struct param_def top_k_params[] = {
     {"largest", DT_BOOL, PARAM_DEFAULT, false, false, 1},
 };
 
-#define ROW(type, ins, outs, param_list, infer_rule, run)                                                          \
+#define ROW(type, ins, outs, param_list, infer_rule, run)                                                           \
     .name = type, .dlc_type = type, .min_inputs = ins, .max_inputs = ins, .min_outputs = outs, .max_outputs = outs, \
     .params = param_list, .n_params = COUNT_OF(param_list), .infer = infer_rule, .kernel = run
 
 const struct op op_rows_index[] = {
-    {ROW("Gather", 2, 1, gather_params, infer_gather, run_gather), .compute = COMPUTE_BYTES,
-     .permute = permute_gather, .permuted = 1},
+    {ROW("Gather", 2, 1, gather_params, infer_gather, run_gather), .compute = COMPUTE_BYTES, .permute = permute_gather,
+     .permuted = 1},
     {ROW("GatherElements", 2, 1, gather_elements_params, infer_gather_elements, run_gather_elements),
      .compute = COMPUTE_BYTES, .permute = permute_axis},
     {ROW("GatherNd", 2, 1, gather_nd_params, infer_gather_nd, run_gather_nd), .compute = COMPUTE_BYTES},

@@ -33,29 +33,28 @@ static double gelu(double x)
 }
 
 /* X(name, operation or -1, params, value at a with params p). */
-#define NEURONS(X)                                                            \
-    X(Elu, 0, alpha_params, a > 0 ? a : p->alpha * expm1(a))                  \
-    X(Gelu, 1, bound_params, gelu(a))                                         \
-    X(HardSigmoid, 2, hard_sigmoid_params, clamp(p->alpha * a + p->beta, 0, 1)) \
-    X(HardSwish, 3, bound_params, a * clamp(a + 3, 0, 6) / 6)                 \
-    X(ReluMinMax, 5, min_max_params, clamp(a, p->min, p->max))                \
-    X(Sigmoid, 6, bound_params, 1 / (1 + exp(-a)))                            \
-    X(ElementWiseSoftplus, 7, softplus_params, softplus(a, p))                \
-    X(Tanh, 8, bound_params, tanh(a))                                         \
-    X(Relu1, -1, bound_params, clamp(a, -1, 1))                               \
+#define NEURONS(X)                                                             \
+    X(Elu, 0, alpha_params, a > 0 ? a : p->alpha * expm1(a))                   \
+    X(Gelu, 1, bound_params, gelu(a))                                          \
+    X(HardSigmoid, 2, hard_sigmoid_params, clamp(p->alpha *a + p->beta, 0, 1)) \
+    X(HardSwish, 3, bound_params, a *clamp(a + 3, 0, 6) / 6)                   \
+    X(Sigmoid, 6, bound_params, 1 / (1 + exp(-a)))                             \
+    X(ElementWiseSoftplus, 7, softplus_params, softplus(a, p))                 \
+    X(Tanh, 8, bound_params, tanh(a))                                          \
+    X(Relu1, -1, bound_params, clamp(a, -1, 1))                                \
     X(Relu6, -1, bound_params, clamp(a, 0, 6))
 
-#define FLOAT_SPAN(name, expr)                                   \
-    static void name(const struct span *s, const void *user)     \
-    {                                                            \
-        const struct neuron *p = user;                           \
-        (void)p;                                                 \
-        double *out = s->data[0];                                \
-        const double *in = s->data[1];                           \
-        for (int64_t i = 0; i < s->count; i++) {                 \
-            double a = in[i];                                    \
-            out[i] = (expr);                                     \
-        }                                                        \
+#define FLOAT_SPAN(name, expr)                               \
+    static void name(const struct span *s, const void *user) \
+    {                                                        \
+        const struct neuron *p = user;                       \
+        (void)p;                                             \
+        double *out = s->data[0];                            \
+        const double *in = s->data[1];                       \
+        for (int64_t i = 0; i < s->count; i++) {             \
+            double a = in[i];                                \
+            out[i] = (expr);                                 \
+        }                                                    \
     }
 
 /* The largest float as a bound stands for none: it must not turn an infinity into a number. */
@@ -64,9 +63,19 @@ static double open_bound(double bound)
     return fabs(bound) >= FLT_MAX ? copysign(INFINITY, bound) : bound;
 }
 
-static odlc_status run_floats(const struct kernel *k, span_fn *fn)
+/* The nearest integer inside the bound; one that no int64 reaches stands for none. */
+static int64_t int_bound(double bound)
 {
-    if (k->in[0].dtype != DT_FLOAT64)
+    if (bound >= 0x1p63)
+        return INT64_MAX;
+    return bound > -0x1p63 ? (int64_t)bound : INT64_MIN;
+}
+
+/* ints NULL: the function is for real numbers only. */
+static odlc_status run_spans(const struct kernel *k, span_fn *floats, span_fn *ints)
+{
+    span_fn *fn = k->in[0].dtype == DT_FLOAT64 ? floats : ints;
+    if (!fn)
         return ODLC_ERR_UNSUPPORTED;
     const struct neuron p = {.alpha = node_float(k->node, "alpha", 1),
                              .beta = node_float(k->node, "beta", 1),
@@ -81,29 +90,43 @@ static odlc_status run_floats(const struct kernel *k, span_fn *fn)
     return ODLC_OK;
 }
 
-#define DEFINE_NEURON(name, code, params, expr)            \
-    FLOAT_SPAN(name##_floats, expr)                        \
-    static odlc_status run_##name(const struct kernel *k)  \
-    {                                                      \
-        return run_floats(k, name##_floats);               \
+#define DEFINE_NEURON(name, code, params, expr)           \
+    FLOAT_SPAN(name##_floats, expr)                       \
+    static odlc_status run_##name(const struct kernel *k) \
+    {                                                     \
+        return run_spans(k, name##_floats, NULL);         \
     }
 
 NEURONS(DEFINE_NEURON)
 
 FLOAT_SPAN(relu_floats, clamp(a, p->min, p->max))
-SPAN_UNARY(relu_ints, int64_t, int64_t, a > 0 ? a : 0)
+
+static void relu_ints(const struct span *s, const void *user)
+{
+    const struct neuron *p = user;
+    int64_t least = int_bound(ceil(p->min)), most = int_bound(floor(p->max));
+    int64_t *out = s->data[0];
+    const int64_t *in = s->data[1];
+    for (int64_t i = 0; i < s->count; i++)
+        out[i] = min_i64(max_i64(in[i], least), most);
+}
 
 static odlc_status run_relu(const struct kernel *k)
 {
-    return k->in[0].dtype == DT_FLOAT64 ? run_floats(k, relu_floats) : walk_by_class(k, NULL, relu_ints);
+    return run_spans(k, relu_floats, relu_ints);
 }
 
 /* ---- rows ---- */
 
-#define BOUNDS(bound_presence)                                                          \
-    {.name = "min_value", .dtype = DT_FLOAT32, .presence = bound_presence},             \
-    {.name = "max_value", .dtype = DT_FLOAT32, .presence = bound_presence}
-#define FLOAT_DEFAULT(param, value) {.name = param, .dtype = DT_FLOAT32, .presence = PARAM_DEFAULT, .def = value}
+#define BOUNDS(bound_presence)                                               \
+    {.name = "min_value", .dtype = DT_FLOAT32, .presence = bound_presence},  \
+    {                                                                        \
+        .name = "max_value", .dtype = DT_FLOAT32, .presence = bound_presence \
+    }
+#define FLOAT_DEFAULT(param, value)                                                 \
+    {                                                                               \
+        .name = param, .dtype = DT_FLOAT32, .presence = PARAM_DEFAULT, .def = value \
+    }
 
 /* Files carry min_value and max_value also where they say nothing new (dlc-v4-ops-seen.tsv: Relu). */
 static const struct param_def bound_params[] = {BOUNDS(PARAM_OPTIONAL)};
@@ -114,26 +137,17 @@ static const struct param_def hard_sigmoid_params[] = {FLOAT_DEFAULT("alpha", 0.
 static const struct param_def softplus_params[] = {FLOAT_DEFAULT("beta", 1.0), FLOAT_DEFAULT("threshold", -1.0),
                                                    BOUNDS(PARAM_OPTIONAL)};
 
-#define NEURON_ROW_OF(op_name, code, param_list, types, run) \
-    {.name = op_name,                                        \
-     .dlc_type = "Neuron",                                   \
-     .selector = "neuron_type",                              \
-     .operation = code,                                      \
-     .has_operation = (code) >= 0,                           \
-     .min_inputs = 1,                                        \
-     .max_inputs = 1,                                        \
-     .min_outputs = 1,                                       \
-     .max_outputs = 1,                                       \
-     .params = param_list,                                   \
-     .n_params = COUNT_OF(param_list),                       \
-     .infer = types,                                         \
-     .permute = permute_any,                                 \
-     .compute = COMPUTE_WIDE,                                \
-     .kernel = run}
+#define NEURON_ROW_OF(op_name, code, param_list, types, run)                                                \
+    {                                                                                                       \
+        .name = op_name, .dlc_type = "Neuron", .selector = "neuron_type", .operation = code,                \
+        .has_operation = (code) >= 0, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 1, \
+        .params = param_list, .n_params = COUNT_OF(param_list), .infer = types, .permute = permute_any,     \
+        .compute = COMPUTE_WIDE, .kernel = run                                                              \
+    }
 #define NEURON_ROW(name, code, params, expr) NEURON_ROW_OF(#name, code, params, infer_real, run_##name),
 
 const struct op op_rows_neuron[] = {
-    NEURONS(NEURON_ROW)
-    NEURON_ROW_OF("Relu", 4, bound_params, infer_numeric, run_relu),
+    NEURONS(NEURON_ROW) NEURON_ROW_OF("Relu", 4, bound_params, infer_numeric, run_relu),
+    NEURON_ROW_OF("ReluMinMax", 5, min_max_params, infer_numeric, run_relu),
 };
 const size_t op_rows_neuron_count = COUNT_OF(op_rows_neuron);

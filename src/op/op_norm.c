@@ -12,11 +12,11 @@
 /* ---- the common computation ---- */
 
 struct norm {
-    struct shape space;       /* the input, its axes grouped as needed */
-    uint32_t axes;            /* statistics are taken over these */
-    uint32_t weight_axes;     /* gamma and beta vary along these */
-    bool center, scale;       /* subtract the mean; divide by the deviation */
-    bool floor_sum;           /* divide by sqrt(max(sum of squares, epsilon)), not by sqrt(mean of squares + epsilon) */
+    struct shape space;   /* the input, its axes grouped as needed */
+    uint32_t axes;        /* statistics are taken over these */
+    uint32_t weight_axes; /* gamma and beta vary along these */
+    bool center, scale;   /* subtract the mean; divide by the deviation */
+    bool floor_sum;       /* divide by sqrt(max(sum of squares, epsilon)), not by sqrt(mean of squares + epsilon) */
     double epsilon;
     const struct buffer *gamma, *beta; /* NULL: 1 and 0 */
 };
@@ -187,10 +187,8 @@ static bool l2_axes(const struct node *n, uint32_t rank, uint32_t *mask)
 
 static odlc_status run_l2_norm(const struct kernel *k)
 {
-    struct norm n = {.space = k->in[0].shape,
-                     .scale = true,
-                     .floor_sum = true,
-                     .epsilon = node_float(k->node, "epsilon", 0)};
+    struct norm n = {
+        .space = k->in[0].shape, .scale = true, .floor_sum = true, .epsilon = node_float(k->node, "epsilon", 0)};
     if (!l2_axes(k->node, n.space.rank, &n.axes))
         return ODLC_ERR_UNSUPPORTED;
     return run_norm(k, &n);
@@ -366,39 +364,48 @@ static bool permute_over_axes(struct graph *g, struct node *n, const struct perm
     return true;
 }
 
+/* Without any param the axis is 0, wherever that is stored. */
 static bool permute_l2_norm(struct graph *g, struct node *n, const struct perm *perm, struct perm *out)
 {
     uint32_t axes;
     if (!l2_axes(n, perm->rank, &axes))
         return false;
-    if (!node_param(n, "axes")) {
-        uint32_t axis = 0;
-        (void)node_axis(n, 0, perm->rank, &axis);
-        node_set_int(g, n, "axis", perm_find(perm, axis));
-    } else {
-        permute_axes_param(g, n, perm);
-    }
     *out = *perm;
+    if (node_param(n, "axes"))
+        permute_axes_param(g, n, perm);
+    else
+        node_set_int(g, n, "axis", perm_find(perm, (uint32_t)node_int(n, "axis", 0)));
     return true;
 }
 
 /* ---- rows ---- */
 
-#define FLOAT_PARAM(param, value) {.name = param, .dtype = DT_FLOAT32, .presence = PARAM_DEFAULT, .def = value}
-#define INT_PARAM(param, type, value) {.name = param, .dtype = type, .presence = PARAM_DEFAULT, .def = value}
-#define AXES(needed) {.name = "axes", .dtype = DT_UINT32, .presence = needed, .is_tensor = true}
+#define FLOAT_PARAM(param, value)                                                   \
+    {                                                                               \
+        .name = param, .dtype = DT_FLOAT32, .presence = PARAM_DEFAULT, .def = value \
+    }
+#define INT_PARAM(param, type, value)                                         \
+    {                                                                         \
+        .name = param, .dtype = type, .presence = PARAM_DEFAULT, .def = value \
+    }
+#define AXES(needed)                                                              \
+    {                                                                             \
+        .name = "axes", .dtype = DT_UINT32, .presence = needed, .is_tensor = true \
+    }
 
-static const struct param_def instance_norm_params[] = {
-    FLOAT_PARAM("epsilon", 1e-12), INT_PARAM("mode", DT_UINT32, 0), INT_PARAM("normalize_variance", DT_BOOL, 1),
-    INT_PARAM("region", DT_UINT32, 0)};
+static const struct param_def instance_norm_params[] = {FLOAT_PARAM("epsilon", 1e-12), INT_PARAM("mode", DT_UINT32, 0),
+                                                        INT_PARAM("normalize_variance", DT_BOOL, 1),
+                                                        INT_PARAM("region", DT_UINT32, 0)};
 static const struct param_def layer_norm_params[] = {AXES(PARAM_REQUIRED), FLOAT_PARAM("epsilon", 0.001)};
 static const struct param_def rms_norm_params[] = {AXES(PARAM_REQUIRED), FLOAT_PARAM("epsilon", 1e-6)};
 static const struct param_def group_norm_params[] = {
     {.name = "epsilon", .dtype = DT_FLOAT32, .presence = PARAM_REQUIRED},
     {.name = "group", .dtype = DT_UINT32, .presence = PARAM_REQUIRED}};
-static const struct param_def l2_norm_params[] = {
-    AXES(PARAM_OPTIONAL), {.name = "axis", .dtype = DT_UINT32, .presence = PARAM_OPTIONAL}, FLOAT_PARAM("epsilon", 1e-12)};
-static const struct param_def lrn_params[] = {FLOAT_PARAM("alpha", 1.0), FLOAT_PARAM("beta", 0.5),
+static const struct param_def l2_norm_params[] = {AXES(PARAM_OPTIONAL),
+                                                  {.name = "axis", .dtype = DT_UINT32, .presence = PARAM_OPTIONAL},
+                                                  FLOAT_PARAM("epsilon", 1e-12)};
+static const struct param_def lrn_params[] = {FLOAT_PARAM("alpha", 1.0),
+                                              FLOAT_PARAM("beta", 0.5),
                                               FLOAT_PARAM("bias", 1.0),
                                               {.name = "radius", .dtype = DT_INT32, .presence = PARAM_REQUIRED},
                                               INT_PARAM("region", DT_UINT32, 0)};
@@ -408,21 +415,70 @@ static const struct param_def lrn_params[] = {FLOAT_PARAM("alpha", 1.0), FLOAT_P
 #define WEIGHTS (1u << 1 | 1u << 2)
 
 const struct op op_rows_norm[] = {
-    {.name = "Batchnorm", .dlc_type = "Batchnorm", .min_inputs = 2, .max_inputs = 3, OUT_ONE,
-     .infer = infer_batchnorm, .weights = WEIGHTS, .kernel = run_batchnorm},
-    {.name = "GroupNorm", .dlc_type = "GroupNorm", .min_inputs = 1, .max_inputs = 3, OUT_ONE,
-     PARAMS(group_norm_params), .infer = infer_group_norm, .weights = WEIGHTS, .kernel = run_group_norm},
-    {.name = "InstanceNorm", .dlc_type = "InstanceNorm", .min_inputs = 2, .max_inputs = 3, OUT_ONE,
-     PARAMS(instance_norm_params), .infer = infer_instance_norm, .weights = WEIGHTS, .kernel = run_instance_norm},
-    {.name = "L2Norm", .dlc_type = "L2Norm", .min_inputs = 1, .max_inputs = 1, OUT_ONE, PARAMS(l2_norm_params),
-     .infer = infer_l2_norm, .permute = permute_l2_norm, .kernel = run_l2_norm},
-    {.name = "LayerNorm", .dlc_type = "LayerNorm", .min_inputs = 1, .max_inputs = 3, OUT_ONE,
-     PARAMS(layer_norm_params), .infer = infer_over_axes, .permute = permute_over_axes, .permuted = 1u << 0,
-     .weights = WEIGHTS, .kernel = run_layer_norm},
-    {.name = "Lrn", .dlc_type = "Lrn", .min_inputs = 1, .max_inputs = 1, OUT_ONE, PARAMS(lrn_params),
-     .infer = infer_lrn, .kernel = run_lrn},
-    {.name = "RmsNorm", .dlc_type = "RmsNorm", .min_inputs = 1, .max_inputs = 3, OUT_ONE, PARAMS(rms_norm_params),
-     .infer = infer_over_axes, .permute = permute_over_axes, .permuted = 1u << 0, .weights = WEIGHTS,
+    {.name = "Batchnorm",
+     .dlc_type = "Batchnorm",
+     .min_inputs = 2,
+     .max_inputs = 3,
+     OUT_ONE,
+     .infer = infer_batchnorm,
+     .weights = WEIGHTS,
+     .kernel = run_batchnorm},
+    {.name = "GroupNorm",
+     .dlc_type = "GroupNorm",
+     .min_inputs = 1,
+     .max_inputs = 3,
+     OUT_ONE,
+     PARAMS(group_norm_params),
+     .infer = infer_group_norm,
+     .weights = WEIGHTS,
+     .kernel = run_group_norm},
+    {.name = "InstanceNorm",
+     .dlc_type = "InstanceNorm",
+     .min_inputs = 2,
+     .max_inputs = 3,
+     OUT_ONE,
+     PARAMS(instance_norm_params),
+     .infer = infer_instance_norm,
+     .weights = WEIGHTS,
+     .kernel = run_instance_norm},
+    {.name = "L2Norm",
+     .dlc_type = "L2Norm",
+     .min_inputs = 1,
+     .max_inputs = 1,
+     OUT_ONE,
+     PARAMS(l2_norm_params),
+     .infer = infer_l2_norm,
+     .permute = permute_l2_norm,
+     .kernel = run_l2_norm},
+    {.name = "LayerNorm",
+     .dlc_type = "LayerNorm",
+     .min_inputs = 1,
+     .max_inputs = 3,
+     OUT_ONE,
+     PARAMS(layer_norm_params),
+     .infer = infer_over_axes,
+     .permute = permute_over_axes,
+     .permuted = 1u << 0,
+     .weights = WEIGHTS,
+     .kernel = run_layer_norm},
+    {.name = "Lrn",
+     .dlc_type = "Lrn",
+     .min_inputs = 1,
+     .max_inputs = 1,
+     OUT_ONE,
+     PARAMS(lrn_params),
+     .infer = infer_lrn,
+     .kernel = run_lrn},
+    {.name = "RmsNorm",
+     .dlc_type = "RmsNorm",
+     .min_inputs = 1,
+     .max_inputs = 3,
+     OUT_ONE,
+     PARAMS(rms_norm_params),
+     .infer = infer_over_axes,
+     .permute = permute_over_axes,
+     .permuted = 1u << 0,
+     .weights = WEIGHTS,
      .kernel = run_rms_norm},
 };
 const size_t op_rows_norm_count = COUNT_OF(op_rows_norm);

@@ -8,25 +8,25 @@
 
 /* ---- reductions: the result's buffer is the accumulator, double or int64 ---- */
 
-#define ACCUMULATE(name, type, expr)                             \
-    static void name(const struct span *s, const void *user)     \
-    {                                                            \
-        (void)user;                                              \
-        type *out = s->data[0];                                  \
-        const type *in = s->data[1];                             \
-        if (s->step[0] == 0) {                                   \
-            type acc = *out;                                     \
-            for (int64_t i = 0; i < s->count; i++) {             \
-                type a = in[i];                                  \
-                acc = (expr);                                    \
-            }                                                    \
-            *out = acc;                                          \
-        } else {                                                 \
-            for (int64_t i = 0; i < s->count; i++) {             \
-                type a = in[i], acc = out[i];                    \
-                out[i] = (expr);                                 \
-            }                                                    \
-        }                                                        \
+#define ACCUMULATE(name, type, expr)                         \
+    static void name(const struct span *s, const void *user) \
+    {                                                        \
+        (void)user;                                          \
+        type *out = s->data[0];                              \
+        const type *in = s->data[1];                         \
+        if (s->step[0] == 0) {                               \
+            type acc = *out;                                 \
+            for (int64_t i = 0; i < s->count; i++) {         \
+                type a = in[i];                              \
+                acc = (expr);                                \
+            }                                                \
+            *out = acc;                                      \
+        } else {                                             \
+            for (int64_t i = 0; i < s->count; i++) {         \
+                type a = in[i], acc = out[i];                \
+                out[i] = (expr);                             \
+            }                                                \
+        }                                                    \
     }
 
 ACCUMULATE(max_floats, double, a > acc || a != a ? a : acc)
@@ -35,7 +35,7 @@ ACCUMULATE(min_floats, double, a < acc || a != a ? a : acc)
 ACCUMULATE(min_ints, int64_t, a < acc ? a : acc)
 ACCUMULATE(sum_floats, double, acc + a)
 ACCUMULATE(sum_ints, int64_t, wrap_add(acc, a))
-ACCUMULATE(product_floats, double, acc *a)
+ACCUMULATE(product_floats, double, (acc * a))
 ACCUMULATE(product_ints, int64_t, wrap_multiply(acc, a))
 ACCUMULATE(sum_square_floats, double, acc + a * a)
 ACCUMULATE(sum_square_ints, int64_t, wrap_add(acc, wrap_multiply(a, a)))
@@ -158,19 +158,19 @@ static bool axis_loop(const struct kernel *k, struct axis_loop *out)
 }
 
 /* The first of equal extremes counts. */
-#define FIND_BEST(name, type, better)                                                        \
-    static void name(const struct axis_loop *l, const type *in, int64_t *out)                \
-    {                                                                                        \
-        for (int64_t o = 0; o < l->outer; o++) {                                             \
-            for (int64_t i = 0; i < l->inner; i++) {                                         \
-                const type *line = in + o * l->along * l->inner + i;                         \
-                int64_t best = 0;                                                            \
-                for (int64_t j = 1; j < l->along; j++)                                       \
-                    if (line[j * l->inner] better line[best * l->inner])                     \
-                        best = j;                                                            \
-                out[o * l->inner + i] = best;                                                \
-            }                                                                                \
-        }                                                                                    \
+#define FIND_BEST(name, type, better)                                         \
+    static void name(const struct axis_loop *l, const type *in, int64_t *out) \
+    {                                                                         \
+        for (int64_t o = 0; o < l->outer; o++) {                              \
+            for (int64_t i = 0; i < l->inner; i++) {                          \
+                const type *line = in + o * l->along * l->inner + i;          \
+                int64_t best = 0;                                             \
+                for (int64_t j = 1; j < l->along; j++)                        \
+                    if (line[j * l->inner] better line[best * l->inner])      \
+                        best = j;                                             \
+                out[o * l->inner + i] = best;                                 \
+            }                                                                 \
+        }                                                                     \
     }
 
 FIND_BEST(argmax_floats, double, >)
@@ -229,19 +229,19 @@ static bool permute_arg(struct graph *g, struct node *n, const struct perm *perm
 
 /* ---- CumulativeSum ---- */
 
-#define RUNNING_SUM(name, type, add)                                                         \
+#define RUNNING_SUM(name, type, add)                                                                     \
     static void name(const struct axis_loop *l, bool exclusive, bool reverse, const type *in, type *out) \
-    {                                                                                        \
-        for (int64_t line = 0; line < l->outer * l->inner; line++) {                         \
-            int64_t base = line / l->inner * l->along * l->inner + line % l->inner;          \
-            type sum = 0;                                                                    \
-            for (int64_t j = 0; j < l->along; j++) {                                         \
-                int64_t at = base + (reverse ? l->along - 1 - j : j) * l->inner;             \
-                type with = add(sum, in[at]);                                                \
-                out[at] = exclusive ? sum : with;                                            \
-                sum = with;                                                                  \
-            }                                                                                \
-        }                                                                                    \
+    {                                                                                                    \
+        for (int64_t line = 0; line < l->outer * l->inner; line++) {                                     \
+            int64_t base = line / l->inner * l->along * l->inner + line % l->inner;                      \
+            type sum = 0;                                                                                \
+            for (int64_t j = 0; j < l->along; j++) {                                                     \
+                int64_t at = base + (reverse ? l->along - 1 - j : j) * l->inner;                         \
+                type with = add(sum, in[at]);                                                            \
+                out[at] = exclusive ? sum : with;                                                        \
+                sum = with;                                                                              \
+            }                                                                                            \
+        }                                                                                                \
     }
 
 static double float_add(double a, double b)
@@ -276,7 +276,10 @@ static odlc_status infer_cumulative_sum(const struct infer *c)
 
 /* ---- rows ---- */
 
-#define KEEP_DIMS {.name = "keep_dims", .dtype = DT_BOOL, .presence = PARAM_DEFAULT}
+#define KEEP_DIMS                                                        \
+    {                                                                    \
+        .name = "keep_dims", .dtype = DT_BOOL, .presence = PARAM_DEFAULT \
+    }
 
 static const struct param_def reduce_params[] = {
     {.name = "axes", .dtype = DT_UINT32, .presence = PARAM_REQUIRED, .is_tensor = true}, KEEP_DIMS};
@@ -287,22 +290,13 @@ static const struct param_def cumulative_sum_params[] = {
     {.name = "exclusive", .dtype = DT_BOOL, .presence = PARAM_DEFAULT},
     {.name = "reverse", .dtype = DT_BOOL, .presence = PARAM_DEFAULT}};
 
-#define ROW(op_name, type, select, param_list, types, axes, run) \
-    {.name = op_name,                                            \
-     .dlc_type = type,                                           \
-     .selector = select,                                         \
-     .min_inputs = 1,                                            \
-     .max_inputs = 1,                                            \
-     .min_outputs = 1,                                           \
-     .max_outputs = 1,                                           \
-     .params = param_list,                                       \
-     .n_params = COUNT_OF(param_list),                           \
-     .infer = types,                                             \
-     .permute = axes,                                            \
-     .compute = COMPUTE_WIDE,                                    \
-     .kernel = run}
-#define REDUCE_ROW(op_name, run) \
-    ROW(op_name, "Reduce", "reduce_type", reduce_params, infer_reduce, permute_reduce, run)
+#define ROW(op_name, type, select, param_list, types, axes, run)                                                   \
+    {                                                                                                              \
+        .name = op_name, .dlc_type = type, .selector = select, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, \
+        .max_outputs = 1, .params = param_list, .n_params = COUNT_OF(param_list), .infer = types, .permute = axes, \
+        .compute = COMPUTE_WIDE, .kernel = run                                                                     \
+    }
+#define REDUCE_ROW(op_name, run) ROW(op_name, "Reduce", "reduce_type", reduce_params, infer_reduce, permute_reduce, run)
 #define ARG_ROW(op_name, run) ROW(op_name, "Arg", "arg_type", arg_params, infer_arg, permute_arg, run)
 
 const struct op op_rows_reduce[] = {

@@ -243,11 +243,11 @@ static const struct param_def split_params[] = {{"axis", DT_UINT32, PARAM_REQUIR
 static const struct param_def tile_params[] = {{"multiples", DT_UINT32, PARAM_REQUIRED, true, false, 0}};
 static const struct param_def transpose_params[] = {{"perm", DT_UINT32, PARAM_REQUIRED, true, false, 0}};
 
-#define ROW(type, n_in, n_out, param_list, infer_rule, axis_rule, run)                                              \
-    {                                                                                                               \
+#define ROW(type, n_in, n_out, param_list, infer_rule, axis_rule, run)                                               \
+    {                                                                                                                \
         .name = type, .dlc_type = type, .min_inputs = 1, .max_inputs = n_in, .min_outputs = 1, .max_outputs = n_out, \
-        .params = param_list, .n_params = COUNT_OF(param_list), .infer = infer_rule, .permute = axis_rule,          \
-        .compute = COMPUTE_BYTES, .kernel = run                                                                     \
+        .params = param_list, .n_params = COUNT_OF(param_list), .infer = infer_rule, .permute = axis_rule,           \
+        .compute = COMPUTE_BYTES, .kernel = run                                                                      \
     }
 
 const struct op op_rows_shape[] = {

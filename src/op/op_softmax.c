@@ -83,25 +83,21 @@ static bool permute_softmax(struct graph *g, struct node *n, const struct perm *
     return permute_axis(g, n, perm, out);
 }
 
-#define BETA {.name = "beta", .dtype = DT_FLOAT32, .presence = PARAM_DEFAULT, .def = 1.0}
-static const struct param_def softmax_params[] = {
-    {.name = "axis", .dtype = DT_UINT32, .presence = PARAM_OPTIONAL}, BETA};
-static const struct param_def log_softmax_params[] = {
-    {.name = "axis", .dtype = DT_UINT32, .presence = PARAM_REQUIRED}, BETA};
+#define BETA                                                                       \
+    {                                                                              \
+        .name = "beta", .dtype = DT_FLOAT32, .presence = PARAM_DEFAULT, .def = 1.0 \
+    }
+static const struct param_def softmax_params[] = {{.name = "axis", .dtype = DT_UINT32, .presence = PARAM_OPTIONAL},
+                                                  BETA};
+static const struct param_def log_softmax_params[] = {{.name = "axis", .dtype = DT_UINT32, .presence = PARAM_REQUIRED},
+                                                      BETA};
 
-#define ROW(op_name, param_list, kernel_function) \
-    {.name = op_name,                             \
-     .dlc_type = op_name,                         \
-     .min_inputs = 1,                             \
-     .max_inputs = 1,                             \
-     .min_outputs = 1,                            \
-     .max_outputs = 1,                            \
-     .params = param_list,                        \
-     .n_params = COUNT_OF(param_list),            \
-     .infer = infer_softmax,                      \
-     .permute = permute_softmax,                  \
-     .compute = COMPUTE_WIDE,                     \
-     .kernel = kernel_function}
+#define ROW(op_name, param_list, kernel_function)                                                                   \
+    {                                                                                                               \
+        .name = op_name, .dlc_type = op_name, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 1, \
+        .params = param_list, .n_params = COUNT_OF(param_list), .infer = infer_softmax, .permute = permute_softmax, \
+        .compute = COMPUTE_WIDE, .kernel = kernel_function                                                          \
+    }
 
 const struct op op_rows_softmax[] = {
     ROW("LogSoftmax", log_softmax_params, run_log_softmax),

@@ -9,39 +9,39 @@
 /* ---- kernels ---- */
 
 /* Numbers of any class. */
-#define NUMERIC(X)                                                            \
-    X(Abs, 0, fabs(a), a < 0 ? wrap_subtract(0, a) : a)                                 \
-    X(Neg, 8, -a, wrap_subtract(0, a))                                                  \
+#define NUMERIC(X)                                      \
+    X(Abs, 0, fabs(a), a < 0 ? wrap_subtract(0, a) : a) \
+    X(Neg, 8, -a, wrap_subtract(0, a))                  \
     X(Sign, 13, a != a ? a : (double)((a > 0) - (a < 0)), (a > 0) - (a < 0))
 
 /* rint: to nearest, halves to even, in the default rounding mode. */
-#define REAL(X)                  \
-    X(Asin, 1, asin(a))          \
-    X(Atan, 2, atan(a))          \
-    X(Ceil, 3, ceil(a))          \
-    X(Cos, 4, cos(a))            \
-    X(Exp, 5, exp(a))            \
-    X(Floor, 6, floor(a))        \
-    X(Log, 7, log(a))            \
-    X(Reciprocal, 10, 1 / a)     \
-    X(Round, 11, rint(a))        \
-    X(Rsqrt, 12, 1 / sqrt(a))    \
-    X(Sin, 14, sin(a))           \
+#define REAL(X)               \
+    X(Asin, 1, asin(a))       \
+    X(Atan, 2, atan(a))       \
+    X(Ceil, 3, ceil(a))       \
+    X(Cos, 4, cos(a))         \
+    X(Exp, 5, exp(a))         \
+    X(Floor, 6, floor(a))     \
+    X(Log, 7, log(a))         \
+    X(Reciprocal, 10, 1 / a)  \
+    X(Round, 11, rint(a))     \
+    X(Rsqrt, 12, 1 / sqrt(a)) \
+    X(Sin, 14, sin(a))        \
     X(SquareRoot, 15, sqrt(a))
 
-#define DEFINE_NUMERIC(name, code, float_expr, int_expr)      \
-    SPAN_UNARY(name##_floats, double, double, float_expr)     \
-    SPAN_UNARY(name##_ints, int64_t, int64_t, int_expr)       \
-    static odlc_status run_##name(const struct kernel *k)     \
-    {                                                         \
-        return walk_by_class(k, name##_floats, name##_ints);  \
+#define DEFINE_NUMERIC(name, code, float_expr, int_expr)     \
+    SPAN_UNARY(name##_floats, double, double, float_expr)    \
+    SPAN_UNARY(name##_ints, int64_t, int64_t, int_expr)      \
+    static odlc_status run_##name(const struct kernel *k)    \
+    {                                                        \
+        return walk_by_class(k, name##_floats, name##_ints); \
     }
 
-#define DEFINE_REAL(name, code, expr)                      \
-    SPAN_UNARY(name##_floats, double, double, expr)        \
-    static odlc_status run_##name(const struct kernel *k)  \
-    {                                                      \
-        return walk_by_class(k, name##_floats, NULL);      \
+#define DEFINE_REAL(name, code, expr)                     \
+    SPAN_UNARY(name##_floats, double, double, expr)       \
+    static odlc_status run_##name(const struct kernel *k) \
+    {                                                     \
+        return walk_by_class(k, name##_floats, NULL);     \
     }
 
 NUMERIC(DEFINE_NUMERIC)
@@ -112,27 +112,18 @@ static odlc_status infer_cast(const struct infer *c)
 
 /* ---- rows ---- */
 
-#define UNARY_ROW(op_name, code, types, run) \
-    {.name = op_name,                        \
-     .dlc_type = "Eltwise_Unary",            \
-     .selector = "eltwise_type",             \
-     .operation = code,                      \
-     .has_operation = true,                  \
-     .min_inputs = 1,                        \
-     .max_inputs = 1,                        \
-     .min_outputs = 1,                       \
-     .max_outputs = 1,                       \
-     .infer = types,                         \
-     .permute = permute_any,                 \
-     .compute = COMPUTE_WIDE,                \
-     .kernel = run}
+#define UNARY_ROW(op_name, code, types, run)                                                                         \
+    {                                                                                                                \
+        .name = op_name, .dlc_type = "Eltwise_Unary", .selector = "eltwise_type", .operation = code,                 \
+        .has_operation = true, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 1, .infer = types, \
+        .permute = permute_any, .compute = COMPUTE_WIDE, .kernel = run                                               \
+    }
 
 #define NUMERIC_ROW(name, code, float_expr, int_expr) UNARY_ROW("ElementWise" #name, code, infer_numeric, run_##name),
 #define REAL_ROW(name, code, expr) UNARY_ROW("ElementWise" #name, code, infer_real, run_##name),
 
 const struct op op_rows_unary[] = {
-    NUMERIC(NUMERIC_ROW) REAL(REAL_ROW)
-    UNARY_ROW("ElementWiseNot", 9, infer_not, run_not),
+    NUMERIC(NUMERIC_ROW) REAL(REAL_ROW) UNARY_ROW("ElementWiseNot", 9, infer_not, run_not),
     {.name = "Cast",
      .dlc_type = "Cast",
      .min_inputs = 1,

@@ -61,18 +61,18 @@ static inline int64_t wrap_multiply(int64_t a, int64_t b)
         }                                                    \
     }
 
-#define SPAN_BINARY(name, out_type, a_type, b_type, expr)              \
-    static void name(const struct span *s, const void *user)           \
-    {                                                                  \
-        (void)user;                                                    \
-        out_type *out = s->data[0];                                    \
-        const a_type *pa = s->data[1];                                 \
-        const b_type *pb = s->data[2];                                 \
-        for (int64_t i = 0; i < s->count; i++) {                       \
-            a_type a = pa[i * s->step[1]];                             \
-            b_type b = pb[i * s->step[2]];                             \
-            out[i] = (expr);                                           \
-        }                                                              \
+#define SPAN_BINARY(name, out_type, a_type, b_type, expr)    \
+    static void name(const struct span *s, const void *user) \
+    {                                                        \
+        (void)user;                                          \
+        out_type *out = s->data[0];                          \
+        const a_type *pa = s->data[1];                       \
+        const b_type *pb = s->data[2];                       \
+        for (int64_t i = 0; i < s->count; i++) {             \
+            a_type a = pa[i * s->step[1]];                   \
+            b_type b = pb[i * s->step[2]];                   \
+            out[i] = (expr);                                 \
+        }                                                    \
     }
 
 /* Runs fn over the kernel's first output and all its inputs, broadcast to the output's shape. */

@@ -44,5 +44,5 @@ def nested_params(entry):
 def flatc_decodes(path):
     """None when flatc decodes `model` and the NETP of `model.params`, else what it says."""
     with zipfile.ZipFile(path) as archive, tempfile.TemporaryDirectory() as folder:
-        model = _decode(folder, "model", "dlc.Model", archive.read("model")[8:])
-        return model or _decode(folder, "params", "dlc.ModelParams", nested_params(archive.read("model.params")))
+        model = _decode(folder, "model", "dlc.v4.Network", archive.read("model")[8:])
+        return model or _decode(folder, "params", "dlc.v4.Params", nested_params(archive.read("model.params")))

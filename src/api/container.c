@@ -1,0 +1,297 @@
+#include "opendlc/container.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/cost.h"
+
+struct odlc_container {
+    struct arena *arena;
+    struct diags diags;
+    struct odlc_summary summary;
+    struct odlc_graph *graphs;
+    size_t n_graphs;
+};
+
+static const char *kind_name(uint32_t kind)
+{
+    static const char *const names[] = {"APP_WRITE", "APP_READ", "UNKNOWN", "NATIVE", "STATIC", "NULL"};
+    return kind < COUNT_OF(names) ? names[kind] : "UNKNOWN";
+}
+
+static odlc_class class_of(enum dtype dtype)
+{
+    static const odlc_class classes[] = {
+        [CLASS_NONE] = ODLC_CLASS_UNKNOWN, [CLASS_BOOL] = ODLC_CLASS_BOOL,   [CLASS_INT] = ODLC_CLASS_INT,
+        [CLASS_UINT] = ODLC_CLASS_UINT,    [CLASS_FLOAT] = ODLC_CLASS_FLOAT, [CLASS_STRING] = ODLC_CLASS_STRING,
+        [CLASS_SFXP] = ODLC_CLASS_FIXED,   [CLASS_UFXP] = ODLC_CLASS_FIXED};
+    return classes[dtype_info(dtype)->cls];
+}
+
+static void fill_encodings(struct arena *arena, const struct quant *quant, struct odlc_tensor *to)
+{
+    uint32_t count = quant->per_axis ? quant->count : 1;
+    struct odlc_encoding *encodings = arena_array(arena, struct odlc_encoding, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct encoding *e = &quant->encodings[i];
+        encodings[i] = (struct odlc_encoding){e->bitwidth, e->min, e->max, e->scale, e->offset};
+    }
+    to->n_encodings = count;
+    to->encoding_axis = quant->per_axis ? (int32_t)quant->axis : -1;
+    to->encodings = encodings;
+}
+
+/* `from` must stay where it is: the elements are read through it. */
+static void fill_tensor(struct arena *arena, const struct dlc_tensor *from, struct odlc_tensor *to)
+{
+    *to = (struct odlc_tensor){.id = from->id,
+                               .name = from->name,
+                               .kind = kind_name(from->kind),
+                               .dtype = dtype_info(from->dtype)->display,
+                               .dtype_code = from->dtype_code,
+                               .element = class_of(from->dtype),
+                               .rank = from->shape.rank,
+                               .dims = from->shape.dims,
+                               .count = shape_count(&from->shape),
+                               .axis_format = from->axis_format,
+                               .encoding_axis = -1,
+                               .handle = from};
+    if (from->quant)
+        fill_encodings(arena, from->quant, to);
+    if (from->has_data && from->dtype != DT_STRING) {
+        to->data = from->view.bytes;
+        to->data_size = view_size(&from->view, from->view.dtype);
+    }
+}
+
+static odlc_value_kind value_kind(enum dlc_value_kind kind)
+{
+    static const odlc_value_kind kinds[] = {
+        [DLC_BOOL] = ODLC_VALUE_BOOL,    [DLC_INT] = ODLC_VALUE_INT,       [DLC_UINT] = ODLC_VALUE_UINT,
+        [DLC_FLOAT] = ODLC_VALUE_FLOAT,  [DLC_STRING] = ODLC_VALUE_STRING, [DLC_TENSOR] = ODLC_VALUE_TENSOR,
+        [DLC_NESTED] = ODLC_VALUE_NESTED};
+    return kinds[kind];
+}
+
+/* The reader bounds the nesting. */
+static const struct odlc_attribute *copy_attributes(struct arena *arena, const struct dlc_attr *from, uint32_t count)
+{
+    struct odlc_attribute *to = arena_array(arena, struct odlc_attribute, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct dlc_attr *a = &from[i];
+        to[i] = (struct odlc_attribute){.name = a->name,
+                                        .kind = value_kind(a->kind),
+                                        .supplemental = a->usage == 2,
+                                        .dtype = a->usage ? dtype_info(a->dtype)->display : NULL,
+                                        .i = a->i,
+                                        .f = a->f,
+                                        .s = a->s};
+        if (a->kind == DLC_TENSOR) {
+            struct odlc_tensor *tensor = arena_new(arena, struct odlc_tensor);
+            fill_tensor(arena, &a->tensor, tensor);
+            to[i].tensor = tensor;
+        } else if (a->kind == DLC_NESTED) {
+            to[i].nested = copy_attributes(arena, a->nested, a->n_nested);
+            to[i].n_nested = a->n_nested;
+        }
+    }
+    return to;
+}
+
+static const struct odlc_operand *copy_operands(struct arena *arena, const struct dlc_graph *g,
+                                                const struct odlc_tensor *tensors, const char *const *names,
+                                                uint32_t count)
+{
+    struct odlc_operand *operands = arena_array(arena, struct odlc_operand, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t index = *names[i] ? map_get(&g->tensor_index, names[i]) : MAP_NONE;
+        operands[i] = (struct odlc_operand){names[i], index == MAP_NONE ? NULL : &tensors[index]};
+    }
+    return operands;
+}
+
+static const char *package_of(const struct dlc_op *op)
+{
+    static const char *const names[] = {"packageName", "package_name"}; /* version 4, UDO layers of version 3 */
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        const struct dlc_attr *attr = dlc_attr_find(op, names[i]);
+        if (attr && attr->kind == DLC_STRING)
+            return attr->s;
+    }
+    return NULL;
+}
+
+static struct odlc_op copy_op(struct arena *arena, const struct dlc_graph *g, const struct odlc_tensor *tensors,
+                              const struct dlc_op *from)
+{
+    struct odlc_tensor *params = arena_array(arena, struct odlc_tensor, from->n_params);
+    for (uint32_t i = 0; i < from->n_params; i++)
+        fill_tensor(arena, &from->params[i], &params[i]);
+    return (struct odlc_op){.id = from->id,
+                            .name = from->name,
+                            .type = from->type,
+                            .package = package_of(from),
+                            .inputs = copy_operands(arena, g, tensors, from->inputs, from->n_inputs),
+                            .outputs = copy_operands(arena, g, tensors, from->outputs, from->n_outputs),
+                            .n_inputs = from->n_inputs,
+                            .n_outputs = from->n_outputs,
+                            .attributes = copy_attributes(arena, from->attrs, from->n_attrs),
+                            .n_attributes = from->n_attrs,
+                            .params = params,
+                            .n_params = from->n_params};
+}
+
+static const struct odlc_tensor *const *tensors_of_kind(struct arena *arena, const struct odlc_graph *graph,
+                                                        const char *kind, size_t *count)
+{
+    VEC(const struct odlc_tensor *) found = {0};
+    for (size_t i = 0; i < graph->n_tensors; i++)
+        if (strcmp(graph->tensors[i].kind, kind) == 0)
+            vec_push(arena, &found, &graph->tensors[i]);
+    *count = found.count;
+    return found.data;
+}
+
+static void fill_graph(odlc_container *c, const struct dlc_file *dlc, uint32_t index, struct odlc_graph *to)
+{
+    const struct dlc_graph *from = &dlc->graphs[index];
+    struct odlc_tensor *tensors = arena_array(c->arena, struct odlc_tensor, from->n_tensors);
+    struct odlc_op *ops = arena_array(c->arena, struct odlc_op, from->n_ops);
+    for (uint32_t i = 0; i < from->n_tensors; i++)
+        fill_tensor(c->arena, &from->tensors[i], &tensors[i]);
+    for (uint32_t i = 0; i < from->n_ops; i++)
+        ops[i] = copy_op(c->arena, from, tensors, &from->ops[i]);
+    *to = (struct odlc_graph){
+        .name = from->name, .ops = ops, .n_ops = from->n_ops, .tensors = tensors, .n_tensors = from->n_tensors};
+    to->inputs = tensors_of_kind(c->arena, to, "APP_WRITE", &to->n_inputs);
+    to->outputs = tensors_of_kind(c->arena, to, "APP_READ", &to->n_outputs);
+    count_graph(c->arena, &c->diags, dlc, index, to, ops);
+}
+
+static const char *metadata_or_none(const struct dlc_file *dlc, const char *key)
+{
+    const char *value = dlc_metadata(dlc, key);
+    return value ? value : "N/A";
+}
+
+static void fill_summary(odlc_container *c, const struct dlc_file *dlc, const char *path)
+{
+    struct odlc_metadata *metadata = arena_array(c->arena, struct odlc_metadata, dlc->n_metadata);
+    struct odlc_entry *entries = arena_array(c->arena, struct odlc_entry, dlc->n_entries);
+    for (uint32_t i = 0; i < dlc->n_metadata; i++)
+        metadata[i] = (struct odlc_metadata){dlc->metadata[i].key, dlc->metadata[i].value};
+    for (uint32_t i = 0; i < dlc->n_entries; i++)
+        entries[i] = (struct odlc_entry){dlc->entries[i].name, dlc->entries[i].offset, dlc->entries[i].size};
+    c->summary = (struct odlc_summary){.path = arena_strdup(c->arena, path),
+                                       .major = dlc->major,
+                                       .minor = dlc->minor,
+                                       .params_format = dlc->params_format,
+                                       .model_version = metadata_or_none(dlc, "model-version"),
+                                       .model_copyright = metadata_or_none(dlc, "model-copyright"),
+                                       .converter_command = metadata_or_none(dlc, "converter-command"),
+                                       .quantizer_command = metadata_or_none(dlc, "quantizer-command"),
+                                       .converter_version = metadata_or_none(dlc, "converter-version"),
+                                       .metadata = metadata,
+                                       .n_metadata = dlc->n_metadata,
+                                       .entries = entries,
+                                       .n_entries = dlc->n_entries};
+}
+
+odlc_container *odlc_container_new(void)
+{
+    odlc_container *c = calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    c->arena = arena_create();
+    if (!c->arena) {
+        free(c);
+        return NULL;
+    }
+    diags_init(&c->diags, c->arena);
+    return c;
+}
+
+void odlc_container_free(odlc_container *container)
+{
+    if (!container)
+        return;
+    arena_destroy(container->arena);
+    free(container);
+}
+
+static odlc_status open_container(odlc_container *c, const char *path)
+{
+    struct dlc_file *dlc;
+    if (c->summary.path)
+        return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = path), "open-twice",
+                          "an object opens one container only");
+    TRY(dlc_read(c->arena, &c->diags, path, &dlc));
+    TRY(dlc_verify(&c->diags, dlc));
+    fill_summary(c, dlc, path);
+    struct odlc_graph *graphs = arena_array(c->arena, struct odlc_graph, dlc->n_graphs);
+    for (uint32_t i = 0; i < dlc->n_graphs; i++)
+        fill_graph(c, dlc, i, &graphs[i]);
+    c->graphs = graphs;
+    c->n_graphs = dlc->n_graphs;
+    return ODLC_OK;
+}
+
+odlc_status odlc_container_open(odlc_container *container, const char *path)
+{
+    if (setjmp(*arena_catch(container->arena)))
+        return ODLC_ERR_NOMEM;
+    return open_container(container, path);
+}
+
+const struct odlc_diag *odlc_container_diags(const odlc_container *container, size_t *count)
+{
+    *count = container->diags.list.count;
+    return container->diags.list.data;
+}
+
+const struct odlc_summary *odlc_container_summary(const odlc_container *container)
+{
+    return &container->summary;
+}
+
+const struct odlc_graph *odlc_container_graphs(const odlc_container *container, size_t *count)
+{
+    *count = container->n_graphs;
+    return container->graphs;
+}
+
+/* ---- elements ---- */
+
+static void read_element(const struct odlc_tensor *tensor, uint64_t index, enum dtype as, void *out)
+{
+    const struct view *view = &((const struct dlc_tensor *)tensor->handle)->view;
+    convert_elements(out, as, view->bytes + (view->splat ? 0 : index) * dtype_size(view->dtype), view->dtype, 1);
+}
+
+int64_t odlc_tensor_int(const struct odlc_tensor *tensor, uint64_t index)
+{
+    int64_t value = 0;
+    read_element(tensor, index, DT_INT64, &value);
+    return value;
+}
+
+double odlc_tensor_double(const struct odlc_tensor *tensor, uint64_t index)
+{
+    double value = 0;
+    read_element(tensor, index, DT_FLOAT64, &value);
+    return value;
+}
+
+const char *odlc_tensor_string(const struct odlc_tensor *tensor, uint64_t index)
+{
+    const struct view *view = &((const struct dlc_tensor *)tensor->handle)->view;
+    return view->strings[view->splat ? 0 : index];
+}
+
+int odlc_tensor_readable(const struct odlc_tensor *tensor)
+{
+    const struct dlc_tensor *t = tensor->handle;
+    if (!t->has_data || t->dtype == DT_NONE)
+        return 0;
+    return t->dtype == DT_STRING ? t->view.strings != NULL : t->view.bytes != NULL;
+}

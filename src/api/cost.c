@@ -1,0 +1,107 @@
+#include "api/cost.h"
+
+#include <string.h>
+
+#include "runtime/plan.h"
+
+static bool starts_with(const char *name, const char *prefix)
+{
+    return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/* Version 3 keeps weights beside the layers, not among their inputs. Each weight is used once for every output
+ * position, which is every output element of one channel; channels are the last dimension. */
+static void count_layer(const struct dlc_graph *g, const struct dlc_op *layer, struct odlc_op *op)
+{
+    uint64_t weights = 0, biases = 0, macs;
+    for (uint32_t i = 0; i < layer->n_params; i++) {
+        if (starts_with(layer->params[i].name, "weights"))
+            weights += shape_count(&layer->params[i].shape);
+        else if (starts_with(layer->params[i].name, "bias"))
+            biases += shape_count(&layer->params[i].shape);
+    }
+    op->parameters = weights + biases;
+    bool multiplies = strcmp(layer->type, "Convolutional") == 0 || strcmp(layer->type, "FullyConnected") == 0;
+    const struct dlc_tensor *out = layer->n_outputs ? dlc_tensor_find(g, layer->outputs[0]) : NULL;
+    if (multiplies && out && out->shape.rank &&
+        !ckd_mul(&macs, shape_count_range(&out->shape, 0, out->shape.rank - 1), weights))
+        op->macs = macs;
+}
+
+static void count_layers(const struct dlc_graph *g, struct odlc_graph *graph, struct odlc_op *ops)
+{
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        count_layer(g, &g->ops[i], &ops[i]);
+    graph->counted = 1;
+}
+
+/* The op that computes each tensor, by name: lowering to IR may have reordered the ops. */
+static void map_producers(struct map *map, const struct dlc_graph *g)
+{
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        for (uint32_t k = 0; k < g->ops[i].n_outputs; k++)
+            map_put(map, g->ops[i].outputs[k], i);
+}
+
+static void count_node(const struct graph *ir, const struct node *n, struct odlc_op *op)
+{
+    op->executable = n->op->kernel != NULL;
+    op->macs = n->op->macs ? n->op->macs(ir, n) : 0;
+    for (uint32_t i = 0; i < n->n_inputs && i < 32; i++) {
+        const struct tensor *t = node_input(ir, n, i);
+        if (t && t->kind == TENSOR_STATIC && (n->op->weights >> i & 1))
+            op->parameters += shape_count(&t->type.shape);
+    }
+}
+
+static uint64_t constant_bytes(const struct graph *ir, const struct plan *plan)
+{
+    uint64_t bytes = 0;
+    for (size_t t = 0; t < ir->tensors.count; t++)
+        if (plan->used[t] && plan->offsets[t] == PLAN_NOWHERE)
+            bytes += tensor_bytes(&ir->tensors.data[t].type);
+    return bytes;
+}
+
+static odlc_status count_nodes(struct arena *arena, struct diags *diags, const struct dlc_file *dlc, uint32_t index,
+                               struct odlc_graph *graph, struct odlc_op *ops)
+{
+    struct graph *ir;
+    struct plan plan;
+    struct map producers;
+    TRY(dlc_to_ir(arena, diags, dlc, index, &ir));
+    TRY(plan_make(arena, diags, ir, ir->outputs.data, ir->outputs.count, &plan));
+    map_init(&producers, arena);
+    map_producers(&producers, &dlc->graphs[index]);
+    for (size_t i = 0; i < ir->order.count; i++) {
+        const struct node *n = graph_node(ir, ir->order.data[i]);
+        const struct tensor *out = node_output(ir, n, 0);
+        uint32_t op = out ? map_get(&producers, out->name) : MAP_NONE;
+        if (op != MAP_NONE)
+            count_node(ir, n, &ops[op]);
+    }
+    graph->memory = plan.pool_size + constant_bytes(ir, &plan);
+    graph->counted = 1;
+    return ODLC_OK;
+}
+
+void count_graph(struct arena *arena, struct diags *diags, const struct dlc_file *dlc, uint32_t index,
+                 struct odlc_graph *graph, struct odlc_op *ops)
+{
+    if (dlc->major == 3) {
+        count_layers(&dlc->graphs[index], graph, ops);
+    } else {
+        struct diags attempt;
+        diags_init(&attempt, arena);
+        if (count_nodes(arena, &attempt, dlc, index, graph, ops) != ODLC_OK) {
+            const struct odlc_diag *cause = &attempt.list.data[0];
+            while (cause->severity != ODLC_ERROR)
+                cause++;
+            diag_warn(diags, cause, "cost-unknown", "parameters and MACs are not counted: %s", cause->message);
+        }
+    }
+    for (uint32_t i = 0; i < graph->n_ops; i++) {
+        graph->parameters += ops[i].parameters;
+        graph->macs += ops[i].macs;
+    }
+}

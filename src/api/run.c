@@ -1,0 +1,438 @@
+#include "opendlc/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dlc/record.h"
+#include "runtime/executor.h"
+
+/* Names listed in the hint of an unknown one. */
+#define LISTED_NAMES 12
+
+struct odlc_run {
+    struct arena *arena, *scratch;
+    struct diags diags;
+    const char *path;
+    struct graph *graph; /* NULL before odlc_run_open */
+    struct odlc_io *inputs;
+    bool *is_set;              /* per input */
+    struct executor *executor; /* NULL before something is wanted */
+    const tensor_id *wanted;
+    struct odlc_io *results;
+    size_t n_wanted;
+    struct odlc_step *steps;
+    bool executed;
+};
+
+/* What an object is asked out of order: "nothing is open". */
+static odlc_status out_of_order(odlc_run *run, const char *what)
+{
+    return diag_error(&run->diags, ODLC_ERR_USAGE, AT(.file = run->path), "run-order", "%s", what);
+}
+
+static odlc_status need_open(odlc_run *run)
+{
+    return run->graph ? ODLC_OK : out_of_order(run, "no container is open");
+}
+
+static odlc_status need_wanted(odlc_run *run)
+{
+    return run->executor ? ODLC_OK : out_of_order(run, "nothing is wanted yet");
+}
+
+/* Exhausted memory ends the public function that contains this. */
+#define CATCH_EXHAUSTION(run)                     \
+    do {                                          \
+        if (setjmp(*arena_catch((run)->arena)))   \
+            return ODLC_ERR_NOMEM;                \
+        if (setjmp(*arena_catch((run)->scratch))) \
+            return ODLC_ERR_NOMEM;                \
+    } while (0)
+
+odlc_run *odlc_run_new(void)
+{
+    odlc_run *run = calloc(1, sizeof *run);
+    if (!run)
+        return NULL;
+    run->arena = arena_create();
+    run->scratch = arena_create();
+    if (!run->arena || !run->scratch) {
+        odlc_run_free(run);
+        return NULL;
+    }
+    diags_init(&run->diags, run->arena);
+    return run;
+}
+
+void odlc_run_free(odlc_run *run)
+{
+    if (!run)
+        return;
+    arena_destroy(run->scratch);
+    arena_destroy(run->arena);
+    free(run);
+}
+
+const struct odlc_diag *odlc_run_diags(const odlc_run *run, size_t *count)
+{
+    *count = run->diags.list.count;
+    return run->diags.list.data;
+}
+
+/* ---- opening ---- */
+
+static struct odlc_io io_of(const struct tensor *t)
+{
+    return (struct odlc_io){.name = t->name,
+                            .dtype = dtype_info(t->type.dtype)->display,
+                            .rank = t->type.shape.rank,
+                            .dims = t->type.shape.dims,
+                            .count = shape_count(&t->type.shape),
+                            .native_size = t->type.dtype == DT_STRING ? 0 : tensor_bytes(&t->type)};
+}
+
+static odlc_status open_run(odlc_run *run, const char *path)
+{
+    struct dlc_file *dlc;
+    struct graph *g;
+    if (run->path)
+        return out_of_order(run, "an object opens one container only");
+    run->path = arena_strdup(run->arena, path);
+    TRY(dlc_read(run->arena, &run->diags, run->path, &dlc));
+    TRY(dlc_verify(&run->diags, dlc));
+    if (dlc->major != 4)
+        return diag_error(&run->diags, ODLC_ERR_UNSUPPORTED, AT(.file = run->path), "run-version",
+                          "a container of version %u.%u cannot be executed, only version 4", dlc->major, dlc->minor);
+    if (dlc->n_graphs != 1)
+        return diag_error(&run->diags, ODLC_ERR_UNSUPPORTED, AT(.file = run->path), "run-graphs",
+                          "the container holds %u graphs, and only one can be executed", dlc->n_graphs);
+    TRY(dlc_to_ir(run->arena, &run->diags, dlc, 0, &g));
+    run->inputs = arena_array(run->arena, struct odlc_io, g->inputs.count);
+    run->is_set = arena_array(run->arena, bool, g->inputs.count);
+    for (size_t i = 0; i < g->inputs.count; i++)
+        run->inputs[i] = io_of(graph_tensor(g, g->inputs.data[i]));
+    run->graph = g;
+    return ODLC_OK;
+}
+
+odlc_status odlc_run_open(odlc_run *run, const char *path)
+{
+    CATCH_EXHAUSTION(run);
+    return open_run(run, path);
+}
+
+/* ---- choosing results ---- */
+
+static odlc_status want(odlc_run *run, const tensor_id *wanted, size_t count)
+{
+    const struct graph *g = run->graph;
+    struct executor *e;
+    run->executor = NULL;
+    run->executed = false;
+    TRY(executor_create(run->arena, run->scratch, &run->diags, g, wanted, count, &e));
+    for (size_t i = 0; i < g->inputs.count; i++) {
+        run->inputs[i].needed = e->plan.used[g->inputs.data[i]];
+        run->is_set[i] = false;
+    }
+    run->wanted = wanted;
+    run->n_wanted = count;
+    run->results = arena_array(run->arena, struct odlc_io, count);
+    for (size_t i = 0; i < count; i++)
+        run->results[i] = io_of(graph_tensor(g, wanted[i]));
+    run->steps = arena_array(run->arena, struct odlc_step, e->plan.n_steps);
+    for (size_t s = 0; s < e->plan.n_steps; s++) {
+        const struct node *n = graph_node(g, e->plan.steps[s]);
+        run->steps[s] = (struct odlc_step){.node = n->name, .op = n->op->name};
+    }
+    run->executor = e;
+    return ODLC_OK;
+}
+
+/* The hint of an unknown name: the nearest one, or some of those that exist. */
+static const char *suggest(struct arena *arena, const char *name, const char *const *known, size_t count)
+{
+    const char *near = nearest_word(name, known, count);
+    if (near)
+        return arena_printf(arena, "did you mean '%s'?", near);
+    text hint = {0};
+    text_add(arena, &hint, "known names:");
+    for (size_t i = 0; i < count && i < LISTED_NAMES; i++)
+        text_add(arena, &hint, "%s %s", i ? "," : "", known[i]);
+    if (count > LISTED_NAMES)
+        text_add(arena, &hint, " and %zu more; dlc-info lists them all", count - LISTED_NAMES);
+    return hint.data;
+}
+
+static odlc_status unknown_tensor(odlc_run *run, const char *name)
+{
+    const struct graph *g = run->graph;
+    VEC(const char *) known = {0};
+    for (size_t i = 0; i < g->outputs.count; i++) /* first, because a list of all tensors would be cut */
+        vec_push(run->arena, &known, graph_tensor(g, g->outputs.data[i])->name);
+    for (size_t i = 0; i < g->tensors.count; i++)
+        if (g->tensors.data[i].kind != TENSOR_OUTPUT)
+            vec_push(run->arena, &known, g->tensors.data[i].name);
+    return diag_error(&run->diags, ODLC_ERR_USAGE,
+                      AT(.file = run->path, .hint = suggest(run->arena, name, known.data, known.count)),
+                      "run-unknown-tensor", "the graph has no tensor '%s'", name);
+}
+
+static odlc_status want_names(odlc_run *run, const char *const *names, size_t count)
+{
+    tensor_id *wanted = arena_array(run->arena, tensor_id, count);
+    odlc_status status = ODLC_OK;
+    for (size_t i = 0; i < count; i++) {
+        wanted[i] = graph_find_tensor(run->graph, names[i]);
+        if (wanted[i] == NO_TENSOR)
+            status = unknown_tensor(run, names[i]);
+    }
+    TRY(status);
+    return want(run, wanted, count);
+}
+
+static odlc_status unknown_node(odlc_run *run, const char *name)
+{
+    const struct graph *g = run->graph;
+    VEC(const char *) known = {0};
+    for (size_t i = 0; i < g->order.count; i++)
+        vec_push(run->arena, &known, graph_node(g, g->order.data[i])->name);
+    return diag_error(&run->diags, ODLC_ERR_USAGE,
+                      AT(.file = run->path, .hint = suggest(run->arena, name, known.data, known.count)),
+                      "run-unknown-node", "the graph has no node '%s'", name);
+}
+
+static odlc_status want_outputs_of(odlc_run *run, const char *const *names, size_t count)
+{
+    VEC(tensor_id) wanted = {0};
+    odlc_status status = ODLC_OK;
+    for (size_t i = 0; i < count; i++) {
+        node_id id = map_get(&run->graph->node_names, names[i]);
+        if (id == MAP_NONE || !graph_node(run->graph, id)->op) {
+            status = unknown_node(run, names[i]);
+            continue;
+        }
+        const struct node *n = graph_node(run->graph, id);
+        for (uint32_t k = 0; k < n->n_outputs; k++)
+            if (n->outputs[k] != NO_TENSOR)
+                vec_push(run->arena, &wanted, n->outputs[k]);
+    }
+    TRY(status);
+    return want(run, wanted.data, wanted.count);
+}
+
+static odlc_status want_everything(odlc_run *run)
+{
+    const struct graph *g = run->graph;
+    VEC(tensor_id) wanted = {0};
+    for (size_t i = 0; i < g->order.count; i++) {
+        const struct node *n = graph_node(g, g->order.data[i]);
+        for (uint32_t k = 0; k < n->n_outputs; k++)
+            if (n->outputs[k] != NO_TENSOR)
+                vec_push(run->arena, &wanted, n->outputs[k]);
+    }
+    return want(run, wanted.data, wanted.count);
+}
+
+odlc_status odlc_run_want(odlc_run *run, const char *const *names, size_t count)
+{
+    CATCH_EXHAUSTION(run);
+    TRY(need_open(run));
+    return want_names(run, names, count);
+}
+
+odlc_status odlc_run_want_nodes(odlc_run *run, const char *const *names, size_t count)
+{
+    CATCH_EXHAUSTION(run);
+    TRY(need_open(run));
+    return want_outputs_of(run, names, count);
+}
+
+odlc_status odlc_run_want_outputs(odlc_run *run)
+{
+    CATCH_EXHAUSTION(run);
+    TRY(need_open(run));
+    return want(run, run->graph->outputs.data, run->graph->outputs.count);
+}
+
+odlc_status odlc_run_want_all(odlc_run *run)
+{
+    CATCH_EXHAUSTION(run);
+    TRY(need_open(run));
+    return want_everything(run);
+}
+
+/* ---- inputs ---- */
+
+const struct odlc_io *odlc_run_inputs(const odlc_run *run, size_t *count)
+{
+    *count = run->graph ? run->graph->inputs.count : 0;
+    return run->inputs;
+}
+
+static odlc_status find_input(odlc_run *run, const char *name, size_t *index)
+{
+    const struct graph *g = run->graph;
+    const char **known = arena_array(run->arena, const char *, g->inputs.count);
+    for (size_t i = 0; i < g->inputs.count; i++) {
+        known[i] = run->inputs[i].name;
+        if (strcmp(known[i], name) == 0) {
+            *index = i;
+            return ODLC_OK;
+        }
+    }
+    return diag_error(&run->diags, ODLC_ERR_USAGE,
+                      AT(.file = run->path, .hint = suggest(run->arena, name, known, g->inputs.count)),
+                      "run-unknown-input", "the graph has no input '%s'", name);
+}
+
+odlc_status odlc_run_find_input(odlc_run *run, const char *name, size_t *index)
+{
+    CATCH_EXHAUSTION(run);
+    TRY(need_open(run));
+    return find_input(run, name, index);
+}
+
+/* The buffer to fill for an input; *out NULL when nothing that is wanted depends on it. */
+static odlc_status input_buffer(odlc_run *run, size_t input, struct buffer **out)
+{
+    TRY(need_wanted(run));
+    if (input >= run->graph->inputs.count)
+        return out_of_order(run, "there is no input of that index");
+    struct buffer *b = &run->executor->buffers[run->graph->inputs.data[input]];
+    *out = b->data ? b : NULL;
+    return ODLC_OK;
+}
+
+static odlc_status check_size(odlc_run *run, size_t input, uint64_t given, uint64_t wanted, const char *unit)
+{
+    const struct odlc_io *io = &run->inputs[input];
+    if (given == wanted)
+        return ODLC_OK;
+    return diag_error(&run->diags, ODLC_ERR_USAGE, AT(.file = run->path, .attribute = io->name), "run-input-size",
+                      "the input takes %llu %s (%s %s), not %llu", (unsigned long long)wanted, unit, io->dtype,
+                      shape_text(run->arena, &graph_tensor(run->graph, run->graph->inputs.data[input])->type.shape),
+                      (unsigned long long)given);
+}
+
+/* Integers must come out exactly: a fraction in one means that the data are of another type than the caller thinks. */
+static odlc_status check_exact(odlc_run *run, const struct buffer *b, const char *name, const float *values)
+{
+    if (dtype_is_float(b->dtype) || (dtype_is_fixed(b->dtype) && b->quant))
+        return ODLC_OK;
+    uint64_t bad;
+    struct view view = view_of(values, DT_FLOAT32, &b->shape);
+    if (view_fits(run->scratch, &view, b->dtype, &bad))
+        return ODLC_OK;
+    return diag_error(&run->diags, ODLC_ERR_INVALID,
+                      AT(.file = run->path, .attribute = name,
+                         .hint = "data that are in the input's own type already are given as native input"),
+                      "run-input-value", "value %llu of the input is %g, which is not a value of type %s",
+                      (unsigned long long)bad, (double)values[bad], dtype_info(b->dtype)->display);
+}
+
+static odlc_status set_floats(odlc_run *run, size_t input, const float *values, size_t count)
+{
+    struct buffer *b;
+    TRY(input_buffer(run, input, &b));
+    TRY(check_size(run, input, count, run->inputs[input].count, "values"));
+    if (!b)
+        return ODLC_OK;
+    if (b->dtype == DT_STRING)
+        return diag_error(&run->diags, ODLC_ERR_UNSUPPORTED, AT(.attribute = run->inputs[input].name), "run-strings",
+                          "an input of strings cannot be set from numbers");
+    TRY(check_exact(run, b, run->inputs[input].name, values));
+    struct buffer wide = {.dtype = DT_FLOAT32, .shape = b->shape, .data = (void *)values};
+    struct arena_mark mark = arena_mark(run->scratch);
+    buffer_narrow(&wide, b, run->scratch);
+    arena_rewind(run->scratch, mark);
+    run->is_set[input] = true;
+    return ODLC_OK;
+}
+
+static odlc_status set_native(odlc_run *run, size_t input, const void *bytes, size_t size)
+{
+    struct buffer *b;
+    TRY(input_buffer(run, input, &b));
+    TRY(check_size(run, input, size, run->inputs[input].native_size, "bytes"));
+    if (b && size)
+        memcpy(b->data, bytes, size);
+    run->is_set[input] = true;
+    return ODLC_OK;
+}
+
+odlc_status odlc_run_set_floats(odlc_run *run, size_t input, const float *values, size_t count)
+{
+    CATCH_EXHAUSTION(run);
+    return set_floats(run, input, values, count);
+}
+
+odlc_status odlc_run_set_native(odlc_run *run, size_t input, const void *bytes, size_t size)
+{
+    CATCH_EXHAUSTION(run);
+    return set_native(run, input, bytes, size);
+}
+
+/* ---- execution and results ---- */
+
+static odlc_status execute(odlc_run *run)
+{
+    odlc_status status = ODLC_OK;
+    TRY(need_wanted(run));
+    for (size_t i = 0; i < run->graph->inputs.count; i++)
+        if (run->inputs[i].needed && !run->is_set[i])
+            status = diag_error(&run->diags, ODLC_ERR_USAGE, AT(.file = run->path), "run-input-missing",
+                                "there are no data for input '%s'", run->inputs[i].name);
+    TRY(status);
+    TRY(executor_run(run->executor));
+    for (size_t s = 0; s < run->executor->plan.n_steps; s++)
+        run->steps[s].nanoseconds = run->executor->nanoseconds[s];
+    run->executed = true;
+    return ODLC_OK;
+}
+
+odlc_status odlc_run_execute(odlc_run *run)
+{
+    CATCH_EXHAUSTION(run);
+    return execute(run);
+}
+
+const struct odlc_io *odlc_run_results(const odlc_run *run, size_t *count)
+{
+    *count = run->n_wanted;
+    return run->results;
+}
+
+const void *odlc_run_native(const odlc_run *run, size_t result)
+{
+    if (!run->executed || result >= run->n_wanted)
+        return NULL;
+    return run->executor->buffers[run->wanted[result]].data;
+}
+
+static odlc_status get_floats(odlc_run *run, size_t result, float *values, size_t count)
+{
+    if (!run->executed || result >= run->n_wanted || count != run->results[result].count)
+        return out_of_order(run, "results are read after an execution, with room for all their elements");
+    const struct buffer *b = &run->executor->buffers[run->wanted[result]];
+    if (b->dtype == DT_STRING)
+        return diag_error(&run->diags, ODLC_ERR_UNSUPPORTED, AT(.attribute = run->results[result].name), "run-strings",
+                          "strings cannot be given as floats");
+    struct arena_mark mark = arena_mark(run->scratch);
+    struct buffer wide = buffer_widen(b, DT_FLOAT32, run->scratch);
+    if (count)
+        memcpy(values, wide.data, count * sizeof *values);
+    arena_rewind(run->scratch, mark);
+    return ODLC_OK;
+}
+
+odlc_status odlc_run_get_floats(odlc_run *run, size_t result, float *values, size_t count)
+{
+    CATCH_EXHAUSTION(run);
+    return get_floats(run, result, values, count);
+}
+
+const struct odlc_step *odlc_run_steps(const odlc_run *run, size_t *count)
+{
+    *count = run->executor ? run->executor->plan.n_steps : 0;
+    return run->steps;
+}

@@ -1,0 +1,253 @@
+#include "dlc/flatbuf.h"
+
+#include <string.h>
+
+#include "base/reader.h"
+
+enum { MAX_DEPTH = 64 };
+
+struct verifier {
+    const uint8_t *data;
+    uint64_t size;
+    uint64_t budget; /* work left; without it, tables that share children many times over would take exponential time */
+    struct fb_fault *fault;
+};
+
+static bool fail(struct verifier *v, uint64_t offset, const char *what)
+{
+    *v->fault = (struct fb_fault){offset, what};
+    return false;
+}
+
+static bool spend(struct verifier *v, uint64_t offset, uint64_t work)
+{
+    if (work > v->budget)
+        return fail(v, offset, "parts shared too often");
+    v->budget -= work;
+    return true;
+}
+
+static bool inside(const struct verifier *v, uint64_t offset, uint64_t size)
+{
+    return offset <= v->size && size <= v->size - offset;
+}
+
+/* The unsigned offset stored at pos, as a position in the buffer. */
+static bool follow(struct verifier *v, uint64_t pos, uint64_t *target)
+{
+    if (!inside(v, pos, 4))
+        return fail(v, pos, "offset outside the buffer");
+    *target = pos + load_le(v->data + pos, 4);
+    return inside(v, *target, 4) ? true : fail(v, pos, "offset leads outside the buffer");
+}
+
+static bool verify_vector(struct verifier *v, uint64_t pos, uint32_t element)
+{
+    uint64_t count = load_le(v->data + pos, 4);
+    return inside(v, pos + 4, count * element) ? true : fail(v, pos, "vector longer than the buffer");
+}
+
+static bool verify_string(struct verifier *v, uint64_t pos)
+{
+    uint64_t length = load_le(v->data + pos, 4);
+    if (!inside(v, pos + 4, length + 1) || v->data[pos + 4 + length] != 0)
+        return fail(v, pos, "string without its end");
+    if (!spend(v, pos, 1 + length / 64))
+        return false;
+    return memchr(v->data + pos + 4, 0, length) ? fail(v, pos, "string with a NUL inside") : true;
+}
+
+static bool verify_table(struct verifier *v, uint64_t pos, const struct fb_type *type, unsigned depth);
+
+/* Vectors of references: each element is an offset to follow. */
+static bool verify_references(struct verifier *v, uint64_t pos, const struct fb_field *field, unsigned depth)
+{
+    if (!verify_vector(v, pos, 4))
+        return false;
+    uint64_t count = load_le(v->data + pos, 4), target;
+    for (uint64_t i = 0; i < count; i++) {
+        if (!follow(v, pos + 4 + 4 * i, &target))
+            return false;
+        bool good = field->kind == FB_STRINGS ? verify_string(v, target) : verify_table(v, target, field->type, depth);
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+static uint32_t field_size(enum fb_kind kind)
+{
+    return kind == FB_8 ? 1 : kind == FB_64 ? 8 : 4;
+}
+
+static bool verify_field(struct verifier *v, uint64_t pos, const struct fb_field *field, unsigned depth)
+{
+    uint64_t target;
+    if (field->kind < FB_STRING)
+        return true;
+    if (!follow(v, pos, &target))
+        return false;
+    switch (field->kind) {
+    case FB_STRING:
+        return verify_string(v, target);
+    case FB_TABLE:
+        return verify_table(v, target, field->type, depth);
+    case FB_BYTES:
+        return verify_vector(v, target, 1);
+    case FB_WORDS:
+        return verify_vector(v, target, 4);
+    default:
+        return verify_references(v, target, field, depth);
+    }
+}
+
+/* A table starts with the signed distance to its vtable, which may lie before or after it:
+ * u16 bytes of the vtable, u16 bytes of the table, then a u16 per slot: where in the table the field is, 0 for absent. */
+static bool verify_table(struct verifier *v, uint64_t pos, const struct fb_type *type, unsigned depth)
+{
+    if (depth >= MAX_DEPTH)
+        return fail(v, pos, "tables nested too deeply");
+    if (!spend(v, pos, 1))
+        return false;
+    if (!inside(v, pos, 4))
+        return fail(v, pos, "table outside the buffer");
+    int64_t vtable = (int64_t)pos - (int32_t)load_le(v->data + pos, 4);
+    if (vtable < 0 || !inside(v, (uint64_t)vtable, 4))
+        return fail(v, pos, "vtable outside the buffer");
+    const uint8_t *entries = v->data + vtable;
+    uint64_t vtable_size = load_le(entries, 2), table_size = load_le(entries + 2, 2);
+    if (vtable_size < 4 || vtable_size % 2 || !inside(v, (uint64_t)vtable, vtable_size))
+        return fail(v, (uint64_t)vtable, "vtable with a wrong size");
+    if (table_size < 4 || !inside(v, pos, table_size))
+        return fail(v, pos, "table longer than the buffer");
+    uint64_t slots = min_u64((vtable_size - 4) / 2, type->n_fields);
+    for (uint64_t slot = 0; slot < slots; slot++) {
+        uint64_t at = load_le(entries + 4 + 2 * slot, 2);
+        const struct fb_field *field = &type->fields[slot];
+        if (at == 0 || field->kind == FB_IGNORED)
+            continue;
+        if (at < 4 || at + field_size(field->kind) > table_size)
+            return fail(v, pos, "field outside its table");
+        if (!verify_field(v, pos + at, field, depth + 1))
+            return false;
+    }
+    return true;
+}
+
+bool fb_verify(const uint8_t *data, uint64_t size, const struct fb_type *root, struct fb_fault *fault)
+{
+    struct verifier v = {.data = data, .size = size, .budget = size, .fault = fault};
+    uint64_t table;
+    return follow(&v, 0, &table) && verify_table(&v, table, root, 0);
+}
+
+/* ---- reading ---- */
+
+static struct fb_table table_at(const uint8_t *data, uint64_t reference)
+{
+    return (struct fb_table){data, reference + load_le(data + reference, 4)};
+}
+
+static const char *string_at(const uint8_t *data, uint64_t reference)
+{
+    return (const char *)data + reference + load_le(data + reference, 4) + 4;
+}
+
+struct fb_table fb_root(const uint8_t *data)
+{
+    return table_at(data, 0);
+}
+
+uint64_t fb_field_pos(struct fb_table t, unsigned slot)
+{
+    if (!t.data)
+        return 0;
+    const uint8_t *vtable = t.data + ((int64_t)t.pos - (int32_t)load_le(t.data + t.pos, 4));
+    if (4 + 2 * (uint64_t)slot + 2 > load_le(vtable, 2))
+        return 0;
+    uint64_t at = load_le(vtable + 4 + 2 * slot, 2);
+    return at ? t.pos + at : 0;
+}
+
+bool fb_has(struct fb_table t, unsigned slot)
+{
+    return fb_field_pos(t, slot) != 0;
+}
+
+static uint64_t scalar(struct fb_table t, unsigned slot, unsigned bytes)
+{
+    uint64_t pos = fb_field_pos(t, slot);
+    return pos ? load_le(t.data + pos, bytes) : 0;
+}
+
+uint8_t fb_u8(struct fb_table t, unsigned slot)
+{
+    return (uint8_t)scalar(t, slot, 1);
+}
+
+uint32_t fb_u32(struct fb_table t, unsigned slot)
+{
+    return (uint32_t)scalar(t, slot, 4);
+}
+
+int32_t fb_i32(struct fb_table t, unsigned slot)
+{
+    return (int32_t)fb_u32(t, slot);
+}
+
+uint64_t fb_u64(struct fb_table t, unsigned slot)
+{
+    return scalar(t, slot, 8);
+}
+
+float fb_float(struct fb_table t, unsigned slot)
+{
+    uint32_t bits = fb_u32(t, slot);
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+double fb_double(struct fb_table t, unsigned slot)
+{
+    uint64_t bits = fb_u64(t, slot);
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+const char *fb_string(struct fb_table t, unsigned slot)
+{
+    uint64_t pos = fb_field_pos(t, slot);
+    return pos ? string_at(t.data, pos) : NULL;
+}
+
+struct fb_table fb_child(struct fb_table t, unsigned slot)
+{
+    uint64_t pos = fb_field_pos(t, slot);
+    return pos ? table_at(t.data, pos) : (struct fb_table){NULL, 0};
+}
+
+struct fb_vector fb_vector(struct fb_table t, unsigned slot)
+{
+    uint64_t pos = fb_field_pos(t, slot);
+    if (!pos)
+        return (struct fb_vector){NULL, 0, 0};
+    pos += load_le(t.data + pos, 4);
+    return (struct fb_vector){t.data, pos + 4, (uint32_t)load_le(t.data + pos, 4)};
+}
+
+struct fb_table fb_table_at(struct fb_vector v, uint32_t i)
+{
+    return table_at(v.data, v.pos + 4 * (uint64_t)i);
+}
+
+const char *fb_string_at(struct fb_vector v, uint32_t i)
+{
+    return string_at(v.data, v.pos + 4 * (uint64_t)i);
+}
+
+uint32_t fb_word_at(struct fb_vector v, uint32_t i)
+{
+    return (uint32_t)load_le(v.data + v.pos + 4 * (uint64_t)i, 4);
+}

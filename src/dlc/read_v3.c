@@ -1,0 +1,340 @@
+/* Version 3 containers: layers and their parameters to records. */
+#include "dlc/read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- arguments ---- */
+
+static odlc_status read_args(const struct dlc_reading *r, struct fb_vector list, const struct dlc_attr **out);
+
+static void set_list(struct dlc_attr *a, enum dtype dtype, struct fb_vector v, const struct file *file)
+{
+    struct shape shape = SHAPE(v.count);
+    a->kind = DLC_TENSOR;
+    a->dtype = dtype;
+    a->tensor = (struct dlc_tensor){.name = a->name,
+                                    .kind = KIND_STATIC,
+                                    .shape = shape,
+                                    .axis_format = AXIS_FORMAT_ANY,
+                                    .dtype = dtype,
+                                    .source_dtype = dtype,
+                                    .encoding = NO_ENCODING,
+                                    .has_data = true};
+    a->tensor.dtype_code = a->tensor.source_dtype_code = dtype_info(dtype)->dlc;
+    a->tensor.view = view_of(v.count ? v.data + v.pos : NULL, dtype, &shape);
+    a->tensor.view.file = file;
+}
+
+static void set_scalar(struct dlc_attr *a, enum dlc_value_kind kind, enum dtype dtype, int64_t i, double f)
+{
+    a->kind = kind;
+    a->dtype = dtype;
+    a->i = i;
+    a->f = f;
+}
+
+static odlc_status read_arg(const struct dlc_reading *r, struct fb_table t, struct dlc_attr *a)
+{
+    const struct file *file = r->payload.file;
+    a->name = dlc_text(fb_string(t, ARG_NAME));
+    switch (fb_u8(t, ARG_TYPE)) {
+    case ARG_IS_BOOL:
+        set_scalar(a, DLC_BOOL, DT_BOOL, fb_u8(t, ARG_BOOL) != 0, 0);
+        break;
+    case ARG_IS_INT:
+        set_scalar(a, DLC_INT, DT_INT32, fb_i32(t, ARG_INT), 0);
+        break;
+    case ARG_IS_UINT:
+        set_scalar(a, DLC_UINT, DT_UINT32, fb_u32(t, ARG_UINT), 0);
+        break;
+    case ARG_IS_FLOAT:
+        set_scalar(a, DLC_FLOAT, DT_FLOAT32, 0, (double)fb_float(t, ARG_FLOAT));
+        break;
+    case ARG_IS_STRING:
+        set_scalar(a, DLC_STRING, DT_STRING, 0, 0);
+        a->s = dlc_text(fb_string(t, ARG_STRING));
+        break;
+    case ARG_IS_BYTES:
+        set_list(a, DT_UINT8, fb_vector(t, ARG_BYTES), file);
+        break;
+    case ARG_IS_INTS:
+        set_list(a, DT_INT32, fb_vector(t, ARG_INTS), file);
+        break;
+    case ARG_IS_UINTS:
+        set_list(a, DT_UINT32, fb_vector(t, ARG_UINTS), file);
+        break;
+    case ARG_IS_FLOATS:
+        set_list(a, DT_FLOAT32, fb_vector(t, ARG_FLOATS), file);
+        break;
+    case ARG_IS_STRINGS:
+        set_list(a, DT_STRING, (struct fb_vector){.count = fb_vector(t, ARG_STRINGS).count}, NULL);
+        a->tensor.view.strings = dlc_read_strings(r->arena, fb_vector(t, ARG_STRINGS));
+        break;
+    case ARG_IS_NESTED:
+        a->kind = DLC_NESTED;
+        a->n_nested = fb_vector(t, ARG_NESTED).count;
+        return read_args(r, fb_vector(t, ARG_NESTED), &a->nested);
+    default:
+        return dlc_invalid(r, NULL, "argument %s is of the unknown type %u", a->name, fb_u8(t, ARG_TYPE));
+    }
+    a->dtype_code = dtype_info(a->dtype)->dlc;
+    return ODLC_OK;
+}
+
+/* Nesting is bounded by the verification before. */
+static odlc_status read_args(const struct dlc_reading *r, struct fb_vector list, const struct dlc_attr **out)
+{
+    struct dlc_attr *args = arena_array(r->arena, struct dlc_attr, list.count);
+    for (uint32_t i = 0; i < list.count; i++)
+        TRY(read_arg(r, fb_table_at(list, i), &args[i]));
+    *out = args;
+    return ODLC_OK;
+}
+
+/* A group of arguments, to look into. */
+struct group {
+    const struct dlc_attr *args;
+    uint32_t count;
+};
+
+static const struct dlc_attr *find_arg(struct group g, const char *name)
+{
+    for (uint32_t i = 0; i < g.count; i++)
+        if (strcmp(g.args[i].name, name) == 0)
+            return &g.args[i];
+    return NULL;
+}
+
+static struct group enter(struct group g, const char *name)
+{
+    const struct dlc_attr *a = find_arg(g, name);
+    return a && a->kind == DLC_NESTED ? (struct group){a->nested, a->n_nested} : (struct group){NULL, 0};
+}
+
+static double number(struct group g, const char *name)
+{
+    const struct dlc_attr *a = find_arg(g, name);
+    return !a ? 0 : a->kind == DLC_FLOAT ? a->f : (double)a->i;
+}
+
+/* ---- quantization ---- */
+
+/* delta, min, max, offset; precision is a type code, whose low byte gives the bits in decimal digits (0x208: 8). */
+static bool read_encoding(struct group g, struct encoding *out)
+{
+    if (!find_arg(g, "delta"))
+        return false;
+    double offset = number(g, "offset"), precision = number(g, "precision");
+    uint32_t bits = precision > 0 && precision < 65536 ? (uint32_t)precision & 0xFF : 8;
+    *out = (struct encoding){.bitwidth = (bits >> 4) * 10 + (bits & 0xF),
+                             .min = number(g, "min"),
+                             .max = number(g, "max"),
+                             .scale = number(g, "delta"),
+                             .offset = offset > INT32_MIN && offset < INT32_MAX ? (int32_t)offset : 0};
+    return true;
+}
+
+/* The encoding of output `index` (tensors of model.params: 0). DataEncoding {"0": {DataEncodingElement {"0": {delta, …}, …}, axis}}
+ * with one element, or one per channel along axis; FxpData of older files {"0": {delta, …}} or {delta, …}. */
+static const struct quant *read_quant(struct arena *arena, struct group args, const char *index, const struct shape *shape)
+{
+    struct group coded = enter(enter(args, "DataEncoding"), index), list = enter(coded, "DataEncodingElement");
+    struct group old = enter(args, "FxpData");
+    struct group flat = find_arg(old, "delta") ? old : enter(old, index);
+    struct quant *quant = arena_new(arena, struct quant);
+    struct encoding *encodings = arena_array(arena, struct encoding, list.count + 1);
+    if (find_arg(flat, "delta"))
+        quant->count += read_encoding(flat, &encodings[0]);
+    for (uint32_t i = 0; i < list.count && quant->count == i; i++)
+        quant->count += read_encoding((struct group){list.args[i].nested, list.args[i].n_nested}, &encodings[i]);
+    double axis = number(coded, "axis");
+    quant->encodings = encodings;
+    quant->per_axis = quant->count > 1;
+    quant->axis = axis > 0 && axis < MAX_RANK ? (uint32_t)axis : 0;
+    bool matches = !quant->per_axis || (quant->axis < shape->rank && shape->dims[quant->axis] == quant->count);
+    return quant->count && matches ? quant : NULL;
+}
+
+static enum dtype quantized_dtype(const struct quant *quant)
+{
+    switch (quant->encodings[0].bitwidth) {
+    case 4:
+        return DT_UFXP4;
+    case 16:
+        return DT_UFXP16;
+    case 32:
+        return DT_UFXP32;
+    default:
+        return DT_UFXP8;
+    }
+}
+
+static void set_dtype(struct dlc_tensor *t, enum dtype dtype, enum dtype source)
+{
+    t->dtype = dtype;
+    t->source_dtype = source;
+    t->dtype_code = dtype_info(dtype)->dlc;
+    t->source_dtype_code = dtype_info(source)->dlc;
+    t->is_quantizable = dtype_is_float(source);
+    t->encoding = t->quant ? t->quant->per_axis : NO_ENCODING;
+}
+
+/* ---- model.params: tensors by layer name ---- */
+
+static odlc_status read_param(const struct dlc_reading *r, struct fb_table t, struct dlc_tensor *out)
+{
+    const struct dlc_attr *args;
+    struct fb_vector arg_list = fb_vector(t, TENSOR3_ARGS);
+    struct fb_table data = fb_child(t, TENSOR3_DATA);
+    TRY(read_args(r, arg_list, &args));
+    out->name = dlc_text(fb_string(t, TENSOR3_NAME));
+    out->kind = KIND_STATIC;
+    TRY(dlc_read_shape(r, out->name, fb_vector(t, TENSOR3_DIMS), &out->shape));
+    out->quant = read_quant(r->arena, (struct group){args, arg_list.count}, "0", &out->shape);
+    bool floats = fb_u8(data, DATA3_TYPE) == ARG_IS_FLOATS;
+    struct fb_vector bytes = fb_vector(data, floats ? DATA3_FLOATS : DATA3_BYTES);
+    set_dtype(out, floats ? DT_FLOAT32 : out->quant ? quantized_dtype(out->quant) : DT_UINT8,
+              out->quant || floats ? DT_FLOAT32 : DT_UINT8);
+    return dlc_attach(r, out, bytes.data ? bytes.data + bytes.pos : r->params.data,
+                      (uint64_t)bytes.count * (floats ? 4 : 1));
+}
+
+struct layer_params {
+    struct map index; /* layer name → position in the list */
+    struct fb_vector list;
+};
+
+static odlc_status open_params(struct dlc_reading *r, struct layer_params *p)
+{
+    map_init(&p->index, r->arena);
+    p->list = (struct fb_vector){NULL, 0, 0};
+    if (!r->params.data)
+        return ODLC_OK;
+    if (strcmp(r->params.identifier, ID_PARAMS) != 0)
+        return dlc_invalid(r, NULL, "entry model.params is not identified as " ID_PARAMS);
+    TRY(dlc_verify_buffer(r, &r->params, &v3_params));
+    r->dlc->params_format = ID_PARAMS;
+    p->list = fb_vector(fb_root(r->params.data), PARAMS3_LAYERS);
+    for (uint32_t i = 0; i < p->list.count; i++) {
+        const char *name = dlc_text(fb_string(fb_table_at(p->list, i), LAYER_PARAM_NAME));
+        if (map_add(&p->index, name, i) != MAP_NONE)
+            return dlc_invalid(r, name, "model.params lists a layer twice");
+    }
+    return ODLC_OK;
+}
+
+static odlc_status read_layer_params(const struct dlc_reading *r, const struct layer_params *p, struct dlc_op *op)
+{
+    uint32_t index = map_get(&p->index, op->name);
+    if (index == MAP_NONE)
+        return ODLC_OK;
+    struct fb_vector list = fb_vector(fb_table_at(p->list, index), LAYER_PARAM_TENSORS);
+    struct dlc_tensor *params = arena_array(r->arena, struct dlc_tensor, list.count);
+    for (uint32_t i = 0; i < list.count; i++)
+        TRY(read_param(r, fb_table_at(list, i), &params[i]));
+    op->params = params;
+    op->n_params = list.count;
+    return ODLC_OK;
+}
+
+/* ---- layers and the tensors between them ---- */
+
+static odlc_status read_layer(const struct dlc_reading *r, struct fb_table t, const struct layer_params *params,
+                              struct dlc_op *op)
+{
+    struct fb_vector in = fb_vector(t, LAYER_INPUTS), out = fb_vector(t, LAYER_OUTPUTS), args = fb_vector(t, LAYER_ARGS);
+    op->id = fb_u32(t, LAYER_ID);
+    op->name = dlc_text(fb_string(t, LAYER_NAME));
+    op->type = dlc_text(fb_string(t, LAYER_TYPE));
+    op->n_outputs = out.count;
+    op->outputs = dlc_read_strings(r->arena, out);
+    /* An Input layer lists its own output as input. */
+    op->n_inputs = strcmp(op->type, "Input") == 0 ? 0 : in.count;
+    op->inputs = dlc_read_strings(r->arena, in);
+    op->n_attrs = args.count;
+    TRY(read_args(r, args, &op->attrs));
+    return read_layer_params(r, params, op);
+}
+
+/* OutputDims {"0": uints, "1": …} */
+static odlc_status output_shape(const struct dlc_reading *r, const struct dlc_op *op, const char *index, struct shape *out)
+{
+    struct group args = {op->attrs, op->n_attrs};
+    const struct dlc_attr *dims = find_arg(enter(args, "OutputDims"), index);
+    *out = (struct shape){.rank = 0};
+    if (!dims || dims->kind != DLC_TENSOR || dims->tensor.dtype != DT_UINT32)
+        return dlc_invalid(r, op->name, "the layer does not say the dimensions of output %s", index);
+    uint64_t count = shape_count(&dims->tensor.shape);
+    if (count > MAX_RANK)
+        return dlc_invalid(r, op->name, "output %s has more than %d dimensions", index, MAX_RANK);
+    out->rank = (uint32_t)count;
+    for (uint32_t i = 0; i < out->rank; i++)
+        convert_elements(&out->dims[i], DT_INT64, dims->tensor.view.bytes + 4 * i, DT_UINT32, 1);
+    return shape_too_large(out) ? dlc_invalid(r, op->name, "output %s has impossible dimensions", index) : ODLC_OK;
+}
+
+static odlc_status make_tensor(const struct dlc_reading *r, const struct dlc_op *op, uint32_t output, struct dlc_tensor *t)
+{
+    const char *index = arena_printf(r->arena, "%u", output);
+    t->name = op->outputs[output];
+    TRY(output_shape(r, op, index, &t->shape));
+    t->quant = read_quant(r->arena, (struct group){op->attrs, op->n_attrs}, index, &t->shape);
+    set_dtype(t, t->quant ? quantized_dtype(t->quant) : DT_FLOAT32, DT_FLOAT32);
+    t->kind = KIND_APP_READ; /* until a layer reads it */
+    if (strcmp(op->type, "Input") == 0)
+        t->kind = KIND_APP_WRITE;
+    if (strcmp(op->type, "Const") == 0 && op->n_params == 1) {
+        t->kind = KIND_STATIC;
+        t->has_data = op->params[0].has_data;
+        t->view = op->params[0].view;
+        t->quant = op->params[0].quant;
+        set_dtype(t, op->params[0].dtype, op->params[0].source_dtype);
+    }
+    return ODLC_OK;
+}
+
+/* A layer that works in place writes a tensor again; it keeps its first record. */
+static odlc_status make_tensors(const struct dlc_reading *r, struct dlc_graph *g)
+{
+    VEC(struct dlc_tensor) list = {0};
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        for (uint32_t k = 0; k < g->ops[i].n_outputs; k++) {
+            struct dlc_tensor t = {.id = (uint32_t)list.count};
+            TRY(make_tensor(r, &g->ops[i], k, &t));
+            if (map_add(&g->tensor_index, t.name, t.id) == MAP_NONE)
+                vec_push(r->arena, &list, t);
+        }
+    }
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        for (uint32_t k = 0; k < g->ops[i].n_inputs; k++) {
+            uint32_t index = map_get(&g->tensor_index, g->ops[i].inputs[k]);
+            if (index != MAP_NONE && list.data[index].kind == KIND_APP_READ)
+                list.data[index].kind = KIND_NATIVE;
+        }
+    }
+    g->tensors = list.data;
+    g->n_tensors = (uint32_t)list.count;
+    return ODLC_OK;
+}
+
+odlc_status dlc_read_v3(struct dlc_reading *r)
+{
+    struct layer_params params;
+    TRY(dlc_verify_buffer(r, &r->model, &v3_network));
+    TRY(open_params(r, &params));
+    struct fb_table network = fb_root(r->model.data);
+    struct fb_vector layers = fb_vector(network, NETWORK3_LAYERS);
+    struct dlc_graph *g = arena_new(r->arena, struct dlc_graph);
+    struct dlc_op *ops = arena_array(r->arena, struct dlc_op, layers.count);
+    for (uint32_t i = 0; i < layers.count; i++)
+        TRY(read_layer(r, fb_table_at(layers, i), &params, &ops[i]));
+    g->name = dlc_text(fb_string(network, NETWORK3_NAME));
+    g->ops = ops;
+    g->n_ops = layers.count;
+    map_init(&g->tensor_index, r->arena);
+    TRY(make_tensors(r, g));
+    r->dlc->graphs = g;
+    r->dlc->n_graphs = 1;
+    return ODLC_OK;
+}

@@ -1,0 +1,344 @@
+/* Version 4 containers: model (NETD) and params (NR64, or NETP with inline bytes or positions in model.params.bin) to records. */
+#include "dlc/read.h"
+
+#include <string.h>
+
+#include "base/reader.h"
+#include "dlc/zip.h"
+
+enum { ENCODING_SCALE_OFFSET, ENCODING_AXIS };
+
+/* ---- model ---- */
+
+static struct encoding read_fxp(struct fb_table t)
+{
+    return (struct encoding){.bitwidth = fb_u32(t, FXP_BITWIDTH),
+                             .min = (double)fb_float(t, FXP_MIN),
+                             .max = (double)fb_float(t, FXP_MAX),
+                             .scale = (double)fb_float(t, FXP_SCALE),
+                             .offset = fb_i32(t, FXP_OFFSET),
+                             .symmetric = fb_u8(t, FXP_SYMMETRIC) != 0};
+}
+
+static odlc_status read_axis_quant(const struct dlc_reading *r, const struct dlc_tensor *tensor, struct fb_table t,
+                                   struct quant *quant)
+{
+    struct fb_vector list = fb_vector(t, AXIS_FXP_ENCODINGS);
+    int32_t axis = fb_i32(t, AXIS_FXP_AXIS);
+    if (axis < 0 || (uint32_t)axis >= tensor->shape.rank || tensor->shape.dims[axis] != list.count)
+        return dlc_invalid(r, NULL, "tensor %s has per-axis encodings that do not match its dimensions", tensor->name);
+    struct encoding *encodings = arena_array(r->arena, struct encoding, list.count);
+    for (uint32_t i = 0; i < list.count; i++)
+        encodings[i] = read_fxp(fb_table_at(list, i));
+    quant->per_axis = true;
+    quant->axis = (uint32_t)axis;
+    quant->count = list.count;
+    quant->encodings = encodings;
+    return ODLC_OK;
+}
+
+/* Encodings other than scale and offset, alone or per axis, stay unread: their code is kept for whoever needs the values. */
+static odlc_status read_quant(const struct dlc_reading *r, struct fb_table t, struct dlc_tensor *tensor)
+{
+    tensor->encoding = t.data ? fb_u32(t, QUANT_ENCODING) : NO_ENCODING;
+    struct quant *quant = arena_new(r->arena, struct quant);
+    quant->overridden = fb_u8(t, QUANT_OVERRIDDEN) != 0;
+    if (tensor->encoding == ENCODING_SCALE_OFFSET && fb_has(t, QUANT_SCALE_OFFSET)) {
+        struct encoding *encoding = arena_new(r->arena, struct encoding);
+        *encoding = read_fxp(fb_child(t, QUANT_SCALE_OFFSET));
+        quant->count = 1;
+        quant->encodings = encoding;
+        tensor->quant = quant;
+    } else if (tensor->encoding == ENCODING_AXIS) {
+        TRY(read_axis_quant(r, tensor, fb_child(t, QUANT_AXIS), quant));
+        tensor->quant = quant;
+    }
+    return ODLC_OK;
+}
+
+static odlc_status read_tensor(const struct dlc_reading *r, struct fb_table t, struct dlc_tensor *out)
+{
+    struct dlc_tensor tensor = {.id = fb_u32(t, TENSOR_ID),
+                                .name = fb_string(t, TENSOR_NAME),
+                                .kind = fb_u32(t, TENSOR_KIND),
+                                .axis_format = fb_u32(t, TENSOR_AXIS_FORMAT),
+                                .dtype_code = fb_u32(t, TENSOR_DTYPE),
+                                .source_dtype_code = fb_u32(t, TENSOR_SOURCE_DTYPE),
+                                .is_quantizable = fb_u8(t, TENSOR_QUANTIZABLE) != 0};
+    if (!tensor.name || !*tensor.name)
+        return dlc_invalid(r, NULL, "a tensor has no name");
+    if (tensor.kind > KIND_NULL)
+        return dlc_invalid(r, NULL, "tensor %s is of the unknown kind %u", tensor.name, tensor.kind);
+    tensor.dtype = dtype_from_dlc(tensor.dtype_code);
+    tensor.source_dtype = dtype_from_dlc(tensor.source_dtype_code);
+    TRY(dlc_read_shape(r, tensor.name, fb_vector(t, TENSOR_DIMS), &tensor.shape));
+    TRY(read_quant(r, fb_child(t, TENSOR_QUANT), &tensor));
+    *out = tensor;
+    return ODLC_OK;
+}
+
+static enum dlc_value_kind scalar_kind(enum dtype dtype)
+{
+    switch (dtype_info(dtype)->cls) {
+    case CLASS_BOOL:
+        return DLC_BOOL;
+    case CLASS_UINT:
+    case CLASS_UFXP:
+        return DLC_UINT;
+    case CLASS_FLOAT:
+        return DLC_FLOAT;
+    case CLASS_STRING:
+        return DLC_STRING;
+    default:
+        return DLC_INT;
+    }
+}
+
+static void read_scalar(struct fb_table t, struct dlc_attr *attr)
+{
+    attr->dtype_code = fb_u32(t, SCALAR_DTYPE);
+    attr->dtype = attr->dtype_code == STRING_DTYPE ? DT_STRING : dtype_from_dlc(attr->dtype_code);
+    attr->kind = scalar_kind(attr->dtype);
+    attr->i = (int64_t)fb_u64(t, SCALAR_INT);
+    attr->f = fb_double(t, SCALAR_FLOAT);
+    attr->s = dlc_text(fb_string(t, SCALAR_STRING));
+}
+
+static odlc_status read_attr(const struct dlc_reading *r, const char *op, struct fb_table t, struct dlc_attr *attr)
+{
+    uint32_t kind = fb_u32(t, ATTR_KIND);
+    attr->name = fb_string(t, ATTR_NAME);
+    attr->usage = fb_u8(t, ATTR_USAGE);
+    if (!attr->name || !*attr->name)
+        return dlc_invalid(r, op, "an attribute has no name");
+    if (kind == 0 && fb_has(t, ATTR_SCALAR)) {
+        read_scalar(fb_child(t, ATTR_SCALAR), attr);
+        return ODLC_OK;
+    }
+    if (kind != 1 || !fb_has(t, ATTR_TENSOR))
+        return dlc_invalid(r, op, "attribute %s is neither a scalar nor a tensor", attr->name);
+    attr->kind = DLC_TENSOR;
+    TRY(read_tensor(r, fb_child(t, ATTR_TENSOR), &attr->tensor));
+    attr->dtype = attr->tensor.dtype;
+    attr->dtype_code = attr->tensor.dtype_code;
+    return ODLC_OK;
+}
+
+static odlc_status read_op(const struct dlc_reading *r, struct fb_table t, struct dlc_op *op, struct dlc_attr **attrs)
+{
+    struct fb_vector list = fb_vector(t, OP_ATTRIBUTES), in = fb_vector(t, OP_INPUTS), out = fb_vector(t, OP_OUTPUTS);
+    op->name = dlc_text(fb_string(t, OP_NAME));
+    op->type = dlc_text(fb_string(t, OP_TYPE));
+    if (!*op->type)
+        return dlc_invalid(r, op->name, "an op has no type");
+    op->inputs = dlc_read_strings(r->arena, in);
+    op->outputs = dlc_read_strings(r->arena, out);
+    op->n_inputs = in.count;
+    op->n_outputs = out.count;
+    *attrs = arena_array(r->arena, struct dlc_attr, list.count);
+    op->attrs = *attrs;
+    op->n_attrs = list.count;
+    struct map names;
+    map_init(&names, r->arena);
+    for (uint32_t i = 0; i < list.count; i++) {
+        TRY(read_attr(r, op->name, fb_table_at(list, i), &(*attrs)[i]));
+        if (map_add(&names, (*attrs)[i].name, i) != MAP_NONE)
+            return dlc_invalid(r, op->name, "two attributes are named %s", (*attrs)[i].name);
+    }
+    return ODLC_OK;
+}
+
+/* A graph under construction: the arrays behind the const ones of its record. */
+struct reading_graph {
+    struct dlc_graph *graph;
+    struct dlc_tensor *tensors;
+    struct dlc_attr **attrs; /* by op */
+};
+
+static odlc_status read_graph(const struct dlc_reading *r, struct fb_table t, struct reading_graph *out)
+{
+    struct dlc_graph *g = out->graph;
+    struct fb_vector ops = fb_vector(t, GRAPH_OPS), tensors = fb_vector(t, GRAPH_TENSORS);
+    g->name = dlc_text(fb_string(t, GRAPH_NAME));
+    struct dlc_op *op_list = arena_array(r->arena, struct dlc_op, ops.count);
+    out->attrs = arena_array(r->arena, struct dlc_attr *, ops.count);
+    out->tensors = arena_array(r->arena, struct dlc_tensor, tensors.count);
+    map_init(&g->tensor_index, r->arena);
+    for (uint32_t i = 0; i < tensors.count; i++) {
+        TRY(read_tensor(r, fb_table_at(tensors, i), &out->tensors[i]));
+        if (map_add(&g->tensor_index, out->tensors[i].name, i) != MAP_NONE)
+            return dlc_invalid(r, NULL, "two tensors are named %s", out->tensors[i].name);
+    }
+    for (uint32_t i = 0; i < ops.count; i++) {
+        op_list[i].id = i;
+        TRY(read_op(r, fb_table_at(ops, i), &op_list[i], &out->attrs[i]));
+    }
+    g->ops = op_list;
+    g->n_ops = ops.count;
+    g->tensors = out->tensors;
+    g->n_tensors = tensors.count;
+    return ODLC_OK;
+}
+
+/* ---- params ---- */
+
+struct params {
+    struct dlc_reading *r;
+    struct fb_vector buffers;      /* NR64 */
+    struct dlc_bytes bin;          /* model.params.bin; data NULL: there is none */
+};
+
+static odlc_status buffer_bytes(const struct params *p, const char *name, uint64_t index, const uint8_t **bytes,
+                                uint64_t *size)
+{
+    const struct dlc_stream *stream = &p->r->params;
+    if (index >= p->buffers.count)
+        return dlc_invalid(p->r, NULL, "tensor %s refers to buffer %llu of %u", name, (unsigned long long)index,
+                           p->buffers.count);
+    uint64_t at = fb_field_pos(fb_table_at(p->buffers, (uint32_t)index), BUFFER_OFFSET);
+    uint64_t distance = at ? load_le(stream->data + at, 8) : 0;
+    if (!at || distance > stream->size - at || stream->size - at - distance < 8)
+        return dlc_invalid(p->r, NULL, "the data of tensor %s lie outside model.params", name);
+    uint64_t start = at + distance, length = load_le(stream->data + start, 8);
+    if (length > stream->size - start - 8)
+        return dlc_invalid(p->r, NULL, "the data of tensor %s lie outside model.params", name);
+    *bytes = stream->data + start + 8;
+    *size = length;
+    return ODLC_OK;
+}
+
+static odlc_status bin_bytes(const struct params *p, const char *name, struct fb_table position, const uint8_t **bytes,
+                             uint64_t *size)
+{
+    uint64_t offset = fb_u64(position, POSITION_OFFSET), length = fb_u64(position, POSITION_SIZE);
+    if (!p->bin.data || offset > p->bin.size || length > p->bin.size - offset)
+        return dlc_invalid(p->r, NULL, "the data of tensor %s lie outside model.params.bin", name);
+    *bytes = p->bin.data + offset;
+    *size = length;
+    return ODLC_OK;
+}
+
+/* Exactly one storage is used: a position (whose index field has no meaning), inline bytes, or a buffer's index. */
+static odlc_status attach_data(const struct params *p, struct fb_table t, struct dlc_tensor *tensor)
+{
+    const uint8_t *bytes = NULL;
+    uint64_t size = 0;
+    if (fb_has(t, DATA_POSITION)) {
+        TRY(bin_bytes(p, tensor->name, fb_child(t, DATA_POSITION), &bytes, &size));
+    } else if (fb_has(t, DATA_BYTES)) {
+        struct fb_vector inline_bytes = fb_vector(t, DATA_BYTES);
+        bytes = inline_bytes.data + inline_bytes.pos;
+        size = inline_bytes.count;
+    } else {
+        TRY(buffer_bytes(p, tensor->name, fb_u64(t, DATA_INDEX), &bytes, &size));
+    }
+    return dlc_attach(p->r, tensor, bytes, size);
+}
+
+static odlc_status attach_op_params(const struct params *p, struct fb_table t, const struct dlc_op *op,
+                                    struct dlc_attr *attrs)
+{
+    struct fb_vector list = fb_vector(t, OP_PARAMS_TENSORS);
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < op->n_attrs; i++) {
+        if (attrs[i].kind != DLC_TENSOR)
+            continue;
+        struct fb_table entry = at < list.count ? fb_table_at(list, at++) : (struct fb_table){NULL, 0};
+        if (!entry.data || strcmp(dlc_text(fb_string(entry, DATA_NAME)), attrs[i].tensor.name) != 0)
+            return dlc_invalid(p->r, op->name, "model.params has no data for attribute %s", attrs[i].name);
+        TRY(attach_data(p, entry, &attrs[i].tensor));
+    }
+    return at == list.count ? ODLC_OK : dlc_invalid(p->r, op->name, "model.params has data for unknown attributes");
+}
+
+static odlc_status attach_graph(const struct params *p, struct fb_table t, const struct reading_graph *to)
+{
+    const struct dlc_graph *g = to->graph;
+    const char *name = dlc_text(fb_string(t, GRAPH_PARAMS_NAME));
+    struct fb_vector tensors = fb_vector(t, GRAPH_PARAMS_TENSORS), ops = fb_vector(t, GRAPH_PARAMS_OPS);
+    if (strcmp(name, g->name) != 0)
+        return dlc_invalid(p->r, NULL, "model has graph %s where model.params has %s", g->name, name);
+    for (uint32_t i = 0; i < tensors.count; i++) {
+        struct fb_table entry = fb_table_at(tensors, i);
+        const char *tensor = dlc_text(fb_string(entry, DATA_NAME));
+        uint32_t index = map_get(&g->tensor_index, tensor);
+        if (index == MAP_NONE)
+            return dlc_invalid(p->r, NULL, "model.params has data for the unknown tensor %s", tensor);
+        TRY(attach_data(p, entry, &to->tensors[index]));
+    }
+    if (ops.count != g->n_ops)
+        return dlc_invalid(p->r, NULL, "model has %u ops where model.params has %u", g->n_ops, ops.count);
+    for (uint32_t i = 0; i < ops.count; i++)
+        TRY(attach_op_params(p, fb_table_at(ops, i), &g->ops[i], to->attrs[i]));
+    return ODLC_OK;
+}
+
+static odlc_status open_bin(struct dlc_reading *r, struct params *p)
+{
+    const struct dlc_entry *entry = zip_find(r->dlc->entries, r->dlc->n_entries, "model.params.bin");
+    if (!entry)
+        return ODLC_OK;
+    const uint8_t *bytes;
+    TRY(zip_bytes(r->arena, r->diags, r->file, entry, &bytes));
+    p->bin = (struct dlc_bytes){bytes, entry->size, entry->compressed ? NULL : r->file};
+    r->payload = p->bin;
+    r->dlc->params_format = "bin";
+    return ODLC_OK;
+}
+
+/* The root of the NETP buffer, which NR64 carries as a byte vector behind its own. */
+static odlc_status open_params(struct dlc_reading *r, struct params *p, struct fb_table *root)
+{
+    struct dlc_stream netp = r->params;
+    if (strcmp(r->params.identifier, ID_BUFFERS) == 0) {
+        TRY(dlc_verify_buffer(r, &r->params, &v4_buffers));
+        struct fb_table outer = fb_root(r->params.data);
+        struct fb_vector inner = fb_vector(outer, NR64_PARAMS);
+        p->buffers = fb_vector(outer, NR64_BUFFERS);
+        if (inner.count < 8)
+            return dlc_invalid(r, NULL, "model.params has buffers but no list of tensors");
+        netp.data = inner.data + inner.pos;
+        netp.size = inner.count;
+        netp.offset += inner.pos;
+        memcpy(netp.identifier, netp.data + 4, 4);
+        r->dlc->params_format = ID_BUFFERS;
+    } else {
+        r->dlc->params_format = ID_PARAMS;
+        TRY(open_bin(r, p));
+    }
+    if (strcmp(netp.identifier, ID_PARAMS) != 0)
+        return dlc_invalid(r, NULL, "entry model.params is identified neither as " ID_BUFFERS " nor as " ID_PARAMS);
+    TRY(dlc_verify_buffer(r, &netp, &v4_params));
+    *root = fb_root(netp.data);
+    return ODLC_OK;
+}
+
+static odlc_status read_params(struct dlc_reading *r, const struct reading_graph *graphs, uint32_t count)
+{
+    struct params p = {.r = r};
+    struct fb_table root;
+    TRY(open_params(r, &p, &root));
+    struct fb_vector list = fb_vector(root, PARAMS_GRAPHS);
+    if (list.count != count)
+        return dlc_invalid(r, NULL, "model has %u graphs where model.params has %u", count, list.count);
+    for (uint32_t i = 0; i < count; i++)
+        TRY(attach_graph(&p, fb_table_at(list, i), &graphs[i]));
+    return ODLC_OK;
+}
+
+odlc_status dlc_read_v4(struct dlc_reading *r)
+{
+    TRY(dlc_verify_buffer(r, &r->model, &v4_network));
+    struct fb_vector list = fb_vector(fb_root(r->model.data), NETWORK_GRAPHS);
+    struct dlc_graph *graphs = arena_array(r->arena, struct dlc_graph, list.count);
+    struct reading_graph *reading = arena_array(r->arena, struct reading_graph, list.count);
+    for (uint32_t i = 0; i < list.count; i++) {
+        reading[i].graph = &graphs[i];
+        TRY(read_graph(r, fb_table_at(list, i), &reading[i]));
+    }
+    if (r->params.data)
+        TRY(read_params(r, reading, list.count));
+    r->dlc->graphs = graphs;
+    r->dlc->n_graphs = list.count;
+    return ODLC_OK;
+}

@@ -1,0 +1,113 @@
+/* A container as records: what stands in the file, for v3 and v4 alike, before any meaning is given to it. dlc-info and the
+ * conversion to IR read records; the v4 writer is given them. Strings and arrays live in the reader's arena; tensor data stay
+ * views of the mapped file. */
+#ifndef DLC_RECORD_H
+#define DLC_RECORD_H
+
+#include "ir/graph.h"
+
+struct dlc_entry { /* of the zip */
+    const char *name;
+    uint64_t offset, size; /* of the data in the file; compressed entries: size once inflated, offset of the packed data */
+    uint64_t packed;       /* bytes in the file */
+    uint32_t crc;
+    bool compressed;
+};
+
+struct dlc_meta { /* dlc.metadata line, or a leaf of the JSON form as "header.x.y" */
+    const char *key, *value;
+};
+
+enum dlc_value_kind { DLC_BOOL, DLC_INT, DLC_UINT, DLC_FLOAT, DLC_STRING, DLC_TENSOR, DLC_NESTED };
+
+struct dlc_tensor {
+    uint32_t id;
+    const char *name;
+    uint32_t kind; /* tensor type code: 0 APP_WRITE, 1 APP_READ, 3 NATIVE, 4 STATIC, 5 NULL */
+    struct shape shape;
+    uint32_t axis_format;
+    uint32_t dtype_code, source_dtype_code; /* as stored */
+    enum dtype dtype, source_dtype;         /* DT_NONE when the code is not known */
+    bool is_quantizable;
+    uint32_t encoding;         /* quantization encoding code of v4: 0 and 1 are in quant, others only named; 0x7FFFFFFF none */
+    const struct quant *quant; /* NULL: none */
+    bool has_data;
+    struct view view;          /* has_data; v3: of the params entry */
+};
+
+struct dlc_attr {
+    const char *name;
+    enum dlc_value_kind kind;
+    uint8_t usage;             /* 1 parameter, 2 supplemental; 0 in v3 */
+    uint32_t dtype_code;       /* v4 scalars */
+    enum dtype dtype;          /* of scalars, DT_NONE if not known */
+    int64_t i;
+    double f;
+    const char *s;
+    struct dlc_tensor tensor;  /* DLC_TENSOR (v3: int, uint, float and byte lists as rank-1 tensors, string lists as DT_STRING) */
+    const struct dlc_attr *nested; /* DLC_NESTED */
+    uint32_t n_nested;
+};
+
+struct dlc_op {
+    uint32_t id;
+    const char *name, *type;
+    const char **inputs, **outputs; /* tensor names ("" when absent) */
+    uint32_t n_inputs, n_outputs;
+    const struct dlc_attr *attrs;
+    uint32_t n_attrs;
+    const struct dlc_tensor *params; /* v3: the layer's tensors of model.params (bias, weights_0, …) */
+    uint32_t n_params;
+};
+
+struct dlc_graph {
+    const char *name;
+    const struct dlc_op *ops;
+    uint32_t n_ops;
+    const struct dlc_tensor *tensors; /* v3: made from the layers' outputs and OutputDims */
+    uint32_t n_tensors;
+    struct map tensor_index; /* name → index */
+};
+
+struct dlc_file {
+    struct file *file;
+    uint32_t major, minor;     /* of the model stream: 3.0, 4.0, 4.1 */
+    const char *params_format; /* "NR64", "NETP", "bin" (model.params.bin), or "none" */
+    const struct dlc_entry *entries;
+    uint32_t n_entries;
+    const struct dlc_meta *metadata;
+    uint32_t n_metadata;
+    const struct dlc_graph *graphs;
+    uint32_t n_graphs;
+};
+
+/* Opens and reads a container; verifies every offset, count and size before use. v2 and other files give a clear error.
+ * Payload bytes are not touched (CRC of big entries is checked by dlc_verify). */
+odlc_status dlc_read(struct arena *arena, struct diags *diags, const char *path, struct dlc_file **out) MUST_USE;
+
+/* Checks entry CRCs (those of 0 in v4.1 files are skipped), that names resolve, that params match the model, that payloads lie inside. */
+odlc_status dlc_verify(struct diags *diags, const struct dlc_file *dlc) MUST_USE;
+
+const char *dlc_metadata(const struct dlc_file *dlc, const char *key); /* NULL when absent */
+const struct dlc_attr *dlc_attr_find(const struct dlc_op *op, const char *name);
+const struct dlc_tensor *dlc_tensor_find(const struct dlc_graph *g, const char *name);
+
+/* ---- IR ↔ container ---- */
+
+struct dlc_write_options {
+    bool netp;                        /* inline NETP params instead of NR64 */
+    const char *converter_command;    /* metadata values; NULL: "N/A" */
+    const char *converter_version, *model_copyright, *model_version, *quantizer_command;
+};
+
+/* Writes the graph as a v4.0 container, laid out like the vendor's release 2.18/2.20 files: streamed, atomic, deterministic. Then
+ * reads it back and verifies it before the rename. */
+odlc_status dlc_write(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
+                      const struct dlc_write_options *options) MUST_USE;
+
+/* Graph `index` of a v4 container as IR. Native ops get their rows; an op of a foreign package, or a native type without a row, gets a
+ * run-time row without kernel (its attributes become its params). Shapes are the stored ones. */
+odlc_status dlc_to_ir(struct arena *arena, struct diags *diags, const struct dlc_file *dlc, uint32_t index,
+                      struct graph **out) MUST_USE;
+
+#endif

@@ -1,0 +1,151 @@
+/* Records → the flatbuffer of the entry `model`. */
+#include <string.h>
+
+#include "dlc/schema.h"
+#include "dlc/write.h"
+
+static void put_fxp(struct fb_build *b, uint32_t ref, const struct encoding *e)
+{
+    struct fb_slot slots[6];
+    unsigned n = 0;
+    slots[n++] = FB_U32(FXP_BITWIDTH, e->bitwidth);
+    slots[n++] = FB_U32(FXP_MIN, float_bits((float)e->min));
+    slots[n++] = FB_U32(FXP_MAX, float_bits((float)e->max));
+    slots[n++] = FB_U32(FXP_SCALE, float_bits((float)e->scale));
+    slots[n++] = FB_U32(FXP_OFFSET, e->offset);
+    if (e->symmetric)
+        slots[n++] = FB_U8(FXP_SYMMETRIC, 1);
+    fb_put_table(b, ref, slots, n);
+}
+
+static void put_axis_fxp(struct fb_build *b, uint32_t ref, const struct quant *quant)
+{
+    const struct fb_slot slots[] = {FB_U32(AXIS_FXP_AXIS, quant->axis), FB_REF(AXIS_FXP_ENCODINGS)};
+    uint32_t table = fb_put_table(b, ref, slots, COUNT_OF(slots));
+    uint32_t first = fb_put_references(b, fb_slot_ref(b, table, AXIS_FXP_ENCODINGS), quant->count);
+    for (uint32_t i = 0; i < quant->count; i++)
+        put_fxp(b, first + 4 * i, &quant->encodings[i]);
+}
+
+/* The table is always there, because a reader takes an absent encoding for scale and offset. */
+static void put_quant(struct fb_build *b, uint32_t ref, const struct dlc_tensor *t)
+{
+    struct fb_slot slots[3];
+    unsigned n = 0, content = 0;
+    if (t->encoding)
+        slots[n++] = FB_U32(QUANT_ENCODING, t->encoding);
+    if (t->quant && t->quant->overridden)
+        slots[n++] = FB_U8(QUANT_OVERRIDDEN, 1);
+    if (t->quant) {
+        content = t->quant->per_axis ? QUANT_AXIS : QUANT_SCALE_OFFSET;
+        slots[n++] = FB_REF(content);
+    }
+    uint32_t table = fb_put_table(b, ref, slots, n);
+    if (content == QUANT_AXIS)
+        put_axis_fxp(b, fb_slot_ref(b, table, content), t->quant);
+    else if (content)
+        put_fxp(b, fb_slot_ref(b, table, content), &t->quant->encodings[0]);
+}
+
+static void put_dims(struct fb_build *b, uint32_t ref, const struct shape *shape)
+{
+    uint32_t dims[MAX_RANK];
+    for (uint32_t i = 0; i < shape->rank; i++)
+        dims[i] = (uint32_t)shape->dims[i];
+    fb_put_words(b, ref, dims, shape->rank);
+}
+
+static void put_tensor(struct fb_build *b, uint32_t ref, const struct dlc_tensor *t)
+{
+    struct fb_slot slots[9];
+    unsigned n = 0;
+    slots[n++] = FB_U32(TENSOR_ID, t->id);
+    slots[n++] = FB_REF(TENSOR_NAME);
+    if (t->kind)
+        slots[n++] = FB_U32(TENSOR_KIND, t->kind);
+    slots[n++] = FB_REF(TENSOR_DIMS);
+    slots[n++] = FB_U32(TENSOR_AXIS_FORMAT, t->axis_format);
+    slots[n++] = FB_REF(TENSOR_QUANT);
+    slots[n++] = FB_U32(TENSOR_DTYPE, t->dtype_code);
+    slots[n++] = FB_U32(TENSOR_SOURCE_DTYPE, t->source_dtype_code);
+    if (t->is_quantizable)
+        slots[n++] = FB_U8(TENSOR_QUANTIZABLE, 1);
+    uint32_t table = fb_put_table(b, ref, slots, n);
+    fb_put_string(b, fb_slot_ref(b, table, TENSOR_NAME), t->name);
+    put_dims(b, fb_slot_ref(b, table, TENSOR_DIMS), &t->shape);
+    put_quant(b, fb_slot_ref(b, table, TENSOR_QUANT), t);
+}
+
+static void put_scalar(struct fb_build *b, uint32_t ref, const struct dlc_attr *a)
+{
+    struct fb_slot slots[2];
+    unsigned n = 0;
+    slots[n++] = FB_U32(SCALAR_DTYPE, a->dtype_code);
+    if (a->kind == DLC_STRING)
+        slots[n++] = FB_REF(SCALAR_STRING);
+    else if (a->kind == DLC_FLOAT && double_bits(a->f))
+        slots[n++] = FB_U64(SCALAR_FLOAT, double_bits(a->f));
+    else if (a->kind != DLC_FLOAT && a->i)
+        slots[n++] = FB_U64(SCALAR_INT, a->i);
+    uint32_t table = fb_put_table(b, ref, slots, n);
+    if (a->kind == DLC_STRING)
+        fb_put_string(b, fb_slot_ref(b, table, SCALAR_STRING), a->s);
+}
+
+static void put_attr(struct fb_build *b, uint32_t ref, const struct dlc_attr *a)
+{
+    bool is_tensor = a->kind == DLC_TENSOR;
+    unsigned content = is_tensor ? ATTR_TENSOR : ATTR_SCALAR;
+    struct fb_slot slots[4];
+    unsigned n = 0;
+    slots[n++] = FB_REF(ATTR_NAME);
+    if (is_tensor)
+        slots[n++] = FB_U32(ATTR_KIND, 1);
+    slots[n++] = FB_U8(ATTR_USAGE, a->usage);
+    slots[n++] = FB_REF(content);
+    uint32_t table = fb_put_table(b, ref, slots, n);
+    fb_put_string(b, fb_slot_ref(b, table, ATTR_NAME), a->name);
+    if (is_tensor)
+        put_tensor(b, fb_slot_ref(b, table, content), &a->tensor);
+    else
+        put_scalar(b, fb_slot_ref(b, table, content), a);
+}
+
+static void put_op(struct fb_build *b, uint32_t ref, const struct dlc_op *op)
+{
+    const struct fb_slot slots[] = {FB_REF(OP_NAME), FB_REF(OP_TYPE), FB_REF(OP_INPUTS), FB_REF(OP_OUTPUTS),
+                                    FB_REF(OP_ATTRIBUTES)};
+    uint32_t table = fb_put_table(b, ref, slots, COUNT_OF(slots));
+    fb_put_string(b, fb_slot_ref(b, table, OP_NAME), op->name);
+    fb_put_string(b, fb_slot_ref(b, table, OP_TYPE), op->type);
+    fb_put_strings(b, fb_slot_ref(b, table, OP_INPUTS), op->inputs, op->n_inputs);
+    fb_put_strings(b, fb_slot_ref(b, table, OP_OUTPUTS), op->outputs, op->n_outputs);
+    uint32_t first = fb_put_references(b, fb_slot_ref(b, table, OP_ATTRIBUTES), op->n_attrs);
+    for (uint32_t i = 0; i < op->n_attrs; i++)
+        put_attr(b, first + 4 * i, &op->attrs[i]);
+}
+
+static void put_graph(struct fb_build *b, uint32_t ref, const struct dlc_graph *g)
+{
+    const struct fb_slot slots[] = {FB_REF(GRAPH_NAME), FB_REF(GRAPH_OPS), FB_REF(GRAPH_TENSORS), FB_REF(GRAPH_NAME2)};
+    uint32_t table = fb_put_table(b, ref, slots, COUNT_OF(slots));
+    fb_put_string(b, fb_slot_ref(b, table, GRAPH_NAME), g->name);
+    uint32_t ops = fb_put_references(b, fb_slot_ref(b, table, GRAPH_OPS), g->n_ops);
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        put_op(b, ops + 4 * i, &g->ops[i]);
+    uint32_t tensors = fb_put_references(b, fb_slot_ref(b, table, GRAPH_TENSORS), g->n_tensors);
+    for (uint32_t i = 0; i < g->n_tensors; i++)
+        put_tensor(b, tensors + 4 * i, &g->tensors[i]);
+    fb_put_string(b, fb_slot_ref(b, table, GRAPH_NAME2), g->name);
+}
+
+odlc_status dlc_build_model(const struct dlc_writing *w, const struct dlc_graph *g, struct fb_build *b)
+{
+    const struct fb_slot root[] = {FB_REF(NETWORK_GRAPHS)};
+    uint32_t network = fb_put_table(b, fb_start(b, w->arena, ID_MODEL), root, COUNT_OF(root));
+    put_graph(b, fb_put_references(b, fb_slot_ref(b, network, NETWORK_GRAPHS), 1), g);
+    if (fb_fits(b))
+        return ODLC_OK;
+    return diag_error(w->diags, ODLC_ERR_LIMIT, AT(.file = w->path), "dlc-write",
+                      "the graph itself takes more than 2 GiB");
+}

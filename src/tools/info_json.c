@@ -1,0 +1,207 @@
+/* The report as JSON; the schema is described in docs/dlc-info-json.md. A change that can break a reader raises its
+ * version. */
+#include "tools/info.h"
+#include "tools/json_out.h"
+
+#define SCHEMA_VERSION 1
+#define MAX_ATTRIBUTE_VALUES 1024
+#define MAX_TENSOR_VALUES 16
+
+static void write_element(struct json_out *j, const struct odlc_tensor *t, uint64_t index)
+{
+    if (t->element == ODLC_CLASS_BOOL)
+        json_bool(j, NULL, odlc_tensor_int(t, index) != 0);
+    else if (t->element == ODLC_CLASS_FLOAT)
+        json_double(j, NULL, odlc_tensor_double(t, index));
+    else if (t->element == ODLC_CLASS_STRING)
+        json_string(j, NULL, odlc_tensor_string(t, index));
+    else if (t->element == ODLC_CLASS_UINT)
+        json_uint(j, NULL, (uint64_t)odlc_tensor_int(t, index));
+    else
+        json_int(j, NULL, odlc_tensor_int(t, index));
+}
+
+static void write_encodings(struct json_out *j, const struct odlc_tensor *t)
+{
+    json_object(j, "quantization");
+    json_int(j, "axis", t->encoding_axis);
+    json_array(j, "encodings");
+    for (uint32_t i = 0; i < t->n_encodings; i++) {
+        const struct odlc_encoding *e = &t->encodings[i];
+        json_object_inline(j, NULL);
+        json_uint(j, "bitwidth", e->bitwidth);
+        json_double(j, "min", e->min);
+        json_double(j, "max", e->max);
+        json_double(j, "scale", e->scale);
+        json_int(j, "offset", e->offset);
+        json_end_object(j);
+    }
+    json_end_array(j);
+    json_end_object(j);
+}
+
+/* dtype, dims and, when there are at most max_values, the values. */
+static void write_contents(struct json_out *j, const struct odlc_tensor *t, uint64_t max_values)
+{
+    json_string(j, "dtype", t->dtype);
+    json_array_inline(j, "dims");
+    for (uint32_t i = 0; i < t->rank; i++)
+        json_int(j, NULL, t->dims[i]);
+    json_end_array(j);
+    json_uint(j, "elements", t->count);
+    if (odlc_tensor_readable(t) && t->count <= max_values) {
+        json_array_inline(j, "values");
+        for (uint64_t i = 0; i < t->count; i++)
+            write_element(j, t, i);
+        json_end_array(j);
+    }
+}
+
+static void write_tensor(struct json_out *j, const struct odlc_tensor *t)
+{
+    json_object(j, NULL);
+    json_string(j, "name", t->name);
+    json_uint(j, "id", t->id);
+    json_string(j, "kind", t->kind);
+    write_contents(j, t, MAX_TENSOR_VALUES);
+    json_uint(j, "dtype_code", t->dtype_code);
+    json_uint(j, "axis_format", t->axis_format);
+    json_uint(j, "data_size", t->data_size);
+    if (t->n_encodings)
+        write_encodings(j, t);
+    json_end_object(j);
+}
+
+static void write_attributes(struct json_out *j, const char *key, const struct odlc_attribute *attributes, size_t count)
+{
+    json_array(j, key);
+    for (size_t i = 0; i < count; i++) {
+        const struct odlc_attribute *a = &attributes[i];
+        static const char *const kinds[] = {"bool", "int", "uint", "float", "string", "tensor", "nested"};
+        json_object(j, NULL);
+        json_string(j, "name", a->name);
+        json_string(j, "kind", kinds[a->kind]);
+        json_bool(j, "supplemental", a->supplemental);
+        if (a->kind == ODLC_VALUE_TENSOR)
+            write_contents(j, a->tensor, MAX_ATTRIBUTE_VALUES);
+        else if (a->kind == ODLC_VALUE_NESTED)
+            write_attributes(j, "nested", a->nested, a->n_nested);
+        else if (a->dtype)
+            json_string(j, "dtype", a->dtype);
+        if (a->kind == ODLC_VALUE_BOOL)
+            json_bool(j, "value", a->i != 0);
+        else if (a->kind == ODLC_VALUE_INT)
+            json_int(j, "value", a->i);
+        else if (a->kind == ODLC_VALUE_UINT)
+            json_uint(j, "value", (uint64_t)a->i);
+        else if (a->kind == ODLC_VALUE_FLOAT)
+            json_double(j, "value", a->f);
+        else if (a->kind == ODLC_VALUE_STRING)
+            json_string(j, "value", a->s);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
+static void write_operands(struct json_out *j, const char *key, const struct odlc_operand *operands, size_t count)
+{
+    json_array(j, key);
+    for (size_t i = 0; i < count; i++)
+        json_string(j, NULL, *operands[i].name ? operands[i].name : NULL);
+    json_end_array(j);
+}
+
+static void write_node(struct json_out *j, const struct odlc_op *op)
+{
+    json_object(j, NULL);
+    json_uint(j, "id", op->id);
+    json_string(j, "name", op->name);
+    json_string(j, "type", op->type);
+    json_string(j, "package", op->package);
+    json_bool(j, "executable", op->executable);
+    json_uint(j, "parameters", op->parameters);
+    json_uint(j, "macs", op->macs);
+    write_operands(j, "inputs", op->inputs, op->n_inputs);
+    write_operands(j, "outputs", op->outputs, op->n_outputs);
+    write_attributes(j, "attributes", op->attributes, op->n_attributes);
+    if (op->n_params) {
+        json_array(j, "params");
+        for (size_t i = 0; i < op->n_params; i++)
+            write_tensor(j, &op->params[i]);
+        json_end_array(j);
+    }
+    json_end_object(j);
+}
+
+static void write_names(struct json_out *j, const char *key, const struct odlc_tensor *const *tensors, size_t count)
+{
+    json_array(j, key);
+    for (size_t i = 0; i < count; i++)
+        json_string(j, NULL, tensors[i]->name);
+    json_end_array(j);
+}
+
+static void write_graph(struct json_out *j, const struct odlc_graph *g, const struct info_options *options)
+{
+    json_object(j, NULL);
+    json_string(j, "name", g->name);
+    json_bool(j, "counted", g->counted);
+    json_uint(j, "parameters", g->parameters);
+    json_uint(j, "macs", g->macs);
+    json_uint(j, "memory", g->memory);
+    write_names(j, "inputs", g->inputs, g->n_inputs);
+    write_names(j, "outputs", g->outputs, g->n_outputs);
+    json_array(j, "tensors");
+    for (size_t i = 0; i < g->n_tensors; i++)
+        write_tensor(j, &g->tensors[i]);
+    json_end_array(j);
+    json_array(j, "nodes");
+    for (size_t i = 0; i < g->n_ops; i++)
+        if (info_node_selected(&g->ops[i], options))
+            write_node(j, &g->ops[i]);
+    json_end_array(j);
+    json_end_object(j);
+}
+
+static void write_summary(struct json_out *j, const struct odlc_summary *s)
+{
+    json_string(j, "file", s->path);
+    json_object_inline(j, "format");
+    json_uint(j, "major", s->major);
+    json_uint(j, "minor", s->minor);
+    json_string(j, "params", s->params_format);
+    json_end_object(j);
+    json_array(j, "metadata");
+    for (size_t i = 0; i < s->n_metadata; i++) {
+        json_object_inline(j, NULL);
+        json_string(j, "key", s->metadata[i].key);
+        json_string(j, "value", s->metadata[i].value);
+        json_end_object(j);
+    }
+    json_end_array(j);
+    json_array(j, "entries");
+    for (size_t i = 0; i < s->n_entries; i++) {
+        json_object_inline(j, NULL);
+        json_string(j, "name", s->entries[i].name);
+        json_uint(j, "offset", s->entries[i].offset);
+        json_uint(j, "size", s->entries[i].size);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
+void info_print_json(FILE *stream, const odlc_container *container, const struct info_options *options)
+{
+    struct json_out j = json_out_to(stream, false);
+    size_t n_graphs;
+    const struct odlc_graph *graphs = odlc_container_graphs(container, &n_graphs);
+    json_object(&j, NULL);
+    json_string(&j, "schema", "opendlc.dlc-info");
+    json_int(&j, "schema_version", SCHEMA_VERSION);
+    write_summary(&j, odlc_container_summary(container));
+    json_array(&j, "graphs");
+    for (size_t i = 0; i < n_graphs; i++)
+        write_graph(&j, &graphs[i], options);
+    json_end_array(&j);
+    json_end_object(&j);
+}

@@ -1,0 +1,34 @@
+/* The list of inferences that net-run is given: one line each.
+ *     path                         the raw data of the only input
+ *     name:=path name2:=path2      the raw data of each input
+ * A first line `#node node2` asks for the outputs of those nodes, `%tensor tensor2` for those tensors. */
+#ifndef TOOLS_INPUT_LIST_H
+#define TOOLS_INPUT_LIST_H
+
+#include "base/diag.h"
+
+struct input_item {
+    const char *name; /* NULL: the only input */
+    const char *path;
+};
+
+struct inference {
+    uint32_t line;
+    const struct input_item *items;
+    size_t n_items;
+};
+
+enum list_choice { LIST_ALL_OUTPUTS, LIST_NODES, LIST_TENSORS };
+
+struct input_list {
+    const char *path;
+    enum list_choice choice;
+    const char *const *chosen; /* names of the nodes or tensors */
+    size_t n_chosen;
+    VEC(struct inference) inferences;
+};
+
+odlc_status input_list_read(struct arena *arena, struct diags *diags, const char *path,
+                            struct input_list *out) MUST_USE;
+
+#endif

@@ -1,0 +1,349 @@
+/* net-run: executes a container on raw input files. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/map.h"
+#include "opendlc/run.h"
+#include "tools/input_list.h"
+#include "tools/options.h"
+#include "tools/output_dir.h"
+#include "tools/print_diags.h"
+
+enum {
+    OPT_CONTAINER,
+    OPT_INPUT_LIST,
+    OPT_OUTPUT_DIR,
+    OPT_OUTPUT_TENSORS,
+    OPT_DEBUG,
+    OPT_NATIVE_INPUTS,
+    OPT_NATIVE_OUTPUTS,
+    OPT_UDO_PACKAGES,
+    OPT_ITERATIONS,
+    OPT_PROFILE
+};
+
+static const struct option rows[] = {
+    {.id = OPT_CONTAINER,
+     .name = "container",
+     .min = 1,
+     .max = 1,
+     .required = true,
+     .values = "FILE",
+     .help = "the DLC container"},
+    {.id = OPT_INPUT_LIST,
+     .name = "input_list",
+     .min = 1,
+     .max = 1,
+     .required = true,
+     .values = "FILE",
+     .help = "a text file with one line an inference: the path of the input's raw data, or name:=path for each input; "
+             "paths are relative to the working directory"},
+    {.id = OPT_OUTPUT_DIR,
+     .name = "output_dir",
+     .min = 1,
+     .max = 1,
+     .values = "DIR",
+     .help = "where results go, as DIR/Result_<n>/<tensor>.raw (default: ./output)"},
+    {.id = OPT_OUTPUT_TENSORS,
+     .name = "set_output_tensors",
+     .min = 1,
+     .max = MANY_VALUES,
+     .repeatable = true,
+     .values = "NAME[,NAME...]",
+     .help = "tensors to compute instead of the graph's outputs; nodes that they do not depend on are not executed"},
+    {.id = OPT_DEBUG, .name = "debug", .help = "write every tensor that a node computes"},
+    {.id = OPT_NATIVE_INPUTS,
+     .name = "use_native_input_files",
+     .help = "raw inputs are in the inputs' own types (default: float32)"},
+    {.id = OPT_NATIVE_OUTPUTS,
+     .name = "use_native_output_files",
+     .help = "write results in the tensors' own types (default: float32)"},
+    {.id = OPT_ITERATIONS,
+     .name = "iterations",
+     .min = 1,
+     .max = 1,
+     .values = "N",
+     .help = "execute each inference N times, to measure (default: 1)"},
+    {.id = OPT_PROFILE, .name = "profile", .help = "print the time that each node took"},
+    {.id = OPT_UDO_PACKAGES,
+     .name = "udo_package_path",
+     .min = 1,
+     .max = MANY_VALUES,
+     .repeatable = true,
+     .values = "LIB[,LIB...]",
+     .help = "implementations of user-defined ops; not supported yet"},
+    OPTIONS_COMMON,
+};
+
+static const struct command self = {
+    .name = "net-run",
+    .summary = "Executes a DLC container with the reference kernels and writes its results as raw files",
+    .usage = "--container FILE --input_list FILE [options]",
+    OPTION_ROWS(rows),
+    .epilogue = "Raw files hold the elements in row-major order, little-endian. See net-run(1).",
+};
+
+struct session {
+    struct arena *arena, *scratch; /* scratch is rewound after each file */
+    struct diags diags;
+    struct options options;
+    odlc_run *run;
+    struct input_list list;
+    const char *output_dir;
+    bool native_inputs, native_outputs;
+    int64_t iterations;
+    uint64_t *node_times; /* summed over all executions */
+};
+
+/* ---- what to compute ---- */
+
+/* The names of --set_output_tensors, separated by commas. (A name with a comma in it can be had through the input
+ * list.) */
+static odlc_status want_named(struct session *s)
+{
+    VEC(const char *) names = {0};
+    for (size_t i = 0; i < s->options.uses.count; i++) {
+        const struct option_use *use = &s->options.uses.data[i];
+        for (size_t k = 0; use->option->id == OPT_OUTPUT_TENSORS && k < use->n_values; k++) {
+            for (const char *name = use->values[k], *end; *name; name = end + strspn(end, ",")) {
+                end = name + strcspn(name, ",");
+                vec_push(s->arena, &names, arena_strndup(s->arena, name, (size_t)(end - name)));
+            }
+        }
+    }
+    if (!names.count)
+        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.file = NULL), "option-value",
+                          "option --set_output_tensors names no tensors");
+    return odlc_run_want(s->run, names.data, names.count);
+}
+
+static odlc_status choose_results(struct session *s)
+{
+    bool named = options_given(&s->options, OPT_OUTPUT_TENSORS), all = options_given(&s->options, OPT_DEBUG);
+    bool listed = s->list.choice != LIST_ALL_OUTPUTS;
+    if (named + all + listed > 1)
+        return diag_error(
+            &s->diags, ODLC_ERR_USAGE, AT(.file = listed ? s->list.path : NULL), "outputs-twice",
+            "results are chosen in several ways: use one of --set_output_tensors, --debug, and a first line "
+            "with # or %% in the input list");
+    if (named)
+        return want_named(s);
+    if (all)
+        return odlc_run_want_all(s->run);
+    if (s->list.choice == LIST_NODES)
+        return odlc_run_want_nodes(s->run, s->list.chosen, s->list.n_chosen);
+    if (s->list.choice == LIST_TENSORS)
+        return odlc_run_want(s->run, s->list.chosen, s->list.n_chosen);
+    return odlc_run_want_outputs(s->run);
+}
+
+/* ---- inputs ---- */
+
+static const char *dims_text(struct arena *arena, const struct odlc_io *io)
+{
+    text dims = {0};
+    text_add(arena, &dims, "[");
+    for (uint32_t i = 0; i < io->rank; i++)
+        text_add(arena, &dims, "%s%" PRId64, i ? "," : "", io->dims[i]);
+    text_add(arena, &dims, "]");
+    return dims.data;
+}
+
+static odlc_status load_input(struct session *s, const struct inference *inference, const struct input_item *item)
+{
+    size_t n_inputs, index = 0;
+    const struct odlc_io *inputs = odlc_run_inputs(s->run, &n_inputs);
+    if (item->name)
+        TRY(odlc_run_find_input(s->run, item->name, &index));
+    else if (n_inputs != 1)
+        return diag_error(&s->diags, ODLC_ERR_USAGE,
+                          AT(.file = s->list.path, .line = inference->line, .hint = "write name:=path for each input"),
+                          "input-list", "the graph has %zu inputs", n_inputs);
+    const struct odlc_io *io = &inputs[index];
+    struct file *file;
+    TRY(file_map(s->scratch, &s->diags, item->path, &file));
+    uint64_t wanted = s->native_inputs ? io->native_size : io->count * sizeof(float);
+    if (file->size != wanted)
+        return diag_error(&s->diags, ODLC_ERR_INVALID,
+                          AT(.file = item->path, .hint = s->native_inputs || io->native_size != file->size
+                                                             ? NULL
+                                                             : "this is the size in the input's own type: "
+                                                               "--use_native_input_files"),
+                          "input-size", "input '%s' (%s, %s) takes %" PRIu64 " bytes%s, and the file has %" PRIu64,
+                          io->name, io->dtype, dims_text(s->scratch, io), wanted, s->native_inputs ? "" : " of float32",
+                          file->size);
+    if (s->native_inputs)
+        return odlc_run_set_native(s->run, index, file->data, file->size);
+    return odlc_run_set_floats(s->run, index, (const float *)(const void *)file->data, io->count);
+}
+
+/* ---- results ---- */
+
+static odlc_status write_result(struct session *s, size_t index, const struct odlc_io *io, const char *folder)
+{
+    const char *path;
+    TRY(output_path(s->scratch, &s->diags, folder, io->name, &path));
+    if (s->native_outputs) {
+        if (io->count && !io->native_size)
+            return diag_error(&s->diags, ODLC_ERR_UNSUPPORTED, AT(.attribute = io->name), "output-strings",
+                              "a tensor of strings has no raw form");
+        return output_write(s->scratch, &s->diags, path, odlc_run_native(s->run, index), io->native_size);
+    }
+    float *values = arena_array(s->scratch, float, io->count);
+    TRY(odlc_run_get_floats(s->run, index, values, io->count));
+    return output_write(s->scratch, &s->diags, path, values, io->count * sizeof *values);
+}
+
+static odlc_status write_results(struct session *s, size_t number)
+{
+    size_t n_results;
+    const struct odlc_io *results = odlc_run_results(s->run, &n_results);
+    for (size_t i = 0; i < n_results; i++) {
+        struct arena_mark mark = arena_mark(s->scratch);
+        const char *folder = arena_printf(s->scratch, "%s/Result_%zu", s->output_dir, number);
+        TRY(write_result(s, i, &results[i], folder));
+        arena_rewind(s->scratch, mark);
+    }
+    return ODLC_OK;
+}
+
+/* Two names that differ only in slashes would share a file. */
+static odlc_status check_result_paths(struct session *s)
+{
+    size_t n_results;
+    const struct odlc_io *results = odlc_run_results(s->run, &n_results);
+    struct map taken;
+    map_init(&taken, s->arena);
+    for (size_t i = 0; i < n_results; i++) {
+        const char *path;
+        TRY(output_path(s->arena, &s->diags, s->output_dir, results[i].name, &path));
+        uint32_t other = map_add(&taken, path, (uint32_t)i);
+        if (other != MAP_NONE && strcmp(results[other].name, results[i].name) != 0)
+            return diag_error(&s->diags, ODLC_ERR_UNSUPPORTED, AT(.file = path), "output-path",
+                              "tensors '%s' and '%s' would be written to the same file", results[other].name,
+                              results[i].name);
+    }
+    return ODLC_OK;
+}
+
+/* ---- running ---- */
+
+static odlc_status execute(struct session *s)
+{
+    size_t n_steps;
+    const struct odlc_step *steps = odlc_run_steps(s->run, &n_steps);
+    for (int64_t i = 0; i < s->iterations; i++) {
+        TRY(odlc_run_execute(s->run));
+        for (size_t k = 0; k < n_steps; k++)
+            s->node_times[k] += steps[k].nanoseconds;
+    }
+    return ODLC_OK;
+}
+
+static odlc_status infer(struct session *s, size_t number)
+{
+    const struct inference *inference = &s->list.inferences.data[number];
+    for (size_t i = 0; i < inference->n_items; i++) {
+        struct arena_mark mark = arena_mark(s->scratch);
+        TRY(load_input(s, inference, &inference->items[i]));
+        arena_rewind(s->scratch, mark);
+    }
+    TRY(execute(s));
+    return write_results(s, number);
+}
+
+static void print_profile(const struct session *s)
+{
+    size_t n_steps;
+    const struct odlc_step *steps = odlc_run_steps(s->run, &n_steps);
+    double runs = (double)s->list.inferences.count * (double)s->iterations, total = 0;
+    for (size_t i = 0; i < n_steps; i++)
+        total += (double)s->node_times[i];
+    printf("%10s %7s  %-24s %s\n", "ms", "%", "Op", "Node");
+    for (size_t i = 0; i < n_steps; i++)
+        printf("%10.3f %7.2f  %-24s %s\n", (double)s->node_times[i] / runs / 1e6,
+               total > 0 ? 100.0 * (double)s->node_times[i] / total : 0.0, steps[i].op, steps[i].node);
+    printf("%10.3f %7.2f  all of %zu nodes, mean of %.0f executions\n", total / runs / 1e6, 100.0, n_steps, runs);
+}
+
+static odlc_status refuse_udo_packages(struct session *s)
+{
+    if (!options_given(&s->options, OPT_UDO_PACKAGES))
+        return ODLC_OK;
+    return diag_error(
+        &s->diags, ODLC_ERR_UNSUPPORTED,
+        AT(.hint = "tensors that do not depend on a user-defined op can be computed: --set_output_tensors"),
+        "udo-package-path",
+        "implementations of user-defined ops cannot be loaded yet: --udo_package_path is not supported");
+}
+
+static odlc_status run_session(struct session *s)
+{
+    size_t n_steps;
+    s->output_dir = options_value(&s->options, OPT_OUTPUT_DIR, "./output");
+    s->native_inputs = options_given(&s->options, OPT_NATIVE_INPUTS);
+    s->native_outputs = options_given(&s->options, OPT_NATIVE_OUTPUTS);
+    s->iterations = 1;
+    TRY(options_int(&s->options, &s->diags, OPT_ITERATIONS, 1, 1000000, &s->iterations));
+    TRY(refuse_udo_packages(s));
+    TRY(input_list_read(s->arena, &s->diags, options_value(&s->options, OPT_INPUT_LIST, ""), &s->list));
+    TRY(odlc_run_open(s->run, options_value(&s->options, OPT_CONTAINER, "")));
+    TRY(choose_results(s));
+    TRY(check_result_paths(s));
+    odlc_run_steps(s->run, &n_steps);
+    s->node_times = arena_array(s->arena, uint64_t, n_steps);
+    for (size_t i = 0; i < s->list.inferences.count; i++)
+        TRY(infer(s, i));
+    if (options_given(&s->options, OPT_PROFILE))
+        print_profile(s);
+    printf("%zu inference%s executed; results are in %s\n", s->list.inferences.count,
+           s->list.inferences.count == 1 ? "" : "s", s->output_dir);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return diag_error(&s->diags, ODLC_ERR_IO, AT(.file = NULL), "io", "standard output cannot be written");
+    return ODLC_OK;
+}
+
+static odlc_status run_command(struct session *s, int argc, char **argv)
+{
+    TRY(options_parse(s->arena, &s->diags, &self, argc, argv, &s->options));
+    if (options_answered(&s->options))
+        return ODLC_OK;
+    return run_session(s);
+}
+
+static odlc_status out_of_memory(void)
+{
+    fprintf(stderr, "%s: error: memory ran out\n", self.name);
+    return ODLC_ERR_NOMEM;
+}
+
+static odlc_status guarded_run(struct session *s, int argc, char **argv)
+{
+    if (setjmp(*arena_catch(s->arena)))
+        return out_of_memory();
+    if (setjmp(*arena_catch(s->scratch)))
+        return out_of_memory();
+    odlc_status status = run_command(s, argc, argv);
+    size_t count;
+    const struct odlc_diag *list = odlc_run_diags(s->run, &count);
+    print_diags(stderr, self.name, list, count, DIAG_TEXT);
+    print_diags(stderr, self.name, s->diags.list.data, s->diags.list.count, DIAG_TEXT);
+    return status == ODLC_ERR_NOMEM ? out_of_memory() : status;
+}
+
+int main(int argc, char **argv)
+{
+    struct session s = {.arena = arena_create(), .scratch = arena_create(), .run = odlc_run_new()};
+    odlc_status status = ODLC_ERR_NOMEM;
+    if (s.arena && s.scratch && s.run) {
+        diags_init(&s.diags, s.arena);
+        status = guarded_run(&s, argc, argv);
+    } else {
+        status = out_of_memory();
+    }
+    odlc_run_free(s.run);
+    arena_destroy(s.scratch);
+    arena_destroy(s.arena);
+    return exit_status(status);
+}

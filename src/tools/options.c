@@ -1,0 +1,303 @@
+#include "tools/options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "opendlc/version.h"
+
+#define HELP_COLUMN 34
+#define HELP_WIDTH 100
+
+struct parser {
+    struct arena *arena;
+    struct diags *diags;
+    const struct command *command;
+    int argc;
+    char *const *argv;
+    int next; /* argument to look at */
+    struct options *out;
+    bool *noted; /* ignored rows that were noted already */
+};
+
+static bool looks_like_option(const char *arg)
+{
+    return arg[0] == '-' && arg[1] != '\0' && !strchr("0123456789.", arg[1]);
+}
+
+static bool is_one_of(const char *const names[2], const char *name)
+{
+    return (names[0] && strcmp(names[0], name) == 0) || (names[1] && strcmp(names[1], name) == 0);
+}
+
+static bool has_prefix(const char *name, const char *prefix, size_t length)
+{
+    return name && strncmp(name, prefix, length) == 0;
+}
+
+/* The nearest spelling of a wrong option, as a hint. */
+static const char *suggest(struct arena *arena, const struct command *command, const char *word)
+{
+    VEC(const char *) known = {0};
+    for (size_t i = 0; i < command->n_rows; i++) {
+        const struct option *row = &command->rows[i];
+        const char *const longs[] = {row->name, row->aliases[0], row->aliases[1]};
+        for (size_t k = 0; k < COUNT_OF(longs); k++)
+            if (longs[k])
+                vec_push(arena, &known, longs[k]);
+    }
+    const char *near = nearest_word(word, known.data, known.count);
+    if (near)
+        return arena_printf(arena, "did you mean --%s?", near);
+    return arena_printf(arena, "%s --help lists the options", command->name);
+}
+
+static const struct option *find_short(const struct command *command, const char *name)
+{
+    for (size_t i = 0; i < command->n_rows; i++)
+        if (command->rows[i].name && is_one_of(command->rows[i].shorts, name))
+            return &command->rows[i];
+    return NULL;
+}
+
+/* An exact long name or the only one that starts so. *others gets the candidates when there are several. */
+static const struct option *find_long(struct arena *arena, const struct command *command, const char *name,
+                                      text *others)
+{
+    size_t length = strlen(name), matches = 0;
+    const struct option *found = NULL;
+    for (size_t i = 0; i < command->n_rows; i++) {
+        const struct option *row = &command->rows[i];
+        if (!row->name)
+            continue;
+        if (strcmp(row->name, name) == 0 || is_one_of(row->aliases, name))
+            return row;
+        if (has_prefix(row->name, name, length) || has_prefix(row->aliases[0], name, length) ||
+            has_prefix(row->aliases[1], name, length)) {
+            text_add(arena, others, "%s--%s", matches ? ", " : "", row->name);
+            matches++;
+            found = row;
+        }
+    }
+    return matches == 1 ? found : NULL;
+}
+
+/* The row that `arg` (up to an '=') names; NULL with an error when there is none. */
+static const struct option *find_option(struct parser *p, const char *arg)
+{
+    size_t dashes = arg[1] == '-' ? 2 : 1;
+    const char *name = arena_strndup(p->arena, arg + dashes, strcspn(arg + dashes, "="));
+    text candidates = {0};
+    const struct option *row = NULL;
+    if (dashes == 1)
+        row = find_short(p->command, name);
+    else if (*name)
+        row = find_long(p->arena, p->command, name, &candidates);
+    if (row)
+        return row;
+    if (candidates.count)
+        diag_error(p->diags, ODLC_ERR_USAGE, AT(.hint = arena_printf(p->arena, "it could be %s", candidates.data)),
+                   "option-ambiguous", "option --%s is ambiguous", name);
+    else
+        diag_error(p->diags, ODLC_ERR_USAGE, AT(.hint = suggest(p->arena, p->command, name)), "option-unknown",
+                   "unknown option %.*s%s", (int)dashes, arg, name);
+    return NULL;
+}
+
+static void note_ignored(struct parser *p, const struct option *row)
+{
+    bool *noted = &p->noted[row - p->command->rows];
+    if (!*noted)
+        diag_note(p->diags, AT(.file = NULL), "option-ignored", "option --%s has no effect", row->name);
+    *noted = true;
+}
+
+static void record_use(struct parser *p, const struct option_use *use)
+{
+    const struct option *row = use->option;
+    if (row->ignored) {
+        note_ignored(p, row);
+        return;
+    }
+    if (!row->repeatable && row->max && options_given(p->out, row->id))
+        diag_warn(p->diags, AT(.file = NULL), "option-repeated",
+                  "option --%s is given more than once; the last one counts", row->name);
+    vec_push(p->arena, &p->out->uses, *use);
+}
+
+/* Consumes one option and its values. */
+static void parse_option(struct parser *p)
+{
+    const char *arg = p->argv[p->next++];
+    const struct option *row = find_option(p, arg);
+    const char *attached = strchr(arg, '=');
+    const char **values = arena_array(p->arena, const char *, (size_t)(p->argc - p->next) + 1);
+    size_t count = 0,
+           limit = row ? row->max : MANY_VALUES; /* an unknown option's values are not worth further errors */
+    if (limit == MANY_VALUES)
+        limit = SIZE_MAX;
+    if (attached)
+        values[count++] = attached + 1;
+    while (count < limit && p->next < p->argc && !looks_like_option(p->argv[p->next]))
+        values[count++] = p->argv[p->next++];
+    if (!row)
+        return;
+    if (count > limit) {
+        diag_error(p->diags, ODLC_ERR_USAGE, AT(.file = NULL), "option-value", "option --%s takes no value", row->name);
+        return;
+    }
+    if (count < row->min) {
+        diag_error(p->diags, ODLC_ERR_USAGE, AT(.hint = arena_printf(p->arena, "--%s %s", row->name, row->values)),
+                   "option-value", "option --%s needs %s", row->name,
+                   row->min == 1 ? "a value" : arena_printf(p->arena, "%u values", (unsigned)row->min));
+        return;
+    }
+    record_use(p, &(struct option_use){row, values, count});
+}
+
+static void check_required(const struct parser *p)
+{
+    if (options_given(p->out, OPT_HELP) || options_given(p->out, OPT_VERSION))
+        return;
+    for (size_t i = 0; i < p->command->n_rows; i++) {
+        const struct option *row = &p->command->rows[i];
+        if (row->required && !options_given(p->out, row->id))
+            diag_error(p->diags, ODLC_ERR_USAGE,
+                       AT(.hint = arena_printf(p->arena, "%s %s", p->command->name, p->command->usage)),
+                       "option-missing", "option --%s is required", row->name);
+    }
+}
+
+odlc_status options_parse(struct arena *arena, struct diags *diags, const struct command *command, int argc,
+                          char *const *argv, struct options *out)
+{
+    struct options parsed = {.command = command};
+    struct parser p = {.arena = arena,
+                       .diags = diags,
+                       .command = command,
+                       .argc = argc,
+                       .argv = argv,
+                       .next = 1,
+                       .out = &parsed,
+                       .noted = arena_array(arena, bool, command->n_rows)};
+    size_t errors = diags->errors;
+    while (p.next < argc) {
+        if (looks_like_option(argv[p.next])) {
+            parse_option(&p);
+        } else {
+            diag_error(diags, ODLC_ERR_USAGE, AT(.hint = "values belong to an option: --name value"), "argument-stray",
+                       "unexpected argument '%s'", argv[p.next]);
+            p.next++;
+        }
+    }
+    if (diags->errors == errors)
+        check_required(&p);
+    if (diags->errors != errors)
+        return ODLC_ERR_USAGE;
+    *out = parsed;
+    return ODLC_OK;
+}
+
+static const struct option_use *last_use(const struct options *options, int id)
+{
+    for (size_t i = options->uses.count; i > 0; i--)
+        if (options->uses.data[i - 1].option->id == id)
+            return &options->uses.data[i - 1];
+    return NULL;
+}
+
+bool options_given(const struct options *options, int id)
+{
+    return last_use(options, id) != NULL;
+}
+
+const char *options_value(const struct options *options, int id, const char *absent)
+{
+    const struct option_use *use = last_use(options, id);
+    return use && use->n_values ? use->values[0] : absent;
+}
+
+odlc_status options_int(const struct options *options, struct diags *diags, int id, int64_t low, int64_t high,
+                        int64_t *out)
+{
+    const struct option_use *use = last_use(options, id);
+    if (!use || !use->n_values)
+        return ODLC_OK;
+    char *end;
+    errno = 0;
+    long long value = strtoll(use->values[0], &end, 10);
+    if (errno || end == use->values[0] || *end || value < low || value > high)
+        return diag_error(diags, ODLC_ERR_USAGE, AT(.file = NULL), "option-value",
+                          "option --%s takes an integer from %lld to %lld, not '%s'", use->option->name, (long long)low,
+                          (long long)high, use->values[0]);
+    *out = value;
+    return ODLC_OK;
+}
+
+bool options_answered(const struct options *options)
+{
+    if (options_given(options, OPT_HELP))
+        options_print_help(stdout, options->command);
+    else if (options_given(options, OPT_VERSION))
+        printf("%s (OpenDLC) %s\n", options->command->name, ODLC_VERSION);
+    else
+        return false;
+    return true;
+}
+
+/* Prints words between HELP_COLUMN and HELP_WIDTH; `column` is where the cursor stands. */
+static void print_wrapped(FILE *stream, const char *words, size_t column)
+{
+    if (column + 2 > HELP_COLUMN) {
+        fputc('\n', stream);
+        column = 0;
+    }
+    fprintf(stream, "%*s", (int)(HELP_COLUMN - column), "");
+    column = HELP_COLUMN;
+    while (*words) {
+        size_t length = strcspn(words, " ");
+        if (column > HELP_COLUMN && column + 1 + length > HELP_WIDTH) {
+            fprintf(stream, "\n%*s", HELP_COLUMN, "");
+            column = HELP_COLUMN;
+        } else if (column > HELP_COLUMN) {
+            fputc(' ', stream);
+            column++;
+        }
+        fwrite(words, 1, length, stream);
+        column += length;
+        words += length + strspn(words + length, " ");
+    }
+    fputc('\n', stream);
+}
+
+static void print_option(FILE *stream, const struct option *row)
+{
+    int column = fprintf(stream, "  ");
+    for (size_t i = 0; i < COUNT_OF(row->shorts) && row->shorts[i]; i++)
+        column += fprintf(stream, "-%s, ", row->shorts[i]);
+    column += fprintf(stream, "--%s", row->name);
+    if (row->values)
+        column += fprintf(stream, " %s", row->values);
+    print_wrapped(stream, row->help, (size_t)column);
+}
+
+void options_print_help(FILE *stream, const struct command *command)
+{
+    fprintf(stream, "Usage: %s %s\n\n%s.\n", command->name, command->usage, command->summary);
+    if (!command->n_rows || command->rows[0].name)
+        fprintf(stream, "\nOptions:\n");
+    for (size_t i = 0; i < command->n_rows; i++) {
+        const struct option *row = &command->rows[i];
+        if (!row->name)
+            fprintf(stream, "\n%s:\n", row->title);
+        else
+            print_option(stream, row);
+    }
+    if (command->epilogue)
+        fprintf(stream, "\n%s\n", command->epilogue);
+}
+
+int exit_status(odlc_status status)
+{
+    return status == ODLC_OK ? 0 : status == ODLC_ERR_USAGE ? 2 : 1;
+}

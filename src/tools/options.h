@@ -1,0 +1,91 @@
+/* Command lines. A command describes its options in one const table, which parses the arguments and prints the help.
+ *
+ *     enum { OPT_INPUT, OPT_DIM, OPT_UDO };
+ *     static const struct option rows[] = {
+ *         {.title = "Files"},
+ *         {OPT_INPUT, "input_network", .shorts = {"i"}, .min = 1, .max = 1, .values = "FILE", .required = true,
+ *          .help = "the ONNX model"},
+ *         {OPT_UDO, "udo_config_paths", .shorts = {"udo"}, .min = 1, .max = MANY_VALUES, .repeatable = true,
+ *          .values = "FILE...", .help = "descriptions of user-defined ops"},
+ *         OPTIONS_COMMON,
+ *     };
+ *     static const struct command self = {.name = "onnx-to-dlc", .summary = "...", OPTION_ROWS(rows)};
+ *
+ * Understood spellings: --name v, --name=v, any unique prefix of a long name or alias, and for the short forms (which
+ * may have several letters, as in -udo) -s v and -s=v. An argument counts as an option when it starts with '-' and is
+ * neither "-" alone nor a negative number; a value that looks like an option is given with '='. There are no positional
+ * arguments: what no option takes is an error. */
+#ifndef TOOLS_OPTIONS_H
+#define TOOLS_OPTIONS_H
+
+#include <stdio.h>
+
+#include "base/diag.h"
+
+#define MANY_VALUES 255
+
+/* Ids of the rows that every command has (OPTIONS_COMMON). A command's own ids are >= 0. */
+enum { OPT_HELP = -2, OPT_VERSION = -1 };
+
+struct option {
+    int id;                 /* of the command's own enum; several rows may not share one */
+    const char *name;       /* long name without dashes; NULL: the row is a title of the help */
+    const char *shorts[2];  /* short forms without the dash: "i", "udo" */
+    const char *aliases[2]; /* further long names; found like the name, not shown in the help */
+    uint8_t min, max;       /* how many values one use takes: 0,0 a flag; 0,1 an optional value; 1,MANY_VALUES a list */
+    bool required;          /* its absence is an error, unless --help or --version is given */
+    bool repeatable;        /* every use counts; otherwise the last one does, with a warning */
+    bool ignored;           /* accepted because scripts pass it: values are taken, one note says it has no effect */
+    const char *values;     /* placeholder in the help: "FILE", "NAME DIMS", "[N]" */
+    const char *help;       /* one sentence without a full stop; the printer wraps it */
+    const char *title;      /* name == NULL */
+};
+
+#define OPTIONS_COMMON                                                            \
+    {.id = OPT_HELP, .name = "help", .shorts = {"h"}, .help = "print this help"}, \
+    {                                                                             \
+        .id = OPT_VERSION, .name = "version", .help = "print the version"         \
+    }
+
+struct command {
+    const char *name;    /* "dlc-info" */
+    const char *summary; /* what it does: one sentence without a full stop */
+    const char *usage;   /* arguments after the name: "-i MODEL [options]" */
+    const struct option *rows;
+    size_t n_rows;
+    const char *epilogue; /* text after the options of the help, or NULL; lines are printed as they are */
+};
+
+#define OPTION_ROWS(table) .rows = (table), .n_rows = COUNT_OF(table)
+
+/* One use of an option. */
+struct option_use {
+    const struct option *option;
+    const char *const *values; /* borrowed from argv */
+    size_t n_values;
+};
+
+struct options {
+    const struct command *command;
+    VEC(struct option_use) uses; /* in the order of the command line; ignored options are not listed */
+};
+
+/* Parses argv[1 …]. Everything that is wrong is reported at once; ODLC_ERR_USAGE then. argv must outlive the result. */
+odlc_status options_parse(struct arena *arena, struct diags *diags, const struct command *command, int argc,
+                          char *const *argv, struct options *out) MUST_USE;
+
+bool options_given(const struct options *options, int id);
+/* The first value of the last use; absent when the option was not given or has no value. */
+const char *options_value(const struct options *options, int id, const char *absent);
+/* The value as an integer in [low, high]; *out stays when the option was not given, or given without a value. */
+odlc_status options_int(const struct options *options, struct diags *diags, int id, int64_t low, int64_t high,
+                        int64_t *out) MUST_USE;
+
+/* Handles --help and --version, which print to stdout. False: go on with the command. */
+bool options_answered(const struct options *options);
+void options_print_help(FILE *stream, const struct command *command);
+
+/* What the process returns: 0 only for success, 2 for wrong usage, 1 for everything else. */
+int exit_status(odlc_status status);
+
+#endif

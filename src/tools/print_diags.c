@@ -1,0 +1,170 @@
+#include "tools/print_diags.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/json_out.h"
+
+/* A generated config may be one line of a megabyte: only this much of it is shown around the caret. */
+#define EXCERPT_WIDTH 100
+
+struct style {
+    const char *bold, *severity, *caret, *reset;
+};
+
+static const char *const severity_names[] = {"note", "warning", "error"};
+
+static struct style style_of(FILE *stream, odlc_severity severity)
+{
+    static const char *const colours[] = {"\x1b[1;36m", "\x1b[1;35m", "\x1b[1;31m"};
+    int fd = fileno(stream);
+    if (fd < 0 || !isatty(fd))
+        return (struct style){"", "", "", ""};
+    return (struct style){"\x1b[1m", colours[severity], "\x1b[1;32m", "\x1b[0m"};
+}
+
+/* Names come from files that anybody may have written: control bytes must not reach a terminal. */
+static void put_text(FILE *stream, const char *string, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)string[i];
+        if ((c < 0x20 && c != '\t') || c == 0x7F)
+            fprintf(stream, "\\x%02x", c);
+        else
+            fputc(c, stream);
+    }
+}
+
+static void put_string(FILE *stream, const char *string)
+{
+    put_text(stream, string, strlen(string));
+}
+
+static void print_place(FILE *stream, const char *command, const struct odlc_diag *d)
+{
+    put_string(stream, d->file ? d->file : command);
+    if (d->file && d->line) {
+        fprintf(stream, ":%" PRIu32, d->line);
+        if (d->column)
+            fprintf(stream, ":%" PRIu32, d->column);
+    }
+    fputs(": ", stream);
+}
+
+/* "node 'conv1', attribute 'pads': " */
+static void print_subject(FILE *stream, const struct odlc_diag *d)
+{
+    const char *between = "";
+    if (d->node) {
+        fputs("node '", stream);
+        put_string(stream, d->node);
+        fputs("'", stream);
+        between = ", ";
+    }
+    if (d->attribute) {
+        fprintf(stream, "%s'", between);
+        put_string(stream, d->attribute);
+        fputs("'", stream);
+        between = ", ";
+    }
+    if (d->has_offset) {
+        fprintf(stream, "%sbyte %" PRIu64, between, d->offset);
+        between = ", ";
+    }
+    if (*between)
+        fputs(": ", stream);
+}
+
+static bool continues_character(char c)
+{
+    return ((unsigned char)c & 0xC0) == 0x80;
+}
+
+/* The line and, below it, a caret under the column (which counts bytes). */
+static void print_excerpt(FILE *stream, const struct odlc_diag *d, const struct style *style)
+{
+    size_t length = strlen(d->excerpt), from = 0, caret = d->column ? d->column - 1 : 0;
+    if (caret > length)
+        caret = length;
+    if (caret > EXCERPT_WIDTH / 2)
+        from = caret - EXCERPT_WIDTH / 2;
+    while (from > 0 && from < caret && continues_character(d->excerpt[from]))
+        from++;
+    size_t to = length - from > EXCERPT_WIDTH ? from + EXCERPT_WIDTH : length;
+    while (to < length && continues_character(d->excerpt[to]))
+        to++;
+    fputs("    ", stream);
+    put_text(stream, d->excerpt + from, to - from);
+    fputc('\n', stream);
+    if (!d->column)
+        return;
+    fputs("    ", stream);
+    for (size_t i = from; i < caret; i++) {
+        if (d->excerpt[i] == '\t')
+            fputc('\t', stream);
+        else if (!continues_character(d->excerpt[i]))
+            fputc(' ', stream);
+    }
+    fprintf(stream, "%s^%s\n", style->caret, style->reset);
+}
+
+static void print_text(FILE *stream, const char *command, const struct odlc_diag *d)
+{
+    struct style style = style_of(stream, d->severity);
+    fputs(style.bold, stream);
+    print_place(stream, command, d);
+    fprintf(stream, "%s%s: %s", style.severity, severity_names[d->severity], style.reset);
+    print_subject(stream, d);
+    put_string(stream, d->message);
+    if (d->pointer && *d->pointer) {
+        fputs(" (at ", stream);
+        put_string(stream, d->pointer);
+        fputc(')', stream);
+    }
+    fputc('\n', stream);
+    if (d->excerpt)
+        print_excerpt(stream, d, &style);
+    if (d->hint) {
+        fputs("  hint: ", stream);
+        put_string(stream, d->hint);
+        fputc('\n', stream);
+    }
+}
+
+static void print_json(FILE *stream, const struct odlc_diag *d)
+{
+    struct json_out j = json_out_to(stream, true);
+    json_object(&j, NULL);
+    json_string(&j, "severity", severity_names[d->severity]);
+    json_string(&j, "code", d->code);
+    json_string(&j, "message", d->message);
+    const struct {
+        const char *key, *value;
+    } texts[] = {
+        {"file", d->file}, {"pointer", d->pointer}, {"node", d->node}, {"attribute", d->attribute}, {"hint", d->hint}};
+    for (size_t i = 0; i < COUNT_OF(texts); i++)
+        if (texts[i].value)
+            json_string(&j, texts[i].key, texts[i].value);
+    if (d->line)
+        json_uint(&j, "line", d->line);
+    if (d->column)
+        json_uint(&j, "column", d->column);
+    if (d->has_offset)
+        json_uint(&j, "offset", d->offset);
+    json_end_object(&j);
+}
+
+void print_diag(FILE *stream, const char *command, const struct odlc_diag *diag, enum diag_format format)
+{
+    if (format == DIAG_JSON)
+        print_json(stream, diag);
+    else
+        print_text(stream, command, diag);
+}
+
+void print_diags(FILE *stream, const char *command, const struct odlc_diag *list, size_t count, enum diag_format format)
+{
+    for (size_t i = 0; i < count; i++)
+        print_diag(stream, command, &list[i], format);
+}

@@ -1,0 +1,19 @@
+/* Diagnostics on a stream, for people or for programs. */
+#ifndef TOOLS_PRINT_DIAGS_H
+#define TOOLS_PRINT_DIAGS_H
+
+#include <stdio.h>
+
+#include "base/diag.h"
+
+/* Text is file:line:column: error: message, the excerpt with a caret, and the hint; coloured on a terminal. JSON is one
+ * object a line: severity, code, message, and of file, line, column, pointer, node, attribute, offset, hint those that
+ * are known. */
+enum diag_format { DIAG_TEXT, DIAG_JSON };
+
+/* `command` stands where a diagnostic has no file. */
+void print_diag(FILE *stream, const char *command, const struct odlc_diag *diag, enum diag_format format);
+void print_diags(FILE *stream, const char *command, const struct odlc_diag *list, size_t count,
+                 enum diag_format format);
+
+#endif

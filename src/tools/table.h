@@ -1,0 +1,43 @@
+/* Tables whose cells have several lines. */
+#ifndef TOOLS_TABLE_H
+#define TOOLS_TABLE_H
+
+#include <stdio.h>
+
+#include "base/vec.h"
+
+#define TABLE_MAX_COLUMNS 8
+
+struct cell {
+    VEC(const char *) lines;
+};
+
+struct table_row {
+    struct cell cells[TABLE_MAX_COLUMNS];
+};
+
+struct table {
+    size_t n_columns;
+    const char *headers[TABLE_MAX_COLUMNS];
+    VEC(struct table_row) rows;
+    size_t widths[TABLE_MAX_COLUMNS]; /* of the widest line, in characters */
+};
+
+struct table table_create(size_t n_columns, const char *const *headers);
+/* Adds a line to a cell: control bytes as \xNN. The table's widths follow. */
+void table_add_line(struct arena *arena, struct table *table, struct cell *cell, const char *line);
+/* Adds an empty row; the pointer is valid until the next row. */
+struct table_row *table_add_row(struct arena *arena, struct table *table);
+
+/* The length of a line of the printed table. */
+size_t table_width(const struct table *table);
+void print_rule(FILE *stream, char c, size_t width);
+/* With bars between columns, and rules of '-' around headers and at the end. */
+void table_print(FILE *stream, const struct table *table);
+/* As CSV (RFC 4180): headers, then one record a row; lines of a cell are separated by LF. */
+void table_add_csv(struct arena *arena, const struct table *table, text *csv);
+
+/* string with control bytes as \xNN; the string itself when it has none. */
+const char *printable(struct arena *arena, const char *string);
+
+#endif

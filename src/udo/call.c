@@ -1,0 +1,196 @@
+#include "udo/call.h"
+
+#include <string.h>
+
+#include "udo/value.h"
+
+/* ---- diagnostics ---- */
+
+void site_error(struct site *s, const char *operand, const char *hint, const char *code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *message = arena_vprintf(s->arena, format, args);
+    va_end(args);
+    s->errors++;
+    (void)diag_error(s->set->diags, ODLC_ERR_INVALID,
+                     AT(.file = s->call->path, .node = s->call->label, .attribute = operand, .hint = hint), code, "%s",
+                     message);
+}
+
+void site_warn(struct site *s, const char *operand, const char *hint, const char *code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *message = arena_vprintf(s->arena, format, args);
+    va_end(args);
+    diag_warn(s->set->diags, AT(.file = s->call->path, .node = s->call->label, .attribute = operand, .hint = hint),
+              code, "%s", message);
+}
+
+bool site_first(struct site *s, const char *what, const char *name)
+{
+    const char *key = arena_printf(s->set->arena, "%u %s %s", s->def->index, what, name);
+    return map_add(&s->set->said, key, 0) == MAP_NONE;
+}
+
+const char *site_place(struct site *s, const struct udo_place *place)
+{
+    return arena_printf(s->arena, "%s:%u:%u", place->file, place->line, place->column);
+}
+
+/* ---- operands ---- */
+
+const struct udo_tensor *operand_of(const struct udo_tensor *tensors, uint32_t count, uint32_t i)
+{
+    if (i < count)
+        return &tensors[i];
+    return tensors[count - 1].repeated ? &tensors[count - 1] : NULL;
+}
+
+const char *operand_label(struct site *s, const char *kind, uint32_t i, const struct udo_tensor *t)
+{
+    return t && t->name ? arena_printf(s->arena, "%s %u ('%s')", kind, i, t->name)
+                        : arena_printf(s->arena, "%s %u", kind, i);
+}
+
+const struct param *site_attr(const struct site *s, const char *name)
+{
+    for (uint32_t i = 0; i < s->call->n_attrs; i++)
+        if (strcmp(s->call->attrs[i].name, name) == 0)
+            return &s->call->attrs[i];
+    return NULL;
+}
+
+/* A type that quantized tensors have; the model computes in float until they are quantized. */
+static bool is_quantized_type(enum dtype dtype)
+{
+    return dtype_is_fixed(dtype) || (dtype_is_int(dtype) && dtype_size(dtype) <= 2);
+}
+
+void site_check_dtype(struct site *s, const char *label, enum dtype declared, enum dtype model)
+{
+    /* The container has no 64-bit numbers: they are stored in 32 bits. */
+    enum dtype stored = model == DT_INT64     ? DT_INT32
+                        : model == DT_UINT64  ? DT_UINT32
+                        : model == DT_FLOAT64 ? DT_FLOAT32
+                                              : model;
+    if (declared == DT_NONE || model == DT_NONE || declared == stored)
+        return;
+    if (dtype_is_float(stored) && is_quantized_type(declared))
+        return;
+    if (site_first(s, "dtype", label))
+        site_warn(s, NULL, NULL, "udo-type-differs", "%s of '%s' is declared %s, but is %s in the model", label,
+                  s->def->type, udo_type_name(declared), udo_type_name(model));
+}
+
+/* ---- layouts ---- */
+
+bool layout_perm(const struct udo_call *call, enum udo_layout layout, uint32_t rank, struct perm *out)
+{
+    if (call->channels_first && layout == UDO_LAYOUT_NHWC && rank == 4) {
+        *out = perm_channels_last(rank);
+        return true;
+    }
+    if (!call->channels_first && layout == UDO_LAYOUT_NCHW && rank >= 3 && rank <= 5) {
+        *out = perm_channels_first(rank);
+        return true;
+    }
+    return false;
+}
+
+bool layout_as_stored(const struct udo_call *call, enum udo_layout layout, uint32_t rank)
+{
+    return layout == UDO_LAYOUT_NONE || (layout == UDO_LAYOUT_NHWC && call->channels_first && rank >= 3 && rank != 4);
+}
+
+const char *layout_suffix(enum udo_layout layout)
+{
+    return layout == UDO_LAYOUT_NCHW ? ".nchw" : ".nhwc";
+}
+
+/* ---- building ---- */
+
+/* Attributes that the definition does not name are reported once, by udo_finish. */
+static void note_unnamed(struct site *s)
+{
+    for (uint32_t i = 0; i < s->call->n_attrs; i++) {
+        const char *name = s->call->attrs[i].name;
+        if (op_param_index(&s->def->row, name) < 0 && site_first(s, "attribute", name))
+            vec_push(s->set->arena, &s->use->unnamed, arena_strdup(s->set->arena, name));
+    }
+}
+
+/* Brings output j, which the node gives in the declared layout, into the model's order under its own name. */
+static odlc_status restore_order(struct site *s, const struct udo_tensor *out, const char *name, tensor_id given,
+                                 tensor_id *result)
+{
+    struct perm perm;
+    *result = given;
+    if (!layout_perm(s->call, out->layout, build_rank(s->b, given), &perm))
+        return ODLC_OK;
+    perm = perm_inverse(&perm);
+    TRY(build_transpose(s->b, given, &perm, name, result));
+    graph_node(s->b->graph, graph_tensor(s->b->graph, *result)->producer)->layout_only = true;
+    return ODLC_OK;
+}
+
+static const char *output_name(const struct site *s, uint32_t j)
+{
+    return j < s->call->n_out && *s->call->out_names[j] ? s->call->out_names[j] : NULL;
+}
+
+static odlc_status add_node(struct site *s, const struct operands *in, const struct param *params,
+                            const struct type *types, uint32_t total, tensor_id *given)
+{
+    const struct udo_def *def = s->def;
+    const char **names = arena_array(s->arena, const char *, total);
+    uint64_t as_stored = 0;
+    for (uint32_t j = 0; j < total; j++) {
+        const struct udo_tensor *out = operand_of(def->outputs, def->n_outputs, j);
+        struct perm perm;
+        names[j] = output_name(s, j);
+        if (names[j] && layout_perm(s->call, out->layout, types[j].shape.rank, &perm))
+            names[j] = arena_printf(s->arena, "%s%s", names[j], layout_suffix(out->layout));
+        if (layout_as_stored(s->call, out->layout, types[j].shape.rank))
+            as_stored |= (uint64_t)1 << (j < 63 ? j : 63);
+    }
+    build_row(s->b, &def->row, s->call->label);
+    for (uint32_t i = 0; i < in->count; i++)
+        build_in(s->b, in->ids[i]);
+    for (uint32_t i = 0; i < def->row.n_params; i++)
+        if (params[i].set)
+            build_param(s->b, &params[i]);
+    TRY(build_end_typed(s->b, names, types, total, given));
+    struct node *node = graph_node(s->b->graph, graph_tensor(s->b->graph, given[0])->producer);
+    node->as_stored_in = in->as_stored;
+    node->as_stored_out = as_stored;
+    return ODLC_OK;
+}
+
+odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct build *b, const struct udo_call *call,
+                      tensor_id *outs)
+{
+    struct site s = {.set = set, .def = def, .use = &set->uses.data[def->index], .b = b, .call = call};
+    s.arena = b->graph->arena;
+    s.use->nodes++;
+    bool repeated = def->outputs[def->n_outputs - 1].repeated;
+    uint32_t total = repeated && call->n_out > def->n_outputs ? call->n_out : def->n_outputs;
+    struct operands in = {0};
+    struct param *params = arena_array(s.arena, struct param, def->row.n_params);
+    struct type *types = arena_array(s.arena, struct type, total);
+    call_inputs(&s, &in);
+    call_output_types(&s, &in, types, total); /* before the params, whose faults do not concern it */
+    call_params(&s, params);
+    note_unnamed(&s);
+    if (s.errors)
+        return ODLC_ERR_INVALID;
+    tensor_id *given = arena_array(s.arena, tensor_id, total);
+    TRY(add_node(&s, &in, params, types, total, given));
+    for (uint32_t j = 0; j < call->n_out; j++) {
+        tensor_id result;
+        TRY(restore_order(&s, operand_of(def->outputs, def->n_outputs, j), output_name(&s, j), given[j], &result));
+        outs[j] = result;
+    }
+    return ODLC_OK;
+}

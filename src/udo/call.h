@@ -1,0 +1,60 @@
+/* One framework node at a definition: what the steps of udo_build share. */
+#ifndef UDO_CALL_H
+#define UDO_CALL_H
+
+#include "udo/udo.h"
+
+struct site {
+    struct udo_set *set;
+    const struct udo_def *def;
+    struct udo_use *use;
+    struct build *b;
+    const struct udo_call *call;
+    struct arena *arena; /* the graph's */
+    size_t errors;       /* of this node */
+};
+
+/* What the node's operands come to. */
+struct operands {
+    tensor_id *ids;       /* as the node takes them; NO_TENSOR for absent ones */
+    struct shape *shapes; /* in the definition's own layout */
+    bool *known;          /* whether there is an operand */
+    uint32_t count;
+    uint64_t as_stored;               /* mask as in struct node */
+    const struct shape *model_shapes; /* in the model's order */
+};
+
+/* Each reports everything it finds through site_error. */
+void call_inputs(struct site *s, struct operands *in);
+void call_params(struct site *s, struct param *params); /* row.n_params entries */
+/* Types in the definition's own layout; total of them. */
+void call_output_types(struct site *s, const struct operands *in, struct type *types, uint32_t total);
+
+/* ---- diagnostics at the node ---- */
+void site_error(struct site *s, const char *operand, const char *hint, const char *code, const char *format, ...)
+    PRINTF_LIKE(5, 6);
+void site_warn(struct site *s, const char *operand, const char *hint, const char *code, const char *format, ...)
+    PRINTF_LIKE(5, 6);
+/* True the first time that this is said about the definition. */
+bool site_first(struct site *s, const char *what, const char *name);
+/* "ops.json:12:9" */
+const char *site_place(struct site *s, const struct udo_place *place);
+
+/* ---- operands of definitions ---- */
+/* The entry that describes operand i: the last one when that is repeated. NULL past the end. */
+const struct udo_tensor *operand_of(const struct udo_tensor *tensors, uint32_t count, uint32_t i);
+/* "input 1 ('scale')" */
+const char *operand_label(struct site *s, const char *kind, uint32_t i, const struct udo_tensor *t);
+/* The attribute of that name, or NULL. */
+const struct param *site_attr(const struct site *s, const char *name);
+/* Warns once when what the model computes is not what the definition declares. */
+void site_check_dtype(struct site *s, const char *label, enum dtype declared, enum dtype model);
+
+/* ---- layouts ---- */
+/* The permutation from the model's order to the declared one; false when they are the same. */
+bool layout_perm(const struct udo_call *call, enum udo_layout layout, uint32_t rank, struct perm *out);
+/* Whether the operand is taken, or given, in whatever order the container has it. */
+bool layout_as_stored(const struct udo_call *call, enum udo_layout layout, uint32_t rank);
+const char *layout_suffix(enum udo_layout layout); /* ".nhwc" */
+
+#endif

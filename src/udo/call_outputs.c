@@ -1,0 +1,161 @@
+#include "udo/call.h"
+
+#include "udo/expr.h"
+#include "udo/value.h"
+
+/* An error in the definition's rule as this node has it. */
+static void rule_error(struct site *s, const struct udo_tensor *out, const char *message)
+{
+    const struct udo_place *p = &out->place;
+    s->errors++;
+    (void)diag_error(s->set->diags, ODLC_ERR_INVALID,
+                     AT(.file = p->file, .line = p->line, .column = p->column,
+                        .pointer = arena_printf(s->arena, "%s/shape", p->pointer), .node = s->call->label),
+                     "udo-shape-rule", "the shape rule cannot be used: %s", message);
+}
+
+/* The shape that the definition's rule gives, in its own layout. */
+static bool rule_shape(struct site *s, const struct operands *in, const struct udo_tensor *out, struct shape *shape)
+{
+    const char *message;
+    struct expr_inputs inputs = {.shapes = in->shapes, .known = in->known, .count = in->count};
+    *shape = (struct shape){.rank = out->shape_rank};
+    for (uint32_t i = 0; i < out->shape_rank; i++) {
+        if (!expr_eval(s->arena, out->shape[i], &inputs, &shape->dims[i], &message)) {
+            rule_error(s, out, message);
+            return false;
+        }
+        if (shape->dims[i] < 0) {
+            rule_error(s, out, arena_printf(s->arena, "dimension %u becomes %lld", i, (long long)shape->dims[i]));
+            return false;
+        }
+    }
+    if (!shape_too_large(shape))
+        return true;
+    rule_error(s, out, arena_printf(s->arena, "the shape %s is too large", shape_text(s->arena, shape)));
+    return false;
+}
+
+/* In the definition's layout → in the model's order, and back. */
+static struct shape reorder(const struct udo_call *call, enum udo_layout layout, const struct shape *shape,
+                            bool to_model)
+{
+    struct perm perm;
+    if (!layout_perm(call, layout, shape->rank, &perm))
+        return *shape;
+    if (to_model)
+        perm = perm_inverse(&perm);
+    return perm_apply(&perm, shape);
+}
+
+enum outcome { KNOWN, UNKNOWN, FAILED };
+
+/* The definition's own rule, in the model's order. */
+static enum outcome by_rule(struct site *s, const struct operands *in, const struct udo_tensor *out,
+                            struct shape *shape)
+{
+    if (out->same_as) {
+        uint32_t i = out->same_as_input;
+        if (i >= in->count || !in->known[i]) {
+            rule_error(s, out, arena_printf(s->arena, "the node has no input %u", i));
+            return FAILED;
+        }
+        *shape = in->model_shapes[i];
+        return KNOWN;
+    }
+    if (!out->shape)
+        return UNKNOWN;
+    struct shape own;
+    if (!rule_shape(s, in, out, &own))
+        return FAILED;
+    *shape = reorder(s->call, out->layout, &own, true);
+    return KNOWN;
+}
+
+/* One input and one output: the input's shape is a guess worth a warning. */
+static enum outcome by_input(struct site *s, const struct operands *in, uint32_t total, const char *name,
+                             const char *label, struct shape *shape)
+{
+    if (in->count != 1 || total != 1 || !in->known[0])
+        return UNKNOWN;
+    *shape = in->model_shapes[0];
+    if (site_first(s, "same-shape", label))
+        site_warn(s, name, "give a \"shape\" in the definition: \"same_as in0\" if this is right", "udo-shape-assumed",
+                  "nothing tells the shape of %s of '%s'; the input's is taken", label, s->def->type);
+    return KNOWN;
+}
+
+/* The type of one output; where the definition does not say it, the model or the native op of that name does. */
+static enum dtype output_dtype(struct site *s, const struct udo_tensor *out, const char *label, enum dtype model)
+{
+    site_check_dtype(s, label, out->dtype, model);
+    if (dtype_is_fixed(out->dtype))
+        return DT_FLOAT32; /* until it is quantized */
+    return out->dtype != DT_NONE ? out->dtype : model != DT_NONE ? model : DT_FLOAT32;
+}
+
+static void one_type(struct site *s, const struct operands *in, const struct type *native, uint32_t j, uint32_t total,
+                     struct type *type)
+{
+    const struct udo_call *call = s->call;
+    const struct udo_tensor *out = operand_of(s->def->outputs, s->def->n_outputs, j);
+    const char *label = operand_label(s, "output", j, out);
+    bool declared = j < call->n_out && call->declared_shape[j];
+    struct shape shape;
+    enum outcome outcome = by_rule(s, in, out, &shape);
+    if (outcome == FAILED)
+        return;
+    if (outcome == KNOWN && declared && !shape_equal(&shape, &call->declared[j].shape))
+        site_warn(s, out->name, NULL, "udo-shape-differs", "the shape rule gives %s for %s, but the model declares %s",
+                  shape_text(s->arena, &shape), label, shape_text(s->arena, &call->declared[j].shape));
+    if (outcome == UNKNOWN && declared) {
+        shape = call->declared[j].shape;
+        outcome = KNOWN;
+    } else if (outcome == UNKNOWN && native && j < call->n_out) {
+        shape = native[j].shape;
+        outcome = KNOWN;
+    }
+    if (outcome == UNKNOWN && by_input(s, in, total, out->name, label, &shape) == UNKNOWN) {
+        site_error(s, out->name,
+                   arena_printf(s->arena, "add \"shape\" at %s, such as \"same_as in0\" or [\"in0[0]\", 10]",
+                                site_place(s, &out->place)),
+                   "udo-unknown-shape", "nothing tells the shape of %s", label);
+        return;
+    }
+    enum dtype model = j < call->n_out ? call->declared[j].dtype : DT_NONE;
+    if (model == DT_NONE && native && j < call->n_out)
+        model = native[j].dtype;
+    type->dtype = output_dtype(s, out, label, model);
+    type->shape = reorder(call, out->layout, &shape, false);
+}
+
+/* Asking the native op costs a trial: only when neither the definition nor the model says all. */
+static bool needs_native(const struct site *s)
+{
+    const struct udo_call *call = s->call;
+    for (uint32_t j = 0; j < call->n_out; j++) {
+        const struct udo_tensor *out = operand_of(s->def->outputs, s->def->n_outputs, j);
+        bool shape_known = out->same_as || out->shape || call->declared_shape[j];
+        bool dtype_known = out->dtype != DT_NONE || call->declared[j].dtype != DT_NONE;
+        if (!shape_known || !dtype_known)
+            return true;
+    }
+    return false;
+}
+
+void call_output_types(struct site *s, const struct operands *in, struct type *types, uint32_t total)
+{
+    const struct udo_call *call = s->call;
+    if (call->n_out > total) {
+        site_error(s, NULL, arena_printf(s->arena, "list every output at %s", site_place(s, &s->def->place)),
+                   "udo-surplus-outputs", "the node has %u outputs, but the definition of '%s' lists %u", call->n_out,
+                   s->def->type, s->def->n_outputs);
+        return;
+    }
+    if (s->errors)
+        return; /* what follows would only repeat that an input is missing */
+    struct type *native = arena_array(s->arena, struct type, call->n_out);
+    bool has_native = call->native_types && needs_native(s) && call->native_types(call->user, native);
+    for (uint32_t j = 0; j < total; j++)
+        one_type(s, in, has_native ? native : NULL, j, total, &types[j]);
+}

@@ -1,0 +1,270 @@
+#include "udo/config.h"
+
+#include <string.h>
+
+#include "udo/row.h"
+
+const cJSON *config_member(const cJSON *object, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+struct udo_place config_place(const struct config *c, const cJSON *item)
+{
+    struct udo_place place = {.file = c->json->path, .pointer = json_pointer(c->json, item)};
+    json_line_column(c->json, json_spot(c->json, item)->value, &place.line, &place.column);
+    return place;
+}
+
+bool config_is_object(const struct config *c, const cJSON *item, const char *what)
+{
+    if (cJSON_IsObject(item))
+        return true;
+    (void)json_error(c->json, item, NULL, "udo-wrong-type", "%s must be an object", what);
+    return false;
+}
+
+void config_check_keys(const struct config *c, const cJSON *object, const char *const *known, size_t count)
+{
+    for (const cJSON *m = object->child; m; m = m->next) {
+        size_t i = 0;
+        while (i < count && strcmp(m->string, known[i]) != 0)
+            i++;
+        if (i < count)
+            continue;
+        const char *nearest = nearest_word(m->string, known, count);
+        json_key_warn(c->json, m, nearest ? arena_printf(c->arena, "did you mean '%s'?", nearest) : NULL,
+                      "udo-unknown-key", "unknown key '%s' is ignored", m->string);
+    }
+}
+
+const char *config_string(const struct config *c, const cJSON *object, const char *key, bool required)
+{
+    const cJSON *item = config_member(object, key);
+    if (!item) {
+        if (required)
+            (void)json_error(c->json, object, NULL, "udo-missing-key", "'%s' is missing", key);
+        return NULL;
+    }
+    if (cJSON_IsString(item) && *item->valuestring)
+        return item->valuestring;
+    (void)json_error(c->json, item, NULL, "udo-wrong-type", "'%s' must be a non-empty string", key);
+    return NULL;
+}
+
+bool config_bool(const struct config *c, const cJSON *object, const char *key)
+{
+    const cJSON *item = config_member(object, key);
+    if (item && !cJSON_IsBool(item))
+        (void)json_error(c->json, item, NULL, "udo-wrong-type", "'%s' must be true or false", key);
+    return item && cJSON_IsTrue(item);
+}
+
+int config_word(const struct config *c, const cJSON *item, const char *const *words, size_t count, const char *what)
+{
+    if (!cJSON_IsString(item)) {
+        (void)json_error(c->json, item, NULL, "udo-wrong-type", "the %s must be a string", what);
+        return -1;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(item->valuestring, words[i]) == 0)
+            return (int)i;
+    text list = {0};
+    for (size_t i = 0; i < count; i++)
+        text_add(c->arena, &list, "%s%s", i ? ", " : "", words[i]);
+    const char *nearest = nearest_word(item->valuestring, words, count);
+    const char *hint = nearest ? arena_printf(c->arena, "did you mean %s? Known are %s", nearest, list.data)
+                               : arena_printf(c->arena, "known are %s", list.data);
+    (void)json_error(c->json, item, hint, "udo-unknown-word", "unknown %s '%s'", what, item->valuestring);
+    return -1;
+}
+
+/* ---- operators ---- */
+
+/* An array member; NULL when it is absent. Its elements in *count, which is 0 when the member is something else. */
+static const cJSON *array_member(const struct config *c, const cJSON *object, const char *key, uint32_t most,
+                                 uint32_t *count)
+{
+    const cJSON *array = config_member(object, key);
+    *count = 0;
+    if (array && !cJSON_IsArray(array)) {
+        (void)json_error(c->json, array, NULL, "udo-wrong-type", "'%s' must be an array", key);
+        return array;
+    }
+    size_t n = 0;
+    for (const cJSON *child = array ? array->child : NULL; child; child = child->next)
+        n++;
+    if (n > most)
+        (void)json_error(c->json, array, NULL, "udo-too-many", "more than %u %s", most, key);
+    else
+        *count = (uint32_t)n;
+    return array;
+}
+
+static const struct udo_tensor *read_tensors(const struct config *c, const cJSON *op, const char *key,
+                                             enum config_role role, uint32_t n_inputs, uint32_t *count)
+{
+    uint32_t most = role == CONFIG_PARAM ? (uint32_t)UDO_MAX_PARAMS : UDO_MAX_OPERANDS;
+    const cJSON *array = array_member(c, op, key, most, count);
+    struct udo_tensor *tensors = arena_array(c->arena, struct udo_tensor, *count);
+    const cJSON *item = *count ? array->child : NULL;
+    for (uint32_t i = 0; i < *count; i++, item = item->next) {
+        config_read_tensor(c, item, role, n_inputs, &tensors[i]);
+        if (tensors[i].repeated && i + 1 < *count)
+            (void)json_error(c->json, item, NULL, "udo-repeated-not-last", "only the last of the %s may be repeated",
+                             key);
+    }
+    bool wanted = role != CONFIG_PARAM;
+    if (wanted && !array)
+        (void)json_error(c->json, op, NULL, "udo-missing-key", "'%s' is missing", key);
+    else if (wanted && cJSON_IsArray(array) && !array->child)
+        (void)json_error(c->json, array, NULL, "udo-no-operands", "'%s' needs at least one entry", key);
+    return tensors;
+}
+
+static const struct udo_scalar *read_scalars(const struct config *c, const cJSON *op, uint32_t *count)
+{
+    const cJSON *array = array_member(c, op, "scalar_params", (uint32_t)UDO_MAX_PARAMS, count);
+    struct udo_scalar *scalars = arena_array(c->arena, struct udo_scalar, *count);
+    const cJSON *item = *count ? array->child : NULL;
+    for (uint32_t i = 0; i < *count; i++, item = item->next)
+        config_read_scalar(c, item, &scalars[i]);
+    return scalars;
+}
+
+static void check_param_name(const struct config *c, struct map *seen, const struct udo_place *place, const char *name,
+                             const cJSON *item)
+{
+    static const char *const reserved[] = {"packageName", UDO_PARAM_CORES, UDO_PARAM_ARCHS, UDO_PARAM_TYPES};
+    if (!name)
+        return;
+    for (size_t i = 0; i < COUNT_OF(reserved); i++)
+        if (strcmp(name, reserved[i]) == 0)
+            (void)json_error(c->json, item, NULL, "udo-reserved-name", "the name '%s' is the container's own", name);
+    uint32_t first = map_add(seen, name, place->line);
+    if (first != MAP_NONE)
+        (void)json_error(c->json, item, arena_printf(c->arena, "the first is in line %u", first), "udo-duplicate-param",
+                         "second param '%s'", name);
+}
+
+static void check_params(const struct config *c, const cJSON *op, const struct udo_def *def)
+{
+    struct map seen;
+    map_init(&seen, c->arena);
+    const cJSON *item = def->n_scalar_params ? config_member(op, "scalar_params")->child : NULL;
+    for (uint32_t i = 0; i < def->n_scalar_params; i++, item = item->next)
+        check_param_name(c, &seen, &def->scalar_params[i].place, def->scalar_params[i].name, item);
+    item = def->n_tensor_params ? config_member(op, "tensor_params")->child : NULL;
+    for (uint32_t i = 0; i < def->n_tensor_params; i++, item = item->next)
+        check_param_name(c, &seen, &def->tensor_params[i].place, def->tensor_params[i].name, item);
+    if (def->n_scalar_params + def->n_tensor_params > UDO_MAX_PARAMS)
+        (void)json_error(c->json, op, NULL, "udo-too-many", "more than %zu params", UDO_MAX_PARAMS);
+}
+
+static uint32_t read_cores(const struct config *c, const cJSON *op)
+{
+    uint32_t count, mask = 0;
+    const cJSON *array = array_member(c, op, "core_types", UDO_MAX_OPERANDS, &count);
+    for (const cJSON *item = count ? array->child : NULL; item; item = item->next) {
+        int core = config_word(c, item, udo_core_names, UDO_CORES, "core type");
+        if (core >= 0)
+            mask |= 1u << core;
+    }
+    return mask;
+}
+
+static const char *const *read_archs(const struct config *c, const cJSON *op, uint32_t *count)
+{
+    static const char *const known[] = {"v60", "v65", "v66", "v68", "v69", "v73", "v75", "v79", "v81"};
+    const cJSON *array = array_member(c, op, "dsp_arch_types", UDO_MAX_OPERANDS, count);
+    const char **archs = arena_array(c->arena, const char *, *count);
+    const cJSON *item = *count ? array->child : NULL;
+    for (uint32_t i = 0; i < *count; i++, item = item->next) {
+        int arch = config_word(c, item, known, COUNT_OF(known), "DSP architecture");
+        archs[i] = arch < 0 ? "" : known[arch];
+    }
+    return archs;
+}
+
+static const char *read_domain(const struct config *c, const cJSON *op)
+{
+    const cJSON *item = config_member(op, "domain");
+    if (!item)
+        return NULL;
+    if (!cJSON_IsString(item)) {
+        (void)json_error(c->json, item, NULL, "udo-wrong-type", "'domain' must be a string");
+        return NULL;
+    }
+    return strcmp(item->valuestring, "ai.onnx") == 0 ? "" : item->valuestring;
+}
+
+static void read_operator(const struct config *c, const cJSON *op, const char *package)
+{
+    static const char *const keys[] = {"type",          "domain",        "inputs",     "outputs",
+                                       "scalar_params", "tensor_params", "core_types", "dsp_arch_types"};
+    size_t errors = c->json->errors;
+    if (!config_is_object(c, op, "an operator"))
+        return;
+    config_check_keys(c, op, keys, COUNT_OF(keys));
+    struct udo_def *def = arena_new(c->arena, struct udo_def);
+    def->place = config_place(c, op);
+    def->package = package;
+    def->type = config_string(c, op, "type", true);
+    def->domain = read_domain(c, op);
+    def->inputs = read_tensors(c, op, "inputs", CONFIG_INPUT, 0, &def->n_inputs);
+    def->outputs = read_tensors(c, op, "outputs", CONFIG_OUTPUT, def->n_inputs, &def->n_outputs);
+    def->scalar_params = read_scalars(c, op, &def->n_scalar_params);
+    def->tensor_params = read_tensors(c, op, "tensor_params", CONFIG_PARAM, 0, &def->n_tensor_params);
+    def->cores = read_cores(c, op);
+    def->dsp_arch_types = read_archs(c, op, &def->n_dsp_arch_types);
+    check_params(c, op, def);
+    if (c->json->errors != errors || !package)
+        return;
+    if (udo_add(c->set, def) != ODLC_OK)
+        c->json->errors++;
+}
+
+/* ---- packages ---- */
+
+static void read_package(const struct config *c, const cJSON *package)
+{
+    static const char *const keys[] = {"Operators", "UDO_PACKAGE_NAME", "UDO_PACKAGE_PATH", "SNPE_UDO_ROOT"};
+    if (!config_is_object(c, package, "a package"))
+        return;
+    config_check_keys(c, package, keys, COUNT_OF(keys));
+    const char *name = config_string(c, package, "UDO_PACKAGE_NAME", true);
+    if (!config_member(package, "Operators"))
+        (void)json_error(c->json, package, NULL, "udo-missing-key", "'Operators' is missing");
+    uint32_t count;
+    const cJSON *operators = array_member(c, package, "Operators", UDO_MAX_DEFINITIONS, &count);
+    for (const cJSON *op = count ? operators->child : NULL; op; op = op->next)
+        read_operator(c, op, name);
+}
+
+static odlc_status read_config(struct udo_set *set, struct json *json)
+{
+    struct config c = {.set = set, .arena = set->arena, .json = json};
+    if (!cJSON_IsObject(json->root))
+        return json_error(json, json->root,
+                          "the form is { \"UdoPackage_0\": { \"Operators\": […], \"UDO_PACKAGE_NAME\": \"…\" } }",
+                          "udo-wrong-type", "the file must hold an object with one member per package");
+    if (!json->root->child)
+        return json_error(json, json->root, NULL, "udo-no-package", "the file holds no package");
+    for (const cJSON *package = json->root->child; package; package = package->next)
+        read_package(&c, package);
+    return json->errors ? ODLC_ERR_INVALID : ODLC_OK;
+}
+
+odlc_status udo_load_json(struct udo_set *set, const char *path)
+{
+    struct json *json;
+    TRY(json_load(set->arena, set->diags, path, &json));
+    return read_config(set, json);
+}
+
+odlc_status udo_parse_json(struct udo_set *set, const char *path, const char *text, size_t size)
+{
+    struct json *json;
+    TRY(json_parse(set->arena, set->diags, path, text, size, &json));
+    return read_config(set, json);
+}

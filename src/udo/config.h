@@ -1,0 +1,41 @@
+/* Reading JSON configs: what its files share. Every function reports all it finds through the json document (its error
+ * count tells) and fills in something harmless where the text is wrong, so that reading goes on. */
+#ifndef UDO_CONFIG_H
+#define UDO_CONFIG_H
+
+#include "udo/json.h"
+#include "udo/udo.h"
+
+struct config {
+    struct udo_set *set;
+    struct arena *arena;
+    struct json *json;
+};
+
+/* ---- members of objects ---- */
+const cJSON *config_member(const cJSON *object, const char *key);
+struct udo_place config_place(const struct config *c, const cJSON *item);
+/* False, with an error, when item is not an object. `what` names it: "an input". */
+bool config_is_object(const struct config *c, const cJSON *item, const char *what);
+/* Warns about keys that are not among the known. */
+void config_check_keys(const struct config *c, const cJSON *object, const char *const *known, size_t count);
+/* A non-empty string; NULL when it is absent (an error if required) or wrong. */
+const char *config_string(const struct config *c, const cJSON *object, const char *key, bool required);
+bool config_bool(const struct config *c, const cJSON *object, const char *key);
+/* The index of a string value among words, or -1 with an error that names `what`. */
+int config_word(const struct config *c, const cJSON *item, const char *const *words, size_t count, const char *what);
+
+/* ---- tensors and scalars (config_tensor.c) ---- */
+enum config_role { CONFIG_INPUT, CONFIG_OUTPUT, CONFIG_PARAM };
+void config_read_tensor(const struct config *c, const cJSON *item, enum config_role role, uint32_t n_inputs,
+                        struct udo_tensor *out);
+void config_read_scalar(const struct config *c, const cJSON *item, struct udo_scalar *out);
+
+/* ---- values (config_value.c) ---- */
+/* default_value in the type dtype (DT_NONE: FLOAT_32, INT_32 or STRING by what is written); NULL on an error. For tensors
+ * a scalar becomes one element. */
+const struct param *config_read_value(const struct config *c, const cJSON *item, enum dtype dtype, bool is_tensor);
+/* The shape rule of an output. */
+void config_read_shape(const struct config *c, const cJSON *item, uint32_t n_inputs, struct udo_tensor *out);
+
+#endif

@@ -1,0 +1,172 @@
+#include "udo/config.h"
+
+#include <string.h>
+
+#include "udo/row.h"
+#include "udo/value.h"
+
+/* The guide's types, and those that published configs use beside them. */
+static const char *const type_names[] = {"FLOAT_16", "FLOAT_32", "FIXED_4", "FIXED_8", "FIXED_16", "UINT_8", "UINT_16",
+                                         "UINT_32",  "INT_8",    "INT_16",  "INT_32",  "BOOL_8",   "STRING"};
+
+static enum dtype read_type(const struct config *c, const cJSON *item)
+{
+    int word = config_word(c, item, type_names, COUNT_OF(type_names), "data type");
+    return word < 0 ? DT_NONE : dtype_from_udo(type_names[word]);
+}
+
+static bool types_differ(const struct udo_tensor *t)
+{
+    for (int core = 0; core < UDO_CORES; core++)
+        if (t->core_dtypes[core] != DT_NONE && t->core_dtypes[core] != t->dtype)
+            return true;
+    return false;
+}
+
+static void read_per_core(const struct config *c, const cJSON *table, struct udo_tensor *out)
+{
+    if (!cJSON_IsObject(table) || !table->child) {
+        (void)json_error(c->json, table, "the form is {\"CPU\": \"FLOAT_32\", \"DSP\": \"UINT_8\"}", "udo-wrong-type",
+                         "'%s' must be an object with a type per core", table->string);
+        return;
+    }
+    out->per_core = true;
+    for (const cJSON *entry = table->child; entry; entry = entry->next) {
+        int core = 0;
+        while (core < UDO_CORES && strcmp(entry->string, udo_core_names[core]) != 0)
+            core++;
+        if (core == UDO_CORES) {
+            (void)json_key_error(c->json, entry, "known are CPU, GPU, DSP", "udo-unknown-word",
+                                 "unknown core type '%s'", entry->string);
+            continue;
+        }
+        out->core_dtypes[core] = read_type(c, entry);
+        if (core == UDO_CPU || out->dtype == DT_NONE)
+            out->dtype = out->core_dtypes[core];
+    }
+}
+
+static void read_types(const struct config *c, const cJSON *tensor, struct udo_tensor *out)
+{
+    const cJSON *one = config_member(tensor, "data_type");
+    const cJSON *table = config_member(tensor, "per_core_data_types");
+    const cJSON *other = config_member(tensor, "per_core_data_type");
+    if (table && other)
+        (void)json_key_error(c->json, other, NULL, "udo-two-types", "'%s' and '%s' at once", table->string,
+                             other->string);
+    table = table ? table : other;
+    if (one && table)
+        (void)json_key_error(c->json, table, "give one type for all cores, or a type per core", "udo-two-types",
+                             "'data_type' and '%s' at once", table->string);
+    if (one)
+        out->dtype = read_type(c, one);
+    else if (table)
+        read_per_core(c, table, out);
+}
+
+/* Data is stored once, so the cores must not want it in different types. */
+static void check_serialised_type(const struct config *c, const cJSON *tensor, const struct udo_tensor *t)
+{
+    if (t->per_core && types_differ(t))
+        (void)json_error(c->json, tensor, "give one data_type", "udo-core-types-differ",
+                         "the cores take this data in different types, but it is stored once");
+}
+
+static void read_default(const struct config *c, const cJSON *tensor, enum config_role role, struct udo_tensor *out)
+{
+    const cJSON *item = config_member(tensor, "default_value");
+    if (!item)
+        return;
+    if (role == CONFIG_OUTPUT)
+        (void)json_key_error(c->json, item, NULL, "udo-output-default", "an output cannot have a default");
+    else
+        out->default_value = config_read_value(c, item, out->dtype, true);
+}
+
+static void check_keys(const struct config *c, const cJSON *tensor, enum config_role role)
+{
+    static const char *const keys[] = {"name",
+                                       "data_type",
+                                       "per_core_data_types",
+                                       "per_core_data_type",
+                                       "tensor_layout",
+                                       "quantization_mode",
+                                       "default_value",
+                                       "static",
+                                       "repeated",
+                                       "optional",
+                                       "shape"};
+    enum { PARAM_KEYS = 8, INPUT_KEYS = 10 };
+    static const char *const output_keys[] = {"name",
+                                              "data_type",
+                                              "per_core_data_types",
+                                              "per_core_data_type",
+                                              "tensor_layout",
+                                              "quantization_mode",
+                                              "default_value",
+                                              "static",
+                                              "repeated",
+                                              "shape"};
+    if (role == CONFIG_OUTPUT)
+        config_check_keys(c, tensor, output_keys, COUNT_OF(output_keys));
+    else
+        config_check_keys(c, tensor, keys, role == CONFIG_INPUT ? INPUT_KEYS : PARAM_KEYS);
+}
+
+/* Inputs and outputs count by position: their names may be absent, or empty as in the guide's template. */
+static const char *read_name(const struct config *c, const cJSON *tensor, enum config_role role)
+{
+    const cJSON *name = config_member(tensor, "name");
+    bool empty = cJSON_IsString(name) && !*name->valuestring;
+    return empty && role != CONFIG_PARAM ? NULL : config_string(c, tensor, "name", role == CONFIG_PARAM);
+}
+
+void config_read_tensor(const struct config *c, const cJSON *item, enum config_role role, uint32_t n_inputs,
+                        struct udo_tensor *out)
+{
+    static const char *const roles[] = {"an input", "an output", "a tensor param"};
+    static const char *const layouts[] = {"NHWC", "NCHW"};
+    static const char *const modes[] = {"TF", "NONE"};
+    *out = (struct udo_tensor){.place = config_place(c, item)};
+    if (!config_is_object(c, item, roles[role]))
+        return;
+    check_keys(c, item, role);
+    out->name = read_name(c, item, role);
+    read_types(c, item, out);
+    out->is_static = config_bool(c, item, "static");
+    if (role == CONFIG_OUTPUT && out->is_static)
+        (void)json_key_error(c->json, config_member(item, "static"), NULL, "udo-static-output",
+                             "an output cannot be static");
+    const cJSON *layout = config_member(item, "tensor_layout");
+    int word = layout ? config_word(c, layout, layouts, COUNT_OF(layouts), "tensor layout") : -1;
+    out->layout = word < 0 ? UDO_LAYOUT_NONE : word == 0 ? UDO_LAYOUT_NHWC : UDO_LAYOUT_NCHW;
+    const cJSON *mode = config_member(item, "quantization_mode");
+    word = mode ? config_word(c, mode, modes, COUNT_OF(modes), "quantization mode") : -1;
+    out->quantization_mode = word < 0 ? NULL : modes[word];
+    out->repeated = role != CONFIG_PARAM && config_bool(c, item, "repeated");
+    out->optional = role == CONFIG_INPUT && config_bool(c, item, "optional");
+    read_default(c, item, role, out);
+    const cJSON *shape = config_member(item, "shape");
+    if (role == CONFIG_OUTPUT && shape)
+        config_read_shape(c, shape, n_inputs, out);
+    if (role == CONFIG_PARAM || out->is_static)
+        check_serialised_type(c, item, out);
+}
+
+void config_read_scalar(const struct config *c, const cJSON *item, struct udo_scalar *out)
+{
+    static const char *const keys[] = {"name", "data_type", "default_value"};
+    *out = (struct udo_scalar){.place = config_place(c, item)};
+    if (!config_is_object(c, item, "a scalar param"))
+        return;
+    config_check_keys(c, item, keys, COUNT_OF(keys));
+    out->name = config_string(c, item, "name", true);
+    const cJSON *type = config_member(item, "data_type");
+    if (type)
+        out->dtype = read_type(c, type);
+    else
+        (void)json_error(c->json, item, NULL, "udo-missing-key", "'data_type' is missing");
+    const cJSON *value = config_member(item, "default_value");
+    if (value)
+        out->default_value = config_read_value(c, value, out->dtype, false);
+}

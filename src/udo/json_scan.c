@@ -1,0 +1,372 @@
+#include "udo/json.h"
+
+#include <string.h>
+
+struct scan {
+    struct json *j;
+    const char *text;
+    size_t size, pos;
+    uint32_t depth;
+    bool stopped; /* after an error from which no sure way leads on */
+};
+
+static void complain(struct scan *s, size_t offset, const char *hint, const char *message)
+{
+    (void)json_error_at(s->j, offset, NULL, hint, "json-syntax", "%s", message);
+}
+
+static void give_up(struct scan *s, size_t offset, const char *hint, const char *message)
+{
+    complain(s, offset, hint, message);
+    s->stopped = true;
+}
+
+static bool at_end(const struct scan *s)
+{
+    return s->pos >= s->size;
+}
+
+static char peek(const struct scan *s)
+{
+    return at_end(s) ? '\0' : s->text[s->pos];
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c);
+}
+
+static void skip_space(struct scan *s)
+{
+    for (; !at_end(s); s->pos++) {
+        char c = s->text[s->pos];
+        if (c == '\n')
+            vec_push(s->j->arena, &s->j->lines, (uint32_t)(s->pos + 1));
+        else if (c != ' ' && c != '\t' && c != '\r')
+            return;
+    }
+}
+
+/* Bytes of the valid UTF-8 sequence at p, or 0. */
+static size_t utf8_length(const char *text, size_t left)
+{
+    const unsigned char *p = (const unsigned char *)text;
+    size_t length = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+    if (length == 0 || length > left)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    bool overlong = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xf0 && p[1] < 0x90);
+    bool surrogate = p[0] == 0xed && p[1] > 0x9f;
+    bool too_large = p[0] == 0xf4 && p[1] > 0x8f;
+    return overlong || surrogate || too_large ? 0 : length;
+}
+
+/* The four hex digits after \u, or -1. */
+static int32_t hex4(const struct scan *s, size_t at)
+{
+    int32_t value = 0;
+    for (size_t i = 0; i < 4; i++) {
+        char c = at + i < s->size ? s->text[at + i] : '\0';
+        int digit = is_digit(c)            ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
+        if (digit < 0)
+            return -1;
+        value = value * 16 + digit;
+    }
+    return value;
+}
+
+/* An escape whose backslash is at s->pos. */
+static void scan_escape(struct scan *s)
+{
+    size_t at = s->pos;
+    char c = at + 1 < s->size ? s->text[at + 1] : '\0';
+    s->pos += 2;
+    if (c != 'u') {
+        if (!c || !strchr("\"\\/bfnrt", c))
+            complain(s, at, "write a backslash as \\\\", "unknown escape in a string");
+        return;
+    }
+    int32_t unit = hex4(s, at + 2);
+    if (unit < 0) {
+        complain(s, at, NULL, "\\u needs four hexadecimal digits");
+        return;
+    }
+    s->pos += 4;
+    if (unit == 0) {
+        complain(s, at, NULL, "a string must not hold the character \\u0000");
+    } else if (unit >= 0xd800 && unit <= 0xdfff) {
+        bool paired = unit < 0xdc00 && s->pos + 1 < s->size && s->text[s->pos] == '\\' && s->text[s->pos + 1] == 'u';
+        int32_t low = paired ? hex4(s, s->pos + 2) : -1;
+        if (low >= 0xdc00 && low <= 0xdfff)
+            s->pos += 6;
+        else
+            complain(s, at, NULL, "half of a surrogate pair in a string");
+    }
+}
+
+/* The rest of the line counts as the string's, but for the punctuation at its end, so that what follows still reads. */
+static void unterminated(struct scan *s, size_t open)
+{
+    complain(s, open, "end it with a double quote on the same line", "unterminated string");
+    while (!at_end(s) && peek(s) != '\n')
+        s->pos++;
+    while (s->pos > open + 1 && strchr(" \t\r,]}", s->text[s->pos - 1]))
+        s->pos--;
+}
+
+static void scan_string(struct scan *s)
+{
+    size_t open = s->pos++;
+    for (;;) {
+        if (at_end(s) || peek(s) == '\n') {
+            unterminated(s, open);
+            return;
+        }
+        char c = peek(s);
+        if (c == '"') {
+            s->pos++;
+            if (is_word(peek(s))) /* ["CPU, "GPU"]: that was the next string's opening quote */
+                unterminated(s, open);
+            return;
+        }
+        if (c == '\\' && s->pos + 1 < s->size && s->text[s->pos + 1] != '\n') {
+            scan_escape(s);
+            continue;
+        }
+        size_t length = utf8_length(s->text + s->pos, s->size - s->pos);
+        if ((unsigned char)c < 0x20)
+            complain(s, s->pos, "write it as an escape, such as \\t", "control character in a string");
+        else if (length == 0)
+            complain(s, s->pos, "save the file as UTF-8", "bytes that are not UTF-8 in a string");
+        s->pos += length ? length : 1;
+    }
+}
+
+static size_t skip_digits(struct scan *s)
+{
+    size_t from = s->pos;
+    while (is_digit(peek(s)))
+        s->pos++;
+    return s->pos - from;
+}
+
+static void scan_number(struct scan *s)
+{
+    enum { LONGEST = 60 }; /* cJSON reads no more than 63 characters */
+    size_t from = s->pos;
+    bool good = true;
+    if (peek(s) == '-')
+        s->pos++;
+    bool zero = peek(s) == '0';
+    size_t digits = skip_digits(s);
+    good = digits > 0 && !(zero && digits > 1);
+    if (peek(s) == '.') {
+        s->pos++;
+        good = skip_digits(s) > 0 && good;
+    }
+    if (peek(s) == 'e' || peek(s) == 'E') {
+        s->pos++;
+        if (peek(s) == '+' || peek(s) == '-')
+            s->pos++;
+        good = skip_digits(s) > 0 && good;
+    }
+    if (is_word(peek(s)) || peek(s) == '.') {
+        good = false;
+        while (is_word(peek(s)) || peek(s) == '.')
+            s->pos++;
+    }
+    if (!good)
+        complain(s, from, "JSON numbers look like -1, 0.5 or 2e-3", "malformed number");
+    else if (s->pos - from > LONGEST)
+        complain(s, from, NULL, "number of more than 60 characters");
+}
+
+static void scan_word(struct scan *s)
+{
+    size_t from = s->pos;
+    while (is_word(peek(s)))
+        s->pos++;
+    size_t length = s->pos - from;
+    static const char *const literals[] = {"true", "false", "null"};
+    for (size_t i = 0; i < COUNT_OF(literals); i++)
+        if (length == strlen(literals[i]) && memcmp(s->text + from, literals[i], length) == 0)
+            return;
+    const char *shown = arena_strndup(s->j->arena, s->text + from, length < 40 ? length : 40);
+    const char *nearest = nearest_word(shown, literals, COUNT_OF(literals));
+    const char *hint = nearest ? arena_printf(s->j->arena, "did you mean %s?", nearest) : "put text in double quotes";
+    complain(s, from, hint, arena_printf(s->j->arena, "bad literal '%s'", shown));
+}
+
+/* A byte that cannot begin anything. */
+static void unexpected(struct scan *s)
+{
+    char c = peek(s);
+    if (c == '/' || c == '#')
+        give_up(s, s->pos, "remove it", "JSON has no comments");
+    else if (c == '\'')
+        give_up(s, s->pos, "use double quotes", "string in single quotes");
+    else if (c > ' ' && c < 0x7f)
+        give_up(s, s->pos, NULL, arena_printf(s->j->arena, "unexpected '%c'", c));
+    else
+        give_up(s, s->pos, NULL, arena_printf(s->j->arena, "unexpected byte 0x%02x", (unsigned char)c));
+}
+
+static bool starts_value(char c)
+{
+    return c == '{' || c == '[' || c == '"' || c == '-' || is_word(c);
+}
+
+static void scan_value(struct scan *s, uint32_t key, uint32_t parent, uint32_t position);
+
+/* "key": value */
+static void scan_member(struct scan *s, uint32_t parent, uint32_t position)
+{
+    if (peek(s) != '"') {
+        if (!is_word(peek(s))) {
+            unexpected(s);
+            return;
+        }
+        complain(s, s->pos, "put the key in double quotes", "key without quotes");
+        while (is_word(peek(s)))
+            s->pos++;
+    } else {
+        uint32_t key = (uint32_t)s->pos;
+        scan_string(s);
+        size_t end = s->pos;
+        skip_space(s);
+        if (peek(s) == ':') {
+            s->pos++;
+            scan_value(s, key, parent, position);
+        } else if (starts_value(peek(s))) {
+            complain(s, end, NULL, "missing ':' after a key");
+            scan_value(s, key, parent, position);
+        } else {
+            give_up(s, end, NULL, "missing ':' and value after a key");
+        }
+        return;
+    }
+    skip_space(s);
+    if (peek(s) == ':')
+        s->pos++;
+    scan_value(s, JSON_NO_KEY, parent, position);
+}
+
+static void unclosed(struct scan *s, size_t open, char close)
+{
+    bool object = close == '}';
+    give_up(s, open, arena_printf(s->j->arena, "add the missing '%c'", close),
+            object ? "unclosed brace" : "unclosed bracket");
+}
+
+/* What follows a child: a comma or the end. Sets *comma to the comma's offset + 1, or 0. Returns whether to go on. */
+static bool scan_separator(struct scan *s, size_t open, char close, size_t *comma)
+{
+    size_t end = s->pos;
+    *comma = 0;
+    skip_space(s);
+    char c = peek(s);
+    if (c == ',') {
+        s->pos++;
+        *comma = s->pos;
+    } else if (at_end(s)) {
+        unclosed(s, open, close);
+    } else if (starts_value(c)) {
+        complain(s, end, NULL, "missing comma");
+    } else if (c != close) {
+        if (c == '}' || c == ']') {
+            uint32_t line, column;
+            json_line_column(s->j, open, &line, &column);
+            give_up(s, s->pos,
+                    arena_printf(s->j->arena, "'%c' of line %u, column %u is still open", s->text[open], line, column),
+                    arena_printf(s->j->arena, "'%c' where '%c' is due", c, close));
+        } else {
+            unexpected(s);
+        }
+    }
+    return !s->stopped;
+}
+
+static void scan_container(struct scan *s, uint32_t self)
+{
+    size_t open = s->pos++;
+    char close = s->text[open] == '{' ? '}' : ']';
+    if (s->depth == JSON_MAX_DEPTH) {
+        give_up(s, open, NULL, arena_printf(s->j->arena, "nested more than %d levels deep", JSON_MAX_DEPTH));
+        return;
+    }
+    s->depth++;
+    size_t comma = 0;
+    for (uint32_t n = 0; !s->stopped; n++) {
+        skip_space(s);
+        if (at_end(s)) {
+            unclosed(s, open, close);
+        } else if (peek(s) == close) {
+            if (comma)
+                complain(s, comma - 1, "remove it", arena_printf(s->j->arena, "trailing comma before '%c'", close));
+            s->pos++;
+            break;
+        } else if (peek(s) == ',') {
+            complain(s, s->pos++, NULL, "nothing before this comma");
+        } else {
+            if (close == '}')
+                scan_member(s, self, n);
+            else
+                scan_value(s, JSON_NO_KEY, self, n);
+            if (s->stopped || !scan_separator(s, open, close, &comma))
+                break;
+        }
+    }
+    s->depth--;
+}
+
+static void scan_value(struct scan *s, uint32_t key, uint32_t parent, uint32_t position)
+{
+    skip_space(s);
+    uint32_t self = (uint32_t)s->j->spots.count;
+    if (self == JSON_MAX_VALUES) {
+        give_up(s, s->pos, NULL, arena_printf(s->j->arena, "more than %zu values", JSON_MAX_VALUES));
+        return;
+    }
+    struct json_spot spot = {.key = key, .value = (uint32_t)s->pos, .parent = parent, .position = position};
+    vec_push(s->j->arena, &s->j->spots, spot);
+    char c = peek(s);
+    if (at_end(s))
+        give_up(s, s->size, NULL, "the text ends where a value is due");
+    else if (c == '{' || c == '[')
+        scan_container(s, self);
+    else if (c == '"')
+        scan_string(s);
+    else if (c == '-' || is_digit(c))
+        scan_number(s);
+    else if (is_word(c))
+        scan_word(s);
+    else if (c == ',' || c == '}' || c == ']')
+        complain(s, s->pos, NULL, "missing value");
+    else
+        unexpected(s);
+    s->j->spots.data[self].end = (uint32_t)s->pos;
+}
+
+void json_scan(struct json *j)
+{
+    struct scan s = {.j = j, .text = j->text, .size = j->size};
+    vec_push(j->arena, &j->lines, 0);
+    if (s.size >= 3 && memcmp(s.text, "\xef\xbb\xbf", 3) == 0)
+        s.pos = 3; /* a byte order mark is no part of the text */
+    scan_value(&s, JSON_NO_KEY, 0, 0);
+    if (s.stopped)
+        return;
+    skip_space(&s);
+    if (!at_end(&s))
+        complain(&s, s.pos, NULL, "text after the end of the value");
+}

@@ -1,0 +1,129 @@
+#include "udo/row.h"
+
+#include "udo/value.h"
+
+const char *const udo_core_names[UDO_CORES] = {[UDO_CPU] = "CPU", [UDO_GPU] = "GPU", [UDO_DSP] = "DSP"};
+
+/* ---- what the node carries for inspection ---- */
+
+static void add_separator(struct arena *arena, text *t, const char *separator)
+{
+    if (t->count)
+        text_add(arena, t, "%s", separator);
+}
+
+static const char *core_text(struct arena *arena, const struct udo_def *def)
+{
+    text t = {0};
+    for (int core = 0; core < UDO_CORES; core++) {
+        if (!(def->cores & 1u << core))
+            continue;
+        add_separator(arena, &t, ",");
+        text_add(arena, &t, "%s", udo_core_names[core]);
+    }
+    return t.data;
+}
+
+static const char *arch_text(struct arena *arena, const struct udo_def *def)
+{
+    text t = {0};
+    for (uint32_t i = 0; i < def->n_dsp_arch_types; i++) {
+        add_separator(arena, &t, ",");
+        text_add(arena, &t, "%s", def->dsp_arch_types[i]);
+    }
+    return t.data;
+}
+
+/* "in0: CPU=FLOAT_32,DSP=UINT_8" */
+static void add_core_types(struct arena *arena, text *t, const char *label, const struct udo_tensor *tensor)
+{
+    add_separator(arena, t, "; ");
+    text_add(arena, t, "%s: ", label);
+    const char *separator = "";
+    for (int core = 0; core < UDO_CORES; core++) {
+        if (tensor->core_dtypes[core] == DT_NONE)
+            continue;
+        text_add(arena, t, "%s%s=%s", separator, udo_core_names[core], udo_type_name(tensor->core_dtypes[core]));
+        separator = ",";
+    }
+}
+
+static const char *type_text(struct arena *arena, const struct udo_def *def)
+{
+    text t = {0};
+    for (uint32_t i = 0; i < def->n_inputs; i++)
+        if (def->inputs[i].per_core)
+            add_core_types(arena, &t, arena_printf(arena, "in%u", i), &def->inputs[i]);
+    for (uint32_t i = 0; i < def->n_outputs; i++)
+        if (def->outputs[i].per_core)
+            add_core_types(arena, &t, arena_printf(arena, "out%u", i), &def->outputs[i]);
+    for (uint32_t i = 0; i < def->n_tensor_params; i++)
+        if (def->tensor_params[i].per_core)
+            add_core_types(arena, &t, arena_printf(arena, "param %s", def->tensor_params[i].name),
+                           &def->tensor_params[i]);
+    return t.data;
+}
+
+static void make_supplemental(struct arena *arena, struct udo_def *def)
+{
+    const char *const names[UDO_SUPPLEMENTAL] = {UDO_PARAM_CORES, UDO_PARAM_ARCHS, UDO_PARAM_TYPES};
+    const char *const values[UDO_SUPPLEMENTAL] = {core_text(arena, def), arch_text(arena, def), type_text(arena, def)};
+    struct param *params = arena_array(arena, struct param, UDO_SUPPLEMENTAL);
+    def->n_supplemental = 0;
+    for (size_t i = 0; i < UDO_SUPPLEMENTAL; i++)
+        if (values[i])
+            params[def->n_supplemental++] =
+                (struct param){.set = true, .usage = 2, .name = names[i], .dtype = DT_STRING, .s = values[i]};
+    def->supplemental = params;
+}
+
+/* ---- the row ---- */
+
+static const struct param_def *row_params(struct arena *arena, const struct udo_def *def, uint32_t *count)
+{
+    *count = def->n_scalar_params + def->n_tensor_params + def->n_supplemental;
+    struct param_def *params = arena_array(arena, struct param_def, *count), *p = params;
+    for (uint32_t i = 0; i < def->n_scalar_params; i++)
+        *p++ = (struct param_def){
+            .name = def->scalar_params[i].name, .dtype = def->scalar_params[i].dtype, .presence = PARAM_OPTIONAL};
+    for (uint32_t i = 0; i < def->n_tensor_params; i++)
+        *p++ = (struct param_def){.name = def->tensor_params[i].name,
+                                  .dtype = def->tensor_params[i].dtype,
+                                  .presence = PARAM_OPTIONAL,
+                                  .is_tensor = true};
+    for (uint32_t i = 0; i < def->n_supplemental; i++)
+        *p++ = (struct param_def){
+            .name = def->supplemental[i].name, .dtype = DT_STRING, .presence = PARAM_OPTIONAL, .supplemental = true};
+    return params;
+}
+
+/* The least count of inputs that a node may have: up to the last one that must be there. */
+static uint8_t least_inputs(const struct udo_def *def)
+{
+    uint32_t count = def->n_inputs;
+    while (count > 0 && def->inputs[count - 1].optional)
+        count--;
+    return (uint8_t)count;
+}
+
+static uint8_t most(const struct udo_tensor *tensors, uint32_t count)
+{
+    return tensors[count - 1].repeated ? VARIADIC : (uint8_t)count;
+}
+
+void udo_make_row(struct arena *arena, struct udo_def *def)
+{
+    make_supplemental(arena, def);
+    def->row = (struct op){
+        .name = def->type,
+        .dlc_type = def->type,
+        .min_inputs = least_inputs(def),
+        .max_inputs = most(def->inputs, def->n_inputs),
+        .min_outputs = (uint8_t)def->n_outputs,
+        .max_outputs = most(def->outputs, def->n_outputs),
+        .compute = COMPUTE_BYTES,
+        .package = def->package,
+        .udo = def,
+    };
+    def->row.params = row_params(arena, def, &def->row.n_params);
+}

@@ -1,0 +1,193 @@
+#include "udo/udo.h"
+
+#include <string.h>
+
+#include "udo/expr.h"
+#include "udo/row.h"
+#include "udo/value.h"
+
+void udo_set_init(struct udo_set *set, struct arena *arena, struct diags *diags)
+{
+    *set = (struct udo_set){.arena = arena, .diags = diags};
+    map_init(&set->types, arena);
+    map_init(&set->said, arena);
+}
+
+static struct udo_def *first_of_type(const struct udo_set *set, const char *type)
+{
+    uint32_t first = map_get(&set->types, type);
+    return first == MAP_NONE ? NULL : set->defs.data[first];
+}
+
+static struct udo_def *next_of_type(const struct udo_set *set, const struct udo_def *def)
+{
+    return def->next == MAP_NONE ? NULL : set->defs.data[def->next];
+}
+
+const struct udo_def *udo_find(const struct udo_set *set, const char *op_type, const char *domain)
+{
+    const struct udo_def *def = first_of_type(set, op_type);
+    while (def && def->domain && strcmp(def->domain, domain) != 0)
+        def = next_of_type(set, def);
+    return def;
+}
+
+/* ---- the same definition twice ---- */
+
+static bool text_equal(const char *a, const char *b)
+{
+    return !a || !b ? a == b : strcmp(a, b) == 0;
+}
+
+static bool tensor_equal(const struct udo_tensor *a, const struct udo_tensor *b)
+{
+    bool same = text_equal(a->name, b->name) && a->dtype == b->dtype && a->per_core == b->per_core &&
+                memcmp(a->core_dtypes, b->core_dtypes, sizeof a->core_dtypes) == 0 && a->is_static == b->is_static &&
+                a->optional == b->optional && a->repeated == b->repeated && a->layout == b->layout &&
+                text_equal(a->quantization_mode, b->quantization_mode) &&
+                value_equal(a->default_value, b->default_value) && a->same_as == b->same_as &&
+                a->same_as_input == b->same_as_input && !a->shape == !b->shape && a->shape_rank == b->shape_rank;
+    for (uint32_t i = 0; same && i < a->shape_rank; i++)
+        same = expr_equal(a->shape[i], b->shape[i]);
+    return same;
+}
+
+static bool tensors_equal(const struct udo_tensor *a, uint32_t n_a, const struct udo_tensor *b, uint32_t n_b)
+{
+    bool same = n_a == n_b;
+    for (uint32_t i = 0; same && i < n_a; i++)
+        same = tensor_equal(&a[i], &b[i]);
+    return same;
+}
+
+static bool definitions_equal(const struct udo_def *a, const struct udo_def *b)
+{
+    bool same = text_equal(a->package, b->package) && text_equal(a->domain, b->domain) &&
+                tensors_equal(a->inputs, a->n_inputs, b->inputs, b->n_inputs) &&
+                tensors_equal(a->outputs, a->n_outputs, b->outputs, b->n_outputs) &&
+                tensors_equal(a->tensor_params, a->n_tensor_params, b->tensor_params, b->n_tensor_params) &&
+                a->n_scalar_params == b->n_scalar_params && a->cores == b->cores &&
+                a->n_dsp_arch_types == b->n_dsp_arch_types;
+    for (uint32_t i = 0; same && i < a->n_scalar_params; i++) {
+        const struct udo_scalar *x = &a->scalar_params[i], *y = &b->scalar_params[i];
+        same = text_equal(x->name, y->name) && x->dtype == y->dtype && value_equal(x->default_value, y->default_value);
+    }
+    for (uint32_t i = 0; same && i < a->n_dsp_arch_types; i++)
+        same = strcmp(a->dsp_arch_types[i], b->dsp_arch_types[i]) == 0;
+    return same;
+}
+
+/* ---- adding ---- */
+
+static struct odlc_diag at_place(const struct udo_place *p, const char *hint)
+{
+    return (struct odlc_diag){
+        .file = p->file, .line = p->line, .column = p->column, .pointer = p->pointer, .hint = hint};
+}
+
+static odlc_status refuse_second(struct udo_set *set, const struct udo_def *first, const struct udo_def *second)
+{
+    const struct udo_place *p = &first->place;
+    const char *hint =
+        arena_printf(set->arena, "the first is at %s:%u:%u; remove one, or restrict both with \"domain\"", p->file,
+                     p->line, p->column);
+    struct odlc_diag place = at_place(&second->place, hint);
+    return diag_error(set->diags, ODLC_ERR_INVALID, &place, "udo-duplicate-type",
+                      "second, different definition of '%s'", second->type);
+}
+
+odlc_status udo_add(struct udo_set *set, struct udo_def *def)
+{
+    struct udo_def *last = NULL;
+    for (struct udo_def *other = first_of_type(set, def->type); other; other = next_of_type(set, other)) {
+        last = other;
+        if (def->domain && other->domain && strcmp(def->domain, other->domain) != 0)
+            continue;
+        if (!definitions_equal(other, def))
+            return refuse_second(set, other, def);
+        return ODLC_OK;
+    }
+    struct odlc_diag place = at_place(&def->place, NULL);
+    if (set->defs.count == UDO_MAX_DEFINITIONS)
+        return diag_error(set->diags, ODLC_ERR_LIMIT, &place, "udo-too-many", "more than %d definitions",
+                          UDO_MAX_DEFINITIONS);
+    def->index = (uint32_t)set->defs.count;
+    def->next = MAP_NONE;
+    udo_make_row(set->arena, def);
+    if (last)
+        last->next = def->index;
+    else
+        map_put(&set->types, def->type, def->index);
+    struct udo_use use = {.not_static = arena_array(set->arena, struct udo_nodes, def->n_inputs)};
+    vec_push(set->arena, &set->defs, def);
+    vec_push(set->arena, &set->uses, use);
+    return ODLC_OK;
+}
+
+/* ---- reports that come once ---- */
+
+/* "a, b, c and 4 more" */
+static const char *listed(struct arena *arena, const char *const *names, size_t count)
+{
+    enum { SHOWN = 16 };
+    text t = {0};
+    for (size_t i = 0; i < count && i < SHOWN; i++)
+        text_add(arena, &t, "%s%s", i ? ", " : "", names[i]);
+    if (count > SHOWN)
+        text_add(arena, &t, " and %zu more", count - SHOWN);
+    return t.data;
+}
+
+/* Data for an input that is not static: one report per input, with all its nodes. */
+static odlc_status finish_input(struct udo_set *set, const struct udo_def *def, uint32_t i,
+                                const struct udo_nodes *nodes)
+{
+    const struct udo_tensor *input = &def->inputs[i];
+    const char *called = input->name ? arena_printf(set->arena, " ('%s')", input->name) : "";
+    const char *where = listed(set->arena, nodes->labels.data, nodes->labels.count);
+    const char *plural = nodes->labels.count > 1 ? "s" : "";
+    if (set->promote_static) {
+        struct odlc_diag place = at_place(&input->place, "set \"static\": true to say that this is meant");
+        diag_warn(set->diags, &place, "udo-promoted-static",
+                  "input %u%s of '%s' is not static, but the data that the model gives for it is serialised, for %zu "
+                  "node%s: %s",
+                  i, called, def->type, nodes->labels.count, plural, where);
+        return ODLC_OK;
+    }
+    struct odlc_diag place =
+        at_place(&input->place, "set \"static\": true, or give --udo_promote_static to serialise it all the same");
+    return diag_error(
+        set->diags, ODLC_ERR_INVALID, &place, "udo-not-static",
+        "input %u%s of '%s' is not static, but the model gives data for it, which would be lost, for %zu node%s: %s", i,
+        called, def->type, nodes->labels.count, plural, where);
+}
+
+static odlc_status finish_definition(struct udo_set *set, const struct udo_def *def, const struct udo_use *use,
+                                     bool all_seen)
+{
+    odlc_status status = ODLC_OK;
+    for (uint32_t i = 0; i < def->n_inputs; i++)
+        if (use->not_static[i].labels.count && finish_input(set, def, i, &use->not_static[i]) != ODLC_OK)
+            status = ODLC_ERR_INVALID;
+    struct odlc_diag place = at_place(&def->place, NULL);
+    if (!use->nodes && all_seen)
+        diag_warn(set->diags, &place, "udo-unused", "the definition of '%s' matches no node of the model", def->type);
+    if (use->unnamed.count) {
+        place.hint = "list them under scalar_params or tensor_params if the operation needs them";
+        diag_warn(set->diags, &place, "udo-unnamed-attribute",
+                  "attributes of '%s' nodes that the definition does not name are not serialised: %s", def->type,
+                  listed(set->arena, use->unnamed.data, use->unnamed.count));
+    }
+    return status;
+}
+
+odlc_status udo_finish(struct udo_set *set)
+{
+    odlc_status status = ODLC_OK;
+    /* Nodes behind one that failed were never looked at. */
+    bool all_seen = set->diags->errors == 0;
+    for (size_t i = 0; i < set->defs.count; i++)
+        if (finish_definition(set, set->defs.data[i], &set->uses.data[i], all_seen) != ODLC_OK)
+            status = ODLC_ERR_INVALID;
+    return status;
+}

@@ -1,0 +1,146 @@
+/* User-defined operations: what configs say, and how a framework node becomes a UDO node.
+ * What each key means is in docs/udo-config.md. */
+#ifndef UDO_UDO_H
+#define UDO_UDO_H
+
+#include "op/build.h"
+
+enum udo_layout { UDO_LAYOUT_NONE, UDO_LAYOUT_NHWC, UDO_LAYOUT_NCHW };
+enum udo_core { UDO_CPU, UDO_GPU, UDO_DSP, UDO_CORES };
+
+#define UDO_MAX_DEFINITIONS 4096
+#define UDO_MAX_OPERANDS 254 /* inputs, and outputs, of a definition: an op row counts them in a byte */
+/* What the builder holds, less the supplemental params that describe the definition. */
+#define UDO_SUPPLEMENTAL 3
+#define UDO_MAX_PARAMS (COUNT_OF(((struct build *)NULL)->pending_params) - UDO_SUPPLEMENTAL)
+
+/* Supplemental string params of a UDO node, for inspection; present when the config says something. */
+#define UDO_PARAM_CORES "udo_core_types"          /* "CPU,DSP" */
+#define UDO_PARAM_ARCHS "udo_dsp_arch_types"      /* "v68,v73" */
+#define UDO_PARAM_TYPES "udo_per_core_data_types" /* "in0: CPU=FLOAT_32,DSP=UINT_8; out0: …; param w: …" */
+
+/* Where something stands in a config. */
+struct udo_place {
+    const char *file;
+    uint32_t line, column;
+    const char *pointer; /* JSON pointer */
+};
+
+struct udo_expr; /* src/udo/expr.h */
+
+/* An input, an output or a tensor param of a definition. */
+struct udo_tensor {
+    struct udo_place place;
+    const char *name; /* NULL when not given (inputs and outputs) */
+    /* What data and activations take: `data_type`, or from the per-core table the CPU's entry, else the first.
+     * DT_NONE: not given. */
+    enum dtype dtype;
+    bool per_core;                     /* the config gave per_core_data_types */
+    enum dtype core_dtypes[UDO_CORES]; /* DT_NONE where the table has no entry */
+    bool is_static;
+    bool optional, repeated;
+    enum udo_layout layout;
+    const char *quantization_mode;     /* NULL: not given */
+    const struct param *default_value; /* NULL: none; converted to dtype already */
+    bool same_as;                      /* shape is "same_as in<same_as_input>" */
+    uint32_t same_as_input;
+    const struct udo_expr **shape; /* one expression per dimension; NULL: no rule */
+    uint32_t shape_rank;
+};
+
+struct udo_scalar {
+    struct udo_place place;
+    const char *name;
+    enum dtype dtype;
+    const struct param *default_value; /* NULL: none; converted to dtype already */
+};
+
+struct udo_def {
+    struct udo_place place;
+    const char *package, *type;
+    const char *domain; /* NULL: any; "" is ONNX's default domain */
+    const struct udo_tensor *inputs, *outputs, *tensor_params;
+    const struct udo_scalar *scalar_params;
+    uint32_t n_inputs, n_outputs, n_tensor_params, n_scalar_params;
+    uint32_t cores;                    /* mask of 1 << enum udo_core */
+    const char *const *dsp_arch_types; /* as written */
+    uint32_t n_dsp_arch_types;
+    /* Filled by udo_add. The run-time row: name = dlc_type = type, params in config order (scalars, then tensors, then
+     * the supplemental ones), no kernel. */
+    struct op row;
+    const struct param *supplemental; /* the last of the row's params, which every node has */
+    uint32_t n_supplemental;
+    uint32_t index; /* in the set */
+    uint32_t next;  /* the next definition of that type (for another domain), or MAP_NONE */
+};
+
+struct udo_nodes {
+    VEC(const char *) labels;
+};
+
+/* What the nodes showed about a definition, for the reports that come once. */
+struct udo_use {
+    uint32_t nodes;               /* claimed so far */
+    VEC(const char *) unnamed;    /* attributes that the definition does not name */
+    struct udo_nodes *not_static; /* per input: the nodes that have data for it although it is not static */
+};
+
+/* All definitions of a conversion. */
+struct udo_set {
+    struct arena *arena;
+    struct diags *diags;
+    VEC(struct udo_def *) defs;
+    VEC(struct udo_use) uses; /* one per definition */
+    struct map types;         /* type → the first definition of that type */
+    struct map said;          /* what has been warned about once */
+    bool promote_static;      /* --udo_promote_static */
+};
+
+void udo_set_init(struct udo_set *set, struct arena *arena, struct diags *diags);
+
+/* Reads a JSON config and adds its definitions. All errors of the file are reported before it fails; the set then
+ * holds those definitions that had none, so that further problems can be found, but must not be converted with. */
+odlc_status udo_load_json(struct udo_set *set, const char *path) MUST_USE;
+/* The same for a text in memory that stays; path is for diagnostics. */
+odlc_status udo_parse_json(struct udo_set *set, const char *path, const char *text, size_t size) MUST_USE;
+
+/* Adds a definition; row, supplemental, index and next are filled in here. A second definition of a type is an error
+ * unless it says the same (it is then dropped), or both name a domain and these differ. */
+odlc_status udo_add(struct udo_set *set, struct udo_def *def) MUST_USE;
+
+/* The definition that claims nodes of that type, or NULL. */
+const struct udo_def *udo_find(const struct udo_set *set, const char *op_type, const char *domain);
+
+/* A framework node that a definition claims. */
+struct udo_call {
+    const char *path;  /* of the model */
+    const char *label; /* node name for diagnostics */
+    const char *op_type, *domain;
+    const tensor_id *in; /* NO_TENSOR for absent ones */
+    uint32_t n_in;
+    /* Scalar ints as DT_INT64, floats as DT_FLOAT32, strings; lists are rank-1 tensors; tensors as they are. */
+    const struct param *attrs;
+    uint32_t n_attrs;
+    const char *const *out_names; /* of the model; "" for an unused one */
+    const struct type *declared;  /* the model's own shape information, one per output; dtype DT_NONE: not known */
+    const bool *declared_shape;   /* whether declared[i].shape is known */
+    uint32_t n_out;
+    bool channels_first; /* the framework's tensors are NCHW (ONNX) */
+    void *user;
+    /* The framework's default for an attribute; false: there is none. NULL allowed. */
+    bool (*schema_default)(void *user, const char *attr, struct param *out);
+    /* Output types by the native rule of the op of that name, n_out of them; false: there is none. NULL allowed. */
+    bool (*native_types)(void *user, struct type *out);
+};
+
+/* Classifies inputs and params and adds the UDO node to b's graph; outs[i] gets the tensors in the model's own order of
+ * axes (with layout-only Transposes for NHWC definitions). All problems of the node are reported in one go. Data for an
+ * input that is not static does not fail the node: udo_finish lists such nodes once per input. */
+odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct build *b, const struct udo_call *call,
+                      tensor_id *outs) MUST_USE;
+
+/* After all nodes: what is said once per definition. Errors for data given to inputs that are not static (warnings with
+ * promote_static); warnings for attributes that are not serialised and for definitions that matched nothing. */
+odlc_status udo_finish(struct udo_set *set) MUST_USE;
+
+#endif

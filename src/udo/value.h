@@ -1,0 +1,26 @@
+/* Values of params and defaults: exact conversion to the declared type. */
+#ifndef UDO_VALUE_H
+#define UDO_VALUE_H
+
+#include "ir/graph.h"
+
+/* Gives the value the dtype `to`, elements included. Integers must be held exactly; floats are rounded to nearest even.
+ * False, with *why set ("1.5 does not fit INT_32") and the value unchanged, when that loses something. */
+bool value_convert(struct arena *arena, struct param *value, enum dtype to, const char **why);
+
+/* A one-element tensor of a scalar. */
+void value_to_tensor(struct arena *arena, struct param *value);
+/* The scalar of a one-element tensor; false for any other count. */
+bool value_to_scalar(struct param *value);
+/* The elements (is_tensor) in another order of axes; value->shape.rank == perm->rank. */
+void value_permute(struct arena *arena, struct param *value, const struct perm *perm);
+
+/* The value as constant data of its dtype; scalars have shape [1]. */
+struct view value_view(struct arena *arena, const struct param *value);
+
+bool value_equal(const struct param *a, const struct param *b);
+
+/* A type as configs spell it ("FLOAT_32"), or our own name for types they have no word for. */
+const char *udo_type_name(enum dtype dtype);
+
+#endif

@@ -1,0 +1,357 @@
+/* The public API on containers written here: costs counted by hand, elements, execution. */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dlc/record.h"
+#include "op/build.h"
+#include "opendlc/container.h"
+#include "opendlc/run.h"
+
+static struct arena *arena;
+static struct diags diags;
+static struct graph *g;
+static struct build b;
+static odlc_container *container;
+static odlc_run *run;
+static char path[64];
+
+static const int64_t ones[] = {1, 1, 1, 1}, zeros[] = {0, 0, 0, 0};
+static const struct shape pads_shape = {2, {2, 2}};
+
+static void setup(void)
+{
+    arena = arena_create();
+    diags_init(&diags, arena);
+    g = graph_create(arena, "test");
+    build_init(&b, g, &diags);
+    container = odlc_container_new();
+    run = odlc_run_new();
+    strcpy(path, "/tmp/odlc-api-XXXXXX");
+    int fd = mkstemp(path);
+    ck_assert_int_ge(fd, 0);
+    close(fd);
+}
+
+static void teardown(void)
+{
+    unlink(path);
+    odlc_run_free(run);
+    odlc_container_free(container);
+    arena_destroy(arena);
+}
+
+static tensor_id input(const char *name, struct shape shape)
+{
+    struct type type = {DT_FLOAT32, shape};
+    tensor_id id = graph_add_tensor(g, name, TENSOR_INPUT, &type);
+    vec_push(arena, &g->inputs, id);
+    return id;
+}
+
+static tensor_id constant(const char *name, struct shape shape)
+{
+    struct view view = view_splat_float(arena, DT_FLOAT32, &shape, 0.5);
+    return graph_add_constant(g, name, DT_FLOAT32, &view);
+}
+
+/* Ends the pending node, whose output becomes one of the graph's. */
+static tensor_id finish(const char *name)
+{
+    tensor_id out;
+    ck_assert_int_eq(build_end(&b, name, &out), ODLC_OK);
+    graph_tensor(g, out)->kind = TENSOR_OUTPUT;
+    vec_push(arena, &g->outputs, out);
+    return out;
+}
+
+static void write_container(void)
+{
+    struct arena *scratch = arena_create();
+    odlc_status status = dlc_write(scratch, &diags, g, path, &(struct dlc_write_options){.netp = false});
+    ck_assert_msg(status == ODLC_OK, "%s", diags.list.count ? diags.list.data[0].message : "");
+    arena_destroy(scratch);
+}
+
+static const struct odlc_graph *open_graph(void)
+{
+    size_t count;
+    write_container();
+    ck_assert_int_eq(odlc_container_open(container, path), ODLC_OK);
+    const struct odlc_graph *graphs = odlc_container_graphs(container, &count);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_int_eq(graphs[0].counted, 1);
+    return &graphs[0];
+}
+
+static void expect_costs(uint64_t parameters, uint64_t macs)
+{
+    const struct odlc_graph *graph = open_graph();
+    ck_assert_uint_eq(graph->n_ops, 1);
+    ck_assert_uint_eq(graph->ops[0].parameters, parameters);
+    ck_assert_uint_eq(graph->ops[0].macs, macs);
+    ck_assert_uint_eq(graph->parameters, parameters);
+    ck_assert_uint_eq(graph->macs, macs);
+}
+
+static void window(const int64_t *stride, const int64_t *pads)
+{
+    build_ints(&b, "stride", stride, 2);
+    build_tensor_ints(&b, "pad_amount", &pads_shape, pads);
+}
+
+START_TEST(conv2d)
+{
+    build_op(&b, "Conv2d", "conv");
+    build_in(&b, input("x", SHAPE(1, 5, 7, 4)));
+    build_in(&b, constant("w", SHAPE(3, 3, 2, 6)));
+    build_in(&b, constant("bias", SHAPE(6)));
+    window((int64_t[]){2, 1}, ones);
+    build_ints(&b, "dilation", ones, 2);
+    build_int(&b, "group", 2);
+    const struct shape *out = &graph_tensor(g, finish("y"))->type.shape;
+    ck_assert(shape_equal(out, &SHAPE(1, 3, 7, 6)));
+    expect_costs(3 * 3 * 2 * 6 + 6, (3 * 7 * 6) * (3 * 3 * 2));
+}
+END_TEST
+
+START_TEST(depthwise_conv2d)
+{
+    build_op(&b, "DepthWiseConv2d", "conv");
+    build_in(&b, input("x", SHAPE(2, 6, 6, 4)));
+    build_in(&b, constant("w", SHAPE(3, 3, 1, 8)));
+    build_in(&b, constant("bias", SHAPE(8)));
+    window(ones, zeros);
+    build_ints(&b, "dilation", ones, 2);
+    finish("y");
+    expect_costs(72 + 8, (2 * 4 * 4 * 8) * 9);
+}
+END_TEST
+
+START_TEST(fully_connected)
+{
+    build_op(&b, "FullyConnected", "fc");
+    build_in(&b, input("x", SHAPE(2, 6)));
+    build_in(&b, constant("w", SHAPE(4, 6)));
+    build_in(&b, constant("bias", SHAPE(4)));
+    finish("y");
+    expect_costs(24 + 4, 2 * 4 * 6);
+}
+END_TEST
+
+START_TEST(matmul_of_activations)
+{
+    build_op(&b, "MatMul", "mm");
+    build_in(&b, input("x", SHAPE(2, 3, 4)));
+    build_in(&b, input("y", SHAPE(2, 4, 5)));
+    finish("z");
+    expect_costs(0, 2 * 3 * 5 * 4);
+}
+END_TEST
+
+START_TEST(matmul_by_a_transposed_constant)
+{
+    build_op(&b, "MatMul", "mm");
+    build_in(&b, input("x", SHAPE(2, 3, 4)));
+    build_in(&b, constant("w", SHAPE(5, 4)));
+    build_int(&b, "transpose_in1", 1);
+    finish("z");
+    expect_costs(0, 2 * 3 * 5 * 4); /* an operand of a product, not the weights of a layer */
+}
+END_TEST
+
+START_TEST(pooling)
+{
+    build_op(&b, "PoolMax2d", "pool");
+    build_in(&b, input("x", SHAPE(1, 8, 8, 3)));
+    build_ints(&b, "filter_size", (int64_t[]){2, 2}, 2);
+    window((int64_t[]){2, 2}, zeros);
+    finish("y");
+    expect_costs(0, 0);
+}
+END_TEST
+
+START_TEST(softmax)
+{
+    build_op(&b, "Softmax", "softmax");
+    build_in(&b, input("x", SHAPE(2, 5)));
+    build_int(&b, "axis", 1);
+    finish("y");
+    expect_costs(0, 0);
+}
+END_TEST
+
+START_TEST(operands_that_are_no_weights)
+{
+    build_op(&b, "ElementWiseMultiply", "mul");
+    build_in(&b, input("x", SHAPE(2, 3)));
+    build_in(&b, constant("factor", SHAPE(2, 3)));
+    finish("y");
+    expect_costs(0, 0);
+}
+END_TEST
+
+START_TEST(memory_is_constants_inputs_and_live_tensors)
+{
+    tensor_id x = input("x", SHAPE(1, 1024)), t = x;
+    for (int i = 0; i < 5; i++) {
+        build_op(&b, "ElementWiseAdd", "add");
+        build_in(&b, t);
+        build_in(&b, constant("c", SHAPE(1, 1024)));
+        if (i < 4)
+            ck_assert_int_eq(build_end(&b, NULL, &t), ODLC_OK);
+        else
+            finish("y");
+    }
+    /* the input, five constants, and two of the chain's tensors at a time: 4 KiB each */
+    ck_assert_uint_eq(open_graph()->memory, (1 + 5 + 2) * 4096);
+}
+END_TEST
+
+START_TEST(tensors_and_elements)
+{
+    build_op(&b, "ElementWiseAdd", "add");
+    build_in(&b, input("x", SHAPE(2, 2)));
+    build_in(&b, build_const_floats(&b, "c", &SHAPE(2, 2), (float[]){1.5F, -2, 0, 1e30F}));
+    finish("y");
+    const struct odlc_graph *graph = open_graph();
+    ck_assert_uint_eq(graph->n_tensors, 3);
+    ck_assert_uint_eq(graph->n_inputs, 1);
+    ck_assert_str_eq(graph->inputs[0]->name, "x");
+    ck_assert_int_eq(odlc_tensor_readable(graph->inputs[0]), 0);
+    const struct odlc_tensor *c = graph->ops[0].inputs[1].tensor;
+    ck_assert_str_eq(c->kind, "STATIC");
+    ck_assert_str_eq(c->dtype, "Float_32");
+    ck_assert_int_eq(c->element, ODLC_CLASS_FLOAT);
+    ck_assert_uint_eq(c->data_size, 16);
+    ck_assert_int_eq(odlc_tensor_readable(c), 1);
+    ck_assert_double_eq(odlc_tensor_double(c, 0), 1.5);
+    ck_assert_double_eq(odlc_tensor_double(c, 3), (double)1e30F);
+    ck_assert_int_eq(odlc_tensor_int(c, 1), -2);
+    ck_assert_str_eq(graph->ops[0].package, "qti.aisw");
+    ck_assert_int_eq(graph->ops[0].executable, 1);
+}
+END_TEST
+
+/* y = (x + 1) * 2 */
+static void build_example(void)
+{
+    tensor_id t;
+    build_op(&b, "ElementWiseAdd", "add");
+    build_in(&b, input("x", SHAPE(3)));
+    build_in(&b, build_const_floats(&b, "one", &SHAPE(1), (float[]){1}));
+    ck_assert_int_eq(build_end(&b, "sum", &t), ODLC_OK);
+    build_op(&b, "ElementWiseMultiply", "mul");
+    build_in(&b, t);
+    build_in(&b, build_const_floats(&b, "two", &SHAPE(1), (float[]){2}));
+    finish("y");
+    write_container();
+}
+
+START_TEST(execution)
+{
+    static const float x[] = {1, -2, 0.5F};
+    float y[3];
+    size_t count;
+    build_example();
+    ck_assert_int_eq(odlc_run_open(run, path), ODLC_OK);
+    ck_assert_int_eq(odlc_run_want_outputs(run), ODLC_OK);
+    const struct odlc_io *inputs = odlc_run_inputs(run, &count);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_str_eq(inputs[0].name, "x");
+    ck_assert_str_eq(inputs[0].dtype, "Float_32");
+    ck_assert_uint_eq(inputs[0].native_size, 12);
+    ck_assert_int_eq(inputs[0].needed, 1);
+    ck_assert_int_eq(odlc_run_execute(run), ODLC_ERR_USAGE); /* x is not set */
+    ck_assert_ptr_null(odlc_run_native(run, 0));
+    ck_assert_int_eq(odlc_run_set_floats(run, 0, x, 3), ODLC_OK);
+    ck_assert_int_eq(odlc_run_execute(run), ODLC_OK);
+    ck_assert_int_eq(odlc_run_get_floats(run, 0, y, 3), ODLC_OK);
+    for (int i = 0; i < 3; i++)
+        ck_assert_float_eq(y[i], (x[i] + 1) * 2);
+    ck_assert_int_eq(memcmp(odlc_run_native(run, 0), y, sizeof y), 0);
+    ck_assert_str_eq(odlc_run_results(run, &count)[0].name, "y");
+    odlc_run_steps(run, &count);
+    ck_assert_uint_eq(count, 2);
+}
+END_TEST
+
+START_TEST(choosing_results)
+{
+    static const float x[] = {1, 2, 3};
+    static const char *const names[] = {"sum", "x", "two"}, *const unknown[] = {"sun"}, *const nodes[] = {"mul"};
+    float values[3];
+    size_t count;
+    build_example();
+    ck_assert_int_eq(odlc_run_open(run, path), ODLC_OK);
+    ck_assert_int_eq(odlc_run_want(run, unknown, 1), ODLC_ERR_USAGE);
+    ck_assert_str_eq(odlc_run_diags(run, &count)[0].hint, "did you mean 'sum'?");
+    ck_assert_int_eq(odlc_run_want(run, names, 3), ODLC_OK);
+    odlc_run_steps(run, &count);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_int_eq(odlc_run_set_native(run, 0, x, sizeof x), ODLC_OK);
+    ck_assert_int_eq(odlc_run_execute(run), ODLC_OK);
+    ck_assert_int_eq(odlc_run_get_floats(run, 0, values, 3), ODLC_OK);
+    ck_assert_float_eq(values[2], 4);
+    ck_assert_int_eq(odlc_run_get_floats(run, 1, values, 3), ODLC_OK);
+    ck_assert_float_eq(values[2], 3);
+    ck_assert_int_eq(odlc_run_get_floats(run, 2, values, 1), ODLC_OK);
+    ck_assert_float_eq(values[0], 2);
+    ck_assert_int_eq(odlc_run_want_nodes(run, nodes, 1), ODLC_OK);
+    ck_assert_str_eq(odlc_run_results(run, &count)[0].name, "y");
+    ck_assert_int_eq(odlc_run_want_all(run), ODLC_OK);
+    odlc_run_results(run, &count);
+    ck_assert_uint_eq(count, 2);
+}
+END_TEST
+
+START_TEST(calls_out_of_order)
+{
+    float x[3] = {0};
+    size_t index, count;
+    ck_assert_int_eq(odlc_run_want_outputs(run), ODLC_ERR_USAGE);
+    ck_assert_int_eq(odlc_run_find_input(run, "x", &index), ODLC_ERR_USAGE);
+    ck_assert_int_eq(odlc_run_set_floats(run, 0, x, 3), ODLC_ERR_USAGE);
+    ck_assert_int_eq(odlc_run_execute(run), ODLC_ERR_USAGE);
+    ck_assert_int_eq(odlc_run_get_floats(run, 0, x, 3), ODLC_ERR_USAGE);
+    odlc_run_inputs(run, &count);
+    ck_assert_uint_eq(count, 0);
+    build_example();
+    ck_assert_int_eq(odlc_run_open(run, path), ODLC_OK);
+    ck_assert_int_eq(odlc_run_open(run, path), ODLC_ERR_USAGE);
+    ck_assert_int_eq(odlc_run_want_outputs(run), ODLC_OK);
+    ck_assert_int_eq(odlc_run_set_floats(run, 1, x, 3), ODLC_ERR_USAGE);
+    ck_assert_int_eq(odlc_run_set_floats(run, 0, x, 2), ODLC_ERR_USAGE);
+    ck_assert_int_eq(odlc_run_get_floats(run, 0, x, 3), ODLC_ERR_USAGE);
+    ck_assert_int_eq(odlc_container_open(container, path), ODLC_OK);
+    ck_assert_int_eq(odlc_container_open(container, path), ODLC_ERR_USAGE);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("container");
+    TCase *tcase = tcase_create("container");
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase, conv2d);
+    tcase_add_test(tcase, depthwise_conv2d);
+    tcase_add_test(tcase, fully_connected);
+    tcase_add_test(tcase, matmul_of_activations);
+    tcase_add_test(tcase, matmul_by_a_transposed_constant);
+    tcase_add_test(tcase, pooling);
+    tcase_add_test(tcase, softmax);
+    tcase_add_test(tcase, operands_that_are_no_weights);
+    tcase_add_test(tcase, memory_is_constants_inputs_and_live_tensors);
+    tcase_add_test(tcase, tensors_and_elements);
+    tcase_add_test(tcase, execution);
+    tcase_add_test(tcase, choosing_results);
+    tcase_add_test(tcase, calls_out_of_order);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

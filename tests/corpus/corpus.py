@@ -1,0 +1,172 @@
+"""Real models: converted, executed, compared. Run by tests/corpus.sh, which says more.
+usage: corpus.py [NAME...]"""
+
+import json
+import pathlib
+import re
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from checks import SHARED, Checks, run  # noqa: E402
+from dlc_reader import read_container  # noqa: E402
+from udo_cases import UDO_CASES  # noqa: E402
+
+try:
+    import numpy as np
+    from model_case import LAST, as_stored, case_of_arrays, case_of_light, complaint, convert, execute, result
+except ImportError:
+    np = None
+
+CORPUS = SHARED / "corpus"
+INSERTED = re.compile(r"\.(nchw|nhwc|perm)(\.\d+)?$")
+ROW = "{:30} {:>5} {:>5} {:>9} {:>10}  {}"
+
+
+def all_cases():
+    cases = [case_of_arrays(folder) for folder in sorted((CORPUS / "onnx" / "first").iterdir())]
+    return cases + [case_of_light(model) for model in sorted((CORPUS / "onnx-backend" / "light").glob("*.onnx"))]
+
+
+def same_values(a, b):
+    """Whether two containers' arrays are equal, which may be stored in different orders."""
+    orders = [b] + ([b.transpose(LAST[b.ndim]), b.transpose(np.argsort(LAST[b.ndim]))] if b.ndim in LAST else [])
+    return any(np.array_equal(a, order) for order in orders)
+
+
+def compare(found, expected, limit):
+    """(relative error, reason for a refusal or None) of one output."""
+    error = float(np.max(np.abs(found.astype(np.float64) - expected)) / max(np.max(np.abs(expected)), 1e-30))
+    if not np.all(np.isfinite(found)):
+        return error, "an output is not finite"
+    if error > limit:
+        return error, f"error above {limit:g}"
+    return error, None
+
+
+def is_classifier(case):
+    """One output [1, N] (or [1, N, 1, 1])."""
+    shapes = [array.shape for array in case.outputs.values()]
+    return len(shapes) == 1 and shapes[0][0] == 1 and np.prod(shapes[0]) == shapes[0][min(1, len(shapes[0]) - 1)]
+
+
+def verdict(case, folder, container):
+    """(largest relative error, reason or None) over all outputs."""
+    limit = 1e-3 if len(container.ops) > 100 else 1e-4
+    worst = 0.0
+    for name, array in case.outputs.items():
+        if name not in container.tensors:
+            return worst, f"there is no tensor {name}"
+        expected = as_stored(array, container.tensors[name])
+        if expected is None:
+            return worst, f"{name} has dims {container.tensors[name].dims}"
+        found = result(folder, container, name)
+        error, reason = compare(found, expected, limit)
+        worst = max(worst, error)
+        if reason:
+            return worst, f"{name}: {reason}"
+        # Equal scores may come in any order.
+        if is_classifier(case) and expected.flat[found.argmax()] < expected.max() - limit * np.abs(expected).max():
+            return worst, "another class wins"
+    return worst, None
+
+
+def print_row(name, container, error, text):
+    native = "qti.aisw"
+    ops = container.ops if container else []
+    udos = sum(op.package != native for op in ops)
+    permutes = sum(op.type == "Transpose" and bool(INSERTED.search(op.name)) for op in ops)
+    shown = "-" if error is None else f"{error:.1e}"
+    print(ROW.format(name, len(ops) or "-", udos if ops else "-", permutes if ops else "-", shown, text), flush=True)
+
+
+def check_case(checks, case):
+    """Converts, executes and compares one model, and prints its row."""
+    container, error = None, None
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        done, dlc = convert(case, folder)
+        reason = None if done.returncode == 0 else f"does not convert: {complaint(done)}"
+        if not reason:
+            done, container = execute(case, dlc, folder)
+            reason = None if done.returncode == 0 else f"does not run: {complaint(done)}"
+        if not reason:
+            error, reason = verdict(case, folder, container)
+    if reason:
+        checks.failed += 1
+    else:
+        checks.passed += 1
+    print_row(case.name, container, error, "ok" if not reason else f"FAILED {reason}")
+
+
+def check_udo_case(checks, udo, case):
+    """Converts a model with a UDO config; facts of the container, and tensors before the first UDO, must be right."""
+    container = None
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        done, dlc = convert(case, folder, CORPUS / "udo-cases" / udo.name / udo.config)
+        wrong = [] if done.returncode == 0 else [f"does not convert: {complaint(done)}"]
+        if not wrong:
+            container = read_container(dlc, data=False)
+            info = json.loads(run("dlc-info", "-i", dlc, "--json").stdout)
+            wrong = udo.problems(info, container, done.stderr)
+        if not wrong:
+            wrong = differences(case, udo, dlc, container, folder)
+    if wrong:
+        checks.failed += 1
+    else:
+        checks.passed += 1
+    print_row(udo.name, container, None, "ok" if not wrong else "FAILED " + "; ".join(wrong))
+
+
+def before_first_udo(container):
+    """Names of the tensors that need no UDO."""
+    tainted, names = set(), []
+    for op in container.ops:
+        if op.package != "qti.aisw" or tainted & set(op.inputs):
+            tainted |= set(op.outputs)
+        else:
+            names += op.outputs
+    return names
+
+
+def differences(case, udo, dlc, container, folder):
+    """Tensors that need no UDO must be as in the plain conversion."""
+    plain_folder = folder / "plain"
+    plain_folder.mkdir()
+    done, plain_dlc = convert(case, plain_folder)
+    if done.returncode:
+        return [f"the plain conversion fails: {complaint(done)}"]
+    plain = read_container(plain_dlc, data=False)
+    names = [n for n in before_first_udo(container) if n in plain.tensors]
+    if not names:
+        return ["no tensor can be compared with the plain conversion"]
+    for path, where in ((dlc, folder), (plain_dlc, plain_folder)):
+        done, _ = execute(case, path, where, names)
+        if done.returncode:
+            return [f"does not run up to the first UDO: {complaint(done)}"]
+    return [f"{name} differs from the plain conversion" for name in names
+            if not same_values(result(folder, container, name), result(plain_folder, plain, name))]
+
+
+def main():
+    checks = Checks()
+    wanted = set(sys.argv[1:])
+    if not CORPUS.is_dir():
+        checks.skip("corpus", f"{CORPUS} is not there")
+        checks.finish()
+    if np is None:
+        checks.skip("corpus", "python3-numpy is not installed")
+        checks.finish()
+    print(ROW.format("model", "ops", "UDOs", "permutes", "error", "verdict"))
+    cases = {case.name: case for case in all_cases()}
+    for case in cases.values():
+        if not wanted or case.name in wanted:
+            check_case(checks, case)
+    for udo in UDO_CASES:
+        if not wanted or udo.name in wanted:
+            check_udo_case(checks, udo, cases[udo.model])
+    checks.finish()
+
+
+main()

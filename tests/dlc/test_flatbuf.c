@@ -1,0 +1,193 @@
+/* The flatbuffer codec: what the builder writes reads back, hand-made bytes decode, broken ones are refused. */
+#include "dlc_fixture.h"
+
+#include "base/reader.h"
+#include "dlc/fb_build.h"
+#include "dlc/flatbuf.h"
+
+enum { BOX_TAG, BOX_SIZE, BOX_WIDE, BOX_NAME, BOX_BYTES, BOX_WORDS, BOX_NAMES, BOX_CHILDREN, BOX_CHILD };
+
+static const struct fb_type box;
+static const struct fb_field box_fields[] = {
+    [BOX_TAG] = {FB_8, NULL},       [BOX_SIZE] = {FB_32, NULL},   [BOX_WIDE] = {FB_64, NULL},
+    [BOX_NAME] = {FB_STRING, NULL}, [BOX_BYTES] = {FB_BYTES, NULL}, [BOX_WORDS] = {FB_WORDS, NULL},
+    [BOX_NAMES] = {FB_STRINGS, NULL}, [BOX_CHILDREN] = {FB_TABLES, &box}, [BOX_CHILD] = {FB_TABLE, &box},
+};
+static const struct fb_type box = {box_fields, COUNT_OF(box_fields)};
+
+static struct fb_build build_boxes(void)
+{
+    struct fb_build b;
+    const struct fb_slot all[] = {FB_U8(BOX_TAG, 200),  FB_U32(BOX_SIZE, 70000), FB_U64(BOX_WIDE, 1ull << 40),
+                                  FB_REF(BOX_NAME),     FB_REF(BOX_BYTES),       FB_REF(BOX_WORDS),
+                                  FB_REF(BOX_NAMES),    FB_REF(BOX_CHILDREN)};
+    const struct fb_slot few[] = {FB_U32(BOX_SIZE, 7)};
+    const uint32_t words[] = {1, 0xFFFFFFFF, 3};
+    const char *const names[] = {"", "one", "three"};
+    uint32_t root = fb_put_table(&b, fb_start(&b, arena, "TEST"), all, COUNT_OF(all));
+    fb_put_string(&b, fb_slot_ref(&b, root, BOX_NAME), "root");
+    fb_put_bytes(&b, fb_slot_ref(&b, root, BOX_BYTES), (const uint8_t *)"\x01\x02\x03", 3);
+    fb_put_words(&b, fb_slot_ref(&b, root, BOX_WORDS), words, 3);
+    fb_put_strings(&b, fb_slot_ref(&b, root, BOX_NAMES), names, 3);
+    uint32_t children = fb_put_references(&b, fb_slot_ref(&b, root, BOX_CHILDREN), 2);
+    fb_put_table(&b, children, few, 1);
+    fb_put_table(&b, children + 4, few, 1);
+    return b;
+}
+
+START_TEST(round_trip)
+{
+    struct fb_build b = build_boxes();
+    struct fb_fault fault;
+    ck_assert(fb_verify(b.out.data, b.out.count, &box, &fault));
+    ck_assert_mem_eq(b.out.data + 4, "TEST", 4);
+    struct fb_table root = fb_root(b.out.data);
+    ck_assert_uint_eq(fb_u8(root, BOX_TAG), 200);
+    ck_assert_uint_eq(fb_u32(root, BOX_SIZE), 70000);
+    ck_assert_uint_eq(fb_u64(root, BOX_WIDE), 1ull << 40);
+    ck_assert_uint_eq(fb_field_pos(root, BOX_WIDE) % 8, 0);
+    ck_assert_str_eq(fb_string(root, BOX_NAME), "root");
+    struct fb_vector bytes = fb_vector(root, BOX_BYTES), words = fb_vector(root, BOX_WORDS);
+    ck_assert_uint_eq(bytes.count, 3);
+    ck_assert_uint_eq(bytes.pos % 8, 0);
+    ck_assert_mem_eq(bytes.data + bytes.pos, "\x01\x02\x03", 3);
+    ck_assert_uint_eq(words.count, 3);
+    ck_assert_uint_eq(fb_word_at(words, 1), 0xFFFFFFFF);
+    struct fb_vector names = fb_vector(root, BOX_NAMES);
+    ck_assert_str_eq(fb_string_at(names, 0), "");
+    ck_assert_str_eq(fb_string_at(names, 2), "three");
+    struct fb_vector children = fb_vector(root, BOX_CHILDREN);
+    ck_assert_uint_eq(children.count, 2);
+    ck_assert_uint_eq(fb_u32(fb_table_at(children, 1), BOX_SIZE), 7);
+    ck_assert(!fb_has(root, BOX_CHILD));
+    ck_assert_ptr_null(fb_child(root, BOX_CHILD).data);
+    ck_assert_uint_eq(fb_u32(fb_child(root, BOX_CHILD), BOX_SIZE), 0);
+}
+END_TEST
+
+START_TEST(equal_tables_share_their_vtable)
+{
+    struct fb_build b = build_boxes();
+    ck_assert_uint_eq(b.vtables.count, 2);
+    struct fb_vector children = fb_vector(fb_root(b.out.data), BOX_CHILDREN);
+    uint64_t first = fb_table_at(children, 0).pos, second = fb_table_at(children, 1).pos;
+    ck_assert_uint_eq(first - load_le(b.out.data + first, 4), second - load_le(b.out.data + second, 4));
+}
+END_TEST
+
+/* root at 8: {vtable at 20, behind the table; size = 5}, written by hand. */
+static const uint8_t by_hand[] = {8, 0, 0, 0,  'T', 'E', 'S', 'T',        0xF4, 0xFF, 0xFF, 0xFF, 5, 0,
+                                  0, 0, 0xAA, 0xAA, 0xAA, 0xAA, 8, 0, 8, 0, 0, 0, 4, 0};
+
+START_TEST(vtable_behind_its_table)
+{
+    struct fb_fault fault;
+    ck_assert(fb_verify(by_hand, sizeof by_hand, &box, &fault));
+    ck_assert_uint_eq(fb_u32(fb_root(by_hand), BOX_SIZE), 5);
+    ck_assert_uint_eq(fb_u8(fb_root(by_hand), BOX_TAG), 0);
+    ck_assert(!fb_has(fb_root(by_hand), BOX_WIDE));
+}
+END_TEST
+
+static bool verify_changed(size_t at, uint8_t value)
+{
+    uint8_t bytes[sizeof by_hand];
+    struct fb_fault fault;
+    memcpy(bytes, by_hand, sizeof bytes);
+    bytes[at] = value;
+    return fb_verify(bytes, sizeof bytes, &box, &fault);
+}
+
+START_TEST(offsets_must_stay_inside)
+{
+    struct fb_fault fault;
+    ck_assert(!fb_verify(by_hand, 3, &box, &fault));
+    ck_assert(!fb_verify(by_hand, sizeof by_hand - 1, &box, &fault));
+    ck_assert(!verify_changed(0, 25));   /* root table */
+    ck_assert(!verify_changed(8, 0xFF)); /* vtable distance -1: the table would be its own vtable, of odd size */
+    ck_assert(!verify_changed(8, 9));    /* before the buffer */
+    ck_assert(!verify_changed(20, 7));   /* odd vtable */
+    ck_assert(!verify_changed(20, 10));  /* vtable past the end */
+    ck_assert(!verify_changed(22, 24));  /* table past the end */
+    ck_assert(!verify_changed(26, 6));   /* field past the table */
+    ck_assert(!verify_changed(26, 2));   /* field on top of the vtable distance */
+    ck_assert(verify_changed(12, 255));
+}
+END_TEST
+
+START_TEST(strings_must_end)
+{
+    struct fb_fault fault;
+    struct fb_build b;
+    const struct fb_slot slots[] = {FB_REF(BOX_NAME)};
+    uint32_t root = fb_put_table(&b, fb_start(&b, arena, "TEST"), slots, 1);
+    fb_put_string(&b, fb_slot_ref(&b, root, BOX_NAME), "ab");
+    ck_assert(fb_verify(b.out.data, b.out.count, &box, &fault));
+    size_t text = b.out.count - 3;
+    b.out.data[text + 2] = 'c';
+    ck_assert(!fb_verify(b.out.data, b.out.count, &box, &fault));
+    ck_assert_str_eq(fault.what, "string without its end");
+    b.out.data[text + 2] = 0;
+    b.out.data[text] = 0;
+    ck_assert(!fb_verify(b.out.data, b.out.count, &box, &fault));
+    ck_assert_str_eq(fault.what, "string with a NUL inside");
+}
+END_TEST
+
+/* Chain of depth tables, each the child of the one before. */
+static bool chain_verifies(unsigned depth)
+{
+    struct fb_fault fault;
+    struct fb_build b;
+    const struct fb_slot slots[] = {FB_REF(BOX_CHILD)};
+    uint32_t ref = fb_start(&b, arena, "TEST");
+    for (unsigned i = 0; i < depth; i++)
+        ref = fb_slot_ref(&b, fb_put_table(&b, ref, slots, 1), BOX_CHILD);
+    fb_put_table(&b, ref, NULL, 0);
+    return fb_verify(b.out.data, b.out.count, &box, &fault);
+}
+
+START_TEST(nesting_is_limited)
+{
+    ck_assert(chain_verifies(20));
+    ck_assert(!chain_verifies(70));
+}
+END_TEST
+
+/* Every level lists the next one twice: 2^40 paths through 40 tables. */
+START_TEST(sharing_is_limited)
+{
+    struct fb_fault fault;
+    struct fb_build b;
+    const struct fb_slot slots[] = {FB_REF(BOX_CHILDREN)};
+    uint32_t table = fb_put_table(&b, fb_start(&b, arena, "TEST"), slots, 1);
+    for (unsigned i = 0; i < 40; i++) {
+        uint32_t list = fb_put_references(&b, fb_slot_ref(&b, table, BOX_CHILDREN), 2);
+        table = fb_put_table(&b, list, slots, 1);
+        fb_link(&b, list + 4, table);
+    }
+    fb_put_references(&b, fb_slot_ref(&b, table, BOX_CHILDREN), 0);
+    ck_assert(!fb_verify(b.out.data, b.out.count, &box, &fault));
+    ck_assert_str_eq(fault.what, "parts shared too often");
+}
+END_TEST
+
+START_TEST(vector_counts_are_checked)
+{
+    struct fb_fault fault;
+    struct fb_build b = build_boxes();
+    struct fb_vector words = fb_vector(fb_root(b.out.data), BOX_WORDS);
+    store_le(b.out.data + words.pos - 4, 4, 0x40000001); /* times 4 does not fit 32 bits */
+    ck_assert(!fb_verify(b.out.data, b.out.count, &box, &fault));
+    ck_assert_str_eq(fault.what, "vector longer than the buffer");
+    ck_assert_uint_eq(fault.offset, words.pos - 4);
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {round_trip,         equal_tables_share_their_vtable, vtable_behind_its_table,
+                                  offsets_must_stay_inside, strings_must_end,           nesting_is_limited,
+                                  sharing_is_limited, vector_counts_are_checked};
+    return run_tests("flatbuf", tests, COUNT_OF(tests));
+}

@@ -1,0 +1,188 @@
+/* The zip codec: extents, ZIP64, alignment, compressed entries, and files that only look like zips. */
+#include "dlc_fixture.h"
+
+#include <zlib.h>
+
+#include "base/reader.h"
+#include "dlc/zip.h"
+
+static struct file *map(const char *path)
+{
+    struct file *file;
+    ck_status_ok(file_map(arena, &diags, path, &file));
+    return file;
+}
+
+static const char *write_two(uint32_t alignment)
+{
+    const char *path = in_folder("two.zip");
+    struct zip_writer zip = {.diags = &diags, .path = path};
+    ck_status_ok(out_create(arena, &diags, path, &zip.out));
+    ck_status_ok(zip_begin(&zip, "first", 5, 1));
+    ck_status_ok(zip_write(&zip, "hello", 5));
+    ck_status_ok(zip_end(&zip));
+    ck_status_ok(zip_begin(&zip, "second", 3, alignment));
+    ck_status_ok(zip_write(&zip, "x", 1));
+    ck_status_ok(zip_zeros(&zip, 2));
+    ck_status_ok(zip_end(&zip));
+    ck_status_ok(zip_finish(&zip));
+    ck_status_ok(out_commit(zip.out));
+    return path;
+}
+
+START_TEST(written_entries_are_listed)
+{
+    struct file *file = map(write_two(64));
+    struct dlc_entry *entries;
+    uint32_t count;
+    ck_status_ok(zip_list(arena, &diags, file, &entries, &count));
+    ck_assert_uint_eq(count, 2);
+    const struct dlc_entry *first = zip_find(entries, count, "first"), *second = zip_find(entries, count, "second");
+    ck_assert_uint_eq(first->size, 5);
+    ck_assert_uint_eq(first->crc, 0x3610A686); /* CRC-32 of "hello" */
+    ck_assert_mem_eq(file->data + first->offset, "hello", 5);
+    ck_assert_uint_eq(second->offset % 64, 0);
+    ck_assert_mem_eq(file->data + second->offset, "x\0\0", 3);
+    ck_assert_ptr_null(zip_find(entries, count, "third"));
+    ck_status_ok(zip_check(&diags, file, first));
+    ck_status_ok(zip_check(&diags, file, second));
+}
+END_TEST
+
+START_TEST(every_alignment_is_reached)
+{
+    for (uint32_t alignment = 1; alignment <= 256; alignment *= 2) {
+        struct dlc_entry *entries;
+        uint32_t count;
+        ck_status_ok(zip_list(arena, &diags, map(write_two(alignment)), &entries, &count));
+        ck_assert_uint_eq(entries[1].offset % alignment, 0);
+    }
+}
+END_TEST
+
+START_TEST(entry_must_get_its_size)
+{
+    const char *path = in_folder("short.zip");
+    struct zip_writer zip = {.diags = &diags, .path = path};
+    ck_status_ok(out_create(arena, &diags, path, &zip.out));
+    ck_status_ok(zip_begin(&zip, "first", 5, 1));
+    ck_status_ok(zip_write(&zip, "hell", 4));
+    ck_assert_int_eq(zip_end(&zip), ODLC_ERR_INTERNAL);
+}
+END_TEST
+
+/* A zip of one deflated entry "model", 32-bit sizes, as a common tool makes it; `size` is what the directory promises. */
+static const char *write_deflated(const void *content, size_t length, uint32_t size, uint32_t crc)
+{
+    uint8_t packed[1024], bytes[2048] = {0};
+    z_stream z = {.next_in = (Bytef *)(uintptr_t)content, .avail_in = (uInt)length, .next_out = packed, .avail_out = sizeof packed};
+    ck_assert_int_eq(deflateInit2(&z, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    ck_assert_int_eq(deflate(&z, Z_FINISH), Z_STREAM_END);
+    uint32_t packed_size = (uint32_t)z.total_out, directory = 35 + packed_size;
+    deflateEnd(&z);
+    store_le(bytes, 4, 0x04034B50);
+    store_le(bytes + 8, 2, 8);
+    store_le(bytes + 26, 2, 5);
+    memcpy(bytes + 30, "model", 5);
+    memcpy(bytes + 35, packed, packed_size);
+    uint8_t *central = bytes + directory;
+    store_le(central, 4, 0x02014B50);
+    store_le(central + 10, 2, 8);
+    store_le(central + 16, 4, crc);
+    store_le(central + 20, 4, packed_size);
+    store_le(central + 24, 4, size);
+    store_le(central + 28, 2, 5);
+    memcpy(central + 46, "model", 5);
+    uint8_t *end = central + 51;
+    store_le(end, 4, 0x06054B50);
+    store_le(end + 10, 2, 1);
+    store_le(end + 12, 4, 51);
+    store_le(end + 16, 4, directory);
+    const char *path = in_folder("deflated.zip");
+    write_all(path, bytes, directory + 51 + 22);
+    return path;
+}
+
+static odlc_status unpack(const char *path, const uint8_t **bytes)
+{
+    struct file *file = map(path);
+    struct dlc_entry *entries;
+    uint32_t count;
+    ck_status_ok(zip_list(arena, &diags, file, &entries, &count));
+    ck_assert_uint_eq(count, 1);
+    ck_assert(entries[0].compressed);
+    return zip_bytes(arena, &diags, file, &entries[0], bytes);
+}
+
+START_TEST(compressed_entry)
+{
+    char text[600];
+    memset(text, 'a', sizeof text);
+    const uint8_t *bytes;
+    uint32_t crc = (uint32_t)crc32(0, (const Bytef *)text, sizeof text);
+    ck_status_ok(unpack(write_deflated(text, sizeof text, sizeof text, crc), &bytes));
+    ck_assert_mem_eq(bytes, text, sizeof text);
+    ck_assert_int_eq(unpack(write_deflated(text, sizeof text, sizeof text, crc ^ 1), &bytes), ODLC_ERR_INVALID);
+    ck_assert_str_eq(last_diag()->code, "dlc-crc");
+    ck_assert_int_eq(unpack(write_deflated(text, sizeof text, sizeof text - 1, crc), &bytes), ODLC_ERR_INVALID);
+    ck_assert_int_eq(unpack(write_deflated(text, sizeof text, sizeof text + 1, crc), &bytes), ODLC_ERR_INVALID);
+    ck_assert_int_eq(unpack(write_deflated(text, sizeof text, 4000000000u, crc), &bytes), ODLC_ERR_LIMIT);
+}
+END_TEST
+
+START_TEST(other_files_are_not_containers)
+{
+    static const char *const contents[] = {"", "P", "{\"UdoPackage_0\": {}}", "PK\3\4 and then nothing of the kind"};
+    for (size_t i = 0; i < COUNT_OF(contents); i++) {
+        struct dlc_file *dlc;
+        const char *path = in_folder("other");
+        write_all(path, contents[i], strlen(contents[i]));
+        ck_assert_int_eq(dlc_read(arena, &diags, path, &dlc), ODLC_ERR_INVALID);
+        ck_assert_str_eq(last_diag()->code, "dlc-not-a-container");
+        ck_assert_ptr_nonnull(last_diag()->hint);
+        ck_assert_str_eq(last_diag()->file, path);
+    }
+}
+END_TEST
+
+/* "second" renamed to "first" in both places it stands, with the same length to keep the rest. */
+START_TEST(two_entries_of_one_name)
+{
+    size_t size;
+    uint8_t *bytes = read_all(write_sample("a.dlc", false), &size);
+    for (size_t i = 0; i + 12 <= size; i++)
+        if (memcmp(bytes + i, "model.params", 12) == 0)
+            memcpy(bytes + i, "dlc.metadata", 12);
+    const char *path = in_folder("b.dlc");
+    struct dlc_file *dlc;
+    write_all(path, bytes, size);
+    ck_assert_int_eq(dlc_read(arena, &diags, path, &dlc), ODLC_ERR_INVALID);
+    ck_assert_str_eq(last_diag()->message, "two entries are named dlc.metadata");
+}
+END_TEST
+
+START_TEST(damaged_payload_fails_its_crc)
+{
+    size_t size;
+    uint8_t *bytes = read_all(write_sample("a.dlc", false), &size);
+    struct dlc_file *dlc;
+    ck_status_ok(dlc_read(arena, &diags, in_folder("a.dlc"), &dlc));
+    ck_status_ok(dlc_verify(&diags, dlc));
+    const struct dlc_tensor *table = dlc_tensor_find(&dlc->graphs[0], "table");
+    bytes[table->view.bytes - dlc->file->data] ^= 1;
+    const char *path = in_folder("b.dlc");
+    write_all(path, bytes, size);
+    ck_status_ok(dlc_read(arena, &diags, path, &dlc));
+    ck_assert_int_eq(dlc_verify(&diags, dlc), ODLC_ERR_INVALID);
+    ck_assert_str_eq(last_diag()->message, "the bytes of entry model.params do not match their CRC");
+}
+END_TEST
+
+int main(void)
+{
+    const TTest *const tests[] = {written_entries_are_listed,     every_alignment_is_reached,
+                                  entry_must_get_its_size,        compressed_entry,
+                                  other_files_are_not_containers, two_entries_of_one_name,
+                                  damaged_payload_fails_its_crc};
+    return run_tests("zip", tests, COUNT_OF(tests));
+}

@@ -1,0 +1,106 @@
+"""The example of the quickstart, end to end: converted, read by a reader of its own, executed up to its UDO and compared
+with a naive computation; converted twice, the same bytes."""
+
+import filecmp
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import dlc_tools  # noqa: E402
+from checks import SOURCE, Checks, run  # noqa: E402
+from dlc_reader import read_container  # noqa: E402
+
+EXAMPLES = SOURCE / "examples"
+SIZE, OUT, CHANNELS_IN, CHANNELS_OUT = 16, 8, 3, 8
+
+
+def floats(data):
+    return struct.unpack(f"<{len(data) // 4}f", data)
+
+
+def naive_features(image, weight, bias):
+    """Relu(Conv 3x3, stride 2, padding 1), image and result channels-last, weight as the container has it: HWIO."""
+    out = []
+    for y in range(OUT):
+        for x in range(OUT):
+            for o in range(CHANNELS_OUT):
+                total = bias[o]
+                for ky in range(3):
+                    for kx in range(3):
+                        iy, ix = 2 * y + ky - 1, 2 * x + kx - 1
+                        if 0 <= iy < SIZE and 0 <= ix < SIZE:
+                            for i in range(CHANNELS_IN):
+                                w = weight[((ky * 3 + kx) * CHANNELS_IN + i) * CHANNELS_OUT + o]
+                                total += image[(iy * SIZE + ix) * CHANNELS_IN + i] * w
+                out.append(max(total, 0.0))
+    return out
+
+
+def check_files(checks, folder):
+    """The files in examples/ are what their generator writes."""
+    subprocess.run([sys.executable, EXAMPLES / "make_example.py", folder], check=True)
+    for name in ("example.onnx", "image.raw", "inputs.txt"):
+        checks.check(f"examples/{name} is generated", filecmp.cmp(EXAMPLES / name, folder / name, shallow=False))
+
+
+def convert(checks, label, out, *more):
+    done = run("onnx-to-dlc", "-i", "example.onnx", "--udo_config_paths", "ops.json", "-o", out, *more, cwd=EXAMPLES)
+    checks.check(f"{label}: converts", done.returncode == 0, done.stderr)
+    for tool, accepts in ((dlc_tools.UNZIP, dlc_tools.unzip_accepts), (dlc_tools.FLATC, dlc_tools.flatc_decodes)):
+        if tool:
+            checks.equal(f"{label}: {pathlib.Path(tool).name}", accepts(out), None)
+        else:
+            checks.skip(f"{label}: {accepts.__name__}", "the tool is not installed")
+    return read_container(out)
+
+
+def check_container(checks, label, c):
+    checks.equal(f"{label}: entries", c.entries, ["dlc.metadata", "model", "model.params"])
+    expected = ["Conv2d", "Neuron", "SoftClamp", "Pool", "Reshape", "FullyConnected", "Softmax"]
+    checks.equal(f"{label}: ops", [op.type for op in c.ops], expected)
+    udo = next(op for op in c.ops if op.type == "SoftClamp")
+    checks.equal(f"{label}: package", udo.package, "ExampleOps")
+    checks.equal(f"{label}: sharpness", (udo.params["sharpness"].dtype, udo.params["sharpness"].value), ("FLOAT_32", 4.0))
+    checks.equal(f"{label}: mode", udo.params["mode"].value, "smooth")
+    checks.equal(f"{label}: axes", udo.params["axes"].tensor.data, struct.pack("<2i", 2, 3))
+    limit = c.tensors[udo.inputs[1]]
+    checks.equal(f"{label}: limit", (limit.kind, limit.dims), ("STATIC", [1, 1, 1, 8]))
+    checks.equal(f"{label}: limit's data", floats(limit.data), tuple(0.5 + 0.25 * i for i in range(8)))
+
+
+def check_run(checks, container, dlc, folder):
+    arguments = ["--container", dlc, "--input_list", "inputs.txt", "--output_dir", folder / "run"]
+    done = run("net-run", *arguments, "--set_output_tensors", "features", cwd=EXAMPLES)
+    if not checks.check("net-run computes what comes before the UDO", done.returncode == 0, done.stderr):
+        return
+    found = floats((folder / "run" / "Result_0" / "features.raw").read_bytes())
+    conv = container.ops[0]
+    weight, bias = (floats(container.tensors[name].data) for name in conv.inputs[1:3])
+    expected = naive_features(floats((EXAMPLES / "image.raw").read_bytes()), weight, bias)
+    checks.equal("number of features", len(found), len(expected))
+    worst = max(abs(a - b) for a, b in zip(found, expected))
+    checks.check("features", worst < 1e-5 * max(expected), f"largest difference {worst}")
+    done = run("net-run", *arguments, cwd=EXAMPLES)
+    checks.equal("net-run cannot run the UDO: status", done.returncode, 1)
+    for word in ("SoftClamp", "ExampleOps"):
+        checks.check(f"net-run names {word}", word in done.stderr, done.stderr)
+
+
+def main():
+    checks = Checks()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        check_files(checks, folder)
+        container = convert(checks, "NR64", folder / "a.dlc")
+        check_container(checks, "NR64", container)
+        check_container(checks, "NETP", convert(checks, "NETP", folder / "n.dlc", "--params_format", "netp"))
+        convert(checks, "again", folder / "b.dlc")
+        checks.check("the same bytes twice", filecmp.cmp(folder / "a.dlc", folder / "b.dlc", shallow=False))
+        check_run(checks, container, folder / "a.dlc", folder)
+    checks.finish()
+
+
+main()

@@ -1,0 +1,221 @@
+/* Plans and their execution, on graphs whose ops are defined here. */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/executor.h"
+
+#define N 16 /* elements of every tensor: 64 bytes of float32, one slot of the pool */
+
+static struct arena *arena, *scratch;
+static struct diags diags;
+static struct graph *g;
+
+static odlc_status add_kernel(const struct kernel *k)
+{
+    const double *a = k->in[0].data, *b = k->in[1].data;
+    double *out = k->out[0].data;
+    for (uint64_t i = 0; i < shape_count(&k->out[0].shape); i++)
+        out[i] = a[i] + b[i];
+    return ODLC_OK;
+}
+
+/* out[0] = in + 1, out[1] = in - 1 */
+static odlc_status fork_kernel(const struct kernel *k)
+{
+    const double *in = k->in[0].data;
+    for (uint64_t i = 0; i < shape_count(&k->in[0].shape); i++) {
+        ((double *)k->out[0].data)[i] = in[i] + 1;
+        ((double *)k->out[1].data)[i] = in[i] - 1;
+    }
+    return ODLC_OK;
+}
+
+static const struct op add = {.name = "Add", .dlc_type = "Add", .compute = COMPUTE_WIDE, .kernel = add_kernel};
+static const struct op forks = {.name = "Fork", .dlc_type = "Fork", .compute = COMPUTE_WIDE, .kernel = fork_kernel};
+static const struct op custom = {.name = "Selu", .dlc_type = "Selu", .package = "MyPackage"};
+
+static void setup(void)
+{
+    arena = arena_create();
+    scratch = arena_create();
+    diags_init(&diags, arena);
+    g = graph_create(arena, "test");
+}
+
+static void teardown(void)
+{
+    arena_destroy(scratch);
+    arena_destroy(arena);
+}
+
+static tensor_id tensor(const char *name, enum tensor_kind kind)
+{
+    struct type type = {DT_FLOAT32, SHAPE(N)};
+    tensor_id id = graph_add_tensor(g, name, kind, &type);
+    if (kind == TENSOR_INPUT)
+        vec_push(arena, &g->inputs, id);
+    return id;
+}
+
+static void node(const struct op *op, const char *name, tensor_id a, tensor_id b, tensor_id out, tensor_id out2)
+{
+    tensor_id in[] = {a, b}, outs[] = {out, out2};
+    node_id id = graph_add_node(g, op, 0, name, in, b == NO_TENSOR ? 1 : 2, outs, out2 == NO_TENSOR ? 1 : 2);
+    vec_push(arena, &g->order, id);
+}
+
+static float *elements(struct executor *e, tensor_id id)
+{
+    return e->buffers[id].data;
+}
+
+START_TEST(a_chain_needs_two_slots)
+{
+    tensor_id x = tensor("x", TENSOR_INPUT), t[6];
+    for (int i = 0; i < 6; i++) {
+        t[i] = tensor("t", TENSOR_NATIVE);
+        node(&add, "n", i ? t[i - 1] : x, i ? t[i - 1] : x, t[i], NO_TENSOR);
+    }
+    struct executor *e;
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &t[5], 1, &e), ODLC_OK);
+    ck_assert_uint_eq(e->plan.n_steps, 6);
+    ck_assert_uint_eq(e->plan.pool_size, 2 * N * sizeof(float));
+    for (int run = 1; run <= 2; run++) { /* inputs survive a run */
+        for (int i = 0; run == 1 && i < N; i++)
+            elements(e, x)[i] = (float)i;
+        ck_assert_int_eq(executor_run(e), ODLC_OK);
+        for (int i = 0; i < N; i++)
+            ck_assert_float_eq(elements(e, t[5])[i], (float)(64 * i));
+    }
+}
+END_TEST
+
+START_TEST(wanted_tensors_keep_their_place)
+{
+    tensor_id x = tensor("x", TENSOR_INPUT), t[4];
+    for (int i = 0; i < 4; i++) {
+        t[i] = tensor("t", TENSOR_NATIVE);
+        node(&add, "n", i ? t[i - 1] : x, x, t[i], NO_TENSOR);
+    }
+    struct executor *e;
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, t, 4, &e), ODLC_OK);
+    ck_assert_uint_eq(e->plan.pool_size, 4 * N * sizeof(float));
+    elements(e, x)[3] = 1.5F;
+    ck_assert_int_eq(executor_run(e), ODLC_OK);
+    for (int i = 0; i < 4; i++)
+        ck_assert_float_eq(elements(e, t[i])[3], 1.5F * (float)(i + 2));
+}
+END_TEST
+
+START_TEST(an_unused_output_is_freed_at_once)
+{
+    tensor_id x = tensor("x", TENSOR_INPUT), up = tensor("up", TENSOR_NATIVE), down = tensor("down", TENSOR_NATIVE);
+    tensor_id y = tensor("y", TENSOR_NATIVE), z = tensor("z", TENSOR_OUTPUT);
+    node(&forks, "fork", x, NO_TENSOR, up, down);
+    node(&add, "y", up, up, y, NO_TENSOR);
+    node(&add, "z", y, x, z, NO_TENSOR);
+    struct executor *e;
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &z, 1, &e), ODLC_OK);
+    ck_assert_uint_eq(e->plan.pool_size, 2 * N * sizeof(float));
+    elements(e, x)[N - 1] = 3;
+    ck_assert_int_eq(executor_run(e), ODLC_OK);
+    ck_assert_float_eq(elements(e, z)[N - 1], 2 * (3 + 1) + 3);
+}
+END_TEST
+
+START_TEST(nodes_that_nothing_wanted_needs_are_left_out)
+{
+    tensor_id x = tensor("x", TENSOR_INPUT), other = tensor("other", TENSOR_INPUT);
+    tensor_id before = tensor("before", TENSOR_NATIVE), selu = tensor("selu", TENSOR_NATIVE),
+              z = tensor("z", TENSOR_OUTPUT);
+    node(&add, "before", x, x, before, NO_TENSOR);
+    node(&custom, "my_selu", before, NO_TENSOR, selu, NO_TENSOR);
+    node(&add, "after", selu, other, z, NO_TENSOR);
+    struct executor *e = NULL;
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &z, 1, &e), ODLC_ERR_UNSUPPORTED);
+    ck_assert_ptr_null(e);
+    ck_assert_uint_eq(diags.list.count, 1);
+    ck_assert_str_eq(diags.list.data[0].code, "run-no-kernel");
+    ck_assert_str_eq(diags.list.data[0].node, "my_selu");
+    ck_assert_str_eq(diags.list.data[0].message, "there is no implementation of op Selu (package MyPackage)");
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &before, 1, &e), ODLC_OK);
+    ck_assert_uint_eq(e->plan.n_steps, 1);
+    ck_assert(e->plan.used[x]);
+    ck_assert(!e->plan.used[other]);
+    ck_assert_ptr_null(e->buffers[other].data);
+    elements(e, x)[0] = 21;
+    ck_assert_int_eq(executor_run(e), ODLC_OK);
+    ck_assert_float_eq(elements(e, before)[0], 42);
+}
+END_TEST
+
+START_TEST(constants_need_not_be_aligned_or_plain)
+{
+    float values[N];
+    uint8_t bytes[sizeof values + 1];
+    for (int i = 0; i < N; i++)
+        values[i] = (float)i * 0.5F;
+    memcpy(bytes + 1, values, sizeof values);
+    struct shape shape = SHAPE(N);
+    struct view unaligned = view_of(bytes + 1, DT_FLOAT32, &shape);
+    struct view splat = view_splat_float(arena, DT_FLOAT32, &shape, 100);
+    tensor_id a = graph_add_constant(g, "a", DT_FLOAT32, &unaligned),
+              b = graph_add_constant(g, "b", DT_FLOAT32, &splat);
+    tensor_id z = tensor("z", TENSOR_OUTPUT);
+    node(&add, "z", a, b, z, NO_TENSOR);
+    tensor_id wanted[] = {z, a};
+    struct executor *e;
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, wanted, 2, &e), ODLC_OK);
+    ck_assert_uint_eq((uintptr_t)e->buffers[a].data % sizeof(float), 0);
+    ck_assert_int_eq(executor_run(e), ODLC_OK);
+    for (int i = 0; i < N; i++) {
+        ck_assert_float_eq(elements(e, z)[i], values[i] + 100);
+        ck_assert_float_eq(elements(e, a)[i], values[i]);
+    }
+}
+END_TEST
+
+START_TEST(a_tensor_that_nothing_computes_is_an_error)
+{
+    tensor_id x = tensor("x", TENSOR_INPUT), lost = tensor("lost", TENSOR_NATIVE), z = tensor("z", TENSOR_OUTPUT);
+    node(&add, "z", x, lost, z, NO_TENSOR);
+    struct executor *e;
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &z, 1, &e), ODLC_ERR_INVALID);
+    ck_assert_str_eq(diags.list.data[0].code, "run-no-producer");
+    ck_assert_str_eq(diags.list.data[0].attribute, "lost");
+}
+END_TEST
+
+START_TEST(empty_tensors_take_no_harm)
+{
+    struct type empty = {DT_FLOAT32, SHAPE(2, 0)};
+    tensor_id x = graph_add_tensor(g, "x", TENSOR_INPUT, &empty), y = graph_add_tensor(g, "y", TENSOR_NATIVE, &empty);
+    tensor_id z = graph_add_tensor(g, "z", TENSOR_OUTPUT, &empty);
+    node(&add, "y", x, x, y, NO_TENSOR);
+    node(&add, "z", y, y, z, NO_TENSOR);
+    struct executor *e;
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &z, 1, &e), ODLC_OK);
+    ck_assert_int_eq(executor_run(e), ODLC_OK);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("executor");
+    TCase *tcase = tcase_create("executor");
+    tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase, a_chain_needs_two_slots);
+    tcase_add_test(tcase, wanted_tensors_keep_their_place);
+    tcase_add_test(tcase, an_unused_output_is_freed_at_once);
+    tcase_add_test(tcase, nodes_that_nothing_wanted_needs_are_left_out);
+    tcase_add_test(tcase, constants_need_not_be_aligned_or_plain);
+    tcase_add_test(tcase, a_tensor_that_nothing_computes_is_an_error);
+    tcase_add_test(tcase, empty_tensors_take_no_harm);
+    suite_add_tcase(suite, tcase);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

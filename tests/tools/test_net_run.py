@@ -1,0 +1,175 @@
+"""net-run on containers that the vendor's tools wrote."""
+
+import pathlib
+import struct
+import sys
+import tempfile
+
+import numpy
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from checks import SHARED, Checks, run  # noqa: E402
+from dlc_reader import read_container  # noqa: E402
+
+CONTAINERS = SHARED / "corpus" / "dlc"
+
+
+class Bench:
+    """A folder with input files and lists, and net-run in it."""
+
+    def __init__(self, checks, folder):
+        self.checks, self.folder, self.runs = checks, folder, 0
+
+    def file(self, name, data):
+        path = self.folder / name
+        path.write_bytes(data)
+        return path
+
+    def floats(self, name, *values):
+        return self.file(name, struct.pack(f"<{len(values)}f", *values))
+
+    def list(self, *lines):
+        return self.file("list.txt", "".join(f"{line}\n" for line in lines).encode())
+
+    def run(self, container, *args):
+        """(completed process, folder of results)"""
+        self.runs += 1
+        out = self.folder / f"out{self.runs}"
+        return run("net-run", "--container", CONTAINERS / container, "--input_list", self.folder / "list.txt",
+                   "--output_dir", out, *args), out
+
+    def fails(self, name, status, words, container, *args):
+        done, out = self.run(container, *args)
+        self.checks.equal(f"{name} status", done.returncode, status)
+        for word in words:
+            self.checks.check(f"{name} says '{word}'", word in done.stderr, done.stderr)
+        self.checks.check(f"{name} writes nothing", not list(out.rglob("*.raw")))
+
+
+def read_floats(path):
+    return numpy.frombuffer(path.read_bytes(), dtype="<f4")
+
+
+def add2_float(b):
+    x, y = b.floats("x.raw", 40.0), b.floats("y.raw", -2.5)
+    b.list(x, f"input:={y}", "")
+    done, out = b.run("add2_float.v2.dlc")
+    b.checks.equal("add2 status", (done.returncode, done.stderr), (0, ""))
+    b.checks.equal("add2 first", read_floats(out / "Result_0" / "Identity.raw").tolist(), [42.0])
+    b.checks.equal("add2 second", read_floats(out / "Result_1" / "Identity.raw").tolist(), [-0.5])
+    b.checks.equal("add2 files", len(list(out.rglob("*.raw"))), 2)
+    b.list("%add/y Identity", x)
+    done, out = b.run("add2_float.v2.dlc", "--use_native_output_files", "--use_native_input_files")
+    b.checks.equal("a slash makes a folder", read_floats(out / "Result_0" / "add" / "y.raw").tolist(), [2.0])
+    b.checks.equal("native float", read_floats(out / "Result_0" / "Identity.raw").tolist(), [42.0])
+
+
+def add2_uint8(b):
+    b.list(b.floats("x.raw", 1.0))
+    done, out = b.run("add2_uint8.v2.dlc")
+    b.checks.equal("uint8 status", (done.returncode, done.stderr), (0, ""))
+    result = read_floats(out / "Result_0" / "Identity.raw")
+    b.checks.check("uint8 sum", abs(result[0] - 3) < 0.05, result)
+    done, out = b.run("add2_uint8.v2.dlc", "--use_native_output_files")
+    b.checks.equal("uint8 native size", (out / "Result_0" / "Identity.raw").stat().st_size, 1)
+
+
+def zipformer_reference(container, ids):
+    """The decoder by numpy from the container's weights, written down without its op list: an embedding of the ids (those below 0
+    give zeros), a convolution of kernel 2 in 128 groups of 4 channels, Relu, and a dense layer."""
+    def weights(name):
+        tensor = container.tensors[name]
+        return numpy.frombuffer(tensor.data, dtype="<f4").reshape(tensor.dims).astype(numpy.float64)
+
+    table, kernel = weights("decoder.embedding.weight"), weights("decoder.conv.weight")
+    dense, bias = weights("decoder_proj.weight_permute"), weights("decoder_proj.bias")
+    embedded = numpy.stack([table[max(i, 0)] * (i >= 0) for i in ids])  # [2,512]
+    hidden = numpy.zeros(512)
+    for channel in range(512):
+        first = channel // 4 * 4
+        hidden[channel] = sum(embedded[t, first + c] * kernel[0, t, c, channel] for t in range(2) for c in range(4))
+    return dense @ numpy.maximum(hidden, 0) + bias
+
+
+def zipformer(b):
+    container = read_container(CONTAINERS / "zipformer-decoder.v4.0.dlc")
+    for ids in ((3, 17), (499, 0), (-1, 250)):
+        expected = zipformer_reference(container, ids)
+        b.list(b.file("y.raw", struct.pack("<2i", *ids)))
+        done, out = b.run("zipformer-decoder.v4.0.dlc", "--use_native_input_files")
+        b.checks.equal(f"zipformer {ids} status", (done.returncode, done.stderr), (0, ""))
+        found = read_floats(out / "Result_0" / "decoder_out.raw")
+        error = numpy.abs(found - expected).max()
+        b.checks.check(f"zipformer {ids}", error <= 1e-5 * numpy.abs(expected).max(), error)
+        b.list(b.floats("y.raw", *ids))
+        done, out = b.run("zipformer-decoder.v4.0.dlc")
+        b.checks.check(f"zipformer {ids} from floats", (read_floats(out / "Result_0" / "decoder_out.raw") == found).all())
+
+
+def zipformer_inside(b):
+    b.list(b.floats("y.raw", 5, 6))
+    done, out = b.run("zipformer-decoder.v4.0.dlc", "--debug")
+    b.checks.equal("debug status", (done.returncode, done.stderr), (0, ""))
+    b.checks.equal("debug writes every computed tensor", len(list(out.rglob("*.raw"))), 15)
+    clip = read_floats(out / "Result_0" / "decoder" / "Clip_output_0.raw")
+    b.checks.equal("debug values", clip.tolist(), [5, 6])
+    done, out = b.run("zipformer-decoder.v4.0.dlc", "--set_output_tensors",
+                      "/decoder/GreaterOrEqual_output_0,/decoder/Clip_output_0", "--use_native_output_files")
+    files = {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*.raw")}
+    b.checks.equal("chosen tensors", files, {"Result_0/decoder/GreaterOrEqual_output_0.raw": b"\1\1",
+                                             "Result_0/decoder/Clip_output_0.raw": struct.pack("<2i", 5, 6)})
+    b.list("#/decoder/embedding/Gather", b.folder / "y.raw")
+    done, out = b.run("zipformer-decoder.v4.0.dlc", "--profile", "--iterations", "3")
+    b.checks.check("outputs of a node", (out / "Result_0" / "decoder" / "embedding" / "Gather_output_0.raw").exists())
+    b.checks.check("profile", "/decoder/embedding/Gather" in done.stdout and "of 2 nodes" in done.stdout, done.stdout)
+
+
+def mistakes(b):
+    add, zipformer_name = "add2_float.v2.dlc", "zipformer-decoder.v4.0.dlc"
+    x = b.floats("x.raw", 1.0)
+    b.list(b.file("short.raw", b"abc"))
+    b.fails("short file", 1, ["short.raw", "takes 4 bytes of float32", "(Float_32, [1])", "has 3"], add)
+    b.list(b.file("ids.raw", struct.pack("<2i", 3, 17)))
+    b.fails("native data as floats", 1, ["not a value of type Int_32"], zipformer_name)
+    b.list(b.floats("half.raw", 1.5, 2))
+    b.fails("fraction for an integer", 1, ["value 0 of the input is 1.5"], zipformer_name)
+    b.list(f"inputt:={x}")
+    b.fails("unknown input", 2, ["no input 'inputt'", "did you mean 'input'?"], add)
+    b.list(b.folder / "nowhere.raw")
+    b.fails("missing file", 1, ["nowhere.raw", "cannot open"], add)
+    b.list(f"{x} {x}")
+    b.fails("two files without names", 2, ["list.txt:1", "name:=path"], add)
+    b.list("input:=")
+    b.fails("no path", 2, ["list.txt:1"], add)
+    b.list("")
+    b.fails("empty list", 2, ["names no inputs"], add)
+    b.list(x, "%Identity")
+    b.fails("late choice", 2, ["list.txt:2"], add)
+    b.file("list.txt", b"\0\0\x80\x3f")
+    b.fails("raw data as list", 2, ["not text"], add)
+    b.list(x)
+    b.fails("unknown tensor", 2, ["no tensor 'Identty'", "did you mean 'Identity'?"], add, "--set_output_tensors", "Identty")
+    b.fails("two choices", 2, ["several ways"], add, "--debug", "--set_output_tensors", "Identity")
+    b.fails("udo library", 1, ["--udo_package_path is not supported"], add, "--udo_package_path", "lib.so")
+    b.fails("iterations", 2, ["--iterations takes an integer"], add, "--iterations", "0")
+    b.fails("version 3", 1, ["version 3"], "selu-udo.v3.dlc")
+    b.file("out_is_a_file", b"")
+    done = run("net-run", "--container", CONTAINERS / add, "--input_list", b.folder / "list.txt", "--output_dir",
+               b.folder / "out_is_a_file")
+    b.checks.equal("output folder is a file", done.returncode, 1)
+
+
+def main():
+    checks = Checks()
+    checks.equal("no arguments", run("net-run").returncode, 2)
+    if not CONTAINERS.is_dir():
+        checks.skip("real containers", f"{CONTAINERS} is not there")
+        checks.finish()
+    with tempfile.TemporaryDirectory() as name:
+        bench = Bench(checks, pathlib.Path(name))
+        for part in (add2_float, add2_uint8, zipformer, zipformer_inside, mistakes):
+            part(bench)
+    checks.finish()
+
+
+main()
