@@ -49,7 +49,6 @@ run_fuzzers()
 configure "$build/test" -Db_sanitize=address,undefined -Db_lundef=false -Dc_args=-fno-sanitize-recover=all
 ninja -C "$build/test"
 
-export ASAN_OPTIONS=detect_stack_use_after_return=1
 export UBSAN_OPTIONS=print_stacktrace=1
 export CK_VERBOSITY=normal
 # The totals below decide, so that a failure does not hide them.

@@ -1,5 +1,5 @@
-/* ONNX operators whose result is known at conversion: Constant, ConstantOfShape, Shape, Size, Range, EyeLike, NonZero; and
- * Trilu, whose mask is. */
+/* ONNX operators whose result is known at conversion: Constant, ConstantOfShape, Shape, Size, Range, EyeLike, NonZero;
+ * and Trilu, whose mask is. */
 #include <math.h>
 #include <string.h>
 

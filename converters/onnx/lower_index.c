@@ -225,31 +225,24 @@ odlc_status lower_scatter_nd(struct lower *l)
 
 /* ---- OneHot ---- */
 
-/* values = [off, on] as params. Numbers are float32 or int32; another type is cast to afterwards. */
-static odlc_status hot_values(const struct lower *l, struct param *off, struct param *on, enum dtype *dtype)
+/* values = [off, on]. The params are float32; the result is cast to the type of the values afterwards. */
+static odlc_status hot_values(const struct lower *l, double values[2], enum dtype *dtype)
 {
-    tensor_id values;
-    TRY(lower_need(l, 2, "values", &values));
-    *dtype = build_type(l->b, values)->dtype;
-    *off = (struct param){.usage = 1, .name = "off_value", .dtype = DT_INT32};
-    *on = (struct param){.usage = 1, .name = "on_value", .dtype = DT_INT32};
-    if (*dtype == DT_STRING || shape_count(&build_type(l->b, values)->shape) != 2)
-        return lower_unsupported(l, "values", NULL, "values are not two numbers");
+    tensor_id id;
+    const double *given;
     uint32_t count;
-    if (dtype_is_float(*dtype)) {
-        const double *reals;
-        TRY(lower_const_floats(l, 2, "values", &reals, &count));
-        on->dtype = off->dtype = DT_FLOAT32;
-        off->f = reals[0];
-        on->f = reals[1];
-        return ODLC_OK;
+    TRY(lower_need(l, 2, "values", &id));
+    *dtype = build_type(l->b, id)->dtype;
+    if (*dtype == DT_STRING)
+        return lower_unsupported(l, "values", NULL, "the values are strings");
+    TRY(lower_const_floats(l, 2, "values", &given, &count));
+    if (count != 2)
+        return lower_invalid(l, "values", NULL, "values has %u elements, not 2", count);
+    for (uint32_t i = 0; i < 2; i++) {
+        values[i] = given[i];
+        if (!dtype_is_float(*dtype) && (double)(float)given[i] != given[i])
+            return lower_unsupported(l, "values", NULL, "the value %.0f is beyond float32", given[i]);
     }
-    const int64_t *wholes;
-    TRY(lower_const_ints(l, 2, "values", &wholes, &count));
-    off->i = wholes[0];
-    on->i = wholes[1];
-    if (min_i64(on->i, off->i) < INT32_MIN || max_i64(on->i, off->i) > INT32_MAX)
-        return lower_unsupported(l, "values", NULL, "the values do not fit int32");
     return ODLC_OK;
 }
 
@@ -268,8 +261,8 @@ static odlc_status hot_indices(const struct lower *l, tensor_id *indices, bool *
 
 odlc_status lower_one_hot(struct lower *l)
 {
-    tensor_id indices;
-    struct param off, on;
+    tensor_id indices, hot;
+    double values[2];
     enum dtype dtype;
     const int64_t *depth;
     uint32_t count, at;
@@ -279,21 +272,20 @@ odlc_status lower_one_hot(struct lower *l)
     TRY(lower_const_ints(l, 1, "depth", &depth, &count));
     if (count != 1 || depth[0] < 1)
         return lower_invalid(l, "depth", NULL, "depth is not one positive number");
-    TRY(hot_values(l, &off, &on, &dtype));
+    TRY(hot_values(l, values, &dtype));
     TRY(lower_attr_int(l, "axis", -1, &axis));
     TRY(lower_axis(l, "axis", axis, build_rank(l->b, indices) + !scalar, &at));
-    tensor_id hot;
     build_op(l->b, "OneHot", fw_node_label(l->node));
     build_in(l->b, indices);
     build_int(l->b, "depth", depth[0]);
     build_int(l->b, "axis", scalar ? 1 : at);
-    build_param(l->b, &on);
-    build_param(l->b, &off);
-    bool last = on.dtype == dtype && !scalar;
-    TRY(build_end(l->b, last ? lower_out_name(l, 0) : step_name(l, "hot"), &hot));
+    build_float(l->b, "on_value", values[1]);
+    build_float(l->b, "off_value", values[0]);
+    bool last = dtype == DT_FLOAT32;
+    TRY(build_end(l->b, last && !scalar ? lower_out_name(l, 0) : step_name(l, "hot"), &hot));
     struct shape vector = SHAPE(depth[0]);
     if (scalar)
-        TRY(build_reshape(l->b, hot, &vector, on.dtype == dtype ? lower_out_name(l, 0) : step_name(l, "vector"), &hot));
+        TRY(build_reshape(l->b, hot, &vector, last ? lower_out_name(l, 0) : step_name(l, "vector"), &hot));
     return build_cast(l->b, hot, dtype, lower_out_name(l, 0), &l->out[0]);
 }
 

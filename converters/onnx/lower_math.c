@@ -76,8 +76,8 @@ odlc_status lower_atanh(struct lower *l)
     return steps_end_binary(&s, MUL, log_ratio, step_scalar(&s, x, 0.5));
 }
 
-/* Gelu is z·Φ(z), and erf x = 2·Φ(√2·x) − 1: so 2·Gelu(z) / z − 1 with z = √2·x, and 0 where z is. Beyond ±6 erf is ±1 to
- * every digit of a float; the bound keeps infinities out of the quotient. */
+/* Gelu is z·Φ(z), and erf x = 2·Φ(√2·x) − 1: so 2·Gelu(z) / z − 1 with z = √2·x, and 0 where z is. Beyond ±6 erf is
+ * ±1 to every digit of a float; the bound keeps infinities out of the quotient. */
 odlc_status lower_erf(struct lower *l)
 {
     struct steps s = {.l = l};

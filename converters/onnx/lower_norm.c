@@ -324,7 +324,8 @@ odlc_status lower_lp_normalization(struct lower *l)
 
 /* ---- others ---- */
 
-/* The operator divides alpha by the size of the window, the op does not; its window is radius channels to either side. */
+/* The operator divides alpha by the size of the window, the op does not; its window has radius channels to either
+ * side. */
 odlc_status lower_lrn(struct lower *l)
 {
     tensor_id x;

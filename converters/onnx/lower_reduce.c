@@ -15,7 +15,8 @@ struct reduction {
     bool keep;
 };
 
-/* The axes are an attribute, in later versions input 1 (`from_input`); none mean all, or none at all when the model says so. */
+/* The axes are an attribute, in later versions input 1 (`from_input`). None mean all, or none at all when the model says
+ * so; then it is not settled whether `per_element_work`, such as the square of a sum of squares, is still done. */
 static odlc_status read_reduction(struct lower *l, bool from_input, bool per_element_work, struct reduction *r)
 {
     const int64_t *axes;
@@ -190,8 +191,8 @@ static odlc_status softmax(struct lower *l, tensor_id x, uint32_t axis, const ch
     return build_end(l->b, name, out);
 }
 
-/* Since opset 13 along one axis. Before, over all axes from `axis` on together: that is a matrix, unless only one of them
- * has more than one element. */
+/* Since opset 13 along one axis. Before, over all axes from `axis` on together: that is a matrix, unless those after it
+ * have one element. */
 odlc_status lower_softmax(struct lower *l)
 {
     tensor_id x;

@@ -1,5 +1,5 @@
-/* ONNX operators that rearrange elements: Reshape and its relatives, Transpose, Concat, Split, Tile, Expand; and those that
- * do nothing at inference: Identity, Dropout. */
+/* ONNX operators that rearrange elements: Reshape and its relatives, Transpose, Concat, Split, Tile, Expand; and those
+ * that do nothing at inference: Identity, Dropout. */
 #include "converters/onnx/lower_shape.h"
 
 #include <string.h>

@@ -177,7 +177,7 @@ static odlc_status pad_by_position(const struct lower *l, tensor_id *in, enum pa
     return lower_pick(l, *in, axis, positions, total.dims[axis], step_name(l, "padded"), in);
 }
 
-/* The constant as a param: float32 for float tensors, else int32. Unset when the model leaves it at zero. */
+/* The constant as a param: float32 for float tensors, else int32. */
 static odlc_status pad_value(const struct lower *l, enum dtype dtype, struct param *out)
 {
     bool is_attribute = l->version < 11;
@@ -224,8 +224,8 @@ static odlc_status emit_pad(struct lower *l, tensor_id in, enum pad_mode mode, c
     build_in(l->b, in);
     build_int(l->b, "scheme", pad_schemes[mode]);
     build_tensor_ints(l->b, "pad_amount", &shape, amounts[0]);
-    if (mode == MODE_CONSTANT)
-        build_param(l->b, &value);
+    if (mode == MODE_CONSTANT && (value.f != 0 || value.i != 0))
+        build_param(l->b, &value); /* absent means zero */
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
 }
 

@@ -185,13 +185,17 @@ static odlc_status drop_depth(struct lower *l, tensor_id *y)
     return build_reshape(l->b, *y, &image, step_name(l, "2d"), y);
 }
 
-odlc_status image_leave(struct lower *l)
+odlc_status image_leave_typed(struct lower *l, const struct type *type)
 {
     tensor_id y;
     bool line = is_line(l);
-    TRY(build_end(l->b, line ? line_name(l, "_intermediate") : step_name(l, "nhwc"), &y));
-    TRY(drop_depth(l, &y));
+    const char *image_name = line ? line_name(l, "_intermediate") : step_name(l, "nhwc");
     const char *name = line ? line_name(l, "_intermediate.nchw") : lower_out_name(l, 0);
+    if (type)
+        TRY(build_end_typed(l->b, &image_name, type, 1, &y));
+    else
+        TRY(build_end(l->b, image_name, &y));
+    TRY(drop_depth(l, &y));
     TRY(build_to_channels_first(l->b, y, name, &y));
     l->out[0] = y;
     if (!line)
@@ -202,4 +206,9 @@ odlc_status image_leave(struct lower *l)
     build_in(l->b, y);
     build_ints(l->b, "shape", shape, COUNT_OF(shape));
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
+}
+
+odlc_status image_leave(struct lower *l)
+{
+    return image_leave_typed(l, NULL);
 }

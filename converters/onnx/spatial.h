@@ -47,5 +47,7 @@ odlc_status image_enter(struct lower *l, struct spatial *s, tensor_id *image) MU
 void image_op(struct lower *l, const char *op, tensor_id image);
 /* Ends it and makes its result output 0 of the ONNX node; the depth of 1 of a result that has one axis too many is dropped. */
 odlc_status image_leave(struct lower *l) MUST_USE;
+/* The same for a result whose type the op cannot infer. */
+odlc_status image_leave_typed(struct lower *l, const struct type *type) MUST_USE;
 
 #endif

@@ -66,7 +66,7 @@ static double float_modulo(double a, double b)
     X(Maximum, 10, a > b || a != a ? a : b, a > b ? a : b)                                               \
     X(Minimum, 11, a < b || a != a ? a : b, a < b ? a : b)                                               \
     X(Mod, 12, float_modulo(a, b), int_modulo(a, b))                                                     \
-    X(Multiply, 13, (a * b), wrap_multiply(a, b))                                                           \
+    X(Multiply, 13, (a * b), wrap_multiply(a, b))                                                        \
     X(SquaredDifference, 17, (a - b) * (a - b), wrap_multiply(wrap_subtract(a, b), wrap_subtract(a, b))) \
     X(Subtract, 18, a - b, wrap_subtract(a, b))
 
@@ -78,8 +78,8 @@ static double float_modulo(double a, double b)
     X(LessEqual, 9, a <= b)    \
     X(NotEqual, 14, a != b)
 
-#define LOGICAL(X)    \
-    X(And, 1, (a && b))  \
+#define LOGICAL(X)      \
+    X(And, 1, (a && b)) \
     X(Or, 15, (a || b)) \
     X(Xor, 19, !a != !b)
 

@@ -1,7 +1,8 @@
 /* Normalisations. Channels are the last axis.
  *
- * All but Batchnorm and Lrn are one computation: subtract the mean over some axes, divide by the deviation over the same
- * axes, multiply and add weights that vary along other axes. They differ in the axes and in what counts as deviation. */
+ * All but Batchnorm and Lrn are one computation: subtract the mean over some axes, divide by the deviation over the
+ * same axes, multiply and add weights that vary along other axes. They differ in the axes and in what counts as
+ * deviation. */
 #include <math.h>
 
 #include "op/families.h"

@@ -59,8 +59,8 @@ static unsigned integer_bits(enum dtype dtype)
     return dtype == DT_INT4 || dtype == DT_UINT4 ? 4 : dtype_info(dtype)->bits;
 }
 
-/* Between integers the low bits stay (conversion alone would saturate). */
-static void cast_ints(const struct kernel *k, uint64_t count)
+/* The low bits stay (conversion alone would saturate): between integers, and where ONNX defines it for floats, too. */
+static void cast_to_low_bits(const struct kernel *k, uint64_t count)
 {
     enum dtype to = k->out[0].dtype;
     int64_t *wide = arena_array(k->scratch, int64_t, count);
@@ -81,8 +81,8 @@ static odlc_status run_cast(const struct kernel *k)
     if (dtype_is_fixed(from) || dtype_is_fixed(to)) {
         struct buffer wide = buffer_widen(&k->in[0], DT_FLOAT64, k->scratch);
         buffer_narrow(&wide, &k->out[0], k->scratch);
-    } else if (dtype_is_int(to) && !dtype_is_float(from)) {
-        cast_ints(k, count);
+    } else if (dtype_is_int(to) && (!dtype_is_float(from) || integer_bits(to) == 4)) {
+        cast_to_low_bits(k, count);
     } else {
         convert_elements(k->out[0].data, to, k->in[0].data, from, count);
     }

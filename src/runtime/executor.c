@@ -2,6 +2,8 @@
 
 #include <time.h>
 
+#include "runtime/check.h"
+
 static odlc_status load_strings(struct executor *e, const struct tensor *t, struct buffer *b)
 {
     uint64_t count = shape_count(&t->type.shape);
@@ -61,7 +63,7 @@ odlc_status executor_create(struct arena *arena, struct arena *scratch, struct d
                            .g = g,
                            .buffers = arena_array(arena, struct buffer, g->tensors.count)};
     TRY(plan_make(arena, diags, g, wanted, n_wanted, &e->plan));
-    TRY(plan_check(diags, g, &e->plan));
+    TRY(plan_check(scratch, diags, g, &e->plan));
     TRY(prepare_buffers(e));
     e->nanoseconds = arena_array(arena, uint64_t, e->plan.n_steps);
     *out = e;

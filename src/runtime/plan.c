@@ -163,20 +163,3 @@ odlc_status plan_make(struct arena *arena, struct diags *diags, const struct gra
                          .pool_size = p.pool.size};
     return ODLC_OK;
 }
-
-odlc_status plan_check(struct diags *diags, const struct graph *g, const struct plan *plan)
-{
-    odlc_status status = ODLC_OK;
-    for (size_t s = 0; s < plan->n_steps; s++) {
-        const struct node *n = graph_node(g, plan->steps[s]);
-        if (n->op->kernel)
-            continue;
-        const char *hint = n->op->package ? "tensors that do not depend on it can be computed: name them with "
-                                            "--set_output_tensors"
-                                          : NULL;
-        status = diag_error(diags, ODLC_ERR_UNSUPPORTED, AT(.node = n->name, .hint = hint), "run-no-kernel",
-                            "there is no implementation of op %s (package %s)", n->op->name,
-                            n->op->package ? n->op->package : "qti.aisw");
-    }
-    return status;
-}

@@ -19,9 +19,6 @@ struct plan {
 odlc_status plan_make(struct arena *arena, struct diags *diags, const struct graph *g, const tensor_id *wanted,
                       size_t n_wanted, struct plan *out) MUST_USE;
 
-/* Reports every step that has no kernel; ODLC_ERR_UNSUPPORTED when there is one. */
-odlc_status plan_check(struct diags *diags, const struct graph *g, const struct plan *plan) MUST_USE;
-
 /* Bytes of a tensor's elements in memory; strings are pointers. */
 uint64_t tensor_bytes(const struct type *type);
 

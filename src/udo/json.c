@@ -63,10 +63,11 @@ static struct odlc_diag place_at(const struct json *j, size_t offset, const char
 {
     struct odlc_diag place = {.file = j->path, .pointer = pointer, .hint = hint};
     json_line_column(j, offset, &place.line, &place.column);
+    enum { EXCERPT = 400 }; /* a longer line would not help */
     size_t line = offset - (place.column - 1), end = line;
-    while (end < j->size && j->text[end] != '\n' && j->text[end] != '\r')
+    while (end < j->size && end - line <= EXCERPT && j->text[end] != '\n' && j->text[end] != '\r')
         end++;
-    if (end - line <= 400) /* a longer line would not help */
+    if (end - line <= EXCERPT)
         place.excerpt = arena_strndup(j->arena, j->text + line, end - line);
     return place;
 }

@@ -48,7 +48,8 @@ def check_files(checks, folder):
 
 def convert(checks, label, out, *more):
     done = run("onnx-to-dlc", "-i", "example.onnx", "--udo_config_paths", "ops.json", "-o", out, *more, cwd=EXAMPLES)
-    checks.check(f"{label}: converts", done.returncode == 0, done.stderr)
+    if not checks.check(f"{label}: converts", done.returncode == 0, done.stderr):
+        checks.finish()
     for tool, accepts in ((dlc_tools.UNZIP, dlc_tools.unzip_accepts), (dlc_tools.FLATC, dlc_tools.flatc_decodes)):
         if tool:
             checks.equal(f"{label}: {pathlib.Path(tool).name}", accepts(out), None)

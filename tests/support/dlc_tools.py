@@ -1,5 +1,6 @@
 """Shows containers to programs of others: unzip, and flatc with the schema in proto/dlc.fbs."""
 
+import json
 import pathlib
 import shutil
 import struct
@@ -19,13 +20,16 @@ def unzip_accepts(path):
     return None if done.returncode == 0 else done.stdout + done.stderr
 
 
-def _decode(folder, name, table, data):
-    binary = pathlib.Path(folder) / f"{name}.bin"
+def _decode(folder, table, data):
+    """What flatc makes of a flatbuffer whose root is that table, as JSON."""
+    binary = pathlib.Path(folder) / "data.bin"
     binary.write_bytes(data)
     arguments = ["--json", "--strict-json", "--raw-binary", "--root-type", table, "-o", folder]
     done = subprocess.run([FLATC, *arguments, SOURCE / "proto" / "dlc.fbs", "--", binary],
                           capture_output=True, text=True, check=False)
-    return None if done.returncode == 0 else f"{name}: {done.stdout}{done.stderr}"
+    if done.returncode:
+        raise ValueError(f"{table}: {done.stdout}{done.stderr}")
+    return json.loads((pathlib.Path(folder) / "data.json").read_text())
 
 
 def nested_params(entry):
@@ -42,7 +46,13 @@ def nested_params(entry):
 
 
 def flatc_decodes(path):
-    """None when flatc decodes `model` and the NETP of `model.params`, else what it says."""
+    """None when flatc decodes `model` and the NETP of `model.params`, and they are about the same graph and as many
+    ops, else what is wrong."""
     with zipfile.ZipFile(path) as archive, tempfile.TemporaryDirectory() as folder:
-        model = _decode(folder, "model", "dlc.v4.Network", archive.read("model")[8:])
-        return model or _decode(folder, "params", "dlc.v4.Params", nested_params(archive.read("model.params")))
+        try:
+            model = _decode(folder, "dlc.v4.Network", archive.read("model")[8:])["graphs"][0]
+            params = _decode(folder, "dlc.v4.Params", nested_params(archive.read("model.params")))["graphs"][0]
+        except (ValueError, KeyError, IndexError) as error:
+            return repr(error)
+    found = [(graph["name"], len(graph["ops"])) for graph in (model, params)]
+    return None if found[0] == found[1] else f"model and params differ: {found}"
