@@ -106,7 +106,8 @@ static odlc_status lower_node(struct conversion *c, struct build *b, const struc
     for (size_t k = 0; k < n->n_outputs; k++) {
         if (!*n->outputs[k] || out[k] == NO_TENSOR)
             continue;
-        TRY(check_declared(c, n, n->outputs[k], out[k]));
+        if (!def) /* what a definition says of its outputs stands above the model's word */
+            TRY(check_declared(c, n, n->outputs[k], out[k]));
         map_put(&c->values, n->outputs[k], out[k]);
     }
     return ODLC_OK;
@@ -119,7 +120,10 @@ static void add_output_copy(struct conversion *c, tensor_id value, const char *n
     const struct type type = graph_tensor(g, value)->type;
     const struct op *reshape = op_find("Reshape");
     struct shape rank1 = SHAPE(type.shape.rank);
-    *out = graph_add_tensor(g, name, TENSOR_NATIVE, &type);
+    if (graph_find_tensor(g, name) == value)
+        graph_rename_tensor(g, value, graph_free_tensor_name(g, arena_printf(g->arena, "%s.value", name)));
+    *out = graph_add_tensor(g, NULL, TENSOR_NATIVE, &type);
+    graph_rename_tensor(g, *out, name);
     node_id id = graph_add_node(g, reshape, reshape->n_params, name, &value, 1, out, 1);
     node_set_ints(g, graph_node(g, id), "shape", &rank1, type.shape.dims);
     vec_push(g->arena, &g->order, id);

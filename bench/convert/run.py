@@ -44,7 +44,7 @@ def bench(name, converter, folder, smoke):
     copies, conversions = [], []
     for _ in range(1 if smoke else ROUNDS):
         copies.append(measure(["cp", model, copy]))
-        conversions.append(measure([converter, "-i", model, "-o", out]))
+        conversions.append(measure([converter, "-i", model, "-o", out, "--quiet"]))
     cp, own = medians(copies), medians(conversions)
     ratio = own[0] / max(cp[0], 1e-3)
     max_ratio, max_memory = LIMITS[name]

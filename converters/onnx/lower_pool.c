@@ -71,7 +71,7 @@ static bool is_extended(const struct pool *p)
 /* What padding holds, so that it never changes the result: less than everything for a maximum, else 0. */
 static odlc_status neutral_value(const struct lower *l, enum pool_kind kind, enum dtype dtype, struct param *out)
 {
-    *out = (struct param){.set = true, .usage = 1, .name = "pad_constant_value", .dtype = dtype};
+    *out = (struct param){.usage = 1, .name = "pad_constant_value", .dtype = dtype_is_float(dtype) ? DT_FLOAT32 : DT_INT32};
     if (kind != POOL_MAX || dtype == DT_UINT8)
         return ODLC_OK;
     if (dtype == DT_INT8)
@@ -105,7 +105,8 @@ static odlc_status pad_image(struct lower *l, enum pool_kind kind, uint32_t axes
     build_in(l->b, *image);
     build_int(l->b, "scheme", 0);
     build_tensor_ints(l->b, "pad_amount", &pairs, all[0]);
-    build_param(l->b, &value);
+    if (value.f != 0 || value.i != 0)
+        build_param(l->b, &value); /* absent means zero */
     return build_end(l->b, step_name(l, "pad"), image);
 }
 

@@ -15,8 +15,8 @@ struct reduction {
     bool keep;
 };
 
-/* The axes are an attribute, in later versions input 1 (`from_input`). None mean all, or none at all when the model says
- * so; then it is not settled whether `per_element_work`, such as the square of a sum of squares, is still done. */
+/* The axes are an attribute, in later versions input 1 (`from_input`). None mean all, or none at all when the model
+ * says so; then it is not settled whether `per_element_work`, such as the square of a sum of squares, is still done. */
 static odlc_status read_reduction(struct lower *l, bool from_input, bool per_element_work, struct reduction *r)
 {
     const int64_t *axes;

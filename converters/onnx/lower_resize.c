@@ -212,9 +212,14 @@ static bool is_native(const struct lower *l, const struct resize *r)
     bool nearest = r->how.interpolation == INTERPOLATE_NEAREST;
     bool shape_fits = r->rank >= 3 && r->rank <= SPATIAL_MAX + 2 && is_kept(&r->axis[0]) && is_kept(&r->axis[1]);
     bool mode_fits = r->how.position <= POSITION_ASYMMETRIC && r->how.nearest <= NEAREST_CEIL && !r->how.antialias;
-    /* Where no scale is stored, the extents must say it. */
-    for (uint32_t i = 2; i < r->rank && r->rank == 5; i++)
-        shape_fits = shape_fits && r->axis[i].scale == (float)r->axis[i].out / (float)r->axis[i].in;
+    for (uint32_t i = 2; i < r->rank; i++) {
+        const struct resample_axis *a = &r->axis[i];
+        /* Where no scale is stored, the extents must say it; so they must for corners to be aligned. */
+        if (r->rank == 5)
+            shape_fits = shape_fits && a->scale == (float)a->out / (float)a->in;
+        if (r->how.position == POSITION_ALIGN_CORNERS)
+            shape_fits = shape_fits && resample_length(a) == (float)a->out;
+    }
     return shape_fits && mode_fits && (nearest || dtype_is_float(dtype));
 }
 

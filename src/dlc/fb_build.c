@@ -82,8 +82,8 @@ static uint32_t share_vtable(struct fb_build *b, const uint8_t *vtable, uint32_t
     return at;
 }
 
-/* Places fields by falling size behind the vtable distance, so that 8-byte ones are aligned when the table starts at 4 mod 8.
- * Gives the place of each field; returns the table's size. */
+/* Places fields by falling size behind the vtable distance, so that 8-byte ones are aligned when the table starts at 4
+ * mod 8. Gives the place of each field; returns the table's size. */
 static uint32_t place_fields(const struct fb_slot *slots, unsigned count, uint8_t *vtable)
 {
     static const uint8_t sizes[] = {8, 4, 1};

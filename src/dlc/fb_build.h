@@ -1,5 +1,6 @@
-/* Building FlatBuffers front to back: the root comes first and every child after its parent, so references are plain forward offsets
- * that are patched once the child's place is known. A reference is the position of such an offset in the buffer. */
+/* Building FlatBuffers front to back: the root comes first and every child after its parent, so references are plain
+ * forward offsets that are patched once the child's place is known. A reference is the position of such an offset in
+ * the buffer. */
 #ifndef DLC_FB_BUILD_H
 #define DLC_FB_BUILD_H
 
@@ -11,7 +12,8 @@ struct fb_build {
     VEC(uint32_t) vtables; /* positions of the different ones so far; equal tables share theirs */
 };
 
-/* A field to be written; order does not matter, slots rise. A field that has its default value is left out by the caller. */
+/* A field to be written; order does not matter, slots rise. A field that has its default value is left out by the
+ * caller. */
 struct fb_slot {
     uint8_t slot;
     uint8_t size;   /* 1, 4 or 8 */

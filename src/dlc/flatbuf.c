@@ -102,7 +102,8 @@ static bool verify_field(struct verifier *v, uint64_t pos, const struct fb_field
 }
 
 /* A table starts with the signed distance to its vtable, which may lie before or after it:
- * u16 bytes of the vtable, u16 bytes of the table, then a u16 per slot: where in the table the field is, 0 for absent. */
+ * u16 bytes of the vtable, u16 bytes of the table, then a u16 per slot: where in the table the field is, 0 for absent.
+ */
 static bool verify_table(struct verifier *v, uint64_t pos, const struct fb_type *type, unsigned depth)
 {
     if (depth >= MAX_DEPTH)

@@ -1,8 +1,8 @@
-/* FlatBuffers from outside: a buffer is verified once against a description of its tables; afterwards the accessors below read it
- * without further checks. Source of the wire format: the FlatBuffers "internals" documentation.
+/* FlatBuffers from outside: a buffer is verified once against a description of its tables; afterwards the accessors
+ * below read it without further checks. Source of the wire format: the FlatBuffers "internals" documentation.
  *
- * Positions are byte offsets from the start of the buffer. Nothing needs to be aligned: real containers put buffers at any
- * offset of the file. */
+ * Positions are byte offsets from the start of the buffer. Nothing needs to be aligned: real containers put buffers at
+ * any offset of the file. */
 #ifndef DLC_FLATBUF_H
 #define DLC_FLATBUF_H
 
@@ -36,8 +36,8 @@ struct fb_fault {
     const char *what; /* a phrase: "table outside the buffer" */
 };
 
-/* Walks everything reachable from the root and checks offsets, counts and strings (which must end in NUL and hold no other).
- * Nesting is limited, and so is the work that shared parts can cause. True when all is well. */
+/* Walks everything reachable from the root and checks offsets, counts and strings (which must end in NUL and hold no
+ * other). Nesting is limited, and so is the work that shared parts can cause. True when all is well. */
 bool fb_verify(const uint8_t *data, uint64_t size, const struct fb_type *root, struct fb_fault *fault);
 
 /* ---- reading a verified buffer ---- */

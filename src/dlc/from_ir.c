@@ -24,7 +24,8 @@ static odlc_status unwritable(const struct dlc_writing *w, const char *node, con
     const char *message = arena_vprintf(w->arena, format, args);
     va_end(args);
     return diag_error(w->diags, ODLC_ERR_UNSUPPORTED,
-                      AT(.file = w->path, .node = node, .attribute = attribute, .hint = hint), "dlc-write", "%s", message);
+                      AT(.file = w->path, .node = node, .attribute = attribute, .hint = hint), "dlc-write", "%s",
+                      message);
 }
 
 static uint32_t format_by_rank(uint32_t rank)

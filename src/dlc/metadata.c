@@ -25,7 +25,8 @@ static odlc_status read_lines(const struct dlc_reading *r, const uint8_t *bytes,
         if (!equals || memchr(line, 0, length))
             return dlc_invalid(r, NULL, "a line of dlc.metadata is not of the form key=value");
         size_t key = (size_t)(equals - line);
-        struct dlc_meta meta = {arena_strndup(r->arena, line, key), arena_strndup(r->arena, equals + 1, length - key - 1)};
+        struct dlc_meta meta = {arena_strndup(r->arena, line, key),
+                                arena_strndup(r->arena, equals + 1, length - key - 1)};
         vec_push(r->arena, list, meta);
     }
     return ODLC_OK;
@@ -41,7 +42,8 @@ static const char *leaf_text(struct arena *arena, const cJSON *item)
 }
 
 /* Leaves become "a.b.0.c" = text. The depth is limited by cJSON's own parser, and here again. */
-static odlc_status flatten(const struct dlc_reading *r, const cJSON *item, const char *path, unsigned depth, meta_list *list)
+static odlc_status flatten(const struct dlc_reading *r, const cJSON *item, const char *path, unsigned depth,
+                           meta_list *list)
 {
     if (depth > MAX_DEPTH)
         return dlc_invalid(r, NULL, "the metadata is nested too deeply");

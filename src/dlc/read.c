@@ -12,7 +12,8 @@ odlc_status dlc_invalid(const struct dlc_reading *r, const char *node, const cha
     va_start(args, format);
     const char *message = arena_vprintf(r->arena, format, args);
     va_end(args);
-    return diag_error(r->diags, ODLC_ERR_INVALID, AT(.file = r->file->path, .node = node), "dlc-invalid", "%s", message);
+    return diag_error(r->diags, ODLC_ERR_INVALID, AT(.file = r->file->path, .node = node), "dlc-invalid", "%s",
+                      message);
 }
 
 const char *dlc_text(const char *string)
@@ -125,9 +126,10 @@ static odlc_status open_stream(struct dlc_reading *r, const struct dlc_entry *en
     struct reader header = reader_of(bytes, entry->size);
     uint32_t magic = read_u16(&header), major = read_u16(&header), minor = read_u16(&header);
     if (!header.failed && magic == STREAM_MAGIC && major == 2)
-        return diag_error(r->diags, ODLC_ERR_UNSUPPORTED,
-                          AT(.file = r->file->path, .hint = "convert the model again with a tool that writes version 4"),
-                          "dlc-version-2", "this is a version 2 container, whose layout is not documented");
+        return diag_error(
+            r->diags, ODLC_ERR_UNSUPPORTED,
+            AT(.file = r->file->path, .hint = "convert the model again with a tool that writes version 4"),
+            "dlc-version-2", "this is a version 2 container, whose layout is not documented");
     if (header.failed || magic != STREAM_MAGIC || entry->size < STREAM_HEADER + 8)
         return diag_error(r->diags, ODLC_ERR_INVALID,
                           AT(.file = r->file->path, .offset = entry->offset, .has_offset = 1,
@@ -148,9 +150,10 @@ static odlc_status open_streams(struct dlc_reading *r)
     const struct dlc_entry *model = zip_find(r->dlc->entries, r->dlc->n_entries, "model");
     const struct dlc_entry *params = zip_find(r->dlc->entries, r->dlc->n_entries, "model.params");
     if (!model)
-        return diag_error(r->diags, ODLC_ERR_INVALID,
-                          AT(.file = r->file->path, .hint = "a DLC container is a zip file that holds an entry named model"),
-                          "dlc-not-a-container", "not a DLC container: the zip has no entry named model");
+        return diag_error(
+            r->diags, ODLC_ERR_INVALID,
+            AT(.file = r->file->path, .hint = "a DLC container is a zip file that holds an entry named model"),
+            "dlc-not-a-container", "not a DLC container: the zip has no entry named model");
     TRY(open_stream(r, model, &r->model));
     if (strcmp(r->model.identifier, ID_MODEL) != 0)
         return dlc_invalid(r, NULL, "entry model is not identified as " ID_MODEL);
@@ -179,9 +182,9 @@ odlc_status dlc_read_mapped(struct arena *arena, struct diags *diags, struct fil
     else if (dlc->major == 3)
         TRY(dlc_read_v3(&r));
     else
-        return diag_error(diags, ODLC_ERR_UNSUPPORTED,
-                          AT(.file = file->path, .hint = "versions 3 and 4 can be read"), "dlc-version",
-                          "this is a version %u.%u container, which is not known", dlc->major, dlc->minor);
+        return diag_error(diags, ODLC_ERR_UNSUPPORTED, AT(.file = file->path, .hint = "versions 3 and 4 can be read"),
+                          "dlc-version", "this is a version %u.%u container, which is not known", dlc->major,
+                          dlc->minor);
     *out = dlc;
     return ODLC_OK;
 }

@@ -37,20 +37,25 @@ odlc_status dlc_read_v3(struct dlc_reading *r) MUST_USE;
 odlc_status dlc_read_metadata(struct dlc_reading *r) MUST_USE;
 
 /* Everything behind dlc_read, for a file that is mapped already. */
-odlc_status dlc_read_mapped(struct arena *arena, struct diags *diags, struct file *file, struct dlc_file **out) MUST_USE;
+odlc_status dlc_read_mapped(struct arena *arena, struct diags *diags, struct file *file,
+                            struct dlc_file **out) MUST_USE;
 
-odlc_status dlc_verify_buffer(struct dlc_reading *r, const struct dlc_stream *stream, const struct fb_type *root) MUST_USE;
+odlc_status dlc_verify_buffer(struct dlc_reading *r, const struct dlc_stream *stream,
+                              const struct fb_type *root) MUST_USE;
 /* An error about the container's content; node may be NULL. */
-odlc_status dlc_invalid(const struct dlc_reading *r, const char *node, const char *format, ...) PRINTF_LIKE(3, 4) MUST_USE;
+odlc_status dlc_invalid(const struct dlc_reading *r, const char *node, const char *format, ...)
+    PRINTF_LIKE(3, 4) MUST_USE;
 
 /* A dims vector as shape: rank and product are checked. */
-odlc_status dlc_read_shape(const struct dlc_reading *r, const char *name, struct fb_vector dims, struct shape *out) MUST_USE;
+odlc_status dlc_read_shape(const struct dlc_reading *r, const char *name, struct fb_vector dims,
+                           struct shape *out) MUST_USE;
 /* "" for an absent string, so that names can be used without asking. */
 const char *dlc_text(const char *string);
 /* Copies a vector of strings' pointers. */
 const char **dlc_read_strings(struct arena *arena, struct fb_vector v);
 /* Gives the tensor its bytes: sizes are checked, strings are split. */
-odlc_status dlc_attach(const struct dlc_reading *r, struct dlc_tensor *tensor, const uint8_t *bytes, uint64_t size) MUST_USE;
+odlc_status dlc_attach(const struct dlc_reading *r, struct dlc_tensor *tensor, const uint8_t *bytes,
+                       uint64_t size) MUST_USE;
 
 /* The encoded form of strings, shared with the writer: each ends in NUL, one behind the other. */
 uint64_t dlc_strings_size(const struct view *view);

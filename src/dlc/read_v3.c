@@ -135,9 +135,11 @@ static bool read_encoding(struct group g, struct encoding *out)
     return true;
 }
 
-/* The encoding of output `index` (tensors of model.params: 0). DataEncoding {"0": {DataEncodingElement {"0": {delta, …}, …}, axis}}
- * with one element, or one per channel along axis; FxpData of older files {"0": {delta, …}} or {delta, …}. */
-static const struct quant *read_quant(struct arena *arena, struct group args, const char *index, const struct shape *shape)
+/* The encoding of output `index` (tensors of model.params: 0). DataEncoding {"0": {DataEncodingElement {"0": {delta,
+ * …}, …}, axis}} with one element, or one per channel along axis; FxpData of older files {"0": {delta, …}} or {delta,
+ * …}. */
+static const struct quant *read_quant(struct arena *arena, struct group args, const char *index,
+                                      const struct shape *shape)
 {
     struct group coded = enter(enter(args, "DataEncoding"), index), list = enter(coded, "DataEncodingElement");
     struct group old = enter(args, "FxpData");
@@ -194,7 +196,10 @@ static odlc_status read_param(const struct dlc_reading *r, struct fb_table t, st
     out->quant = read_quant(r->arena, (struct group){args, arg_list.count}, "0", &out->shape);
     bool floats = fb_u8(data, DATA3_TYPE) == ARG_IS_FLOATS;
     struct fb_vector bytes = fb_vector(data, floats ? DATA3_FLOATS : DATA3_BYTES);
-    set_dtype(out, floats ? DT_FLOAT32 : out->quant ? quantized_dtype(out->quant) : DT_UINT8,
+    set_dtype(out,
+              floats       ? DT_FLOAT32
+              : out->quant ? quantized_dtype(out->quant)
+                           : DT_UINT8,
               out->quant || floats ? DT_FLOAT32 : DT_UINT8);
     return dlc_attach(r, out, bytes.data ? bytes.data + bytes.pos : r->params.data,
                       (uint64_t)bytes.count * (floats ? 4 : 1));
@@ -243,7 +248,8 @@ static odlc_status read_layer_params(const struct dlc_reading *r, const struct l
 static odlc_status read_layer(const struct dlc_reading *r, struct fb_table t, const struct layer_params *params,
                               struct dlc_op *op)
 {
-    struct fb_vector in = fb_vector(t, LAYER_INPUTS), out = fb_vector(t, LAYER_OUTPUTS), args = fb_vector(t, LAYER_ARGS);
+    struct fb_vector in = fb_vector(t, LAYER_INPUTS), out = fb_vector(t, LAYER_OUTPUTS),
+                     args = fb_vector(t, LAYER_ARGS);
     op->id = fb_u32(t, LAYER_ID);
     op->name = dlc_text(fb_string(t, LAYER_NAME));
     op->type = dlc_text(fb_string(t, LAYER_TYPE));
@@ -258,7 +264,8 @@ static odlc_status read_layer(const struct dlc_reading *r, struct fb_table t, co
 }
 
 /* OutputDims {"0": uints, "1": …} */
-static odlc_status output_shape(const struct dlc_reading *r, const struct dlc_op *op, const char *index, struct shape *out)
+static odlc_status output_shape(const struct dlc_reading *r, const struct dlc_op *op, const char *index,
+                                struct shape *out)
 {
     struct group args = {op->attrs, op->n_attrs};
     const struct dlc_attr *dims = find_arg(enter(args, "OutputDims"), index);
@@ -274,7 +281,8 @@ static odlc_status output_shape(const struct dlc_reading *r, const struct dlc_op
     return shape_too_large(out) ? dlc_invalid(r, op->name, "output %s has impossible dimensions", index) : ODLC_OK;
 }
 
-static odlc_status make_tensor(const struct dlc_reading *r, const struct dlc_op *op, uint32_t output, struct dlc_tensor *t)
+static odlc_status make_tensor(const struct dlc_reading *r, const struct dlc_op *op, uint32_t output,
+                               struct dlc_tensor *t)
 {
     const char *index = arena_printf(r->arena, "%u", output);
     t->name = op->outputs[output];

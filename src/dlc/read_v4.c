@@ -1,4 +1,5 @@
-/* Version 4 containers: model (NETD) and params (NR64, or NETP with inline bytes or positions in model.params.bin) to records. */
+/* Version 4 containers: model (NETD) and params (NR64, or NETP with inline bytes or positions in model.params.bin) to
+ * records. */
 #include "dlc/read.h"
 
 #include <string.h>
@@ -37,7 +38,8 @@ static odlc_status read_axis_quant(const struct dlc_reading *r, const struct dlc
     return ODLC_OK;
 }
 
-/* Encodings other than scale and offset, alone or per axis, stay unread: their code is kept for whoever needs the values. */
+/* Encodings other than scale and offset, alone or per axis, stay unread: their code is kept for whoever needs the
+ * values. */
 static odlc_status read_quant(const struct dlc_reading *r, struct fb_table t, struct dlc_tensor *tensor)
 {
     tensor->encoding = t.data ? fb_u32(t, QUANT_ENCODING) : NO_ENCODING;
@@ -184,8 +186,8 @@ static odlc_status read_graph(const struct dlc_reading *r, struct fb_table t, st
 
 struct params {
     struct dlc_reading *r;
-    struct fb_vector buffers;      /* NR64 */
-    struct dlc_bytes bin;          /* model.params.bin; data NULL: there is none */
+    struct fb_vector buffers; /* NR64 */
+    struct dlc_bytes bin;     /* model.params.bin; data NULL: there is none */
 };
 
 static odlc_status buffer_bytes(const struct params *p, const char *name, uint64_t index, const uint8_t **bytes,

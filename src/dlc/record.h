@@ -1,6 +1,6 @@
-/* A container as records: what stands in the file, for v3 and v4 alike, before any meaning is given to it. dlc-info and the
- * conversion to IR read records; the v4 writer is given them. Strings and arrays live in the reader's arena; tensor data stay
- * views of the mapped file. */
+/* A container as records: what stands in the file, for v3 and v4 alike, before any meaning is given to it. dlc-info and
+ * the conversion to IR read records; the v4 writer is given them. Strings and arrays live in the reader's arena; tensor
+ * data stay views of the mapped file. */
 #ifndef DLC_RECORD_H
 #define DLC_RECORD_H
 
@@ -8,8 +8,9 @@
 
 struct dlc_entry { /* of the zip */
     const char *name;
-    uint64_t offset, size; /* of the data in the file; compressed entries: size once inflated, offset of the packed data */
-    uint64_t packed;       /* bytes in the file */
+    uint64_t offset,
+        size;        /* of the data in the file; compressed entries: size once inflated, offset of the packed data */
+    uint64_t packed; /* bytes in the file */
     uint32_t crc;
     bool compressed;
 };
@@ -29,22 +30,23 @@ struct dlc_tensor {
     uint32_t dtype_code, source_dtype_code; /* as stored */
     enum dtype dtype, source_dtype;         /* DT_NONE when the code is not known */
     bool is_quantizable;
-    uint32_t encoding;         /* quantization encoding code of v4: 0 and 1 are in quant, others only named; 0x7FFFFFFF none */
+    uint32_t encoding; /* quantization encoding code of v4: 0 and 1 are in quant, others only named; 0x7FFFFFFF none */
     const struct quant *quant; /* NULL: none */
     bool has_data;
-    struct view view;          /* has_data; v3: of the params entry */
+    struct view view; /* has_data; v3: of the params entry */
 };
 
 struct dlc_attr {
     const char *name;
     enum dlc_value_kind kind;
-    uint8_t usage;             /* 1 parameter, 2 supplemental; 0 in v3 */
-    uint32_t dtype_code;       /* v4 scalars */
-    enum dtype dtype;          /* of scalars, DT_NONE if not known */
+    uint8_t usage;       /* 1 parameter, 2 supplemental; 0 in v3 */
+    uint32_t dtype_code; /* v4 scalars */
+    enum dtype dtype;    /* of scalars, DT_NONE if not known */
     int64_t i;
     double f;
     const char *s;
-    struct dlc_tensor tensor;  /* DLC_TENSOR (v3: int, uint, float and byte lists as rank-1 tensors, string lists as DT_STRING) */
+    struct dlc_tensor
+        tensor; /* DLC_TENSOR (v3: int, uint, float and byte lists as rank-1 tensors, string lists as DT_STRING) */
     const struct dlc_attr *nested; /* DLC_NESTED */
     uint32_t n_nested;
 };
@@ -85,7 +87,8 @@ struct dlc_file {
  * Payload bytes are not touched (CRC of big entries is checked by dlc_verify). */
 odlc_status dlc_read(struct arena *arena, struct diags *diags, const char *path, struct dlc_file **out) MUST_USE;
 
-/* Checks entry CRCs (those of 0 in v4.1 files are skipped), that names resolve, that params match the model, that payloads lie inside. */
+/* Checks entry CRCs (those of 0 in v4.1 files are skipped), that names resolve, that params match the model, that
+ * payloads lie inside. */
 odlc_status dlc_verify(struct diags *diags, const struct dlc_file *dlc) MUST_USE;
 
 const char *dlc_metadata(const struct dlc_file *dlc, const char *key); /* NULL when absent */
@@ -95,18 +98,18 @@ const struct dlc_tensor *dlc_tensor_find(const struct dlc_graph *g, const char *
 /* ---- IR ↔ container ---- */
 
 struct dlc_write_options {
-    bool netp;                        /* inline NETP params instead of NR64 */
-    const char *converter_command;    /* metadata values; NULL: "N/A" */
+    bool netp;                     /* inline NETP params instead of NR64 */
+    const char *converter_command; /* metadata values; NULL: "N/A" */
     const char *converter_version, *model_copyright, *model_version, *quantizer_command;
 };
 
-/* Writes the graph as a v4.0 container, laid out like the vendor's release 2.18/2.20 files: streamed, atomic, deterministic. Then
- * reads it back and verifies it before the rename. */
+/* Writes the graph as a v4.0 container, laid out like the vendor's release 2.18/2.20 files: streamed, atomic,
+ * deterministic. Then reads it back and verifies it before the rename. */
 odlc_status dlc_write(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
                       const struct dlc_write_options *options) MUST_USE;
 
-/* Graph `index` of a v4 container as IR. Native ops get their rows; an op of a foreign package, or a native type without a row, gets a
- * run-time row without kernel (its attributes become its params). Shapes are the stored ones. */
+/* Graph `index` of a v4 container as IR. Native ops get their rows; an op of a foreign package, or a native type
+ * without a row, gets a run-time row without kernel (its attributes become its params). Shapes are the stored ones. */
 odlc_status dlc_to_ir(struct arena *arena, struct diags *diags, const struct dlc_file *dlc, uint32_t index,
                       struct graph **out) MUST_USE;
 

@@ -1,6 +1,9 @@
 #include "dlc/schema.h"
 
-#define TYPE(table) {table, COUNT_OF(table)}
+#define TYPE(table)            \
+    {                          \
+        table, COUNT_OF(table) \
+    }
 
 /* ---- version 4 ---- */
 
@@ -25,15 +28,9 @@ static const struct fb_field quant_fields[] = {
 static const struct fb_type quant = TYPE(quant_fields);
 
 static const struct fb_field tensor_fields[] = {
-    [TENSOR_ID] = {FB_32, NULL},
-    [TENSOR_NAME] = {FB_STRING, NULL},
-    [TENSOR_KIND] = {FB_32, NULL},
-    [TENSOR_DIMS] = {FB_WORDS, NULL},
-    [TENSOR_AXIS_FORMAT] = {FB_32, NULL},
-    [TENSOR_QUANT] = {FB_TABLE, &quant},
-    [TENSOR_DTYPE] = {FB_32, NULL},
-    [TENSOR_SOURCE_DTYPE] = {FB_32, NULL},
-    [TENSOR_QUANTIZABLE] = {FB_8, NULL},
+    [TENSOR_ID] = {FB_32, NULL},      [TENSOR_NAME] = {FB_STRING, NULL},     [TENSOR_KIND] = {FB_32, NULL},
+    [TENSOR_DIMS] = {FB_WORDS, NULL}, [TENSOR_AXIS_FORMAT] = {FB_32, NULL},  [TENSOR_QUANT] = {FB_TABLE, &quant},
+    [TENSOR_DTYPE] = {FB_32, NULL},   [TENSOR_SOURCE_DTYPE] = {FB_32, NULL}, [TENSOR_QUANTIZABLE] = {FB_8, NULL},
 };
 static const struct fb_type tensor = TYPE(tensor_fields);
 
@@ -52,7 +49,7 @@ static const struct fb_field attr_fields[] = {
 static const struct fb_type attr = TYPE(attr_fields);
 
 static const struct fb_field op_fields[] = {
-    [OP_NAME] = {FB_STRING, NULL},     [OP_TYPE] = {FB_STRING, NULL},       [OP_INPUTS] = {FB_STRINGS, NULL},
+    [OP_NAME] = {FB_STRING, NULL},     [OP_TYPE] = {FB_STRING, NULL},        [OP_INPUTS] = {FB_STRINGS, NULL},
     [OP_OUTPUTS] = {FB_STRINGS, NULL}, [OP_ATTRIBUTES] = {FB_TABLES, &attr},
 };
 static const struct fb_type op = TYPE(op_fields);
@@ -109,10 +106,10 @@ const struct fb_type v4_buffers = TYPE(buffers_fields);
 
 static const struct fb_type arg;
 static const struct fb_field arg_fields[] = {
-    [ARG_NAME] = {FB_STRING, NULL},     [ARG_TYPE] = {FB_8, NULL},      [ARG_BOOL] = {FB_8, NULL},
-    [ARG_INT] = {FB_32, NULL},          [ARG_UINT] = {FB_32, NULL},     [ARG_FLOAT] = {FB_32, NULL},
-    [ARG_STRING] = {FB_STRING, NULL},   [ARG_BYTES] = {FB_BYTES, NULL}, [ARG_INTS] = {FB_WORDS, NULL},
-    [ARG_UINTS] = {FB_WORDS, NULL},     [ARG_FLOATS] = {FB_WORDS, NULL}, [ARG_STRINGS] = {FB_STRINGS, NULL},
+    [ARG_NAME] = {FB_STRING, NULL},   [ARG_TYPE] = {FB_8, NULL},       [ARG_BOOL] = {FB_8, NULL},
+    [ARG_INT] = {FB_32, NULL},        [ARG_UINT] = {FB_32, NULL},      [ARG_FLOAT] = {FB_32, NULL},
+    [ARG_STRING] = {FB_STRING, NULL}, [ARG_BYTES] = {FB_BYTES, NULL},  [ARG_INTS] = {FB_WORDS, NULL},
+    [ARG_UINTS] = {FB_WORDS, NULL},   [ARG_FLOATS] = {FB_WORDS, NULL}, [ARG_STRINGS] = {FB_STRINGS, NULL},
     [ARG_NESTED] = {FB_TABLES, &arg},
 };
 static const struct fb_type arg = TYPE(arg_fields);

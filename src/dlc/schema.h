@@ -1,19 +1,20 @@
-/* The container's flatbuffers: slot numbers, and descriptions for fb_verify. The same layouts in FlatBuffers' own language, with what
- * each field means, are in proto/dlc.fbs. */
+/* The container's flatbuffers: slot numbers, and descriptions for fb_verify. The same layouts in FlatBuffers' own
+ * language, with what each field means, are in proto/dlc.fbs. */
 #ifndef DLC_SCHEMA_H
 #define DLC_SCHEMA_H
 
 #include "dlc/flatbuf.h"
 
-/* Every stream of the zip: u16 magic, u16 major, u16 minor, u16 patch; then the flatbuffer, whose bytes 4 … 7 identify it. */
+/* Every stream of the zip: u16 magic, u16 major, u16 minor, u16 patch; then the flatbuffer, whose bytes 4 … 7 identify
+ * it. */
 #define STREAM_MAGIC 0x0AD5
 #define STREAM_HEADER 8
 #define ID_MODEL "NETD"
 #define ID_PARAMS "NETP"
 #define ID_BUFFERS "NR64"
 
-#define NO_ENCODING 0x7FFFFFFFu   /* quantization encoding: none. 0 is scale and offset, so it must be said */
-#define STRING_DTYPE 0x7FFFFFFFu  /* dtype of string scalars up to release 2.20; later 0x0608 */
+#define NO_ENCODING 0x7FFFFFFFu  /* quantization encoding: none. 0 is scale and offset, so it must be said */
+#define STRING_DTYPE 0x7FFFFFFFu /* dtype of string scalars up to release 2.20; later 0x0608 */
 #define NATIVE_PACKAGE "qti.aisw"
 #define PACKAGE_ATTRIBUTE "packageName"
 

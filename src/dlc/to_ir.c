@@ -60,8 +60,9 @@ static odlc_status add_tensor(struct to_ir *c, const struct dlc_tensor *t, tenso
     return ODLC_OK;
 }
 
+/* The first `needed` operands must be there; rules and kernels count on them. */
 static odlc_status find_operands(const struct to_ir *c, const char *op, const char *const *names, uint32_t count,
-                                 tensor_id **out)
+                                 uint32_t needed, tensor_id **out)
 {
     tensor_id *ids = arena_array(c->arena, tensor_id, count);
     for (uint32_t i = 0; i < count; i++) {
@@ -69,6 +70,8 @@ static odlc_status find_operands(const struct to_ir *c, const char *op, const ch
         if (*names[i] && index == MAP_NONE)
             return refuse(c, ODLC_ERR_INVALID, op, NULL, "the op uses the unknown tensor %s", names[i]);
         ids[i] = index == MAP_NONE ? NO_TENSOR : c->ids[index];
+        if (ids[i] == NO_TENSOR && i < needed)
+            return refuse(c, ODLC_ERR_INVALID, op, NULL, "operand %u of the op is missing", i);
     }
     *out = ids;
     return ODLC_OK;
@@ -140,7 +143,8 @@ static odlc_status native_param(const struct to_ir *c, const struct dlc_op *op, 
     return ODLC_OK;
 }
 
-/* A param that the row does not know may change what the op does, so it is not passed over in silence. Supplemental ones are remarks. */
+/* A param that the row does not know may change what the op does, so it is not passed over in silence. Supplemental
+ * ones are remarks. */
 static void warn_unknown(struct to_ir *c, const struct dlc_op *op, const struct op *row)
 {
     for (uint32_t i = 0; i < op->n_attrs; i++) {
@@ -232,6 +236,12 @@ static odlc_status check_arity(const struct to_ir *c, const struct dlc_op *op, c
     return ODLC_OK;
 }
 
+/* Operands of a list (as Concat has) are all needed, where the row has one at least. */
+static uint32_t needed_operands(uint8_t min, uint8_t max)
+{
+    return min && max == VARIADIC ? UINT32_MAX : min;
+}
+
 /* ---- nodes ---- */
 
 static odlc_status check_outputs(const struct to_ir *c, const struct dlc_op *op, const tensor_id *ids)
@@ -255,11 +265,12 @@ static odlc_status add_node(struct to_ir *c, const struct dlc_op *op)
     const struct op *row = native ? native : foreign_row(c, op, own ? NULL : package);
     tensor_id *in, *out;
     TRY(check_arity(c, op, row));
-    TRY(find_operands(c, op->name, op->inputs, op->n_inputs, &in));
-    TRY(find_operands(c, op->name, op->outputs, op->n_outputs, &out));
+    TRY(find_operands(c, op->name, op->inputs, op->n_inputs, needed_operands(row->min_inputs, row->max_inputs), &in));
+    TRY(find_operands(c, op->name, op->outputs, op->n_outputs, needed_operands(row->min_outputs, row->max_outputs),
+                      &out));
     TRY(check_outputs(c, op, out));
-    node_id id = graph_add_node(c->g, row, row->n_params, *op->name ? op->name : op->type, in, op->n_inputs, out,
-                                op->n_outputs);
+    node_id id =
+        graph_add_node(c->g, row, row->n_params, *op->name ? op->name : op->type, in, op->n_inputs, out, op->n_outputs);
     return native ? native_params(c, op, graph_node(c->g, id)) : foreign_params(c, op, graph_node(c->g, id));
 }
 
@@ -347,7 +358,8 @@ odlc_status dlc_to_ir(struct arena *arena, struct diags *diags, const struct dlc
         return refuse(&c, ODLC_ERR_UNSUPPORTED, NULL, NULL, "version %u containers can be shown, but not executed",
                       dlc->major);
     if (index >= dlc->n_graphs)
-        return refuse(&c, ODLC_ERR_USAGE, NULL, NULL, "there is no graph %u, the container has %u", index, dlc->n_graphs);
+        return refuse(&c, ODLC_ERR_USAGE, NULL, NULL, "there is no graph %u, the container has %u", index,
+                      dlc->n_graphs);
     c.from = &dlc->graphs[index];
     c.g = graph_create(arena, c.from->name);
     c.ids = arena_array(arena, tensor_id, c.from->n_tensors);

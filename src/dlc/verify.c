@@ -1,4 +1,5 @@
-/* What can only be said of a container as a whole: bytes match their CRCs, names lead somewhere, nothing lacks its data. */
+/* What can only be said of a container as a whole: bytes match their CRCs, names lead somewhere, nothing lacks its
+ * data. */
 #include "dlc/read.h"
 
 #include <string.h>

@@ -55,7 +55,8 @@ static odlc_status write_model(const struct dlc_writing *w, struct zip_writer *z
     return zip_end(zip);
 }
 
-static odlc_status write_params(const struct dlc_writing *w, struct zip_writer *zip, const struct dlc_graph *g, bool netp)
+static odlc_status write_params(const struct dlc_writing *w, struct zip_writer *zip, const struct dlc_graph *g,
+                                bool netp)
 {
     struct dlc_params params;
     TRY(dlc_build_params(w, g, netp, &params));

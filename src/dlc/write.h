@@ -35,6 +35,7 @@ struct dlc_params {
 /* netp: inline NETP instead of NR64. */
 odlc_status dlc_build_params(const struct dlc_writing *w, const struct dlc_graph *g, bool netp,
                              struct dlc_params *out) MUST_USE;
-odlc_status dlc_stream_params(const struct dlc_writing *w, const struct dlc_params *params, struct zip_writer *zip) MUST_USE;
+odlc_status dlc_stream_params(const struct dlc_writing *w, const struct dlc_params *params,
+                              struct zip_writer *zip) MUST_USE;
 
 #endif

@@ -1,5 +1,5 @@
-/* Records → the entry `model.params`. The small head is built in memory; the layout behind it is computed from the payloads' sizes,
- * so that each can be streamed once, from the model into the file. */
+/* Records → the entry `model.params`. The small head is built in memory; the layout behind it is computed from the
+ * payloads' sizes, so that each can be streamed once, from the model into the file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +12,9 @@ enum { PAYLOAD_ALIGNMENT = 64 }; /* of each payload in the entry, and of the ent
 struct building {
     const struct dlc_writing *w;
     struct dlc_params *params;
-    struct fb_build *netp;       /* where the list of tensors goes: the head itself, or the buffer inside NR64 */
+    struct fb_build *netp; /* where the list of tensors goes: the head itself, or the buffer inside NR64 */
     bool inline_bytes;
-    VEC(uint32_t) references;    /* by payload: the offset in the head that has to lead to it */
+    VEC(uint32_t) references; /* by payload: the offset in the head that has to lead to it */
 };
 
 static uint64_t payload_size(const struct dlc_tensor *t)
@@ -127,8 +127,9 @@ odlc_status dlc_build_params(const struct dlc_writing *w, const struct dlc_graph
     if (fb_fits(b.netp) && fb_fits(&out->head) && lay_out(&b))
         return ODLC_OK;
     return diag_error(w->diags, ODLC_ERR_LIMIT,
-                      AT(.file = w->path, .hint = netp ? "leave --params_format at its default, NR64" : NULL), "dlc-write",
-                      "the weights do not fit the %s format, which ends at 2 GiB", netp ? ID_PARAMS : ID_BUFFERS);
+                      AT(.file = w->path, .hint = netp ? "leave --params_format at its default, NR64" : NULL),
+                      "dlc-write", "the weights do not fit the %s format, which ends at 2 GiB",
+                      netp ? ID_PARAMS : ID_BUFFERS);
 }
 
 /* ---- streaming ---- */
@@ -148,7 +149,8 @@ static odlc_status stream_strings(const struct view *view, struct zip_writer *zi
     return ODLC_OK;
 }
 
-static odlc_status stream_payload(const struct dlc_writing *w, const struct dlc_payload *payload, struct zip_writer *zip)
+static odlc_status stream_payload(const struct dlc_writing *w, const struct dlc_payload *payload,
+                                  struct zip_writer *zip)
 {
     const struct dlc_tensor *t = payload->tensor;
     if (t->dtype == DT_STRING)

@@ -180,14 +180,11 @@ static odlc_status crc_error(struct diags *diags, const struct file *file, const
                       "dlc-crc", "the bytes of entry %s do not match their CRC", entry->name);
 }
 
-/* One inflate call with all of the input and room for the promised size. The sizes fit zlib's 32 bits by MAX_INFLATED and
- * because packed data that is longer than what it holds is refused. */
+/* One inflate call with all of the input and room for the promised size. The sizes fit zlib's 32 bits by MAX_INFLATED
+ * and because packed data that is longer than what it holds is refused. */
 static bool inflate_all(const uint8_t *packed, uint64_t packed_size, uint8_t *out, uint64_t size)
 {
-    z_stream stream = {.next_in = packed,
-                       .avail_in = (uInt)packed_size,
-                       .next_out = out,
-                       .avail_out = (uInt)size};
+    z_stream stream = {.next_in = packed, .avail_in = (uInt)packed_size, .next_out = out, .avail_out = (uInt)size};
     if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
         return false;
     int result = inflate(&stream, Z_FINISH);
@@ -228,8 +225,8 @@ odlc_status zip_check(struct diags *diags, const struct file *file, const struct
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return diag_error(diags, ODLC_ERR_IO, AT(.file = file->path), "io", "cannot read entry %s: %s",
-                              entry->name, n < 0 ? strerror(errno) : "the file has become shorter");
+            return diag_error(diags, ODLC_ERR_IO, AT(.file = file->path), "io", "cannot read entry %s: %s", entry->name,
+                              n < 0 ? strerror(errno) : "the file has become shorter");
         crc = crc32_z(crc, buffer, (size_t)n);
         done += (uint64_t)n;
     }

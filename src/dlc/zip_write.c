@@ -6,12 +6,12 @@
 #include "base/reader.h"
 
 enum {
-    VERSION = 45,         /* ZIP64 */
-    DATE = 1 << 5 | 1,    /* 1 January 1980, 0:00: the same input must give the same bytes */
+    VERSION = 45,      /* ZIP64 */
+    DATE = 1 << 5 | 1, /* 1 January 1980, 0:00: the same input must give the same bytes */
     EXTRA_ZIP64 = 1,
     EXTRA_ALIGN = 0xD935, /* in use elsewhere for padding: u16 alignment, then zeros */
     LOCAL_SIZE = 30,
-    MAX_RECORD = 512      /* of the records built here: fixed parts, a name of this program's own and short extras */
+    MAX_RECORD = 512 /* of the records built here: fixed parts, a name of this program's own and short extras */
 };
 
 /* A small record under construction. */

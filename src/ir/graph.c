@@ -52,9 +52,12 @@ const char *graph_free_tensor_name(struct graph *g, const char *base)
 tensor_id graph_add_tensor(struct graph *g, const char *name, enum tensor_kind kind, const struct type *type)
 {
     tensor_id id = (tensor_id)g->tensors.count;
-    name = free_name(&g->tensor_names, g->arena, name && *name ? name : "tensor");
-    map_put(&g->tensor_names, name, id);
-    vec_push(g->arena, &g->tensors, (struct tensor){.name = name, .kind = kind, .type = *type, .producer = NO_NODE});
+    const char *wanted = name && *name ? name : "tensor";
+    struct tensor t = {.kind = kind, .type = *type, .producer = NO_NODE};
+    t.name = free_name(&g->tensor_names, g->arena, wanted);
+    t.wanted = t.name == wanted ? NULL : wanted;
+    map_put(&g->tensor_names, t.name, id);
+    vec_push(g->arena, &g->tensors, t);
     return id;
 }
 
@@ -83,7 +86,10 @@ node_id graph_add_node(struct graph *g, const struct op *op, uint32_t n_params, 
 {
     node_id id = (node_id)g->nodes.count;
     struct node n = {.op = op, .n_inputs = n_inputs, .n_outputs = n_outputs};
-    n.name = free_name(&g->node_names, g->arena, name && *name ? name : "node");
+    n.name = name && *name ? name : "node";
+    node_id holder = map_get(&g->node_names, n.name);
+    if (holder != MAP_NONE && graph_node(g, holder)->op)
+        n.name = free_name(&g->node_names, g->arena, n.name);
     map_put(&g->node_names, n.name, id);
     n.inputs = arena_memdup(g->arena, inputs, n_inputs * sizeof *inputs);
     n.outputs = arena_memdup(g->arena, outputs, n_outputs * sizeof *outputs);

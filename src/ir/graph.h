@@ -50,7 +50,8 @@ struct type {
 };
 
 struct tensor {
-    const char *name; /* unique in the graph, never empty */
+    const char *name;   /* unique in the graph, never empty */
+    const char *wanted; /* the name that was asked for, where another tensor had it; else NULL */
     enum tensor_kind kind;
     struct type type;
     enum dtype source_dtype; /* the model's dtype where a pass narrowed it, else DT_NONE */
@@ -128,7 +129,7 @@ void graph_rename_tensor(struct graph *g, tensor_id id, const char *name);
 const char *graph_free_tensor_name(struct graph *g, const char *base);
 
 /* Adds a node (not yet in graph->order) with copies of the id arrays, room for n_params unset params, and sets the
- * outputs' producer. The name is made unique as for tensors. */
+ * outputs' producer. The name is made unique as for tensors; that of a removed node is free again. */
 node_id graph_add_node(struct graph *g, const struct op *op, uint32_t n_params, const char *name,
                        const tensor_id *inputs, uint32_t n_inputs, const tensor_id *outputs, uint32_t n_outputs);
 /* Takes the node out (op = NULL); outputs lose their producer. graph_compact drops it from order. */

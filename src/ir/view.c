@@ -5,7 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TILE = 128 * 1024 }; /* elements worked on at a time */
+enum {
+    TILE = 128 * 1024,                  /* elements worked on at a time */
+    REORDER_LIMIT = 16 * 1024 * 1024, /* bytes; a permuted view up to this size is reordered as a whole */
+    LINE = 64                           /* bytes of a cache line */
+};
 
 struct view view_of(const void *bytes, enum dtype dtype, const struct shape *shape)
 {
@@ -67,6 +71,7 @@ struct gather {
     struct shape shape;          /* of the result */
     int64_t strides[MAX_RANK];   /* of the result's axes in the source, in elements */
     bool in_order;               /* source order is result order */
+    const uint8_t *reordered;    /* the whole source in result order, when it was worth it */
     uint32_t size;               /* of a source element */
 };
 
@@ -121,6 +126,75 @@ static void gather_permuted(const struct gather *g, uint64_t from, uint64_t coun
     }
 }
 
+/* Copies `lanes` elements that are `step` bytes apart into a row. */
+static inline void gather_lanes(uint8_t *out, const uint8_t *source, uint32_t lanes, int64_t step, uint32_t size)
+{
+    for (uint32_t k = 0; k < lanes; k++)
+        memcpy(out + k * size, source + k * step, size);
+}
+
+/* Axes other than the result's last, by descending stride in the source: walked in this order, the source is read forwards. */
+static uint32_t outer_axes(const struct gather *g, uint32_t axes[MAX_RANK])
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i + 1 < g->shape.rank; i++) {
+        uint32_t k = count++;
+        for (; k > 0 && g->strides[axes[k - 1]] < g->strides[i]; k--)
+            axes[k] = axes[k - 1];
+        axes[k] = i;
+    }
+    return count;
+}
+
+/* The whole permuted view. Reading along the result's last axis would touch a cache line for each element, over and over; so as many
+ * elements of that axis as fill a line are taken together, and the source is walked forwards for each such group. */
+static inline void reorder_lines(const struct gather *g, uint8_t *out, uint32_t size)
+{
+    uint32_t axes[MAX_RANK], n_axes = outer_axes(g, axes), last = g->shape.rank - 1, lanes = LINE / size;
+    int64_t result_strides[MAX_RANK], step = g->strides[last] * size;
+    uint64_t rows = shape_count_range(&g->shape, 0, last);
+    shape_strides(&g->shape, result_strides);
+    for (int64_t from = 0; from < g->shape.dims[last]; from += lanes) {
+        uint32_t n = (uint32_t)min_i64(lanes, g->shape.dims[last] - from);
+        int64_t at[MAX_RANK] = {0}, to = from, source = from * g->strides[last];
+        for (uint64_t row = 0; row < rows; row++) {
+            if (n == lanes)
+                gather_lanes(out + to * size, g->view->bytes + source * size, LINE / size, step, size);
+            else
+                gather_lanes(out + to * size, g->view->bytes + source * size, n, step, size);
+            for (uint32_t k = n_axes; k-- > 0;) {
+                uint32_t axis = axes[k];
+                to += result_strides[axis];
+                source += g->strides[axis];
+                if (++at[axis] < g->shape.dims[axis])
+                    break;
+                to -= at[axis] * result_strides[axis];
+                source -= at[axis] * g->strides[axis];
+                at[axis] = 0;
+            }
+        }
+    }
+}
+
+/* One specialization per element size, so that the copies above become single moves. */
+static void reorder(const struct gather *g, uint8_t *out)
+{
+    switch (g->size) {
+    case 1:
+        reorder_lines(g, out, 1);
+        break;
+    case 2:
+        reorder_lines(g, out, 2);
+        break;
+    case 4:
+        reorder_lines(g, out, 4);
+        break;
+    default:
+        reorder_lines(g, out, 8);
+        break;
+    }
+}
+
 /* pread, not the mapping: the pages then never count as resident (performance-facts.md). */
 static odlc_status read_range(const struct view *view, uint64_t offset, uint64_t size, uint8_t *out)
 {
@@ -150,6 +224,10 @@ static odlc_status gather(const struct gather *g, uint64_t from, uint64_t count,
         gather_run(out, g->view->bytes, count, 0, g->size);
         return ODLC_OK;
     }
+    if (g->reordered) {
+        memcpy(out, g->reordered + from * g->size, count * g->size);
+        return ODLC_OK;
+    }
     if (g->in_order)
         return read_range(g->view, from * g->size, count * g->size, out);
     gather_permuted(g, from, count, out);
@@ -175,6 +253,11 @@ odlc_status view_stream(struct arena *scratch, const struct view *view, enum dty
     struct gather g = gather_start(view);
     uint64_t total = shape_count(&view->shape), tile = min_u64(TILE, total);
     struct arena_mark mark = arena_mark(scratch);
+    if (!g.in_order && !view->splat && total > LINE && total * g.size <= REORDER_LIMIT) {
+        uint8_t *reordered = arena_alloc(scratch, total * g.size);
+        reorder(&g, reordered);
+        g.reordered = reordered;
+    }
     uint8_t *raw = arena_calloc(scratch, tile, g.size);
     uint8_t *cast = view->dtype == as && !view->scale ? raw : arena_calloc(scratch, tile, dtype_size(as));
     double *scaled = view->scale ? arena_array(scratch, double, tile) : NULL;
@@ -246,6 +329,11 @@ static bool int_fits(const void *element, enum dtype from, enum dtype as)
     uint8_t there[8], back[8];
     convert_elements(there, as, element, from, 1);
     convert_elements(back, from, there, as, 1);
+    double real = 0;
+    if (dtype_is_float(as)) /* a float of 2^63 would come back as INT64_MAX, saturated */
+        convert_elements(&real, DT_FLOAT64, there, as, 1);
+    if (real >= (from == DT_UINT64 ? 0x1p64 : 0x1p63))
+        return false;
     return memcmp(element, back, dtype_size(from)) == 0;
 }
 

@@ -69,6 +69,25 @@ void buffer_narrow(const struct buffer *wide, struct buffer *b, struct arena *sc
     convert_elements(b->data, b->dtype, q, DT_FLOAT64, count);
 }
 
+static bool is_other_real(const struct buffer *b)
+{
+    return b->dtype != DT_FLOAT32 && (dtype_is_float(b->dtype) || dtype_is_fixed(b->dtype));
+}
+
+/* The one way in which all buffers of the node are handed over. */
+static enum compute compute_of(const struct node *n, const struct buffer *in, const struct buffer *out)
+{
+    if (n->op->compute != COMPUTE_EITHER)
+        return n->op->compute;
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        if (is_other_real(&in[i]))
+            return COMPUTE_WIDE;
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        if (is_other_real(&out[i]))
+            return COMPUTE_WIDE;
+    return COMPUTE_FLOAT;
+}
+
 odlc_status eval_node(const struct node *n, const struct buffer *in, struct buffer *out, struct arena *scratch,
                       struct diags *diags)
 {
@@ -77,14 +96,15 @@ odlc_status eval_node(const struct node *n, const struct buffer *in, struct buff
         return diag_error(diags, ODLC_ERR_UNSUPPORTED, AT(.node = n->name), "no-kernel",
                           "there is no implementation of %s%s%s", op->package ? op->package : "", op->package ? "::" : "",
                           op->name);
+    enum compute compute = compute_of(n, in, out);
     struct arena_mark mark = arena_mark(scratch);
     struct buffer *wide_in = arena_array(scratch, struct buffer, n->n_inputs);
     struct buffer *wide_out = arena_array(scratch, struct buffer, n->n_outputs);
     for (uint32_t i = 0; i < n->n_inputs; i++)
-        wide_in[i] = buffer_widen(&in[i], wide_dtype(in[i].dtype, op->compute), scratch);
+        wide_in[i] = buffer_widen(&in[i], wide_dtype(in[i].dtype, compute), scratch);
     for (uint32_t i = 0; i < n->n_outputs; i++) {
         wide_out[i] = out[i];
-        wide_out[i].dtype = wide_dtype(out[i].dtype, op->compute);
+        wide_out[i].dtype = wide_dtype(out[i].dtype, compute);
         if (out[i].data && wide_out[i].dtype != out[i].dtype)
             wide_out[i].data = arena_calloc(scratch, shape_count(&out[i].shape), dtype_size(wide_out[i].dtype));
     }

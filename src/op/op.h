@@ -58,6 +58,8 @@ enum compute {
                       DT_FLOAT64 or DT_INT64); outputs likewise, by the class of their dtype in the graph */
     COMPUTE_FLOAT, /* as wide, but float elements as float (DT_FLOAT32): for kernels with large operands. They accumulate
                       in double. */
+    COMPUTE_EITHER, /* as float where all the node's float elements are float32 (nothing is converted then), else as wide:
+                       for kernels that have the loops for both */
     COMPUTE_BYTES  /* elements as they are: for kernels that only move them */
 };
 

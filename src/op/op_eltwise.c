@@ -83,71 +83,94 @@ static double float_modulo(double a, double b)
     X(Or, 15, (a || b)) \
     X(Xor, 19, !a != !b)
 
-#define DEFINE_ARITHMETIC(name, code, float_expr, int_expr)        \
-    SPAN_BINARY(name##_floats, double, double, double, float_expr) \
-    SPAN_BINARY(name##_ints, int64_t, int64_t, int64_t, int_expr)  \
-    static odlc_status run_##name(const struct kernel *k)          \
-    {                                                              \
-        return walk_by_class(k, name##_floats, name##_ints);       \
+#define DEFINE_ARITHMETIC(name, code, float_expr, int_expr)                                      \
+    SPAN_BINARY(name##_floats, float, float, float, float_expr)                                  \
+    SPAN_BINARY(name##_doubles, double, double, double, float_expr)                              \
+    SPAN_BINARY(name##_ints, int64_t, int64_t, int64_t, int_expr)                                \
+    static odlc_status run_##name(const struct kernel *k)                                        \
+    {                                                                                            \
+        return walk_by_class(k, &(struct span_set){name##_floats, name##_doubles, name##_ints}); \
     }
 
-#define DEFINE_COMPARISON(name, code, expr)                   \
-    SPAN_BINARY(name##_floats, int64_t, double, double, expr) \
-    SPAN_BINARY(name##_ints, int64_t, int64_t, int64_t, expr) \
-    static odlc_status run_##name(const struct kernel *k)     \
-    {                                                         \
-        return walk_by_class(k, name##_floats, name##_ints);  \
+#define DEFINE_COMPARISON(name, code, expr)                                                      \
+    SPAN_BINARY(name##_floats, int64_t, float, float, expr)                                      \
+    SPAN_BINARY(name##_doubles, int64_t, double, double, expr)                                   \
+    SPAN_BINARY(name##_ints, int64_t, int64_t, int64_t, expr)                                    \
+    static odlc_status run_##name(const struct kernel *k)                                        \
+    {                                                                                            \
+        return walk_by_class(k, &(struct span_set){name##_floats, name##_doubles, name##_ints}); \
     }
 
-#define DEFINE_LOGICAL(name, code, expr)                       \
-    SPAN_BINARY(name##_bools, int64_t, int64_t, int64_t, expr) \
-    static odlc_status run_##name(const struct kernel *k)      \
-    {                                                          \
-        return walk_by_class(k, NULL, name##_bools);           \
+#define DEFINE_LOGICAL(name, code, expr)                                   \
+    SPAN_BINARY(name##_bools, int64_t, int64_t, int64_t, expr)             \
+    static odlc_status run_##name(const struct kernel *k)                  \
+    {                                                                      \
+        return walk_by_class(k, &(struct span_set){.ints = name##_bools}); \
     }
 
 ARITHMETIC(DEFINE_ARITHMETIC)
 COMPARISONS(DEFINE_COMPARISON)
 LOGICAL(DEFINE_LOGICAL)
 
-/* Base and exponent may be of different classes; the result is of the base's. */
-SPAN_BINARY(power_float_float, double, double, double, pow(a, b))
-SPAN_BINARY(power_float_int, double, double, int64_t, pow(a, (double)b))
-SPAN_BINARY(power_int_float, int64_t, int64_t, double, truncate_to_int(pow((double)a, b)))
+/* ---- Power: base and exponent may be of different classes; the result is of the base's ---- */
+
+static double power(double a, double b)
+{
+    return b == 2 ? a * a : pow(a, b); /* squares are what networks ask for most */
+}
+
+#define POWERS_OF(type, truncate)                                                       \
+    SPAN_BINARY(power_##type##_float, type, type, float, truncate(power((double)a, b))) \
+    SPAN_BINARY(power_##type##_double, type, type, double, truncate(power((double)a, b)))
+
+POWERS_OF(float, )
+POWERS_OF(double, )
+POWERS_OF(int64_t, truncate_to_int)
+SPAN_BINARY(power_float_int, float, float, int64_t, power(a, (double)b))
+SPAN_BINARY(power_double_int, double, double, int64_t, power(a, (double)b))
 SPAN_BINARY(power_int_int, int64_t, int64_t, int64_t, int_power(a, b))
 
 static odlc_status run_power(const struct kernel *k)
 {
-    bool float_exponent = k->in[1].dtype == DT_FLOAT64;
-    if (k->in[0].dtype == DT_FLOAT64)
-        return walk_inputs(k, float_exponent ? power_float_float : power_float_int);
-    return walk_inputs(k, float_exponent ? power_int_float : power_int_int);
+    const struct span_set float_base = {power_float_float, power_float_double, power_float_int};
+    const struct span_set double_base = {power_double_float, power_double_double, power_double_int};
+    const struct span_set int_base = {power_int64_t_float, power_int64_t_double, power_int_int};
+    enum dtype base = k->in[0].dtype;
+    const struct span_set *set = base == DT_FLOAT32 ? &float_base : base == DT_FLOAT64 ? &double_base : &int_base;
+    return walk_inputs(k, span_for(set, k->in[1].dtype));
 }
 
-SPAN_BINARY(prelu_floats, double, double, double, a < 0 ? a * b : a)
+/* ---- Prelu and Select ---- */
+
+SPAN_BINARY(prelu_floats, float, float, float, a < 0 ? a * b : a)
+SPAN_BINARY(prelu_doubles, double, double, double, a < 0 ? a * b : a)
 SPAN_BINARY(prelu_ints, int64_t, int64_t, int64_t, a < 0 ? wrap_multiply(a, b) : a)
 
 static odlc_status run_prelu(const struct kernel *k)
 {
-    return walk_by_class(k, prelu_floats, prelu_ints);
+    return walk_by_class(k, &(struct span_set){prelu_floats, prelu_doubles, prelu_ints});
 }
 
-/* Elements are only moved, so their class does not matter. */
-static void select_span(const struct span *s, const void *user)
-{
-    (void)user;
-    uint64_t *out = s->data[0];
-    const int64_t *condition = s->data[1];
-    const uint64_t *yes = s->data[2], *no = s->data[3];
-    for (int64_t i = 0; i < s->count; i++)
-        out[i] = condition[i * s->step[1]] ? yes[i * s->step[2]] : no[i * s->step[3]];
-}
+/* Elements are only moved: their size is all that matters. */
+#define SPAN_SELECT(name, type)                                                            \
+    static void name(const struct span *s, const void *user)                               \
+    {                                                                                      \
+        (void)user;                                                                        \
+        type *out = s->data[0];                                                            \
+        const int64_t *condition = s->data[1];                                             \
+        const type *yes = s->data[2], *no = s->data[3];                                    \
+        for (int64_t i = 0; i < s->count; i++)                                             \
+            out[i] = condition[i * s->step[1]] ? yes[i * s->step[2]] : no[i * s->step[3]]; \
+    }
+
+SPAN_SELECT(select_32_bits, uint32_t)
+SPAN_SELECT(select_64_bits, uint64_t)
 
 static odlc_status run_select(const struct kernel *k)
 {
     if (k->in[0].dtype != DT_INT64 || k->in[1].dtype != k->in[2].dtype)
         return ODLC_ERR_UNSUPPORTED;
-    return walk_inputs(k, select_span);
+    return walk_inputs(k, dtype_size(k->in[1].dtype) == 4 ? select_32_bits : select_64_bits);
 }
 
 /* ---- types ---- */
@@ -255,7 +278,7 @@ static odlc_status infer_prelu(const struct infer *c)
     {                                                                                                                \
         .name = op_name, .dlc_type = "Eltwise_Binary", .selector = "eltwise_type", .operation = code,                \
         .has_operation = true, .min_inputs = 2, .max_inputs = 2, .min_outputs = 1, .max_outputs = 1, .infer = types, \
-        .permute = permute_any, .compute = COMPUTE_WIDE, .kernel = run                                               \
+        .permute = permute_any, .compute = COMPUTE_EITHER, .kernel = run                                             \
     }
 
 #define ARITHMETIC_ROW(name, code, float_expr, int_expr) \
@@ -275,7 +298,7 @@ const struct op op_rows_eltwise[] = {
      .max_outputs = 1,
      .infer = infer_select,
      .permute = permute_any,
-     .compute = COMPUTE_WIDE,
+     .compute = COMPUTE_EITHER,
      .kernel = run_select},
     {.name = "Prelu",
      .dlc_type = "Prelu",
@@ -285,7 +308,7 @@ const struct op op_rows_eltwise[] = {
      .max_outputs = 1,
      .infer = infer_prelu,
      .permute = permute_any,
-     .compute = COMPUTE_WIDE,
+     .compute = COMPUTE_EITHER,
      .kernel = run_prelu},
 };
 const size_t op_rows_eltwise_count = COUNT_OF(op_rows_eltwise);

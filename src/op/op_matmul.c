@@ -186,7 +186,7 @@ static odlc_status kernel_matmul(const struct kernel *k)
     if (shape_count(&k->out[0].shape) != batches * size)
         return ODLC_ERR_INVALID;
     /* One right operand for all batches: their rows form one tall matrix. */
-    if (shape_count_range(&k->in[1].shape, 0, k->in[1].shape.rank - 2) == 1 && p.a_column == 1 && batches > 1) {
+    if (shape_count_range(&k->in[1].shape, 0, k->in[1].shape.rank - 2) == 1 && p.a_column == 1 && p.a_row == p.k) {
         p.m *= (int64_t)batches;
         batches = 1;
     }

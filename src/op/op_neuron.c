@@ -44,16 +44,16 @@ static double gelu(double x)
     X(Relu1, -1, bound_params, clamp(a, -1, 1))                                \
     X(Relu6, -1, bound_params, clamp(a, 0, 6))
 
-#define FLOAT_SPAN(name, expr)                               \
+#define SPAN_NEURON(name, type, expr)                        \
     static void name(const struct span *s, const void *user) \
     {                                                        \
         const struct neuron *p = user;                       \
         (void)p;                                             \
-        double *out = s->data[0];                            \
-        const double *in = s->data[1];                       \
+        type *out = s->data[0];                              \
+        const type *in = s->data[1];                         \
         for (int64_t i = 0; i < s->count; i++) {             \
-            double a = in[i];                                \
-            out[i] = (expr);                                 \
+            const double a = in[i];                          \
+            out[i] = (type)(expr);                           \
         }                                                    \
     }
 
@@ -63,18 +63,9 @@ static double open_bound(double bound)
     return fabs(bound) >= FLT_MAX ? copysign(INFINITY, bound) : bound;
 }
 
-/* The nearest integer inside the bound; one that no int64 reaches stands for none. */
-static int64_t int_bound(double bound)
+static odlc_status run_neuron(const struct kernel *k, const struct span_set *set)
 {
-    if (bound >= 0x1p63)
-        return INT64_MAX;
-    return bound > -0x1p63 ? (int64_t)bound : INT64_MIN;
-}
-
-/* ints NULL: the function is for real numbers only. */
-static odlc_status run_spans(const struct kernel *k, span_fn *floats, span_fn *ints)
-{
-    span_fn *fn = k->in[0].dtype == DT_FLOAT64 ? floats : ints;
+    span_fn *fn = span_for(set, k->in[0].dtype);
     if (!fn)
         return ODLC_ERR_UNSUPPORTED;
     const struct neuron p = {.alpha = node_float(k->node, "alpha", 1),
@@ -84,22 +75,32 @@ static odlc_status run_spans(const struct kernel *k, span_fn *floats, span_fn *i
                              .max = open_bound(node_float(k->node, "max_value", INFINITY))};
     struct walk w;
     walk_init(&w, &k->out[0].shape);
-    walk_broadcast(&w, k->out[0].data, &k->out[0].shape);
-    walk_broadcast(&w, k->in[0].data, &k->in[0].shape);
+    walk_broadcast(&w, &k->out[0]);
+    walk_broadcast(&w, &k->in[0]);
     walk_run(&w, fn, &p);
     return ODLC_OK;
 }
 
-#define DEFINE_NEURON(name, code, params, expr)           \
-    FLOAT_SPAN(name##_floats, expr)                       \
-    static odlc_status run_##name(const struct kernel *k) \
-    {                                                     \
-        return run_spans(k, name##_floats, NULL);         \
+#define DEFINE_NEURON(name, code, params, expr)                                        \
+    SPAN_NEURON(name##_floats, float, expr)                                            \
+    SPAN_NEURON(name##_doubles, double, expr)                                          \
+    static odlc_status run_##name(const struct kernel *k)                              \
+    {                                                                                  \
+        return run_neuron(k, &(struct span_set){name##_floats, name##_doubles, NULL}); \
     }
 
 NEURONS(DEFINE_NEURON)
 
-FLOAT_SPAN(relu_floats, clamp(a, p->min, p->max))
+SPAN_NEURON(relu_floats, float, clamp(a, p->min, p->max))
+SPAN_NEURON(relu_doubles, double, clamp(a, p->min, p->max))
+
+/* The nearest integer inside the bound; one that no int64 reaches stands for none. */
+static int64_t int_bound(double bound)
+{
+    if (bound >= 0x1p63)
+        return INT64_MAX;
+    return bound > -0x1p63 ? (int64_t)bound : INT64_MIN;
+}
 
 static void relu_ints(const struct span *s, const void *user)
 {
@@ -113,7 +114,7 @@ static void relu_ints(const struct span *s, const void *user)
 
 static odlc_status run_relu(const struct kernel *k)
 {
-    return run_spans(k, relu_floats, relu_ints);
+    return run_neuron(k, &(struct span_set){relu_floats, relu_doubles, relu_ints});
 }
 
 /* ---- rows ---- */
@@ -142,7 +143,7 @@ static const struct param_def softplus_params[] = {FLOAT_DEFAULT("beta", 1.0), F
         .name = op_name, .dlc_type = "Neuron", .selector = "neuron_type", .operation = code,                \
         .has_operation = (code) >= 0, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 1, \
         .params = param_list, .n_params = COUNT_OF(param_list), .infer = types, .permute = permute_any,     \
-        .compute = COMPUTE_WIDE, .kernel = run                                                              \
+        .compute = COMPUTE_EITHER, .kernel = run                                                            \
     }
 #define NEURON_ROW(name, code, params, expr) NEURON_ROW_OF(#name, code, params, infer_real, run_##name),
 

@@ -12,6 +12,8 @@
 
 /* ---- the common computation ---- */
 
+#define ALL_AXES (~0u)
+
 struct norm {
     struct shape space;   /* the input, its axes grouped as needed */
     uint32_t axes;        /* statistics are taken over these */
@@ -26,18 +28,19 @@ static void add_span(const struct span *s, const void *user)
 {
     (void)user;
     double *sum = s->data[0];
-    const double *x = s->data[1];
+    const float *x = s->data[1];
     for (int64_t i = 0; i < s->count; i++)
-        sum[i * s->step[0]] += x[i * s->step[1]];
+        sum[i * s->step[0]] += (double)x[i * s->step[1]];
 }
 
 static void add_squares_span(const struct span *s, const void *user)
 {
     (void)user;
     double *sum = s->data[0];
-    const double *x = s->data[1], *mean = s->data[2];
+    const float *x = s->data[1];
+    const double *mean = s->data[2];
     for (int64_t i = 0; i < s->count; i++) {
-        double d = x[i * s->step[1]] - mean[i * s->step[2]];
+        double d = (double)x[i * s->step[1]] - mean[i * s->step[2]];
         sum[i * s->step[0]] += d * d;
     }
 }
@@ -45,11 +48,12 @@ static void add_squares_span(const struct span *s, const void *user)
 static void apply_span(const struct span *s, const void *user)
 {
     (void)user;
-    double *out = s->data[0];
-    const double *x = s->data[1], *mean = s->data[2], *factor = s->data[3], *gamma = s->data[4], *beta = s->data[5];
+    float *out = s->data[0];
+    const float *x = s->data[1], *gamma = s->data[4], *beta = s->data[5];
+    const double *mean = s->data[2], *factor = s->data[3];
     for (int64_t i = 0; i < s->count; i++) {
-        double normal = (x[i * s->step[1]] - mean[i * s->step[2]]) * factor[i * s->step[3]];
-        out[i * s->step[0]] = normal * gamma[i * s->step[4]] + beta[i * s->step[5]];
+        double normal = ((double)x[i * s->step[1]] - mean[i * s->step[2]]) * factor[i * s->step[3]];
+        out[i] = (float)(normal * (double)gamma[i * s->step[4]] + (double)beta[i * s->step[5]]);
     }
 }
 
@@ -66,38 +70,53 @@ static void invert_deviations(const struct norm *n, double *sums, uint64_t group
     }
 }
 
-static odlc_status run_norm(const struct kernel *k, const struct norm *n)
+struct statistics {
+    uint64_t groups;
+    double per_group; /* elements */
+    double *mean, *factor;
+};
+
+static void take_statistics(const struct kernel *k, const struct norm *n, struct statistics *t)
 {
-    for (uint32_t i = 0; i < k->n_in; i++)
-        if (k->in[i].data && k->in[i].dtype != DT_FLOAT64)
-            return ODLC_ERR_UNSUPPORTED;
-    const uint32_t all = ~0u, outside = ~n->axes;
+    const struct buffer *x = &k->in[0];
     struct shape kept = reduced_shape(&n->space, n->axes, false);
-    uint64_t groups = shape_count(&kept), total = shape_count(&n->space);
-    double per_group = groups ? (double)(total / groups) : 0, one = 1, zero = 0;
-    double *mean = arena_array(k->scratch, double, groups), *factor = arena_array(k->scratch, double, groups);
+    t->groups = shape_count(&kept);
+    t->per_group = t->groups ? (double)(shape_count(&n->space) / t->groups) : 0;
+    t->mean = arena_array(k->scratch, double, t->groups);
+    t->factor = arena_array(k->scratch, double, t->groups);
     struct walk w;
     if (n->center) {
         walk_init(&w, &n->space);
-        walk_axes(&w, mean, outside);
-        walk_axes(&w, k->in[0].data, all);
+        walk_axes(&w, t->mean, DT_FLOAT64, ~n->axes);
+        walk_axes(&w, x->data, DT_FLOAT32, ALL_AXES);
         walk_run(&w, add_span, NULL);
-        for (uint64_t i = 0; i < groups; i++)
-            mean[i] /= per_group;
+        for (uint64_t i = 0; i < t->groups; i++)
+            t->mean[i] /= t->per_group;
     }
     walk_init(&w, &n->space);
-    walk_axes(&w, factor, outside);
-    walk_axes(&w, k->in[0].data, all);
-    walk_axes(&w, mean, outside);
+    walk_axes(&w, t->factor, DT_FLOAT64, ~n->axes);
+    walk_axes(&w, x->data, DT_FLOAT32, ALL_AXES);
+    walk_axes(&w, t->mean, DT_FLOAT64, ~n->axes);
     walk_run(&w, add_squares_span, NULL);
-    invert_deviations(n, factor, groups, per_group);
+    invert_deviations(n, t->factor, t->groups, t->per_group);
+}
+
+static odlc_status run_norm(const struct kernel *k, const struct norm *n)
+{
+    for (uint32_t i = 0; i < k->n_in; i++)
+        if (k->in[i].data && k->in[i].dtype != DT_FLOAT32)
+            return ODLC_ERR_UNSUPPORTED;
+    float one = 1, zero = 0;
+    struct statistics t;
+    take_statistics(k, n, &t);
+    struct walk w;
     walk_init(&w, &n->space);
-    walk_axes(&w, k->out[0].data, all);
-    walk_axes(&w, k->in[0].data, all);
-    walk_axes(&w, mean, outside);
-    walk_axes(&w, factor, outside);
-    walk_axes(&w, n->gamma ? n->gamma->data : &one, n->gamma ? n->weight_axes : 0);
-    walk_axes(&w, n->beta ? n->beta->data : &zero, n->beta ? n->weight_axes : 0);
+    walk_axes(&w, k->out[0].data, DT_FLOAT32, ALL_AXES);
+    walk_axes(&w, k->in[0].data, DT_FLOAT32, ALL_AXES);
+    walk_axes(&w, t.mean, DT_FLOAT64, ~n->axes);
+    walk_axes(&w, t.factor, DT_FLOAT64, ~n->axes);
+    walk_axes(&w, n->gamma ? n->gamma->data : &one, DT_FLOAT32, n->gamma ? n->weight_axes : 0);
+    walk_axes(&w, n->beta ? n->beta->data : &zero, DT_FLOAT32, n->beta ? n->weight_axes : 0);
     walk_run(&w, apply_span, NULL);
     return ODLC_OK;
 }
@@ -198,25 +217,25 @@ static odlc_status run_l2_norm(const struct kernel *k)
 static void multiply_add_span(const struct span *s, const void *user)
 {
     (void)user;
-    double *out = s->data[0];
-    const double *x = s->data[1], *weight = s->data[2], *bias = s->data[3];
+    float *out = s->data[0];
+    const float *x = s->data[1], *weight = s->data[2], *bias = s->data[3];
     for (int64_t i = 0; i < s->count; i++)
-        out[i] = x[i * s->step[1]] * weight[i * s->step[2]] + bias[i * s->step[3]];
+        out[i] = (float)((double)x[i * s->step[1]] * (double)weight[i * s->step[2]] + (double)bias[i * s->step[3]]);
 }
 
 static odlc_status run_batchnorm(const struct kernel *k)
 {
-    double zero = 0;
-    struct buffer none = {.dtype = DT_FLOAT64, .data = &zero};
+    float zero = 0;
+    const struct buffer none = {.dtype = DT_FLOAT32, .data = &zero};
     const struct buffer *x = &k->in[0], *weight = &k->in[1], *bias = operand(k, 2) ? operand(k, 2) : &none;
-    if (x->dtype != DT_FLOAT64 || weight->dtype != DT_FLOAT64 || bias->dtype != DT_FLOAT64)
+    if (x->dtype != DT_FLOAT32 || weight->dtype != DT_FLOAT32 || bias->dtype != DT_FLOAT32)
         return ODLC_ERR_UNSUPPORTED;
     struct walk w;
     walk_init(&w, &x->shape);
-    walk_broadcast(&w, k->out[0].data, &x->shape);
-    walk_broadcast(&w, x->data, &x->shape);
-    walk_broadcast(&w, weight->data, &weight->shape);
-    walk_broadcast(&w, bias->data, &bias->shape);
+    walk_broadcast(&w, &k->out[0]);
+    walk_broadcast(&w, x);
+    walk_broadcast(&w, weight);
+    walk_broadcast(&w, bias);
     walk_run(&w, multiply_add_span, NULL);
     return ODLC_OK;
 }
@@ -228,20 +247,20 @@ static odlc_status run_lrn(const struct kernel *k)
     int64_t channels = shape->dims[shape->rank - 1], radius = node_int(k->node, "radius", 0);
     double alpha = node_float(k->node, "alpha", 1), beta = node_float(k->node, "beta", 0.5);
     double bias = node_float(k->node, "bias", 1);
-    if (k->in[0].dtype != DT_FLOAT64 || radius < 0 || node_int(k->node, "region", 0) != 0)
+    if (k->in[0].dtype != DT_FLOAT32 || radius < 0 || node_int(k->node, "region", 0) != 0)
         return ODLC_ERR_UNSUPPORTED;
     uint64_t places = shape_count_range(shape, 0, shape->rank - 1);
     /* squares[c]: the sum of squares of the channels before c */
     double *squares = arena_array(k->scratch, double, (size_t)channels + 1);
-    const double *x = k->in[0].data;
-    double *out = k->out[0].data;
+    const float *x = k->in[0].data;
+    float *out = k->out[0].data;
     for (uint64_t p = 0; p < places; p++, x += channels, out += channels) {
         for (int64_t c = 0; c < channels; c++)
-            squares[c + 1] = squares[c] + x[c] * x[c];
+            squares[c + 1] = squares[c] + (double)x[c] * (double)x[c];
         for (int64_t c = 0; c < channels; c++) {
             int64_t first = c > radius ? c - radius : 0;
             int64_t end = radius < channels - 1 - c ? c + radius + 1 : channels;
-            out[c] = x[c] / pow(bias + alpha * (squares[end] - squares[first]), beta);
+            out[c] = (float)((double)x[c] / pow(bias + alpha * (squares[end] - squares[first]), beta));
         }
     }
     return ODLC_OK;
@@ -411,7 +430,7 @@ static const struct param_def lrn_params[] = {FLOAT_PARAM("alpha", 1.0),
                                               {.name = "radius", .dtype = DT_INT32, .presence = PARAM_REQUIRED},
                                               INT_PARAM("region", DT_UINT32, 0)};
 
-#define OUT_ONE .min_outputs = 1, .max_outputs = 1, .compute = COMPUTE_WIDE
+#define OUT_ONE .min_outputs = 1, .max_outputs = 1, .compute = COMPUTE_FLOAT
 #define PARAMS(list) .params = list, .n_params = COUNT_OF(list)
 #define WEIGHTS (1u << 1 | 1u << 2)
 

@@ -6,114 +6,87 @@
 #include "op/rules.h"
 #include "op/walk.h"
 
-/* ---- reductions: the result's buffer is the accumulator, double or int64 ---- */
+/* ---- reductions: accumulated in double or int64_t ---- */
 
-#define ACCUMULATE(name, type, expr)                         \
-    static void name(const struct span *s, const void *user) \
-    {                                                        \
-        (void)user;                                          \
-        type *out = s->data[0];                              \
-        const type *in = s->data[1];                         \
-        if (s->step[0] == 0) {                               \
-            type acc = *out;                                 \
-            for (int64_t i = 0; i < s->count; i++) {         \
-                type a = in[i];                              \
-                acc = (expr);                                \
-            }                                                \
-            *out = acc;                                      \
-        } else {                                             \
-            for (int64_t i = 0; i < s->count; i++) {         \
-                type a = in[i], acc = out[i];                \
-                out[i] = (expr);                             \
-            }                                                \
-        }                                                    \
-    }
-
-ACCUMULATE(max_floats, double, a > acc || a != a ? a : acc)
-ACCUMULATE(max_ints, int64_t, a > acc ? a : acc)
-ACCUMULATE(min_floats, double, a < acc || a != a ? a : acc)
-ACCUMULATE(min_ints, int64_t, a < acc ? a : acc)
-ACCUMULATE(sum_floats, double, acc + a)
-ACCUMULATE(sum_ints, int64_t, wrap_add(acc, a))
-ACCUMULATE(product_floats, double, (acc * a))
-ACCUMULATE(product_ints, int64_t, wrap_multiply(acc, a))
-ACCUMULATE(sum_square_floats, double, acc + a * a)
-ACCUMULATE(sum_square_ints, int64_t, wrap_add(acc, wrap_multiply(a, a)))
+/* X(name, start for floats, start for integers, next value for each) */
+#define REDUCTIONS(X)                                                            \
+    X(Max, -INFINITY, INT64_MIN, a > acc || a != a ? a : acc, a > acc ? a : acc) \
+    X(Min, INFINITY, INT64_MAX, a < acc || a != a ? a : acc, a < acc ? a : acc)  \
+    X(Prod, 1, 1, (acc * a), wrap_multiply(acc, a))                              \
+    X(Sum, 0, 0, acc + a, wrap_add(acc, a))                                      \
+    X(SumSquare, 0, 0, acc + a * a, wrap_add(acc, wrap_multiply(a, a)))
 
 /* What a reduction does to elements, and its value on none. */
 struct reduction {
-    span_fn *floats, *ints;
+    struct span_set spans;
     double float_start;
     int64_t int_start;
+    bool mean; /* the sum is divided by the number of elements */
 };
 
-static void fill(const struct buffer *b, const struct reduction *r)
+#define DEFINE_REDUCTION(name, float_start, int_start, float_expr, int_expr)                                      \
+    SPAN_FOLD(name##_floats, double, float, float_expr)                                                           \
+    SPAN_FOLD(name##_doubles, double, double, float_expr)                                                         \
+    SPAN_FOLD(name##_ints, int64_t, int64_t, int_expr)                                                            \
+    static odlc_status run_##name(const struct kernel *k)                                                         \
+    {                                                                                                             \
+        return reduce(                                                                                            \
+            k, &(struct reduction){{name##_floats, name##_doubles, name##_ints}, float_start, int_start, false}); \
+    }
+
+/* Buffer of `count` accumulators of the result's class: the result itself unless that is float. */
+static void *accumulators(const struct kernel *k, const struct reduction *r, uint64_t count)
 {
-    uint64_t count = shape_count(&b->shape);
-    double *floats = b->data;
-    int64_t *ints = b->data;
+    bool is_int = k->out[0].dtype == DT_INT64, in_place = k->out[0].dtype != DT_FLOAT32;
+    void *data = in_place ? k->out[0].data : arena_calloc(k->scratch, count, sizeof(double));
     for (uint64_t i = 0; i < count; i++) {
-        if (b->dtype == DT_FLOAT64)
-            floats[i] = r->float_start;
+        if (is_int)
+            ((int64_t *)data)[i] = r->int_start;
         else
-            ints[i] = r->int_start;
+            ((double *)data)[i] = r->float_start;
+    }
+    return data;
+}
+
+/* Of no elements: a NaN, as 0 / 0 is; 0 for integers. */
+static void divide(void *acc, enum dtype dtype, uint64_t count, uint64_t per_group)
+{
+    double *floats = acc;
+    int64_t *ints = acc;
+    for (uint64_t i = 0; i < count; i++) {
+        if (dtype == DT_FLOAT64)
+            floats[i] /= (double)per_group;
+        else
+            ints[i] = per_group ? ints[i] / (int64_t)per_group : 0;
     }
 }
 
 static odlc_status reduce(const struct kernel *k, const struct reduction *r)
 {
     const struct buffer *in = &k->in[0], *out = &k->out[0];
+    uint64_t count = shape_count(&out->shape);
     uint32_t axes;
     if (in->dtype != out->dtype || !node_axes(k->node, in->shape.rank, &axes))
         return ODLC_ERR_UNSUPPORTED;
-    fill(out, r);
+    enum dtype wide = out->dtype == DT_INT64 ? DT_INT64 : DT_FLOAT64;
+    void *acc = accumulators(k, r, count);
     struct walk w;
     walk_init(&w, &in->shape);
-    walk_axes(&w, out->data, ~axes);
-    walk_axes(&w, in->data, ~0u);
-    walk_run(&w, in->dtype == DT_FLOAT64 ? r->floats : r->ints, NULL);
+    walk_axes(&w, acc, wide, ~axes);
+    walk_axes(&w, in->data, in->dtype, ~0u);
+    walk_run(&w, span_for(&r->spans, in->dtype), NULL);
+    if (r->mean && count)
+        divide(acc, wide, count, shape_count(&in->shape) / count);
+    if (acc != out->data)
+        convert_elements(out->data, out->dtype, acc, wide, count);
     return ODLC_OK;
 }
 
-static odlc_status run_max(const struct kernel *k)
-{
-    return reduce(k, &(struct reduction){max_floats, max_ints, -INFINITY, INT64_MIN});
-}
+REDUCTIONS(DEFINE_REDUCTION)
 
-static odlc_status run_min(const struct kernel *k)
+static odlc_status run_Mean(const struct kernel *k)
 {
-    return reduce(k, &(struct reduction){min_floats, min_ints, INFINITY, INT64_MAX});
-}
-
-static odlc_status run_sum(const struct kernel *k)
-{
-    return reduce(k, &(struct reduction){sum_floats, sum_ints, 0, 0});
-}
-
-static odlc_status run_product(const struct kernel *k)
-{
-    return reduce(k, &(struct reduction){product_floats, product_ints, 1, 1});
-}
-
-static odlc_status run_sum_square(const struct kernel *k)
-{
-    return reduce(k, &(struct reduction){sum_square_floats, sum_square_ints, 0, 0});
-}
-
-static odlc_status run_mean(const struct kernel *k)
-{
-    TRY(run_sum(k));
-    uint64_t groups = shape_count(&k->out[0].shape), total = shape_count(&k->in[0].shape);
-    uint64_t per_group = groups ? total / groups : 0;
-    double *floats = k->out[0].data;
-    int64_t *ints = k->out[0].data;
-    for (uint64_t i = 0; i < groups; i++) {
-        if (k->out[0].dtype == DT_FLOAT64)
-            floats[i] /= (double)per_group; /* of nothing: a NaN, as 0 / 0 is */
-        else
-            ints[i] = per_group ? ints[i] / (int64_t)per_group : 0;
-    }
-    return ODLC_OK;
+    return reduce(k, &(struct reduction){{Sum_floats, Sum_doubles, Sum_ints}, 0, 0, true});
 }
 
 static odlc_status infer_reduce(const struct infer *c)
@@ -290,25 +263,26 @@ static const struct param_def cumulative_sum_params[] = {
     {.name = "exclusive", .dtype = DT_BOOL, .presence = PARAM_DEFAULT},
     {.name = "reverse", .dtype = DT_BOOL, .presence = PARAM_DEFAULT}};
 
-#define ROW(op_name, type, select, param_list, types, axes, run)                                                   \
+#define ROW(op_name, type, select, param_list, types, axes, elements, run)                                         \
     {                                                                                                              \
         .name = op_name, .dlc_type = type, .selector = select, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, \
         .max_outputs = 1, .params = param_list, .n_params = COUNT_OF(param_list), .infer = types, .permute = axes, \
-        .compute = COMPUTE_WIDE, .kernel = run                                                                     \
+        .compute = elements, .kernel = run                                                                         \
     }
-#define REDUCE_ROW(op_name, run) ROW(op_name, "Reduce", "reduce_type", reduce_params, infer_reduce, permute_reduce, run)
-#define ARG_ROW(op_name, run) ROW(op_name, "Arg", "arg_type", arg_params, infer_arg, permute_arg, run)
+#define REDUCE_ROW(op_name, run) \
+    ROW(op_name, "Reduce", "reduce_type", reduce_params, infer_reduce, permute_reduce, COMPUTE_EITHER, run)
+#define ARG_ROW(op_name, run) ROW(op_name, "Arg", "arg_type", arg_params, infer_arg, permute_arg, COMPUTE_WIDE, run)
 
 const struct op op_rows_reduce[] = {
     ARG_ROW("Argmax", run_argmax),
     ARG_ROW("Argmin", run_argmin),
-    ROW("CumulativeSum", "CumulativeSum", NULL, cumulative_sum_params, infer_cumulative_sum, permute_axis,
+    ROW("CumulativeSum", "CumulativeSum", NULL, cumulative_sum_params, infer_cumulative_sum, permute_axis, COMPUTE_WIDE,
         run_cumulative_sum),
-    REDUCE_ROW("ReduceMax", run_max),
-    REDUCE_ROW("ReduceMean", run_mean),
-    REDUCE_ROW("ReduceMin", run_min),
-    REDUCE_ROW("ReduceProd", run_product),
-    REDUCE_ROW("ReduceSum", run_sum),
-    REDUCE_ROW("ReduceSumSquare", run_sum_square),
+    REDUCE_ROW("ReduceMax", run_Max),
+    REDUCE_ROW("ReduceMean", run_Mean),
+    REDUCE_ROW("ReduceMin", run_Min),
+    REDUCE_ROW("ReduceProd", run_Prod),
+    REDUCE_ROW("ReduceSum", run_Sum),
+    REDUCE_ROW("ReduceSumSquare", run_SumSquare),
 };
 const size_t op_rows_reduce_count = COUNT_OF(op_rows_reduce);

@@ -12,7 +12,7 @@ struct softmax {
 };
 
 /* One outer index: `along` rows of `inner` elements, normalised down the columns. */
-static void normalize(const struct softmax *p, int64_t along, int64_t inner, const double *in, double *out)
+static void normalize(const struct softmax *p, int64_t along, int64_t inner, const float *in, float *out)
 {
     for (int64_t i = 0; i < inner; i++) {
         p->max[i] = -INFINITY;
@@ -20,21 +20,21 @@ static void normalize(const struct softmax *p, int64_t along, int64_t inner, con
     }
     for (int64_t j = 0; j < along; j++)
         for (int64_t i = 0; i < inner; i++) {
-            double x = p->beta * in[j * inner + i];
+            double x = p->beta * (double)in[j * inner + i];
             p->max[i] = x > p->max[i] || x != x ? x : p->max[i];
         }
     for (int64_t j = 0; j < along; j++)
         for (int64_t i = 0; i < inner; i++) {
-            double shifted = p->beta * in[j * inner + i] - p->max[i], e = exp(shifted);
-            out[j * inner + i] = p->log ? shifted : e;
+            double shifted = p->beta * (double)in[j * inner + i] - p->max[i], e = exp(shifted);
+            out[j * inner + i] = (float)(p->log ? shifted : e);
             p->sum[i] += e;
         }
     for (int64_t i = 0; i < inner; i++)
         p->sum[i] = p->log ? log(p->sum[i]) : 1 / p->sum[i];
     for (int64_t j = 0; j < along; j++)
         for (int64_t i = 0; i < inner; i++) {
-            double *o = &out[j * inner + i];
-            *o = p->log ? *o - p->sum[i] : *o * p->sum[i];
+            double o = (double)out[j * inner + i];
+            out[j * inner + i] = (float)(p->log ? o - p->sum[i] : o * p->sum[i]);
         }
 }
 
@@ -42,15 +42,15 @@ static odlc_status run(const struct kernel *k, bool is_log)
 {
     const struct shape *shape = &k->in[0].shape;
     uint32_t axis;
-    if (k->in[0].dtype != DT_FLOAT64 || !node_axis(k->node, (int64_t)shape->rank - 1, shape->rank, &axis))
+    if (k->in[0].dtype != DT_FLOAT32 || !node_axis(k->node, (int64_t)shape->rank - 1, shape->rank, &axis))
         return ODLC_ERR_UNSUPPORTED;
     int64_t outer = (int64_t)shape_count_range(shape, 0, axis), along = shape->dims[axis];
     int64_t inner = (int64_t)shape_count_range(shape, axis + 1, shape->rank);
     struct softmax p = {.beta = node_float(k->node, "beta", 1), .log = is_log};
     p.max = arena_array(k->scratch, double, (size_t)inner);
     p.sum = arena_array(k->scratch, double, (size_t)inner);
-    const double *in = k->in[0].data;
-    double *out = k->out[0].data;
+    const float *in = k->in[0].data;
+    float *out = k->out[0].data;
     for (int64_t o = 0; o < outer; o++)
         normalize(&p, along, inner, in + o * along * inner, out + o * along * inner);
     return ODLC_OK;
@@ -96,7 +96,7 @@ static const struct param_def log_softmax_params[] = {{.name = "axis", .dtype = 
     {                                                                                                               \
         .name = op_name, .dlc_type = op_name, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 1, \
         .params = param_list, .n_params = COUNT_OF(param_list), .infer = infer_softmax, .permute = permute_softmax, \
-        .compute = COMPUTE_WIDE, .kernel = kernel_function                                                          \
+        .compute = COMPUTE_FLOAT, .kernel = kernel_function                                                         \
     }
 
 const struct op op_rows_softmax[] = {

@@ -29,19 +29,21 @@
     X(Sin, 14, sin(a))        \
     X(SquareRoot, 15, sqrt(a))
 
-#define DEFINE_NUMERIC(name, code, float_expr, int_expr)     \
-    SPAN_UNARY(name##_floats, double, double, float_expr)    \
-    SPAN_UNARY(name##_ints, int64_t, int64_t, int_expr)      \
-    static odlc_status run_##name(const struct kernel *k)    \
-    {                                                        \
-        return walk_by_class(k, name##_floats, name##_ints); \
+#define DEFINE_NUMERIC(name, code, float_expr, int_expr)                                         \
+    SPAN_UNARY(name##_floats, float, float, float_expr)                                          \
+    SPAN_UNARY(name##_doubles, double, double, float_expr)                                       \
+    SPAN_UNARY(name##_ints, int64_t, int64_t, int_expr)                                          \
+    static odlc_status run_##name(const struct kernel *k)                                        \
+    {                                                                                            \
+        return walk_by_class(k, &(struct span_set){name##_floats, name##_doubles, name##_ints}); \
     }
 
-#define DEFINE_REAL(name, code, expr)                     \
-    SPAN_UNARY(name##_floats, double, double, expr)       \
-    static odlc_status run_##name(const struct kernel *k) \
-    {                                                     \
-        return walk_by_class(k, name##_floats, NULL);     \
+#define DEFINE_REAL(name, code, expr)                                                     \
+    SPAN_UNARY(name##_floats, float, float, expr)                                         \
+    SPAN_UNARY(name##_doubles, double, double, expr)                                      \
+    static odlc_status run_##name(const struct kernel *k)                                 \
+    {                                                                                     \
+        return walk_by_class(k, &(struct span_set){name##_floats, name##_doubles, NULL}); \
     }
 
 NUMERIC(DEFINE_NUMERIC)
@@ -51,7 +53,7 @@ SPAN_UNARY(not_bools, int64_t, int64_t, !a)
 
 static odlc_status run_not(const struct kernel *k)
 {
-    return walk_by_class(k, NULL, not_bools);
+    return walk_by_class(k, &(struct span_set){.ints = not_bools});
 }
 
 static unsigned integer_bits(enum dtype dtype)
@@ -116,7 +118,7 @@ static odlc_status infer_cast(const struct infer *c)
     {                                                                                                                \
         .name = op_name, .dlc_type = "Eltwise_Unary", .selector = "eltwise_type", .operation = code,                 \
         .has_operation = true, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 1, .infer = types, \
-        .permute = permute_any, .compute = COMPUTE_WIDE, .kernel = run                                               \
+        .permute = permute_any, .compute = COMPUTE_EITHER, .kernel = run                                             \
     }
 
 #define NUMERIC_ROW(name, code, float_expr, int_expr) UNARY_ROW("ElementWise" #name, code, infer_numeric, run_##name),

@@ -2,6 +2,12 @@
 
 #include <math.h>
 
+float resample_length(const struct resample_axis *a)
+{
+    float length = a->scale * (float)a->in;
+    return fabsf(length - (float)a->out) < 1e-3f * (float)a->out ? (float)a->out : length;
+}
+
 /* Positions are computed in float, as the runtimes do: at ties the rounding of single precision decides. */
 static float position(const struct resample *r, const struct resample_axis *a, int64_t out)
 {
@@ -10,7 +16,7 @@ static float position(const struct resample *r, const struct resample_axis *a, i
     case POSITION_PYTORCH_HALF_PIXEL:
         return a->out > 1 ? (o + 0.5f) / a->scale - 0.5f : 0;
     case POSITION_ALIGN_CORNERS:
-        return a->out > 1 ? o * last / (float)(a->out - 1) : 0;
+        return a->out > 1 ? o * last / (resample_length(a) - 1) : 0;
     case POSITION_ASYMMETRIC:
         return o / a->scale;
     case POSITION_HALF_PIXEL_SYMMETRIC: {
@@ -84,13 +90,12 @@ static void filter_taps(const struct resample *r, const struct resample_axis *a,
     float over = r->interpolation == INTERPOLATE_LINEAR && !r->antialias ? 0 : (float)(reach->side + 1);
     x = fminf(fmaxf(x, -over), (float)(a->in - 1) + over);
     int64_t width = 2 * reach->side, first = (int64_t)floorf(x) - reach->side + 1;
-    bool drop = r->exclude_outside || r->antialias;
     double sum = 0;
     for (int64_t i = 0; i < width; i++) {
         int64_t at = first + i;
         bool outside = at < 0 || at >= a->in;
         index[i] = min_i64(max_i64(at, 0), a->in - 1);
-        weight[i] = outside && drop ? 0 : filter_weight(r, ((double)x - (double)at) * reach->stretch);
+        weight[i] = outside && r->exclude_outside ? 0 : filter_weight(r, ((double)x - (double)at) * reach->stretch);
         sum += weight[i];
     }
     for (int64_t i = 0; i < width && sum != 0; i++)

@@ -36,6 +36,9 @@ struct resample_axis {
     float start, end; /* POSITION_CROP */
 };
 
+/* The length of the scaled axis, which is not a whole number where `out` was rounded down: corners align with its end. */
+float resample_length(const struct resample_axis *axis);
+
 /* Per output element `width` pairs of input index (always within the input) and weight; they add up to 1 (to 0 where a crop
  * reaches outside). */
 struct resample_taps {

@@ -1,7 +1,5 @@
 #include "op/walk.h"
 
-enum { ELEMENT = 8 };
-
 void walk_init(struct walk *w, const struct shape *space)
 {
     *w = (struct walk){.rank = space->rank};
@@ -9,31 +7,37 @@ void walk_init(struct walk *w, const struct shape *space)
         w->dims[i] = space->dims[i];
 }
 
-void walk_broadcast(struct walk *w, void *data, const struct shape *shape)
+static int64_t *next_operand(struct walk *w, void *data, enum dtype dtype)
 {
-    int64_t *step = w->step[w->operands];
+    w->data[w->operands] = data;
+    w->size[w->operands] = dtype_size(dtype);
+    return w->step[w->operands++];
+}
+
+void walk_broadcast(struct walk *w, const struct buffer *b)
+{
+    const struct shape *shape = &b->shape;
+    int64_t *step = next_operand(w, b->data, b->dtype);
     int64_t stride = 1;
     for (uint32_t i = shape->rank; i-- > 0;) {
         /* A scalar promoted to rank 1 may meet a space of rank 0. */
         if (w->rank + i < shape->rank)
             continue;
-        uint32_t axis = w->rank - shape->rank + i;
-        step[axis] = shape->dims[i] == 1 ? 0 : stride;
+        step[w->rank - shape->rank + i] = shape->dims[i] == 1 ? 0 : stride;
         stride *= shape->dims[i];
     }
-    w->data[w->operands++] = data;
 }
 
-void walk_axes(struct walk *w, void *data, uint32_t axes)
+void walk_axes(struct walk *w, void *data, enum dtype dtype, uint32_t axes)
 {
+    int64_t *step = next_operand(w, data, dtype);
     int64_t stride = 1;
     for (uint32_t i = w->rank; i-- > 0;) {
         if (!(axes >> i & 1))
             continue;
-        w->step[w->operands][i] = stride;
+        step[i] = stride;
         stride *= w->dims[i];
     }
-    w->data[w->operands++] = data;
 }
 
 /* True when for every operand a step along `outer` equals a full run along `inner`. */
@@ -94,7 +98,7 @@ void walk_run(const struct walk *walk, span_fn *fn, const void *user)
             bool wraps = ++index[i] == w.dims[i];
             for (uint32_t k = 0; k < w.operands; k++) {
                 int64_t by = wraps ? -w.step[k][i] * (w.dims[i] - 1) : w.step[k][i];
-                s.data[k] = (char *)s.data[k] + by * ELEMENT;
+                s.data[k] = (char *)s.data[k] + by * w.size[k];
             }
             if (!wraps)
                 break;
@@ -103,22 +107,29 @@ void walk_run(const struct walk *walk, span_fn *fn, const void *user)
     }
 }
 
+span_fn *span_for(const struct span_set *set, enum dtype dtype)
+{
+    if (dtype == DT_FLOAT32)
+        return set->floats;
+    return dtype == DT_FLOAT64 ? set->doubles : set->ints;
+}
+
 odlc_status walk_inputs(const struct kernel *k, span_fn *fn)
 {
     struct walk w;
     walk_init(&w, &k->out[0].shape);
-    walk_broadcast(&w, k->out[0].data, &k->out[0].shape);
+    walk_broadcast(&w, &k->out[0]);
     for (uint32_t i = 0; i < k->n_in; i++)
-        walk_broadcast(&w, k->in[i].data, &k->in[i].shape);
+        walk_broadcast(&w, &k->in[i]);
     walk_run(&w, fn, k);
     return ODLC_OK;
 }
 
-odlc_status walk_by_class(const struct kernel *k, span_fn *floats, span_fn *ints)
+odlc_status walk_by_class(const struct kernel *k, const struct span_set *set)
 {
     for (uint32_t i = 1; i < k->n_in; i++)
         if (k->in[i].dtype != k->in[0].dtype)
             return ODLC_ERR_UNSUPPORTED;
-    span_fn *fn = k->in[0].dtype == DT_FLOAT64 ? floats : ints;
+    span_fn *fn = span_for(set, k->in[0].dtype);
     return fn ? walk_inputs(k, fn) : ODLC_ERR_UNSUPPORTED;
 }

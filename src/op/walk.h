@@ -1,7 +1,7 @@
 /* One index space, several operands: the loops behind broadcasting, reductions and norms.
  *
  * Every operand has a step per axis of the space, 0 where it does not vary: a broadcast input, or the result of a
- * reduction. Elements are those of COMPUTE_WIDE, 8 bytes each. */
+ * reduction. Elements are what COMPUTE_EITHER gives: float or double, and int64_t. */
 #ifndef OP_WALK_H
 #define OP_WALK_H
 
@@ -13,6 +13,7 @@ struct walk {
     uint32_t rank, operands;
     int64_t dims[MAX_RANK];
     int64_t step[WALK_OPERANDS][MAX_RANK]; /* in elements */
+    uint32_t size[WALK_OPERANDS];          /* of an element, in bytes */
     void *data[WALK_OPERANDS];
 };
 
@@ -25,12 +26,24 @@ struct span {
 typedef void span_fn(const struct span *s, const void *user);
 
 void walk_init(struct walk *w, const struct shape *space);
-/* The next operand: of `shape`, broadcast to the space as numpy does. */
-void walk_broadcast(struct walk *w, void *data, const struct shape *shape);
+/* The next operand: broadcast to the space as numpy does. */
+void walk_broadcast(struct walk *w, const struct buffer *b);
 /* The next operand: row-major over the axes of the mask, constant along the others. */
-void walk_axes(struct walk *w, void *data, uint32_t axes);
+void walk_axes(struct walk *w, void *data, enum dtype dtype, uint32_t axes);
 /* Calls fn for every run, in row-major order of the space. */
 void walk_run(const struct walk *w, span_fn *fn, const void *user);
+
+/* The loops of an op for the storage of its operands; NULL where it has none. */
+struct span_set {
+    span_fn *floats, *doubles, *ints;
+};
+/* The one for elements of that dtype. */
+span_fn *span_for(const struct span_set *set, enum dtype dtype);
+
+/* Runs fn over the kernel's first output and all its inputs, broadcast to the output's shape; user is the kernel. */
+odlc_status walk_inputs(const struct kernel *k, span_fn *fn) MUST_USE;
+/* The same with the loop for the inputs' elements, which must be of one dtype. */
+odlc_status walk_by_class(const struct kernel *k, const struct span_set *set) MUST_USE;
 
 /* Two's complement wraps, as the hardware does; signed overflow in C would not be defined. */
 static inline int64_t wrap_add(int64_t a, int64_t b)
@@ -48,7 +61,12 @@ static inline int64_t wrap_multiply(int64_t a, int64_t b)
     return (int64_t)((uint64_t)a * (uint64_t)b);
 }
 
-/* Span functions from an expression in a (and b, c); operand 0 is the result. */
+/* Whatever the storage, arithmetic is in double or int64_t. */
+#define LOCAL_float double
+#define LOCAL_double double
+#define LOCAL_int64_t int64_t
+
+/* Span functions from an expression in a (and b); operand 0 is the result. */
 #define SPAN_UNARY(name, out_type, a_type, expr)             \
     static void name(const struct span *s, const void *user) \
     {                                                        \
@@ -56,8 +74,8 @@ static inline int64_t wrap_multiply(int64_t a, int64_t b)
         out_type *out = s->data[0];                          \
         const a_type *pa = s->data[1];                       \
         for (int64_t i = 0; i < s->count; i++) {             \
-            a_type a = pa[i * s->step[1]];                   \
-            out[i] = (expr);                                 \
+            const LOCAL_##a_type a = pa[i * s->step[1]];     \
+            out[i] = (out_type)(expr);                       \
         }                                                    \
     }
 
@@ -69,15 +87,33 @@ static inline int64_t wrap_multiply(int64_t a, int64_t b)
         const a_type *pa = s->data[1];                       \
         const b_type *pb = s->data[2];                       \
         for (int64_t i = 0; i < s->count; i++) {             \
-            a_type a = pa[i * s->step[1]];                   \
-            b_type b = pb[i * s->step[2]];                   \
-            out[i] = (expr);                                 \
+            const LOCAL_##a_type a = pa[i * s->step[1]];     \
+            const LOCAL_##b_type b = pb[i * s->step[2]];     \
+            out[i] = (out_type)(expr);                       \
         }                                                    \
     }
 
-/* Runs fn over the kernel's first output and all its inputs, broadcast to the output's shape. */
-odlc_status walk_inputs(const struct kernel *k, span_fn *fn) MUST_USE;
-/* The same with the function for the class of the inputs' elements, which must be one. NULL: none for that class. */
-odlc_status walk_by_class(const struct kernel *k, span_fn *floats, span_fn *ints) MUST_USE;
+/* A reduction to operand 0: the next value from acc and a. */
+#define SPAN_FOLD(name, acc_type, a_type, expr)              \
+    static void name(const struct span *s, const void *user) \
+    {                                                        \
+        (void)user;                                          \
+        acc_type *out = s->data[0];                          \
+        const a_type *pa = s->data[1];                       \
+        if (s->step[0] == 0) {                               \
+            acc_type acc = *out;                             \
+            for (int64_t i = 0; i < s->count; i++) {         \
+                const LOCAL_##a_type a = pa[i * s->step[1]]; \
+                acc = (expr);                                \
+            }                                                \
+            *out = acc;                                      \
+            return;                                          \
+        }                                                    \
+        for (int64_t i = 0; i < s->count; i++) {             \
+            const LOCAL_##a_type a = pa[i * s->step[1]];     \
+            const acc_type acc = out[i];                     \
+            out[i] = (expr);                                 \
+        }                                                    \
+    }
 
 #endif

@@ -51,6 +51,15 @@ static struct perm transpose_perm(const struct node *n)
     return perm;
 }
 
+static void set_perm(struct graph *g, struct node *n, const struct perm *perm)
+{
+    int64_t axes[MAX_RANK];
+    struct shape rank1 = SHAPE(perm->rank);
+    for (uint32_t i = 0; i < perm->rank; i++)
+        axes[i] = perm->axis[i];
+    node_set_ints(g, n, "perm", &rank1, axes);
+}
+
 static bool carries_axes(const struct op *op, uint32_t input)
 {
     return op->permute && (op->permuted == 0 || (input < 32 && op->permuted >> input & 1));
@@ -97,11 +106,13 @@ static void find_wanted(struct track *t)
 
 /* ---- bringing a tensor into an order ---- */
 
+/* How the result of bringing a tensor into the order `to` is called, when it is stored in the order `from`. */
 static const char *layout_suffix(const struct perm *from, const struct perm *to)
 {
-    if (perm_is_identity(to))
-        return is_channels_last(from) ? "nchw" : "perm";
-    return is_channels_last(to) ? "nhwc" : "perm";
+    struct perm back = perm_inverse(from);
+    if (is_channels_last(to) || (perm_is_identity(to) && is_channels_last(&back) && !is_channels_last(from)))
+        return "nhwc";
+    return perm_is_identity(to) && is_channels_last(from) ? "nchw" : "perm";
 }
 
 /* The guide asks for one warning for each permute that a UDO's layout costs. */
@@ -136,6 +147,30 @@ static void remember_copy(struct track *t, tensor_id stored, const struct perm *
     t->copies_of.data[stored] = (uint32_t)t->copies.count;
 }
 
+static uint32_t format_of(const char *suffix, uint32_t rank)
+{
+    bool first = strcmp(suffix, "nchw") == 0, last = strcmp(suffix, "nhwc") == 0;
+    if (rank == 4)
+        return first ? AXIS_FORMAT_NCHW : last ? AXIS_FORMAT_NHWC : 0;
+    if (rank == 3)
+        return first ? AXIS_FORMAT_NCF : last ? AXIS_FORMAT_NFC : 0;
+    return 0;
+}
+
+/* A Transpose of `from` into `into`, a tensor that lost its own one, or into a new tensor (NO_TENSOR) called name. */
+static odlc_status add_transpose(struct track *t, tensor_id from, const struct perm *step, tensor_id into,
+                                 const char *name, tensor_id *out)
+{
+    if (into == NO_TENSOR || graph_tensor(t->g, from)->kind == TENSOR_STATIC)
+        return build_transpose(&t->b, from, step, name, out);
+    const struct op *row = op_find("Transpose");
+    node_id id = graph_add_node(t->g, row, row->n_params, graph_tensor(t->g, into)->name, &from, 1, &into, 1);
+    set_perm(t->g, graph_node(t->g, id), step);
+    vec_push(t->g->arena, &t->g->order, id);
+    *out = into;
+    return ODLC_OK;
+}
+
 /* A tensor with axis[i] = id.axis[to[i]], for `reader` (NULL: a graph output). */
 static odlc_status bring(struct track *t, tensor_id id, const struct perm *to, const struct node *reader,
                          tensor_id *out)
@@ -150,15 +185,13 @@ static odlc_status bring(struct track *t, tensor_id id, const struct perm *to, c
         return ODLC_OK;
     const char *suffix = layout_suffix(&at.perm, to);
     const char *name = arena_printf(t->g->arena, "%s.%s", graph_tensor(t->g, at.stored)->name, suffix);
-    bool is_static = graph_tensor(t->g, at.stored)->kind == TENSOR_STATIC;
-    if (!is_static)
+    if (graph_tensor(t->g, at.stored)->kind != TENSOR_STATIC)
         report_permute(t, reader, at.stored, suffix);
-    TRY(build_transpose(&t->b, at.stored, &step, name, out));
+    bool free_again = perm_is_identity(to) && id != at.stored && graph_tensor(t->g, id)->producer == NO_NODE &&
+                      graph_tensor(t->g, id)->kind == TENSOR_NATIVE;
+    TRY(add_transpose(t, at.stored, &step, free_again ? id : NO_TENSOR, name, out));
     struct tensor *made = graph_tensor(t->g, *out);
-    if (strcmp(suffix, "perm") != 0 && made->type.shape.rank <= 4)
-        made->axis_format = strcmp(suffix, "nchw") == 0 ? AXIS_FORMAT_NCHW : AXIS_FORMAT_NHWC;
-    if (made->axis_format && made->type.shape.rank == 3)
-        made->axis_format = made->axis_format == AXIS_FORMAT_NCHW ? AXIS_FORMAT_NCF : AXIS_FORMAT_NFC;
+    made->axis_format = format_of(suffix, made->type.shape.rank);
     remember_copy(t, at.stored, &step, *out);
     return ODLC_OK;
 }
@@ -190,7 +223,7 @@ static void pass_name_on(struct track *t, const struct node *n, tensor_id stored
     const struct node *writer = to->producer == NO_NODE ? NULL : graph_node(t->g, to->producer);
     if (!writer || writer->source != n->source || !n->source || to->kind != TENSOR_NATIVE)
         return;
-    const char *name = from->name, *aside = arena_printf(t->g->arena, "%s.%s", name, "channels_first");
+    const char *name = from->name, *aside = arena_printf(t->g->arena, "%s.nchw", name);
     graph_rename_tensor(t->g, n->outputs[0], graph_free_tensor_name(t->g, aside));
     graph_rename_tensor(t->g, stored, name);
 }
@@ -218,11 +251,7 @@ static odlc_status visit_transpose(struct track *t, node_id id)
         graph_remove_node(t->g, id);
         return ODLC_OK;
     }
-    int64_t axes[MAX_RANK];
-    struct shape rank1 = SHAPE(step.rank);
-    for (uint32_t i = 0; i < step.rank; i++)
-        axes[i] = step.axis[i];
-    node_set_ints(t->g, n, "perm", &rank1, axes);
+    set_perm(t->g, n, &step);
     n->inputs[0] = at.stored;
     remember_copy(t, at.stored, &step, out);
     vec_push(t->g->arena, &t->g->order, id);

@@ -9,8 +9,8 @@ enum { BOX_TAG, BOX_SIZE, BOX_WIDE, BOX_NAME, BOX_BYTES, BOX_WORDS, BOX_NAMES, B
 
 static const struct fb_type box;
 static const struct fb_field box_fields[] = {
-    [BOX_TAG] = {FB_8, NULL},       [BOX_SIZE] = {FB_32, NULL},   [BOX_WIDE] = {FB_64, NULL},
-    [BOX_NAME] = {FB_STRING, NULL}, [BOX_BYTES] = {FB_BYTES, NULL}, [BOX_WORDS] = {FB_WORDS, NULL},
+    [BOX_TAG] = {FB_8, NULL},         [BOX_SIZE] = {FB_32, NULL},         [BOX_WIDE] = {FB_64, NULL},
+    [BOX_NAME] = {FB_STRING, NULL},   [BOX_BYTES] = {FB_BYTES, NULL},     [BOX_WORDS] = {FB_WORDS, NULL},
     [BOX_NAMES] = {FB_STRINGS, NULL}, [BOX_CHILDREN] = {FB_TABLES, &box}, [BOX_CHILD] = {FB_TABLE, &box},
 };
 static const struct fb_type box = {box_fields, COUNT_OF(box_fields)};
@@ -18,9 +18,9 @@ static const struct fb_type box = {box_fields, COUNT_OF(box_fields)};
 static struct fb_build build_boxes(void)
 {
     struct fb_build b;
-    const struct fb_slot all[] = {FB_U8(BOX_TAG, 200),  FB_U32(BOX_SIZE, 70000), FB_U64(BOX_WIDE, 1ull << 40),
-                                  FB_REF(BOX_NAME),     FB_REF(BOX_BYTES),       FB_REF(BOX_WORDS),
-                                  FB_REF(BOX_NAMES),    FB_REF(BOX_CHILDREN)};
+    const struct fb_slot all[] = {FB_U8(BOX_TAG, 200), FB_U32(BOX_SIZE, 70000), FB_U64(BOX_WIDE, 1ull << 40),
+                                  FB_REF(BOX_NAME),    FB_REF(BOX_BYTES),       FB_REF(BOX_WORDS),
+                                  FB_REF(BOX_NAMES),   FB_REF(BOX_CHILDREN)};
     const struct fb_slot few[] = {FB_U32(BOX_SIZE, 7)};
     const uint32_t words[] = {1, 0xFFFFFFFF, 3};
     const char *const names[] = {"", "one", "three"};
@@ -76,8 +76,8 @@ START_TEST(equal_tables_share_their_vtable)
 END_TEST
 
 /* root at 8: {vtable at 20, behind the table; size = 5}, written by hand. */
-static const uint8_t by_hand[] = {8, 0, 0, 0,  'T', 'E', 'S', 'T',        0xF4, 0xFF, 0xFF, 0xFF, 5, 0,
-                                  0, 0, 0xAA, 0xAA, 0xAA, 0xAA, 8, 0, 8, 0, 0, 0, 4, 0};
+static const uint8_t by_hand[] = {8, 0, 0,    0,    'T',  'E',  'S', 'T', 0xF4, 0xFF, 0xFF, 0xFF, 5, 0,
+                                  0, 0, 0xAA, 0xAA, 0xAA, 0xAA, 8,   0,   8,    0,    0,    0,    4, 0};
 
 START_TEST(vtable_behind_its_table)
 {
@@ -186,8 +186,13 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {round_trip,         equal_tables_share_their_vtable, vtable_behind_its_table,
-                                  offsets_must_stay_inside, strings_must_end,           nesting_is_limited,
-                                  sharing_is_limited, vector_counts_are_checked};
+    const TTest *const tests[] = {round_trip,
+                                  equal_tables_share_their_vtable,
+                                  vtable_behind_its_table,
+                                  offsets_must_stay_inside,
+                                  strings_must_end,
+                                  nesting_is_limited,
+                                  sharing_is_limited,
+                                  vector_counts_are_checked};
     return run_tests("flatbuf", tests, COUNT_OF(tests));
 }

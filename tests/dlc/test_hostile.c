@@ -1,4 +1,5 @@
-/* Damaged containers: every truncation and every kind of flipped byte ends in an error or in a container that is still whole. */
+/* Damaged containers: every truncation and every kind of flipped byte ends in an error or in a container that is still
+ * whole. */
 #include "dlc_fixture.h"
 
 /* Reads from memory, as far as each step allows. */

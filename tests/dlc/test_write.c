@@ -49,9 +49,9 @@ START_TEST(ids_follow_first_use)
     static const struct {
         const char *name;
         uint32_t id, kind, format;
-    } expected[] = {{"x", 1, KIND_APP_WRITE, 5}, {"table", 2, KIND_STATIC, 8},  {"words", 3, KIND_STATIC, 10},
-                    {"ones", 4, KIND_STATIC, 8}, {"empty", 5, KIND_STATIC, 10}, {"y", 9, KIND_NATIVE, 5},
-                    {"spare", 10, KIND_NATIVE, 10}, {"z", 12, KIND_APP_READ, 5}, {"unread", 13, KIND_APP_WRITE, 10}};
+    } expected[] = {{"x", 1, KIND_APP_WRITE, 5},    {"table", 2, KIND_STATIC, 8},  {"words", 3, KIND_STATIC, 10},
+                    {"ones", 4, KIND_STATIC, 8},    {"empty", 5, KIND_STATIC, 10}, {"y", 9, KIND_NATIVE, 5},
+                    {"spare", 10, KIND_NATIVE, 10}, {"z", 12, KIND_APP_READ, 5},   {"unread", 13, KIND_APP_WRITE, 10}};
     ck_assert_uint_eq(dlc->graphs[0].n_tensors, COUNT_OF(expected));
     for (uint32_t i = 0; i < COUNT_OF(expected); i++) {
         const struct dlc_tensor *t = &dlc->graphs[0].tensors[i];
@@ -82,7 +82,7 @@ START_TEST(tensors_carry_their_types)
     ck_assert_uint_eq(tensor(dlc, "words")->dtype_code, 0x0608);
     ck_assert_uint_eq(y->encoding, 0);
     ck_assert_uint_eq(y->quant->count, 1);
-    ck_assert_double_eq(y->quant->encodings[0].scale, 0.0078125);
+    ck_assert_double_eq(y->quant->encodings[0].scale, 0.25);
     ck_assert_int_eq(y->quant->encodings[0].offset, -128);
 }
 END_TEST
@@ -137,7 +137,8 @@ START_TEST(attributes_of_a_user_defined_op)
 {
     const struct dlc_file *dlc = read_sample(false);
     const struct dlc_op *op = &dlc->graphs[0].ops[0];
-    static const char *const names[] = {"alpha", "count", "flag", "label", "modes", "offsets", "packageName", "weights"};
+    static const char *const names[] = {"alpha", "count",   "flag",        "label",
+                                        "modes", "offsets", "packageName", "weights"};
     ck_assert_str_eq(op->type, "Blend");
     ck_assert_str_eq(op->name, "blend");
     ck_assert_uint_eq(op->n_attrs, COUNT_OF(names));
@@ -160,7 +161,7 @@ END_TEST
 
 START_TEST(selector_names_the_op)
 {
-    struct graph *g = sample_graph();
+    struct graph *g = sample_graph(arena);
     const struct op *add = op_find("ElementWiseAdd");
     tensor_id in[] = {graph_find_tensor(g, "z"), graph_find_tensor(g, "z")};
     tensor_id out = graph_add_tensor(g, "twice", TENSOR_OUTPUT, &graph_tensor(g, in[0])->type);
@@ -181,7 +182,8 @@ END_TEST
 static void expect_refusal(struct graph *g, const char *message)
 {
     const char *path = in_folder("refused.dlc");
-    ck_assert_int_eq(dlc_write(arena, &diags, g, path, &(struct dlc_write_options){.netp = false}), ODLC_ERR_UNSUPPORTED);
+    ck_assert_int_eq(dlc_write(arena, &diags, g, path, &(struct dlc_write_options){.netp = false}),
+                     ODLC_ERR_UNSUPPORTED);
     ck_assert_str_eq(last_diag()->message, message);
     ck_assert_int_ne(access(path, F_OK), 0);
 }
@@ -189,10 +191,10 @@ static void expect_refusal(struct graph *g, const char *message)
 START_TEST(values_that_do_not_fit)
 {
     static const int64_t wide[] = {0, 1, 2, 2147483648};
-    struct graph *g = sample_graph();
+    struct graph *g = sample_graph(arena);
     set_param(graph_node(g, 0), (struct param){.name = "offsets", .shape = SHAPE(4), .ints = wide});
     expect_refusal(g, "element 3 of param offsets does not fit int32");
-    g = sample_graph();
+    g = sample_graph(arena);
     set_param(graph_node(g, 0), (struct param){.name = "flag", .i = 2});
     expect_refusal(g, "the value of param flag cannot be stored as bool");
 }
@@ -200,13 +202,13 @@ END_TEST
 
 START_TEST(graphs_that_a_container_cannot_say)
 {
-    struct graph *g = sample_graph();
+    struct graph *g = sample_graph(arena);
     vec_push(arena, &g->outputs, graph_find_tensor(g, "x"));
     expect_refusal(g, "output x of the graph is at the same time an input");
-    g = sample_graph();
+    g = sample_graph(arena);
     vec_push(arena, &g->outputs, graph_find_tensor(g, "ones"));
     expect_refusal(g, "output ones of the graph is at the same time a constant");
-    g = sample_graph();
+    g = sample_graph(arena);
     graph_tensor(g, graph_find_tensor(g, "y"))->type.dtype = DT_BFLOAT16;
     expect_refusal(g, "tensor y is of type bfloat16, which containers do not have");
 }
@@ -217,10 +219,75 @@ START_TEST(line_breaks_stay_out_of_the_metadata)
     const char *path = in_folder("lines.dlc");
     struct dlc_file *dlc;
     struct dlc_write_options options = {.model_copyright = "one\ntwo\r\nmodel-version=9"};
-    ck_status_ok(dlc_write(arena, &diags, sample_graph(), path, &options));
+    ck_status_ok(dlc_write(arena, &diags, sample_graph(arena), path, &options));
     ck_status_ok(dlc_read(arena, &diags, path, &dlc));
     ck_assert_str_eq(dlc_metadata(dlc, "model-copyright"), "one two  model-version=9");
     ck_assert_str_eq(dlc_metadata(dlc, "model-version"), "N/A");
+}
+END_TEST
+
+START_TEST(per_axis_encodings)
+{
+    static const struct encoding encodings[] = {{.bitwidth = 8, .min = -1, .max = 0.5, .scale = 0.5, .offset = -2},
+                                                {.bitwidth = 4, .scale = 2, .symmetric = true}};
+    static const struct quant quant = {
+        .per_axis = true, .axis = 1, .count = 2, .encodings = encodings, .overridden = true};
+    struct graph *g = sample_graph(arena);
+    struct dlc_file *dlc;
+    graph_tensor(g, graph_find_tensor(g, "table"))->quant = &quant; /* [3,2] */
+    const char *path = in_folder("axis.dlc");
+    ck_status_ok(dlc_write(arena, &diags, g, path, &(struct dlc_write_options){.netp = false}));
+    ck_status_ok(dlc_read(arena, &diags, path, &dlc));
+    const struct dlc_tensor *t = tensor(dlc, "table");
+    ck_assert_uint_eq(t->encoding, 1);
+    ck_assert(t->quant->per_axis && t->quant->overridden);
+    ck_assert_uint_eq(t->quant->axis, 1);
+    ck_assert_uint_eq(t->quant->count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        ck_assert_uint_eq(t->quant->encodings[i].bitwidth, encodings[i].bitwidth);
+        ck_assert_double_eq(t->quant->encodings[i].min, encodings[i].min);
+        ck_assert_double_eq(t->quant->encodings[i].max, encodings[i].max);
+        ck_assert_double_eq(t->quant->encodings[i].scale, encodings[i].scale);
+        ck_assert_int_eq(t->quant->encodings[i].offset, encodings[i].offset);
+        ck_assert(t->quant->encodings[i].symmetric == encodings[i].symmetric);
+    }
+}
+END_TEST
+
+/* The model shrinks while its weights are streamed: an error, the older output unharmed, nothing left beside it. */
+START_TEST(failure_leaves_the_older_file)
+{
+    static const uint8_t weights[16384];
+    const char *model = in_folder("model.bin"), *path = in_folder("out.dlc");
+    struct file *file;
+    struct graph *g = sample_graph(arena);
+    write_all(path, "older", 5);
+    write_all(model, weights, sizeof weights);
+    ck_status_ok(file_map(arena, &diags, model, &file));
+    struct view view = view_of(file->data, DT_FLOAT32, &SHAPE(4096));
+    view.file = file;
+    tensor_id big = graph_add_constant(g, "big", DT_FLOAT32, &view);
+    graph_node(g, 0)->inputs[2] = big;
+    ck_assert_int_eq(truncate(model, 0), 0);
+    ck_assert_int_eq(dlc_write(arena, &diags, g, path, &(struct dlc_write_options){.netp = false}), ODLC_ERR_IO);
+    ck_assert_str_eq(last_diag()->message, "cannot read the data of tensor big");
+    arena_destroy(arena);
+    arena = arena_create();
+    size_t size;
+    ck_assert_mem_eq(read_all(path, &size), "older", 5);
+    ck_assert_int_eq(system(arena_printf(arena, "test \"$(ls %s | wc -l)\" = 2", folder)), 0);
+}
+END_TEST
+
+START_TEST(inline_bytes_end_at_2_gib)
+{
+    struct graph *g = sample_graph(arena);
+    struct view zeros = view_splat_float(arena, DT_FLOAT32, &SHAPE(1 << 15, 1 << 14), 0); /* exactly 2 GiB */
+    graph_node(g, 0)->inputs[2] = graph_add_constant(g, "big", DT_FLOAT32, &zeros);
+    struct dlc_write_options options = {.netp = true};
+    ck_assert_int_eq(dlc_write(arena, &diags, g, in_folder("big.dlc"), &options), ODLC_ERR_LIMIT);
+    ck_assert_str_eq(last_diag()->message, "the weights do not fit the NETP format, which ends at 2 GiB");
+    ck_assert_ptr_nonnull(last_diag()->hint);
 }
 END_TEST
 
@@ -249,6 +316,9 @@ int main(void)
                                   values_that_do_not_fit,
                                   graphs_that_a_container_cannot_say,
                                   line_breaks_stay_out_of_the_metadata,
+                                  per_axis_encodings,
+                                  failure_leaves_the_older_file,
+                                  inline_bytes_end_at_2_gib,
                                   same_input_same_bytes};
     return run_tests("write", tests, COUNT_OF(tests));
 }

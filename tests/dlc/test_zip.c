@@ -71,11 +71,15 @@ START_TEST(entry_must_get_its_size)
 }
 END_TEST
 
-/* A zip of one deflated entry "model", 32-bit sizes, as a common tool makes it; `size` is what the directory promises. */
+/* A zip of one deflated entry "model", 32-bit sizes, as a common tool makes it; `size` is what the directory promises.
+ */
 static const char *write_deflated(const void *content, size_t length, uint32_t size, uint32_t crc)
 {
     uint8_t packed[1024], bytes[2048] = {0};
-    z_stream z = {.next_in = (Bytef *)(uintptr_t)content, .avail_in = (uInt)length, .next_out = packed, .avail_out = sizeof packed};
+    z_stream z = {.next_in = (Bytef *)(uintptr_t)content,
+                  .avail_in = (uInt)length,
+                  .next_out = packed,
+                  .avail_out = sizeof packed};
     ck_assert_int_eq(deflateInit2(&z, 9, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY), Z_OK);
     ck_assert_int_eq(deflate(&z, Z_FINISH), Z_STREAM_END);
     uint32_t packed_size = (uint32_t)z.total_out, directory = 35 + packed_size;
@@ -180,9 +184,8 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {written_entries_are_listed,     every_alignment_is_reached,
-                                  entry_must_get_its_size,        compressed_entry,
-                                  other_files_are_not_containers, two_entries_of_one_name,
-                                  damaged_payload_fails_its_crc};
+    const TTest *const tests[] = {
+        written_entries_are_listed,     every_alignment_is_reached, entry_must_get_its_size,      compressed_entry,
+        other_files_are_not_containers, two_entries_of_one_name,    damaged_payload_fails_its_crc};
     return run_tests("zip", tests, COUNT_OF(tests));
 }

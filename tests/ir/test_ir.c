@@ -171,17 +171,24 @@ START_TEST(views_load_what_they_mean)
     for (int round = 0; round < 200; round++) {
         struct shape shape = {.rank = 1 + (uint32_t)rand() % 5};
         for (uint32_t i = 0; i < shape.rank; i++)
-            shape.dims[i] = 1 + rand() % 7;
+            shape.dims[i] = 1 + rand() % (i ? 7 : 40);
         uint64_t count = shape_count(&shape);
         float *source = arena_array(arena, float, count);
         for (uint64_t i = 0; i < count; i++)
             source[i] = (float)(rand() % 2000 - 1000) / 8;
-        struct view v = view_of(source, DT_FLOAT32, &shape);
+        /* Element sizes of 1, 2, 4 and 8 bytes; the values are multiples of 1/8 only where the type holds them. */
+        static const enum dtype dtypes[] = {DT_FLOAT32, DT_INT8, DT_FLOAT16, DT_FLOAT64};
+        enum dtype dtype = dtypes[round % 4];
+        for (uint64_t i = 0; dtype == DT_INT8 && i < count; i++)
+            source[i] = (float)(rand() % 200 - 100);
+        void *bytes = arena_calloc(arena, count, 8);
+        convert_elements(bytes, dtype, source, DT_FLOAT32, count);
+        struct view v = view_of(bytes, dtype, &shape);
         struct perm perm = random_perm(shape.rank);
         view_permute(&v, &perm);
         v.splat = round % 5 == 0;
-        double factors[8];
-        for (int i = 0; i < 8; i++)
+        double factors[40];
+        for (int i = 0; i < 40; i++)
             factors[i] = (double)(rand() % 16) / 4;
         if (round % 3 == 0) {
             v.scale = factors;
@@ -227,6 +234,14 @@ START_TEST(fitting_names_the_first_element_that_does_not)
     ck_assert_uint_eq(bad, 2);
     ck_assert(view_fits(arena, &floats, DT_FLOAT64, &bad));
     ck_assert(view_fits(arena, &ints, DT_INT64, &bad));
+    const int64_t edges[] = {1 << 24, (1 << 24) + 1, INT64_MAX};
+    struct view wide = view_of(edges, DT_INT64, &shape);
+    ck_assert(!view_fits(arena, &wide, DT_FLOAT32, &bad));
+    ck_assert_uint_eq(bad, 1);
+    wide.bytes = (const uint8_t *)&edges[2];
+    wide.shape.dims[0] = 1;
+    ck_assert(!view_fits(arena, &wide, DT_FLOAT32, &bad));
+    ck_assert(!view_fits(arena, &wide, DT_FLOAT64, &bad));
 }
 END_TEST
 

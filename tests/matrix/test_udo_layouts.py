@@ -86,7 +86,7 @@ def check_single(checks, layout):
     checks.equal(f"{label}: names", [before.name, after.name], ["a.nchw", "b.nhwc"])
     checks.equal(f"{label}: tensor names", [before.outputs, after.outputs], [["a.nchw"], ["b.nhwc"]])
     for name in ("a", "b"):
-        lines = [line for line in messages.splitlines() if "warning" in line and f"'{name}'" in line]
+        lines = [line for line in messages.splitlines() if "warning" in line and f" tensor {name} " in line]
         checks.equal(f"{label}: warnings about {name}", len(lines), 1)
         checks.check(f"{label}: both layouts named", lines and "NCHW" in lines[0] and "NHWC" in lines[0], messages)
 

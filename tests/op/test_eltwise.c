@@ -1,5 +1,5 @@
-/* Elementwise ops, activations and Cast: kernels against plain C functions on random shapes that broadcast, the corners of
- * integer arithmetic and of floats by hand, and the errors of the type rules. */
+/* Elementwise ops, activations and Cast: kernels against plain C functions on random shapes that broadcast, the corners
+ * of integer arithmetic and of floats by hand, and the errors of the type rules. */
 #include <float.h>
 #include <math.h>
 

@@ -1,5 +1,5 @@
-/* Reductions, Argmax and Argmin, CumulativeSum, Softmax and LogSoftmax: kernels against sums over positions written here,
- * axis rules by execution, and the errors of the type rules. */
+/* Reductions, Argmax and Argmin, CumulativeSum, Softmax and LogSoftmax: kernels against sums over positions written
+ * here, axis rules by execution, and the errors of the type rules. */
 #include <math.h>
 
 #include "node_fixture.h"

@@ -35,6 +35,15 @@ static const struct op add = {.name = "Add", .dlc_type = "Add", .compute = COMPU
 static const struct op forks = {.name = "Fork", .dlc_type = "Fork", .compute = COMPUTE_WIDE, .kernel = fork_kernel};
 static const struct op custom = {.name = "Selu", .dlc_type = "Selu", .package = "MyPackage"};
 
+static odlc_status infer_first(const struct infer *c)
+{
+    c->out[0] = graph_tensor(c->graph, c->node->inputs[0])->type;
+    return ODLC_OK;
+}
+
+static const struct op strict = {
+    .name = "Strict", .dlc_type = "Strict", .compute = COMPUTE_WIDE, .kernel = add_kernel, .infer = infer_first};
+
 static void setup(void)
 {
     arena = arena_create();
@@ -187,6 +196,27 @@ START_TEST(a_tensor_that_nothing_computes_is_an_error)
 }
 END_TEST
 
+START_TEST(types_that_cannot_be_are_refused)
+{
+    static const struct type wrong[] = {{DT_FLOAT32, {1, {N - 1}}}, {DT_FLOAT32, {2, {1, N}}}, {DT_INT32, {1, {N}}}};
+    tensor_id x = tensor("x", TENSOR_INPUT), half;
+    struct type narrower = {DT_FLOAT16, SHAPE(N)};
+    struct executor *e;
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        tensor_id z = graph_add_tensor(g, "z", TENSOR_OUTPUT, &wrong[i]);
+        node(&strict, "strict", x, x, z, NO_TENSOR);
+        ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &z, 1, &e), ODLC_ERR_INVALID);
+        ck_assert_str_eq(diags.list.data[i].code, "run-types");
+    }
+    ck_assert_str_eq(diags.list.data[0].message,
+                     "the container gives this tensor Float_32 [15], but Float_32 [16] follows "
+                     "from the inputs of Strict");
+    half = graph_add_tensor(g, "half", TENSOR_OUTPUT, &narrower); /* another precision is the container's choice */
+    node(&strict, "strict", x, x, half, NO_TENSOR);
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &half, 1, &e), ODLC_OK);
+}
+END_TEST
+
 START_TEST(empty_tensors_take_no_harm)
 {
     struct type empty = {DT_FLOAT32, SHAPE(2, 0)};
@@ -211,6 +241,7 @@ int main(void)
     tcase_add_test(tcase, nodes_that_nothing_wanted_needs_are_left_out);
     tcase_add_test(tcase, constants_need_not_be_aligned_or_plain);
     tcase_add_test(tcase, a_tensor_that_nothing_computes_is_an_error);
+    tcase_add_test(tcase, types_that_cannot_be_are_refused);
     tcase_add_test(tcase, empty_tensors_take_no_harm);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

@@ -20,7 +20,7 @@ def unzip_accepts(path):
     return None if done.returncode == 0 else done.stdout + done.stderr
 
 
-def _decode(folder, table, data):
+def decode(folder, table, data):
     """What flatc makes of a flatbuffer whose root is that table, as JSON."""
     binary = pathlib.Path(folder) / "data.bin"
     binary.write_bytes(data)
@@ -50,8 +50,8 @@ def flatc_decodes(path):
     ops, else what is wrong."""
     with zipfile.ZipFile(path) as archive, tempfile.TemporaryDirectory() as folder:
         try:
-            model = _decode(folder, "dlc.v4.Network", archive.read("model")[8:])["graphs"][0]
-            params = _decode(folder, "dlc.v4.Params", nested_params(archive.read("model.params")))["graphs"][0]
+            model = decode(folder, "dlc.v4.Network", archive.read("model")[8:])["graphs"][0]
+            params = decode(folder, "dlc.v4.Params", nested_params(archive.read("model.params")))["graphs"][0]
         except (ValueError, KeyError, IndexError) as error:
             return repr(error)
     found = [(graph["name"], len(graph["ops"])) for graph in (model, params)]

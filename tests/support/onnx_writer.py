@@ -98,11 +98,13 @@ def attribute(name, value):
 
 
 def value_info(name, data_type, dims):
-    """ValueInfoProto; a dim is a number, or a string for a symbol."""
-    shape = Message()
-    for dim in dims:
-        shape.message(1, Message().data(2, dim) if isinstance(dim, str) else Message().integer(1, dim))
-    tensor_type = Message().integer(1, data_type).message(2, shape)
+    """ValueInfoProto; a dim is a number, or a string for a symbol. dims None: nothing is said about the shape."""
+    tensor_type = Message().integer(1, data_type)
+    if dims is not None:
+        shape = Message()
+        for dim in dims:
+            shape.message(1, Message().data(2, dim) if isinstance(dim, str) else Message().integer(1, dim))
+        tensor_type.message(2, shape)
     return Message().data(1, name).message(2, Message().message(1, tensor_type))
 
 

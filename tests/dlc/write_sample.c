@@ -1,0 +1,23 @@
+/* Writes the fixture's graph into a folder, in both params formats, for test_other_programs.py. */
+#include <stdio.h>
+
+#include "sample.h"
+
+int main(int argc, char **argv)
+{
+    if (argc != 2)
+        return 2;
+    struct arena *arena = arena_create();
+    struct diags diags;
+    diags_init(&diags, arena);
+    for (int netp = 0; netp < 2; netp++) {
+        const char *path = arena_printf(arena, "%s/%s.dlc", argv[1], netp ? "netp" : "nr64");
+        struct dlc_write_options options = {.netp = netp};
+        if (dlc_write(arena, &diags, sample_graph(arena), path, &options) != ODLC_OK) {
+            fprintf(stderr, "%s\n", diags.list.data[0].message);
+            return 1;
+        }
+    }
+    arena_destroy(arena);
+    return 0;
+}

@@ -1,0 +1,224 @@
+"""Each row of the table of ONNX operators is reached by a model: for every row, models with the operator's smallest sensible
+node are converted, at the row's first and last opset version and at versions between where attributes became inputs."""
+
+import concurrent.futures
+import pathlib
+import re
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import onnx_writer as onnx  # noqa: E402
+from checks import SOURCE, Checks, run  # noqa: E402
+from onnx_writer import BOOL, FLOAT, INT32, INT64  # noqa: E402
+
+ROW = re.compile(r'^ONNX_ROW\("([^"]*)", "([^"]+)", (\d+), (\d+|LATEST), ')
+NEWEST = 28
+VERSIONS = (8, 11, 13, 18, 21)
+IMAGE = [2, 3, 4, 4]
+
+
+class Input:
+    """A graph input, or with values a constant."""
+
+    def __init__(self, dims, data_type=FLOAT, values=None):
+        self.dims, self.data_type, self.values = dims, data_type, values
+
+
+X = Input(IMAGE)
+
+
+def const(values, data_type=INT64, dims=None):
+    return Input([len(values)] if dims is None else dims, data_type, values)
+
+
+def floats(count, dims=None):
+    return const([0.5 + i / 8 for i in range(count)], FLOAT, dims)
+
+
+class Node:
+    """One node: its inputs ("" for an absent one), types of its outputs, attributes."""
+
+    def __init__(self, *inputs, outputs=(FLOAT,), **attributes):
+        self.inputs, self.outputs, self.attributes = inputs, outputs, attributes
+
+
+def as_attribute(version, since, name, values, *inputs, **more):
+    """A node whose list `name` is an attribute before version `since`, and an input from then on."""
+    if version < since:
+        return Node(*inputs, **{name: values}, **more)
+    return Node(*inputs, const(values), **more)
+
+
+def clip(version):
+    if version < 11:
+        return Node(X, min=0.0, max=6.0)
+    return Node(X, const([0.0], FLOAT, []), const([6.0], FLOAT, []))
+
+
+def pad(version):
+    return as_attribute(version, 11, "pads", [0, 0, 1, 1, 0, 0, 1, 1], X)
+
+
+def resize(version):
+    scales = floats(0) if version < 13 else ""
+    if version < 11:
+        return Node(X, const([1.0, 1.0, 2.0, 2.0], FLOAT))
+    return Node(X, scales, const([1.0, 1.0, 2.0, 2.0], FLOAT))
+
+
+def upsample(version):
+    scales = [1.0, 1.0, 2.0, 2.0]
+    return Node(X, scales=scales) if version < 9 else Node(X, const(scales, FLOAT))
+
+
+def slice_(version):
+    if version < 10:
+        return Node(X, starts=[1], ends=[3], axes=[2])
+    return Node(X, const([1]), const([3]), const([2]))
+
+
+def top_k(version):
+    if version < 10:
+        return Node(X, k=2, axis=1, outputs=(FLOAT, INT64))
+    return Node(X, const([2]), axis=1, outputs=(FLOAT, INT64))
+
+
+def one_hot(_):
+    return Node(Input([4], INT64), const([5], INT64, []), const([0.0, 1.0], FLOAT))
+
+
+# What is left of version 6: broadcasting and inference had attributes of their own.
+def gemm(version):
+    broadcast = {"broadcast": 1} if version < 7 else {}
+    return Node(Input([2, 3]), floats(12, [3, 4]), floats(4), **broadcast)
+
+
+def batch_normalization(version):
+    inference = {"is_test": 1} if version < 7 else {}
+    return Node(X, floats(3), floats(3), floats(3), floats(3), **inference)
+
+
+UNARY = """Abs Acos Acosh Asin Asinh Atan Atanh Ceil Celu Cos Cosh Elu Erf Exp Floor Gelu GlobalAveragePool GlobalLpPool
+GlobalMaxPool HardSigmoid HardSwish Identity LeakyRelu Log LogSoftmax LpNormalization MeanVarianceNormalization Mish Neg
+Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh
+ThresholdedRelu Flatten Transpose""".split()
+BINARY = "Add Div Max Mean Min Mul Pow Sub Sum".split()
+REDUCE = "L1 L2 LogSum LogSumExp Max Mean Min Prod SumSquare".split()
+
+NODES = {
+    **{op: lambda _: Node(X) for op in UNARY},
+    **{op: lambda _: Node(X, X) for op in BINARY},
+    **{op: lambda _: Node(X, X, outputs=(BOOL,)) for op in ("Greater", "GreaterOrEqual", "Less", "LessOrEqual")},
+    **{op: lambda _: Node(Input(IMAGE, BOOL), Input(IMAGE, BOOL), outputs=(BOOL,)) for op in ("And", "Or", "Xor")},
+    **{f"Reduce{op}": lambda v: as_attribute(v, 18, "axes", [1], X) for op in REDUCE},
+    **{op: lambda _: Node(X, axis=1, outputs=(INT64,)) for op in ("ArgMax", "ArgMin")},
+    **{op: lambda _: Node(X, outputs=(BOOL,)) for op in ("IsInf", "IsNaN")},
+    **{op: lambda _: Node(X, outputs=(INT64,)) for op in ("Shape", "Size")},
+    **{op: lambda _: Node(X, kernel_shape=[2, 2]) for op in ("AveragePool", "LpPool", "MaxPool")},
+    **{op: lambda _: Node(X, const([0] * 12, dims=[1, 3, 2, 2]), floats(12, [1, 3, 2, 2]))
+       for op in ("Scatter", "ScatterElements")},
+    "BatchNormalization": batch_normalization,
+    "Cast": lambda _: Node(X, to=INT32, outputs=(INT32,)),
+    "CastLike": lambda _: Node(X, Input(IMAGE, INT32), outputs=(INT32,)),
+    "Clip": clip,
+    "Compress": lambda _: Node(X, const([True, False, True], BOOL), axis=1),
+    "Concat": lambda _: Node(X, X, axis=1),
+    "Constant": lambda _: Node(value=onnx.tensor("t", FLOAT, [2], [1.0, 2.0])),
+    "ConstantOfShape": lambda _: Node(const([2, 3])),
+    "Conv": lambda _: Node(X, floats(108, [4, 3, 3, 3])),
+    "ConvTranspose": lambda _: Node(X, floats(108, [3, 4, 3, 3])),
+    "CumSum": lambda _: Node(X, const([1], INT64, [])),
+    "DepthToSpace": lambda _: Node(Input([1, 4, 3, 3]), blocksize=2),
+    "Dropout": lambda v: Node(X, is_test=1) if v < 7 else Node(X),
+    "Equal": lambda _: Node(Input(IMAGE, INT32), Input(IMAGE, INT32), outputs=(BOOL,)),
+    "Expand": lambda _: Node(Input([3, 1]), const([2, 3, 4])),
+    "EyeLike": lambda _: Node(Input([3, 3])),
+    "Gather": lambda _: Node(X, const([0, 2]), axis=1),
+    "GatherElements": lambda _: Node(X, const([0] * 12, dims=[1, 3, 2, 2])),
+    "GatherND": lambda _: Node(X, const([1, 2], dims=[1, 2])),
+    "Gemm": gemm,
+    "GroupNormalization": lambda _: Node(X, floats(3), floats(3), num_groups=3),
+    "InstanceNormalization": lambda _: Node(X, floats(3), floats(3)),
+    "LRN": lambda _: Node(X, size=3),
+    "LayerNormalization": lambda _: Node(X, floats(4)),
+    "MatMul": lambda _: Node(X, floats(20, [4, 5])),
+    "Mod": lambda _: Node(X, X, fmod=1),
+    "NonZero": lambda _: Node(const([0, 1, 2]), outputs=(INT64,)),
+    "Not": lambda _: Node(Input(IMAGE, BOOL), outputs=(BOOL,)),
+    "OneHot": one_hot,
+    "PRelu": lambda _: Node(X, floats(1)),
+    "Pad": pad,
+    "RMSNormalization": lambda _: Node(X, floats(4)),
+    "Range": lambda _: Node(*(const([n], INT64, []) for n in (0, 6, 2)), outputs=(INT64,)),
+    "ReduceSum": lambda v: as_attribute(v, 13, "axes", [1], X),
+    "Reshape": lambda _: Node(X, const([2, -1])),
+    "Resize": resize,
+    "ReverseSequence": lambda _: Node(X, const([1, 2, 2]), time_axis=0, batch_axis=1),
+    "ScatterND": lambda _: Node(X, const([1, 2], dims=[1, 2]), floats(16, [1, 4, 4])),
+    "Slice": slice_,
+    "SpaceToDepth": lambda _: Node(X, blocksize=2),
+    "Split": lambda v: as_attribute(v, 13, "split", [1, 2], X, axis=1, outputs=(FLOAT, FLOAT)),
+    "Squeeze": lambda v: as_attribute(v, 13, "axes", [0], Input([1, 3, 4])),
+    "Tile": lambda _: Node(X, const([1, 2, 1, 1])),
+    "TopK": top_k,
+    "Trilu": lambda _: Node(X),
+    "Unsqueeze": lambda v: as_attribute(v, 13, "axes", [0], Input([3, 4])),
+    "Upsample": upsample,
+    "Where": lambda _: Node(Input(IMAGE, BOOL), X, X),
+}
+
+
+def rows():
+    """(op, versions to try) of each row."""
+    for line in (SOURCE / "converters" / "onnx" / "rows.def").read_text().splitlines():
+        match = ROW.match(line)
+        if match:
+            lo = int(match.group(3))
+            hi = NEWEST if match.group(4) == "LATEST" else int(match.group(4))
+            yield match.group(2), sorted({lo, hi, *(version for version in VERSIONS if lo < version < hi)})
+
+
+def write_model(op, version, path):
+    node = NODES[op](version)
+    m = onnx.Model(opset=version)
+    names = []
+    for i, value in enumerate(node.inputs):
+        names.append(value and f"in{i}")
+        if value and value.values is None:
+            m.input(f"in{i}", value.data_type, value.dims)
+        elif value:
+            m.tensor(f"in{i}", value.data_type, value.dims, value.values)
+    outputs = [f"out{i}" for i in range(len(node.outputs))]
+    m.node(op, names, outputs, **node.attributes)
+    for name, data_type in zip(outputs, node.outputs):
+        m.output(name, data_type, None)
+    m.save(path)
+
+
+def try_row(row):
+    """[(label, message or None)] of a row's models."""
+    op, versions = row
+    if op not in NODES:
+        return [(op, "the test has no model for it")]
+    found = []
+    with tempfile.TemporaryDirectory() as folder:
+        model = f"{folder}/m.onnx"
+        for version in versions:
+            write_model(op, version, model)
+            done = run("onnx-to-dlc", "-i", model, "-o", f"{folder}/m.dlc")
+            found.append((f"{op} {version}", done.stderr if done.returncode else None))
+    return found
+
+
+def main():
+    checks = Checks()
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for results in pool.map(try_row, rows()):
+            for label, message in results:
+                checks.check(label, message is None, message or "")
+    checks.check("there are rows", checks.passed)
+    checks.finish()
+
+
+main()
