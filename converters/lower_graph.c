@@ -73,6 +73,20 @@ static odlc_status check_declared(struct conversion *c, const struct fw_node *n,
     return ODLC_OK;
 }
 
+/* The IR node that gives the framework node's first output goes by that node's name, unless another part of the lowering
+ * has it already. */
+static void keep_node_name(struct graph *g, const struct fw_node *n, tensor_id out)
+{
+    node_id producer = out == NO_TENSOR ? NO_NODE : graph_tensor(g, out)->producer;
+    if (producer == NO_NODE || map_get(&g->node_names, n->name) != MAP_NONE)
+        return;
+    struct node *node = graph_node(g, producer);
+    if (node->source != n->name || node->layout_only)
+        return;
+    node->name = n->name;
+    map_put(&g->node_names, n->name, producer);
+}
+
 static odlc_status lower_node(struct conversion *c, struct build *b, const struct fw_node *n)
 {
     struct arena *arena = c->arena;
@@ -103,6 +117,7 @@ static odlc_status lower_node(struct conversion *c, struct build *b, const struc
         l.arg = row->arg;
         TRY(row->fn(&l));
     }
+    keep_node_name(c->graph, n, n->n_outputs ? out[0] : NO_TENSOR);
     for (size_t k = 0; k < n->n_outputs; k++) {
         if (!*n->outputs[k] || out[k] == NO_TENSOR)
             continue;

@@ -71,7 +71,8 @@ odlc_status lower_conv(struct lower *l)
 
 /* ---- ConvTranspose ---- */
 
-/* Amounts to cut off the full result so that it has the extent `out`; more than the full result is asked for at its end. */
+/* Amounts to cut off the full result so that it has the extent `out`; more than the full result is asked for at its
+ * end. */
 static void cut_to(struct spatial *s, uint32_t axis, int64_t full, int64_t out)
 {
     int64_t total = full + s->output_padding[axis] - out;
@@ -97,7 +98,8 @@ static odlc_status transpose_padding(const struct lower *l, struct spatial *s)
     else if (shape && n_shape != s->axes)
         return lower_invalid(l, "output_shape", NULL, "output_shape has %u elements instead of %u", n_shape, s->axes);
     if (more && n_more != s->axes)
-        return lower_invalid(l, "output_padding", NULL, "output_padding has %u elements instead of %u", n_more, s->axes);
+        return lower_invalid(l, "output_padding", NULL, "output_padding has %u elements instead of %u", n_more,
+                             s->axes);
     bool same = s->auto_pad == PAD_SAME_LOWER || s->auto_pad == PAD_SAME_UPPER;
     for (uint32_t i = 0; i < s->axes; i++) {
         if (more && (more[i] < 0 || more[i] > INT32_MAX))

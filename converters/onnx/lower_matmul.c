@@ -91,8 +91,8 @@ static tensor_id splat(struct lower *l, const char *name, enum dtype dtype, int6
     return graph_add_constant(l->b->graph, name, dtype, &view);
 }
 
-/* A constant C with one value, or one per column, is a bias: beta · C as a vector, and C is done with. Otherwise the bias is 0,
- * as for convolutions without one. */
+/* A constant C with one value, or one per column, is a bias: beta · C as a vector, and C is done with. Otherwise the
+ * bias is 0, as for convolutions without one. */
 static odlc_status take_bias(struct lower *l, struct gemm_node *g, tensor_id *bias, const char **name)
 {
     enum dtype dtype = build_type(l->b, g->a)->dtype;

@@ -1,9 +1,10 @@
 /* ONNX pools: MaxPool, AveragePool, LpPool and their global variants.
  *
- * The container's pools know neither dilation nor ONNX's rules for windows that reach over the end of the input. Both are
- * expressed with what they do know:
+ * The container's pools know neither dilation nor ONNX's rules for windows that reach over the end of the input. Both
+ * are expressed with what they do know:
  *   - ceil_mode: the padding at the end is made just large enough for the last window;
- *   - dilation: the elements under each window are laid out one after the other with Gather, and pooled without overlap;
+ *   - dilation: the elements under each window are laid out one after the other with Gather, and pooled without
+ * overlap;
  *   - an average that counts the model's padding but not what ceil_mode adds: the model's padding becomes a Pad. */
 #include <float.h>
 #include <string.h>
@@ -71,7 +72,8 @@ static bool is_extended(const struct pool *p)
 /* What padding holds, so that it never changes the result: less than everything for a maximum, else 0. */
 static odlc_status neutral_value(const struct lower *l, enum pool_kind kind, enum dtype dtype, struct param *out)
 {
-    *out = (struct param){.usage = 1, .name = "pad_constant_value", .dtype = dtype_is_float(dtype) ? DT_FLOAT32 : DT_INT32};
+    *out = (struct param){
+        .usage = 1, .name = "pad_constant_value", .dtype = dtype_is_float(dtype) ? DT_FLOAT32 : DT_INT32};
     if (kind != POOL_MAX || dtype == DT_UINT8)
         return ODLC_OK;
     if (dtype == DT_INT8)
@@ -140,7 +142,8 @@ static void average_shares(const struct pool *p, uint32_t axis, double *share)
     }
 }
 
-/* The factor that turns averages over whole windows into averages over the elements that count; NO_TENSOR when it is 1. */
+/* The factor that turns averages over whole windows into averages over the elements that count; NO_TENSOR when it is 1.
+ */
 static tensor_id average_correction(struct lower *l, const struct pool *p, enum dtype dtype)
 {
     struct shape shape = {.rank = p->s.axes + 1};
@@ -333,7 +336,9 @@ odlc_status lower_lp_pool(struct lower *l)
 odlc_status lower_global_pool(struct lower *l)
 {
     tensor_id x;
-    struct pool p = {.kind = strcmp(l->arg, "max") == 0 ? POOL_MAX : strcmp(l->arg, "lp") == 0 ? POOL_LP : POOL_AVERAGE};
+    struct pool p = {.kind = strcmp(l->arg, "max") == 0  ? POOL_MAX
+                             : strcmp(l->arg, "lp") == 0 ? POOL_LP
+                                                         : POOL_AVERAGE};
     TRY(lower_need(l, 0, "X", &x));
     const struct shape *in = &build_type(l->b, x)->shape;
     if (in->rank < 3 || in->rank > SPATIAL_MAX + 2)

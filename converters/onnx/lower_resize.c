@@ -1,8 +1,8 @@
 /* ONNX Resize, Upsample, DepthToSpace, SpaceToDepth.
  *
- * The container's Resize changes the spatial axes of an image in the usual ways. Everything else that ONNX can ask for — other
- * axes, antialiasing, cropping, … — is separable all the same: along one axis it picks elements (Gather) or multiplies by a matrix
- * of weights (MatMul), both known at conversion. */
+ * The container's Resize changes the spatial axes of an image in the usual ways. Everything else that ONNX can ask for
+ * — other axes, antialiasing, cropping, … — is separable all the same: along one axis it picks elements (Gather) or
+ * multiplies by a matrix of weights (MatMul), both known at conversion. */
 #include <math.h>
 #include <string.h>
 
@@ -29,8 +29,8 @@ struct choice {
     int value;
 };
 
-static odlc_status choose(const struct lower *l, const char *attribute, const char *absent, const struct choice *choices,
-                          size_t count, int *out)
+static odlc_status choose(const struct lower *l, const char *attribute, const char *absent,
+                          const struct choice *choices, size_t count, int *out)
 {
     const char *name;
     TRY(lower_attr_string(l, attribute, absent, &name));
@@ -107,7 +107,8 @@ static odlc_status take_scales(const struct lower *l, struct resize *r, const ui
         struct resample_axis *a = &r->axis[axes[i]];
         double extent = floor((double)((float)a->in * (float)scales[i]));
         if (!(scales[i] > 0) || !(extent >= 1) || !(extent < INT32_MAX))
-            return lower_invalid(l, "scales", NULL, "%lld elements cannot be scaled by %g", (long long)a->in, scales[i]);
+            return lower_invalid(l, "scales", NULL, "%lld elements cannot be scaled by %g", (long long)a->in,
+                                 scales[i]);
         a->scale = (float)scales[i];
         a->out = (int64_t)extent;
     }
@@ -189,8 +190,8 @@ static bool is_kept(const struct resample_axis *a)
     return a->out == a->in && a->scale == 1 && a->start == 0 && a->end == 1;
 }
 
-/* Enlarged a whole number of times, the element below an output's corner is the one nearest to its centre: one way to say it, and
- * the op's default. */
+/* Enlarged a whole number of times, the element below an output's corner is the one nearest to its centre: one way to
+ * say it, and the op's default. */
 static void prefer_half_pixel(struct resize *r)
 {
     bool rounds_down = r->how.nearest == NEAREST_FLOOR || r->how.nearest == NEAREST_SIMPLE;
@@ -317,8 +318,7 @@ static odlc_status extrapolate(struct lower *l, const struct resize *r, tensor_i
         }
     }
     struct view view = view_of(values, DT_FLOAT64, &shape);
-    tensor_id outside =
-        graph_add_constant(l->b->graph, step_name(l, "outside"), build_type(l->b, *t)->dtype, &view);
+    tensor_id outside = graph_add_constant(l->b->graph, step_name(l, "outside"), build_type(l->b, *t)->dtype, &view);
     return build_binary(l->b, "ElementWiseAdd", *t, outside, lower_out_name(l, 0), t);
 }
 

@@ -26,7 +26,9 @@ static odlc_status read_list(const struct lower *l, const char *name, uint32_t c
 
 static odlc_status read_auto_pad(const struct lower *l, enum auto_pad *out)
 {
-    static const char *const names[] = {[PAD_NOTSET] = "NOTSET", [PAD_VALID] = "VALID", [PAD_SAME_LOWER] = "SAME_LOWER",
+    static const char *const names[] = {[PAD_NOTSET] = "NOTSET",
+                                        [PAD_VALID] = "VALID",
+                                        [PAD_SAME_LOWER] = "SAME_LOWER",
                                         [PAD_SAME_UPPER] = "SAME_UPPER"};
     const char *name;
     TRY(lower_attr_string(l, "auto_pad", "NOTSET", &name));

@@ -1,5 +1,5 @@
-/* What the lowering of ONNX convolutions and pools shares: the attributes of sliding windows, and the channels-last image that
- * the container's ops want. */
+/* What the lowering of ONNX convolutions and pools shares: the attributes of sliding windows, and the channels-last
+ * image that the container's ops want. */
 #ifndef CONVERTERS_ONNX_SPATIAL_H
 #define CONVERTERS_ONNX_SPATIAL_H
 
@@ -18,8 +18,8 @@ struct spatial {
     int64_t output_padding[SPATIAL_MAX]; /* of transposed convolutions; 0 for others */
 };
 
-/* Reads kernel_shape, strides, dilations, pads and auto_pad of a node whose input 0 is [N, C, spatial axes…]. `weights` (or NULL)
- * gives the kernel's extents, which kernel_shape must then repeat if it is there. */
+/* Reads kernel_shape, strides, dilations, pads and auto_pad of a node whose input 0 is [N, C, spatial axes…]. `weights`
+ * (or NULL) gives the kernel's extents, which kernel_shape must then repeat if it is there. */
 odlc_status spatial_read(const struct lower *l, const struct shape *weights, struct spatial *s) MUST_USE;
 
 /* Puts an axis of extent 1 before the others. */
@@ -28,7 +28,8 @@ void spatial_prepend(struct spatial *s);
 /* The part of an axis that one window spans. */
 int64_t spatial_reach(const struct spatial *s, uint32_t axis);
 
-/* Turns auto_pad into amounts for windows that slide over the input: nothing for VALID, as many windows as strides fit for SAME. */
+/* Turns auto_pad into amounts for windows that slide over the input: nothing for VALID, as many windows as strides fit
+ * for SAME. */
 void spatial_auto_pad(struct spatial *s);
 
 /* The container's number for how the padding came about (padding_size_strategy). */
@@ -45,7 +46,8 @@ void spatial_dilation_param(struct build *b, const struct spatial *s);
 odlc_status image_enter(struct lower *l, struct spatial *s, tensor_id *image) MUST_USE;
 /* Starts the op that works on the image. */
 void image_op(struct lower *l, const char *op, tensor_id image);
-/* Ends it and makes its result output 0 of the ONNX node; the depth of 1 of a result that has one axis too many is dropped. */
+/* Ends it and makes its result output 0 of the ONNX node; the depth of 1 of a result that has one axis too many is
+ * dropped. */
 odlc_status image_leave(struct lower *l) MUST_USE;
 /* The same for a result whose type the op cannot infer. */
 odlc_status image_leave_typed(struct lower *l, const struct type *type) MUST_USE;

@@ -4,12 +4,14 @@
 
 #include "converters/lower.h"
 
-/* `in`, which comes from input i of the node, permuted. Constants become permuted views that keep the model's name, followed by
- * `suffix`; a layer that asks for the same weights in the same order gets the same tensor. Others get a Transpose. */
+/* `in`, which comes from input i of the node, permuted. Constants become permuted views that keep the model's name,
+ * followed by `suffix`; a layer that asks for the same weights in the same order gets the same tensor. Others get a
+ * Transpose. */
 odlc_status lower_weights(struct lower *l, uint32_t i, tensor_id in, const struct perm *perm, const char *suffix,
                           tensor_id *out) MUST_USE;
 
-/* Input i as the bias of `count` elements, in *out, and its name for the param bias_op_name; zeros, and "", when it is absent. */
+/* Input i as the bias of `count` elements, in *out, and its name for the param bias_op_name; zeros, and "", when it is
+ * absent. */
 odlc_status lower_bias(struct lower *l, uint32_t i, int64_t count, tensor_id *out, const char **name) MUST_USE;
 
 #endif

@@ -234,6 +234,7 @@ static odlc_status gather(const struct gather *g, uint64_t from, uint64_t count,
     return ODLC_OK;
 }
 
+/* values[i], element from + i of the result, times its channel's factor. */
 static void apply_scale(const struct gather *g, uint64_t from, uint64_t count, double *values)
 {
     uint32_t axis = perm_find(&g->view->perm, g->view->scale_axis);
@@ -245,6 +246,20 @@ static void apply_scale(const struct gather *g, uint64_t from, uint64_t count, d
             within = 0;
             channel = channel + 1 == dim ? 0 : channel + 1;
         }
+    }
+}
+
+/* Raw elements scaled and cast, in blocks that stay in the nearest cache. */
+static void scale_and_cast(const struct gather *g, uint64_t from, uint64_t count, const uint8_t *raw, uint8_t *cast,
+                           enum dtype as)
+{
+    enum { BLOCK = 1024 };
+    double values[BLOCK];
+    for (uint64_t done = 0, n; done < count; done += n) {
+        n = min_u64(BLOCK, count - done);
+        convert_elements(values, DT_FLOAT64, raw + done * g->size, g->view->dtype, n);
+        apply_scale(g, from + done, n, values);
+        convert_elements(cast + done * dtype_size(as), as, values, DT_FLOAT64, n);
     }
 }
 
@@ -260,20 +275,16 @@ odlc_status view_stream(struct arena *scratch, const struct view *view, enum dty
     }
     uint8_t *raw = arena_calloc(scratch, tile, g.size);
     uint8_t *cast = view->dtype == as && !view->scale ? raw : arena_calloc(scratch, tile, dtype_size(as));
-    double *scaled = view->scale ? arena_array(scratch, double, tile) : NULL;
     odlc_status status = ODLC_OK;
     for (uint64_t from = 0, n; status == ODLC_OK && from < total; from += n) {
         n = min_u64(tile, total - from);
         status = gather(&g, from, n, raw);
         if (status != ODLC_OK)
             break;
-        if (scaled) {
-            convert_elements(scaled, DT_FLOAT64, raw, view->dtype, n);
-            apply_scale(&g, from, n, scaled);
-            convert_elements(cast, as, scaled, DT_FLOAT64, n);
-        } else if (cast != raw) {
+        if (view->scale)
+            scale_and_cast(&g, from, n, raw, cast, as);
+        else if (cast != raw)
             convert_elements(cast, as, raw, view->dtype, n);
-        }
         status = emit(user, cast, n * dtype_size(as));
     }
     arena_rewind(scratch, mark);

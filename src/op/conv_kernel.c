@@ -1,7 +1,7 @@
 /* A convolution is computed as matrix products: the rows of the left operand are the input's values under the window at
- * consecutive output positions, the right operand is the filter. A transposed convolution with stride s is s convolutions per
- * axis, each with its own taps, whose results interleave: no work is spent on the zeros between input elements. Both are
- * `lattice`s here. */
+ * consecutive output positions, the right operand is the filter. A transposed convolution with stride s is s
+ * convolutions per axis, each with its own taps, whose results interleave: no work is spent on the zeros between input
+ * elements. Both are `lattice`s here. */
 #include "op/conv_kernel.h"
 #include "op/gemm.h"
 
@@ -113,10 +113,10 @@ static void run_lattice(const struct job *j, const struct lattice *l)
     struct arena_mark mark = arena_mark(j->scratch);
     double *panels = arena_array(j->scratch, double, gemm_panels_size(k, block));
     double *tile = arena_array(j->scratch, double, gemm_tile_size(k));
-    double *product = arena_array(j->scratch, double, block * out_depth);
+    double *product = arena_array(j->scratch, double, block *out_depth);
     const float **segments = arena_array(j->scratch, const float *, l->n_taps);
-    struct gemm gemm = {.k = k, .n = out_depth, .segments = segments, .segment_k = in_depth,
-                        .k_stride = j->weights_row, .n_stride = 1};
+    struct gemm gemm = {
+        .k = k, .n = out_depth, .segments = segments, .segment_k = in_depth, .k_stride = j->weights_row, .n_stride = 1};
     size_t in_image = (size_t)(w->axis[0].in * w->axis[1].in * w->axis[2].in * w->channels);
     size_t out_image = (size_t)(w->axis[0].out * w->axis[1].out * w->axis[2].out * c->group) * out_depth;
     for (size_t g = 0; g < (size_t)c->group; g++) {
@@ -151,16 +151,16 @@ odlc_status kernel_conv(const struct kernel *k)
     for (int64_t d = 0; d < a[0].filter; d++)
         for (int64_t h = 0; h < a[1].filter; h++)
             for (int64_t w = 0; w < a[2].filter; w++, weights += (size_t)j.conv.in_depth * j.weights_row)
-                l.taps[l.n_taps++] = (struct tap){{d * a[0].dilation - a[0].pad_before,
-                                                   h * a[1].dilation - a[1].pad_before,
-                                                   w * a[2].dilation - a[2].pad_before},
-                                                  weights};
+                l.taps[l.n_taps++] =
+                    (struct tap){{d * a[0].dilation - a[0].pad_before, h * a[1].dilation - a[1].pad_before,
+                                  w * a[2].dilation - a[2].pad_before},
+                                 weights};
     run_lattice(&j, &l);
     return ODLC_OK;
 }
 
-/* Whether tap `at` of the axis reaches the output positions phase + stride · q, and the input position it then reads at q = 0:
- * an input element i spreads to the output positions i · stride + tap · dilation - pad_before. */
+/* Whether tap `at` of the axis reaches the output positions phase + stride · q, and the input position it then reads at
+ * q = 0: an input element i spreads to the output positions i · stride + tap · dilation - pad_before. */
 static bool reaches(const struct window_axis *a, int64_t phase, int64_t at, int64_t *offset)
 {
     int64_t distance = phase + a->pad_before - at * a->dilation;

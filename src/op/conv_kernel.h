@@ -10,8 +10,8 @@ struct conv {
     int64_t in_depth, out_depth; /* channels per group */
 };
 
-/* The geometry of a convolution node over these operands; bias may be NULL. `out` of the window is not set yet. Gives NULL or
- * what is wrong. */
+/* The geometry of a convolution node over these operands; bias may be NULL. `out` of the window is not set yet. Gives
+ * NULL or what is wrong. */
 typedef const char *conv_read_fn(struct conv *c, const struct node *n, const struct shape *x, const struct shape *w,
                                  const struct shape *bias);
 conv_read_fn conv_read;           /* weights [filter…, channels_in / group, channels_out] */

@@ -1,7 +1,8 @@
 /* Matrix products of float operands accumulated in double: the inner loops of convolutions, MatMul and FullyConnected.
  *
- * A block of rows of the left operand is packed once into panels and then multiplied by the whole right operand. The right
- * operand is cut into segments of rows, so that a convolution can leave out the taps of its filter that do not count. */
+ * A block of rows of the left operand is packed once into panels and then multiplied by the whole right operand. The
+ * right operand is cut into segments of rows, so that a convolution can leave out the taps of its filter that do not
+ * count. */
 #ifndef OP_GEMM_H
 #define OP_GEMM_H
 
@@ -14,11 +15,11 @@ struct gemm {
     size_t k, n;                  /* the right operand is k × n */
     const float *const *segments; /* its rows, segment_k of them at a time */
     size_t segment_k;
-    size_t k_stride, n_stride;    /* elements between rows, between columns */
+    size_t k_stride, n_stride; /* elements between rows, between columns */
 };
 
-/* The number of rows to pack at once: as many panels of depth k as the second-level cache holds, at most `rows` (rounded up
- * to whole panels). */
+/* The number of rows to pack at once: as many panels of depth k as the second-level cache holds, at most `rows`
+ * (rounded up to whole panels). */
 size_t gemm_block_rows(size_t k, size_t rows);
 
 /* Elements of the panels for `rows` rows, of the product, and of the tile that gemm_multiply works in. */

@@ -140,8 +140,8 @@ static uint64_t macs_conv(const struct graph *g, const struct node *n)
     return shape_count(&node_output(g, n, 0)->type.shape) * shape_count_range(w, 0, w->rank - 1);
 }
 
-/* Every input element meets every filter element of its channel's group, whatever the stride: what is really computed, instead
- * of the zeros that the picture of a convolution over a stretched input would count as well. */
+/* Every input element meets every filter element of its channel's group, whatever the stride: what is really computed,
+ * instead of the zeros that the picture of a convolution over a stretched input would count as well. */
 static uint64_t macs_transpose(const struct graph *g, const struct node *n)
 {
     const struct shape *w = &node_input(g, n, 1)->type.shape;
@@ -149,34 +149,31 @@ static uint64_t macs_transpose(const struct graph *g, const struct node *n)
     return shape_count(&node_input(g, n, 0)->type.shape) * per_element;
 }
 
-#define TENSOR_PARAM(name_, presence_) {.name = name_, .dtype = DT_UINT32, .presence = presence_, .is_tensor = true}
-#define WINDOW_PARAMS TENSOR_PARAM("stride", PARAM_REQUIRED), TENSOR_PARAM("pad_amount", PARAM_REQUIRED)
-#define GROUP_PARAM {.name = "group", .dtype = DT_UINT32, .presence = PARAM_DEFAULT, .def = 1}
-
+/* clang-format off */
+#define WINDOW_PARAMS                                       \
+    {"stride", DT_UINT32, PARAM_REQUIRED, true, false, 0},  \
+    {"pad_amount", DT_UINT32, PARAM_REQUIRED, true, false, 0}
+#define GROUP {"group", DT_UINT32, PARAM_DEFAULT, false, false, 1}
+#define DILATION {"dilation", DT_UINT32, PARAM_OPTIONAL, true, false, 0}
+#define OUTPUT_PADDING {"output_padding", DT_UINT32, PARAM_OPTIONAL, true, false, 0}
 /* What converters note for later tools; a batch-norm that was folded leaves its factors. */
-#define NOTE_PARAMS                                                                                             \
-    {.name = "bias_op_name", .dtype = DT_STRING, .presence = PARAM_OPTIONAL, .supplemental = true},             \
-        {.name = "padding_size_strategy", .dtype = DT_UINT8, .presence = PARAM_OPTIONAL, .supplemental = true}, \
-        {.name = "beta", .dtype = DT_FLOAT32, .presence = PARAM_OPTIONAL, .is_tensor = true, .supplemental = true}, \
-    {                                                                                                           \
-        .name = "gamma", .dtype = DT_FLOAT32, .presence = PARAM_OPTIONAL, .is_tensor = true, .supplemental = true \
-    }
+#define NOTES                                                          \
+    {"bias_op_name", DT_STRING, PARAM_OPTIONAL, false, true, 0},       \
+    {"padding_size_strategy", DT_UINT8, PARAM_OPTIONAL, false, true, 0}, \
+    {"beta", DT_FLOAT32, PARAM_OPTIONAL, true, true, 0},               \
+    {"gamma", DT_FLOAT32, PARAM_OPTIONAL, true, true, 0}
+/* clang-format on */
 
-static const struct param_def params_conv[] = {WINDOW_PARAMS, GROUP_PARAM, TENSOR_PARAM("dilation", PARAM_OPTIONAL),
-                                               NOTE_PARAMS};
-static const struct param_def params_depthwise[] = {WINDOW_PARAMS, TENSOR_PARAM("dilation", PARAM_OPTIONAL),
-                                                    NOTE_PARAMS};
-static const struct param_def params_transpose[] = {WINDOW_PARAMS, GROUP_PARAM,
-                                                    TENSOR_PARAM("output_padding", PARAM_OPTIONAL), NOTE_PARAMS};
-static const struct param_def params_transpose_3d[] = {WINDOW_PARAMS, GROUP_PARAM,
-                                                       TENSOR_PARAM("dilation", PARAM_OPTIONAL),
-                                                       TENSOR_PARAM("output_padding", PARAM_OPTIONAL), NOTE_PARAMS};
+static const struct param_def params_conv[] = {WINDOW_PARAMS, GROUP, DILATION, NOTES};
+static const struct param_def params_depthwise[] = {WINDOW_PARAMS, DILATION, NOTES};
+static const struct param_def params_transpose[] = {WINDOW_PARAMS, GROUP, OUTPUT_PADDING, NOTES};
+static const struct param_def params_transpose_3d[] = {WINDOW_PARAMS, GROUP, DILATION, OUTPUT_PADDING, NOTES};
 
-#define CONV_ROW(name_, params_, infer_, macs_, kernel_)                                                               \
-    {                                                                                                                  \
-        .name = name_, .dlc_type = name_, .min_inputs = 2, .max_inputs = 3, .min_outputs = 1, .max_outputs = 1,        \
+#define CONV_ROW(name_, params_, infer_, macs_, kernel_)                                                              \
+    {                                                                                                                 \
+        .name = name_, .dlc_type = name_, .min_inputs = 2, .max_inputs = 3, .min_outputs = 1, .max_outputs = 1,       \
         .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .macs = macs_, .weights = 1 << 1 | 1 << 2, \
-        .compute = COMPUTE_FLOAT, .kernel = kernel_                                                                    \
+        .compute = COMPUTE_FLOAT, .kernel = kernel_                                                                   \
     }
 
 const struct op op_rows_conv[] = {

@@ -8,9 +8,9 @@
 /* One product per index of the batch axes; a step of 0 repeats an operand. */
 struct product {
     int64_t m, k, n;
-    struct shape batch;                       /* broadcast batch axes of the result */
+    struct shape batch;                         /* broadcast batch axes of the result */
     int64_t a_step[MAX_RANK], b_step[MAX_RANK]; /* elements per index of a batch axis */
-    int64_t a_row, a_column, b_row, b_column; /* elements between rows (columns) of each operand */
+    int64_t a_row, a_column, b_row, b_column;   /* elements between rows (columns) of each operand */
 };
 
 static void batch_steps(const struct shape *operand, const struct shape *batch, int64_t step[MAX_RANK])
@@ -81,8 +81,8 @@ static uint64_t macs_matmul(const struct graph *g, const struct node *n)
     return shape_count(&node_output(g, n, 0)->type.shape) * (uint64_t)k;
 }
 
-/* The input's rows are its last axis, as long as keep_dims says so or it has only two; otherwise everything is flattened to rows
- * of the length that the weights want. */
+/* The input's rows are its last axis, as long as keep_dims says so or it has only two; otherwise everything is
+ * flattened to rows of the length that the weights want. */
 static odlc_status infer_fully_connected(const struct infer *c)
 {
     const struct type *x = infer_in(c, 0), *w = infer_in(c, 1);
@@ -118,9 +118,9 @@ static void multiply_floats(const struct product *p, const float *a, const float
     struct arena_mark mark = arena_mark(scratch);
     double *panels = arena_array(scratch, double, gemm_panels_size(k, block));
     double *tile = arena_array(scratch, double, gemm_tile_size(k));
-    double *product = arena_array(scratch, double, block * n);
-    struct gemm gemm = {.k = k, .n = n, .segments = &b, .segment_k = k, .k_stride = (size_t)p->b_row,
-                        .n_stride = (size_t)p->b_column};
+    double *product = arena_array(scratch, double, block *n);
+    struct gemm gemm = {
+        .k = k, .n = n, .segments = &b, .segment_k = k, .k_stride = (size_t)p->b_row, .n_stride = (size_t)p->b_column};
     for (size_t first = 0; first < m; first += block) {
         size_t rows = m - first < block ? m - first : block;
         for (size_t r = 0; r < rows; r++) {
@@ -137,13 +137,15 @@ static void multiply_floats(const struct product *p, const float *a, const float
     arena_rewind(scratch, mark);
 }
 
-static void multiply_ints(const struct product *p, const int64_t *a, const int64_t *b, const int64_t *bias, int64_t *out)
+static void multiply_ints(const struct product *p, const int64_t *a, const int64_t *b, const int64_t *bias,
+                          int64_t *out)
 {
     for (int64_t r = 0; r < p->m; r++)
         for (int64_t c = 0; c < p->n; c++) {
             int64_t sum = bias ? bias[c] : 0;
             for (int64_t i = 0; i < p->k; i++)
-                sum = wrap_add(sum, wrap_multiply(a[r * p->a_row + i * p->a_column], b[i * p->b_row + c * p->b_column]));
+                sum =
+                    wrap_add(sum, wrap_multiply(a[r * p->a_row + i * p->a_column], b[i * p->b_row + c * p->b_column]));
             *out++ = sum;
         }
 }
@@ -167,8 +169,8 @@ static void multiply_at(const struct product *p, const struct kernel *k, int64_t
 {
     const struct buffer *bias = bias_of(k);
     if (k->out[0].dtype == DT_FLOAT32)
-        multiply_floats(p, (const float *)k->in[0].data + a, (const float *)k->in[1].data + b,
-                        bias ? bias->data : NULL, (float *)k->out[0].data + out, k->scratch);
+        multiply_floats(p, (const float *)k->in[0].data + a, (const float *)k->in[1].data + b, bias ? bias->data : NULL,
+                        (float *)k->out[0].data + out, k->scratch);
     else
         multiply_ints(p, (const int64_t *)k->in[0].data + a, (const int64_t *)k->in[1].data + b,
                       bias ? bias->data : NULL, (int64_t *)k->out[0].data + out);
@@ -215,8 +217,13 @@ static odlc_status kernel_fully_connected(const struct kernel *k)
     if (rows * in != shape_count(&k->in[0].shape) || rows * out != shape_count(&k->out[0].shape) ||
         (bias && shape_count(&bias->shape) != out))
         return ODLC_ERR_INVALID;
-    struct product p = {.m = (int64_t)rows, .k = w->dims[1], .n = w->dims[0], .a_row = w->dims[1], .a_column = 1,
-                        .b_row = 1, .b_column = w->dims[1]};
+    struct product p = {.m = (int64_t)rows,
+                        .k = w->dims[1],
+                        .n = w->dims[0],
+                        .a_row = w->dims[1],
+                        .a_column = 1,
+                        .b_row = 1,
+                        .b_column = w->dims[1]};
     multiply_at(&p, k, 0, 0, 0);
     return ODLC_OK;
 }
@@ -224,24 +231,42 @@ static odlc_status kernel_fully_connected(const struct kernel *k)
 /* ---- rows ---- */
 
 static const struct param_def params_matmul[] = {
-    {.name = "transpose_in0", .dtype = DT_BOOL, .presence = PARAM_DEFAULT},
-    {.name = "transpose_in1", .dtype = DT_BOOL, .presence = PARAM_DEFAULT},
+    {"transpose_in0", DT_BOOL, PARAM_DEFAULT, false, false, 0},
+    {"transpose_in1", DT_BOOL, PARAM_DEFAULT, false, false, 0},
 };
 
 static const struct param_def params_fully_connected[] = {
-    {.name = "keep_dims", .dtype = DT_BOOL, .presence = PARAM_OPTIONAL},
-    {.name = "bias_op_name", .dtype = DT_STRING, .presence = PARAM_OPTIONAL, .supplemental = true},
+    {"keep_dims", DT_BOOL, PARAM_OPTIONAL, false, false, 0},
+    {"bias_op_name", DT_STRING, PARAM_OPTIONAL, false, true, 0},
 };
 
 const struct op op_rows_matmul[] = {
-    {.name = "FullyConnected", .dlc_type = "FullyConnected", .min_inputs = 2, .max_inputs = 3, .min_outputs = 1,
-     .max_outputs = 1, .params = params_fully_connected, .n_params = COUNT_OF(params_fully_connected),
-     .infer = infer_fully_connected, .macs = macs_fully_connected, .weights = 1 << 1 | 1 << 2, .compute = COMPUTE_FLOAT,
+    {.name = "FullyConnected",
+     .dlc_type = "FullyConnected",
+     .min_inputs = 2,
+     .max_inputs = 3,
+     .min_outputs = 1,
+     .max_outputs = 1,
+     .params = params_fully_connected,
+     .n_params = COUNT_OF(params_fully_connected),
+     .infer = infer_fully_connected,
+     .macs = macs_fully_connected,
+     .weights = 1 << 1 | 1 << 2,
+     .compute = COMPUTE_FLOAT,
      .kernel = kernel_fully_connected},
-    /* No operand of a MatMul counts as the layer's parameters, constant or not: the reports that the counting is taken from
-     * count weights of convolutions and fully connected layers alone. */
-    {.name = "MatMul", .dlc_type = "MatMul", .min_inputs = 2, .max_inputs = 3, .min_outputs = 1, .max_outputs = 1,
-     .params = params_matmul, .n_params = COUNT_OF(params_matmul), .infer = infer_matmul, .macs = macs_matmul,
-     .compute = COMPUTE_FLOAT, .kernel = kernel_matmul},
+    /* No operand of a MatMul counts as the layer's parameters, constant or not: the reports that the counting is taken
+     * from count weights of convolutions and fully connected layers alone. */
+    {.name = "MatMul",
+     .dlc_type = "MatMul",
+     .min_inputs = 2,
+     .max_inputs = 3,
+     .min_outputs = 1,
+     .max_outputs = 1,
+     .params = params_matmul,
+     .n_params = COUNT_OF(params_matmul),
+     .infer = infer_matmul,
+     .macs = macs_matmul,
+     .compute = COMPUTE_FLOAT,
+     .kernel = kernel_matmul},
 };
 const size_t op_rows_matmul_count = COUNT_OF(op_rows_matmul);

@@ -1,5 +1,5 @@
-/* Pools over channels-last activations: PoolMax2d, PoolAvg2d, L2Pool2d, PoolMax3d, PoolAvg3d. Padding never takes part in a
- * maximum; an average counts it only with count_pad_for_edges. */
+/* Pools over channels-last activations: PoolMax2d, PoolAvg2d, L2Pool2d, PoolMax3d, PoolAvg3d. Padding never takes part
+ * in a maximum; an average counts it only with count_pad_for_edges. */
 #include <math.h>
 #include <string.h>
 
@@ -152,18 +152,24 @@ static odlc_status kernel_l2(const struct kernel *k)
     return pool(k, &pool_l2, false);
 }
 
-#define TENSOR_PARAM(name_) {.name = name_, .dtype = DT_UINT32, .presence = PARAM_REQUIRED, .is_tensor = true}
-#define POOL_PARAMS                                                                                             \
-    TENSOR_PARAM("filter_size"), TENSOR_PARAM("stride"), TENSOR_PARAM("pad_amount"),                            \
-        {.name = "rounding_mode", .dtype = DT_UINT32, .presence = PARAM_OPTIONAL},                              \
-    {                                                                                                           \
-        .name = "padding_size_strategy", .dtype = DT_UINT8, .presence = PARAM_OPTIONAL, .supplemental = true    \
-    }
-/* Converters write it for maxima too, where it means nothing. */
-#define COUNT_PARAM(presence_) {.name = "count_pad_for_edges", .dtype = DT_BOOL, .presence = presence_}
+/* clang-format off */
+#define POOL_PARAMS                                            \
+    {"filter_size", DT_UINT32, PARAM_REQUIRED, true, false, 0}, \
+    {"stride", DT_UINT32, PARAM_REQUIRED, true, false, 0},     \
+    {"pad_amount", DT_UINT32, PARAM_REQUIRED, true, false, 0}, \
+    {"rounding_mode", DT_UINT32, PARAM_OPTIONAL, false, false, 0}, \
+    {"padding_size_strategy", DT_UINT8, PARAM_OPTIONAL, false, true, 0}
+/* clang-format on */
 
-static const struct param_def params_max[] = {POOL_PARAMS, COUNT_PARAM(PARAM_OPTIONAL)};
-static const struct param_def params_average[] = {POOL_PARAMS, COUNT_PARAM(PARAM_DEFAULT)};
+static const struct param_def params_max[] = {
+    POOL_PARAMS,
+    /* Means nothing for maxima, but converters write it for them, too. */
+    {"count_pad_for_edges", DT_BOOL, PARAM_OPTIONAL, false, false, 0},
+};
+static const struct param_def params_average[] = {
+    POOL_PARAMS,
+    {"count_pad_for_edges", DT_BOOL, PARAM_DEFAULT, false, false, 0},
+};
 static const struct param_def params_l2[] = {POOL_PARAMS};
 
 #define POOL_ROW(name_, type_, selector_, params_, kernel_)                                                          \

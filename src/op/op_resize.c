@@ -1,4 +1,5 @@
-/* Resizing and rearranging images, channels last: Resize, ResizeBilinear, ResizeNearestNeighbor, DepthToSpace, SpaceToDepth. */
+/* Resizing and rearranging images, channels last: Resize, ResizeBilinear, ResizeNearestNeighbor, DepthToSpace,
+ * SpaceToDepth. */
 #include <math.h>
 #include <string.h>
 
@@ -10,8 +11,8 @@
 
 /* ---- Resize ---- */
 
-/* The type of the output that the node already has, or NULL. The sizes asked for are no param of these ops: the output says
- * them. */
+/* The type of the output that the node already has, or NULL. The sizes asked for are no param of these ops: the output
+ * says them. */
 static const struct type *known_output(const struct infer *c)
 {
     const struct tensor *t = c->node->outputs ? node_output(c->graph, c->node, 0) : NULL;
@@ -174,7 +175,7 @@ enum { MODE_DCR, MODE_CRD };
 struct blocks {
     int64_t batch, height, width, depth; /* depth of the wide side */
     int64_t rows, columns;               /* of a block */
-    bool block_first;                    /* DCR: within a pixel of the deep side, the position in the block comes first */
+    bool block_first; /* DCR: within a pixel of the deep side, the position in the block comes first */
 };
 
 static const char *read_block_size(struct blocks *b, const struct node *n, const struct shape *x)
@@ -286,27 +287,28 @@ static odlc_status kernel_space_to_depth(const struct kernel *k)
 
 /* ---- rows ---- */
 
-#define SCALAR(name_, dtype_, presence_) {.name = name_, .dtype = dtype_, .presence = presence_}
-#define NOTE(name_, dtype_) {.name = name_, .dtype = dtype_, .presence = PARAM_OPTIONAL, .supplemental = true}
-#define FLAG_PARAMS                                          \
-    SCALAR("align_corners", DT_BOOL, PARAM_DEFAULT), SCALAR("half_pixel_centers", DT_BOOL, PARAM_DEFAULT)
+/* clang-format off */
+#define FLAGS                                                    \
+    {"align_corners", DT_BOOL, PARAM_DEFAULT, false, false, 0}, \
+    {"half_pixel_centers", DT_BOOL, PARAM_DEFAULT, false, false, 0}
+/* clang-format on */
 
 static const struct param_def params_resize[] = {
-    FLAG_PARAMS,
-    NOTE("interpolation_mode", DT_UINT32),
-    NOTE("transformation_mode", DT_UINT32),
-    NOTE("scale_height", DT_FLOAT32),
-    NOTE("scale_width", DT_FLOAT32),
-    SCALAR("exclude_outside", DT_BOOL, PARAM_OPTIONAL),
-    SCALAR("nearest_mode", DT_UINT32, PARAM_OPTIONAL),
-    SCALAR("cubic_coeff", DT_FLOAT32, PARAM_OPTIONAL),
+    FLAGS,
+    {"interpolation_mode", DT_UINT32, PARAM_OPTIONAL, false, true, 0},
+    {"transformation_mode", DT_UINT32, PARAM_OPTIONAL, false, true, 0},
+    {"scale_height", DT_FLOAT32, PARAM_OPTIONAL, false, true, 0},
+    {"scale_width", DT_FLOAT32, PARAM_OPTIONAL, false, true, 0},
+    {"exclude_outside", DT_BOOL, PARAM_OPTIONAL, false, false, 0},
+    {"nearest_mode", DT_UINT32, PARAM_OPTIONAL, false, false, 0},
+    {"cubic_coeff", DT_FLOAT32, PARAM_OPTIONAL, false, false, 0},
 };
 
-static const struct param_def params_flags[] = {FLAG_PARAMS};
+static const struct param_def params_flags[] = {FLAGS};
 
 static const struct param_def params_blocks[] = {
-    {.name = "block_size", .dtype = DT_UINT32, .presence = PARAM_REQUIRED, .is_tensor = true},
-    SCALAR("mode", DT_UINT32, PARAM_DEFAULT),
+    {"block_size", DT_UINT32, PARAM_REQUIRED, true, false, 0},
+    {"mode", DT_UINT32, PARAM_DEFAULT, false, false, 0},
 };
 
 #define RESIZE_ROW(name_, params_, infer_, compute_, kernel_)                                                     \

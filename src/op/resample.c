@@ -85,8 +85,8 @@ static struct reach filter_reach(const struct resample *r, const struct resample
 static void filter_taps(const struct resample *r, const struct resample_axis *a, const struct reach *reach, float x,
                         int64_t *index, double *weight)
 {
-    /* Interpolation between two neighbours stays on the axis; other filters look over its edge, which is all they see from
-     * far outside. */
+    /* Interpolation between two neighbours stays on the axis; other filters look over its edge, which is all they see
+     * from far outside. */
     float over = r->interpolation == INTERPOLATE_LINEAR && !r->antialias ? 0 : (float)(reach->side + 1);
     x = fminf(fmaxf(x, -over), (float)(a->in - 1) + over);
     int64_t width = 2 * reach->side, first = (int64_t)floorf(x) - reach->side + 1;

@@ -1,5 +1,5 @@
-/* Which input elements, with which weights, make an output element of a Resize along one axis. Shared by the kernel and by front
- * ends, which write out as tables what the Resize op cannot say. */
+/* Which input elements, with which weights, make an output element of a Resize along one axis. Shared by the kernel and
+ * by front ends, which write out as tables what the Resize op cannot say. */
 #ifndef OP_RESAMPLE_H
 #define OP_RESAMPLE_H
 
@@ -36,11 +36,12 @@ struct resample_axis {
     float start, end; /* POSITION_CROP */
 };
 
-/* The length of the scaled axis, which is not a whole number where `out` was rounded down: corners align with its end. */
+/* The length of the scaled axis, which is not a whole number where `out` was rounded down: corners align with its end.
+ */
 float resample_length(const struct resample_axis *axis);
 
-/* Per output element `width` pairs of input index (always within the input) and weight; they add up to 1 (to 0 where a crop
- * reaches outside). */
+/* Per output element `width` pairs of input index (always within the input) and weight; they add up to 1 (to 0 where a
+ * crop reaches outside). */
 struct resample_taps {
     int64_t width;
     int64_t *index;

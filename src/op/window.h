@@ -1,5 +1,6 @@
-/* The sliding windows of convolutions and pools: tensors are [batch, spatial axes…, channels], params say stride, padding and
- * dilation per spatial axis. One geometry serves 1 to 3 spatial axes: missing ones come first and have the extent 1. */
+/* The sliding windows of convolutions and pools: tensors are [batch, spatial axes…, channels], params say stride,
+ * padding and dilation per spatial axis. One geometry serves 1 to 3 spatial axes: missing ones come first and have the
+ * extent 1. */
 #ifndef OP_WINDOW_H
 #define OP_WINDOW_H
 
@@ -18,12 +19,12 @@ struct window {
     struct window_axis axis[WINDOW_AXES];
 };
 
-/* Reads the params stride, pad_amount and dilation of n, which slides a filter of these extents (one per spatial axis) over x.
- * Gives NULL, or what is wrong. */
+/* Reads the params stride, pad_amount and dilation of n, which slides a filter of these extents (one per spatial axis)
+ * over x. Gives NULL, or what is wrong. */
 const char *window_read(struct window *w, const struct node *n, const struct shape *x, const int64_t *filter);
 
-/* Sets every axis' `out` to the number of window positions. In `ceil` mode a position that the padded extent holds only in part
- * counts too, unless it starts behind the input. */
+/* Sets every axis' `out` to the number of window positions. In `ceil` mode a position that the padded extent holds only
+ * in part counts too, unless it starts behind the input. */
 const char *window_count(struct window *w, bool ceil);
 
 /* Takes `out` from a shape that is known already; checks that it has the geometry's rank and batch. */

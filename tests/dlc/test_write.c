@@ -274,7 +274,7 @@ START_TEST(failure_leaves_the_older_file)
     arena_destroy(arena);
     arena = arena_create();
     size_t size;
-    ck_assert_mem_eq(read_all(path, &size), "older", 5);
+    ck_assert_mem_eq(read_all(in_folder("out.dlc"), &size), "older", 5);
     ck_assert_int_eq(system(arena_printf(arena, "test \"$(ls %s | wc -l)\" = 2", folder)), 0);
 }
 END_TEST

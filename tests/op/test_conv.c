@@ -1,5 +1,5 @@
-/* Convolutions against their sums written out over positions, shapes and multiply-accumulates against values computed by hand
- * (and two that a report of the vendor's tool states). */
+/* Convolutions against their sums written out over positions, shapes and multiply-accumulates against values computed
+ * by hand (and two that a report of the vendor's tool states). */
 #include "float_fixture.h"
 
 enum { ROUNDS = 60, AXES = 3 };
@@ -14,8 +14,12 @@ struct setup {
 
 static struct setup draw_setup(struct fixture *f, uint32_t axes)
 {
-    struct setup s = {.axes = axes, .batch = draw(f, 1, 2), .group = draw(f, 1, 3), .in_depth = draw(f, 1, 5),
-                      .out_depth = draw(f, 1, 6), .bias = draw(f, 0, 1) != 0};
+    struct setup s = {.axes = axes,
+                      .batch = draw(f, 1, 2),
+                      .group = draw(f, 1, 3),
+                      .in_depth = draw(f, 1, 5),
+                      .out_depth = draw(f, 1, 6),
+                      .bias = draw(f, 0, 1) != 0};
     for (uint32_t i = 0; i < axes; i++) {
         s.in[i] = draw(f, 5, 9);
         s.filter[i] = draw(f, 1, 3);
@@ -163,8 +167,16 @@ END_TEST
 START_TEST(conv_of_many_positions)
 {
     struct fixture *f = fixture_start(3);
-    struct setup s = {.axes = 2, .in = {40, 41}, .filter = {3, 3}, .stride = {1, 1}, .dilation = {1, 1},
-                      .pad = {{1, 1}, {1, 1}}, .batch = 1, .group = 1, .in_depth = 9, .out_depth = 5};
+    struct setup s = {.axes = 2,
+                      .in = {40, 41},
+                      .filter = {3, 3},
+                      .stride = {1, 1},
+                      .dilation = {1, 1},
+                      .pad = {{1, 1}, {1, 1}},
+                      .batch = 1,
+                      .group = 1,
+                      .in_depth = 9,
+                      .out_depth = 5};
     struct operands o = run_setup(f, &s, "Conv2d", s.in_depth, s.out_depth);
     check_conv(f, &s, &o);
     fixture_end(f);

@@ -12,7 +12,10 @@ struct setup {
 
 static struct setup draw_setup(struct fixture *f, uint32_t axes)
 {
-    struct setup s = {.axes = axes, .batch = draw(f, 1, 2), .channels = draw(f, 1, 5), .rounding = draw(f, 0, 1),
+    struct setup s = {.axes = axes,
+                      .batch = draw(f, 1, 2),
+                      .channels = draw(f, 1, 5),
+                      .rounding = draw(f, 0, 1),
                       .count_padding = draw(f, 0, 1) != 0};
     for (uint32_t i = 0; i < axes; i++) {
         s.in[i] = draw(f, 3, 8);
@@ -38,8 +41,8 @@ static void pool_op(struct fixture *f, const struct setup *s, const char *op, te
         build_int(b, "count_pad_for_edges", s->count_padding);
 }
 
-/* Window by window: the first of each axis starts in the padding, the last is the last that the rounding allows and that starts
- * before the end of the input. */
+/* Window by window: the first of each axis starts in the padding, the last is the last that the rounding allows and
+ * that starts before the end of the input. */
 static int64_t positions(const struct setup *s, uint32_t d)
 {
     int64_t count = 0, padded = s->in[d] + s->pad[d][0] + s->pad[d][1];
@@ -117,7 +120,7 @@ static const struct {
     uint32_t axes;
     result_fn *result;
 } pools[] = {
-    {"PoolMax2d", 2, result_max}, {"PoolMax3d", 3, result_max}, {"PoolAvg2d", 2, result_average},
+    {"PoolMax2d", 2, result_max},     {"PoolMax3d", 3, result_max}, {"PoolAvg2d", 2, result_average},
     {"PoolAvg3d", 3, result_average}, {"L2Pool2d", 2, result_l2},
 };
 
