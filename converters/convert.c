@@ -50,7 +50,8 @@ static odlc_status check_options(struct conversion *c)
 /* preserve_names and input_layouts as maps, which live in `names` and `layouts`. */
 static odlc_status pass_options(struct conversion *c, struct map *names, struct map *layouts, struct pass_options *out)
 {
-    static const char *const known[] = {[INPUT_NCHW] = "NCHW", [INPUT_NHWC] = "NHWC", [INPUT_NONTRIVIAL] = "NONTRIVIAL"};
+    static const char *const known[] = {
+        [INPUT_NCHW] = "NCHW", [INPUT_NHWC] = "NHWC", [INPUT_NONTRIVIAL] = "NONTRIVIAL"};
     const struct odlc_convert_options *o = c->options;
     *out = (struct pass_options){.no_batchnorm_folding = o->no_batchnorm_folding,
                                  .preserve_layout = o->preserve_layout,

@@ -28,10 +28,10 @@ struct conversion {
     struct fw_model *model;
     struct udo_set udos;
     struct graph *graph;
-    struct map values;     /* name of a value of the model → tensor_id */
-    struct map declared;   /* name → index into all_values */
+    struct map values;   /* name of a value of the model → tensor_id */
+    struct map declared; /* name → index into all_values */
     VEC(const struct fw_value *) all_values;
-    bool *live;            /* per node of the model: needed for an output */
+    bool *live; /* per node of the model: needed for an output */
     VEC(struct odlc_op_report) ops;
     const char *udo_stub, *dumped;
     struct odlc_conversion_summary summary;
@@ -40,8 +40,8 @@ struct conversion {
 /* The row for a node: NULL when there is none for its domain, op and version. */
 const struct lower_row *find_row(const struct frontend *frontend, const char *domain, const char *op, int64_t version);
 
-/* prepare.c: applies -d, --batch, --define_symbol, --input_dtype and --out_node to the model, gives unnamed nodes a name, finds the live
- * nodes. */
+/* prepare.c: applies -d, --batch, --define_symbol, --input_dtype and --out_node to the model, gives unnamed nodes a
+ * name, finds the live nodes. */
 odlc_status prepare_model(struct conversion *c) MUST_USE;
 /* survey.c: fills ops; an error for each op type that is neither native nor claimed. */
 odlc_status survey_ops(struct conversion *c) MUST_USE;

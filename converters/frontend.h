@@ -27,14 +27,14 @@ enum fw_attr_kind {
 struct fw_attr {
     const char *name;
     enum fw_attr_kind kind;
-    const char *ref;  /* inside a function body: the name of the function's attribute that gives the value */
+    const char *ref; /* inside a function body: the name of the function's attribute that gives the value */
     int64_t i;
     float f;
-    const char *s;    /* FW_STRING: NUL-terminated; s_length may be larger when it holds NULs */
+    const char *s; /* FW_STRING: NUL-terminated; s_length may be larger when it holds NULs */
     size_t s_length;
     const struct fw_tensor *tensor;
     struct fw_graph *graph;
-    size_t count;     /* of the list kinds */
+    size_t count; /* of the list kinds */
     const int64_t *ints;
     const float *floats;
     const char *const *strings;
@@ -46,17 +46,17 @@ struct fw_value {
     enum dtype dtype; /* DT_NONE: not said */
     bool has_shape;
     uint32_t rank;
-    int64_t dims[MAX_RANK];         /* DIM_OPEN where the model leaves it open */
-    const char *symbols[MAX_RANK];  /* the symbol of an open dimension ("batch"), or NULL */
-    bool not_a_tensor;              /* sequence, optional, map, sparse */
+    int64_t dims[MAX_RANK];        /* DIM_OPEN where the model leaves it open */
+    const char *symbols[MAX_RANK]; /* the symbol of an open dimension ("batch"), or NULL */
+    bool not_a_tensor;             /* sequence, optional, map, sparse */
 };
 
 struct fw_node {
-    const char *name;   /* "" when the model gives none */
+    const char *name; /* "" when the model gives none */
     const char *op_type;
-    const char *domain; /* "" is the default domain ("ai.onnx" is turned into "") */
-    const char *overload; /* which one of several functions of that name; "" */
-    int64_t version;    /* of the domain, by the model's (or function's) opset imports; 0: not imported */
+    const char *domain;             /* "" is the default domain ("ai.onnx" is turned into "") */
+    const char *overload;           /* which one of several functions of that name; "" */
+    int64_t version;                /* of the domain, by the model's (or function's) opset imports; 0: not imported */
     const char **inputs, **outputs; /* "" for an absent optional one */
     size_t n_inputs, n_outputs;
     const struct fw_attr *attrs;
@@ -65,11 +65,11 @@ struct fw_node {
 
 struct fw_graph {
     const char *name;
-    VEC(struct fw_node) nodes;             /* in the model's order, which is topological (checked) */
-    VEC(struct fw_value) inputs;           /* without those that are initializers */
+    VEC(struct fw_node) nodes;   /* in the model's order, which is topological (checked) */
+    VEC(struct fw_value) inputs; /* without those that are initializers */
     VEC(struct fw_value) outputs;
     VEC(struct fw_tensor) initializers;
-    VEC(struct fw_value) values;           /* value_info */
+    VEC(struct fw_value) values; /* value_info */
 };
 
 struct fw_model {

@@ -130,8 +130,9 @@ static odlc_status need_constant(const struct lower *l, uint32_t i, const char *
     const char *input = graph_input_behind(l, id);
     const char *hint = "the value must be known at conversion: make it an initializer of the model";
     if (input)
-        hint = arena_printf(l->diags->arena,
-                            "its value depends on the graph input %s: make that input an initializer of the model", input);
+        hint =
+            arena_printf(l->diags->arena,
+                         "its value depends on the graph input %s: make that input an initializer of the model", input);
     return lower_unsupported(l, what, hint, "input %u (%s) is not a constant", i, what);
 }
 
@@ -151,8 +152,7 @@ odlc_status lower_const_ints(const struct lower *l, uint32_t i, const char *what
     return ODLC_OK;
 }
 
-odlc_status lower_const_floats(const struct lower *l, uint32_t i, const char *what, const double **out,
-                               uint32_t *count)
+odlc_status lower_const_floats(const struct lower *l, uint32_t i, const char *what, const double **out, uint32_t *count)
 {
     tensor_id id = lower_in(l, i);
     *out = NULL;

@@ -8,15 +8,15 @@
 
 struct lower {
     struct build *b;
-    struct arena *arena;   /* the graph's */
+    struct arena *arena; /* the graph's */
     struct diags *diags;
-    const char *path;      /* the model's, for diagnostics */
+    const char *path; /* the model's, for diagnostics */
     const struct fw_node *node;
-    int64_t version;       /* of the node's domain */
-    const char *arg;       /* the row's */
-    const tensor_id *in;   /* NO_TENSOR for absent ones; n_in counts trailing absent ones out */
+    int64_t version;     /* of the node's domain */
+    const char *arg;     /* the row's */
+    const tensor_id *in; /* NO_TENSOR for absent ones; n_in counts trailing absent ones out */
     uint32_t n_in;
-    tensor_id *out;        /* to set; n_out entries, as the node lists them */
+    tensor_id *out; /* to set; n_out entries, as the node lists them */
     uint32_t n_out;
 };
 
@@ -48,8 +48,8 @@ odlc_status lower_attr_floats(const struct lower *l, const char *name, const flo
 bool lower_has_attr(const struct lower *l, const char *name);
 
 /* ---- constant inputs ---- */
-/* The values of input i, which must be known at conversion; `what` names it in the error ("shape", "pads"), whose hint says
- * which graph input to freeze. An absent input gives *out NULL and *count 0. */
+/* The values of input i, which must be known at conversion; `what` names it in the error ("shape", "pads"), whose hint
+ * says which graph input to freeze. An absent input gives *out NULL and *count 0. */
 odlc_status lower_const_ints(const struct lower *l, uint32_t i, const char *what, const int64_t **out,
                              uint32_t *count) MUST_USE;
 odlc_status lower_const_floats(const struct lower *l, uint32_t i, const char *what, const double **out,

@@ -1,5 +1,5 @@
-/* The model's graph becomes an IR graph: inputs, initializers, then node after node in order. A node that fails spoils what depends on it
- * and nothing else, so that one run reports all that is wrong. */
+/* The model's graph becomes an IR graph: inputs, initializers, then node after node in order. A node that fails spoils
+ * what depends on it and nothing else, so that one run reports all that is wrong. */
 #include <string.h>
 
 #include "converters/driver.h"
@@ -58,7 +58,8 @@ static bool resolve_inputs(const struct conversion *c, const struct fw_node *n, 
     return true;
 }
 
-/* The declared element type of an output against the computed one: a difference means that the model or the converter is wrong. */
+/* The declared element type of an output against the computed one: a difference means that the model or the converter
+ * is wrong. */
 static odlc_status check_declared(struct conversion *c, const struct fw_node *n, const char *name, tensor_id id)
 {
     uint32_t at = map_get(&c->declared, name);
@@ -73,8 +74,8 @@ static odlc_status check_declared(struct conversion *c, const struct fw_node *n,
     return ODLC_OK;
 }
 
-/* The IR node that gives the framework node's first output goes by that node's name, unless another part of the lowering
- * has it already. */
+/* The IR node that gives the framework node's first output goes by that node's name, unless another part of the
+ * lowering has it already. */
 static void keep_node_name(struct graph *g, const struct fw_node *n, tensor_id out)
 {
     node_id producer = out == NO_TENSOR ? NO_NODE : graph_tensor(g, out)->producer;
@@ -128,7 +129,8 @@ static odlc_status lower_node(struct conversion *c, struct build *b, const struc
     return ODLC_OK;
 }
 
-/* A graph output that is another value under a second name (an input, a constant, the result of an Identity) is a copy. */
+/* A graph output that is another value under a second name (an input, a constant, the result of an Identity) is a copy.
+ */
 static void add_output_copy(struct conversion *c, tensor_id value, const char *name, tensor_id *out)
 {
     struct graph *g = c->graph;

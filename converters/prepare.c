@@ -66,11 +66,12 @@ static odlc_status set_dims(struct conversion *c, struct fw_value *value, const 
     int64_t dims[MAX_RANK];
     uint32_t rank;
     if (!parse_dims(text, dims, &rank))
-        return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.hint = "positive numbers with commas: 1,3,224,224"), "bad-dims",
-                          "--input_dim %s: %s is not a list of dimensions", value->name, text);
+        return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.hint = "positive numbers with commas: 1,3,224,224"),
+                          "bad-dims", "--input_dim %s: %s is not a list of dimensions", value->name, text);
     if (value->has_shape && value->rank != rank)
         return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = c->model->path), "bad-dims",
-                          "--input_dim %s: %u dimensions given, the model's input has %u", value->name, rank, value->rank);
+                          "--input_dim %s: %u dimensions given, the model's input has %u", value->name, rank,
+                          value->rank);
     for (uint32_t i = 0; i < rank; i++) {
         if (value->has_shape && value->dims[i] != DIM_OPEN && value->dims[i] != dims[i])
             diag_warn(&c->diags, AT(.file = c->model->path), "dims-overridden",
@@ -100,9 +101,9 @@ static odlc_status apply_input_options(struct conversion *c)
         else
             status = ODLC_ERR_USAGE;
         if (value && dtype == DT_NONE)
-            status = diag_error(&c->diags, ODLC_ERR_USAGE, AT(.hint = "float32, float16, int32, int64, uint8, bool, …"),
-                                "bad-dtype", "--input_dtype %s: there is no type %s", value->name,
-                                o->input_dtypes[i].value);
+            status =
+                diag_error(&c->diags, ODLC_ERR_USAGE, AT(.hint = "float32, float16, int32, int64, uint8, bool, …"),
+                           "bad-dtype", "--input_dtype %s: there is no type %s", value->name, o->input_dtypes[i].value);
     }
     for (size_t i = 0; i < o->n_input_layouts; i++)
         if (!find_input(c, o->input_layouts[i].name, "--input_layout"))
@@ -132,9 +133,8 @@ static odlc_status check_input(struct conversion *c, const struct fw_value *v)
         return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = c->model->path), "input-type",
                           "graph input %s is not a tensor", v->name);
     if (v->dtype == DT_NONE)
-        return diag_error(&c->diags, ODLC_ERR_INVALID,
-                          AT(.file = c->model->path, .hint = "give it with --input_dtype"), "input-type",
-                          "graph input %s has no element type", v->name);
+        return diag_error(&c->diags, ODLC_ERR_INVALID, AT(.file = c->model->path, .hint = "give it with --input_dtype"),
+                          "input-type", "graph input %s has no element type", v->name);
     text dims = {0};
     bool open = !v->has_shape;
     for (uint32_t k = 0; v->has_shape && k < v->rank; k++) {

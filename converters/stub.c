@@ -42,7 +42,7 @@ static void add_param(cJSON *scalars, cJSON *tensors, const struct fw_attr *a)
     bool tensor = a->kind == FW_INTS || a->kind == FW_FLOATS || a->kind == FW_STRINGS || a->kind == FW_TENSOR;
     if (!scalar && !tensor)
         return;
-    const char *type = a->kind == FW_INT || a->kind == FW_INTS          ? "INT_32"
+    const char *type = a->kind == FW_INT || a->kind == FW_INTS         ? "INT_32"
                        : a->kind == FW_STRING || a->kind == FW_STRINGS ? "STRING"
                                                                        : "FLOAT_32";
     cJSON *param = cJSON_CreateObject();
@@ -56,7 +56,8 @@ static void add_operator(struct conversion *c, cJSON *operators, const struct fw
     cJSON *op = cJSON_CreateObject();
     cJSON_AddStringToObject(op, "type", n->op_type);
     cJSON *inputs = cJSON_AddArrayToObject(op, "inputs"), *outputs = cJSON_AddArrayToObject(op, "outputs");
-    cJSON *scalars = cJSON_AddArrayToObject(op, "scalar_params"), *tensors = cJSON_AddArrayToObject(op, "tensor_params");
+    cJSON *scalars = cJSON_AddArrayToObject(op, "scalar_params"),
+          *tensors = cJSON_AddArrayToObject(op, "tensor_params");
     for (size_t i = 0; i < n->n_inputs; i++) {
         cJSON *tensor = add_tensor(inputs, arena_printf(c->arena, "in%zu", i));
         if (*n->inputs[i] && is_initializer(c, n->inputs[i]))

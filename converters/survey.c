@@ -42,9 +42,10 @@ static odlc_status report_missing(struct conversion *c, const struct missing *m)
 {
     const struct fw_node *n = m->first;
     bool other_version = has_row_of_any_version(c->frontend, n);
-    const char *hint = other_version
-                           ? "another version of this op is supported: convert the model to a newer opset, or claim it by a UDO"
-                           : "describe it as a UDO (--udo_config_paths); --dry_run prints a config to start from";
+    const char *hint =
+        other_version
+            ? "another version of this op is supported: convert the model to a newer opset, or claim it by a UDO"
+            : "describe it as a UDO (--udo_config_paths); --dry_run prints a config to start from";
     return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = c->model->path, .node = n->name, .hint = hint),
                       "unsupported-op", "op %s (domain %s, version %lld) is not supported; %zu node%s: %s", n->op_type,
                       *n->domain ? n->domain : "ai.onnx", (long long)n->version, m->count, m->count == 1 ? "" : "s",
@@ -69,7 +70,9 @@ odlc_status survey_ops(struct conversion *c)
                                          .op_type = n->op_type,
                                          .domain = n->domain,
                                          .version = n->version,
-                                         .status = def ? ODLC_OP_UDO : native ? ODLC_OP_NATIVE : ODLC_OP_UNSUPPORTED,
+                                         .status = def      ? ODLC_OP_UDO
+                                                   : native ? ODLC_OP_NATIVE
+                                                            : ODLC_OP_UNSUPPORTED,
                                          .package = def ? def->package : NULL});
         if (def || native)
             continue;

@@ -63,8 +63,8 @@ static bool is_constant(const struct fw_node *node)
     return strcmp(node->op_type, "Constant") == 0 && !node->domain[0] && node->n_outputs == 1 && node->outputs[0][0];
 }
 
-/* Tools that patch a model append a Constant of the same name; ONNX Runtime lets the last one win, and so the models that
- * circulate mean it. */
+/* Tools that patch a model append a Constant of the same name; ONNX Runtime lets the last one win, and so the models
+ * that circulate mean it. */
 static void drop_overridden_constants(struct decode *d, struct fw_graph *g)
 {
     struct map last;

@@ -1,5 +1,5 @@
-/* Loading a model: map, unpack, decode, inline, check. Problems are collected over each step; a step that found some ends
- * the work, because later ones would only repeat them in other words. */
+/* Loading a model: map, unpack, decode, inline, check. Problems are collected over each step; a step that found some
+ * ends the work, because later ones would only repeat them in other words. */
 #include "converters/onnx/decode.h"
 
 #include <inttypes.h>

@@ -48,7 +48,8 @@ struct decode {
 /* A place in the model that is being decoded:  AT(IN_MODEL(d), .node = name) */
 #define IN_MODEL(d) .file = (d)->file->path
 
-/* Reports an error and goes on; the decoding as a whole then fails with the status of its first error. Returns status. */
+/* Reports an error and goes on; the decoding as a whole then fails with the status of its first error. Returns status.
+ */
 odlc_status decode_error(struct decode *d, odlc_status status, const struct odlc_diag *place, const char *code,
                          const char *format, ...) PRINTF_LIKE(5, 6);
 /* Takes note of an error that another room has reported already. Returns status. */

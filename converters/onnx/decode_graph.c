@@ -141,8 +141,8 @@ static uint32_t kinds_present(const Onnx__AttributeProto *a)
            (a->n_ints ? 1u << FW_INTS : 0) | (a->n_strings ? 1u << FW_STRINGS : 0) | (other ? 1u << FW_OTHER : 0);
 }
 
-/* The kind by the attribute's type, or by its value where an old file gives no type. Writers leave zero values and empty
- * lists out, so a missing value is one of these. */
+/* The kind by the attribute's type, or by its value where an old file gives no type. Writers leave zero values and
+ * empty lists out, so a missing value is one of these. */
 static odlc_status attr_kind(struct decode *d, const Onnx__AttributeProto *a, const struct odlc_diag *place,
                              enum fw_attr_kind *out)
 {

@@ -1,5 +1,5 @@
-/* Tensors: element type, shape, and a view of the elements wherever the model keeps them. Raw and packed floats are used
- * in place; variable-length integers and 4-bit values are decoded into the arena. */
+/* Tensors: element type, shape, and a view of the elements wherever the model keeps them. Raw and packed floats are
+ * used in place; variable-length integers and 4-bit values are decoded into the arena. */
 #include "converters/onnx/decode.h"
 
 #include <inttypes.h>
@@ -155,8 +155,8 @@ static uint64_t count_elements(struct elements e)
     return e.r.failed ? UINT64_MAX : count;
 }
 
-/* Decodes the list into an array of elements of `width` bytes. Writers sign-extend negative 32-bit integers to 64 bits or
- * not, so of those the low half counts. */
+/* Decodes the list into an array of elements of `width` bytes. Writers sign-extend negative 32-bit integers to 64 bits
+ * or not, so of those the low half counts. */
 static odlc_status gather(const struct tensor_job *j, uint64_t entries, unsigned width, uint8_t **out)
 {
     bool is_float = in_float_list(j->type);

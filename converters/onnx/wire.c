@@ -1,7 +1,7 @@
-/* protobuf-c copies every bytes field into its tree, so unpacking a model costs twice its size in memory. The wire bytes
- * are therefore walked first, along the schema's own descriptors, and rewritten without what the tree must not hold:
- * element bytes become Payload entries (where in the file they are), and fields outside the schema are dropped. The walk
- * never touches the bytes it skips, and it checks all that it passes, so that errors come with a place. */
+/* protobuf-c copies every bytes field into its tree, so unpacking a model costs twice its size in memory. The wire
+ * bytes are therefore walked first, along the schema's own descriptors, and rewritten without what the tree must not
+ * hold: element bytes become Payload entries (where in the file they are), and fields outside the schema are dropped.
+ * The walk never touches the bytes it skips, and it checks all that it passes, so that errors come with a place. */
 #include "converters/onnx/wire.h"
 
 enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
@@ -146,8 +146,8 @@ static odlc_status put_run(struct walk *w)
     return set_length(w, start);
 }
 
-/* Elements that follow each other with their tags make one run, so a tensor of a writer that packs nothing costs no more
- * than others. */
+/* Elements that follow each other with their tags make one run, so a tensor of a writer that packs nothing costs no
+ * more than others. */
 static odlc_status add_elements(struct walk *w, const struct wire_field *f)
 {
     struct run *run = &w->run;
@@ -236,8 +236,8 @@ static odlc_status check_field(struct walk *w, const ProtobufCFieldDescriptor *f
     return ODLC_OK;
 }
 
-/* Systems that keep files in huge pages map 2 MiB for the few bytes of a tensor that the walk reads: with tensors of that
- * size the whole file would become resident. */
+/* Systems that keep files in huge pages map 2 MiB for the few bytes of a tensor that the walk reads: with tensors of
+ * that size the whole file would become resident. */
 #define DROP_SIZE (UINT64_C(1) << 20)
 
 static odlc_status walk_field(struct walk *w, const ProtobufCFieldDescriptor *field, const struct wire_field *f)
@@ -259,7 +259,8 @@ static odlc_status walk_field(struct walk *w, const ProtobufCFieldDescriptor *fi
     return set_length(w, start);
 }
 
-/* The fields of a message that occurred: one bit per field of the schema, and one for raw_data, which has none there. */
+/* The fields of a message that occurred: one bit per field of the schema, and one for raw_data, which has none there.
+ */
 #define SEEN_RAW_DATA (UINT64_C(1) << 63)
 
 static odlc_status walk_elements(struct walk *w, const struct wire_field *f, uint8_t element, uint64_t *seen)

@@ -21,32 +21,32 @@ struct odlc_name_value {
 
 /* Zero and NULL mean "not given" everywhere. Strings are borrowed during the call. */
 struct odlc_convert_options {
-    const char *input;                                     /* the model */
-    const char *output;                                    /* the container; NULL with dry_run */
-    const char *const *udo_configs;                        /* paths, JSON */
+    const char *input;              /* the model */
+    const char *output;             /* the container; NULL with dry_run */
+    const char *const *udo_configs; /* paths, JSON */
     size_t n_udo_configs;
-    const struct odlc_name_value *input_dims;              /* graph input → "1,3,224,224" */
+    const struct odlc_name_value *input_dims; /* graph input → "1,3,224,224" */
     size_t n_input_dims;
-    const struct odlc_name_value *input_dtypes;            /* graph input → "float32" */
+    const struct odlc_name_value *input_dtypes; /* graph input → "float32" */
     size_t n_input_dtypes;
-    const struct odlc_name_value *input_layouts;           /* graph input → NCHW, NHWC or NONTRIVIAL */
+    const struct odlc_name_value *input_layouts; /* graph input → NCHW, NHWC or NONTRIVIAL */
     size_t n_input_layouts;
-    const struct odlc_name_value *symbols;                 /* symbolic dimension → size */
+    const struct odlc_name_value *symbols; /* symbolic dimension → size */
     size_t n_symbols;
-    const char *const *out_names;                          /* tensors or nodes where the graph is cut */
+    const char *const *out_names; /* tensors or nodes where the graph is cut */
     size_t n_out_names;
-    int64_t batch;                                         /* > 0: the first dimension of every graph input */
-    int dry_run;                                           /* look at every op, write nothing */
-    int preserve_layout, preserve_dtype;                   /* graph inputs and outputs keep the model's … */
-    const char *const *preserve_names;                     /* … only these; NULL: all */
+    int64_t batch;                       /* > 0: the first dimension of every graph input */
+    int dry_run;                         /* look at every op, write nothing */
+    int preserve_layout, preserve_dtype; /* graph inputs and outputs keep the model's … */
+    const char *const *preserve_names;   /* … only these; NULL: all */
     size_t n_preserve_names;
-    int promote_static;                                    /* --udo_promote_static */
+    int promote_static; /* --udo_promote_static */
     int no_batchnorm_folding, keep_disconnected_nodes;
-    int netp;                                              /* parameters inline, in the older form */
-    const char *model_version;                             /* at most 64 bytes */
+    int netp;                  /* parameters inline, in the older form */
+    const char *model_version; /* at most 64 bytes */
     const char *model_copyright;
-    const char *converter_command;                         /* for the container's metadata */
-    const char *dump_ir_after;                             /* name of a pass */
+    const char *converter_command; /* for the container's metadata */
+    const char *dump_ir_after;     /* name of a pass */
 };
 
 enum odlc_op_status { ODLC_OP_NATIVE, ODLC_OP_UDO, ODLC_OP_UNSUPPORTED };
@@ -56,13 +56,13 @@ struct odlc_op_report {
     const char *node, *op_type, *domain; /* domain "" is ONNX's own */
     int64_t version;                     /* opset version of the domain */
     enum odlc_op_status status;
-    const char *package;                 /* of a UDO */
+    const char *package; /* of a UDO */
 };
 
 struct odlc_conversion;
 
-/* Converts an ONNX model. *conversion is set whatever the status (NULL only with ODLC_ERR_NOMEM) and belongs to the caller. The container
- * appears under its name only when it is complete and verified. */
+/* Converts an ONNX model. *conversion is set whatever the status (NULL only with ODLC_ERR_NOMEM) and belongs to the
+ * caller. The container appears under its name only when it is complete and verified. */
 ODLC_API odlc_status odlc_convert_onnx(const struct odlc_convert_options *options,
                                        struct odlc_conversion **conversion) ODLC_MUST_USE;
 ODLC_API void odlc_conversion_free(struct odlc_conversion *conversion);

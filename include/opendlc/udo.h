@@ -7,8 +7,8 @@
  *     const struct odlc_udo_definition *definitions = odlc_udo_definitions(u, &n);
  *     odlc_udo_free(u);
  *
- * Everything that is handed out belongs to the object and stays until the next odlc_udo_load or odlc_udo_free. An object
- * may be used by one thread at a time; loaded files must not change meanwhile. */
+ * Everything that is handed out belongs to the object and stays until the next odlc_udo_load or odlc_udo_free. An
+ * object may be used by one thread at a time; loaded files must not change meanwhile. */
 #ifndef OPENDLC_UDO_H
 #define OPENDLC_UDO_H
 

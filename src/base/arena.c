@@ -139,13 +139,17 @@ char *arena_strndup(struct arena *arena, const char *bytes, size_t length)
 
 char *arena_vprintf(struct arena *arena, const char *format, va_list args)
 {
+    char small[256];
     va_list again;
     va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
+    int length = vsnprintf(small, sizeof small, format, args);
     if (length < 0)
         arena_exhausted(arena);
     char *out = arena_alloc(arena, (size_t)length + 1);
-    vsnprintf(out, (size_t)length + 1, format, again);
+    if ((size_t)length < sizeof small)
+        memcpy(out, small, (size_t)length);
+    else
+        vsnprintf(out, (size_t)length + 1, format, again);
     va_end(again);
     return out;
 }

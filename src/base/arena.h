@@ -1,8 +1,8 @@
 /* Memory that lives as long as one piece of work (a conversion, a pass).
  *
  * Allocation never returns NULL: when memory runs out the arena jumps to its recovery point, set once by the public
- * function that owns the work (see arena_catch). Everything that must be given back (mapped files, descriptors, trees of
- * other libraries) is registered with arena_defer, so the jump leaks nothing. */
+ * function that owns the work (see arena_catch). Everything that must be given back (mapped files, descriptors, trees
+ * of other libraries) is registered with arena_defer, so the jump leaks nothing. */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 

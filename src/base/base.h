@@ -18,11 +18,11 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Forwards a failure to the caller; the first cause is kept because nothing touches it on the way. */
-#define TRY(expr)                          \
-    do {                                   \
-        odlc_status try_status_ = (expr);  \
-        if (try_status_ != ODLC_OK)        \
-            return try_status_;            \
+#define TRY(expr)                         \
+    do {                                  \
+        odlc_status try_status_ = (expr); \
+        if (try_status_ != ODLC_OK)       \
+            return try_status_;           \
     } while (0)
 
 /* *out = a op b; true when the result does not fit (the meaning of C23's <stdckdint.h>). */

@@ -16,8 +16,8 @@ void diags_init(struct diags *diags, struct arena *arena);
 /* A place, for the functions below:  AT(.file = path, .offset = at, .has_offset = 1) */
 #define AT(...) (&(struct odlc_diag){__VA_ARGS__})
 
-/* Records an error and returns status, so that `return diag_error(…)` reads well. `place` gives file, line, …, hint; its
- * strings are copied. Code and message must not be empty; the message is one sentence without a full stop. */
+/* Records an error and returns status, so that `return diag_error(…)` reads well. `place` gives file, line, …, hint;
+ * its strings are copied. Code and message must not be empty; the message is one sentence without a full stop. */
 odlc_status diag_error(struct diags *diags, odlc_status status, const struct odlc_diag *place, const char *code,
                        const char *format, ...) PRINTF_LIKE(5, 6);
 void diag_warn(struct diags *diags, const struct odlc_diag *place, const char *code, const char *format, ...)

@@ -14,11 +14,11 @@
         size_t count, capacity; \
     }
 
-#define vec_push(arena, vec, ...)                                                                             \
-    do {                                                                                                      \
-        if ((vec)->count == (vec)->capacity)                                                                  \
+#define vec_push(arena, vec, ...)                                                                               \
+    do {                                                                                                        \
+        if ((vec)->count == (vec)->capacity)                                                                    \
             (vec)->data = vec_grow((arena), (vec)->data, (vec)->count, &(vec)->capacity, sizeof(*(vec)->data)); \
-        (vec)->data[(vec)->count++] = (__VA_ARGS__);                                                          \
+        (vec)->data[(vec)->count++] = (__VA_ARGS__);                                                            \
     } while (0)
 
 void *vec_grow(struct arena *arena, const void *data, size_t count, size_t *capacity, size_t element_size);

@@ -7,12 +7,12 @@
 
 enum { BLOCK = 512 };
 
-#define LOAD_AS(wide, type)                                            \
-    for (size_t i = 0; i < n; i++) {                                   \
-        type element;                                                  \
+#define LOAD_AS(wide, type)                                                           \
+    for (size_t i = 0; i < n; i++) {                                                  \
+        type element;                                                                 \
         memcpy(&element, (const uint8_t *)from + i * sizeof element, sizeof element); \
-        to[i] = (wide)element;                                         \
-    }                                                                  \
+        to[i] = (wide)element;                                                        \
+    }                                                                                 \
     break
 
 static void load_doubles(double *to, const void *from, enum dtype dtype, size_t n)

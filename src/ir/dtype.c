@@ -124,7 +124,8 @@ uint16_t double_to_half(double value)
     /* The kept part is a 10-bit fraction under the exponent; subnormals lose more bits of the full significand. */
     uint32_t drop = exponent >= -14 ? 42 : (uint32_t)(42 + (-14 - exponent));
     uint64_t significand = fraction | (uint64_t)1 << 52;
-    uint64_t kept = significand >> drop, rest = significand & (((uint64_t)1 << drop) - 1), half = (uint64_t)1 << (drop - 1);
+    uint64_t kept = significand >> drop, rest = significand & (((uint64_t)1 << drop) - 1),
+             half = (uint64_t)1 << (drop - 1);
     if (rest > half || (rest == half && (kept & 1)))
         kept++;
     /* A carry out of the fraction runs into the exponent, which is just right. */

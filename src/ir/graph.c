@@ -27,8 +27,8 @@ const struct tensor *node_output(const struct graph *g, const struct node *n, ui
     return operand(g, n->outputs, n->n_outputs, i);
 }
 
-/* base, or base with the first free number behind it. The search starts behind the last number given out for that base (kept in
- * the map under "base."), so that many equal names stay linear. */
+/* base, or base with the first free number behind it. The search starts behind the last number given out for that base
+ * (kept in the map under "base."), so that many equal names stay linear. */
 static const char *free_name(struct map *names, struct arena *arena, const char *base)
 {
     if (map_get(names, base) == MAP_NONE)

@@ -65,7 +65,7 @@ struct tensor {
 struct param {
     bool set;
     bool is_tensor;
-    uint8_t usage;    /* 1 parameter of the op, 2 supplemental (dlc-format.md) */
+    uint8_t usage; /* 1 parameter of the op, 2 supplemental (dlc-format.md) */
     const char *name;
     enum dtype dtype; /* integer and bool types: i/ints; float types: f/floats; DT_STRING: s/strings */
     int64_t i;
@@ -78,16 +78,16 @@ struct param {
 };
 
 struct node {
-    const char *name;     /* unique among nodes */
-    const struct op *op;  /* NULL: removed */
-    tensor_id *inputs;    /* NO_TENSOR for an absent optional one */
+    const char *name;    /* unique among nodes */
+    const struct op *op; /* NULL: removed */
+    tensor_id *inputs;   /* NO_TENSOR for an absent optional one */
     tensor_id *outputs;
     uint32_t n_inputs, n_outputs;
-    struct param *params; /* op->n_params entries, in the row's order */
-    const char *source;   /* for diagnostics: name of the framework's node, or NULL */
+    struct param *params;                 /* op->n_params entries, in the row's order */
+    const char *source;                   /* for diagnostics: name of the framework's node, or NULL */
     uint64_t as_stored_in, as_stored_out; /* UDOs: masks of the operands without a declared layout, which are taken and
                                              given as the container has them; bit 63 stands for all from 63 on */
-    bool layout_only;     /* a Transpose that lowering put around a channels-last op: not the model's own */
+    bool layout_only; /* a Transpose that lowering put around a channels-last op: not the model's own */
 };
 
 struct graph {
@@ -139,9 +139,9 @@ void graph_compact(struct graph *g);
 
 /* Use counts and consumers: a side table, valid until the graph changes. */
 struct uses {
-    uint32_t *first;   /* n_tensors + 1: consumers of tensor t are nodes[first[t] … first[t+1]) */
-    node_id *nodes;    /* in execution order; a node that reads t twice is listed twice */
-    uint32_t *count;   /* consumers plus one for each time t is a graph output */
+    uint32_t *first; /* n_tensors + 1: consumers of tensor t are nodes[first[t] … first[t+1]) */
+    node_id *nodes;  /* in execution order; a node that reads t twice is listed twice */
+    uint32_t *count; /* consumers plus one for each time t is a graph output */
 };
 struct uses graph_uses(struct arena *arena, const struct graph *g);
 

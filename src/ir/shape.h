@@ -11,8 +11,7 @@ struct shape {
     int64_t dims[MAX_RANK]; /* >= 0; entries past rank are 0 */
 };
 
-#define SHAPE(...)                                                                     \
-    ((struct shape){.rank = sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), .dims = {__VA_ARGS__}})
+#define SHAPE(...) ((struct shape){.rank = sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), .dims = {__VA_ARGS__}})
 
 /* The number of elements; 1 for rank 0. Shapes in a graph are checked when they enter it, so the product fits. */
 uint64_t shape_count(const struct shape *shape);
@@ -36,8 +35,7 @@ struct perm {
     uint8_t axis[MAX_RANK];
 };
 
-#define PERM(...)                                                                      \
-    ((struct perm){.rank = sizeof((uint8_t[]){__VA_ARGS__}), .axis = {__VA_ARGS__}})
+#define PERM(...) ((struct perm){.rank = sizeof((uint8_t[]){__VA_ARGS__}), .axis = {__VA_ARGS__}})
 
 struct perm perm_identity(uint32_t rank);
 /* [0, 2, …, rank-1, 1]: channels-first → channels-last. Identity below rank 3. */

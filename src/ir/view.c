@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 enum {
-    TILE = 128 * 1024,                  /* elements worked on at a time */
+    TILE = 128 * 1024,                /* elements worked on at a time */
     REORDER_LIMIT = 16 * 1024 * 1024, /* bytes; a permuted view up to this size is reordered as a whole */
-    LINE = 64                           /* bytes of a cache line */
+    LINE = 64                         /* bytes of a cache line */
 };
 
 struct view view_of(const void *bytes, enum dtype dtype, const struct shape *shape)
@@ -68,11 +68,11 @@ bool view_reshape(struct view *view, const struct shape *shape)
 
 struct gather {
     const struct view *view;
-    struct shape shape;          /* of the result */
-    int64_t strides[MAX_RANK];   /* of the result's axes in the source, in elements */
-    bool in_order;               /* source order is result order */
-    const uint8_t *reordered;    /* the whole source in result order, when it was worth it */
-    uint32_t size;               /* of a source element */
+    struct shape shape;        /* of the result */
+    int64_t strides[MAX_RANK]; /* of the result's axes in the source, in elements */
+    bool in_order;             /* source order is result order */
+    const uint8_t *reordered;  /* the whole source in result order, when it was worth it */
+    uint32_t size;             /* of a source element */
 };
 
 static struct gather gather_start(const struct view *view)
@@ -133,7 +133,8 @@ static inline void gather_lanes(uint8_t *out, const uint8_t *source, uint32_t la
         memcpy(out + k * size, source + k * step, size);
 }
 
-/* Axes other than the result's last, by descending stride in the source: walked in this order, the source is read forwards. */
+/* Axes other than the result's last, by descending stride in the source: walked in this order, the source is read
+ * forwards. */
 static uint32_t outer_axes(const struct gather *g, uint32_t axes[MAX_RANK])
 {
     uint32_t count = 0;
@@ -146,8 +147,9 @@ static uint32_t outer_axes(const struct gather *g, uint32_t axes[MAX_RANK])
     return count;
 }
 
-/* The whole permuted view. Reading along the result's last axis would touch a cache line for each element, over and over; so as many
- * elements of that axis as fill a line are taken together, and the source is walked forwards for each such group. */
+/* The whole permuted view. Reading along the result's last axis would touch a cache line for each element, over and
+ * over; so as many elements of that axis as fill a line are taken together, and the source is walked forwards for each
+ * such group. */
 static inline void reorder_lines(const struct gather *g, uint8_t *out, uint32_t size)
 {
     uint32_t axes[MAX_RANK], n_axes = outer_axes(g, axes), last = g->shape.rank - 1, lanes = LINE / size;

@@ -11,14 +11,14 @@
 #include "ir/shape.h"
 
 struct view {
-    const uint8_t *bytes;    /* source elements, row-major, little-endian; strings: see `strings` */
-    const struct file *file; /* the mapping that holds bytes, or NULL for memory */
+    const uint8_t *bytes;       /* source elements, row-major, little-endian; strings: see `strings` */
+    const struct file *file;    /* the mapping that holds bytes, or NULL for memory */
     const char *const *strings; /* dtype DT_STRING: shape_count(shape) pointers (1 when splat) */
-    enum dtype dtype;        /* of the source */
-    struct shape shape;      /* of the source */
-    bool splat;              /* bytes (or strings) hold one element for all */
-    struct perm perm;        /* result axis i is source axis perm.axis[i]; rank == shape.rank */
-    const double *scale;     /* NULL, or one factor per index of source axis scale_axis (floats only) */
+    enum dtype dtype;           /* of the source */
+    struct shape shape;         /* of the source */
+    bool splat;                 /* bytes (or strings) hold one element for all */
+    struct perm perm;           /* result axis i is source axis perm.axis[i]; rank == shape.rank */
+    const double *scale;        /* NULL, or one factor per index of source axis scale_axis (floats only) */
     uint32_t scale_axis;
 };
 

@@ -1,5 +1,5 @@
-/* Building IR: how front ends and passes add nodes. A node is inferred, checked against its row and, when all its inputs are
- * constants, folded, at the moment it is added; so lowering code can ask for constant values at any time. */
+/* Building IR: how front ends and passes add nodes. A node is inferred, checked against its row and, when all its
+ * inputs are constants, folded, at the moment it is added; so lowering code can ask for constant values at any time. */
 #ifndef OP_BUILD_H
 #define OP_BUILD_H
 
@@ -8,7 +8,7 @@
 struct build {
     struct graph *graph;
     struct diags *diags;
-    const char *source; /* framework node at work, for names and diagnostics */
+    const char *source;  /* framework node at work, for names and diagnostics */
     struct node pending; /* the node between build_op and build_end */
     VEC(tensor_id) inputs;
     struct param pending_params[48];

@@ -94,8 +94,8 @@ odlc_status eval_node(const struct node *n, const struct buffer *in, struct buff
     const struct op *op = n->op;
     if (!op->kernel)
         return diag_error(diags, ODLC_ERR_UNSUPPORTED, AT(.node = n->name), "no-kernel",
-                          "there is no implementation of %s%s%s", op->package ? op->package : "", op->package ? "::" : "",
-                          op->name);
+                          "there is no implementation of %s%s%s", op->package ? op->package : "",
+                          op->package ? "::" : "", op->name);
     enum compute compute = compute_of(n, in, out);
     struct arena_mark mark = arena_mark(scratch);
     struct buffer *wide_in = arena_array(scratch, struct buffer, n->n_inputs);
@@ -116,6 +116,7 @@ odlc_status eval_node(const struct node *n, const struct buffer *in, struct buff
             buffer_narrow(&wide_out[i], &out[i], scratch);
     arena_rewind(scratch, mark);
     if (status != ODLC_OK)
-        return diag_error(diags, status, AT(.node = n->name), "kernel", "%s cannot be computed on these values", op->name);
+        return diag_error(diags, status, AT(.node = n->name), "kernel", "%s cannot be computed on these values",
+                          op->name);
     return ODLC_OK;
 }

@@ -15,8 +15,9 @@ struct buffer buffer_widen(const struct buffer *b, enum dtype to, struct arena *
 /* The way back: fills b->data from a wide buffer of the same shape, quantizing (saturating) where b has encodings. */
 void buffer_narrow(const struct buffer *wide, struct buffer *b, struct arena *scratch);
 
-/* Replaces the node's outputs by constants when all its inputs are constants and it has a kernel. *folded says whether. View-only
- * cases (Transpose, Reshape, Cast of a constant) move no bytes. The node must not be in graph->order yet, or is removed. */
+/* Replaces the node's outputs by constants when all its inputs are constants and it has a kernel. *folded says whether.
+ * View-only cases (Transpose, Reshape, Cast of a constant) move no bytes. The node must not be in graph->order yet, or
+ * is removed. */
 odlc_status fold_node(struct graph *g, node_id id, struct diags *diags, bool *folded) MUST_USE;
 
 #endif

@@ -19,7 +19,7 @@
     X(slice)           \
     X(index)
 
-#define DECLARE_FAMILY(name)              \
+#define DECLARE_FAMILY(name)                 \
     extern const struct op op_rows_##name[]; \
     extern const size_t op_rows_##name##_count;
 OP_FAMILIES(DECLARE_FAMILY)

@@ -25,7 +25,8 @@ static bool fold_as_view(const struct graph *g, const struct node *n, struct vie
     const struct tensor *in = graph_tensor(g, n->inputs[0]);
     const struct tensor *result = graph_tensor(g, n->outputs[0]);
     *out = in->view;
-    /* The pending cast of the input comes before what this node does, so it may only be left pending when it is the last. */
+    /* The pending cast of the input comes before what this node does, so it may only be left pending when it is the
+     * last. */
     bool cast_pending = in->view.dtype != in->type.dtype;
     if (is_op(n, "Transpose")) {
         uint32_t rank;

@@ -4,7 +4,8 @@
 
 #include "op/op.h"
 
-/* In the arena. Constants of up to 16 elements show their values; of larger ones only the type is printed, and parsing gives zeros. */
+/* In the arena. Constants of up to 16 elements show their values; of larger ones only the type is printed, and parsing
+ * gives zeros. */
 const char *graph_print(struct arena *arena, const struct graph *g);
 
 /* Parses what graph_print prints. Errors carry line and column. */

@@ -2,7 +2,8 @@
  *
  * Names and parameters are those of the target's master operator list (shared/reference/qnn-ops.tsv). Activations and
  * weights are in the container's own layout at all times: Conv2d is NHWC with HWIO weights in every graph, before and
- * after every pass; a front end whose layout differs puts Transposes around it (see op/build.h), which passes then remove. */
+ * after every pass; a front end whose layout differs puts Transposes around it (see op/build.h), which passes then
+ * remove. */
 #ifndef OP_OP_H
 #define OP_OP_H
 
@@ -30,7 +31,7 @@ struct param_def {
 struct infer {
     const struct graph *graph;
     const struct node *node;
-    struct type *out;    /* node->n_outputs entries to fill */
+    struct type *out; /* node->n_outputs entries to fill */
     struct diags *diags;
 };
 typedef odlc_status infer_fn(const struct infer *c);
@@ -54,18 +55,18 @@ typedef odlc_status kernel_fn(const struct kernel *k);
 
 /* What a kernel is handed. A reference kernel exists once, not once per dtype: op/eval.c converts around it. */
 enum compute {
-    COMPUTE_WIDE,  /* float and fixed-point elements as double, integers and bools as int64_t (buffer.dtype says which:
-                      DT_FLOAT64 or DT_INT64); outputs likewise, by the class of their dtype in the graph */
-    COMPUTE_FLOAT, /* as wide, but float elements as float (DT_FLOAT32): for kernels with large operands. They accumulate
-                      in double. */
-    COMPUTE_EITHER, /* as float where all the node's float elements are float32 (nothing is converted then), else as wide:
-                       for kernels that have the loops for both */
-    COMPUTE_BYTES  /* elements as they are: for kernels that only move them */
+    COMPUTE_WIDE,   /* float and fixed-point elements as double, integers and bools as int64_t (buffer.dtype says which:
+                       DT_FLOAT64 or DT_INT64); outputs likewise, by the class of their dtype in the graph */
+    COMPUTE_FLOAT,  /* as wide, but float elements as float (DT_FLOAT32): for kernels with large operands. They
+                       accumulate  in double. */
+    COMPUTE_EITHER, /* as float where all the node's float elements are float32 (nothing is converted then), else as
+                       wide: for kernels that have the loops for both */
+    COMPUTE_BYTES   /* elements as they are: for kernels that only move them */
 };
 
 /* The axis rule: the node's inputs of the mask `permuted` are about to be delivered permuted by perm (their rank is
- * perm->rank; stored axis i is the node's axis perm->axis[i]). Rewrites the params so that the node does the same on the
- * stored axes, gives the permutation in which its outputs then come, and returns true. Returns false, with nothing
+ * perm->rank; stored axis i is the node's axis perm->axis[i]). Rewrites the params so that the node does the same on
+ * the stored axes, gives the permutation in which its outputs then come, and returns true. Returns false, with nothing
  * changed, when it cannot: the inputs are then brought back to the node's own order. NULL in the row: never. */
 typedef bool permute_fn(struct graph *g, struct node *n, const struct perm *perm, struct perm *out);
 
@@ -80,13 +81,13 @@ struct op {
     uint32_t n_params;
     infer_fn *infer;
     permute_fn *permute;
-    uint32_t permuted;    /* mask of the inputs that carry the permuted axes; 0 means all */
+    uint32_t permuted; /* mask of the inputs that carry the permuted axes; 0 means all */
     uint64_t (*macs)(const struct graph *g, const struct node *n); /* multiply-accumulates per inference; NULL: 0 */
-    uint32_t weights;     /* mask of the inputs whose elements are the layer's parameters */
+    uint32_t weights; /* mask of the inputs whose elements are the layer's parameters */
     enum compute compute;
-    kernel_fn *kernel;    /* NULL: cannot be executed (a UDO) */
-    const char *package;  /* NULL: a native op ("qti.aisw"); else the UDO's package */
-    const void *udo;      /* the definition behind a UDO row (src/udo), or NULL */
+    kernel_fn *kernel;   /* NULL: cannot be executed (a UDO) */
+    const char *package; /* NULL: a native op ("qti.aisw"); else the UDO's package */
+    const void *udo;     /* the definition behind a UDO row (src/udo), or NULL */
 };
 
 /* The table is the union of the families (op/families.h). Row `index` of it, NULL past the end. */
@@ -111,7 +112,8 @@ void node_set_int(struct graph *g, struct node *n, const char *name, int64_t val
 void node_set_float(struct graph *g, struct node *n, const char *name, double value);
 void node_set_string(struct graph *g, struct node *n, const char *name, const char *value);
 void node_set_ints(struct graph *g, struct node *n, const char *name, const struct shape *shape, const int64_t *values);
-void node_set_floats(struct graph *g, struct node *n, const char *name, const struct shape *shape, const double *values);
+void node_set_floats(struct graph *g, struct node *n, const char *name, const struct shape *shape,
+                     const double *values);
 
 /* ---- pieces shared by families ---- */
 /* An infer error at the node. */

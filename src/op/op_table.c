@@ -30,7 +30,8 @@ const struct op *op_find(const char *name)
     return NULL;
 }
 
-/* Types under which newer files store what 2.18/2.20 files call otherwise (dlc-format.md: ElementWiseNeuron since 2.22). */
+/* Types under which newer files store what 2.18/2.20 files call otherwise (dlc-format.md: ElementWiseNeuron since
+ * 2.22). */
 static const char *classic_type(const char *type)
 {
     static const struct {

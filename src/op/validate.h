@@ -4,9 +4,10 @@
 
 #include "op/op.h"
 
-/* Every operand exists and is defined before its use, outputs are produced once and by the node that says so, arity and required
- * params match the row, and the types are those that the row infers. A violation is a defect of OpenDLC: the
+/* Every operand exists and is defined before its use, outputs are produced once and by the node that says so, arity and
+ * required params match the row, and the types are those that the row infers. A violation is a defect of OpenDLC: the
  * diagnostic names `after`, the step that left it. */
-odlc_status graph_validate(const struct graph *g, struct arena *scratch, struct diags *diags, const char *after) MUST_USE;
+odlc_status graph_validate(const struct graph *g, struct arena *scratch, struct diags *diags,
+                           const char *after) MUST_USE;
 
 #endif

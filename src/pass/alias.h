@@ -11,8 +11,8 @@ struct aliases {
 };
 
 struct aliases aliases_start(struct arena *scratch, struct graph *g);
-/* From now on `with` stands for `id`. When id is a graph output, `with` becomes that output and takes its name; false, and
- * nothing changed, when it cannot (it is an input, a constant or an output itself). */
+/* From now on `with` stands for `id`. When id is a graph output, `with` becomes that output and takes its name; false,
+ * and nothing changed, when it cannot (it is an input, a constant or an output itself). */
 bool aliases_replace(struct aliases *a, tensor_id id, tensor_id with);
 /* Rewrites the inputs of a node. */
 void aliases_apply(const struct aliases *a, struct node *n);

@@ -1,7 +1,7 @@
-/* Passes: one file each, listed once in pass_list.h, run in that order by pass_run_all.
+/* Passes: one file each, listed once in pass_list.def, run in that order by pass_run_all.
  *
- * A pass leaves a valid graph: the runner validates after each one. It may use the scratch arena freely (it is rewound after the
- * pass); what stays in the graph is allocated in the graph's arena. */
+ * A pass leaves a valid graph: the runner validates after each one. It may use the scratch arena freely (it is rewound
+ * after the pass); what stays in the graph is allocated in the graph's arena. */
 #ifndef PASS_PASS_H
 #define PASS_PASS_H
 
@@ -12,13 +12,13 @@
 enum input_layout { INPUT_NCHW, INPUT_NHWC, INPUT_NONTRIVIAL };
 
 struct pass_options {
-    bool no_batchnorm_folding; /* --disable_batchnorm_folding */
-    bool preserve_layout;      /* graph inputs and outputs keep the model's order of axes */
-    bool preserve_dtype;       /* … and its dtypes */
+    bool no_batchnorm_folding;        /* --disable_batchnorm_folding */
+    bool preserve_layout;             /* graph inputs and outputs keep the model's order of axes */
+    bool preserve_dtype;              /* … and its dtypes */
     const struct map *preserve_names; /* restricts both to these names; NULL: all */
     const struct map *input_layouts;  /* name → enum input_layout; NULL: none given */
-    bool keep_disconnected;    /* --keep_disconnected_nodes */
-    const char *dump_after;    /* pass name: `dumped` gets the graph as text after it */
+    bool keep_disconnected;           /* --keep_disconnected_nodes */
+    const char *dump_after;           /* pass name: `dumped` gets the graph as text after it */
 };
 
 struct pass_context {

@@ -1,6 +1,7 @@
 /* Folds a Batchnorm into the convolution or fully connected layer before it:  w·(W∗x + b) + c  =  (w·W)∗x + (w·b + c).
- * The weights are not touched: their view gets a pending factor per output channel, applied when the bytes are streamed out. Only
- * when nothing else reads the convolution's output, and never across a UDO: a claimed BatchNormalization is no Batchnorm. */
+ * The weights are not touched: their view gets a pending factor per output channel, applied when the bytes are streamed
+ * out. Only when nothing else reads the convolution's output, and never across a UDO: a claimed BatchNormalization is
+ * no Batchnorm. */
 #include <string.h>
 
 #include "pass/pass.h"
@@ -41,7 +42,8 @@ static struct node *foldable_layer(const struct graph *g, const struct uses *use
     uint64_t channels = shape_count(&node_input(g, bn, 1)->type.shape);
     /* Weights whose dtype was cast would be scaled before the cast instead of after it. */
     bool plain = weights->view.dtype == weights->type.dtype && !weights->view.scale;
-    bool per_channel = channels == (uint64_t)weights->type.shape.dims[axis] && channels == shape_count(&bias->type.shape);
+    bool per_channel =
+        channels == (uint64_t)weights->type.shape.dims[axis] && channels == shape_count(&bias->type.shape);
     return plain && per_channel ? layer : NULL;
 }
 

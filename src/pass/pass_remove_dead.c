@@ -1,5 +1,5 @@
-/* Drops nodes none of whose outputs is needed. One walk from the last node to the first suffices: the order is topological,
- * so a node's readers have been seen before it. Graph inputs always stay. */
+/* Drops nodes none of whose outputs is needed. One walk from the last node to the first suffices: the order is
+ * topological, so a node's readers have been seen before it. Graph inputs always stay. */
 #include "pass/pass.h"
 
 pass_fn pass_remove_dead;

@@ -1,5 +1,6 @@
-/* Drops nodes that give back what they take: a Cast to the same dtype, a Reshape to the same shape, a Transpose that moves nothing, a
- * Concat of one input. They come from models and from other passes (a Cast between int64 and int32 after narrow_types). */
+/* Drops nodes that give back what they take: a Cast to the same dtype, a Reshape to the same shape, a Transpose that
+ * moves nothing, a Concat of one input. They come from models and from other passes (a Cast between int64 and int32
+ * after narrow_types). */
 #include <string.h>
 
 #include "pass/alias.h"

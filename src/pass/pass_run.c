@@ -4,7 +4,7 @@
 #include "pass/pass.h"
 
 #define PASS(name) pass_fn pass_##name;
-#include "pass/pass_list.h"
+#include "pass/pass_list.def"
 #undef PASS
 
 static const struct {
@@ -12,7 +12,7 @@ static const struct {
     pass_fn *fn;
 } passes[] = {
 #define PASS(name) {#name, pass_##name},
-#include "pass/pass_list.h"
+#include "pass/pass_list.def"
 #undef PASS
 };
 

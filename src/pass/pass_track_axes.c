@@ -1,14 +1,16 @@
 /* Removes the Transposes that lowering put around channels-last ops.
  *
- * Lowering is simple and local: every convolution, pooling and so on gets a Transpose before and after it. This pass walks the nodes in
- * order and keeps for each tensor T of the old graph where its value now is: a stored tensor S and the permutation p with
- * S.axis[i] = T.axis[p[i]]. A layout Transpose then costs nothing: it only changes p. Ops that treat all axes alike, or whose
- * axis params can be rewritten (permute_fn in their row), work on S directly and pass p on. Everything else gets the tensor
- * in its own order by a real Transpose, one per tensor and permutation, shared by all readers. Constants are permuted views.
+ * Lowering is simple and local: every convolution, pooling and so on gets a Transpose before and after it. This pass
+ * walks the nodes in order and keeps for each tensor T of the old graph where its value now is: a stored tensor S and
+ * the permutation p with S.axis[i] = T.axis[p[i]]. A layout Transpose then costs nothing: it only changes p. Ops that
+ * treat all axes alike, or whose axis params can be rewritten (permute_fn in their row), work on S directly and pass p
+ * on. Everything else gets the tensor in its own order by a real Transpose, one per tensor and permutation, shared by
+ * all readers. Constants are permuted views.
  *
  * A graph input is stored channels-last when a backward walk finds that it flows into a channels-last op through ops
- * that keep the meaning of axes. A graph output is stored as it comes, when that is channels-last (docs/udo-config.md, --preserve_io).
- */
+ * that keep the meaning of axes. A graph output is stored as it comes, when that is channels-last (docs/udo-config.md,
+ * --preserve_io).
+ * */
 #include <string.h>
 
 #include "pass/pass.h"
@@ -31,8 +33,8 @@ struct track {
     struct pass_context *c;
     struct graph *g;
     struct build b;
-    struct location *at; /* per tensor of the old graph */
-    bool *wanted;        /* flows into a channels-last op */
+    struct location *at;     /* per tensor of the old graph */
+    bool *wanted;            /* flows into a channels-last op */
     VEC(uint32_t) copies_of; /* per tensor: 1 + index into copies; grows as tensors are made */
     VEC(struct copy) copies;
 };
@@ -216,7 +218,8 @@ static void store_output(struct track *t, tensor_id id, const struct perm *perm)
 
 /* ---- the kinds of nodes ---- */
 
-/* A lowered op's own output takes the name that the model gives the value; the (perhaps never needed) transposed one steps back. */
+/* A lowered op's own output takes the name that the model gives the value; the (perhaps never needed) transposed one
+ * steps back. */
 static void pass_name_on(struct track *t, const struct node *n, tensor_id stored)
 {
     struct tensor *from = graph_tensor(t->g, n->outputs[0]), *to = graph_tensor(t->g, stored);
@@ -235,8 +238,8 @@ static odlc_status visit_transpose(struct track *t, node_id id)
     struct perm perm = transpose_perm(n), inverse = perm_inverse(&perm);
     const struct location at = t->at[in];
     struct perm stored_as = perm_compose(&inverse, &at.perm);
-    bool costs_nothing = n->layout_only || perm_is_identity(&stored_as) ||
-                         (t->wanted[out] && is_channels_last(&stored_as));
+    bool costs_nothing =
+        n->layout_only || perm_is_identity(&stored_as) || (t->wanted[out] && is_channels_last(&stored_as));
     struct perm back = perm_inverse(&at.perm), step = perm_compose(&back, &perm);
     tensor_id shared = costs_nothing ? NO_TENSOR : find_copy(t, at.stored, &step);
     if (costs_nothing) {
@@ -422,7 +425,8 @@ static void place_inputs(struct track *t)
     }
 }
 
-/* Makes `id` the graph output called name. A tensor that is already an input, a constant or another output is copied. */
+/* Makes `id` the graph output called name. A tensor that is already an input, a constant or another output is copied.
+ */
 static odlc_status claim_output(struct track *t, tensor_id id, const char *name, tensor_id *out)
 {
     *out = id;

@@ -32,8 +32,8 @@ void config_read_tensor(const struct config *c, const cJSON *item, enum config_r
 void config_read_scalar(const struct config *c, const cJSON *item, struct udo_scalar *out);
 
 /* ---- values (config_value.c) ---- */
-/* default_value in the type dtype (DT_NONE: FLOAT_32, INT_32 or STRING by what is written); NULL on an error. For tensors
- * a scalar becomes one element. */
+/* default_value in the type dtype (DT_NONE: FLOAT_32, INT_32 or STRING by what is written); NULL on an error. For
+ * tensors a scalar becomes one element. */
 const struct param *config_read_value(const struct config *c, const cJSON *item, enum dtype dtype, bool is_tensor);
 /* The shape rule of an output. */
 void config_read_shape(const struct config *c, const cJSON *item, uint32_t n_inputs, struct udo_tensor *out);

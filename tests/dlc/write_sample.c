@@ -1,4 +1,5 @@
-/* Writes the fixture's graph into a folder, in both params formats, for test_other_programs.py. */
+/* Writes the sample graph into a folder, in both params formats, for test_other_programs.py. testdata/ has its two files as seeds
+ * for tests/fuzz/fuzz_dlc.c. */
 #include <stdio.h>
 
 #include "sample.h"

@@ -36,13 +36,13 @@ START_TEST(halves_round_to_nearest_even)
 {
     ck_assert_uint_eq(float_to_half(1.0f), 0x3C00);
     ck_assert_uint_eq(float_to_half(65504.0f), 0x7BFF);
-    ck_assert_uint_eq(float_to_half(65520.0f), 0x7C00);          /* half way to 65536 rounds up, to infinity */
+    ck_assert_uint_eq(float_to_half(65520.0f), 0x7C00); /* half way to 65536 rounds up, to infinity */
     ck_assert_uint_eq(float_to_half(65519.996f), 0x7BFF);
-    ck_assert_uint_eq(float_to_half(0x1p-24f), 0x0001);          /* the smallest subnormal */
-    ck_assert_uint_eq(float_to_half(0x1p-25f), 0x0000);          /* half of it: ties to even */
-    ck_assert_uint_eq(float_to_half(0x1.8p-24f), 0x0002);        /* 1.5 of it: ties to even */
-    ck_assert_uint_eq(float_to_half(1.0f + 0x1p-11f), 0x3C00);   /* tie, even below */
-    ck_assert_uint_eq(float_to_half(1.0f + 0x1.8p-10f), 0x3C02); /* tie, even above */
+    ck_assert_uint_eq(float_to_half(0x1p-24f), 0x0001);                 /* the smallest subnormal */
+    ck_assert_uint_eq(float_to_half(0x1p-25f), 0x0000);                 /* half of it: ties to even */
+    ck_assert_uint_eq(float_to_half(0x1.8p-24f), 0x0002);               /* 1.5 of it: ties to even */
+    ck_assert_uint_eq(float_to_half(1.0f + 0x1p-11f), 0x3C00);          /* tie, even below */
+    ck_assert_uint_eq(float_to_half(1.0f + 0x1.8p-10f), 0x3C02);        /* tie, even above */
     ck_assert_uint_eq(double_to_half(1.0 + 0x1p-11 + 0x1p-40), 0x3C01); /* float on the way would have made it a tie */
     ck_assert_uint_eq(float_to_half(-2.0f), 0xC000);
     ck_assert_uint_eq(float_to_bfloat16(1.0f + 0x1p-8f), 0x3F80); /* tie to even */

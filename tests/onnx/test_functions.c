@@ -77,7 +77,8 @@ START_TEST(test_inlined)
 }
 END_TEST
 
-/* The body's version is the function's, its inner names give way to those of the model, an absent input stays absent. */
+/* The body's version is the function's, its inner names give way to those of the model, an absent input stays absent.
+ */
 START_TEST(test_names_and_versions)
 {
     struct pb f = {0};

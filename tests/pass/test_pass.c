@@ -65,8 +65,7 @@ static struct buffer *execute(const struct graph *g, const float *input)
             values[id].data = arena_calloc(arena, shape_count(&t->type.shape), 8);
     }
     for (size_t i = 0; i < g->inputs.count; i++)
-        memcpy(values[g->inputs.data[i]].data, input,
-               shape_count(&values[g->inputs.data[i]].shape) * sizeof(float));
+        memcpy(values[g->inputs.data[i]].data, input, shape_count(&values[g->inputs.data[i]].shape) * sizeof(float));
     for (size_t i = 0; i < g->order.count; i++) {
         const struct node *n = graph_node(g, g->order.data[i]);
         struct buffer *in = arena_array(arena, struct buffer, n->n_inputs);
@@ -107,7 +106,8 @@ static void fill_constants(struct graph *g)
     }
 }
 
-/* All passes leave the numbers alone. Rank 4 inputs and outputs may change to channels-last; then the data is brought along. */
+/* All passes leave the numbers alone. Rank 4 inputs and outputs may change to channels-last; then the data is brought
+ * along. */
 static struct graph *check_numbers(const char *text, double tolerance)
 {
     struct graph *g = parsed(text);
@@ -142,13 +142,12 @@ static uint32_t count_ops(const struct graph *g, const char *op)
 
 START_TEST(text_survives_the_round_trip)
 {
-    static const char text[] =
-        "graph \"g\"\n"
-        "input \"x\" float32[1,2]\n"
-        "const \"a\\\"b\" float32[2] {1.5, -2}\n"
-        "node \"n\" ElementWiseAdd (\"x\", \"a\\\"b\") -> \"y\" float32[1,2]\n"
-        "node \"m\" Softmax (\"y\") {axis=1, beta=1} -> \"z\" float32[1,2]\n"
-        "output \"z\"\n";
+    static const char text[] = "graph \"g\"\n"
+                               "input \"x\" float32[1,2]\n"
+                               "const \"a\\\"b\" float32[2] {1.5, -2}\n"
+                               "node \"n\" ElementWiseAdd (\"x\", \"a\\\"b\") -> \"y\" float32[1,2]\n"
+                               "node \"m\" Softmax (\"y\") {axis=1, beta=1} -> \"z\" float32[1,2]\n"
+                               "output \"z\"\n";
     ck_assert_str_eq(graph_print(arena, parsed(text)), text);
 }
 END_TEST
@@ -291,7 +290,7 @@ END_TEST
 
 /* ---- layout ---- */
 
-#define CONV(name, in, weights, bias, out) \
+#define CONV(name, in, weights, bias, out)                                  \
     "node \"" name "\" Conv2d (\"" in "\", \"" weights "\", \"" bias "\") " \
     "{stride=[2]{1, 1}, pad_amount=[2,2]{1, 1, 1, 1}, group=1, dilation=[2]{1, 1}} -> \"" out "\" "
 #define TO_LAST(name, in, out) \
@@ -301,16 +300,37 @@ END_TEST
 
 START_TEST(layout_transposes_vanish_between_convolutions)
 {
-    struct graph *g = check_numbers(
-        "graph \"g\" input \"x\" float32[1,3,5,6] const \"w\" float32[3,3,3,4] const \"b\" float32[4]\n"
-        "const \"w2\" float32[3,3,4,2] const \"b2\" float32[2] const \"s\" float32[4,1,1]\n"
-        TO_LAST("t1", "x", "x.l") "float32[1,5,6,3]\n" CONV("c1", "x.l", "w", "b", "c1.l") "float32[1,5,6,4]\n"
-        TO_FIRST("t2", "c1.l", "c1") "float32[1,4,5,6]\n"
-        "node \"m\" ElementWiseMultiply (\"c1\", \"s\") -> \"m\" float32[1,4,5,6]\n"
-        "node \"r\" Relu (\"m\") -> \"r\" float32[1,4,5,6]\n"
-        TO_LAST("t3", "r", "r.l") "float32[1,5,6,4]\n" CONV("c2", "r.l", "w2", "b2", "c2.l") "float32[1,5,6,2]\n"
-        TO_FIRST("t4", "c2.l", "y") "float32[1,2,5,6]\n"
-        "output \"y\"", 1e-6);
+    struct graph
+        *
+            g = check_numbers("graph \"g\" input \"x\" float32[1,3,5,6] const \"w\" float32[3,3,3,4] const \"b\" "
+                              "float32[4]\n"
+                              "const \"w2\" float32[3,3,4,2] const \"b2\" float32[2] const \"s\" "
+                              "float32[4,1,1]\n" TO_LAST("t1", "x", "x.l") "float32[1,5,6,3]\n" CONV(
+                                  "c1", "x.l", "w", "b",
+                                  "c1.l") "float32[1,5,6,4]\n" TO_FIRST("t2", "c1.l",
+                                                                        "c1") "float32[1,4,5,6]\n"
+                                                                              "node \"m\" ElementWiseMultiply (\"c1\", "
+                                                                              "\"s\") -> \"m\" float32[1,4,5,6]\n"
+                                                                              "node \"r\" Relu (\"m\") -> \"r\" "
+                                                                              "float32[1,4,5,6]\n" TO_LAST("t3", "r", "r.l") "float32[1,5,6,4]\n" CONV(
+                                                                                  "c2", "r.l", "w2",
+                                                                                  "b2", "c2.l") "float32[1,5,6,2]"
+                                                                                                "\n" TO_FIRST("t4",
+                                                                                                              "c2.l",
+                                                                                                              "y") "flo"
+                                                                                                                   "at3"
+                                                                                                                   "2["
+                                                                                                                   "1,"
+                                                                                                                   "2,"
+                                                                                                                   "5,"
+                                                                                                                   "6]"
+                                                                                                                   "\n"
+                                                                                                                   "out"
+                                                                                                                   "put"
+                                                                                                                   " \""
+                                                                                                                   "y"
+                                                                                                                   "\"",
+                              1e-6);
     ck_assert_uint_eq(count_ops(g, "Transpose"), 0);
     ck_assert_uint_eq(context.permutes_inserted, 0);
     struct shape in = SHAPE(1, 5, 6, 3), out = SHAPE(1, 5, 6, 2);
@@ -320,15 +340,21 @@ START_TEST(layout_transposes_vanish_between_convolutions)
 }
 END_TEST
 
-static const char conv_then_reshape[] =
-    "graph \"g\" input \"x\" float32[1,3,4,4] const \"w\" float32[3,3,3,2] const \"b\" float32[2]\n"
-    TO_LAST("t1", "x", "x.l") "float32[1,4,4,3]\n" CONV("c", "x.l", "w", "b", "c.l") "float32[1,4,4,2]\n"
-    TO_FIRST("t2", "c.l", "c") "float32[1,2,4,4]\n"
-    "node \"f\" Reshape (\"c\") {shape=[2]{1, 32}} -> \"f\" float32[1,32]\n"
-    "node \"s\" Softmax (\"c\") {axis=1, beta=1} -> \"s\" float32[1,2,4,4]\n"
-    "node \"f2\" Reshape (\"s\") {shape=[2]{1, 32}} -> \"f2\" float32[1,32]\n"
-    "node \"cat\" Concat (\"f\", \"f2\") {axis=1} -> \"y\" float32[1,64]\n"
-    "output \"y\"";
+static const char
+    conv_then_reshape[] = "graph \"g\" input \"x\" float32[1,3,4,4] const \"w\" float32[3,3,3,2] const \"b\" "
+                          "float32[2]\n" TO_LAST("t1", "x", "x.l") "float32[1,4,4,3]\n" CONV(
+                              "c", "x.l", "w", "b",
+                              "c.l") "float32[1,4,4,2]\n" TO_FIRST("t2", "c.l",
+                                                                   "c") "float32[1,2,4,4]\n"
+                                                                        "node \"f\" Reshape (\"c\") {shape=[2]{1, 32}} "
+                                                                        "-> \"f\" float32[1,32]\n"
+                                                                        "node \"s\" Softmax (\"c\") {axis=1, beta=1} "
+                                                                        "-> \"s\" float32[1,2,4,4]\n"
+                                                                        "node \"f2\" Reshape (\"s\") {shape=[2]{1, "
+                                                                        "32}} -> \"f2\" float32[1,32]\n"
+                                                                        "node \"cat\" Concat (\"f\", \"f2\") {axis=1} "
+                                                                        "-> \"y\" float32[1,64]\n"
+                                                                        "output \"y\"";
 
 START_TEST(reshape_gets_the_own_order_and_axis_params_follow)
 {
@@ -354,15 +380,22 @@ END_TEST
 
 START_TEST(a_transpose_is_shared_by_its_readers)
 {
-    struct graph *g = check_numbers(
-        "graph \"g\" input \"x\" float32[1,3,4,4] const \"w\" float32[3,3,3,2] const \"b\" float32[2]\n"
-        TO_LAST("t1", "x", "x.l") "float32[1,4,4,3]\n" CONV("c", "x.l", "w", "b", "c.l") "float32[1,4,4,2]\n"
-        TO_FIRST("t2", "c.l", "c") "float32[1,2,4,4]\n"
-        "node \"f\" Reshape (\"c\") {shape=[2]{1, 32}} -> \"f\" float32[1,32]\n"
-        "node \"g\" Reshape (\"c\") {shape=[2]{2, 16}} -> \"g\" float32[2,16]\n"
-        "node \"h\" Reshape (\"g\") {shape=[2]{1, 32}} -> \"h\" float32[1,32]\n"
-        "node \"a\" ElementWiseAdd (\"f\", \"h\") -> \"y\" float32[1,32]\n"
-        "output \"y\"", 1e-6);
+    struct graph *g =
+        check_numbers("graph \"g\" input \"x\" float32[1,3,4,4] const \"w\" float32[3,3,3,2] const \"b\" "
+                      "float32[2]\n" TO_LAST("t1", "x", "x.l") "float32[1,4,4,3]\n" CONV(
+                          "c", "x.l", "w", "b",
+                          "c.l") "float32[1,4,4,2]\n" TO_FIRST("t2", "c.l",
+                                                               "c") "float32[1,2,4,4]\n"
+                                                                    "node \"f\" Reshape (\"c\") {shape=[2]{1, 32}} -> "
+                                                                    "\"f\" float32[1,32]\n"
+                                                                    "node \"g\" Reshape (\"c\") {shape=[2]{2, 16}} -> "
+                                                                    "\"g\" float32[2,16]\n"
+                                                                    "node \"h\" Reshape (\"g\") {shape=[2]{1, 32}} -> "
+                                                                    "\"h\" float32[1,32]\n"
+                                                                    "node \"a\" ElementWiseAdd (\"f\", \"h\") -> \"y\" "
+                                                                    "float32[1,32]\n"
+                                                                    "output \"y\"",
+                      1e-6);
     ck_assert_uint_eq(count_ops(g, "Transpose"), 1);
 }
 END_TEST
@@ -371,10 +404,10 @@ START_TEST(batch_norm_folds_into_the_convolution)
 {
     static const char text[] =
         "graph \"g\" input \"x\" float32[1,4,4,3] const \"w\" float32[3,3,3,2] const \"b\" float32[2]\n"
-        "const \"bw\" float32[2] {0.5, -3} const \"bb\" float32[2] {1, 0.25}\n"
-        CONV("c", "x", "w", "b", "c") "float32[1,4,4,2]\n"
-        "node \"bn\" Batchnorm (\"c\", \"bw\", \"bb\") -> \"y\" float32[1,4,4,2]\n"
-        "output \"y\"";
+        "const \"bw\" float32[2] {0.5, -3} const \"bb\" float32[2] {1, 0.25}\n" CONV(
+            "c", "x", "w", "b", "c") "float32[1,4,4,2]\n"
+                                     "node \"bn\" Batchnorm (\"c\", \"bw\", \"bb\") -> \"y\" float32[1,4,4,2]\n"
+                                     "output \"y\"";
     struct graph *g = check_numbers(text, 1e-5);
     ck_assert_uint_eq(count_ops(g, "Batchnorm"), 0);
     ck_assert_uint_eq(count_ops(g, "Conv2d"), 1);
@@ -389,11 +422,12 @@ START_TEST(batch_norm_stays_when_others_read_the_convolution)
 {
     struct graph *g = check_numbers(
         "graph \"g\" input \"x\" float32[1,4,4,3] const \"w\" float32[3,3,3,2] const \"b\" float32[2]\n"
-        "const \"bw\" float32[2] {0.5, -3} const \"bb\" float32[2] {1, 0.25}\n"
-        CONV("c", "x", "w", "b", "c") "float32[1,4,4,2]\n"
-        "node \"bn\" Batchnorm (\"c\", \"bw\", \"bb\") -> \"n\" float32[1,4,4,2]\n"
-        "node \"a\" ElementWiseAdd (\"c\", \"n\") -> \"y\" float32[1,4,4,2]\n"
-        "output \"y\"", 1e-6);
+        "const \"bw\" float32[2] {0.5, -3} const \"bb\" float32[2] {1, 0.25}\n" CONV(
+            "c", "x", "w", "b", "c") "float32[1,4,4,2]\n"
+                                     "node \"bn\" Batchnorm (\"c\", \"bw\", \"bb\") -> \"n\" float32[1,4,4,2]\n"
+                                     "node \"a\" ElementWiseAdd (\"c\", \"n\") -> \"y\" float32[1,4,4,2]\n"
+                                     "output \"y\"",
+        1e-6);
     ck_assert_uint_eq(count_ops(g, "Batchnorm"), 1);
 }
 END_TEST
@@ -405,8 +439,9 @@ START_TEST(the_validator_finds_wrong_types)
                              "node \"a\" Relu (\"x\") -> \"y\" float32[3]\n"
                              "output \"y\"");
     ck_assert_int_eq(pass_run(&context, g, "remove_dead", &progress), ODLC_ERR_INTERNAL);
-    ck_assert_str_eq(diags.list.data[0].message, "the graph is not valid after remove_dead: Relu: output 0 is float32 [3], "
-                                                 "but float32 [2] follows from its inputs");
+    ck_assert_str_eq(diags.list.data[0].message,
+                     "the graph is not valid after remove_dead: Relu: output 0 is float32 [3], "
+                     "but float32 [2] follows from its inputs");
 }
 END_TEST
 

@@ -1,0 +1,97 @@
+"""One ONNX node as a model that is converted and executed, or refused. NumPy says what must come out."""
+
+import pathlib
+import sys
+import tempfile
+
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TESTS / "support"), str(TESTS / "corpus")]
+from onnx_writer import BOOL, DOUBLE, FLOAT, FLOAT16, INT8, INT32, INT64, UINT8, Model, tensor  # noqa: E402
+
+try:
+    import numpy as np
+    from model_case import Case, as_stored, convert, execute, result
+except ImportError:
+    np = Case = as_stored = convert = execute = result = None
+
+CODES = {"f4": FLOAT, "u1": UINT8, "i1": INT8, "i4": INT32, "i8": INT64, "b1": BOOL, "f2": FLOAT16, "f8": DOUBLE}
+
+
+class Const:
+    """An input that the model knows."""
+
+    def __init__(self, values, dtype="i8"):
+        self.array = np.array(values, dtype)
+
+
+def code_of(array):
+    return CODES[array.dtype.str[1:]]
+
+
+def onnx_tensor(array, name=""):
+    return tensor(name, code_of(array), array.shape, raw=array.tobytes())
+
+
+def write_model(path, opset, op, inputs, n_outputs, attributes, output_types):
+    """inputs: arrays (graph inputs), Const or None; returns the arrays by name of graph input."""
+    model, names, given = Model(opset=opset), [], {}
+    for i, value in enumerate(inputs):
+        name = f"in{i}"
+        if value is None:
+            name = ""
+        elif isinstance(value, Const):
+            model.tensor(name, code_of(value.array), value.array.shape, raw=value.array.tobytes())
+        else:
+            model.input(name, code_of(value), value.shape)
+            given[name] = value
+        names.append(name)
+    outputs = [f"out{i}" for i in range(n_outputs)]
+    attributes = {key: onnx_tensor(v) if isinstance(v, np.ndarray) else v for key, v in attributes.items()}
+    model.node(op, names, outputs, name="node", **attributes)
+    for name, array in zip(outputs, output_types):
+        model.output(name, code_of(array), array.shape)
+    model.save(path)
+    return given
+
+
+def same(found, expected, within=0):
+    """Equal, or within that part of the largest finite value; infinities and NaNs are where they must be."""
+    if found.shape != expected.shape:
+        return False
+    if within == 0:
+        return np.array_equal(found, expected, equal_nan=expected.dtype.kind == "f")
+    largest = np.max(np.abs(expected[np.isfinite(expected)]), initial=0)
+    return np.allclose(found, expected, rtol=0, atol=within * largest, equal_nan=True)
+
+
+def gives(checks, op, opset, inputs, expected, within=0, **attributes):
+    """The node gives the expected array, or list of arrays."""
+    expected = expected if isinstance(expected, list) else [expected]
+    name = f"{op}-{opset} {attributes} {[i.array.tolist() for i in inputs if isinstance(i, Const)]}"
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        given = write_model(folder / "model.onnx", opset, op, inputs, len(expected), attributes, expected)
+        case = Case(name, folder / "model.onnx", given, {f"out{i}": array for i, array in enumerate(expected)})
+        done, dlc = convert(case, folder)
+        if not checks.check(f"convert {name}", done.returncode == 0, done.stderr):
+            return
+        done, container = execute(case, dlc, folder)
+        if not checks.check(f"execute {name}", done.returncode == 0, done.stderr):
+            return
+        for output, array in case.outputs.items():
+            if not checks.check(f"{name} has {output}", output in container.tensors):
+                continue
+            stored = as_stored(array, container.tensors[output])
+            if checks.check(f"dims of {name}", stored is not None, container.tensors[output].dims):
+                found = result(folder, container, output)
+                checks.check(f"{name} {output}", same(found, stored, within), f"found {found.tolist()}")
+
+
+def refuses(checks, message, op, opset, inputs, n_outputs=1, **attributes):
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        outputs = [np.zeros((1,), "f4")] * n_outputs
+        write_model(folder / "model.onnx", opset, op, inputs, n_outputs, attributes, outputs)
+        done, _ = convert(Case(op, folder / "model.onnx", {}, {}), folder)
+        checks.check(f"{op} is refused", done.returncode == 1, done.returncode)
+        checks.check(f"reason why {op} is refused", message in done.stderr, f"{message!r} not in {done.stderr!r}")
