@@ -136,6 +136,7 @@ static odlc_status run(struct conversion *c)
     TRY(check_options(c));
     TRY(load_udos(c));
     TRY(frontend->load(c->arena, &c->diags, c->options->input, claims, &c->udos, &c->model));
+    c->diags.model = c->model->path;
     TRY(prepare_model(c));
     odlc_status surveyed = survey_ops(c);
     if (c->options->dry_run) {

@@ -34,7 +34,7 @@ run_fuzzers()
         mkdir -p "$seeds"
         echo "fuzzing: $name"
         if "$build/fuzz/tests/fuzz/$name" -max_total_time=60 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-            -artifact_prefix="$build/fuzz/$name-" "$seeds" "$root/testdata" "$root/examples" \
+            -artifact_prefix="$build/fuzz/$name-" "$seeds" "$root/examples" "$root/testdata" \
             >"$build/fuzz/$name.log" 2>&1; then
             fuzz_passed=$((fuzz_passed + 1))
             grep 'number_of_executed_units' "$build/fuzz/$name.log" || true

@@ -42,7 +42,7 @@ static void add(struct diags *diags, odlc_severity severity, const struct odlc_d
     struct odlc_diag d = *place;
     d.severity = severity;
     d.code = copy_or_null(a, code);
-    d.file = copy_or_null(a, place->file);
+    d.file = copy_or_null(a, !place->file && place->node ? diags->model : place->file);
     d.pointer = copy_or_null(a, place->pointer);
     d.node = copy_or_null(a, place->node);
     d.attribute = copy_or_null(a, place->attribute);

@@ -7,6 +7,7 @@
 
 struct diags {
     struct arena *arena; /* owns the strings */
+    const char *model;   /* file of places that name a node and no file; NULL: none */
     VEC(struct odlc_diag) list;
     size_t errors, warnings;
 };

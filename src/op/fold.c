@@ -19,28 +19,33 @@ static bool is_op(const struct node *n, const char *name)
     return !n->op->package && strcmp(n->op->name, name) == 0;
 }
 
+/* A cast that can be left to the view: one that keeps every value, or makes a float of it. A cast to fewer bits wraps,
+ * which is the kernel's business. */
+static bool is_view_cast(enum dtype from, enum dtype to)
+{
+    bool widens = dtype_size(to) > dtype_size(from) && dtype_info(from)->cls == dtype_info(to)->cls;
+    return from != DT_STRING && to != DT_STRING && (dtype_is_float(to) || (dtype_is_int(to) && widens));
+}
+
 /* Transpose, Reshape and Cast of a view are views. */
 static bool fold_as_view(const struct graph *g, const struct node *n, struct view *out)
 {
     const struct tensor *in = graph_tensor(g, n->inputs[0]);
     const struct tensor *result = graph_tensor(g, n->outputs[0]);
     *out = in->view;
-    /* The pending cast of the input comes before what this node does, so it may only be left pending when it is the
-     * last. */
-    bool cast_pending = in->view.dtype != in->type.dtype;
     if (is_op(n, "Transpose")) {
-        uint32_t rank;
-        const int64_t *axes = node_ints(n, "perm", &rank);
-        struct perm perm = {.rank = rank};
-        for (uint32_t i = 0; i < rank; i++)
+        struct perm perm;
+        const int64_t *axes = node_ints(n, "perm", &perm.rank);
+        for (uint32_t i = 0; i < perm.rank; i++)
             perm.axis[i] = (uint8_t)axes[i];
         view_permute(out, &perm);
         return true;
     }
     if (is_op(n, "Reshape"))
         return view_reshape(out, &result->type.shape);
-    return is_op(n, "Cast") && !cast_pending && in->type.dtype != DT_STRING && result->type.dtype != DT_STRING &&
-           result->type.dtype != DT_BOOL;
+    /* The pending cast of the input comes before what this node does, so there can be only one. */
+    bool cast_pending = in->view.dtype != in->type.dtype;
+    return is_op(n, "Cast") && !cast_pending && is_view_cast(in->type.dtype, result->type.dtype);
 }
 
 static uint64_t fold_cost(const struct graph *g, const struct node *n)

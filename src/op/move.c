@@ -19,8 +19,8 @@ static bool advance_together(const struct move_axis *outer, const struct move_ax
     return outer->to == inner->count * inner->to && outer->from == inner->count * inner->from;
 }
 
-/* The same nest with as few axes as it needs; *size grows by a contiguous innermost axis. Strides become bytes. False when
- * there is nothing to copy. */
+/* The same nest with as few axes as it needs; *size grows by a contiguous innermost axis. Strides become bytes. False
+ * when there is nothing to copy. */
 static bool simplify(const struct move *m, size_t *size, struct move *out)
 {
     out->rank = 0;

@@ -7,8 +7,8 @@
 /* Bytes per element of a buffer; strings are pointers. */
 size_t element_size(enum dtype dtype);
 
-/* A nest of loops that copies one element per step: axis i runs `count` times and advances the destination by `to` and the
- * source by `from` elements (0 and negative strides included). */
+/* A nest of loops that copies one element per step: axis i runs `count` times and advances the destination by `to` and
+ * the source by `from` elements (0 and negative strides included). */
 struct move_axis {
     int64_t count, to, from;
 };

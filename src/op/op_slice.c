@@ -20,9 +20,9 @@ static bool in_mask(const struct node *n, const char *mask, uint32_t i)
     return (node_int(n, mask, 0) >> i & 1) != 0;
 }
 
-/* A row of ranges. begin and end count from the front; a negative one counts from the back, except the end -1 of a descending
- * range, which stands before the first element. The masks say "from the first" and "to the last" of the range's own
- * direction. False when the row leaves the axis. */
+/* A row of ranges. begin and end count from the front; a negative one counts from the back, except the end -1 of a
+ * descending range, which stands before the first element. The masks say "from the first" and "to the last" of the
+ * range's own direction. False when the row leaves the axis. */
 static bool range_of(const struct node *n, uint32_t i, const int64_t row[3], int64_t dim, struct range *out)
 {
     int64_t begin = row[0], end = row[1], stride = row[2];

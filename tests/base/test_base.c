@@ -42,7 +42,7 @@ static void count_call(void *object)
 
 START_TEST(rewinding_runs_cleanups_and_clears)
 {
-    int calls = 0, kept = 0;
+    static int calls, kept; /* the clean-up of `kept` runs after the test */
     arena_defer(arena, count_call, &kept);
     struct arena_mark mark = arena_mark(arena);
     unsigned char *first = arena_alloc(arena, 100);

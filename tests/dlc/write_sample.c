@@ -1,5 +1,5 @@
-/* Writes the sample graph into a folder, in both params formats, for test_other_programs.py. testdata/ has its two files as seeds
- * for tests/fuzz/fuzz_dlc.c. */
+/* Writes the sample graph into a folder, in both params formats, for test_other_programs.py. testdata/ has its two
+ * files as seeds for tests/fuzz/fuzz_dlc.c. */
 #include <stdio.h>
 
 #include "sample.h"

@@ -1,5 +1,5 @@
-/* Reshape, Transpose, Concat, Split, Tile, StridedSlice, Pad: kernels against loops over positions on random shapes of rank
- * 1 to 6, axis rules by execution, and the errors of the shape rules. */
+/* Reshape, Transpose, Concat, Split, Tile, StridedSlice, Pad: kernels against loops over positions on random shapes of
+ * rank 1 to 6, axis rules by execution, and the errors of the shape rules. */
 #include "node_fixture.h"
 
 static const enum dtype dtypes[] = {DT_INT8, DT_FLOAT16, DT_FLOAT32, DT_INT64, DT_STRING, DT_BOOL};
