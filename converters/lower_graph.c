@@ -4,7 +4,9 @@
 
 #include "converters/driver.h"
 
-#define SPOILED (UINT32_MAX - 1) /* in c->values: a value whose node failed */
+/* In c->values: a value whose node failed, and one that its node names but the op does not give. */
+#define SPOILED (UINT32_MAX - 1)
+#define NOT_GIVEN (UINT32_MAX - 2)
 
 static void index_declared_values(struct conversion *c)
 {
@@ -44,13 +46,21 @@ static void add_initializers(struct conversion *c)
     }
 }
 
+static odlc_status report_not_given(struct conversion *c, const char *node, const char *value)
+{
+    return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = c->model->path, .node = node), "output-not-given",
+                      "%s is used, but its node does not give that output", value);
+}
+
 /* Reads the inputs' ids; false when one of them is spoiled. */
-static bool resolve_inputs(const struct conversion *c, const struct fw_node *n, tensor_id *ids, uint32_t *count)
+static bool resolve_inputs(struct conversion *c, const struct fw_node *n, tensor_id *ids, uint32_t *count)
 {
     *count = 0;
     for (size_t k = 0; k < n->n_inputs; k++) {
         ids[k] = *n->inputs[k] ? map_get(&c->values, n->inputs[k]) : NO_TENSOR;
-        if (ids[k] == SPOILED)
+        if (ids[k] == NOT_GIVEN)
+            (void)report_not_given(c, n->name, n->inputs[k]);
+        if (ids[k] == SPOILED || ids[k] == NOT_GIVEN)
             return false;
         if (ids[k] != NO_TENSOR)
             *count = (uint32_t)k + 1;
@@ -120,8 +130,12 @@ static odlc_status lower_node(struct conversion *c, struct build *b, const struc
     }
     keep_node_name(c->graph, n, n->n_outputs ? out[0] : NO_TENSOR);
     for (size_t k = 0; k < n->n_outputs; k++) {
-        if (!*n->outputs[k] || out[k] == NO_TENSOR)
+        if (!*n->outputs[k])
             continue;
+        if (out[k] == NO_TENSOR) {
+            map_put(&c->values, n->outputs[k], NOT_GIVEN);
+            continue;
+        }
         if (!def) /* what a definition says of its outputs stands above the model's word */
             TRY(check_declared(c, n, n->outputs[k], out[k]));
         map_put(&c->values, n->outputs[k], out[k]);
@@ -156,6 +170,8 @@ static odlc_status add_outputs(struct conversion *c)
         if (id == NO_TENSOR)
             return diag_error(&c->diags, ODLC_ERR_INVALID, AT(.file = c->model->path), "undefined-output",
                               "no node gives the graph output %s", name);
+        if (id == NOT_GIVEN)
+            return report_not_given(c, NULL, name);
         const struct tensor *t = graph_tensor(g, id);
         tensor_id holder = graph_find_tensor(g, name);
         if (t->kind != TENSOR_NATIVE)

@@ -116,6 +116,8 @@ static odlc_status set_param(const struct to_ir *c, const char *op, const struct
 /* Files write the same param with different widths; only a change of its nature is wrong. */
 static bool same_nature(const struct param_def *def, const struct param *p)
 {
+    if (def->dtype == DT_NONE)
+        return !p->is_tensor && p->dtype != DT_STRING;
     return def->is_tensor == p->is_tensor && dtype_is_float(def->dtype) == dtype_is_float(p->dtype) &&
            (def->dtype == DT_STRING) == (p->dtype == DT_STRING);
 }
@@ -139,7 +141,8 @@ static odlc_status native_param(const struct to_ir *c, const struct dlc_op *op, 
     TRY(set_param(c, op->name, a, p));
     if (!same_nature(def, p))
         return refuse(c, ODLC_ERR_INVALID, op->name, def->name, "param %s of %s must be %s of type %s", def->name,
-                      op->type, def->is_tensor ? "a tensor" : "a scalar", dtype_info(def->dtype)->name);
+                      op->type, def->is_tensor ? "a tensor" : "a scalar",
+                      def->dtype == DT_NONE ? "number" : dtype_info(def->dtype)->name);
     return ODLC_OK;
 }
 

@@ -1,9 +1,8 @@
-#define ZLIB_CONST /* next_in is const */
 #include "dlc/zip.h"
 
 #include <errno.h>
 #include <unistd.h>
-#include <zlib.h>
+#include <libdeflate.h>
 
 #include "base/reader.h"
 
@@ -180,17 +179,14 @@ static odlc_status crc_error(struct diags *diags, const struct file *file, const
                       "dlc-crc", "the bytes of entry %s do not match their CRC", entry->name);
 }
 
-/* One inflate call with all of the input and room for the promised size. The sizes fit zlib's 32 bits by MAX_INFLATED
- * and because packed data that is longer than what it holds is refused. */
 static bool inflate_all(const uint8_t *packed, uint64_t packed_size, uint8_t *out, uint64_t size)
 {
-    z_stream stream = {.next_in = packed, .avail_in = (uInt)packed_size, .next_out = out, .avail_out = (uInt)size};
-    if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
-        return false;
-    int result = inflate(&stream, Z_FINISH);
-    bool complete = result == Z_STREAM_END && stream.total_out == size;
-    inflateEnd(&stream);
-    return complete;
+    struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
+    size_t inflated = 0;
+    bool complete =
+        d && libdeflate_deflate_decompress(d, packed, packed_size, out, size, &inflated) == LIBDEFLATE_SUCCESS;
+    libdeflate_free_decompressor(d);
+    return complete && inflated == size;
 }
 
 odlc_status zip_bytes(struct arena *arena, struct diags *diags, const struct file *file, const struct dlc_entry *entry,
@@ -209,7 +205,7 @@ odlc_status zip_bytes(struct arena *arena, struct diags *diags, const struct fil
     if (!inflate_all(stored, entry->packed, out, entry->size))
         return diag_error(diags, ODLC_ERR_INVALID, AT(.file = file->path, .offset = entry->offset, .has_offset = 1),
                           "dlc-zip", "entry %s cannot be unpacked", entry->name);
-    if (entry->crc && crc32_z(0, out, entry->size) != entry->crc)
+    if (entry->crc && libdeflate_crc32(0, out, entry->size) != entry->crc)
         return crc_error(diags, file, entry);
     *bytes = out;
     return ODLC_OK;
@@ -218,7 +214,7 @@ odlc_status zip_bytes(struct arena *arena, struct diags *diags, const struct fil
 odlc_status zip_check(struct diags *diags, const struct file *file, const struct dlc_entry *entry)
 {
     uint8_t buffer[64 * 1024];
-    uLong crc = 0;
+    uint32_t crc = 0;
     for (uint64_t done = 0; done < entry->size;) {
         size_t want = (size_t)min_u64(sizeof buffer, entry->size - done);
         ssize_t n = pread(file->fd, buffer, want, (off_t)(entry->offset + done));
@@ -227,7 +223,7 @@ odlc_status zip_check(struct diags *diags, const struct file *file, const struct
         if (n <= 0)
             return diag_error(diags, ODLC_ERR_IO, AT(.file = file->path), "io", "cannot read entry %s: %s", entry->name,
                               n < 0 ? strerror(errno) : "the file has become shorter");
-        crc = crc32_z(crc, buffer, (size_t)n);
+        crc = libdeflate_crc32(crc, buffer, (size_t)n);
         done += (uint64_t)n;
     }
     return crc == entry->crc ? ODLC_OK : crc_error(diags, file, entry);

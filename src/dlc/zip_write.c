@@ -1,7 +1,7 @@
 #include "dlc/zip.h"
 
 #include <string.h>
-#include <zlib.h>
+#include <libdeflate.h>
 
 #include "base/reader.h"
 
@@ -76,7 +76,7 @@ odlc_status zip_begin(struct zip_writer *zip, const char *name, uint64_t size, u
 
 odlc_status zip_write(struct zip_writer *zip, const void *bytes, size_t size)
 {
-    zip->crc = (uint32_t)crc32_z(zip->crc, bytes, size);
+    zip->crc = libdeflate_crc32(zip->crc, bytes, size);
     return out_write(zip->out, bytes, size);
 }
 

@@ -42,10 +42,10 @@ bool shape_equal(const struct shape *a, const struct shape *b)
 
 void shape_strides(const struct shape *shape, int64_t strides[MAX_RANK])
 {
-    int64_t stride = 1;
+    uint64_t stride = 1; /* unsigned: the dims beside a 0 may be of any size */
     for (uint32_t i = shape->rank; i-- > 0;) {
-        strides[i] = stride;
-        stride *= shape->dims[i];
+        strides[i] = (int64_t)stride;
+        stride *= (uint64_t)shape->dims[i];
     }
 }
 

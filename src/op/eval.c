@@ -88,6 +88,14 @@ static enum compute compute_of(const struct node *n, const struct buffer *in, co
     return COMPUTE_FLOAT;
 }
 
+static bool gives_elements(const struct node *n, const struct buffer *out)
+{
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        if (out[i].data && shape_count(&out[i].shape) > 0)
+            return true;
+    return false;
+}
+
 odlc_status eval_node(const struct node *n, const struct buffer *in, struct buffer *out, struct arena *scratch,
                       struct diags *diags)
 {
@@ -96,6 +104,8 @@ odlc_status eval_node(const struct node *n, const struct buffer *in, struct buff
         return diag_error(diags, ODLC_ERR_UNSUPPORTED, AT(.node = n->name), "no-kernel",
                           "there is no implementation of %s%s%s", op->package ? op->package : "",
                           op->package ? "::" : "", op->name);
+    if (!gives_elements(n, out)) /* empty tensors have dimensions that no loop should be made of */
+        return ODLC_OK;
     enum compute compute = compute_of(n, in, out);
     struct arena_mark mark = arena_mark(scratch);
     struct buffer *wide_in = arena_array(scratch, struct buffer, n->n_inputs);

@@ -109,13 +109,17 @@ static odlc_status parse_shape(struct parser *s, struct shape *out)
     return shape_too_large(out) ? fail(s, "a shape within the limits") : ODLC_OK;
 }
 
-static odlc_status parse_type(struct parser *s, struct type *out)
+static odlc_status parse_dtype(struct parser *s, enum dtype *out)
 {
     const char *word;
     TRY(parse_word(s, &word));
-    out->dtype = dtype_from_name(word);
-    if (out->dtype == DT_NONE)
-        return fail(s, "a dtype before this place");
+    *out = dtype_from_name(word);
+    return *out == DT_NONE ? fail(s, "a dtype before this place") : ODLC_OK;
+}
+
+static odlc_status parse_type(struct parser *s, struct type *out)
+{
+    TRY(parse_dtype(s, &out->dtype));
     return parse_shape(s, &out->shape);
 }
 
@@ -179,6 +183,8 @@ static odlc_status parse_param(struct parser *s, const struct op *op, struct par
     *p = (struct param){.set = true, .is_tensor = def->is_tensor, .name = def->name, .dtype = def->dtype};
     p->usage = def->supplemental ? 2 : 1;
     TRY(expect(s, "="));
+    if (def->dtype == DT_NONE)
+        TRY(parse_dtype(s, &p->dtype));
     if (def->is_tensor) {
         TRY(parse_shape(s, &p->shape));
         return parse_elements(s, p);

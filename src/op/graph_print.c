@@ -53,9 +53,11 @@ static void print_element(struct arena *arena, text *t, const struct param *p, u
         text_add(arena, t, "%lld", (long long)(p->is_tensor ? p->ints[i] : p->i));
 }
 
-static void print_param(struct arena *arena, text *t, const struct param *p)
+static void print_param(struct arena *arena, text *t, const struct param_def *def, const struct param *p)
 {
     text_add(arena, t, "%s=", p->name);
+    if (def->dtype == DT_NONE)
+        text_add(arena, t, "%s ", dtype_info(p->dtype)->name);
     if (!p->is_tensor) {
         print_element(arena, t, p, 0);
         return;
@@ -87,7 +89,7 @@ static void print_node(struct arena *arena, text *t, const struct graph *g, cons
         if (!n->params[i].set)
             continue;
         text_add(arena, t, any ? ", " : " {");
-        print_param(arena, t, &n->params[i]);
+        print_param(arena, t, &n->op->params[i], &n->params[i]);
         any = true;
     }
     text_add(arena, t, "%s%s ->", any ? "}" : "", n->layout_only ? " layout_only" : "");

@@ -20,7 +20,7 @@ enum param_presence {
 /* One parameter of an operator. */
 struct param_def {
     const char *name;
-    enum dtype dtype;
+    enum dtype dtype; /* DT_NONE: a number of float32 or int32, by its setter */
     uint8_t presence; /* enum param_presence */
     bool is_tensor;
     bool supplemental; /* usage 2 in the container */

@@ -150,17 +150,17 @@ static uint64_t macs_transpose(const struct graph *g, const struct node *n)
 }
 
 /* clang-format off */
-#define WINDOW_PARAMS                                       \
-    {"stride", DT_UINT32, PARAM_REQUIRED, true, false, 0},  \
+#define WINDOW_PARAMS                                      \
+    {"stride", DT_UINT32, PARAM_REQUIRED, true, false, 0}, \
     {"pad_amount", DT_UINT32, PARAM_REQUIRED, true, false, 0}
 #define GROUP {"group", DT_UINT32, PARAM_DEFAULT, false, false, 1}
 #define DILATION {"dilation", DT_UINT32, PARAM_OPTIONAL, true, false, 0}
 #define OUTPUT_PADDING {"output_padding", DT_UINT32, PARAM_OPTIONAL, true, false, 0}
 /* What converters note for later tools; a batch-norm that was folded leaves its factors. */
-#define NOTES                                                          \
-    {"bias_op_name", DT_STRING, PARAM_OPTIONAL, false, true, 0},       \
+#define NOTES                                                            \
+    {"bias_op_name", DT_STRING, PARAM_OPTIONAL, false, true, 0},         \
     {"padding_size_strategy", DT_UINT8, PARAM_OPTIONAL, false, true, 0}, \
-    {"beta", DT_FLOAT32, PARAM_OPTIONAL, true, true, 0},               \
+    {"beta", DT_FLOAT32, PARAM_OPTIONAL, true, true, 0},                 \
     {"gamma", DT_FLOAT32, PARAM_OPTIONAL, true, true, 0}
 /* clang-format on */
 

@@ -498,8 +498,8 @@ static const struct param_def gather_nd_params[] = {{"batch_dims", DT_UINT32, PA
 static const struct param_def one_hot_params[] = {
     {"depth", DT_UINT32, PARAM_REQUIRED, false, false, 0},
     {"axis", DT_UINT32, PARAM_OPTIONAL, false, false, 0},
-    {"on_value", DT_FLOAT32, PARAM_OPTIONAL, false, false, 0}, /* the type is the node's own choice */
-    {"off_value", DT_FLOAT32, PARAM_OPTIONAL, false, false, 0},
+    {"on_value", DT_NONE, PARAM_OPTIONAL, false, false, 0}, /* their type is that of the output */
+    {"off_value", DT_NONE, PARAM_OPTIONAL, false, false, 0},
 };
 static const struct param_def scatter_elements_params[] = {
     {"axis", DT_UINT32, PARAM_DEFAULT, false, false, 0},

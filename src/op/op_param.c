@@ -51,13 +51,17 @@ static struct param *slot(struct node *n, const char *name)
 void node_set_int(struct graph *g, struct node *n, const char *name, int64_t value)
 {
     (void)g;
-    slot(n, name)->i = value;
+    struct param *p = slot(n, name);
+    p->dtype = p->dtype == DT_NONE ? DT_INT32 : p->dtype;
+    p->i = value;
 }
 
 void node_set_float(struct graph *g, struct node *n, const char *name, double value)
 {
     (void)g;
-    slot(n, name)->f = value;
+    struct param *p = slot(n, name);
+    p->dtype = p->dtype == DT_NONE ? DT_FLOAT32 : p->dtype;
+    p->f = value;
 }
 
 void node_set_string(struct graph *g, struct node *n, const char *name, const char *value)

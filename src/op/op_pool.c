@@ -153,21 +153,23 @@ static odlc_status kernel_l2(const struct kernel *k)
 }
 
 /* clang-format off */
-#define POOL_PARAMS                                            \
+#define POOL_PARAMS                                             \
     {"filter_size", DT_UINT32, PARAM_REQUIRED, true, false, 0}, \
-    {"stride", DT_UINT32, PARAM_REQUIRED, true, false, 0},     \
-    {"pad_amount", DT_UINT32, PARAM_REQUIRED, true, false, 0}, \
-    {"rounding_mode", DT_UINT32, PARAM_OPTIONAL, false, false, 0}, \
+    {"stride", DT_UINT32, PARAM_REQUIRED, true, false, 0},      \
+    {"pad_amount", DT_UINT32, PARAM_REQUIRED, true, false, 0},  \
     {"padding_size_strategy", DT_UINT8, PARAM_OPTIONAL, false, true, 0}
+#define ROUNDING {"rounding_mode", DT_UINT32, PARAM_OPTIONAL, false, false, 0}
 /* clang-format on */
 
 static const struct param_def params_max[] = {
     POOL_PARAMS,
+    ROUNDING,
     /* Means nothing for maxima, but converters write it for them, too. */
     {"count_pad_for_edges", DT_BOOL, PARAM_OPTIONAL, false, false, 0},
 };
 static const struct param_def params_average[] = {
     POOL_PARAMS,
+    ROUNDING,
     {"count_pad_for_edges", DT_BOOL, PARAM_DEFAULT, false, false, 0},
 };
 static const struct param_def params_l2[] = {POOL_PARAMS};

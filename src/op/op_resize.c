@@ -185,6 +185,9 @@ static const char *read_block_size(struct blocks *b, const struct node *n, const
     int64_t mode = node_int(n, "mode", MODE_DCR);
     if (x->rank != 4)
         return "the input does not have 4 axes";
+    for (uint32_t i = 0; i < x->rank; i++)
+        if (x->dims[i] > INT32_MAX)
+            return "an extent is out of range";
     if (!size || count != 2 || size[0] < 1 || size[1] < 1 || size[0] > INT16_MAX || size[1] > INT16_MAX)
         return "block_size is out of range";
     if (mode != MODE_DCR && mode != MODE_CRD)
@@ -288,7 +291,7 @@ static odlc_status kernel_space_to_depth(const struct kernel *k)
 /* ---- rows ---- */
 
 /* clang-format off */
-#define FLAGS                                                    \
+#define FLAGS                                                   \
     {"align_corners", DT_BOOL, PARAM_DEFAULT, false, false, 0}, \
     {"half_pixel_centers", DT_BOOL, PARAM_DEFAULT, false, false, 0}
 /* clang-format on */

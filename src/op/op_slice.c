@@ -285,7 +285,7 @@ static odlc_status run_pad(const struct kernel *k)
 static const struct param_def pad_params[] = {
     {"scheme", DT_UINT32, PARAM_REQUIRED, false, false, 0},
     {"pad_amount", DT_UINT32, PARAM_REQUIRED, true, false, 0},
-    {"pad_constant_value", DT_FLOAT32, PARAM_OPTIONAL, false, false, 0}, /* int32 for integer tensors */
+    {"pad_constant_value", DT_NONE, PARAM_OPTIONAL, false, false, 0}, /* of the tensor's nature */
 };
 static const struct param_def strided_slice_params[] = {
     {"ranges", DT_INT32, PARAM_REQUIRED, true, false, 0},

@@ -1,6 +1,6 @@
 """ONNX convolutions, pools, matrix products and resizing, each as a model of one node that is converted and executed.
-What must come out is computed here from the definitions, element by element. What cannot be converted must be refused with
-the reason."""
+What must come out is computed here from the definitions, element by element. What cannot be converted must be refused
+with the reason."""
 
 import itertools
 import math
@@ -55,7 +55,7 @@ def test_conv(checks):
 
 
 def test_conv_auto_pad(checks):
-    # 6 and 5 elements, 3 positions each: the kernel of 4 lacks 2, the kernel of 3 lacks 2 of 5 elements by strides of 2.
+    # 6 rows and 5 columns, 3 positions of each by strides of 2: the kernel of 5 by 4 lacks 3 elements in both directions.
     x, w = noise(1, 2, 6, 5), noise(2, 2, 5, 4)
     for auto_pad, pads in {"SAME_UPPER": [1, 1, 2, 2], "SAME_LOWER": [2, 2, 1, 1], "VALID": [0] * 4}.items():
         expected = conv(x, w, np.zeros(2), [2, 2], pads, [1, 1], 1)
@@ -259,7 +259,9 @@ def resized(x, axes, lengths, scales, *how):
 
 
 def test_resize(checks):
-    for shape, lengths in [((1, 2, 5), [8]), ((1, 2, 4, 3), [7, 5]), ((1, 2, 6, 5), [3, 2]), ((1, 1, 3, 2, 3), [5, 4, 2])]:
+    for shape, lengths in [
+        ((1, 2, 5), [8]), ((1, 2, 4, 3), [7, 5]), ((1, 2, 6, 5), [3, 2]), ((1, 1, 3, 2, 3), [5, 4, 2])
+    ]:
         x, axes = noise(*shape), range(2, len(shape))
         scales = [m / n for m, n in zip(lengths, shape[2:])]
         sizes = Const([*shape[:2], *lengths])
@@ -292,7 +294,7 @@ def test_resize_by_tables(checks):
     crop = [line, Const([0, 0, 0.5, 1, 1, 1.5], "f4"), None, Const([1, 1, 3])]
     gives(checks, "Resize", 13, crop, np.array([[[4.5, 8, 10]]], "f4"), WITHIN, mode="linear",
           coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=10.0)
-    # 5 · 0.5 rounded down is 2; the two are centred on the middle of the five, 2 in 2.5 places: at 0.75 and 2.75.
+    # 5 · 0.5 rounded down is 2: these two lie at equal distances from the middle of the five, at 1 and 3.
     five = line[:, :, :5]
     gives(checks, "Resize", 19, [five, None, Const([1, 1, 0.5], "f4")], np.array([[[2, 4]]], "f4"), WITHIN,
           mode="linear", coordinate_transformation_mode="half_pixel_symmetric")

@@ -88,6 +88,8 @@ def test_pads(checks):
     gives(checks, "Pad", 18, [x, Const([1, 2]), None, Const([-1])], np.pad(x, ((0, 0), (1, 2))))
     gives(checks, "Pad", 11, [x, Const([-1, 1, 0, -2])], np.pad(x[1:, :2], ((0, 0), (1, 0))))
     gives(checks, "Pad", 11, [x, Const([0, -1, -1, 0])], x[:2, 1:])
+    ints = ramp(2, 2, dtype="i8")
+    gives(checks, "Pad", 11, [ints, Const([0, 0, 0, 1]), Const(-7)], np.pad(ints, ((0, 0), (0, 1)), constant_values=-7))
     for mode in ("reflect", "edge"):
         gives(checks, "Pad", 11, [x, Const([2, 1, 0, 3])], np.pad(x, ((2, 0), (1, 3)), mode), mode=mode)
     gives(checks, "Pad", 13, [x, Const([5, 0, 4, 9])], np.pad(x, ((5, 4), (0, 9)), "reflect"), mode="reflect")
