@@ -219,34 +219,38 @@ static odlc_status read_range(const struct view *view, uint64_t offset, uint64_t
     return ODLC_OK;
 }
 
-/* Source elements [from, from + count) of the result, unconverted. */
-static odlc_status gather(const struct gather *g, uint64_t from, uint64_t count, uint8_t *out)
+/* Source elements [from, from + count) of the result, unconverted; *out points at them, in `buffer` or elsewhere. */
+static odlc_status gather(const struct gather *g, uint64_t from, uint64_t count, uint8_t *buffer, const uint8_t **out)
 {
-    if (g->view->splat) {
-        gather_run(out, g->view->bytes, count, 0, g->size);
-        return ODLC_OK;
-    }
-    if (g->reordered) {
-        memcpy(out, g->reordered + from * g->size, count * g->size);
-        return ODLC_OK;
-    }
-    if (g->in_order)
-        return read_range(g->view, from * g->size, count * g->size, out);
-    gather_permuted(g, from, count, out);
+    *out = buffer;
+    if (g->reordered)
+        *out = g->reordered + from * g->size;
+    else if (g->view->splat)
+        gather_run(buffer, g->view->bytes, count, 0, g->size);
+    else if (g->in_order)
+        return read_range(g->view, from * g->size, count * g->size, buffer);
+    else
+        gather_permuted(g, from, count, buffer);
     return ODLC_OK;
 }
 
-/* values[i], element from + i of the result, times its channel's factor. */
+/* values[i], element from + i of the result, times its channel's factor. Elements of one channel stand together, or,
+ * when the channel is the last axis, all channels do: either way there are runs without a decision inside. */
 static void apply_scale(const struct gather *g, uint64_t from, uint64_t count, double *values)
 {
     uint32_t axis = perm_find(&g->view->perm, g->view->scale_axis);
     uint64_t inner = shape_count_range(&g->shape, axis + 1, g->shape.rank), dim = (uint64_t)g->shape.dims[axis];
-    uint64_t channel = from / inner % dim, within = from % inner;
-    for (uint64_t i = 0; i < count; i++) {
-        values[i] *= g->view->scale[channel];
-        if (++within == inner) {
-            within = 0;
-            channel = channel + 1 == dim ? 0 : channel + 1;
+    for (uint64_t done = 0, n; done < count; done += n) {
+        uint64_t at = from + done, channel = at / inner % dim;
+        const double *factor = &g->view->scale[channel];
+        if (inner == 1) {
+            n = min_u64(dim - channel, count - done);
+            for (uint64_t i = 0; i < n; i++)
+                values[done + i] *= factor[i];
+        } else {
+            n = min_u64(inner - at % inner, count - done);
+            for (uint64_t i = 0; i < n; i++)
+                values[done + i] *= *factor;
         }
     }
 }
@@ -275,19 +279,21 @@ odlc_status view_stream(struct arena *scratch, const struct view *view, enum dty
         reorder(&g, reordered);
         g.reordered = reordered;
     }
-    uint8_t *raw = arena_calloc(scratch, tile, g.size);
-    uint8_t *cast = view->dtype == as && !view->scale ? raw : arena_calloc(scratch, tile, dtype_size(as));
+    uint8_t *buffer = arena_calloc(scratch, g.reordered ? 0 : tile, g.size);
+    bool as_it_is = view->dtype == as && !view->scale;
+    uint8_t *cast = as_it_is ? NULL : arena_calloc(scratch, tile, dtype_size(as));
     odlc_status status = ODLC_OK;
     for (uint64_t from = 0, n; status == ODLC_OK && from < total; from += n) {
+        const uint8_t *raw;
         n = min_u64(tile, total - from);
-        status = gather(&g, from, n, raw);
+        status = gather(&g, from, n, buffer, &raw);
         if (status != ODLC_OK)
             break;
         if (view->scale)
             scale_and_cast(&g, from, n, raw, cast, as);
-        else if (cast != raw)
+        else if (!as_it_is)
             convert_elements(cast, as, raw, view->dtype, n);
-        status = emit(user, cast, n * dtype_size(as));
+        status = emit(user, as_it_is ? raw : cast, n * dtype_size(as));
     }
     arena_rewind(scratch, mark);
     if (view->file && !g.in_order && !view->splat)

@@ -161,12 +161,7 @@ static odlc_status kernel_l2(const struct kernel *k)
 #define ROUNDING {"rounding_mode", DT_UINT32, PARAM_OPTIONAL, false, false, 0}
 /* clang-format on */
 
-static const struct param_def params_max[] = {
-    POOL_PARAMS,
-    ROUNDING,
-    /* Means nothing for maxima, but converters write it for them, too. */
-    {"count_pad_for_edges", DT_BOOL, PARAM_OPTIONAL, false, false, 0},
-};
+static const struct param_def params_max[] = {POOL_PARAMS, ROUNDING};
 static const struct param_def params_average[] = {
     POOL_PARAMS,
     ROUNDING,

@@ -108,11 +108,14 @@ static void look_up(FILE *list, const char *op, const char *param, bool *known, 
 }
 
 /* The ops of a container type that the list also has as one op with an `operation`: HardSigmoid and Reciprocal are
- * there only so, and files give each Neuron the params that the list gives the common op (dlc-v4-ops-seen.tsv). */
+ * there only so, and files give each Neuron the params that the list gives the common op (dlc-v4-ops-seen.tsv), and each
+ * Resize the flags of ResizeBilinear. */
 static const char *common_op(const struct op *op)
 {
     if (strcmp(op->dlc_type, "Neuron") == 0)
         return "ElementWiseNeuron";
+    if (strcmp(op->dlc_type, "Resize") == 0)
+        return "ResizeBilinear";
     return strcmp(op->dlc_type, "Eltwise_Unary") == 0 ? "ElementWiseUnary" : op->name;
 }
 
