@@ -92,7 +92,8 @@ static void keep_node_name(struct graph *g, const struct fw_node *n, tensor_id o
     if (producer == NO_NODE || map_get(&g->node_names, n->name) != MAP_NONE)
         return;
     struct node *node = graph_node(g, producer);
-    if (node->source != n->name || node->layout_only)
+    bool named_after_tensor = strcmp(node->name, graph_tensor(g, out)->name) == 0;
+    if (node->source != n->name || node->layout_only || !named_after_tensor)
         return;
     node->name = n->name;
     map_put(&g->node_names, n->name, producer);

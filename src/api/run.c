@@ -330,9 +330,10 @@ static odlc_status check_exact(odlc_run *run, const struct buffer *b, const char
                       (unsigned long long)bad, (double)values[bad], dtype_info(b->dtype)->display);
 }
 
-static odlc_status set_floats(odlc_run *run, size_t input, const float *values, size_t count)
+/* Out of line, so that none of its variables lives in a frame that the jump comes back to. */
+__attribute__((noinline)) static odlc_status set_floats(odlc_run *run, size_t input, const float *values, size_t count)
 {
-    struct buffer *b;
+    struct buffer *b = NULL;
     TRY(input_buffer(run, input, &b));
     TRY(check_size(run, input, count, run->inputs[input].count, "values"));
     if (!b)
@@ -349,9 +350,9 @@ static odlc_status set_floats(odlc_run *run, size_t input, const float *values, 
     return ODLC_OK;
 }
 
-static odlc_status set_native(odlc_run *run, size_t input, const void *bytes, size_t size)
+__attribute__((noinline)) static odlc_status set_native(odlc_run *run, size_t input, const void *bytes, size_t size)
 {
-    struct buffer *b;
+    struct buffer *b = NULL;
     TRY(input_buffer(run, input, &b));
     TRY(check_size(run, input, size, run->inputs[input].native_size, "bytes"));
     if (b && size)

@@ -254,8 +254,8 @@ const struct op op_rows_matmul[] = {
      .weights = 1 << 1 | 1 << 2,
      .compute = COMPUTE_FLOAT,
      .kernel = kernel_fully_connected},
-    /* No operand of a MatMul counts as the layer's parameters, constant or not: the reports that the counting is taken
-     * from count weights of convolutions and fully connected layers alone. */
+    /* Our choice: a constant operand of a MatMul counts as the layer's parameters. The captured reports have no MatMul;
+     * a transformer whose parameters were not counted would help nobody. */
     {.name = "MatMul",
      .dlc_type = "MatMul",
      .min_inputs = 2,
@@ -266,6 +266,7 @@ const struct op op_rows_matmul[] = {
      .n_params = COUNT_OF(params_matmul),
      .infer = infer_matmul,
      .macs = macs_matmul,
+     .weights = 1 << 0 | 1 << 1 | 1 << 2,
      .compute = COMPUTE_FLOAT,
      .kernel = kernel_matmul},
 };

@@ -1,5 +1,6 @@
 /* Resizing and rearranging images, channels last: Resize, ResizeBilinear, ResizeNearestNeighbor, DepthToSpace,
  * SpaceToDepth. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -89,6 +90,7 @@ static void resize_floats(const struct resize *r, uint32_t axis, const int64_t a
             y[c] += weight * x[index * r->channels + c];
         return;
     }
+    assert(axis < SPATIAL_MAX);
     const struct resample_taps *t = &r->taps[axis];
     for (int64_t i = at[axis] * t->width; i < (at[axis] + 1) * t->width; i++)
         if (t->weight[i] != 0)

@@ -1,4 +1,5 @@
 /* Ops that keep a part of a tensor or put it into a larger one: StridedSlice, Pad. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,7 @@ static bool permute_strided_slice(struct graph *g, struct node *n, const struct 
     const int64_t *rows = node_ints(n, "ranges", &values);
     if (values != 3 * perm->rank || node_int(n, "shrink_axes", 0) || node_int(n, "new_axes_mask", 0))
         return false;
+    assert(perm->rank <= MAX_RANK);
     int64_t stored[3 * MAX_RANK];
     for (uint32_t i = 0; i < perm->rank; i++)
         memcpy(stored + 3 * i, rows + 3 * perm->axis[i], 3 * sizeof *rows);
@@ -169,6 +171,7 @@ static bool permute_pad(struct graph *g, struct node *n, const struct perm *perm
     const int64_t *amount = node_ints(n, "pad_amount", &count);
     if (count != 2 * perm->rank)
         return false;
+    assert(perm->rank <= MAX_RANK);
     int64_t stored[2 * MAX_RANK];
     for (uint32_t i = 0; i < perm->rank; i++)
         memcpy(stored + 2 * i, amount + 2 * perm->axis[i], 2 * sizeof *amount);

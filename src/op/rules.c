@@ -1,5 +1,7 @@
 #include "op/rules.h"
 
+#include <assert.h>
+
 odlc_status infer_real(const struct infer *c)
 {
     enum dtype dtype = infer_in(c, 0)->dtype;
@@ -41,6 +43,7 @@ struct perm perm_without(const struct perm *perm, uint32_t axes)
 {
     uint8_t position[MAX_RANK]; /* of each kept axis among the kept ones */
     struct perm out = {.rank = 0};
+    assert(perm->rank <= MAX_RANK);
     for (uint32_t axis = 0; axis < perm->rank; axis++)
         if (!(axes >> axis & 1))
             position[axis] = (uint8_t)out.rank++;

@@ -290,7 +290,10 @@ END_TEST
 
 /* ---- layout ---- */
 
-#define CONV(name, in, weights, bias, out)                                  \
+/* Graphs as text: each node on a line of its own, which the formatter would tear apart. */
+/* clang-format off */
+
+#define CONV(name, in, weights, bias, out) \
     "node \"" name "\" Conv2d (\"" in "\", \"" weights "\", \"" bias "\") " \
     "{stride=[2]{1, 1}, pad_amount=[2,2]{1, 1, 1, 1}, group=1, dilation=[2]{1, 1}} -> \"" out "\" "
 #define TO_LAST(name, in, out) \
@@ -300,37 +303,16 @@ END_TEST
 
 START_TEST(layout_transposes_vanish_between_convolutions)
 {
-    struct graph
-        *
-            g = check_numbers("graph \"g\" input \"x\" float32[1,3,5,6] const \"w\" float32[3,3,3,4] const \"b\" "
-                              "float32[4]\n"
-                              "const \"w2\" float32[3,3,4,2] const \"b2\" float32[2] const \"s\" "
-                              "float32[4,1,1]\n" TO_LAST("t1", "x", "x.l") "float32[1,5,6,3]\n" CONV(
-                                  "c1", "x.l", "w", "b",
-                                  "c1.l") "float32[1,5,6,4]\n" TO_FIRST("t2", "c1.l",
-                                                                        "c1") "float32[1,4,5,6]\n"
-                                                                              "node \"m\" ElementWiseMultiply (\"c1\", "
-                                                                              "\"s\") -> \"m\" float32[1,4,5,6]\n"
-                                                                              "node \"r\" Relu (\"m\") -> \"r\" "
-                                                                              "float32[1,4,5,6]\n" TO_LAST("t3", "r", "r.l") "float32[1,5,6,4]\n" CONV(
-                                                                                  "c2", "r.l", "w2",
-                                                                                  "b2", "c2.l") "float32[1,5,6,2]"
-                                                                                                "\n" TO_FIRST("t4",
-                                                                                                              "c2.l",
-                                                                                                              "y") "flo"
-                                                                                                                   "at3"
-                                                                                                                   "2["
-                                                                                                                   "1,"
-                                                                                                                   "2,"
-                                                                                                                   "5,"
-                                                                                                                   "6]"
-                                                                                                                   "\n"
-                                                                                                                   "out"
-                                                                                                                   "put"
-                                                                                                                   " \""
-                                                                                                                   "y"
-                                                                                                                   "\"",
-                              1e-6);
+    struct graph *g = check_numbers(
+        "graph \"g\" input \"x\" float32[1,3,5,6] const \"w\" float32[3,3,3,4] const \"b\" float32[4]\n"
+        "const \"w2\" float32[3,3,4,2] const \"b2\" float32[2] const \"s\" float32[4,1,1]\n"
+        TO_LAST("t1", "x", "x.l") "float32[1,5,6,3]\n" CONV("c1", "x.l", "w", "b", "c1.l") "float32[1,5,6,4]\n"
+        TO_FIRST("t2", "c1.l", "c1") "float32[1,4,5,6]\n"
+        "node \"m\" ElementWiseMultiply (\"c1\", \"s\") -> \"m\" float32[1,4,5,6]\n"
+        "node \"r\" Relu (\"m\") -> \"r\" float32[1,4,5,6]\n"
+        TO_LAST("t3", "r", "r.l") "float32[1,5,6,4]\n" CONV("c2", "r.l", "w2", "b2", "c2.l") "float32[1,5,6,2]\n"
+        TO_FIRST("t4", "c2.l", "y") "float32[1,2,5,6]\n"
+        "output \"y\"", 1e-6);
     ck_assert_uint_eq(count_ops(g, "Transpose"), 0);
     ck_assert_uint_eq(context.permutes_inserted, 0);
     struct shape in = SHAPE(1, 5, 6, 3), out = SHAPE(1, 5, 6, 2);
@@ -340,21 +322,15 @@ START_TEST(layout_transposes_vanish_between_convolutions)
 }
 END_TEST
 
-static const char
-    conv_then_reshape[] = "graph \"g\" input \"x\" float32[1,3,4,4] const \"w\" float32[3,3,3,2] const \"b\" "
-                          "float32[2]\n" TO_LAST("t1", "x", "x.l") "float32[1,4,4,3]\n" CONV(
-                              "c", "x.l", "w", "b",
-                              "c.l") "float32[1,4,4,2]\n" TO_FIRST("t2", "c.l",
-                                                                   "c") "float32[1,2,4,4]\n"
-                                                                        "node \"f\" Reshape (\"c\") {shape=[2]{1, 32}} "
-                                                                        "-> \"f\" float32[1,32]\n"
-                                                                        "node \"s\" Softmax (\"c\") {axis=1, beta=1} "
-                                                                        "-> \"s\" float32[1,2,4,4]\n"
-                                                                        "node \"f2\" Reshape (\"s\") {shape=[2]{1, "
-                                                                        "32}} -> \"f2\" float32[1,32]\n"
-                                                                        "node \"cat\" Concat (\"f\", \"f2\") {axis=1} "
-                                                                        "-> \"y\" float32[1,64]\n"
-                                                                        "output \"y\"";
+static const char conv_then_reshape[] =
+    "graph \"g\" input \"x\" float32[1,3,4,4] const \"w\" float32[3,3,3,2] const \"b\" float32[2]\n"
+    TO_LAST("t1", "x", "x.l") "float32[1,4,4,3]\n" CONV("c", "x.l", "w", "b", "c.l") "float32[1,4,4,2]\n"
+    TO_FIRST("t2", "c.l", "c") "float32[1,2,4,4]\n"
+    "node \"f\" Reshape (\"c\") {shape=[2]{1, 32}} -> \"f\" float32[1,32]\n"
+    "node \"s\" Softmax (\"c\") {axis=1, beta=1} -> \"s\" float32[1,2,4,4]\n"
+    "node \"f2\" Reshape (\"s\") {shape=[2]{1, 32}} -> \"f2\" float32[1,32]\n"
+    "node \"cat\" Concat (\"f\", \"f2\") {axis=1} -> \"y\" float32[1,64]\n"
+    "output \"y\"";
 
 START_TEST(reshape_gets_the_own_order_and_axis_params_follow)
 {
@@ -380,22 +356,15 @@ END_TEST
 
 START_TEST(a_transpose_is_shared_by_its_readers)
 {
-    struct graph *g =
-        check_numbers("graph \"g\" input \"x\" float32[1,3,4,4] const \"w\" float32[3,3,3,2] const \"b\" "
-                      "float32[2]\n" TO_LAST("t1", "x", "x.l") "float32[1,4,4,3]\n" CONV(
-                          "c", "x.l", "w", "b",
-                          "c.l") "float32[1,4,4,2]\n" TO_FIRST("t2", "c.l",
-                                                               "c") "float32[1,2,4,4]\n"
-                                                                    "node \"f\" Reshape (\"c\") {shape=[2]{1, 32}} -> "
-                                                                    "\"f\" float32[1,32]\n"
-                                                                    "node \"g\" Reshape (\"c\") {shape=[2]{2, 16}} -> "
-                                                                    "\"g\" float32[2,16]\n"
-                                                                    "node \"h\" Reshape (\"g\") {shape=[2]{1, 32}} -> "
-                                                                    "\"h\" float32[1,32]\n"
-                                                                    "node \"a\" ElementWiseAdd (\"f\", \"h\") -> \"y\" "
-                                                                    "float32[1,32]\n"
-                                                                    "output \"y\"",
-                      1e-6);
+    struct graph *g = check_numbers(
+        "graph \"g\" input \"x\" float32[1,3,4,4] const \"w\" float32[3,3,3,2] const \"b\" float32[2]\n"
+        TO_LAST("t1", "x", "x.l") "float32[1,4,4,3]\n" CONV("c", "x.l", "w", "b", "c.l") "float32[1,4,4,2]\n"
+        TO_FIRST("t2", "c.l", "c") "float32[1,2,4,4]\n"
+        "node \"f\" Reshape (\"c\") {shape=[2]{1, 32}} -> \"f\" float32[1,32]\n"
+        "node \"g\" Reshape (\"c\") {shape=[2]{2, 16}} -> \"g\" float32[2,16]\n"
+        "node \"h\" Reshape (\"g\") {shape=[2]{1, 32}} -> \"h\" float32[1,32]\n"
+        "node \"a\" ElementWiseAdd (\"f\", \"h\") -> \"y\" float32[1,32]\n"
+        "output \"y\"", 1e-6);
     ck_assert_uint_eq(count_ops(g, "Transpose"), 1);
 }
 END_TEST
@@ -404,10 +373,10 @@ START_TEST(batch_norm_folds_into_the_convolution)
 {
     static const char text[] =
         "graph \"g\" input \"x\" float32[1,4,4,3] const \"w\" float32[3,3,3,2] const \"b\" float32[2]\n"
-        "const \"bw\" float32[2] {0.5, -3} const \"bb\" float32[2] {1, 0.25}\n" CONV(
-            "c", "x", "w", "b", "c") "float32[1,4,4,2]\n"
-                                     "node \"bn\" Batchnorm (\"c\", \"bw\", \"bb\") -> \"y\" float32[1,4,4,2]\n"
-                                     "output \"y\"";
+        "const \"bw\" float32[2] {0.5, -3} const \"bb\" float32[2] {1, 0.25}\n"
+        CONV("c", "x", "w", "b", "c") "float32[1,4,4,2]\n"
+        "node \"bn\" Batchnorm (\"c\", \"bw\", \"bb\") -> \"y\" float32[1,4,4,2]\n"
+        "output \"y\"";
     struct graph *g = check_numbers(text, 1e-5);
     ck_assert_uint_eq(count_ops(g, "Batchnorm"), 0);
     ck_assert_uint_eq(count_ops(g, "Conv2d"), 1);
@@ -422,15 +391,16 @@ START_TEST(batch_norm_stays_when_others_read_the_convolution)
 {
     struct graph *g = check_numbers(
         "graph \"g\" input \"x\" float32[1,4,4,3] const \"w\" float32[3,3,3,2] const \"b\" float32[2]\n"
-        "const \"bw\" float32[2] {0.5, -3} const \"bb\" float32[2] {1, 0.25}\n" CONV(
-            "c", "x", "w", "b", "c") "float32[1,4,4,2]\n"
-                                     "node \"bn\" Batchnorm (\"c\", \"bw\", \"bb\") -> \"n\" float32[1,4,4,2]\n"
-                                     "node \"a\" ElementWiseAdd (\"c\", \"n\") -> \"y\" float32[1,4,4,2]\n"
-                                     "output \"y\"",
-        1e-6);
+        "const \"bw\" float32[2] {0.5, -3} const \"bb\" float32[2] {1, 0.25}\n"
+        CONV("c", "x", "w", "b", "c") "float32[1,4,4,2]\n"
+        "node \"bn\" Batchnorm (\"c\", \"bw\", \"bb\") -> \"n\" float32[1,4,4,2]\n"
+        "node \"a\" ElementWiseAdd (\"c\", \"n\") -> \"y\" float32[1,4,4,2]\n"
+        "output \"y\"", 1e-6);
     ck_assert_uint_eq(count_ops(g, "Batchnorm"), 1);
 }
 END_TEST
+
+/* clang-format on */
 
 START_TEST(the_validator_finds_wrong_types)
 {
