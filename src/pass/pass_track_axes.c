@@ -212,8 +212,8 @@ static void store_output(struct track *t, tensor_id id, const struct perm *perm)
     if (perm_is_identity(perm))
         return;
     tensor->type.shape = perm_apply(perm, &tensor->type.shape);
-    if (is_channels_last(perm) && perm->rank <= 4)
-        tensor->axis_format = perm->rank == 4 ? AXIS_FORMAT_NHWC : AXIS_FORMAT_NFC;
+    if (is_channels_last(perm))
+        tensor->axis_format = format_of("nhwc", perm->rank);
 }
 
 /* ---- the kinds of nodes ---- */
@@ -244,8 +244,10 @@ static odlc_status visit_transpose(struct track *t, node_id id)
     tensor_id shared = costs_nothing ? NO_TENSOR : find_copy(t, at.stored, &step);
     if (costs_nothing) {
         t->at[out] = (struct location){.stored = at.stored, .perm = stored_as};
-        if (n->layout_only && is_channels_last(&stored_as))
+        if (n->layout_only && is_channels_last(&stored_as)) {
+            graph_tensor(t->g, at.stored)->axis_format = format_of("nhwc", stored_as.rank);
             pass_name_on(t, n, at.stored);
+        }
         graph_remove_node(t->g, id);
         return ODLC_OK;
     }

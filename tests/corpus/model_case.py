@@ -164,7 +164,7 @@ def as_stored(array, tensor):
     return None
 
 
-def convert(case, folder, config=None):
+def convert(case, folder, config=None, options=()):
     """(finished onnx-to-dlc, path of the container)."""
     out = folder / "model.dlc"
     arguments = ["-i", case.model, "-o", out]
@@ -172,7 +172,7 @@ def convert(case, folder, config=None):
         arguments += ["-d", name, dims]
     if config:
         arguments += ["--udo_config_paths", config]
-    return run("onnx-to-dlc", *arguments), out
+    return run("onnx-to-dlc", *arguments, *options), out
 
 
 def execute(case, dlc, folder, tensors=()):
