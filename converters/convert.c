@@ -129,6 +129,31 @@ static odlc_status write_container(struct conversion *c)
     return dlc_write(c->scratch, &c->diags, c->graph, o->output, &options);
 }
 
+/* Constants are views, so the files that a model keeps them in are found at the constants. */
+static void add_data_file(struct conversion *c, struct map *known, const struct view *view)
+{
+    const struct file *file = view->file;
+    if (file && map_add(known, file->path, 1) == MAP_NONE)
+        vec_push(c->arena, &c->inputs, file->path);
+}
+
+static void list_inputs(struct conversion *c)
+{
+    const struct fw_graph *g = &c->model->graph;
+    struct map known;
+    map_init(&known, c->arena);
+    map_put(&known, c->model->path, 1);
+    vec_push(c->arena, &c->inputs, c->model->path);
+    for (size_t i = 0; i < c->options->n_udo_configs; i++)
+        vec_push(c->arena, &c->inputs, arena_strdup(c->arena, c->options->udo_configs[i]));
+    for (size_t i = 0; i < g->initializers.count; i++)
+        add_data_file(c, &known, &g->initializers.data[i].view);
+    for (size_t i = 0; i < g->nodes.count; i++)
+        for (size_t k = 0; k < g->nodes.data[i].n_attrs; k++)
+            if (g->nodes.data[i].attrs[k].tensor)
+                add_data_file(c, &known, &g->nodes.data[i].attrs[k].tensor->view);
+}
+
 /* The road, a step a line. */
 static odlc_status run(struct conversion *c)
 {
@@ -137,6 +162,7 @@ static odlc_status run(struct conversion *c)
     TRY(load_udos(c));
     TRY(frontend->load(c->arena, &c->diags, c->options->input, claims, &c->udos, &c->model));
     c->diags.model = c->model->path;
+    list_inputs(c);
     TRY(prepare_model(c));
     odlc_status surveyed = survey_ops(c);
     if (c->options->dry_run) {
@@ -198,6 +224,12 @@ const struct odlc_op_report *odlc_conversion_ops(const struct odlc_conversion *c
 {
     *count = conversion->c.ops.count;
     return conversion->c.ops.data;
+}
+
+const char *const *odlc_conversion_inputs(const struct odlc_conversion *conversion, size_t *count)
+{
+    *count = conversion->c.inputs.count;
+    return conversion->c.inputs.data;
 }
 
 const char *odlc_conversion_udo_stub(const struct odlc_conversion *conversion)

@@ -33,6 +33,7 @@ struct conversion {
     VEC(const struct fw_value *) all_values;
     bool *live; /* per node of the model: needed for an output */
     VEC(struct odlc_op_report) ops;
+    VEC(const char *) inputs; /* paths of the files that were read */
     const char *udo_stub, *dumped;
     struct odlc_conversion_summary summary;
 };

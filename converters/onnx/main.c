@@ -384,21 +384,21 @@ static void write_make_path(FILE *f, const char *path)
     }
 }
 
-static odlc_status write_depfile(struct arena *arena, struct diags *diags, const char *path,
-                                 const struct odlc_convert_options *o)
+static odlc_status write_depfile(struct arena *arena, struct diags *diags, const char *path, const char *output,
+                                 const struct odlc_conversion *conversion)
 {
     struct out_file *out;
+    size_t count, size = 0;
+    const char *const *inputs = odlc_conversion_inputs(conversion, &count);
     char *content = NULL;
-    size_t size = 0;
     FILE *f = open_memstream(&content, &size);
     if (!f)
         arena_exhausted(arena);
-    write_make_path(f, o->output);
-    fputs(": ", f);
-    write_make_path(f, o->input);
-    for (size_t i = 0; i < o->n_udo_configs; i++) {
-        fputs(" \\\n  ", f);
-        write_make_path(f, o->udo_configs[i]);
+    write_make_path(f, output);
+    fputc(':', f);
+    for (size_t i = 0; i < count; i++) {
+        fputs(i ? " \\\n  " : " ", f);
+        write_make_path(f, inputs[i]);
     }
     fputc('\n', f);
     fclose(f);
@@ -436,7 +436,7 @@ static odlc_status convert(struct arena *arena, struct diags *diags, const struc
     if (odlc_conversion_dump(conversion))
         fputs(odlc_conversion_dump(conversion), stdout);
     if (status == ODLC_OK && !convert.dry_run && options_given(options, OPT_DEPFILE))
-        status = write_depfile(arena, diags, options_value(options, OPT_DEPFILE, NULL), &convert);
+        status = write_depfile(arena, diags, options_value(options, OPT_DEPFILE, NULL), convert.output, conversion);
     if (status == ODLC_OK && !convert.dry_run && !options_given(options, OPT_QUIET))
         print_summary(conversion, convert.output);
     odlc_conversion_free(conversion);

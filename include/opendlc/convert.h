@@ -70,6 +70,8 @@ ODLC_API void odlc_conversion_free(struct odlc_conversion *conversion);
 ODLC_API const struct odlc_diag *odlc_conversion_diags(const struct odlc_conversion *conversion, size_t *count);
 /* Every node of the model (filled by a dry run and a conversion alike). */
 ODLC_API const struct odlc_op_report *odlc_conversion_ops(const struct odlc_conversion *conversion, size_t *count);
+/* The files that were read: the model, UDO configs, external data. For dependency files of build systems. */
+ODLC_API const char *const *odlc_conversion_inputs(const struct odlc_conversion *conversion, size_t *count);
 /* After a dry run: a UDO config to start from for the ops that are not supported, or NULL. */
 ODLC_API const char *odlc_conversion_udo_stub(const struct odlc_conversion *conversion);
 /* The graph as text after the pass that was asked for, or NULL. */

@@ -163,6 +163,14 @@ static void check_duplicates(struct json *j, const cJSON *object)
     }
 }
 
+static bool looks_like_xml(const char *text, size_t size)
+{
+    size_t start = 0;
+    while (start < size && (text[start] == ' ' || text[start] == '\t' || text[start] == '\r' || text[start] == '\n'))
+        start++;
+    return start < size && text[start] == '<';
+}
+
 odlc_status json_parse(struct arena *arena, struct diags *diags, const char *path, const char *text, size_t size,
                        struct json **out)
 {
@@ -171,6 +179,10 @@ odlc_status json_parse(struct arena *arena, struct diags *diags, const char *pat
                           JSON_MAX_BYTES >> 20);
     struct json *j = arena_new(arena, struct json);
     *j = (struct json){.arena = arena, .diags = diags, .path = path, .text = text ? text : "", .size = size};
+    if (looks_like_xml(text, size))
+        return diag_error(diags, ODLC_ERR_UNSUPPORTED,
+                          AT(.file = path, .hint = "describe the op in the JSON form (docs/udo-config.md)"), "udo-xml",
+                          "an XML op definition, which is not supported yet");
     json_scan(j);
     if (j->errors)
         return ODLC_ERR_INVALID;
