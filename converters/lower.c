@@ -136,34 +136,35 @@ static odlc_status need_constant(const struct lower *l, uint32_t i, const char *
     return lower_unsupported(l, what, hint, "input %u (%s) is not a constant", i, what);
 }
 
-odlc_status lower_const_ints(const struct lower *l, uint32_t i, const char *what, const int64_t **out, uint32_t *count)
+/* Input i, which is a constant or absent (NO_TENSOR). */
+static odlc_status constant_input(const struct lower *l, uint32_t i, const char *what, tensor_id *id)
 {
-    tensor_id id = lower_in(l, i);
-    *out = NULL;
-    *count = 0;
-    if (id == NO_TENSOR)
-        return ODLC_OK;
-    TRY(need_constant(l, i, what, id));
-    uint64_t n = 0;
-    *out = build_const_as_ints(l->b, id, &n);
+    *id = lower_in(l, i);
+    return *id == NO_TENSOR ? ODLC_OK : need_constant(l, i, what, *id);
+}
+
+static odlc_status narrow_count(const struct lower *l, uint32_t i, const char *what, uint64_t n, uint32_t *count)
+{
     if (n > UINT32_MAX)
         return lower_invalid(l, what, NULL, "input %u (%s) has too many elements", i, what);
     *count = (uint32_t)n;
     return ODLC_OK;
 }
 
+odlc_status lower_const_ints(const struct lower *l, uint32_t i, const char *what, const int64_t **out, uint32_t *count)
+{
+    tensor_id id;
+    uint64_t n = 0;
+    TRY(constant_input(l, i, what, &id));
+    *out = id == NO_TENSOR ? NULL : build_const_as_ints(l->b, id, &n);
+    return narrow_count(l, i, what, n, count);
+}
+
 odlc_status lower_const_floats(const struct lower *l, uint32_t i, const char *what, const double **out, uint32_t *count)
 {
-    tensor_id id = lower_in(l, i);
-    *out = NULL;
-    *count = 0;
-    if (id == NO_TENSOR)
-        return ODLC_OK;
-    TRY(need_constant(l, i, what, id));
+    tensor_id id;
     uint64_t n = 0;
-    *out = build_const_as_floats(l->b, id, &n);
-    if (n > UINT32_MAX)
-        return lower_invalid(l, what, NULL, "input %u (%s) has too many elements", i, what);
-    *count = (uint32_t)n;
-    return ODLC_OK;
+    TRY(constant_input(l, i, what, &id));
+    *out = id == NO_TENSOR ? NULL : build_const_as_floats(l->b, id, &n);
+    return narrow_count(l, i, what, n, count);
 }

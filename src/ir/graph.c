@@ -71,7 +71,8 @@ tensor_id graph_add_constant(struct graph *g, const char *name, enum dtype as, c
 
 tensor_id graph_find_tensor(const struct graph *g, const char *name)
 {
-    return map_get(&g->tensor_names, name);
+    tensor_id id = map_get(&g->tensor_names, name);
+    return id != MAP_NONE && strcmp(graph_tensor(g, id)->name, name) == 0 ? id : NO_TENSOR;
 }
 
 void graph_rename_tensor(struct graph *g, tensor_id id, const char *name)

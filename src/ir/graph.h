@@ -122,8 +122,9 @@ const struct tensor *node_output(const struct graph *g, const struct node *n, ui
 tensor_id graph_add_tensor(struct graph *g, const char *name, enum tensor_kind kind, const struct type *type);
 /* Adds a constant of dtype as and the view's shape. */
 tensor_id graph_add_constant(struct graph *g, const char *name, enum dtype as, const struct view *view);
+/* NO_TENSOR when there is none of that name now. */
 tensor_id graph_find_tensor(const struct graph *g, const char *name);
-/* Renames; the new name must be free. */
+/* Renames; no tensor may have the new name. The old one is not given to others. */
 void graph_rename_tensor(struct graph *g, tensor_id id, const char *name);
 /* A name that no tensor has yet: base itself, or base with ".1", ".2", …. In the arena. */
 const char *graph_free_tensor_name(struct graph *g, const char *base);

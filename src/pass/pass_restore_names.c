@@ -44,7 +44,7 @@ odlc_status pass_restore_names(struct pass_context *c, struct graph *g, bool *pr
         if (!used[id] || !t->wanted || t->kind == TENSOR_INPUT || t->kind == TENSOR_OUTPUT)
             continue;
         tensor_id holder = graph_find_tensor(g, t->wanted);
-        if (holder != NO_TENSOR && used[holder] && strcmp(graph_tensor(g, holder)->name, t->wanted) == 0)
+        if (holder != NO_TENSOR && used[holder])
             continue;
         graph_rename_tensor(g, id, t->wanted);
         *progress = true;

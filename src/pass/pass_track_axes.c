@@ -435,7 +435,7 @@ static odlc_status claim_output(struct track *t, tensor_id id, const char *name,
     if (strcmp(graph_tensor(t->g, id)->name, name) == 0 && graph_tensor(t->g, id)->kind != TENSOR_STATIC)
         return ODLC_OK;
     tensor_id holder = graph_find_tensor(t->g, name);
-    if (holder != NO_TENSOR && strcmp(graph_tensor(t->g, holder)->name, name) == 0)
+    if (holder != NO_TENSOR)
         graph_rename_tensor(t->g, holder, graph_free_tensor_name(t->g, arena_printf(t->g->arena, "%s.nhwc", name)));
     if (graph_tensor(t->g, id)->kind == TENSOR_NATIVE) {
         graph_rename_tensor(t->g, id, name);

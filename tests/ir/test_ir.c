@@ -258,6 +258,9 @@ START_TEST(names_are_made_unique)
     ck_assert_str_eq(graph_tensor(g, c)->name, "x.2");
     ck_assert_uint_eq(graph_find_tensor(g, "x.1"), b);
     ck_assert_uint_eq(graph_find_tensor(g, "y"), NO_TENSOR);
+    graph_rename_tensor(g, a, "y");
+    ck_assert_uint_eq(graph_find_tensor(g, "y"), a);
+    ck_assert_uint_eq(graph_find_tensor(g, "x"), NO_TENSOR);
 }
 END_TEST
 
