@@ -13,6 +13,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import dlc_tools  # noqa: E402
 from checks import SHARED, Checks  # noqa: E402
 
 try:
@@ -99,7 +100,7 @@ def check(path):
         done, container = execute(case, dlc, folder)
         if done.returncode:
             return "failed", name, complaint(done)
-        reason = problem(case, folder, container)
+        reason = problem(case, folder, container) or dlc_tools.refusal(dlc)
     return ("failed" if reason else "passed"), name, reason
 
 

@@ -8,6 +8,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import dlc_tools  # noqa: E402
 from checks import SHARED, Checks, run  # noqa: E402
 from dlc_reader import read_container  # noqa: E402
 from udo_cases import UDO_CASES  # noqa: E402
@@ -98,6 +99,7 @@ def check_case(checks, case):
             reason = None if done.returncode == 0 else f"does not run: {complaint(done)}"
         if not reason:
             error, remark, reason = verdict(case, folder, container)
+        reason = reason or dlc_tools.refusal(dlc)
     if reason:
         checks.failed += 1
     else:
@@ -118,6 +120,8 @@ def check_udo_case(checks, udo, case):
             wrong = udo.problems(info, container, done.stderr)
         if not wrong:
             wrong = differences(case, udo, dlc, container, folder)
+        refused = None if wrong else dlc_tools.refusal(dlc)
+        wrong += [refused] if refused else []
     if wrong:
         checks.failed += 1
     else:

@@ -6,6 +6,7 @@ import tempfile
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "support"), str(TESTS / "corpus")]
+import dlc_tools  # noqa: E402
 from onnx_writer import BOOL, DOUBLE, FLOAT, FLOAT16, INT8, INT32, INT64, UINT8, Model, tensor  # noqa: E402
 
 try:
@@ -75,6 +76,7 @@ def gives(checks, op, opset, inputs, expected, within=0, **attributes):
         done, dlc = convert(case, folder)
         if not checks.check(f"convert {name}", done.returncode == 0, done.stderr):
             return
+        checks.equal(f"others read {name}", dlc_tools.refusal(dlc), None)
         done, container = execute(case, dlc, folder)
         if not checks.check(f"execute {name}", done.returncode == 0, done.stderr):
             return

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -29,7 +30,9 @@ def decode(folder, table, data):
                           capture_output=True, text=True, check=False)
     if done.returncode:
         raise ValueError(f"{table}: {done.stdout}{done.stderr}")
-    return json.loads((pathlib.Path(folder) / "data.json").read_text())
+    text = (pathlib.Path(folder) / "data.json").read_text()
+    # flatc writes floats as C does, Python's reader has names of its own for the special ones.
+    return json.loads(re.sub(r": (-?)inf\b", r": \1Infinity", re.sub(r": -?nan\b", ": NaN", text)))
 
 
 def nested_params(entry):
@@ -56,3 +59,10 @@ def flatc_decodes(path):
             return repr(error)
     found = [(graph["name"], len(graph["ops"])) for graph in (model, params)]
     return None if found[0] == found[1] else f"model and params differ: {found}"
+
+
+def refusal(path):
+    """None when unzip and flatc (those that are there) accept the container, else what they say."""
+    programs = ((UNZIP, unzip_accepts), (FLATC, flatc_decodes))
+    said = (accepts(path) for program, accepts in programs if program)
+    return next((words for words in said if words), None)
