@@ -5,26 +5,32 @@
 
 #include "converters/driver.h"
 
-static const char **value_names(struct conversion *c, size_t *count)
+typedef VEC(const char *) name_list;
+
+static name_list input_names(struct conversion *c)
 {
-    const struct fw_graph *g = &c->model->graph;
-    const char **names = arena_array(c->arena, const char *, g->inputs.count);
-    for (size_t i = 0; i < g->inputs.count; i++)
-        names[i] = g->inputs.data[i].name;
-    *count = g->inputs.count;
+    name_list names = {0};
+    for (size_t i = 0; i < c->model->graph.inputs.count; i++)
+        vec_push(c->arena, &names, c->model->graph.inputs.data[i].name);
     return names;
 }
 
-/* "a, b, c" of at most 20 names. */
-static const char *list_names(struct conversion *c, const char *const *names, size_t count)
+/* An error for a name that the model does not have: the hint has the nearest one, and lists at most 20. */
+static odlc_status unknown_name(struct conversion *c, const char *code, const char *message, const char *name,
+                                const name_list *known, const char *listed_as)
 {
-    text t = {0};
-    text_add(c->arena, &t, "%s", "");
-    for (size_t i = 0; i < count && i < 20; i++)
-        text_add(c->arena, &t, "%s%s", i ? ", " : "", names[i]);
-    if (count > 20)
-        text_add(c->arena, &t, ", … (%zu in all)", count);
-    return t.data;
+    enum { NAMES_SHOWN = 20 };
+    const char *nearest = nearest_word(name, known->data, known->count);
+    text hint = {0};
+    if (nearest)
+        text_add(c->arena, &hint, "did you mean %s? ", nearest);
+    text_add(c->arena, &hint, "the %s are: %s", listed_as, known->count ? "" : "none");
+    for (size_t i = 0; i < known->count && i < NAMES_SHOWN; i++)
+        text_add(c->arena, &hint, "%s%s", i ? ", " : "", known->data[i]);
+    if (known->count > NAMES_SHOWN)
+        text_add(c->arena, &hint, ", … (%zu in all)", known->count);
+    return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = c->model->path, .hint = hint.data), code, "%s %s", message,
+                      name);
 }
 
 static struct fw_value *find_input(struct conversion *c, const char *name, const char *option)
@@ -33,13 +39,9 @@ static struct fw_value *find_input(struct conversion *c, const char *name, const
     for (size_t i = 0; i < g->inputs.count; i++)
         if (strcmp(g->inputs.data[i].name, name) == 0)
             return &g->inputs.data[i];
-    size_t count;
-    const char **names = value_names(c, &count);
-    const char *nearest = nearest_word(name, names, count);
-    const char *hint = arena_printf(c->arena, "%s%s%sthe graph inputs are: %s", nearest ? "did you mean " : "",
-                                    nearest ? nearest : "", nearest ? "? " : "", list_names(c, names, count));
-    (void)diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = c->model->path, .hint = hint), "unknown-input",
-                     "%s: the model has no input %s", option, name);
+    const name_list names = input_names(c);
+    const char *message = arena_printf(c->arena, "%s: the model has no input", option);
+    (void)unknown_name(c, "unknown-input", message, name, &names, "graph inputs");
     return NULL;
 }
 
@@ -111,20 +113,52 @@ static odlc_status apply_input_options(struct conversion *c)
     return status;
 }
 
-/* --define_symbol and --batch fill the dimensions that are still open. */
-static void fill_open_dims(struct conversion *c)
+static void fill_symbol(struct fw_value *v, const char *symbol, int64_t size)
+{
+    for (uint32_t k = 0; v->has_shape && k < v->rank; k++)
+        if (v->dims[k] == DIM_OPEN && v->symbols[k] && strcmp(v->symbols[k], symbol) == 0)
+            v->dims[k] = size;
+}
+
+static odlc_status apply_symbol(struct conversion *c, const struct odlc_name_value *given)
+{
+    struct fw_graph *g = &c->model->graph;
+    int64_t size[MAX_RANK];
+    uint32_t rank;
+    if (!parse_dims(given->value, size, &rank) || rank != 1)
+        return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = c->model->path), "bad-symbol",
+                          "--define_symbol %s: %s is not a positive number", given->name, given->value);
+    bool known = false;
+    name_list symbols = {0};
+    for (size_t i = 0; i < g->inputs.count; i++) {
+        struct fw_value *v = &g->inputs.data[i];
+        for (uint32_t k = 0; v->has_shape && k < v->rank; k++) {
+            if (!v->symbols[k])
+                continue;
+            known |= strcmp(v->symbols[k], given->name) == 0;
+            vec_push(c->arena, &symbols, v->symbols[k]);
+        }
+        fill_symbol(v, given->name, size[0]);
+    }
+    if (known)
+        return ODLC_OK;
+    return unknown_name(c, "unknown-symbol", "--define_symbol: the model's inputs have no symbolic dimension",
+                        given->name, &symbols, "symbols");
+}
+
+/* --batch and --define_symbol fill the dimensions that are still open. */
+static odlc_status fill_open_dims(struct conversion *c)
 {
     const struct odlc_convert_options *o = c->options;
     struct fw_graph *g = &c->model->graph;
-    for (size_t i = 0; i < g->inputs.count; i++) {
-        struct fw_value *v = &g->inputs.data[i];
-        if (o->batch > 0 && v->has_shape && v->rank > 0)
-            v->dims[0] = o->batch;
-        for (uint32_t k = 0; v->has_shape && k < v->rank; k++)
-            for (size_t s = 0; s < o->n_symbols; s++)
-                if (v->dims[k] == DIM_OPEN && v->symbols[k] && strcmp(v->symbols[k], o->symbols[s].name) == 0)
-                    v->dims[k] = strtoll(o->symbols[s].value, NULL, 10);
-    }
+    odlc_status status = ODLC_OK;
+    for (size_t i = 0; i < g->inputs.count; i++)
+        if (o->batch > 0 && g->inputs.data[i].has_shape && g->inputs.data[i].rank > 0)
+            g->inputs.data[i].dims[0] = o->batch;
+    for (size_t i = 0; i < o->n_symbols; i++)
+        if (apply_symbol(c, &o->symbols[i]) != ODLC_OK)
+            status = ODLC_ERR_USAGE;
+    return status;
 }
 
 static odlc_status check_input(struct conversion *c, const struct fw_value *v)
@@ -156,48 +190,67 @@ static odlc_status check_input(struct conversion *c, const struct fw_value *v)
 static odlc_status unknown_output(struct conversion *c, const char *name)
 {
     const struct fw_graph *g = &c->model->graph;
-    VEC(const char *) names = {0};
-    for (size_t i = 0; i < g->nodes.count; i++) {
+    name_list names = {0};
+    for (size_t i = g->nodes.count; i-- > 0;) {
         for (size_t k = 0; k < g->nodes.data[i].n_outputs; k++)
-            vec_push(c->arena, &names, g->nodes.data[i].outputs[k]);
+            if (*g->nodes.data[i].outputs[k])
+                vec_push(c->arena, &names, g->nodes.data[i].outputs[k]);
         vec_push(c->arena, &names, g->nodes.data[i].name);
     }
-    const char *nearest = nearest_word(name, names.data, names.count);
-    const char *hint = nearest ? arena_printf(c->arena, "did you mean %s?", nearest) : NULL;
-    return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = c->model->path, .hint = hint), "unknown-output",
-                      "--out_node: the model has no value or node %s", name);
+    return unknown_name(c, "unknown-output", "--out_node: the model has no value or node", name, &names,
+                        "last values and nodes");
+}
+
+static void add_cut_output(struct conversion *c, struct map *known, const char *name)
+{
+    if (*name && map_add(known, name, 1) == MAP_NONE)
+        vec_push(c->arena, &c->model->graph.outputs, (struct fw_value){.name = name});
 }
 
 static odlc_status cut_at_outputs(struct conversion *c)
 {
     struct fw_graph *g = &c->model->graph;
     const struct odlc_convert_options *o = c->options;
-    if (!o->n_out_names)
-        return ODLC_OK;
-    struct map producers, nodes;
+    struct map producers, nodes, known;
     map_init(&producers, c->arena);
     map_init(&nodes, c->arena);
+    map_init(&known, c->arena);
     for (size_t i = 0; i < g->nodes.count; i++) {
         map_put(&nodes, g->nodes.data[i].name, (uint32_t)i);
         for (size_t k = 0; k < g->nodes.data[i].n_outputs; k++)
-            map_put(&producers, g->nodes.data[i].outputs[k], (uint32_t)i);
+            if (*g->nodes.data[i].outputs[k])
+                map_put(&producers, g->nodes.data[i].outputs[k], (uint32_t)i);
     }
     odlc_status status = ODLC_OK;
     g->outputs.count = 0;
     for (size_t i = 0; i < o->n_out_names; i++) {
         const char *name = o->out_names[i];
         uint32_t node = map_get(&nodes, name);
-        if (map_get(&producers, name) != MAP_NONE) {
-            vec_push(c->arena, &g->outputs, (struct fw_value){.name = name});
-            continue;
-        }
-        if (node == MAP_NONE)
+        if (map_get(&producers, name) != MAP_NONE)
+            add_cut_output(c, &known, name);
+        else if (node == MAP_NONE)
             status = unknown_output(c, name);
-        for (size_t k = 0; node != MAP_NONE && k < g->nodes.data[node].n_outputs; k++)
-            if (*g->nodes.data[node].outputs[k])
-                vec_push(c->arena, &g->outputs, (struct fw_value){.name = g->nodes.data[node].outputs[k]});
+        else
+            for (size_t k = 0; k < g->nodes.data[node].n_outputs; k++)
+                add_cut_output(c, &known, g->nodes.data[node].outputs[k]);
     }
     return status;
+}
+
+/* Inputs that only the part left out reads go with it. */
+static void drop_unread_inputs(struct conversion *c)
+{
+    struct fw_graph *g = &c->model->graph;
+    struct map read;
+    map_init(&read, c->arena);
+    for (size_t i = 0; i < g->nodes.count; i++)
+        for (size_t k = 0; c->live[i] && k < g->nodes.data[i].n_inputs; k++)
+            map_put(&read, g->nodes.data[i].inputs[k], 1);
+    size_t kept = 0;
+    for (size_t i = 0; i < g->inputs.count; i++)
+        if (map_get(&read, g->inputs.data[i].name) != MAP_NONE)
+            g->inputs.data[kept++] = g->inputs.data[i];
+    g->inputs.count = kept;
 }
 
 /* An unnamed node goes by its type and position, in the container and in diagnostics alike. */
@@ -228,13 +281,36 @@ static void find_live_nodes(struct conversion *c)
     }
 }
 
+/* The names that --preserve_io picks out; those of dropped inputs and outputs are wrong, too. */
+static odlc_status check_preserved(struct conversion *c)
+{
+    const struct odlc_convert_options *o = c->options;
+    name_list names = input_names(c);
+    odlc_status status = ODLC_OK;
+    for (size_t i = 0; i < c->model->graph.outputs.count; i++)
+        vec_push(c->arena, &names, c->model->graph.outputs.data[i].name);
+    for (size_t i = 0; i < o->n_preserve_names; i++) {
+        bool known = false;
+        for (size_t k = 0; k < names.count; k++)
+            known |= strcmp(names.data[k], o->preserve_names[i]) == 0;
+        if (!known)
+            status = unknown_name(c, "unknown-io", "--preserve_io: the model has no input or output",
+                                  o->preserve_names[i], &names, "inputs and outputs");
+    }
+    return status;
+}
+
 odlc_status prepare_model(struct conversion *c)
 {
     name_nodes(c);
     TRY(apply_input_options(c));
-    fill_open_dims(c);
-    TRY(cut_at_outputs(c));
+    TRY(fill_open_dims(c));
+    if (c->options->n_out_names)
+        TRY(cut_at_outputs(c));
     find_live_nodes(c);
+    if (c->options->n_out_names)
+        drop_unread_inputs(c);
+    TRY(check_preserved(c));
     odlc_status status = ODLC_OK;
     for (size_t i = 0; i < c->model->graph.inputs.count; i++) {
         odlc_status checked = check_input(c, &c->model->graph.inputs.data[i]);

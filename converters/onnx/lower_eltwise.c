@@ -144,7 +144,7 @@ odlc_status lower_is_inf(struct lower *l)
 
 /* ---- types ---- */
 
-/* Float to bool asks for "not zero", which a Cast on the target is not known to do (onnx-to-qnn.tsv). */
+/* Float to bool asks for "not zero", which a Cast on the target is not known to do. */
 static odlc_status cast_to(struct lower *l, tensor_id x, enum dtype to)
 {
     struct steps s = {.l = l};

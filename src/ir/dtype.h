@@ -37,7 +37,7 @@ enum dtype_class { CLASS_NONE, CLASS_BOOL, CLASS_INT, CLASS_UINT, CLASS_FLOAT, C
 
 struct dtype_info {
     const char *name;    /* in text IR and diagnostics: "float32" */
-    const char *display; /* in dlc-info reports: "Float_32" (shared/reference/cli.md) */
+    const char *display; /* in dlc-info reports: "Float_32" */
     const char *udo;     /* in UDO configs: "FLOAT_32"; NULL where they have none */
     uint32_t dlc;        /* code in containers, 0x0232 (dlc-format.md); 0xFFFFFFFF where it has none */
     uint8_t bits;        /* per stored element; 4-bit types are stored one per byte. 0 for strings */

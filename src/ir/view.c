@@ -197,7 +197,7 @@ static void reorder(const struct gather *g, uint8_t *out)
     }
 }
 
-/* pread, not the mapping: the pages then never count as resident (performance-facts.md). */
+/* pread, not the mapping: the pages then never count as resident */
 static odlc_status read_range(const struct view *view, uint64_t offset, uint64_t size, uint8_t *out)
 {
     const struct file *file = view->file;

@@ -1,6 +1,6 @@
 /* The operator table: one row says everything about an operator.
  *
- * Names and parameters are those of the target's master operator list (shared/reference/qnn-ops.tsv). Activations and
+ * Names and parameters are those of the target's master operator list. Activations and
  * weights are in the container's own layout at all times: Conv2d is NHWC with HWIO weights in every graph, before and
  * after every pass; a front end whose layout differs puts Transposes around it (see op/build.h), which passes then
  * remove. */

@@ -129,7 +129,7 @@ static odlc_status run_relu(const struct kernel *k)
         .name = param, .dtype = DT_FLOAT32, .presence = PARAM_DEFAULT, .def = value \
     }
 
-/* Files carry min_value and max_value also where they say nothing new (dlc-v4-ops-seen.tsv: Relu). */
+/* Files carry min_value and max_value also where they say nothing new (Relu in files of 2.20). */
 static const struct param_def bound_params[] = {BOUNDS(PARAM_OPTIONAL)};
 static const struct param_def min_max_params[] = {BOUNDS(PARAM_REQUIRED)};
 static const struct param_def alpha_params[] = {FLOAT_DEFAULT("alpha", 1.0), BOUNDS(PARAM_OPTIONAL)};

@@ -108,7 +108,7 @@ static void look_up(FILE *list, const char *op, const char *param, bool *known, 
 }
 
 /* The ops of a container type that the list also has as one op with an `operation`: HardSigmoid and Reciprocal are
- * there only so, and files give each Neuron the params that the list gives the common op (dlc-v4-ops-seen.tsv), and
+ * there only so, and files give each Neuron the params that the list gives the common op, and
  * each Resize the flags of ResizeBilinear. */
 static const char *common_op(const struct op *op)
 {
