@@ -104,7 +104,5 @@ odlc_status input_list_read(struct arena *arena, struct diags *diags, const char
         TRY(read_line(&r, text + at, length));
         at += length + 1;
     }
-    if (!out->inferences.count)
-        return diag_error(diags, ODLC_ERR_USAGE, AT(.file = path), "input-list", "the input list names no inputs");
     return ODLC_OK;
 }

@@ -278,6 +278,20 @@ static odlc_status refuse_udo_packages(struct session *s)
         "implementations of user-defined ops cannot be loaded yet: --udo_package_path is not supported");
 }
 
+/* A graph without inputs is executed once; nobody can name an input of it. */
+static odlc_status check_list(struct session *s)
+{
+    size_t n_inputs;
+    odlc_run_inputs(s->run, &n_inputs);
+    if (s->list.inferences.count)
+        return ODLC_OK;
+    if (n_inputs)
+        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.file = s->list.path), "input-list",
+                          "the input list names no inputs");
+    vec_push(s->arena, &s->list.inferences, (struct inference){0});
+    return ODLC_OK;
+}
+
 static odlc_status run_session(struct session *s)
 {
     size_t n_steps;
@@ -289,6 +303,7 @@ static odlc_status run_session(struct session *s)
     TRY(refuse_udo_packages(s));
     TRY(input_list_read(s->arena, &s->diags, options_value(&s->options, OPT_INPUT_LIST, ""), &s->list));
     TRY(odlc_run_open(s->run, options_value(&s->options, OPT_CONTAINER, "")));
+    TRY(check_list(s));
     TRY(choose_results(s));
     TRY(check_result_paths(s));
     odlc_run_steps(s->run, &n_steps);

@@ -87,8 +87,8 @@ def check(path):
     """("passed" | "failed" | "skipped", name, reason) of one case."""
     name = f"{path.parent.name}/{path.name}"
     case = case_of_backend(path)
-    if case is None or not case.inputs:
-        return "skipped", name, "has no inputs, or values that are no tensors of numbers"
+    if case is None:
+        return "skipped", name, "has values that are no tensors of numbers"
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         done, dlc = convert(case, folder, options=KEEP_LAYOUT)
