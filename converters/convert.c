@@ -1,5 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "converters/driver.h"
 #include "dlc/record.h"
@@ -154,6 +155,21 @@ static void list_inputs(struct conversion *c)
                 add_data_file(c, &known, &g->nodes.data[i].attrs[k].tensor->view);
 }
 
+/* Writing over what is read would leave the user without it. */
+static odlc_status check_output(struct conversion *c)
+{
+    const char *output = c->options->output;
+    struct stat out, in;
+    if (!output || c->options->dry_run || stat(output, &out) != 0)
+        return ODLC_OK;
+    for (size_t i = 0; i < c->inputs.count; i++)
+        if (stat(c->inputs.data[i], &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
+            return diag_error(&c->diags, ODLC_ERR_USAGE,
+                              AT(.file = output, .hint = "name another file with --output_path"), "output-is-input",
+                              "the output is %s", i ? "a file that the conversion reads" : "the model itself");
+    return ODLC_OK;
+}
+
 /* The road, a step a line. */
 static odlc_status run(struct conversion *c)
 {
@@ -163,6 +179,7 @@ static odlc_status run(struct conversion *c)
     TRY(frontend->load(c->arena, &c->diags, c->options->input, claims, &c->udos, &c->model));
     c->diags.model = c->model->path;
     list_inputs(c);
+    TRY(check_output(c));
     TRY(prepare_model(c));
     odlc_status surveyed = survey_ops(c);
     if (c->options->dry_run) {

@@ -175,6 +175,8 @@ static odlc_status add_outputs(struct conversion *c)
             return report_not_given(c, NULL, name);
         const struct tensor *t = graph_tensor(g, id);
         tensor_id holder = graph_find_tensor(g, name);
+        if (t->kind == TENSOR_OUTPUT && strcmp(t->name, name) == 0)
+            continue; /* the model lists it twice */
         if (t->kind != TENSOR_NATIVE)
             add_output_copy(c, id, name, &id);
         else if (strcmp(t->name, name) != 0 && holder == NO_TENSOR)

@@ -128,19 +128,17 @@ static odlc_status apply_symbol(struct conversion *c, const struct odlc_name_val
     if (!parse_dims(given->value, size, &rank) || rank != 1)
         return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = c->model->path), "bad-symbol",
                           "--define_symbol %s: %s is not a positive number", given->name, given->value);
-    bool known = false;
+    struct map seen;
     name_list symbols = {0};
+    map_init(&seen, c->arena);
     for (size_t i = 0; i < g->inputs.count; i++) {
         struct fw_value *v = &g->inputs.data[i];
-        for (uint32_t k = 0; v->has_shape && k < v->rank; k++) {
-            if (!v->symbols[k])
-                continue;
-            known |= strcmp(v->symbols[k], given->name) == 0;
-            vec_push(c->arena, &symbols, v->symbols[k]);
-        }
+        for (uint32_t k = 0; v->has_shape && k < v->rank; k++)
+            if (v->symbols[k] && map_add(&seen, v->symbols[k], 1) == MAP_NONE)
+                vec_push(c->arena, &symbols, v->symbols[k]);
         fill_symbol(v, given->name, size[0]);
     }
-    if (known)
+    if (map_get(&seen, given->name) != MAP_NONE)
         return ODLC_OK;
     return unknown_name(c, "unknown-symbol", "--define_symbol: the model's inputs have no symbolic dimension",
                         given->name, &symbols, "symbols");

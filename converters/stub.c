@@ -15,25 +15,101 @@ static void free_text(void *object)
     cJSON_free(object);
 }
 
-static bool is_initializer(const struct conversion *c, const char *name)
+/* What the model shows of a value. */
+struct known_value {
+    enum dtype dtype;
+    bool is_data;
+};
+
+static bool is_constant_node(const struct fw_node *n, const char *output)
+{
+    return strcmp(n->op_type, "Constant") == 0 && n->n_outputs > 0 && strcmp(n->outputs[0], output) == 0;
+}
+
+static enum dtype declared_dtype(const struct fw_value *values, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(values[i].name, name) == 0)
+            return values[i].dtype;
+    return DT_NONE;
+}
+
+static struct known_value find_value(const struct conversion *c, const char *name)
 {
     const struct fw_graph *g = &c->model->graph;
     for (size_t i = 0; i < g->initializers.count; i++)
         if (strcmp(g->initializers.data[i].name, name) == 0)
-            return true;
-    for (size_t i = 0; i < g->nodes.count; i++)
-        if (strcmp(g->nodes.data[i].op_type, "Constant") == 0 && strcmp(g->nodes.data[i].outputs[0], name) == 0)
-            return true;
-    return false;
+            return (struct known_value){g->initializers.data[i].view.dtype, true};
+    for (size_t i = 0; i < g->nodes.count; i++) {
+        if (!is_constant_node(&g->nodes.data[i], name))
+            continue;
+        const struct fw_attr *value = fw_find_attr(&g->nodes.data[i], "value");
+        return (struct known_value){value && value->tensor ? value->tensor->view.dtype : DT_NONE, true};
+    }
+    enum dtype dtype = declared_dtype(g->inputs.data, g->inputs.count, name);
+    if (dtype == DT_NONE)
+        dtype = declared_dtype(g->values.data, g->values.count, name);
+    if (dtype == DT_NONE)
+        dtype = declared_dtype(g->outputs.data, g->outputs.count, name);
+    return (struct known_value){dtype, false};
 }
 
-static cJSON *add_tensor(cJSON *list, const char *name)
+/* How a config spells the type that a UDO would take; 64-bit integers become 32-bit ones in containers. */
+static const char *config_type(enum dtype dtype)
 {
+    switch (dtype) {
+    case DT_FLOAT16:
+        return "FLOAT_16";
+    case DT_INT8:
+        return "INT_8";
+    case DT_INT16:
+        return "INT_16";
+    case DT_INT32:
+    case DT_INT64:
+        return "INT_32";
+    case DT_UINT8:
+        return "UINT_8";
+    case DT_UINT16:
+        return "UINT_16";
+    case DT_UINT32:
+    case DT_UINT64:
+        return "UINT_32";
+    case DT_BOOL:
+        return "BOOL_8";
+    case DT_STRING:
+        return "STRING";
+    default:
+        return "FLOAT_32";
+    }
+}
+
+static void add_tensor(struct conversion *c, cJSON *list, const char *kind, size_t i, const char *value)
+{
+    struct known_value known = *value ? find_value(c, value) : (struct known_value){0};
     cJSON *tensor = cJSON_CreateObject();
-    cJSON_AddStringToObject(tensor, "name", name);
-    cJSON_AddStringToObject(tensor, "data_type", "FLOAT_32");
+    cJSON_AddStringToObject(tensor, "name", arena_printf(c->arena, "%s%zu", kind, i));
+    cJSON_AddStringToObject(tensor, "data_type", config_type(known.dtype));
+    if (known.is_data)
+        cJSON_AddBoolToObject(tensor, "static", 1);
+    if (!*value && strcmp(kind, "in") == 0)
+        cJSON_AddBoolToObject(tensor, "optional", 1);
     cJSON_AddItemToArray(list, tensor);
-    return tensor;
+}
+
+static enum dtype attr_dtype(const struct fw_attr *a)
+{
+    switch (a->kind) {
+    case FW_INT:
+    case FW_INTS:
+        return DT_INT32;
+    case FW_STRING:
+    case FW_STRINGS:
+        return DT_STRING;
+    case FW_TENSOR:
+        return a->tensor->view.dtype;
+    default:
+        return DT_FLOAT32;
+    }
 }
 
 static void add_param(cJSON *scalars, cJSON *tensors, const struct fw_attr *a)
@@ -42,12 +118,9 @@ static void add_param(cJSON *scalars, cJSON *tensors, const struct fw_attr *a)
     bool tensor = a->kind == FW_INTS || a->kind == FW_FLOATS || a->kind == FW_STRINGS || a->kind == FW_TENSOR;
     if (!scalar && !tensor)
         return;
-    const char *type = a->kind == FW_INT || a->kind == FW_INTS         ? "INT_32"
-                       : a->kind == FW_STRING || a->kind == FW_STRINGS ? "STRING"
-                                                                       : "FLOAT_32";
     cJSON *param = cJSON_CreateObject();
     cJSON_AddStringToObject(param, "name", a->name);
-    cJSON_AddStringToObject(param, "data_type", type);
+    cJSON_AddStringToObject(param, "data_type", config_type(attr_dtype(a)));
     cJSON_AddItemToArray(scalar ? scalars : tensors, param);
 }
 
@@ -58,13 +131,10 @@ static void add_operator(struct conversion *c, cJSON *operators, const struct fw
     cJSON *inputs = cJSON_AddArrayToObject(op, "inputs"), *outputs = cJSON_AddArrayToObject(op, "outputs");
     cJSON *scalars = cJSON_AddArrayToObject(op, "scalar_params"),
           *tensors = cJSON_AddArrayToObject(op, "tensor_params");
-    for (size_t i = 0; i < n->n_inputs; i++) {
-        cJSON *tensor = add_tensor(inputs, arena_printf(c->arena, "in%zu", i));
-        if (*n->inputs[i] && is_initializer(c, n->inputs[i]))
-            cJSON_AddBoolToObject(tensor, "static", 1);
-    }
+    for (size_t i = 0; i < n->n_inputs; i++)
+        add_tensor(c, inputs, "in", i, n->inputs[i]);
     for (size_t i = 0; i < n->n_outputs; i++)
-        add_tensor(outputs, arena_printf(c->arena, "out%zu", i));
+        add_tensor(c, outputs, "out", i, n->outputs[i]);
     for (size_t i = 0; i < n->n_attrs; i++)
         add_param(scalars, tensors, &n->attrs[i]);
     cJSON *cores = cJSON_AddArrayToObject(op, "core_types");

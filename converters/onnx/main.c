@@ -384,9 +384,12 @@ static void write_make_path(FILE *f, const char *path)
     }
 }
 
-static odlc_status write_depfile(struct arena *arena, struct diags *diags, const char *path, const char *output,
-                                 const struct odlc_conversion *conversion)
+/* The converter names the files that it read; the copyright text was read here. */
+static odlc_status write_depfile(struct arena *arena, struct diags *diags, const struct options *options,
+                                 const char *output, const struct odlc_conversion *conversion)
 {
+    const char *path = options_value(options, OPT_DEPFILE, NULL),
+               *copyright = options_value(options, OPT_COPYRIGHT, NULL);
     struct out_file *out;
     size_t count, size = 0;
     const char *const *inputs = odlc_conversion_inputs(conversion, &count);
@@ -400,6 +403,10 @@ static odlc_status write_depfile(struct arena *arena, struct diags *diags, const
         fputs(i ? " \\\n  " : " ", f);
         write_make_path(f, inputs[i]);
     }
+    if (copyright) {
+        fputs(" \\\n  ", f);
+        write_make_path(f, copyright);
+    }
     fputc('\n', f);
     fclose(f);
     odlc_status status = out_create(arena, diags, path, &out);
@@ -409,6 +416,16 @@ static odlc_status write_depfile(struct arena *arena, struct diags *diags, const
         status = out_commit(out);
     free(content);
     return status;
+}
+
+/* Which graph inputs and outputs are stored in another order of axes than the model's. */
+static void print_layout_changes(const struct odlc_conversion *conversion)
+{
+    size_t count;
+    const struct odlc_diag *diags = odlc_conversion_diags(conversion, &count);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(diags[i].code, "input-layout") == 0 || strcmp(diags[i].code, "output-layout") == 0)
+            fprintf(stderr, "  %s\n", diags[i].message);
 }
 
 /* Notes explain decisions: they are for --debug. */
@@ -436,9 +453,12 @@ static odlc_status convert(struct arena *arena, struct diags *diags, const struc
     if (odlc_conversion_dump(conversion))
         fputs(odlc_conversion_dump(conversion), stdout);
     if (status == ODLC_OK && !convert.dry_run && options_given(options, OPT_DEPFILE))
-        status = write_depfile(arena, diags, options_value(options, OPT_DEPFILE, NULL), convert.output, conversion);
-    if (status == ODLC_OK && !convert.dry_run && !options_given(options, OPT_QUIET))
+        status = write_depfile(arena, diags, options, convert.output, conversion);
+    bool summary = !options_given(options, OPT_QUIET) && format == DIAG_TEXT; /* JSON lines stay among themselves */
+    if (status == ODLC_OK && !convert.dry_run && summary)
         print_summary(conversion, convert.output);
+    if (status == ODLC_OK && !convert.dry_run && summary && !options_given(options, OPT_DEBUG))
+        print_layout_changes(conversion);
     odlc_conversion_free(conversion);
     return status;
 }

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -199,30 +200,52 @@ int out_fd(const struct out_file *out)
     return out->fd;
 }
 
-/* An unnamed file gets a name beside the target first: linkat cannot replace an existing file, rename can. */
-static odlc_status give_name(struct out_file *out)
+static odlc_status link_as(struct out_file *out, const char *name, bool *taken)
 {
     char self[64];
     snprintf(self, sizeof self, "/proc/self/fd/%d", out->fd);
-    for (unsigned attempt = 0; attempt < 100; attempt++) {
-        const char *name = scratch_name(out, attempt);
-        if (linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0) {
-            out->scratch = name;
-            return ODLC_OK;
-        }
-        if (errno != EEXIST)
-            break;
-    }
-    return io_error(out->diags, out->path, "name");
+    bool linked = linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+    *taken = !linked && errno == EEXIST;
+    return linked || *taken ? ODLC_OK : io_error(out->diags, out->path, "name");
 }
 
-odlc_status out_commit(struct out_file *out)
+/* An unnamed file gets the target's name at once when nobody has it. Over an existing file it goes by a name beside it,
+ * for linkat cannot replace a file, but rename can. */
+static odlc_status give_name(struct out_file *out, bool *done)
 {
-    TRY(out_flush(out));
+    bool taken;
+    TRY(link_as(out, out->path, &taken));
+    *done = !taken;
+    for (unsigned attempt = 0; taken && attempt < 100; attempt++) {
+        const char *name = scratch_name(out, attempt);
+        TRY(link_as(out, name, &taken));
+        out->scratch = taken ? NULL : name;
+    }
+    return taken ? io_error(out->diags, out->path, "name") : ODLC_OK;
+}
+
+static odlc_status put_in_place(struct out_file *out)
+{
+    bool done = false;
     if (!out->scratch)
-        TRY(give_name(out));
-    if (rename(out->scratch, out->path) != 0)
+        TRY(give_name(out, &done));
+    if (!done && rename(out->scratch, out->path) != 0)
         return io_error(out->diags, out->path, "rename to");
     out->scratch = NULL;
     return ODLC_OK;
+}
+
+/* A signal waits while the file has a name beside the target: nobody would remove that one. */
+odlc_status out_commit(struct out_file *out)
+{
+    sigset_t interrupts, before;
+    TRY(out_flush(out));
+    sigemptyset(&interrupts);
+    sigaddset(&interrupts, SIGINT);
+    sigaddset(&interrupts, SIGTERM);
+    sigaddset(&interrupts, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &interrupts, &before);
+    odlc_status status = put_in_place(out);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return status;
 }

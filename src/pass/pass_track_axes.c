@@ -78,6 +78,17 @@ static bool is_channels_last(const struct perm *perm)
     return perm->rank >= 3 && perm_equal(perm, &last);
 }
 
+/* A Reshape to the shape that the input has: a second name for a value, as graph outputs need it. */
+static bool is_copy(const struct track *t, const struct node *n)
+{
+    if (n->op->package || strcmp(n->op->name, "Reshape") != 0)
+        return false;
+    const struct location *at = &t->at[n->inputs[0]];
+    const struct perm back = perm_inverse(&at->perm);
+    const struct shape own = perm_apply(&back, &graph_tensor(t->g, at->stored)->type.shape);
+    return shape_equal(&own, &graph_tensor(t->g, n->outputs[0])->type.shape);
+}
+
 /* ---- which tensors flow into channels-last ops ---- */
 
 static bool wants_input(const struct track *t, const struct node *n, uint32_t i)
@@ -87,7 +98,7 @@ static bool wants_input(const struct track *t, const struct node *n, uint32_t i)
         struct perm perm = transpose_perm(n);
         return is_channels_last(&perm);
     }
-    if (!carries_axes(n->op, i) && !takes_as_stored(n->as_stored_in, i))
+    if (!carries_axes(n->op, i) && !takes_as_stored(n->as_stored_in, i) && !is_copy(t, n))
         return false;
     for (uint32_t k = 0; k < n->n_outputs; k++)
         if (n->outputs[k] != NO_TENSOR && t->wanted[n->outputs[k]] &&
@@ -388,6 +399,19 @@ static odlc_status visit_fixed(struct track *t, node_id id)
     return ODLC_OK;
 }
 
+/* The copy is stored like its original. */
+static void visit_copy(struct track *t, node_id id)
+{
+    struct node *n = graph_node(t->g, id);
+    const struct location at = t->at[n->inputs[0]];
+    const struct shape *stored = &graph_tensor(t->g, at.stored)->type.shape;
+    const struct shape rank1 = SHAPE(stored->rank);
+    n->inputs[0] = at.stored;
+    node_set_ints(t->g, n, "shape", &rank1, stored->dims);
+    store_output(t, n->outputs[0], &at.perm);
+    vec_push(t->g->arena, &t->g->order, id);
+}
+
 static odlc_status visit(struct track *t, node_id id)
 {
     struct node *n = graph_node(t->g, id);
@@ -395,6 +419,10 @@ static odlc_status visit(struct track *t, node_id id)
     t->b.source = n->source;
     if (is_transpose(n))
         return visit_transpose(t, id);
+    if (is_copy(t, n)) {
+        visit_copy(t, id);
+        return ODLC_OK;
+    }
     if (n->op->permute && choose_perm(t, n, &perm) && n->op->permute(t->g, n, &perm, &out_perm))
         return visit_permutable(t, id, &perm, &out_perm);
     return visit_fixed(t, id);

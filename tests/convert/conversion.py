@@ -64,7 +64,7 @@ class Workshop:
         return done.stderr
 
     def execute(self, label, container, **inputs):
-        """{output: list of values} of an inference; inputs are lists by name, in the container's own order and types."""
+        """{output: list of values} of an inference; inputs are lists, in the container's own order and types."""
         files = []
         for name, values in inputs.items():
             path = self.folder / f"{name}.raw"
