@@ -143,11 +143,24 @@ static odlc_status constant_input(const struct lower *l, uint32_t i, const char 
     return *id == NO_TENSOR ? ODLC_OK : need_constant(l, i, what, *id);
 }
 
-static odlc_status narrow_count(const struct lower *l, uint32_t i, const char *what, uint64_t n, uint32_t *count)
+enum { TABLE_LIMIT = 256 * 1024 * 1024 };
+
+odlc_status lower_table(const struct lower *l, uint64_t count, size_t size, void *out)
 {
-    if (n > UINT32_MAX)
+    if (count > TABLE_LIMIT / size)
+        return lower_unsupported(l, NULL, NULL, "a constant of %llu elements would have to be computed",
+                                 (unsigned long long)count);
+    void *table = arena_calloc(l->arena, count, size);
+    memcpy(out, &table, sizeof table);
+    return ODLC_OK;
+}
+
+/* Input i, a constant whose elements are about to be read as numbers, or absent; it may repeat one stored element. */
+static odlc_status constant_list(const struct lower *l, uint32_t i, const char *what, tensor_id *id)
+{
+    TRY(constant_input(l, i, what, id));
+    if (*id != NO_TENSOR && shape_count(&build_type(l->b, *id)->shape) > TABLE_LIMIT / sizeof(int64_t))
         return lower_invalid(l, what, NULL, "input %u (%s) has too many elements", i, what);
-    *count = (uint32_t)n;
     return ODLC_OK;
 }
 
@@ -155,16 +168,18 @@ odlc_status lower_const_ints(const struct lower *l, uint32_t i, const char *what
 {
     tensor_id id;
     uint64_t n = 0;
-    TRY(constant_input(l, i, what, &id));
+    TRY(constant_list(l, i, what, &id));
     *out = id == NO_TENSOR ? NULL : build_const_as_ints(l->b, id, &n);
-    return narrow_count(l, i, what, n, count);
+    *count = (uint32_t)n;
+    return ODLC_OK;
 }
 
 odlc_status lower_const_floats(const struct lower *l, uint32_t i, const char *what, const double **out, uint32_t *count)
 {
     tensor_id id;
     uint64_t n = 0;
-    TRY(constant_input(l, i, what, &id));
+    TRY(constant_list(l, i, what, &id));
     *out = id == NO_TENSOR ? NULL : build_const_as_floats(l->b, id, &n);
-    return narrow_count(l, i, what, n, count);
+    *count = (uint32_t)n;
+    return ODLC_OK;
 }

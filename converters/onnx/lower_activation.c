@@ -20,10 +20,10 @@ static odlc_status constant_bound(struct lower *l, uint32_t i, const char *name,
     tensor_id id = lower_in(l, i);
     if (id == NO_TENSOR)
         return ODLC_OK;
-    uint64_t count = 0;
-    const double *value = build_const_as_floats(l->b, id, &count);
-    if (shape_count(&build_type(l->b, id)->shape) != 1)
+    uint64_t count = shape_count(&build_type(l->b, id)->shape);
+    if (count != 1)
         return lower_invalid(l, NULL, NULL, "input %u (%s) is not one value", i, name);
+    const double *value = build_const_as_floats(l->b, id, &count);
     *known = *known && value;
     if (value)
         *bound = value[0];

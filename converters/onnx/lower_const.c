@@ -146,7 +146,8 @@ static odlc_status range_of_floats(struct lower *l, enum dtype dtype)
     if (v[2] == 0 || !(n < 0x1p31))
         return lower_invalid(l, "delta", NULL, "the range from %g to %g by %g has no end", v[0], v[1], v[2]);
     size_t count = n > 0 ? (size_t)n : 0, size = dtype_size(dtype);
-    uint8_t *elements = arena_calloc(l->arena, count, size);
+    uint8_t *elements;
+    TRY(lower_table(l, count, size, &elements));
     for (size_t i = 0; i < count; i++) {
         double value = v[0] + (double)i * v[2];
         convert_elements(elements + i * size, dtype, &value, DT_FLOAT64, 1);
@@ -174,7 +175,8 @@ static odlc_status range_of_ints(struct lower *l, enum dtype dtype)
     if (step == 0 || count > INT32_MAX)
         return lower_invalid(l, "delta", NULL, "the range from %lld to %lld by %lld has no end", (long long)v[0],
                              (long long)v[1], (long long)v[2]);
-    int64_t *values = arena_array(l->arena, int64_t, count);
+    int64_t *values;
+    TRY(lower_table(l, count, sizeof *values, &values));
     for (uint64_t i = 0; i < count; i++)
         values[i] = (int64_t)((uint64_t)v[0] + i * (uint64_t)v[2]);
     struct shape shape = SHAPE((int64_t)count);
@@ -208,7 +210,8 @@ odlc_status lower_eye_like(struct lower *l)
         return lower_invalid(l, NULL, NULL, "the input is not a matrix of numbers");
     uint32_t size = dtype_size(type.dtype);
     int64_t rows = type.shape.dims[0], columns = type.shape.dims[1], one = 1;
-    uint8_t *elements = arena_calloc(l->arena, shape_count(&type.shape), size);
+    uint8_t *elements;
+    TRY(lower_table(l, shape_count(&type.shape), size, &elements));
     for (int64_t i = 0; i < rows; i++) {
         int64_t j;
         if (!ckd_add(&j, i, k) && j >= 0 && j < columns)
@@ -233,7 +236,8 @@ odlc_status lower_trilu(struct lower *l)
         return lower_invalid(l, NULL, NULL, "the input is not a matrix or k not one number");
     struct shape matrix = SHAPE(type.shape.dims[type.shape.rank - 2], type.shape.dims[type.shape.rank - 1]);
     int64_t diagonal = count ? k[0] : 0;
-    bool *kept = arena_array(l->arena, bool, shape_count(&matrix));
+    bool *kept;
+    TRY(lower_table(l, shape_count(&matrix), sizeof *kept, &kept));
     for (int64_t i = 0, at = 0; i < matrix.dims[0]; i++)
         for (int64_t j = 0; j < matrix.dims[1]; j++)
             kept[at++] = upper ? j - i >= diagonal : j - i <= diagonal;
@@ -261,13 +265,14 @@ odlc_status lower_non_zero(struct lower *l)
         return lower_unsupported(l, NULL, NULL, "the input holds strings");
     if (shape.rank == 0)
         shape = SHAPE(1);
-    uint64_t count = 0, found = 0;
+    uint64_t count = shape_count(&shape), found = 0, *at;
+    TRY(lower_table(l, count, sizeof *at, &at));
     const double *values = build_const_as_floats(l->b, in, &count);
-    uint64_t *at = arena_array(l->arena, uint64_t, count);
     for (uint64_t i = 0; i < count; i++)
         if (values[i] != 0)
             at[found++] = i;
-    int64_t *positions = arena_calloc(l->arena, found, shape.rank * sizeof *positions);
+    int64_t *positions;
+    TRY(lower_table(l, found, shape.rank * sizeof *positions, &positions));
     for (uint64_t i = 0; i < found; i++)
         for (uint32_t d = shape.rank; d-- > 0; at[i] /= (uint64_t)shape.dims[d])
             positions[d * found + i] = (int64_t)(at[i] % (uint64_t)shape.dims[d]);

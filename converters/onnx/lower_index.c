@@ -12,16 +12,17 @@ static odlc_status need_indices(const struct lower *l, uint32_t i, const int64_t
 {
     tensor_id id;
     TRY(lower_need(l, i, "indices", &id));
-    uint64_t count = 0;
     const struct type type = *build_type(l->b, id);
+    uint64_t count = shape_count(&type.shape);
     if (!dtype_is_int(type.dtype))
         return lower_invalid(l, "indices", NULL, "the indices are %s", dtype_info(type.dtype)->name);
     *out = id;
     if (!build_is_const(l->b, id))
         return ODLC_OK;
-    const int64_t *given = build_const_as_ints(l->b, id, &count);
-    int64_t *normal = arena_array(l->arena, int64_t, count);
+    int64_t *normal;
+    TRY(lower_table(l, count, sizeof *normal, &normal));
     bool changed = false;
+    const int64_t *given = build_const_as_ints(l->b, id, &count);
     for (uint64_t k = 0; k < count; k++) {
         int64_t dim = dims[k % n_dims];
         if (given[k] < -dim || given[k] >= dim)
@@ -192,7 +193,8 @@ static odlc_status scatter_rows(struct lower *l, struct scatter s)
     int64_t row = (int64_t)shape_count_range(&shape, depth, shape.rank), rows = (int64_t)(n / depth);
     struct shape matrix = SHAPE((int64_t)shape_count_range(&shape, 0, depth), row), picked = SHAPE(rows, row);
     TRY(lower_check_shape(l, "indices", &picked));
-    int64_t *indices = arena_array(l->arena, int64_t, shape_count(&picked));
+    int64_t *indices;
+    TRY(lower_table(l, shape_count(&picked), sizeof *indices, &indices));
     for (int64_t i = 0; i < rows; i++, at += depth) {
         int64_t index = 0;
         for (uint32_t d = 0; d < depth; d++)
@@ -380,7 +382,8 @@ odlc_status lower_reverse_sequence(struct lower *l)
                              (long long)shape.dims[batch_axis]);
     int64_t times = shape.dims[time_axis], total = times * (int64_t)count;
     int64_t time_step = time_axis ? 1 : (int64_t)count, batch_step = time_axis ? times : 1;
-    int64_t *positions = arena_array(l->arena, int64_t, (size_t)total);
+    int64_t *positions;
+    TRY(lower_table(l, (uint64_t)total, sizeof *positions, &positions));
     for (int64_t b = 0; b < (int64_t)count; b++) {
         if (lengths[b] < 0 || lengths[b] > times)
             return lower_invalid(l, "sequence_lens", NULL, "the length %lld is outside 0 to %lld",

@@ -142,25 +142,26 @@ static void average_shares(const struct pool *p, uint32_t axis, double *share)
     }
 }
 
-/* The factor that turns averages over whole windows into averages over the elements that count; NO_TENSOR when it is 1.
- */
-static tensor_id average_correction(struct lower *l, const struct pool *p, enum dtype dtype)
+/* The factor that turns averages over whole windows into averages over the elements that count; *out is not set when it
+ * is 1. */
+static odlc_status average_correction(struct lower *l, const struct pool *p, enum dtype dtype, tensor_id *out)
 {
     struct shape shape = {.rank = p->s.axes + 1};
     double *share[SPATIAL_MAX];
     bool needed = false;
     for (uint32_t i = 0; i < p->s.axes; i++) {
         shape.dims[i] = p->out[i];
-        share[i] = arena_array(l->arena, double, (size_t)p->out[i]);
+        TRY(lower_table(l, (uint64_t)p->out[i], sizeof *share[i], &share[i]));
         average_shares(p, i, share[i]);
         for (int64_t o = 0; o < p->out[i]; o++)
             needed |= share[i][o] != 1;
     }
     shape.dims[p->s.axes] = 1;
     if (!needed)
-        return NO_TENSOR;
+        return ODLC_OK;
     size_t count = shape_count(&shape);
-    double *factor = arena_array(l->arena, double, count);
+    double *factor;
+    TRY(lower_table(l, count, sizeof *factor, &factor));
     for (size_t at = 0; at < count; at++) {
         size_t rest = at;
         factor[at] = 1;
@@ -168,7 +169,8 @@ static tensor_id average_correction(struct lower *l, const struct pool *p, enum 
             factor[at] *= share[i][rest % (size_t)p->out[i]];
     }
     struct view view = view_of(factor, DT_FLOAT64, &shape);
-    return graph_add_constant(l->b->graph, step_name(l, "shares"), dtype, &view);
+    *out = graph_add_constant(l->b->graph, step_name(l, "shares"), dtype, &view);
+    return ODLC_OK;
 }
 
 /* Lays the elements of all windows out side by side: afterwards stride = kernel, without dilation or padding. */
@@ -177,8 +179,10 @@ static odlc_status spread_windows(struct lower *l, struct pool *p, tensor_id *im
     struct spatial *s = &p->s;
     TRY(pad_image(l, p->kind, s->axes, s->pad, image));
     for (uint32_t i = 0; i < s->axes; i++) {
-        int64_t count = p->out[i] * s->kernel[i];
-        int64_t *positions = arena_array(l->arena, int64_t, (size_t)count);
+        int64_t count, *positions;
+        if (ckd_mul(&count, p->out[i], s->kernel[i]))
+            return lower_unsupported(l, "dilations", NULL, "the windows of axis %u have too many elements", i);
+        TRY(lower_table(l, (uint64_t)count, sizeof *positions, &positions));
         for (int64_t at = 0; at < count; at++)
             positions[at] = at / s->kernel[i] * s->stride[i] + at % s->kernel[i] * s->dilation[i];
         TRY(lower_pick(l, *image, i + 1, positions, count, step_name(l, "windows"), image));
@@ -228,7 +232,7 @@ static odlc_status end_average(struct lower *l, struct pool *p, tensor_id image)
 {
     tensor_id correction = NO_TENSOR;
     if (is_dilated(&p->s)) {
-        correction = average_correction(l, p, build_type(l->b, image)->dtype);
+        TRY(average_correction(l, p, build_type(l->b, image)->dtype, &correction));
         TRY(spread_windows(l, p, &image));
     } else if (p->count_padding && is_extended(p)) {
         TRY(make_padding_elements(l, p, &image));

@@ -303,7 +303,8 @@ static odlc_status extrapolate(struct lower *l, const struct resize *r, tensor_i
 {
     struct shape shape = build_type(l->b, *t)->shape;
     size_t count = shape_count(&shape);
-    double *values = arena_array(l->arena, double, count);
+    double *values;
+    TRY(lower_table(l, count, sizeof *values, &values));
     for (uint32_t i = 0; i < r->rank; i++) {
         if (is_kept(&r->axis[i]))
             continue;

@@ -171,7 +171,8 @@ static odlc_status pad_by_position(const struct lower *l, tensor_id *in, enum pa
         return lower_invalid(l, "pads", NULL, "axis %u of %lld elements cannot be padded by %lld and %lld", axis,
                              (long long)dim, (long long)before, (long long)after);
     TRY(lower_check_shape(l, "pads", &total));
-    int64_t *positions = arena_array(l->arena, int64_t, (size_t)total.dims[axis]);
+    int64_t *positions;
+    TRY(lower_table(l, (uint64_t)total.dims[axis], sizeof *positions, &positions));
     for (int64_t i = 0; i < total.dims[axis]; i++)
         positions[i] = repeated(mode, i - before, dim);
     return lower_pick(l, *in, axis, positions, total.dims[axis], step_name(l, "padded"), in);

@@ -4,6 +4,7 @@
 
 #include "op/conv_kernel.h"
 #include "op/families.h"
+#include "op/rules.h"
 
 /* The last digit of the name: "Conv2d". */
 static uint32_t spatial_axes(const struct op *op)
@@ -81,12 +82,10 @@ static odlc_status read_operands(const struct infer *c, conv_read_fn *read, stru
     const struct tensor *bias = node_input(c->graph, c->node, 2);
     const struct type *x = infer_in(c, 0), *w = infer_in(c, 1);
     const char *wrong = read(conv, c->node, &x->shape, &w->shape, bias ? &bias->type.shape : NULL);
-    if (!wrong && !dtype_is_float(x->dtype) && !dtype_is_fixed(x->dtype))
-        wrong = "only float and fixed-point tensors can be convolved";
     if (wrong)
         return infer_error(c, "%s (input %s, weights %s)", wrong, shape_text(c->diags->arena, &x->shape),
                            shape_text(c->diags->arena, &w->shape));
-    return ODLC_OK;
+    return need_real(c);
 }
 
 static odlc_status infer_with(const struct infer *c, conv_read_fn *read)

@@ -1,6 +1,7 @@
 /* Matrix products: MatMul and FullyConnected. */
 #include "op/families.h"
 #include "op/gemm.h"
+#include "op/rules.h"
 #include "op/walk.h"
 
 /* ---- geometry ---- */
@@ -70,7 +71,7 @@ static odlc_status infer_matmul(const struct infer *c)
     out.dims[out.rank - 2] = p.m;
     out.dims[out.rank - 1] = p.n;
     c->out[0] = (struct type){a->dtype, out};
-    return ODLC_OK;
+    return need_alike(c);
 }
 
 /* Output elements × inner extent. */
@@ -100,7 +101,7 @@ static odlc_status infer_fully_connected(const struct infer *c)
     struct shape shape = keep ? x->shape : SHAPE((int64_t)(count / (uint64_t)in), out);
     shape.dims[shape.rank - 1] = out;
     c->out[0] = (struct type){x->dtype, shape};
-    return ODLC_OK;
+    return need_alike(c);
 }
 
 /* Output elements × weights per output. */

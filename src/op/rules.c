@@ -2,17 +2,39 @@
 
 #include <assert.h>
 
+odlc_status need_real(const struct infer *c)
+{
+    for (uint32_t i = 0; i < c->node->n_inputs; i++) {
+        const struct tensor *in = node_input(c->graph, c->node, i);
+        if (in && !dtype_is_float(in->type.dtype) && !dtype_is_fixed(in->type.dtype))
+            return infer_error(c, "an input of type %s is not floating point", dtype_info(in->type.dtype)->name);
+    }
+    return ODLC_OK;
+}
+
+odlc_status need_alike(const struct infer *c)
+{
+    const char *first = dtype_info(infer_in(c, 0)->dtype)->name;
+    if (!dtype_is_int(infer_in(c, 0)->dtype))
+        return need_real(c);
+    for (uint32_t i = 1; i < c->node->n_inputs; i++) {
+        const struct tensor *in = node_input(c->graph, c->node, i);
+        if (in && !dtype_is_int(in->type.dtype))
+            return infer_error(c, "the operands' types %s and %s differ", first, dtype_info(in->type.dtype)->name);
+    }
+    return ODLC_OK;
+}
+
 odlc_status infer_real(const struct infer *c)
 {
-    enum dtype dtype = infer_in(c, 0)->dtype;
-    if (!dtype_is_float(dtype) && !dtype_is_fixed(dtype))
-        return infer_error(c, "an input of type %s is not floating point", dtype_info(dtype)->name);
+    TRY(need_real(c));
     return infer_same(c);
 }
 
 odlc_status infer_numeric(const struct infer *c)
 {
-    return dtype_is_int(infer_in(c, 0)->dtype) ? infer_same(c) : infer_real(c);
+    TRY(need_alike(c));
+    return infer_same(c);
 }
 
 bool node_axes(const struct node *n, uint32_t rank, uint32_t *mask)

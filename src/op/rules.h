@@ -4,9 +4,13 @@
 
 #include "op/op.h"
 
-/* out[0] = in[0], which must be of a floating-point (or quantized) type … */
+/* Fails unless every input that is there is of a floating-point (or quantized) type. */
+odlc_status need_real(const struct infer *c) MUST_USE;
+/* Fails unless the inputs that are there are all of such types or all integers: what kernels of products combine. */
+odlc_status need_alike(const struct infer *c) MUST_USE;
+/* out[0] = in[0]; all inputs must be of floating-point (or quantized) types … */
 infer_fn infer_real;
-/* … or of any type of numbers. */
+/* … or all of them integers. */
 infer_fn infer_numeric;
 
 /* The axes in the tensor param `axes` as a mask. False when there is none, one is listed twice or is not below rank. */

@@ -125,6 +125,19 @@ def test_gathers(checks):
     refuses(checks, "the length 5 is outside", "ReverseSequence", 10, [x, Const([5, 1, 1])], batch_axis=0, time_axis=1)
 
 
+def test_tables_too_large(checks):
+    """A few bytes that ask for a huge constant: an error at the node, not a lack of memory."""
+    x, many = ramp(3, 4), 1 << 40
+    wide = np.broadcast_to(np.float32(0), (1 << 20, 1 << 20))
+    for message, op, opset, inputs, attributes in (
+            (f"{many + 3} elements would have", "Pad", 13, [x, Const([0, 0, many, 0])], {"mode": "reflect"}),
+            (f"{1 << 30} elements would have", "Range", 13, [Const(0), Const(1 << 30), Const(1)], {}),
+            (f"{1 << 30} elements would have", "Range", 13, [Const(0, "f4"), Const(1 << 30, "f4"), Const(1, "f4")], {}),
+            (f"{many} elements would have", "EyeLike", 13, [wide], {}),
+            (f"{many} elements would have", "Trilu", 14, [wide], {})):
+        refuses(checks, message, op, opset, inputs, **attributes)
+
+
 def test_scatters(checks):
     x = np.array([5, 1, 4, 2], "f4")
     where, values = Const([1, -1, 1]), np.array([3, 9, -2], "f4")
@@ -225,8 +238,8 @@ def main():
     if np is None:
         checks.skip("shape operators", "python3-numpy is not there")
         checks.finish()
-    for test in (test_reshapes, test_order, test_slices, test_pads, test_gathers, test_scatters, test_one_hot_and_top_k,
-                 test_constants):
+    for test in (test_reshapes, test_order, test_slices, test_pads, test_tables_too_large, test_gathers,
+                 test_scatters, test_one_hot_and_top_k, test_constants):
         test(checks)
     checks.finish()
 

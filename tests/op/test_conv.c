@@ -290,17 +290,25 @@ START_TEST(refusals)
 }
 END_TEST
 
-START_TEST(integers_are_refused)
+static void types_refused(enum dtype x, enum dtype w, enum dtype bias)
 {
     struct fixture *f = fixture_start(1);
     int64_t ones[] = {1, 1}, none[4] = {0};
     build_op(&f->build, "Conv2d", "conv");
-    build_in(&f->build, typed(f, DT_INT32, SHAPE(1, 5, 5, 4)));
-    build_in(&f->build, typed(f, DT_INT32, SHAPE(3, 3, 4, 2)));
+    build_in(&f->build, typed(f, x, SHAPE(1, 5, 5, 4)));
+    build_in(&f->build, typed(f, w, SHAPE(3, 3, 4, 2)));
+    build_in(&f->build, typed(f, bias, SHAPE(2)));
     build_ints(&f->build, "stride", ones, 2);
     build_tensor_ints(&f->build, "pad_amount", &SHAPE(2, 2), none);
     end_fails(f);
     fixture_end(f);
+}
+
+START_TEST(integers_are_refused)
+{
+    types_refused(DT_INT32, DT_INT32, DT_INT32);
+    types_refused(DT_FLOAT32, DT_INT8, DT_FLOAT32);
+    types_refused(DT_FLOAT32, DT_FLOAT32, DT_INT32);
 }
 END_TEST
 

@@ -147,6 +147,29 @@ START_TEST(matmul_refusals)
 }
 END_TEST
 
+static void product_refused(const char *op, enum dtype x, enum dtype w, enum dtype bias)
+{
+    struct fixture *f = fixture_start(1);
+    build_op(&f->build, op, "product");
+    build_in(&f->build, typed(f, x, SHAPE(2, 2)));
+    build_in(&f->build, typed(f, w, SHAPE(2, 2)));
+    build_in(&f->build, typed(f, bias, SHAPE(2)));
+    end_fails(f);
+    fixture_end(f);
+}
+
+START_TEST(products_of_mixed_types)
+{
+    static const char *const ops[] = {"MatMul", "FullyConnected"};
+    for (size_t i = 0; i < COUNT_OF(ops); i++) {
+        product_refused(ops[i], DT_FLOAT32, DT_INT32, DT_FLOAT32);
+        product_refused(ops[i], DT_INT32, DT_FLOAT32, DT_INT32);
+        product_refused(ops[i], DT_FLOAT32, DT_FLOAT32, DT_INT32);
+        product_refused(ops[i], DT_BOOL, DT_BOOL, DT_BOOL);
+    }
+}
+END_TEST
+
 /* ---- FullyConnected ---- */
 
 static tensor_id fully_connected(struct fixture *f, tensor_id x, tensor_id w, tensor_id bias, bool keep)
@@ -207,6 +230,7 @@ int main(void)
     tcase_add_test(tc, large_matmul);
     tcase_add_test(tc, integer_matmul);
     tcase_add_test(tc, matmul_refusals);
+    tcase_add_test(tc, products_of_mixed_types);
     tcase_add_test(tc, fully_connected_rows);
     tcase_add_test(tc, fully_connected_flattens);
     suite_add_tcase(suite, tc);

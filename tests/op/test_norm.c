@@ -323,6 +323,7 @@ START_TEST(weights_that_do_not_fit)
 {
     struct fixture *f = fixture_start(1);
     const int64_t axes[] = {2, 1};
+    const struct type ints = {.dtype = DT_INT32, .shape = SHAPE(4)};
     tensor_id in = floats(f, SHAPE(2, 3, 4));
     build_op(&f->build, "Batchnorm", "n");
     build_in(&f->build, in);
@@ -350,6 +351,11 @@ START_TEST(weights_that_do_not_fit)
     build_in(&f->build, in);
     build_int(&f->build, "radius", -1);
     refused(f, "Lrn: the radius is negative");
+    build_op(&f->build, "Batchnorm", "n");
+    build_in(&f->build, in);
+    build_in(&f->build, graph_add_tensor(f->graph, "in", TENSOR_INPUT, &ints));
+    build_in(&f->build, floats(f, SHAPE(4)));
+    refused(f, "Batchnorm: an input of type int32 is not floating point");
     fixture_end(f);
 }
 END_TEST
