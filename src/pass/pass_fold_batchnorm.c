@@ -62,7 +62,9 @@ static void fold(struct graph *g, struct node *layer, const struct node *bn)
     struct view scaled = weights->view, moved = view_of(new_bias, DT_FLOAT64, &bias->type.shape);
     scaled.scale = factor;
     scaled.scale_axis = scaled.perm.axis[axis];
-    const char *weights_name = weights->name, *bias_name = bias->name;
+    /* The folded ones stand for the originals, so they ask for the originals' names (restore_names). */
+    const char *weights_name = weights->wanted ? weights->wanted : weights->name;
+    const char *bias_name = bias->wanted ? bias->wanted : bias->name;
     enum dtype weights_dtype = weights->type.dtype, bias_dtype = bias->type.dtype;
     layer->inputs[1] = graph_add_constant(g, weights_name, weights_dtype, &scaled);
     layer->inputs[2] = graph_add_constant(g, bias_name, bias_dtype, &moved);

@@ -380,6 +380,9 @@ START_TEST(batch_norm_folds_into_the_convolution)
     struct graph *g = check_numbers(text, 1e-5);
     ck_assert_uint_eq(count_ops(g, "Batchnorm"), 0);
     ck_assert_uint_eq(count_ops(g, "Conv2d"), 1);
+    const struct node *conv = graph_node(g, g->order.data[0]);
+    ck_assert_str_eq(node_input(g, conv, 1)->name, "w"); /* folded, but still what the model calls w */
+    ck_assert_str_eq(node_input(g, conv, 2)->name, "b");
     stop();
     start();
     options.no_batchnorm_folding = true;
