@@ -144,23 +144,6 @@ static odlc_status lower_node(struct conversion *c, struct build *b, const struc
     return ODLC_OK;
 }
 
-/* A graph output that is another value under a second name (an input, a constant, the result of an Identity) is a copy.
- */
-static void add_output_copy(struct conversion *c, tensor_id value, const char *name, tensor_id *out)
-{
-    struct graph *g = c->graph;
-    const struct type type = graph_tensor(g, value)->type;
-    const struct op *reshape = op_find("Reshape");
-    struct shape rank1 = SHAPE(type.shape.rank);
-    if (graph_find_tensor(g, name) == value)
-        graph_rename_tensor(g, value, graph_free_tensor_name(g, arena_printf(g->arena, "%s.value", name)));
-    *out = graph_add_tensor(g, NULL, TENSOR_NATIVE, &type);
-    graph_rename_tensor(g, *out, name);
-    node_id id = graph_add_node(g, reshape, reshape->n_params, name, &value, 1, out, 1);
-    node_set_ints(g, graph_node(g, id), "shape", &rank1, type.shape.dims);
-    vec_push(g->arena, &g->order, id);
-}
-
 static odlc_status add_outputs(struct conversion *c)
 {
     struct graph *g = c->graph;
@@ -175,11 +158,17 @@ static odlc_status add_outputs(struct conversion *c)
             return report_not_given(c, NULL, name);
         const struct tensor *t = graph_tensor(g, id);
         tensor_id holder = graph_find_tensor(g, name);
-        if (t->kind == TENSOR_OUTPUT && strcmp(t->name, name) == 0)
-            continue; /* the model lists it twice */
-        if (t->kind != TENSOR_NATIVE)
-            add_output_copy(c, id, name, &id);
-        else if (strcmp(t->name, name) != 0 && holder == NO_TENSOR)
+        bool same_name = strcmp(t->name, name) == 0;
+        if (t->kind == TENSOR_OUTPUT && same_name) /* the model lists it twice */
+            continue;
+        if (t->kind == TENSOR_INPUT && same_name)
+            return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED,
+                              AT(.file = c->model->path, .hint = "put an Identity between them"), "input-is-output",
+                              "%s is a graph input and a graph output under one name, which a container cannot express",
+                              name);
+        if (t->kind != TENSOR_NATIVE) /* an input, a constant, another output: the result of an Identity, say */
+            id = build_copy(g, id, name);
+        else if (!same_name && holder == NO_TENSOR)
             graph_rename_tensor(g, id, name);
         graph_tensor(g, id)->kind = TENSOR_OUTPUT;
         vec_push(g->arena, &g->outputs, id);

@@ -165,12 +165,9 @@ odlc_status build_transpose(struct build *b, tensor_id in, const struct perm *pe
         *out = in;
         return ODLC_OK;
     }
-    int64_t axes[MAX_RANK];
-    for (uint32_t i = 0; i < perm->rank; i++)
-        axes[i] = perm->axis[i];
     build_op(b, "Transpose", out_name);
     build_in(b, in);
-    build_ints(b, "perm", axes, perm->rank);
+    node_set_perm(b->graph, &b->pending, perm);
     return build_end(b, out_name, out);
 }
 
@@ -239,6 +236,21 @@ odlc_status build_binary(struct build *b, const char *op, tensor_id x, tensor_id
     build_in(b, x);
     build_in(b, y);
     return build_end(b, out_name, out);
+}
+
+tensor_id build_copy(struct graph *g, tensor_id value, const char *name)
+{
+    const struct type type = graph_tensor(g, value)->type;
+    const struct op *reshape = op_find("Reshape");
+    struct shape rank1 = SHAPE(type.shape.rank);
+    tensor_id holder = graph_find_tensor(g, name), copy = graph_add_tensor(g, NULL, TENSOR_NATIVE, &type);
+    if (holder != NO_TENSOR)
+        graph_rename_tensor(g, holder, graph_free_tensor_name(g, arena_printf(g->arena, "%s.value", name)));
+    graph_rename_tensor(g, copy, name);
+    node_id id = graph_add_node(g, reshape, reshape->n_params, name, &value, 1, &copy, 1);
+    node_set_ints(g, graph_node(g, id), "shape", &rank1, type.shape.dims);
+    vec_push(g->arena, &g->order, id);
+    return copy;
 }
 
 static tensor_id add_constant(struct build *b, const char *name, enum dtype dtype, const struct shape *shape,

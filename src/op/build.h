@@ -52,6 +52,10 @@ odlc_status build_binary(struct build *b, const char *op, tensor_id x, tensor_id
                          tensor_id *out) MUST_USE;
 odlc_status build_unary(struct build *b, const char *op, tensor_id x, const char *out_name, tensor_id *out) MUST_USE;
 
+/* The same value as another tensor called name (whoever has that name is renamed to "<name>.value"): a Reshape to the
+ * shape that it has. It is never folded, so it can make a graph output of an input or a constant. */
+tensor_id build_copy(struct graph *g, tensor_id value, const char *name);
+
 /* ---- constants ---- */
 tensor_id build_const_floats(struct build *b, const char *name, const struct shape *shape, const float *values);
 tensor_id build_const_ints(struct build *b, const char *name, enum dtype dtype, const struct shape *shape,

@@ -14,11 +14,6 @@ static bool all_inputs_constant(const struct graph *g, const struct node *n)
     return n->n_inputs > 0;
 }
 
-static bool is_op(const struct node *n, const char *name)
-{
-    return !n->op->package && strcmp(n->op->name, name) == 0;
-}
-
 /* A cast that can be left to the view: one that keeps every value, or makes a float of it. A cast to fewer bits wraps,
  * which is the kernel's business. */
 static bool is_view_cast(enum dtype from, enum dtype to)
@@ -33,19 +28,16 @@ static bool fold_as_view(const struct graph *g, const struct node *n, struct vie
     const struct tensor *in = graph_tensor(g, n->inputs[0]);
     const struct tensor *result = graph_tensor(g, n->outputs[0]);
     *out = in->view;
-    if (is_op(n, "Transpose")) {
-        struct perm perm;
-        const int64_t *axes = node_ints(n, "perm", &perm.rank);
-        for (uint32_t i = 0; i < perm.rank; i++)
-            perm.axis[i] = (uint8_t)axes[i];
+    if (node_is(n, "Transpose")) {
+        struct perm perm = node_perm(n);
         view_permute(out, &perm);
         return true;
     }
-    if (is_op(n, "Reshape"))
+    if (node_is(n, "Reshape"))
         return view_reshape(out, &result->type.shape);
     /* The pending cast of the input comes before what this node does, so there can be only one. */
     bool cast_pending = in->view.dtype != in->type.dtype;
-    return is_op(n, "Cast") && !cast_pending && is_view_cast(in->type.dtype, result->type.dtype);
+    return node_is(n, "Cast") && !cast_pending && is_view_cast(in->type.dtype, result->type.dtype);
 }
 
 static uint64_t fold_cost(const struct graph *g, const struct node *n)

@@ -104,6 +104,10 @@ const struct param *node_param(const struct node *n, const char *name); /* NULL 
 int64_t node_int(const struct node *n, const char *name, int64_t absent);
 double node_float(const struct node *n, const char *name, double absent);
 const char *node_string(const struct node *n, const char *name, const char *absent);
+/* True for a live node of the native op of that name. */
+bool node_is(const struct node *n, const char *op);
+/* The permutation that a native Transpose makes. */
+struct perm node_perm(const struct node *transpose);
 /* The elements of an integer tensor param, count in *count (0 and NULL when absent). */
 const int64_t *node_ints(const struct node *n, const char *name, uint32_t *count);
 
@@ -112,6 +116,7 @@ void node_set_int(struct graph *g, struct node *n, const char *name, int64_t val
 void node_set_float(struct graph *g, struct node *n, const char *name, double value);
 void node_set_string(struct graph *g, struct node *n, const char *name, const char *value);
 void node_set_ints(struct graph *g, struct node *n, const char *name, const struct shape *shape, const int64_t *values);
+void node_set_perm(struct graph *g, struct node *transpose, const struct perm *perm);
 void node_set_floats(struct graph *g, struct node *n, const char *name, const struct shape *shape,
                      const double *values);
 

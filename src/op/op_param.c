@@ -34,6 +34,20 @@ const int64_t *node_ints(const struct node *n, const char *name, uint32_t *count
     return p ? p->ints : NULL;
 }
 
+bool node_is(const struct node *n, const char *op)
+{
+    return n->op && !n->op->package && strcmp(n->op->name, op) == 0;
+}
+
+struct perm node_perm(const struct node *transpose)
+{
+    struct perm perm;
+    const int64_t *axes = node_ints(transpose, "perm", &perm.rank);
+    for (uint32_t i = 0; i < perm.rank; i++)
+        perm.axis[i] = (uint8_t)axes[i];
+    return perm;
+}
+
 /* The slot of a param, made ready from its definition. A name that the row does not have is a defect of the caller. */
 static struct param *slot(struct node *n, const char *name)
 {
@@ -75,6 +89,15 @@ void node_set_ints(struct graph *g, struct node *n, const char *name, const stru
     struct param *p = slot(n, name);
     p->shape = *shape;
     p->ints = copy;
+}
+
+void node_set_perm(struct graph *g, struct node *transpose, const struct perm *perm)
+{
+    int64_t axes[MAX_RANK];
+    struct shape rank1 = SHAPE(perm->rank);
+    for (uint32_t i = 0; i < perm->rank; i++)
+        axes[i] = perm->axis[i];
+    node_set_ints(g, transpose, "perm", &rank1, axes);
 }
 
 void node_set_floats(struct graph *g, struct node *n, const char *name, const struct shape *shape, const double *values)

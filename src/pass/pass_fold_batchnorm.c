@@ -2,8 +2,6 @@
  * The weights are not touched: their view gets a pending factor per output channel, applied when the bytes are streamed
  * out. Only when nothing else reads the convolution's output, and never across a UDO: a claimed BatchNormalization is
  * no Batchnorm. */
-#include <string.h>
-
 #include "pass/pass.h"
 
 pass_fn pass_fold_batchnorm;
@@ -15,8 +13,8 @@ static int output_channel_axis(const struct node *n)
         const char *op;
         int axis;
     } layers[] = {{"Conv2d", 3}, {"DepthWiseConv2d", 3}, {"TransposeConv2d", 3}, {"FullyConnected", 0}};
-    for (size_t i = 0; !n->op->package && i < COUNT_OF(layers); i++)
-        if (strcmp(n->op->name, layers[i].op) == 0)
+    for (size_t i = 0; i < COUNT_OF(layers); i++)
+        if (node_is(n, layers[i].op))
             return layers[i].axis;
     return -1;
 }
@@ -81,7 +79,7 @@ odlc_status pass_fold_batchnorm(struct pass_context *c, struct graph *g, bool *p
     for (size_t i = 0; i < g->order.count; i++) {
         node_id id = g->order.data[i];
         struct node *bn = graph_node(g, id);
-        if (bn->op->package || strcmp(bn->op->name, "Batchnorm") != 0 || bn->n_inputs != 3)
+        if (!node_is(bn, "Batchnorm") || bn->n_inputs != 3)
             continue;
         struct node *layer = foldable_layer(g, &uses, bn);
         if (!layer)

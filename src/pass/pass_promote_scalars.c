@@ -1,7 +1,5 @@
 /* The container's tensors have at least one axis: a rank 0 tensor becomes one of shape [1]. What the ops mean does not
  * change, because all of them broadcast; only a Reshape names the shape it makes. */
-#include <string.h>
-
 #include "pass/pass.h"
 
 pass_fn pass_promote_scalars;
@@ -21,8 +19,8 @@ odlc_status pass_promote_scalars(struct pass_context *c, struct graph *g, bool *
     }
     for (size_t i = 0; i < g->order.count; i++) {
         struct node *n = graph_node(g, g->order.data[i]);
-        const struct param *shape = strcmp(n->op->name, "Reshape") == 0 ? node_param(n, "shape") : NULL;
-        if (!n->op->package && shape && shape->shape.dims[0] == 0)
+        const struct param *shape = node_is(n, "Reshape") ? node_param(n, "shape") : NULL;
+        if (shape && shape->shape.dims[0] == 0)
             node_set_ints(g, n, "shape", &one, one.dims);
     }
     return ODLC_OK;

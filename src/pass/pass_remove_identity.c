@@ -1,8 +1,6 @@
 /* Drops nodes that give back what they take: a Cast to the same dtype, a Reshape to the same shape, a Transpose that
  * moves nothing, a Concat of one input. They come from models and from other passes (a Cast between int64 and int32
  * after narrow_types). */
-#include <string.h>
-
 #include "pass/alias.h"
 
 pass_fn pass_remove_identity;
@@ -13,18 +11,14 @@ static bool gives_back_its_input(const struct graph *g, const struct node *n)
     const struct tensor *in = node_input(g, n, 0), *out = node_output(g, n, 0);
     bool candidate = false;
     for (size_t i = 0; i < COUNT_OF(names); i++)
-        candidate |= strcmp(n->op->name, names[i]) == 0;
-    if (!candidate || n->op->package || n->n_inputs != 1 || in->type.dtype != out->type.dtype ||
+        candidate |= node_is(n, names[i]);
+    if (!candidate || n->n_inputs != 1 || in->type.dtype != out->type.dtype ||
         !shape_equal(&in->type.shape, &out->type.shape))
         return false;
-    if (strcmp(n->op->name, "Transpose") != 0)
+    if (!node_is(n, "Transpose"))
         return true;
-    uint32_t rank;
-    const int64_t *axes = node_ints(n, "perm", &rank);
-    for (uint32_t i = 0; i < rank; i++)
-        if (axes[i] != i)
-            return false;
-    return true;
+    struct perm perm = node_perm(n);
+    return perm_is_identity(&perm);
 }
 
 odlc_status pass_remove_identity(struct pass_context *c, struct graph *g, bool *progress)

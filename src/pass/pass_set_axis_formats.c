@@ -1,16 +1,14 @@
 /* Says how the axes of convolution weights are to be read (HWIO), and that a rank 4 or 5 tensor which no pass stored in
  * a spatial order has no spatial meaning. The rest follows from the rank when the container is written. */
-#include <string.h>
-
 #include "pass/pass.h"
 
 pass_fn pass_set_axis_formats;
 
-static bool has_hwio_weights(const struct op *op)
+static bool has_hwio_weights(const struct node *n)
 {
     static const char *const names[] = {"Conv2d", "DepthWiseConv2d", "TransposeConv2d"};
-    for (size_t i = 0; !op->package && i < COUNT_OF(names); i++)
-        if (strcmp(op->name, names[i]) == 0)
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        if (node_is(n, names[i]))
             return true;
     return false;
 }
@@ -21,7 +19,7 @@ odlc_status pass_set_axis_formats(struct pass_context *c, struct graph *g, bool 
     (void)progress;
     for (size_t i = 0; i < g->order.count; i++) {
         const struct node *n = graph_node(g, g->order.data[i]);
-        if (has_hwio_weights(n->op))
+        if (has_hwio_weights(n))
             graph_tensor(g, n->inputs[1])->axis_format = AXIS_FORMAT_HWIO;
     }
     for (tensor_id id = 0; id < g->tensors.count; id++) {

@@ -39,29 +39,6 @@ struct track {
     VEC(struct copy) copies;
 };
 
-static bool is_transpose(const struct node *n)
-{
-    return !n->op->package && strcmp(n->op->name, "Transpose") == 0;
-}
-
-static struct perm transpose_perm(const struct node *n)
-{
-    struct perm perm;
-    const int64_t *axes = node_ints(n, "perm", &perm.rank);
-    for (uint32_t i = 0; i < perm.rank; i++)
-        perm.axis[i] = (uint8_t)axes[i];
-    return perm;
-}
-
-static void set_perm(struct graph *g, struct node *n, const struct perm *perm)
-{
-    int64_t axes[MAX_RANK];
-    struct shape rank1 = SHAPE(perm->rank);
-    for (uint32_t i = 0; i < perm->rank; i++)
-        axes[i] = perm->axis[i];
-    node_set_ints(g, n, "perm", &rank1, axes);
-}
-
 static bool carries_axes(const struct op *op, uint32_t input)
 {
     return op->permute && (op->permuted == 0 || (input < 32 && op->permuted >> input & 1));
@@ -81,7 +58,7 @@ static bool is_channels_last(const struct perm *perm)
 /* A Reshape to the shape that the input has: a second name for a value, as graph outputs need it. */
 static bool is_copy(const struct track *t, const struct node *n)
 {
-    if (n->op->package || strcmp(n->op->name, "Reshape") != 0)
+    if (!node_is(n, "Reshape"))
         return false;
     const struct location *at = &t->at[n->inputs[0]];
     const struct perm back = perm_inverse(&at->perm);
@@ -94,8 +71,8 @@ static bool is_copy(const struct track *t, const struct node *n)
 static bool wants_input(const struct track *t, const struct node *n, uint32_t i)
 {
     const struct tensor *in = graph_tensor(t->g, n->inputs[i]);
-    if (is_transpose(n) && n->layout_only) {
-        struct perm perm = transpose_perm(n);
+    if (node_is(n, "Transpose") && n->layout_only) {
+        struct perm perm = node_perm(n);
         return is_channels_last(&perm);
     }
     if (!carries_axes(n->op, i) && !takes_as_stored(n->as_stored_in, i) && !is_copy(t, n))
@@ -178,7 +155,7 @@ static odlc_status add_transpose(struct track *t, tensor_id from, const struct p
         return build_transpose(&t->b, from, step, name, out);
     const struct op *row = op_find("Transpose");
     node_id id = graph_add_node(t->g, row, row->n_params, graph_tensor(t->g, into)->name, &from, 1, &into, 1);
-    set_perm(t->g, graph_node(t->g, id), step);
+    node_set_perm(t->g, graph_node(t->g, id), step);
     vec_push(t->g->arena, &t->g->order, id);
     *out = into;
     return ODLC_OK;
@@ -246,7 +223,7 @@ static odlc_status visit_transpose(struct track *t, node_id id)
 {
     struct node *n = graph_node(t->g, id);
     tensor_id in = n->inputs[0], out = n->outputs[0];
-    struct perm perm = transpose_perm(n), inverse = perm_inverse(&perm);
+    struct perm perm = node_perm(n), inverse = perm_inverse(&perm);
     const struct location at = t->at[in];
     struct perm stored_as = perm_compose(&inverse, &at.perm);
     bool costs_nothing =
@@ -267,7 +244,7 @@ static odlc_status visit_transpose(struct track *t, node_id id)
         graph_remove_node(t->g, id);
         return ODLC_OK;
     }
-    set_perm(t->g, n, &step);
+    node_set_perm(t->g, n, &step);
     n->inputs[0] = at.stored;
     remember_copy(t, at.stored, &step, out);
     vec_push(t->g->arena, &t->g->order, id);
@@ -366,7 +343,7 @@ static void warn_of_axis_params(struct track *t, const struct node *n, const cha
 /* A node that needs its operands in their own order, but for those that a UDO takes as they are. */
 static odlc_status visit_fixed(struct track *t, node_id id)
 {
-    bool is_reshape = !graph_node(t->g, id)->op->package && strcmp(graph_node(t->g, id)->op->name, "Reshape") == 0;
+    bool is_reshape = node_is(graph_node(t->g, id), "Reshape");
     struct perm stored = {0};
     bool warned = false;
     for (uint32_t i = 0; i < graph_node(t->g, id)->n_inputs; i++) {
@@ -417,7 +394,7 @@ static odlc_status visit(struct track *t, node_id id)
     struct node *n = graph_node(t->g, id);
     struct perm perm, out_perm;
     t->b.source = n->source;
-    if (is_transpose(n))
+    if (node_is(n, "Transpose"))
         return visit_transpose(t, id);
     if (is_copy(t, n)) {
         visit_copy(t, id);
@@ -469,14 +446,7 @@ static odlc_status claim_output(struct track *t, tensor_id id, const char *name,
         graph_rename_tensor(t->g, id, name);
         return ODLC_OK;
     }
-    const struct type type = graph_tensor(t->g, id)->type;
-    struct shape rank1 = SHAPE(type.shape.rank);
-    const struct op *reshape = op_find("Reshape");
-    *out = graph_add_tensor(t->g, NULL, TENSOR_NATIVE, &type);
-    node_id copy = graph_add_node(t->g, reshape, reshape->n_params, name, &id, 1, out, 1);
-    node_set_ints(t->g, graph_node(t->g, copy), "shape", &rank1, type.shape.dims);
-    graph_rename_tensor(t->g, *out, name);
-    vec_push(t->g->arena, &t->g->order, copy);
+    *out = build_copy(t->g, id, name);
     return ODLC_OK;
 }
 

@@ -25,6 +25,16 @@ def initializer_and_input(w):
     w.fails("initializer is no input", 2, ["no input w", "the graph inputs are: x"], m, "-d", "w", "2")
 
 
+def input_that_is_output(w):
+    """A container's tensor is one or the other."""
+    m = onnx.Model(ir_version=8, opset=13)
+    m.input("x", onnx.FLOAT, [2])
+    m.node("Relu", ["x"], ["y"])
+    m.output("y", onnx.FLOAT, [2])
+    m.output("x", onnx.FLOAT, [2])
+    w.fails("input that is an output", 1, ["x is a graph input and a graph output under one name"], m)
+
+
 FUNCTION_DOMAIN = "org.example"
 
 
@@ -277,8 +287,9 @@ def output_and_udo_input(w):
 
 def main():
     checks = Checks()
-    parts = (initializer_and_input, functions, constant_forms, outputs_of_inputs, outputs, spatial_outputs,
-             output_twice, undefined_output, udo_places, layouts_of_chain, graph_input_of_nchw, output_and_udo_input)
+    parts = (initializer_and_input, input_that_is_output, functions, constant_forms, outputs_of_inputs, outputs,
+             spatial_outputs, output_twice, undefined_output, udo_places, layouts_of_chain, graph_input_of_nchw,
+             output_and_udo_input)
     with tempfile.TemporaryDirectory() as folder:
         w = Workshop(checks, folder)
         for part in parts:
