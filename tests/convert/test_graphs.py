@@ -131,18 +131,6 @@ def constant_forms(w):
     w.fails("Constant of nothing", 1, ["hollow", "there is no value"], empty)
 
 
-def outputs_of_inputs(w):
-    m = chain("Relu", dims=[2])
-    m.output("x", onnx.FLOAT, [2])
-    container, messages = w.convert("input is an output", m)
-    w.checks.check("input is an output", container is not None, messages)
-    if container:
-        w.checks.equal("input is an output: outputs", sorted(tensors_of(container, "APP_READ")), ["x", "y"])
-        name = tensors_of(container, "APP_WRITE")[0]
-        w.checks.equal("input is an output: results", w.execute("input is an output", container, **{name: [3, -4]}),
-                       {"x": [3, -4], "y": [3, 0]})
-
-
 def output_models():
     """(label, nodes, outputs, results for x = [3, -4])"""
     constant = ("c", [7, 8])
@@ -287,7 +275,7 @@ def output_and_udo_input(w):
 
 def main():
     checks = Checks()
-    parts = (initializer_and_input, input_that_is_output, functions, constant_forms, outputs_of_inputs, outputs,
+    parts = (initializer_and_input, input_that_is_output, functions, constant_forms, outputs,
              spatial_outputs, output_twice, undefined_output, udo_places, layouts_of_chain, graph_input_of_nchw,
              output_and_udo_input)
     with tempfile.TemporaryDirectory() as folder:
