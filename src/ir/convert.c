@@ -226,6 +226,14 @@ void convert_elements(void *to, enum dtype to_dtype, const void *from, enum dtyp
         ints_to_floats(to, from, from_dtype, count);
         return;
     }
+    if (to_dtype == DT_FLOAT64 && (uintptr_t)to % sizeof(double) == 0) {
+        load_doubles(to, from, from_dtype, count);
+        return;
+    }
+    if (from_dtype == DT_FLOAT64 && dtype_is_float(to_dtype) && (uintptr_t)from % sizeof(double) == 0) {
+        store_doubles(to, to_dtype, from, count);
+        return;
+    }
     bool as_double = dtype_is_float(to_dtype) || dtype_is_float(from_dtype);
     for (size_t done = 0, n; done < count; done += n) {
         n = count - done < BLOCK ? count - done : BLOCK;
