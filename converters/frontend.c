@@ -2,20 +2,6 @@
 
 #include <string.h>
 
-const struct fw_value *fw_find_value(const struct fw_graph *g, const char *name)
-{
-    for (size_t i = 0; i < g->inputs.count; i++)
-        if (strcmp(g->inputs.data[i].name, name) == 0)
-            return &g->inputs.data[i];
-    for (size_t i = 0; i < g->outputs.count; i++)
-        if (strcmp(g->outputs.data[i].name, name) == 0)
-            return &g->outputs.data[i];
-    for (size_t i = 0; i < g->values.count; i++)
-        if (strcmp(g->values.data[i].name, name) == 0)
-            return &g->values.data[i];
-    return NULL;
-}
-
 const struct fw_attr *fw_find_attr(const struct fw_node *n, const char *name)
 {
     for (size_t i = 0; i < n->n_attrs; i++)

@@ -78,8 +78,6 @@ struct fw_model {
     int64_t ir_version, opset; /* opset of the default domain */
 };
 
-/* Declared type of a value of the graph (value_info, inputs, outputs), or NULL. Linear: build a map for many. */
-const struct fw_value *fw_find_value(const struct fw_graph *g, const char *name);
 const struct fw_attr *fw_find_attr(const struct fw_node *n, const char *name);
 /* The node's name, or its first output's when it has none. */
 const char *fw_node_label(const struct fw_node *n);

@@ -163,16 +163,6 @@ odlc_status out_write(struct out_file *out, const void *bytes, size_t size)
     return ODLC_OK;
 }
 
-odlc_status out_zeros(struct out_file *out, size_t size)
-{
-    static const uint8_t zeros[4096];
-    for (size_t n; size; size -= n) {
-        n = size < sizeof zeros ? size : sizeof zeros;
-        TRY(out_write(out, zeros, n));
-    }
-    return ODLC_OK;
-}
-
 odlc_status out_patch(struct out_file *out, uint64_t offset, const void *bytes, size_t size)
 {
     TRY(out_flush(out));

@@ -27,7 +27,6 @@ struct out_file;
 odlc_status out_create(struct arena *arena, struct diags *diags, const char *path, struct out_file **out) MUST_USE;
 /* Appends; buffered. */
 odlc_status out_write(struct out_file *out, const void *bytes, size_t size) MUST_USE;
-odlc_status out_zeros(struct out_file *out, size_t size) MUST_USE;
 /* Overwrites bytes already written (headers whose content is known late). */
 odlc_status out_patch(struct out_file *out, uint64_t offset, const void *bytes, size_t size) MUST_USE;
 uint64_t out_offset(const struct out_file *out);

@@ -16,22 +16,24 @@ struct view view_of(const void *bytes, enum dtype dtype, const struct shape *sha
     return (struct view){.bytes = bytes, .dtype = dtype, .shape = *shape, .perm = perm_identity(shape->rank)};
 }
 
-struct view view_splat_float(struct arena *arena, enum dtype dtype, const struct shape *shape, double value)
+static struct view splat_of(struct arena *arena, enum dtype dtype, const struct shape *shape, const void *value,
+                            enum dtype value_dtype)
 {
     uint8_t *element = arena_alloc(arena, 8);
-    convert_elements(element, dtype, &value, DT_FLOAT64, 1);
+    convert_elements(element, dtype, value, value_dtype, 1);
     struct view view = view_of(element, dtype, shape);
     view.splat = true;
     return view;
 }
 
+struct view view_splat_float(struct arena *arena, enum dtype dtype, const struct shape *shape, double value)
+{
+    return splat_of(arena, dtype, shape, &value, DT_FLOAT64);
+}
+
 struct view view_splat_int(struct arena *arena, enum dtype dtype, const struct shape *shape, int64_t value)
 {
-    uint8_t *element = arena_alloc(arena, 8);
-    convert_elements(element, dtype, &value, DT_INT64, 1);
-    struct view view = view_of(element, dtype, shape);
-    view.splat = true;
-    return view;
+    return splat_of(arena, dtype, shape, &value, DT_INT64);
 }
 
 struct shape view_shape(const struct view *view)

@@ -56,12 +56,6 @@ void build_tensor_ints(struct build *b, const char *param, const struct shape *s
     node_set_ints(b->graph, &b->pending, param, shape, values);
 }
 
-void build_floats(struct build *b, const char *param, const double *values, uint32_t count)
-{
-    struct shape shape = SHAPE(count);
-    node_set_floats(b->graph, &b->pending, param, &shape, values);
-}
-
 void build_param(struct build *b, const struct param *param)
 {
     int i = op_param_index(b->pending.op, param->name);

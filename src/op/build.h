@@ -26,7 +26,6 @@ void build_float(struct build *b, const char *param, double value);
 void build_string(struct build *b, const char *param, const char *value);
 void build_ints(struct build *b, const char *param, const int64_t *values, uint32_t count); /* rank 1 */
 void build_tensor_ints(struct build *b, const char *param, const struct shape *shape, const int64_t *values);
-void build_floats(struct build *b, const char *param, const double *values, uint32_t count);
 /* Any param, already in its final form (UDO definitions choose dtypes of their own). */
 void build_param(struct build *b, const struct param *param);
 

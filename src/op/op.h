@@ -117,8 +117,6 @@ void node_set_float(struct graph *g, struct node *n, const char *name, double va
 void node_set_string(struct graph *g, struct node *n, const char *name, const char *value);
 void node_set_ints(struct graph *g, struct node *n, const char *name, const struct shape *shape, const int64_t *values);
 void node_set_perm(struct graph *g, struct node *transpose, const struct perm *perm);
-void node_set_floats(struct graph *g, struct node *n, const char *name, const struct shape *shape,
-                     const double *values);
 
 /* ---- pieces shared by families ---- */
 /* An infer error at the node. */

@@ -100,14 +100,6 @@ void node_set_perm(struct graph *g, struct node *transpose, const struct perm *p
     node_set_ints(g, transpose, "perm", &rank1, axes);
 }
 
-void node_set_floats(struct graph *g, struct node *n, const char *name, const struct shape *shape, const double *values)
-{
-    const double *copy = arena_memdup(g->arena, values, shape_count(shape) * sizeof *values);
-    struct param *p = slot(n, name);
-    p->shape = *shape;
-    p->floats = copy;
-}
-
 odlc_status infer_error(const struct infer *c, const char *format, ...)
 {
     va_list args;

@@ -44,16 +44,15 @@ static bool preserves(const struct pass_context *c, const char *name)
 }
 
 /* Puts a Cast between a graph input of the model's dtype and its readers. */
-static odlc_status keep_input(struct build *b, tensor_id id, struct arena *scratch)
+static odlc_status keep_input(struct build *b, tensor_id id, const struct uses *uses)
 {
     struct graph *g = b->graph;
     enum dtype to = narrow(graph_tensor(g, id)->type.dtype);
-    struct uses uses = graph_uses(scratch, g);
     size_t before = g->order.count;
     tensor_id cast;
     TRY(build_cast(b, id, to, arena_printf(g->arena, "%s.cast", graph_tensor(g, id)->name), &cast));
-    for (uint32_t i = uses.first[id]; i < uses.first[id + 1]; i++) {
-        struct node *n = graph_node(g, uses.nodes[i]);
+    for (uint32_t i = uses->first[id]; i < uses->first[id + 1]; i++) {
+        struct node *n = graph_node(g, uses->nodes[i]);
         for (uint32_t k = 0; k < n->n_inputs; k++)
             if (n->inputs[k] == id)
                 n->inputs[k] = cast;
@@ -84,6 +83,8 @@ odlc_status pass_narrow_types(struct pass_context *c, struct graph *g, bool *pro
 {
     struct build b;
     build_init(&b, g, c->diags);
+    /* The Casts below add readers of graph inputs only, so these lists stay right for what they are asked. */
+    struct uses uses = graph_uses(c->scratch, g);
     bool *kept = arena_array(c->scratch, bool, g->tensors.count + g->inputs.count + 2 * g->outputs.count);
     for (size_t i = 0; i < g->inputs.count; i++) {
         tensor_id id = g->inputs.data[i];
@@ -91,7 +92,7 @@ odlc_status pass_narrow_types(struct pass_context *c, struct graph *g, bool *pro
         if (!preserves(c, t->name) || narrow(t->type.dtype) == t->type.dtype)
             continue;
         kept[id] = true;
-        TRY(keep_input(&b, id, c->scratch));
+        TRY(keep_input(&b, id, &uses));
     }
     for (size_t i = 0; i < g->outputs.count; i++) {
         const struct tensor *t = graph_tensor(g, g->outputs.data[i]);
@@ -101,17 +102,10 @@ odlc_status pass_narrow_types(struct pass_context *c, struct graph *g, bool *pro
         kept[g->outputs.data[i]] = true;
     }
     odlc_status status = ODLC_OK;
-    bool *used = arena_array(c->scratch, bool, g->tensors.count);
-    for (size_t i = 0; i < g->order.count; i++) {
-        const struct node *n = graph_node(g, g->order.data[i]);
-        for (uint32_t k = 0; k < n->n_inputs; k++)
-            if (n->inputs[k] != NO_TENSOR)
-                used[n->inputs[k]] = true;
-    }
     for (tensor_id id = 0; id < g->tensors.count; id++) {
         struct tensor *t = graph_tensor(g, id);
         enum dtype to = narrow(t->type.dtype);
-        if (to == t->type.dtype || kept[id] || (t->kind == TENSOR_STATIC && !used[id]))
+        if (to == t->type.dtype || kept[id] || (t->kind == TENSOR_STATIC && !uses.count[id]))
             continue;
         if (t->kind == TENSOR_STATIC && narrow_constant(c, g, t, to) != ODLC_OK)
             status = ODLC_ERR_UNSUPPORTED; /* all of them are reported */
