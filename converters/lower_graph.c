@@ -89,14 +89,13 @@ static odlc_status check_declared(struct conversion *c, const struct fw_node *n,
 static void keep_node_name(struct graph *g, const struct fw_node *n, tensor_id out)
 {
     node_id producer = out == NO_TENSOR ? NO_NODE : graph_tensor(g, out)->producer;
-    if (producer == NO_NODE || map_get(&g->node_names, n->name) != MAP_NONE)
+    if (producer == NO_NODE)
         return;
-    struct node *node = graph_node(g, producer);
+    const struct node *node = graph_node(g, producer);
     bool named_after_tensor = strcmp(node->name, graph_tensor(g, out)->name) == 0;
     if (node->source != n->name || node->layout_only || !named_after_tensor)
         return;
-    node->name = n->name;
-    map_put(&g->node_names, n->name, producer);
+    graph_rename_node(g, producer, n->name);
 }
 
 static odlc_status lower_node(struct conversion *c, struct build *b, const struct fw_node *n)

@@ -320,7 +320,8 @@ odlc_status lower_split(struct lower *l)
 
 /* ---- Tile, Expand ---- */
 
-static odlc_status tile(const struct lower *l, tensor_id in, const int64_t *multiples, tensor_id *out)
+static odlc_status tile(const struct lower *l, tensor_id in, const int64_t *multiples, const char *out_name,
+                        tensor_id *out)
 {
     uint32_t rank = build_rank(l->b, in);
     bool once = true;
@@ -333,7 +334,7 @@ static odlc_status tile(const struct lower *l, tensor_id in, const int64_t *mult
     build_op(l->b, "Tile", fw_node_label(l->node));
     build_in(l->b, in);
     build_ints(l->b, "multiples", multiples, rank);
-    return build_end(l->b, lower_out_name(l, 0), out);
+    return build_end(l->b, out_name, out);
 }
 
 odlc_status lower_tile(struct lower *l)
@@ -345,11 +346,12 @@ odlc_status lower_tile(struct lower *l)
     TRY(lower_const_ints(l, 1, "repeats", &repeats, &count));
     if (count != build_rank(l->b, in))
         return lower_invalid(l, "repeats", NULL, "%u repeats for a tensor of rank %u", count, build_rank(l->b, in));
-    return tile(l, in, repeats, &l->out[0]);
+    return tile(l, in, repeats, lower_out_name(l, 0), &l->out[0]);
 }
 
 /* A constant of one element in any shape is a splat. False for other tensors. */
-static bool expand_constant(struct lower *l, tensor_id in, const struct shape *shape)
+static bool broadcast_constant(const struct lower *l, tensor_id in, const struct shape *shape, const char *out_name,
+                               tensor_id *out)
 {
     const struct tensor *t = graph_tensor(l->b->graph, in);
     if (t->kind != TENSOR_STATIC || shape_count(&t->type.shape) != 1 || t->view.scale)
@@ -358,11 +360,26 @@ static bool expand_constant(struct lower *l, tensor_id in, const struct shape *s
     view.splat = true;
     view.shape = *shape;
     view.perm = perm_identity(shape->rank);
-    l->out[0] = graph_add_constant(l->b->graph, lower_out_name(l, 0), t->type.dtype, &view);
+    *out = graph_add_constant(l->b->graph, out_name, t->type.dtype, &view);
     return true;
 }
 
-/* Broadcasting repeats axes of 1: exact for every type, which a multiplication by ones is not. */
+odlc_status lower_broadcast(const struct lower *l, tensor_id in, const struct shape *shape, const char *out_name,
+                            tensor_id *out)
+{
+    struct shape from = build_type(l->b, in)->shape;
+    if (!shape_equal(&from, shape) && broadcast_constant(l, in, shape, out_name, out))
+        return ODLC_OK;
+    struct shape aligned = {.rank = shape->rank};
+    int64_t multiples[MAX_RANK];
+    for (uint32_t i = 0, added = shape->rank - from.rank; i < shape->rank; i++) {
+        aligned.dims[i] = i < added ? 1 : from.dims[i - added];
+        multiples[i] = aligned.dims[i] == shape->dims[i] ? 1 : shape->dims[i];
+    }
+    TRY(build_reshape(l->b, in, &aligned, step_name(l, "aligned"), &in));
+    return tile(l, in, multiples, out_name, out);
+}
+
 odlc_status lower_expand(struct lower *l)
 {
     tensor_id in;
@@ -377,16 +394,7 @@ odlc_status lower_expand(struct lower *l)
         return lower_invalid(l, "shape", NULL, "%s cannot be broadcast to %s", shape_text(l->diags->arena, &from),
                              shape_text(l->diags->arena, &asked));
     TRY(lower_check_shape(l, "shape", &shape));
-    if (!shape_equal(&from, &shape) && expand_constant(l, in, &shape))
-        return ODLC_OK;
-    struct shape aligned = {.rank = shape.rank};
-    int64_t multiples[MAX_RANK];
-    for (uint32_t i = 0, added = shape.rank - from.rank; i < shape.rank; i++) {
-        aligned.dims[i] = i < added ? 1 : from.dims[i - added];
-        multiples[i] = aligned.dims[i] == shape.dims[i] ? 1 : shape.dims[i];
-    }
-    TRY(build_reshape(l->b, in, &aligned, step_name(l, "aligned"), &in));
-    return tile(l, in, multiples, &l->out[0]);
+    return lower_broadcast(l, in, &shape, lower_out_name(l, 0), &l->out[0]);
 }
 
 /* ---- Identity, Dropout ---- */

@@ -26,6 +26,12 @@ odlc_status lower_shape_of(const struct lower *l, const char *name, const int64_
 /* A constant of one repeated integer value, which takes no space. */
 tensor_id lower_splat(const struct lower *l, const char *name, enum dtype dtype, const struct shape *shape,
                       int64_t value);
+/* `in` broadcast to a shape that numpy's rules allow: repeats axes of 1, which is exact for every type. */
+odlc_status lower_broadcast(const struct lower *l, tensor_id in, const struct shape *shape, const char *out_name,
+                            tensor_id *out) MUST_USE;
+/* The elements begin … end - 1 of an axis. */
+odlc_status lower_part(const struct lower *l, tensor_id in, uint32_t axis, int64_t begin, int64_t end,
+                       const char *out_name, tensor_id *out) MUST_USE;
 /* The elements of `in` at these positions along an axis, which must be inside of it. */
 odlc_status lower_pick(const struct lower *l, tensor_id in, uint32_t axis, const int64_t *positions, int64_t count,
                        const char *out_name, tensor_id *out) MUST_USE;

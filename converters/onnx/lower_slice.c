@@ -43,6 +43,15 @@ static odlc_status emit_slices(const struct lower *l, tensor_id in, const struct
     return build_end(l->b, out_name, out);
 }
 
+odlc_status lower_part(const struct lower *l, tensor_id in, uint32_t axis, int64_t begin, int64_t end,
+                       const char *out_name, tensor_id *out)
+{
+    struct slices s = whole(&build_type(l->b, in)->shape);
+    s.row[axis][0] = begin;
+    s.row[axis][1] = end;
+    return emit_slices(l, in, &s, out_name, out);
+}
+
 /* ---- Slice ---- */
 
 static int64_t clamp(int64_t value, int64_t low, int64_t high)

@@ -1,5 +1,7 @@
 #include "converters/onnx/steps.h"
 
+#include <string.h>
+
 #include "converters/onnx/lower_shape.h"
 
 /* Ends the node that was started, under a name made from the operator's and `name`. */
@@ -60,11 +62,144 @@ tensor_id step_reduce(struct steps *s, const char *op, tensor_id x, const int64_
     return end_step(s, name);
 }
 
+tensor_id step_matmul(struct steps *s, tensor_id x, tensor_id y, bool transpose_x, bool transpose_y)
+{
+    if (s->status != ODLC_OK)
+        return NO_TENSOR;
+    const char *name = step_name(s->l, "MatMul");
+    build_op(s->l->b, "MatMul", name);
+    build_in(s->l->b, x);
+    build_in(s->l->b, y);
+    build_int(s->l->b, "transpose_in0", transpose_x);
+    build_int(s->l->b, "transpose_in1", transpose_y);
+    return end_step(s, name);
+}
+
+tensor_id step_softmax(struct steps *s, tensor_id x, uint32_t axis)
+{
+    if (s->status != ODLC_OK)
+        return NO_TENSOR;
+    const char *name = step_name(s->l, "Softmax");
+    build_op(s->l->b, "Softmax", name);
+    build_in(s->l->b, x);
+    build_int(s->l->b, "axis", axis);
+    return end_step(s, name);
+}
+
+/* What a call that builds a whole node gave. */
+static tensor_id stepped(struct steps *s, odlc_status status, tensor_id out)
+{
+    s->status = status;
+    return status == ODLC_OK ? out : NO_TENSOR;
+}
+
+tensor_id step_cast(struct steps *s, tensor_id x, enum dtype to)
+{
+    tensor_id out = NO_TENSOR;
+    if (s->status != ODLC_OK)
+        return NO_TENSOR;
+    return stepped(s, build_cast(s->l->b, x, to, step_name(s->l, "Cast"), &out), out);
+}
+
+/* ---- shapes and positions ---- */
+
+tensor_id step_reshape(struct steps *s, tensor_id x, const struct shape *shape)
+{
+    tensor_id out = NO_TENSOR;
+    if (s->status != ODLC_OK)
+        return NO_TENSOR;
+    odlc_status status = build_reshape(s->l->b, x, shape, step_name(s->l, "Reshape"), &out);
+    return stepped(s, status, out);
+}
+
+tensor_id step_transpose(struct steps *s, tensor_id x, const struct perm *perm)
+{
+    tensor_id out = NO_TENSOR;
+    if (s->status != ODLC_OK)
+        return NO_TENSOR;
+    odlc_status status = build_transpose(s->l->b, x, perm, step_name(s->l, "Transpose"), &out);
+    return stepped(s, status, out);
+}
+
+tensor_id step_broadcast(struct steps *s, tensor_id x, const struct shape *shape)
+{
+    tensor_id out = NO_TENSOR;
+    if (s->status != ODLC_OK)
+        return NO_TENSOR;
+    odlc_status status = lower_broadcast(s->l, x, shape, step_name(s->l, "Tile"), &out);
+    return stepped(s, status, out);
+}
+
+tensor_id step_concat(struct steps *s, const tensor_id *parts, uint32_t count, uint32_t axis)
+{
+    if (s->status != ODLC_OK)
+        return NO_TENSOR;
+    if (count == 1)
+        return parts[0];
+    const char *name = step_name(s->l, "Concat");
+    build_op(s->l->b, "Concat", name);
+    for (uint32_t i = 0; i < count; i++)
+        build_in(s->l->b, parts[i]);
+    build_int(s->l->b, "axis", axis);
+    return end_step(s, name);
+}
+
+tensor_id step_slice(struct steps *s, tensor_id x, uint32_t axis, int64_t begin, int64_t end)
+{
+    tensor_id out = NO_TENSOR;
+    if (s->status != ODLC_OK)
+        return NO_TENSOR;
+    odlc_status status = lower_part(s->l, x, axis, begin, end, step_name(s->l, "StridedSlice"), &out);
+    return stepped(s, status, out);
+}
+
+tensor_id step_gather(struct steps *s, tensor_id x, tensor_id positions, uint32_t axis)
+{
+    if (s->status != ODLC_OK)
+        return NO_TENSOR;
+    const char *name = step_name(s->l, "Gather");
+    build_op(s->l->b, "Gather", name);
+    build_in(s->l->b, x);
+    build_in(s->l->b, positions);
+    build_int(s->l->b, "axis", axis);
+    return end_step(s, name);
+}
+
+/* ---- constants ---- */
+
+tensor_id step_constant(struct steps *s, enum dtype dtype, const struct shape *shape, const double *values)
+{
+    if (s->status != ODLC_OK)
+        return NO_TENSOR;
+    struct view view = view_of(values, DT_FLOAT64, shape);
+    return graph_add_constant(s->l->b->graph, step_name(s->l, "constant"), dtype, &view);
+}
+
 tensor_id step_scalar(struct steps *s, tensor_id like, double value)
 {
     if (s->status != ODLC_OK)
         return NO_TENSOR;
     return build_const_scalar(s->l->b, step_name(s->l, "constant"), build_type(s->l->b, like)->dtype, value);
+}
+
+/* ---- the end ---- */
+
+odlc_status steps_give(struct steps *s, uint32_t i, tensor_id x)
+{
+    TRY(s->status);
+    struct graph *g = s->l->b->graph;
+    struct tensor *t = graph_tensor(g, x);
+    const char *name = lower_out_name(s->l, i);
+    struct node *producer = t->producer == NO_NODE ? NULL : graph_node(g, t->producer);
+    if (i < s->l->n_out)
+        s->l->out[i] = x;
+    if (!name || t->kind != TENSOR_NATIVE || !producer || producer->source != s->l->b->source ||
+        graph_find_tensor(g, name) != NO_TENSOR)
+        return ODLC_OK;
+    if (strcmp(producer->name, t->name) == 0)
+        graph_rename_node(g, t->producer, name);
+    graph_rename_tensor(g, x, name);
+    return ODLC_OK;
 }
 
 /* Ends the operator's own node, which was started under the operator's name. */

@@ -19,8 +19,31 @@ tensor_id step_binary(struct steps *s, const char *op, tensor_id x, tensor_id y)
 tensor_id step_select(struct steps *s, tensor_id condition, tensor_id yes, tensor_id no);
 /* A reduction along the listed axes. */
 tensor_id step_reduce(struct steps *s, const char *op, tensor_id x, const int64_t *axes, uint32_t count, bool keep);
+/* A matrix product of the last two axes, the operands transposed as told. */
+tensor_id step_matmul(struct steps *s, tensor_id x, tensor_id y, bool transpose_x, bool transpose_y);
+tensor_id step_softmax(struct steps *s, tensor_id x, uint32_t axis);
+tensor_id step_cast(struct steps *s, tensor_id x, enum dtype to);
+
+/* ---- shapes and positions; axes are in [0, rank) ---- */
+tensor_id step_reshape(struct steps *s, tensor_id x, const struct shape *shape);
+tensor_id step_transpose(struct steps *s, tensor_id x, const struct perm *perm);
+/* x broadcast to the shape by numpy's rules. */
+tensor_id step_broadcast(struct steps *s, tensor_id x, const struct shape *shape);
+tensor_id step_concat(struct steps *s, const tensor_id *parts, uint32_t count, uint32_t axis);
+/* The elements at begin, begin + 1, … end - 1 of an axis. */
+tensor_id step_slice(struct steps *s, tensor_id x, uint32_t axis, int64_t begin, int64_t end);
+/* The elements of an axis at the positions that an integer tensor holds, which must be inside of it. */
+tensor_id step_gather(struct steps *s, tensor_id x, tensor_id positions, uint32_t axis);
+
+/* ---- constants ---- */
 /* A rank 0 constant of the dtype of `like`. */
 tensor_id step_scalar(struct steps *s, tensor_id like, double value);
+/* A constant of any numeric dtype; values has shape_count(shape) elements and is kept. */
+tensor_id step_constant(struct steps *s, enum dtype dtype, const struct shape *shape, const double *values);
+
+/* ---- the end: see above; of several outputs, or where the last step is not known beforehand: x becomes output i,
+ * under the model's name where this operator made x ---- */
+odlc_status steps_give(struct steps *s, uint32_t i, tensor_id x) MUST_USE;
 
 /* The last node, op(x) or op(x, y), becomes output 0 of the operator. */
 odlc_status steps_end_unary(struct steps *s, const char *op, tensor_id x) MUST_USE;

@@ -102,6 +102,14 @@ node_id graph_add_node(struct graph *g, const struct op *op, uint32_t n_params, 
     return id;
 }
 
+void graph_rename_node(struct graph *g, node_id id, const char *name)
+{
+    if (map_get(&g->node_names, name) != MAP_NONE)
+        return;
+    graph_node(g, id)->name = name;
+    map_put(&g->node_names, name, id);
+}
+
 void graph_remove_node(struct graph *g, node_id id)
 {
     struct node *n = graph_node(g, id);

@@ -133,6 +133,8 @@ const char *graph_free_tensor_name(struct graph *g, const char *base);
  * outputs' producer. The name is made unique as for tensors; that of a removed node is free again. */
 node_id graph_add_node(struct graph *g, const struct op *op, uint32_t n_params, const char *name,
                        const tensor_id *inputs, uint32_t n_inputs, const tensor_id *outputs, uint32_t n_outputs);
+/* Renames, unless another node has that name. */
+void graph_rename_node(struct graph *g, node_id id, const char *name);
 /* Takes the node out (op = NULL); outputs lose their producer. graph_compact drops it from order. */
 void graph_remove_node(struct graph *g, node_id id);
 /* Rewrites graph->order without removed nodes. */
