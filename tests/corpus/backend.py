@@ -7,6 +7,7 @@ shapes, axes and the like as graph inputs, which a container cannot have, it is 
 import collections
 import concurrent.futures
 import fnmatch
+import os
 import pathlib
 import re
 import sys
@@ -23,7 +24,8 @@ try:
 except ImportError:
     np = None
 
-BACKEND = SHARED / "corpus" / "onnx-backend"
+# Other cases laid out alike can be named.
+BACKEND = pathlib.Path(os.environ.get("ODLC_BACKEND_CASES", SHARED / "corpus" / "onnx-backend"))
 # With equal dimensions nothing would tell which order of axes a container has: let it be the model's.
 KEEP_LAYOUT = ("--preserve_io", "layout")
 # Cases whose published outputs are rounded to four digits.
