@@ -54,7 +54,6 @@ static odlc_status report_missing(struct conversion *c, const struct missing *m)
 
 odlc_status survey_ops(struct conversion *c)
 {
-    enum { NAMES_SHOWN = 10 };
     const struct fw_graph *g = &c->model->graph;
     struct map index;
     VEC(struct missing) missing = {0};
@@ -83,10 +82,7 @@ odlc_status survey_ops(struct conversion *c)
             vec_push(c->arena, &missing, (struct missing){.first = n});
         }
         struct missing *m = &missing.data[at];
-        if (m->count++ < NAMES_SHOWN)
-            text_add(c->arena, &m->nodes, "%s%s", m->count > 1 ? ", " : "", n->name);
-        else if (m->count == NAMES_SHOWN + 1)
-            text_add(c->arena, &m->nodes, ", …");
+        text_add(c->arena, &m->nodes, "%s%s", m->count++ ? ", " : "", n->name);
     }
     for (size_t i = 0; i < missing.count; i++)
         (void)report_missing(c, &missing.data[i]);
