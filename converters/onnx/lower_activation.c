@@ -149,8 +149,9 @@ odlc_status lower_selu(struct lower *l)
     tensor_id x;
     double alpha, gamma;
     TRY(lower_need(l, 0, "X", &x));
-    TRY(lower_attr_float(l, "alpha", 1.67326319217681884765625, &alpha));
-    TRY(lower_attr_float(l, "gamma", 1.05070102214813232421875, &gamma));
+    bool exact = l->version >= 6;
+    TRY(lower_attr_float(l, "alpha", exact ? 1.67326319217681884765625 : (double)1.6732f, &alpha));
+    TRY(lower_attr_float(l, "gamma", exact ? 1.05070102214813232421875 : (double)1.0507f, &gamma));
     tensor_id elu = step_elu(&s, x, alpha);
     return steps_end_binary(&s, MUL, elu, step_scalar(&s, x, gamma));
 }
