@@ -147,6 +147,8 @@ static void list_inputs(struct conversion *c)
     vec_push(c->arena, &c->inputs, c->model->path);
     for (size_t i = 0; i < c->options->n_udo_configs; i++)
         vec_push(c->arena, &c->inputs, arena_strdup(c->arena, c->options->udo_configs[i]));
+    for (size_t i = 0; i < c->options->n_frozen_inputs; i++)
+        vec_push(c->arena, &c->inputs, arena_strdup(c->arena, c->options->frozen_inputs[i].value));
     for (size_t i = 0; i < g->initializers.count; i++)
         add_data_file(c, &known, &g->initializers.data[i].view);
     for (size_t i = 0; i < g->nodes.count; i++)

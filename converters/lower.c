@@ -131,8 +131,8 @@ static odlc_status need_constant(const struct lower *l, uint32_t i, const char *
     const char *hint = "the value must be known at conversion: make it an initializer of the model";
     if (input)
         hint =
-            arena_printf(l->diags->arena,
-                         "its value depends on the graph input %s: make that input an initializer of the model", input);
+            arena_printf(l->diags->arena, "its value depends on the graph input %s: fix it with --freeze_input %s=FILE",
+                         input, input);
     return lower_unsupported(l, what, hint, "input %u (%s) is not a constant", i, what);
 }
 

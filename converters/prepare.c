@@ -33,7 +33,7 @@ static odlc_status unknown_name(struct conversion *c, const char *code, const ch
                       name);
 }
 
-static struct fw_value *find_input(struct conversion *c, const char *name, const char *option)
+struct fw_value *find_model_input(struct conversion *c, const char *name, const char *option)
 {
     struct fw_graph *g = &c->model->graph;
     for (size_t i = 0; i < g->inputs.count; i++)
@@ -91,12 +91,12 @@ static odlc_status apply_input_options(struct conversion *c)
     const struct odlc_convert_options *o = c->options;
     odlc_status status = ODLC_OK;
     for (size_t i = 0; i < o->n_input_dims; i++) {
-        struct fw_value *value = find_input(c, o->input_dims[i].name, "--input_dim");
+        struct fw_value *value = find_model_input(c, o->input_dims[i].name, "--input_dim");
         if (!value || set_dims(c, value, o->input_dims[i].value) != ODLC_OK)
             status = ODLC_ERR_USAGE;
     }
     for (size_t i = 0; i < o->n_input_dtypes; i++) {
-        struct fw_value *value = find_input(c, o->input_dtypes[i].name, "--input_dtype");
+        struct fw_value *value = find_model_input(c, o->input_dtypes[i].name, "--input_dtype");
         enum dtype dtype = dtype_from_name(o->input_dtypes[i].value);
         if (value && dtype != DT_NONE)
             value->dtype = dtype;
@@ -108,7 +108,7 @@ static odlc_status apply_input_options(struct conversion *c)
                            "bad-dtype", "--input_dtype %s: there is no type %s", value->name, o->input_dtypes[i].value);
     }
     for (size_t i = 0; i < o->n_input_layouts; i++)
-        if (!find_input(c, o->input_layouts[i].name, "--input_layout"))
+        if (!find_model_input(c, o->input_layouts[i].name, "--input_layout"))
             status = ODLC_ERR_USAGE;
     return status;
 }
@@ -303,6 +303,7 @@ odlc_status prepare_model(struct conversion *c)
     name_nodes(c);
     TRY(apply_input_options(c));
     TRY(fill_open_dims(c));
+    TRY(freeze_inputs(c));
     if (c->options->n_out_names)
         TRY(cut_at_outputs(c));
     find_live_nodes(c);
