@@ -91,3 +91,14 @@ odlc_status onnx_load(struct arena *arena, struct diags *diags, const char *path
     TRY(file_map(arena, diags, path, &file));
     return onnx_load_file(arena, diags, file, NULL, out);
 }
+
+odlc_status onnx_load_tensor(struct arena *arena, struct diags *diags, const char *path, struct fw_tensor *out)
+{
+    struct file *file;
+    Onnx__TensorProto *proto;
+    TRY(file_map(arena, diags, path, &file));
+    struct decode d = {.arena = arena, .diags = diags, .file = file};
+    d.external = external_create(arena, diags, path);
+    TRY(wire_unpack_tensor(arena, diags, file, &proto));
+    return decode_tensor(&d, proto, AT(IN_MODEL(&d)), out);
+}

@@ -18,6 +18,10 @@ odlc_status onnx_load(struct arena *arena, struct diags *diags, const char *path
 odlc_status onnx_load_file(struct arena *arena, struct diags *diags, const struct file *file,
                            const struct onnx_keep *keep, struct fw_model **out) MUST_USE;
 
+/* Reads a file that holds one tensor (a serialized TensorProto), as the ONNX project stores test data. */
+odlc_status onnx_load_tensor(struct arena *arena, struct diags *diags, const char *path,
+                             struct fw_tensor *out) MUST_USE;
+
 /* The default that the specification gives an attribute of a default-domain operator at that opset version; false when
  * there is none. Integers come as DT_INT64, floats as DT_FLOAT32, lists as tensors of rank 1. */
 bool onnx_schema_default(const char *op_type, int64_t version, const char *attr, struct param *out);
