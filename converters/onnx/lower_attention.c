@@ -224,22 +224,46 @@ odlc_status lower_attention(struct lower *l)
     return steps_give(&a.s, 3, stages[mode]);
 }
 
+/* The subgraph of that name, where the node has it, makes another tensor of the same type of x. */
+static odlc_status modify(struct attention *a, const char *name, tensor_id *x)
+{
+    struct lower *l = a->s.l;
+    const struct fw_graph *g;
+    TRY(a->s.status);
+    if (!lower_has_attr(l, name))
+        return ODLC_OK;
+    TRY(lower_attr_graph(l, name, &g));
+    if (g->inputs.count != 1 || g->outputs.count != 1)
+        return lower_invalid(l, name, NULL, "%s does not have one input and one output", name);
+    const struct lower_value given = {.kind = VALUE_TENSOR, .tensor = *x};
+    const struct type before = *build_type(l->b, *x);
+    struct lower_value made;
+    TRY(lower_subgraph(l, g, step_name(l, name), &given, 1, &made));
+    if (made.kind != VALUE_TENSOR)
+        return lower_invalid(l, name, NULL, "%s does not give a tensor", name);
+    const struct type *after = build_type(l->b, made.tensor);
+    if (after->dtype != before.dtype || !shape_equal(&after->shape, &before.shape))
+        return lower_invalid(l, name, NULL, "%s makes %s%s of %s%s", name, dtype_info(after->dtype)->name,
+                             shape_text(l->diags->arena, &after->shape), dtype_info(before.dtype)->name,
+                             shape_text(l->diags->arena, &before.shape));
+    *x = made.tensor;
+    return ODLC_OK;
+}
+
 /* Scores and probabilities in the precision of the softmax. */
 odlc_status lower_flex_attention(struct lower *l)
 {
     struct attention a = {.s.l = l};
     enum dtype precise;
     tensor_id scores;
-    for (uint32_t i = 0; i < 2; i++) {
-        const char *name = i ? "prob_mod" : "score_mod";
-        if (lower_has_attr(l, name))
-            return lower_unsupported(l, name, NULL, "the subgraph %s is not supported", name);
-    }
     TRY(read_operands(&a, false));
     TRY(read_extents(&a));
     TRY(softmax_dtype(l, a.dtype == DT_FLOAT64 ? DT_FLOAT64 : DT_FLOAT32, &precise));
     TRY(scores_of(&a, &scores));
-    tensor_id probabilities = step_softmax(&a.s, step_cast(&a.s, scores, precise), 3);
+    scores = step_cast(&a.s, scores, precise);
+    TRY(modify(&a, "score_mod", &scores));
+    tensor_id probabilities = step_softmax(&a.s, scores, 3);
+    TRY(modify(&a, "prob_mod", &probabilities));
     tensor_id y = weigh_values(&a, probabilities, precise, build_type(l->b, a.v)->dtype);
     return steps_give(&a.s, 0, y);
 }
