@@ -411,10 +411,14 @@ odlc_status lower_upsample(struct lower *l)
     return end_resize(l, &r);
 }
 
-static odlc_status blocks(struct lower *l, const char *op, int mode)
+/* DepthToSpace and SpaceToDepth, which the container has under the same names. */
+odlc_status lower_blocks(struct lower *l)
 {
+    static const struct choice modes[] = {{"DCR", 0}, {"CRD", 1}};
     tensor_id x, image;
     int64_t block;
+    int mode;
+    TRY(choose(l, "mode", "DCR", modes, COUNT_OF(modes), &mode));
     TRY(lower_need(l, 0, "input", &x));
     TRY(lower_attr_int(l, "blocksize", 0, &block));
     if (build_rank(l->b, x) != 4)
@@ -424,21 +428,8 @@ static odlc_status blocks(struct lower *l, const char *op, int mode)
         return lower_invalid(l, "blocksize", NULL, "blocksize is %lld", (long long)block);
     int64_t size[] = {block, block};
     TRY(image_enter(l, NULL, &image));
-    image_op(l, op, image);
+    image_op(l, l->arg, image);
     build_ints(l->b, "block_size", size, COUNT_OF(size));
     build_int(l->b, "mode", mode);
     return image_leave(l);
-}
-
-odlc_status lower_depth_to_space(struct lower *l)
-{
-    static const struct choice modes[] = {{"DCR", 0}, {"CRD", 1}};
-    int mode;
-    TRY(choose(l, "mode", "DCR", modes, COUNT_OF(modes), &mode));
-    return blocks(l, "DepthToSpace", mode);
-}
-
-odlc_status lower_space_to_depth(struct lower *l)
-{
-    return blocks(l, "SpaceToDepth", 0);
 }
