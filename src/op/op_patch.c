@@ -41,19 +41,19 @@ static odlc_status infer_col2im(const struct infer *c)
 }
 
 /* Adds one tap of one channel of all patches to an image; `from` holds the patches' values in turn. */
-#define ADD_TAP(name, type, sum)                                                                                      \
-    static void name(const struct window *w, int64_t row, int64_t column, const type *from, type *to)                 \
-    {                                                                                                                 \
-        const struct window_axis *v = &w->axis[1], *h = &w->axis[2];                                                  \
-        for (int64_t i = 0; i < v->out; i++)                                                                          \
-            for (int64_t j = 0; j < h->out; j++, from++) {                                                            \
-                int64_t y = i * v->stride + row * v->dilation - v->pad_before;                                        \
-                int64_t x = j * h->stride + column * h->dilation - h->pad_before;                                     \
-                if (y < 0 || y >= v->in || x < 0 || x >= h->in)                                                       \
-                    continue;                                                                                         \
-                type *at = to + (y * h->in + x) * w->channels;                                                        \
-                *at = sum(*at, *from);                                                                                \
-            }                                                                                                         \
+#define ADD_TAP(name, type, sum)                                                                      \
+    static void name(const struct window *w, int64_t row, int64_t column, const type *from, type *to) \
+    {                                                                                                 \
+        const struct window_axis *v = &w->axis[1], *h = &w->axis[2];                                  \
+        for (int64_t i = 0; i < v->out; i++)                                                          \
+            for (int64_t j = 0; j < h->out; j++, from++) {                                            \
+                int64_t y = i * v->stride + row * v->dilation - v->pad_before;                        \
+                int64_t x = j * h->stride + column * h->dilation - h->pad_before;                     \
+                if (y < 0 || y >= v->in || x < 0 || x >= h->in)                                       \
+                    continue;                                                                         \
+                type *at = to + (y * h->in + x) * w->channels;                                        \
+                *at = sum(*at, *from);                                                                \
+            }                                                                                         \
     }
 
 static double add_real(double a, double b)

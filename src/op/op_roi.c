@@ -27,8 +27,8 @@ static odlc_status infer_regions(const struct infer *c)
                            dtype_info(boxes->dtype)->name, dtype_info(batch->dtype)->name);
     if (!known || known->shape.rank != 4)
         return infer_error(c, "the size of the output is not known");
-    c->out[0] = (struct type){x->dtype, SHAPE(boxes->shape.dims[0], known->shape.dims[1], known->shape.dims[2],
-                                              x->shape.dims[3])};
+    c->out[0] = (struct type){
+        x->dtype, SHAPE(boxes->shape.dims[0], known->shape.dims[1], known->shape.dims[2], x->shape.dims[3])};
     return ODLC_OK;
 }
 
@@ -219,11 +219,11 @@ static const struct param_def params_roi_align[] = {
 };
 static const struct param_def params_roi_pooling[] = {RATIO};
 
-#define ROI_ROW(name_, params_, kernel_)                                                                            \
-    {                                                                                                               \
-        .name = name_, .dlc_type = name_, .min_inputs = 3, .max_inputs = 3, .min_outputs = 1, .max_outputs = 1,     \
-        .params = params_, .n_params = COUNT_OF(params_), .infer = infer_regions, .compute = COMPUTE_WIDE,          \
-        .kernel = kernel_                                                                                           \
+#define ROI_ROW(name_, params_, kernel_)                                                                        \
+    {                                                                                                           \
+        .name = name_, .dlc_type = name_, .min_inputs = 3, .max_inputs = 3, .min_outputs = 1, .max_outputs = 1, \
+        .params = params_, .n_params = COUNT_OF(params_), .infer = infer_regions, .compute = COMPUTE_WIDE,      \
+        .kernel = kernel_                                                                                       \
     }
 
 const struct op op_rows_roi[] = {
