@@ -21,6 +21,19 @@ odlc_status lower_ints(const struct lower *l, uint32_t i, const char *name, cons
     return lower_const_ints(l, i, name, out, count);
 }
 
+odlc_status lower_choose(const struct lower *l, const char *attribute, const char *absent, const struct choice *choices,
+                         size_t count, int *out)
+{
+    const char *name;
+    TRY(lower_attr_string(l, attribute, absent, &name));
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, choices[i].name) == 0) {
+            *out = choices[i].value;
+            return ODLC_OK;
+        }
+    return lower_invalid(l, attribute, NULL, "unknown %s %s", attribute, name);
+}
+
 odlc_status lower_axis(const struct lower *l, const char *name, int64_t axis, uint32_t rank, uint32_t *out)
 {
     if (!axis_normalize(axis, rank, out))
