@@ -130,18 +130,6 @@ odlc_status lower_prelu(struct lower *l)
 
 /* ---- formulas ---- */
 
-static tensor_id step_elu(struct steps *s, tensor_id x, double alpha)
-{
-    if (s->status != ODLC_OK)
-        return NO_TENSOR;
-    tensor_id out = NO_TENSOR;
-    build_op(s->l->b, "Elu", step_name(s->l, "Elu"));
-    build_in(s->l->b, x);
-    build_float(s->l->b, "alpha", alpha);
-    s->status = build_end(s->l->b, step_name(s->l, "Elu"), &out);
-    return out;
-}
-
 /* gamma · Elu(x) */
 odlc_status lower_selu(struct lower *l)
 {
