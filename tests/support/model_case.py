@@ -19,25 +19,27 @@ CONTAINER_TYPES = {"FLOAT_32": "f4", "FLOAT_16": "f2", "INT_8": "i1", "INT_16": 
 
 
 class Case:
-    """Arrays by name of graph input and output; dims: what an open graph input is fixed to."""
+    """Arrays by name of graph input and output; dims: what an open graph input is fixed to; frozen: files by name of graph
+    input that is to be a constant."""
 
-    def __init__(self, name, model, inputs, outputs, dims=()):
+    def __init__(self, name, model, inputs, outputs, dims=(), frozen=()):
         self.name, self.model, self.inputs, self.outputs = name, model, inputs, outputs
-        self.dims = list(dims)
+        self.dims, self.frozen = list(dims), dict(frozen)
 
 
 # ---- cases ----
 
 
-def case_of_arrays(folder):
-    """A folder with model.onnx, io.json, input_<i>.npy and output_<i>.npy."""
+def case_of_arrays(folder, frozen=()):
+    """A folder with model.onnx, io.json, input_<i>.npy and output_<i>.npy; frozen: names of inputs to make constants."""
     io = json.loads((folder / "io.json").read_text())
 
     def arrays(kind):
         return {v["name"]: np.load(folder / f"{kind[:-1]}_{i}.npy") for i, v in enumerate(io[kind])}
 
-    dims = [(v["name"], ",".join(map(str, v["dims"]))) for v in io["inputs"]]
-    return Case(folder.name, folder / "model.onnx", arrays("inputs"), arrays("outputs"), dims)
+    dims = [(v["name"], ",".join(map(str, v["dims"]))) for v in io["inputs"] if v["name"] not in frozen]
+    files = {v["name"]: folder / f"input_{i}.npy" for i, v in enumerate(io["inputs"]) if v["name"] in frozen}
+    return Case(folder.name, folder / "model.onnx", arrays("inputs"), arrays("outputs"), dims, files)
 
 
 def case_of_light(model):
@@ -71,6 +73,8 @@ def convert(case, folder, config=None, options=()):
     arguments = ["-i", case.model, "-o", out]
     for name, dims in case.dims:
         arguments += ["-d", name, dims]
+    for name, file in case.frozen.items():
+        arguments.append(f"--freeze_input={name}={file}")
     if config:
         arguments += ["--udo_config_paths", config]
     return run("onnx-to-dlc", *arguments, *options), out
@@ -81,7 +85,7 @@ def execute(case, dlc, folder, tensors=()):
     container = read_container(dlc, data=False)
     pairs = []
     for i, (name, array) in enumerate(case.inputs.items()):
-        if name not in container.tensors:
+        if name in case.frozen or name not in container.tensors:
             continue  # nothing needs it
         tensor = container.tensors[name]
         raw = folder / f"input_{i}.raw"
