@@ -1,3 +1,4 @@
+#!/usr/bin/python3
 """The ONNX project's backend cases: converted, executed, compared with the published outputs.
 usage: run.py [-v] [--update] [--cases FOLDER] [--build FOLDER] [PATTERN...]
 
