@@ -401,7 +401,11 @@ odlc_status lower_expand(struct lower *l)
 
 odlc_status lower_identity(struct lower *l)
 {
-    return lower_need(l, 0, "input", &l->out[0]);
+    if (l->n_in && l->values[0].kind != VALUE_TENSOR)
+        l->results[0] = l->values[0];
+    else
+        TRY(lower_need(l, 0, "input", &l->out[0]));
+    return ODLC_OK;
 }
 
 /* Whether the node drops anything: opset 6 says so by an attribute, opset 12 and later by an input. */

@@ -169,6 +169,51 @@ NODES = {
 }
 
 
+def body(inputs, outputs, *nodes):
+    g = onnx.Model()
+    for name, data_type, dims in inputs:
+        g.input(name, data_type, dims)
+    for op, sources, targets in nodes:
+        g.node(op, sources, targets)
+    for name, data_type in outputs:
+        g.output(name, data_type, None)
+    return g
+
+
+MADE = ("SequenceConstruct", ["x", "x"], ["s"], {})
+JOINED = ("ConcatFromSequence", ["t"], ["y"], {"axis": 0})
+TRIP = [("i", INT64, []), ("go", BOOL, []), ("s", FLOAT, [2, 3])]
+ROW_OF_X = [("s", FLOAT, [3]), ("e", FLOAT, [3])]
+SUM = body(ROW_OF_X, [("t", FLOAT), ("u", FLOAT)], ("Add", ["s", "e"], ["t"]), ("Neg", ["t"], ["u"]))
+SCAN = {"body": SUM, "num_scan_inputs": 1}
+
+# Operators that need others around them: nodes from x, 2 x 3, to y. `one`, `yes` and `row` are constants.
+CHAINS = {
+    "ConcatFromSequence": [MADE, ("ConcatFromSequence", ["s"], ["y"], {"axis": 0})],
+    "If": [("If", ["yes"], ["y"], {name: body([], [("v", FLOAT)], ("Neg", ["x"], ["v"]))
+                                   for name in ("then_branch", "else_branch")})],
+    "Loop": [("Loop", ["one", "yes", "x"], ["y"],
+              {"body": body(TRIP, [("go", BOOL), ("t", FLOAT)], ("Neg", ["s"], ["t"]))})],
+    "Optional": [("Optional", ["x"], ["o"], {}), ("OptionalGetElement", ["o"], ["y"], {})],
+    "OptionalHasElement": [("Optional", ["x"], ["o"], {}), ("OptionalHasElement", ["o"], ["h"], {}),
+                           ("Where", ["h", "x", "x"], ["y"], {})],
+    "Scan": [("Scan", ["row", "x"], ["r", "y"], SCAN)],
+    "SequenceAt": [MADE, ("SequenceAt", ["s", "one"], ["y"], {})],
+    "SequenceEmpty": [("SequenceEmpty", [], ["s"], {}), ("SequenceInsert", ["s", "x"], ["t"], {}), JOINED],
+    "SequenceErase": [MADE, ("SequenceErase", ["s"], ["t"], {}), JOINED],
+    "SequenceInsert": [MADE, ("SequenceInsert", ["s", "x"], ["t"], {}), JOINED],
+    "SequenceMap": [MADE, ("SequenceMap", ["s"], ["t"], {
+        "body": body([("e", FLOAT, [2, 3])], [("v", FLOAT)], ("Neg", ["e"], ["v"]))}), JOINED],
+    "SplitToSequence": [("SplitToSequence", ["x"], ["t"], {}), JOINED],
+}
+CHAINS["OptionalGetElement"] = CHAINS["Optional"]
+CHAINS["SequenceConstruct"] = CHAINS["SequenceAt"]
+CHAINS["SequenceLength"] = [MADE, ("SequenceLength", ["s"], ["n"], {}), ("Cast", ["n"], ["f"], {"to": FLOAT}),
+                            ("Add", ["x", "f"], ["y"], {})]
+# Opset 8 scans behind a batch axis.
+SCAN_8 = [("Unsqueeze", ["x"], ["b"], {"axes": [0]}), ("Scan", ["", "batch_row", "b"], ["r", "y"], SCAN)]
+
+
 def rows():
     """(op, versions to try) of each row."""
     for line in (SOURCE / "converters" / "onnx" / "rows.def").read_text().splitlines():
@@ -179,7 +224,23 @@ def rows():
             yield match.group(2), sorted({lo, hi, *(version for version in VERSIONS if lo < version < hi)})
 
 
+def write_chain(op, version, path):
+    m = onnx.Model(opset=version)
+    m.input("x", FLOAT, [2, 3])
+    m.tensor("one", INT64, [], [1])
+    m.tensor("yes", BOOL, [], [1])
+    m.tensor("row", FLOAT, [3], [0.0, 0.0, 0.0])
+    m.tensor("batch_row", FLOAT, [1, 3], [0.0, 0.0, 0.0])
+    for kind, sources, targets, attributes in SCAN_8 if (op, version) == ("Scan", 8) else CHAINS[op]:
+        m.node(kind, sources, targets, **attributes)
+    m.output("y", FLOAT, None)
+    m.save(path)
+
+
 def write_model(op, version, path):
+    if op in CHAINS:
+        write_chain(op, version, path)
+        return
     node = NODES[op](version)
     m = onnx.Model(opset=version)
     names = []
@@ -199,7 +260,7 @@ def write_model(op, version, path):
 def try_row(row):
     """[(label, message or None)] of a row's models."""
     op, versions = row
-    if op not in NODES:
+    if op not in NODES and op not in CHAINS:
         return [(op, "the test has no model for it")]
     found = []
     with tempfile.TemporaryDirectory() as folder:
