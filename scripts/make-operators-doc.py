@@ -1,141 +1,131 @@
 #!/usr/bin/env python3
-"""Writes docs/operators.md: the ONNX operators, their versions, what they become in a container, and their limits.
-usage: make-operators-doc.py [--check]     (--check: only says whether the file is up to date)
-
-Operators and versions are those of converters/onnx/rows.def. What an operator becomes, and when it is refused, is read from
-the function that its row names and the functions that this one calls: names of container ops there, and the messages of
-lower_unsupported."""
+"""Writes docs/operators.md, the list of ONNX operators: versions, what they are lowered to, and limits, from the tables
+(converters/onnx/rows.def, refusals.def) and from the lowering functions that the rows name.
+usage: make-operators-doc.py [--check]     (--check: only says whether the file is up to date)"""
 
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-ONNX = ROOT / "converters" / "onnx"
 ROW = re.compile(r'^ONNX_ROW\("([^"]*)", "([^"]+)", (\d+), (\d+|LATEST), (\w+), (.+)\)$')
-STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
-TYPE = re.compile(r'"([A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*)"')
-COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-FUNCTION = re.compile(r"^(?:[\w*]+ )+\*?(\w+)\([^;{}]*?\)\n\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
-TABLE = re.compile(r"^(?:[\w*]+ )+\*?(?:const )?(\w+)\[[^;={}]*\] = (\{.*?\});", re.MULTILINE | re.DOTALL)
-LISTED = re.compile(r"\bX\((\w+), ")
-MACRO = re.compile(r"^#define (\w+) (\"\w+\")$", re.MULTILINE)
-# What builders of the common library add to a graph.
-BUILDERS = {"build_cast": '"Cast"', "build_reshape": '"Reshape"', "build_transpose": '"Transpose"'}
+REFUSAL = re.compile(r'^ONNX_REFUSAL\("([^"]*)", "([^"]+)", (.+)\)$')
+MACRO = re.compile(r'^#define (\w+) "(.*)"$')
+FUNCTION = re.compile(r"^(?:static )?[a-z][\w ]*?[ *](\w+)\([^;{}]*\)\n\{\n(.*?)^\}", re.M | re.S)
+TABLE = re.compile(r"^static const [^;={]*?(\w+)(?:\[[^;={]*\])+ = \{(.*?)\};", re.M | re.S)
+LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+REFUSES = re.compile(r"lower_unsupported\(((?:[^;\"]|\"(?:[^\"\\]|\\.)*\")*)\);", re.S)
+# The first three arguments, which say where and what to do, then the literals that the format is made of.
+MESSAGE = re.compile(r'\s*[\w.>-]+,\s*(?:[^",]|"[^"]*")+,\s*(?:[^",]|"[^"]*")+,((?:\s*(?:PR\w+|"(?:[^"\\]|\\.)*"))+)')
+
 HEAD = """# ONNX operators
 
-What `onnx-to-dlc` makes of ONNX's operators, for the opset versions of their domain. An operator becomes one or several of
-the container's ops that are named, as its attributes and operands need; what depends on constants alone is computed at
-conversion. A form that the container cannot express exactly is refused with a message that names node and attribute: the
-last column has the reasons that an operator has of its own. `onnx-to-dlc --dry_run` says what holds for a given model.
-Everything else can be described as a [user-defined op](udo-config.md).
+What `onnx-to-dlc` makes of the operators of ONNX. *Lowered to* names the container's operators that the lowering function, which
+a family of operators may share, makes use of, by their names in the target's master list (Reshape, Transpose and Cast between
+them are left out). A node whose inputs are all known is computed during conversion and leaves a constant. *Refused* lists the forms that the container cannot
+express, in the words of the error messages (`…` stands for a value); everything else is converted. A refused node, like any
+other, can be claimed by a [user-defined op](udo-config.md), and `onnx-to-dlc --dry_run` says what holds for a given model. A
+value that must be known at conversion and is a graph input of the model is fixed with `--freeze_input`.
 
-This file is made by `scripts/make-operators-doc.py` from `converters/onnx/rows.def` and the functions that it names.
+This file is made by `scripts/make-operators-doc.py` from `converters/onnx/rows.def`, `refusals.def` and the lowering functions.
 
-| Operator | Opset versions | May become | Is refused when |
+| Operator | Opset versions | Lowered to | Refused |
 |---|---|---|---|
 """
+REFUSED_HEAD = """
+## Operators without a lowering
+
+| Operator | Why |
+|---|---|
+"""
+GLUE = {"Reshape", "Transpose", "Cast"}
 
 
-class Source:
-    """The definitions of the lowering functions' files: text by name."""
+class Sources:
+    """The lowering functions: what each says and calls."""
 
     def __init__(self):
-        self.texts, self.files = dict(BUILDERS), {}
-        for path in sorted(ONNX.glob("*.c")):
-            text = COMMENT.sub("", path.read_text())
-            local = dict(MACRO.findall(text))
-            text = re.sub(r"\b(\w+)\b", lambda match: local.get(match.group(1), match.group(1)), text)
-            for name, body in FUNCTION.findall(text) + TABLE.findall(text):
-                self.texts[name] = body
-                self.files[name] = path
-        self.types = set()
-        for path in (ROOT / "src" / "op").glob("op_*.c"):
-            text = path.read_text()
-            self.types |= set(TYPE.findall(text))
-            # Rows of a family that differ in a word are lists of X(word, …).
-            self.types |= {prefix + name for name in LISTED.findall(text) for prefix in ("", "ElementWise")}
+        text = "".join(path.read_text() for path in sorted((ROOT / "src" / "op").glob("op_*.c")))
+        # Families of many alike are lists for a macro: X(Relu, 0, ...), and "ElementWise" stands before most names.
+        listed = re.findall(r"\bX\(([A-Z]\w+),", text)
+        self.ops = {*re.findall(r'"([A-Z][a-z]\w+)"', text), *listed, *("ElementWise" + name for name in listed)}
+        self.functions = {}
+        for path in sorted((ROOT / "converters" / "onnx").glob("*.c")):
+            content = path.read_text()
+            for name, body in FUNCTION.findall(content) + TABLE.findall(content):
+                self.functions.setdefault(name, []).append((path.name, body))
 
-    def reached(self, name, same_file):
-        """Texts of a function and of all that it names, in the order in which they are met."""
-        found, queue = {}, [name]
-        while queue:
-            name = queue.pop(0)
-            if name in found or name not in self.texts:
+    def bodies(self, name, file):
+        """The function's body: that of the same file where several files have one of that name."""
+        found = self.functions.get(name, [])
+        own = [body for where, body in found if where == file]
+        return [(file, own[0])] if own else found[:1]
+
+    def reach(self, name, file, seen):
+        """(operators named, refusals) of a function and of all that it calls."""
+        ops, limits = [], []
+        for where, body in self.bodies(name, file):
+            if (where, name) in seen:
                 continue
-            if same_file and found and self.files.get(name) != self.files[next(iter(found))]:
-                continue
-            found[name] = self.texts[name]
-            queue += re.findall(r"\b[a-z]\w+\b", STRING.sub('""', self.texts[name]))
-        return list(found.values())
+            seen.add((where, name))
+            for call in REFUSES.findall(body):
+                message = MESSAGE.match(call)
+                if message:
+                    limits.append(as_limit(message.group(1)))
+            rest = REFUSES.sub("", body)
+            ops += [literal for literal in LITERAL.findall(rest) if literal in self.ops]
+            for called in re.findall(r"\b[a-z]\w+\b", LITERAL.sub("", rest)):
+                more_ops, more_limits = self.reach(called, where, seen)
+                ops += more_ops
+                limits += more_limits
+        return ops, limits
 
-    def becomes(self, function, arg):
-        texts = [arg] + self.reached(function, False)
-        return sorted({name for text in texts for name in TYPE.findall(text)} & self.types)
-
-    def limits(self, function):
-        return [limit for text in self.reached(function, True) for limit in limits_in(text)]
-
-
-def arguments_of(text):
-    """The arguments of a call whose parenthesis has just been opened."""
-    arguments, depth, start, in_string = [], 0, 0, False
-    for i, character in enumerate(text):
-        if character == '"' and text[i - 1] != "\\":
-            in_string = not in_string
-        elif in_string:
-            continue
-        elif character in "([{":
-            depth += 1
-        elif character in ")]}":
-            depth -= 1
-        if depth < 0 or (character == "," and depth == 0):
-            arguments.append(text[start:i].strip())
-            start = i + 1
-        if depth < 0:
-            break
-    return arguments
+    def file_of(self, name):
+        return self.functions[name][0][0] if name in self.functions else ""
 
 
-def limits_in(text):
-    """The reasons that a function gives for refusing: attribute or input, and the message with … for what differs."""
-    for match in re.finditer(r"\blower_unsupported\(", text):
-        arguments = arguments_of(text[match.end():])
-        message = "".join(STRING.findall(arguments[3]))
-        message = re.sub(r"%(?:\.\d+|\.\*)?(?:l+|z)?[a-z]", "…", message)
-        attribute = STRING.findall(arguments[1])
-        yield f"`{attribute[0]}`: {message}" if attribute and attribute[0] not in message else message
-
-
-def spans(ranges):
-    """Versions as text; ranges that follow on each other are one: that two functions serve them is of no interest."""
-    merged = []
-    for lo, hi in sorted(ranges):
-        if merged and merged[-1][1] != "LATEST" and int(merged[-1][1]) + 1 >= lo:
-            merged[-1] = (merged[-1][0], hi)
-        else:
-            merged.append((lo, hi))
-    return ", ".join(f"{lo} to {hi}".replace("LATEST", "newest") for lo, hi in merged)
+def as_limit(text):
+    """The message of the literals of a format, with … for each value."""
+    text = "".join(LITERAL.findall(re.sub(r'%[-0-9.]*"\s*PR\w+', '…"', text)))
+    return re.sub(r"%[-0-9.*]*(?:l+|z)?[a-z]", "…", text).replace("|", "\\|").replace('\\"', '"')
 
 
 def unique(values):
     return list(dict.fromkeys(values))
 
 
-def document():
-    source, operators = Source(), {}
-    for line in (ONNX / "rows.def").read_text().splitlines():
+def table_rows(sources):
+    ranges = {}
+    for line in (ROOT / "converters" / "onnx" / "rows.def").read_text().splitlines():
         match = ROW.match(line)
         if match:
             domain, op, lo, hi, function, arg = match.groups()
-            operators.setdefault(f"{domain}::{op}" if domain else op, []).append((int(lo), hi, function, arg))
-    lines = []
-    for op, rows in operators.items():
-        becomes = sorted({name for row in rows for name in source.becomes(*row[2:])})
-        limits = unique(limit for row in rows for limit in source.limits(row[2]))
-        lines.append(f"| {op} | {spans([row[:2] for row in rows])} | {', '.join(becomes) or 'no op: a constant, or an input'} | "
-                     f"{'; '.join(limits).replace('|', '/')} |\n")
-    return HEAD + "".join(lines)
+            entry = ranges.setdefault(f"{domain}::{op}" if domain else op, ([], [], []))
+            ops, limits = sources.reach(function, sources.file_of(function), set())
+            named = arg.strip('"')
+            entry[0].append((int(lo), hi))
+            entry[1].extend(([named] if named in sources.ops else []) + ops)
+            entry[2].extend(limits)
+    # Rows that follow on each other are one range: that two functions serve it is nobody's business here.
+    for op, (spans, ops, limits) in ranges.items():
+        targets = [name for name in unique(ops) if name not in GLUE] or [name for name in unique(ops)]
+        versions = f"{spans[0][0]} to {spans[-1][1].replace('LATEST', 'newest')}"
+        yield f"| {op} | {versions} | {', '.join(targets)} | {'; '.join(unique(limits))} |\n"
+
+
+def refusal_rows():
+    reasons = {}
+    for line in (ROOT / "converters" / "onnx" / "refusals.def").read_text().splitlines():
+        macro, refusal = MACRO.match(line), REFUSAL.match(line)
+        if macro:
+            reasons[macro.group(1)] = macro.group(2)
+        elif refusal:
+            domain, op, reason = refusal.groups()
+            yield f"| {domain + '::' if domain else ''}{op} | {reasons.get(reason, reason.strip(chr(34)))} |\n"
+
+
+def document():
+    return HEAD + "".join(table_rows(Sources())) + REFUSED_HEAD + "".join(refusal_rows())
 
 
 def main():
