@@ -15,6 +15,8 @@ FUNCTION = re.compile(r"^(?:static )?[a-z][\w ]*?[ *](\w+)\([^;{}]*\)\n\{\n(.*?)
 TABLE = re.compile(r"^static const [^;={]*?(\w+)(?:\[[^;={]*\])+ = \{(.*?)\};", re.M | re.S)
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 REFUSES = re.compile(r"lower_unsupported\(((?:[^;\"]|\"(?:[^\"\\]|\\.)*\")*)\);", re.S)
+# The first three arguments, which say where and what to do, then the literals that the format is made of.
+MESSAGE = re.compile(r'\s*[\w.>-]+,\s*(?:[^",]|"[^"]*")+,\s*(?:[^",]|"[^"]*")+,((?:\s*(?:PR\w+|"(?:[^"\\]|\\.)*"))+)')
 
 HEAD = """# ONNX operators
 
@@ -67,9 +69,9 @@ class Sources:
                 continue
             seen.add((where, name))
             for call in REFUSES.findall(body):
-                literals = LITERAL.findall(call)
-                if literals:
-                    limits.append(as_limit(literals))
+                message = MESSAGE.match(call)
+                if message:
+                    limits.append(as_limit(message.group(1)))
             rest = REFUSES.sub("", body)
             ops += [literal for literal in LITERAL.findall(rest) if literal in self.ops]
             for called in re.findall(r"\b[a-z]\w+\b", LITERAL.sub("", rest)):
@@ -82,11 +84,10 @@ class Sources:
         return self.functions[name][0][0] if name in self.functions else ""
 
 
-def as_limit(literals):
-    """The message of a call, whose literals may be attribute, hint and the parts of the format."""
-    text = literals[-1]
-    text = re.sub(r"%[-0-9.]*(?:ll|z)?[a-z]|%\"\s*PR\w+", "…", text).replace("|", "\\|")
-    return text.replace('\\"', '"')
+def as_limit(text):
+    """The message of the literals of a format, with … for each value."""
+    text = "".join(LITERAL.findall(re.sub(r'%[-0-9.]*"\s*PR\w+', '…"', text)))
+    return re.sub(r"%[-0-9.*]*(?:l+|z)?[a-z]", "…", text).replace("|", "\\|").replace('\\"', '"')
 
 
 def unique(values):
