@@ -18,6 +18,7 @@ struct frontend {
     odlc_status (*load_tensor)(struct arena *arena, struct diags *diags, const char *path, struct fw_tensor *out);
     const struct lower_row *rows; /* sorted by domain, op, lo */
     size_t n_rows;
+    const char *(*refusal)(const char *domain, const char *op); /* why no row converts it, or NULL */
     bool (*schema_default)(const char *op_type, int64_t version, const char *attr, struct param *out);
     bool channels_first; /* the framework's spatial tensors are NCHW */
 };

@@ -111,6 +111,15 @@ odlc_status lower_attr_graph(const struct lower *l, const char *name, const stru
     return ODLC_OK;
 }
 
+odlc_status lower_attr_strings(const struct lower *l, const char *name, const char *const **out, uint32_t *count)
+{
+    const struct fw_attr *a;
+    TRY(find_attr(l, name, FW_STRINGS, "a list of strings", &a));
+    *out = a ? a->strings : NULL;
+    *count = a ? (uint32_t)a->count : 0;
+    return ODLC_OK;
+}
+
 bool lower_has_attr(const struct lower *l, const char *name)
 {
     return fw_find_attr(l->node, name) != NULL;

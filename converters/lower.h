@@ -74,6 +74,8 @@ odlc_status lower_attr_ints(const struct lower *l, const char *name, const int64
 odlc_status lower_attr_floats(const struct lower *l, const char *name, const float **out, uint32_t *count) MUST_USE;
 /* Fails when it is absent. */
 odlc_status lower_attr_graph(const struct lower *l, const char *name, const struct fw_graph **out) MUST_USE;
+odlc_status lower_attr_strings(const struct lower *l, const char *name, const char *const **out,
+                               uint32_t *count) MUST_USE;
 bool lower_has_attr(const struct lower *l, const char *name);
 
 /* ---- constant inputs ---- */

@@ -42,14 +42,15 @@ static odlc_status report_missing(struct conversion *c, const struct missing *m)
 {
     const struct fw_node *n = m->first;
     bool other_version = has_row_of_any_version(c->frontend, n);
+    const char *reason = c->frontend->refusal(n->domain, n->op_type);
     const char *hint =
         other_version
             ? "another version of this op is supported: convert the model to a newer opset, or claim it by a UDO"
             : "describe it as a UDO (--udo_config_paths); --dry_run prints a config to start from";
     return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = c->model->path, .node = n->name, .hint = hint),
-                      "unsupported-op", "op %s (domain %s, version %lld) is not supported; %zu node%s: %s", n->op_type,
-                      *n->domain ? n->domain : "ai.onnx", (long long)n->version, m->count, m->count == 1 ? "" : "s",
-                      m->nodes.data);
+                      "unsupported-op", "op %s (domain %s, version %lld) is not supported%s%s; %zu node%s: %s",
+                      n->op_type, *n->domain ? n->domain : "ai.onnx", (long long)n->version, reason ? ": " : "",
+                      reason ? reason : "", m->count, m->count == 1 ? "" : "s", m->nodes.data);
 }
 
 odlc_status report_missing_op(struct conversion *c, const struct fw_node *n)

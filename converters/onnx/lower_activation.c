@@ -130,18 +130,6 @@ odlc_status lower_prelu(struct lower *l)
 
 /* ---- formulas ---- */
 
-static tensor_id step_elu(struct steps *s, tensor_id x, double alpha)
-{
-    if (s->status != ODLC_OK)
-        return NO_TENSOR;
-    tensor_id out = NO_TENSOR;
-    build_op(s->l->b, "Elu", step_name(s->l, "Elu"));
-    build_in(s->l->b, x);
-    build_float(s->l->b, "alpha", alpha);
-    s->status = build_end(s->l->b, step_name(s->l, "Elu"), &out);
-    return out;
-}
-
 /* gamma · Elu(x) */
 odlc_status lower_selu(struct lower *l)
 {
@@ -149,8 +137,9 @@ odlc_status lower_selu(struct lower *l)
     tensor_id x;
     double alpha, gamma;
     TRY(lower_need(l, 0, "X", &x));
-    TRY(lower_attr_float(l, "alpha", 1.67326319217681884765625, &alpha));
-    TRY(lower_attr_float(l, "gamma", 1.05070102214813232421875, &gamma));
+    bool exact = l->version >= 6;
+    TRY(lower_attr_float(l, "alpha", exact ? 1.67326319217681884765625 : (double)1.6732f, &alpha));
+    TRY(lower_attr_float(l, "gamma", exact ? 1.05070102214813232421875 : (double)1.0507f, &gamma));
     tensor_id elu = step_elu(&s, x, alpha);
     return steps_end_binary(&s, MUL, elu, step_scalar(&s, x, gamma));
 }

@@ -86,6 +86,36 @@ tensor_id step_softmax(struct steps *s, tensor_id x, uint32_t axis)
     return end_step(s, name);
 }
 
+/* An op of one operand with two params, the second may be NULL. */
+static tensor_id step_with_params(struct steps *s, const char *op, tensor_id x, const char *const names[2],
+                                  const double values[2])
+{
+    if (s->status != ODLC_OK)
+        return NO_TENSOR;
+    const char *name = step_name(s->l, op);
+    build_op(s->l->b, op, name);
+    build_in(s->l->b, x);
+    for (int i = 0; i < 2 && names[i]; i++)
+        build_float(s->l->b, names[i], values[i]);
+    return end_step(s, name);
+}
+
+tensor_id step_elu(struct steps *s, tensor_id x, double alpha)
+{
+    return step_with_params(s, "Elu", x, (const char *const[]){"alpha", NULL}, (const double[]){alpha, 0});
+}
+
+tensor_id step_hard_sigmoid(struct steps *s, tensor_id x, double alpha, double beta)
+{
+    return step_with_params(s, "HardSigmoid", x, (const char *const[]){"alpha", "beta"}, (const double[]){alpha, beta});
+}
+
+tensor_id step_clamp(struct steps *s, tensor_id x, double min, double max)
+{
+    return step_with_params(s, "ReluMinMax", x, (const char *const[]){"min_value", "max_value"},
+                            (const double[]){min, max});
+}
+
 /* What a call that builds a whole node gave. */
 static tensor_id stepped(struct steps *s, odlc_status status, tensor_id out)
 {

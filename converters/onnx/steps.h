@@ -22,6 +22,10 @@ tensor_id step_reduce(struct steps *s, const char *op, tensor_id x, const int64_
 /* A matrix product of the last two axes, the operands transposed as told. */
 tensor_id step_matmul(struct steps *s, tensor_id x, tensor_id y, bool transpose_x, bool transpose_y);
 tensor_id step_softmax(struct steps *s, tensor_id x, uint32_t axis);
+/* alpha · (eˣ − 1) below 0; min(max(alpha · x + beta, 0), 1) */
+tensor_id step_elu(struct steps *s, tensor_id x, double alpha);
+tensor_id step_hard_sigmoid(struct steps *s, tensor_id x, double alpha, double beta);
+tensor_id step_clamp(struct steps *s, tensor_id x, double min, double max);
 tensor_id step_cast(struct steps *s, tensor_id x, enum dtype to);
 
 /* ---- shapes and positions; axes are in [0, rank) ---- */

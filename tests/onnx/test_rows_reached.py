@@ -14,7 +14,7 @@ from onnx_writer import BOOL, FLOAT, INT32, INT64  # noqa: E402
 
 ROW = re.compile(r'^ONNX_ROW\("([^"]*)", "([^"]+)", (\d+), (\d+|LATEST), ')
 NEWEST = 28
-VERSIONS = (8, 11, 13, 18, 21)
+VERSIONS = (2, 6, 8, 11, 13, 18, 21)
 IMAGE = [2, 3, 4, 4]
 
 
@@ -57,7 +57,7 @@ def clip(version):
 
 
 def pad(version):
-    return as_attribute(version, 11, "pads", [0, 0, 1, 1, 0, 0, 1, 1], X)
+    return as_attribute(version, 11, "paddings" if version < 2 else "pads", [0, 0, 1, 1, 0, 0, 1, 1], X)
 
 
 def resize(version):
@@ -69,6 +69,8 @@ def resize(version):
 
 def upsample(version):
     scales = [1.0, 1.0, 2.0, 2.0]
+    if version < 7:
+        return Node(X, height_scale=2.0, width_scale=2.0)
     return Node(X, scales=scales) if version < 9 else Node(X, const(scales, FLOAT))
 
 
@@ -84,11 +86,17 @@ def top_k(version):
     return Node(X, const([2]), axis=1, outputs=(FLOAT, INT64))
 
 
+def tile(version):
+    if version < 6:
+        return Node(X, const([2.0], FLOAT, []), const([1.0], FLOAT, []))
+    return Node(X, const([1, 2, 1, 1]))
+
+
 def one_hot(_):
     return Node(Input([4], INT64), const([5], INT64, []), const([0.0, 1.0], FLOAT))
 
 
-# What is left of version 6: broadcasting and inference had attributes of their own.
+# Before version 7 broadcasting and inference had attributes of their own.
 def gemm(version):
     broadcast = {"broadcast": 1} if version < 7 else {}
     return Node(Input([2, 3]), floats(12, [3, 4]), floats(4), **broadcast)
@@ -119,18 +127,22 @@ NODES = {
     **{op: lambda _: Node(X, const([0] * 12, dims=[1, 3, 2, 2]), floats(12, [1, 3, 2, 2]))
        for op in ("Scatter", "ScatterElements")},
     "BatchNormalization": batch_normalization,
-    "Cast": lambda _: Node(X, to=INT32, outputs=(INT32,)),
+    "Affine": lambda _: Node(X, alpha=0.5, beta=2.0),
+    "Cast": lambda v: Node(X, to="INT32" if v < 6 else INT32, outputs=(INT32,)),
     "CastLike": lambda _: Node(X, Input(IMAGE, INT32), outputs=(INT32,)),
     "Clip": clip,
     "Compress": lambda _: Node(X, const([True, False, True], BOOL), axis=1),
     "Concat": lambda _: Node(X, X, axis=1),
     "Constant": lambda _: Node(value=onnx.tensor("t", FLOAT, [2], [1.0, 2.0])),
     "ConstantOfShape": lambda _: Node(const([2, 3])),
+    "ConstantFill": lambda _: Node(shape=[2, 3]),
     "Conv": lambda _: Node(X, floats(108, [4, 3, 3, 3])),
     "ConvTranspose": lambda _: Node(X, floats(108, [3, 4, 3, 3])),
+    "Crop": lambda _: Node(X, border=[0, 1, 1, 1]),
     "CumSum": lambda _: Node(X, const([1], INT64, [])),
     "DepthToSpace": lambda _: Node(Input([1, 4, 3, 3]), blocksize=2),
     "Dropout": lambda v: Node(X, is_test=1) if v < 7 else Node(X),
+    "DynamicSlice": lambda _: Node(X, const([1]), const([3]), const([2])),
     "Equal": lambda _: Node(Input(IMAGE, INT32), Input(IMAGE, INT32), outputs=(BOOL,)),
     "Expand": lambda _: Node(Input([3, 1]), const([2, 3, 4])),
     "EyeLike": lambda _: Node(Input([3, 3])),
@@ -138,7 +150,9 @@ NODES = {
     "GatherElements": lambda _: Node(X, const([0] * 12, dims=[1, 3, 2, 2])),
     "GatherND": lambda _: Node(X, const([1, 2], dims=[1, 2])),
     "Gemm": gemm,
+    "GivenTensorFill": lambda _: Node(shape=[2], values=[1.0, 2.0]),
     "GroupNormalization": lambda _: Node(X, floats(3), floats(3), num_groups=3),
+    "ImageScaler": lambda _: Node(X, bias=[1.0, 2.0, 3.0]),
     "InstanceNormalization": lambda _: Node(X, floats(3), floats(3)),
     "LRN": lambda _: Node(X, size=3),
     "LayerNormalization": lambda _: Node(X, floats(4)),
@@ -149,18 +163,21 @@ NODES = {
     "OneHot": one_hot,
     "PRelu": lambda _: Node(X, floats(1)),
     "Pad": pad,
+    "ParametricSoftplus": lambda _: Node(X, alpha=2.0, beta=0.5),
     "RMSNormalization": lambda _: Node(X, floats(4)),
     "Range": lambda _: Node(*(const([n], INT64, []) for n in (0, 6, 2)), outputs=(INT64,)),
     "ReduceSum": lambda v: as_attribute(v, 13, "axes", [1], X),
-    "Reshape": lambda _: Node(X, const([2, -1])),
+    "Reshape": lambda v: as_attribute(v, 5, "shape", [2, -1], X),
     "Resize": resize,
     "ReverseSequence": lambda _: Node(X, const([1, 2, 2]), time_axis=0, batch_axis=1),
+    "Scale": lambda _: Node(X, scale=2.0),
+    "ScaledTanh": lambda _: Node(X, alpha=2.0, beta=0.5),
     "ScatterND": lambda _: Node(X, const([1, 2], dims=[1, 2]), floats(16, [1, 4, 4])),
     "Slice": slice_,
     "SpaceToDepth": lambda _: Node(X, blocksize=2),
     "Split": lambda v: as_attribute(v, 13, "split", [1, 2], X, axis=1, outputs=(FLOAT, FLOAT)),
     "Squeeze": lambda v: as_attribute(v, 13, "axes", [0], Input([1, 3, 4])),
-    "Tile": lambda _: Node(X, const([1, 2, 1, 1])),
+    "Tile": tile,
     "TopK": top_k,
     "Trilu": lambda _: Node(X),
     "Unsqueeze": lambda v: as_attribute(v, 13, "axes", [0], Input([3, 4])),
