@@ -123,8 +123,9 @@ static const char *graph_input_behind(const struct lower *l, tensor_id id)
     return graph_tensor(g, id)->kind == TENSOR_INPUT ? graph_tensor(g, id)->name : NULL;
 }
 
-static odlc_status need_constant(const struct lower *l, uint32_t i, const char *what, tensor_id id)
+odlc_status lower_need_const(const struct lower *l, uint32_t i, const char *what, const char *why)
 {
+    tensor_id id = l->in[i];
     if (build_is_const(l->b, id))
         return ODLC_OK;
     const char *input = graph_input_behind(l, id);
@@ -133,14 +134,15 @@ static odlc_status need_constant(const struct lower *l, uint32_t i, const char *
         hint =
             arena_printf(l->diags->arena, "its value depends on the graph input %s: fix it with --freeze_input %s=FILE",
                          input, input);
-    return lower_unsupported(l, what, hint, "input %u (%s) is not a constant", i, what);
+    return lower_unsupported(l, what, hint, "input %u (%s) is not a constant%s%s", i, what, why ? ": " : "",
+                             why ? why : "");
 }
 
 /* Input i, which is a constant or absent (NO_TENSOR). */
 static odlc_status constant_input(const struct lower *l, uint32_t i, const char *what, tensor_id *id)
 {
     *id = lower_in(l, i);
-    return *id == NO_TENSOR ? ODLC_OK : need_constant(l, i, what, *id);
+    return *id == NO_TENSOR ? ODLC_OK : lower_need_const(l, i, what, NULL);
 }
 
 enum { TABLE_LIMIT = 256 * 1024 * 1024 };

@@ -55,6 +55,10 @@ odlc_status lower_const_ints(const struct lower *l, uint32_t i, const char *what
 odlc_status lower_const_floats(const struct lower *l, uint32_t i, const char *what, const double **out,
                                uint32_t *count) MUST_USE;
 
+/* Fails unless input i, which is there, is known at conversion: `why` says what needs it to be, the hint what to
+ * freeze. */
+odlc_status lower_need_const(const struct lower *l, uint32_t i, const char *what, const char *why) MUST_USE;
+
 /* Zeroed memory in *out for a constant that the model implies without holding it (positions, masks, weights of a
  * filter). A few bytes can ask for any number of elements: more than 256 MiB is an error at the node. */
 odlc_status lower_table(const struct lower *l, uint64_t count, size_t size, void *out) MUST_USE;
