@@ -40,31 +40,31 @@ static odlc_status refuse_other_outputs(struct lower *l, const char *why)
 
 /* ---- BatchNormalization ---- */
 
-static odlc_status refuse_legacy_training(struct lower *l)
-{
-    static const char hint[] = "export the model for inference";
-    int64_t is_test, spatial;
-    TRY(lower_attr_int(l, "is_test", l->version < 7 ? 0 : 1, &is_test));
-    TRY(lower_attr_int(l, "spatial", 1, &spatial));
-    if (!is_test)
-        return lower_unsupported(l, "is_test", hint, "it computes its statistics from the batch");
-    if (!spatial && build_rank(l->b, l->in[0]) > 2)
-        return lower_unsupported(l, "spatial", NULL,
-                                 "statistics per position instead of per channel are not supported");
-    return refuse_other_outputs(l, "a statistic of training");
-}
-
 struct batchnorm {
     tensor_id x, scale, shift, mean, variance;
     double epsilon;
+    bool per_element;       /* statistics of each element of a sample instead of each channel */
     tensor_id weight, bias; /* the result: weight · x + bias */
 };
 
-static tensor_id constant_of_doubles(struct lower *l, const char *name, tensor_id like, const double *values,
-                                     uint64_t count)
+/* Versions before 9 have modes that later ones lack. */
+static odlc_status read_legacy_mode(struct lower *l, struct batchnorm *n)
 {
-    struct shape shape = SHAPE((int64_t)count);
-    struct view view = view_of(values, DT_FLOAT64, &shape);
+    static const char hint[] = "export the model for inference";
+    int64_t is_test, spatial = 1;
+    TRY(lower_attr_int(l, "is_test", l->version < 7 ? 0 : 1, &is_test));
+    if (l->version < 9)
+        TRY(lower_attr_int(l, "spatial", 1, &spatial));
+    if (!is_test)
+        return lower_unsupported(l, "is_test", hint, "it computes its statistics from the batch");
+    n->per_element = !spatial && build_rank(l->b, n->x) > 2;
+    return ODLC_OK;
+}
+
+static tensor_id constant_of_doubles(struct lower *l, const char *name, tensor_id like, const double *values,
+                                     const struct shape *shape)
+{
+    struct view view = view_of(values, DT_FLOAT64, shape);
     return graph_add_constant(l->b->graph, step_name(l, name), build_type(l->b, like)->dtype, &view);
 }
 
@@ -83,8 +83,9 @@ static bool constant_weights(struct lower *l, struct batchnorm *n)
         weight[i] = scale[i] / sqrt(variance[i] + n->epsilon);
         bias[i] = shift[i] - mean[i] * weight[i];
     }
-    n->weight = constant_of_doubles(l, "weight", n->x, weight, counts[0]);
-    n->bias = constant_of_doubles(l, "bias", n->x, bias, counts[0]);
+    const struct shape shape = build_type(l->b, n->scale)->shape;
+    n->weight = constant_of_doubles(l, "weight", n->x, weight, &shape);
+    n->bias = constant_of_doubles(l, "bias", n->x, bias, &shape);
     return true;
 }
 
@@ -108,13 +109,16 @@ static odlc_status read_batchnorm(struct lower *l, struct batchnorm *n)
     const struct shape *in = &build_type(l->b, n->x)->shape;
     if (in->rank < 1)
         return lower_unsupported(l, NULL, NULL, "an input of rank %u has no channels", in->rank);
-    const tensor_id per_channel[] = {n->scale, n->shift, n->mean, n->variance};
-    struct shape channels = SHAPE(in->rank == 1 ? 1 : in->dims[1]);
-    for (uint32_t i = 0; i < COUNT_OF(per_channel); i++)
-        if (!shape_equal(&build_type(l->b, per_channel[i])->shape, &channels))
+    TRY(read_legacy_mode(l, n));
+    const tensor_id statistics[] = {n->scale, n->shift, n->mean, n->variance};
+    struct shape shape = SHAPE(in->rank == 1 ? 1 : in->dims[1]);
+    for (uint32_t i = 2; n->per_element && i < in->rank; i++)
+        shape.dims[shape.rank++] = in->dims[i];
+    for (uint32_t i = 0; i < COUNT_OF(statistics); i++)
+        if (!shape_equal(&build_type(l->b, statistics[i])->shape, &shape))
             return lower_invalid(l, NULL, NULL, "input %u has the shape %s instead of %s", i + 1,
-                                 shape_text(l->diags->arena, &build_type(l->b, per_channel[i])->shape),
-                                 shape_text(l->diags->arena, &channels));
+                                 shape_text(l->diags->arena, &build_type(l->b, statistics[i])->shape),
+                                 shape_text(l->diags->arena, &shape));
     return ODLC_OK;
 }
 
@@ -173,17 +177,17 @@ static odlc_status train(struct lower *l, const struct batchnorm *n)
 
 odlc_status lower_batch_normalization(struct lower *l)
 {
-    struct batchnorm n;
+    struct batchnorm n = {0};
     tensor_id x;
     int64_t training;
     TRY(read_batchnorm(l, &n));
     TRY(lower_attr_int(l, "training_mode", 0, &training));
     if (training)
         return train(l, &n);
-    TRY(refuse_legacy_training(l));
+    TRY(refuse_other_outputs(l, "a statistic of training"));
     if (!constant_weights(l, &n))
         TRY(computed_weights(l, &n));
-    if (build_rank(l->b, n.x) == 1) { /* one channel */
+    if (n.per_element || build_rank(l->b, n.x) == 1) { /* that is one channel */
         struct steps s = {.l = l};
         return steps_end_binary(&s, ADD, step_binary(&s, MUL, n.x, n.weight), n.bias);
     }

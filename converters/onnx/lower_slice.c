@@ -127,7 +127,7 @@ static odlc_status pad_amounts(const struct lower *l, uint32_t rank, int64_t bef
 {
     const int64_t *pads, *axes_list = NULL;
     uint32_t count, n_axes = rank, axes[MAX_RANK];
-    TRY(lower_ints(l, 1, "pads", &pads, &count));
+    TRY(lower_ints(l, 1, l->version < 2 ? "paddings" : "pads", &pads, &count));
     if (l->version >= 18)
         TRY(lower_const_ints(l, 3, "axes", &axes_list, &n_axes));
     if (!axes_list)
