@@ -257,9 +257,7 @@ odlc_status lower_non_zero(struct lower *l)
 {
     tensor_id in;
     TRY(lower_need(l, 0, "X", &in));
-    if (!build_is_const(l->b, in))
-        return lower_unsupported(l, NULL, "make the input an initializer of the model",
-                                 "the shape of the result depends on the values of the input");
+    TRY(lower_need_const(l, 0, "X", "the shape of the result depends on its values"));
     struct shape shape = build_type(l->b, in)->shape;
     if (build_type(l->b, in)->dtype == DT_STRING)
         return lower_unsupported(l, NULL, NULL, "the input holds strings");

@@ -462,12 +462,16 @@ static odlc_status dropout_trains(const struct lower *l, bool *out)
     const double *ratio;
     uint32_t count;
     TRY(lower_attr_int(l, "is_test", l->version >= 7, &is_test));
-    TRY(lower_const_ints(l, 2, "training_mode", &training, &count));
-    *out = !is_test || (count && training[0]);
-    if (*out && count && lower_in(l, 1) != NO_TENSOR) {
+    *out = !is_test;
+    if (lower_in(l, 2) == NO_TENSOR)
+        return ODLC_OK;
+    if (lower_in(l, 1) != NO_TENSOR && build_is_const(l->b, lower_in(l, 1))) {
         TRY(lower_const_floats(l, 1, "ratio", &ratio, &count));
-        *out = count == 0 || ratio[0] != 0;
+        if (count && ratio[0] == 0) /* drops nothing, in training either */
+            return ODLC_OK;
     }
+    TRY(lower_const_ints(l, 2, "training_mode", &training, &count));
+    *out = count && training[0];
     return ODLC_OK;
 }
 
