@@ -14,8 +14,10 @@ static odlc_status load(struct arena *arena, struct diags *diags, const char *pa
 odlc_status odlc_convert_onnx(const struct odlc_convert_options *options, struct odlc_conversion **conversion)
 {
     const struct frontend onnx = {.load = load,
+                                  .load_tensor = onnx_load_tensor,
                                   .rows = onnx_rows,
                                   .n_rows = onnx_row_count,
+                                  .refusal = onnx_refusal,
                                   .schema_default = onnx_schema_default,
                                   .channels_first = true};
     return convert_model(&onnx, options, conversion);

@@ -56,7 +56,10 @@ static odlc_status decode_model(struct decode *d, const Onnx__ModelProto *proto,
                                 struct fw_model *model)
 {
     struct opsets opsets = {0};
-    decode_opsets(d, proto->opset_import, proto->n_opset_import, &opsets);
+    Onnx__OperatorSetIdProto first = ONNX__OPERATOR_SET_ID_PROTO__INIT, *const only[] = {&first};
+    first.version = 1;
+    bool says = proto->n_opset_import > 0 || proto->ir_version >= ONNX_FIRST_IR_WITH_OPSETS;
+    decode_opsets(d, says ? proto->opset_import : only, says ? proto->n_opset_import : COUNT_OF(only), &opsets);
     model->opset = opsets_version(&opsets, "");
     struct function *functions = decode_functions(d, proto->functions, proto->n_functions);
     decode_graph(d, proto->graph, &opsets, &model->graph);
@@ -90,4 +93,15 @@ odlc_status onnx_load(struct arena *arena, struct diags *diags, const char *path
     struct file *file;
     TRY(file_map(arena, diags, path, &file));
     return onnx_load_file(arena, diags, file, NULL, out);
+}
+
+odlc_status onnx_load_tensor(struct arena *arena, struct diags *diags, const char *path, struct fw_tensor *out)
+{
+    struct file *file;
+    Onnx__TensorProto *proto;
+    TRY(file_map(arena, diags, path, &file));
+    struct decode d = {.arena = arena, .diags = diags, .file = file};
+    d.external = external_create(arena, diags, path);
+    TRY(wire_unpack_tensor(arena, diags, file, &proto));
+    return decode_tensor(&d, proto, AT(IN_MODEL(&d)), out);
 }

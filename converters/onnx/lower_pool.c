@@ -316,6 +316,10 @@ static odlc_status end_pool(struct lower *l, struct pool *p)
 static odlc_status read_p(const struct lower *l, double *p)
 {
     int64_t exponent;
+    if (l->version < 2) {
+        TRY(lower_attr_float(l, "p", 2, p));
+        return *p >= 1 ? ODLC_OK : lower_invalid(l, "p", NULL, "p is %g", *p);
+    }
     TRY(lower_attr_int(l, "p", 2, &exponent));
     if (exponent < 1)
         return lower_invalid(l, "p", NULL, "p is %lld", (long long)exponent);

@@ -367,7 +367,39 @@ odlc_status lower_resize(struct lower *l)
     return end_resize(l, &r);
 }
 
-/* Upsample and Resize-10: scales as an attribute (version 7) or as input 1. */
+/* Before opset 7 images have two scales. */
+static odlc_status image_scales(const struct lower *l, const double **out, uint32_t *count)
+{
+    double *scales = arena_array(l->arena, double, 4);
+    if (build_rank(l->b, l->in[0]) != 4)
+        return lower_invalid(l, NULL, NULL, "the input %s is not an image [N,C,H,W]",
+                             shape_text(l->diags->arena, &build_type(l->b, l->in[0])->shape));
+    if (!lower_has_attr(l, "height_scale") || !lower_has_attr(l, "width_scale"))
+        return lower_invalid(l, "height_scale", NULL, "height_scale or width_scale is missing");
+    scales[0] = scales[1] = 1;
+    TRY(lower_attr_float(l, "height_scale", 1, &scales[2]));
+    TRY(lower_attr_float(l, "width_scale", 1, &scales[3]));
+    *out = scales;
+    *count = 4;
+    return ODLC_OK;
+}
+
+static odlc_status upsample_scales(const struct lower *l, const double **out, uint32_t *count)
+{
+    const float *list;
+    if (!l->arg || strcmp(l->arg, LISTS_ARE_ATTRIBUTES) != 0)
+        return lower_const_floats(l, 1, "scales", out, count);
+    if (l->version < 7)
+        return image_scales(l, out, count);
+    TRY(lower_attr_floats(l, "scales", &list, count));
+    double *wide = arena_array(l->arena, double, *count);
+    for (uint32_t i = 0; i < *count; i++)
+        wide[i] = (double)list[i];
+    *out = wide;
+    return ODLC_OK;
+}
+
+/* Upsample and Resize-10: scales as attributes (before version 9) or as input 1. */
 odlc_status lower_upsample(struct lower *l)
 {
     struct resize r;
@@ -376,16 +408,7 @@ odlc_status lower_upsample(struct lower *l)
     TRY(read_input(l, &r));
     TRY(read_how(l, true, &r));
     TRY(read_axes(l, r.rank, axes, &n_axes));
-    if (l->arg && strcmp(l->arg, LISTS_ARE_ATTRIBUTES) == 0) {
-        const float *list;
-        TRY(lower_attr_floats(l, "scales", &list, &count));
-        double *wide = arena_array(l->arena, double, count);
-        for (uint32_t i = 0; i < count; i++)
-            wide[i] = (double)list[i];
-        scales = wide;
-    } else {
-        TRY(lower_const_floats(l, 1, "scales", &scales, &count));
-    }
+    TRY(upsample_scales(l, &scales, &count));
     for (uint32_t i = 0; i < count; i++)
         if (scales[i] < 1 && strcmp(l->node->op_type, "Upsample") == 0)
             return lower_invalid(l, "scales", NULL, "an Upsample does not reduce, but a scale is %g", scales[i]);

@@ -15,6 +15,7 @@ enum {
     OPT_OUT,
     OPT_UDO,
     OPT_DTYPE,
+    OPT_FREEZE,
     OPT_LAYOUT,
     OPT_BATCH,
     OPT_SYMBOL,
@@ -102,6 +103,13 @@ static const struct option rows[] = {
      .repeatable = true,
      .values = "NAME TYPE",
      .help = "element type of a graph input: float32, int64, ..."},
+    {.id = OPT_FREEZE,
+     .name = "freeze_input",
+     .min = 1,
+     .max = 1,
+     .repeatable = true,
+     .values = "NAME=FILE",
+     .help = "fix a graph input to a value: a .npy file, a TensorProto (.pb), or raw little-endian elements"},
     {.id = OPT_LAYOUT,
      .name = "input_layout",
      .shorts = {"l"},
@@ -248,6 +256,27 @@ static void collect_pairs(struct arena *arena, const struct options *options, in
     *count = pairs.count;
 }
 
+/* NAME=FILE */
+static odlc_status collect_frozen(struct arena *arena, struct diags *diags, const struct options *options,
+                                  struct odlc_convert_options *out)
+{
+    VEC(struct odlc_name_value) frozen = {0};
+    for (size_t i = 0; i < options->uses.count; i++) {
+        const struct option_use *use = &options->uses.data[i];
+        if (use->option->id != OPT_FREEZE)
+            continue;
+        const char *text = use->values[0], *sign = strchr(text, '=');
+        if (!sign || sign == text || !sign[1])
+            return diag_error(diags, ODLC_ERR_USAGE, AT(.hint = "--freeze_input NAME=FILE"), "freeze-input",
+                              "--freeze_input: %s is not of the form NAME=FILE", text);
+        const char *name = arena_strndup(arena, text, (size_t)(sign - text));
+        vec_push(arena, &frozen, (struct odlc_name_value){.name = name, .value = sign + 1});
+    }
+    out->frozen_inputs = frozen.data;
+    out->n_frozen_inputs = frozen.count;
+    return ODLC_OK;
+}
+
 static void collect_values(struct arena *arena, const struct options *options, int id, const char *const **out,
                            size_t *count)
 {
@@ -325,6 +354,7 @@ static odlc_status read_options(struct arena *arena, struct diags *diags, const 
     collect_pairs(arena, options, OPT_DIM, &out->input_dims, &out->n_input_dims);
     collect_pairs(arena, options, OPT_SYMBOL, &out->symbols, &out->n_symbols);
     collect_pairs(arena, options, OPT_DTYPE, &out->input_dtypes, &out->n_input_dtypes);
+    TRY(collect_frozen(arena, diags, options, out));
     collect_pairs(arena, options, OPT_LAYOUT, &out->input_layouts, &out->n_input_layouts);
     read_preserve(arena, options, out);
     out->promote_static = options_given(options, OPT_PROMOTE);

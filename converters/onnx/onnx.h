@@ -1,4 +1,4 @@
-/* Reading ONNX models into the framework graph. Accepts IR versions 3 to 13 and opsets 6 to 28 of the default domain;
+/* Reading ONNX models into the framework graph. Accepts IR versions 1 to 13 and opsets 1 to 28 of the default domain;
  * newer ones are read as far as they are alike, with a warning. */
 #ifndef CONVERTERS_ONNX_ONNX_H
 #define CONVERTERS_ONNX_ONNX_H
@@ -17,6 +17,10 @@ odlc_status onnx_load(struct arena *arena, struct diags *diags, const char *path
 /* The same for a file that is mapped already. keep may be NULL. The file must stay mapped while the model is used. */
 odlc_status onnx_load_file(struct arena *arena, struct diags *diags, const struct file *file,
                            const struct onnx_keep *keep, struct fw_model **out) MUST_USE;
+
+/* Reads a file that holds one tensor (a serialized TensorProto), as the ONNX project stores test data. */
+odlc_status onnx_load_tensor(struct arena *arena, struct diags *diags, const char *path,
+                             struct fw_tensor *out) MUST_USE;
 
 /* The default that the specification gives an attribute of a default-domain operator at that opset version; false when
  * there is none. Integers come as DT_INT64, floats as DT_FLOAT32, lists as tensors of rank 1. */

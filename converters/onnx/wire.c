@@ -314,15 +314,30 @@ static void unpack_free(void *arena, void *pointer)
     (void)pointer;
 }
 
-odlc_status wire_unpack(struct arena *arena, struct diags *diags, const struct file *file, Onnx__ModelProto **out)
+static odlc_status unpack(struct arena *arena, struct diags *diags, const struct file *file,
+                          const ProtobufCMessageDescriptor *descriptor, ProtobufCMessage **out)
 {
     struct walk w = {.arena = arena, .diags = diags, .file = file};
-    TRY(walk_message(&w, &onnx__model_proto__descriptor, 0, file->size));
+    TRY(walk_message(&w, descriptor, 0, file->size));
     ProtobufCAllocator allocator = {.alloc = unpack_alloc, .free = unpack_free, .allocator_data = arena};
     const uint8_t *bytes = w.out.count > 0 ? (const uint8_t *)w.out.data : (const uint8_t *)"";
-    Onnx__ModelProto *model = onnx__model_proto__unpack(&allocator, w.out.count, bytes);
-    if (!model)
-        return bad_wire(&w, 0, "", "the messages cannot be unpacked");
-    *out = model;
+    *out = protobuf_c_message_unpack(descriptor, &allocator, w.out.count, bytes);
+    return *out ? ODLC_OK : bad_wire(&w, 0, "", "the messages cannot be unpacked");
+}
+
+odlc_status wire_unpack(struct arena *arena, struct diags *diags, const struct file *file, Onnx__ModelProto **out)
+{
+    ProtobufCMessage *message;
+    TRY(unpack(arena, diags, file, &onnx__model_proto__descriptor, &message));
+    *out = (Onnx__ModelProto *)message;
+    return ODLC_OK;
+}
+
+odlc_status wire_unpack_tensor(struct arena *arena, struct diags *diags, const struct file *file,
+                               Onnx__TensorProto **out)
+{
+    ProtobufCMessage *message;
+    TRY(unpack(arena, diags, file, &onnx__tensor_proto__descriptor, &message));
+    *out = (Onnx__TensorProto *)message;
     return ODLC_OK;
 }

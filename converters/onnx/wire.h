@@ -13,6 +13,9 @@
  * arena's, and what payload entries say has been checked to lie within the file. */
 odlc_status wire_unpack(struct arena *arena, struct diags *diags, const struct file *file,
                         Onnx__ModelProto **out) MUST_USE;
+/* The same for a file that holds one tensor. */
+odlc_status wire_unpack_tensor(struct arena *arena, struct diags *diags, const struct file *file,
+                               Onnx__TensorProto **out) MUST_USE;
 
 /* A base-128 varint; past the end or longer than 64 bits it fails the reader and gives 0. */
 uint64_t read_varint(struct reader *r);

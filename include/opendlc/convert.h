@@ -29,6 +29,10 @@ struct odlc_convert_options {
     size_t n_input_dims;
     const struct odlc_name_value *input_dtypes; /* graph input → "float32" */
     size_t n_input_dtypes;
+    /* graph input → path of a file with its value, which makes it a constant: .npy, .pb (a TensorProto), or else raw
+     * little-endian elements */
+    const struct odlc_name_value *frozen_inputs;
+    size_t n_frozen_inputs;
     const struct odlc_name_value *input_layouts; /* graph input → NCHW, NHWC or NONTRIVIAL */
     size_t n_input_layouts;
     const struct odlc_name_value *symbols; /* symbolic dimension → size */
