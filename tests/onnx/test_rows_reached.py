@@ -88,6 +88,20 @@ def one_hot(_):
     return Node(Input([4], INT64), const([5], INT64, []), const([0.0, 1.0], FLOAT))
 
 
+def recurrent(gates, outputs):
+    shapes = ([1, gates * 4, 3], [1, gates * 4, 4])
+    return lambda _: Node(Input([5, 2, 3]), *(floats(shape[1] * shape[2], shape) for shape in shapes),
+                          outputs=(FLOAT,) * outputs)
+
+
+def mel_weight_matrix(_):
+    return Node(*(const([n], INT64, []) for n in (4, 16, 8192)), *(const([f], FLOAT, []) for f in (0.0, 4096.0)))
+
+
+def window(_):
+    return Node(const([6], INT64, []))
+
+
 # What is left of version 6: broadcasting and inference had attributes of their own.
 def gemm(version):
     broadcast = {"broadcast": 1} if version < 7 else {}
@@ -119,6 +133,7 @@ NODES = {
     **{op: lambda _: Node(X, const([0] * 12, dims=[1, 3, 2, 2]), floats(12, [1, 3, 2, 2]))
        for op in ("Scatter", "ScatterElements")},
     "BatchNormalization": batch_normalization,
+    "BlackmanWindow": window,
     "Cast": lambda _: Node(X, to=INT32, outputs=(INT32,)),
     "CastLike": lambda _: Node(X, Input(IMAGE, INT32), outputs=(INT32,)),
     "Clip": clip,
@@ -129,20 +144,26 @@ NODES = {
     "Conv": lambda _: Node(X, floats(108, [4, 3, 3, 3])),
     "ConvTranspose": lambda _: Node(X, floats(108, [3, 4, 3, 3])),
     "CumSum": lambda _: Node(X, const([1], INT64, [])),
+    "DFT": lambda _: Node(Input([2, 6, 3, 1])),
     "DepthToSpace": lambda _: Node(Input([1, 4, 3, 3]), blocksize=2),
     "Dropout": lambda v: Node(X, is_test=1) if v < 7 else Node(X),
     "Equal": lambda _: Node(Input(IMAGE, INT32), Input(IMAGE, INT32), outputs=(BOOL,)),
     "Expand": lambda _: Node(Input([3, 1]), const([2, 3, 4])),
     "EyeLike": lambda _: Node(Input([3, 3])),
+    "GRU": recurrent(3, 2),
     "Gather": lambda _: Node(X, const([0, 2]), axis=1),
     "GatherElements": lambda _: Node(X, const([0] * 12, dims=[1, 3, 2, 2])),
     "GatherND": lambda _: Node(X, const([1, 2], dims=[1, 2])),
     "Gemm": gemm,
     "GroupNormalization": lambda _: Node(X, floats(3), floats(3), num_groups=3),
+    "HammingWindow": window,
+    "HannWindow": window,
     "InstanceNormalization": lambda _: Node(X, floats(3), floats(3)),
     "LRN": lambda _: Node(X, size=3),
+    "LSTM": recurrent(4, 3),
     "LayerNormalization": lambda _: Node(X, floats(4)),
     "MatMul": lambda _: Node(X, floats(20, [4, 5])),
+    "MelWeightMatrix": mel_weight_matrix,
     "Mod": lambda _: Node(X, X, fmod=1),
     "NonZero": lambda _: Node(const([0, 1, 2]), outputs=(INT64,)),
     "Not": lambda _: Node(Input(IMAGE, BOOL), outputs=(BOOL,)),
@@ -150,11 +171,13 @@ NODES = {
     "PRelu": lambda _: Node(X, floats(1)),
     "Pad": pad,
     "RMSNormalization": lambda _: Node(X, floats(4)),
+    "RNN": recurrent(1, 2),
     "Range": lambda _: Node(*(const([n], INT64, []) for n in (0, 6, 2)), outputs=(INT64,)),
     "ReduceSum": lambda v: as_attribute(v, 13, "axes", [1], X),
     "Reshape": lambda _: Node(X, const([2, -1])),
     "Resize": resize,
     "ReverseSequence": lambda _: Node(X, const([1, 2, 2]), time_axis=0, batch_axis=1),
+    "STFT": lambda _: Node(Input([2, 16, 1]), const([4], INT64, []), "", const([8], INT64, [])),
     "ScatterND": lambda _: Node(X, const([1, 2], dims=[1, 2]), floats(16, [1, 4, 4])),
     "Slice": slice_,
     "SpaceToDepth": lambda _: Node(X, blocksize=2),
