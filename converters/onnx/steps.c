@@ -184,6 +184,34 @@ tensor_id step_slice(struct steps *s, tensor_id x, uint32_t axis, int64_t begin,
     return stepped(s, status, out);
 }
 
+tensor_id step_element(struct steps *s, tensor_id x, uint32_t axis, int64_t at)
+{
+    if (s->status != ODLC_OK)
+        return NO_TENSOR;
+    struct shape shape = build_type(s->l->b, x)->shape;
+    memmove(&shape.dims[axis], &shape.dims[axis + 1], (shape.rank - axis - 1) * sizeof *shape.dims);
+    shape.rank--;
+    return step_reshape(s, step_slice(s, x, axis, at, at + 1), &shape);
+}
+
+tensor_id step_stack(struct steps *s, const tensor_id *parts, uint32_t count, uint32_t axis)
+{
+    tensor_id *slices = arena_array(s->l->arena, tensor_id, count);
+    for (uint32_t i = 0; i < count && s->status == ODLC_OK; i++) {
+        const struct shape part = build_type(s->l->b, parts[i])->shape;
+        struct shape slice = {.rank = part.rank + 1};
+        if (slice.rank > MAX_RANK || axis > part.rank) {
+            s->status = lower_unsupported(s->l, NULL, NULL, "an axis %u cannot be added to %s", axis,
+                                          shape_text(s->l->diags->arena, &part));
+            return NO_TENSOR;
+        }
+        for (uint32_t k = 0; k < slice.rank; k++)
+            slice.dims[k] = k == axis ? 1 : part.dims[k - (k > axis)];
+        slices[i] = step_reshape(s, parts[i], &slice);
+    }
+    return step_concat(s, slices, count, axis);
+}
+
 tensor_id step_gather(struct steps *s, tensor_id x, tensor_id positions, uint32_t axis)
 {
     if (s->status != ODLC_OK)

@@ -18,7 +18,10 @@
     X(resize)          \
     X(shape)           \
     X(slice)           \
-    X(index)
+    X(index)           \
+    X(sample)          \
+    X(roi)             \
+    X(patch)
 
 #define DECLARE_FAMILY(name)                 \
     extern const struct op op_rows_##name[]; \

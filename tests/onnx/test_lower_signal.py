@@ -124,7 +124,8 @@ def test_windows(checks):
     gives(checks, "HammingWindow", 17, [scalar(1)], np.array([4 / 46], "f4"), within=NEAR)
     refuses(checks, "size is -1", "HannWindow", 17, [scalar(-1)])
     refuses(checks, "input 0 (size) is not a constant", "HannWindow", 17, [np.array(4)])
-    refuses(checks, "element type 8", "HannWindow", 17, [scalar(4)], output_datatype=8)
+    refuses(checks, "strings are no numbers", "HannWindow", 17, [scalar(4)], output_datatype=8)
+    refuses(checks, "99 is not a type", "HannWindow", 17, [scalar(4)], output_datatype=99)
 
 
 def mel_matrix(bands, length, rate, low, high):
