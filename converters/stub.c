@@ -159,12 +159,12 @@ static struct group *group_of(struct stub *s, struct map *index, const struct fw
 
 static void find_groups(struct stub *s)
 {
-    const struct fw_graph *g = &s->c->model->graph;
+    struct conversion *c = s->c;
     struct map index;
-    map_init(&index, s->c->arena);
-    for (size_t i = 0, k = 0; i < g->nodes.count; i++) {
-        const struct fw_node *n = &g->nodes.data[i];
-        if (!s->c->live[i] || s->c->ops.data[k++].status != ODLC_OP_UNSUPPORTED)
+    map_init(&index, c->arena);
+    for (size_t i = 0; i < c->ops.count; i++) {
+        const struct fw_node *n = c->op_nodes.data[i];
+        if (c->ops.data[i].status != ODLC_OP_UNSUPPORTED)
             continue;
         struct group *group = group_of(s, &index, n);
         see_values(s, group, &group->inputs, n->inputs, n->n_inputs);
@@ -178,11 +178,12 @@ static void find_groups(struct stub *s)
 /* A definition without a domain claims the nodes of all domains, native ones too. */
 static void find_namesakes(struct stub *s)
 {
-    const struct fw_graph *g = &s->c->model->graph;
     for (size_t i = 0; i < s->groups.count; i++) {
         struct group *group = &s->groups.data[i];
-        for (size_t k = 0; k < g->nodes.count && !group->names_domain; k++)
-            group->names_domain = strcmp(g->nodes.data[k].op_type, group->op_type) == 0 && *g->nodes.data[k].domain;
+        for (size_t k = 0; k < s->c->op_nodes.count && !group->names_domain; k++) {
+            const struct fw_node *n = s->c->op_nodes.data[k];
+            group->names_domain = strcmp(n->op_type, group->op_type) == 0 && *n->domain;
+        }
     }
 }
 

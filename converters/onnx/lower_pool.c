@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "converters/onnx/lower_shape.h"
+#include "converters/onnx/max_indices.h"
 #include "converters/onnx/rows.h"
 #include "converters/onnx/spatial.h"
 #include "converters/onnx/steps.h"
@@ -27,10 +28,27 @@ struct pool {
 
 /* ---- geometry ---- */
 
+/* Strides beyond the kernel can ask for less than no padding. By the operator's formula windows then start inside of
+ * the input; most runtimes start them at its edge. */
+static odlc_status check_auto_pad(const struct lower *l, const struct spatial *s)
+{
+    bool upper = s->auto_pad == PAD_SAME_UPPER;
+    for (uint32_t i = 0; (upper || s->auto_pad == PAD_SAME_LOWER) && i < s->axes; i++) {
+        int64_t out = (s->in[i] + s->stride[i] - 1) / s->stride[i];
+        int64_t total = (out - 1) * s->stride[i] + spatial_reach(s, i) - s->in[i];
+        /* One element less at the end changes nothing. */
+        if (total < (upper ? -1 : 0))
+            return lower_unsupported(l, "auto_pad", "give the padding as pads",
+                                     "the padding of axis %u would be negative, which runtimes read differently", i);
+    }
+    return ODLC_OK;
+}
+
 /* Extents of the output, and padding at the end that gives exactly them when sizes are rounded down. */
 static odlc_status fit_windows(const struct lower *l, struct pool *p, bool ceil)
 {
     struct spatial *s = &p->s;
+    TRY(check_auto_pad(l, s));
     spatial_auto_pad(s);
     for (uint32_t i = 0; i < s->axes; i++) {
         int64_t free = s->in[i] + s->pad[i][0] + s->pad[i][1] - spatial_reach(s, i);
@@ -177,14 +195,17 @@ static odlc_status average_correction(struct lower *l, const struct pool *p, enu
 static odlc_status spread_windows(struct lower *l, struct pool *p, tensor_id *image)
 {
     struct spatial *s = &p->s;
-    TRY(pad_image(l, p->kind, s->axes, s->pad, image));
+    bool clamped = p->kind == POOL_MAX && windows_see_input(s, p->out);
+    if (!clamped)
+        TRY(pad_image(l, p->kind, s->axes, s->pad, image));
     for (uint32_t i = 0; i < s->axes; i++) {
         int64_t count, *positions;
         if (ckd_mul(&count, p->out[i], s->kernel[i]))
             return lower_unsupported(l, "dilations", NULL, "the windows of axis %u have too many elements", i);
         TRY(lower_table(l, (uint64_t)count, sizeof *positions, &positions));
         for (int64_t at = 0; at < count; at++)
-            positions[at] = at / s->kernel[i] * s->stride[i] + at % s->kernel[i] * s->dilation[i];
+            positions[at] = clamped ? window_position(s, i, at / s->kernel[i], at % s->kernel[i])
+                                    : at / s->kernel[i] * s->stride[i] + at % s->kernel[i] * s->dilation[i];
         TRY(lower_pick(l, *image, i + 1, positions, count, step_name(l, "windows"), image));
         s->in[i] = count;
         s->stride[i] = s->kernel[i];
@@ -306,22 +327,27 @@ static odlc_status read_p(const struct lower *l, double *p)
     return ODLC_OK;
 }
 
-static odlc_status lower_pool(struct lower *l, struct pool *p)
+static odlc_status read_pool(struct lower *l, struct pool *p)
 {
     int64_t ceil;
     TRY(spatial_read(l, NULL, &p->s));
     TRY(lower_attr_int(l, "ceil_mode", 0, &ceil));
-    TRY(fit_windows(l, p, ceil != 0));
+    return fit_windows(l, p, ceil != 0);
+}
+
+static odlc_status lower_pool(struct lower *l, struct pool *p)
+{
+    TRY(read_pool(l, p));
     return end_pool(l, p);
 }
 
 odlc_status lower_max_pool(struct lower *l)
 {
     struct pool p = {.kind = POOL_MAX};
+    TRY(read_pool(l, &p));
     if (lower_out_name(l, 1))
-        return lower_unsupported(l, NULL, "remove the output, or describe the operator as a UDO",
-                                 "output 1 (Indices) cannot be expressed");
-    return lower_pool(l, &p);
+        TRY(lower_max_indices(l, &p.s, p.out));
+    return end_pool(l, &p);
 }
 
 odlc_status lower_average_pool(struct lower *l)

@@ -110,10 +110,13 @@ odlc_status eval_node(const struct node *n, const struct buffer *in, struct buff
     struct arena_mark mark = arena_mark(scratch);
     struct buffer *wide_in = arena_array(scratch, struct buffer, n->n_inputs);
     struct buffer *wide_out = arena_array(scratch, struct buffer, n->n_outputs);
-    for (uint32_t i = 0; i < n->n_inputs; i++)
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
         wide_in[i] = buffer_widen(&in[i], wide_dtype(in[i].dtype, compute), scratch);
+        wide_in[i].stored = in[i].dtype;
+    }
     for (uint32_t i = 0; i < n->n_outputs; i++) {
         wide_out[i] = out[i];
+        wide_out[i].stored = out[i].dtype;
         wide_out[i].dtype = wide_dtype(out[i].dtype, compute);
         if (out[i].data && wide_out[i].dtype != out[i].dtype)
             wide_out[i].data = arena_calloc(scratch, shape_count(&out[i].shape), dtype_size(wide_out[i].dtype));

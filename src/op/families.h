@@ -8,6 +8,7 @@
     X(eltwise)         \
     X(unary)           \
     X(neuron)          \
+    X(recurrent)       \
     X(reduce)          \
     X(softmax)         \
     X(norm)            \
@@ -17,7 +18,10 @@
     X(resize)          \
     X(shape)           \
     X(slice)           \
-    X(index)
+    X(index)           \
+    X(sample)          \
+    X(roi)             \
+    X(patch)
 
 #define DECLARE_FAMILY(name)                 \
     extern const struct op op_rows_##name[]; \
