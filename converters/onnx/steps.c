@@ -98,7 +98,8 @@ tensor_id step_cast(struct steps *s, tensor_id x, enum dtype to)
     tensor_id out = NO_TENSOR;
     if (s->status != ODLC_OK)
         return NO_TENSOR;
-    return stepped(s, build_cast(s->l->b, x, to, step_name(s->l, "Cast"), &out), out);
+    odlc_status status = build_cast(s->l->b, x, to, step_name(s->l, "Cast"), &out);
+    return stepped(s, status, out);
 }
 
 /* ---- shapes and positions ---- */

@@ -56,18 +56,13 @@ static odlc_status run_not(const struct kernel *k)
     return walk_by_class(k, &(struct span_set){.ints = not_bools});
 }
 
-static unsigned integer_bits(enum dtype dtype)
-{
-    return dtype == DT_INT4 || dtype == DT_UINT4 ? 4 : dtype_info(dtype)->bits;
-}
-
 /* The low bits stay (conversion alone would saturate): between integers, and where ONNX defines it for floats, too. */
 static void cast_to_low_bits(const struct kernel *k, uint64_t count)
 {
     enum dtype to = k->out[0].dtype;
     int64_t *wide = arena_array(k->scratch, int64_t, count);
     convert_elements(wide, DT_INT64, k->in[0].data, k->in[0].dtype, count);
-    unsigned shift = 64 - integer_bits(to);
+    unsigned shift = 64 - dtype_value_bits(to);
     bool is_signed = dtype_info(to)->cls == CLASS_INT;
     for (uint64_t i = 0; i < count; i++) {
         uint64_t high = (uint64_t)wide[i] << shift;
@@ -83,7 +78,7 @@ static odlc_status run_cast(const struct kernel *k)
     if (dtype_is_fixed(from) || dtype_is_fixed(to)) {
         struct buffer wide = buffer_widen(&k->in[0], DT_FLOAT64, k->scratch);
         buffer_narrow(&wide, &k->out[0], k->scratch);
-    } else if (dtype_is_int(to) && (!dtype_is_float(from) || integer_bits(to) == 4)) {
+    } else if (dtype_is_int(to) && (!dtype_is_float(from) || dtype_value_bits(to) < 8)) {
         cast_to_low_bits(k, count);
     } else {
         convert_elements(k->out[0].data, to, k->in[0].data, from, count);
@@ -108,6 +103,8 @@ static odlc_status infer_cast(const struct infer *c)
         return infer_error(c, "the type to cast to is not given");
     if (infer_in(c, 0)->dtype == DT_STRING || out->type.dtype == DT_STRING)
         return infer_error(c, "strings cannot be cast");
+    if (dtype_is_small_float(out->type.dtype))
+        return infer_error(c, "there are no %s results", dtype_info(out->type.dtype)->name);
     c->out[0] = (struct type){.dtype = out->type.dtype, .shape = infer_in(c, 0)->shape};
     return ODLC_OK;
 }

@@ -9,7 +9,13 @@ pass_fn pass_narrow_types;
 
 static enum dtype narrow(enum dtype dtype)
 {
+    if (dtype_is_small_float(dtype))
+        return DT_FLOAT32;
     switch (dtype) {
+    case DT_INT2:
+        return DT_INT8;
+    case DT_UINT2:
+        return DT_UINT8;
     case DT_INT64:
         return DT_INT32;
     case DT_UINT64:
