@@ -56,7 +56,8 @@ odlc_status lower_conv(struct lower *l)
     TRY(image_enter(l, &c.s, &x));
     TRY(permuted_weights(l, &c, true, &weights));
     TRY(lower_bias(l, 2, out_channels, &bias, &bias_name));
-    bool depthwise = c.s.axes == 2 && c.group == c.channels && c.group > 1;
+    bool real = dtype_is_float(build_type(l->b, x)->dtype); /* integers have no depthwise op */
+    bool depthwise = real && c.s.axes == 2 && c.group == c.channels && c.group > 1;
     image_op(l, depthwise ? "DepthWiseConv2d" : c.s.axes == 2 ? "Conv2d" : "Conv3d", x);
     build_in(l->b, weights);
     build_in(l->b, bias);

@@ -17,7 +17,8 @@
     X(resize)          \
     X(shape)           \
     X(slice)           \
-    X(index)
+    X(index)           \
+    X(quantize)
 
 #define DECLARE_FAMILY(name)                 \
     extern const struct op op_rows_##name[]; \
