@@ -43,10 +43,14 @@ static odlc_status narrow_constant(struct pass_context *c, struct graph *g, stru
                       dtype_info(to)->name);
 }
 
-static bool preserves(const struct pass_context *c, const char *name)
+/* Types that containers do not have cannot be kept. */
+static bool preserves(const struct pass_context *c, const struct tensor *t)
 {
     const struct pass_options *o = c->options;
-    return o->preserve_dtype && (!o->preserve_names || map_get(o->preserve_names, name) != MAP_NONE);
+    if (o->keep_int64_inputs && t->kind == TENSOR_INPUT && t->type.dtype == DT_INT64)
+        return true;
+    return o->preserve_dtype && dtype_in_containers(t->type.dtype) &&
+           (!o->preserve_names || map_get(o->preserve_names, t->name) != MAP_NONE);
 }
 
 /* Puts a Cast between a graph input of the model's dtype and its readers. */
@@ -95,14 +99,14 @@ odlc_status pass_narrow_types(struct pass_context *c, struct graph *g, bool *pro
     for (size_t i = 0; i < g->inputs.count; i++) {
         tensor_id id = g->inputs.data[i];
         const struct tensor *t = graph_tensor(g, id);
-        if (!preserves(c, t->name) || narrow(t->type.dtype) == t->type.dtype)
+        if (!preserves(c, t) || narrow(t->type.dtype) == t->type.dtype)
             continue;
         kept[id] = true;
         TRY(keep_input(&b, id, &uses));
     }
     for (size_t i = 0; i < g->outputs.count; i++) {
         const struct tensor *t = graph_tensor(g, g->outputs.data[i]);
-        if (t->kind != TENSOR_OUTPUT || !preserves(c, t->name) || narrow(t->type.dtype) == t->type.dtype)
+        if (t->kind != TENSOR_OUTPUT || !preserves(c, t) || narrow(t->type.dtype) == t->type.dtype)
             continue;
         TRY(keep_output(&b, &g->outputs.data[i]));
         kept[g->outputs.data[i]] = true;
