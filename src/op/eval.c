@@ -28,6 +28,9 @@ const struct encoding *buffer_encoding(const struct buffer *b, uint64_t i)
     return &q->encodings[i / inner % q->count];
 }
 
+/* The reals of quantized tensors are float32, as they are in the models that these come from: a quotient half way
+ * between two integers stays what it is there. */
+
 struct buffer buffer_widen(const struct buffer *b, enum dtype to, struct arena *scratch)
 {
     struct buffer wide = *b;
@@ -44,7 +47,7 @@ struct buffer buffer_widen(const struct buffer *b, enum dtype to, struct arena *
     convert_elements(real, DT_FLOAT64, b->data, b->dtype, count);
     for (uint64_t i = 0; i < count; i++) {
         const struct encoding *e = buffer_encoding(b, i);
-        real[i] = (real[i] + e->offset) * e->scale;
+        real[i] = (double)(float)((real[i] + e->offset) * e->scale);
     }
     convert_elements(wide.data, to, real, DT_FLOAT64, count);
     return wide;
@@ -63,7 +66,7 @@ void buffer_narrow(const struct buffer *wide, struct buffer *b, struct arena *sc
     convert_elements(q, DT_FLOAT64, wide->data, wide->dtype, count);
     for (uint64_t i = 0; i < count; i++) {
         const struct encoding *e = buffer_encoding(b, i);
-        q[i] = nearbyint(q[i] / e->scale) - e->offset;
+        q[i] = nearbyint((double)(float)((double)(float)q[i] / e->scale)) - e->offset;
     }
     convert_elements(b->data, b->dtype, q, DT_FLOAT64, count);
 }

@@ -89,6 +89,14 @@ static odlc_status keep_output(struct build *b, tensor_id *slot)
     return ODLC_OK;
 }
 
+/* One warning for the model: the results are not those of the precision that it asks for. */
+static void warn_of_precision(const struct pass_context *c, const char *first, uint32_t count)
+{
+    if (count)
+        diag_warn(c->diags, AT(.node = first), "float64", "float64 becomes float32: %u tensors of the model, %s first",
+                  count, first);
+}
+
 odlc_status pass_narrow_types(struct pass_context *c, struct graph *g, bool *progress)
 {
     struct build b;
@@ -112,6 +120,8 @@ odlc_status pass_narrow_types(struct pass_context *c, struct graph *g, bool *pro
         kept[g->outputs.data[i]] = true;
     }
     odlc_status status = ODLC_OK;
+    const char *first_double = NULL;
+    uint32_t doubles = 0;
     for (tensor_id id = 0; id < g->tensors.count; id++) {
         struct tensor *t = graph_tensor(g, id);
         enum dtype to = narrow(t->type.dtype);
@@ -119,9 +129,12 @@ odlc_status pass_narrow_types(struct pass_context *c, struct graph *g, bool *pro
             continue;
         if (t->kind == TENSOR_STATIC && narrow_constant(c, g, t, to) != ODLC_OK)
             status = ODLC_ERR_UNSUPPORTED; /* all of them are reported */
+        if (t->type.dtype == DT_FLOAT64 && uses.count[id] && !doubles++)
+            first_double = t->name;
         t->source_dtype = t->type.dtype;
         t->type.dtype = to;
         *progress = true;
     }
+    warn_of_precision(c, first_double, doubles);
     return status;
 }
