@@ -140,9 +140,22 @@ static void add_data_file(struct conversion *c, struct map *known, const struct 
         vec_push(c->arena, &c->inputs, file->path);
 }
 
+static void add_data_files(struct conversion *c, struct map *known, const struct fw_graph *g)
+{
+    for (size_t i = 0; i < g->initializers.count; i++)
+        add_data_file(c, known, &g->initializers.data[i].view);
+    for (size_t i = 0; i < g->nodes.count; i++)
+        for (size_t k = 0; k < g->nodes.data[i].n_attrs; k++) {
+            const struct fw_attr *a = &g->nodes.data[i].attrs[k];
+            if (a->tensor)
+                add_data_file(c, known, &a->tensor->view);
+            if (a->graph)
+                add_data_files(c, known, a->graph);
+        }
+}
+
 static void list_inputs(struct conversion *c)
 {
-    const struct fw_graph *g = &c->model->graph;
     struct map known;
     map_init(&known, c->arena);
     map_put(&known, c->model->path, 1);
@@ -151,12 +164,7 @@ static void list_inputs(struct conversion *c)
         vec_push(c->arena, &c->inputs, arena_strdup(c->arena, c->options->udo_configs[i]));
     for (size_t i = 0; i < c->options->n_frozen_inputs; i++)
         vec_push(c->arena, &c->inputs, arena_strdup(c->arena, c->options->frozen_inputs[i].value));
-    for (size_t i = 0; i < g->initializers.count; i++)
-        add_data_file(c, &known, &g->initializers.data[i].view);
-    for (size_t i = 0; i < g->nodes.count; i++)
-        for (size_t k = 0; k < g->nodes.data[i].n_attrs; k++)
-            if (g->nodes.data[i].attrs[k].tensor)
-                add_data_file(c, &known, &g->nodes.data[i].attrs[k].tensor->view);
+    add_data_files(c, &known, &c->model->graph);
 }
 
 /* Writing over what is read would leave the user without it. */

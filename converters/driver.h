@@ -18,6 +18,7 @@ struct frontend {
     odlc_status (*load_tensor)(struct arena *arena, struct diags *diags, const char *path, struct fw_tensor *out);
     const struct lower_row *rows; /* sorted by domain, op, lo */
     size_t n_rows;
+    const char *(*refusal)(const char *domain, const char *op); /* why no row converts it, or NULL */
     bool (*schema_default)(const char *op_type, int64_t version, const char *attr, struct param *out);
     bool channels_first; /* the framework's spatial tensors are NCHW */
 };
@@ -30,12 +31,13 @@ struct conversion {
     struct fw_model *model;
     struct udo_set udos;
     struct graph *graph;
-    struct map values;   /* name of a value of the model → tensor_id */
     struct map declared; /* name → index into all_values */
     VEC(const struct fw_value *) all_values;
     bool *live; /* per node of the model: needed for an output */
     VEC(struct odlc_op_report) ops;
-    VEC(const char *) inputs; /* paths of the files that were read */
+    VEC(const struct fw_node *) op_nodes; /* of the reports in ops */
+    uint64_t expanded;                    /* nodes that subgraphs were lowered to */
+    VEC(const char *) inputs;             /* paths of the files that were read */
     const char *udo_stub, *dumped;
     struct odlc_conversion_summary summary;
 };
@@ -50,8 +52,11 @@ odlc_status prepare_model(struct conversion *c) MUST_USE;
 struct fw_value *find_model_input(struct conversion *c, const char *name, const char *option);
 /* freeze.c: the inputs of --freeze_input become constants. */
 odlc_status freeze_inputs(struct conversion *c) MUST_USE;
-/* survey.c: fills ops; an error for each op type that is neither native nor claimed. */
+/* survey.c: fills ops, those in subgraphs included; an error for each op type that is neither native nor claimed, but
+ * for those in branches, which may not be taken. */
 odlc_status survey_ops(struct conversion *c) MUST_USE;
+/* The error for one node of such a type. */
+odlc_status report_missing_op(struct conversion *c, const struct fw_node *n) MUST_USE;
 /* The config that a user can start from for the unsupported ops, or NULL. */
 const char *write_udo_stub(struct conversion *c);
 /* lower_graph.c: the model as an IR graph. */

@@ -101,6 +101,25 @@ odlc_status lower_attr_floats(const struct lower *l, const char *name, const flo
     return ODLC_OK;
 }
 
+odlc_status lower_attr_graph(const struct lower *l, const char *name, const struct fw_graph **out)
+{
+    const struct fw_attr *a;
+    TRY(find_attr(l, name, FW_GRAPH, "a graph", &a));
+    if (!a)
+        return lower_invalid(l, name, NULL, "attribute %s is missing", name);
+    *out = a->graph;
+    return ODLC_OK;
+}
+
+odlc_status lower_attr_strings(const struct lower *l, const char *name, const char *const **out, uint32_t *count)
+{
+    const struct fw_attr *a;
+    TRY(find_attr(l, name, FW_STRINGS, "a list of strings", &a));
+    *out = a ? a->strings : NULL;
+    *count = a ? (uint32_t)a->count : 0;
+    return ODLC_OK;
+}
+
 bool lower_has_attr(const struct lower *l, const char *name)
 {
     return fw_find_attr(l->node, name) != NULL;
@@ -123,7 +142,7 @@ static const char *graph_input_behind(const struct lower *l, tensor_id id)
     return graph_tensor(g, id)->kind == TENSOR_INPUT ? graph_tensor(g, id)->name : NULL;
 }
 
-static odlc_status need_constant(const struct lower *l, uint32_t i, const char *what, tensor_id id)
+static odlc_status need_constant(const struct lower *l, const char *attribute, const char *what, tensor_id id)
 {
     if (build_is_const(l->b, id))
         return ODLC_OK;
@@ -133,14 +152,7 @@ static odlc_status need_constant(const struct lower *l, uint32_t i, const char *
         hint =
             arena_printf(l->diags->arena, "its value depends on the graph input %s: fix it with --freeze_input %s=FILE",
                          input, input);
-    return lower_unsupported(l, what, hint, "input %u (%s) is not a constant", i, what);
-}
-
-/* Input i, which is a constant or absent (NO_TENSOR). */
-static odlc_status constant_input(const struct lower *l, uint32_t i, const char *what, tensor_id *id)
-{
-    *id = lower_in(l, i);
-    return *id == NO_TENSOR ? ODLC_OK : need_constant(l, i, what, *id);
+    return lower_unsupported(l, attribute, hint, "%s is not a constant", what);
 }
 
 enum { TABLE_LIMIT = 256 * 1024 * 1024 };
@@ -155,20 +167,26 @@ odlc_status lower_table(const struct lower *l, uint64_t count, size_t size, void
     return ODLC_OK;
 }
 
-/* Input i, a constant whose elements are about to be read as numbers, or absent; it may repeat one stored element. */
-static odlc_status constant_list(const struct lower *l, uint32_t i, const char *what, tensor_id *id)
+/* A constant whose elements are about to be read as numbers; it may repeat one stored element. */
+static odlc_status constant_list(const struct lower *l, const char *attribute, const char *what, tensor_id id)
 {
-    TRY(constant_input(l, i, what, id));
-    if (*id != NO_TENSOR && shape_count(&build_type(l->b, *id)->shape) > TABLE_LIMIT / sizeof(int64_t))
-        return lower_invalid(l, what, NULL, "input %u (%s) has too many elements", i, what);
+    TRY(need_constant(l, attribute, what, id));
+    if (shape_count(&build_type(l->b, id)->shape) > TABLE_LIMIT / sizeof(int64_t))
+        return lower_invalid(l, attribute, NULL, "%s has too many elements", what);
     return ODLC_OK;
+}
+
+static const char *input_text(const struct lower *l, uint32_t i, const char *what)
+{
+    return arena_printf(l->diags->arena, "input %u (%s)", i, what);
 }
 
 odlc_status lower_const_ints(const struct lower *l, uint32_t i, const char *what, const int64_t **out, uint32_t *count)
 {
-    tensor_id id;
+    tensor_id id = lower_in(l, i);
     uint64_t n = 0;
-    TRY(constant_list(l, i, what, &id));
+    if (id != NO_TENSOR)
+        TRY(constant_list(l, what, input_text(l, i, what), id));
     *out = id == NO_TENSOR ? NULL : build_const_as_ints(l->b, id, &n);
     *count = (uint32_t)n;
     return ODLC_OK;
@@ -176,10 +194,21 @@ odlc_status lower_const_ints(const struct lower *l, uint32_t i, const char *what
 
 odlc_status lower_const_floats(const struct lower *l, uint32_t i, const char *what, const double **out, uint32_t *count)
 {
-    tensor_id id;
+    tensor_id id = lower_in(l, i);
     uint64_t n = 0;
-    TRY(constant_list(l, i, what, &id));
+    if (id != NO_TENSOR)
+        TRY(constant_list(l, what, input_text(l, i, what), id));
     *out = id == NO_TENSOR ? NULL : build_const_as_floats(l->b, id, &n);
+    *count = (uint32_t)n;
+    return ODLC_OK;
+}
+
+odlc_status lower_tensor_ints(const struct lower *l, tensor_id id, const char *what, const int64_t **out,
+                              uint32_t *count)
+{
+    uint64_t n;
+    TRY(constant_list(l, NULL, what, id));
+    *out = build_const_as_ints(l->b, id, &n);
     *count = (uint32_t)n;
     return ODLC_OK;
 }

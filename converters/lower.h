@@ -6,6 +6,25 @@
 #include "converters/frontend.h"
 #include "op/build.h"
 
+/* What a name of the model stands for. Only tensors get into the container: sequences and optionals exist while the
+ * graph is lowered, and vanish in it. */
+enum value_kind {
+    VALUE_ABSENT, /* an optional operand that is not there */
+    VALUE_TENSOR,
+    VALUE_SEQUENCE,
+    VALUE_EMPTY,  /* an optional that holds nothing */
+    VALUE_SPOILED /* its node failed; what depends on it is skipped */
+};
+
+struct lower_value {
+    enum value_kind kind;
+    tensor_id tensor;
+    const struct lower_value *items; /* of a sequence: `count` tensors or sequences */
+    size_t count;
+};
+
+struct scope;
+
 struct lower {
     struct build *b;
     struct arena *arena; /* the graph's */
@@ -18,7 +37,15 @@ struct lower {
     uint32_t n_in;
     tensor_id *out; /* to set; n_out entries, as the node lists them */
     uint32_t n_out;
+    /* For rows with the arg TAKES_VALUES: the inputs, tensors or not (n_in entries); outputs that are no tensors are
+     * set in results instead of out. */
+    const struct lower_value *values;
+    struct lower_value *results;
+    struct scope *scope; /* where the node's names are known */
 };
+
+/* The arg of rows whose operands may be sequences or optionals. Other operators get tensors alone. */
+#define TAKES_VALUES "values"
 
 typedef odlc_status lower_fn(struct lower *l);
 
@@ -45,6 +72,10 @@ odlc_status lower_attr_string(const struct lower *l, const char *name, const cha
 /* *out NULL and *count 0 when it is absent. */
 odlc_status lower_attr_ints(const struct lower *l, const char *name, const int64_t **out, uint32_t *count) MUST_USE;
 odlc_status lower_attr_floats(const struct lower *l, const char *name, const float **out, uint32_t *count) MUST_USE;
+/* Fails when it is absent. */
+odlc_status lower_attr_graph(const struct lower *l, const char *name, const struct fw_graph **out) MUST_USE;
+odlc_status lower_attr_strings(const struct lower *l, const char *name, const char *const **out,
+                               uint32_t *count) MUST_USE;
 bool lower_has_attr(const struct lower *l, const char *name);
 
 /* ---- constant inputs ---- */
@@ -54,6 +85,17 @@ odlc_status lower_const_ints(const struct lower *l, uint32_t i, const char *what
                              uint32_t *count) MUST_USE;
 odlc_status lower_const_floats(const struct lower *l, uint32_t i, const char *what, const double **out,
                                uint32_t *count) MUST_USE;
+
+/* The same for a tensor that is no input of the node; `what` names it in the error ("the condition of iteration 3"). */
+odlc_status lower_tensor_ints(const struct lower *l, tensor_id id, const char *what, const int64_t **out,
+                              uint32_t *count) MUST_USE;
+
+/* ---- subgraphs ---- */
+/* Lowers the nodes of a graph that the node holds as an attribute, as often as it is called. The graph's inputs are
+ * given the values, in order; it sees the names around it. Names of its nodes and tensors get the prefix. results gets
+ * g->outputs.count values. What all subgraphs of a model expand to is limited. */
+odlc_status lower_subgraph(struct lower *l, const struct fw_graph *g, const char *prefix,
+                           const struct lower_value *values, size_t count, struct lower_value *results) MUST_USE;
 
 /* Zeroed memory in *out for a constant that the model implies without holding it (positions, masks, weights of a
  * filter). A few bytes can ask for any number of elements: more than 256 MiB is an error at the node. */

@@ -1,12 +1,59 @@
 /* The model's graph becomes an IR graph: inputs, initializers, then node after node in order. A node that fails spoils
- * what depends on it and nothing else, so that one run reports all that is wrong. */
+ * what depends on it and nothing else, so that one run reports all that is wrong.
+ *
+ * A graph inside a node (a branch, a loop's body) is lowered where the node stands, once for each time that it runs, in
+ * a scope of its own: what it defines is known there alone, what it does not define is looked up around it. */
 #include <string.h>
 
 #include "converters/driver.h"
 
-/* In c->values: a value whose node failed, and one that its node names but the op does not give. */
-#define SPOILED (UINT32_MAX - 1)
-#define NOT_GIVEN (UINT32_MAX - 2)
+/* Nodes that the subgraphs of a model may expand to. */
+enum { MAX_EXPANSION = 100000 };
+
+struct scope {
+    struct conversion *c;
+    struct build *b;
+    struct scope *outer; /* of the graph around; NULL for the model's own */
+    const char *prefix;  /* of names, or NULL */
+    struct map names;    /* → values */
+    VEC(struct lower_value) values;
+};
+
+/* ---- values ---- */
+
+static void define(struct scope *s, const char *name, struct lower_value value)
+{
+    uint32_t known = map_get(&s->names, name);
+    if (known != MAP_NONE) {
+        s->values.data[known] = value;
+        return;
+    }
+    map_put(&s->names, name, (uint32_t)s->values.count);
+    vec_push(s->c->arena, &s->values, value);
+}
+
+static void define_tensor(struct scope *s, const char *name, tensor_id id)
+{
+    define(s, name, (struct lower_value){.kind = VALUE_TENSOR, .tensor = id});
+}
+
+/* NULL when nothing defines the name. */
+static const struct lower_value *find_value(const struct scope *s, const char *name)
+{
+    for (; s; s = s->outer) {
+        uint32_t known = map_get(&s->names, name);
+        if (known != MAP_NONE)
+            return &s->values.data[known];
+    }
+    return NULL;
+}
+
+static const char *kind_text(const struct lower_value *value)
+{
+    return value->kind == VALUE_SEQUENCE ? "a sequence" : "an empty optional";
+}
+
+/* ---- inputs and constants ---- */
 
 static void index_declared_values(struct conversion *c)
 {
@@ -20,8 +67,9 @@ static void index_declared_values(struct conversion *c)
         map_put(&c->declared, c->all_values.data[i]->name, (uint32_t)i);
 }
 
-static odlc_status add_inputs(struct conversion *c)
+static odlc_status add_inputs(struct scope *s)
 {
+    struct conversion *c = s->c;
     const struct fw_graph *g = &c->model->graph;
     for (size_t i = 0; i < g->inputs.count; i++) {
         const struct fw_value *v = &g->inputs.data[i];
@@ -37,19 +85,26 @@ static odlc_status add_inputs(struct conversion *c)
                               dtype_info(v->dtype)->name);
         tensor_id id = graph_add_tensor(c->graph, v->name, TENSOR_INPUT, &type);
         vec_push(c->graph->arena, &c->graph->inputs, id);
-        map_put(&c->values, v->name, id);
+        define_tensor(s, v->name, id);
     }
     return ODLC_OK;
 }
 
-static void add_initializers(struct conversion *c)
+static const char *prefixed(const struct scope *s, const char *name)
 {
-    const struct fw_graph *g = &c->model->graph;
+    return s->prefix && *name ? arena_printf(s->c->arena, "%s/%s", s->prefix, name) : name;
+}
+
+static void add_initializers(struct scope *s, const struct fw_graph *g)
+{
     for (size_t i = 0; i < g->initializers.count; i++) {
         const struct fw_tensor *t = &g->initializers.data[i];
-        map_put(&c->values, t->name, graph_add_constant(c->graph, t->name, t->view.dtype, &t->view));
+        tensor_id id = graph_add_constant(s->c->graph, prefixed(s, t->name), t->view.dtype, &t->view);
+        define_tensor(s, t->name, id);
     }
 }
+
+/* ---- nodes ---- */
 
 static odlc_status report_not_given(struct conversion *c, const char *node, const char *value)
 {
@@ -57,27 +112,33 @@ static odlc_status report_not_given(struct conversion *c, const char *node, cons
                       "%s is used, but its node does not give that output", value);
 }
 
-/* Reads the inputs' ids; false when one of them is spoiled. */
-static bool resolve_inputs(struct conversion *c, const struct fw_node *n, tensor_id *ids, uint32_t *count)
+/* Reads the inputs; false when one of them cannot be had. */
+static bool resolve_inputs(struct scope *s, const struct fw_node *n, struct lower_value *values, tensor_id *ids,
+                           uint32_t *count)
 {
     *count = 0;
     for (size_t k = 0; k < n->n_inputs; k++) {
-        ids[k] = *n->inputs[k] ? map_get(&c->values, n->inputs[k]) : NO_TENSOR;
-        if (ids[k] == NOT_GIVEN)
-            (void)report_not_given(c, n->name, n->inputs[k]);
-        if (ids[k] == SPOILED || ids[k] == NOT_GIVEN)
+        ids[k] = NO_TENSOR;
+        if (!*n->inputs[k])
+            continue;
+        const struct lower_value *value = find_value(s, n->inputs[k]);
+        if (value && value->kind == VALUE_ABSENT)
+            (void)report_not_given(s->c, n->name, n->inputs[k]);
+        if (!value || value->kind == VALUE_ABSENT || value->kind == VALUE_SPOILED)
             return false;
-        if (ids[k] != NO_TENSOR)
-            *count = (uint32_t)k + 1;
+        values[k] = *value;
+        ids[k] = value->kind == VALUE_TENSOR ? value->tensor : NO_TENSOR;
+        *count = (uint32_t)k + 1;
     }
     return true;
 }
 
 /* The declared element type of an output against the computed one: a difference means that the model or the converter
  * is wrong. */
-static odlc_status check_declared(struct conversion *c, const struct fw_node *n, const char *name, tensor_id id)
+static odlc_status check_declared(struct scope *s, const struct fw_node *n, const char *name, tensor_id id)
 {
-    uint32_t at = map_get(&c->declared, name);
+    struct conversion *c = s->c;
+    uint32_t at = s->outer ? MAP_NONE : map_get(&c->declared, name);
     if (at == MAP_NONE)
         return ODLC_OK;
     const struct fw_value *v = c->all_values.data[at];
@@ -103,80 +164,168 @@ static void keep_node_name(struct graph *g, const struct fw_node *n, tensor_id o
     graph_rename_node(g, producer, n->name);
 }
 
-static odlc_status lower_node(struct conversion *c, struct build *b, const struct fw_node *n)
+/* Operators of tensors get nothing else. */
+static odlc_status check_kinds(const struct lower *l)
 {
-    struct arena *arena = c->arena;
-    tensor_id *in = arena_array(arena, tensor_id, n->n_inputs);
-    tensor_id *out = arena_array(arena, tensor_id, n->n_outputs);
-    struct lower l = {.b = b,
-                      .arena = c->graph->arena,
-                      .diags = &c->diags,
-                      .path = c->model->path,
-                      .node = n,
-                      .version = n->version,
-                      .in = in,
-                      .out = out,
-                      .n_out = (uint32_t)n->n_outputs};
-    for (size_t k = 0; k < n->n_outputs; k++) {
-        out[k] = NO_TENSOR;
-        if (*n->outputs[k])
-            map_put(&c->values, n->outputs[k], SPOILED);
-    }
-    if (!resolve_inputs(c, n, in, &l.n_in))
-        return ODLC_ERR_INVALID; /* reported where it came from */
-    b->source = n->name;
+    for (uint32_t i = 0; i < l->n_in; i++)
+        if (l->values[i].kind > VALUE_TENSOR)
+            return lower_unsupported(l, NULL, NULL, "input %u is %s instead of a tensor", i, kind_text(&l->values[i]));
+    return ODLC_OK;
+}
+
+static odlc_status run_row(struct conversion *c, struct lower *l)
+{
+    const struct fw_node *n = l->node;
     const struct udo_def *def = udo_find(&c->udos, n->op_type, n->domain);
-    if (def) {
-        TRY(lower_claimed(c, &l, def));
-    } else {
-        const struct lower_row *row = find_row(c->frontend, n->domain, n->op_type, n->version);
-        l.arg = row->arg;
-        TRY(row->fn(&l));
-    }
-    keep_node_name(c->graph, n, n->n_outputs ? out[0] : NO_TENSOR);
+    const struct lower_row *row = find_row(c->frontend, n->domain, n->op_type, n->version);
+    if (!def && !row) /* the survey leaves nodes of branches to their lowering: a branch may not be taken */
+        return report_missing_op(c, n);
+    if (def || !row->arg || strcmp(row->arg, TAKES_VALUES) != 0)
+        TRY(check_kinds(l));
+    if (def)
+        return lower_claimed(c, l, def);
+    l->arg = row->arg;
+    return row->fn(l);
+}
+
+/* The outputs of a node that was lowered. */
+static odlc_status define_outputs(struct scope *s, const struct lower *l, const struct fw_node *n)
+{
+    bool claimed = udo_find(&s->c->udos, n->op_type, n->domain) != NULL;
     for (size_t k = 0; k < n->n_outputs; k++) {
         if (!*n->outputs[k])
             continue;
-        if (out[k] == NO_TENSOR) {
-            map_put(&c->values, n->outputs[k], NOT_GIVEN);
-            continue;
-        }
-        if (!def) /* what a definition says of its outputs stands above the model's word */
-            TRY(check_declared(c, n, n->outputs[k], out[k]));
-        map_put(&c->values, n->outputs[k], out[k]);
+        struct lower_value value = l->results[k];
+        if (value.kind == VALUE_ABSENT && l->out[k] != NO_TENSOR)
+            value = (struct lower_value){.kind = VALUE_TENSOR, .tensor = l->out[k]};
+        /* What a definition says of its outputs stands above the model's word. */
+        if (value.kind == VALUE_TENSOR && !claimed)
+            TRY(check_declared(s, n, n->outputs[k], value.tensor));
+        define(s, n->outputs[k], value);
     }
     return ODLC_OK;
 }
 
-static odlc_status add_outputs(struct conversion *c)
+/* The node under the names that it has in the graph. */
+static const struct fw_node *named_in(const struct scope *s, const struct fw_node *n)
 {
-    struct graph *g = c->graph;
-    const struct fw_graph *model = &c->model->graph;
-    for (size_t i = 0; i < model->outputs.count; i++) {
-        const char *name = model->outputs.data[i].name;
-        tensor_id id = map_get(&c->values, name);
-        if (id == NO_TENSOR)
-            return diag_error(&c->diags, ODLC_ERR_INVALID, AT(.file = c->model->path), "undefined-output",
-                              "no node gives the graph output %s", name);
-        if (id == NOT_GIVEN)
-            return report_not_given(c, NULL, name);
-        const struct tensor *t = graph_tensor(g, id);
-        tensor_id holder = graph_find_tensor(g, name);
-        bool same_name = strcmp(t->name, name) == 0;
-        if (t->kind == TENSOR_OUTPUT && same_name) /* the model lists it twice */
-            continue;
-        if (t->kind == TENSOR_INPUT && same_name)
-            return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED,
-                              AT(.file = c->model->path, .hint = "put an Identity between them"), "input-is-output",
-                              "%s is a graph input and a graph output under one name, which a container cannot express",
-                              name);
-        if (t->kind != TENSOR_NATIVE) /* an input, a constant, another output: the result of an Identity, say */
-            id = build_copy(g, id, name);
-        else if (!same_name && holder == NO_TENSOR)
-            graph_rename_tensor(g, id, name);
-        graph_tensor(g, id)->kind = TENSOR_OUTPUT;
-        vec_push(g->arena, &g->outputs, id);
+    if (!s->prefix)
+        return n;
+    struct fw_node *copy = arena_new(s->c->arena, struct fw_node);
+    *copy = *n;
+    copy->name = prefixed(s, n->name);
+    copy->outputs = arena_array(s->c->arena, const char *, n->n_outputs);
+    for (size_t k = 0; k < n->n_outputs; k++)
+        copy->outputs[k] = prefixed(s, n->outputs[k]);
+    return copy;
+}
+
+static odlc_status lower_node(struct scope *s, const struct fw_node *n)
+{
+    struct conversion *c = s->c;
+    struct lower_value *values = arena_array(c->arena, struct lower_value, n->n_inputs);
+    tensor_id *in = arena_array(c->arena, tensor_id, n->n_inputs);
+    tensor_id *out = arena_array(c->arena, tensor_id, n->n_outputs);
+    struct lower l = {.b = s->b,
+                      .arena = c->graph->arena,
+                      .diags = &c->diags,
+                      .path = c->model->path,
+                      .node = named_in(s, n),
+                      .version = n->version,
+                      .in = in,
+                      .out = out,
+                      .n_out = (uint32_t)n->n_outputs,
+                      .values = values,
+                      .results = arena_array(c->arena, struct lower_value, n->n_outputs),
+                      .scope = s};
+    for (size_t k = 0; k < n->n_outputs; k++) {
+        out[k] = NO_TENSOR;
+        if (*n->outputs[k])
+            define(s, n->outputs[k], (struct lower_value){.kind = VALUE_SPOILED});
     }
+    if (!resolve_inputs(s, n, values, in, &l.n_in))
+        return ODLC_ERR_INVALID;       /* reported where it came from */
+    const char *source = s->b->source; /* of the node around, when this one is in a subgraph */
+    s->b->source = l.node->name;
+    odlc_status status = run_row(c, &l);
+    s->b->source = source;
+    TRY(status);
+    keep_node_name(c->graph, l.node, n->n_outputs ? out[0] : NO_TENSOR);
+    return define_outputs(s, &l, n);
+}
+
+/* ---- subgraphs ---- */
+
+static odlc_status subgraph_results(struct lower *l, const struct scope *s, const struct fw_graph *g,
+                                    struct lower_value *results)
+{
+    for (size_t i = 0; i < g->outputs.count; i++) {
+        const struct lower_value *value = find_value(s, g->outputs.data[i].name);
+        if (!value)
+            return lower_invalid(l, NULL, NULL, "nothing in its graph gives %s", g->outputs.data[i].name);
+        if (value->kind == VALUE_ABSENT)
+            return report_not_given(s->c, l->node->name, g->outputs.data[i].name);
+        results[i] = *value;
+    }
+    return ODLC_OK;
+}
+
+odlc_status lower_subgraph(struct lower *l, const struct fw_graph *g, const char *prefix,
+                           const struct lower_value *values, size_t count, struct lower_value *results)
+{
+    struct conversion *c = l->scope->c;
+    struct scope s = {.c = c, .b = l->b, .outer = l->scope, .prefix = prefix};
+    odlc_status status = ODLC_OK;
+    if (count != g->inputs.count)
+        return lower_invalid(l, NULL, NULL, "its graph takes %zu inputs, but gets %zu", g->inputs.count, count);
+    c->expanded += g->nodes.count + 1;
+    if (c->expanded > MAX_EXPANSION)
+        return diag_error(&c->diags, ODLC_ERR_LIMIT, AT(.file = l->path, .node = l->node->name), "expansion",
+                          "the graphs inside of nodes expand to more than %d nodes", MAX_EXPANSION);
+    map_init(&s.names, c->arena);
+    for (size_t i = 0; i < count; i++)
+        define(&s, g->inputs.data[i].name, values[i]);
+    add_initializers(&s, g);
+    for (size_t i = 0; i < g->nodes.count; i++) {
+        odlc_status lowered = lower_node(&s, &g->nodes.data[i]);
+        if (status == ODLC_OK)
+            status = lowered;
+    }
+    TRY(status);
+    return subgraph_results(l, &s, g, results);
+}
+
+/* ---- the model's own graph ---- */
+
+static odlc_status add_output(struct scope *s, const char *name)
+{
+    struct conversion *c = s->c;
+    struct graph *g = c->graph;
+    const struct lower_value *value = find_value(s, name);
+    if (!value)
+        return diag_error(&c->diags, ODLC_ERR_INVALID, AT(.file = c->model->path), "undefined-output",
+                          "no node gives the graph output %s", name);
+    if (value->kind == VALUE_ABSENT)
+        return report_not_given(c, NULL, name);
+    if (value->kind != VALUE_TENSOR)
+        return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = c->model->path), "output-type",
+                          "the graph output %s is %s: a container holds tensors alone", name, kind_text(value));
+    tensor_id id = value->tensor, holder = graph_find_tensor(g, name);
+    const struct tensor *t = graph_tensor(g, id);
+    bool same_name = strcmp(t->name, name) == 0;
+    if (t->kind == TENSOR_OUTPUT && same_name) /* the model lists it twice */
+        return ODLC_OK;
+    if (t->kind == TENSOR_INPUT && same_name)
+        return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED,
+                          AT(.file = c->model->path, .hint = "put an Identity between them"), "input-is-output",
+                          "%s is a graph input and a graph output under one name, which a container cannot express",
+                          name);
+    if (t->kind != TENSOR_NATIVE) /* an input, a constant, another output: the result of an Identity, say */
+        id = build_copy(g, id, name);
+    else if (!same_name && holder == NO_TENSOR)
+        graph_rename_tensor(g, id, name);
+    graph_tensor(g, id)->kind = TENSOR_OUTPUT;
+    vec_push(g->arena, &g->outputs, id);
     return ODLC_OK;
 }
 
@@ -184,21 +333,24 @@ odlc_status lower_graph(struct conversion *c)
 {
     const struct fw_graph *model = &c->model->graph;
     struct build b;
+    struct scope s = {.c = c, .b = &b};
     odlc_status status = ODLC_OK;
     build_init(&b, c->graph, &c->diags);
-    map_init(&c->values, c->arena);
+    map_init(&s.names, c->arena);
     index_declared_values(c);
-    TRY(add_inputs(c));
-    add_initializers(c);
+    TRY(add_inputs(&s));
+    add_initializers(&s, model);
     for (size_t i = 0; i < model->nodes.count; i++) {
         if (!c->live[i])
             continue;
-        odlc_status lowered = lower_node(c, &b, &model->nodes.data[i]);
+        odlc_status lowered = lower_node(&s, &model->nodes.data[i]);
         if (status == ODLC_OK)
             status = lowered;
     }
     odlc_status finished = udo_finish(&c->udos);
     TRY(status);
     TRY(finished);
-    return add_outputs(c);
+    for (size_t i = 0; i < model->outputs.count; i++)
+        TRY(add_output(&s, model->outputs.data[i].name));
+    return ODLC_OK;
 }

@@ -235,6 +235,11 @@ static odlc_status cut_at_outputs(struct conversion *c)
     return status;
 }
 
+static void note_name(void *names, const char *name)
+{
+    map_put(names, name, 1);
+}
+
 /* Inputs that only the part left out reads go with it. */
 static void drop_unread_inputs(struct conversion *c)
 {
@@ -242,8 +247,8 @@ static void drop_unread_inputs(struct conversion *c)
     struct map read;
     map_init(&read, c->arena);
     for (size_t i = 0; i < g->nodes.count; i++)
-        for (size_t k = 0; c->live[i] && k < g->nodes.data[i].n_inputs; k++)
-            map_put(&read, g->nodes.data[i].inputs[k], 1);
+        if (c->live[i])
+            fw_each_read(&g->nodes.data[i], note_name, &read);
     size_t kept = 0;
     for (size_t i = 0; i < g->inputs.count; i++)
         if (map_get(&read, g->inputs.data[i].name) != MAP_NONE)
@@ -252,12 +257,16 @@ static void drop_unread_inputs(struct conversion *c)
 }
 
 /* An unnamed node goes by its type and position, in the container and in diagnostics alike. */
-static void name_nodes(struct conversion *c)
+static void name_nodes(struct conversion *c, struct fw_graph *g)
 {
-    struct fw_graph *g = &c->model->graph;
-    for (size_t i = 0; i < g->nodes.count; i++)
-        if (!*g->nodes.data[i].name)
-            g->nodes.data[i].name = arena_printf(c->arena, "%s_%zu", g->nodes.data[i].op_type, i);
+    for (size_t i = 0; i < g->nodes.count; i++) {
+        struct fw_node *n = &g->nodes.data[i];
+        if (!*n->name)
+            n->name = arena_printf(c->arena, "%s_%zu", n->op_type, i);
+        for (size_t k = 0; k < n->n_attrs; k++)
+            if (n->attrs[k].graph)
+                name_nodes(c, n->attrs[k].graph);
+    }
 }
 
 static void find_live_nodes(struct conversion *c)
@@ -273,9 +282,8 @@ static void find_live_nodes(struct conversion *c)
         c->live[i] = c->options->keep_disconnected_nodes;
         for (size_t k = 0; k < n->n_outputs; k++)
             c->live[i] |= *n->outputs[k] && map_get(&needed, n->outputs[k]) != MAP_NONE;
-        for (size_t k = 0; c->live[i] && k < n->n_inputs; k++)
-            if (*n->inputs[k])
-                map_put(&needed, n->inputs[k], 0);
+        if (c->live[i])
+            fw_each_read(n, note_name, &needed);
     }
 }
 
@@ -300,7 +308,7 @@ static odlc_status check_preserved(struct conversion *c)
 
 odlc_status prepare_model(struct conversion *c)
 {
-    name_nodes(c);
+    name_nodes(c, &c->model->graph);
     TRY(apply_input_options(c));
     TRY(fill_open_dims(c));
     TRY(freeze_inputs(c));

@@ -144,7 +144,6 @@ static void add_operator(struct conversion *c, cJSON *operators, const struct fw
 
 const char *write_udo_stub(struct conversion *c)
 {
-    const struct fw_graph *g = &c->model->graph;
     struct map seen;
     map_init(&seen, c->arena);
     cJSON *root = cJSON_CreateObject();
@@ -154,13 +153,9 @@ const char *write_udo_stub(struct conversion *c)
     cJSON *package = cJSON_AddObjectToObject(root, "UdoPackage_0");
     cJSON *operators = cJSON_AddArrayToObject(package, "Operators");
     cJSON_AddStringToObject(package, "UDO_PACKAGE_NAME", "MyUdoPackage");
-    for (size_t i = 0, k = 0; i < g->nodes.count; i++) {
-        const struct fw_node *n = &g->nodes.data[i];
-        if (!c->live[i] || c->ops.data[k++].status != ODLC_OP_UNSUPPORTED)
-            continue;
-        if (map_add(&seen, n->op_type, 1) == MAP_NONE)
-            add_operator(c, operators, n);
-    }
+    for (size_t i = 0; i < c->ops.count; i++)
+        if (c->ops.data[i].status == ODLC_OP_UNSUPPORTED && map_add(&seen, c->ops.data[i].op_type, 1) == MAP_NONE)
+            add_operator(c, operators, c->op_nodes.data[i]);
     if (!cJSON_GetArraySize(operators))
         return NULL;
     char *printed = cJSON_Print(root);

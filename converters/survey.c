@@ -42,54 +42,86 @@ static odlc_status report_missing(struct conversion *c, const struct missing *m)
 {
     const struct fw_node *n = m->first;
     bool other_version = has_row_of_any_version(c->frontend, n);
+    const char *reason = c->frontend->refusal(n->domain, n->op_type);
     const char *hint =
         other_version
             ? "another version of this op is supported: convert the model to a newer opset, or claim it by a UDO"
             : "describe it as a UDO (--udo_config_paths); --dry_run prints a config to start from";
     return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = c->model->path, .node = n->name, .hint = hint),
-                      "unsupported-op", "op %s (domain %s, version %lld) is not supported; %zu node%s: %s", n->op_type,
-                      *n->domain ? n->domain : "ai.onnx", (long long)n->version, m->count, m->count == 1 ? "" : "s",
-                      m->nodes.data);
+                      "unsupported-op", "op %s (domain %s, version %lld) is not supported%s%s; %zu node%s: %s",
+                      n->op_type, *n->domain ? n->domain : "ai.onnx", (long long)n->version, reason ? ": " : "",
+                      reason ? reason : "", m->count, m->count == 1 ? "" : "s", m->nodes.data);
+}
+
+odlc_status report_missing_op(struct conversion *c, const struct fw_node *n)
+{
+    struct missing m = {.first = n, .count = 1};
+    text_add(c->arena, &m.nodes, "%s", n->name);
+    return report_missing(c, &m);
+}
+
+struct survey {
+    struct conversion *c;
+    struct map index; /* domain and op type → missing */
+    VEC(struct missing) missing;
+};
+
+static void note_missing(struct survey *s, const struct fw_node *n)
+{
+    enum { NAMES_SHOWN = 10 };
+    struct arena *arena = s->c->arena;
+    const char *key = arena_printf(arena, "%s::%s", n->domain, n->op_type);
+    uint32_t at = map_add(&s->index, key, (uint32_t)s->missing.count);
+    if (at == MAP_NONE) {
+        at = (uint32_t)s->missing.count;
+        vec_push(arena, &s->missing, (struct missing){.first = n});
+    }
+    struct missing *m = &s->missing.data[at];
+    if (m->count++ < NAMES_SHOWN)
+        text_add(arena, &m->nodes, "%s%s", m->count > 1 ? ", " : "", n->name);
+    else if (m->count == NAMES_SHOWN + 1)
+        text_add(arena, &m->nodes, ", …");
+}
+
+static bool is_branch(const struct fw_attr *a)
+{
+    return strcmp(a->name, "then_branch") == 0 || strcmp(a->name, "else_branch") == 0;
+}
+
+/* certain: the node is needed, whatever the model's values. */
+static void survey_node(struct survey *s, const struct fw_node *n, bool certain)
+{
+    struct conversion *c = s->c;
+    const struct udo_def *def = udo_find(&c->udos, n->op_type, n->domain);
+    bool native = !def && find_row(c->frontend, n->domain, n->op_type, n->version);
+    enum odlc_op_status status = def ? ODLC_OP_UDO : native ? ODLC_OP_NATIVE : ODLC_OP_UNSUPPORTED;
+    vec_push(c->arena, &c->ops,
+             (struct odlc_op_report){.node = n->name,
+                                     .op_type = n->op_type,
+                                     .domain = n->domain,
+                                     .version = n->version,
+                                     .status = status,
+                                     .package = def ? def->package : NULL});
+    vec_push(c->arena, &c->op_nodes, n);
+    if (!def && !native && certain)
+        note_missing(s, n);
+    for (size_t i = 0; native && i < n->n_attrs; i++) {
+        const struct fw_graph *g = n->attrs[i].graph;
+        bool inside = certain && !is_branch(&n->attrs[i]);
+        for (size_t k = 0; g && k < g->nodes.count; k++)
+            survey_node(s, &g->nodes.data[k], inside);
+    }
 }
 
 odlc_status survey_ops(struct conversion *c)
 {
-    enum { NAMES_SHOWN = 10 };
-    const struct fw_graph *g = &c->model->graph;
-    struct map index;
-    VEC(struct missing) missing = {0};
-    map_init(&index, c->arena);
-    for (size_t i = 0; i < g->nodes.count; i++) {
-        const struct fw_node *n = &g->nodes.data[i];
-        if (!c->live[i])
-            continue;
-        const struct udo_def *def = udo_find(&c->udos, n->op_type, n->domain);
-        bool native = !def && find_row(c->frontend, n->domain, n->op_type, n->version);
-        vec_push(c->arena, &c->ops,
-                 (struct odlc_op_report){.node = n->name,
-                                         .op_type = n->op_type,
-                                         .domain = n->domain,
-                                         .version = n->version,
-                                         .status = def      ? ODLC_OP_UDO
-                                                   : native ? ODLC_OP_NATIVE
-                                                            : ODLC_OP_UNSUPPORTED,
-                                         .package = def ? def->package : NULL});
-        if (def || native)
-            continue;
-        const char *key = arena_printf(c->arena, "%s::%s", n->domain, n->op_type);
-        uint32_t at = map_add(&index, key, (uint32_t)missing.count);
-        if (at == MAP_NONE) {
-            at = (uint32_t)missing.count;
-            vec_push(c->arena, &missing, (struct missing){.first = n});
-        }
-        struct missing *m = &missing.data[at];
-        if (m->count++ < NAMES_SHOWN)
-            text_add(c->arena, &m->nodes, "%s%s", m->count > 1 ? ", " : "", n->name);
-        else if (m->count == NAMES_SHOWN + 1)
-            text_add(c->arena, &m->nodes, ", …");
-    }
-    for (size_t i = 0; i < missing.count; i++)
-        (void)report_missing(c, &missing.data[i]);
+    struct survey s = {.c = c};
+    map_init(&s.index, c->arena);
+    for (size_t i = 0; i < c->model->graph.nodes.count; i++)
+        if (c->live[i])
+            survey_node(&s, &c->model->graph.nodes.data[i], true);
+    for (size_t i = 0; i < s.missing.count; i++)
+        (void)report_missing(c, &s.missing.data[i]);
     c->summary.model_nodes = (uint32_t)c->ops.count;
-    return missing.count ? ODLC_ERR_UNSUPPORTED : ODLC_OK;
+    return s.missing.count ? ODLC_ERR_UNSUPPORTED : ODLC_OK;
 }

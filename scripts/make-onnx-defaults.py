@@ -10,10 +10,10 @@ import csv
 import re
 import sys
 
-OLDEST = 6  # opset; rows that end earlier are left out
 LATEST = "LATEST"
 
-# The table prints floats with six digits. These have more in the specification.
+# The table prints floats with six digits. Since opset 6 these have more in the specification; before, Selu's gamma really
+# was as short as this.
 EXACT = {
     "3.402823e+38": "FLT_MAX",
     "-3.402823e+38": "-FLT_MAX",
@@ -22,13 +22,13 @@ EXACT = {
 }
 
 
-def literal(kind, value):
+def literal(kind, value, since):
     """(kind, C tokens) of a default; lists as comma-separated elements."""
     value = value.strip("()")
     if kind == "int":
         return "INT", value
     if kind == "float":
-        return "FLOAT", EXACT.get(value, value + "f")
+        return "FLOAT", since >= 6 and EXACT.get(value) or value + "f"
     if kind == "string":
         return "STRING", '"' + {"foward": "forward"}.get(value, value) + '"'
     elements = re.findall(r"'([^']*)'", value)
@@ -39,13 +39,13 @@ def literal(kind, value):
     raise ValueError(f"a default of kind {kind}")
 
 
-def defaults(attributes):
+def defaults(attributes, since):
     """{attribute: (kind, tokens)} of one table cell."""
     found = {}
     for attribute in filter(None, (a.strip() for a in attributes.split(";"))):
         match = re.fullmatch(r"(\w+):([a-z ]+?) \(=(.*)\)", attribute)
         if match:
-            found[match[1]] = literal(match[2], match[3])
+            found[match[1]] = literal(match[2], match[3], since)
     return found
 
 
@@ -53,8 +53,8 @@ def rows(table):
     versions = {}
     for line in csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE):
         if line["domain"] == "ai.onnx":
-            cell = "" if line["deprecated"] else line["attributes"]
-            versions.setdefault(line["op"], []).append((int(line["since_version"]), defaults(cell)))
+            cell, since = "" if line["deprecated"] else line["attributes"], int(line["since_version"])
+            versions.setdefault(line["op"], []).append((since, defaults(cell, since)))
     for op, history in versions.items():
         history.sort()
         ends = [since - 1 for since, _ in history[1:]] + [LATEST]
@@ -68,8 +68,7 @@ def rows(table):
                     known.append([since, end, value])
         for name, known in ranges.items():
             for since, end, (kind, tokens) in known:
-                if end == LATEST or end >= OLDEST:
-                    yield op, name, since, end, kind, tokens
+                yield op, name, since, end, kind, tokens
 
 
 def main():

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes docs/operators.md, the list of ONNX operators that are converted, from converters/onnx/rows.def.
+"""Writes docs/operators.md, the list of ONNX operators: versions, what they are lowered to, and limits, from the tables
+(converters/onnx/rows.def, refusals.def) and from the lowering functions that the rows name.
 usage: make-operators-doc.py [--check]     (--check: only says whether the file is up to date)"""
 
 import pathlib
@@ -8,29 +9,123 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 ROW = re.compile(r'^ONNX_ROW\("([^"]*)", "([^"]+)", (\d+), (\d+|LATEST), (\w+), (.+)\)$')
+REFUSAL = re.compile(r'^ONNX_REFUSAL\("([^"]*)", "([^"]+)", (.+)\)$')
+MACRO = re.compile(r'^#define (\w+) "(.*)"$')
+FUNCTION = re.compile(r"^(?:static )?[a-z][\w ]*?[ *](\w+)\([^;{}]*\)\n\{\n(.*?)^\}", re.M | re.S)
+TABLE = re.compile(r"^static const [^;={]*?(\w+)(?:\[[^;={]*\])+ = \{(.*?)\};", re.M | re.S)
+LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+REFUSES = re.compile(r"lower_unsupported\(((?:[^;\"]|\"(?:[^\"\\]|\\.)*\")*)\);", re.S)
+# The first three arguments, which say where and what to do, then the literals that the format is made of.
+MESSAGE = re.compile(r'\s*[\w.>-]+,\s*(?:[^",]|"[^"]*")+,\s*(?:[^",]|"[^"]*")+,((?:\s*(?:PR\w+|"(?:[^"\\]|\\.)*"))+)')
+
 HEAD = """# ONNX operators
 
-Operators that `onnx-to-dlc` converts, with the opset versions of their domain. Forms of an operator that the container cannot
-express exactly are refused with a message that names node and attribute; `onnx-to-dlc --dry_run` says what holds for a
-given model. Everything else can be described as a [user-defined op](udo-config.md).
+What `onnx-to-dlc` makes of the operators of ONNX. *Lowered to* names the container's operators that the lowering function, which
+a family of operators may share, makes use of, by their names in the target's master list (Reshape, Transpose and Cast between
+them are left out). A node whose inputs are all known is computed during conversion and leaves a constant. *Refused* lists the forms that the container cannot
+express, in the words of the error messages (`…` stands for a value); everything else is converted. A refused node, like any
+other, can be claimed by a [user-defined op](udo-config.md), and `onnx-to-dlc --dry_run` says what holds for a given model. A
+value that must be known at conversion and is a graph input of the model is fixed with `--freeze_input`.
 
-This file is made by `scripts/make-operators-doc.py` from `converters/onnx/rows.def`.
+This file is made by `scripts/make-operators-doc.py` from `converters/onnx/rows.def`, `refusals.def` and the lowering functions.
 
-| Operator | Opset versions |
+| Operator | Opset versions | Lowered to | Refused |
+|---|---|---|---|
+"""
+REFUSED_HEAD = """
+## Operators without a lowering
+
+| Operator | Why |
 |---|---|
 """
+GLUE = {"Reshape", "Transpose", "Cast"}
 
 
-def document():
+class Sources:
+    """The lowering functions: what each says and calls."""
+
+    def __init__(self):
+        text = "".join(path.read_text() for path in sorted((ROOT / "src" / "op").glob("op_*.c")))
+        # Families of many alike are lists for a macro: X(Relu, 0, ...), and "ElementWise" stands before most names.
+        listed = re.findall(r"\bX\(([A-Z]\w+),", text)
+        self.ops = {*re.findall(r'"([A-Z][a-z]\w+)"', text), *listed, *("ElementWise" + name for name in listed)}
+        self.functions = {}
+        for path in sorted((ROOT / "converters" / "onnx").glob("*.c")):
+            content = path.read_text()
+            for name, body in FUNCTION.findall(content) + TABLE.findall(content):
+                self.functions.setdefault(name, []).append((path.name, body))
+
+    def bodies(self, name, file):
+        """The function's body: that of the same file where several files have one of that name."""
+        found = self.functions.get(name, [])
+        own = [body for where, body in found if where == file]
+        return [(file, own[0])] if own else found[:1]
+
+    def reach(self, name, file, seen):
+        """(operators named, refusals) of a function and of all that it calls."""
+        ops, limits = [], []
+        for where, body in self.bodies(name, file):
+            if (where, name) in seen:
+                continue
+            seen.add((where, name))
+            for call in REFUSES.findall(body):
+                message = MESSAGE.match(call)
+                if message:
+                    limits.append(as_limit(message.group(1)))
+            rest = REFUSES.sub("", body)
+            ops += [literal for literal in LITERAL.findall(rest) if literal in self.ops]
+            for called in re.findall(r"\b[a-z]\w+\b", LITERAL.sub("", rest)):
+                more_ops, more_limits = self.reach(called, where, seen)
+                ops += more_ops
+                limits += more_limits
+        return ops, limits
+
+    def file_of(self, name):
+        return self.functions[name][0][0] if name in self.functions else ""
+
+
+def as_limit(text):
+    """The message of the literals of a format, with … for each value."""
+    text = "".join(LITERAL.findall(re.sub(r'%[-0-9.]*"\s*PR\w+', '…"', text)))
+    return re.sub(r"%[-0-9.*]*(?:l+|z)?[a-z]", "…", text).replace("|", "\\|").replace('\\"', '"')
+
+
+def unique(values):
+    return list(dict.fromkeys(values))
+
+
+def table_rows(sources):
     ranges = {}
     for line in (ROOT / "converters" / "onnx" / "rows.def").read_text().splitlines():
         match = ROW.match(line)
         if match:
-            domain, op, lo, hi = match.group(1, 2, 3, 4)
-            ranges.setdefault(f"{domain}::{op}" if domain else op, []).append((int(lo), hi))
+            domain, op, lo, hi, function, arg = match.groups()
+            entry = ranges.setdefault(f"{domain}::{op}" if domain else op, ([], [], []))
+            ops, limits = sources.reach(function, sources.file_of(function), set())
+            named = arg.strip('"')
+            entry[0].append((int(lo), hi))
+            entry[1].extend(([named] if named in sources.ops else []) + ops)
+            entry[2].extend(limits)
     # Rows that follow on each other are one range: that two functions serve it is nobody's business here.
-    rows = (f"| {op} | {spans[0][0]} to {spans[-1][1].replace('LATEST', 'newest')} |\n" for op, spans in ranges.items())
-    return HEAD + "".join(rows)
+    for op, (spans, ops, limits) in ranges.items():
+        targets = [name for name in unique(ops) if name not in GLUE] or [name for name in unique(ops)]
+        versions = f"{spans[0][0]} to {spans[-1][1].replace('LATEST', 'newest')}"
+        yield f"| {op} | {versions} | {', '.join(targets)} | {'; '.join(unique(limits))} |\n"
+
+
+def refusal_rows():
+    reasons = {}
+    for line in (ROOT / "converters" / "onnx" / "refusals.def").read_text().splitlines():
+        macro, refusal = MACRO.match(line), REFUSAL.match(line)
+        if macro:
+            reasons[macro.group(1)] = macro.group(2)
+        elif refusal:
+            domain, op, reason = refusal.groups()
+            yield f"| {domain + '::' if domain else ''}{op} | {reasons.get(reason, reason.strip(chr(34)))} |\n"
+
+
+def document():
+    return HEAD + "".join(table_rows(Sources())) + REFUSED_HEAD + "".join(refusal_rows())
 
 
 def main():

@@ -17,6 +17,7 @@ odlc_status odlc_convert_onnx(const struct odlc_convert_options *options, struct
                                   .load_tensor = onnx_load_tensor,
                                   .rows = onnx_rows,
                                   .n_rows = onnx_row_count,
+                                  .refusal = onnx_refusal,
                                   .schema_default = onnx_schema_default,
                                   .channels_first = true};
     return convert_model(&onnx, options, conversion);

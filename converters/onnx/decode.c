@@ -56,7 +56,10 @@ static odlc_status decode_model(struct decode *d, const Onnx__ModelProto *proto,
                                 struct fw_model *model)
 {
     struct opsets opsets = {0};
-    decode_opsets(d, proto->opset_import, proto->n_opset_import, &opsets);
+    Onnx__OperatorSetIdProto first = ONNX__OPERATOR_SET_ID_PROTO__INIT, *const only[] = {&first};
+    first.version = 1;
+    bool says = proto->n_opset_import > 0 || proto->ir_version >= ONNX_FIRST_IR_WITH_OPSETS;
+    decode_opsets(d, says ? proto->opset_import : only, says ? proto->n_opset_import : COUNT_OF(only), &opsets);
     model->opset = opsets_version(&opsets, "");
     struct function *functions = decode_functions(d, proto->functions, proto->n_functions);
     decode_graph(d, proto->graph, &opsets, &model->graph);

@@ -5,10 +5,12 @@
 #include "converters/onnx/onnx.h"
 #include "converters/onnx/wire.h"
 
-#define ONNX_MIN_IR 3
+#define ONNX_MIN_IR 1
 #define ONNX_MAX_IR 13
-#define ONNX_MIN_OPSET 6
 #define ONNX_MAX_OPSET 28
+
+/* Files of older IR versions do not say which opset they use: there was only the first. */
+#define ONNX_FIRST_IR_WITH_OPSETS 3
 
 /* Errors after this many are counted, not kept. */
 #define DECODE_MAX_ERRORS 100

@@ -11,14 +11,8 @@ const char *decode_domain(const char *domain)
     return !domain || strcmp(domain, "ai.onnx") == 0 ? "" : domain;
 }
 
-static void check_default_opset(struct decode *d, int64_t version)
+static void warn_of_newer_opset(struct decode *d, int64_t version)
 {
-    if (version < ONNX_MIN_OPSET)
-        decode_error(d, ODLC_ERR_UNSUPPORTED,
-                     AT(IN_MODEL(d),
-                        .hint = "convert the model to a newer opset with the version converter of the onnx package"),
-                     "onnx-opset", "the model uses opset %" PRId64 ", older than the oldest supported one, %d", version,
-                     ONNX_MIN_OPSET);
     if (version > ONNX_MAX_OPSET && !d->warned_opset)
         diag_warn(d->diags, AT(IN_MODEL(d)), "onnx-opset",
                   "the model uses opset %" PRId64 ", newer than the newest known one, %d, whose meanings are used",
@@ -36,7 +30,7 @@ void decode_opsets(struct decode *d, Onnx__OperatorSetIdProto *const *imports, s
             decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d)), "onnx-opset",
                          "the import of domain '%s' has version %" PRId64, domain, version);
         else if (!domain[0])
-            check_default_opset(d, version);
+            warn_of_newer_opset(d, version);
         uint32_t known = map_add(&out->index, domain, (uint32_t)out->versions.count);
         if (known == MAP_NONE)
             vec_push(d->arena, &out->versions, version);

@@ -130,18 +130,6 @@ odlc_status lower_prelu(struct lower *l)
 
 /* ---- formulas ---- */
 
-static tensor_id step_elu(struct steps *s, tensor_id x, double alpha)
-{
-    if (s->status != ODLC_OK)
-        return NO_TENSOR;
-    tensor_id out = NO_TENSOR;
-    build_op(s->l->b, "Elu", step_name(s->l, "Elu"));
-    build_in(s->l->b, x);
-    build_float(s->l->b, "alpha", alpha);
-    s->status = build_end(s->l->b, step_name(s->l, "Elu"), &out);
-    return out;
-}
-
 /* gamma · Elu(x) */
 odlc_status lower_selu(struct lower *l)
 {
@@ -149,8 +137,9 @@ odlc_status lower_selu(struct lower *l)
     tensor_id x;
     double alpha, gamma;
     TRY(lower_need(l, 0, "X", &x));
-    TRY(lower_attr_float(l, "alpha", 1.67326319217681884765625, &alpha));
-    TRY(lower_attr_float(l, "gamma", 1.05070102214813232421875, &gamma));
+    bool exact = l->version >= 6;
+    TRY(lower_attr_float(l, "alpha", exact ? 1.67326319217681884765625 : (double)1.6732f, &alpha));
+    TRY(lower_attr_float(l, "gamma", exact ? 1.05070102214813232421875 : (double)1.0507f, &gamma));
     tensor_id elu = step_elu(&s, x, alpha);
     return steps_end_binary(&s, MUL, elu, step_scalar(&s, x, gamma));
 }
@@ -235,16 +224,37 @@ odlc_status lower_shrink(struct lower *l)
     return steps_end_select(&s, above, lowered, rest);
 }
 
-/* x · sigmoid(alpha · x) */
+/* sigmoid(alpha · x), for x · sigmoid(alpha · x). */
+static odlc_status swish_gate(struct steps *s, tensor_id *x, tensor_id *gate)
+{
+    double alpha;
+    TRY(lower_need(s->l, 0, "X", x));
+    TRY(lower_attr_float(s->l, "alpha", 1, &alpha));
+    tensor_id scaled = alpha == 1 ? *x : step_binary(s, MUL, *x, step_scalar(s, *x, alpha));
+    *gate = step_unary(s, "Sigmoid", scaled);
+    return s->status;
+}
+
 odlc_status lower_swish(struct lower *l)
 {
     struct steps s = {.l = l};
-    tensor_id x;
-    double alpha;
-    TRY(lower_need(l, 0, "X", &x));
-    TRY(lower_attr_float(l, "alpha", 1, &alpha));
-    tensor_id scaled = alpha == 1 ? x : step_binary(&s, MUL, x, step_scalar(&s, x, alpha));
-    return steps_end_binary(&s, MUL, x, step_unary(&s, "Sigmoid", scaled));
+    tensor_id x, gate;
+    TRY(swish_gate(&s, &x, &gate));
+    return steps_end_binary(&s, MUL, x, gate);
+}
+
+/* swish a · b */
+odlc_status lower_swiglu(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id a, gate, b;
+    TRY(lower_need(l, 1, "B", &b));
+    TRY(swish_gate(&s, &a, &gate));
+    if (!shape_equal(&build_type(l->b, a)->shape, &build_type(l->b, b)->shape))
+        return lower_invalid(l, NULL, NULL, "the operands %s and %s differ in shape",
+                             shape_text(l->diags->arena, &build_type(l->b, a)->shape),
+                             shape_text(l->diags->arena, &build_type(l->b, b)->shape));
+    return steps_end_binary(&s, MUL, step_binary(&s, MUL, a, gate), b);
 }
 
 /* x · tanh(softplus x) */

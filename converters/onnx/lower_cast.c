@@ -1,5 +1,6 @@
 /* ONNX Cast and CastLike. */
 #include <math.h>
+#include <string.h>
 
 #include "converters/onnx/casts.h"
 #include "converters/onnx/decode.h"
@@ -91,20 +92,23 @@ tensor_id step_cast_exactly(struct steps *s, tensor_id x, enum dtype to)
     return step_cast(s, x, to);
 }
 
-odlc_status lower_attr_dtype(const struct lower *l, const char *name, enum dtype absent, enum dtype *out)
+static odlc_status dtype_of_code(const struct lower *l, const char *name, int64_t code, enum dtype *out)
 {
-    int64_t code;
     const char *type = NULL;
-    TRY(lower_attr_int(l, name, 0, &code));
-    *out = absent;
-    if (code == 0 && absent != DT_NONE)
-        return ODLC_OK;
     odlc_status status = code < 1 || code > INT32_MAX ? ODLC_ERR_INVALID : decode_dtype((int32_t)code, out, &type);
     if (status == ODLC_ERR_UNSUPPORTED)
         return lower_unsupported(l, name, NULL, "the type %s is not supported", type);
     if (status != ODLC_OK)
         return lower_invalid(l, name, NULL, "%lld is not a type", (long long)code);
     return ODLC_OK;
+}
+
+odlc_status lower_attr_dtype(const struct lower *l, const char *name, enum dtype absent, enum dtype *out)
+{
+    int64_t code;
+    TRY(lower_attr_int(l, name, 0, &code));
+    *out = absent;
+    return code == 0 && absent != DT_NONE ? ODLC_OK : dtype_of_code(l, name, code, out);
 }
 
 static odlc_status cast_to(struct lower *l, tensor_id x, enum dtype to)
@@ -121,12 +125,28 @@ static odlc_status cast_to(struct lower *l, tensor_id x, enum dtype to)
     return steps_give(&s, 0, out);
 }
 
+/* Before opset 6 a type is named as the specification of tensors names its element types. */
+static odlc_status read_type(const struct lower *l, enum dtype *out)
+{
+    static const char *const names[] = {"FLOAT",  "UINT8",  "INT8",   "UINT16",    "INT16",
+                                        "INT32",  "INT64",  "STRING", "BOOL",      "FLOAT16",
+                                        "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128"}; /* of codes 1, 2, … */
+    const char *name;
+    if (l->version >= 6)
+        return lower_attr_dtype(l, "to", DT_NONE, out);
+    TRY(lower_attr_string(l, "to", "", &name));
+    for (size_t i = 0; i < COUNT_OF(names); i++)
+        if (strcmp(name, names[i]) == 0)
+            return dtype_of_code(l, "to", (int64_t)i + 1, out);
+    return lower_invalid(l, "to", NULL, "\"%s\" is not a type", name);
+}
+
 odlc_status lower_cast(struct lower *l)
 {
     tensor_id x;
     enum dtype to;
     TRY(lower_need(l, 0, "input", &x));
-    TRY(lower_attr_dtype(l, "to", DT_NONE, &to));
+    TRY(read_type(l, &to));
     return cast_to(l, x, to);
 }
 

@@ -1,16 +1,10 @@
 /* ONNX Conv and ConvTranspose. */
+#include "converters/onnx/conv.h"
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
-#include "converters/onnx/spatial.h"
 #include "converters/onnx/weights.h"
 
-struct conv_operands {
-    tensor_id x, weights;
-    struct spatial s;
-    int64_t group, channels;
-};
-
-static odlc_status read_operands(struct lower *l, struct conv_operands *c)
+odlc_status conv_read_operands(struct lower *l, struct conv_operands *c)
 {
     TRY(lower_need(l, 0, "X", &c->x));
     TRY(lower_need(l, 1, "W", &c->weights));
@@ -41,33 +35,45 @@ static odlc_status permuted_weights(struct lower *l, const struct conv_operands 
     return lower_weights(l, 1, w, &perm, "", out);
 }
 
+odlc_status conv_check_weights(const struct lower *l, const struct conv_operands *c)
+{
+    const struct shape *w = &build_type(l->b, c->weights)->shape;
+    if (c->channels / c->group != w->dims[1] || w->dims[0] % c->group != 0)
+        return lower_invalid(l, NULL, NULL, "the weights %s do not fit %lld channels in %lld groups",
+                             shape_text(l->diags->arena, w), (long long)c->channels, (long long)c->group);
+    return ODLC_OK;
+}
+
+odlc_status conv_image(struct lower *l, const struct conv_operands *c, uint32_t bias_input, tensor_id image)
+{
+    tensor_id weights, bias;
+    const char *bias_name;
+    int64_t out_channels = build_type(l->b, c->weights)->shape.dims[0];
+    TRY(permuted_weights(l, c, true, &weights));
+    TRY(lower_bias(l, bias_input, out_channels, &bias, &bias_name));
+    bool real = dtype_is_float(build_type(l->b, image)->dtype); /* integers have no depthwise op */
+    bool depthwise = real && c->s.axes == 2 && c->group == c->channels && c->group > 1;
+    image_op(l, depthwise ? "DepthWiseConv2d" : c->s.axes == 2 ? "Conv2d" : "Conv3d", image);
+    build_in(l->b, weights);
+    build_in(l->b, bias);
+    spatial_stride_params(l->b, &c->s);
+    spatial_dilation_param(l->b, &c->s);
+    if (!depthwise)
+        build_int(l->b, "group", c->group);
+    build_string(l->b, "bias_op_name", bias_name);
+    build_int(l->b, "padding_size_strategy", spatial_strategy(&c->s));
+    return image_leave(l);
+}
+
 odlc_status lower_conv(struct lower *l)
 {
     struct conv_operands c;
-    tensor_id x, weights, bias;
-    const char *bias_name;
-    TRY(read_operands(l, &c));
-    const struct shape *w = &build_type(l->b, c.weights)->shape;
-    int64_t out_channels = w->dims[0], in_depth = w->dims[1];
-    if (c.channels / c.group != in_depth || out_channels % c.group != 0)
-        return lower_invalid(l, NULL, NULL, "the weights %s do not fit %lld channels in %lld groups",
-                             shape_text(l->diags->arena, w), (long long)c.channels, (long long)c.group);
+    tensor_id x;
+    TRY(conv_read_operands(l, &c));
+    TRY(conv_check_weights(l, &c));
     spatial_auto_pad(&c.s);
     TRY(image_enter(l, &c.s, &x));
-    TRY(permuted_weights(l, &c, true, &weights));
-    TRY(lower_bias(l, 2, out_channels, &bias, &bias_name));
-    bool real = dtype_is_float(build_type(l->b, x)->dtype); /* integers have no depthwise op */
-    bool depthwise = real && c.s.axes == 2 && c.group == c.channels && c.group > 1;
-    image_op(l, depthwise ? "DepthWiseConv2d" : c.s.axes == 2 ? "Conv2d" : "Conv3d", x);
-    build_in(l->b, weights);
-    build_in(l->b, bias);
-    spatial_stride_params(l->b, &c.s);
-    spatial_dilation_param(l->b, &c.s);
-    if (!depthwise)
-        build_int(l->b, "group", c.group);
-    build_string(l->b, "bias_op_name", bias_name);
-    build_int(l->b, "padding_size_strategy", spatial_strategy(&c.s));
-    return image_leave(l);
+    return conv_image(l, &c, 2, x);
 }
 
 /* ---- ConvTranspose ---- */
@@ -142,7 +148,7 @@ odlc_status lower_conv_transpose(struct lower *l)
     int64_t out_channels;
     tensor_id x, weights, bias;
     const char *bias_name;
-    TRY(read_operands(l, &c));
+    TRY(conv_read_operands(l, &c));
     const struct shape *w = &build_type(l->b, c.weights)->shape;
     if (w->dims[0] != c.channels || ckd_mul(&out_channels, w->dims[1], c.group))
         return lower_invalid(l, NULL, NULL, "the weights %s do not fit %lld channels", shape_text(l->diags->arena, w),

@@ -18,8 +18,13 @@ static odlc_status align_legacy_operand(struct lower *l, tensor_id a, tensor_id 
     if (!broadcast && !shape_equal(to, from))
         return lower_invalid(l, "broadcast", NULL, "the operands %s and %s differ in shape without broadcast = 1",
                              shape_text(l->diags->arena, to), shape_text(l->diags->arena, from));
-    if (!broadcast || !lower_has_attr(l, "axis"))
+    struct shape both;
+    if (!broadcast || shape_count(from) == 1 || !lower_has_attr(l, "axis")) {
+        if (from->rank > to->rank || !shape_broadcast(to, from, &both) || !shape_equal(to, &both))
+            return lower_invalid(l, "broadcast", NULL, "%s does not fit into %s", shape_text(l->diags->arena, from),
+                                 shape_text(l->diags->arena, to));
         return ODLC_OK;
+    }
     TRY(lower_attr_int(l, "axis", 0, &axis));
     TRY(lower_axis(l, "axis", axis, to->rank, &first));
     if (from->rank > to->rank - first)
@@ -57,16 +62,30 @@ odlc_status lower_mod(struct lower *l)
 
 /* ---- any number of operands: a chain ---- */
 
+/* Before opset 8 the operands have one shape. */
+static odlc_status check_legacy_shapes(const struct lower *l)
+{
+    for (uint32_t i = 1; l->version < 8 && i < l->n_in; i++) {
+        const struct shape *first = &build_type(l->b, l->in[0])->shape, *shape = &build_type(l->b, l->in[i])->shape;
+        if (!shape_equal(first, shape))
+            return lower_invalid(l, NULL, "broadcasting came with opset 8",
+                                 "inputs 0 and %u differ in shape: %s and %s", i, shape_text(l->diags->arena, first),
+                                 shape_text(l->diags->arena, shape));
+    }
+    return ODLC_OK;
+}
+
 static odlc_status chain(struct lower *l, const char *op, bool ends_here, tensor_id *out)
 {
     struct steps s = {.l = l};
-    TRY(lower_need(l, 0, "data_0", out));
+    for (uint32_t i = 1; i < l->n_in; i++)
+        TRY(lower_need(l, i, "data", out));
+    TRY(lower_need(l, 0, "data", out));
+    TRY(check_legacy_shapes(l));
     for (uint32_t i = 1; i < l->n_in; i++) {
-        tensor_id next;
-        TRY(lower_need(l, i, "data", &next));
         if (ends_here && i + 1 == l->n_in)
-            return steps_end_binary(&s, op, *out, next);
-        *out = step_binary(&s, op, *out, next);
+            return steps_end_binary(&s, op, *out, l->in[i]);
+        *out = step_binary(&s, op, *out, l->in[i]);
         TRY(s.status);
     }
     return ODLC_OK;

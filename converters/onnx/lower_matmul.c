@@ -51,6 +51,21 @@ struct gemm_node {
     int64_t n;
 };
 
+/* Before opset 7, C has the product's shape or the attribute says that it broadcasts. */
+static odlc_status check_legacy_c(const struct lower *l, int64_t rows, int64_t columns)
+{
+    int64_t broadcast;
+    struct shape product = SHAPE(rows, columns);
+    if (l->version >= 7 || lower_in(l, 2) == NO_TENSOR)
+        return ODLC_OK;
+    const struct shape *c = &build_type(l->b, l->in[2])->shape;
+    TRY(lower_attr_int(l, "broadcast", 0, &broadcast));
+    if (!broadcast && !shape_equal(c, &product))
+        return lower_invalid(l, "broadcast", NULL, "C is %s and the product %s, without broadcast = 1",
+                             shape_text(l->diags->arena, c), shape_text(l->diags->arena, &product));
+    return ODLC_OK;
+}
+
 static odlc_status read_gemm(struct lower *l, struct gemm_node *g)
 {
     int64_t transpose_a, transpose_b;
@@ -68,7 +83,7 @@ static odlc_status read_gemm(struct lower *l, struct gemm_node *g)
         return lower_invalid(l, NULL, NULL, "%s and %s cannot be multiplied", shape_text(l->diags->arena, a),
                              shape_text(l->diags->arena, b));
     g->n = b->dims[!g->transpose_b];
-    return ODLC_OK;
+    return check_legacy_c(l, a->dims[g->transpose_a], g->n);
 }
 
 /* factor · t; integers have only integer factors. out_name may be NULL. */

@@ -40,45 +40,42 @@ static odlc_status refuse_other_outputs(struct lower *l, const char *why)
 
 /* ---- BatchNormalization ---- */
 
-static odlc_status refuse_training(struct lower *l)
-{
-    static const char hint[] = "export the model for inference";
-    int64_t training, is_test, spatial;
-    TRY(lower_attr_int(l, "training_mode", 0, &training));
-    TRY(lower_attr_int(l, "is_test", l->version < 7 ? 0 : 1, &is_test));
-    TRY(lower_attr_int(l, "spatial", 1, &spatial));
-    if (training)
-        return lower_unsupported(l, "training_mode", hint, "it computes its statistics from the batch");
-    if (!is_test)
-        return lower_unsupported(l, "is_test", hint, "it computes its statistics from the batch");
-    if (!spatial && build_rank(l->b, l->in[0]) > 2)
-        return lower_unsupported(l, "spatial", NULL,
-                                 "statistics per position instead of per channel are not supported");
-    return refuse_other_outputs(l, "a statistic of training");
-}
-
 struct batchnorm {
     tensor_id x, scale, shift, mean, variance;
     double epsilon;
+    bool per_element;       /* statistics of each element of a sample instead of each channel */
     tensor_id weight, bias; /* the result: weight · x + bias */
 };
 
-static tensor_id constant_of_doubles(struct lower *l, const char *name, tensor_id like, const double *values,
-                                     uint64_t count)
+/* Versions before 9 have modes that later ones lack. */
+static odlc_status read_legacy_mode(struct lower *l, struct batchnorm *n)
 {
-    struct shape shape = SHAPE((int64_t)count);
-    struct view view = view_of(values, DT_FLOAT64, &shape);
+    static const char hint[] = "export the model for inference";
+    int64_t is_test, spatial = 1;
+    TRY(lower_attr_int(l, "is_test", l->version < 7 ? 0 : 1, &is_test));
+    if (l->version < 9)
+        TRY(lower_attr_int(l, "spatial", 1, &spatial));
+    if (!is_test)
+        return lower_unsupported(l, "is_test", hint, "it computes its statistics from the batch");
+    n->per_element = !spatial && build_rank(l->b, n->x) > 2;
+    return ODLC_OK;
+}
+
+static tensor_id constant_of_doubles(struct lower *l, const char *name, tensor_id like, const double *values,
+                                     const struct shape *shape)
+{
+    struct view view = view_of(values, DT_FLOAT64, shape);
     return graph_add_constant(l->b->graph, step_name(l, name), build_type(l->b, like)->dtype, &view);
 }
 
-/* Constant statistics: in double, rounded once. False when one of them is not constant. */
+/* Constant statistics: as the model has them, in double, rounded once. False when one of them is not constant. */
 static bool constant_weights(struct lower *l, struct batchnorm *n)
 {
     uint64_t counts[4] = {0};
-    const double *scale = build_const_as_floats(l->b, n->scale, &counts[0]);
-    const double *shift = build_const_as_floats(l->b, n->shift, &counts[1]);
-    const double *mean = build_const_as_floats(l->b, n->mean, &counts[2]);
-    const double *variance = build_const_as_floats(l->b, n->variance, &counts[3]);
+    const double *scale = build_const_as_floats(l->b, l->in[1], &counts[0]);
+    const double *shift = build_const_as_floats(l->b, l->in[2], &counts[1]);
+    const double *mean = build_const_as_floats(l->b, l->in[3], &counts[2]);
+    const double *variance = build_const_as_floats(l->b, l->in[4], &counts[3]);
     if (!scale || !shift || !mean || !variance)
         return false;
     double *weight = arena_array(l->arena, double, counts[0]), *bias = arena_array(l->arena, double, counts[0]);
@@ -86,8 +83,9 @@ static bool constant_weights(struct lower *l, struct batchnorm *n)
         weight[i] = scale[i] / sqrt(variance[i] + n->epsilon);
         bias[i] = shift[i] - mean[i] * weight[i];
     }
-    n->weight = constant_of_doubles(l, "weight", n->x, weight, counts[0]);
-    n->bias = constant_of_doubles(l, "bias", n->x, bias, counts[0]);
+    const struct shape shape = build_type(l->b, n->scale)->shape;
+    n->weight = constant_of_doubles(l, "weight", n->x, weight, &shape);
+    n->bias = constant_of_doubles(l, "bias", n->x, bias, &shape);
     return true;
 }
 
@@ -109,26 +107,90 @@ static odlc_status read_batchnorm(struct lower *l, struct batchnorm *n)
     TRY(need_like(l, 4, "var", n->x, &n->variance));
     TRY(lower_attr_float(l, "epsilon", (double)1e-5f, &n->epsilon));
     const struct shape *in = &build_type(l->b, n->x)->shape;
-    if (in->rank < 2)
+    if (in->rank < 1)
         return lower_unsupported(l, NULL, NULL, "an input of rank %u has no channels", in->rank);
-    const tensor_id per_channel[] = {n->scale, n->shift, n->mean, n->variance};
-    struct shape channels = SHAPE(in->dims[1]);
-    for (uint32_t i = 0; i < COUNT_OF(per_channel); i++)
-        if (!shape_equal(&build_type(l->b, per_channel[i])->shape, &channels))
+    TRY(read_legacy_mode(l, n));
+    const tensor_id statistics[] = {n->scale, n->shift, n->mean, n->variance};
+    struct shape shape = SHAPE(in->rank == 1 ? 1 : in->dims[1]);
+    for (uint32_t i = 2; n->per_element && i < in->rank; i++)
+        shape.dims[shape.rank++] = in->dims[i];
+    for (uint32_t i = 0; i < COUNT_OF(statistics); i++)
+        if (!shape_equal(&build_type(l->b, statistics[i])->shape, &shape))
             return lower_invalid(l, NULL, NULL, "input %u has the shape %s instead of %s", i + 1,
-                                 shape_text(l->diags->arena, &build_type(l->b, per_channel[i])->shape),
-                                 shape_text(l->diags->arena, &channels));
+                                 shape_text(l->diags->arena, &build_type(l->b, statistics[i])->shape),
+                                 shape_text(l->diags->arena, &shape));
     return ODLC_OK;
+}
+
+/* A value per channel in the dtype and among the axes of x. */
+static tensor_id among_channels(struct steps *s, tensor_id value, tensor_id x)
+{
+    if (s->status != ODLC_OK)
+        return NO_TENSOR;
+    const struct type type = *build_type(s->l->b, x);
+    struct shape shape = {.rank = type.shape.rank};
+    for (uint32_t i = 0; i < shape.rank; i++)
+        shape.dims[i] = i == 1 ? type.shape.dims[i] : 1;
+    return step_cast(s, step_reshape(s, value, &shape), type.dtype);
+}
+
+/* Output i: the statistic that the model has so far, moved towards that of the batch. */
+static odlc_status give_running(struct steps *s, uint32_t i, tensor_id so_far, tensor_id of_batch, double momentum)
+{
+    TRY(s->status);
+    if (!lower_out_name(s->l, i))
+        return ODLC_OK;
+    const struct type type = *build_type(s->l->b, so_far);
+    tensor_id batch = step_reshape(s, of_batch, &type.shape);
+    TRY(s->status);
+    tensor_id old = step_cast(s, so_far, build_type(s->l->b, batch)->dtype);
+    old = step_binary(s, MUL, old, step_scalar(s, batch, momentum));
+    batch = step_binary(s, MUL, batch, step_scalar(s, batch, 1 - momentum));
+    return steps_give(s, i, step_cast(s, step_binary(s, ADD, old, batch), type.dtype));
+}
+
+/* Statistics of the batch, in float at least. */
+static odlc_status train(struct lower *l, const struct batchnorm *n)
+{
+    struct steps s = {.l = l};
+    const struct type type = *build_type(l->b, n->x);
+    int64_t axes[MAX_RANK];
+    uint32_t n_axes = 0;
+    double momentum;
+    TRY(lower_attr_float(l, "momentum", (double)0.9f, &momentum));
+    for (uint32_t i = 0; i < type.shape.rank; i++)
+        if (i != 1)
+            axes[n_axes++] = i;
+    tensor_id x = step_cast(&s, n->x, type.dtype == DT_FLOAT64 ? DT_FLOAT64 : DT_FLOAT32);
+    tensor_id mean = step_reduce(&s, "ReduceMean", x, axes, n_axes, true), distance = step_binary(&s, SUB, x, mean);
+    tensor_id squares = step_binary(&s, MUL, distance, distance);
+    tensor_id variance = step_reduce(&s, "ReduceMean", squares, axes, n_axes, true);
+    tensor_id raised = step_binary(&s, ADD, variance, step_scalar(&s, x, n->epsilon));
+    tensor_id deviation = step_unary(&s, "ElementWiseSquareRoot", raised);
+    tensor_id weight = step_binary(&s, DIV, among_channels(&s, l->in[1], x), deviation);
+    tensor_id scaled = step_binary(&s, MUL, distance, weight);
+    tensor_id y = step_binary(&s, ADD, scaled, among_channels(&s, l->in[2], x));
+    TRY(steps_give(&s, 0, step_cast(&s, y, type.dtype)));
+    TRY(give_running(&s, 1, l->in[3], mean, momentum));
+    return give_running(&s, 2, l->in[4], variance, momentum);
 }
 
 odlc_status lower_batch_normalization(struct lower *l)
 {
-    struct batchnorm n;
+    struct batchnorm n = {0};
     tensor_id x;
+    int64_t training;
     TRY(read_batchnorm(l, &n));
-    TRY(refuse_training(l));
+    TRY(lower_attr_int(l, "training_mode", 0, &training));
+    if (training)
+        return train(l, &n);
+    TRY(refuse_other_outputs(l, "a statistic of training"));
     if (!constant_weights(l, &n))
         TRY(computed_weights(l, &n));
+    if (n.per_element || build_rank(l->b, n.x) == 1) { /* that is one channel */
+        struct steps s = {.l = l};
+        return steps_end_binary(&s, ADD, step_binary(&s, MUL, n.x, n.weight), n.bias);
+    }
     TRY(build_to_channels_last(l->b, n.x, &x));
     build_op(l->b, "Batchnorm", fw_node_label(l->node));
     build_in(l->b, x);
@@ -324,29 +386,68 @@ odlc_status lower_lp_normalization(struct lower *l)
 
 /* ---- others ---- */
 
+struct lrn {
+    tensor_id x;
+    double alpha, beta, bias; /* alpha: for each of the squares */
+};
+
+enum { LARGEST_WINDOW = 1024 };
+
+/* x / (bias + alpha · Σ squares)^beta. An even window has one channel more after its own than before: the sum is of
+ * shifted slices. */
+static odlc_status lrn_of_even_size(struct lower *l, const struct lrn *n, int64_t size)
+{
+    struct steps s = {.l = l};
+    struct type type = *build_type(l->b, n->x);
+    int64_t channels = type.shape.dims[1];
+    int64_t before = min_i64(size / 2 - 1, channels - 1), after = min_i64(size / 2, channels - 1);
+    if (before + after >= LARGEST_WINDOW)
+        return lower_unsupported(l, "size", NULL, "a window of %lld channels, one node each, is beyond %d",
+                                 (long long)(before + after + 1), LARGEST_WINDOW);
+    tensor_id parts[3], sum = NO_TENSOR;
+    uint32_t count = 0;
+    type.shape.dims[1] = before;
+    if (before)
+        parts[count++] = lower_splat(l, step_name(l, "before"), type.dtype, &type.shape, 0);
+    parts[count++] = step_binary(&s, MUL, n->x, n->x);
+    type.shape.dims[1] = after;
+    if (after)
+        parts[count++] = lower_splat(l, step_name(l, "after"), type.dtype, &type.shape, 0);
+    tensor_id squares = step_concat(&s, parts, count, 1);
+    for (int64_t i = 0; i <= before + after; i++) {
+        tensor_id slice = step_slice(&s, squares, 1, i, i + channels);
+        sum = i ? step_binary(&s, ADD, sum, slice) : slice;
+    }
+    tensor_id scaled = step_binary(&s, MUL, sum, step_scalar(&s, n->x, n->alpha));
+    tensor_id base = step_binary(&s, ADD, scaled, step_scalar(&s, n->x, n->bias));
+    return steps_end_binary(&s, DIV, n->x, step_binary(&s, "ElementWisePower", base, step_scalar(&s, n->x, n->beta)));
+}
+
 /* The operator divides alpha by the size of the window, the op does not; its window has radius channels to either
  * side. */
 odlc_status lower_lrn(struct lower *l)
 {
+    struct lrn n;
     tensor_id x;
-    double alpha, beta, bias;
     int64_t size;
-    TRY(lower_need(l, 0, "X", &x));
-    TRY(lower_attr_float(l, "alpha", (double)1e-4f, &alpha));
-    TRY(lower_attr_float(l, "beta", 0.75, &beta));
-    TRY(lower_attr_float(l, "bias", 1, &bias));
+    TRY(lower_need(l, 0, "X", &n.x));
+    TRY(lower_attr_float(l, "alpha", (double)1e-4f, &n.alpha));
+    TRY(lower_attr_float(l, "beta", 0.75, &n.beta));
+    TRY(lower_attr_float(l, "bias", 1, &n.bias));
     TRY(lower_attr_int(l, "size", 0, &size));
+    if (build_rank(l->b, n.x) < 2)
+        return lower_invalid(l, NULL, NULL, "an input of rank %u has no channels", build_rank(l->b, n.x));
     if (size < 1 || size > INT32_MAX)
         return lower_invalid(l, "size", NULL, "size %lld is not a number of channels", (long long)size);
+    n.alpha /= (double)size;
     if (size % 2 == 0)
-        return lower_unsupported(l, "size", NULL, "the even size %lld makes a window that is not symmetric",
-                                 (long long)size);
-    TRY(build_to_channels_last(l->b, x, &x));
+        return lrn_of_even_size(l, &n, size);
+    TRY(build_to_channels_last(l->b, n.x, &x));
     build_op(l->b, "Lrn", fw_node_label(l->node));
     build_in(l->b, x);
-    build_float(l->b, "alpha", alpha / (double)size);
-    build_float(l->b, "beta", beta);
-    build_float(l->b, "bias", bias);
+    build_float(l->b, "alpha", n.alpha);
+    build_float(l->b, "beta", n.beta);
+    build_float(l->b, "bias", n.bias);
     build_int(l->b, "radius", (size - 1) / 2);
     return end_channels_last(l);
 }

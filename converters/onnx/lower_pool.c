@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "converters/onnx/lower_shape.h"
+#include "converters/onnx/max_indices.h"
 #include "converters/onnx/rows.h"
 #include "converters/onnx/spatial.h"
 #include "converters/onnx/steps.h"
@@ -177,14 +178,17 @@ static odlc_status average_correction(struct lower *l, const struct pool *p, enu
 static odlc_status spread_windows(struct lower *l, struct pool *p, tensor_id *image)
 {
     struct spatial *s = &p->s;
-    TRY(pad_image(l, p->kind, s->axes, s->pad, image));
+    bool clamped = p->kind == POOL_MAX && windows_see_input(s, p->out);
+    if (!clamped)
+        TRY(pad_image(l, p->kind, s->axes, s->pad, image));
     for (uint32_t i = 0; i < s->axes; i++) {
         int64_t count, *positions;
         if (ckd_mul(&count, p->out[i], s->kernel[i]))
             return lower_unsupported(l, "dilations", NULL, "the windows of axis %u have too many elements", i);
         TRY(lower_table(l, (uint64_t)count, sizeof *positions, &positions));
         for (int64_t at = 0; at < count; at++)
-            positions[at] = at / s->kernel[i] * s->stride[i] + at % s->kernel[i] * s->dilation[i];
+            positions[at] = clamped ? window_position(s, i, at / s->kernel[i], at % s->kernel[i])
+                                    : at / s->kernel[i] * s->stride[i] + at % s->kernel[i] * s->dilation[i];
         TRY(lower_pick(l, *image, i + 1, positions, count, step_name(l, "windows"), image));
         s->in[i] = count;
         s->stride[i] = s->kernel[i];
@@ -295,6 +299,10 @@ static odlc_status end_pool(struct lower *l, struct pool *p)
 static odlc_status read_p(const struct lower *l, double *p)
 {
     int64_t exponent;
+    if (l->version < 2) {
+        TRY(lower_attr_float(l, "p", 2, p));
+        return *p >= 1 ? ODLC_OK : lower_invalid(l, "p", NULL, "p is %g", *p);
+    }
     TRY(lower_attr_int(l, "p", 2, &exponent));
     if (exponent < 1)
         return lower_invalid(l, "p", NULL, "p is %lld", (long long)exponent);
@@ -302,22 +310,27 @@ static odlc_status read_p(const struct lower *l, double *p)
     return ODLC_OK;
 }
 
-static odlc_status lower_pool(struct lower *l, struct pool *p)
+static odlc_status read_pool(struct lower *l, struct pool *p)
 {
     int64_t ceil;
     TRY(spatial_read(l, NULL, &p->s));
     TRY(lower_attr_int(l, "ceil_mode", 0, &ceil));
-    TRY(fit_windows(l, p, ceil != 0));
+    return fit_windows(l, p, ceil != 0);
+}
+
+static odlc_status lower_pool(struct lower *l, struct pool *p)
+{
+    TRY(read_pool(l, p));
     return end_pool(l, p);
 }
 
 odlc_status lower_max_pool(struct lower *l)
 {
     struct pool p = {.kind = POOL_MAX};
+    TRY(read_pool(l, &p));
     if (lower_out_name(l, 1))
-        return lower_unsupported(l, NULL, "remove the output, or describe the operator as a UDO",
-                                 "output 1 (Indices) cannot be expressed");
-    return lower_pool(l, &p);
+        TRY(lower_max_indices(l, &p.s, p.out));
+    return end_pool(l, &p);
 }
 
 odlc_status lower_average_pool(struct lower *l)

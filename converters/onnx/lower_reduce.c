@@ -1,4 +1,4 @@
-/* ONNX operators along axes: reductions, ArgMax and ArgMin, CumSum, Softmax. */
+/* ONNX operators along axes: reductions, ArgMax and ArgMin, CumSum and CumProd, Softmax and Hardmax. */
 #include <float.h>
 #include <string.h>
 
@@ -16,8 +16,8 @@ struct reduction {
 };
 
 /* The axes are an attribute, in later versions input 1 (`from_input`). None mean all, or none at all when the model
- * says so; then it is not settled whether `per_element_work`, such as the square of a sum of squares, is still done. */
-static odlc_status read_reduction(struct lower *l, bool from_input, bool per_element_work, struct reduction *r)
+ * says so; what is done to each element, such as the square of a sum of squares, is done nevertheless. */
+static odlc_status read_reduction(struct lower *l, bool from_input, struct reduction *r)
 {
     const int64_t *axes;
     uint32_t count, normal[MAX_RANK] = {0};
@@ -29,9 +29,6 @@ static odlc_status read_reduction(struct lower *l, bool from_input, bool per_ele
     uint32_t rank = build_rank(l->b, r->x);
     r->keep = keep != 0;
     r->n_axes = 0;
-    if (count == 0 && none_at_all && per_element_work)
-        return lower_unsupported(l, "noop_with_empty_axes", "give the axes, or leave the operator out",
-                                 "without axes it is not clear what becomes of each element");
     if (count == 0 && none_at_all)
         return ODLC_OK;
     if (count > rank)
@@ -73,7 +70,7 @@ odlc_status lower_reduce(struct lower *l)
 {
     struct steps s = {.l = l};
     struct reduction r;
-    TRY(read_reduction(l, axes_are_input(l), false, &r));
+    TRY(read_reduction(l, axes_are_input(l), &r));
     return end_reduce(&s, l->arg, &r, r.x);
 }
 
@@ -81,7 +78,9 @@ odlc_status lower_reduce_l1(struct lower *l)
 {
     struct steps s = {.l = l};
     struct reduction r;
-    TRY(read_reduction(l, axes_are_input(l), true, &r));
+    TRY(read_reduction(l, axes_are_input(l), &r));
+    if (r.n_axes == 0)
+        return steps_end_unary(&s, "ElementWiseAbs", r.x);
     return end_reduce(&s, "ReduceSum", &r, step_unary(&s, "ElementWiseAbs", r.x));
 }
 
@@ -89,22 +88,46 @@ odlc_status lower_reduce_sum_square(struct lower *l)
 {
     struct steps s = {.l = l};
     struct reduction r;
-    TRY(read_reduction(l, axes_are_input(l), true, &r));
+    TRY(read_reduction(l, axes_are_input(l), &r));
     if (r.n_axes == 0)
         return steps_end_binary(&s, "ElementWiseMultiply", r.x, r.x);
     return end_reduce(&s, "ReduceSumSquare", &r, r.x);
 }
 
-/* The operator is defined for integers, too, but the container has no root of them. */
+/* 1 where op(a, b) holds, else 0, in the dtype of a. */
+static tensor_id one_where(struct steps *s, const char *op, tensor_id a, tensor_id b)
+{
+    return step_cast(s, step_binary(s, op, a, b), build_type(s->l->b, a)->dtype);
+}
+
+/* The largest integer whose square is at most x: the root as a float is off by one at most. Quotients tell on which
+ * side it is, because a square could overflow. */
+static odlc_status end_integer_root(struct steps *s, tensor_id x)
+{
+    TRY(s->status);
+    enum dtype dtype = build_type(s->l->b, x)->dtype;
+    tensor_id real = step_unary(s, "ElementWiseSquareRoot", step_cast(s, x, DT_FLOAT64));
+    tensor_id root = step_cast(s, real, dtype), one = step_scalar(s, x, 1);
+    tensor_id divisor = step_binary(s, "ElementWiseMaximum", root, one);
+    tensor_id bound = step_binary(s, "ElementWiseDivide", x, divisor);
+    TRY(s->status);
+    root = step_binary(s, "ElementWiseSubtract", root, one_where(s, "ElementWiseGreater", root, bound));
+    tensor_id next = step_binary(s, "ElementWiseAdd", root, one);
+    bound = step_binary(s, "ElementWiseDivide", x, next);
+    TRY(s->status);
+    return steps_end_binary(s, "ElementWiseAdd", root, one_where(s, "ElementWiseLessEqual", next, bound));
+}
+
 odlc_status lower_reduce_l2(struct lower *l)
 {
     struct steps s = {.l = l};
     struct reduction r;
-    TRY(read_reduction(l, axes_are_input(l), true, &r));
+    TRY(read_reduction(l, axes_are_input(l), &r));
+    if (r.n_axes == 0)
+        return steps_end_unary(&s, "ElementWiseAbs", r.x);
+    tensor_id squares = reduce_step(&s, "ReduceSumSquare", &r, r.x);
     if (!dtype_is_float(build_type(l->b, r.x)->dtype))
-        return lower_unsupported(l, NULL, NULL, "integers have no root of the same type");
-    tensor_id squares =
-        r.n_axes ? reduce_step(&s, "ReduceSumSquare", &r, r.x) : step_binary(&s, "ElementWiseMultiply", r.x, r.x);
+        return end_integer_root(&s, squares);
     return steps_end_unary(&s, "ElementWiseSquareRoot", squares);
 }
 
@@ -112,7 +135,7 @@ odlc_status lower_reduce_log_sum(struct lower *l)
 {
     struct steps s = {.l = l};
     struct reduction r;
-    TRY(read_reduction(l, axes_are_input(l), true, &r));
+    TRY(read_reduction(l, axes_are_input(l), &r));
     return steps_end_unary(&s, "ElementWiseLog", reduce_step(&s, "ReduceSum", &r, r.x));
 }
 
@@ -121,7 +144,7 @@ odlc_status lower_reduce_log_sum_exp(struct lower *l)
 {
     struct steps s = {.l = l};
     struct reduction r;
-    TRY(read_reduction(l, axes_are_input(l), true, &r));
+    TRY(read_reduction(l, axes_are_input(l), &r));
     if (r.n_axes == 0) { /* one element each: log(exp(x)) */
         l->out[0] = r.x;
         return ODLC_OK;
@@ -138,9 +161,21 @@ odlc_status lower_reduce_log_sum_exp(struct lower *l)
 
 /* ---- one axis ---- */
 
-/* The op's result is int32, the operator's int64. */
+/* The axis in the opposite direction. */
+static odlc_status reverse_axis(struct lower *l, tensor_id x, uint32_t axis, tensor_id *out)
+{
+    int64_t count = build_type(l->b, x)->shape.dims[axis], *positions;
+    TRY(lower_table(l, (uint64_t)count, sizeof *positions, &positions));
+    for (int64_t i = 0; i < count; i++)
+        positions[i] = count - 1 - i;
+    return lower_pick(l, x, axis, positions, count, step_name(l, "reversed"), out);
+}
+
+/* The op's result is int32, the operator's int64. The op finds the first of equal elements: where the last is wanted,
+ * the axis is reversed, and positions are counted from its end. */
 odlc_status lower_arg(struct lower *l)
 {
+    struct steps s = {.l = l};
     tensor_id x, found;
     int64_t axis_attr, keep, last;
     uint32_t axis;
@@ -148,40 +183,108 @@ odlc_status lower_arg(struct lower *l)
     TRY(lower_attr_int(l, "axis", 0, &axis_attr));
     TRY(lower_attr_int(l, "keepdims", 1, &keep));
     TRY(lower_attr_int(l, "select_last_index", 0, &last));
-    if (last)
-        return lower_unsupported(l, "select_last_index", NULL, "of equal elements the container's op finds the first");
     TRY(lower_axis(l, "axis", axis_attr, build_rank(l->b, x), &axis));
+    int64_t count = build_type(l->b, x)->shape.dims[axis];
+    if (last)
+        TRY(reverse_axis(l, x, axis, &x));
     build_op(l->b, l->arg, step_name(l, "int32"));
     build_in(l->b, x);
     build_int(l->b, "axis", axis);
     build_int(l->b, "keep_dims", keep != 0);
     TRY(build_end(l->b, step_name(l, "int32"), &found));
+    if (last)
+        found = step_binary(&s, "ElementWiseSubtract", step_scalar(&s, found, (double)(count - 1)), found);
+    TRY(s.status);
     return build_cast(l->b, found, DT_INT64, lower_out_name(l, 0), &l->out[0]);
 }
 
-odlc_status lower_cum_sum(struct lower *l)
-{
-    tensor_id x, axis_input;
-    const int64_t *axis_value;
+/* CumSum and CumProd. */
+struct running {
+    tensor_id x;
+    uint32_t axis;
     int64_t exclusive, reverse;
-    uint32_t count, axis;
-    TRY(lower_need(l, 0, "x", &x));
+};
+
+static odlc_status read_running(struct lower *l, struct running *n)
+{
+    tensor_id axis_input;
+    const int64_t *axis_value;
+    uint32_t count;
+    TRY(lower_need(l, 0, "x", &n->x));
     TRY(lower_need(l, 1, "axis", &axis_input));
     TRY(lower_const_ints(l, 1, "axis", &axis_value, &count));
     if (count != 1)
         return lower_invalid(l, NULL, NULL, "input 1 (axis) has %u elements instead of one", count);
-    TRY(lower_axis(l, "axis", axis_value[0], build_rank(l->b, x), &axis));
-    TRY(lower_attr_int(l, "exclusive", 0, &exclusive));
-    TRY(lower_attr_int(l, "reverse", 0, &reverse));
+    TRY(lower_axis(l, "axis", axis_value[0], build_rank(l->b, n->x), &n->axis));
+    TRY(lower_attr_int(l, "exclusive", 0, &n->exclusive));
+    return lower_attr_int(l, "reverse", 0, &n->reverse);
+}
+
+odlc_status lower_cum_sum(struct lower *l)
+{
+    struct running n;
+    TRY(read_running(l, &n));
     build_op(l->b, "CumulativeSum", fw_node_label(l->node));
-    build_in(l->b, x);
-    build_int(l->b, "axis", axis);
-    build_int(l->b, "exclusive", exclusive != 0);
-    build_int(l->b, "reverse", reverse != 0);
+    build_in(l->b, n.x);
+    build_int(l->b, "axis", n.axis);
+    build_int(l->b, "exclusive", n.exclusive != 0);
+    build_int(l->b, "reverse", n.reverse != 0);
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
 }
 
-/* ---- Softmax ---- */
+/* A Split into elements along the axis. */
+static odlc_status split_axis(struct lower *l, tensor_id x, uint32_t axis, int64_t count, tensor_id *parts)
+{
+    const char **names = arena_array(l->arena, const char *, (size_t)count);
+    int64_t *cuts = arena_array(l->arena, int64_t, (size_t)count);
+    for (int64_t i = 1; i < count; i++)
+        cuts[i - 1] = i;
+    build_op(l->b, "Split", step_name(l, "parts"));
+    build_in(l->b, x);
+    build_int(l->b, "axis", axis);
+    build_ints(l->b, "split_index", cuts, (uint32_t)count - 1);
+    return build_end_n(l->b, names, (uint32_t)count, parts);
+}
+
+enum { LONGEST_PRODUCT = 2048 };
+
+/* The container has no running product: element by element, in the operator's order, because with another one a
+ * partial product could overflow where the operator's does not. */
+odlc_status lower_cum_prod(struct lower *l)
+{
+    struct steps s = {.l = l};
+    struct running n;
+    TRY(read_running(l, &n));
+    struct type type = *build_type(l->b, n.x);
+    int64_t count = type.shape.dims[n.axis];
+    if (count > LONGEST_PRODUCT)
+        return lower_unsupported(l, NULL, NULL, "a running product of %lld elements, one node each, is beyond %d",
+                                 (long long)count, LONGEST_PRODUCT);
+    if (shape_count(&type.shape) == 0) {
+        l->out[0] = n.x;
+        return ODLC_OK;
+    }
+    type.shape.dims[n.axis] = 1;
+    tensor_id *parts = arena_array(l->arena, tensor_id, (size_t)count), product = n.x;
+    tensor_id ones = lower_splat(l, step_name(l, "one"), type.dtype, &type.shape, 1);
+    if (count == 1)
+        return steps_give(&s, 0, n.exclusive ? ones : n.x);
+    TRY(split_axis(l, n.x, n.axis, count, parts));
+    for (int64_t i = 0; i < count; i++) {
+        tensor_id *part = &parts[n.reverse ? count - 1 - i : i], next = *part;
+        if (n.exclusive)
+            *part = i == 0 ? ones : product;
+        if (i + 1 < count || !n.exclusive)
+            product = i == 0 ? next : step_binary(&s, "ElementWiseMultiply", product, next);
+        if (!n.exclusive)
+            *part = product;
+    }
+    return steps_give(&s, 0, step_concat(&s, parts, (uint32_t)count, n.axis));
+}
+
+/* ---- Softmax, Hardmax ---- */
+
+typedef odlc_status along_axis(struct lower *l, tensor_id x, uint32_t axis, const char *name, tensor_id *out);
 
 static odlc_status softmax(struct lower *l, tensor_id x, uint32_t axis, const char *name, tensor_id *out)
 {
@@ -191,9 +294,37 @@ static odlc_status softmax(struct lower *l, tensor_id x, uint32_t axis, const ch
     return build_end(l->b, name, out);
 }
 
+/* 1 at the first of the largest elements, 0 elsewhere. */
+static odlc_status hardmax(struct lower *l, tensor_id x, uint32_t axis, const char *name, tensor_id *out)
+{
+    struct steps s = {.l = l};
+    tensor_id largest;
+    struct shape shape = build_type(l->b, x)->shape, along = {.rank = shape.rank};
+    for (uint32_t i = 0; i < along.rank; i++)
+        along.dims[i] = i == axis ? shape.dims[i] : 1;
+    double *positions;
+    TRY(lower_table(l, (uint64_t)shape.dims[axis], sizeof *positions, &positions));
+    for (int64_t i = 0; i < shape.dims[axis]; i++)
+        positions[i] = (double)i;
+    build_op(l->b, "Argmax", step_name(l, "Argmax"));
+    build_in(l->b, x);
+    build_int(l->b, "axis", axis);
+    build_int(l->b, "keep_dims", true);
+    TRY(build_end(l->b, step_name(l, "Argmax"), &largest));
+    tensor_id every = step_constant(&s, DT_INT32, &along, positions);
+    tensor_id hit = step_binary(&s, "ElementWiseEqual", every, largest);
+    tensor_id one = step_scalar(&s, x, 1), zero = step_scalar(&s, x, 0);
+    TRY(s.status);
+    build_op(l->b, "ElementWiseSelect", fw_node_label(l->node));
+    build_in(l->b, hit);
+    build_in(l->b, one);
+    build_in(l->b, zero);
+    return build_end(l->b, name, out);
+}
+
 /* Since opset 13 along one axis. Before, over all axes from `axis` on together: that is a matrix, unless those after it
  * have one element. */
-odlc_status lower_softmax(struct lower *l)
+static odlc_status lower_along_axis(struct lower *l, along_axis *fn)
 {
     tensor_id x;
     int64_t axis_attr;
@@ -202,12 +333,26 @@ odlc_status lower_softmax(struct lower *l)
     const struct shape shape = build_type(l->b, x)->shape;
     TRY(lower_attr_int(l, "axis", l->version < 13 ? 1 : -1, &axis_attr));
     TRY(lower_axis(l, "axis", axis_attr, shape.rank, &axis));
+    if (shape_count(&shape) == 0) {
+        l->out[0] = x;
+        return ODLC_OK;
+    }
     if (l->version >= 13 || shape_count_range(&shape, axis + 1, shape.rank) == 1)
-        return softmax(l, x, axis, lower_out_name(l, 0), &l->out[0]);
+        return fn(l, x, axis, lower_out_name(l, 0), &l->out[0]);
     struct shape matrix =
         SHAPE((int64_t)shape_count_range(&shape, 0, axis), (int64_t)shape_count_range(&shape, axis, shape.rank));
     tensor_id flat, result;
     TRY(build_reshape(l->b, x, &matrix, step_name(l, "flat"), &flat));
-    TRY(softmax(l, flat, 1, step_name(l, "matrix"), &result));
+    TRY(fn(l, flat, 1, step_name(l, "matrix"), &result));
     return build_reshape(l->b, result, &shape, lower_out_name(l, 0), &l->out[0]);
+}
+
+odlc_status lower_softmax(struct lower *l)
+{
+    return lower_along_axis(l, softmax);
+}
+
+odlc_status lower_hardmax(struct lower *l)
+{
+    return lower_along_axis(l, hardmax);
 }

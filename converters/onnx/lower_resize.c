@@ -24,24 +24,6 @@ struct resize {
 
 /* ---- attributes ---- */
 
-struct choice {
-    const char *name;
-    int value;
-};
-
-static odlc_status choose(const struct lower *l, const char *attribute, const char *absent,
-                          const struct choice *choices, size_t count, int *out)
-{
-    const char *name;
-    TRY(lower_attr_string(l, attribute, absent, &name));
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(name, choices[i].name) == 0) {
-            *out = choices[i].value;
-            return ODLC_OK;
-        }
-    return lower_unsupported(l, attribute, NULL, "unknown %s %s", attribute, name);
-}
-
 static const struct choice interpolations[] = {{"nearest", INTERPOLATE_NEAREST},
                                                {"linear", INTERPOLATE_LINEAR},
                                                {"bilinear", INTERPOLATE_LINEAR},
@@ -65,10 +47,10 @@ static odlc_status read_how(const struct lower *l, bool is_old, struct resize *r
     int interpolation, position = POSITION_ASYMMETRIC, nearest = NEAREST_SIMPLE;
     int64_t exclude_outside, antialias;
     double cubic_coeff;
-    TRY(choose(l, "mode", "nearest", interpolations, COUNT_OF(interpolations), &interpolation));
+    TRY(lower_choose(l, "mode", "nearest", interpolations, COUNT_OF(interpolations), &interpolation));
     if (!is_old) {
-        TRY(choose(l, "coordinate_transformation_mode", "half_pixel", positions, COUNT_OF(positions), &position));
-        TRY(choose(l, "nearest_mode", "round_prefer_floor", nearest_modes, COUNT_OF(nearest_modes), &nearest));
+        TRY(lower_choose(l, "coordinate_transformation_mode", "half_pixel", positions, COUNT_OF(positions), &position));
+        TRY(lower_choose(l, "nearest_mode", "round_prefer_floor", nearest_modes, COUNT_OF(nearest_modes), &nearest));
     }
     TRY(lower_attr_int(l, "exclude_outside", 0, &exclude_outside));
     TRY(lower_attr_int(l, "antialias", 0, &antialias));
@@ -120,7 +102,7 @@ static odlc_status keep_aspect_ratio(const struct lower *l, struct resize *r, co
 {
     static const struct choice policies[] = {{"stretch", 0}, {"not_larger", -1}, {"not_smaller", 1}};
     int policy;
-    TRY(choose(l, "keep_aspect_ratio_policy", "stretch", policies, COUNT_OF(policies), &policy));
+    TRY(lower_choose(l, "keep_aspect_ratio_policy", "stretch", policies, COUNT_OF(policies), &policy));
     if (policy == 0 || n_axes == 0)
         return ODLC_OK;
     float scale = r->axis[axes[0]].scale;
@@ -385,7 +367,39 @@ odlc_status lower_resize(struct lower *l)
     return end_resize(l, &r);
 }
 
-/* Upsample and Resize-10: scales as an attribute (version 7) or as input 1. */
+/* Before opset 7 images have two scales. */
+static odlc_status image_scales(const struct lower *l, const double **out, uint32_t *count)
+{
+    double *scales = arena_array(l->arena, double, 4);
+    if (build_rank(l->b, l->in[0]) != 4)
+        return lower_invalid(l, NULL, NULL, "the input %s is not an image [N,C,H,W]",
+                             shape_text(l->diags->arena, &build_type(l->b, l->in[0])->shape));
+    if (!lower_has_attr(l, "height_scale") || !lower_has_attr(l, "width_scale"))
+        return lower_invalid(l, "height_scale", NULL, "height_scale or width_scale is missing");
+    scales[0] = scales[1] = 1;
+    TRY(lower_attr_float(l, "height_scale", 1, &scales[2]));
+    TRY(lower_attr_float(l, "width_scale", 1, &scales[3]));
+    *out = scales;
+    *count = 4;
+    return ODLC_OK;
+}
+
+static odlc_status upsample_scales(const struct lower *l, const double **out, uint32_t *count)
+{
+    const float *list;
+    if (!l->arg || strcmp(l->arg, LISTS_ARE_ATTRIBUTES) != 0)
+        return lower_const_floats(l, 1, "scales", out, count);
+    if (l->version < 7)
+        return image_scales(l, out, count);
+    TRY(lower_attr_floats(l, "scales", &list, count));
+    double *wide = arena_array(l->arena, double, *count);
+    for (uint32_t i = 0; i < *count; i++)
+        wide[i] = (double)list[i];
+    *out = wide;
+    return ODLC_OK;
+}
+
+/* Upsample and Resize-10: scales as attributes (before version 9) or as input 1. */
 odlc_status lower_upsample(struct lower *l)
 {
     struct resize r;
@@ -394,16 +408,7 @@ odlc_status lower_upsample(struct lower *l)
     TRY(read_input(l, &r));
     TRY(read_how(l, true, &r));
     TRY(read_axes(l, r.rank, axes, &n_axes));
-    if (l->arg && strcmp(l->arg, LISTS_ARE_ATTRIBUTES) == 0) {
-        const float *list;
-        TRY(lower_attr_floats(l, "scales", &list, &count));
-        double *wide = arena_array(l->arena, double, count);
-        for (uint32_t i = 0; i < count; i++)
-            wide[i] = (double)list[i];
-        scales = wide;
-    } else {
-        TRY(lower_const_floats(l, 1, "scales", &scales, &count));
-    }
+    TRY(upsample_scales(l, &scales, &count));
     for (uint32_t i = 0; i < count; i++)
         if (scales[i] < 1 && strcmp(l->node->op_type, "Upsample") == 0)
             return lower_invalid(l, "scales", NULL, "an Upsample does not reduce, but a scale is %g", scales[i]);
@@ -411,10 +416,14 @@ odlc_status lower_upsample(struct lower *l)
     return end_resize(l, &r);
 }
 
-static odlc_status blocks(struct lower *l, const char *op, int mode)
+/* DepthToSpace and SpaceToDepth, which the container has under the same names. */
+odlc_status lower_blocks(struct lower *l)
 {
+    static const struct choice modes[] = {{"DCR", 0}, {"CRD", 1}};
     tensor_id x, image;
     int64_t block;
+    int mode;
+    TRY(lower_choose(l, "mode", "DCR", modes, COUNT_OF(modes), &mode));
     TRY(lower_need(l, 0, "input", &x));
     TRY(lower_attr_int(l, "blocksize", 0, &block));
     if (build_rank(l->b, x) != 4)
@@ -424,21 +433,8 @@ static odlc_status blocks(struct lower *l, const char *op, int mode)
         return lower_invalid(l, "blocksize", NULL, "blocksize is %lld", (long long)block);
     int64_t size[] = {block, block};
     TRY(image_enter(l, NULL, &image));
-    image_op(l, op, image);
+    image_op(l, l->arg, image);
     build_ints(l->b, "block_size", size, COUNT_OF(size));
     build_int(l->b, "mode", mode);
     return image_leave(l);
-}
-
-odlc_status lower_depth_to_space(struct lower *l)
-{
-    static const struct choice modes[] = {{"DCR", 0}, {"CRD", 1}};
-    int mode;
-    TRY(choose(l, "mode", "DCR", modes, COUNT_OF(modes), &mode));
-    return blocks(l, "DepthToSpace", mode);
-}
-
-odlc_status lower_space_to_depth(struct lower *l)
-{
-    return blocks(l, "SpaceToDepth", 0);
 }

@@ -2,6 +2,7 @@
  * that do nothing at inference: Identity, Dropout. */
 #include "converters/onnx/lower_shape.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "converters/onnx/rows.h"
@@ -18,6 +19,19 @@ odlc_status lower_ints(const struct lower *l, uint32_t i, const char *name, cons
     if (l->arg && strcmp(l->arg, LISTS_ARE_ATTRIBUTES) == 0)
         return lower_attr_ints(l, name, out, count);
     return lower_const_ints(l, i, name, out, count);
+}
+
+odlc_status lower_choose(const struct lower *l, const char *attribute, const char *absent, const struct choice *choices,
+                         size_t count, int *out)
+{
+    const char *name;
+    TRY(lower_attr_string(l, attribute, absent, &name));
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(name, choices[i].name) == 0) {
+            *out = choices[i].value;
+            return ODLC_OK;
+        }
+    return lower_invalid(l, attribute, NULL, "unknown %s %s", attribute, name);
 }
 
 odlc_status lower_axis(const struct lower *l, const char *name, int64_t axis, uint32_t rank, uint32_t *out)
@@ -119,10 +133,10 @@ odlc_status lower_reshape(struct lower *l)
     uint32_t count, rest = MAX_RANK;
     int64_t allow_zero;
     TRY(data_shape(l, &in));
-    TRY(lower_const_ints(l, 1, "shape", &dims, &count));
+    TRY(lower_ints(l, 1, "shape", &dims, &count));
     TRY(lower_attr_int(l, "allowzero", 0, &allow_zero));
-    if (lower_in(l, 1) == NO_TENSOR)
-        return lower_invalid(l, "shape", NULL, "input 1 (shape) is missing");
+    if (!dims && lower_in(l, 1) == NO_TENSOR && !lower_has_attr(l, "shape"))
+        return lower_invalid(l, "shape", NULL, "shape is missing");
     if (count > MAX_RANK)
         return lower_unsupported(l, "shape", NULL, "rank %u is beyond %d", count, MAX_RANK);
     struct shape shape = {.rank = count};
@@ -242,9 +256,9 @@ odlc_status lower_concat(struct lower *l)
     uint32_t at, count;
     tensor_id *parts = arena_array(l->arena, tensor_id, (size_t)l->n_in + 1);
     TRY(concat_inputs(l, parts, &count));
-    if (!lower_has_attr(l, "axis"))
+    if (!lower_has_attr(l, "axis") && l->version >= 4)
         return lower_invalid(l, "axis", NULL, "axis is missing");
-    TRY(lower_attr_int(l, "axis", 0, &axis));
+    TRY(lower_attr_int(l, "axis", 1, &axis));
     TRY(lower_axis(l, "axis", axis, build_rank(l->b, parts[0]), &at));
     if (count == 1) {
         l->out[0] = parts[0];
@@ -276,7 +290,10 @@ static odlc_status split_sizes(const struct lower *l, int64_t dim, int64_t *size
     const int64_t *given;
     uint32_t count;
     int64_t parts, sum = 0;
-    TRY(lower_ints(l, 1, "split", &given, &count));
+    if (l->version == 1 && lower_has_attr(l, "split")) /* an attribute or an input, as the model likes */
+        TRY(lower_attr_ints(l, "split", &given, &count));
+    else
+        TRY(lower_ints(l, 1, "split", &given, &count));
     TRY(lower_attr_int(l, "num_outputs", l->n_out, &parts));
     if (parts != l->n_out || (given && count != l->n_out))
         return lower_invalid(l, given ? "split" : "num_outputs", NULL, "%lld parts for %u outputs",
@@ -300,6 +317,8 @@ odlc_status lower_split(struct lower *l)
     int64_t axis;
     uint32_t at;
     TRY(lower_need(l, 0, "input", &in));
+    if (l->version == 1 && !lower_has_attr(l, "axis"))
+        return lower_unsupported(l, "axis", "give the axis", "this version of the operator has no default for it");
     TRY(lower_attr_int(l, "axis", 0, &axis));
     const struct shape *shape = &build_type(l->b, in)->shape;
     TRY(lower_axis(l, "axis", axis, shape->rank, &at));
@@ -347,6 +366,33 @@ odlc_status lower_tile(struct lower *l)
     if (count != build_rank(l->b, in))
         return lower_invalid(l, "repeats", NULL, "%u repeats for a tensor of rank %u", count, build_rank(l->b, in));
     return tile(l, in, repeats, lower_out_name(l, 0), &l->out[0]);
+}
+
+/* The operator before opset 6: one axis is repeated. Both numbers have the type of the data. */
+odlc_status lower_tile_axis(struct lower *l)
+{
+    static const char *const names[] = {NULL, "tiles", "axis"};
+    tensor_id in;
+    double number[3];
+    uint32_t axis;
+    TRY(lower_need(l, 0, "input", &in));
+    for (uint32_t i = 1; i < 3; i++) {
+        const double *value;
+        uint32_t count;
+        tensor_id id;
+        TRY(lower_need(l, i, names[i], &id));
+        TRY(lower_const_floats(l, i, names[i], &value, &count));
+        if (count != 1 || value[0] != trunc(value[0]) || fabs(value[0]) > INT32_MAX)
+            return lower_invalid(l, names[i], NULL, "input %u (%s) is not one whole number", i, names[i]);
+        number[i] = value[0];
+    }
+    TRY(lower_axis(l, "axis", (int64_t)number[2], build_rank(l->b, in), &axis));
+    if (number[1] < 0)
+        return lower_invalid(l, "tiles", NULL, "tiles is %g", number[1]);
+    int64_t multiples[MAX_RANK];
+    for (uint32_t i = 0; i < MAX_RANK; i++)
+        multiples[i] = i == axis ? (int64_t)number[1] : 1;
+    return tile(l, in, multiples, lower_out_name(l, 0), &l->out[0]);
 }
 
 /* A constant of one element in any shape is a splat. False for other tensors. */
@@ -401,7 +447,11 @@ odlc_status lower_expand(struct lower *l)
 
 odlc_status lower_identity(struct lower *l)
 {
-    return lower_need(l, 0, "input", &l->out[0]);
+    if (l->n_in && l->values[0].kind != VALUE_TENSOR)
+        l->results[0] = l->values[0];
+    else
+        TRY(lower_need(l, 0, "input", &l->out[0]));
+    return ODLC_OK;
 }
 
 /* Whether the node drops anything: opset 6 says so by an attribute, opset 12 and later by an input. */

@@ -12,6 +12,13 @@ const char *step_name(const struct lower *l, const char *step);
 /* The integers of the attribute `name` or, where the row says nothing, of input i. Absent: NULL and 0. */
 odlc_status lower_ints(const struct lower *l, uint32_t i, const char *name, const int64_t **out,
                        uint32_t *count) MUST_USE;
+/* The value of the string attribute `attribute` in a list of what it can be. */
+struct choice {
+    const char *name;
+    int value;
+};
+odlc_status lower_choose(const struct lower *l, const char *attribute, const char *absent, const struct choice *choices,
+                         size_t count, int *out) MUST_USE;
 /* Brings an axis in [-rank, rank) to [0, rank). */
 odlc_status lower_axis(const struct lower *l, const char *name, int64_t axis, uint32_t rank, uint32_t *out) MUST_USE;
 /* The same for a list, none twice: out has room for MAX_RANK. */

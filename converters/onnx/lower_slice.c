@@ -1,5 +1,5 @@
-/* ONNX Slice and Pad. A Pad with negative amounts is a slice and a pad of what is left; where a mode repeats the tensor
- * (wrap, or a reflection wider than it) its elements are picked by position. */
+/* ONNX Slice, Pad and CenterCropPad. A Pad with negative amounts is a slice and a pad of what is left; where a mode
+ * repeats the tensor (wrap, or a reflection wider than it) its elements are picked by position. */
 #include <string.h>
 
 #include "converters/onnx/lower_shape.h"
@@ -127,7 +127,7 @@ static odlc_status pad_amounts(const struct lower *l, uint32_t rank, int64_t bef
 {
     const int64_t *pads, *axes_list = NULL;
     uint32_t count, n_axes = rank, axes[MAX_RANK];
-    TRY(lower_ints(l, 1, "pads", &pads, &count));
+    TRY(lower_ints(l, 1, l->version < 2 ? "paddings" : "pads", &pads, &count));
     if (l->version >= 18)
         TRY(lower_const_ints(l, 3, "axes", &axes_list, &n_axes));
     if (!axes_list)
@@ -237,6 +237,38 @@ static odlc_status emit_pad(struct lower *l, tensor_id in, enum pad_mode mode, c
     if (mode == MODE_CONSTANT && (value.f != 0 || value.i != 0))
         build_param(l->b, &value); /* absent means zero */
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
+}
+
+/* What is too much at an axis is cut off, what lacks is added as zeros, one more at the end than at the start where the
+ * number is odd. */
+odlc_status lower_center_crop_pad(struct lower *l)
+{
+    tensor_id in;
+    const int64_t *dims, *axes_list;
+    int64_t before[MAX_RANK] = {0}, after[MAX_RANK] = {0};
+    uint32_t count, n_axes, axes[MAX_RANK];
+    bool rest = false;
+    TRY(lower_need(l, 0, "input_data", &in));
+    TRY(lower_const_ints(l, 1, "shape", &dims, &count));
+    TRY(lower_attr_ints(l, "axes", &axes_list, &n_axes));
+    struct shape shape = build_type(l->b, in)->shape;
+    if (lower_in(l, 1) == NO_TENSOR || count != (axes_list ? n_axes : shape.rank))
+        return lower_invalid(l, "shape", NULL, "%u dims for %u axes", count, axes_list ? n_axes : shape.rank);
+    TRY(lower_axes(l, "axes", axes_list, axes_list ? n_axes : 0, shape.rank, axes));
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t axis = axes_list ? axes[i] : i;
+        int64_t dim = shape.dims[axis], more = dims[i] - dim;
+        shape.dims[axis] = dims[i];
+        TRY(lower_check_shape(l, "shape", &shape));
+        before[axis] = more / 2;
+        after[axis] = more - more / 2;
+        rest |= more > 0;
+    }
+    TRY(crop(l, &in, before, after));
+    if (rest)
+        return emit_pad(l, in, MODE_CONSTANT, before, after);
+    l->out[0] = in;
+    return ODLC_OK;
 }
 
 odlc_status lower_pad(struct lower *l)

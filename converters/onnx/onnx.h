@@ -1,4 +1,4 @@
-/* Reading ONNX models into the framework graph. Accepts IR versions 3 to 13 and opsets 6 to 28 of the default domain;
+/* Reading ONNX models into the framework graph. Accepts IR versions 1 to 13 and opsets 1 to 28 of the default domain;
  * newer ones are read as far as they are alike, with a warning. */
 #ifndef CONVERTERS_ONNX_ONNX_H
 #define CONVERTERS_ONNX_ONNX_H

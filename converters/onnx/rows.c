@@ -1,8 +1,25 @@
 #include "converters/onnx/rows.h"
 
+#include <string.h>
+
 const struct lower_row onnx_rows[] = {
 #define ONNX_ROW(domain, op, lo, hi, fn, arg) {domain, op, lo, hi, fn, arg},
 #include "converters/onnx/rows.def"
 #undef ONNX_ROW
 };
 const size_t onnx_row_count = COUNT_OF(onnx_rows);
+
+const char *onnx_refusal(const char *domain, const char *op)
+{
+    static const struct {
+        const char *domain, *op, *reason;
+    } refusals[] = {
+#define ONNX_REFUSAL(domain, op, reason) {domain, op, reason},
+#include "converters/onnx/refusals.def"
+#undef ONNX_REFUSAL
+    };
+    for (size_t i = 0; i < COUNT_OF(refusals); i++)
+        if (strcmp(refusals[i].domain, domain) == 0 && strcmp(refusals[i].op, op) == 0)
+            return refusals[i].reason;
+    return NULL;
+}

@@ -7,6 +7,9 @@
 extern const struct lower_row onnx_rows[];
 extern const size_t onnx_row_count;
 
+/* Why no row converts an operator of the specification (refusals.def); NULL when it says nothing of it. */
+const char *onnx_refusal(const char *domain, const char *op);
+
 #define ONNX_ROW(domain, op, lo, hi, fn, arg) lower_fn fn;
 #include "converters/onnx/rows.def"
 #undef ONNX_ROW

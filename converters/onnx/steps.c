@@ -86,6 +86,36 @@ tensor_id step_softmax(struct steps *s, tensor_id x, uint32_t axis)
     return end_step(s, name);
 }
 
+/* An op of one operand with two params, the second may be NULL. */
+static tensor_id step_with_params(struct steps *s, const char *op, tensor_id x, const char *const names[2],
+                                  const double values[2])
+{
+    if (s->status != ODLC_OK)
+        return NO_TENSOR;
+    const char *name = step_name(s->l, op);
+    build_op(s->l->b, op, name);
+    build_in(s->l->b, x);
+    for (int i = 0; i < 2 && names[i]; i++)
+        build_float(s->l->b, names[i], values[i]);
+    return end_step(s, name);
+}
+
+tensor_id step_elu(struct steps *s, tensor_id x, double alpha)
+{
+    return step_with_params(s, "Elu", x, (const char *const[]){"alpha", NULL}, (const double[]){alpha, 0});
+}
+
+tensor_id step_hard_sigmoid(struct steps *s, tensor_id x, double alpha, double beta)
+{
+    return step_with_params(s, "HardSigmoid", x, (const char *const[]){"alpha", "beta"}, (const double[]){alpha, beta});
+}
+
+tensor_id step_clamp(struct steps *s, tensor_id x, double min, double max)
+{
+    return step_with_params(s, "ReluMinMax", x, (const char *const[]){"min_value", "max_value"},
+                            (const double[]){min, max});
+}
+
 /* What a call that builds a whole node gave. */
 static tensor_id stepped(struct steps *s, odlc_status status, tensor_id out)
 {
@@ -152,6 +182,34 @@ tensor_id step_slice(struct steps *s, tensor_id x, uint32_t axis, int64_t begin,
         return NO_TENSOR;
     odlc_status status = lower_part(s->l, x, axis, begin, end, step_name(s->l, "StridedSlice"), &out);
     return stepped(s, status, out);
+}
+
+tensor_id step_element(struct steps *s, tensor_id x, uint32_t axis, int64_t at)
+{
+    if (s->status != ODLC_OK)
+        return NO_TENSOR;
+    struct shape shape = build_type(s->l->b, x)->shape;
+    memmove(&shape.dims[axis], &shape.dims[axis + 1], (shape.rank - axis - 1) * sizeof *shape.dims);
+    shape.rank--;
+    return step_reshape(s, step_slice(s, x, axis, at, at + 1), &shape);
+}
+
+tensor_id step_stack(struct steps *s, const tensor_id *parts, uint32_t count, uint32_t axis)
+{
+    tensor_id *slices = arena_array(s->l->arena, tensor_id, count);
+    for (uint32_t i = 0; i < count && s->status == ODLC_OK; i++) {
+        const struct shape part = build_type(s->l->b, parts[i])->shape;
+        struct shape slice = {.rank = part.rank + 1};
+        if (slice.rank > MAX_RANK || axis > part.rank) {
+            s->status = lower_unsupported(s->l, NULL, NULL, "an axis %u cannot be added to %s", axis,
+                                          shape_text(s->l->diags->arena, &part));
+            return NO_TENSOR;
+        }
+        for (uint32_t k = 0; k < slice.rank; k++)
+            slice.dims[k] = k == axis ? 1 : part.dims[k - (k > axis)];
+        slices[i] = step_reshape(s, parts[i], &slice);
+    }
+    return step_concat(s, slices, count, axis);
 }
 
 tensor_id step_gather(struct steps *s, tensor_id x, tensor_id positions, uint32_t axis)

@@ -22,6 +22,10 @@ tensor_id step_reduce(struct steps *s, const char *op, tensor_id x, const int64_
 /* A matrix product of the last two axes, the operands transposed as told. */
 tensor_id step_matmul(struct steps *s, tensor_id x, tensor_id y, bool transpose_x, bool transpose_y);
 tensor_id step_softmax(struct steps *s, tensor_id x, uint32_t axis);
+/* alpha · (eˣ − 1) below 0; min(max(alpha · x + beta, 0), 1) */
+tensor_id step_elu(struct steps *s, tensor_id x, double alpha);
+tensor_id step_hard_sigmoid(struct steps *s, tensor_id x, double alpha, double beta);
+tensor_id step_clamp(struct steps *s, tensor_id x, double min, double max);
 tensor_id step_cast(struct steps *s, tensor_id x, enum dtype to);
 
 /* ---- shapes and positions; axes are in [0, rank) ---- */
@@ -32,6 +36,10 @@ tensor_id step_broadcast(struct steps *s, tensor_id x, const struct shape *shape
 tensor_id step_concat(struct steps *s, const tensor_id *parts, uint32_t count, uint32_t axis);
 /* The elements at begin, begin + 1, … end - 1 of an axis. */
 tensor_id step_slice(struct steps *s, tensor_id x, uint32_t axis, int64_t begin, int64_t end);
+/* The elements at one position of an axis, without that axis. */
+tensor_id step_element(struct steps *s, tensor_id x, uint32_t axis, int64_t at);
+/* Tensors of one shape along a new axis. */
+tensor_id step_stack(struct steps *s, const tensor_id *parts, uint32_t count, uint32_t axis);
 /* The elements of an axis at the positions that an integer tensor holds, which must be inside of it. */
 tensor_id step_gather(struct steps *s, tensor_id x, tensor_id positions, uint32_t axis);
 

@@ -10,6 +10,11 @@
 odlc_status lower_weights(struct lower *l, uint32_t i, tensor_id in, const struct perm *perm, const char *suffix,
                           tensor_id *out) MUST_USE;
 
+/* Rows begin … end - 1 of a tensor, which are indices of its first axis. Those of a constant are a view of its bytes
+ * called `name`. */
+odlc_status lower_weight_rows(struct lower *l, tensor_id in, int64_t begin, int64_t end, const char *name,
+                              tensor_id *out) MUST_USE;
+
 /* Input i as the bias of `count` elements, in *out, and its name for the param bias_op_name; zeros, and "", when it is
  * absent. */
 odlc_status lower_bias(struct lower *l, uint32_t i, int64_t count, tensor_id *out, const char **name) MUST_USE;

@@ -113,18 +113,29 @@ static void load_ints(int64_t *to, const void *from, enum dtype dtype, size_t n)
     }
 }
 
-/* The closed range of an integer type (uint64 is handled apart). */
-static void int_range(enum dtype dtype, int64_t *low, int64_t *high)
+/* Of an integer, fixed-point or bool type. */
+static unsigned value_bits(enum dtype dtype)
 {
-    const struct dtype_info *info = dtype_info(dtype);
-    unsigned bits = dtype_value_bits(dtype);
-    bool is_signed = info->cls == CLASS_INT || info->cls == CLASS_SFXP;
-    if (is_signed) {
-        *high = (int64_t)(UINT64_MAX >> (65 - bits));
-        *low = -*high - 1;
-    } else {
-        *high = bits == 64 ? INT64_MAX : (int64_t)(UINT64_MAX >> (64 - bits));
-        *low = 0;
+    return dtype == DT_BOOL ? 1 : dtype_value_bits(dtype);
+}
+
+static bool has_sign(enum dtype dtype)
+{
+    return dtype_info(dtype)->cls == CLASS_INT || dtype_info(dtype)->cls == CLASS_SFXP;
+}
+
+void integer_range(enum dtype dtype, int64_t *low, int64_t *high)
+{
+    *high = (int64_t)(UINT64_MAX >> (64 - value_bits(dtype) + has_sign(dtype)));
+    *low = has_sign(dtype) ? -*high - 1 : 0;
+}
+
+void keep_low_bits(int64_t *values, enum dtype dtype, uint64_t count)
+{
+    unsigned shift = 64 - value_bits(dtype);
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t high = (uint64_t)values[i] << shift;
+        values[i] = has_sign(dtype) ? (int64_t)high >> shift : (int64_t)(high >> shift);
     }
 }
 
@@ -142,7 +153,7 @@ static void store_ints(void *to, enum dtype dtype, const int64_t *from, size_t n
         return;
     }
     int64_t low, high;
-    int_range(dtype, &low, &high);
+    integer_range(dtype, &low, &high);
     for (size_t i = 0; i < n; i++) {
         int64_t v = from[i] < low ? low : from[i] > high ? high : from[i];
         memcpy(p + i * size, &v, size); /* little-endian: the low bytes come first */

@@ -59,6 +59,12 @@ odlc_status view_stream(struct arena *scratch, const struct view *view, enum dty
  * when bad is not NULL. */
 bool view_fits(struct arena *scratch, const struct view *view, enum dtype as, uint64_t *bad);
 
+/* The closed range of an integer or bool type, as int64: that of uint64 ends at -1, which has its largest value's bits.
+ */
+void integer_range(enum dtype dtype, int64_t *low, int64_t *high);
+/* Two's complement: each value becomes what is left of it in the bits of an integer type. */
+void keep_low_bits(int64_t *values, enum dtype dtype, uint64_t count);
+
 /* Converts count elements between types with the rules of view_load. */
 void convert_elements(void *to, enum dtype to_dtype, const void *from, enum dtype from_dtype, size_t count);
 

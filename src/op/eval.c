@@ -30,7 +30,6 @@ const struct encoding *buffer_encoding(const struct buffer *b, uint64_t i)
 
 /* The reals of quantized tensors are float32, as they are in the models that these come from: a quotient half way
  * between two integers stays what it is there. */
-
 struct buffer buffer_widen(const struct buffer *b, enum dtype to, struct arena *scratch)
 {
     struct buffer wide = *b;
@@ -112,10 +111,13 @@ odlc_status eval_node(const struct node *n, const struct buffer *in, struct buff
     struct arena_mark mark = arena_mark(scratch);
     struct buffer *wide_in = arena_array(scratch, struct buffer, n->n_inputs);
     struct buffer *wide_out = arena_array(scratch, struct buffer, n->n_outputs);
-    for (uint32_t i = 0; i < n->n_inputs; i++)
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
         wide_in[i] = buffer_widen(&in[i], wide_dtype(in[i].dtype, compute), scratch);
+        wide_in[i].stored = in[i].dtype;
+    }
     for (uint32_t i = 0; i < n->n_outputs; i++) {
         wide_out[i] = out[i];
+        wide_out[i].stored = out[i].dtype;
         wide_out[i].dtype = wide_dtype(out[i].dtype, compute);
         if (out[i].data && wide_out[i].dtype != out[i].dtype)
             wide_out[i].data = arena_calloc(scratch, shape_count(&out[i].shape), dtype_size(wide_out[i].dtype));

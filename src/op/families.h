@@ -8,6 +8,8 @@
     X(eltwise)         \
     X(unary)           \
     X(neuron)          \
+    X(quantize) \
+    X(recurrent)       \
     X(reduce)          \
     X(softmax)         \
     X(norm)            \
@@ -18,7 +20,9 @@
     X(shape)           \
     X(slice)           \
     X(index)           \
-    X(quantize)
+    X(sample)          \
+    X(roi)             \
+    X(patch)
 
 #define DECLARE_FAMILY(name)                 \
     extern const struct op op_rows_##name[]; \

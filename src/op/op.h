@@ -39,6 +39,7 @@ typedef odlc_status infer_fn(const struct infer *c);
 /* Elements in memory: row-major and contiguous. data == NULL: an absent optional input (dtype DT_NONE). */
 struct buffer {
     enum dtype dtype;
+    enum dtype stored; /* in a kernel: the tensor's own dtype, where `dtype` says what its elements were widened to */
     struct shape shape;
     void *data; /* DT_STRING: array of const char * */
     const struct quant *quant;

@@ -30,17 +30,22 @@ static int64_t int_floor_divide(int64_t a, int64_t b)
     return int_divide(a, b) - (r != 0 && (r < 0) != (b < 0));
 }
 
-static int64_t int_power(int64_t base, int64_t exponent)
+static int64_t uint_power(int64_t base, uint64_t exponent)
 {
-    if (exponent < 0 && base != 1 && base != -1)
-        return 0; /* a fraction, truncated */
     uint64_t result = 1, factor = (uint64_t)base;
-    for (uint64_t e = (uint64_t)(exponent < 0 ? -(exponent + 1) + UINT64_C(1) : (uint64_t)exponent); e; e >>= 1) {
+    for (uint64_t e = exponent; e; e >>= 1) {
         if (e & 1)
             result *= factor;
         factor *= factor;
     }
     return (int64_t)result;
+}
+
+static int64_t int_power(int64_t base, int64_t exponent)
+{
+    if (exponent < 0 && base != 1 && base != -1)
+        return 0; /* a fraction, truncated */
+    return uint_power(base, exponent < 0 ? -(uint64_t)exponent : (uint64_t)exponent);
 }
 
 static int64_t truncate_to_int(double v)
@@ -50,25 +55,34 @@ static int64_t truncate_to_int(double v)
     return out;
 }
 
+/* The sign is the divisor's, that of a zero, too. */
 static double float_modulo(double a, double b)
 {
     double r = fmod(a, b);
-    return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+    if (r == 0)
+        return copysign(0, b);
+    return (r < 0) != (b < 0) ? r + b : r;
 }
 
 /* ---- kernels ---- */
 
-#define ARITHMETIC(X)                                                                                    \
-    X(Add, 0, a + b, wrap_add(a, b))                                                                     \
-    X(Divide, 2, a / b, int_divide(a, b))                                                                \
-    X(FloorDiv, 4, floor(a / b), int_floor_divide(a, b))                                                 \
-    X(Fmod, 5, fmod(a, b), int_remainder(a, b))                                                          \
-    X(Maximum, 10, a > b || a != a ? a : b, a > b ? a : b)                                               \
-    X(Minimum, 11, a < b || a != a ? a : b, a < b ? a : b)                                               \
-    X(Mod, 12, float_modulo(a, b), int_modulo(a, b))                                                     \
-    X(Multiply, 13, (a * b), wrap_multiply(a, b))                                                        \
-    X(SquaredDifference, 17, (a - b) * (a - b), wrap_multiply(wrap_subtract(a, b), wrap_subtract(a, b))) \
-    X(Subtract, 18, a - b, wrap_subtract(a, b))
+/* Of two uint64, where that is not what the same bits as int64 give. */
+SPAN_BINARY(uint_quotient, uint64_t, uint64_t, uint64_t, b ? a / b : 0)
+SPAN_BINARY(uint_remainder, uint64_t, uint64_t, uint64_t, b ? a % b : 0)
+SPAN_BINARY(uint_maximum, uint64_t, uint64_t, uint64_t, a > b ? a : b)
+SPAN_BINARY(uint_minimum, uint64_t, uint64_t, uint64_t, a < b ? a : b)
+
+#define ARITHMETIC(X)                                                                                          \
+    X(Add, 0, a + b, wrap_add(a, b), NULL)                                                                     \
+    X(Divide, 2, a / b, int_divide(a, b), uint_quotient)                                                       \
+    X(FloorDiv, 4, floor(a / b), int_floor_divide(a, b), uint_quotient)                                        \
+    X(Fmod, 5, fmod(a, b), int_remainder(a, b), uint_remainder)                                                \
+    X(Maximum, 10, a > b || a != a ? a : b, a > b ? a : b, uint_maximum)                                       \
+    X(Minimum, 11, a < b || a != a ? a : b, a < b ? a : b, uint_minimum)                                       \
+    X(Mod, 12, float_modulo(a, b), int_modulo(a, b), uint_remainder)                                           \
+    X(Multiply, 13, (a * b), wrap_multiply(a, b), NULL)                                                        \
+    X(SquaredDifference, 17, (a - b) * (a - b), wrap_multiply(wrap_subtract(a, b), wrap_subtract(a, b)), NULL) \
+    X(Subtract, 18, a - b, wrap_subtract(a, b), NULL)
 
 #define COMPARISONS(X)         \
     X(Equal, 3, a == b)        \
@@ -83,22 +97,23 @@ static double float_modulo(double a, double b)
     X(Or, 15, (a || b)) \
     X(Xor, 19, !a != !b)
 
-#define DEFINE_ARITHMETIC(name, code, float_expr, int_expr)                                      \
-    SPAN_BINARY(name##_floats, float, float, float, float_expr)                                  \
-    SPAN_BINARY(name##_doubles, double, double, double, float_expr)                              \
-    SPAN_BINARY(name##_ints, int64_t, int64_t, int64_t, int_expr)                                \
-    static odlc_status run_##name(const struct kernel *k)                                        \
-    {                                                                                            \
-        return walk_by_class(k, &(struct span_set){name##_floats, name##_doubles, name##_ints}); \
+#define DEFINE_ARITHMETIC(name, code, float_expr, int_expr, uint_span)                                         \
+    SPAN_BINARY(name##_floats, float, float, float, float_expr)                                                \
+    SPAN_BINARY(name##_doubles, double, double, double, float_expr)                                            \
+    SPAN_BINARY(name##_ints, int64_t, int64_t, int64_t, int_expr)                                              \
+    static odlc_status run_##name(const struct kernel *k)                                                      \
+    {                                                                                                          \
+        return walk_with_uint64(k, &(struct span_set){name##_floats, name##_doubles, name##_ints}, uint_span); \
     }
 
-#define DEFINE_COMPARISON(name, code, expr)                                                      \
-    SPAN_BINARY(name##_floats, int64_t, float, float, expr)                                      \
-    SPAN_BINARY(name##_doubles, int64_t, double, double, expr)                                   \
-    SPAN_BINARY(name##_ints, int64_t, int64_t, int64_t, expr)                                    \
-    static odlc_status run_##name(const struct kernel *k)                                        \
-    {                                                                                            \
-        return walk_by_class(k, &(struct span_set){name##_floats, name##_doubles, name##_ints}); \
+#define DEFINE_COMPARISON(name, code, expr)                                                                       \
+    SPAN_BINARY(name##_floats, int64_t, float, float, expr)                                                       \
+    SPAN_BINARY(name##_doubles, int64_t, double, double, expr)                                                    \
+    SPAN_BINARY(name##_ints, int64_t, int64_t, int64_t, expr)                                                     \
+    SPAN_BINARY(name##_uints, int64_t, uint64_t, uint64_t, expr)                                                  \
+    static odlc_status run_##name(const struct kernel *k)                                                         \
+    {                                                                                                             \
+        return walk_with_uint64(k, &(struct span_set){name##_floats, name##_doubles, name##_ints}, name##_uints); \
     }
 
 #define DEFINE_LOGICAL(name, code, expr)                                   \
@@ -129,14 +144,20 @@ POWERS_OF(int64_t, truncate_to_int)
 SPAN_BINARY(power_float_int, float, float, int64_t, power(a, (double)b))
 SPAN_BINARY(power_double_int, double, double, int64_t, power(a, (double)b))
 SPAN_BINARY(power_int_int, int64_t, int64_t, int64_t, int_power(a, b))
+SPAN_BINARY(power_float_uint, float, float, uint64_t, power(a, (double)b))
+SPAN_BINARY(power_double_uint, double, double, uint64_t, power(a, (double)b))
+SPAN_BINARY(power_int_uint, int64_t, int64_t, uint64_t, uint_power(a, b))
 
 static odlc_status run_power(const struct kernel *k)
 {
     const struct span_set float_base = {power_float_float, power_float_double, power_float_int};
     const struct span_set double_base = {power_double_float, power_double_double, power_double_int};
     const struct span_set int_base = {power_int64_t_float, power_int64_t_double, power_int_int};
+    const struct span_set uint_exponent = {power_float_uint, power_double_uint, power_int_uint};
     enum dtype base = k->in[0].dtype;
     const struct span_set *set = base == DT_FLOAT32 ? &float_base : base == DT_FLOAT64 ? &double_base : &int_base;
+    if (k->in[1].stored == DT_UINT64)
+        return walk_inputs(k, span_for(&uint_exponent, base));
     return walk_inputs(k, span_for(set, k->in[1].dtype));
 }
 
@@ -145,10 +166,11 @@ static odlc_status run_power(const struct kernel *k)
 SPAN_BINARY(prelu_floats, float, float, float, a < 0 ? a * b : a)
 SPAN_BINARY(prelu_doubles, double, double, double, a < 0 ? a * b : a)
 SPAN_BINARY(prelu_ints, int64_t, int64_t, int64_t, a < 0 ? wrap_multiply(a, b) : a)
+SPAN_UNARY(prelu_uints, uint64_t, uint64_t, a)
 
 static odlc_status run_prelu(const struct kernel *k)
 {
-    return walk_by_class(k, &(struct span_set){prelu_floats, prelu_doubles, prelu_ints});
+    return walk_with_uint64(k, &(struct span_set){prelu_floats, prelu_doubles, prelu_ints}, prelu_uints);
 }
 
 /* Elements are only moved: their size is all that matters. */
@@ -281,7 +303,7 @@ static odlc_status infer_prelu(const struct infer *c)
         .permute = permute_any, .compute = COMPUTE_EITHER, .kernel = run                                             \
     }
 
-#define ARITHMETIC_ROW(name, code, float_expr, int_expr) \
+#define ARITHMETIC_ROW(name, code, float_expr, int_expr, uint_span) \
     BINARY_ROW("ElementWise" #name, code, infer_arithmetic, run_##name),
 #define COMPARISON_ROW(name, code, expr) BINARY_ROW("ElementWise" #name, code, infer_comparison, run_##name),
 #define LOGICAL_ROW(name, code, expr) BINARY_ROW("ElementWise" #name, code, infer_logical, run_##name),

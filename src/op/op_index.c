@@ -208,6 +208,8 @@ static void reduce_elements(enum dtype dtype, int64_t reduction, uint8_t *to, co
             a.real = reduce_float(reduction, a.real, b.real);
         else
             a.whole = reduce_int(reduction, a.whole, b.whole, is_signed);
+        if (dtype_is_int(dtype))
+            keep_low_bits((int64_t *)&a.whole, dtype, 1);
         convert_elements(to, dtype, &a, wide, 1);
     }
 }
@@ -476,6 +478,8 @@ static odlc_status run_top_k(const struct kernel *k)
         for (int64_t i = 0; i < dim; i++) {
             memcpy(&row[i].value, from + 8 * i, 8);
             row[i].index = i;
+            if (k->in[0].stored == DT_UINT64) /* the upper half is negative as int64 */
+                row[i].value.whole ^= INT64_MIN;
         }
         if (!largest)
             mirror(row, dim, is_float);

@@ -203,6 +203,7 @@ static odlc_status kernel_matmul(const struct kernel *k)
         }
         multiply_at(&p, k, a, b, (int64_t)(i * size));
     }
+    wrap_result(k);
     return ODLC_OK;
 }
 
@@ -226,6 +227,7 @@ static odlc_status kernel_fully_connected(const struct kernel *k)
                         .b_row = 1,
                         .b_column = w->dims[1]};
     multiply_at(&p, k, 0, 0, 0);
+    wrap_result(k);
     return ODLC_OK;
 }
 

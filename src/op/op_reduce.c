@@ -8,54 +8,66 @@
 
 /* ---- reductions: accumulated in double or int64_t ---- */
 
-/* X(name, start for floats, start for integers, next value for each) */
+/* X(name, start, next value of floats, of integers, loop for uint64) */
 #define REDUCTIONS(X)                                                            \
-    X(Max, -INFINITY, INT64_MIN, a > acc || a != a ? a : acc, a > acc ? a : acc) \
-    X(Min, INFINITY, INT64_MAX, a < acc || a != a ? a : acc, a < acc ? a : acc)  \
-    X(Prod, 1, 1, (acc * a), wrap_multiply(acc, a))                              \
-    X(Sum, 0, 0, acc + a, wrap_add(acc, a))                                      \
-    X(SumSquare, 0, 0, acc + a * a, wrap_add(acc, wrap_multiply(a, a)))
+    X(Max, -INFINITY, a > acc || a != a ? a : acc, a > acc ? a : acc, uint_most) \
+    X(Min, INFINITY, a < acc || a != a ? a : acc, a < acc ? a : acc, uint_least) \
+    X(Prod, 1, (acc * a), wrap_multiply(acc, a), NULL)                           \
+    X(Sum, 0, acc + a, wrap_add(acc, a), NULL)                                   \
+    X(SumSquare, 0, acc + a * a, wrap_add(acc, wrap_multiply(a, a)), NULL)
 
-/* What a reduction does to elements, and its value on none. */
+SPAN_FOLD(uint_most, uint64_t, uint64_t, a > acc ? a : acc)
+SPAN_FOLD(uint_least, uint64_t, uint64_t, a < acc ? a : acc)
+
+/* What a reduction does to elements. */
 struct reduction {
     struct span_set spans;
-    double float_start;
-    int64_t int_start;
-    bool mean; /* the sum is divided by the number of elements */
+    span_fn *uints; /* for uint64; NULL where the one for integers serves as well */
+    double start;   /* the value of no elements; an infinity stands for the end of an integer type's range */
+    bool mean;      /* the sum is divided by the number of elements */
 };
 
-#define DEFINE_REDUCTION(name, float_start, int_start, float_expr, int_expr)                                      \
-    SPAN_FOLD(name##_floats, double, float, float_expr)                                                           \
-    SPAN_FOLD(name##_doubles, double, double, float_expr)                                                         \
-    SPAN_FOLD(name##_ints, int64_t, int64_t, int_expr)                                                            \
-    static odlc_status run_##name(const struct kernel *k)                                                         \
-    {                                                                                                             \
-        return reduce(                                                                                            \
-            k, &(struct reduction){{name##_floats, name##_doubles, name##_ints}, float_start, int_start, false}); \
+#define DEFINE_REDUCTION(name, start, float_expr, int_expr, uint_span)                                                \
+    SPAN_FOLD(name##_floats, double, float, float_expr)                                                               \
+    SPAN_FOLD(name##_doubles, double, double, float_expr)                                                             \
+    SPAN_FOLD(name##_ints, int64_t, int64_t, int_expr)                                                                \
+    static odlc_status run_##name(const struct kernel *k)                                                             \
+    {                                                                                                                 \
+        return reduce(k, &(struct reduction){{name##_floats, name##_doubles, name##_ints}, uint_span, start, false}); \
     }
+
+static int64_t start_of_ints(const struct reduction *r, enum dtype dtype)
+{
+    int64_t low, high;
+    integer_range(dtype, &low, &high);
+    return isinf(r->start) ? (r->start < 0 ? low : high) : (int64_t)r->start;
+}
 
 /* Buffer of `count` accumulators of the result's class: the result itself unless that is float. */
 static void *accumulators(const struct kernel *k, const struct reduction *r, uint64_t count)
 {
     bool is_int = k->out[0].dtype == DT_INT64, in_place = k->out[0].dtype != DT_FLOAT32;
+    int64_t int_start = is_int ? start_of_ints(r, k->out[0].stored) : 0;
     void *data = in_place ? k->out[0].data : arena_calloc(k->scratch, count, sizeof(double));
     for (uint64_t i = 0; i < count; i++) {
         if (is_int)
-            ((int64_t *)data)[i] = r->int_start;
+            ((int64_t *)data)[i] = int_start;
         else
-            ((double *)data)[i] = r->float_start;
+            ((double *)data)[i] = r->start;
     }
     return data;
 }
 
 /* Of no elements: a NaN, as 0 / 0 is; 0 for integers. */
-static void divide(void *acc, enum dtype dtype, uint64_t count, uint64_t per_group)
+static void divide(void *acc, const struct buffer *out, uint64_t count, uint64_t per_group)
 {
     double *floats = acc;
     int64_t *ints = acc;
     for (uint64_t i = 0; i < count; i++) {
-        if (dtype == DT_FLOAT64)
+        if (out->dtype != DT_INT64)
             floats[i] /= (double)per_group;
+        else if (out->stored == DT_UINT64)
+            ints[i] = per_group ? (int64_t)((uint64_t)ints[i] / per_group) : 0;
         else
             ints[i] = per_group ? ints[i] / (int64_t)per_group : 0;
     }
@@ -74,11 +86,12 @@ static odlc_status reduce(const struct kernel *k, const struct reduction *r)
     walk_init(&w, &in->shape);
     walk_axes(&w, acc, wide, ~axes);
     walk_axes(&w, in->data, in->dtype, ~0u);
-    walk_run(&w, span_for(&r->spans, in->dtype), NULL);
+    walk_run(&w, in->stored == DT_UINT64 && r->uints ? r->uints : span_for(&r->spans, in->dtype), NULL);
     if (r->mean && count)
-        divide(acc, wide, count, shape_count(&in->shape) / count);
+        divide(acc, out, count, shape_count(&in->shape) / count);
     if (acc != out->data)
         convert_elements(out->data, out->dtype, acc, wide, count);
+    wrap_result(k);
     return ODLC_OK;
 }
 
@@ -86,7 +99,7 @@ REDUCTIONS(DEFINE_REDUCTION)
 
 static odlc_status run_Mean(const struct kernel *k)
 {
-    return reduce(k, &(struct reduction){{Sum_floats, Sum_doubles, Sum_ints}, 0, 0, true});
+    return reduce(k, &(struct reduction){{Sum_floats, Sum_doubles, Sum_ints}, NULL, 0, true});
 }
 
 static odlc_status infer_reduce(const struct infer *c)
@@ -148,8 +161,10 @@ static bool axis_loop(const struct kernel *k, struct axis_loop *out)
 
 FIND_BEST(argmax_floats, double, >)
 FIND_BEST(argmax_ints, int64_t, >)
+FIND_BEST(argmax_uints, uint64_t, >)
 FIND_BEST(argmin_floats, double, <)
 FIND_BEST(argmin_ints, int64_t, <)
+FIND_BEST(argmin_uints, uint64_t, <)
 
 static odlc_status run_argmax(const struct kernel *k)
 {
@@ -158,6 +173,8 @@ static odlc_status run_argmax(const struct kernel *k)
         return ODLC_ERR_UNSUPPORTED;
     if (k->in[0].dtype == DT_FLOAT64)
         argmax_floats(&l, k->in[0].data, k->out[0].data);
+    else if (k->in[0].stored == DT_UINT64)
+        argmax_uints(&l, k->in[0].data, k->out[0].data);
     else
         argmax_ints(&l, k->in[0].data, k->out[0].data);
     return ODLC_OK;
@@ -170,6 +187,8 @@ static odlc_status run_argmin(const struct kernel *k)
         return ODLC_ERR_UNSUPPORTED;
     if (k->in[0].dtype == DT_FLOAT64)
         argmin_floats(&l, k->in[0].data, k->out[0].data);
+    else if (k->in[0].stored == DT_UINT64)
+        argmin_uints(&l, k->in[0].data, k->out[0].data);
     else
         argmin_ints(&l, k->in[0].data, k->out[0].data);
     return ODLC_OK;
@@ -235,6 +254,7 @@ static odlc_status run_cumulative_sum(const struct kernel *k)
         running_floats(&l, exclusive, reverse, k->in[0].data, k->out[0].data);
     else
         running_ints(&l, exclusive, reverse, k->in[0].data, k->out[0].data);
+    wrap_result(k);
     return ODLC_OK;
 }
 

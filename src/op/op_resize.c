@@ -7,18 +7,11 @@
 #include "op/families.h"
 #include "op/move.h"
 #include "op/resample.h"
+#include "op/rules.h"
 
 #define SPATIAL_MAX 3
 
 /* ---- Resize ---- */
-
-/* The type of the output that the node already has, or NULL. The sizes asked for are no param of these ops: the output
- * says them. */
-static const struct type *known_output(const struct infer *c)
-{
-    const struct tensor *t = c->node->outputs ? node_output(c->graph, c->node, 0) : NULL;
-    return t ? &t->type : NULL;
-}
 
 /* in · scale, forgiving a scale that was rounded to single precision. */
 static int64_t scaled_extent(int64_t in, double scale)
@@ -29,7 +22,7 @@ static int64_t scaled_extent(int64_t in, double scale)
 
 static odlc_status infer_resize(const struct infer *c)
 {
-    const struct type *x = infer_in(c, 0), *known = known_output(c);
+    const struct type *x = infer_in(c, 0), *known = infer_known_output(c);
     uint32_t rank = x->shape.rank;
     if (rank < 3 || rank > SPATIAL_MAX + 2)
         return infer_error(c, "the input %s has the wrong rank", shape_text(c->diags->arena, &x->shape));

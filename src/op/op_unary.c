@@ -8,11 +8,11 @@
 
 /* ---- kernels ---- */
 
-/* Numbers of any class. */
-#define NUMERIC(X)                                      \
-    X(Abs, 0, fabs(a), a < 0 ? wrap_subtract(0, a) : a) \
-    X(Neg, 8, -a, wrap_subtract(0, a))                  \
-    X(Sign, 13, a != a ? a : (double)((a > 0) - (a < 0)), (a > 0) - (a < 0))
+/* Numbers of any class: X(name, operation, value of a float, of an integer, of a uint64). */
+#define NUMERIC(X)                                         \
+    X(Abs, 0, fabs(a), a < 0 ? wrap_subtract(0, a) : a, a) \
+    X(Neg, 8, -a, wrap_subtract(0, a), -a)                 \
+    X(Sign, 13, a != a ? a : (double)((a > 0) - (a < 0)), (a > 0) - (a < 0), a > 0)
 
 /* rint: to nearest, halves to even, in the default rounding mode. */
 #define REAL(X)               \
@@ -29,13 +29,14 @@
     X(Sin, 14, sin(a))        \
     X(SquareRoot, 15, sqrt(a))
 
-#define DEFINE_NUMERIC(name, code, float_expr, int_expr)                                         \
-    SPAN_UNARY(name##_floats, float, float, float_expr)                                          \
-    SPAN_UNARY(name##_doubles, double, double, float_expr)                                       \
-    SPAN_UNARY(name##_ints, int64_t, int64_t, int_expr)                                          \
-    static odlc_status run_##name(const struct kernel *k)                                        \
-    {                                                                                            \
-        return walk_by_class(k, &(struct span_set){name##_floats, name##_doubles, name##_ints}); \
+#define DEFINE_NUMERIC(name, code, float_expr, int_expr, uint_expr)                                               \
+    SPAN_UNARY(name##_floats, float, float, float_expr)                                                           \
+    SPAN_UNARY(name##_doubles, double, double, float_expr)                                                        \
+    SPAN_UNARY(name##_ints, int64_t, int64_t, int_expr)                                                           \
+    SPAN_UNARY(name##_uints, uint64_t, uint64_t, uint_expr)                                                       \
+    static odlc_status run_##name(const struct kernel *k)                                                         \
+    {                                                                                                             \
+        return walk_with_uint64(k, &(struct span_set){name##_floats, name##_doubles, name##_ints}, name##_uints); \
     }
 
 #define DEFINE_REAL(name, code, expr)                                                     \
@@ -62,12 +63,7 @@ static void cast_to_low_bits(const struct kernel *k, uint64_t count)
     enum dtype to = k->out[0].dtype;
     int64_t *wide = arena_array(k->scratch, int64_t, count);
     convert_elements(wide, DT_INT64, k->in[0].data, k->in[0].dtype, count);
-    unsigned shift = 64 - dtype_value_bits(to);
-    bool is_signed = dtype_info(to)->cls == CLASS_INT;
-    for (uint64_t i = 0; i < count; i++) {
-        uint64_t high = (uint64_t)wide[i] << shift;
-        wide[i] = is_signed ? (int64_t)high >> shift : (int64_t)(high >> shift);
-    }
+    keep_low_bits(wide, to, count);
     convert_elements(k->out[0].data, to, wide, DT_INT64, count);
 }
 
@@ -118,7 +114,8 @@ static odlc_status infer_cast(const struct infer *c)
         .permute = permute_any, .compute = COMPUTE_EITHER, .kernel = run                                             \
     }
 
-#define NUMERIC_ROW(name, code, float_expr, int_expr) UNARY_ROW("ElementWise" #name, code, infer_numeric, run_##name),
+#define NUMERIC_ROW(name, code, float_expr, int_expr, uint_expr) \
+    UNARY_ROW("ElementWise" #name, code, infer_numeric, run_##name),
 #define REAL_ROW(name, code, expr) UNARY_ROW("ElementWise" #name, code, infer_real, run_##name),
 
 const struct op op_rows_unary[] = {

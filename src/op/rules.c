@@ -86,3 +86,9 @@ void permute_axes_param(struct graph *g, struct node *n, const struct perm *perm
     struct shape shape = SHAPE(count);
     node_set_ints(g, n, "axes", &shape, stored);
 }
+
+const struct type *infer_known_output(const struct infer *c)
+{
+    const struct tensor *t = c->node->outputs ? node_output(c->graph, c->node, 0) : NULL;
+    return t ? &t->type : NULL;
+}

@@ -12,6 +12,9 @@ odlc_status need_alike(const struct infer *c) MUST_USE;
 infer_fn infer_real;
 /* … or all of them integers. */
 infer_fn infer_numeric;
+/* The type of output 0 that the node already has, or NULL: of ops whose output's size is no param, but said by the
+ * output alone. */
+const struct type *infer_known_output(const struct infer *c);
 
 /* The axes in the tensor param `axes` as a mask. False when there is none, one is listed twice or is not below rank. */
 bool node_axes(const struct node *n, uint32_t rank, uint32_t *mask);

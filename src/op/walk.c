@@ -114,6 +114,13 @@ span_fn *span_for(const struct span_set *set, enum dtype dtype)
     return dtype == DT_FLOAT64 ? set->doubles : set->ints;
 }
 
+void wrap_result(const struct kernel *k)
+{
+    const struct buffer *out = &k->out[0];
+    if (out->dtype == DT_INT64 && dtype_is_int(out->stored) && dtype_size(out->stored) < sizeof(int64_t))
+        keep_low_bits(out->data, out->stored, shape_count(&out->shape));
+}
+
 odlc_status walk_inputs(const struct kernel *k, span_fn *fn)
 {
     struct walk w;
@@ -122,6 +129,7 @@ odlc_status walk_inputs(const struct kernel *k, span_fn *fn)
     for (uint32_t i = 0; i < k->n_in; i++)
         walk_broadcast(&w, &k->in[i]);
     walk_run(&w, fn, k);
+    wrap_result(k);
     return ODLC_OK;
 }
 
@@ -132,4 +140,11 @@ odlc_status walk_by_class(const struct kernel *k, const struct span_set *set)
             return ODLC_ERR_UNSUPPORTED;
     span_fn *fn = span_for(set, k->in[0].dtype);
     return fn ? walk_inputs(k, fn) : ODLC_ERR_UNSUPPORTED;
+}
+
+odlc_status walk_with_uint64(const struct kernel *k, const struct span_set *set, span_fn *uints)
+{
+    if (k->in[0].stored != DT_UINT64 || !uints)
+        return walk_by_class(k, set);
+    return walk_by_class(k, &(struct span_set){.ints = uints});
 }

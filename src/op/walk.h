@@ -40,10 +40,15 @@ struct span_set {
 /* The one for elements of that dtype. */
 span_fn *span_for(const struct span_set *set, enum dtype dtype);
 
+/* An integer result is computed in 64 bits: keeps those that its dtype has, as arithmetic in that dtype would. */
+void wrap_result(const struct kernel *k);
+
 /* Runs fn over the kernel's first output and all its inputs, broadcast to the output's shape; user is the kernel. */
 odlc_status walk_inputs(const struct kernel *k, span_fn *fn) MUST_USE;
 /* The same with the loop for the inputs' elements, which must be of one dtype. */
 odlc_status walk_by_class(const struct kernel *k, const struct span_set *set) MUST_USE;
+/* The same with a loop of its own for uint64, whose upper half is negative as int64_t (NULL: the one for integers). */
+odlc_status walk_with_uint64(const struct kernel *k, const struct span_set *set, span_fn *uints) MUST_USE;
 
 /* Two's complement wraps, as the hardware does; signed overflow in C would not be defined. */
 static inline int64_t wrap_add(int64_t a, int64_t b)
@@ -65,6 +70,7 @@ static inline int64_t wrap_multiply(int64_t a, int64_t b)
 #define LOCAL_float double
 #define LOCAL_double double
 #define LOCAL_int64_t int64_t
+#define LOCAL_uint64_t uint64_t
 
 /* Span functions from an expression in a (and b); operand 0 is the result. */
 #define SPAN_UNARY(name, out_type, a_type, expr)             \

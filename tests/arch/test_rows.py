@@ -1,4 +1,5 @@
-"""The table of ONNX operators is sorted, lists no row twice, and its opset ranges do not overlap."""
+"""The table of ONNX operators is sorted, lists no row twice, and its opset ranges do not overlap; that of refused operators is
+sorted, and names none that has a row."""
 
 import pathlib
 import re
@@ -8,7 +9,16 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from checks import SOURCE, Checks  # noqa: E402
 
 ROW = re.compile(r'^ONNX_ROW\("([^"]*)", "([^"]+)", (\d+), (\d+|LATEST), (\w+), (.+)\)$')
+REFUSAL = re.compile(r'^ONNX_REFUSAL\("([^"]*)", "([^"]+)", .+\)$')
 LATEST = 1 << 30
+
+
+def refusals(checks, rows):
+    lines = (SOURCE / "converters/onnx/refusals.def").read_text().splitlines()
+    refused = [match.groups() for match in map(REFUSAL.match, lines) if match]
+    checks.equal("every line is read", len(refused), sum(line.startswith("ONNX_REFUSAL") for line in lines))
+    checks.equal("refusals are sorted, none twice", refused, sorted(set(refused)))
+    checks.equal("refused operators with a row", set(refused) & {row[:2] for row in rows}, set())
 
 
 def main():
@@ -29,6 +39,7 @@ def main():
         checks.check(f"order of {after[1]}", before[:3] < after[:3], f"{before} stands before {after}")
         if before[:2] == after[:2]:
             checks.check(f"ranges of {after[1]}", before[3] < after[2], f"{before} overlaps {after}")
+    refusals(checks, rows)
     checks.finish()
 
 

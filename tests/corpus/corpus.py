@@ -20,6 +20,13 @@ except ImportError:
     np = None
 
 CORPUS = SHARED / "corpus"
+# Models that wait for operators, and a part of the refusal; one that starts to convert fails until it is no longer here.
+NOT_YET = {"bidi-lstm-uint8": "op LSTM", "qdq-mobilenet-part": "op DequantizeLinear", "silero-vad-v5": "op LSTM"}
+# Graph inputs that a model needs to be constants: they select a part of it.
+FROZEN = {"silero-vad-v5": ["sr"]}
+# Outputs that are quantized, or sums of quantized values: their step.
+STEPS = {("qdq-mobilenet-part", "MobilenetEdgeTPU/expanded_conv_4/add"): 0.372,
+         ("qdq-mobilenet-part", "MobilenetEdgeTPU/expanded_conv_3/add_DequantizeLinear"): 0.372}
 INSERTED = re.compile(r"\.(nchw|nhwc|perm)(\.\d+)?$")
 # ONNX Runtime, which computed the expected numbers, has a float32 sigmoid that is off by up to 1.365e-7 where it is near
 # zero: so much on these outputs, by an exact sigmoid of its own logits. They are below 5e-5, so it shows.
@@ -28,7 +35,8 @@ ROW = "{:30} {:>5} {:>5} {:>9} {:>10}  {}"
 
 
 def all_cases():
-    cases = [case_of_arrays(folder) for folder in sorted((CORPUS / "onnx" / "first").iterdir())]
+    folders = (sorted((CORPUS / "onnx" / kind).iterdir()) for kind in ("first", "second"))
+    cases = [case_of_arrays(folder, FROZEN.get(folder.name, ())) for kind in folders for folder in kind]
     return cases + [case_of_light(model) for model in sorted((CORPUS / "onnx-backend" / "light").glob("*.onnx"))]
 
 
@@ -38,8 +46,16 @@ def same_values(a, b):
     return any(np.array_equal(a, order) for order in orders)
 
 
+def limit_of(case, container):
+    """Largest error of an output, as a part of its largest value. Of a float16 model the container's tensors are all
+    rounded to float16, while the reference rounds the outputs alone."""
+    if any(array.dtype == np.float16 for array in case.outputs.values()):
+        return 1e-2
+    return 1e-3 if case.model.parent.parent.name == "first" and len(container.ops) > 100 else 1e-4
+
+
 def compare(found, expected, limit, noise):
-    """(relative error, reason for a refusal or None) of one output."""
+    """(relative error, reason for a refusal or None) of one output; noise: an absolute error that is allowed, too."""
     error = float(np.max(np.abs(found.astype(np.float64) - expected)))
     largest = float(np.max(np.abs(expected)))
     if not np.all(np.isfinite(found)):
@@ -55,7 +71,7 @@ def is_classifier(case):
 
 def verdict(case, folder, container):
     """(largest relative error, remark, reason for a refusal or None) over all outputs."""
-    limit = 1e-3 if len(container.ops) > 100 else 1e-4
+    limit = limit_of(case, container)
     worst, noisy = 0.0, []
     for name, array in case.outputs.items():
         if name not in container.tensors:
@@ -64,7 +80,7 @@ def verdict(case, folder, container):
         if expected is None:
             return worst, "", f"{name} has dims {container.tensors[name].dims}"
         found = result(folder, container, name)
-        noise = REFERENCE_NOISE.get((case.name, name), 0.0)
+        noise = REFERENCE_NOISE.get((case.name, name), STEPS.get((case.name, name), 0.0))
         error, reason = compare(found, expected, limit, noise)
         if reason:
             return max(worst, error), "", f"{name}: {reason}"
@@ -87,12 +103,27 @@ def print_row(name, container, error, text):
     print(ROW.format(name, len(ops) or "-", udos if ops else "-", permutes if ops else "-", shown, text), flush=True)
 
 
+def check_not_yet(checks, case, done):
+    """A model that waits for operators is refused for them."""
+    reason = NOT_YET[case.name]
+    if done.returncode == 1 and reason in done.stderr:
+        checks.skipped += 1
+        print_row(case.name, None, None, f"does not convert yet: {reason}")
+    else:
+        checks.failed += 1
+        now = "it converts" if done.returncode == 0 else complaint(done)
+        print_row(case.name, None, None, f"FAILED is listed as waiting for {reason}: {now}")
+
+
 def check_case(checks, case):
     """Converts, executes and compares one model, and prints its row."""
     container, error, remark = None, None, ""
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         done, dlc = convert(case, folder)
+        if case.name in NOT_YET:
+            check_not_yet(checks, case, done)
+            return
         reason = None if done.returncode == 0 else f"does not convert: {complaint(done)}"
         if not reason:
             done, container = execute(case, dlc, folder)

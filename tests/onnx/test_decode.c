@@ -266,12 +266,13 @@ static struct pb with_versions(int64_t ir, int64_t opset)
 
 START_TEST(test_versions)
 {
-    load_ok(with_versions(3, 6));
+    load_ok(with_versions(3, 1));
+    ck_assert_int_eq(load_ok(with_versions(1, 0))->opset, 1); /* before IR version 3 there is one opset */
+    ck_assert_int_eq(load_ok(with_versions(2, 13))->opset, 13);
     load_ok(with_versions(13, 28));
     ck_assert_uint_eq(diags.list.count, 0);
-    load_fails(with_versions(2, 13), ODLC_ERR_UNSUPPORTED, "onnx-ir-version", "IR version 2");
-    load_fails(with_versions(8, 5), ODLC_ERR_UNSUPPORTED, "onnx-opset", "opset 5");
-    const struct odlc_diag *d = load_fails(with_versions(8, 0), ODLC_ERR_INVALID, "onnx-opset", "default domain");
+    load_fails(with_versions(0, 13), ODLC_ERR_UNSUPPORTED, "onnx-ir-version", "IR version 0");
+    const struct odlc_diag *d = load_fails(with_versions(3, 0), ODLC_ERR_INVALID, "onnx-opset", "default domain");
     ck_assert_str_eq(d->node, "y");
     ck_assert_ptr_nonnull(d->hint);
     ck_assert_uint_eq(diags.warnings, 0);

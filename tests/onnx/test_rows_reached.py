@@ -14,7 +14,7 @@ from onnx_writer import BOOL, FLOAT, INT32, INT64  # noqa: E402
 
 ROW = re.compile(r'^ONNX_ROW\("([^"]*)", "([^"]+)", (\d+), (\d+|LATEST), ')
 NEWEST = 28
-VERSIONS = (8, 11, 13, 18, 21)
+VERSIONS = (2, 6, 8, 11, 13, 18, 21)
 IMAGE = [2, 3, 4, 4]
 
 
@@ -57,7 +57,7 @@ def clip(version):
 
 
 def pad(version):
-    return as_attribute(version, 11, "pads", [0, 0, 1, 1, 0, 0, 1, 1], X)
+    return as_attribute(version, 11, "paddings" if version < 2 else "pads", [0, 0, 1, 1, 0, 0, 1, 1], X)
 
 
 def resize(version):
@@ -69,6 +69,8 @@ def resize(version):
 
 def upsample(version):
     scales = [1.0, 1.0, 2.0, 2.0]
+    if version < 7:
+        return Node(X, height_scale=2.0, width_scale=2.0)
     return Node(X, scales=scales) if version < 9 else Node(X, const(scales, FLOAT))
 
 
@@ -84,11 +86,17 @@ def top_k(version):
     return Node(X, const([2]), axis=1, outputs=(FLOAT, INT64))
 
 
+def tile(version):
+    if version < 6:
+        return Node(X, const([2.0], FLOAT, []), const([1.0], FLOAT, []))
+    return Node(X, const([1, 2, 1, 1]))
+
+
 def one_hot(_):
     return Node(Input([4], INT64), const([5], INT64, []), const([0.0, 1.0], FLOAT))
 
 
-# What is left of version 6: broadcasting and inference had attributes of their own.
+# Before version 7 broadcasting and inference had attributes of their own.
 def gemm(version):
     broadcast = {"broadcast": 1} if version < 7 else {}
     return Node(Input([2, 3]), floats(12, [3, 4]), floats(4), **broadcast)
@@ -119,18 +127,22 @@ NODES = {
     **{op: lambda _: Node(X, const([0] * 12, dims=[1, 3, 2, 2]), floats(12, [1, 3, 2, 2]))
        for op in ("Scatter", "ScatterElements")},
     "BatchNormalization": batch_normalization,
-    "Cast": lambda _: Node(X, to=INT32, outputs=(INT32,)),
+    "Affine": lambda _: Node(X, alpha=0.5, beta=2.0),
+    "Cast": lambda v: Node(X, to="INT32" if v < 6 else INT32, outputs=(INT32,)),
     "CastLike": lambda _: Node(X, Input(IMAGE, INT32), outputs=(INT32,)),
     "Clip": clip,
     "Compress": lambda _: Node(X, const([True, False, True], BOOL), axis=1),
     "Concat": lambda _: Node(X, X, axis=1),
     "Constant": lambda _: Node(value=onnx.tensor("t", FLOAT, [2], [1.0, 2.0])),
     "ConstantOfShape": lambda _: Node(const([2, 3])),
+    "ConstantFill": lambda _: Node(shape=[2, 3]),
     "Conv": lambda _: Node(X, floats(108, [4, 3, 3, 3])),
     "ConvTranspose": lambda _: Node(X, floats(108, [3, 4, 3, 3])),
+    "Crop": lambda _: Node(X, border=[0, 1, 1, 1]),
     "CumSum": lambda _: Node(X, const([1], INT64, [])),
     "DepthToSpace": lambda _: Node(Input([1, 4, 3, 3]), blocksize=2),
     "Dropout": lambda v: Node(X, is_test=1) if v < 7 else Node(X),
+    "DynamicSlice": lambda _: Node(X, const([1]), const([3]), const([2])),
     "Equal": lambda _: Node(Input(IMAGE, INT32), Input(IMAGE, INT32), outputs=(BOOL,)),
     "Expand": lambda _: Node(Input([3, 1]), const([2, 3, 4])),
     "EyeLike": lambda _: Node(Input([3, 3])),
@@ -138,7 +150,9 @@ NODES = {
     "GatherElements": lambda _: Node(X, const([0] * 12, dims=[1, 3, 2, 2])),
     "GatherND": lambda _: Node(X, const([1, 2], dims=[1, 2])),
     "Gemm": gemm,
+    "GivenTensorFill": lambda _: Node(shape=[2], values=[1.0, 2.0]),
     "GroupNormalization": lambda _: Node(X, floats(3), floats(3), num_groups=3),
+    "ImageScaler": lambda _: Node(X, bias=[1.0, 2.0, 3.0]),
     "InstanceNormalization": lambda _: Node(X, floats(3), floats(3)),
     "LRN": lambda _: Node(X, size=3),
     "LayerNormalization": lambda _: Node(X, floats(4)),
@@ -149,24 +163,72 @@ NODES = {
     "OneHot": one_hot,
     "PRelu": lambda _: Node(X, floats(1)),
     "Pad": pad,
+    "ParametricSoftplus": lambda _: Node(X, alpha=2.0, beta=0.5),
     "RMSNormalization": lambda _: Node(X, floats(4)),
     "Range": lambda _: Node(*(const([n], INT64, []) for n in (0, 6, 2)), outputs=(INT64,)),
     "ReduceSum": lambda v: as_attribute(v, 13, "axes", [1], X),
-    "Reshape": lambda _: Node(X, const([2, -1])),
+    "Reshape": lambda v: as_attribute(v, 5, "shape", [2, -1], X),
     "Resize": resize,
     "ReverseSequence": lambda _: Node(X, const([1, 2, 2]), time_axis=0, batch_axis=1),
+    "Scale": lambda _: Node(X, scale=2.0),
+    "ScaledTanh": lambda _: Node(X, alpha=2.0, beta=0.5),
     "ScatterND": lambda _: Node(X, const([1, 2], dims=[1, 2]), floats(16, [1, 4, 4])),
     "Slice": slice_,
     "SpaceToDepth": lambda _: Node(X, blocksize=2),
     "Split": lambda v: as_attribute(v, 13, "split", [1, 2], X, axis=1, outputs=(FLOAT, FLOAT)),
     "Squeeze": lambda v: as_attribute(v, 13, "axes", [0], Input([1, 3, 4])),
-    "Tile": lambda _: Node(X, const([1, 2, 1, 1])),
+    "Tile": tile,
     "TopK": top_k,
     "Trilu": lambda _: Node(X),
     "Unsqueeze": lambda v: as_attribute(v, 13, "axes", [0], Input([3, 4])),
     "Upsample": upsample,
     "Where": lambda _: Node(Input(IMAGE, BOOL), X, X),
 }
+
+
+def body(inputs, outputs, *nodes):
+    g = onnx.Model()
+    for name, data_type, dims in inputs:
+        g.input(name, data_type, dims)
+    for op, sources, targets in nodes:
+        g.node(op, sources, targets)
+    for name, data_type in outputs:
+        g.output(name, data_type, None)
+    return g
+
+
+MADE = ("SequenceConstruct", ["x", "x"], ["s"], {})
+JOINED = ("ConcatFromSequence", ["t"], ["y"], {"axis": 0})
+TRIP = [("i", INT64, []), ("go", BOOL, []), ("s", FLOAT, [2, 3])]
+ROW_OF_X = [("s", FLOAT, [3]), ("e", FLOAT, [3])]
+SUM = body(ROW_OF_X, [("t", FLOAT), ("u", FLOAT)], ("Add", ["s", "e"], ["t"]), ("Neg", ["t"], ["u"]))
+SCAN = {"body": SUM, "num_scan_inputs": 1}
+
+# Operators that need others around them: nodes from x, 2 x 3, to y. `one`, `yes` and `row` are constants.
+CHAINS = {
+    "ConcatFromSequence": [MADE, ("ConcatFromSequence", ["s"], ["y"], {"axis": 0})],
+    "If": [("If", ["yes"], ["y"], {name: body([], [("v", FLOAT)], ("Neg", ["x"], ["v"]))
+                                   for name in ("then_branch", "else_branch")})],
+    "Loop": [("Loop", ["one", "yes", "x"], ["y"],
+              {"body": body(TRIP, [("go", BOOL), ("t", FLOAT)], ("Neg", ["s"], ["t"]))})],
+    "Optional": [("Optional", ["x"], ["o"], {}), ("OptionalGetElement", ["o"], ["y"], {})],
+    "OptionalHasElement": [("Optional", ["x"], ["o"], {}), ("OptionalHasElement", ["o"], ["h"], {}),
+                           ("Where", ["h", "x", "x"], ["y"], {})],
+    "Scan": [("Scan", ["row", "x"], ["r", "y"], SCAN)],
+    "SequenceAt": [MADE, ("SequenceAt", ["s", "one"], ["y"], {})],
+    "SequenceEmpty": [("SequenceEmpty", [], ["s"], {}), ("SequenceInsert", ["s", "x"], ["t"], {}), JOINED],
+    "SequenceErase": [MADE, ("SequenceErase", ["s"], ["t"], {}), JOINED],
+    "SequenceInsert": [MADE, ("SequenceInsert", ["s", "x"], ["t"], {}), JOINED],
+    "SequenceMap": [MADE, ("SequenceMap", ["s"], ["t"], {
+        "body": body([("e", FLOAT, [2, 3])], [("v", FLOAT)], ("Neg", ["e"], ["v"]))}), JOINED],
+    "SplitToSequence": [("SplitToSequence", ["x"], ["t"], {}), JOINED],
+}
+CHAINS["OptionalGetElement"] = CHAINS["Optional"]
+CHAINS["SequenceConstruct"] = CHAINS["SequenceAt"]
+CHAINS["SequenceLength"] = [MADE, ("SequenceLength", ["s"], ["n"], {}), ("Cast", ["n"], ["f"], {"to": FLOAT}),
+                            ("Add", ["x", "f"], ["y"], {})]
+# Opset 8 scans behind a batch axis.
+SCAN_8 = [("Unsqueeze", ["x"], ["b"], {"axes": [0]}), ("Scan", ["", "batch_row", "b"], ["r", "y"], SCAN)]
 
 
 def rows():
@@ -179,7 +241,23 @@ def rows():
             yield match.group(2), sorted({lo, hi, *(version for version in VERSIONS if lo < version < hi)})
 
 
+def write_chain(op, version, path):
+    m = onnx.Model(opset=version)
+    m.input("x", FLOAT, [2, 3])
+    m.tensor("one", INT64, [], [1])
+    m.tensor("yes", BOOL, [], [1])
+    m.tensor("row", FLOAT, [3], [0.0, 0.0, 0.0])
+    m.tensor("batch_row", FLOAT, [1, 3], [0.0, 0.0, 0.0])
+    for kind, sources, targets, attributes in SCAN_8 if (op, version) == ("Scan", 8) else CHAINS[op]:
+        m.node(kind, sources, targets, **attributes)
+    m.output("y", FLOAT, None)
+    m.save(path)
+
+
 def write_model(op, version, path):
+    if op in CHAINS:
+        write_chain(op, version, path)
+        return
     node = NODES[op](version)
     m = onnx.Model(opset=version)
     names = []
@@ -199,7 +277,7 @@ def write_model(op, version, path):
 def try_row(row):
     """[(label, message or None)] of a row's models."""
     op, versions = row
-    if op not in NODES:
+    if op not in NODES and op not in CHAINS:
         return [(op, "the test has no model for it")]
     found = []
     with tempfile.TemporaryDirectory() as folder:

@@ -211,6 +211,53 @@ START_TEST(integer_arithmetic)
 }
 END_TEST
 
+START_TEST(narrow_integers_wrap)
+{
+    ck_assert_int_eq(int_result("ElementWiseAdd", DT_UINT8, 200, 100), 44);
+    ck_assert_int_eq(int_result("ElementWiseSubtract", DT_UINT16, 1, 3), 65534);
+    ck_assert_int_eq(int_result("ElementWiseMultiply", DT_INT8, 100, 3), 44);
+    ck_assert_int_eq(int_result("ElementWiseAdd", DT_INT32, INT32_MAX, 1), INT32_MIN);
+}
+END_TEST
+
+/* The upper half of uint64, given by its bits: -1 is the largest number. */
+START_TEST(large_uint64)
+{
+    ck_assert_int_eq(int_result("ElementWiseDivide", DT_UINT64, -1, 2), INT64_MAX);
+    ck_assert_int_eq(int_result("ElementWiseFloorDiv", DT_UINT64, -1, INT64_MIN), 1);
+    ck_assert_int_eq(int_result("ElementWiseMod", DT_UINT64, -1, 10), 5);
+    ck_assert_int_eq(int_result("ElementWiseFmod", DT_UINT64, -1, 0), 0);
+    ck_assert_int_eq(int_result("ElementWiseMaximum", DT_UINT64, -1, 1), -1);
+    ck_assert_int_eq(int_result("ElementWiseMinimum", DT_UINT64, -1, 1), 1);
+    ck_assert_int_eq(int_result("ElementWiseGreater", DT_UINT64, -1, 1), 1);
+    ck_assert_int_eq(int_result("ElementWiseLessEqual", DT_UINT64, -1, 1), 0);
+    ck_assert_int_eq(int_result("ElementWiseEqual", DT_UINT64, -1, -1), 1);
+    ck_assert_int_eq(int_result("ElementWisePower", DT_UINT64, -1, -1), -1);
+    ck_assert_int_eq(int_result("Prelu", DT_UINT64, -1, 3), -1);
+    struct fixture *f = fixture_start(1);
+    const tensor_id x = input_with(f, DT_UINT64, SHAPE(1), &(uint64_t){UINT64_MAX});
+    ck_assert_uint_eq(*(const uint64_t *)values_of(f, node_of(f, "ElementWiseAbs", &x, 1)), UINT64_MAX);
+    ck_assert_uint_eq(*(const uint64_t *)values_of(f, node_of(f, "ElementWiseSign", &x, 1)), 1);
+    fixture_end(f);
+}
+END_TEST
+
+START_TEST(zero_modulo_has_the_divisors_sign)
+{
+    struct fixture *f = fixture_start(1);
+    const float a[] = {0.0f, -0.0f, 0.0f, -0.0f, 6.0f, 5.0f, -5.0f};
+    const float b[] = {-2.0f, 2.0f, 2.0f, -2.0f, -3.0f, -INFINITY, INFINITY};
+    const bool negative[] = {true, false, false, true, true, true, false};
+    const tensor_id in[] = {input_with(f, DT_FLOAT32, SHAPE(7), a), input_with(f, DT_FLOAT32, SHAPE(7), b)};
+    const float *found = values_of(f, node_of(f, "ElementWiseMod", in, 2));
+    for (int i = 0; i < 7; i++) {
+        ck_assert_int_eq(signbit(found[i]) != 0, negative[i]);
+        ck_assert(i < 5 ? found[i] == 0 : isinf(found[i]));
+    }
+    fixture_end(f);
+}
+END_TEST
+
 START_TEST(power_of_mixed_types_is_of_the_bases_type)
 {
     struct fixture *f = fixture_start(1);
@@ -603,6 +650,9 @@ int main(void)
     tcase_add_test(tcase, both_operands_broadcast);
     tcase_add_loop_test(tcase, integers_divide_as_in_c_and_take_the_remainder_as_asked, 0, 9);
     tcase_add_test(tcase, integer_arithmetic);
+    tcase_add_test(tcase, narrow_integers_wrap);
+    tcase_add_test(tcase, large_uint64);
+    tcase_add_test(tcase, zero_modulo_has_the_divisors_sign);
     tcase_add_test(tcase, power_of_mixed_types_is_of_the_bases_type);
     tcase_add_loop_test(tcase, comparisons, 0, 6);
     tcase_add_test(tcase, logical_ops);

@@ -175,6 +175,55 @@ START_TEST(reductions_of_nothing)
 }
 END_TEST
 
+/* The extreme of no integers is the other end of their type's range. */
+START_TEST(extremes_of_no_integers)
+{
+    static const struct {
+        enum dtype dtype;
+        int64_t low, high;
+    } types[] = {{DT_BOOL, 0, 1},
+                 {DT_INT8, -128, 127},
+                 {DT_UINT16, 0, 65535},
+                 {DT_UINT32, 0, UINT32_MAX},
+                 {DT_INT64, INT64_MIN, INT64_MAX},
+                 {DT_UINT64, 0, -1}};
+    for (size_t i = 0; i < COUNT_OF(types); i++) {
+        struct fixture *f = fixture_start(1);
+        int64_t least, most;
+        tensor_id none = input_with(f, types[i].dtype, SHAPE(1, 0), "");
+        const int64_t axis = 1;
+        const void *max = values_of(f, reduce(f, "ReduceMax", none, &axis, 1, false));
+        convert_elements(&least, DT_INT64, max, types[i].dtype, 1);
+        const void *min = values_of(f, reduce(f, "ReduceMin", none, &axis, 1, false));
+        convert_elements(&most, DT_INT64, min, types[i].dtype, 1);
+        ck_assert_int_eq(least, types[i].low);
+        ck_assert_int_eq(most, types[i].high);
+        fixture_end(f);
+    }
+}
+END_TEST
+
+START_TEST(large_uint64)
+{
+    struct fixture *f = fixture_start(1);
+    const uint64_t values[] = {3, UINT64_MAX, 0, 1};
+    const int64_t axis = 0;
+    tensor_id x = input_with(f, DT_UINT64, SHAPE(4), values), found;
+    const void *max = values_of(f, reduce(f, "ReduceMax", x, &axis, 1, false));
+    ck_assert_uint_eq(*(const uint64_t *)max, UINT64_MAX);
+    const void *min = values_of(f, reduce(f, "ReduceMin", x, &axis, 1, false));
+    ck_assert_uint_eq(*(const uint64_t *)min, 0);
+    build_op(&f->build, "Argmax", "arg");
+    build_in(&f->build, x);
+    build_int(&f->build, "axis", 0);
+    found = end_node(f);
+    ck_assert_int_eq(*(const int32_t *)values_of(f, found), 1);
+    tensor_id small = input_with(f, DT_UINT8, SHAPE(2), ((const uint8_t[]){200, 100}));
+    ck_assert_uint_eq(*(const uint8_t *)values_of(f, reduce(f, "ReduceSum", small, &axis, 1, false)), 44);
+    fixture_end(f);
+}
+END_TEST
+
 START_TEST(extremes_keep_nans)
 {
     struct fixture *f = fixture_start(1);
@@ -398,6 +447,8 @@ int main(void)
     tcase_add_loop_test(tcase, reductions_of_floats_and_integers, 0, COUNT_OF(reductions));
     tcase_add_test(tcase, reductions_follow_permuted_axes);
     tcase_add_test(tcase, reductions_of_nothing);
+    tcase_add_test(tcase, extremes_of_no_integers);
+    tcase_add_test(tcase, large_uint64);
     tcase_add_test(tcase, extremes_keep_nans);
     tcase_add_test(tcase, arg_finds_the_first_extreme);
     tcase_add_test(tcase, arg_follows_permuted_axes);

@@ -74,8 +74,10 @@ def tensor(name, data_type, dims, values=None, raw=None, strings=None):
 
 
 def attribute(name, value):
-    """AttributeProto of the kind that the Python value suggests; a Message is a tensor."""
+    """AttributeProto of the kind that the Python value suggests; a Message is a tensor, a Model gives its graph."""
     a = Message().data(1, name)
+    if isinstance(value, Model):
+        return a.message(6, value.graph).integer(20, 5)
     if isinstance(value, Message):
         return a.message(5, value).integer(20, 4)
     if isinstance(value, float):

@@ -1,0 +1,233 @@
+/* Regions of an image, channels last, brought to one size each: RoiAlign (the mean of interpolated samples) and
+ * RoiPooling (the largest element). Regions are [x1, y1, x2, y2] on the original image, which is img_size_ratio times
+ * as large. The size of the result is no param: the output says it. */
+#include <math.h>
+#include <string.h>
+
+#include "op/families.h"
+#include "op/rules.h"
+
+enum { HEIGHT, WIDTH };
+
+static odlc_status infer_regions(const struct infer *c)
+{
+    const struct type *x = infer_in(c, 0), *boxes = infer_in(c, 1), *batch = infer_in(c, 2);
+    const struct type *known = infer_known_output(c);
+    if (x->shape.rank != 4 || boxes->shape.rank != 2 || boxes->shape.dims[1] != 4 || batch->shape.rank != 1 ||
+        batch->shape.dims[0] != boxes->shape.dims[0])
+        return infer_error(c, "regions %s and their batch indices %s do not fit the input %s",
+                           shape_text(c->diags->arena, &boxes->shape), shape_text(c->diags->arena, &batch->shape),
+                           shape_text(c->diags->arena, &x->shape));
+    for (uint32_t i = 1; i < 3; i++)
+        if (x->shape.dims[i] < 1 || x->shape.dims[i] > INT32_MAX)
+            return infer_error(c, "an extent of %s is out of range", shape_text(c->diags->arena, &x->shape));
+    bool real = dtype_is_float(x->dtype) || dtype_is_fixed(x->dtype);
+    if (!real || !(dtype_is_float(boxes->dtype) || dtype_is_fixed(boxes->dtype)) || !dtype_is_int(batch->dtype))
+        return infer_error(c, "the types %s, %s, %s do not fit", dtype_info(x->dtype)->name,
+                           dtype_info(boxes->dtype)->name, dtype_info(batch->dtype)->name);
+    if (!known || known->shape.rank != 4)
+        return infer_error(c, "the size of the output is not known");
+    c->out[0] = (struct type){
+        x->dtype, SHAPE(boxes->shape.dims[0], known->shape.dims[1], known->shape.dims[2], x->shape.dims[3])};
+    return ODLC_OK;
+}
+
+/* One call of a kernel; images are in the region's batch element. */
+struct regions {
+    int64_t in[2], out[2], channels, batch;
+    float ratio[2]; /* height, width */
+    uint64_t count;
+    const double *x, *boxes;
+    const int64_t *batch_indices;
+    double *y;
+};
+
+static odlc_status read_regions(const struct kernel *k, struct regions *r)
+{
+    const struct shape *in = &k->in[0].shape, *out = &k->out[0].shape;
+    const struct param *ratio = node_param(k->node, "img_size_ratio");
+    if (k->in[0].dtype != DT_FLOAT64 || k->in[1].dtype != DT_FLOAT64 || k->in[2].dtype != DT_INT64)
+        return ODLC_ERR_UNSUPPORTED;
+    if (!ratio || shape_count(&ratio->shape) != 2 || !(ratio->floats[0] > 0) || !(ratio->floats[1] > 0))
+        return ODLC_ERR_INVALID;
+    *r = (struct regions){.in = {in->dims[1], in->dims[2]},
+                          .out = {out->dims[1], out->dims[2]},
+                          .channels = in->dims[3],
+                          .batch = in->dims[0],
+                          .ratio = {(float)ratio->floats[0], (float)ratio->floats[1]},
+                          .count = (uint64_t)k->in[1].shape.dims[0],
+                          .x = k->in[0].data,
+                          .boxes = k->in[1].data,
+                          .batch_indices = k->in[2].data,
+                          .y = k->out[0].data};
+    return ODLC_OK;
+}
+
+/* The image that region i lies on, or NULL when the batch has no such image. */
+static const double *region_image(const struct regions *r, uint64_t i)
+{
+    int64_t at = r->batch_indices[i];
+    return at >= 0 && at < r->batch ? r->x + at * r->in[HEIGHT] * r->in[WIDTH] * r->channels : NULL;
+}
+
+/* ---- RoiAlign ---- */
+
+/* The samples of one axis of a region: per output element `samples` pairs of neighbours. Arithmetic is in single
+ * precision, as the runtimes do it. */
+struct lattice {
+    float start, bin;
+    int64_t samples;
+};
+
+static struct lattice region_axis(const struct regions *r, uint64_t i, int axis, int64_t samples, bool aligned)
+{
+    int first = axis == WIDTH ? 0 : 1;
+    float shift = aligned ? 0.5f : 0;
+    float start = (float)r->boxes[4 * i + (uint64_t)first] / r->ratio[axis] - shift;
+    float size = (float)r->boxes[4 * i + (uint64_t)first + 2] / r->ratio[axis] - shift - start;
+    if (!aligned)
+        size = fmaxf(size, 1);
+    struct lattice l = {.start = start, .bin = size / (float)r->out[axis], .samples = samples};
+    if (samples <= 0)
+        l.samples = l.bin > 0 && l.bin < 1e6f ? (int64_t)ceilf(l.bin) : 0;
+    return l;
+}
+
+/* The two neighbours of a sample and the share of the second. False outside the image, where samples are 0. */
+static bool sample_at(const struct lattice *l, int64_t count, int64_t out, int64_t sample, int64_t at[2], double *share)
+{
+    float x = l->start + (float)out * l->bin + ((float)sample + 0.5f) * l->bin / (float)l->samples;
+    if (!(x >= -1 && x <= (float)count))
+        return false;
+    x = fmaxf(x, 0);
+    at[0] = min_i64((int64_t)x, count - 1);
+    at[1] = min_i64(at[0] + 1, count - 1);
+    *share = at[0] == at[1] ? 0 : (double)(x - (float)at[0]);
+    return true;
+}
+
+static void align_bin(const struct regions *r, const struct lattice axes[2], int64_t row, int64_t column,
+                      const double *image, double *y)
+{
+    int64_t h[2], w[2];
+    double share_h, share_w;
+    memset(y, 0, (size_t)r->channels * sizeof *y);
+    for (int64_t i = 0; i < axes[HEIGHT].samples; i++)
+        for (int64_t j = 0; j < axes[WIDTH].samples; j++) {
+            if (!sample_at(&axes[HEIGHT], r->in[HEIGHT], row, i, h, &share_h) ||
+                !sample_at(&axes[WIDTH], r->in[WIDTH], column, j, w, &share_w))
+                continue;
+            for (int corner = 0; corner < 4; corner++) {
+                int down = corner >> 1, right = corner & 1;
+                double weight = (down ? share_h : 1 - share_h) * (right ? share_w : 1 - share_w);
+                const double *pixel = image + (h[down] * r->in[WIDTH] + w[right]) * r->channels;
+                for (int64_t c = 0; c < r->channels; c++)
+                    y[c] += weight * pixel[c];
+            }
+        }
+    int64_t count = max_i64(axes[HEIGHT].samples * axes[WIDTH].samples, 1);
+    for (int64_t c = 0; c < r->channels; c++)
+        y[c] /= (double)count;
+}
+
+static odlc_status kernel_roi_align(const struct kernel *k)
+{
+    struct regions r;
+    TRY(read_regions(k, &r));
+    bool aligned = node_int(k->node, "aligned", 0) != 0;
+    double *y = r.y;
+    for (uint64_t i = 0; i < r.count; i++) {
+        const double *image = region_image(&r, i);
+        if (!image)
+            return ODLC_ERR_INVALID;
+        struct lattice axes[2] = {
+            region_axis(&r, i, HEIGHT, node_int(k->node, "num_samples_y", -1), aligned),
+            region_axis(&r, i, WIDTH, node_int(k->node, "num_samples_x", -1), aligned),
+        };
+        for (int64_t row = 0; row < r.out[HEIGHT]; row++)
+            for (int64_t column = 0; column < r.out[WIDTH]; column++, y += r.channels)
+                align_bin(&r, axes, row, column, image, y);
+    }
+    return ODLC_OK;
+}
+
+/* ---- RoiPooling ---- */
+
+/* Rounded, half away from zero, and kept where sums of two stay exact. */
+static int64_t whole(float x)
+{
+    return (int64_t)roundf(fminf(fmaxf(x, -1e9f), 1e9f));
+}
+
+/* The elements [*first, *last) of one axis that bin `out` covers: both ends of a region belong to it. */
+static void pooled_part(const struct regions *r, uint64_t i, int axis, int64_t out, int64_t *first, int64_t *last)
+{
+    const double *box = r->boxes + 4 * i + (axis == WIDTH ? 0 : 1);
+    int64_t start = whole((float)box[0] / r->ratio[axis]), end = whole((float)box[2] / r->ratio[axis]);
+    float bin = (float)max_i64(end - start + 1, 1) / (float)r->out[axis];
+    *first = (int64_t)floorf((float)out * bin) + start;
+    *last = (int64_t)ceilf((float)(out + 1) * bin) + start;
+    *first = min_i64(max_i64(*first, 0), r->in[axis]);
+    *last = min_i64(max_i64(*last, 0), r->in[axis]);
+}
+
+/* A bin without elements gives 0. */
+static void pool_bin(const struct regions *r, const int64_t first[2], const int64_t last[2], const double *image,
+                     double *y)
+{
+    bool empty = first[HEIGHT] >= last[HEIGHT] || first[WIDTH] >= last[WIDTH];
+    for (int64_t c = 0; c < r->channels; c++)
+        y[c] = empty ? 0 : -INFINITY;
+    for (int64_t h = first[HEIGHT]; h < last[HEIGHT]; h++)
+        for (int64_t w = first[WIDTH]; w < last[WIDTH]; w++)
+            for (int64_t c = 0; c < r->channels; c++)
+                y[c] = fmax(y[c], image[(h * r->in[WIDTH] + w) * r->channels + c]);
+}
+
+static odlc_status kernel_roi_pooling(const struct kernel *k)
+{
+    struct regions r;
+    TRY(read_regions(k, &r));
+    double *y = r.y;
+    int64_t first[2], last[2];
+    for (uint64_t i = 0; i < r.count; i++) {
+        const double *image = region_image(&r, i);
+        if (!image)
+            return ODLC_ERR_INVALID;
+        for (int64_t row = 0; row < r.out[HEIGHT]; row++)
+            for (int64_t column = 0; column < r.out[WIDTH]; column++, y += r.channels) {
+                pooled_part(&r, i, HEIGHT, row, &first[HEIGHT], &last[HEIGHT]);
+                pooled_part(&r, i, WIDTH, column, &first[WIDTH], &last[WIDTH]);
+                pool_bin(&r, first, last, image, y);
+            }
+    }
+    return ODLC_OK;
+}
+
+/* ---- rows ---- */
+
+/* clang-format off */
+#define RATIO {"img_size_ratio", DT_FLOAT32, PARAM_REQUIRED, true, false, 0}
+/* clang-format on */
+
+static const struct param_def params_roi_align[] = {
+    RATIO,
+    {"num_samples_y", DT_INT32, PARAM_DEFAULT, false, false, -1},
+    {"num_samples_x", DT_INT32, PARAM_DEFAULT, false, false, -1},
+    {"aligned", DT_BOOL, PARAM_DEFAULT, false, false, 0},
+    {"allow_invalid_roi", DT_BOOL, PARAM_OPTIONAL, false, false, 0},
+};
+static const struct param_def params_roi_pooling[] = {RATIO};
+
+#define ROI_ROW(name_, params_, kernel_)                                                                        \
+    {                                                                                                           \
+        .name = name_, .dlc_type = name_, .min_inputs = 3, .max_inputs = 3, .min_outputs = 1, .max_outputs = 1, \
+        .params = params_, .n_params = COUNT_OF(params_), .infer = infer_regions, .compute = COMPUTE_WIDE,      \
+        .kernel = kernel_                                                                                       \
+    }
+
+const struct op op_rows_roi[] = {
+    ROI_ROW("RoiAlign", params_roi_align, kernel_roi_align),
+    ROI_ROW("RoiPooling", params_roi_pooling, kernel_roi_pooling),
+};
+const size_t op_rows_roi_count = COUNT_OF(op_rows_roi);

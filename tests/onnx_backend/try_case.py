@@ -1,0 +1,202 @@
+"""One backend case: converted, executed, compared.
+
+A refusal is an error of onnx-to-dlc with status 1 and a reason. A crash is a signal, a sanitizer's report, a status that
+the commands do not give, or a hang. All else that is not a match is wrong."""
+
+import json
+import pathlib
+import re
+import subprocess
+import tempfile
+
+import dlc_tools
+import numpy as np
+from checks import run
+from dlc_reader import read_container
+from model_case import CONTAINER_TYPES, result
+from onnx_reader import Array
+
+MATCHED, REFUSED, WRONG, CRASHED = "matched", "refused", "WRONG", "CRASHED"
+# With equal dimensions nothing would tell which order of axes a container has: let it be the model's.
+KEEP_LAYOUT = ("--preserve_io", "layout")
+SECONDS = 60
+SANITIZER = re.compile(r"Sanitizer|runtime error:")
+ASKED = re.compile(r"--freeze_input (.+?)=")
+# The ONNX runner's tolerances; its bfloat16 is that of two steps of the type.
+RTOL, ATOL, BFLOAT16_RTOL = 1e-3, 1e-7, 2.0**-6
+# What a container may store a model's type as. Types below 8 bits and the small floats have no such rule: their values
+# must be right.
+STORED = {"int64": ("INT_64", "INT_32"), "uint64": ("UINT_64", "UINT_32"), "float64": ("FLOAT_32",),
+          "bfloat16": ("FLOAT_32",), "float32": ("FLOAT_32",), "float16": ("FLOAT_16",), "bool": ("BOOL_8",),
+          "int8": ("INT_8", "SFXP_8"), "int16": ("INT_16", "SFXP_16"), "int32": ("INT_32", "SFXP_32"),
+          "uint8": ("UINT_8", "UFXP_8"), "uint16": ("UINT_16", "UFXP_16"), "uint32": ("UINT_32", "UFXP_32")}
+
+
+class Verdict(Exception):
+    """Ends a case: one of the four outcomes, and why."""
+
+    def __init__(self, outcome, reason=""):
+        super().__init__(outcome, reason)
+        self.outcome, self.reason = outcome, reason
+
+
+def finished(name, *arguments):
+    """A command's finished process, unless it crashed."""
+    try:
+        done = run(name, *arguments, timeout=SECONDS, errors="replace")
+    except subprocess.TimeoutExpired:
+        raise Verdict(CRASHED, f"{name} did not end within {SECONDS} s") from None
+    if done.returncode not in (0, 1) or SANITIZER.search(done.stderr):
+        raise Verdict(CRASHED, f"{name}: status {done.returncode}: {done.stderr[-600:]}")
+    return done
+
+
+def errors_of(done):
+    """The errors that onnx-to-dlc --json gave."""
+    records = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
+    errors = [record for record in records if record["severity"] == "error"]
+    if not errors or any(record["code"] == "internal" for record in errors):
+        raise Verdict(CRASHED, f"onnx-to-dlc: status {done.returncode} without a reason: {done.stderr[-600:]}")
+    return errors
+
+
+def reason_of(error):
+    """The class of an error: its code and message without what differs from model to model."""
+    message = re.sub(r"; \d+ nodes?: .*", "", error["message"])
+    message = message.replace(error.get("file") or "\0", "the model")
+    message = re.sub(r" \(domain ai\.onnx, version \d+\)|, version \d+(?=\))", "", message)
+    message = re.sub(r"\b(value|input|output) ('[^']*'|\S+) (?=has|is not a tensor|is a sequence|is an optional)", r"\1 ", message)
+    return " ".join(f"{error['code']}: {message}".split())[:200]
+
+
+def open_dims(case, data):
+    """Arguments that fix the graph inputs whose dimensions the model leaves open."""
+    arguments = []
+    for value in case.inputs:
+        given = data.inputs[value.name]
+        # --input_dim takes no zeros.
+        if value.dims is not None and None in value.dims and isinstance(given, Array) and 0 not in given.array.shape:
+            arguments += ["--input_dim", value.name, ",".join(map(str, given.array.shape))]
+    return arguments
+
+
+def convert(case, data, dlc):
+    """Converts, freezing the inputs that the converter asks for, round by round, and gives their names."""
+    frozen = []
+    while True:
+        arguments = [f"--freeze_input={name}={data.files[name]}" for name in frozen]
+        done = finished("onnx-to-dlc", "-i", case.model, "-o", dlc, "--json", *KEEP_LAYOUT, *open_dims(case, data),
+                        *arguments)
+        if done.returncode == 0:
+            return frozen
+        errors = errors_of(done)
+        asked = {name for error in errors for name in ASKED.findall(error.get("hint", ""))}
+        more = [name for name in data.files if name in asked and name not in frozen]
+        if not more:
+            raise Verdict(REFUSED, reason_of(errors[0]))
+        frozen += more
+
+
+def write_inputs(data, container, frozen, folder):
+    """Raw files of the inputs in the container's types, and a list of them."""
+    pairs = []
+    for i, (name, value) in enumerate(data.inputs.items()):
+        if name in frozen or name not in container.tensors:  # nothing needs what is not there
+            continue
+        if not isinstance(value, Array):
+            raise Verdict(WRONG, f"graph input {name} is no tensor, but converts")
+        if value.dtype == "string":
+            raise Verdict(WRONG, f"graph input {name} is of strings, but converts")
+        tensor = container.tensors[name]
+        with np.errstate(over="ignore"):  # doubles become floats
+            stored = value.array.astype(CONTAINER_TYPES[tensor.dtype])
+        if value.array.dtype.kind in "iu" and not np.array_equal(exact(stored), exact(value.array)):
+            raise Verdict(WRONG, f"graph input {name} is {tensor.dtype}, which cannot hold the case's values")
+        raw = folder / f"input_{i}.raw"
+        stored.tofile(raw)
+        pairs.append(f"{name}:={raw}")
+    (folder / "inputs.txt").write_text(" ".join(pairs) + "\n")
+
+
+def execute(data, dlc, container, frozen, folder):
+    write_inputs(data, container, frozen, folder)
+    done = finished("net-run", "--container", dlc, "--input_list", folder / "inputs.txt", "--output_dir",
+                    folder / "out", "--use_native_input_files", "--use_native_output_files")
+    if done.returncode:
+        raise Verdict(WRONG, f"does not run: {done.stderr[:300]}")
+
+
+def exact(array):
+    """Numbers that compare as numbers whatever their types: Python's."""
+    return array.astype(object)
+
+
+def difference(found, expected):
+    """How the found array differs from the expected Array; None when it does not."""
+    want = expected.array.reshape(found.shape)
+    if want.dtype.kind != "f":
+        if found.dtype != want.dtype:
+            found, want = exact(found), exact(want)
+        return None if np.array_equal(found, want) else f"{int(np.sum(found != want))} of {want.size} elements differ"
+    # A double beyond what a float can hold is infinite in a container.
+    with np.errstate(over="ignore"):
+        want = want.astype(np.float32) if want.dtype == np.float64 else want
+    rtol = BFLOAT16_RTOL if expected.dtype == "bfloat16" else RTOL
+    found, want = found.astype(np.float64), want.astype(np.float64)
+    close = np.isclose(found, want, rtol=rtol, atol=ATOL, equal_nan=True)
+    if np.all(close):
+        return None
+    with np.errstate(all="ignore"):
+        worst = np.max(np.nan_to_num(np.abs(found - want)), initial=0.0)
+    return f"{int(np.sum(~close))} of {want.size} elements differ, by up to {worst:g}"
+
+
+def compare(data, container, folder):
+    for name, expected in data.outputs.items():
+        if name not in container.tensors:
+            raise Verdict(WRONG, f"the container has no output {name}")
+        if not isinstance(expected, Array):
+            raise Verdict(WRONG, f"graph output {name} is no tensor, but converts")
+        tensor, shape = container.tensors[name], list(expected.array.shape)
+        if tensor.dims != (shape or [1]):
+            raise Verdict(WRONG, f"{name} has dims {tensor.dims}, expected {shape}")
+        if tensor.dtype not in STORED.get(expected.dtype, CONTAINER_TYPES):
+            raise Verdict(WRONG, f"{name} is {tensor.dtype}, expected {expected.dtype}")
+        try:
+            found = result(folder, container, name)
+        except FileNotFoundError:
+            raise Verdict(WRONG, f"net-run wrote no {name}") from None
+        except ValueError:
+            raise Verdict(WRONG, f"net-run wrote another number of elements for {name}") from None
+        wrong = difference(found, expected)
+        if wrong:
+            raise Verdict(WRONG, f"{name}: {wrong}")
+
+
+def try_data_sets(case, folder):
+    dlc, container, frozen = folder / "model.dlc", None, []
+    for number, data in enumerate(case.data_sets()):
+        if container is None or frozen:  # what is frozen differs from set to set
+            frozen = convert(case, data, dlc)
+            container = read_container(dlc, data=False)
+            refusal = dlc_tools.refusal(dlc)
+            if refusal:
+                raise Verdict(WRONG, f"others do not read the container: {refusal}")
+        place = folder / str(number)
+        place.mkdir()
+        execute(data, dlc, container, frozen, place)
+        compare(data, container, place)
+    if container is None:
+        raise Verdict(WRONG, "the case has no data set")
+
+
+def try_case(case):
+    """(outcome, reason) of a case."""
+    with tempfile.TemporaryDirectory() as temporary:
+        try:
+            try_data_sets(case, pathlib.Path(temporary))
+        except Verdict as verdict:
+            return verdict.outcome, verdict.reason
+        except Exception as error:  # what a reader of the tests stumbles over fails this case, not the run
+            return WRONG, f"cannot be read: {error!r}"
+    return MATCHED, ""

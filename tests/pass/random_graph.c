@@ -1,0 +1,586 @@
+#include "random_graph.h"
+
+#include <check.h>
+#include <string.h>
+
+/* Larger values would make the rounding of sums visible. */
+#define FLOAT_BOUND 32.0
+/* Products stay within int32, which integers are narrowed to. */
+#define INT_BOUND 1e6
+#define MAX_ELEMENTS 2048
+
+struct value {
+    tensor_id id;
+    double bound; /* of the elements' magnitude */
+    bool read;
+};
+
+struct gen {
+    struct arena *arena;
+    struct build b;
+    uint64_t state;
+    bool constants_are_inputs;
+    unsigned n_names;
+    VEC(struct value) values;
+    VEC(struct feed) feeds;
+};
+
+/* splitmix64 */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+uint32_t random_below(uint64_t *state, uint32_t count)
+{
+    return (uint32_t)((next_random(state) >> 32) * count >> 32);
+}
+
+static uint32_t below(struct gen *r, uint32_t count)
+{
+    return random_below(&r->state, count);
+}
+
+static bool chance(struct gen *r, uint32_t percent)
+{
+    return below(r, 100) < percent;
+}
+
+static const char *name(struct gen *r, const char *what)
+{
+    return arena_printf(r->arena, "%s%u", what, r->n_names++);
+}
+
+static void must(struct gen *r, odlc_status status)
+{
+    const struct diags *d = r->b.diags;
+    ck_assert_msg(status == ODLC_OK, "the generator built a node that is refused: %s",
+                  d->list.count ? d->list.data[d->list.count - 1].message : "");
+}
+
+static const struct type *type_of(const struct gen *r, const struct value *v)
+{
+    return build_type(&r->b, v->id);
+}
+
+/* ---- values ---- */
+
+static const void *random_elements(struct gen *r, const struct type *type, double bound)
+{
+    size_t count = shape_count(&type->shape);
+    void *data = arena_calloc(r->arena, count, dtype_size(type->dtype));
+    for (size_t i = 0; i < count; i++) {
+        double value = ((double)below(r, 1 << 20) / (1 << 19) - 1) * bound;
+        if (dtype_is_float(type->dtype))
+            ((float *)data)[i] = (float)value;
+        else
+            ((int64_t *)data)[i] = (int64_t)value;
+    }
+    return data;
+}
+
+static tensor_id add_input(struct gen *r, const struct feed *feed)
+{
+    tensor_id id = graph_add_tensor(r->b.graph, feed->name, TENSOR_INPUT, &feed->type);
+    vec_push(r->arena, &r->b.graph->inputs, id);
+    vec_push(r->arena, &r->feeds, *feed);
+    return id;
+}
+
+static tensor_id constant_of(struct gen *r, const struct type *type, const void *data)
+{
+    struct feed feed = {.name = name(r, "c"), .type = *type, .data = data};
+    if (r->constants_are_inputs)
+        return add_input(r, &feed);
+    struct view view = view_of(data, type->dtype, &type->shape);
+    return graph_add_constant(r->b.graph, feed.name, type->dtype, &view);
+}
+
+static tensor_id constant(struct gen *r, enum dtype dtype, const struct shape *shape, double bound)
+{
+    struct type type = {dtype, *shape};
+    return constant_of(r, &type, random_elements(r, &type, bound));
+}
+
+/* Where values grow too large for the comparison, a bounded function follows. */
+static void give(struct gen *r, tensor_id id, double bound)
+{
+    if (bound > FLOAT_BOUND && dtype_is_float(build_type(&r->b, id)->dtype)) {
+        must(r, build_unary(&r->b, "Tanh", id, name(r, "v"), &id));
+        bound = 1;
+    }
+    vec_push(r->arena, &r->values, (struct value){.id = id, .bound = bound});
+}
+
+/* Mostly the last value, so that chains grow. */
+static struct value pick(struct gen *r)
+{
+    uint32_t count = (uint32_t)r->values.count, i = chance(r, 60) ? count - 1 : below(r, count);
+    r->values.data[i].read = true;
+    return r->values.data[i];
+}
+
+/* Ends the node at work, whose result is a value. */
+static void end(struct gen *r, double bound)
+{
+    tensor_id out;
+    must(r, build_end(&r->b, name(r, "v"), &out));
+    give(r, out, bound);
+}
+
+static void start(struct gen *r, const char *op, const struct value *x)
+{
+    build_op(&r->b, op, name(r, "n"));
+    build_in(&r->b, x->id);
+}
+
+/* ---- ops that keep the shape ---- */
+
+static void make_unary(struct gen *r, struct value x)
+{
+    static const char *const ops[] = {"ElementWiseAbs", "ElementWiseNeg", "Relu", "Tanh", "Sigmoid", "ElementWiseSin"};
+    const char *op = ops[below(r, dtype_is_float(type_of(r, &x)->dtype) ? COUNT_OF(ops) : 2)];
+    start(r, op, &x);
+    end(r, x.bound > 1 ? x.bound : 1);
+}
+
+/* A shape that broadcasts to this one. */
+static struct shape narrower(struct gen *r, const struct shape *shape)
+{
+    struct shape out = {.rank = 0};
+    for (uint32_t i = below(r, shape->rank + 1); i < shape->rank; i++)
+        out.dims[out.rank++] = chance(r, 60) ? shape->dims[i] : 1;
+    return out;
+}
+
+/* Another value that broadcasts with x, or a constant. */
+static struct value partner(struct gen *r, const struct value *x)
+{
+    const struct type type = *type_of(r, x);
+    for (int tries = 0; tries < 4; tries++) {
+        struct value *y = &r->values.data[below(r, (uint32_t)r->values.count)];
+        struct shape both;
+        if (type_of(r, y)->dtype == type.dtype && shape_broadcast(&type.shape, &type_of(r, y)->shape, &both) &&
+            shape_count(&both) <= MAX_ELEMENTS) {
+            y->read = true;
+            return *y;
+        }
+    }
+    struct shape shape = narrower(r, &type.shape);
+    return (struct value){.id = constant(r, type.dtype, &shape, 2), .bound = 2};
+}
+
+static void make_binary(struct gen *r, struct value x)
+{
+    static const char *const ops[] = {"ElementWiseMultiply", "ElementWiseAdd", "ElementWiseSubtract",
+                                      "ElementWiseMaximum", "ElementWiseMinimum"};
+    uint32_t op = below(r, COUNT_OF(ops));
+    struct value y = partner(r, &x);
+    double bound = op == 0 ? x.bound * y.bound : x.bound + y.bound;
+    if (bound > INT_BOUND && !dtype_is_float(type_of(r, &x)->dtype))
+        return;
+    bool swap = chance(r, 50);
+    start(r, ops[op], swap ? &y : &x);
+    build_in(&r->b, swap ? x.id : y.id);
+    end(r, bound);
+}
+
+static void make_prelu(struct gen *r, struct value x)
+{
+    struct shape slope = narrower(r, &type_of(r, &x)->shape);
+    start(r, "Prelu", &x);
+    build_in(&r->b, constant(r, DT_FLOAT32, &slope, 1));
+    end(r, x.bound);
+}
+
+static void make_softmax(struct gen *r, struct value x)
+{
+    uint32_t rank = type_of(r, &x)->shape.rank;
+    bool logarithm = chance(r, 30);
+    if (rank == 0)
+        return;
+    start(r, logarithm ? "LogSoftmax" : "Softmax", &x);
+    build_int(&r->b, "axis", below(r, rank));
+    end(r, logarithm ? 2 * x.bound + 8 : 1);
+}
+
+/* ---- ops that move elements ---- */
+
+static struct shape random_factors(struct gen *r, uint64_t count)
+{
+    struct shape out = {.rank = 1 + below(r, 4)};
+    for (uint32_t i = 0; i < out.rank; i++)
+        out.dims[i] = 1;
+    for (uint64_t factor = 2; count > 1; factor++)
+        for (; count % factor == 0; count /= factor)
+            out.dims[below(r, out.rank)] *= (int64_t)factor;
+    return out;
+}
+
+/* Two neighbours merged, or one split in two. */
+static struct shape regrouped(struct gen *r, const struct shape *in)
+{
+    struct shape out = {.rank = 0};
+    uint32_t at = below(r, in->rank);
+    bool merge = at + 1 < in->rank && chance(r, 50);
+    int64_t part = in->dims[at] % 2 == 0 ? 2 : in->dims[at] % 3 == 0 ? 3 : 1;
+    for (uint32_t i = 0; i < in->rank; i++) {
+        out.dims[out.rank++] = in->dims[i];
+        if (i == at && merge)
+            out.dims[out.rank - 1] *= in->dims[++i];
+        else if (i == at) {
+            out.dims[out.rank - 1] /= part;
+            out.dims[out.rank++] = part;
+        }
+    }
+    return out;
+}
+
+static void make_reshape(struct gen *r, struct value x)
+{
+    const struct shape in = type_of(r, &x)->shape;
+    struct shape out = in; /* kept: a copy */
+    uint32_t kind = below(r, 10);
+    if (kind < 4)
+        out = random_factors(r, shape_count(&in));
+    else if (kind < 8 && in.rank > 0 && in.rank < 6)
+        out = regrouped(r, &in);
+    start(r, "Reshape", &x);
+    build_ints(&r->b, "shape", out.dims, out.rank);
+    end(r, x.bound);
+}
+
+static void make_transpose(struct gen *r, struct value x)
+{
+    uint32_t rank = type_of(r, &x)->shape.rank, kind = below(r, 4);
+    struct perm perm = kind == 0   ? perm_channels_last(rank)
+                       : kind == 1 ? perm_channels_first(rank)
+                                   : perm_identity(rank);
+    for (uint32_t i = rank; kind > 1 && i > 1; i--) {
+        uint32_t k = below(r, i);
+        uint8_t held = perm.axis[i - 1];
+        perm.axis[i - 1] = perm.axis[k];
+        perm.axis[k] = held;
+    }
+    int64_t axes[MAX_RANK];
+    for (uint32_t i = 0; i < rank; i++)
+        axes[i] = perm.axis[i];
+    if (rank == 0)
+        return;
+    start(r, "Transpose", &x);
+    build_ints(&r->b, "perm", axes, rank);
+    end(r, x.bound);
+}
+
+static void make_concat(struct gen *r, struct value x)
+{
+    struct type type = *type_of(r, &x);
+    struct value parts[3] = {x, x};
+    if (type.shape.rank == 0 || shape_count(&type.shape) * 3 > MAX_ELEMENTS)
+        return;
+    uint32_t axis = below(r, type.shape.rank), at = below(r, 3);
+    struct value *y = &r->values.data[below(r, (uint32_t)r->values.count)];
+    if (type_of(r, y)->dtype == type.dtype && shape_equal(&type_of(r, y)->shape, &type.shape)) {
+        y->read = true;
+        parts[1] = *y;
+    }
+    type.shape.dims[axis] = 1 + below(r, 3);
+    parts[2] = parts[at];
+    parts[at] = (struct value){.id = constant(r, type.dtype, &type.shape, 2), .bound = 2};
+    build_op(&r->b, "Concat", name(r, "n"));
+    double bound = 0;
+    for (uint32_t i = 0; i < 3; i++) {
+        build_in(&r->b, parts[i].id);
+        bound = parts[i].bound > bound ? parts[i].bound : bound;
+    }
+    build_int(&r->b, "axis", axis);
+    end(r, bound);
+}
+
+static void make_split(struct gen *r, struct value x)
+{
+    const struct shape shape = type_of(r, &x)->shape;
+    uint32_t axis = shape.rank ? below(r, shape.rank) : 0;
+    tensor_id outs[2];
+    if (shape.rank == 0 || shape.dims[axis] < 2)
+        return;
+    int64_t cut = 1 + below(r, (uint32_t)shape.dims[axis] - 1);
+    start(r, "Split", &x);
+    build_int(&r->b, "axis", axis);
+    build_ints(&r->b, "split_index", &cut, 1);
+    const char *const names[] = {name(r, "v"), name(r, "v")};
+    must(r, build_end_n(&r->b, names, 2, outs));
+    give(r, outs[0], x.bound);
+    give(r, outs[1], x.bound);
+}
+
+static void make_slice(struct gen *r, struct value x)
+{
+    const struct shape shape = type_of(r, &x)->shape;
+    struct shape rows = SHAPE(shape.rank, 3);
+    int64_t ranges[MAX_RANK][3];
+    if (shape.rank == 0)
+        return;
+    for (uint32_t i = 0; i < shape.rank; i++) {
+        uint32_t dim = (uint32_t)shape.dims[i], begin = chance(r, 50) ? 0 : below(r, dim);
+        ranges[i][0] = begin;
+        ranges[i][1] = begin + 1 + below(r, dim - begin);
+        ranges[i][2] = 1 + below(r, 2);
+    }
+    start(r, "StridedSlice", &x);
+    build_tensor_ints(&r->b, "ranges", &rows, ranges[0]);
+    end(r, x.bound);
+}
+
+static void make_pad(struct gen *r, struct value x)
+{
+    const struct shape shape = type_of(r, &x)->shape;
+    struct shape pairs = SHAPE(shape.rank, 2);
+    int64_t amounts[MAX_RANK][2];
+    if (shape.rank == 0 || shape_count(&shape) > MAX_ELEMENTS / 16)
+        return;
+    for (uint32_t i = 0; i < shape.rank; i++)
+        for (uint32_t k = 0; k < 2; k++)
+            amounts[i][k] = below(r, 2);
+    start(r, "Pad", &x);
+    build_int(&r->b, "scheme", chance(r, 50) ? 0 : 3);
+    build_tensor_ints(&r->b, "pad_amount", &pairs, amounts[0]);
+    end(r, x.bound);
+}
+
+static void make_tile(struct gen *r, struct value x)
+{
+    const struct shape shape = type_of(r, &x)->shape;
+    int64_t multiples[MAX_RANK];
+    if (shape.rank == 0 || shape_count(&shape) << shape.rank > MAX_ELEMENTS)
+        return;
+    for (uint32_t i = 0; i < shape.rank; i++)
+        multiples[i] = 1 + below(r, 2);
+    start(r, "Tile", &x);
+    build_ints(&r->b, "multiples", multiples, shape.rank);
+    end(r, x.bound);
+}
+
+static void make_gather(struct gen *r, struct value x)
+{
+    const struct shape shape = type_of(r, &x)->shape;
+    uint32_t axis = shape.rank ? below(r, shape.rank) : 0;
+    struct type type = {DT_INT64, SHAPE(1 + below(r, 3), 1 + below(r, 2))};
+    type.shape.rank = 1 + below(r, 2);
+    type.shape.dims[1] = type.shape.rank == 2 ? type.shape.dims[1] : 0;
+    if (shape.rank == 0 || shape.rank > 4 || shape_count(&shape) * 6 > MAX_ELEMENTS)
+        return;
+    int64_t *indices = arena_array(r->arena, int64_t, shape_count(&type.shape));
+    for (size_t i = 0; i < shape_count(&type.shape); i++)
+        indices[i] = below(r, (uint32_t)shape.dims[axis]);
+    start(r, "Gather", &x);
+    build_in(&r->b, constant_of(r, &type, indices));
+    build_int(&r->b, "axis", axis);
+    end(r, x.bound);
+}
+
+/* ---- ops that sum ---- */
+
+static void make_reduce(struct gen *r, struct value x)
+{
+    static const char *const ops[] = {"ReduceSum", "ReduceMax", "ReduceMin", "ReduceMean"};
+    const struct type *type = type_of(r, &x);
+    uint32_t count = 0, rank = type->shape.rank, op = below(r, dtype_is_float(type->dtype) ? 4 : 3);
+    double bound = op == 0 ? x.bound * (double)shape_count(&type->shape) : x.bound;
+    int64_t axes[MAX_RANK];
+    for (uint32_t i = 0; i < rank; i++)
+        if (chance(r, 40) || (count == 0 && i + 1 == rank))
+            axes[count++] = i;
+    if (rank == 0 || (bound > INT_BOUND && !dtype_is_float(type->dtype)))
+        return;
+    start(r, ops[op], &x);
+    build_ints(&r->b, "axes", axes, count);
+    build_int(&r->b, "keep_dims", chance(r, 50));
+    end(r, bound);
+}
+
+static void make_matmul(struct gen *r, struct value x)
+{
+    const struct shape shape = type_of(r, &x)->shape;
+    if (shape.rank < 2)
+        return;
+    struct shape weights = SHAPE(shape.dims[shape.rank - 1], 1 + below(r, 4));
+    start(r, "MatMul", &x);
+    build_in(&r->b, constant(r, DT_FLOAT32, &weights, 1));
+    end(r, x.bound * (double)weights.dims[0]);
+}
+
+/* ---- channels-last ops between Transposes ---- */
+
+static struct value enter(struct gen *r, const struct value *x)
+{
+    struct value image = *x;
+    r->b.source = name(r, "model");
+    must(r, build_to_channels_last(&r->b, x->id, &image.id));
+    return image;
+}
+
+static void leave(struct gen *r, double bound)
+{
+    const char *out = name(r, "v");
+    bool same_order = build_rank(&r->b, r->b.inputs.data[0]) < 3;
+    tensor_id y;
+    must(r, build_end(&r->b, same_order ? out : arena_printf(r->arena, "%s.nhwc", out), &y));
+    must(r, build_to_channels_first(&r->b, y, out, &y));
+    r->b.source = NULL;
+    give(r, y, bound);
+}
+
+static void make_batchnorm(struct gen *r, struct value x)
+{
+    const struct shape shape = type_of(r, &x)->shape;
+    if (shape.rank < 2)
+        return;
+    struct shape channels = SHAPE(shape.dims[1]);
+    struct value image = enter(r, &x);
+    start(r, "Batchnorm", &image);
+    for (int i = 0; i < 2; i++)
+        build_in(&r->b, constant(r, DT_FLOAT32, &channels, 1));
+    leave(r, x.bound + 1);
+}
+
+static void window_params(struct gen *r, int64_t kernel)
+{
+    int64_t stride[] = {1 + below(r, 2), 1 + below(r, 2)}, pad = kernel / 2, pads[] = {pad, pad, pad, 0};
+    struct shape pairs = SHAPE(2, 2);
+    build_ints(&r->b, "stride", stride, 2);
+    build_tensor_ints(&r->b, "pad_amount", &pairs, pads);
+}
+
+static void make_conv(struct gen *r, struct value x)
+{
+    const struct shape shape = type_of(r, &x)->shape;
+    if (shape.rank != 4 || shape.dims[2] < 2 || shape.dims[3] < 2)
+        return;
+    int64_t kernel = 1 + below(r, 3), channels = shape.dims[1], group = chance(r, 30) ? channels : 1;
+    bool depthwise = group > 1 && chance(r, 50);
+    int64_t depth = group * (1 + below(r, channels > 8 ? 1 : 4));
+    struct shape weights = SHAPE(kernel, kernel, depthwise ? 1 : channels / group, depth), bias = SHAPE(depth);
+    if (kernel > shape.dims[2] || kernel > shape.dims[3])
+        return;
+    struct value image = enter(r, &x);
+    start(r, depthwise ? "DepthWiseConv2d" : "Conv2d", &image);
+    build_in(&r->b, constant(r, DT_FLOAT32, &weights, 0.5));
+    build_in(&r->b, constant(r, DT_FLOAT32, &bias, 0.5));
+    window_params(r, kernel);
+    if (!depthwise)
+        build_int(&r->b, "group", group);
+    bool normalized = chance(r, 50); /* directly, so that it can be folded: sums rarely come near their bound */
+    double bound = x.bound * (double)shape_count_range(&weights, 0, 3) / 2 + 0.5;
+    leave(r, normalized && bound > FLOAT_BOUND ? FLOAT_BOUND : bound);
+    if (normalized) {
+        struct value *y = &r->values.data[r->values.count - 1];
+        y->read = chance(r, 80);
+        make_batchnorm(r, *y);
+    }
+}
+
+static void make_pool(struct gen *r, struct value x)
+{
+    const struct shape shape = type_of(r, &x)->shape;
+    const int64_t filter[] = {2, 2};
+    if (shape.rank != 4 || shape.dims[2] < 2 || shape.dims[3] < 2)
+        return;
+    struct value image = enter(r, &x);
+    start(r, chance(r, 50) ? "PoolMax2d" : "PoolAvg2d", &image);
+    build_ints(&r->b, "filter_size", filter, 2);
+    window_params(r, 2);
+    leave(r, x.bound);
+}
+
+static void make_blocks(struct gen *r, struct value x)
+{
+    const struct shape shape = type_of(r, &x)->shape;
+    const int64_t block[] = {2, 2};
+    bool to_depth = shape.rank == 4 && shape.dims[2] % 2 == 0 && shape.dims[3] % 2 == 0;
+    if (shape.rank != 4 || (!to_depth && shape.dims[1] % 4))
+        return;
+    struct value image = enter(r, &x);
+    start(r, to_depth ? "SpaceToDepth" : "DepthToSpace", &image);
+    build_ints(&r->b, "block_size", block, 2);
+    build_int(&r->b, "mode", to_depth ? 0 : below(r, 2));
+    leave(r, x.bound);
+}
+
+/* ---- graphs ---- */
+
+static const struct {
+    void (*make)(struct gen *, struct value);
+    uint32_t weight; /* how often, compared with others */
+    bool floats_only;
+} makers[] = {
+    {make_unary, 3, false},    {make_binary, 6, false}, {make_prelu, 1, true},  {make_softmax, 2, true},
+    {make_reshape, 5, false},  {make_concat, 3, false}, {make_split, 2, false}, {make_transpose, 4, false},
+    {make_slice, 2, false},    {make_pad, 2, false},    {make_tile, 1, false},  {make_gather, 2, false},
+    {make_reduce, 4, false},   {make_matmul, 2, true},  {make_conv, 8, true},   {make_pool, 3, true},
+    {make_batchnorm, 2, true}, {make_blocks, 2, true},
+};
+
+static void make_one(struct gen *r)
+{
+    uint32_t total = 0, i = 0;
+    for (size_t k = 0; k < COUNT_OF(makers); k++)
+        total += makers[k].weight;
+    uint32_t at = below(r, total);
+    while (at >= makers[i].weight)
+        at -= makers[i++].weight;
+    struct value x = pick(r);
+    if (!makers[i].floats_only || dtype_is_float(type_of(r, &x)->dtype))
+        makers[i].make(r, x);
+}
+
+static void make_input(struct gen *r)
+{
+    struct feed feed = {.name = name(r, "x")};
+    feed.type.dtype = chance(r, 15) ? DT_INT64 : DT_FLOAT32;
+    feed.type.shape = SHAPE(1 + below(r, 2), 1 + below(r, 5), 2 + below(r, 5), 2 + below(r, 5));
+    if (chance(r, 20)) {
+        feed.type.shape.rank = 1 + below(r, 5);
+        for (uint32_t i = 0; i < MAX_RANK; i++)
+            feed.type.shape.dims[i] = i < feed.type.shape.rank ? 1 + below(r, 4) : 0;
+    }
+    feed.data = random_elements(r, &feed.type, 3);
+    give(r, add_input(r, &feed), 3);
+}
+
+/* What nobody reads, and some that others read, too. */
+static void mark_outputs(struct gen *r)
+{
+    struct graph *g = r->b.graph;
+    for (size_t i = 0; i < r->values.count; i++) {
+        tensor_id id = r->values.data[i].id;
+        bool wanted = !r->values.data[i].read || chance(r, 10);
+        const char *copy = name(r, "out");
+        if (!wanted)
+            continue;
+        if (graph_tensor(g, id)->kind != TENSOR_NATIVE)
+            id = build_copy(g, id, copy);
+        graph_tensor(g, id)->kind = TENSOR_OUTPUT;
+        vec_push(r->arena, &g->outputs, id);
+    }
+}
+
+struct random_graph random_graph_make(struct arena *arena, struct diags *diags, uint64_t seed,
+                                      bool constants_are_inputs)
+{
+    struct gen r = {.arena = arena, .state = seed, .constants_are_inputs = constants_are_inputs};
+    build_init(&r.b, graph_create(arena, "random"), diags);
+    uint32_t n_inputs = 1 + below(&r, 3), n_nodes = 3 + below(&r, 12);
+    for (uint32_t i = 0; i < n_inputs; i++)
+        make_input(&r);
+    struct shape four = SHAPE(1 + below(&r, 2), 1 + below(&r, 4), 3, 4);
+    if (chance(&r, 30)) /* a part of the graph that folds away as a whole */
+        give(&r, constant(&r, DT_FLOAT32, &four, 2), 2);
+    for (uint32_t i = 0; i < n_nodes; i++)
+        make_one(&r);
+    mark_outputs(&r);
+    return (struct random_graph){r.b.graph, r.feeds.data, r.feeds.count, r.state};
+}

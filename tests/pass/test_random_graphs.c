@@ -1,0 +1,253 @@
+/* What a graph computes must depend neither on folding nor on the passes. Random graphs are executed as they are built
+ * with nothing folded; then folded, after each pass alone, and after each pass of the whole list, and must give the
+ * same numbers.
+ *
+ * ODLC_RANDOM_GRAPHS is the number of graphs (without it 400), ODLC_RANDOM_SEED the first seed. A failure prints the
+ * seed, and the graph before and after the pass. */
+#include <check.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "op/graph_text.h"
+#include "pass/pass.h"
+#include "random_graph.h"
+#include "runtime/executor.h"
+
+/* Of the largest value of an output; folding a batch normalization rounds weights anew. */
+#define TOLERANCE 2e-5
+
+/* One graph at work. */
+struct trial {
+    uint64_t seed;
+    struct arena *arena, *scratch;
+    struct diags diags;
+    struct pass_options options;
+    struct pass_context context;
+    struct random_graph random;
+    const char *before; /* the graph as text, before any pass */
+    const char *step;   /* what was done last */
+};
+
+/* The numbers that an output must have, in its own order of axes. */
+struct expected {
+    struct shape shape;
+    const double *values;
+};
+
+static struct trial *trial_create(uint64_t seed, bool constants_are_inputs)
+{
+    struct arena *arena = arena_create();
+    struct trial *t = arena_new(arena, struct trial);
+    t->seed = seed;
+    t->arena = arena;
+    t->scratch = arena_create();
+    diags_init(&t->diags, arena);
+    t->random = random_graph_make(arena, &t->diags, seed, constants_are_inputs);
+    uint64_t state = t->random.state;
+    t->options.preserve_layout = random_below(&state, 4) == 0;
+    t->options.preserve_dtype = random_below(&state, 4) == 0;
+    t->options.no_batchnorm_folding = random_below(&state, 4) == 0;
+    t->context = (struct pass_context){.scratch = t->scratch, .diags = &t->diags, .options = &t->options};
+    t->before = graph_print(arena, t->random.g);
+    t->step = "building";
+    return t;
+}
+
+static void trial_destroy(struct trial *t)
+{
+    arena_destroy(t->scratch);
+    arena_destroy(t->arena);
+}
+
+static void give_up(const struct trial *t, const char *why)
+{
+    printf("seed %llu, after %s: %s\n---- before the passes\n%s---- now\n%s", (unsigned long long)t->seed, t->step, why,
+           t->before, graph_print(t->arena, t->random.g));
+    for (size_t i = 0; i < t->diags.list.count; i++)
+        printf("%s: %s\n", t->diags.list.data[i].code, t->diags.list.data[i].message);
+    fflush(stdout);
+    ck_abort_msg("seed %llu, after %s: %s", (unsigned long long)t->seed, t->step, why);
+}
+
+static void must(const struct trial *t, odlc_status status)
+{
+    if (status != ODLC_OK)
+        give_up(t, odlc_status_name(status));
+}
+
+/* ---- execution ---- */
+
+/* Users learn from a note that a graph input or output is stored channels-last. */
+static bool is_channels_last(const struct trial *t, const char *note, const char *name)
+{
+    for (size_t i = 0; i < t->diags.list.count; i++)
+        if (strcmp(t->diags.list.data[i].code, note) == 0 && strcmp(t->diags.list.data[i].node, name) == 0)
+            return true;
+    return false;
+}
+
+static void feed_input(const struct trial *t, const struct tensor *in, struct buffer *buffer)
+{
+    const struct feed *feed = t->random.feeds;
+    while (strcmp(feed->name, in->name) != 0)
+        feed++;
+    struct view view = view_of(feed->data, feed->type.dtype, &feed->type.shape);
+    struct perm last = perm_channels_last(feed->type.shape.rank);
+    if (is_channels_last(t, "input-layout", in->name))
+        view_permute(&view, &last);
+    if (buffer->data)
+        memcpy(buffer->data, view_load(t->arena, &view, in->type.dtype), tensor_bytes(&in->type));
+}
+
+static struct executor *execute(struct trial *t)
+{
+    struct graph *g = t->random.g;
+    struct executor *e;
+    must(t, executor_create(t->arena, t->scratch, &t->diags, g, g->outputs.data, g->outputs.count, &e));
+    for (size_t i = 0; i < g->inputs.count; i++) {
+        tensor_id id = g->inputs.data[i];
+        feed_input(t, graph_tensor(g, id), &e->buffers[id]);
+    }
+    must(t, executor_run(e));
+    return e;
+}
+
+static const double *as_doubles(const struct trial *t, const struct buffer *b)
+{
+    uint64_t count = shape_count(&b->shape);
+    double *out = arena_array(t->arena, double, count);
+    convert_elements(out, DT_FLOAT64, b->data, b->dtype, count);
+    return out;
+}
+
+static struct expected *expect(struct trial *t)
+{
+    const struct graph *g = t->random.g;
+    const struct executor *e = execute(t);
+    struct expected *out = arena_array(t->arena, struct expected, g->outputs.count);
+    for (size_t i = 0; i < g->outputs.count; i++) {
+        const struct buffer *b = &e->buffers[g->outputs.data[i]];
+        out[i] = (struct expected){b->shape, as_doubles(t, b)};
+    }
+    return out;
+}
+
+/* What is wrong with an output, or NULL. */
+static const char *difference(const struct trial *t, const char *name, const struct expected *expected,
+                              const struct buffer *found)
+{
+    struct view view = view_of(expected->values, DT_FLOAT64, &expected->shape);
+    struct perm last = perm_channels_last(expected->shape.rank);
+    if (is_channels_last(t, "output-layout", name))
+        view_permute(&view, &last);
+    const struct shape shape = view_shape(&view), one = SHAPE(1);
+    bool promoted = shape.rank == 0 && shape_equal(&found->shape, &one);
+    if (!shape_equal(&shape, &found->shape) && !promoted)
+        return arena_printf(t->arena, "%s is %s instead of %s", name, shape_text(t->arena, &found->shape),
+                            shape_text(t->arena, &shape));
+    const double *want = view_load(t->arena, &view, DT_FLOAT64), *got = as_doubles(t, found);
+    uint64_t count = shape_count(&shape);
+    double largest = 1;
+    for (uint64_t i = 0; i < count; i++)
+        largest = fmax(largest, fabs(want[i]));
+    for (uint64_t i = 0; i < count; i++)
+        if (!(fabs(want[i] - got[i]) <= TOLERANCE * largest))
+            return arena_printf(t->arena, "%s[%llu] is %.9g instead of %.9g", name, (unsigned long long)i, got[i],
+                                want[i]);
+    return NULL;
+}
+
+static void compare(struct trial *t, const char *step, const struct expected *expected)
+{
+    const struct graph *g = t->random.g;
+    t->step = step;
+    const struct executor *e = execute(t);
+    for (size_t i = 0; i < g->outputs.count; i++) {
+        tensor_id id = g->outputs.data[i];
+        const char *wrong = difference(t, graph_tensor(g, id)->name, &expected[i], &e->buffers[id]);
+        if (wrong)
+            give_up(t, wrong);
+    }
+}
+
+/* ---- the properties ---- */
+
+static void run_pass(struct trial *t, const char *pass)
+{
+    bool progress = false;
+    t->step = pass;
+    must(t, pass_run(&t->context, t->random.g, pass, &progress));
+}
+
+static void check_seed(uint64_t seed)
+{
+    struct trial *plain = trial_create(seed, true);
+    const struct expected *expected = expect(plain);
+    for (size_t i = 0; pass_name(i); i++) {
+        struct trial *t = trial_create(seed, false);
+        if (i == 0)
+            compare(t, "folding", expected);
+        run_pass(t, pass_name(i));
+        compare(t, pass_name(i), expected);
+        trial_destroy(t);
+    }
+    for (int constants_are_inputs = 0; constants_are_inputs < 2; constants_are_inputs++) {
+        struct trial *t = trial_create(seed, constants_are_inputs);
+        for (size_t i = 0; pass_name(i); i++) {
+            run_pass(t, pass_name(i));
+            compare(t, pass_name(i), expected);
+        }
+        trial_destroy(t);
+    }
+    trial_destroy(plain);
+}
+
+static uint64_t setting(const char *variable, uint64_t absent)
+{
+    const char *text = getenv(variable);
+    return text ? strtoull(text, NULL, 10) : absent;
+}
+
+START_TEST(passes_keep_the_numbers)
+{
+    uint64_t first = setting("ODLC_RANDOM_SEED", 1), count = setting("ODLC_RANDOM_GRAPHS", 400);
+    for (uint64_t seed = first; seed < first + count; seed++)
+        check_seed(seed);
+}
+END_TEST
+
+/* The comparison is no stricter and no weaker than it says. */
+START_TEST(a_wrong_number_is_found)
+{
+    struct trial *t = trial_create(1, true);
+    const double want[] = {0, 8, -1};
+    float got[] = {0, 8, -1 - 1e-5f};
+    const struct expected expected = {SHAPE(3), want};
+    struct buffer found = {.dtype = DT_FLOAT32, .shape = SHAPE(3), .data = got};
+    ck_assert_ptr_null(difference(t, "y", &expected, &found));
+    got[0] = 2e-4f;
+    ck_assert_str_eq(difference(t, "y", &expected, &found), "y[0] is 0.000199999995 instead of 0");
+    got[0] = NAN;
+    ck_assert_ptr_nonnull(difference(t, "y", &expected, &found));
+    found.shape = SHAPE(3, 1);
+    ck_assert_str_eq(difference(t, "y", &expected, &found), "y is [3,1] instead of [3]");
+    trial_destroy(t);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("random graphs");
+    TCase *passes = tcase_create("passes");
+    tcase_set_timeout(passes, 0);
+    tcase_add_test(passes, passes_keep_the_numbers);
+    tcase_add_test(passes, a_wrong_number_is_found);
+    suite_add_tcase(suite, passes);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
