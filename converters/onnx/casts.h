@@ -7,7 +7,5 @@
 /* x, which is no string, as elements of another type. bfloat16 is rounded to, although float32 stands for it in the
  * container; 2-bit integers wrap, although 8-bit ones stand for them. Small floats fail. */
 tensor_id step_cast_exactly(struct steps *s, tensor_id x, enum dtype to);
-/* The element type that the integer attribute `name` gives, `absent` without it. */
-odlc_status lower_attr_dtype(const struct lower *l, const char *name, enum dtype absent, enum dtype *out) MUST_USE;
 
 #endif

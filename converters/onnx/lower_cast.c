@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "converters/onnx/casts.h"
-#include "converters/onnx/decode.h"
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
 
@@ -92,25 +91,6 @@ tensor_id step_cast_exactly(struct steps *s, tensor_id x, enum dtype to)
     return step_cast(s, x, to);
 }
 
-static odlc_status dtype_of_code(const struct lower *l, const char *name, int64_t code, enum dtype *out)
-{
-    const char *type = NULL;
-    odlc_status status = code < 1 || code > INT32_MAX ? ODLC_ERR_INVALID : decode_dtype((int32_t)code, out, &type);
-    if (status == ODLC_ERR_UNSUPPORTED)
-        return lower_unsupported(l, name, NULL, "the type %s is not supported", type);
-    if (status != ODLC_OK)
-        return lower_invalid(l, name, NULL, "%lld is not a type", (long long)code);
-    return ODLC_OK;
-}
-
-odlc_status lower_attr_dtype(const struct lower *l, const char *name, enum dtype absent, enum dtype *out)
-{
-    int64_t code;
-    TRY(lower_attr_int(l, name, 0, &code));
-    *out = absent;
-    return code == 0 && absent != DT_NONE ? ODLC_OK : dtype_of_code(l, name, code, out);
-}
-
 static odlc_status cast_to(struct lower *l, tensor_id x, enum dtype to)
 {
     struct steps s = {.l = l};
@@ -137,7 +117,7 @@ static odlc_status read_type(const struct lower *l, enum dtype *out)
     TRY(lower_attr_string(l, "to", "", &name));
     for (size_t i = 0; i < COUNT_OF(names); i++)
         if (strcmp(name, names[i]) == 0)
-            return dtype_of_code(l, "to", (int64_t)i + 1, out);
+            return lower_dtype(l, "to", (int64_t)i + 1, out);
     return lower_invalid(l, "to", NULL, "\"%s\" is not a type", name);
 }
 

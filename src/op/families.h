@@ -8,7 +8,7 @@
     X(eltwise)         \
     X(unary)           \
     X(neuron)          \
-    X(quantize) \
+    X(quantize)        \
     X(recurrent)       \
     X(reduce)          \
     X(softmax)         \
