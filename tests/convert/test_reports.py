@@ -59,12 +59,12 @@ def usage(w):
 
 def ignored(w):
     args = ["-t", "x", "default", "-e", "x", "bgr", "--validation_target", "cpu", "chip", "--strict", "-p", "pkg",
-            "--op_package_lib", "a.so", "--float_bw", "32", "--float_bias_bw", "32", "--keep_quant_nodes",
-            "--expand_lstm_op_structure", "--keep_int64_inputs", "-n", "-e", "x", "rgb", "--input_encoding", "x", "yuv"]
+            "--op_package_lib", "a.so", "--float_bw", "32", "--float_bias_bw", "32",
+            "--expand_lstm_op_structure", "-n", "-e", "x", "rgb", "--input_encoding", "x", "yuv"]
     container, messages = w.convert("ignored options", chain("Relu"), *args)
     w.checks.check("ignored options convert", container)
     names = ["input_type", "input_encoding", "validation_target", "strict", "package_name", "op_package_lib",
-             "float_bw", "float_bias_bw", "keep_quant_nodes", "expand_lstm_op_structure", "keep_int64_inputs",
+             "float_bw", "float_bias_bw", "expand_lstm_op_structure",
              "no_simplification"]
     for name in names:
         found = messages.count(f"option --{name} has no effect")

@@ -20,8 +20,6 @@ except ImportError:
     np = None
 
 CORPUS = SHARED / "corpus"
-# Models that wait for operators, and a part of the refusal; one that starts to convert fails until it is no longer here.
-NOT_YET = {"qdq-mobilenet-part": "op DequantizeLinear"}
 # Graph inputs that a model needs to be constants: they select a part of it.
 FROZEN = {"silero-vad-v5": ["sr"]}
 # Outputs that are quantized, or sums of quantized values: their step.
@@ -127,27 +125,12 @@ def print_row(name, container, error, text):
     print(ROW.format(name, len(ops) or "-", *counts, shown, text), flush=True)
 
 
-def check_not_yet(checks, case, done):
-    """A model that waits for operators is refused for them."""
-    reason = NOT_YET[case.name]
-    if done.returncode == 1 and reason in done.stderr:
-        checks.skipped += 1
-        print_row(case.name, None, None, f"does not convert yet: {reason}")
-    else:
-        checks.failed += 1
-        now = "it converts" if done.returncode == 0 else complaint(done)
-        print_row(case.name, None, None, f"FAILED is listed as waiting for {reason}: {now}")
-
-
 def check_case(checks, case):
     """Converts, executes and compares one model, and prints its row."""
     container, error, remark = None, None, ""
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         done, dlc = convert(case, folder)
-        if case.name in NOT_YET:
-            check_not_yet(checks, case, done)
-            return
         reason = None if done.returncode == 0 else f"does not convert: {complaint(done)}"
         if not reason:
             done, container = execute(case, dlc, folder)
