@@ -21,7 +21,7 @@ except ImportError:
 
 CORPUS = SHARED / "corpus"
 # Models that wait for operators, and a part of the refusal; one that starts to convert fails until it is no longer here.
-NOT_YET = {"bidi-lstm-uint8": "op LSTM", "qdq-mobilenet-part": "op DequantizeLinear", "silero-vad-v5": "op LSTM"}
+NOT_YET = {"qdq-mobilenet-part": "op DequantizeLinear"}
 # Graph inputs that a model needs to be constants: they select a part of it.
 FROZEN = {"silero-vad-v5": ["sr"]}
 # Outputs that are quantized, or sums of quantized values: their step.
