@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "converters/onnx/decode.h"
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
 #include "converters/onnx/steps.h"
@@ -200,13 +199,8 @@ odlc_status lower_cast(struct lower *l)
     int64_t code;
     TRY(lower_need(l, 0, "input", &x));
     TRY(type_code(l, &code));
-    enum dtype to = DT_NONE;
-    const char *name = NULL;
-    odlc_status status = code < 0 || code > INT32_MAX ? ODLC_ERR_INVALID : decode_dtype((int32_t)code, &to, &name);
-    if (status == ODLC_ERR_UNSUPPORTED)
-        return lower_unsupported(l, "to", NULL, "the type %s is not supported", name);
-    if (status != ODLC_OK)
-        return lower_invalid(l, "to", NULL, "%lld is not a type", (long long)code);
+    enum dtype to;
+    TRY(lower_dtype(l, "to", code, &to));
     return cast_to(l, x, to);
 }
 

@@ -74,6 +74,28 @@ odlc_status lower_gather(struct lower *l)
     return build_reshape(l->b, l->out[0], &dropped, lower_out_name(l, 0), &l->out[0]);
 }
 
+/* Along the last axis; a vector counts as a matrix of one row, and indices of any shape as a list. */
+odlc_status lower_array_feature_extractor(struct lower *l)
+{
+    tensor_id data, indices;
+    TRY(lower_need(l, 0, "X", &data));
+    struct shape shape = build_type(l->b, data)->shape;
+    if (shape.rank == 0)
+        return lower_invalid(l, NULL, NULL, "the input has no axis");
+    if (shape.rank == 1) {
+        shape = SHAPE(1, shape.dims[0]);
+        TRY(build_reshape(l->b, data, &shape, step_name(l, "row"), &data));
+    }
+    TRY(need_indices(l, 1, &shape.dims[shape.rank - 1], 1, &indices));
+    struct shape list = SHAPE((int64_t)shape_count(&build_type(l->b, indices)->shape));
+    TRY(build_reshape(l->b, indices, &list, step_name(l, "list"), &indices));
+    build_op(l->b, "Gather", fw_node_label(l->node));
+    build_in(l->b, data);
+    build_in(l->b, indices);
+    build_int(l->b, "axis", shape.rank - 1);
+    return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
+}
+
 odlc_status lower_gather_elements(struct lower *l)
 {
     tensor_id data, indices;

@@ -28,10 +28,27 @@ struct pool {
 
 /* ---- geometry ---- */
 
+/* Strides beyond the kernel can ask for less than no padding. By the operator's formula windows then start inside of
+ * the input; most runtimes start them at its edge. */
+static odlc_status check_auto_pad(const struct lower *l, const struct spatial *s)
+{
+    bool upper = s->auto_pad == PAD_SAME_UPPER;
+    for (uint32_t i = 0; (upper || s->auto_pad == PAD_SAME_LOWER) && i < s->axes; i++) {
+        int64_t out = (s->in[i] + s->stride[i] - 1) / s->stride[i];
+        int64_t total = (out - 1) * s->stride[i] + spatial_reach(s, i) - s->in[i];
+        /* One element less at the end changes nothing. */
+        if (total < (upper ? -1 : 0))
+            return lower_unsupported(l, "auto_pad", "give the padding as pads",
+                                     "the padding of axis %u would be negative, which runtimes read differently", i);
+    }
+    return ODLC_OK;
+}
+
 /* Extents of the output, and padding at the end that gives exactly them when sizes are rounded down. */
 static odlc_status fit_windows(const struct lower *l, struct pool *p, bool ceil)
 {
     struct spatial *s = &p->s;
+    TRY(check_auto_pad(l, s));
     spatial_auto_pad(s);
     for (uint32_t i = 0; i < s->axes; i++) {
         int64_t free = s->in[i] + s->pad[i][0] + s->pad[i][1] - spatial_reach(s, i);

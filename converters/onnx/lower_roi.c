@@ -149,8 +149,10 @@ static tensor_id sample_positions(struct steps *s, const struct align *a, tensor
     enum dtype dtype = build_type(l->b, boxes)->dtype;
     tensor_id number = NO_TENSOR, place = NO_TENSOR;
     struct shape spread = SHAPE(build_type(l->b, boxes)->shape.dims[0], 1, 1, 2);
-    tensor_id scale = step_scalar(s, boxes, a->roi.scale);
-    boxes = step_binary(s, "ElementWiseMultiply", boxes, scale);
+    if (a->roi.scale != 1) {
+        tensor_id scale = step_scalar(s, boxes, a->roi.scale);
+        boxes = step_binary(s, "ElementWiseMultiply", boxes, scale);
+    }
     if (a->half_pixel) {
         tensor_id half = step_scalar(s, boxes, 0.5);
         boxes = step_binary(s, "ElementWiseSubtract", boxes, half);

@@ -182,7 +182,10 @@ def test_other_pools(checks):
     # A window over padding alone must not win, however small the numbers are.
     small = np.full((1, 1, 3, 3), -128, "i1")
     gives(checks, "MaxPool", 12, [small], np.full((1, 1, 3, 3), -128, "i1"), kernel_shape=[3, 3], pads=[1] * 4)
-    refuses(checks, "output 1 (Indices)", "MaxPool", 12, [x], n_outputs=2, kernel_shape=[2, 2])
+    # 6 columns by strides of 3 would take a padding of -2. One element that no window reaches is nothing.
+    refuses(checks, "would be negative", "MaxPool", 12, [x], kernel_shape=[1, 1], strides=[3, 1], auto_pad="SAME_UPPER")
+    refuses(checks, "would be negative", "MaxPool", 12, [x], kernel_shape=[1, 1], strides=[2, 1], auto_pad="SAME_LOWER")
+    gives(checks, "MaxPool", 12, [x], x[:, :, ::2], kernel_shape=[1, 1], strides=[2, 1], auto_pad="SAME_UPPER")
     refuses(checks, "kernel_shape is missing", "MaxPool", 12, [x])
     refuses(checks, "larger than the padded input", "AveragePool", 11, [x], kernel_shape=[7, 2])
     refuses(checks, "1 to 3 spatial axes", "AveragePool", 11, [x[0, :, 0]], kernel_shape=[2])
@@ -331,6 +334,8 @@ def test_depth_and_space(checks):
     gives(checks, "DepthToSpace", 6, [x], dcr, blocksize=2)
     gives(checks, "DepthToSpace", 13, [x], crd, blocksize=2, mode="CRD")
     gives(checks, "SpaceToDepth", 6, [dcr], x, blocksize=2)
+    gives(checks, "SpaceToDepth", 28, [crd], x, blocksize=2, mode="CRD")
+    gives(checks, "SpaceToDepth", 28, [dcr], x, blocksize=2, mode="DCR")
     refuses(checks, "not a multiple of the block", "DepthToSpace", 13, [x], blocksize=5)
     refuses(checks, "blocksize is 0", "SpaceToDepth", 13, [x], blocksize=0)
     refuses(checks, "does not have 4 axes", "SpaceToDepth", 13, [x[0]], blocksize=2)

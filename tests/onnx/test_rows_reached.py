@@ -96,6 +96,20 @@ def one_hot(_):
     return Node(Input([4], INT64), const([5], INT64, []), const([0.0, 1.0], FLOAT))
 
 
+def recurrent(gates, outputs):
+    shapes = ([1, gates * 4, 3], [1, gates * 4, 4])
+    return lambda _: Node(Input([5, 2, 3]), *(floats(shape[1] * shape[2], shape) for shape in shapes),
+                          outputs=(FLOAT,) * outputs)
+
+
+def mel_weight_matrix(_):
+    return Node(*(const([n], INT64, []) for n in (4, 16, 8192)), *(const([f], FLOAT, []) for f in (0.0, 4096.0)))
+
+
+def window(_):
+    return Node(const([6], INT64, []))
+
+
 # Before version 7 broadcasting and inference had attributes of their own.
 def gemm(version):
     broadcast = {"broadcast": 1} if version < 7 else {}
@@ -126,7 +140,9 @@ NODES = {
     **{op: lambda _: Node(X, kernel_shape=[2, 2]) for op in ("AveragePool", "LpPool", "MaxPool")},
     **{op: lambda _: Node(X, const([0] * 12, dims=[1, 3, 2, 2]), floats(12, [1, 3, 2, 2]))
        for op in ("Scatter", "ScatterElements")},
+    "AffineGrid": lambda _: Node(Input([2, 2, 3]), const([2, 3, 4, 5])),
     "BatchNormalization": batch_normalization,
+    "BlackmanWindow": window,
     "Affine": lambda _: Node(X, alpha=0.5, beta=2.0),
     "Cast": lambda v: Node(X, to="INT32" if v < 6 else INT32, outputs=(INT32,)),
     "CastLike": lambda _: Node(X, Input(IMAGE, INT32), outputs=(INT32,)),
@@ -138,25 +154,36 @@ NODES = {
     "ConstantFill": lambda _: Node(shape=[2, 3]),
     "Conv": lambda _: Node(X, floats(108, [4, 3, 3, 3])),
     "ConvTranspose": lambda _: Node(X, floats(108, [3, 4, 3, 3])),
+    "Col2Im": lambda _: Node(Input([1, 4, 9]), const([4, 4]), const([2, 2])),
     "Crop": lambda _: Node(X, border=[0, 1, 1, 1]),
     "CumSum": lambda _: Node(X, const([1], INT64, [])),
+    "DeformConv": lambda _: Node(X, floats(24, [2, 3, 2, 2]), Input([2, 8, 3, 3])),
+    "DFT": lambda _: Node(Input([2, 6, 3, 1])),
     "DepthToSpace": lambda _: Node(Input([1, 4, 3, 3]), blocksize=2),
     "Dropout": lambda v: Node(X, is_test=1) if v < 7 else Node(X),
     "DynamicSlice": lambda _: Node(X, const([1]), const([3]), const([2])),
     "Equal": lambda _: Node(Input(IMAGE, INT32), Input(IMAGE, INT32), outputs=(BOOL,)),
     "Expand": lambda _: Node(Input([3, 1]), const([2, 3, 4])),
     "EyeLike": lambda _: Node(Input([3, 3])),
+    "GRU": recurrent(3, 2),
     "Gather": lambda _: Node(X, const([0, 2]), axis=1),
     "GatherElements": lambda _: Node(X, const([0] * 12, dims=[1, 3, 2, 2])),
     "GatherND": lambda _: Node(X, const([1, 2], dims=[1, 2])),
     "Gemm": gemm,
+    "GridSample": lambda _: Node(X, Input([2, 3, 3, 2])),
     "GivenTensorFill": lambda _: Node(shape=[2], values=[1.0, 2.0]),
     "GroupNormalization": lambda _: Node(X, floats(3), floats(3), num_groups=3),
+    "HammingWindow": window,
+    "HannWindow": window,
     "ImageScaler": lambda _: Node(X, bias=[1.0, 2.0, 3.0]),
     "InstanceNormalization": lambda _: Node(X, floats(3), floats(3)),
     "LRN": lambda _: Node(X, size=3),
+    "LSTM": recurrent(4, 3),
     "LayerNormalization": lambda _: Node(X, floats(4)),
     "MatMul": lambda _: Node(X, floats(20, [4, 5])),
+    "MaxRoiPool": lambda _: Node(X, Input([3, 5]), pooled_shape=[2, 2]),
+    "MaxUnpool": lambda _: Node(X, Input(IMAGE, INT64), kernel_shape=[2, 2]),
+    "MelWeightMatrix": mel_weight_matrix,
     "Mod": lambda _: Node(X, X, fmod=1),
     "NonZero": lambda _: Node(const([0, 1, 2]), outputs=(INT64,)),
     "Not": lambda _: Node(Input(IMAGE, BOOL), outputs=(BOOL,)),
@@ -165,11 +192,14 @@ NODES = {
     "Pad": pad,
     "ParametricSoftplus": lambda _: Node(X, alpha=2.0, beta=0.5),
     "RMSNormalization": lambda _: Node(X, floats(4)),
+    "RNN": recurrent(1, 2),
     "Range": lambda _: Node(*(const([n], INT64, []) for n in (0, 6, 2)), outputs=(INT64,)),
     "ReduceSum": lambda v: as_attribute(v, 13, "axes", [1], X),
     "Reshape": lambda v: as_attribute(v, 5, "shape", [2, -1], X),
     "Resize": resize,
     "ReverseSequence": lambda _: Node(X, const([1, 2, 2]), time_axis=0, batch_axis=1),
+    "RoiAlign": lambda _: Node(X, Input([3, 4]), Input([3], INT64)),
+    "STFT": lambda _: Node(Input([2, 16, 1]), const([4], INT64, []), "", const([8], INT64, [])),
     "Scale": lambda _: Node(X, scale=2.0),
     "ScaledTanh": lambda _: Node(X, alpha=2.0, beta=0.5),
     "ScatterND": lambda _: Node(X, const([1, 2], dims=[1, 2]), floats(16, [1, 4, 4])),
