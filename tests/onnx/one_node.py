@@ -34,8 +34,10 @@ def onnx_tensor(array, name=""):
 
 
 def write_model(path, opset, op, inputs, n_outputs, attributes, output_types):
-    """inputs: arrays (graph inputs), Const or None; returns the arrays by name of graph input."""
-    model, names, given = Model(opset=opset), [], {}
+    """inputs: arrays (graph inputs), Const or None; returns the arrays by name of graph input. The attribute `domain`
+    is the operator's domain."""
+    domains = [attributes["domain"]] if "domain" in attributes else []
+    model, names, given = Model(opset=opset, domains=domains), [], {}
     for i, value in enumerate(inputs):
         name = f"in{i}"
         if value is None:
