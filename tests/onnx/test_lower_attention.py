@@ -145,17 +145,16 @@ def subgraph(op, dims=(2, 6, 4, 5)):
 
 
 def test_flex_attention(checks):
-    flex = {"domain": "ai.onnx.preview"}
-    gives(checks, "FlexAttention", 26, [Q, K, V], attend(Q, K, V, scale=0.25)[0].astype("f4"), within=NEAR, scale=0.25,
-          **flex)
+    op = "ai.onnx.preview::FlexAttention"
+    gives(checks, op, 26, [Q, K, V], attend(Q, K, V, scale=0.25)[0].astype("f4"), within=NEAR, scale=0.25)
     half = [x.astype("f2") for x in (Q, K, V)]
-    gives(checks, "FlexAttention", 26, half, attend(*half)[0].astype("f2"), within=HALF, **flex)
+    gives(checks, op, 26, half, attend(*half)[0].astype("f2"), within=HALF)
     doubled = attend(Q, K, V, scale=2 / np.sqrt(8))[0]
-    gives(checks, "FlexAttention", 26, [Q, K, V], doubled.astype("f4"), within=NEAR, score_mod=subgraph("Add"), **flex)
+    gives(checks, op, 26, [Q, K, V], doubled.astype("f4"), within=NEAR, score_mod=subgraph("Add"))
     squares = attend(Q, K, V)[1][3] ** 2 @ np.repeat(V, 2, axis=1)
-    gives(checks, "FlexAttention", 26, [Q, K, V], squares.astype("f4"), within=NEAR, prob_mod=subgraph("Mul"), **flex)
-    refuses(checks, "score_mod makes bool[2,6,4,5] of float32[2,6,4,5]", "FlexAttention", 26, [Q, K, V],
-            score_mod=subgraph("Greater"), **flex)
+    gives(checks, op, 26, [Q, K, V], squares.astype("f4"), within=NEAR, prob_mod=subgraph("Mul"))
+    refuses(checks, "score_mod makes bool[2,6,4,5] of float32[2,6,4,5]", op, 26, [Q, K, V],
+            score_mod=subgraph("Greater"))
 
 
 def recurrence(q, k, v, state, decay=None, rate=None, scale=None):
