@@ -130,7 +130,7 @@ GlobalMaxPool HardSigmoid HardSwish Hardmax
 Identity LeakyRelu Log LogSoftmax LpNormalization MeanVarianceNormalization Mish Neg
 Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh
 ThresholdedRelu Flatten Transpose""".split()
-BINARY = "Add Div Max Mean Min Mul Pow Sub Sum".split()
+BINARY = "Add Div Max Mean Min Mul Pow Sub Sum SwiGLU".split()
 REDUCE = "L1 L2 LogSum LogSumExp Max Mean Min Prod SumSquare".split()
 
 NODES = {
@@ -152,6 +152,7 @@ NODES = {
        for op in ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")},
     **{op: optimizer(states) for op, states in (("Adagrad", 3), ("Adam", 4))},
     "ArrayFeatureExtractor": lambda _: Node(X, const([3, 0])),
+    "Attention": lambda _: Node(X, X, X, is_causal=1),
     "BatchNormalization": batch_normalization,
     "BitCast": lambda _: Node(Input(IMAGE, INT8), to=UINT8, outputs=(UINT8,)),
     "BitShift": lambda _: Node(Input(IMAGE, UINT8), Input(IMAGE, UINT8), direction="LEFT", outputs=(UINT8,)),
@@ -160,6 +161,7 @@ NODES = {
     "Affine": lambda _: Node(X, alpha=0.5, beta=2.0),
     "Cast": lambda v: Node(X, to="INT32" if v < 6 else INT32, outputs=(INT32,)),
     "CastLike": lambda _: Node(X, Input(IMAGE, INT32), outputs=(INT32,)),
+    "CausalConvWithState": lambda _: Node(Input([2, 3, 4]), floats(6, [3, 1, 2]), outputs=(FLOAT, FLOAT)),
     "Clip": clip,
     "Compress": lambda _: Node(X, const([True, False, True], BOOL), axis=1),
     "Concat": lambda _: Node(X, X, axis=1),
@@ -179,9 +181,11 @@ NODES = {
     "Dropout": lambda v: Node(X, is_test=1) if v < 7 else Node(X),
     "Det": lambda _: Node(X),
     "DynamicSlice": lambda _: Node(X, const([1]), const([3]), const([2])),
+    "Einsum": lambda _: Node(X, equation="...ij->...ji"),
     "Equal": lambda _: Node(Input(IMAGE, INT32), Input(IMAGE, INT32), outputs=(BOOL,)),
     "Expand": lambda _: Node(Input([3, 1]), const([2, 3, 4])),
     "EyeLike": lambda _: Node(Input([3, 3])),
+    "FlexAttention": lambda _: Node(X, X, X),
     "GRU": recurrent(3, 2),
     "Gather": lambda _: Node(X, const([0, 2]), axis=1),
     "GatherElements": lambda _: Node(X, const([0] * 12, dims=[1, 3, 2, 2])),
@@ -197,6 +201,8 @@ NODES = {
     "LRN": lambda _: Node(X, size=3),
     "LSTM": recurrent(4, 3),
     "LayerNormalization": lambda _: Node(X, floats(4)),
+    "LinearAttention": lambda _: Node(*[Input([2, 3, 4])] * 3, outputs=(FLOAT, FLOAT), update_rule="linear",
+                                      q_num_heads=2, kv_num_heads=2),
     "MatMul": lambda _: Node(X, floats(20, [4, 5])),
     "MaxRoiPool": lambda _: Node(X, Input([3, 5]), pooled_shape=[2, 2]),
     "MaxUnpool": lambda _: Node(X, Input(IMAGE, INT64), kernel_shape=[2, 2]),
@@ -218,6 +224,7 @@ NODES = {
     "Resize": resize,
     "ReverseSequence": lambda _: Node(X, const([1, 2, 2]), time_axis=0, batch_axis=1),
     "RoiAlign": lambda _: Node(X, Input([3, 4]), Input([3], INT64)),
+    "RotaryEmbedding": lambda _: Node(X, Input([2, 4, 2]), Input([2, 4, 2])),
     "STFT": lambda _: Node(Input([2, 16, 1]), const([4], INT64, []), "", const([8], INT64, [])),
     "Scale": lambda _: Node(X, scale=2.0),
     "ScaledTanh": lambda _: Node(X, alpha=2.0, beta=0.5),
@@ -226,6 +233,7 @@ NODES = {
     "SpaceToDepth": lambda _: Node(X, blocksize=2),
     "Split": lambda v: as_attribute(v, 13, "split", [1, 2], X, axis=1, outputs=(FLOAT, FLOAT)),
     "Squeeze": lambda v: as_attribute(v, 13, "axes", [0], Input([1, 3, 4])),
+    "TensorScatter": lambda _: Node(X, Input([2, 3, 2, 4])),
     "Tile": tile,
     "TfIdfVectorizer": lambda _: Node(Input([2, 6], INT32), mode="TF", min_gram_length=1, max_gram_length=1,
                                       max_skip_count=0, ngram_counts=[0], ngram_indexes=[0, 1], pool_int64s=[5, 7]),
