@@ -43,6 +43,9 @@ odlc_status lower_dtype(const struct lower *l, const char *name, int64_t code, e
         return lower_unsupported(l, name, NULL, "the type %s is not supported", type);
     if (status != ODLC_OK)
         return lower_invalid(l, name, NULL, "%lld is not a type", (long long)code);
+    if (dtype_is_small_float(*out))
+        return lower_unsupported(l, name, NULL, "the type %s is not supported: containers do not have it",
+                                 dtype_info(*out)->name);
     return ODLC_OK;
 }
 
@@ -51,7 +54,8 @@ odlc_status lower_attr_dtype(const struct lower *l, const char *name, enum dtype
     int64_t code;
     *out = absent;
     TRY(lower_attr_int(l, name, 0, &code));
-    return lower_has_attr(l, name) ? lower_dtype(l, name, code, out) : ODLC_OK;
+    bool given = lower_has_attr(l, name) && (code != 0 || absent == DT_NONE); /* 0 is "undefined" */
+    return given || absent == DT_NONE ? lower_dtype(l, name, code, out) : ODLC_OK;
 }
 
 odlc_status lower_axis(const struct lower *l, const char *name, int64_t axis, uint32_t rank, uint32_t *out)
