@@ -142,7 +142,8 @@ static const char *graph_input_behind(const struct lower *l, tensor_id id)
     return graph_tensor(g, id)->kind == TENSOR_INPUT ? graph_tensor(g, id)->name : NULL;
 }
 
-static odlc_status need_constant(const struct lower *l, const char *attribute, const char *what, tensor_id id)
+static odlc_status need_constant(const struct lower *l, const char *attribute, const char *what, tensor_id id,
+                                 const char *why)
 {
     if (build_is_const(l->b, id))
         return ODLC_OK;
@@ -152,7 +153,7 @@ static odlc_status need_constant(const struct lower *l, const char *attribute, c
         hint =
             arena_printf(l->diags->arena, "its value depends on the graph input %s: fix it with --freeze_input %s=FILE",
                          input, input);
-    return lower_unsupported(l, attribute, hint, "%s is not a constant", what);
+    return lower_unsupported(l, attribute, hint, "%s is not a constant%s%s", what, *why ? ": " : "", why);
 }
 
 enum { TABLE_LIMIT = 256 * 1024 * 1024 };
@@ -170,7 +171,7 @@ odlc_status lower_table(const struct lower *l, uint64_t count, size_t size, void
 /* A constant whose elements are about to be read as numbers; it may repeat one stored element. */
 static odlc_status constant_list(const struct lower *l, const char *attribute, const char *what, tensor_id id)
 {
-    TRY(need_constant(l, attribute, what, id));
+    TRY(need_constant(l, attribute, what, id, ""));
     if (shape_count(&build_type(l->b, id)->shape) > TABLE_LIMIT / sizeof(int64_t))
         return lower_invalid(l, attribute, NULL, "%s has too many elements", what);
     return ODLC_OK;
@@ -179,6 +180,11 @@ static odlc_status constant_list(const struct lower *l, const char *attribute, c
 static const char *input_text(const struct lower *l, uint32_t i, const char *what)
 {
     return arena_printf(l->diags->arena, "input %u (%s)", i, what);
+}
+
+odlc_status lower_need_const(const struct lower *l, uint32_t i, const char *what, const char *why)
+{
+    return need_constant(l, what, input_text(l, i, what), l->in[i], why);
 }
 
 odlc_status lower_const_ints(const struct lower *l, uint32_t i, const char *what, const int64_t **out, uint32_t *count)

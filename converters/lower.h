@@ -90,6 +90,10 @@ odlc_status lower_const_floats(const struct lower *l, uint32_t i, const char *wh
 odlc_status lower_tensor_ints(const struct lower *l, tensor_id id, const char *what, const int64_t **out,
                               uint32_t *count) MUST_USE;
 
+/* Fails unless input i, which is there, is known at conversion: `why` says what needs it to be, the hint what to
+ * freeze. */
+odlc_status lower_need_const(const struct lower *l, uint32_t i, const char *what, const char *why) MUST_USE;
+
 /* ---- subgraphs ---- */
 /* Lowers the nodes of a graph that the node holds as an attribute, as often as it is called. The graph's inputs are
  * given the values, in order; it sees the names around it. Names of its nodes and tensors get the prefix. results gets

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "converters/onnx/decode.h"
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
 
@@ -197,15 +196,11 @@ odlc_status lower_range(struct lower *l)
 odlc_status lower_eye_like(struct lower *l)
 {
     tensor_id in;
-    int64_t code, k;
+    int64_t k;
     TRY(lower_need(l, 0, "input", &in));
     struct type type = *build_type(l->b, in);
-    TRY(lower_attr_int(l, "dtype", 0, &code));
+    TRY(lower_attr_dtype(l, "dtype", type.dtype, &type.dtype));
     TRY(lower_attr_int(l, "k", 0, &k));
-    const char *name = NULL;
-    if (lower_has_attr(l, "dtype") &&
-        (code < 0 || code > INT32_MAX || decode_dtype((int32_t)code, &type.dtype, &name) != ODLC_OK))
-        return lower_unsupported(l, "dtype", NULL, "element type %lld (%s)", (long long)code, name ? name : "unknown");
     if (type.shape.rank != 2 || dtype_size(type.dtype) == 0)
         return lower_invalid(l, NULL, NULL, "the input is not a matrix of numbers");
     uint32_t size = dtype_size(type.dtype);
@@ -257,9 +252,7 @@ odlc_status lower_non_zero(struct lower *l)
 {
     tensor_id in;
     TRY(lower_need(l, 0, "X", &in));
-    if (!build_is_const(l->b, in))
-        return lower_unsupported(l, NULL, "make the input an initializer of the model",
-                                 "the shape of the result depends on the values of the input");
+    TRY(lower_need_const(l, 0, "X", "the shape of the result depends on its values"));
     struct shape shape = build_type(l->b, in)->shape;
     if (build_type(l->b, in)->dtype == DT_STRING)
         return lower_unsupported(l, NULL, NULL, "the input holds strings");

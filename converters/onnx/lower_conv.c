@@ -51,7 +51,8 @@ odlc_status conv_image(struct lower *l, const struct conv_operands *c, uint32_t 
     int64_t out_channels = build_type(l->b, c->weights)->shape.dims[0];
     TRY(permuted_weights(l, c, true, &weights));
     TRY(lower_bias(l, bias_input, out_channels, &bias, &bias_name));
-    bool depthwise = c->s.axes == 2 && c->group == c->channels && c->group > 1;
+    bool real = dtype_is_float(build_type(l->b, image)->dtype); /* integers have no depthwise op */
+    bool depthwise = real && c->s.axes == 2 && c->group == c->channels && c->group > 1;
     image_op(l, depthwise ? "DepthWiseConv2d" : c->s.axes == 2 ? "Conv2d" : "Conv3d", image);
     build_in(l->b, weights);
     build_in(l->b, bias);

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "converters/onnx/decode.h"
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
 #include "converters/onnx/steps.h"
@@ -159,61 +158,4 @@ odlc_status lower_is_inf(struct lower *l)
         x = step_unary(&s, "ElementWiseAbs", x);
     TRY(s.status);
     return steps_end_binary(&s, "ElementWiseEqual", x, step_scalar(&s, x, positive ? INFINITY : -INFINITY));
-}
-
-/* ---- types ---- */
-
-/* Float to bool asks for "not zero", which a Cast on the target is not known to do. */
-static odlc_status cast_to(struct lower *l, tensor_id x, enum dtype to)
-{
-    struct steps s = {.l = l};
-    enum dtype from = build_type(l->b, x)->dtype;
-    if (from == DT_STRING || to == DT_STRING)
-        return lower_unsupported(l, "to", NULL, "%s cannot be cast to %s", dtype_info(from)->name,
-                                 dtype_info(to)->name);
-    if (to == DT_BOOL && dtype_is_float(from))
-        return steps_end_binary(&s, "ElementWiseNotEqual", x, step_scalar(&s, x, 0));
-    return build_cast(l->b, x, to, lower_out_name(l, 0), &l->out[0]);
-}
-
-/* Before opset 6 a type is named as the specification of tensors names its element types. */
-static odlc_status type_code(const struct lower *l, int64_t *code)
-{
-    static const char *const names[] = {"FLOAT",  "UINT8",  "INT8",   "UINT16",    "INT16",
-                                        "INT32",  "INT64",  "STRING", "BOOL",      "FLOAT16",
-                                        "DOUBLE", "UINT32", "UINT64", "COMPLEX64", "COMPLEX128"}; /* of codes 1, 2, … */
-    const char *name;
-    if (l->version >= 6)
-        return lower_attr_int(l, "to", -1, code);
-    TRY(lower_attr_string(l, "to", "", &name));
-    for (size_t i = 0; i < COUNT_OF(names); i++)
-        if (strcmp(name, names[i]) == 0) {
-            *code = (int64_t)i + 1;
-            return ODLC_OK;
-        }
-    return lower_invalid(l, "to", NULL, "\"%s\" is not a type", name);
-}
-
-odlc_status lower_cast(struct lower *l)
-{
-    tensor_id x;
-    int64_t code;
-    TRY(lower_need(l, 0, "input", &x));
-    TRY(type_code(l, &code));
-    enum dtype to = DT_NONE;
-    const char *name = NULL;
-    odlc_status status = code < 0 || code > INT32_MAX ? ODLC_ERR_INVALID : decode_dtype((int32_t)code, &to, &name);
-    if (status == ODLC_ERR_UNSUPPORTED)
-        return lower_unsupported(l, "to", NULL, "the type %s is not supported", name);
-    if (status != ODLC_OK)
-        return lower_invalid(l, "to", NULL, "%lld is not a type", (long long)code);
-    return cast_to(l, x, to);
-}
-
-odlc_status lower_cast_like(struct lower *l)
-{
-    tensor_id x, like;
-    TRY(lower_need(l, 0, "input", &x));
-    TRY(lower_need(l, 1, "target_type", &like));
-    return cast_to(l, x, build_type(l->b, like)->dtype);
 }

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "converters/onnx/decode.h"
 #include "converters/onnx/rows.h"
 
 /* ---- shared ---- */
@@ -32,6 +33,29 @@ odlc_status lower_choose(const struct lower *l, const char *attribute, const cha
             return ODLC_OK;
         }
     return lower_invalid(l, attribute, NULL, "unknown %s %s", attribute, name);
+}
+
+odlc_status lower_dtype(const struct lower *l, const char *name, int64_t code, enum dtype *out)
+{
+    const char *type = NULL;
+    odlc_status status = code < 0 || code > INT32_MAX ? ODLC_ERR_INVALID : decode_dtype((int32_t)code, out, &type);
+    if (status == ODLC_ERR_UNSUPPORTED)
+        return lower_unsupported(l, name, NULL, "the type %s is not supported", type);
+    if (status != ODLC_OK)
+        return lower_invalid(l, name, NULL, "%lld is not a type", (long long)code);
+    if (dtype_is_small_float(*out))
+        return lower_unsupported(l, name, NULL, "the type %s is not supported: containers do not have it",
+                                 dtype_info(*out)->name);
+    return ODLC_OK;
+}
+
+odlc_status lower_attr_dtype(const struct lower *l, const char *name, enum dtype absent, enum dtype *out)
+{
+    int64_t code;
+    *out = absent;
+    TRY(lower_attr_int(l, name, 0, &code));
+    bool given = lower_has_attr(l, name) && (code != 0 || absent == DT_NONE); /* 0 is "undefined" */
+    return given || absent == DT_NONE ? lower_dtype(l, name, code, out) : ODLC_OK;
 }
 
 odlc_status lower_axis(const struct lower *l, const char *name, int64_t axis, uint32_t rank, uint32_t *out)
@@ -462,12 +486,14 @@ static odlc_status dropout_trains(const struct lower *l, bool *out)
     const double *ratio;
     uint32_t count;
     TRY(lower_attr_int(l, "is_test", l->version >= 7, &is_test));
+    *out = !is_test;
+    if (lower_in(l, 2) == NO_TENSOR)
+        return ODLC_OK;
     TRY(lower_const_ints(l, 2, "training_mode", &training, &count));
-    *out = !is_test || (count && training[0]);
-    if (*out && count && lower_in(l, 1) != NO_TENSOR) {
-        TRY(lower_const_floats(l, 1, "ratio", &ratio, &count));
-        *out = count == 0 || ratio[0] != 0;
-    }
+    if (count == 0 || !training[0])
+        return ODLC_OK;
+    TRY(lower_const_floats(l, 1, "ratio", &ratio, &count));
+    *out = count == 0 || ratio[0] != 0; /* a ratio of 0 drops nothing */
     return ODLC_OK;
 }
 

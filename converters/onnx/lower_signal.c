@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "converters/onnx/decode.h"
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
 #include "converters/onnx/steps.h"
@@ -303,13 +302,10 @@ odlc_status lower_stft(struct lower *l)
 /* The result is these values, cast as the attribute output_datatype says. */
 static odlc_status give_values(struct lower *l, const double *values, const struct shape *shape)
 {
-    enum dtype dtype = DT_FLOAT32;
-    const char *name = NULL;
-    int64_t code;
-    TRY(lower_attr_int(l, "output_datatype", 1, &code));
-    if (code < 0 || code > INT32_MAX || decode_dtype((int32_t)code, &dtype, &name) != ODLC_OK || dtype == DT_STRING)
-        return lower_unsupported(l, "output_datatype", NULL, "element type %lld (%s)", (long long)code,
-                                 name ? name : "unknown");
+    enum dtype dtype;
+    TRY(lower_attr_dtype(l, "output_datatype", DT_FLOAT32, &dtype));
+    if (dtype == DT_STRING)
+        return lower_invalid(l, "output_datatype", NULL, "strings are no numbers");
     uint64_t count = shape_count(shape);
     uint8_t *elements = arena_calloc(l->arena, count, dtype_size(dtype));
     convert_elements(elements, dtype, values, DT_FLOAT64, count);

@@ -316,8 +316,10 @@ odlc_status lower_causal_conv(struct lower *l)
     int64_t kernel = weights->dims[2], length = in->dims[2];
     TRY(with_state(&s, x, kernel - 1, &line));
     TRY(convolve(l, line, kernel, &y));
-    if (swish)
-        y = step_binary(&s, MUL, y, step_unary(&s, "Sigmoid", y));
-    TRY(steps_give(&s, 0, y));
+    if (swish) { /* in float32, whatever the operands are */
+        tensor_id wide = step_cast(&s, y, DT_FLOAT32);
+        y = step_binary(&s, MUL, wide, step_unary(&s, "Sigmoid", wide));
+    }
+    TRY(steps_give(&s, 0, step_cast(&s, y, build_type(l->b, x)->dtype)));
     return steps_give(&s, 1, step_slice(&s, line, 2, length, length + kernel - 1));
 }

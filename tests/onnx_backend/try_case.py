@@ -24,6 +24,9 @@ SANITIZER = re.compile(r"Sanitizer|runtime error:")
 ASKED = re.compile(r"--freeze_input (.+?)=")
 # The ONNX runner's tolerances; its bfloat16 is that of two steps of the type.
 RTOL, ATOL, BFLOAT16_RTOL = 1e-3, 1e-7, 2.0**-6
+# Published values that are noise, and how far from the exact value they are: an FFT in float32 made these from sums of sines
+# that are exactly 0, and published 1.9e-7.
+NOISE = dict.fromkeys(("test_dft_inverse", "test_dft_inverse_opset19"), 2e-7)
 # What a container may store a model's type as. Types below 8 bits and the small floats have no such rule: their values
 # must be right.
 STORED = {"int64": ("INT_64", "INT_32"), "uint64": ("UINT_64", "UINT_32"), "float64": ("FLOAT_32",),
@@ -131,7 +134,7 @@ def exact(array):
     return array.astype(object)
 
 
-def difference(found, expected):
+def difference(found, expected, atol=ATOL):
     """How the found array differs from the expected Array; None when it does not."""
     want = expected.array.reshape(found.shape)
     if want.dtype.kind != "f":
@@ -143,7 +146,7 @@ def difference(found, expected):
         want = want.astype(np.float32) if want.dtype == np.float64 else want
     rtol = BFLOAT16_RTOL if expected.dtype == "bfloat16" else RTOL
     found, want = found.astype(np.float64), want.astype(np.float64)
-    close = np.isclose(found, want, rtol=rtol, atol=ATOL, equal_nan=True)
+    close = np.isclose(found, want, rtol=rtol, atol=atol, equal_nan=True)
     if np.all(close):
         return None
     with np.errstate(all="ignore"):
@@ -151,7 +154,7 @@ def difference(found, expected):
     return f"{int(np.sum(~close))} of {want.size} elements differ, by up to {worst:g}"
 
 
-def compare(data, container, folder):
+def compare(data, container, folder, atol):
     for name, expected in data.outputs.items():
         if name not in container.tensors:
             raise Verdict(WRONG, f"the container has no output {name}")
@@ -168,7 +171,7 @@ def compare(data, container, folder):
             raise Verdict(WRONG, f"net-run wrote no {name}") from None
         except ValueError:
             raise Verdict(WRONG, f"net-run wrote another number of elements for {name}") from None
-        wrong = difference(found, expected)
+        wrong = difference(found, expected, atol)
         if wrong:
             raise Verdict(WRONG, f"{name}: {wrong}")
 
@@ -185,7 +188,7 @@ def try_data_sets(case, folder):
         place = folder / str(number)
         place.mkdir()
         execute(data, dlc, container, frozen, place)
-        compare(data, container, place)
+        compare(data, container, place, NOISE.get(case.name, ATOL))
     if container is None:
         raise Verdict(WRONG, "the case has no data set")
 

@@ -104,6 +104,9 @@ static inline struct buffer *run_node(struct fixture *f, const struct node *n, o
     struct buffer *out = arena_array(f->arena, struct buffer, n->n_outputs);
     for (uint32_t i = 0; i < n->n_inputs; i++) {
         const struct tensor *t = node_input(f->graph, n, i);
+        in[i] = (struct buffer){.dtype = DT_NONE};
+        if (!t)
+            continue;
         in[i] = (struct buffer){.dtype = t->type.dtype, .shape = t->type.shape, .data = f->data[n->inputs[i]]};
         if (t->kind == TENSOR_STATIC)
             in[i].data = (void *)(uintptr_t)view_load(f->arena, &t->view, t->type.dtype);
