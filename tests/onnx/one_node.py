@@ -7,7 +7,8 @@ import tempfile
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "support"), str(TESTS / "corpus")]
 import dlc_tools  # noqa: E402
-from onnx_writer import BOOL, DOUBLE, FLOAT, FLOAT16, INT8, INT32, INT64, UINT8, Model, tensor  # noqa: E402
+from onnx_writer import (BOOL, DOUBLE, FLOAT, FLOAT16, INT8, INT16, INT32, INT64, UINT8, UINT16, Model,  # noqa: E402
+                         tensor)
 
 try:
     import numpy as np
@@ -15,7 +16,8 @@ try:
 except ImportError:
     np = Case = as_stored = convert = execute = result = None
 
-CODES = {"f4": FLOAT, "u1": UINT8, "i1": INT8, "i4": INT32, "i8": INT64, "b1": BOOL, "f2": FLOAT16, "f8": DOUBLE}
+CODES = {"f4": FLOAT, "u1": UINT8, "i1": INT8, "u2": UINT16, "i2": INT16, "i4": INT32, "i8": INT64, "b1": BOOL,
+         "f2": FLOAT16, "f8": DOUBLE}
 
 
 class Const:
@@ -34,8 +36,9 @@ def onnx_tensor(array, name=""):
 
 
 def write_model(path, opset, op, inputs, n_outputs, attributes, output_types):
-    """inputs: arrays (graph inputs), Const or None; returns the arrays by name of graph input."""
-    model, names, given = Model(opset=opset), [], {}
+    """inputs: arrays (graph inputs), Const or None; the attribute `domain` is the operator's; returns the arrays by name of graph input."""
+    domains = [attributes["domain"]] if "domain" in attributes else []
+    model, names, given = Model(opset=opset, domains=domains), [], {}
     for i, value in enumerate(inputs):
         name = f"in{i}"
         if value is None:

@@ -10,7 +10,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import onnx_writer as onnx  # noqa: E402
 from checks import SOURCE, Checks, run  # noqa: E402
-from onnx_writer import BOOL, FLOAT, INT32, INT64  # noqa: E402
+from onnx_writer import BOOL, FLOAT, INT32, INT64, UINT8  # noqa: E402
 
 ROW = re.compile(r'^ONNX_ROW\("([^"]*)", "([^"]+)", (\d+), (\d+|LATEST), ')
 NEWEST = 28
@@ -121,6 +121,8 @@ def batch_normalization(version):
     return Node(X, floats(3), floats(3), floats(3), floats(3), **inference)
 
 
+BYTES, SCALE, ZERO = Input(IMAGE, UINT8), const([0.5], FLOAT, []), const([3], UINT8, [])
+
 UNARY = """Abs Acos Acosh Asin Asinh Atan Atanh Ceil Celu Cos Cosh Elu Erf Exp Floor Gelu GlobalAveragePool GlobalLpPool
 GlobalMaxPool HardSigmoid HardSwish Identity LeakyRelu Log LogSoftmax LpNormalization MeanVarianceNormalization Mish Neg
 Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh
@@ -153,14 +155,17 @@ NODES = {
     "ConstantOfShape": lambda _: Node(const([2, 3])),
     "ConstantFill": lambda _: Node(shape=[2, 3]),
     "Conv": lambda _: Node(X, floats(108, [4, 3, 3, 3])),
+    "ConvInteger": lambda _: Node(BYTES, const([1] * 108, UINT8, [4, 3, 3, 3]), outputs=(INT32,)),
     "ConvTranspose": lambda _: Node(X, floats(108, [3, 4, 3, 3])),
     "Col2Im": lambda _: Node(Input([1, 4, 9]), const([4, 4]), const([2, 2])),
     "Crop": lambda _: Node(X, border=[0, 1, 1, 1]),
     "CumSum": lambda _: Node(X, const([1], INT64, [])),
     "DeformConv": lambda _: Node(X, floats(24, [2, 3, 2, 2]), Input([2, 8, 3, 3])),
     "DFT": lambda _: Node(Input([2, 6, 3, 1])),
+    "DequantizeLinear": lambda _: Node(BYTES, SCALE, ZERO),
     "DepthToSpace": lambda _: Node(Input([1, 4, 3, 3]), blocksize=2),
     "Dropout": lambda v: Node(X, is_test=1) if v < 7 else Node(X),
+    "DynamicQuantizeLinear": lambda _: Node(X, outputs=(UINT8, FLOAT, UINT8)),
     "DynamicSlice": lambda _: Node(X, const([1]), const([3]), const([2])),
     "Equal": lambda _: Node(Input(IMAGE, INT32), Input(IMAGE, INT32), outputs=(BOOL,)),
     "Expand": lambda _: Node(Input([3, 1]), const([2, 3, 4])),
@@ -180,6 +185,7 @@ NODES = {
     "LRN": lambda _: Node(X, size=3),
     "LSTM": recurrent(4, 3),
     "LayerNormalization": lambda _: Node(X, floats(4)),
+    "MatMulInteger": lambda _: Node(BYTES, const([1] * 20, UINT8, [4, 5]), outputs=(INT32,)),
     "MatMul": lambda _: Node(X, floats(20, [4, 5])),
     "MaxRoiPool": lambda _: Node(X, Input([3, 5]), pooled_shape=[2, 2]),
     "MaxUnpool": lambda _: Node(X, Input(IMAGE, INT64), kernel_shape=[2, 2]),
@@ -191,6 +197,11 @@ NODES = {
     "PRelu": lambda _: Node(X, floats(1)),
     "Pad": pad,
     "ParametricSoftplus": lambda _: Node(X, alpha=2.0, beta=0.5),
+    "QLinearConv": lambda _: Node(BYTES, SCALE, ZERO, const([1] * 108, UINT8, [4, 3, 3, 3]), SCALE, ZERO, SCALE, ZERO,
+                                  outputs=(UINT8,)),
+    "QLinearMatMul": lambda _: Node(BYTES, SCALE, ZERO, const([1] * 20, UINT8, [4, 5]), SCALE, ZERO, SCALE, ZERO,
+                                    outputs=(UINT8,)),
+    "QuantizeLinear": lambda _: Node(X, SCALE, ZERO, outputs=(UINT8,)),
     "RMSNormalization": lambda _: Node(X, floats(4)),
     "RNN": recurrent(1, 2),
     "Range": lambda _: Node(*(const([n], INT64, []) for n in (0, 6, 2)), outputs=(INT64,)),
@@ -262,13 +273,16 @@ SCAN_8 = [("Unsqueeze", ["x"], ["b"], {"axes": [0]}), ("Scan", ["", "batch_row",
 
 
 def rows():
-    """(op, versions to try) of each row."""
+    """(domain, op, versions to try) of each row."""
     for line in (SOURCE / "converters" / "onnx" / "rows.def").read_text().splitlines():
         match = ROW.match(line)
         if match:
             lo = int(match.group(3))
             hi = NEWEST if match.group(4) == "LATEST" else int(match.group(4))
-            yield match.group(2), sorted({lo, hi, *(version for version in VERSIONS if lo < version < hi)})
+            if match.group(1):
+                yield match.group(1), match.group(2), [lo]
+                continue
+            yield "", match.group(2), sorted({lo, hi, *(version for version in VERSIONS if lo < version < hi)})
 
 
 def write_chain(op, version, path):
@@ -284,12 +298,12 @@ def write_chain(op, version, path):
     m.save(path)
 
 
-def write_model(op, version, path):
+def write_model(domain, op, version, path):
     if op in CHAINS:
         write_chain(op, version, path)
         return
     node = NODES[op](version)
-    m = onnx.Model(opset=version)
+    m = onnx.Model(opset=NEWEST, domains=[domain]) if domain else onnx.Model(opset=version)
     names = []
     for i, value in enumerate(node.inputs):
         names.append(value and f"in{i}")
@@ -298,7 +312,7 @@ def write_model(op, version, path):
         elif value:
             m.tensor(f"in{i}", value.data_type, value.dims, value.values)
     outputs = [f"out{i}" for i in range(len(node.outputs))]
-    m.node(op, names, outputs, **node.attributes)
+    m.node(op, names, outputs, domain=domain, **node.attributes)
     for name, data_type in zip(outputs, node.outputs):
         m.output(name, data_type, None)
     m.save(path)
@@ -306,14 +320,14 @@ def write_model(op, version, path):
 
 def try_row(row):
     """[(label, message or None)] of a row's models."""
-    op, versions = row
+    domain, op, versions = row
     if op not in NODES and op not in CHAINS:
         return [(op, "the test has no model for it")]
     found = []
     with tempfile.TemporaryDirectory() as folder:
         model = f"{folder}/m.onnx"
         for version in versions:
-            write_model(op, version, model)
+            write_model(domain, op, version, model)
             done = run("onnx-to-dlc", "-i", model, "-o", f"{folder}/m.dlc")
             found.append((f"{op} {version}", done.stderr if done.returncode else None))
     return found
