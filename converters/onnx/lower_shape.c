@@ -489,13 +489,11 @@ static odlc_status dropout_trains(const struct lower *l, bool *out)
     *out = !is_test;
     if (lower_in(l, 2) == NO_TENSOR)
         return ODLC_OK;
-    if (lower_in(l, 1) != NO_TENSOR && build_is_const(l->b, lower_in(l, 1))) {
-        TRY(lower_const_floats(l, 1, "ratio", &ratio, &count));
-        if (count && ratio[0] == 0) /* drops nothing, in training either */
-            return ODLC_OK;
-    }
     TRY(lower_const_ints(l, 2, "training_mode", &training, &count));
-    *out = count && training[0];
+    if (count == 0 || !training[0])
+        return ODLC_OK;
+    TRY(lower_const_floats(l, 1, "ratio", &ratio, &count));
+    *out = count == 0 || ratio[0] != 0; /* a ratio of 0 drops nothing */
     return ODLC_OK;
 }
 

@@ -10,7 +10,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import onnx_writer as onnx  # noqa: E402
 from checks import SOURCE, Checks, run  # noqa: E402
-from onnx_writer import BOOL, FLOAT, INT32, INT64, UINT8  # noqa: E402
+from onnx_writer import BOOL, FLOAT, INT32, INT64, INT8, UINT8  # noqa: E402
 
 ROW = re.compile(r'^ONNX_ROW\("([^"]*)", "([^"]+)", (\d+), (\d+|LATEST), ')
 NEWEST = 28
@@ -110,6 +110,10 @@ def window(_):
     return Node(const([6], INT64, []))
 
 
+def optimizer(states, **attributes):
+    return lambda _: Node(Input([]), Input([], INT64), *(X,) * states, outputs=(FLOAT,) * (states - 1), **attributes)
+
+
 # Before version 7 broadcasting and inference had attributes of their own.
 def gemm(version):
     broadcast = {"broadcast": 1} if version < 7 else {}
@@ -124,7 +128,8 @@ def batch_normalization(version):
 BYTES, SCALE, ZERO = Input(IMAGE, UINT8), const([0.5], FLOAT, []), const([3], UINT8, [])
 
 UNARY = """Abs Acos Acosh Asin Asinh Atan Atanh Ceil Celu Cos Cosh Elu Erf Exp Floor Gelu GlobalAveragePool GlobalLpPool
-GlobalMaxPool HardSigmoid HardSwish Identity LeakyRelu Log LogSoftmax LpNormalization MeanVarianceNormalization Mish Neg
+GlobalMaxPool HardSigmoid HardSwish Hardmax
+Identity LeakyRelu Log LogSoftmax LpNormalization MeanVarianceNormalization Mish Neg
 Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh
 ThresholdedRelu Flatten Transpose""".split()
 BINARY = "Add Div Max Mean Min Mul Pow Sub Sum".split()
@@ -143,7 +148,16 @@ NODES = {
     **{op: lambda _: Node(X, const([0] * 12, dims=[1, 3, 2, 2]), floats(12, [1, 3, 2, 2]))
        for op in ("Scatter", "ScatterElements")},
     "AffineGrid": lambda _: Node(Input([2, 2, 3]), const([2, 3, 4, 5])),
+    **{f"Bitwise{op}": lambda _: Node(Input(IMAGE, INT32), Input(IMAGE, INT32), outputs=(INT32,))
+       for op in ("And", "Or", "Xor")},
+    **{op: lambda _: Node(X, Input([2, 4, 4], INT64))
+       for op in ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")},
+    **{op: optimizer(states) for op, states in (("Adagrad", 3), ("Adam", 4))},
+    "ArrayFeatureExtractor": lambda _: Node(X, const([3, 0])),
     "BatchNormalization": batch_normalization,
+    "BitCast": lambda _: Node(Input(IMAGE, INT8), to=UINT8, outputs=(UINT8,)),
+    "BitShift": lambda _: Node(Input(IMAGE, UINT8), Input(IMAGE, UINT8), direction="LEFT", outputs=(UINT8,)),
+    "BitwiseNot": lambda _: Node(Input(IMAGE, INT32), outputs=(INT32,)),
     "BlackmanWindow": window,
     "Affine": lambda _: Node(X, alpha=0.5, beta=2.0),
     "Cast": lambda v: Node(X, to="INT32" if v < 6 else INT32, outputs=(INT32,)),
@@ -159,12 +173,15 @@ NODES = {
     "ConvTranspose": lambda _: Node(X, floats(108, [3, 4, 3, 3])),
     "Col2Im": lambda _: Node(Input([1, 4, 9]), const([4, 4]), const([2, 2])),
     "Crop": lambda _: Node(X, border=[0, 1, 1, 1]),
+    "CenterCropPad": lambda _: Node(X, const([5, 2]), axes=[2, 3]),
+    "CumProd": lambda _: Node(X, const([1], INT64, [])),
     "CumSum": lambda _: Node(X, const([1], INT64, [])),
     "DeformConv": lambda _: Node(X, floats(24, [2, 3, 2, 2]), Input([2, 8, 3, 3])),
     "DFT": lambda _: Node(Input([2, 6, 3, 1])),
     "DequantizeLinear": lambda _: Node(BYTES, SCALE, ZERO),
     "DepthToSpace": lambda _: Node(Input([1, 4, 3, 3]), blocksize=2),
     "Dropout": lambda v: Node(X, is_test=1) if v < 7 else Node(X),
+    "Det": lambda _: Node(X),
     "DynamicQuantizeLinear": lambda _: Node(X, outputs=(UINT8, FLOAT, UINT8)),
     "DynamicSlice": lambda _: Node(X, const([1]), const([3]), const([2])),
     "Equal": lambda _: Node(Input(IMAGE, INT32), Input(IMAGE, INT32), outputs=(BOOL,)),
@@ -191,6 +208,8 @@ NODES = {
     "MaxUnpool": lambda _: Node(X, Input(IMAGE, INT64), kernel_shape=[2, 2]),
     "MelWeightMatrix": mel_weight_matrix,
     "Mod": lambda _: Node(X, X, fmod=1),
+    "Momentum": optimizer(3, alpha=0.9, beta=0.5, mode="standard", norm_coefficient=0.0),
+    "NonMaxSuppression": lambda _: Node(floats(8, [1, 2, 4]), floats(2, [1, 1, 2]), const([2]), outputs=(INT64,)),
     "NonZero": lambda _: Node(const([0, 1, 2]), outputs=(INT64,)),
     "Not": lambda _: Node(Input(IMAGE, BOOL), outputs=(BOOL,)),
     "OneHot": one_hot,
@@ -219,8 +238,11 @@ NODES = {
     "Split": lambda v: as_attribute(v, 13, "split", [1, 2], X, axis=1, outputs=(FLOAT, FLOAT)),
     "Squeeze": lambda v: as_attribute(v, 13, "axes", [0], Input([1, 3, 4])),
     "Tile": tile,
+    "TfIdfVectorizer": lambda _: Node(Input([2, 6], INT32), mode="TF", min_gram_length=1, max_gram_length=1,
+                                      max_skip_count=0, ngram_counts=[0], ngram_indexes=[0, 1], pool_int64s=[5, 7]),
     "TopK": top_k,
     "Trilu": lambda _: Node(X),
+    "Unique": lambda _: Node(const([2, 1, 2]), outputs=(INT64,)),
     "Unsqueeze": lambda v: as_attribute(v, 13, "axes", [0], Input([3, 4])),
     "Upsample": upsample,
     "Where": lambda _: Node(Input(IMAGE, BOOL), X, X),
@@ -279,10 +301,8 @@ def rows():
         if match:
             lo = int(match.group(3))
             hi = NEWEST if match.group(4) == "LATEST" else int(match.group(4))
-            if match.group(1):
-                yield match.group(1), match.group(2), [lo]
-                continue
-            yield "", match.group(2), sorted({lo, hi, *(version for version in VERSIONS if lo < version < hi)})
+            between = (version for version in VERSIONS if lo < version < hi)
+            yield match.group(1), match.group(2), sorted({lo, hi, *between})
 
 
 def write_chain(op, version, path):
