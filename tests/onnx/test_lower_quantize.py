@@ -77,6 +77,7 @@ def test_dequantize(checks):
     wide = rng.integers(-32768, 32767, (3, 5)).astype("i2")
     blocks = spread(rng, 3, 3, low=0.1, high=0.9)
     gives(checks, "DequantizeLinear", 21, [wide, blocks], wide * np.repeat(blocks, 2, 1)[:, :5], axis=1, block_size=2)
+    gives(checks, "DequantizeLinear", 21, [wide[:1, :3], f4([[0.5]])], wide[:1, :3] * f4(0.5), axis=1, block_size=3)
     gives(checks, "DequantizeLinear", 23, [x, np.float16(0.3)], (x * np.float32(np.float16(0.3))), output_dtype=FLOAT)
     gives(checks, "DequantizeLinear", 19, [x, np.float16(0.3)], (x * np.float32(np.float16(0.3))).astype("f2"))
     bias = np.array([-100000, 7, 16777217], "i4")
