@@ -81,6 +81,11 @@ static odlc_status add_inputs(struct scope *s)
         if (shape_too_large(&type.shape))
             return diag_error(&c->diags, ODLC_ERR_LIMIT, AT(.file = c->model->path), "tensor-too-large",
                               "graph input %s is too large", v->name);
+        if (dtype_is_small_float(v->dtype))
+            return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED,
+                              AT(.file = c->model->path, .hint = "known values of the type are converted to float32"),
+                              "input-dtype", "graph input %s is of type %s, which containers do not have", v->name,
+                              dtype_info(v->dtype)->name);
         tensor_id id = graph_add_tensor(c->graph, v->name, TENSOR_INPUT, &type);
         vec_push(c->graph->arena, &c->graph->inputs, id);
         define_tensor(s, v->name, id);

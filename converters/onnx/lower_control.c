@@ -49,20 +49,25 @@ static odlc_status run_branch(struct lower *l, const char *name, const char *pre
     return lower_subgraph(l, branch, prefix, NULL, 0, *results);
 }
 
+/* What is wrong would not matter if the condition were known: says what to freeze. */
+static odlc_status blame_condition(const struct lower *l, tensor_id condition, const char *what)
+{
+    const int64_t *values;
+    uint32_t count;
+    return lower_tensor_ints(l, condition, arena_printf(l->diags->arena, "%s, and the condition", what), &values,
+                             &count);
+}
+
 /* Both branches give output i; types must be equal for a Select. */
 static odlc_status select_output(struct lower *l, tensor_id condition, uint32_t i, const struct lower_value *yes,
                                  const struct lower_value *no)
 {
-    const int64_t *unknown;
-    uint32_t count;
     bool tensors = yes->kind == VALUE_TENSOR && no->kind == VALUE_TENSOR;
     const struct type *a = tensors ? build_type(l->b, yes->tensor) : NULL,
                       *b = tensors ? build_type(l->b, no->tensor) : NULL;
     if (!tensors || a->dtype != b->dtype || !shape_equal(&a->shape, &b->shape))
-        return lower_tensor_ints(
-            l, condition,
-            arena_printf(l->diags->arena, "the branches differ in the type of output %u, and the condition", i),
-            &unknown, &count);
+        return blame_condition(l, condition,
+                               arena_printf(l->diags->arena, "the branches differ in the type of output %u", i));
     struct steps s = {.l = l};
     return steps_give(&s, i, step_select(&s, condition, yes->tensor, no->tensor));
 }
@@ -72,8 +77,10 @@ static odlc_status select_branches(struct lower *l, tensor_id condition)
     const char *name = l->node->name;
     struct lower_value *yes, *no;
     struct shape scalar = {.rank = 0};
-    TRY(run_branch(l, "then_branch", arena_printf(l->arena, "%s/then", name), &yes));
-    TRY(run_branch(l, "else_branch", arena_printf(l->arena, "%s/else", name), &no));
+    odlc_status status = run_branch(l, "then_branch", arena_printf(l->arena, "%s/then", name), &yes);
+    odlc_status other = run_branch(l, "else_branch", arena_printf(l->arena, "%s/else", name), &no);
+    if (status != ODLC_OK || other != ODLC_OK)
+        return blame_condition(l, condition, "a branch cannot be converted");
     TRY(build_reshape(l->b, condition, &scalar, step_name(l, "condition"), &condition));
     for (uint32_t i = 0; i < l->n_out; i++)
         if (lower_out_name(l, i))

@@ -64,6 +64,9 @@ def branches(w):
     longer = graph("v", nodes=[("Concat", ["x", "x"], ["v"], {"axis": 0})])
     m = model([*X, ("k", BOOL, [])], Y, ("If", ["k"], ["y"], {"then_branch": one, "else_branch": longer}))
     w.fails("branches of other shapes", 1, ["differ in the type of output 0", "--freeze_input k=FILE"], m)
+    attributes = {"then_branch": one, "else_branch": graph("v", nodes=[("Strange", ["x"], ["v"])])}
+    m = model([*X, ("k", BOOL, [])], Y, ("If", ["k"], ["y"], attributes))
+    w.fails("a branch that cannot be converted", 1, ["op Strange", "a branch cannot be converted", "--freeze_input k=FILE"], m)
     # What a branch that is not taken holds does not matter, and is reported where it is taken.
     strange = graph("v", nodes=[("Strange", ["x"], ["v"])])
     attributes = {"then_branch": one, "else_branch": strange}
