@@ -38,6 +38,7 @@ static struct param attr_param(struct arena *arena, const struct fw_attr *a)
         p.strings = a->strings;
         break;
     case FW_TENSOR:
+    case FW_SPARSE:
         p.is_tensor = true;
         p.dtype = a->tensor->view.dtype;
         p.shape = view_shape(&a->tensor->view);
@@ -106,25 +107,39 @@ static bool native_types(void *user, struct type *out)
     return known;
 }
 
-static void find_declared(struct conversion *c, const struct fw_node *n, struct type *types, bool *has_shape)
+static void take_declared(const struct fw_value *v, struct type *type, bool *has_shape)
 {
-    for (size_t i = 0; i < n->n_outputs; i++) {
-        uint32_t at = *n->outputs[i] ? map_get(&c->declared, n->outputs[i]) : MAP_NONE;
-        if (at == MAP_NONE)
-            continue;
-        const struct fw_value *v = c->all_values.data[at];
-        types[i].dtype = v->dtype;
-        has_shape[i] = v->has_shape;
-        for (uint32_t k = 0; v->has_shape && k < v->rank; k++)
-            has_shape[i] &= v->dims[k] != DIM_OPEN;
-        if (has_shape[i]) {
-            types[i].shape.rank = v->rank;
-            memcpy(types[i].shape.dims, v->dims, v->rank * sizeof *v->dims);
-        }
+    type->dtype = v->dtype;
+    *has_shape = v->has_shape;
+    for (uint32_t k = 0; v->has_shape && k < v->rank; k++)
+        *has_shape &= v->dims[k] != DIM_OPEN;
+    if (*has_shape) {
+        type->shape.rank = v->rank;
+        memcpy(type->shape.dims, v->dims, v->rank * sizeof *v->dims);
     }
 }
 
-odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct udo_def *def)
+/* Whether a UDO node can do without the attribute, or carry it: a graph reads values around it, which would be lost. */
+static odlc_status check_attr(const struct lower *l, const struct udo_def *def, const struct fw_attr *a)
+{
+    if (a->kind == FW_GRAPH)
+        return lower_unsupported(l, a->name, "leave the node to the converter, or claim the nodes inside the graph",
+                                 "attribute %s holds a graph, which no UDO node can carry", a->name);
+    if (op_param_index(&def->row, a->name) < 0) /* it is not stored, and a warning says so */
+        return ODLC_OK;
+    if (a->kind == FW_OTHER)
+        return lower_unsupported(l, a->name, NULL,
+                                 "attribute %s holds a type, or a list of tensors or graphs, which no UDO node can "
+                                 "carry",
+                                 a->name);
+    if (a->kind == FW_STRING && strlen(a->s) != a->s_length)
+        return lower_unsupported(l, a->name, NULL, "attribute %s holds a NUL byte, which a container's text cannot",
+                                 a->name);
+    return ODLC_OK;
+}
+
+odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct udo_def *def,
+                          const struct fw_value *const *values)
 {
     const struct fw_node *n = l->node;
     struct claim claim = {.c = c, .l = l};
@@ -133,13 +148,12 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
     bool *has_shape = arena_array(c->arena, bool, n->n_outputs);
     uint32_t n_attrs = 0;
     for (size_t i = 0; i < n->n_attrs; i++) {
-        const struct fw_attr *a = &n->attrs[i];
-        if (a->kind == FW_GRAPH || a->kind == FW_OTHER)
-            return lower_unsupported(l, a->name, NULL, "attribute %s holds a subgraph or a kind that no UDO can take",
-                                     a->name);
-        attrs[n_attrs++] = attr_param(c->graph->arena, a);
+        TRY(check_attr(l, def, &n->attrs[i]));
+        attrs[n_attrs++] = attr_param(c->graph->arena, &n->attrs[i]);
     }
-    find_declared(c, n, declared, has_shape);
+    for (size_t i = 0; i < n->n_outputs; i++)
+        if (values[i])
+            take_declared(values[i], &declared[i], &has_shape[i]);
     struct udo_call call = {.path = c->model->path,
                             .label = n->name,
                             .op_type = n->op_type,
