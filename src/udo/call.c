@@ -70,11 +70,7 @@ static bool is_quantized_type(enum dtype dtype)
 
 void site_check_dtype(struct site *s, const char *label, enum dtype declared, enum dtype model)
 {
-    /* The container has no 64-bit numbers: they are stored in 32 bits. */
-    enum dtype stored = model == DT_INT64     ? DT_INT32
-                        : model == DT_UINT64  ? DT_UINT32
-                        : model == DT_FLOAT64 ? DT_FLOAT32
-                                              : model;
+    enum dtype stored = dtype_narrowed(model);
     if (declared == DT_NONE || model == DT_NONE || declared == stored)
         return;
     if (dtype_is_float(stored) && is_quantized_type(declared))
@@ -148,6 +144,8 @@ static odlc_status add_node(struct site *s, const struct operands *in, const str
     uint64_t as_stored = 0;
     for (uint32_t j = 0; j < total; j++) {
         const struct udo_tensor *out = operand_of(def->outputs, def->n_outputs, j);
+        if (types[j].dtype == DT_NONE)
+            continue;
         struct perm perm;
         names[j] = output_name(s, j);
         if (names[j] && layout_perm(s->call, out->layout, types[j].shape.rank, &perm))
@@ -162,7 +160,7 @@ static odlc_status add_node(struct site *s, const struct operands *in, const str
         if (params[i].set)
             build_param(s->b, &params[i]);
     TRY(build_end_typed(s->b, names, types, total, given));
-    struct node *node = graph_node(s->b->graph, graph_tensor(s->b->graph, given[0])->producer);
+    struct node *node = &s->b->graph->nodes.data[s->b->graph->nodes.count - 1]; /* it has no kernel: never folded */
     node->as_stored_in = in->as_stored;
     node->as_stored_out = as_stored;
     return ODLC_OK;
@@ -185,10 +183,15 @@ odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct bui
     note_unnamed(&s);
     if (s.errors)
         return ODLC_ERR_INVALID;
+    while (output_absent(&s, total - 1))
+        total--;
     tensor_id *given = arena_array(s.arena, tensor_id, total);
     TRY(add_node(&s, &in, params, types, total, given));
     for (uint32_t j = 0; j < call->n_out; j++) {
         tensor_id result;
+        outs[j] = NO_TENSOR;
+        if (j >= total || given[j] == NO_TENSOR)
+            continue;
         TRY(restore_order(&s, operand_of(def->outputs, def->n_outputs, j), output_name(&s, j), given[j], &result));
         outs[j] = result;
     }

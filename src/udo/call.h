@@ -27,7 +27,9 @@ struct operands {
 /* Each reports everything it finds through site_error. */
 void call_inputs(struct site *s, struct operands *in);
 void call_params(struct site *s, struct param *params); /* row.n_params entries */
-/* Types in the definition's own layout; total of them. */
+/* Whether output j is an optional one that the model does not ask for. A node gives at least its first. */
+bool output_absent(const struct site *s, uint32_t j);
+/* Types in the definition's own layout; total of them. DT_NONE for absent ones. */
 void call_output_types(struct site *s, const struct operands *in, struct type *types, uint32_t total);
 
 /* ---- diagnostics at the node ---- */

@@ -6,9 +6,7 @@
 
 static enum dtype stored_dtype(const struct udo_tensor *in, enum dtype model)
 {
-    if (in->dtype != DT_NONE)
-        return in->dtype;
-    return model == DT_INT64 ? DT_INT32 : model == DT_UINT64 ? DT_UINT32 : model == DT_FLOAT64 ? DT_FLOAT32 : model;
+    return in->dtype != DT_NONE ? in->dtype : dtype_narrowed(model);
 }
 
 /* "[0,2]" of element k. */

@@ -12,12 +12,6 @@ struct wanted {
     const struct udo_place *place;
 };
 
-/* The type in which a param of no declared type is stored. */
-static enum dtype natural_dtype(enum dtype dtype)
-{
-    return dtype == DT_INT64 ? DT_INT32 : dtype == DT_FLOAT64 ? DT_FLOAT32 : dtype;
-}
-
 /* The node's constant input that no input of the definition stands for, or -1. */
 static int unclaimed_constant(const struct site *s)
 {
@@ -86,7 +80,7 @@ static void fill(struct site *s, const struct wanted *w, struct param *out)
     if (attr && w->is_tensor && layout_perm(s->call, w->layout, value.shape.rank, &perm))
         value_permute(s->arena, &value, &perm);
     const char *why;
-    if (!value_convert(s->arena, &value, w->dtype ? w->dtype : natural_dtype(value.dtype), &why)) {
+    if (!value_convert(s->arena, &value, w->dtype ? w->dtype : dtype_narrowed(value.dtype), &why)) {
         site_error(s, w->name, arena_printf(s->arena, "the data_type is declared at %s", site_place(s, w->place)),
                    "udo-param-misfit", "param '%s': %s", w->name, why);
         return;

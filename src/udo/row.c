@@ -97,11 +97,10 @@ static const struct param_def *row_params(struct arena *arena, const struct udo_
     return params;
 }
 
-/* The least count of inputs that a node may have: up to the last one that must be there. */
-static uint8_t least_inputs(const struct udo_def *def)
+/* The least count that a node may have: up to the last one that must be there. */
+static uint8_t least(const struct udo_tensor *tensors, uint32_t count)
 {
-    uint32_t count = def->n_inputs;
-    while (count > 0 && def->inputs[count - 1].optional)
+    while (count > 0 && tensors[count - 1].optional)
         count--;
     return (uint8_t)count;
 }
@@ -117,9 +116,9 @@ void udo_make_row(struct arena *arena, struct udo_def *def)
     def->row = (struct op){
         .name = def->type,
         .dlc_type = def->type,
-        .min_inputs = least_inputs(def),
+        .min_inputs = least(def->inputs, def->n_inputs),
         .max_inputs = most(def->inputs, def->n_inputs),
-        .min_outputs = (uint8_t)def->n_outputs,
+        .min_outputs = least(def->outputs, def->n_outputs),
         .max_outputs = most(def->outputs, def->n_outputs),
         .compute = COMPUTE_BYTES,
         .package = def->package,
