@@ -69,41 +69,63 @@ static bool schema_default(void *user, const char *attr, struct param *out)
     return !*n->domain && frontend->schema_default && frontend->schema_default(n->op_type, n->version, attr, out);
 }
 
-/* Lowers the node natively beside the graph, looks at the types that come out, and takes it all away again. */
+/* The node's inputs in a graph of their own. */
+static void copy_inputs(const struct lower *from, struct lower *to)
+{
+    struct graph *g = to->b->graph;
+    tensor_id *in = arena_array(g->arena, tensor_id, from->n_in);
+    struct lower_value *values = arena_array(g->arena, struct lower_value, from->n_in);
+    for (uint32_t i = 0; i < from->n_in; i++) {
+        values[i] = from->values[i];
+        in[i] = NO_TENSOR;
+        if (from->in[i] == NO_TENSOR)
+            continue;
+        const struct tensor *t = graph_tensor(from->b->graph, from->in[i]);
+        bool constant = t->kind == TENSOR_STATIC;
+        values[i].tensor = in[i] = constant ? graph_add_constant(g, t->name, t->type.dtype, &t->view)
+                                            : graph_add_tensor(g, t->name, TENSOR_INPUT, &t->type);
+        graph_tensor(g, in[i])->quant = t->quant;
+    }
+    to->in = in;
+    to->values = values;
+}
+
+/* Lowers the node natively in a graph that is thrown away, and looks at the types that come out. */
+static bool try_native(const struct claim *claim, const struct lower_row *row, struct type *out)
+{
+    struct arena *arena = claim->c->scratch;
+    const struct fw_node *n = claim->l->node;
+    struct diags quiet;
+    struct build b;
+    struct lower trial = *claim->l;
+    diags_init(&quiet, arena);
+    build_init(&b, graph_create(arena, "trial"), &quiet);
+    b.source = n->name;
+    trial.b = &b;
+    trial.arena = arena;
+    trial.diags = &quiet;
+    trial.arg = row->arg;
+    trial.out = arena_array(arena, tensor_id, n->n_outputs);
+    trial.results = arena_array(arena, struct lower_value, n->n_outputs);
+    copy_inputs(claim->l, &trial);
+    for (size_t i = 0; i < n->n_outputs; i++)
+        trial.out[i] = NO_TENSOR;
+    if (row->fn(&trial) != ODLC_OK)
+        return false;
+    for (size_t i = 0; i < n->n_outputs; i++)
+        if (trial.out[i] != NO_TENSOR)
+            out[i] = graph_tensor(b.graph, trial.out[i])->type;
+    return true;
+}
+
 static bool native_types(void *user, struct type *out)
 {
     const struct claim *claim = user;
-    struct graph *g = claim->c->graph;
     const struct fw_node *n = claim->l->node;
     const struct lower_row *row = find_row(claim->c->frontend, n->domain, n->op_type, n->version);
-    if (!row)
-        return false;
-    struct fw_node unnamed = *n;
-    unnamed.outputs = arena_array(claim->c->arena, const char *, n->n_outputs);
-    for (size_t i = 0; i < n->n_outputs; i++)
-        unnamed.outputs[i] = "";
-    tensor_id *outs = arena_array(claim->c->arena, tensor_id, n->n_outputs);
-    struct lower probe = *claim->l;
-    struct diags quiet;
-    diags_init(&quiet, claim->c->arena);
-    struct build b;
-    build_init(&b, g, &quiet);
-    probe.b = &b;
-    probe.diags = &quiet;
-    probe.node = &unnamed;
-    probe.out = outs;
-    probe.arg = row->arg;
-    size_t nodes = g->nodes.count, order = g->order.count;
-    for (size_t i = 0; i < n->n_outputs; i++)
-        outs[i] = NO_TENSOR;
-    bool known = row->fn(&probe) == ODLC_OK;
-    for (size_t i = 0; known && i < n->n_outputs; i++)
-        if (outs[i] != NO_TENSOR)
-            out[i] = graph_tensor(g, outs[i])->type;
-    for (size_t i = nodes; i < g->nodes.count; i++)
-        if (graph_node(g, (node_id)i)->op)
-            graph_remove_node(g, (node_id)i);
-    g->order.count = order;
+    struct arena_mark mark = arena_mark(claim->c->scratch);
+    bool known = row && try_native(claim, row, out);
+    arena_rewind(claim->c->scratch, mark);
     return known;
 }
 
