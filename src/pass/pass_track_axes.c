@@ -308,7 +308,7 @@ static odlc_status visit_fixed(struct track *t, node_id id)
         if (in == NO_TENSOR)
             continue;
         const struct location at = t->at[in];
-        bool as_stored = takes_as_stored(n.as_stored_in, i);
+        bool as_stored = takes_as_stored(n.forms_in, i);
         if (as_stored && !perm_is_identity(&at.perm)) {
             stored = stored.rank ? stored : at.perm;
             if (!warned)
@@ -325,8 +325,7 @@ static odlc_status visit_fixed(struct track *t, node_id id)
         if (n->outputs[i] == NO_TENSOR)
             continue;
         struct perm own = perm_identity(graph_tensor(t->g, n->outputs[i])->type.shape.rank);
-        store_output(t, n->outputs[i],
-                     takes_as_stored(n->as_stored_out, i) && stored.rank == own.rank ? &stored : &own);
+        store_output(t, n->outputs[i], takes_as_stored(n->forms_out, i) && stored.rank == own.rank ? &stored : &own);
     }
     vec_push(t->g->arena, &t->g->order, id);
     return ODLC_OK;

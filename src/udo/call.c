@@ -95,9 +95,11 @@ bool layout_perm(const struct udo_call *call, enum udo_layout layout, uint32_t r
     return false;
 }
 
-bool layout_as_stored(const struct udo_call *call, enum udo_layout layout, uint32_t rank)
+struct operand_form form_of(const struct udo_call *call, const struct udo_tensor *t, uint32_t rank)
 {
-    return layout == UDO_LAYOUT_NONE || (layout == UDO_LAYOUT_NHWC && call->channels_first && rank >= 3 && rank != 4);
+    bool no_image = t->layout == UDO_LAYOUT_NHWC && call->channels_first && rank >= 3 && rank != 4;
+    return (struct operand_form){.as_stored = t->layout == UDO_LAYOUT_NONE || no_image,
+                                 .fixed_bits = dtype_is_fixed(t->dtype) ? (uint8_t)dtype_value_bits(t->dtype) : 0};
 }
 
 const char *layout_suffix(enum udo_layout layout)
@@ -141,7 +143,7 @@ static odlc_status add_node(struct site *s, const struct operands *in, const str
 {
     const struct udo_def *def = s->def;
     const char **names = arena_array(s->arena, const char *, total);
-    uint64_t as_stored = 0;
+    struct operand_form *forms = arena_array(s->arena, struct operand_form, total);
     for (uint32_t j = 0; j < total; j++) {
         const struct udo_tensor *out = operand_of(def->outputs, def->n_outputs, j);
         if (types[j].dtype == DT_NONE)
@@ -150,8 +152,7 @@ static odlc_status add_node(struct site *s, const struct operands *in, const str
         names[j] = output_name(s, j);
         if (names[j] && layout_perm(s->call, out->layout, types[j].shape.rank, &perm))
             names[j] = arena_printf(s->arena, "%s%s", names[j], layout_suffix(out->layout));
-        if (layout_as_stored(s->call, out->layout, types[j].shape.rank))
-            as_stored |= (uint64_t)1 << (j < 63 ? j : 63);
+        forms[j] = form_of(s->call, out, types[j].shape.rank);
     }
     build_row(s->b, &def->row, s->call->label);
     for (uint32_t i = 0; i < in->count; i++)
@@ -161,8 +162,8 @@ static odlc_status add_node(struct site *s, const struct operands *in, const str
             build_param(s->b, &params[i]);
     TRY(build_end_typed(s->b, names, types, total, given));
     struct node *node = &s->b->graph->nodes.data[s->b->graph->nodes.count - 1]; /* it has no kernel: never folded */
-    node->as_stored_in = in->as_stored;
-    node->as_stored_out = as_stored;
+    node->forms_in = in->forms;
+    node->forms_out = forms;
     return ODLC_OK;
 }
 

@@ -224,7 +224,7 @@ static void count_udos(const struct graph *g, size_t *as_stored, size_t *declare
     for (size_t i = 0; i < g->order.count; i++) {
         const struct node *n = graph_node(g, g->order.data[i]);
         if (n->op && n->op->package)
-            ++*(n->as_stored_in & 1 ? as_stored : declared);
+            ++*(n->forms_in[0].as_stored ? as_stored : declared);
     }
 }
 
