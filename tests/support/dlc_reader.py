@@ -92,6 +92,8 @@ class Tensor:
         self.dims = table.numbers(3, "I")
         self.axis_format = table.scalar(4, "I")
         self.encoding = table.table(5).scalar(0, "I")
+        pairs = {0: lambda q: [q.table(2)], 1: lambda q: q.table(3).tables(1)}.get(self.encoding, lambda q: [])
+        self.encodings = [(e.scalar(3, "f"), e.scalar(4, "i")) for e in pairs(table.table(5))]  # (scale, offset)
         self.dtype = DTYPES[table.scalar(6, "I")]
         self.data = None
 

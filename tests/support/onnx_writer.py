@@ -131,6 +131,7 @@ class Model:
     def __init__(self, opset=13, ir_version=8, domains=()):
         self.opsets = [("", opset)] + [(domain, 1) for domain in domains]
         self.ir_version = ir_version
+        self.functions = []
         self.graph = Message()
         self.graph.data(2, "graph")
 
@@ -165,5 +166,7 @@ class Model:
         for domain, version in self.opsets:
             model.message(8, Message().data(1, domain).integer(2, version))
         model.message(7, self.graph)
+        for function in self.functions:
+            model.message(25, function)
         with open(path, "wb") as out:
             out.writelines(model.parts)
