@@ -544,7 +544,7 @@ START_TEST(missing_file)
 {
     struct fixture f;
     fixture_start(&f);
-    ck_assert_int_eq(udo_load_json(&f.set, "no/such/config.json"), ODLC_ERR_IO);
+    ck_assert_int_eq(udo_load(&f.set, "no/such/config.json"), ODLC_ERR_IO);
     ck_assert_uint_eq(f.diags.errors, 1);
     fixture_end(&f);
 }
