@@ -96,7 +96,7 @@ static void combine(const struct type_list *lists, const struct backends *b, str
 {
     uint32_t common = UINT32_MAX, primary = 0;
     for (uint32_t i = 0; i < b->count; i++) {
-        common &= lists[i].mask;
+        common &= lists[i].mask ? lists[i].mask : UINT32_MAX; /* types that are wrong, or left open, decide nothing */
         if (b->list[i].backend == BACKEND_CPU)
             primary = i;
     }
@@ -105,6 +105,7 @@ static void combine(const struct type_list *lists, const struct backends *b, str
     for (uint32_t i = 0; i < first->count && out->dtype == DT_NONE; i++)
         if (usable & 1u << first->list[i])
             out->dtype = first->list[i];
+    usable &= first->mask;
     out->several = usable & (usable - 1) ? usable : 0;
     out->per_core = !common;
     for (uint32_t i = 0; i < b->count && !common; i++) {

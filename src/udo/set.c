@@ -102,9 +102,8 @@ static struct odlc_diag at_place(const struct udo_place *p, const char *hint)
 static odlc_status refuse_second(struct udo_set *set, const struct udo_def *first, const struct udo_def *second)
 {
     const struct udo_place *p = &first->place;
-    const char *hint =
-        arena_printf(set->arena, "the first is at %s:%u:%u; remove one, or restrict both with \"domain\"", p->file,
-                     p->line, p->column);
+    const char *hint = arena_printf(set->arena, "the first is at %s:%u:%u; remove one%s", p->file, p->line, p->column,
+                                    p->pointer && second->place.pointer ? ", or restrict both with \"domain\"" : "");
     struct odlc_diag place = at_place(&second->place, hint);
     (void)diag_error(set->diags, ODLC_ERR_INVALID, &place, "udo-duplicate-type", "second, different definition of '%s'",
                      second->type);
