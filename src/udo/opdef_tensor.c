@@ -172,13 +172,15 @@ static enum udo_layout resolve_layout(struct opdef *o, const struct xml_node *te
                                       const char **unresolved)
 {
     const struct xml_node *own = layout_node(tensor), *first = NULL;
-    int base = own ? read_layout(o, own) : UDO_LAYOUT_NONE, result = base;
+    int base = own ? read_layout(o, own) : UDO_LAYOUT_NONE, result = LAYOUT_SPECIFIC;
     for (uint32_t i = 0; i < b->count; i++) {
         const struct xml_node *override = layout_node(b->list[i].node), *from = override ? override : own;
         int layout = override ? read_layout(o, override) : base;
-        if (layout == LAYOUT_SPECIFIC)
+        if (layout == LAYOUT_SPECIFIC) {
             check_specific(o, from, "layout", core_name(b->list[i].backend), unresolved);
-        if (i > 0 && layout != result) {
+            continue;
+        }
+        if (result != LAYOUT_SPECIFIC && layout != result) {
             (void)xml_error(o->xml, from ? from->offset : tensor->offset,
                             "list only backends that agree in <SupportedBackend>, and convert once for each layout",
                             "udo-layouts-differ",
@@ -189,6 +191,8 @@ static enum udo_layout resolve_layout(struct opdef *o, const struct xml_node *te
         result = layout;
         first = from;
     }
+    if (!b->count)
+        result = base;
     if (!b->count && base == LAYOUT_SPECIFIC)
         check_specific(o, own, "layout", "any backend", unresolved);
     return result == LAYOUT_SPECIFIC ? UDO_LAYOUT_NONE : (enum udo_layout)result;
