@@ -107,6 +107,8 @@ static odlc_status run_passes(struct conversion *c)
     odlc_status status = pass_run_all(&passes, c->graph);
     c->dumped = passes.dumped;
     if (status == ODLC_OK)
+        status = udo_replace_natives(&c->udos, c->graph);
+    if (status == ODLC_OK)
         summarize(c, &passes);
     return status;
 }

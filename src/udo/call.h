@@ -25,6 +25,8 @@ struct operands {
 };
 
 /* Each reports everything it finds through site_error. */
+/* What the definition leaves open: an error for a node. */
+void call_definition(struct site *s);
 void call_inputs(struct site *s, struct operands *in);
 void call_params(struct site *s, struct param *params); /* row.n_params entries */
 /* Types in the definition's own layout; total of them. */

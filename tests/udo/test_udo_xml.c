@@ -99,9 +99,9 @@ static const struct fault meaning_faults[] = {
      "an enumeration is stored as a number, so its <Datatype> must be an integer type", 4, 1, "UINT_32 is usual"},
     {BAD(OPDEF(PARAM("a", "true", "UINT_32", "SCALAR", "<Enumeration><Enum>A</Enum>\n<Enum>A</Enum></Enumeration>"))),
      "second <Enum> 'A'", 4, 1, NULL},
-    {BAD(OPDEF("\n<UseDefaultTranslation>true</UseDefaultTranslation>")),
-     "operations that replace native ones after the translation are not supported", 4, 1,
-     "name the model's operator in <Name> and say false, which claims its nodes before they are translated"},
+    {BAD("<OpDef>\n<Name>Conv2D</Name>" TENSOR("Input", "x", "")
+             TENSOR("Output", "y", "") "<UseDefaultTranslation>true</UseDefaultTranslation></OpDef>"),
+     "with <UseDefaultTranslation>, <Name> must be a native op, which 'Conv2D' is not", 4, 7, "did you mean 'Conv2d'?"},
     {BAD(OPDEF("") "\n" OPDEF("<SupportedBackend>CPU</SupportedBackend>")), "second, different definition of 'T'", 4, 1,
      "the first is at ops.xml:3:1; remove one"},
 };
