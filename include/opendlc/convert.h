@@ -23,7 +23,7 @@ struct odlc_name_value {
 struct odlc_convert_options {
     const char *input;              /* the model */
     const char *output;             /* the container; NULL with dry_run */
-    const char *const *udo_configs; /* paths, JSON */
+    const char *const *udo_configs; /* paths, JSON or XML */
     size_t n_udo_configs;
     const struct odlc_name_value *input_dims; /* graph input → "1,3,224,224" */
     size_t n_input_dims;
