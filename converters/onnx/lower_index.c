@@ -300,6 +300,8 @@ static odlc_status hot_values(const struct lower *l, double values[2], enum dtyp
 static odlc_status hot_indices(const struct lower *l, tensor_id *indices, bool *scalar)
 {
     TRY(lower_need(l, 0, "indices", indices));
+    if (build_type(l->b, *indices)->dtype == DT_STRING)
+        return lower_invalid(l, "indices", NULL, "the indices are strings");
     *scalar = build_rank(l->b, *indices) == 0;
     struct shape one = SHAPE(1);
     if (*scalar)

@@ -85,7 +85,9 @@ static odlc_status matmul_sum(struct lower *l, const struct places *p, tensor_id
         return lower_invalid(l, NULL, NULL, "an operand is a scalar");
     TRY(spread(&s, &a_zero, left.rank > 1 ? left.dims[left.rank - 2] : 1, left.rank > 1));
     TRY(spread(&s, &b_zero, right.rank > 1 ? right.dims[right.rank - 1] : 1, 0));
-    const tensor_id in[] = {step_center(&s, a, a_zero), step_center(&s, b, b_zero)};
+    tensor_id in[2];
+    in[0] = step_center(&s, a, a_zero);
+    in[1] = step_center(&s, b, b_zero);
     TRY(s.status);
     return lower_on(l, lower_matmul, in, 2, p, sum);
 }
@@ -102,7 +104,9 @@ static odlc_status conv_sum(struct lower *l, const struct places *p, tensor_id *
                              shape_text(l->diags->arena, &weights));
     TRY(spread(&s, &x_zero, 1, 0));
     TRY(spread(&s, &w_zero, weights.dims[0], weights.rank - 1));
-    const tensor_id in[] = {step_center(&s, x, x_zero), step_center(&s, w, w_zero), lower_in(l, p->bias)};
+    tensor_id in[3] = {[2] = lower_in(l, p->bias)};
+    in[0] = step_center(&s, x, x_zero);
+    in[1] = step_center(&s, w, w_zero);
     TRY(s.status);
     return lower_on(l, lower_conv, in, in[2] == NO_TENSOR ? 2 : 3, p, sum);
 }

@@ -44,7 +44,7 @@ static odlc_status read_granularity(const struct lower *l, struct linear *q)
         return lower_invalid(l, "block_size", NULL, "a block size of %lld is not possible", (long long)block);
     q->granularity = (struct granularity){.axis = 0, .block = block};
     q->whole = shape_count(scale) == 1;
-    if (!q->whole && x->rank > 1) /* one axis needs no number */
+    if ((!q->whole || block > 0) && x->rank > 1) /* one axis needs no number */
         TRY(lower_axis(l, "axis", axis, x->rank, &q->granularity.axis));
     if (!fits(scale, x, &q->granularity))
         return lower_invalid(l, "axis", NULL, "the scale %s does not fit the tensor %s (axis %lld, block size %lld)",

@@ -97,6 +97,17 @@ static bool gives_elements(const struct node *n, const struct buffer *out)
     return false;
 }
 
+static bool has_strings(const struct node *n, const struct buffer *in, const struct buffer *out)
+{
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        if (in[i].dtype == DT_STRING)
+            return true;
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        if (out[i].dtype == DT_STRING)
+            return true;
+    return false;
+}
+
 odlc_status eval_node(const struct node *n, const struct buffer *in, struct buffer *out, struct arena *scratch,
                       struct diags *diags)
 {
@@ -108,6 +119,9 @@ odlc_status eval_node(const struct node *n, const struct buffer *in, struct buff
     if (!gives_elements(n, out)) /* empty tensors have dimensions that no loop should be made of */
         return ODLC_OK;
     enum compute compute = compute_of(n, in, out);
+    if (compute != COMPUTE_BYTES && has_strings(n, in, out))
+        return diag_error(diags, ODLC_ERR_UNSUPPORTED, AT(.node = n->name), "dtype",
+                          "%s computes on numbers, not on strings", op->name);
     struct arena_mark mark = arena_mark(scratch);
     struct buffer *wide_in = arena_array(scratch, struct buffer, n->n_inputs);
     struct buffer *wide_out = arena_array(scratch, struct buffer, n->n_outputs);

@@ -333,31 +333,41 @@ static void start(struct quantize *q)
         q->twins[i] = NO_TENSOR;
 }
 
-/* Integer tensors were marked with what lowering knew of them; the container gives encodings to fixed-point ones. */
-static void unmark_integers(struct graph *g)
+/* Integer tensors were marked with what lowering knew of them; the container gives encodings to fixed-point ones, which
+ * were floats. */
+static void settle_types(struct graph *g)
 {
-    for (tensor_id id = 0; id < g->tensors.count; id++)
-        if (!dtype_is_fixed(graph_tensor(g, id)->type.dtype))
-            graph_tensor(g, id)->quant = NULL;
+    for (tensor_id id = 0; id < g->tensors.count; id++) {
+        struct tensor *t = graph_tensor(g, id);
+        if (dtype_is_fixed(t->type.dtype))
+            t->source_dtype = DT_FLOAT32;
+        else
+            t->quant = NULL;
+    }
+}
+
+static void quantize_nodes(struct quantize *q)
+{
+    struct graph *g = q->g;
+    sink_all(q);
+    start(q);
+    skip_clamps(q);
+    start(q);
+    struct aliases aliases = aliases_start(q->c->scratch, g);
+    for (size_t i = 0; i < g->order.count; i++) {
+        aliases_apply(&aliases, graph_node(g, g->order.data[i]));
+        adopt(q, &aliases, g->order.data[i]);
+    }
 }
 
 odlc_status pass_quantize(struct pass_context *c, struct graph *g, bool *progress)
 {
     struct quantize q = {.c = c, .g = g, .progress = progress};
-    unmark_integers(g);
-    if (c->options->keep_quant_nodes) {
-        start(&q);
+    start(&q);
+    if (c->options->keep_quant_nodes)
         dequantize_constants(&q);
-        return ODLC_OK;
-    }
-    sink_all(&q);
-    start(&q);
-    skip_clamps(&q);
-    start(&q);
-    struct aliases aliases = aliases_start(c->scratch, g);
-    for (size_t i = 0; i < g->order.count; i++) {
-        aliases_apply(&aliases, graph_node(g, g->order.data[i]));
-        adopt(&q, &aliases, g->order.data[i]);
-    }
+    else
+        quantize_nodes(&q);
+    settle_types(g);
     return ODLC_OK;
 }

@@ -316,6 +316,37 @@ START_TEST(uses_list_readers_in_order)
 }
 END_TEST
 
+START_TEST(views_of_quantized_integers)
+{
+    struct arena *arena = arena_create();
+    static const int8_t q[] = {1, 2, 3, -4, -5, -6};
+    static const double scale[] = {0.5, 2}, zero[] = {1, -4};
+    struct shape shape = SHAPE(2, 3), image = SHAPE(2, 1, 3), flat = SHAPE(6);
+    struct perm swap = PERM(1, 0);
+    struct view v = view_of(q, DT_INT8, &shape);
+    v.scale = scale;
+    v.zero = zero;
+    const float rows[] = {0, 0.5f, 1, 0, -2, -4}, columns[] = {0, 0, 0.5f, -2, 1, -4};
+    ck_assert_mem_eq(view_load(arena, &v, DT_FLOAT32), rows, sizeof rows);
+    ck_assert(!view_reshape(&v, &flat)); /* the scaled axis would be gone */
+    ck_assert(view_reshape(&v, &image));
+    ck_assert_mem_eq(view_load(arena, &v, DT_FLOAT32), rows, sizeof rows);
+    ck_assert(view_reshape(&v, &shape));
+    view_permute(&v, &swap);
+    ck_assert_mem_eq(view_load(arena, &v, DT_FLOAT32), columns, sizeof columns);
+    const float whole[] = {0, 0.5f, 1, -2.5f, -3, -3.5f};
+    v = view_of(q, DT_INT8, &shape);
+    v.scale = scale;
+    v.zero = zero;
+    v.scale_axis = SCALE_WHOLE;
+    ck_assert(view_reshape(&v, &flat));
+    ck_assert_mem_eq(view_load(arena, &v, DT_FLOAT32), whole, sizeof whole);
+    v.zero = NULL;
+    ck_assert_float_eq(((const float *)view_load(arena, &v, DT_FLOAT32))[5], -3);
+    arena_destroy(arena);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ir");
@@ -324,6 +355,7 @@ int main(void)
     tcase_add_test(t, every_half_survives_the_round_trip);
     tcase_add_test(t, halves_round_to_nearest_even);
     tcase_add_test(t, small_floats_have_their_published_values);
+    tcase_add_test(t, views_of_quantized_integers);
     tcase_add_test(t, type_names_and_codes_are_unique);
     tcase_add_test(t, conversion_saturates_and_keeps_exact_values);
     tcase_add_test(t, permutations_compose_and_invert);

@@ -125,6 +125,8 @@ def batch_normalization(version):
     return Node(X, floats(3), floats(3), floats(3), floats(3), **inference)
 
 
+BYTES, SCALE, ZERO = Input(IMAGE, UINT8), const([0.5], FLOAT, []), const([3], UINT8, [])
+
 UNARY = """Abs Acos Acosh Asin Asinh Atan Atanh Ceil Celu Cos Cosh Elu Erf Exp Floor Gelu GlobalAveragePool GlobalLpPool
 GlobalMaxPool HardSigmoid HardSwish Hardmax
 Identity LeakyRelu Log LogSoftmax LpNormalization MeanVarianceNormalization Mish Neg
@@ -169,6 +171,7 @@ NODES = {
     "ConstantOfShape": lambda _: Node(const([2, 3])),
     "ConstantFill": lambda _: Node(shape=[2, 3]),
     "Conv": lambda _: Node(X, floats(108, [4, 3, 3, 3])),
+    "ConvInteger": lambda _: Node(BYTES, const([1] * 108, UINT8, [4, 3, 3, 3]), outputs=(INT32,)),
     "ConvTranspose": lambda _: Node(X, floats(108, [3, 4, 3, 3])),
     "Col2Im": lambda _: Node(Input([1, 4, 9]), const([4, 4]), const([2, 2])),
     "Crop": lambda _: Node(X, border=[0, 1, 1, 1]),
@@ -177,9 +180,11 @@ NODES = {
     "CumSum": lambda _: Node(X, const([1], INT64, [])),
     "DeformConv": lambda _: Node(X, floats(24, [2, 3, 2, 2]), Input([2, 8, 3, 3])),
     "DFT": lambda _: Node(Input([2, 6, 3, 1])),
+    "DequantizeLinear": lambda _: Node(BYTES, SCALE, ZERO),
     "DepthToSpace": lambda _: Node(Input([1, 4, 3, 3]), blocksize=2),
     "Dropout": lambda v: Node(X, is_test=1) if v < 7 else Node(X),
     "Det": lambda _: Node(X),
+    "DynamicQuantizeLinear": lambda _: Node(X, outputs=(UINT8, FLOAT, UINT8)),
     "DynamicSlice": lambda _: Node(X, const([1]), const([3]), const([2])),
     "Einsum": lambda _: Node(X, equation="...ij->...ji"),
     "Equal": lambda _: Node(Input(IMAGE, INT32), Input(IMAGE, INT32), outputs=(BOOL,)),
@@ -203,6 +208,7 @@ NODES = {
     "LayerNormalization": lambda _: Node(X, floats(4)),
     "LinearAttention": lambda _: Node(*[Input([2, 3, 4])] * 3, outputs=(FLOAT, FLOAT), update_rule="linear",
                                       q_num_heads=2, kv_num_heads=2),
+    "MatMulInteger": lambda _: Node(BYTES, const([1] * 20, UINT8, [4, 5]), outputs=(INT32,)),
     "MatMul": lambda _: Node(X, floats(20, [4, 5])),
     "MaxRoiPool": lambda _: Node(X, Input([3, 5]), pooled_shape=[2, 2]),
     "MaxUnpool": lambda _: Node(X, Input(IMAGE, INT64), kernel_shape=[2, 2]),
@@ -216,6 +222,11 @@ NODES = {
     "PRelu": lambda _: Node(X, floats(1)),
     "Pad": pad,
     "ParametricSoftplus": lambda _: Node(X, alpha=2.0, beta=0.5),
+    "QLinearConv": lambda _: Node(BYTES, SCALE, ZERO, const([1] * 108, UINT8, [4, 3, 3, 3]), SCALE, ZERO, SCALE, ZERO,
+                                  outputs=(UINT8,)),
+    "QLinearMatMul": lambda _: Node(BYTES, SCALE, ZERO, const([1] * 20, UINT8, [4, 5]), SCALE, ZERO, SCALE, ZERO,
+                                    outputs=(UINT8,)),
+    "QuantizeLinear": lambda _: Node(X, SCALE, ZERO, outputs=(UINT8,)),
     "RMSNormalization": lambda _: Node(X, floats(4)),
     "RNN": recurrent(1, 2),
     "Range": lambda _: Node(*(const([n], INT64, []) for n in (0, 6, 2)), outputs=(INT64,)),
