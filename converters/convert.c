@@ -58,6 +58,8 @@ static odlc_status pass_options(struct conversion *c, struct map *names, struct 
                                  .preserve_layout = o->preserve_layout,
                                  .preserve_dtype = o->preserve_dtype,
                                  .keep_disconnected = o->keep_disconnected_nodes,
+                                 .keep_quant_nodes = o->keep_quant_nodes,
+                                 .keep_int64_inputs = o->keep_int64_inputs,
                                  .dump_after = o->dump_ir_after};
     map_init(names, c->arena);
     map_init(layouts, c->arena);

@@ -19,6 +19,7 @@ struct frontend {
     const struct lower_row *rows; /* sorted by domain, op, lo */
     size_t n_rows;
     const char *(*refusal)(const char *domain, const char *op); /* why no row converts it, or NULL */
+    bool (*takes_strings)(const char *domain, const char *op);  /* as elements of some input */
     bool (*schema_default)(const char *op_type, int64_t version, const char *attr, struct param *out);
     bool channels_first; /* the framework's spatial tensors are NCHW */
 };

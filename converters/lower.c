@@ -172,6 +172,8 @@ odlc_status lower_table(const struct lower *l, uint64_t count, size_t size, void
 static odlc_status constant_list(const struct lower *l, const char *attribute, const char *what, tensor_id id)
 {
     TRY(need_constant(l, attribute, what, id, ""));
+    if (build_type(l->b, id)->dtype == DT_STRING)
+        return lower_invalid(l, attribute, NULL, "%s holds strings, not numbers", what);
     if (shape_count(&build_type(l->b, id)->shape) > TABLE_LIMIT / sizeof(int64_t))
         return lower_invalid(l, attribute, NULL, "%s has too many elements", what);
     return ODLC_OK;

@@ -74,10 +74,18 @@ static odlc_status add_inputs(struct scope *s)
     for (size_t i = 0; i < g->inputs.count; i++) {
         const struct fw_value *v = &g->inputs.data[i];
         struct type type = {.dtype = v->dtype, .shape.rank = v->rank};
+        if (v->dtype == DT_STRING)
+            return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = c->model->path), "input-type",
+                              "graph input %s holds strings: a container computes on numbers", v->name);
         memcpy(type.shape.dims, v->dims, v->rank * sizeof *v->dims);
         if (shape_too_large(&type.shape))
             return diag_error(&c->diags, ODLC_ERR_LIMIT, AT(.file = c->model->path), "tensor-too-large",
                               "graph input %s is too large", v->name);
+        if (dtype_is_small_float(v->dtype))
+            return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED,
+                              AT(.file = c->model->path, .hint = "known values of the type are converted to float32"),
+                              "input-dtype", "graph input %s is of type %s, which containers do not have", v->name,
+                              dtype_info(v->dtype)->name);
         tensor_id id = graph_add_tensor(c->graph, v->name, TENSOR_INPUT, &type);
         vec_push(c->graph->arena, &c->graph->inputs, id);
         define_tensor(s, v->name, id);
@@ -168,6 +176,16 @@ static odlc_status check_kinds(const struct lower *l)
     return ODLC_OK;
 }
 
+static odlc_status check_strings(const struct conversion *c, const struct lower *l)
+{
+    if (c->frontend->takes_strings(l->node->domain, l->node->op_type))
+        return ODLC_OK;
+    for (uint32_t i = 0; i < l->n_in; i++)
+        if (l->in[i] != NO_TENSOR && build_type(l->b, l->in[i])->dtype == DT_STRING)
+            return lower_invalid(l, NULL, NULL, "input %u holds strings, which the operator does not take", i);
+    return ODLC_OK;
+}
+
 static odlc_status run_row(struct conversion *c, struct lower *l)
 {
     const struct fw_node *n = l->node;
@@ -179,6 +197,7 @@ static odlc_status run_row(struct conversion *c, struct lower *l)
         TRY(check_kinds(l));
     if (def)
         return lower_claimed(c, l, def);
+    TRY(check_strings(c, l));
     l->arg = row->arg;
     return row->fn(l);
 }
@@ -307,6 +326,9 @@ static odlc_status add_output(struct scope *s, const char *name)
                           "the graph output %s is %s: a container holds tensors alone", name, kind_text(value));
     tensor_id id = value->tensor, holder = graph_find_tensor(g, name);
     const struct tensor *t = graph_tensor(g, id);
+    if (t->type.dtype == DT_STRING)
+        return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = c->model->path), "output-type",
+                          "the graph output %s holds strings: a container computes on numbers", name);
     bool same_name = strcmp(t->name, name) == 0;
     if (t->kind == TENSOR_OUTPUT && same_name) /* the model lists it twice */
         return ODLC_OK;

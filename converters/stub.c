@@ -1,5 +1,5 @@
-/* The UDO config that a user can start from: one definition for each op type that nothing can convert, with what its
- * first node shows of inputs, outputs and attributes. What only its author knows is left for them to fill in. */
+/* The UDO config that a user can start from: one definition for each domain and op type that nothing can convert, with
+ * what all its nodes show of inputs, outputs and attributes. What only its author knows is left for them to fill in. */
 #include <cjson/cJSON.h>
 #include <string.h>
 
@@ -15,44 +15,179 @@ static void free_text(void *object)
     cJSON_free(object);
 }
 
-/* What the model shows of a value. */
-struct known_value {
-    enum dtype dtype;
-    bool is_data;
+/* What nodes show of the input, output or attribute at one place. */
+struct seen {
+    const char *name; /* of an attribute */
+    enum dtype dtype; /* DT_NONE: nothing tells */
+    bool mixed;       /* of several types */
+    bool data;        /* the model holds it */
+    bool computed;    /* it does not */
+    bool absent;      /* a node leaves it out */
+    bool list;        /* an attribute that is not a single value */
 };
 
-static bool is_constant_node(const struct fw_node *n, const char *output)
-{
-    return strcmp(n->op_type, "Constant") == 0 && n->n_outputs > 0 && strcmp(n->outputs[0], output) == 0;
-}
+typedef VEC(struct seen) seen_list;
 
-static enum dtype declared_dtype(const struct fw_value *values, size_t count, const char *name)
+/* The nodes of one domain and op type. */
+struct group {
+    const char *op_type, *domain;
+    bool names_domain; /* nodes of that type are in other domains, too */
+    size_t n_nodes;
+    seen_list inputs, outputs, params;
+    struct map param_index;
+};
+
+struct stub {
+    struct conversion *c;
+    struct map data;  /* name of a value that the model holds → its dtype */
+    struct map types; /* name of another value that the model declares → its dtype */
+    VEC(struct group) groups;
+};
+
+/* ---- what the model shows ---- */
+
+static enum dtype constant_dtype(const struct fw_node *n)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(values[i].name, name) == 0)
-            return values[i].dtype;
+    static const struct {
+        const char *name;
+        enum dtype dtype;
+    } forms[] = {{"value_float", DT_FLOAT32}, {"value_floats", DT_FLOAT32}, {"value_int", DT_INT64},
+                 {"value_ints", DT_INT64},    {"value_string", DT_STRING},  {"value_strings", DT_STRING}};
+    const struct fw_attr *value = fw_find_attr(n, "value");
+    if (value && value->tensor)
+        return value->tensor->view.dtype;
+    for (size_t i = 0; i < COUNT_OF(forms); i++)
+        if (fw_find_attr(n, forms[i].name))
+            return forms[i].dtype;
     return DT_NONE;
 }
 
-static struct known_value find_value(const struct conversion *c, const char *name)
+static void find_types(struct stub *s, const struct fw_value *values, size_t count)
 {
-    const struct fw_graph *g = &c->model->graph;
-    for (size_t i = 0; i < g->initializers.count; i++)
-        if (strcmp(g->initializers.data[i].name, name) == 0)
-            return (struct known_value){g->initializers.data[i].view.dtype, true};
-    for (size_t i = 0; i < g->nodes.count; i++) {
-        if (!is_constant_node(&g->nodes.data[i], name))
-            continue;
-        const struct fw_attr *value = fw_find_attr(&g->nodes.data[i], "value");
-        return (struct known_value){value && value->tensor ? value->tensor->view.dtype : DT_NONE, true};
-    }
-    enum dtype dtype = declared_dtype(g->inputs.data, g->inputs.count, name);
-    if (dtype == DT_NONE)
-        dtype = declared_dtype(g->values.data, g->values.count, name);
-    if (dtype == DT_NONE)
-        dtype = declared_dtype(g->outputs.data, g->outputs.count, name);
-    return (struct known_value){dtype, false};
+    for (size_t i = 0; i < count; i++)
+        if (values[i].dtype != DT_NONE)
+            map_put(&s->types, values[i].name, values[i].dtype);
 }
+
+static void find_values(struct stub *s)
+{
+    const struct fw_graph *g = &s->c->model->graph;
+    map_init(&s->data, s->c->arena);
+    map_init(&s->types, s->c->arena);
+    find_types(s, g->inputs.data, g->inputs.count);
+    find_types(s, g->values.data, g->values.count);
+    find_types(s, g->outputs.data, g->outputs.count);
+    for (size_t i = 0; i < g->initializers.count; i++)
+        map_put(&s->data, g->initializers.data[i].name, g->initializers.data[i].view.dtype);
+    for (size_t i = 0; i < g->nodes.count; i++) {
+        const struct fw_node *n = &g->nodes.data[i];
+        if (strcmp(n->op_type, "Constant") == 0 && !*n->domain && n->n_outputs > 0)
+            map_put(&s->data, n->outputs[0], constant_dtype(n));
+    }
+}
+
+static void see_value(const struct stub *s, const char *name, struct seen *seen)
+{
+    uint32_t data = map_get(&s->data, name), type = map_get(&s->types, name);
+    enum dtype dtype = data != MAP_NONE ? (enum dtype)data : type != MAP_NONE ? (enum dtype)type : DT_NONE;
+    if (!*name) {
+        seen->absent = true;
+        return;
+    }
+    seen->data |= data != MAP_NONE;
+    seen->computed |= data == MAP_NONE;
+    seen->mixed |= dtype != DT_NONE && seen->dtype != DT_NONE && seen->dtype != dtype;
+    if (seen->dtype == DT_NONE)
+        seen->dtype = dtype;
+}
+
+/* Nodes of a group can have operands in different number. */
+static void see_values(const struct stub *s, const struct group *group, seen_list *list, const char *const *names,
+                       size_t count)
+{
+    while (list->count < count)
+        vec_push(s->c->arena, list, (struct seen){.absent = group->n_nodes > 0});
+    for (size_t i = 0; i < list->count; i++)
+        see_value(s, i < count ? names[i] : "", &list->data[i]);
+}
+
+static enum dtype attr_dtype(const struct fw_attr *a)
+{
+    switch (a->kind) {
+    case FW_INT:
+    case FW_INTS:
+        return DT_INT32;
+    case FW_STRING:
+    case FW_STRINGS:
+        return DT_STRING;
+    case FW_TENSOR:
+        return a->tensor->view.dtype;
+    default:
+        return DT_FLOAT32;
+    }
+}
+
+static void see_attr(const struct stub *s, struct group *group, const struct fw_attr *a)
+{
+    bool single = a->kind == FW_INT || a->kind == FW_FLOAT || a->kind == FW_STRING;
+    bool list = a->kind == FW_INTS || a->kind == FW_FLOATS || a->kind == FW_STRINGS || a->kind == FW_TENSOR;
+    if (!single && !list)
+        return;
+    enum dtype dtype = attr_dtype(a);
+    uint32_t at = map_add(&group->param_index, a->name, (uint32_t)group->params.count);
+    if (at == MAP_NONE) {
+        at = (uint32_t)group->params.count;
+        vec_push(s->c->arena, &group->params, (struct seen){.name = a->name, .dtype = dtype});
+    }
+    struct seen *seen = &group->params.data[at];
+    seen->list |= list;
+    if (seen->dtype == DT_INT32 && dtype == DT_FLOAT32) /* a whole number that one exporter wrote as such */
+        seen->dtype = dtype;
+}
+
+static struct group *group_of(struct stub *s, struct map *index, const struct fw_node *n)
+{
+    const char *key = arena_printf(s->c->arena, "%s::%s", n->domain, n->op_type);
+    uint32_t at = map_add(index, key, (uint32_t)s->groups.count);
+    if (at != MAP_NONE)
+        return &s->groups.data[at];
+    struct group group = {.op_type = n->op_type, .domain = n->domain, .names_domain = *n->domain};
+    map_init(&group.param_index, s->c->arena);
+    vec_push(s->c->arena, &s->groups, group);
+    return &s->groups.data[s->groups.count - 1];
+}
+
+static void find_groups(struct stub *s)
+{
+    struct conversion *c = s->c;
+    struct map index;
+    map_init(&index, c->arena);
+    for (size_t i = 0; i < c->ops.count; i++) {
+        const struct fw_node *n = c->op_nodes.data[i];
+        if (c->ops.data[i].status != ODLC_OP_UNSUPPORTED)
+            continue;
+        struct group *group = group_of(s, &index, n);
+        see_values(s, group, &group->inputs, n->inputs, n->n_inputs);
+        see_values(s, group, &group->outputs, n->outputs, n->n_outputs);
+        for (size_t a = 0; a < n->n_attrs; a++)
+            see_attr(s, group, &n->attrs[a]);
+        group->n_nodes++;
+    }
+}
+
+/* A definition without a domain claims the nodes of all domains, native ones too. */
+static void find_namesakes(struct stub *s)
+{
+    for (size_t i = 0; i < s->groups.count; i++) {
+        struct group *group = &s->groups.data[i];
+        for (size_t k = 0; k < s->c->op_nodes.count && !group->names_domain; k++) {
+            const struct fw_node *n = s->c->op_nodes.data[k];
+            group->names_domain = strcmp(n->op_type, group->op_type) == 0 && *n->domain;
+        }
+    }
+}
+
+/* ---- as a config ---- */
 
 /* How a config spells the type that a UDO would take; 64-bit integers become 32-bit ones in containers. */
 static const char *config_type(enum dtype dtype)
@@ -83,60 +218,48 @@ static const char *config_type(enum dtype dtype)
     }
 }
 
-static void add_tensor(struct conversion *c, cJSON *list, const char *kind, size_t i, const char *value)
+static void add_tensors(struct stub *s, cJSON *op, const char *list_name, const char *kind, const seen_list *list)
 {
-    struct known_value known = *value ? find_value(c, value) : (struct known_value){0};
-    cJSON *tensor = cJSON_CreateObject();
-    cJSON_AddStringToObject(tensor, "name", arena_printf(c->arena, "%s%zu", kind, i));
-    cJSON_AddStringToObject(tensor, "data_type", config_type(known.dtype));
-    if (known.is_data)
-        cJSON_AddBoolToObject(tensor, "static", 1);
-    if (!*value && strcmp(kind, "in") == 0)
-        cJSON_AddBoolToObject(tensor, "optional", 1);
-    cJSON_AddItemToArray(list, tensor);
-}
-
-static enum dtype attr_dtype(const struct fw_attr *a)
-{
-    switch (a->kind) {
-    case FW_INT:
-    case FW_INTS:
-        return DT_INT32;
-    case FW_STRING:
-    case FW_STRINGS:
-        return DT_STRING;
-    case FW_TENSOR:
-        return a->tensor->view.dtype;
-    default:
-        return DT_FLOAT32;
+    cJSON *tensors = cJSON_AddArrayToObject(op, list_name);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct seen *seen = &list->data[i];
+        bool is_input = strcmp(kind, "in") == 0;
+        cJSON *tensor = cJSON_CreateObject();
+        cJSON_AddStringToObject(tensor, "name", arena_printf(s->c->arena, "%s%zu", kind, i));
+        if (!seen->mixed)
+            cJSON_AddStringToObject(tensor, "data_type", config_type(seen->dtype));
+        if (seen->data && !seen->computed)
+            cJSON_AddBoolToObject(tensor, "static", 1);
+        if (is_input && seen->absent)
+            cJSON_AddBoolToObject(tensor, "optional", 1);
+        cJSON_AddItemToArray(tensors, tensor);
     }
 }
 
-static void add_param(cJSON *scalars, cJSON *tensors, const struct fw_attr *a)
+static void add_params(cJSON *op, const char *list_name, const seen_list *list, bool lists)
 {
-    bool scalar = a->kind == FW_INT || a->kind == FW_FLOAT || a->kind == FW_STRING;
-    bool tensor = a->kind == FW_INTS || a->kind == FW_FLOATS || a->kind == FW_STRINGS || a->kind == FW_TENSOR;
-    if (!scalar && !tensor)
-        return;
-    cJSON *param = cJSON_CreateObject();
-    cJSON_AddStringToObject(param, "name", a->name);
-    cJSON_AddStringToObject(param, "data_type", config_type(attr_dtype(a)));
-    cJSON_AddItemToArray(scalar ? scalars : tensors, param);
+    cJSON *params = cJSON_AddArrayToObject(op, list_name);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct seen *seen = &list->data[i];
+        if (seen->list != lists)
+            continue;
+        cJSON *param = cJSON_CreateObject();
+        cJSON_AddStringToObject(param, "name", seen->name);
+        cJSON_AddStringToObject(param, "data_type", config_type(seen->dtype));
+        cJSON_AddItemToArray(params, param);
+    }
 }
 
-static void add_operator(struct conversion *c, cJSON *operators, const struct fw_node *n)
+static void add_operator(struct stub *s, cJSON *operators, const struct group *group)
 {
     cJSON *op = cJSON_CreateObject();
-    cJSON_AddStringToObject(op, "type", n->op_type);
-    cJSON *inputs = cJSON_AddArrayToObject(op, "inputs"), *outputs = cJSON_AddArrayToObject(op, "outputs");
-    cJSON *scalars = cJSON_AddArrayToObject(op, "scalar_params"),
-          *tensors = cJSON_AddArrayToObject(op, "tensor_params");
-    for (size_t i = 0; i < n->n_inputs; i++)
-        add_tensor(c, inputs, "in", i, n->inputs[i]);
-    for (size_t i = 0; i < n->n_outputs; i++)
-        add_tensor(c, outputs, "out", i, n->outputs[i]);
-    for (size_t i = 0; i < n->n_attrs; i++)
-        add_param(scalars, tensors, &n->attrs[i]);
+    cJSON_AddStringToObject(op, "type", group->op_type);
+    if (group->names_domain)
+        cJSON_AddStringToObject(op, "domain", *group->domain ? group->domain : "ai.onnx");
+    add_tensors(s, op, "inputs", "in", &group->inputs);
+    add_tensors(s, op, "outputs", "out", &group->outputs);
+    add_params(op, "scalar_params", &group->params, false);
+    add_params(op, "tensor_params", &group->params, true);
     cJSON *cores = cJSON_AddArrayToObject(op, "core_types");
     cJSON_AddItemToArray(cores, cJSON_CreateString("CPU"));
     cJSON_AddItemToArray(operators, op);
@@ -144,8 +267,12 @@ static void add_operator(struct conversion *c, cJSON *operators, const struct fw
 
 const char *write_udo_stub(struct conversion *c)
 {
-    struct map seen;
-    map_init(&seen, c->arena);
+    struct stub s = {.c = c};
+    find_values(&s);
+    find_groups(&s);
+    find_namesakes(&s);
+    if (s.groups.count == 0)
+        return NULL;
     cJSON *root = cJSON_CreateObject();
     if (!root)
         arena_exhausted(c->arena);
@@ -153,11 +280,8 @@ const char *write_udo_stub(struct conversion *c)
     cJSON *package = cJSON_AddObjectToObject(root, "UdoPackage_0");
     cJSON *operators = cJSON_AddArrayToObject(package, "Operators");
     cJSON_AddStringToObject(package, "UDO_PACKAGE_NAME", "MyUdoPackage");
-    for (size_t i = 0; i < c->ops.count; i++)
-        if (c->ops.data[i].status == ODLC_OP_UNSUPPORTED && map_add(&seen, c->ops.data[i].op_type, 1) == MAP_NONE)
-            add_operator(c, operators, c->op_nodes.data[i]);
-    if (!cJSON_GetArraySize(operators))
-        return NULL;
+    for (size_t i = 0; i < s.groups.count; i++)
+        add_operator(&s, operators, &s.groups.data[i]);
     char *printed = cJSON_Print(root);
     if (!printed)
         arena_exhausted(c->arena);

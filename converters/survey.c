@@ -68,7 +68,6 @@ struct survey {
 
 static void note_missing(struct survey *s, const struct fw_node *n)
 {
-    enum { NAMES_SHOWN = 10 };
     struct arena *arena = s->c->arena;
     const char *key = arena_printf(arena, "%s::%s", n->domain, n->op_type);
     uint32_t at = map_add(&s->index, key, (uint32_t)s->missing.count);
@@ -77,10 +76,7 @@ static void note_missing(struct survey *s, const struct fw_node *n)
         vec_push(arena, &s->missing, (struct missing){.first = n});
     }
     struct missing *m = &s->missing.data[at];
-    if (m->count++ < NAMES_SHOWN)
-        text_add(arena, &m->nodes, "%s%s", m->count > 1 ? ", " : "", n->name);
-    else if (m->count == NAMES_SHOWN + 1)
-        text_add(arena, &m->nodes, ", …");
+    text_add(arena, &m->nodes, "%s%s", m->count++ ? ", " : "", n->name);
 }
 
 static bool is_branch(const struct fw_attr *a)

@@ -15,6 +15,8 @@ FUNCTION = re.compile(r"^(?:static )?[a-z][\w ]*?[ *](\w+)\([^;{}]*\)\n\{\n(.*?)
 TABLE = re.compile(r"^static const [^;={]*?(\w+)(?:\[[^;={]*\])+ = \{(.*?)\};", re.M | re.S)
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 REFUSES = re.compile(r"lower_unsupported\(((?:[^;\"]|\"(?:[^\"\\]|\\.)*\")*)\);", re.S)
+# Its last argument says what an input must be known for.
+NEEDS = re.compile(r'lower_need_const\((?:[^;"]|"[^"]*")*?"([^"]*)"\)')
 # The first three arguments, which say where and what to do, then the literals that the format is made of.
 MESSAGE = re.compile(r'\s*[\w.>-]+,\s*(?:[^",]|"[^"]*")+,\s*(?:[^",]|"[^"]*")+,((?:\s*(?:PR\w+|"(?:[^"\\]|\\.)*"))+)')
 
@@ -72,7 +74,8 @@ class Sources:
                 message = MESSAGE.match(call)
                 if message:
                     limits.append(as_limit(message.group(1)))
-            rest = REFUSES.sub("", body)
+            limits += [f"an input that is not a constant: {why}" for why in NEEDS.findall(body)]
+            rest = NEEDS.sub("", REFUSES.sub("", body))
             ops += [literal for literal in LITERAL.findall(rest) if literal in self.ops]
             for called in re.findall(r"\b[a-z]\w+\b", LITERAL.sub("", rest)):
                 more_ops, more_limits = self.reach(called, where, seen)

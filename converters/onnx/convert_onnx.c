@@ -18,6 +18,7 @@ odlc_status odlc_convert_onnx(const struct odlc_convert_options *options, struct
                                   .rows = onnx_rows,
                                   .n_rows = onnx_row_count,
                                   .refusal = onnx_refusal,
+                                  .takes_strings = onnx_takes_strings,
                                   .schema_default = onnx_schema_default,
                                   .channels_first = true};
     return convert_model(&onnx, options, conversion);

@@ -1,5 +1,5 @@
 /* Tensors: element type, shape, and a view of the elements wherever the model keeps them. Raw and packed floats are
- * used in place; variable-length integers and 4-bit values are decoded into the arena. */
+ * used in place; variable-length integers and packed values are decoded into the arena. */
 #include "converters/onnx/decode.h"
 
 #include <inttypes.h>
@@ -32,16 +32,16 @@ static const struct element_type element_types[] = {
     {14, "complex64", DT_NONE, 0, 0, 0},
     {15, "complex128", DT_NONE, 0, 0, 0},
     {16, "bfloat16", DT_BFLOAT16, FIELD(INT32_DATA), 0, UINT16_MAX},
-    {17, "float8e4m3fn", DT_NONE, 0, 0, 0},
-    {18, "float8e4m3fnuz", DT_NONE, 0, 0, 0},
-    {19, "float8e5m2", DT_NONE, 0, 0, 0},
-    {20, "float8e5m2fnuz", DT_NONE, 0, 0, 0},
-    {21, "uint4", DT_UINT4, FIELD(INT32_DATA), 0, UINT8_MAX}, /* two elements each */
+    {17, "float8e4m3fn", DT_FLOAT8E4M3FN, FIELD(INT32_DATA), 0, UINT8_MAX},
+    {18, "float8e4m3fnuz", DT_FLOAT8E4M3FNUZ, FIELD(INT32_DATA), 0, UINT8_MAX},
+    {19, "float8e5m2", DT_FLOAT8E5M2, FIELD(INT32_DATA), 0, UINT8_MAX},
+    {20, "float8e5m2fnuz", DT_FLOAT8E5M2FNUZ, FIELD(INT32_DATA), 0, UINT8_MAX},
+    {21, "uint4", DT_UINT4, FIELD(INT32_DATA), 0, UINT8_MAX}, /* of fewer than 8 bits: packed */
     {22, "int4", DT_INT4, FIELD(INT32_DATA), 0, UINT8_MAX},
-    {23, "float4e2m1", DT_NONE, 0, 0, 0},
-    {24, "float8e8m0", DT_NONE, 0, 0, 0},
-    {25, "uint2", DT_NONE, 0, 0, 0},
-    {26, "int2", DT_NONE, 0, 0, 0},
+    {23, "float4e2m1", DT_FLOAT4E2M1, FIELD(INT32_DATA), 0, UINT8_MAX},
+    {24, "float8e8m0", DT_FLOAT8E8M0, FIELD(INT32_DATA), 0, UINT8_MAX},
+    {25, "uint2", DT_UINT2, FIELD(INT32_DATA), 0, UINT8_MAX},
+    {26, "int2", DT_INT2, FIELD(INT32_DATA), 0, UINT8_MAX},
 };
 
 /* One tensor at work. */
@@ -80,10 +80,11 @@ odlc_status decode_dtype(int32_t code, enum dtype *out, const char **name)
     return ODLC_OK;
 }
 
-/* Two 4-bit elements share a byte, in files as well as in lists; all others have one of their own. */
-static bool is_packed_4bit(const struct element_type *type)
+/* Elements of fewer than 8 bits share a byte, in files as well as in lists: this many. Others have one of their own. */
+static unsigned elements_per_byte(const struct element_type *type)
 {
-    return type->dtype == DT_INT4 || type->dtype == DT_UINT4;
+    unsigned bits = dtype_value_bits(type->dtype);
+    return bits && bits < 8 ? 8 / bits : 1;
 }
 
 /* float_data and double_data hold elements as they are, the other lists hold variable-length integers. */
@@ -199,7 +200,7 @@ static odlc_status raw_elements(const struct tensor_job *j, uint64_t expected, c
 /* The elements of a list that the type's own field holds: in place when they are one packed run of floats. */
 static odlc_status listed_elements(const struct tensor_job *j, uint64_t entries, const uint8_t **out, bool *mapped)
 {
-    unsigned width = is_packed_4bit(j->type) ? 1 : dtype_size(j->type->dtype);
+    unsigned width = dtype_size(j->type->dtype);
     const Onnx__Payload *run = single_run(j);
     if (in_float_list(j->type) && run && run->packed && run->size == entries * width) {
         *out = j->d->file->data + run->offset;
@@ -228,13 +229,15 @@ static odlc_status check_fields(const struct tensor_job *j, bool *raw)
     return ODLC_OK;
 }
 
-static const uint8_t *unpack_4bit(const struct tensor_job *j, const uint8_t *bytes)
+/* One element per byte, the sign of signed integers extended to it. */
+static const uint8_t *unpack(const struct tensor_job *j, unsigned per_byte, const uint8_t *bytes)
 {
     uint8_t *out = arena_alloc(j->d->arena, j->count);
+    unsigned bits = 8 / per_byte, mask = (1u << bits) - 1, sign = 1u << (bits - 1);
+    bool is_signed = dtype_info(j->type->dtype)->cls == CLASS_INT;
     for (uint64_t i = 0; i < j->count; i++) {
-        uint8_t nibble = bytes[i / 2] >> (i % 2 * 4) & 15;
-        bool negative = j->type->dtype == DT_INT4 && nibble & 8;
-        out[i] = negative ? nibble | 0xF0 : nibble;
+        unsigned element = bytes[i / per_byte] >> (i % per_byte * bits) & mask;
+        out[i] = (uint8_t)(is_signed && element & sign ? element | ~mask : element);
     }
     return out;
 }
@@ -261,9 +264,10 @@ static odlc_status string_elements(const struct tensor_job *j, struct view *view
 
 static odlc_status numeric_elements(const struct tensor_job *j, struct view *view)
 {
-    bool packed = is_packed_4bit(j->type), mapped = false, raw = false;
-    uint64_t entries = packed ? (j->count + 1) / 2 : j->count;
-    uint64_t size = packed ? entries : entries * dtype_size(j->type->dtype);
+    unsigned per_byte = elements_per_byte(j->type);
+    bool packed = per_byte > 1, mapped = false, raw = false;
+    uint64_t entries = j->count / per_byte + (j->count % per_byte > 0);
+    uint64_t size = entries * dtype_size(j->type->dtype);
     const struct file *file = j->d->file;
     if (j->proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL) {
         mapped = true;
@@ -274,7 +278,7 @@ static odlc_status numeric_elements(const struct tensor_job *j, struct view *vie
         TRY(raw ? raw_elements(j, size, &view->bytes) : listed_elements(j, entries, &view->bytes, &mapped));
     }
     if (packed)
-        view->bytes = unpack_4bit(j, view->bytes);
+        view->bytes = unpack(j, per_byte, view->bytes);
     view->file = mapped && !packed ? file : NULL;
     return ODLC_OK;
 }

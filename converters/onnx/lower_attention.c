@@ -184,29 +184,32 @@ static tensor_id weigh_values(struct attention *a, tensor_id probabilities, enum
 
 enum { MODE_RAW, MODE_CAPPED, MODE_BIASED, MODE_PROBABILITIES, N_MODES };
 
-/* stages: what qk_matmul_output can be, by mode. */
-static odlc_status score_stages(struct attention *a, tensor_id stages[N_MODES])
+/* stages: what qk_matmul_output can be, by mode. probabilities: those that weigh the values. */
+static odlc_status score_stages(struct attention *a, tensor_id stages[N_MODES], tensor_id *probabilities)
 {
+    struct lower *l = a->s.l;
     enum dtype precise;
     tensor_id bias;
-    TRY(softmax_dtype(a->s.l, a->dtype, &precise));
+    /* Where the model asks for no precision, float16 scores are not rounded again on the way to Y. */
+    TRY(softmax_dtype(l, a->dtype == DT_FLOAT16 ? DT_FLOAT32 : a->dtype, &precise));
     TRY(scores_of(a, &stages[MODE_RAW]));
     stages[MODE_CAPPED] = stages[MODE_RAW];
     TRY(cap_scores(a, &stages[MODE_CAPPED]));
     TRY(attention_bias(a, &bias));
-    tensor_id biased = stages[MODE_CAPPED];
+    stages[MODE_BIASED] = stages[MODE_CAPPED];
     if (bias != NO_TENSOR)
-        biased = step_binary(&a->s, "ElementWiseAdd", biased, bias);
-    stages[MODE_BIASED] = biased;
-    tensor_id softmax = step_softmax(&a->s, step_cast(&a->s, biased, precise), 3);
-    stages[MODE_PROBABILITIES] = attention_guard(a, bias, step_cast(&a->s, softmax, a->dtype));
+        stages[MODE_BIASED] = step_binary(&a->s, "ElementWiseAdd", stages[MODE_CAPPED], bias);
+    tensor_id softmax = step_softmax(&a->s, step_cast(&a->s, stages[MODE_BIASED], precise), 3);
+    *probabilities = attention_guard(a, bias, softmax);
+    if (lower_has_attr(l, "softmax_precision"))
+        *probabilities = step_cast(&a->s, *probabilities, a->dtype);
     return a->s.status;
 }
 
 odlc_status lower_attention(struct lower *l)
 {
     struct attention a = {.s.l = l};
-    tensor_id stages[N_MODES];
+    tensor_id stages[N_MODES], probabilities;
     int64_t mode;
     TRY(read_operands(&a, true));
     TRY(unpack_all(&a));
@@ -215,12 +218,15 @@ odlc_status lower_attention(struct lower *l)
     TRY(lower_attr_int(l, "qk_matmul_output_mode", MODE_RAW, &mode));
     if (mode < 0 || mode >= N_MODES)
         return lower_invalid(l, "qk_matmul_output_mode", NULL, "the mode %lld is not known", (long long)mode);
-    TRY(score_stages(&a, stages));
-    enum dtype compute = wider(a.dtype, build_type(l->b, a.v)->dtype);
-    tensor_id y = weigh_values(&a, stages[MODE_PROBABILITIES], compute, a.dtype);
+    TRY(score_stages(&a, stages, &probabilities));
+    enum dtype compute = wider(build_type(l->b, probabilities)->dtype, build_type(l->b, a.v)->dtype);
+    tensor_id y = weigh_values(&a, probabilities, compute, a.dtype);
     TRY(steps_give(&a.s, 0, y));
     TRY(steps_give(&a.s, 1, a.k));
     TRY(steps_give(&a.s, 2, a.v));
+    if (!lower_out_name(l, 3))
+        return ODLC_OK;
+    stages[MODE_PROBABILITIES] = step_cast(&a.s, probabilities, a.dtype);
     return steps_give(&a.s, 3, stages[mode]);
 }
 

@@ -367,8 +367,11 @@ static odlc_status bit_cast_target(const struct lower *l, enum dtype *to)
     int64_t code;
     const char *name = NULL;
     TRY(lower_attr_int(l, "to", -1, &code));
-    if (code < 0 || code > INT32_MAX || decode_dtype((int32_t)code, to, &name) != ODLC_OK || *to == DT_STRING)
-        return lower_unsupported(l, "to", NULL, "type %lld (%s)", (long long)code, name ? name : "no type of numbers");
+    odlc_status status = code < 0 || code > INT32_MAX ? ODLC_ERR_INVALID : decode_dtype((int32_t)code, to, &name);
+    if (status == ODLC_ERR_UNSUPPORTED)
+        return lower_unsupported(l, "to", NULL, "the type %s is not supported", name);
+    if (status != ODLC_OK || *to == DT_STRING)
+        return lower_invalid(l, "to", NULL, "%lld is not a type of numbers", (long long)code);
     return ODLC_OK;
 }
 

@@ -51,7 +51,8 @@ odlc_status conv_image(struct lower *l, const struct conv_operands *c, uint32_t 
     int64_t out_channels = build_type(l->b, c->weights)->shape.dims[0];
     TRY(permuted_weights(l, c, true, &weights));
     TRY(lower_bias(l, bias_input, out_channels, &bias, &bias_name));
-    bool depthwise = c->s.axes == 2 && c->group == c->channels && c->group > 1;
+    bool real = dtype_is_float(build_type(l->b, image)->dtype); /* integers have no depthwise op */
+    bool depthwise = real && c->s.axes == 2 && c->group == c->channels && c->group > 1;
     image_op(l, depthwise ? "DepthWiseConv2d" : c->s.axes == 2 ? "Conv2d" : "Conv3d", image);
     build_in(l->b, weights);
     build_in(l->b, bias);
@@ -114,8 +115,13 @@ static odlc_status transpose_padding(const struct lower *l, struct spatial *s)
             return lower_invalid(l, "output_shape", NULL, "output_shape is out of range");
         s->output_padding[i] = more ? more[i] : 0;
         int64_t full = (s->in[i] - 1) * s->stride[i] + spatial_reach(s, i);
+        int64_t wanted = shape ? shape[i] : s->in[i] * s->stride[i];
+        /* By the operator's formula there would be zeros before the result, in no runtime there are. */
+        if (same && full + s->output_padding[i] < wanted)
+            return lower_unsupported(l, "auto_pad", "give the padding as pads and output_padding",
+                                     "the padding of axis %u would be negative, which runtimes read differently", i);
         if (shape || same)
-            cut_to(s, i, full, shape ? shape[i] : s->in[i] * s->stride[i]);
+            cut_to(s, i, full, wanted);
         if (s->pad[i][0] + s->pad[i][1] >= full + s->output_padding[i])
             return lower_invalid(l, "pads", NULL, "the padding leaves nothing of the output");
     }

@@ -3,6 +3,7 @@
 
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
+#include "converters/onnx/steps.h"
 
 /* ---- indices ---- */
 
@@ -176,19 +177,33 @@ static odlc_status emit_scatter_elements(const struct lower *l, const struct sca
     return build_end(l->b, out_name, out);
 }
 
-/* The op knows no minimum: it is the negative of the maximum of the negatives, exactly so for floats. */
+/* The value at the other end of its type's range: what was smallest is then largest. */
+static odlc_status mirror(const struct lower *l, tensor_id x, const char *out_name, tensor_id *out)
+{
+    enum dtype dtype = build_type(l->b, x)->dtype;
+    struct shape scalar = {.rank = 0};
+    int64_t low, high;
+    if (dtype_is_float(dtype))
+        return build_unary(l->b, "ElementWiseNeg", x, out_name, out);
+    integer_range(dtype, &low, &high);
+    if (!dtype_is_int(dtype) || dtype == DT_UINT64)
+        return lower_unsupported(l, "reduction", NULL, "the reduction min is not supported for %s",
+                                 dtype_info(dtype)->name);
+    tensor_id sum = lower_splat(l, step_name(l, "ends"), dtype, &scalar, low + high);
+    return build_binary(l->b, "ElementWiseSubtract", sum, x, out_name, out);
+}
+
+/* The op knows no minimum: it is the maximum seen in a mirror. */
 static odlc_status scatter_elements(const struct lower *l, struct scatter s, const char *out_name, tensor_id *out)
 {
+    tensor_id most;
     if (s.reduction != REDUCE_MIN)
         return emit_scatter_elements(l, &s, out_name, out);
-    if (!dtype_is_float(build_type(l->b, s.data)->dtype))
-        return lower_unsupported(l, "reduction", NULL, "the reduction min is supported for floats only");
-    tensor_id most;
     s.reduction = REDUCE_MAX;
-    TRY(build_unary(l->b, "ElementWiseNeg", s.data, step_name(l, "negative_data"), &s.data));
-    TRY(build_unary(l->b, "ElementWiseNeg", s.updates, step_name(l, "negative_updates"), &s.updates));
-    TRY(emit_scatter_elements(l, &s, step_name(l, "negative"), &most));
-    return build_unary(l->b, "ElementWiseNeg", most, out_name, out);
+    TRY(mirror(l, s.data, step_name(l, "mirrored_data"), &s.data));
+    TRY(mirror(l, s.updates, step_name(l, "mirrored_updates"), &s.updates));
+    TRY(emit_scatter_elements(l, &s, step_name(l, "mirrored"), &most));
+    return mirror(l, most, out_name, out);
 }
 
 odlc_status lower_scatter_elements(struct lower *l)
@@ -202,29 +217,40 @@ odlc_status lower_scatter_elements(struct lower *l)
     return scatter_elements(l, s, lower_out_name(l, 0), &l->out[0]);
 }
 
+/* The rows that coordinates [.., depth] name, when the axes that they count are one: [rows, 1]. */
+static odlc_status row_numbers(struct lower *l, tensor_id coordinates, const struct shape *shape, tensor_id *out)
+{
+    struct steps s = {.l = l};
+    const struct shape given = build_type(l->b, coordinates)->shape;
+    int64_t depth = given.dims[given.rank - 1], stride = 1;
+    const int64_t last = given.rank - 1;
+    double *dims = arena_array(l->arena, double, (size_t)depth),
+           *strides = arena_array(l->arena, double, (size_t)depth);
+    for (int64_t i = depth; i-- > 0; stride *= shape->dims[i]) {
+        dims[i] = (double)shape->dims[i];
+        strides[i] = (double)stride;
+    }
+    enum dtype dtype = build_type(l->b, coordinates)->dtype;
+    tensor_id is_back = step_binary(&s, "ElementWiseLess", coordinates, step_scalar(&s, coordinates, 0));
+    tensor_id all = step_constant(&s, dtype, &SHAPE(depth), dims);
+    tensor_id front = step_select(&s, is_back, step_binary(&s, "ElementWiseAdd", coordinates, all), coordinates);
+    tensor_id steps = step_constant(&s, dtype, &SHAPE(depth), strides);
+    tensor_id numbers = step_reduce(&s, "ReduceSum", step_binary(&s, "ElementWiseMultiply", front, steps), &last, 1, 0);
+    *out = step_reshape(&s, numbers, &SHAPE((int64_t)shape_count_range(&given, 0, given.rank - 1), 1));
+    return s.status;
+}
+
 /* Maximum and minimum are known to ScatterElements alone: the slices become rows of a matrix. */
 static odlc_status scatter_rows(struct lower *l, struct scatter s)
 {
-    uint64_t n = 0;
     const struct shape shape = build_type(l->b, s.data)->shape, coordinates = build_type(l->b, s.indices)->shape;
-    const int64_t *at = build_const_as_ints(l->b, s.indices, &n);
-    if (!at)
-        return lower_unsupported(l, "reduction", "make the indices an initializer of the model",
-                                 "the reductions max and min need constant indices");
     uint32_t depth = (uint32_t)coordinates.dims[coordinates.rank - 1];
-    int64_t row = (int64_t)shape_count_range(&shape, depth, shape.rank), rows = (int64_t)(n / depth);
+    int64_t row = (int64_t)shape_count_range(&shape, depth, shape.rank);
+    int64_t rows = (int64_t)shape_count_range(&coordinates, 0, coordinates.rank - 1);
     struct shape matrix = SHAPE((int64_t)shape_count_range(&shape, 0, depth), row), picked = SHAPE(rows, row);
     TRY(lower_check_shape(l, "indices", &picked));
-    int64_t *indices;
-    TRY(lower_table(l, shape_count(&picked), sizeof *indices, &indices));
-    for (int64_t i = 0; i < rows; i++, at += depth) {
-        int64_t index = 0;
-        for (uint32_t d = 0; d < depth; d++)
-            index = index * shape.dims[d] + at[d];
-        for (int64_t k = 0; k < row; k++)
-            indices[i * row + k] = index;
-    }
-    s.indices = build_const_ints(l->b, step_name(l, "rows"), DT_INT32, &picked, indices);
+    TRY(row_numbers(l, s.indices, &shape, &s.indices));
+    TRY(lower_broadcast(l, s.indices, &picked, step_name(l, "rows"), &s.indices));
     TRY(build_reshape(l->b, s.data, &matrix, step_name(l, "matrix"), &s.data));
     TRY(build_reshape(l->b, s.updates, &picked, step_name(l, "updates"), &s.updates));
     TRY(scatter_elements(l, s, step_name(l, "scattered"), &l->out[0]));
@@ -274,6 +300,8 @@ static odlc_status hot_values(const struct lower *l, double values[2], enum dtyp
 static odlc_status hot_indices(const struct lower *l, tensor_id *indices, bool *scalar)
 {
     TRY(lower_need(l, 0, "indices", indices));
+    if (build_type(l->b, *indices)->dtype == DT_STRING)
+        return lower_invalid(l, "indices", NULL, "the indices are strings");
     *scalar = build_rank(l->b, *indices) == 0;
     struct shape one = SHAPE(1);
     if (*scalar)
@@ -397,7 +425,8 @@ odlc_status lower_reverse_sequence(struct lower *l)
     TRY(lower_attr_int(l, "time_axis", 0, &time_axis));
     TRY(lower_attr_int(l, "batch_axis", 1, &batch_axis));
     const struct shape shape = build_type(l->b, in)->shape;
-    if (time_axis < 0 || batch_axis < 0 || time_axis + batch_axis != 1 || shape.rank < 2)
+    bool first_two = (time_axis == 0 && batch_axis == 1) || (time_axis == 1 && batch_axis == 0);
+    if (!first_two || shape.rank < 2)
         return lower_invalid(l, "time_axis", NULL, "time and batch are not the first two axes");
     if ((int64_t)count != shape.dims[batch_axis])
         return lower_invalid(l, "sequence_lens", NULL, "%u lengths for a batch of %lld", count,

@@ -166,7 +166,9 @@ odlc_status lower_gemm(struct lower *l)
 {
     struct gemm_node g;
     TRY(read_gemm(l, &g));
-    TRY(build_is_const(l->b, g.b) ? fully_connected(l, &g, &l->out[0]) : dynamic_product(l, &g, &l->out[0]));
+    /* Weights of no elements per output do not say into how many rows the input is to be cut. */
+    bool weights = build_is_const(l->b, g.b) && build_type(l->b, g.b)->shape.dims[g.transpose_b] > 0;
+    TRY(weights ? fully_connected(l, &g, &l->out[0]) : dynamic_product(l, &g, &l->out[0]));
     if (g.c == NO_TENSOR)
         return ODLC_OK;
     TRY(scaled(l, &g.c, g.beta, "beta", NULL));

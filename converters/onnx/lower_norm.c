@@ -1,7 +1,9 @@
 /* ONNX normalisations. Those over channels are channels-last in the container. */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
+#include "converters/onnx/decode.h"
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
 #include "converters/onnx/steps.h"
@@ -270,18 +272,33 @@ odlc_status lower_group_normalization(struct lower *l)
 
 struct over_axes {
     tensor_id x, scale, shift; /* NO_TENSOR where the node has none */
+    enum dtype result;
     double epsilon;
     int64_t axes[MAX_RANK];
     uint32_t n_axes;
     struct shape weights; /* what the op's weights must look like */
 };
 
+/* The result of RMSNormalization is of the type of its scale: the wider of both is computed in. */
+static odlc_status settle_type(struct lower *l, struct over_axes *n)
+{
+    tensor_id scale;
+    TRY(lower_need(l, 0, "X", &n->x));
+    TRY(lower_need(l, 1, "scale", &scale));
+    enum dtype x = build_type(l->b, n->x)->dtype, other = build_type(l->b, scale)->dtype;
+    n->result = strcmp(l->arg, "RmsNorm") == 0 ? other : x;
+    if (n->result == x)
+        return ODLC_OK;
+    enum dtype wide = x == DT_FLOAT64 || other == DT_FLOAT64 ? DT_FLOAT64 : DT_FLOAT32;
+    return build_cast(l->b, n->x, wide, step_name(l, "wide"), &n->x);
+}
+
 static odlc_status read_over_axes(struct lower *l, struct over_axes *n)
 {
     int64_t axis_attr;
     uint32_t first;
     *n = (struct over_axes){.shift = NO_TENSOR};
-    TRY(lower_need(l, 0, "X", &n->x));
+    TRY(settle_type(l, n));
     TRY(need_like(l, 1, "scale", n->x, &n->scale));
     if (lower_in(l, 2) != NO_TENSOR)
         TRY(need_like(l, 2, "bias", n->x, &n->shift));
@@ -315,23 +332,33 @@ static odlc_status fit_weights(struct lower *l, const struct over_axes *n, tenso
     return *fits ? build_reshape(l->b, *weights, &n->weights, step_name(l, "weights"), weights) : ODLC_OK;
 }
 
+/* The type that statistics are computed and given in. */
+static odlc_status stash_type(const struct lower *l, enum dtype *out)
+{
+    int64_t code;
+    const char *name;
+    TRY(lower_attr_int(l, "stash_type", 1, &code));
+    if (code < 0 || code > INT32_MAX || decode_dtype((int32_t)code, out, &name) != ODLC_OK || !dtype_is_float(*out))
+        return lower_invalid(l, "stash_type", NULL, "%lld is not a floating-point type", (long long)code);
+    return ODLC_OK;
+}
+
 /* Mean and inverse deviation, the optional outputs 1 and 2. */
 static odlc_status layer_norm_statistics(struct lower *l, const struct over_axes *n)
 {
     struct steps s = {.l = l};
+    enum dtype stash;
     if (!lower_out_name(l, 1) && !lower_out_name(l, 2))
         return ODLC_OK;
-    tensor_id mean = step_reduce(&s, "ReduceMean", n->x, n->axes, n->n_axes, true);
-    tensor_id distance = step_binary(&s, SUB, n->x, mean);
+    TRY(stash_type(l, &stash));
+    tensor_id x = step_cast(&s, n->x, stash), mean = step_reduce(&s, "ReduceMean", x, n->axes, n->n_axes, true);
+    tensor_id distance = step_binary(&s, SUB, x, mean);
     tensor_id squares = step_binary(&s, MUL, distance, distance);
     tensor_id variance = step_reduce(&s, "ReduceMean", squares, n->axes, n->n_axes, true);
-    tensor_id inverse =
-        step_unary(&s, "ElementWiseRsqrt", step_binary(&s, ADD, variance, step_scalar(&s, n->x, n->epsilon)));
-    if (l->n_out > 1)
-        l->out[1] = mean;
-    if (l->n_out > 2)
-        l->out[2] = inverse;
-    return s.status;
+    tensor_id shifted = step_binary(&s, ADD, variance, step_scalar(&s, variance, n->epsilon));
+    tensor_id inverse = step_unary(&s, "ElementWiseRsqrt", shifted);
+    TRY(steps_give(&s, 1, mean));
+    return steps_give(&s, 2, inverse);
 }
 
 /* LayerNormalization and RMSNormalization; the row says which op. */
@@ -339,23 +366,24 @@ odlc_status lower_layer_normalization(struct lower *l)
 {
     struct steps s = {.l = l};
     struct over_axes n;
+    tensor_id y;
     bool fits = true;
     TRY(read_over_axes(l, &n));
     TRY(fit_weights(l, &n, &n.scale, &fits));
     TRY(fit_weights(l, &n, &n.shift, &fits));
     TRY(layer_norm_statistics(l, &n));
-    start_over_axes(l, &n, fits ? fw_node_label(l->node) : step_name(l, "normal"));
+    start_over_axes(l, &n, step_name(l, "normal"));
     if (fits) {
         build_in(l->b, n.scale);
         if (n.shift != NO_TENSOR)
             build_in(l->b, n.shift);
-        return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
     }
-    tensor_id normal;
-    TRY(build_end(l->b, step_name(l, "normal"), &normal));
-    if (n.shift == NO_TENSOR)
-        return steps_end_binary(&s, MUL, normal, n.scale);
-    return steps_end_binary(&s, ADD, step_binary(&s, MUL, normal, n.scale), n.shift);
+    TRY(build_end(l->b, step_name(l, "normal"), &y));
+    if (!fits) {
+        y = step_binary(&s, MUL, y, n.scale);
+        y = n.shift == NO_TENSOR ? y : step_binary(&s, ADD, y, n.shift);
+    }
+    return steps_give(&s, 0, step_cast(&s, y, n.result));
 }
 
 /* p = 2: x / √Σx², where a sum of 0 gives 0. p = 1: x / Σ|x|. */

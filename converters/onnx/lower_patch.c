@@ -157,6 +157,9 @@ static odlc_status scatter_patches(struct lower *l, const struct patches *p)
     enum dtype dtype = build_type(l->b, p->x)->dtype;
     int64_t columns = p->batch * p->channels, count = p->taps * p->windows, *place;
     int64_t elements = (int64_t)shape_count_range(&shape, 2, shape.rank);
+    if (elements >= INT32_MAX)
+        return lower_unsupported(l, "image_shape", NULL, "positions in an image of %lld elements are beyond 32 bits",
+                                 (long long)elements);
     TRY(lower_table(l, (uint64_t)count, sizeof *place, &place));
     places(p, elements, place);
     struct shape lists = SHAPE(columns, count), indices = SHAPE(count, 1), rows = SHAPE(elements + 1, columns);

@@ -52,12 +52,14 @@ static odlc_status fit_windows(const struct lower *l, struct pool *p, bool ceil)
     spatial_auto_pad(s);
     for (uint32_t i = 0; i < s->axes; i++) {
         int64_t free = s->in[i] + s->pad[i][0] + s->pad[i][1] - spatial_reach(s, i);
+        bool rounds_up = ceil && s->auto_pad == PAD_NOTSET;
         p->model_end[i] = s->pad[i][1];
-        if (free < 0)
+        /* Rounded up, a part of a window makes one. */
+        if (free < 0 && (!rounds_up || free <= -s->stride[i]))
             return lower_invalid(l, "kernel_shape", NULL, "the kernel is larger than the padded input");
-        int64_t down = free / s->stride[i] + 1;
+        int64_t down = free < 0 ? 0 : free / s->stride[i] + 1;
         p->out[i] = down;
-        if (!ceil || s->auto_pad != PAD_NOTSET)
+        if (!rounds_up)
             continue;
         p->out[i] = (free + s->stride[i] - 1) / s->stride[i] + 1;
         if ((p->out[i] - 1) * s->stride[i] >= s->in[i] + s->pad[i][0])

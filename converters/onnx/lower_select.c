@@ -231,7 +231,6 @@ static odlc_status optional_number(const struct lower *l, uint32_t i, const char
 
 static odlc_status read_suppression(struct lower *l, struct suppression *n)
 {
-    static const char why[] = "how many boxes are left depends on the values";
     tensor_id boxes, scores;
     int64_t centered;
     uint64_t count;
@@ -239,8 +238,8 @@ static odlc_status read_suppression(struct lower *l, struct suppression *n)
     *n = (struct suppression){.has_score_threshold = lower_in(l, 4) != NO_TENSOR};
     TRY(lower_need(l, 0, "boxes", &boxes));
     TRY(lower_need(l, 1, "scores", &scores));
-    TRY(lower_need_const(l, 0, "boxes", why));
-    TRY(lower_need_const(l, 1, "scores", why));
+    for (uint32_t i = 0; i < 2; i++)
+        TRY(lower_need_const(l, i, i ? "scores" : "boxes", "how many boxes are left depends on the values"));
     TRY(optional_number(l, 2, "max_output_boxes_per_class", &most));
     TRY(optional_number(l, 3, "iou_threshold", &n->iou_threshold));
     TRY(optional_number(l, 4, "score_threshold", &n->score_threshold));

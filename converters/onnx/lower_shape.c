@@ -43,6 +43,9 @@ odlc_status lower_dtype(const struct lower *l, const char *name, int64_t code, e
         return lower_unsupported(l, name, NULL, "the type %s is not supported", type);
     if (status != ODLC_OK)
         return lower_invalid(l, name, NULL, "%lld is not a type", (long long)code);
+    if (dtype_is_small_float(*out))
+        return lower_unsupported(l, name, NULL, "the type %s is not supported: containers do not have it",
+                                 dtype_info(*out)->name);
     return ODLC_OK;
 }
 
@@ -51,7 +54,8 @@ odlc_status lower_attr_dtype(const struct lower *l, const char *name, enum dtype
     int64_t code;
     *out = absent;
     TRY(lower_attr_int(l, name, 0, &code));
-    return lower_has_attr(l, name) ? lower_dtype(l, name, code, out) : ODLC_OK;
+    bool given = lower_has_attr(l, name) && (code != 0 || absent == DT_NONE); /* 0 is "undefined" */
+    return given || absent == DT_NONE ? lower_dtype(l, name, code, out) : ODLC_OK;
 }
 
 odlc_status lower_axis(const struct lower *l, const char *name, int64_t axis, uint32_t rank, uint32_t *out)
@@ -485,13 +489,11 @@ static odlc_status dropout_trains(const struct lower *l, bool *out)
     *out = !is_test;
     if (lower_in(l, 2) == NO_TENSOR)
         return ODLC_OK;
-    if (lower_in(l, 1) != NO_TENSOR && build_is_const(l->b, lower_in(l, 1))) {
-        TRY(lower_const_floats(l, 1, "ratio", &ratio, &count));
-        if (count && ratio[0] == 0) /* drops nothing, in training either */
-            return ODLC_OK;
-    }
     TRY(lower_const_ints(l, 2, "training_mode", &training, &count));
-    *out = count && training[0];
+    if (count == 0 || !training[0])
+        return ODLC_OK;
+    TRY(lower_const_floats(l, 1, "ratio", &ratio, &count));
+    *out = count == 0 || ratio[0] != 0; /* a ratio of 0 drops nothing */
     return ODLC_OK;
 }
 

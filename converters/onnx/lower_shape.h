@@ -19,7 +19,8 @@ struct choice {
 };
 odlc_status lower_choose(const struct lower *l, const char *attribute, const char *absent, const struct choice *choices,
                          size_t count, int *out) MUST_USE;
-/* The element type of that number, which the attribute `name` gives; or of the attribute itself. */
+/* The element type of that number, which the attribute `name` gives; or of the attribute itself, `absent` (unless
+ * DT_NONE) without it. A node's result is to be of the type. */
 odlc_status lower_dtype(const struct lower *l, const char *name, int64_t code, enum dtype *out) MUST_USE;
 odlc_status lower_attr_dtype(const struct lower *l, const char *name, enum dtype absent, enum dtype *out) MUST_USE;
 /* Brings an axis in [-rank, rank) to [0, rank). */

@@ -8,15 +8,21 @@
 
 /* ---- windows without padding ---- */
 
+/* More windows than this are in no table. */
+#define WINDOWS_MAX ((int64_t)1 << 24)
+
 bool windows_see_input(const struct spatial *s, const int64_t *out)
 {
-    for (uint32_t i = 0; i < s->axes; i++)
+    for (uint32_t i = 0; i < s->axes; i++) {
+        if (out[i] > WINDOWS_MAX)
+            return false;
         for (int64_t o = 0; o < out[i]; o++) {
             int64_t start = o * s->stride[i] - s->pad[i][0], d = s->dilation[i];
             int64_t first = start < 0 ? (-start + d - 1) / d : 0;
             if (first >= s->kernel[i] || start + first * d >= s->in[i])
                 return false;
         }
+    }
     return true;
 }
 
@@ -33,14 +39,14 @@ int64_t window_position(const struct spatial *s, uint32_t axis, int64_t out, int
 static odlc_status position_table(const struct lower *l, const struct spatial *s, const int64_t *out, bool column_major,
                                   int64_t **table)
 {
-    int64_t windows = 1, taps = 1, step[SPATIAL_MAX] = {1, 1, 1}, count;
+    int64_t count = 1, taps = 1, step[SPATIAL_MAX] = {1, 1, 1};
+    bool fits = true;
     for (uint32_t i = 0; i < s->axes; i++) {
-        windows *= out[i];
-        taps *= s->kernel[i];
+        fits = fits && !ckd_mul(&count, count, out[i]) && !ckd_mul(&taps, taps, s->kernel[i]);
         for (uint32_t k = 0; k < s->axes; k++)
             step[i] *= (column_major ? k < i : k > i) ? s->in[k] : 1;
     }
-    if (ckd_mul(&count, windows, taps))
+    if (!fits || ckd_mul(&count, count, taps))
         return lower_unsupported(l, "kernel_shape", NULL, "the windows have too many elements");
     TRY(lower_table(l, (uint64_t)count, sizeof **table, table));
     for (int64_t at = 0; at < count; at++) {
@@ -186,6 +192,9 @@ odlc_status lower_max_unpool(struct lower *l)
         TRY(lower_shape_of(l, "output_shape", dims, count, &wanted));
     if (wanted.rank != shape.rank)
         return lower_invalid(l, "output_shape", NULL, "output_shape has %u elements, not %u", count, shape.rank);
+    if (shape_count(&shape) > INT32_MAX)
+        return lower_unsupported(l, NULL, NULL, "positions in %s are beyond 32 bits",
+                                 shape_text(l->diags->arena, &shape));
     bool larger = !shape_equal(&wanted, &shape);
     struct shape flat = SHAPE((int64_t)shape_count(&shape)), list = SHAPE((int64_t)shape_count(&type.shape));
     x = step_reshape(&s, x, &list);

@@ -25,6 +25,8 @@ enum {
     OPT_DRY_RUN,
     OPT_NO_BN,
     OPT_KEEP,
+    OPT_KEEP_INT64,
+    OPT_KEEP_QUANT,
     OPT_MODEL_VERSION,
     OPT_COPYRIGHT,
     OPT_FORMAT,
@@ -147,6 +149,10 @@ static const struct option rows[] = {
      .help = "store constant data of UDO inputs that their definition does not mark static"},
     {.id = OPT_NO_BN, .name = "disable_batchnorm_folding", .help = "keep batch normalizations as ops of their own"},
     {.id = OPT_KEEP, .name = "keep_disconnected_nodes", .help = "convert nodes that no graph output needs, too"},
+    {.id = OPT_KEEP_QUANT,
+     .name = "keep_quant_nodes",
+     .help = "quantizing and dequantizing stay ops; by default tensors between other ops become quantized"},
+    {.id = OPT_KEEP_INT64, .name = "keep_int64_inputs", .help = "graph inputs of int64 keep that type"},
     {.id = OPT_FORMAT,
      .name = "params_format",
      .min = 1,
@@ -233,9 +239,7 @@ static const struct option rows[] = {
      .ignored = true,
      .values = "N",
      .help = "bit width of biases"},
-    {.id = OPT_IGNORED + 8, .name = "keep_quant_nodes", .ignored = true, .help = "keep quantization nodes"},
     {.id = OPT_IGNORED + 9, .name = "expand_lstm_op_structure", .ignored = true, .help = "expand LSTM ops"},
-    {.id = OPT_IGNORED + 10, .name = "keep_int64_inputs", .ignored = true, .help = "keep int64 inputs"},
     {.id = OPT_IGNORED + 11,
      .name = "no_simplification",
      .shorts = {"n"},
@@ -377,6 +381,8 @@ static odlc_status read_options(struct arena *arena, struct diags *diags, const 
     out->promote_static = options_given(options, OPT_PROMOTE);
     out->no_batchnorm_folding = options_given(options, OPT_NO_BN);
     out->keep_disconnected_nodes = options_given(options, OPT_KEEP);
+    out->keep_quant_nodes = options_given(options, OPT_KEEP_QUANT);
+    out->keep_int64_inputs = options_given(options, OPT_KEEP_INT64);
     out->dry_run = options_given(options, OPT_DRY_RUN);
     out->model_version = options_value(options, OPT_MODEL_VERSION, NULL);
     out->netp = strcmp(format, "netp") == 0;

@@ -60,6 +60,8 @@ static odlc_status read_extents(struct lower *l, struct recurrent *r)
         return lower_invalid(l, NULL, NULL, "X or R is not of rank 3");
     r->steps = x->dims[r->batch_first];
     r->batch = x->dims[!r->batch_first];
+    if (r->steps == 0) /* implementations differ in what the states are then */
+        return lower_unsupported(l, NULL, NULL, "a sequence without steps is not supported");
     r->in = x->dims[2];
     r->units = state->dims[2];
     TRY(lower_attr_int(l, "hidden_size", r->units, &units));

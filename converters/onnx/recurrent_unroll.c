@@ -161,8 +161,6 @@ odlc_status recurrent_unroll(struct lower *l, const struct recurrent_cell *cell,
     struct shape column = SHAPE(r->batch, 1);
     struct shape all = r->batch_first ? SHAPE(r->batch, r->steps, r->units) : SHAPE(r->steps, r->batch, r->units);
     uint64_t count;
-    if (r->steps == 0)
-        return lower_unsupported(l, NULL, NULL, "a sequence without steps is not supported");
     if (r->lengths != NO_TENSOR)
         u.lengths = step_reshape(&u.s, r->lengths, &column);
     u.known = build_const_as_ints(l->b, u.lengths, &count);

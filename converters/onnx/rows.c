@@ -23,3 +23,18 @@ const char *onnx_refusal(const char *domain, const char *op)
             return refusals[i].reason;
     return NULL;
 }
+
+bool onnx_takes_strings(const char *domain, const char *op)
+{
+    static const char ops[] =
+        " Cast CastLike CenterCropPad Col2Im Compress Concat DepthToSpace Equal Expand Flatten Gather "
+        "GatherElements GatherND GridSample Identity If Loop NonZero OneHot Optional OptionalGetElement "
+        "OptionalHasElement Pad Reshape Resize ReverseSequence Scan Scatter ScatterElements ScatterND "
+        "SequenceConstruct SequenceInsert SequenceMap Shape Size Slice SpaceToDepth Split SplitToSequence "
+        "Squeeze TensorScatter TfIdfVectorizer Tile Transpose Trilu Unique Unsqueeze Upsample Where ";
+    size_t length = strlen(op);
+    for (const char *at = ops; (at = strstr(at, op)); at += length)
+        if (at[-1] == ' ' && at[length] == ' ')
+            return !*domain;
+    return false;
+}

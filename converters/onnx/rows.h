@@ -9,6 +9,8 @@ extern const size_t onnx_row_count;
 
 /* Why no row converts an operator of the specification (refusals.def); NULL when it says nothing of it. */
 const char *onnx_refusal(const char *domain, const char *op);
+/* Whether some input of the operator may hold strings. */
+bool onnx_takes_strings(const char *domain, const char *op);
 
 #define ONNX_ROW(domain, op, lo, hi, fn, arg) lower_fn fn;
 #include "converters/onnx/rows.def"

@@ -6,8 +6,9 @@
 static bool same_constant(const struct tensor *t, const struct view *view, enum dtype dtype)
 {
     return t->kind == TENSOR_STATIC && t->type.dtype == dtype && t->view.bytes == view->bytes &&
-           t->view.dtype == view->dtype && t->view.scale == view->scale && t->view.splat == view->splat &&
-           shape_equal(&t->view.shape, &view->shape) && perm_equal(&t->view.perm, &view->perm);
+           t->view.dtype == view->dtype && t->view.scale == view->scale && t->view.zero == view->zero &&
+           t->view.splat == view->splat && shape_equal(&t->view.shape, &view->shape) &&
+           perm_equal(&t->view.perm, &view->perm);
 }
 
 odlc_status lower_weights(struct lower *l, uint32_t i, tensor_id in, const struct perm *perm, const char *suffix,

@@ -46,6 +46,8 @@ struct odlc_convert_options {
     size_t n_preserve_names;
     int promote_static; /* --udo_promote_static */
     int no_batchnorm_folding, keep_disconnected_nodes;
+    int keep_quant_nodes;      /* quantizing and dequantizing stay nodes; tensors between other nodes stay float */
+    int keep_int64_inputs;     /* graph inputs of int64 stay of that type */
     int netp;                  /* parameters inline, in the older form */
     const char *model_version; /* at most 64 bytes */
     const char *model_copyright;

@@ -19,11 +19,13 @@ static void load_doubles(double *to, const void *from, enum dtype dtype, size_t 
 {
     switch (dtype) {
     case DT_BOOL:
+    case DT_UINT2:
     case DT_UINT4:
     case DT_UINT8:
     case DT_UFXP4:
     case DT_UFXP8:
         LOAD_AS(double, uint8_t);
+    case DT_INT2:
     case DT_INT4:
     case DT_INT8:
     case DT_SFXP4:
@@ -53,6 +55,15 @@ static void load_doubles(double *to, const void *from, enum dtype dtype, size_t 
             to[i] = (double)(dtype == DT_FLOAT16 ? half_to_float(bits) : bfloat16_to_float(bits));
         }
         break;
+    case DT_FLOAT4E2M1:
+    case DT_FLOAT8E4M3FN:
+    case DT_FLOAT8E4M3FNUZ:
+    case DT_FLOAT8E5M2:
+    case DT_FLOAT8E5M2FNUZ:
+    case DT_FLOAT8E8M0:
+        for (size_t i = 0; i < n; i++)
+            to[i] = (double)small_float_to_float(dtype, ((const uint8_t *)from)[i]);
+        break;
     case DT_FLOAT32:
         LOAD_AS(double, float);
     case DT_FLOAT64:
@@ -69,11 +80,13 @@ static void load_ints(int64_t *to, const void *from, enum dtype dtype, size_t n)
 {
     switch (dtype) {
     case DT_BOOL:
+    case DT_UINT2:
     case DT_UINT4:
     case DT_UINT8:
     case DT_UFXP4:
     case DT_UFXP8:
         LOAD_AS(int64_t, uint8_t);
+    case DT_INT2:
     case DT_INT4:
     case DT_INT8:
     case DT_SFXP4:
@@ -103,8 +116,7 @@ static void load_ints(int64_t *to, const void *from, enum dtype dtype, size_t n)
 /* Of an integer, fixed-point or bool type. */
 static unsigned value_bits(enum dtype dtype)
 {
-    bool nibble = dtype == DT_INT4 || dtype == DT_UINT4 || dtype == DT_SFXP4 || dtype == DT_UFXP4;
-    return dtype == DT_BOOL ? 1 : nibble ? 4 : dtype_info(dtype)->bits;
+    return dtype == DT_BOOL ? 1 : dtype_value_bits(dtype);
 }
 
 static bool has_sign(enum dtype dtype)

@@ -1,5 +1,6 @@
 #include "ir/dtype.h"
 
+#include <math.h>
 #include <string.h>
 
 #define NO_CODE UINT32_MAX
@@ -8,16 +9,24 @@
 static const struct dtype_info table[DT_COUNT] = {
     [DT_NONE] = {"none", "Undefined", NULL, 0x7FFFFFFF, 0, CLASS_NONE},
     [DT_BOOL] = {"bool", "Bool_8", "BOOL_8", 0x0508, 8, CLASS_BOOL},
+    [DT_INT2] = {"int2", "Int_2", NULL, NO_CODE, 8, CLASS_INT},
     [DT_INT4] = {"int4", "Int_4", "INT_4", 0x0004, 8, CLASS_INT},
     [DT_INT8] = {"int8", "Int_8", "INT_8", 0x0008, 8, CLASS_INT},
     [DT_INT16] = {"int16", "Int_16", "INT_16", 0x0016, 16, CLASS_INT},
     [DT_INT32] = {"int32", "Int_32", "INT_32", 0x0032, 32, CLASS_INT},
     [DT_INT64] = {"int64", "Int_64", "INT_64", 0x0064, 64, CLASS_INT},
+    [DT_UINT2] = {"uint2", "uInt_2", NULL, NO_CODE, 8, CLASS_UINT},
     [DT_UINT4] = {"uint4", "uInt_4", "UINT_4", 0x0104, 8, CLASS_UINT},
     [DT_UINT8] = {"uint8", "uInt_8", "UINT_8", 0x0108, 8, CLASS_UINT},
     [DT_UINT16] = {"uint16", "uInt_16", "UINT_16", 0x0116, 16, CLASS_UINT},
     [DT_UINT32] = {"uint32", "uInt_32", "UINT_32", 0x0132, 32, CLASS_UINT},
     [DT_UINT64] = {"uint64", "uInt_64", "UINT_64", 0x0164, 64, CLASS_UINT},
+    [DT_FLOAT4E2M1] = {"float4e2m1", "Float_4E2M1", NULL, NO_CODE, 8, CLASS_FLOAT},
+    [DT_FLOAT8E4M3FN] = {"float8e4m3fn", "Float_8E4M3FN", NULL, NO_CODE, 8, CLASS_FLOAT},
+    [DT_FLOAT8E4M3FNUZ] = {"float8e4m3fnuz", "Float_8E4M3FNUZ", NULL, NO_CODE, 8, CLASS_FLOAT},
+    [DT_FLOAT8E5M2] = {"float8e5m2", "Float_8E5M2", NULL, NO_CODE, 8, CLASS_FLOAT},
+    [DT_FLOAT8E5M2FNUZ] = {"float8e5m2fnuz", "Float_8E5M2FNUZ", NULL, NO_CODE, 8, CLASS_FLOAT},
+    [DT_FLOAT8E8M0] = {"float8e8m0", "Float_8E8M0", NULL, NO_CODE, 8, CLASS_FLOAT},
     [DT_FLOAT16] = {"float16", "Float_16", "FLOAT_16", 0x0216, 16, CLASS_FLOAT},
     [DT_BFLOAT16] = {"bfloat16", "BFloat_16", NULL, NO_CODE, 16, CLASS_FLOAT},
     [DT_FLOAT32] = {"float32", "Float_32", "FLOAT_32", 0x0232, 32, CLASS_FLOAT},
@@ -56,6 +65,33 @@ bool dtype_is_int(enum dtype dtype)
 bool dtype_is_fixed(enum dtype dtype)
 {
     return table[dtype].cls == CLASS_SFXP || table[dtype].cls == CLASS_UFXP;
+}
+
+bool dtype_is_small_float(enum dtype dtype)
+{
+    return table[dtype].cls == CLASS_FLOAT && table[dtype].bits == 8;
+}
+
+unsigned dtype_value_bits(enum dtype dtype)
+{
+    switch (dtype) {
+    case DT_INT2:
+    case DT_UINT2:
+        return 2;
+    case DT_INT4:
+    case DT_UINT4:
+    case DT_FLOAT4E2M1:
+    case DT_SFXP4:
+    case DT_UFXP4:
+        return 4;
+    default:
+        return table[dtype].bits;
+    }
+}
+
+bool dtype_in_containers(enum dtype dtype)
+{
+    return table[dtype].dlc != NO_CODE;
 }
 
 enum dtype dtype_from_name(const char *name)
@@ -151,4 +187,45 @@ uint16_t float_to_bfloat16(float value)
     if (value != value)
         return (uint16_t)(bits >> 16 | 0x40);
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+/* How the small float types use their bits; a sign stands before the exponent in all but one. */
+struct small_float {
+    unsigned exponent_bits, fraction_bits;
+    int bias;
+    bool is_signed;
+    bool unsigned_zero; /* the bits of -0 are the only NaN */
+    bool infinities;    /* the largest exponent stands for infinities and NaNs, as in IEEE 754 */
+    bool last_is_nan;   /* only the largest magnitude is a NaN */
+};
+
+static const struct small_float small_floats[DT_COUNT] = {
+    [DT_FLOAT4E2M1] = {.exponent_bits = 2, .fraction_bits = 1, .bias = 1, .is_signed = true},
+    [DT_FLOAT8E4M3FN] = {.exponent_bits = 4, .fraction_bits = 3, .bias = 7, .is_signed = true, .last_is_nan = true},
+    [DT_FLOAT8E4M3FNUZ] = {.exponent_bits = 4, .fraction_bits = 3, .bias = 8, .is_signed = true, .unsigned_zero = true},
+    [DT_FLOAT8E5M2] = {.exponent_bits = 5, .fraction_bits = 2, .bias = 15, .is_signed = true, .infinities = true},
+    [DT_FLOAT8E5M2FNUZ] =
+        {.exponent_bits = 5, .fraction_bits = 2, .bias = 16, .is_signed = true, .unsigned_zero = true},
+    [DT_FLOAT8E8M0] = {.exponent_bits = 8, .bias = 127, .last_is_nan = true},
+};
+
+float small_float_to_float(enum dtype dtype, uint8_t bits)
+{
+    const struct small_float *f = &small_floats[dtype];
+    unsigned magnitude_bits = f->exponent_bits + f->fraction_bits, last = (1u << magnitude_bits) - 1;
+    unsigned magnitude = bits & last, fraction = magnitude & ((1u << f->fraction_bits) - 1);
+    int exponent = (int)(magnitude >> f->fraction_bits), largest = (1 << f->exponent_bits) - 1;
+    bool negative = f->is_signed && bits >> magnitude_bits & 1;
+    double value;
+    if (f->unsigned_zero && negative && magnitude == 0)
+        value = NAN;
+    else if ((f->last_is_nan && magnitude == last) || (f->infinities && exponent == largest && fraction))
+        value = NAN;
+    else if (f->infinities && exponent == largest)
+        value = INFINITY;
+    else if (exponent == 0 && f->fraction_bits > 0)
+        value = ldexp(fraction, 1 - f->bias - (int)f->fraction_bits);
+    else
+        value = ldexp(fraction + (1u << f->fraction_bits), exponent - f->bias - (int)f->fraction_bits);
+    return (float)(negative ? -value : value);
 }

@@ -7,16 +7,24 @@
 enum dtype {
     DT_NONE, /* unknown, or an absent optional input */
     DT_BOOL,
+    DT_INT2,
     DT_INT4,
     DT_INT8,
     DT_INT16,
     DT_INT32,
     DT_INT64,
+    DT_UINT2,
     DT_UINT4,
     DT_UINT8,
     DT_UINT16,
     DT_UINT32,
     DT_UINT64,
+    DT_FLOAT4E2M1, /* the float types of 8 and fewer bits: known values only, which become float32 */
+    DT_FLOAT8E4M3FN,
+    DT_FLOAT8E4M3FNUZ,
+    DT_FLOAT8E5M2,
+    DT_FLOAT8E5M2FNUZ,
+    DT_FLOAT8E8M0,
     DT_FLOAT16,
     DT_BFLOAT16,
     DT_FLOAT32,
@@ -40,7 +48,7 @@ struct dtype_info {
     const char *display; /* in dlc-info reports: "Float_32" */
     const char *udo;     /* in UDO configs: "FLOAT_32"; NULL where they have none */
     uint32_t dlc;        /* code in containers, 0x0232 (dlc-format.md); 0xFFFFFFFF where it has none */
-    uint8_t bits;        /* per stored element; 4-bit types are stored one per byte. 0 for strings */
+    uint8_t bits;        /* per stored element; types of fewer than 8 bits are stored one per byte. 0 for strings */
     uint8_t cls;         /* enum dtype_class */
 };
 
@@ -51,6 +59,12 @@ bool dtype_is_float(enum dtype dtype);
 /* Signed or unsigned integer, not bool and not fixed point. */
 bool dtype_is_int(enum dtype dtype);
 bool dtype_is_fixed(enum dtype dtype);
+/* A float type of 8 or fewer bits. */
+bool dtype_is_small_float(enum dtype dtype);
+/* Bits that carry the value: 4 for DT_INT4, 2 for DT_UINT2, else those that are stored. */
+unsigned dtype_value_bits(enum dtype dtype);
+/* True when containers have the type. */
+bool dtype_in_containers(enum dtype dtype);
 /* DT_NONE when there is none of that name or code. */
 enum dtype dtype_from_name(const char *name);
 enum dtype dtype_from_udo(const char *name);
@@ -62,5 +76,7 @@ uint16_t float_to_half(float value);
 uint16_t double_to_half(double value);
 float bfloat16_to_float(uint16_t bits);
 uint16_t float_to_bfloat16(float value);
+/* The value of an element of a small float type, which is exact. */
+float small_float_to_float(enum dtype dtype, uint8_t bits);
 
 #endif

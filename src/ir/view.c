@@ -56,10 +56,21 @@ void view_permute(struct view *view, const struct perm *perm)
     view->perm = perm_compose(&view->perm, perm);
 }
 
+/* Whether the scaled axis and those before it are in the new shape, too. */
+static bool axis_stays(const struct view *view, const struct shape *shape)
+{
+    if (view->scale_axis >= shape->rank)
+        return false;
+    for (uint32_t i = 0; i <= view->scale_axis; i++)
+        if (shape->dims[i] != view->shape.dims[i])
+            return false;
+    return true;
+}
+
 bool view_reshape(struct view *view, const struct shape *shape)
 {
-    bool moves = !perm_is_identity(&view->perm);
-    if ((moves || view->scale) && !(view->splat && !view->scale))
+    bool moves = !perm_is_identity(&view->perm), per_axis = view->scale && view->scale_axis != SCALE_WHOLE;
+    if ((moves || (per_axis && !axis_stays(view, shape))) && !(view->splat && !view->scale))
         return false;
     view->shape = *shape;
     view->perm = perm_identity(shape->rank);
@@ -236,24 +247,33 @@ static odlc_status gather(const struct gather *g, uint64_t from, uint64_t count,
     return ODLC_OK;
 }
 
-/* values[i], element from + i of the result, times its channel's factor. Elements of one channel stand together, or,
- * when the channel is the last axis, all channels do: either way there are runs without a decision inside. */
+/* values[i] - zero[i] times factor[i], or a single zero (none: NULL) and factor for all. */
+static void scale_run(double *values, uint64_t n, const double *factor, const double *zero, bool each)
+{
+    double one = zero ? *zero : 0;
+    if (each)
+        for (uint64_t i = 0; i < n; i++)
+            values[i] = (values[i] - (zero ? zero[i] : 0)) * factor[i];
+    else
+        for (uint64_t i = 0; i < n; i++)
+            values[i] = (values[i] - one) * *factor;
+}
+
+/* Scales values[i], element from + i of the result, by its channel. Elements of one channel stand together, or, when
+ * the channel is the last axis, all channels do: either way there are runs without a decision inside. */
 static void apply_scale(const struct gather *g, uint64_t from, uint64_t count, double *values)
 {
-    uint32_t axis = perm_find(&g->view->perm, g->view->scale_axis);
+    const struct view *view = g->view;
+    if (view->scale_axis == SCALE_WHOLE) {
+        scale_run(values, count, view->scale, view->zero, false);
+        return;
+    }
+    uint32_t axis = perm_find(&view->perm, view->scale_axis);
     uint64_t inner = shape_count_range(&g->shape, axis + 1, g->shape.rank), dim = (uint64_t)g->shape.dims[axis];
     for (uint64_t done = 0, n; done < count; done += n) {
         uint64_t at = from + done, channel = at / inner % dim;
-        const double *factor = &g->view->scale[channel];
-        if (inner == 1) {
-            n = min_u64(dim - channel, count - done);
-            for (uint64_t i = 0; i < n; i++)
-                values[done + i] *= factor[i];
-        } else {
-            n = min_u64(inner - at % inner, count - done);
-            for (uint64_t i = 0; i < n; i++)
-                values[done + i] *= *factor;
-        }
+        n = min_u64(inner == 1 ? dim - channel : inner - at % inner, count - done);
+        scale_run(values + done, n, view->scale + channel, view->zero ? view->zero + channel : NULL, inner == 1);
     }
 }
 

@@ -1,7 +1,7 @@
 /* Constants are views: source bytes (usually in the mapped model) plus work that is still to do on them. The bytes are
  * read once, when the writer streams them out or a kernel needs them.
  *
- * The value of a view, in this order:  source elements (splat: one element repeated)  ×  scale per channel
+ * The value of a view, in this order:  (source elements (splat: one element repeated) - zero) × scale
  *                                      → cast to the tensor's dtype → permuted by perm. */
 #ifndef IR_VIEW_H
 #define IR_VIEW_H
@@ -9,6 +9,8 @@
 #include "base/file.h"
 #include "ir/dtype.h"
 #include "ir/shape.h"
+
+#define SCALE_WHOLE UINT32_MAX
 
 struct view {
     const uint8_t *bytes;       /* source elements, row-major, little-endian; strings: see `strings` */
@@ -18,8 +20,9 @@ struct view {
     struct shape shape;         /* of the source */
     bool splat;                 /* bytes (or strings) hold one element for all */
     struct perm perm;           /* result axis i is source axis perm.axis[i]; rank == shape.rank */
-    const double *scale;        /* NULL, or one factor per index of source axis scale_axis (floats only) */
-    uint32_t scale_axis;
+    const double *scale;        /* NULL, or one factor per index of source axis scale_axis; to become floats only */
+    const double *zero;         /* with a scale: NULL, or what is subtracted before it, likewise */
+    uint32_t scale_axis;        /* SCALE_WHOLE: one factor (and zero) for all elements */
 };
 
 /* A view of elements in memory that outlives it. */
@@ -36,8 +39,8 @@ bool view_is_plain(const struct view *view, enum dtype as);
 uint64_t view_size(const struct view *view, enum dtype as);
 /* Composes another permutation onto the view. */
 void view_permute(struct view *view, const struct perm *perm);
-/* Gives the value another shape of the same count without touching bytes; false when a pending permutation or scale
- * stands in the way. */
+/* Gives the value another shape of the same count without touching bytes; false when a pending permutation or a scale
+ * of an axis that would not stay stands in the way. */
 bool view_reshape(struct view *view, const struct shape *shape);
 
 /* The view as elements of type `as`, in the arena (or the mapped bytes themselves when nothing is pending). A float →

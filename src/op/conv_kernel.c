@@ -137,6 +137,8 @@ static void run_lattice(const struct job *j, const struct lattice *l)
 odlc_status kernel_conv(const struct kernel *k)
 {
     struct job j;
+    if (k->in[0].dtype == DT_INT64)
+        return kernel_conv_ints(k);
     TRY(job_init(&j, k, conv_read));
     const struct window_axis *a = j.conv.window.axis;
     j.weights_row = (size_t)(j.conv.group * j.conv.out_depth);

@@ -19,6 +19,7 @@ conv_read_fn conv_read_depthwise; /* weights [filter…, 1, channels_out], chann
 conv_read_fn conv_read_transpose; /* weights [filter…, channels_in, channels_out / group] */
 
 kernel_fn kernel_conv;
+kernel_fn kernel_conv_ints; /* kernel_conv of integers */
 kernel_fn kernel_conv_depthwise;
 kernel_fn kernel_conv_transpose;
 

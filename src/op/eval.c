@@ -19,8 +19,7 @@ static bool is_quantized(const struct buffer *b)
     return dtype_is_fixed(b->dtype) && b->quant;
 }
 
-/* The encoding of element i; per-axis ones follow their axis. */
-static const struct encoding *encoding_at(const struct buffer *b, uint64_t i)
+const struct encoding *buffer_encoding(const struct buffer *b, uint64_t i)
 {
     const struct quant *q = b->quant;
     if (!q->per_axis)
@@ -29,6 +28,8 @@ static const struct encoding *encoding_at(const struct buffer *b, uint64_t i)
     return &q->encodings[i / inner % q->count];
 }
 
+/* The reals of quantized tensors are float32, as they are in the models that these come from: a quotient half way
+ * between two integers stays what it is there. */
 struct buffer buffer_widen(const struct buffer *b, enum dtype to, struct arena *scratch)
 {
     struct buffer wide = *b;
@@ -44,8 +45,8 @@ struct buffer buffer_widen(const struct buffer *b, enum dtype to, struct arena *
     double *real = to == DT_FLOAT64 ? wide.data : arena_array(scratch, double, count);
     convert_elements(real, DT_FLOAT64, b->data, b->dtype, count);
     for (uint64_t i = 0; i < count; i++) {
-        const struct encoding *e = encoding_at(b, i);
-        real[i] = (real[i] + e->offset) * e->scale;
+        const struct encoding *e = buffer_encoding(b, i);
+        real[i] = (double)(float)((real[i] + e->offset) * e->scale);
     }
     convert_elements(wide.data, to, real, DT_FLOAT64, count);
     return wide;
@@ -63,8 +64,8 @@ void buffer_narrow(const struct buffer *wide, struct buffer *b, struct arena *sc
     double *q = arena_array(scratch, double, count);
     convert_elements(q, DT_FLOAT64, wide->data, wide->dtype, count);
     for (uint64_t i = 0; i < count; i++) {
-        const struct encoding *e = encoding_at(b, i);
-        q[i] = nearbyint(q[i] / e->scale) - e->offset;
+        const struct encoding *e = buffer_encoding(b, i);
+        q[i] = nearbyint((double)(float)((double)(float)q[i] / e->scale)) - e->offset;
     }
     convert_elements(b->data, b->dtype, q, DT_FLOAT64, count);
 }
@@ -96,6 +97,17 @@ static bool gives_elements(const struct node *n, const struct buffer *out)
     return false;
 }
 
+static bool has_strings(const struct node *n, const struct buffer *in, const struct buffer *out)
+{
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        if (in[i].dtype == DT_STRING)
+            return true;
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        if (out[i].dtype == DT_STRING)
+            return true;
+    return false;
+}
+
 odlc_status eval_node(const struct node *n, const struct buffer *in, struct buffer *out, struct arena *scratch,
                       struct diags *diags)
 {
@@ -107,6 +119,9 @@ odlc_status eval_node(const struct node *n, const struct buffer *in, struct buff
     if (!gives_elements(n, out)) /* empty tensors have dimensions that no loop should be made of */
         return ODLC_OK;
     enum compute compute = compute_of(n, in, out);
+    if (compute != COMPUTE_BYTES && has_strings(n, in, out))
+        return diag_error(diags, ODLC_ERR_UNSUPPORTED, AT(.node = n->name), "dtype",
+                          "%s computes on numbers, not on strings", op->name);
     struct arena_mark mark = arena_mark(scratch);
     struct buffer *wide_in = arena_array(scratch, struct buffer, n->n_inputs);
     struct buffer *wide_out = arena_array(scratch, struct buffer, n->n_outputs);

@@ -9,6 +9,8 @@
 odlc_status eval_node(const struct node *n, const struct buffer *in, struct buffer *out, struct arena *scratch,
                       struct diags *diags) MUST_USE;
 
+/* The encoding of element i of a buffer that has encodings; per-axis ones follow their axis. */
+const struct encoding *buffer_encoding(const struct buffer *b, uint64_t i);
 /* The elements as floats, doubles or int64 (`to`), dequantized where the buffer has encodings; in scratch, or the
  * buffer itself when nothing changes. */
 struct buffer buffer_widen(const struct buffer *b, enum dtype to, struct arena *scratch);

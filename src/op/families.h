@@ -8,6 +8,7 @@
     X(eltwise)         \
     X(unary)           \
     X(neuron)          \
+    X(quantize)        \
     X(recurrent)       \
     X(reduce)          \
     X(softmax)         \

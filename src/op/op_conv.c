@@ -85,7 +85,7 @@ static odlc_status read_operands(const struct infer *c, conv_read_fn *read, stru
     if (wrong)
         return infer_error(c, "%s (input %s, weights %s)", wrong, shape_text(c->diags->arena, &x->shape),
                            shape_text(c->diags->arena, &w->shape));
-    return need_real(c);
+    return ODLC_OK;
 }
 
 static odlc_status infer_with(const struct infer *c, conv_read_fn *read)
@@ -99,13 +99,16 @@ static odlc_status infer_with(const struct infer *c, conv_read_fn *read)
     return ODLC_OK;
 }
 
+/* Integers are convolved, too: where sums must be exact. */
 static odlc_status infer_conv(const struct infer *c)
 {
+    TRY(need_alike(c));
     return infer_with(c, conv_read);
 }
 
 static odlc_status infer_depthwise(const struct infer *c)
 {
+    TRY(need_real(c));
     return infer_with(c, conv_read_depthwise);
 }
 
@@ -113,6 +116,7 @@ static odlc_status infer_depthwise(const struct infer *c)
 static odlc_status infer_transpose(const struct infer *c)
 {
     struct conv conv;
+    TRY(need_real(c));
     TRY(read_operands(c, conv_read_transpose, &conv));
     struct window *w = &conv.window;
     uint32_t count;

@@ -3,6 +3,7 @@
 
 #include "op/families.h"
 #include "op/rules.h"
+#include "op/walk.h"
 #include "op/window.h"
 
 /* The windows over the output image, which is [batch, height, width, channels]; the geometry's `out` counts them. */
@@ -61,14 +62,8 @@ static double add_real(double a, double b)
     return a + b;
 }
 
-/* Wraps on overflow, as the element type itself would. */
-static int64_t add_whole(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a + (uint64_t)b);
-}
-
 ADD_TAP(add_reals, double, add_real)
-ADD_TAP(add_wholes, int64_t, add_whole)
+ADD_TAP(add_wholes, int64_t, wrap_add)
 
 static odlc_status kernel_col2im(const struct kernel *k)
 {

@@ -74,7 +74,7 @@ static odlc_status run_cast(const struct kernel *k)
     if (dtype_is_fixed(from) || dtype_is_fixed(to)) {
         struct buffer wide = buffer_widen(&k->in[0], DT_FLOAT64, k->scratch);
         buffer_narrow(&wide, &k->out[0], k->scratch);
-    } else if (dtype_is_int(to) && (!dtype_is_float(from) || to == DT_INT4 || to == DT_UINT4)) {
+    } else if (dtype_is_int(to) && (!dtype_is_float(from) || dtype_value_bits(to) < 8)) {
         cast_to_low_bits(k, count);
     } else {
         convert_elements(k->out[0].data, to, k->in[0].data, from, count);
@@ -99,6 +99,8 @@ static odlc_status infer_cast(const struct infer *c)
         return infer_error(c, "the type to cast to is not given");
     if (infer_in(c, 0)->dtype == DT_STRING || out->type.dtype == DT_STRING)
         return infer_error(c, "strings cannot be cast");
+    if (dtype_is_small_float(out->type.dtype))
+        return infer_error(c, "there are no %s results", dtype_info(out->type.dtype)->name);
     c->out[0] = (struct type){.dtype = out->type.dtype, .shape = infer_in(c, 0)->shape};
     return ODLC_OK;
 }

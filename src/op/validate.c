@@ -52,12 +52,21 @@ static odlc_status check_operands(const struct check *c, const struct node *n, n
     return ODLC_OK;
 }
 
+/* A quantized tensor may stand for a float one, and be of any width: its encoding says what it means. */
+static bool same_dtype(enum dtype inferred, enum dtype stored)
+{
+    bool quantized = dtype_is_fixed(inferred) || dtype_is_fixed(stored);
+    bool real =
+        (dtype_is_fixed(inferred) || dtype_is_float(inferred)) && (dtype_is_fixed(stored) || dtype_is_float(stored));
+    return inferred == stored || (quantized && real);
+}
+
 /* The container has no rank 0: one element of rank 1 stands for it. */
 static bool same_type(const struct type *inferred, const struct type *stored)
 {
     struct shape one = SHAPE(1);
     bool scalar = inferred->shape.rank == 0 && shape_equal(&stored->shape, &one);
-    return inferred->dtype == stored->dtype && (scalar || shape_equal(&inferred->shape, &stored->shape));
+    return same_dtype(inferred->dtype, stored->dtype) && (scalar || shape_equal(&inferred->shape, &stored->shape));
 }
 
 static odlc_status check_types(const struct check *c, const struct node *n)

@@ -18,6 +18,8 @@ struct pass_options {
     const struct map *preserve_names; /* restricts both to these names; NULL: all */
     const struct map *input_layouts;  /* name → enum input_layout; NULL: none given */
     bool keep_disconnected;           /* --keep_disconnected_nodes */
+    bool keep_quant_nodes;            /* --keep_quant_nodes */
+    bool keep_int64_inputs;           /* --keep_int64_inputs */
     const char *dump_after;           /* pass name: `dumped` gets the graph as text after it */
 };
 

@@ -9,7 +9,13 @@ pass_fn pass_narrow_types;
 
 static enum dtype narrow(enum dtype dtype)
 {
+    if (dtype_is_small_float(dtype))
+        return DT_FLOAT32;
     switch (dtype) {
+    case DT_INT2:
+        return DT_INT8;
+    case DT_UINT2:
+        return DT_UINT8;
     case DT_INT64:
         return DT_INT32;
     case DT_UINT64:
@@ -37,10 +43,14 @@ static odlc_status narrow_constant(struct pass_context *c, struct graph *g, stru
                       dtype_info(to)->name);
 }
 
-static bool preserves(const struct pass_context *c, const char *name)
+/* Types that containers do not have cannot be kept. */
+static bool preserves(const struct pass_context *c, const struct tensor *t)
 {
     const struct pass_options *o = c->options;
-    return o->preserve_dtype && (!o->preserve_names || map_get(o->preserve_names, name) != MAP_NONE);
+    if (o->keep_int64_inputs && t->kind == TENSOR_INPUT && t->type.dtype == DT_INT64)
+        return true;
+    return o->preserve_dtype && dtype_in_containers(t->type.dtype) &&
+           (!o->preserve_names || map_get(o->preserve_names, t->name) != MAP_NONE);
 }
 
 /* Puts a Cast between a graph input of the model's dtype and its readers. */
@@ -79,6 +89,14 @@ static odlc_status keep_output(struct build *b, tensor_id *slot)
     return ODLC_OK;
 }
 
+/* One warning for the model: the results are not those of the precision that it asks for. */
+static void warn_of_precision(const struct pass_context *c, const char *first, uint32_t count)
+{
+    if (count)
+        diag_warn(c->diags, AT(.node = first), "float64", "float64 becomes float32: %u tensors of the model, %s first",
+                  count, first);
+}
+
 odlc_status pass_narrow_types(struct pass_context *c, struct graph *g, bool *progress)
 {
     struct build b;
@@ -89,19 +107,21 @@ odlc_status pass_narrow_types(struct pass_context *c, struct graph *g, bool *pro
     for (size_t i = 0; i < g->inputs.count; i++) {
         tensor_id id = g->inputs.data[i];
         const struct tensor *t = graph_tensor(g, id);
-        if (!preserves(c, t->name) || narrow(t->type.dtype) == t->type.dtype)
+        if (!preserves(c, t) || narrow(t->type.dtype) == t->type.dtype)
             continue;
         kept[id] = true;
         TRY(keep_input(&b, id, &uses));
     }
     for (size_t i = 0; i < g->outputs.count; i++) {
         const struct tensor *t = graph_tensor(g, g->outputs.data[i]);
-        if (t->kind != TENSOR_OUTPUT || !preserves(c, t->name) || narrow(t->type.dtype) == t->type.dtype)
+        if (t->kind != TENSOR_OUTPUT || !preserves(c, t) || narrow(t->type.dtype) == t->type.dtype)
             continue;
         TRY(keep_output(&b, &g->outputs.data[i]));
         kept[g->outputs.data[i]] = true;
     }
     odlc_status status = ODLC_OK;
+    const char *first_double = NULL;
+    uint32_t doubles = 0;
     for (tensor_id id = 0; id < g->tensors.count; id++) {
         struct tensor *t = graph_tensor(g, id);
         enum dtype to = narrow(t->type.dtype);
@@ -109,9 +129,12 @@ odlc_status pass_narrow_types(struct pass_context *c, struct graph *g, bool *pro
             continue;
         if (t->kind == TENSOR_STATIC && narrow_constant(c, g, t, to) != ODLC_OK)
             status = ODLC_ERR_UNSUPPORTED; /* all of them are reported */
+        if (t->type.dtype == DT_FLOAT64 && uses.count[id] && !doubles++)
+            first_double = t->name;
         t->source_dtype = t->type.dtype;
         t->type.dtype = to;
         *progress = true;
     }
+    warn_of_precision(c, first_double, doubles);
     return status;
 }

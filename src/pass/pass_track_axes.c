@@ -4,16 +4,21 @@
  * walks the nodes in order and keeps for each tensor T of the old graph where its value now is: a stored tensor S and
  * the permutation p with S.axis[i] = T.axis[p[i]]. A layout Transpose then costs nothing: it only changes p. Ops that
  * treat all axes alike, or whose axis params can be rewritten (permute_fn in their row), work on S directly and pass p
- * on. Everything else gets the tensor in its own order by a real Transpose, one per tensor and permutation, shared by
- * all readers. Constants are permuted views.
+ * on; so do Reshapes that split and merge axes which lie side by side in S, too. Everything else gets the tensor in its
+ * own order by a real Transpose, one per tensor and permutation, shared by all readers. Constants are permuted views.
  *
- * A graph input is stored channels-last when a backward walk finds that it flows into a channels-last op through ops
- * that keep the meaning of axes. A graph output is stored as it comes, when that is channels-last (docs/udo-config.md,
+ * A backward walk finds the order that a tensor should best be stored in: that of the channels-last op which it flows
+ * into. A Transpose of the model gives its result in that order at no cost.
+ *
+ * A graph input is stored channels-last when it flows into a channels-last op through ops that keep the meaning of
+ * axes. A graph output is stored as it comes, when that is channels-last (docs/udo-config.md,
  * --preserve_io).
  * */
 #include <string.h>
 
 #include "pass/pass.h"
+#include "pass/regroup.h"
+#include "pass/wishes.h"
 
 pass_fn pass_track_axes;
 
@@ -33,27 +38,12 @@ struct track {
     struct pass_context *c;
     struct graph *g;
     struct build b;
-    struct location *at;     /* per tensor of the old graph */
-    bool *wanted;            /* flows into a channels-last op */
-    VEC(uint32_t) copies_of; /* per tensor: 1 + index into copies; grows as tensors are made */
+    struct location *at;       /* per tensor of the old graph */
+    const struct wish *wishes; /* per tensor of the old graph */
+    struct uses uses;          /* of the old graph */
+    VEC(uint32_t) copies_of;   /* per tensor: 1 + index into copies; grows as tensors are made */
     VEC(struct copy) copies;
 };
-
-static bool carries_axes(const struct op *op, uint32_t input)
-{
-    return op->permute && (op->permuted == 0 || (input < 32 && op->permuted >> input & 1));
-}
-
-static bool takes_as_stored(uint64_t mask, uint32_t operand)
-{
-    return mask >> (operand < 63 ? operand : 63) & 1;
-}
-
-static bool is_channels_last(const struct perm *perm)
-{
-    struct perm last = perm_channels_last(perm->rank);
-    return perm->rank >= 3 && perm_equal(perm, &last);
-}
 
 /* A Reshape to the shape that the input has: a second name for a value, as graph outputs need it. */
 static bool is_copy(const struct track *t, const struct node *n)
@@ -64,34 +54,6 @@ static bool is_copy(const struct track *t, const struct node *n)
     const struct perm back = perm_inverse(&at->perm);
     const struct shape own = perm_apply(&back, &graph_tensor(t->g, at->stored)->type.shape);
     return shape_equal(&own, &graph_tensor(t->g, n->outputs[0])->type.shape);
-}
-
-/* ---- which tensors flow into channels-last ops ---- */
-
-static bool wants_input(const struct track *t, const struct node *n, uint32_t i)
-{
-    const struct tensor *in = graph_tensor(t->g, n->inputs[i]);
-    if (node_is(n, "Transpose") && n->layout_only) {
-        struct perm perm = node_perm(n);
-        return is_channels_last(&perm);
-    }
-    if (!carries_axes(n->op, i) && !takes_as_stored(n->as_stored_in, i) && !is_copy(t, n))
-        return false;
-    for (uint32_t k = 0; k < n->n_outputs; k++)
-        if (n->outputs[k] != NO_TENSOR && t->wanted[n->outputs[k]] &&
-            graph_tensor(t->g, n->outputs[k])->type.shape.rank == in->type.shape.rank)
-            return true;
-    return false;
-}
-
-static void find_wanted(struct track *t)
-{
-    for (size_t i = t->g->order.count; i-- > 0;) {
-        const struct node *n = graph_node(t->g, t->g->order.data[i]);
-        for (uint32_t k = 0; k < n->n_inputs; k++)
-            if (n->inputs[k] != NO_TENSOR && wants_input(t, n, k))
-                t->wanted[n->inputs[k]] = true;
-    }
 }
 
 /* ---- bringing a tensor into an order ---- */
@@ -219,16 +181,25 @@ static void pass_name_on(struct track *t, const struct node *n, tensor_id stored
     graph_rename_tensor(t->g, stored, name);
 }
 
+/* The order in which a Transpose or Reshape of the model should give its result. A graph output is only ever stored
+ * channels-last when its axes mean that. */
+static struct perm order_of_result(const struct track *t, tensor_id out)
+{
+    const struct wish *wish = &t->wishes[out];
+    uint32_t rank = graph_tensor(t->g, out)->type.shape.rank;
+    bool followed = wish->order.rank && (wish->spatial || graph_tensor(t->g, out)->kind != TENSOR_OUTPUT);
+    return followed ? wish->order : perm_identity(rank);
+}
+
 static odlc_status visit_transpose(struct track *t, node_id id)
 {
     struct node *n = graph_node(t->g, id);
     tensor_id in = n->inputs[0], out = n->outputs[0];
     struct perm perm = node_perm(n), inverse = perm_inverse(&perm);
     const struct location at = t->at[in];
-    struct perm stored_as = perm_compose(&inverse, &at.perm);
-    bool costs_nothing =
-        n->layout_only || perm_is_identity(&stored_as) || (t->wanted[out] && is_channels_last(&stored_as));
-    struct perm back = perm_inverse(&at.perm), step = perm_compose(&back, &perm);
+    struct perm stored_as = perm_compose(&inverse, &at.perm), to = order_of_result(t, out);
+    bool costs_nothing = n->layout_only || perm_is_identity(&stored_as) || perm_equal(&stored_as, &to);
+    struct perm back = perm_inverse(&at.perm), own = perm_compose(&back, &perm), step = perm_compose(&own, &to);
     tensor_id shared = costs_nothing ? NO_TENSOR : find_copy(t, at.stored, &step);
     if (costs_nothing) {
         t->at[out] = (struct location){.stored = at.stored, .perm = stored_as};
@@ -240,12 +211,13 @@ static odlc_status visit_transpose(struct track *t, node_id id)
         return ODLC_OK;
     }
     if (shared != NO_TENSOR) {
-        t->at[out] = (struct location){.stored = shared, .perm = perm_identity(perm.rank)};
+        t->at[out] = (struct location){.stored = shared, .perm = to};
         graph_remove_node(t->g, id);
         return ODLC_OK;
     }
     node_set_perm(t->g, n, &step);
     n->inputs[0] = at.stored;
+    store_output(t, out, &to);
     remember_copy(t, at.stored, &step, out);
     vec_push(t->g->arena, &t->g->order, id);
     return ODLC_OK;
@@ -311,21 +283,6 @@ static odlc_status visit_permutable(struct track *t, node_id id, const struct pe
     return ODLC_OK;
 }
 
-/* True when the stored order of the elements in memory is the tensor's own: only axes of one element have moved. */
-static bool same_in_memory(const struct track *t, const struct location *at)
-{
-    const struct shape *shape = &graph_tensor(t->g, at->stored)->type.shape;
-    int last = -1;
-    for (uint32_t i = 0; i < shape->rank; i++) {
-        if (shape->dims[i] == 1)
-            continue;
-        if ((int)at->perm.axis[i] < last)
-            return false;
-        last = at->perm.axis[i];
-    }
-    return true;
-}
-
 static void warn_of_axis_params(struct track *t, const struct node *n, const char *tensor)
 {
     static const char *const names[] = {"axis", "axes", "dim", "dims", "perm", "permutation", "axis_list"};
@@ -343,7 +300,6 @@ static void warn_of_axis_params(struct track *t, const struct node *n, const cha
 /* A node that needs its operands in their own order, but for those that a UDO takes as they are. */
 static odlc_status visit_fixed(struct track *t, node_id id)
 {
-    bool is_reshape = node_is(graph_node(t->g, id), "Reshape");
     struct perm stored = {0};
     bool warned = false;
     for (uint32_t i = 0; i < graph_node(t->g, id)->n_inputs; i++) {
@@ -359,7 +315,7 @@ static odlc_status visit_fixed(struct track *t, node_id id)
                 warn_of_axis_params(t, &n, graph_tensor(t->g, at.stored)->name);
             warned = true;
         }
-        if (as_stored || (is_reshape && same_in_memory(t, &at)))
+        if (as_stored)
             n.inputs[i] = at.stored;
         else
             TRY(bring_own_order(t, in, &n, &n.inputs[i]));
@@ -389,6 +345,40 @@ static void visit_copy(struct track *t, node_id id)
     vec_push(t->g->arena, &t->g->order, id);
 }
 
+/* A result in an order that no reader wants would only move the Transpose behind the Reshape. A Transpose of the model
+ * takes any. */
+static bool order_pays(const struct track *t, tensor_id out, const struct perm *order)
+{
+    struct perm own = perm_identity(order->rank), wanted = order_of_result(t, out);
+    if (perm_equal(order, &own) || perm_equal(order, &wanted))
+        return true;
+    const uint32_t first = t->uses.first[out], end = t->uses.first[out + 1];
+    for (uint32_t i = first; i < end; i++)
+        if (!node_is(graph_node(t->g, t->uses.nodes[i]), "Transpose"))
+            return false;
+    return end > first && graph_tensor(t->g, out)->kind != TENSOR_OUTPUT;
+}
+
+/* Reshapes what is stored; false when that has the elements in another order, or nobody wants the result like this. */
+static bool visit_regrouping(struct track *t, node_id id)
+{
+    struct node *n = graph_node(t->g, id);
+    tensor_id out = n->outputs[0];
+    const struct location at = t->at[n->inputs[0]];
+    const struct perm back = perm_inverse(&at.perm);
+    const struct shape from = perm_apply(&back, &graph_tensor(t->g, at.stored)->type.shape);
+    struct perm order;
+    if (!regroup(&from, &at.perm, &graph_tensor(t->g, out)->type.shape, &t->wishes[out].order, &order) ||
+        !order_pays(t, out, &order))
+        return false;
+    n->inputs[0] = at.stored;
+    store_output(t, out, &order);
+    const struct shape *shape = &graph_tensor(t->g, out)->type.shape, rank1 = SHAPE(shape->rank);
+    node_set_ints(t->g, n, "shape", &rank1, shape->dims);
+    vec_push(t->g->arena, &t->g->order, id);
+    return true;
+}
+
 static odlc_status visit(struct track *t, node_id id)
 {
     struct node *n = graph_node(t->g, id);
@@ -400,6 +390,8 @@ static odlc_status visit(struct track *t, node_id id)
         visit_copy(t, id);
         return ODLC_OK;
     }
+    if (node_is(n, "Reshape") && visit_regrouping(t, id))
+        return ODLC_OK;
     if (n->op->permute && choose_perm(t, n, &perm) && n->op->permute(t->g, n, &perm, &out_perm))
         return visit_permutable(t, id, &perm, &out_perm);
     return visit_fixed(t, id);
@@ -420,7 +412,7 @@ static void place_inputs(struct track *t)
         tensor_id id = t->g->inputs.data[i];
         struct tensor *tensor = graph_tensor(t->g, id);
         uint32_t layout = o->input_layouts ? map_get(o->input_layouts, tensor->name) : MAP_NONE;
-        bool spatial = layout == MAP_NONE ? t->wanted[id] : layout == INPUT_NCHW;
+        bool spatial = layout == MAP_NONE ? t->wishes[id].spatial : layout == INPUT_NCHW;
         struct perm last = perm_channels_last(tensor->type.shape.rank);
         if (!spatial || tensor->type.shape.rank < 3 || preserves(t, tensor->name))
             continue;
@@ -476,13 +468,13 @@ odlc_status pass_track_axes(struct pass_context *c, struct graph *g, bool *progr
     struct track t = {.c = c, .g = g};
     build_init(&t.b, g, c->diags);
     t.at = arena_array(scratch, struct location, n_old);
-    t.wanted = arena_array(scratch, bool, n_old);
+    t.wishes = find_wishes(scratch, g);
+    t.uses = graph_uses(scratch, g);
     for (tensor_id i = 0; i < n_old; i++)
         t.at[i] = (struct location){.stored = i, .perm = perm_identity(graph_tensor(g, i)->type.shape.rank)};
     const char **output_names = arena_array(scratch, const char *, n_outputs);
     for (size_t i = 0; i < n_outputs; i++)
         output_names[i] = graph_tensor(g, g->outputs.data[i])->name;
-    find_wanted(&t);
     place_inputs(&t);
     node_id *nodes = arena_memdup(scratch, g->order.data, n_nodes * sizeof *nodes);
     g->order.count = 0;

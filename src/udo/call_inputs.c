@@ -75,7 +75,7 @@ static tensor_id shared_constant(struct site *s, const char *name, enum dtype dt
     if (id != NO_TENSOR) {
         const struct tensor *t = graph_tensor(g, id);
         if (t->kind == TENSOR_STATIC && t->type.dtype == dtype && t->view.bytes == view->bytes &&
-            t->view.strings == view->strings && t->view.scale == view->scale &&
+            t->view.strings == view->strings && t->view.scale == view->scale && t->view.zero == view->zero &&
             shape_equal(&t->view.shape, &view->shape) && perm_equal(&t->view.perm, &view->perm))
             return id;
     }

@@ -50,6 +50,33 @@ START_TEST(halves_round_to_nearest_even)
 }
 END_TEST
 
+START_TEST(small_floats_have_their_published_values)
+{
+    static const struct {
+        enum dtype dtype;
+        uint8_t bits;
+        float value;
+    } known[] = {
+        {DT_FLOAT4E2M1, 0x1, 0.5f},      {DT_FLOAT4E2M1, 0x7, 6.0f},           {DT_FLOAT4E2M1, 0xA, -1.0f},
+        {DT_FLOAT8E4M3FN, 0x7E, 448.0f}, {DT_FLOAT8E4M3FN, 0x01, 0x1p-9f},     {DT_FLOAT8E4M3FN, 0xB8, -1.0f},
+        {DT_FLOAT8E4M3FN, 0x7F, NAN},    {DT_FLOAT8E4M3FNUZ, 0x7F, 240.0f},    {DT_FLOAT8E4M3FNUZ, 0x80, NAN},
+        {DT_FLOAT8E5M2, 0x7B, 57344.0f}, {DT_FLOAT8E5M2, 0xFC, -INFINITY},     {DT_FLOAT8E5M2, 0x7D, NAN},
+        {DT_FLOAT8E5M2, 0x01, 0x1p-16f}, {DT_FLOAT8E5M2FNUZ, 0xFF, -57344.0f}, {DT_FLOAT8E5M2FNUZ, 0x01, 0x1p-17f},
+        {DT_FLOAT8E5M2FNUZ, 0x80, NAN},  {DT_FLOAT8E8M0, 0x00, 0x1p-127f},     {DT_FLOAT8E8M0, 0xFE, 0x1p127f},
+        {DT_FLOAT8E8M0, 0xFF, NAN},
+    };
+    for (size_t i = 0; i < COUNT_OF(known); i++) {
+        float found = small_float_to_float(known[i].dtype, known[i].bits), converted;
+        convert_elements(&converted, DT_FLOAT32, &known[i].bits, known[i].dtype, 1);
+        if (isnan(known[i].value))
+            ck_assert(isnan(found) && isnan(converted));
+        else
+            ck_assert_msg(found == known[i].value && converted == found, "%s 0x%02x is %g",
+                          dtype_info(known[i].dtype)->name, known[i].bits, (double)found);
+    }
+}
+END_TEST
+
 START_TEST(type_names_and_codes_are_unique)
 {
     for (int i = DT_NONE + 1; i < DT_COUNT; i++) {
@@ -289,6 +316,37 @@ START_TEST(uses_list_readers_in_order)
 }
 END_TEST
 
+START_TEST(views_of_quantized_integers)
+{
+    struct arena *arena = arena_create();
+    static const int8_t q[] = {1, 2, 3, -4, -5, -6};
+    static const double scale[] = {0.5, 2}, zero[] = {1, -4};
+    struct shape shape = SHAPE(2, 3), image = SHAPE(2, 1, 3), flat = SHAPE(6);
+    struct perm swap = PERM(1, 0);
+    struct view v = view_of(q, DT_INT8, &shape);
+    v.scale = scale;
+    v.zero = zero;
+    const float rows[] = {0, 0.5f, 1, 0, -2, -4}, columns[] = {0, 0, 0.5f, -2, 1, -4};
+    ck_assert_mem_eq(view_load(arena, &v, DT_FLOAT32), rows, sizeof rows);
+    ck_assert(!view_reshape(&v, &flat)); /* the scaled axis would be gone */
+    ck_assert(view_reshape(&v, &image));
+    ck_assert_mem_eq(view_load(arena, &v, DT_FLOAT32), rows, sizeof rows);
+    ck_assert(view_reshape(&v, &shape));
+    view_permute(&v, &swap);
+    ck_assert_mem_eq(view_load(arena, &v, DT_FLOAT32), columns, sizeof columns);
+    const float whole[] = {0, 0.5f, 1, -2.5f, -3, -3.5f};
+    v = view_of(q, DT_INT8, &shape);
+    v.scale = scale;
+    v.zero = zero;
+    v.scale_axis = SCALE_WHOLE;
+    ck_assert(view_reshape(&v, &flat));
+    ck_assert_mem_eq(view_load(arena, &v, DT_FLOAT32), whole, sizeof whole);
+    v.zero = NULL;
+    ck_assert_float_eq(((const float *)view_load(arena, &v, DT_FLOAT32))[5], -3);
+    arena_destroy(arena);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ir");
@@ -296,6 +354,8 @@ int main(void)
     tcase_add_checked_fixture(t, start, stop);
     tcase_add_test(t, every_half_survives_the_round_trip);
     tcase_add_test(t, halves_round_to_nearest_even);
+    tcase_add_test(t, small_floats_have_their_published_values);
+    tcase_add_test(t, views_of_quantized_integers);
     tcase_add_test(t, type_names_and_codes_are_unique);
     tcase_add_test(t, conversion_saturates_and_keeps_exact_values);
     tcase_add_test(t, permutations_compose_and_invert);

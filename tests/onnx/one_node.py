@@ -7,7 +7,8 @@ import tempfile
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "support"), str(TESTS / "corpus")]
 import dlc_tools  # noqa: E402
-from onnx_writer import BOOL, DOUBLE, FLOAT, FLOAT16, INT8, INT32, INT64, UINT8, Model, tensor  # noqa: E402
+from onnx_writer import (BOOL, DOUBLE, FLOAT, FLOAT16, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32,  # noqa: E402
+                         UINT64, Model, tensor)
 
 try:
     import numpy as np
@@ -15,7 +16,8 @@ try:
 except ImportError:
     np = Case = as_stored = convert = execute = result = None
 
-CODES = {"f4": FLOAT, "u1": UINT8, "i1": INT8, "i4": INT32, "i8": INT64, "b1": BOOL, "f2": FLOAT16, "f8": DOUBLE}
+CODES = {"f4": FLOAT, "u1": UINT8, "i1": INT8, "u2": UINT16, "i2": INT16, "u4": UINT32, "i4": INT32, "u8": UINT64,
+         "i8": INT64, "b1": BOOL, "f2": FLOAT16, "f8": DOUBLE}
 
 
 class Const:
@@ -34,8 +36,10 @@ def onnx_tensor(array, name=""):
 
 
 def write_model(path, opset, op, inputs, n_outputs, attributes, output_types):
-    """inputs: arrays (graph inputs), Const or None; returns the arrays by name of graph input."""
-    model, names, given = Model(opset=opset), [], {}
+    """op: "Op" or "domain::Op"; inputs: arrays (graph inputs), Const or None; returns the arrays by name of graph
+    input."""
+    domain, _, op = op.rpartition("::")
+    model, names, given = Model(opset=opset, domains=[domain] if domain else []), [], {}
     for i, value in enumerate(inputs):
         name = f"in{i}"
         if value is None:
@@ -48,7 +52,7 @@ def write_model(path, opset, op, inputs, n_outputs, attributes, output_types):
         names.append(name)
     outputs = [f"out{i}" for i in range(n_outputs)]
     attributes = {key: onnx_tensor(v) if isinstance(v, np.ndarray) else v for key, v in attributes.items()}
-    model.node(op, names, outputs, name="node", **attributes)
+    model.node(op, names, outputs, name="node", domain=domain, **attributes)
     for name, array in zip(outputs, output_types):
         model.output(name, code_of(array), array.shape)
     model.save(path)

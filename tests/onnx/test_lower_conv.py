@@ -112,6 +112,8 @@ def test_conv_refusals(checks):
     refuses(checks, "kernel_shape has 2 where the weights are [2,4,3,3]", "Conv", 11, [x, w], kernel_shape=[2, 3])
     refuses(checks, "the bias [3] does not have 2 elements", "Conv", 11, [x, w, Const([1, 2, 3], "f4")])
     refuses(checks, "the filter is larger", "Conv", 11, [x[:, :, :2], w])
+    few = Const(noise(4, 2, 1, 1), "f4")
+    refuses(checks, "would be negative", "ConvTranspose", 11, [x, few], strides=[2, 1], auto_pad="SAME_UPPER")
     refuses(checks, "leaves nothing", "ConvTranspose", 11, [x, Const(noise(4, 2, 3, 3), "f4")], pads=[4, 4, 4, 4])
 
 
@@ -186,6 +188,11 @@ def test_other_pools(checks):
     refuses(checks, "would be negative", "MaxPool", 12, [x], kernel_shape=[1, 1], strides=[3, 1], auto_pad="SAME_UPPER")
     refuses(checks, "would be negative", "MaxPool", 12, [x], kernel_shape=[1, 1], strides=[2, 1], auto_pad="SAME_LOWER")
     gives(checks, "MaxPool", 12, [x], x[:, :, ::2], kernel_shape=[1, 1], strides=[2, 1], auto_pad="SAME_UPPER")
+    # 7 of 6 rows: a part of a window, which counts when sizes are rounded up.
+    for op, result in {"MaxPool": lambda e, _: e.max(0), "AveragePool": lambda e, _: e.mean(0)}.items():
+        part = pool(x, [7, 2], [2, 3], [0, 0, 0, 0], [1, 1], 1, result)
+        gives(checks, op, 11, [x], part, WITHIN, kernel_shape=[7, 2], strides=[2, 3], ceil_mode=1)
+    refuses(checks, "larger than the padded input", "MaxPool", 11, [x], kernel_shape=[8, 2], strides=[2, 3], ceil_mode=1)
     refuses(checks, "kernel_shape is missing", "MaxPool", 12, [x])
     refuses(checks, "larger than the padded input", "AveragePool", 11, [x], kernel_shape=[7, 2])
     refuses(checks, "1 to 3 spatial axes", "AveragePool", 11, [x[0, :, 0]], kernel_shape=[2])
@@ -221,6 +228,8 @@ def test_gemm(checks):
                   transB=turned_b)
     gives(checks, "Gemm", 13, [a, Const(b, "f4"), noise(5)], a @ b + noise(5), WITHIN)
     gives(checks, "Gemm", 13, [a, b, np.full(5, np.nan, "f4")], a @ b, WITHIN, beta=0.0)
+    gives(checks, "Gemm", 13, [np.zeros((2, 0), "f4"), Const(np.zeros((0, 5)), "f4"), noise(5)],
+          np.broadcast_to(noise(5), (2, 5)))
     refuses(checks, "cannot be multiplied", "Gemm", 13, [a, a])
 
 

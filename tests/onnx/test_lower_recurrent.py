@@ -109,7 +109,7 @@ class Layer:
 
 def test_layers(checks):
     """The default forms, which are layers of the container."""
-    for op, version in (("LSTM", 7), ("LSTM", 14), ("GRU", 7), ("GRU", 22), ("RNN", 6), ("RNN", 14)):
+    for op, version in (("LSTM", 1), ("LSTM", 14), ("GRU", 3), ("GRU", 22), ("RNN", 1), ("RNN", 14)):
         for bias in (False, True):
             layer = Layer(op, bias=bias)
             gives(checks, op, version, layer.inputs(), layer.run(), within=NEAR, hidden_size=UNITS)
@@ -233,8 +233,9 @@ def test_refusals(checks):
     refuses(checks, "its 1000 steps would be unrolled to more than 4000 nodes", "LSTM", 14, long, clip=1.0)
     refuses(checks, "initial_h has the shape [1,4,5] instead of [1,3,5]", "GRU", 14,
             [*Layer("GRU").inputs(), None, np.zeros((1, 4, 5), "f4")])
-    refuses(checks, "a sequence without steps is not supported", "RNN", 14,
-            [np.zeros((0, 1, 2), "f4"), *Layer("RNN").inputs()[1:]])
+    for op in CELLS:
+        refuses(checks, "a sequence without steps is not supported", op, 14,
+                [np.zeros((0, 1, 2), "f4"), *Layer(op).inputs()[1:]])
 
 
 def main():

@@ -122,6 +122,7 @@ def test_gathers(checks):
     refuses(checks, "index 3 is outside an axis of 3", "Gather", 13, [x, Const([3])])
     refuses(checks, "index -5 is outside an axis of 4", "GatherND", 13, [x, Const([[0, -5]])])
     refuses(checks, "coordinates of 3 values", "GatherND", 13, [x, Const([[0, 0, 0]])])
+    refuses(checks, "not the first two axes", "ReverseSequence", 10, [x, Const([1, 1, 1])], batch_axis=2**63 - 1, time_axis=1)
     refuses(checks, "the length 5 is outside", "ReverseSequence", 10, [x, Const([5, 1, 1])], batch_axis=0, time_axis=1)
 
 
@@ -153,9 +154,13 @@ def test_scatters(checks):
     gives(checks, "ScatterND", 18, [m, rows, updates], np.array([[1, 9], [3, 4], [7, 50]], "f4"), reduction="max")
     gives(checks, "ScatterND", 18, [m, rows, updates], np.array([[-1, 2], [3, 4], [5, 0]], "f4"), reduction="min")
     refuses(checks, "unknown reduction mean", "ScatterND", 18, [m, rows, updates], reduction="mean")
-    refuses(checks, "need constant indices", "ScatterND", 18, [m, rows.array, updates], reduction="max")
-    refuses(checks, "for floats only", "ScatterElements", 18, [ramp(2, dtype="i4"), Const([0]), ramp(1, dtype="i4")],
-            reduction="min")
+    gives(checks, "ScatterND", 18, [m, rows.array, updates], np.array([[1, 9], [3, 4], [7, 50]], "f4"), reduction="max")
+    gives(checks, "ScatterND", 18, [m, rows.array, updates], np.array([[-1, 2], [3, 4], [5, 0]], "f4"), reduction="min")
+    low = np.array([-2**31, 5], "i4")
+    gives(checks, "ScatterElements", 18, [low, Const([1, 0]), np.array([-7, 2**31 - 1], "i4")],
+          np.array([-2**31, -7], "i4"), reduction="min")
+    gives(checks, "ScatterElements", 18, [np.array([0, 255], "u1"), Const([1, 0]), np.array([7, 255], "u1")],
+          np.array([0, 7], "u1"), reduction="min")
 
 
 def test_one_hot_and_top_k(checks):
@@ -228,7 +233,7 @@ def test_constants(checks):
     gives(checks, "Trilu", 14, [square, Const(1)], np.where(mask, square, 0).astype("f4"))
     gives(checks, "Trilu", 14, [x], np.tril(x), upper=0)
     refuses(checks, "has no end", "Range", 11, [Const(0), Const(5), Const(0)])
-    refuses(checks, "the shape of the result depends on the values", "NonZero", 13, [x])
+    refuses(checks, "the shape of the result depends on its values", "NonZero", 13, [x])
     refuses(checks, "not a matrix", "EyeLike", 9, [x])
     refuses(checks, "the shape [2,-1] is not possible", "ConstantOfShape", 9, [Const([2, -1])])
 

@@ -10,7 +10,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import onnx_writer as onnx  # noqa: E402
 from checks import SOURCE, Checks, run  # noqa: E402
-from onnx_writer import BOOL, FLOAT, INT32, INT64  # noqa: E402
+from onnx_writer import BOOL, FLOAT, INT32, INT64, INT8, UINT8  # noqa: E402
 
 ROW = re.compile(r'^ONNX_ROW\("([^"]*)", "([^"]+)", (\d+), (\d+|LATEST), ')
 NEWEST = 28
@@ -110,6 +110,10 @@ def window(_):
     return Node(const([6], INT64, []))
 
 
+def optimizer(states, **attributes):
+    return lambda _: Node(Input([]), Input([], INT64), *(X,) * states, outputs=(FLOAT,) * (states - 1), **attributes)
+
+
 # Before version 7 broadcasting and inference had attributes of their own.
 def gemm(version):
     broadcast = {"broadcast": 1} if version < 7 else {}
@@ -121,11 +125,14 @@ def batch_normalization(version):
     return Node(X, floats(3), floats(3), floats(3), floats(3), **inference)
 
 
+BYTES, SCALE, ZERO = Input(IMAGE, UINT8), const([0.5], FLOAT, []), const([3], UINT8, [])
+
 UNARY = """Abs Acos Acosh Asin Asinh Atan Atanh Ceil Celu Cos Cosh Elu Erf Exp Floor Gelu GlobalAveragePool GlobalLpPool
-GlobalMaxPool HardSigmoid HardSwish Identity LeakyRelu Log LogSoftmax LpNormalization MeanVarianceNormalization Mish Neg
+GlobalMaxPool HardSigmoid HardSwish Hardmax
+Identity LeakyRelu Log LogSoftmax LpNormalization MeanVarianceNormalization Mish Neg
 Reciprocal Relu Round Selu Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh
 ThresholdedRelu Flatten Transpose""".split()
-BINARY = "Add Div Max Mean Min Mul Pow Sub Sum".split()
+BINARY = "Add Div Max Mean Min Mul Pow Sub Sum SwiGLU".split()
 REDUCE = "L1 L2 LogSum LogSumExp Max Mean Min Prod SumSquare".split()
 
 NODES = {
@@ -141,11 +148,22 @@ NODES = {
     **{op: lambda _: Node(X, const([0] * 12, dims=[1, 3, 2, 2]), floats(12, [1, 3, 2, 2]))
        for op in ("Scatter", "ScatterElements")},
     "AffineGrid": lambda _: Node(Input([2, 2, 3]), const([2, 3, 4, 5])),
+    **{f"Bitwise{op}": lambda _: Node(Input(IMAGE, INT32), Input(IMAGE, INT32), outputs=(INT32,))
+       for op in ("And", "Or", "Xor")},
+    **{op: lambda _: Node(X, Input([2, 4, 4], INT64))
+       for op in ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss")},
+    **{op: optimizer(states) for op, states in (("Adagrad", 3), ("Adam", 4))},
+    "ArrayFeatureExtractor": lambda _: Node(X, const([3, 0])),
+    "Attention": lambda _: Node(X, X, X, is_causal=1),
     "BatchNormalization": batch_normalization,
+    "BitCast": lambda _: Node(Input(IMAGE, INT8), to=UINT8, outputs=(UINT8,)),
+    "BitShift": lambda _: Node(Input(IMAGE, UINT8), Input(IMAGE, UINT8), direction="LEFT", outputs=(UINT8,)),
+    "BitwiseNot": lambda _: Node(Input(IMAGE, INT32), outputs=(INT32,)),
     "BlackmanWindow": window,
     "Affine": lambda _: Node(X, alpha=0.5, beta=2.0),
     "Cast": lambda v: Node(X, to="INT32" if v < 6 else INT32, outputs=(INT32,)),
     "CastLike": lambda _: Node(X, Input(IMAGE, INT32), outputs=(INT32,)),
+    "CausalConvWithState": lambda _: Node(Input([2, 3, 4]), floats(6, [3, 1, 2]), outputs=(FLOAT, FLOAT)),
     "Clip": clip,
     "Compress": lambda _: Node(X, const([True, False, True], BOOL), axis=1),
     "Concat": lambda _: Node(X, X, axis=1),
@@ -153,18 +171,26 @@ NODES = {
     "ConstantOfShape": lambda _: Node(const([2, 3])),
     "ConstantFill": lambda _: Node(shape=[2, 3]),
     "Conv": lambda _: Node(X, floats(108, [4, 3, 3, 3])),
+    "ConvInteger": lambda _: Node(BYTES, const([1] * 108, UINT8, [4, 3, 3, 3]), outputs=(INT32,)),
     "ConvTranspose": lambda _: Node(X, floats(108, [3, 4, 3, 3])),
     "Col2Im": lambda _: Node(Input([1, 4, 9]), const([4, 4]), const([2, 2])),
     "Crop": lambda _: Node(X, border=[0, 1, 1, 1]),
+    "CenterCropPad": lambda _: Node(X, const([5, 2]), axes=[2, 3]),
+    "CumProd": lambda _: Node(X, const([1], INT64, [])),
     "CumSum": lambda _: Node(X, const([1], INT64, [])),
     "DeformConv": lambda _: Node(X, floats(24, [2, 3, 2, 2]), Input([2, 8, 3, 3])),
     "DFT": lambda _: Node(Input([2, 6, 3, 1])),
+    "DequantizeLinear": lambda _: Node(BYTES, SCALE, ZERO),
     "DepthToSpace": lambda _: Node(Input([1, 4, 3, 3]), blocksize=2),
     "Dropout": lambda v: Node(X, is_test=1) if v < 7 else Node(X),
+    "Det": lambda _: Node(X),
+    "DynamicQuantizeLinear": lambda _: Node(X, outputs=(UINT8, FLOAT, UINT8)),
     "DynamicSlice": lambda _: Node(X, const([1]), const([3]), const([2])),
+    "Einsum": lambda _: Node(X, equation="...ij->...ji"),
     "Equal": lambda _: Node(Input(IMAGE, INT32), Input(IMAGE, INT32), outputs=(BOOL,)),
     "Expand": lambda _: Node(Input([3, 1]), const([2, 3, 4])),
     "EyeLike": lambda _: Node(Input([3, 3])),
+    "FlexAttention": lambda _: Node(X, X, X),
     "GRU": recurrent(3, 2),
     "Gather": lambda _: Node(X, const([0, 2]), axis=1),
     "GatherElements": lambda _: Node(X, const([0] * 12, dims=[1, 3, 2, 2])),
@@ -180,17 +206,27 @@ NODES = {
     "LRN": lambda _: Node(X, size=3),
     "LSTM": recurrent(4, 3),
     "LayerNormalization": lambda _: Node(X, floats(4)),
+    "LinearAttention": lambda _: Node(*[Input([2, 3, 4])] * 3, outputs=(FLOAT, FLOAT), update_rule="linear",
+                                      q_num_heads=2, kv_num_heads=2),
+    "MatMulInteger": lambda _: Node(BYTES, const([1] * 20, UINT8, [4, 5]), outputs=(INT32,)),
     "MatMul": lambda _: Node(X, floats(20, [4, 5])),
     "MaxRoiPool": lambda _: Node(X, Input([3, 5]), pooled_shape=[2, 2]),
     "MaxUnpool": lambda _: Node(X, Input(IMAGE, INT64), kernel_shape=[2, 2]),
     "MelWeightMatrix": mel_weight_matrix,
     "Mod": lambda _: Node(X, X, fmod=1),
+    "Momentum": optimizer(3, alpha=0.9, beta=0.5, mode="standard", norm_coefficient=0.0),
+    "NonMaxSuppression": lambda _: Node(floats(8, [1, 2, 4]), floats(2, [1, 1, 2]), const([2]), outputs=(INT64,)),
     "NonZero": lambda _: Node(const([0, 1, 2]), outputs=(INT64,)),
     "Not": lambda _: Node(Input(IMAGE, BOOL), outputs=(BOOL,)),
     "OneHot": one_hot,
     "PRelu": lambda _: Node(X, floats(1)),
     "Pad": pad,
     "ParametricSoftplus": lambda _: Node(X, alpha=2.0, beta=0.5),
+    "QLinearConv": lambda _: Node(BYTES, SCALE, ZERO, const([1] * 108, UINT8, [4, 3, 3, 3]), SCALE, ZERO, SCALE, ZERO,
+                                  outputs=(UINT8,)),
+    "QLinearMatMul": lambda _: Node(BYTES, SCALE, ZERO, const([1] * 20, UINT8, [4, 5]), SCALE, ZERO, SCALE, ZERO,
+                                    outputs=(UINT8,)),
+    "QuantizeLinear": lambda _: Node(X, SCALE, ZERO, outputs=(UINT8,)),
     "RMSNormalization": lambda _: Node(X, floats(4)),
     "RNN": recurrent(1, 2),
     "Range": lambda _: Node(*(const([n], INT64, []) for n in (0, 6, 2)), outputs=(INT64,)),
@@ -199,6 +235,7 @@ NODES = {
     "Resize": resize,
     "ReverseSequence": lambda _: Node(X, const([1, 2, 2]), time_axis=0, batch_axis=1),
     "RoiAlign": lambda _: Node(X, Input([3, 4]), Input([3], INT64)),
+    "RotaryEmbedding": lambda _: Node(X, Input([2, 4, 2]), Input([2, 4, 2])),
     "STFT": lambda _: Node(Input([2, 16, 1]), const([4], INT64, []), "", const([8], INT64, [])),
     "Scale": lambda _: Node(X, scale=2.0),
     "ScaledTanh": lambda _: Node(X, alpha=2.0, beta=0.5),
@@ -207,9 +244,13 @@ NODES = {
     "SpaceToDepth": lambda _: Node(X, blocksize=2),
     "Split": lambda v: as_attribute(v, 13, "split", [1, 2], X, axis=1, outputs=(FLOAT, FLOAT)),
     "Squeeze": lambda v: as_attribute(v, 13, "axes", [0], Input([1, 3, 4])),
+    "TensorScatter": lambda _: Node(X, Input([2, 3, 2, 4])),
     "Tile": tile,
+    "TfIdfVectorizer": lambda _: Node(Input([2, 6], INT32), mode="TF", min_gram_length=1, max_gram_length=1,
+                                      max_skip_count=0, ngram_counts=[0], ngram_indexes=[0, 1], pool_int64s=[5, 7]),
     "TopK": top_k,
     "Trilu": lambda _: Node(X),
+    "Unique": lambda _: Node(const([2, 1, 2]), outputs=(INT64,)),
     "Unsqueeze": lambda v: as_attribute(v, 13, "axes", [0], Input([3, 4])),
     "Upsample": upsample,
     "Where": lambda _: Node(Input(IMAGE, BOOL), X, X),
@@ -262,13 +303,14 @@ SCAN_8 = [("Unsqueeze", ["x"], ["b"], {"axes": [0]}), ("Scan", ["", "batch_row",
 
 
 def rows():
-    """(op, versions to try) of each row."""
+    """(domain, op, versions to try) of each row."""
     for line in (SOURCE / "converters" / "onnx" / "rows.def").read_text().splitlines():
         match = ROW.match(line)
         if match:
             lo = int(match.group(3))
             hi = NEWEST if match.group(4) == "LATEST" else int(match.group(4))
-            yield match.group(2), sorted({lo, hi, *(version for version in VERSIONS if lo < version < hi)})
+            between = (version for version in VERSIONS if lo < version < hi)
+            yield match.group(1), match.group(2), sorted({lo, hi, *between})
 
 
 def write_chain(op, version, path):
@@ -284,12 +326,12 @@ def write_chain(op, version, path):
     m.save(path)
 
 
-def write_model(op, version, path):
+def write_model(domain, op, version, path):
     if op in CHAINS:
         write_chain(op, version, path)
         return
     node = NODES[op](version)
-    m = onnx.Model(opset=version)
+    m = onnx.Model(opset=NEWEST, domains=[domain]) if domain else onnx.Model(opset=version)
     names = []
     for i, value in enumerate(node.inputs):
         names.append(value and f"in{i}")
@@ -298,7 +340,7 @@ def write_model(op, version, path):
         elif value:
             m.tensor(f"in{i}", value.data_type, value.dims, value.values)
     outputs = [f"out{i}" for i in range(len(node.outputs))]
-    m.node(op, names, outputs, **node.attributes)
+    m.node(op, names, outputs, domain=domain, **node.attributes)
     for name, data_type in zip(outputs, node.outputs):
         m.output(name, data_type, None)
     m.save(path)
@@ -306,14 +348,14 @@ def write_model(op, version, path):
 
 def try_row(row):
     """[(label, message or None)] of a row's models."""
-    op, versions = row
+    domain, op, versions = row
     if op not in NODES and op not in CHAINS:
         return [(op, "the test has no model for it")]
     found = []
     with tempfile.TemporaryDirectory() as folder:
         model = f"{folder}/m.onnx"
         for version in versions:
-            write_model(op, version, model)
+            write_model(domain, op, version, model)
             done = run("onnx-to-dlc", "-i", model, "-o", f"{folder}/m.dlc")
             found.append((f"{op} {version}", done.stderr if done.returncode else None))
     return found

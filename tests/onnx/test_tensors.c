@@ -139,7 +139,7 @@ START_TEST(test_integer_lists)
 }
 END_TEST
 
-START_TEST(test_4bit)
+START_TEST(test_packed)
 {
     /* low half first: 1, -8, 7 */
     struct pb t = tensor("w", 22, DIMS(3));
@@ -149,6 +149,20 @@ START_TEST(test_4bit)
     pb_int(&t, 5, 0xF0);
     pb_int(&t, 5, 0x21);
     check_bytes(t, DT_UINT4, (uint8_t[]){0, 15, 1, 2}, 4);
+    /* four in a byte: 0b10'01'11'00, then 0b01 */
+    t = tensor("w", 26, DIMS(5));
+    pb_blob(&t, 9, "\x9c\x01", 2);
+    check_bytes(t, DT_INT2, (int8_t[]){0, -1, 1, -2, 1}, 5);
+    t = tensor("w", 25, DIMS(5));
+    pb_int(&t, 5, 0x9c);
+    pb_int(&t, 5, 0x01);
+    check_bytes(t, DT_UINT2, (uint8_t[]){0, 3, 1, 2, 1}, 5);
+    t = tensor("w", 23, DIMS(3));
+    pb_blob(&t, 9, "\x7f\x02", 2);
+    check_bytes(t, DT_FLOAT4E2M1, (uint8_t[]){15, 7, 2}, 3);
+    t = tensor("w", 17, DIMS(2));
+    pb_blob(&t, 9, "\xfe\x38", 2);
+    check_bytes(t, DT_FLOAT8E4M3FN, (uint8_t[]){0xfe, 0x38}, 2);
 }
 END_TEST
 
@@ -215,7 +229,6 @@ START_TEST(test_tensor_errors)
     pb_blob(&t, 9, "1234", 4);
     pb_blob(&t, 4, "1234", 4);
     load_fails(with_initializer(t), ODLC_ERR_INVALID, "onnx-tensor-data", "twice");
-    load_fails(with_initializer(tensor("w", 17, DIMS(1))), ODLC_ERR_UNSUPPORTED, "onnx-dtype", "float8e4m3fn");
     load_fails(with_initializer(tensor("w", 14, DIMS(1))), ODLC_ERR_UNSUPPORTED, "onnx-dtype", "complex64");
     load_fails(with_initializer(tensor("w", 0, DIMS(1))), ODLC_ERR_INVALID, "onnx-dtype", "unknown element type 0");
     load_fails(with_initializer(tensor("w", 1, DIMS(-1))), ODLC_ERR_INVALID, "onnx-shape", "negative dimension -1");
@@ -282,7 +295,7 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("onnx tensors");
-    ADD_CASE(suite, "forms", test_in_place, test_shape, test_unpacked_floats, test_integer_lists, test_4bit,
+    ADD_CASE(suite, "forms", test_in_place, test_shape, test_unpacked_floats, test_integer_lists, test_packed,
              test_strings);
     ADD_CASE(suite, "errors", test_sizes, test_tensor_errors, test_all_errors_in_one_run);
     ADD_CASE(suite, "large", test_large);

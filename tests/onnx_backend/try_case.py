@@ -68,7 +68,7 @@ def reason_of(error):
     message = re.sub(r"; \d+ nodes?: .*", "", error["message"])
     message = message.replace(error.get("file") or "\0", "the model")
     message = re.sub(r" \(domain ai\.onnx, version \d+\)|, version \d+(?=\))", "", message)
-    message = re.sub(r"\b(value|input|output) ('[^']*'|\S+) (?=has|is not a tensor|is a sequence|is an optional)", r"\1 ", message)
+    message = re.sub(r"\b(value|input|output) ('[^']*'|\S+) (?=has|is not a tensor|is a sequence|is an optional|is of type|holds)", r"\1 ", message)
     return " ".join(f"{error['code']}: {message}".split())[:200]
 
 

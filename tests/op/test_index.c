@@ -225,6 +225,11 @@ START_TEST(scatter_reduces_in_the_elements_own_type)
         struct buffer *result = run_node(f, end_node(f), ODLC_OK);
         ck_assert_mem_eq(result->data, reduction == 1 ? sums : most, sizeof sums);
     }
+    const int64_t high[] = {200}, first[] = {0};
+    begin(f, "ScatterElements", ints(f, DT_UINT8, SHAPE(1), high), ints(f, DT_INT32, SHAPE(1), first));
+    build_in(&f->build, ints(f, DT_UINT8, SHAPE(1), high));
+    build_int(&f->build, "reduction", 1);
+    ck_assert_uint_eq(*(const uint8_t *)run_node(f, end_node(f), ODLC_OK)->data, 144);
     fixture_end(f);
 }
 END_TEST
@@ -354,6 +359,17 @@ START_TEST(top_k_by_hand)
 }
 END_TEST
 
+START_TEST(top_k_of_large_uint64)
+{
+    struct fixture *f = fixture_start(2);
+    const uint64_t values[] = {3, UINT64_MAX, INT64_MAX, 5}, most[] = {UINT64_MAX, INT64_MAX}, least[] = {3, 5};
+    tensor_id in = input_with(f, DT_UINT64, SHAPE(4), values);
+    ck_assert_mem_eq(top_k(f, in, 2, true)->data, most, sizeof most);
+    ck_assert_mem_eq(top_k(f, in, 2, false)->data, least, sizeof least);
+    fixture_end(f);
+}
+END_TEST
+
 START_TEST(top_k_refuses_more_than_there_is)
 {
     struct fixture *f = fixture_start(9);
@@ -393,6 +409,7 @@ int main(void)
     tcase_add_test(tcase, scatter_refuses);
     tcase_add_test(tcase, one_hot_by_hand);
     tcase_add_test(tcase, top_k_by_hand);
+    tcase_add_test(tcase, top_k_of_large_uint64);
     tcase_add_test(tcase, top_k_refuses_more_than_there_is);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

@@ -369,6 +369,56 @@ START_TEST(a_transpose_is_shared_by_its_readers)
 }
 END_TEST
 
+START_TEST(a_channel_shuffle_costs_one_transpose)
+{
+    struct graph *g = check_numbers(
+        "graph \"g\" input \"x\" float32[1,6,4,5] const \"w\" float32[3,3,6,6] const \"b\" float32[6]\n"
+        TO_LAST("t1", "x", "x.l") "float32[1,4,5,6]\n" CONV("c", "x.l", "w", "b", "c.l") "float32[1,4,5,6]\n"
+        TO_FIRST("t2", "c.l", "c") "float32[1,6,4,5]\n"
+        "node \"split\" Reshape (\"c\") {shape=[5]{1, 2, 3, 4, 5}} -> \"g\" float32[1,2,3,4,5]\n"
+        "node \"swap\" Transpose (\"g\") {perm=[5]{0, 2, 1, 3, 4}} -> \"h\" float32[1,3,2,4,5]\n"
+        "node \"merge\" Reshape (\"h\") {shape=[4]{1, 6, 4, 5}} -> \"s\" float32[1,6,4,5]\n"
+        TO_LAST("t3", "s", "s.l") "float32[1,4,5,6]\n" CONV("c2", "s.l", "w", "b", "y.l") "float32[1,4,5,6]\n"
+        TO_FIRST("t4", "y.l", "y") "float32[1,6,4,5]\n"
+        "output \"y\"", 1e-6);
+    ck_assert_uint_eq(count_ops(g, "Transpose"), 1);
+    ck_assert_uint_eq(context.permutes_inserted, 0);
+}
+END_TEST
+
+START_TEST(half_of_a_shuffle_joins_a_channels_last_tensor)
+{
+    struct graph *g = check_numbers(
+        "graph \"g\" input \"x\" float32[1,6,4,5] const \"w\" float32[3,3,6,6] const \"b\" float32[6]\n"
+        "const \"first\" int32[1] {0}\n"
+        TO_LAST("t1", "x", "x.l") "float32[1,4,5,6]\n" CONV("c", "x.l", "w", "b", "c.l") "float32[1,4,5,6]\n"
+        TO_FIRST("t2", "c.l", "c") "float32[1,6,4,5]\n"
+        "node \"split\" Reshape (\"c\") {shape=[3]{3, 2, 20}} -> \"g\" float32[3,2,20]\n"
+        "node \"swap\" Transpose (\"g\") {perm=[3]{1, 0, 2}} -> \"h\" float32[2,3,20]\n"
+        "node \"apart\" Reshape (\"h\") {shape=[5]{2, 1, 3, 4, 5}} -> \"p\" float32[2,1,3,4,5]\n"
+        "node \"half\" Gather (\"p\", \"first\") {axis=0} -> \"q\" float32[1,1,3,4,5]\n"
+        "node \"drop\" Reshape (\"q\") {shape=[4]{1, 3, 4, 5}} -> \"r\" float32[1,3,4,5]\n"
+        "node \"cat\" Concat (\"r\", \"c\") {axis=1} -> \"y\" float32[1,9,4,5]\n"
+        "output \"y\"", 1e-6);
+    ck_assert_uint_eq(count_ops(g, "Transpose"), 1);
+    ck_assert_uint_eq(context.permutes_inserted, 0);
+}
+END_TEST
+
+/* A model of channels-last tensors: its own Transpose is what the convolution needs undone. */
+START_TEST(a_channels_last_input_stays_as_it_is)
+{
+    struct graph *g = check_numbers(
+        "graph \"g\" input \"x\" float32[1,4,5,3] const \"w\" float32[3,3,3,2] const \"b\" float32[2]\n"
+        "node \"own\" Transpose (\"x\") {perm=[4]{0, 3, 1, 2}} -> \"f\" float32[1,3,4,5]\n"
+        TO_LAST("t1", "f", "x.l") "float32[1,4,5,3]\n" CONV("c", "x.l", "w", "b", "y") "float32[1,4,5,2]\n"
+        "output \"y\"", 1e-6);
+    struct shape in = SHAPE(1, 4, 5, 3);
+    ck_assert(shape_equal(&graph_tensor(g, g->inputs.data[0])->type.shape, &in));
+    ck_assert_uint_eq(count_ops(g, "Transpose"), 0);
+}
+END_TEST
+
 START_TEST(batch_norm_folds_into_the_convolution)
 {
     static const char text[] =
@@ -437,6 +487,9 @@ int main(void)
     tcase_add_test(t, reshape_gets_the_own_order_and_axis_params_follow);
     tcase_add_test(t, preserved_layout_puts_transposes_inside);
     tcase_add_test(t, a_transpose_is_shared_by_its_readers);
+    tcase_add_test(t, a_channel_shuffle_costs_one_transpose);
+    tcase_add_test(t, half_of_a_shuffle_joins_a_channels_last_tensor);
+    tcase_add_test(t, a_channels_last_input_stays_as_it_is);
     tcase_add_test(t, batch_norm_folds_into_the_convolution);
     tcase_add_test(t, batch_norm_stays_when_others_read_the_convolution);
     tcase_add_test(t, the_validator_finds_wrong_types);

@@ -1,0 +1,11 @@
+/* Casts with ONNX's meaning, also to types that the container does not have. */
+#ifndef CONVERTERS_ONNX_CASTS_H
+#define CONVERTERS_ONNX_CASTS_H
+
+#include "converters/onnx/steps.h"
+
+/* x, which is no string, as elements of another type. bfloat16 is rounded to, although float32 stands for it in the
+ * container; 2-bit integers wrap, although 8-bit ones stand for them. Small floats fail. */
+tensor_id step_cast_exactly(struct steps *s, tensor_id x, enum dtype to);
+
+#endif

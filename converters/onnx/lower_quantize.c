@@ -1,0 +1,298 @@
+/* ONNX QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear. They become arithmetic that gives the very integers
+ * that ONNX defines. Where a DequantizeLinear reads what a QuantizeLinear of the same encoding gives, or integers that
+ * are known, the real value goes through a fixed-point tensor instead (pass_quantize.c). */
+#include "converters/onnx/lower_shape.h"
+#include "converters/onnx/quantized.h"
+#include "converters/onnx/rows.h"
+#include "ir/quant.h"
+
+static const char *const DIVIDE = "ElementWiseDivide", *const MULTIPLY = "ElementWiseMultiply";
+
+/* The operands of both operators. */
+struct linear {
+    tensor_id x, scale, zero; /* zero: NO_TENSOR when absent */
+    struct granularity granularity;
+    bool whole; /* one scale for all */
+};
+
+/* A shape that the operators' text allows for a scale of x. */
+static bool fits(const struct shape *scale, const struct shape *x, const struct granularity *g)
+{
+    if (shape_count(scale) == 1 && (scale->rank <= 1 || g->block == 0))
+        return true;
+    if (g->axis >= x->rank)
+        return false;
+    if (g->block == 0)
+        return scale->rank == 1 && scale->dims[0] == x->dims[g->axis];
+    if (scale->rank != x->rank || x->rank == MAX_RANK)
+        return false;
+    for (uint32_t i = 0; i < x->rank; i++) {
+        int64_t blocks = x->dims[i] / g->block + (x->dims[i] % g->block > 0);
+        if (scale->dims[i] != (i == g->axis ? blocks : x->dims[i]))
+            return false;
+    }
+    return true;
+}
+
+static odlc_status read_granularity(const struct lower *l, struct linear *q)
+{
+    const struct shape *x = &build_type(l->b, q->x)->shape, *scale = &build_type(l->b, q->scale)->shape;
+    int64_t axis, block;
+    TRY(lower_attr_int(l, "axis", 1, &axis));
+    TRY(lower_attr_int(l, "block_size", 0, &block));
+    if (block < 0 || block > INT32_MAX)
+        return lower_invalid(l, "block_size", NULL, "a block size of %lld is not possible", (long long)block);
+    q->granularity = (struct granularity){.axis = 0, .block = block};
+    q->whole = shape_count(scale) == 1;
+    if ((!q->whole || block > 0) && x->rank > 1) /* one axis needs no number */
+        TRY(lower_axis(l, "axis", axis, x->rank, &q->granularity.axis));
+    if (!fits(scale, x, &q->granularity))
+        return lower_invalid(l, "axis", NULL, "the scale %s does not fit the tensor %s (axis %lld, block size %lld)",
+                             shape_text(l->diags->arena, scale), shape_text(l->diags->arena, x), (long long)axis,
+                             (long long)block);
+    if (q->zero != NO_TENSOR && shape_count(&build_type(l->b, q->zero)->shape) != shape_count(scale))
+        return lower_invalid(l, NULL, NULL, "the zero point %s does not have the shape of the scale %s",
+                             shape_text(l->diags->arena, &build_type(l->b, q->zero)->shape),
+                             shape_text(l->diags->arena, scale));
+    return ODLC_OK;
+}
+
+static odlc_status read_linear(const struct lower *l, struct linear *q)
+{
+    TRY(lower_need(l, 0, "x", &q->x));
+    TRY(lower_need(l, 1, "scale", &q->scale));
+    q->zero = lower_in(l, 2);
+    return read_granularity(l, q);
+}
+
+/* The encodings, when they are known, and can be those of elements of that integer type; else NULL. */
+static const struct quant *encodings_of(const struct lower *l, const struct linear *q, enum dtype integer)
+{
+    uint64_t count = 0, zeros = 0;
+    enum dtype fixed = quant_dtype(integer);
+    bool known = build_is_const(l->b, q->scale) && (q->zero == NO_TENSOR || build_is_const(l->b, q->zero));
+    if (!known || fixed == DT_NONE || q->granularity.block > 0 || build_type(l->b, q->scale)->dtype != DT_FLOAT32)
+        return NULL;
+    const double *scale = build_const_as_floats(l->b, q->scale, &count);
+    const double *zero = q->zero == NO_TENSOR ? NULL : build_const_as_floats(l->b, q->zero, &zeros);
+    return quant_create(l->arena, fixed, scale, zero, (uint32_t)count, !q->whole, q->granularity.axis);
+}
+
+/* ---- QuantizeLinear ---- */
+
+/* The type of the result: that of the zero point, or what the attribute says. */
+static odlc_status quantized_type(const struct lower *l, const struct linear *q, enum dtype *to)
+{
+    enum dtype named, zero = q->zero == NO_TENSOR ? DT_NONE : build_type(l->b, q->zero)->dtype;
+    TRY(lower_attr_dtype(l, "output_dtype", zero == DT_NONE ? DT_UINT8 : zero, &named));
+    *to = named;
+    if (zero != DT_NONE && named != zero)
+        return lower_invalid(l, "output_dtype", NULL, "output_dtype is %s, but the zero point is of type %s",
+                             dtype_info(named)->name, dtype_info(zero)->name);
+    if (dtype_is_small_float(named))
+        return lower_unsupported(l, "output_dtype", NULL, "the result is of type %s, which containers do not have",
+                                 dtype_info(named)->name);
+    if (!is_quantized_type(named))
+        return lower_invalid(l, "output_dtype", NULL, "nothing is quantized to %s", dtype_info(named)->name);
+    return ODLC_OK;
+}
+
+/* x / scale in the precision of the scale, or the one that is asked for; bfloat16 by rounding a float32 quotient, which
+ * is exact: it has more than twice the bits. */
+static tensor_id divide(struct steps *s, const struct linear *q, enum dtype precision)
+{
+    bool rounded = precision == DT_BFLOAT16;
+    enum dtype work = rounded ? DT_FLOAT32 : precision;
+    tensor_id x = q->x, scale = q->scale;
+    if (rounded) {
+        x = step_cast_exactly(s, x, DT_BFLOAT16);
+        scale = step_cast_exactly(s, scale, DT_BFLOAT16);
+    }
+    const struct shape shape = build_type(s->l->b, q->x)->shape;
+    x = step_cast(s, x, work);
+    scale = step_cast(s, scale, work);
+    scale = step_align(s, scale, &shape, &q->granularity);
+    x = step_binary(s, DIVIDE, x, scale);
+    return rounded ? step_cast(s, step_cast_exactly(s, x, DT_BFLOAT16), DT_FLOAT32) : x;
+}
+
+static odlc_status read_precision(const struct lower *l, const struct linear *q, enum dtype *out)
+{
+    enum dtype scale = build_type(l->b, q->scale)->dtype;
+    bool computes = scale == DT_FLOAT16 || scale == DT_BFLOAT16;
+    TRY(lower_attr_dtype(l, "precision", computes ? scale : DT_FLOAT32, out));
+    if (*out != DT_FLOAT32 && *out != DT_FLOAT16 && *out != DT_BFLOAT16)
+        return lower_invalid(l, "precision", NULL, "there is no division of type %s", dtype_info(*out)->name);
+    return ODLC_OK;
+}
+
+odlc_status lower_quantize_linear(struct lower *l)
+{
+    struct steps s = {.l = l};
+    struct linear q;
+    enum dtype to, precision;
+    TRY(read_linear(l, &q));
+    TRY(quantized_type(l, &q, &to));
+    TRY(read_precision(l, &q, &precision));
+    const struct shape shape = build_type(l->b, q.x)->shape;
+    tensor_id quotient = divide(&s, &q, precision), zero = step_align(&s, q.zero, &shape, &q.granularity);
+    tensor_id y = step_saturate(&s, quotient, zero, to);
+    TRY(steps_give(&s, 0, y));
+    bool real = build_type(l->b, q.x)->dtype == DT_FLOAT32 && precision == DT_FLOAT32 && !build_is_const(l->b, y);
+    if (real && q.whole)
+        graph_tensor(l->b->graph, y)->quant = encodings_of(l, &q, to);
+    return ODLC_OK;
+}
+
+/* ---- DequantizeLinear ---- */
+
+/* Known integers: a constant that is still made of them. False where the view cannot say so. */
+static bool give_constant(struct lower *l, const struct linear *q, const struct quant *quant)
+{
+    struct graph *g = l->b->graph;
+    const struct tensor *t = graph_tensor(g, q->x);
+    struct view view = t->view;
+    if (t->kind != TENSOR_STATIC || view.dtype != t->type.dtype || view.splat || view.scale)
+        return false;
+    double *scale = arena_array(l->arena, double, quant->count), *zero = arena_array(l->arena, double, quant->count);
+    for (uint32_t i = 0; i < quant->count; i++) {
+        scale[i] = quant->encodings[i].scale;
+        zero[i] = -quant->encodings[i].offset;
+    }
+    view.scale = scale;
+    view.zero = zero;
+    view.scale_axis = quant->per_axis ? view.perm.axis[quant->axis] : SCALE_WHOLE;
+    l->out[0] = graph_add_constant(g, lower_out_name(l, 0), DT_FLOAT32, &view);
+    return true;
+}
+
+/* The tensor that QuantizeLinear divided to get x, whose encoding is known. */
+static tensor_id quantized_source(const struct graph *g, tensor_id x)
+{
+    while (!node_is(graph_node(g, graph_tensor(g, x)->producer), DIVIDE))
+        x = graph_node(g, graph_tensor(g, x)->producer)->inputs[0];
+    return graph_node(g, graph_tensor(g, x)->producer)->inputs[0];
+}
+
+/* The fixed-point tensor of a quantized one: made where none was. */
+static odlc_status fixed_tensor(struct lower *l, tensor_id x, tensor_id *out)
+{
+    struct graph *g = l->b->graph;
+    const struct quant *quant = graph_tensor(g, x)->quant;
+    for (*out = x + 1; *out < g->tensors.count; ++*out)
+        if (graph_tensor(g, *out)->quant == quant)
+            return ODLC_OK;
+    tensor_id source = quantized_source(g, x);
+    const char *name = arena_printf(l->arena, "%s.quantized", graph_tensor(g, source)->name);
+    struct type type = *build_type(l->b, x);
+    type.dtype = quant_dtype(type.dtype);
+    build_op(l->b, "Quantize", name);
+    build_in(l->b, source);
+    TRY(build_end_typed(l->b, &name, &type, 1, out));
+    graph_tensor(g, *out)->quant = quant;
+    return ODLC_OK;
+}
+
+static odlc_status give_dequantized(struct lower *l, tensor_id x)
+{
+    tensor_id fixed;
+    const char *name = lower_out_name(l, 0);
+    TRY(fixed_tensor(l, x, &fixed));
+    struct type type = {.dtype = DT_FLOAT32, .shape = build_type(l->b, fixed)->shape};
+    build_op(l->b, "Dequantize", fw_node_label(l->node));
+    build_in(l->b, fixed);
+    return build_end_typed(l->b, &name, &type, 1, &l->out[0]);
+}
+
+/* (x - zero) · scale in float32, which holds the difference exactly when it is of 16 bits; of int32 it is taken first.
+ */
+static tensor_id dequantize(struct steps *s, const struct linear *q)
+{
+    const struct shape shape = build_type(s->l->b, q->x)->shape;
+    enum dtype dtype = build_type(s->l->b, q->x)->dtype;
+    tensor_id scale = step_cast(s, q->scale, DT_FLOAT32), zero = NO_TENSOR, x = q->x;
+    if (dtype_is_int(dtype) && !is_zero(s->l->b, q->zero))
+        zero = step_align(s, q->zero, &shape, &q->granularity);
+    if (dtype == DT_INT32 && zero != NO_TENSOR) {
+        x = step_center(s, x, zero);
+        zero = NO_TENSOR;
+    }
+    x = step_cast(s, x, DT_FLOAT32);
+    if (zero != NO_TENSOR) {
+        zero = step_cast(s, zero, DT_FLOAT32);
+        x = step_binary(s, "ElementWiseSubtract", x, zero);
+    }
+    scale = step_align(s, scale, &shape, &q->granularity);
+    return step_binary(s, MULTIPLY, x, scale);
+}
+
+static odlc_status check_dequantize(const struct lower *l, const struct linear *q)
+{
+    enum dtype x = build_type(l->b, q->x)->dtype;
+    bool small = dtype_is_small_float(x);
+    if (!is_quantized_type(x) && x != DT_INT32 && !small)
+        return lower_invalid(l, NULL, NULL, "nothing is dequantized from %s", dtype_info(x)->name);
+    if (q->zero != NO_TENSOR && build_type(l->b, q->zero)->dtype != x)
+        return lower_invalid(l, NULL, NULL, "the zero point is %s, the tensor %s",
+                             dtype_info(build_type(l->b, q->zero)->dtype)->name, dtype_info(x)->name);
+    if (small && !is_zero(l->b, q->zero))
+        return lower_unsupported(l, NULL, NULL, "a zero point of %s is not zero", dtype_info(x)->name);
+    return ODLC_OK;
+}
+
+odlc_status lower_dequantize_linear(struct lower *l)
+{
+    struct steps s = {.l = l};
+    struct linear q;
+    enum dtype to;
+    TRY(read_linear(l, &q));
+    TRY(check_dequantize(l, &q));
+    enum dtype scale = build_type(l->b, q.scale)->dtype;
+    TRY(lower_attr_dtype(l, "output_dtype", dtype_is_small_float(scale) ? DT_FLOAT32 : scale, &to));
+    if (!dtype_is_float(to) || dtype_is_small_float(to))
+        return lower_invalid(l, "output_dtype", NULL, "nothing is dequantized to %s", dtype_info(to)->name);
+    const struct tensor *x = graph_tensor(l->b->graph, q.x);
+    const struct quant *quant = to == DT_FLOAT32 ? encodings_of(l, &q, x->type.dtype) : NULL;
+    if (quant && give_constant(l, &q, quant))
+        return ODLC_OK;
+    if (quant && x->quant && quant_equal(quant, x->quant))
+        return give_dequantized(l, q.x);
+    tensor_id y = dequantize(&s, &q);
+    y = step_cast_exactly(&s, y, to);
+    return steps_give(&s, 0, y);
+}
+
+/* ---- DynamicQuantizeLinear ---- */
+
+/* The largest or smallest element, and 0. */
+static tensor_id bound(struct steps *s, tensor_id x, const char *reduce, const char *op)
+{
+    uint32_t rank = build_rank(s->l->b, x);
+    int64_t axes[MAX_RANK];
+    for (uint32_t i = 0; i < rank; i++)
+        axes[i] = i;
+    if (rank > 0)
+        x = step_reduce(s, reduce, x, axes, rank, false);
+    return step_binary(s, op, x, step_scalar(s, x, 0));
+}
+
+odlc_status lower_dynamic_quantize_linear(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x;
+    TRY(lower_need(l, 0, "x", &x));
+    tensor_id high = bound(&s, x, "ReduceMax", "ElementWiseMaximum");
+    tensor_id low = bound(&s, x, "ReduceMin", "ElementWiseMinimum");
+    tensor_id range = step_binary(&s, "ElementWiseSubtract", high, low);
+    tensor_id flat = step_binary(&s, "ElementWiseEqual", high, low); /* all zeros: any scale will do */
+    range = step_select(&s, flat, step_scalar(&s, range, 1), range);
+    tensor_id scale = step_binary(&s, DIVIDE, range, step_scalar(&s, range, 255));
+    tensor_id zero = step_binary(&s, DIVIDE, low, scale);
+    zero = step_binary(&s, "ElementWiseSubtract", step_scalar(&s, zero, 0), zero);
+    zero = step_saturate(&s, zero, NO_TENSOR, DT_UINT8);
+    tensor_id quotient = step_binary(&s, DIVIDE, x, scale);
+    tensor_id y = step_saturate(&s, quotient, zero, DT_UINT8);
+    TRY(steps_give(&s, 0, y));
+    TRY(steps_give(&s, 1, scale));
+    return steps_give(&s, 2, zero);
+}

@@ -1,0 +1,17 @@
+/* Encodings of quantized tensors: real = (q + offset) * scale. */
+#ifndef IR_QUANT_H
+#define IR_QUANT_H
+
+#include "ir/graph.h"
+
+/* The fixed-point type whose elements are those of an integer type; DT_NONE for types that have none. */
+enum dtype quant_dtype(enum dtype integer);
+/* Encodings of the fixed-point type `dtype` from `count` scales and zero points (NULL: zeros), copied into the arena:
+ * one, or one per index of `axis`. NULL when a scale is not positive and finite, or a zero point is no value of the
+ * type. */
+const struct quant *quant_create(struct arena *arena, enum dtype dtype, const double *scale, const double *zero,
+                                 uint32_t count, bool per_axis, uint32_t axis);
+/* Both absent, or the same reals for all integers. */
+bool quant_equal(const struct quant *a, const struct quant *b);
+
+#endif

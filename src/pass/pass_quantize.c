@@ -1,0 +1,373 @@
+/* What a model quantizes and dequantizes again is stored quantized. Lowering gave such a value as Quantize →
+ * Dequantize, and known integers as constants that are still to be scaled. A node all of whose real inputs were
+ * dequantized, and all of whose results are quantized next, works on the fixed-point tensors themselves; the kernels
+ * compute with the reals they stand for, so nothing changes but roundings between the two. Every other node keeps its
+ * floats. With --keep_quant_nodes all do, and constants are dequantized by nodes, too. */
+#include <math.h>
+
+#include "ir/quant.h"
+#include "pass/alias.h"
+
+pass_fn pass_quantize;
+
+struct quantize {
+    struct pass_context *c;
+    struct graph *g;
+    struct uses uses;
+    tensor_id *twins; /* per tensor of the old graph: the constant with integers that stands for it, or NO_TENSOR */
+    size_t n_tensors;
+    bool *progress;
+};
+
+static const struct node *producer_of(const struct graph *g, tensor_id t)
+{
+    node_id id = graph_tensor(g, t)->producer;
+    return id == NO_NODE ? NULL : graph_node(g, id);
+}
+
+static bool is_op(const struct node *n, const char *op)
+{
+    return n && n->op && node_is(n, op);
+}
+
+/* ---- constants ---- */
+
+/* The integers of a constant that is still to be scaled, as a fixed-point constant; NO_TENSOR for other constants. */
+static tensor_id make_twin(struct graph *g, const struct tensor *t)
+{
+    struct view view = t->view;
+    enum dtype fixed = quant_dtype(view.dtype);
+    if (t->type.dtype != DT_FLOAT32 || !view.scale || fixed == DT_NONE)
+        return NO_TENSOR;
+    bool per_axis = view.scale_axis != SCALE_WHOLE;
+    uint32_t count = per_axis ? (uint32_t)view.shape.dims[view.scale_axis] : 1;
+    uint32_t axis = per_axis ? perm_find(&view.perm, view.scale_axis) : 0;
+    const struct quant *quant = quant_create(g->arena, fixed, view.scale, view.zero, count, per_axis, axis);
+    if (!quant)
+        return NO_TENSOR;
+    view.scale = view.zero = NULL;
+    view.dtype = fixed;
+    tensor_id twin = graph_add_constant(g, t->wanted ? t->wanted : t->name, fixed, &view);
+    graph_tensor(g, twin)->quant = quant;
+    return twin;
+}
+
+static tensor_id twin_of(struct quantize *q, tensor_id id)
+{
+    if (id >= q->n_tensors || graph_tensor(q->g, id)->kind != TENSOR_STATIC)
+        return NO_TENSOR;
+    if (q->twins[id] == NO_TENSOR)
+        q->twins[id] = make_twin(q->g, graph_tensor(q->g, id));
+    return q->twins[id];
+}
+
+static bool is_zeros(const struct tensor *t)
+{
+    if (t->kind != TENSOR_STATIC || !t->view.splat || t->view.scale)
+        return false;
+    double value;
+    convert_elements(&value, DT_FLOAT64, t->view.bytes, t->view.dtype, 1);
+    return value == 0;
+}
+
+/* A bias of zeros, as a layer without one has, is zero at any scale. */
+static tensor_id zero_bias(struct quantize *q, const struct tensor *t)
+{
+    struct graph *g = q->g;
+    const double one = 1;
+    struct view zeros = view_splat_int(g->arena, DT_SFXP32, &t->type.shape, 0);
+    const struct quant *quant = quant_create(g->arena, DT_SFXP32, &one, NULL, 1, false, 0);
+    tensor_id id = graph_add_constant(g, t->wanted ? t->wanted : t->name, DT_SFXP32, &zeros);
+    graph_tensor(g, id)->quant = quant;
+    return id;
+}
+
+/* ---- nodes that only move elements: dequantized after them ---- */
+
+static node_id add_node(struct graph *g, const char *op, const char *name, tensor_id in, tensor_id out)
+{
+    const struct op *row = op_find(op);
+    return graph_add_node(g, row, row->n_params, name, &in, 1, &out, 1);
+}
+
+/* Dequantize → Transpose becomes Transpose → Dequantize. The node's own output stays the dequantized one. */
+static node_id sink(struct graph *g, node_id id)
+{
+    struct node *n = graph_node(g, id);
+    const struct node *dequantize = producer_of(g, n->inputs[0]);
+    if ((!node_is(n, "Transpose") && !node_is(n, "Reshape")) || !is_op(dequantize, "Dequantize"))
+        return NO_NODE;
+    tensor_id fixed = dequantize->inputs[0], real = n->outputs[0];
+    const struct tensor from = *graph_tensor(g, fixed);
+    if (from.quant->per_axis)
+        return NO_NODE;
+    struct type type = {.dtype = from.type.dtype, .shape = graph_tensor(g, real)->type.shape};
+    const char *name = arena_printf(g->arena, "%s.quantized", graph_tensor(g, real)->name);
+    tensor_id moved = graph_add_tensor(g, name, TENSOR_NATIVE, &type);
+    graph_tensor(g, moved)->quant = from.quant;
+    graph_tensor(g, moved)->producer = id;
+    n->inputs[0] = fixed;
+    n->outputs[0] = moved;
+    return add_node(g, "Dequantize", graph_tensor(g, real)->name, moved, real);
+}
+
+static void sink_all(struct quantize *q)
+{
+    struct graph *g = q->g;
+    size_t count = g->order.count;
+    node_id *before = arena_memdup(q->c->scratch, g->order.data, count * sizeof *before);
+    g->order.count = 0;
+    for (size_t i = 0; i < count; i++) {
+        node_id added = graph_node(g, before[i])->op ? sink(g, before[i]) : NO_NODE;
+        vec_push(g->arena, &g->order, before[i]);
+        if (added != NO_NODE)
+            vec_push(g->arena, &g->order, added);
+    }
+}
+
+/* ---- who quantizes a value ---- */
+
+/* The Quantize nodes that are all that reads the tensor, when they are of one encoding: the first of them, or NULL. */
+static const struct node *quantizer_of(const struct quantize *q, tensor_id t)
+{
+    const struct graph *g = q->g;
+    const struct tensor *tensor = graph_tensor(g, t);
+    const struct node *first = NULL;
+    if (tensor->kind != TENSOR_NATIVE || tensor->type.dtype != DT_FLOAT32 || t >= q->n_tensors)
+        return NULL;
+    for (uint32_t i = q->uses.first[t]; i < q->uses.first[t + 1]; i++) {
+        const struct node *n = graph_node(g, q->uses.nodes[i]);
+        if (!is_op(n, "Quantize"))
+            return NULL;
+        if (!first)
+            first = n;
+        const struct tensor *a = node_output(g, first, 0), *b = node_output(g, n, 0);
+        if (a->type.dtype != b->type.dtype || !quant_equal(a->quant, b->quant))
+            return NULL;
+    }
+    return first;
+}
+
+/* A clamp to more than what the quantized type can hold does nothing to what is quantized next: saturation does it. */
+static bool clamps_in_vain(const struct node *n, const struct quant *quant)
+{
+    const struct encoding *e = &quant->encodings[0];
+    if (quant->per_axis)
+        return false;
+    if (node_is(n, "Relu"))
+        return e->min >= 0;
+    return node_is(n, "ReluMinMax") && e->min >= node_float(n, "min_value", INFINITY) &&
+           e->max <= node_float(n, "max_value", -INFINITY);
+}
+
+static void skip_clamps(struct quantize *q)
+{
+    struct graph *g = q->g;
+    for (size_t i = 0; i < g->order.count; i++) {
+        struct node *n = graph_node(g, g->order.data[i]);
+        const struct node *quantizer = n->op && n->n_outputs == 1 ? quantizer_of(q, n->outputs[0]) : NULL;
+        if (!quantizer || !clamps_in_vain(n, node_output(g, quantizer, 0)->quant))
+            continue;
+        tensor_id x = n->inputs[0], y = n->outputs[0];
+        if (graph_tensor(g, x)->kind != TENSOR_NATIVE || q->uses.count[x] != 1)
+            continue;
+        for (uint32_t k = q->uses.first[y]; k < q->uses.first[y + 1]; k++)
+            graph_node(g, q->uses.nodes[k])->inputs[0] = x;
+        graph_remove_node(g, g->order.data[i]);
+        *q->progress = true;
+    }
+    graph_compact(g);
+}
+
+/* ---- nodes on fixed-point tensors ---- */
+
+static bool is_real(const struct tensor *t)
+{
+    return dtype_is_float(t->type.dtype) || dtype_is_fixed(t->type.dtype);
+}
+
+/* The fixed-point tensor that stands for input i, or NO_TENSOR. */
+static tensor_id fixed_input(struct quantize *q, const struct node *n, uint32_t i)
+{
+    const struct node *producer = producer_of(q->g, n->inputs[i]);
+    const struct tensor *t = node_input(q->g, n, i);
+    if (is_op(producer, "Dequantize"))
+        return t->type.dtype == DT_FLOAT32 ? producer->inputs[0] : NO_TENSOR;
+    if (i == 2 && n->op->weights >> 2 & 1 && t->type.dtype == DT_FLOAT32 && is_zeros(t))
+        return zero_bias(q, t);
+    return twin_of(q, n->inputs[i]);
+}
+
+/* A node before and after. */
+struct change {
+    tensor_id *inputs, *outputs, *old_inputs, *old_outputs;
+    const struct tensor *first; /* one of the fixed-point tensors */
+    bool alike;                 /* all of them have its type and encoding */
+};
+
+static void take(const struct quantize *q, struct change *change, tensor_id id)
+{
+    const struct tensor *t = graph_tensor(q->g, id);
+    if (!change->first) {
+        change->first = t;
+        change->alike = !t->quant->per_axis;
+    }
+    change->alike &= t->type.dtype == change->first->type.dtype && quant_equal(t->quant, change->first->quant);
+}
+
+/* Finds the fixed-point tensors of a node; false when one of its reals has none. */
+static bool plan_change(struct quantize *q, const struct node *n, struct change *change)
+{
+    struct arena *scratch = q->c->scratch;
+    *change = (struct change){.old_inputs = n->inputs, .old_outputs = n->outputs};
+    change->outputs = arena_memdup(scratch, n->outputs, n->n_outputs * sizeof *n->outputs);
+    change->inputs = arena_memdup(q->g->arena, n->inputs, n->n_inputs * sizeof *n->inputs);
+    for (uint32_t i = 0; i < n->n_outputs; i++) {
+        const struct tensor *t = node_output(q->g, n, i);
+        if (!t || !is_real(t))
+            continue;
+        const struct node *quantizer = quantizer_of(q, n->outputs[i]);
+        if (!quantizer)
+            return false;
+        change->outputs[i] = quantizer->outputs[0];
+    }
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        const struct tensor *t = node_input(q->g, n, i);
+        if (t && is_real(t) && (change->inputs[i] = fixed_input(q, n, i)) == NO_TENSOR)
+            return false;
+    }
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        if (change->outputs[i] != n->outputs[i])
+            take(q, change, change->outputs[i]);
+    if (!change->first) /* no real is computed */
+        return false;
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        if (change->inputs[i] != n->inputs[i])
+            take(q, change, change->inputs[i]);
+    return n->op->compute != COMPUTE_BYTES || change->alike;
+}
+
+/* Whether the operator's own rule takes these types. */
+static bool inferable(const struct quantize *q, const struct node *n)
+{
+    struct diags quiet;
+    diags_init(&quiet, q->c->scratch);
+    struct type *types = arena_array(q->c->scratch, struct type, n->n_outputs);
+    return n->op->infer(&(struct infer){.graph = q->g, .node = n, .out = types, .diags = &quiet}) == ODLC_OK;
+}
+
+/* The quantized result takes the place and the name of the real one; the other Quantize nodes give the same. */
+static void replace_output(struct quantize *q, struct aliases *aliases, node_id id, tensor_id real, tensor_id fixed)
+{
+    struct graph *g = q->g;
+    const char *name = graph_tensor(g, real)->name;
+    for (uint32_t i = q->uses.first[real]; i < q->uses.first[real + 1]; i++) {
+        const struct node *quantizer = graph_node(g, q->uses.nodes[i]);
+        if (!quantizer->op) /* reads it twice */
+            continue;
+        tensor_id given = quantizer->outputs[0];
+        graph_remove_node(g, q->uses.nodes[i]);
+        if (given != fixed)
+            aliases->to[given] = fixed;
+    }
+    graph_tensor(g, real)->producer = NO_NODE;
+    graph_tensor(g, fixed)->producer = id;
+    graph_rename_tensor(g, real, graph_free_tensor_name(g, arena_printf(g->arena, "%s.real", name)));
+    graph_rename_tensor(g, fixed, name);
+}
+
+static void adopt(struct quantize *q, struct aliases *aliases, node_id id)
+{
+    struct node *n = graph_node(q->g, id);
+    struct change change;
+    bool candidate = n->op && !n->op->package && n->op->kernel && n->n_inputs > 0 && !node_is(n, "Quantize") &&
+                     !node_is(n, "Dequantize") && !node_is(n, "Cast");
+    if (!candidate || !plan_change(q, n, &change))
+        return;
+    n->inputs = change.inputs;
+    if (!inferable(q, n)) {
+        n->inputs = change.old_inputs;
+        return;
+    }
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        if (change.outputs[i] != n->outputs[i])
+            replace_output(q, aliases, id, n->outputs[i], change.outputs[i]);
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        n->outputs[i] = change.outputs[i];
+    *q->progress = true;
+}
+
+/* ---- the pass ---- */
+
+/* Constants are dequantized by nodes: as many as there are constants, before all others. */
+static void dequantize_constants(struct quantize *q)
+{
+    struct graph *g = q->g;
+    size_t count = g->order.count;
+    node_id *before = arena_memdup(q->c->scratch, g->order.data, count * sizeof *before);
+    tensor_id *real = arena_array(q->c->scratch, tensor_id, q->n_tensors);
+    g->order.count = 0;
+    for (size_t i = 0; i < count; i++) {
+        for (uint32_t k = 0; k < graph_node(g, before[i])->n_inputs; k++) {
+            tensor_id in = graph_node(g, before[i])->inputs[k], fixed = in == NO_TENSOR ? in : twin_of(q, in);
+            if (fixed == NO_TENSOR)
+                continue;
+            if (!real[in]) { /* no output of a node is tensor 0: the constant came before it */
+                struct type type = graph_tensor(g, in)->type;
+                const char *name = arena_printf(g->arena, "%s.dequantized", graph_tensor(g, in)->name);
+                real[in] = graph_add_tensor(g, name, TENSOR_NATIVE, &type);
+                vec_push(g->arena, &g->order, add_node(g, "Dequantize", name, fixed, real[in]));
+            }
+            graph_node(g, before[i])->inputs[k] = real[in];
+        }
+        vec_push(g->arena, &g->order, before[i]);
+    }
+}
+
+static void start(struct quantize *q)
+{
+    q->n_tensors = q->g->tensors.count;
+    q->uses = graph_uses(q->c->scratch, q->g);
+    q->twins = arena_array(q->c->scratch, tensor_id, q->n_tensors);
+    for (size_t i = 0; i < q->n_tensors; i++)
+        q->twins[i] = NO_TENSOR;
+}
+
+/* Integer tensors were marked with what lowering knew of them; the container gives encodings to fixed-point ones, which
+ * were floats. */
+static void settle_types(struct graph *g)
+{
+    for (tensor_id id = 0; id < g->tensors.count; id++) {
+        struct tensor *t = graph_tensor(g, id);
+        if (dtype_is_fixed(t->type.dtype))
+            t->source_dtype = DT_FLOAT32;
+        else
+            t->quant = NULL;
+    }
+}
+
+static void quantize_nodes(struct quantize *q)
+{
+    struct graph *g = q->g;
+    sink_all(q);
+    start(q);
+    skip_clamps(q);
+    start(q);
+    struct aliases aliases = aliases_start(q->c->scratch, g);
+    for (size_t i = 0; i < g->order.count; i++) {
+        aliases_apply(&aliases, graph_node(g, g->order.data[i]));
+        adopt(q, &aliases, g->order.data[i]);
+    }
+}
+
+odlc_status pass_quantize(struct pass_context *c, struct graph *g, bool *progress)
+{
+    struct quantize q = {.c = c, .g = g, .progress = progress};
+    start(&q);
+    if (c->options->keep_quant_nodes)
+        dequantize_constants(&q);
+    else
+        quantize_nodes(&q);
+    settle_types(g);
+    return ODLC_OK;
+}
