@@ -481,14 +481,19 @@ static void print_layout_changes(const struct odlc_conversion *conversion)
             fprintf(stderr, "  %s\n", diags[i].message);
 }
 
-/* Notes explain decisions: they are for --debug. */
+/* Notes behind an error belong to it. Others explain decisions: they are for --debug. */
 static void print_conversion_diags(const struct odlc_conversion *conversion, bool notes, enum diag_format format)
 {
     size_t count;
     const struct odlc_diag *diags = odlc_conversion_diags(conversion, &count);
-    for (size_t i = 0; i < count; i++)
-        if (notes || diags[i].severity != ODLC_NOTE)
+    bool behind_error = false;
+    for (size_t i = 0; i < count; i++) {
+        bool note = diags[i].severity == ODLC_NOTE;
+        if (!note)
+            behind_error = diags[i].severity == ODLC_ERROR;
+        if (notes || behind_error || !note)
             print_diag(stderr, self.name, &diags[i], format);
+    }
 }
 
 static odlc_status convert(struct arena *arena, struct diags *diags, const struct options *options,
