@@ -21,7 +21,7 @@ static odlc_status load_udos(struct conversion *c)
     udo_set_init(&c->udos, c->arena, &c->diags);
     c->udos.promote_static = c->options->promote_static;
     for (size_t i = 0; i < c->options->n_udo_configs; i++) {
-        odlc_status loaded = udo_load_json(&c->udos, c->options->udo_configs[i]);
+        odlc_status loaded = udo_load(&c->udos, c->options->udo_configs[i]);
         if (status == ODLC_OK)
             status = loaded; /* the errors of all configs are reported */
     }

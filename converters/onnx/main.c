@@ -14,6 +14,7 @@ enum {
     OPT_DIM,
     OPT_OUT,
     OPT_UDO,
+    OPT_OP_PACKAGE,
     OPT_DTYPE,
     OPT_FREEZE,
     OPT_LAYOUT,
@@ -61,7 +62,15 @@ static const struct option rows[] = {
      .max = MANY_VALUES,
      .repeatable = true,
      .values = "FILE...",
-     .help = "JSON descriptions of user-defined ops"},
+     .help = "descriptions of user-defined ops, JSON or XML"},
+    {.id = OPT_OP_PACKAGE,
+     .name = "op_package_config",
+     .shorts = {"opc"},
+     .min = 1,
+     .max = MANY_VALUES,
+     .repeatable = true,
+     .values = "FILE...",
+     .help = "the same as --udo_config_paths, as scripts with XML configs call it"},
     {.id = OPT_COPYRIGHT,
      .name = "copyright_file",
      .min = 1,
@@ -281,17 +290,25 @@ static odlc_status collect_frozen(struct arena *arena, struct diags *diags, cons
     return ODLC_OK;
 }
 
-static void collect_values(struct arena *arena, const struct options *options, int id, const char *const **out,
-                           size_t *count)
+/* All values of two options that mean the same, in the order given. */
+static void collect_both(struct arena *arena, const struct options *options, int id, int other, const char *const **out,
+                         size_t *count)
 {
     VEC(const char *) values = {0};
     for (size_t i = 0; i < options->uses.count; i++) {
         const struct option_use *use = &options->uses.data[i];
-        for (size_t k = 0; use->option->id == id && k < use->n_values; k++)
+        bool meant = use->option->id == id || use->option->id == other;
+        for (size_t k = 0; meant && k < use->n_values; k++)
             vec_push(arena, &values, use->values[k]);
     }
     *out = values.data;
     *count = values.count;
+}
+
+static void collect_values(struct arena *arena, const struct options *options, int id, const char *const **out,
+                           size_t *count)
+{
+    collect_both(arena, options, id, id, out, count);
 }
 
 static const char *default_output(struct arena *arena, const char *input)
@@ -353,7 +370,7 @@ static odlc_status read_options(struct arena *arena, struct diags *diags, const 
     const char *format = options_value(options, OPT_FORMAT, "nr64"), *dump = options_value(options, OPT_DUMP, NULL);
     out->input = options_value(options, OPT_INPUT, NULL);
     out->output = options_value(options, OPT_OUTPUT, default_output(arena, out->input));
-    collect_values(arena, options, OPT_UDO, &out->udo_configs, &out->n_udo_configs);
+    collect_both(arena, options, OPT_UDO, OPT_OP_PACKAGE, &out->udo_configs, &out->n_udo_configs);
     collect_values(arena, options, OPT_OUT, &out->out_names, &out->n_out_names);
     collect_pairs(arena, options, OPT_DIM, &out->input_dims, &out->n_input_dims);
     collect_pairs(arena, options, OPT_SYMBOL, &out->symbols, &out->n_symbols);

@@ -100,7 +100,7 @@ odlc_status odlc_udo_load(odlc_udo *udo, const char *path)
 {
     if (setjmp(*arena_catch(udo->arena)))
         return ODLC_ERR_NOMEM;
-    odlc_status status = udo_load_json(&udo->set, arena_strdup(udo->arena, path));
+    odlc_status status = udo_load(&udo->set, arena_strdup(udo->arena, path));
     for (size_t i = udo->definitions.count; i < udo->set.defs.count; i++)
         vec_push(udo->arena, &udo->definitions, copy_definition(udo->arena, udo->set.defs.data[i]));
     return status;

@@ -6,9 +6,7 @@
 
 static enum dtype stored_dtype(const struct udo_tensor *in, enum dtype model)
 {
-    if (in->dtype != DT_NONE)
-        return in->dtype;
-    return model == DT_INT64 ? DT_INT32 : model == DT_UINT64 ? DT_UINT32 : model == DT_FLOAT64 ? DT_FLOAT32 : model;
+    return in->dtype == DT_NONE ? udo_stored_dtype(model) : udo_pick_dtype(in->dtype, in->several, model);
 }
 
 /* "[0,2]" of element k. */
@@ -114,7 +112,7 @@ static tensor_id take(struct site *s, const char *label, const struct udo_tensor
 {
     const struct tensor *t = graph_tensor(s->b->graph, id);
     struct perm perm;
-    site_check_dtype(s, label, in->dtype, t->type.dtype);
+    site_check_dtype(s, label, udo_pick_dtype(in->dtype, in->several, t->type.dtype), t->type.dtype);
     if (s->errors || !layout_perm(s->call, in->layout, t->type.shape.rank, &perm))
         return id;
     tensor_id moved;
@@ -142,6 +140,10 @@ static tensor_id substitute(struct site *s, const char *label, uint32_t i, const
     if (in->name && site_attr(s, in->name))
         hint = arena_printf(s->arena, "the node has an attribute '%s': list it as a param, not as an input, at %s",
                             in->name, place);
+    else if (in->unused_default)
+        hint = arena_printf(s->arena, "<Mandatory> is true at %s, so that the <Default> is not used", place);
+    else if (!in->place.pointer)
+        hint = arena_printf(s->arena, "make <Mandatory> false at %s, or give a <Default> as well", place);
     else
         hint = arena_printf(s->arena, "give a default_value or \"optional\": true at %s", place);
     site_error(s, in->name, hint, "udo-missing-input", "%s is missing%s", label,

@@ -88,10 +88,14 @@ static enum outcome by_input(struct site *s, const struct operands *in, uint32_t
 /* The type of one output; where the definition does not say it, the model or the native op of that name does. */
 static enum dtype output_dtype(struct site *s, const struct udo_tensor *out, const char *label, enum dtype model)
 {
-    site_check_dtype(s, label, out->dtype, model);
-    if (dtype_is_fixed(out->dtype))
+    /* Of several types, one that the model does not tell is most likely the first input's. */
+    bool follows = model == DT_NONE && out->several && s->call->n_in && s->call->in[0] != NO_TENSOR;
+    enum dtype known = follows ? build_type(s->b, s->call->in[0])->dtype : model;
+    enum dtype dtype = udo_pick_dtype(out->dtype, out->several, known);
+    site_check_dtype(s, label, dtype, model);
+    if (dtype_is_fixed(dtype))
         return DT_FLOAT32; /* until it is quantized */
-    return out->dtype != DT_NONE ? out->dtype : model != DT_NONE ? model : DT_FLOAT32;
+    return dtype != DT_NONE ? dtype : model != DT_NONE ? model : DT_FLOAT32;
 }
 
 static void one_type(struct site *s, const struct operands *in, const struct type *native, uint32_t j, uint32_t total,
@@ -130,10 +134,10 @@ static void one_type(struct site *s, const struct operands *in, const struct typ
 }
 
 /* Asking the native op costs a trial: only when neither the definition nor the model says all. */
-static bool needs_native(const struct site *s)
+static bool needs_native(const struct site *s, uint32_t total)
 {
     const struct udo_call *call = s->call;
-    for (uint32_t j = 0; j < call->n_out; j++) {
+    for (uint32_t j = 0; j < call->n_out && j < total; j++) {
         const struct udo_tensor *out = operand_of(s->def->outputs, s->def->n_outputs, j);
         bool shape_known = out->same_as || out->shape || call->declared_shape[j];
         bool dtype_known = out->dtype != DT_NONE || call->declared[j].dtype != DT_NONE;
@@ -146,16 +150,19 @@ static bool needs_native(const struct site *s)
 void call_output_types(struct site *s, const struct operands *in, struct type *types, uint32_t total)
 {
     const struct udo_call *call = s->call;
-    if (call->n_out > total) {
+    uint32_t used = call->n_out;
+    while (used > 0 && !*call->out_names[used - 1])
+        used--;
+    if (used > total) {
         site_error(s, NULL, arena_printf(s->arena, "list every output at %s", site_place(s, &s->def->place)),
-                   "udo-surplus-outputs", "the node has %u outputs, but the definition of '%s' lists %u", call->n_out,
+                   "udo-surplus-outputs", "the node has %u outputs, but the definition of '%s' lists %u", used,
                    s->def->type, s->def->n_outputs);
         return;
     }
     if (s->errors)
         return; /* what follows would only repeat that an input is missing */
     struct type *native = arena_array(s->arena, struct type, call->n_out);
-    bool has_native = call->native_types && needs_native(s) && call->native_types(call->user, native);
+    bool has_native = call->native_types && needs_native(s, total) && call->native_types(call->user, native);
     for (uint32_t j = 0; j < total; j++)
         one_type(s, in, has_native ? native : NULL, j, total, &types[j]);
 }

@@ -39,11 +39,27 @@ static bool text_equal(const char *a, const char *b)
     return !a || !b ? a == b : strcmp(a, b) == 0;
 }
 
+static bool words_equal(const struct udo_words *a, const struct udo_words *b)
+{
+    bool same = a->count == b->count;
+    for (uint32_t i = 0; same && i < a->count; i++)
+        same = strcmp(a->words[i], b->words[i]) == 0;
+    return same;
+}
+
+static bool scalar_equal(const struct udo_scalar *a, const struct udo_scalar *b)
+{
+    return text_equal(a->name, b->name) && a->dtype == b->dtype && a->several == b->several &&
+           a->optional == b->optional && a->unused_default == b->unused_default &&
+           value_equal(a->default_value, b->default_value) && words_equal(&a->enumeration, &b->enumeration);
+}
+
 static bool tensor_equal(const struct udo_tensor *a, const struct udo_tensor *b)
 {
-    bool same = text_equal(a->name, b->name) && a->dtype == b->dtype && a->per_core == b->per_core &&
-                memcmp(a->core_dtypes, b->core_dtypes, sizeof a->core_dtypes) == 0 && a->is_static == b->is_static &&
-                a->optional == b->optional && a->repeated == b->repeated && a->layout == b->layout &&
+    bool same = text_equal(a->name, b->name) && a->dtype == b->dtype && a->several == b->several &&
+                a->per_core == b->per_core && memcmp(a->core_dtypes, b->core_dtypes, sizeof a->core_dtypes) == 0 &&
+                a->is_static == b->is_static && a->optional == b->optional && a->unused_default == b->unused_default &&
+                words_equal(&a->enumeration, &b->enumeration) && a->repeated == b->repeated && a->layout == b->layout &&
                 text_equal(a->quantization_mode, b->quantization_mode) &&
                 value_equal(a->default_value, b->default_value) && a->same_as == b->same_as &&
                 a->same_as_input == b->same_as_input && !a->shape == !b->shape && a->shape_rank == b->shape_rank;
@@ -66,12 +82,10 @@ static bool definitions_equal(const struct udo_def *a, const struct udo_def *b)
                 tensors_equal(a->inputs, a->n_inputs, b->inputs, b->n_inputs) &&
                 tensors_equal(a->outputs, a->n_outputs, b->outputs, b->n_outputs) &&
                 tensors_equal(a->tensor_params, a->n_tensor_params, b->tensor_params, b->n_tensor_params) &&
-                a->n_scalar_params == b->n_scalar_params && a->cores == b->cores &&
+                a->n_scalar_params == b->n_scalar_params && a->cores == b->cores && a->use_qhpi == b->use_qhpi &&
                 a->n_dsp_arch_types == b->n_dsp_arch_types;
-    for (uint32_t i = 0; same && i < a->n_scalar_params; i++) {
-        const struct udo_scalar *x = &a->scalar_params[i], *y = &b->scalar_params[i];
-        same = text_equal(x->name, y->name) && x->dtype == y->dtype && value_equal(x->default_value, y->default_value);
-    }
+    for (uint32_t i = 0; same && i < a->n_scalar_params; i++)
+        same = scalar_equal(&a->scalar_params[i], &b->scalar_params[i]);
     for (uint32_t i = 0; same && i < a->n_dsp_arch_types; i++)
         same = strcmp(a->dsp_arch_types[i], b->dsp_arch_types[i]) == 0;
     return same;
@@ -92,8 +106,11 @@ static odlc_status refuse_second(struct udo_set *set, const struct udo_def *firs
         arena_printf(set->arena, "the first is at %s:%u:%u; remove one, or restrict both with \"domain\"", p->file,
                      p->line, p->column);
     struct odlc_diag place = at_place(&second->place, hint);
-    return diag_error(set->diags, ODLC_ERR_INVALID, &place, "udo-duplicate-type",
-                      "second, different definition of '%s'", second->type);
+    (void)diag_error(set->diags, ODLC_ERR_INVALID, &place, "udo-duplicate-type", "second, different definition of '%s'",
+                     second->type);
+    place = at_place(p, NULL);
+    diag_note(set->diags, &place, "udo-first", "the first definition of '%s' is here", first->type);
+    return ODLC_ERR_INVALID;
 }
 
 odlc_status udo_add(struct udo_set *set, struct udo_def *def)

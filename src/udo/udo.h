@@ -1,5 +1,5 @@
-/* User-defined operations: what configs say, and how a framework node becomes a UDO node.
- * What each key means is in docs/udo-config.md. */
+/* User-defined operations: what configs (JSON, and XML OpDefs) say, and how a framework node becomes a UDO node.
+ * What each key and element means is in docs/udo-config.md. */
 #ifndef UDO_UDO_H
 #define UDO_UDO_H
 
@@ -8,10 +8,10 @@
 enum udo_layout { UDO_LAYOUT_NONE, UDO_LAYOUT_NHWC, UDO_LAYOUT_NCHW };
 enum udo_core { UDO_CPU, UDO_GPU, UDO_DSP, UDO_CORES };
 
-#define UDO_MAX_DEFINITIONS 4096
+#define UDO_MAX_DEFINITIONS 65536
 #define UDO_MAX_OPERANDS 254 /* inputs, and outputs, of a definition: an op row counts them in a byte */
 /* What the builder holds, less the supplemental params that describe the definition. */
-#define UDO_SUPPLEMENTAL 3
+#define UDO_SUPPLEMENTAL 4
 #define UDO_MAX_PARAMS (COUNT_OF(((struct build *)NULL)->pending_params) - UDO_SUPPLEMENTAL)
 
 /* Supplemental string params of a UDO node, for inspection; present when the config says something. */
@@ -19,14 +19,22 @@ enum udo_core { UDO_CPU, UDO_GPU, UDO_DSP, UDO_CORES };
 #define UDO_PARAM_ARCHS "udo_dsp_arch_types"      /* "v68,v73" */
 #define UDO_PARAM_TYPES "udo_per_core_data_types" /* "in0: CPU=FLOAT_32,DSP=UINT_8; out0: …; param w: …" */
 
+#define UDO_PARAM_QHPI "udo_use_qhpi" /* "true" */
+
 /* Where something stands in a config. */
 struct udo_place {
     const char *file;
     uint32_t line, column;
-    const char *pointer; /* JSON pointer */
+    const char *pointer; /* JSON pointer; NULL in XML */
 };
 
 struct udo_expr; /* src/udo/expr.h */
+
+/* The names of an enumeration's values, which count from 0. */
+struct udo_words {
+    const char *const *words;
+    uint32_t count; /* 0: no enumeration */
+};
 
 /* An input, an output or a tensor param of a definition. */
 struct udo_tensor {
@@ -35,10 +43,13 @@ struct udo_tensor {
     /* What data and activations take: `data_type`, or from the per-core table the CPU's entry, else the first.
      * DT_NONE: not given. */
     enum dtype dtype;
-    bool per_core;                     /* the config gave per_core_data_types */
+    uint32_t several; /* mask of 1 << enum dtype: what else the operation takes, with dtype; 0: dtype alone */
+    bool per_core;    /* the config gave per_core_data_types */
     enum dtype core_dtypes[UDO_CORES]; /* DT_NONE where the table has no entry */
     bool is_static;
     bool optional, repeated;
+    const char *unresolved; /* NULL, or what of it no backend makes concrete: no node can be built */
+    bool unused_default;    /* the config has a default, but says that the model must give a value */
     enum udo_layout layout;
     const char *quantization_mode;     /* NULL: not given */
     const struct param *default_value; /* NULL: none; converted to dtype already */
@@ -46,13 +57,19 @@ struct udo_tensor {
     uint32_t same_as_input;
     const struct udo_expr **shape; /* one expression per dimension; NULL: no rule */
     uint32_t shape_rank;
+    struct udo_words enumeration;  /* of a param */
+    const char *rank, *shape_text; /* "4D" and a remark, as written; NULL: not given */
 };
 
 struct udo_scalar {
     struct udo_place place;
     const char *name;
     enum dtype dtype;
+    uint32_t several;                  /* as in struct udo_tensor */
+    bool optional, unused_default;     /* as in struct udo_tensor */
+    const char *unresolved;            /* as in struct udo_tensor */
     const struct param *default_value; /* NULL: none; converted to dtype already */
+    struct udo_words enumeration;
 };
 
 struct udo_def {
@@ -65,6 +82,7 @@ struct udo_def {
     uint32_t cores;                    /* mask of 1 << enum udo_core */
     const char *const *dsp_arch_types; /* as written */
     uint32_t n_dsp_arch_types;
+    bool use_qhpi;
     /* Filled by udo_add. The run-time row: name = dlc_type = type, params in config order (scalars, then tensors, then
      * the supplemental ones), no kernel. */
     struct op row;
@@ -98,11 +116,17 @@ struct udo_set {
 
 void udo_set_init(struct udo_set *set, struct arena *arena, struct diags *diags);
 
-/* Reads a JSON config and adds its definitions. All errors of the file are reported before it fails; the set then
- * holds those definitions that had none, so that further problems can be found, but must not be converted with. */
-odlc_status udo_load_json(struct udo_set *set, const char *path) MUST_USE;
+/* Reads a config, JSON or XML by what is in it, and adds its definitions. All errors of the file are reported before it
+ * fails; the set then holds those definitions that had none, so that further problems can be found, but must not be
+ * converted with. */
+odlc_status udo_load(struct udo_set *set, const char *path) MUST_USE;
 /* The same for a text in memory that stays; path is for diagnostics. */
+odlc_status udo_parse(struct udo_set *set, const char *path, const char *text, size_t size) MUST_USE;
 odlc_status udo_parse_json(struct udo_set *set, const char *path, const char *text, size_t size) MUST_USE;
+odlc_status udo_parse_xml(struct udo_set *set, const char *path, const char *text, size_t size) MUST_USE;
+
+/* Whether no param may have that name, because the container has one of its own. */
+bool udo_name_is_reserved(const char *name);
 
 /* Adds a definition; row, supplemental, index and next are filled in here. A second definition of a type is an error
  * unless it says the same (it is then dropped), or both name a domain and these differ. */

@@ -28,7 +28,7 @@ START_TEST(config)
     struct fixture f;
     fixture_start(&f);
     const char *path = arena_printf(f.arena, "%s/%s", shared(), configs[_i].path);
-    ck_assert_msg(udo_load_json(&f.set, path) == ODLC_OK, "%s", all_diags(&f));
+    ck_assert_msg(udo_load(&f.set, path) == ODLC_OK, "%s", all_diags(&f));
     ck_assert_uint_eq(f.diags.list.count, 0);
     ck_assert_uint_eq(f.set.defs.count, configs[_i].definitions);
     ck_assert_str_eq(f.set.defs.data[0]->package, configs[_i].package);
@@ -42,8 +42,8 @@ START_TEST(selu_twice)
 {
     struct fixture f;
     fixture_start(&f);
-    ck_assert_int_eq(udo_load_json(&f.set, arena_printf(f.arena, "%s/%s", shared(), configs[4].path)), ODLC_OK);
-    ck_assert_int_eq(udo_load_json(&f.set, arena_printf(f.arena, "%s/%s", shared(), configs[5].path)), ODLC_OK);
+    ck_assert_int_eq(udo_load(&f.set, arena_printf(f.arena, "%s/%s", shared(), configs[4].path)), ODLC_OK);
+    ck_assert_int_eq(udo_load(&f.set, arena_printf(f.arena, "%s/%s", shared(), configs[5].path)), ODLC_OK);
     ck_assert_uint_eq(f.set.defs.count, 1);
     ck_assert_uint_eq(f.diags.list.count, 0);
     fixture_end(&f);
