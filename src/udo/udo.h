@@ -4,6 +4,7 @@
 #define UDO_UDO_H
 
 #include "op/build.h"
+#include "opendlc/convert.h"
 
 enum udo_layout { UDO_LAYOUT_NONE, UDO_LAYOUT_NHWC, UDO_LAYOUT_NCHW };
 enum udo_core { UDO_CPU, UDO_GPU, UDO_DSP, UDO_CORES };
@@ -108,10 +109,11 @@ struct udo_set {
     struct arena *arena;
     struct diags *diags;
     VEC(struct udo_def *) defs;
-    VEC(struct udo_use) uses; /* one per definition */
-    struct map types;         /* type → the first definition of that type */
-    struct map said;          /* what has been warned about once */
-    bool promote_static;      /* --udo_promote_static */
+    VEC(struct udo_use) uses;            /* one per definition */
+    struct map types;                    /* type → the first definition of that type */
+    struct map said;                     /* what has been warned about once */
+    bool promote_static;                 /* --udo_promote_static */
+    VEC(struct odlc_udo_report) reports; /* what udo_build found, one per node; without permutes */
 };
 
 void udo_set_init(struct udo_set *set, struct arena *arena, struct diags *diags);
