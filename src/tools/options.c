@@ -217,6 +217,20 @@ const char *options_value(const struct options *options, int id, const char *abs
     return use && use->n_values ? use->values[0] : absent;
 }
 
+void options_values(struct arena *arena, const struct options *options, int id, int other, const char *const **out,
+                    size_t *count)
+{
+    VEC(const char *) values = {0};
+    for (size_t i = 0; i < options->uses.count; i++) {
+        const struct option_use *use = &options->uses.data[i];
+        bool meant = use->option->id == id || use->option->id == other;
+        for (size_t k = 0; meant && k < use->n_values; k++)
+            vec_push(arena, &values, use->values[k]);
+    }
+    *out = values.data;
+    *count = values.count;
+}
+
 odlc_status options_int(const struct options *options, struct diags *diags, int id, int64_t low, int64_t high,
                         int64_t *out)
 {

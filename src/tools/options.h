@@ -77,6 +77,9 @@ odlc_status options_parse(struct arena *arena, struct diags *diags, const struct
 bool options_given(const struct options *options, int id);
 /* The first value of the last use; absent when the option was not given or has no value. */
 const char *options_value(const struct options *options, int id, const char *absent);
+/* All values of two options that mean the same (id == other: of one), in the order given. */
+void options_values(struct arena *arena, const struct options *options, int id, int other, const char *const **out,
+                    size_t *count);
 /* The value as an integer in [low, high]; *out stays when the option was not given, or given without a value. */
 odlc_status options_int(const struct options *options, struct diags *diags, int id, int64_t low, int64_t high,
                         int64_t *out) MUST_USE;
