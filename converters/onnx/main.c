@@ -322,7 +322,7 @@ static void print_conversion_diags(const struct odlc_conversion *conversion, boo
     size_t count;
     const struct odlc_diag *diags = odlc_conversion_diags(conversion, &count);
     for (size_t i = 0; i < count; i++)
-        if (notes || diags[i].severity != ODLC_NOTE)
+        if (notes || diags[i].severity != ODLC_NOTE || diag_is_other_place(&diags[i]))
             print_diag(stderr, self.name, &diags[i], format);
 }
 

@@ -25,7 +25,7 @@ struct odlc_udo_operand {
     const char *name;      /* NULL: not given */
     const char *data_type; /* "FLOAT_32", what data and activations take; NULL: not given */
     const char *layout;    /* "NHWC", "NCHW"; NULL: not given */
-    int is_static, is_optional, is_repeated, has_default;
+    int is_static, is_optional, is_repeated, has_default, has_shape; /* has_shape: an output's rule */
 };
 
 struct odlc_udo_definition {
@@ -44,8 +44,8 @@ ODLC_API odlc_udo *odlc_udo_new(void);
 /* NULL is allowed. */
 ODLC_API void odlc_udo_free(odlc_udo *udo);
 
-/* Adds the definitions of a JSON config. All errors of the file are reported in one go; definitions without errors are
- * added even when others have some. After ODLC_ERR_NOMEM the object is fit for odlc_udo_free only. */
+/* Adds the definitions of a config, JSON or XML. All errors of the file are reported in one go; definitions without
+ * errors are added even when others have some. After ODLC_ERR_NOMEM the object is fit for odlc_udo_free only. */
 ODLC_API odlc_status odlc_udo_load(odlc_udo *udo, const char *path) ODLC_MUST_USE;
 
 /* In the order of the files. */

@@ -52,7 +52,8 @@ static const struct odlc_udo_operand *copy_tensors(struct arena *arena, const st
                                           .is_static = from[i].is_static,
                                           .is_optional = from[i].optional,
                                           .is_repeated = from[i].repeated,
-                                          .has_default = from[i].default_value != NULL};
+                                          .has_default = from[i].default_value != NULL,
+                                          .has_shape = from[i].same_as || from[i].shape};
     return to;
 }
 

@@ -184,6 +184,8 @@ odlc_status options_parse(struct arena *arena, struct diags *diags, const struct
     while (p.next < argc) {
         if (looks_like_option(argv[p.next])) {
             parse_option(&p);
+        } else if (command->operands) {
+            vec_push(arena, &parsed.operands, argv[p.next++]);
         } else {
             diag_error(diags, ODLC_ERR_USAGE, AT(.hint = "values belong to an option: --name value"), "argument-stray",
                        "unexpected argument '%s'", argv[p.next]);

@@ -13,8 +13,8 @@
  *
  * Understood spellings: --name v, --name=v, any unique prefix of a long name or alias, and for the short forms (which
  * may have several letters, as in -udo) -s v and -s=v. An argument counts as an option when it starts with '-' and is
- * neither "-" alone nor a negative number; a value that looks like an option is given with '='. There are no positional
- * arguments: what no option takes is an error. */
+ * neither "-" alone nor a negative number; a value that looks like an option is given with '='. What no option
+ * takes is an operand, or an error for a command that has none: a list of values ends only at the next option. */
 #ifndef TOOLS_OPTIONS_H
 #define TOOLS_OPTIONS_H
 
@@ -53,6 +53,7 @@ struct command {
     const char *usage;   /* arguments after the name: "-i MODEL [options]" */
     const struct option *rows;
     size_t n_rows;
+    bool operands;        /* takes arguments that belong to no option; else they are errors */
     const char *epilogue; /* text after the options of the help, or NULL; lines are printed as they are */
 };
 
@@ -68,6 +69,7 @@ struct option_use {
 struct options {
     const struct command *command;
     VEC(struct option_use) uses; /* in the order of the command line; ignored options are not listed */
+    VEC(const char *) operands;
 };
 
 /* Parses argv[1 …]. Everything that is wrong is reported at once; ODLC_ERR_USAGE then. argv must outlive the result. */
