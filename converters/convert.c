@@ -137,6 +137,8 @@ static odlc_status run_passes(struct conversion *c)
     c->dumped = passes.dumped;
     add_permutes(c, &passes);
     if (status == ODLC_OK)
+        status = udo_replace_natives(&c->udos, c->graph);
+    if (status == ODLC_OK)
         summarize(c, &passes);
     return status;
 }

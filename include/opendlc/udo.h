@@ -30,7 +30,8 @@ struct odlc_udo_operand {
 
 struct odlc_udo_definition {
     const char *package, *type;
-    const char *domain; /* NULL: any */
+    const char *domain;  /* NULL: any */
+    int replaces_native; /* the type names a native op, which it replaces after the translation */
     const char *file;
     uint32_t line, column;
     const char *core_types;     /* "CPU,DSP"; NULL: not given */

@@ -81,6 +81,7 @@ static struct odlc_udo_definition copy_definition(struct arena *arena, const str
         .package = def->package,
         .type = def->type,
         .domain = def->domain,
+        .replaces_native = def->replaces_native,
         .file = def->place.file,
         .line = def->place.line,
         .column = def->place.column,

@@ -104,6 +104,7 @@ static void write_definition(struct json_out *j, struct arena *arena, const stru
     json_string(j, "type", d->type);
     json_string(j, "package", d->package);
     json_string(j, "domain", d->domain);
+    json_bool(j, "replaces_native", d->replaces_native);
     json_string(j, "file", d->file);
     json_uint(j, "line", d->line);
     json_uint(j, "column", d->column);

@@ -137,6 +137,8 @@ static void print_heading(FILE *stream, struct arena *arena, const struct odlc_u
     text_add(arena, &t, "package %s, %s:%u:%u", d->package, d->file, d->line, d->column);
     if (d->domain)
         text_add(arena, &t, ", domain %s only", *d->domain ? d->domain : "ai.onnx");
+    if (d->replaces_native)
+        text_add(arena, &t, ", replaces the native op");
     if (d->core_types)
         text_add(arena, &t, ", cores %s", d->core_types);
     if (d->dsp_arch_types)

@@ -65,7 +65,7 @@ static bool is_of(const struct odlc_udo_report *report, const struct odlc_udo_de
 
 static bool claims(const struct odlc_udo_definition *d, const struct odlc_op_report *op)
 {
-    return op->status == ODLC_OP_UDO && strcmp(op->op_type, d->type) == 0 &&
+    return op->status == ODLC_OP_UDO && !d->replaces_native && strcmp(op->op_type, d->type) == 0 &&
            (!d->domain || strcmp(op->domain, d->domain) == 0);
 }
 

@@ -176,7 +176,7 @@ static void check_resolved(struct site *s, const struct udo_place *place, const 
 }
 
 /* A config may describe operations that it leaves open; a node of them cannot be built. */
-static void check_definition(struct site *s)
+void call_definition(struct site *s)
 {
     const struct udo_def *def = s->def;
     for (uint32_t i = 0; i < def->n_inputs; i++)
@@ -214,7 +214,7 @@ odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct bui
     struct operands in = {0};
     struct param *params = arena_array(s.arena, struct param, def->row.n_params);
     struct type *types = arena_array(s.arena, struct type, total);
-    check_definition(&s);
+    call_definition(&s);
     call_inputs(&s, &in);
     call_output_types(&s, &in, types, total); /* before the params, whose faults do not concern it */
     call_params(&s, params);

@@ -27,6 +27,8 @@ struct operands {
 };
 
 /* Each reports everything it finds through site_error. */
+/* What the definition leaves open: an error for a node. */
+void call_definition(struct site *s);
 void call_inputs(struct site *s, struct operands *in);
 void call_params(struct site *s, struct param *params); /* row.n_params entries */
 /* Types in the definition's own layout; total of them. */
@@ -41,6 +43,8 @@ void report_end(struct site *s);
 void report_inputs(struct site *s, uint32_t total);
 void report_outputs(struct site *s, uint32_t total);
 void report_params(struct site *s);
+/* The operands of a native op that becomes the UDO. */
+void report_native(struct site *s, const struct node *n);
 /* What an operand, in its own layout, or a param came to. */
 void report_type(struct odlc_udo_value *value, enum dtype dtype, const struct shape *shape);
 void report_param(struct site *s, struct odlc_udo_value *value, enum odlc_udo_origin origin, const struct param *param);

@@ -121,6 +121,20 @@ static void read_params(struct opdef *o, const struct xml_node *op, const struct
     check_param_names(o, op);
 }
 
+/* Ops are found by the names of the master list: ElementWiseAdd, Conv2d. */
+static void unknown_native(struct opdef *o, const struct xml_node *op, const char *type)
+{
+    VEC(const char *) names = {0};
+    for (size_t i = 0; op_at(i); i++)
+        vec_push(o->arena, &names, op_at(i)->name);
+    const char *nearest = nearest_word(type, names.data, names.count);
+    (void)xml_error(o->xml, xml_text_offset(o->xml, xml_child(op, "Name")),
+                    nearest ? arena_printf(o->arena, "did you mean '%s'?", nearest)
+                            : "to claim an operator of the model, say false in <UseDefaultTranslation>",
+                    "udo-unknown-native", "with <UseDefaultTranslation>, <Name> must be a native op, which '%s' is not",
+                    type);
+}
+
 static void read_op(struct opdef *o, const struct xml_node *op)
 {
     size_t errors = o->xml->source.errors;
@@ -139,12 +153,9 @@ static void read_op(struct opdef *o, const struct xml_node *op)
     for (uint32_t i = 0; i < backends.count; i++)
         if (opdef_core(backends.list[i].backend) >= 0)
             def->cores |= 1u << opdef_core(backends.list[i].backend);
-    if (opdef_bool(o, op, "UseDefaultTranslation", false))
-        (void)xml_error(o->xml, xml_child(op, "UseDefaultTranslation")->offset,
-                        "name the model's operator in <Name> and say false, which claims its nodes before they are "
-                        "translated",
-                        "udo-default-translation",
-                        "operations that replace native ones after the translation are not supported");
+    def->replaces_native = opdef_bool(o, op, "UseDefaultTranslation", false);
+    if (def->replaces_native && def->type && !op_find(def->type))
+        unknown_native(o, op, def->type);
     if (o->xml->source.errors == errors && o->package && udo_add(o->set, def) != ODLC_OK)
         o->xml->source.errors++;
 }

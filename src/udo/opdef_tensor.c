@@ -96,7 +96,7 @@ static void combine(const struct type_list *lists, const struct backends *b, str
 {
     uint32_t common = UINT32_MAX, primary = 0;
     for (uint32_t i = 0; i < b->count; i++) {
-        common &= lists[i].mask;
+        common &= lists[i].mask ? lists[i].mask : UINT32_MAX; /* types that are wrong, or left open, decide nothing */
         if (b->list[i].backend == BACKEND_CPU)
             primary = i;
     }
@@ -105,6 +105,7 @@ static void combine(const struct type_list *lists, const struct backends *b, str
     for (uint32_t i = 0; i < first->count && out->dtype == DT_NONE; i++)
         if (usable & 1u << first->list[i])
             out->dtype = first->list[i];
+    usable &= first->mask;
     out->several = usable & (usable - 1) ? usable : 0;
     out->per_core = !common;
     for (uint32_t i = 0; i < b->count && !common; i++) {
@@ -171,13 +172,15 @@ static enum udo_layout resolve_layout(struct opdef *o, const struct xml_node *te
                                       const char **unresolved)
 {
     const struct xml_node *own = layout_node(tensor), *first = NULL;
-    int base = own ? read_layout(o, own) : UDO_LAYOUT_NONE, result = base;
+    int base = own ? read_layout(o, own) : UDO_LAYOUT_NONE, result = LAYOUT_SPECIFIC;
     for (uint32_t i = 0; i < b->count; i++) {
         const struct xml_node *override = layout_node(b->list[i].node), *from = override ? override : own;
         int layout = override ? read_layout(o, override) : base;
-        if (layout == LAYOUT_SPECIFIC)
+        if (layout == LAYOUT_SPECIFIC) {
             check_specific(o, from, "layout", core_name(b->list[i].backend), unresolved);
-        if (i > 0 && layout != result) {
+            continue;
+        }
+        if (result != LAYOUT_SPECIFIC && layout != result) {
             (void)xml_error(o->xml, from ? from->offset : tensor->offset,
                             "list only backends that agree in <SupportedBackend>, and convert once for each layout",
                             "udo-layouts-differ",
@@ -188,6 +191,8 @@ static enum udo_layout resolve_layout(struct opdef *o, const struct xml_node *te
         result = layout;
         first = from;
     }
+    if (!b->count)
+        result = base;
     if (!b->count && base == LAYOUT_SPECIFIC)
         check_specific(o, own, "layout", "any backend", unresolved);
     return result == LAYOUT_SPECIFIC ? UDO_LAYOUT_NONE : (enum udo_layout)result;

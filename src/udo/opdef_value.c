@@ -98,10 +98,9 @@ static bool read_item(struct parse *p, uint32_t level, bool first)
     if (first)
         p->shape.dims[level] = count;
     else if (count != p->shape.dims[level])
-        return fail(
-            p, start,
-            arena_printf(p->o->arena, "the first of each level give the shape %s", shape_text(p->o->arena, &p->shape)),
-            "lists of different lengths");
+        return fail(p, start,
+                    arena_printf(p->o->arena, "the first at this depth has %lld", (long long)p->shape.dims[level]),
+                    "lists of different lengths");
     return true;
 }
 

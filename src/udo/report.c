@@ -9,8 +9,8 @@ void report_begin(struct site *s)
     struct arena *arena = s->set->arena;
     s->report = arena_new(arena, struct odlc_udo_report);
     *s->report = (struct odlc_udo_report){.node = arena_strdup(arena, s->call->label),
-                                          .op_type = s->call->op_type,
-                                          .domain = s->call->domain,
+                                          .op_type = s->def->type,
+                                          .domain = s->call->domain ? s->call->domain : "",
                                           .package = s->def->package,
                                           .file = s->def->place.file,
                                           .line = s->def->place.line,
@@ -34,7 +34,11 @@ static struct odlc_udo_value *describe(struct site *s, const struct udo_tensor *
     struct odlc_udo_value *values = arena_array(s->set->arena, struct odlc_udo_value, total);
     for (uint32_t i = 0; i < total; i++) {
         const struct udo_tensor *t = operand_of(tensors, count, i);
-        values[i] = (struct odlc_udo_value){.name = t->name, .layout = layout_name(t->layout), .is_tensor = 1};
+        values[i] = (struct odlc_udo_value){.is_tensor = 1};
+        if (t) {
+            values[i].name = t->name;
+            values[i].layout = layout_name(t->layout);
+        }
     }
     return values;
 }
@@ -74,6 +78,32 @@ void report_type(struct odlc_udo_value *value, enum dtype dtype, const struct sh
     value->rank = shape->rank;
     for (uint32_t i = 0; i < shape->rank; i++)
         value->dims[i] = shape->dims[i];
+}
+
+static void report_tensor(struct site *s, struct odlc_udo_value *value, tensor_id id)
+{
+    const struct tensor *t = graph_tensor(s->b->graph, id);
+    value->tensor = t->name;
+    report_type(value, t->type.dtype, &t->type.shape);
+}
+
+void report_native(struct site *s, const struct node *n)
+{
+    report_inputs(s, n->n_inputs);
+    report_outputs(s, n->n_outputs);
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        s->inputs[i].origin = ODLC_UDO_ABSENT;
+        if (n->inputs[i] == NO_TENSOR)
+            continue;
+        bool is_static = graph_tensor(s->b->graph, n->inputs[i])->kind == TENSOR_STATIC;
+        s->inputs[i].origin = is_static ? ODLC_UDO_STATIC : ODLC_UDO_DYNAMIC;
+        report_tensor(s, &s->inputs[i], n->inputs[i]);
+    }
+    for (uint32_t j = 0; j < n->n_outputs; j++) {
+        s->outputs[j].origin = ODLC_UDO_NATIVE;
+        if (n->outputs[j] != NO_TENSOR)
+            report_tensor(s, &s->outputs[j], n->outputs[j]);
+    }
 }
 
 /* Element k of a tensor param, or the scalar. */

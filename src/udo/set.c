@@ -10,12 +10,13 @@ void udo_set_init(struct udo_set *set, struct arena *arena, struct diags *diags)
 {
     *set = (struct udo_set){.arena = arena, .diags = diags};
     map_init(&set->types, arena);
+    map_init(&set->natives, arena);
     map_init(&set->said, arena);
 }
 
-static struct udo_def *first_of_type(const struct udo_set *set, const char *type)
+static struct udo_def *first_of_type(const struct udo_set *set, const struct map *types, const char *type)
 {
-    uint32_t first = map_get(&set->types, type);
+    uint32_t first = map_get(types, type);
     return first == MAP_NONE ? NULL : set->defs.data[first];
 }
 
@@ -26,7 +27,7 @@ static struct udo_def *next_of_type(const struct udo_set *set, const struct udo_
 
 const struct udo_def *udo_find(const struct udo_set *set, const char *op_type, const char *domain)
 {
-    const struct udo_def *def = first_of_type(set, op_type);
+    const struct udo_def *def = first_of_type(set, &set->types, op_type);
     while (def && def->domain && strcmp(def->domain, domain) != 0)
         def = next_of_type(set, def);
     return def;
@@ -102,9 +103,8 @@ static struct odlc_diag at_place(const struct udo_place *p, const char *hint)
 static odlc_status refuse_second(struct udo_set *set, const struct udo_def *first, const struct udo_def *second)
 {
     const struct udo_place *p = &first->place;
-    const char *hint =
-        arena_printf(set->arena, "the first is at %s:%u:%u; remove one, or restrict both with \"domain\"", p->file,
-                     p->line, p->column);
+    const char *hint = arena_printf(set->arena, "the first is at %s:%u:%u; remove one%s", p->file, p->line, p->column,
+                                    p->pointer && second->place.pointer ? ", or restrict both with \"domain\"" : "");
     struct odlc_diag place = at_place(&second->place, hint);
     (void)diag_error(set->diags, ODLC_ERR_INVALID, &place, "udo-duplicate-type", "second, different definition of '%s'",
                      second->type);
@@ -115,8 +115,9 @@ static odlc_status refuse_second(struct udo_set *set, const struct udo_def *firs
 
 odlc_status udo_add(struct udo_set *set, struct udo_def *def)
 {
+    struct map *types = def->replaces_native ? &set->natives : &set->types;
     struct udo_def *last = NULL;
-    for (struct udo_def *other = first_of_type(set, def->type); other; other = next_of_type(set, other)) {
+    for (struct udo_def *other = first_of_type(set, types, def->type); other; other = next_of_type(set, other)) {
         last = other;
         if (def->domain && other->domain && strcmp(def->domain, other->domain) != 0)
             continue;
@@ -134,7 +135,7 @@ odlc_status udo_add(struct udo_set *set, struct udo_def *def)
     if (last)
         last->next = def->index;
     else
-        map_put(&set->types, def->type, def->index);
+        map_put(types, def->type, def->index);
     struct udo_use use = {.not_static = arena_array(set->arena, struct udo_nodes, def->n_inputs)};
     vec_push(set->arena, &set->defs, def);
     vec_push(set->arena, &set->uses, use);
@@ -204,7 +205,8 @@ odlc_status udo_finish(struct udo_set *set)
     /* Nodes behind one that failed were never looked at. */
     bool all_seen = set->diags->errors == 0;
     for (size_t i = 0; i < set->defs.count; i++)
-        if (finish_definition(set, set->defs.data[i], &set->uses.data[i], all_seen) != ODLC_OK)
+        if (!set->defs.data[i]->replaces_native &&
+            finish_definition(set, set->defs.data[i], &set->uses.data[i], all_seen) != ODLC_OK)
             status = ODLC_ERR_INVALID;
     return status;
 }

@@ -84,6 +84,8 @@ struct udo_def {
     const char *const *dsp_arch_types; /* as written */
     uint32_t n_dsp_arch_types;
     bool use_qhpi;
+    bool replaces_native; /* type is a native op, which it replaces after the translation, and no operator of the model
+                           */
     /* Filled by udo_add. The run-time row: name = dlc_type = type, params in config order (scalars, then tensors, then
      * the supplemental ones), no kernel. */
     struct op row;
@@ -111,9 +113,10 @@ struct udo_set {
     VEC(struct udo_def *) defs;
     VEC(struct udo_use) uses;            /* one per definition */
     struct map types;                    /* type → the first definition of that type */
+    struct map natives;                  /* the same for those that replace native ops */
     struct map said;                     /* what has been warned about once */
     bool promote_static;                 /* --udo_promote_static */
-    VEC(struct odlc_udo_report) reports; /* what udo_build found, one per node; without permutes */
+    VEC(struct odlc_udo_report) reports; /* what was found at each node, without permutes */
 };
 
 void udo_set_init(struct udo_set *set, struct arena *arena, struct diags *diags);
@@ -164,6 +167,10 @@ struct udo_call {
  * input that is not static does not fail the node: udo_finish lists such nodes once per input. */
 odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct build *b, const struct udo_call *call,
                       tensor_id *outs) MUST_USE;
+
+/* Makes UDO nodes of the native nodes that definitions replace; for the graph as it will be written. All problems are
+ * reported before it fails. */
+odlc_status udo_replace_natives(struct udo_set *set, struct graph *g) MUST_USE;
 
 /* After all nodes: what is said once per definition. Errors for data given to inputs that are not static (warnings with
  * promote_static); warnings for attributes that are not serialised and for definitions that matched nothing. */

@@ -368,8 +368,9 @@ static xmlParserCtxtPtr make_parser(struct reader *r)
                                    .cdataBlock = characters,
                                    .internalSubset = doctype,
                                    .serror = parser_error};
-    /* After a fault it goes on, so that one run shows them all. */
-    (void)xmlCtxtUseOptions(parser, XML_PARSE_NONET | XML_PARSE_RECOVER | XML_PARSE_IGNORE_ENC);
+    /* After a fault it goes on, so that one run shows them all. The entities that it replaces are the predefined ones.
+     */
+    (void)xmlCtxtUseOptions(parser, XML_PARSE_NONET | XML_PARSE_RECOVER | XML_PARSE_IGNORE_ENC | XML_PARSE_NOENT);
     parser->userData = r;
     return parser;
 }
