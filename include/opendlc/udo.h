@@ -49,6 +49,13 @@ ODLC_API void odlc_udo_free(odlc_udo *udo);
  * errors are added even when others have some. After ODLC_ERR_NOMEM the object is fit for odlc_udo_free only. */
 ODLC_API odlc_status odlc_udo_load(odlc_udo *udo, const char *path) ODLC_MUST_USE;
 
+enum odlc_udo_form { ODLC_UDO_JSON, ODLC_UDO_XML };
+
+/* Writes all definitions that were added as one config. What the form has no words for is reported: warnings where the
+ * rest still says what it did; errors, all in one go and no file, where it would not. Descriptions and comments were
+ * never kept. */
+ODLC_API odlc_status odlc_udo_write(odlc_udo *udo, enum odlc_udo_form form, const char *path) ODLC_MUST_USE;
+
 /* In the order of the files. */
 ODLC_API const struct odlc_udo_definition *odlc_udo_definitions(const odlc_udo *udo, size_t *count);
 

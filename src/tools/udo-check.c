@@ -160,6 +160,26 @@ static odlc_status check(struct session *s)
     return status;
 }
 
+/* A definition that has an error would be left out, so there must be none. */
+static odlc_status write_other_form(struct session *s, const char *form)
+{
+    const char *path = options_value(&s->options, OPT_OUTPUT, NULL);
+    bool json = strcmp(form, "json") == 0;
+    if (!json && strcmp(form, "xml") != 0)
+        return usage_error(s, arena_printf(s->arena, "--convert: there is no form %s", form));
+    if (!path)
+        return usage_error(s, "--convert needs --output_path FILE");
+    if (options_given(&s->options, OPT_MODEL) || options_given(&s->options, OPT_JSON))
+        return usage_error(s, "--convert goes with neither --model nor --json");
+    TRY(load(s));
+    TRY(odlc_udo_write(s->udo, json ? ODLC_UDO_JSON : ODLC_UDO_XML, path));
+    size_t count, warnings = 0;
+    const struct odlc_diag *diags = diags_of(s, &count);
+    for (size_t i = 0; i < count; i++)
+        warnings += diags[i].severity == ODLC_WARNING;
+    return warnings && options_given(&s->options, OPT_STRICT) ? ODLC_ERR_INVALID : ODLC_OK;
+}
+
 static odlc_status run_command(struct session *s, int argc, char **argv)
 {
     TRY(options_parse(s->arena, &s->diags, &self, argc, argv, &s->options));
@@ -167,7 +187,10 @@ static odlc_status run_command(struct session *s, int argc, char **argv)
         return ODLC_OK;
     if (!s->options.operands.count)
         return usage_error(s, "no file is given");
-    return check(s);
+    const char *form = options_value(&s->options, OPT_CONVERT, NULL);
+    if (!form && options_given(&s->options, OPT_OUTPUT))
+        return usage_error(s, "--output_path goes with --convert only");
+    return form ? write_other_form(s, form) : check(s);
 }
 
 static odlc_status out_of_memory(void)
