@@ -48,21 +48,29 @@ static bool words_equal(const struct udo_words *a, const struct udo_words *b)
     return same;
 }
 
+/* With a default, what the model leaves out is there all the same. */
+static bool absence_equal(bool optional_a, const struct param *default_a, bool optional_b,
+                          const struct param *default_b)
+{
+    return (optional_a && !default_a) == (optional_b && !default_b) && value_equal(default_a, default_b);
+}
+
 static bool scalar_equal(const struct udo_scalar *a, const struct udo_scalar *b)
 {
     return text_equal(a->name, b->name) && a->dtype == b->dtype && a->several == b->several &&
-           a->optional == b->optional && a->unused_default == b->unused_default &&
-           value_equal(a->default_value, b->default_value) && words_equal(&a->enumeration, &b->enumeration);
+           absence_equal(a->optional, a->default_value, b->optional, b->default_value) &&
+           a->unused_default == b->unused_default && words_equal(&a->enumeration, &b->enumeration);
 }
 
 static bool tensor_equal(const struct udo_tensor *a, const struct udo_tensor *b)
 {
     bool same = text_equal(a->name, b->name) && a->dtype == b->dtype && a->several == b->several &&
                 a->per_core == b->per_core && memcmp(a->core_dtypes, b->core_dtypes, sizeof a->core_dtypes) == 0 &&
-                a->is_static == b->is_static && a->optional == b->optional && a->unused_default == b->unused_default &&
-                words_equal(&a->enumeration, &b->enumeration) && a->repeated == b->repeated && a->layout == b->layout &&
-                text_equal(a->quantization_mode, b->quantization_mode) &&
-                value_equal(a->default_value, b->default_value) && a->same_as == b->same_as &&
+                a->is_static == b->is_static &&
+                absence_equal(a->optional, a->default_value, b->optional, b->default_value) &&
+                a->unused_default == b->unused_default && words_equal(&a->enumeration, &b->enumeration) &&
+                a->repeated == b->repeated && a->layout == b->layout &&
+                text_equal(a->quantization_mode, b->quantization_mode) && a->same_as == b->same_as &&
                 a->same_as_input == b->same_as_input && !a->shape == !b->shape && a->shape_rank == b->shape_rank;
     for (uint32_t i = 0; same && i < a->shape_rank; i++)
         same = expr_equal(a->shape[i], b->shape[i]);

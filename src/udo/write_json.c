@@ -111,12 +111,14 @@ static void put_shape(struct udo_writer *w, bool *first, const struct udo_tensor
 }
 
 static void check_lost(struct udo_writer *w, const struct udo_place *place, const char *label, const char *unresolved,
-                       bool optional, const struct udo_words *enumeration)
+                       bool optional, bool unused_default, const struct udo_words *enumeration)
 {
     if (unresolved)
         write_impossible(w, place, "the %s of %s is BACKEND_SPECIFIC, and nothing says what it is", unresolved, label);
     if (optional)
         write_lost(w, place, "%s may be left out; JSON cannot say so", label);
+    if (unused_default)
+        write_lost(w, place, "the <Default> of %s, which must be given, is not written", label);
     if (enumeration->count)
         write_lost(w, place, "%s is an enumeration, whose names JSON cannot give; its values are numbers", label);
 }
@@ -127,7 +129,7 @@ static void put_tensor(struct udo_writer *w, const struct udo_def *def, const st
     static const char *const kinds[] = {"input", "output", "param"}, *const layouts[] = {NULL, "NHWC", "NCHW"};
     const char *label = write_label(w, def, kinds[role], i, t->name);
     bool first = true, may_be_absent = t->optional && !t->default_value;
-    check_lost(w, &t->place, label, t->unresolved, may_be_absent && role != INPUT, &t->enumeration);
+    check_lost(w, &t->place, label, t->unresolved, may_be_absent && role != INPUT, t->unused_default, &t->enumeration);
     text_add(w->arena, &w->out, "          {");
     put_member(w, &first, "name", t->name);
     put_types(w, &first, label, t);
@@ -145,7 +147,8 @@ static void put_scalar(struct udo_writer *w, const struct udo_def *def, const st
 {
     const char *label = write_label(w, def, "param", i, p->name);
     bool first = true;
-    check_lost(w, &p->place, label, p->unresolved, p->optional && !p->default_value, &p->enumeration);
+    check_lost(w, &p->place, label, p->unresolved, p->optional && !p->default_value, p->unused_default,
+               &p->enumeration);
     text_add(w->arena, &w->out, "          {");
     put_member(w, &first, "name", p->name);
     put_member(w, &first, "data_type", type_word(w, &p->place, label, p->dtype, p->several));

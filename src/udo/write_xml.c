@@ -155,6 +155,8 @@ static void check_tensor(struct udo_writer *w, const struct udo_def *def, const 
                          label);
     else if (t->dtype == DT_NONE && !t->per_core)
         write_impossible(w, &t->place, "%s has no data_type, and XML does not go without", label);
+    if (t->unused_default)
+        write_lost(w, &t->place, "the <Default> of %s, which must be given, is not written", label);
     if (t->quantization_mode)
         write_lost(w, &t->place, "the quantization_mode of %s is not written", label);
     if (t->same_as || t->shape)
@@ -215,6 +217,8 @@ static void put_scalar(struct udo_writer *w, const struct udo_def *def, const st
     if (p->unresolved)
         write_impossible(w, &p->place, "the %s of %s is BACKEND_SPECIFIC, and nothing says what it is", p->unresolved,
                          label);
+    if (p->unused_default)
+        write_lost(w, &p->place, "the <Default> of %s, which must be given, is not written", label);
     text_add(w->arena, &w->out, "      <Parameter>\n");
     put_element(w, 4, "Name", p->name);
     put_element(w, 4, "Mandatory", p->optional || p->default_value ? "false" : "true");
