@@ -6,12 +6,12 @@
 /* An error in the definition's rule as this node has it. */
 static void rule_error(struct site *s, const struct udo_tensor *out, const char *message)
 {
-    const struct udo_place *p = &out->place;
+    struct odlc_diag place = udo_at(&out->place, NULL);
+    place.pointer = arena_printf(s->arena, "%s/shape", out->place.pointer);
+    place.node = s->call->label;
     s->errors++;
-    (void)diag_error(s->set->diags, ODLC_ERR_INVALID,
-                     AT(.file = p->file, .line = p->line, .column = p->column,
-                        .pointer = arena_printf(s->arena, "%s/shape", p->pointer), .node = s->call->label),
-                     "udo-shape-rule", "the shape rule cannot be used: %s", message);
+    (void)diag_error(s->set->diags, ODLC_ERR_INVALID, &place, "udo-shape-rule", "the shape rule cannot be used: %s",
+                     message);
 }
 
 /* The shape that the definition's rule gives, in its own layout. */

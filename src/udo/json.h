@@ -50,6 +50,8 @@ odlc_status json_error(struct json *j, const cJSON *item, const char *hint, cons
     PRINTF_LIKE(5, 6);
 odlc_status json_key_error(struct json *j, const cJSON *item, const char *hint, const char *code, const char *format,
                            ...) PRINTF_LIKE(5, 6);
+/* A note at a value, for the error just reported. */
+void json_note(struct json *j, const cJSON *item, const char *code, const char *message);
 void json_key_warn(struct json *j, const cJSON *item, const char *hint, const char *code, const char *format, ...)
     PRINTF_LIKE(5, 6);
 

@@ -4,6 +4,7 @@
 
 #include "udo/expr.h"
 #include "udo/row.h"
+#include "udo/source.h"
 #include "udo/value.h"
 
 void udo_set_init(struct udo_set *set, struct arena *arena, struct diags *diags)
@@ -102,21 +103,25 @@ static bool definitions_equal(const struct udo_def *a, const struct udo_def *b)
 
 /* ---- adding ---- */
 
-static struct odlc_diag at_place(const struct udo_place *p, const char *hint)
+struct odlc_diag udo_at(const struct udo_place *p, const char *hint)
 {
-    return (struct odlc_diag){
-        .file = p->file, .line = p->line, .column = p->column, .pointer = p->pointer, .hint = hint};
+    return (struct odlc_diag){.file = p->file,
+                              .line = p->line,
+                              .column = p->column,
+                              .pointer = p->pointer,
+                              .hint = hint,
+                              .excerpt = p->source ? source_line(p->source, p->line) : NULL};
 }
 
 static odlc_status refuse_second(struct udo_set *set, const struct udo_def *first, const struct udo_def *second)
 {
     const struct udo_place *p = &first->place;
-    const char *hint = arena_printf(set->arena, "the first is at %s:%u:%u; remove one%s", p->file, p->line, p->column,
-                                    p->pointer && second->place.pointer ? ", or restrict both with \"domain\"" : "");
-    struct odlc_diag place = at_place(&second->place, hint);
+    bool both_json = p->pointer && second->place.pointer;
+    const char *hint = both_json ? "remove one, or restrict both with \"domain\"" : "remove one";
+    struct odlc_diag place = udo_at(&second->place, hint);
     (void)diag_error(set->diags, ODLC_ERR_INVALID, &place, "udo-duplicate-type", "second, different definition of '%s'",
                      second->type);
-    place = at_place(p, NULL);
+    place = udo_at(p, NULL);
     diag_note(set->diags, &place, "udo-first", "the first definition of '%s' is here", first->type);
     return ODLC_ERR_INVALID;
 }
@@ -133,7 +138,7 @@ odlc_status udo_add(struct udo_set *set, struct udo_def *def)
             return refuse_second(set, other, def);
         return ODLC_OK;
     }
-    struct odlc_diag place = at_place(&def->place, NULL);
+    struct odlc_diag place = udo_at(&def->place, NULL);
     if (set->defs.count == UDO_MAX_DEFINITIONS)
         return diag_error(set->diags, ODLC_ERR_LIMIT, &place, "udo-too-many", "more than %d definitions",
                           UDO_MAX_DEFINITIONS);
@@ -173,7 +178,7 @@ static odlc_status finish_input(struct udo_set *set, const struct udo_def *def, 
     const char *where = listed(set->arena, nodes->labels.data, nodes->labels.count);
     const char *plural = nodes->labels.count > 1 ? "s" : "";
     if (set->promote_static) {
-        struct odlc_diag place = at_place(&input->place, "set \"static\": true to say that this is meant");
+        struct odlc_diag place = udo_at(&input->place, "set \"static\": true to say that this is meant");
         diag_warn(set->diags, &place, "udo-promoted-static",
                   "input %u%s of '%s' is not static, but the data that the model gives for it is serialised, for %zu "
                   "node%s: %s",
@@ -181,7 +186,7 @@ static odlc_status finish_input(struct udo_set *set, const struct udo_def *def, 
         return ODLC_OK;
     }
     struct odlc_diag place =
-        at_place(&input->place, "set \"static\": true, or give --udo_promote_static to serialise it all the same");
+        udo_at(&input->place, "set \"static\": true, or give --udo_promote_static to serialise it all the same");
     return diag_error(
         set->diags, ODLC_ERR_INVALID, &place, "udo-not-static",
         "input %u%s of '%s' is not static, but the model gives data for it, which would be lost, for %zu node%s: %s", i,
@@ -195,7 +200,7 @@ static odlc_status finish_definition(struct udo_set *set, const struct udo_def *
     for (uint32_t i = 0; i < def->n_inputs; i++)
         if (use->not_static[i].labels.count && finish_input(set, def, i, &use->not_static[i]) != ODLC_OK)
             status = ODLC_ERR_INVALID;
-    struct odlc_diag place = at_place(&def->place, NULL);
+    struct odlc_diag place = udo_at(&def->place, NULL);
     if (!use->nodes && all_seen)
         diag_warn(set->diags, &place, "udo-unused", "the definition of '%s' matches no node of the model", def->type);
     if (use->unnamed.count) {

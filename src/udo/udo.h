@@ -26,7 +26,8 @@ enum udo_core { UDO_CPU, UDO_GPU, UDO_DSP, UDO_CORES };
 struct udo_place {
     const char *file;
     uint32_t line, column;
-    const char *pointer; /* JSON pointer; NULL in XML */
+    const char *pointer;         /* JSON pointer; NULL in XML */
+    const struct source *source; /* src/udo/source.h */
 };
 
 struct udo_expr; /* src/udo/expr.h */
@@ -132,6 +133,9 @@ odlc_status udo_parse_xml(struct udo_set *set, const char *path, const char *tex
 
 /* Whether no param may have that name, because the container has one of its own. */
 bool udo_name_is_reserved(const char *name);
+
+/* A place for diagnostics, with its line; hint may be NULL. */
+struct odlc_diag udo_at(const struct udo_place *place, const char *hint);
 
 /* Adds a definition; row, supplemental, index and next are filled in here. A second definition of a type is an error
  * unless it says the same (it is then dropped), or both name a domain and these differ. */

@@ -5,16 +5,11 @@
 
 /* ---- reports ---- */
 
-static struct odlc_diag at_place(const struct udo_place *p)
-{
-    return (struct odlc_diag){.file = p->file, .line = p->line, .column = p->column, .pointer = p->pointer};
-}
-
 void write_lost(struct udo_writer *w, const struct udo_place *place, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    struct odlc_diag at = at_place(place);
+    struct odlc_diag at = udo_at(place, NULL);
     diag_warn(w->diags, &at, "udo-lost", "%s", arena_vprintf(w->arena, format, args));
     va_end(args);
 }
@@ -23,7 +18,7 @@ void write_impossible(struct udo_writer *w, const struct udo_place *place, const
 {
     va_list args;
     va_start(args, format);
-    struct odlc_diag at = at_place(place);
+    struct odlc_diag at = udo_at(place, NULL);
     w->errors++;
     (void)diag_error(w->diags, ODLC_ERR_UNSUPPORTED, &at, "udo-cannot-write", "%s",
                      arena_vprintf(w->arena, format, args));
