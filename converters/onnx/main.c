@@ -316,13 +316,13 @@ static void print_layout_changes(const struct odlc_conversion *conversion)
             fprintf(stderr, "  %s\n", diags[i].message);
 }
 
-/* Notes explain decisions: they are for --debug. */
+/* Notes behind an error belong to it. Others explain decisions: they are for --debug. */
 static void print_conversion_diags(const struct odlc_conversion *conversion, bool notes, enum diag_format format)
 {
     size_t count;
     const struct odlc_diag *diags = odlc_conversion_diags(conversion, &count);
     for (size_t i = 0; i < count; i++)
-        if (notes || diags[i].severity != ODLC_NOTE || diag_is_other_place(&diags[i]))
+        if (notes || diags[i].severity != ODLC_NOTE || diag_explains_error(&diags[i]))
             print_diag(stderr, self.name, &diags[i], format);
 }
 

@@ -13,8 +13,9 @@ enum diag_format { DIAG_TEXT, DIAG_JSON };
 
 /* `command` stands where a diagnostic has no file. */
 void print_diag(FILE *stream, const char *command, const struct odlc_diag *diag, enum diag_format format);
-/* Whether a note says where the other place of the error before it is, and not how something was decided. */
-bool diag_is_other_place(const struct odlc_diag *diag);
+/* Whether a note is about a place in a file, as the other place of the error before it is, and not about how a node was
+ * converted. */
+bool diag_explains_error(const struct odlc_diag *diag);
 void print_diags(FILE *stream, const char *command, const struct odlc_diag *list, size_t count,
                  enum diag_format format);
 

@@ -208,7 +208,7 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
     size_t count;
     const struct odlc_diag *list = diags_of(s, &count);
     for (size_t i = 0; i < count; i++)
-        if (list[i].severity != ODLC_NOTE || diag_is_other_place(&list[i]))
+        if (list[i].severity != ODLC_NOTE || diag_explains_error(&list[i]))
             print_diag(stderr, self.name, &list[i], format);
     print_diags(stderr, self.name, s->diags.list.data, s->diags.list.count, format);
     return status == ODLC_ERR_NOMEM ? out_of_memory() : status;

@@ -171,8 +171,8 @@ static tensor_id classify(struct site *s, uint32_t i, const struct udo_tensor *i
     }
     if (in->is_static) {
         site_error(s, in->name,
-                   arena_printf(s->arena, "remove \"static\" at %s, or make the model give it as an initializer",
-                                site_place(s, &in->place)),
+                   arena_printf(s->arena, "remove %s at %s, or make the model give it as an initializer",
+                                udo_words_of(&in->place, "\"static\"", "<IsStaticTensor>"), site_place(s, &in->place)),
                    "udo-static-without-data", "%s is static, but the model computes it when it runs", label);
         return id;
     }
@@ -186,8 +186,9 @@ static void check_surplus(struct site *s, uint32_t n_in)
     if (n_in <= s->def->n_inputs || s->def->inputs[s->def->n_inputs - 1].repeated)
         return;
     site_error(s, NULL,
-               arena_printf(s->arena, "list every input at %s; one that holds data needs \"static\": true",
-                            site_place(s, &s->def->place)),
+               arena_printf(s->arena, "list every input at %s; one that holds data needs %s",
+                            site_place(s, &s->def->place),
+                            udo_words_of(&s->def->place, "\"static\": true", "<IsStaticTensor>")),
                "udo-surplus-inputs", "the node has %u inputs, but the definition of '%s' lists %u", n_in, s->def->type,
                s->def->n_inputs);
 }

@@ -80,8 +80,11 @@ static enum outcome by_input(struct site *s, const struct operands *in, uint32_t
         return UNKNOWN;
     *shape = in->model_shapes[0];
     if (site_first(s, "same-shape", label))
-        site_warn(s, name, "give a \"shape\" in the definition: \"same_as in0\" if this is right", "udo-shape-assumed",
-                  "nothing tells the shape of %s of '%s'; the input's is taken", label, s->def->type);
+        site_warn(s, name,
+                  udo_words_of(&s->def->place, "give a \"shape\" in the definition: \"same_as in0\" if this is right",
+                               "give the output's shape in the model (value_info) if this is wrong"),
+                  "udo-shape-assumed", "nothing tells the shape of %s of '%s'; the input's is taken", label,
+                  s->def->type);
     return KNOWN;
 }
 
@@ -124,10 +127,13 @@ static void one_type(struct site *s, const struct operands *in, const struct typ
         value->origin = ODLC_UDO_NATIVE;
     }
     if (outcome == UNKNOWN && by_input(s, in, total, out->name, label, &shape) == UNKNOWN) {
-        site_error(s, out->name,
-                   arena_printf(s->arena, "add \"shape\" at %s, such as \"same_as in0\" or [\"in0[0]\", 10]",
-                                site_place(s, &out->place)),
-                   "udo-unknown-shape", "nothing tells the shape of %s", label);
+        site_error(
+            s, out->name,
+            udo_words_of(&out->place,
+                         arena_printf(s->arena, "add \"shape\" at %s, such as \"same_as in0\" or [\"in0[0]\", 10]",
+                                      site_place(s, &out->place)),
+                         "give it in the model (value_info), or describe the operation in JSON with a \"shape\""),
+            "udo-unknown-shape", "nothing tells the shape of %s", label);
         value->origin = ODLC_UDO_FAILED;
         return;
     }

@@ -36,8 +36,9 @@ static void missing(struct site *s, const struct wanted *w)
         hint = arena_printf(
             s->arena,
             "the node has an input %d ('%s') with data that the definition does not list: if that is meant, "
-            "list it as an input with \"static\": true, not as a param",
-            input, graph_tensor(s->b->graph, s->call->in[input])->name);
+            "list it as an input with %s, not as a param",
+            input, graph_tensor(s->b->graph, s->call->in[input])->name,
+            udo_words_of(w->place, "\"static\": true", "<IsStaticTensor>"));
     else if (w->unused_default)
         hint = arena_printf(s->arena, "<Mandatory> is true at %s, so that the <Default> is not used",
                             site_place(s, w->place));
@@ -59,13 +60,18 @@ static bool reform(struct site *s, const struct wanted *w, struct param *value)
         uint64_t count = shape_count(&value->shape);
         if (!value_to_scalar(value)) {
             site_error(s, w->name,
-                       arena_printf(s->arena, "list it under tensor_params at %s", site_place(s, &s->def->place)),
+                       arena_printf(s->arena, "%s at %s",
+                                    udo_words_of(w->place, "list it under tensor_params", "give it another <Rank>"),
+                                    site_place(s, &s->def->place)),
                        "udo-param-misfit", "'%s' is a scalar param, but the attribute holds %llu values", w->name,
                        (unsigned long long)count);
             return false;
         }
         if (site_first(s, "one-element", w->name))
-            site_warn(s, w->name, "list it under tensor_params if the operation takes a list", "udo-list-as-scalar",
+            site_warn(s, w->name,
+                      udo_words_of(w->place, "list it under tensor_params if the operation takes a list",
+                                   "give it another <Rank> than SCALAR if the operation takes a list"),
+                      "udo-list-as-scalar",
                       "'%s' is a scalar param, and the attribute a list of one element, which is taken", w->name);
     }
     return true;

@@ -178,15 +178,20 @@ static odlc_status finish_input(struct udo_set *set, const struct udo_def *def, 
     const char *where = listed(set->arena, nodes->labels.data, nodes->labels.count);
     const char *plural = nodes->labels.count > 1 ? "s" : "";
     if (set->promote_static) {
-        struct odlc_diag place = udo_at(&input->place, "set \"static\": true to say that this is meant");
+        struct odlc_diag place = udo_at(
+            &input->place, udo_words_of(&input->place, "set \"static\": true to say that this is meant",
+                                        "give it <IsStaticTensor>true</IsStaticTensor> to say that this is meant"));
         diag_warn(set->diags, &place, "udo-promoted-static",
                   "input %u%s of '%s' is not static, but the data that the model gives for it is serialised, for %zu "
                   "node%s: %s",
                   i, called, def->type, nodes->labels.count, plural, where);
         return ODLC_OK;
     }
-    struct odlc_diag place =
-        udo_at(&input->place, "set \"static\": true, or give --udo_promote_static to serialise it all the same");
+    struct odlc_diag place = udo_at(
+        &input->place,
+        udo_words_of(&input->place, "set \"static\": true, or give --udo_promote_static to serialise it all the same",
+                     "give it <IsStaticTensor>true</IsStaticTensor>, or give --udo_promote_static to serialise it "
+                     "all the same"));
     return diag_error(
         set->diags, ODLC_ERR_INVALID, &place, "udo-not-static",
         "input %u%s of '%s' is not static, but the model gives data for it, which would be lost, for %zu node%s: %s", i,
@@ -204,7 +209,9 @@ static odlc_status finish_definition(struct udo_set *set, const struct udo_def *
     if (!use->nodes && all_seen)
         diag_warn(set->diags, &place, "udo-unused", "the definition of '%s' matches no node of the model", def->type);
     if (use->unnamed.count) {
-        place.hint = "list them under scalar_params or tensor_params if the operation needs them";
+        place.hint =
+            udo_words_of(&def->place, "list them under scalar_params or tensor_params if the operation needs them",
+                         "list them as <Parameter> if the operation needs them");
         diag_warn(set->diags, &place, "udo-unnamed-attribute",
                   "attributes of '%s' nodes that the definition does not name are not serialised: %s", def->type,
                   listed(set->arena, use->unnamed.data, use->unnamed.count));

@@ -30,6 +30,12 @@ struct udo_place {
     const struct source *source; /* src/udo/source.h */
 };
 
+/* What a hint says about a config, in the words of its form. */
+static inline const char *udo_words_of(const struct udo_place *place, const char *json, const char *xml)
+{
+    return place->pointer ? json : xml;
+}
+
 struct udo_expr; /* src/udo/expr.h */
 
 /* The names of an enumeration's values, which count from 0. */

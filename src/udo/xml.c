@@ -315,6 +315,8 @@ bool xml_recognise(const char *text, size_t size)
     size_t at = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     while (at < size && isspace((unsigned char)text[at]))
         at++;
+    if (size >= 4 && (memcmp(text, "\xff\xfe<\0", 4) == 0 || memcmp(text, "\xfe\xff\0<", 4) == 0))
+        return true; /* UTF-16: refused, but as XML */
     return at < size && text[at] == '<';
 }
 

@@ -32,7 +32,8 @@ INSERTED = re.compile(r"\.(nchw|nhwc|perm)(\.\d+)?$")
 REFERENCE_NOISE = {("yunet", "obj_8"): 1.4e-7, ("yunet", "obj_16"): 1.4e-7}
 # Convolutions, pools, activations, sums, concatenations: nothing in them needs an order of axes of its own, so no Transpose may
 # remain, but for those of graph inputs and outputs that options ask for.
-PLAIN = {"light_densenet121", "light_resnet50", "light_squeezenet", "ppocr-cls", "ppocrv4-det", "rfb320", "yunet"}
+PLAIN = {"espcn-float", "light_densenet121", "light_resnet50", "light_squeezenet", "ppocr-cls", "ppocrv4-det", "rfb320",
+         "squeezenet-fp16", "yunet"}
 ROW = "{:30} {:>5} {:>5} {:>10} {:>9} {:>10}  {}"
 
 

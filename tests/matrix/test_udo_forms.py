@@ -97,8 +97,31 @@ def check_case(checks, label):
             check_param(checks, label, found, name, expected)
 
 
+def check_command(checks):
+    """Both options take both forms at once; a definition given in both is one; an error shows the other place."""
+    package = {"UDO_PACKAGE_NAME": "FormsPackage", "Operators": [operator()]}
+    other = {"UDO_PACKAGE_NAME": "OtherPackage", "Operators": [operator()]}
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [os.path.join(folder, name) for name in ("m.onnx", "a", "b", "c", "m.dlc")]
+        model, a, b, c, out = paths
+        write_model(model, {})
+        for path, text in ((a, json.dumps({"P": package})), (b, opdef_xml(package)), (c, opdef_xml(other))):
+            pathlib.Path(path).write_text(text, encoding="utf-8")
+        for options in (["-udo", b], ["-opc", b], ["--op_package_config", a, b], ["-udo", a, "-opc", b]):
+            done = run("onnx-to-dlc", "-i", model, *options, "-o", out)
+            checks.check(f"{options[0]}: converts", done.returncode == 0 and "1 of them UDOs" in done.stdout + done.stderr,
+                         done.stderr)
+        done = run("onnx-to-dlc", "-i", model, "-udo", a, "-opc", c, "-o", os.path.join(folder, "none.dlc"))
+        checks.equal("two packages: status", done.returncode, 1)
+        checks.check("two packages: the second", f"{c}:3:12: error: second, different definition of 'Thing'" in done.stderr,
+                     done.stderr)
+        checks.check("two packages: the first", f"{a}:1:" in done.stderr and "note: the first definition" in done.stderr,
+                     done.stderr)
+
+
 def main():
     checks = Checks()
+    check_command(checks)
     for label in CASES:
         check_case(checks, label)
     checks.finish()
