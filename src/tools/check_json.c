@@ -147,7 +147,8 @@ void check_print_json(FILE *stream, struct arena *arena, const struct check_repo
 {
     struct json_out j = json_out_to(stream, false);
     json_object(&j, NULL);
-    json_uint(&j, "version", 1);
+    json_string(&j, "schema", "opendlc.udo-check");
+    json_uint(&j, "schema_version", 1);
     json_array(&j, "files");
     for (size_t i = 0; i < r->n_files; i++)
         json_string(&j, NULL, r->files[i]);

@@ -139,8 +139,6 @@ odlc_status json_parse(struct arena *arena, struct diags *diags, const char *pat
     for (size_t i = 0; i < j->spots.count; i++)
         if (cJSON_IsObject(j->spots.data[i].item))
             check_duplicates(j, j->spots.data[i].item);
-    if (j->source.errors)
-        return ODLC_ERR_INVALID;
     *out = j;
     return ODLC_OK;
 }

@@ -29,7 +29,8 @@ struct json {
     VEC(struct json_spot) spots; /* in document order; item->valueint is an item's index */
 };
 
-/* Reads the text. All syntax errors and duplicate keys are reported before it fails. */
+/* Reads the text. All syntax errors are reported before it fails; duplicate keys are only counted as errors, so that
+ * what the values say can be checked, too. */
 odlc_status json_parse(struct arena *arena, struct diags *diags, const char *path, const char *text, size_t size,
                        struct json **out) MUST_USE;
 

@@ -126,6 +126,7 @@ def against_a_model(shop):
                       done.stdout)
     shop.says("model, strict", 1, ["matches no node"], config, "--model", model, "--strict")
     report = shop.report("json", 0, config, "--model", model)
+    shop.checks.equal("json: schema", (report["schema"], report["schema_version"]), ("opendlc.udo-check", 1))
     shop.checks.equal("json: model", report["model"], {"file": str(model), "looked_at": True, "converts": True,
                                                        "native": 2, "udo": 1, "unsupported": 0})
     node, = report["definitions"][0]["nodes"]

@@ -65,8 +65,10 @@ static const struct fault syntax_faults[] = {
     {"// c\n{}", "JSON has no comments", 1, 1, NULL},
     {"{} x", "text after the end of the value", 1, 4, NULL},
     {"{'a': @}", "unexpected '@'", 1, 7, NULL},
-    {"{'a': 1, 'b': 2,\n\n 'a': 3}", "duplicate key 'a'", 3, 2, "/a"},
-    {"{'p': {'x/y': 1, 'x/y': 2}}", "duplicate key 'x/y'", 1, 18, "/p/x~1y"},
+    {"{'P': {'Operators': [],\n\n 'UDO_PACKAGE_NAME': 'P', 'Operators': 1}}", "duplicate key 'Operators'", 3, 27,
+     "/P/Operators"},
+    {"{'x/y': {'Operators': [], 'UDO_PACKAGE_NAME': 'P', 'Operators': []}}", "duplicate key 'Operators'", 1, 52,
+     "/x~1y/Operators"},
 };
 
 START_TEST(syntax)
