@@ -209,6 +209,7 @@ odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct bui
     struct site s = {.set = set, .def = def, .use = &set->uses.data[def->index], .b = b, .call = call};
     s.arena = b->graph->arena;
     s.use->nodes++;
+    report_begin(&s);
     uint32_t total = count_outputs(def, call);
     struct operands in = {0};
     struct param *params = arena_array(s.arena, struct param, def->row.n_params);
@@ -218,6 +219,7 @@ odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct bui
     call_output_types(&s, &in, types, total); /* before the params, whose faults do not concern it */
     call_params(&s, params);
     note_unnamed(&s);
+    report_end(&s);
     if (s.errors)
         return ODLC_ERR_INVALID;
     tensor_id *given = arena_array(s.arena, tensor_id, total);

@@ -128,6 +128,7 @@ static tensor_id take(struct site *s, const char *label, const struct udo_tensor
 /* An operand that the model leaves out. */
 static tensor_id substitute(struct site *s, const char *label, uint32_t i, const struct udo_tensor *in)
 {
+    s->inputs[i].origin = in->default_value ? ODLC_UDO_DEFAULT : in->optional ? ODLC_UDO_ABSENT : ODLC_UDO_FAILED;
     if (in->default_value) {
         struct view view = value_view(s->arena, in->default_value);
         const char *name = in->name ? in->name : arena_printf(s->arena, "input_%u", i);
@@ -156,7 +157,11 @@ static tensor_id classify(struct site *s, uint32_t i, const struct udo_tensor *i
     const char *label = operand_label(s, "input", i, in);
     if (id == NO_TENSOR)
         return substitute(s, label, i, in);
+    s->inputs[i].tensor = graph_tensor(s->b->graph, id)->name;
     if (build_is_const(s->b, id)) {
+        s->inputs[i].origin = in->is_static            ? ODLC_UDO_STATIC
+                              : s->set->promote_static ? ODLC_UDO_PROMOTED
+                                                       : ODLC_UDO_NOT_STATIC;
         if (!in->is_static) {
             uint32_t row = i < s->def->n_inputs ? i : s->def->n_inputs - 1;
             const char *node = arena_strdup(s->set->arena, s->call->label);
@@ -171,6 +176,7 @@ static tensor_id classify(struct site *s, uint32_t i, const struct udo_tensor *i
                    "udo-static-without-data", "%s is static, but the model computes it when it runs", label);
         return id;
     }
+    s->inputs[i].origin = ODLC_UDO_DYNAMIC;
     return take(s, label, in, id);
 }
 
@@ -202,14 +208,15 @@ static void note_shapes(struct site *s, struct operands *in, const tensor_id *id
         struct perm perm;
         in->known[i] = true;
         model[i] = in->shapes[i] = build_type(s->b, from_model ? ids[i] : in->ids[i])->shape;
-        if (!layout_perm(s->call, declared->layout, model[i].rank, &perm))
-            continue;
-        if (from_model) {
+        bool moved = layout_perm(s->call, declared->layout, model[i].rank, &perm);
+        if (moved && from_model) {
             in->shapes[i] = perm_apply(&perm, &model[i]);
-        } else {
+            s->inputs[i].permuted = build_is_const(s->b, ids[i]);
+        } else if (moved) {
             perm = perm_inverse(&perm);
             model[i] = perm_apply(&perm, &in->shapes[i]);
         }
+        report_type(&s->inputs[i], build_type(s->b, in->ids[i])->dtype, &in->shapes[i]);
     }
     in->model_shapes = model;
 }
@@ -224,6 +231,7 @@ void call_inputs(struct site *s, struct operands *in)
     uint32_t total = repeated && n_in > s->def->n_inputs ? n_in : s->def->n_inputs;
     in->ids = arena_array(s->arena, tensor_id, total);
     tensor_id *model = arena_array(s->arena, tensor_id, total);
+    report_inputs(s, total);
     for (uint32_t i = 0; i < total; i++) {
         const struct udo_tensor *declared = operand_of(s->def->inputs, s->def->n_inputs, i);
         model[i] = i < n_in ? s->call->in[i] : NO_TENSOR;

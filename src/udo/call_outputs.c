@@ -6,12 +6,12 @@
 /* An error in the definition's rule as this node has it. */
 static void rule_error(struct site *s, const struct udo_tensor *out, const char *message)
 {
-    const struct udo_place *p = &out->place;
+    struct odlc_diag place = udo_at(&out->place, NULL);
+    place.pointer = arena_printf(s->arena, "%s/shape", out->place.pointer);
+    place.node = s->call->label;
     s->errors++;
-    (void)diag_error(s->set->diags, ODLC_ERR_INVALID,
-                     AT(.file = p->file, .line = p->line, .column = p->column,
-                        .pointer = arena_printf(s->arena, "%s/shape", p->pointer), .node = s->call->label),
-                     "udo-shape-rule", "the shape rule cannot be used: %s", message);
+    (void)diag_error(s->set->diags, ODLC_ERR_INVALID, &place, "udo-shape-rule", "the shape rule cannot be used: %s",
+                     message);
 }
 
 /* The shape that the definition's rule gives, in its own layout. */
@@ -108,19 +108,23 @@ static void one_type(struct site *s, const struct operands *in, const struct typ
     const struct udo_tensor *out = operand_of(s->def->outputs, s->def->n_outputs, j);
     const char *label = operand_label(s, "output", j, out);
     bool declared = j < call->n_out && call->declared_shape[j];
+    struct odlc_udo_value *value = &s->outputs[j];
     struct shape shape;
     enum outcome outcome = by_rule(s, in, out, &shape);
     if (outcome == FAILED)
         return;
+    value->origin = outcome == KNOWN ? ODLC_UDO_RULE : ODLC_UDO_LIKE_INPUT;
     if (outcome == KNOWN && declared && !shape_equal(&shape, &call->declared[j].shape))
         site_warn(s, out->name, NULL, "udo-shape-differs", "the shape rule gives %s for %s, but the model declares %s",
                   shape_text(s->arena, &shape), label, shape_text(s->arena, &call->declared[j].shape));
     if (outcome == UNKNOWN && declared) {
         shape = call->declared[j].shape;
         outcome = KNOWN;
+        value->origin = ODLC_UDO_DECLARED;
     } else if (outcome == UNKNOWN && native && j < call->n_out) {
         shape = native[j].shape;
         outcome = KNOWN;
+        value->origin = ODLC_UDO_NATIVE;
     }
     if (outcome == UNKNOWN && by_input(s, in, total, out->name, label, &shape) == UNKNOWN) {
         site_error(
@@ -130,6 +134,7 @@ static void one_type(struct site *s, const struct operands *in, const struct typ
                                       site_place(s, &out->place)),
                          "give it in the model (value_info), or describe the operation in JSON with a \"shape\""),
             "udo-unknown-shape", "nothing tells the shape of %s", label);
+        value->origin = ODLC_UDO_FAILED;
         return;
     }
     enum dtype model = j < call->n_out ? call->declared[j].dtype : DT_NONE;
@@ -137,6 +142,7 @@ static void one_type(struct site *s, const struct operands *in, const struct typ
         model = native[j].dtype;
     type->dtype = output_dtype(s, out, label, model);
     type->shape = reorder(call, out->layout, &shape, false);
+    report_type(value, type->dtype, &type->shape);
 }
 
 /* Asking the native op costs a trial: only when neither the definition nor the model says all. */
@@ -157,6 +163,7 @@ void call_output_types(struct site *s, const struct operands *in, struct type *t
 {
     const struct udo_call *call = s->call;
     uint32_t used = call->n_out;
+    report_outputs(s, total);
     while (used > 0 && !*call->out_names[used - 1])
         used--;
     if (used > total) {

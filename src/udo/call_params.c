@@ -129,7 +129,7 @@ static bool enumerate(struct site *s, const struct wanted *w, struct param *valu
     return true;
 }
 
-static void fill(struct site *s, const struct wanted *w, struct param *out)
+static void fill(struct site *s, const struct wanted *w, struct param *out, struct odlc_udo_value *report)
 {
     struct param value;
     const struct param *attr = site_attr(s, w->name);
@@ -140,7 +140,9 @@ static void fill(struct site *s, const struct wanted *w, struct param *out)
     else if (w->default_value)
         value = *w->default_value;
     else if (!from_schema) {
-        if (!w->optional)
+        if (w->optional)
+            report->origin = ODLC_UDO_ABSENT;
+        else
             missing(s, w);
         return;
     }
@@ -159,12 +161,15 @@ static void fill(struct site *s, const struct wanted *w, struct param *out)
     value.name = w->name;
     value.usage = 1;
     value.set = true;
+    report_param(s, report, attr ? ODLC_UDO_ATTRIBUTE : from_schema ? ODLC_UDO_SCHEMA : ODLC_UDO_DEFAULT, &value);
     *out = value;
 }
 
 void call_params(struct site *s, struct param *params)
 {
     const struct udo_def *def = s->def;
+    report_params(s);
+    struct odlc_udo_value *report = s->params;
     for (uint32_t i = 0; i < def->n_scalar_params; i++) {
         const struct udo_scalar *p = &def->scalar_params[i];
         struct wanted w = {.name = p->name,
@@ -175,7 +180,7 @@ void call_params(struct site *s, struct param *params)
                            .optional = p->optional,
                            .unused_default = p->unused_default,
                            .enumeration = &p->enumeration};
-        fill(s, &w, params++);
+        fill(s, &w, params++, report++);
     }
     for (uint32_t i = 0; i < def->n_tensor_params; i++) {
         const struct udo_tensor *p = &def->tensor_params[i];
@@ -189,7 +194,7 @@ void call_params(struct site *s, struct param *params)
                            .optional = p->optional,
                            .unused_default = p->unused_default,
                            .enumeration = &p->enumeration};
-        fill(s, &w, params++);
+        fill(s, &w, params++, report++);
     }
     for (uint32_t i = 0; i < def->n_supplemental; i++)
         *params++ = def->supplemental[i];

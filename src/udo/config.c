@@ -11,7 +11,8 @@ const cJSON *config_member(const cJSON *object, const char *key)
 
 struct udo_place config_place(const struct config *c, const cJSON *item)
 {
-    struct udo_place place = {.file = c->json->source.path, .pointer = json_pointer(c->json, item)};
+    struct udo_place place = {
+        .file = c->json->source.path, .pointer = json_pointer(c->json, item), .source = &c->json->source};
     source_line_column(&c->json->source, json_spot(c->json, item)->value, &place.line, &place.column);
     return place;
 }
@@ -132,17 +133,18 @@ static const struct udo_scalar *read_scalars(const struct config *c, const cJSON
     return scalars;
 }
 
-static void check_param_name(const struct config *c, struct map *seen, const struct udo_place *place, const char *name,
-                             const cJSON *item)
+static void check_param_name(const struct config *c, struct map *seen, const char *name, const cJSON *item)
 {
     if (!name)
         return;
     if (udo_name_is_reserved(name))
         (void)json_error(c->json, item, NULL, "udo-reserved-name", "the name '%s' is the container's own", name);
-    uint32_t first = map_add(seen, name, place->line);
-    if (first != MAP_NONE)
-        (void)json_error(c->json, item, arena_printf(c->arena, "the first is in line %u", first), "udo-duplicate-param",
-                         "second param '%s'", name);
+    uint32_t first = map_add(seen, name, json_spot(c->json, item)->value);
+    if (first == MAP_NONE)
+        return;
+    (void)json_error(c->json, item, "params are found by their names", "udo-duplicate-param", "second param '%s'",
+                     name);
+    source_note(&c->json->source, first, "udo-first", "the first is here");
 }
 
 static void check_params(const struct config *c, const cJSON *op, const struct udo_def *def)
@@ -151,10 +153,10 @@ static void check_params(const struct config *c, const cJSON *op, const struct u
     map_init(&seen, c->arena);
     const cJSON *item = def->n_scalar_params ? config_member(op, "scalar_params")->child : NULL;
     for (uint32_t i = 0; i < def->n_scalar_params; i++, item = item->next)
-        check_param_name(c, &seen, &def->scalar_params[i].place, def->scalar_params[i].name, item);
+        check_param_name(c, &seen, def->scalar_params[i].name, item);
     item = def->n_tensor_params ? config_member(op, "tensor_params")->child : NULL;
     for (uint32_t i = 0; i < def->n_tensor_params; i++, item = item->next)
-        check_param_name(c, &seen, &def->tensor_params[i].place, def->tensor_params[i].name, item);
+        check_param_name(c, &seen, def->tensor_params[i].name, item);
     if (def->n_scalar_params + def->n_tensor_params > UDO_MAX_PARAMS)
         (void)json_error(c->json, op, NULL, "udo-too-many", "more than %zu params", UDO_MAX_PARAMS);
 }

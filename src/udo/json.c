@@ -79,6 +79,11 @@ odlc_status json_key_error(struct json *j, const cJSON *item, const char *hint, 
     return source_error(&j->source, key_offset(j, item), json_pointer(j, item), hint, code, message);
 }
 
+void json_note(struct json *j, const cJSON *item, const char *code, const char *message)
+{
+    source_note(&j->source, json_spot(j, item)->value, code, message);
+}
+
 void json_key_warn(struct json *j, const cJSON *item, const char *hint, const char *code, const char *format, ...)
 {
     va_list args;
@@ -112,10 +117,8 @@ static void check_duplicates(struct json *j, const cJSON *object)
         uint32_t first = map_add(&keys, child->string, (uint32_t)child->valueint);
         if (first == MAP_NONE)
             continue;
-        uint32_t line, column;
-        source_line_column(&j->source, j->spots.data[first].key, &line, &column);
-        (void)json_key_error(j, child, arena_printf(j->source.arena, "first given at %u:%u", line, column),
-                             "json-duplicate-key", "duplicate key '%s'", child->string);
+        (void)json_key_error(j, child, "remove one", "json-duplicate-key", "duplicate key '%s'", child->string);
+        source_note(&j->source, j->spots.data[first].key, "json-first", "it is first given here");
     }
 }
 
@@ -136,8 +139,6 @@ odlc_status json_parse(struct arena *arena, struct diags *diags, const char *pat
     for (size_t i = 0; i < j->spots.count; i++)
         if (cJSON_IsObject(j->spots.data[i].item))
             check_duplicates(j, j->spots.data[i].item);
-    if (j->source.errors)
-        return ODLC_ERR_INVALID;
     *out = j;
     return ODLC_OK;
 }

@@ -29,7 +29,8 @@ struct json {
     VEC(struct json_spot) spots; /* in document order; item->valueint is an item's index */
 };
 
-/* Reads the text. All syntax errors and duplicate keys are reported before it fails. */
+/* Reads the text. All syntax errors are reported before it fails; duplicate keys are only counted as errors, so that
+ * what the values say can be checked, too. */
 odlc_status json_parse(struct arena *arena, struct diags *diags, const char *path, const char *text, size_t size,
                        struct json **out) MUST_USE;
 
@@ -50,6 +51,8 @@ odlc_status json_error(struct json *j, const cJSON *item, const char *hint, cons
     PRINTF_LIKE(5, 6);
 odlc_status json_key_error(struct json *j, const cJSON *item, const char *hint, const char *code, const char *format,
                            ...) PRINTF_LIKE(5, 6);
+/* A note at a value, for the error just reported. */
+void json_note(struct json *j, const cJSON *item, const char *code, const char *message);
 void json_key_warn(struct json *j, const cJSON *item, const char *hint, const char *code, const char *format, ...)
     PRINTF_LIKE(5, 6);
 

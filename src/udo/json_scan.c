@@ -285,12 +285,8 @@ static bool scan_separator(struct scan *s, size_t open, char close, size_t *comm
         complain(s, end, NULL, "missing comma");
     } else if (c != close) {
         if (c == '}' || c == ']') {
-            uint32_t line, column;
-            source_line_column(&s->j->source, open, &line, &column);
-            give_up(s, s->pos,
-                    arena_printf(s->j->source.arena, "'%c' of line %u, column %u is still open", s->text[open], line,
-                                 column),
-                    arena_printf(s->j->source.arena, "'%c' where '%c' is due", c, close));
+            give_up(s, s->pos, NULL, arena_printf(s->j->source.arena, "'%c' where '%c' is due", c, close));
+            source_note(&s->j->source, open, "json-opened", "this is still open");
         } else {
             unexpected(s);
         }

@@ -79,10 +79,13 @@ static odlc_status replace(struct udo_set *set, const struct udo_def *def, struc
         .set = set, .def = def, .use = &set->uses.data[def->index], .b = b, .call = &call, .arena = b->graph->arena};
     struct param *params = arena_array(s.arena, struct param, def->row.n_params);
     s.use->nodes++;
+    report_begin(&s);
+    report_native(&s, n);
     call.attrs = native_attrs(&s, n, &call.n_attrs);
     call_definition(&s);
     check_operands(&s, n);
     call_params(&s, params);
+    report_end(&s);
     if (s.errors)
         return ODLC_ERR_INVALID;
     n->op = &def->row;

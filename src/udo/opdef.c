@@ -6,7 +6,7 @@
 
 struct udo_place opdef_place(const struct opdef *o, const struct xml_node *node)
 {
-    struct udo_place place = {.file = o->xml->source.path};
+    struct udo_place place = {.file = o->xml->source.path, .source = &o->xml->source};
     source_line_column(&o->xml->source, node->offset, &place.line, &place.column);
     return place;
 }

@@ -4,6 +4,7 @@
 
 #include "udo/expr.h"
 #include "udo/row.h"
+#include "udo/source.h"
 #include "udo/value.h"
 
 void udo_set_init(struct udo_set *set, struct arena *arena, struct diags *diags)
@@ -48,21 +49,29 @@ static bool words_equal(const struct udo_words *a, const struct udo_words *b)
     return same;
 }
 
+/* With a default, what the model leaves out is there all the same. */
+static bool absence_equal(bool optional_a, const struct param *default_a, bool optional_b,
+                          const struct param *default_b)
+{
+    return (optional_a && !default_a) == (optional_b && !default_b) && value_equal(default_a, default_b);
+}
+
 static bool scalar_equal(const struct udo_scalar *a, const struct udo_scalar *b)
 {
     return text_equal(a->name, b->name) && a->dtype == b->dtype && a->several == b->several &&
-           a->optional == b->optional && a->unused_default == b->unused_default &&
-           value_equal(a->default_value, b->default_value) && words_equal(&a->enumeration, &b->enumeration);
+           absence_equal(a->optional, a->default_value, b->optional, b->default_value) &&
+           a->unused_default == b->unused_default && words_equal(&a->enumeration, &b->enumeration);
 }
 
 static bool tensor_equal(const struct udo_tensor *a, const struct udo_tensor *b)
 {
     bool same = text_equal(a->name, b->name) && a->dtype == b->dtype && a->several == b->several &&
                 a->per_core == b->per_core && memcmp(a->core_dtypes, b->core_dtypes, sizeof a->core_dtypes) == 0 &&
-                a->is_static == b->is_static && a->optional == b->optional && a->unused_default == b->unused_default &&
-                words_equal(&a->enumeration, &b->enumeration) && a->repeated == b->repeated && a->layout == b->layout &&
-                text_equal(a->quantization_mode, b->quantization_mode) &&
-                value_equal(a->default_value, b->default_value) && a->same_as == b->same_as &&
+                a->is_static == b->is_static &&
+                absence_equal(a->optional, a->default_value, b->optional, b->default_value) &&
+                a->unused_default == b->unused_default && words_equal(&a->enumeration, &b->enumeration) &&
+                a->repeated == b->repeated && a->layout == b->layout &&
+                text_equal(a->quantization_mode, b->quantization_mode) && a->same_as == b->same_as &&
                 a->same_as_input == b->same_as_input && !a->shape == !b->shape && a->shape_rank == b->shape_rank;
     for (uint32_t i = 0; same && i < a->shape_rank; i++)
         same = expr_equal(a->shape[i], b->shape[i]);
@@ -94,21 +103,25 @@ static bool definitions_equal(const struct udo_def *a, const struct udo_def *b)
 
 /* ---- adding ---- */
 
-static struct odlc_diag at_place(const struct udo_place *p, const char *hint)
+struct odlc_diag udo_at(const struct udo_place *p, const char *hint)
 {
-    return (struct odlc_diag){
-        .file = p->file, .line = p->line, .column = p->column, .pointer = p->pointer, .hint = hint};
+    return (struct odlc_diag){.file = p->file,
+                              .line = p->line,
+                              .column = p->column,
+                              .pointer = p->pointer,
+                              .hint = hint,
+                              .excerpt = p->source ? source_line(p->source, p->line) : NULL};
 }
 
 static odlc_status refuse_second(struct udo_set *set, const struct udo_def *first, const struct udo_def *second)
 {
     const struct udo_place *p = &first->place;
-    const char *hint = arena_printf(set->arena, "the first is at %s:%u:%u; remove one%s", p->file, p->line, p->column,
-                                    p->pointer && second->place.pointer ? ", or restrict both with \"domain\"" : "");
-    struct odlc_diag place = at_place(&second->place, hint);
+    bool both_json = p->pointer && second->place.pointer;
+    const char *hint = both_json ? "remove one, or restrict both with \"domain\"" : "remove one";
+    struct odlc_diag place = udo_at(&second->place, hint);
     (void)diag_error(set->diags, ODLC_ERR_INVALID, &place, "udo-duplicate-type", "second, different definition of '%s'",
                      second->type);
-    place = at_place(p, NULL);
+    place = udo_at(p, NULL);
     diag_note(set->diags, &place, "udo-first", "the first definition of '%s' is here", first->type);
     return ODLC_ERR_INVALID;
 }
@@ -125,7 +138,7 @@ odlc_status udo_add(struct udo_set *set, struct udo_def *def)
             return refuse_second(set, other, def);
         return ODLC_OK;
     }
-    struct odlc_diag place = at_place(&def->place, NULL);
+    struct odlc_diag place = udo_at(&def->place, NULL);
     if (set->defs.count == UDO_MAX_DEFINITIONS)
         return diag_error(set->diags, ODLC_ERR_LIMIT, &place, "udo-too-many", "more than %d definitions",
                           UDO_MAX_DEFINITIONS);
@@ -165,7 +178,7 @@ static odlc_status finish_input(struct udo_set *set, const struct udo_def *def, 
     const char *where = listed(set->arena, nodes->labels.data, nodes->labels.count);
     const char *plural = nodes->labels.count > 1 ? "s" : "";
     if (set->promote_static) {
-        struct odlc_diag place = at_place(
+        struct odlc_diag place = udo_at(
             &input->place, udo_words_of(&input->place, "set \"static\": true to say that this is meant",
                                         "give it <IsStaticTensor>true</IsStaticTensor> to say that this is meant"));
         diag_warn(set->diags, &place, "udo-promoted-static",
@@ -174,7 +187,7 @@ static odlc_status finish_input(struct udo_set *set, const struct udo_def *def, 
                   i, called, def->type, nodes->labels.count, plural, where);
         return ODLC_OK;
     }
-    struct odlc_diag place = at_place(
+    struct odlc_diag place = udo_at(
         &input->place,
         udo_words_of(&input->place, "set \"static\": true, or give --udo_promote_static to serialise it all the same",
                      "give it <IsStaticTensor>true</IsStaticTensor>, or give --udo_promote_static to serialise it "
@@ -192,7 +205,7 @@ static odlc_status finish_definition(struct udo_set *set, const struct udo_def *
     for (uint32_t i = 0; i < def->n_inputs; i++)
         if (use->not_static[i].labels.count && finish_input(set, def, i, &use->not_static[i]) != ODLC_OK)
             status = ODLC_ERR_INVALID;
-    struct odlc_diag place = at_place(&def->place, NULL);
+    struct odlc_diag place = udo_at(&def->place, NULL);
     if (!use->nodes && all_seen)
         diag_warn(set->diags, &place, "udo-unused", "the definition of '%s' matches no node of the model", def->type);
     if (use->unnamed.count) {

@@ -38,16 +38,20 @@ void source_line_column(const struct source *s, size_t offset, uint32_t *line, u
     *column = (uint32_t)(offset - s->lines.data[low]) + 1;
 }
 
+const char *source_line(const struct source *s, uint32_t line)
+{
+    enum { EXCERPT = 400 };
+    size_t start = s->lines.data[line - 1], end = start;
+    while (end < s->size && end - start <= EXCERPT && s->text[end] != '\n' && s->text[end] != '\r')
+        end++;
+    return end - start <= EXCERPT ? arena_strndup(s->arena, s->text + start, end - start) : NULL;
+}
+
 static struct odlc_diag place_at(const struct source *s, size_t offset, const char *pointer, const char *hint)
 {
     struct odlc_diag place = {.file = s->path, .pointer = pointer, .hint = hint};
     source_line_column(s, offset, &place.line, &place.column);
-    enum { EXCERPT = 400 }; /* a longer line would not help */
-    size_t line = offset - (place.column - 1), end = line;
-    while (end < s->size && end - line <= EXCERPT && s->text[end] != '\n' && s->text[end] != '\r')
-        end++;
-    if (end - line <= EXCERPT)
-        place.excerpt = arena_strndup(s->arena, s->text + line, end - line);
+    place.excerpt = source_line(s, place.line);
     return place;
 }
 

@@ -25,6 +25,9 @@ void source_find_lines(struct source *s);
 /* 1-based; columns in bytes. */
 void source_line_column(const struct source *s, size_t offset, uint32_t *line, uint32_t *column);
 
+/* The line, for a diagnostic's excerpt; NULL when it is too long to help. */
+const char *source_line(const struct source *s, uint32_t line);
+
 /* Report at a byte of the text; pointer and hint may be NULL. */
 odlc_status source_error(struct source *s, size_t offset, const char *pointer, const char *hint, const char *code,
                          const char *message);

@@ -4,6 +4,7 @@
 #define UDO_UDO_H
 
 #include "op/build.h"
+#include "opendlc/convert.h"
 
 enum udo_layout { UDO_LAYOUT_NONE, UDO_LAYOUT_NHWC, UDO_LAYOUT_NCHW };
 enum udo_core { UDO_CPU, UDO_GPU, UDO_DSP, UDO_CORES };
@@ -28,7 +29,8 @@ _Static_assert(DT_COUNT <= 64, "a mask holds all types");
 struct udo_place {
     const char *file;
     uint32_t line, column;
-    const char *pointer; /* JSON pointer; NULL in XML */
+    const char *pointer;         /* JSON pointer; NULL in XML */
+    const struct source *source; /* src/udo/source.h */
 };
 
 /* What a hint says about a config, in the words of its form. */
@@ -119,11 +121,12 @@ struct udo_set {
     struct arena *arena;
     struct diags *diags;
     VEC(struct udo_def *) defs;
-    VEC(struct udo_use) uses; /* one per definition */
-    struct map types;         /* type → the first definition of that type */
-    struct map natives;       /* the same for those that replace native ops */
-    struct map said;          /* what has been warned about once */
-    bool promote_static;      /* --udo_promote_static */
+    VEC(struct udo_use) uses;            /* one per definition */
+    struct map types;                    /* type → the first definition of that type */
+    struct map natives;                  /* the same for those that replace native ops */
+    struct map said;                     /* what has been warned about once */
+    bool promote_static;                 /* --udo_promote_static */
+    VEC(struct odlc_udo_report) reports; /* what was found at each node, without permutes */
 };
 
 void udo_set_init(struct udo_set *set, struct arena *arena, struct diags *diags);
@@ -139,6 +142,9 @@ odlc_status udo_parse_xml(struct udo_set *set, const char *path, const char *tex
 
 /* Whether no param may have that name, because the container has one of its own. */
 bool udo_name_is_reserved(const char *name);
+
+/* A place for diagnostics, with its line; hint may be NULL. */
+struct odlc_diag udo_at(const struct udo_place *place, const char *hint);
 
 /* Adds a definition; row, supplemental, index and next are filled in here. A second definition of a type is an error
  * unless it says the same (it is then dropped), or both name a domain and these differ. */
