@@ -59,8 +59,8 @@ static odlc_status fixed_limits(struct attention *a, const struct limits *limits
     return ODLC_OK;
 }
 
-/* compare(lengths, table), where the table has a number per query and key, or where it is the same for all queries, per
- * key: a position in the sequence that ends with the queries, relative to key j by `shift`. */
+/* *out and compare(lengths, table). The table has j + shift for key j; by_query, what it has for query i is
+ * `queries - i` more. */
 static odlc_status compare_lengths(struct attention *a, const char *compare, tensor_id lengths, int64_t shift,
                                    bool by_query, tensor_id *out)
 {

@@ -425,7 +425,8 @@ odlc_status lower_reverse_sequence(struct lower *l)
     TRY(lower_attr_int(l, "time_axis", 0, &time_axis));
     TRY(lower_attr_int(l, "batch_axis", 1, &batch_axis));
     const struct shape shape = build_type(l->b, in)->shape;
-    if (time_axis < 0 || batch_axis < 0 || time_axis + batch_axis != 1 || shape.rank < 2)
+    bool first_two = (time_axis == 0 && batch_axis == 1) || (time_axis == 1 && batch_axis == 0);
+    if (!first_two || shape.rank < 2)
         return lower_invalid(l, "time_axis", NULL, "time and batch are not the first two axes");
     if ((int64_t)count != shape.dims[batch_axis])
         return lower_invalid(l, "sequence_lens", NULL, "%u lengths for a batch of %lld", count,

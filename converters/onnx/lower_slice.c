@@ -257,9 +257,10 @@ odlc_status lower_center_crop_pad(struct lower *l)
     TRY(lower_axes(l, "axes", axes_list, axes_list ? n_axes : 0, shape.rank, axes));
     for (uint32_t i = 0; i < count; i++) {
         uint32_t axis = axes_list ? axes[i] : i;
-        int64_t dim = shape.dims[axis], more = dims[i] - dim;
+        int64_t dim = shape.dims[axis];
         shape.dims[axis] = dims[i];
         TRY(lower_check_shape(l, "shape", &shape));
+        int64_t more = dims[i] - dim;
         before[axis] = more / 2;
         after[axis] = more - more / 2;
         rest |= more > 0;

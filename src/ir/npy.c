@@ -100,7 +100,7 @@ static odlc_status read_shape(const struct npy *n, struct shape *out)
 static void see_reversed(struct view *view, const struct shape *shape)
 {
     struct perm reversed = {.rank = shape->rank};
-    for (uint32_t i = 0; i < shape->rank; i++) {
+    for (uint32_t i = 0; i < shape->rank && i < MAX_RANK; i++) { /* gcc does not see that ranks are no larger */
         view->shape.dims[i] = shape->dims[shape->rank - 1 - i];
         reversed.axis[i] = (uint8_t)(shape->rank - 1 - i);
     }

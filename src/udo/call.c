@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "udo/row.h"
 #include "udo/value.h"
 
 /* ---- diagnostics ---- */
@@ -98,8 +99,9 @@ bool layout_perm(const struct udo_call *call, enum udo_layout layout, uint32_t r
 struct operand_form form_of(const struct udo_call *call, const struct udo_tensor *t, uint32_t rank)
 {
     bool no_image = t->layout == UDO_LAYOUT_NHWC && call->channels_first && rank >= 3 && rank != 4;
+    enum dtype dtype = udo_pick_dtype(t->dtype, t->several, DT_FLOAT32);
     return (struct operand_form){.as_stored = t->layout == UDO_LAYOUT_NONE || no_image,
-                                 .fixed_bits = dtype_is_fixed(t->dtype) ? (uint8_t)dtype_value_bits(t->dtype) : 0};
+                                 .fixed_bits = dtype_is_fixed(dtype) ? (uint8_t)dtype_value_bits(dtype) : 0};
 }
 
 const char *layout_suffix(enum udo_layout layout)
@@ -167,31 +169,71 @@ static odlc_status add_node(struct site *s, const struct operands *in, const str
     return ODLC_OK;
 }
 
+static void check_resolved(struct site *s, const struct udo_place *place, const char *name, const char *unresolved)
+{
+    if (unresolved)
+        site_error(
+            s, name,
+            arena_printf(s->arena, "see %s: give it in a <SupplementalOpDef> of the backend", site_place(s, place)),
+            "udo-backend-specific", "the %s of '%s' is BACKEND_SPECIFIC, and nothing says what it is", unresolved,
+            name ? name : s->def->type);
+}
+
+/* A config may describe operations that it leaves open; a node of them cannot be built. */
+void call_definition(struct site *s)
+{
+    const struct udo_def *def = s->def;
+    for (uint32_t i = 0; i < def->n_inputs; i++)
+        check_resolved(s, &def->inputs[i].place, def->inputs[i].name, def->inputs[i].unresolved);
+    for (uint32_t i = 0; i < def->n_outputs; i++)
+        check_resolved(s, &def->outputs[i].place, def->outputs[i].name, def->outputs[i].unresolved);
+    for (uint32_t i = 0; i < def->n_scalar_params; i++)
+        check_resolved(s, &def->scalar_params[i].place, def->scalar_params[i].name, def->scalar_params[i].unresolved);
+    for (uint32_t i = 0; i < def->n_tensor_params; i++)
+        check_resolved(s, &def->tensor_params[i].place, def->tensor_params[i].name, def->tensor_params[i].unresolved);
+}
+
+/* All that the definition lists, but for optional ones at the end that the model does not use; more if the last one is
+ * repeated. */
+static uint32_t count_outputs(const struct udo_def *def, const struct udo_call *call)
+{
+    uint32_t total = def->n_outputs, used = call->n_out;
+    while (used > 0 && !*call->out_names[used - 1])
+        used--;
+    if (def->outputs[total - 1].repeated && used > total)
+        return call->n_out;
+    while (total > least_outputs(def) && total > used)
+        total--;
+    return total;
+}
+
 odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct build *b, const struct udo_call *call,
                       tensor_id *outs)
 {
     struct site s = {.set = set, .def = def, .use = &set->uses.data[def->index], .b = b, .call = call};
     s.arena = b->graph->arena;
     s.use->nodes++;
-    bool repeated = def->outputs[def->n_outputs - 1].repeated;
-    uint32_t total = repeated && call->n_out > def->n_outputs ? call->n_out : def->n_outputs;
+    report_begin(&s);
+    uint32_t total = count_outputs(def, call);
     struct operands in = {0};
     struct param *params = arena_array(s.arena, struct param, def->row.n_params);
     struct type *types = arena_array(s.arena, struct type, total);
+    call_definition(&s);
     call_inputs(&s, &in);
     call_output_types(&s, &in, types, total); /* before the params, whose faults do not concern it */
     call_params(&s, params);
     note_unnamed(&s);
+    report_end(&s);
     if (s.errors)
         return ODLC_ERR_INVALID;
-    while (output_absent(&s, total - 1))
-        total--;
     tensor_id *given = arena_array(s.arena, tensor_id, total);
     TRY(add_node(&s, &in, params, types, total, given));
-    for (uint32_t j = 0; j < call->n_out; j++) {
-        tensor_id result;
-        outs[j] = NO_TENSOR;
-        if (j >= total || given[j] == NO_TENSOR)
+    for (uint32_t j = total; j < call->n_out; j++)
+        outs[j] = NO_TENSOR; /* unused ones, which are left out */
+    for (uint32_t j = 0; j < call->n_out && j < total; j++) {
+        tensor_id result = NO_TENSOR;
+        outs[j] = result;
+        if (given[j] == NO_TENSOR)
             continue;
         TRY(restore_order(&s, operand_of(def->outputs, def->n_outputs, j), output_name(&s, j), given[j], &result));
         outs[j] = result;

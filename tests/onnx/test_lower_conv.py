@@ -228,6 +228,8 @@ def test_gemm(checks):
                   transB=turned_b)
     gives(checks, "Gemm", 13, [a, Const(b, "f4"), noise(5)], a @ b + noise(5), WITHIN)
     gives(checks, "Gemm", 13, [a, b, np.full(5, np.nan, "f4")], a @ b, WITHIN, beta=0.0)
+    gives(checks, "Gemm", 13, [np.zeros((2, 0), "f4"), Const(np.zeros((0, 5)), "f4"), noise(5)],
+          np.broadcast_to(noise(5), (2, 5)))
     refuses(checks, "cannot be multiplied", "Gemm", 13, [a, a])
 
 

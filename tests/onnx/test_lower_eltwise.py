@@ -270,6 +270,16 @@ def test_axis_norms(checks):
           within=NEAR)
     rms = wide / np.sqrt((wide**2).mean(2, keepdims=True) + 1e-5) * scale[0]
     gives(checks, "RMSNormalization", 23, [x, weights[0]], rms.astype("f4"), within=NEAR)
+    # Statistics are float32 whatever x is; RMSNormalization's result is of the type of its scale.
+    half = x.astype("f2")
+    wide = half.astype("f8")
+    last = (wide - wide.mean(2, keepdims=True)) / np.sqrt(wide.var(2, keepdims=True) + 1e-5)
+    expected = [(last * np.float16(2)).astype("f2"), wide.mean(2, keepdims=True).astype("f4"),
+                (1 / np.sqrt(wide.var(2, keepdims=True) + 1e-5)).astype("f4")]
+    gives(checks, "LayerNormalization", 17, [half, np.full(4, 2, "f2")], expected, within=1e-3)
+    rms = wide / np.sqrt((wide**2).mean(2, keepdims=True) + 1e-5) * scale[0]
+    gives(checks, "RMSNormalization", 23, [half, weights[0]], rms.astype("f4"), within=NEAR)
+    refuses(checks, "7 is not a floating-point type", "LayerNormalization", 17, [x, weights[0]], 3, stash_type=7)
     rows = np.array([[3, 4], [0, 0]], "f4")
     gives(checks, "LpNormalization", 22, [rows], np.array([[0.6, 0.8], [0, 0]], "f4"), within=NEAR)
     gives(checks, "LpNormalization", 6, [rows], np.array([[1, 1], [0, 0]], "f4"), within=NEAR, p=1, axis=0)

@@ -120,6 +120,7 @@ def test_center_crop_pad(checks):
     gives(checks, "CenterCropPad", 18, [x.astype("i4"), Const([6])], np.pad(x, ((0, 1), (0, 0), (0, 0))).astype("i4"),
           axes=[0])
     refuses(checks, "2 dims for 3 axes", "CenterCropPad", 18, [x, Const([2, 2])])
+    refuses(checks, "is not possible", "CenterCropPad", 18, [x, Const([-(2**63), 2])], axes=[0, 1])
     refuses(checks, "--freeze_input in1=FILE", "CenterCropPad", 18, [x, np.array([2, 2, 2])])
 
 

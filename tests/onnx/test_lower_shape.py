@@ -122,6 +122,7 @@ def test_gathers(checks):
     refuses(checks, "index 3 is outside an axis of 3", "Gather", 13, [x, Const([3])])
     refuses(checks, "index -5 is outside an axis of 4", "GatherND", 13, [x, Const([[0, -5]])])
     refuses(checks, "coordinates of 3 values", "GatherND", 13, [x, Const([[0, 0, 0]])])
+    refuses(checks, "not the first two axes", "ReverseSequence", 10, [x, Const([1, 1, 1])], batch_axis=2**63 - 1, time_axis=1)
     refuses(checks, "the length 5 is outside", "ReverseSequence", 10, [x, Const([5, 1, 1])], batch_axis=0, time_axis=1)
 
 
