@@ -515,6 +515,45 @@ def quantized(w):
             w.config(op("FLOAT_32", "FIXED_16")))
 
 
+def quantized_layouts(w):
+    """Between quantized convolutions: permutes move integers, and encodings follow the axis that they are along."""
+    values = range(24)
+    for layout, ops, dims, data in (
+            ("NCHW", ["Conv2d", "Transpose", "Op", "Transpose", "Conv2d"], [1, 4, 2, 3], list(values)),
+            ("NHWC", ["Conv2d", "Op", "Conv2d"], [1, 2, 3, 4], [c * 6 + i for i in range(6) for c in range(4)])):
+        m = start(IMAGE)
+        quantize(m, "x", "a", 0.5)
+        for source, target in (("a", "b"), ("u", "y")):
+            m.tensor(f"{target}.i", onnx.INT8, [4, 4, 1, 1], list(range(16)))
+            m.tensor(f"{target}.w.s", F, [], [0.25])
+            m.tensor(f"{target}.w.z", onnx.INT8, [], [0])
+            m.node("DequantizeLinear", [f"{target}.i", f"{target}.w.s", f"{target}.w.z"], [f"{target}.w"])
+            m.node("Conv", [source, f"{target}.w"], [f"{target}.conv"], kernel_shape=[1, 1])
+            quantize(m, f"{target}.conv", target, 0.25)
+            if target == "b":
+                m.tensor("k.i", onnx.INT8, [1, 4, 2, 3], list(values))
+                m.tensor("k.s", F, [4], [0.25, 0.5, 1, 2])
+                m.tensor("k.z", onnx.INT8, [4], [0, 0, 0, 0])
+                m.node("DequantizeLinear", ["k.i", "k.s", "k.z"], ["k"], axis=1)
+                m.node("Op", ["b", "k"], ["op"], name="op", domain="test")
+                quantize(m, "op", "u", 0.125)
+        m.output("y", F, IMAGE)
+        fixed = {"data_type": "FIXED_8", "tensor_layout": layout}
+        op = definition("Op", [fixed, {**fixed, "static": True}], [same(**fixed)])
+        container, messages = w.convert(f"quantized {layout}", m, "-udo", w.config(op))
+        if not container:
+            continue
+        w.checks.equal(f"quantized {layout}: ops", op_types(container), ["Quantize"] + ops + ["Dequantize"])
+        w.checks.equal(f"quantized {layout}: reports", messages.count("a permute"), ops.count("Transpose"))
+        node = find(container, "op")
+        x, k, y = (container.tensors[name] for name in node.inputs + node.outputs)
+        w.checks.equal(f"quantized {layout}: activations", (x.dtype, x.encodings, y.dtype, y.encodings),
+                       ("UFXP_8", [(0.25, -3)], "UFXP_8", [(0.125, -3)]))
+        w.checks.equal(f"quantized {layout}: data", (k.dtype, k.dims, list(k.data)), ("SFXP_8", dims, data))
+        w.checks.equal(f"quantized {layout}: scales", (k.axis, k.encodings),
+                       (dims.index(4), [(0.25, 0), (0.5, 0), (1, 0), (2, 0)]))
+
+
 # ---- options ----
 
 def symbolic():
@@ -572,7 +611,7 @@ def frozen(w):
 
 TESTS = (variadic, optional_operands, fed_twice, wide_numbers, attributes, static_strings, chains, at_the_edges,
          output_read_further, fused_patterns, beside, constants, branches, loops, scans, claimed_graph, functions,
-         quantized, options, frozen)
+         quantized, quantized_layouts, options, frozen)
 
 
 def main():
