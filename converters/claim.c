@@ -141,6 +141,18 @@ static void take_declared(const struct fw_value *v, struct type *type, bool *has
     }
 }
 
+/* Params are read as int64. */
+static bool holds_int64(struct arena *arena, const struct view *view)
+{
+    if (view->dtype != DT_UINT64)
+        return true;
+    const int64_t *values = view_load(arena, view, DT_UINT64);
+    for (uint64_t i = 0; i < shape_count(&view->shape); i++)
+        if (values[i] < 0)
+            return false;
+    return true;
+}
+
 /* Whether a UDO node can do without the attribute, or carry it: a graph reads values around it, which would be lost. */
 static odlc_status check_attr(const struct lower *l, const struct udo_def *def, const struct fw_attr *a)
 {
@@ -154,6 +166,8 @@ static odlc_status check_attr(const struct lower *l, const struct udo_def *def, 
                                  "attribute %s holds a type, or a list of tensors or graphs, which no UDO node can "
                                  "carry",
                                  a->name);
+    if (a->tensor && !holds_int64(l->arena, &a->tensor->view)) /* no type of a definition holds it either */
+        return lower_unsupported(l, a->name, NULL, "attribute %s holds a number of more than 63 bits", a->name);
     if (a->kind == FW_STRING && strlen(a->s) != a->s_length)
         return lower_unsupported(l, a->name, NULL, "attribute %s holds a NUL byte, which a container's text cannot",
                                  a->name);
