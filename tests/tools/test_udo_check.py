@@ -12,7 +12,7 @@ from checks import SHARED, Checks, run  # noqa: E402
 
 TYPES = ["FLOAT_16", "FLOAT_32", "FIXED_4", "FIXED_8", "FIXED_16", "UINT_8", "UINT_16", "UINT_32", "INT_8", "INT_16",
          "INT_32", "BOOL_8", "STRING"]
-DEFAULTS = {"FLOAT_16": 0.5, "FLOAT_32": -2.0, "UINT_8": 255, "UINT_16": 0, "UINT_32": 4294967295, "INT_8": -128,
+DEFAULTS = {"FLOAT_16": 65519.9, "FLOAT_32": 3.4028235e38, "UINT_8": 255, "UINT_16": 0, "UINT_32": 4294967295, "INT_8": -128,
             "INT_16": 7, "INT_32": -2147483648, "BOOL_8": True, "STRING": "a <b> & \"c\" {d}"}
 CONFIGS = SHARED / "corpus" / "udo-configs"
 
@@ -86,6 +86,10 @@ def alone(shop):
     shop.says("warning, strict", 1, ["unknown key 'nam'"], warned, "--strict")
     bad = shop.text('{"P": {"UDO_PACKAGE_NAME": "P",\n "Operators": [{"type": "A", "inputs": [],}]}}', "bad.json")
     shop.says("two files", 1, ["bad.json:2:42: error: trailing comma", "1 definition: 1 error, 0 warnings"], bad, good)
+    for dtype, value in (("FLOAT_32", 3.4028236e38), ("FLOAT_16", 65520), ("UINT_8", 256)):
+        wide = shop.config(dict(WARP, scalar_params=[{"name": "s", "data_type": dtype, "default_value": value}]),
+                           name="wide.json")
+        shop.says(f"too wide for {dtype}", 1, [f"does not fit {dtype}"], wide)
     shop.says("no such file", 1, ["missing.json"], shop.folder / "missing.json")
     second = shop.config(dict(WARP, core_types=["GPU"]), name="second.json")
     done = shop.says("duplicate", 1, ["second, different definition of 'Warp'", "note: the first definition of 'Warp'"],
@@ -250,6 +254,18 @@ def conversion(shop):
     none = shop.folder / "none.xml"
     shop.says("impossible", 1, ["error: input 'x' of 'A' has no data_type", "output 'y' of 'A' has no data_type"],
               typeless, "--convert", "xml", "-o", none)
+    strings = [{"name": f"s{i}", "data_type": "STRING", "default_value": s}
+               for i, s in enumerate(["", " a ", "'b", "c'", "{d}", "\u00e9 ]]>"])]
+    there_and_back(shop, "strings", shop.config(dict(WARP, scalar_params=strings, outputs=[{"name": "y", "data_type":
+                                                                                          "INT_8"}]), name="s.json"))
+    for value in ("\"a", " \" ", "a\nb", "\r"):
+        bad = shop.config(dict(WARP, scalar_params=[{"name": "s", "data_type": "STRING", "default_value": value}]),
+                          name="s.json")
+        shop.says(f"string {value!r}", 1, ["the default of param 's' of 'Warp'"], bad, "--convert", "xml", "-o", none)
+    for value in ("\"'", "a\nb"):
+        bad = shop.config(dict(WARP, tensor_params=[{"name": "s", "data_type": "STRING", "default_value": ["a", value]}]),
+                          name="s.json")
+        shop.says(f"strings {value!r}", 1, ["the default of param 's' of 'Warp'"], bad, "--convert", "xml", "-o", none)
     shop.says("two packages", 1, ["is of package 'Q', and an XML file holds one package"], shop.config(WARP),
               shop.config(dict(WARP, type="B"), name="q.json", package="Q"), "--convert", "xml", "-o", none)
     shop.says("a config with errors", 1, ["error"], shop.text("{}", "empty.json"), "--convert", "json", "-o", none)
