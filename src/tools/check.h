@@ -15,6 +15,7 @@ struct check_report {
     size_t n_definitions;
     const char *model;                        /* NULL: none was given */
     const struct odlc_conversion *conversion; /* NULL: no model, or it was not looked at */
+    bool looked_at;                           /* the conversion got as far as the model's nodes */
     bool convertible;                         /* the conversion went through */
     size_t errors, warnings;
 };

@@ -135,7 +135,7 @@ static void write_model(struct json_out *j, const struct check_report *r)
         of[ops[i].status]++;
     json_object(j, "model");
     json_string(j, "file", r->model);
-    json_bool(j, "looked_at", r->conversion != NULL);
+    json_bool(j, "looked_at", r->looked_at);
     json_bool(j, "converts", r->convertible);
     json_uint(j, "native", of[ODLC_OP_NATIVE]);
     json_uint(j, "udo", of[ODLC_OP_UDO]);

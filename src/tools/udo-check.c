@@ -147,6 +147,10 @@ static odlc_status check(struct session *s)
                              .model = model,
                              .conversion = s->conversion,
                              .convertible = s->conversion && status == ODLC_OK};
+    size_t n_ops = 0;
+    if (s->conversion)
+        (void)odlc_conversion_ops(s->conversion, &n_ops);
+    r.looked_at = r.convertible || n_ops > 0;
     r.definitions = odlc_udo_definitions(s->udo, &r.n_definitions);
     count_diags(s, &r);
     if (options_given(&s->options, OPT_JSON))
