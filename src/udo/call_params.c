@@ -12,7 +12,7 @@ struct wanted {
     enum udo_layout layout;
     const struct param *default_value;
     const struct udo_place *place;
-    uint32_t several;
+    uint64_t several;
     bool optional, unused_default;
     const struct udo_words *enumeration;
 };

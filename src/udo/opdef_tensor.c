@@ -26,15 +26,16 @@ static const struct {
 /* The types that a tensor may have, in the order given. */
 struct type_list {
     enum dtype list[DT_COUNT];
-    uint32_t count, mask;
+    uint32_t count;
+    uint64_t mask;
     const struct xml_node *specific; /* the BACKEND_SPECIFIC among them */
 };
 
 static void add_type(struct type_list *l, enum dtype dtype)
 {
-    if (!(l->mask & 1u << dtype))
+    if (!(l->mask & DTYPE_BIT(dtype)))
         l->list[l->count++] = dtype;
-    l->mask |= 1u << dtype;
+    l->mask |= DTYPE_BIT(dtype);
 }
 
 static void read_types(struct opdef *o, const struct xml_node *tensor, struct type_list *out)
@@ -85,7 +86,7 @@ static const char *core_name(enum backend backend)
 
 struct tensor_types {
     enum dtype dtype; /* the first */
-    uint32_t several; /* mask; 0 when there is but one */
+    uint64_t several; /* mask; 0 when there is but one */
     bool per_core;
     enum dtype core_dtypes[UDO_CORES];
     const char *unresolved; /* as in struct udo_tensor */
@@ -94,16 +95,17 @@ struct tensor_types {
 /* The types that all backends take; without such, the CPU's (or the first backend's), and a table per core. */
 static void combine(const struct type_list *lists, const struct backends *b, struct tensor_types *out)
 {
-    uint32_t common = UINT32_MAX, primary = 0;
+    uint64_t common = UINT64_MAX;
+    uint32_t primary = 0;
     for (uint32_t i = 0; i < b->count; i++) {
-        common &= lists[i].mask ? lists[i].mask : UINT32_MAX; /* types that are wrong, or left open, decide nothing */
+        common &= lists[i].mask ? lists[i].mask : UINT64_MAX; /* types that are wrong, or left open, decide nothing */
         if (b->list[i].backend == BACKEND_CPU)
             primary = i;
     }
     const struct type_list *first = &lists[primary];
-    uint32_t usable = common ? common : first->mask;
+    uint64_t usable = common ? common : first->mask;
     for (uint32_t i = 0; i < first->count && out->dtype == DT_NONE; i++)
-        if (usable & 1u << first->list[i])
+        if (usable & DTYPE_BIT(first->list[i]))
             out->dtype = first->list[i];
     usable &= first->mask;
     out->several = usable & (usable - 1) ? usable : 0;
@@ -249,7 +251,7 @@ static enum dtype value_type(const struct tensor_types *t)
 {
     enum dtype dtype = t->dtype;
     for (int i = DT_NONE + 1; dtype_is_fixed(dtype) && i < DT_COUNT; i++)
-        if (t->several & 1u << i && !dtype_is_fixed((enum dtype)i))
+        if (t->several & DTYPE_BIT(i) && !dtype_is_fixed((enum dtype)i))
             dtype = (enum dtype)i;
     return dtype;
 }

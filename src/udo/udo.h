@@ -22,6 +22,9 @@ enum udo_core { UDO_CPU, UDO_GPU, UDO_DSP, UDO_CORES };
 
 #define UDO_PARAM_QHPI "udo_use_qhpi" /* "true" */
 
+#define DTYPE_BIT(dtype) ((uint64_t)1 << (dtype))
+_Static_assert(DT_COUNT <= 64, "a mask holds all types");
+
 /* Where something stands in a config. */
 struct udo_place {
     const char *file;
@@ -51,7 +54,7 @@ struct udo_tensor {
     /* What data and activations take: `data_type`, or from the per-core table the CPU's entry, else the first.
      * DT_NONE: not given. */
     enum dtype dtype;
-    uint32_t several; /* mask of 1 << enum dtype: what else the operation takes, with dtype; 0: dtype alone */
+    uint64_t several; /* mask of DTYPE_BIT: what else the operation takes, with dtype; 0: dtype alone */
     bool per_core;    /* the config gave per_core_data_types */
     enum dtype core_dtypes[UDO_CORES]; /* DT_NONE where the table has no entry */
     bool is_static;
@@ -73,7 +76,7 @@ struct udo_scalar {
     struct udo_place place;
     const char *name;
     enum dtype dtype;
-    uint32_t several;                  /* as in struct udo_tensor */
+    uint64_t several;                  /* as in struct udo_tensor */
     bool optional, unused_default;     /* as in struct udo_tensor */
     const char *unresolved;            /* as in struct udo_tensor */
     const struct param *default_value; /* NULL: none; converted to dtype already */

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "udo/udo.h"
+
 const char *udo_type_name(enum dtype dtype)
 {
     static const char *const others[DT_COUNT] = {[DT_SFXP4] = "SFIXED_POINT_4",
@@ -19,14 +21,14 @@ enum dtype udo_stored_dtype(enum dtype model)
     return model == DT_INT64 ? DT_INT32 : model == DT_UINT64 ? DT_UINT32 : model == DT_FLOAT64 ? DT_FLOAT32 : model;
 }
 
-enum dtype udo_pick_dtype(enum dtype first, uint32_t several, enum dtype model)
+enum dtype udo_pick_dtype(enum dtype first, uint64_t several, enum dtype model)
 {
-    if (model != DT_NONE && several & 1u << udo_stored_dtype(model))
+    if (model != DT_NONE && several & DTYPE_BIT(udo_stored_dtype(model)))
         return udo_stored_dtype(model);
     if (!dtype_is_fixed(first) || !several)
         return first;
     /* Data in a quantized type needs encodings, which the model does not have. */
-    return several & 1u << DT_FLOAT32 ? DT_FLOAT32 : several & 1u << DT_FLOAT16 ? DT_FLOAT16 : first;
+    return several & DTYPE_BIT(DT_FLOAT32) ? DT_FLOAT32 : several & DTYPE_BIT(DT_FLOAT16) ? DT_FLOAT16 : first;
 }
 
 static uint64_t value_count(const struct param *value)

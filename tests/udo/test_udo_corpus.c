@@ -43,15 +43,15 @@ static const struct {
     size_t definitions, warnings;
     uint32_t cores, n_inputs, n_outputs, n_scalars, n_tensors;
     enum dtype first;
-    uint32_t several; /* other types of the first input */
+    uint64_t several; /* other types of the first input */
     bool qhpi;
 } xml_configs[] = {
     {"executorch__example_op_package_htp", "ExampleOpPackage", "ExampleCustomOp", 1, 0, 1u << UDO_DSP, 1, 1, 0, 0,
-     DT_FLOAT32, 1u << DT_UFXP8, false},
+     DT_FLOAT32, DTYPE_BIT(DT_UFXP8), false},
     {"executorch__fastgelu_op_package_htp", "FastGeluOpPackage", "FastGelu", 1, 0, 1u << UDO_DSP, 1, 1, 0, 0,
-     DT_FLOAT32, 1u << DT_UFXP8, false},
+     DT_FLOAT32, DTYPE_BIT(DT_UFXP8), false},
     {"executorch__split_custom_op_package", "SplitCustomOpPackage", "SplitCustomOp", 1, 0, 1u << UDO_DSP, 1, 2, 0, 0,
-     DT_FLOAT32, 1u << DT_UFXP8, false},
+     DT_FLOAT32, DTYPE_BIT(DT_UFXP8), false},
     {"litert__d0b884__htp_example_custom_op", "ExampleOpPackage", "ExampleCustomOp", 1, 0, 1u << UDO_DSP, 1, 1, 1, 0,
      DT_FLOAT32, 0, true},
     {"litert__e7b93f__htp_example_custom_op", "ExampleOpPackage", "ExampleCustomOp", 1, 0, 1u << UDO_DSP, 1, 1, 0, 1,
@@ -64,9 +64,9 @@ static const struct {
     {"ortqnn__MyAddOpPackageHtp", "MyAddOpPackage", "MyAdd", 1, 0, 1u << UDO_DSP, 1, 1, 1, 0, DT_UFXP8, 0, false},
     {"qidk__RandomNormalLikeCPU", "RandomNormalLike", "RandomNormalLike", 1, 0, 1u << UDO_CPU, 1, 1, 0, 0, DT_FLOAT32,
      0, false},
-    {"qidk__input_pack", "qhci", "InputPack", 1, 0, 1u << UDO_DSP, 2, 1, 0, 0, DT_FLOAT32, 1u << DT_UFXP8, false},
+    {"qidk__input_pack", "qhci", "InputPack", 1, 0, 1u << UDO_DSP, 2, 1, 0, 0, DT_FLOAT32, DTYPE_BIT(DT_UFXP8), false},
     {"rwkv__RwkvWkvOpPackage_CPU_latest", "RwkvWkvOpPackage", "wkv6", 4, 0, 1u << UDO_CPU, 6, 2, 0, 0, DT_FLOAT32,
-     1u << DT_FLOAT16, false},
+     DTYPE_BIT(DT_FLOAT16), false},
 };
 
 START_TEST(xml_config)
@@ -86,7 +86,7 @@ START_TEST(xml_config)
     ck_assert_uint_eq(def->n_scalar_params, xml_configs[_i].n_scalars);
     ck_assert_uint_eq(def->n_tensor_params, xml_configs[_i].n_tensors);
     ck_assert_int_eq(def->inputs[0].dtype, xml_configs[_i].first);
-    ck_assert_uint_eq(def->inputs[0].several & ~(1u << def->inputs[0].dtype), xml_configs[_i].several);
+    ck_assert_uint_eq(def->inputs[0].several & ~DTYPE_BIT(def->inputs[0].dtype), xml_configs[_i].several);
     ck_assert_int_eq(def->use_qhpi, xml_configs[_i].qhpi);
     ck_assert(!def->inputs[0].is_static);
     fixture_end(&f);

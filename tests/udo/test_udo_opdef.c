@@ -35,7 +35,7 @@ START_TEST(everything)
     const struct udo_tensor *w = &def->inputs[0];
     ck_assert_str_eq(w->name, "w");
     ck_assert_int_eq(w->dtype, DT_FLOAT16);
-    ck_assert_uint_eq(w->several, 1u << DT_FLOAT16 | 1u << DT_FLOAT32);
+    ck_assert_uint_eq(w->several, DTYPE_BIT(DT_FLOAT16) | DTYPE_BIT(DT_FLOAT32));
     ck_assert(w->is_static && w->optional && !w->repeated && !w->per_core);
     ck_assert_int_eq(w->layout, UDO_LAYOUT_NHWC);
     ck_assert_str_eq(w->rank, "4D");
@@ -236,6 +236,9 @@ START_TEST(several_types)
     give_floats(&s, "w", SHAPE(2), 9, 0);
     run_ok(&s);
     ck_assert_int_eq(graph_tensor(s.g, udo_node(&s)->inputs[0])->type.dtype, DT_FLOAT32);
+    const struct udo_tensor *w = &s.f.set.defs.data[0]->inputs[0];
+    ck_assert_int_eq(w->dtype, DT_UFXP8);
+    ck_assert(w->several == (DTYPE_BIT(DT_UFXP8) | DTYPE_BIT(DT_INT32) | DTYPE_BIT(DT_FLOAT32)));
     ck_assert_uint_eq(s.f.diags.list.count, 0);
     end(&s);
 }
