@@ -60,11 +60,11 @@ static const char *type_word(struct udo_writer *w, enum dtype dtype)
 }
 
 /* The first type leads the others. */
-static void put_types(struct udo_writer *w, int level, enum dtype dtype, uint32_t several)
+static void put_types(struct udo_writer *w, int level, enum dtype dtype, uint64_t several)
 {
     put_element(w, level, "Datatype", type_word(w, dtype));
     for (int i = DT_NONE + 1; i < DT_COUNT; i++)
-        if (several & 1u << i && (enum dtype)i != dtype)
+        if (several & DTYPE_BIT(i) && (enum dtype)i != dtype)
             put_element(w, level, "Datatype", type_word(w, (enum dtype)i));
 }
 

@@ -270,6 +270,20 @@ def conversion(shop):
         bad = shop.config(dict(WARP, tensor_params=[{"name": "s", "data_type": "STRING", "default_value": ["a", value]}]),
                           name="s.json")
         shop.says(f"strings {value!r}", 1, ["the default of param 's' of 'Warp'"], bad, "--convert", "xml", "-o", none)
+    types = "".join(f"<Datatype>{t}</Datatype>" for t in ("UFIXED_POINT_16", "FLOAT_32", "UFIXED_POINT_32", "INT_8"))
+    tensor = f"<Name>%s</Name><Mandatory>true</Mandatory>{types}<Shape><Rank>ND</Rank></Shape>"
+    several = shop.text('<OpDefCollection PackageName="P" Domain="d" Version="1"><OpDefList><OpDef><Name>T</Name>'
+                        f'<Input>{tensor % "x"}</Input><Output>{tensor % "y"}</Output></OpDef></OpDefList>'
+                        '</OpDefCollection>', "several.xml")
+    again = shop.folder / "again.xml"
+    shop.says("several types", 0, ["no core_types"], several, "--convert", "xml", "-o", again)
+    shop.says("several types: the same", 0, ["2 files, 1 definition: 0 errors"], several, again)
+    shop.checks.equal("several types: all", sorted(again.read_text().count(f">QNN_DATATYPE_{t}<") for t in (
+        "UFIXED_POINT_16", "FLOAT_32", "UFIXED_POINT_32", "INT_8")), [2, 2, 2, 2])
+    shop.says("several types as JSON", 0, ["input 'x' of 'T' takes several types"], several, "--convert", "json", "-o",
+              again)
+    shop.checks.equal("several types as JSON: the first", json.loads(again.read_text())["UdoPackage_0"]["Operators"][0]
+                      ["inputs"], [{"name": "x", "data_type": "FIXED_16"}])
     shop.says("two packages", 1, ["is of package 'Q', and an XML file holds one package"], shop.config(WARP),
               shop.config(dict(WARP, type="B"), name="q.json", package="Q"), "--convert", "xml", "-o", none)
     shop.says("a config with errors", 1, ["error"], shop.text("{}", "empty.json"), "--convert", "json", "-o", none)
@@ -293,6 +307,12 @@ def published(shop):
         if config.suffix == ".json":
             there_and_back(shop, config.name, config)
             continue
+        xml = shop.folder / f"again_{config.name}"
+        done = run("udo-check", config, "--convert", "xml", "-o", xml)
+        if done.returncode == 0 and "not written" not in done.stderr:
+            shop.says(f"{config.name}: XML again", 0, ["2 files"], config, xml)
+        else:
+            shop.checks.check(f"{config.name}: XML says why not", done.stderr, done.stderr)
         out = shop.folder / "published.json"
         out.unlink(missing_ok=True)
         done = run("udo-check", config, "--convert", "json", "-o", out)
