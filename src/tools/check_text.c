@@ -242,12 +242,11 @@ static void print_definition(FILE *stream, struct arena *arena, const struct che
     print_grid(stream, &g);
     if (!r->looked_at)
         return;
-    size_t count;
-    const struct check_node *nodes = check_nodes(arena, r, i, &count);
-    if (!count)
+    const struct check_nodes *nodes = &r->nodes[i];
+    if (!nodes->count)
         fprintf(stream, "  claims no node\n");
-    for (size_t k = 0; k < count; k++)
-        print_node(stream, arena, &nodes[k]);
+    for (size_t k = 0; k < nodes->count; k++)
+        print_node(stream, arena, &nodes->data[k]);
 }
 
 /* ---- the whole ---- */
