@@ -1,6 +1,5 @@
 #include "udo/value.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -49,9 +48,10 @@ static double round_to(enum dtype dtype, double value)
     return dtype == DT_FLOAT32 ? (double)(float)value : value;
 }
 
-static double largest(enum dtype dtype)
+/* The least magnitude that rounds to infinity: half a step above the largest number. */
+static double beyond(enum dtype dtype)
 {
-    return dtype == DT_FLOAT16 ? 65504.0 : dtype == DT_FLOAT32 ? FLT_MAX : DBL_MAX;
+    return dtype == DT_FLOAT16 ? 65520.0 : dtype == DT_FLOAT32 ? 0x1.ffffffp127 : INFINITY;
 }
 
 static bool float_to_int(double from, enum dtype to, int64_t *out)
@@ -66,7 +66,7 @@ static bool float_to_int(double from, enum dtype to, int64_t *out)
 
 static bool float_to_float(double from, enum dtype to, double *out)
 {
-    if (isfinite(from) && fabs(from) > largest(to))
+    if (isfinite(from) && fabs(from) >= beyond(to))
         return false;
     *out = round_to(to, from);
     return true;
@@ -75,7 +75,7 @@ static bool float_to_float(double from, enum dtype to, double *out)
 static bool int_to_float(int64_t from, enum dtype to, double *out)
 {
     double wide = (double)from;
-    if (wide >= 0x1p63 || (int64_t)wide != from || fabs(wide) > largest(to))
+    if (wide >= 0x1p63 || (int64_t)wide != from || fabs(wide) >= beyond(to))
         return false;
     *out = round_to(to, wide);
     return *out == wide;

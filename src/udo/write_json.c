@@ -65,12 +65,12 @@ static void put_default(struct udo_writer *w, bool *first, const struct param *v
 
 /* Of the types that an operand takes, the one that JSON can name. */
 static const char *type_word(struct udo_writer *w, const struct udo_place *place, const char *label, enum dtype dtype,
-                             uint32_t several)
+                             uint64_t several)
 {
     if (several)
         write_lost(w, place, "%s takes several types; JSON gives it one", label);
     for (int i = DT_NONE; !dtype_info(dtype)->udo && i < DT_COUNT; i++)
-        if (several & 1u << i && dtype_info((enum dtype)i)->udo)
+        if (several & DTYPE_BIT(i) && dtype_info((enum dtype)i)->udo)
             dtype = (enum dtype)i;
     if (!dtype_info(dtype)->udo)
         write_impossible(w, place, "%s is of type %s, which JSON has no word for", label, udo_type_name(dtype));
