@@ -104,8 +104,7 @@ static void add_operands(struct node_writer *w, struct table_row *row, const str
 
 /* ---- parameters ---- */
 
-/* The shortest decimal that reads back as the same number: of float32 where that is the type. */
-static void add_float(struct arena *arena, text *line, double value, bool is_double)
+void info_add_float(struct arena *arena, text *line, double value, bool is_double)
 {
     char number[40];
     int digits = 6;
@@ -127,14 +126,14 @@ static void add_string(struct arena *arena, text *line, const char *s)
         text_add(arena, line, "%.*s... (%zu bytes)", MAX_STRING, s, length);
 }
 
-static void add_element(struct arena *arena, text *line, const struct odlc_tensor *t, uint64_t index)
+void info_add_element(struct arena *arena, text *line, const struct odlc_tensor *t, uint64_t index)
 {
-    switch (t->element) {
+    switch (t->stored) {
     case ODLC_CLASS_BOOL:
         text_add(arena, line, "%s", odlc_tensor_int(t, index) ? "True" : "False");
         break;
     case ODLC_CLASS_FLOAT:
-        add_float(arena, line, odlc_tensor_double(t, index), strcmp(t->dtype, "Float_64") == 0);
+        info_add_float(arena, line, odlc_tensor_double(t, index), strcmp(t->stored_dtype, "Float_64") == 0);
         break;
     case ODLC_CLASS_STRING:
         add_string(arena, line, odlc_tensor_string(t, index));
@@ -160,7 +159,7 @@ static void add_all_elements(struct arena *arena, text *line, const struct odlc_
             closing += (i + 1) % inner == 0;
         }
         text_add(arena, line, "%s%.*s", i ? ", " : "", (int)opening, "[[[[[[[[");
-        add_element(arena, line, t, i);
+        info_add_element(arena, line, t, i);
         text_add(arena, line, "%.*s", (int)closing, "]]]]]]]]");
     }
     if (!t->count)
@@ -176,7 +175,7 @@ static void add_elements(struct arena *arena, text *line, const struct odlc_tens
     } else {
         text_add(arena, line, "[");
         for (uint64_t i = 0; i < FIRST_VALUES; i++) {
-            add_element(arena, line, t, i);
+            info_add_element(arena, line, t, i);
             text_add(arena, line, ", ");
         }
         text_add(arena, line, "...] (%" PRIu64 " values)", t->count);
@@ -196,7 +195,7 @@ static void add_value(struct arena *arena, text *line, const struct odlc_attribu
         text_add(arena, line, "%" PRIu64, (uint64_t)a->i);
         break;
     case ODLC_VALUE_FLOAT:
-        add_float(arena, line, a->f, a->dtype && strcmp(a->dtype, "Float_64") == 0);
+        info_add_float(arena, line, a->f, a->dtype && strcmp(a->dtype, "Float_64") == 0);
         break;
     case ODLC_VALUE_STRING:
         add_string(arena, line, a->s);
