@@ -9,6 +9,7 @@
 
 struct odlc_container {
     struct arena *arena;
+    struct arena *scratch; /* rewound while diagnostics, which are in the other one, pile up */
     struct diags diags;
     const struct dlc_file *dlc; /* NULL until it is open */
     struct odlc_summary summary;
@@ -212,8 +213,9 @@ odlc_container *odlc_container_new(void)
     if (!c)
         return NULL;
     c->arena = arena_create();
-    if (!c->arena) {
-        free(c);
+    c->scratch = arena_create();
+    if (!c->arena || !c->scratch) {
+        odlc_container_free(c);
         return NULL;
     }
     diags_init(&c->diags, c->arena);
@@ -224,6 +226,7 @@ void odlc_container_free(odlc_container *container)
 {
     if (!container)
         return;
+    arena_destroy(container->scratch);
     arena_destroy(container->arena);
     free(container);
 }
@@ -288,7 +291,7 @@ static void verify_meaning(odlc_container *c, uint32_t index)
     diags_init(&attempt, c->arena);
     if (dlc_to_ir(c->arena, &attempt, c->dlc, index, &ir) == ODLC_OK &&
         plan_make(c->arena, &attempt, ir, ir->outputs.data, ir->outputs.count, &plan) == ODLC_OK &&
-        plan_check(c->arena, &attempt, ir, &plan) == ODLC_OK)
+        plan_check(c->scratch, &attempt, ir, &plan) == ODLC_OK)
         return;
     add_findings(c, &attempt);
 }
@@ -297,7 +300,8 @@ static odlc_status verify_container(odlc_container *c)
 {
     size_t before = c->diags.errors;
     if (!c->dlc)
-        return diag_error(&c->diags, ODLC_ERR_USAGE, NULL, "not-open", "there is no open container to verify");
+        return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = NULL), "not-open",
+                          "there is no open container to verify");
     odlc_status status = dlc_check(&c->diags, c->dlc);
     if (status != ODLC_OK && status != ODLC_ERR_INVALID)
         return status;
@@ -310,6 +314,8 @@ static odlc_status verify_container(odlc_container *c)
 odlc_status odlc_container_verify(odlc_container *container)
 {
     if (setjmp(*arena_catch(container->arena)))
+        return ODLC_ERR_NOMEM;
+    if (setjmp(*arena_catch(container->scratch)))
         return ODLC_ERR_NOMEM;
     return verify_container(container);
 }

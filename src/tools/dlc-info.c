@@ -126,7 +126,7 @@ static void warn_unmatched(struct session *s, const struct info_options *shown)
         for (size_t k = 0; k < graphs[i].n_ops; k++)
             if (info_node_selected(&graphs[i].ops[k], shown))
                 return;
-    diag_warn(&s->diags, NULL, "info-nodes", "no node has a name that matches %s", shown->nodes);
+    diag_warn(&s->diags, AT(.file = NULL), "info-nodes", "no node has a name that matches %s", shown->nodes);
 }
 
 static odlc_status node_report(struct session *s)
@@ -180,14 +180,16 @@ static odlc_status check_options(struct session *s)
 {
     bool tensor = options_given(&s->options, OPT_TENSOR), verify = options_given(&s->options, OPT_VERIFY);
     if (options_given(&s->options, OPT_DUMP) && !tensor)
-        return diag_error(&s->diags, ODLC_ERR_USAGE, NULL, "usage", "--dump needs --tensor, which says what to dump");
+        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.file = NULL), "usage",
+                          "--dump needs --tensor, which says what to dump");
     if (options_given(&s->options, OPT_REAL) && !options_given(&s->options, OPT_DUMP))
-        return diag_error(&s->diags, ODLC_ERR_USAGE, NULL, "usage", "--real is about --dump, which is not given");
+        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.file = NULL), "usage",
+                          "--real is about --dump, which is not given");
     if (verify && (tensor || options_given(&s->options, OPT_SAVE)))
-        return diag_error(&s->diags, ODLC_ERR_USAGE, NULL, "usage",
+        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.file = NULL), "usage",
                           "--verify makes no report: it excludes --tensor and --save");
     if (tensor && options_given(&s->options, OPT_SAVE))
-        return diag_error(&s->diags, ODLC_ERR_USAGE, NULL, "usage",
+        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.file = NULL), "usage",
                           "--save writes the table of nodes: it excludes --tensor");
     return ODLC_OK;
 }

@@ -14,36 +14,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from checks import SHARED, Checks, run  # noqa: E402
 from dlc_writer import (APP_READ, APP_WRITE, FLOAT_32, INT_32, NATIVE, STATIC, SUPPLEMENTAL, UFXP_8, UINT_8, Graph,  # noqa: E402
                         Numbers, text, whole, write_container)
+from reports import COLUMNS, TENSOR, rows_of  # noqa: E402
 
 CAPTURES = SHARED / "corpus" / "dlc-info"
-COLUMNS = ["Id", "Name", "Type", "Inputs", "Outputs", "Out Dims", "Runtimes", "Parameters"]
 KINDS = {"APP_WRITE": APP_WRITE, "APP_READ": APP_READ, "NATIVE": NATIVE, "STATIC": STATIC}
 DTYPES = {"uFxp_8": UFXP_8, "Float_32": FLOAT_32}
-TENSOR = re.compile(r"(?P<name>.*) \(data type: (?P<dtype>\w+); tensor dimension: \[(?P<dims>[\d,]*)\]; "
-                    r"tensor type: (?P<kind>\w+)\)(?P<mark>| \[NW Input\])")
 ENCODING = re.compile(r"(?P<name>.*) encoding : bitwidth (\d+), min (\S+), max (\S+), scale (\S+), offset (\S+)")
 SUPPLEMENTS = {"bias_op_name", "packageName", "padding_size_strategy", "neuron_type", "eltwise_type", "shape"}
 PARAMETERS = 7225885  # of the captured report, whose first two convolutions have 3488 and 18496
-
-
-def rows_of(report):
-    """The table of nodes: one list of cells a row, each cell a list of lines; and the lines of the report."""
-    rows, lines, cut = [], report.splitlines(), False
-    start = next(i for i, line in enumerate(lines) if line.startswith("| Id"))
-    for line in lines[start + 2:]:
-        if line.startswith("---"):
-            break
-        cells = [cell.strip() for cell in line[1:-1].split("|")]
-        if len(cells) != len(COLUMNS):
-            cut = True  # where the capture was cut, and the rest of a row may follow
-            continue
-        if cells[0]:
-            rows.append([[] for _ in COLUMNS])
-            cut = False
-        for column, cell in enumerate(cells):
-            if cell and not cut:
-                rows[-1][column].append(cell)
-    return rows, lines
 
 
 def numbers(value):
