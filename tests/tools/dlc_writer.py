@@ -13,6 +13,9 @@ import zipfile
 
 APP_WRITE, APP_READ, NATIVE, STATIC = 0, 1, 3, 4
 UINT_8, UINT_32, INT_32, FLOAT_32, BOOL_8, UFXP_8 = 0x0108, 0x0132, 0x0032, 0x0232, 0x0508, 0x0408
+INT_8, INT_16, INT_64, UINT_16, UINT_64, FLOAT_16 = 0x0008, 0x0016, 0x0064, 0x0116, 0x0164, 0x0216
+SFXP_8, SFXP_16, UFXP_4, UFXP_16, TEXT = 0x0308, 0x0316, 0x0404, 0x0416, 0x0608
+QUANTIZED = (SFXP_8, SFXP_16, UFXP_4, UFXP_8, UFXP_16)
 STRING = NO_ENCODING = 0x7FFFFFFF
 PARAM, SUPPLEMENTAL = 1, 2
 SIZES = {UINT_8: 1, UINT_32: 4, INT_32: 4, FLOAT_32: 4, BOOL_8: 1, UFXP_8: 1}
@@ -92,20 +95,24 @@ class Graph:
         self.name, self.tensors, self.ops, self.data, self.op_data = name, [], [], {}, []
         self.next_id = 1
 
-    def describe(self, name, kind, dtype, dims, encoding=None):
-        """encoding: (bitwidth, min, max, scale, offset)"""
+    def describe(self, name, kind, dtype, dims, encoding=None, axis=None):
+        """encoding: (bitwidth, min, max, scale, offset), or with an axis a list of those"""
         quant = {0: ("I", NO_ENCODING)}
-        if encoding:
-            forms = zip("IfffI", (*encoding[:4], encoding[4] & 0xFFFFFFFF))
-            quant = {0: ("I", 0), 2: dict(enumerate(forms))}
+        if encoding and axis is None:
+            quant = {0: ("I", 0), 2: dict(enumerate(zip("Ifffi", encoding)))}
+        elif encoding:
+            quant = {0: ("I", 1), 3: {0: ("i", axis), 1: [dict(enumerate(zip("Ifffi", e))) for e in encoding]}}
         self.next_id += 1
         return {0: ("I", self.next_id - 1), 1: name, 2: ("I", kind), 3: Words(dims), 4: ("I", 11), 5: quant,
-                6: ("I", dtype), 7: ("I", dtype if dtype != UFXP_8 else FLOAT_32), 8: ("B", dtype in (FLOAT_32, UFXP_8))}
+                6: ("I", dtype), 7: ("I", FLOAT_32 if dtype in QUANTIZED else dtype),
+                8: ("B", dtype == FLOAT_32 or dtype in QUANTIZED)}
 
-    def tensor(self, name, kind, dtype, dims, encoding=None):
-        """A STATIC one holds zeros."""
-        self.tensors.append(self.describe(name, kind, dtype, dims, encoding))
-        if kind == STATIC:
+    def tensor(self, name, kind, dtype, dims, encoding=None, axis=None, data=None):
+        """A STATIC one without data holds zeros."""
+        self.tensors.append(self.describe(name, kind, dtype, dims, encoding, axis))
+        if data is not None:
+            self.data[name] = data
+        elif kind == STATIC:
             count = 1
             for dim in dims:
                 count *= dim
