@@ -192,9 +192,11 @@ static void add_csv_cell(struct arena *arena, text *csv, const struct cell *cell
 
 void table_add_csv(struct arena *arena, const struct table *table, text *csv)
 {
-    for (size_t c = 0; c < table->n_columns; c++)
+    bool csv_has_headers = csv->count > 0;
+    for (size_t c = 0; c < table->n_columns && !csv_has_headers; c++)
         text_add(arena, csv, "%s%s", c ? "," : "", table->headers[c]);
-    text_add(arena, csv, "\r\n");
+    if (!csv_has_headers)
+        text_add(arena, csv, "\r\n");
     for (size_t i = 0; i < table->rows.count; i++) {
         for (size_t c = 0; c < table->n_columns; c++) {
             if (c)

@@ -39,7 +39,7 @@ void print_rule(FILE *stream, char c, size_t width);
 void table_fit(struct arena *arena, struct table *table, size_t width);
 /* With bars between columns, and rules of '-' around headers and at the end. */
 void table_print(FILE *stream, const struct table *table);
-/* As CSV (RFC 4180): headers, then one record a row; lines of a cell are separated by LF. */
+/* As CSV (RFC 4180): headers where csv is empty yet, then one record a row; lines of a cell are separated by LF. */
 void table_add_csv(struct arena *arena, const struct table *table, text *csv);
 
 /* string with control bytes as \xNN; the string itself when it has none. */

@@ -130,11 +130,13 @@ class Graph:
         self.op_data.append({0: data})
 
 
-def write_container(path, graph):
+def write_container(path, *graphs):
     header = struct.pack("<4H", 0x0AD5, 4, 0, 0)
-    model = {0: [{0: graph.name, 1: graph.ops, 2: graph.tensors, 4: graph.name}]}
-    data = [{0: name, 1: raw} for name, raw in sorted(graph.data.items(), key=lambda item: item[0].encode())]
-    params = {0: [{0: graph.name, 1: data, 2: graph.op_data}]}
+    model = {0: [{0: g.name, 1: g.ops, 2: g.tensors, 4: g.name} for g in graphs]}
+    params = {0: []}
+    for g in graphs:
+        data = [{0: name, 1: raw} for name, raw in sorted(g.data.items(), key=lambda item: item[0].encode())]
+        params[0].append({0: g.name, 1: data, 2: g.op_data})
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("dlc.metadata", METADATA)
         archive.writestr("model", header + Buffer(b"NETD", model).data)

@@ -1,6 +1,7 @@
 """dlc-info on a terminal: reports fit its width and lose nothing, colours are for terminals; containers of version 2; the
 memory of graphs counted by hand."""
 
+import csv
 import fcntl
 import json
 import os
@@ -25,9 +26,9 @@ ENVIRONMENT = {key: value for key, value in os.environ.items() if key not in ("C
 LONG = "a/name/without/any/blank/that/is/longer/than/a/column/may/be/größer"
 
 
-def build(path):
+def chain(name):
     """x [4] → big [256] → small [2] → y [8], and a constant of 16 elements, in float32."""
-    graph = w.Graph("chain")
+    graph = w.Graph(name)
     graph.tensor("x", w.APP_WRITE, w.FLOAT_32, [4])
     graph.tensor("c", w.STATIC, w.FLOAT_32, [16])
     graph.tensor("big", w.NATIVE, w.FLOAT_32, [256])
@@ -37,7 +38,7 @@ def build(path):
     graph.op("first", "A", ["x"], ["big"], [package])
     graph.op(LONG, "B", ["big", "c"], ["small"], [package])
     graph.op("last", "C", ["small"], ["y"], [package])
-    w.write_container(path, graph)
+    return graph
 
 
 def on_terminal(*args, columns=100, **more):
@@ -135,6 +136,20 @@ def patterns(checks, path):
     checks.equal("nothing matches", (done.returncode, "no node has a name that matches nobody" in done.stderr), (0, True))
 
 
+def two_graphs(checks, folder):
+    path, table = folder / "two.dlc", folder / "two.csv"
+    w.write_container(path, chain("one"), chain("two"))
+    done = run("dlc-info", "-i", path, "-s", table)
+    checks.equal("graph by graph", [line for line in done.stdout.splitlines() if line.startswith("Info of graph")],
+                 ["Info of graph: one", "Info of graph: two"])
+    names = [row[1] for row in csv.reader(table.open(newline=""))]
+    checks.equal("rows of both, headers once", names, ["Name", "first", LONG, "last", "first", LONG, "last"])
+    checks.equal("no finding", run("dlc-info", "-i", path, "--verify").returncode, 0)
+    w.write_container(path, chain("one"), chain("one"))
+    done = run("dlc-info", "-i", path, "--verify")
+    checks.equal("two of one name", (done.returncode, "two graphs are named one" in done.stdout), (1, True))
+
+
 def version_2(checks, folder):
     path = folder / "old.dlc"
     with zipfile.ZipFile(path, "w") as archive:
@@ -162,11 +177,12 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         path = folder / "chain.dlc"
-        build(path)
+        w.write_container(path, chain("chain"))
         width(checks, path)
         terminal(checks, path)
         memory(checks, path)
         patterns(checks, path)
+        two_graphs(checks, folder)
         version_2(checks, folder)
         if CONTAINERS.is_dir():
             memory_of_version_3(checks)
