@@ -158,8 +158,8 @@ ODLC_API const struct odlc_graph *odlc_container_graphs(const odlc_container *co
 ODLC_API int64_t odlc_tensor_int(const struct odlc_tensor *tensor, uint64_t index);
 ODLC_API double odlc_tensor_double(const struct odlc_tensor *tensor, uint64_t index);
 ODLC_API const char *odlc_tensor_string(const struct odlc_tensor *tensor, uint64_t index);
-/* Elements first … first + count - 1 (<= the tensor's count) of a readable tensor that has no strings: the same values as
- * odlc_tensor_double gives, but fast. */
+/* Elements first … first + count - 1 (<= the tensor's count) of a readable tensor that has no strings: the same values
+ * as odlc_tensor_double gives, but fast. */
 ODLC_API void odlc_tensor_doubles(const struct odlc_tensor *tensor, uint64_t first, size_t count, double *out);
 /* Whether the functions above may be called: the container holds elements, of a known class. */
 ODLC_API int odlc_tensor_readable(const struct odlc_tensor *tensor);

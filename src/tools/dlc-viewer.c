@@ -48,9 +48,10 @@ struct session {
     struct diags diags;
     struct options options;
     odlc_container *container;
+    const struct odlc_graph *graph; /* that is drawn, or shown first */
 };
 
-static odlc_status find_graph(struct session *s, const struct odlc_graph **out)
+static odlc_status find_graph(struct session *s)
 {
     const char *name = options_value(&s->options, OPT_GRAPH, NULL), *hint;
     const char *path = options_value(&s->options, OPT_INPUT, NULL);
@@ -61,7 +62,7 @@ static odlc_status find_graph(struct session *s, const struct odlc_graph **out)
         return diag_error(&s->diags, ODLC_ERR_UNSUPPORTED, AT(.file = path), "no-graph", "the container has no graph");
     for (size_t i = 0; i < count; i++) {
         if (!name || strcmp(graphs[i].name, name) == 0) {
-            *out = &graphs[i];
+            s->graph = &graphs[i];
             return ODLC_OK;
         }
         text_add(s->arena, &known, "%s'%s'", i ? ", " : "", graphs[i].name);
@@ -71,16 +72,16 @@ static odlc_status find_graph(struct session *s, const struct odlc_graph **out)
                       "there is no graph '%s'", name);
 }
 
-static odlc_status make(struct session *s, const struct odlc_graph *graph, text *result)
+static odlc_status make(struct session *s, text *result)
 {
     text dot = {0};
     if (options_given(&s->options, OPT_DOT)) {
-        viewer_add_dot(s->arena, graph, result);
+        viewer_add_dot(s->arena, s->graph, result);
     } else if (options_given(&s->options, OPT_SVG)) {
-        viewer_add_dot(s->arena, graph, &dot);
+        viewer_add_dot(s->arena, s->graph, &dot);
         TRY(viewer_run_graphviz(s->arena, &s->diags, &dot, result));
     } else {
-        viewer_add_page(s->arena, s->container, graph, result);
+        viewer_add_page(s->arena, s->container, s->graph, result);
     }
     return ODLC_OK;
 }
@@ -112,12 +113,11 @@ static odlc_status check_options(struct session *s)
 
 static odlc_status view(struct session *s)
 {
-    const struct odlc_graph *graph;
     text result = {0};
     TRY(check_options(s));
     TRY(odlc_container_open(s->container, options_value(&s->options, OPT_INPUT, "")));
-    TRY(find_graph(s, &graph));
-    TRY(make(s, graph, &result));
+    TRY(find_graph(s));
+    TRY(make(s, &result));
     return put(s, &result);
 }
 

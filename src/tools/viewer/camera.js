@@ -55,9 +55,12 @@ function firstView() {
     moveCamera((left + right) / 2, (top + bottom) / 2, whole);
     return;
   }
-  const scale = clampScale(Math.min(1, Math.max(0.6, (camera.width - 2 * MARGIN) / (right - left))));
-  const first = state.layout.rows[0].map((v) => state.graph.nodes[v].x);
-  const x = first.length ? first.reduce((a, b) => a + b) / first.length : (left + right) / 2;
+  const near = state.layout.rows.slice(0, 8).flat().map((v) => state.graph.nodes[v]);
+  const nearLeft = Math.min(...near.map((node) => node.x - node.width / 2));
+  const nearRight = Math.max(...near.map((node) => node.x + node.width / 2));
+  const scale = clampScale(Math.min(1, Math.max(0.6, (camera.width - 2 * MARGIN) / (nearRight - nearLeft))));
+  const fits = (nearRight - nearLeft) * scale < camera.width;
+  const x = fits ? (nearLeft + nearRight) / 2 : near[0].x;
   moveCamera(x, top + (camera.height / 2 - MARGIN) / scale, scale);
 }
 

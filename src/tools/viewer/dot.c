@@ -64,8 +64,8 @@ static void add_ends(struct arena *arena, const struct odlc_graph *g, const stru
                      size_t count, text *dot)
 {
     for (size_t i = 0; i < count; i++) {
-        text_add(arena, dot, "  t%td [shape=box, style=\"rounded,filled\", fillcolor=\"#e3f0e6\", label=",
-                 ends[i] - g->tensors);
+        text_add(arena, dot,
+                 "  t%td [shape=box, style=\"rounded,filled\", fillcolor=\"#e3f0e6\", label=", ends[i] - g->tensors);
         add_quoted(arena, dot, ends[i]->name);
         text_add(arena, dot, "];\n");
     }
@@ -162,8 +162,8 @@ static odlc_status spawn_dot(struct diags *diags, FILE *in, FILE *out)
     (void)posix_spawn_file_actions_destroy(&files);
     if (failed)
         return diag_error(diags, failed == ENOENT ? ODLC_ERR_UNSUPPORTED : ODLC_ERR_IO,
-                          AT(.hint = "install Graphviz, or write the graph with --dot and draw it elsewhere"), "graphviz",
-                          "the program 'dot' of Graphviz could not be started: %s", strerror(failed));
+                          AT(.hint = "install Graphviz, or write the graph with --dot and draw it elsewhere"),
+                          "graphviz", "the program 'dot' of Graphviz could not be started: %s", strerror(failed));
     while (waitpid(child, &ended, 0) < 0)
         if (errno != EINTR)
             return io_error(diags, "waiting for Graphviz failed");

@@ -43,7 +43,7 @@ function measureNodes(nodes) {
   for (const node of nodes) {
     const badge = node.family === "udo" ? 34 : 0;
     const name = node.name.length > 60 ? MAX_WIDTH : pen.measureText(node.name).width;
-    const wanted = Math.max(node.titleWidth + badge, Math.min(name, 170)) + 2 * PADDING;
+    const wanted = Math.max(node.titleWidth + badge, Math.min(name, 170)) + 2 * PADDING + 4;
     node.width = Math.ceil(Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, wanted)));
     node.height = NODE_HEIGHT;
   }

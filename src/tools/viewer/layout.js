@@ -1,12 +1,11 @@
 /* ---- layout.js: a layered drawing (Sugiyama, Tagawa, Toda 1981) in time that is nearly linear ----
  *
  * Ranks by longest paths; an edge over several ranks goes through a dummy vertex in each, shared by all edges of the same
- * tensor; order within ranks by barycenters, keeping the order with the fewest crossings; x by least squares under the
- * distances that are needed, rank by rank (pool adjacent violators). */
+ * tensor; order within ranks by barycenters, keeping the order with the fewest crossings; x as place.js says. */
 
-const ROW_GAP = 38, NODE_GAP = 26, DUMMY_GAP = 14, DUMMY_WIDTH = 4;
+const ROW_GAP = 44;
 const MAX_DUMMIES = 40000; /* beyond, the longest edges are drawn as stubs */
-const ORDER_ROUNDS = 6, PLACE_ROUNDS = 8;
+const ORDER_ROUNDS = 6;
 
 /* Wants node.width and node.height; sets node.x, node.y (the centre), node.rank, node.place (position in its rank), and
  * gives the rows of vertices, the segments by the rank in which they begin, and the size. */
@@ -196,67 +195,6 @@ function crossings(net, place) {
     }
   }
   return count;
-}
-
-/* ---- x ---- */
-
-function placeRows(net) {
-  const n = net.nodes.length;
-  const width = (v) => v < n ? net.nodes[v].width : DUMMY_WIDTH;
-  const gap = (a, b) => (width(a) + width(b)) / 2 + (a < n && b < n ? NODE_GAP : DUMMY_GAP);
-  const x = new Float64Array(net.rank.length);
-  const offsets = net.rows.map((row) => {
-    const offset = new Float64Array(row.length);
-    for (let i = 1; i < row.length; i++)
-      offset[i] = offset[i - 1] + gap(row[i - 1], row[i]);
-    row.forEach((v, i) => { x[v] = offset[i] - offset[row.length - 1] / 2; });
-    return offset;
-  });
-  /* Edges through dummies are to be straight. */
-  const pull = (a, b) => a >= n && b >= n ? 8 : a >= n || b >= n ? 2 : 1;
-  for (let round = 0; round < PLACE_ROUNDS; round++) {
-    const downwards = round % 2 === 0, both = round >= PLACE_ROUNDS - 2;
-    for (let k = 0; k < net.rows.length; k++) {
-      const r = downwards ? k : net.rows.length - 1 - k;
-      const wanted = net.rows[r].map((v) => {
-        const sides = both ? [net.up[v], net.down[v]] : [downwards ? net.up[v] : net.down[v]];
-        return wantedPlace(v, sides, x, pull);
-      });
-      fitRow(net.rows[r], wanted, offsets[r], n, x);
-    }
-  }
-  return x;
-}
-
-function wantedPlace(v, sides, x, pull) {
-  let sum = 0, weight = 0;
-  for (const side of sides)
-    for (const u of side) {
-      const p = pull(u, v);
-      sum += p * x[u];
-      weight += p;
-    }
-  return weight ? sum / weight : x[v];
-}
-
-/* The least squares fit to the wanted places that keeps the distances: blocks that would overlap become one. */
-function fitRow(row, wanted, offset, n, x) {
-  const blocks = [];
-  row.forEach((v, i) => {
-    const weight = v >= n ? 4 : 1;
-    let block = { at: wanted[i] - offset[i], weight, count: 1 };
-    while (blocks.length && blocks[blocks.length - 1].at > block.at) {
-      const left = blocks.pop();
-      const total = left.weight + block.weight;
-      block = { at: (left.at * left.weight + block.at * block.weight) / total, weight: total,
-        count: left.count + block.count };
-    }
-    blocks.push(block);
-  });
-  let i = 0;
-  for (const block of blocks)
-    for (let k = 0; k < block.count; k++, i++)
-      x[row[i]] = block.at + offset[i];
 }
 
 /* ---- the result ---- */

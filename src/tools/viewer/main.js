@@ -310,7 +310,7 @@ function startButtons() {
   click("help", () => document.getElementById("help-box").showModal());
 }
 
-/* For scripts: where a node is on the screen, by name. */
+/* For scripts (window.dlcViewer): where a node is on the screen, by name. */
 function where(name) {
   const node = state.graph.nodes.find((candidate) => candidate.name === name);
   const box = canvas.getBoundingClientRect();
@@ -334,7 +334,7 @@ function start() {
     resizeCanvas();
     paintMap();
   }).observe(canvas.parentElement);
-  window.dlcViewer = { where };
+  window.dlcViewer = { where, drawNow: drawFrame };
   document.documentElement.dataset.drawn = String(Math.round(performance.now()));
 }
 

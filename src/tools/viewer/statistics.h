@@ -8,7 +8,7 @@
 #define HISTOGRAM_BINS 32
 
 struct statistics {
-    uint64_t finite;               /* elements that are numbers; the following are about these alone */
+    uint64_t finite; /* elements that are numbers; the following are about these alone */
     uint64_t zeros;
     double min, max, mean, std;    /* std: of the population. 0 when there is no finite element */
     uint64_t bins[HISTOGRAM_BINS]; /* of equal width between min and max; all in the first when these are equal */
