@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 import urllib.error
 import urllib.request
 
@@ -85,6 +86,16 @@ class Browser:
 
     def run(self, script, *args):
         return self._do("POST", "/execute/sync", {"script": script, "args": list(args)})
+
+    def wait_for(self, script, seconds=30):
+        """The first value of a script that is not empty, or None."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            value = self.run(script)
+            if value:
+                return value
+            time.sleep(0.05)
+        return None
 
     def settle(self):
         """Waits until motion of the view has ended."""

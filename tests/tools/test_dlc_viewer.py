@@ -20,8 +20,8 @@ from onnx_writer import FLOAT, Model  # noqa: E402
 CONTAINERS = SHARED / "corpus" / "dlc"
 LARGEST = SHARED / "corpus" / "onnx" / "second" / "tfbert-qa"
 SHOTS = BUILD / "viewer-screenshots"
-# Generous: the sanitizers' builds and a busy machine are slow. The time itself is printed.
-FIRST_PAINT_MS = 15000
+# Generous, because a busy machine is slow; the time itself is printed.
+FIRST_PAINT_MS = int(os.environ.get("ODLC_FIRST_PAINT_MS", "15000"))
 WICKED = "</script><script>window.harm = 1</script><!--\"'&"
 CONFIG = {
     "UdoPackage_0": {
@@ -197,8 +197,9 @@ return [...colours].sort((a, b) => b[1] - a[1]).slice(0, 12).map(([key]) => key)
 
 def open_page(checks, b, page, label):
     b.open(page)
-    drawn = int(b.run("return document.documentElement.dataset.drawn || -1"))
-    print(f"{label}: drawn {drawn} ms after the navigation began")
+    drawn = b.wait_for("return document.documentElement.dataset.drawn")
+    drawn = int(drawn) if drawn else -1
+    print(f"{label}: on the screen {drawn} ms after the navigation began")
     checks.check(f"{label} drawn", 0 <= drawn < FIRST_PAINT_MS, f"{drawn} ms")
 
 
@@ -272,7 +273,7 @@ def keyboard(checks, b):
     b.screenshot(SHOTS / "small-overview.png")
     b.press("o")
     seen = []
-    for _ in range(9):
+    for _ in range(12):
         b.press("Tab")
         seen.append(b.run(FOCUS))
     missing = {"search", "overview", "theme", "help", "zoom-in", "zoom-out", "fit", "canvas"} - set(seen)

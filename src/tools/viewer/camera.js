@@ -3,7 +3,7 @@
 const MIN_SCALE = 0.004, MAX_SCALE = 3, MARGIN = 48;
 
 /* x, y: the drawing's point at the screen's centre. */
-const camera = { x: 0, y: 0, scale: 1, width: 1, height: 1, covered: 0, motion: 0 };
+const camera = { x: 0, y: 0, scale: 1, width: 1, height: 1, covered: 0, motion: 0, goal: null };
 
 const screenX = (x) => (x - camera.x) * camera.scale + (camera.width - camera.covered) / 2;
 const screenY = (y) => (y - camera.y) * camera.scale + camera.height / 2;
@@ -31,7 +31,10 @@ function zoomAt(px, py, factor) {
   moveCamera(x - dx / scale, y - dy / scale, scale);
 }
 
+/* From where the view is going to be. */
 function zoomBy(factor) {
+  if (camera.goal)
+    moveCamera(...camera.goal);
   zoomAt((camera.width - camera.covered) / 2, camera.height / 2, factor);
 }
 
@@ -68,6 +71,7 @@ function firstView() {
 
 function stopMotion() {
   camera.motion++;
+  camera.goal = null;
 }
 
 function glide(x, y, scale) {
@@ -76,6 +80,7 @@ function glide(x, y, scale) {
     moveCamera(x, y, scale);
     return;
   }
+  camera.goal = [x, y, scale];
   const motion = camera.motion, start = performance.now();
   const from = { x: camera.x, y: camera.y, scale: camera.scale };
   const step = (now) => {
@@ -87,6 +92,8 @@ function glide(x, y, scale) {
       from.scale * (scale / from.scale) ** ease);
     if (t < 1)
       requestAnimationFrame(step);
+    else
+      camera.goal = null;
   };
   requestAnimationFrame(step);
 }

@@ -260,8 +260,8 @@ function drawLabels(first, last, box) {
       const x = (x1 + x2) / 2, y = (y1 + y2) / 2 - 2;
       if (x < box.left - 100 || x > box.right + 100)
         continue;
-      const label = dimsText(state.graph.data.tensors[segment.tensor]);
-      const width = pen.measureText(label).width + 8;
+      const label = segment.label ??= dimsText(state.graph.data.tensors[segment.tensor]);
+      const width = segment.labelWidth ??= pen.measureText(label).width + 8;
       pen.fillStyle = colours.bg;
       pen.fillRect(x - width / 2, y - 8, width, 15);
       pen.fillStyle = colours.muted;

@@ -4,7 +4,8 @@
  * tensor; order within ranks by barycenters, keeping the order with the fewest crossings; x as place.js says. */
 
 const ROW_GAP = 44;
-const MAX_DUMMIES = 40000; /* beyond, the longest edges are drawn as stubs */
+const MAX_DUMMIES = 40000; /* beyond, the longest edges are drawn as stubs, */
+const NEAR_RANKS = 4;      /* unless they end this near */
 const ORDER_ROUNDS = 6;
 
 /* Wants node.width and node.height; sets node.x, node.y (the centre), node.rank, node.place (position in its rank), and
@@ -34,11 +35,25 @@ function assignRanks(graph) {
   for (let v = 0; v < n; v++)
     for (const u of above[v])
       ranks[v] = Math.max(ranks[v], ranks[u] + 1);
-  /* What has more edges down than up comes close to its readers: inputs above all. */
-  for (let v = n - 1; v >= 0; v--)
-    if (outs[v] > ins[v])
-      ranks[v] = below[v].reduce((least, w) => Math.min(least, ranks[w] - 1), Infinity);
+  sinkFree(ranks, above, below, ins, outs);
   return ranks;
+}
+
+/* What has more edges down than up comes close to its readers; so does what depends on graph inputs alone that have room
+ * below them, as the past of a decoder's layers does. */
+function sinkFree(ranks, above, below, ins, outs) {
+  const n = ranks.length;
+  const lowest = (v, of) => below[v].reduce((least, w) => Math.min(least, of[w] - 1), Infinity);
+  const latest = ranks.slice();
+  for (let v = n - 1; v >= 0; v--)
+    if (outs[v])
+      latest[v] = lowest(v, latest);
+  const free = new Uint8Array(n);
+  for (let v = 0; v < n; v++)
+    free[v] = latest[v] > ranks[v] && above[v].every((u) => free[u]);
+  for (let v = n - 1; v >= 0; v--)
+    if (outs[v] > ins[v] || (outs[v] && free[v] && outs[v] >= ins[v]))
+      ranks[v] = lowest(v, ranks);
 }
 
 /* Edges of a tensor, from one writer: they share dummies. */
@@ -77,14 +92,14 @@ function makeNet(graph, ranks) {
   }
   const groups = tensorGroups(graph, ranks);
   const far = farGroups(groups, ranks);
-  for (const group of groups)
-    if (far.has(group)) {
-      for (const edge of group.edges)
-        edge.path = null;
-      net.far.push(...group.edges);
-    } else {
-      addGroup(net, group);
+  for (const group of groups) {
+    const isFar = (edge) => far.has(group) && ranks[lower(edge)] - ranks[group.top] > NEAR_RANKS;
+    for (const edge of group.edges.filter(isFar)) {
+      edge.path = null;
+      net.far.push(edge);
     }
+    addGroup(net, group.top, group.tensor, group.edges.filter((edge) => !isFar(edge)));
+  }
   net.rows = [];
   net.rank.forEach((rank, v) => (net.rows[rank] ||= []).push(v));
   for (let i = 0; i < net.rows.length; i++)
@@ -92,21 +107,21 @@ function makeNet(graph, ranks) {
   return net;
 }
 
-function addGroup(net, group) {
-  const chain = [group.top];
-  const chainRank = net.rank[group.top];
+function addGroup(net, top, tensor, edges) {
+  const chain = [top];
+  const chainRank = net.rank[top];
   let first = true;
-  for (const edge of [...group.edges].sort((a, b) => net.rank[lower(a)] - net.rank[lower(b)])) {
+  for (const edge of edges.sort((a, b) => net.rank[lower(a)] - net.rank[lower(b)])) {
     const steps = net.rank[lower(edge)] - chainRank;
     while (chain.length < steps) {
       const dummy = net.rank.push(chainRank + chain.length) - 1;
       net.up.push([]);
       net.down.push([]);
-      addSegment(net, chain[chain.length - 1], dummy, group.tensor, null, first);
+      addSegment(net, chain[chain.length - 1], dummy, tensor, null, first);
       first = false;
       chain.push(dummy);
     }
-    addSegment(net, chain[steps - 1], lower(edge), group.tensor, edge, first);
+    addSegment(net, chain[steps - 1], lower(edge), tensor, edge, first);
     first = false;
     edge.path = chain.slice(0, steps).concat(lower(edge));
   }

@@ -274,9 +274,9 @@ function showLegend() {
   for (const node of state.graph.nodes)
     counts.set(node.family, (counts.get(node.family) || 0) + 1);
   const order = ["udo", ...FAMILIES.map((family) => family.id), "other", "end"].filter((id) => counts.has(id));
-  document.getElementById("legend").replaceChildren(element("ul", null, ...order.map((id) => element("li", null,
+  document.getElementById("families").replaceChildren(...order.map((id) => element("li", null,
     element("span", { class: "dot", style: `--colour: var(--family-${id})` }), FAMILY_LABELS[id],
-    element("span", { class: "count" }, grouped(counts.get(id)))))));
+    element("span", { class: "count" }, grouped(counts.get(id))))));
 }
 
 function startGraphs() {
@@ -335,7 +335,10 @@ function start() {
     paintMap();
   }).observe(canvas.parentElement);
   window.dlcViewer = { where, drawNow: drawFrame };
-  document.documentElement.dataset.drawn = String(Math.round(performance.now()));
+  /* A task after the first frame: the drawing is on the screen. */
+  requestAnimationFrame(() => setTimeout(() => {
+    document.documentElement.dataset.drawn = String(Math.round(performance.now()));
+  }));
 }
 
 start();

@@ -116,10 +116,14 @@ function encodingsView(quantization) {
     more > 0 ? element("p", { class: "none" }, `and ${more} more`) : "");
 }
 
+const MAX_LINK = 38;
+
 function nodeLink(v) {
   const node = state.graph.nodes[v];
-  return element("button", { type: "button", class: "link", onclick: () => selectNode(v, { centre: true, focus: true }) },
-    node.kind === "op" ? `${node.title} \u00b7 ${node.name}` : `Graph ${node.kind}`);
+  const name = node.name.length > MAX_LINK ? `\u2026${node.name.slice(-MAX_LINK)}` : node.name;
+  return element("button", { type: "button", class: "link", title: node.name,
+    onclick: () => selectNode(v, { centre: true, focus: true }) },
+  node.kind === "op" ? `${node.title} \u00b7 ${name}` : `Graph ${node.kind}`);
 }
 
 const MAX_LINKS = 12;
@@ -143,7 +147,8 @@ function tensorView(tensor, ...links) {
   if (tensor.statistics)
     view.append(...statisticsView(tensor));
   if (tensor.values && !(Number(tensor.elements) > tensor.values.length && tensor.statistics))
-    view.append(element("p", { class: "values" }, valuesText(tensor.values, tensor.dims, tensor.elements)));
+    view.append(element("p", { class: "values" }, (tensor.quantization ? "as stored: " : "") +
+      valuesText(tensor.values, tensor.dims, tensor.elements)));
   if (tensor.quantization)
     view.append(encodingsView(tensor.quantization));
   view.append(...links.filter(Boolean));
