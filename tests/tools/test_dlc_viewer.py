@@ -15,7 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import browser  # noqa: E402
 from checks import BUILD, SHARED, Checks, command, run  # noqa: E402
 from model_case import case_of_arrays  # noqa: E402
-from onnx_writer import FLOAT, Model  # noqa: E402
+from onnx_writer import FLOAT, INT8, UINT8, Model  # noqa: E402
 
 CONTAINERS = SHARED / "corpus" / "dlc"
 LARGEST = SHARED / "corpus" / "onnx" / "second" / "tfbert-qa"
@@ -139,12 +139,37 @@ def statistics(checks, tensor):
 
 
 def quantized(checks, folder):
-    """Statistics of fixed-point tensors are of the real numbers."""
-    container = folder / "quantized.dlc"
-    shutil.copy(CONTAINERS / "add2_uint8.v2.dlc", container)
-    graph = model_of(make_page(checks, container))["graphs"][0]
-    encodings = [t["quantization"]["count"] for t in graph["tensors"] if "quantization" in t]
-    checks.equal("encodings", encodings, [1, 1, 1])
+    """Statistics of fixed-point tensors are of the real numbers, with each channel's own encoding."""
+    random = numpy.random.default_rng(6)
+    weights = random.integers(-127, 128, (4, 3, 3, 3)).astype(numpy.int8)
+    scales = numpy.array([0.5, 0.001, 2, 0.25], numpy.float32)
+    model = Model(opset=13)
+    model.input("x", FLOAT, [1, 3, 8, 8])
+    model.tensor("w", INT8, weights.shape, weights.ravel().tolist())
+    model.tensor("w_scale", FLOAT, [4], scales.tolist())
+    model.tensor("w_zero", INT8, [4], [0] * 4)
+    model.tensor("scale", FLOAT, [], [0.125])
+    model.tensor("zero", UINT8, [], [128])
+    model.node("QuantizeLinear", ["x", "scale", "zero"], ["xq"])
+    model.node("DequantizeLinear", ["xq", "scale", "zero"], ["xd"])
+    model.node("DequantizeLinear", ["w", "w_scale", "w_zero"], ["wd"], axis=0)
+    model.node("Conv", ["xd", "wd"], ["c"], name="conv")
+    model.node("QuantizeLinear", ["c", "scale", "zero"], ["cq"])
+    model.node("DequantizeLinear", ["cq", "scale", "zero"], ["y"])
+    model.output("y", FLOAT, [1, 4, 6, 6])
+    model.save(folder / "quantized.onnx")
+    done = run("onnx-to-dlc", "-i", folder / "quantized.onnx", "-o", folder / "quantized.dlc")
+    checks.equal("conversion of a quantized model", done.returncode, 0)
+    graph = model_of(make_page(checks, folder / "quantized.dlc"))["graphs"][0]
+    found = [t for t in graph["tensors"] if t["kind"] == "STATIC" and t["elements"] == weights.size]
+    if checks.equal("quantized weights", [t.get("quantization", {}).get("count") for t in found], [4]):
+        real = weights * scales[:, None, None, None].astype(numpy.float64)
+        checks.check("real mean", abs(found[0]["statistics"]["mean"] - real.mean()) < 1e-6, found[0]["statistics"])
+        checks.check("real deviation", abs(found[0]["statistics"]["std"] - real.std()) < 1e-6, real.std())
+        checks.equal("real zeros", found[0]["statistics"]["zeros"], int((real == 0).sum()))
+    shutil.copy(CONTAINERS / "add2_uint8.v2.dlc", folder / "add2.dlc")
+    graph = model_of(make_page(checks, folder / "add2.dlc"))["graphs"][0]
+    checks.equal("encodings", [t["quantization"]["count"] for t in graph["tensors"] if "quantization" in t], [1, 1, 1])
 
 
 def drawings(checks, container, folder):

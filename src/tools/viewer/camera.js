@@ -2,13 +2,15 @@
 
 const MIN_SCALE = 0.004, MAX_SCALE = 3, MARGIN = 48;
 
-/* x, y: the drawing's point at the screen's centre. */
-const camera = { x: 0, y: 0, scale: 1, width: 1, height: 1, covered: 0, motion: 0, goal: null };
+/* x, y: the drawing's point in the middle of the screen's free part; the panel covers the rest, at the right or below. */
+const camera = { x: 0, y: 0, scale: 1, width: 1, height: 1, covered: 0, below: 0, motion: 0, goal: null };
 
-const screenX = (x) => (x - camera.x) * camera.scale + (camera.width - camera.covered) / 2;
-const screenY = (y) => (y - camera.y) * camera.scale + camera.height / 2;
-const worldX = (x) => (x - (camera.width - camera.covered) / 2) / camera.scale + camera.x;
-const worldY = (y) => (y - camera.height / 2) / camera.scale + camera.y;
+const freeWidth = () => camera.width - camera.covered;
+const freeHeight = () => camera.height - camera.below;
+const screenX = (x) => (x - camera.x) * camera.scale + freeWidth() / 2;
+const screenY = (y) => (y - camera.y) * camera.scale + freeHeight() / 2;
+const worldX = (x) => (x - freeWidth() / 2) / camera.scale + camera.x;
+const worldY = (y) => (y - freeHeight() / 2) / camera.scale + camera.y;
 
 function clampScale(scale) {
   return Math.min(MAX_SCALE, Math.max(MIN_SCALE, scale));
@@ -27,7 +29,7 @@ function zoomAt(px, py, factor) {
   stopMotion();
   const scale = clampScale(camera.scale * factor);
   const x = worldX(px), y = worldY(py);
-  const dx = px - (camera.width - camera.covered) / 2, dy = py - camera.height / 2;
+  const dx = px - freeWidth() / 2, dy = py - freeHeight() / 2;
   moveCamera(x - dx / scale, y - dy / scale, scale);
 }
 
@@ -35,13 +37,13 @@ function zoomAt(px, py, factor) {
 function zoomBy(factor) {
   if (camera.goal)
     moveCamera(...camera.goal);
-  zoomAt((camera.width - camera.covered) / 2, camera.height / 2, factor);
+  zoomAt(freeWidth() / 2, freeHeight() / 2, factor);
 }
 
 function fitScale() {
   const { left, right, top, bottom } = state.layout;
-  return clampScale(Math.min((camera.width - camera.covered - 2 * MARGIN) / (right - left),
-    (camera.height - 2 * MARGIN) / (bottom - top), 1.25));
+  return clampScale(Math.min((freeWidth() - 2 * MARGIN) / (right - left),
+    (freeHeight() - 2 * MARGIN) / (bottom - top), 1.25));
 }
 
 function fitGraph() {
@@ -64,7 +66,7 @@ function firstView() {
   const scale = clampScale(Math.min(1, Math.max(0.6, (camera.width - 2 * MARGIN) / (nearRight - nearLeft))));
   const fits = (nearRight - nearLeft) * scale < camera.width;
   const x = fits ? (nearLeft + nearRight) / 2 : near[0].x;
-  moveCamera(x, top + (camera.height / 2 - MARGIN) / scale, scale);
+  moveCamera(x, top + (freeHeight() / 2 - MARGIN) / scale, scale);
 }
 
 /* ---- motion ---- */
@@ -101,9 +103,8 @@ function glide(x, y, scale) {
 /* Brings a node to where it can be read: not at all when it is in view already. */
 function reveal(node, centre) {
   const scale = Math.max(camera.scale, 0.7);
-  const free = camera.width - camera.covered;
   const px = screenX(node.x), py = screenY(node.y);
-  const inside = px > 140 && px < free - 140 && py > 70 && py < camera.height - 70;
+  const inside = px > 140 && px < freeWidth() - 140 && py > 70 && py < freeHeight() - 70;
   if (centre || !inside || camera.scale < 0.5)
     glide(node.x, node.y, scale);
 }

@@ -100,7 +100,7 @@ function drawFrame() {
   const box = { left: worldX(0), right: worldX(camera.width), top: worldY(0), bottom: worldY(camera.height) };
   const [first, last] = ranksBetween(box.top, box.bottom);
   pen.save();
-  pen.translate((camera.width - camera.covered) / 2, camera.height / 2);
+  pen.translate(freeWidth() / 2, freeHeight() / 2);
   pen.scale(camera.scale, camera.scale);
   pen.translate(-camera.x, -camera.y);
   drawEdges(first, last, box);
@@ -416,7 +416,7 @@ function drawMap() {
   mapPen.clearRect(0, 0, map.width, map.height);
   mapPen.drawImage(mapPicture, 0, 0);
   mapPen.scale(2, 2);
-  const left = Math.max(1, mapX(worldX(0))), right = Math.min(map.cssWidth - 1, mapX(worldX(camera.width - camera.covered)));
+  const left = Math.max(1, mapX(worldX(0))), right = Math.min(map.cssWidth - 1, mapX(worldX(freeWidth())));
   const top = Math.max(1, mapY(worldY(0))), bottom = Math.min(map.cssHeight - 1, mapY(worldY(camera.height)));
   mapPen.strokeStyle = colours.accent;
   mapPen.lineWidth = 1.5;

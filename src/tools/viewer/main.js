@@ -65,7 +65,7 @@ function moveSelection(key) {
 function nearestToMiddle() {
   let best = 0, least = Infinity;
   state.graph.nodes.forEach((node, v) => {
-    const distance = Math.hypot(screenX(node.x) - camera.width / 2, screenY(node.y) - camera.height / 2);
+    const distance = Math.hypot(node.x - camera.x, node.y - camera.y);
     if (distance < least) {
       least = distance;
       best = v;

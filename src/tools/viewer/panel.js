@@ -298,5 +298,6 @@ function coverStage(covered) {
   document.getElementById("stage").classList.toggle("with-panel", covered);
   const wide = camera.width > 720;
   camera.covered = covered && wide ? panel.offsetWidth : 0;
+  camera.below = covered && !wide ? panel.offsetHeight : 0;
   requestDraw();
 }

@@ -12,23 +12,23 @@ function searchText(graph) {
   return graph.searchText ||= graph.nodes.map((node) => {
     const { tensors } = graph.data;
     if (node.kind !== "op")
-      return { own: `${node.title} ${node.name}`.toLowerCase(), tensors: [] };
+      return { type: node.kind, own: `${node.title} ${node.name}`.toLowerCase(), tensors: [] };
     const { op } = node;
     const names = [...op.inputs, ...op.outputs].map((t) => typeof t === "number" ? tensors[t].name : t || "");
-    const own = [op.name, op.type, node.title, op.package || "", op.udo ? "udo" : ""].join(" ").toLowerCase();
-    return { own, tensors: names.map((name) => name.toLowerCase()), names };
+    const type = [op.type, node.title, op.package || "", op.udo ? "udo" : ""].join(" ").toLowerCase();
+    return { type, own: `${type} ${op.name.toLowerCase()}`, tensors: names.map((name) => name.toLowerCase()), names };
   });
 }
 
-/* Nodes that have all words; those whose own name or type has them come before those that only touch a tensor. */
+/* Nodes that have all words: in their type, then those that have some in their name, then in a tensor they touch. */
 function findNodes(query) {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   if (!words.length)
     return [];
-  const own = [], touching = [];
+  const typed = [], own = [], touching = [];
   searchText(state.graph).forEach((entry, v) => {
     if (words.every((word) => entry.own.includes(word))) {
-      own.push({ v });
+      (words.every((word) => entry.type.includes(word)) ? typed : own).push({ v });
       return;
     }
     const rest = words.filter((word) => !entry.own.includes(word));
@@ -36,7 +36,7 @@ function findNodes(query) {
     if (at >= 0)
       touching.push({ v, tensor: entry.names[at] });
   });
-  return own.concat(touching);
+  return [...typed, ...own, ...touching];
 }
 
 function resultView({ v, tensor }, i) {
