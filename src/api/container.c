@@ -368,6 +368,16 @@ double odlc_tensor_double(const struct odlc_tensor *tensor, uint64_t index)
     return value;
 }
 
+void odlc_tensor_doubles(const struct odlc_tensor *tensor, uint64_t first, size_t count, double *out)
+{
+    const struct view *view = &((const struct dlc_tensor *)tensor->handle)->view;
+    if (view->splat)
+        for (size_t i = 0; i < count; i++)
+            out[i] = odlc_tensor_double(tensor, 0);
+    else
+        convert_elements(out, DT_FLOAT64, view->bytes + first * dtype_size(view->dtype), view->dtype, count);
+}
+
 const char *odlc_tensor_string(const struct odlc_tensor *tensor, uint64_t index)
 {
     const struct view *view = &((const struct dlc_tensor *)tensor->handle)->view;

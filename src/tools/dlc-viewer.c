@@ -1,0 +1,161 @@
+/* dlc-viewer: a container as a page, or as a drawing. */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "tools/options.h"
+#include "tools/print_diags.h"
+#include "tools/viewer/viewer.h"
+
+enum { OPT_INPUT, OPT_SAVE, OPT_GRAPH, OPT_DOT, OPT_SVG };
+
+static const struct option rows[] = {
+    {.id = OPT_INPUT,
+     .name = "input_dlc",
+     .shorts = {"i"},
+     .min = 1,
+     .max = 1,
+     .required = true,
+     .values = "FILE",
+     .help = "the DLC container (version 3, 4.0 or 4.1)"},
+    {.id = OPT_SAVE,
+     .name = "save",
+     .shorts = {"s"},
+     .min = 1,
+     .max = 1,
+     .values = "FILE.html",
+     .help = "where the page goes, or what --dot and --svg give (default: standard output)"},
+    {.id = OPT_GRAPH,
+     .name = "graph",
+     .min = 1,
+     .max = 1,
+     .values = "NAME",
+     .help = "the graph that is drawn, or that the page shows first (default: the first one)"},
+    {.id = OPT_DOT, .name = "dot", .help = "give the graph in Graphviz's DOT language instead of a page"},
+    {.id = OPT_SVG, .name = "svg", .help = "give a drawing made by Graphviz's program dot, which must be on PATH"},
+    OPTIONS_COMMON,
+};
+
+static const struct command self = {
+    .name = "dlc-viewer",
+    .summary = "Shows the graphs of a DLC container in a web page that needs no network",
+    .usage = "-i FILE -s FILE.html [options]",
+    OPTION_ROWS(rows),
+};
+
+struct session {
+    struct arena *arena;
+    struct diags diags;
+    struct options options;
+    odlc_container *container;
+    const struct odlc_graph *graph; /* that is drawn, or shown first */
+};
+
+static odlc_status find_graph(struct session *s)
+{
+    const char *name = options_value(&s->options, OPT_GRAPH, NULL), *hint;
+    const char *path = options_value(&s->options, OPT_INPUT, NULL);
+    size_t count;
+    text known = {0};
+    const struct odlc_graph *graphs = odlc_container_graphs(s->container, &count);
+    if (!count)
+        return diag_error(&s->diags, ODLC_ERR_UNSUPPORTED, AT(.file = path), "no-graph", "the container has no graph");
+    for (size_t i = 0; i < count; i++) {
+        if (!name || strcmp(graphs[i].name, name) == 0) {
+            s->graph = &graphs[i];
+            return ODLC_OK;
+        }
+        text_add(s->arena, &known, "%s'%s'", i ? ", " : "", graphs[i].name);
+    }
+    hint = arena_printf(s->arena, "its graphs are %s", known.data);
+    return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.file = path, .hint = hint), "unknown-graph",
+                      "there is no graph '%s'", name);
+}
+
+static odlc_status make(struct session *s, text *result)
+{
+    text dot = {0};
+    if (options_given(&s->options, OPT_DOT)) {
+        viewer_add_dot(s->arena, s->graph, result);
+    } else if (options_given(&s->options, OPT_SVG)) {
+        viewer_add_dot(s->arena, s->graph, &dot);
+        TRY(viewer_run_graphviz(s->arena, &s->diags, &dot, result));
+    } else {
+        viewer_add_page(s->arena, s->container, s->graph, result);
+    }
+    return ODLC_OK;
+}
+
+static odlc_status put(struct session *s, const text *result)
+{
+    const char *path = options_value(&s->options, OPT_SAVE, NULL);
+    struct out_file *out;
+    if (!path) {
+        if (fwrite(result->data, 1, result->count, stdout) != result->count || fflush(stdout) != 0)
+            return diag_error(&s->diags, ODLC_ERR_IO, AT(.file = NULL), "io", "the result could not be written");
+        return ODLC_OK;
+    }
+    TRY(out_create(s->arena, &s->diags, path, &out));
+    TRY(out_write(out, result->data, result->count));
+    return out_commit(out);
+}
+
+static odlc_status check_options(struct session *s)
+{
+    bool dot = options_given(&s->options, OPT_DOT), svg = options_given(&s->options, OPT_SVG);
+    if (dot && svg)
+        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.file = NULL), "usage", "--dot and --svg exclude each other");
+    if (!dot && !svg && !options_given(&s->options, OPT_SAVE) && isatty(STDOUT_FILENO))
+        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "-s FILE.html"), "usage",
+                          "a page is not for a terminal: say where it goes");
+    return ODLC_OK;
+}
+
+static odlc_status view(struct session *s)
+{
+    text result = {0};
+    TRY(check_options(s));
+    TRY(odlc_container_open(s->container, options_value(&s->options, OPT_INPUT, "")));
+    TRY(find_graph(s));
+    TRY(make(s, &result));
+    return put(s, &result);
+}
+
+static odlc_status run_command(struct session *s, int argc, char **argv)
+{
+    TRY(options_parse(s->arena, &s->diags, &self, argc, argv, &s->options));
+    return options_answered(&s->options) ? ODLC_OK : view(s);
+}
+
+static odlc_status out_of_memory(void)
+{
+    fprintf(stderr, "%s: error: memory ran out\n", self.name);
+    return ODLC_ERR_NOMEM;
+}
+
+static odlc_status guarded_run(struct session *s, int argc, char **argv)
+{
+    if (setjmp(*arena_catch(s->arena)))
+        return out_of_memory();
+    odlc_status status = run_command(s, argc, argv);
+    size_t count;
+    const struct odlc_diag *list = odlc_container_diags(s->container, &count);
+    print_diags(stderr, self.name, list, count, DIAG_TEXT);
+    print_diags(stderr, self.name, s->diags.list.data, s->diags.list.count, DIAG_TEXT);
+    return status == ODLC_ERR_NOMEM ? out_of_memory() : status;
+}
+
+int main(int argc, char **argv)
+{
+    struct session s = {.arena = arena_create(), .container = odlc_container_new()};
+    odlc_status status = ODLC_ERR_NOMEM;
+    if (s.arena && s.container) {
+        diags_init(&s.diags, s.arena);
+        status = guarded_run(&s, argc, argv);
+    } else {
+        status = out_of_memory();
+    }
+    odlc_container_free(s.container);
+    arena_destroy(s.arena);
+    return exit_status(status);
+}

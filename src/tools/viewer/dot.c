@@ -1,0 +1,190 @@
+/* Graphs for Graphviz. */
+#include <errno.h>
+#include <inttypes.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tools/table.h"
+#include "tools/viewer/viewer.h"
+
+bool viewer_is_udo(const struct odlc_op *op)
+{
+    return op->package && strcmp(op->package, "qti.aisw") != 0;
+}
+
+/* A quoted string: a backslash would start one of Graphviz's escapes. */
+static void add_quoted(struct arena *arena, text *dot, const char *string)
+{
+    text_add(arena, dot, "\"");
+    for (const char *s = printable(arena, string); *s; s++)
+        text_add(arena, dot, "%s%c", *s == '"' || *s == '\\' ? "\\" : "", *s);
+    text_add(arena, dot, "\"");
+}
+
+static const char *label_of(struct arena *arena, const struct odlc_op *op)
+{
+    text label = {0};
+    text_add(arena, &label, "%s", op->type);
+    for (size_t i = 0; i < op->n_attributes; i++) {
+        const struct odlc_attribute *a = &op->attributes[i];
+        if (a->kind == ODLC_VALUE_STRING && a->supplemental &&
+            (strcmp(a->name, "eltwise_type") == 0 || strcmp(a->name, "neuron_type") == 0))
+            text_add(arena, &label, " %s", a->s);
+    }
+    return label.data;
+}
+
+static const char *dims_of(struct arena *arena, const struct odlc_tensor *t)
+{
+    text dims = {0};
+    text_add(arena, &dims, "%s", t->rank ? "" : "scalar");
+    for (uint32_t i = 0; i < t->rank; i++)
+        text_add(arena, &dims, "%s%" PRId64, i ? "×" : "", t->dims[i]);
+    return dims.data;
+}
+
+static void add_ops(struct arena *arena, const struct odlc_graph *g, text *dot)
+{
+    for (size_t i = 0; i < g->n_ops; i++) {
+        const struct odlc_op *op = &g->ops[i];
+        text_add(arena, dot, "  op%zu [label=", i);
+        add_quoted(arena, dot, label_of(arena, op));
+        text_add(arena, dot, ", tooltip=");
+        add_quoted(arena, dot, op->name);
+        if (viewer_is_udo(op))
+            text_add(arena, dot, ", fillcolor=\"#fde3c8\", color=\"#b45309\"");
+        text_add(arena, dot, "];\n");
+    }
+}
+
+static void add_ends(struct arena *arena, const struct odlc_graph *g, const struct odlc_tensor *const *ends,
+                     size_t count, text *dot)
+{
+    for (size_t i = 0; i < count; i++) {
+        text_add(arena, dot,
+                 "  t%td [shape=box, style=\"rounded,filled\", fillcolor=\"#e3f0e6\", label=", ends[i] - g->tensors);
+        add_quoted(arena, dot, ends[i]->name);
+        text_add(arena, dot, "];\n");
+    }
+}
+
+/* What a graph input, an output or an op is called: "op4", "t0"; NULL for a constant. Readers see the last op before
+ * them that writes the tensor, because layers of version 3 may work in place. */
+struct edges {
+    struct arena *arena;
+    const struct odlc_graph *graph;
+    const char **writer; /* by tensor */
+    text *dot;
+};
+
+static void add_edge(struct edges *e, const struct odlc_tensor *t, const char *reader)
+{
+    const char *writer = e->writer[t - e->graph->tensors];
+    if (!writer || strcmp(writer, reader) == 0)
+        return;
+    text_add(e->arena, e->dot, "  %s -> %s [label=\"%s\"];\n", writer, reader, dims_of(e->arena, t));
+}
+
+static void add_edges(struct arena *arena, const struct odlc_graph *g, text *dot)
+{
+    struct edges e = {arena, g, arena_array(arena, const char *, g->n_tensors), dot};
+    for (size_t i = 0; i < g->n_inputs; i++)
+        e.writer[g->inputs[i] - g->tensors] = arena_printf(arena, "t%td", g->inputs[i] - g->tensors);
+    for (size_t i = 0; i < g->n_ops; i++) {
+        const struct odlc_op *op = &g->ops[i];
+        const char *self = arena_printf(arena, "op%zu", i);
+        for (size_t k = 0; k < op->n_inputs; k++)
+            if (op->inputs[k].tensor)
+                add_edge(&e, op->inputs[k].tensor, self);
+        for (size_t k = 0; k < op->n_outputs; k++)
+            if (op->outputs[k].tensor)
+                e.writer[op->outputs[k].tensor - g->tensors] = self;
+    }
+    for (size_t i = 0; i < g->n_outputs; i++)
+        add_edge(&e, g->outputs[i], arena_printf(arena, "t%td", g->outputs[i] - g->tensors));
+}
+
+void viewer_add_dot(struct arena *arena, const struct odlc_graph *graph, text *dot)
+{
+    text_add(arena, dot, "digraph ");
+    add_quoted(arena, dot, graph->name);
+    text_add(arena, dot,
+             " {\n"
+             "  rankdir=TB;\n"
+             "  node [shape=box, style=filled, fillcolor=\"#eef2f8\", color=\"#5b6b84\", fontname=\"sans-serif\","
+             " fontsize=11, height=0.3];\n"
+             "  edge [color=\"#7a8699\", fontname=\"sans-serif\", fontsize=9, arrowsize=0.6];\n");
+    add_ends(arena, graph, graph->inputs, graph->n_inputs, dot);
+    add_ops(arena, graph, dot);
+    add_ends(arena, graph, graph->outputs, graph->n_outputs, dot);
+    add_edges(arena, graph, dot);
+    text_add(arena, dot, "}\n");
+}
+
+/* ---- running Graphviz ---- */
+
+static odlc_status io_error(struct diags *diags, const char *what)
+{
+    return diag_error(diags, ODLC_ERR_IO, AT(.file = NULL), "io", "%s: %s", what, strerror(errno));
+}
+
+static void close_stream(void *stream)
+{
+    (void)fclose(stream);
+}
+
+/* Files, not pipes: neither program waits for the other. */
+static odlc_status open_scratch(struct arena *arena, struct diags *diags, FILE **out)
+{
+    *out = tmpfile();
+    if (!*out)
+        return io_error(diags, "no temporary file can be made");
+    arena_defer(arena, close_stream, *out);
+    return ODLC_OK;
+}
+
+static odlc_status spawn_dot(struct diags *diags, FILE *in, FILE *out)
+{
+    char program[] = "dot", format[] = "-Tsvg", *argv[] = {program, format, NULL};
+    posix_spawn_file_actions_t files;
+    pid_t child;
+    int ended = 0;
+    if (posix_spawn_file_actions_init(&files) != 0)
+        return ODLC_ERR_NOMEM;
+    int failed = posix_spawn_file_actions_adddup2(&files, fileno(in), STDIN_FILENO);
+    if (!failed)
+        failed = posix_spawn_file_actions_adddup2(&files, fileno(out), STDOUT_FILENO);
+    if (!failed)
+        failed = posix_spawnp(&child, argv[0], &files, NULL, argv, environ);
+    (void)posix_spawn_file_actions_destroy(&files);
+    if (failed)
+        return diag_error(diags, failed == ENOENT ? ODLC_ERR_UNSUPPORTED : ODLC_ERR_IO,
+                          AT(.hint = "install Graphviz, or write the graph with --dot and draw it elsewhere"),
+                          "graphviz", "the program 'dot' of Graphviz could not be started: %s", strerror(failed));
+    while (waitpid(child, &ended, 0) < 0)
+        if (errno != EINTR)
+            return io_error(diags, "waiting for Graphviz failed");
+    if (!WIFEXITED(ended) || WEXITSTATUS(ended) != 0)
+        return diag_error(diags, ODLC_ERR_IO, AT(.hint = "the page needs no Graphviz: -s FILE.html"), "graphviz",
+                          "the program 'dot' of Graphviz failed with %s %d", WIFEXITED(ended) ? "status" : "signal",
+                          WIFEXITED(ended) ? WEXITSTATUS(ended) : WTERMSIG(ended));
+    return ODLC_OK;
+}
+
+odlc_status viewer_run_graphviz(struct arena *arena, struct diags *diags, const text *dot, text *svg)
+{
+    FILE *in, *out;
+    char piece[8192];
+    TRY(open_scratch(arena, diags, &in));
+    TRY(open_scratch(arena, diags, &out));
+    if (fwrite(dot->data, 1, dot->count, in) != dot->count || fflush(in) != 0 || fseek(in, 0, SEEK_SET) != 0)
+        return io_error(diags, "a temporary file could not be written");
+    TRY(spawn_dot(diags, in, out));
+    rewind(out);
+    for (size_t got; (got = fread(piece, 1, sizeof piece, out)) > 0;)
+        text_add_bytes(arena, svg, piece, got);
+    return ferror(out) ? io_error(diags, "the drawing could not be read") : ODLC_OK;
+}

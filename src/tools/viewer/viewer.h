@@ -1,0 +1,27 @@
+/* What dlc-viewer makes of a container: a page, and Graphviz's text. */
+#ifndef TOOLS_VIEWER_VIEWER_H
+#define TOOLS_VIEWER_VIEWER_H
+
+#include "base/diag.h"
+#include "opendlc/container.h"
+
+/* The page's own files, joined at build time by embed.py; the model goes between the two. Not NUL-terminated. */
+extern const char viewer_page_head[], viewer_page_tail[];
+extern const size_t viewer_page_head_size, viewer_page_tail_size;
+
+/* One HTML file that needs nothing else. `shown` is the graph that it shows first. */
+void viewer_add_page(struct arena *arena, const odlc_container *container, const struct odlc_graph *shown, text *page);
+
+/* The model as JSON that can stand inside a <script> element: it has no '<'. */
+void viewer_add_model(struct arena *arena, const odlc_container *container, const struct odlc_graph *shown, text *json);
+
+/* A graph in the DOT language. */
+void viewer_add_dot(struct arena *arena, const struct odlc_graph *graph, text *dot);
+
+/* Runs Graphviz's `dot`, found on PATH, on a text in the DOT language; the drawing is appended to `svg`. */
+odlc_status viewer_run_graphviz(struct arena *arena, struct diags *diags, const text *dot, text *svg) MUST_USE;
+
+/* Whether the op comes from a package that is not the vendor's. */
+bool viewer_is_udo(const struct odlc_op *op);
+
+#endif

@@ -1,0 +1,127 @@
+"""A headless Chromium, driven through chromedriver's HTTP protocol (W3C WebDriver) with the standard library alone."""
+
+import base64
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+         "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+         "--hide-scrollbars"]
+KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Tab": "\ue004", "Shift": "\ue008", "ArrowLeft": "\ue012",
+        "ArrowUp": "\ue013", "ArrowRight": "\ue014", "ArrowDown": "\ue015"}
+
+
+def missing():
+    """What is not installed, or None."""
+    names = [name for name in ("chromium", "chromedriver") if not shutil.which(name)]
+    return " and ".join(names) + " not found" if names else None
+
+
+class Browser:
+    """with Browser() as b: b.open(path); b.run("return document.title")"""
+
+    def __init__(self, width=1280, height=800, dark=False):
+        self.profile = tempfile.TemporaryDirectory(prefix="odlc-chromium-", ignore_cleanup_errors=True)
+        self.driver = subprocess.Popen([shutil.which("chromedriver"), "--port=0"], stdout=subprocess.PIPE,
+                                       stderr=subprocess.DEVNULL, text=True, env={**os.environ, "LC_ALL": "C.UTF-8"})
+        self.session = None
+        try:
+            self.base = f"http://127.0.0.1:{self._port()}"
+            args = FLAGS + [f"--user-data-dir={self.profile.name}", f"--window-size={width},{height}"]
+            if dark:
+                args.append("--blink-settings=preferredColorScheme=0")
+            options = {"binary": shutil.which("chromium"), "args": args}
+            wanted = {"alwaysMatch": {"browserName": "chrome", "goog:chromeOptions": options,
+                                      "goog:loggingPrefs": {"browser": "ALL"}}}
+            self.session = self._send("POST", "/session", {"capabilities": wanted})["sessionId"]
+        except BaseException:
+            self.close()
+            raise
+
+    def _port(self):
+        for line in self.driver.stdout:
+            found = re.search(r"started successfully on port (\d+)", line)
+            if found:
+                return int(found.group(1))
+        raise RuntimeError("chromedriver did not start")
+
+    def _send(self, method, path, body=None):
+        data = json.dumps(body).encode() if body is not None else None
+        request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(request, timeout=100) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as error:
+            raise RuntimeError(json.load(error)["value"]["message"]) from None
+
+    def _do(self, method, path, body=None):
+        return self._send(method, f"/session/{self.session}{path}", body)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        try:
+            if self.session:
+                self._do("DELETE", "")
+        finally:
+            self.driver.terminate()
+            self.driver.wait(10)
+            self.driver.stdout.close()
+            self.profile.cleanup()
+
+    def open(self, path):
+        self._do("POST", "/url", {"url": path.resolve().as_uri()})
+
+    def run(self, script, *args):
+        return self._do("POST", "/execute/sync", {"script": script, "args": list(args)})
+
+    def wait_for(self, script, seconds=30):
+        """The first value of a script that is not empty, or None."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            value = self.run(script)
+            if value:
+                return value
+            time.sleep(0.05)
+        return None
+
+    def settle(self):
+        """Waits until motion of the view has ended."""
+        self._do("POST", "/timeouts", {"script": 10000})
+        self._do("POST", "/execute/async", {"script": "setTimeout(arguments[0], 450)", "args": []})
+
+    def press(self, *keys):
+        """Keys by name or character; "Shift+Tab" holds the first while the second is pressed."""
+        actions = []
+        for key in keys:
+            parts = [KEYS.get(part, part) for part in (key.split("+") if len(key) > 1 else [key])]
+            actions += [{"type": "keyDown", "value": part} for part in parts]
+            actions += [{"type": "keyUp", "value": part} for part in reversed(parts)]
+        self._do("POST", "/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
+
+    def type(self, words):
+        self.press(*words)
+
+    def click(self, x, y):
+        actions = [{"type": "pointerMove", "x": round(x), "y": round(y)}, {"type": "pointerDown", "button": 0},
+                   {"type": "pointerUp", "button": 0}]
+        self._do("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse", "actions": actions}]})
+
+    def log(self):
+        """Messages of the console since the last call."""
+        return [f"{entry['level']}: {entry['message']}" for entry in self._do("POST", "/se/log", {"type": "browser"})]
+
+    def screenshot(self, path):
+        path.write_bytes(base64.b64decode(self._do("GET", "/screenshot")))
