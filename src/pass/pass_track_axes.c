@@ -67,6 +67,18 @@ static const char *layout_suffix(const struct perm *from, const struct perm *to)
     return perm_is_identity(to) && is_channels_last(from) ? "nchw" : "perm";
 }
 
+static const char *permute_reason(const struct track *t, const struct node *reader, const struct node *udo,
+                                  bool to_first)
+{
+    const char *stored = to_first ? "channels-last" : "channels-first", *wanted = to_first ? "NCHW" : "NHWC";
+    if (reader == udo)
+        return arena_printf(t->g->arena, "the definition wants %s, and the tensor is stored %s", wanted, stored);
+    if (!reader)
+        return arena_printf(t->g->arena, "the UDO gives it %s, and it is a graph output in the model's order", stored);
+    return arena_printf(t->g->arena, "the UDO gives it %s, and node '%s' (%s) reads it in another order", stored,
+                        reader->source ? reader->source : reader->name, reader->op->name);
+}
+
 /* The guide asks for one warning for each permute that a UDO's layout costs. */
 static void report_permute(struct track *t, const struct node *reader, tensor_id stored, const char *suffix)
 {
@@ -75,10 +87,17 @@ static void report_permute(struct track *t, const struct node *reader, tensor_id
     const struct node *udo = reader && reader->op->package ? reader : writer && writer->op->package ? writer : NULL;
     bool to_first = strcmp(suffix, "nchw") == 0;
     t->c->permutes_inserted++;
-    if (udo)
-        diag_warn(t->c->diags, AT(.node = udo->source ? udo->source : udo->name), "udo-permute",
-                  "a permute %s is inserted for tensor %s %s UDO %s", to_first ? "NHWC → NCHW" : "NCHW → NHWC",
-                  tensor->name, udo == reader ? "before" : "after", udo->op->name);
+    if (!udo)
+        return;
+    struct pass_permute permute = {.node = udo->source ? udo->source : udo->name,
+                                   .tensor = arena_strdup(t->g->arena, tensor->name),
+                                   .reason = permute_reason(t, reader, udo, to_first),
+                                   .to_first = to_first,
+                                   .after = udo != reader};
+    vec_push(t->g->arena, &t->c->udo_permutes, permute);
+    diag_warn(t->c->diags, AT(.node = permute.node), "udo-permute", "a permute %s is inserted for tensor %s %s UDO %s",
+              to_first ? "NHWC → NCHW" : "NCHW → NHWC", tensor->name, udo == reader ? "before" : "after",
+              udo->op->name);
 }
 
 static tensor_id find_copy(const struct track *t, tensor_id stored, const struct perm *perm)

@@ -36,6 +36,11 @@ static struct offer offer_of(const struct option *row)
     return offer;
 }
 
+static struct offer offer_operands(const struct command *command)
+{
+    return offer_of(&(struct option){.max = MANY_VALUES, .values = "FILE", .complete = command->complete});
+}
+
 /* Each word between `before` and `after`. A word of files is their suffix. */
 static void print_words(FILE *stream, const struct offer *offer, const char *before, const char *after)
 {
@@ -102,7 +107,7 @@ static void print_quoted(FILE *stream, const char *words, const char *special, c
 
 static const char bash_head[] = "()\n{\n"
                                 "    local word=${COMP_WORDS[COMP_CWORD]} option='' given=0 i path pattern\n"
-                                "    local least=0 first=1 last=0 kind='' words=()\n"
+                                "    local least=0 most=0 first=1 last=0 kind='' words=()\n"
                                 "    COMPREPLY=()\n"
                                 "    # --name=value comes in three words.\n"
                                 "    [[ $word != = ]] || word=''\n"
@@ -140,22 +145,28 @@ static const char bash_tail[] =
     "    )\n"
     "}\n";
 
-static void print_bash_row(FILE *stream, const struct option *row)
+static void print_bash_offer(FILE *stream, const struct offer *offer)
 {
     static const char *const kinds[] = {"", "words", "files", "folders"};
+    if (offer->kind == OFFER_NOTHING)
+        return;
+    fprintf(stream, " first=%u last=%u kind=%s", offer->first, offer->last,
+            offer->kind == OFFER_FILES && !offer->length ? "any" : kinds[offer->kind]);
+    if (!offer->length)
+        return;
+    fputs(" words=(", stream);
+    print_words(stream, offer, " ", "");
+    fputs(" )", stream);
+}
+
+static void print_bash_row(FILE *stream, const struct option *row)
+{
     struct offer offer = offer_of(row);
-    fprintf(stream, "    ");
+    fputs("    ", stream);
     print_spellings(stream, row, true, " | ");
-    fprintf(stream, ") least=%u", row->min);
-    if (offer.kind != OFFER_NOTHING)
-        fprintf(stream, " first=%u last=%u kind=%s", offer.first, offer.last,
-                offer.kind == OFFER_FILES && !offer.length ? "any" : kinds[offer.kind]);
-    if (offer.length) {
-        fprintf(stream, " words=(");
-        print_words(stream, &offer, " ", "");
-        fprintf(stream, " )");
-    }
-    fprintf(stream, " ;;\n");
+    fprintf(stream, ") least=%u most=%u", row->min, row->max);
+    print_bash_offer(stream, &offer);
+    fputs(" ;;\n", stream);
 }
 
 static void print_bash(FILE *stream, const struct command *command)
@@ -166,7 +177,14 @@ static void print_bash(FILE *stream, const struct command *command)
     for (size_t i = 0; i < command->n_rows; i++)
         if (command->rows[i].name && command->rows[i].max)
             print_bash_row(stream, &command->rows[i]);
-    fprintf(stream, "    esac\n    local options='");
+    fputs("    esac\n", stream);
+    if (command->operands) {
+        struct offer offer = offer_operands(command);
+        fputs("    if ((given > most)); then given=1 least=0", stream);
+        print_bash_offer(stream, &offer);
+        fputs("; fi\n", stream);
+    }
+    fputs("    local options='", stream);
     for (size_t i = 0; i < command->n_rows; i++) {
         if (!command->rows[i].name)
             continue;
@@ -247,6 +265,12 @@ static void print_zsh(FILE *stream, const struct command *command)
     for (size_t i = 0; i < command->n_rows; i++)
         if (command->rows[i].name)
             print_zsh_row(stream, &command->rows[i]);
+    if (command->operands) {
+        struct offer offer = offer_operands(command);
+        fputs(" \\\n        '*:FILE:", stream);
+        print_zsh_action(stream, &offer, 1);
+        fputc('\'', stream);
+    }
     fprintf(stream,
             "\n}\n\n# As a file of $fpath this is the function's first call; sourced, it makes the function known.\n"
             "if [[ ${funcstack[1]} == _%s ]]; then\n    _%s \"$@\"\nelse\n    compdef _%s %s\nfi\n",
@@ -271,6 +295,8 @@ static const char fish_head[] =
     "    contains -- \"$option\" $argv[3..-1]; and test $given -ge $argv[1]; and test $given -le $argv[2]\n"
     "end\n\n";
 
+static const struct offer nothing = {.kind = OFFER_NOTHING};
+
 static void print_fish_action(FILE *stream, const struct offer *offer)
 {
     if (offer->kind == OFFER_WORDS) {
@@ -293,7 +319,6 @@ static void print_fish_action(FILE *stream, const struct offer *offer)
 /* fish itself knows one value that an option must have: -r. Further and optional ones are offered by a condition. */
 static void print_fish_row(FILE *stream, const char *name, const struct option *row)
 {
-    static const struct offer nothing = {.kind = OFFER_NOTHING};
     struct offer offer = offer_of(row);
     unsigned next = row->min ? 2 : 1; /* value for the condition */
     fprintf(stream, "complete -c %s", name);
@@ -321,9 +346,12 @@ static void print_fish_row(FILE *stream, const char *name, const struct option *
 
 static void print_fish(FILE *stream, const struct command *command)
 {
+    struct offer operands = offer_operands(command);
     fprintf(stream, "# fish completion of %s\nfunction __odlc_", command->name);
     print_identifier(stream, command->name);
-    fprintf(stream, "_at%scomplete -c %s -f\n", fish_head, command->name);
+    fprintf(stream, "_at%scomplete -c %s", fish_head, command->name);
+    print_fish_action(stream, command->operands ? &operands : &nothing);
+    fputc('\n', stream);
     for (size_t i = 0; i < command->n_rows; i++)
         if (command->rows[i].name)
             print_fish_row(stream, command->name, &command->rows[i]);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "udo/row.h"
 #include "udo/value.h"
 
 /* ---- diagnostics ---- */
@@ -70,11 +71,7 @@ static bool is_quantized_type(enum dtype dtype)
 
 void site_check_dtype(struct site *s, const char *label, enum dtype declared, enum dtype model)
 {
-    /* The container has no 64-bit numbers: they are stored in 32 bits. */
-    enum dtype stored = model == DT_INT64     ? DT_INT32
-                        : model == DT_UINT64  ? DT_UINT32
-                        : model == DT_FLOAT64 ? DT_FLOAT32
-                                              : model;
+    enum dtype stored = udo_stored_dtype(model);
     if (declared == DT_NONE || model == DT_NONE || declared == stored)
         return;
     if (dtype_is_float(stored) && is_quantized_type(declared))
@@ -168,26 +165,68 @@ static odlc_status add_node(struct site *s, const struct operands *in, const str
     return ODLC_OK;
 }
 
+static void check_resolved(struct site *s, const struct udo_place *place, const char *name, const char *unresolved)
+{
+    if (unresolved)
+        site_error(
+            s, name,
+            arena_printf(s->arena, "see %s: give it in a <SupplementalOpDef> of the backend", site_place(s, place)),
+            "udo-backend-specific", "the %s of '%s' is BACKEND_SPECIFIC, and nothing says what it is", unresolved,
+            name ? name : s->def->type);
+}
+
+/* A config may describe operations that it leaves open; a node of them cannot be built. */
+void call_definition(struct site *s)
+{
+    const struct udo_def *def = s->def;
+    for (uint32_t i = 0; i < def->n_inputs; i++)
+        check_resolved(s, &def->inputs[i].place, def->inputs[i].name, def->inputs[i].unresolved);
+    for (uint32_t i = 0; i < def->n_outputs; i++)
+        check_resolved(s, &def->outputs[i].place, def->outputs[i].name, def->outputs[i].unresolved);
+    for (uint32_t i = 0; i < def->n_scalar_params; i++)
+        check_resolved(s, &def->scalar_params[i].place, def->scalar_params[i].name, def->scalar_params[i].unresolved);
+    for (uint32_t i = 0; i < def->n_tensor_params; i++)
+        check_resolved(s, &def->tensor_params[i].place, def->tensor_params[i].name, def->tensor_params[i].unresolved);
+}
+
+/* All that the definition lists, but for optional ones at the end that the model does not use; more if the last one is
+ * repeated. */
+static uint32_t count_outputs(const struct udo_def *def, const struct udo_call *call)
+{
+    uint32_t total = def->n_outputs, used = call->n_out;
+    while (used > 0 && !*call->out_names[used - 1])
+        used--;
+    if (def->outputs[total - 1].repeated && used > total)
+        return call->n_out;
+    while (total > least_outputs(def) && total > used)
+        total--;
+    return total;
+}
+
 odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct build *b, const struct udo_call *call,
                       tensor_id *outs)
 {
     struct site s = {.set = set, .def = def, .use = &set->uses.data[def->index], .b = b, .call = call};
     s.arena = b->graph->arena;
     s.use->nodes++;
-    bool repeated = def->outputs[def->n_outputs - 1].repeated;
-    uint32_t total = repeated && call->n_out > def->n_outputs ? call->n_out : def->n_outputs;
+    report_begin(&s);
+    uint32_t total = count_outputs(def, call);
     struct operands in = {0};
     struct param *params = arena_array(s.arena, struct param, def->row.n_params);
     struct type *types = arena_array(s.arena, struct type, total);
+    call_definition(&s);
     call_inputs(&s, &in);
     call_output_types(&s, &in, types, total); /* before the params, whose faults do not concern it */
     call_params(&s, params);
     note_unnamed(&s);
+    report_end(&s);
     if (s.errors)
         return ODLC_ERR_INVALID;
     tensor_id *given = arena_array(s.arena, tensor_id, total);
     TRY(add_node(&s, &in, params, types, total, given));
-    for (uint32_t j = 0; j < call->n_out; j++) {
+    for (uint32_t j = total; j < call->n_out; j++)
+        outs[j] = NO_TENSOR; /* unused ones, which are left out */
+    for (uint32_t j = 0; j < call->n_out && j < total; j++) {
         tensor_id result;
         TRY(restore_order(&s, operand_of(def->outputs, def->n_outputs, j), output_name(&s, j), given[j], &result));
         outs[j] = result;

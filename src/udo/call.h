@@ -12,6 +12,8 @@ struct site {
     const struct udo_call *call;
     struct arena *arena; /* the graph's */
     size_t errors;       /* of this node */
+    struct odlc_udo_report *report;
+    struct odlc_udo_value *inputs, *params, *outputs; /* of the report */
 };
 
 /* What the node's operands come to. */
@@ -25,10 +27,27 @@ struct operands {
 };
 
 /* Each reports everything it finds through site_error. */
+/* What the definition leaves open: an error for a node. */
+void call_definition(struct site *s);
 void call_inputs(struct site *s, struct operands *in);
 void call_params(struct site *s, struct param *params); /* row.n_params entries */
 /* Types in the definition's own layout; total of them. */
 void call_output_types(struct site *s, const struct operands *in, struct type *types, uint32_t total);
+
+/* ---- the report (report.c) ---- */
+/* Begins the report of a node whose errors are yet to come. */
+void report_begin(struct site *s);
+/* Adds it to the set's. */
+void report_end(struct site *s);
+/* The entries (total of them), with what the definition says. */
+void report_inputs(struct site *s, uint32_t total);
+void report_outputs(struct site *s, uint32_t total);
+void report_params(struct site *s);
+/* The operands of a native op that becomes the UDO. */
+void report_native(struct site *s, const struct node *n);
+/* What an operand, in its own layout, or a param came to. */
+void report_type(struct odlc_udo_value *value, enum dtype dtype, const struct shape *shape);
+void report_param(struct site *s, struct odlc_udo_value *value, enum odlc_udo_origin origin, const struct param *param);
 
 /* ---- diagnostics at the node ---- */
 void site_error(struct site *s, const char *operand, const char *hint, const char *code, const char *format, ...)

@@ -51,13 +51,17 @@ static void read_types(const struct config *c, const cJSON *tensor, struct udo_t
     const cJSON *one = config_member(tensor, "data_type");
     const cJSON *table = config_member(tensor, "per_core_data_types");
     const cJSON *other = config_member(tensor, "per_core_data_type");
-    if (table && other)
+    if (table && other) {
         (void)json_key_error(c->json, other, NULL, "udo-two-types", "'%s' and '%s' at once", table->string,
                              other->string);
+        json_note(c->json, table, "udo-first", "the other table is here");
+    }
     table = table ? table : other;
-    if (one && table)
+    if (one && table) {
         (void)json_key_error(c->json, table, "give one type for all cores, or a type per core", "udo-two-types",
                              "'data_type' and '%s' at once", table->string);
+        json_note(c->json, one, "udo-first", "the other type is here");
+    }
     if (one)
         out->dtype = read_type(c, one);
     else if (table)

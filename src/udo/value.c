@@ -4,10 +4,32 @@
 #include <math.h>
 #include <string.h>
 
+#include "udo/udo.h"
+
 const char *udo_type_name(enum dtype dtype)
 {
+    static const char *const others[DT_COUNT] = {[DT_SFXP4] = "SFIXED_POINT_4",
+                                                 [DT_SFXP8] = "SFIXED_POINT_8",
+                                                 [DT_SFXP16] = "SFIXED_POINT_16",
+                                                 [DT_SFXP32] = "SFIXED_POINT_32",
+                                                 [DT_UFXP32] = "UFIXED_POINT_32"};
     const struct dtype_info *info = dtype_info(dtype);
-    return info->udo ? info->udo : info->name;
+    return info->udo ? info->udo : others[dtype] ? others[dtype] : info->name;
+}
+
+enum dtype udo_stored_dtype(enum dtype model)
+{
+    return model == DT_INT64 ? DT_INT32 : model == DT_UINT64 ? DT_UINT32 : model == DT_FLOAT64 ? DT_FLOAT32 : model;
+}
+
+enum dtype udo_pick_dtype(enum dtype first, uint64_t several, enum dtype model)
+{
+    if (model != DT_NONE && several & DTYPE_BIT(udo_stored_dtype(model)))
+        return udo_stored_dtype(model);
+    if (!dtype_is_fixed(first) || !several)
+        return first;
+    /* Data in a quantized type needs encodings, which the model does not have. */
+    return several & DTYPE_BIT(DT_FLOAT32) ? DT_FLOAT32 : several & DTYPE_BIT(DT_FLOAT16) ? DT_FLOAT16 : first;
 }
 
 static uint64_t value_count(const struct param *value)
