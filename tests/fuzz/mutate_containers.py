@@ -26,9 +26,10 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
 import mutations
-from checks import BUILD, COMMAND_FOLDERS, SHARED, SKIPPED, SOURCE
+from checks import BUILD, COMMAND_FOLDERS, SHARED, SOURCE
 
 MIB = 1 << 20
+CHUNK = 50  # copies that one process tries before its findings are printed
 INPUT_LIMIT = 16 * MIB  # larger inputs are not made for net-run
 SANITIZED_SECONDS, PLAIN_SECONDS = 10, 1
 
@@ -127,15 +128,15 @@ def try_copy(build, folder, original, damaged, size):
     return found, len(calls) + bool(inputs), readable
 
 
-def try_range(options, first, step):
-    """Every step-th copy from the first one on; returns counts and findings."""
+def try_range(options, numbers):
+    """The copies of those numbers; returns counts and findings."""
     builds = [Build(folder) for folder in options.build]
     files = sorted(path for folder in options.seeds for path in pathlib.Path(folder).glob("*.dlc"))
     originals = [path.read_bytes() for path in files]
     counts, findings = collections.Counter(), []
     with tempfile.TemporaryDirectory(prefix="mutate") as name:
         folder = pathlib.Path(name)
-        for i in range(first, options.count, step):
+        for i in numbers:
             rng = random.Random(f"{options.seed}/{i}")
             source = rng.randrange(len(files))
             data, change = mutations.mutate(rng, originals[source], originals)
@@ -154,7 +155,21 @@ def try_range(options, first, step):
     return counts, findings
 
 
-def main():
+def print_findings(findings):
+    for i, source, change, build, name, arguments, wrong, said in findings:
+        print(f"FAILED copy {i} ({change} of {source}): {name} {' '.join(map(str, arguments))} of {build} {wrong}")
+        print("\n".join("    " + line for line in said.splitlines()[:30]), flush=True)
+
+
+def print_totals(counts, failed, seconds):
+    for change in sorted({change.__name__ for change in mutations.OUTER + mutations.INNER}):
+        print(f"{change:<16} {counts[change]:>7}")
+    print(f"{counts['copies']} copies, {counts['processes']} processes ({counts['processes'] / seconds:.0f}/s), "
+          f"{counts['readable']} times readable nevertheless")
+    print(f"{counts['copies'] - failed} passed, {failed} failed, 0 skipped")
+
+
+def read_options():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", action="append", default=[])
     parser.add_argument("--seeds", action="append", default=[])
@@ -165,27 +180,23 @@ def main():
     options = parser.parse_args()
     options.build = options.build or [BUILD]
     options.seeds = options.seeds or [SHARED / "corpus" / "dlc", SOURCE / "testdata"]
-    if not any(True for folder in options.seeds for _ in pathlib.Path(folder).glob("*.dlc")):
-        print("skipped: there are no containers to damage")
-        sys.exit(SKIPPED)
     if options.keep:
         options.keep.mkdir(parents=True, exist_ok=True)
-    start, counts, findings = time.monotonic(), collections.Counter(), []
+    return options
+
+
+def main():
+    options = read_options()
+    start, counts, failed = time.monotonic(), collections.Counter(), set()
+    ranges = [range(first, min(first + CHUNK, options.count)) for first in range(0, options.count, CHUNK)]
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
-        for part, wrong in pool.map(try_range, *zip(*((options, k, options.jobs) for k in range(options.jobs)))):
+        for part, findings in pool.map(try_range, [options] * len(ranges), ranges):
             counts += part
-            findings += wrong
-    seconds = time.monotonic() - start
-    for i, source, change, build, name, arguments, wrong, said in findings:
-        print(f"FAILED copy {i} ({change} of {source}): {name} {' '.join(map(str, arguments))} of {build} {wrong}")
-        print("\n".join("    " + line for line in said.splitlines()[:30]))
-    for change in sorted({change.__name__ for change in mutations.OUTER + mutations.INNER}):
-        print(f"{change:<16} {counts[change]:>7}")
-    print(f"{counts['copies']} copies, {counts['processes']} processes ({counts['processes'] / seconds:.0f}/s), "
-          f"{counts['readable']} times readable nevertheless")
-    print(f"{counts['copies'] - len({finding[0] for finding in findings})} passed, "
-          f"{len({finding[0] for finding in findings})} failed, 0 skipped")
-    sys.exit(1 if findings else 0)
+            failed |= {finding[0] for finding in findings}
+            print_findings(findings)
+            print(f"{counts['copies']} copies", file=sys.stderr)
+    print_totals(counts, len(failed), time.monotonic() - start)
+    sys.exit(1 if failed else 0)
 
 
 if __name__ == "__main__":
