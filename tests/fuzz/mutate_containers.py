@@ -3,10 +3,10 @@
 
     tests/fuzz/mutate_containers.py --build BUILD [--build BUILD2] [--count 10000] [--seed N] [--jobs N] [--keep FOLDER]
 
-Each copy of a container is damaged in one way (mutations.py) and given to dlc-info, net-run and, where they are built,
-dlc-diff and dlc-viewer. Wrong are: a signal, a sanitizer's report, a status that the commands do not give, more than a second of
-processor time (ten under sanitizers), and, in builds without sanitizers, more address space than four times the file
-and 64 MiB. net-run may run out of memory, but cleanly: it needs what the container's dimensions say.
+Each copy of a container is damaged in one way (mutations.py) and given to dlc-info, net-run and, where they are
+built, dlc-diff and dlc-viewer. Wrong are: a signal, a sanitizer's report, a status that the commands do not give, more
+than a second of processor time (ten under sanitizers), and, in builds without sanitizers, more address space than four
+times the file and 64 MiB. net-run may run out of memory, but cleanly: it needs what the container's dimensions say.
 """
 
 import argparse

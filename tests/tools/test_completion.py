@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""The completion scripts of all commands, run by the shells themselves: bash by calling the function, fish by `complete -C`,
-zsh by a Tab in a terminal. Shells that are not installed are skipped."""
+"""The completion scripts of all commands, run by the shells themselves: bash by calling the function, fish by
+`complete -C`, zsh by a Tab in a terminal. Shells that are not installed are skipped."""
 
 import os
 import pathlib
@@ -71,7 +71,8 @@ def zsh_screen(script, line, wanted, folder):
         os.execvp("zsh", ["zsh", "-f", "-i"])
     shown, end = "", time.monotonic() + 10
     # The echo of what is typed must not look like the prompt: hence the quotes.
-    todo = [("ready> ", f"autoload -U compinit; compinit -u -D; setopt NO_LIST_AMBIGUOUS; source {script}; PS1=again'> '\n"), ("again> ", line + "\t")]
+    setup = f"autoload -U compinit; compinit -u -D; setopt NO_LIST_AMBIGUOUS; source {script}; PS1=again'> '"
+    todo = [("ready> ", setup + "\n"), ("again> ", line + "\t")]
     while time.monotonic() < end and (todo or not all(word in shown for word in wanted)):
         if todo and todo[0][0] in shown:
             os.write(terminal, todo.pop(0)[1].encode())
@@ -90,20 +91,21 @@ def spellings_of_help(name):
 
 
 def check_bash(checks, scripts, folder):
+    def offers(name, words):
+        return bash_offers(scripts[name, "bash"], name, words, folder)
+
     for name in COMMAND_FOLDERS:
         expected = spellings_of_help(name)
         checks.check(f"{name} has options", len(expected) > 5, expected)
-        checks.equal(f"bash: options of {name}", bash_offers(scripts[name, "bash"], name, ["-"], folder), expected)
-        if name != "udo-check":
-            checks.equal(f"bash: {name} without a word", bash_offers(scripts[name, "bash"], name, [""], folder), expected)
+        checks.equal(f"bash: options of {name}", offers(name, ["-"]), expected)
+        if name != "udo-check":  # whose operands are offered then
+            checks.equal(f"bash: {name} without a word", offers(name, [""]), expected)
     for name, words, expected in CASES:
-        checks.equal(f"bash: {name} {words}", bash_offers(scripts[name, "bash"], name, words, folder), expected)
+        checks.equal(f"bash: {name} {words}", offers(name, words), expected)
     for words, expected in ((["--params_format", "="], {"nr64", "netp"}), (["-l", "=", "x", "NC"], {"NCHW"}),
-                            (["--freeze_input", "x", "=", "y", "--dry"], {"--dry_run"})):
-        checks.equal(f"bash: onnx-to-dlc {words}", bash_offers(scripts["onnx-to-dlc", "bash"], "onnx-to-dlc", words, folder),
-                     expected)
-    checks.equal("bash: files", bash_offers(scripts["onnx-to-dlc", "bash"], "onnx-to-dlc", ["-i", ""], folder),
-                 {"a.onnx", "sub dir"})
+                            (["--freeze_input", "x", "=", "y", "--dry"], {"--dry_run"}),
+                            (["-i", ""], {"a.onnx", "sub dir"})):
+        checks.equal(f"bash: onnx-to-dlc {words}", offers("onnx-to-dlc", words), expected)
 
 
 def check_fish(checks, scripts, folder):
@@ -120,7 +122,8 @@ def check_zsh(checks, scripts, folder):
         if shell == "zsh":
             done = subprocess.run(["zsh", "-n", script], capture_output=True, text=True, check=False)
             checks.equal(f"zsh -n: {name}", (done.returncode, done.stderr), (0, ""))
-    for line, wanted in (("onnx-to-dlc --params_format ", ("nr64", "netp")), ("onnx-to-dlc -l x ", ("NCHW", "NONTRIVIAL")),
+    for line, wanted in (("onnx-to-dlc --params_format ", ("nr64", "netp")),
+                         ("onnx-to-dlc -l x ", ("NCHW", "NONTRIVIAL")),
                          ("onnx-to-dlc --dry", ("--dry_run",)), ("onnx-to-dlc -udo e.xml c", ("d.json",)),
                          ("udo-check --convert=", ("json", "xml")), ("udo-check e", ("e.xml",))):
         shown = zsh_screen(scripts[line.split()[0], "zsh"], line, wanted, folder)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Each command's man page lists the options that --help lists, with the same spellings and values, and no others; and it is
-clean for man, groff and mandoc, those that are installed."""
+"""Each command's man page lists the options that --help lists, with the same spellings and values, and no others; and
+it is clean for man, groff and mandoc, those that are installed."""
 
 import pathlib
 import re
@@ -56,7 +56,8 @@ def check_options(checks, name, text):
     checks.equal(f"{name}: options in the page", sorted(written), sorted(listed))
     for option in sorted(set(listed) & set(written)):
         spellings, values, aliases = written[option]
-        checks.equal(f"{name} --{option}: spellings", spellings - {"--" + alias for alias in aliases}, listed[option][0])
+        shown = spellings - {"--" + alias for alias in aliases}
+        checks.equal(f"{name} --{option}: spellings", shown, listed[option][0])
         checks.equal(f"{name} --{option}: values", values, listed[option][1])
         for alias in aliases:
             # A known option without its values, or with an unknown name, are different complaints.
@@ -75,7 +76,8 @@ def main():
             if not shutil.which(formatter):
                 checks.skip(f"{formatter} of {name}", "not installed")
                 continue
-            done = subprocess.run([word.format(page=page) for word in words], capture_output=True, text=True, check=False)
+            words = [word.format(page=page) for word in words]
+            done = subprocess.run(words, capture_output=True, text=True, check=False)
             said = done.stderr if formatter != "mandoc" else done.stdout
             wrong = [line for line in said.splitlines() if line and not HARMLESS.search(line)]
             checks.check(f"{formatter} of {name}", not wrong, "\n".join(wrong))
