@@ -73,7 +73,7 @@ enum odlc_udo_origin {
     ODLC_UDO_PROMOTED,   /* input: the same, though the definition does not mark it static */
     ODLC_UDO_NOT_STATIC, /* input: the same without promote_static, which is an error */
     ODLC_UDO_DEFAULT,    /* input, param: the definition's default */
-    ODLC_UDO_ABSENT,     /* input, param: left out, as the definition allows */
+    ODLC_UDO_ABSENT,     /* input, param, output: left out, as the definition allows */
     ODLC_UDO_ATTRIBUTE,  /* param: the node's attribute */
     ODLC_UDO_SCHEMA,     /* param: the default of the framework's own operator */
     ODLC_UDO_RULE,       /* output: the definition's shape rule */

@@ -79,11 +79,22 @@ static const char *permute_reason(const struct track *t, const struct node *read
                         reader->source ? reader->source : reader->name, reader->op->name);
 }
 
+/* What computed the tensor, before it was quantized and dequantized; NULL: nothing did. */
+static const struct node *computed_by(const struct graph *g, const struct tensor *t)
+{
+    const struct node *n = t->producer == NO_NODE ? NULL : graph_node(g, t->producer);
+    while (n && (node_is(n, "Quantize") || node_is(n, "Dequantize"))) {
+        node_id before = node_input(g, n, 0)->producer;
+        n = before == NO_NODE ? NULL : graph_node(g, before);
+    }
+    return n;
+}
+
 /* The guide asks for one warning for each permute that a UDO's layout costs. */
 static void report_permute(struct track *t, const struct node *reader, tensor_id stored, const char *suffix)
 {
     const struct tensor *tensor = graph_tensor(t->g, stored);
-    const struct node *writer = tensor->producer == NO_NODE ? NULL : graph_node(t->g, tensor->producer);
+    const struct node *writer = computed_by(t->g, tensor);
     const struct node *udo = reader && reader->op->package ? reader : writer && writer->op->package ? writer : NULL;
     bool to_first = strcmp(suffix, "nchw") == 0;
     t->c->permutes_inserted++;
@@ -327,7 +338,7 @@ static odlc_status visit_fixed(struct track *t, node_id id)
         if (in == NO_TENSOR)
             continue;
         const struct location at = t->at[in];
-        bool as_stored = takes_as_stored(n.as_stored_in, i);
+        bool as_stored = takes_as_stored(n.forms_in, i);
         if (as_stored && !perm_is_identity(&at.perm)) {
             stored = stored.rank ? stored : at.perm;
             if (!warned)
@@ -344,8 +355,7 @@ static odlc_status visit_fixed(struct track *t, node_id id)
         if (n->outputs[i] == NO_TENSOR)
             continue;
         struct perm own = perm_identity(graph_tensor(t->g, n->outputs[i])->type.shape.rank);
-        store_output(t, n->outputs[i],
-                     takes_as_stored(n->as_stored_out, i) && stored.rank == own.rank ? &stored : &own);
+        store_output(t, n->outputs[i], takes_as_stored(n->forms_out, i) && stored.rank == own.rank ? &stored : &own);
     }
     vec_push(t->g->arena, &t->g->order, id);
     return ODLC_OK;

@@ -97,7 +97,7 @@ static void write_node(struct json_out *j, const struct check_node *node)
     json_end_object(j);
 }
 
-static void write_definition(struct json_out *j, struct arena *arena, const struct check_report *r, size_t i)
+static void write_definition(struct json_out *j, const struct check_report *r, size_t i)
 {
     const struct odlc_udo_definition *d = &r->definitions[i];
     json_object(j, NULL);
@@ -114,11 +114,9 @@ static void write_definition(struct json_out *j, struct arena *arena, const stru
     write_operands(j, "outputs", d->outputs, d->n_outputs);
     write_operands(j, "scalar_params", d->scalar_params, d->n_scalar_params);
     write_operands(j, "tensor_params", d->tensor_params, d->n_tensor_params);
-    size_t count;
-    const struct check_node *nodes = check_nodes(arena, r, i, &count);
     json_array(j, "nodes");
-    for (size_t k = 0; k < count; k++)
-        write_node(j, &nodes[k]);
+    for (size_t k = 0; k < r->nodes[i].count; k++)
+        write_node(j, &r->nodes[i].data[k]);
     json_end_array(j);
     json_end_object(j);
 }
@@ -135,7 +133,7 @@ static void write_model(struct json_out *j, const struct check_report *r)
         of[ops[i].status]++;
     json_object(j, "model");
     json_string(j, "file", r->model);
-    json_bool(j, "looked_at", r->conversion != NULL);
+    json_bool(j, "looked_at", r->looked_at);
     json_bool(j, "converts", r->convertible);
     json_uint(j, "native", of[ODLC_OP_NATIVE]);
     json_uint(j, "udo", of[ODLC_OP_UDO]);
@@ -143,7 +141,7 @@ static void write_model(struct json_out *j, const struct check_report *r)
     json_end_object(j);
 }
 
-void check_print_json(FILE *stream, struct arena *arena, const struct check_report *r)
+void check_print_json(FILE *stream, const struct check_report *r)
 {
     struct json_out j = json_out_to(stream, false);
     json_object(&j, NULL);
@@ -158,7 +156,7 @@ void check_print_json(FILE *stream, struct arena *arena, const struct check_repo
     write_model(&j, r);
     json_array(&j, "definitions");
     for (size_t i = 0; i < r->n_definitions; i++)
-        write_definition(&j, arena, r, i);
+        write_definition(&j, r, i);
     json_end_array(&j);
     json_end_object(&j);
 }

@@ -240,36 +240,35 @@ static void print_definition(FILE *stream, struct arena *arena, const struct che
     add_operands(&g, "scalar", false, d->scalar_params, d->n_scalar_params);
     add_operands(&g, "tensor", false, d->tensor_params, d->n_tensor_params);
     print_grid(stream, &g);
-    if (!r->conversion)
+    if (!r->looked_at)
         return;
-    size_t count;
-    const struct check_node *nodes = check_nodes(arena, r, i, &count);
-    if (!count)
+    const struct check_nodes *nodes = &r->nodes[i];
+    if (!nodes->count)
         fprintf(stream, "  claims no node\n");
-    for (size_t k = 0; k < count; k++)
-        print_node(stream, arena, &nodes[k]);
+    for (size_t k = 0; k < nodes->count; k++)
+        print_node(stream, arena, &nodes->data[k]);
 }
 
 /* ---- the whole ---- */
 
+static const char *plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 static void print_model(FILE *stream, struct arena *arena, const struct check_report *r)
 {
     size_t count, of[3] = {0};
-    if (!r->conversion) {
+    if (!r->looked_at) {
         fprintf(stream, "%s: not looked at, because of the errors\n", printable(arena, r->model));
         return;
     }
     const struct odlc_op_report *ops = odlc_conversion_ops(r->conversion, &count);
     for (size_t i = 0; i < count; i++)
         of[ops[i].status]++;
-    fprintf(stream, "%s: %zu nodes: %zu native, %zu UDO, %zu unsupported; %s\n", printable(arena, r->model), count,
-            of[ODLC_OP_NATIVE], of[ODLC_OP_UDO], of[ODLC_OP_UNSUPPORTED],
+    fprintf(stream, "%s: %zu node%s: %zu native, %zu UDO, %zu unsupported; %s\n", printable(arena, r->model), count,
+            plural(count), of[ODLC_OP_NATIVE], of[ODLC_OP_UDO], of[ODLC_OP_UNSUPPORTED],
             r->convertible ? "it converts" : "it does not convert");
-}
-
-static const char *plural(size_t count)
-{
-    return count == 1 ? "" : "s";
 }
 
 void check_print_text(FILE *stream, struct arena *arena, const struct check_report *r)

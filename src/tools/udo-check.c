@@ -1,7 +1,7 @@
 /* udo-check: descriptions of user-defined ops, checked alone or against a model, and rewritten in the other form. */
-#include <setjmp.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "tools/check.h"
 #include "tools/model_options.h"
 #include "tools/print_diags.h"
@@ -59,34 +59,67 @@ struct session {
     struct odlc_conversion *conversion;
 };
 
-/* The nodes of a definition whose details are known. */
-static bool is_of(const struct odlc_udo_report *report, const struct odlc_udo_definition *d)
+/* ---- which nodes each definition claims ---- */
+
+static const char *place_key(struct arena *arena, const char *file, uint32_t line, uint32_t column)
 {
-    return report->line == d->line && report->column == d->column && strcmp(report->file, d->file) == 0 &&
-           strcmp(report->op_type, d->type) == 0;
+    return arena_printf(arena, "%u:%u:%s", line, column, file);
+}
+
+static void add_reported(struct session *s, struct check_report *r, const struct odlc_udo_report *reports, size_t count)
+{
+    struct map places;
+    map_init(&places, s->arena);
+    for (size_t i = 0; i < r->n_definitions; i++) {
+        const struct odlc_udo_definition *d = &r->definitions[i];
+        map_put(&places, place_key(s->arena, d->file, d->line, d->column), (uint32_t)i);
+    }
+    for (size_t k = 0; k < count; k++) {
+        uint32_t at = map_get(&places, place_key(s->arena, reports[k].file, reports[k].line, reports[k].column));
+        if (at != MAP_NONE)
+            vec_push(s->arena, &r->nodes[at], (struct check_node){.name = reports[k].node, .report = &reports[k]});
+    }
 }
 
 static bool claims(const struct odlc_udo_definition *d, const struct odlc_op_report *op)
 {
-    return op->status == ODLC_OP_UDO && !d->replaces_native && strcmp(op->op_type, d->type) == 0 &&
+    return strcmp(op->op_type, d->type) == 0 && !d->replaces_native &&
            (!d->domain || strcmp(op->domain, d->domain) == 0);
 }
 
-const struct check_node *check_nodes(struct arena *arena, const struct check_report *r, size_t i, size_t *count)
+/* Nodes that the conversion did not get to: the survey knows that they are claimed. */
+static void add_surveyed(struct session *s, struct check_report *r, const struct odlc_op_report *ops, size_t count)
 {
-    const struct odlc_udo_definition *d = &r->definitions[i];
-    VEC(struct check_node) nodes = {0};
+    struct map types;
+    map_init(&types, s->arena);
+    for (size_t k = 0; k < count; k++) {
+        if (ops[k].status != ODLC_OP_UDO)
+            continue;
+        const char *key = arena_printf(s->arena, "%s %s", ops[k].op_type, ops[k].domain);
+        uint32_t at = map_get(&types, key);
+        for (uint32_t i = 0; at == MAP_NONE && i < r->n_definitions; i++)
+            if (claims(&r->definitions[i], &ops[k])) {
+                map_put(&types, key, i);
+                at = i;
+            }
+        if (at != MAP_NONE)
+            vec_push(s->arena, &r->nodes[at], (struct check_node){.name = ops[k].node});
+    }
+}
+
+static void find_nodes(struct session *s, struct check_report *r)
+{
     size_t n_reports = 0, n_ops = 0;
-    const struct odlc_udo_report *reports = r->conversion ? odlc_conversion_udo_nodes(r->conversion, &n_reports) : NULL;
-    const struct odlc_op_report *ops = r->conversion ? odlc_conversion_ops(r->conversion, &n_ops) : NULL;
-    for (size_t k = 0; k < n_reports; k++)
-        if (is_of(&reports[k], d))
-            vec_push(arena, &nodes, (struct check_node){.name = reports[k].node, .report = &reports[k]});
-    for (size_t k = 0; k < n_ops && !n_reports; k++)
-        if (claims(d, &ops[k]))
-            vec_push(arena, &nodes, (struct check_node){.name = ops[k].node});
-    *count = nodes.count;
-    return nodes.data;
+    r->nodes = arena_array(s->arena, struct check_nodes, r->n_definitions);
+    if (!s->conversion)
+        return;
+    const struct odlc_udo_report *reports = odlc_conversion_udo_nodes(s->conversion, &n_reports);
+    const struct odlc_op_report *ops = odlc_conversion_ops(s->conversion, &n_ops);
+    r->looked_at = r->convertible || n_ops > 0;
+    if (n_reports)
+        add_reported(s, r, reports, n_reports);
+    else
+        add_surveyed(s, r, ops, n_ops);
 }
 
 /* ---- the work ---- */
@@ -151,9 +184,10 @@ static odlc_status check(struct session *s)
                              .conversion = s->conversion,
                              .convertible = s->conversion && status == ODLC_OK};
     r.definitions = odlc_udo_definitions(s->udo, &r.n_definitions);
+    find_nodes(s, &r);
     count_diags(s, &r);
     if (options_given(&s->options, OPT_JSON))
-        check_print_json(stdout, s->arena, &r);
+        check_print_json(stdout, &r);
     else if (!options_given(&s->options, OPT_QUIET))
         check_print_text(stdout, s->arena, &r);
     if (fflush(stdout) != 0 || ferror(stdout))

@@ -71,7 +71,7 @@ static bool is_quantized_type(enum dtype dtype)
 
 void site_check_dtype(struct site *s, const char *label, enum dtype declared, enum dtype model)
 {
-    enum dtype stored = udo_stored_dtype(model);
+    enum dtype stored = dtype_narrowed(model);
     if (declared == DT_NONE || model == DT_NONE || declared == stored)
         return;
     if (dtype_is_float(stored) && is_quantized_type(declared))
@@ -96,9 +96,12 @@ bool layout_perm(const struct udo_call *call, enum udo_layout layout, uint32_t r
     return false;
 }
 
-bool layout_as_stored(const struct udo_call *call, enum udo_layout layout, uint32_t rank)
+struct operand_form form_of(const struct udo_call *call, const struct udo_tensor *t, uint32_t rank)
 {
-    return layout == UDO_LAYOUT_NONE || (layout == UDO_LAYOUT_NHWC && call->channels_first && rank >= 3 && rank != 4);
+    bool no_image = t->layout == UDO_LAYOUT_NHWC && call->channels_first && rank >= 3 && rank != 4;
+    enum dtype dtype = udo_pick_dtype(t->dtype, t->several, DT_FLOAT32);
+    return (struct operand_form){.as_stored = t->layout == UDO_LAYOUT_NONE || no_image,
+                                 .fixed_bits = dtype_is_fixed(dtype) ? (uint8_t)dtype_value_bits(dtype) : 0};
 }
 
 const char *layout_suffix(enum udo_layout layout)
@@ -142,15 +145,16 @@ static odlc_status add_node(struct site *s, const struct operands *in, const str
 {
     const struct udo_def *def = s->def;
     const char **names = arena_array(s->arena, const char *, total);
-    uint64_t as_stored = 0;
+    struct operand_form *forms = arena_array(s->arena, struct operand_form, total);
     for (uint32_t j = 0; j < total; j++) {
         const struct udo_tensor *out = operand_of(def->outputs, def->n_outputs, j);
+        if (types[j].dtype == DT_NONE)
+            continue;
         struct perm perm;
         names[j] = output_name(s, j);
         if (names[j] && layout_perm(s->call, out->layout, types[j].shape.rank, &perm))
             names[j] = arena_printf(s->arena, "%s%s", names[j], layout_suffix(out->layout));
-        if (layout_as_stored(s->call, out->layout, types[j].shape.rank))
-            as_stored |= (uint64_t)1 << (j < 63 ? j : 63);
+        forms[j] = form_of(s->call, out, types[j].shape.rank);
     }
     build_row(s->b, &def->row, s->call->label);
     for (uint32_t i = 0; i < in->count; i++)
@@ -159,9 +163,9 @@ static odlc_status add_node(struct site *s, const struct operands *in, const str
         if (params[i].set)
             build_param(s->b, &params[i]);
     TRY(build_end_typed(s->b, names, types, total, given));
-    struct node *node = graph_node(s->b->graph, graph_tensor(s->b->graph, given[0])->producer);
-    node->as_stored_in = in->as_stored;
-    node->as_stored_out = as_stored;
+    struct node *node = &s->b->graph->nodes.data[s->b->graph->nodes.count - 1]; /* it has no kernel: never folded */
+    node->forms_in = in->forms;
+    node->forms_out = forms;
     return ODLC_OK;
 }
 
@@ -227,7 +231,10 @@ odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct bui
     for (uint32_t j = total; j < call->n_out; j++)
         outs[j] = NO_TENSOR; /* unused ones, which are left out */
     for (uint32_t j = 0; j < call->n_out && j < total; j++) {
-        tensor_id result;
+        tensor_id result = NO_TENSOR;
+        outs[j] = result;
+        if (given[j] == NO_TENSOR)
+            continue;
         TRY(restore_order(&s, operand_of(def->outputs, def->n_outputs, j), output_name(&s, j), given[j], &result));
         outs[j] = result;
     }

@@ -22,7 +22,7 @@ struct operands {
     struct shape *shapes; /* in the definition's own layout */
     bool *known;          /* whether there is an operand */
     uint32_t count;
-    uint64_t as_stored;               /* mask as in struct node */
+    struct operand_form *forms;
     const struct shape *model_shapes; /* in the model's order */
 };
 
@@ -31,7 +31,9 @@ struct operands {
 void call_definition(struct site *s);
 void call_inputs(struct site *s, struct operands *in);
 void call_params(struct site *s, struct param *params); /* row.n_params entries */
-/* Types in the definition's own layout; total of them. */
+/* Whether output j is an optional one that the model does not ask for. A node gives at least its first. */
+bool output_absent(const struct site *s, uint32_t j);
+/* Types in the definition's own layout; total of them. DT_NONE for absent ones. */
 void call_output_types(struct site *s, const struct operands *in, struct type *types, uint32_t total);
 
 /* ---- the report (report.c) ---- */
@@ -72,8 +74,8 @@ void site_check_dtype(struct site *s, const char *label, enum dtype declared, en
 /* ---- layouts ---- */
 /* The permutation from the model's order to the declared one; false when they are the same. */
 bool layout_perm(const struct udo_call *call, enum udo_layout layout, uint32_t rank, struct perm *out);
-/* Whether the operand is taken, or given, in whatever order the container has it. */
-bool layout_as_stored(const struct udo_call *call, enum udo_layout layout, uint32_t rank);
+/* What passes must know of the operand, which has that rank. */
+struct operand_form form_of(const struct udo_call *call, const struct udo_tensor *t, uint32_t rank);
 const char *layout_suffix(enum udo_layout layout); /* ".nhwc" */
 
 #endif

@@ -2,11 +2,12 @@
 
 #include <string.h>
 
+#include "ir/quant.h"
 #include "udo/value.h"
 
 static enum dtype stored_dtype(const struct udo_tensor *in, enum dtype model)
 {
-    return in->dtype == DT_NONE ? udo_stored_dtype(model) : udo_pick_dtype(in->dtype, in->several, model);
+    return in->dtype == DT_NONE ? dtype_narrowed(model) : udo_pick_dtype(in->dtype, in->several, model);
 }
 
 /* "[0,2]" of element k. */
@@ -38,6 +39,13 @@ static void value_error(struct site *s, const struct udo_tensor *in, const char 
                udo_type_name(to));
 }
 
+/* Integers that the model dequantizes, of the declared width: they are stored with their encodings. */
+static bool has_encodings(const struct site *s, const struct view *view, enum dtype to)
+{
+    enum dtype fixed = quant_dtype(view->dtype);
+    return fixed != DT_NONE && dtype_value_bits(fixed) == dtype_value_bits(to) && quant_of_view(s->arena, view);
+}
+
 /* Whether the cores agree on one type, and that type can hold the data. */
 static bool check_data(struct site *s, const char *label, const struct udo_tensor *in, const struct view *view,
                        enum dtype to)
@@ -50,6 +58,8 @@ static bool check_data(struct site *s, const char *label, const struct udo_tenso
         return false;
     }
     if (dtype_is_fixed(to)) {
+        if (has_encodings(s, view, to))
+            return true;
         site_error(s, in->name, "declare FLOAT_32 and quantize the container", "udo-needs-encodings",
                    "%s is declared %s, which needs encodings, but the model gives %s", label, udo_type_name(to),
                    udo_type_name(view->dtype));
@@ -88,13 +98,16 @@ static tensor_id serialise(struct site *s, const char *label, const struct udo_t
     const struct tensor *t = graph_tensor(s->b->graph, id);
     struct view view = t->view;
     enum dtype to = stored_dtype(in, t->type.dtype);
-    if (view.dtype != t->type.dtype && to != t->type.dtype) {
+    bool keeps_integers = dtype_is_fixed(to) && has_encodings(s, &view, to);
+    if (view.dtype != t->type.dtype && to != t->type.dtype && !keeps_integers) {
         /* A cast that is pending already counts: 2.7 cast to int32 is 2 for us. */
         struct shape shape = view_shape(&view);
         view = view_of(view_load(s->arena, &view, t->type.dtype), t->type.dtype, &shape);
     }
     if (!check_data(s, label, in, &view, to))
         return id;
+    if (keeps_integers)
+        to = t->type.dtype; /* until nodes are quantized */
     struct perm perm;
     bool moved = layout_perm(s->call, in->layout, t->type.shape.rank, &perm);
     if (!moved && to == t->type.dtype)
@@ -230,6 +243,7 @@ void call_inputs(struct site *s, struct operands *in)
     bool repeated = s->def->inputs[s->def->n_inputs - 1].repeated;
     uint32_t total = repeated && n_in > s->def->n_inputs ? n_in : s->def->n_inputs;
     in->ids = arena_array(s->arena, tensor_id, total);
+    in->forms = arena_array(s->arena, struct operand_form, total);
     tensor_id *model = arena_array(s->arena, tensor_id, total);
     report_inputs(s, total);
     for (uint32_t i = 0; i < total; i++) {
@@ -237,8 +251,7 @@ void call_inputs(struct site *s, struct operands *in)
         model[i] = i < n_in ? s->call->in[i] : NO_TENSOR;
         in->ids[i] = classify(s, i, declared, model[i]);
         uint32_t rank = in->ids[i] == NO_TENSOR ? 0 : build_rank(s->b, in->ids[i]);
-        if (layout_as_stored(s->call, declared->layout, rank))
-            in->as_stored |= (uint64_t)1 << (i < 63 ? i : 63);
+        in->forms[i] = form_of(s->call, declared, rank);
     }
     in->count = total;
     while (in->count > 0 && in->ids[in->count - 1] == NO_TENSOR)

@@ -88,7 +88,9 @@ static enum outcome by_input(struct site *s, const struct operands *in, uint32_t
     return KNOWN;
 }
 
-/* The type of one output; where the definition does not say it, the model or the native op of that name does. */
+/* The type of one output; where the definition does not say it, the model or the native op of that name does. What the
+ * model computes in 64 bits and the definition gives in 32 has the model's type for its readers, until all such tensors
+ * are stored in 32 bits. */
 static enum dtype output_dtype(struct site *s, const struct udo_tensor *out, const char *label, enum dtype model)
 {
     /* Of several types, one that the model does not tell is most likely the first input's. */
@@ -96,9 +98,18 @@ static enum dtype output_dtype(struct site *s, const struct udo_tensor *out, con
     enum dtype known = follows ? build_type(s->b, s->call->in[0])->dtype : model;
     enum dtype dtype = udo_pick_dtype(out->dtype, out->several, known);
     site_check_dtype(s, label, dtype, model);
+    if (model != DT_NONE && dtype_size(model) == 8 && dtype == dtype_narrowed(model))
+        return model;
     if (dtype_is_fixed(dtype))
         return DT_FLOAT32; /* until it is quantized */
     return dtype != DT_NONE ? dtype : model != DT_NONE ? model : DT_FLOAT32;
+}
+
+bool output_absent(const struct site *s, uint32_t j)
+{
+    const struct udo_tensor *out = operand_of(s->def->outputs, s->def->n_outputs, j);
+    bool asked_for = j < s->call->n_out && *s->call->out_names[j];
+    return j > 0 && out->optional && !asked_for;
 }
 
 static void one_type(struct site *s, const struct operands *in, const struct type *native, uint32_t j, uint32_t total,
@@ -142,7 +153,18 @@ static void one_type(struct site *s, const struct operands *in, const struct typ
         model = native[j].dtype;
     type->dtype = output_dtype(s, out, label, model);
     type->shape = reorder(call, out->layout, &shape, false);
-    report_type(value, type->dtype, &type->shape);
+    report_type(value, dtype_narrowed(type->dtype), &type->shape);
+}
+
+/* Whether the model may compute in 64 bits what the definition gives in 32. */
+static bool may_be_wide(const struct site *s, enum dtype dtype)
+{
+    if (dtype == DT_INT32 || dtype == DT_UINT32)
+        return true;
+    for (uint32_t i = 0; dtype == DT_FLOAT32 && i < s->call->n_in; i++)
+        if (s->call->in[i] != NO_TENSOR && build_type(s->b, s->call->in[i])->dtype == DT_FLOAT64)
+            return true;
+    return false;
 }
 
 /* Asking the native op costs a trial: only when neither the definition nor the model says all. */
@@ -150,9 +172,11 @@ static bool needs_native(const struct site *s, uint32_t total)
 {
     const struct udo_call *call = s->call;
     for (uint32_t j = 0; j < call->n_out && j < total; j++) {
+        if (output_absent(s, j))
+            continue;
         const struct udo_tensor *out = operand_of(s->def->outputs, s->def->n_outputs, j);
         bool shape_known = out->same_as || out->shape || call->declared_shape[j];
-        bool dtype_known = out->dtype != DT_NONE || call->declared[j].dtype != DT_NONE;
+        bool dtype_known = call->declared[j].dtype != DT_NONE || (out->dtype != DT_NONE && !may_be_wide(s, out->dtype));
         if (!shape_known || !dtype_known)
             return true;
     }
@@ -177,5 +201,8 @@ void call_output_types(struct site *s, const struct operands *in, struct type *t
     struct type *native = arena_array(s->arena, struct type, call->n_out);
     bool has_native = call->native_types && needs_native(s, total) && call->native_types(call->user, native);
     for (uint32_t j = 0; j < total; j++)
-        one_type(s, in, has_native ? native : NULL, j, total, &types[j]);
+        if (output_absent(s, j))
+            s->outputs[j].origin = ODLC_UDO_ABSENT;
+        else
+            one_type(s, in, has_native ? native : NULL, j, total, &types[j]);
 }

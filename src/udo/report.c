@@ -20,6 +20,8 @@ void report_begin(struct site *s)
 void report_end(struct site *s)
 {
     s->report->failed = s->errors > 0;
+    for (size_t i = 0; i < s->report->n_inputs; i++) /* such nodes have their error later, in udo_finish */
+        s->report->failed |= s->inputs[i].origin == ODLC_UDO_NOT_STATIC;
     vec_push(s->set->arena, &s->set->reports, *s->report);
 }
 

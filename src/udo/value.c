@@ -1,6 +1,5 @@
 #include "udo/value.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -17,15 +16,10 @@ const char *udo_type_name(enum dtype dtype)
     return info->udo ? info->udo : others[dtype] ? others[dtype] : info->name;
 }
 
-enum dtype udo_stored_dtype(enum dtype model)
-{
-    return model == DT_INT64 ? DT_INT32 : model == DT_UINT64 ? DT_UINT32 : model == DT_FLOAT64 ? DT_FLOAT32 : model;
-}
-
 enum dtype udo_pick_dtype(enum dtype first, uint64_t several, enum dtype model)
 {
-    if (model != DT_NONE && several & DTYPE_BIT(udo_stored_dtype(model)))
-        return udo_stored_dtype(model);
+    if (model != DT_NONE && several & DTYPE_BIT(dtype_narrowed(model)))
+        return dtype_narrowed(model);
     if (!dtype_is_fixed(first) || !several)
         return first;
     /* Data in a quantized type needs encodings, which the model does not have. */
@@ -54,9 +48,10 @@ static double round_to(enum dtype dtype, double value)
     return dtype == DT_FLOAT32 ? (double)(float)value : value;
 }
 
-static double largest(enum dtype dtype)
+/* The least magnitude that rounds to infinity: half a step above the largest number. */
+static double beyond(enum dtype dtype)
 {
-    return dtype == DT_FLOAT16 ? 65504.0 : dtype == DT_FLOAT32 ? FLT_MAX : DBL_MAX;
+    return dtype == DT_FLOAT16 ? 65520.0 : dtype == DT_FLOAT32 ? 0x1.ffffffp127 : INFINITY;
 }
 
 static bool float_to_int(double from, enum dtype to, int64_t *out)
@@ -71,7 +66,7 @@ static bool float_to_int(double from, enum dtype to, int64_t *out)
 
 static bool float_to_float(double from, enum dtype to, double *out)
 {
-    if (isfinite(from) && fabs(from) > largest(to))
+    if (isfinite(from) && fabs(from) >= beyond(to))
         return false;
     *out = round_to(to, from);
     return true;
@@ -80,7 +75,7 @@ static bool float_to_float(double from, enum dtype to, double *out)
 static bool int_to_float(int64_t from, enum dtype to, double *out)
 {
     double wide = (double)from;
-    if (wide >= 0x1p63 || (int64_t)wide != from || fabs(wide) > largest(to))
+    if (wide >= 0x1p63 || (int64_t)wide != from || fabs(wide) >= beyond(to))
         return false;
     *out = round_to(to, wide);
     return *out == wide;

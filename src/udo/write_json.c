@@ -65,12 +65,12 @@ static void put_default(struct udo_writer *w, bool *first, const struct param *v
 
 /* Of the types that an operand takes, the one that JSON can name. */
 static const char *type_word(struct udo_writer *w, const struct udo_place *place, const char *label, enum dtype dtype,
-                             uint32_t several)
+                             uint64_t several)
 {
     if (several)
         write_lost(w, place, "%s takes several types; JSON gives it one", label);
     for (int i = DT_NONE; !dtype_info(dtype)->udo && i < DT_COUNT; i++)
-        if (several & 1u << i && dtype_info((enum dtype)i)->udo)
+        if (several & DTYPE_BIT(i) && dtype_info((enum dtype)i)->udo)
             dtype = (enum dtype)i;
     if (!dtype_info(dtype)->udo)
         write_impossible(w, place, "%s is of type %s, which JSON has no word for", label, udo_type_name(dtype));
@@ -129,14 +129,14 @@ static void put_tensor(struct udo_writer *w, const struct udo_def *def, const st
     static const char *const kinds[] = {"input", "output", "param"}, *const layouts[] = {NULL, "NHWC", "NCHW"};
     const char *label = write_label(w, def, kinds[role], i, t->name);
     bool first = true, may_be_absent = t->optional && !t->default_value;
-    check_lost(w, &t->place, label, t->unresolved, may_be_absent && role != INPUT, t->unused_default, &t->enumeration);
+    check_lost(w, &t->place, label, t->unresolved, may_be_absent && role == PARAM, t->unused_default, &t->enumeration);
     text_add(w->arena, &w->out, "          {");
     put_member(w, &first, "name", t->name);
     put_types(w, &first, label, t);
     put_member(w, &first, "tensor_layout", layouts[t->layout]);
     put_member(w, &first, "quantization_mode", t->quantization_mode);
     put_flag(w, &first, "static", t->is_static);
-    put_flag(w, &first, "optional", may_be_absent && role == INPUT);
+    put_flag(w, &first, "optional", may_be_absent && role != PARAM);
     put_flag(w, &first, "repeated", t->repeated);
     put_default(w, &first, t->default_value);
     put_shape(w, &first, t);

@@ -60,11 +60,11 @@ static const char *type_word(struct udo_writer *w, enum dtype dtype)
 }
 
 /* The first type leads the others. */
-static void put_types(struct udo_writer *w, int level, enum dtype dtype, uint32_t several)
+static void put_types(struct udo_writer *w, int level, enum dtype dtype, uint64_t several)
 {
     put_element(w, level, "Datatype", type_word(w, dtype));
     for (int i = DT_NONE + 1; i < DT_COUNT; i++)
-        if (several & 1u << i && (enum dtype)i != dtype)
+        if (several & DTYPE_BIT(i) && (enum dtype)i != dtype)
             put_element(w, level, "Datatype", type_word(w, (enum dtype)i));
 }
 
@@ -115,23 +115,44 @@ static void put_leaf(struct udo_writer *w, const struct param *value, uint64_t k
         write_number(w, value, k);
 }
 
+static void check_string(struct udo_writer *w, const struct udo_place *place, const char *label, const char *string)
+{
+    bool control = false;
+    for (const char *c = string; *c; c++)
+        control = control || (unsigned char)*c < 0x20;
+    if (control)
+        write_impossible(w, place, "a string in the default of %s holds control characters", label);
+    else if (strchr(string, '"') && strchr(string, '\''))
+        write_impossible(w, place, "a string in the default of %s holds both quotes, and needs one around it", label);
+}
+
+/* A string alone is the whole text, unless blanks at its ends or a quote before it ask for quotes. */
+static void put_string(struct udo_writer *w, const struct udo_place *place, const char *label, const char *string)
+{
+    size_t length = strlen(string);
+    bool plain = !length || (!strchr(" \"'", string[0]) && string[length - 1] != ' ');
+    if (plain && !strpbrk(string, "\t\n\r")) {
+        put_text(w, string);
+        return;
+    }
+    check_string(w, place, label, string);
+    if (strchr(string, '"'))
+        write_impossible(w, place, "the default of %s holds a quote, and needs quotes around it", label);
+    put_quoted(w, string);
+}
+
 static void put_default(struct udo_writer *w, const struct udo_place *place, const char *label,
                         const struct param *value)
 {
-    uint64_t count = value->dtype == DT_STRING && value->is_tensor ? shape_count(&value->shape) : 0;
+    bool is_string = value->dtype == DT_STRING;
+    uint64_t count = is_string && value->is_tensor ? shape_count(&value->shape) : 0;
     for (uint64_t k = 0; k < count; k++)
-        if (strchr(value->strings[k], '"') && strchr(value->strings[k], '\''))
-            write_impossible(w, place, "a string in the default of %s holds both quotes", label);
+        check_string(w, place, label, value->strings[k]);
     text_add(w->arena, &w->out, "        <Default>");
-    if (value->dtype == DT_STRING && !value->is_tensor) {
-        if (*value->s)
-            check_text(w, place, "the default", value->s);
-        if (value->s[0] == '"')
-            write_impossible(w, place, "the default of %s begins with a quote", label);
-        put_text(w, value->s);
-    } else {
+    if (is_string && !value->is_tensor)
+        put_string(w, place, label, value->s);
+    else
         write_nested(w, value, "{}", put_leaf);
-    }
     text_add(w->arena, &w->out, "</Default>\n");
 }
 

@@ -12,7 +12,7 @@ from checks import SHARED, Checks, run  # noqa: E402
 
 TYPES = ["FLOAT_16", "FLOAT_32", "FIXED_4", "FIXED_8", "FIXED_16", "UINT_8", "UINT_16", "UINT_32", "INT_8", "INT_16",
          "INT_32", "BOOL_8", "STRING"]
-DEFAULTS = {"FLOAT_16": 0.5, "FLOAT_32": -2.0, "UINT_8": 255, "UINT_16": 0, "UINT_32": 4294967295, "INT_8": -128,
+DEFAULTS = {"FLOAT_16": 65519.9, "FLOAT_32": 3.4028235e38, "UINT_8": 255, "UINT_16": 0, "UINT_32": 4294967295, "INT_8": -128,
             "INT_16": 7, "INT_32": -2147483648, "BOOL_8": True, "STRING": "a <b> & \"c\" {d}"}
 CONFIGS = SHARED / "corpus" / "udo-configs"
 
@@ -86,6 +86,10 @@ def alone(shop):
     shop.says("warning, strict", 1, ["unknown key 'nam'"], warned, "--strict")
     bad = shop.text('{"P": {"UDO_PACKAGE_NAME": "P",\n "Operators": [{"type": "A", "inputs": [],}]}}', "bad.json")
     shop.says("two files", 1, ["bad.json:2:42: error: trailing comma", "1 definition: 1 error, 0 warnings"], bad, good)
+    for dtype, value in (("FLOAT_32", 3.4028236e38), ("FLOAT_16", 65520), ("UINT_8", 256)):
+        wide = shop.config(dict(WARP, scalar_params=[{"name": "s", "data_type": dtype, "default_value": value}]),
+                           name="wide.json")
+        shop.says(f"too wide for {dtype}", 1, [f"does not fit {dtype}"], wide)
     shop.says("no such file", 1, ["missing.json"], shop.folder / "missing.json")
     second = shop.config(dict(WARP, core_types=["GPU"]), name="second.json")
     done = shop.says("duplicate", 1, ["second, different definition of 'Warp'", "note: the first definition of 'Warp'"],
@@ -146,7 +150,8 @@ def faults_of_a_model(shop):
     inputs = [WARP["inputs"][0], dict(WARP["inputs"][1], static=False)] + WARP["inputs"][2:]
     config = shop.config(dict(WARP, inputs=inputs), name="dynamic.json")
     report = shop.report("not static", 1, config, "--model", model)
-    shop.checks.equal("not static", report["definitions"][0]["nodes"][0]["inputs"][1]["origin"], "not_static")
+    node, = report["definitions"][0]["nodes"]
+    shop.checks.equal("not static", (node["inputs"][1]["origin"], node["status"]), ("not_static", "failed"))
     report = shop.report("promoted", 0, config, "--model", model, "--udo_promote_static")
     shop.checks.equal("promoted", report["definitions"][0]["nodes"][0]["inputs"][1]["origin"], "promoted")
     config = shop.config(dict(WARP, scalar_params=[{"name": "speed", "data_type": "INT_32"}]), name="param.json")
@@ -186,7 +191,10 @@ def options_of_the_model(shop):
     m.save(model)
     raw = shop.folder / "n.raw"
     raw.write_bytes(b"\0\0\x80\x3f\0\0\0\x40")
-    shop.says("open dimension", 1, ["batch"], config, "-i", model)
+    done = shop.says("open dimension", 1, ["batch", "open.onnx: not looked at"], config, "-i", model)
+    shop.checks.check("open dimension: nothing of nodes", "claims" not in done.stdout, done.stdout)
+    shop.checks.equal("open dimension: json", shop.report("open dimension", 1, config, "-i", model)["model"]["looked_at"],
+                      False)
     frozen = [config, "--model", model, f"--freeze_input=n={raw}"]
     for label, args, dims in (("symbol", ["-s", "batch", "5"], [5, 3]), ("dim", ["-d", "x", "7,3"], [7, 3]),
                               ("out_node", ["-s", "batch", "5", "--out_node", "y"], [5, 3]),
@@ -250,6 +258,32 @@ def conversion(shop):
     none = shop.folder / "none.xml"
     shop.says("impossible", 1, ["error: input 'x' of 'A' has no data_type", "output 'y' of 'A' has no data_type"],
               typeless, "--convert", "xml", "-o", none)
+    strings = [{"name": f"s{i}", "data_type": "STRING", "default_value": s}
+               for i, s in enumerate(["", " a ", "'b", "c'", "{d}", "\u00e9 ]]>"])]
+    there_and_back(shop, "strings", shop.config(dict(WARP, scalar_params=strings, outputs=[{"name": "y", "data_type":
+                                                                                          "INT_8"}]), name="s.json"))
+    for value in ("\"a", " \" ", "a\nb", "\r"):
+        bad = shop.config(dict(WARP, scalar_params=[{"name": "s", "data_type": "STRING", "default_value": value}]),
+                          name="s.json")
+        shop.says(f"string {value!r}", 1, ["the default of param 's' of 'Warp'"], bad, "--convert", "xml", "-o", none)
+    for value in ("\"'", "a\nb"):
+        bad = shop.config(dict(WARP, tensor_params=[{"name": "s", "data_type": "STRING", "default_value": ["a", value]}]),
+                          name="s.json")
+        shop.says(f"strings {value!r}", 1, ["the default of param 's' of 'Warp'"], bad, "--convert", "xml", "-o", none)
+    types = "".join(f"<Datatype>{t}</Datatype>" for t in ("UFIXED_POINT_16", "FLOAT_32", "UFIXED_POINT_32", "INT_8"))
+    tensor = f"<Name>%s</Name><Mandatory>true</Mandatory>{types}<Shape><Rank>ND</Rank></Shape>"
+    several = shop.text('<OpDefCollection PackageName="P" Domain="d" Version="1"><OpDefList><OpDef><Name>T</Name>'
+                        f'<Input>{tensor % "x"}</Input><Output>{tensor % "y"}</Output></OpDef></OpDefList>'
+                        '</OpDefCollection>', "several.xml")
+    again = shop.folder / "again.xml"
+    shop.says("several types", 0, ["no core_types"], several, "--convert", "xml", "-o", again)
+    shop.says("several types: the same", 0, ["2 files, 1 definition: 0 errors"], several, again)
+    shop.checks.equal("several types: all", sorted(again.read_text().count(f">QNN_DATATYPE_{t}<") for t in (
+        "UFIXED_POINT_16", "FLOAT_32", "UFIXED_POINT_32", "INT_8")), [2, 2, 2, 2])
+    shop.says("several types as JSON", 0, ["input 'x' of 'T' takes several types"], several, "--convert", "json", "-o",
+              again)
+    shop.checks.equal("several types as JSON: the first", json.loads(again.read_text())["UdoPackage_0"]["Operators"][0]
+                      ["inputs"], [{"name": "x", "data_type": "FIXED_16"}])
     shop.says("two packages", 1, ["is of package 'Q', and an XML file holds one package"], shop.config(WARP),
               shop.config(dict(WARP, type="B"), name="q.json", package="Q"), "--convert", "xml", "-o", none)
     shop.says("a config with errors", 1, ["error"], shop.text("{}", "empty.json"), "--convert", "json", "-o", none)
@@ -268,11 +302,17 @@ def published(shop):
     if not CONFIGS.is_dir():
         shop.checks.skip("published configs", "../shared is not there")
         return
-    for config in sorted(CONFIGS.iterdir()):
+    for config in sorted(path for path in CONFIGS.iterdir() if path.suffix in (".json", ".xml")):
         shop.says(config.name, 0, [], config)
         if config.suffix == ".json":
             there_and_back(shop, config.name, config)
             continue
+        xml = shop.folder / f"again_{config.name}"
+        done = run("udo-check", config, "--convert", "xml", "-o", xml)
+        if done.returncode == 0 and "not written" not in done.stderr:
+            shop.says(f"{config.name}: XML again", 0, ["2 files"], config, xml)
+        else:
+            shop.checks.check(f"{config.name}: XML says why not", done.stderr, done.stderr)
         out = shop.folder / "published.json"
         out.unlink(missing_ok=True)
         done = run("udo-check", config, "--convert", "json", "-o", out)

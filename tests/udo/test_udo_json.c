@@ -253,7 +253,7 @@ static const struct fault warned[] = {
     {OP("'type': 'T', " IO ", 'core_type': []"), "unknown key 'core_type' is ignored", 2, 48,
      "/A/Operators/0/core_type"},
     {INPUT("'shape': [1]"), "unknown key 'shape' is ignored", 3, 3, "/A/Operators/0/inputs/0/shape"},
-    {OUTPUT("'optional': true"), "unknown key 'optional' is ignored", 3, 3, "/A/Operators/0/outputs/0/optional"},
+    {OUTPUT("'Optional': true"), "unknown key 'Optional' is ignored", 3, 3, "/A/Operators/0/outputs/0/Optional"},
     {SCALAR("'name': 'a', 'data_type': 'INT_32', 'default': 1"), "unknown key 'default' is ignored", 3, 39,
      "/A/Operators/0/scalar_params/0/default"},
 };
