@@ -345,15 +345,6 @@ static void read_element(const struct odlc_tensor *tensor, uint64_t index, enum 
     convert_elements(out, as, view->bytes + (view->splat ? 0 : index) * dtype_size(view->dtype), view->dtype, 1);
 }
 
-void odlc_tensor_doubles(const struct odlc_tensor *tensor, uint64_t first, size_t count, double *out)
-{
-    const struct view *view = &((const struct dlc_tensor *)tensor->handle)->view;
-    for (size_t i = 0; view->splat && i < count; i++)
-        read_element(tensor, 0, DT_FLOAT64, &out[i]);
-    if (!view->splat)
-        convert_elements(out, DT_FLOAT64, view->bytes + first * dtype_size(view->dtype), view->dtype, count);
-}
-
 int64_t odlc_tensor_int(const struct odlc_tensor *tensor, uint64_t index)
 {
     int64_t value = 0;

@@ -22,7 +22,7 @@ static void set_list(struct dlc_attr *a, enum dtype dtype, struct fb_vector v, c
                                     .encoding = NO_ENCODING,
                                     .has_data = true};
     a->tensor.dtype_code = a->tensor.source_dtype_code = dtype_info(dtype)->dlc;
-    a->tensor.view = view_of(v.count ? v.data + v.pos : NULL, dtype, &shape);
+    a->tensor.view = view_of(v.data && v.count ? v.data + v.pos : NULL, dtype, &shape);
     a->tensor.view.file = file;
 }
 

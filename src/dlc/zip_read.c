@@ -20,7 +20,7 @@ enum {
     FLAG_SIZES_LATER = 8, /* CRC and sizes follow the data */
     MAX_RATIO = 1032      /* deflate cannot do better */
 };
-static const uint64_t MAX_INFLATED = 512ull << 20;
+static const uint64_t MAX_INFLATED = 512ull << 20, FREE_INFLATED = 32ull << 20;
 
 struct zip_reader {
     struct arena *arena;
@@ -202,6 +202,11 @@ odlc_status zip_bytes(struct arena *arena, struct diags *diags, const struct fil
     if (entry->size > MAX_INFLATED || entry->packed > entry->size + 65536 || entry->size / MAX_RATIO > entry->packed)
         return diag_error(diags, ODLC_ERR_LIMIT, AT(.file = file->path, .offset = entry->offset, .has_offset = 1),
                           "dlc-zip", "entry %s is packed and larger than 512 MiB, or has an impossible size",
+                          entry->name);
+    /* Weights hardly shrink. What does by far more is a bomb, and memory stays in proportion to the file. */
+    if (entry->size > 2 * file->size + FREE_INFLATED)
+        return diag_error(diags, ODLC_ERR_LIMIT, AT(.file = file->path, .offset = entry->offset, .has_offset = 1),
+                          "dlc-zip", "entry %s is packed, and unpacked it is over twice the file and 32 MiB",
                           entry->name);
     uint8_t *out = arena_alloc(arena, entry->size);
     if (!inflate_all(stored, entry->packed, out, entry->size))
