@@ -28,7 +28,8 @@ CONFIG = {
         "UDO_PACKAGE_NAME": "WarpPackage",
         "Operators": [{
             "type": "Warp",
-            "inputs": [{"name": "x", "data_type": "FLOAT_32"}, {"name": "grid", "data_type": "FLOAT_32", "static": True}],
+            "inputs": [{"name": "x", "data_type": "FLOAT_32"},
+                       {"name": "grid", "data_type": "FLOAT_32", "static": True}],
             "outputs": [{"name": "y", "data_type": "FLOAT_32", "shape": "same_as in0"}],
             "scalar_params": [{"name": "mode", "data_type": "STRING"}, {"name": "alpha", "data_type": "FLOAT_32"}],
             "tensor_params": [{"name": "window", "data_type": "INT_32"}],
@@ -109,7 +110,8 @@ def page_content(checks, container, page):
     text = page.read_text()
     links = set(re.findall(r"(?:https?:)?//[\w.-]+\.\w+", text)) - {"http://www.w3.org"}
     checks.equal("nothing from a network", links, set())
-    checks.check("no element loads a file", not re.search(r'<(?:script|img|iframe)[^>]+src=|<link[^>]+href="(?!data:)', text))
+    loads = re.search(r'<(?:script|img|iframe)[^>]+src=|<link[^>]+href="(?!data:)', text)
+    checks.check("no element loads a file", not loads, loads)
     checks.equal("three ends of scripts", text.count("</script"), 2)
     model = model_of(page)
     graph = model["graphs"][0]
@@ -167,6 +169,9 @@ def quantized(checks, folder):
         checks.check("real mean", abs(found[0]["statistics"]["mean"] - real.mean()) < 1e-6, found[0]["statistics"])
         checks.check("real deviation", abs(found[0]["statistics"]["std"] - real.std()) < 1e-6, real.std())
         checks.equal("real zeros", found[0]["statistics"]["zeros"], int((real == 0).sum()))
+    if not CONTAINERS.is_dir():
+        checks.skip("containers of the vendor's tools", f"{CONTAINERS} not found")
+        return
     shutil.copy(CONTAINERS / "add2_uint8.v2.dlc", folder / "add2.dlc")
     graph = model_of(make_page(checks, folder / "add2.dlc"))["graphs"][0]
     checks.equal("encodings", [t["quantization"]["count"] for t in graph["tensors"] if "quantization" in t], [1, 1, 1])
@@ -184,7 +189,8 @@ def drawings(checks, container, folder):
         checks.check("svg content", "<svg" in (folder / "small.svg").read_text())
     else:
         checks.skip("svg", "Graphviz's dot not found")
-    nowhere = run("dlc-viewer", "-i", container, "--svg", "-s", folder / "none.svg", env={**os.environ, "PATH": "/nowhere"})
+    nowhere = run("dlc-viewer", "-i", container, "--svg", "-s", folder / "none.svg",
+                  env={**os.environ, "PATH": "/nowhere"})
     checks.equal("without Graphviz", (nowhere.returncode, (folder / "none.svg").exists()), (1, False))
     checks.check("what to install", "install Graphviz" in nowhere.stderr, nowhere.stderr)
 
@@ -246,7 +252,8 @@ def small_page(checks, b, page):
     checks.equal("wicked name did nothing", b.run("return window.harm || null"), None)
     b.press("/")
     b.type("WarpPack udo")
-    checks.equal("found", b.run("return [...document.querySelectorAll('#results li')].map(e => e.innerText)"), ["Warp\nwarp"])
+    results = b.run("return [...document.querySelectorAll('#results li')].map(e => e.innerText)")
+    checks.equal("found", results, ["Warp\nwarp"])
     b.press("Enter")
     words = panel_of(b)
     for expected in ("Warp", "WarpPackage", "bilinear", "alpha", "0.2", "[2, -2]", "User-defined op", "Zeros", WICKED):
@@ -294,7 +301,8 @@ def keyboard(checks, b):
     checks.check("help closed", not b.run("return document.getElementById('help-box').open"))
     b.press("o")
     words = panel_of(b)
-    checks.check("overview", all(word in words for word in ("WarpPackage: Warp", "model.params", "Sigmoid" and "converter")), words)
+    for expected in ("WarpPackage: Warp", "model.params", "converter-version"):
+        checks.check(f"overview says {expected}", expected in words, words)
     b.screenshot(SHOTS / "small-overview.png")
     b.press("o")
     seen = []
@@ -397,8 +405,8 @@ for (let i = 0; i < 30; i++) {
   dlcViewer.drawNow();
   times.push(performance.now() - start);
 }
-return Math.max(...times);""")
-    print(f"{label}: slowest frame {frames:.1f} ms")
+return times.sort((a, b) => a - b);""")
+    print(f"{label}: frames of {frames[15]:.1f} ms, the slowest {frames[-1]:.1f} ms")
     b.press("f")
     b.settle()
     b.screenshot(SHOTS / f"{label}-whole.png")
@@ -422,18 +430,23 @@ def version_3(checks, b, folder):
     quiet(checks, b, "version 3")
 
 
+def largest_model(checks, b, folder):
+    dims = [word for name, dims in case_of_arrays(LARGEST).dims for word in ("-d", name, dims)]
+    done = run("onnx-to-dlc", "-i", LARGEST / "model.onnx", "-o", folder / "bert.dlc", *dims)
+    if checks.equal("conversion of the largest model", done.returncode, 0):
+        large_page(checks, b, make_page(checks, folder / "bert.dlc"), "tfbert-qa", "MatMul")
+
+
 def in_browser(checks, page, folder):
     SHOTS.mkdir(parents=True, exist_ok=True)
     large = make_page(checks, large_model(checks, folder))
     with browser.Browser() as b:
         small_page(checks, b, page)
         several_graphs(checks, b, page)
-        version_3(checks, b, folder)
         large_page(checks, b, large, "nodes-5000", "/block_333/t_3337")
-        dims = [word for name, dims in case_of_arrays(LARGEST).dims for word in ("-d", name, dims)]
-        done = run("onnx-to-dlc", "-i", LARGEST / "model.onnx", "-o", folder / "bert.dlc", *dims)
-        if checks.equal("conversion of the largest model", done.returncode, 0):
-            large_page(checks, b, make_page(checks, folder / "bert.dlc"), "tfbert-qa", "MatMul")
+        if CONTAINERS.is_dir():
+            version_3(checks, b, folder)
+            largest_model(checks, b, folder)
     with browser.Browser(dark=True) as b:
         open_page(checks, b, page, "dark")
         checks.equal("dark by preference", b.run("return document.documentElement.dataset.theme"), "dark")

@@ -319,7 +319,8 @@ function writeNode(node, left, shift) {
   pen.textBaseline = "alphabetic";
   pen.font = TITLE_FONT;
   pen.fillStyle = colours.text;
-  pen.fillText(node.shownTitle ??= shorten(node.title, space - (node.family === "udo" ? 34 : 0)), left + shift, node.y - 3);
+  const badge = node.family === "udo" ? 34 : 0;
+  pen.fillText(node.shownTitle ??= shorten(node.title, space - badge), left + shift, node.y - 3);
   if (node.family === "udo")
     drawBadge(node);
   pen.font = NAME_FONT;

@@ -7,7 +7,8 @@ function say(words) {
 }
 
 function describe(node) {
-  const kind = node.kind === "op" ? `${node.family === "udo" ? "user-defined op " : ""}${node.title}` : `graph ${node.kind}`;
+  const udo = node.family === "udo" ? "user-defined op " : "";
+  const kind = node.kind === "op" ? udo + node.title : `graph ${node.kind}`;
   return `${kind}, ${node.name}; ${node.preds.length} in, ${node.succs.length} out`;
 }
 

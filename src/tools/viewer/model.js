@@ -6,7 +6,8 @@ const FAMILIES = [
   { id: "activation", label: "Activation", types: /neuron|relu|softmax|sigmoid|tanh|gelu|^elu|swish|clip/i },
   { id: "norm", label: "Normalization, pooling", types: /norm|pool|lrn/i },
   { id: "shape", label: "Shape and movement",
-    types: /reshape|transpose|permute|concat|split|slice|gather|scatter|pad|tile|expand|resize|space|cast|convert|pack|squeeze|shuffle|flatten|identity|crop|quantize|upsample/i },
+    types: new RegExp("reshape|transpose|permute|concat|split|slice|gather|scatter|pad|tile|expand|resize|space|cast|" +
+      "convert|pack|squeeze|shuffle|flatten|identity|crop|quantize|upsample", "i") },
   { id: "math", label: "Arithmetic, reduction",
     types: /eltwise|elementwise|reduce|cumul|arg|topk|compare|logical|batched|cross|scale|sum/i },
 ];

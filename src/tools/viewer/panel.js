@@ -140,7 +140,8 @@ function linksView(label, nodes) {
 function tensorView(tensor, ...links) {
   const kinds = { APP_WRITE: "graph input", APP_READ: "graph output", STATIC: "constant", NATIVE: "" };
   const kind = kinds[tensor.kind] ?? tensor.kind;
-  const shape = [`${tensor.dtype} [${tensor.dims.join(", ")}]`, kind, Number(tensor.bytes) ? bytesText(tensor.bytes) : ""];
+  const size = Number(tensor.bytes) ? bytesText(tensor.bytes) : "";
+  const shape = [`${tensor.dtype} [${tensor.dims.join(", ")}]`, kind, size];
   const view = element("div", { class: "tensor" },
     element("div", { class: "title" }, tensor.name),
     element("div", { class: "shape" }, shape.filter(Boolean).join(" \u00b7 ")));
@@ -177,7 +178,8 @@ function panelHead(title, badge) {
 }
 
 function badgeOf(family) {
-  return element("span", { class: `badge ${family}`, style: `--colour: var(--family-${family})` }, FAMILY_LABELS[family]);
+  const attributes = { class: `badge ${family}`, style: `--colour: var(--family-${family})` };
+  return element("span", attributes, FAMILY_LABELS[family]);
 }
 
 function opView(node) {

@@ -58,8 +58,9 @@ function showResults() {
   const empty = !searchBox.value.trim();
   resultsList.replaceChildren(...found.slice(0, MAX_RESULTS).map(resultView));
   const more = found.length - MAX_RESULTS;
-  const words = found.length ? more > 0 ? `and ${grouped(more)} more` : "" : "Nothing has this in its name, type or tensors.";
-  document.getElementById("results-more").textContent = words;
+  const rest = more > 0 ? `and ${grouped(more)} more` : "";
+  document.getElementById("results-more").textContent = found.length ? rest
+    : "Nothing has this in its name, type or tensors.";
   resultsBox.hidden = empty;
   searchBox.setAttribute("aria-expanded", String(!empty && found.length > 0));
   chooseResult(found.length ? 0 : -1);
