@@ -123,6 +123,8 @@ struct odlc_metadata {
 struct odlc_entry {
     const char *name;
     uint64_t offset, size;
+    const void *stored; /* its bytes in the file; packed ones when stored_size differs from size */
+    uint64_t stored_size;
 };
 
 struct odlc_summary {
@@ -146,6 +148,14 @@ ODLC_API void odlc_container_free(odlc_container *container);
  * allowed. */
 ODLC_API odlc_status odlc_container_open(odlc_container *container, const char *path) ODLC_MUST_USE;
 
+/* The same, but entries are not compared with their CRCs: the elements of tensors stay unread until they are asked for.
+ */
+ODLC_API odlc_status odlc_container_open_unread(odlc_container *container, const char *path) ODLC_MUST_USE;
+
+/* Gives back the memory of the file's pages that were read so far; they are read again when they are needed. Whoever
+ * reads much of a large container calls it from time to time. */
+ODLC_API void odlc_container_release(const odlc_container *container);
+
 /* Everything there is to say so far: errors, and warnings of a successful open. */
 ODLC_API const struct odlc_diag *odlc_container_diags(const odlc_container *container, size_t *count);
 
@@ -158,7 +168,10 @@ ODLC_API const struct odlc_graph *odlc_container_graphs(const odlc_container *co
 ODLC_API int64_t odlc_tensor_int(const struct odlc_tensor *tensor, uint64_t index);
 ODLC_API double odlc_tensor_double(const struct odlc_tensor *tensor, uint64_t index);
 ODLC_API const char *odlc_tensor_string(const struct odlc_tensor *tensor, uint64_t index);
-/* Whether the three functions above may be called: the container holds elements, of a known class. */
+/* `count` elements from `first` on as the reals that they stand for: fixed-point ones by the tensor's encodings, or as
+ * stored when it has none. Not for STRING. */
+ODLC_API void odlc_tensor_reals(const struct odlc_tensor *tensor, uint64_t first, uint64_t count, double *reals);
+/* Whether the functions above may be called: the container holds elements, of a known class. */
 ODLC_API int odlc_tensor_readable(const struct odlc_tensor *tensor);
 
 #ifdef __cplusplus

@@ -11,6 +11,7 @@ struct odlc_container {
     struct odlc_summary summary;
     struct odlc_graph *graphs;
     size_t n_graphs;
+    const struct file *file;
 };
 
 static const char *kind_name(uint32_t kind)
@@ -181,7 +182,8 @@ static void fill_summary(odlc_container *c, const struct dlc_file *dlc, const ch
     for (uint32_t i = 0; i < dlc->n_metadata; i++)
         metadata[i] = (struct odlc_metadata){dlc->metadata[i].key, dlc->metadata[i].value};
     for (uint32_t i = 0; i < dlc->n_entries; i++)
-        entries[i] = (struct odlc_entry){dlc->entries[i].name, dlc->entries[i].offset, dlc->entries[i].size};
+        entries[i] = (struct odlc_entry){dlc->entries[i].name, dlc->entries[i].offset, dlc->entries[i].size,
+                                         dlc->file->data + dlc->entries[i].offset, dlc->entries[i].packed};
     c->summary = (struct odlc_summary){.path = arena_strdup(c->arena, path),
                                        .major = dlc->major,
                                        .minor = dlc->minor,
@@ -219,14 +221,15 @@ void odlc_container_free(odlc_container *container)
     free(container);
 }
 
-static odlc_status open_container(odlc_container *c, const char *path)
+static odlc_status open_container(odlc_container *c, const char *path, bool check_crcs)
 {
     struct dlc_file *dlc;
     if (c->summary.path)
         return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = path), "open-twice",
                           "an object opens one container only");
     TRY(dlc_read(c->arena, &c->diags, path, &dlc));
-    TRY(dlc_verify(&c->diags, dlc));
+    TRY(check_crcs ? dlc_verify(&c->diags, dlc) : dlc_verify_names(&c->diags, dlc));
+    c->file = dlc->file;
     fill_summary(c, dlc, path);
     struct odlc_graph *graphs = arena_array(c->arena, struct odlc_graph, dlc->n_graphs);
     for (uint32_t i = 0; i < dlc->n_graphs; i++)
@@ -240,7 +243,19 @@ odlc_status odlc_container_open(odlc_container *container, const char *path)
 {
     if (setjmp(*arena_catch(container->arena)))
         return ODLC_ERR_NOMEM;
-    return open_container(container, path);
+    return open_container(container, path, true);
+}
+
+odlc_status odlc_container_open_unread(odlc_container *container, const char *path)
+{
+    if (setjmp(*arena_catch(container->arena)))
+        return ODLC_ERR_NOMEM;
+    return open_container(container, path, false);
+}
+
+void odlc_container_release(const odlc_container *container)
+{
+    file_drop(container->file, 0, container->file->size);
 }
 
 const struct odlc_diag *odlc_container_diags(const odlc_container *container, size_t *count)
@@ -286,6 +301,28 @@ const char *odlc_tensor_string(const struct odlc_tensor *tensor, uint64_t index)
 {
     const struct view *view = &((const struct dlc_tensor *)tensor->handle)->view;
     return view->strings[view->splat ? 0 : index];
+}
+
+static void dequantize(const struct odlc_tensor *tensor, uint64_t first, uint64_t count, double *reals)
+{
+    uint64_t run = tensor->n_encodings > 1 ? 1 : UINT64_MAX; /* elements of one encoding, side by side */
+    for (uint32_t i = tensor->rank; run != UINT64_MAX && i-- > (uint32_t)tensor->encoding_axis + 1;)
+        run *= (uint64_t)tensor->dims[i];
+    uint64_t channel = first / run % tensor->n_encodings, left = run - first % run;
+    for (uint64_t i = 0; i < count; left = run) {
+        const struct odlc_encoding *e = &tensor->encodings[channel];
+        for (uint64_t end = i + min_u64(left, count - i); i < end; i++)
+            reals[i] = (reals[i] + e->offset) * e->scale;
+        channel = channel + 1 < tensor->n_encodings ? channel + 1 : 0;
+    }
+}
+
+void odlc_tensor_reals(const struct odlc_tensor *tensor, uint64_t first, uint64_t count, double *reals)
+{
+    const struct view *view = &((const struct dlc_tensor *)tensor->handle)->view;
+    convert_elements(reals, DT_FLOAT64, view->bytes + first * dtype_size(view->dtype), view->dtype, count);
+    if (count && tensor->n_encodings && dtype_is_fixed(view->dtype))
+        dequantize(tensor, first, count, reals);
 }
 
 int odlc_tensor_readable(const struct odlc_tensor *tensor)

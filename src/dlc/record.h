@@ -90,6 +90,8 @@ odlc_status dlc_read(struct arena *arena, struct diags *diags, const char *path,
 /* Checks entry CRCs (those of 0 in v4.1 files are skipped), that names resolve, that params match the model, that
  * payloads lie inside. */
 odlc_status dlc_verify(struct diags *diags, const struct dlc_file *dlc) MUST_USE;
+/* The same without the CRCs: payload bytes are not touched. */
+odlc_status dlc_verify_names(struct diags *diags, const struct dlc_file *dlc) MUST_USE;
 
 const char *dlc_metadata(const struct dlc_file *dlc, const char *key); /* NULL when absent */
 const struct dlc_attr *dlc_attr_find(const struct dlc_op *op, const char *name);

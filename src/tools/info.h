@@ -7,6 +7,7 @@
 #include "base/vec.h"
 #include "opendlc/container.h"
 #include "tools/table.h"
+#include "tools/value_text.h"
 
 struct info_options {
     const char *nodes;  /* only nodes whose names match this pattern of fnmatch(3); NULL: all */
@@ -24,11 +25,7 @@ void info_print_json(FILE *stream, const odlc_container *container, const struct
 
 /* ---- pieces of the report ---- */
 
-/* "bitwidth 8, min -1.000000000000, max 0.992187500000, scale 0.007812500000, offset -128.000000000000" */
-const char *encoding_text(struct arena *arena, const struct odlc_encoding *encoding);
 /* Numbers cut, not rounded: 999, 353k, 8216M. */
 const char *short_number(struct arena *arena, uint64_t number);
-/* "1x3x240x320", "1,3,240,320"; "scalar" for rank 0. */
-const char *dims_text(struct arena *arena, const struct odlc_tensor *tensor, const char *between);
 
 #endif

@@ -9,7 +9,8 @@ SOURCE = pathlib.Path(os.environ.get("ODLC_SOURCE_ROOT", pathlib.Path(__file__).
 BUILD = pathlib.Path(os.environ.get("ODLC_BUILD_ROOT", SOURCE / "build" / "test"))
 SHARED = pathlib.Path(os.environ.get("ODLC_SHARED", SOURCE.parent / "shared"))
 
-COMMAND_FOLDERS = {"onnx-to-dlc": "converters", "dlc-info": "src/tools", "net-run": "src/tools"}
+COMMAND_FOLDERS = {"onnx-to-dlc": "converters", "dlc-diff": "src/tools", "dlc-info": "src/tools",
+                   "net-run": "src/tools"}
 SKIPPED = 77
 
 
