@@ -311,7 +311,8 @@ def quantized(checks, folder):
     checks.check("encodings", by_category["encodings"]["second"].startswith("2 along axis 3; [1]: 8 bit, scale 0.125,"),
                  by_category["encodings"])
     s = by_category["weights"]["statistics"]
-    checks.equal("the same reals, other integers", (s["differing"], s["differing_as_stored"], s["max_absolute"]), (0, 3, 0))
+    checks.equal("the same reals, other integers", (s["differing"], s["differing_as_stored"], s["max_absolute"]),
+                 (0, 3, 0))
 
 
 # ---- real models ----
@@ -398,7 +399,7 @@ def across_versions(checks, folder):
                  {c: n["compared"] for c, n in report["counts"].items() if c in ("parameters", "types")},
                  {"parameters": 0, "types": 0})
     records = found(report)
-    checks.check("across: the layer that both have", not any(r[1] == relu["name"] and r[0] == "layers" for r in records))
+    checks.check("across: the layer that both have", not any(r[:2] == ("layers", relu["name"]) for r in records))
     dims = next(t["dims"] for t in names["tensors"] if t["name"] == relu["outputs"][0])
     checks.check("across: its dimensions", ("dimensions", relu["name"], relu["outputs"][0],
                                             f"[{','.join(map(str, dims))}]", "[1,9]") in records)
@@ -432,7 +433,8 @@ def reports(checks, folder):
 def options(checks, first, folder):
     damaged = folder / "damaged.dlc"
     damaged.write_bytes(first.read_bytes()[:-30])
-    for name, arguments in (("no arguments", []), ("one file", ["-i1", first]), ("no such file", ["-i1", first, "-i2", "none"]),
+    for name, arguments in (("no arguments", []), ("one file", ["-i1", first]),
+                            ("no such file", ["-i1", first, "-i2", "none"]),
                             ("unknown option", ["-i1", first, "-i2", first, "--wrong"]),
                             ("not a container", ["-i1", __file__, "-i2", first]),
                             ("damaged", ["-i1", first, "-i2", damaged]),
@@ -442,10 +444,12 @@ def options(checks, first, folder):
         checks.check(f"{name}: message", "error: " in done.stderr, done.stderr)
         checks.equal(f"{name}: no report", done.stdout, "")
     done = run("dlc-diff", "-i1", "none1", "-i2", "none2", "--json")
-    checks.equal("both files are named", [json.loads(line)["file"] for line in done.stderr.splitlines()], ["none1", "none2"])
+    checks.equal("both files are named", [json.loads(line)["file"] for line in done.stderr.splitlines()],
+                 ["none1", "none2"])
     done = run("dlc-diff", "--input_dlc_one", first, f"--input_dlc_two={first}", "--weights", "--diff_by_id")
     checks.equal("long names", done.returncode, 0)
-    checks.equal("only what was selected", [line.split()[0] for line in done.stdout.splitlines()[3:]], ["weights", "The"])
+    checks.equal("only what was selected", [line.split()[0] for line in done.stdout.splitlines()[3:]],
+                 ["weights", "The"])
     _, report = diff(checks, "hits", first, first, "-x", "-w")
     checks.equal("hits", [(d["same"], d["subject"]) for d in report["differences"]], [(True, "w"), (True, "b")])
     checks.check("hits in the text", "| same" in run("dlc-diff", "-i1", first, "-i2", first, "--hits").stdout)
