@@ -38,6 +38,7 @@ static struct param attr_param(struct arena *arena, const struct fw_attr *a)
         p.strings = a->strings;
         break;
     case FW_TENSOR:
+    case FW_SPARSE:
         p.is_tensor = true;
         p.dtype = a->tensor->view.dtype;
         p.shape = view_shape(&a->tensor->view);
@@ -68,63 +69,113 @@ static bool schema_default(void *user, const char *attr, struct param *out)
     return !*n->domain && frontend->schema_default && frontend->schema_default(n->op_type, n->version, attr, out);
 }
 
-/* Lowers the node natively beside the graph, looks at the types that come out, and takes it all away again. */
+/* The node's inputs in a graph of their own. */
+static void copy_inputs(const struct lower *from, struct lower *to)
+{
+    struct graph *g = to->b->graph;
+    tensor_id *in = arena_array(g->arena, tensor_id, from->n_in);
+    struct lower_value *values = arena_array(g->arena, struct lower_value, from->n_in);
+    for (uint32_t i = 0; i < from->n_in; i++) {
+        values[i] = from->values[i];
+        in[i] = NO_TENSOR;
+        if (from->in[i] == NO_TENSOR)
+            continue;
+        const struct tensor *t = graph_tensor(from->b->graph, from->in[i]);
+        bool constant = t->kind == TENSOR_STATIC;
+        values[i].tensor = in[i] = constant ? graph_add_constant(g, t->name, t->type.dtype, &t->view)
+                                            : graph_add_tensor(g, t->name, TENSOR_INPUT, &t->type);
+        graph_tensor(g, in[i])->quant = t->quant;
+    }
+    to->in = in;
+    to->values = values;
+}
+
+/* Lowers the node natively in a graph that is thrown away, and looks at the types that come out. */
+static bool try_native(const struct claim *claim, const struct lower_row *row, struct type *out)
+{
+    struct arena *arena = claim->c->scratch;
+    const struct fw_node *n = claim->l->node;
+    struct diags quiet;
+    struct build b;
+    struct lower trial = *claim->l;
+    diags_init(&quiet, arena);
+    build_init(&b, graph_create(arena, "trial"), &quiet);
+    b.source = n->name;
+    trial.b = &b;
+    trial.arena = arena;
+    trial.diags = &quiet;
+    trial.arg = row->arg;
+    trial.out = arena_array(arena, tensor_id, n->n_outputs);
+    trial.results = arena_array(arena, struct lower_value, n->n_outputs);
+    copy_inputs(claim->l, &trial);
+    for (size_t i = 0; i < n->n_outputs; i++)
+        trial.out[i] = NO_TENSOR;
+    if (row->fn(&trial) != ODLC_OK)
+        return false;
+    for (size_t i = 0; i < n->n_outputs; i++)
+        if (trial.out[i] != NO_TENSOR)
+            out[i] = graph_tensor(b.graph, trial.out[i])->type;
+    return true;
+}
+
 static bool native_types(void *user, struct type *out)
 {
     const struct claim *claim = user;
-    struct graph *g = claim->c->graph;
     const struct fw_node *n = claim->l->node;
     const struct lower_row *row = find_row(claim->c->frontend, n->domain, n->op_type, n->version);
-    if (!row)
-        return false;
-    struct fw_node unnamed = *n;
-    unnamed.outputs = arena_array(claim->c->arena, const char *, n->n_outputs);
-    for (size_t i = 0; i < n->n_outputs; i++)
-        unnamed.outputs[i] = "";
-    tensor_id *outs = arena_array(claim->c->arena, tensor_id, n->n_outputs);
-    struct lower probe = *claim->l;
-    struct diags quiet;
-    diags_init(&quiet, claim->c->arena);
-    struct build b;
-    build_init(&b, g, &quiet);
-    probe.b = &b;
-    probe.diags = &quiet;
-    probe.node = &unnamed;
-    probe.out = outs;
-    probe.arg = row->arg;
-    size_t nodes = g->nodes.count, order = g->order.count;
-    for (size_t i = 0; i < n->n_outputs; i++)
-        outs[i] = NO_TENSOR;
-    bool known = row->fn(&probe) == ODLC_OK;
-    for (size_t i = 0; known && i < n->n_outputs; i++)
-        if (outs[i] != NO_TENSOR)
-            out[i] = graph_tensor(g, outs[i])->type;
-    for (size_t i = nodes; i < g->nodes.count; i++)
-        if (graph_node(g, (node_id)i)->op)
-            graph_remove_node(g, (node_id)i);
-    g->order.count = order;
+    struct arena_mark mark = arena_mark(claim->c->scratch);
+    bool known = row && try_native(claim, row, out);
+    arena_rewind(claim->c->scratch, mark);
     return known;
 }
 
-static void find_declared(struct conversion *c, const struct fw_node *n, struct type *types, bool *has_shape)
+static void take_declared(const struct fw_value *v, struct type *type, bool *has_shape)
 {
-    for (size_t i = 0; i < n->n_outputs; i++) {
-        uint32_t at = *n->outputs[i] ? map_get(&c->declared, n->outputs[i]) : MAP_NONE;
-        if (at == MAP_NONE)
-            continue;
-        const struct fw_value *v = c->all_values.data[at];
-        types[i].dtype = v->dtype;
-        has_shape[i] = v->has_shape;
-        for (uint32_t k = 0; v->has_shape && k < v->rank; k++)
-            has_shape[i] &= v->dims[k] != DIM_OPEN;
-        if (has_shape[i]) {
-            types[i].shape.rank = v->rank;
-            memcpy(types[i].shape.dims, v->dims, v->rank * sizeof *v->dims);
-        }
+    type->dtype = v->dtype;
+    *has_shape = v->has_shape;
+    for (uint32_t k = 0; v->has_shape && k < v->rank; k++)
+        *has_shape &= v->dims[k] != DIM_OPEN;
+    if (*has_shape) {
+        type->shape.rank = v->rank;
+        memcpy(type->shape.dims, v->dims, v->rank * sizeof *v->dims);
     }
 }
 
-odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct udo_def *def)
+/* Params are read as int64. */
+static bool holds_int64(struct arena *arena, const struct view *view)
+{
+    if (view->dtype != DT_UINT64)
+        return true;
+    const int64_t *values = view_load(arena, view, DT_UINT64);
+    for (uint64_t i = 0; i < shape_count(&view->shape); i++)
+        if (values[i] < 0)
+            return false;
+    return true;
+}
+
+/* Whether a UDO node can do without the attribute, or carry it: a graph reads values around it, which would be lost. */
+static odlc_status check_attr(const struct lower *l, const struct udo_def *def, const struct fw_attr *a)
+{
+    if (a->kind == FW_GRAPH)
+        return lower_unsupported(l, a->name, "leave the node to the converter, or claim the nodes inside the graph",
+                                 "attribute %s holds a graph, which no UDO node can carry", a->name);
+    if (op_param_index(&def->row, a->name) < 0) /* it is not stored, and a warning says so */
+        return ODLC_OK;
+    if (a->kind == FW_OTHER)
+        return lower_unsupported(l, a->name, NULL,
+                                 "attribute %s holds a type, or a list of tensors or graphs, which no UDO node can "
+                                 "carry",
+                                 a->name);
+    if (a->tensor && !holds_int64(l->arena, &a->tensor->view)) /* no type of a definition holds it either */
+        return lower_unsupported(l, a->name, NULL, "attribute %s holds a number of more than 63 bits", a->name);
+    if (a->kind == FW_STRING && strlen(a->s) != a->s_length)
+        return lower_unsupported(l, a->name, NULL, "attribute %s holds a NUL byte, which a container's text cannot",
+                                 a->name);
+    return ODLC_OK;
+}
+
+odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct udo_def *def,
+                          const struct fw_value *const *values)
 {
     const struct fw_node *n = l->node;
     struct claim claim = {.c = c, .l = l};
@@ -133,13 +184,12 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
     bool *has_shape = arena_array(c->arena, bool, n->n_outputs);
     uint32_t n_attrs = 0;
     for (size_t i = 0; i < n->n_attrs; i++) {
-        const struct fw_attr *a = &n->attrs[i];
-        if (a->kind == FW_GRAPH || a->kind == FW_OTHER)
-            return lower_unsupported(l, a->name, NULL, "attribute %s holds a subgraph or a kind that no UDO can take",
-                                     a->name);
-        attrs[n_attrs++] = attr_param(c->graph->arena, a);
+        TRY(check_attr(l, def, &n->attrs[i]));
+        attrs[n_attrs++] = attr_param(c->graph->arena, &n->attrs[i]);
     }
-    find_declared(c, n, declared, has_shape);
+    for (size_t i = 0; i < n->n_outputs; i++)
+        if (values[i])
+            take_declared(values[i], &declared[i], &has_shape[i]);
     struct udo_call call = {.path = c->model->path,
                             .label = n->name,
                             .op_type = n->op_type,

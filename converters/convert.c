@@ -21,7 +21,7 @@ static odlc_status load_udos(struct conversion *c)
     udo_set_init(&c->udos, c->arena, &c->diags);
     c->udos.promote_static = c->options->promote_static;
     for (size_t i = 0; i < c->options->n_udo_configs; i++) {
-        odlc_status loaded = udo_load_json(&c->udos, c->options->udo_configs[i]);
+        odlc_status loaded = udo_load(&c->udos, c->options->udo_configs[i]);
         if (status == ODLC_OK)
             status = loaded; /* the errors of all configs are reported */
     }
@@ -100,6 +100,33 @@ static void summarize(struct conversion *c, const struct pass_context *passes)
     }
 }
 
+/* Hands the permutes that the passes found on to the reports of their nodes. */
+static void add_permutes(struct conversion *c, const struct pass_context *passes)
+{
+    typedef VEC(struct odlc_udo_permute) permutes;
+    struct map nodes;
+    map_init(&nodes, c->scratch);
+    permutes *lists = arena_array(c->scratch, permutes, c->udos.reports.count);
+    for (size_t i = 0; i < c->udos.reports.count; i++)
+        map_put(&nodes, c->udos.reports.data[i].node, (uint32_t)i);
+    for (size_t i = 0; i < passes->udo_permutes.count; i++) {
+        const struct pass_permute *p = &passes->udo_permutes.data[i];
+        uint32_t at = map_get(&nodes, p->node);
+        const char *first = "NCHW", *last = "NHWC";
+        if (at != MAP_NONE)
+            vec_push(c->arena, &lists[at],
+                     (struct odlc_udo_permute){.tensor = p->tensor,
+                                               .from = p->to_first ? last : first,
+                                               .to = p->to_first ? first : last,
+                                               .after = p->after,
+                                               .reason = p->reason});
+    }
+    for (size_t i = 0; i < c->udos.reports.count; i++) {
+        c->udos.reports.data[i].permutes = lists[i].data;
+        c->udos.reports.data[i].n_permutes = lists[i].count;
+    }
+}
+
 static odlc_status run_passes(struct conversion *c)
 {
     struct pass_options options;
@@ -108,6 +135,9 @@ static odlc_status run_passes(struct conversion *c)
     struct pass_context passes = {.scratch = c->scratch, .diags = &c->diags, .options = &options};
     odlc_status status = pass_run_all(&passes, c->graph);
     c->dumped = passes.dumped;
+    add_permutes(c, &passes);
+    if (status == ODLC_OK)
+        status = udo_replace_natives(&c->udos, c->graph);
     if (status == ODLC_OK)
         summarize(c, &passes);
     return status;
@@ -253,6 +283,12 @@ const struct odlc_op_report *odlc_conversion_ops(const struct odlc_conversion *c
 {
     *count = conversion->c.ops.count;
     return conversion->c.ops.data;
+}
+
+const struct odlc_udo_report *odlc_conversion_udo_nodes(const struct odlc_conversion *conversion, size_t *count)
+{
+    *count = conversion->c.udos.reports.count;
+    return conversion->c.udos.reports.data;
 }
 
 const char *const *odlc_conversion_inputs(const struct odlc_conversion *conversion, size_t *count)

@@ -32,9 +32,10 @@ struct conversion {
     struct fw_model *model;
     struct udo_set udos;
     struct graph *graph;
-    struct map declared; /* name → index into all_values */
-    VEC(const struct fw_value *) all_values;
-    bool *live; /* per node of the model: needed for an output */
+    struct map symbols;        /* of dimensions, fixed by the graph inputs: name → symbol_sizes */
+    VEC(int64_t) symbol_sizes; /* DIM_OPEN: inputs contradict each other */
+    bool dims_overridden;      /* an option changed a dimension that the model fixes */
+    bool *live;                /* per node of the model: needed for an output */
     VEC(struct odlc_op_report) ops;
     VEC(const struct fw_node *) op_nodes; /* of the reports in ops */
     uint64_t expanded;                    /* nodes that subgraphs were lowered to */
@@ -51,6 +52,8 @@ const struct lower_row *find_row(const struct frontend *frontend, const char *do
 odlc_status prepare_model(struct conversion *c) MUST_USE;
 /* The graph input of that name, or NULL and an error that lists them; option names the option that asked. */
 struct fw_value *find_model_input(struct conversion *c, const char *name, const char *option);
+/* Takes note of the symbols that an input with known dimensions fixes. */
+void note_symbols(struct conversion *c, const struct fw_value *input);
 /* freeze.c: the inputs of --freeze_input become constants. */
 odlc_status freeze_inputs(struct conversion *c) MUST_USE;
 /* survey.c: fills ops, those in subgraphs included; an error for each op type that is neither native nor claimed, but
@@ -62,8 +65,9 @@ odlc_status report_missing_op(struct conversion *c, const struct fw_node *n) MUS
 const char *write_udo_stub(struct conversion *c);
 /* lower_graph.c: the model as an IR graph. */
 odlc_status lower_graph(struct conversion *c) MUST_USE;
-/* claim.c: a node that a UDO claims. */
-odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct udo_def *def) MUST_USE;
+/* claim.c: a node that a UDO claims; declared is what the model says of each of its outputs, or NULL. */
+odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct udo_def *def,
+                          const struct fw_value *const *declared) MUST_USE;
 
 /* convert.c: the whole road, behind odlc_convert_onnx. */
 odlc_status convert_model(const struct frontend *frontend, const struct odlc_convert_options *options,

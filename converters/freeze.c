@@ -86,6 +86,11 @@ static odlc_status freeze_input(struct conversion *c, const struct odlc_name_val
     constant.name = input->name;
     TRY(read_value(c, input, given->value, &constant.view));
     TRY(check_value(c, input, given->value, &constant.view));
+    const struct shape value = view_shape(&constant.view);
+    input->has_shape = true;
+    input->rank = value.rank;
+    memcpy(input->dims, value.dims, sizeof input->dims);
+    note_symbols(c, input);
     vec_push(c->arena, &g->initializers, constant);
     size_t at = (size_t)(input - g->inputs.data);
     memmove(input, input + 1, (g->inputs.count - at - 1) * sizeof *input);

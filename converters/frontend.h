@@ -21,7 +21,8 @@ enum fw_attr_kind {
     FW_INTS,
     FW_FLOATS,
     FW_STRINGS,
-    FW_OTHER /* a kind that no operator here uses (sparse tensors, lists of tensors or graphs, types) */
+    FW_SPARSE, /* a sparse tensor; `tensor` has all its elements */
+    FW_OTHER   /* a kind that no operator here uses (lists of tensors or graphs, types) */
 };
 
 struct fw_attr {

@@ -15,8 +15,12 @@ struct scope {
     struct build *b;
     struct scope *outer; /* of the graph around; NULL for the model's own */
     const char *prefix;  /* of names, or NULL */
-    struct map names;    /* → values */
+    const struct fw_graph *graph;
+    struct map names; /* → values */
     VEC(struct lower_value) values;
+    bool knows_declared; /* declared is filled, which happens when it is asked for */
+    struct map declared; /* name → declared_values: what the graph itself says of its values */
+    VEC(const struct fw_value *) declared_values;
 };
 
 /* ---- values ---- */
@@ -55,16 +59,29 @@ static const char *kind_text(const struct lower_value *value)
 
 /* ---- inputs and constants ---- */
 
-static void index_declared_values(struct conversion *c)
+/* A graph may speak of a value twice, and then says more in one place. */
+static void note_declared(struct scope *s, const struct fw_value *v)
 {
-    const struct fw_graph *g = &c->model->graph;
-    map_init(&c->declared, c->arena);
-    for (size_t i = 0; i < g->values.count; i++)
-        vec_push(c->arena, &c->all_values, &g->values.data[i]);
-    for (size_t i = 0; i < g->outputs.count; i++)
-        vec_push(c->arena, &c->all_values, &g->outputs.data[i]);
-    for (size_t i = 0; i < c->all_values.count; i++)
-        map_put(&c->declared, c->all_values.data[i]->name, (uint32_t)i);
+    uint32_t known = map_get(&s->declared, v->name);
+    if (known != MAP_NONE && s->declared_values.data[known]->has_shape && !v->has_shape)
+        return;
+    map_put(&s->declared, v->name, (uint32_t)s->declared_values.count);
+    vec_push(s->c->arena, &s->declared_values, v);
+}
+
+/* What the scope's graph declares of a value of its own, or NULL. */
+static const struct fw_value *find_declared(struct scope *s, const char *name)
+{
+    if (!s->knows_declared) {
+        s->knows_declared = true;
+        map_init(&s->declared, s->c->arena);
+        for (size_t i = 0; i < s->graph->values.count; i++)
+            note_declared(s, &s->graph->values.data[i]);
+        for (size_t i = 0; i < s->graph->outputs.count; i++)
+            note_declared(s, &s->graph->outputs.data[i]);
+    }
+    uint32_t at = *name ? map_get(&s->declared, name) : MAP_NONE;
+    return at == MAP_NONE ? NULL : s->declared_values.data[at];
 }
 
 static odlc_status add_inputs(struct scope *s)
@@ -141,12 +158,9 @@ static bool resolve_inputs(struct scope *s, const struct fw_node *n, struct lowe
 static odlc_status check_declared(struct scope *s, const struct fw_node *n, const char *name, tensor_id id)
 {
     struct conversion *c = s->c;
-    uint32_t at = s->outer ? MAP_NONE : map_get(&c->declared, name);
-    if (at == MAP_NONE)
-        return ODLC_OK;
-    const struct fw_value *v = c->all_values.data[at];
+    const struct fw_value *v = s->outer ? NULL : find_declared(s, name);
     const struct tensor *t = graph_tensor(c->graph, id);
-    if (v->dtype != DT_NONE && v->dtype != t->type.dtype)
+    if (v && v->dtype != DT_NONE && v->dtype != t->type.dtype)
         return diag_error(&c->diags, ODLC_ERR_INVALID, AT(.file = c->model->path, .node = n->name), "declared-type",
                           "the model declares %s as %s, but %s gives %s", name, dtype_info(v->dtype)->name, n->op_type,
                           dtype_info(t->type.dtype)->name);
@@ -186,17 +200,26 @@ static odlc_status check_strings(const struct conversion *c, const struct lower 
     return ODLC_OK;
 }
 
-static odlc_status run_row(struct conversion *c, struct lower *l)
+/* What the model declares of the outputs of a node, which goes by other names in an inner graph. */
+static odlc_status run_claimed(struct scope *s, const struct fw_node *n, struct lower *l, const struct udo_def *def)
 {
-    const struct fw_node *n = l->node;
+    const struct fw_value **declared = arena_array(s->c->arena, const struct fw_value *, n->n_outputs);
+    for (size_t i = 0; i < n->n_outputs; i++)
+        declared[i] = find_declared(s, n->outputs[i]);
+    return lower_claimed(s->c, l, def, declared);
+}
+
+static odlc_status run_row(struct scope *s, const struct fw_node *n, struct lower *l)
+{
+    struct conversion *c = s->c;
     const struct udo_def *def = udo_find(&c->udos, n->op_type, n->domain);
     const struct lower_row *row = find_row(c->frontend, n->domain, n->op_type, n->version);
     if (!def && !row) /* the survey leaves nodes of branches to their lowering: a branch may not be taken */
-        return report_missing_op(c, n);
+        return report_missing_op(c, l->node);
     if (def || !row->arg || strcmp(row->arg, TAKES_VALUES) != 0)
         TRY(check_kinds(l));
     if (def)
-        return lower_claimed(c, l, def);
+        return run_claimed(s, n, l, def);
     TRY(check_strings(c, l));
     l->arg = row->arg;
     return row->fn(l);
@@ -261,7 +284,7 @@ static odlc_status lower_node(struct scope *s, const struct fw_node *n)
         return ODLC_ERR_INVALID;       /* reported where it came from */
     const char *source = s->b->source; /* of the node around, when this one is in a subgraph */
     s->b->source = l.node->name;
-    odlc_status status = run_row(c, &l);
+    odlc_status status = run_row(s, n, &l);
     s->b->source = source;
     TRY(status);
     keep_node_name(c->graph, l.node, n->n_outputs ? out[0] : NO_TENSOR);
@@ -288,7 +311,7 @@ odlc_status lower_subgraph(struct lower *l, const struct fw_graph *g, const char
                            const struct lower_value *values, size_t count, struct lower_value *results)
 {
     struct conversion *c = l->scope->c;
-    struct scope s = {.c = c, .b = l->b, .outer = l->scope, .prefix = prefix};
+    struct scope s = {.c = c, .b = l->b, .outer = l->scope, .prefix = prefix, .graph = g};
     odlc_status status = ODLC_OK;
     if (count != g->inputs.count)
         return lower_invalid(l, NULL, NULL, "its graph takes %zu inputs, but gets %zu", g->inputs.count, count);
@@ -350,11 +373,10 @@ odlc_status lower_graph(struct conversion *c)
 {
     const struct fw_graph *model = &c->model->graph;
     struct build b;
-    struct scope s = {.c = c, .b = &b};
+    struct scope s = {.c = c, .b = &b, .graph = model};
     odlc_status status = ODLC_OK;
     build_init(&b, c->graph, &c->diags);
     map_init(&s.names, c->arena);
-    index_declared_values(c);
     TRY(add_inputs(&s));
     add_initializers(&s, model);
     for (size_t i = 0; i < model->nodes.count; i++) {

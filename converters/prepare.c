@@ -75,10 +75,12 @@ static odlc_status set_dims(struct conversion *c, struct fw_value *value, const 
                           "--input_dim %s: %u dimensions given, the model's input has %u", value->name, rank,
                           value->rank);
     for (uint32_t i = 0; i < rank; i++) {
-        if (value->has_shape && value->dims[i] != DIM_OPEN && value->dims[i] != dims[i])
+        if (value->has_shape && value->dims[i] != DIM_OPEN && value->dims[i] != dims[i]) {
+            c->dims_overridden = true;
             diag_warn(&c->diags, AT(.file = c->model->path), "dims-overridden",
                       "input %s: dimension %u is %lld in the model, %lld is used", value->name, i,
                       (long long)value->dims[i], (long long)dims[i]);
+        }
         value->dims[i] = dims[i];
     }
     value->has_shape = true;
@@ -150,13 +152,57 @@ static odlc_status fill_open_dims(struct conversion *c)
     const struct odlc_convert_options *o = c->options;
     struct fw_graph *g = &c->model->graph;
     odlc_status status = ODLC_OK;
-    for (size_t i = 0; i < g->inputs.count; i++)
-        if (o->batch > 0 && g->inputs.data[i].has_shape && g->inputs.data[i].rank > 0)
-            g->inputs.data[i].dims[0] = o->batch;
+    for (size_t i = 0; i < g->inputs.count; i++) {
+        struct fw_value *v = &g->inputs.data[i];
+        if (o->batch <= 0 || !v->has_shape || v->rank == 0)
+            continue;
+        c->dims_overridden |= v->dims[0] != DIM_OPEN && v->dims[0] != o->batch;
+        v->dims[0] = o->batch;
+    }
     for (size_t i = 0; i < o->n_symbols; i++)
         if (apply_symbol(c, &o->symbols[i]) != ODLC_OK)
             status = ODLC_ERR_USAGE;
     return status;
+}
+
+/* ---- what the model declares of its other values ---- */
+
+void note_symbols(struct conversion *c, const struct fw_value *input)
+{
+    for (uint32_t k = 0; input->has_shape && k < input->rank; k++) {
+        if (!input->symbols[k] || input->dims[k] == DIM_OPEN)
+            continue;
+        uint32_t known = map_add(&c->symbols, input->symbols[k], (uint32_t)c->symbol_sizes.count);
+        if (known == MAP_NONE)
+            vec_push(c->arena, &c->symbol_sizes, input->dims[k]);
+        else if (c->symbol_sizes.data[known] != input->dims[k])
+            c->symbol_sizes.data[known] = DIM_OPEN;
+    }
+}
+
+static void settle_value(const struct conversion *c, struct fw_value *v)
+{
+    if (c->dims_overridden)
+        v->has_shape = false;
+    for (uint32_t k = 0; v->has_shape && k < v->rank; k++) {
+        uint32_t known = v->symbols[k] && v->dims[k] == DIM_OPEN ? map_get(&c->symbols, v->symbols[k]) : MAP_NONE;
+        if (known != MAP_NONE)
+            v->dims[k] = c->symbol_sizes.data[known];
+    }
+}
+
+/* Symbols have the sizes that the inputs give them. Where an input is not what the model says, neither are the shapes
+ * that follow from it. */
+static void settle_declared(const struct conversion *c, struct fw_graph *g)
+{
+    for (size_t i = 0; i < g->values.count; i++)
+        settle_value(c, &g->values.data[i]);
+    for (size_t i = 0; i < g->outputs.count; i++)
+        settle_value(c, &g->outputs.data[i]);
+    for (size_t i = 0; i < g->nodes.count; i++)
+        for (size_t k = 0; k < g->nodes.data[i].n_attrs; k++)
+            if (g->nodes.data[i].attrs[k].graph)
+                settle_declared(c, g->nodes.data[i].attrs[k].graph);
 }
 
 static odlc_status check_input(struct conversion *c, const struct fw_value *v)
@@ -220,6 +266,8 @@ static odlc_status cut_at_outputs(struct conversion *c)
                 map_put(&producers, g->nodes.data[i].outputs[k], (uint32_t)i);
     }
     odlc_status status = ODLC_OK;
+    for (size_t i = 0; i < g->outputs.count; i++) /* what they say stays known */
+        vec_push(c->arena, &g->values, g->outputs.data[i]);
     g->outputs.count = 0;
     for (size_t i = 0; i < o->n_out_names; i++) {
         const char *name = o->out_names[i];
@@ -311,7 +359,11 @@ odlc_status prepare_model(struct conversion *c)
     name_nodes(c, &c->model->graph);
     TRY(apply_input_options(c));
     TRY(fill_open_dims(c));
+    map_init(&c->symbols, c->arena);
+    for (size_t i = 0; i < c->model->graph.inputs.count; i++)
+        note_symbols(c, &c->model->graph.inputs.data[i]);
     TRY(freeze_inputs(c));
+    settle_declared(c, &c->model->graph);
     if (c->options->n_out_names)
         TRY(cut_at_outputs(c));
     find_live_nodes(c);

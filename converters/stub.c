@@ -121,6 +121,7 @@ static enum dtype attr_dtype(const struct fw_attr *a)
     case FW_STRINGS:
         return DT_STRING;
     case FW_TENSOR:
+    case FW_SPARSE:
         return a->tensor->view.dtype;
     default:
         return DT_FLOAT32;
@@ -130,7 +131,7 @@ static enum dtype attr_dtype(const struct fw_attr *a)
 static void see_attr(const struct stub *s, struct group *group, const struct fw_attr *a)
 {
     bool single = a->kind == FW_INT || a->kind == FW_FLOAT || a->kind == FW_STRING;
-    bool list = a->kind == FW_INTS || a->kind == FW_FLOATS || a->kind == FW_STRINGS || a->kind == FW_TENSOR;
+    bool list = a->kind == FW_INTS || a->kind == FW_FLOATS || a->kind == FW_STRINGS || a->tensor;
     if (!single && !list)
         return;
     enum dtype dtype = attr_dtype(a);

@@ -21,6 +21,7 @@ show()
     "$@"
 }
 
+show udo-check ops.json --model example.onnx
 show onnx-to-dlc -i example.onnx --udo_config_paths ops.json -o "$out/example.dlc"
 show dlc-info -i "$out/example.dlc"
 # The op itself has no implementation here, so what comes before it is computed.

@@ -32,6 +32,8 @@ struct function {
     size_t n_defaults;
     const struct fw_node *nodes;
     size_t n_nodes;
+    const struct fw_value *values; /* value_info */
+    size_t n_values;
     bool active; /* its expansion is under way */
 };
 
@@ -63,6 +65,10 @@ odlc_status decode_tensor(struct decode *d, const Onnx__TensorProto *tensor, con
 /* The element type of an ONNX code; when it is not supported, ODLC_ERR_UNSUPPORTED or ODLC_ERR_INVALID and its name (or
  * NULL) in *name. */
 odlc_status decode_dtype(int32_t code, enum dtype *out, const char **name) MUST_USE;
+
+/* decode_sparse.c: a sparse tensor with its zeros (empty strings) written out; under the name of its values. */
+odlc_status decode_sparse(struct decode *d, const Onnx__SparseTensorProto *sparse, const struct odlc_diag *place,
+                          struct fw_tensor *out) MUST_USE;
 
 /* decode_graph.c */
 void decode_opsets(struct decode *d, Onnx__OperatorSetIdProto *const *imports, size_t count, struct opsets *out);

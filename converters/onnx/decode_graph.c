@@ -121,6 +121,8 @@ static enum fw_attr_kind kind_of(int32_t type)
         return FW_INTS;
     case ONNX__ATTRIBUTE_PROTO__TYPE__STRINGS:
         return FW_STRINGS;
+    case ONNX__ATTRIBUTE_PROTO__TYPE__SPARSE_TENSOR:
+        return FW_SPARSE;
     default:
         return FW_OTHER;
     }
@@ -129,10 +131,11 @@ static enum fw_attr_kind kind_of(int32_t type)
 /* The one kind of value that the attribute holds, as a bit of enum fw_attr_kind; several bits when it holds several. */
 static uint32_t kinds_present(const Onnx__AttributeProto *a)
 {
-    bool other = a->n_tensors || a->n_graphs || a->tp || a->n_type_protos || a->sparse_tensor || a->n_sparse_tensors;
+    bool other = a->n_tensors || a->n_graphs || a->tp || a->n_type_protos || a->n_sparse_tensors;
     return (a->has_f ? 1u << FW_FLOAT : 0) | (a->has_i ? 1u << FW_INT : 0) | (a->has_s ? 1u << FW_STRING : 0) |
            (a->t ? 1u << FW_TENSOR : 0) | (a->g ? 1u << FW_GRAPH : 0) | (a->n_floats ? 1u << FW_FLOATS : 0) |
-           (a->n_ints ? 1u << FW_INTS : 0) | (a->n_strings ? 1u << FW_STRINGS : 0) | (other ? 1u << FW_OTHER : 0);
+           (a->n_ints ? 1u << FW_INTS : 0) | (a->n_strings ? 1u << FW_STRINGS : 0) |
+           (a->sparse_tensor ? 1u << FW_SPARSE : 0) | (other ? 1u << FW_OTHER : 0);
 }
 
 /* The kind by the attribute's type, or by its value where an old file gives no type. Writers leave zero values and
@@ -146,7 +149,7 @@ static odlc_status attr_kind(struct decode *d, const Onnx__AttributeProto *a, co
     if (a->type < 0 || a->type > ONNX__ATTRIBUTE_PROTO__TYPE__TYPE_PROTOS)
         return decode_error(d, ODLC_ERR_INVALID, place, "onnx-attribute", "the attribute has the unknown type %" PRId32,
                             a->type);
-    bool needs_value = kind == FW_TENSOR || kind == FW_GRAPH || !a->type;
+    bool needs_value = kind == FW_TENSOR || kind == FW_SPARSE || kind == FW_GRAPH || !a->type;
     if (present & ~(1u << kind) || (needs_value && !present))
         return decode_error(d, ODLC_ERR_INVALID, place, "onnx-attribute", "the attribute has %s",
                             present ? "a value of another type than it says" : "no value");
@@ -207,9 +210,12 @@ static void decode_attr(struct decode *d, const Onnx__AttributeProto *a, const c
         if (decode_strings(d, a, place, out) != ODLC_OK)
             return;
         break;
-    case FW_TENSOR: {
+    case FW_TENSOR:
+    case FW_SPARSE: {
         struct fw_tensor *tensor = arena_new(d->arena, struct fw_tensor);
-        if (decode_tensor(d, a->t, place, tensor) == ODLC_OK)
+        bool sparse = out->kind == FW_SPARSE;
+        if ((sparse ? decode_sparse(d, a->sparse_tensor, place, tensor) : decode_tensor(d, a->t, place, tensor)) ==
+            ODLC_OK)
             out->tensor = tensor;
         break;
     }
@@ -293,9 +299,11 @@ static void decode_initializers(struct decode *d, const Onnx__GraphProto *g, str
         else
             vec_push(d->arena, &out->initializers, (struct fw_tensor){.name = text_or_empty(g->initializer[i]->name)});
     }
-    if (g->n_sparse_initializer > 0)
-        decode_error(d, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(d)), "onnx-sparse",
-                     "the model has %zu sparse initializers, which are not supported", g->n_sparse_initializer);
+    for (size_t i = 0; i < g->n_sparse_initializer; i++) {
+        struct fw_tensor tensor;
+        if (decode_sparse(d, g->sparse_initializer[i], AT(IN_MODEL(d)), &tensor) == ODLC_OK)
+            vec_push(d->arena, &out->initializers, tensor);
+    }
     if (g->n_quantization_annotation > 0)
         diag_warn(d->diags, AT(IN_MODEL(d)), "onnx-quantization",
                   "%zu quantization annotations of the model are not used", g->n_quantization_annotation);
@@ -339,6 +347,9 @@ struct function *decode_functions(struct decode *d, Onnx__FunctionProto *const *
         struct fw_node *nodes = arena_array(d->arena, struct fw_node, f->n_node);
         for (size_t k = 0; k < f->n_node; k++)
             nodes[k] = decode_node(d, f->node[k], &opsets);
+        struct fw_value *values = arena_array(d->arena, struct fw_value, f->n_value_info);
+        for (size_t k = 0; k < f->n_value_info; k++)
+            values[k] = decode_value(d, f->value_info[k]);
         out[i] = (struct function){
             .domain = decode_domain(f->domain),
             .name = text_or_empty(f->name),
@@ -353,6 +364,8 @@ struct function *decode_functions(struct decode *d, Onnx__FunctionProto *const *
             .n_defaults = f->n_attribute_proto,
             .nodes = nodes,
             .n_nodes = f->n_node,
+            .values = values,
+            .n_values = f->n_value_info,
         };
     }
     d->in_function = false;

@@ -13,7 +13,8 @@ struct inliner {
     struct map index; /* domain, name and overload → functions */
     struct map taken; /* name of a value → number of the next attempt to find one like it */
     const struct onnx_keep *keep;
-    uint64_t spent; /* bytes, about */
+    struct fw_graph *graph; /* the one that is being filled */
+    uint64_t spent;         /* bytes, about */
     uint32_t depth;
     bool stopped; /* MAX_EXPANSION was reached */
 };
@@ -202,6 +203,20 @@ static bool bind_operands(struct inliner *x, struct call *call)
     return true;
 }
 
+/* What the function says of the values between its inputs and outputs, of which the caller knows more. */
+static void declare_inner_values(struct inliner *x, struct call *call)
+{
+    const struct function *f = call->function;
+    for (size_t i = 0; i < f->n_values; i++) {
+        struct fw_value value = f->values[i];
+        if (!value.name[0] || map_get(&call->names, value.name) != MAP_NONE)
+            continue;
+        spend(x, sizeof value);
+        value.name = outer_name(x, call, value.name);
+        vec_push(x->d->arena, &x->graph->values, value);
+    }
+}
+
 static void expand_call(struct inliner *x, const struct fw_node *node, struct function *f, node_list *out)
 {
     if (!call_fits(x, node, f))
@@ -210,6 +225,7 @@ static void expand_call(struct inliner *x, const struct fw_node *node, struct fu
     map_init(&call.names, x->d->arena);
     if (!bind_operands(x, &call))
         return;
+    declare_inner_values(x, &call);
     f->active = true;
     x->depth++;
     for (size_t i = 0; i < f->n_nodes && !x->stopped; i++)
@@ -273,8 +289,11 @@ static struct fw_graph *expand_graph(struct inliner *x, struct call *call, const
         out->values.data[i].name = outer_name(x, call, graph->values.data[i].name);
     }
     node_list nodes = {0};
+    struct fw_graph *around = x->graph;
+    x->graph = out;
     for (size_t i = 0; i < graph->nodes.count && !x->stopped; i++)
         expand_node(x, call, &graph->nodes.data[i], &nodes);
+    x->graph = around;
     out->nodes.data = nodes.data;
     out->nodes.count = nodes.count;
     out->nodes.capacity = nodes.capacity;

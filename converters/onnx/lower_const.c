@@ -41,6 +41,7 @@ odlc_status lower_constant(struct lower *l)
     struct view view;
     switch (a->kind) {
     case FW_TENSOR:
+    case FW_SPARSE:
         view = a->tensor->view;
         break;
     case FW_FLOAT:
@@ -62,7 +63,7 @@ odlc_status lower_constant(struct lower *l)
         view = strings_view(a->strings, &list);
         break;
     default:
-        return lower_unsupported(l, a->name, NULL, "a value of this kind (sparse) is not supported");
+        return lower_invalid(l, a->name, NULL, "the attribute is of another kind than its name says");
     }
     return set_constant(l, view.dtype, &view);
 }

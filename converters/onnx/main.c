@@ -5,27 +5,16 @@
 
 #include "base/file.h"
 #include "opendlc/convert.h"
+#include "tools/model_options.h"
 #include "tools/options.h"
 #include "tools/print_diags.h"
 
 enum {
     OPT_INPUT,
     OPT_OUTPUT,
-    OPT_DIM,
-    OPT_OUT,
     OPT_UDO,
-    OPT_DTYPE,
-    OPT_FREEZE,
-    OPT_LAYOUT,
-    OPT_BATCH,
-    OPT_SYMBOL,
-    OPT_PRESERVE,
-    OPT_PROMOTE,
+    OPT_OP_PACKAGE,
     OPT_DRY_RUN,
-    OPT_NO_BN,
-    OPT_KEEP,
-    OPT_KEEP_INT64,
-    OPT_KEEP_QUANT,
     OPT_MODEL_VERSION,
     OPT_COPYRIGHT,
     OPT_FORMAT,
@@ -61,7 +50,15 @@ static const struct option rows[] = {
      .max = MANY_VALUES,
      .repeatable = true,
      .values = "FILE...",
-     .help = "JSON descriptions of user-defined ops"},
+     .help = "descriptions of user-defined ops, JSON or XML"},
+    {.id = OPT_OP_PACKAGE,
+     .name = "op_package_config",
+     .shorts = {"opc"},
+     .min = 1,
+     .max = MANY_VALUES,
+     .repeatable = true,
+     .values = "FILE...",
+     .help = "the same as --udo_config_paths, as scripts with XML configs call it"},
     {.id = OPT_COPYRIGHT,
      .name = "copyright_file",
      .min = 1,
@@ -74,76 +71,7 @@ static const struct option rows[] = {
      .max = 1,
      .values = "FILE",
      .help = "write the files that the container depends on, in make syntax"},
-    {.title = "The model"},
-    {.id = OPT_DIM,
-     .name = "input_dim",
-     .shorts = {"d"},
-     .min = 2,
-     .max = 2,
-     .repeatable = true,
-     .values = "NAME DIMS",
-     .help = "dimensions of a graph input: -d data 1,3,224,224"},
-    {.id = OPT_BATCH,
-     .name = "batch",
-     .shorts = {"b"},
-     .min = 1,
-     .max = 1,
-     .values = "N",
-     .help = "first dimension of every graph input"},
-    {.id = OPT_SYMBOL,
-     .name = "define_symbol",
-     .shorts = {"s"},
-     .min = 2,
-     .max = 2,
-     .repeatable = true,
-     .values = "NAME N",
-     .help = "size of a symbolic dimension"},
-    {.id = OPT_DTYPE,
-     .name = "input_dtype",
-     .min = 2,
-     .max = 2,
-     .repeatable = true,
-     .values = "NAME TYPE",
-     .help = "element type of a graph input: float32, int64, ..."},
-    {.id = OPT_FREEZE,
-     .name = "freeze_input",
-     .min = 1,
-     .max = 1,
-     .repeatable = true,
-     .values = "NAME=FILE",
-     .help = "fix a graph input to a value: a .npy file, a TensorProto (.pb), or raw little-endian elements"},
-    {.id = OPT_LAYOUT,
-     .name = "input_layout",
-     .shorts = {"l"},
-     .min = 2,
-     .max = 2,
-     .repeatable = true,
-     .values = "NAME LAYOUT",
-     .help = "what a graph input means: NCHW, NHWC or NONTRIVIAL"},
-    {.id = OPT_OUT,
-     .name = "out_node",
-     .aliases = {"out_name"},
-     .min = 1,
-     .max = MANY_VALUES,
-     .repeatable = true,
-     .values = "NAME...",
-     .help = "tensors or nodes where the graph ends"},
-    {.id = OPT_PRESERVE,
-     .name = "preserve_io",
-     .min = 0,
-     .max = MANY_VALUES,
-     .values = "[layout|datatype [NAME...]]",
-     .help = "graph inputs and outputs keep the model's layout, its data types, or both"},
-    {.title = "Conversion"},
-    {.id = OPT_PROMOTE,
-     .name = "udo_promote_static",
-     .help = "store constant data of UDO inputs that their definition does not mark static"},
-    {.id = OPT_NO_BN, .name = "disable_batchnorm_folding", .help = "keep batch normalizations as ops of their own"},
-    {.id = OPT_KEEP, .name = "keep_disconnected_nodes", .help = "convert nodes that no graph output needs, too"},
-    {.id = OPT_KEEP_QUANT,
-     .name = "keep_quant_nodes",
-     .help = "quantizing and dequantizing stay ops; by default tensors between other ops become quantized"},
-    {.id = OPT_KEEP_INT64, .name = "keep_int64_inputs", .help = "graph inputs of int64 keep that type"},
+#include "tools/model_options.def"
     {.id = OPT_FORMAT,
      .name = "params_format",
      .min = 1,
@@ -247,74 +175,10 @@ static const struct command self = {
 
 /* ---- options → odlc_convert_options ---- */
 
-static void collect_pairs(struct arena *arena, const struct options *options, int id,
-                          const struct odlc_name_value **out, size_t *count)
-{
-    VEC(struct odlc_name_value) pairs = {0};
-    for (size_t i = 0; i < options->uses.count; i++) {
-        const struct option_use *use = &options->uses.data[i];
-        if (use->option->id == id)
-            vec_push(arena, &pairs, (struct odlc_name_value){.name = use->values[0], .value = use->values[1]});
-    }
-    *out = pairs.data;
-    *count = pairs.count;
-}
-
-/* NAME=FILE */
-static odlc_status collect_frozen(struct arena *arena, struct diags *diags, const struct options *options,
-                                  struct odlc_convert_options *out)
-{
-    VEC(struct odlc_name_value) frozen = {0};
-    for (size_t i = 0; i < options->uses.count; i++) {
-        const struct option_use *use = &options->uses.data[i];
-        if (use->option->id != OPT_FREEZE)
-            continue;
-        const char *text = use->values[0], *sign = strchr(text, '=');
-        if (!sign || sign == text || !sign[1])
-            return diag_error(diags, ODLC_ERR_USAGE, AT(.hint = "--freeze_input NAME=FILE"), "freeze-input",
-                              "--freeze_input: %s is not of the form NAME=FILE", text);
-        const char *name = arena_strndup(arena, text, (size_t)(sign - text));
-        vec_push(arena, &frozen, (struct odlc_name_value){.name = name, .value = sign + 1});
-    }
-    out->frozen_inputs = frozen.data;
-    out->n_frozen_inputs = frozen.count;
-    return ODLC_OK;
-}
-
-static void collect_values(struct arena *arena, const struct options *options, int id, const char *const **out,
-                           size_t *count)
-{
-    VEC(const char *) values = {0};
-    for (size_t i = 0; i < options->uses.count; i++) {
-        const struct option_use *use = &options->uses.data[i];
-        for (size_t k = 0; use->option->id == id && k < use->n_values; k++)
-            vec_push(arena, &values, use->values[k]);
-    }
-    *out = values.data;
-    *count = values.count;
-}
-
 static const char *default_output(struct arena *arena, const char *input)
 {
     const char *slash = strrchr(input, '/'), *dot = strrchr(slash ? slash : input, '.');
     return arena_printf(arena, "%.*s.dlc", dot ? (int)(dot - input) : (int)strlen(input), input);
-}
-
-/* --preserve_io [layout|datatype [NAME…]]: alone it means both, for all. */
-static void read_preserve(struct arena *arena, const struct options *options, struct odlc_convert_options *out)
-{
-    const char *const *values;
-    size_t count;
-    collect_values(arena, options, OPT_PRESERVE, &values, &count);
-    if (!options_given(options, OPT_PRESERVE))
-        return;
-    bool layout = count > 0 && strcmp(values[0], "layout") == 0;
-    bool datatype = count > 0 && strcmp(values[0], "datatype") == 0;
-    out->preserve_layout = layout || !datatype;
-    out->preserve_dtype = datatype || !layout;
-    size_t skip = layout || datatype;
-    out->preserve_names = values + skip;
-    out->n_preserve_names = count - skip;
 }
 
 static odlc_status read_text_file(struct arena *arena, struct diags *diags, const char *path, const char **out)
@@ -353,24 +217,12 @@ static odlc_status read_options(struct arena *arena, struct diags *diags, const 
     const char *format = options_value(options, OPT_FORMAT, "nr64"), *dump = options_value(options, OPT_DUMP, NULL);
     out->input = options_value(options, OPT_INPUT, NULL);
     out->output = options_value(options, OPT_OUTPUT, default_output(arena, out->input));
-    collect_values(arena, options, OPT_UDO, &out->udo_configs, &out->n_udo_configs);
-    collect_values(arena, options, OPT_OUT, &out->out_names, &out->n_out_names);
-    collect_pairs(arena, options, OPT_DIM, &out->input_dims, &out->n_input_dims);
-    collect_pairs(arena, options, OPT_SYMBOL, &out->symbols, &out->n_symbols);
-    collect_pairs(arena, options, OPT_DTYPE, &out->input_dtypes, &out->n_input_dtypes);
-    TRY(collect_frozen(arena, diags, options, out));
-    collect_pairs(arena, options, OPT_LAYOUT, &out->input_layouts, &out->n_input_layouts);
-    read_preserve(arena, options, out);
-    out->promote_static = options_given(options, OPT_PROMOTE);
-    out->no_batchnorm_folding = options_given(options, OPT_NO_BN);
-    out->keep_disconnected_nodes = options_given(options, OPT_KEEP);
-    out->keep_quant_nodes = options_given(options, OPT_KEEP_QUANT);
-    out->keep_int64_inputs = options_given(options, OPT_KEEP_INT64);
+    options_values(arena, options, OPT_UDO, OPT_OP_PACKAGE, &out->udo_configs, &out->n_udo_configs);
     out->dry_run = options_given(options, OPT_DRY_RUN);
     out->model_version = options_value(options, OPT_MODEL_VERSION, NULL);
     out->netp = strcmp(format, "netp") == 0;
     out->converter_command = command_text(arena, options);
-    TRY(options_int(options, diags, OPT_BATCH, 1, INT32_MAX, &out->batch));
+    TRY(model_options_read(arena, diags, options, out));
     if (!out->netp && strcmp(format, "nr64") != 0)
         return diag_error(diags, ODLC_ERR_USAGE, AT(.hint = "nr64 or netp"), "params-format",
                           "--params_format: there is no format %s", format);
@@ -464,13 +316,13 @@ static void print_layout_changes(const struct odlc_conversion *conversion)
             fprintf(stderr, "  %s\n", diags[i].message);
 }
 
-/* Notes explain decisions: they are for --debug. */
+/* Notes behind an error belong to it. Others explain decisions: they are for --debug. */
 static void print_conversion_diags(const struct odlc_conversion *conversion, bool notes, enum diag_format format)
 {
     size_t count;
     const struct odlc_diag *diags = odlc_conversion_diags(conversion, &count);
     for (size_t i = 0; i < count; i++)
-        if (notes || diags[i].severity != ODLC_NOTE)
+        if (notes || diags[i].severity != ODLC_NOTE || diag_explains_error(&diags[i]))
             print_diag(stderr, self.name, &diags[i], format);
 }
 

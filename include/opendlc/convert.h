@@ -22,8 +22,8 @@ struct odlc_name_value {
 /* Zero and NULL mean "not given" everywhere. Strings are borrowed during the call. */
 struct odlc_convert_options {
     const char *input;              /* the model */
-    const char *output;             /* the container; NULL with dry_run */
-    const char *const *udo_configs; /* paths, JSON */
+    const char *output;             /* the container; NULL: none is written */
+    const char *const *udo_configs; /* paths, JSON or XML */
     size_t n_udo_configs;
     const struct odlc_name_value *input_dims; /* graph input → "1,3,224,224" */
     size_t n_input_dims;
@@ -65,6 +65,57 @@ struct odlc_op_report {
     const char *package; /* of a UDO */
 };
 
+/* How a UDO node came by one of its inputs or params, or by the shape of an output. */
+enum odlc_udo_origin {
+    ODLC_UDO_FAILED,     /* it did not: the errors say why */
+    ODLC_UDO_DYNAMIC,    /* input: computed when the model runs */
+    ODLC_UDO_STATIC,     /* input: data of the model, stored */
+    ODLC_UDO_PROMOTED,   /* input: the same, though the definition does not mark it static */
+    ODLC_UDO_NOT_STATIC, /* input: the same without promote_static, which is an error */
+    ODLC_UDO_DEFAULT,    /* input, param: the definition's default */
+    ODLC_UDO_ABSENT,     /* input, param, output: left out, as the definition allows */
+    ODLC_UDO_ATTRIBUTE,  /* param: the node's attribute */
+    ODLC_UDO_SCHEMA,     /* param: the default of the framework's own operator */
+    ODLC_UDO_RULE,       /* output: the definition's shape rule */
+    ODLC_UDO_DECLARED,   /* output: the model says it */
+    ODLC_UDO_NATIVE,     /* output: the native operator of that name gives it */
+    ODLC_UDO_LIKE_INPUT  /* output: nothing tells it; the only input's is taken */
+};
+
+/* One input, param or output of a UDO node. */
+struct odlc_udo_value {
+    const char *name;   /* in the definition; NULL: it has none */
+    const char *tensor; /* the model's name of an input or output; NULL: none */
+    enum odlc_udo_origin origin;
+    const char *data_type; /* as stored; NULL: not known */
+    const char *layout;    /* declared; NULL: none */
+    int permuted;          /* static data is stored in another order of axes than the model's */
+    int is_tensor;         /* 0: a scalar param */
+    uint32_t rank;
+    int64_t dims[8];  /* in the definition's own layout; meaningful unless data_type is NULL */
+    const char *text; /* value of a param: "0.5", "[2, -2]", long ones cut; NULL: none */
+};
+
+/* A Transpose that a UDO's layout costs. */
+struct odlc_udo_permute {
+    const char *tensor;    /* what is permuted */
+    const char *from, *to; /* "NHWC", "NCHW" */
+    int after;             /* 0: before the UDO, 1: after it */
+    const char *reason;    /* one sentence without a full stop */
+};
+
+/* A node that a definition claims. In a loop that is unrolled there is one for each time the node runs. */
+struct odlc_udo_report {
+    const char *node, *op_type, *domain; /* as in struct odlc_op_report */
+    const char *package;
+    const char *file; /* of the definition, with its place */
+    uint32_t line, column;
+    int failed; /* the node has errors; what comes below may be incomplete */
+    size_t n_inputs, n_params, n_outputs, n_permutes;
+    const struct odlc_udo_value *inputs, *params, *outputs;
+    const struct odlc_udo_permute *permutes;
+};
+
 struct odlc_conversion;
 
 /* Converts an ONNX model. *conversion is set whatever the status (NULL only with ODLC_ERR_NOMEM) and belongs to the
@@ -76,6 +127,9 @@ ODLC_API void odlc_conversion_free(struct odlc_conversion *conversion);
 ODLC_API const struct odlc_diag *odlc_conversion_diags(const struct odlc_conversion *conversion, size_t *count);
 /* Every node of the model (filled by a dry run and a conversion alike). */
 ODLC_API const struct odlc_op_report *odlc_conversion_ops(const struct odlc_conversion *conversion, size_t *count);
+/* The UDO nodes that were looked at, in the order of the graph; none after a dry run. */
+ODLC_API const struct odlc_udo_report *odlc_conversion_udo_nodes(const struct odlc_conversion *conversion,
+                                                                 size_t *count);
 /* The files that were read: the model, UDO configs, external data. For dependency files of build systems. */
 ODLC_API const char *const *odlc_conversion_inputs(const struct odlc_conversion *conversion, size_t *count);
 /* After a dry run: a UDO config to start from for the ops that are not supported, or NULL. */

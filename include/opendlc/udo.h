@@ -25,12 +25,13 @@ struct odlc_udo_operand {
     const char *name;      /* NULL: not given */
     const char *data_type; /* "FLOAT_32", what data and activations take; NULL: not given */
     const char *layout;    /* "NHWC", "NCHW"; NULL: not given */
-    int is_static, is_optional, is_repeated, has_default;
+    int is_static, is_optional, is_repeated, has_default, has_shape; /* has_shape: an output's rule */
 };
 
 struct odlc_udo_definition {
     const char *package, *type;
-    const char *domain; /* NULL: any */
+    const char *domain;  /* NULL: any */
+    int replaces_native; /* the type names a native op, which it replaces after the translation */
     const char *file;
     uint32_t line, column;
     const char *core_types;     /* "CPU,DSP"; NULL: not given */
@@ -44,9 +45,16 @@ ODLC_API odlc_udo *odlc_udo_new(void);
 /* NULL is allowed. */
 ODLC_API void odlc_udo_free(odlc_udo *udo);
 
-/* Adds the definitions of a JSON config. All errors of the file are reported in one go; definitions without errors are
- * added even when others have some. After ODLC_ERR_NOMEM the object is fit for odlc_udo_free only. */
+/* Adds the definitions of a config, JSON or XML. All errors of the file are reported in one go; definitions without
+ * errors are added even when others have some. After ODLC_ERR_NOMEM the object is fit for odlc_udo_free only. */
 ODLC_API odlc_status odlc_udo_load(odlc_udo *udo, const char *path) ODLC_MUST_USE;
+
+enum odlc_udo_form { ODLC_UDO_JSON, ODLC_UDO_XML };
+
+/* Writes all definitions that were added as one config. What the form has no words for is reported: warnings where the
+ * rest still says what it did; errors, all in one go and no file, where it would not. Descriptions and comments were
+ * never kept. */
+ODLC_API odlc_status odlc_udo_write(odlc_udo *udo, enum odlc_udo_form form, const char *path) ODLC_MUST_USE;
 
 /* In the order of the files. */
 ODLC_API const struct odlc_udo_definition *odlc_udo_definitions(const odlc_udo *udo, size_t *count);

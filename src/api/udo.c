@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "udo/udo.h"
 #include "udo/value.h"
+#include "udo/write.h"
 
 struct odlc_udo {
     struct arena *arena;
@@ -52,7 +54,8 @@ static const struct odlc_udo_operand *copy_tensors(struct arena *arena, const st
                                           .is_static = from[i].is_static,
                                           .is_optional = from[i].optional,
                                           .is_repeated = from[i].repeated,
-                                          .has_default = from[i].default_value != NULL};
+                                          .has_default = from[i].default_value != NULL,
+                                          .has_shape = from[i].same_as || from[i].shape};
     return to;
 }
 
@@ -80,6 +83,7 @@ static struct odlc_udo_definition copy_definition(struct arena *arena, const str
         .package = def->package,
         .type = def->type,
         .domain = def->domain,
+        .replaces_native = def->replaces_native,
         .file = def->place.file,
         .line = def->place.line,
         .column = def->place.column,
@@ -100,10 +104,27 @@ odlc_status odlc_udo_load(odlc_udo *udo, const char *path)
 {
     if (setjmp(*arena_catch(udo->arena)))
         return ODLC_ERR_NOMEM;
-    odlc_status status = udo_load_json(&udo->set, arena_strdup(udo->arena, path));
+    odlc_status status = udo_load(&udo->set, arena_strdup(udo->arena, path));
     for (size_t i = udo->definitions.count; i < udo->set.defs.count; i++)
         vec_push(udo->arena, &udo->definitions, copy_definition(udo->arena, udo->set.defs.data[i]));
     return status;
+}
+
+static odlc_status write_file(odlc_udo *udo, const text *content, const char *path)
+{
+    struct out_file *out;
+    TRY(out_create(udo->arena, &udo->diags, path, &out));
+    TRY(out_write(out, content->data, content->count));
+    return out_commit(out);
+}
+
+odlc_status odlc_udo_write(odlc_udo *udo, enum odlc_udo_form form, const char *path)
+{
+    text content;
+    if (setjmp(*arena_catch(udo->arena)))
+        return ODLC_ERR_NOMEM;
+    TRY(udo_write(&udo->set, form == ODLC_UDO_JSON ? UDO_JSON : UDO_XML, &content));
+    return write_file(udo, &content, path);
 }
 
 const struct odlc_udo_definition *odlc_udo_definitions(const odlc_udo *udo, size_t *count)

@@ -102,6 +102,27 @@ enum dtype dtype_from_name(const char *name)
     return DT_NONE;
 }
 
+enum dtype dtype_narrowed(enum dtype dtype)
+{
+    if (dtype_is_small_float(dtype))
+        return DT_FLOAT32;
+    switch (dtype) {
+    case DT_INT2:
+        return DT_INT8;
+    case DT_UINT2:
+        return DT_UINT8;
+    case DT_INT64:
+        return DT_INT32;
+    case DT_UINT64:
+        return DT_UINT32;
+    case DT_FLOAT64:
+    case DT_BFLOAT16:
+        return DT_FLOAT32;
+    default:
+        return dtype;
+    }
+}
+
 enum dtype dtype_from_udo(const char *name)
 {
     for (int i = DT_NONE + 1; i < DT_COUNT; i++)

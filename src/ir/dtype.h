@@ -63,6 +63,9 @@ bool dtype_is_fixed(enum dtype dtype);
 bool dtype_is_small_float(enum dtype dtype);
 /* Bits that carry the value: 4 for DT_INT4, 2 for DT_UINT2, else those that are stored. */
 unsigned dtype_value_bits(enum dtype dtype);
+/* The type of the container in which the model's values of that type are stored: 32 bits for 64, float32 for smaller
+ * and brain floats, int8 for int2; most are themselves. */
+enum dtype dtype_narrowed(enum dtype dtype);
 /* True when containers have the type. */
 bool dtype_in_containers(enum dtype dtype);
 /* DT_NONE when there is none of that name or code. */

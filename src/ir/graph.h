@@ -77,16 +77,21 @@ struct param {
     const char *const *strings;
 };
 
+/* How a UDO's definition wants an operand. */
+struct operand_form {
+    bool as_stored;     /* no layout is declared: the operand is taken, or given, as the container has it */
+    uint8_t fixed_bits; /* a fixed-point type of that many bits is declared; 0: another one */
+};
+
 struct node {
     const char *name;    /* unique among nodes */
     const struct op *op; /* NULL: removed */
     tensor_id *inputs;   /* NO_TENSOR for an absent optional one */
     tensor_id *outputs;
     uint32_t n_inputs, n_outputs;
-    struct param *params;                 /* op->n_params entries, in the row's order */
-    const char *source;                   /* for diagnostics: name of the framework's node, or NULL */
-    uint64_t as_stored_in, as_stored_out; /* UDOs: masks of the operands without a declared layout, which are taken and
-                                             given as the container has them; bit 63 stands for all from 63 on */
+    struct param *params;                            /* op->n_params entries, in the row's order */
+    const char *source;                              /* for diagnostics: name of the framework's node, or NULL */
+    const struct operand_form *forms_in, *forms_out; /* UDOs: one per operand; NULL for other nodes */
     bool layout_only; /* a Transpose that lowering put around a channels-last op: not the model's own */
 };
 

@@ -58,3 +58,14 @@ bool quant_equal(const struct quant *a, const struct quant *b)
             return false;
     return true;
 }
+
+const struct quant *quant_of_view(struct arena *arena, const struct view *view)
+{
+    enum dtype fixed = quant_dtype(view->dtype);
+    if (!view->scale || fixed == DT_NONE)
+        return NULL;
+    bool per_axis = view->scale_axis != SCALE_WHOLE;
+    uint32_t count = per_axis ? (uint32_t)view->shape.dims[view->scale_axis] : 1;
+    uint32_t axis = per_axis ? perm_find(&view->perm, view->scale_axis) : 0;
+    return quant_create(arena, fixed, view->scale, view->zero, count, per_axis, axis);
+}

@@ -11,6 +11,9 @@ enum dtype quant_dtype(enum dtype integer);
  * type. */
 const struct quant *quant_create(struct arena *arena, enum dtype dtype, const double *scale, const double *zero,
                                  uint32_t count, bool per_axis, uint32_t axis);
+/* The encodings of integers that are still to be scaled, in the order of axes in which the view gives them; NULL for
+ * other data. */
+const struct quant *quant_of_view(struct arena *arena, const struct view *view);
 /* Both absent, or the same reals for all integers. */
 bool quant_equal(const struct quant *a, const struct quant *b);
 

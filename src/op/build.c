@@ -114,7 +114,8 @@ static odlc_status add_node(struct build *b, const char *const *names, const str
     }
     const char *base = b->pending.name && *b->pending.name ? b->pending.name : b->pending.op->name;
     for (uint32_t i = 0; i < n; i++)
-        outs[i] = graph_add_tensor(g, output_name(b, names, i), TENSOR_NATIVE, &types[i]);
+        outs[i] = types[i].dtype == DT_NONE ? NO_TENSOR
+                                            : graph_add_tensor(g, output_name(b, names, i), TENSOR_NATIVE, &types[i]);
     node_id id = graph_add_node(g, b->pending.op, b->pending.op->n_params, base, b->inputs.data,
                                 (uint32_t)b->inputs.count, outs, n);
     struct node *added = graph_node(g, id);

@@ -33,7 +33,7 @@ void build_param(struct build *b, const struct param *param);
 odlc_status build_end(struct build *b, const char *out_name, tensor_id *out) MUST_USE;
 /* Ends it with n outputs; names[i] NULL or "": derived. */
 odlc_status build_end_n(struct build *b, const char *const *names, uint32_t n, tensor_id *outs) MUST_USE;
-/* Ends it with outputs of given types instead of inferred ones (UDOs). */
+/* Ends it with outputs of given types instead of inferred ones (UDOs); dtype DT_NONE: an absent output. */
 odlc_status build_end_typed(struct build *b, const char *const *names, const struct type *types, uint32_t n,
                             tensor_id *outs) MUST_USE;
 

@@ -23,12 +23,21 @@ struct pass_options {
     const char *dump_after;           /* pass name: `dumped` gets the graph as text after it */
 };
 
+/* A Transpose that a UDO's layout costs; strings in the graph's arena. */
+struct pass_permute {
+    const char *node; /* the UDO's, as its diagnostics call it */
+    const char *tensor, *reason;
+    bool to_first; /* NHWC → NCHW; else NCHW → NHWC */
+    bool after;    /* the UDO; else before it */
+};
+
 struct pass_context {
     struct arena *scratch;
     struct diags *diags;
     const struct pass_options *options;
     const char *dumped;
-    uint32_t permutes_inserted; /* by track_axes: Transposes that exist for layout alone */
+    uint32_t permutes_inserted;            /* by track_axes: Transposes that exist for layout alone */
+    VEC(struct pass_permute) udo_permutes; /* of these, those that a UDO's layout costs */
 };
 
 typedef odlc_status pass_fn(struct pass_context *c, struct graph *g, bool *progress);

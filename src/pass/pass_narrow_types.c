@@ -7,27 +7,6 @@
 
 pass_fn pass_narrow_types;
 
-static enum dtype narrow(enum dtype dtype)
-{
-    if (dtype_is_small_float(dtype))
-        return DT_FLOAT32;
-    switch (dtype) {
-    case DT_INT2:
-        return DT_INT8;
-    case DT_UINT2:
-        return DT_UINT8;
-    case DT_INT64:
-        return DT_INT32;
-    case DT_UINT64:
-        return DT_UINT32;
-    case DT_FLOAT64:
-    case DT_BFLOAT16:
-        return DT_FLOAT32;
-    default:
-        return dtype;
-    }
-}
-
 static odlc_status narrow_constant(struct pass_context *c, struct graph *g, struct tensor *t, enum dtype to)
 {
     uint64_t bad = 0;
@@ -57,7 +36,7 @@ static bool preserves(const struct pass_context *c, const struct tensor *t)
 static odlc_status keep_input(struct build *b, tensor_id id, const struct uses *uses)
 {
     struct graph *g = b->graph;
-    enum dtype to = narrow(graph_tensor(g, id)->type.dtype);
+    enum dtype to = dtype_narrowed(graph_tensor(g, id)->type.dtype);
     size_t before = g->order.count;
     tensor_id cast;
     TRY(build_cast(b, id, to, arena_printf(g->arena, "%s.cast", graph_tensor(g, id)->name), &cast));
@@ -82,7 +61,7 @@ static odlc_status keep_output(struct build *b, tensor_id *slot)
     tensor_id value = *slot;
     graph_rename_tensor(g, value, graph_free_tensor_name(g, arena_printf(g->arena, "%s.cast", name)));
     graph_tensor(g, value)->kind = TENSOR_NATIVE;
-    graph_tensor(g, value)->type.dtype = narrow(wide);
+    graph_tensor(g, value)->type.dtype = dtype_narrowed(wide);
     TRY(build_cast(b, value, wide, NULL, slot));
     graph_rename_tensor(g, *slot, name);
     graph_tensor(g, *slot)->kind = TENSOR_OUTPUT;
@@ -107,14 +86,14 @@ odlc_status pass_narrow_types(struct pass_context *c, struct graph *g, bool *pro
     for (size_t i = 0; i < g->inputs.count; i++) {
         tensor_id id = g->inputs.data[i];
         const struct tensor *t = graph_tensor(g, id);
-        if (!preserves(c, t) || narrow(t->type.dtype) == t->type.dtype)
+        if (!preserves(c, t) || dtype_narrowed(t->type.dtype) == t->type.dtype)
             continue;
         kept[id] = true;
         TRY(keep_input(&b, id, &uses));
     }
     for (size_t i = 0; i < g->outputs.count; i++) {
         const struct tensor *t = graph_tensor(g, g->outputs.data[i]);
-        if (t->kind != TENSOR_OUTPUT || !preserves(c, t) || narrow(t->type.dtype) == t->type.dtype)
+        if (t->kind != TENSOR_OUTPUT || !preserves(c, t) || dtype_narrowed(t->type.dtype) == t->type.dtype)
             continue;
         TRY(keep_output(&b, &g->outputs.data[i]));
         kept[g->outputs.data[i]] = true;
@@ -124,7 +103,7 @@ odlc_status pass_narrow_types(struct pass_context *c, struct graph *g, bool *pro
     uint32_t doubles = 0;
     for (tensor_id id = 0; id < g->tensors.count; id++) {
         struct tensor *t = graph_tensor(g, id);
-        enum dtype to = narrow(t->type.dtype);
+        enum dtype to = dtype_narrowed(t->type.dtype);
         if (to == t->type.dtype || kept[id] || (t->kind == TENSOR_STATIC && !uses.count[id]))
             continue;
         if (t->kind == TENSOR_STATIC && narrow_constant(c, g, t, to) != ODLC_OK)

@@ -37,12 +37,7 @@ static tensor_id make_twin(struct graph *g, const struct tensor *t)
 {
     struct view view = t->view;
     enum dtype fixed = quant_dtype(view.dtype);
-    if (t->type.dtype != DT_FLOAT32 || !view.scale || fixed == DT_NONE)
-        return NO_TENSOR;
-    bool per_axis = view.scale_axis != SCALE_WHOLE;
-    uint32_t count = per_axis ? (uint32_t)view.shape.dims[view.scale_axis] : 1;
-    uint32_t axis = per_axis ? perm_find(&view.perm, view.scale_axis) : 0;
-    const struct quant *quant = quant_create(g->arena, fixed, view.scale, view.zero, count, per_axis, axis);
+    const struct quant *quant = t->type.dtype == DT_FLOAT32 ? quant_of_view(g->arena, &view) : NULL;
     if (!quant)
         return NO_TENSOR;
     view.scale = view.zero = NULL;
@@ -297,6 +292,47 @@ static void adopt(struct quantize *q, struct aliases *aliases, node_id id)
     *q->progress = true;
 }
 
+/* ---- UDOs: each operand by its own declaration ---- */
+
+static bool is_fixed_of(const struct graph *g, tensor_id id, uint8_t bits)
+{
+    return id != NO_TENSOR && bits && dtype_value_bits(graph_tensor(g, id)->type.dtype) == bits;
+}
+
+/* Data that is declared fixed-point is stored with the integers of the model. */
+static void store_udo_constants(struct quantize *q)
+{
+    for (size_t i = 0; i < q->g->order.count; i++) {
+        struct node *n = graph_node(q->g, q->g->order.data[i]);
+        for (uint32_t k = 0; n->forms_in && k < n->n_inputs; k++) {
+            tensor_id fixed =
+                n->inputs[k] != NO_TENSOR && n->forms_in[k].fixed_bits ? twin_of(q, n->inputs[k]) : NO_TENSOR;
+            if (is_fixed_of(q->g, fixed, n->forms_in[k].fixed_bits))
+                n->inputs[k] = fixed;
+        }
+    }
+}
+
+/* Activations that are declared fixed-point, where the model quantizes them to that many bits. */
+static void adopt_udo(struct quantize *q, struct aliases *aliases, node_id id)
+{
+    struct graph *g = q->g;
+    struct node *n = graph_node(g, id);
+    for (uint32_t i = 0; n->forms_in && i < n->n_inputs; i++) {
+        const struct node *producer = n->inputs[i] == NO_TENSOR ? NULL : producer_of(g, n->inputs[i]);
+        if (is_op(producer, "Dequantize") && is_fixed_of(g, producer->inputs[0], n->forms_in[i].fixed_bits))
+            n->inputs[i] = producer->inputs[0];
+    }
+    for (uint32_t i = 0; n->forms_out && i < n->n_outputs; i++) {
+        const struct node *quantizer = n->outputs[i] == NO_TENSOR ? NULL : quantizer_of(q, n->outputs[i]);
+        tensor_id real = n->outputs[i];
+        if (!quantizer || !is_fixed_of(g, quantizer->outputs[0], n->forms_out[i].fixed_bits))
+            continue;
+        n->outputs[i] = quantizer->outputs[0];
+        replace_output(q, aliases, id, real, n->outputs[i]);
+    }
+}
+
 /* ---- the pass ---- */
 
 /* Constants are dequantized by nodes: as many as there are constants, before all others. */
@@ -308,7 +344,7 @@ static void dequantize_constants(struct quantize *q)
     tensor_id *real = arena_array(q->c->scratch, tensor_id, q->n_tensors);
     g->order.count = 0;
     for (size_t i = 0; i < count; i++) {
-        for (uint32_t k = 0; k < graph_node(g, before[i])->n_inputs; k++) {
+        for (uint32_t k = 0; !graph_node(g, before[i])->op->package && k < graph_node(g, before[i])->n_inputs; k++) {
             tensor_id in = graph_node(g, before[i])->inputs[k], fixed = in == NO_TENSOR ? in : twin_of(q, in);
             if (fixed == NO_TENSOR)
                 continue;
@@ -357,6 +393,7 @@ static void quantize_nodes(struct quantize *q)
     for (size_t i = 0; i < g->order.count; i++) {
         aliases_apply(&aliases, graph_node(g, g->order.data[i]));
         adopt(q, &aliases, g->order.data[i]);
+        adopt_udo(q, &aliases, g->order.data[i]);
     }
 }
 
@@ -364,6 +401,7 @@ odlc_status pass_quantize(struct pass_context *c, struct graph *g, bool *progres
 {
     struct quantize q = {.c = c, .g = g, .progress = progress};
     start(&q);
+    store_udo_constants(&q);
     if (c->options->keep_quant_nodes)
         dequantize_constants(&q);
     else

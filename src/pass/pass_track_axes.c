@@ -67,18 +67,48 @@ static const char *layout_suffix(const struct perm *from, const struct perm *to)
     return perm_is_identity(to) && is_channels_last(from) ? "nchw" : "perm";
 }
 
+static const char *permute_reason(const struct track *t, const struct node *reader, const struct node *udo,
+                                  bool to_first)
+{
+    const char *stored = to_first ? "channels-last" : "channels-first", *wanted = to_first ? "NCHW" : "NHWC";
+    if (reader == udo)
+        return arena_printf(t->g->arena, "the definition wants %s, and the tensor is stored %s", wanted, stored);
+    if (!reader)
+        return arena_printf(t->g->arena, "the UDO gives it %s, and it is a graph output in the model's order", stored);
+    return arena_printf(t->g->arena, "the UDO gives it %s, and node '%s' (%s) reads it in another order", stored,
+                        reader->source ? reader->source : reader->name, reader->op->name);
+}
+
+/* What computed the tensor, before it was quantized and dequantized; NULL: nothing did. */
+static const struct node *computed_by(const struct graph *g, const struct tensor *t)
+{
+    const struct node *n = t->producer == NO_NODE ? NULL : graph_node(g, t->producer);
+    while (n && (node_is(n, "Quantize") || node_is(n, "Dequantize"))) {
+        node_id before = node_input(g, n, 0)->producer;
+        n = before == NO_NODE ? NULL : graph_node(g, before);
+    }
+    return n;
+}
+
 /* The guide asks for one warning for each permute that a UDO's layout costs. */
 static void report_permute(struct track *t, const struct node *reader, tensor_id stored, const char *suffix)
 {
     const struct tensor *tensor = graph_tensor(t->g, stored);
-    const struct node *writer = tensor->producer == NO_NODE ? NULL : graph_node(t->g, tensor->producer);
+    const struct node *writer = computed_by(t->g, tensor);
     const struct node *udo = reader && reader->op->package ? reader : writer && writer->op->package ? writer : NULL;
     bool to_first = strcmp(suffix, "nchw") == 0;
     t->c->permutes_inserted++;
-    if (udo)
-        diag_warn(t->c->diags, AT(.node = udo->source ? udo->source : udo->name), "udo-permute",
-                  "a permute %s is inserted for tensor %s %s UDO %s", to_first ? "NHWC → NCHW" : "NCHW → NHWC",
-                  tensor->name, udo == reader ? "before" : "after", udo->op->name);
+    if (!udo)
+        return;
+    struct pass_permute permute = {.node = udo->source ? udo->source : udo->name,
+                                   .tensor = arena_strdup(t->g->arena, tensor->name),
+                                   .reason = permute_reason(t, reader, udo, to_first),
+                                   .to_first = to_first,
+                                   .after = udo != reader};
+    vec_push(t->g->arena, &t->c->udo_permutes, permute);
+    diag_warn(t->c->diags, AT(.node = permute.node), "udo-permute", "a permute %s is inserted for tensor %s %s UDO %s",
+              to_first ? "NHWC → NCHW" : "NCHW → NHWC", tensor->name, udo == reader ? "before" : "after",
+              udo->op->name);
 }
 
 static tensor_id find_copy(const struct track *t, tensor_id stored, const struct perm *perm)
@@ -308,7 +338,7 @@ static odlc_status visit_fixed(struct track *t, node_id id)
         if (in == NO_TENSOR)
             continue;
         const struct location at = t->at[in];
-        bool as_stored = takes_as_stored(n.as_stored_in, i);
+        bool as_stored = takes_as_stored(n.forms_in, i);
         if (as_stored && !perm_is_identity(&at.perm)) {
             stored = stored.rank ? stored : at.perm;
             if (!warned)
@@ -325,8 +355,7 @@ static odlc_status visit_fixed(struct track *t, node_id id)
         if (n->outputs[i] == NO_TENSOR)
             continue;
         struct perm own = perm_identity(graph_tensor(t->g, n->outputs[i])->type.shape.rank);
-        store_output(t, n->outputs[i],
-                     takes_as_stored(n->as_stored_out, i) && stored.rank == own.rank ? &stored : &own);
+        store_output(t, n->outputs[i], takes_as_stored(n->forms_out, i) && stored.rank == own.rank ? &stored : &own);
     }
     vec_push(t->g->arena, &t->g->order, id);
     return ODLC_OK;

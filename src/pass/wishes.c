@@ -19,7 +19,7 @@ static bool keeps_order(const struct search *s, const struct node *n, uint32_t i
     bool is_copy =
         node_is(n, "Reshape") && shape_equal(&node_input(s->g, n, 0)->type.shape, &node_output(s->g, n, 0)->type.shape);
     bool moves = node_is(n, "Transpose");
-    return !moves && (carries_axes(n->op, i) || takes_as_stored(n->as_stored_in, i) || is_copy);
+    return !moves && (carries_axes(n->op, i) || takes_as_stored(n->forms_in, i) || is_copy);
 }
 
 /* ---- forward: where channels-last tensors come from ---- */

@@ -19,10 +19,10 @@ static inline bool carries_axes(const struct op *op, uint32_t input)
     return op->permute && (op->permuted == 0 || (input < 32 && op->permuted >> input & 1));
 }
 
-/* A mask of operands (node.as_stored_in, node.as_stored_out). */
-static inline bool takes_as_stored(uint64_t mask, uint32_t operand)
+/* By node.forms_in or node.forms_out. */
+static inline bool takes_as_stored(const struct operand_form *forms, uint32_t operand)
 {
-    return mask >> (operand < 63 ? operand : 63) & 1;
+    return forms && forms[operand].as_stored;
 }
 
 static inline bool is_channels_last(const struct perm *perm)

@@ -184,6 +184,8 @@ odlc_status options_parse(struct arena *arena, struct diags *diags, const struct
     while (p.next < argc) {
         if (looks_like_option(argv[p.next])) {
             parse_option(&p);
+        } else if (command->operands) {
+            vec_push(arena, &parsed.operands, argv[p.next++]);
         } else {
             diag_error(diags, ODLC_ERR_USAGE, AT(.hint = "values belong to an option: --name value"), "argument-stray",
                        "unexpected argument '%s'", argv[p.next]);
@@ -215,6 +217,20 @@ const char *options_value(const struct options *options, int id, const char *abs
 {
     const struct option_use *use = last_use(options, id);
     return use && use->n_values ? use->values[0] : absent;
+}
+
+void options_values(struct arena *arena, const struct options *options, int id, int other, const char *const **out,
+                    size_t *count)
+{
+    VEC(const char *) values = {0};
+    for (size_t i = 0; i < options->uses.count; i++) {
+        const struct option_use *use = &options->uses.data[i];
+        bool meant = use->option->id == id || use->option->id == other;
+        for (size_t k = 0; meant && k < use->n_values; k++)
+            vec_push(arena, &values, use->values[k]);
+    }
+    *out = values.data;
+    *count = values.count;
 }
 
 odlc_status options_int(const struct options *options, struct diags *diags, int id, int64_t low, int64_t high,

@@ -13,8 +13,8 @@
  *
  * Understood spellings: --name v, --name=v, any unique prefix of a long name or alias, and for the short forms (which
  * may have several letters, as in -udo) -s v and -s=v. An argument counts as an option when it starts with '-' and is
- * neither "-" alone nor a negative number; a value that looks like an option is given with '='. There are no positional
- * arguments: what no option takes is an error. */
+ * neither "-" alone nor a negative number; a value that looks like an option is given with '='. What no option
+ * takes is an operand, or an error for a command that has none: a list of values ends only at the next option. */
 #ifndef TOOLS_OPTIONS_H
 #define TOOLS_OPTIONS_H
 
@@ -53,6 +53,7 @@ struct command {
     const char *usage;   /* arguments after the name: "-i MODEL [options]" */
     const struct option *rows;
     size_t n_rows;
+    bool operands;        /* takes arguments that belong to no option; else they are errors */
     const char *epilogue; /* text after the options of the help, or NULL; lines are printed as they are */
 };
 
@@ -68,6 +69,7 @@ struct option_use {
 struct options {
     const struct command *command;
     VEC(struct option_use) uses; /* in the order of the command line; ignored options are not listed */
+    VEC(const char *) operands;
 };
 
 /* Parses argv[1 …]. Everything that is wrong is reported at once; ODLC_ERR_USAGE then. argv must outlive the result. */
@@ -77,6 +79,9 @@ odlc_status options_parse(struct arena *arena, struct diags *diags, const struct
 bool options_given(const struct options *options, int id);
 /* The first value of the last use; absent when the option was not given or has no value. */
 const char *options_value(const struct options *options, int id, const char *absent);
+/* All values of two options that mean the same (id == other: of one), in the order given. */
+void options_values(struct arena *arena, const struct options *options, int id, int other, const char *const **out,
+                    size_t *count);
 /* The value as an integer in [low, high]; *out stays when the option was not given, or given without a value. */
 odlc_status options_int(const struct options *options, struct diags *diags, int id, int64_t low, int64_t high,
                         int64_t *out) MUST_USE;

@@ -163,6 +163,11 @@ void print_diag(FILE *stream, const char *command, const struct odlc_diag *diag,
         print_text(stream, command, diag);
 }
 
+bool diag_explains_error(const struct odlc_diag *diag)
+{
+    return diag->severity == ODLC_NOTE && diag->file && !diag->node;
+}
+
 void print_diags(FILE *stream, const char *command, const struct odlc_diag *list, size_t count, enum diag_format format)
 {
     for (size_t i = 0; i < count; i++)

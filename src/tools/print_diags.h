@@ -13,6 +13,9 @@ enum diag_format { DIAG_TEXT, DIAG_JSON };
 
 /* `command` stands where a diagnostic has no file. */
 void print_diag(FILE *stream, const char *command, const struct odlc_diag *diag, enum diag_format format);
+/* Whether a note is about a place in a file, as the other place of the error before it is, and not about how a node was
+ * converted. */
+bool diag_explains_error(const struct odlc_diag *diag);
 void print_diags(FILE *stream, const char *command, const struct odlc_diag *list, size_t count,
                  enum diag_format format);
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "udo/row.h"
 #include "udo/value.h"
 
 /* ---- diagnostics ---- */
@@ -70,11 +71,7 @@ static bool is_quantized_type(enum dtype dtype)
 
 void site_check_dtype(struct site *s, const char *label, enum dtype declared, enum dtype model)
 {
-    /* The container has no 64-bit numbers: they are stored in 32 bits. */
-    enum dtype stored = model == DT_INT64     ? DT_INT32
-                        : model == DT_UINT64  ? DT_UINT32
-                        : model == DT_FLOAT64 ? DT_FLOAT32
-                                              : model;
+    enum dtype stored = dtype_narrowed(model);
     if (declared == DT_NONE || model == DT_NONE || declared == stored)
         return;
     if (dtype_is_float(stored) && is_quantized_type(declared))
@@ -99,9 +96,12 @@ bool layout_perm(const struct udo_call *call, enum udo_layout layout, uint32_t r
     return false;
 }
 
-bool layout_as_stored(const struct udo_call *call, enum udo_layout layout, uint32_t rank)
+struct operand_form form_of(const struct udo_call *call, const struct udo_tensor *t, uint32_t rank)
 {
-    return layout == UDO_LAYOUT_NONE || (layout == UDO_LAYOUT_NHWC && call->channels_first && rank >= 3 && rank != 4);
+    bool no_image = t->layout == UDO_LAYOUT_NHWC && call->channels_first && rank >= 3 && rank != 4;
+    enum dtype dtype = udo_pick_dtype(t->dtype, t->several, DT_FLOAT32);
+    return (struct operand_form){.as_stored = t->layout == UDO_LAYOUT_NONE || no_image,
+                                 .fixed_bits = dtype_is_fixed(dtype) ? (uint8_t)dtype_value_bits(dtype) : 0};
 }
 
 const char *layout_suffix(enum udo_layout layout)
@@ -145,15 +145,16 @@ static odlc_status add_node(struct site *s, const struct operands *in, const str
 {
     const struct udo_def *def = s->def;
     const char **names = arena_array(s->arena, const char *, total);
-    uint64_t as_stored = 0;
+    struct operand_form *forms = arena_array(s->arena, struct operand_form, total);
     for (uint32_t j = 0; j < total; j++) {
         const struct udo_tensor *out = operand_of(def->outputs, def->n_outputs, j);
+        if (types[j].dtype == DT_NONE)
+            continue;
         struct perm perm;
         names[j] = output_name(s, j);
         if (names[j] && layout_perm(s->call, out->layout, types[j].shape.rank, &perm))
             names[j] = arena_printf(s->arena, "%s%s", names[j], layout_suffix(out->layout));
-        if (layout_as_stored(s->call, out->layout, types[j].shape.rank))
-            as_stored |= (uint64_t)1 << (j < 63 ? j : 63);
+        forms[j] = form_of(s->call, out, types[j].shape.rank);
     }
     build_row(s->b, &def->row, s->call->label);
     for (uint32_t i = 0; i < in->count; i++)
@@ -162,10 +163,48 @@ static odlc_status add_node(struct site *s, const struct operands *in, const str
         if (params[i].set)
             build_param(s->b, &params[i]);
     TRY(build_end_typed(s->b, names, types, total, given));
-    struct node *node = graph_node(s->b->graph, graph_tensor(s->b->graph, given[0])->producer);
-    node->as_stored_in = in->as_stored;
-    node->as_stored_out = as_stored;
+    struct node *node = &s->b->graph->nodes.data[s->b->graph->nodes.count - 1]; /* it has no kernel: never folded */
+    node->forms_in = in->forms;
+    node->forms_out = forms;
     return ODLC_OK;
+}
+
+static void check_resolved(struct site *s, const struct udo_place *place, const char *name, const char *unresolved)
+{
+    if (unresolved)
+        site_error(
+            s, name,
+            arena_printf(s->arena, "see %s: give it in a <SupplementalOpDef> of the backend", site_place(s, place)),
+            "udo-backend-specific", "the %s of '%s' is BACKEND_SPECIFIC, and nothing says what it is", unresolved,
+            name ? name : s->def->type);
+}
+
+/* A config may describe operations that it leaves open; a node of them cannot be built. */
+void call_definition(struct site *s)
+{
+    const struct udo_def *def = s->def;
+    for (uint32_t i = 0; i < def->n_inputs; i++)
+        check_resolved(s, &def->inputs[i].place, def->inputs[i].name, def->inputs[i].unresolved);
+    for (uint32_t i = 0; i < def->n_outputs; i++)
+        check_resolved(s, &def->outputs[i].place, def->outputs[i].name, def->outputs[i].unresolved);
+    for (uint32_t i = 0; i < def->n_scalar_params; i++)
+        check_resolved(s, &def->scalar_params[i].place, def->scalar_params[i].name, def->scalar_params[i].unresolved);
+    for (uint32_t i = 0; i < def->n_tensor_params; i++)
+        check_resolved(s, &def->tensor_params[i].place, def->tensor_params[i].name, def->tensor_params[i].unresolved);
+}
+
+/* All that the definition lists, but for optional ones at the end that the model does not use; more if the last one is
+ * repeated. */
+static uint32_t count_outputs(const struct udo_def *def, const struct udo_call *call)
+{
+    uint32_t total = def->n_outputs, used = call->n_out;
+    while (used > 0 && !*call->out_names[used - 1])
+        used--;
+    if (def->outputs[total - 1].repeated && used > total)
+        return call->n_out;
+    while (total > least_outputs(def) && total > used)
+        total--;
+    return total;
 }
 
 odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct build *b, const struct udo_call *call,
@@ -174,21 +213,28 @@ odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct bui
     struct site s = {.set = set, .def = def, .use = &set->uses.data[def->index], .b = b, .call = call};
     s.arena = b->graph->arena;
     s.use->nodes++;
-    bool repeated = def->outputs[def->n_outputs - 1].repeated;
-    uint32_t total = repeated && call->n_out > def->n_outputs ? call->n_out : def->n_outputs;
+    report_begin(&s);
+    uint32_t total = count_outputs(def, call);
     struct operands in = {0};
     struct param *params = arena_array(s.arena, struct param, def->row.n_params);
     struct type *types = arena_array(s.arena, struct type, total);
+    call_definition(&s);
     call_inputs(&s, &in);
     call_output_types(&s, &in, types, total); /* before the params, whose faults do not concern it */
     call_params(&s, params);
     note_unnamed(&s);
+    report_end(&s);
     if (s.errors)
         return ODLC_ERR_INVALID;
     tensor_id *given = arena_array(s.arena, tensor_id, total);
     TRY(add_node(&s, &in, params, types, total, given));
-    for (uint32_t j = 0; j < call->n_out; j++) {
-        tensor_id result;
+    for (uint32_t j = total; j < call->n_out; j++)
+        outs[j] = NO_TENSOR; /* unused ones, which are left out */
+    for (uint32_t j = 0; j < call->n_out && j < total; j++) {
+        tensor_id result = NO_TENSOR;
+        outs[j] = result;
+        if (given[j] == NO_TENSOR)
+            continue;
         TRY(restore_order(&s, operand_of(def->outputs, def->n_outputs, j), output_name(&s, j), given[j], &result));
         outs[j] = result;
     }

@@ -12,6 +12,8 @@ struct site {
     const struct udo_call *call;
     struct arena *arena; /* the graph's */
     size_t errors;       /* of this node */
+    struct odlc_udo_report *report;
+    struct odlc_udo_value *inputs, *params, *outputs; /* of the report */
 };
 
 /* What the node's operands come to. */
@@ -20,15 +22,34 @@ struct operands {
     struct shape *shapes; /* in the definition's own layout */
     bool *known;          /* whether there is an operand */
     uint32_t count;
-    uint64_t as_stored;               /* mask as in struct node */
+    struct operand_form *forms;
     const struct shape *model_shapes; /* in the model's order */
 };
 
 /* Each reports everything it finds through site_error. */
+/* What the definition leaves open: an error for a node. */
+void call_definition(struct site *s);
 void call_inputs(struct site *s, struct operands *in);
 void call_params(struct site *s, struct param *params); /* row.n_params entries */
-/* Types in the definition's own layout; total of them. */
+/* Whether output j is an optional one that the model does not ask for. A node gives at least its first. */
+bool output_absent(const struct site *s, uint32_t j);
+/* Types in the definition's own layout; total of them. DT_NONE for absent ones. */
 void call_output_types(struct site *s, const struct operands *in, struct type *types, uint32_t total);
+
+/* ---- the report (report.c) ---- */
+/* Begins the report of a node whose errors are yet to come. */
+void report_begin(struct site *s);
+/* Adds it to the set's. */
+void report_end(struct site *s);
+/* The entries (total of them), with what the definition says. */
+void report_inputs(struct site *s, uint32_t total);
+void report_outputs(struct site *s, uint32_t total);
+void report_params(struct site *s);
+/* The operands of a native op that becomes the UDO. */
+void report_native(struct site *s, const struct node *n);
+/* What an operand, in its own layout, or a param came to. */
+void report_type(struct odlc_udo_value *value, enum dtype dtype, const struct shape *shape);
+void report_param(struct site *s, struct odlc_udo_value *value, enum odlc_udo_origin origin, const struct param *param);
 
 /* ---- diagnostics at the node ---- */
 void site_error(struct site *s, const char *operand, const char *hint, const char *code, const char *format, ...)
@@ -53,8 +74,8 @@ void site_check_dtype(struct site *s, const char *label, enum dtype declared, en
 /* ---- layouts ---- */
 /* The permutation from the model's order to the declared one; false when they are the same. */
 bool layout_perm(const struct udo_call *call, enum udo_layout layout, uint32_t rank, struct perm *out);
-/* Whether the operand is taken, or given, in whatever order the container has it. */
-bool layout_as_stored(const struct udo_call *call, enum udo_layout layout, uint32_t rank);
+/* What passes must know of the operand, which has that rank. */
+struct operand_form form_of(const struct udo_call *call, const struct udo_tensor *t, uint32_t rank);
 const char *layout_suffix(enum udo_layout layout); /* ".nhwc" */
 
 #endif

@@ -2,13 +2,12 @@
 
 #include <string.h>
 
+#include "ir/quant.h"
 #include "udo/value.h"
 
 static enum dtype stored_dtype(const struct udo_tensor *in, enum dtype model)
 {
-    if (in->dtype != DT_NONE)
-        return in->dtype;
-    return model == DT_INT64 ? DT_INT32 : model == DT_UINT64 ? DT_UINT32 : model == DT_FLOAT64 ? DT_FLOAT32 : model;
+    return in->dtype == DT_NONE ? dtype_narrowed(model) : udo_pick_dtype(in->dtype, in->several, model);
 }
 
 /* "[0,2]" of element k. */
@@ -40,6 +39,13 @@ static void value_error(struct site *s, const struct udo_tensor *in, const char 
                udo_type_name(to));
 }
 
+/* Integers that the model dequantizes, of the declared width: they are stored with their encodings. */
+static bool has_encodings(const struct site *s, const struct view *view, enum dtype to)
+{
+    enum dtype fixed = quant_dtype(view->dtype);
+    return fixed != DT_NONE && dtype_value_bits(fixed) == dtype_value_bits(to) && quant_of_view(s->arena, view);
+}
+
 /* Whether the cores agree on one type, and that type can hold the data. */
 static bool check_data(struct site *s, const char *label, const struct udo_tensor *in, const struct view *view,
                        enum dtype to)
@@ -52,6 +58,8 @@ static bool check_data(struct site *s, const char *label, const struct udo_tenso
         return false;
     }
     if (dtype_is_fixed(to)) {
+        if (has_encodings(s, view, to))
+            return true;
         site_error(s, in->name, "declare FLOAT_32 and quantize the container", "udo-needs-encodings",
                    "%s is declared %s, which needs encodings, but the model gives %s", label, udo_type_name(to),
                    udo_type_name(view->dtype));
@@ -90,13 +98,16 @@ static tensor_id serialise(struct site *s, const char *label, const struct udo_t
     const struct tensor *t = graph_tensor(s->b->graph, id);
     struct view view = t->view;
     enum dtype to = stored_dtype(in, t->type.dtype);
-    if (view.dtype != t->type.dtype && to != t->type.dtype) {
+    bool keeps_integers = dtype_is_fixed(to) && has_encodings(s, &view, to);
+    if (view.dtype != t->type.dtype && to != t->type.dtype && !keeps_integers) {
         /* A cast that is pending already counts: 2.7 cast to int32 is 2 for us. */
         struct shape shape = view_shape(&view);
         view = view_of(view_load(s->arena, &view, t->type.dtype), t->type.dtype, &shape);
     }
     if (!check_data(s, label, in, &view, to))
         return id;
+    if (keeps_integers)
+        to = t->type.dtype; /* until nodes are quantized */
     struct perm perm;
     bool moved = layout_perm(s->call, in->layout, t->type.shape.rank, &perm);
     if (!moved && to == t->type.dtype)
@@ -114,7 +125,7 @@ static tensor_id take(struct site *s, const char *label, const struct udo_tensor
 {
     const struct tensor *t = graph_tensor(s->b->graph, id);
     struct perm perm;
-    site_check_dtype(s, label, in->dtype, t->type.dtype);
+    site_check_dtype(s, label, udo_pick_dtype(in->dtype, in->several, t->type.dtype), t->type.dtype);
     if (s->errors || !layout_perm(s->call, in->layout, t->type.shape.rank, &perm))
         return id;
     tensor_id moved;
@@ -130,6 +141,7 @@ static tensor_id take(struct site *s, const char *label, const struct udo_tensor
 /* An operand that the model leaves out. */
 static tensor_id substitute(struct site *s, const char *label, uint32_t i, const struct udo_tensor *in)
 {
+    s->inputs[i].origin = in->default_value ? ODLC_UDO_DEFAULT : in->optional ? ODLC_UDO_ABSENT : ODLC_UDO_FAILED;
     if (in->default_value) {
         struct view view = value_view(s->arena, in->default_value);
         const char *name = in->name ? in->name : arena_printf(s->arena, "input_%u", i);
@@ -142,6 +154,10 @@ static tensor_id substitute(struct site *s, const char *label, uint32_t i, const
     if (in->name && site_attr(s, in->name))
         hint = arena_printf(s->arena, "the node has an attribute '%s': list it as a param, not as an input, at %s",
                             in->name, place);
+    else if (in->unused_default)
+        hint = arena_printf(s->arena, "<Mandatory> is true at %s, so that the <Default> is not used", place);
+    else if (!in->place.pointer)
+        hint = arena_printf(s->arena, "make <Mandatory> false at %s, or give a <Default> as well", place);
     else
         hint = arena_printf(s->arena, "give a default_value or \"optional\": true at %s", place);
     site_error(s, in->name, hint, "udo-missing-input", "%s is missing%s", label,
@@ -154,7 +170,11 @@ static tensor_id classify(struct site *s, uint32_t i, const struct udo_tensor *i
     const char *label = operand_label(s, "input", i, in);
     if (id == NO_TENSOR)
         return substitute(s, label, i, in);
+    s->inputs[i].tensor = graph_tensor(s->b->graph, id)->name;
     if (build_is_const(s->b, id)) {
+        s->inputs[i].origin = in->is_static            ? ODLC_UDO_STATIC
+                              : s->set->promote_static ? ODLC_UDO_PROMOTED
+                                                       : ODLC_UDO_NOT_STATIC;
         if (!in->is_static) {
             uint32_t row = i < s->def->n_inputs ? i : s->def->n_inputs - 1;
             const char *node = arena_strdup(s->set->arena, s->call->label);
@@ -164,11 +184,12 @@ static tensor_id classify(struct site *s, uint32_t i, const struct udo_tensor *i
     }
     if (in->is_static) {
         site_error(s, in->name,
-                   arena_printf(s->arena, "remove \"static\" at %s, or make the model give it as an initializer",
-                                site_place(s, &in->place)),
+                   arena_printf(s->arena, "remove %s at %s, or make the model give it as an initializer",
+                                udo_words_of(&in->place, "\"static\"", "<IsStaticTensor>"), site_place(s, &in->place)),
                    "udo-static-without-data", "%s is static, but the model computes it when it runs", label);
         return id;
     }
+    s->inputs[i].origin = ODLC_UDO_DYNAMIC;
     return take(s, label, in, id);
 }
 
@@ -178,8 +199,9 @@ static void check_surplus(struct site *s, uint32_t n_in)
     if (n_in <= s->def->n_inputs || s->def->inputs[s->def->n_inputs - 1].repeated)
         return;
     site_error(s, NULL,
-               arena_printf(s->arena, "list every input at %s; one that holds data needs \"static\": true",
-                            site_place(s, &s->def->place)),
+               arena_printf(s->arena, "list every input at %s; one that holds data needs %s",
+                            site_place(s, &s->def->place),
+                            udo_words_of(&s->def->place, "\"static\": true", "<IsStaticTensor>")),
                "udo-surplus-inputs", "the node has %u inputs, but the definition of '%s' lists %u", n_in, s->def->type,
                s->def->n_inputs);
 }
@@ -199,14 +221,15 @@ static void note_shapes(struct site *s, struct operands *in, const tensor_id *id
         struct perm perm;
         in->known[i] = true;
         model[i] = in->shapes[i] = build_type(s->b, from_model ? ids[i] : in->ids[i])->shape;
-        if (!layout_perm(s->call, declared->layout, model[i].rank, &perm))
-            continue;
-        if (from_model) {
+        bool moved = layout_perm(s->call, declared->layout, model[i].rank, &perm);
+        if (moved && from_model) {
             in->shapes[i] = perm_apply(&perm, &model[i]);
-        } else {
+            s->inputs[i].permuted = build_is_const(s->b, ids[i]);
+        } else if (moved) {
             perm = perm_inverse(&perm);
             model[i] = perm_apply(&perm, &in->shapes[i]);
         }
+        report_type(&s->inputs[i], build_type(s->b, in->ids[i])->dtype, &in->shapes[i]);
     }
     in->model_shapes = model;
 }
@@ -220,14 +243,15 @@ void call_inputs(struct site *s, struct operands *in)
     bool repeated = s->def->inputs[s->def->n_inputs - 1].repeated;
     uint32_t total = repeated && n_in > s->def->n_inputs ? n_in : s->def->n_inputs;
     in->ids = arena_array(s->arena, tensor_id, total);
+    in->forms = arena_array(s->arena, struct operand_form, total);
     tensor_id *model = arena_array(s->arena, tensor_id, total);
+    report_inputs(s, total);
     for (uint32_t i = 0; i < total; i++) {
         const struct udo_tensor *declared = operand_of(s->def->inputs, s->def->n_inputs, i);
         model[i] = i < n_in ? s->call->in[i] : NO_TENSOR;
         in->ids[i] = classify(s, i, declared, model[i]);
         uint32_t rank = in->ids[i] == NO_TENSOR ? 0 : build_rank(s->b, in->ids[i]);
-        if (layout_as_stored(s->call, declared->layout, rank))
-            in->as_stored |= (uint64_t)1 << (i < 63 ? i : 63);
+        in->forms[i] = form_of(s->call, declared, rank);
     }
     in->count = total;
     while (in->count > 0 && in->ids[in->count - 1] == NO_TENSOR)

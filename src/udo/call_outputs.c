@@ -6,12 +6,12 @@
 /* An error in the definition's rule as this node has it. */
 static void rule_error(struct site *s, const struct udo_tensor *out, const char *message)
 {
-    const struct udo_place *p = &out->place;
+    struct odlc_diag place = udo_at(&out->place, NULL);
+    place.pointer = arena_printf(s->arena, "%s/shape", out->place.pointer);
+    place.node = s->call->label;
     s->errors++;
-    (void)diag_error(s->set->diags, ODLC_ERR_INVALID,
-                     AT(.file = p->file, .line = p->line, .column = p->column,
-                        .pointer = arena_printf(s->arena, "%s/shape", p->pointer), .node = s->call->label),
-                     "udo-shape-rule", "the shape rule cannot be used: %s", message);
+    (void)diag_error(s->set->diags, ODLC_ERR_INVALID, &place, "udo-shape-rule", "the shape rule cannot be used: %s",
+                     message);
 }
 
 /* The shape that the definition's rule gives, in its own layout. */
@@ -80,18 +80,36 @@ static enum outcome by_input(struct site *s, const struct operands *in, uint32_t
         return UNKNOWN;
     *shape = in->model_shapes[0];
     if (site_first(s, "same-shape", label))
-        site_warn(s, name, "give a \"shape\" in the definition: \"same_as in0\" if this is right", "udo-shape-assumed",
-                  "nothing tells the shape of %s of '%s'; the input's is taken", label, s->def->type);
+        site_warn(s, name,
+                  udo_words_of(&s->def->place, "give a \"shape\" in the definition: \"same_as in0\" if this is right",
+                               "give the output's shape in the model (value_info) if this is wrong"),
+                  "udo-shape-assumed", "nothing tells the shape of %s of '%s'; the input's is taken", label,
+                  s->def->type);
     return KNOWN;
 }
 
-/* The type of one output; where the definition does not say it, the model or the native op of that name does. */
+/* The type of one output; where the definition does not say it, the model or the native op of that name does. What the
+ * model computes in 64 bits and the definition gives in 32 has the model's type for its readers, until all such tensors
+ * are stored in 32 bits. */
 static enum dtype output_dtype(struct site *s, const struct udo_tensor *out, const char *label, enum dtype model)
 {
-    site_check_dtype(s, label, out->dtype, model);
-    if (dtype_is_fixed(out->dtype))
+    /* Of several types, one that the model does not tell is most likely the first input's. */
+    bool follows = model == DT_NONE && out->several && s->call->n_in && s->call->in[0] != NO_TENSOR;
+    enum dtype known = follows ? build_type(s->b, s->call->in[0])->dtype : model;
+    enum dtype dtype = udo_pick_dtype(out->dtype, out->several, known);
+    site_check_dtype(s, label, dtype, model);
+    if (model != DT_NONE && dtype_size(model) == 8 && dtype == dtype_narrowed(model))
+        return model;
+    if (dtype_is_fixed(dtype))
         return DT_FLOAT32; /* until it is quantized */
-    return out->dtype != DT_NONE ? out->dtype : model != DT_NONE ? model : DT_FLOAT32;
+    return dtype != DT_NONE ? dtype : model != DT_NONE ? model : DT_FLOAT32;
+}
+
+bool output_absent(const struct site *s, uint32_t j)
+{
+    const struct udo_tensor *out = operand_of(s->def->outputs, s->def->n_outputs, j);
+    bool asked_for = j < s->call->n_out && *s->call->out_names[j];
+    return j > 0 && out->optional && !asked_for;
 }
 
 static void one_type(struct site *s, const struct operands *in, const struct type *native, uint32_t j, uint32_t total,
@@ -101,25 +119,33 @@ static void one_type(struct site *s, const struct operands *in, const struct typ
     const struct udo_tensor *out = operand_of(s->def->outputs, s->def->n_outputs, j);
     const char *label = operand_label(s, "output", j, out);
     bool declared = j < call->n_out && call->declared_shape[j];
+    struct odlc_udo_value *value = &s->outputs[j];
     struct shape shape;
     enum outcome outcome = by_rule(s, in, out, &shape);
     if (outcome == FAILED)
         return;
+    value->origin = outcome == KNOWN ? ODLC_UDO_RULE : ODLC_UDO_LIKE_INPUT;
     if (outcome == KNOWN && declared && !shape_equal(&shape, &call->declared[j].shape))
         site_warn(s, out->name, NULL, "udo-shape-differs", "the shape rule gives %s for %s, but the model declares %s",
                   shape_text(s->arena, &shape), label, shape_text(s->arena, &call->declared[j].shape));
     if (outcome == UNKNOWN && declared) {
         shape = call->declared[j].shape;
         outcome = KNOWN;
+        value->origin = ODLC_UDO_DECLARED;
     } else if (outcome == UNKNOWN && native && j < call->n_out) {
         shape = native[j].shape;
         outcome = KNOWN;
+        value->origin = ODLC_UDO_NATIVE;
     }
     if (outcome == UNKNOWN && by_input(s, in, total, out->name, label, &shape) == UNKNOWN) {
-        site_error(s, out->name,
-                   arena_printf(s->arena, "add \"shape\" at %s, such as \"same_as in0\" or [\"in0[0]\", 10]",
-                                site_place(s, &out->place)),
-                   "udo-unknown-shape", "nothing tells the shape of %s", label);
+        site_error(
+            s, out->name,
+            udo_words_of(&out->place,
+                         arena_printf(s->arena, "add \"shape\" at %s, such as \"same_as in0\" or [\"in0[0]\", 10]",
+                                      site_place(s, &out->place)),
+                         "give it in the model (value_info), or describe the operation in JSON with a \"shape\""),
+            "udo-unknown-shape", "nothing tells the shape of %s", label);
+        value->origin = ODLC_UDO_FAILED;
         return;
     }
     enum dtype model = j < call->n_out ? call->declared[j].dtype : DT_NONE;
@@ -127,16 +153,30 @@ static void one_type(struct site *s, const struct operands *in, const struct typ
         model = native[j].dtype;
     type->dtype = output_dtype(s, out, label, model);
     type->shape = reorder(call, out->layout, &shape, false);
+    report_type(value, dtype_narrowed(type->dtype), &type->shape);
+}
+
+/* Whether the model may compute in 64 bits what the definition gives in 32. */
+static bool may_be_wide(const struct site *s, enum dtype dtype)
+{
+    if (dtype == DT_INT32 || dtype == DT_UINT32)
+        return true;
+    for (uint32_t i = 0; dtype == DT_FLOAT32 && i < s->call->n_in; i++)
+        if (s->call->in[i] != NO_TENSOR && build_type(s->b, s->call->in[i])->dtype == DT_FLOAT64)
+            return true;
+    return false;
 }
 
 /* Asking the native op costs a trial: only when neither the definition nor the model says all. */
-static bool needs_native(const struct site *s)
+static bool needs_native(const struct site *s, uint32_t total)
 {
     const struct udo_call *call = s->call;
-    for (uint32_t j = 0; j < call->n_out; j++) {
+    for (uint32_t j = 0; j < call->n_out && j < total; j++) {
+        if (output_absent(s, j))
+            continue;
         const struct udo_tensor *out = operand_of(s->def->outputs, s->def->n_outputs, j);
         bool shape_known = out->same_as || out->shape || call->declared_shape[j];
-        bool dtype_known = out->dtype != DT_NONE || call->declared[j].dtype != DT_NONE;
+        bool dtype_known = call->declared[j].dtype != DT_NONE || (out->dtype != DT_NONE && !may_be_wide(s, out->dtype));
         if (!shape_known || !dtype_known)
             return true;
     }
@@ -146,16 +186,23 @@ static bool needs_native(const struct site *s)
 void call_output_types(struct site *s, const struct operands *in, struct type *types, uint32_t total)
 {
     const struct udo_call *call = s->call;
-    if (call->n_out > total) {
+    uint32_t used = call->n_out;
+    report_outputs(s, total);
+    while (used > 0 && !*call->out_names[used - 1])
+        used--;
+    if (used > total) {
         site_error(s, NULL, arena_printf(s->arena, "list every output at %s", site_place(s, &s->def->place)),
-                   "udo-surplus-outputs", "the node has %u outputs, but the definition of '%s' lists %u", call->n_out,
+                   "udo-surplus-outputs", "the node has %u outputs, but the definition of '%s' lists %u", used,
                    s->def->type, s->def->n_outputs);
         return;
     }
     if (s->errors)
         return; /* what follows would only repeat that an input is missing */
     struct type *native = arena_array(s->arena, struct type, call->n_out);
-    bool has_native = call->native_types && needs_native(s) && call->native_types(call->user, native);
+    bool has_native = call->native_types && needs_native(s, total) && call->native_types(call->user, native);
     for (uint32_t j = 0; j < total; j++)
-        one_type(s, in, has_native ? native : NULL, j, total, &types[j]);
+        if (output_absent(s, j))
+            s->outputs[j].origin = ODLC_UDO_ABSENT;
+        else
+            one_type(s, in, has_native ? native : NULL, j, total, &types[j]);
 }

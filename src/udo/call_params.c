@@ -1,5 +1,7 @@
 #include "udo/call.h"
 
+#include <string.h>
+
 #include "udo/value.h"
 
 /* A param of either kind. */
@@ -10,13 +12,10 @@ struct wanted {
     enum udo_layout layout;
     const struct param *default_value;
     const struct udo_place *place;
+    uint64_t several;
+    bool optional, unused_default;
+    const struct udo_words *enumeration;
 };
-
-/* The type in which a param of no declared type is stored. */
-static enum dtype natural_dtype(enum dtype dtype)
-{
-    return dtype == DT_INT64 ? DT_INT32 : dtype == DT_FLOAT64 ? DT_FLOAT32 : dtype;
-}
 
 /* The node's constant input that no input of the definition stands for, or -1. */
 static int unclaimed_constant(const struct site *s)
@@ -37,8 +36,15 @@ static void missing(struct site *s, const struct wanted *w)
         hint = arena_printf(
             s->arena,
             "the node has an input %d ('%s') with data that the definition does not list: if that is meant, "
-            "list it as an input with \"static\": true, not as a param",
-            input, graph_tensor(s->b->graph, s->call->in[input])->name);
+            "list it as an input with %s, not as a param",
+            input, graph_tensor(s->b->graph, s->call->in[input])->name,
+            udo_words_of(w->place, "\"static\": true", "<IsStaticTensor>"));
+    else if (w->unused_default)
+        hint = arena_printf(s->arena, "<Mandatory> is true at %s, so that the <Default> is not used",
+                            site_place(s, w->place));
+    else if (!w->place->pointer)
+        hint = arena_printf(s->arena, "make <Mandatory> false at %s, or give a <Default> as well",
+                            site_place(s, w->place));
     else
         hint = arena_printf(s->arena, "give a default_value at %s", site_place(s, w->place));
     site_error(s, w->name, hint, "udo-missing-param",
@@ -54,19 +60,76 @@ static bool reform(struct site *s, const struct wanted *w, struct param *value)
         uint64_t count = shape_count(&value->shape);
         if (!value_to_scalar(value)) {
             site_error(s, w->name,
-                       arena_printf(s->arena, "list it under tensor_params at %s", site_place(s, &s->def->place)),
+                       arena_printf(s->arena, "%s at %s",
+                                    udo_words_of(w->place, "list it under tensor_params", "give it another <Rank>"),
+                                    site_place(s, &s->def->place)),
                        "udo-param-misfit", "'%s' is a scalar param, but the attribute holds %llu values", w->name,
                        (unsigned long long)count);
             return false;
         }
         if (site_first(s, "one-element", w->name))
-            site_warn(s, w->name, "list it under tensor_params if the operation takes a list", "udo-list-as-scalar",
+            site_warn(s, w->name,
+                      udo_words_of(w->place, "list it under tensor_params if the operation takes a list",
+                                   "give it another <Rank> than SCALAR if the operation takes a list"),
+                      "udo-list-as-scalar",
                       "'%s' is a scalar param, and the attribute a list of one element, which is taken", w->name);
     }
     return true;
 }
 
-static void fill(struct site *s, const struct wanted *w, struct param *out)
+/* The number of an enumeration's value, given by name or as the number itself. */
+static bool enumerate_one(struct site *s, const struct wanted *w, const char *name, int64_t *number)
+{
+    const struct udo_words *e = w->enumeration;
+    const char *place = site_place(s, w->place);
+    if (!name) {
+        if (*number >= 0 && *number < e->count)
+            return true;
+        site_error(s, w->name, arena_printf(s->arena, "the enumeration is at %s", place), "udo-unknown-enum",
+                   "'%s' is %lld, but its enumeration has %u values, from 0 on", w->name, (long long)*number, e->count);
+        return false;
+    }
+    for (uint32_t i = 0; i < e->count; i++)
+        if (strcmp(name, e->words[i]) == 0) {
+            *number = i;
+            return true;
+        }
+    const char *nearest = nearest_word(name, e->words, e->count);
+    site_error(s, w->name,
+               nearest ? arena_printf(s->arena, "did you mean '%s'? The enumeration is at %s", nearest, place)
+                       : arena_printf(s->arena, "the enumeration is at %s", place),
+               "udo-unknown-enum", "'%s' is '%s', which its enumeration does not have", w->name, name);
+    return false;
+}
+
+static bool enumerate(struct site *s, const struct wanted *w, struct param *value)
+{
+    const char *why;
+    if (dtype_is_float(value->dtype) && !value_convert(s->arena, value, DT_INT64, &why)) {
+        site_error(s, w->name, NULL, "udo-unknown-enum", "'%s' is an enumeration, but the model gives a fraction",
+                   w->name);
+        return false;
+    }
+    if (!value->is_tensor) {
+        if (!enumerate_one(s, w, value->dtype == DT_STRING ? value->s : NULL, &value->i))
+            return false;
+        value->s = NULL;
+    } else {
+        uint64_t count = shape_count(&value->shape);
+        int64_t *ints = arena_array(s->arena, int64_t, count);
+        for (uint64_t k = 0; k < count; k++) {
+            ints[k] = value->ints ? value->ints[k] : 0;
+            if (!enumerate_one(s, w, value->dtype == DT_STRING ? value->strings[k] : NULL, &ints[k]))
+                return false;
+        }
+        value->ints = ints;
+        value->strings = NULL;
+    }
+    value->dtype = DT_INT64;
+    return true;
+}
+
+static void fill(struct site *s, const struct wanted *w, struct param *out, struct odlc_udo_value *report)
 {
     struct param value;
     const struct param *attr = site_attr(s, w->name);
@@ -77,16 +140,20 @@ static void fill(struct site *s, const struct wanted *w, struct param *out)
     else if (w->default_value)
         value = *w->default_value;
     else if (!from_schema) {
-        missing(s, w);
+        if (w->optional)
+            report->origin = ODLC_UDO_ABSENT;
+        else
+            missing(s, w);
         return;
     }
-    if (!reform(s, w, &value))
+    if (!reform(s, w, &value) || (w->enumeration->count && !enumerate(s, w, &value)))
         return;
     struct perm perm;
     if (attr && w->is_tensor && layout_perm(s->call, w->layout, value.shape.rank, &perm))
         value_permute(s->arena, &value, &perm);
     const char *why;
-    if (!value_convert(s->arena, &value, w->dtype ? w->dtype : natural_dtype(value.dtype), &why)) {
+    enum dtype dtype = w->default_value && !attr ? w->dtype : udo_pick_dtype(w->dtype, w->several, value.dtype);
+    if (!value_convert(s->arena, &value, dtype ? dtype : dtype_narrowed(value.dtype), &why)) {
         site_error(s, w->name, arena_printf(s->arena, "the data_type is declared at %s", site_place(s, w->place)),
                    "udo-param-misfit", "param '%s': %s", w->name, why);
         return;
@@ -94,21 +161,40 @@ static void fill(struct site *s, const struct wanted *w, struct param *out)
     value.name = w->name;
     value.usage = 1;
     value.set = true;
+    report_param(s, report, attr ? ODLC_UDO_ATTRIBUTE : from_schema ? ODLC_UDO_SCHEMA : ODLC_UDO_DEFAULT, &value);
     *out = value;
 }
 
 void call_params(struct site *s, struct param *params)
 {
     const struct udo_def *def = s->def;
+    report_params(s);
+    struct odlc_udo_value *report = s->params;
     for (uint32_t i = 0; i < def->n_scalar_params; i++) {
         const struct udo_scalar *p = &def->scalar_params[i];
-        struct wanted w = {.name = p->name, .dtype = p->dtype, .default_value = p->default_value, .place = &p->place};
-        fill(s, &w, params++);
+        struct wanted w = {.name = p->name,
+                           .dtype = p->dtype,
+                           .default_value = p->default_value,
+                           .place = &p->place,
+                           .several = p->several,
+                           .optional = p->optional,
+                           .unused_default = p->unused_default,
+                           .enumeration = &p->enumeration};
+        fill(s, &w, params++, report++);
     }
     for (uint32_t i = 0; i < def->n_tensor_params; i++) {
         const struct udo_tensor *p = &def->tensor_params[i];
-        struct wanted w = {p->name, p->dtype, true, p->layout, p->default_value, &p->place};
-        fill(s, &w, params++);
+        struct wanted w = {.name = p->name,
+                           .dtype = p->dtype,
+                           .is_tensor = true,
+                           .layout = p->layout,
+                           .default_value = p->default_value,
+                           .place = &p->place,
+                           .several = p->several,
+                           .optional = p->optional,
+                           .unused_default = p->unused_default,
+                           .enumeration = &p->enumeration};
+        fill(s, &w, params++, report++);
     }
     for (uint32_t i = 0; i < def->n_supplemental; i++)
         *params++ = def->supplemental[i];

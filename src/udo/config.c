@@ -11,8 +11,9 @@ const cJSON *config_member(const cJSON *object, const char *key)
 
 struct udo_place config_place(const struct config *c, const cJSON *item)
 {
-    struct udo_place place = {.file = c->json->path, .pointer = json_pointer(c->json, item)};
-    json_line_column(c->json, json_spot(c->json, item)->value, &place.line, &place.column);
+    struct udo_place place = {
+        .file = c->json->source.path, .pointer = json_pointer(c->json, item), .source = &c->json->source};
+    source_line_column(&c->json->source, json_spot(c->json, item)->value, &place.line, &place.column);
     return place;
 }
 
@@ -132,19 +133,18 @@ static const struct udo_scalar *read_scalars(const struct config *c, const cJSON
     return scalars;
 }
 
-static void check_param_name(const struct config *c, struct map *seen, const struct udo_place *place, const char *name,
-                             const cJSON *item)
+static void check_param_name(const struct config *c, struct map *seen, const char *name, const cJSON *item)
 {
-    static const char *const reserved[] = {"packageName", UDO_PARAM_CORES, UDO_PARAM_ARCHS, UDO_PARAM_TYPES};
     if (!name)
         return;
-    for (size_t i = 0; i < COUNT_OF(reserved); i++)
-        if (strcmp(name, reserved[i]) == 0)
-            (void)json_error(c->json, item, NULL, "udo-reserved-name", "the name '%s' is the container's own", name);
-    uint32_t first = map_add(seen, name, place->line);
-    if (first != MAP_NONE)
-        (void)json_error(c->json, item, arena_printf(c->arena, "the first is in line %u", first), "udo-duplicate-param",
-                         "second param '%s'", name);
+    if (udo_name_is_reserved(name))
+        (void)json_error(c->json, item, NULL, "udo-reserved-name", "the name '%s' is the container's own", name);
+    uint32_t first = map_add(seen, name, json_spot(c->json, item)->value);
+    if (first == MAP_NONE)
+        return;
+    (void)json_error(c->json, item, "params are found by their names", "udo-duplicate-param", "second param '%s'",
+                     name);
+    source_note(&c->json->source, first, "udo-first", "the first is here");
 }
 
 static void check_params(const struct config *c, const cJSON *op, const struct udo_def *def)
@@ -153,10 +153,10 @@ static void check_params(const struct config *c, const cJSON *op, const struct u
     map_init(&seen, c->arena);
     const cJSON *item = def->n_scalar_params ? config_member(op, "scalar_params")->child : NULL;
     for (uint32_t i = 0; i < def->n_scalar_params; i++, item = item->next)
-        check_param_name(c, &seen, &def->scalar_params[i].place, def->scalar_params[i].name, item);
+        check_param_name(c, &seen, def->scalar_params[i].name, item);
     item = def->n_tensor_params ? config_member(op, "tensor_params")->child : NULL;
     for (uint32_t i = 0; i < def->n_tensor_params; i++, item = item->next)
-        check_param_name(c, &seen, &def->tensor_params[i].place, def->tensor_params[i].name, item);
+        check_param_name(c, &seen, def->tensor_params[i].name, item);
     if (def->n_scalar_params + def->n_tensor_params > UDO_MAX_PARAMS)
         (void)json_error(c->json, op, NULL, "udo-too-many", "more than %zu params", UDO_MAX_PARAMS);
 }
@@ -202,7 +202,7 @@ static void read_operator(const struct config *c, const cJSON *op, const char *p
 {
     static const char *const keys[] = {"type",          "domain",        "inputs",     "outputs",
                                        "scalar_params", "tensor_params", "core_types", "dsp_arch_types"};
-    size_t errors = c->json->errors;
+    size_t errors = c->json->source.errors;
     if (!config_is_object(c, op, "an operator"))
         return;
     config_check_keys(c, op, keys, COUNT_OF(keys));
@@ -218,10 +218,10 @@ static void read_operator(const struct config *c, const cJSON *op, const char *p
     def->cores = read_cores(c, op);
     def->dsp_arch_types = read_archs(c, op, &def->n_dsp_arch_types);
     check_params(c, op, def);
-    if (c->json->errors != errors || !package)
+    if (c->json->source.errors != errors || !package)
         return;
     if (udo_add(c->set, def) != ODLC_OK)
-        c->json->errors++;
+        c->json->source.errors++;
 }
 
 /* ---- packages ---- */
@@ -252,14 +252,7 @@ static odlc_status read_config(struct udo_set *set, struct json *json)
         return json_error(json, json->root, NULL, "udo-no-package", "the file holds no package");
     for (const cJSON *package = json->root->child; package; package = package->next)
         read_package(&c, package);
-    return json->errors ? ODLC_ERR_INVALID : ODLC_OK;
-}
-
-odlc_status udo_load_json(struct udo_set *set, const char *path)
-{
-    struct json *json;
-    TRY(json_load(set->arena, set->diags, path, &json));
-    return read_config(set, json);
+    return json->source.errors ? ODLC_ERR_INVALID : ODLC_OK;
 }
 
 odlc_status udo_parse_json(struct udo_set *set, const char *path, const char *text, size_t size)

@@ -51,13 +51,17 @@ static void read_types(const struct config *c, const cJSON *tensor, struct udo_t
     const cJSON *one = config_member(tensor, "data_type");
     const cJSON *table = config_member(tensor, "per_core_data_types");
     const cJSON *other = config_member(tensor, "per_core_data_type");
-    if (table && other)
+    if (table && other) {
         (void)json_key_error(c->json, other, NULL, "udo-two-types", "'%s' and '%s' at once", table->string,
                              other->string);
+        json_note(c->json, table, "udo-first", "the other table is here");
+    }
     table = table ? table : other;
-    if (one && table)
+    if (one && table) {
         (void)json_key_error(c->json, table, "give one type for all cores, or a type per core", "udo-two-types",
                              "'data_type' and '%s' at once", table->string);
+        json_note(c->json, one, "udo-first", "the other type is here");
+    }
     if (one)
         out->dtype = read_type(c, one);
     else if (table)
@@ -96,21 +100,8 @@ static void check_keys(const struct config *c, const cJSON *tensor, enum config_
                                        "repeated",
                                        "optional",
                                        "shape"};
-    enum { PARAM_KEYS = 8, INPUT_KEYS = 10 };
-    static const char *const output_keys[] = {"name",
-                                              "data_type",
-                                              "per_core_data_types",
-                                              "per_core_data_type",
-                                              "tensor_layout",
-                                              "quantization_mode",
-                                              "default_value",
-                                              "static",
-                                              "repeated",
-                                              "shape"};
-    if (role == CONFIG_OUTPUT)
-        config_check_keys(c, tensor, output_keys, COUNT_OF(output_keys));
-    else
-        config_check_keys(c, tensor, keys, role == CONFIG_INPUT ? INPUT_KEYS : PARAM_KEYS);
+    static const size_t counts[] = {[CONFIG_INPUT] = 10, [CONFIG_OUTPUT] = COUNT_OF(keys), [CONFIG_PARAM] = 8};
+    config_check_keys(c, tensor, keys, counts[role]);
 }
 
 /* Inputs and outputs count by position: their names may be absent, or empty as in the guide's template. */
@@ -144,7 +135,7 @@ void config_read_tensor(const struct config *c, const cJSON *item, enum config_r
     word = mode ? config_word(c, mode, modes, COUNT_OF(modes), "quantization mode") : -1;
     out->quantization_mode = word < 0 ? NULL : modes[word];
     out->repeated = role != CONFIG_PARAM && config_bool(c, item, "repeated");
-    out->optional = role == CONFIG_INPUT && config_bool(c, item, "optional");
+    out->optional = role != CONFIG_PARAM && config_bool(c, item, "optional");
     read_default(c, item, role, out);
     const cJSON *shape = config_member(item, "shape");
     if (role == CONFIG_OUTPUT && shape)

@@ -131,7 +131,8 @@ const struct param *config_read_value(const struct config *c, const cJSON *item,
     value->set = value->is_tensor = true;
     value->usage = 1;
     value->shape = shape.rank ? shape : SHAPE(1);
-    value->dtype = leaves_type(c, leaves.items.data, leaves.items.count);
+    bool no_strings = !leaves.items.count && dtype == DT_STRING;
+    value->dtype = no_strings ? DT_STRING : leaves_type(c, leaves.items.data, leaves.items.count);
     if (value->dtype == DT_NONE)
         return NULL;
     fill_tensor(c, leaves.items.data, leaves.items.count, value);

@@ -260,6 +260,50 @@ bool expr_eval(struct arena *arena, const struct udo_expr *e, const struct expr_
     return !overflow;
 }
 
+/* How tightly the operator binds: an operand that binds less needs parentheses. */
+static int strength(const struct udo_expr *e)
+{
+    switch (e->kind) {
+    case ADD:
+    case SUB:
+        return 1;
+    case MUL:
+    case DIV:
+    case MOD:
+        return 2;
+    default:
+        return 3;
+    }
+}
+
+static void write_operand(struct arena *arena, text *out, const struct udo_expr *e, int least)
+{
+    bool enclosed = strength(e) < least;
+    text_add(arena, out, "%s", enclosed ? "(" : "");
+    expr_write(arena, out, e);
+    text_add(arena, out, "%s", enclosed ? ")" : "");
+}
+
+void expr_write(struct arena *arena, text *out, const struct udo_expr *e)
+{
+    static const char *const signs[] = {[ADD] = " + ", [SUB] = " - ", [MUL] = " * ", [DIV] = " / ", [MOD] = " % "};
+    if (e->kind == CONSTANT) {
+        text_add(arena, out, "%lld", (long long)e->value);
+    } else if (e->kind == DIM) {
+        text_add(arena, out, "in%u[%lld]", e->input, (long long)e->value);
+    } else if (e->kind == MIN || e->kind == MAX) {
+        text_add(arena, out, "%s(", e->kind == MIN ? "min" : "max");
+        expr_write(arena, out, e->a);
+        text_add(arena, out, ", ");
+        expr_write(arena, out, e->b);
+        text_add(arena, out, ")");
+    } else {
+        write_operand(arena, out, e->a, strength(e));
+        text_add(arena, out, "%s", signs[e->kind]);
+        write_operand(arena, out, e->b, strength(e) + 1);
+    }
+}
+
 bool expr_equal(const struct udo_expr *a, const struct udo_expr *b)
 {
     if (!a || !b)

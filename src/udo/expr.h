@@ -10,6 +10,7 @@
 #ifndef UDO_EXPR_H
 #define UDO_EXPR_H
 
+#include "base/vec.h"
 #include "ir/shape.h"
 
 #define EXPR_MAX_LENGTH 200 /* bytes of text; also bounds the depth of the tree */
@@ -31,6 +32,9 @@ struct expr_inputs {
 /* On failure false, with *message set. */
 bool expr_eval(struct arena *arena, const struct udo_expr *e, const struct expr_inputs *inputs, int64_t *out,
                const char **message);
+
+/* Appends the expression in the form that expr_parse reads; the tree that it reads is the same. */
+void expr_write(struct arena *arena, text *out, const struct udo_expr *e);
 
 bool expr_equal(const struct udo_expr *a, const struct udo_expr *b);
 

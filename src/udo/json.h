@@ -8,12 +8,10 @@
 
 #include <cjson/cJSON.h>
 
-#include "base/diag.h"
+#include "udo/source.h"
 
-#define JSON_MAX_BYTES ((size_t)16 << 20)
 #define JSON_MAX_VALUES ((size_t)1 << 20)
 #define JSON_MAX_DEPTH 64
-#define JSON_MAX_REPORTS 100 /* errors, and warnings, that are shown; more are only counted */
 #define JSON_NO_KEY UINT32_MAX
 
 /* Where a value stands: offsets into the text. */
@@ -26,27 +24,20 @@ struct json_spot {
 };
 
 struct json {
-    struct arena *arena;
-    struct diags *diags;
-    const char *path, *text;
-    size_t size;
-    size_t errors, warnings;
+    struct source source;
     cJSON *root;
     VEC(struct json_spot) spots; /* in document order; item->valueint is an item's index */
-    VEC(uint32_t) lines;         /* offset of each line's first byte */
 };
 
-/* Reads the file, or the text. All syntax errors and duplicate keys are reported before it fails. */
-odlc_status json_load(struct arena *arena, struct diags *diags, const char *path, struct json **out) MUST_USE;
+/* Reads the text. All syntax errors are reported before it fails; duplicate keys are only counted as errors, so that
+ * what the values say can be checked, too. */
 odlc_status json_parse(struct arena *arena, struct diags *diags, const char *path, const char *text, size_t size,
                        struct json **out) MUST_USE;
 
-/* The strict scan alone: fills spots and lines; errors are counted in j->errors. */
+/* The strict scan alone: fills spots and lines; errors are counted in the source. */
 void json_scan(struct json *j);
 
 const struct json_spot *json_spot(const struct json *j, const cJSON *item);
-/* 1-based; columns in bytes. */
-void json_line_column(const struct json *j, size_t offset, uint32_t *line, uint32_t *column);
 /* RFC 6901, in the arena. */
 const char *json_pointer(const struct json *j, const cJSON *item);
 /* The text of a value as written: "9007199254740993". */
@@ -60,6 +51,8 @@ odlc_status json_error(struct json *j, const cJSON *item, const char *hint, cons
     PRINTF_LIKE(5, 6);
 odlc_status json_key_error(struct json *j, const cJSON *item, const char *hint, const char *code, const char *format,
                            ...) PRINTF_LIKE(5, 6);
+/* A note at a value, for the error just reported. */
+void json_note(struct json *j, const cJSON *item, const char *code, const char *message);
 void json_key_warn(struct json *j, const cJSON *item, const char *hint, const char *code, const char *format, ...)
     PRINTF_LIKE(5, 6);
 

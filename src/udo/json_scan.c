@@ -46,7 +46,7 @@ static void skip_space(struct scan *s)
     for (; !at_end(s); s->pos++) {
         char c = s->text[s->pos];
         if (c == '\n')
-            vec_push(s->j->arena, &s->j->lines, (uint32_t)(s->pos + 1));
+            vec_push(s->j->source.arena, &s->j->source.lines, (uint32_t)(s->pos + 1));
         else if (c != ' ' && c != '\t' && c != '\r')
             return;
     }
@@ -201,10 +201,11 @@ static void scan_word(struct scan *s)
     for (size_t i = 0; i < COUNT_OF(literals); i++)
         if (length == strlen(literals[i]) && memcmp(s->text + from, literals[i], length) == 0)
             return;
-    const char *shown = arena_strndup(s->j->arena, s->text + from, length < 40 ? length : 40);
+    const char *shown = arena_strndup(s->j->source.arena, s->text + from, length < 40 ? length : 40);
     const char *nearest = nearest_word(shown, literals, COUNT_OF(literals));
-    const char *hint = nearest ? arena_printf(s->j->arena, "did you mean %s?", nearest) : "put text in double quotes";
-    complain(s, from, hint, arena_printf(s->j->arena, "bad literal '%s'", shown));
+    const char *hint =
+        nearest ? arena_printf(s->j->source.arena, "did you mean %s?", nearest) : "put text in double quotes";
+    complain(s, from, hint, arena_printf(s->j->source.arena, "bad literal '%s'", shown));
 }
 
 /* A byte that cannot begin anything. */
@@ -216,9 +217,9 @@ static void unexpected(struct scan *s)
     else if (c == '\'')
         give_up(s, s->pos, "use double quotes", "string in single quotes");
     else if (c > ' ' && c < 0x7f)
-        give_up(s, s->pos, NULL, arena_printf(s->j->arena, "unexpected '%c'", c));
+        give_up(s, s->pos, NULL, arena_printf(s->j->source.arena, "unexpected '%c'", c));
     else
-        give_up(s, s->pos, NULL, arena_printf(s->j->arena, "unexpected byte 0x%02x", (unsigned char)c));
+        give_up(s, s->pos, NULL, arena_printf(s->j->source.arena, "unexpected byte 0x%02x", (unsigned char)c));
 }
 
 static bool starts_value(char c)
@@ -264,7 +265,7 @@ static void scan_member(struct scan *s, uint32_t parent, uint32_t position)
 static void unclosed(struct scan *s, size_t open, char close)
 {
     bool object = close == '}';
-    give_up(s, open, arena_printf(s->j->arena, "add the missing '%c'", close),
+    give_up(s, open, arena_printf(s->j->source.arena, "add the missing '%c'", close),
             object ? "unclosed brace" : "unclosed bracket");
 }
 
@@ -284,11 +285,8 @@ static bool scan_separator(struct scan *s, size_t open, char close, size_t *comm
         complain(s, end, NULL, "missing comma");
     } else if (c != close) {
         if (c == '}' || c == ']') {
-            uint32_t line, column;
-            json_line_column(s->j, open, &line, &column);
-            give_up(s, s->pos,
-                    arena_printf(s->j->arena, "'%c' of line %u, column %u is still open", s->text[open], line, column),
-                    arena_printf(s->j->arena, "'%c' where '%c' is due", c, close));
+            give_up(s, s->pos, NULL, arena_printf(s->j->source.arena, "'%c' where '%c' is due", c, close));
+            source_note(&s->j->source, open, "json-opened", "this is still open");
         } else {
             unexpected(s);
         }
@@ -301,7 +299,7 @@ static void scan_container(struct scan *s, uint32_t self)
     size_t open = s->pos++;
     char close = s->text[open] == '{' ? '}' : ']';
     if (s->depth == JSON_MAX_DEPTH) {
-        give_up(s, open, NULL, arena_printf(s->j->arena, "nested more than %d levels deep", JSON_MAX_DEPTH));
+        give_up(s, open, NULL, arena_printf(s->j->source.arena, "nested more than %d levels deep", JSON_MAX_DEPTH));
         return;
     }
     s->depth++;
@@ -312,7 +310,8 @@ static void scan_container(struct scan *s, uint32_t self)
             unclosed(s, open, close);
         } else if (peek(s) == close) {
             if (comma)
-                complain(s, comma - 1, "remove it", arena_printf(s->j->arena, "trailing comma before '%c'", close));
+                complain(s, comma - 1, "remove it",
+                         arena_printf(s->j->source.arena, "trailing comma before '%c'", close));
             s->pos++;
             break;
         } else if (peek(s) == ',') {
@@ -334,11 +333,11 @@ static void scan_value(struct scan *s, uint32_t key, uint32_t parent, uint32_t p
     skip_space(s);
     uint32_t self = (uint32_t)s->j->spots.count;
     if (self == JSON_MAX_VALUES) {
-        give_up(s, s->pos, NULL, arena_printf(s->j->arena, "more than %zu values", JSON_MAX_VALUES));
+        give_up(s, s->pos, NULL, arena_printf(s->j->source.arena, "more than %zu values", JSON_MAX_VALUES));
         return;
     }
     struct json_spot spot = {.key = key, .value = (uint32_t)s->pos, .parent = parent, .position = position};
-    vec_push(s->j->arena, &s->j->spots, spot);
+    vec_push(s->j->source.arena, &s->j->spots, spot);
     char c = peek(s);
     if (at_end(s))
         give_up(s, s->size, NULL, "the text ends where a value is due");
@@ -359,8 +358,8 @@ static void scan_value(struct scan *s, uint32_t key, uint32_t parent, uint32_t p
 
 void json_scan(struct json *j)
 {
-    struct scan s = {.j = j, .text = j->text, .size = j->size};
-    vec_push(j->arena, &j->lines, 0);
+    struct scan s = {.j = j, .text = j->source.text, .size = j->source.size};
+    vec_push(j->source.arena, &j->source.lines, 0);
     if (s.size >= 3 && memcmp(s.text, "\xef\xbb\xbf", 3) == 0)
         s.pos = 3; /* a byte order mark is no part of the text */
     scan_value(&s, JSON_NO_KEY, 0, 0);

@@ -1,5 +1,7 @@
 #include "udo/row.h"
 
+#include <string.h>
+
 #include "udo/value.h"
 
 const char *const udo_core_names[UDO_CORES] = {[UDO_CPU] = "CPU", [UDO_GPU] = "GPU", [UDO_DSP] = "DSP"};
@@ -64,10 +66,21 @@ static const char *type_text(struct arena *arena, const struct udo_def *def)
     return t.data;
 }
 
+bool udo_name_is_reserved(const char *name)
+{
+    static const char *const reserved[] = {"packageName", UDO_PARAM_CORES, UDO_PARAM_ARCHS, UDO_PARAM_TYPES,
+                                           UDO_PARAM_QHPI};
+    for (size_t i = 0; i < COUNT_OF(reserved); i++)
+        if (strcmp(name, reserved[i]) == 0)
+            return true;
+    return false;
+}
+
 static void make_supplemental(struct arena *arena, struct udo_def *def)
 {
-    const char *const names[UDO_SUPPLEMENTAL] = {UDO_PARAM_CORES, UDO_PARAM_ARCHS, UDO_PARAM_TYPES};
-    const char *const values[UDO_SUPPLEMENTAL] = {core_text(arena, def), arch_text(arena, def), type_text(arena, def)};
+    const char *const names[UDO_SUPPLEMENTAL] = {UDO_PARAM_CORES, UDO_PARAM_ARCHS, UDO_PARAM_TYPES, UDO_PARAM_QHPI};
+    const char *const values[UDO_SUPPLEMENTAL] = {core_text(arena, def), arch_text(arena, def), type_text(arena, def),
+                                                  def->use_qhpi ? "true" : NULL};
     struct param *params = arena_array(arena, struct param, UDO_SUPPLEMENTAL);
     def->n_supplemental = 0;
     for (size_t i = 0; i < UDO_SUPPLEMENTAL; i++)
@@ -106,6 +119,14 @@ static uint8_t least_inputs(const struct udo_def *def)
     return (uint8_t)count;
 }
 
+uint32_t least_outputs(const struct udo_def *def)
+{
+    uint32_t count = def->n_outputs;
+    while (count > 1 && def->outputs[count - 1].optional)
+        count--;
+    return count;
+}
+
 static uint8_t most(const struct udo_tensor *tensors, uint32_t count)
 {
     return tensors[count - 1].repeated ? VARIADIC : (uint8_t)count;
@@ -119,7 +140,7 @@ void udo_make_row(struct arena *arena, struct udo_def *def)
         .dlc_type = def->type,
         .min_inputs = least_inputs(def),
         .max_inputs = most(def->inputs, def->n_inputs),
-        .min_outputs = (uint8_t)def->n_outputs,
+        .min_outputs = (uint8_t)least_outputs(def),
         .max_outputs = most(def->outputs, def->n_outputs),
         .compute = COMPUTE_BYTES,
         .package = def->package,

@@ -4,18 +4,20 @@
 
 #include "udo/expr.h"
 #include "udo/row.h"
+#include "udo/source.h"
 #include "udo/value.h"
 
 void udo_set_init(struct udo_set *set, struct arena *arena, struct diags *diags)
 {
     *set = (struct udo_set){.arena = arena, .diags = diags};
     map_init(&set->types, arena);
+    map_init(&set->natives, arena);
     map_init(&set->said, arena);
 }
 
-static struct udo_def *first_of_type(const struct udo_set *set, const char *type)
+static struct udo_def *first_of_type(const struct udo_set *set, const struct map *types, const char *type)
 {
-    uint32_t first = map_get(&set->types, type);
+    uint32_t first = map_get(types, type);
     return first == MAP_NONE ? NULL : set->defs.data[first];
 }
 
@@ -26,7 +28,7 @@ static struct udo_def *next_of_type(const struct udo_set *set, const struct udo_
 
 const struct udo_def *udo_find(const struct udo_set *set, const char *op_type, const char *domain)
 {
-    const struct udo_def *def = first_of_type(set, op_type);
+    const struct udo_def *def = first_of_type(set, &set->types, op_type);
     while (def && def->domain && strcmp(def->domain, domain) != 0)
         def = next_of_type(set, def);
     return def;
@@ -39,13 +41,37 @@ static bool text_equal(const char *a, const char *b)
     return !a || !b ? a == b : strcmp(a, b) == 0;
 }
 
+static bool words_equal(const struct udo_words *a, const struct udo_words *b)
+{
+    bool same = a->count == b->count;
+    for (uint32_t i = 0; same && i < a->count; i++)
+        same = strcmp(a->words[i], b->words[i]) == 0;
+    return same;
+}
+
+/* With a default, what the model leaves out is there all the same. */
+static bool absence_equal(bool optional_a, const struct param *default_a, bool optional_b,
+                          const struct param *default_b)
+{
+    return (optional_a && !default_a) == (optional_b && !default_b) && value_equal(default_a, default_b);
+}
+
+static bool scalar_equal(const struct udo_scalar *a, const struct udo_scalar *b)
+{
+    return text_equal(a->name, b->name) && a->dtype == b->dtype && a->several == b->several &&
+           absence_equal(a->optional, a->default_value, b->optional, b->default_value) &&
+           a->unused_default == b->unused_default && words_equal(&a->enumeration, &b->enumeration);
+}
+
 static bool tensor_equal(const struct udo_tensor *a, const struct udo_tensor *b)
 {
-    bool same = text_equal(a->name, b->name) && a->dtype == b->dtype && a->per_core == b->per_core &&
-                memcmp(a->core_dtypes, b->core_dtypes, sizeof a->core_dtypes) == 0 && a->is_static == b->is_static &&
-                a->optional == b->optional && a->repeated == b->repeated && a->layout == b->layout &&
-                text_equal(a->quantization_mode, b->quantization_mode) &&
-                value_equal(a->default_value, b->default_value) && a->same_as == b->same_as &&
+    bool same = text_equal(a->name, b->name) && a->dtype == b->dtype && a->several == b->several &&
+                a->per_core == b->per_core && memcmp(a->core_dtypes, b->core_dtypes, sizeof a->core_dtypes) == 0 &&
+                a->is_static == b->is_static &&
+                absence_equal(a->optional, a->default_value, b->optional, b->default_value) &&
+                a->unused_default == b->unused_default && words_equal(&a->enumeration, &b->enumeration) &&
+                a->repeated == b->repeated && a->layout == b->layout &&
+                text_equal(a->quantization_mode, b->quantization_mode) && a->same_as == b->same_as &&
                 a->same_as_input == b->same_as_input && !a->shape == !b->shape && a->shape_rank == b->shape_rank;
     for (uint32_t i = 0; same && i < a->shape_rank; i++)
         same = expr_equal(a->shape[i], b->shape[i]);
@@ -66,12 +92,10 @@ static bool definitions_equal(const struct udo_def *a, const struct udo_def *b)
                 tensors_equal(a->inputs, a->n_inputs, b->inputs, b->n_inputs) &&
                 tensors_equal(a->outputs, a->n_outputs, b->outputs, b->n_outputs) &&
                 tensors_equal(a->tensor_params, a->n_tensor_params, b->tensor_params, b->n_tensor_params) &&
-                a->n_scalar_params == b->n_scalar_params && a->cores == b->cores &&
+                a->n_scalar_params == b->n_scalar_params && a->cores == b->cores && a->use_qhpi == b->use_qhpi &&
                 a->n_dsp_arch_types == b->n_dsp_arch_types;
-    for (uint32_t i = 0; same && i < a->n_scalar_params; i++) {
-        const struct udo_scalar *x = &a->scalar_params[i], *y = &b->scalar_params[i];
-        same = text_equal(x->name, y->name) && x->dtype == y->dtype && value_equal(x->default_value, y->default_value);
-    }
+    for (uint32_t i = 0; same && i < a->n_scalar_params; i++)
+        same = scalar_equal(&a->scalar_params[i], &b->scalar_params[i]);
     for (uint32_t i = 0; same && i < a->n_dsp_arch_types; i++)
         same = strcmp(a->dsp_arch_types[i], b->dsp_arch_types[i]) == 0;
     return same;
@@ -79,27 +103,34 @@ static bool definitions_equal(const struct udo_def *a, const struct udo_def *b)
 
 /* ---- adding ---- */
 
-static struct odlc_diag at_place(const struct udo_place *p, const char *hint)
+struct odlc_diag udo_at(const struct udo_place *p, const char *hint)
 {
-    return (struct odlc_diag){
-        .file = p->file, .line = p->line, .column = p->column, .pointer = p->pointer, .hint = hint};
+    return (struct odlc_diag){.file = p->file,
+                              .line = p->line,
+                              .column = p->column,
+                              .pointer = p->pointer,
+                              .hint = hint,
+                              .excerpt = p->source ? source_line(p->source, p->line) : NULL};
 }
 
 static odlc_status refuse_second(struct udo_set *set, const struct udo_def *first, const struct udo_def *second)
 {
     const struct udo_place *p = &first->place;
-    const char *hint =
-        arena_printf(set->arena, "the first is at %s:%u:%u; remove one, or restrict both with \"domain\"", p->file,
-                     p->line, p->column);
-    struct odlc_diag place = at_place(&second->place, hint);
-    return diag_error(set->diags, ODLC_ERR_INVALID, &place, "udo-duplicate-type",
-                      "second, different definition of '%s'", second->type);
+    bool both_json = p->pointer && second->place.pointer;
+    const char *hint = both_json ? "remove one, or restrict both with \"domain\"" : "remove one";
+    struct odlc_diag place = udo_at(&second->place, hint);
+    (void)diag_error(set->diags, ODLC_ERR_INVALID, &place, "udo-duplicate-type", "second, different definition of '%s'",
+                     second->type);
+    place = udo_at(p, NULL);
+    diag_note(set->diags, &place, "udo-first", "the first definition of '%s' is here", first->type);
+    return ODLC_ERR_INVALID;
 }
 
 odlc_status udo_add(struct udo_set *set, struct udo_def *def)
 {
+    struct map *types = def->replaces_native ? &set->natives : &set->types;
     struct udo_def *last = NULL;
-    for (struct udo_def *other = first_of_type(set, def->type); other; other = next_of_type(set, other)) {
+    for (struct udo_def *other = first_of_type(set, types, def->type); other; other = next_of_type(set, other)) {
         last = other;
         if (def->domain && other->domain && strcmp(def->domain, other->domain) != 0)
             continue;
@@ -107,7 +138,7 @@ odlc_status udo_add(struct udo_set *set, struct udo_def *def)
             return refuse_second(set, other, def);
         return ODLC_OK;
     }
-    struct odlc_diag place = at_place(&def->place, NULL);
+    struct odlc_diag place = udo_at(&def->place, NULL);
     if (set->defs.count == UDO_MAX_DEFINITIONS)
         return diag_error(set->diags, ODLC_ERR_LIMIT, &place, "udo-too-many", "more than %d definitions",
                           UDO_MAX_DEFINITIONS);
@@ -117,7 +148,7 @@ odlc_status udo_add(struct udo_set *set, struct udo_def *def)
     if (last)
         last->next = def->index;
     else
-        map_put(&set->types, def->type, def->index);
+        map_put(types, def->type, def->index);
     struct udo_use use = {.not_static = arena_array(set->arena, struct udo_nodes, def->n_inputs)};
     vec_push(set->arena, &set->defs, def);
     vec_push(set->arena, &set->uses, use);
@@ -147,15 +178,20 @@ static odlc_status finish_input(struct udo_set *set, const struct udo_def *def, 
     const char *where = listed(set->arena, nodes->labels.data, nodes->labels.count);
     const char *plural = nodes->labels.count > 1 ? "s" : "";
     if (set->promote_static) {
-        struct odlc_diag place = at_place(&input->place, "set \"static\": true to say that this is meant");
+        struct odlc_diag place = udo_at(
+            &input->place, udo_words_of(&input->place, "set \"static\": true to say that this is meant",
+                                        "give it <IsStaticTensor>true</IsStaticTensor> to say that this is meant"));
         diag_warn(set->diags, &place, "udo-promoted-static",
                   "input %u%s of '%s' is not static, but the data that the model gives for it is serialised, for %zu "
                   "node%s: %s",
                   i, called, def->type, nodes->labels.count, plural, where);
         return ODLC_OK;
     }
-    struct odlc_diag place =
-        at_place(&input->place, "set \"static\": true, or give --udo_promote_static to serialise it all the same");
+    struct odlc_diag place = udo_at(
+        &input->place,
+        udo_words_of(&input->place, "set \"static\": true, or give --udo_promote_static to serialise it all the same",
+                     "give it <IsStaticTensor>true</IsStaticTensor>, or give --udo_promote_static to serialise it "
+                     "all the same"));
     return diag_error(
         set->diags, ODLC_ERR_INVALID, &place, "udo-not-static",
         "input %u%s of '%s' is not static, but the model gives data for it, which would be lost, for %zu node%s: %s", i,
@@ -169,11 +205,13 @@ static odlc_status finish_definition(struct udo_set *set, const struct udo_def *
     for (uint32_t i = 0; i < def->n_inputs; i++)
         if (use->not_static[i].labels.count && finish_input(set, def, i, &use->not_static[i]) != ODLC_OK)
             status = ODLC_ERR_INVALID;
-    struct odlc_diag place = at_place(&def->place, NULL);
+    struct odlc_diag place = udo_at(&def->place, NULL);
     if (!use->nodes && all_seen)
         diag_warn(set->diags, &place, "udo-unused", "the definition of '%s' matches no node of the model", def->type);
     if (use->unnamed.count) {
-        place.hint = "list them under scalar_params or tensor_params if the operation needs them";
+        place.hint =
+            udo_words_of(&def->place, "list them under scalar_params or tensor_params if the operation needs them",
+                         "list them as <Parameter> if the operation needs them");
         diag_warn(set->diags, &place, "udo-unnamed-attribute",
                   "attributes of '%s' nodes that the definition does not name are not serialised: %s", def->type,
                   listed(set->arena, use->unnamed.data, use->unnamed.count));
@@ -187,7 +225,8 @@ odlc_status udo_finish(struct udo_set *set)
     /* Nodes behind one that failed were never looked at. */
     bool all_seen = set->diags->errors == 0;
     for (size_t i = 0; i < set->defs.count; i++)
-        if (finish_definition(set, set->defs.data[i], &set->uses.data[i], all_seen) != ODLC_OK)
+        if (!set->defs.data[i]->replaces_native &&
+            finish_definition(set, set->defs.data[i], &set->uses.data[i], all_seen) != ODLC_OK)
             status = ODLC_ERR_INVALID;
     return status;
 }

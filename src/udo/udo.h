@@ -1,17 +1,18 @@
-/* User-defined operations: what configs say, and how a framework node becomes a UDO node.
- * What each key means is in docs/udo-config.md. */
+/* User-defined operations: what configs (JSON, and XML OpDefs) say, and how a framework node becomes a UDO node.
+ * What each key and element means is in docs/udo-config.md. */
 #ifndef UDO_UDO_H
 #define UDO_UDO_H
 
 #include "op/build.h"
+#include "opendlc/convert.h"
 
 enum udo_layout { UDO_LAYOUT_NONE, UDO_LAYOUT_NHWC, UDO_LAYOUT_NCHW };
 enum udo_core { UDO_CPU, UDO_GPU, UDO_DSP, UDO_CORES };
 
-#define UDO_MAX_DEFINITIONS 4096
+#define UDO_MAX_DEFINITIONS 65536
 #define UDO_MAX_OPERANDS 254 /* inputs, and outputs, of a definition: an op row counts them in a byte */
 /* What the builder holds, less the supplemental params that describe the definition. */
-#define UDO_SUPPLEMENTAL 3
+#define UDO_SUPPLEMENTAL 4
 #define UDO_MAX_PARAMS (COUNT_OF(((struct build *)NULL)->pending_params) - UDO_SUPPLEMENTAL)
 
 /* Supplemental string params of a UDO node, for inspection; present when the config says something. */
@@ -19,14 +20,32 @@ enum udo_core { UDO_CPU, UDO_GPU, UDO_DSP, UDO_CORES };
 #define UDO_PARAM_ARCHS "udo_dsp_arch_types"      /* "v68,v73" */
 #define UDO_PARAM_TYPES "udo_per_core_data_types" /* "in0: CPU=FLOAT_32,DSP=UINT_8; out0: …; param w: …" */
 
+#define UDO_PARAM_QHPI "udo_use_qhpi" /* "true" */
+
+#define DTYPE_BIT(dtype) ((uint64_t)1 << (dtype))
+_Static_assert(DT_COUNT <= 64, "a mask holds all types");
+
 /* Where something stands in a config. */
 struct udo_place {
     const char *file;
     uint32_t line, column;
-    const char *pointer; /* JSON pointer */
+    const char *pointer;         /* JSON pointer; NULL in XML */
+    const struct source *source; /* src/udo/source.h */
 };
 
+/* What a hint says about a config, in the words of its form. */
+static inline const char *udo_words_of(const struct udo_place *place, const char *json, const char *xml)
+{
+    return place->pointer ? json : xml;
+}
+
 struct udo_expr; /* src/udo/expr.h */
+
+/* The names of an enumeration's values, which count from 0. */
+struct udo_words {
+    const char *const *words;
+    uint32_t count; /* 0: no enumeration */
+};
 
 /* An input, an output or a tensor param of a definition. */
 struct udo_tensor {
@@ -35,10 +54,13 @@ struct udo_tensor {
     /* What data and activations take: `data_type`, or from the per-core table the CPU's entry, else the first.
      * DT_NONE: not given. */
     enum dtype dtype;
-    bool per_core;                     /* the config gave per_core_data_types */
+    uint64_t several; /* mask of DTYPE_BIT: what else the operation takes, with dtype; 0: dtype alone */
+    bool per_core;    /* the config gave per_core_data_types */
     enum dtype core_dtypes[UDO_CORES]; /* DT_NONE where the table has no entry */
     bool is_static;
     bool optional, repeated;
+    const char *unresolved; /* NULL, or what of it no backend makes concrete: no node can be built */
+    bool unused_default;    /* the config has a default, but says that the model must give a value */
     enum udo_layout layout;
     const char *quantization_mode;     /* NULL: not given */
     const struct param *default_value; /* NULL: none; converted to dtype already */
@@ -46,13 +68,19 @@ struct udo_tensor {
     uint32_t same_as_input;
     const struct udo_expr **shape; /* one expression per dimension; NULL: no rule */
     uint32_t shape_rank;
+    struct udo_words enumeration;  /* of a param */
+    const char *rank, *shape_text; /* "4D" and a remark, as written; NULL: not given */
 };
 
 struct udo_scalar {
     struct udo_place place;
     const char *name;
     enum dtype dtype;
+    uint64_t several;                  /* as in struct udo_tensor */
+    bool optional, unused_default;     /* as in struct udo_tensor */
+    const char *unresolved;            /* as in struct udo_tensor */
     const struct param *default_value; /* NULL: none; converted to dtype already */
+    struct udo_words enumeration;
 };
 
 struct udo_def {
@@ -65,6 +93,9 @@ struct udo_def {
     uint32_t cores;                    /* mask of 1 << enum udo_core */
     const char *const *dsp_arch_types; /* as written */
     uint32_t n_dsp_arch_types;
+    bool use_qhpi;
+    bool replaces_native; /* type is a native op, which it replaces after the translation, and no operator of the model
+                           */
     /* Filled by udo_add. The run-time row: name = dlc_type = type, params in config order (scalars, then tensors, then
      * the supplemental ones), no kernel. */
     struct op row;
@@ -90,19 +121,30 @@ struct udo_set {
     struct arena *arena;
     struct diags *diags;
     VEC(struct udo_def *) defs;
-    VEC(struct udo_use) uses; /* one per definition */
-    struct map types;         /* type → the first definition of that type */
-    struct map said;          /* what has been warned about once */
-    bool promote_static;      /* --udo_promote_static */
+    VEC(struct udo_use) uses;            /* one per definition */
+    struct map types;                    /* type → the first definition of that type */
+    struct map natives;                  /* the same for those that replace native ops */
+    struct map said;                     /* what has been warned about once */
+    bool promote_static;                 /* --udo_promote_static */
+    VEC(struct odlc_udo_report) reports; /* what was found at each node, without permutes */
 };
 
 void udo_set_init(struct udo_set *set, struct arena *arena, struct diags *diags);
 
-/* Reads a JSON config and adds its definitions. All errors of the file are reported before it fails; the set then
- * holds those definitions that had none, so that further problems can be found, but must not be converted with. */
-odlc_status udo_load_json(struct udo_set *set, const char *path) MUST_USE;
+/* Reads a config, JSON or XML by what is in it, and adds its definitions. All errors of the file are reported before it
+ * fails; the set then holds those definitions that had none, so that further problems can be found, but must not be
+ * converted with. */
+odlc_status udo_load(struct udo_set *set, const char *path) MUST_USE;
 /* The same for a text in memory that stays; path is for diagnostics. */
+odlc_status udo_parse(struct udo_set *set, const char *path, const char *text, size_t size) MUST_USE;
 odlc_status udo_parse_json(struct udo_set *set, const char *path, const char *text, size_t size) MUST_USE;
+odlc_status udo_parse_xml(struct udo_set *set, const char *path, const char *text, size_t size) MUST_USE;
+
+/* Whether no param may have that name, because the container has one of its own. */
+bool udo_name_is_reserved(const char *name);
+
+/* A place for diagnostics, with its line; hint may be NULL. */
+struct odlc_diag udo_at(const struct udo_place *place, const char *hint);
 
 /* Adds a definition; row, supplemental, index and next are filled in here. A second definition of a type is an error
  * unless it says the same (it is then dropped), or both name a domain and these differ. */
@@ -138,6 +180,10 @@ struct udo_call {
  * input that is not static does not fail the node: udo_finish lists such nodes once per input. */
 odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct build *b, const struct udo_call *call,
                       tensor_id *outs) MUST_USE;
+
+/* Makes UDO nodes of the native nodes that definitions replace; for the graph as it will be written. All problems are
+ * reported before it fails. */
+odlc_status udo_replace_natives(struct udo_set *set, struct graph *g) MUST_USE;
 
 /* After all nodes: what is said once per definition. Errors for data given to inputs that are not static (warnings with
  * promote_static); warnings for attributes that are not serialised and for definitions that matched nothing. */

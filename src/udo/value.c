@@ -1,13 +1,29 @@
 #include "udo/value.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
+#include "udo/udo.h"
+
 const char *udo_type_name(enum dtype dtype)
 {
+    static const char *const others[DT_COUNT] = {[DT_SFXP4] = "SFIXED_POINT_4",
+                                                 [DT_SFXP8] = "SFIXED_POINT_8",
+                                                 [DT_SFXP16] = "SFIXED_POINT_16",
+                                                 [DT_SFXP32] = "SFIXED_POINT_32",
+                                                 [DT_UFXP32] = "UFIXED_POINT_32"};
     const struct dtype_info *info = dtype_info(dtype);
-    return info->udo ? info->udo : info->name;
+    return info->udo ? info->udo : others[dtype] ? others[dtype] : info->name;
+}
+
+enum dtype udo_pick_dtype(enum dtype first, uint64_t several, enum dtype model)
+{
+    if (model != DT_NONE && several & DTYPE_BIT(dtype_narrowed(model)))
+        return dtype_narrowed(model);
+    if (!dtype_is_fixed(first) || !several)
+        return first;
+    /* Data in a quantized type needs encodings, which the model does not have. */
+    return several & DTYPE_BIT(DT_FLOAT32) ? DT_FLOAT32 : several & DTYPE_BIT(DT_FLOAT16) ? DT_FLOAT16 : first;
 }
 
 static uint64_t value_count(const struct param *value)
@@ -32,9 +48,10 @@ static double round_to(enum dtype dtype, double value)
     return dtype == DT_FLOAT32 ? (double)(float)value : value;
 }
 
-static double largest(enum dtype dtype)
+/* The least magnitude that rounds to infinity: half a step above the largest number. */
+static double beyond(enum dtype dtype)
 {
-    return dtype == DT_FLOAT16 ? 65504.0 : dtype == DT_FLOAT32 ? FLT_MAX : DBL_MAX;
+    return dtype == DT_FLOAT16 ? 65520.0 : dtype == DT_FLOAT32 ? 0x1.ffffffp127 : INFINITY;
 }
 
 static bool float_to_int(double from, enum dtype to, int64_t *out)
@@ -49,7 +66,7 @@ static bool float_to_int(double from, enum dtype to, int64_t *out)
 
 static bool float_to_float(double from, enum dtype to, double *out)
 {
-    if (isfinite(from) && fabs(from) > largest(to))
+    if (isfinite(from) && fabs(from) >= beyond(to))
         return false;
     *out = round_to(to, from);
     return true;
@@ -58,7 +75,7 @@ static bool float_to_float(double from, enum dtype to, double *out)
 static bool int_to_float(int64_t from, enum dtype to, double *out)
 {
     double wide = (double)from;
-    if (wide >= 0x1p63 || (int64_t)wide != from || fabs(wide) > largest(to))
+    if (wide >= 0x1p63 || (int64_t)wide != from || fabs(wide) >= beyond(to))
         return false;
     *out = round_to(to, wide);
     return *out == wide;

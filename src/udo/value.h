@@ -20,6 +20,10 @@ struct view value_view(struct arena *arena, const struct param *value);
 
 bool value_equal(const struct param *a, const struct param *b);
 
+/* The type that an operand of a definition has where the model has `model` (DT_NONE: unknown): of several that the
+ * operation takes, the model's own, else the first, which is a quantized one only where no other suits. */
+enum dtype udo_pick_dtype(enum dtype first, uint64_t several, enum dtype model);
+
 /* A type as configs spell it ("FLOAT_32"), or our own name for types they have no word for. */
 const char *udo_type_name(enum dtype dtype);
 

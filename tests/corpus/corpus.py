@@ -12,6 +12,7 @@ import dlc_tools  # noqa: E402
 from checks import SHARED, Checks, run  # noqa: E402
 from dlc_reader import read_container  # noqa: E402
 from udo_cases import UDO_CASES  # noqa: E402
+from udo_models import OWN_MODELS  # noqa: E402
 
 try:
     import numpy as np
@@ -170,6 +171,27 @@ def check_udo_case(checks, udo, case):
     print_row(udo.name, container, None, "ok" if not wrong else "FAILED " + "; ".join(wrong))
 
 
+def check_own_model(checks, name):
+    """A UDO case that brings its own model."""
+    config, problems = OWN_MODELS[name]
+    source = CORPUS / "udo-cases" / name
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "m.dlc"
+
+        def convert_own(*options):
+            return run("onnx-to-dlc", "-i", str(source / "model.onnx"), "--udo_config_paths", str(source / config),
+                       "-o", str(out), *options), str(out)
+
+        wrong = problems(convert_own)
+        container = read_container(str(out), data=False) if out.exists() else None
+        if container and not wrong:
+            refused = dlc_tools.refusal(str(out))
+            wrong = [refused] if refused else []
+    checks.passed += not wrong
+    checks.failed += bool(wrong)
+    print_row(name, container, None, "ok" if not wrong else "FAILED " + "; ".join(wrong))
+
+
 def before_first_udo(container):
     """Names of the tensors that need no UDO."""
     tainted, names = set(), []
@@ -217,6 +239,9 @@ def main():
     for udo in UDO_CASES:
         if not wanted or udo.name in wanted:
             check_udo_case(checks, udo, cases[udo.model])
+    for name in OWN_MODELS:
+        if not wanted or name in wanted:
+            check_own_model(checks, name)
     checks.finish()
 
 

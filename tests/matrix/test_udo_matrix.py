@@ -2,6 +2,8 @@
 checked in the container's bytes: {dynamic, static} x {NCHW, NHWC, no layout} x rank 1 to 5 x {FLOAT_32, FLOAT_16,
 INT_32, UINT_8} x {scalar int, float, string; tensor ints, floats}.
 
+Each cell is described in JSON and as an XML OpDef, and both must give the same bytes.
+
 In a dynamic cell the tensor is the op's activation, in a static cell a constant beside a plain activation."""
 
 import concurrent.futures
@@ -19,6 +21,7 @@ import dlc_tools  # noqa: E402
 import onnx_writer as onnx  # noqa: E402
 from checks import Checks, run  # noqa: E402
 from dlc_reader import read_container  # noqa: E402
+from opdef_writer import opdef_xml  # noqa: E402
 
 DIMS = [2, 3, 4, 5, 6]
 TO_NHWC = [0, 2, 3, 1]
@@ -149,6 +152,18 @@ def check_dynamic(checks, label, container, op, cell):
         checks.equal(f"{label}: no permute", len(container.ops), 1)
 
 
+def check_xml(checks, label, cell, model, config, out):
+    """The XML form, under the same name because the container records the command, gives the same container."""
+    with open(out, "rb") as f:
+        expected = f.read()
+    with open(config, "w", encoding="utf-8") as f:
+        f.write(opdef_xml(config_of(cell)["UdoPackage_0"]))
+    done = run("onnx-to-dlc", "-i", model, "--udo_config_paths", config, "-o", out)
+    with open(out, "rb") as f:
+        found = f.read() if done.returncode == 0 else b""
+    checks.check(f"{label}: XML gives the same bytes", found == expected, done.stderr)
+
+
 def check_cell(cell):
     """Checks of one cell, as (passed, failed, text)."""
     checks = Checks()
@@ -161,6 +176,7 @@ def check_cell(cell):
         done = run("onnx-to-dlc", "-i", model, "--udo_config_paths", config, "-o", out)
         if not checks.check(f"{label}: converts", done.returncode == 0, done.stderr):
             return checks
+        check_xml(checks, label, cell, model, config, out)
         container = read_container(out)
         op = next(op for op in container.ops if op.type == "Thing")
         checks.equal(f"{label}: package", op.package, "MatrixPackage")

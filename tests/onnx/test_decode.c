@@ -296,22 +296,20 @@ START_TEST(test_imports)
 }
 END_TEST
 
-START_TEST(test_sparse_and_annotations)
+START_TEST(test_annotations)
 {
     struct pb g = graph_x_to_y();
     pb_add(&g, 1, node("Relu", "x", "y"));
     pb_add(&g, 14, (struct pb){0});
     load_ok(model(g));
     ck_assert_uint_eq(diags.warnings, 1);
-    pb_add(&g, 15, (struct pb){0});
-    load_fails(model(g), ODLC_ERR_UNSUPPORTED, "onnx-sparse", "1 sparse initializers");
 }
 END_TEST
 
 int main(void)
 {
     Suite *suite = suite_create("onnx decode");
-    ADD_CASE(suite, "model", test_model, test_versions, test_imports, test_sparse_and_annotations);
+    ADD_CASE(suite, "model", test_model, test_versions, test_imports, test_annotations);
     ADD_CASE(suite, "attributes", test_attribute_kinds, test_attribute_lists, test_attribute_defaults,
              test_attribute_errors);
     ADD_CASE(suite, "values", test_values, test_value_errors);

@@ -8,6 +8,7 @@
 /* Products stay within int32, which integers are narrowed to. */
 #define INT_BOUND 1e6
 #define MAX_ELEMENTS 2048
+#define CLAIMED_PERCENT 30
 
 struct value {
     tensor_id id;
@@ -18,8 +19,10 @@ struct value {
 struct gen {
     struct arena *arena;
     struct build b;
-    uint64_t state;
-    bool constants_are_inputs;
+    uint64_t state, claim_state; /* of random numbers; what is claimed changes nothing else */
+    struct random_form form;
+    struct claims claims;
+    size_t settled; /* nodes in order that are claimed already, or never will be */
     unsigned n_names;
     VEC(struct value) values;
     VEC(struct feed) feeds;
@@ -93,7 +96,7 @@ static tensor_id add_input(struct gen *r, const struct feed *feed)
 static tensor_id constant_of(struct gen *r, const struct type *type, const void *data)
 {
     struct feed feed = {.name = name(r, "c"), .type = *type, .data = data};
-    if (r->constants_are_inputs)
+    if (r->form.constants_are_inputs)
         return add_input(r, &feed);
     struct view view = view_of(data, type->dtype, &type->shape);
     return graph_add_constant(r->b.graph, feed.name, type->dtype, &view);
@@ -105,13 +108,26 @@ static tensor_id constant(struct gen *r, enum dtype dtype, const struct shape *s
     return constant_of(r, &type, random_elements(r, &type, bound));
 }
 
+/* Claims now and then what was built since the last time. */
+static tensor_id settle(struct gen *r, tensor_id id)
+{
+    bool chosen = random_below(&r->claim_state, 100) < CLAIMED_PERCENT;
+    uint64_t seed = next_random(&r->claim_state);
+    if (chosen && r->form.with_udos)
+        claims_replace(&r->claims, &r->b, r->settled, seed);
+    r->settled = r->b.graph->order.count;
+    return claims_now(&r->claims, id);
+}
+
 /* Where values grow too large for the comparison, a bounded function follows. */
 static void give(struct gen *r, tensor_id id, double bound)
 {
+    id = claims_now(&r->claims, id); /* a second result of nodes that were claimed with the first */
     if (bound > FLOAT_BOUND && dtype_is_float(build_type(&r->b, id)->dtype)) {
         must(r, build_unary(&r->b, "Tanh", id, name(r, "v"), &id));
         bound = 1;
     }
+    id = settle(r, id);
     vec_push(r->arena, &r->values, (struct value){.id = id, .bound = bound});
 }
 
@@ -568,10 +584,10 @@ static void mark_outputs(struct gen *r)
     }
 }
 
-struct random_graph random_graph_make(struct arena *arena, struct diags *diags, uint64_t seed,
-                                      bool constants_are_inputs)
+struct random_graph random_graph_make(struct arena *arena, struct diags *diags, uint64_t seed, struct random_form form)
 {
-    struct gen r = {.arena = arena, .state = seed, .constants_are_inputs = constants_are_inputs};
+    struct gen r = {.arena = arena, .state = seed, .claim_state = ~seed, .form = form};
+    claims_init(&r.claims, arena, diags);
     build_init(&r.b, graph_create(arena, "random"), diags);
     uint32_t n_inputs = 1 + below(&r, 3), n_nodes = 3 + below(&r, 12);
     for (uint32_t i = 0; i < n_inputs; i++)

@@ -4,7 +4,7 @@
 #ifndef TESTS_PASS_RANDOM_GRAPH_H
 #define TESTS_PASS_RANDOM_GRAPH_H
 
-#include "op/build.h"
+#include "random_claims.h"
 
 /* The value of a graph input. */
 struct feed {
@@ -20,9 +20,14 @@ struct random_graph {
     uint64_t state; /* of the random numbers, to go on with */
 };
 
+/* What the graph of a seed is made for: it computes the same numbers in all these forms. */
+struct random_form {
+    bool constants_are_inputs;
+    bool with_udos; /* some of its nodes are claimed by UDOs (random_claims.h) */
+};
+
 /* In the arena; fails the test when a node cannot be built. */
-struct random_graph random_graph_make(struct arena *arena, struct diags *diags, uint64_t seed,
-                                      bool constants_are_inputs);
+struct random_graph random_graph_make(struct arena *arena, struct diags *diags, uint64_t seed, struct random_form form);
 
 /* A number in [0, count). */
 uint32_t random_below(uint64_t *state, uint32_t count);

@@ -1,6 +1,7 @@
 /* What a graph computes must depend neither on folding nor on the passes. Random graphs are executed as they are built
  * with nothing folded; then folded, after each pass alone, and after each pass of the whole list, and must give the
- * same numbers.
+ * same numbers. So must the graphs some of whose nodes are claimed by UDOs of random layouts: where a UDO saw or gave a
+ * tensor in another order than it declares, its numbers would be others.
  *
  * ODLC_RANDOM_GRAPHS is the number of graphs (without it 400), ODLC_RANDOM_SEED the first seed. A failure prints the
  * seed, and the graph before and after the pass. */
@@ -36,7 +37,7 @@ struct expected {
     const double *values;
 };
 
-static struct trial *trial_create(uint64_t seed, bool constants_are_inputs)
+static struct trial *trial_create(uint64_t seed, struct random_form form)
 {
     struct arena *arena = arena_create();
     struct trial *t = arena_new(arena, struct trial);
@@ -44,7 +45,7 @@ static struct trial *trial_create(uint64_t seed, bool constants_are_inputs)
     t->arena = arena;
     t->scratch = arena_create();
     diags_init(&t->diags, arena);
-    t->random = random_graph_make(arena, &t->diags, seed, constants_are_inputs);
+    t->random = random_graph_make(arena, &t->diags, seed, form);
     uint64_t state = t->random.state;
     t->options.preserve_layout = random_below(&state, 4) == 0;
     t->options.preserve_dtype = random_below(&state, 4) == 0;
@@ -181,27 +182,50 @@ static void run_pass(struct trial *t, const char *pass)
     must(t, pass_run(&t->context, t->random.g, pass, &progress));
 }
 
-static void check_seed(uint64_t seed)
+/* Each pass alone, on the graph as lowering leaves it. */
+static void check_each_pass(uint64_t seed, const struct expected *expected)
 {
-    struct trial *plain = trial_create(seed, true);
-    const struct expected *expected = expect(plain);
     for (size_t i = 0; pass_name(i); i++) {
-        struct trial *t = trial_create(seed, false);
+        struct trial *t = trial_create(seed, (struct random_form){.with_udos = false});
         if (i == 0)
             compare(t, "folding", expected);
         run_pass(t, pass_name(i));
         compare(t, pass_name(i), expected);
         trial_destroy(t);
     }
-    for (int constants_are_inputs = 0; constants_are_inputs < 2; constants_are_inputs++) {
-        struct trial *t = trial_create(seed, constants_are_inputs);
-        for (size_t i = 0; pass_name(i); i++) {
-            run_pass(t, pass_name(i));
-            compare(t, pass_name(i), expected);
-        }
-        trial_destroy(t);
+}
+
+/* All passes in a row, in every form of the graph. */
+static void check_all_passes(uint64_t seed, struct random_form form, const struct expected *expected)
+{
+    struct trial *t = trial_create(seed, form);
+    if (form.with_udos)
+        compare(t, "claiming", expected);
+    for (size_t i = 0; pass_name(i); i++) {
+        run_pass(t, pass_name(i));
+        compare(t, pass_name(i), expected);
     }
+    trial_destroy(t);
+}
+
+static void check_seed(uint64_t seed)
+{
+    struct trial *plain = trial_create(seed, (struct random_form){.constants_are_inputs = true});
+    const struct expected *expected = expect(plain);
+    check_each_pass(seed, expected);
+    for (unsigned form = 0; form < 4; form++)
+        check_all_passes(seed, (struct random_form){.constants_are_inputs = form & 1, .with_udos = form & 2}, expected);
     trial_destroy(plain);
+}
+
+/* UDO nodes that the passes left, by whether they keep to the container's order or declare one. */
+static void count_udos(const struct graph *g, size_t *as_stored, size_t *declared)
+{
+    for (size_t i = 0; i < g->order.count; i++) {
+        const struct node *n = graph_node(g, g->order.data[i]);
+        if (n->op && n->op->package)
+            ++*(n->forms_in[0].as_stored ? as_stored : declared);
+    }
 }
 
 static uint64_t setting(const char *variable, uint64_t absent)
@@ -218,10 +242,24 @@ START_TEST(passes_keep_the_numbers)
 }
 END_TEST
 
+/* The graphs have the UDOs that the property is about. */
+START_TEST(udos_are_there)
+{
+    size_t as_stored = 0, declared = 0;
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        struct trial *t = trial_create(seed, (struct random_form){.with_udos = true});
+        count_udos(t->random.g, &as_stored, &declared);
+        trial_destroy(t);
+    }
+    ck_assert_uint_ge(as_stored, 10);
+    ck_assert_uint_ge(declared, 100);
+}
+END_TEST
+
 /* The comparison is no stricter and no weaker than it says. */
 START_TEST(a_wrong_number_is_found)
 {
-    struct trial *t = trial_create(1, true);
+    struct trial *t = trial_create(1, (struct random_form){.constants_are_inputs = true});
     const double want[] = {0, 8, -1};
     float got[] = {0, 8, -1 - 1e-5f};
     const struct expected expected = {SHAPE(3), want};
@@ -243,6 +281,7 @@ int main(void)
     TCase *passes = tcase_create("passes");
     tcase_set_timeout(passes, 0);
     tcase_add_test(passes, passes_keep_the_numbers);
+    tcase_add_test(passes, udos_are_there);
     tcase_add_test(passes, a_wrong_number_is_found);
     suite_add_tcase(suite, passes);
     SRunner *runner = srunner_create(suite);

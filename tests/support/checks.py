@@ -10,7 +10,7 @@ BUILD = pathlib.Path(os.environ.get("ODLC_BUILD_ROOT", SOURCE / "build" / "test"
 SHARED = pathlib.Path(os.environ.get("ODLC_SHARED", SOURCE.parent / "shared"))
 
 COMMAND_FOLDERS = {"onnx-to-dlc": "converters", "dlc-diff": "src/tools", "dlc-info": "src/tools",
-                   "net-run": "src/tools"}
+                   "net-run": "src/tools", "udo-check": "converters"}
 SKIPPED = 77
 
 

@@ -17,7 +17,7 @@ DTYPES = {
     0x0108: "UINT_8", 0x0116: "UINT_16", 0x0132: "UINT_32", 0x0164: "UINT_64",
     0x0004: "INT_4", 0x0104: "UINT_4", 0x0304: "SFXP_4", 0x0308: "SFXP_8", 0x0316: "SFXP_16", 0x0332: "SFXP_32",
     0x0404: "UFXP_4", 0x0408: "UFXP_8", 0x0416: "UFXP_16", 0x0432: "UFXP_32",
-    0x0216: "FLOAT_16", 0x0232: "FLOAT_32", 0x0508: "BOOL_8", 0x0608: "STRING", 0x7FFFFFFF: "STRING",
+    0x0216: "FLOAT_16", 0x0232: "FLOAT_32", 0x0264: "FLOAT_64", 0x0508: "BOOL_8", 0x0608: "STRING", 0x7FFFFFFF: "STRING",
 }
 
 
@@ -92,6 +92,9 @@ class Tensor:
         self.dims = table.numbers(3, "I")
         self.axis_format = table.scalar(4, "I")
         self.encoding = table.table(5).scalar(0, "I")
+        pairs = {0: lambda q: [q.table(2)], 1: lambda q: q.table(3).tables(1)}.get(self.encoding, lambda q: [])
+        self.encodings = [(e.scalar(3, "f"), e.scalar(4, "i")) for e in pairs(table.table(5))]  # (scale, offset)
+        self.axis = table.table(5).table(3).scalar(0, "i") if self.encoding == 1 else None  # of the encodings
         self.dtype = DTYPES[table.scalar(6, "I")]
         self.data = None
 

@@ -74,9 +74,23 @@ def tensor(name, data_type, dims, values=None, raw=None, strings=None):
     return t
 
 
+class Sparse(Message):
+    """SparseTensorProto; values by their place in the tensor, as a dict."""
+
+    def __init__(self, name, data_type, dims, values):
+        super().__init__()
+        places = sorted(values)
+        self.message(1, tensor(name, data_type, [len(places)], [values[place] for place in places]))
+        self.message(2, tensor("", INT64, [len(places)], places))
+        for dim in dims:
+            self.integer(3, dim)
+
+
 def attribute(name, value):
     """AttributeProto of the kind that the Python value suggests; a Message is a tensor, a Model gives its graph."""
     a = Message().data(1, name)
+    if isinstance(value, Sparse):
+        return a.message(22, value).integer(20, 11)
     if isinstance(value, Model):
         return a.message(6, value.graph).integer(20, 5)
     if isinstance(value, Message):
@@ -117,6 +131,7 @@ class Model:
     def __init__(self, opset=13, ir_version=8, domains=()):
         self.opsets = [("", opset)] + [(domain, 1) for domain in domains]
         self.ir_version = ir_version
+        self.functions = []
         self.graph = Message()
         self.graph.data(2, "graph")
 
@@ -151,5 +166,7 @@ class Model:
         for domain, version in self.opsets:
             model.message(8, Message().data(1, domain).integer(2, version))
         model.message(7, self.graph)
+        for function in self.functions:
+            model.message(25, function)
         with open(path, "wb") as out:
             out.writelines(model.parts)

@@ -20,8 +20,8 @@ START_TEST(hard_sigmoid)
     ck_assert_uint_eq(n->n_inputs, 1);
     ck_assert_uint_eq(n->inputs[0], x);
     ck_assert_uint_eq(n->outputs[0], s.outs[0]);
-    ck_assert_uint_eq(n->as_stored_in, 1);
-    ck_assert_uint_eq(n->as_stored_out, 1);
+    ck_assert(n->forms_in[0].as_stored);
+    ck_assert(n->forms_out[0].as_stored);
     ck_assert(node_float(n, "alpha", 0) == 0.25);
     ck_assert(node_float(n, "beta", 0) == 0.5);
     ck_assert_int_eq(node_param(n, "alpha")->dtype, DT_FLOAT32);
@@ -80,7 +80,7 @@ START_TEST(static_matrix)
         ck_assert(value == (double)(moved ? nhwc_source(&shape, k) : k));
     }
     bool as_stored = !*layout || (strstr(layout, "NHWC") && shape.rank != 4 && shape.rank > 2);
-    ck_assert_uint_eq(n->as_stored_in, as_stored ? 2 : 0);
+    ck_assert(!n->forms_in[0].as_stored && n->forms_in[1].as_stored == as_stored);
     ck_assert_uint_eq(s.g->order.count, 1);
     ck_assert_uint_eq(s.f.diags.list.count, 0);
     end(&s);
@@ -108,8 +108,8 @@ START_TEST(dynamic_matrix)
     check_shape(&y->type.shape, shape);
     bool moved = shape.rank == 4 && strstr(layout, "NHWC");
     bool as_stored = !*layout || (strstr(layout, "NHWC") && shape.rank != 4 && shape.rank > 2);
-    ck_assert_uint_eq(n->as_stored_in, as_stored);
-    ck_assert_uint_eq(n->as_stored_out, as_stored);
+    ck_assert(n->forms_in[0].as_stored == as_stored);
+    ck_assert(n->forms_out[0].as_stored == as_stored);
     ck_assert_uint_eq(s.g->order.count, moved ? 3 : 1);
     if (moved) {
         const struct tensor *in = node_input(s.g, n, 0), *out = node_output(s.g, n, 0);
@@ -150,7 +150,8 @@ START_TEST(channels_last_framework)
     check_shape(&node_output(s.g, n, 0)->type.shape, SHAPE(1, 3, 4, 6));
     check_shape(&graph_tensor(s.g, s.outs[0])->type.shape, SHAPE(1, 4, 6, 3));
     ck_assert_str_eq(graph_tensor(s.g, s.outs[0])->name, "y");
-    ck_assert_uint_eq(n->as_stored_in, 0);
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        ck_assert(!n->forms_in[i].as_stored);
     end(&s);
 }
 END_TEST
@@ -414,14 +415,15 @@ END_TEST
 START_TEST(repeated_inputs)
 {
     struct site s;
-    start(&s, DEFINE(X ", {'name': 'rest', 'repeated': true}", ""));
+    start(&s, DEFINE(X ", {'name': 'rest', 'repeated': true, 'tensor_layout': 'NHWC'}", ""));
     for (int i = 0; i < 70; i++)
-        give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
+        give_tensor(&s, "x", DT_FLOAT32, i == 65 ? SHAPE(1, 2, 3, 4) : SHAPE(1, 2, 3));
     run_ok(&s);
     const struct node *n = udo_node(&s);
     ck_assert_uint_eq(n->n_inputs, 70);
     ck_assert_uint_eq(n->inputs[69], s.in[69]);
-    ck_assert(n->as_stored_in == ~(uint64_t)1); /* all but the first, which is NCHW; bit 63 stands for the rest */
+    for (uint32_t i = 0; i < 70; i++) /* the first is NCHW, and NHWC means rank 4 */
+        ck_assert(n->forms_in[i].as_stored == (i != 0 && i != 65));
     end(&s);
 }
 END_TEST

@@ -18,7 +18,7 @@ static void check_fault(const struct fault *fault, odlc_severity severity)
     struct fixture f;
     fixture_start(&f);
     odlc_status status = load_text(&f, "c.json", fault->text);
-    ck_assert_msg(f.diags.list.count == 1, "%s\n%s", fault->text, all_diags(&f));
+    ck_assert_msg(f.diags.errors + f.diags.warnings == 1, "%s\n%s", fault->text, all_diags(&f));
     const struct odlc_diag *d = &f.diags.list.data[0];
     ck_assert_int_eq(status, severity == ODLC_ERROR ? ODLC_ERR_INVALID : ODLC_OK);
     ck_assert_int_eq(d->severity, severity);
@@ -65,8 +65,10 @@ static const struct fault syntax_faults[] = {
     {"// c\n{}", "JSON has no comments", 1, 1, NULL},
     {"{} x", "text after the end of the value", 1, 4, NULL},
     {"{'a': @}", "unexpected '@'", 1, 7, NULL},
-    {"{'a': 1, 'b': 2,\n\n 'a': 3}", "duplicate key 'a'", 3, 2, "/a"},
-    {"{'p': {'x/y': 1, 'x/y': 2}}", "duplicate key 'x/y'", 1, 18, "/p/x~1y"},
+    {"{'P': {'Operators': [],\n\n 'UDO_PACKAGE_NAME': 'P', 'Operators': 1}}", "duplicate key 'Operators'", 3, 27,
+     "/P/Operators"},
+    {"{'x/y': {'Operators': [], 'UDO_PACKAGE_NAME': 'P', 'Operators': []}}", "duplicate key 'Operators'", 1, 52,
+     "/x~1y/Operators"},
 };
 
 START_TEST(syntax)
@@ -251,7 +253,7 @@ static const struct fault warned[] = {
     {OP("'type': 'T', " IO ", 'core_type': []"), "unknown key 'core_type' is ignored", 2, 48,
      "/A/Operators/0/core_type"},
     {INPUT("'shape': [1]"), "unknown key 'shape' is ignored", 3, 3, "/A/Operators/0/inputs/0/shape"},
-    {OUTPUT("'optional': true"), "unknown key 'optional' is ignored", 3, 3, "/A/Operators/0/outputs/0/optional"},
+    {OUTPUT("'Optional': true"), "unknown key 'Optional' is ignored", 3, 3, "/A/Operators/0/outputs/0/Optional"},
     {SCALAR("'name': 'a', 'data_type': 'INT_32', 'default': 1"), "unknown key 'default' is ignored", 3, 39,
      "/A/Operators/0/scalar_params/0/default"},
 };
@@ -486,7 +488,47 @@ START_TEST(conflict_names_both_places)
     ck_assert_str_eq(d->file, "b.json");
     ck_assert_uint_eq(d->line, 2);
     ck_assert_uint_eq(d->column, 16);
-    ck_assert_str_eq(d->hint, "the first is at a.json:2:16; remove one, or restrict both with \"domain\"");
+    ck_assert_str_eq(d->hint, "remove one, or restrict both with \"domain\"");
+    ck_assert_str_eq(d->excerpt, " \"Operators\": [{\"type\": \"T\", \"inputs\": [{}], \"outputs\": "
+                                 "[{\"data_type\": \"INT_8\"}]}]}}");
+    ck_assert_int_eq(d[1].severity, ODLC_NOTE);
+    ck_assert_str_eq(d[1].file, "a.json");
+    ck_assert_uint_eq(d[1].line, 2);
+    ck_assert_uint_eq(d[1].column, 16);
+    ck_assert_str_eq(d[1].excerpt, " \"Operators\": [{\"type\": \"T\", \"inputs\": [{}], \"outputs\": [{}]}]}}");
+    fixture_end(&f);
+}
+END_TEST
+
+/* Errors that are about two places: the note comes right after the error. */
+static const struct {
+    const char *text, *code, *note;
+    uint32_t line, column; /* of the note */
+} pairs[] = {
+    {"{'a': 1,\n 'a': 2}", "json-duplicate-key", "it is first given here", 1, 2},
+    {"{'a': [1,\n 2}", "json-syntax", "this is still open", 1, 7},
+    {"{'P': {'UDO_PACKAGE_NAME': 'P', 'Operators': [{'type': 'T', 'inputs': [{\n'data_type': 'INT_8', "
+     "'per_core_data_types': {'CPU': 'INT_8'}}], 'outputs': [{}]}]}}",
+     "udo-two-types", "the other type is here", 2, 14},
+    {"{'P': {'UDO_PACKAGE_NAME': 'P', 'Operators': [{'type': 'T', 'inputs': [{}], 'outputs': [{}], 'scalar_params': "
+     "[\n {'name': 'a', 'data_type': 'INT_8'}], 'tensor_params': [{'name': 'a'}]}]}}",
+     "udo-duplicate-param", "the first is here", 2, 2},
+};
+
+START_TEST(notes_show_the_other_place)
+{
+    struct fixture f;
+    fixture_start(&f);
+    ck_assert_int_eq(load_text(&f, "c.json", pairs[_i].text), ODLC_ERR_INVALID);
+    const struct odlc_diag *d = find_diag(&f, pairs[_i].code);
+    ck_assert_ptr_nonnull(d);
+    ck_assert_int_eq(d->severity, ODLC_ERROR);
+    ck_assert_uint_gt(f.diags.list.count, (size_t)(d - f.diags.list.data) + 1);
+    ck_assert_int_eq(d[1].severity, ODLC_NOTE);
+    ck_assert_str_eq(d[1].message, pairs[_i].note);
+    ck_assert_uint_eq(d[1].line, pairs[_i].line);
+    ck_assert_uint_eq(d[1].column, pairs[_i].column);
+    ck_assert_ptr_nonnull(d[1].excerpt);
     fixture_end(&f);
 }
 END_TEST
@@ -544,7 +586,7 @@ START_TEST(missing_file)
 {
     struct fixture f;
     fixture_start(&f);
-    ck_assert_int_eq(udo_load_json(&f.set, "no/such/config.json"), ODLC_ERR_IO);
+    ck_assert_int_eq(udo_load(&f.set, "no/such/config.json"), ODLC_ERR_IO);
     ck_assert_uint_eq(f.diags.errors, 1);
     fixture_end(&f);
 }
@@ -572,6 +614,7 @@ static Suite *suite(void)
     tcase_add_test(t, exact_integers);
     tcase_add_test(t, same_twice);
     tcase_add_test(t, conflict_names_both_places);
+    tcase_add_loop_test(t, notes_show_the_other_place, 0, COUNT_OF(pairs));
     tcase_add_test(t, domains);
     tcase_add_test(t, unused);
     tcase_add_test(t, unused_is_not_said_after_errors);

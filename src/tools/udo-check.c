@@ -1,0 +1,265 @@
+/* udo-check: descriptions of user-defined ops, checked alone or against a model, and rewritten in the other form. */
+#include <string.h>
+
+#include "base/map.h"
+#include "tools/check.h"
+#include "tools/model_options.h"
+#include "tools/print_diags.h"
+
+enum { OPT_MODEL, OPT_STRICT, OPT_JSON, OPT_QUIET, OPT_CONVERT, OPT_OUTPUT };
+
+static const struct option rows[] = {
+    {.title = "Checking"},
+    {.id = OPT_MODEL,
+     .name = "model",
+     .aliases = {"input_network"},
+     .shorts = {"i"},
+     .min = 1,
+     .max = 1,
+     .values = "FILE",
+     .help = "an ONNX model: say which of its nodes each definition claims, and how"},
+    {.id = OPT_STRICT, .name = "strict", .help = "warnings count as errors"},
+    {.id = OPT_JSON, .name = "json", .help = "print JSON instead of text; diagnostics on stderr are JSON lines then"},
+    {.id = OPT_QUIET, .name = "quiet", .shorts = {"q"}, .help = "diagnostics only, no report"},
+    {.title = "Writing the other form"},
+    {.id = OPT_CONVERT,
+     .name = "convert",
+     .min = 1,
+     .max = 1,
+     .values = "json|xml",
+     .help = "write the definitions of the files in this form, and say what is lost"},
+    {.id = OPT_OUTPUT,
+     .name = "output_path",
+     .shorts = {"o"},
+     .min = 1,
+     .max = 1,
+     .values = "FILE",
+     .help = "the file that --convert writes"},
+#include "tools/model_options.def"
+    {.title = "Help"},
+    OPTIONS_COMMON,
+};
+
+static const struct command self = {
+    .name = "udo-check",
+    .summary = "Checks descriptions of user-defined ops",
+    .usage = "FILE... [--model MODEL] [options]",
+    .operands = true,
+    OPTION_ROWS(rows),
+};
+
+struct session {
+    struct arena *arena;
+    struct diags diags;
+    struct options options;
+    odlc_udo *udo;
+    struct odlc_conversion *conversion;
+};
+
+/* ---- which nodes each definition claims ---- */
+
+static const char *place_key(struct arena *arena, const char *file, uint32_t line, uint32_t column)
+{
+    return arena_printf(arena, "%u:%u:%s", line, column, file);
+}
+
+static void add_reported(struct session *s, struct check_report *r, const struct odlc_udo_report *reports, size_t count)
+{
+    struct map places;
+    map_init(&places, s->arena);
+    for (size_t i = 0; i < r->n_definitions; i++) {
+        const struct odlc_udo_definition *d = &r->definitions[i];
+        map_put(&places, place_key(s->arena, d->file, d->line, d->column), (uint32_t)i);
+    }
+    for (size_t k = 0; k < count; k++) {
+        uint32_t at = map_get(&places, place_key(s->arena, reports[k].file, reports[k].line, reports[k].column));
+        if (at != MAP_NONE)
+            vec_push(s->arena, &r->nodes[at], (struct check_node){.name = reports[k].node, .report = &reports[k]});
+    }
+}
+
+static bool claims(const struct odlc_udo_definition *d, const struct odlc_op_report *op)
+{
+    return strcmp(op->op_type, d->type) == 0 && !d->replaces_native &&
+           (!d->domain || strcmp(op->domain, d->domain) == 0);
+}
+
+/* Nodes that the conversion did not get to: the survey knows that they are claimed. */
+static void add_surveyed(struct session *s, struct check_report *r, const struct odlc_op_report *ops, size_t count)
+{
+    struct map types;
+    map_init(&types, s->arena);
+    for (size_t k = 0; k < count; k++) {
+        if (ops[k].status != ODLC_OP_UDO)
+            continue;
+        const char *key = arena_printf(s->arena, "%s %s", ops[k].op_type, ops[k].domain);
+        uint32_t at = map_get(&types, key);
+        for (uint32_t i = 0; at == MAP_NONE && i < r->n_definitions; i++)
+            if (claims(&r->definitions[i], &ops[k])) {
+                map_put(&types, key, i);
+                at = i;
+            }
+        if (at != MAP_NONE)
+            vec_push(s->arena, &r->nodes[at], (struct check_node){.name = ops[k].node});
+    }
+}
+
+static void find_nodes(struct session *s, struct check_report *r)
+{
+    size_t n_reports = 0, n_ops = 0;
+    r->nodes = arena_array(s->arena, struct check_nodes, r->n_definitions);
+    if (!s->conversion)
+        return;
+    const struct odlc_udo_report *reports = odlc_conversion_udo_nodes(s->conversion, &n_reports);
+    const struct odlc_op_report *ops = odlc_conversion_ops(s->conversion, &n_ops);
+    r->looked_at = r->convertible || n_ops > 0;
+    if (n_reports)
+        add_reported(s, r, reports, n_reports);
+    else
+        add_surveyed(s, r, ops, n_ops);
+}
+
+/* ---- the work ---- */
+
+static odlc_status usage_error(struct session *s, const char *message)
+{
+    return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "udo-check --help lists the options"), "usage", "%s",
+                      message);
+}
+
+static odlc_status load(struct session *s)
+{
+    odlc_status status = ODLC_OK;
+    for (size_t i = 0; i < s->options.operands.count; i++) {
+        odlc_status loaded = odlc_udo_load(s->udo, s->options.operands.data[i]);
+        if (loaded == ODLC_ERR_NOMEM)
+            return loaded;
+        status = status == ODLC_OK ? loaded : status; /* the errors of all files are reported */
+    }
+    return status;
+}
+
+static odlc_status convert_model(struct session *s, const char *model)
+{
+    struct odlc_convert_options convert = {.input = model};
+    TRY(model_options_read(s->arena, &s->diags, &s->options, &convert));
+    convert.udo_configs = s->options.operands.data;
+    convert.n_udo_configs = s->options.operands.count;
+    return odlc_convert_onnx(&convert, &s->conversion);
+}
+
+/* Those of the conversion repeat what the configs alone say. */
+static const struct odlc_diag *diags_of(const struct session *s, size_t *count)
+{
+    return s->conversion ? odlc_conversion_diags(s->conversion, count) : odlc_udo_diags(s->udo, count);
+}
+
+static void count_diags(const struct session *s, struct check_report *r)
+{
+    size_t count;
+    const struct odlc_diag *diags = diags_of(s, &count);
+    r->errors = s->diags.errors;
+    r->warnings = s->diags.warnings;
+    for (size_t i = 0; i < count; i++) {
+        r->errors += diags[i].severity == ODLC_ERROR;
+        r->warnings += diags[i].severity == ODLC_WARNING;
+    }
+}
+
+static odlc_status check(struct session *s)
+{
+    const char *model = options_value(&s->options, OPT_MODEL, NULL);
+    odlc_status status = load(s);
+    bool loaded = status == ODLC_OK;
+    if (loaded && model)
+        status = convert_model(s, model);
+    if (status == ODLC_ERR_NOMEM || (status == ODLC_ERR_USAGE && !s->conversion))
+        return status;
+    struct check_report r = {.files = s->options.operands.data,
+                             .n_files = s->options.operands.count,
+                             .model = model,
+                             .conversion = s->conversion,
+                             .convertible = s->conversion && status == ODLC_OK};
+    r.definitions = odlc_udo_definitions(s->udo, &r.n_definitions);
+    find_nodes(s, &r);
+    count_diags(s, &r);
+    if (options_given(&s->options, OPT_JSON))
+        check_print_json(stdout, &r);
+    else if (!options_given(&s->options, OPT_QUIET))
+        check_print_text(stdout, s->arena, &r);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return diag_error(&s->diags, ODLC_ERR_IO, AT(.file = NULL), "io", "the report could not be written");
+    if (status == ODLC_OK && r.warnings && options_given(&s->options, OPT_STRICT))
+        status = ODLC_ERR_INVALID;
+    return status;
+}
+
+/* A definition that has an error would be left out, so there must be none. */
+static odlc_status write_other_form(struct session *s, const char *form)
+{
+    const char *path = options_value(&s->options, OPT_OUTPUT, NULL);
+    bool json = strcmp(form, "json") == 0;
+    if (!json && strcmp(form, "xml") != 0)
+        return usage_error(s, arena_printf(s->arena, "--convert: there is no form %s", form));
+    if (!path)
+        return usage_error(s, "--convert needs --output_path FILE");
+    if (options_given(&s->options, OPT_MODEL) || options_given(&s->options, OPT_JSON))
+        return usage_error(s, "--convert goes with neither --model nor --json");
+    TRY(load(s));
+    TRY(odlc_udo_write(s->udo, json ? ODLC_UDO_JSON : ODLC_UDO_XML, path));
+    size_t count, warnings = 0;
+    const struct odlc_diag *diags = diags_of(s, &count);
+    for (size_t i = 0; i < count; i++)
+        warnings += diags[i].severity == ODLC_WARNING;
+    return warnings && options_given(&s->options, OPT_STRICT) ? ODLC_ERR_INVALID : ODLC_OK;
+}
+
+static odlc_status run_command(struct session *s, int argc, char **argv)
+{
+    TRY(options_parse(s->arena, &s->diags, &self, argc, argv, &s->options));
+    if (options_answered(&s->options))
+        return ODLC_OK;
+    if (!s->options.operands.count)
+        return usage_error(s, "no file is given");
+    const char *form = options_value(&s->options, OPT_CONVERT, NULL);
+    if (!form && options_given(&s->options, OPT_OUTPUT))
+        return usage_error(s, "--output_path goes with --convert only");
+    return form ? write_other_form(s, form) : check(s);
+}
+
+static odlc_status out_of_memory(void)
+{
+    fprintf(stderr, "%s: error: memory ran out\n", self.name);
+    return ODLC_ERR_NOMEM;
+}
+
+static odlc_status guarded_run(struct session *s, int argc, char **argv)
+{
+    if (setjmp(*arena_catch(s->arena)))
+        return out_of_memory();
+    odlc_status status = run_command(s, argc, argv);
+    enum diag_format format = options_given(&s->options, OPT_JSON) ? DIAG_JSON : DIAG_TEXT;
+    size_t count;
+    const struct odlc_diag *list = diags_of(s, &count);
+    for (size_t i = 0; i < count; i++)
+        if (list[i].severity != ODLC_NOTE || diag_explains_error(&list[i]))
+            print_diag(stderr, self.name, &list[i], format);
+    print_diags(stderr, self.name, s->diags.list.data, s->diags.list.count, format);
+    return status == ODLC_ERR_NOMEM ? out_of_memory() : status;
+}
+
+int main(int argc, char **argv)
+{
+    struct session s = {.arena = arena_create(), .udo = odlc_udo_new()};
+    odlc_status status = ODLC_ERR_NOMEM;
+    if (s.arena && s.udo) {
+        diags_init(&s.diags, s.arena);
+        status = guarded_run(&s, argc, argv);
+    } else {
+        status = out_of_memory();
+    }
+    odlc_conversion_free(s.conversion);
+    odlc_udo_free(s.udo);
+    arena_destroy(s.arena);
+    return exit_status(status);
+}

@@ -1,0 +1,82 @@
+/* Reading XML OpDef files: what its sources share. Every function reports all it finds (the text's error count tells)
+ * and fills in something harmless where the text is wrong, so that reading goes on. */
+#ifndef UDO_OPDEF_H
+#define UDO_OPDEF_H
+
+#include "udo/udo.h"
+#include "udo/xml.h"
+
+enum backend { BACKEND_CPU, BACKEND_GPU, BACKEND_DSP, BACKEND_HTP, BACKEND_AIC, BACKENDS };
+
+/* What one backend says about an OpDef. */
+struct supplement {
+    const struct xml_node *node,
+        *name; /* the SupplementalOpDef, or the OpName of SupportedOps; and what names the op */
+    enum backend backend;
+    bool supported_only; /* an OpName */
+    uint32_t next;       /* the next one for that op, or MAP_NONE */
+};
+
+struct opdef {
+    struct udo_set *set;
+    struct arena *arena;
+    struct xml *xml;
+    const char *package;
+    bool use_qhpi;
+    VEC(const char *) names; /* of the OpDefs */
+    struct map known;        /* the same: name → index */
+    VEC(struct supplement) supplements;
+    struct map by_op; /* op name → its first supplement */
+};
+
+/* The backends that an operation has, each with what it says of one OpDef, or of one of its tensors: NULL, if nothing.
+ */
+struct backends {
+    struct {
+        enum backend backend;
+        const struct xml_node *node;
+    } list[BACKENDS];
+    uint32_t count;
+};
+
+/* ---- structure (opdef_schema.c) ---- */
+/* Checks which elements and attributes stand where, from the root on. False when the root is none that can be read. */
+bool opdef_check(struct opdef *o);
+
+/* ---- supplements (opdef_supplement.c) ---- */
+void opdef_collect(struct opdef *o, const struct xml_node *collection);
+/* Supplements of operations that the file does not define. */
+void opdef_check_supplements(struct opdef *o);
+void opdef_backends(struct opdef *o, const struct xml_node *op, const char *name, struct backends *out);
+/* The core that a backend runs on, or -1. */
+int opdef_core(enum backend backend);
+/* What each backend says of the tensor ("Input", "Output", "Parameter"). */
+void opdef_tensor_backends(const struct backends *op, const char *kind, const char *name, struct backends *out);
+/* Overrides of tensors that the operation does not have. */
+void opdef_check_overrides(struct opdef *o, const struct xml_node *op, const struct backends *backends);
+
+/* ---- tensors (opdef_tensor.c) ---- */
+enum opdef_role { OPDEF_INPUT, OPDEF_OUTPUT, OPDEF_PARAM };
+void opdef_read_tensor(struct opdef *o, const struct xml_node *node, enum opdef_role role,
+                       const struct backends *backends, struct udo_tensor *out);
+void opdef_read_scalar(struct opdef *o, const struct xml_node *node, const struct backends *backends,
+                       struct udo_scalar *out);
+bool opdef_is_scalar(const struct xml_node *parameter);
+
+/* ---- leaves ---- */
+struct udo_place opdef_place(const struct opdef *o, const struct xml_node *node);
+/* The text of a child; NULL when there is no such child or, with an error if required, no text in it. */
+const char *opdef_text(struct opdef *o, const struct xml_node *node, const char *child, bool required);
+/* An xs:boolean child: absent gives `absent`. */
+bool opdef_bool(struct opdef *o, const struct xml_node *node, const char *child, bool absent);
+/* The index of a word, or -1 with an error at `offset` that names `what`. */
+int opdef_word(struct opdef *o, size_t offset, const char *word, const char *const *words, size_t count,
+               const char *what);
+
+/* ---- values (opdef_value.c) ---- */
+/* A Default in the type dtype; NULL, with an error or a warning, when it is none. For tensors a single value becomes
+ * one element. */
+const struct param *opdef_read_value(struct opdef *o, const struct xml_node *node, enum dtype dtype, bool is_tensor,
+                                     const struct udo_words *enumeration);
+
+#endif

@@ -1,0 +1,39 @@
+/* A config's text: where its lines begin, and diagnostics that show the line. JSON and XML share it. */
+#ifndef UDO_SOURCE_H
+#define UDO_SOURCE_H
+
+#include "base/diag.h"
+
+#define SOURCE_MAX_BYTES ((size_t)16 << 20)
+#define SOURCE_MAX_REPORTS 100 /* errors, and warnings, that are shown; more are only counted */
+
+struct source {
+    struct arena *arena;
+    struct diags *diags;
+    const char *path, *text;
+    size_t size;
+    size_t errors, warnings;
+    VEC(uint32_t) lines; /* offset of each line's first byte */
+};
+
+/* Fails, with an error, for a text that is too large. Leaves lines empty: who scans the text finds them, or
+ * source_find_lines does. */
+odlc_status source_init(struct source *s, struct arena *arena, struct diags *diags, const char *path, const char *text,
+                        size_t size) MUST_USE;
+void source_find_lines(struct source *s);
+
+/* 1-based; columns in bytes. */
+void source_line_column(const struct source *s, size_t offset, uint32_t *line, uint32_t *column);
+
+/* The line, for a diagnostic's excerpt; NULL when it is too long to help. */
+const char *source_line(const struct source *s, uint32_t line);
+
+/* Report at a byte of the text; pointer and hint may be NULL. */
+odlc_status source_error(struct source *s, size_t offset, const char *pointer, const char *hint, const char *code,
+                         const char *message);
+void source_warn(struct source *s, size_t offset, const char *pointer, const char *hint, const char *code,
+                 const char *message);
+/* A note that goes with the error just reported. */
+void source_note(struct source *s, size_t offset, const char *code, const char *message);
+
+#endif
