@@ -55,6 +55,8 @@ struct odlc_tensor {
     const void
         *data; /* the elements as stored, row-major and little-endian; NULL when there are none, and for strings */
     uint64_t data_size;
+    const char *stored_dtype; /* of the data: dtype, except for tensors of 4.1 that keep the type before quantization */
+    odlc_class stored;
     const void *handle; /* for the functions below */
 };
 
@@ -112,7 +114,11 @@ struct odlc_graph {
     int counted;         /* 0: the graph could not be interpreted (a warning says why), the numbers below are 0 */
     uint64_t parameters; /* of all ops; weights that two ops share count twice */
     uint64_t macs;
-    uint64_t memory; /* an estimate: bytes of parameters, graph inputs, and of the tensors that live at once at most */
+    /* Estimates in bytes. Activations are the graph's inputs, which live throughout, and the largest set of other
+     * tensors that live at once: while op `peak` runs. */
+    uint64_t memory; /* of the two */
+    uint64_t memory_constants, memory_activations;
+    size_t peak; /* index of the op; n_ops when there is none */
 };
 
 struct odlc_metadata {
@@ -122,8 +128,10 @@ struct odlc_metadata {
 /* A file inside the container. */
 struct odlc_entry {
     const char *name;
-    uint64_t offset, size;
-    const void *stored; /* its bytes in the file; packed ones when stored_size differs from size */
+    uint64_t offset, size; /* of its bytes; a compressed one: offset of the packed bytes, size when unpacked */
+    uint32_t crc;          /* as stored; files of 4.1 have 0 */
+    int compressed;
+    const void *stored; /* its bytes in the file, packed when it is compressed */
     uint64_t stored_size;
 };
 
@@ -144,8 +152,9 @@ ODLC_API odlc_container *odlc_container_new(void);
 /* NULL is allowed. */
 ODLC_API void odlc_container_free(odlc_container *container);
 
-/* Opens and checks a file; once per container. After a failure only odlc_container_diags and odlc_container_free are
- * allowed. */
+/* Opens and checks a file; once per container. After a failure only odlc_container_diags, odlc_container_summary and
+ * odlc_container_free are allowed; the summary has a path when the file is a container of a version whose graphs cannot
+ * be read, with metadata and entries then. */
 ODLC_API odlc_status odlc_container_open(odlc_container *container, const char *path) ODLC_MUST_USE;
 
 /* The same, but entries are not compared with their CRCs: the elements of tensors stay unread until they are asked for.
@@ -155,6 +164,11 @@ ODLC_API odlc_status odlc_container_open_unread(odlc_container *container, const
 /* Gives back the memory of the file's pages that were read so far; they are read again when they are needed. Whoever
  * reads much of a large container calls it from time to time. */
 ODLC_API void odlc_container_release(const odlc_container *container);
+
+/* Looks through an open container for everything that is wrong with it beyond what opening it refuses: headers of
+ * entries, ids, names, order of ops, params against the model, sizes, encodings, shapes that do not follow from their
+ * inputs. Each finding is an error among the diagnostics. ODLC_OK: there is none. */
+ODLC_API odlc_status odlc_container_verify(odlc_container *container) ODLC_MUST_USE;
 
 /* Everything there is to say so far: errors, and warnings of a successful open. */
 ODLC_API const struct odlc_diag *odlc_container_diags(const odlc_container *container, size_t *count);
@@ -168,6 +182,8 @@ ODLC_API const struct odlc_graph *odlc_container_graphs(const odlc_container *co
 ODLC_API int64_t odlc_tensor_int(const struct odlc_tensor *tensor, uint64_t index);
 ODLC_API double odlc_tensor_double(const struct odlc_tensor *tensor, uint64_t index);
 ODLC_API const char *odlc_tensor_string(const struct odlc_tensor *tensor, uint64_t index);
+/* `count` elements from `first` on as odlc_tensor_double gives them; not for STRING. */
+ODLC_API void odlc_tensor_doubles(const struct odlc_tensor *tensor, uint64_t first, size_t count, double *out);
 /* `count` elements from `first` on as the reals that they stand for: fixed-point ones by the tensor's encodings, or as
  * stored when it has none. Not for STRING. */
 ODLC_API void odlc_tensor_reals(const struct odlc_tensor *tensor, uint64_t first, uint64_t count, double *reals);

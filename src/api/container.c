@@ -4,14 +4,17 @@
 #include <string.h>
 
 #include "api/cost.h"
+#include "api/memory.h"
+#include "runtime/check.h"
 
 struct odlc_container {
     struct arena *arena;
+    struct arena *scratch; /* rewound while diagnostics, which are in the other one, pile up */
     struct diags diags;
+    const struct dlc_file *dlc; /* NULL until it is open */
     struct odlc_summary summary;
     struct odlc_graph *graphs;
     size_t n_graphs;
-    const struct file *file;
 };
 
 static const char *kind_name(uint32_t kind)
@@ -56,12 +59,16 @@ static void fill_tensor(struct arena *arena, const struct dlc_tensor *from, stru
                                .count = shape_count(&from->shape),
                                .axis_format = from->axis_format,
                                .encoding_axis = -1,
+                               .stored_dtype = dtype_info(from->dtype)->display,
+                               .stored = class_of(from->dtype),
                                .handle = from};
     if (from->quant)
         fill_encodings(arena, from->quant, to);
     if (from->has_data && from->dtype != DT_STRING) {
         to->data = from->view.bytes;
         to->data_size = view_size(&from->view, from->view.dtype);
+        to->stored_dtype = dtype_info(from->view.dtype)->display;
+        to->stored = class_of(from->view.dtype);
     }
 }
 
@@ -167,6 +174,7 @@ static void fill_graph(odlc_container *c, const struct dlc_file *dlc, uint32_t i
     to->inputs = tensors_of_kind(c->arena, to, "APP_WRITE", &to->n_inputs);
     to->outputs = tensors_of_kind(c->arena, to, "APP_READ", &to->n_outputs);
     count_graph(c->arena, &c->diags, dlc, index, to, ops);
+    measure_memory(c->arena, from, to);
 }
 
 static const char *metadata_or_none(const struct dlc_file *dlc, const char *key)
@@ -182,8 +190,14 @@ static void fill_summary(odlc_container *c, const struct dlc_file *dlc, const ch
     for (uint32_t i = 0; i < dlc->n_metadata; i++)
         metadata[i] = (struct odlc_metadata){dlc->metadata[i].key, dlc->metadata[i].value};
     for (uint32_t i = 0; i < dlc->n_entries; i++)
-        entries[i] = (struct odlc_entry){dlc->entries[i].name, dlc->entries[i].offset, dlc->entries[i].size,
-                                         dlc->file->data + dlc->entries[i].offset, dlc->entries[i].packed};
+        entries[i] = (struct odlc_entry){dlc->entries[i].name,
+                                         dlc->entries[i].offset,
+                                         dlc->entries[i].size,
+                                         dlc->entries[i].crc,
+                                         dlc->entries[i].compressed,
+
+                                         dlc->file->data + dlc->entries[i].offset,
+                                         dlc->entries[i].packed};
     c->summary = (struct odlc_summary){.path = arena_strdup(c->arena, path),
                                        .major = dlc->major,
                                        .minor = dlc->minor,
@@ -205,8 +219,9 @@ odlc_container *odlc_container_new(void)
     if (!c)
         return NULL;
     c->arena = arena_create();
-    if (!c->arena) {
-        free(c);
+    c->scratch = arena_create();
+    if (!c->arena || !c->scratch) {
+        odlc_container_free(c);
         return NULL;
     }
     diags_init(&c->diags, c->arena);
@@ -217,8 +232,19 @@ void odlc_container_free(odlc_container *container)
 {
     if (!container)
         return;
+    arena_destroy(container->scratch);
     arena_destroy(container->arena);
     free(container);
+}
+
+/* Of a version that cannot be read: what can be said of it all the same. Its own troubles are not worth a word. */
+static void fill_outline(odlc_container *c, const char *path)
+{
+    struct diags attempt;
+    struct dlc_file *dlc;
+    diags_init(&attempt, c->arena);
+    if (dlc_read_outline(c->arena, &attempt, path, &dlc) == ODLC_OK && dlc->major != 3 && dlc->major != 4)
+        fill_summary(c, dlc, path);
 }
 
 static odlc_status open_container(odlc_container *c, const char *path, bool check_crcs)
@@ -227,15 +253,18 @@ static odlc_status open_container(odlc_container *c, const char *path, bool chec
     if (c->summary.path)
         return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = path), "open-twice",
                           "an object opens one container only");
-    TRY(dlc_read(c->arena, &c->diags, path, &dlc));
+    odlc_status status = dlc_read(c->arena, &c->diags, path, &dlc);
+    if (status == ODLC_ERR_UNSUPPORTED)
+        fill_outline(c, path);
+    TRY(status);
     TRY(check_crcs ? dlc_verify(&c->diags, dlc) : dlc_verify_names(&c->diags, dlc));
-    c->file = dlc->file;
     fill_summary(c, dlc, path);
     struct odlc_graph *graphs = arena_array(c->arena, struct odlc_graph, dlc->n_graphs);
     for (uint32_t i = 0; i < dlc->n_graphs; i++)
         fill_graph(c, dlc, i, &graphs[i]);
     c->graphs = graphs;
     c->n_graphs = dlc->n_graphs;
+    c->dlc = dlc;
     return ODLC_OK;
 }
 
@@ -255,7 +284,58 @@ odlc_status odlc_container_open_unread(odlc_container *container, const char *pa
 
 void odlc_container_release(const odlc_container *container)
 {
-    file_drop(container->file, 0, container->file->size);
+    file_drop(container->dlc->file, 0, container->dlc->file->size);
+}
+
+/* Errors of the attempt, as findings in this file. Ops that net-run has no kernel for are no fault of the container. */
+static void add_findings(odlc_container *c, const struct diags *attempt)
+{
+    for (size_t i = 0; i < attempt->list.count; i++) {
+        struct odlc_diag d = attempt->list.data[i];
+        if (d.severity != ODLC_ERROR || strcmp(d.code, "run-no-kernel") == 0)
+            continue;
+        d.file = c->summary.path;
+        diag_error(&c->diags, ODLC_ERR_INVALID, &d, d.code, "%s", d.message);
+    }
+}
+
+/* What only the operators' rules tell: params that miss or are of another nature, numbers of operands, shapes and types
+ * that do not follow from the inputs. */
+static void verify_meaning(odlc_container *c, uint32_t index)
+{
+    struct diags attempt;
+    struct graph *ir;
+    struct plan plan;
+    diags_init(&attempt, c->arena);
+    if (dlc_to_ir(c->arena, &attempt, c->dlc, index, &ir) == ODLC_OK &&
+        plan_make(c->arena, &attempt, ir, ir->outputs.data, ir->outputs.count, &plan) == ODLC_OK &&
+        plan_check(c->scratch, &attempt, ir, &plan) == ODLC_OK)
+        return;
+    add_findings(c, &attempt);
+}
+
+static odlc_status verify_container(odlc_container *c)
+{
+    size_t before = c->diags.errors;
+    if (!c->dlc)
+        return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = NULL), "not-open",
+                          "there is no open container to verify");
+    odlc_status status = dlc_check(&c->diags, c->dlc);
+    if (status != ODLC_OK && status != ODLC_ERR_INVALID)
+        return status;
+    /* The rules need graphs whose records are in order. */
+    for (uint32_t i = 0; i < c->dlc->n_graphs && c->dlc->major == 4 && c->diags.errors == before; i++)
+        verify_meaning(c, i);
+    return c->diags.errors == before ? ODLC_OK : ODLC_ERR_INVALID;
+}
+
+odlc_status odlc_container_verify(odlc_container *container)
+{
+    if (setjmp(*arena_catch(container->arena)))
+        return ODLC_ERR_NOMEM;
+    if (setjmp(*arena_catch(container->scratch)))
+        return ODLC_ERR_NOMEM;
+    return verify_container(container);
 }
 
 const struct odlc_diag *odlc_container_diags(const odlc_container *container, size_t *count)
@@ -281,6 +361,15 @@ static void read_element(const struct odlc_tensor *tensor, uint64_t index, enum 
 {
     const struct view *view = &((const struct dlc_tensor *)tensor->handle)->view;
     convert_elements(out, as, view->bytes + (view->splat ? 0 : index) * dtype_size(view->dtype), view->dtype, 1);
+}
+
+void odlc_tensor_doubles(const struct odlc_tensor *tensor, uint64_t first, size_t count, double *out)
+{
+    const struct view *view = &((const struct dlc_tensor *)tensor->handle)->view;
+    for (size_t i = 0; view->splat && i < count; i++)
+        read_element(tensor, 0, DT_FLOAT64, &out[i]);
+    if (!view->splat)
+        convert_elements(out, DT_FLOAT64, view->bytes + first * dtype_size(view->dtype), view->dtype, count);
 }
 
 int64_t odlc_tensor_int(const struct odlc_tensor *tensor, uint64_t index)
@@ -319,9 +408,8 @@ static void dequantize(const struct odlc_tensor *tensor, uint64_t first, uint64_
 
 void odlc_tensor_reals(const struct odlc_tensor *tensor, uint64_t first, uint64_t count, double *reals)
 {
-    const struct view *view = &((const struct dlc_tensor *)tensor->handle)->view;
-    convert_elements(reals, DT_FLOAT64, view->bytes + first * dtype_size(view->dtype), view->dtype, count);
-    if (count && tensor->n_encodings && dtype_is_fixed(view->dtype))
+    odlc_tensor_doubles(tensor, first, count, reals);
+    if (count && tensor->n_encodings && tensor->stored == ODLC_CLASS_FIXED)
         dequantize(tensor, first, count, reals);
 }
 

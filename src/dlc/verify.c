@@ -59,10 +59,14 @@ odlc_status dlc_verify_names(struct diags *diags, const struct dlc_file *dlc)
 
 odlc_status dlc_verify(struct diags *diags, const struct dlc_file *dlc)
 {
+    odlc_status status = ODLC_OK;
     for (uint32_t i = 0; i < dlc->n_entries; i++) {
         const struct dlc_entry *entry = &dlc->entries[i];
-        if (entry->crc && !entry->compressed) /* files of 4.1 carry none */
-            TRY(zip_check(diags, dlc->file, entry));
+        if (!entry->crc || entry->compressed) /* files of 4.1 carry none */
+            continue;
+        odlc_status checked = zip_check(diags, dlc->file, entry);
+        status = status == ODLC_OK ? checked : status;
     }
+    TRY(status);
     return dlc_verify_names(diags, dlc);
 }

@@ -16,7 +16,6 @@ struct node_writer {
     const struct odlc_graph *graph;
     const struct info_options *options;
     struct table *table;
-    bool *shown; /* tensors whose encodings were printed, by index in the graph */
 };
 
 const char *short_number(struct arena *arena, uint64_t number)
@@ -47,11 +46,7 @@ static const char *operand_text(struct arena *arena, const struct odlc_operand *
 
 static void add_encodings(struct node_writer *w, struct cell *cell, const struct odlc_tensor *t)
 {
-    bool *shown = &w->shown[t - w->graph->tensors];
-    if (*shown || !t->n_encodings)
-        return;
-    *shown = true;
-    uint32_t printed = w->options->all_encodings ? t->n_encodings : 1;
+    uint32_t printed = w->options->all_encodings ? t->n_encodings : t->n_encodings > 0;
     for (uint32_t i = 0; i < printed; i++) {
         const char *index = t->encoding_axis < 0 ? "" : arena_printf(w->arena, "[%" PRIu32 "]", i);
         table_add_line(
@@ -64,12 +59,18 @@ static void add_encodings(struct node_writer *w, struct cell *cell, const struct
                                     t->n_encodings, t->encoding_axis));
 }
 
+/* Its encoding stands at that op, among the outputs. */
+static bool comes_from_op(const struct odlc_tensor *t)
+{
+    return strcmp(t->kind, "NATIVE") == 0 || strcmp(t->kind, "APP_READ") == 0;
+}
+
 static void add_operands(struct node_writer *w, struct table_row *row, const struct odlc_op *op)
 {
     struct cell *parameters = &row->cells[COL_PARAMETERS];
     for (size_t i = 0; i < op->n_inputs; i++) {
         table_add_line(w->arena, w->table, &row->cells[COL_INPUTS], operand_text(w->arena, &op->inputs[i], true));
-        if (op->inputs[i].tensor)
+        if (op->inputs[i].tensor && !comes_from_op(op->inputs[i].tensor))
             add_encodings(w, parameters, op->inputs[i].tensor);
     }
     for (size_t i = 0; i < op->n_outputs; i++) {
@@ -138,11 +139,7 @@ static void add_parameters(struct node_writer *w, struct cell *cell, const struc
 struct table info_node_table(struct arena *arena, const struct odlc_graph *graph, const struct info_options *options)
 {
     struct table table = table_create(N_COLUMNS, headers);
-    struct node_writer w = {.arena = arena,
-                            .graph = graph,
-                            .options = options,
-                            .table = &table,
-                            .shown = arena_array(arena, bool, graph->n_tensors)};
+    struct node_writer w = {.arena = arena, .graph = graph, .options = options, .table = &table};
     for (size_t i = 0; i < graph->n_ops; i++) {
         const struct odlc_op *op = &graph->ops[i];
         if (!info_node_selected(op, options))

@@ -49,14 +49,14 @@ static void add_string(struct arena *arena, text *line, const char *s)
         text_add(arena, line, "%.*s... (%zu bytes)", MAX_STRING, s, length);
 }
 
-static void add_element(struct arena *arena, text *line, const struct odlc_tensor *t, uint64_t index)
+void element_text_add(struct arena *arena, text *line, const struct odlc_tensor *t, uint64_t index)
 {
-    switch (t->element) {
+    switch (t->stored) {
     case ODLC_CLASS_BOOL:
         text_add(arena, line, "%s", odlc_tensor_int(t, index) ? "True" : "False");
         break;
     case ODLC_CLASS_FLOAT:
-        float_text_add(arena, line, odlc_tensor_double(t, index), strcmp(t->dtype, "Float_64") == 0);
+        float_text_add(arena, line, odlc_tensor_double(t, index), strcmp(t->stored_dtype, "Float_64") == 0);
         break;
     case ODLC_CLASS_STRING:
         add_string(arena, line, odlc_tensor_string(t, index));
@@ -82,7 +82,7 @@ static void add_all_elements(struct arena *arena, text *line, const struct odlc_
             closing += (i + 1) % inner == 0;
         }
         text_add(arena, line, "%s%.*s", i ? ", " : "", (int)opening, "[[[[[[[[");
-        add_element(arena, line, t, i);
+        element_text_add(arena, line, t, i);
         text_add(arena, line, "%.*s", (int)closing, "]]]]]]]]");
     }
     if (!t->count)
@@ -98,7 +98,7 @@ static void add_elements(struct arena *arena, text *line, const struct odlc_tens
     } else {
         text_add(arena, line, "[");
         for (uint64_t i = 0; i < FIRST_VALUES; i++) {
-            add_element(arena, line, t, i);
+            element_text_add(arena, line, t, i);
             text_add(arena, line, ", ");
         }
         text_add(arena, line, "...] (%" PRIu64 " values)", t->count);
