@@ -4,6 +4,7 @@
 
 #include "tools/diff.h"
 #include "tools/table.h"
+#include "tools/terminal.h"
 
 #define WRAP 48 /* columns of a value in the text; CSV has it on one line */
 #define N_TEXT_COLUMNS 6
@@ -121,6 +122,8 @@ static size_t print_section(FILE *stream, const struct diff *d, size_t from)
         fprintf(stream, "\nGraph: %s\n", printable(d->arena, graph));
     else
         fprintf(stream, "\nContainer:\n");
+    table_fit(d->arena, &table, terminal_width(stream));
+    table.bold_headers = terminal_colours(stream);
     table_print(stream, &table);
     return i;
 }

@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import math
+import os
 import pathlib
 import struct
 import sys
@@ -315,6 +316,38 @@ def quantized(checks, folder):
                  (0, 3, 0))
 
 
+def encoded_along_axis_1(first, path, scales):
+    """The kernel, [2,2,2,3], as 8-bit integers −12 … 11 with two scales."""
+    container = Container(first)
+    encodings = [{"bitwidth": 8, "min": -128 * s, "max": 127 * s, "scale": s, "offset": 0} for s in scales]
+    container.tensor("w").update(dtype=0x308, source_dtype=0x308,
+                                 quantization={"encoding": 1, "per_axis": {"axis": 1, "encodings": encodings}})
+    container.data("w")[:] = [i % 256 for i in range(-12, 12)]
+    return container.save(path)
+
+
+def middle_axis(checks, first, folder):
+    a = encoded_along_axis_1(first, folder / "a.dlc", [0.5, 0.25])
+    b = encoded_along_axis_1(first, folder / "b.dlc", [0.5, 0.75])
+    s = statistics_of(diff(checks, "middle axis", a, b, "-w")[1], "w")
+    # elements 6 … 11 and 18 … 23 have the second scale: −6 … −1 and 6 … 11
+    checks.equal("middle axis", s, {"elements": 24, "differing": 12, "differing_as_stored": 0, "not_finite": 0,
+                                    "max_absolute": 5.5, "max_relative": 5.5 / 8.25, "cosine": s["cosine"],
+                                    "largest_at": 23, "largest_first": 2.75, "largest_second": 8.25})
+    reals = [[q * scales[i // 6 % 2] for i, q in enumerate(range(-12, 12))] for scales in ([0.5, 0.25], [0.5, 0.75])]
+    close(checks, "middle axis cosine", s["cosine"], expected_statistics(*reals)["cosine"])
+
+
+def width(checks, first, folder):
+    container = Container(first)
+    set_metadata(container, "converter-command", " ".join(f"word{i}" for i in range(60)))
+    second = container.save(folder / "wide.dlc")
+    done = run("dlc-diff", "-i1", first, "-i2", second, env={**os.environ, "COLUMNS": "90"})
+    rows = [line for line in done.stdout.splitlines() if line.startswith(("|", "-"))]
+    checks.check("fits 90 columns", rows and max(map(len, rows)) <= 90, rows)
+    checks.check("no word is lost", all(f"word{i}" in done.stdout for i in range(60)))
+
+
 # ---- real models ----
 
 
@@ -463,7 +496,7 @@ def main():
         folder = pathlib.Path(name)
         first = convert(checks, small_model(), folder / "first.dlc", "--params_format", "netp")
         if FLATC:
-            for test in (planted, unplanted, renamed_layers, several_graphs):
+            for test in (planted, unplanted, renamed_layers, several_graphs, middle_axis, width):
                 test(checks, first, folder)
         else:
             checks.skip("planted differences", "there is no flatc")
