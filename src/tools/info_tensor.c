@@ -174,6 +174,12 @@ static void print_values(FILE *stream, struct arena *arena, const struct odlc_te
     if (is_number(t)) {
         struct table table = table_create(COUNT_OF(headers), headers);
         fprintf(stream, "Data: %" PRIu64 " bytes of %s\n", t->data_size, t->stored_dtype);
+        if (strcmp(t->stored_dtype, t->dtype) != 0)
+            fprintf(
+                stream,
+                "Note: the data have the size of %s, the type before quantization, and are shown as such; that they "
+                "mean it is not certain\n",
+                t->stored_dtype);
         add_statistics(arena, &table, t, false);
         if (quantized)
             add_statistics(arena, &table, t, true);
