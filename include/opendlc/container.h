@@ -131,6 +131,8 @@ struct odlc_entry {
     uint64_t offset, size; /* of its bytes; a compressed one: offset of the packed bytes, size when unpacked */
     uint32_t crc;          /* as stored; files of 4.1 have 0 */
     int compressed;
+    const void *stored; /* its bytes in the file, packed when it is compressed */
+    uint64_t stored_size;
 };
 
 struct odlc_summary {
@@ -155,6 +157,14 @@ ODLC_API void odlc_container_free(odlc_container *container);
  * be read, with metadata and entries then. */
 ODLC_API odlc_status odlc_container_open(odlc_container *container, const char *path) ODLC_MUST_USE;
 
+/* The same, but entries are not compared with their CRCs: the elements of tensors stay unread until they are asked for.
+ */
+ODLC_API odlc_status odlc_container_open_unread(odlc_container *container, const char *path) ODLC_MUST_USE;
+
+/* Gives back the memory of the file's pages that were read so far; they are read again when they are needed. Whoever
+ * reads much of a large container calls it from time to time. */
+ODLC_API void odlc_container_release(const odlc_container *container);
+
 /* Looks through an open container for everything that is wrong with it beyond what opening it refuses: headers of
  * entries, ids, names, order of ops, params against the model, sizes, encodings, shapes that do not follow from their
  * inputs. Each finding is an error among the diagnostics. ODLC_OK: there is none. */
@@ -174,7 +184,10 @@ ODLC_API double odlc_tensor_double(const struct odlc_tensor *tensor, uint64_t in
 ODLC_API const char *odlc_tensor_string(const struct odlc_tensor *tensor, uint64_t index);
 /* `count` elements from `first` on as odlc_tensor_double gives them; not for STRING. */
 ODLC_API void odlc_tensor_doubles(const struct odlc_tensor *tensor, uint64_t first, size_t count, double *out);
-/* Whether the four functions above may be called: the container holds elements, of a known class. */
+/* `count` elements from `first` on as the reals that they stand for: fixed-point ones by the tensor's encodings, or as
+ * stored when it has none. Not for STRING. */
+ODLC_API void odlc_tensor_reals(const struct odlc_tensor *tensor, uint64_t first, uint64_t count, double *reals);
+/* Whether the functions above may be called: the container holds elements, of a known class. */
 ODLC_API int odlc_tensor_readable(const struct odlc_tensor *tensor);
 
 #ifdef __cplusplus

@@ -190,8 +190,14 @@ static void fill_summary(odlc_container *c, const struct dlc_file *dlc, const ch
     for (uint32_t i = 0; i < dlc->n_metadata; i++)
         metadata[i] = (struct odlc_metadata){dlc->metadata[i].key, dlc->metadata[i].value};
     for (uint32_t i = 0; i < dlc->n_entries; i++)
-        entries[i] = (struct odlc_entry){dlc->entries[i].name, dlc->entries[i].offset, dlc->entries[i].size,
-                                         dlc->entries[i].crc, dlc->entries[i].compressed};
+        entries[i] = (struct odlc_entry){dlc->entries[i].name,
+                                         dlc->entries[i].offset,
+                                         dlc->entries[i].size,
+                                         dlc->entries[i].crc,
+                                         dlc->entries[i].compressed,
+
+                                         dlc->file->data + dlc->entries[i].offset,
+                                         dlc->entries[i].packed};
     c->summary = (struct odlc_summary){.path = arena_strdup(c->arena, path),
                                        .major = dlc->major,
                                        .minor = dlc->minor,
@@ -241,7 +247,7 @@ static void fill_outline(odlc_container *c, const char *path)
         fill_summary(c, dlc, path);
 }
 
-static odlc_status open_container(odlc_container *c, const char *path)
+static odlc_status open_container(odlc_container *c, const char *path, bool check_crcs)
 {
     struct dlc_file *dlc;
     if (c->summary.path)
@@ -251,7 +257,7 @@ static odlc_status open_container(odlc_container *c, const char *path)
     if (status == ODLC_ERR_UNSUPPORTED)
         fill_outline(c, path);
     TRY(status);
-    TRY(dlc_verify(&c->diags, dlc));
+    TRY(check_crcs ? dlc_verify(&c->diags, dlc) : dlc_verify_names(&c->diags, dlc));
     fill_summary(c, dlc, path);
     struct odlc_graph *graphs = arena_array(c->arena, struct odlc_graph, dlc->n_graphs);
     for (uint32_t i = 0; i < dlc->n_graphs; i++)
@@ -266,7 +272,19 @@ odlc_status odlc_container_open(odlc_container *container, const char *path)
 {
     if (setjmp(*arena_catch(container->arena)))
         return ODLC_ERR_NOMEM;
-    return open_container(container, path);
+    return open_container(container, path, true);
+}
+
+odlc_status odlc_container_open_unread(odlc_container *container, const char *path)
+{
+    if (setjmp(*arena_catch(container->arena)))
+        return ODLC_ERR_NOMEM;
+    return open_container(container, path, false);
+}
+
+void odlc_container_release(const odlc_container *container)
+{
+    file_drop(container->dlc->file, 0, container->dlc->file->size);
 }
 
 /* Errors of the attempt, as findings in this file. Ops that net-run has no kernel for are no fault of the container. */
@@ -373,6 +391,27 @@ const char *odlc_tensor_string(const struct odlc_tensor *tensor, uint64_t index)
 {
     const struct view *view = &((const struct dlc_tensor *)tensor->handle)->view;
     return view->strings[view->splat ? 0 : index];
+}
+
+static void dequantize(const struct odlc_tensor *tensor, uint64_t first, uint64_t count, double *reals)
+{
+    uint64_t run = tensor->n_encodings > 1 ? 1 : UINT64_MAX; /* elements of one encoding, side by side */
+    for (uint32_t i = tensor->rank; run != UINT64_MAX && i-- > (uint32_t)tensor->encoding_axis + 1;)
+        run *= (uint64_t)tensor->dims[i];
+    uint64_t channel = first / run % tensor->n_encodings, left = run - first % run;
+    for (uint64_t i = 0; i < count; left = run) {
+        const struct odlc_encoding *e = &tensor->encodings[channel];
+        for (uint64_t end = i + min_u64(left, count - i); i < end; i++)
+            reals[i] = (reals[i] + e->offset) * e->scale;
+        channel = channel + 1 < tensor->n_encodings ? channel + 1 : 0;
+    }
+}
+
+void odlc_tensor_reals(const struct odlc_tensor *tensor, uint64_t first, uint64_t count, double *reals)
+{
+    odlc_tensor_doubles(tensor, first, count, reals);
+    if (count && tensor->n_encodings && tensor->stored == ODLC_CLASS_FIXED)
+        dequantize(tensor, first, count, reals);
 }
 
 int odlc_tensor_readable(const struct odlc_tensor *tensor)

@@ -98,6 +98,8 @@ odlc_status dlc_read_outline(struct arena *arena, struct diags *diags, const cha
 /* Checks entry CRCs (those of 0 in v4.1 files are skipped), that names resolve, that params match the model, that
  * payloads lie inside. */
 odlc_status dlc_verify(struct diags *diags, const struct dlc_file *dlc) MUST_USE;
+/* The same without the CRCs: payload bytes are not touched. */
+odlc_status dlc_verify_names(struct diags *diags, const struct dlc_file *dlc) MUST_USE;
 /* What is odd in a container that dlc_verify accepts: each finding is an error. The graphs' meaning is left to
  * dlc_to_ir. */
 odlc_status dlc_check(struct diags *diags, const struct dlc_file *dlc) MUST_USE;

@@ -50,6 +50,13 @@ static odlc_status verify_graph(struct diags *diags, const struct dlc_file *dlc,
     return ODLC_OK;
 }
 
+odlc_status dlc_verify_names(struct diags *diags, const struct dlc_file *dlc)
+{
+    for (uint32_t i = 0; i < dlc->n_graphs; i++)
+        TRY(verify_graph(diags, dlc, &dlc->graphs[i]));
+    return ODLC_OK;
+}
+
 odlc_status dlc_verify(struct diags *diags, const struct dlc_file *dlc)
 {
     odlc_status status = ODLC_OK;
@@ -61,7 +68,5 @@ odlc_status dlc_verify(struct diags *diags, const struct dlc_file *dlc)
         status = status == ODLC_OK ? checked : status;
     }
     TRY(status);
-    for (uint32_t i = 0; i < dlc->n_graphs; i++)
-        TRY(verify_graph(diags, dlc, &dlc->graphs[i]));
-    return ODLC_OK;
+    return dlc_verify_names(diags, dlc);
 }

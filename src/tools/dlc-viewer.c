@@ -17,6 +17,7 @@ static const struct option rows[] = {
      .max = 1,
      .required = true,
      .values = "FILE",
+     .complete = ".dlc",
      .help = "the DLC container (version 3, 4.0 or 4.1)"},
     {.id = OPT_SAVE,
      .name = "save",

@@ -8,6 +8,7 @@
 #include "opendlc/container.h"
 #include "tools/json_out.h"
 #include "tools/table.h"
+#include "tools/value_text.h"
 
 /* Of the JSON forms; a change that can break a reader raises it. */
 #define INFO_SCHEMA_VERSION 1
@@ -56,16 +57,8 @@ void info_print_findings_json(FILE *stream, const char *path, const odlc_contain
 /* Fitted to the stream's width; headers are bold where there are colours. Changes the table. */
 void info_print_table(FILE *stream, struct arena *arena, struct table *table);
 
-/* "bitwidth 8, min -1.000000000000, max 0.992187500000, scale 0.007812500000, offset -128.000000000000" */
-const char *encoding_text(struct arena *arena, const struct odlc_encoding *encoding);
 /* Numbers cut, not rounded: 999, 353k, 8216M. */
 const char *short_number(struct arena *arena, uint64_t number);
-/* "1x3x240x320", "1,3,240,320"; "scalar" for rank 0. */
-const char *dims_text(struct arena *arena, const struct odlc_tensor *tensor, const char *between);
-/* The shortest decimal that reads back as the same number: of float32 where that is the type. */
-void info_add_float(struct arena *arena, text *line, double value, bool is_double);
-/* Element `index` of a readable tensor as it is stored. */
-void info_add_element(struct arena *arena, text *line, const struct odlc_tensor *tensor, uint64_t index);
 void info_write_element(struct json_out *j, const struct odlc_tensor *tensor, uint64_t index);
 /* A tensor as an object; key as in json_out.h. */
 void info_write_tensor(struct json_out *j, const char *key, const struct odlc_tensor *tensor);

@@ -126,7 +126,7 @@ static const char *value_text(struct arena *arena, const struct odlc_tensor *t, 
     text line = {0};
     if (isnan(value))
         return "nan";
-    info_add_float(arena, &line, value, !real && !is_single);
+    float_text_add(arena, &line, value, !real && !is_single);
     return line.data;
 }
 
@@ -156,7 +156,7 @@ static void print_first(FILE *stream, struct arena *arena, const struct odlc_ten
             tensor_reals(t, i, 1, &value);
             text_add(arena, &line, "%s", value_text(arena, t, true, value));
         } else {
-            info_add_element(arena, &line, t, i);
+            element_text_add(arena, &line, t, i);
         }
     }
     fprintf(stream, "First %s values: %s%s\n", real ? "real" : "stored", line.count ? printable(arena, line.data) : "",

@@ -9,9 +9,8 @@ SOURCE = pathlib.Path(os.environ.get("ODLC_SOURCE_ROOT", pathlib.Path(__file__).
 BUILD = pathlib.Path(os.environ.get("ODLC_BUILD_ROOT", SOURCE / "build" / "test"))
 SHARED = pathlib.Path(os.environ.get("ODLC_SHARED", SOURCE.parent / "shared"))
 
-COMMAND_FOLDERS = {"onnx-to-dlc": "converters", "dlc-info": "src/tools", "dlc-viewer": "src/tools",
-                   "net-run": "src/tools",
-                   "udo-check": "converters"}
+COMMAND_FOLDERS = {"onnx-to-dlc": "converters", "udo-check": "converters",
+                   **dict.fromkeys(("dlc-diff", "dlc-info", "dlc-viewer", "net-run"), "src/tools")}
 SKIPPED = 77
 
 

@@ -1,0 +1,183 @@
+/* dlc-diff: what differs between two containers. */
+#include "base/file.h"
+#include "tools/diff.h"
+#include "tools/options.h"
+#include "tools/print_diags.h"
+
+enum { STATUS_SAME, STATUS_DIFFERENT, STATUS_TROUBLE };
+
+enum {
+    OPT_FIRST,
+    OPT_SECOND,
+    OPT_COPYRIGHTS,
+    OPT_LAYERS,
+    OPT_PARAMETERS,
+    OPT_DIMENSIONS,
+    OPT_WEIGHTS,
+    OPT_OUTPUTS,
+    OPT_TYPES,
+    OPT_ENCODINGS,
+    OPT_METADATA,
+    OPT_BY_ID,
+    OPT_HITS,
+    OPT_SAVE,
+    OPT_JSON
+};
+
+static const struct option rows[] = {
+    {.id = OPT_FIRST,
+     .name = "input_dlc_one",
+     .shorts = {"i1"},
+     .min = 1,
+     .max = 1,
+     .required = true,
+     .values = "FILE",
+     .complete = ".dlc",
+     .help = "the first DLC container (version 3, 4.0 or 4.1)"},
+    {.id = OPT_SECOND,
+     .name = "input_dlc_two",
+     .shorts = {"i2"},
+     .min = 1,
+     .max = 1,
+     .required = true,
+     .values = "FILE",
+     .complete = ".dlc",
+     .help = "the second one"},
+    {.id = OPT_SAVE,
+     .name = "save",
+     .shorts = {"s"},
+     .min = 1,
+     .max = 1,
+     .values = "FILE.csv",
+     .help = "also write the differences as CSV"},
+    {.id = OPT_JSON, .name = "json", .help = "print JSON instead of text; diagnostics on stderr are JSON lines then"},
+    {.id = OPT_BY_ID, .name = "diff_by_id", .shorts = {"i"}, .help = "pair layers by their ids instead of their names"},
+    {.id = OPT_HITS, .name = "hits", .shorts = {"x"}, .help = "list also what is the same"},
+    {.title = "What to compare; everything by default"},
+    {.id = OPT_COPYRIGHTS, .name = "copyrights", .shorts = {"c"}, .help = "the models' copyrights"},
+    {.id = OPT_LAYERS,
+     .name = "layers",
+     .shorts = {"l"},
+     .help = "layers that only one has; types, packages and inputs of the others"},
+    {.id = OPT_PARAMETERS, .name = "parameters", .shorts = {"p"}, .help = "parameters of layers, with their values"},
+    {.id = OPT_DIMENSIONS, .name = "dimensions", .shorts = {"d"}, .help = "dimensions of tensors"},
+    {.id = OPT_WEIGHTS,
+     .name = "weights",
+     .shorts = {"w"},
+     .help = "elements of constant tensors: how many differ, and how far"},
+    {.id = OPT_OUTPUTS,
+     .name = "outputs",
+     .shorts = {"o"},
+     .help = "names of layers' outputs, and of the graph's inputs and outputs"},
+    {.id = OPT_TYPES, .name = "types", .help = "data types, kinds and axis formats of tensors"},
+    {.id = OPT_ENCODINGS, .name = "encodings", .help = "quantization encodings of tensors"},
+    {.id = OPT_METADATA,
+     .name = "metadata",
+     .help = "format versions, metadata, and files in the containers that are no part of the model"},
+    {.title = "General"},
+    OPTIONS_COMMON,
+};
+
+static const struct command self = {
+    .name = "dlc-diff",
+    .summary = "Prints what differs between two DLC containers",
+    .usage = "-i1 FILE -i2 FILE [options]",
+    OPTION_ROWS(rows),
+    .epilogue =
+        "The exit status is 0 when they are the same, 1 when they differ, and 2 when they could not be compared.",
+};
+
+struct session {
+    struct arena *arena;
+    struct diags diags;
+    struct options options;
+    odlc_container *containers[2];
+    bool different;
+};
+
+static struct diff_options choose(const struct options *options)
+{
+    static const int ids[DIFF_CATEGORIES] = {OPT_METADATA,   OPT_COPYRIGHTS, OPT_LAYERS,    OPT_PARAMETERS, OPT_OUTPUTS,
+                                             OPT_DIMENSIONS, OPT_TYPES,      OPT_ENCODINGS, OPT_WEIGHTS};
+    struct diff_options chosen = {.by_id = options_given(options, OPT_BY_ID), .hits = options_given(options, OPT_HITS)};
+    bool any = false;
+    for (size_t i = 0; i < DIFF_CATEGORIES; i++)
+        any |= chosen.selected[i] = options_given(options, ids[i]);
+    for (size_t i = 0; i < DIFF_CATEGORIES && !any; i++)
+        chosen.selected[i] = true;
+    return chosen;
+}
+
+static odlc_status save_csv(struct session *s, const struct diff *d, const char *path)
+{
+    struct out_file *out;
+    text csv = {0};
+    diff_csv(d, &csv);
+    TRY(out_create(s->arena, &s->diags, path, &out));
+    TRY(out_write(out, csv.data, csv.count));
+    return out_commit(out);
+}
+
+static odlc_status compare(struct session *s)
+{
+    const char *csv = options_value(&s->options, OPT_SAVE, NULL);
+    struct diff_options chosen = choose(&s->options);
+    odlc_status first = odlc_container_open_unread(s->containers[0], options_value(&s->options, OPT_FIRST, ""));
+    odlc_status second = odlc_container_open_unread(s->containers[1], options_value(&s->options, OPT_SECOND, ""));
+    TRY(first);
+    TRY(second);
+    struct diff d = diff_containers(s->arena, &chosen, s->containers[0], s->containers[1]);
+    s->different = diff_found(&d);
+    if (csv)
+        TRY(save_csv(s, &d, csv));
+    if (options_given(&s->options, OPT_JSON))
+        diff_print_json(stdout, &d);
+    else
+        diff_print_text(stdout, &d);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return diag_error(&s->diags, ODLC_ERR_IO, AT(.file = NULL), "io", "the report could not be written");
+    return ODLC_OK;
+}
+
+static odlc_status run_command(struct session *s, int argc, char **argv)
+{
+    TRY(options_parse(s->arena, &s->diags, &self, argc, argv, &s->options));
+    return options_answered(&s->options) ? ODLC_OK : compare(s);
+}
+
+static odlc_status out_of_memory(void)
+{
+    fprintf(stderr, "%s: error: memory ran out\n", self.name);
+    return ODLC_ERR_NOMEM;
+}
+
+static odlc_status guarded_run(struct session *s, int argc, char **argv)
+{
+    if (setjmp(*arena_catch(s->arena)))
+        return out_of_memory();
+    odlc_status status = run_command(s, argc, argv);
+    enum diag_format format = options_given(&s->options, OPT_JSON) ? DIAG_JSON : DIAG_TEXT;
+    for (size_t i = 0; i < COUNT_OF(s->containers); i++) {
+        size_t count;
+        const struct odlc_diag *list = odlc_container_diags(s->containers[i], &count);
+        print_diags(stderr, self.name, list, count, format);
+    }
+    print_diags(stderr, self.name, s->diags.list.data, s->diags.list.count, format);
+    return status == ODLC_ERR_NOMEM ? out_of_memory() : status;
+}
+
+int main(int argc, char **argv)
+{
+    struct session s = {.arena = arena_create(), .containers = {odlc_container_new(), odlc_container_new()}};
+    odlc_status status = ODLC_ERR_NOMEM;
+    if (s.arena && s.containers[0] && s.containers[1]) {
+        diags_init(&s.diags, s.arena);
+        status = guarded_run(&s, argc, argv);
+    } else {
+        status = out_of_memory();
+    }
+    for (size_t i = 0; i < COUNT_OF(s.containers); i++)
+        odlc_container_free(s.containers[i]);
+    arena_destroy(s.arena);
+    return status != ODLC_OK ? STATUS_TROUBLE : s.different ? STATUS_DIFFERENT : STATUS_SAME;
+}
