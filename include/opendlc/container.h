@@ -55,6 +55,8 @@ struct odlc_tensor {
     const void
         *data; /* the elements as stored, row-major and little-endian; NULL when there are none, and for strings */
     uint64_t data_size;
+    const char *stored_dtype; /* of the data: dtype, except for tensors of 4.1 that keep the type before quantization */
+    odlc_class stored;
     const void *handle; /* for the functions below */
 };
 
@@ -112,7 +114,11 @@ struct odlc_graph {
     int counted;         /* 0: the graph could not be interpreted (a warning says why), the numbers below are 0 */
     uint64_t parameters; /* of all ops; weights that two ops share count twice */
     uint64_t macs;
-    uint64_t memory; /* an estimate: bytes of parameters, graph inputs, and of the tensors that live at once at most */
+    /* Estimates in bytes. Activations are the graph's inputs, which live throughout, and the largest set of other
+     * tensors that live at once: while op `peak` runs. */
+    uint64_t memory; /* of the two */
+    uint64_t memory_constants, memory_activations;
+    size_t peak; /* index of the op; n_ops when there is none */
 };
 
 struct odlc_metadata {
@@ -122,7 +128,9 @@ struct odlc_metadata {
 /* A file inside the container. */
 struct odlc_entry {
     const char *name;
-    uint64_t offset, size;
+    uint64_t offset, size; /* of its bytes; a compressed one: offset of the packed bytes, size when unpacked */
+    uint32_t crc;          /* as stored; files of 4.1 have 0 */
+    int compressed;
 };
 
 struct odlc_summary {
@@ -142,9 +150,15 @@ ODLC_API odlc_container *odlc_container_new(void);
 /* NULL is allowed. */
 ODLC_API void odlc_container_free(odlc_container *container);
 
-/* Opens and checks a file; once per container. After a failure only odlc_container_diags and odlc_container_free are
- * allowed. */
+/* Opens and checks a file; once per container. After a failure only odlc_container_diags, odlc_container_summary and
+ * odlc_container_free are allowed; the summary has a path when the file is a container of a version whose graphs cannot
+ * be read, with metadata and entries then. */
 ODLC_API odlc_status odlc_container_open(odlc_container *container, const char *path) ODLC_MUST_USE;
+
+/* Looks through an open container for everything that is wrong with it beyond what opening it refuses: headers of
+ * entries, ids, names, order of ops, params against the model, sizes, encodings, shapes that do not follow from their
+ * inputs. Each finding is an error among the diagnostics. ODLC_OK: there is none. */
+ODLC_API odlc_status odlc_container_verify(odlc_container *container) ODLC_MUST_USE;
 
 /* Everything there is to say so far: errors, and warnings of a successful open. */
 ODLC_API const struct odlc_diag *odlc_container_diags(const odlc_container *container, size_t *count);
@@ -158,10 +172,9 @@ ODLC_API const struct odlc_graph *odlc_container_graphs(const odlc_container *co
 ODLC_API int64_t odlc_tensor_int(const struct odlc_tensor *tensor, uint64_t index);
 ODLC_API double odlc_tensor_double(const struct odlc_tensor *tensor, uint64_t index);
 ODLC_API const char *odlc_tensor_string(const struct odlc_tensor *tensor, uint64_t index);
-/* Elements first … first + count - 1 (<= the tensor's count) of a readable tensor that has no strings: the same values
- * as odlc_tensor_double gives, but fast. */
+/* `count` elements from `first` on as odlc_tensor_double gives them; not for STRING. */
 ODLC_API void odlc_tensor_doubles(const struct odlc_tensor *tensor, uint64_t first, size_t count, double *out);
-/* Whether the functions above may be called: the container holds elements, of a known class. */
+/* Whether the four functions above may be called: the container holds elements, of a known class. */
 ODLC_API int odlc_tensor_readable(const struct odlc_tensor *tensor);
 
 #ifdef __cplusplus

@@ -4,10 +4,14 @@
 #include <string.h>
 
 #include "api/cost.h"
+#include "api/memory.h"
+#include "runtime/check.h"
 
 struct odlc_container {
     struct arena *arena;
+    struct arena *scratch; /* rewound while diagnostics, which are in the other one, pile up */
     struct diags diags;
+    const struct dlc_file *dlc; /* NULL until it is open */
     struct odlc_summary summary;
     struct odlc_graph *graphs;
     size_t n_graphs;
@@ -55,12 +59,16 @@ static void fill_tensor(struct arena *arena, const struct dlc_tensor *from, stru
                                .count = shape_count(&from->shape),
                                .axis_format = from->axis_format,
                                .encoding_axis = -1,
+                               .stored_dtype = dtype_info(from->dtype)->display,
+                               .stored = class_of(from->dtype),
                                .handle = from};
     if (from->quant)
         fill_encodings(arena, from->quant, to);
     if (from->has_data && from->dtype != DT_STRING) {
         to->data = from->view.bytes;
         to->data_size = view_size(&from->view, from->view.dtype);
+        to->stored_dtype = dtype_info(from->view.dtype)->display;
+        to->stored = class_of(from->view.dtype);
     }
 }
 
@@ -166,6 +174,7 @@ static void fill_graph(odlc_container *c, const struct dlc_file *dlc, uint32_t i
     to->inputs = tensors_of_kind(c->arena, to, "APP_WRITE", &to->n_inputs);
     to->outputs = tensors_of_kind(c->arena, to, "APP_READ", &to->n_outputs);
     count_graph(c->arena, &c->diags, dlc, index, to, ops);
+    measure_memory(c->arena, from, to);
 }
 
 static const char *metadata_or_none(const struct dlc_file *dlc, const char *key)
@@ -181,7 +190,8 @@ static void fill_summary(odlc_container *c, const struct dlc_file *dlc, const ch
     for (uint32_t i = 0; i < dlc->n_metadata; i++)
         metadata[i] = (struct odlc_metadata){dlc->metadata[i].key, dlc->metadata[i].value};
     for (uint32_t i = 0; i < dlc->n_entries; i++)
-        entries[i] = (struct odlc_entry){dlc->entries[i].name, dlc->entries[i].offset, dlc->entries[i].size};
+        entries[i] = (struct odlc_entry){dlc->entries[i].name, dlc->entries[i].offset, dlc->entries[i].size,
+                                         dlc->entries[i].crc, dlc->entries[i].compressed};
     c->summary = (struct odlc_summary){.path = arena_strdup(c->arena, path),
                                        .major = dlc->major,
                                        .minor = dlc->minor,
@@ -203,8 +213,9 @@ odlc_container *odlc_container_new(void)
     if (!c)
         return NULL;
     c->arena = arena_create();
-    if (!c->arena) {
-        free(c);
+    c->scratch = arena_create();
+    if (!c->arena || !c->scratch) {
+        odlc_container_free(c);
         return NULL;
     }
     diags_init(&c->diags, c->arena);
@@ -215,8 +226,19 @@ void odlc_container_free(odlc_container *container)
 {
     if (!container)
         return;
+    arena_destroy(container->scratch);
     arena_destroy(container->arena);
     free(container);
+}
+
+/* Of a version that cannot be read: what can be said of it all the same. Its own troubles are not worth a word. */
+static void fill_outline(odlc_container *c, const char *path)
+{
+    struct diags attempt;
+    struct dlc_file *dlc;
+    diags_init(&attempt, c->arena);
+    if (dlc_read_outline(c->arena, &attempt, path, &dlc) == ODLC_OK && dlc->major != 3 && dlc->major != 4)
+        fill_summary(c, dlc, path);
 }
 
 static odlc_status open_container(odlc_container *c, const char *path)
@@ -225,7 +247,10 @@ static odlc_status open_container(odlc_container *c, const char *path)
     if (c->summary.path)
         return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = path), "open-twice",
                           "an object opens one container only");
-    TRY(dlc_read(c->arena, &c->diags, path, &dlc));
+    odlc_status status = dlc_read(c->arena, &c->diags, path, &dlc);
+    if (status == ODLC_ERR_UNSUPPORTED)
+        fill_outline(c, path);
+    TRY(status);
     TRY(dlc_verify(&c->diags, dlc));
     fill_summary(c, dlc, path);
     struct odlc_graph *graphs = arena_array(c->arena, struct odlc_graph, dlc->n_graphs);
@@ -233,6 +258,7 @@ static odlc_status open_container(odlc_container *c, const char *path)
         fill_graph(c, dlc, i, &graphs[i]);
     c->graphs = graphs;
     c->n_graphs = dlc->n_graphs;
+    c->dlc = dlc;
     return ODLC_OK;
 }
 
@@ -241,6 +267,57 @@ odlc_status odlc_container_open(odlc_container *container, const char *path)
     if (setjmp(*arena_catch(container->arena)))
         return ODLC_ERR_NOMEM;
     return open_container(container, path);
+}
+
+/* Errors of the attempt, as findings in this file. Ops that net-run has no kernel for are no fault of the container. */
+static void add_findings(odlc_container *c, const struct diags *attempt)
+{
+    for (size_t i = 0; i < attempt->list.count; i++) {
+        struct odlc_diag d = attempt->list.data[i];
+        if (d.severity != ODLC_ERROR || strcmp(d.code, "run-no-kernel") == 0)
+            continue;
+        d.file = c->summary.path;
+        diag_error(&c->diags, ODLC_ERR_INVALID, &d, d.code, "%s", d.message);
+    }
+}
+
+/* What only the operators' rules tell: params that miss or are of another nature, numbers of operands, shapes and types
+ * that do not follow from the inputs. */
+static void verify_meaning(odlc_container *c, uint32_t index)
+{
+    struct diags attempt;
+    struct graph *ir;
+    struct plan plan;
+    diags_init(&attempt, c->arena);
+    if (dlc_to_ir(c->arena, &attempt, c->dlc, index, &ir) == ODLC_OK &&
+        plan_make(c->arena, &attempt, ir, ir->outputs.data, ir->outputs.count, &plan) == ODLC_OK &&
+        plan_check(c->scratch, &attempt, ir, &plan) == ODLC_OK)
+        return;
+    add_findings(c, &attempt);
+}
+
+static odlc_status verify_container(odlc_container *c)
+{
+    size_t before = c->diags.errors;
+    if (!c->dlc)
+        return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = NULL), "not-open",
+                          "there is no open container to verify");
+    odlc_status status = dlc_check(&c->diags, c->dlc);
+    if (status != ODLC_OK && status != ODLC_ERR_INVALID)
+        return status;
+    /* The rules need graphs whose records are in order. */
+    for (uint32_t i = 0; i < c->dlc->n_graphs && c->dlc->major == 4 && c->diags.errors == before; i++)
+        verify_meaning(c, i);
+    return c->diags.errors == before ? ODLC_OK : ODLC_ERR_INVALID;
+}
+
+odlc_status odlc_container_verify(odlc_container *container)
+{
+    if (setjmp(*arena_catch(container->arena)))
+        return ODLC_ERR_NOMEM;
+    if (setjmp(*arena_catch(container->scratch)))
+        return ODLC_ERR_NOMEM;
+    return verify_container(container);
 }
 
 const struct odlc_diag *odlc_container_diags(const odlc_container *container, size_t *count)

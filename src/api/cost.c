@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "runtime/plan.h"
+#include "op/op.h"
 
 static bool starts_with(const char *name, const char *prefix)
 {
@@ -54,23 +54,12 @@ static void count_node(const struct graph *ir, const struct node *n, struct odlc
     }
 }
 
-static uint64_t constant_bytes(const struct graph *ir, const struct plan *plan)
-{
-    uint64_t bytes = 0;
-    for (size_t t = 0; t < ir->tensors.count; t++)
-        if (plan->used[t] && plan->offsets[t] == PLAN_NOWHERE)
-            bytes += tensor_bytes(&ir->tensors.data[t].type);
-    return bytes;
-}
-
 static odlc_status count_nodes(struct arena *arena, struct diags *diags, const struct dlc_file *dlc, uint32_t index,
                                struct odlc_graph *graph, struct odlc_op *ops)
 {
     struct graph *ir;
-    struct plan plan;
     struct map producers;
     TRY(dlc_to_ir(arena, diags, dlc, index, &ir));
-    TRY(plan_make(arena, diags, ir, ir->outputs.data, ir->outputs.count, &plan));
     map_init(&producers, arena);
     map_producers(&producers, &dlc->graphs[index]);
     for (size_t i = 0; i < ir->order.count; i++) {
@@ -80,7 +69,6 @@ static odlc_status count_nodes(struct arena *arena, struct diags *diags, const s
         if (op != MAP_NONE)
             count_node(ir, n, &ops[op]);
     }
-    graph->memory = plan.pool_size + constant_bytes(ir, &plan);
     graph->counted = 1;
     return ODLC_OK;
 }

@@ -177,6 +177,7 @@ odlc_status dlc_read_mapped(struct arena *arena, struct diags *diags, struct fil
     TRY(dlc_read_metadata(&r));
     dlc->major = r.model.major;
     dlc->minor = r.model.minor;
+    dlc->params_version = r.params.major << 16 | r.params.minor;
     if (dlc->major == 4)
         TRY(dlc_read_v4(&r));
     else if (dlc->major == 3)
@@ -194,6 +195,31 @@ odlc_status dlc_read(struct arena *arena, struct diags *diags, const char *path,
     struct file *file;
     TRY(file_map(arena, diags, path, &file));
     return dlc_read_mapped(arena, diags, file, out);
+}
+
+odlc_status dlc_read_outline(struct arena *arena, struct diags *diags, const char *path, struct dlc_file **out)
+{
+    struct dlc_file *dlc = arena_new(arena, struct dlc_file);
+    struct dlc_reading r = {.arena = arena, .diags = diags, .dlc = dlc};
+    struct dlc_entry *entries;
+    const uint8_t *bytes;
+    TRY(file_map(arena, diags, path, &r.file));
+    dlc->file = r.file;
+    dlc->params_format = "none";
+    TRY(zip_list(arena, diags, r.file, &entries, &dlc->n_entries));
+    dlc->entries = entries;
+    const struct dlc_entry *model = zip_find(entries, dlc->n_entries, "model");
+    if (!model)
+        return dlc_invalid(&r, NULL, "the zip has no entry named model");
+    TRY(zip_bytes(arena, diags, r.file, model, &bytes));
+    struct reader header = reader_of(bytes, model->size);
+    if (read_u16(&header) != STREAM_MAGIC)
+        return dlc_invalid(&r, NULL, "entry model does not start with a stream header");
+    dlc->major = read_u16(&header);
+    dlc->minor = read_u16(&header);
+    TRY(dlc_read_metadata(&r));
+    *out = dlc;
+    return ODLC_OK;
 }
 
 /* ---- looking things up ---- */

@@ -22,7 +22,7 @@ static void set_list(struct dlc_attr *a, enum dtype dtype, struct fb_vector v, c
                                     .encoding = NO_ENCODING,
                                     .has_data = true};
     a->tensor.dtype_code = a->tensor.source_dtype_code = dtype_info(dtype)->dlc;
-    a->tensor.view = view_of(v.count ? v.data + v.pos : NULL, dtype, &shape);
+    a->tensor.view = view_of(v.data && v.count ? v.data + v.pos : NULL, dtype, &shape);
     a->tensor.view.file = file;
 }
 
@@ -326,6 +326,23 @@ static odlc_status make_tensors(const struct dlc_reading *r, struct dlc_graph *g
     return ODLC_OK;
 }
 
+/* Params of layers that the model does not have: harmless to a reader, a finding for dlc_check. */
+static void find_stray_params(const struct dlc_reading *r, const struct layer_params *p, const struct dlc_graph *g)
+{
+    struct map layers;
+    VEC(const char *) stray = {0};
+    map_init(&layers, r->arena);
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        map_put(&layers, g->ops[i].name, i);
+    for (uint32_t i = 0; i < p->list.count; i++) {
+        const char *name = dlc_text(fb_string(fb_table_at(p->list, i), LAYER_PARAM_NAME));
+        if (map_get(&layers, name) == MAP_NONE)
+            vec_push(r->arena, &stray, name);
+    }
+    r->dlc->stray_params = stray.data;
+    r->dlc->n_stray_params = stray.count;
+}
+
 odlc_status dlc_read_v3(struct dlc_reading *r)
 {
     struct layer_params params;
@@ -340,6 +357,7 @@ odlc_status dlc_read_v3(struct dlc_reading *r)
     g->name = dlc_text(fb_string(network, NETWORK3_NAME));
     g->ops = ops;
     g->n_ops = layers.count;
+    find_stray_params(r, &params, g);
     map_init(&g->tensor_index, r->arena);
     TRY(make_tensors(r, g));
     r->dlc->graphs = g;

@@ -11,6 +11,7 @@ struct dlc_entry { /* of the zip */
     uint64_t offset,
         size;        /* of the data in the file; compressed entries: size once inflated, offset of the packed data */
     uint64_t packed; /* bytes in the file */
+    uint64_t header; /* where its local header begins */
     uint32_t crc;
     bool compressed;
 };
@@ -74,6 +75,7 @@ struct dlc_graph {
 struct dlc_file {
     struct file *file;
     uint32_t major, minor;     /* of the model stream: 3.0, 4.0, 4.1 */
+    uint32_t params_version;   /* of the params stream: major << 16 | minor; 0 without one */
     const char *params_format; /* "NR64", "NETP", "bin" (model.params.bin), or "none" */
     const struct dlc_entry *entries;
     uint32_t n_entries;
@@ -81,15 +83,24 @@ struct dlc_file {
     uint32_t n_metadata;
     const struct dlc_graph *graphs;
     uint32_t n_graphs;
+    const char *const *stray_params; /* v3: layers that model.params names and model does not */
+    size_t n_stray_params;
 };
 
 /* Opens and reads a container; verifies every offset, count and size before use. v2 and other files give a clear error.
  * Payload bytes are not touched (CRC of big entries is checked by dlc_verify). */
 odlc_status dlc_read(struct arena *arena, struct diags *diags, const char *path, struct dlc_file **out) MUST_USE;
 
+/* For a file that dlc_read refuses because of its version: entries, metadata and the version. No graphs. */
+odlc_status dlc_read_outline(struct arena *arena, struct diags *diags, const char *path,
+                             struct dlc_file **out) MUST_USE;
+
 /* Checks entry CRCs (those of 0 in v4.1 files are skipped), that names resolve, that params match the model, that
  * payloads lie inside. */
 odlc_status dlc_verify(struct diags *diags, const struct dlc_file *dlc) MUST_USE;
+/* What is odd in a container that dlc_verify accepts: each finding is an error. The graphs' meaning is left to
+ * dlc_to_ir. */
+odlc_status dlc_check(struct diags *diags, const struct dlc_file *dlc) MUST_USE;
 
 const char *dlc_metadata(const struct dlc_file *dlc, const char *key); /* NULL when absent */
 const struct dlc_attr *dlc_attr_find(const struct dlc_op *op, const char *name);

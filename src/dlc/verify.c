@@ -52,11 +52,15 @@ static odlc_status verify_graph(struct diags *diags, const struct dlc_file *dlc,
 
 odlc_status dlc_verify(struct diags *diags, const struct dlc_file *dlc)
 {
+    odlc_status status = ODLC_OK;
     for (uint32_t i = 0; i < dlc->n_entries; i++) {
         const struct dlc_entry *entry = &dlc->entries[i];
-        if (entry->crc && !entry->compressed) /* files of 4.1 carry none */
-            TRY(zip_check(diags, dlc->file, entry));
+        if (!entry->crc || entry->compressed) /* files of 4.1 carry none */
+            continue;
+        odlc_status checked = zip_check(diags, dlc->file, entry);
+        status = status == ODLC_OK ? checked : status;
     }
+    TRY(status);
     for (uint32_t i = 0; i < dlc->n_graphs; i++)
         TRY(verify_graph(diags, dlc, &dlc->graphs[i]));
     return ODLC_OK;

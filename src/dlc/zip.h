@@ -18,6 +18,9 @@ odlc_status zip_bytes(struct arena *arena, struct diags *diags, const struct fil
  * zip_bytes. */
 odlc_status zip_check(struct diags *diags, const struct file *file, const struct dlc_entry *entry) MUST_USE;
 
+/* Compares the local header's method, CRC and sizes with the central directory's. */
+odlc_status zip_check_header(struct diags *diags, const struct file *file, const struct dlc_entry *entry) MUST_USE;
+
 /* ---- writing: stored entries, ZIP64 throughout, a fixed time ---- */
 
 enum { ZIP_MAX_ENTRIES = 3 };

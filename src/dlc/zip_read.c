@@ -17,9 +17,10 @@ enum {
     METHOD_STORED = 0,
     METHOD_DEFLATED = 8,
     EXTRA_ZIP64 = 1,
-    MAX_RATIO = 1032 /* deflate cannot do better */
+    FLAG_SIZES_LATER = 8, /* CRC and sizes follow the data */
+    MAX_RATIO = 1032      /* deflate cannot do better */
 };
-static const uint64_t MAX_INFLATED = 512ull << 20;
+static const uint64_t MAX_INFLATED = 512ull << 20, FREE_INFLATED = 32ull << 20;
 
 struct zip_reader {
     struct arena *arena;
@@ -106,6 +107,7 @@ static odlc_status check_local(const struct zip_reader *z, struct dlc_entry *ent
         return broken(z, offset, "an entry is longer than the file");
     if (names != name_length || memcmp(f->data + offset + LOCAL_SIZE, name, names) != 0)
         return broken(z, offset, "an entry's name differs from the directory's");
+    entry->header = offset;
     entry->offset = start;
     return ODLC_OK;
 }
@@ -201,6 +203,11 @@ odlc_status zip_bytes(struct arena *arena, struct diags *diags, const struct fil
         return diag_error(diags, ODLC_ERR_LIMIT, AT(.file = file->path, .offset = entry->offset, .has_offset = 1),
                           "dlc-zip", "entry %s is packed and larger than 512 MiB, or has an impossible size",
                           entry->name);
+    /* Weights hardly shrink. What does by far more is a bomb, and memory stays in proportion to the file. */
+    if (entry->size > 2 * file->size + FREE_INFLATED)
+        return diag_error(diags, ODLC_ERR_LIMIT, AT(.file = file->path, .offset = entry->offset, .has_offset = 1),
+                          "dlc-zip", "entry %s is packed, and unpacked it is over twice the file and 32 MiB",
+                          entry->name);
     uint8_t *out = arena_alloc(arena, entry->size);
     if (!inflate_all(stored, entry->packed, out, entry->size))
         return diag_error(diags, ODLC_ERR_INVALID, AT(.file = file->path, .offset = entry->offset, .has_offset = 1),
@@ -227,4 +234,18 @@ odlc_status zip_check(struct diags *diags, const struct file *file, const struct
         done += (uint64_t)n;
     }
     return crc == entry->crc ? ODLC_OK : crc_error(diags, file, entry);
+}
+
+odlc_status zip_check_header(struct diags *diags, const struct file *file, const struct dlc_entry *entry)
+{
+    const uint8_t *local = file->data + entry->header;
+    uint64_t extra_length = load_le(local + 28, 2), packed = load_le(local + 18, 4), size = load_le(local + 22, 4);
+    uint64_t unused = 0, flags = load_le(local + 6, 2), method = load_le(local + 8, 2), crc = load_le(local + 14, 4);
+    bool later = flags & FLAG_SIZES_LATER;
+    bool same = method == (entry->compressed ? METHOD_DEFLATED : METHOD_STORED) && (later || crc == entry->crc) &&
+                widen(reader_of(file->data + entry->offset - extra_length, extra_length), &size, &packed, &unused) &&
+                (later || (size == entry->size && packed == entry->packed));
+    return same ? ODLC_OK
+                : diag_error(diags, ODLC_ERR_INVALID, AT(.file = file->path, .offset = entry->header, .has_offset = 1),
+                             "dlc-zip", "the local header of entry %s differs from the central directory", entry->name);
 }

@@ -1,10 +1,22 @@
 /* dlc-info: what is in a container. */
 #include "base/file.h"
 #include "tools/info.h"
+#include "tools/npy_out.h"
 #include "tools/options.h"
 #include "tools/print_diags.h"
 
-enum { OPT_INPUT, OPT_SAVE, OPT_MEMORY, OPT_ENCODINGS, OPT_JSON, OPT_NODES };
+enum {
+    OPT_INPUT,
+    OPT_SAVE,
+    OPT_MEMORY,
+    OPT_ENCODINGS,
+    OPT_JSON,
+    OPT_NODES,
+    OPT_VERIFY,
+    OPT_TENSOR,
+    OPT_DUMP,
+    OPT_REAL
+};
 
 static const struct option rows[] = {
     {.id = OPT_INPUT,
@@ -14,6 +26,7 @@ static const struct option rows[] = {
      .max = 1,
      .required = true,
      .values = "FILE",
+     .complete = ".dlc",
      .help = "the DLC container (version 3, 4.0 or 4.1)"},
     {.id = OPT_SAVE,
      .name = "save",
@@ -37,6 +50,23 @@ static const struct option rows[] = {
      .max = 1,
      .values = "PATTERN",
      .help = "list only nodes whose names match this shell pattern; totals are still those of the whole graph"},
+    {.id = OPT_VERIFY,
+     .name = "verify",
+     .help =
+         "instead of the report, check the whole file and list what is wrong with it; exit status 1 if anything is"},
+    {.id = OPT_TENSOR,
+     .name = "tensor",
+     .min = 1,
+     .max = 1,
+     .values = "NAME",
+     .help = "instead of the report, print this tensor's type, dimensions, encodings, statistics and first values"},
+    {.id = OPT_DUMP,
+     .name = "dump",
+     .min = 1,
+     .max = 1,
+     .values = "FILE.npy",
+     .help = "write the elements of --tensor, as they are stored, as a NumPy array"},
+    {.id = OPT_REAL, .name = "real", .help = "dump float32 values, quantized ones as the real numbers they stand for"},
     OPTIONS_COMMON,
 };
 
@@ -52,6 +82,7 @@ struct session {
     struct diags diags;
     struct options options;
     odlc_container *container;
+    bool findings_printed; /* the container's diagnostics are on stdout already */
 };
 
 static odlc_status save_csv(struct session *s, const struct info_options *shown, const char *path)
@@ -69,22 +100,109 @@ static odlc_status save_csv(struct session *s, const struct info_options *shown,
     return out_commit(out);
 }
 
-static odlc_status report(struct session *s)
+static bool as_json(const struct session *s)
+{
+    return options_given(&s->options, OPT_JSON);
+}
+
+static odlc_status tensor_report(struct session *s, const char *name)
+{
+    const char *npy = options_value(&s->options, OPT_DUMP, NULL);
+    struct info_tensor which;
+    TRY(info_find_tensor(s->arena, &s->diags, s->container, name, &which));
+    if (npy)
+        TRY(npy_write(s->arena, &s->diags, npy, which.tensor, options_given(&s->options, OPT_REAL)));
+    if (as_json(s))
+        info_print_tensor_json(stdout, s->container, &which);
+    else
+        info_print_tensor(stdout, s->arena, &which);
+    return ODLC_OK;
+}
+
+static void warn_unmatched(struct session *s, const struct info_options *shown)
+{
+    size_t n_graphs;
+    const struct odlc_graph *graphs = odlc_container_graphs(s->container, &n_graphs);
+    for (size_t i = 0; i < n_graphs; i++)
+        for (size_t k = 0; k < graphs[i].n_ops; k++)
+            if (info_node_selected(&graphs[i].ops[k], shown))
+                return;
+    diag_warn(&s->diags, AT(.file = NULL), "info-nodes", "no node has a name that matches %s", shown->nodes);
+}
+
+static odlc_status node_report(struct session *s)
 {
     struct info_options shown = {.nodes = options_value(&s->options, OPT_NODES, NULL),
                                  .all_encodings = options_given(&s->options, OPT_ENCODINGS),
                                  .memory = options_given(&s->options, OPT_MEMORY)};
     const char *csv = options_value(&s->options, OPT_SAVE, NULL);
-    TRY(odlc_container_open(s->container, options_value(&s->options, OPT_INPUT, "")));
+    if (shown.nodes)
+        warn_unmatched(s, &shown);
     if (csv)
         TRY(save_csv(s, &shown, csv));
-    if (options_given(&s->options, OPT_JSON))
+    if (as_json(s))
         info_print_json(stdout, s->container, &shown);
     else
         info_print_text(stdout, s->arena, s->container, &shown);
+    return ODLC_OK;
+}
+
+/* Findings are results. Trouble with reading the file at all is not: it goes where errors go. */
+static odlc_status verification(struct session *s, const char *path)
+{
+    odlc_status status = odlc_container_open(s->container, path);
+    if (status == ODLC_OK)
+        status = odlc_container_verify(s->container);
+    if (status != ODLC_OK && status != ODLC_ERR_INVALID && status != ODLC_ERR_UNSUPPORTED && status != ODLC_ERR_LIMIT)
+        return status;
+    s->findings_printed = true;
+    if (as_json(s))
+        info_print_findings_json(stdout, path, s->container);
+    else
+        info_print_findings(stdout, self.name, s->arena, path, s->container);
+    return status;
+}
+
+static odlc_status full_report(struct session *s, const char *path)
+{
+    const char *tensor = options_value(&s->options, OPT_TENSOR, NULL);
+    odlc_status status = odlc_container_open(s->container, path);
+    if (status == ODLC_ERR_UNSUPPORTED && odlc_container_summary(s->container)->path) {
+        if (as_json(s))
+            info_print_outline_json(stdout, s->container);
+        else
+            info_print_outline(stdout, s->arena, s->container);
+    }
+    TRY(status);
+    return tensor ? tensor_report(s, tensor) : node_report(s);
+}
+
+static odlc_status check_options(struct session *s)
+{
+    bool tensor = options_given(&s->options, OPT_TENSOR), verify = options_given(&s->options, OPT_VERIFY);
+    if (options_given(&s->options, OPT_DUMP) && !tensor)
+        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.file = NULL), "usage",
+                          "--dump needs --tensor, which says what to dump");
+    if (options_given(&s->options, OPT_REAL) && !options_given(&s->options, OPT_DUMP))
+        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.file = NULL), "usage",
+                          "--real is about --dump, which is not given");
+    if (verify && (tensor || options_given(&s->options, OPT_SAVE)))
+        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.file = NULL), "usage",
+                          "--verify makes no report: it excludes --tensor and --save");
+    if (tensor && options_given(&s->options, OPT_SAVE))
+        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.file = NULL), "usage",
+                          "--save writes the table of nodes: it excludes --tensor");
+    return ODLC_OK;
+}
+
+static odlc_status report(struct session *s)
+{
+    const char *path = options_value(&s->options, OPT_INPUT, "");
+    TRY(check_options(s));
+    odlc_status status = options_given(&s->options, OPT_VERIFY) ? verification(s, path) : full_report(s, path);
     if (fflush(stdout) != 0 || ferror(stdout))
         return diag_error(&s->diags, ODLC_ERR_IO, AT(.file = NULL), "io", "the report could not be written");
-    return ODLC_OK;
+    return status;
 }
 
 static odlc_status run_command(struct session *s, int argc, char **argv)
@@ -107,7 +225,8 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
     enum diag_format format = options_given(&s->options, OPT_JSON) ? DIAG_JSON : DIAG_TEXT;
     size_t count;
     const struct odlc_diag *list = odlc_container_diags(s->container, &count);
-    print_diags(stderr, self.name, list, count, format);
+    if (!s->findings_printed)
+        print_diags(stderr, self.name, list, count, format);
     print_diags(stderr, self.name, s->diags.list.data, s->diags.list.count, format);
     return status == ODLC_ERR_NOMEM ? out_of_memory() : status;
 }

@@ -4,9 +4,13 @@
 
 #include <stdio.h>
 
-#include "base/vec.h"
+#include "base/diag.h"
 #include "opendlc/container.h"
+#include "tools/json_out.h"
 #include "tools/table.h"
+
+/* Of the JSON forms; a change that can break a reader raises it. */
+#define INFO_SCHEMA_VERSION 1
 
 struct info_options {
     const char *nodes;  /* only nodes whose names match this pattern of fnmatch(3); NULL: all */
@@ -22,7 +26,35 @@ void info_print_text(FILE *stream, struct arena *arena, const odlc_container *co
                      const struct info_options *options);
 void info_print_json(FILE *stream, const odlc_container *container, const struct info_options *options);
 
+/* What can be said of a container whose graphs cannot be read. */
+void info_print_outline(FILE *stream, struct arena *arena, const odlc_container *container);
+void info_print_outline_json(FILE *stream, const odlc_container *container);
+
+/* ---- one tensor ---- */
+
+struct info_tensor {
+    const struct odlc_graph *graph;
+    const struct odlc_op *owner; /* of an attribute's tensor, or a layer's weights; NULL for tensors of the graph */
+    const struct odlc_tensor *tensor;
+};
+
+/* By its name; weights of version 3 as layer:name. An unknown name is an error that suggests a near one. */
+odlc_status info_find_tensor(struct arena *arena, struct diags *diags, const odlc_container *container,
+                             const char *name, struct info_tensor *out) MUST_USE;
+void info_print_tensor(FILE *stream, struct arena *arena, const struct info_tensor *which);
+void info_print_tensor_json(FILE *stream, const odlc_container *container, const struct info_tensor *which);
+
+/* ---- findings ---- */
+
+/* The container's diagnostics and a line that says how many findings there are. */
+void info_print_findings(FILE *stream, const char *command, struct arena *arena, const char *path,
+                         const odlc_container *container);
+void info_print_findings_json(FILE *stream, const char *path, const odlc_container *container);
+
 /* ---- pieces of the report ---- */
+
+/* Fitted to the stream's width; headers are bold where there are colours. Changes the table. */
+void info_print_table(FILE *stream, struct arena *arena, struct table *table);
 
 /* "bitwidth 8, min -1.000000000000, max 0.992187500000, scale 0.007812500000, offset -128.000000000000" */
 const char *encoding_text(struct arena *arena, const struct odlc_encoding *encoding);
@@ -30,5 +62,12 @@ const char *encoding_text(struct arena *arena, const struct odlc_encoding *encod
 const char *short_number(struct arena *arena, uint64_t number);
 /* "1x3x240x320", "1,3,240,320"; "scalar" for rank 0. */
 const char *dims_text(struct arena *arena, const struct odlc_tensor *tensor, const char *between);
+/* The shortest decimal that reads back as the same number: of float32 where that is the type. */
+void info_add_float(struct arena *arena, text *line, double value, bool is_double);
+/* Element `index` of a readable tensor as it is stored. */
+void info_add_element(struct arena *arena, text *line, const struct odlc_tensor *tensor, uint64_t index);
+void info_write_element(struct json_out *j, const struct odlc_tensor *tensor, uint64_t index);
+/* A tensor as an object; key as in json_out.h. */
+void info_write_tensor(struct json_out *j, const char *key, const struct odlc_tensor *tensor);
 
 #endif

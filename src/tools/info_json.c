@@ -1,21 +1,21 @@
-/* The report as JSON; the schema is described in docs/dlc-info-json.md. A change that can break a reader raises its
- * version. */
+/* The report as JSON; the schema is described in docs/dlc-info-json.md. */
+#include <string.h>
+
 #include "tools/info.h"
 #include "tools/json_out.h"
 
-#define SCHEMA_VERSION 1
 #define MAX_ATTRIBUTE_VALUES 1024
 #define MAX_TENSOR_VALUES 16
 
-static void write_element(struct json_out *j, const struct odlc_tensor *t, uint64_t index)
+void info_write_element(struct json_out *j, const struct odlc_tensor *t, uint64_t index)
 {
-    if (t->element == ODLC_CLASS_BOOL)
+    if (t->stored == ODLC_CLASS_BOOL)
         json_bool(j, NULL, odlc_tensor_int(t, index) != 0);
-    else if (t->element == ODLC_CLASS_FLOAT)
+    else if (t->stored == ODLC_CLASS_FLOAT)
         json_double(j, NULL, odlc_tensor_double(t, index));
-    else if (t->element == ODLC_CLASS_STRING)
+    else if (t->stored == ODLC_CLASS_STRING)
         json_string(j, NULL, odlc_tensor_string(t, index));
-    else if (t->element == ODLC_CLASS_UINT)
+    else if (t->stored == ODLC_CLASS_UINT)
         json_uint(j, NULL, (uint64_t)odlc_tensor_int(t, index));
     else
         json_int(j, NULL, odlc_tensor_int(t, index));
@@ -52,14 +52,14 @@ static void write_contents(struct json_out *j, const struct odlc_tensor *t, uint
     if (odlc_tensor_readable(t) && t->count <= max_values) {
         json_array_inline(j, "values");
         for (uint64_t i = 0; i < t->count; i++)
-            write_element(j, t, i);
+            info_write_element(j, t, i);
         json_end_array(j);
     }
 }
 
-static void write_tensor(struct json_out *j, const struct odlc_tensor *t)
+void info_write_tensor(struct json_out *j, const char *key, const struct odlc_tensor *t)
 {
-    json_object(j, NULL);
+    json_object(j, key);
     json_string(j, "name", t->name);
     json_uint(j, "id", t->id);
     json_string(j, "kind", t->kind);
@@ -67,6 +67,8 @@ static void write_tensor(struct json_out *j, const struct odlc_tensor *t)
     json_uint(j, "dtype_code", t->dtype_code);
     json_uint(j, "axis_format", t->axis_format);
     json_uint(j, "data_size", t->data_size);
+    if (t->data_size && strcmp(t->stored_dtype, t->dtype) != 0)
+        json_string(j, "stored_dtype", t->stored_dtype);
     if (t->n_encodings)
         write_encodings(j, t);
     json_end_object(j);
@@ -127,7 +129,7 @@ static void write_node(struct json_out *j, const struct odlc_op *op)
     if (op->n_params) {
         json_array(j, "params");
         for (size_t i = 0; i < op->n_params; i++)
-            write_tensor(j, &op->params[i]);
+            info_write_tensor(j, NULL, &op->params[i]);
         json_end_array(j);
     }
     json_end_object(j);
@@ -149,11 +151,14 @@ static void write_graph(struct json_out *j, const struct odlc_graph *g, const st
     json_uint(j, "parameters", g->parameters);
     json_uint(j, "macs", g->macs);
     json_uint(j, "memory", g->memory);
+    json_uint(j, "memory_constants", g->memory_constants);
+    json_uint(j, "memory_activations", g->memory_activations);
+    json_string(j, "memory_peak", g->peak < g->n_ops ? g->ops[g->peak].name : NULL);
     write_names(j, "inputs", g->inputs, g->n_inputs);
     write_names(j, "outputs", g->outputs, g->n_outputs);
     json_array(j, "tensors");
     for (size_t i = 0; i < g->n_tensors; i++)
-        write_tensor(j, &g->tensors[i]);
+        info_write_tensor(j, NULL, &g->tensors[i]);
     json_end_array(j);
     json_array(j, "nodes");
     for (size_t i = 0; i < g->n_ops; i++)
@@ -185,9 +190,28 @@ static void write_summary(struct json_out *j, const struct odlc_summary *s)
         json_string(j, "name", s->entries[i].name);
         json_uint(j, "offset", s->entries[i].offset);
         json_uint(j, "size", s->entries[i].size);
+        json_uint(j, "crc", s->entries[i].crc);
+        json_bool(j, "compressed", s->entries[i].compressed);
         json_end_object(j);
     }
     json_end_array(j);
+}
+
+static void begin_report(struct json_out *j, const odlc_container *container)
+{
+    json_object(j, NULL);
+    json_string(j, "schema", "opendlc.dlc-info");
+    json_int(j, "schema_version", INFO_SCHEMA_VERSION);
+    write_summary(j, odlc_container_summary(container));
+}
+
+void info_print_outline_json(FILE *stream, const odlc_container *container)
+{
+    struct json_out j = json_out_to(stream, false);
+    begin_report(&j, container);
+    json_array(&j, "graphs");
+    json_end_array(&j);
+    json_end_object(&j);
 }
 
 void info_print_json(FILE *stream, const odlc_container *container, const struct info_options *options)
@@ -195,10 +219,7 @@ void info_print_json(FILE *stream, const odlc_container *container, const struct
     struct json_out j = json_out_to(stream, false);
     size_t n_graphs;
     const struct odlc_graph *graphs = odlc_container_graphs(container, &n_graphs);
-    json_object(&j, NULL);
-    json_string(&j, "schema", "opendlc.dlc-info");
-    json_int(&j, "schema_version", SCHEMA_VERSION);
-    write_summary(&j, odlc_container_summary(container));
+    begin_report(&j, container);
     json_array(&j, "graphs");
     for (size_t i = 0; i < n_graphs; i++)
         write_graph(&j, &graphs[i], options);

@@ -21,7 +21,6 @@ struct node_writer {
     const struct odlc_graph *graph;
     const struct info_options *options;
     struct table *table;
-    bool *shown; /* tensors whose encodings were printed, by index in the graph */
 };
 
 const char *encoding_text(struct arena *arena, const struct odlc_encoding *encoding)
@@ -68,11 +67,7 @@ static const char *operand_text(struct arena *arena, const struct odlc_operand *
 
 static void add_encodings(struct node_writer *w, struct cell *cell, const struct odlc_tensor *t)
 {
-    bool *shown = &w->shown[t - w->graph->tensors];
-    if (*shown || !t->n_encodings)
-        return;
-    *shown = true;
-    uint32_t printed = w->options->all_encodings ? t->n_encodings : 1;
+    uint32_t printed = w->options->all_encodings ? t->n_encodings : t->n_encodings > 0;
     for (uint32_t i = 0; i < printed; i++) {
         const char *index = t->encoding_axis < 0 ? "" : arena_printf(w->arena, "[%" PRIu32 "]", i);
         table_add_line(
@@ -85,12 +80,18 @@ static void add_encodings(struct node_writer *w, struct cell *cell, const struct
                                     t->n_encodings, t->encoding_axis));
 }
 
+/* Its encoding stands at that op, among the outputs. */
+static bool comes_from_op(const struct odlc_tensor *t)
+{
+    return strcmp(t->kind, "NATIVE") == 0 || strcmp(t->kind, "APP_READ") == 0;
+}
+
 static void add_operands(struct node_writer *w, struct table_row *row, const struct odlc_op *op)
 {
     struct cell *parameters = &row->cells[COL_PARAMETERS];
     for (size_t i = 0; i < op->n_inputs; i++) {
         table_add_line(w->arena, w->table, &row->cells[COL_INPUTS], operand_text(w->arena, &op->inputs[i], true));
-        if (op->inputs[i].tensor)
+        if (op->inputs[i].tensor && !comes_from_op(op->inputs[i].tensor))
             add_encodings(w, parameters, op->inputs[i].tensor);
     }
     for (size_t i = 0; i < op->n_outputs; i++) {
@@ -104,8 +105,7 @@ static void add_operands(struct node_writer *w, struct table_row *row, const str
 
 /* ---- parameters ---- */
 
-/* The shortest decimal that reads back as the same number: of float32 where that is the type. */
-static void add_float(struct arena *arena, text *line, double value, bool is_double)
+void info_add_float(struct arena *arena, text *line, double value, bool is_double)
 {
     char number[40];
     int digits = 6;
@@ -127,14 +127,14 @@ static void add_string(struct arena *arena, text *line, const char *s)
         text_add(arena, line, "%.*s... (%zu bytes)", MAX_STRING, s, length);
 }
 
-static void add_element(struct arena *arena, text *line, const struct odlc_tensor *t, uint64_t index)
+void info_add_element(struct arena *arena, text *line, const struct odlc_tensor *t, uint64_t index)
 {
-    switch (t->element) {
+    switch (t->stored) {
     case ODLC_CLASS_BOOL:
         text_add(arena, line, "%s", odlc_tensor_int(t, index) ? "True" : "False");
         break;
     case ODLC_CLASS_FLOAT:
-        add_float(arena, line, odlc_tensor_double(t, index), strcmp(t->dtype, "Float_64") == 0);
+        info_add_float(arena, line, odlc_tensor_double(t, index), strcmp(t->stored_dtype, "Float_64") == 0);
         break;
     case ODLC_CLASS_STRING:
         add_string(arena, line, odlc_tensor_string(t, index));
@@ -160,7 +160,7 @@ static void add_all_elements(struct arena *arena, text *line, const struct odlc_
             closing += (i + 1) % inner == 0;
         }
         text_add(arena, line, "%s%.*s", i ? ", " : "", (int)opening, "[[[[[[[[");
-        add_element(arena, line, t, i);
+        info_add_element(arena, line, t, i);
         text_add(arena, line, "%.*s", (int)closing, "]]]]]]]]");
     }
     if (!t->count)
@@ -176,7 +176,7 @@ static void add_elements(struct arena *arena, text *line, const struct odlc_tens
     } else {
         text_add(arena, line, "[");
         for (uint64_t i = 0; i < FIRST_VALUES; i++) {
-            add_element(arena, line, t, i);
+            info_add_element(arena, line, t, i);
             text_add(arena, line, ", ");
         }
         text_add(arena, line, "...] (%" PRIu64 " values)", t->count);
@@ -196,7 +196,7 @@ static void add_value(struct arena *arena, text *line, const struct odlc_attribu
         text_add(arena, line, "%" PRIu64, (uint64_t)a->i);
         break;
     case ODLC_VALUE_FLOAT:
-        add_float(arena, line, a->f, a->dtype && strcmp(a->dtype, "Float_64") == 0);
+        info_add_float(arena, line, a->f, a->dtype && strcmp(a->dtype, "Float_64") == 0);
         break;
     case ODLC_VALUE_STRING:
         add_string(arena, line, a->s);
@@ -269,11 +269,7 @@ static void add_parameters(struct node_writer *w, struct cell *cell, const struc
 struct table info_node_table(struct arena *arena, const struct odlc_graph *graph, const struct info_options *options)
 {
     struct table table = table_create(N_COLUMNS, headers);
-    struct node_writer w = {.arena = arena,
-                            .graph = graph,
-                            .options = options,
-                            .table = &table,
-                            .shown = arena_array(arena, bool, graph->n_tensors)};
+    struct node_writer w = {.arena = arena, .graph = graph, .options = options, .table = &table};
     for (size_t i = 0; i < graph->n_ops; i++) {
         const struct odlc_op *op = &graph->ops[i];
         if (!info_node_selected(op, options))

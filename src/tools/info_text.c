@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tools/info.h"
+#include "tools/terminal.h"
 
 #define LONGEST_RULE 1000 /* of a rule; a table may be wider */
 
@@ -18,8 +19,23 @@ static void print_heading(FILE *stream, struct arena *arena, const struct odlc_s
     fprintf(stream, "DLC format: %" PRIu32 ".%" PRIu32 ", parameters: %s\n", s->major, s->minor, s->params_format);
 }
 
+void info_print_table(FILE *stream, struct arena *arena, struct table *table)
+{
+    table_fit(arena, table, terminal_width(stream));
+    table->bold_headers = terminal_colours(stream);
+    table_print(stream, table);
+}
+
+static void add_io_encodings(struct arena *arena, struct table *table, struct cell *cell, const struct odlc_tensor *t,
+                             bool all)
+{
+    uint32_t printed = all ? t->n_encodings : t->n_encodings > 0;
+    for (uint32_t i = 0; i < printed; i++)
+        table_add_line(arena, table, cell, encoding_text(arena, &t->encodings[i]));
+}
+
 static void print_io_table(FILE *stream, struct arena *arena, const char *title,
-                           const struct odlc_tensor *const *tensors, size_t count)
+                           const struct odlc_tensor *const *tensors, size_t count, bool all_encodings)
 {
     const char *const headers[] = {title, "Dimensions", "Type", "Encoding Info"};
     bool quantized = false;
@@ -32,10 +48,10 @@ static void print_io_table(FILE *stream, struct arena *arena, const char *title,
         table_add_line(arena, &table, &cells[0], t->name);
         table_add_line(arena, &table, &cells[1], dims_text(arena, t, ","));
         table_add_line(arena, &table, &cells[2], t->dtype);
-        if (t->n_encodings)
-            table_add_line(arena, &table, &cells[3], encoding_text(arena, t->encodings));
+        if (quantized)
+            add_io_encodings(arena, &table, &cells[3], t, all_encodings);
     }
-    table_print(stream, &table);
+    info_print_table(stream, arena, &table);
 }
 
 static int compare_strings(const void *a, const void *b)
@@ -70,25 +86,64 @@ static void print_totals(FILE *stream, struct arena *arena, const struct odlc_gr
     fprintf(stream, "Total MACs per inference: %s%s\n", short_number(arena, g->macs), g->macs ? " (100%)" : "");
 }
 
+static double mebibytes(uint64_t bytes)
+{
+    return (double)bytes / (1024 * 1024);
+}
+
+static void print_memory(FILE *stream, struct arena *arena, const struct odlc_graph *g)
+{
+    fprintf(stream, "Est. Steady-State Memory Needed to Run: %.1f MiB\n", mebibytes(g->memory));
+    fprintf(stream, "  parameters and other constants: %.1f MiB (%" PRIu64 " bytes)\n", mebibytes(g->memory_constants),
+            g->memory_constants);
+    fprintf(stream, "  inputs and largest live set of activations: %.1f MiB (%" PRIu64 " bytes)%s%s\n",
+            mebibytes(g->memory_activations), g->memory_activations, g->peak < g->n_ops ? ", at " : "",
+            g->peak < g->n_ops ? printable(arena, g->ops[g->peak].name) : "");
+}
+
 static void print_graph(FILE *stream, struct arena *arena, const struct odlc_graph *g,
                         const struct info_options *options)
 {
     struct table nodes = info_node_table(arena, g, options);
+    bool colours = terminal_colours(stream);
+    table_fit(arena, &nodes, terminal_width(stream));
     size_t width = table_width(&nodes);
     print_rule(stream, '=', width < LONGEST_RULE ? width : LONGEST_RULE);
-    fprintf(stream, "Info of graph: %s\n", printable(arena, g->name));
-    table_print(stream, &nodes);
+    fprintf(stream, "%sInfo of graph: %s%s\n", colours ? "\x1b[1m" : "", printable(arena, g->name),
+            colours ? "\x1b[0m" : "");
+    info_print_table(stream, arena, &nodes);
     fprintf(stream, "Note: the file does not say which processors can run an op; Runtimes is about net-run\n"
                     "Key : C:net-run executes the op\n"
                     "      -:net-run has no implementation of it\n\n");
-    print_io_table(stream, arena, "Input Name", g->inputs, g->n_inputs);
-    print_io_table(stream, arena, "Output Name", g->outputs, g->n_outputs);
+    print_io_table(stream, arena, "Input Name", g->inputs, g->n_inputs, options->all_encodings);
+    print_io_table(stream, arena, "Output Name", g->outputs, g->n_outputs, options->all_encodings);
     print_totals(stream, arena, g);
     print_types(stream, arena, g);
-    if (options->memory && g->memory)
-        fprintf(stream, "Est. Steady-State Memory Needed to Run: %.1f MiB\n", (double)g->memory / (1024 * 1024));
-    else if (options->memory)
-        fprintf(stream, "Est. Steady-State Memory Needed to Run: not known\n");
+    if (options->memory)
+        print_memory(stream, arena, g);
+}
+
+/* What the zip holds beside the model: caches that were prepared for one processor, and anything else. */
+static void print_extra_entries(FILE *stream, struct arena *arena, const struct odlc_summary *s)
+{
+    static const char *const headers[] = {"Extra Entry", "Bytes"};
+    struct table table = table_create(COUNT_OF(headers), headers);
+    for (size_t i = 0; i < s->n_entries; i++) {
+        const char *name = s->entries[i].name;
+        if (strncmp(name, "model", 5) == 0 || strncmp(name, "dlc.metadata", 12) == 0)
+            continue;
+        struct cell *cells = table_add_row(arena, &table)->cells;
+        table_add_line(arena, &table, &cells[0], name);
+        table_add_line(arena, &table, &cells[1], arena_printf(arena, "%" PRIu64, s->entries[i].size));
+    }
+    if (table.rows.count)
+        info_print_table(stream, arena, &table);
+}
+
+void info_print_outline(FILE *stream, struct arena *arena, const odlc_container *container)
+{
+    print_heading(stream, arena, odlc_container_summary(container));
+    print_extra_entries(stream, arena, odlc_container_summary(container));
 }
 
 void info_print_text(FILE *stream, struct arena *arena, const odlc_container *container,
@@ -99,4 +154,5 @@ void info_print_text(FILE *stream, struct arena *arena, const odlc_container *co
     print_heading(stream, arena, odlc_container_summary(container));
     for (size_t i = 0; i < n_graphs; i++)
         print_graph(stream, arena, &graphs[i], options);
+    print_extra_entries(stream, arena, odlc_container_summary(container));
 }

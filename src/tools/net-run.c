@@ -30,6 +30,7 @@ static const struct option rows[] = {
      .max = 1,
      .required = true,
      .values = "FILE",
+     .complete = ".dlc",
      .help = "the DLC container"},
     {.id = OPT_INPUT_LIST,
      .name = "input_list",
@@ -72,6 +73,7 @@ static const struct option rows[] = {
      .max = MANY_VALUES,
      .repeatable = true,
      .values = "LIB[,LIB...]",
+     .complete = ".so",
      .help = "implementations of user-defined ops; not supported yet"},
     OPTIONS_COMMON,
 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "opendlc/version.h"
+#include "tools/completion.h"
 
 #define HELP_COLUMN 34
 #define HELP_WIDTH 100
@@ -157,7 +158,7 @@ static void parse_option(struct parser *p)
 
 static void check_required(const struct parser *p)
 {
-    if (options_given(p->out, OPT_HELP) || options_given(p->out, OPT_VERSION))
+    if (options_given(p->out, OPT_HELP) || options_given(p->out, OPT_VERSION) || options_given(p->out, OPT_COMPLETION))
         return;
     for (size_t i = 0; i < p->command->n_rows; i++) {
         const struct option *row = &p->command->rows[i];
@@ -166,6 +167,14 @@ static void check_required(const struct parser *p)
                        AT(.hint = arena_printf(p->arena, "%s %s", p->command->name, p->command->usage)),
                        "option-missing", "option --%s is required", row->name);
     }
+}
+
+static void check_shell(const struct parser *p)
+{
+    const char *shell = options_value(p->out, OPT_COMPLETION, NULL);
+    if (shell && !completion_known(shell))
+        diag_error(p->diags, ODLC_ERR_USAGE, AT(.hint = "bash, zsh or fish"), "option-value",
+                   "option --completion: there is no script for %s", shell);
 }
 
 odlc_status options_parse(struct arena *arena, struct diags *diags, const struct command *command, int argc,
@@ -194,6 +203,7 @@ odlc_status options_parse(struct arena *arena, struct diags *diags, const struct
     }
     if (diags->errors == errors)
         check_required(&p);
+    check_shell(&p);
     if (diags->errors != errors)
         return ODLC_ERR_USAGE;
     *out = parsed;
@@ -256,6 +266,8 @@ bool options_answered(const struct options *options)
         options_print_help(stdout, options->command);
     else if (options_given(options, OPT_VERSION))
         printf("%s (OpenDLC) %s\n", options->command->name, ODLC_VERSION);
+    else if (options_given(options, OPT_COMPLETION))
+        completion_print(stdout, options->command, options_value(options, OPT_COMPLETION, ""));
     else
         return false;
     return true;

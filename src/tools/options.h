@@ -25,7 +25,7 @@
 #define MANY_VALUES 255
 
 /* Ids of the rows that every command has (OPTIONS_COMMON). A command's own ids are >= 0. */
-enum { OPT_HELP = -2, OPT_VERSION = -1 };
+enum { OPT_COMPLETION = -3, OPT_HELP = -2, OPT_VERSION = -1 };
 
 struct option {
     int id;                 /* of the command's own enum; several rows may not share one */
@@ -33,18 +33,22 @@ struct option {
     const char *shorts[2];  /* short forms without the dash: "i", "udo" */
     const char *aliases[2]; /* further long names; found like the name, not shown in the help */
     uint8_t min, max;       /* how many values one use takes: 0,0 a flag; 0,1 an optional value; 1,MANY_VALUES a list */
-    bool required;          /* its absence is an error, unless --help or --version is given */
+    bool required;          /* its absence is an error, unless --help or the like is given */
     bool repeatable;        /* every use counts; otherwise the last one does, with a warning */
     bool ignored;           /* accepted because scripts pass it: values are taken, one note says it has no effect */
     const char *values;     /* placeholder in the help: "FILE", "NAME DIMS", "[N]" */
     const char *help;       /* one sentence without a full stop; the printer wraps it */
+    const char *complete;   /* what a shell offers for the last value: suffixes ".json .xml" of files, or words
+                             * "NCHW NHWC"; NULL: what `values` says (FILE, FILE.csv, DIR, a|b|c), or nothing */
     const char *title;      /* name == NULL */
 };
 
-#define OPTIONS_COMMON                                                            \
-    {.id = OPT_HELP, .name = "help", .shorts = {"h"}, .help = "print this help"}, \
-    {                                                                             \
-        .id = OPT_VERSION, .name = "version", .help = "print the version"         \
+#define OPTIONS_COMMON                                                                             \
+    {.id = OPT_HELP, .name = "help", .shorts = {"h"}, .help = "print this help"},                  \
+        {.id = OPT_VERSION, .name = "version", .help = "print the version"},                       \
+    {                                                                                              \
+        .id = OPT_COMPLETION, .name = "completion", .min = 1, .max = 1, .values = "bash|zsh|fish", \
+        .help = "print the completion script for a shell"                                          \
     }
 
 struct command {
@@ -54,6 +58,7 @@ struct command {
     const struct option *rows;
     size_t n_rows;
     bool operands;        /* takes arguments that belong to no option; else they are errors */
+    const char *complete; /* what a shell offers for operands, as in struct option; NULL: any file */
     const char *epilogue; /* text after the options of the help, or NULL; lines are printed as they are */
 };
 
@@ -86,7 +91,7 @@ void options_values(struct arena *arena, const struct options *options, int id, 
 odlc_status options_int(const struct options *options, struct diags *diags, int id, int64_t low, int64_t high,
                         int64_t *out) MUST_USE;
 
-/* Handles --help and --version, which print to stdout. False: go on with the command. */
+/* Handles --help, --version and --completion, which print to stdout. False: go on with the command. */
 bool options_answered(const struct options *options);
 void options_print_help(FILE *stream, const struct command *command);
 

@@ -2,9 +2,8 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "tools/json_out.h"
+#include "tools/terminal.h"
 
 /* A generated config may be one line of a megabyte: only this much of it is shown around the caret. */
 #define EXCERPT_WIDTH 100
@@ -18,8 +17,7 @@ static const char *const severity_names[] = {"note", "warning", "error"};
 static struct style style_of(FILE *stream, odlc_severity severity)
 {
     static const char *const colours[] = {"\x1b[1;36m", "\x1b[1;35m", "\x1b[1;31m"};
-    int fd = fileno(stream);
-    if (fd < 0 || !isatty(fd))
+    if (!terminal_colours(stream))
         return (struct style){"", "", "", ""};
     return (struct style){"\x1b[1m", colours[severity], "\x1b[1;32m", "\x1b[0m"};
 }
@@ -132,33 +130,33 @@ static void print_text(FILE *stream, const char *command, const struct odlc_diag
     }
 }
 
-static void print_json(FILE *stream, const struct odlc_diag *d)
+void json_diag(struct json_out *j, const struct odlc_diag *d)
 {
-    struct json_out j = json_out_to(stream, true);
-    json_object(&j, NULL);
-    json_string(&j, "severity", severity_names[d->severity]);
-    json_string(&j, "code", d->code);
-    json_string(&j, "message", d->message);
+    json_object(j, NULL);
+    json_string(j, "severity", severity_names[d->severity]);
+    json_string(j, "code", d->code);
+    json_string(j, "message", d->message);
     const struct {
         const char *key, *value;
     } texts[] = {
         {"file", d->file}, {"pointer", d->pointer}, {"node", d->node}, {"attribute", d->attribute}, {"hint", d->hint}};
     for (size_t i = 0; i < COUNT_OF(texts); i++)
         if (texts[i].value)
-            json_string(&j, texts[i].key, texts[i].value);
+            json_string(j, texts[i].key, texts[i].value);
     if (d->line)
-        json_uint(&j, "line", d->line);
+        json_uint(j, "line", d->line);
     if (d->column)
-        json_uint(&j, "column", d->column);
+        json_uint(j, "column", d->column);
     if (d->has_offset)
-        json_uint(&j, "offset", d->offset);
-    json_end_object(&j);
+        json_uint(j, "offset", d->offset);
+    json_end_object(j);
 }
 
 void print_diag(FILE *stream, const char *command, const struct odlc_diag *diag, enum diag_format format)
 {
+    struct json_out lines = json_out_to(stream, true);
     if (format == DIAG_JSON)
-        print_json(stream, diag);
+        json_diag(&lines, diag);
     else
         print_text(stream, command, diag);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/diag.h"
+#include "tools/json_out.h"
 
 /* Text is file:line:column: error: message, the excerpt with a caret, and the hint; coloured on a terminal. JSON is one
  * object a line: severity, code, message, and of file, line, column, pointer, node, attribute, offset, hint those that
@@ -18,5 +19,7 @@ void print_diag(FILE *stream, const char *command, const struct odlc_diag *diag,
 bool diag_explains_error(const struct odlc_diag *diag);
 void print_diags(FILE *stream, const char *command, const struct odlc_diag *list, size_t count,
                  enum diag_format format);
+/* The object of the JSON form, as an element of an array or the whole text. */
+void json_diag(struct json_out *j, const struct odlc_diag *diag);
 
 #endif

@@ -68,6 +68,68 @@ size_t table_width(const struct table *table)
     return width;
 }
 
+/* ---- fitting ---- */
+
+#define NARROWEST 8
+
+/* Bytes of the piece of line that fits: up to the last blank in it, or as many characters as there is room for. */
+static size_t piece_length(const char *line, size_t width)
+{
+    size_t bytes = 0, blank = 0;
+    for (size_t characters = 0; line[bytes] && characters < width; characters++) {
+        if (line[bytes] == ' ')
+            blank = bytes + 1;
+        bytes++;
+        while (((unsigned char)line[bytes] & 0xC0) == 0x80)
+            bytes++;
+    }
+    return line[bytes] && blank ? blank : bytes;
+}
+
+static void wrap_cell(struct arena *arena, struct cell *cell, size_t width)
+{
+    struct cell wrapped = {0};
+    for (size_t i = 0; i < cell->lines.count; i++) {
+        const char *rest = cell->lines.data[i];
+        do {
+            size_t length = piece_length(rest, width);
+            vec_push(arena, &wrapped.lines, arena_strndup(arena, rest, length));
+            rest += length;
+        } while (*rest);
+    }
+    *cell = wrapped;
+}
+
+/* The widest column gives way first. */
+static size_t widest_column(const struct table *table, const size_t *narrowest)
+{
+    size_t widest = table->n_columns;
+    for (size_t c = 0; c < table->n_columns; c++)
+        if (table->widths[c] > narrowest[c] && (widest == table->n_columns || table->widths[c] > table->widths[widest]))
+            widest = c;
+    return widest;
+}
+
+void table_fit(struct arena *arena, struct table *table, size_t width)
+{
+    size_t narrowest[TABLE_MAX_COLUMNS], total = table_width(table);
+    if (!width || total <= width)
+        return;
+    for (size_t c = 0; c < table->n_columns; c++) {
+        narrowest[c] = display_width(table->headers[c]);
+        narrowest[c] = narrowest[c] > NARROWEST || table->widths[c] < NARROWEST ? narrowest[c] : NARROWEST;
+    }
+    for (; total > width; total--) {
+        size_t widest = widest_column(table, narrowest);
+        if (widest == table->n_columns)
+            break;
+        table->widths[widest]--;
+    }
+    for (size_t r = 0; r < table->rows.count; r++)
+        for (size_t c = 0; c < table->n_columns; c++)
+            wrap_cell(arena, &table->rows.data[r].cells[c], table->widths[c]);
+}
+
 void print_rule(FILE *stream, char c, size_t width)
 {
     while (width--)
@@ -100,10 +162,10 @@ void table_print(FILE *stream, const struct table *table)
 {
     size_t width = table_width(table);
     print_rule(stream, '-', width);
-    fputc('|', stream);
+    fputs(table->bold_headers ? "\x1b[1m|" : "|", stream);
     for (size_t c = 0; c < table->n_columns; c++)
         print_field(stream, table->headers[c], table->widths[c]);
-    fputc('\n', stream);
+    fputs(table->bold_headers ? "\x1b[0m\n" : "\n", stream);
     print_rule(stream, '-', width);
     for (size_t i = 0; i < table->rows.count; i++)
         print_row(stream, table, &table->rows.data[i]);
@@ -130,9 +192,11 @@ static void add_csv_cell(struct arena *arena, text *csv, const struct cell *cell
 
 void table_add_csv(struct arena *arena, const struct table *table, text *csv)
 {
-    for (size_t c = 0; c < table->n_columns; c++)
+    bool csv_has_headers = csv->count > 0;
+    for (size_t c = 0; c < table->n_columns && !csv_has_headers; c++)
         text_add(arena, csv, "%s%s", c ? "," : "", table->headers[c]);
-    text_add(arena, csv, "\r\n");
+    if (!csv_has_headers)
+        text_add(arena, csv, "\r\n");
     for (size_t i = 0; i < table->rows.count; i++) {
         for (size_t c = 0; c < table->n_columns; c++) {
             if (c)

@@ -21,6 +21,7 @@ struct table {
     const char *headers[TABLE_MAX_COLUMNS];
     VEC(struct table_row) rows;
     size_t widths[TABLE_MAX_COLUMNS]; /* of the widest line, in characters */
+    bool bold_headers;                /* for terminals */
 };
 
 struct table table_create(size_t n_columns, const char *const *headers);
@@ -32,9 +33,13 @@ struct table_row *table_add_row(struct arena *arena, struct table *table);
 /* The length of a line of the printed table. */
 size_t table_width(const struct table *table);
 void print_rule(FILE *stream, char c, size_t width);
+/* Wraps cells until the printed table is at most `width` characters wide, or no narrower one is possible: columns keep
+ * the width of their headers, and at least a few characters. Breaks stand behind blanks where there are some, and
+ * nothing is left out: the pieces of a line together are the line. 0: as wide as it is. */
+void table_fit(struct arena *arena, struct table *table, size_t width);
 /* With bars between columns, and rules of '-' around headers and at the end. */
 void table_print(FILE *stream, const struct table *table);
-/* As CSV (RFC 4180): headers, then one record a row; lines of a cell are separated by LF. */
+/* As CSV (RFC 4180): headers where csv is empty yet, then one record a row; lines of a cell are separated by LF. */
 void table_add_csv(struct arena *arena, const struct table *table, text *csv);
 
 /* string with control bytes as \xNN; the string itself when it has none. */

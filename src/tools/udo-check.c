@@ -17,6 +17,7 @@ static const struct option rows[] = {
      .min = 1,
      .max = 1,
      .values = "FILE",
+     .complete = ".onnx",
      .help = "an ONNX model: say which of its nodes each definition claims, and how"},
     {.id = OPT_STRICT, .name = "strict", .help = "warnings count as errors"},
     {.id = OPT_JSON, .name = "json", .help = "print JSON instead of text; diagnostics on stderr are JSON lines then"},
@@ -34,6 +35,7 @@ static const struct option rows[] = {
      .min = 1,
      .max = 1,
      .values = "FILE",
+     .complete = ".json .xml",
      .help = "the file that --convert writes"},
 #include "tools/model_options.def"
     {.title = "Help"},
@@ -45,6 +47,7 @@ static const struct command self = {
     .summary = "Checks descriptions of user-defined ops",
     .usage = "FILE... [--model MODEL] [options]",
     .operands = true,
+    .complete = ".json .xml",
     OPTION_ROWS(rows),
 };
 

@@ -206,7 +206,10 @@ START_TEST(memory_is_constants_inputs_and_live_tensors)
             finish("y");
     }
     /* the input, five constants, and two of the chain's tensors at a time: 4 KiB each */
-    ck_assert_uint_eq(open_graph()->memory, (1 + 5 + 2) * 4096);
+    const struct odlc_graph *graph = open_graph();
+    ck_assert_uint_eq(graph->memory, (1 + 5 + 2) * 4096);
+    ck_assert_uint_eq(graph->memory_constants, 5 * 4096);
+    ck_assert_uint_eq(graph->peak, 1);
 }
 END_TEST
 
@@ -230,8 +233,28 @@ START_TEST(tensors_and_elements)
     ck_assert_double_eq(odlc_tensor_double(c, 0), 1.5);
     ck_assert_double_eq(odlc_tensor_double(c, 3), (double)1e30F);
     ck_assert_int_eq(odlc_tensor_int(c, 1), -2);
+    double values[2];
+    odlc_tensor_doubles(c, 1, 2, values);
+    ck_assert_double_eq(values[0], -2);
+    ck_assert_double_eq(values[1], 0);
+    ck_assert_str_eq(c->stored_dtype, "Float_32");
     ck_assert_str_eq(graph->ops[0].package, "qti.aisw");
     ck_assert_int_eq(graph->ops[0].executable, 1);
+}
+END_TEST
+
+START_TEST(verification)
+{
+    size_t count;
+    ck_assert_int_eq(odlc_container_verify(container), ODLC_ERR_USAGE);
+    build_op(&b, "ElementWiseAdd", "add");
+    build_in(&b, input("x", SHAPE(2, 2)));
+    build_in(&b, constant("c", SHAPE(2, 2)));
+    finish("y");
+    open_graph();
+    ck_assert_int_eq(odlc_container_verify(container), ODLC_OK);
+    odlc_container_diags(container, &count);
+    ck_assert_uint_eq(count, 1); /* of the first call */
 }
 END_TEST
 
@@ -345,6 +368,7 @@ int main(void)
     tcase_add_test(tcase, operands_that_are_no_weights);
     tcase_add_test(tcase, memory_is_constants_inputs_and_live_tensors);
     tcase_add_test(tcase, tensors_and_elements);
+    tcase_add_test(tcase, verification);
     tcase_add_test(tcase, execution);
     tcase_add_test(tcase, choosing_results);
     tcase_add_test(tcase, calls_out_of_order);

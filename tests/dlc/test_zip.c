@@ -131,6 +131,18 @@ START_TEST(compressed_entry)
 }
 END_TEST
 
+/* What unpacks to far more than the file is refused before there is memory for it, whatever the directory says. */
+START_TEST(compressed_bomb)
+{
+    static const uint8_t byte = 0;
+    const struct file file = {.path = "bomb.dlc", .data = &byte, .size = 100000};
+    struct dlc_entry entry = {.name = "model", .compressed = true, .packed = 90000, .size = 200000 + (32 << 20) + 1};
+    const uint8_t *bytes;
+    ck_assert_int_eq(zip_bytes(arena, &diags, &file, &entry, &bytes), ODLC_ERR_LIMIT);
+    ck_assert_str_eq(last_diag()->message, "entry model is packed, and unpacked it is over twice the file and 32 MiB");
+}
+END_TEST
+
 START_TEST(other_files_are_not_containers)
 {
     static const char *const contents[] = {"", "P", "{\"UdoPackage_0\": {}}", "PK\3\4 and then nothing of the kind"};
@@ -181,8 +193,13 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {
-        written_entries_are_listed,     every_alignment_is_reached, entry_must_get_its_size,      compressed_entry,
-        other_files_are_not_containers, two_entries_of_one_name,    damaged_payload_fails_its_crc};
+    const TTest *const tests[] = {written_entries_are_listed,
+                                  every_alignment_is_reached,
+                                  entry_must_get_its_size,
+                                  compressed_entry,
+                                  compressed_bomb,
+                                  other_files_are_not_containers,
+                                  two_entries_of_one_name,
+                                  damaged_payload_fails_its_crc};
     return run_tests("zip", tests, COUNT_OF(tests));
 }

@@ -1,5 +1,5 @@
 /* Writes the sample graph into a folder, in both params formats, for test_other_programs.py. testdata/ has its two
- * files as seeds for tests/fuzz/fuzz_dlc.c. */
+ * files, and small ones of versions 3 and 4.1 as test_versions.c makes them, as seeds for tests/fuzz. */
 #include <stdio.h>
 
 #include "sample.h"

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import pathlib
-import struct
 import sys
 import tempfile
 import zipfile
@@ -223,10 +222,6 @@ def not_containers(checks, folder):
     expect_refusal(checks, "empty", empty, "not a DLC container")
     expect_refusal(checks, "missing", folder / "missing.dlc", "cannot open")
     expect_refusal(checks, "folder", folder, "not a regular file")
-    old = folder / "v2.dlc"
-    with zipfile.ZipFile(old, "w") as archive:
-        archive.writestr("model", struct.pack("<4H", 0x0AD5, 2, 0, 0) + bytes(64))
-    expect_refusal(checks, "version 2", old, "version 2")
 
 
 def usage(checks):

@@ -136,6 +136,15 @@ START_TEST(alias_and_exact_name_win)
 }
 END_TEST
 
+START_TEST(completion_needs_no_required_option)
+{
+    ck_assert_int_eq(parse("--completion fish"), ODLC_OK);
+    ck_assert_str_eq(options_value(&options, OPT_COMPLETION, NULL), "fish");
+    expect_error("--completion csh", "option-value", "option --completion: there is no script for csh");
+    ck_assert_str_eq(diags.list.data[0].hint, "bash, zsh or fish");
+}
+END_TEST
+
 START_TEST(mistakes_are_named)
 {
     expect_error("-i m --de 4", "option-ambiguous", "option --de is ambiguous");
@@ -219,6 +228,7 @@ START_TEST(help_lists_every_row)
                               "  --strict                        nothing\n"
                               "  -h, --help                      print this help\n"
                               "  --version                       print the version\n"
+                              "  --completion bash|zsh|fish      print the completion script for a shell\n"
                               "\n"
                               "The end.\n");
     free(printed);
@@ -243,6 +253,7 @@ int main(void)
     tcase_add_test(tcase, short_forms);
     tcase_add_test(tcase, several_values);
     tcase_add_test(tcase, alias_and_exact_name_win);
+    tcase_add_test(tcase, completion_needs_no_required_option);
     tcase_add_test(tcase, mistakes_are_named);
     tcase_add_test(tcase, all_mistakes_are_reported_at_once);
     tcase_add_test(tcase, last_use_counts_with_a_warning);

@@ -1,0 +1,13 @@
+/* Completion scripts of shells, made from a command's option table: spellings, and what each value can be. */
+#ifndef TOOLS_COMPLETION_H
+#define TOOLS_COMPLETION_H
+
+#include "tools/options.h"
+
+/* Is there a script for this shell: bash, zsh or fish? */
+bool completion_known(const char *shell);
+
+/* Prints the script for a shell that is known. */
+void completion_print(FILE *stream, const struct command *command, const char *shell);
+
+#endif

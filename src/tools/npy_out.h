@@ -1,0 +1,18 @@
+/* Tensors as NumPy's .npy files (numpy.lib.format, version 1.0), for dlc-info --dump. */
+#ifndef TOOLS_NPY_OUT_H
+#define TOOLS_NPY_OUT_H
+
+#include "base/diag.h"
+#include "opendlc/container.h"
+
+/* Writes the elements in C order: as stored, or with `real` as float32, where (q + offset) * scale replaces fixed-point
+ * ones. The file appears when it is complete. Refused: a tensor without data, and strings. */
+odlc_status npy_write(struct arena *arena, struct diags *diags, const char *path, const struct odlc_tensor *tensor,
+                      bool real) MUST_USE;
+
+/* The values of `count` elements from `first` on: real ones for fixed point, the stored ones for other types. */
+void tensor_reals(const struct odlc_tensor *tensor, uint64_t first, size_t count, double *out);
+/* True when stored and real values differ: the data are fixed-point numbers with an encoding. */
+bool tensor_is_quantized(const struct odlc_tensor *tensor);
+
+#endif

@@ -1,0 +1,33 @@
+#include "tools/terminal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { MAX_WIDTH = 10000 };
+
+static bool on_terminal(FILE *stream)
+{
+    int fd = fileno(stream);
+    return fd >= 0 && isatty(fd);
+}
+
+size_t terminal_width(FILE *stream)
+{
+    const char *columns = getenv("COLUMNS");
+    struct winsize size;
+    char *end = NULL;
+    long wanted = columns ? strtol(columns, &end, 10) : 0;
+    if (wanted > 0 && wanted <= MAX_WIDTH && *end == '\0')
+        return (size_t)wanted;
+    if (!on_terminal(stream) || ioctl(fileno(stream), TIOCGWINSZ, &size) != 0)
+        return 0;
+    return size.ws_col;
+}
+
+bool terminal_colours(FILE *stream)
+{
+    const char *never = getenv("NO_COLOR"), *kind = getenv("TERM");
+    return on_terminal(stream) && !(never && *never) && !(kind && strcmp(kind, "dumb") == 0);
+}

@@ -1,0 +1,15 @@
+/* What the stream of a report is: how wide its lines may be, and whether it shows colours. */
+#ifndef TOOLS_TERMINAL_H
+#define TOOLS_TERMINAL_H
+
+#include <stdio.h>
+
+#include "base/base.h"
+
+/* Columns: those that the environment's COLUMNS asks for, otherwise those of the terminal; 0 without a limit, as for
+ * files and pipes. */
+size_t terminal_width(FILE *stream);
+/* True on a terminal that has colours, unless the environment's NO_COLOR is set to anything (no-color.org). */
+bool terminal_colours(FILE *stream);
+
+#endif
