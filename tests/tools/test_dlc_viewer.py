@@ -389,7 +389,8 @@ def several_graphs(checks, b, page):
     b.run("const g = document.getElementById('graph'); g.value = 1; g.dispatchEvent(new Event('change'))")
     checks.equal("second graph", b.run("return document.getElementById('canvas').getAttribute('aria-label')"),
                  "Graph other: 1 ops")
-    checks.equal("its nodes", b.run("return [dlcViewer.where('first') !== null, dlcViewer.where('last')]"), [True, None])
+    places = b.run("return [dlcViewer.where('first') !== null, dlcViewer.where('last')]")
+    checks.equal("its nodes", places, [True, None])
     quiet(checks, b, "two graphs")
 
 
@@ -420,6 +421,9 @@ return times.sort((a, b) => a - b);""")
 
 def version_3(checks, b, folder):
     shutil.copy(CONTAINERS / "selu-udo.v3.dlc", folder / "selu.dlc")
+    dot = run("dlc-viewer", "-i", folder / "selu.dlc", "--dot").stdout
+    checks.equal("edges of version 3", dot.count(" -> "), 7)
+    checks.check("an end is drawn once", "  t0 " not in dot and 'label="UDO Selu"' in dot, dot)
     open_page(checks, b, make_page(checks, folder / "selu.dlc"), "version 3")
     b.press("/")
     b.type("udo")

@@ -1,8 +1,8 @@
 /* ---- camera.js: which part of the drawing is on the screen ---- */
 
-const MIN_SCALE = 0.004, MAX_SCALE = 3, MARGIN = 48;
+const MIN_SCALE = 0.0005, MAX_SCALE = 3, MARGIN = 48;
 
-/* x, y: the drawing's point in the middle of the screen's free part; the panel covers the rest, at the right or below. */
+/* x, y: the drawing's point in the middle of the screen's free part; the panel covers the rest, right or below. */
 const camera = { x: 0, y: 0, scale: 1, width: 1, height: 1, covered: 0, below: 0, motion: 0, goal: null };
 
 const freeWidth = () => camera.width - camera.covered;

@@ -26,13 +26,14 @@ static void add_quoted(struct arena *arena, text *dot, const char *string)
 
 static const char *label_of(struct arena *arena, const struct odlc_op *op)
 {
+    static const char *const kinds[] = {"eltwise_type", "neuron_type", "udo_type"};
     text label = {0};
     text_add(arena, &label, "%s", op->type);
     for (size_t i = 0; i < op->n_attributes; i++) {
         const struct odlc_attribute *a = &op->attributes[i];
-        if (a->kind == ODLC_VALUE_STRING && a->supplemental &&
-            (strcmp(a->name, "eltwise_type") == 0 || strcmp(a->name, "neuron_type") == 0))
-            text_add(arena, &label, " %s", a->s);
+        for (size_t k = 0; k < COUNT_OF(kinds); k++)
+            if (a->kind == ODLC_VALUE_STRING && strcmp(a->name, kinds[k]) == 0)
+                text_add(arena, &label, " %s", a->s);
     }
     return label.data;
 }
@@ -60,19 +61,15 @@ static void add_ops(struct arena *arena, const struct odlc_graph *g, text *dot)
     }
 }
 
-static void add_ends(struct arena *arena, const struct odlc_graph *g, const struct odlc_tensor *const *ends,
-                     size_t count, text *dot)
+static void add_end(struct arena *arena, const struct odlc_graph *g, const struct odlc_tensor *t, text *dot)
 {
-    for (size_t i = 0; i < count; i++) {
-        text_add(arena, dot,
-                 "  t%td [shape=box, style=\"rounded,filled\", fillcolor=\"#e3f0e6\", label=", ends[i] - g->tensors);
-        add_quoted(arena, dot, ends[i]->name);
-        text_add(arena, dot, "];\n");
-    }
+    text_add(arena, dot, "  t%td [shape=box, style=\"rounded,filled\", fillcolor=\"#e3f0e6\", label=", t - g->tensors);
+    add_quoted(arena, dot, t->name);
+    text_add(arena, dot, "];\n");
 }
 
 /* What a graph input, an output or an op is called: "op4", "t0"; NULL for a constant. Readers see the last op before
- * them that writes the tensor, because layers of version 3 may work in place. */
+ * them that writes the tensor, because layers of version 3 may work in place, and if there is none any that does. */
 struct edges {
     struct arena *arena;
     const struct odlc_graph *graph;
@@ -88,23 +85,38 @@ static void add_edge(struct edges *e, const struct odlc_tensor *t, const char *r
     text_add(e->arena, e->dot, "  %s -> %s [label=\"%s\"];\n", writer, reader, dims_of(e->arena, t));
 }
 
+static void set_writer(struct edges *e, const struct odlc_op *op, const char *name)
+{
+    for (size_t k = 0; k < op->n_outputs; k++)
+        if (op->outputs[k].tensor)
+            e->writer[op->outputs[k].tensor - e->graph->tensors] = name;
+}
+
+/* Graph inputs and outputs, and edges. In version 3 a layer writes the graph's input. */
 static void add_edges(struct arena *arena, const struct odlc_graph *g, text *dot)
 {
     struct edges e = {arena, g, arena_array(arena, const char *, g->n_tensors), dot};
-    for (size_t i = 0; i < g->n_inputs; i++)
-        e.writer[g->inputs[i] - g->tensors] = arena_printf(arena, "t%td", g->inputs[i] - g->tensors);
+    for (size_t i = g->n_ops; i-- > 0;)
+        set_writer(&e, &g->ops[i], arena_printf(arena, "op%zu", i));
+    for (size_t i = 0; i < g->n_inputs; i++) {
+        ptrdiff_t tensor = g->inputs[i] - g->tensors;
+        if (e.writer[tensor])
+            continue;
+        e.writer[tensor] = arena_printf(arena, "t%td", tensor);
+        add_end(arena, g, g->inputs[i], dot);
+    }
     for (size_t i = 0; i < g->n_ops; i++) {
         const struct odlc_op *op = &g->ops[i];
         const char *self = arena_printf(arena, "op%zu", i);
         for (size_t k = 0; k < op->n_inputs; k++)
             if (op->inputs[k].tensor)
                 add_edge(&e, op->inputs[k].tensor, self);
-        for (size_t k = 0; k < op->n_outputs; k++)
-            if (op->outputs[k].tensor)
-                e.writer[op->outputs[k].tensor - g->tensors] = self;
+        set_writer(&e, op, self);
     }
-    for (size_t i = 0; i < g->n_outputs; i++)
+    for (size_t i = 0; i < g->n_outputs; i++) {
+        add_end(arena, g, g->outputs[i], dot);
         add_edge(&e, g->outputs[i], arena_printf(arena, "t%td", g->outputs[i] - g->tensors));
+    }
 }
 
 void viewer_add_dot(struct arena *arena, const struct odlc_graph *graph, text *dot)
@@ -117,9 +129,7 @@ void viewer_add_dot(struct arena *arena, const struct odlc_graph *graph, text *d
              "  node [shape=box, style=filled, fillcolor=\"#eef2f8\", color=\"#5b6b84\", fontname=\"sans-serif\","
              " fontsize=11, height=0.3];\n"
              "  edge [color=\"#7a8699\", fontname=\"sans-serif\", fontsize=9, arrowsize=0.6];\n");
-    add_ends(arena, graph, graph->inputs, graph->n_inputs, dot);
     add_ops(arena, graph, dot);
-    add_ends(arena, graph, graph->outputs, graph->n_outputs, dot);
     add_edges(arena, graph, dot);
     text_add(arena, dot, "}\n");
 }

@@ -1,7 +1,7 @@
 /* ---- layout.js: a layered drawing (Sugiyama, Tagawa, Toda 1981) in time that is nearly linear ----
  *
- * Ranks by longest paths; an edge over several ranks goes through a dummy vertex in each, shared by all edges of the same
- * tensor; order within ranks by barycenters, keeping the order with the fewest crossings; x as place.js says. */
+ * Ranks by longest paths; an edge over several ranks goes through a dummy vertex in each, shared by all edges of the
+ * same tensor; order within ranks by barycenters, keeping the order with the fewest crossings; x as place.js says. */
 
 const ROW_GAP = 44;
 const MAX_DUMMIES = 40000; /* beyond, the longest edges are drawn as stubs, */
@@ -39,8 +39,8 @@ function assignRanks(graph) {
   return ranks;
 }
 
-/* What has more edges down than up comes close to its readers; so does what depends on graph inputs alone that have room
- * below them, as the past of a decoder's layers does. */
+/* What has more edges down than up comes close to its readers; so does what depends on graph inputs alone that have
+ * room below them, as the past of a decoder's layers does. */
 function sinkFree(ranks, above, below, ins, outs) {
   const n = ranks.length;
   const lowest = (v, of) => below[v].reduce((least, w) => Math.min(least, of[w] - 1), Infinity);
