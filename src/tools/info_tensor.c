@@ -73,7 +73,7 @@ struct statistics {
 static void load(const struct odlc_tensor *t, bool real, uint64_t first, size_t count, double *values)
 {
     if (real)
-        tensor_reals(t, first, count, values);
+        odlc_tensor_reals(t, first, count, values);
     else
         odlc_tensor_doubles(t, first, count, values);
 }
@@ -153,7 +153,7 @@ static void print_first(FILE *stream, struct arena *arena, const struct odlc_ten
         double value;
         text_add(arena, &line, "%s", i ? ", " : "");
         if (real) {
-            tensor_reals(t, i, 1, &value);
+            odlc_tensor_reals(t, i, 1, &value);
             text_add(arena, &line, "%s", value_text(arena, t, true, value));
         } else {
             element_text_add(arena, &line, t, i);
@@ -248,7 +248,7 @@ static void write_statistics(struct json_out *j, const struct odlc_tensor *t, bo
     for (uint64_t i = 0; i < t->count && i < FIRST_VALUES; i++) {
         double value;
         if (real) {
-            tensor_reals(t, i, 1, &value);
+            odlc_tensor_reals(t, i, 1, &value);
             json_double(j, NULL, value);
         } else {
             info_write_element(j, t, i);

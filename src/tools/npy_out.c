@@ -13,23 +13,6 @@ bool tensor_is_quantized(const struct odlc_tensor *tensor)
     return tensor->n_encodings && tensor->stored == ODLC_CLASS_FIXED;
 }
 
-void tensor_reals(const struct odlc_tensor *tensor, uint64_t first, size_t count, double *out)
-{
-    uint64_t inner = 1, channels = 1;
-    odlc_tensor_doubles(tensor, first, count, out);
-    if (!tensor_is_quantized(tensor))
-        return;
-    if (tensor->encoding_axis >= 0) {
-        channels = tensor->n_encodings;
-        for (uint32_t axis = (uint32_t)tensor->encoding_axis + 1; axis < tensor->rank; axis++)
-            inner *= (uint64_t)tensor->dims[axis];
-    }
-    for (size_t i = 0; i < count; i++) {
-        const struct odlc_encoding *e = &tensor->encodings[(first + i) / inner % channels];
-        out[i] = (out[i] + e->offset) * e->scale;
-    }
-}
-
 /* NumPy's name of the stored type. The types' own names end in their bits; those of fewer than 8 take a byte each. */
 static const char *descriptor(struct arena *arena, const struct odlc_tensor *tensor)
 {
@@ -68,7 +51,7 @@ static odlc_status write_reals(struct out_file *out, const struct odlc_tensor *t
     float narrowed[TILE];
     for (uint64_t first = 0; first < tensor->count; first += TILE) {
         size_t count = tensor->count - first < TILE ? (size_t)(tensor->count - first) : TILE;
-        tensor_reals(tensor, first, count, values);
+        odlc_tensor_reals(tensor, first, count, values);
         for (size_t i = 0; i < count; i++)
             narrowed[i] = (float)values[i];
         TRY(out_write(out, narrowed, count * sizeof *narrowed));

@@ -10,8 +10,6 @@
 odlc_status npy_write(struct arena *arena, struct diags *diags, const char *path, const struct odlc_tensor *tensor,
                       bool real) MUST_USE;
 
-/* The values of `count` elements from `first` on: real ones for fixed point, the stored ones for other types. */
-void tensor_reals(const struct odlc_tensor *tensor, uint64_t first, size_t count, double *out);
 /* True when stored and real values differ: the data are fixed-point numbers with an encoding. */
 bool tensor_is_quantized(const struct odlc_tensor *tensor);
 
