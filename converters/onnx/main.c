@@ -358,10 +358,8 @@ static odlc_status convert(struct arena *arena, struct diags *diags, const struc
 int main(int argc, char **argv)
 {
     struct arena *arena = arena_create();
-    if (!arena || setjmp(*arena_catch(arena))) {
-        fprintf(stderr, "%s: memory ran out\n", self.name);
-        return 1;
-    }
+    if (!arena || setjmp(*arena_catch(arena)))
+        return exit_status(print_out_of_memory(self.name));
     struct diags diags;
     struct options options;
     diags_init(&diags, arena);

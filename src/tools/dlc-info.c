@@ -211,16 +211,10 @@ static odlc_status run_command(struct session *s, int argc, char **argv)
     return options_answered(&s->options) ? ODLC_OK : report(s);
 }
 
-static odlc_status out_of_memory(void)
-{
-    fprintf(stderr, "%s: error: memory ran out\n", self.name);
-    return ODLC_ERR_NOMEM;
-}
-
 static odlc_status guarded_run(struct session *s, int argc, char **argv)
 {
     if (setjmp(*arena_catch(s->arena)))
-        return out_of_memory();
+        return print_out_of_memory(self.name);
     odlc_status status = run_command(s, argc, argv);
     enum diag_format format = options_given(&s->options, OPT_JSON) ? DIAG_JSON : DIAG_TEXT;
     size_t count;
@@ -228,7 +222,7 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
     if (!s->findings_printed)
         print_diags(stderr, self.name, list, count, format);
     print_diags(stderr, self.name, s->diags.list.data, s->diags.list.count, format);
-    return status == ODLC_ERR_NOMEM ? out_of_memory() : status;
+    return status == ODLC_ERR_NOMEM ? print_out_of_memory(self.name) : status;
 }
 
 int main(int argc, char **argv)
@@ -239,7 +233,7 @@ int main(int argc, char **argv)
         diags_init(&s.diags, s.arena);
         status = guarded_run(&s, argc, argv);
     } else {
-        status = out_of_memory();
+        status = print_out_of_memory(self.name);
     }
     odlc_container_free(s.container);
     arena_destroy(s.arena);

@@ -128,22 +128,16 @@ static odlc_status run_command(struct session *s, int argc, char **argv)
     return options_answered(&s->options) ? ODLC_OK : view(s);
 }
 
-static odlc_status out_of_memory(void)
-{
-    fprintf(stderr, "%s: error: memory ran out\n", self.name);
-    return ODLC_ERR_NOMEM;
-}
-
 static odlc_status guarded_run(struct session *s, int argc, char **argv)
 {
     if (setjmp(*arena_catch(s->arena)))
-        return out_of_memory();
+        return print_out_of_memory(self.name);
     odlc_status status = run_command(s, argc, argv);
     size_t count;
     const struct odlc_diag *list = odlc_container_diags(s->container, &count);
     print_diags(stderr, self.name, list, count, DIAG_TEXT);
     print_diags(stderr, self.name, s->diags.list.data, s->diags.list.count, DIAG_TEXT);
-    return status == ODLC_ERR_NOMEM ? out_of_memory() : status;
+    return status == ODLC_ERR_NOMEM ? print_out_of_memory(self.name) : status;
 }
 
 int main(int argc, char **argv)
@@ -154,7 +148,7 @@ int main(int argc, char **argv)
         diags_init(&s.diags, s.arena);
         status = guarded_run(&s, argc, argv);
     } else {
-        status = out_of_memory();
+        status = print_out_of_memory(self.name);
     }
     odlc_container_free(s.container);
     arena_destroy(s.arena);

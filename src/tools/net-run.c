@@ -329,24 +329,18 @@ static odlc_status run_command(struct session *s, int argc, char **argv)
     return run_session(s);
 }
 
-static odlc_status out_of_memory(void)
-{
-    fprintf(stderr, "%s: error: memory ran out\n", self.name);
-    return ODLC_ERR_NOMEM;
-}
-
 static odlc_status guarded_run(struct session *s, int argc, char **argv)
 {
     if (setjmp(*arena_catch(s->arena)))
-        return out_of_memory();
+        return print_out_of_memory(self.name);
     if (setjmp(*arena_catch(s->scratch)))
-        return out_of_memory();
+        return print_out_of_memory(self.name);
     odlc_status status = run_command(s, argc, argv);
     size_t count;
     const struct odlc_diag *list = odlc_run_diags(s->run, &count);
     print_diags(stderr, self.name, list, count, DIAG_TEXT);
     print_diags(stderr, self.name, s->diags.list.data, s->diags.list.count, DIAG_TEXT);
-    return status == ODLC_ERR_NOMEM ? out_of_memory() : status;
+    return status == ODLC_ERR_NOMEM ? print_out_of_memory(self.name) : status;
 }
 
 int main(int argc, char **argv)
@@ -357,7 +351,7 @@ int main(int argc, char **argv)
         diags_init(&s.diags, s.arena);
         status = guarded_run(&s, argc, argv);
     } else {
-        status = out_of_memory();
+        status = print_out_of_memory(self.name);
     }
     odlc_run_free(s.run);
     arena_destroy(s.scratch);

@@ -171,3 +171,9 @@ void print_diags(FILE *stream, const char *command, const struct odlc_diag *list
     for (size_t i = 0; i < count; i++)
         print_diag(stream, command, &list[i], format);
 }
+
+odlc_status print_out_of_memory(const char *command)
+{
+    fprintf(stderr, "%s: error: memory ran out\n", command);
+    return ODLC_ERR_NOMEM;
+}

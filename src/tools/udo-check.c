@@ -230,16 +230,10 @@ static odlc_status run_command(struct session *s, int argc, char **argv)
     return form ? write_other_form(s, form) : check(s);
 }
 
-static odlc_status out_of_memory(void)
-{
-    fprintf(stderr, "%s: error: memory ran out\n", self.name);
-    return ODLC_ERR_NOMEM;
-}
-
 static odlc_status guarded_run(struct session *s, int argc, char **argv)
 {
     if (setjmp(*arena_catch(s->arena)))
-        return out_of_memory();
+        return print_out_of_memory(self.name);
     odlc_status status = run_command(s, argc, argv);
     enum diag_format format = options_given(&s->options, OPT_JSON) ? DIAG_JSON : DIAG_TEXT;
     size_t count;
@@ -248,7 +242,7 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
         if (list[i].severity != ODLC_NOTE || diag_explains_error(&list[i]))
             print_diag(stderr, self.name, &list[i], format);
     print_diags(stderr, self.name, s->diags.list.data, s->diags.list.count, format);
-    return status == ODLC_ERR_NOMEM ? out_of_memory() : status;
+    return status == ODLC_ERR_NOMEM ? print_out_of_memory(self.name) : status;
 }
 
 int main(int argc, char **argv)
@@ -259,7 +253,7 @@ int main(int argc, char **argv)
         diags_init(&s.diags, s.arena);
         status = guarded_run(&s, argc, argv);
     } else {
-        status = out_of_memory();
+        status = print_out_of_memory(self.name);
     }
     odlc_conversion_free(s.conversion);
     odlc_udo_free(s.udo);
