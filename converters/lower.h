@@ -46,6 +46,8 @@ struct lower {
 
 /* The arg of rows whose operands may be sequences or optionals. Other operators get tensors alone. */
 #define TAKES_VALUES "values"
+/* The arg of rows whose graphs are branches, of which only one may be needed. */
+#define HOLDS_BRANCHES "branches"
 
 typedef odlc_status lower_fn(struct lower *l);
 

@@ -209,11 +209,11 @@ static odlc_status run_claimed(struct scope *s, const struct fw_node *n, struct 
     return lower_claimed(s->c, l, def, declared);
 }
 
-static odlc_status run_row(struct scope *s, const struct fw_node *n, struct lower *l)
+/* def: what claims the node, or NULL. */
+static odlc_status run_row(struct scope *s, const struct fw_node *n, struct lower *l, const struct udo_def *def)
 {
     struct conversion *c = s->c;
-    const struct udo_def *def = udo_find(&c->udos, n->op_type, n->domain);
-    const struct lower_row *row = find_row(c->frontend, n->domain, n->op_type, n->version);
+    const struct lower_row *row = def ? NULL : find_row(c->frontend, n->domain, n->op_type, n->version);
     if (!def && !row) /* the survey leaves nodes of branches to their lowering: a branch may not be taken */
         return report_missing_op(c, l->node);
     if (def || !row->arg || strcmp(row->arg, TAKES_VALUES) != 0)
@@ -226,9 +226,8 @@ static odlc_status run_row(struct scope *s, const struct fw_node *n, struct lowe
 }
 
 /* The outputs of a node that was lowered. */
-static odlc_status define_outputs(struct scope *s, const struct lower *l, const struct fw_node *n)
+static odlc_status define_outputs(struct scope *s, const struct lower *l, const struct fw_node *n, bool claimed)
 {
-    bool claimed = udo_find(&s->c->udos, n->op_type, n->domain) != NULL;
     for (size_t k = 0; k < n->n_outputs; k++) {
         if (!*n->outputs[k])
             continue;
@@ -284,11 +283,12 @@ static odlc_status lower_node(struct scope *s, const struct fw_node *n)
         return ODLC_ERR_INVALID;       /* reported where it came from */
     const char *source = s->b->source; /* of the node around, when this one is in a subgraph */
     s->b->source = l.node->name;
-    odlc_status status = run_row(s, n, &l);
+    const struct udo_def *def = udo_find(&c->udos, n->op_type, n->domain);
+    odlc_status status = run_row(s, n, &l, def);
     s->b->source = source;
     TRY(status);
     keep_node_name(c->graph, l.node, n->n_outputs ? out[0] : NO_TENSOR);
-    return define_outputs(s, &l, n);
+    return define_outputs(s, &l, n, def != NULL);
 }
 
 /* ---- subgraphs ---- */

@@ -79,17 +79,13 @@ static void note_missing(struct survey *s, const struct fw_node *n)
     text_add(arena, &m->nodes, "%s%s", m->count++ ? ", " : "", n->name);
 }
 
-static bool is_branch(const struct fw_attr *a)
-{
-    return strcmp(a->name, "then_branch") == 0 || strcmp(a->name, "else_branch") == 0;
-}
-
 /* certain: the node is needed, whatever the model's values. */
 static void survey_node(struct survey *s, const struct fw_node *n, bool certain)
 {
     struct conversion *c = s->c;
     const struct udo_def *def = udo_find(&c->udos, n->op_type, n->domain);
-    bool native = !def && find_row(c->frontend, n->domain, n->op_type, n->version);
+    const struct lower_row *row = def ? NULL : find_row(c->frontend, n->domain, n->op_type, n->version);
+    bool native = row != NULL;
     enum odlc_op_status status = def ? ODLC_OP_UDO : native ? ODLC_OP_NATIVE : ODLC_OP_UNSUPPORTED;
     vec_push(c->arena, &c->ops,
              (struct odlc_op_report){.node = n->name,
@@ -101,9 +97,9 @@ static void survey_node(struct survey *s, const struct fw_node *n, bool certain)
     vec_push(c->arena, &c->op_nodes, n);
     if (!def && !native && certain)
         note_missing(s, n);
+    bool inside = certain && native && !(row->arg && strcmp(row->arg, HOLDS_BRANCHES) == 0);
     for (size_t i = 0; native && i < n->n_attrs; i++) {
         const struct fw_graph *g = n->attrs[i].graph;
-        bool inside = certain && !is_branch(&n->attrs[i]);
         for (size_t k = 0; g && k < g->nodes.count; k++)
             survey_node(s, &g->nodes.data[k], inside);
     }

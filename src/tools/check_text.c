@@ -1,11 +1,10 @@
 /* udo-check's report as text: columns that are aligned among the lines that belong together. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "tools/check.h"
 #include "tools/table.h"
+#include "tools/terminal.h"
 
 enum { COLUMNS = 6, USUAL_WIDTH = 100, LEAST_WIDTH = 60, WIDEST_CELL = 32 };
 
@@ -23,11 +22,10 @@ struct grid {
 /* Of the terminal, or what a file's reader is spared from scrolling. */
 static size_t page_width(FILE *stream)
 {
-    struct winsize size;
-    int fd = fileno(stream);
-    if (fd < 0 || !isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) != 0 || !size.ws_col)
+    size_t columns = terminal_columns(stream);
+    if (!columns)
         return USUAL_WIDTH;
-    return size.ws_col > LEAST_WIDTH ? size.ws_col : LEAST_WIDTH;
+    return columns > LEAST_WIDTH ? columns : LEAST_WIDTH;
 }
 
 static size_t characters(const char *string)

@@ -13,17 +13,22 @@ static bool on_terminal(FILE *stream)
     return fd >= 0 && isatty(fd);
 }
 
+size_t terminal_columns(FILE *stream)
+{
+    struct winsize size;
+    if (!on_terminal(stream) || ioctl(fileno(stream), TIOCGWINSZ, &size) != 0)
+        return 0;
+    return size.ws_col;
+}
+
 size_t terminal_width(FILE *stream)
 {
     const char *columns = getenv("COLUMNS");
-    struct winsize size;
     char *end = NULL;
     long wanted = columns ? strtol(columns, &end, 10) : 0;
     if (wanted > 0 && wanted <= MAX_WIDTH && *end == '\0')
         return (size_t)wanted;
-    if (!on_terminal(stream) || ioctl(fileno(stream), TIOCGWINSZ, &size) != 0)
-        return 0;
-    return size.ws_col;
+    return terminal_columns(stream);
 }
 
 bool terminal_colours(FILE *stream)

@@ -6,6 +6,8 @@
 
 #include "base/base.h"
 
+/* Columns of the terminal; 0 when the stream is no terminal, or it does not tell. */
+size_t terminal_columns(FILE *stream);
 /* Columns: those that the environment's COLUMNS asks for, otherwise those of the terminal; 0 without a limit, as for
  * files and pipes. */
 size_t terminal_width(FILE *stream);
