@@ -62,7 +62,8 @@ static odlc_status write_params(const struct dlc_writing *w, struct zip_writer *
     TRY(dlc_build_params(w, g, netp, &params));
     TRY(zip_begin(zip, "model.params", STREAM_HEADER + params.size, ENTRY_ALIGNMENT));
     TRY(write_stream_header(zip));
-    TRY(dlc_stream_params(w, &params, zip));
+    TRY(zip_write(zip, params.head.out.data, params.head.out.count));
+    TRY(dlc_stream_payloads(w, &params, zip));
     return zip_end(zip);
 }
 
@@ -120,7 +121,7 @@ static odlc_status read_back(const struct dlc_writing *w, struct out_file *out, 
 odlc_status dlc_write(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
                       const struct dlc_write_options *options)
 {
-    struct dlc_writing w = {scratch, diags, path};
+    struct dlc_writing w = {scratch, diags, path, options->threads};
     struct dlc_graph records;
     struct zip_writer zip = {.diags = diags, .path = path};
     TRY(dlc_from_ir(&w, g, &records));

@@ -7,8 +7,6 @@
 #include "dlc/read.h"
 #include "dlc/write.h"
 
-enum { PAYLOAD_ALIGNMENT = 64 }; /* of each payload in the entry, and of the entry in the file: weights can be mapped */
-
 struct building {
     const struct dlc_writing *w;
     struct dlc_params *params;
@@ -31,7 +29,7 @@ static void put_data(struct building *b, uint32_t ref, const struct dlc_tensor *
     fb_put_string(b->netp, fb_slot_ref(b->netp, table, DATA_NAME), t->name);
     if (b->inline_bytes)
         vec_push(b->w->arena, &b->references, fb_slot_ref(b->netp, table, DATA_BYTES));
-    vec_push(b->w->arena, &b->params->payloads, (struct dlc_payload){.tensor = t, .size = payload_size(t)});
+    vec_push(b->w->arena, &b->params->payloads, (struct dlc_payload_place){.tensor = t, .size = payload_size(t)});
 }
 
 static int by_name(const void *a, const void *b)
@@ -105,7 +103,7 @@ static bool lay_out(struct building *b)
     uint64_t at = p->head.out.count;
     p->length_size = b->inline_bytes ? 4 : 8;
     for (size_t i = 0; i < p->payloads.count; i++) {
-        struct dlc_payload *payload = &p->payloads.data[i];
+        struct dlc_payload_place *payload = &p->payloads.data[i];
         uint32_t ref = b->references.data[i];
         payload->pos = align_up(STREAM_HEADER + at + p->length_size, PAYLOAD_ALIGNMENT) - STREAM_HEADER;
         store_le(p->head.out.data + ref, p->length_size, payload->pos - p->length_size - ref);
@@ -132,49 +130,19 @@ odlc_status dlc_build_params(const struct dlc_writing *w, const struct dlc_graph
                       netp ? ID_PARAMS : ID_BUFFERS);
 }
 
-/* ---- streaming ---- */
-
-static odlc_status emit(void *user, const void *bytes, size_t size)
+struct dlc_payload_walk dlc_payloads(const struct dlc_params *params)
 {
-    return zip_write(user, bytes, size);
+    return (struct dlc_payload_walk){.params = params, .end = params->head.out.count};
 }
 
-static odlc_status stream_strings(const struct view *view, struct zip_writer *zip)
+bool dlc_next_payload(struct dlc_payload_walk *walk, struct dlc_payload *out)
 {
-    uint64_t count = shape_count(&view->shape);
-    for (uint64_t i = 0; i < count; i++) {
-        const char *string = view->strings[view->splat ? 0 : i];
-        TRY(zip_write(zip, string, strlen(string) + 1));
-    }
-    return ODLC_OK;
-}
-
-static odlc_status stream_payload(const struct dlc_writing *w, const struct dlc_payload *payload,
-                                  struct zip_writer *zip)
-{
-    const struct dlc_tensor *t = payload->tensor;
-    if (t->dtype == DT_STRING)
-        return stream_strings(&t->view, zip);
-    size_t errors = w->diags->errors;
-    odlc_status status = view_stream(w->arena, &t->view, t->dtype, emit, zip);
-    if (status != ODLC_OK && w->diags->errors == errors)
-        return diag_error(w->diags, status, AT(.file = t->view.file ? t->view.file->path : NULL), "io",
-                          "cannot read the data of tensor %s", t->name);
-    return status;
-}
-
-odlc_status dlc_stream_params(const struct dlc_writing *w, const struct dlc_params *params, struct zip_writer *zip)
-{
-    uint64_t at = params->head.out.count;
-    TRY(zip_write(zip, params->head.out.data, params->head.out.count));
-    for (size_t i = 0; i < params->payloads.count; i++) {
-        const struct dlc_payload *payload = &params->payloads.data[i];
-        uint8_t length[8];
-        store_le(length, 8, payload->size);
-        TRY(zip_zeros(zip, payload->pos - params->length_size - at));
-        TRY(zip_write(zip, length, params->length_size));
-        TRY(stream_payload(w, payload, zip));
-        at = payload->pos + payload->size;
-    }
-    return ODLC_OK;
+    const struct dlc_params *p = walk->params;
+    if (walk->next == p->payloads.count)
+        return false;
+    const struct dlc_payload_place *place = &p->payloads.data[walk->next++];
+    const struct dlc_tensor *t = place->tensor;
+    *out = (struct dlc_payload){t->name, t->view, t->dtype, place->size, place->pos};
+    walk->end = place->pos + place->size;
+    return true;
 }

@@ -48,9 +48,9 @@ bool view_reshape(struct view *view, const struct shape *shape);
  * Not for strings. */
 const void *view_load(struct arena *arena, const struct view *view, enum dtype as);
 
-/* Streams the value as elements of type `as` in tiles of bounded size: emit gets consecutive pieces in order. Source
- * pages are dropped behind. */
-typedef odlc_status view_emit_fn(void *user, const void *bytes, size_t size);
+/* Streams the value as elements of type `as` in tiles of bounded size (ir/tiles.h). emit gets pieces of the value,
+ * which do not overlap, in any order; offset is in bytes from the value's first. Source pages are dropped behind. */
+typedef odlc_status view_emit_fn(void *user, uint64_t offset, const void *bytes, size_t size);
 odlc_status view_stream(struct arena *scratch, const struct view *view, enum dtype as, view_emit_fn *emit,
                         void *user) MUST_USE;
 
