@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 enum {
+    PAGE = 4096,
+    LARGE = 128 * 1024,
     TILE = 1024 * 1024,         /* bytes, of the source's and the result's elements alike */
     PIECE = 32 * 1024,          /* elements that are converted at a time; they stay in the second-level cache */
     MAPPED = 4 * 1024 * 1024,   /* bytes; a larger view that is permuted is read, for its tiles touch pages all over */
@@ -104,6 +106,14 @@ static void find_factors(struct view_tiles *t)
     t->channels = (uint64_t)shape.dims[axis];
 }
 
+/* A source in the order of the result is handed out as it is mapped, for the system to copy from there. What the
+ * conversion or the writer's buffer touches is read: that a file became shorter is an error then, and no signal. */
+static bool reads_in_order(const struct view_tiles *t)
+{
+    uint64_t size = t->total * t->box.size;
+    return size >= PAGE && (t->converts || size < LARGE);
+}
+
 void view_tiles_start(const struct view *view, enum dtype as, struct view_tiles *out)
 {
     uint32_t size = dtype_size(view->dtype);
@@ -115,6 +125,7 @@ void view_tiles_start(const struct view *view, enum dtype as, struct view_tiles 
     simplify(out);
     out->in_order = view->splat || out->box.rank == 0 || (out->box.rank == 1 && out->box.strides[0] == 1);
     if (out->in_order) {
+        out->reads = view->file && !view->splat && reads_in_order(out);
         out->per_tile = (uint64_t)tile_elements(out);
         out->count = (out->total + out->per_tile - 1) / out->per_tile;
         return;
@@ -159,66 +170,58 @@ void tile_space_drop(struct tile_space *space)
     space->resident = 0;
 }
 
-/* Notes that bytes were read through the mapping; large pieces are dropped at once, small ones together. */
-static void drop_behind(struct tile_space *space, const struct file *file, const uint8_t *bytes, uint64_t size)
+/* Notes that bytes at `at` were read through the mapping, and those around them became resident, too. */
+static void drop_later(struct tile_space *space, const struct file *file, uint64_t at, uint64_t size)
 {
-    if (!file)
-        return;
-    uint64_t at = (uint64_t)(bytes - file->data), window = at / AROUND;
-    if (size >= RESIDENT / 8) {
-        file_drop(file, at, size);
-        return;
-    }
+    uint64_t window = at / AROUND;
+    bool known = space->file == file && space->window == window;
     if (space->file != file)
         tile_space_drop(space);
-    space->resident += size + (space->file == file && space->window == window ? 0 : AROUND);
+    space->resident += known ? size : size + AROUND;
     space->file = file;
     space->window = window;
     if (space->resident >= RESIDENT)
         tile_space_drop(space);
 }
 
+/* Bytes that stand together in the file are dropped at once when they are many, else together with others. */
+static void drop_behind(struct tile_space *space, const struct view *view, const uint8_t *bytes, uint64_t size)
+{
+    if (!view->file)
+        return;
+    uint64_t at = (uint64_t)(bytes - view->file->data);
+    if (size >= RESIDENT / 8)
+        file_drop(view->file, at, size);
+    else
+        drop_later(space, view->file, at, size);
+}
+
 /* ---- converting ---- */
 
-/* values[i] - zero[i] times factor[i], or a single zero (none: NULL) and factor for all. */
-static void scale_run(double *values, uint64_t n, const double *factor, const double *zero, bool each)
-{
-    double one = zero ? *zero : 0;
-    if (each)
-        for (uint64_t i = 0; i < n; i++)
-            values[i] = (values[i] - (zero ? zero[i] : 0)) * factor[i];
-    else
-        for (uint64_t i = 0; i < n; i++)
-            values[i] = (values[i] - one) * *factor;
-}
-
-/* Scales values[i], element from + i of the result, by its channel. Elements of one channel stand together, or, when
- * the channel is the last axis, all channels do: either way there are runs without a decision inside. */
-static void apply_scale(const struct view_tiles *t, uint64_t from, uint64_t count, double *values)
+/* Elements that share a factor (or, when the channel is the last axis, have one each) stand together: runs without a
+ * decision inside. Element `from` of the result begins one; *n, at most what is left, becomes its length. */
+static struct scaling run_at(const struct view_tiles *t, uint64_t from, uint64_t *n)
 {
     const struct view *view = t->view;
-    if (view->scale_axis == SCALE_WHOLE) {
-        scale_run(values, count, view->scale, view->zero, false);
-        return;
-    }
-    bool each = t->scale_run == 1;
-    for (uint64_t done = 0, n; done < count; done += n) {
-        uint64_t at = from + done, channel = at / t->scale_run % t->channels;
-        n = min_u64(each ? t->channels - channel : t->scale_run - at % t->scale_run, count - done);
-        scale_run(values + done, n, view->scale + channel, view->zero ? view->zero + channel : NULL, each);
-    }
+    struct scaling scaling = {.factor = view->scale, .zero = view->zero};
+    if (view->scale_axis == SCALE_WHOLE)
+        return scaling;
+    uint64_t channel = from / t->scale_run % t->channels;
+    scaling.each = t->scale_run == 1;
+    *n = min_u64(scaling.each ? t->channels - channel : t->scale_run - from % t->scale_run, *n);
+    scaling.factor += channel;
+    if (scaling.zero)
+        scaling.zero += channel;
+    return scaling;
 }
 
-/* Elements from `from` on, scaled and cast, in blocks that stay in the nearest cache. */
+/* Elements of the result from `from` on, scaled and cast. */
 static void scale_and_cast(const struct view_tiles *t, uint64_t from, uint64_t count, const uint8_t *raw, uint8_t *cast)
 {
-    enum { BLOCK = 512 };
-    double values[BLOCK];
     for (uint64_t done = 0, n; done < count; done += n) {
-        n = min_u64(BLOCK, count - done);
-        convert_elements(values, DT_FLOAT64, raw + done * t->box.size, t->view->dtype, n);
-        apply_scale(t, from + done, n, values);
-        convert_elements(cast + done * dtype_size(t->as), t->as, values, DT_FLOAT64, n);
+        n = count - done;
+        struct scaling scaling = run_at(t, from + done, &n);
+        scale_elements(cast + done * dtype_size(t->as), t->as, raw + done * t->box.size, t->view->dtype, n, &scaling);
     }
 }
 
@@ -265,18 +268,6 @@ static odlc_status emit_splat(const struct emission *e, uint64_t from, uint64_t 
     return ODLC_OK;
 }
 
-static odlc_status emit_in_order(const struct emission *e, uint64_t index)
-{
-    const struct view_tiles *t = e->tiles;
-    uint64_t from = index * t->per_tile, count = min_u64(t->per_tile, t->total - from);
-    if (t->view->splat)
-        return emit_splat(e, from, count);
-    const uint8_t *raw = t->view->bytes + from * t->box.size;
-    TRY(emit_run(e, from, count, raw));
-    drop_behind(e->space, t->view->file, raw, count * t->box.size);
-    return ODLC_OK;
-}
-
 static odlc_status read_run(const struct view *view, uint64_t offset, uint64_t size, uint8_t *out)
 {
     uint64_t at = (uint64_t)(view->bytes - view->file->data) + offset;
@@ -289,6 +280,26 @@ static odlc_status read_run(const struct view *view, uint64_t offset, uint64_t s
         out += n;
         at += (uint64_t)n;
         size -= (uint64_t)n;
+    }
+    return ODLC_OK;
+}
+
+static odlc_status emit_in_order(const struct emission *e, uint64_t index)
+{
+    const struct view_tiles *t = e->tiles;
+    uint64_t from = index * t->per_tile, count = min_u64(t->per_tile, t->total - from);
+    if (t->view->splat)
+        return emit_splat(e, from, count);
+    const uint8_t *raw = t->view->bytes + from * t->box.size;
+    if (!t->reads) {
+        TRY(emit_run(e, from, count, raw));
+        drop_behind(e->space, t->view, raw, count * t->box.size);
+        return ODLC_OK;
+    }
+    for (uint64_t done = 0, n; done < count; done += n) {
+        n = min_u64(PIECE, count - done);
+        TRY(read_run(t->view, (from + done) * t->box.size, n * t->box.size, e->space->source));
+        TRY(emit_run(e, from + done, n, e->space->source));
     }
     return ODLC_OK;
 }
@@ -367,8 +378,8 @@ static odlc_status emit_permuted(const struct emission *e, uint64_t index)
         from = e->space->source;
     }
     permute_box(&box, e->space->ordered, from);
-    if (!t->reads)
-        drop_behind(e->space, t->view->file, from, (uint64_t)count * box.size);
+    if (!t->reads && t->view->file)
+        drop_later(e->space, t->view->file, (uint64_t)(from - t->view->file->data), (uint64_t)count * box.size);
     return emit_box(e, &box, result);
 }
 

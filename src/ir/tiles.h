@@ -13,7 +13,7 @@ struct view_tiles {
     uint64_t total, per_tile; /* elements; those of a tile when the source's order is the result's */
     bool in_order;
     bool converts;             /* the elements are not just moved */
-    bool reads;                /* a permuted tile's source is read, not mapped */
+    bool reads;                /* through a buffer, not the mapping */
     struct box box;            /* of a permuted tile that is not cut off by the end of an axis; strides of the source */
     int64_t dims[MAX_RANK];    /* of the result, with axes that stay together as one */
     int64_t results[MAX_RANK]; /* strides of the result */

@@ -68,4 +68,13 @@ void keep_low_bits(int64_t *values, enum dtype dtype, uint64_t count);
 /* Converts count elements between types with the rules of view_load. */
 void convert_elements(void *to, enum dtype to_dtype, const void *from, enum dtype from_dtype, size_t count);
 
+struct scaling {
+    const double *factor, *zero; /* zero: NULL, or what is subtracted before multiplying */
+    bool each;                   /* one for each element; else one for all */
+};
+
+/* (element - zero) × factor, computed in double and converted once. */
+void scale_elements(void *to, enum dtype to_dtype, const void *from, enum dtype from_dtype, size_t count,
+                    const struct scaling *scaling);
+
 #endif
