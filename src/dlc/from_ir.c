@@ -38,20 +38,22 @@ static uint32_t format_by_rank(uint32_t rank)
 static odlc_status set_type(const struct dlc_writing *w, const struct type *type, enum dtype source,
                             struct dlc_tensor *out)
 {
-    out->dtype = type->dtype;
-    out->source_dtype = source == DT_NONE ? type->dtype : source;
-    out->dtype_code = dtype_info(out->dtype)->dlc;
-    out->source_dtype_code = dtype_info(out->source_dtype)->dlc;
+    if (source == DT_NONE)
+        source = type->dtype;
+    out->dtype = (uint8_t)type->dtype;
+    out->source_dtype = (uint8_t)source;
+    out->dtype_code = dtype_info(type->dtype)->dlc;
+    out->source_dtype_code = dtype_info(source)->dlc;
     if (out->source_dtype_code == UINT32_MAX)
         out->source_dtype_code = out->dtype_code;
     if (out->dtype_code == UINT32_MAX)
         return unwritable(w, NULL, NULL, NULL, "tensor %s is of type %s, which containers do not have", out->name,
-                          dtype_info(out->dtype)->name);
+                          dtype_info(type->dtype)->name);
     for (uint32_t i = 0; i < type->shape.rank; i++)
         if (type->shape.dims[i] > UINT32_MAX)
             return unwritable(w, NULL, NULL, NULL, "tensor %s has a dimension of more than 32 bits", out->name);
-    out->shape = type->shape;
-    out->is_quantizable = dtype_is_float(out->source_dtype);
+    out->shape = &type->shape;
+    out->is_quantizable = dtype_is_float(source);
     return ODLC_OK;
 }
 
@@ -79,15 +81,14 @@ static odlc_status place_tensor(struct from_ir *f, tensor_id id)
     const struct tensor *t = graph_tensor(f->g, id);
     struct dlc_tensor record = {.id = f->next_id++,
                                 .name = t->name,
-                                .kind = kind_code(t->kind),
+                                .kind = (uint8_t)kind_code(t->kind),
                                 .axis_format = t->axis_format ? t->axis_format : format_by_rank(t->type.shape.rank),
                                 .encoding = t->quant ? t->quant->per_axis : NO_ENCODING,
-                                .quant = t->quant,
-                                .has_data = t->kind == TENSOR_STATIC};
+                                .quant = t->quant};
     TRY(set_type(f->w, &t->type, t->source_dtype, &record));
-    if (record.has_data) {
+    if (t->kind == TENSOR_STATIC) {
         TRY(check_strings(f->w, t));
-        record.view = t->view;
+        record.view = &t->view;
     }
     f->placed[id] = true;
     vec_push(f->w->arena, &f->tensors, record);
@@ -108,18 +109,22 @@ static struct view param_view(const struct param *p)
 
 static odlc_status tensor_attr(struct from_ir *f, const char *op, const struct param *p, struct dlc_attr *attr)
 {
-    struct dlc_tensor *t = &attr->tensor;
+    struct dlc_tensor *t = arena_new(f->w->arena, struct dlc_tensor);
+    struct view *view = arena_new(f->w->arena, struct view);
+    struct type *type = arena_new(f->w->arena, struct type);
+    *view = param_view(p);
+    *type = (struct type){p->dtype, p->shape};
     *t = (struct dlc_tensor){.id = f->next_id++,
                              .name = arena_printf(f->w->arena, "%s_%s", op, p->name),
                              .kind = KIND_STATIC,
                              .axis_format = format_by_rank(p->shape.rank),
                              .encoding = NO_ENCODING,
-                             .has_data = true,
-                             .view = param_view(p)};
+                             .view = view};
     attr->kind = DLC_TENSOR;
-    TRY(set_type(f->w, &(struct type){p->dtype, p->shape}, DT_NONE, t));
+    attr->tensor = t;
+    TRY(set_type(f->w, type, DT_NONE, t));
     uint64_t bad;
-    if (p->dtype != DT_STRING && !view_fits(f->w->arena, &t->view, p->dtype, &bad))
+    if (p->dtype != DT_STRING && !view_fits(f->w->arena, view, p->dtype, &bad))
         return unwritable(f->w, op, p->name, NULL, "element %llu of param %s does not fit %s", (unsigned long long)bad,
                           p->name, dtype_info(p->dtype)->name);
     return ODLC_OK;
@@ -145,8 +150,10 @@ static odlc_status scalar_attr(struct from_ir *f, const char *op, const struct p
     }
     attr->kind = dtype_is_float(p->dtype) ? DLC_FLOAT : DLC_INT;
     attr->dtype_code = dtype_info(p->dtype)->dlc;
-    attr->i = p->i;
-    attr->f = p->f;
+    if (attr->kind == DLC_FLOAT)
+        attr->f = p->f;
+    else
+        attr->i = p->i;
     if (attr->dtype_code == UINT32_MAX || !scalar_fits(p))
         return unwritable(f->w, op, p->name, NULL, "the value of param %s cannot be stored as %s", p->name,
                           dtype_info(p->dtype)->name);
@@ -194,7 +201,8 @@ static odlc_status place_attrs(struct from_ir *f, const struct node *n, struct d
     struct dlc_attr *attrs = arena_array(f->w->arena, struct dlc_attr, count + 2);
     for (uint32_t i = 0; i < count; i++) {
         const struct param *p = params[i];
-        attrs[i] = (struct dlc_attr){.name = p->name, .usage = p->usage ? p->usage : USAGE_PARAM, .dtype = p->dtype};
+        attrs[i] =
+            (struct dlc_attr){.name = p->name, .usage = p->usage ? p->usage : USAGE_PARAM, .dtype = (uint8_t)p->dtype};
         TRY(p->is_tensor ? tensor_attr(f, n->name, p, &attrs[i]) : scalar_attr(f, n->name, p, &attrs[i]));
     }
     attrs[count++] = string_attr(PACKAGE_ATTRIBUTE, n->op->package ? n->op->package : NATIVE_PACKAGE);

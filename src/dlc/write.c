@@ -70,8 +70,8 @@ static odlc_status write_params(const struct dlc_writing *w, struct zip_writer *
 
 static bool same_tensor(const struct dlc_tensor *a, const struct dlc_tensor *b)
 {
-    return a->id == b->id && strcmp(a->name, b->name) == 0 && a->kind == b->kind && shape_equal(&a->shape, &b->shape) &&
-           a->dtype_code == b->dtype_code && a->has_data == b->has_data;
+    return a->id == b->id && strcmp(a->name, b->name) == 0 && a->kind == b->kind && shape_equal(a->shape, b->shape) &&
+           a->dtype_code == b->dtype_code && !a->view == !b->view;
 }
 
 static bool same_op(const struct dlc_op *a, const struct dlc_op *b)

@@ -19,7 +19,7 @@ struct building {
 
 static uint64_t payload_size(const struct dlc_tensor *t)
 {
-    return t->dtype == DT_STRING ? dlc_strings_size(&t->view) : view_size(&t->view, t->dtype);
+    return t->dtype == DT_STRING ? dlc_strings_size(t->view) : view_size(t->view, (enum dtype)t->dtype);
 }
 
 static void put_data(struct building *b, uint32_t ref, const struct dlc_tensor *t)
@@ -45,7 +45,7 @@ static void put_static_tensors(struct building *b, uint32_t ref, const struct dl
     const struct dlc_tensor **sorted = arena_array(b->w->arena, const struct dlc_tensor *, g->n_tensors);
     uint32_t count = 0;
     for (uint32_t i = 0; i < g->n_tensors; i++)
-        if (g->tensors[i].has_data)
+        if (g->tensors[i].view)
             sorted[count++] = &g->tensors[i];
     qsort(sorted, count, sizeof *sorted, by_name);
     uint32_t first = fb_put_references(b->netp, ref, count);
@@ -63,7 +63,7 @@ static void put_op_params(struct building *b, uint32_t ref, const struct dlc_op 
     for (uint32_t i = 0; i < op->n_attrs; i++) {
         if (op->attrs[i].kind != DLC_TENSOR)
             continue;
-        put_data(b, at, &op->attrs[i].tensor);
+        put_data(b, at, op->attrs[i].tensor);
         at += 4;
     }
 }
@@ -154,11 +154,11 @@ static odlc_status stream_payload(const struct dlc_writing *w, const struct dlc_
 {
     const struct dlc_tensor *t = payload->tensor;
     if (t->dtype == DT_STRING)
-        return stream_strings(&t->view, zip);
+        return stream_strings(t->view, zip);
     size_t errors = w->diags->errors;
-    odlc_status status = view_stream(w->arena, &t->view, t->dtype, emit, zip);
+    odlc_status status = view_stream(w->arena, t->view, (enum dtype)t->dtype, emit, zip);
     if (status != ODLC_OK && w->diags->errors == errors)
-        return diag_error(w->diags, status, AT(.file = t->view.file ? t->view.file->path : NULL), "io",
+        return diag_error(w->diags, status, AT(.file = t->view->file ? t->view->file->path : NULL), "io",
                           "cannot read the data of tensor %s", t->name);
     return status;
 }
