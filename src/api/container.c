@@ -48,27 +48,28 @@ static void fill_encodings(struct arena *arena, const struct quant *quant, struc
 /* `from` must stay where it is: the elements are read through it. */
 static void fill_tensor(struct arena *arena, const struct dlc_tensor *from, struct odlc_tensor *to)
 {
+    const struct dtype_info *dtype = dtype_info((enum dtype)from->dtype);
     *to = (struct odlc_tensor){.id = from->id,
                                .name = from->name,
                                .kind = kind_name(from->kind),
-                               .dtype = dtype_info(from->dtype)->display,
+                               .dtype = dtype->display,
                                .dtype_code = from->dtype_code,
-                               .element = class_of(from->dtype),
-                               .rank = from->shape.rank,
-                               .dims = from->shape.dims,
-                               .count = shape_count(&from->shape),
+                               .element = class_of((enum dtype)from->dtype),
+                               .rank = from->shape->rank,
+                               .dims = from->shape->dims,
+                               .count = shape_count(from->shape),
                                .axis_format = from->axis_format,
                                .encoding_axis = -1,
-                               .stored_dtype = dtype_info(from->dtype)->display,
-                               .stored = class_of(from->dtype),
+                               .stored_dtype = dtype->display,
+                               .stored = class_of((enum dtype)from->dtype),
                                .handle = from};
     if (from->quant)
         fill_encodings(arena, from->quant, to);
-    if (from->has_data && from->dtype != DT_STRING) {
-        to->data = from->view.bytes;
-        to->data_size = view_size(&from->view, from->view.dtype);
-        to->stored_dtype = dtype_info(from->view.dtype)->display;
-        to->stored = class_of(from->view.dtype);
+    if (from->view && from->dtype != DT_STRING) {
+        to->data = from->view->bytes;
+        to->data_size = view_size(from->view, from->view->dtype);
+        to->stored_dtype = dtype_info(from->view->dtype)->display;
+        to->stored = class_of(from->view->dtype);
     }
 }
 
@@ -81,27 +82,37 @@ static odlc_value_kind value_kind(enum dlc_value_kind kind)
     return kinds[kind];
 }
 
+static const struct odlc_attribute *copy_attributes(struct arena *arena, const struct dlc_attr *from, uint32_t count);
+
 /* The reader bounds the nesting. */
+static void copy_value(struct arena *arena, const struct dlc_attr *from, struct odlc_attribute *to)
+{
+    if (from->kind == DLC_TENSOR) {
+        struct odlc_tensor *tensor = arena_new(arena, struct odlc_tensor);
+        fill_tensor(arena, from->tensor, tensor);
+        to->tensor = tensor;
+    } else if (from->kind == DLC_NESTED) {
+        to->nested = copy_attributes(arena, from->nested, from->n_nested);
+        to->n_nested = from->n_nested;
+    } else if (from->kind == DLC_STRING) {
+        to->s = from->s;
+    } else if (from->kind == DLC_FLOAT) {
+        to->f = from->f;
+    } else {
+        to->i = from->i;
+    }
+}
+
 static const struct odlc_attribute *copy_attributes(struct arena *arena, const struct dlc_attr *from, uint32_t count)
 {
     struct odlc_attribute *to = arena_array(arena, struct odlc_attribute, count);
     for (uint32_t i = 0; i < count; i++) {
         const struct dlc_attr *a = &from[i];
         to[i] = (struct odlc_attribute){.name = a->name,
-                                        .kind = value_kind(a->kind),
+                                        .kind = value_kind((enum dlc_value_kind)a->kind),
                                         .supplemental = a->usage == 2,
-                                        .dtype = a->usage ? dtype_info(a->dtype)->display : NULL,
-                                        .i = a->i,
-                                        .f = a->f,
-                                        .s = a->s};
-        if (a->kind == DLC_TENSOR) {
-            struct odlc_tensor *tensor = arena_new(arena, struct odlc_tensor);
-            fill_tensor(arena, &a->tensor, tensor);
-            to[i].tensor = tensor;
-        } else if (a->kind == DLC_NESTED) {
-            to[i].nested = copy_attributes(arena, a->nested, a->n_nested);
-            to[i].n_nested = a->n_nested;
-        }
+                                        .dtype = a->usage ? dtype_info((enum dtype)a->dtype)->display : NULL};
+        copy_value(arena, a, &to[i]);
     }
     return to;
 }
@@ -359,7 +370,7 @@ const struct odlc_graph *odlc_container_graphs(const odlc_container *container, 
 
 static void read_element(const struct odlc_tensor *tensor, uint64_t index, enum dtype as, void *out)
 {
-    const struct view *view = &((const struct dlc_tensor *)tensor->handle)->view;
+    const struct view *view = ((const struct dlc_tensor *)tensor->handle)->view;
     convert_elements(out, as, view->bytes + (view->splat ? 0 : index) * dtype_size(view->dtype), view->dtype, 1);
 }
 
@@ -379,7 +390,7 @@ double odlc_tensor_double(const struct odlc_tensor *tensor, uint64_t index)
 
 void odlc_tensor_doubles(const struct odlc_tensor *tensor, uint64_t first, size_t count, double *out)
 {
-    const struct view *view = &((const struct dlc_tensor *)tensor->handle)->view;
+    const struct view *view = ((const struct dlc_tensor *)tensor->handle)->view;
     if (view->splat)
         for (size_t i = 0; i < count; i++)
             out[i] = odlc_tensor_double(tensor, 0);
@@ -389,7 +400,7 @@ void odlc_tensor_doubles(const struct odlc_tensor *tensor, uint64_t first, size_
 
 const char *odlc_tensor_string(const struct odlc_tensor *tensor, uint64_t index)
 {
-    const struct view *view = &((const struct dlc_tensor *)tensor->handle)->view;
+    const struct view *view = ((const struct dlc_tensor *)tensor->handle)->view;
     return view->strings[view->splat ? 0 : index];
 }
 
@@ -417,7 +428,7 @@ void odlc_tensor_reals(const struct odlc_tensor *tensor, uint64_t first, uint64_
 int odlc_tensor_readable(const struct odlc_tensor *tensor)
 {
     const struct dlc_tensor *t = tensor->handle;
-    if (!t->has_data || t->dtype == DT_NONE)
+    if (!t->view || t->dtype == DT_NONE)
         return 0;
-    return t->dtype == DT_STRING ? t->view.strings != NULL : t->view.bytes != NULL;
+    return t->dtype == DT_STRING ? t->view->strings != NULL : t->view->bytes != NULL;
 }

@@ -27,27 +27,27 @@ static uint32_t format_by_rank(uint32_t rank)
     return rank < COUNT_OF(formats) ? formats[rank] : AXIS_FORMAT_NONTRIVIAL;
 }
 
-static odlc_status check_type(const struct dlc_writing *w, const char *name, const struct type *type)
+static odlc_status check_type(const struct dlc_writing *w, const char *name, enum dtype dtype,
+                              const struct shape *shape)
 {
-    if (dtype_info(type->dtype)->dlc == UINT32_MAX)
+    if (dtype_info(dtype)->dlc == UINT32_MAX)
         return unwritable(w, NULL, NULL, NULL, "tensor %s is of type %s, which containers do not have", name,
-                          dtype_info(type->dtype)->name);
-    for (uint32_t i = 0; i < type->shape.rank; i++)
-        if (type->shape.dims[i] > UINT32_MAX)
+                          dtype_info(dtype)->name);
+    for (uint32_t i = 0; i < shape->rank; i++)
+        if (shape->dims[i] > UINT32_MAX)
             return unwritable(w, NULL, NULL, NULL, "tensor %s has a dimension of more than 32 bits", name);
     return ODLC_OK;
 }
 
-static void set_type(const struct type *type, enum dtype source, struct dlc_tensor *out)
+static void set_type(enum dtype dtype, enum dtype source, struct dlc_tensor *out)
 {
-    out->dtype = type->dtype;
-    out->source_dtype = source == DT_NONE ? type->dtype : source;
-    out->dtype_code = dtype_info(out->dtype)->dlc;
-    out->source_dtype_code = dtype_info(out->source_dtype)->dlc;
+    out->dtype = (uint8_t)dtype;
+    out->source_dtype = (uint8_t)source;
+    out->dtype_code = dtype_info(dtype)->dlc;
+    out->source_dtype_code = dtype_info(source)->dlc;
     if (out->source_dtype_code == UINT32_MAX)
         out->source_dtype_code = out->dtype_code;
-    out->shape = type->shape;
-    out->is_quantizable = dtype_is_float(out->source_dtype);
+    out->is_quantizable = dtype_is_float(source);
 }
 
 static uint32_t kind_code(enum tensor_kind kind)
@@ -72,12 +72,13 @@ struct dlc_tensor dlc_tensor_record(const struct dlc_records *r, tensor_id id)
     const struct tensor *t = graph_tensor(r->g, id);
     struct dlc_tensor record = {.id = r->ids[id],
                                 .name = t->name,
-                                .kind = kind_code(t->kind),
+                                .shape = &t->type.shape,
+                                .kind = (uint8_t)kind_code(t->kind),
                                 .axis_format = t->axis_format ? t->axis_format : format_by_rank(t->type.shape.rank),
                                 .encoding = t->quant ? t->quant->per_axis : NO_ENCODING,
                                 .quant = t->quant,
-                                .has_data = t->kind == TENSOR_STATIC};
-    set_type(&t->type, t->source_dtype, &record);
+                                .view = t->kind == TENSOR_STATIC ? &t->view : NULL};
+    set_type(t->type.dtype, t->source_dtype == DT_NONE ? t->type.dtype : t->source_dtype, &record);
     return record;
 }
 
@@ -88,7 +89,7 @@ static odlc_status place_tensor(struct dlc_records *r, tensor_id id)
         return ODLC_OK;
     if (!r->ids[id]) {
         const struct tensor *t = graph_tensor(r->g, id);
-        TRY(check_type(r->w, t->name, &t->type));
+        TRY(check_type(r->w, t->name, t->type.dtype, &t->type.shape));
         TRY(check_strings(r->w, t));
         r->ids[id] = r->next_id;
         vec_push(r->w->arena, &r->tensors, id);
@@ -124,7 +125,7 @@ static const char *tensor_param_name(struct dlc_records *r, const char *op, cons
 static odlc_status check_tensor_param(const struct dlc_records *r, const struct node *n, const struct param *p,
                                       const char *name)
 {
-    TRY(check_type(r->w, name, &(struct type){p->dtype, p->shape}));
+    TRY(check_type(r->w, name, p->dtype, &p->shape));
     uint64_t bad;
     struct view view = dlc_param_view(p);
     if (p->dtype != DT_STRING && !view_fits(r->w->arena, &view, p->dtype, &bad))
@@ -136,15 +137,16 @@ static odlc_status check_tensor_param(const struct dlc_records *r, const struct 
 static odlc_status tensor_attr(struct dlc_records *r, const struct node *n, uint32_t param, struct dlc_attr *attr)
 {
     const struct param *p = &n->params[param];
-    struct dlc_tensor *t = &attr->tensor;
+    struct dlc_tensor *t = &r->attr_tensors.data[r->attr_tensors.count++];
     *t = (struct dlc_tensor){.id = r->next_id++,
                              .name = tensor_param_name(r, n->name, p->name),
+                             .shape = &p->shape,
                              .kind = KIND_STATIC,
                              .axis_format = format_by_rank(p->shape.rank),
-                             .encoding = NO_ENCODING,
-                             .has_data = true};
+                             .encoding = NO_ENCODING};
     attr->kind = DLC_TENSOR;
-    set_type(&(struct type){p->dtype, p->shape}, DT_NONE, t);
+    attr->tensor = t;
+    set_type(p->dtype, p->dtype, t);
     if (r->surveyed)
         return ODLC_OK;
     vec_push(r->w->arena, &r->params, (struct dlc_param_place){(node_id)(n - r->g->nodes.data), param});
@@ -172,8 +174,10 @@ static odlc_status scalar_attr(const struct dlc_records *r, const struct node *n
     }
     attr->kind = dtype_is_float(p->dtype) ? DLC_FLOAT : DLC_INT;
     attr->dtype_code = dtype_info(p->dtype)->dlc;
-    attr->i = p->i;
-    attr->f = p->f;
+    if (attr->kind == DLC_FLOAT)
+        attr->f = p->f;
+    else
+        attr->i = p->i;
     if (attr->dtype_code == UINT32_MAX || !scalar_fits(p))
         return unwritable(r->w, n->name, p->name, NULL, "the value of param %s cannot be stored as %s", p->name,
                           dtype_info(p->dtype)->name);
@@ -233,11 +237,13 @@ static odlc_status place_attrs(struct dlc_records *r, const struct node *n)
 {
     sort_params(r, n);
     RESERVE(r, &r->attrs, r->sorted.count + 2);
-    r->attrs.count = 0;
+    RESERVE(r, &r->attr_tensors, r->sorted.count);
+    r->attrs.count = r->attr_tensors.count = 0;
     for (size_t i = 0; i < r->sorted.count; i++) {
         const struct param *p = &n->params[r->sorted.data[i]];
         struct dlc_attr *attr = &r->attrs.data[r->attrs.count++];
-        *attr = (struct dlc_attr){.name = p->name, .usage = p->usage ? p->usage : USAGE_PARAM, .dtype = p->dtype};
+        *attr =
+            (struct dlc_attr){.name = p->name, .usage = p->usage ? p->usage : USAGE_PARAM, .dtype = (uint8_t)p->dtype};
         TRY(p->is_tensor ? tensor_attr(r, n, r->sorted.data[i], attr) : scalar_attr(r, n, p, attr));
     }
     insert_string_attr(r, PACKAGE_ATTRIBUTE, n->op->package ? n->op->package : NATIVE_PACKAGE);

@@ -108,7 +108,7 @@ static bool same_dims(struct fb_vector dims, const struct shape *shape)
 static bool same_tensor(struct fb_table t, const struct dlc_tensor *meant)
 {
     return fb_u32(t, TENSOR_ID) == meant->id && same_text(fb_string(t, TENSOR_NAME), meant->name) &&
-           fb_u32(t, TENSOR_KIND) == meant->kind && same_dims(fb_vector(t, TENSOR_DIMS), &meant->shape) &&
+           fb_u32(t, TENSOR_KIND) == meant->kind && same_dims(fb_vector(t, TENSOR_DIMS), meant->shape) &&
            fb_u32(t, TENSOR_AXIS_FORMAT) == meant->axis_format && fb_u32(t, TENSOR_DTYPE) == meant->dtype_code &&
            fb_u32(t, TENSOR_SOURCE_DTYPE) == meant->source_dtype_code &&
            fb_u8(t, TENSOR_QUANTIZABLE) == meant->is_quantizable && same_quant(fb_child(t, TENSOR_QUANT), meant);
@@ -130,7 +130,7 @@ static bool same_attr(struct fb_table t, const struct dlc_attr *meant)
     if (!same_text(fb_string(t, ATTR_NAME), meant->name) || fb_u32(t, ATTR_KIND) != is_tensor ||
         fb_u8(t, ATTR_USAGE) != meant->usage)
         return false;
-    return is_tensor ? same_tensor(fb_child(t, ATTR_TENSOR), &meant->tensor)
+    return is_tensor ? same_tensor(fb_child(t, ATTR_TENSOR), meant->tensor)
                      : same_scalar(fb_child(t, ATTR_SCALAR), meant);
 }
 

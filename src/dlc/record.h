@@ -22,45 +22,46 @@ struct dlc_meta { /* dlc.metadata line, or a leaf of the JSON form as "header.x.
 
 enum dlc_value_kind { DLC_BOOL, DLC_INT, DLC_UINT, DLC_FLOAT, DLC_STRING, DLC_TENSOR, DLC_NESTED };
 
+/* Containers may have millions of tensors and attributes: what most of them lack, or share, stands elsewhere. */
 struct dlc_tensor {
-    uint32_t id;
     const char *name;
-    uint32_t kind; /* tensor type code: 0 APP_WRITE, 1 APP_READ, 3 NATIVE, 4 STATIC, 5 NULL */
-    struct shape shape;
+    const struct shape *shape; /* equal shapes may be one */
+    const struct quant *quant; /* NULL: none */
+    const struct view *view;   /* NULL: the container has no elements of it. v3: of the params entry */
+    uint32_t id;
     uint32_t axis_format;
     uint32_t dtype_code, source_dtype_code; /* as stored */
-    enum dtype dtype, source_dtype;         /* DT_NONE when the code is not known */
-    bool is_quantizable;
     uint32_t encoding; /* quantization encoding code of v4: 0 and 1 are in quant, others only named; 0x7FFFFFFF none */
-    const struct quant *quant; /* NULL: none */
-    bool has_data;
-    struct view view; /* has_data; v3: of the params entry */
+    uint8_t kind;      /* enum dlc_tensor_kind, the stored code */
+    uint8_t dtype, source_dtype; /* enum dtype; DT_NONE when the code is not known */
+    bool is_quantizable;
 };
 
 struct dlc_attr {
     const char *name;
-    enum dlc_value_kind kind;
-    uint8_t usage;       /* 1 parameter, 2 supplemental; 0 in v3 */
-    uint32_t dtype_code; /* v4 scalars */
-    enum dtype dtype;    /* of scalars, DT_NONE if not known */
-    int64_t i;
-    double f;
-    const char *s;
-    struct dlc_tensor
-        tensor; /* DLC_TENSOR (v3: int, uint, float and byte lists as rank-1 tensors, string lists as DT_STRING) */
-    const struct dlc_attr *nested; /* DLC_NESTED */
+    union {            /* by kind */
+        int64_t i;     /* DLC_BOOL, DLC_INT; DLC_UINT as the same bits */
+        double f;      /* DLC_FLOAT */
+        const char *s; /* DLC_STRING */
+        const struct dlc_tensor
+            *tensor; /* DLC_TENSOR (v3: int, uint, float and byte lists as rank-1 tensors, string lists as DT_STRING) */
+        const struct dlc_attr *nested; /* DLC_NESTED */
+    };
     uint32_t n_nested;
+    uint32_t dtype_code; /* v4 scalars */
+    uint8_t kind;        /* enum dlc_value_kind */
+    uint8_t usage;       /* 1 parameter, 2 supplemental; 0 in v3 */
+    uint8_t dtype;       /* enum dtype, of scalars; DT_NONE if not known */
 };
 
 struct dlc_op {
-    uint32_t id;
     const char *name, *type;
     const char **inputs, **outputs; /* tensor names ("" when absent) */
-    uint32_t n_inputs, n_outputs;
     const struct dlc_attr *attrs;
-    uint32_t n_attrs;
     const struct dlc_tensor *params; /* v3: the layer's tensors of model.params (bias, weights_0, …) */
-    uint32_t n_params;
+    uint32_t id;
+    uint32_t n_inputs, n_outputs;
+    uint32_t n_attrs, n_params;
 };
 
 struct dlc_graph {

@@ -31,7 +31,7 @@ static odlc_status verify_op(struct diags *diags, const struct dlc_file *dlc, co
     }
     for (uint32_t i = 0; i < op->n_attrs; i++) {
         const struct dlc_attr *a = &op->attrs[i];
-        if (a->kind == DLC_TENSOR && a->tensor.dtype != DT_NONE && !a->tensor.has_data)
+        if (a->kind == DLC_TENSOR && a->dtype != DT_NONE && !a->tensor->view)
             return wrong(diags, dlc, op->name, "there is no data for attribute", a->name);
     }
     return ODLC_OK;
@@ -44,7 +44,7 @@ static odlc_status verify_graph(struct diags *diags, const struct dlc_file *dlc,
         TRY(verify_op(diags, dlc, g, &g->ops[i], produced));
     for (uint32_t i = 0; i < g->n_tensors; i++) {
         const struct dlc_tensor *t = &g->tensors[i];
-        if (t->kind == KIND_STATIC && t->dtype != DT_NONE && !t->has_data)
+        if (t->kind == KIND_STATIC && t->dtype != DT_NONE && !t->view)
             return wrong(diags, dlc, NULL, "there is no data for static tensor", t->name);
     }
     return ODLC_OK;

@@ -43,6 +43,7 @@ struct dlc_records {
     uint32_t next_id; /* of a tensor */
     struct dlc_op op; /* the one at hand, its arrays in the following, which the next op uses again */
     VEC(struct dlc_attr) attrs;
+    VEC(struct dlc_tensor) attr_tensors;
     VEC(uint32_t) sorted; /* params */
     VEC(const char *) names;
     VEC(char) text;
@@ -53,7 +54,7 @@ odlc_status dlc_records_start(const struct dlc_writing *w, const struct graph *g
 void dlc_records_again(struct dlc_records *r);
 /* The next op, valid until the next call; NULL behind the last. */
 odlc_status dlc_next_op(struct dlc_records *r, const struct dlc_op **op) MUST_USE;
-/* A tensor of the container as its record, without the view of its payload. */
+/* A tensor of the container as its record. */
 struct dlc_tensor dlc_tensor_record(const struct dlc_records *r, tensor_id id);
 /* The name of a tensor param in the container, valid until the next call or op. */
 const char *dlc_param_name(struct dlc_records *r, const struct dlc_param_place *place);

@@ -73,7 +73,7 @@ static uint32_t put_tensor(struct fb_build *b, uint32_t ref, const struct dlc_te
         slots[n++] = FB_U8(TENSOR_QUANTIZABLE, 1);
     struct fb_made table = fb_put_table(b, ref, slots, n);
     fb_put_string(b, fb_slot_ref(b, table, TENSOR_NAME), t->name);
-    put_dims(b, fb_slot_ref(b, table, TENSOR_DIMS), &t->shape);
+    put_dims(b, fb_slot_ref(b, table, TENSOR_DIMS), t->shape);
     put_quant(b, fb_slot_ref(b, table, TENSOR_QUANT), t);
     return table.at;
 }
@@ -108,7 +108,7 @@ static void put_attr(struct fb_build *b, uint32_t ref, const struct dlc_attr *a)
     struct fb_made table = fb_put_table(b, ref, slots, n);
     fb_put_string(b, fb_slot_ref(b, table, ATTR_NAME), a->name);
     if (is_tensor)
-        put_tensor(b, fb_slot_ref(b, table, content), &a->tensor);
+        put_tensor(b, fb_slot_ref(b, table, content), a->tensor);
     else
         put_scalar(b, fb_slot_ref(b, table, content), a);
 }

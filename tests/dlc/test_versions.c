@@ -190,10 +190,10 @@ START_TEST(v3_layers_are_ops)
     ck_assert_int_eq(dlc_attr_find(conv, "stride")->kind, DLC_INT);
     ck_assert_int_eq(dlc_attr_find(conv, "stride")->i, -2);
     ck_assert_int_eq(dlc_attr_find(conv, "OutputDims")->kind, DLC_NESTED);
-    const struct dlc_tensor *sides = &dlc_attr_find(conv, "sides")->tensor;
+    const struct dlc_tensor *sides = dlc_attr_find(conv, "sides")->tensor;
     ck_assert_int_eq(sides->dtype, DT_STRING);
-    ck_assert_int_eq(sides->shape.dims[0], 2);
-    ck_assert_str_eq(sides->view.strings[1], "right");
+    ck_assert_int_eq(sides->shape->dims[0], 2);
+    ck_assert_str_eq(sides->view->strings[1], "right");
 }
 END_TEST
 
@@ -210,13 +210,13 @@ START_TEST(v3_tensors_come_from_outputs)
         ck_assert_uint_eq(g->tensors[i].kind, expected[i].kind);
     }
     const struct dlc_tensor *mid = dlc_tensor_find(g, "mid");
-    ck_assert(shape_equal(&mid->shape, &SHAPE(1, 4, 4, 2)));
+    ck_assert(shape_equal(mid->shape, &SHAPE(1, 4, 4, 2)));
     ck_assert_int_eq(mid->dtype, DT_UFXP8);
     ck_assert_int_eq(mid->source_dtype, DT_FLOAT32);
     ck_assert_double_eq(mid->quant->encodings[0].scale, 0.5);
     ck_assert_int_eq(mid->quant->encodings[0].offset, -3);
     ck_assert_int_eq(dlc_tensor_find(g, "out")->dtype, DT_FLOAT32);
-    ck_assert_mem_eq(dlc_tensor_find(g, "const")->view.bytes, "xy", 2);
+    ck_assert_mem_eq(dlc_tensor_find(g, "const")->view->bytes, "xy", 2);
 }
 END_TEST
 
@@ -226,8 +226,8 @@ START_TEST(v3_params_belong_to_layers)
     ck_assert_uint_eq(conv->n_params, 1);
     const struct dlc_tensor *w = &conv->params[0];
     ck_assert_str_eq(w->name, "weights_0");
-    ck_assert(shape_equal(&w->shape, &SHAPE(2, 3)));
-    ck_assert_mem_eq(w->view.bytes, "abcdef", 6);
+    ck_assert(shape_equal(w->shape, &SHAPE(2, 3)));
+    ck_assert_mem_eq(w->view->bytes, "abcdef", 6);
     ck_assert(w->quant->per_axis);
     ck_assert_uint_eq(w->quant->axis, 1);
     ck_assert_uint_eq(w->quant->count, 3);
@@ -315,8 +315,8 @@ START_TEST(v41_positions)
     ck_assert_uint_eq(dlc->minor, 1);
     ck_assert_str_eq(dlc->params_format, "bin");
     const struct dlc_tensor *c = dlc_tensor_find(&dlc->graphs[0], "c");
-    ck_assert_mem_eq(c->view.bytes, &bin[1], 8);
-    ck_assert_ptr_eq(c->view.file, dlc->file);
+    ck_assert_mem_eq(c->view->bytes, &bin[1], 8);
+    ck_assert_ptr_eq(c->view->file, dlc->file);
 }
 END_TEST
 
