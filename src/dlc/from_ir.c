@@ -92,7 +92,7 @@ static odlc_status place_tensor(struct dlc_records *r, tensor_id id)
         TRY(check_type(r->w, t->name, t->type.dtype, &t->type.shape));
         TRY(check_strings(r->w, t));
         r->ids[id] = r->next_id;
-        vec_push(r->w->arena, &r->tensors, id);
+        r->tensors[r->n_tensors++] = id;
     }
     r->next_id += r->ids[id] == r->next_id;
     return ODLC_OK;
@@ -337,7 +337,10 @@ static odlc_status check_outputs(const struct dlc_records *r)
 
 odlc_status dlc_records_start(const struct dlc_writing *w, const struct graph *g, struct dlc_records *out)
 {
-    *out = (struct dlc_records){.w = w, .g = g, .ids = arena_array(w->arena, uint32_t, g->tensors.count)};
+    *out = (struct dlc_records){.w = w,
+                                .g = g,
+                                .ids = arena_array(w->arena, uint32_t, g->tensors.count),
+                                .tensors = arena_array(w->arena, tensor_id, g->tensors.count)};
     for (size_t i = 0; i < g->order.count; i++)
         out->n_ops += graph_node(g, g->order.data[i])->op != NULL;
     dlc_records_again(out);

@@ -9,7 +9,7 @@
 #include "dlc/schema.h"
 #include "dlc/write.h"
 
-enum { RESIDENT = 4 * 1024 * 1024, FAULT_AROUND = 64 * 1024 }; /* pages come in groups of up to the latter */
+enum { RESIDENT = 1024 * 1024, FAULT_AROUND = 64 * 1024 }; /* pages come in groups of up to the latter */
 
 struct read_back {
     const struct dlc_writing *w;
@@ -266,11 +266,11 @@ static odlc_status compare_model(struct read_back *r, struct region *in, const s
     const char *name = records->g->name;
     if (!same_text(in, reference(in, &graph, GRAPH_NAME), name) ||
         !same_text(in, reference(in, &graph, GRAPH_NAME2), name) || ops.count != records->n_ops ||
-        tensors.count != records->tensors.count || in->failed)
+        tensors.count != records->n_tensors || in->failed)
         return differs(r, NULL, "graph", name);
     TRY(compare_ops(r, in, ops, records));
     for (uint32_t i = 0; i < tensors.count; i++) {
-        struct dlc_tensor meant = dlc_tensor_record(records, records->tensors.data[i]);
+        struct dlc_tensor meant = dlc_tensor_record(records, records->tensors[i]);
         uint64_t at = tensors.at + 4 * (uint64_t)i;
         if (!same_tensor(in, at, &meant) || in->failed)
             return differs(r, NULL, "tensor", meant.name);

@@ -33,8 +33,9 @@ struct dlc_records {
     const struct dlc_writing *w;
     const struct graph *g;
     uint32_t n_ops;
-    uint32_t *ids;                      /* by tensor_id: the id in the container; 0: not (yet) there */
-    VEC(tensor_id) tensors;             /* those of the container, in the order of their ids; once the ops are walked */
+    uint32_t *ids;      /* by tensor_id: the id in the container; 0: not (yet) there */
+    tensor_id *tensors; /* those of the container, in the order of their ids; once the ops are walked */
+    uint32_t n_tensors;
     VEC(struct dlc_param_place) params; /* in the order of the ops; likewise */
     bool surveyed;                      /* the ops were walked to their end */
     /* the walk: */

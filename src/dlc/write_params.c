@@ -52,12 +52,12 @@ static int by_name(const void *a, const void *b, void *graph)
 static void list_payloads(struct dlc_params *p)
 {
     struct dlc_records *r = p->records;
-    for (size_t i = 0; i < r->tensors.count; i++)
-        p->n_statics += graph_tensor(r->g, r->tensors.data[i])->kind == TENSOR_STATIC;
+    for (uint32_t i = 0; i < r->n_tensors; i++)
+        p->n_statics += graph_tensor(r->g, r->tensors[i])->kind == TENSOR_STATIC;
     p->statics = arena_array(r->w->arena, tensor_id, p->n_statics);
-    for (size_t i = 0, at = 0; i < r->tensors.count; i++)
-        if (graph_tensor(r->g, r->tensors.data[i])->kind == TENSOR_STATIC)
-            p->statics[at++] = r->tensors.data[i];
+    for (size_t i = 0, at = 0; i < r->n_tensors; i++)
+        if (graph_tensor(r->g, r->tensors[i])->kind == TENSOR_STATIC)
+            p->statics[at++] = r->tensors[i];
     if (p->n_statics)
         qsort_r(p->statics, p->n_statics, sizeof *p->statics, by_name, (void *)(uintptr_t)r->g);
     p->n_payloads = p->n_statics + (uint32_t)r->params.count;
