@@ -258,7 +258,7 @@ static void fill_outline(odlc_container *c, const char *path)
         fill_summary(c, dlc, path);
 }
 
-static odlc_status open_container(odlc_container *c, const char *path, bool check_crcs)
+static odlc_status open_container(odlc_container *c, const char *path)
 {
     struct dlc_file *dlc;
     if (c->summary.path)
@@ -268,7 +268,7 @@ static odlc_status open_container(odlc_container *c, const char *path, bool chec
     if (status == ODLC_ERR_UNSUPPORTED)
         fill_outline(c, path);
     TRY(status);
-    TRY(check_crcs ? dlc_verify(&c->diags, dlc) : dlc_verify_names(&c->diags, dlc));
+    TRY(dlc_verify_graphs(&c->diags, dlc));
     fill_summary(c, dlc, path);
     struct odlc_graph *graphs = arena_array(c->arena, struct odlc_graph, dlc->n_graphs);
     for (uint32_t i = 0; i < dlc->n_graphs; i++)
@@ -283,14 +283,7 @@ odlc_status odlc_container_open(odlc_container *container, const char *path)
 {
     if (setjmp(*arena_catch(container->arena)))
         return ODLC_ERR_NOMEM;
-    return open_container(container, path, true);
-}
-
-odlc_status odlc_container_open_unread(odlc_container *container, const char *path)
-{
-    if (setjmp(*arena_catch(container->arena)))
-        return ODLC_ERR_NOMEM;
-    return open_container(container, path, false);
+    return open_container(container, path);
 }
 
 void odlc_container_release(const odlc_container *container)
@@ -331,6 +324,7 @@ static odlc_status verify_container(odlc_container *c)
     if (!c->dlc)
         return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = NULL), "not-open",
                           "there is no open container to verify");
+    TRY(dlc_verify_crcs(&c->diags, c->dlc)); /* what follows from damaged bytes would say nothing new */
     odlc_status status = dlc_check(&c->diags, c->dlc);
     if (status != ODLC_OK && status != ODLC_ERR_INVALID)
         return status;
