@@ -9,7 +9,7 @@
 
 struct odlc_container {
     struct arena *arena;
-    struct arena *scratch; /* rewound while diagnostics, which are in the other one, pile up */
+    struct arena *scratch; /* rewound after each piece of work; diagnostics are in the other one */
     struct diags diags;
     const struct dlc_file *dlc; /* NULL until it is open */
     struct odlc_summary summary;
@@ -184,8 +184,11 @@ static void fill_graph(odlc_container *c, const struct dlc_file *dlc, uint32_t i
         .name = from->name, .ops = ops, .n_ops = from->n_ops, .tensors = tensors, .n_tensors = from->n_tensors};
     to->inputs = tensors_of_kind(c->arena, to, "APP_WRITE", &to->n_inputs);
     to->outputs = tensors_of_kind(c->arena, to, "APP_READ", &to->n_outputs);
-    count_graph(c->arena, &c->diags, dlc, index, to, ops);
-    measure_memory(c->arena, from, to);
+    struct arena_mark mark = arena_mark(c->scratch);
+    count_graph(c->scratch, &c->diags, dlc, index, to, ops);
+    arena_rewind(c->scratch, mark);
+    measure_memory(c->scratch, from, to);
+    arena_rewind(c->scratch, mark);
 }
 
 static const char *metadata_or_none(const struct dlc_file *dlc, const char *key)
@@ -282,6 +285,8 @@ static odlc_status open_container(odlc_container *c, const char *path)
 odlc_status odlc_container_open(odlc_container *container, const char *path)
 {
     if (setjmp(*arena_catch(container->arena)))
+        return ODLC_ERR_NOMEM;
+    if (setjmp(*arena_catch(container->scratch)))
         return ODLC_ERR_NOMEM;
     return open_container(container, path);
 }

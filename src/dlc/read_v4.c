@@ -210,7 +210,7 @@ static odlc_status read_graph(const struct dlc_reading *r, struct fb_table t, st
 /* A part of the file that was read last. */
 struct window {
     uint64_t start, size; /* in the file */
-    uint8_t bytes[4096];
+    uint8_t bytes[1024];
 };
 
 struct params {
