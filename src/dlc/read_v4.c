@@ -207,11 +207,40 @@ static odlc_status read_graph(const struct dlc_reading *r, struct fb_table t, st
 
 /* ---- params ---- */
 
+/* A part of the file that was read last. */
+struct window {
+    uint64_t start, size; /* in the file */
+    uint8_t bytes[1024];
+};
+
 struct params {
     struct dlc_reading *r;
     struct fb_vector buffers; /* NR64 */
-    struct dlc_bytes bin;     /* model.params.bin; data NULL: there is none */
+    struct window *window;
+    struct dlc_bytes bin; /* model.params.bin; data NULL: there is none */
 };
+
+/* The length that stands before a payload, at `pos` of the stream. The payloads' pages are not touched for it. */
+static odlc_status payload_length(const struct params *p, uint64_t pos, uint64_t *length)
+{
+    const struct dlc_stream *stream = &p->r->params;
+    const struct file *file = p->r->payload.file;
+    struct window *w = p->window;
+    uint64_t at = stream->offset + pos;
+    if (!file) {
+        *length = load_le(stream->data + pos, 8);
+        return ODLC_OK;
+    }
+    if (at < w->start || at + 8 > w->start + w->size) {
+        w->start = at;
+        w->size = 0;
+        uint64_t size = min_u64(sizeof w->bytes, stream->size - pos);
+        TRY(file_read(file, p->r->diags, at, w->bytes, size));
+        w->size = size;
+    }
+    *length = load_le(w->bytes + (at - w->start), 8);
+    return ODLC_OK;
+}
 
 static odlc_status buffer_bytes(const struct params *p, const char *name, uint64_t index, const uint8_t **bytes,
                                 uint64_t *size)
@@ -224,7 +253,8 @@ static odlc_status buffer_bytes(const struct params *p, const char *name, uint64
     uint64_t distance = at ? load_le(stream->data + at, 8) : 0;
     if (!at || distance > stream->size - at || stream->size - at - distance < 8)
         return dlc_invalid(p->r, NULL, "the data of tensor %s lie outside model.params", name);
-    uint64_t start = at + distance, length = load_le(stream->data + start, 8);
+    uint64_t start = at + distance, length;
+    TRY(payload_length(p, start, &length));
     if (length > stream->size - start - 8)
         return dlc_invalid(p->r, NULL, "the data of tensor %s lie outside model.params", name);
     *bytes = stream->data + start + 8;
@@ -341,7 +371,7 @@ static odlc_status open_params(struct dlc_reading *r, struct params *p, struct f
 
 static odlc_status read_params(struct dlc_reading *r, const struct reading_graph *graphs, uint32_t count)
 {
-    struct params p = {.r = r};
+    struct params p = {.r = r, .window = arena_new(r->arena, struct window)};
     struct fb_table root;
     TRY(open_params(r, &p, &root));
     struct fb_vector list = fb_vector(root, PARAMS_GRAPHS);

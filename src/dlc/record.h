@@ -89,18 +89,20 @@ struct dlc_file {
 };
 
 /* Opens and reads a container; verifies every offset, count and size before use. v2 and other files give a clear error.
- * Payload bytes are not touched (CRC of big entries is checked by dlc_verify). */
+ * Payload bytes are not touched, and stored entries not compared with their CRCs (dlc_verify does). */
 odlc_status dlc_read(struct arena *arena, struct diags *diags, const char *path, struct dlc_file **out) MUST_USE;
 
 /* For a file that dlc_read refuses because of its version: entries, metadata and the version. No graphs. */
 odlc_status dlc_read_outline(struct arena *arena, struct diags *diags, const char *path,
                              struct dlc_file **out) MUST_USE;
 
-/* Checks entry CRCs (those of 0 in v4.1 files are skipped), that names resolve, that params match the model, that
- * payloads lie inside. */
+/* Checks that names resolve and that nothing lacks its data, and compares the entries that dlc_read took in as a whole,
+ * the model and the metadata, with their CRCs (those of 0 in v4.1 files are skipped). Payload bytes are not touched. */
+odlc_status dlc_verify_graphs(struct diags *diags, const struct dlc_file *dlc) MUST_USE;
+/* Compares all entries with their CRCs: reads the whole file. */
+odlc_status dlc_verify_crcs(struct diags *diags, const struct dlc_file *dlc) MUST_USE;
+/* Both. */
 odlc_status dlc_verify(struct diags *diags, const struct dlc_file *dlc) MUST_USE;
-/* The same without the CRCs: payload bytes are not touched. */
-odlc_status dlc_verify_names(struct diags *diags, const struct dlc_file *dlc) MUST_USE;
 /* What is odd in a container that dlc_verify accepts: each finding is an error. The graphs' meaning is left to
  * dlc_to_ir. */
 odlc_status dlc_check(struct diags *diags, const struct dlc_file *dlc) MUST_USE;
