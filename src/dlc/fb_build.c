@@ -23,7 +23,7 @@ uint64_t double_bits(double value)
 static void append(struct fb_build *b, const void *bytes, size_t size)
 {
     while (b->out.capacity - b->out.count < size)
-        b->out.data = vec_grow(b->arena, b->out.data, b->out.count, &b->out.capacity, 1);
+        b->out.data = vec_grow(b->arena, b->out.data, &b->out.capacity, 1);
     if (size)
         memcpy(b->out.data + b->out.count, bytes, size);
     b->out.count += size;

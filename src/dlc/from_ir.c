@@ -67,7 +67,7 @@ static uint32_t kind_code(enum tensor_kind kind)
 /* Strings have no pending work in practice: nothing permutes them. */
 static odlc_status check_strings(const struct dlc_writing *w, const struct tensor *t)
 {
-    if (t->type.dtype != DT_STRING || perm_is_identity(&t->view.perm))
+    if (t->type->dtype != DT_STRING || perm_is_identity(&t->view->perm))
         return ODLC_OK;
     return unwritable(w, NULL, NULL, NULL, "string tensor %s would have to be permuted", t->name);
 }
@@ -80,14 +80,14 @@ static odlc_status place_tensor(struct from_ir *f, tensor_id id)
     struct dlc_tensor record = {.id = f->next_id++,
                                 .name = t->name,
                                 .kind = kind_code(t->kind),
-                                .axis_format = t->axis_format ? t->axis_format : format_by_rank(t->type.shape.rank),
+                                .axis_format = t->axis_format ? t->axis_format : format_by_rank(t->type->shape.rank),
                                 .encoding = t->quant ? t->quant->per_axis : NO_ENCODING,
                                 .quant = t->quant,
                                 .has_data = t->kind == TENSOR_STATIC};
-    TRY(set_type(f->w, &t->type, t->source_dtype, &record));
+    TRY(set_type(f->w, t->type, t->source_dtype, &record));
     if (record.has_data) {
         TRY(check_strings(f->w, t));
-        record.view = t->view;
+        record.view = *t->view;
     }
     f->placed[id] = true;
     vec_push(f->w->arena, &f->tensors, record);
@@ -171,18 +171,18 @@ static int by_attr_name(const void *a, const void *b)
 
 static int by_param_name(const void *a, const void *b)
 {
-    const struct param *const *x = a, *const *y = b;
-    return strcmp((*x)->name, (*y)->name);
+    const struct param *x = a, *y = b;
+    return strcmp(x->name, y->name);
 }
 
 /* The set params in the order of their names, so that ids rise with it. */
-static const struct param **sorted_params(struct arena *arena, const struct node *n, uint32_t *count)
+static const struct param *sorted_params(struct arena *arena, const struct node *n, uint32_t *count)
 {
-    const struct param **list = arena_array(arena, const struct param *, n->op->n_params);
+    struct param *list = arena_array(arena, struct param, n->op->n_params);
     *count = 0;
     for (uint32_t i = 0; i < n->op->n_params; i++)
         if (n->params[i].set)
-            list[(*count)++] = &n->params[i];
+            list[(*count)++] = node_get_param(n, i);
     qsort(list, *count, sizeof *list, by_param_name);
     return list;
 }
@@ -190,10 +190,10 @@ static const struct param **sorted_params(struct arena *arena, const struct node
 static odlc_status place_attrs(struct from_ir *f, const struct node *n, struct dlc_op *op)
 {
     uint32_t count;
-    const struct param **params = sorted_params(f->w->arena, n, &count);
+    const struct param *params = sorted_params(f->w->arena, n, &count);
     struct dlc_attr *attrs = arena_array(f->w->arena, struct dlc_attr, count + 2);
     for (uint32_t i = 0; i < count; i++) {
-        const struct param *p = params[i];
+        const struct param *p = &params[i];
         attrs[i] = (struct dlc_attr){.name = p->name, .usage = p->usage ? p->usage : USAGE_PARAM, .dtype = p->dtype};
         TRY(p->is_tensor ? tensor_attr(f, n->name, p, &attrs[i]) : scalar_attr(f, n->name, p, &attrs[i]));
     }
