@@ -160,10 +160,10 @@ static odlc_status check_declared(struct scope *s, const struct fw_node *n, cons
     struct conversion *c = s->c;
     const struct fw_value *v = s->outer ? NULL : find_declared(s, name);
     const struct tensor *t = graph_tensor(c->graph, id);
-    if (v && v->dtype != DT_NONE && v->dtype != t->type.dtype)
+    if (v && v->dtype != DT_NONE && v->dtype != t->type->dtype)
         return diag_error(&c->diags, ODLC_ERR_INVALID, AT(.file = c->model->path, .node = n->name), "declared-type",
                           "the model declares %s as %s, but %s gives %s", name, dtype_info(v->dtype)->name, n->op_type,
-                          dtype_info(t->type.dtype)->name);
+                          dtype_info(t->type->dtype)->name);
     return ODLC_OK;
 }
 
@@ -349,7 +349,7 @@ static odlc_status add_output(struct scope *s, const char *name)
                           "the graph output %s is %s: a container holds tensors alone", name, kind_text(value));
     tensor_id id = value->tensor, holder = graph_find_tensor(g, name);
     const struct tensor *t = graph_tensor(g, id);
-    if (t->type.dtype == DT_STRING)
+    if (t->type->dtype == DT_STRING)
         return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = c->model->path), "output-type",
                           "the graph output %s holds strings: a container computes on numbers", name);
     bool same_name = strcmp(t->name, name) == 0;

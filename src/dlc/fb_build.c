@@ -27,7 +27,7 @@ uint64_t double_bits(double value)
 static uint8_t *extend(struct fb_build *b, size_t size)
 {
     while (b->out.capacity - b->out.count < size)
-        b->out.data = vec_grow(b->arena, b->out.data, b->out.count, &b->out.capacity, 1);
+        b->out.data = vec_grow(b->arena, b->out.data, &b->out.capacity, 1);
     uint8_t *at = b->out.data + b->out.count;
     b->out.count += size;
     return at;

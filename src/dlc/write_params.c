@@ -29,12 +29,13 @@ bool dlc_next_payload(struct dlc_payload_walk *walk, struct dlc_payload *out)
         return false;
     if (i < p->n_statics) {
         const struct tensor *t = graph_tensor(g, p->statics[i]);
-        *out = (struct dlc_payload){.name = t->name, .view = &t->view, .dtype = t->type.dtype};
+        *out = (struct dlc_payload){.name = t->name, .view = t->view, .dtype = t->type->dtype};
     } else {
         const struct dlc_param_place *place = &p->records->params.data[i - p->n_statics];
-        const struct param *param = &graph_node(g, place->node)->params[place->param];
+        const struct node *n = graph_node(g, place->node);
+        const struct packed_param *param = &n->params[place->param];
         walk->param = dlc_param_view(param);
-        *out = (struct dlc_payload){.name = param->name, .view = &walk->param, .dtype = param->dtype};
+        *out = (struct dlc_payload){.name = n->name, .view = &walk->param, .dtype = param->dtype};
     }
     out->size = payload_size(out->view, out->dtype);
     out->pos = align_up(STREAM_HEADER + walk->end + p->length_size, PAYLOAD_ALIGNMENT) - STREAM_HEADER;
