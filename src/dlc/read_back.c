@@ -52,10 +52,12 @@ static inline bool inside(struct region *in, uint64_t at, uint64_t size)
     return good;
 }
 
-/* Where a 32-bit reference leads. */
+/* Where a 32-bit reference leads: all objects are aligned. */
 static inline uint64_t follow(struct region *in, uint64_t reference)
 {
-    return inside(in, reference, 4) ? reference + load_le(in->data + reference, 4) : in->size;
+    uint64_t at = inside(in, reference, 4) ? reference + load_le(in->data + reference, 4) : 0;
+    in->failed |= at % 4 != 0;
+    return at;
 }
 
 static struct table open_table(struct region *in, uint64_t reference)
@@ -70,7 +72,7 @@ static struct table open_table(struct region *in, uint64_t reference)
     if (!inside(in, vtable, 4))
         return t;
     uint32_t vtable_size = (uint32_t)load_le(in->data + vtable, 2), size = (uint32_t)load_le(in->data + vtable + 2, 2);
-    in->failed |= vtable_size < 4 || vtable_size % 2 != 0 || size < 4;
+    in->failed |= vtable_size < 4 || vtable_size % 2 != 0 || size < 4 || size % 4 != 0;
     if (!inside(in, vtable, vtable_size) || !inside(in, at, size) || in->failed)
         return t;
     return (struct table){at, in->data + vtable, vtable_size, size};
@@ -379,7 +381,7 @@ static void open_netp(struct comparing *c)
     struct table root = open_table(in, 0);
     struct list bytes = open_list(in, &root, NR64_PARAMS, 1);
     c->buffers = open_list(in, &root, NR64_BUFFERS, 4);
-    in->failed |= c->buffers.count != c->params->n_payloads;
+    in->failed |= c->buffers.count != c->params->n_payloads || bytes.count != c->params->netp_size;
     c->netp = (struct region){in->data + bytes.at, bytes.count, in->failed};
 }
 
