@@ -18,7 +18,7 @@ static odlc_status report(const struct lower *l, odlc_status status, const char 
     const char *message = arena_vprintf(l->diags->arena, format, args);
     return diag_error(l->diags, status,
                       AT(.file = l->path, .node = fw_node_label(l->node), .attribute = attribute, .hint = hint), code,
-                      "%s: %s", l->node->op_type, message);
+                      "%s: %s", l->node->op->type, message);
 }
 
 odlc_status lower_invalid(const struct lower *l, const char *attribute, const char *hint, const char *format, ...)
