@@ -9,6 +9,7 @@ struct fw_names {
     struct arena *kept, *scratch;
     struct map index;        /* text → number */
     VEC(const char *) texts; /* by number */
+    fw_name newest;          /* the one that was numbered last */
 };
 
 /* Texts are kept in one arena; the table is in another, and usable while that is. */
