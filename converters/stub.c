@@ -28,12 +28,19 @@ struct seen {
 
 typedef VEC(struct seen) seen_list;
 
+/* The inputs, or outputs, at all places. */
+struct operands {
+    seen_list places;
+    size_t least; /* that a node has */
+};
+
 /* The nodes of one domain and op type. */
 struct group {
     const char *op_type, *domain;
     bool names_domain; /* nodes of that type are in other domains, too */
     size_t n_nodes;
-    seen_list inputs, outputs, params;
+    struct operands inputs, outputs;
+    seen_list params;
     struct map param_index;
 };
 
@@ -101,14 +108,22 @@ static void see_value(const struct stub *s, const char *name, struct seen *seen)
         seen->dtype = dtype;
 }
 
-/* Nodes of a group can have operands in different number. */
-static void see_values(const struct stub *s, const struct group *group, seen_list *list, const char *const *names,
+static void see_values(const struct stub *s, const struct group *group, struct operands *list, const char *const *names,
                        size_t count)
 {
-    while (list->count < count)
-        vec_push(s->c->arena, list, (struct seen){.absent = group->n_nodes > 0});
-    for (size_t i = 0; i < list->count; i++)
-        see_value(s, i < count ? names[i] : "", &list->data[i]);
+    if (group->n_nodes == 0 || count < list->least)
+        list->least = count;
+    while (list->places.count < count)
+        vec_push(s->c->arena, &list->places, (struct seen){0});
+    for (size_t i = 0; i < count; i++)
+        see_value(s, names[i], &list->places.data[i]);
+}
+
+/* Nodes of a group can have operands in different number. */
+static void note_absent(struct operands *list)
+{
+    for (size_t i = list->least; i < list->places.count; i++)
+        list->places.data[i].absent = true;
 }
 
 static enum dtype attr_dtype(const struct fw_attr *a)
@@ -171,6 +186,10 @@ static void find_groups(struct stub *s)
         for (size_t a = 0; a < n->n_attrs; a++)
             see_attr(s, group, &n->attrs[a]);
         group->n_nodes++;
+    }
+    for (size_t i = 0; i < s->groups.count; i++) {
+        note_absent(&s->groups.data[i].inputs);
+        note_absent(&s->groups.data[i].outputs);
     }
 }
 
@@ -260,8 +279,8 @@ static void add_operator(struct stub *s, cJSON *operators, const struct group *g
     cJSON_AddStringToObject(op, "type", group->op_type);
     if (group->names_domain)
         cJSON_AddStringToObject(op, "domain", *group->domain ? group->domain : "ai.onnx");
-    add_tensors(s, op, "inputs", "in", &group->inputs);
-    add_tensors(s, op, "outputs", "out", &group->outputs);
+    add_tensors(s, op, "inputs", "in", &group->inputs.places);
+    add_tensors(s, op, "outputs", "out", &group->outputs.places);
     add_params(op, "scalar_params", &group->params, false);
     add_params(op, "tensor_params", &group->params, true);
     cJSON *cores = cJSON_AddArrayToObject(op, "core_types");

@@ -89,7 +89,7 @@ static void find_converters(struct conversion *c)
         const struct udo_def *def = udo_find(&c->udos, op->type, op->domain);
         op->claimed_by = def;
         op->row = def ? NULL : find_row(frontend, op->domain, op->type, op->version);
-        op->takes_strings = frontend->takes_strings(op->domain, op->type);
+        op->takes_strings = op->row && frontend->takes_strings(op->domain, op->type);
         c->op_reports[i] = (struct odlc_op_report){.op_type = op->type,
                                                    .domain = op->domain,
                                                    .version = op->version,

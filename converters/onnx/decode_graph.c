@@ -204,7 +204,8 @@ static const struct fw_op *find_op(struct decode *d, const struct opsets *opsets
 static void make_room(struct decode *d, struct fw_node *n)
 {
     size_t count = (size_t)n->n_inputs + n->n_outputs;
-    const char **names = arena_calloc(d->memory.graph, count, sizeof *names + sizeof(fw_name));
+    size_t size = count * (sizeof(char *) + sizeof(fw_name)); /* no overflow: each takes two bytes of the file */
+    const char **names = arena_alloc(d->memory.graph, align_up(size, sizeof *names));
     n->inputs = names;
     n->outputs = names + n->n_inputs;
     n->ids = (const fw_name *)(const void *)(names + count);
