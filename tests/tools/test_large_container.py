@@ -232,7 +232,10 @@ def main():
                 check_run(checks, label, path, folder)
         check_memory(checks, "large", path)
         path.unlink()
-        check_verification(checks, folder)
+        if os.environ.get("ODLC_LONG"):
+            check_verification(checks, folder)
+        else:
+            checks.skip("CRC of a large entry", "reading 4 GiB takes long; ODLC_LONG=1 asks for it")
     checks.finish()
 
 
