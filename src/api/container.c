@@ -318,12 +318,13 @@ static void verify_meaning(odlc_container *c, uint32_t index)
     struct diags attempt;
     struct graph *ir;
     struct plan plan;
+    struct arena_mark mark = arena_mark(c->scratch);
     diags_init(&attempt, c->arena);
-    if (dlc_to_ir(c->arena, &attempt, c->dlc, index, &ir) == ODLC_OK &&
-        plan_make(c->arena, &attempt, ir, ir->outputs.data, ir->outputs.count, &plan) == ODLC_OK &&
-        plan_check(c->scratch, &attempt, ir, &plan) == ODLC_OK)
-        return;
-    add_findings(c, &attempt);
+    if (dlc_to_ir(c->scratch, &attempt, c->dlc, index, &ir) != ODLC_OK ||
+        plan_make(c->scratch, &attempt, ir, ir->outputs.data, ir->outputs.count, &plan) != ODLC_OK ||
+        plan_check(c->scratch, &attempt, ir, &plan) != ODLC_OK)
+        add_findings(c, &attempt);
+    arena_rewind(c->scratch, mark);
 }
 
 static odlc_status verify_container(odlc_container *c)
