@@ -49,7 +49,7 @@ odlc_status file_map_fd(struct arena *arena, struct diags *diags, const char *pa
     return ODLC_OK;
 }
 
-static int open_patiently(const char *path, int flags)
+int open_patiently(const char *path, int flags)
 {
     int fd;
     do

@@ -14,6 +14,9 @@ struct file {
     struct watch watch;
 };
 
+/* open with O_CLOEXEC, again while it is interrupted by signals. */
+int open_patiently(const char *path, int flags);
+
 odlc_status file_map(struct arena *arena, struct diags *diags, const char *path, struct file **out) MUST_USE;
 /* The same for an already open descriptor, which then belongs to the arena. */
 odlc_status file_map_fd(struct arena *arena, struct diags *diags, const char *path, int fd, struct file **out) MUST_USE;
