@@ -119,6 +119,16 @@ static const char *harm(const struct watch *watch)
     return NULL;
 }
 
+/* A file that was opened twice is reported once. */
+static bool reported(const struct watch *const *inputs, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (inputs[k]->opened.st_dev == inputs[i]->opened.st_dev &&
+            inputs[k]->opened.st_ino == inputs[i]->opened.st_ino)
+            return true;
+    return false;
+}
+
 odlc_status fault_check_inputs(struct diags *diags)
 {
     odlc_status status = ODLC_OK;
@@ -127,7 +137,7 @@ odlc_status fault_check_inputs(struct diags *diags)
     count = list_inputs(diags, inputs, count);
     for (size_t i = 0; i < count; i++) {
         const char *what = harm(inputs[i]);
-        if (what)
+        if (what && !reported(inputs, i))
             status =
                 diag_error(diags, ODLC_ERR_IO, AT(.file = inputs[i]->file->path), "file-changed", "the file %s", what);
     }

@@ -249,6 +249,7 @@ static odlc_status infer(struct session *s, size_t number)
     for (size_t i = 0; i < inference->n_items; i++) {
         struct arena_mark mark = arena_mark(s->scratch);
         TRY(load_input(s, inference, &inference->items[i]));
+        TRY(fault_check_inputs(&s->diags));
         arena_rewind(s->scratch, mark);
     }
     TRY(execute(s));
