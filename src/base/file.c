@@ -165,6 +165,8 @@ static odlc_status check_target(struct out_file *out)
 {
     struct stat st;
     const struct odlc_diag *place = AT(.file = out->path, .hint = "name another file for the output");
+    if (!*out->target)
+        return diag_error(out->diags, ODLC_ERR_USAGE, AT(.hint = place->hint), "no-output", "the output has no name");
     if (stat(out->target, &st) != 0)
         return errno == ENOENT ? ODLC_OK : io_error(out->diags, out->path, "create");
     if (!S_ISREG(st.st_mode))
