@@ -47,6 +47,20 @@ def storm(scene):
             scene.check_folder(f"storm {faults}", True, older)
 
 
+def at_closing(scene):
+    """Network file systems and quotas may refuse bytes only when a file is closed: in time, for it has no name yet."""
+    for faults in ({}, {"NAMED": 1}):
+        for older in (False, True):
+            calls = [name for name, _ in scene.calls(faults, older)]
+            copied = max(i for i, name in enumerate(calls) if name == "dup")
+            scene.checks.equal("a copy of the descriptor is closed", calls[copied + 1], "close")
+            for way, status in (("EIO", 1), ("ENOSPC", 1), ("EINTR", 0)):
+                scene.set_older(older)
+                done = scene.convert({**faults, "AT": copied + 2, "DO": WAYS[way]})
+                scene.checks.equal(f"closing gives {way}: status {done.stderr}", done.returncode, status)
+                scene.check_folder(f"closing gives {way}", status == 0, older)
+
+
 def named(scene):
     """The temporary file of file systems without unnamed ones is noticed by these tests."""
     calls = scene.calls({"NAMED": 1})
@@ -64,6 +78,7 @@ def main():
         scene = Scene(checks, folder)
         named(scene)
         storm(scene)
+        at_closing(scene)
         for faults in ({}, {"NAMED": 1}):
             for older in (False, True):
                 every_call(scene, faults, older)
