@@ -56,17 +56,28 @@ def conversions(scene):
             scene.check_folder(label, False, older)
 
 
+def numbers(scene):
+    """With so few inputs, the output would get the number of a standard stream, and the summary would go into it."""
+    m = onnx.Model()
+    m.input("x", onnx.FLOAT, [1, SIDE])
+    m.node("Relu", ["x"], ["y"])
+    m.output("y", onnx.FLOAT, [1, SIDE])
+    m.save(scene.inputs / "relu.onnx")
+    found = []
+    for closed in ((), (1,), (2,), (1, 2), (0, 1, 2)):
+        done = with_streams(scene, "onnx-to-dlc", ["-i", "relu.onnx"], dict.fromkeys(closed, CLOSED))
+        scene.checks.equal(f"streams {closed} are closed: status", done.returncode, 0)
+        found.append((scene.inputs / "relu.dlc").read_bytes())
+        (scene.inputs / "relu.dlc").unlink()
+        scene.checks.check(f"streams {closed} are closed: the same bytes", found[-1] == found[0], len(found[-1]))
+
+
 def reports(scene):
     """Commands whose report goes to standard output."""
     container = scene.inputs / "net.dlc"
     container.write_bytes(scene.container)
     (scene.inputs / "x.raw").write_bytes(bytes(4 * SIDE))
     (scene.inputs / "list.txt").write_text("x:=x.raw\n")
-    m = onnx.Model()
-    m.input("x", onnx.FLOAT, [1, SIDE])
-    m.node("Relu", ["x"], ["y"])
-    m.output("y", onnx.FLOAT, [1, SIDE])
-    m.save(scene.inputs / "relu.onnx")
     run(scene.inputs, "onnx-to-dlc", "-i", "relu.onnx")
     dry = ["-i", "model.onnx", "-udo", "ops.json"]
     for command, args in (("dlc-info", ["-i", "net.dlc"]), ("dlc-info", ["-i", "net.dlc", "--json"]),
@@ -139,6 +150,7 @@ def main():
         conversions(scene)
         few_descriptors(scene)
         little_memory(scene)
+        numbers(scene)
         reports(scene)
     checks.finish()
 
