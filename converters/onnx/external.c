@@ -73,7 +73,10 @@ int open_beneath(int folder, const char *path)
         .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK, /* a FIFO must not block; it is refused when it is mapped */
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
     };
-    int fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+    int fd;
+    do
+        fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+    while (fd < 0 && errno == EINTR);
     bool missing =
         fd < 0 && (errno == ENOSYS || errno == EPERM); /* older kernels, and sandboxes that filter the call */
     return missing ? open_beneath_stepwise(folder, path) : fd;
@@ -90,7 +93,7 @@ static odlc_status open_folder(struct decode *d, struct external *x, const struc
 {
     if (x->folder_fd >= 0)
         return ODLC_OK;
-    x->folder_fd = open(x->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    x->folder_fd = open_patiently(x->folder, O_PATH | O_DIRECTORY);
     if (x->folder_fd < 0)
         return decode_error(d, ODLC_ERR_IO, place, "onnx-external", "cannot open the model's folder '%s': %s",
                             x->folder, strerror(errno));
