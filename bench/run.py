@@ -8,15 +8,13 @@ that does not count brings the models into the page cache. Outputs are removed a
 measurement (--keep: models are left there, and those that are there are used).
 
 The last lines say for each limit whether it holds; the status is 0 when all of those that were measured do. --smoke:
-small models, one round, no limits. --alone: without other converters. NAME: of groups of models, as listed by --list."""
+small models, one round, no limits. --alone: without other converters. NAME: a group of models, as --list shows."""
 
 import argparse
 import itertools
-import math
 import os
 import pathlib
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -25,10 +23,11 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import models  # noqa: E402
 import others  # noqa: E402
 import report  # noqa: E402
-from measure import DEFAULT_BUILD, Meter, machine, medians, paired  # noqa: E402
+from limits import INFO, OURS, Limits  # noqa: E402
+from measure import DEFAULT_BUILD, Meter, machine, medians  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
-OURS, UNPACK, INFO = "onnx-to-dlc", "protobuf-c unpack", "dlc-info"
+UNPACK = "protobuf-c unpack"
 # Models that are measured side by side; each with the divisor of a smoke run.
 GROUPS = {"resnet50": {"resnet50": 16}, "transformer": {"transformer": 16}, "single1.9": {"single1.9": 16},
           "single3": {"single3": 16}, "external3": {"external3": 16}, "open": {"external5": 16},
@@ -36,12 +35,6 @@ GROUPS = {"resnet50": {"resnet50": 16}, "transformer": {"transformer": 16}, "sin
           "conv20k": {"conv20k": 20}}
 # Other converters run for at most so many seconds, and once only when they take longer than that.
 PATIENCE, REPEATED = 120, 10
-
-# Largest ratio to cp's time, of CPU and elapsed alike.
-COPY_LIMITS = {"resnet50": 2.3, "transformer": 1.3, "single1.9": 1.3, "external3": 1.3}
-LIMITED_MEMORY = [*COPY_LIMITS, "single3"]
-NODE_BYTES, CHAIN_SECONDS, EXPONENT, UDO_RATIO, OPEN_SECONDS = 600, 0.25, 1.1, 1.15, 0.05
-RIVALS = ("onnx2ncnn", others.PYTHON_TITLES["onnx"])
 
 
 class Model:
@@ -178,77 +171,6 @@ def show(group, markdown):
         print(f"\n{mark}{model.heading()}\n\n{(report.as_markdown if markdown else report.as_text)(rows)}", flush=True)
 
 
-class Limits:
-    """The limits that hold or not, of what was measured."""
-
-    def __init__(self, measured):
-        self.measured = {model.name: model for model in measured}
-        self.rows = []
-
-    def runs(self, name, title=OURS):
-        return self.measured[name].runs.get(title, []) if name in self.measured else []
-
-    def limit(self, text, value, most, shown="{:.2f}"):
-        spread = f" ({value.least:.2f}..{value.most:.2f})" if hasattr(value, "least") else ""
-        value = getattr(value, "median", value)
-        self.rows.append((value <= most, text, shown.format(value) + spread, "≤ " + shown.format(most)))
-
-    def copies(self):
-        for name, most in COPY_LIMITS.items():
-            for key, word in (("cpu", "CPU time"), ("wall", "elapsed time")):
-                if self.runs(name):
-                    self.limit(f"{name}: {word} ÷ cp's", paired(self.runs(name), self.runs(name, "cp"), key), most)
-        for name in filter(self.runs, LIMITED_MEMORY):
-            self.limit(f"{name}: peak MB", medians(self.runs(name)).peak / 1e6, report.MARGIN / 1e6, "{:.1f}")
-
-    def nodes(self):
-        for name in filter(self.runs, models.NODES):
-            peak, nodes = medians(self.runs(name)).peak, self.measured[name].nodes
-            self.limit(f"{name}: peak bytes a node over 32 MB", report.bytes_a_node(peak, nodes), NODE_BYTES, "{:.0f}")
-        if self.runs("chain100k"):
-            self.limit("chain100k: CPU s", medians(self.runs("chain100k")).cpu, CHAIN_SECONDS)
-        if self.runs("chain10k") and self.runs("chain1m"):
-            times = [medians(self.runs(name)).cpu for name in ("chain10k", "chain1m")]
-            growth = self.measured["chain1m"].nodes / self.measured["chain10k"].nodes
-            exponent = math.log(times[1] / times[0]) / math.log(growth)
-            self.limit("10k to 1M nodes: exponent of CPU time", exponent, EXPONENT)
-        if self.runs("udo") and self.runs("native"):
-            ratio = paired(self.runs("udo"), self.runs("native"), "cpu")
-            self.limit("5 % UDOs: CPU time ÷ native's", ratio, UDO_RATIO)
-
-    def rivals(self):
-        """Faster than other converters, wherever those succeed."""
-        for name, model in self.measured.items():
-            for title, runs in model.runs.items():
-                if title.startswith(RIVALS) and OURS in model.runs:
-                    own = model.runs[OURS][:len(runs)]
-                    self.limit(f"{name}: CPU time ÷ {title}'s", paired(own, runs, "cpu"), 1.0)
-
-    def opening(self):
-        runs = self.runs("external5", INFO)
-        if runs:
-            self.limit("dlc-info, 5 GB: elapsed s", statistics.median(run.wall for run in runs), OPEN_SECONDS, "{:.3f}")
-            self.limit("dlc-info, 5 GB: peak MB", medians(runs).peak / 1e6, report.MARGIN / 1e6, "{:.1f}")
-
-    def conversions(self):
-        for name, model in self.measured.items():
-            if OURS in model.failures:
-                self.rows.append((False, f"{name}: is converted", model.failures[OURS], ""))
-
-    def show(self, markdown):
-        """Prints a line for each; whether all hold."""
-        for part in (self.conversions, self.copies, self.nodes, self.rivals, self.opening):
-            part()
-        print()
-        if markdown:
-            print("| limit | measured | allowed | |\n|---|---:|---:|---|")
-        for held, text, value, most in self.rows:
-            word = "holds" if held else "DOES NOT HOLD"
-            line = f"| {text} | {value} | {most} | {word} |" if markdown else f"{word:13}  {text}: {value} {most}"
-            print(line.rstrip())
-        return all(held for held, *_ in self.rows)
-
-
 def read_arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--smoke", action="store_true")
@@ -276,7 +198,7 @@ def main():
         settings.folder = settings.folder or pathlib.Path(scratch)
         os.makedirs(settings.folder, exist_ok=True)
         print(machine(settings.folder))
-        print(f"{settings.rounds} rounds; medians, ratios with those of the smallest and largest round; MB are 10⁶ bytes")
+        print(f"{settings.rounds} rounds: medians; ratios with those of the least and most round; MB are 10⁶ bytes")
         if missing:
             print(f"not found: {', '.join(missing)}")
         for name in settings.names or GROUPS:
@@ -290,8 +212,11 @@ def main():
     if settings.smoke:
         held = not any(OURS in model.failures for model in measured)
     else:
-        held = Limits(measured).show(settings.markdown)
+        limits = Limits(measured)
+        print(f"\n{limits.lines(settings.markdown)}")
+        held = limits.hold()
     sys.exit(0 if held else 1)
 
 
-main()
+if __name__ == "__main__":
+    main()

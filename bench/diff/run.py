@@ -79,8 +79,8 @@ def main():
     for name in STATUSES:
         middle, ratio = medians(rounds[name]), paired(rounds[name], rounds["cmp"], "wall")
         memory, limit = middle.peak / (1 << 20), f" (limit {MAX_RATIO})" if name in LIMITED else ""
-        print(f"{name:12} {middle.wall:.3f} s, ratio {ratio}{limit}, CPU {middle.cpu:.3f} s, peak memory {memory:.1f} MiB "
-              f"(limit {MAX_MEMORY})")
+        print(f"{name:12} {middle.wall:.3f} s, ratio {ratio}{limit}, CPU {middle.cpu:.3f} s, peak memory {memory:.1f} "
+              f"MiB (limit {MAX_MEMORY})")
         held &= memory <= MAX_MEMORY and (name not in LIMITED or ratio.median <= MAX_RATIO)
     sys.exit(0 if arguments.smoke or held else 1)
 

@@ -60,8 +60,8 @@ def bench(form, text, build, folder, types):
                         "-o", os.path.join(folder, "m.dlc"), "--quiet"])
     share = float(found["match"]) / whole.cpu
     print(f"{form:5} {len(types)} nodes, {found['definitions']} definitions, {found['claimed']} nodes claimed   "
-          f"read {float(found['read']):.3f} s, match {float(found['match']):.4f} s   conversion: cpu {whole.cpu:.2f} s, "
-          f"elapsed {whole.wall:.2f} s   share of matching {100 * share:.2f} % (limit {100 * LIMIT:.0f} %)")
+          f"read {float(found['read']):.3f} s, match {float(found['match']):.4f} s   conversion: cpu {whole.cpu:.2f} "
+          f"s, elapsed {whole.wall:.2f} s   share of matching {100 * share:.2f} % (limit {100 * LIMIT:.0f} %)")
     return share < LIMIT
 
 
