@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Measures onnx-to-dlc against copying the same bytes, and against the other converters that this machine has.
-usage: run.py [--smoke] [--build FOLDER] [--folder SCRATCH] [--rounds N] [--markdown] [--keep] [--alone] [NAME...]
+usage: run.py [--smoke] [--build FOLDER] [--folder SCRATCH] [--rounds N] [--markdown] [--keep] [--alone]
+              [--patience SECONDS] [NAME...]
 
 Models are written to SCRATCH (default: the system's folder for temporary files; 15 GB). A round runs every command
 once, one after another, so that what disturbs the machine disturbs all; ratios are taken within rounds. A first round
@@ -8,7 +9,8 @@ that does not count brings the models into the page cache. Outputs are removed a
 measurement (--keep: models are left there, and those that are there are used).
 
 The last lines say for each limit whether it holds; the status is 0 when all of those that were measured do. --smoke:
-small models, one round, no limits. --alone: without other converters. NAME: a group of models, as --list shows."""
+small models, one round, no limits. --alone: without other converters. --patience: another converter is ended
+after so many seconds (120). NAME: a group of models, as --list shows."""
 
 import argparse
 import itertools
@@ -33,8 +35,8 @@ GROUPS = {"resnet50": {"resnet50": 16}, "transformer": {"transformer": 16}, "sin
           "single3": {"single3": 16}, "external3": {"external3": 16}, "open": {"external5": 16},
           "chains": {"chain10k": 100, "chain100k": 100, "chain1m": 200}, "udo": {"native": 100, "udo": 100},
           "conv20k": {"conv20k": 20}}
-# Other converters run for at most so many seconds, and once only when they take longer than that.
-PATIENCE, REPEATED = 120, 10
+# Another converter that takes longer than these seconds is measured once only.
+REPEATED = 10
 
 
 class Model:
@@ -113,7 +115,7 @@ class Model:
             return
         for path in self.inputs:
             os.link(path, self.out / path.name)
-        run = meter.run(other.command(self.out / "model.onnx", self.out / "other"), seconds=PATIENCE)
+        run = meter.run(other.command(self.out / "model.onnx", self.out / "other"), seconds=self.settings.patience)
         why = others.failure(run, self.written() - self.size, self.weights, self.folder)
         if why:
             self.failures[other.title] = why
@@ -180,6 +182,7 @@ def read_arguments():
     parser.add_argument("--markdown", action="store_true")
     parser.add_argument("--keep", action="store_true")
     parser.add_argument("--alone", action="store_true")
+    parser.add_argument("--patience", default=120, type=int)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("names", nargs="*", metavar="NAME", choices=[[], *GROUPS])
     settings = parser.parse_args()

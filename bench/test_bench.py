@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import types
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -35,6 +36,26 @@ def test_launcher(checks, meter):
     checks.check("CPU time", meter.run([sys.executable, "-c", BUSY]).cpu >= 0.3)
     kept = meter.run(["sh", "-c", "echo out; echo error >&2"])
     checks.equal("output", (kept.output, kept.error), ("out\n", "error\n"))
+
+
+def test_end(checks, meter, folder):
+    """A command does not survive its launcher."""
+    shell = ["sh", "-c", "echo $$; exec sleep 60"]
+    launch = [meter.launcher, "60", folder / "report", *shell]
+    with subprocess.Popen(launch, stdout=subprocess.PIPE, text=True) as launcher:
+        started = pathlib.Path("/proc", launcher.stdout.readline().strip(), "stat")
+        launcher.kill()
+    deadline = time.monotonic() + 20
+    while is_alive(started) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    checks.check("a command does not survive its launcher", not is_alive(started))
+
+
+def is_alive(stat):
+    try:
+        return stat.read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def test_peak(checks, meter):
@@ -152,6 +173,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         test_launcher(checks, meter)
+        test_end(checks, meter, folder)
         test_peak(checks, meter)
         test_ratios(checks)
         test_limits(checks)

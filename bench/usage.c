@@ -4,7 +4,7 @@
  * REPORT gets one line: CPU seconds (user and system), elapsed seconds, peak resident memory in KiB (mapped pages
  * counted, as wait4 gives it), the exit status or 128 and the signal, and 1 when the command was ended after SECONDS.
  * A program of its own because a process starts with the peak of the one that started it: that of an interpreter
- * would hide small ones. */
+ * would hide small ones. Nothing survives the end of the process that started this one. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static pid_t start(char **command, const sigset_t *signals)
     pid_t child = fork();
     if (child != 0)
         return child;
-    /* A group of its own, so that what the command starts ends with it; and it must not survive this process. */
+    /* A group of its own, so that what the command starts ends with it. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0);
     sigprocmask(SIG_SETMASK, signals, NULL);
@@ -58,6 +58,7 @@ int main(int argc, char **argv)
 {
     if (argc < 4)
         return 2;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     sigset_t child_signal, before;
     sigemptyset(&child_signal);
     sigaddset(&child_signal, SIGCHLD);
