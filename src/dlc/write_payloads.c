@@ -36,10 +36,11 @@ struct worker {
     struct streaming *s;
     struct zip_part part;
     struct tile_space space;
-    uint64_t pos;       /* of the payload at work */
-    odlc_status status; /* the first failure; then: */
-    uint32_t failed;    /* number of the payload */
-    struct dlc_payload payload;
+    uint64_t pos;    /* of the payload at work */
+    uint32_t number; /* likewise, and: */
+    const char *name;
+    const struct file *source; /* of its bytes; NULL: memory */
+    odlc_status status;        /* not ODLC_OK: the payload at work failed */
 };
 
 /* ---- one payload ---- */
@@ -80,8 +81,8 @@ static odlc_status stream_payload(struct worker *w, const struct dlc_payload *pa
     if (from == 0)
         TRY(write_length(w, payload, end));
     if (payload->dtype == DT_STRING)
-        return stream_strings(w, &payload->view);
-    view_tiles_start(&payload->view, payload->dtype, &tiles);
+        return stream_strings(w, payload->view);
+    view_tiles_start(payload->view, payload->dtype, &tiles);
     for (uint64_t i = from; i < min_u64(to, tiles.count); i++)
         TRY(view_tile(&tiles, i, &w->space, emit, w));
     return ODLC_OK;
@@ -99,7 +100,7 @@ static bool move_on(struct place *place, uint64_t *bytes)
     if (!dlc_next_payload(&after, &payload))
         return false;
     if (payload.size > WHOLE && payload.dtype != DT_STRING)
-        view_tiles_start(&payload.view, payload.dtype, &tiles);
+        view_tiles_start(payload.view, payload.dtype, &tiles);
     if (tiles.count > 1) {
         uint64_t tile = payload.size / tiles.count + 1, left = tiles.count - place->tile;
         uint64_t n = min_u64(left, (JOB - *bytes) / tile + 1);
@@ -130,11 +131,14 @@ static odlc_status do_job(struct worker *w, const struct place *from, const stru
 {
     struct place at = *from;
     while (at.walk.next < to->walk.next || at.tile < to->tile) {
+        struct dlc_payload payload;
         uint64_t end = at.walk.end, last = at.walk.next == to->walk.next ? to->tile : UINT64_MAX;
-        w->failed = at.walk.next;
-        if (!dlc_next_payload(&at.walk, &w->payload))
+        w->number = at.walk.next;
+        if (!dlc_next_payload(&at.walk, &payload))
             break;
-        TRY(stream_payload(w, &w->payload, end, at.tile, last));
+        w->name = payload.name;
+        w->source = payload.view->file;
+        TRY(stream_payload(w, &payload, end, at.tile, last));
         if (last != UINT64_MAX)
             break;
         at.tile = 0;
@@ -202,14 +206,14 @@ static odlc_status report_failure(const struct dlc_writing *w, const struct zip_
 {
     const struct worker *first = NULL;
     for (unsigned i = 0; i < count; i++)
-        if (workers[i].status != ODLC_OK && (!first || workers[i].failed < first->failed))
+        if (workers[i].status != ODLC_OK && (!first || workers[i].number < first->number))
             first = &workers[i];
     if (!first)
         return ODLC_OK;
-    const struct file *file = first->payload.view.file;
+    const struct file *file = first->source;
     bool unreadable = first->part.error == 0 || (first->part.error == EFAULT && file);
     return unreadable ? diag_error(w->diags, first->status, AT(.file = file ? file->path : NULL), "io",
-                                   "cannot read the data of tensor %s", first->payload.name)
+                                   "cannot read the data of tensor %s", first->name)
                       : out_error(zip->out, first->part.error);
 }
 

@@ -100,11 +100,11 @@ START_TEST(payloads_hold_the_values)
     for (uint32_t i = 0; i <= CONSTANTS; i++) {
         const struct tensor *t = graph_tensor(g, ids[i]);
         const struct dlc_tensor *stored = dlc_tensor_find(&dlc->graphs[0], t->name);
-        uint64_t size = view_size(&t->view, t->type.dtype);
+        uint64_t size = view_size(t->view, t->type->dtype);
         ck_assert_ptr_nonnull(stored);
-        ck_assert_uint_eq(view_size(&stored->view, stored->dtype), size);
-        ck_assert(memcmp(stored->view.bytes, view_load(arena, &t->view, t->type.dtype), size) == 0);
-        ck_assert_uint_eq((uintptr_t)stored->view.bytes % 64, 0); /* weights can be mapped */
+        ck_assert_uint_eq(view_size(stored->view, stored->dtype), size);
+        ck_assert(memcmp(stored->view->bytes, view_load(arena, t->view, t->type->dtype), size) == 0);
+        ck_assert_uint_eq((uintptr_t)stored->view->bytes % 64, 0); /* weights can be mapped */
     }
 }
 END_TEST
