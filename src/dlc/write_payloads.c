@@ -92,7 +92,7 @@ static odlc_status stream_payload(struct worker *w, const struct dlc_payload *pa
 /* ---- jobs ---- */
 
 /* Moves on by a payload, or, when that is a large one, by some of its tiles; *bytes grows by what is passed over. False
- * at the end. */
+ * at the end. One that is permuted from its mapping is for one thread: the pages would be mapped for each. */
 static bool move_on(const struct streaming *s, struct place *place, uint64_t *bytes)
 {
     struct dlc_payload payload;
@@ -102,7 +102,7 @@ static bool move_on(const struct streaming *s, struct place *place, uint64_t *by
         return false;
     if (payload.size > WHOLE && payload.dtype != DT_STRING)
         view_tiles_start(payload.view, payload.dtype, s->mapped, &tiles);
-    if (tiles.count > 1) {
+    if (tiles.count > 1 && (tiles.in_order || tiles.reads)) {
         uint64_t tile = payload.size / tiles.count + 1, left = tiles.count - place->tile;
         uint64_t n = min_u64(left, (JOB - *bytes) / tile + 1);
         *bytes += n * tile;

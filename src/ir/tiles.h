@@ -32,7 +32,7 @@ struct tile_space {
 /* A permuted view of a file touches pages all over it: one of more than `mapped` bytes is read instead. */
 void view_tiles_start(const struct view *view, enum dtype as, uint64_t mapped, struct view_tiles *out);
 /* Bytes of permuted views that all threads together may have mapped. */
-#define TILES_MAPPED (UINT64_C(16) << 20)
+#define TILES_MAPPED (UINT64_C(20) << 20)
 /* Space for the tiles of any view; or for those of one, which is less. */
 struct tile_space tile_space_new(struct arena *arena);
 struct tile_space tile_space_for(struct arena *arena, const struct view_tiles *tiles);
