@@ -71,6 +71,7 @@ struct emitting {
     struct dlc_params *params;
     struct fb_build netp;
     struct dlc_payload_walk payloads; /* inline bytes */
+    struct fb_kept without_params;    /* the table of such an op: most are */
     uint32_t index;                   /* of the payload */
 };
 
@@ -104,14 +105,19 @@ static uint32_t put_op_params(struct emitting *e, node_id node)
 {
     const struct fb_slot slots[] = {FB_REF(OP_PARAMS_TENSORS)};
     const struct dlc_params *p = e->params;
-    struct fb_made table = fb_put_table(&e->netp, FB_NOWHERE, slots, COUNT_OF(slots));
     const struct dlc_param_place *first = p->records->params.data + (e->index - p->n_statics);
     uint32_t count = 0, left = p->n_payloads - e->index;
     while (count < left && first[count].node == node)
         count++;
+    if (count == 0 && e->without_params.size)
+        return fb_put_kept(&e->netp, FB_NOWHERE, &e->without_params);
+    size_t n_vtables = e->netp.vtables.count;
+    struct fb_made table = fb_put_table(&e->netp, FB_NOWHERE, slots, COUNT_OF(slots));
     uint32_t at = fb_put_references(&e->netp, fb_slot_ref(&e->netp, table, OP_PARAMS_TENSORS), count);
     for (uint32_t i = 0; i < count; i++)
         put_data(e, at + 4 * i, dlc_param_name(p->records, &first[i]));
+    if (count == 0)
+        fb_keep(&e->netp, &table, 1, n_vtables, &e->without_params);
     return table.at;
 }
 
