@@ -13,6 +13,12 @@ struct graph *graph_create(struct arena *arena, const char *name)
     return g;
 }
 
+void graph_reserve(struct graph *g, size_t n_tensors, size_t n_nodes)
+{
+    map_reserve(&g->tensor_names, g->tensor_names.count + n_tensors);
+    map_reserve(&g->node_names, g->node_names.count + n_nodes);
+}
+
 static const struct tensor *operand(const struct graph *g, const tensor_id *ids, uint32_t count, uint32_t i)
 {
     return i < count && ids[i] != NO_TENSOR ? graph_tensor(g, ids[i]) : NULL;
