@@ -229,7 +229,7 @@ static odlc_status combine(struct lower *l, word_fn *fn)
         y = flatten(&s, &w, y);
     }
     tensor_id x_bits = bits_of(&s, &w, x), y_bits = bits_of(&s, &w, y);
-    return give_words(&s, &w, of_bits(&s, &w, combine_bits(&s, l->node->op_type, x_bits, y_bits)));
+    return give_words(&s, &w, of_bits(&s, &w, combine_bits(&s, l->node->op->type, x_bits, y_bits)));
 }
 
 odlc_status lower_bitwise_and(struct lower *l)

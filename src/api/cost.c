@@ -16,15 +16,15 @@ static void count_layer(const struct dlc_graph *g, const struct dlc_op *layer, s
     uint64_t weights = 0, biases = 0, macs;
     for (uint32_t i = 0; i < layer->n_params; i++) {
         if (starts_with(layer->params[i].name, "weights"))
-            weights += shape_count(&layer->params[i].shape);
+            weights += shape_count(layer->params[i].shape);
         else if (starts_with(layer->params[i].name, "bias"))
-            biases += shape_count(&layer->params[i].shape);
+            biases += shape_count(layer->params[i].shape);
     }
     op->parameters = weights + biases;
     bool multiplies = strcmp(layer->type, "Convolutional") == 0 || strcmp(layer->type, "FullyConnected") == 0;
     const struct dlc_tensor *out = layer->n_outputs ? dlc_tensor_find(g, layer->outputs[0]) : NULL;
-    if (multiplies && out && out->shape.rank &&
-        !ckd_mul(&macs, shape_count_range(&out->shape, 0, out->shape.rank - 1), weights))
+    if (multiplies && out && out->shape->rank &&
+        !ckd_mul(&macs, shape_count_range(out->shape, 0, out->shape->rank - 1), weights))
         op->macs = macs;
 }
 
@@ -33,14 +33,6 @@ static void count_layers(const struct dlc_graph *g, struct odlc_graph *graph, st
     for (uint32_t i = 0; i < g->n_ops; i++)
         count_layer(g, &g->ops[i], &ops[i]);
     graph->counted = 1;
-}
-
-/* The op that computes each tensor, by name: lowering to IR may have reordered the ops. */
-static void map_producers(struct map *map, const struct dlc_graph *g)
-{
-    for (uint32_t i = 0; i < g->n_ops; i++)
-        for (uint32_t k = 0; k < g->ops[i].n_outputs; k++)
-            map_put(map, g->ops[i].outputs[k], i);
 }
 
 static void count_node(const struct graph *ir, const struct node *n, struct odlc_op *op)
@@ -58,16 +50,11 @@ static odlc_status count_nodes(struct arena *arena, struct diags *diags, const s
                                struct odlc_graph *graph, struct odlc_op *ops)
 {
     struct graph *ir;
-    struct map producers;
     TRY(dlc_to_ir(arena, diags, dlc, index, &ir));
-    map_init(&producers, arena);
-    map_producers(&producers, &dlc->graphs[index]);
-    for (size_t i = 0; i < ir->order.count; i++) {
-        const struct node *n = graph_node(ir, ir->order.data[i]);
-        const struct tensor *out = node_output(ir, n, 0);
-        uint32_t op = out ? map_get(&producers, out->name) : MAP_NONE;
-        if (op != MAP_NONE)
-            count_node(ir, n, &ops[op]);
+    for (node_id i = 0; i < ir->nodes.count; i++) {
+        const struct node *n = graph_node(ir, i);
+        if (node_output(ir, n, 0))
+            count_node(ir, n, &ops[i]);
     }
     graph->counted = 1;
     return ODLC_OK;

@@ -5,6 +5,8 @@
 #include "dlc/record.h"
 #include "op/op.h"
 
+typedef VEC(tensor_id) id_list;
+
 struct to_ir {
     struct arena *arena;
     struct diags *diags;
@@ -13,6 +15,7 @@ struct to_ir {
     struct graph *g;
     tensor_id *ids;      /* by record tensor; NO_TENSOR for NULL tensors */
     struct map reported; /* "type/attribute" of the warnings given */
+    id_list in, out;     /* of the op at work */
 };
 
 static odlc_status refuse(const struct to_ir *c, odlc_status status, const char *node, const char *attribute,
@@ -44,15 +47,15 @@ static odlc_status add_tensor(struct to_ir *c, const struct dlc_tensor *t, tenso
     if (t->dtype == DT_NONE)
         return refuse(c, ODLC_ERR_UNSUPPORTED, NULL, NULL, "tensor %s is of the unknown type 0x%04x", t->name,
                       t->dtype_code);
-    if (t->kind == KIND_STATIC && !t->has_data)
+    if (t->kind == KIND_STATIC && !t->view)
         return refuse(c, ODLC_ERR_INVALID, NULL, NULL, "there is no data for static tensor %s", t->name);
-    *id = graph_add_tensor(c->g, t->name, kinds[t->kind], &(struct type){t->dtype, t->shape});
+    *id = graph_add_tensor(c->g, t->name, kinds[t->kind], &(struct type){(enum dtype)t->dtype, *t->shape});
     struct tensor *tensor = graph_tensor(c->g, *id);
     tensor->axis_format = (uint8_t)t->axis_format;
-    tensor->source_dtype = t->source_dtype == t->dtype ? DT_NONE : (uint8_t)t->source_dtype;
+    tensor->source_dtype = t->source_dtype == t->dtype ? DT_NONE : t->source_dtype;
     tensor->quant = t->quant;
     if (t->kind == KIND_STATIC)
-        graph_set_view(c->g, *id, &t->view);
+        graph_set_view(c->g, *id, t->view);
     else if (t->kind == KIND_APP_WRITE)
         vec_push(c->arena, &c->g->inputs, *id);
     else if (t->kind == KIND_APP_READ)
@@ -62,18 +65,18 @@ static odlc_status add_tensor(struct to_ir *c, const struct dlc_tensor *t, tenso
 
 /* The first `needed` operands must be there; rules and kernels count on them. */
 static odlc_status find_operands(const struct to_ir *c, const char *op, const char *const *names, uint32_t count,
-                                 uint32_t needed, tensor_id **out)
+                                 uint32_t needed, id_list *ids)
 {
-    tensor_id *ids = arena_array(c->arena, tensor_id, count);
+    ids->count = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = *names[i] ? map_get(&c->from->tensor_index, names[i]) : MAP_NONE;
         if (*names[i] && index == MAP_NONE)
             return refuse(c, ODLC_ERR_INVALID, op, NULL, "the op uses the unknown tensor %s", names[i]);
-        ids[i] = index == MAP_NONE ? NO_TENSOR : c->ids[index];
-        if (ids[i] == NO_TENSOR && i < needed)
+        tensor_id id = index == MAP_NONE ? NO_TENSOR : c->ids[index];
+        if (id == NO_TENSOR && i < needed)
             return refuse(c, ODLC_ERR_INVALID, op, NULL, "operand %u of the op is missing", i);
+        vec_push(c->arena, ids, id);
     }
-    *out = ids;
     return ODLC_OK;
 }
 
@@ -81,18 +84,18 @@ static odlc_status find_operands(const struct to_ir *c, const char *op, const ch
 
 static odlc_status set_tensor(const struct to_ir *c, const char *op, const struct dlc_attr *a, struct param *p)
 {
-    const struct dlc_tensor *t = &a->tensor;
-    if (!t->has_data)
+    const struct dlc_tensor *t = a->tensor;
+    if (!t->view)
         return refuse(c, ODLC_ERR_INVALID, op, a->name, "there is no data for attribute %s", a->name);
     p->is_tensor = true;
-    p->dtype = t->dtype;
-    p->shape = t->shape;
-    if (t->dtype == DT_STRING)
-        p->strings = t->view.strings;
-    else if (dtype_is_float(t->dtype))
-        p->floats = view_load(c->arena, &t->view, DT_FLOAT64);
+    p->dtype = (enum dtype)t->dtype;
+    p->shape = *t->shape;
+    if (p->dtype == DT_STRING)
+        p->strings = t->view->strings;
+    else if (dtype_is_float(p->dtype))
+        p->floats = view_load(c->arena, t->view, DT_FLOAT64);
     else
-        p->ints = view_load(c->arena, &t->view, DT_INT64);
+        p->ints = view_load(c->arena, t->view, DT_INT64);
     return ODLC_OK;
 }
 
@@ -106,10 +109,13 @@ static odlc_status set_param(const struct to_ir *c, const char *op, const struct
                       a->dtype_code);
     if (a->kind == DLC_TENSOR)
         return set_tensor(c, op, a, p);
-    p->dtype = a->dtype;
-    p->i = a->i;
-    p->f = a->f;
-    p->s = a->s;
+    p->dtype = (enum dtype)a->dtype;
+    if (a->kind == DLC_STRING)
+        p->s = a->s;
+    else if (a->kind == DLC_FLOAT)
+        p->f = a->f;
+    else
+        p->i = a->i;
     return ODLC_OK;
 }
 
@@ -205,7 +211,7 @@ static const struct op *foreign_row(struct to_ir *c, const struct dlc_op *op, co
         if (strcmp(a->name, PACKAGE_ATTRIBUTE) == 0)
             continue;
         params[row->n_params++] = (struct param_def){.name = a->name,
-                                                     .dtype = a->dtype,
+                                                     .dtype = (enum dtype)a->dtype,
                                                      .presence = PARAM_OPTIONAL,
                                                      .is_tensor = a->kind == DLC_TENSOR,
                                                      .supplemental = a->usage == USAGE_SUPPLEMENTAL};
@@ -273,14 +279,14 @@ static odlc_status add_node(struct to_ir *c, const struct dlc_op *op)
     const struct op *native = find_row(op, package);
     bool own = !package || strcmp(package, NATIVE_PACKAGE) == 0;
     const struct op *row = native ? native : foreign_row(c, op, own ? NULL : package);
-    tensor_id *in, *out;
     TRY(check_arity(c, op, row));
-    TRY(find_operands(c, op->name, op->inputs, op->n_inputs, needed_operands(row->min_inputs, row->max_inputs), &in));
+    TRY(find_operands(c, op->name, op->inputs, op->n_inputs, needed_operands(row->min_inputs, row->max_inputs),
+                      &c->in));
     TRY(find_operands(c, op->name, op->outputs, op->n_outputs, needed_operands(row->min_outputs, row->max_outputs),
-                      &out));
-    TRY(check_outputs(c, op, out));
-    node_id id =
-        graph_add_node(c->g, row, row->n_params, *op->name ? op->name : op->type, in, op->n_inputs, out, op->n_outputs);
+                      &c->out));
+    TRY(check_outputs(c, op, c->out.data));
+    node_id id = graph_add_node(c->g, row, row->n_params, *op->name ? op->name : op->type, c->in.data, op->n_inputs,
+                                c->out.data, op->n_outputs);
     return native ? native_params(c, op, graph_node(c->g, id)) : foreign_params(c, op, graph_node(c->g, id));
 }
 
