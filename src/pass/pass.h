@@ -1,7 +1,8 @@
 /* Passes: one file each, listed once in pass_list.def, run in that order by pass_run_all.
  *
- * A pass leaves a valid graph: the runner validates after each one. It may use the scratch arena freely (it is rewound
- * after the pass); what stays in the graph is allocated in the graph's arena. */
+ * A pass leaves a valid graph: the runner validates it after each one, in release builds after the last one alone. It
+ * may use the scratch arena freely (it is rewound after the pass); what stays in the graph is allocated in the graph's
+ * arena. */
 #ifndef PASS_PASS_H
 #define PASS_PASS_H
 
