@@ -90,8 +90,8 @@ static void copy_inputs(const struct lower *from, struct lower *to)
             continue;
         const struct tensor *t = graph_tensor(from->b->graph, from->in[i]);
         bool constant = t->kind == TENSOR_STATIC;
-        values[i].tensor = in[i] = constant ? graph_add_constant(g, t->name, t->type.dtype, &t->view)
-                                            : graph_add_tensor(g, t->name, TENSOR_INPUT, &t->type);
+        values[i].tensor = in[i] = constant ? graph_add_constant(g, t->name, t->type->dtype, t->view)
+                                            : graph_add_tensor(g, t->name, TENSOR_INPUT, t->type);
         graph_tensor(g, in[i])->quant = t->quant;
     }
     to->in = in;
@@ -122,7 +122,7 @@ static bool try_native(const struct claim *claim, const struct lower_row *row, s
         return false;
     for (size_t i = 0; i < n->n_outputs; i++)
         if (trial.out[i] != NO_TENSOR)
-            out[i] = graph_tensor(b.graph, trial.out[i])->type;
+            out[i] = *graph_tensor(b.graph, trial.out[i])->type;
     return true;
 }
 

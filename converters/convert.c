@@ -95,7 +95,7 @@ static void summarize(struct conversion *c, const struct pass_context *passes)
             const struct tensor *t = graph_tensor(g, n->inputs[k]);
             counted[n->inputs[k]] = true;
             if (t->kind == TENSOR_STATIC)
-                c->summary.static_bytes += shape_count(&t->type.shape) * dtype_size(t->type.dtype);
+                c->summary.static_bytes += shape_count(&t->type->shape) * dtype_size(t->type->dtype);
         }
     }
 }

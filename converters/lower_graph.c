@@ -189,10 +189,10 @@ static odlc_status check_declared(struct scope *s, const struct fw_node *n, size
     struct conversion *c = s->c;
     const struct fw_value *v = s->outer ? NULL : find_declared(s, n, k);
     const struct tensor *t = graph_tensor(c->graph, id);
-    if (v && v->dtype != DT_NONE && v->dtype != t->type.dtype)
+    if (v && v->dtype != DT_NONE && v->dtype != t->type->dtype)
         return diag_error(&c->diags, ODLC_ERR_INVALID, AT(.file = c->model->path, .node = n->name), "declared-type",
                           "the model declares %s as %s, but %s gives %s", n->outputs[k], dtype_info(v->dtype)->name,
-                          n->op->type, dtype_info(t->type.dtype)->name);
+                          n->op->type, dtype_info(t->type->dtype)->name);
     return ODLC_OK;
 }
 
@@ -395,7 +395,7 @@ static odlc_status add_output(struct scope *s, const struct fw_value *output)
                           "the graph output %s is %s: a container holds tensors alone", name, kind_text(value));
     tensor_id id = value->tensor, holder = graph_find_tensor(g, name);
     const struct tensor *t = graph_tensor(g, id);
-    if (t->type.dtype == DT_STRING)
+    if (t->type->dtype == DT_STRING)
         return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = c->model->path), "output-type",
                           "the graph output %s holds strings: a container computes on numbers", name);
     bool same_name = strcmp(t->name, name) == 0;

@@ -384,8 +384,8 @@ static unsigned bits_of_element(enum dtype dtype)
 static odlc_status bit_cast_constant(struct lower *l, tensor_id x, enum dtype to)
 {
     const struct tensor *t = graph_tensor(l->b->graph, x);
-    struct shape shape = t->type.shape;
-    struct view view = view_of(view_load(l->arena, &t->view, t->type.dtype), to, &shape);
+    struct shape shape = t->type->shape;
+    struct view view = view_of(view_load(l->arena, t->view, t->type->dtype), to, &shape);
     l->out[0] = graph_add_constant(l->b->graph, lower_out_name(l, 0), to, &view);
     return ODLC_OK;
 }

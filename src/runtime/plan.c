@@ -111,8 +111,7 @@ static odlc_status place_outputs(struct planner *p, struct diags *diags, const s
         if (n->outputs[k] == NO_TENSOR)
             continue;
         /* never 0 bytes: a block is found again by its offset */
-        uint64_t size =
-            align_up(max_i64(1, (int64_t)tensor_bytes(&graph_tensor(p->g, n->outputs[k])->type)), ALIGNMENT);
+        uint64_t size = align_up(max_i64(1, (int64_t)tensor_bytes(graph_tensor(p->g, n->outputs[k])->type)), ALIGNMENT);
         uint64_t offset = pool_take(&p->pool, size), end;
         if (ckd_add(&end, offset, size) || end > SIZE_MAX / 2)
             return diag_error(diags, ODLC_ERR_LIMIT, AT(.node = n->name), "run-memory",
