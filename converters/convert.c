@@ -155,6 +155,7 @@ static odlc_status write_container(struct conversion *c)
 {
     const struct odlc_convert_options *o = c->options;
     struct dlc_write_options options = {.netp = o->netp,
+                                        .threads = o->threads,
                                         .converter_command = o->converter_command,
                                         .converter_version = "OpenDLC-" ODLC_VERSION,
                                         .model_copyright = o->model_copyright,

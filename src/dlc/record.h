@@ -115,6 +115,7 @@ const struct dlc_tensor *dlc_tensor_find(const struct dlc_graph *g, const char *
 
 struct dlc_write_options {
     bool netp;                     /* inline NETP params instead of NR64 */
+    unsigned threads;              /* that write weights; 0: two where that pays. The bytes do not depend on it */
     const char *converter_command; /* metadata values; NULL: "N/A" */
     const char *converter_version, *model_copyright, *model_version, *quantizer_command;
 };

@@ -17,6 +17,7 @@ struct dlc_writing {
     struct arena *arena;
     struct diags *diags;
     const char *path; /* of the output */
+    unsigned threads; /* that write payloads; 0: as many as pay */
 };
 
 /* ---- IR → records (from_ir.c) ---- */
@@ -117,9 +118,11 @@ struct dlc_payload_walk dlc_payloads(const struct dlc_params *params);
 bool dlc_next_place(struct dlc_payload_walk *walk, uint64_t *size, uint64_t *pos);
 bool dlc_next_payload(struct dlc_payload_walk *walk, struct dlc_payload *out);
 
-/* The payloads behind the head. */
-odlc_status dlc_stream_params(const struct dlc_writing *w, const struct dlc_params *params,
-                              struct zip_writer *zip) MUST_USE;
+/* ---- the payloads (write_payloads.c) ---- */
+
+/* The payloads, in an entry that got the head. The bytes are the same for any number of threads. */
+odlc_status dlc_stream_payloads(const struct dlc_writing *w, const struct dlc_params *params,
+                                struct zip_writer *zip) MUST_USE;
 
 /* ---- read_back.c ---- */
 
