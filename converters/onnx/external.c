@@ -15,7 +15,7 @@ struct external {
     struct diags *diags;
     const char *folder; /* of the model as the caller wrote it, with a slash at its end */
     int folder_fd;      /* -1 until the first use */
-    struct map index;   /* location → files */
+    struct map index;   /* location, as it is given and cleaned → files */
     VEC(struct file *) files;
 };
 
@@ -127,10 +127,12 @@ static odlc_status external_file(struct decode *d, const char *location, const s
                                  const struct file **out)
 {
     struct external *x = d->external;
-    const char *path = clean_location(x->arena, location);
-    if (!path)
+    uint32_t known = map_get(&x->index, location);
+    const char *path = known == MAP_NONE ? clean_location(d->memory.scratch, location) : NULL;
+    if (known == MAP_NONE && !path)
         return escapes(d, place, location);
-    uint32_t known = map_get(&x->index, path);
+    if (known == MAP_NONE)
+        known = map_get(&x->index, path);
     if (known != MAP_NONE) {
         *out = x->files.data[known];
         return ODLC_OK;
@@ -146,7 +148,8 @@ static odlc_status external_file(struct decode *d, const char *location, const s
     odlc_status mapped = file_map_fd(x->arena, x->diags, arena_printf(x->arena, "%s%s", x->folder, path), fd, &file);
     if (mapped != ODLC_OK)
         return decode_failed(d, mapped);
-    map_put(&x->index, path, (uint32_t)x->files.count);
+    map_put(&x->index, arena_strdup(x->arena, path), (uint32_t)x->files.count);
+    map_put(&x->index, arena_strdup(x->arena, location), (uint32_t)x->files.count);
     vec_push(x->arena, &x->files, file);
     *out = file;
     return ODLC_OK;
@@ -166,15 +169,30 @@ static bool parse_decimal(const char *digits, uint64_t *out)
     return true;
 }
 
+/* The key and the value of an entry; "" where it lacks one. */
+static void read_entry(struct decode *d, const struct wire_field *entry, const char **key, const char **value)
+{
+    struct wire w = wire_in(d->file, entry);
+    struct wire_field f;
+    *key = *value = "";
+    while (wire_next(&w, &f)) {
+        const char **text = f.number == ENTRY_KEY ? key : f.number == ENTRY_VALUE ? value : NULL;
+        if (text)
+            *text = arena_strndup(d->memory.scratch, wire_bytes(d->file, &f), f.size);
+    }
+}
+
 /* The `checksum` of the whole file is optional in ONNX, no known writer gives it, and it is not verified here. */
-static odlc_status read_range(struct decode *d, const Onnx__TensorProto *tensor, const struct odlc_diag *place,
+static odlc_status read_range(struct decode *d, const struct wire_field *tensor, const struct odlc_diag *place,
                               struct external_range *out)
 {
     struct external_range range = {0};
-    for (size_t i = 0; i < tensor->n_external_data; i++) {
-        const char *key = tensor->external_data[i]->key ? tensor->external_data[i]->key : "";
-        const char *value = tensor->external_data[i]->value ? tensor->external_data[i]->value : "";
+    struct wire w = wire_in(d->file, tensor);
+    struct wire_field entry;
+    while (next_of(&w, TENSOR_EXTERNAL_DATA, &entry)) {
+        const char *key, *value;
         bool ok = true;
+        read_entry(d, &entry, &key, &value);
         if (strcmp(key, "location") == 0) {
             range.location = value;
         } else if (strcmp(key, "offset") == 0) {
@@ -195,8 +213,8 @@ static odlc_status read_range(struct decode *d, const Onnx__TensorProto *tensor,
     return ODLC_OK;
 }
 
-odlc_status external_bytes(struct decode *d, const Onnx__TensorProto *tensor, uint64_t size,
-                           const struct odlc_diag *place, const uint8_t **bytes, const struct file **file)
+static odlc_status find_range(struct decode *d, const struct wire_field *tensor, uint64_t size,
+                              const struct odlc_diag *place, const uint8_t **bytes, const struct file **file)
 {
     struct external_range range = {0};
     const struct file *found = NULL;
@@ -214,4 +232,13 @@ odlc_status external_bytes(struct decode *d, const Onnx__TensorProto *tensor, ui
     *bytes = size > 0 ? found->data + range.offset : (const uint8_t *)"";
     *file = found;
     return ODLC_OK;
+}
+
+odlc_status external_bytes(struct decode *d, const struct wire_field *tensor, uint64_t size,
+                           const struct odlc_diag *place, const uint8_t **bytes, const struct file **file)
+{
+    struct arena_mark mark = arena_mark(d->memory.scratch);
+    odlc_status status = find_range(d, tensor, size, place, bytes, file);
+    arena_rewind(d->memory.scratch, mark);
+    return status;
 }

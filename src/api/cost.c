@@ -42,7 +42,7 @@ static void count_node(const struct graph *ir, const struct node *n, struct odlc
     for (uint32_t i = 0; i < n->n_inputs && i < 32; i++) {
         const struct tensor *t = node_input(ir, n, i);
         if (t && t->kind == TENSOR_STATIC && (n->op->weights >> i & 1))
-            op->parameters += shape_count(&t->type.shape);
+            op->parameters += shape_count(&t->type->shape);
     }
 }
 

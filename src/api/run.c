@@ -85,11 +85,11 @@ const struct odlc_diag *odlc_run_diags(const odlc_run *run, size_t *count)
 static struct odlc_io io_of(const struct tensor *t)
 {
     return (struct odlc_io){.name = t->name,
-                            .dtype = dtype_info(t->type.dtype)->display,
-                            .rank = t->type.shape.rank,
-                            .dims = t->type.shape.dims,
-                            .count = shape_count(&t->type.shape),
-                            .native_size = t->type.dtype == DT_STRING ? 0 : tensor_bytes(&t->type)};
+                            .dtype = dtype_info(t->type->dtype)->display,
+                            .rank = t->type->shape.rank,
+                            .dims = t->type->shape.dims,
+                            .count = shape_count(&t->type->shape),
+                            .native_size = t->type->dtype == DT_STRING ? 0 : tensor_bytes(t->type)};
 }
 
 static odlc_status open_run(odlc_run *run, const char *path)
@@ -314,7 +314,7 @@ static odlc_status check_size(odlc_run *run, size_t input, uint64_t given, uint6
         return ODLC_OK;
     return diag_error(&run->diags, ODLC_ERR_USAGE, AT(.file = run->path, .attribute = io->name), "run-input-size",
                       "the input takes %llu %s (%s %s), not %llu", (unsigned long long)wanted, unit, io->dtype,
-                      shape_text(run->arena, &graph_tensor(run->graph, run->graph->inputs.data[input])->type.shape),
+                      shape_text(run->arena, &graph_tensor(run->graph, run->graph->inputs.data[input])->type->shape),
                       (unsigned long long)given);
 }
 

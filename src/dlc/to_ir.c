@@ -51,11 +51,11 @@ static odlc_status add_tensor(struct to_ir *c, const struct dlc_tensor *t, tenso
         return refuse(c, ODLC_ERR_INVALID, NULL, NULL, "there is no data for static tensor %s", t->name);
     *id = graph_add_tensor(c->g, t->name, kinds[t->kind], &(struct type){(enum dtype)t->dtype, *t->shape});
     struct tensor *tensor = graph_tensor(c->g, *id);
-    tensor->axis_format = t->axis_format;
-    tensor->source_dtype = t->source_dtype == t->dtype ? DT_NONE : (enum dtype)t->source_dtype;
+    tensor->axis_format = (uint8_t)t->axis_format;
+    tensor->source_dtype = t->source_dtype == t->dtype ? DT_NONE : t->source_dtype;
     tensor->quant = t->quant;
     if (t->kind == KIND_STATIC)
-        tensor->view = *t->view;
+        graph_set_view(c->g, *id, t->view);
     else if (t->kind == KIND_APP_WRITE)
         vec_push(c->arena, &c->g->inputs, *id);
     else if (t->kind == KIND_APP_READ)
@@ -169,8 +169,12 @@ static void warn_unknown(struct to_ir *c, const struct dlc_op *op, const struct 
 
 static odlc_status native_params(struct to_ir *c, const struct dlc_op *op, struct node *n)
 {
-    for (uint32_t i = 0; i < n->op->n_params; i++)
-        TRY(native_param(c, op, &n->op->params[i], &n->params[i]));
+    for (uint32_t i = 0; i < n->op->n_params; i++) {
+        struct param p = {.set = false};
+        TRY(native_param(c, op, &n->op->params[i], &p));
+        if (p.set)
+            node_set_param(c->g, n, i, &p);
+    }
     warn_unknown(c, op, n->op);
     return ODLC_OK;
 }
@@ -222,8 +226,11 @@ static const struct op *foreign_row(struct to_ir *c, const struct dlc_op *op, co
 
 static odlc_status foreign_params(struct to_ir *c, const struct dlc_op *op, struct node *n)
 {
-    for (uint32_t i = 0; i < n->op->n_params; i++)
-        TRY(set_param(c, op->name, dlc_attr_find(op, n->op->params[i].name), &n->params[i]));
+    for (uint32_t i = 0; i < n->op->n_params; i++) {
+        struct param p = {.set = false};
+        TRY(set_param(c, op->name, dlc_attr_find(op, n->op->params[i].name), &p));
+        node_set_param(c->g, n, i, &p);
+    }
     return ODLC_OK;
 }
 

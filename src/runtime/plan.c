@@ -65,7 +65,7 @@ static odlc_status place_outputs(struct planner *p, struct diags *diags, const s
         if (n->outputs[k] == NO_TENSOR)
             continue;
         tensor_id t = n->outputs[k];
-        uint64_t size = align_up(max_i64(1, (int64_t)tensor_bytes(&graph_tensor(p->g, t)->type)), ALIGNMENT), end;
+        uint64_t size = align_up(max_i64(1, (int64_t)tensor_bytes(graph_tensor(p->g, t)->type)), ALIGNMENT), end;
         if (ckd_add(&end, p->pool.size, size) || end > SIZE_MAX / 2)
             return diag_error(diags, ODLC_ERR_LIMIT, AT(.node = n->name), "run-memory",
                               "the tensors that are alive at once do not fit in the address space");
