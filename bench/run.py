@@ -216,7 +216,8 @@ def main():
         held = not any(OURS in model.failures for model in measured)
     else:
         limits = Limits(measured)
-        print(f"\n{limits.lines(settings.markdown)}")
+        heading = "### Limits\n\n" if settings.markdown else ""
+        print(f"\n{heading}{limits.lines(settings.markdown)}")
         held = limits.hold()
     sys.exit(0 if held else 1)
 

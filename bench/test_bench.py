@@ -19,7 +19,7 @@ import report  # noqa: E402
 from checks import BUILD, Checks  # noqa: E402
 from limits import INFO, OURS, Limits  # noqa: E402
 from measure import Meter, Run, medians, paired  # noqa: E402
-from onnx_writer import Model, chunks  # noqa: E402
+from onnx_writer import Model, Repeated, chunks  # noqa: E402
 
 MIB = 1 << 20
 BUSY = "import time\nwhile time.process_time() < 0.3: pass"
@@ -145,9 +145,13 @@ def test_models(checks, folder):
     weights = folder / "external3" / "weights.bin"
     checks.check("weights start at pages", weights.stat().st_size % models.ALIGNMENT == 0)
     # The first tensors are scale and shift of the first norm: 128 numbers each.
-    noise, gap = models.make_noise()[:512], bytes(models.ALIGNMENT - 512)
+    noise, gap = models.make_noise(), bytes(models.ALIGNMENT - 512)
     with open(weights, "rb") as file:
-        checks.check("weights are noise", file.read(2 * models.ALIGNMENT) == (noise + gap) * 2)
+        first, second = file.read(models.ALIGNMENT), file.read(models.ALIGNMENT)
+    place = 4 * models.STRIDE
+    checks.check("weights are noise", first == noise[:512] + gap and second == noise[place:place + 512] + gap)
+    checks.check("repeated from a place on", b"".join(Repeated(b"abc", 8, 2).chunks()) == b"cabcabca"
+                 and b"".join(Repeated(b"abc", 2, 1).chunks()) == b"bc" and not list(Repeated(b"abc", 0).chunks()))
 
 
 def test_failing_converter(checks, folder):
