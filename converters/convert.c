@@ -95,7 +95,7 @@ static void summarize(struct conversion *c, const struct pass_context *passes)
             const struct tensor *t = graph_tensor(g, n->inputs[k]);
             counted[n->inputs[k]] = true;
             if (t->kind == TENSOR_STATIC)
-                c->summary.static_bytes += shape_count(&t->type.shape) * dtype_size(t->type.dtype);
+                c->summary.static_bytes += shape_count(&t->type->shape) * dtype_size(t->type->dtype);
         }
     }
 }
@@ -162,33 +162,41 @@ static odlc_status write_container(struct conversion *c)
     return dlc_write(c->scratch, &c->diags, c->graph, o->output, &options);
 }
 
+struct data_files {
+    struct map paths;
+    const struct file *last;
+};
+
 /* Constants are views, so the files that a model keeps them in are found at the constants. */
-static void add_data_file(struct conversion *c, struct map *known, const struct view *view)
+static void add_data_file(struct conversion *c, struct data_files *known, const struct view *view)
 {
     const struct file *file = view->file;
-    if (file && map_add(known, file->path, 1) == MAP_NONE)
+    if (!file || file == known->last)
+        return;
+    known->last = file;
+    if (map_add(&known->paths, file->path, 1) == MAP_NONE)
         vec_push(c->arena, &c->inputs, file->path);
 }
 
-static void add_data_files(struct conversion *c, struct map *known, const struct fw_graph *g)
+static void add_data_files(struct conversion *c, struct data_files *known, const struct fw_graph *g)
 {
     for (size_t i = 0; i < g->initializers.count; i++)
         add_data_file(c, known, &g->initializers.data[i].view);
     for (size_t i = 0; i < g->nodes.count; i++)
         for (size_t k = 0; k < g->nodes.data[i].n_attrs; k++) {
             const struct fw_attr *a = &g->nodes.data[i].attrs[k];
-            if (a->tensor)
-                add_data_file(c, known, &a->tensor->view);
-            if (a->graph)
-                add_data_files(c, known, a->graph);
+            if (fw_attr_tensor(a))
+                add_data_file(c, known, &fw_attr_tensor(a)->view);
+            if (fw_attr_graph(a))
+                add_data_files(c, known, fw_attr_graph(a));
         }
 }
 
 static void list_inputs(struct conversion *c)
 {
-    struct map known;
-    map_init(&known, c->arena);
-    map_put(&known, c->model->path, 1);
+    struct data_files known = {0};
+    map_init(&known.paths, c->scratch);
+    map_put(&known.paths, c->model->path, 1);
     vec_push(c->arena, &c->inputs, c->model->path);
     for (size_t i = 0; i < c->options->n_udo_configs; i++)
         vec_push(c->arena, &c->inputs, arena_strdup(c->arena, c->options->udo_configs[i]));
@@ -212,13 +220,22 @@ static odlc_status check_output(struct conversion *c)
     return ODLC_OK;
 }
 
+/* The framework graph is as large as the IR graph, which has taken its place. */
+static void forget_model(struct conversion *c)
+{
+    arena_destroy(c->model_arena);
+    c->model_arena = NULL;
+    c->model = NULL;
+}
+
 /* The road, a step a line. */
 static odlc_status run(struct conversion *c)
 {
     const struct frontend *frontend = c->frontend;
     TRY(check_options(c));
     TRY(load_udos(c));
-    TRY(frontend->load(c->arena, &c->diags, c->options->input, claims, &c->udos, &c->model));
+    const struct fw_memory memory = model_memory(c);
+    TRY(frontend->load(&memory, &c->diags, c->options->input, claims, &c->udos, &c->model));
     c->diags.model = c->model->path;
     list_inputs(c);
     TRY(check_output(c));
@@ -231,29 +248,39 @@ static odlc_status run(struct conversion *c)
     TRY(surveyed);
     c->graph = graph_create(c->arena, graph_name(c));
     TRY(lower_graph(c));
+    forget_model(c);
     TRY(run_passes(c));
     return c->options->output ? write_container(c) : ODLC_OK;
 }
+
+/* An arena whose exhaustion is that of `whole`. */
+#define DEPENDENT_ARENA(out, whole)              \
+    do {                                         \
+        (out) = arena_create();                  \
+        if (!(out) || setjmp(*arena_catch(out))) \
+            arena_exhausted(whole);              \
+    } while (0)
 
 odlc_status convert_model(const struct frontend *frontend, const struct odlc_convert_options *options,
                           struct odlc_conversion **out)
 {
     *out = NULL;
-    struct arena *arena = arena_create(), *volatile scratch = NULL;
+    struct arena *arena = arena_create();
+    struct conversion *volatile made = NULL;
     if (!arena || setjmp(*arena_catch(arena))) {
-        arena_destroy(scratch);
+        if (made) {
+            arena_destroy(made->scratch);
+            arena_destroy(made->model_arena);
+        }
         arena_destroy(arena);
         return ODLC_ERR_NOMEM;
     }
-    scratch = arena_create();
-    if (!scratch)
-        arena_exhausted(arena);
-    if (setjmp(*arena_catch(scratch)))
-        arena_exhausted(arena);
     struct odlc_conversion *conversion = arena_new(arena, struct odlc_conversion);
-    struct conversion *c = &conversion->c;
+    struct conversion *c = made = &conversion->c;
     c->arena = arena;
-    c->scratch = scratch;
+    c->ops = arena_new(arena, struct odlc_op_report *);
+    DEPENDENT_ARENA(c->scratch, arena);
+    DEPENDENT_ARENA(c->model_arena, arena);
     c->frontend = frontend;
     c->options = options;
     diags_init(&c->diags, arena);
@@ -270,6 +297,7 @@ void odlc_conversion_free(struct odlc_conversion *conversion)
         return;
     struct arena *arena = conversion->c.arena;
     arena_destroy(conversion->c.scratch);
+    arena_destroy(conversion->c.model_arena);
     arena_destroy(arena);
 }
 
@@ -279,10 +307,27 @@ const struct odlc_diag *odlc_conversion_diags(const struct odlc_conversion *conv
     return conversion->c.diags.list.data;
 }
 
+static struct odlc_op_report *report_ops(const struct conversion *c)
+{
+    struct odlc_op_report *ops = arena_array(c->arena, struct odlc_op_report, c->notes.count);
+    for (size_t i = 0; i < c->notes.count; i++) {
+        ops[i] = c->op_reports[c->notes.data[i].op];
+        ops[i].node = c->notes.data[i].node;
+    }
+    return ops;
+}
+
+/* Few ask for them, and a report is larger than what else is known of most nodes. */
 const struct odlc_op_report *odlc_conversion_ops(const struct odlc_conversion *conversion, size_t *count)
 {
-    *count = conversion->c.ops.count;
-    return conversion->c.ops.data;
+    const struct conversion *c = &conversion->c;
+    *count = 0;
+    if (setjmp(*arena_catch(c->arena)))
+        return NULL;
+    if (!*c->ops)
+        *c->ops = report_ops(c);
+    *count = c->notes.count;
+    return *c->ops;
 }
 
 const struct odlc_udo_report *odlc_conversion_udo_nodes(const struct odlc_conversion *conversion, size_t *count)
