@@ -59,7 +59,7 @@ static odlc_status run_dequantize(const struct kernel *k)
     if (!k->in[0].quant)
         return ODLC_ERR_UNSUPPORTED;
     struct buffer wide = buffer_widen(&k->in[0], DT_FLOAT64, k->scratch);
-    buffer_narrow(&wide, &k->out[0], k->scratch);
+    buffer_narrow(&wide, &k->out[0]);
     return ODLC_OK;
 }
 

@@ -73,7 +73,7 @@ static odlc_status run_cast(const struct kernel *k)
     uint64_t count = shape_count(&k->out[0].shape);
     if (dtype_is_fixed(from) || dtype_is_fixed(to)) {
         struct buffer wide = buffer_widen(&k->in[0], DT_FLOAT64, k->scratch);
-        buffer_narrow(&wide, &k->out[0], k->scratch);
+        buffer_narrow(&wide, &k->out[0]);
     } else if (dtype_is_int(to) && (!dtype_is_float(from) || dtype_value_bits(to) < 8)) {
         cast_to_low_bits(k, count);
     } else {

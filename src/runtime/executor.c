@@ -4,6 +4,9 @@
 
 #include "runtime/check.h"
 
+/* Bytes of mapped constants whose pages are kept; then they are given back, to be mapped again when they are needed. */
+#define MAX_RESIDENT ((uint64_t)16 << 20)
+
 static odlc_status load_strings(struct executor *e, const struct tensor *t, struct buffer *b)
 {
     uint64_t count = shape_count(&t->type->shape);
@@ -93,12 +96,29 @@ static odlc_status run_step(struct executor *e, const struct node *n)
     return status;
 }
 
+/* Keeps what is resident of a mapped container in bounds, however large its weights are. */
+static void release_constants(struct executor *e, const struct node *n)
+{
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        const struct tensor *t = node_input(e->g, n, i);
+        if (!t || t->kind != TENSOR_STATIC || !t->view->file)
+            continue;
+        e->unreleased += tensor_bytes(t->type);
+        if (e->unreleased < MAX_RESIDENT)
+            continue;
+        file_drop(t->view->file, 0, t->view->file->size);
+        e->unreleased = 0;
+    }
+}
+
 odlc_status executor_run(struct executor *e)
 {
     for (size_t s = 0; s < e->plan.n_steps; s++) {
+        const struct node *n = graph_node(e->g, e->plan.steps[s]);
         uint64_t start = now();
-        TRY(run_step(e, graph_node(e->g, e->plan.steps[s])));
+        TRY(run_step(e, n));
         e->nanoseconds[s] = now() - start;
+        release_constants(e, n);
     }
     return ODLC_OK;
 }

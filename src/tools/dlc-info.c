@@ -52,8 +52,9 @@ static const struct option rows[] = {
      .help = "list only nodes whose names match this shell pattern; totals are still those of the whole graph"},
     {.id = OPT_VERIFY,
      .name = "verify",
-     .help =
-         "instead of the report, check the whole file and list what is wrong with it; exit status 1 if anything is"},
+     .help = "instead of the report, check the whole file, payloads and CRCs included, and list what is wrong with it; "
+             "exit "
+             "status 1 if anything is"},
     {.id = OPT_TENSOR,
      .name = "tensor",
      .min = 1,
@@ -127,7 +128,7 @@ static odlc_status tensor_report(struct session *s, const char *name)
     struct info_tensor which;
     TRY(info_find_tensor(s->arena, &s->diags, s->container, name, &which));
     if (npy)
-        TRY(npy_write(s->arena, &s->diags, npy, which.tensor, options_given(&s->options, OPT_REAL)));
+        TRY(npy_write(s->arena, &s->diags, npy, s->container, which.tensor, options_given(&s->options, OPT_REAL)));
     if (as_json(s))
         info_print_tensor_json(stdout, s->container, &which);
     else
