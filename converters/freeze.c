@@ -85,6 +85,8 @@ static odlc_status freeze_input(struct conversion *c, const struct odlc_name_val
         return ODLC_ERR_USAGE;
     constant.name = input->name;
     TRY(read_value(c, input, given->value, &constant.view));
+    if (constant.view.file)
+        add_input(c, constant.view.file->path);
     TRY(check_value(c, input, given->value, &constant.view));
     const struct shape value = view_shape(&constant.view);
     input->has_shape = true;

@@ -77,6 +77,7 @@ struct fw_model {
     const char *path;
     struct fw_graph graph;
     int64_t ir_version, opset; /* opset of the default domain */
+    VEC(const char *) files;   /* that were opened besides path */
 };
 
 const struct fw_attr *fw_find_attr(const struct fw_node *n, const char *name);

@@ -84,6 +84,7 @@ odlc_status onnx_load_file(struct arena *arena, struct diags *diags, const struc
     model->ir_version = proto->ir_version;
     if (decode_model(&d, proto, keep, model) != ODLC_OK)
         return outcome(&d);
+    external_list(d.external, model);
     *out = model;
     return ODLC_OK;
 }

@@ -120,7 +120,7 @@ static odlc_status read_back(const struct dlc_writing *w, struct out_file *out, 
 odlc_status dlc_write(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
                       const struct dlc_write_options *options)
 {
-    struct dlc_writing w = {scratch, diags, path};
+    struct dlc_writing w = {scratch, diags, path, options->progress};
     struct dlc_graph records;
     struct zip_writer zip = {.diags = diags, .path = path};
     TRY(dlc_from_ir(&w, g, &records));
@@ -130,5 +130,7 @@ odlc_status dlc_write(struct arena *scratch, struct diags *diags, const struct g
     TRY(write_params(&w, &zip, &records, options->netp));
     TRY(zip_finish(&zip));
     TRY(read_back(&w, zip.out, &records));
+    if (options->ready)
+        TRY(options->ready(options->ready_user));
     return out_commit(zip.out);
 }

@@ -10,6 +10,7 @@ struct dlc_writing {
     struct arena *arena;
     struct diags *diags;
     const char *path; /* of the output */
+    const struct progress *progress;
 };
 
 /* The graph as the records that its container will hold; payloads stay views. */

@@ -7,7 +7,10 @@
 #include "dlc/read.h"
 #include "dlc/write.h"
 
-enum { PAYLOAD_ALIGNMENT = 64 }; /* of each payload in the entry, and of the entry in the file: weights can be mapped */
+enum {
+    PAYLOAD_ALIGNMENT = 64,
+    TOLD_EVERY = 1 << 20
+}; /* of each payload in the entry, and of the entry in the file: weights can be mapped */
 
 struct building {
     const struct dlc_writing *w;
@@ -134,9 +137,21 @@ odlc_status dlc_build_params(const struct dlc_writing *w, const struct dlc_graph
 
 /* ---- streaming ---- */
 
+struct streaming {
+    const struct dlc_writing *w;
+    struct zip_writer *zip;
+    uint64_t done, told, total; /* bytes of the entry: written, last reported, all */
+};
+
 static odlc_status emit(void *user, const void *bytes, size_t size)
 {
-    return zip_write(user, bytes, size);
+    struct streaming *s = user;
+    TRY(zip_write(s->zip, bytes, size));
+    s->done += size;
+    if (s->done - s->told < TOLD_EVERY)
+        return ODLC_OK;
+    s->told = s->done;
+    return progress_report(s->w->progress, s->w->diags, s->done, s->total);
 }
 
 static odlc_status stream_strings(const struct view *view, struct zip_writer *zip)
@@ -149,14 +164,14 @@ static odlc_status stream_strings(const struct view *view, struct zip_writer *zi
     return ODLC_OK;
 }
 
-static odlc_status stream_payload(const struct dlc_writing *w, const struct dlc_payload *payload,
-                                  struct zip_writer *zip)
+static odlc_status stream_payload(struct streaming *s, const struct dlc_payload *payload)
 {
+    const struct dlc_writing *w = s->w;
     const struct dlc_tensor *t = payload->tensor;
     if (t->dtype == DT_STRING)
-        return stream_strings(&t->view, zip);
+        return stream_strings(&t->view, s->zip);
     size_t errors = w->diags->errors;
-    odlc_status status = view_stream(w->arena, &t->view, t->dtype, emit, zip);
+    odlc_status status = view_stream(w->arena, &t->view, t->dtype, emit, s);
     if (status != ODLC_OK && w->diags->errors == errors)
         return diag_error(w->diags, status, AT(.file = t->view.file ? t->view.file->path : NULL), "io",
                           "cannot read the data of tensor %s", t->name);
@@ -165,6 +180,7 @@ static odlc_status stream_payload(const struct dlc_writing *w, const struct dlc_
 
 odlc_status dlc_stream_params(const struct dlc_writing *w, const struct dlc_params *params, struct zip_writer *zip)
 {
+    struct streaming s = {.w = w, .zip = zip, .total = params->size};
     uint64_t at = params->head.out.count;
     TRY(zip_write(zip, params->head.out.data, params->head.out.count));
     for (size_t i = 0; i < params->payloads.count; i++) {
@@ -173,7 +189,8 @@ odlc_status dlc_stream_params(const struct dlc_writing *w, const struct dlc_para
         store_le(length, 8, payload->size);
         TRY(zip_zeros(zip, payload->pos - params->length_size - at));
         TRY(zip_write(zip, length, params->length_size));
-        TRY(stream_payload(w, payload, zip));
+        s.done = payload->pos;
+        TRY(stream_payload(&s, payload));
         at = payload->pos + payload->size;
     }
     return ODLC_OK;

@@ -39,6 +39,7 @@ odlc_status pass_run_all(struct pass_context *c, struct graph *g)
     TRY(graph_validate(g, c->scratch, c->diags, "lowering"));
     for (size_t i = 0; i < COUNT_OF(passes); i++) {
         bool progress = false;
+        TRY(progress_report(c->progress, c->diags, i, COUNT_OF(passes)));
         TRY(run_one(c, g, i, &progress));
     }
     return ODLC_OK;
