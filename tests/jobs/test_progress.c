@@ -1,4 +1,5 @@
-/* Progress: what a conversion reports to its caller, that it can be stopped at each report, and the text of the line. */
+/* Progress: what a conversion reports to its caller, that it can be stopped at each report, and the text of the line.
+ */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
