@@ -152,22 +152,21 @@ ODLC_API odlc_container *odlc_container_new(void);
 /* NULL is allowed. */
 ODLC_API void odlc_container_free(odlc_container *container);
 
-/* Opens and checks a file; once per container. After a failure only odlc_container_diags, odlc_container_summary and
- * odlc_container_free are allowed; the summary has a path when the file is a container of a version whose graphs cannot
- * be read, with metadata and entries then. */
+/* Opens a file; once per container. What is read of it is checked: the zip, the model and the metadata (with their
+ * CRCs), and where the elements of constants lie. The elements themselves stay unread until they are asked for, and
+ * their entry is not compared with its CRC: odlc_container_verify does that. After a failure only odlc_container_diags,
+ * odlc_container_summary and odlc_container_free are allowed; the summary has a path when the file is a container of a
+ * version whose graphs cannot be read, with metadata and entries then. */
 ODLC_API odlc_status odlc_container_open(odlc_container *container, const char *path) ODLC_MUST_USE;
-
-/* The same, but entries are not compared with their CRCs: the elements of tensors stay unread until they are asked for.
- */
-ODLC_API odlc_status odlc_container_open_unread(odlc_container *container, const char *path) ODLC_MUST_USE;
 
 /* Gives back the memory of the file's pages that were read so far; they are read again when they are needed. Whoever
  * reads much of a large container calls it from time to time. */
 ODLC_API void odlc_container_release(const odlc_container *container);
 
-/* Looks through an open container for everything that is wrong with it beyond what opening it refuses: headers of
- * entries, ids, names, order of ops, params against the model, sizes, encodings, shapes that do not follow from their
- * inputs. Each finding is an error among the diagnostics. ODLC_OK: there is none. */
+/* Looks through an open container for everything that is wrong with it beyond what opening it refuses: CRCs of all
+ * entries, for which the whole file is read, headers of entries, ids, names, order of ops, params against the model,
+ * sizes, encodings, shapes that do not follow from their inputs. Each finding is an error among the diagnostics.
+ * ODLC_OK: there is none. */
 ODLC_API odlc_status odlc_container_verify(odlc_container *container) ODLC_MUST_USE;
 
 /* Everything there is to say so far: errors, and warnings of a successful open. */

@@ -9,7 +9,7 @@
 
 struct odlc_container {
     struct arena *arena;
-    struct arena *scratch; /* rewound while diagnostics, which are in the other one, pile up */
+    struct arena *scratch; /* rewound after each piece of work; diagnostics are in the other one */
     struct diags diags;
     const struct dlc_file *dlc; /* NULL until it is open */
     struct odlc_summary summary;
@@ -48,27 +48,28 @@ static void fill_encodings(struct arena *arena, const struct quant *quant, struc
 /* `from` must stay where it is: the elements are read through it. */
 static void fill_tensor(struct arena *arena, const struct dlc_tensor *from, struct odlc_tensor *to)
 {
+    const struct dtype_info *dtype = dtype_info((enum dtype)from->dtype);
     *to = (struct odlc_tensor){.id = from->id,
                                .name = from->name,
                                .kind = kind_name(from->kind),
-                               .dtype = dtype_info(from->dtype)->display,
+                               .dtype = dtype->display,
                                .dtype_code = from->dtype_code,
-                               .element = class_of(from->dtype),
-                               .rank = from->shape.rank,
-                               .dims = from->shape.dims,
-                               .count = shape_count(&from->shape),
+                               .element = class_of((enum dtype)from->dtype),
+                               .rank = from->shape->rank,
+                               .dims = from->shape->dims,
+                               .count = shape_count(from->shape),
                                .axis_format = from->axis_format,
                                .encoding_axis = -1,
-                               .stored_dtype = dtype_info(from->dtype)->display,
-                               .stored = class_of(from->dtype),
+                               .stored_dtype = dtype->display,
+                               .stored = class_of((enum dtype)from->dtype),
                                .handle = from};
     if (from->quant)
         fill_encodings(arena, from->quant, to);
-    if (from->has_data && from->dtype != DT_STRING) {
-        to->data = from->view.bytes;
-        to->data_size = view_size(&from->view, from->view.dtype);
-        to->stored_dtype = dtype_info(from->view.dtype)->display;
-        to->stored = class_of(from->view.dtype);
+    if (from->view && from->dtype != DT_STRING) {
+        to->data = from->view->bytes;
+        to->data_size = view_size(from->view, from->view->dtype);
+        to->stored_dtype = dtype_info(from->view->dtype)->display;
+        to->stored = class_of(from->view->dtype);
     }
 }
 
@@ -81,27 +82,37 @@ static odlc_value_kind value_kind(enum dlc_value_kind kind)
     return kinds[kind];
 }
 
+static const struct odlc_attribute *copy_attributes(struct arena *arena, const struct dlc_attr *from, uint32_t count);
+
 /* The reader bounds the nesting. */
+static void copy_value(struct arena *arena, const struct dlc_attr *from, struct odlc_attribute *to)
+{
+    if (from->kind == DLC_TENSOR) {
+        struct odlc_tensor *tensor = arena_new(arena, struct odlc_tensor);
+        fill_tensor(arena, from->tensor, tensor);
+        to->tensor = tensor;
+    } else if (from->kind == DLC_NESTED) {
+        to->nested = copy_attributes(arena, from->nested, from->n_nested);
+        to->n_nested = from->n_nested;
+    } else if (from->kind == DLC_STRING) {
+        to->s = from->s;
+    } else if (from->kind == DLC_FLOAT) {
+        to->f = from->f;
+    } else {
+        to->i = from->i;
+    }
+}
+
 static const struct odlc_attribute *copy_attributes(struct arena *arena, const struct dlc_attr *from, uint32_t count)
 {
     struct odlc_attribute *to = arena_array(arena, struct odlc_attribute, count);
     for (uint32_t i = 0; i < count; i++) {
         const struct dlc_attr *a = &from[i];
         to[i] = (struct odlc_attribute){.name = a->name,
-                                        .kind = value_kind(a->kind),
+                                        .kind = value_kind((enum dlc_value_kind)a->kind),
                                         .supplemental = a->usage == 2,
-                                        .dtype = a->usage ? dtype_info(a->dtype)->display : NULL,
-                                        .i = a->i,
-                                        .f = a->f,
-                                        .s = a->s};
-        if (a->kind == DLC_TENSOR) {
-            struct odlc_tensor *tensor = arena_new(arena, struct odlc_tensor);
-            fill_tensor(arena, &a->tensor, tensor);
-            to[i].tensor = tensor;
-        } else if (a->kind == DLC_NESTED) {
-            to[i].nested = copy_attributes(arena, a->nested, a->n_nested);
-            to[i].n_nested = a->n_nested;
-        }
+                                        .dtype = a->usage ? dtype_info((enum dtype)a->dtype)->display : NULL};
+        copy_value(arena, a, &to[i]);
     }
     return to;
 }
@@ -129,24 +140,25 @@ static const char *package_of(const struct dlc_op *op)
     return NULL;
 }
 
-static struct odlc_op copy_op(struct arena *arena, const struct dlc_graph *g, const struct odlc_tensor *tensors,
-                              const struct dlc_op *from)
+/* Fills all but what the op costs. */
+static void fill_op(struct arena *arena, const struct dlc_graph *g, const struct odlc_tensor *tensors,
+                    const struct dlc_op *from, struct odlc_op *to)
 {
     struct odlc_tensor *params = arena_array(arena, struct odlc_tensor, from->n_params);
     for (uint32_t i = 0; i < from->n_params; i++)
         fill_tensor(arena, &from->params[i], &params[i]);
-    return (struct odlc_op){.id = from->id,
-                            .name = from->name,
-                            .type = from->type,
-                            .package = package_of(from),
-                            .inputs = copy_operands(arena, g, tensors, from->inputs, from->n_inputs),
-                            .outputs = copy_operands(arena, g, tensors, from->outputs, from->n_outputs),
-                            .n_inputs = from->n_inputs,
-                            .n_outputs = from->n_outputs,
-                            .attributes = copy_attributes(arena, from->attrs, from->n_attrs),
-                            .n_attributes = from->n_attrs,
-                            .params = params,
-                            .n_params = from->n_params};
+    to->id = from->id;
+    to->name = from->name;
+    to->type = from->type;
+    to->package = package_of(from);
+    to->inputs = copy_operands(arena, g, tensors, from->inputs, from->n_inputs);
+    to->outputs = copy_operands(arena, g, tensors, from->outputs, from->n_outputs);
+    to->n_inputs = from->n_inputs;
+    to->n_outputs = from->n_outputs;
+    to->attributes = copy_attributes(arena, from->attrs, from->n_attrs);
+    to->n_attributes = from->n_attrs;
+    to->params = params;
+    to->n_params = from->n_params;
 }
 
 static const struct odlc_tensor *const *tensors_of_kind(struct arena *arena, const struct odlc_graph *graph,
@@ -160,21 +172,26 @@ static const struct odlc_tensor *const *tensors_of_kind(struct arena *arena, con
     return found.data;
 }
 
+/* The costs come first: what they take to be found out is given back before the rest is made. */
 static void fill_graph(odlc_container *c, const struct dlc_file *dlc, uint32_t index, struct odlc_graph *to)
 {
     const struct dlc_graph *from = &dlc->graphs[index];
-    struct odlc_tensor *tensors = arena_array(c->arena, struct odlc_tensor, from->n_tensors);
     struct odlc_op *ops = arena_array(c->arena, struct odlc_op, from->n_ops);
+    *to = (struct odlc_graph){.name = from->name, .ops = ops, .n_ops = from->n_ops};
+    struct arena_mark mark = arena_mark(c->scratch);
+    count_graph(c->scratch, &c->diags, dlc, index, to, ops);
+    arena_rewind(c->scratch, mark);
+    measure_memory(c->scratch, from, to);
+    arena_rewind(c->scratch, mark);
+    struct odlc_tensor *tensors = arena_array(c->arena, struct odlc_tensor, from->n_tensors);
     for (uint32_t i = 0; i < from->n_tensors; i++)
         fill_tensor(c->arena, &from->tensors[i], &tensors[i]);
     for (uint32_t i = 0; i < from->n_ops; i++)
-        ops[i] = copy_op(c->arena, from, tensors, &from->ops[i]);
-    *to = (struct odlc_graph){
-        .name = from->name, .ops = ops, .n_ops = from->n_ops, .tensors = tensors, .n_tensors = from->n_tensors};
+        fill_op(c->arena, from, tensors, &from->ops[i], &ops[i]);
+    to->tensors = tensors;
+    to->n_tensors = from->n_tensors;
     to->inputs = tensors_of_kind(c->arena, to, "APP_WRITE", &to->n_inputs);
     to->outputs = tensors_of_kind(c->arena, to, "APP_READ", &to->n_outputs);
-    count_graph(c->arena, &c->diags, dlc, index, to, ops);
-    measure_memory(c->arena, from, to);
 }
 
 static const char *metadata_or_none(const struct dlc_file *dlc, const char *key)
@@ -247,7 +264,7 @@ static void fill_outline(odlc_container *c, const char *path)
         fill_summary(c, dlc, path);
 }
 
-static odlc_status open_container(odlc_container *c, const char *path, bool check_crcs)
+static odlc_status open_container(odlc_container *c, const char *path)
 {
     struct dlc_file *dlc;
     if (c->summary.path)
@@ -257,7 +274,7 @@ static odlc_status open_container(odlc_container *c, const char *path, bool chec
     if (status == ODLC_ERR_UNSUPPORTED)
         fill_outline(c, path);
     TRY(status);
-    TRY(check_crcs ? dlc_verify(&c->diags, dlc) : dlc_verify_names(&c->diags, dlc));
+    TRY(dlc_verify_graphs(&c->diags, dlc));
     fill_summary(c, dlc, path);
     struct odlc_graph *graphs = arena_array(c->arena, struct odlc_graph, dlc->n_graphs);
     for (uint32_t i = 0; i < dlc->n_graphs; i++)
@@ -272,14 +289,9 @@ odlc_status odlc_container_open(odlc_container *container, const char *path)
 {
     if (setjmp(*arena_catch(container->arena)))
         return ODLC_ERR_NOMEM;
-    return open_container(container, path, true);
-}
-
-odlc_status odlc_container_open_unread(odlc_container *container, const char *path)
-{
-    if (setjmp(*arena_catch(container->arena)))
+    if (setjmp(*arena_catch(container->scratch)))
         return ODLC_ERR_NOMEM;
-    return open_container(container, path, false);
+    return open_container(container, path);
 }
 
 void odlc_container_release(const odlc_container *container)
@@ -320,6 +332,7 @@ static odlc_status verify_container(odlc_container *c)
     if (!c->dlc)
         return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = NULL), "not-open",
                           "there is no open container to verify");
+    TRY(dlc_verify_crcs(&c->diags, c->dlc)); /* what follows from damaged bytes would say nothing new */
     odlc_status status = dlc_check(&c->diags, c->dlc);
     if (status != ODLC_OK && status != ODLC_ERR_INVALID)
         return status;
@@ -359,7 +372,7 @@ const struct odlc_graph *odlc_container_graphs(const odlc_container *container, 
 
 static void read_element(const struct odlc_tensor *tensor, uint64_t index, enum dtype as, void *out)
 {
-    const struct view *view = &((const struct dlc_tensor *)tensor->handle)->view;
+    const struct view *view = ((const struct dlc_tensor *)tensor->handle)->view;
     convert_elements(out, as, view->bytes + (view->splat ? 0 : index) * dtype_size(view->dtype), view->dtype, 1);
 }
 
@@ -379,7 +392,7 @@ double odlc_tensor_double(const struct odlc_tensor *tensor, uint64_t index)
 
 void odlc_tensor_doubles(const struct odlc_tensor *tensor, uint64_t first, size_t count, double *out)
 {
-    const struct view *view = &((const struct dlc_tensor *)tensor->handle)->view;
+    const struct view *view = ((const struct dlc_tensor *)tensor->handle)->view;
     if (view->splat)
         for (size_t i = 0; i < count; i++)
             out[i] = odlc_tensor_double(tensor, 0);
@@ -389,7 +402,7 @@ void odlc_tensor_doubles(const struct odlc_tensor *tensor, uint64_t first, size_
 
 const char *odlc_tensor_string(const struct odlc_tensor *tensor, uint64_t index)
 {
-    const struct view *view = &((const struct dlc_tensor *)tensor->handle)->view;
+    const struct view *view = ((const struct dlc_tensor *)tensor->handle)->view;
     return view->strings[view->splat ? 0 : index];
 }
 
@@ -417,7 +430,7 @@ void odlc_tensor_reals(const struct odlc_tensor *tensor, uint64_t first, uint64_
 int odlc_tensor_readable(const struct odlc_tensor *tensor)
 {
     const struct dlc_tensor *t = tensor->handle;
-    if (!t->has_data || t->dtype == DT_NONE)
+    if (!t->view || t->dtype == DT_NONE)
         return 0;
-    return t->dtype == DT_STRING ? t->view.strings != NULL : t->view.bytes != NULL;
+    return t->dtype == DT_STRING ? t->view->strings != NULL : t->view->bytes != NULL;
 }

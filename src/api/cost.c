@@ -16,15 +16,15 @@ static void count_layer(const struct dlc_graph *g, const struct dlc_op *layer, s
     uint64_t weights = 0, biases = 0, macs;
     for (uint32_t i = 0; i < layer->n_params; i++) {
         if (starts_with(layer->params[i].name, "weights"))
-            weights += shape_count(&layer->params[i].shape);
+            weights += shape_count(layer->params[i].shape);
         else if (starts_with(layer->params[i].name, "bias"))
-            biases += shape_count(&layer->params[i].shape);
+            biases += shape_count(layer->params[i].shape);
     }
     op->parameters = weights + biases;
     bool multiplies = strcmp(layer->type, "Convolutional") == 0 || strcmp(layer->type, "FullyConnected") == 0;
     const struct dlc_tensor *out = layer->n_outputs ? dlc_tensor_find(g, layer->outputs[0]) : NULL;
-    if (multiplies && out && out->shape.rank &&
-        !ckd_mul(&macs, shape_count_range(&out->shape, 0, out->shape.rank - 1), weights))
+    if (multiplies && out && out->shape->rank &&
+        !ckd_mul(&macs, shape_count_range(out->shape, 0, out->shape->rank - 1), weights))
         op->macs = macs;
 }
 

@@ -5,8 +5,9 @@
 #include "dlc/record.h"
 #include "opendlc/container.h"
 
-/* Fills the cost fields of graph->ops (which `ops` names writably) and of the graph, for graph `index` of the file. A
- * v4 graph that cannot be interpreted leaves graph->counted 0 and a warning. */
+/* The arena is for what is needed meanwhile. Fills the cost fields of graph->ops (which `ops` names writably) and of
+ * the graph, for graph `index` of the file. A v4 graph that cannot be interpreted leaves graph->counted 0 and a
+ * warning. */
 void count_graph(struct arena *arena, struct diags *diags, const struct dlc_file *dlc, uint32_t index,
                  struct odlc_graph *graph, struct odlc_op *ops);
 

@@ -19,8 +19,8 @@ static uint64_t bytes_of(const struct dlc_tensor *t)
 {
     uint64_t bytes;
     if (t->dtype == DT_STRING)
-        return ckd_mul(&bytes, shape_count(&t->shape), sizeof(const char *)) ? UINT64_MAX : bytes;
-    return ckd_mul(&bytes, shape_count(&t->shape), dtype_size(t->dtype)) ? UINT64_MAX : bytes;
+        return ckd_mul(&bytes, shape_count(t->shape), sizeof(const char *)) ? UINT64_MAX : bytes;
+    return ckd_mul(&bytes, shape_count(t->shape), dtype_size((enum dtype)t->dtype)) ? UINT64_MAX : bytes;
 }
 
 static bool is_activation(const struct dlc_tensor *t)

@@ -5,8 +5,9 @@
 #include "dlc/record.h"
 #include "opendlc/container.h"
 
-/* Fills memory, memory_constants, memory_activations and peak. Ops run in stored order; a tensor lives from the op that
- * writes it first to the one that reads it last, outputs of the graph to the end. */
+/* The arena is for what is needed meanwhile. Fills memory, memory_constants, memory_activations and peak. Ops run in
+ * stored order; a tensor lives from the op that writes it first to the one that reads it last, outputs of the graph to
+ * the end. */
 void measure_memory(struct arena *arena, const struct dlc_graph *g, struct odlc_graph *graph);
 
 #endif

@@ -17,6 +17,10 @@ odlc_status file_map(struct arena *arena, struct diags *diags, const char *path,
 /* The same for an already open descriptor, which then belongs to the arena. */
 odlc_status file_map_fd(struct arena *arena, struct diags *diags, const char *path, int fd, struct file **out) MUST_USE;
 
+/* Reads bytes through the descriptor: unlike a touch of the mapping, this makes no pages resident (a touch maps those
+ * around it, too). */
+odlc_status file_read(const struct file *file, struct diags *diags, uint64_t offset, void *bytes, size_t size) MUST_USE;
+
 /* Tells the system that the bytes will not be read through the mapping soon: keeps resident memory flat. */
 void file_drop(const struct file *file, uint64_t offset, uint64_t size);
 

@@ -129,16 +129,16 @@ static void check_encodings(const struct check *c, const char *node, const struc
 
 static void check_data(const struct check *c, const char *node, const struct dlc_tensor *t)
 {
-    const struct view *view = &t->view;
+    const struct view *view = t->view;
     bool override_known = c->dlc->major == 4 && c->dlc->minor >= 1;
-    if (!t->has_data || t->dtype == DT_NONE)
+    if (!view || t->dtype == DT_NONE)
         return;
     if (view->dtype != t->dtype && !override_known)
         found(c, node, NULL, "the data of tensor %s have the size of type %s, not %s", t->name,
               dtype_info(view->dtype)->display, dtype_info(t->dtype)->display);
     if (view->dtype != DT_BOOL || view->splat)
         return;
-    for (uint64_t i = 0; i < shape_count(&t->shape); i++)
+    for (uint64_t i = 0; i < shape_count(t->shape); i++)
         if (view->bytes[i] > 1) {
             found(c, node, NULL, "element %llu of tensor %s is neither false nor true", (unsigned long long)i, t->name);
             return;
@@ -151,7 +151,7 @@ static void check_tensor(const struct check *c, const char *node, const struct d
         return;
     if (t->dtype == DT_NONE)
         found(c, node, NULL, "tensor %s is of the unknown type 0x%04x", t->name, t->dtype_code);
-    if (t->has_data && t->kind != KIND_STATIC)
+    if (t->view && t->kind != KIND_STATIC)
         found(c, node, NULL, "model.params has data for tensor %s, which is not a constant", t->name);
     if (c->dlc->major >= 4) {
         const char *id = arena_printf(c->arena, "%u", t->id);
@@ -172,7 +172,7 @@ static void check_tensors(const struct check *c)
         const struct dlc_op *op = &c->g->ops[i];
         for (uint32_t k = 0; k < op->n_attrs; k++)
             if (op->attrs[k].kind == DLC_TENSOR && c->dlc->major >= 4)
-                check_tensor(c, op->name, &op->attrs[k].tensor, &ids);
+                check_tensor(c, op->name, op->attrs[k].tensor, &ids);
         for (uint32_t k = 0; k < op->n_params; k++)
             check_tensor(c, op->name, &op->params[k], &ids);
     }
@@ -200,8 +200,8 @@ static void check_extents(const struct check *c)
     VEC(struct extent) list = {0};
     for (uint32_t i = 0; i < c->g->n_tensors; i++) {
         const struct dlc_tensor *t = &c->g->tensors[i];
-        if (t->has_data && t->dtype != DT_STRING && shape_count(&t->shape))
-            vec_push(c->arena, &list, (struct extent){t->view.bytes, view_size(&t->view, t->view.dtype), t->name});
+        if (t->view && t->dtype != DT_STRING && shape_count(t->shape))
+            vec_push(c->arena, &list, (struct extent){t->view->bytes, view_size(t->view, t->view->dtype), t->name});
     }
     if (list.count)
         qsort(list.data, list.count, sizeof *list.data, by_start);

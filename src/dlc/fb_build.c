@@ -4,7 +4,8 @@
 
 #include "base/reader.h"
 
-enum { MAX_SLOTS = 16 };
+/* The sink gets pieces of that size; what is dropped need not leave the nearest cache. */
+enum { PIECE = 256 * 1024, DROPPED_PIECE = 16 * 1024 };
 
 uint32_t float_bits(float value)
 {
@@ -20,71 +21,100 @@ uint64_t double_bits(double value)
     return bits;
 }
 
-static void append(struct fb_build *b, const void *bytes, size_t size)
+/* ---- the bytes ---- */
+
+/* Room for size bytes more, which the caller fills; all are counted. */
+static uint8_t *extend(struct fb_build *b, size_t size)
 {
     while (b->out.capacity - b->out.count < size)
         b->out.data = vec_grow(b->arena, b->out.data, b->out.count, &b->out.capacity, 1);
-    if (size)
-        memcpy(b->out.data + b->out.count, bytes, size);
+    uint8_t *at = b->out.data + b->out.count;
     b->out.count += size;
+    return at;
 }
 
-static void append_le(struct fb_build *b, uint64_t value, unsigned bytes)
+static void append_u32(struct fb_build *b, uint32_t value)
 {
-    uint8_t raw[8];
-    store_le(raw, bytes, value);
-    append(b, raw, bytes);
+    store_le(extend(b, 4), 4, value);
 }
 
 /* Pads until the byte `ahead` bytes from here is aligned. */
 static void align(struct fb_build *b, uint32_t alignment, uint32_t ahead)
 {
-    static const uint8_t zeros[8];
-    size_t at = b->out.count + ahead;
-    append(b, zeros, (size_t)(align_up(at, alignment) - at));
+    uint32_t short_by = -(uint32_t)(b->settled + b->out.count + ahead) & (alignment - 1);
+    if (short_by)
+        memset(extend(b, short_by), 0, short_by);
 }
 
 static uint32_t position(const struct fb_build *b)
 {
-    return (uint32_t)b->out.count;
+    return (uint32_t)fb_size(b);
 }
 
-bool fb_fits(const struct fb_build *b)
+/* A byte that is not settled. Positions wrap when the buffer has become too large; places in out do not. */
+static uint8_t *byte_at(const struct fb_build *b, uint32_t pos)
 {
-    return b->out.count <= INT32_MAX;
+    return b->out.data + (uint32_t)(pos - (uint32_t)b->settled);
+}
+
+uint64_t fb_size(const struct fb_build *b)
+{
+    return b->settled + b->out.count;
+}
+
+uint32_t fb_start_stream(struct fb_build *b, struct arena *arena, fb_sink_fn *sink, void *user,
+                         const char identifier[4])
+{
+    *b = (struct fb_build){.arena = arena, .sink = sink, .user = user};
+    append_u32(b, 0);
+    memcpy(extend(b, 4), identifier, 4);
+    return 0;
 }
 
 uint32_t fb_start(struct fb_build *b, struct arena *arena, const char identifier[4])
 {
-    *b = (struct fb_build){.arena = arena};
-    append_le(b, 0, 4);
-    append(b, identifier, 4);
-    return 0;
+    return fb_start_stream(b, arena, NULL, NULL, identifier);
+}
+
+odlc_status fb_flush(struct fb_build *b)
+{
+    if (b->sink && b->status == ODLC_OK)
+        b->status = b->sink(b->user, b->out.data, b->out.count);
+    b->settled += b->out.count;
+    b->out.count = 0;
+    return b->status;
+}
+
+void fb_settle(struct fb_build *b)
+{
+    if (b->out.count >= (b->sink ? PIECE : DROPPED_PIECE))
+        b->status = fb_flush(b);
 }
 
 void fb_link(struct fb_build *b, uint32_t reference, uint64_t target)
 {
-    store_le(b->out.data + reference, 4, target - reference);
+    if (reference != FB_NOWHERE)
+        store_le(byte_at(b, reference), 4, target - reference);
 }
 
-/* The position of a vtable with these bytes: an earlier one, or a new one. */
-static uint32_t share_vtable(struct fb_build *b, const uint8_t *vtable, uint32_t size)
+void fb_set_u64(struct fb_build *b, uint32_t field, uint64_t value)
 {
-    for (size_t i = 0; i < b->vtables.count; i++) {
-        const uint8_t *earlier = b->out.data + b->vtables.data[i];
-        if (load_le(earlier, 2) == size && memcmp(earlier, vtable, size) == 0)
-            return b->vtables.data[i];
-    }
-    align(b, 2, 0);
-    uint32_t at = position(b);
-    vec_push(b->arena, &b->vtables, at);
-    append(b, vtable, size);
-    return at;
+    store_le(byte_at(b, field), 8, value);
+}
+
+/* ---- tables ---- */
+
+static uint32_t key_of(const struct fb_slot *slots, unsigned count)
+{
+    uint32_t key = 0;
+    for (unsigned i = 0; i < count; i++)
+        key |= (slots[i].size == 1 ? 1u : slots[i].size == 4 ? 2u : 3u) << 2 * slots[i].slot;
+    return key;
 }
 
 /* Places fields by falling size behind the vtable distance, so that 8-byte ones are aligned when the table starts at 4
- * mod 8. Gives the place of each field; returns the table's size. */
-static uint32_t place_fields(const struct fb_slot *slots, unsigned count, uint8_t *vtable)
+ * mod 8. */
+static void place_fields(const struct fb_slot *slots, unsigned count, struct fb_vtable *vtable)
 {
     static const uint8_t sizes[] = {8, 4, 1};
     uint32_t at = 4;
@@ -92,58 +122,123 @@ static uint32_t place_fields(const struct fb_slot *slots, unsigned count, uint8_
         for (unsigned i = 0; i < count; i++) {
             if (slots[i].size != sizes[s])
                 continue;
-            store_le(vtable + 4 + 2 * slots[i].slot, 2, at);
+            vtable->fields[slots[i].slot] = (uint16_t)at;
             at += sizes[s];
         }
     }
-    return (uint32_t)align_up(at, 4);
+    vtable->size = (uint16_t)(4 + 2 * (count ? slots[count - 1].slot + 1 : 0));
+    vtable->table_size = (uint16_t)align_up(at, 4);
 }
 
-uint32_t fb_put_table(struct fb_build *b, uint32_t reference, const struct fb_slot *slots, unsigned count)
+static uint32_t put_vtable(struct fb_build *b, const struct fb_vtable *vtable)
 {
-    uint8_t vtable[4 + 2 * MAX_SLOTS] = {0};
-    uint32_t used = 0;
-    for (unsigned i = 0; i < count; i++)
-        used = slots[i].slot >= used ? slots[i].slot + 1u : used;
-    uint32_t table_size = place_fields(slots, count, vtable), vtable_size = 4 + 2 * used;
-    store_le(vtable, 2, vtable_size);
-    store_le(vtable + 2, 2, table_size);
-    uint32_t shared = share_vtable(b, vtable, vtable_size);
+    align(b, 2, 0);
+    uint32_t at = position(b);
+    uint8_t *bytes = extend(b, vtable->size);
+    store_le(bytes, 2, vtable->size);
+    store_le(bytes + 2, 2, vtable->table_size);
+    for (uint32_t i = 4; i < vtable->size; i += 2)
+        store_le(bytes + i, 2, vtable->fields[(i - 4) / 2]);
+    return at;
+}
+
+static bool look_alike(const struct fb_vtable *a, const struct fb_vtable *b)
+{
+    return a->size == b->size && a->table_size == b->table_size && memcmp(a->fields, b->fields, sizeof a->fields) == 0;
+}
+
+/* Another key can give the same bytes: a lone field of 1 or of 4 bytes. */
+static uint32_t add_vtable(struct fb_build *b, uint32_t key, const struct fb_slot *slots, unsigned count)
+{
+    struct fb_vtable vtable = {.key = key, .at = FB_NOWHERE};
+    place_fields(slots, count, &vtable);
+    for (size_t i = 0; i < b->vtables.count && vtable.at == FB_NOWHERE; i++)
+        if (look_alike(&b->vtables.data[i], &vtable))
+            vtable.at = b->vtables.data[i].at;
+    if (vtable.at == FB_NOWHERE)
+        vtable.at = put_vtable(b, &vtable);
+    vec_push(b->arena, &b->vtables, vtable);
+    return (uint32_t)b->vtables.count - 1;
+}
+
+/* The index of the vtable for these slots: an earlier one, or a new one. There are a few dozen at most. */
+static uint32_t share_vtable(struct fb_build *b, const struct fb_slot *slots, unsigned count)
+{
+    uint32_t key = key_of(slots, count), hash = key * 0x9E3779B1u >> 26;
+    if (b->recent[hash] && b->vtables.data[b->recent[hash] - 1].key == key)
+        return b->recent[hash] - 1;
+    uint32_t i = 0;
+    while (i < b->vtables.count && b->vtables.data[i].key != key)
+        i++;
+    if (i == b->vtables.count)
+        i = add_vtable(b, key, slots, count);
+    b->recent[hash] = (uint16_t)(i + 1);
+    return i;
+}
+
+struct fb_made fb_put_table(struct fb_build *b, uint32_t reference, const struct fb_slot *slots, unsigned count)
+{
+    uint32_t shared = share_vtable(b, slots, count);
     align(b, 8, 4);
-    uint32_t table = position(b);
-    fb_link(b, reference, table);
-    append_le(b, table - shared, 4);
-    for (uint32_t i = 4; i < table_size; i += 4)
-        append_le(b, 0, 4);
-    for (unsigned i = 0; i < count; i++)
-        store_le(b->out.data + fb_slot_ref(b, table, slots[i].slot), slots[i].size, slots[i].value);
-    return table;
+    uint32_t at = position(b);
+    const struct fb_vtable *vtable = &b->vtables.data[shared];
+    uint8_t *bytes = extend(b, vtable->table_size);
+    fb_link(b, reference, at);
+    store_le(bytes + vtable->table_size - 4, 4, 0); /* the fields leave no gap but at the end */
+    store_le(bytes, 4, at - vtable->at);
+    for (unsigned i = 0; i < count; i++) {
+        uint8_t *field = bytes + vtable->fields[slots[i].slot];
+        if (slots[i].size == 4)
+            store_le(field, 4, slots[i].value);
+        else if (slots[i].size == 8)
+            store_le(field, 8, slots[i].value);
+        else
+            *field = (uint8_t)slots[i].value;
+    }
+    return (struct fb_made){at, shared};
 }
 
-uint32_t fb_slot_ref(const struct fb_build *b, uint32_t table, unsigned slot)
+uint32_t fb_slot_ref(const struct fb_build *b, struct fb_made table, unsigned slot)
 {
-    const uint8_t *vtable = b->out.data + (table - (uint32_t)load_le(b->out.data + table, 4));
-    return table + (uint32_t)load_le(vtable + 4 + 2 * slot, 2);
+    return table.at + b->vtables.data[table.vtable].fields[slot];
 }
 
-void fb_put_string(struct fb_build *b, uint32_t reference, const char *string)
+/* ---- strings and vectors ---- */
+
+/* The aligned start of a vector: its count. Gives its position. */
+static uint32_t start_vector(struct fb_build *b, uint32_t reference, uint32_t count)
+{
+    align(b, 4, 0);
+    uint32_t at = position(b);
+    append_u32(b, count);
+    fb_link(b, reference, at);
+    return at;
+}
+
+uint32_t fb_put_string(struct fb_build *b, uint32_t reference, const char *string)
 {
     size_t length = strlen(string);
-    align(b, 4, 0);
-    fb_link(b, reference, position(b));
-    append_le(b, length, 4);
-    append(b, string, length + 1);
+    uint32_t at = start_vector(b, reference, (uint32_t)length);
+    memcpy(extend(b, length + 1), string, length + 1);
+    return at;
 }
 
 uint32_t fb_put_references(struct fb_build *b, uint32_t reference, uint32_t count)
 {
-    align(b, 4, 0);
-    fb_link(b, reference, position(b));
-    append_le(b, count, 4);
-    uint32_t first = position(b);
-    for (uint32_t i = 0; i < count; i++)
-        append_le(b, 0, 4);
+    uint32_t first = start_vector(b, reference, count) + 4;
+    if (count)
+        memset(extend(b, 4 * (size_t)count), 0, 4 * (size_t)count);
     return first;
+}
+
+uint32_t fb_put_targets(struct fb_build *b, uint32_t reference, const uint32_t *targets, uint32_t count)
+{
+    uint32_t at = start_vector(b, reference, count);
+    for (uint32_t i = 0; i < count; i++) {
+        fb_settle(b);
+        append_u32(b, targets[i] - position(b));
+    }
+    return at;
 }
 
 void fb_put_strings(struct fb_build *b, uint32_t reference, const char *const *strings, uint32_t count)
@@ -155,17 +250,27 @@ void fb_put_strings(struct fb_build *b, uint32_t reference, const char *const *s
 
 void fb_put_words(struct fb_build *b, uint32_t reference, const uint32_t *words, uint32_t count)
 {
-    align(b, 4, 0);
-    fb_link(b, reference, position(b));
-    append_le(b, count, 4);
+    start_vector(b, reference, count);
     for (uint32_t i = 0; i < count; i++)
-        append_le(b, words[i], 4);
+        append_u32(b, words[i]);
 }
 
 void fb_put_bytes(struct fb_build *b, uint32_t reference, const uint8_t *bytes, uint32_t size)
 {
     align(b, 8, 4);
-    fb_link(b, reference, position(b));
-    append_le(b, size, 4);
-    append(b, bytes, size);
+    start_vector(b, reference, size);
+    if (size)
+        memcpy(extend(b, size), bytes, size);
+}
+
+odlc_status fb_begin_bytes(struct fb_build *b, uint32_t reference, uint64_t size)
+{
+    align(b, 8, 4);
+    start_vector(b, reference, (uint32_t)size);
+    return fb_flush(b);
+}
+
+void fb_end_bytes(struct fb_build *b, uint64_t size)
+{
+    b->settled += size;
 }

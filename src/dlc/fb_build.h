@@ -1,19 +1,40 @@
 /* Building FlatBuffers front to back: the root comes first and every child after its parent, so references are plain
  * forward offsets that are patched once the child's place is known. A reference is the position of such an offset in
- * the buffer. */
+ * the buffer.
+ *
+ * A buffer is built in memory as a whole, or streamed: what no open reference leads from any more is settled and goes
+ * to a sink. A reference that would stay open over a settling is written with its target in the first place; the target
+ * is known from a walk over the same objects whose bytes nobody keeps. */
 #ifndef DLC_FB_BUILD_H
 #define DLC_FB_BUILD_H
 
 #include "base/vec.h"
 
-struct fb_build {
-    struct arena *arena;
-    VEC(uint8_t) out;
-    VEC(uint32_t) vtables; /* positions of the different ones so far; equal tables share theirs */
+enum { FB_MAX_SLOTS = 16, FB_RECENT = 64 };
+#define FB_NOWHERE UINT32_MAX /* no reference: whoever leads to the object does so by its position */
+
+/* Gets the settled bytes in order. */
+typedef odlc_status fb_sink_fn(void *user, const void *bytes, size_t size);
+
+struct fb_vtable {
+    uint32_t key; /* which slots, and their sizes */
+    uint32_t at;  /* its position; tables that look alike share it */
+    uint16_t size, table_size;
+    uint16_t fields[FB_MAX_SLOTS]; /* by slot: the place in the table */
 };
 
-/* A field to be written; order does not matter, slots rise. A field that has its default value is left out by the
- * caller. */
+struct fb_build {
+    struct arena *arena;
+    VEC(uint8_t) out; /* the bytes that are not settled: all of them, in memory */
+    uint64_t settled; /* how many are no longer in out */
+    fb_sink_fn *sink; /* NULL: settled bytes are dropped */
+    void *user;
+    odlc_status status; /* the first failure of the sink */
+    VEC(struct fb_vtable) vtables;
+    uint16_t recent[FB_RECENT]; /* by hash of the key: index in vtables + 1 */
+};
+
+/* A field to be written; slots rise. A field that has its default value is left out by the caller. */
 struct fb_slot {
     uint8_t slot;
     uint8_t size;   /* 1, 4 or 8 */
@@ -27,25 +48,48 @@ struct fb_slot {
 uint32_t float_bits(float value);
 uint64_t double_bits(double value);
 
-/* Starts a buffer; the result is the reference to the root table. */
+/* A table that was put. */
+struct fb_made {
+    uint32_t at;     /* its position */
+    uint32_t vtable; /* index in vtables */
+};
+
+/* Starts a buffer in memory; the result is the reference to the root table. */
 uint32_t fb_start(struct fb_build *b, struct arena *arena, const char identifier[4]);
+/* The same for a buffer that is streamed. The sink may be NULL: then positions and the size are all that comes of it.
+ */
+uint32_t fb_start_stream(struct fb_build *b, struct arena *arena, fb_sink_fn *sink, void *user,
+                         const char identifier[4]);
+/* No reference leads from the bytes so far to what comes: they may go to the sink. They do when it is worth it, */
+void fb_settle(struct fb_build *b);
+/* or, here, at once. Gives the sink's first failure. */
+odlc_status fb_flush(struct fb_build *b) MUST_USE;
+
 /* Each of the following appends an object and makes the reference lead to it. */
 
-/* The table's position, for fb_slot_ref. At most 16 slots, numbered below 16. */
-uint32_t fb_put_table(struct fb_build *b, uint32_t reference, const struct fb_slot *slots, unsigned count);
+/* At most 16 slots, numbered below 16. */
+struct fb_made fb_put_table(struct fb_build *b, uint32_t reference, const struct fb_slot *slots, unsigned count);
 /* The position of a field of a table that was put. */
-uint32_t fb_slot_ref(const struct fb_build *b, uint32_t table, unsigned slot);
-void fb_put_string(struct fb_build *b, uint32_t reference, const char *string);
+uint32_t fb_slot_ref(const struct fb_build *b, struct fb_made table, unsigned slot);
+/* Gives its position. */
+uint32_t fb_put_string(struct fb_build *b, uint32_t reference, const char *string);
 /* A vector of count references; reference i is at result + 4 * i. */
 uint32_t fb_put_references(struct fb_build *b, uint32_t reference, uint32_t count);
+/* A vector of count references that lead to the targets, which come later. Settles. Gives its position. */
+uint32_t fb_put_targets(struct fb_build *b, uint32_t reference, const uint32_t *targets, uint32_t count);
 void fb_put_strings(struct fb_build *b, uint32_t reference, const char *const *strings, uint32_t count);
 void fb_put_words(struct fb_build *b, uint32_t reference, const uint32_t *words, uint32_t count);
 /* Bytes, the first of which is aligned to 8 in the buffer. */
 void fb_put_bytes(struct fb_build *b, uint32_t reference, const uint8_t *bytes, uint32_t size);
+/* The same for bytes that the caller gives to the sink itself between the two calls. Flushes. */
+odlc_status fb_begin_bytes(struct fb_build *b, uint32_t reference, uint64_t size) MUST_USE;
+void fb_end_bytes(struct fb_build *b, uint64_t size);
 /* Makes the 32-bit reference lead to target, which may lie behind everything built. */
 void fb_link(struct fb_build *b, uint32_t reference, uint64_t target);
+/* Sets the 64-bit field there. */
+void fb_set_u64(struct fb_build *b, uint32_t field, uint64_t value);
 
-/* False when the buffer grew past what 32-bit offsets reach. */
-bool fb_fits(const struct fb_build *b);
+/* Bytes so far. 32-bit offsets reach no further than INT32_MAX. */
+uint64_t fb_size(const struct fb_build *b);
 
 #endif

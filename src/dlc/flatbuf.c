@@ -135,11 +135,17 @@ static bool verify_table(struct verifier *v, uint64_t pos, const struct fb_type 
     return true;
 }
 
-bool fb_verify(const uint8_t *data, uint64_t size, const struct fb_type *root, struct fb_fault *fault)
+bool fb_verify_at(const uint8_t *data, uint64_t size, uint64_t reference, const struct fb_type *type,
+                  struct fb_fault *fault)
 {
     struct verifier v = {.data = data, .size = size, .budget = size, .fault = fault};
     uint64_t table;
-    return follow(&v, 0, &table) && verify_table(&v, table, root, 0);
+    return follow(&v, reference, &table) && verify_table(&v, table, type, 0);
+}
+
+bool fb_verify(const uint8_t *data, uint64_t size, const struct fb_type *root, struct fb_fault *fault)
+{
+    return fb_verify_at(data, size, 0, root, fault);
 }
 
 /* ---- reading ---- */

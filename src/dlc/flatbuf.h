@@ -39,6 +39,9 @@ struct fb_fault {
 /* Walks everything reachable from the root and checks offsets, counts and strings (which must end in NUL and hold no
  * other). Nesting is limited, and so is the work that shared parts can cause. True when all is well. */
 bool fb_verify(const uint8_t *data, uint64_t size, const struct fb_type *root, struct fb_fault *fault);
+/* The same for what can be reached through one reference: large buffers can be walked a table at a time. */
+bool fb_verify_at(const uint8_t *data, uint64_t size, uint64_t reference, const struct fb_type *type,
+                  struct fb_fault *fault);
 
 /* ---- reading a verified buffer ---- */
 

@@ -6,14 +6,6 @@
 #include "dlc/write.h"
 #include "op/op.h"
 
-struct from_ir {
-    const struct dlc_writing *w;
-    const struct graph *g;
-    VEC(struct dlc_tensor) tensors; /* in the order of their first use */
-    bool *placed;                   /* by tensor_id */
-    uint32_t next_id;
-};
-
 static odlc_status unwritable(const struct dlc_writing *w, const char *node, const char *attribute, const char *hint,
                               const char *format, ...) PRINTF_LIKE(5, 6);
 static odlc_status unwritable(const struct dlc_writing *w, const char *node, const char *attribute, const char *hint,
@@ -35,24 +27,27 @@ static uint32_t format_by_rank(uint32_t rank)
     return rank < COUNT_OF(formats) ? formats[rank] : AXIS_FORMAT_NONTRIVIAL;
 }
 
-static odlc_status set_type(const struct dlc_writing *w, const struct type *type, enum dtype source,
-                            struct dlc_tensor *out)
+static odlc_status check_type(const struct dlc_writing *w, const char *name, enum dtype dtype,
+                              const struct shape *shape)
 {
-    out->dtype = type->dtype;
-    out->source_dtype = source == DT_NONE ? type->dtype : source;
-    out->dtype_code = dtype_info(out->dtype)->dlc;
-    out->source_dtype_code = dtype_info(out->source_dtype)->dlc;
+    if (dtype_info(dtype)->dlc == UINT32_MAX)
+        return unwritable(w, NULL, NULL, NULL, "tensor %s is of type %s, which containers do not have", name,
+                          dtype_info(dtype)->name);
+    for (uint32_t i = 0; i < shape->rank; i++)
+        if (shape->dims[i] > UINT32_MAX)
+            return unwritable(w, NULL, NULL, NULL, "tensor %s has a dimension of more than 32 bits", name);
+    return ODLC_OK;
+}
+
+static void set_type(enum dtype dtype, enum dtype source, struct dlc_tensor *out)
+{
+    out->dtype = (uint8_t)dtype;
+    out->source_dtype = (uint8_t)source;
+    out->dtype_code = dtype_info(dtype)->dlc;
+    out->source_dtype_code = dtype_info(source)->dlc;
     if (out->source_dtype_code == UINT32_MAX)
         out->source_dtype_code = out->dtype_code;
-    if (out->dtype_code == UINT32_MAX)
-        return unwritable(w, NULL, NULL, NULL, "tensor %s is of type %s, which containers do not have", out->name,
-                          dtype_info(out->dtype)->name);
-    for (uint32_t i = 0; i < type->shape.rank; i++)
-        if (type->shape.dims[i] > UINT32_MAX)
-            return unwritable(w, NULL, NULL, NULL, "tensor %s has a dimension of more than 32 bits", out->name);
-    out->shape = type->shape;
-    out->is_quantizable = dtype_is_float(out->source_dtype);
-    return ODLC_OK;
+    out->is_quantizable = dtype_is_float(source);
 }
 
 static uint32_t kind_code(enum tensor_kind kind)
@@ -67,36 +62,45 @@ static uint32_t kind_code(enum tensor_kind kind)
 /* Strings have no pending work in practice: nothing permutes them. */
 static odlc_status check_strings(const struct dlc_writing *w, const struct tensor *t)
 {
-    if (t->type.dtype != DT_STRING || perm_is_identity(&t->view.perm))
+    if (t->kind != TENSOR_STATIC || t->type.dtype != DT_STRING || perm_is_identity(&t->view.perm))
         return ODLC_OK;
     return unwritable(w, NULL, NULL, NULL, "string tensor %s would have to be permuted", t->name);
 }
 
-static odlc_status place_tensor(struct from_ir *f, tensor_id id)
+struct dlc_tensor dlc_tensor_record(const struct dlc_records *r, tensor_id id)
 {
-    if (id == NO_TENSOR || f->placed[id])
-        return ODLC_OK;
-    const struct tensor *t = graph_tensor(f->g, id);
-    struct dlc_tensor record = {.id = f->next_id++,
+    const struct tensor *t = graph_tensor(r->g, id);
+    struct dlc_tensor record = {.id = r->ids[id],
                                 .name = t->name,
-                                .kind = kind_code(t->kind),
+                                .shape = &t->type.shape,
+                                .kind = (uint8_t)kind_code(t->kind),
                                 .axis_format = t->axis_format ? t->axis_format : format_by_rank(t->type.shape.rank),
                                 .encoding = t->quant ? t->quant->per_axis : NO_ENCODING,
                                 .quant = t->quant,
-                                .has_data = t->kind == TENSOR_STATIC};
-    TRY(set_type(f->w, &t->type, t->source_dtype, &record));
-    if (record.has_data) {
-        TRY(check_strings(f->w, t));
-        record.view = t->view;
+                                .view = t->kind == TENSOR_STATIC ? &t->view : NULL};
+    set_type(t->type.dtype, t->source_dtype == DT_NONE ? t->type.dtype : t->source_dtype, &record);
+    return record;
+}
+
+/* Gives the tensor its id at its first use, or passes that place on a later walk. */
+static odlc_status place_tensor(struct dlc_records *r, tensor_id id)
+{
+    if (id == NO_TENSOR)
+        return ODLC_OK;
+    if (!r->ids[id]) {
+        const struct tensor *t = graph_tensor(r->g, id);
+        TRY(check_type(r->w, t->name, t->type.dtype, &t->type.shape));
+        TRY(check_strings(r->w, t));
+        r->ids[id] = r->next_id;
+        vec_push(r->w->arena, &r->tensors, id);
     }
-    f->placed[id] = true;
-    vec_push(f->w->arena, &f->tensors, record);
+    r->next_id += r->ids[id] == r->next_id;
     return ODLC_OK;
 }
 
 /* ---- params ---- */
 
-static struct view param_view(const struct param *p)
+struct view dlc_param_view(const struct param *p)
 {
     if (p->dtype == DT_STRING) {
         struct view view = view_of(NULL, DT_STRING, &p->shape);
@@ -106,23 +110,47 @@ static struct view param_view(const struct param *p)
     return dtype_is_float(p->dtype) ? view_of(p->floats, DT_FLOAT64, &p->shape) : view_of(p->ints, DT_INT64, &p->shape);
 }
 
-static odlc_status tensor_attr(struct from_ir *f, const char *op, const struct param *p, struct dlc_attr *attr)
+/* "<op>_<param>" at the end of r->text, which has the room. */
+static const char *tensor_param_name(struct dlc_records *r, const char *op, const char *param)
 {
-    struct dlc_tensor *t = &attr->tensor;
-    *t = (struct dlc_tensor){.id = f->next_id++,
-                             .name = arena_printf(f->w->arena, "%s_%s", op, p->name),
+    size_t op_length = strlen(op), param_size = strlen(param) + 1;
+    char *name = r->text.data + r->text.count;
+    memcpy(name, op, op_length);
+    name[op_length] = '_';
+    memcpy(name + op_length + 1, param, param_size);
+    r->text.count += op_length + 1 + param_size;
+    return name;
+}
+
+static odlc_status check_tensor_param(const struct dlc_records *r, const struct node *n, const struct param *p,
+                                      const char *name)
+{
+    TRY(check_type(r->w, name, p->dtype, &p->shape));
+    uint64_t bad;
+    struct view view = dlc_param_view(p);
+    if (p->dtype != DT_STRING && !view_fits(r->w->arena, &view, p->dtype, &bad))
+        return unwritable(r->w, n->name, p->name, NULL, "element %llu of param %s does not fit %s",
+                          (unsigned long long)bad, p->name, dtype_info(p->dtype)->name);
+    return ODLC_OK;
+}
+
+static odlc_status tensor_attr(struct dlc_records *r, const struct node *n, uint32_t param, struct dlc_attr *attr)
+{
+    const struct param *p = &n->params[param];
+    struct dlc_tensor *t = &r->attr_tensors.data[r->attr_tensors.count++];
+    *t = (struct dlc_tensor){.id = r->next_id++,
+                             .name = tensor_param_name(r, n->name, p->name),
+                             .shape = &p->shape,
                              .kind = KIND_STATIC,
                              .axis_format = format_by_rank(p->shape.rank),
-                             .encoding = NO_ENCODING,
-                             .has_data = true,
-                             .view = param_view(p)};
+                             .encoding = NO_ENCODING};
     attr->kind = DLC_TENSOR;
-    TRY(set_type(f->w, &(struct type){p->dtype, p->shape}, DT_NONE, t));
-    uint64_t bad;
-    if (p->dtype != DT_STRING && !view_fits(f->w->arena, &t->view, p->dtype, &bad))
-        return unwritable(f->w, op, p->name, NULL, "element %llu of param %s does not fit %s", (unsigned long long)bad,
-                          p->name, dtype_info(p->dtype)->name);
-    return ODLC_OK;
+    attr->tensor = t;
+    set_type(p->dtype, p->dtype, t);
+    if (r->surveyed)
+        return ODLC_OK;
+    vec_push(r->w->arena, &r->params, (struct dlc_param_place){(node_id)(n - r->g->nodes.data), param});
+    return check_tensor_param(r, n, p, t->name);
 }
 
 static bool scalar_fits(const struct param *p)
@@ -135,7 +163,8 @@ static bool scalar_fits(const struct param *p)
     return back == p->i;
 }
 
-static odlc_status scalar_attr(struct from_ir *f, const char *op, const struct param *p, struct dlc_attr *attr)
+static odlc_status scalar_attr(const struct dlc_records *r, const struct node *n, const struct param *p,
+                               struct dlc_attr *attr)
 {
     if (p->dtype == DT_STRING) {
         attr->kind = DLC_STRING;
@@ -145,132 +174,172 @@ static odlc_status scalar_attr(struct from_ir *f, const char *op, const struct p
     }
     attr->kind = dtype_is_float(p->dtype) ? DLC_FLOAT : DLC_INT;
     attr->dtype_code = dtype_info(p->dtype)->dlc;
-    attr->i = p->i;
-    attr->f = p->f;
+    if (attr->kind == DLC_FLOAT)
+        attr->f = p->f;
+    else
+        attr->i = p->i;
     if (attr->dtype_code == UINT32_MAX || !scalar_fits(p))
-        return unwritable(f->w, op, p->name, NULL, "the value of param %s cannot be stored as %s", p->name,
+        return unwritable(r->w, n->name, p->name, NULL, "the value of param %s cannot be stored as %s", p->name,
                           dtype_info(p->dtype)->name);
     return ODLC_OK;
 }
 
-static struct dlc_attr string_attr(const char *name, const char *value)
+static int by_name(const void *a, const void *b, void *params)
 {
-    return (struct dlc_attr){.name = name,
-                             .kind = DLC_STRING,
-                             .usage = USAGE_SUPPLEMENTAL,
-                             .dtype = DT_STRING,
-                             .dtype_code = STRING_DTYPE,
-                             .s = value};
+    const uint32_t *x = a, *y = b;
+    const struct param *list = params;
+    return strcmp(list[*x].name, list[*y].name);
 }
 
-static int by_attr_name(const void *a, const void *b)
-{
-    const struct dlc_attr *x = a, *y = b;
-    return strcmp(x->name, y->name);
-}
+/* Room for count elements, whose values are not kept. */
+#define RESERVE(r, vec, n)        \
+    while ((vec)->capacity < (n)) \
+    (vec)->data = vec_grow((r)->w->arena, (vec)->data, 0, &(vec)->capacity, sizeof(*(vec)->data))
 
-static int by_param_name(const void *a, const void *b)
+/* The set params in the order of their names, so that ids rise with it. Also makes the room that their names need. */
+static void sort_params(struct dlc_records *r, const struct node *n)
 {
-    const struct param *const *x = a, *const *y = b;
-    return strcmp((*x)->name, (*y)->name);
-}
-
-/* The set params in the order of their names, so that ids rise with it. */
-static const struct param **sorted_params(struct arena *arena, const struct node *n, uint32_t *count)
-{
-    const struct param **list = arena_array(arena, const struct param *, n->op->n_params);
-    *count = 0;
-    for (uint32_t i = 0; i < n->op->n_params; i++)
-        if (n->params[i].set)
-            list[(*count)++] = &n->params[i];
-    qsort(list, *count, sizeof *list, by_param_name);
-    return list;
-}
-
-static odlc_status place_attrs(struct from_ir *f, const struct node *n, struct dlc_op *op)
-{
-    uint32_t count;
-    const struct param **params = sorted_params(f->w->arena, n, &count);
-    struct dlc_attr *attrs = arena_array(f->w->arena, struct dlc_attr, count + 2);
-    for (uint32_t i = 0; i < count; i++) {
-        const struct param *p = params[i];
-        attrs[i] = (struct dlc_attr){.name = p->name, .usage = p->usage ? p->usage : USAGE_PARAM, .dtype = p->dtype};
-        TRY(p->is_tensor ? tensor_attr(f, n->name, p, &attrs[i]) : scalar_attr(f, n->name, p, &attrs[i]));
+    size_t room = 0, op_length = strlen(n->name);
+    bool sorted = true;
+    RESERVE(r, &r->sorted, n->op->n_params);
+    r->sorted.count = 0;
+    for (uint32_t i = 0; i < n->op->n_params; i++) {
+        const struct param *p = &n->params[i];
+        if (!p->set)
+            continue;
+        uint32_t *last = r->sorted.data + r->sorted.count;
+        sorted = sorted && (r->sorted.count == 0 || strcmp(n->params[last[-1]].name, p->name) < 0);
+        r->sorted.data[r->sorted.count++] = i;
+        room += p->is_tensor ? op_length + strlen(p->name) + 2 : 0;
     }
-    attrs[count++] = string_attr(PACKAGE_ATTRIBUTE, n->op->package ? n->op->package : NATIVE_PACKAGE);
+    if (!sorted)
+        qsort_r(r->sorted.data, r->sorted.count, sizeof *r->sorted.data, by_name, n->params);
+    RESERVE(r, &r->text, room);
+    r->text.count = 0;
+}
+
+/* Puts the attribute where its name belongs among the ones before it. */
+static void insert_string_attr(struct dlc_records *r, const char *name, const char *value)
+{
+    struct dlc_attr *attrs = r->attrs.data;
+    size_t at = r->attrs.count++;
+    for (; at > 0 && strcmp(attrs[at - 1].name, name) > 0; at--)
+        attrs[at] = attrs[at - 1];
+    attrs[at] = (struct dlc_attr){.name = name,
+                                  .kind = DLC_STRING,
+                                  .usage = USAGE_SUPPLEMENTAL,
+                                  .dtype = DT_STRING,
+                                  .dtype_code = STRING_DTYPE,
+                                  .s = value};
+}
+
+static odlc_status place_attrs(struct dlc_records *r, const struct node *n)
+{
+    sort_params(r, n);
+    RESERVE(r, &r->attrs, r->sorted.count + 2);
+    RESERVE(r, &r->attr_tensors, r->sorted.count);
+    r->attrs.count = r->attr_tensors.count = 0;
+    for (size_t i = 0; i < r->sorted.count; i++) {
+        const struct param *p = &n->params[r->sorted.data[i]];
+        struct dlc_attr *attr = &r->attrs.data[r->attrs.count++];
+        *attr =
+            (struct dlc_attr){.name = p->name, .usage = p->usage ? p->usage : USAGE_PARAM, .dtype = (uint8_t)p->dtype};
+        TRY(p->is_tensor ? tensor_attr(r, n, r->sorted.data[i], attr) : scalar_attr(r, n, p, attr));
+    }
+    insert_string_attr(r, PACKAGE_ATTRIBUTE, n->op->package ? n->op->package : NATIVE_PACKAGE);
     if (n->op->selector)
-        attrs[count++] = string_attr(n->op->selector, n->op->name);
-    qsort(attrs, count, sizeof *attrs, by_attr_name);
-    for (uint32_t i = 1; i < count; i++)
-        if (strcmp(attrs[i - 1].name, attrs[i].name) == 0)
-            return unwritable(f->w, n->name, attrs[i].name, "give the param another name",
-                              "op %s would have two attributes named %s", n->op->name, attrs[i].name);
-    op->attrs = attrs;
-    op->n_attrs = count;
+        insert_string_attr(r, n->op->selector, n->op->name);
+    for (size_t i = 1; i < r->attrs.count; i++)
+        if (strcmp(r->attrs.data[i - 1].name, r->attrs.data[i].name) == 0)
+            return unwritable(r->w, n->name, r->attrs.data[i].name, "give the param another name",
+                              "op %s would have two attributes named %s", n->op->name, r->attrs.data[i].name);
+    r->op.attrs = r->attrs.data;
+    r->op.n_attrs = (uint32_t)r->attrs.count;
     return ODLC_OK;
 }
 
 /* ---- ops ---- */
 
-static const char **operand_names(const struct from_ir *f, const tensor_id *ids, uint32_t *count)
+/* Absent operands at the end are left out. */
+static uint32_t operand_names(struct dlc_records *r, const tensor_id *ids, uint32_t count)
 {
-    while (*count > 0 && ids[*count - 1] == NO_TENSOR)
-        --*count;
-    const char **names = arena_array(f->w->arena, const char *, *count);
-    for (uint32_t i = 0; i < *count; i++)
-        names[i] = ids[i] == NO_TENSOR ? "" : graph_tensor(f->g, ids[i])->name;
-    return names;
+    while (count > 0 && ids[count - 1] == NO_TENSOR)
+        count--;
+    for (uint32_t i = 0; i < count; i++)
+        r->names.data[r->names.count++] = ids[i] == NO_TENSOR ? "" : graph_tensor(r->g, ids[i])->name;
+    return count;
 }
 
 /* Ids are given to the inputs, the tensor params and the outputs, in this order. */
-static odlc_status place_op(struct from_ir *f, const struct node *n, struct dlc_op *op)
+static odlc_status place_op(struct dlc_records *r, const struct node *n)
 {
+    struct dlc_op *op = &r->op;
     op->name = n->name;
     op->type = n->op->dlc_type;
-    op->n_inputs = n->n_inputs;
-    op->n_outputs = n->n_outputs;
     for (uint32_t i = 0; i < n->n_inputs; i++)
-        TRY(place_tensor(f, n->inputs[i]));
-    TRY(place_attrs(f, n, op));
+        TRY(place_tensor(r, n->inputs[i]));
+    TRY(place_attrs(r, n));
     for (uint32_t i = 0; i < n->n_outputs; i++)
-        TRY(place_tensor(f, n->outputs[i]));
-    op->inputs = operand_names(f, n->inputs, &op->n_inputs);
-    op->outputs = operand_names(f, n->outputs, &op->n_outputs);
+        TRY(place_tensor(r, n->outputs[i]));
+    RESERVE(r, &r->names, (size_t)n->n_inputs + n->n_outputs);
+    r->names.count = 0;
+    op->inputs = r->names.data;
+    op->n_inputs = operand_names(r, n->inputs, n->n_inputs);
+    op->outputs = r->names.data + r->names.count;
+    op->n_outputs = operand_names(r, n->outputs, n->n_outputs);
     return ODLC_OK;
 }
 
-static odlc_status check_outputs(const struct from_ir *f)
+odlc_status dlc_next_op(struct dlc_records *r, const struct dlc_op **op)
 {
-    for (size_t i = 0; i < f->g->outputs.count; i++) {
-        const struct tensor *t = graph_tensor(f->g, f->g->outputs.data[i]);
+    const struct graph *g = r->g;
+    while (r->next < g->order.count && !graph_node(g, g->order.data[r->next])->op)
+        r->next++;
+    *op = NULL;
+    if (r->next == g->order.count) {
+        for (size_t i = 0; i < g->inputs.count; i++) /* those that no op reads */
+            TRY(place_tensor(r, g->inputs.data[i]));
+        r->surveyed = true;
+        return ODLC_OK;
+    }
+    r->op.id = r->walked++;
+    TRY(place_op(r, graph_node(g, g->order.data[r->next++])));
+    *op = &r->op;
+    return ODLC_OK;
+}
+
+const char *dlc_param_name(struct dlc_records *r, const struct dlc_param_place *place)
+{
+    const struct node *n = graph_node(r->g, place->node);
+    const char *param = n->params[place->param].name;
+    RESERVE(r, &r->text, strlen(n->name) + strlen(param) + 2);
+    r->text.count = 0;
+    return tensor_param_name(r, n->name, param);
+}
+
+void dlc_records_again(struct dlc_records *r)
+{
+    r->next = 0;
+    r->walked = 0;
+    r->next_id = 1;
+}
+
+static odlc_status check_outputs(const struct dlc_records *r)
+{
+    for (size_t i = 0; i < r->g->outputs.count; i++) {
+        const struct tensor *t = graph_tensor(r->g, r->g->outputs.data[i]);
         if (t->kind != TENSOR_OUTPUT)
-            return unwritable(f->w, NULL, NULL, "no op computes it", "output %s of the graph is at the same time %s",
+            return unwritable(r->w, NULL, NULL, "no op computes it", "output %s of the graph is at the same time %s",
                               t->name, t->kind == TENSOR_STATIC ? "a constant" : "an input");
     }
     return ODLC_OK;
 }
 
-odlc_status dlc_from_ir(const struct dlc_writing *w, const struct graph *g, struct dlc_graph *out)
+odlc_status dlc_records_start(const struct dlc_writing *w, const struct graph *g, struct dlc_records *out)
 {
-    struct from_ir f = {.w = w, .g = g, .next_id = 1};
-    uint32_t n_ops = 0;
-    f.placed = arena_array(w->arena, bool, g->tensors.count);
-    struct dlc_op *ops = arena_array(w->arena, struct dlc_op, g->order.count);
-    TRY(check_outputs(&f));
-    for (size_t i = 0; i < g->order.count; i++) {
-        const struct node *n = graph_node(g, g->order.data[i]);
-        if (!n->op)
-            continue;
-        ops[n_ops].id = n_ops;
-        TRY(place_op(&f, n, &ops[n_ops++]));
-    }
-    for (size_t i = 0; i < g->inputs.count; i++) /* those that no op reads */
-        TRY(place_tensor(&f, g->inputs.data[i]));
-    struct dlc_graph record = {.name = g->name, .ops = ops, .n_ops = n_ops, .tensors = f.tensors.data};
-    record.n_tensors = (uint32_t)f.tensors.count;
-    map_init(&record.tensor_index, w->arena);
-    for (uint32_t i = 0; i < record.n_tensors; i++)
-        map_put(&record.tensor_index, record.tensors[i].name, i);
-    *out = record;
-    return ODLC_OK;
+    *out = (struct dlc_records){.w = w, .g = g, .ids = arena_array(w->arena, uint32_t, g->tensors.count)};
+    for (size_t i = 0; i < g->order.count; i++)
+        out->n_ops += graph_node(g, g->order.data[i])->op != NULL;
+    dlc_records_again(out);
+    return check_outputs(out);
 }

@@ -29,7 +29,19 @@ const char **dlc_read_strings(struct arena *arena, struct fb_vector v)
     return strings;
 }
 
-odlc_status dlc_read_shape(const struct dlc_reading *r, const char *name, struct fb_vector dims, struct shape *out)
+const struct shape *dlc_keep_shape(const struct dlc_reading *r, const struct shape *shape)
+{
+    uint64_t hash = shape->rank;
+    for (uint32_t i = 0; i < shape->rank; i++)
+        hash = (hash ^ (uint64_t)shape->dims[i]) * 0x9E3779B97F4A7C15u;
+    const struct shape **slot = &r->shapes->recent[hash >> 56];
+    if (!*slot || !shape_equal(*slot, shape))
+        *slot = arena_memdup(r->arena, shape, sizeof *shape);
+    return *slot;
+}
+
+odlc_status dlc_read_shape(const struct dlc_reading *r, const char *name, struct fb_vector dims,
+                           const struct shape **out)
 {
     struct shape shape = {.rank = dims.count};
     if (dims.count > MAX_RANK)
@@ -39,7 +51,7 @@ odlc_status dlc_read_shape(const struct dlc_reading *r, const char *name, struct
         shape.dims[i] = fb_word_at(dims, i);
     if (shape_too_large(&shape))
         return dlc_invalid(r, NULL, "tensor %s has impossible dimensions", name);
-    *out = shape;
+    *out = dlc_keep_shape(r, &shape);
     return ODLC_OK;
 }
 
@@ -56,7 +68,7 @@ uint64_t dlc_strings_size(const struct view *view)
 static odlc_status attach_strings(const struct dlc_reading *r, struct dlc_tensor *tensor, const uint8_t *bytes,
                                   uint64_t size)
 {
-    uint64_t count = shape_count(&tensor->shape), found = 0;
+    uint64_t count = shape_count(tensor->shape), found = 0;
     if (count > size) /* each has its NUL */
         return dlc_invalid(r, NULL, "string tensor %s has fewer strings than elements", tensor->name);
     const char **strings = arena_array(r->arena, const char *, count);
@@ -70,17 +82,18 @@ static odlc_status attach_strings(const struct dlc_reading *r, struct dlc_tensor
     }
     if (found != count)
         return dlc_invalid(r, NULL, "string tensor %s has fewer strings than elements", tensor->name);
-    tensor->view = view_of(NULL, DT_STRING, &tensor->shape);
-    tensor->view.strings = strings;
-    tensor->has_data = true;
+    struct view *view = arena_new(r->arena, struct view);
+    *view = view_of(NULL, DT_STRING, tensor->shape);
+    view->strings = strings;
+    tensor->view = view;
     return ODLC_OK;
 }
 
 /* Tensors of 4.1 files that a quantizer overrode were seen with the element size of the type they had before it. */
 static enum dtype stored_dtype(const struct dlc_tensor *tensor, uint64_t size)
 {
-    const enum dtype candidates[] = {tensor->dtype, tensor->source_dtype};
-    uint64_t count = shape_count(&tensor->shape);
+    const enum dtype candidates[] = {(enum dtype)tensor->dtype, (enum dtype)tensor->source_dtype};
+    uint64_t count = shape_count(tensor->shape);
     for (size_t i = 0; i < COUNT_OF(candidates); i++)
         if (dtype_size(candidates[i]) && size == count * dtype_size(candidates[i]))
             return candidates[i];
@@ -89,7 +102,7 @@ static enum dtype stored_dtype(const struct dlc_tensor *tensor, uint64_t size)
 
 odlc_status dlc_attach(const struct dlc_reading *r, struct dlc_tensor *tensor, const uint8_t *bytes, uint64_t size)
 {
-    if (tensor->has_data)
+    if (tensor->view)
         return dlc_invalid(r, NULL, "tensor %s has data twice", tensor->name);
     if (tensor->dtype == DT_STRING)
         return attach_strings(r, tensor, bytes, size);
@@ -97,13 +110,14 @@ odlc_status dlc_attach(const struct dlc_reading *r, struct dlc_tensor *tensor, c
     if (tensor->dtype != DT_NONE && stored == DT_NONE)
         return dlc_invalid(r, NULL, "tensor %s has %llu bytes of data, %s%s takes %llu", tensor->name,
                            (unsigned long long)size, dtype_info(tensor->dtype)->name,
-                           shape_text(r->arena, &tensor->shape),
-                           (unsigned long long)(shape_count(&tensor->shape) * dtype_size(tensor->dtype)));
+                           shape_text(r->arena, tensor->shape),
+                           (unsigned long long)(shape_count(tensor->shape) * dtype_size(tensor->dtype)));
     if (stored == DT_NONE)
         return ODLC_OK; /* an unknown type: its bytes have no meaning here */
-    tensor->view = view_of(bytes, stored, &tensor->shape);
-    tensor->view.file = r->payload.file;
-    tensor->has_data = true;
+    struct view *view = arena_new(r->arena, struct view);
+    *view = view_of(bytes, stored, tensor->shape);
+    view->file = r->payload.file;
+    tensor->view = view;
     return ODLC_OK;
 }
 
@@ -168,6 +182,7 @@ odlc_status dlc_read_mapped(struct arena *arena, struct diags *diags, struct fil
 {
     struct dlc_file *dlc = arena_new(arena, struct dlc_file);
     struct dlc_reading r = {.arena = arena, .diags = diags, .file = file, .dlc = dlc};
+    r.shapes = arena_new(arena, struct shape_cache);
     struct dlc_entry *entries;
     dlc->file = file;
     dlc->params_format = "none";

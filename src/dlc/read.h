@@ -22,9 +22,15 @@ struct dlc_bytes {
     const struct file *file; /* NULL: inflated into memory */
 };
 
+/* The shapes that were met lately, so that equal ones of a graph are kept once or a few times. */
+struct shape_cache {
+    const struct shape *recent[256];
+};
+
 struct dlc_reading {
     struct arena *arena;
     struct diags *diags;
+    struct shape_cache *shapes;
     struct file *file;
     struct dlc_file *dlc;
     struct dlc_stream model, params; /* params.data is NULL when there are none */
@@ -48,7 +54,9 @@ odlc_status dlc_invalid(const struct dlc_reading *r, const char *node, const cha
 
 /* A dims vector as shape: rank and product are checked. */
 odlc_status dlc_read_shape(const struct dlc_reading *r, const char *name, struct fb_vector dims,
-                           struct shape *out) MUST_USE;
+                           const struct shape **out) MUST_USE;
+/* An equal shape that stays as long as the container. */
+const struct shape *dlc_keep_shape(const struct dlc_reading *r, const struct shape *shape);
 /* "" for an absent string, so that names can be used without asking. */
 const char *dlc_text(const char *string);
 /* Copies a vector of strings' pointers. */

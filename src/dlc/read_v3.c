@@ -8,68 +8,73 @@
 
 static odlc_status read_args(const struct dlc_reading *r, struct fb_vector list, const struct dlc_attr **out);
 
-static void set_list(struct dlc_attr *a, enum dtype dtype, struct fb_vector v, const struct file *file)
+static void set_list(const struct dlc_reading *r, struct dlc_attr *a, enum dtype dtype, struct fb_vector v,
+                     const char *const *strings)
 {
-    struct shape shape = SHAPE(v.count);
+    struct dlc_tensor *t = arena_new(r->arena, struct dlc_tensor);
+    struct view *view = arena_new(r->arena, struct view);
+    *t = (struct dlc_tensor){.name = a->name,
+                             .kind = KIND_STATIC,
+                             .shape = dlc_keep_shape(r, &SHAPE(v.count)),
+                             .axis_format = AXIS_FORMAT_ANY,
+                             .dtype = (uint8_t)dtype,
+                             .source_dtype = (uint8_t)dtype,
+                             .dtype_code = dtype_info(dtype)->dlc,
+                             .source_dtype_code = dtype_info(dtype)->dlc,
+                             .encoding = NO_ENCODING,
+                             .view = view};
+    *view = view_of(v.count && !strings ? v.data + v.pos : NULL, dtype, t->shape);
+    view->file = strings ? NULL : r->payload.file;
+    view->strings = strings;
     a->kind = DLC_TENSOR;
-    a->dtype = dtype;
-    a->tensor = (struct dlc_tensor){.name = a->name,
-                                    .kind = KIND_STATIC,
-                                    .shape = shape,
-                                    .axis_format = AXIS_FORMAT_ANY,
-                                    .dtype = dtype,
-                                    .source_dtype = dtype,
-                                    .encoding = NO_ENCODING,
-                                    .has_data = true};
-    a->tensor.dtype_code = a->tensor.source_dtype_code = dtype_info(dtype)->dlc;
-    a->tensor.view = view_of(v.data && v.count ? v.data + v.pos : NULL, dtype, &shape);
-    a->tensor.view.file = file;
+    a->dtype = (uint8_t)dtype;
+    a->tensor = t;
 }
 
-static void set_scalar(struct dlc_attr *a, enum dlc_value_kind kind, enum dtype dtype, int64_t i, double f)
+static void set_int(struct dlc_attr *a, enum dlc_value_kind kind, enum dtype dtype, int64_t value)
 {
-    a->kind = kind;
-    a->dtype = dtype;
-    a->i = i;
-    a->f = f;
+    a->kind = (uint8_t)kind;
+    a->dtype = (uint8_t)dtype;
+    a->i = value;
 }
 
 static odlc_status read_arg(const struct dlc_reading *r, struct fb_table t, struct dlc_attr *a)
 {
-    const struct file *file = r->payload.file;
     a->name = dlc_text(fb_string(t, ARG_NAME));
     switch (fb_u8(t, ARG_TYPE)) {
     case ARG_IS_BOOL:
-        set_scalar(a, DLC_BOOL, DT_BOOL, fb_u8(t, ARG_BOOL) != 0, 0);
+        set_int(a, DLC_BOOL, DT_BOOL, fb_u8(t, ARG_BOOL) != 0);
         break;
     case ARG_IS_INT:
-        set_scalar(a, DLC_INT, DT_INT32, fb_i32(t, ARG_INT), 0);
+        set_int(a, DLC_INT, DT_INT32, fb_i32(t, ARG_INT));
         break;
     case ARG_IS_UINT:
-        set_scalar(a, DLC_UINT, DT_UINT32, fb_u32(t, ARG_UINT), 0);
+        set_int(a, DLC_UINT, DT_UINT32, fb_u32(t, ARG_UINT));
         break;
     case ARG_IS_FLOAT:
-        set_scalar(a, DLC_FLOAT, DT_FLOAT32, 0, (double)fb_float(t, ARG_FLOAT));
+        a->kind = DLC_FLOAT;
+        a->dtype = DT_FLOAT32;
+        a->f = (double)fb_float(t, ARG_FLOAT);
         break;
     case ARG_IS_STRING:
-        set_scalar(a, DLC_STRING, DT_STRING, 0, 0);
+        a->kind = DLC_STRING;
+        a->dtype = DT_STRING;
         a->s = dlc_text(fb_string(t, ARG_STRING));
         break;
     case ARG_IS_BYTES:
-        set_list(a, DT_UINT8, fb_vector(t, ARG_BYTES), file);
+        set_list(r, a, DT_UINT8, fb_vector(t, ARG_BYTES), NULL);
         break;
     case ARG_IS_INTS:
-        set_list(a, DT_INT32, fb_vector(t, ARG_INTS), file);
+        set_list(r, a, DT_INT32, fb_vector(t, ARG_INTS), NULL);
         break;
     case ARG_IS_UINTS:
-        set_list(a, DT_UINT32, fb_vector(t, ARG_UINTS), file);
+        set_list(r, a, DT_UINT32, fb_vector(t, ARG_UINTS), NULL);
         break;
     case ARG_IS_FLOATS:
-        set_list(a, DT_FLOAT32, fb_vector(t, ARG_FLOATS), file);
+        set_list(r, a, DT_FLOAT32, fb_vector(t, ARG_FLOATS), NULL);
         break;
     case ARG_IS_STRINGS:
-        set_list(a, DT_STRING, (struct fb_vector){.count = fb_vector(t, ARG_STRINGS).count}, NULL);
-        a->tensor.view.strings = dlc_read_strings(r->arena, fb_vector(t, ARG_STRINGS));
+        set_list(r, a, DT_STRING, fb_vector(t, ARG_STRINGS), dlc_read_strings(r->arena, fb_vector(t, ARG_STRINGS)));
         break;
     case ARG_IS_NESTED:
         a->kind = DLC_NESTED;
@@ -78,7 +83,7 @@ static odlc_status read_arg(const struct dlc_reading *r, struct fb_table t, stru
     default:
         return dlc_invalid(r, NULL, "argument %s is of the unknown type %u", a->name, fb_u8(t, ARG_TYPE));
     }
-    a->dtype_code = dtype_info(a->dtype)->dlc;
+    a->dtype_code = dtype_info((enum dtype)a->dtype)->dlc;
     return ODLC_OK;
 }
 
@@ -174,8 +179,8 @@ static enum dtype quantized_dtype(const struct quant *quant)
 
 static void set_dtype(struct dlc_tensor *t, enum dtype dtype, enum dtype source)
 {
-    t->dtype = dtype;
-    t->source_dtype = source;
+    t->dtype = (uint8_t)dtype;
+    t->source_dtype = (uint8_t)source;
     t->dtype_code = dtype_info(dtype)->dlc;
     t->source_dtype_code = dtype_info(source)->dlc;
     t->is_quantizable = dtype_is_float(source);
@@ -193,7 +198,7 @@ static odlc_status read_param(const struct dlc_reading *r, struct fb_table t, st
     out->name = dlc_text(fb_string(t, TENSOR3_NAME));
     out->kind = KIND_STATIC;
     TRY(dlc_read_shape(r, out->name, fb_vector(t, TENSOR3_DIMS), &out->shape));
-    out->quant = read_quant(r->arena, (struct group){args, arg_list.count}, "0", &out->shape);
+    out->quant = read_quant(r->arena, (struct group){args, arg_list.count}, "0", out->shape);
     bool floats = fb_u8(data, DATA3_TYPE) == ARG_IS_FLOATS;
     struct fb_vector bytes = fb_vector(data, floats ? DATA3_FLOATS : DATA3_BYTES);
     set_dtype(out,
@@ -265,20 +270,20 @@ static odlc_status read_layer(const struct dlc_reading *r, struct fb_table t, co
 
 /* OutputDims {"0": uints, "1": …} */
 static odlc_status output_shape(const struct dlc_reading *r, const struct dlc_op *op, const char *index,
-                                struct shape *out)
+                                const struct shape **out)
 {
     struct group args = {op->attrs, op->n_attrs};
     const struct dlc_attr *dims = find_arg(enter(args, "OutputDims"), index);
-    *out = (struct shape){.rank = 0};
-    if (!dims || dims->kind != DLC_TENSOR || dims->tensor.dtype != DT_UINT32)
+    if (!dims || dims->kind != DLC_TENSOR || dims->dtype != DT_UINT32)
         return dlc_invalid(r, op->name, "the layer does not say the dimensions of output %s", index);
-    uint64_t count = shape_count(&dims->tensor.shape);
+    uint64_t count = shape_count(dims->tensor->shape);
     if (count > MAX_RANK)
         return dlc_invalid(r, op->name, "output %s has more than %d dimensions", index, MAX_RANK);
-    out->rank = (uint32_t)count;
-    for (uint32_t i = 0; i < out->rank; i++)
-        convert_elements(&out->dims[i], DT_INT64, dims->tensor.view.bytes + 4 * i, DT_UINT32, 1);
-    return shape_too_large(out) ? dlc_invalid(r, op->name, "output %s has impossible dimensions", index) : ODLC_OK;
+    struct shape shape = {.rank = (uint32_t)count};
+    for (uint32_t i = 0; i < shape.rank; i++)
+        convert_elements(&shape.dims[i], DT_INT64, dims->tensor->view->bytes + 4 * i, DT_UINT32, 1);
+    *out = dlc_keep_shape(r, &shape);
+    return shape_too_large(&shape) ? dlc_invalid(r, op->name, "output %s has impossible dimensions", index) : ODLC_OK;
 }
 
 static odlc_status make_tensor(const struct dlc_reading *r, const struct dlc_op *op, uint32_t output,
@@ -287,17 +292,16 @@ static odlc_status make_tensor(const struct dlc_reading *r, const struct dlc_op 
     const char *index = arena_printf(r->arena, "%u", output);
     t->name = op->outputs[output];
     TRY(output_shape(r, op, index, &t->shape));
-    t->quant = read_quant(r->arena, (struct group){op->attrs, op->n_attrs}, index, &t->shape);
+    t->quant = read_quant(r->arena, (struct group){op->attrs, op->n_attrs}, index, t->shape);
     set_dtype(t, t->quant ? quantized_dtype(t->quant) : DT_FLOAT32, DT_FLOAT32);
     t->kind = KIND_APP_READ; /* until a layer reads it */
     if (strcmp(op->type, "Input") == 0)
         t->kind = KIND_APP_WRITE;
     if (strcmp(op->type, "Const") == 0 && op->n_params == 1) {
         t->kind = KIND_STATIC;
-        t->has_data = op->params[0].has_data;
         t->view = op->params[0].view;
         t->quant = op->params[0].quant;
-        set_dtype(t, op->params[0].dtype, op->params[0].source_dtype);
+        set_dtype(t, (enum dtype)op->params[0].dtype, (enum dtype)op->params[0].source_dtype);
     }
     return ODLC_OK;
 }

@@ -26,7 +26,7 @@ static odlc_status read_axis_quant(const struct dlc_reading *r, const struct dlc
 {
     struct fb_vector list = fb_vector(t, AXIS_FXP_ENCODINGS);
     int32_t axis = fb_i32(t, AXIS_FXP_AXIS);
-    if (axis < 0 || (uint32_t)axis >= tensor->shape.rank || tensor->shape.dims[axis] != list.count)
+    if (axis < 0 || (uint32_t)axis >= tensor->shape->rank || tensor->shape->dims[axis] != list.count)
         return dlc_invalid(r, NULL, "tensor %s has per-axis encodings that do not match its dimensions", tensor->name);
     struct encoding *encodings = arena_array(r->arena, struct encoding, list.count);
     for (uint32_t i = 0; i < list.count; i++)
@@ -43,36 +43,39 @@ static odlc_status read_axis_quant(const struct dlc_reading *r, const struct dlc
 static odlc_status read_quant(const struct dlc_reading *r, struct fb_table t, struct dlc_tensor *tensor)
 {
     tensor->encoding = t.data ? fb_u32(t, QUANT_ENCODING) : NO_ENCODING;
+    bool single = tensor->encoding == ENCODING_SCALE_OFFSET && fb_has(t, QUANT_SCALE_OFFSET);
+    if (!single && tensor->encoding != ENCODING_AXIS)
+        return ODLC_OK;
     struct quant *quant = arena_new(r->arena, struct quant);
     quant->overridden = fb_u8(t, QUANT_OVERRIDDEN) != 0;
-    if (tensor->encoding == ENCODING_SCALE_OFFSET && fb_has(t, QUANT_SCALE_OFFSET)) {
+    if (single) {
         struct encoding *encoding = arena_new(r->arena, struct encoding);
         *encoding = read_fxp(fb_child(t, QUANT_SCALE_OFFSET));
         quant->count = 1;
         quant->encodings = encoding;
-        tensor->quant = quant;
-    } else if (tensor->encoding == ENCODING_AXIS) {
+    } else {
         TRY(read_axis_quant(r, tensor, fb_child(t, QUANT_AXIS), quant));
-        tensor->quant = quant;
     }
+    tensor->quant = quant;
     return ODLC_OK;
 }
 
 static odlc_status read_tensor(const struct dlc_reading *r, struct fb_table t, struct dlc_tensor *out)
 {
+    uint32_t kind = fb_u32(t, TENSOR_KIND);
     struct dlc_tensor tensor = {.id = fb_u32(t, TENSOR_ID),
                                 .name = fb_string(t, TENSOR_NAME),
-                                .kind = fb_u32(t, TENSOR_KIND),
                                 .axis_format = fb_u32(t, TENSOR_AXIS_FORMAT),
                                 .dtype_code = fb_u32(t, TENSOR_DTYPE),
                                 .source_dtype_code = fb_u32(t, TENSOR_SOURCE_DTYPE),
                                 .is_quantizable = fb_u8(t, TENSOR_QUANTIZABLE) != 0};
     if (!tensor.name || !*tensor.name)
         return dlc_invalid(r, NULL, "a tensor has no name");
-    if (tensor.kind > KIND_NULL)
-        return dlc_invalid(r, NULL, "tensor %s is of the unknown kind %u", tensor.name, tensor.kind);
-    tensor.dtype = dtype_from_dlc(tensor.dtype_code);
-    tensor.source_dtype = dtype_from_dlc(tensor.source_dtype_code);
+    if (kind > KIND_NULL)
+        return dlc_invalid(r, NULL, "tensor %s is of the unknown kind %u", tensor.name, kind);
+    tensor.kind = (uint8_t)kind;
+    tensor.dtype = (uint8_t)dtype_from_dlc(tensor.dtype_code);
+    tensor.source_dtype = (uint8_t)dtype_from_dlc(tensor.source_dtype_code);
     TRY(dlc_read_shape(r, tensor.name, fb_vector(t, TENSOR_DIMS), &tensor.shape));
     TRY(read_quant(r, fb_child(t, TENSOR_QUANT), &tensor));
     *out = tensor;
@@ -99,11 +102,15 @@ static enum dlc_value_kind scalar_kind(enum dtype dtype)
 static void read_scalar(struct fb_table t, struct dlc_attr *attr)
 {
     attr->dtype_code = fb_u32(t, SCALAR_DTYPE);
-    attr->dtype = attr->dtype_code == STRING_DTYPE ? DT_STRING : dtype_from_dlc(attr->dtype_code);
-    attr->kind = scalar_kind(attr->dtype);
-    attr->i = (int64_t)fb_u64(t, SCALAR_INT);
-    attr->f = fb_double(t, SCALAR_FLOAT);
-    attr->s = dlc_text(fb_string(t, SCALAR_STRING));
+    enum dtype dtype = attr->dtype_code == STRING_DTYPE ? DT_STRING : dtype_from_dlc(attr->dtype_code);
+    attr->dtype = (uint8_t)dtype;
+    attr->kind = (uint8_t)scalar_kind(dtype);
+    if (attr->kind == DLC_STRING)
+        attr->s = dlc_text(fb_string(t, SCALAR_STRING));
+    else if (attr->kind == DLC_FLOAT)
+        attr->f = fb_double(t, SCALAR_FLOAT);
+    else
+        attr->i = (int64_t)fb_u64(t, SCALAR_INT);
 }
 
 static odlc_status read_attr(const struct dlc_reading *r, const char *op, struct fb_table t, struct dlc_attr *attr)
@@ -119,14 +126,37 @@ static odlc_status read_attr(const struct dlc_reading *r, const char *op, struct
     }
     if (kind != 1 || !fb_has(t, ATTR_TENSOR))
         return dlc_invalid(r, op, "attribute %s is neither a scalar nor a tensor", attr->name);
+    struct dlc_tensor *tensor = arena_new(r->arena, struct dlc_tensor);
+    TRY(read_tensor(r, fb_child(t, ATTR_TENSOR), tensor));
     attr->kind = DLC_TENSOR;
-    TRY(read_tensor(r, fb_child(t, ATTR_TENSOR), &attr->tensor));
-    attr->dtype = attr->tensor.dtype;
-    attr->dtype_code = attr->tensor.dtype_code;
+    attr->tensor = tensor;
+    attr->dtype = tensor->dtype;
+    attr->dtype_code = tensor->dtype_code;
     return ODLC_OK;
 }
 
-static odlc_status read_op(const struct dlc_reading *r, struct fb_table t, struct dlc_op *op, struct dlc_attr **attrs)
+/* Few attributes are compared with each other; many are put into a map that goes again. */
+static odlc_status check_attr_names(const struct dlc_reading *r, const struct dlc_op *op)
+{
+    enum { FEW = 16 };
+    uint32_t twice = op->n_attrs;
+    struct arena_mark mark = arena_mark(r->arena);
+    struct map names;
+    map_init(&names, r->arena);
+    for (uint32_t i = 0; i < op->n_attrs && twice == op->n_attrs; i++) {
+        if (op->n_attrs > FEW && map_add(&names, op->attrs[i].name, i) != MAP_NONE)
+            twice = i;
+        for (uint32_t k = 0; op->n_attrs <= FEW && k < i; k++)
+            if (strcmp(op->attrs[k].name, op->attrs[i].name) == 0)
+                twice = i;
+    }
+    arena_rewind(r->arena, mark);
+    if (twice == op->n_attrs)
+        return ODLC_OK;
+    return dlc_invalid(r, op->name, "two attributes are named %s", op->attrs[twice].name);
+}
+
+static odlc_status read_op(const struct dlc_reading *r, struct fb_table t, struct dlc_op *op)
 {
     struct fb_vector list = fb_vector(t, OP_ATTRIBUTES), in = fb_vector(t, OP_INPUTS), out = fb_vector(t, OP_OUTPUTS);
     op->name = dlc_text(fb_string(t, OP_NAME));
@@ -137,24 +167,18 @@ static odlc_status read_op(const struct dlc_reading *r, struct fb_table t, struc
     op->outputs = dlc_read_strings(r->arena, out);
     op->n_inputs = in.count;
     op->n_outputs = out.count;
-    *attrs = arena_array(r->arena, struct dlc_attr, list.count);
-    op->attrs = *attrs;
+    struct dlc_attr *attrs = arena_array(r->arena, struct dlc_attr, list.count);
+    for (uint32_t i = 0; i < list.count; i++)
+        TRY(read_attr(r, op->name, fb_table_at(list, i), &attrs[i]));
+    op->attrs = attrs;
     op->n_attrs = list.count;
-    struct map names;
-    map_init(&names, r->arena);
-    for (uint32_t i = 0; i < list.count; i++) {
-        TRY(read_attr(r, op->name, fb_table_at(list, i), &(*attrs)[i]));
-        if (map_add(&names, (*attrs)[i].name, i) != MAP_NONE)
-            return dlc_invalid(r, op->name, "two attributes are named %s", (*attrs)[i].name);
-    }
-    return ODLC_OK;
+    return check_attr_names(r, op);
 }
 
 /* A graph under construction: the arrays behind the const ones of its record. */
 struct reading_graph {
     struct dlc_graph *graph;
     struct dlc_tensor *tensors;
-    struct dlc_attr **attrs; /* by op */
 };
 
 static odlc_status read_graph(const struct dlc_reading *r, struct fb_table t, struct reading_graph *out)
@@ -163,7 +187,6 @@ static odlc_status read_graph(const struct dlc_reading *r, struct fb_table t, st
     struct fb_vector ops = fb_vector(t, GRAPH_OPS), tensors = fb_vector(t, GRAPH_TENSORS);
     g->name = dlc_text(fb_string(t, GRAPH_NAME));
     struct dlc_op *op_list = arena_array(r->arena, struct dlc_op, ops.count);
-    out->attrs = arena_array(r->arena, struct dlc_attr *, ops.count);
     out->tensors = arena_array(r->arena, struct dlc_tensor, tensors.count);
     map_init(&g->tensor_index, r->arena);
     for (uint32_t i = 0; i < tensors.count; i++) {
@@ -173,7 +196,7 @@ static odlc_status read_graph(const struct dlc_reading *r, struct fb_table t, st
     }
     for (uint32_t i = 0; i < ops.count; i++) {
         op_list[i].id = i;
-        TRY(read_op(r, fb_table_at(ops, i), &op_list[i], &out->attrs[i]));
+        TRY(read_op(r, fb_table_at(ops, i), &op_list[i]));
     }
     g->ops = op_list;
     g->n_ops = ops.count;
@@ -184,11 +207,40 @@ static odlc_status read_graph(const struct dlc_reading *r, struct fb_table t, st
 
 /* ---- params ---- */
 
+/* A part of the file that was read last. */
+struct window {
+    uint64_t start, size; /* in the file */
+    uint8_t bytes[1024];
+};
+
 struct params {
     struct dlc_reading *r;
     struct fb_vector buffers; /* NR64 */
-    struct dlc_bytes bin;     /* model.params.bin; data NULL: there is none */
+    struct window *window;
+    struct dlc_bytes bin; /* model.params.bin; data NULL: there is none */
 };
+
+/* The length that stands before a payload, at `pos` of the stream. The payloads' pages are not touched for it. */
+static odlc_status payload_length(const struct params *p, uint64_t pos, uint64_t *length)
+{
+    const struct dlc_stream *stream = &p->r->params;
+    const struct file *file = p->r->payload.file;
+    struct window *w = p->window;
+    uint64_t at = stream->offset + pos;
+    if (!file) {
+        *length = load_le(stream->data + pos, 8);
+        return ODLC_OK;
+    }
+    if (at < w->start || at + 8 > w->start + w->size) {
+        w->start = at;
+        w->size = 0;
+        uint64_t size = min_u64(sizeof w->bytes, stream->size - pos);
+        TRY(file_read(file, p->r->diags, at, w->bytes, size));
+        w->size = size;
+    }
+    *length = load_le(w->bytes + (at - w->start), 8);
+    return ODLC_OK;
+}
 
 static odlc_status buffer_bytes(const struct params *p, const char *name, uint64_t index, const uint8_t **bytes,
                                 uint64_t *size)
@@ -201,7 +253,8 @@ static odlc_status buffer_bytes(const struct params *p, const char *name, uint64
     uint64_t distance = at ? load_le(stream->data + at, 8) : 0;
     if (!at || distance > stream->size - at || stream->size - at - distance < 8)
         return dlc_invalid(p->r, NULL, "the data of tensor %s lie outside model.params", name);
-    uint64_t start = at + distance, length = load_le(stream->data + start, 8);
+    uint64_t start = at + distance, length;
+    TRY(payload_length(p, start, &length));
     if (length > stream->size - start - 8)
         return dlc_invalid(p->r, NULL, "the data of tensor %s lie outside model.params", name);
     *bytes = stream->data + start + 8;
@@ -237,18 +290,19 @@ static odlc_status attach_data(const struct params *p, struct fb_table t, struct
     return dlc_attach(p->r, tensor, bytes, size);
 }
 
-static odlc_status attach_op_params(const struct params *p, struct fb_table t, const struct dlc_op *op,
-                                    struct dlc_attr *attrs)
+/* The tensors of attributes are const for whoever reads the records; here they are still being made. */
+static odlc_status attach_op_params(const struct params *p, struct fb_table t, const struct dlc_op *op)
 {
     struct fb_vector list = fb_vector(t, OP_PARAMS_TENSORS);
     uint32_t at = 0;
     for (uint32_t i = 0; i < op->n_attrs; i++) {
-        if (attrs[i].kind != DLC_TENSOR)
+        const struct dlc_attr *attr = &op->attrs[i];
+        if (attr->kind != DLC_TENSOR)
             continue;
         struct fb_table entry = at < list.count ? fb_table_at(list, at++) : (struct fb_table){NULL, 0};
-        if (!entry.data || strcmp(dlc_text(fb_string(entry, DATA_NAME)), attrs[i].tensor.name) != 0)
-            return dlc_invalid(p->r, op->name, "model.params has no data for attribute %s", attrs[i].name);
-        TRY(attach_data(p, entry, &attrs[i].tensor));
+        if (!entry.data || strcmp(dlc_text(fb_string(entry, DATA_NAME)), attr->tensor->name) != 0)
+            return dlc_invalid(p->r, op->name, "model.params has no data for attribute %s", attr->name);
+        TRY(attach_data(p, entry, (struct dlc_tensor *)attr->tensor));
     }
     return at == list.count ? ODLC_OK : dlc_invalid(p->r, op->name, "model.params has data for unknown attributes");
 }
@@ -271,7 +325,7 @@ static odlc_status attach_graph(const struct params *p, struct fb_table t, const
     if (ops.count != g->n_ops)
         return dlc_invalid(p->r, NULL, "model has %u ops where model.params has %u", g->n_ops, ops.count);
     for (uint32_t i = 0; i < ops.count; i++)
-        TRY(attach_op_params(p, fb_table_at(ops, i), &g->ops[i], to->attrs[i]));
+        TRY(attach_op_params(p, fb_table_at(ops, i), &g->ops[i]));
     return ODLC_OK;
 }
 
@@ -317,7 +371,7 @@ static odlc_status open_params(struct dlc_reading *r, struct params *p, struct f
 
 static odlc_status read_params(struct dlc_reading *r, const struct reading_graph *graphs, uint32_t count)
 {
-    struct params p = {.r = r};
+    struct params p = {.r = r, .window = arena_new(r->arena, struct window)};
     struct fb_table root;
     TRY(open_params(r, &p, &root));
     struct fb_vector list = fb_vector(root, PARAMS_GRAPHS);

@@ -23,45 +23,46 @@ struct dlc_meta { /* dlc.metadata line, or a leaf of the JSON form as "header.x.
 
 enum dlc_value_kind { DLC_BOOL, DLC_INT, DLC_UINT, DLC_FLOAT, DLC_STRING, DLC_TENSOR, DLC_NESTED };
 
+/* Containers may have millions of tensors and attributes: what most of them lack, or share, stands elsewhere. */
 struct dlc_tensor {
-    uint32_t id;
     const char *name;
-    uint32_t kind; /* tensor type code: 0 APP_WRITE, 1 APP_READ, 3 NATIVE, 4 STATIC, 5 NULL */
-    struct shape shape;
+    const struct shape *shape; /* equal shapes may be one */
+    const struct quant *quant; /* NULL: none */
+    const struct view *view;   /* NULL: the container has no elements of it. v3: of the params entry */
+    uint32_t id;
     uint32_t axis_format;
     uint32_t dtype_code, source_dtype_code; /* as stored */
-    enum dtype dtype, source_dtype;         /* DT_NONE when the code is not known */
-    bool is_quantizable;
     uint32_t encoding; /* quantization encoding code of v4: 0 and 1 are in quant, others only named; 0x7FFFFFFF none */
-    const struct quant *quant; /* NULL: none */
-    bool has_data;
-    struct view view; /* has_data; v3: of the params entry */
+    uint8_t kind;      /* enum dlc_tensor_kind, the stored code */
+    uint8_t dtype, source_dtype; /* enum dtype; DT_NONE when the code is not known */
+    bool is_quantizable;
 };
 
 struct dlc_attr {
     const char *name;
-    enum dlc_value_kind kind;
-    uint8_t usage;       /* 1 parameter, 2 supplemental; 0 in v3 */
-    uint32_t dtype_code; /* v4 scalars */
-    enum dtype dtype;    /* of scalars, DT_NONE if not known */
-    int64_t i;
-    double f;
-    const char *s;
-    struct dlc_tensor
-        tensor; /* DLC_TENSOR (v3: int, uint, float and byte lists as rank-1 tensors, string lists as DT_STRING) */
-    const struct dlc_attr *nested; /* DLC_NESTED */
+    union {            /* by kind */
+        int64_t i;     /* DLC_BOOL, DLC_INT; DLC_UINT as the same bits */
+        double f;      /* DLC_FLOAT */
+        const char *s; /* DLC_STRING */
+        const struct dlc_tensor
+            *tensor; /* DLC_TENSOR (v3: int, uint, float and byte lists as rank-1 tensors, string lists as DT_STRING) */
+        const struct dlc_attr *nested; /* DLC_NESTED */
+    };
     uint32_t n_nested;
+    uint32_t dtype_code; /* v4 scalars */
+    uint8_t kind;        /* enum dlc_value_kind */
+    uint8_t usage;       /* 1 parameter, 2 supplemental; 0 in v3 */
+    uint8_t dtype;       /* enum dtype, of scalars; DT_NONE if not known */
 };
 
 struct dlc_op {
-    uint32_t id;
     const char *name, *type;
     const char **inputs, **outputs; /* tensor names ("" when absent) */
-    uint32_t n_inputs, n_outputs;
     const struct dlc_attr *attrs;
-    uint32_t n_attrs;
     const struct dlc_tensor *params; /* v3: the layer's tensors of model.params (bias, weights_0, …) */
-    uint32_t n_params;
+    uint32_t id;
+    uint32_t n_inputs, n_outputs;
+    uint32_t n_attrs, n_params;
 };
 
 struct dlc_graph {
@@ -89,18 +90,20 @@ struct dlc_file {
 };
 
 /* Opens and reads a container; verifies every offset, count and size before use. v2 and other files give a clear error.
- * Payload bytes are not touched (CRC of big entries is checked by dlc_verify). */
+ * Payload bytes are not touched, and stored entries not compared with their CRCs (dlc_verify does). */
 odlc_status dlc_read(struct arena *arena, struct diags *diags, const char *path, struct dlc_file **out) MUST_USE;
 
 /* For a file that dlc_read refuses because of its version: entries, metadata and the version. No graphs. */
 odlc_status dlc_read_outline(struct arena *arena, struct diags *diags, const char *path,
                              struct dlc_file **out) MUST_USE;
 
-/* Checks entry CRCs (those of 0 in v4.1 files are skipped), that names resolve, that params match the model, that
- * payloads lie inside. */
+/* Checks that names resolve and that nothing lacks its data, and compares the entries that dlc_read took in as a whole,
+ * the model and the metadata, with their CRCs (those of 0 in v4.1 files are skipped). Payload bytes are not touched. */
+odlc_status dlc_verify_graphs(struct diags *diags, const struct dlc_file *dlc) MUST_USE;
+/* Compares all entries with their CRCs: reads the whole file. */
+odlc_status dlc_verify_crcs(struct diags *diags, const struct dlc_file *dlc) MUST_USE;
+/* Both. */
 odlc_status dlc_verify(struct diags *diags, const struct dlc_file *dlc) MUST_USE;
-/* The same without the CRCs: payload bytes are not touched. */
-odlc_status dlc_verify_names(struct diags *diags, const struct dlc_file *dlc) MUST_USE;
 /* What is odd in a container that dlc_verify accepts: each finding is an error. The graphs' meaning is left to
  * dlc_to_ir. */
 odlc_status dlc_check(struct diags *diags, const struct dlc_file *dlc) MUST_USE;
@@ -122,7 +125,8 @@ struct dlc_write_options {
 };
 
 /* Writes the graph as a v4.0 container, laid out like the vendor's release 2.18/2.20 files: streamed, atomic,
- * deterministic. Then reads it back and verifies it before the rename. */
+ * deterministic. Then reads it back and verifies it before the rename, all but the payloads' bytes. Memory: some 40
+ * bytes a node, 16 a payload, the records of the largest op and a tile. */
 odlc_status dlc_write(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
                       const struct dlc_write_options *options) MUST_USE;
 

@@ -32,7 +32,7 @@ static const struct fb_field tensor_fields[] = {
     [TENSOR_DIMS] = {FB_WORDS, NULL}, [TENSOR_AXIS_FORMAT] = {FB_32, NULL},  [TENSOR_QUANT] = {FB_TABLE, &quant},
     [TENSOR_DTYPE] = {FB_32, NULL},   [TENSOR_SOURCE_DTYPE] = {FB_32, NULL}, [TENSOR_QUANTIZABLE] = {FB_8, NULL},
 };
-static const struct fb_type tensor = TYPE(tensor_fields);
+const struct fb_type v4_tensor = TYPE(tensor_fields);
 
 static const struct fb_field scalar_fields[] = {
     [SCALAR_DTYPE] = {FB_32, NULL},
@@ -43,8 +43,11 @@ static const struct fb_field scalar_fields[] = {
 static const struct fb_type scalar = TYPE(scalar_fields);
 
 static const struct fb_field attr_fields[] = {
-    [ATTR_NAME] = {FB_STRING, NULL},     [ATTR_KIND] = {FB_32, NULL},         [ATTR_USAGE] = {FB_8, NULL},
-    [ATTR_SCALAR] = {FB_TABLE, &scalar}, [ATTR_TENSOR] = {FB_TABLE, &tensor},
+    [ATTR_NAME] = {FB_STRING, NULL},
+    [ATTR_KIND] = {FB_32, NULL},
+    [ATTR_USAGE] = {FB_8, NULL},
+    [ATTR_SCALAR] = {FB_TABLE, &scalar},
+    [ATTR_TENSOR] = {FB_TABLE, &v4_tensor},
 };
 static const struct fb_type attr = TYPE(attr_fields);
 
@@ -52,18 +55,29 @@ static const struct fb_field op_fields[] = {
     [OP_NAME] = {FB_STRING, NULL},     [OP_TYPE] = {FB_STRING, NULL},        [OP_INPUTS] = {FB_STRINGS, NULL},
     [OP_OUTPUTS] = {FB_STRINGS, NULL}, [OP_ATTRIBUTES] = {FB_TABLES, &attr},
 };
-static const struct fb_type op = TYPE(op_fields);
+const struct fb_type v4_op = TYPE(op_fields);
 
 static const struct fb_field graph_fields[] = {
     [GRAPH_NAME] = {FB_STRING, NULL},
-    [GRAPH_OPS] = {FB_TABLES, &op},
-    [GRAPH_TENSORS] = {FB_TABLES, &tensor},
+    [GRAPH_OPS] = {FB_TABLES, &v4_op},
+    [GRAPH_TENSORS] = {FB_TABLES, &v4_tensor},
     [GRAPH_NAME2] = {FB_STRING, NULL},
 };
 static const struct fb_type graph = TYPE(graph_fields);
 
 static const struct fb_field network_fields[] = {[NETWORK_GRAPHS] = {FB_TABLES, &graph}};
 const struct fb_type v4_network = TYPE(network_fields);
+
+static const struct fb_field graph_outline_fields[] = {
+    [GRAPH_NAME] = {FB_STRING, NULL},
+    [GRAPH_OPS] = {FB_WORDS, NULL},
+    [GRAPH_TENSORS] = {FB_WORDS, NULL},
+    [GRAPH_NAME2] = {FB_STRING, NULL},
+};
+static const struct fb_type graph_outline = TYPE(graph_outline_fields);
+
+static const struct fb_field network_outline_fields[] = {[NETWORK_GRAPHS] = {FB_TABLES, &graph_outline}};
+const struct fb_type v4_network_outline = TYPE(network_outline_fields);
 
 static const struct fb_field position_fields[] = {
     [POSITION_OFFSET] = {FB_64, NULL},
@@ -77,30 +91,46 @@ static const struct fb_field data_fields[] = {
     [DATA_INDEX] = {FB_64, NULL},
     [DATA_POSITION] = {FB_TABLE, &position},
 };
-static const struct fb_type data = TYPE(data_fields);
+const struct fb_type v4_data = TYPE(data_fields);
 
-static const struct fb_field op_params_fields[] = {[OP_PARAMS_TENSORS] = {FB_TABLES, &data}};
-static const struct fb_type op_params = TYPE(op_params_fields);
+static const struct fb_field op_params_fields[] = {[OP_PARAMS_TENSORS] = {FB_TABLES, &v4_data}};
+const struct fb_type v4_op_params = TYPE(op_params_fields);
 
 static const struct fb_field graph_params_fields[] = {
     [GRAPH_PARAMS_NAME] = {FB_STRING, NULL},
-    [GRAPH_PARAMS_TENSORS] = {FB_TABLES, &data},
-    [GRAPH_PARAMS_OPS] = {FB_TABLES, &op_params},
+    [GRAPH_PARAMS_TENSORS] = {FB_TABLES, &v4_data},
+    [GRAPH_PARAMS_OPS] = {FB_TABLES, &v4_op_params},
 };
 static const struct fb_type graph_params = TYPE(graph_params_fields);
 
 static const struct fb_field params_fields[] = {[PARAMS_GRAPHS] = {FB_TABLES, &graph_params}};
 const struct fb_type v4_params = TYPE(params_fields);
 
+static const struct fb_field graph_params_outline_fields[] = {
+    [GRAPH_PARAMS_NAME] = {FB_STRING, NULL},
+    [GRAPH_PARAMS_TENSORS] = {FB_WORDS, NULL},
+    [GRAPH_PARAMS_OPS] = {FB_WORDS, NULL},
+};
+static const struct fb_type graph_params_outline = TYPE(graph_params_outline_fields);
+
+static const struct fb_field params_outline_fields[] = {[PARAMS_GRAPHS] = {FB_TABLES, &graph_params_outline}};
+const struct fb_type v4_params_outline = TYPE(params_outline_fields);
+
 /* The 64-bit offset of a buffer is not one of flatbuffers' own kinds; the reader checks where it leads. */
 static const struct fb_field buffer_fields[] = {[BUFFER_OFFSET] = {FB_64, NULL}};
-static const struct fb_type buffer = TYPE(buffer_fields);
+const struct fb_type v4_buffer = TYPE(buffer_fields);
 
 static const struct fb_field buffers_fields[] = {
-    [NR64_BUFFERS] = {FB_TABLES, &buffer},
+    [NR64_BUFFERS] = {FB_TABLES, &v4_buffer},
     [NR64_PARAMS] = {FB_BYTES, NULL},
 };
 const struct fb_type v4_buffers = TYPE(buffers_fields);
+
+static const struct fb_field buffers_outline_fields[] = {
+    [NR64_BUFFERS] = {FB_WORDS, NULL},
+    [NR64_PARAMS] = {FB_BYTES, NULL},
+};
+const struct fb_type v4_buffers_outline = TYPE(buffers_outline_fields);
 
 /* ---- version 3 ---- */
 

@@ -50,6 +50,9 @@ enum { DATA_NAME, DATA_BYTES, DATA_INDEX, DATA_POSITION };
 enum { POSITION_OFFSET, POSITION_SIZE };
 
 extern const struct fb_type v4_network, v4_params, v4_buffers;
+/* The same without what their long lists lead to, and the tables in these: for walking a table at a time. */
+extern const struct fb_type v4_network_outline, v4_params_outline, v4_buffers_outline;
+extern const struct fb_type v4_op, v4_tensor, v4_data, v4_op_params, v4_buffer;
 
 /* ---- version 3 ---- */
 enum { NETWORK3_NAME, NETWORK3_LAYERS, NETWORK3_ARGS = 4 };

@@ -44,15 +44,15 @@ static odlc_status add_tensor(struct to_ir *c, const struct dlc_tensor *t, tenso
     if (t->dtype == DT_NONE)
         return refuse(c, ODLC_ERR_UNSUPPORTED, NULL, NULL, "tensor %s is of the unknown type 0x%04x", t->name,
                       t->dtype_code);
-    if (t->kind == KIND_STATIC && !t->has_data)
+    if (t->kind == KIND_STATIC && !t->view)
         return refuse(c, ODLC_ERR_INVALID, NULL, NULL, "there is no data for static tensor %s", t->name);
-    *id = graph_add_tensor(c->g, t->name, kinds[t->kind], &(struct type){t->dtype, t->shape});
+    *id = graph_add_tensor(c->g, t->name, kinds[t->kind], &(struct type){(enum dtype)t->dtype, *t->shape});
     struct tensor *tensor = graph_tensor(c->g, *id);
     tensor->axis_format = t->axis_format;
-    tensor->source_dtype = t->source_dtype == t->dtype ? DT_NONE : t->source_dtype;
+    tensor->source_dtype = t->source_dtype == t->dtype ? DT_NONE : (enum dtype)t->source_dtype;
     tensor->quant = t->quant;
     if (t->kind == KIND_STATIC)
-        tensor->view = t->view;
+        tensor->view = *t->view;
     else if (t->kind == KIND_APP_WRITE)
         vec_push(c->arena, &c->g->inputs, *id);
     else if (t->kind == KIND_APP_READ)
@@ -81,18 +81,18 @@ static odlc_status find_operands(const struct to_ir *c, const char *op, const ch
 
 static odlc_status set_tensor(const struct to_ir *c, const char *op, const struct dlc_attr *a, struct param *p)
 {
-    const struct dlc_tensor *t = &a->tensor;
-    if (!t->has_data)
+    const struct dlc_tensor *t = a->tensor;
+    if (!t->view)
         return refuse(c, ODLC_ERR_INVALID, op, a->name, "there is no data for attribute %s", a->name);
     p->is_tensor = true;
-    p->dtype = t->dtype;
-    p->shape = t->shape;
-    if (t->dtype == DT_STRING)
-        p->strings = t->view.strings;
-    else if (dtype_is_float(t->dtype))
-        p->floats = view_load(c->arena, &t->view, DT_FLOAT64);
+    p->dtype = (enum dtype)t->dtype;
+    p->shape = *t->shape;
+    if (p->dtype == DT_STRING)
+        p->strings = t->view->strings;
+    else if (dtype_is_float(p->dtype))
+        p->floats = view_load(c->arena, t->view, DT_FLOAT64);
     else
-        p->ints = view_load(c->arena, &t->view, DT_INT64);
+        p->ints = view_load(c->arena, t->view, DT_INT64);
     return ODLC_OK;
 }
 
@@ -106,10 +106,13 @@ static odlc_status set_param(const struct to_ir *c, const char *op, const struct
                       a->dtype_code);
     if (a->kind == DLC_TENSOR)
         return set_tensor(c, op, a, p);
-    p->dtype = a->dtype;
-    p->i = a->i;
-    p->f = a->f;
-    p->s = a->s;
+    p->dtype = (enum dtype)a->dtype;
+    if (a->kind == DLC_STRING)
+        p->s = a->s;
+    else if (a->kind == DLC_FLOAT)
+        p->f = a->f;
+    else
+        p->i = a->i;
     return ODLC_OK;
 }
 
@@ -201,7 +204,7 @@ static const struct op *foreign_row(struct to_ir *c, const struct dlc_op *op, co
         if (strcmp(a->name, PACKAGE_ATTRIBUTE) == 0)
             continue;
         params[row->n_params++] = (struct param_def){.name = a->name,
-                                                     .dtype = a->dtype,
+                                                     .dtype = (enum dtype)a->dtype,
                                                      .presence = PARAM_OPTIONAL,
                                                      .is_tensor = a->kind == DLC_TENSOR,
                                                      .supplemental = a->usage == USAGE_SUPPLEMENTAL};

@@ -21,7 +21,7 @@ static void put_fxp(struct fb_build *b, uint32_t ref, const struct encoding *e)
 static void put_axis_fxp(struct fb_build *b, uint32_t ref, const struct quant *quant)
 {
     const struct fb_slot slots[] = {FB_U32(AXIS_FXP_AXIS, quant->axis), FB_REF(AXIS_FXP_ENCODINGS)};
-    uint32_t table = fb_put_table(b, ref, slots, COUNT_OF(slots));
+    struct fb_made table = fb_put_table(b, ref, slots, COUNT_OF(slots));
     uint32_t first = fb_put_references(b, fb_slot_ref(b, table, AXIS_FXP_ENCODINGS), quant->count);
     for (uint32_t i = 0; i < quant->count; i++)
         put_fxp(b, first + 4 * i, &quant->encodings[i]);
@@ -40,7 +40,7 @@ static void put_quant(struct fb_build *b, uint32_t ref, const struct dlc_tensor 
         content = t->quant->per_axis ? QUANT_AXIS : QUANT_SCALE_OFFSET;
         slots[n++] = FB_REF(content);
     }
-    uint32_t table = fb_put_table(b, ref, slots, n);
+    struct fb_made table = fb_put_table(b, ref, slots, n);
     if (content == QUANT_AXIS)
         put_axis_fxp(b, fb_slot_ref(b, table, content), t->quant);
     else if (content)
@@ -55,7 +55,8 @@ static void put_dims(struct fb_build *b, uint32_t ref, const struct shape *shape
     fb_put_words(b, ref, dims, shape->rank);
 }
 
-static void put_tensor(struct fb_build *b, uint32_t ref, const struct dlc_tensor *t)
+/* Gives the position of its table, as put_op does. */
+static uint32_t put_tensor(struct fb_build *b, uint32_t ref, const struct dlc_tensor *t)
 {
     struct fb_slot slots[9];
     unsigned n = 0;
@@ -70,10 +71,11 @@ static void put_tensor(struct fb_build *b, uint32_t ref, const struct dlc_tensor
     slots[n++] = FB_U32(TENSOR_SOURCE_DTYPE, t->source_dtype_code);
     if (t->is_quantizable)
         slots[n++] = FB_U8(TENSOR_QUANTIZABLE, 1);
-    uint32_t table = fb_put_table(b, ref, slots, n);
+    struct fb_made table = fb_put_table(b, ref, slots, n);
     fb_put_string(b, fb_slot_ref(b, table, TENSOR_NAME), t->name);
-    put_dims(b, fb_slot_ref(b, table, TENSOR_DIMS), &t->shape);
+    put_dims(b, fb_slot_ref(b, table, TENSOR_DIMS), t->shape);
     put_quant(b, fb_slot_ref(b, table, TENSOR_QUANT), t);
+    return table.at;
 }
 
 static void put_scalar(struct fb_build *b, uint32_t ref, const struct dlc_attr *a)
@@ -87,7 +89,7 @@ static void put_scalar(struct fb_build *b, uint32_t ref, const struct dlc_attr *
         slots[n++] = FB_U64(SCALAR_FLOAT, double_bits(a->f));
     else if (a->kind != DLC_FLOAT && a->i)
         slots[n++] = FB_U64(SCALAR_INT, a->i);
-    uint32_t table = fb_put_table(b, ref, slots, n);
+    struct fb_made table = fb_put_table(b, ref, slots, n);
     if (a->kind == DLC_STRING)
         fb_put_string(b, fb_slot_ref(b, table, SCALAR_STRING), a->s);
 }
@@ -103,19 +105,19 @@ static void put_attr(struct fb_build *b, uint32_t ref, const struct dlc_attr *a)
         slots[n++] = FB_U32(ATTR_KIND, 1);
     slots[n++] = FB_U8(ATTR_USAGE, a->usage);
     slots[n++] = FB_REF(content);
-    uint32_t table = fb_put_table(b, ref, slots, n);
+    struct fb_made table = fb_put_table(b, ref, slots, n);
     fb_put_string(b, fb_slot_ref(b, table, ATTR_NAME), a->name);
     if (is_tensor)
-        put_tensor(b, fb_slot_ref(b, table, content), &a->tensor);
+        put_tensor(b, fb_slot_ref(b, table, content), a->tensor);
     else
         put_scalar(b, fb_slot_ref(b, table, content), a);
 }
 
-static void put_op(struct fb_build *b, uint32_t ref, const struct dlc_op *op)
+static uint32_t put_op(struct fb_build *b, const struct dlc_op *op)
 {
     const struct fb_slot slots[] = {FB_REF(OP_NAME), FB_REF(OP_TYPE), FB_REF(OP_INPUTS), FB_REF(OP_OUTPUTS),
                                     FB_REF(OP_ATTRIBUTES)};
-    uint32_t table = fb_put_table(b, ref, slots, COUNT_OF(slots));
+    struct fb_made table = fb_put_table(b, FB_NOWHERE, slots, COUNT_OF(slots));
     fb_put_string(b, fb_slot_ref(b, table, OP_NAME), op->name);
     fb_put_string(b, fb_slot_ref(b, table, OP_TYPE), op->type);
     fb_put_strings(b, fb_slot_ref(b, table, OP_INPUTS), op->inputs, op->n_inputs);
@@ -123,29 +125,74 @@ static void put_op(struct fb_build *b, uint32_t ref, const struct dlc_op *op)
     uint32_t first = fb_put_references(b, fb_slot_ref(b, table, OP_ATTRIBUTES), op->n_attrs);
     for (uint32_t i = 0; i < op->n_attrs; i++)
         put_attr(b, first + 4 * i, &op->attrs[i]);
+    return table.at;
 }
 
-static void put_graph(struct fb_build *b, uint32_t ref, const struct dlc_graph *g)
+static odlc_status put_ops(struct fb_build *b, struct dlc_model *m)
+{
+    const struct dlc_op *op;
+    dlc_records_again(m->records);
+    TRY(dlc_next_op(m->records, &op));
+    while (op) {
+        m->ops[op->id] = put_op(b, op);
+        fb_settle(b);
+        TRY(dlc_next_op(m->records, &op));
+    }
+    return ODLC_OK;
+}
+
+static void put_tensors(struct fb_build *b, struct dlc_model *m)
+{
+    const struct dlc_records *r = m->records;
+    for (size_t i = 0; i < r->tensors.count; i++) {
+        struct dlc_tensor record = dlc_tensor_record(r, r->tensors.data[i]);
+        m->tensors[i] = put_tensor(b, FB_NOWHERE, &record);
+        fb_settle(b);
+    }
+}
+
+/* The graph's table and lists lead far ahead, to places that are known once the graph was put a first time. */
+static odlc_status put_graph(struct fb_build *b, uint32_t ref, struct dlc_model *m)
 {
     const struct fb_slot slots[] = {FB_REF(GRAPH_NAME), FB_REF(GRAPH_OPS), FB_REF(GRAPH_TENSORS), FB_REF(GRAPH_NAME2)};
-    uint32_t table = fb_put_table(b, ref, slots, COUNT_OF(slots));
-    fb_put_string(b, fb_slot_ref(b, table, GRAPH_NAME), g->name);
-    uint32_t ops = fb_put_references(b, fb_slot_ref(b, table, GRAPH_OPS), g->n_ops);
-    for (uint32_t i = 0; i < g->n_ops; i++)
-        put_op(b, ops + 4 * i, &g->ops[i]);
-    uint32_t tensors = fb_put_references(b, fb_slot_ref(b, table, GRAPH_TENSORS), g->n_tensors);
-    for (uint32_t i = 0; i < g->n_tensors; i++)
-        put_tensor(b, tensors + 4 * i, &g->tensors[i]);
-    fb_put_string(b, fb_slot_ref(b, table, GRAPH_NAME2), g->name);
+    struct dlc_records *r = m->records;
+    struct fb_made table = fb_put_table(b, ref, slots, COUNT_OF(slots));
+    fb_link(b, fb_slot_ref(b, table, GRAPH_TENSORS), m->tensor_list);
+    fb_link(b, fb_slot_ref(b, table, GRAPH_NAME2), m->name);
+    fb_put_string(b, fb_slot_ref(b, table, GRAPH_NAME), r->g->name);
+    fb_put_targets(b, fb_slot_ref(b, table, GRAPH_OPS), m->ops, r->n_ops);
+    TRY(put_ops(b, m));
+    if (!m->tensors)
+        m->tensors = arena_array(r->w->arena, uint32_t, r->tensors.count);
+    m->tensor_list = fb_put_targets(b, FB_NOWHERE, m->tensors, (uint32_t)r->tensors.count);
+    put_tensors(b, m);
+    m->name = fb_put_string(b, FB_NOWHERE, r->g->name);
+    return ODLC_OK;
 }
 
-odlc_status dlc_build_model(const struct dlc_writing *w, const struct dlc_graph *g, struct fb_build *b)
+static odlc_status put_network(struct dlc_model *m, fb_sink_fn *sink, void *user)
 {
+    struct fb_build b;
     const struct fb_slot root[] = {FB_REF(NETWORK_GRAPHS)};
-    uint32_t network = fb_put_table(b, fb_start(b, w->arena, ID_MODEL), root, COUNT_OF(root));
-    put_graph(b, fb_put_references(b, fb_slot_ref(b, network, NETWORK_GRAPHS), 1), g);
-    if (fb_fits(b))
+    uint32_t start = fb_start_stream(&b, m->records->w->arena, sink, user, ID_MODEL);
+    struct fb_made network = fb_put_table(&b, start, root, COUNT_OF(root));
+    TRY(put_graph(&b, fb_put_references(&b, fb_slot_ref(&b, network, NETWORK_GRAPHS), 1), m));
+    m->size = fb_size(&b);
+    return fb_flush(&b);
+}
+
+odlc_status dlc_lay_out_model(struct dlc_records *records, struct dlc_model *out)
+{
+    const struct dlc_writing *w = records->w;
+    *out = (struct dlc_model){.records = records, .ops = arena_array(w->arena, uint32_t, records->n_ops)};
+    TRY(put_network(out, NULL, NULL));
+    if (out->size <= INT32_MAX)
         return ODLC_OK;
     return diag_error(w->diags, ODLC_ERR_LIMIT, AT(.file = w->path), "dlc-write",
                       "the graph itself takes more than 2 GiB");
+}
+
+odlc_status dlc_emit_model(struct dlc_model *model, fb_sink_fn *sink, void *user)
+{
+    return put_network(model, sink, user);
 }

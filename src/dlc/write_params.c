@@ -1,5 +1,6 @@
-/* Records → the entry `model.params`. The small head is built in memory; the layout behind it is computed from the
- * payloads' sizes, so that each can be streamed once, from the model into the file. */
+/* Records → the entry `model.params`. The head says where each payload is: it is walked through once to know its size,
+ * from which the payloads' places follow, and once to write it. Behind it, each payload is streamed once, from the
+ * model into the file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,127 +8,206 @@
 #include "dlc/read.h"
 #include "dlc/write.h"
 
-enum {
-    PAYLOAD_ALIGNMENT = 64,
-    TOLD_EVERY = 1 << 20
-}; /* of each payload in the entry, and of the entry in the file: weights can be mapped */
+enum { TOLD_EVERY = 1 << 20 }; /* bytes between two reports of progress */
 
-struct building {
-    const struct dlc_writing *w;
+/* ---- payloads ---- */
+
+static uint64_t payload_size(const struct view *view, enum dtype dtype)
+{
+    return dtype == DT_STRING ? dlc_strings_size(view) : view_size(view, dtype);
+}
+
+struct dlc_payload_walk dlc_payloads(const struct dlc_params *params)
+{
+    return (struct dlc_payload_walk){.params = params, .end = params->head_size};
+}
+
+bool dlc_next_payload(struct dlc_payload_walk *walk, struct dlc_payload *out)
+{
+    const struct dlc_params *p = walk->params;
+    const struct graph *g = p->records->g;
+    uint32_t i = walk->next;
+    if (i == p->n_payloads)
+        return false;
+    if (i < p->n_statics) {
+        const struct tensor *t = graph_tensor(g, p->statics[i]);
+        *out = (struct dlc_payload){.name = t->name, .view = &t->view, .dtype = t->type.dtype};
+    } else {
+        const struct dlc_param_place *place = &p->records->params.data[i - p->n_statics];
+        const struct param *param = &graph_node(g, place->node)->params[place->param];
+        walk->param = dlc_param_view(param);
+        *out = (struct dlc_payload){.name = param->name, .view = &walk->param, .dtype = param->dtype};
+    }
+    out->size = payload_size(out->view, out->dtype);
+    out->pos = align_up(STREAM_HEADER + walk->end + p->length_size, PAYLOAD_ALIGNMENT) - STREAM_HEADER;
+    walk->end = out->pos + out->size;
+    walk->next++;
+    return true;
+}
+
+static int by_name(const void *a, const void *b, void *graph)
+{
+    const tensor_id *x = a, *y = b;
+    return strcmp(graph_tensor(graph, *x)->name, graph_tensor(graph, *y)->name);
+}
+
+static void list_payloads(struct dlc_params *p)
+{
+    struct dlc_records *r = p->records;
+    for (size_t i = 0; i < r->tensors.count; i++)
+        p->n_statics += graph_tensor(r->g, r->tensors.data[i])->kind == TENSOR_STATIC;
+    p->statics = arena_array(r->w->arena, tensor_id, p->n_statics);
+    for (size_t i = 0, at = 0; i < r->tensors.count; i++)
+        if (graph_tensor(r->g, r->tensors.data[i])->kind == TENSOR_STATIC)
+            p->statics[at++] = r->tensors.data[i];
+    if (p->n_statics)
+        qsort_r(p->statics, p->n_statics, sizeof *p->statics, by_name, (void *)(uintptr_t)r->g);
+    p->n_payloads = p->n_statics + (uint32_t)r->params.count;
+}
+
+/* ---- the head ---- */
+
+/* A walk through the head: the payloads' names in NETP, their places in NETP (inline bytes) or in NR64's buffers. */
+struct emitting {
     struct dlc_params *params;
-    struct fb_build *netp; /* where the list of tensors goes: the head itself, or the buffer inside NR64 */
-    bool inline_bytes;
-    VEC(uint32_t) references; /* by payload: the offset in the head that has to lead to it */
+    struct fb_build netp;
+    struct dlc_payload_walk payloads; /* inline bytes */
+    uint32_t index;                   /* of the payload */
 };
 
-static uint64_t payload_size(const struct dlc_tensor *t)
+/* A reference to inline bytes leads to their length. */
+static struct fb_made put_data(struct emitting *e, uint32_t ref, const char *name)
 {
-    return t->dtype == DT_STRING ? dlc_strings_size(&t->view) : view_size(&t->view, t->dtype);
-}
-
-static void put_data(struct building *b, uint32_t ref, const struct dlc_tensor *t)
-{
-    uint64_t index = b->params->payloads.count;
-    const struct fb_slot content = b->inline_bytes ? FB_REF(DATA_BYTES) : FB_U64(DATA_INDEX, index);
+    const struct dlc_params *p = e->params;
+    const struct fb_slot content = p->inline_bytes ? FB_REF(DATA_BYTES) : FB_U64(DATA_INDEX, e->index);
     const struct fb_slot slots[] = {FB_REF(DATA_NAME), content};
-    uint32_t table = fb_put_table(b->netp, ref, slots, COUNT_OF(slots));
-    fb_put_string(b->netp, fb_slot_ref(b->netp, table, DATA_NAME), t->name);
-    if (b->inline_bytes)
-        vec_push(b->w->arena, &b->references, fb_slot_ref(b->netp, table, DATA_BYTES));
-    vec_push(b->w->arena, &b->params->payloads, (struct dlc_payload){.tensor = t, .size = payload_size(t)});
+    struct fb_made table = fb_put_table(&e->netp, ref, slots, COUNT_OF(slots));
+    struct dlc_payload payload;
+    fb_put_string(&e->netp, fb_slot_ref(&e->netp, table, DATA_NAME), name);
+    if (p->inline_bytes && dlc_next_payload(&e->payloads, &payload))
+        fb_link(&e->netp, fb_slot_ref(&e->netp, table, DATA_BYTES), payload.pos - p->length_size);
+    e->index++;
+    return table;
 }
 
-static int by_name(const void *a, const void *b)
+static void put_static_tensors(struct emitting *e, uint32_t ref)
 {
-    const struct dlc_tensor *const *x = a, *const *y = b;
-    return strcmp((*x)->name, (*y)->name);
-}
-
-static void put_static_tensors(struct building *b, uint32_t ref, const struct dlc_graph *g)
-{
-    const struct dlc_tensor **sorted = arena_array(b->w->arena, const struct dlc_tensor *, g->n_tensors);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < g->n_tensors; i++)
-        if (g->tensors[i].has_data)
-            sorted[count++] = &g->tensors[i];
-    qsort(sorted, count, sizeof *sorted, by_name);
-    uint32_t first = fb_put_references(b->netp, ref, count);
-    for (uint32_t i = 0; i < count; i++)
-        put_data(b, first + 4 * i, sorted[i]);
-}
-
-static void put_op_params(struct building *b, uint32_t ref, const struct dlc_op *op)
-{
-    const struct fb_slot slots[] = {FB_REF(OP_PARAMS_TENSORS)};
-    uint32_t table = fb_put_table(b->netp, ref, slots, COUNT_OF(slots)), count = 0;
-    for (uint32_t i = 0; i < op->n_attrs; i++)
-        count += op->attrs[i].kind == DLC_TENSOR;
-    uint32_t at = fb_put_references(b->netp, fb_slot_ref(b->netp, table, OP_PARAMS_TENSORS), count);
-    for (uint32_t i = 0; i < op->n_attrs; i++) {
-        if (op->attrs[i].kind != DLC_TENSOR)
-            continue;
-        put_data(b, at, &op->attrs[i].tensor);
-        at += 4;
+    const struct dlc_params *p = e->params;
+    fb_put_targets(&e->netp, ref, p->data, p->n_statics);
+    for (uint32_t i = 0; i < p->n_statics; i++) {
+        p->data[i] = put_data(e, FB_NOWHERE, graph_tensor(p->records->g, p->statics[i])->name).at;
+        fb_settle(&e->netp);
     }
 }
 
-static void put_netp(struct building *b, const struct dlc_graph *g)
+/* Gives the position of the op's table. The op's payloads are the next ones. */
+static uint32_t put_op_params(struct emitting *e, node_id node)
+{
+    const struct fb_slot slots[] = {FB_REF(OP_PARAMS_TENSORS)};
+    const struct dlc_params *p = e->params;
+    struct fb_made table = fb_put_table(&e->netp, FB_NOWHERE, slots, COUNT_OF(slots));
+    const struct dlc_param_place *first = p->records->params.data + (e->index - p->n_statics);
+    uint32_t count = 0, left = p->n_payloads - e->index;
+    while (count < left && first[count].node == node)
+        count++;
+    uint32_t at = fb_put_references(&e->netp, fb_slot_ref(&e->netp, table, OP_PARAMS_TENSORS), count);
+    for (uint32_t i = 0; i < count; i++)
+        put_data(e, at + 4 * i, dlc_param_name(p->records, &first[i]));
+    return table.at;
+}
+
+static void put_ops(struct emitting *e)
+{
+    const struct dlc_params *p = e->params;
+    const struct graph *g = p->records->g;
+    uint32_t op = 0;
+    for (size_t i = 0; i < g->order.count; i++) {
+        if (!graph_node(g, g->order.data[i])->op)
+            continue;
+        p->ops[op++] = put_op_params(e, g->order.data[i]);
+        fb_settle(&e->netp);
+    }
+}
+
+static odlc_status emit_netp(struct dlc_params *p, fb_sink_fn *sink, void *user)
 {
     const struct fb_slot root[] = {FB_REF(PARAMS_GRAPHS)};
     const struct fb_slot slots[] = {FB_REF(GRAPH_PARAMS_NAME), FB_REF(GRAPH_PARAMS_TENSORS), FB_REF(GRAPH_PARAMS_OPS)};
-    uint32_t table = fb_put_table(b->netp, fb_start(b->netp, b->w->arena, ID_PARAMS), root, COUNT_OF(root));
-    uint32_t graphs = fb_put_references(b->netp, fb_slot_ref(b->netp, table, PARAMS_GRAPHS), 1);
-    table = fb_put_table(b->netp, graphs, slots, COUNT_OF(slots));
-    fb_put_string(b->netp, fb_slot_ref(b->netp, table, GRAPH_PARAMS_NAME), g->name);
-    put_static_tensors(b, fb_slot_ref(b->netp, table, GRAPH_PARAMS_TENSORS), g);
-    uint32_t ops = fb_put_references(b->netp, fb_slot_ref(b->netp, table, GRAPH_PARAMS_OPS), g->n_ops);
-    for (uint32_t i = 0; i < g->n_ops; i++)
-        put_op_params(b, ops + 4 * i, &g->ops[i]);
+    struct emitting e = {.params = p, .payloads = dlc_payloads(p)};
+    struct fb_build *b = &e.netp;
+    uint32_t start = fb_start_stream(b, p->records->w->arena, sink, user, ID_PARAMS);
+    struct fb_made table = fb_put_table(b, start, root, COUNT_OF(root));
+    uint32_t graphs = fb_put_references(b, fb_slot_ref(b, table, PARAMS_GRAPHS), 1);
+    table = fb_put_table(b, graphs, slots, COUNT_OF(slots));
+    fb_link(b, fb_slot_ref(b, table, GRAPH_PARAMS_OPS), p->op_list);
+    fb_put_string(b, fb_slot_ref(b, table, GRAPH_PARAMS_NAME), p->records->g->name);
+    put_static_tensors(&e, fb_slot_ref(b, table, GRAPH_PARAMS_TENSORS));
+    p->op_list = fb_put_targets(b, FB_NOWHERE, p->ops, p->records->n_ops);
+    put_ops(&e);
+    p->netp_size = fb_size(b);
+    return fb_flush(b);
 }
 
-/* NR64: one table with a 64-bit offset per payload, and the NETP buffer as bytes. */
-static void put_buffers(struct building *b)
+/* NR64: one table with a 64-bit offset per payload, and the NETP buffer as bytes. The offset leads from itself to the
+ * payload's length. */
+static odlc_status emit_nr64(struct dlc_params *p, fb_sink_fn *sink, void *user)
 {
-    struct fb_build *head = &b->params->head;
+    struct fb_build b;
     const struct fb_slot slots[] = {FB_REF(NR64_BUFFERS), FB_REF(NR64_PARAMS)};
     const struct fb_slot buffer[] = {FB_U64(BUFFER_OFFSET, 0)};
-    uint32_t count = (uint32_t)b->params->payloads.count;
-    uint32_t table = fb_put_table(head, fb_start(head, b->w->arena, ID_BUFFERS), slots, COUNT_OF(slots));
-    fb_put_bytes(head, fb_slot_ref(head, table, NR64_PARAMS), b->netp->out.data, (uint32_t)b->netp->out.count);
-    uint32_t first = fb_put_references(head, fb_slot_ref(head, table, NR64_BUFFERS), count);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t at = fb_put_table(head, first + 4 * i, buffer, COUNT_OF(buffer));
-        vec_push(b->w->arena, &b->references, fb_slot_ref(head, at, BUFFER_OFFSET));
+    struct dlc_payload_walk payloads = dlc_payloads(p);
+    struct dlc_payload payload;
+    uint32_t *buffers = p->data + p->n_statics;
+    uint32_t start = fb_start_stream(&b, p->records->w->arena, sink, user, ID_BUFFERS);
+    struct fb_made table = fb_put_table(&b, start, slots, COUNT_OF(slots));
+    fb_link(&b, fb_slot_ref(&b, table, NR64_BUFFERS), p->buffer_list);
+    TRY(fb_begin_bytes(&b, fb_slot_ref(&b, table, NR64_PARAMS), p->netp_size));
+    TRY(emit_netp(p, sink, user));
+    fb_end_bytes(&b, p->netp_size);
+    p->buffer_list = fb_put_targets(&b, FB_NOWHERE, buffers, p->n_payloads);
+    for (uint32_t i = 0; dlc_next_payload(&payloads, &payload); i++) {
+        table = fb_put_table(&b, FB_NOWHERE, buffer, COUNT_OF(buffer));
+        uint32_t offset = fb_slot_ref(&b, table, BUFFER_OFFSET);
+        fb_set_u64(&b, offset, payload.pos - p->length_size - offset);
+        buffers[i] = table.at;
+        fb_settle(&b);
     }
+    p->head_size = fb_size(&b);
+    return fb_flush(&b);
 }
 
-/* Gives every payload its place and makes its offset lead to its length. */
-static bool lay_out(struct building *b)
+odlc_status dlc_emit_params_head(struct dlc_params *params, fb_sink_fn *sink, void *user)
 {
-    struct dlc_params *p = b->params;
-    uint64_t at = p->head.out.count;
-    p->length_size = b->inline_bytes ? 4 : 8;
-    for (size_t i = 0; i < p->payloads.count; i++) {
-        struct dlc_payload *payload = &p->payloads.data[i];
-        uint32_t ref = b->references.data[i];
-        payload->pos = align_up(STREAM_HEADER + at + p->length_size, PAYLOAD_ALIGNMENT) - STREAM_HEADER;
-        store_le(p->head.out.data + ref, p->length_size, payload->pos - p->length_size - ref);
-        if (ckd_add(&at, payload->pos, payload->size) || at > INT64_MAX / 2)
+    if (!params->inline_bytes)
+        return emit_nr64(params, sink, user);
+    TRY(emit_netp(params, sink, user));
+    params->head_size = params->netp_size;
+    return ODLC_OK;
+}
+
+/* Where the last payload ends; false when that cannot be. */
+static bool find_end(struct dlc_params *p)
+{
+    struct dlc_payload_walk walk = dlc_payloads(p);
+    struct dlc_payload payload;
+    p->size = p->head_size;
+    while (dlc_next_payload(&walk, &payload)) {
+        if (payload.size > INT64_MAX / 2 || walk.end > INT64_MAX / 2)
             return false;
+        p->size = walk.end;
     }
-    p->size = at;
-    return !b->inline_bytes || at <= INT32_MAX;
+    return !p->inline_bytes || p->size <= INT32_MAX;
 }
 
-odlc_status dlc_build_params(const struct dlc_writing *w, const struct dlc_graph *g, bool netp, struct dlc_params *out)
+odlc_status dlc_lay_out_params(struct dlc_records *records, bool netp, struct dlc_params *out)
 {
-    struct fb_build nested;
-    struct building b = {.w = w, .params = out, .netp = netp ? &out->head : &nested, .inline_bytes = netp};
-    *out = (struct dlc_params){.size = 0};
-    put_netp(&b, g);
-    if (!netp && fb_fits(b.netp))
-        put_buffers(&b);
-    if (fb_fits(b.netp) && fb_fits(&out->head) && lay_out(&b))
+    const struct dlc_writing *w = records->w;
+    *out = (struct dlc_params){.records = records, .inline_bytes = netp, .length_size = netp ? 4 : 8};
+    list_payloads(out);
+    out->ops = arena_array(w->arena, uint32_t, records->n_ops);
+    out->data = arena_array(w->arena, uint32_t, (size_t)out->n_statics + out->n_payloads);
+    TRY(dlc_emit_params_head(out, NULL, NULL));
+    if (out->head_size <= INT32_MAX && find_end(out))
         return ODLC_OK;
     return diag_error(w->diags, ODLC_ERR_LIMIT,
                       AT(.file = w->path, .hint = netp ? "leave --params_format at its default, NR64" : NULL),
@@ -167,31 +247,29 @@ static odlc_status stream_strings(const struct view *view, struct zip_writer *zi
 static odlc_status stream_payload(struct streaming *s, const struct dlc_payload *payload)
 {
     const struct dlc_writing *w = s->w;
-    const struct dlc_tensor *t = payload->tensor;
-    if (t->dtype == DT_STRING)
-        return stream_strings(&t->view, s->zip);
+    const struct view *view = payload->view;
+    if (payload->dtype == DT_STRING)
+        return stream_strings(view, s->zip);
     size_t errors = w->diags->errors;
-    odlc_status status = view_stream(w->arena, &t->view, t->dtype, emit, s);
+    odlc_status status = view_stream(w->arena, view, payload->dtype, emit, s);
     if (status != ODLC_OK && w->diags->errors == errors)
-        return diag_error(w->diags, status, AT(.file = t->view.file ? t->view.file->path : NULL), "io",
-                          "cannot read the data of tensor %s", t->name);
+        return diag_error(w->diags, status, AT(.file = view->file ? view->file->path : NULL), "io",
+                          "cannot read the data of tensor %s", payload->name);
     return status;
 }
 
 odlc_status dlc_stream_params(const struct dlc_writing *w, const struct dlc_params *params, struct zip_writer *zip)
 {
     struct streaming s = {.w = w, .zip = zip, .total = params->size};
-    uint64_t at = params->head.out.count;
-    TRY(zip_write(zip, params->head.out.data, params->head.out.count));
-    for (size_t i = 0; i < params->payloads.count; i++) {
-        const struct dlc_payload *payload = &params->payloads.data[i];
+    struct dlc_payload_walk walk = dlc_payloads(params);
+    struct dlc_payload payload;
+    for (uint64_t at = walk.end; dlc_next_payload(&walk, &payload); at = walk.end) {
         uint8_t length[8];
-        store_le(length, 8, payload->size);
-        TRY(zip_zeros(zip, payload->pos - params->length_size - at));
+        store_le(length, 8, payload.size);
+        TRY(zip_zeros(zip, payload.pos - params->length_size - at));
         TRY(zip_write(zip, length, params->length_size));
-        s.done = payload->pos;
-        TRY(stream_payload(&s, payload));
-        at = payload->pos + payload->size;
+        s.done = payload.pos;
+        TRY(stream_payload(&s, &payload));
     }
     return ODLC_OK;
 }

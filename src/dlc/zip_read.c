@@ -1,7 +1,5 @@
 #include "dlc/zip.h"
 
-#include <errno.h>
-#include <unistd.h>
 #include <libdeflate.h>
 
 #include "base/reader.h"
@@ -223,15 +221,10 @@ odlc_status zip_check(struct diags *diags, const struct file *file, const struct
     uint8_t buffer[64 * 1024];
     uint32_t crc = 0;
     for (uint64_t done = 0; done < entry->size;) {
-        size_t want = (size_t)min_u64(sizeof buffer, entry->size - done);
-        ssize_t n = pread(file->fd, buffer, want, (off_t)(entry->offset + done));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return diag_error(diags, ODLC_ERR_IO, AT(.file = file->path), "io", "cannot read entry %s: %s", entry->name,
-                              n < 0 ? strerror(errno) : "the file has become shorter");
-        crc = libdeflate_crc32(crc, buffer, (size_t)n);
-        done += (uint64_t)n;
+        size_t piece = (size_t)min_u64(sizeof buffer, entry->size - done);
+        TRY(file_read(file, diags, entry->offset + done, buffer, piece));
+        crc = libdeflate_crc32(crc, buffer, piece);
+        done += piece;
     }
     return crc == entry->crc ? ODLC_OK : crc_error(diags, file, entry);
 }

@@ -218,12 +218,16 @@ static void compare_side(struct diff *d, const struct graphs *p, size_t side)
     const struct odlc_graph *g = p->g[side];
     struct by_owner sorted = sort_by_owner(d, g, p->owners[side]);
     for (size_t i = 0; i <= g->n_ops; i++) {
+        struct arena_mark mark = arena_mark(d->arena);
+        size_t before = d->list.count;
         if (i < g->n_ops && p->ops.other[side][i] == DIFF_NONE)
             record_lonely_op(d, &g->ops[i], side);
         else if (i < g->n_ops && side == 0)
             compare_ops(d, &g->ops[i], &p->g[1]->ops[p->ops.other[0][i]]);
         for (size_t k = sorted.start[i]; k < sorted.start[i + 1]; k++)
             compare_tensors_of(d, p, side, sorted.order[k]);
+        if (d->list.count == before) /* the texts of what is the same */
+            arena_rewind(d->arena, mark);
     }
 }
 

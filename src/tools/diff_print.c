@@ -107,6 +107,7 @@ void diff_csv(const struct diff *d, text *csv)
     struct table table = table_create(COUNT_OF(headers), headers);
     for (size_t i = 0; i < d->list.count; i++)
         add_record(d, &table, &d->list.data[i], 0);
+    table_add_csv_headers(d->arena, &table, csv);
     table_add_csv(d->arena, &table, csv);
 }
 

@@ -122,8 +122,8 @@ static odlc_status compare(struct session *s)
 {
     const char *csv = options_value(&s->options, OPT_SAVE, NULL);
     struct diff_options chosen = choose(&s->options);
-    odlc_status first = odlc_container_open_unread(s->containers[0], options_value(&s->options, OPT_FIRST, ""));
-    odlc_status second = odlc_container_open_unread(s->containers[1], options_value(&s->options, OPT_SECOND, ""));
+    odlc_status first = odlc_container_open(s->containers[0], options_value(&s->options, OPT_FIRST, ""));
+    odlc_status second = odlc_container_open(s->containers[1], options_value(&s->options, OPT_SECOND, ""));
     TRY(first);
     TRY(second);
     struct diff d = diff_containers(s->arena, &chosen, s->containers[0], s->containers[1]);

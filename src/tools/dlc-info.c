@@ -85,18 +85,34 @@ struct session {
     bool findings_printed; /* the container's diagnostics are on stdout already */
 };
 
+static odlc_status save_node(struct session *s, struct out_file *out, const struct info_nodes *nodes, size_t index)
+{
+    struct arena_mark mark = arena_mark(s->arena);
+    struct table row = info_node_table();
+    text csv = {0};
+    info_make_node(nodes, s->arena, &row, index);
+    table_add_csv(s->arena, &row, &csv);
+    TRY(out_write(out, csv.data, csv.count));
+    arena_rewind(s->arena, mark);
+    return ODLC_OK;
+}
+
 static odlc_status save_csv(struct session *s, const struct info_options *shown, const char *path)
 {
     size_t n_graphs;
     const struct odlc_graph *graphs = odlc_container_graphs(s->container, &n_graphs);
     struct out_file *out;
-    text csv = {0};
-    for (size_t i = 0; i < n_graphs; i++) {
-        struct table nodes = info_node_table(s->arena, &graphs[i], shown);
-        table_add_csv(s->arena, &nodes, &csv);
-    }
+    struct table empty = info_node_table();
+    text headers = {0};
     TRY(out_create(s->arena, &s->diags, path, &out));
-    TRY(out_write(out, csv.data, csv.count));
+    table_add_csv_headers(s->arena, &empty, &headers);
+    if (n_graphs)
+        TRY(out_write(out, headers.data, headers.count));
+    for (size_t i = 0; i < n_graphs; i++) {
+        struct info_nodes nodes = {&graphs[i], shown};
+        for (size_t k = 0; k < graphs[i].n_ops; k++)
+            TRY(save_node(s, out, &nodes, k));
+    }
     return out_commit(out);
 }
 

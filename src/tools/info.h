@@ -19,8 +19,16 @@ struct info_options {
     bool memory;
 };
 
-/* The columns Id, Name, Type, Inputs, Outputs, Out Dims, Runtimes, Parameters, one row a node. */
-struct table info_node_table(struct arena *arena, const struct odlc_graph *graph, const struct info_options *options);
+/* The rows of a graph's nodes: the user data of info_make_node. */
+struct info_nodes {
+    const struct odlc_graph *graph;
+    const struct info_options *options;
+};
+
+/* The columns Id, Name, Type, Inputs, Outputs, Out Dims, Runtimes, Parameters, without rows. */
+struct table info_node_table(void);
+/* The row of one node, or none when it is not selected. */
+table_row_fn info_make_node;
 bool info_node_selected(const struct odlc_op *op, const struct info_options *options);
 
 void info_print_text(FILE *stream, struct arena *arena, const odlc_container *container,

@@ -136,21 +136,23 @@ static void add_parameters(struct node_writer *w, struct cell *cell, const struc
                        arena_printf(w->arena, "MACs per inference: %s", share(w->arena, op->macs, w->graph->macs)));
 }
 
-struct table info_node_table(struct arena *arena, const struct odlc_graph *graph, const struct info_options *options)
+struct table info_node_table(void)
 {
-    struct table table = table_create(N_COLUMNS, headers);
-    struct node_writer w = {.arena = arena, .graph = graph, .options = options, .table = &table};
-    for (size_t i = 0; i < graph->n_ops; i++) {
-        const struct odlc_op *op = &graph->ops[i];
-        if (!info_node_selected(op, options))
-            continue;
-        struct table_row *row = table_add_row(arena, &table);
-        table_add_line(arena, &table, &row->cells[COL_ID], arena_printf(arena, "%" PRIu32, op->id));
-        table_add_line(arena, &table, &row->cells[COL_NAME], op->name);
-        table_add_line(arena, &table, &row->cells[COL_TYPE], op->type);
-        table_add_line(arena, &table, &row->cells[COL_RUNTIMES], op->executable ? "C" : "-");
-        add_operands(&w, row, op);
-        add_parameters(&w, &row->cells[COL_PARAMETERS], op);
-    }
-    return table;
+    return table_create(N_COLUMNS, headers);
+}
+
+void info_make_node(const void *user, struct arena *arena, struct table *table, size_t index)
+{
+    const struct info_nodes *nodes = user;
+    const struct odlc_op *op = &nodes->graph->ops[index];
+    struct node_writer w = {.arena = arena, .graph = nodes->graph, .options = nodes->options, .table = table};
+    if (!info_node_selected(op, nodes->options))
+        return;
+    struct table_row *row = table_add_row(arena, table);
+    table_add_line(arena, table, &row->cells[COL_ID], arena_printf(arena, "%" PRIu32, op->id));
+    table_add_line(arena, table, &row->cells[COL_NAME], op->name);
+    table_add_line(arena, table, &row->cells[COL_TYPE], op->type);
+    table_add_line(arena, table, &row->cells[COL_RUNTIMES], op->executable ? "C" : "-");
+    add_operands(&w, row, op);
+    add_parameters(&w, &row->cells[COL_PARAMETERS], op);
 }

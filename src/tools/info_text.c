@@ -104,14 +104,17 @@ static void print_memory(FILE *stream, struct arena *arena, const struct odlc_gr
 static void print_graph(FILE *stream, struct arena *arena, const struct odlc_graph *g,
                         const struct info_options *options)
 {
-    struct table nodes = info_node_table(arena, g, options);
+    struct info_nodes shown = {g, options};
+    struct table nodes = info_node_table();
     bool colours = terminal_colours(stream);
+    table_measure_rows(arena, &nodes, g->n_ops, info_make_node, &shown);
     table_fit(arena, &nodes, terminal_width(stream));
+    nodes.bold_headers = colours;
     size_t width = table_width(&nodes);
     print_rule(stream, '=', width < LONGEST_RULE ? width : LONGEST_RULE);
     fprintf(stream, "%sInfo of graph: %s%s\n", colours ? "\x1b[1m" : "", printable(arena, g->name),
             colours ? "\x1b[0m" : "");
-    info_print_table(stream, arena, &nodes);
+    table_print_rows(stream, arena, &nodes, g->n_ops, info_make_node, &shown);
     fprintf(stream, "Note: the file does not say which processors can run an op; Runtimes is about net-run\n"
                     "Key : C:net-run executes the op\n"
                     "      -:net-run has no implementation of it\n\n");

@@ -100,6 +100,12 @@ static void wrap_cell(struct arena *arena, struct cell *cell, size_t width)
     *cell = wrapped;
 }
 
+static void wrap_row(struct arena *arena, const struct table *table, struct table_row *row)
+{
+    for (size_t c = 0; c < table->n_columns; c++)
+        wrap_cell(arena, &row->cells[c], table->widths[c]);
+}
+
 /* The widest column gives way first. */
 static size_t widest_column(const struct table *table, const size_t *narrowest)
 {
@@ -125,9 +131,9 @@ void table_fit(struct arena *arena, struct table *table, size_t width)
             break;
         table->widths[widest]--;
     }
+    table->narrowed = true;
     for (size_t r = 0; r < table->rows.count; r++)
-        for (size_t c = 0; c < table->n_columns; c++)
-            wrap_cell(arena, &table->rows.data[r].cells[c], table->widths[c]);
+        wrap_row(arena, table, &table->rows.data[r]);
 }
 
 void print_rule(FILE *stream, char c, size_t width)
@@ -158,18 +164,51 @@ static void print_row(FILE *stream, const struct table *table, const struct tabl
     }
 }
 
-void table_print(FILE *stream, const struct table *table)
+static void print_headers(FILE *stream, const struct table *table)
 {
-    size_t width = table_width(table);
-    print_rule(stream, '-', width);
+    print_rule(stream, '-', table_width(table));
     fputs(table->bold_headers ? "\x1b[1m|" : "|", stream);
     for (size_t c = 0; c < table->n_columns; c++)
         print_field(stream, table->headers[c], table->widths[c]);
     fputs(table->bold_headers ? "\x1b[0m\n" : "\n", stream);
-    print_rule(stream, '-', width);
+    print_rule(stream, '-', table_width(table));
+}
+
+void table_print(FILE *stream, const struct table *table)
+{
+    print_headers(stream, table);
     for (size_t i = 0; i < table->rows.count; i++)
         print_row(stream, table, &table->rows.data[i]);
-    print_rule(stream, '-', width);
+    print_rule(stream, '-', table_width(table));
+}
+
+void table_measure_rows(struct arena *arena, struct table *table, size_t count, table_row_fn *make, const void *user)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct arena_mark mark = arena_mark(arena);
+        table->rows = (struct table){0}.rows;
+        make(user, arena, table, i);
+        arena_rewind(arena, mark);
+    }
+    table->rows = (struct table){0}.rows;
+}
+
+void table_print_rows(FILE *stream, struct arena *arena, const struct table *table, size_t count, table_row_fn *make,
+                      const void *user)
+{
+    print_headers(stream, table);
+    for (size_t i = 0; i < count; i++) {
+        struct arena_mark mark = arena_mark(arena);
+        struct table made = *table; /* whose widths grow again */
+        make(user, arena, &made, i);
+        for (size_t r = 0; r < made.rows.count; r++) {
+            if (table->narrowed)
+                wrap_row(arena, table, &made.rows.data[r]);
+            print_row(stream, table, &made.rows.data[r]);
+        }
+        arena_rewind(arena, mark);
+    }
+    print_rule(stream, '-', table_width(table));
 }
 
 /* Quotes a field that holds a separator, quote or line break, doubling its quotes. */
@@ -190,13 +229,15 @@ static void add_csv_cell(struct arena *arena, text *csv, const struct cell *cell
         text_add(arena, csv, "\"");
 }
 
+void table_add_csv_headers(struct arena *arena, const struct table *table, text *csv)
+{
+    for (size_t c = 0; c < table->n_columns; c++)
+        text_add(arena, csv, "%s%s", c ? "," : "", table->headers[c]);
+    text_add(arena, csv, "\r\n");
+}
+
 void table_add_csv(struct arena *arena, const struct table *table, text *csv)
 {
-    bool csv_has_headers = csv->count > 0;
-    for (size_t c = 0; c < table->n_columns && !csv_has_headers; c++)
-        text_add(arena, csv, "%s%s", c ? "," : "", table->headers[c]);
-    if (!csv_has_headers)
-        text_add(arena, csv, "\r\n");
     for (size_t i = 0; i < table->rows.count; i++) {
         for (size_t c = 0; c < table->n_columns; c++) {
             if (c)

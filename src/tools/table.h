@@ -22,7 +22,11 @@ struct table {
     VEC(struct table_row) rows;
     size_t widths[TABLE_MAX_COLUMNS]; /* of the widest line, in characters */
     bool bold_headers;                /* for terminals */
+    bool narrowed;                    /* lines may be wider than their column */
 };
+
+/* Adds row `index` of something longer to the table, or no row; with memory of the arena. */
+typedef void table_row_fn(const void *user, struct arena *arena, struct table *table, size_t index);
 
 struct table table_create(size_t n_columns, const char *const *headers);
 /* Adds a line to a cell: control bytes as \xNN. The table's widths follow. */
@@ -39,8 +43,15 @@ void print_rule(FILE *stream, char c, size_t width);
 void table_fit(struct arena *arena, struct table *table, size_t width);
 /* With bars between columns, and rules of '-' around headers and at the end. */
 void table_print(FILE *stream, const struct table *table);
-/* As CSV (RFC 4180): headers where csv is empty yet, then one record a row; lines of a cell are separated by LF. */
+/* As CSV (RFC 4180): one record a row; lines of a cell are separated by LF. */
+void table_add_csv_headers(struct arena *arena, const struct table *table, text *csv);
 void table_add_csv(struct arena *arena, const struct table *table, text *csv);
+
+/* Long tables are not kept: their rows are made twice, first to measure them, so that the table has the widths that it
+ * would have with all of them, then to be printed. The arena is rewound after each. */
+void table_measure_rows(struct arena *arena, struct table *table, size_t count, table_row_fn *make, const void *user);
+void table_print_rows(FILE *stream, struct arena *arena, const struct table *table, size_t count, table_row_fn *make,
+                      const void *user);
 
 /* string with control bytes as \xNN; the string itself when it has none. */
 const char *printable(struct arena *arena, const char *string);

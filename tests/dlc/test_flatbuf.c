@@ -24,7 +24,7 @@ static struct fb_build build_boxes(void)
     const struct fb_slot few[] = {FB_U32(BOX_SIZE, 7)};
     const uint32_t words[] = {1, 0xFFFFFFFF, 3};
     const char *const names[] = {"", "one", "three"};
-    uint32_t root = fb_put_table(&b, fb_start(&b, arena, "TEST"), all, COUNT_OF(all));
+    struct fb_made root = fb_put_table(&b, fb_start(&b, arena, "TEST"), all, COUNT_OF(all));
     fb_put_string(&b, fb_slot_ref(&b, root, BOX_NAME), "root");
     fb_put_bytes(&b, fb_slot_ref(&b, root, BOX_BYTES), (const uint8_t *)"\x01\x02\x03", 3);
     fb_put_words(&b, fb_slot_ref(&b, root, BOX_WORDS), words, 3);
@@ -120,7 +120,7 @@ START_TEST(strings_must_end)
     struct fb_fault fault;
     struct fb_build b;
     const struct fb_slot slots[] = {FB_REF(BOX_NAME)};
-    uint32_t root = fb_put_table(&b, fb_start(&b, arena, "TEST"), slots, 1);
+    struct fb_made root = fb_put_table(&b, fb_start(&b, arena, "TEST"), slots, 1);
     fb_put_string(&b, fb_slot_ref(&b, root, BOX_NAME), "ab");
     ck_assert(fb_verify(b.out.data, b.out.count, &box, &fault));
     size_t text = b.out.count - 3;
@@ -160,11 +160,11 @@ START_TEST(sharing_is_limited)
     struct fb_fault fault;
     struct fb_build b;
     const struct fb_slot slots[] = {FB_REF(BOX_CHILDREN)};
-    uint32_t table = fb_put_table(&b, fb_start(&b, arena, "TEST"), slots, 1);
+    struct fb_made table = fb_put_table(&b, fb_start(&b, arena, "TEST"), slots, 1);
     for (unsigned i = 0; i < 40; i++) {
         uint32_t list = fb_put_references(&b, fb_slot_ref(&b, table, BOX_CHILDREN), 2);
         table = fb_put_table(&b, list, slots, 1);
-        fb_link(&b, list + 4, table);
+        fb_link(&b, list + 4, table.at);
     }
     fb_put_references(&b, fb_slot_ref(&b, table, BOX_CHILDREN), 0);
     ck_assert(!fb_verify(b.out.data, b.out.count, &box, &fault));

@@ -51,7 +51,7 @@ static uint32_t put_named(struct fb_build *b, uint32_t ref, const char *name, un
                           struct fb_slot value)
 {
     const struct fb_slot slots[] = {FB_REF(ARG_NAME), FB_U8(ARG_TYPE, type), value};
-    uint32_t table = fb_put_table(b, ref, slots, 3);
+    struct fb_made table = fb_put_table(b, ref, slots, 3);
     fb_put_string(b, fb_slot_ref(b, table, ARG_NAME), name);
     return fb_slot_ref(b, table, slot);
 }
@@ -92,7 +92,7 @@ static uint32_t put_layer(struct fb_build *b, uint32_t ref, uint32_t id, const c
 {
     const struct fb_slot slots[] = {FB_U32(LAYER_ID, id), FB_REF(LAYER_NAME),    FB_REF(LAYER_TYPE),
                                     FB_REF(LAYER_INPUTS), FB_REF(LAYER_OUTPUTS), FB_REF(LAYER_ARGS)};
-    uint32_t table = fb_put_table(b, ref, slots, COUNT_OF(slots));
+    struct fb_made table = fb_put_table(b, ref, slots, COUNT_OF(slots));
     fb_put_string(b, fb_slot_ref(b, table, LAYER_NAME), arena_printf(arena, "layer_%s", out));
     fb_put_string(b, fb_slot_ref(b, table, LAYER_TYPE), type);
     fb_put_strings(b, fb_slot_ref(b, table, LAYER_INPUTS), &in, in ? 1 : 0);
@@ -107,7 +107,7 @@ static struct fb_build network3(void)
     static const char *const words[] = {"left", "right"};
     struct fb_build b;
     const struct fb_slot root[] = {FB_REF(NETWORK3_LAYERS)};
-    uint32_t table = fb_put_table(&b, fb_start(&b, arena, ID_MODEL), root, 1);
+    struct fb_made table = fb_put_table(&b, fb_start(&b, arena, ID_MODEL), root, 1);
     uint32_t layers = fb_put_references(&b, fb_slot_ref(&b, table, NETWORK3_LAYERS), 4);
     put_output_dims(&b, put_layer(&b, layers, 0, "Input", "in", "in", 1), dims, 4);
     uint32_t args = put_layer(&b, layers + 4, 1, "Convolutional", "in", "mid", 4);
@@ -124,7 +124,7 @@ static struct fb_build network3(void)
 static uint32_t put_layer_params(struct fb_build *b, uint32_t ref, const char *layer)
 {
     const struct fb_slot slots[] = {FB_REF(LAYER_PARAM_NAME), FB_REF(LAYER_PARAM_TENSORS)};
-    uint32_t table = fb_put_table(b, ref, slots, 2);
+    struct fb_made table = fb_put_table(b, ref, slots, 2);
     fb_put_string(b, fb_slot_ref(b, table, LAYER_PARAM_NAME), layer);
     return fb_put_references(b, fb_slot_ref(b, table, LAYER_PARAM_TENSORS), 1);
 }
@@ -136,10 +136,10 @@ static uint32_t put_tensor3(struct fb_build *b, uint32_t ref, const char *name, 
     const struct fb_slot slots[] = {FB_REF(TENSOR3_NAME), FB_REF(TENSOR3_DIMS), FB_REF(TENSOR3_DATA),
                                     FB_REF(TENSOR3_ARGS)};
     const struct fb_slot data[] = {FB_U8(DATA3_TYPE, ARG_IS_BYTES), FB_REF(DATA3_BYTES)};
-    uint32_t table = fb_put_table(b, ref, slots, COUNT_OF(slots));
+    struct fb_made table = fb_put_table(b, ref, slots, COUNT_OF(slots));
     fb_put_string(b, fb_slot_ref(b, table, TENSOR3_NAME), name);
     fb_put_words(b, fb_slot_ref(b, table, TENSOR3_DIMS), dims, rank);
-    uint32_t inner = fb_put_table(b, fb_slot_ref(b, table, TENSOR3_DATA), data, 2);
+    struct fb_made inner = fb_put_table(b, fb_slot_ref(b, table, TENSOR3_DATA), data, 2);
     fb_put_bytes(b, fb_slot_ref(b, inner, DATA3_BYTES), bytes, size);
     return fb_slot_ref(b, table, TENSOR3_ARGS);
 }
@@ -150,7 +150,7 @@ static struct fb_build params3(uint32_t size)
     static const uint32_t dims[] = {2, 3};
     struct fb_build b;
     const struct fb_slot root[] = {FB_REF(PARAMS3_LAYERS)};
-    uint32_t table = fb_put_table(&b, fb_start(&b, arena, ID_PARAMS), root, 1);
+    struct fb_made table = fb_put_table(&b, fb_start(&b, arena, ID_PARAMS), root, 1);
     uint32_t layers = fb_put_references(&b, fb_slot_ref(&b, table, PARAMS3_LAYERS), 2);
     uint32_t ref = put_tensor3(&b, put_layer_params(&b, layers, "layer_mid"), "weights_0", dims, 2, "abcdefgh", size);
     uint32_t args = fb_put_references(&b, ref, 1);
@@ -190,10 +190,10 @@ START_TEST(v3_layers_are_ops)
     ck_assert_int_eq(dlc_attr_find(conv, "stride")->kind, DLC_INT);
     ck_assert_int_eq(dlc_attr_find(conv, "stride")->i, -2);
     ck_assert_int_eq(dlc_attr_find(conv, "OutputDims")->kind, DLC_NESTED);
-    const struct dlc_tensor *sides = &dlc_attr_find(conv, "sides")->tensor;
+    const struct dlc_tensor *sides = dlc_attr_find(conv, "sides")->tensor;
     ck_assert_int_eq(sides->dtype, DT_STRING);
-    ck_assert_int_eq(sides->shape.dims[0], 2);
-    ck_assert_str_eq(sides->view.strings[1], "right");
+    ck_assert_int_eq(sides->shape->dims[0], 2);
+    ck_assert_str_eq(sides->view->strings[1], "right");
 }
 END_TEST
 
@@ -210,13 +210,13 @@ START_TEST(v3_tensors_come_from_outputs)
         ck_assert_uint_eq(g->tensors[i].kind, expected[i].kind);
     }
     const struct dlc_tensor *mid = dlc_tensor_find(g, "mid");
-    ck_assert(shape_equal(&mid->shape, &SHAPE(1, 4, 4, 2)));
+    ck_assert(shape_equal(mid->shape, &SHAPE(1, 4, 4, 2)));
     ck_assert_int_eq(mid->dtype, DT_UFXP8);
     ck_assert_int_eq(mid->source_dtype, DT_FLOAT32);
     ck_assert_double_eq(mid->quant->encodings[0].scale, 0.5);
     ck_assert_int_eq(mid->quant->encodings[0].offset, -3);
     ck_assert_int_eq(dlc_tensor_find(g, "out")->dtype, DT_FLOAT32);
-    ck_assert_mem_eq(dlc_tensor_find(g, "const")->view.bytes, "xy", 2);
+    ck_assert_mem_eq(dlc_tensor_find(g, "const")->view->bytes, "xy", 2);
 }
 END_TEST
 
@@ -226,8 +226,8 @@ START_TEST(v3_params_belong_to_layers)
     ck_assert_uint_eq(conv->n_params, 1);
     const struct dlc_tensor *w = &conv->params[0];
     ck_assert_str_eq(w->name, "weights_0");
-    ck_assert(shape_equal(&w->shape, &SHAPE(2, 3)));
-    ck_assert_mem_eq(w->view.bytes, "abcdef", 6);
+    ck_assert(shape_equal(w->shape, &SHAPE(2, 3)));
+    ck_assert_mem_eq(w->view->bytes, "abcdef", 6);
     ck_assert(w->quant->per_axis);
     ck_assert_uint_eq(w->quant->axis, 1);
     ck_assert_uint_eq(w->quant->count, 3);
@@ -273,7 +273,7 @@ static struct fb_build network41(void)
     const struct fb_slot root[] = {FB_REF(NETWORK_GRAPHS)}, graph[] = {FB_REF(GRAPH_NAME), FB_REF(GRAPH_TENSORS)};
     const struct fb_slot tensor[] = {FB_U32(TENSOR_ID, 1), FB_REF(TENSOR_NAME), FB_U32(TENSOR_KIND, KIND_STATIC),
                                      FB_REF(TENSOR_DIMS), FB_U32(TENSOR_DTYPE, 0x232)};
-    uint32_t table = fb_put_table(&b, fb_start(&b, arena, ID_MODEL), root, 1);
+    struct fb_made table = fb_put_table(&b, fb_start(&b, arena, ID_MODEL), root, 1);
     table = fb_put_table(&b, fb_put_references(&b, fb_slot_ref(&b, table, NETWORK_GRAPHS), 1), graph, 2);
     fb_put_string(&b, fb_slot_ref(&b, table, GRAPH_NAME), "g");
     uint32_t list = fb_put_references(&b, fb_slot_ref(&b, table, GRAPH_TENSORS), 1);
@@ -291,7 +291,7 @@ static struct fb_build params41(const char *graph_name, uint64_t offset)
     const struct fb_slot graph[] = {FB_REF(GRAPH_PARAMS_NAME), FB_REF(GRAPH_PARAMS_TENSORS)};
     const struct fb_slot data[] = {FB_REF(DATA_NAME), FB_U64(DATA_INDEX, 5), FB_REF(DATA_POSITION)};
     const struct fb_slot position[] = {FB_U64(POSITION_OFFSET, offset), FB_U64(POSITION_SIZE, 8)};
-    uint32_t table = fb_put_table(&b, fb_start(&b, arena, ID_PARAMS), root, 1);
+    struct fb_made table = fb_put_table(&b, fb_start(&b, arena, ID_PARAMS), root, 1);
     table = fb_put_table(&b, fb_put_references(&b, fb_slot_ref(&b, table, PARAMS_GRAPHS), 1), graph, 2);
     fb_put_string(&b, fb_slot_ref(&b, table, GRAPH_PARAMS_NAME), graph_name);
     uint32_t list = fb_put_references(&b, fb_slot_ref(&b, table, GRAPH_PARAMS_TENSORS), 1);
@@ -315,8 +315,8 @@ START_TEST(v41_positions)
     ck_assert_uint_eq(dlc->minor, 1);
     ck_assert_str_eq(dlc->params_format, "bin");
     const struct dlc_tensor *c = dlc_tensor_find(&dlc->graphs[0], "c");
-    ck_assert_mem_eq(c->view.bytes, &bin[1], 8);
-    ck_assert_ptr_eq(c->view.file, dlc->file);
+    ck_assert_mem_eq(c->view->bytes, &bin[1], 8);
+    ck_assert_ptr_eq(c->view->file, dlc->file);
 }
 END_TEST
 

@@ -182,7 +182,7 @@ START_TEST(damaged_payload_fails_its_crc)
     ck_status_ok(dlc_read(arena, &diags, in_folder("a.dlc"), &dlc));
     ck_status_ok(dlc_verify(&diags, dlc));
     const struct dlc_tensor *table = dlc_tensor_find(&dlc->graphs[0], "table");
-    bytes[table->view.bytes - dlc->file->data] ^= 1;
+    bytes[table->view->bytes - dlc->file->data] ^= 1;
     const char *path = in_folder("b.dlc");
     write_all(path, bytes, size);
     ck_status_ok(dlc_read(arena, &diags, path, &dlc));
