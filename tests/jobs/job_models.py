@@ -53,3 +53,16 @@ def open_model(path):
     m.node("Relu", ["x"], ["y"])
     m.output("y", onnx.FLOAT, ["N", "C"])
     m.save(path)
+
+
+def large_model(path, megabytes):
+    """Matrices that keep the converter busy for a moment."""
+    side = 1024
+    m = onnx.Model()
+    m.input("x", onnx.FLOAT, [1, side])
+    values = ["x", *(f"t{i}" for i in range(megabytes // 4))]
+    for source, target in zip(values, values[1:]):
+        m.tensor(f"{target}.w", onnx.FLOAT, [side, side], raw=bytes(4 * side * side))
+        m.node("MatMul", [source, f"{target}.w"], [target])
+    m.output(values[-1], onnx.FLOAT, [1, side])
+    m.save(path)

@@ -9,9 +9,9 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-import onnx_writer as onnx  # noqa: E402
 from checks import Checks, command  # noqa: E402
 from dlc_reader import read_container  # noqa: E402
+from job_models import large_model  # noqa: E402
 from terminal import ENVIRONMENT, Terminal, drawn, has_terminals, hold_up, screen  # noqa: E402
 
 LINE = re.compile(r"(reading the model|checking ops|lowering|passes|writing)"
@@ -20,23 +20,12 @@ SUMMARY = re.compile(r"out\.dlc: \d+ ops from \d+ nodes, .*")
 PAUSE = 0.8
 IN_BACKGROUND = f"""import os, subprocess, sys
 sys.path.insert(0, {str(pathlib.Path(__file__).parent)!r})
+from job_models import large_model  # noqa: E402
 from terminal import hold_up
 job = subprocess.Popen(sys.argv[3:], preexec_fn=lambda: os.setpgid(0, 0))
 hold_up(job, float(sys.argv[1]), float(sys.argv[2]))
 job.wait()
 """
-
-
-def large_model(path, megabytes):
-    side = 1024
-    m = onnx.Model()
-    m.input("x", onnx.FLOAT, [1, side])
-    values = ["x", *(f"t{i}" for i in range(megabytes // 4))]
-    for source, target in zip(values, values[1:]):
-        m.tensor(f"{target}.w", onnx.FLOAT, [side, side], raw=bytes(4 * side * side))
-        m.node("MatMul", [source, f"{target}.w"], [target])
-    m.output(values[-1], onnx.FLOAT, [1, side])
-    m.save(path)
 
 
 class Shop:
