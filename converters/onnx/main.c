@@ -28,7 +28,7 @@ enum {
     OPT_IGNORED /* from here: accepted without effect */
 };
 
-enum { MAX_THREADS = 64 };
+enum { MAX_THREADS = 16 };
 
 static const struct option rows[] = {
     {.title = "Files"},
