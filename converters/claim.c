@@ -3,10 +3,28 @@
 
 #include "converters/driver.h"
 
+static void take_tensor(struct arena *arena, const struct view *view, struct param *p)
+{
+    p->is_tensor = true;
+    p->dtype = view->dtype;
+    p->shape = view_shape(view);
+    if (p->dtype == DT_STRING)
+        p->strings = view->strings;
+    else if (dtype_is_float(p->dtype))
+        p->floats = view_load(arena, view, DT_FLOAT64);
+    else
+        p->ints = view_load(arena, view, DT_INT64);
+}
+
+/* Lists of numbers are copied: the node outlives the framework graph. */
 static struct param attr_param(struct arena *arena, const struct fw_attr *a)
 {
-    struct param p = {.set = true, .usage = 1, .name = a->name, .shape.rank = 1, .shape.dims = {(int64_t)a->count}};
+    struct param p = {.set = true, .usage = 1, .name = a->name};
     double *floats;
+    if (a->kind == FW_INTS || a->kind == FW_FLOATS || a->kind == FW_STRINGS) {
+        p.is_tensor = true;
+        p.shape = SHAPE((int64_t)a->count);
+    }
     switch (a->kind) {
     case FW_INT:
         p.dtype = DT_INT64;
@@ -21,33 +39,22 @@ static struct param attr_param(struct arena *arena, const struct fw_attr *a)
         p.s = a->s;
         break;
     case FW_INTS:
-        p.is_tensor = true;
         p.dtype = DT_INT64;
-        p.ints = a->ints;
+        p.ints = arena_memdup(arena, a->ints, a->count * sizeof *a->ints);
         break;
     case FW_FLOATS:
-        p.is_tensor = true;
         p.dtype = DT_FLOAT32;
         floats = arena_array(arena, double, a->count);
         convert_elements(floats, DT_FLOAT64, a->floats, DT_FLOAT32, a->count);
         p.floats = floats;
         break;
     case FW_STRINGS:
-        p.is_tensor = true;
         p.dtype = DT_STRING;
         p.strings = a->strings;
         break;
     case FW_TENSOR:
     case FW_SPARSE:
-        p.is_tensor = true;
-        p.dtype = a->tensor->view.dtype;
-        p.shape = view_shape(&a->tensor->view);
-        if (p.dtype == DT_STRING)
-            p.strings = a->tensor->view.strings;
-        else if (dtype_is_float(p.dtype))
-            p.floats = view_load(arena, &a->tensor->view, DT_FLOAT64);
-        else
-            p.ints = view_load(arena, &a->tensor->view, DT_INT64);
+        take_tensor(arena, &a->tensor->view, &p);
         break;
     case FW_GRAPH:
     case FW_OTHER:
@@ -66,7 +73,8 @@ static bool schema_default(void *user, const char *attr, struct param *out)
     const struct claim *claim = user;
     const struct fw_node *n = claim->l->node;
     const struct frontend *frontend = claim->c->frontend;
-    return !*n->domain && frontend->schema_default && frontend->schema_default(n->op_type, n->version, attr, out);
+    return !*n->op->domain && frontend->schema_default &&
+           frontend->schema_default(n->op->type, n->op->version, attr, out);
 }
 
 /* The node's inputs in a graph of their own. */
@@ -82,8 +90,8 @@ static void copy_inputs(const struct lower *from, struct lower *to)
             continue;
         const struct tensor *t = graph_tensor(from->b->graph, from->in[i]);
         bool constant = t->kind == TENSOR_STATIC;
-        values[i].tensor = in[i] = constant ? graph_add_constant(g, t->name, t->type.dtype, &t->view)
-                                            : graph_add_tensor(g, t->name, TENSOR_INPUT, &t->type);
+        values[i].tensor = in[i] = constant ? graph_add_constant(g, t->name, t->type->dtype, t->view)
+                                            : graph_add_tensor(g, t->name, TENSOR_INPUT, t->type);
         graph_tensor(g, in[i])->quant = t->quant;
     }
     to->in = in;
@@ -114,7 +122,7 @@ static bool try_native(const struct claim *claim, const struct lower_row *row, s
         return false;
     for (size_t i = 0; i < n->n_outputs; i++)
         if (trial.out[i] != NO_TENSOR)
-            out[i] = graph_tensor(b.graph, trial.out[i])->type;
+            out[i] = *graph_tensor(b.graph, trial.out[i])->type;
     return true;
 }
 
@@ -122,7 +130,7 @@ static bool native_types(void *user, struct type *out)
 {
     const struct claim *claim = user;
     const struct fw_node *n = claim->l->node;
-    const struct lower_row *row = find_row(claim->c->frontend, n->domain, n->op_type, n->version);
+    const struct lower_row *row = find_row(claim->c->frontend, n->op->domain, n->op->type, n->op->version);
     struct arena_mark mark = arena_mark(claim->c->scratch);
     bool known = row && try_native(claim, row, out);
     arena_rewind(claim->c->scratch, mark);
@@ -137,7 +145,8 @@ static void take_declared(const struct fw_value *v, struct type *type, bool *has
         *has_shape &= v->dims[k] != DIM_OPEN;
     if (*has_shape) {
         type->shape.rank = v->rank;
-        memcpy(type->shape.dims, v->dims, v->rank * sizeof *v->dims);
+        for (uint32_t k = 0; k < v->rank; k++)
+            type->shape.dims[k] = v->dims[k];
     }
 }
 
@@ -166,9 +175,9 @@ static odlc_status check_attr(const struct lower *l, const struct udo_def *def, 
                                  "attribute %s holds a type, or a list of tensors or graphs, which no UDO node can "
                                  "carry",
                                  a->name);
-    if (a->tensor && !holds_int64(l->arena, &a->tensor->view)) /* no type of a definition holds it either */
+    if (fw_attr_tensor(a) && !holds_int64(l->arena, &a->tensor->view)) /* no type of a definition holds it either */
         return lower_unsupported(l, a->name, NULL, "attribute %s holds a number of more than 63 bits", a->name);
-    if (a->kind == FW_STRING && strlen(a->s) != a->s_length)
+    if (a->kind == FW_STRING && strlen(a->s) != a->count)
         return lower_unsupported(l, a->name, NULL, "attribute %s holds a NUL byte, which a container's text cannot",
                                  a->name);
     return ODLC_OK;
@@ -179,9 +188,9 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
 {
     const struct fw_node *n = l->node;
     struct claim claim = {.c = c, .l = l};
-    struct param *attrs = arena_array(c->graph->arena, struct param, n->n_attrs);
-    struct type *declared = arena_array(c->arena, struct type, n->n_outputs);
-    bool *has_shape = arena_array(c->arena, bool, n->n_outputs);
+    struct param *attrs = arena_array(c->scratch, struct param, n->n_attrs);
+    struct type *declared = arena_array(c->scratch, struct type, n->n_outputs);
+    bool *has_shape = arena_array(c->scratch, bool, n->n_outputs);
     uint32_t n_attrs = 0;
     for (size_t i = 0; i < n->n_attrs; i++) {
         TRY(check_attr(l, def, &n->attrs[i]));
@@ -192,8 +201,8 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
             take_declared(values[i], &declared[i], &has_shape[i]);
     struct udo_call call = {.path = c->model->path,
                             .label = n->name,
-                            .op_type = n->op_type,
-                            .domain = n->domain,
+                            .op_type = n->op->type,
+                            .domain = n->op->domain,
                             .in = l->in,
                             .n_in = l->n_in,
                             .attrs = attrs,

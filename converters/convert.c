@@ -93,7 +93,7 @@ static void summarize(struct conversion *c, const struct pass_context *passes)
             const struct tensor *t = graph_tensor(g, n->inputs[k]);
             counted[n->inputs[k]] = true;
             if (t->kind == TENSOR_STATIC)
-                c->summary.static_bytes += shape_count(&t->type.shape) * dtype_size(t->type.dtype);
+                c->summary.static_bytes += shape_count(&t->type->shape) * dtype_size(t->type->dtype);
         }
     }
 }
@@ -178,6 +178,14 @@ static odlc_status begin(struct conversion *c, enum odlc_stage stage)
     return progress_report(&c->progress, &c->diags, 0, 0);
 }
 
+/* The framework graph is as large as the IR graph, which has taken its place. */
+static void forget_model(struct conversion *c)
+{
+    arena_destroy(c->model_arena);
+    c->model_arena = NULL;
+    c->model = NULL;
+}
+
 /* The road, a step a line. */
 static odlc_status run(struct conversion *c)
 {
@@ -185,7 +193,8 @@ static odlc_status run(struct conversion *c)
     TRY(check_options(c));
     TRY(begin(c, ODLC_STAGE_READ));
     TRY(load_udos(c));
-    TRY(frontend->load(c->arena, &c->diags, c->options->input, claims, &c->udos, &c->model));
+    const struct fw_memory memory = model_memory(c);
+    TRY(frontend->load(&memory, &c->diags, c->options->input, claims, &c->udos, &c->model));
     c->diags.model = c->model->path;
     list_inputs(c);
     TRY(begin(c, ODLC_STAGE_CHECK));
@@ -200,6 +209,7 @@ static odlc_status run(struct conversion *c)
     c->graph = graph_create(c->arena, graph_name(c));
     TRY(begin(c, ODLC_STAGE_LOWER));
     TRY(lower_graph(c));
+    forget_model(c);
     TRY(begin(c, ODLC_STAGE_PASSES));
     TRY(run_passes(c));
     if (!c->options->output)
@@ -208,25 +218,34 @@ static odlc_status run(struct conversion *c)
     return write_container(c);
 }
 
+/* An arena whose exhaustion is that of `whole`. */
+#define DEPENDENT_ARENA(out, whole)              \
+    do {                                         \
+        (out) = arena_create();                  \
+        if (!(out) || setjmp(*arena_catch(out))) \
+            arena_exhausted(whole);              \
+    } while (0)
+
 odlc_status convert_model(const struct frontend *frontend, const struct odlc_convert_options *options,
                           struct odlc_conversion **out)
 {
     *out = NULL;
-    struct arena *arena = arena_create(), *volatile scratch = NULL;
+    struct arena *arena = arena_create();
+    struct conversion *volatile made = NULL;
     if (!arena || setjmp(*arena_catch(arena))) {
-        arena_destroy(scratch);
+        if (made) {
+            arena_destroy(made->scratch);
+            arena_destroy(made->model_arena);
+        }
         arena_destroy(arena);
         return ODLC_ERR_NOMEM;
     }
-    scratch = arena_create();
-    if (!scratch)
-        arena_exhausted(arena);
-    if (setjmp(*arena_catch(scratch)))
-        arena_exhausted(arena);
     struct odlc_conversion *conversion = arena_new(arena, struct odlc_conversion);
-    struct conversion *c = &conversion->c;
+    struct conversion *c = made = &conversion->c;
     c->arena = arena;
-    c->scratch = scratch;
+    c->ops = arena_new(arena, struct odlc_op_report *);
+    DEPENDENT_ARENA(c->scratch, arena);
+    DEPENDENT_ARENA(c->model_arena, arena);
     c->frontend = frontend;
     c->options = options;
     diags_init(&c->diags, arena);
@@ -243,6 +262,7 @@ void odlc_conversion_free(struct odlc_conversion *conversion)
         return;
     struct arena *arena = conversion->c.arena;
     arena_destroy(conversion->c.scratch);
+    arena_destroy(conversion->c.model_arena);
     arena_destroy(arena);
 }
 
@@ -252,10 +272,27 @@ const struct odlc_diag *odlc_conversion_diags(const struct odlc_conversion *conv
     return conversion->c.diags.list.data;
 }
 
+static struct odlc_op_report *report_ops(const struct conversion *c)
+{
+    struct odlc_op_report *ops = arena_array(c->arena, struct odlc_op_report, c->notes.count);
+    for (size_t i = 0; i < c->notes.count; i++) {
+        ops[i] = c->op_reports[c->notes.data[i].op];
+        ops[i].node = c->notes.data[i].node;
+    }
+    return ops;
+}
+
+/* Few ask for them, and a report is larger than what else is known of most nodes. */
 const struct odlc_op_report *odlc_conversion_ops(const struct odlc_conversion *conversion, size_t *count)
 {
-    *count = conversion->c.ops.count;
-    return conversion->c.ops.data;
+    const struct conversion *c = &conversion->c;
+    *count = 0;
+    if (setjmp(*arena_catch(c->arena)))
+        return NULL;
+    if (!*c->ops)
+        *c->ops = report_ops(c);
+    *count = c->notes.count;
+    return *c->ops;
 }
 
 const struct odlc_udo_report *odlc_conversion_udo_nodes(const struct odlc_conversion *conversion, size_t *count)

@@ -12,10 +12,11 @@ typedef bool fw_claims_fn(void *user, const char *op_type, const char *domain);
 
 /* What a front end is to the driver. */
 struct frontend {
-    odlc_status (*load)(struct arena *arena, struct diags *diags, const char *path, fw_claims_fn *claims, void *user,
-                        struct fw_model **out);
+    odlc_status (*load)(const struct fw_memory *memory, struct diags *diags, const char *path, fw_claims_fn *claims,
+                        void *user, struct fw_model **out);
     /* Reads a file that holds one tensor in the framework's own form. */
-    odlc_status (*load_tensor)(struct arena *arena, struct diags *diags, const char *path, struct fw_tensor *out);
+    odlc_status (*load_tensor)(const struct fw_memory *memory, struct diags *diags, const char *path,
+                               struct fw_tensor *out);
     const struct lower_row *rows; /* sorted by domain, op, lo */
     size_t n_rows;
     const char *(*refusal)(const char *domain, const char *op); /* why no row converts it, or NULL */
@@ -24,22 +25,33 @@ struct frontend {
     bool channels_first; /* the framework's spatial tensors are NCHW */
 };
 
+/* A node for the reports: its name, and its operator in the list of those. */
+struct op_note {
+    const char *node;
+    uint32_t op;
+};
+
 struct conversion {
     struct arena *arena, *scratch;
+    struct arena *model_arena; /* the framework graph and what lowering knows of it; NULL when it has been lowered */
     struct diags diags;
     const struct frontend *frontend;
     const struct odlc_convert_options *options;
-    struct fw_model *model;
+    struct fw_model *model; /* NULL when it has been lowered */
     struct udo_set udos;
     struct graph *graph;
-    struct map symbols;        /* of dimensions, fixed by the graph inputs: name → symbol_sizes */
-    VEC(int64_t) symbol_sizes; /* DIM_OPEN: inputs contradict each other */
-    bool dims_overridden;      /* an option changed a dimension that the model fixes */
-    bool *live;                /* per node of the model: needed for an output */
-    VEC(struct odlc_op_report) ops;
-    VEC(const struct fw_node *) op_nodes; /* of the reports in ops */
-    uint64_t expanded;                    /* nodes that subgraphs were lowered to */
-    VEC(const char *) inputs;             /* paths of the files that were read */
+    struct map input_index; /* of the model: name → graph.inputs, filled when it is asked for */
+    bool knows_inputs;
+    struct map symbols;                  /* of dimensions, fixed by the graph inputs: name → symbol_sizes */
+    VEC(int64_t) symbol_sizes;           /* DIM_OPEN: inputs contradict each other */
+    bool dims_overridden;                /* an option changed a dimension that the model fixes */
+    bool *live;                          /* per node of the model: needed for an output */
+    VEC(struct op_note) notes;           /* of all nodes that were looked at */
+    struct odlc_op_report *op_reports;   /* per operator of the model, without a node */
+    struct odlc_op_report **ops;         /* per note, made when they are asked for */
+    VEC(const struct fw_node *) missing; /* the nodes that nothing can convert */
+    uint64_t expanded;                   /* nodes that subgraphs were lowered to */
+    VEC(const char *) inputs;            /* paths of the files that were read */
     struct map known_inputs;
     struct out_file *depfile; /* written, not yet under its name; NULL: none is wanted */
     enum odlc_stage stage;
@@ -47,6 +59,12 @@ struct conversion {
     const char *udo_stub, *dumped;
     struct odlc_conversion_summary summary;
 };
+
+/* Where the model is loaded to. */
+static inline struct fw_memory model_memory(const struct conversion *c)
+{
+    return (struct fw_memory){.kept = c->arena, .graph = c->model_arena, .scratch = c->scratch};
+}
 
 /* The row for a node: NULL when there is none for its domain, op and version. */
 const struct lower_row *find_row(const struct frontend *frontend, const char *domain, const char *op, int64_t version);
@@ -60,8 +78,8 @@ struct fw_value *find_model_input(struct conversion *c, const char *name, const 
 void note_symbols(struct conversion *c, const struct fw_value *input);
 /* freeze.c: the inputs of --freeze_input become constants. */
 odlc_status freeze_inputs(struct conversion *c) MUST_USE;
-/* survey.c: fills ops, those in subgraphs included; an error for each op type that is neither native nor claimed, but
- * for those in branches, which may not be taken. */
+/* survey.c: says what converts each operator, and notes all nodes, those in subgraphs included; an error for each op
+ * type that is neither native nor claimed, but for those in branches, which may not be taken. */
 odlc_status survey_ops(struct conversion *c) MUST_USE;
 /* The error for one node of such a type. */
 odlc_status report_missing_op(struct conversion *c, const struct fw_node *n) MUST_USE;

@@ -1,8 +1,8 @@
 /* The files of a conversion: those that it reads, that it writes none of them, and the depfile that lists them. */
-#include <libgen.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/target.h"
 #include "converters/driver.h"
 
 /* ---- what is read ---- */
@@ -35,16 +35,6 @@ static bool is_file(const struct stat *st, const char *path)
 {
     struct stat other;
     return stat(path, &other) == 0 && other.st_dev == st->st_dev && other.st_ino == st->st_ino;
-}
-
-/* Whether both names lead to one file, or will when they are written. */
-static bool same_target(struct arena *arena, const char *a, const char *b)
-{
-    struct stat st;
-    if (stat(a, &st) == 0)
-        return is_file(&st, b);
-    return strcmp(basename(arena_strdup(arena, a)), basename(arena_strdup(arena, b))) == 0 &&
-           stat(dirname(arena_strdup(arena, a)), &st) == 0 && is_file(&st, dirname(arena_strdup(arena, b)));
 }
 
 /* Writing over what is read would leave the user without it. */

@@ -49,7 +49,8 @@ static odlc_status read_value(struct conversion *c, const struct fw_value *input
     struct file *file;
     struct fw_tensor tensor;
     if (has_suffix(path, ".pb")) {
-        TRY(c->frontend->load_tensor(c->arena, &c->diags, path, &tensor));
+        const struct fw_memory memory = model_memory(c);
+        TRY(c->frontend->load_tensor(&memory, &c->diags, path, &tensor));
         *out = tensor.view;
         return ODLC_OK;
     }
@@ -84,29 +85,34 @@ static odlc_status freeze_input(struct conversion *c, const struct odlc_name_val
     if (!input)
         return ODLC_ERR_USAGE;
     constant.name = input->name;
+    constant.id = input->id;
     TRY(read_value(c, input, given->value, &constant.view));
     if (constant.view.file)
         add_input(c, constant.view.file->path);
     TRY(check_value(c, input, given->value, &constant.view));
     const struct shape value = view_shape(&constant.view);
     input->has_shape = true;
-    input->rank = value.rank;
-    memcpy(input->dims, value.dims, sizeof input->dims);
+    input->rank = (uint8_t)value.rank;
+    input->dims = arena_memdup(c->model_arena, value.dims, value.rank * sizeof *value.dims);
     note_symbols(c, input);
-    vec_push(c->arena, &g->initializers, constant);
-    size_t at = (size_t)(input - g->inputs.data);
-    memmove(input, input + 1, (g->inputs.count - at - 1) * sizeof *input);
-    g->inputs.count--;
+    vec_push(c->model_arena, &g->initializers, constant);
+    input->frozen = true;
     return ODLC_OK;
 }
 
 odlc_status freeze_inputs(struct conversion *c)
 {
+    struct fw_graph *g = &c->model->graph;
     odlc_status status = ODLC_OK;
     for (size_t i = 0; i < c->options->n_frozen_inputs; i++) {
         odlc_status frozen = freeze_input(c, &c->options->frozen_inputs[i]);
         if (status == ODLC_OK)
             status = frozen; /* all of them are reported */
     }
+    size_t kept = 0;
+    for (size_t i = 0; i < g->inputs.count; i++)
+        if (!g->inputs.data[i].frozen)
+            g->inputs.data[kept++] = g->inputs.data[i];
+    g->inputs.count = kept;
     return status;
 }

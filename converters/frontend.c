@@ -23,13 +23,13 @@ const char *fw_node_label(const struct fw_node *n)
 void fw_each_read(const struct fw_node *n, fw_name_fn *fn, void *user)
 {
     for (size_t i = 0; i < n->n_inputs; i++)
-        if (n->inputs[i][0])
-            fn(user, n->inputs[i]);
+        if (fw_in_id(n, i) != FW_NO_NAME)
+            fn(user, fw_in_id(n, i));
     for (size_t i = 0; i < n->n_attrs; i++) {
-        const struct fw_graph *g = n->attrs[i].graph;
+        const struct fw_graph *g = fw_attr_graph(&n->attrs[i]);
         for (size_t k = 0; g && k < g->nodes.count; k++)
             fw_each_read(&g->nodes.data[k], fn, user);
         for (size_t k = 0; g && k < g->outputs.count; k++)
-            fn(user, g->outputs.data[k].name);
+            fn(user, g->outputs.data[k].id);
     }
 }

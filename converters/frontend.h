@@ -1,5 +1,8 @@
 /* What a front end hands over: the framework's graph with its own names and attributes, and tensors as views of mapped
- * files. ONNX fills it today. All memory belongs to the conversion's arena. */
+ * files. ONNX fills it today.
+ *
+ * Graphs have millions of nodes, so what is alike is shared: a value goes by one text wherever it is named, and nodes
+ * of one operator share its description. The graph itself may go when it has been lowered (struct fw_memory). */
 #ifndef CONVERTERS_FRONTEND_H
 #define CONVERTERS_FRONTEND_H
 
@@ -7,8 +10,20 @@
 
 #define DIM_OPEN (-1) /* a dimension the model leaves open */
 
+/* Where a model is loaded to. No two of them are the same arena. */
+struct fw_memory {
+    struct arena *kept;    /* texts, and elements that are in no file: what follows the graph goes on using them */
+    struct arena *graph;   /* the framework graph itself */
+    struct arena *scratch; /* for loading alone: it comes back as it was */
+};
+
+/* The number of a value's name: names that are the same have the same number, anywhere in the model. */
+typedef uint32_t fw_name;
+#define FW_NO_NAME 0 /* of the name "" */
+
 struct fw_tensor {
     const char *name;
+    fw_name id;
     struct view view; /* dtype and shape of the model */
 };
 
@@ -26,42 +41,55 @@ enum fw_attr_kind {
 };
 
 struct fw_attr {
-    const char *name;
+    const char *name; /* like strings that are values, it stays when the graph goes */
+    const char *ref;  /* inside a function body: the name of the function's attribute that gives the value, or NULL */
     enum fw_attr_kind kind;
-    const char *ref; /* inside a function body: the name of the function's attribute that gives the value */
-    int64_t i;
-    float f;
-    const char *s; /* FW_STRING: NUL-terminated; s_length may be larger when it holds NULs */
-    size_t s_length;
-    const struct fw_tensor *tensor;
-    struct fw_graph *graph;
-    size_t count; /* of the list kinds */
-    const int64_t *ints;
-    const float *floats;
-    const char *const *strings;
+    size_t count; /* of the list kinds; bytes of a string, which may hold NULs */
+    union {       /* by kind; none with a ref */
+        int64_t i;
+        float f;
+        const char *s; /* NUL-terminated */
+        const struct fw_tensor *tensor;
+        struct fw_graph *graph;
+        const int64_t *ints;
+        const float *floats;
+        const char *const *strings;
+    };
 };
 
 /* Declared type of a value; a model may say none of it. */
 struct fw_value {
     const char *name;
-    enum dtype dtype; /* DT_NONE: not said */
-    bool has_shape;
-    uint32_t rank;
-    int64_t dims[MAX_RANK];        /* DIM_OPEN where the model leaves it open */
-    const char *symbols[MAX_RANK]; /* the symbol of an open dimension ("batch"), or NULL */
-    bool not_a_tensor;             /* sequence, optional, map, sparse */
+    fw_name id;
+    enum dtype dtype : 8; /* DT_NONE: not said */
+    bool has_shape : 1;
+    bool not_a_tensor : 1; /* sequence, optional, map, sparse */
+    bool frozen : 1;       /* a graph input that an option made a constant */
+    uint8_t rank;
+    int64_t *dims;        /* rank entries; DIM_OPEN where the model leaves it open */
+    const char **symbols; /* NULL, or one per dimension: the symbol of an open one ("batch"), or NULL */
+};
+
+/* An operator as nodes name it. */
+struct fw_op {
+    const char *type;
+    const char *domain;   /* "" is the default domain ("ai.onnx" is turned into "") */
+    const char *overload; /* which one of several functions of that name; "" */
+    int64_t version;      /* of the domain, by the model's (or function's) opset imports; 0: not imported */
+    uint32_t index;       /* in the model's list */
+    /* Filled by the driver: what converts its nodes. */
+    const struct udo_def *claimed_by; /* or NULL */
+    const struct lower_row *row;      /* or NULL, as with claimed_by */
+    bool takes_strings;               /* as elements of some input */
 };
 
 struct fw_node {
     const char *name; /* "" when the model gives none */
-    const char *op_type;
-    const char *domain;             /* "" is the default domain ("ai.onnx" is turned into "") */
-    const char *overload;           /* which one of several functions of that name; "" */
-    int64_t version;                /* of the domain, by the model's (or function's) opset imports; 0: not imported */
-    const char **inputs, **outputs; /* "" for an absent optional one */
-    size_t n_inputs, n_outputs;
+    const struct fw_op *op;
+    const char *const *inputs, *const *outputs; /* "" for an absent optional one */
+    const fw_name *ids;                         /* of the inputs, then of the outputs */
     const struct fw_attr *attrs;
-    size_t n_attrs;
+    uint32_t n_inputs, n_outputs, n_attrs;
 };
 
 struct fw_graph {
@@ -76,9 +104,32 @@ struct fw_graph {
 struct fw_model {
     const char *path;
     struct fw_graph graph;
+    VEC(struct fw_op *) ops;   /* of all nodes, those in subgraphs included */
+    uint32_t n_names;          /* of values: their numbers are less */
     int64_t ir_version, opset; /* opset of the default domain */
     VEC(const char *) files;   /* that were opened besides path */
 };
+
+static inline fw_name fw_in_id(const struct fw_node *n, size_t i)
+{
+    return n->ids[i];
+}
+
+static inline fw_name fw_out_id(const struct fw_node *n, size_t i)
+{
+    return n->ids[n->n_inputs + i];
+}
+
+/* The graph, or tensor, that the attribute holds, or NULL. */
+static inline struct fw_graph *fw_attr_graph(const struct fw_attr *a)
+{
+    return a->kind == FW_GRAPH && !a->ref ? a->graph : NULL;
+}
+
+static inline const struct fw_tensor *fw_attr_tensor(const struct fw_attr *a)
+{
+    return (a->kind == FW_TENSOR || a->kind == FW_SPARSE) && !a->ref ? a->tensor : NULL;
+}
 
 const struct fw_attr *fw_find_attr(const struct fw_node *n, const char *name);
 /* The node's name, or its first output's when it has none. */
@@ -86,7 +137,7 @@ const char *fw_node_label(const struct fw_node *n);
 
 /* Calls fn for every name that the node reads: its inputs, and what the graphs that it holds may read from around it
  * (names of their own are among those). */
-typedef void fw_name_fn(void *user, const char *name);
+typedef void fw_name_fn(void *user, fw_name name);
 void fw_each_read(const struct fw_node *n, fw_name_fn *fn, void *user);
 
 #endif

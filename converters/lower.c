@@ -18,7 +18,7 @@ static odlc_status report(const struct lower *l, odlc_status status, const char 
     const char *message = arena_vprintf(l->diags->arena, format, args);
     return diag_error(l->diags, status,
                       AT(.file = l->path, .node = fw_node_label(l->node), .attribute = attribute, .hint = hint), code,
-                      "%s: %s", l->node->op_type, message);
+                      "%s: %s", l->node->op->type, message);
 }
 
 odlc_status lower_invalid(const struct lower *l, const char *attribute, const char *hint, const char *format, ...)
@@ -125,11 +125,15 @@ bool lower_has_attr(const struct lower *l, const char *name)
     return fw_find_attr(l->node, name) != NULL;
 }
 
-/* The graph input behind a tensor, found by walking back over first inputs: what a user could freeze. */
+/* The graph input behind a tensor, found by walking back over first inputs: what a user could freeze. One that is far
+ * behind hardly is, and the walk is made for every error. */
 static const char *graph_input_behind(const struct lower *l, tensor_id id)
 {
+    enum { FAR_BEHIND = 1000 };
     const struct graph *g = l->b->graph;
-    while (graph_tensor(g, id)->producer != NO_NODE) {
+    for (int steps = 0; graph_tensor(g, id)->producer != NO_NODE; steps++) {
+        if (steps == FAR_BEHIND)
+            return NULL;
         const struct node *n = graph_node(g, graph_tensor(g, id)->producer);
         tensor_id next = NO_TENSOR;
         for (uint32_t i = 0; i < n->n_inputs && next == NO_TENSOR; i++)

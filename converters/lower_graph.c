@@ -5,6 +5,7 @@
  * a scope of its own: what it defines is known there alone, what it does not define is looked up around it. */
 #include <string.h>
 
+#include "converters/bindings.h"
 #include "converters/driver.h"
 
 /* Nodes that the subgraphs of a model may expand to. */
@@ -12,46 +13,51 @@ enum { MAX_EXPANSION = 100000 };
 
 enum { TOLD_EVERY = 1024 }; /* nodes between two reports of progress */
 
+/* What all graphs at work share. */
+struct lowering {
+    struct conversion *c;
+    struct build b;
+    struct bindings names;          /* definitions of all scopes at work */
+    VEC(struct lower_value) values; /* what each stands for */
+};
+
 struct scope {
     struct conversion *c;
-    struct build *b;
-    struct scope *outer; /* of the graph around; NULL for the model's own */
-    const char *prefix;  /* of names, or NULL */
+    struct lowering *all;
+    struct scope *outer;     /* of the graph around; NULL for the model's own */
+    const char *prefix;      /* of names, or NULL */
+    size_t first_definition; /* its own are from here on */
     const struct fw_graph *graph;
-    struct map names; /* → values */
-    VEC(struct lower_value) values;
-    bool knows_declared; /* declared is filled, which happens when it is asked for */
-    struct map declared; /* name → declared_values: what the graph itself says of its values */
+    bool knows_declared;              /* one of those below is filled, which happens when it is asked for */
+    const struct fw_value **declared; /* of the model's own graph, per name: what it says of its values */
+    struct map declared_index;        /* of other graphs: name → declared_values */
     VEC(const struct fw_value *) declared_values;
 };
 
 /* ---- values ---- */
 
-static void define(struct scope *s, const char *name, struct lower_value value)
+static void define(struct scope *s, fw_name name, struct lower_value value)
 {
-    uint32_t known = map_get(&s->names, name);
-    if (known != MAP_NONE) {
-        s->values.data[known] = value;
+    struct lowering *all = s->all;
+    uint32_t known = bindings_find(&all->names, name);
+    if (known != NOT_BOUND && known >= s->first_definition) {
+        all->values.data[known] = value;
         return;
     }
-    map_put(&s->names, name, (uint32_t)s->values.count);
-    vec_push(s->c->arena, &s->values, value);
+    bindings_add(&all->names, name);
+    vec_push(s->c->model_arena, &all->values, value);
 }
 
-static void define_tensor(struct scope *s, const char *name, tensor_id id)
+static void define_tensor(struct scope *s, fw_name name, tensor_id id)
 {
     define(s, name, (struct lower_value){.kind = VALUE_TENSOR, .tensor = id});
 }
 
-/* NULL when nothing defines the name. */
-static const struct lower_value *find_value(const struct scope *s, const char *name)
+/* NULL when nothing defines the name. It stays until the next definition. */
+static const struct lower_value *find_value(const struct scope *s, fw_name name)
 {
-    for (; s; s = s->outer) {
-        uint32_t known = map_get(&s->names, name);
-        if (known != MAP_NONE)
-            return &s->values.data[known];
-    }
-    return NULL;
+    uint32_t known = bindings_find(&s->all->names, name);
+    return known == NOT_BOUND ? NULL : &s->all->values.data[known];
 }
 
 static const char *kind_text(const struct lower_value *value)
@@ -62,27 +68,49 @@ static const char *kind_text(const struct lower_value *value)
 /* ---- inputs and constants ---- */
 
 /* A graph may speak of a value twice, and then says more in one place. */
-static void note_declared(struct scope *s, const struct fw_value *v)
+static bool says_less(const struct fw_value *v, const struct fw_value *known)
 {
-    uint32_t known = map_get(&s->declared, v->name);
-    if (known != MAP_NONE && s->declared_values.data[known]->has_shape && !v->has_shape)
-        return;
-    map_put(&s->declared, v->name, (uint32_t)s->declared_values.count);
-    vec_push(s->c->arena, &s->declared_values, v);
+    return known && known->has_shape && !v->has_shape;
 }
 
-/* What the scope's graph declares of a value of its own, or NULL. */
-static const struct fw_value *find_declared(struct scope *s, const char *name)
+static void note_declared(struct scope *s, const struct fw_value *v)
 {
-    if (!s->knows_declared) {
-        s->knows_declared = true;
-        map_init(&s->declared, s->c->arena);
-        for (size_t i = 0; i < s->graph->values.count; i++)
-            note_declared(s, &s->graph->values.data[i]);
-        for (size_t i = 0; i < s->graph->outputs.count; i++)
-            note_declared(s, &s->graph->outputs.data[i]);
+    if (!s->outer) {
+        if (!says_less(v, s->declared[v->id]))
+            s->declared[v->id] = v;
+        return;
     }
-    uint32_t at = *name ? map_get(&s->declared, name) : MAP_NONE;
+    uint32_t known = map_get(&s->declared_index, v->name);
+    if (known != MAP_NONE && says_less(v, s->declared_values.data[known]))
+        return;
+    map_put(&s->declared_index, v->name, (uint32_t)s->declared_values.count);
+    vec_push(s->c->model_arena, &s->declared_values, v);
+}
+
+static void know_declared(struct scope *s)
+{
+    s->knows_declared = true;
+    if (s->outer)
+        map_init(&s->declared_index, s->c->model_arena);
+    else
+        s->declared = arena_array(s->c->model_arena, const struct fw_value *, s->c->model->n_names);
+    for (size_t i = 0; i < s->graph->values.count; i++)
+        note_declared(s, &s->graph->values.data[i]);
+    for (size_t i = 0; i < s->graph->outputs.count; i++)
+        note_declared(s, &s->graph->outputs.data[i]);
+}
+
+/* What the scope's graph declares of output k of a node of its own, or NULL. */
+static const struct fw_value *find_declared(struct scope *s, const struct fw_node *n, size_t k)
+{
+    fw_name name = fw_out_id(n, k);
+    if (name == FW_NO_NAME)
+        return NULL;
+    if (!s->knows_declared)
+        know_declared(s);
+    if (!s->outer)
+        return s->declared[name];
+    uint32_t at = map_get(&s->declared_index, n->outputs[k]);
     return at == MAP_NONE ? NULL : s->declared_values.data[at];
 }
 
@@ -96,7 +124,8 @@ static odlc_status add_inputs(struct scope *s)
         if (v->dtype == DT_STRING)
             return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = c->model->path), "input-type",
                               "graph input %s holds strings: a container computes on numbers", v->name);
-        memcpy(type.shape.dims, v->dims, v->rank * sizeof *v->dims);
+        if (v->rank > 0)
+            memcpy(type.shape.dims, v->dims, v->rank * sizeof *v->dims);
         if (shape_too_large(&type.shape))
             return diag_error(&c->diags, ODLC_ERR_LIMIT, AT(.file = c->model->path), "tensor-too-large",
                               "graph input %s is too large", v->name);
@@ -107,7 +136,7 @@ static odlc_status add_inputs(struct scope *s)
                               dtype_info(v->dtype)->name);
         tensor_id id = graph_add_tensor(c->graph, v->name, TENSOR_INPUT, &type);
         vec_push(c->graph->arena, &c->graph->inputs, id);
-        define_tensor(s, v->name, id);
+        define_tensor(s, v->id, id);
     }
     return ODLC_OK;
 }
@@ -122,7 +151,7 @@ static void add_initializers(struct scope *s, const struct fw_graph *g)
     for (size_t i = 0; i < g->initializers.count; i++) {
         const struct fw_tensor *t = &g->initializers.data[i];
         tensor_id id = graph_add_constant(s->c->graph, prefixed(s, t->name), t->view.dtype, &t->view);
-        define_tensor(s, t->name, id);
+        define_tensor(s, t->id, id);
     }
 }
 
@@ -141,9 +170,9 @@ static bool resolve_inputs(struct scope *s, const struct fw_node *n, struct lowe
     *count = 0;
     for (size_t k = 0; k < n->n_inputs; k++) {
         ids[k] = NO_TENSOR;
-        if (!*n->inputs[k])
+        if (fw_in_id(n, k) == FW_NO_NAME)
             continue;
-        const struct lower_value *value = find_value(s, n->inputs[k]);
+        const struct lower_value *value = find_value(s, fw_in_id(n, k));
         if (value && value->kind == VALUE_ABSENT)
             (void)report_not_given(s->c, n->name, n->inputs[k]);
         if (!value || value->kind == VALUE_ABSENT || value->kind == VALUE_SPOILED)
@@ -157,15 +186,15 @@ static bool resolve_inputs(struct scope *s, const struct fw_node *n, struct lowe
 
 /* The declared element type of an output against the computed one: a difference means that the model or the converter
  * is wrong. */
-static odlc_status check_declared(struct scope *s, const struct fw_node *n, const char *name, tensor_id id)
+static odlc_status check_declared(struct scope *s, const struct fw_node *n, size_t k, tensor_id id)
 {
     struct conversion *c = s->c;
-    const struct fw_value *v = s->outer ? NULL : find_declared(s, name);
+    const struct fw_value *v = s->outer ? NULL : find_declared(s, n, k);
     const struct tensor *t = graph_tensor(c->graph, id);
-    if (v && v->dtype != DT_NONE && v->dtype != t->type.dtype)
+    if (v && v->dtype != DT_NONE && v->dtype != t->type->dtype)
         return diag_error(&c->diags, ODLC_ERR_INVALID, AT(.file = c->model->path, .node = n->name), "declared-type",
-                          "the model declares %s as %s, but %s gives %s", name, dtype_info(v->dtype)->name, n->op_type,
-                          dtype_info(t->type.dtype)->name);
+                          "the model declares %s as %s, but %s gives %s", n->outputs[k], dtype_info(v->dtype)->name,
+                          n->op->type, dtype_info(t->type->dtype)->name);
     return ODLC_OK;
 }
 
@@ -192,9 +221,9 @@ static odlc_status check_kinds(const struct lower *l)
     return ODLC_OK;
 }
 
-static odlc_status check_strings(const struct conversion *c, const struct lower *l)
+static odlc_status check_strings(const struct lower *l)
 {
-    if (c->frontend->takes_strings(l->node->domain, l->node->op_type))
+    if (l->node->op->takes_strings)
         return ODLC_OK;
     for (uint32_t i = 0; i < l->n_in; i++)
         if (l->in[i] != NO_TENSOR && build_type(l->b, l->in[i])->dtype == DT_STRING)
@@ -203,94 +232,99 @@ static odlc_status check_strings(const struct conversion *c, const struct lower 
 }
 
 /* What the model declares of the outputs of a node, which goes by other names in an inner graph. */
-static odlc_status run_claimed(struct scope *s, const struct fw_node *n, struct lower *l, const struct udo_def *def)
+static odlc_status run_claimed(struct scope *s, const struct fw_node *n, struct lower *l)
 {
-    const struct fw_value **declared = arena_array(s->c->arena, const struct fw_value *, n->n_outputs);
+    const struct fw_value **declared = arena_array(s->c->scratch, const struct fw_value *, n->n_outputs);
     for (size_t i = 0; i < n->n_outputs; i++)
-        declared[i] = find_declared(s, n->outputs[i]);
-    return lower_claimed(s->c, l, def, declared);
+        declared[i] = find_declared(s, n, i);
+    return lower_claimed(s->c, l, n->op->claimed_by, declared);
 }
 
-/* def: what claims the node, or NULL. */
-static odlc_status run_row(struct scope *s, const struct fw_node *n, struct lower *l, const struct udo_def *def)
+static odlc_status run_row(struct scope *s, const struct fw_node *n, struct lower *l)
 {
-    struct conversion *c = s->c;
-    const struct lower_row *row = def ? NULL : find_row(c->frontend, n->domain, n->op_type, n->version);
-    if (!def && !row) /* the survey leaves nodes of branches to their lowering: a branch may not be taken */
-        return report_missing_op(c, l->node);
-    if (def || !row->arg || strcmp(row->arg, TAKES_VALUES) != 0)
+    const struct lower_row *row = n->op->row;
+    bool claimed = n->op->claimed_by != NULL;
+    if (!claimed && !row) /* the survey leaves nodes of branches to their lowering: a branch may not be taken */
+        return report_missing_op(s->c, l->node);
+    if (claimed || !row->arg || strcmp(row->arg, TAKES_VALUES) != 0)
         TRY(check_kinds(l));
-    if (def)
-        return run_claimed(s, n, l, def);
-    TRY(check_strings(c, l));
+    if (claimed)
+        return run_claimed(s, n, l);
+    TRY(check_strings(l));
     l->arg = row->arg;
     return row->fn(l);
 }
 
 /* The outputs of a node that was lowered. */
-static odlc_status define_outputs(struct scope *s, const struct lower *l, const struct fw_node *n, bool claimed)
+static odlc_status define_outputs(struct scope *s, const struct lower *l, const struct fw_node *n)
 {
     for (size_t k = 0; k < n->n_outputs; k++) {
-        if (!*n->outputs[k])
+        if (fw_out_id(n, k) == FW_NO_NAME)
             continue;
         struct lower_value value = l->results[k];
         if (value.kind == VALUE_ABSENT && l->out[k] != NO_TENSOR)
             value = (struct lower_value){.kind = VALUE_TENSOR, .tensor = l->out[k]};
         /* What a definition says of its outputs stands above the model's word. */
-        if (value.kind == VALUE_TENSOR && !claimed)
-            TRY(check_declared(s, n, n->outputs[k], value.tensor));
-        define(s, n->outputs[k], value);
+        if (value.kind == VALUE_TENSOR && !n->op->claimed_by)
+            TRY(check_declared(s, n, k, value.tensor));
+        define(s, fw_out_id(n, k), value);
     }
     return ODLC_OK;
 }
 
-/* The node under the names that it has in the graph. */
+/* The node under the names that it has in the graph; these are kept, for tensors go by them. */
 static const struct fw_node *named_in(const struct scope *s, const struct fw_node *n)
 {
     if (!s->prefix)
         return n;
-    struct fw_node *copy = arena_new(s->c->arena, struct fw_node);
+    struct fw_node *copy = arena_new(s->c->scratch, struct fw_node);
+    const char **outputs = arena_array(s->c->scratch, const char *, n->n_outputs);
+    for (size_t k = 0; k < n->n_outputs; k++)
+        outputs[k] = prefixed(s, n->outputs[k]);
     *copy = *n;
     copy->name = prefixed(s, n->name);
-    copy->outputs = arena_array(s->c->arena, const char *, n->n_outputs);
-    for (size_t k = 0; k < n->n_outputs; k++)
-        copy->outputs[k] = prefixed(s, n->outputs[k]);
+    copy->outputs = outputs;
     return copy;
+}
+
+static odlc_status lower_resolved(struct scope *s, const struct fw_node *n, struct lower *l)
+{
+    const char *source = l->b->source; /* of the node around, when this one is in a subgraph */
+    l->b->source = l->node->name;
+    odlc_status status = run_row(s, n, l);
+    l->b->source = source;
+    TRY(status);
+    keep_node_name(s->c->graph, l->node, n->n_outputs ? l->out[0] : NO_TENSOR);
+    return define_outputs(s, l, n);
 }
 
 static odlc_status lower_node(struct scope *s, const struct fw_node *n)
 {
     struct conversion *c = s->c;
-    struct lower_value *values = arena_array(c->arena, struct lower_value, n->n_inputs);
-    tensor_id *in = arena_array(c->arena, tensor_id, n->n_inputs);
-    tensor_id *out = arena_array(c->arena, tensor_id, n->n_outputs);
-    struct lower l = {.b = s->b,
+    struct arena_mark mark = arena_mark(c->scratch);
+    struct lower_value *values = arena_array(c->scratch, struct lower_value, n->n_inputs);
+    tensor_id *in = arena_array(c->scratch, tensor_id, n->n_inputs);
+    struct lower l = {.b = &s->all->b,
                       .arena = c->graph->arena,
                       .diags = &c->diags,
                       .path = c->model->path,
                       .node = named_in(s, n),
-                      .version = n->version,
+                      .version = n->op->version,
                       .in = in,
-                      .out = out,
-                      .n_out = (uint32_t)n->n_outputs,
+                      .out = arena_array(c->scratch, tensor_id, n->n_outputs),
+                      .n_out = n->n_outputs,
                       .values = values,
-                      .results = arena_array(c->arena, struct lower_value, n->n_outputs),
+                      .results = arena_array(c->scratch, struct lower_value, n->n_outputs),
                       .scope = s};
     for (size_t k = 0; k < n->n_outputs; k++) {
-        out[k] = NO_TENSOR;
-        if (*n->outputs[k])
-            define(s, n->outputs[k], (struct lower_value){.kind = VALUE_SPOILED});
+        l.out[k] = NO_TENSOR;
+        if (fw_out_id(n, k) != FW_NO_NAME)
+            define(s, fw_out_id(n, k), (struct lower_value){.kind = VALUE_SPOILED});
     }
-    if (!resolve_inputs(s, n, values, in, &l.n_in))
-        return ODLC_ERR_INVALID;       /* reported where it came from */
-    const char *source = s->b->source; /* of the node around, when this one is in a subgraph */
-    s->b->source = l.node->name;
-    const struct udo_def *def = udo_find(&c->udos, n->op_type, n->domain);
-    odlc_status status = run_row(s, n, &l, def);
-    s->b->source = source;
-    TRY(status);
-    keep_node_name(c->graph, l.node, n->n_outputs ? out[0] : NO_TENSOR);
-    return define_outputs(s, &l, n, def != NULL);
+    /* What cannot be resolved was reported where it came from. */
+    odlc_status status = resolve_inputs(s, n, values, in, &l.n_in) ? lower_resolved(s, n, &l) : ODLC_ERR_INVALID;
+    arena_rewind(c->scratch, mark);
+    return status;
 }
 
 /* ---- subgraphs ---- */
@@ -299,7 +333,7 @@ static odlc_status subgraph_results(struct lower *l, const struct scope *s, cons
                                     struct lower_value *results)
 {
     for (size_t i = 0; i < g->outputs.count; i++) {
-        const struct lower_value *value = find_value(s, g->outputs.data[i].name);
+        const struct lower_value *value = find_value(s, g->outputs.data[i].id);
         if (!value)
             return lower_invalid(l, NULL, NULL, "nothing in its graph gives %s", g->outputs.data[i].name);
         if (value->kind == VALUE_ABSENT)
@@ -309,38 +343,50 @@ static odlc_status subgraph_results(struct lower *l, const struct scope *s, cons
     return ODLC_OK;
 }
 
+static odlc_status lower_inner(struct lower *l, struct scope *s, const struct lower_value *values, size_t count,
+                               struct lower_value *results)
+{
+    const struct fw_graph *g = s->graph;
+    odlc_status status = ODLC_OK;
+    for (size_t i = 0; i < count; i++)
+        define(s, g->inputs.data[i].id, values[i]);
+    add_initializers(s, g);
+    for (size_t i = 0; i < g->nodes.count; i++) {
+        odlc_status lowered = lower_node(s, &g->nodes.data[i]);
+        if (status == ODLC_OK)
+            status = lowered;
+    }
+    TRY(status);
+    return subgraph_results(l, s, g, results);
+}
+
 odlc_status lower_subgraph(struct lower *l, const struct fw_graph *g, const char *prefix,
                            const struct lower_value *values, size_t count, struct lower_value *results)
 {
-    struct conversion *c = l->scope->c;
-    struct scope s = {.c = c, .b = l->b, .outer = l->scope, .prefix = prefix, .graph = g};
-    odlc_status status = ODLC_OK;
+    struct lowering *all = l->scope->all;
+    struct conversion *c = all->c;
+    struct scope s = {
+        .c = c, .all = all, .outer = l->scope, .prefix = prefix, .first_definition = all->names.list.count, .graph = g};
     if (count != g->inputs.count)
         return lower_invalid(l, NULL, NULL, "its graph takes %zu inputs, but gets %zu", g->inputs.count, count);
     c->expanded += g->nodes.count + 1;
     if (c->expanded > MAX_EXPANSION)
         return diag_error(&c->diags, ODLC_ERR_LIMIT, AT(.file = l->path, .node = l->node->name), "expansion",
                           "the graphs inside of nodes expand to more than %d nodes", MAX_EXPANSION);
-    map_init(&s.names, c->arena);
-    for (size_t i = 0; i < count; i++)
-        define(&s, g->inputs.data[i].name, values[i]);
-    add_initializers(&s, g);
-    for (size_t i = 0; i < g->nodes.count; i++) {
-        odlc_status lowered = lower_node(&s, &g->nodes.data[i]);
-        if (status == ODLC_OK)
-            status = lowered;
-    }
-    TRY(status);
-    return subgraph_results(l, &s, g, results);
+    odlc_status status = lower_inner(l, &s, values, count, results);
+    bindings_leave(&all->names, s.first_definition);
+    all->values.count = s.first_definition;
+    return status;
 }
 
 /* ---- the model's own graph ---- */
 
-static odlc_status add_output(struct scope *s, const char *name)
+static odlc_status add_output(struct scope *s, const struct fw_value *output)
 {
+    const char *name = output->name;
     struct conversion *c = s->c;
     struct graph *g = c->graph;
-    const struct lower_value *value = find_value(s, name);
+    const struct lower_value *value = find_value(s, output->id);
     if (!value)
         return diag_error(&c->diags, ODLC_ERR_INVALID, AT(.file = c->model->path), "undefined-output",
                           "no node gives the graph output %s", name);
@@ -351,7 +397,7 @@ static odlc_status add_output(struct scope *s, const char *name)
                           "the graph output %s is %s: a container holds tensors alone", name, kind_text(value));
     tensor_id id = value->tensor, holder = graph_find_tensor(g, name);
     const struct tensor *t = graph_tensor(g, id);
-    if (t->type.dtype == DT_STRING)
+    if (t->type->dtype == DT_STRING)
         return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = c->model->path), "output-type",
                           "the graph output %s holds strings: a container computes on numbers", name);
     bool same_name = strcmp(t->name, name) == 0;
@@ -374,11 +420,11 @@ static odlc_status add_output(struct scope *s, const char *name)
 odlc_status lower_graph(struct conversion *c)
 {
     const struct fw_graph *model = &c->model->graph;
-    struct build b;
-    struct scope s = {.c = c, .b = &b, .graph = model};
+    struct lowering all = {.c = c};
+    struct scope s = {.c = c, .all = &all, .graph = model};
     odlc_status status = ODLC_OK;
-    build_init(&b, c->graph, &c->diags);
-    map_init(&s.names, c->arena);
+    build_init(&all.b, c->graph, &c->diags);
+    bindings_init(&all.names, c->model_arena, c->model->n_names);
     TRY(add_inputs(&s));
     add_initializers(&s, model);
     for (size_t i = 0; i < model->nodes.count; i++) {
@@ -394,6 +440,6 @@ odlc_status lower_graph(struct conversion *c)
     TRY(status);
     TRY(finished);
     for (size_t i = 0; i < model->outputs.count; i++)
-        TRY(add_output(&s, model->outputs.data[i].name));
+        TRY(add_output(&s, &model->outputs.data[i]));
     return ODLC_OK;
 }

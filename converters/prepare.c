@@ -11,7 +11,8 @@ static name_list input_names(struct conversion *c)
 {
     name_list names = {0};
     for (size_t i = 0; i < c->model->graph.inputs.count; i++)
-        vec_push(c->arena, &names, c->model->graph.inputs.data[i].name);
+        if (!c->model->graph.inputs.data[i].frozen)
+            vec_push(c->scratch, &names, c->model->graph.inputs.data[i].name);
     return names;
 }
 
@@ -33,15 +34,28 @@ static odlc_status unknown_name(struct conversion *c, const char *code, const ch
                       name);
 }
 
+static void index_inputs(struct conversion *c)
+{
+    const struct fw_graph *g = &c->model->graph;
+    c->knows_inputs = true;
+    map_init(&c->input_index, c->model_arena);
+    for (size_t i = 0; i < g->inputs.count; i++)
+        map_add(&c->input_index, g->inputs.data[i].name, (uint32_t)i);
+}
+
 struct fw_value *find_model_input(struct conversion *c, const char *name, const char *option)
 {
     struct fw_graph *g = &c->model->graph;
-    for (size_t i = 0; i < g->inputs.count; i++)
-        if (strcmp(g->inputs.data[i].name, name) == 0)
-            return &g->inputs.data[i];
+    if (!c->knows_inputs)
+        index_inputs(c);
+    uint32_t at = map_get(&c->input_index, name);
+    if (at != MAP_NONE && !g->inputs.data[at].frozen)
+        return &g->inputs.data[at];
+    struct arena_mark mark = arena_mark(c->scratch);
     const name_list names = input_names(c);
-    const char *message = arena_printf(c->arena, "%s: the model has no input", option);
+    const char *message = arena_printf(c->scratch, "%s: the model has no input", option);
     (void)unknown_name(c, "unknown-input", message, name, &names, "graph inputs");
+    arena_rewind(c->scratch, mark);
     return NULL;
 }
 
@@ -74,6 +88,8 @@ static odlc_status set_dims(struct conversion *c, struct fw_value *value, const 
         return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = c->model->path), "bad-dims",
                           "--input_dim %s: %u dimensions given, the model's input has %u", value->name, rank,
                           value->rank);
+    if (!value->has_shape)
+        value->dims = arena_array(c->model_arena, int64_t, rank);
     for (uint32_t i = 0; i < rank; i++) {
         if (value->has_shape && value->dims[i] != DIM_OPEN && value->dims[i] != dims[i]) {
             c->dims_overridden = true;
@@ -84,7 +100,7 @@ static odlc_status set_dims(struct conversion *c, struct fw_value *value, const 
         value->dims[i] = dims[i];
     }
     value->has_shape = true;
-    value->rank = rank;
+    value->rank = (uint8_t)rank;
     return ODLC_OK;
 }
 
@@ -115,35 +131,67 @@ static odlc_status apply_input_options(struct conversion *c)
     return status;
 }
 
-static void fill_symbol(struct fw_value *v, const char *symbol, int64_t size)
+/* What --define_symbol is about. */
+struct symbols {
+    struct map known;   /* of the model's inputs */
+    name_list names;    /* these, in their order */
+    struct map defined; /* symbol → sizes */
+    VEC(int64_t) sizes;
+};
+
+static const char *symbol_of(const struct fw_value *v, uint32_t k)
 {
-    for (uint32_t k = 0; v->has_shape && k < v->rank; k++)
-        if (v->dims[k] == DIM_OPEN && v->symbols[k] && strcmp(v->symbols[k], symbol) == 0)
-            v->dims[k] = size;
+    return v->symbols ? v->symbols[k] : NULL;
 }
 
-static odlc_status apply_symbol(struct conversion *c, const struct odlc_name_value *given)
+static void list_symbols(struct conversion *c, struct symbols *s)
 {
-    struct fw_graph *g = &c->model->graph;
+    const struct fw_graph *g = &c->model->graph;
+    map_init(&s->known, c->scratch);
+    map_init(&s->defined, c->scratch);
+    for (size_t i = 0; i < g->inputs.count; i++) {
+        const struct fw_value *v = &g->inputs.data[i];
+        for (uint32_t k = 0; v->has_shape && k < v->rank; k++)
+            if (symbol_of(v, k) && map_add(&s->known, symbol_of(v, k), 1) == MAP_NONE)
+                vec_push(c->scratch, &s->names, symbol_of(v, k));
+    }
+}
+
+static odlc_status define_symbol(struct conversion *c, struct symbols *s, const struct odlc_name_value *given)
+{
     int64_t size[MAX_RANK];
     uint32_t rank;
     if (!parse_dims(given->value, size, &rank) || rank != 1)
         return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = c->model->path), "bad-symbol",
                           "--define_symbol %s: %s is not a positive number", given->name, given->value);
-    struct map seen;
-    name_list symbols = {0};
-    map_init(&seen, c->arena);
+    if (map_get(&s->known, given->name) == MAP_NONE)
+        return unknown_name(c, "unknown-symbol", "--define_symbol: the model's inputs have no symbolic dimension",
+                            given->name, &s->names, "symbols");
+    if (map_add(&s->defined, given->name, (uint32_t)s->sizes.count) == MAP_NONE)
+        vec_push(c->scratch, &s->sizes, size[0]);
+    return ODLC_OK;
+}
+
+static odlc_status apply_symbols(struct conversion *c)
+{
+    const struct odlc_convert_options *o = c->options;
+    const struct fw_graph *g = &c->model->graph;
+    struct symbols s = {0};
+    odlc_status status = ODLC_OK;
+    list_symbols(c, &s);
+    for (size_t i = 0; i < o->n_symbols; i++)
+        if (define_symbol(c, &s, &o->symbols[i]) != ODLC_OK)
+            status = ODLC_ERR_USAGE;
     for (size_t i = 0; i < g->inputs.count; i++) {
-        struct fw_value *v = &g->inputs.data[i];
-        for (uint32_t k = 0; v->has_shape && k < v->rank; k++)
-            if (v->symbols[k] && map_add(&seen, v->symbols[k], 1) == MAP_NONE)
-                vec_push(c->arena, &symbols, v->symbols[k]);
-        fill_symbol(v, given->name, size[0]);
+        const struct fw_value *v = &g->inputs.data[i];
+        for (uint32_t k = 0; v->has_shape && k < v->rank; k++) {
+            bool open = v->dims[k] == DIM_OPEN && symbol_of(v, k);
+            uint32_t size = open ? map_get(&s.defined, symbol_of(v, k)) : MAP_NONE;
+            if (size != MAP_NONE)
+                v->dims[k] = s.sizes.data[size];
+        }
     }
-    if (map_get(&seen, given->name) != MAP_NONE)
-        return ODLC_OK;
-    return unknown_name(c, "unknown-symbol", "--define_symbol: the model's inputs have no symbolic dimension",
-                        given->name, &symbols, "symbols");
+    return status;
 }
 
 /* --batch and --define_symbol fill the dimensions that are still open. */
@@ -151,7 +199,6 @@ static odlc_status fill_open_dims(struct conversion *c)
 {
     const struct odlc_convert_options *o = c->options;
     struct fw_graph *g = &c->model->graph;
-    odlc_status status = ODLC_OK;
     for (size_t i = 0; i < g->inputs.count; i++) {
         struct fw_value *v = &g->inputs.data[i];
         if (o->batch <= 0 || !v->has_shape || v->rank == 0)
@@ -159,10 +206,7 @@ static odlc_status fill_open_dims(struct conversion *c)
         c->dims_overridden |= v->dims[0] != DIM_OPEN && v->dims[0] != o->batch;
         v->dims[0] = o->batch;
     }
-    for (size_t i = 0; i < o->n_symbols; i++)
-        if (apply_symbol(c, &o->symbols[i]) != ODLC_OK)
-            status = ODLC_ERR_USAGE;
-    return status;
+    return o->n_symbols ? apply_symbols(c) : ODLC_OK;
 }
 
 /* ---- what the model declares of its other values ---- */
@@ -170,11 +214,11 @@ static odlc_status fill_open_dims(struct conversion *c)
 void note_symbols(struct conversion *c, const struct fw_value *input)
 {
     for (uint32_t k = 0; input->has_shape && k < input->rank; k++) {
-        if (!input->symbols[k] || input->dims[k] == DIM_OPEN)
+        if (!symbol_of(input, k) || input->dims[k] == DIM_OPEN)
             continue;
-        uint32_t known = map_add(&c->symbols, input->symbols[k], (uint32_t)c->symbol_sizes.count);
+        uint32_t known = map_add(&c->symbols, symbol_of(input, k), (uint32_t)c->symbol_sizes.count);
         if (known == MAP_NONE)
-            vec_push(c->arena, &c->symbol_sizes, input->dims[k]);
+            vec_push(c->model_arena, &c->symbol_sizes, input->dims[k]);
         else if (c->symbol_sizes.data[known] != input->dims[k])
             c->symbol_sizes.data[known] = DIM_OPEN;
     }
@@ -185,7 +229,8 @@ static void settle_value(const struct conversion *c, struct fw_value *v)
     if (c->dims_overridden)
         v->has_shape = false;
     for (uint32_t k = 0; v->has_shape && k < v->rank; k++) {
-        uint32_t known = v->symbols[k] && v->dims[k] == DIM_OPEN ? map_get(&c->symbols, v->symbols[k]) : MAP_NONE;
+        bool open = v->dims[k] == DIM_OPEN && symbol_of(v, k);
+        uint32_t known = open ? map_get(&c->symbols, symbol_of(v, k)) : MAP_NONE;
         if (known != MAP_NONE)
             v->dims[k] = c->symbol_sizes.data[known];
     }
@@ -201,8 +246,8 @@ static void settle_declared(const struct conversion *c, struct fw_graph *g)
         settle_value(c, &g->outputs.data[i]);
     for (size_t i = 0; i < g->nodes.count; i++)
         for (size_t k = 0; k < g->nodes.data[i].n_attrs; k++)
-            if (g->nodes.data[i].attrs[k].graph)
-                settle_declared(c, g->nodes.data[i].attrs[k].graph);
+            if (fw_attr_graph(&g->nodes.data[i].attrs[k]))
+                settle_declared(c, fw_attr_graph(&g->nodes.data[i].attrs[k]));
 }
 
 static odlc_status check_input(struct conversion *c, const struct fw_value *v)
@@ -213,17 +258,18 @@ static odlc_status check_input(struct conversion *c, const struct fw_value *v)
     if (v->dtype == DT_NONE)
         return diag_error(&c->diags, ODLC_ERR_INVALID, AT(.file = c->model->path, .hint = "give it with --input_dtype"),
                           "input-type", "graph input %s has no element type", v->name);
-    text dims = {0};
     bool open = !v->has_shape;
+    for (uint32_t k = 0; !open && k < v->rank; k++)
+        open = v->dims[k] == DIM_OPEN;
+    if (!open)
+        return ODLC_OK;
+    text dims = {0};
     for (uint32_t k = 0; v->has_shape && k < v->rank; k++) {
-        open |= v->dims[k] == DIM_OPEN;
         if (v->dims[k] == DIM_OPEN)
-            text_add(c->arena, &dims, "%s%s", k ? "," : "", v->symbols[k] ? v->symbols[k] : "?");
+            text_add(c->arena, &dims, "%s%s", k ? "," : "", symbol_of(v, k) ? symbol_of(v, k) : "?");
         else
             text_add(c->arena, &dims, "%s%lld", k ? "," : "", (long long)v->dims[k]);
     }
-    if (!open)
-        return ODLC_OK;
     const char *hint = arena_printf(c->arena, "fix them with: --input_dim %s <dimensions>", v->name);
     return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = c->model->path, .hint = hint), "open-dims",
                       "graph input %s has open dimensions: [%s]", v->name, dims.data ? dims.data : "unknown rank");
@@ -234,72 +280,93 @@ static odlc_status check_input(struct conversion *c, const struct fw_value *v)
 static odlc_status unknown_output(struct conversion *c, const char *name)
 {
     const struct fw_graph *g = &c->model->graph;
+    struct arena_mark mark = arena_mark(c->scratch);
     name_list names = {0};
     for (size_t i = g->nodes.count; i-- > 0;) {
         for (size_t k = 0; k < g->nodes.data[i].n_outputs; k++)
             if (*g->nodes.data[i].outputs[k])
-                vec_push(c->arena, &names, g->nodes.data[i].outputs[k]);
-        vec_push(c->arena, &names, g->nodes.data[i].name);
+                vec_push(c->scratch, &names, g->nodes.data[i].outputs[k]);
+        vec_push(c->scratch, &names, g->nodes.data[i].name);
     }
-    return unknown_name(c, "unknown-output", "--out_node: the model has no value or node", name, &names,
-                        "last values and nodes");
+    odlc_status status = unknown_name(c, "unknown-output", "--out_node: the model has no value or node", name, &names,
+                                      "last values and nodes");
+    arena_rewind(c->scratch, mark);
+    return status;
 }
 
-static void add_cut_output(struct conversion *c, struct map *known, const char *name)
+/* The outputs of the options are being collected. */
+struct cut {
+    struct map nodes, values; /* name → node, name → number of the name */
+    bool *taken;              /* per name */
+};
+
+static void add_cut_output(struct conversion *c, struct cut *cut, const char *name, fw_name id)
 {
-    if (*name && map_add(known, name, 1) == MAP_NONE)
-        vec_push(c->arena, &c->model->graph.outputs, (struct fw_value){.name = name});
+    if (id == FW_NO_NAME || cut->taken[id])
+        return;
+    cut->taken[id] = true;
+    vec_push(c->model_arena, &c->model->graph.outputs, (struct fw_value){.name = name, .id = id});
+}
+
+static odlc_status cut_at(struct conversion *c, struct cut *cut, const char *name)
+{
+    const struct fw_graph *g = &c->model->graph;
+    uint32_t node = map_get(&cut->nodes, name), value = map_get(&cut->values, name);
+    if (value != MAP_NONE) {
+        add_cut_output(c, cut, name, value);
+        return ODLC_OK;
+    }
+    if (node == MAP_NONE)
+        return unknown_output(c, name);
+    const struct fw_node *n = &g->nodes.data[node];
+    for (size_t k = 0; k < n->n_outputs; k++)
+        add_cut_output(c, cut, n->outputs[k], fw_out_id(n, k));
+    return ODLC_OK;
 }
 
 static odlc_status cut_at_outputs(struct conversion *c)
 {
     struct fw_graph *g = &c->model->graph;
     const struct odlc_convert_options *o = c->options;
-    struct map producers, nodes, known;
-    map_init(&producers, c->arena);
-    map_init(&nodes, c->arena);
-    map_init(&known, c->arena);
+    struct cut cut = {.taken = arena_array(c->model_arena, bool, c->model->n_names)};
+    map_init(&cut.nodes, c->model_arena);
+    map_init(&cut.values, c->model_arena);
     for (size_t i = 0; i < g->nodes.count; i++) {
-        map_put(&nodes, g->nodes.data[i].name, (uint32_t)i);
-        for (size_t k = 0; k < g->nodes.data[i].n_outputs; k++)
-            if (*g->nodes.data[i].outputs[k])
-                map_put(&producers, g->nodes.data[i].outputs[k], (uint32_t)i);
+        const struct fw_node *n = &g->nodes.data[i];
+        map_put(&cut.nodes, n->name, (uint32_t)i);
+        for (size_t k = 0; k < n->n_outputs; k++)
+            if (fw_out_id(n, k) != FW_NO_NAME)
+                map_put(&cut.values, n->outputs[k], fw_out_id(n, k));
     }
     odlc_status status = ODLC_OK;
     for (size_t i = 0; i < g->outputs.count; i++) /* what they say stays known */
-        vec_push(c->arena, &g->values, g->outputs.data[i]);
+        vec_push(c->model_arena, &g->values, g->outputs.data[i]);
     g->outputs.count = 0;
     for (size_t i = 0; i < o->n_out_names; i++) {
-        const char *name = o->out_names[i];
-        uint32_t node = map_get(&nodes, name);
-        if (map_get(&producers, name) != MAP_NONE)
-            add_cut_output(c, &known, name);
-        else if (node == MAP_NONE)
-            status = unknown_output(c, name);
-        else
-            for (size_t k = 0; k < g->nodes.data[node].n_outputs; k++)
-                add_cut_output(c, &known, g->nodes.data[node].outputs[k]);
+        odlc_status found = cut_at(c, &cut, o->out_names[i]);
+        if (found != ODLC_OK)
+            status = found;
     }
     return status;
 }
 
-static void note_name(void *names, const char *name)
+static void note_name(void *names, fw_name name)
 {
-    map_put(names, name, 1);
+    bool *noted = names;
+    noted[name] = true;
 }
 
 /* Inputs that only the part left out reads go with it. */
 static void drop_unread_inputs(struct conversion *c)
 {
     struct fw_graph *g = &c->model->graph;
-    struct map read;
-    map_init(&read, c->arena);
+    bool *read = arena_array(c->scratch, bool, c->model->n_names);
     for (size_t i = 0; i < g->nodes.count; i++)
         if (c->live[i])
-            fw_each_read(&g->nodes.data[i], note_name, &read);
+            fw_each_read(&g->nodes.data[i], note_name, read);
     size_t kept = 0;
     for (size_t i = 0; i < g->inputs.count; i++)
-        if (map_get(&read, g->inputs.data[i].name) != MAP_NONE)
+        if (read[g->inputs.data[i].id])
             g->inputs.data[kept++] = g->inputs.data[i];
     g->inputs.count = kept;
 }
@@ -310,28 +377,27 @@ static void name_nodes(struct conversion *c, struct fw_graph *g)
     for (size_t i = 0; i < g->nodes.count; i++) {
         struct fw_node *n = &g->nodes.data[i];
         if (!*n->name)
-            n->name = arena_printf(c->arena, "%s_%zu", n->op_type, i);
+            n->name = arena_printf(c->arena, "%s_%zu", n->op->type, i);
         for (size_t k = 0; k < n->n_attrs; k++)
-            if (n->attrs[k].graph)
-                name_nodes(c, n->attrs[k].graph);
+            if (fw_attr_graph(&n->attrs[k]))
+                name_nodes(c, fw_attr_graph(&n->attrs[k]));
     }
 }
 
 static void find_live_nodes(struct conversion *c)
 {
     const struct fw_graph *g = &c->model->graph;
-    struct map needed;
-    map_init(&needed, c->arena);
-    c->live = arena_array(c->arena, bool, g->nodes.count);
+    bool *needed = arena_array(c->scratch, bool, c->model->n_names);
+    c->live = arena_array(c->model_arena, bool, g->nodes.count);
     for (size_t i = 0; i < g->outputs.count; i++)
-        map_put(&needed, g->outputs.data[i].name, 0);
+        needed[g->outputs.data[i].id] = true;
     for (size_t i = g->nodes.count; i-- > 0;) {
         const struct fw_node *n = &g->nodes.data[i];
         c->live[i] = c->options->keep_disconnected_nodes;
         for (size_t k = 0; k < n->n_outputs; k++)
-            c->live[i] |= *n->outputs[k] && map_get(&needed, n->outputs[k]) != MAP_NONE;
+            c->live[i] |= fw_out_id(n, k) != FW_NO_NAME && needed[fw_out_id(n, k)];
         if (c->live[i])
-            fw_each_read(n, note_name, &needed);
+            fw_each_read(n, note_name, needed);
     }
 }
 
@@ -341,25 +407,25 @@ static odlc_status check_preserved(struct conversion *c)
     const struct odlc_convert_options *o = c->options;
     name_list names = input_names(c);
     odlc_status status = ODLC_OK;
+    struct map known;
+    map_init(&known, c->scratch);
     for (size_t i = 0; i < c->model->graph.outputs.count; i++)
-        vec_push(c->arena, &names, c->model->graph.outputs.data[i].name);
-    for (size_t i = 0; i < o->n_preserve_names; i++) {
-        bool known = false;
-        for (size_t k = 0; k < names.count; k++)
-            known |= strcmp(names.data[k], o->preserve_names[i]) == 0;
-        if (!known)
+        vec_push(c->scratch, &names, c->model->graph.outputs.data[i].name);
+    for (size_t i = 0; i < names.count; i++)
+        map_put(&known, names.data[i], 1);
+    for (size_t i = 0; i < o->n_preserve_names; i++)
+        if (map_get(&known, o->preserve_names[i]) == MAP_NONE)
             status = unknown_name(c, "unknown-io", "--preserve_io: the model has no input or output",
                                   o->preserve_names[i], &names, "inputs and outputs");
-    }
     return status;
 }
 
-odlc_status prepare_model(struct conversion *c)
+static odlc_status prepare(struct conversion *c)
 {
     name_nodes(c, &c->model->graph);
     TRY(apply_input_options(c));
     TRY(fill_open_dims(c));
-    map_init(&c->symbols, c->arena);
+    map_init(&c->symbols, c->model_arena);
     for (size_t i = 0; i < c->model->graph.inputs.count; i++)
         note_symbols(c, &c->model->graph.inputs.data[i]);
     TRY(freeze_inputs(c));
@@ -369,7 +435,8 @@ odlc_status prepare_model(struct conversion *c)
     find_live_nodes(c);
     if (c->options->n_out_names)
         drop_unread_inputs(c);
-    TRY(check_preserved(c));
+    if (c->options->n_preserve_names)
+        TRY(check_preserved(c));
     odlc_status status = ODLC_OK;
     for (size_t i = 0; i < c->model->graph.inputs.count; i++) {
         odlc_status checked = check_input(c, &c->model->graph.inputs.data[i]);
@@ -378,4 +445,12 @@ odlc_status prepare_model(struct conversion *c)
     }
     /* A dry run looks at ops alone, and the dimensions may be what its user does not know yet. */
     return c->options->dry_run ? ODLC_OK : status;
+}
+
+odlc_status prepare_model(struct conversion *c)
+{
+    struct arena_mark mark = arena_mark(c->scratch);
+    odlc_status status = prepare(c);
+    arena_rewind(c->scratch, mark);
+    return status;
 }

@@ -28,12 +28,19 @@ struct seen {
 
 typedef VEC(struct seen) seen_list;
 
+/* The inputs, or outputs, at all places. */
+struct operands {
+    seen_list places;
+    size_t least; /* that a node has */
+};
+
 /* The nodes of one domain and op type. */
 struct group {
     const char *op_type, *domain;
     bool names_domain; /* nodes of that type are in other domains, too */
     size_t n_nodes;
-    seen_list inputs, outputs, params;
+    struct operands inputs, outputs;
+    seen_list params;
     struct map param_index;
 };
 
@@ -54,8 +61,8 @@ static enum dtype constant_dtype(const struct fw_node *n)
     } forms[] = {{"value_float", DT_FLOAT32}, {"value_floats", DT_FLOAT32}, {"value_int", DT_INT64},
                  {"value_ints", DT_INT64},    {"value_string", DT_STRING},  {"value_strings", DT_STRING}};
     const struct fw_attr *value = fw_find_attr(n, "value");
-    if (value && value->tensor)
-        return value->tensor->view.dtype;
+    if (value && fw_attr_tensor(value))
+        return fw_attr_tensor(value)->view.dtype;
     for (size_t i = 0; i < COUNT_OF(forms); i++)
         if (fw_find_attr(n, forms[i].name))
             return forms[i].dtype;
@@ -81,7 +88,7 @@ static void find_values(struct stub *s)
         map_put(&s->data, g->initializers.data[i].name, g->initializers.data[i].view.dtype);
     for (size_t i = 0; i < g->nodes.count; i++) {
         const struct fw_node *n = &g->nodes.data[i];
-        if (strcmp(n->op_type, "Constant") == 0 && !*n->domain && n->n_outputs > 0)
+        if (strcmp(n->op->type, "Constant") == 0 && !*n->op->domain && n->n_outputs > 0)
             map_put(&s->data, n->outputs[0], constant_dtype(n));
     }
 }
@@ -101,14 +108,22 @@ static void see_value(const struct stub *s, const char *name, struct seen *seen)
         seen->dtype = dtype;
 }
 
-/* Nodes of a group can have operands in different number. */
-static void see_values(const struct stub *s, const struct group *group, seen_list *list, const char *const *names,
+static void see_values(const struct stub *s, const struct group *group, struct operands *list, const char *const *names,
                        size_t count)
 {
-    while (list->count < count)
-        vec_push(s->c->arena, list, (struct seen){.absent = group->n_nodes > 0});
-    for (size_t i = 0; i < list->count; i++)
-        see_value(s, i < count ? names[i] : "", &list->data[i]);
+    if (group->n_nodes == 0 || count < list->least)
+        list->least = count;
+    while (list->places.count < count)
+        vec_push(s->c->arena, &list->places, (struct seen){0});
+    for (size_t i = 0; i < count; i++)
+        see_value(s, names[i], &list->places.data[i]);
+}
+
+/* Nodes of a group can have operands in different number. */
+static void note_absent(struct operands *list)
+{
+    for (size_t i = list->least; i < list->places.count; i++)
+        list->places.data[i].absent = true;
 }
 
 static enum dtype attr_dtype(const struct fw_attr *a)
@@ -131,7 +146,7 @@ static enum dtype attr_dtype(const struct fw_attr *a)
 static void see_attr(const struct stub *s, struct group *group, const struct fw_attr *a)
 {
     bool single = a->kind == FW_INT || a->kind == FW_FLOAT || a->kind == FW_STRING;
-    bool list = a->kind == FW_INTS || a->kind == FW_FLOATS || a->kind == FW_STRINGS || a->tensor;
+    bool list = a->kind == FW_INTS || a->kind == FW_FLOATS || a->kind == FW_STRINGS || fw_attr_tensor(a);
     if (!single && !list)
         return;
     enum dtype dtype = attr_dtype(a);
@@ -148,11 +163,11 @@ static void see_attr(const struct stub *s, struct group *group, const struct fw_
 
 static struct group *group_of(struct stub *s, struct map *index, const struct fw_node *n)
 {
-    const char *key = arena_printf(s->c->arena, "%s::%s", n->domain, n->op_type);
+    const char *key = arena_printf(s->c->arena, "%s::%s", n->op->domain, n->op->type);
     uint32_t at = map_add(index, key, (uint32_t)s->groups.count);
     if (at != MAP_NONE)
         return &s->groups.data[at];
-    struct group group = {.op_type = n->op_type, .domain = n->domain, .names_domain = *n->domain};
+    struct group group = {.op_type = n->op->type, .domain = n->op->domain, .names_domain = *n->op->domain};
     map_init(&group.param_index, s->c->arena);
     vec_push(s->c->arena, &s->groups, group);
     return &s->groups.data[s->groups.count - 1];
@@ -163,10 +178,8 @@ static void find_groups(struct stub *s)
     struct conversion *c = s->c;
     struct map index;
     map_init(&index, c->arena);
-    for (size_t i = 0; i < c->ops.count; i++) {
-        const struct fw_node *n = c->op_nodes.data[i];
-        if (c->ops.data[i].status != ODLC_OP_UNSUPPORTED)
-            continue;
+    for (size_t i = 0; i < c->missing.count; i++) {
+        const struct fw_node *n = c->missing.data[i];
         struct group *group = group_of(s, &index, n);
         see_values(s, group, &group->inputs, n->inputs, n->n_inputs);
         see_values(s, group, &group->outputs, n->outputs, n->n_outputs);
@@ -174,17 +187,26 @@ static void find_groups(struct stub *s)
             see_attr(s, group, &n->attrs[a]);
         group->n_nodes++;
     }
+    for (size_t i = 0; i < s->groups.count; i++) {
+        note_absent(&s->groups.data[i].inputs);
+        note_absent(&s->groups.data[i].outputs);
+    }
 }
 
 /* A definition without a domain claims the nodes of all domains, native ones too. */
 static void find_namesakes(struct stub *s)
 {
+    const struct conversion *c = s->c;
+    struct map elsewhere; /* types of nodes that are in a domain */
+    map_init(&elsewhere, c->arena);
+    for (size_t i = 0; i < c->notes.count; i++) {
+        const struct odlc_op_report *op = &c->op_reports[c->notes.data[i].op];
+        if (*op->domain)
+            map_put(&elsewhere, op->op_type, 1);
+    }
     for (size_t i = 0; i < s->groups.count; i++) {
         struct group *group = &s->groups.data[i];
-        for (size_t k = 0; k < s->c->op_nodes.count && !group->names_domain; k++) {
-            const struct fw_node *n = s->c->op_nodes.data[k];
-            group->names_domain = strcmp(n->op_type, group->op_type) == 0 && *n->domain;
-        }
+        group->names_domain |= map_get(&elsewhere, group->op_type) != MAP_NONE;
     }
 }
 
@@ -257,8 +279,8 @@ static void add_operator(struct stub *s, cJSON *operators, const struct group *g
     cJSON_AddStringToObject(op, "type", group->op_type);
     if (group->names_domain)
         cJSON_AddStringToObject(op, "domain", *group->domain ? group->domain : "ai.onnx");
-    add_tensors(s, op, "inputs", "in", &group->inputs);
-    add_tensors(s, op, "outputs", "out", &group->outputs);
+    add_tensors(s, op, "inputs", "in", &group->inputs.places);
+    add_tensors(s, op, "outputs", "out", &group->outputs.places);
     add_params(op, "scalar_params", &group->params, false);
     add_params(op, "tensor_params", &group->params, true);
     cJSON *cores = cJSON_AddArrayToObject(op, "core_types");

@@ -33,7 +33,7 @@ struct missing {
 static bool has_row_of_any_version(const struct frontend *frontend, const struct fw_node *n)
 {
     for (size_t i = 0; i < frontend->n_rows; i++)
-        if (strcmp(frontend->rows[i].domain, n->domain) == 0 && strcmp(frontend->rows[i].op, n->op_type) == 0)
+        if (strcmp(frontend->rows[i].domain, n->op->domain) == 0 && strcmp(frontend->rows[i].op, n->op->type) == 0)
             return true;
     return false;
 }
@@ -42,15 +42,15 @@ static odlc_status report_missing(struct conversion *c, const struct missing *m)
 {
     const struct fw_node *n = m->first;
     bool other_version = has_row_of_any_version(c->frontend, n);
-    const char *reason = c->frontend->refusal(n->domain, n->op_type);
+    const char *reason = c->frontend->refusal(n->op->domain, n->op->type);
     const char *hint =
         other_version
             ? "another version of this op is supported: convert the model to a newer opset, or claim it by a UDO"
             : "describe it as a UDO (--udo_config_paths); --dry_run prints a config to start from";
     return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = c->model->path, .node = n->name, .hint = hint),
                       "unsupported-op", "op %s (domain %s, version %lld) is not supported%s%s; %zu node%s: %s",
-                      n->op_type, *n->domain ? n->domain : "ai.onnx", (long long)n->version, reason ? ": " : "",
-                      reason ? reason : "", m->count, m->count == 1 ? "" : "s", m->nodes.data);
+                      n->op->type, *n->op->domain ? n->op->domain : "ai.onnx", (long long)n->op->version,
+                      reason ? ": " : "", reason ? reason : "", m->count, m->count == 1 ? "" : "s", m->nodes.data);
 }
 
 odlc_status report_missing_op(struct conversion *c, const struct fw_node *n)
@@ -68,8 +68,8 @@ struct survey {
 
 static void note_missing(struct survey *s, const struct fw_node *n)
 {
-    struct arena *arena = s->c->arena;
-    const char *key = arena_printf(arena, "%s::%s", n->domain, n->op_type);
+    struct arena *arena = s->c->model_arena;
+    const char *key = arena_printf(arena, "%s::%s", n->op->domain, n->op->type);
     uint32_t at = map_add(&s->index, key, (uint32_t)s->missing.count);
     if (at == MAP_NONE) {
         at = (uint32_t)s->missing.count;
@@ -79,27 +79,44 @@ static void note_missing(struct survey *s, const struct fw_node *n)
     text_add(arena, &m->nodes, "%s%s", m->count++ ? ", " : "", n->name);
 }
 
+/* What converts the nodes of each operator. */
+static void find_converters(struct conversion *c)
+{
+    const struct frontend *frontend = c->frontend;
+    c->op_reports = arena_array(c->arena, struct odlc_op_report, c->model->ops.count);
+    for (size_t i = 0; i < c->model->ops.count; i++) {
+        struct fw_op *op = c->model->ops.data[i];
+        const struct udo_def *def = udo_find(&c->udos, op->type, op->domain);
+        op->claimed_by = def;
+        op->row = def ? NULL : find_row(frontend, op->domain, op->type, op->version);
+        op->takes_strings = op->row && frontend->takes_strings(op->domain, op->type);
+        c->op_reports[i] = (struct odlc_op_report){.op_type = op->type,
+                                                   .domain = op->domain,
+                                                   .version = op->version,
+                                                   .status = def       ? ODLC_OP_UDO
+                                                             : op->row ? ODLC_OP_NATIVE
+                                                                       : ODLC_OP_UNSUPPORTED,
+                                                   .package = def ? def->package : NULL};
+    }
+}
+
 /* certain: the node is needed, whatever the model's values. */
 static void survey_node(struct survey *s, const struct fw_node *n, bool certain)
 {
     struct conversion *c = s->c;
-    const struct udo_def *def = udo_find(&c->udos, n->op_type, n->domain);
-    const struct lower_row *row = def ? NULL : find_row(c->frontend, n->domain, n->op_type, n->version);
-    bool native = row != NULL;
-    enum odlc_op_status status = def ? ODLC_OP_UDO : native ? ODLC_OP_NATIVE : ODLC_OP_UNSUPPORTED;
-    vec_push(c->arena, &c->ops,
-             (struct odlc_op_report){.node = n->name,
-                                     .op_type = n->op_type,
-                                     .domain = n->domain,
-                                     .version = n->version,
-                                     .status = status,
-                                     .package = def ? def->package : NULL});
-    vec_push(c->arena, &c->op_nodes, n);
-    if (!def && !native && certain)
-        note_missing(s, n);
-    bool inside = certain && native && !(row->arg && strcmp(row->arg, HOLDS_BRANCHES) == 0);
-    for (size_t i = 0; native && i < n->n_attrs; i++) {
-        const struct fw_graph *g = n->attrs[i].graph;
+    const struct lower_row *row = n->op->row;
+    vec_push(c->arena, &c->notes, (struct op_note){.node = n->name, .op = n->op->index});
+    if (!n->op->claimed_by && !row) {
+        vec_push(c->model_arena, &c->missing, n);
+        if (certain)
+            note_missing(s, n);
+        return;
+    }
+    if (!row)
+        return;
+    bool inside = certain && !(row->arg && strcmp(row->arg, HOLDS_BRANCHES) == 0);
+    for (size_t i = 0; i < n->n_attrs; i++) {
+        const struct fw_graph *g = fw_attr_graph(&n->attrs[i]);
         for (size_t k = 0; g && k < g->nodes.count; k++)
             survey_node(s, &g->nodes.data[k], inside);
     }
@@ -107,13 +124,17 @@ static void survey_node(struct survey *s, const struct fw_node *n, bool certain)
 
 odlc_status survey_ops(struct conversion *c)
 {
+    const struct fw_graph *g = &c->model->graph;
     struct survey s = {.c = c};
-    map_init(&s.index, c->arena);
-    for (size_t i = 0; i < c->model->graph.nodes.count; i++)
+    map_init(&s.index, c->model_arena);
+    find_converters(c);
+    c->notes.data = arena_array(c->arena, struct op_note, g->nodes.count);
+    c->notes.capacity = g->nodes.count;
+    for (size_t i = 0; i < g->nodes.count; i++)
         if (c->live[i])
-            survey_node(&s, &c->model->graph.nodes.data[i], true);
+            survey_node(&s, &g->nodes.data[i], true);
     for (size_t i = 0; i < s.missing.count; i++)
         (void)report_missing(c, &s.missing.data[i]);
-    c->summary.model_nodes = (uint32_t)c->ops.count;
+    c->summary.model_nodes = (uint32_t)c->notes.count;
     return s.missing.count ? ODLC_ERR_UNSUPPORTED : ODLC_OK;
 }

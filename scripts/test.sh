@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs what is missing, builds with AddressSanitizer and UndefinedBehaviorSanitizer, and runs all tests.
 #   scripts/test.sh          everything but fuzzing
-#   scripts/test.sh --long   also each fuzz target for 60 seconds (clang, libFuzzer)
+#   scripts/test.sh --long   also what takes long, and each fuzz target for 60 seconds (clang, libFuzzer)
 # The last line is "N passed, N failed, N skipped", counted in test cases; the status is 0 when none failed.
 set -eu
 
@@ -52,6 +52,7 @@ ninja -C "$build/test"
 
 export UBSAN_OPTIONS=print_stacktrace=1
 export CK_VERBOSITY=normal
+[ "$long" = no ] || export ODLC_LONG=1
 # The totals below decide, so that a failure does not hide them.
 meson test -C "$build/test" --no-rebuild --print-errorlogs || true
 

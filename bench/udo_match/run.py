@@ -10,14 +10,13 @@ import argparse
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
-import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "tests" / "support"))
+sys.path[:0] = [str(HERE.parent), str(HERE.parents[1] / "tests" / "support")]
 import onnx_writer as onnx  # noqa: E402
+from measure import DEFAULT_BUILD, Meter  # noqa: E402
 from opdef_writer import opdef_xml  # noqa: E402
 
 DEFINITIONS, NODES, CLAIMED_EVERY, CHAIN = 10000, 100000, 10, 100
@@ -50,36 +49,26 @@ def write_model(path, types):
     m.save(path)
 
 
-def cpu_seconds(command):
-    """CPU seconds of a command that must succeed."""
-    start = time.monotonic()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        sys.exit(f"{' '.join(command)} failed with status {process.returncode}")
-    return usage.ru_utime + usage.ru_stime, time.monotonic() - start
-
-
 def bench(form, text, build, folder, types):
     config, listed, model = (os.path.join(folder, name) for name in (f"ops.{form}", "types", "m.onnx"))
     pathlib.Path(config).write_text(text, encoding="utf-8")
     pathlib.Path(listed).write_text("\n".join(types), encoding="utf-8")
-    alone = subprocess.run([build / "bench" / "udo_match", config, listed], check=True, capture_output=True, text=True)
-    found = dict(line.split() for line in alone.stdout.splitlines())
-    cpu, elapsed = cpu_seconds([str(build / "converters" / "onnx-to-dlc"), "-i", model, "--udo_config_paths", config,
-                                "-o", os.path.join(folder, "m.dlc"), "--quiet"])
-    share = float(found["match"]) / cpu
+    meter = Meter(build)
+    alone = meter.must([build / "bench" / "udo_match", config, listed])
+    found = dict(line.split() for line in alone.output.splitlines())
+    whole = meter.must([build / "converters" / "onnx-to-dlc", "-i", model, "--udo_config_paths", config,
+                        "-o", os.path.join(folder, "m.dlc"), "--quiet"])
+    share = float(found["match"]) / whole.cpu
     print(f"{form:5} {len(types)} nodes, {found['definitions']} definitions, {found['claimed']} nodes claimed   "
-          f"read {float(found['read']):.3f} s, match {float(found['match']):.4f} s   conversion: cpu {cpu:.2f} s, "
-          f"elapsed {elapsed:.2f} s   share of matching {100 * share:.2f} % (limit {100 * LIMIT:.0f} %)")
+          f"read {float(found['read']):.3f} s, match {float(found['match']):.4f} s   conversion: cpu {whole.cpu:.2f} "
+          f"s, elapsed {whole.wall:.2f} s   share of matching {100 * share:.2f} % (limit {100 * LIMIT:.0f} %)")
     return share < LIMIT
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--smoke", action="store_true")
-    parser.add_argument("--build", default=HERE.parents[1] / "build" / "release", type=pathlib.Path)
+    parser.add_argument("--build", default=DEFAULT_BUILD, type=pathlib.Path)
     arguments = parser.parse_args()
     divisor = SMOKE_DIVISOR if arguments.smoke else 1
     package, types = package_of(DEFINITIONS // divisor), node_types(DEFINITIONS // divisor, NODES // divisor)

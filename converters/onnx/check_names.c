@@ -3,64 +3,79 @@
  *
  * A graph inside a node (a branch, a loop's body) reads values of the graphs around it. Such a read is a dependency of
  * the node that holds the graph. */
+#include "converters/bindings.h"
 #include "converters/onnx/decode.h"
 
 /* What a name stands for: a node's index, or one of these. */
-#define DEFINED_INPUT (MAP_NONE - 1)
-#define DEFINED_CONSTANT (MAP_NONE - 2)
-#define MAX_NODES (MAP_NONE - 3)
+#define DEFINED_INPUT (UINT32_MAX - 1)
+#define DEFINED_CONSTANT (UINT32_MAX - 2)
+#define MAX_NODES (UINT32_MAX - 3)
 
 /* A graph at work. */
 struct scope {
     struct scope *parent;
     struct fw_graph *graph;
-    struct map defined;  /* name → node index or DEFINED_… */
-    VEC(uint32_t) needs; /* the nodes that each node reads from, node by node */
-    size_t *first;       /* the needs of node i are those from first[i] to first[i + 1] */
-    uint32_t node;       /* at work */
-    bool unordered;      /* some node reads from itself or a later one */
+    size_t first_definition; /* its own are from here on */
+    VEC(uint32_t) needs;     /* the nodes that each node reads from, node by node */
+    size_t *first;           /* the needs of node i are those from first[i] to first[i + 1] */
+    uint32_t node;           /* at work */
+    bool unordered;          /* some node reads from itself or a later one */
 };
 
-static void check_graph(struct decode *d, struct fw_graph *graph, struct scope *parent);
+/* All graphs at work. */
+struct check {
+    struct decode *d;
+    struct arena *arena;   /* scratch */
+    struct bindings names; /* definitions of all scopes at work */
+    VEC(uint32_t) meaning; /* of each: a node's index or DEFINED_… */
+};
+
+static void check_graph(struct check *c, struct fw_graph *graph, struct scope *parent);
 
 /* ---- definitions ---- */
 
-static void define(struct decode *d, struct scope *s, const char *name, uint32_t as)
+static void define(struct check *c, struct scope *s, fw_name name, uint32_t as)
 {
+    struct decode *d = c->d;
     const char *node = as < MAX_NODES ? fw_node_label(&s->graph->nodes.data[as]) : NULL;
-    if (!name[0]) {
+    if (name == FW_NO_NAME) {
         decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d)), "onnx-name", "a graph %s has no name",
                      as == DEFINED_INPUT ? "input" : "initializer");
         return;
     }
-    uint32_t other = map_add(&s->defined, name, as);
-    if (other == MAP_NONE)
+    uint32_t known = bindings_find(&c->names, name);
+    if (known == NOT_BOUND || known < s->first_definition) {
+        bindings_add(&c->names, name);
+        vec_push(c->arena, &c->meaning, as);
         return;
+    }
+    uint32_t other = c->meaning.data[known];
     const char *what = other == DEFINED_INPUT ? "a graph input" : "an initializer";
     if (other < MAX_NODES)
         what = arena_printf(d->diags->arena, "an output of node '%s'", fw_node_label(&s->graph->nodes.data[other]));
     decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d), .node = node), "onnx-duplicate-value",
-                 "value '%s' is defined twice: it is %s already", name, what);
+                 "value '%s' is defined twice: it is %s already", names_text(&d->names, name), what);
 }
 
-static void define_all(struct decode *d, struct scope *s)
+static void define_all(struct check *c, struct scope *s)
 {
     const struct fw_graph *g = s->graph;
     for (size_t i = 0; i < g->initializers.count; i++)
-        define(d, s, g->initializers.data[i].name, DEFINED_CONSTANT);
+        define(c, s, g->initializers.data[i].id, DEFINED_CONSTANT);
     for (size_t i = 0; i < g->inputs.count; i++)
-        define(d, s, g->inputs.data[i].name, DEFINED_INPUT);
+        define(c, s, g->inputs.data[i].id, DEFINED_INPUT);
     for (uint32_t n = 0; n < g->nodes.count; n++) {
         const struct fw_node *node = &g->nodes.data[n];
         for (size_t i = 0; i < node->n_outputs; i++)
-            if (node->outputs[i][0])
-                define(d, s, node->outputs[i], n);
+            if (fw_out_id(node, i) != FW_NO_NAME)
+                define(c, s, fw_out_id(node, i), n);
     }
 }
 
 static bool is_constant(const struct fw_node *node)
 {
-    return strcmp(node->op_type, "Constant") == 0 && !node->domain[0] && node->n_outputs == 1 && node->outputs[0][0];
+    return node->n_outputs == 1 && fw_out_id(node, 0) != FW_NO_NAME && !node->op->domain[0] &&
+           strcmp(node->op->type, "Constant") == 0;
 }
 
 /* Tools that patch a model append a Constant of the same name; ONNX Runtime lets the last one win, and so the models
@@ -68,7 +83,7 @@ static bool is_constant(const struct fw_node *node)
 static void drop_overridden_constants(struct decode *d, struct fw_graph *g)
 {
     struct map last;
-    map_init(&last, d->arena);
+    map_init(&last, d->memory.scratch);
     const char *overridden = NULL;
     for (uint32_t n = 0; n < g->nodes.count; n++) {
         const struct fw_node *node = &g->nodes.data[n];
@@ -95,38 +110,39 @@ static void drop_overridden_constants(struct decode *d, struct fw_graph *g)
 /* ---- uses ---- */
 
 /* Finds the definition in the innermost graph that has one, as a need of that graph's node at work. */
-static bool use(struct scope *s, const char *name)
+static bool use(struct check *c, struct scope *s, fw_name name)
 {
-    for (; s; s = s->parent) {
-        uint32_t definition = map_get(&s->defined, name);
-        if (definition == MAP_NONE)
-            continue;
-        if (definition < MAX_NODES) {
-            vec_push(s->defined.arena, &s->needs, definition);
-            s->unordered |= definition >= s->node;
-        }
-        return true;
+    uint32_t found = bindings_find(&c->names, name);
+    if (found == NOT_BOUND)
+        return false;
+    while (found < s->first_definition)
+        s = s->parent;
+    uint32_t definition = c->meaning.data[found];
+    if (definition < MAX_NODES) {
+        vec_push(c->arena, &s->needs, definition);
+        s->unordered |= definition >= s->node;
     }
-    return false;
+    return true;
 }
 
-static void use_all(struct decode *d, struct scope *s)
+static void use_all(struct check *c, struct scope *s)
 {
     const struct fw_graph *g = s->graph;
-    s->first = arena_array(d->arena, size_t, g->nodes.count + 1);
+    struct decode *d = c->d;
+    s->first = arena_array(c->arena, size_t, g->nodes.count + 1);
     for (s->node = 0; s->node < g->nodes.count; s->node++) {
         const struct fw_node *node = &g->nodes.data[s->node];
         for (size_t i = 0; i < node->n_inputs; i++)
-            if (node->inputs[i][0] && !use(s, node->inputs[i]))
+            if (fw_in_id(node, i) != FW_NO_NAME && !use(c, s, fw_in_id(node, i)))
                 decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d), .node = fw_node_label(node)), "onnx-undefined-value",
                              "the node reads '%s', which nothing defines", node->inputs[i]);
         for (size_t i = 0; i < node->n_attrs; i++)
-            if (node->attrs[i].graph)
-                check_graph(d, node->attrs[i].graph, s);
+            if (fw_attr_graph(&node->attrs[i]))
+                check_graph(c, fw_attr_graph(&node->attrs[i]), s);
         s->first[s->node + 1] = s->needs.count;
     }
     for (size_t i = 0; i < g->outputs.count; i++)
-        if (!use(s, g->outputs.data[i].name))
+        if (!use(c, s, g->outputs.data[i].id))
             decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d)), "onnx-undefined-value",
                          "nothing defines the graph output '%s'", g->outputs.data[i].name);
 }
@@ -165,13 +181,13 @@ static void report_cycle(struct sort *t, uint32_t node)
 /* Places a node after all that it needs: depth first, without recursion. False: there is a cycle. */
 static bool place(struct sort *t, uint32_t root)
 {
-    vec_push(t->d->arena, &t->stack, (struct visit){root, t->s->first[root]});
+    vec_push(t->d->memory.scratch, &t->stack, (struct visit){root, t->s->first[root]});
     t->state[root] = OPEN;
     while (t->stack.count > 0) {
         struct visit *top = &t->stack.data[t->stack.count - 1];
         if (top->next == t->s->first[top->node + 1]) {
             t->state[top->node] = PLACED;
-            vec_push(t->d->arena, &t->sorted, t->s->graph->nodes.data[top->node]);
+            vec_push(t->d->memory.scratch, &t->sorted, t->s->graph->nodes.data[top->node]);
             t->stack.count--;
             continue;
         }
@@ -182,15 +198,16 @@ static bool place(struct sort *t, uint32_t root)
         }
         if (t->state[need] == UNSEEN) {
             t->state[need] = OPEN;
-            vec_push(t->d->arena, &t->stack, (struct visit){need, t->s->first[need]});
+            vec_push(t->d->memory.scratch, &t->stack, (struct visit){need, t->s->first[need]});
         }
     }
     return true;
 }
 
-static void sort_nodes(struct decode *d, struct scope *s)
+static void sort_nodes(struct check *c, struct scope *s)
 {
-    struct sort t = {.d = d, .s = s, .state = arena_alloc(d->arena, s->graph->nodes.count)};
+    struct decode *d = c->d;
+    struct sort t = {.d = d, .s = s, .state = arena_alloc(c->arena, s->graph->nodes.count)};
     for (uint32_t n = 0; n < s->graph->nodes.count; n++)
         if (t.state[n] == UNSEEN && !place(&t, n))
             return;
@@ -198,24 +215,27 @@ static void sort_nodes(struct decode *d, struct scope *s)
     diag_warn(d->diags, AT(IN_MODEL(d)), "onnx-order", "the nodes are not in topological order and were sorted");
 }
 
-static void check_graph(struct decode *d, struct fw_graph *graph, struct scope *parent)
+static void check_graph(struct check *c, struct fw_graph *graph, struct scope *parent)
 {
-    struct scope s = {.parent = parent, .graph = graph};
-    map_init(&s.defined, d->arena);
+    struct scope s = {.parent = parent, .graph = graph, .first_definition = c->names.list.count};
     if (graph->nodes.count >= MAX_NODES) {
-        decode_error(d, ODLC_ERR_LIMIT, AT(IN_MODEL(d)), "onnx-graph-size", "the graph has too many nodes");
+        decode_error(c->d, ODLC_ERR_LIMIT, AT(IN_MODEL(c->d)), "onnx-graph-size", "the graph has too many nodes");
         return;
     }
-    drop_overridden_constants(d, graph);
-    define_all(d, &s);
-    use_all(d, &s);
+    drop_overridden_constants(c->d, graph);
+    define_all(c, &s);
+    use_all(c, &s);
     if (s.unordered)
-        sort_nodes(d, &s);
+        sort_nodes(c, &s);
+    bindings_leave(&c->names, s.first_definition);
+    c->meaning.count = s.first_definition;
 }
 
 void check_names(struct decode *d, struct fw_graph *graph)
 {
+    struct check c = {.d = d, .arena = d->memory.scratch};
+    bindings_init(&c.names, c.arena, (uint32_t)d->names.texts.count);
     if (graph->outputs.count == 0)
         decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d)), "onnx-no-output", "the graph has no outputs");
-    check_graph(d, graph, NULL);
+    check_graph(&c, graph, NULL);
 }

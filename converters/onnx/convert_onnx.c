@@ -2,13 +2,13 @@
 #include "converters/onnx/onnx.h"
 #include "converters/onnx/rows.h"
 
-static odlc_status load(struct arena *arena, struct diags *diags, const char *path, fw_claims_fn *claims, void *user,
-                        struct fw_model **out)
+static odlc_status load(const struct fw_memory *memory, struct diags *diags, const char *path, fw_claims_fn *claims,
+                        void *user, struct fw_model **out)
 {
     struct onnx_keep keep = {.claims = claims, .user = user};
     struct file *file;
-    TRY(file_map(arena, diags, path, &file));
-    return onnx_load_file(arena, diags, file, &keep, out);
+    TRY(file_map(memory->kept, diags, path, &file));
+    return onnx_load_file(memory, diags, file, &keep, out);
 }
 
 odlc_status odlc_convert_onnx(const struct odlc_convert_options *options, struct odlc_conversion **conversion)

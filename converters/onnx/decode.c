@@ -1,5 +1,5 @@
-/* Loading a model: map, unpack, decode, inline, check. Problems are collected over each step; a step that found some
- * ends the work, because later ones would only repeat them in other words. */
+/* Loading a model: map, check the bytes, decode, inline, check names. Problems are collected over each step; a step
+ * that found some ends the work, because later ones would only repeat them in other words. */
 #include "converters/onnx/decode.h"
 
 #include <inttypes.h>
@@ -32,77 +32,156 @@ static odlc_status outcome(struct decode *d)
     return d->status;
 }
 
-static odlc_status check_header(struct decode *d, const Onnx__ModelProto *model)
+/* ---- reading messages ---- */
+
+struct sections decode_sections(const struct file *file, uint64_t from, uint64_t to)
+{
+    struct sections s = {0};
+    struct wire w = wire_of(file, from, to);
+    struct wire_field f;
+    while (wire_next(&w, &f)) {
+        if (f.number >= SECTIONS)
+            continue;
+        struct section *section = &s.of[f.number];
+        if (section->count++ == 0)
+            section->from = f.at;
+        section->to = f.content + f.size;
+    }
+    return s;
+}
+
+struct wire section_fields(const struct decode *d, const struct sections *s, uint32_t number)
+{
+    return wire_of(d->file, s->of[number].from, s->of[number].to);
+}
+
+bool next_of(struct wire *w, uint32_t number, struct wire_field *f)
+{
+    while (wire_next(w, f))
+        if (f->number == number)
+            return true;
+    return false;
+}
+
+fw_name decode_name(struct decode *d, const struct wire_field *f)
+{
+    return names_number(&d->names, wire_bytes(d->file, f), f->size);
+}
+
+const char *decode_text(struct decode *d, const struct wire_field *f)
+{
+    return f->size > 0 ? arena_strndup(d->memory.kept, wire_bytes(d->file, f), f->size) : "";
+}
+
+const fw_name *decode_names(struct decode *d, const struct sections *s, uint32_t number)
+{
+    VEC(fw_name) names = {0};
+    struct wire w = section_fields(d, s, number);
+    struct wire_field f;
+    while (next_of(&w, number, &f))
+        vec_push(d->memory.graph, &names, decode_name(d, &f));
+    return names.data;
+}
+
+/* ---- models ---- */
+
+static odlc_status check_header(struct decode *d, const struct sections *model)
 {
     const char *hint = "give a model that was saved in ONNX's protobuf form (.onnx)";
+    int64_t version = d->model->ir_version;
     if (d->file->size == 0)
         return decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d), .hint = hint), "onnx-empty",
                             "not an ONNX model: the file is empty");
-    if (!model->graph)
+    if (model->of[MODEL_GRAPH].count == 0)
         return decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d), .hint = hint), "onnx-no-graph",
                             "not an ONNX model: it holds no graph");
-    if (model->ir_version < ONNX_MIN_IR)
+    if (version < ONNX_MIN_IR)
         return decode_error(d, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(d)), "onnx-ir-version",
-                            "the model has IR version %" PRId64 ", older than the oldest supported one, %d",
-                            model->ir_version, ONNX_MIN_IR);
-    if (model->ir_version > ONNX_MAX_IR)
+                            "the model has IR version %" PRId64 ", older than the oldest supported one, %d", version,
+                            ONNX_MIN_IR);
+    if (version > ONNX_MAX_IR)
         diag_warn(d->diags, AT(IN_MODEL(d)), "onnx-ir-version",
-                  "the model has IR version %" PRId64 ", newer than the newest known one, %d", model->ir_version,
-                  ONNX_MAX_IR);
+                  "the model has IR version %" PRId64 ", newer than the newest known one, %d", version, ONNX_MAX_IR);
     return ODLC_OK;
 }
 
-static odlc_status decode_model(struct decode *d, const Onnx__ModelProto *proto, const struct onnx_keep *keep,
-                                struct fw_model *model)
+static odlc_status decode_model(struct decode *d, const struct sections *s, const struct onnx_keep *keep)
 {
+    struct fw_model *model = d->model;
     struct opsets opsets = {0};
-    Onnx__OperatorSetIdProto first = ONNX__OPERATOR_SET_ID_PROTO__INIT, *const only[] = {&first};
-    first.version = 1;
-    bool says = proto->n_opset_import > 0 || proto->ir_version >= ONNX_FIRST_IR_WITH_OPSETS;
-    decode_opsets(d, says ? proto->opset_import : only, says ? proto->n_opset_import : COUNT_OF(only), &opsets);
+    struct wire_field graph = {0};
+    struct wire w = section_fields(d, s, MODEL_GRAPH);
+    if (s->of[MODEL_OPSET_IMPORT].count > 0 || model->ir_version >= ONNX_FIRST_IR_WITH_OPSETS)
+        decode_opsets(d, s, MODEL_OPSET_IMPORT, &opsets);
+    else
+        assume_opset(d, 1, &opsets);
     model->opset = opsets_version(&opsets, "");
-    struct function *functions = decode_functions(d, proto->functions, proto->n_functions);
-    decode_graph(d, proto->graph, &opsets, &model->graph);
+    struct function *functions = decode_functions(d, s);
+    (void)next_of(&w, MODEL_GRAPH, &graph);
+    decode_graph(d, &graph, &opsets, &model->graph);
     TRY(d->status);
-    if (proto->n_functions > 0)
-        inline_functions(d, functions, proto->n_functions, keep, &model->graph);
+    if (s->of[MODEL_FUNCTIONS].count > 0)
+        inline_functions(d, functions, s->of[MODEL_FUNCTIONS].count, keep, &model->graph);
     TRY(d->status);
     check_names(d, &model->graph);
+    model->n_names = (uint32_t)d->names.texts.count;
     return d->status;
 }
 
-odlc_status onnx_load_file(struct arena *arena, struct diags *diags, const struct file *file,
+static struct decode begin(const struct fw_memory *memory, struct diags *diags, const struct file *file)
+{
+    struct decode d = {.memory = *memory, .diags = diags, .file = file};
+    d.external = external_create(memory->kept, diags, file->path);
+    d.model = arena_new(memory->graph, struct fw_model);
+    d.model->path = file->path;
+    names_init(&d.names, memory->kept, memory->scratch);
+    map_init(&d.ops, memory->scratch);
+    return d;
+}
+
+static odlc_status load_file(struct decode *d, const struct onnx_keep *keep)
+{
+    TRY(wire_check_model(d->diags, d->file));
+    const struct sections s = decode_sections(d->file, 0, d->file->size);
+    struct wire w = section_fields(d, &s, MODEL_IR_VERSION);
+    struct wire_field f;
+    if (next_of(&w, MODEL_IR_VERSION, &f))
+        d->model->ir_version = (int64_t)f.value;
+    TRY(check_header(d, &s));
+    return decode_model(d, &s, keep) == ODLC_OK ? ODLC_OK : outcome(d);
+}
+
+odlc_status onnx_load_file(const struct fw_memory *memory, struct diags *diags, const struct file *file,
                            const struct onnx_keep *keep, struct fw_model **out)
 {
-    struct decode d = {.arena = arena, .diags = diags, .file = file};
-    d.external = external_create(arena, diags, file->path);
-    Onnx__ModelProto *proto;
-    TRY(wire_unpack(arena, diags, file, &proto));
-    TRY(check_header(&d, proto));
-    struct fw_model *model = arena_new(arena, struct fw_model);
-    model->path = file->path;
-    model->ir_version = proto->ir_version;
-    if (decode_model(&d, proto, keep, model) != ODLC_OK)
-        return outcome(&d);
-    external_list(d.external, model);
-    *out = model;
-    return ODLC_OK;
+    struct arena_mark mark = arena_mark(memory->scratch);
+    struct decode d = begin(memory, diags, file);
+    odlc_status status = load_file(&d, keep);
+    arena_rewind(memory->scratch, mark);
+    external_list(d.external, d.model);
+    if (status == ODLC_OK)
+        *out = d.model;
+    return status;
 }
 
-odlc_status onnx_load(struct arena *arena, struct diags *diags, const char *path, struct fw_model **out)
+odlc_status onnx_load(const struct fw_memory *memory, struct diags *diags, const char *path, struct fw_model **out)
 {
     struct file *file;
-    TRY(file_map(arena, diags, path, &file));
-    return onnx_load_file(arena, diags, file, NULL, out);
+    TRY(file_map(memory->kept, diags, path, &file));
+    return onnx_load_file(memory, diags, file, NULL, out);
 }
 
-odlc_status onnx_load_tensor(struct arena *arena, struct diags *diags, const char *path, struct fw_tensor *out)
+odlc_status onnx_load_tensor(const struct fw_memory *memory, struct diags *diags, const char *path,
+                             struct fw_tensor *out)
 {
     struct file *file;
-    Onnx__TensorProto *proto;
-    TRY(file_map(arena, diags, path, &file));
-    struct decode d = {.arena = arena, .diags = diags, .file = file};
-    d.external = external_create(arena, diags, path);
-    TRY(wire_unpack_tensor(arena, diags, file, &proto));
-    return decode_tensor(&d, proto, AT(IN_MODEL(&d)), out);
+    TRY(file_map(memory->kept, diags, path, &file));
+    struct arena_mark mark = arena_mark(memory->scratch);
+    struct decode d = begin(memory, diags, file);
+    struct wire_field whole = {.size = file->size};
+    odlc_status status = wire_check_tensor(diags, file);
+    if (status == ODLC_OK)
+        status = decode_tensor(&d, &whole, AT(IN_MODEL(&d)), out);
+    arena_rewind(memory->scratch, mark);
+    return status;
 }

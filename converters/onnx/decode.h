@@ -2,6 +2,8 @@
 #ifndef CONVERTERS_ONNX_DECODE_H
 #define CONVERTERS_ONNX_DECODE_H
 
+#include "converters/names.h"
+#include "converters/onnx/fields.h"
 #include "converters/onnx/onnx.h"
 #include "converters/onnx/wire.h"
 
@@ -19,14 +21,15 @@
 struct opsets {
     struct map index;
     VEC(int64_t) versions;
+    uint32_t number; /* one list of imports from another */
 };
 
 /* A local function: its body is kept as the model has it, names unresolved. */
 struct function {
     const char *domain, *name, *overload;
-    const char *const *inputs, *const *outputs;
+    const fw_name *inputs, *outputs;
     size_t n_inputs, n_outputs;
-    const char *const *attributes; /* names of those without a default value */
+    const fw_name *attributes; /* names of those without a default value */
     size_t n_attributes;
     const struct fw_attr *defaults; /* attributes with a default value */
     size_t n_defaults;
@@ -38,10 +41,14 @@ struct function {
 };
 
 struct decode {
-    struct arena *arena;
+    struct fw_memory memory;
     struct diags *diags;
     const struct file *file;
     struct external *external;
+    struct fw_model *model;
+    struct fw_names names;
+    struct map ops;     /* domain, type and overload, in one list of opsets → model->ops */
+    uint32_t n_opsets;  /* lists of imports read so far */
     odlc_status status; /* of the first error */
     size_t unreported;  /* errors beyond DECODE_MAX_ERRORS */
     bool in_function;   /* a function's body is being decoded */
@@ -59,23 +66,55 @@ odlc_status decode_error(struct decode *d, odlc_status status, const struct odlc
 /* Takes note of an error that another room has reported already. Returns status. */
 odlc_status decode_failed(struct decode *d, odlc_status status);
 
-/* decode_tensor.c: *out gets the name and a view; place says where the tensor is. On failure the error was reported. */
-odlc_status decode_tensor(struct decode *d, const Onnx__TensorProto *tensor, const struct odlc_diag *place,
+/* The fields of one number within a message: they lie between two places, and most often there is nothing else. */
+struct section {
+    uint64_t from, to; /* in the file */
+    size_t count;
+};
+enum { SECTIONS = 32 };
+struct sections {
+    struct section of[SECTIONS]; /* by number */
+};
+/* Finds them without looking into fields. */
+struct sections decode_sections(const struct file *file, uint64_t from, uint64_t to);
+struct wire section_fields(const struct decode *d, const struct sections *s, uint32_t number);
+/* The next field of that number; false after the last one. */
+bool next_of(struct wire *w, uint32_t number, struct wire_field *f);
+
+/* The text in a field: one that may occur anywhere, and is kept once; and one that hardly occurs again. */
+fw_name decode_name(struct decode *d, const struct wire_field *f);
+const char *decode_text(struct decode *d, const struct wire_field *f);
+/* The names in all fields of that number. */
+const fw_name *decode_names(struct decode *d, const struct sections *s, uint32_t number);
+
+/* decode_tensor.c: the tensor in a field; *out gets the name and a view; place says where the tensor is. On failure the
+ * error was reported, and *out has the name alone. */
+odlc_status decode_tensor(struct decode *d, const struct wire_field *tensor, const struct odlc_diag *place,
                           struct fw_tensor *out) MUST_USE;
 /* The element type of an ONNX code; when it is not supported, ODLC_ERR_UNSUPPORTED or ODLC_ERR_INVALID and its name (or
  * NULL) in *name. */
 odlc_status decode_dtype(int32_t code, enum dtype *out, const char **name) MUST_USE;
+/* The next number of a repeated integer field of that number. *rest is the rest of a packed list: empty at first. */
+bool next_int(struct wire *w, struct reader *rest, uint32_t number, int64_t *out);
 
 /* decode_sparse.c: a sparse tensor with its zeros (empty strings) written out; under the name of its values. */
-odlc_status decode_sparse(struct decode *d, const Onnx__SparseTensorProto *sparse, const struct odlc_diag *place,
+odlc_status decode_sparse(struct decode *d, const struct wire_field *sparse, const struct odlc_diag *place,
                           struct fw_tensor *out) MUST_USE;
 
+/* decode_attr.c: the attributes in the fields of that number; node is for diagnostics. */
+const struct fw_attr *decode_attrs(struct decode *d, const struct sections *s, uint32_t number, const char *node,
+                                   const struct opsets *opsets);
+/* Every attribute of a node has a name of its own. */
+void check_attr_names(struct decode *d, const struct fw_node *n);
+
 /* decode_graph.c */
-void decode_opsets(struct decode *d, Onnx__OperatorSetIdProto *const *imports, size_t count, struct opsets *out);
+void decode_opsets(struct decode *d, const struct sections *s, uint32_t number, struct opsets *out);
+/* As if the default domain were imported in that version. */
+void assume_opset(struct decode *d, int64_t version, struct opsets *out);
 int64_t opsets_version(const struct opsets *opsets, const char *domain); /* 0: not imported */
-void decode_graph(struct decode *d, const Onnx__GraphProto *graph, const struct opsets *opsets, struct fw_graph *out);
-struct function *decode_functions(struct decode *d, Onnx__FunctionProto *const *functions, size_t count);
-/* "" for an absent text and for the names of the default domain. */
+void decode_graph(struct decode *d, const struct wire_field *graph, const struct opsets *opsets, struct fw_graph *out);
+struct function *decode_functions(struct decode *d, const struct sections *model);
+/* "" for the names of the default domain. */
 const char *decode_domain(const char *domain);
 
 /* functions.c: replaces calls of local functions by their bodies, everywhere in the graph. */
@@ -90,7 +129,7 @@ struct external *external_create(struct arena *arena, struct diags *diags, const
 /* Adds the paths of the files that were opened to those of the model. */
 void external_list(const struct external *x, struct fw_model *model);
 /* The elements of a tensor that the model keeps in another file: `size` bytes. */
-odlc_status external_bytes(struct decode *d, const Onnx__TensorProto *tensor, uint64_t size,
+odlc_status external_bytes(struct decode *d, const struct wire_field *tensor, uint64_t size,
                            const struct odlc_diag *place, const uint8_t **bytes, const struct file **file) MUST_USE;
 
 #endif

@@ -1,5 +1,4 @@
-/* Graphs: from ONNX's messages to the framework graph. Texts and number lists are borrowed from the message tree, which
- * lives in the same arena. */
+/* Graphs: from ONNX's messages to the framework graph. */
 #include "converters/onnx/decode.h"
 
 #include <inttypes.h>
@@ -8,7 +7,7 @@
 
 const char *decode_domain(const char *domain)
 {
-    return !domain || strcmp(domain, "ai.onnx") == 0 ? "" : domain;
+    return strcmp(domain, "ai.onnx") == 0 ? "" : domain;
 }
 
 static void warn_of_newer_opset(struct decode *d, int64_t version)
@@ -20,24 +19,51 @@ static void warn_of_newer_opset(struct decode *d, int64_t version)
     d->warned_opset |= version > ONNX_MAX_OPSET;
 }
 
-void decode_opsets(struct decode *d, Onnx__OperatorSetIdProto *const *imports, size_t count, struct opsets *out)
+static void import_opset(struct decode *d, struct opsets *opsets, const char *domain, int64_t version)
 {
-    map_init(&out->index, d->arena);
-    for (size_t i = 0; i < count; i++) {
-        const char *domain = decode_domain(imports[i]->domain);
-        int64_t version = imports[i]->version;
-        if (version <= 0)
-            decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d)), "onnx-opset",
-                         "the import of domain '%s' has version %" PRId64, domain, version);
-        else if (!domain[0])
-            warn_of_newer_opset(d, version);
-        uint32_t known = map_add(&out->index, domain, (uint32_t)out->versions.count);
-        if (known == MAP_NONE)
-            vec_push(d->arena, &out->versions, version);
-        else if (out->versions.data[known] != version)
-            decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d)), "onnx-opset",
-                         "domain '%s' is imported with the versions %" PRId64 " and %" PRId64, domain,
-                         out->versions.data[known], version);
+    if (version <= 0)
+        decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d)), "onnx-opset",
+                     "the import of domain '%s' has version %" PRId64, domain, version);
+    else if (!domain[0])
+        warn_of_newer_opset(d, version);
+    uint32_t known = map_add(&opsets->index, domain, (uint32_t)opsets->versions.count);
+    if (known == MAP_NONE)
+        vec_push(d->memory.scratch, &opsets->versions, version);
+    else if (opsets->versions.data[known] != version)
+        decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d)), "onnx-opset",
+                     "domain '%s' is imported with the versions %" PRId64 " and %" PRId64, domain,
+                     opsets->versions.data[known], version);
+}
+
+static struct opsets no_opsets(struct decode *d)
+{
+    struct opsets opsets = {.number = d->n_opsets++};
+    map_init(&opsets.index, d->memory.scratch);
+    return opsets;
+}
+
+void assume_opset(struct decode *d, int64_t version, struct opsets *out)
+{
+    *out = no_opsets(d);
+    import_opset(d, out, "", version);
+}
+
+void decode_opsets(struct decode *d, const struct sections *s, uint32_t number, struct opsets *out)
+{
+    struct wire imports = section_fields(d, s, number);
+    struct wire_field import, f;
+    *out = no_opsets(d);
+    while (next_of(&imports, number, &import)) {
+        const char *domain = "";
+        int64_t version = 0;
+        struct wire w = wire_in(d->file, &import);
+        while (wire_next(&w, &f)) {
+            if (f.number == OPSET_DOMAIN)
+                domain = decode_domain(names_text(&d->names, decode_name(d, &f)));
+            else if (f.number == OPSET_VERSION)
+                version = (int64_t)f.value;
+        }
+        import_opset(d, out, domain, version);
     }
 }
 
@@ -49,325 +75,341 @@ int64_t opsets_version(const struct opsets *opsets, const char *domain)
 
 /* ---- declared types ---- */
 
-static const char *text_or_empty(const char *s)
+static void decode_dim(struct decode *d, const struct wire_field *dim, struct fw_value *v, uint32_t i)
 {
-    return s ? s : "";
+    struct wire w = wire_in(d->file, dim);
+    struct wire_field f;
+    fw_name symbol = FW_NO_NAME;
+    v->dims[i] = DIM_OPEN; /* some exporters write -1 for open ones, too */
+    while (wire_next(&w, &f)) {
+        if (f.number == DIM_VALUE)
+            v->dims[i] = (int64_t)f.value;
+        else if (f.number == DIM_PARAM)
+            symbol = decode_name(d, &f);
+    }
+    if (v->dims[i] < DIM_OPEN)
+        decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d)), "onnx-shape",
+                     "value '%s' has the negative dimension %" PRId64, v->name, v->dims[i]);
+    if (v->dims[i] != DIM_OPEN || symbol == FW_NO_NAME)
+        return;
+    if (!v->symbols)
+        v->symbols = arena_array(d->memory.graph, const char *, v->rank);
+    v->symbols[i] = names_text(&d->names, symbol);
 }
 
-static void decode_shape(struct decode *d, const Onnx__TensorShapeProto *shape, struct fw_value *v)
+static void decode_shape(struct decode *d, const struct wire_field *shape, struct fw_value *v)
 {
-    if (shape->n_dim > MAX_RANK) {
+    const struct sections s = decode_sections(d->file, shape->content, shape->content + shape->size);
+    size_t rank = s.of[SHAPE_DIM].count;
+    if (rank > MAX_RANK) {
         decode_error(d, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(d)), "onnx-rank",
-                     "value '%s' has %zu dimensions, more than %d", v->name, shape->n_dim, MAX_RANK);
+                     "value '%s' has %zu dimensions, more than %d", v->name, rank, MAX_RANK);
         return;
     }
+    struct wire w = section_fields(d, &s, SHAPE_DIM);
+    struct wire_field dim;
     v->has_shape = true;
-    v->rank = (uint32_t)shape->n_dim;
-    for (uint32_t i = 0; i < v->rank; i++) {
-        const Onnx__TensorShapeProto__Dimension *dim = shape->dim[i];
-        v->dims[i] = dim->has_dim_value ? dim->dim_value : DIM_OPEN; /* some exporters write -1 for open ones, too */
-        if (v->dims[i] < DIM_OPEN)
-            decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d)), "onnx-shape",
-                         "value '%s' has the negative dimension %" PRId64, v->name, v->dims[i]);
-        if (v->dims[i] == DIM_OPEN && dim->dim_param && dim->dim_param[0])
-            v->symbols[i] = dim->dim_param;
-    }
+    v->rank = (uint8_t)rank;
+    v->dims = arena_array(d->memory.graph, int64_t, rank);
+    for (uint32_t i = 0; i < rank && next_of(&w, SHAPE_DIM, &dim); i++)
+        decode_dim(d, &dim, v, i);
 }
 
-static struct fw_value decode_value(struct decode *d, const Onnx__ValueInfoProto *info)
+static void decode_tensor_type(struct decode *d, const struct wire_field *type, struct fw_value *v)
 {
-    struct fw_value v = {.name = text_or_empty(info->name)};
-    const Onnx__TypeProto *type = info->type;
-    if (!type)
-        return v;
-    if (!type->tensor_type) {
-        v.not_a_tensor = type->sequence_type || type->map_type || type->opaque_type || type->sparse_tensor_type ||
-                         type->optional_type;
-        return v;
+    struct wire w = wire_in(d->file, type);
+    struct wire_field f, shape = {0};
+    int32_t element = 0;
+    while (wire_next(&w, &f)) {
+        if (f.number == TENSOR_TYPE_ELEMENT)
+            element = (int32_t)f.value;
+        else if (f.number == TENSOR_TYPE_SHAPE)
+            shape = f;
     }
     const char *name;
-    odlc_status known = ODLC_OK;
-    if (type->tensor_type->elem_type != 0)
-        known = decode_dtype(type->tensor_type->elem_type, &v.dtype, &name);
+    enum dtype dtype = DT_NONE;
+    odlc_status known = element != 0 ? decode_dtype(element, &dtype, &name) : ODLC_OK;
+    v->dtype = dtype;
     if (known == ODLC_ERR_UNSUPPORTED)
         decode_error(d, known, AT(IN_MODEL(d)), "onnx-dtype",
-                     "value '%s' has the element type %s, which is not supported", v.name, name);
+                     "value '%s' has the element type %s, which is not supported", v->name, name);
     else if (known != ODLC_OK)
         decode_error(d, known, AT(IN_MODEL(d)), "onnx-dtype", "value '%s' has the unknown element type %" PRId32,
-                     v.name, type->tensor_type->elem_type);
-    if (type->tensor_type->shape)
-        decode_shape(d, type->tensor_type->shape, &v);
+                     v->name, element);
+    if (shape.number != 0)
+        decode_shape(d, &shape, v);
+}
+
+static void decode_type(struct decode *d, const struct wire_field *type, struct fw_value *v)
+{
+    struct wire w = wire_in(d->file, type);
+    struct wire_field f, tensor = {0};
+    bool other = false;
+    while (wire_next(&w, &f)) {
+        if (f.number == TYPE_TENSOR)
+            tensor = f;
+        else
+            other |= f.number == TYPE_SEQUENCE || f.number == TYPE_MAP || f.number == TYPE_OPAQUE ||
+                     f.number == TYPE_SPARSE_TENSOR || f.number == TYPE_OPTIONAL;
+    }
+    if (tensor.number != 0)
+        decode_tensor_type(d, &tensor, v);
+    else
+        v->not_a_tensor = other;
+}
+
+static struct fw_value decode_value(struct decode *d, const struct wire_field *info)
+{
+    struct wire w = wire_in(d->file, info);
+    struct wire_field f, type = {0};
+    struct fw_value v = {.name = ""};
+    while (wire_next(&w, &f)) {
+        if (f.number == VALUE_NAME)
+            v.id = decode_name(d, &f);
+        else if (f.number == VALUE_TYPE)
+            type = f;
+    }
+    v.name = names_text(&d->names, v.id);
+    if (type.number != 0)
+        decode_type(d, &type, &v);
     return v;
 }
 
-/* ---- attributes ---- */
+/* ---- nodes ---- */
 
-static enum fw_attr_kind kind_of(int32_t type)
+/* The operator as nodes under these imports name it. */
+static const struct fw_op *find_op(struct decode *d, const struct opsets *opsets, const fw_name names[3])
 {
-    switch (type) {
-    case ONNX__ATTRIBUTE_PROTO__TYPE__FLOAT:
-        return FW_FLOAT;
-    case ONNX__ATTRIBUTE_PROTO__TYPE__INT:
-        return FW_INT;
-    case ONNX__ATTRIBUTE_PROTO__TYPE__STRING:
-        return FW_STRING;
-    case ONNX__ATTRIBUTE_PROTO__TYPE__TENSOR:
-        return FW_TENSOR;
-    case ONNX__ATTRIBUTE_PROTO__TYPE__GRAPH:
-        return FW_GRAPH;
-    case ONNX__ATTRIBUTE_PROTO__TYPE__FLOATS:
-        return FW_FLOATS;
-    case ONNX__ATTRIBUTE_PROTO__TYPE__INTS:
-        return FW_INTS;
-    case ONNX__ATTRIBUTE_PROTO__TYPE__STRINGS:
-        return FW_STRINGS;
-    case ONNX__ATTRIBUTE_PROTO__TYPE__SPARSE_TENSOR:
-        return FW_SPARSE;
-    default:
-        return FW_OTHER;
-    }
+    /* Numbers rather than texts, which could hold any separator. */
+    const uint32_t parts[] = {opsets->number, names[0], names[1], names[2]};
+    char key[COUNT_OF(parts) * 8 + 1];
+    for (size_t i = 0; i < COUNT_OF(parts) * 8; i++)
+        key[i] = (char)('a' + (parts[i / 8] >> i % 8 * 4 & 15));
+    key[COUNT_OF(parts) * 8] = '\0';
+    uint32_t known = map_get(&d->ops, key);
+    if (known != MAP_NONE)
+        return d->model->ops.data[known];
+    struct fw_op *op = arena_new(d->memory.graph, struct fw_op);
+    *op = (struct fw_op){.type = names_text(&d->names, names[0]),
+                         .domain = decode_domain(names_text(&d->names, names[1])),
+                         .overload = names_text(&d->names, names[2]),
+                         .index = (uint32_t)d->model->ops.count};
+    op->version = opsets_version(opsets, op->domain);
+    map_put(&d->ops, arena_strdup(d->memory.scratch, key), op->index);
+    vec_push(d->memory.graph, &d->model->ops, op);
+    return op;
 }
 
-/* The one kind of value that the attribute holds, as a bit of enum fw_attr_kind; several bits when it holds several. */
-static uint32_t kinds_present(const Onnx__AttributeProto *a)
+/* Room for the node's operands, which it names in a second reading. */
+static void make_room(struct decode *d, struct fw_node *n)
 {
-    bool other = a->n_tensors || a->n_graphs || a->tp || a->n_type_protos || a->n_sparse_tensors;
-    return (a->has_f ? 1u << FW_FLOAT : 0) | (a->has_i ? 1u << FW_INT : 0) | (a->has_s ? 1u << FW_STRING : 0) |
-           (a->t ? 1u << FW_TENSOR : 0) | (a->g ? 1u << FW_GRAPH : 0) | (a->n_floats ? 1u << FW_FLOATS : 0) |
-           (a->n_ints ? 1u << FW_INTS : 0) | (a->n_strings ? 1u << FW_STRINGS : 0) |
-           (a->sparse_tensor ? 1u << FW_SPARSE : 0) | (other ? 1u << FW_OTHER : 0);
+    size_t count = (size_t)n->n_inputs + n->n_outputs;
+    size_t size = count * (sizeof(char *) + sizeof(fw_name)); /* no overflow: each takes two bytes of the file */
+    const char **names = arena_alloc(d->memory.graph, align_up(size, sizeof *names));
+    n->inputs = names;
+    n->outputs = names + n->n_inputs;
+    n->ids = (const fw_name *)(const void *)(names + count);
 }
 
-/* The kind by the attribute's type, or by its value where an old file gives no type. Writers leave zero values and
- * empty lists out, so a missing value is one of these. */
-static odlc_status attr_kind(struct decode *d, const Onnx__AttributeProto *a, const struct odlc_diag *place,
-                             enum fw_attr_kind *out)
+static void name_operands(struct decode *d, const struct wire_field *node, struct fw_node *n)
 {
-    uint32_t present = kinds_present(a);
-    bool single = present && !(present & (present - 1));
-    enum fw_attr_kind kind = a->type ? kind_of(a->type) : single ? (enum fw_attr_kind)__builtin_ctz(present) : FW_OTHER;
-    if (a->type < 0 || a->type > ONNX__ATTRIBUTE_PROTO__TYPE__TYPE_PROTOS)
-        return decode_error(d, ODLC_ERR_INVALID, place, "onnx-attribute", "the attribute has the unknown type %" PRId32,
-                            a->type);
-    bool needs_value = kind == FW_TENSOR || kind == FW_SPARSE || kind == FW_GRAPH || !a->type;
-    if (present & ~(1u << kind) || (needs_value && !present))
-        return decode_error(d, ODLC_ERR_INVALID, place, "onnx-attribute", "the attribute has %s",
-                            present ? "a value of another type than it says" : "no value");
-    *out = kind;
-    return ODLC_OK;
+    struct wire w = wire_in(d->file, node);
+    struct wire_field f;
+    const char **names = (const char **)(uintptr_t)n->inputs;
+    fw_name *ids = (fw_name *)(uintptr_t)n->ids;
+    uint32_t in = 0, out = 0;
+    while (wire_next(&w, &f)) {
+        uint32_t at = 0;
+        if (f.number == NODE_INPUT && in < n->n_inputs)
+            at = in++;
+        else if (f.number == NODE_OUTPUT && out < n->n_outputs)
+            at = n->n_inputs + out++;
+        else
+            continue;
+        ids[at] = decode_name(d, &f);
+        names[at] = names_text(&d->names, ids[at]);
+    }
+    for (; in < n->n_inputs; in++)
+        names[in] = "";
+    for (; out < n->n_outputs; out++)
+        names[n->n_inputs + out] = "";
 }
 
-static odlc_status decode_strings(struct decode *d, const Onnx__AttributeProto *a, const struct odlc_diag *place,
-                                  struct fw_attr *out)
+static void check_node(struct decode *d, const struct fw_node *n)
 {
-    const char **strings = arena_array(d->arena, const char *, a->n_strings);
-    for (size_t i = 0; i < a->n_strings; i++) {
-        const ProtobufCBinaryData *s = &a->strings[i];
-        if (s->len > 0 && memchr(s->data, 0, s->len))
-            return decode_error(d, ODLC_ERR_UNSUPPORTED, place, "onnx-nul", "a string of the list holds a NUL byte");
-        strings[i] = arena_strndup(d->arena, (const char *)s->data, s->len);
-    }
-    out->strings = strings;
-    out->count = a->n_strings;
-    return ODLC_OK;
-}
-
-static void decode_attr(struct decode *d, const Onnx__AttributeProto *a, const char *node, const struct opsets *opsets,
-                        struct fw_attr *out)
-{
-    *out = (struct fw_attr){.name = text_or_empty(a->name), .kind = FW_OTHER};
-    const struct odlc_diag *place = AT(IN_MODEL(d), .node = node, .attribute = out->name);
-    if (a->ref_attr_name && a->ref_attr_name[0]) {
-        out->ref = a->ref_attr_name;
-        out->kind = kind_of(a->type);
-        if (!d->in_function)
-            decode_error(d, ODLC_ERR_INVALID, place, "onnx-attribute",
-                         "the attribute refers to one of a function, but the node is in none");
-        return;
-    }
-    if (attr_kind(d, a, place, &out->kind) != ODLC_OK)
-        return;
-    switch (out->kind) {
-    case FW_INT:
-        out->i = a->i;
-        break;
-    case FW_FLOAT:
-        out->f = a->f;
-        break;
-    case FW_STRING:
-        out->s = arena_strndup(d->arena, a->s.data ? (const char *)a->s.data : "", a->s.len);
-        out->s_length = a->s.len;
-        break;
-    case FW_INTS:
-        out->ints = a->ints;
-        out->count = a->n_ints;
-        break;
-    case FW_FLOATS:
-        out->floats = a->floats;
-        out->count = a->n_floats;
-        break;
-    case FW_STRINGS:
-        if (decode_strings(d, a, place, out) != ODLC_OK)
-            return;
-        break;
-    case FW_TENSOR:
-    case FW_SPARSE: {
-        struct fw_tensor *tensor = arena_new(d->arena, struct fw_tensor);
-        bool sparse = out->kind == FW_SPARSE;
-        if ((sparse ? decode_sparse(d, a->sparse_tensor, place, tensor) : decode_tensor(d, a->t, place, tensor)) ==
-            ODLC_OK)
-            out->tensor = tensor;
-        break;
-    }
-    case FW_GRAPH:
-        out->graph = arena_new(d->arena, struct fw_graph);
-        decode_graph(d, a->g, opsets, out->graph);
-        break;
-    case FW_OTHER:
-        break;
-    }
-}
-
-/* Attributes are looked up one by one, so their number is bounded. */
-#define MAX_ATTRIBUTES 1024
-
-static void check_attr_names(struct decode *d, const struct fw_node *n)
-{
-    if (n->n_attrs > MAX_ATTRIBUTES) {
-        decode_error(d, ODLC_ERR_LIMIT, AT(IN_MODEL(d), .node = fw_node_label(n)), "onnx-attribute",
-                     "the node has %zu attributes, more than %d", n->n_attrs, MAX_ATTRIBUTES);
-        return;
-    }
-    for (size_t i = 0; i < n->n_attrs; i++) {
-        const char *name = n->attrs[i].name;
-        const struct fw_attr *first = fw_find_attr(n, name);
-        if (!name[0])
-            decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d), .node = fw_node_label(n)), "onnx-attribute",
-                         "an attribute has no name");
-        else if (first != &n->attrs[i])
-            decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d), .node = fw_node_label(n), .attribute = name),
-                         "onnx-attribute", "the attribute is given twice");
-    }
-}
-
-static const struct fw_attr *decode_attrs(struct decode *d, Onnx__AttributeProto *const *attrs, size_t count,
-                                          const char *node, const struct opsets *opsets)
-{
-    struct fw_attr *out = arena_array(d->arena, struct fw_attr, count);
-    for (size_t i = 0; i < count; i++)
-        decode_attr(d, attrs[i], node, opsets, &out[i]);
-    return out;
-}
-
-/* ---- nodes and graphs ---- */
-
-static struct fw_node decode_node(struct decode *d, const Onnx__NodeProto *node, const struct opsets *opsets)
-{
-    struct fw_node n = {
-        .name = text_or_empty(node->name),
-        .op_type = text_or_empty(node->op_type),
-        .domain = decode_domain(node->domain),
-        .overload = text_or_empty(node->overload),
-        .inputs = (const char **)node->input,
-        .outputs = (const char **)node->output,
-        .n_inputs = node->n_input,
-        .n_outputs = node->n_output,
-        .n_attrs = node->n_attribute,
-    };
-    n.version = opsets_version(opsets, n.domain);
-    n.attrs = decode_attrs(d, node->attribute, node->n_attribute, fw_node_label(&n), opsets);
-    check_attr_names(d, &n);
-    if (!n.op_type[0])
-        decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d), .node = fw_node_label(&n)), "onnx-node",
+    if (!n->op->type[0])
+        decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d), .node = fw_node_label(n)), "onnx-node",
                      "the node has no operator type");
-    if (n.version == 0 && !n.domain[0] && !d->missed_opset) {
+    if (n->op->version == 0 && !n->op->domain[0] && !d->missed_opset) {
         d->missed_opset = true;
         decode_error(
             d, ODLC_ERR_INVALID,
-            AT(IN_MODEL(d), .node = fw_node_label(&n), .hint = "add an opset_import of domain \"\" to the model"),
+            AT(IN_MODEL(d), .node = fw_node_label(n), .hint = "add an opset_import of domain \"\" to the model"),
             "onnx-opset", "the node is of the default domain, but no version of that is imported");
     }
+}
+
+/* What the node's fields say of it, and how many operands it has. */
+static struct fw_node read_node(struct decode *d, const struct wire_field *node, const struct opsets *opsets)
+{
+    struct wire w = wire_in(d->file, node);
+    struct wire_field f;
+    fw_name op[3] = {0};
+    struct fw_node n = {.name = ""};
+    while (wire_next(&w, &f)) {
+        n.n_inputs += f.number == NODE_INPUT;
+        n.n_outputs += f.number == NODE_OUTPUT;
+        n.n_attrs += f.number == NODE_ATTRIBUTE;
+        if (f.number == NODE_NAME)
+            n.name = decode_text(d, &f);
+        else if (f.number == NODE_OP_TYPE)
+            op[0] = decode_name(d, &f);
+        else if (f.number == NODE_DOMAIN)
+            op[1] = decode_name(d, &f);
+        else if (f.number == NODE_OVERLOAD)
+            op[2] = decode_name(d, &f);
+    }
+    n.op = find_op(d, opsets, op);
     return n;
 }
 
-static void decode_initializers(struct decode *d, const Onnx__GraphProto *g, struct fw_graph *out)
+static struct fw_node decode_node(struct decode *d, const struct wire_field *node, const struct opsets *opsets)
 {
-    for (size_t i = 0; i < g->n_initializer; i++) {
-        struct fw_tensor tensor;
-        if (decode_tensor(d, g->initializer[i], AT(IN_MODEL(d)), &tensor) == ODLC_OK)
-            vec_push(d->arena, &out->initializers, tensor);
-        else
-            vec_push(d->arena, &out->initializers, (struct fw_tensor){.name = text_or_empty(g->initializer[i]->name)});
+    struct fw_node n = read_node(d, node, opsets);
+    make_room(d, &n);
+    name_operands(d, node, &n);
+    if (n.n_attrs > 0) {
+        const struct sections s = decode_sections(d->file, node->content, node->content + node->size);
+        n.attrs = decode_attrs(d, &s, NODE_ATTRIBUTE, fw_node_label(&n), opsets);
+        check_attr_names(d, &n);
     }
-    for (size_t i = 0; i < g->n_sparse_initializer; i++) {
-        struct fw_tensor tensor;
-        if (decode_sparse(d, g->sparse_initializer[i], AT(IN_MODEL(d)), &tensor) == ODLC_OK)
-            vec_push(d->arena, &out->initializers, tensor);
+    check_node(d, &n);
+    return n;
+}
+
+/* ---- graphs ---- */
+
+/* Room for as many entries as there are fields. */
+#define RESERVE(arena, vec, room)                                         \
+    do {                                                                  \
+        (vec)->data = arena_calloc((arena), (room), sizeof *(vec)->data); \
+        (vec)->capacity = (room);                                         \
+    } while (0)
+
+static void decode_initializers(struct decode *d, const struct sections *s, struct fw_graph *out)
+{
+    struct wire w = section_fields(d, s, GRAPH_INITIALIZER);
+    struct wire_field f;
+    struct fw_tensor tensor;
+    RESERVE(d->memory.graph, &out->initializers,
+            s->of[GRAPH_INITIALIZER].count + s->of[GRAPH_SPARSE_INITIALIZER].count);
+    while (next_of(&w, GRAPH_INITIALIZER, &f)) {
+        (void)!decode_tensor(d, &f, AT(IN_MODEL(d)), &tensor); /* a name that is known, even so */
+        vec_push(d->memory.graph, &out->initializers, tensor);
     }
-    if (g->n_quantization_annotation > 0)
+    w = section_fields(d, s, GRAPH_SPARSE_INITIALIZER);
+    while (next_of(&w, GRAPH_SPARSE_INITIALIZER, &f))
+        if (decode_sparse(d, &f, AT(IN_MODEL(d)), &tensor) == ODLC_OK)
+            vec_push(d->memory.graph, &out->initializers, tensor);
+    if (s->of[GRAPH_QUANTIZATION].count > 0)
         diag_warn(d->diags, AT(IN_MODEL(d)), "onnx-quantization",
-                  "%zu quantization annotations of the model are not used", g->n_quantization_annotation);
+                  "%zu quantization annotations of the model are not used", s->of[GRAPH_QUANTIZATION].count);
 }
 
 /* Initializers give some inputs a default, which is then their value. */
-static void decode_inputs(struct decode *d, const Onnx__GraphProto *g, struct fw_graph *out)
+static void decode_inputs(struct decode *d, const struct sections *s, struct fw_graph *out)
 {
     struct map constant;
-    map_init(&constant, d->arena);
-    for (size_t i = 0; i < out->initializers.count; i++)
+    struct wire w = section_fields(d, s, GRAPH_INPUT);
+    struct wire_field f;
+    map_init(&constant, d->memory.scratch);
+    for (size_t i = 0; s->of[GRAPH_INPUT].count > 0 && i < out->initializers.count; i++)
         map_put(&constant, out->initializers.data[i].name, 0);
-    for (size_t i = 0; i < g->n_input; i++) {
-        struct fw_value value = decode_value(d, g->input[i]);
+    while (next_of(&w, GRAPH_INPUT, &f)) {
+        struct fw_value value = decode_value(d, &f);
         if (map_get(&constant, value.name) == MAP_NONE)
-            vec_push(d->arena, &out->inputs, value);
+            vec_push(d->memory.graph, &out->inputs, value);
     }
 }
 
-void decode_graph(struct decode *d, const Onnx__GraphProto *graph, const struct opsets *opsets, struct fw_graph *out)
+void decode_graph(struct decode *d, const struct wire_field *graph, const struct opsets *opsets, struct fw_graph *out)
 {
-    *out = (struct fw_graph){.name = text_or_empty(graph->name)};
-    decode_initializers(d, graph, out);
-    decode_inputs(d, graph, out);
-    for (size_t i = 0; i < graph->n_output; i++)
-        vec_push(d->arena, &out->outputs, decode_value(d, graph->output[i]));
-    for (size_t i = 0; i < graph->n_value_info; i++)
-        vec_push(d->arena, &out->values, decode_value(d, graph->value_info[i]));
-    for (size_t i = 0; i < graph->n_node; i++)
-        vec_push(d->arena, &out->nodes, decode_node(d, graph->node[i], opsets));
+    const struct sections s = decode_sections(d->file, graph->content, graph->content + graph->size);
+    struct wire w = section_fields(d, &s, GRAPH_NAME);
+    struct wire_field f;
+    *out = (struct fw_graph){.name = next_of(&w, GRAPH_NAME, &f) ? decode_text(d, &f) : ""};
+    decode_initializers(d, &s, out);
+    decode_inputs(d, &s, out);
+    RESERVE(d->memory.graph, &out->outputs, s.of[GRAPH_OUTPUT].count);
+    w = section_fields(d, &s, GRAPH_OUTPUT);
+    while (next_of(&w, GRAPH_OUTPUT, &f))
+        vec_push(d->memory.graph, &out->outputs, decode_value(d, &f));
+    RESERVE(d->memory.graph, &out->values, s.of[GRAPH_VALUE_INFO].count);
+    w = section_fields(d, &s, GRAPH_VALUE_INFO);
+    while (next_of(&w, GRAPH_VALUE_INFO, &f))
+        vec_push(d->memory.graph, &out->values, decode_value(d, &f));
+    RESERVE(d->memory.graph, &out->nodes, s.of[GRAPH_NODE].count);
+    w = section_fields(d, &s, GRAPH_NODE);
+    while (next_of(&w, GRAPH_NODE, &f))
+        vec_push(d->memory.graph, &out->nodes, decode_node(d, &f, opsets));
 }
 
-struct function *decode_functions(struct decode *d, Onnx__FunctionProto *const *functions, size_t count)
+/* ---- functions ---- */
+
+static const char *text_in(struct decode *d, const struct sections *s, uint32_t number)
 {
-    struct function *out = arena_array(d->arena, struct function, count);
+    struct wire w = section_fields(d, s, number);
+    struct wire_field f;
+    return next_of(&w, number, &f) ? names_text(&d->names, decode_name(d, &f)) : "";
+}
+
+static void decode_body(struct decode *d, const struct sections *s, const struct opsets *opsets, struct function *out)
+{
+    struct wire w = section_fields(d, s, FUNCTION_NODE);
+    struct wire_field f;
+    VEC(struct fw_node) nodes = {0};
+    VEC(struct fw_value) values = {0};
+    while (next_of(&w, FUNCTION_NODE, &f))
+        vec_push(d->memory.graph, &nodes, decode_node(d, &f, opsets));
+    w = section_fields(d, s, FUNCTION_VALUE_INFO);
+    while (next_of(&w, FUNCTION_VALUE_INFO, &f))
+        vec_push(d->memory.graph, &values, decode_value(d, &f));
+    out->nodes = nodes.data;
+    out->n_nodes = nodes.count;
+    out->values = values.data;
+    out->n_values = values.count;
+}
+
+static struct function decode_function(struct decode *d, const struct wire_field *f)
+{
+    const struct sections s = decode_sections(d->file, f->content, f->content + f->size);
+    struct opsets opsets;
+    decode_opsets(d, &s, FUNCTION_OPSET_IMPORT, &opsets);
+    struct function out = {
+        .domain = decode_domain(text_in(d, &s, FUNCTION_DOMAIN)),
+        .name = text_in(d, &s, FUNCTION_NAME),
+        .overload = text_in(d, &s, FUNCTION_OVERLOAD),
+        .inputs = decode_names(d, &s, FUNCTION_INPUT),
+        .outputs = decode_names(d, &s, FUNCTION_OUTPUT),
+        .n_inputs = s.of[FUNCTION_INPUT].count,
+        .n_outputs = s.of[FUNCTION_OUTPUT].count,
+        .attributes = decode_names(d, &s, FUNCTION_ATTRIBUTE),
+        .n_attributes = s.of[FUNCTION_ATTRIBUTE].count,
+        .n_defaults = s.of[FUNCTION_ATTRIBUTE_PROTO].count,
+    };
+    decode_body(d, &s, &opsets, &out);
+    out.defaults = decode_attrs(d, &s, FUNCTION_ATTRIBUTE_PROTO, out.name, &opsets);
+    return out;
+}
+
+struct function *decode_functions(struct decode *d, const struct sections *model)
+{
+    struct function *out = arena_array(d->memory.graph, struct function, model->of[MODEL_FUNCTIONS].count);
+    struct wire w = section_fields(d, model, MODEL_FUNCTIONS);
+    struct wire_field f;
     d->in_function = true;
-    for (size_t i = 0; i < count; i++) {
-        const Onnx__FunctionProto *f = functions[i];
-        struct opsets opsets = {0};
-        decode_opsets(d, f->opset_import, f->n_opset_import, &opsets);
-        struct fw_node *nodes = arena_array(d->arena, struct fw_node, f->n_node);
-        for (size_t k = 0; k < f->n_node; k++)
-            nodes[k] = decode_node(d, f->node[k], &opsets);
-        struct fw_value *values = arena_array(d->arena, struct fw_value, f->n_value_info);
-        for (size_t k = 0; k < f->n_value_info; k++)
-            values[k] = decode_value(d, f->value_info[k]);
-        out[i] = (struct function){
-            .domain = decode_domain(f->domain),
-            .name = text_or_empty(f->name),
-            .overload = text_or_empty(f->overload),
-            .inputs = (const char *const *)f->input,
-            .outputs = (const char *const *)f->output,
-            .n_inputs = f->n_input,
-            .n_outputs = f->n_output,
-            .attributes = (const char *const *)f->attribute,
-            .n_attributes = f->n_attribute,
-            .defaults = decode_attrs(d, f->attribute_proto, f->n_attribute_proto, f->name, &opsets),
-            .n_defaults = f->n_attribute_proto,
-            .nodes = nodes,
-            .n_nodes = f->n_node,
-            .values = values,
-            .n_values = f->n_value_info,
-        };
-    }
+    for (size_t i = 0; i < model->of[MODEL_FUNCTIONS].count && next_of(&w, MODEL_FUNCTIONS, &f); i++)
+        out[i] = decode_function(d, &f);
     d->in_function = false;
     return out;
 }

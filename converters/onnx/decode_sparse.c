@@ -10,7 +10,10 @@ enum { MAX_DENSE_BYTES = 256 * 1024 * 1024 };
 struct sparse_job {
     struct decode *d;
     const struct odlc_diag *place;
+    struct wire_field values_at, indices_at; /* number 0: there is none */
     struct fw_tensor values;
+    int64_t dims[MAX_RANK];
+    size_t n_dims;      /* those beyond MAX_RANK are counted only */
     struct shape shape; /* of all elements */
     const int64_t *indices;
     bool by_axis; /* an index is a number per axis, instead of one that counts elements */
@@ -22,17 +25,34 @@ static odlc_status bad_sparse(const struct sparse_job *j, const char *what)
                         what);
 }
 
-static odlc_status read_shape(struct sparse_job *j, const Onnx__SparseTensorProto *sparse)
+static void read_message(struct sparse_job *j, const struct wire_field *sparse)
 {
-    if (sparse->n_dims > MAX_RANK)
+    struct wire w = wire_in(j->d->file, sparse), dims = w;
+    struct wire_field f;
+    struct reader rest = {0};
+    int64_t dim;
+    while (wire_next(&w, &f)) {
+        if (f.number == SPARSE_VALUES)
+            j->values_at = f;
+        else if (f.number == SPARSE_INDICES)
+            j->indices_at = f;
+    }
+    for (; next_int(&dims, &rest, SPARSE_DIMS, &dim); j->n_dims++)
+        if (j->n_dims < MAX_RANK)
+            j->dims[j->n_dims] = dim;
+}
+
+static odlc_status read_shape(struct sparse_job *j)
+{
+    if (j->n_dims > MAX_RANK)
         return decode_error(j->d, ODLC_ERR_UNSUPPORTED, j->place, "onnx-rank",
-                            "the sparse tensor '%s' has %zu dimensions, more than %d", j->values.name, sparse->n_dims,
+                            "the sparse tensor '%s' has %zu dimensions, more than %d", j->values.name, j->n_dims,
                             MAX_RANK);
-    j->shape.rank = (uint32_t)sparse->n_dims;
+    j->shape.rank = (uint32_t)j->n_dims;
     for (uint32_t i = 0; i < j->shape.rank; i++) {
-        if (sparse->dims[i] < 0)
+        if (j->dims[i] < 0)
             return bad_sparse(j, "has a negative dimension");
-        j->shape.dims[i] = sparse->dims[i];
+        j->shape.dims[i] = j->dims[i];
     }
     const struct view *values = &j->values.view;
     size_t size = values->dtype == DT_STRING ? sizeof(char *) : dtype_size(values->dtype);
@@ -43,16 +63,16 @@ static odlc_status read_shape(struct sparse_job *j, const Onnx__SparseTensorProt
     return values->shape.rank == 1 ? ODLC_OK : bad_sparse(j, "has values that are no list");
 }
 
-static odlc_status read_indices(struct sparse_job *j, const Onnx__SparseTensorProto *sparse)
+static odlc_status read_indices(struct sparse_job *j)
 {
     struct fw_tensor indices;
     int64_t count = j->values.view.shape.dims[0];
-    TRY(decode_tensor(j->d, sparse->indices, j->place, &indices));
+    TRY(decode_tensor(j->d, &j->indices_at, j->place, &indices));
     const struct shape list = SHAPE(count), table = SHAPE(count, j->shape.rank);
     j->by_axis = shape_equal(&indices.view.shape, &table);
     if (indices.view.dtype != DT_INT64 || !(j->by_axis || shape_equal(&indices.view.shape, &list)))
         return bad_sparse(j, "has indices of another type or shape than its values ask for");
-    j->indices = view_load(j->d->arena, &indices.view, DT_INT64);
+    j->indices = view_load(j->d->memory.kept, &indices.view, DT_INT64);
     return ODLC_OK;
 }
 
@@ -83,7 +103,7 @@ static odlc_status write_out(const struct sparse_job *j, struct view *out)
     bool text = values->dtype == DT_STRING;
     size_t size = text ? sizeof(char *) : dtype_size(values->dtype);
     uint64_t count = shape_count(&j->shape);
-    uint8_t *dense = arena_calloc(j->d->arena, count, size);
+    uint8_t *dense = arena_calloc(j->d->memory.kept, count, size);
     const uint8_t *from = text ? (const uint8_t *)values->strings : values->bytes;
     if (text)
         fill_blanks((const char **)dense, count);
@@ -103,15 +123,16 @@ static odlc_status write_out(const struct sparse_job *j, struct view *out)
     return ODLC_OK;
 }
 
-odlc_status decode_sparse(struct decode *d, const Onnx__SparseTensorProto *sparse, const struct odlc_diag *place,
+odlc_status decode_sparse(struct decode *d, const struct wire_field *sparse, const struct odlc_diag *place,
                           struct fw_tensor *out)
 {
     struct sparse_job j = {.d = d, .place = place, .values.name = ""};
-    if (!sparse->values || !sparse->indices)
+    read_message(&j, sparse);
+    if (j.values_at.number == 0 || j.indices_at.number == 0)
         return bad_sparse(&j, "lacks its values or its indices");
-    TRY(decode_tensor(d, sparse->values, place, &j.values));
-    TRY(read_shape(&j, sparse));
-    TRY(read_indices(&j, sparse));
+    TRY(decode_tensor(d, &j.values_at, place, &j.values));
+    TRY(read_shape(&j));
+    TRY(read_indices(&j));
     *out = j.values;
     return write_out(&j, &out->view);
 }

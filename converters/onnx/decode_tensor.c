@@ -4,8 +4,6 @@
 
 #include <inttypes.h>
 
-#define FIELD(name) ONNX__TENSOR_PROTO__PAYLOAD_FIELD__##name
-
 /* How ONNX stores the elements of a type. */
 struct element_type {
     int32_t code;
@@ -16,42 +14,51 @@ struct element_type {
 };
 
 static const struct element_type element_types[] = {
-    {1, "float", DT_FLOAT32, FIELD(FLOAT_DATA), 0, 0},
-    {2, "uint8", DT_UINT8, FIELD(INT32_DATA), 0, UINT8_MAX},
-    {3, "int8", DT_INT8, FIELD(INT32_DATA), INT8_MIN, INT8_MAX},
-    {4, "uint16", DT_UINT16, FIELD(INT32_DATA), 0, UINT16_MAX},
-    {5, "int16", DT_INT16, FIELD(INT32_DATA), INT16_MIN, INT16_MAX},
-    {6, "int32", DT_INT32, FIELD(INT32_DATA), INT32_MIN, INT32_MAX},
-    {7, "int64", DT_INT64, FIELD(INT64_DATA), INT64_MIN, INT64_MAX},
+    {1, "float", DT_FLOAT32, TENSOR_FLOAT_DATA, 0, 0},
+    {2, "uint8", DT_UINT8, TENSOR_INT32_DATA, 0, UINT8_MAX},
+    {3, "int8", DT_INT8, TENSOR_INT32_DATA, INT8_MIN, INT8_MAX},
+    {4, "uint16", DT_UINT16, TENSOR_INT32_DATA, 0, UINT16_MAX},
+    {5, "int16", DT_INT16, TENSOR_INT32_DATA, INT16_MIN, INT16_MAX},
+    {6, "int32", DT_INT32, TENSOR_INT32_DATA, INT32_MIN, INT32_MAX},
+    {7, "int64", DT_INT64, TENSOR_INT64_DATA, INT64_MIN, INT64_MAX},
     {8, "string", DT_STRING, 0, 0, 0},
-    {9, "bool", DT_BOOL, FIELD(INT32_DATA), 0, 1},
-    {10, "float16", DT_FLOAT16, FIELD(INT32_DATA), 0, UINT16_MAX},
-    {11, "double", DT_FLOAT64, FIELD(DOUBLE_DATA), 0, 0},
-    {12, "uint32", DT_UINT32, FIELD(UINT64_DATA), 0, UINT32_MAX},
-    {13, "uint64", DT_UINT64, FIELD(UINT64_DATA), INT64_MIN, INT64_MAX}, /* as bits */
+    {9, "bool", DT_BOOL, TENSOR_INT32_DATA, 0, 1},
+    {10, "float16", DT_FLOAT16, TENSOR_INT32_DATA, 0, UINT16_MAX},
+    {11, "double", DT_FLOAT64, TENSOR_DOUBLE_DATA, 0, 0},
+    {12, "uint32", DT_UINT32, TENSOR_UINT64_DATA, 0, UINT32_MAX},
+    {13, "uint64", DT_UINT64, TENSOR_UINT64_DATA, INT64_MIN, INT64_MAX}, /* as bits */
     {14, "complex64", DT_NONE, 0, 0, 0},
     {15, "complex128", DT_NONE, 0, 0, 0},
-    {16, "bfloat16", DT_BFLOAT16, FIELD(INT32_DATA), 0, UINT16_MAX},
-    {17, "float8e4m3fn", DT_FLOAT8E4M3FN, FIELD(INT32_DATA), 0, UINT8_MAX},
-    {18, "float8e4m3fnuz", DT_FLOAT8E4M3FNUZ, FIELD(INT32_DATA), 0, UINT8_MAX},
-    {19, "float8e5m2", DT_FLOAT8E5M2, FIELD(INT32_DATA), 0, UINT8_MAX},
-    {20, "float8e5m2fnuz", DT_FLOAT8E5M2FNUZ, FIELD(INT32_DATA), 0, UINT8_MAX},
-    {21, "uint4", DT_UINT4, FIELD(INT32_DATA), 0, UINT8_MAX}, /* of fewer than 8 bits: packed */
-    {22, "int4", DT_INT4, FIELD(INT32_DATA), 0, UINT8_MAX},
-    {23, "float4e2m1", DT_FLOAT4E2M1, FIELD(INT32_DATA), 0, UINT8_MAX},
-    {24, "float8e8m0", DT_FLOAT8E8M0, FIELD(INT32_DATA), 0, UINT8_MAX},
-    {25, "uint2", DT_UINT2, FIELD(INT32_DATA), 0, UINT8_MAX},
-    {26, "int2", DT_INT2, FIELD(INT32_DATA), 0, UINT8_MAX},
+    {16, "bfloat16", DT_BFLOAT16, TENSOR_INT32_DATA, 0, UINT16_MAX},
+    {17, "float8e4m3fn", DT_FLOAT8E4M3FN, TENSOR_INT32_DATA, 0, UINT8_MAX},
+    {18, "float8e4m3fnuz", DT_FLOAT8E4M3FNUZ, TENSOR_INT32_DATA, 0, UINT8_MAX},
+    {19, "float8e5m2", DT_FLOAT8E5M2, TENSOR_INT32_DATA, 0, UINT8_MAX},
+    {20, "float8e5m2fnuz", DT_FLOAT8E5M2FNUZ, TENSOR_INT32_DATA, 0, UINT8_MAX},
+    {21, "uint4", DT_UINT4, TENSOR_INT32_DATA, 0, UINT8_MAX}, /* of fewer than 8 bits: packed */
+    {22, "int4", DT_INT4, TENSOR_INT32_DATA, 0, UINT8_MAX},
+    {23, "float4e2m1", DT_FLOAT4E2M1, TENSOR_INT32_DATA, 0, UINT8_MAX},
+    {24, "float8e8m0", DT_FLOAT8E8M0, TENSOR_INT32_DATA, 0, UINT8_MAX},
+    {25, "uint2", DT_UINT2, TENSOR_INT32_DATA, 0, UINT8_MAX},
+    {26, "int2", DT_INT2, TENSOR_INT32_DATA, 0, UINT8_MAX},
 };
 
 /* One tensor at work. */
 struct tensor_job {
     struct decode *d;
-    const Onnx__TensorProto *proto;
+    const struct wire_field *message;
     const struct odlc_diag *place;
+    fw_name id;
     const char *name;
+    int32_t code; /* of the element type */
     const struct element_type *type;
+    bool external, segment;
     uint64_t count; /* elements that the shape asks for */
+    int64_t dims[MAX_RANK];
+    size_t n_dims; /* those beyond MAX_RANK are counted only */
+    uint64_t n_strings;
+    struct wire_field data; /* the first field with elements; number 0: there is none */
+    size_t n_data;          /* fields with elements */
+    bool mixed;             /* these are of several lists */
 };
 
 /* How messages call the tensor. */
@@ -90,19 +97,89 @@ static unsigned elements_per_byte(const struct element_type *type)
 /* float_data and double_data hold elements as they are, the other lists hold variable-length integers. */
 static bool in_float_list(const struct element_type *type)
 {
-    return type->field == FIELD(FLOAT_DATA) || type->field == FIELD(DOUBLE_DATA);
+    return type->field == TENSOR_FLOAT_DATA || type->field == TENSOR_DOUBLE_DATA;
+}
+
+bool next_int(struct wire *w, struct reader *rest, uint32_t number, int64_t *out)
+{
+    while (rest->pos == rest->size) {
+        struct wire_field f;
+        if (!next_of(w, number, &f))
+            return false;
+        *out = (int64_t)f.value;
+        if (f.type != WIRE_BYTES)
+            return true;
+        *rest = reader_of(w->file->data + f.content, f.size);
+    }
+    *out = (int64_t)read_varint(rest);
+    return !rest->failed;
+}
+
+static void read_dims(struct tensor_job *j)
+{
+    struct wire w = wire_in(j->d->file, j->message);
+    struct reader rest = {0};
+    int64_t dim;
+    for (; next_int(&w, &rest, TENSOR_DIMS, &dim); j->n_dims++)
+        if (j->n_dims < MAX_RANK)
+            j->dims[j->n_dims] = dim;
+}
+
+static void note_data(struct tensor_job *j, const struct wire_field *f)
+{
+    if (f->size == 0) /* of no elements */
+        return;
+    if (j->n_data++ == 0)
+        j->data = *f;
+    j->mixed |= f->number != j->data.number;
+}
+
+static void read_message(struct tensor_job *j)
+{
+    struct wire w = wire_in(j->d->file, j->message);
+    struct wire_field f;
+    while (wire_next(&w, &f)) {
+        switch (f.number) {
+        case TENSOR_DATA_TYPE:
+            j->code = (int32_t)f.value;
+            break;
+        case TENSOR_SEGMENT:
+            j->segment = true;
+            break;
+        case TENSOR_NAME:
+            j->id = decode_name(j->d, &f);
+            break;
+        case TENSOR_STRING_DATA:
+            j->n_strings++;
+            break;
+        case TENSOR_DATA_LOCATION:
+            j->external = (int32_t)f.value == LOCATION_EXTERNAL;
+            break;
+        case TENSOR_FLOAT_DATA:
+        case TENSOR_INT32_DATA:
+        case TENSOR_INT64_DATA:
+        case TENSOR_RAW_DATA:
+        case TENSOR_DOUBLE_DATA:
+        case TENSOR_UINT64_DATA:
+            note_data(j, &f);
+            break;
+        default:
+            break;
+        }
+    }
+    j->name = names_text(&j->d->names, j->id);
+    read_dims(j);
 }
 
 static odlc_status tensor_shape(const struct tensor_job *j, struct shape *out)
 {
-    const Onnx__TensorProto *p = j->proto;
-    if (p->n_dims > MAX_RANK)
+    if (j->n_dims > MAX_RANK)
         return decode_error(j->d, ODLC_ERR_UNSUPPORTED, j->place, "onnx-rank", "%s has %zu dimensions, more than %d",
-                            label(j), p->n_dims, MAX_RANK);
-    struct shape shape = {.rank = (uint32_t)p->n_dims};
-    for (size_t i = 0; i < p->n_dims; i++)
-        shape.dims[i] = p->dims[i];
-    for (size_t i = 0; i < p->n_dims; i++)
+                            label(j), j->n_dims, MAX_RANK);
+    struct shape shape = {.rank = (uint32_t)j->n_dims};
+    for (size_t i = 0; i < j->n_dims; i++)
+        shape.dims[i] = j->dims[i];
+    for (size_t i = 0; i < j->n_dims; i++)
         if (shape.dims[i] < 0)
             return decode_error(j->d, ODLC_ERR_INVALID, j->place, "onnx-shape",
                                 "%s has the negative dimension %" PRId64, label(j), shape.dims[i]);
@@ -121,30 +198,34 @@ static odlc_status wrong_size(const struct tensor_job *j, const char *unit, uint
 
 /* ---- elements in lists ---- */
 
-/* Walks the elements of a tensor over all its runs. */
+/* Walks the elements of a tensor over all fields of its list. */
 struct elements {
-    const uint8_t *file;
-    const Onnx__TensorProto *proto;
-    size_t next_run;
-    struct reader r; /* the rest of the run at work */
-    bool packed;
-    unsigned width; /* of an element in bytes; 0: a varint */
+    struct wire w;
+    uint32_t field;
+    struct reader packed; /* the rest of a packed field */
+    unsigned width;       /* of an element in bytes; 0: a varint */
+    bool failed;
 };
 
-/* The next element's bits; false after the last one, or with r.failed set where the bytes end within an element. */
+/* The next element's bits; false after the last one, or with failed set where the bytes end within an element. */
 static bool next_element(struct elements *e, uint64_t *bits)
 {
-    while (e->r.pos == e->r.size) {
-        if (e->next_run == e->proto->n_payload)
+    while (e->packed.pos == e->packed.size) {
+        struct wire_field f;
+        if (!next_of(&e->w, e->field, &f))
             return false;
-        const Onnx__Payload *run = e->proto->payload[e->next_run++];
-        e->r = reader_of(e->file + run->offset, run->size);
-        e->packed = run->packed;
+        const uint8_t *content = e->w.file->data + f.content;
+        if (f.type == WIRE_BYTES) {
+            e->packed = reader_of(content, f.size);
+            continue;
+        }
+        *bits = e->width ? load_le(content, e->width) : f.value;
+        e->failed = e->width && f.size != e->width; /* it was checked, but files can change */
+        return !e->failed;
     }
-    if (!e->packed)
-        read_varint(&e->r); /* the tag */
-    *bits = e->width ? read_le(&e->r, e->width) : read_varint(&e->r);
-    return !e->r.failed;
+    *bits = e->width ? read_le(&e->packed, e->width) : read_varint(&e->packed);
+    e->failed = e->packed.failed;
+    return !e->failed;
 }
 
 /* The number of list entries, all well-formed; UINT64_MAX when they are not. */
@@ -153,7 +234,7 @@ static uint64_t count_elements(struct elements e)
     uint64_t count = 0, bits;
     while (next_element(&e, &bits))
         count++;
-    return e.r.failed ? UINT64_MAX : count;
+    return e.failed ? UINT64_MAX : count;
 }
 
 /* Decodes the list into an array of elements of `width` bytes. Writers sign-extend negative 32-bit integers to 64 bits
@@ -161,16 +242,16 @@ static uint64_t count_elements(struct elements e)
 static odlc_status gather(const struct tensor_job *j, uint64_t entries, unsigned width, uint8_t **out)
 {
     bool is_float = in_float_list(j->type);
-    struct elements e = {.file = j->d->file->data, .proto = j->proto, .width = is_float ? width : 0};
+    struct elements e = {.w = wire_in(j->d->file, j->message), .field = j->type->field, .width = is_float ? width : 0};
     uint64_t found = count_elements(e), bits;
     if (found == UINT64_MAX)
         return decode_error(j->d, ODLC_ERR_INVALID, j->place, "onnx-tensor-data", "%s has a broken list of values",
                             label(j));
     if (found != entries)
         return wrong_size(j, "values", entries, found);
-    uint8_t *to = arena_calloc(j->d->arena, entries, width);
+    uint8_t *to = arena_calloc(j->d->memory.kept, entries, width);
     for (uint64_t i = 0; i < entries && next_element(&e, &bits); i++) {
-        int64_t value = j->type->field == FIELD(INT32_DATA) ? (int32_t)(uint32_t)bits : (int64_t)bits;
+        int64_t value = j->type->field == TENSOR_INT32_DATA ? (int32_t)(uint32_t)bits : (int64_t)bits;
         if (!is_float && (value < j->type->min || value > j->type->max))
             return decode_error(j->d, ODLC_ERR_INVALID, j->place, "onnx-tensor-data",
                                 "%s has at index %" PRIu64 " the value %" PRId64 ", which is no %s", label(j), i, value,
@@ -183,17 +264,11 @@ static odlc_status gather(const struct tensor_job *j, uint64_t entries, unsigned
 
 /* ---- where the elements are ---- */
 
-static const Onnx__Payload *single_run(const struct tensor_job *j)
-{
-    return j->proto->n_payload == 1 ? j->proto->payload[0] : NULL;
-}
-
 static odlc_status raw_elements(const struct tensor_job *j, uint64_t expected, const uint8_t **out)
 {
-    const Onnx__Payload *run = single_run(j);
-    if (run->size != expected)
-        return wrong_size(j, "bytes", expected, run->size);
-    *out = j->d->file->data + run->offset;
+    if (j->data.size != expected)
+        return wrong_size(j, "bytes", expected, j->data.size);
+    *out = j->d->file->data + j->data.content;
     return ODLC_OK;
 }
 
@@ -201,9 +276,9 @@ static odlc_status raw_elements(const struct tensor_job *j, uint64_t expected, c
 static odlc_status listed_elements(const struct tensor_job *j, uint64_t entries, const uint8_t **out, bool *mapped)
 {
     unsigned width = dtype_size(j->type->dtype);
-    const Onnx__Payload *run = single_run(j);
-    if (in_float_list(j->type) && run && run->packed && run->size == entries * width) {
-        *out = j->d->file->data + run->offset;
+    bool one_run = j->n_data == 1 && j->data.type == WIRE_BYTES;
+    if (in_float_list(j->type) && one_run && j->data.size == entries * width) {
+        *out = j->d->file->data + j->data.content;
         *mapped = true;
         return ODLC_OK;
     }
@@ -213,17 +288,14 @@ static odlc_status listed_elements(const struct tensor_job *j, uint64_t entries,
     return ODLC_OK;
 }
 
-/* All runs must be in the one field that suits the type. */
+/* All elements must be in the one field that suits the type. */
 static odlc_status check_fields(const struct tensor_job *j, bool *raw)
 {
-    const Onnx__TensorProto *p = j->proto;
-    uint32_t field = p->n_payload > 0 ? p->payload[0]->field : j->type->field;
-    for (size_t i = 1; i < p->n_payload; i++)
-        if (p->payload[i]->field != field)
-            return decode_error(j->d, ODLC_ERR_INVALID, j->place, "onnx-tensor-data", "%s gives its values twice",
-                                label(j));
-    *raw = field == FIELD(RAW_DATA);
-    if (!*raw && field != j->type->field)
+    if (j->mixed)
+        return decode_error(j->d, ODLC_ERR_INVALID, j->place, "onnx-tensor-data", "%s gives its values twice",
+                            label(j));
+    *raw = j->data.number == TENSOR_RAW_DATA;
+    if (!*raw && j->n_data > 0 && j->data.number != j->type->field)
         return decode_error(j->d, ODLC_ERR_INVALID, j->place, "onnx-tensor-data",
                             "%s has its values in a field that its type %s does not use", label(j), j->type->name);
     return ODLC_OK;
@@ -232,7 +304,7 @@ static odlc_status check_fields(const struct tensor_job *j, bool *raw)
 /* One element per byte, the sign of signed integers extended to it. */
 static const uint8_t *unpack(const struct tensor_job *j, unsigned per_byte, const uint8_t *bytes)
 {
-    uint8_t *out = arena_alloc(j->d->arena, j->count);
+    uint8_t *out = arena_alloc(j->d->memory.kept, j->count);
     unsigned bits = 8 / per_byte, mask = (1u << bits) - 1, sign = 1u << (bits - 1);
     bool is_signed = dtype_info(j->type->dtype)->cls == CLASS_INT;
     for (uint64_t i = 0; i < j->count; i++) {
@@ -244,19 +316,23 @@ static const uint8_t *unpack(const struct tensor_job *j, unsigned per_byte, cons
 
 static odlc_status string_elements(const struct tensor_job *j, struct view *view)
 {
-    const Onnx__TensorProto *p = j->proto;
-    if (p->n_payload > 0 || p->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL)
+    if (j->n_data > 0 || j->external)
         return decode_error(j->d, ODLC_ERR_INVALID, j->place, "onnx-tensor-data", "%s has strings outside string_data",
                             label(j));
-    if (p->n_string_data != j->count)
-        return wrong_size(j, "strings", j->count, p->n_string_data);
-    const char **strings = arena_array(j->d->arena, const char *, p->n_string_data);
-    for (size_t i = 0; i < p->n_string_data; i++) {
-        const ProtobufCBinaryData *s = &p->string_data[i];
-        if (s->len > 0 && memchr(s->data, 0, s->len))
+    if (j->n_strings != j->count)
+        return wrong_size(j, "strings", j->count, j->n_strings);
+    struct arena *arena = j->d->memory.kept;
+    const char **strings = arena_array(arena, const char *, j->n_strings);
+    struct wire w = wire_in(j->d->file, j->message);
+    struct wire_field f;
+    for (uint64_t i = 0; i < j->n_strings; i++) {
+        bool found = next_of(&w, TENSOR_STRING_DATA, &f);
+        const char *bytes = found ? wire_bytes(j->d->file, &f) : "";
+        size_t size = found ? f.size : 0;
+        if (size > 0 && memchr(bytes, 0, size))
             return decode_error(j->d, ODLC_ERR_UNSUPPORTED, j->place, "onnx-nul", "%s has a string with a NUL byte",
                                 label(j));
-        strings[i] = arena_strndup(j->d->arena, (const char *)s->data, s->len);
+        strings[i] = arena_strndup(arena, bytes, size);
     }
     view->strings = strings;
     return ODLC_OK;
@@ -269,9 +345,9 @@ static odlc_status numeric_elements(const struct tensor_job *j, struct view *vie
     uint64_t entries = j->count / per_byte + (j->count % per_byte > 0);
     uint64_t size = entries * dtype_size(j->type->dtype);
     const struct file *file = j->d->file;
-    if (j->proto->data_location == ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL) {
+    if (j->external) {
         mapped = true;
-        TRY(external_bytes(j->d, j->proto, size, j->place, &view->bytes, &file));
+        TRY(external_bytes(j->d, j->message, size, j->place, &view->bytes, &file));
     } else {
         TRY(check_fields(j, &raw));
         mapped = raw;
@@ -285,30 +361,31 @@ static odlc_status numeric_elements(const struct tensor_job *j, struct view *vie
 
 static odlc_status find_element_type(struct tensor_job *j)
 {
-    int32_t code = j->proto->data_type;
-    j->type = find_type(code);
+    j->type = find_type(j->code);
     if (!j->type)
         return decode_error(j->d, ODLC_ERR_INVALID, j->place, "onnx-dtype", "%s has the unknown element type %" PRId32,
-                            label(j), code);
+                            label(j), j->code);
     if (j->type->dtype == DT_NONE)
         return decode_error(j->d, ODLC_ERR_UNSUPPORTED, j->place, "onnx-dtype",
                             "%s has the element type %s, which is not supported", label(j), j->type->name);
-    if (j->proto->segment)
+    if (j->segment)
         return decode_error(j->d, ODLC_ERR_UNSUPPORTED, j->place, "onnx-segment",
                             "%s is stored in segments, which is not supported", label(j));
     return ODLC_OK;
 }
 
-odlc_status decode_tensor(struct decode *d, const Onnx__TensorProto *tensor, const struct odlc_diag *place,
+odlc_status decode_tensor(struct decode *d, const struct wire_field *tensor, const struct odlc_diag *place,
                           struct fw_tensor *out)
 {
-    struct tensor_job j = {.d = d, .proto = tensor, .place = place, .name = tensor->name ? tensor->name : ""};
+    struct tensor_job j = {.d = d, .message = tensor, .place = place};
     struct shape shape;
+    read_message(&j);
+    *out = (struct fw_tensor){.name = j.name, .id = j.id};
     TRY(find_element_type(&j));
     TRY(tensor_shape(&j, &shape));
     j.count = shape_count(&shape);
     struct view view = view_of(NULL, j.type->dtype, &shape);
     TRY(j.type->dtype == DT_STRING ? string_elements(&j, &view) : numeric_elements(&j, &view));
-    *out = (struct fw_tensor){.name = j.name, .view = view};
+    out->view = view;
     return ODLC_OK;
 }

@@ -15,7 +15,7 @@ struct external {
     struct diags *diags;
     const char *folder; /* of the model as the caller wrote it, with a slash at its end */
     int folder_fd;      /* -1 until the first use */
-    struct map index;   /* location → files */
+    struct map index;   /* location, as it is given and cleaned → files */
     VEC(struct file *) files;
 };
 
@@ -73,7 +73,10 @@ int open_beneath(int folder, const char *path)
         .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK, /* a FIFO must not block; it is refused when it is mapped */
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
     };
-    int fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+    int fd;
+    do
+        fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+    while (fd < 0 && errno == EINTR);
     bool missing =
         fd < 0 && (errno == ENOSYS || errno == EPERM); /* older kernels, and sandboxes that filter the call */
     return missing ? open_beneath_stepwise(folder, path) : fd;
@@ -90,7 +93,7 @@ static odlc_status open_folder(struct decode *d, struct external *x, const struc
 {
     if (x->folder_fd >= 0)
         return ODLC_OK;
-    x->folder_fd = open(x->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    x->folder_fd = open_patiently(x->folder, O_PATH | O_DIRECTORY);
     if (x->folder_fd < 0)
         return decode_error(d, ODLC_ERR_IO, place, "onnx-external", "cannot open the model's folder '%s': %s",
                             x->folder, strerror(errno));
@@ -127,10 +130,12 @@ static odlc_status external_file(struct decode *d, const char *location, const s
                                  const struct file **out)
 {
     struct external *x = d->external;
-    const char *path = clean_location(x->arena, location);
-    if (!path)
+    uint32_t known = map_get(&x->index, location);
+    const char *path = known == MAP_NONE ? clean_location(d->memory.scratch, location) : NULL;
+    if (known == MAP_NONE && !path)
         return escapes(d, place, location);
-    uint32_t known = map_get(&x->index, path);
+    if (known == MAP_NONE)
+        known = map_get(&x->index, path);
     if (known != MAP_NONE) {
         *out = x->files.data[known];
         return ODLC_OK;
@@ -146,7 +151,8 @@ static odlc_status external_file(struct decode *d, const char *location, const s
     odlc_status mapped = file_map_fd(x->arena, x->diags, arena_printf(x->arena, "%s%s", x->folder, path), fd, &file);
     if (mapped != ODLC_OK)
         return decode_failed(d, mapped);
-    map_put(&x->index, path, (uint32_t)x->files.count);
+    map_put(&x->index, arena_strdup(x->arena, path), (uint32_t)x->files.count);
+    map_put(&x->index, arena_strdup(x->arena, location), (uint32_t)x->files.count);
     vec_push(x->arena, &x->files, file);
     *out = file;
     return ODLC_OK;
@@ -172,15 +178,30 @@ static bool parse_decimal(const char *digits, uint64_t *out)
     return true;
 }
 
+/* The key and the value of an entry; "" where it lacks one. */
+static void read_entry(struct decode *d, const struct wire_field *entry, const char **key, const char **value)
+{
+    struct wire w = wire_in(d->file, entry);
+    struct wire_field f;
+    *key = *value = "";
+    while (wire_next(&w, &f)) {
+        const char **text = f.number == ENTRY_KEY ? key : f.number == ENTRY_VALUE ? value : NULL;
+        if (text)
+            *text = arena_strndup(d->memory.scratch, wire_bytes(d->file, &f), f.size);
+    }
+}
+
 /* The `checksum` of the whole file is optional in ONNX, no known writer gives it, and it is not verified here. */
-static odlc_status read_range(struct decode *d, const Onnx__TensorProto *tensor, const struct odlc_diag *place,
+static odlc_status read_range(struct decode *d, const struct wire_field *tensor, const struct odlc_diag *place,
                               struct external_range *out)
 {
     struct external_range range = {0};
-    for (size_t i = 0; i < tensor->n_external_data; i++) {
-        const char *key = tensor->external_data[i]->key ? tensor->external_data[i]->key : "";
-        const char *value = tensor->external_data[i]->value ? tensor->external_data[i]->value : "";
+    struct wire w = wire_in(d->file, tensor);
+    struct wire_field entry;
+    while (next_of(&w, TENSOR_EXTERNAL_DATA, &entry)) {
+        const char *key, *value;
         bool ok = true;
+        read_entry(d, &entry, &key, &value);
         if (strcmp(key, "location") == 0) {
             range.location = value;
         } else if (strcmp(key, "offset") == 0) {
@@ -201,8 +222,8 @@ static odlc_status read_range(struct decode *d, const Onnx__TensorProto *tensor,
     return ODLC_OK;
 }
 
-odlc_status external_bytes(struct decode *d, const Onnx__TensorProto *tensor, uint64_t size,
-                           const struct odlc_diag *place, const uint8_t **bytes, const struct file **file)
+static odlc_status find_range(struct decode *d, const struct wire_field *tensor, uint64_t size,
+                              const struct odlc_diag *place, const uint8_t **bytes, const struct file **file)
 {
     struct external_range range = {0};
     const struct file *found = NULL;
@@ -220,4 +241,13 @@ odlc_status external_bytes(struct decode *d, const Onnx__TensorProto *tensor, ui
     *bytes = size > 0 ? found->data + range.offset : (const uint8_t *)"";
     *file = found;
     return ODLC_OK;
+}
+
+odlc_status external_bytes(struct decode *d, const struct wire_field *tensor, uint64_t size,
+                           const struct odlc_diag *place, const uint8_t **bytes, const struct file **file)
+{
+    struct arena_mark mark = arena_mark(d->memory.scratch);
+    odlc_status status = find_range(d, tensor, size, place, bytes, file);
+    arena_rewind(d->memory.scratch, mark);
+    return status;
 }

@@ -11,6 +11,7 @@ struct inliner {
     struct decode *d;
     struct function *functions;
     struct map index; /* domain, name and overload → functions */
+    uint32_t *called; /* per operator of the model: the function, or MAP_NONE */
     struct map taken; /* name of a value → number of the next attempt to find one like it */
     const struct onnx_keep *keep;
     struct fw_graph *graph; /* the one that is being filled */
@@ -24,7 +25,7 @@ struct call {
     const struct fw_node *node;
     const struct function *function;
     struct map names; /* name in the body → values */
-    VEC(const char *) values;
+    VEC(fw_name) values;
 };
 
 typedef VEC(struct fw_node) node_list;
@@ -38,7 +39,7 @@ static void call_error(struct inliner *x, odlc_status status, const struct fw_no
                        const char *message)
 {
     decode_error(x->d, status, AT(IN_MODEL(x->d), .node = fw_node_label(call), .attribute = attribute), "onnx-function",
-                 "call of function '%s': %s", call->op_type, message);
+                 "call of function '%s': %s", call->op->type, message);
 }
 
 static void spend(struct inliner *x, uint64_t bytes)
@@ -53,6 +54,16 @@ static void spend(struct inliner *x, uint64_t bytes)
 
 /* ---- names ---- */
 
+static fw_name number_of(struct inliner *x, const char *name)
+{
+    return names_number(&x->d->names, name, strlen(name));
+}
+
+static const char *text_of(const struct inliner *x, fw_name name)
+{
+    return names_text(&x->d->names, name);
+}
+
 static const char *fresh_name(struct inliner *x, const char *base)
 {
     uint32_t attempt = map_add(&x->taken, base, 1);
@@ -60,44 +71,57 @@ static const char *fresh_name(struct inliner *x, const char *base)
         return base;
     const char *name;
     do {
-        name = arena_printf(x->d->arena, "%s.%u", base, attempt++);
+        name = arena_printf(x->d->memory.scratch, "%s.%u", base, attempt++);
     } while (map_add(&x->taken, name, 1) != MAP_NONE);
     map_put(&x->taken, base, attempt);
     return name;
 }
 
-static void bind_name(struct inliner *x, struct call *call, const char *inner, const char *outer)
+static void bind_name(struct inliner *x, struct call *call, const char *inner, fw_name outer)
 {
     map_put(&call->names, inner, (uint32_t)call->values.count);
-    vec_push(x->d->arena, &call->values, outer);
+    vec_push(x->d->memory.scratch, &call->values, outer);
 }
 
 static const char *inner_name(struct inliner *x, const struct call *call, const char *name)
 {
     const char *prefix = fw_node_label(call->node);
     spend(x, strlen(prefix) + strlen(name) + sizeof(struct fw_value));
-    return arena_printf(x->d->arena, "%s/%s", prefix, name);
+    return arena_printf(x->d->memory.scratch, "%s/%s", prefix, name);
+}
+
+/* A name that nothing in the model has, for a value of the body. */
+static fw_name fresh_inner_name(struct inliner *x, const struct call *call, const char *name)
+{
+    return number_of(x, fresh_name(x, inner_name(x, call, name)));
 }
 
 /* What a value of the body is called in the model. */
-static const char *outer_name(struct inliner *x, struct call *call, const char *name)
+static fw_name outer_name(struct inliner *x, struct call *call, fw_name name)
 {
-    if (!call || !name[0])
+    if (!call || name == FW_NO_NAME)
         return name;
-    uint32_t known = map_get(&call->names, name);
+    const char *inner = text_of(x, name);
+    uint32_t known = map_get(&call->names, inner);
     if (known == MAP_NONE) {
         known = (uint32_t)call->values.count;
-        bind_name(x, call, name, fresh_name(x, inner_name(x, call, name)));
+        bind_name(x, call, inner, fresh_inner_name(x, call, inner));
     }
     return call->values.data[known];
 }
 
-static const char **outer_names(struct inliner *x, struct call *call, const char *const *names, size_t count)
+static void expand_operands(struct inliner *x, struct call *call, const struct fw_node *node, struct fw_node *out)
 {
-    const char **out = arena_array(x->d->arena, const char *, count);
-    for (size_t i = 0; i < count; i++)
-        out[i] = outer_name(x, call, names[i]);
-    return out;
+    size_t count = (size_t)node->n_inputs + node->n_outputs;
+    const char **texts = arena_array(x->d->memory.graph, const char *, count);
+    fw_name *ids = arena_array(x->d->memory.graph, fw_name, count);
+    for (size_t i = 0; i < count; i++) {
+        ids[i] = outer_name(x, call, node->ids[i]);
+        texts[i] = text_of(x, ids[i]);
+    }
+    out->inputs = texts;
+    out->outputs = texts + node->n_inputs;
+    out->ids = ids;
 }
 
 static void take_names(struct inliner *x, const struct fw_graph *g)
@@ -111,8 +135,8 @@ static void take_names(struct inliner *x, const struct fw_graph *g)
         for (size_t i = 0; i < node->n_outputs; i++)
             map_put(&x->taken, node->outputs[i], 1);
         for (size_t i = 0; i < node->n_attrs; i++)
-            if (node->attrs[i].graph)
-                take_names(x, node->attrs[i].graph);
+            if (fw_attr_graph(&node->attrs[i]))
+                take_names(x, fw_attr_graph(&node->attrs[i]));
     }
 }
 
@@ -133,8 +157,8 @@ static const struct fw_attr *referred(struct inliner *x, const struct call *call
 
 static void expand_attrs(struct inliner *x, struct call *call, const struct fw_node *node, struct fw_node *out)
 {
-    struct fw_attr *attrs = arena_array(x->d->arena, struct fw_attr, node->n_attrs);
-    size_t count = 0;
+    struct fw_attr *attrs = arena_array(x->d->memory.graph, struct fw_attr, node->n_attrs);
+    uint32_t count = 0;
     for (size_t i = 0; i < node->n_attrs; i++) {
         const struct fw_attr *attr = &node->attrs[i];
         const struct fw_attr *value = attr->ref ? referred(x, call, attr) : attr;
@@ -142,7 +166,7 @@ static void expand_attrs(struct inliner *x, struct call *call, const struct fw_n
             continue;
         attrs[count] = *value;
         attrs[count].name = attr->name;
-        if (value->graph && !attr->ref) /* a graph given by the caller has the caller's names */
+        if (fw_attr_graph(value) && !attr->ref) /* a graph given by the caller has the caller's names */
             attrs[count].graph = expand_graph(x, call, value->graph);
         count++;
     }
@@ -152,10 +176,10 @@ static void expand_attrs(struct inliner *x, struct call *call, const struct fw_n
 
 /* ---- calls ---- */
 
-static bool declares_attribute(const struct function *f, const char *name)
+static bool declares_attribute(const struct inliner *x, const struct function *f, const char *name)
 {
     for (size_t i = 0; i < f->n_attributes; i++)
-        if (strcmp(f->attributes[i], name) == 0)
+        if (strcmp(text_of(x, f->attributes[i]), name) == 0)
             return true;
     for (size_t i = 0; i < f->n_defaults; i++)
         if (strcmp(f->defaults[i].name, name) == 0)
@@ -170,7 +194,7 @@ static bool call_fits(struct inliner *x, const struct fw_node *node, const struc
     if (node->n_inputs > f->n_inputs || node->n_outputs > f->n_outputs)
         call_error(x, ODLC_ERR_INVALID, node, NULL, "it has more inputs or outputs than the function");
     for (size_t i = 0; i < node->n_attrs; i++)
-        if (!declares_attribute(f, node->attrs[i].name))
+        if (!declares_attribute(x, f, node->attrs[i].name))
             call_error(x, ODLC_ERR_INVALID, node, node->attrs[i].name, "the function has no such attribute");
     if (f->active)
         call_error(x, ODLC_ERR_INVALID, node, NULL, "the function calls itself");
@@ -185,22 +209,32 @@ static bool bind_operands(struct inliner *x, struct call *call)
     const struct function *f = call->function;
     const struct fw_node *node = call->node;
     for (size_t i = 0; i < f->n_inputs; i++) {
-        if (map_get(&call->names, f->inputs[i]) != MAP_NONE) {
-            call_error(x, ODLC_ERR_INVALID, node, f->inputs[i], "two of its inputs have one name");
+        const char *inner = text_of(x, f->inputs[i]);
+        if (map_get(&call->names, inner) != MAP_NONE) {
+            call_error(x, ODLC_ERR_INVALID, node, inner, "two of its inputs have one name");
             return false;
         }
-        bind_name(x, call, f->inputs[i], i < node->n_inputs ? node->inputs[i] : "");
+        bind_name(x, call, inner, i < node->n_inputs ? fw_in_id(node, i) : FW_NO_NAME);
     }
     for (size_t i = 0; i < f->n_outputs; i++) {
-        const char *outer = i < node->n_outputs ? node->outputs[i] : "";
-        if (map_get(&call->names, f->outputs[i]) != MAP_NONE) {
-            call_error(x, ODLC_ERR_UNSUPPORTED, node, f->outputs[i],
+        const char *inner = text_of(x, f->outputs[i]);
+        fw_name outer = i < node->n_outputs ? fw_out_id(node, i) : FW_NO_NAME;
+        if (map_get(&call->names, inner) != MAP_NONE) {
+            call_error(x, ODLC_ERR_UNSUPPORTED, node, inner,
                        "an output that is also an input or another output is not supported");
             return false;
         }
-        bind_name(x, call, f->outputs[i], outer[0] ? outer : fresh_name(x, inner_name(x, call, f->outputs[i])));
+        bind_name(x, call, inner, outer != FW_NO_NAME ? outer : fresh_inner_name(x, call, inner));
     }
     return true;
+}
+
+static void rename_value(struct inliner *x, struct call *call, struct fw_value *value)
+{
+    value->id = outer_name(x, call, value->id);
+    value->name = text_of(x, value->id);
+    if (call) /* options change what is declared of values: each has dimensions of its own */
+        value->dims = arena_memdup(x->d->memory.graph, value->dims, value->rank * sizeof *value->dims);
 }
 
 /* What the function says of the values between its inputs and outputs, of which the caller knows more. */
@@ -212,8 +246,8 @@ static void declare_inner_values(struct inliner *x, struct call *call)
         if (!value.name[0] || map_get(&call->names, value.name) != MAP_NONE)
             continue;
         spend(x, sizeof value);
-        value.name = outer_name(x, call, value.name);
-        vec_push(x->d->arena, &x->graph->values, value);
+        rename_value(x, call, &value);
+        vec_push(x->d->memory.graph, &x->graph->values, value);
     }
 }
 
@@ -222,7 +256,7 @@ static void expand_call(struct inliner *x, const struct fw_node *node, struct fu
     if (!call_fits(x, node, f))
         return;
     struct call call = {.node = node, .function = f};
-    map_init(&call.names, x->d->arena);
+    map_init(&call.names, x->d->memory.scratch);
     if (!bind_operands(x, &call))
         return;
     declare_inner_values(x, &call);
@@ -234,15 +268,22 @@ static void expand_call(struct inliner *x, const struct fw_node *node, struct fu
     f->active = false;
 }
 
-static struct function *find_function(struct inliner *x, const struct fw_node *node)
+static uint32_t find_function(struct inliner *x, const struct fw_op *op)
 {
-    if (x->keep && x->keep->claims(x->keep->user, node->op_type, node->domain))
-        return NULL;
-    struct arena_mark mark = arena_mark(x->d->arena);
-    const char *key = arena_printf(x->d->arena, "%s\n%s\n%s", node->domain, node->op_type, node->overload);
-    uint32_t i = map_get(&x->index, key);
-    arena_rewind(x->d->arena, mark);
-    return i == MAP_NONE ? NULL : &x->functions[i];
+    struct arena *scratch = x->d->memory.scratch;
+    if (x->keep && x->keep->claims(x->keep->user, op->type, op->domain))
+        return MAP_NONE;
+    struct arena_mark mark = arena_mark(scratch);
+    uint32_t found = map_get(&x->index, arena_printf(scratch, "%s\n%s\n%s", op->domain, op->type, op->overload));
+    arena_rewind(scratch, mark);
+    return found;
+}
+
+/* The function that nodes of an operator call, or NULL. Bodies name no operators that were not known before. */
+static struct function *called_by(const struct inliner *x, const struct fw_node *node)
+{
+    uint32_t called = x->called[node->op->index];
+    return called == MAP_NONE ? NULL : &x->functions[called];
 }
 
 static void expand_node(struct inliner *x, struct call *call, const struct fw_node *node, node_list *out)
@@ -253,40 +294,42 @@ static void expand_node(struct inliner *x, struct call *call, const struct fw_no
         return;
     struct fw_node copy = *node;
     if (call) {
-        copy.name = node->name[0] ? inner_name(x, call, node->name) : "";
-        copy.inputs = outer_names(x, call, node->inputs, node->n_inputs);
-        copy.outputs = outer_names(x, call, node->outputs, node->n_outputs);
+        copy.name = node->name[0] ? arena_strdup(x->d->memory.kept, inner_name(x, call, node->name)) : "";
+        expand_operands(x, call, node, &copy);
     }
-    expand_attrs(x, call, node, &copy);
-    struct function *f = find_function(x, &copy);
+    if (copy.n_attrs > 0)
+        expand_attrs(x, call, node, &copy);
+    struct function *f = called_by(x, &copy);
     if (f)
         expand_call(x, &copy, f, out);
     else
-        vec_push(x->d->arena, out, copy);
+        vec_push(x->d->memory.graph, out, copy);
 }
 
 /* ---- graphs ---- */
 
 static struct fw_graph *expand_graph(struct inliner *x, struct call *call, const struct fw_graph *graph)
 {
-    struct arena *arena = x->d->arena;
+    struct arena *arena = x->d->memory.graph;
     struct fw_graph *out = arena_new(arena, struct fw_graph);
     *out = (struct fw_graph){.name = graph->name};
     for (size_t i = 0; i < graph->inputs.count; i++) {
         vec_push(arena, &out->inputs, graph->inputs.data[i]);
-        out->inputs.data[i].name = outer_name(x, call, graph->inputs.data[i].name);
+        rename_value(x, call, &out->inputs.data[i]);
     }
     for (size_t i = 0; i < graph->outputs.count; i++) {
         vec_push(arena, &out->outputs, graph->outputs.data[i]);
-        out->outputs.data[i].name = outer_name(x, call, graph->outputs.data[i].name);
+        rename_value(x, call, &out->outputs.data[i]);
     }
     for (size_t i = 0; i < graph->initializers.count; i++) {
-        vec_push(arena, &out->initializers, graph->initializers.data[i]);
-        out->initializers.data[i].name = outer_name(x, call, graph->initializers.data[i].name);
+        struct fw_tensor tensor = graph->initializers.data[i];
+        tensor.id = outer_name(x, call, tensor.id);
+        tensor.name = text_of(x, tensor.id);
+        vec_push(arena, &out->initializers, tensor);
     }
     for (size_t i = 0; i < graph->values.count; i++) {
         vec_push(arena, &out->values, graph->values.data[i]);
-        out->values.data[i].name = outer_name(x, call, graph->values.data[i].name);
+        rename_value(x, call, &out->values.data[i]);
     }
     node_list nodes = {0};
     struct fw_graph *around = x->graph;
@@ -304,15 +347,18 @@ void inline_functions(struct decode *d, struct function *functions, size_t count
                       struct fw_graph *graph)
 {
     struct inliner x = {.d = d, .functions = functions, .keep = keep};
-    map_init(&x.index, d->arena);
-    map_init(&x.taken, d->arena);
+    map_init(&x.index, d->memory.scratch);
+    map_init(&x.taken, d->memory.scratch);
     for (size_t i = 0; i < count; i++) {
         const struct function *f = &functions[i];
-        const char *key = arena_printf(d->arena, "%s\n%s\n%s", f->domain, f->name, f->overload);
+        const char *key = arena_printf(d->memory.scratch, "%s\n%s\n%s", f->domain, f->name, f->overload);
         if (map_add(&x.index, key, (uint32_t)i) != MAP_NONE)
             decode_error(d, ODLC_ERR_INVALID, AT(IN_MODEL(d)), "onnx-function", "function '%s' is defined twice",
                          f->name);
     }
+    x.called = arena_array(d->memory.scratch, uint32_t, d->model->ops.count);
+    for (size_t i = 0; i < d->model->ops.count; i++)
+        x.called[i] = find_function(&x, d->model->ops.data[i]);
     take_names(&x, graph);
     *graph = *expand_graph(&x, NULL, graph);
 }

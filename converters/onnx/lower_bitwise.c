@@ -229,7 +229,7 @@ static odlc_status combine(struct lower *l, word_fn *fn)
         y = flatten(&s, &w, y);
     }
     tensor_id x_bits = bits_of(&s, &w, x), y_bits = bits_of(&s, &w, y);
-    return give_words(&s, &w, of_bits(&s, &w, combine_bits(&s, l->node->op_type, x_bits, y_bits)));
+    return give_words(&s, &w, of_bits(&s, &w, combine_bits(&s, l->node->op->type, x_bits, y_bits)));
 }
 
 odlc_status lower_bitwise_and(struct lower *l)
@@ -384,8 +384,8 @@ static unsigned bits_of_element(enum dtype dtype)
 static odlc_status bit_cast_constant(struct lower *l, tensor_id x, enum dtype to)
 {
     const struct tensor *t = graph_tensor(l->b->graph, x);
-    struct shape shape = t->type.shape;
-    struct view view = view_of(view_load(l->arena, &t->view, t->type.dtype), to, &shape);
+    struct shape shape = t->type->shape;
+    struct view view = view_of(view_load(l->arena, t->view, t->type->dtype), to, &shape);
     l->out[0] = graph_add_constant(l->b->graph, lower_out_name(l, 0), to, &view);
     return ODLC_OK;
 }

@@ -139,7 +139,7 @@ static odlc_status start_loop(struct lower *l, struct loop *loop)
     TRY(lower_attr_graph(l, "body", &loop->body));
     size_t n_in = loop->body->inputs.count, n_out = loop->body->outputs.count;
     if (n_in < 2 || l->node->n_inputs != n_in)
-        return lower_invalid(l, "body", NULL, "the body takes %zu inputs, the node has %zu", n_in, l->node->n_inputs);
+        return lower_invalid(l, "body", NULL, "the body takes %zu inputs, the node has %u", n_in, l->node->n_inputs);
     loop->carried = (uint32_t)n_in - 2;
     if (n_out < (size_t)loop->carried + 1 || l->n_out > n_out - 1)
         return lower_invalid(l, "body", NULL, "the body gives %zu outputs, the node has %u", n_out, l->n_out);
@@ -259,8 +259,8 @@ static odlc_status read_scan(struct lower *l, uint32_t skip, struct scan *sc)
     *sc = (struct scan){.l = l, .length = -1};
     TRY(lower_attr_graph(l, "body", &sc->body));
     TRY(lower_attr_int(l, "num_scan_inputs", -1, &scans));
-    uint32_t n_in = (uint32_t)l->node->n_inputs - skip;
-    if (scans < 1 || scans > (int64_t)COUNT_OF(sc->in_axis) || scans > n_in || l->node->n_inputs < skip)
+    uint32_t n_in = (uint32_t)(size_t)l->node->n_inputs - skip;
+    if (scans < 1 || scans > (int64_t)COUNT_OF(sc->in_axis) || scans > n_in || (size_t)l->node->n_inputs < skip)
         return lower_invalid(l, "num_scan_inputs", NULL, "%lld of %u inputs cannot be scanned", (long long)scans, n_in);
     sc->scans = (uint32_t)scans;
     sc->states = n_in - sc->scans;

@@ -151,8 +151,10 @@ static bool give_constant(struct lower *l, const struct linear *q, const struct 
 {
     struct graph *g = l->b->graph;
     const struct tensor *t = graph_tensor(g, q->x);
-    struct view view = t->view;
-    if (t->kind != TENSOR_STATIC || view.dtype != t->type.dtype || view.splat || view.scale)
+    if (t->kind != TENSOR_STATIC)
+        return false;
+    struct view view = *t->view;
+    if (view.dtype != t->type->dtype || view.splat || view.scale)
         return false;
     double *scale = arena_array(l->arena, double, quant->count), *zero = arena_array(l->arena, double, quant->count);
     for (uint32_t i = 0; i < quant->count; i++) {
@@ -252,7 +254,7 @@ odlc_status lower_dequantize_linear(struct lower *l)
     if (!dtype_is_float(to) || dtype_is_small_float(to))
         return lower_invalid(l, "output_dtype", NULL, "nothing is dequantized to %s", dtype_info(to)->name);
     const struct tensor *x = graph_tensor(l->b->graph, q.x);
-    const struct quant *quant = to == DT_FLOAT32 ? encodings_of(l, &q, x->type.dtype) : NULL;
+    const struct quant *quant = to == DT_FLOAT32 ? encodings_of(l, &q, x->type->dtype) : NULL;
     if (quant && give_constant(l, &q, quant))
         return ODLC_OK;
     if (quant && x->quant && quant_equal(quant, x->quant))

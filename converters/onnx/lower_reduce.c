@@ -42,7 +42,7 @@ static odlc_status read_reduction(struct lower *l, bool from_input, struct reduc
 
 static bool axes_are_input(const struct lower *l)
 {
-    return l->version >= 18 || (l->version >= 13 && strcmp(l->node->op_type, "ReduceSum") == 0);
+    return l->version >= 18 || (l->version >= 13 && strcmp(l->node->op->type, "ReduceSum") == 0);
 }
 
 static odlc_status end_reduce(struct steps *s, const char *op, const struct reduction *r, tensor_id x)

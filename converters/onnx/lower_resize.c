@@ -410,7 +410,7 @@ odlc_status lower_upsample(struct lower *l)
     TRY(read_axes(l, r.rank, axes, &n_axes));
     TRY(upsample_scales(l, &scales, &count));
     for (uint32_t i = 0; i < count; i++)
-        if (scales[i] < 1 && strcmp(l->node->op_type, "Upsample") == 0)
+        if (scales[i] < 1 && strcmp(l->node->op->type, "Upsample") == 0)
             return lower_invalid(l, "scales", NULL, "an Upsample does not reduce, but a scale is %g", scales[i]);
     TRY(take_scales(l, &r, axes, n_axes, scales, count));
     return end_resize(l, &r);

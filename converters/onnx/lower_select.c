@@ -64,21 +64,21 @@ static int compare_places(const void *a, const void *b)
 static odlc_status sorted_rows(struct lower *l, tensor_id data, uint32_t axis, struct slice_row **out)
 {
     const struct tensor *t = graph_tensor(l->b->graph, data);
-    const struct shape shape = t->type.shape;
-    bool is_float = dtype_is_float(t->type.dtype);
-    enum dtype wide = is_float ? DT_FLOAT64 : t->type.dtype == DT_UINT64 ? DT_UINT64 : DT_INT64;
+    const struct shape shape = t->type->shape;
+    bool is_float = dtype_is_float(t->type->dtype);
+    enum dtype wide = is_float ? DT_FLOAT64 : t->type->dtype == DT_UINT64 ? DT_UINT64 : DT_INT64;
     uint64_t count = (uint64_t)shape.dims[axis], inner = shape_count_range(&shape, axis + 1, shape.rank);
     uint64_t outer = shape_count_range(&shape, 0, axis), row = outer * inner;
     uint8_t *elements;
     TRY(lower_table(l, count * row, sizeof(int64_t), &elements));
     TRY(lower_table(l, count, sizeof **out, out));
-    uint64_t size = dtype_size(t->type.dtype);
-    const uint8_t *from = view_load(l->arena, &t->view, t->type.dtype);
+    uint64_t size = dtype_size(t->type->dtype);
+    const uint8_t *from = view_load(l->arena, t->view, t->type->dtype);
     for (uint64_t at = 0; at < count; at++) {
         uint8_t *to = elements + at * row * sizeof(int64_t);
         for (uint64_t o = 0; o < outer; o++)
             convert_elements(to + o * inner * sizeof(int64_t), wide, from + (o * count + at) * inner * size,
-                             t->type.dtype, inner);
+                             t->type->dtype, inner);
         (*out)[at] = (struct slice_row){.values = to, .count = row, .wide = wide, .at = (int64_t)at};
     }
     for (uint64_t i = 0; is_float && i < count * row; i++)

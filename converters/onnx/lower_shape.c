@@ -424,13 +424,13 @@ static bool broadcast_constant(const struct lower *l, tensor_id in, const struct
                                tensor_id *out)
 {
     const struct tensor *t = graph_tensor(l->b->graph, in);
-    if (t->kind != TENSOR_STATIC || shape_count(&t->type.shape) != 1 || t->view.scale)
+    if (t->kind != TENSOR_STATIC || shape_count(&t->type->shape) != 1 || t->view->scale)
         return false;
-    struct view view = t->view;
+    struct view view = *t->view;
     view.splat = true;
     view.shape = *shape;
     view.perm = perm_identity(shape->rank);
-    *out = graph_add_constant(l->b->graph, out_name, t->type.dtype, &view);
+    *out = graph_add_constant(l->b->graph, out_name, t->type->dtype, &view);
     return true;
 }
 

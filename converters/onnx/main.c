@@ -5,9 +5,9 @@
 
 #include "base/file.h"
 #include "opendlc/convert.h"
+#include "tools/command.h"
 #include "tools/model_options.h"
 #include "tools/options.h"
-#include "tools/print_diags.h"
 #include "tools/progress.h"
 
 enum {
@@ -331,7 +331,10 @@ static odlc_status convert(struct arena *arena, struct diags *diags, const struc
     progress_line_end(&line);
     if (!conversion)
         return diag_error(diags, status, AT(.file = convert.input), "no-memory", "memory ran out");
-    print_conversion_diags(conversion, options_given(options, OPT_DEBUG), format);
+    if ((status == ODLC_OK && !convert.dry_run) || command_inputs_intact(arena, self.name, format))
+        print_conversion_diags(conversion, options_given(options, OPT_DEBUG), format);
+    else
+        status = ODLC_ERR_IO;
     if (convert.dry_run)
         print_ops(conversion);
     if (odlc_conversion_dump(conversion))
@@ -346,6 +349,8 @@ static odlc_status convert(struct arena *arena, struct diags *diags, const struc
 
 int main(int argc, char **argv)
 {
+    command_begin();
+    command_outlives_readers();
     struct arena *arena = arena_create();
     if (!arena || setjmp(*arena_catch(arena)))
         return exit_status(print_out_of_memory(self.name));
@@ -356,13 +361,11 @@ int main(int argc, char **argv)
     enum diag_format format = options_mention(arena, &self, argc, argv, OPT_JSON) ? DIAG_JSON : DIAG_TEXT;
     if (status == ODLC_OK && options_answered(&options)) {
         arena_destroy(arena);
-        return 0;
+        return command_end(self.name, 0, exit_status(ODLC_ERR_IO));
     }
     if (status == ODLC_OK)
         status = convert(arena, &diags, &options, format);
     print_diags(stderr, self.name, diags.list.data, diags.list.count, format);
-    if (fflush(stdout) != 0 && status == ODLC_OK)
-        status = ODLC_ERR_IO;
     arena_destroy(arena);
-    return exit_status(status);
+    return command_end(self.name, exit_status(status), exit_status(ODLC_ERR_IO));
 }

@@ -12,14 +12,15 @@ struct onnx_keep {
 };
 
 /* Reads the model at path; all local functions are inlined. Problems of one kind are all reported in one run. */
-odlc_status onnx_load(struct arena *arena, struct diags *diags, const char *path, struct fw_model **out) MUST_USE;
+odlc_status onnx_load(const struct fw_memory *memory, struct diags *diags, const char *path,
+                      struct fw_model **out) MUST_USE;
 
 /* The same for a file that is mapped already. keep may be NULL. The file must stay mapped while the model is used. */
-odlc_status onnx_load_file(struct arena *arena, struct diags *diags, const struct file *file,
+odlc_status onnx_load_file(const struct fw_memory *memory, struct diags *diags, const struct file *file,
                            const struct onnx_keep *keep, struct fw_model **out) MUST_USE;
 
 /* Reads a file that holds one tensor (a serialized TensorProto), as the ONNX project stores test data. */
-odlc_status onnx_load_tensor(struct arena *arena, struct diags *diags, const char *path,
+odlc_status onnx_load_tensor(const struct fw_memory *memory, struct diags *diags, const char *path,
                              struct fw_tensor *out) MUST_USE;
 
 /* The default that the specification gives an attribute of a default-domain operator at that opset version; false when

@@ -33,7 +33,7 @@ bool onnx_takes_strings(const char *domain, const char *op)
         "SequenceConstruct SequenceInsert SequenceMap Shape Size Slice SpaceToDepth Split SplitToSequence "
         "Squeeze TensorScatter TfIdfVectorizer Tile Transpose Trilu Unique Unsqueeze Upsample Where ";
     size_t length = strlen(op);
-    for (const char *at = ops; (at = strstr(at, op)); at += length)
+    for (const char *at = ops + 1; length > 0 && (at = strstr(at, op)); at += length)
         if (at[-1] == ' ' && at[length] == ' ')
             return !*domain;
     return false;

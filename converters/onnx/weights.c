@@ -5,10 +5,10 @@
 /* Whether t is a constant that shows the same bytes as the view. */
 static bool same_constant(const struct tensor *t, const struct view *view, enum dtype dtype)
 {
-    return t->kind == TENSOR_STATIC && t->type.dtype == dtype && t->view.bytes == view->bytes &&
-           t->view.dtype == view->dtype && t->view.scale == view->scale && t->view.zero == view->zero &&
-           t->view.splat == view->splat && shape_equal(&t->view.shape, &view->shape) &&
-           perm_equal(&t->view.perm, &view->perm);
+    return t->kind == TENSOR_STATIC && t->type->dtype == dtype && t->view->bytes == view->bytes &&
+           t->view->dtype == view->dtype && t->view->scale == view->scale && t->view->zero == view->zero &&
+           t->view->splat == view->splat && shape_equal(&t->view->shape, &view->shape) &&
+           perm_equal(&t->view->perm, &view->perm);
 }
 
 odlc_status lower_weights(struct lower *l, uint32_t i, tensor_id in, const struct perm *perm, const char *suffix,
@@ -18,8 +18,8 @@ odlc_status lower_weights(struct lower *l, uint32_t i, tensor_id in, const struc
     const char *name = arena_printf(l->arena, "%s%s", l->node->inputs[i], suffix);
     if (!build_is_const(l->b, in))
         return build_transpose(l->b, in, perm, step_name(l, "weights"), out);
-    struct view view = graph_tensor(g, in)->view;
-    enum dtype dtype = graph_tensor(g, in)->type.dtype;
+    struct view view = *graph_tensor(g, in)->view;
+    enum dtype dtype = graph_tensor(g, in)->type->dtype;
     view_permute(&view, perm);
     tensor_id namesake = graph_find_tensor(g, name);
     if (namesake != NO_TENSOR && same_constant(graph_tensor(g, namesake), &view, dtype)) {
@@ -39,13 +39,13 @@ odlc_status lower_weight_rows(struct lower *l, tensor_id in, int64_t begin, int6
     struct graph *g = l->b->graph;
     if (!build_is_const(l->b, in))
         return lower_part(l, in, 0, begin, end, step_name(l, name), out);
-    struct view view = graph_tensor(g, in)->view;
+    struct view view = *graph_tensor(g, in)->view;
     if (!perm_is_identity(&view.perm) || view.scale || view.splat || view.dtype == DT_STRING)
         return lower_part(l, in, 0, begin, end, name, out);
     uint64_t row = shape_count_range(&view.shape, 1, view.shape.rank) * dtype_size(view.dtype);
     view.bytes += (uint64_t)begin * row;
     view.shape.dims[0] = end - begin;
-    *out = graph_add_constant(g, name, graph_tensor(g, in)->type.dtype, &view);
+    *out = graph_add_constant(g, name, graph_tensor(g, in)->type->dtype, &view);
     return ODLC_OK;
 }
 

@@ -152,7 +152,8 @@ ODLC_API odlc_status odlc_convert_onnx(const struct odlc_convert_options *option
 ODLC_API void odlc_conversion_free(struct odlc_conversion *conversion);
 
 ODLC_API const struct odlc_diag *odlc_conversion_diags(const struct odlc_conversion *conversion, size_t *count);
-/* Every node of the model (filled by a dry run and a conversion alike). */
+/* Every node of the model, after a dry run and a conversion alike. The list is made by the first call, which must not
+ * run beside others for the same conversion; NULL and no count when memory runs out. */
 ODLC_API const struct odlc_op_report *odlc_conversion_ops(const struct odlc_conversion *conversion, size_t *count);
 /* The UDO nodes that were looked at, in the order of the graph; none after a dry run. */
 ODLC_API const struct odlc_udo_report *odlc_conversion_udo_nodes(const struct odlc_conversion *conversion,

@@ -318,12 +318,13 @@ static void verify_meaning(odlc_container *c, uint32_t index)
     struct diags attempt;
     struct graph *ir;
     struct plan plan;
+    struct arena_mark mark = arena_mark(c->scratch);
     diags_init(&attempt, c->arena);
-    if (dlc_to_ir(c->arena, &attempt, c->dlc, index, &ir) == ODLC_OK &&
-        plan_make(c->arena, &attempt, ir, ir->outputs.data, ir->outputs.count, &plan) == ODLC_OK &&
-        plan_check(c->scratch, &attempt, ir, &plan) == ODLC_OK)
-        return;
-    add_findings(c, &attempt);
+    if (dlc_to_ir(c->scratch, &attempt, c->dlc, index, &ir) != ODLC_OK ||
+        plan_make(c->scratch, &attempt, ir, ir->outputs.data, ir->outputs.count, &plan) != ODLC_OK ||
+        plan_check(c->scratch, &attempt, ir, &plan) != ODLC_OK)
+        add_findings(c, &attempt);
+    arena_rewind(c->scratch, mark);
 }
 
 static odlc_status verify_container(odlc_container *c)
@@ -390,6 +391,20 @@ double odlc_tensor_double(const struct odlc_tensor *tensor, uint64_t index)
     return value;
 }
 
+/* Whoever reads through a large constant has no more than a few pieces of it resident: with the last byte of one, the
+ * one before it is given back. */
+static void release_behind(const struct view *view, uint64_t first, uint64_t count)
+{
+    enum { PIECE = 4 << 20 };
+    uint64_t size = dtype_size(view->dtype);
+    if (!view->file)
+        return;
+    uint64_t start = (uint64_t)(view->bytes - view->file->data);
+    uint64_t from = (start + first * size) / PIECE, to = (start + (first + count) * size) / PIECE;
+    if (from < to && from)
+        file_drop(view->file, (from - 1) * PIECE, (to - from) * PIECE);
+}
+
 void odlc_tensor_doubles(const struct odlc_tensor *tensor, uint64_t first, size_t count, double *out)
 {
     const struct view *view = ((const struct dlc_tensor *)tensor->handle)->view;
@@ -398,6 +413,8 @@ void odlc_tensor_doubles(const struct odlc_tensor *tensor, uint64_t first, size_
             out[i] = odlc_tensor_double(tensor, 0);
     else
         convert_elements(out, DT_FLOAT64, view->bytes + first * dtype_size(view->dtype), view->dtype, count);
+    if (!view->splat)
+        release_behind(view, first, count);
 }
 
 const char *odlc_tensor_string(const struct odlc_tensor *tensor, uint64_t index)

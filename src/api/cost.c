@@ -35,14 +35,6 @@ static void count_layers(const struct dlc_graph *g, struct odlc_graph *graph, st
     graph->counted = 1;
 }
 
-/* The op that computes each tensor, by name: lowering to IR may have reordered the ops. */
-static void map_producers(struct map *map, const struct dlc_graph *g)
-{
-    for (uint32_t i = 0; i < g->n_ops; i++)
-        for (uint32_t k = 0; k < g->ops[i].n_outputs; k++)
-            map_put(map, g->ops[i].outputs[k], i);
-}
-
 static void count_node(const struct graph *ir, const struct node *n, struct odlc_op *op)
 {
     op->executable = n->op->kernel != NULL;
@@ -50,7 +42,7 @@ static void count_node(const struct graph *ir, const struct node *n, struct odlc
     for (uint32_t i = 0; i < n->n_inputs && i < 32; i++) {
         const struct tensor *t = node_input(ir, n, i);
         if (t && t->kind == TENSOR_STATIC && (n->op->weights >> i & 1))
-            op->parameters += shape_count(&t->type.shape);
+            op->parameters += shape_count(&t->type->shape);
     }
 }
 
@@ -58,16 +50,11 @@ static odlc_status count_nodes(struct arena *arena, struct diags *diags, const s
                                struct odlc_graph *graph, struct odlc_op *ops)
 {
     struct graph *ir;
-    struct map producers;
     TRY(dlc_to_ir(arena, diags, dlc, index, &ir));
-    map_init(&producers, arena);
-    map_producers(&producers, &dlc->graphs[index]);
-    for (size_t i = 0; i < ir->order.count; i++) {
-        const struct node *n = graph_node(ir, ir->order.data[i]);
-        const struct tensor *out = node_output(ir, n, 0);
-        uint32_t op = out ? map_get(&producers, out->name) : MAP_NONE;
-        if (op != MAP_NONE)
-            count_node(ir, n, &ops[op]);
+    for (node_id i = 0; i < ir->nodes.count; i++) {
+        const struct node *n = graph_node(ir, i);
+        if (node_output(ir, n, 0))
+            count_node(ir, n, &ops[i]);
     }
     graph->counted = 1;
     return ODLC_OK;

@@ -6,7 +6,9 @@ struct life {
     const struct dlc_graph *g;
     uint32_t *last; /* per tensor: the op that touches it last */
     bool *alive;    /* per tensor */
-    uint64_t live;  /* bytes */
+    size_t *first;  /* per op: of its operands in `operands` */
+    uint32_t *operands;
+    uint64_t live; /* bytes */
 };
 
 /* Sizes come from files that anybody may have written: a sum stays at the largest number instead of starting anew. */
@@ -28,25 +30,54 @@ static bool is_activation(const struct dlc_tensor *t)
     return t->kind == KIND_NATIVE || t->kind == KIND_APP_READ || t->kind == KIND_APP_READWRITE;
 }
 
-static uint32_t index_of(const struct life *l, const char *name)
+/* Indices of the activations among an op's inputs and outputs, in this order; MAP_NONE for other operands. */
+struct operands {
+    uint32_t *index;
+    uint32_t n_inputs, count;
+};
+
+static struct operands operands_of(const struct life *l, uint32_t op)
 {
-    uint32_t index = *name ? map_get(&l->g->tensor_index, name) : MAP_NONE;
-    return index == MAP_NONE || !is_activation(&l->g->tensors[index]) ? MAP_NONE : index;
+    const struct dlc_op *o = &l->g->ops[op];
+    return (struct operands){l->operands + l->first[op], o->n_inputs, o->n_inputs + o->n_outputs};
 }
 
-static void note_uses(const struct life *l, const char *const *names, uint32_t count, uint32_t op)
+static uint32_t index_of(const struct dlc_graph *g, const char *name)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t index = index_of(l, names[i]);
-        if (index != MAP_NONE)
-            l->last[index] = l->g->tensors[index].kind == KIND_NATIVE ? op : UINT32_MAX;
+    uint32_t index = *name ? map_get(&g->tensor_index, name) : MAP_NONE;
+    return index == MAP_NONE || !is_activation(&g->tensors[index]) ? MAP_NONE : index;
+}
+
+static void find_operands(struct arena *arena, struct life *l)
+{
+    const struct dlc_graph *g = l->g;
+    size_t count = 0;
+    l->first = arena_array(arena, size_t, g->n_ops);
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        l->first[i] = count;
+        count += (size_t)g->ops[i].n_inputs + g->ops[i].n_outputs;
+    }
+    l->operands = arena_array(arena, uint32_t, count);
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        struct operands o = operands_of(l, i);
+        for (uint32_t k = 0; k < o.count; k++)
+            o.index[k] = index_of(g, k < o.n_inputs ? g->ops[i].inputs[k] : g->ops[i].outputs[k - o.n_inputs]);
     }
 }
 
-static void start_outputs(struct life *l, const struct dlc_op *op)
+static void note_uses(const struct life *l, uint32_t op)
 {
-    for (uint32_t i = 0; i < op->n_outputs; i++) {
-        uint32_t index = index_of(l, op->outputs[i]);
+    struct operands o = operands_of(l, op);
+    for (uint32_t i = 0; i < o.count; i++)
+        if (o.index[i] != MAP_NONE)
+            l->last[o.index[i]] = l->g->tensors[o.index[i]].kind == KIND_NATIVE ? op : UINT32_MAX;
+}
+
+static void start_outputs(struct life *l, uint32_t op)
+{
+    struct operands o = operands_of(l, op);
+    for (uint32_t i = o.n_inputs; i < o.count; i++) {
+        uint32_t index = o.index[i];
         if (index == MAP_NONE || l->alive[index])
             continue;
         l->alive[index] = true;
@@ -54,10 +85,11 @@ static void start_outputs(struct life *l, const struct dlc_op *op)
     }
 }
 
-static void end_dead(struct life *l, const char *const *names, uint32_t count, uint32_t op)
+static void end_dead(struct life *l, uint32_t op)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t index = index_of(l, names[i]);
+    struct operands o = operands_of(l, op);
+    for (uint32_t i = 0; i < o.count; i++) {
+        uint32_t index = o.index[i];
         if (index == MAP_NONE || l->last[index] != op || !l->alive[index])
             continue;
         l->alive[index] = false;
@@ -73,7 +105,8 @@ static uint64_t constant_bytes(const struct dlc_graph *g)
         if (g->tensors[i].kind == KIND_STATIC)
             bytes = add_size(bytes, bytes_of(&g->tensors[i]));
     for (uint32_t i = 0; i < g->n_ops; i++) {
-        const struct dlc_tensor *out = g->ops[i].n_outputs ? dlc_tensor_find(g, g->ops[i].outputs[0]) : NULL;
+        const struct dlc_op *op = &g->ops[i];
+        const struct dlc_tensor *out = op->n_params && op->n_outputs ? dlc_tensor_find(g, op->outputs[0]) : NULL;
         for (uint32_t k = 0; k < g->ops[i].n_params && !(out && out->kind == KIND_STATIC); k++)
             bytes = add_size(bytes, bytes_of(&g->ops[i].params[k]));
     }
@@ -89,18 +122,16 @@ void measure_memory(struct arena *arena, const struct dlc_graph *g, struct odlc_
     for (uint32_t i = 0; i < g->n_tensors; i++)
         if (g->tensors[i].kind == KIND_APP_WRITE)
             inputs = add_size(inputs, bytes_of(&g->tensors[i]));
+    find_operands(arena, &l);
+    for (uint32_t i = 0; i < g->n_ops; i++)
+        note_uses(&l, i);
     for (uint32_t i = 0; i < g->n_ops; i++) {
-        note_uses(&l, g->ops[i].outputs, g->ops[i].n_outputs, i);
-        note_uses(&l, g->ops[i].inputs, g->ops[i].n_inputs, i);
-    }
-    for (uint32_t i = 0; i < g->n_ops; i++) {
-        start_outputs(&l, &g->ops[i]);
+        start_outputs(&l, i);
         if (l.live > most) {
             most = l.live;
             graph->peak = i;
         }
-        end_dead(&l, g->ops[i].inputs, g->ops[i].n_inputs, i);
-        end_dead(&l, g->ops[i].outputs, g->ops[i].n_outputs, i);
+        end_dead(&l, i);
     }
     graph->memory_constants = constant_bytes(g);
     graph->memory_activations = add_size(inputs, most);

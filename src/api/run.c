@@ -15,6 +15,7 @@ struct odlc_run {
     const char *path;
     struct graph *graph; /* NULL before odlc_run_open */
     struct odlc_io *inputs;
+    struct map input_names;
     bool *is_set;              /* per input */
     struct executor *executor; /* NULL before something is wanted */
     const tensor_id *wanted;
@@ -84,11 +85,11 @@ const struct odlc_diag *odlc_run_diags(const odlc_run *run, size_t *count)
 static struct odlc_io io_of(const struct tensor *t)
 {
     return (struct odlc_io){.name = t->name,
-                            .dtype = dtype_info(t->type.dtype)->display,
-                            .rank = t->type.shape.rank,
-                            .dims = t->type.shape.dims,
-                            .count = shape_count(&t->type.shape),
-                            .native_size = t->type.dtype == DT_STRING ? 0 : tensor_bytes(&t->type)};
+                            .dtype = dtype_info(t->type->dtype)->display,
+                            .rank = t->type->shape.rank,
+                            .dims = t->type->shape.dims,
+                            .count = shape_count(&t->type->shape),
+                            .native_size = t->type->dtype == DT_STRING ? 0 : tensor_bytes(t->type)};
 }
 
 static odlc_status open_run(odlc_run *run, const char *path)
@@ -109,8 +110,11 @@ static odlc_status open_run(odlc_run *run, const char *path)
     TRY(dlc_to_ir(run->arena, &run->diags, dlc, 0, &g));
     run->inputs = arena_array(run->arena, struct odlc_io, g->inputs.count);
     run->is_set = arena_array(run->arena, bool, g->inputs.count);
-    for (size_t i = 0; i < g->inputs.count; i++)
+    map_init(&run->input_names, run->arena);
+    for (size_t i = 0; i < g->inputs.count; i++) {
         run->inputs[i] = io_of(graph_tensor(g, g->inputs.data[i]));
+        map_put(&run->input_names, run->inputs[i].name, (uint32_t)i);
+    }
     run->graph = g;
     return ODLC_OK;
 }
@@ -271,18 +275,18 @@ const struct odlc_io *odlc_run_inputs(const odlc_run *run, size_t *count)
 
 static odlc_status find_input(odlc_run *run, const char *name, size_t *index)
 {
-    const struct graph *g = run->graph;
-    const char **known = arena_array(run->arena, const char *, g->inputs.count);
-    for (size_t i = 0; i < g->inputs.count; i++) {
-        known[i] = run->inputs[i].name;
-        if (strcmp(known[i], name) == 0) {
-            *index = i;
-            return ODLC_OK;
-        }
+    size_t count = run->graph->inputs.count;
+    uint32_t found = map_get(&run->input_names, name);
+    if (found != MAP_NONE) {
+        *index = found;
+        return ODLC_OK;
     }
+    const char **known = arena_array(run->arena, const char *, count);
+    for (size_t i = 0; i < count; i++)
+        known[i] = run->inputs[i].name;
     return diag_error(&run->diags, ODLC_ERR_USAGE,
-                      AT(.file = run->path, .hint = suggest(run->arena, name, known, g->inputs.count)),
-                      "run-unknown-input", "the graph has no input '%s'", name);
+                      AT(.file = run->path, .hint = suggest(run->arena, name, known, count)), "run-unknown-input",
+                      "the graph has no input '%s'", name);
 }
 
 odlc_status odlc_run_find_input(odlc_run *run, const char *name, size_t *index)
@@ -310,7 +314,7 @@ static odlc_status check_size(odlc_run *run, size_t input, uint64_t given, uint6
         return ODLC_OK;
     return diag_error(&run->diags, ODLC_ERR_USAGE, AT(.file = run->path, .attribute = io->name), "run-input-size",
                       "the input takes %llu %s (%s %s), not %llu", (unsigned long long)wanted, unit, io->dtype,
-                      shape_text(run->arena, &graph_tensor(run->graph, run->graph->inputs.data[input])->type.shape),
+                      shape_text(run->arena, &graph_tensor(run->graph, run->graph->inputs.data[input])->type->shape),
                       (unsigned long long)given);
 }
 
@@ -343,9 +347,7 @@ __attribute__((noinline)) static odlc_status set_floats(odlc_run *run, size_t in
                           "an input of strings cannot be set from numbers");
     TRY(check_exact(run, b, run->inputs[input].name, values));
     struct buffer wide = {.dtype = DT_FLOAT32, .shape = b->shape, .data = (void *)values};
-    struct arena_mark mark = arena_mark(run->scratch);
-    buffer_narrow(&wide, b, run->scratch);
-    arena_rewind(run->scratch, mark);
+    buffer_narrow(&wide, b);
     run->is_set[input] = true;
     return ODLC_OK;
 }

@@ -3,16 +3,37 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
-#include "base/vec.h"
+#include "base/hash.h"
+#include "base/pages.h"
 
-#define CHUNK_SIZE ((size_t)64 * 1024)
-#define BIG_BLOCK 4096 /* from here blocks are aligned for vector loads */
+#if ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
+#endif
 
+enum {
+    CHUNK_SIZE = 256 * 1024,
+    OWN_PAGES = 64 * 1024, /* from here blocks have pages of their own, which are given back and grow in place */
+    BIG_BLOCK = 4096,      /* from here blocks are aligned for vector loads */
+    HEADER = 64
+};
+
+/* At the start of a chunk. Strings are taken from its end, everything else from its start, so that strings need no room
+ * for alignment. */
 struct chunk {
     struct chunk *previous;
-    size_t size, used;
-    unsigned char *data;
+    size_t used, top; /* the free bytes are data[used … top) */
+};
+
+/* At the start of a block's own pages. */
+struct block {
+    struct block *older, *newer;
+    size_t size; /* with the header */
+    uint64_t serial;
 };
 
 struct cleanup {
@@ -23,25 +44,44 @@ struct cleanup {
 
 struct arena {
     struct chunk *chunk; /* newest */
+    struct chunk *spare; /* one that was rewound, or NULL */
+    struct block *block; /* newest */
+    uint64_t serial;     /* of the newest block ever */
     struct cleanup *cleanup;
+    uint64_t hash_key[2];
     bool catches;
     jmp_buf recovery;
 };
 
-/* calloc, because large blocks then come as untouched zero pages; the data start is aligned by hand. */
-static struct chunk *chunk_create(struct chunk *previous, size_t size)
+static unsigned char *chunk_data(struct chunk *chunk)
 {
-    size_t total;
-    if (ckd_add(&total, size, sizeof(struct chunk) + 64))
-        return NULL;
-    unsigned char *block = calloc(1, total);
-    if (!block)
-        return NULL;
-    struct chunk *chunk = (struct chunk *)(void *)block;
-    chunk->previous = previous;
-    chunk->size = size;
-    chunk->data = (unsigned char *)align_up((uintptr_t)(block + sizeof *chunk), 64);
+    return (unsigned char *)chunk + HEADER;
+}
+
+static void *block_data(struct block *block)
+{
+    return (unsigned char *)block + HEADER;
+}
+
+static struct block *block_of(void *data)
+{
+    return (struct block *)(void *)((unsigned char *)data - HEADER);
+}
+
+static struct chunk *chunk_create(struct chunk *previous)
+{
+    struct chunk *chunk = pages_map(CHUNK_SIZE);
+    if (chunk)
+        *chunk = (struct chunk){.previous = previous, .top = CHUNK_SIZE - HEADER};
     return chunk;
+}
+
+static void chunk_free(struct chunk *chunk)
+{
+    if (chunk) {
+        ASAN_UNPOISON_MEMORY_REGION(chunk, CHUNK_SIZE);
+        pages_unmap(chunk, CHUNK_SIZE);
+    }
 }
 
 struct arena *arena_create(void)
@@ -49,12 +89,20 @@ struct arena *arena_create(void)
     struct arena *arena = calloc(1, sizeof *arena);
     if (!arena)
         return NULL;
-    arena->chunk = chunk_create(NULL, CHUNK_SIZE);
+    arena->chunk = chunk_create(NULL);
     if (!arena->chunk) {
         free(arena);
         return NULL;
     }
+    /* Without entropy tables still work; only the protection against crafted keys is weaker. */
+    if (getrandom(arena->hash_key, sizeof arena->hash_key, GRND_NONBLOCK) != (ssize_t)sizeof arena->hash_key)
+        arena->hash_key[0] = (uintptr_t)arena->chunk;
     return arena;
+}
+
+const uint64_t *arena_hash_key(const struct arena *arena)
+{
+    return arena->hash_key;
 }
 
 static void run_cleanups(struct arena *arena, const struct cleanup *until)
@@ -66,16 +114,27 @@ static void run_cleanups(struct arena *arena, const struct cleanup *until)
     }
 }
 
+static void block_free(struct arena *arena, struct block *block)
+{
+    if (block->older)
+        block->older->newer = block->newer;
+    *(block->newer ? &block->newer->older : &arena->block) = block->older;
+    pages_unmap(block, block->size);
+}
+
 void arena_destroy(struct arena *arena)
 {
     if (!arena)
         return;
     run_cleanups(arena, NULL);
+    while (arena->block)
+        block_free(arena, arena->block);
     while (arena->chunk) {
         struct chunk *chunk = arena->chunk;
         arena->chunk = chunk->previous;
-        free(chunk);
+        chunk_free(chunk);
     }
+    chunk_free(arena->spare);
     free(arena);
 }
 
@@ -92,20 +151,123 @@ void arena_exhausted(struct arena *arena)
     longjmp(arena->recovery, 1);
 }
 
+static void *block_create(struct arena *arena, size_t size)
+{
+    size_t total;
+    if (ckd_add(&total, size, HEADER))
+        arena_exhausted(arena);
+    struct block *block = pages_map(total);
+    if (!block)
+        arena_exhausted(arena);
+    *block = (struct block){.older = arena->block, .size = total, .serial = ++arena->serial};
+    if (arena->block)
+        arena->block->newer = block;
+    arena->block = block;
+    return block_data(block);
+}
+
+static void add_chunk(struct arena *arena)
+{
+    struct chunk *chunk = arena->spare;
+    arena->spare = NULL;
+    if (chunk)
+        chunk->previous = arena->chunk;
+    else
+        chunk = chunk_create(arena->chunk);
+    if (!chunk)
+        arena_exhausted(arena);
+    arena->chunk = chunk;
+}
+
+/* An object's alignment divides its size, and thus that of an array of it. */
+static size_t alignment_for(size_t size)
+{
+    size_t lowest_bit = size & (~size + 1);
+    return size >= BIG_BLOCK ? 64 : lowest_bit < 16 ? lowest_bit : 16;
+}
+
 void *arena_alloc(struct arena *arena, size_t size)
 {
-    size_t alignment = size >= BIG_BLOCK ? 64 : 16;
-    struct chunk *chunk = arena->chunk;
-    size_t start = align_up(chunk->used, alignment);
-    if (start > chunk->size || size > chunk->size - start) {
-        chunk = chunk_create(arena->chunk, size > CHUNK_SIZE ? size : CHUNK_SIZE);
-        if (!chunk)
-            arena_exhausted(arena);
-        arena->chunk = chunk;
+    static const max_align_t nothing;
+    if (size == 0)
+        return (void *)(uintptr_t)&nothing;
+    if (size >= OWN_PAGES)
+        return block_create(arena, size);
+    size_t alignment = alignment_for(size), start = align_up(arena->chunk->used, alignment);
+    if (start > arena->chunk->top || size > arena->chunk->top - start) {
+        add_chunk(arena);
         start = 0;
     }
-    chunk->used = start + size;
-    return chunk->data + start;
+    arena->chunk->used = start + size;
+    return chunk_data(arena->chunk) + start;
+}
+
+/* Bytes of no alignment, from the end of a chunk. */
+static char *alloc_text(struct arena *arena, size_t size)
+{
+    if (size >= OWN_PAGES)
+        return block_create(arena, size);
+    if (size > arena->chunk->top - arena->chunk->used)
+        add_chunk(arena);
+    arena->chunk->top -= size;
+    return (char *)chunk_data(arena->chunk) + arena->chunk->top;
+}
+
+/* Whether the block of so many bytes is the last one at the start of the newest chunk. */
+static bool is_last(const struct arena *arena, const unsigned char *data, size_t size)
+{
+    return data + size == chunk_data(arena->chunk) + arena->chunk->used;
+}
+
+void arena_release(struct arena *arena, void *data, size_t size)
+{
+    if (size >= OWN_PAGES) {
+        block_free(arena, block_of(data));
+    } else if (size && ADDRESS_SANITIZER) {
+        ASAN_POISON_MEMORY_REGION(data, size);
+    } else if (size && is_last(arena, data, size)) {
+        memset(data, 0, size);
+        arena->chunk->used -= size;
+    }
+}
+
+static void *grow_block(struct arena *arena, struct block *block, size_t size)
+{
+    size_t total;
+    if (ckd_add(&total, size, HEADER))
+        arena_exhausted(arena);
+    struct block *grown = pages_grow(block, block->size, total);
+    if (!grown)
+        arena_exhausted(arena);
+    grown->size = total;
+    if (grown->older)
+        grown->older->newer = grown;
+    *(grown->newer ? &grown->newer->older : &arena->block) = grown;
+    return block_data(grown);
+}
+
+/* Makes the last block of a chunk longer; false when it has to move. */
+static bool extend(struct arena *arena, const void *data, size_t old_size, size_t size)
+{
+    struct chunk *chunk = arena->chunk;
+    if (ADDRESS_SANITIZER || !old_size || size >= OWN_PAGES || !is_last(arena, data, old_size) ||
+        size - old_size > chunk->top - chunk->used || (uintptr_t)data % alignment_for(size))
+        return false;
+    chunk->used += size - old_size;
+    return true;
+}
+
+void *arena_grow(struct arena *arena, void *data, size_t old_size, size_t size)
+{
+    if (old_size >= OWN_PAGES)
+        return grow_block(arena, block_of(data), size);
+    if (extend(arena, data, old_size, size))
+        return data;
+    void *grown = arena_alloc(arena, size);
+    if (old_size)
+        memcpy(grown, data, old_size);
+    arena_release(arena, data, old_size);
+    return grown;
 }
 
 void *arena_calloc(struct arena *arena, size_t count, size_t size)
@@ -126,12 +288,12 @@ void *arena_memdup(struct arena *arena, const void *bytes, size_t size)
 
 char *arena_strdup(struct arena *arena, const char *string)
 {
-    return arena_memdup(arena, string, strlen(string) + 1);
+    return arena_strndup(arena, string, strlen(string));
 }
 
 char *arena_strndup(struct arena *arena, const char *bytes, size_t length)
 {
-    char *copy = arena_alloc(arena, length + 1);
+    char *copy = alloc_text(arena, length + 1);
     if (length)
         memcpy(copy, bytes, length);
     return copy;
@@ -145,7 +307,7 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list args)
     int length = vsnprintf(small, sizeof small, format, args);
     if (length < 0)
         arena_exhausted(arena);
-    char *out = arena_alloc(arena, (size_t)length + 1);
+    char *out = alloc_text(arena, (size_t)length + 1);
     if ((size_t)length < sizeof small)
         memcpy(out, small, (size_t)length);
     else
@@ -172,58 +334,40 @@ void arena_defer(struct arena *arena, void (*fn)(void *object), void *object)
 
 struct arena_mark arena_mark(struct arena *arena)
 {
-    return (struct arena_mark){.chunk = arena->chunk, .used = arena->chunk->used, .cleanup = arena->cleanup};
+    return (struct arena_mark){.chunk = arena->chunk,
+                               .used = arena->chunk->used,
+                               .top = arena->chunk->top,
+                               .serial = arena->serial,
+                               .cleanup = arena->cleanup};
+}
+
+/* What was taken of a chunk since it was filled that far becomes zeros again. */
+static void chunk_rewind(struct chunk *chunk, size_t used, size_t top)
+{
+    unsigned char *data = chunk_data(chunk);
+    if (chunk->used > used) { /* a block from before may have been released since */
+        ASAN_UNPOISON_MEMORY_REGION(data + used, chunk->used - used);
+        memset(data + used, 0, chunk->used - used);
+        chunk->used = used;
+    }
+    memset(data + chunk->top, 0, top - chunk->top);
+    chunk->top = top;
 }
 
 void arena_rewind(struct arena *arena, struct arena_mark mark)
 {
     run_cleanups(arena, mark.cleanup);
+    while (arena->block && arena->block->serial > mark.serial)
+        block_free(arena, arena->block);
     while (arena->chunk != mark.chunk) {
         struct chunk *chunk = arena->chunk;
         arena->chunk = chunk->previous;
-        free(chunk);
+        if (arena->spare) {
+            chunk_free(chunk);
+        } else {
+            chunk_rewind(chunk, 0, CHUNK_SIZE - HEADER);
+            arena->spare = chunk;
+        }
     }
-    struct chunk *chunk = arena->chunk;
-    memset(chunk->data + mark.used, 0, chunk->used - mark.used);
-    chunk->used = mark.used;
-}
-
-void *vec_grow(struct arena *arena, const void *data, size_t count, size_t *capacity, size_t element_size)
-{
-    size_t grown = *capacity ? *capacity : 8, bytes;
-    if (*capacity && ckd_mul(&grown, *capacity, 2))
-        arena_exhausted(arena);
-    if (ckd_mul(&bytes, grown, element_size))
-        arena_exhausted(arena);
-    void *moved = arena_alloc(arena, bytes);
-    if (count)
-        memcpy(moved, data, count * element_size);
-    *capacity = grown;
-    return moved;
-}
-
-void text_add_bytes(struct arena *arena, text *t, const char *bytes, size_t length)
-{
-    while (t->capacity - t->count < length + 1)
-        t->data = vec_grow(arena, t->data, t->count, &t->capacity, 1);
-    memcpy(t->data + t->count, bytes, length);
-    t->count += length;
-    t->data[t->count] = '\0';
-}
-
-void text_add(struct arena *arena, text *t, const char *format, ...)
-{
-    char buffer[512];
-    va_list args, again;
-    va_start(args, format);
-    va_copy(again, args);
-    int length = vsnprintf(buffer, sizeof buffer, format, args);
-    if (length >= 0 && (size_t)length < sizeof buffer) {
-        text_add_bytes(arena, t, buffer, (size_t)length);
-    } else {
-        char *whole = arena_vprintf(arena, format, again);
-        text_add_bytes(arena, t, whole, strlen(whole));
-    }
-    va_end(again);
-    va_end(args);
+    chunk_rewind(arena->chunk, mark.used, mark.top);
 }

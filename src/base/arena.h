@@ -15,7 +15,8 @@ struct arena;
 
 struct arena_mark {
     void *chunk;
-    size_t used;
+    size_t used, top;
+    uint64_t serial;
     void *cleanup;
 };
 
@@ -33,10 +34,20 @@ jmp_buf *arena_catch(struct arena *arena);
 /* Acts as if memory had run out; for sizes that overflow and for libraries that report exhaustion themselves. */
 _Noreturn void arena_exhausted(struct arena *arena);
 
-/* Zeroed, aligned to 16 (64 for blocks of at least 4 KiB). size 0 gives a valid pointer. */
+/* Zeroed, and aligned as an object of that size can be: to the largest power of two that divides the size, 16 at most
+ * (64 for blocks of at least 4 KiB). size 0 gives a valid pointer. */
 void *arena_alloc(struct arena *arena, size_t size);
 /* count * size, with the product checked. */
 void *arena_calloc(struct arena *arena, size_t count, size_t size);
+
+/* A block of old_size bytes made size (not fewer) bytes: what is added is zeros. Large blocks grow where they are if
+ * they can; data is not valid any more. NULL with old_size 0 is allowed. */
+void *arena_grow(struct arena *arena, void *data, size_t old_size, size_t size);
+/* Gives a block back before its time: all of a large one (64 KiB), others where it is possible. */
+void arena_release(struct arena *arena, void *data, size_t size);
+
+/* The key for hashing in tables of this arena, drawn when it was created. */
+const uint64_t *arena_hash_key(const struct arena *arena);
 
 #define arena_new(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
 #define arena_array(arena, type, count) ((type *)arena_calloc((arena), (count), sizeof(type)))

@@ -9,9 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/target.h"
+
 static void unmap(void *object)
 {
     struct file *file = object;
+    fault_unwatch(&file->watch);
     if (file->data && file->size)
         munmap((void *)(uintptr_t)file->data, file->size);
     if (file->fd >= 0)
@@ -41,13 +44,23 @@ odlc_status file_map_fd(struct arena *arena, struct diags *diags, const char *pa
         file->data = data;
         file->size = (uint64_t)st.st_size;
     }
+    fault_watch(&file->watch, file, diags, &st);
     *out = file;
     return ODLC_OK;
 }
 
+int open_patiently(const char *path, int flags)
+{
+    int fd;
+    do
+        fd = open(path, flags | O_CLOEXEC, 0666);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
 odlc_status file_map(struct arena *arena, struct diags *diags, const char *path, struct file **out)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not block; it is refused below */
+    int fd = open_patiently(path, O_RDONLY | O_NONBLOCK); /* a FIFO must not block; it is refused below */
     if (fd < 0)
         return io_error(diags, path, "open");
     return file_map_fd(arena, diags, path, fd, out);
@@ -79,12 +92,14 @@ void file_drop(const struct file *file, uint64_t offset, uint64_t size)
         madvise((void *)(uintptr_t)(file->data + from), to - from, MADV_DONTNEED);
 }
 
-enum { OUT_BUFFER = 256 * 1024 };
+enum { OUT_BUFFER = 256 * 1024, MAX_ATTEMPTS = 100 };
 
 struct out_file {
     struct diags *diags;
-    const char *path;    /* of the target */
-    const char *scratch; /* name of the temporary file, or NULL while it has none (O_TMPFILE) */
+    const char *path;   /* of the output, as the caller wrote it */
+    const char *target; /* where its links lead */
+    char *scratch;      /* name of a temporary file; used while has_scratch */
+    bool has_scratch;   /* false while the file has no name (O_TMPFILE) */
     struct arena *arena;
     int fd;
     uint64_t offset; /* bytes given to out_write so far */
@@ -92,52 +107,103 @@ struct out_file {
     uint8_t *buffer;
 };
 
+static void have_scratch(struct out_file *out)
+{
+    out->has_scratch = true;
+    fault_remember_scratch(out->scratch);
+}
+
+static void lose_scratch(struct out_file *out)
+{
+    fault_forget_scratch(out->scratch);
+    out->has_scratch = false;
+}
+
 static void out_abandon(void *object)
 {
     struct out_file *out = object;
-    if (out->scratch)
+    if (out->has_scratch) {
         unlink(out->scratch);
+        lose_scratch(out);
+    }
     if (out->fd >= 0)
         close(out->fd);
 }
 
-static const char *folder_of(struct arena *arena, const char *path)
+/* Signals wait while a file gets or changes its name: fault.c must know the name before one ends the process. Nothing
+ * may be allocated meanwhile, since a failure jumps over the end of the wait. */
+static void hold_signals(sigset_t *before)
 {
-    const char *slash = strrchr(path, '/');
-    if (!slash)
-        return ".";
-    return slash == path ? "/" : arena_strndup(arena, path, (size_t)(slash - path));
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, before);
 }
 
-static const char *scratch_name(struct out_file *out, unsigned attempt)
+static void let_signals(const sigset_t *before)
 {
-    return arena_printf(out->arena, "%s.%ld-%u.part", out->path, (long)getpid(), attempt);
+    pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
 /* For file systems without O_TMPFILE: a named file that the clean-up removes. */
 static int create_named(struct out_file *out)
 {
-    for (unsigned attempt = 0; attempt < 100; attempt++) {
-        const char *name = scratch_name(out, attempt);
-        int fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int fd = -1;
+    errno = EEXIST;
+    for (unsigned attempt = 0; fd < 0 && errno == EEXIST && attempt < MAX_ATTEMPTS; attempt++) {
+        sigset_t before;
+        scratch_name(out->scratch, out->target, attempt);
+        hold_signals(&before);
+        fd = open_patiently(out->scratch, O_RDWR | O_CREAT | O_EXCL);
         if (fd >= 0)
-            out->scratch = name;
-        if (fd >= 0 || errno != EEXIST)
-            return fd;
+            have_scratch(out);
+        let_signals(&before);
     }
-    return -1;
+    return fd;
+}
+
+static void own_link(char link[64], int fd)
+{
+    snprintf(link, 64, "/proc/self/fd/%d", fd);
+}
+
+/* A file without a name, or -1 where there can be none, or where it could not be given one for want of /proc. */
+static int create_unnamed(struct out_file *out)
+{
+    char link[64];
+    int fd = open_patiently(folder_of(out->arena, out->target), O_TMPFILE | O_RDWR);
+    own_link(link, fd);
+    if (fd >= 0 && access(link, F_OK) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static odlc_status check_target(struct out_file *out)
+{
+    struct stat st;
+    const struct odlc_diag *place = AT(.file = out->path, .hint = "name another file for the output");
+    if (!*out->target)
+        return diag_error(out->diags, ODLC_ERR_USAGE, AT(.hint = place->hint), "no-output", "the output has no name");
+    if (stat(out->target, &st) != 0)
+        return errno == ENOENT ? ODLC_OK : io_error(out->diags, out->path, "create");
+    if (!S_ISREG(st.st_mode))
+        return diag_error(out->diags, ODLC_ERR_IO, place, "not-a-file", "the output is not a regular file");
+    if (fault_is_input(&st))
+        return diag_error(out->diags, ODLC_ERR_USAGE, place, "output-is-input", "the output is a file that is read");
+    return ODLC_OK;
 }
 
 odlc_status out_create(struct arena *arena, struct diags *diags, const char *path, struct out_file **result)
 {
     struct out_file *out = arena_new(arena, struct out_file);
     *out = (struct out_file){.diags = diags, .path = arena_strdup(arena, path), .arena = arena, .fd = -1};
+    out->target = follow_links(arena, out->path);
+    out->scratch = arena_alloc(arena, strlen(out->target) + SCRATCH_SUFFIX);
     out->buffer = arena_alloc(arena, OUT_BUFFER);
     arena_defer(arena, out_abandon, out);
-    struct stat st;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-        return diag_error(diags, ODLC_ERR_IO, AT(.file = path), "not-a-file", "the output is not a regular file");
-    out->fd = open(folder_of(arena, path), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+    TRY(check_target(out));
+    out->fd = create_unnamed(out);
     if (out->fd < 0)
         out->fd = create_named(out);
     if (out->fd < 0)
@@ -208,52 +274,53 @@ int out_fd(const struct out_file *out)
     return out->fd;
 }
 
-static odlc_status link_as(struct out_file *out, const char *name, bool *taken)
+/* Network file systems and quotas may refuse bytes only when the file is closed; its name must wait for that. */
+static odlc_status settle(struct out_file *out)
+{
+    int copy, closed;
+    do {
+        copy = dup(out->fd);
+        closed = copy < 0 ? -1 : close(copy);
+    } while (closed != 0 && errno == EINTR);
+    return closed == 0 ? ODLC_OK : io_error(out->diags, out->path, "write");
+}
+
+static bool link_as(const struct out_file *out, const char *name)
 {
     char self[64];
-    snprintf(self, sizeof self, "/proc/self/fd/%d", out->fd);
-    bool linked = linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
-    *taken = !linked && errno == EEXIST;
-    return linked || *taken ? ODLC_OK : io_error(out->diags, out->path, "name");
+    own_link(self, out->fd);
+    return linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
 }
 
 /* An unnamed file gets the target's name at once when nobody has it. Over an existing file it goes by a name beside it,
- * for linkat cannot replace a file, but rename can. */
-static odlc_status give_name(struct out_file *out, bool *done)
+ * for linkat cannot replace a file, but rename can. Gives what failed with errno, or NULL. */
+static const char *put_in_place(struct out_file *out)
 {
-    bool taken;
-    TRY(link_as(out, out->path, &taken));
-    *done = !taken;
-    for (unsigned attempt = 0; taken && attempt < 100; attempt++) {
-        const char *name = scratch_name(out, attempt);
-        TRY(link_as(out, name, &taken));
-        out->scratch = taken ? NULL : name;
+    if (!out->has_scratch && link_as(out, out->target))
+        return NULL;
+    for (unsigned attempt = 0; !out->has_scratch && errno == EEXIST && attempt < MAX_ATTEMPTS; attempt++) {
+        scratch_name(out->scratch, out->target, attempt);
+        if (link_as(out, out->scratch))
+            have_scratch(out);
     }
-    return taken ? io_error(out->diags, out->path, "name") : ODLC_OK;
+    if (!out->has_scratch)
+        return "name";
+    if (rename(out->scratch, out->target) != 0)
+        return "rename to";
+    lose_scratch(out);
+    return NULL;
 }
 
-static odlc_status put_in_place(struct out_file *out)
-{
-    bool done = false;
-    if (!out->scratch)
-        TRY(give_name(out, &done));
-    if (!done && rename(out->scratch, out->path) != 0)
-        return io_error(out->diags, out->path, "rename to");
-    out->scratch = NULL;
-    return ODLC_OK;
-}
-
-/* A signal waits while the file has a name beside the target: nobody would remove that one. */
 odlc_status out_commit(struct out_file *out)
 {
-    sigset_t interrupts, before;
+    sigset_t before;
     TRY(out_flush(out));
-    sigemptyset(&interrupts);
-    sigaddset(&interrupts, SIGINT);
-    sigaddset(&interrupts, SIGTERM);
-    sigaddset(&interrupts, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, &interrupts, &before);
-    odlc_status status = put_in_place(out);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return status;
+    TRY(settle(out));
+    TRY(fault_check_inputs(out->diags));
+    hold_signals(&before);
+    const char *failed = put_in_place(out);
+    int cause = errno;
+    let_signals(&before);
+    errno = cause;
+    return failed ? io_error(out->diags, out->path, failed) : ODLC_OK;
 }

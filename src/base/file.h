@@ -2,16 +2,20 @@
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
-#include "base/diag.h"
+#include "base/fault.h"
 
 /* A regular file mapped read-only. Unmapped when the arena goes. A file that shrinks while it is mapped is the caller's
- * risk (SIGBUS), as with every program that maps. */
+ * risk (SIGBUS), as with every program that maps; commands guard themselves (fault.h). */
 struct file {
     const char *path;
     int fd;
     const uint8_t *data;
     uint64_t size;
+    struct watch watch;
 };
+
+/* open with O_CLOEXEC, again while it is interrupted by signals. */
+int open_patiently(const char *path, int flags);
 
 odlc_status file_map(struct arena *arena, struct diags *diags, const char *path, struct file **out) MUST_USE;
 /* The same for an already open descriptor, which then belongs to the arena. */
@@ -24,10 +28,13 @@ odlc_status file_read(const struct file *file, struct diags *diags, uint64_t off
 /* Tells the system that the bytes will not be read through the mapping soon: keeps resident memory flat. */
 void file_drop(const struct file *file, uint64_t offset, uint64_t size);
 
-/* An output file that appears under its name only when it is complete: written to an unnamed (or temporary) file in the
- * target's folder, then renamed over the target by out_commit. Without a commit nothing is left behind. */
+/* An output file that appears under its name only when it is complete: written to an unnamed file in the target's
+ * folder, or to a temporary one (NAME.PID-N.part) where the file system has no unnamed ones, then renamed over the
+ * target by out_commit. Without a commit nothing is left behind. */
 struct out_file;
 
+/* A path that is a symbolic link stays one: the file that it leads to is written. In commands, a
+ * path that is an input is a usage error (fault.h). */
 odlc_status out_create(struct arena *arena, struct diags *diags, const char *path, struct out_file **out) MUST_USE;
 /* Appends; buffered. */
 odlc_status out_write(struct out_file *out, const void *bytes, size_t size) MUST_USE;
@@ -37,6 +44,9 @@ uint64_t out_offset(const struct out_file *out);
 /* Flushes; afterwards the file can be read through its descriptor. */
 odlc_status out_flush(struct out_file *out) MUST_USE;
 int out_fd(const struct out_file *out);
+/* Fails, and leaves what has the name as it is, when an input of the work changed while it was read (fault.h), or when
+ * the file system finds out late that bytes cannot be stored. Like cp, it does not wait for the disk: after a power
+ * failure in the seconds that follow, the file may be empty or cut. */
 odlc_status out_commit(struct out_file *out) MUST_USE;
 
 #endif

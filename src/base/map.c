@@ -1,107 +1,134 @@
 #include "base/map.h"
 
 #include <string.h>
-#include <sys/random.h>
 
-#include "base/reader.h"
+#include "base/hash.h"
 
+/* Slots are sorted by hash: an entry stands at the place that its hash has in the table, or behind it where the slots
+ * in between are taken by entries of smaller (or equal) hashes. So the table grows in place, in one walk over it, and a
+ * search ends at the first greater hash. A few slots behind the last place take what would not fit there. */
 struct map_slot {
     const char *key; /* NULL: free */
-    uint64_t hash;
+    uint32_t hash;
     uint32_t value;
 };
 
-static inline uint64_t rotl(uint64_t x, unsigned n)
-{
-    return x << n | x >> (64 - n);
-}
-
-static inline void sip_round(uint64_t v[4])
-{
-    v[0] += v[1];
-    v[1] = rotl(v[1], 13) ^ v[0];
-    v[0] = rotl(v[0], 32);
-    v[2] += v[3];
-    v[3] = rotl(v[3], 16) ^ v[2];
-    v[0] += v[3];
-    v[3] = rotl(v[3], 21) ^ v[0];
-    v[2] += v[1];
-    v[1] = rotl(v[1], 17) ^ v[2];
-    v[2] = rotl(v[2], 32);
-}
-
-/* SipHash-1-3: one round a word, three at the end. */
-static uint64_t siphash(const uint64_t key[2], const char *text)
-{
-    size_t length = strlen(text);
-    const uint8_t *p = (const uint8_t *)text;
-    uint64_t v[4] = {key[0] ^ 0x736f6d6570736575u, key[1] ^ 0x646f72616e646f6du, key[0] ^ 0x6c7967656e657261u,
-                     key[1] ^ 0x7465646279746573u};
-    size_t left = length;
-    for (; left >= 8; left -= 8, p += 8) {
-        uint64_t word = load_le(p, 8);
-        v[3] ^= word;
-        sip_round(v);
-        v[0] ^= word;
-    }
-    uint64_t last = load_le(p, (unsigned)left) | (uint64_t)length << 56;
-    v[3] ^= last;
-    sip_round(v);
-    v[0] ^= last;
-    v[2] ^= 0xff;
-    sip_round(v);
-    sip_round(v);
-    sip_round(v);
-    return v[0] ^ v[1] ^ v[2] ^ v[3];
-}
+enum { FIRST_CAPACITY = 16, DOUBLING_ENDS = 4096, LONGEST_TAIL = 256 };
 
 void map_init(struct map *map, struct arena *arena)
 {
     *map = (struct map){.arena = arena};
-    /* Without entropy the map still works; only the protection against crafted keys is weaker. */
-    if (getrandom(map->key, sizeof map->key, GRND_NONBLOCK) != (ssize_t)sizeof map->key)
-        map->key[0] = (uintptr_t)map;
 }
 
-/* The slot that holds key, or the free one where it belongs. */
-static struct map_slot *find_slot(const struct map *map, const char *key, uint64_t hash)
+/* The number of slots for a capacity. */
+static size_t slots_for(size_t capacity)
 {
-    size_t mask = map->capacity - 1;
-    for (size_t i = hash & mask;; i = (i + 1) & mask) {
-        struct map_slot *slot = &map->slots[i];
-        if (!slot->key || (slot->hash == hash && strcmp(slot->key, key) == 0))
+    return capacity ? capacity + 8 + (size_t)min_u64(capacity / 8, LONGEST_TAIL) : 0;
+}
+
+static size_t place_of(const struct map *map, uint32_t hash)
+{
+    return (size_t)((uint64_t)hash * map->capacity >> 32);
+}
+
+static uint32_t hash_of(const struct map *map, const char *key)
+{
+    return (uint32_t)hash_bytes(arena_hash_key(map->arena), key, strlen(key));
+}
+
+/* The slot that holds key, or the one where it belongs: free, or of the first entry that has to move on. */
+static struct map_slot *find_slot(const struct map *map, const char *key, uint32_t hash, bool *found)
+{
+    struct map_slot *slot = &map->slots[place_of(map, hash)];
+    while (slot->key && slot->hash < hash)
+        slot++;
+    for (; slot->key && slot->hash == hash; slot++)
+        if ((*found = strcmp(slot->key, key) == 0))
             return slot;
+    *found = false;
+    return slot;
+}
+
+/* Moves the entries, in their order, to the end of the slots; returns the first one's index. */
+static size_t pack(struct map *map, size_t n_slots, size_t n_old)
+{
+    size_t to = n_slots;
+    for (size_t i = n_old; i-- > 0;) {
+        if (!map->slots[i].key)
+            continue;
+        map->slots[--to] = map->slots[i];
+        if (to != i)
+            map->slots[i].key = NULL;
+    }
+    return to;
+}
+
+/* Moves packed entries to their places; false when the last ones do not fit. */
+static bool spread(struct map *map, size_t n_slots, size_t first)
+{
+    size_t next = 0;
+    for (size_t i = first; i < n_slots; i++) {
+        const struct map_slot entry = map->slots[i];
+        size_t place = place_of(map, entry.hash);
+        place = place < next ? next : place;
+        if (place > i)
+            return false;
+        map->slots[i].key = NULL;
+        map->slots[place] = entry;
+        next = place + 1;
+    }
+    return !map->slots[n_slots - 1].key;
+}
+
+static void grow(struct map *map, size_t capacity)
+{
+    for (bool fits = false; !fits; capacity += capacity / 4) {
+        size_t n_old = slots_for(map->capacity), n_slots = slots_for(capacity);
+        map->slots = arena_grow(map->arena, map->slots, n_old * sizeof *map->slots, n_slots * sizeof *map->slots);
+        map->capacity = capacity;
+        fits = spread(map, n_slots, pack(map, n_slots, n_old));
     }
 }
 
-static void grow(struct map *map)
+void map_reserve(struct map *map, size_t count)
 {
-    struct map old = *map;
-    map->capacity = old.capacity ? old.capacity * 2 : 16;
-    map->slots = arena_array(map->arena, struct map_slot, map->capacity);
-    for (size_t i = 0; i < old.capacity; i++)
-        if (old.slots[i].key)
-            *find_slot(map, old.slots[i].key, old.slots[i].hash) = old.slots[i];
+    size_t capacity = count + count / 4 + 1;
+    if (capacity > map->capacity)
+        grow(map, capacity < FIRST_CAPACITY ? FIRST_CAPACITY : capacity);
 }
 
 uint32_t map_get(const struct map *map, const char *key)
 {
     if (!map->count)
         return MAP_NONE;
-    const struct map_slot *slot = find_slot(map, key, siphash(map->key, key));
-    return slot->key ? slot->value : MAP_NONE;
+    bool found;
+    const struct map_slot *slot = find_slot(map, key, hash_of(map, key), &found);
+    return found ? slot->value : MAP_NONE;
+}
+
+/* Room for one more entry: the last slot is free, and one in five of the others. */
+static void make_room(struct map *map)
+{
+    size_t capacity = map->capacity;
+    if (!capacity)
+        grow(map, FIRST_CAPACITY);
+    else if ((map->count + 1) * 5 > capacity * 4 || map->slots[slots_for(capacity) - 1].key)
+        grow(map, capacity < DOUBLING_ENDS ? capacity * 2 : capacity + capacity / 4);
 }
 
 static struct map_slot *slot_for(struct map *map, const char *key)
 {
-    if ((map->count + 1) * 4 > map->capacity * 3)
-        grow(map);
-    uint64_t hash = siphash(map->key, key);
-    struct map_slot *slot = find_slot(map, key, hash);
-    if (!slot->key) {
-        *slot = (struct map_slot){.key = key, .hash = hash, .value = MAP_NONE};
-        map->count++;
-    }
+    bool found;
+    make_room(map);
+    uint32_t hash = hash_of(map, key);
+    struct map_slot *slot = find_slot(map, key, hash, &found), *end = slot;
+    if (found)
+        return slot;
+    while (end->key)
+        end++;
+    memmove(slot + 1, slot, (size_t)(end - slot) * sizeof *slot);
+    *slot = (struct map_slot){.key = key, .hash = hash, .value = MAP_NONE};
+    map->count++;
     return slot;
 }
 

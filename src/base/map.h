@@ -1,5 +1,6 @@
-/* String → uint32_t, open addressing, SipHash with a key of its own per map (crafted names cannot collide on purpose).
- * Never iterated, so its order cannot leak into an output. Keys are borrowed: they must outlive the map. */
+/* String → uint32_t, open addressing, SipHash with the arena's key (crafted names cannot collide on purpose).
+ * Never iterated, so its order cannot leak into an output. Keys are borrowed: they must outlive the map. An entry takes
+ * 20 to 25 bytes. */
 #ifndef BASE_MAP_H
 #define BASE_MAP_H
 
@@ -11,10 +12,11 @@ struct map {
     struct arena *arena;
     struct map_slot *slots;
     size_t capacity, count;
-    uint64_t key[2];
 };
 
 void map_init(struct map *map, struct arena *arena);
+/* Makes room for so many entries in all, which then come without growing the map. */
+void map_reserve(struct map *map, size_t count);
 /* The value of key, or MAP_NONE. */
 uint32_t map_get(const struct map *map, const char *key);
 /* Sets key to value (which must not be MAP_NONE), replacing an earlier one. */

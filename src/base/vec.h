@@ -2,7 +2,7 @@
  *     VEC(uint32_t) ids = {0};
  *     vec_push(arena, &ids, 7);
  *     for (size_t i = 0; i < ids.count; i++) use(ids.data[i]);
- * Growth doubles and leaves the old block to the arena, so elements move: keep indices, not pointers. */
+ * Growth doubles and moves the elements: keep indices, not pointers, and one owner of the array. */
 #ifndef BASE_VEC_H
 #define BASE_VEC_H
 
@@ -14,14 +14,14 @@
         size_t count, capacity; \
     }
 
-#define vec_push(arena, vec, ...)                                                                               \
-    do {                                                                                                        \
-        if ((vec)->count == (vec)->capacity)                                                                    \
-            (vec)->data = vec_grow((arena), (vec)->data, (vec)->count, &(vec)->capacity, sizeof(*(vec)->data)); \
-        (vec)->data[(vec)->count++] = (__VA_ARGS__);                                                            \
+#define vec_push(arena, vec, ...)                                                                 \
+    do {                                                                                          \
+        if ((vec)->count == (vec)->capacity)                                                      \
+            (vec)->data = vec_grow((arena), (vec)->data, &(vec)->capacity, sizeof(*(vec)->data)); \
+        (vec)->data[(vec)->count++] = (__VA_ARGS__);                                              \
     } while (0)
 
-void *vec_grow(struct arena *arena, const void *data, size_t count, size_t *capacity, size_t element_size);
+void *vec_grow(struct arena *arena, void *data, size_t *capacity, size_t element_size);
 
 /* Text that grows by pieces; text.data is NUL-terminated after the first piece. */
 typedef VEC(char) text;

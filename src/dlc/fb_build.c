@@ -27,7 +27,7 @@ uint64_t double_bits(double value)
 static uint8_t *extend(struct fb_build *b, size_t size)
 {
     while (b->out.capacity - b->out.count < size)
-        b->out.data = vec_grow(b->arena, b->out.data, b->out.count, &b->out.capacity, 1);
+        b->out.data = vec_grow(b->arena, b->out.data, &b->out.capacity, 1);
     uint8_t *at = b->out.data + b->out.count;
     b->out.count += size;
     return at;
@@ -104,14 +104,6 @@ void fb_set_u64(struct fb_build *b, uint32_t field, uint64_t value)
 
 /* ---- tables ---- */
 
-static uint32_t key_of(const struct fb_slot *slots, unsigned count)
-{
-    uint32_t key = 0;
-    for (unsigned i = 0; i < count; i++)
-        key |= (slots[i].size == 1 ? 1u : slots[i].size == 4 ? 2u : 3u) << 2 * slots[i].slot;
-    return key;
-}
-
 /* Places fields by falling size behind the vtable distance, so that 8-byte ones are aligned when the table starts at 4
  * mod 8. */
 static void place_fields(const struct fb_slot *slots, unsigned count, struct fb_vtable *vtable)
@@ -164,7 +156,10 @@ static uint32_t add_vtable(struct fb_build *b, uint32_t key, const struct fb_slo
 /* The index of the vtable for these slots: an earlier one, or a new one. There are a few dozen at most. */
 static uint32_t share_vtable(struct fb_build *b, const struct fb_slot *slots, unsigned count)
 {
-    uint32_t key = key_of(slots, count), hash = key * 0x9E3779B1u >> 26;
+    uint32_t key = 0, hash;
+    for (unsigned i = 0; i < count; i++)
+        key |= slots[i].key;
+    hash = key * 0x9E3779B1u >> 26;
     if (b->recent[hash] && b->vtables.data[b->recent[hash] - 1].key == key)
         return b->recent[hash] - 1;
     uint32_t i = 0;
@@ -201,6 +196,32 @@ struct fb_made fb_put_table(struct fb_build *b, uint32_t reference, const struct
 uint32_t fb_slot_ref(const struct fb_build *b, struct fb_made table, unsigned slot)
 {
     return table.at + b->vtables.data[table.vtable].fields[slot];
+}
+
+void fb_keep(struct fb_build *b, const struct fb_made *tables, unsigned n_tables, size_t n_vtables, struct fb_kept *out)
+{
+    uint32_t size = position(b) - tables[0].at;
+    out->size = 0;
+    if (size > FB_KEPT_BYTES || n_tables > FB_KEPT_TABLES || b->vtables.count != n_vtables)
+        return;
+    out->size = size;
+    out->at = tables[0].at;
+    for (unsigned i = 0; i < FB_KEPT_TABLES; i++)
+        out->tables[i] = tables[i < n_tables ? i : 0].at - out->at;
+    memcpy(out->bytes, byte_at(b, out->at), size);
+}
+
+void fb_put_kept(struct fb_build *b, uint32_t reference, const struct fb_kept *kept)
+{
+    align(b, 8, 4);
+    uint32_t at = position(b);
+    uint8_t *bytes = extend(b, kept->size);
+    fb_link(b, reference, at);
+    memcpy(bytes, kept->bytes, kept->size);
+    for (unsigned i = 0; i < FB_KEPT_TABLES; i++) {
+        uint32_t table = kept->tables[i];
+        store_le(bytes + table, 4, load_le(kept->bytes + table, 4) + (at - kept->at));
+    }
 }
 
 /* ---- strings and vectors ---- */

@@ -38,13 +38,14 @@ struct fb_build {
 struct fb_slot {
     uint8_t slot;
     uint8_t size;   /* 1, 4 or 8 */
+    uint32_t key;   /* what it adds to its vtable's */
     uint64_t value; /* for references: 0 until fb_link */
 };
 
-#define FB_U8(slot, value) ((struct fb_slot){(slot), 1, (uint8_t)(value)})
-#define FB_U32(slot, value) ((struct fb_slot){(slot), 4, (uint32_t)(value)})
-#define FB_U64(slot, value) ((struct fb_slot){(slot), 8, (uint64_t)(value)})
-#define FB_REF(slot) ((struct fb_slot){(slot), 4, 0})
+#define FB_U8(slot, value) ((struct fb_slot){(slot), 1, 1u << 2 * (slot), (uint8_t)(value)})
+#define FB_U32(slot, value) ((struct fb_slot){(slot), 4, 2u << 2 * (slot), (uint32_t)(value)})
+#define FB_U64(slot, value) ((struct fb_slot){(slot), 8, 3u << 2 * (slot), (uint64_t)(value)})
+#define FB_REF(slot) FB_U32((slot), 0)
 uint32_t float_bits(float value);
 uint64_t double_bits(double value);
 
@@ -88,6 +89,21 @@ void fb_end_bytes(struct fb_build *b, uint64_t size);
 void fb_link(struct fb_build *b, uint32_t reference, uint64_t target);
 /* Sets the 64-bit field there. */
 void fb_set_u64(struct fb_build *b, uint32_t field, uint64_t value);
+
+/* A table with its children that may be wanted again: its bytes, which are the same wherever it stands but for the way
+ * to the vtables. Large ones, and those that brought a vtable with them, are not kept. */
+enum { FB_KEPT_BYTES = 192, FB_KEPT_TABLES = 2 };
+struct fb_kept {
+    uint32_t size; /* 0: nothing is kept */
+    uint32_t at;   /* where it stood */
+    uint32_t tables[FB_KEPT_TABLES];
+    uint8_t bytes[FB_KEPT_BYTES];
+};
+/* Keeps what was put since the first of these tables, which are all that are in it; n_vtables were known then. */
+void fb_keep(struct fb_build *b, const struct fb_made *tables, unsigned n_tables, size_t n_vtables,
+             struct fb_kept *out);
+/* Puts it again. */
+void fb_put_kept(struct fb_build *b, uint32_t reference, const struct fb_kept *kept);
 
 /* Bytes so far. 32-bit offsets reach no further than INT32_MAX. */
 uint64_t fb_size(const struct fb_build *b);

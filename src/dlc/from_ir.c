@@ -62,7 +62,7 @@ static uint32_t kind_code(enum tensor_kind kind)
 /* Strings have no pending work in practice: nothing permutes them. */
 static odlc_status check_strings(const struct dlc_writing *w, const struct tensor *t)
 {
-    if (t->kind != TENSOR_STATIC || t->type.dtype != DT_STRING || perm_is_identity(&t->view.perm))
+    if (t->kind != TENSOR_STATIC || t->type->dtype != DT_STRING || perm_is_identity(&t->view->perm))
         return ODLC_OK;
     return unwritable(w, NULL, NULL, NULL, "string tensor %s would have to be permuted", t->name);
 }
@@ -72,13 +72,13 @@ struct dlc_tensor dlc_tensor_record(const struct dlc_records *r, tensor_id id)
     const struct tensor *t = graph_tensor(r->g, id);
     struct dlc_tensor record = {.id = r->ids[id],
                                 .name = t->name,
-                                .shape = &t->type.shape,
+                                .shape = &t->type->shape,
                                 .kind = (uint8_t)kind_code(t->kind),
-                                .axis_format = t->axis_format ? t->axis_format : format_by_rank(t->type.shape.rank),
+                                .axis_format = t->axis_format ? t->axis_format : format_by_rank(t->type->shape.rank),
                                 .encoding = t->quant ? t->quant->per_axis : NO_ENCODING,
                                 .quant = t->quant,
-                                .view = t->kind == TENSOR_STATIC ? &t->view : NULL};
-    set_type(t->type.dtype, t->source_dtype == DT_NONE ? t->type.dtype : t->source_dtype, &record);
+                                .view = t->view};
+    set_type(t->type->dtype, t->source_dtype == DT_NONE ? t->type->dtype : t->source_dtype, &record);
     return record;
 }
 
@@ -89,10 +89,10 @@ static odlc_status place_tensor(struct dlc_records *r, tensor_id id)
         return ODLC_OK;
     if (!r->ids[id]) {
         const struct tensor *t = graph_tensor(r->g, id);
-        TRY(check_type(r->w, t->name, t->type.dtype, &t->type.shape));
+        TRY(check_type(r->w, t->name, t->type->dtype, &t->type->shape));
         TRY(check_strings(r->w, t));
         r->ids[id] = r->next_id;
-        vec_push(r->w->arena, &r->tensors, id);
+        r->tensors[r->n_tensors++] = id;
     }
     r->next_id += r->ids[id] == r->next_id;
     return ODLC_OK;
@@ -100,14 +100,19 @@ static odlc_status place_tensor(struct dlc_records *r, tensor_id id)
 
 /* ---- params ---- */
 
-struct view dlc_param_view(const struct param *p)
+static const char *param_name(const struct node *n, uint32_t param)
+{
+    return n->op->params[param].name;
+}
+
+struct view dlc_param_view(const struct packed_param *p)
 {
     if (p->dtype == DT_STRING) {
-        struct view view = view_of(NULL, DT_STRING, &p->shape);
+        struct view view = view_of(NULL, DT_STRING, p->shape);
         view.strings = p->strings;
         return view;
     }
-    return dtype_is_float(p->dtype) ? view_of(p->floats, DT_FLOAT64, &p->shape) : view_of(p->ints, DT_INT64, &p->shape);
+    return dtype_is_float(p->dtype) ? view_of(p->floats, DT_FLOAT64, p->shape) : view_of(p->ints, DT_INT64, p->shape);
 }
 
 /* "<op>_<param>" at the end of r->text, which has the room. */
@@ -122,27 +127,28 @@ static const char *tensor_param_name(struct dlc_records *r, const char *op, cons
     return name;
 }
 
-static odlc_status check_tensor_param(const struct dlc_records *r, const struct node *n, const struct param *p,
+static odlc_status check_tensor_param(const struct dlc_records *r, const struct node *n, uint32_t param,
                                       const char *name)
 {
-    TRY(check_type(r->w, name, p->dtype, &p->shape));
+    const struct packed_param *p = &n->params[param];
+    TRY(check_type(r->w, name, p->dtype, p->shape));
     uint64_t bad;
     struct view view = dlc_param_view(p);
     if (p->dtype != DT_STRING && !view_fits(r->w->arena, &view, p->dtype, &bad))
-        return unwritable(r->w, n->name, p->name, NULL, "element %llu of param %s does not fit %s",
-                          (unsigned long long)bad, p->name, dtype_info(p->dtype)->name);
+        return unwritable(r->w, n->name, param_name(n, param), NULL, "element %llu of param %s does not fit %s",
+                          (unsigned long long)bad, param_name(n, param), dtype_info(p->dtype)->name);
     return ODLC_OK;
 }
 
 static odlc_status tensor_attr(struct dlc_records *r, const struct node *n, uint32_t param, struct dlc_attr *attr)
 {
-    const struct param *p = &n->params[param];
+    const struct packed_param *p = &n->params[param];
     struct dlc_tensor *t = &r->attr_tensors.data[r->attr_tensors.count++];
     *t = (struct dlc_tensor){.id = r->next_id++,
-                             .name = tensor_param_name(r, n->name, p->name),
-                             .shape = &p->shape,
+                             .name = tensor_param_name(r, n->name, param_name(n, param)),
+                             .shape = p->shape,
                              .kind = KIND_STATIC,
-                             .axis_format = format_by_rank(p->shape.rank),
+                             .axis_format = format_by_rank(p->shape->rank),
                              .encoding = NO_ENCODING};
     attr->kind = DLC_TENSOR;
     attr->tensor = t;
@@ -150,10 +156,10 @@ static odlc_status tensor_attr(struct dlc_records *r, const struct node *n, uint
     if (r->surveyed)
         return ODLC_OK;
     vec_push(r->w->arena, &r->params, (struct dlc_param_place){(node_id)(n - r->g->nodes.data), param});
-    return check_tensor_param(r, n, p, t->name);
+    return check_tensor_param(r, n, param, t->name);
 }
 
-static bool scalar_fits(const struct param *p)
+static bool scalar_fits(const struct packed_param *p)
 {
     int64_t narrowed = 0, back = 0;
     if (dtype_is_float(p->dtype))
@@ -163,9 +169,9 @@ static bool scalar_fits(const struct param *p)
     return back == p->i;
 }
 
-static odlc_status scalar_attr(const struct dlc_records *r, const struct node *n, const struct param *p,
-                               struct dlc_attr *attr)
+static odlc_status scalar_attr(const struct dlc_records *r, const struct node *n, uint32_t param, struct dlc_attr *attr)
 {
+    const struct packed_param *p = &n->params[param];
     if (p->dtype == DT_STRING) {
         attr->kind = DLC_STRING;
         attr->dtype_code = STRING_DTYPE;
@@ -179,22 +185,21 @@ static odlc_status scalar_attr(const struct dlc_records *r, const struct node *n
     else
         attr->i = p->i;
     if (attr->dtype_code == UINT32_MAX || !scalar_fits(p))
-        return unwritable(r->w, n->name, p->name, NULL, "the value of param %s cannot be stored as %s", p->name,
-                          dtype_info(p->dtype)->name);
+        return unwritable(r->w, n->name, param_name(n, param), NULL, "the value of param %s cannot be stored as %s",
+                          param_name(n, param), dtype_info(p->dtype)->name);
     return ODLC_OK;
 }
 
-static int by_name(const void *a, const void *b, void *params)
+static int by_name(const void *a, const void *b, void *node)
 {
     const uint32_t *x = a, *y = b;
-    const struct param *list = params;
-    return strcmp(list[*x].name, list[*y].name);
+    return strcmp(param_name(node, *x), param_name(node, *y));
 }
 
 /* Room for count elements, whose values are not kept. */
 #define RESERVE(r, vec, n)        \
     while ((vec)->capacity < (n)) \
-    (vec)->data = vec_grow((r)->w->arena, (vec)->data, 0, &(vec)->capacity, sizeof(*(vec)->data))
+    (vec)->data = vec_grow((r)->w->arena, (vec)->data, &(vec)->capacity, sizeof(*(vec)->data))
 
 /* The set params in the order of their names, so that ids rise with it. Also makes the room that their names need. */
 static void sort_params(struct dlc_records *r, const struct node *n)
@@ -204,16 +209,15 @@ static void sort_params(struct dlc_records *r, const struct node *n)
     RESERVE(r, &r->sorted, n->op->n_params);
     r->sorted.count = 0;
     for (uint32_t i = 0; i < n->op->n_params; i++) {
-        const struct param *p = &n->params[i];
-        if (!p->set)
+        if (!n->params[i].set)
             continue;
         uint32_t *last = r->sorted.data + r->sorted.count;
-        sorted = sorted && (r->sorted.count == 0 || strcmp(n->params[last[-1]].name, p->name) < 0);
+        sorted = sorted && (r->sorted.count == 0 || strcmp(param_name(n, last[-1]), param_name(n, i)) < 0);
         r->sorted.data[r->sorted.count++] = i;
-        room += p->is_tensor ? op_length + strlen(p->name) + 2 : 0;
+        room += n->params[i].shape ? op_length + strlen(param_name(n, i)) + 2 : 0;
     }
     if (!sorted)
-        qsort_r(r->sorted.data, r->sorted.count, sizeof *r->sorted.data, by_name, n->params);
+        qsort_r(r->sorted.data, r->sorted.count, sizeof *r->sorted.data, by_name, (void *)(uintptr_t)n);
     RESERVE(r, &r->text, room);
     r->text.count = 0;
 }
@@ -240,11 +244,12 @@ static odlc_status place_attrs(struct dlc_records *r, const struct node *n)
     RESERVE(r, &r->attr_tensors, r->sorted.count);
     r->attrs.count = r->attr_tensors.count = 0;
     for (size_t i = 0; i < r->sorted.count; i++) {
-        const struct param *p = &n->params[r->sorted.data[i]];
+        uint32_t param = r->sorted.data[i];
+        const struct packed_param *p = &n->params[param];
         struct dlc_attr *attr = &r->attrs.data[r->attrs.count++];
-        *attr =
-            (struct dlc_attr){.name = p->name, .usage = p->usage ? p->usage : USAGE_PARAM, .dtype = (uint8_t)p->dtype};
-        TRY(p->is_tensor ? tensor_attr(r, n, r->sorted.data[i], attr) : scalar_attr(r, n, p, attr));
+        *attr = (struct dlc_attr){
+            .name = param_name(n, param), .usage = p->usage ? p->usage : USAGE_PARAM, .dtype = p->dtype};
+        TRY(p->shape ? tensor_attr(r, n, param, attr) : scalar_attr(r, n, param, attr));
     }
     insert_string_attr(r, PACKAGE_ATTRIBUTE, n->op->package ? n->op->package : NATIVE_PACKAGE);
     if (n->op->selector)
@@ -311,7 +316,7 @@ odlc_status dlc_next_op(struct dlc_records *r, const struct dlc_op **op)
 const char *dlc_param_name(struct dlc_records *r, const struct dlc_param_place *place)
 {
     const struct node *n = graph_node(r->g, place->node);
-    const char *param = n->params[place->param].name;
+    const char *param = param_name(n, place->param);
     RESERVE(r, &r->text, strlen(n->name) + strlen(param) + 2);
     r->text.count = 0;
     return tensor_param_name(r, n->name, param);
@@ -337,7 +342,10 @@ static odlc_status check_outputs(const struct dlc_records *r)
 
 odlc_status dlc_records_start(const struct dlc_writing *w, const struct graph *g, struct dlc_records *out)
 {
-    *out = (struct dlc_records){.w = w, .g = g, .ids = arena_array(w->arena, uint32_t, g->tensors.count)};
+    *out = (struct dlc_records){.w = w,
+                                .g = g,
+                                .ids = arena_array(w->arena, uint32_t, g->tensors.count),
+                                .tensors = arena_array(w->arena, tensor_id, g->tensors.count)};
     for (size_t i = 0; i < g->order.count; i++)
         out->n_ops += graph_node(g, g->order.data[i])->op != NULL;
     dlc_records_again(out);

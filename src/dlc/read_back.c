@@ -9,28 +9,14 @@
 #include "dlc/schema.h"
 #include "dlc/write.h"
 
-enum { RESIDENT = 4 * 1024 * 1024, FAULT_AROUND = 64 * 1024 }; /* pages come in groups of up to the latter */
-
-/* A flatbuffer in the file. */
-struct region {
-    const uint8_t *data;
-    uint64_t size;
-};
+enum { RESIDENT = 1024 * 1024, FAULT_AROUND = 64 * 1024 }; /* pages come in groups of up to the latter */
 
 struct read_back {
     const struct dlc_writing *w;
     struct file *file;
+    uint64_t place;   /* in the file, the last one that was read */
     uint64_t touched; /* bytes since pages were given back */
 };
-
-static void touch(struct read_back *r, uint64_t bytes)
-{
-    r->touched += bytes;
-    if (r->touched < RESIDENT)
-        return;
-    file_drop(r->file, 0, r->file->size);
-    r->touched = 0;
-}
 
 static odlc_status differs(const struct read_back *r, const char *node, const char *what, const char *name)
 {
@@ -38,159 +24,259 @@ static odlc_status differs(const struct read_back *r, const char *node, const ch
                       "the container that was written reads back differently: %s %s", what, name);
 }
 
-static bool same_text(const char *read, const char *meant)
+/* ---- checked reading ---- */
+
+/* A flatbuffer in the file. What leads out of it sets `failed`, which stays, and reads as 0; so it is asked for once a
+ * table. To verify a table first and read it then would look at everything twice. */
+struct region {
+    const uint8_t *data;
+    uint64_t size;
+    bool failed;
+};
+
+struct table {
+    uint64_t at;
+    const uint8_t *vtable;
+    uint32_t vtable_size, size;
+};
+
+struct list {
+    uint64_t at; /* of the first element */
+    uint32_t count;
+};
+
+static inline bool inside(struct region *in, uint64_t at, uint64_t size)
 {
-    return read && strcmp(read, meant) == 0;
+    bool good = at <= in->size && size <= in->size - at;
+    in->failed |= !good;
+    return good;
 }
 
-/* Once verified, a table can be read. */
-static bool open_table(const struct region *in, struct fb_vector list, uint32_t i, const struct fb_type *type,
-                       struct fb_table *table)
+/* Where a 32-bit reference leads: all objects are aligned. */
+static inline uint64_t follow(struct region *in, uint64_t reference)
 {
-    struct fb_fault fault;
-    if (!fb_verify_at(in->data, in->size, list.pos + 4 * (uint64_t)i, type, &fault))
-        return false;
-    *table = fb_table_at(list, i);
-    return true;
+    uint64_t at = inside(in, reference, 4) ? reference + load_le(in->data + reference, 4) : 0;
+    in->failed |= at % 4 != 0;
+    return at;
 }
 
-/* The only table of a root's list. */
-static bool open_graph(const struct region *in, const char *identifier, const struct fb_type *outline,
-                       struct fb_table *graph)
+static struct table open_table(struct region *in, uint64_t reference)
 {
-    struct fb_fault fault;
-    if (in->size < 8 || memcmp(in->data + 4, identifier, 4) != 0 || !fb_verify(in->data, in->size, outline, &fault))
-        return false;
-    struct fb_vector graphs = fb_vector(fb_root(in->data), NETWORK_GRAPHS);
-    if (graphs.count != 1)
-        return false;
-    *graph = fb_table_at(graphs, 0);
-    return true;
+    static const uint8_t none[4] = {4, 0, 4, 0};
+    struct table t = {.vtable = none, .vtable_size = 4, .size = 4};
+    uint64_t at = follow(in, reference);
+    if (!inside(in, at, 4))
+        return t;
+    uint64_t vtable =
+        at - (uint64_t)(int64_t)(int32_t)load_le(in->data + at, 4); /* wraps when it is before the start */
+    if (!inside(in, vtable, 4))
+        return t;
+    uint32_t vtable_size = (uint32_t)load_le(in->data + vtable, 2), size = (uint32_t)load_le(in->data + vtable + 2, 2);
+    in->failed |= vtable_size < 4 || vtable_size % 2 != 0 || size < 4 || size % 4 != 0;
+    if (!inside(in, vtable, vtable_size) || !inside(in, at, size) || in->failed)
+        return t;
+    return (struct table){at, in->data + vtable, vtable_size, size};
+}
+
+/* The place of a field of so many bytes; 0 when it is absent. */
+static inline uint64_t place(struct region *in, const struct table *t, unsigned slot, unsigned bytes)
+{
+    uint32_t entry = 4 + 2 * slot;
+    uint32_t at = entry + 2 <= t->vtable_size ? (uint32_t)load_le(t->vtable + entry, 2) : 0;
+    if (at == 0)
+        return 0;
+    in->failed |= at < 4 || at + bytes > t->size;
+    return in->failed ? 0 : t->at + at;
+}
+
+static inline uint64_t number(struct region *in, const struct table *t, unsigned slot, unsigned bytes)
+{
+    uint64_t at = place(in, t, slot, bytes);
+    return at ? load_le(in->data + at, bytes) : 0;
+}
+
+/* Children are never left out. */
+static inline uint64_t reference(struct region *in, const struct table *t, unsigned slot)
+{
+    uint64_t at = place(in, t, slot, 4);
+    in->failed |= at == 0;
+    return at;
+}
+
+static struct list open_list(struct region *in, const struct table *t, unsigned slot, unsigned element)
+{
+    uint64_t at = follow(in, reference(in, t, slot));
+    if (!inside(in, at, 4))
+        return (struct list){0, 0};
+    uint32_t count = (uint32_t)load_le(in->data + at, 4);
+    return inside(in, at + 4, (uint64_t)count * element) ? (struct list){at + 4, count} : (struct list){0, 0};
+}
+
+static bool same_text(struct region *in, uint64_t reference, const char *meant)
+{
+    uint64_t at = follow(in, reference), size = strlen(meant) + 1;
+    return inside(in, at, 4 + size) && load_le(in->data + at, 4) == size - 1 &&
+           memcmp(in->data + at + 4, meant, size) == 0;
+}
+
+/* The walk has come to this place: the pages behind it are given back now and then. */
+static void touch(struct read_back *r, const struct region *in, uint64_t at)
+{
+    uint64_t here = (uint64_t)(in->data + at - r->file->data);
+    uint64_t passed = here > r->place ? here - r->place : r->place - here;
+    r->place = here;
+    r->touched += min_u64(passed, FAULT_AROUND);
+    if (r->touched < RESIDENT)
+        return;
+    file_drop(r->file, 0, r->file->size);
+    r->touched = 0;
 }
 
 /* ---- the model ---- */
 
-static bool same_encoding(struct fb_table t, const struct encoding *e)
+static bool same_encoding(struct region *in, uint64_t at, const struct encoding *e)
 {
-    return fb_u32(t, FXP_BITWIDTH) == e->bitwidth && fb_u32(t, FXP_MIN) == float_bits((float)e->min) &&
-           fb_u32(t, FXP_MAX) == float_bits((float)e->max) && fb_u32(t, FXP_SCALE) == float_bits((float)e->scale) &&
-           fb_i32(t, FXP_OFFSET) == e->offset && fb_u8(t, FXP_SYMMETRIC) == e->symmetric;
+    struct table t = open_table(in, at);
+    return number(in, &t, FXP_BITWIDTH, 4) == e->bitwidth && number(in, &t, FXP_MIN, 4) == float_bits((float)e->min) &&
+           number(in, &t, FXP_MAX, 4) == float_bits((float)e->max) &&
+           number(in, &t, FXP_SCALE, 4) == float_bits((float)e->scale) &&
+           number(in, &t, FXP_OFFSET, 4) == (uint32_t)e->offset && number(in, &t, FXP_SYMMETRIC, 1) == e->symmetric;
 }
 
-static bool same_quant(struct fb_table t, const struct dlc_tensor *meant)
+static bool same_axis_encodings(struct region *in, uint64_t at, const struct quant *meant)
 {
-    const struct quant *quant = meant->quant;
-    if (!t.data || fb_u32(t, QUANT_ENCODING) != meant->encoding ||
-        fb_u8(t, QUANT_OVERRIDDEN) != (quant && quant->overridden))
-        return false;
-    if (!quant)
-        return !fb_has(t, QUANT_SCALE_OFFSET) && !fb_has(t, QUANT_AXIS);
-    if (!quant->per_axis)
-        return fb_has(t, QUANT_SCALE_OFFSET) && same_encoding(fb_child(t, QUANT_SCALE_OFFSET), quant->encodings);
-    struct fb_table axis = fb_child(t, QUANT_AXIS);
-    struct fb_vector list = fb_vector(axis, AXIS_FXP_ENCODINGS);
-    bool same = fb_u32(axis, AXIS_FXP_AXIS) == quant->axis && list.count == quant->count;
+    struct table t = open_table(in, at);
+    struct list list = open_list(in, &t, AXIS_FXP_ENCODINGS, 4);
+    bool same = number(in, &t, AXIS_FXP_AXIS, 4) == meant->axis && list.count == meant->count;
     for (uint32_t i = 0; same && i < list.count; i++)
-        same = same_encoding(fb_table_at(list, i), &quant->encodings[i]);
+        same = same_encoding(in, list.at + 4 * (uint64_t)i, &meant->encodings[i]);
     return same;
 }
 
-static bool same_dims(struct fb_vector dims, const struct shape *shape)
+static bool same_quant(struct region *in, uint64_t at, const struct dlc_tensor *meant)
+{
+    struct table t = open_table(in, at);
+    const struct quant *quant = meant->quant;
+    if (number(in, &t, QUANT_ENCODING, 4) != meant->encoding ||
+        number(in, &t, QUANT_OVERRIDDEN, 1) != (quant && quant->overridden))
+        return false;
+    if (!quant)
+        return !place(in, &t, QUANT_SCALE_OFFSET, 4) && !place(in, &t, QUANT_AXIS, 4);
+    return quant->per_axis ? same_axis_encodings(in, reference(in, &t, QUANT_AXIS), quant)
+                           : same_encoding(in, reference(in, &t, QUANT_SCALE_OFFSET), quant->encodings);
+}
+
+static bool same_dims(struct region *in, struct list dims, const struct shape *shape)
 {
     if (dims.count != shape->rank)
         return false;
     for (uint32_t i = 0; i < dims.count; i++)
-        if (fb_word_at(dims, i) != shape->dims[i])
+        if (load_le(in->data + dims.at + 4 * (uint64_t)i, 4) != (uint64_t)shape->dims[i])
             return false;
     return true;
 }
 
-static bool same_tensor(struct fb_table t, const struct dlc_tensor *meant)
+static bool same_tensor(struct region *in, uint64_t at, const struct dlc_tensor *meant)
 {
-    return fb_u32(t, TENSOR_ID) == meant->id && same_text(fb_string(t, TENSOR_NAME), meant->name) &&
-           fb_u32(t, TENSOR_KIND) == meant->kind && same_dims(fb_vector(t, TENSOR_DIMS), meant->shape) &&
-           fb_u32(t, TENSOR_AXIS_FORMAT) == meant->axis_format && fb_u32(t, TENSOR_DTYPE) == meant->dtype_code &&
-           fb_u32(t, TENSOR_SOURCE_DTYPE) == meant->source_dtype_code &&
-           fb_u8(t, TENSOR_QUANTIZABLE) == meant->is_quantizable && same_quant(fb_child(t, TENSOR_QUANT), meant);
+    struct table t = open_table(in, at);
+    return number(in, &t, TENSOR_ID, 4) == meant->id && same_text(in, reference(in, &t, TENSOR_NAME), meant->name) &&
+           number(in, &t, TENSOR_KIND, 4) == meant->kind &&
+           same_dims(in, open_list(in, &t, TENSOR_DIMS, 4), meant->shape) &&
+           number(in, &t, TENSOR_AXIS_FORMAT, 4) == meant->axis_format &&
+           number(in, &t, TENSOR_DTYPE, 4) == meant->dtype_code &&
+           number(in, &t, TENSOR_SOURCE_DTYPE, 4) == meant->source_dtype_code &&
+           number(in, &t, TENSOR_QUANTIZABLE, 1) == meant->is_quantizable &&
+           same_quant(in, reference(in, &t, TENSOR_QUANT), meant);
 }
 
-static bool same_scalar(struct fb_table t, const struct dlc_attr *meant)
+static bool same_scalar(struct region *in, uint64_t at, const struct dlc_attr *meant)
 {
-    if (fb_u32(t, SCALAR_DTYPE) != meant->dtype_code)
+    struct table t = open_table(in, at);
+    if (number(in, &t, SCALAR_DTYPE, 4) != meant->dtype_code)
         return false;
     if (meant->kind == DLC_STRING)
-        return same_text(fb_string(t, SCALAR_STRING), meant->s);
-    return meant->kind == DLC_FLOAT ? fb_u64(t, SCALAR_FLOAT) == double_bits(meant->f)
-                                    : (int64_t)fb_u64(t, SCALAR_INT) == meant->i;
+        return same_text(in, reference(in, &t, SCALAR_STRING), meant->s);
+    return meant->kind == DLC_FLOAT ? number(in, &t, SCALAR_FLOAT, 8) == double_bits(meant->f)
+                                    : number(in, &t, SCALAR_INT, 8) == (uint64_t)meant->i;
 }
 
-static bool same_attr(struct fb_table t, const struct dlc_attr *meant)
+static bool same_attr(struct region *in, uint64_t at, const struct dlc_attr *meant)
 {
+    struct table t = open_table(in, at);
     bool is_tensor = meant->kind == DLC_TENSOR;
-    if (!same_text(fb_string(t, ATTR_NAME), meant->name) || fb_u32(t, ATTR_KIND) != is_tensor ||
-        fb_u8(t, ATTR_USAGE) != meant->usage)
+    if (!same_text(in, reference(in, &t, ATTR_NAME), meant->name) || number(in, &t, ATTR_KIND, 4) != is_tensor ||
+        number(in, &t, ATTR_USAGE, 1) != meant->usage)
         return false;
-    return is_tensor ? same_tensor(fb_child(t, ATTR_TENSOR), meant->tensor)
-                     : same_scalar(fb_child(t, ATTR_SCALAR), meant);
+    return is_tensor ? same_tensor(in, reference(in, &t, ATTR_TENSOR), meant->tensor)
+                     : same_scalar(in, reference(in, &t, ATTR_SCALAR), meant);
 }
 
-static bool same_names(struct fb_vector names, const char *const *meant, uint32_t count)
+static bool same_names(struct region *in, struct list names, const char *const *meant, uint32_t count)
 {
     if (names.count != count)
         return false;
     for (uint32_t i = 0; i < count; i++)
-        if (strcmp(fb_string_at(names, i), meant[i]) != 0)
+        if (!same_text(in, names.at + 4 * (uint64_t)i, meant[i]))
             return false;
     return true;
 }
 
-static bool same_op(struct fb_table t, const struct dlc_op *meant)
+static bool same_op(struct region *in, uint64_t at, const struct dlc_op *meant)
 {
-    struct fb_vector attrs = fb_vector(t, OP_ATTRIBUTES);
-    bool same = same_text(fb_string(t, OP_NAME), meant->name) && same_text(fb_string(t, OP_TYPE), meant->type) &&
-                same_names(fb_vector(t, OP_INPUTS), meant->inputs, meant->n_inputs) &&
-                same_names(fb_vector(t, OP_OUTPUTS), meant->outputs, meant->n_outputs) && attrs.count == meant->n_attrs;
+    struct table t = open_table(in, at);
+    struct list attrs = open_list(in, &t, OP_ATTRIBUTES, 4);
+    bool same = same_text(in, reference(in, &t, OP_NAME), meant->name) &&
+                same_text(in, reference(in, &t, OP_TYPE), meant->type) &&
+                same_names(in, open_list(in, &t, OP_INPUTS, 4), meant->inputs, meant->n_inputs) &&
+                same_names(in, open_list(in, &t, OP_OUTPUTS, 4), meant->outputs, meant->n_outputs) &&
+                attrs.count == meant->n_attrs;
     for (uint32_t i = 0; same && i < attrs.count; i++)
-        same = same_attr(fb_table_at(attrs, i), &meant->attrs[i]);
-    return same;
+        same = same_attr(in, attrs.at + 4 * (uint64_t)i, &meant->attrs[i]);
+    return same && !in->failed;
 }
 
-static odlc_status compare_ops(struct read_back *r, const struct region *in, struct fb_vector list,
-                               struct dlc_records *records)
+static odlc_status compare_ops(struct read_back *r, struct region *in, struct list list, struct dlc_records *records)
 {
     const struct dlc_op *op;
-    struct fb_table table = {in->data, list.pos};
     dlc_records_again(records);
     TRY(dlc_next_op(records, &op));
     while (op) {
-        uint64_t before = table.pos;
-        if (!open_table(in, list, op->id, &v4_op, &table) || !same_op(table, op))
+        uint64_t at = list.at + 4 * (uint64_t)op->id;
+        if (!same_op(in, at, op))
             return differs(r, op->name, "op", op->name);
-        touch(r, table.pos - before);
+        touch(r, in, follow(in, at));
         TRY(dlc_next_op(records, &op));
     }
     return ODLC_OK;
 }
 
-static odlc_status compare_model(struct read_back *r, const struct region *in, const struct dlc_model *model)
+/* The only graph of a buffer. */
+static struct table open_graph(struct region *in, const char *identifier)
+{
+    in->failed |= !inside(in, 0, 8) || memcmp(in->data + 4, identifier, 4) != 0;
+    struct table root = open_table(in, 0);
+    struct list graphs = open_list(in, &root, NETWORK_GRAPHS, 4);
+    in->failed |= graphs.count != 1;
+    return open_table(in, graphs.at);
+}
+
+static odlc_status compare_model(struct read_back *r, struct region *in, const struct dlc_model *model)
 {
     struct dlc_records *records = model->records;
-    struct fb_table graph, table;
-    if (!open_graph(in, ID_MODEL, &v4_network_outline, &graph))
-        return differs(r, NULL, "entry", "model");
-    struct fb_vector ops = fb_vector(graph, GRAPH_OPS), tensors = fb_vector(graph, GRAPH_TENSORS);
+    struct table graph = open_graph(in, ID_MODEL);
+    struct list ops = open_list(in, &graph, GRAPH_OPS, 4), tensors = open_list(in, &graph, GRAPH_TENSORS, 4);
     const char *name = records->g->name;
-    if (!same_text(fb_string(graph, GRAPH_NAME), name) || !same_text(fb_string(graph, GRAPH_NAME2), name) ||
-        ops.count != records->n_ops || tensors.count != records->tensors.count)
+    if (!same_text(in, reference(in, &graph, GRAPH_NAME), name) ||
+        !same_text(in, reference(in, &graph, GRAPH_NAME2), name) || ops.count != records->n_ops ||
+        tensors.count != records->n_tensors || in->failed)
         return differs(r, NULL, "graph", name);
     TRY(compare_ops(r, in, ops, records));
-    table.pos = tensors.pos;
     for (uint32_t i = 0; i < tensors.count; i++) {
-        struct dlc_tensor meant = dlc_tensor_record(records, records->tensors.data[i]);
-        uint64_t before = table.pos;
-        if (!open_table(in, tensors, i, &v4_tensor, &table) || !same_tensor(table, &meant))
+        struct dlc_tensor meant = dlc_tensor_record(records, records->tensors[i]);
+        uint64_t at = tensors.at + 4 * (uint64_t)i;
+        if (!same_tensor(in, at, &meant) || in->failed)
             return differs(r, NULL, "tensor", meant.name);
-        touch(r, table.pos - before);
+        touch(r, in, follow(in, at));
     }
     return ODLC_OK;
 }
@@ -201,117 +287,115 @@ struct comparing {
     struct read_back *r;
     struct dlc_params *params;
     struct region head, netp; /* the entry; NETP in it, or the same */
-    struct fb_vector buffers; /* NR64 */
+    struct list buffers;      /* NR64 */
     struct dlc_payload_walk walk;
     uint32_t index;
 };
 
-/* The length before the payload, by way of the buffer's 64-bit offset. */
-static bool buffer_leads_to(const struct comparing *c, uint64_t index, const struct dlc_payload *payload)
+/* The buffer's 64-bit offset leads to the length before the payload. */
+static bool buffer_leads_to(struct comparing *c, const struct dlc_payload *payload)
 {
-    struct fb_table buffer;
-    if (index != c->index || !open_table(&c->head, c->buffers, c->index, &v4_buffer, &buffer))
-        return false;
-    uint64_t at = fb_field_pos(buffer, BUFFER_OFFSET), end = payload->pos + payload->size;
-    return at && at + load_le(c->head.data + at, 8) + 8 == payload->pos && end <= c->head.size &&
-           load_le(c->head.data + payload->pos - 8, 8) == payload->size;
+    struct region *in = &c->head;
+    struct table buffer = open_table(in, c->buffers.at + 4 * (uint64_t)c->index);
+    uint64_t at = place(in, &buffer, BUFFER_OFFSET, 8), length_at = payload->pos - 8;
+    return at && at + load_le(in->data + at, 8) == length_at && inside(in, length_at, 8 + payload->size) &&
+           load_le(in->data + length_at, 8) == payload->size;
 }
 
-static bool same_data(struct comparing *c, struct fb_table t, const char *name)
+static bool is_inline(struct region *in, const struct table *t, const struct dlc_payload *payload)
 {
+    struct list bytes = open_list(in, t, DATA_BYTES, 1);
+    return bytes.at == payload->pos && bytes.count == payload->size;
+}
+
+static bool same_data(struct comparing *c, uint64_t at, const char *name)
+{
+    struct table t = open_table(&c->netp, at);
     struct dlc_payload payload;
-    if (!dlc_next_payload(&c->walk, &payload) || !same_text(fb_string(t, DATA_NAME), name))
+    if (!dlc_next_payload(&c->walk, &payload) || !same_text(&c->netp, reference(&c->netp, &t, DATA_NAME), name))
         return false;
-    bool same;
-    if (c->params->inline_bytes) {
-        struct fb_vector bytes = fb_vector(t, DATA_BYTES);
-        same = fb_has(t, DATA_BYTES) && bytes.pos == payload.pos && bytes.count == payload.size;
-    } else {
-        same = buffer_leads_to(c, fb_u64(t, DATA_INDEX), &payload);
-    }
-    touch(c->r, min_u64(payload.size, FAULT_AROUND));
+    bool same = c->params->inline_bytes
+                    ? is_inline(&c->netp, &t, &payload)
+                    : number(&c->netp, &t, DATA_INDEX, 8) == c->index && buffer_leads_to(c, &payload);
+    touch(c->r, &c->head, payload.pos);
     c->index++;
-    return same && (c->head.data + payload.pos - c->r->file->data) % PAYLOAD_ALIGNMENT == 0;
+    return same && !c->netp.failed && !c->head.failed &&
+           (size_t)(c->head.data + payload.pos - c->r->file->data) % PAYLOAD_ALIGNMENT == 0;
 }
 
-static odlc_status compare_statics(struct comparing *c, struct fb_vector list)
+static odlc_status compare_statics(struct comparing *c, struct list list)
 {
     const struct dlc_params *p = c->params;
-    struct fb_table table = {NULL, list.pos};
     if (list.count != p->n_statics)
         return differs(c->r, NULL, "entry", "model.params");
     for (uint32_t i = 0; i < list.count; i++) {
         const char *name = graph_tensor(p->records->g, p->statics[i])->name;
-        uint64_t before = table.pos;
-        if (!open_table(&c->netp, list, i, &v4_data, &table) || !same_data(c, table, name))
+        if (!same_data(c, list.at + 4 * (uint64_t)i, name))
             return differs(c->r, NULL, "the data of tensor", name);
-        touch(c->r, table.pos - before);
     }
     return ODLC_OK;
 }
 
 /* The payloads at hand are those of the op's params, if any. */
-static bool same_op_params(struct comparing *c, struct fb_table t, node_id node)
+static bool same_op_params(struct comparing *c, uint64_t at, node_id node)
 {
     struct dlc_records *records = c->params->records;
-    struct fb_vector list = fb_vector(t, OP_PARAMS_TENSORS);
+    struct table t = open_table(&c->netp, at);
+    struct list list = open_list(&c->netp, &t, OP_PARAMS_TENSORS, 4);
     for (uint32_t i = 0; i < list.count; i++) {
         if (c->index >= c->params->n_payloads)
             return false;
-        const struct dlc_param_place *place = &records->params.data[c->index - c->params->n_statics];
-        if (place->node != node || !same_data(c, fb_table_at(list, i), dlc_param_name(records, place)))
+        const struct dlc_param_place *param = &records->params.data[c->index - c->params->n_statics];
+        if (param->node != node || !same_data(c, list.at + 4 * (uint64_t)i, dlc_param_name(records, param)))
             return false;
     }
-    return true;
+    touch(c->r, &c->netp, t.at);
+    return !c->netp.failed;
 }
 
-static odlc_status compare_op_params(struct comparing *c, struct fb_vector list)
+static odlc_status compare_op_params(struct comparing *c, struct list list)
 {
     const struct graph *g = c->params->records->g;
-    struct fb_table table = {NULL, list.pos};
-    uint32_t op = 0;
+    uint64_t at = list.at;
     if (list.count != c->params->records->n_ops)
         return differs(c->r, NULL, "entry", "model.params");
     for (size_t i = 0; i < g->order.count; i++) {
         const struct node *n = graph_node(g, g->order.data[i]);
-        uint64_t before = table.pos;
         if (!n->op)
             continue;
-        if (!open_table(&c->netp, list, op++, &v4_op_params, &table) || !same_op_params(c, table, g->order.data[i]))
+        if (!same_op_params(c, at, g->order.data[i]))
             return differs(c->r, n->name, "the params of op", n->name);
-        touch(c->r, table.pos - before);
+        at += 4;
     }
     return c->index == c->params->n_payloads ? ODLC_OK : differs(c->r, NULL, "entry", "model.params");
 }
 
 /* NETP is the buffer itself, or bytes inside of NR64. */
-static bool open_netp(struct comparing *c, struct fb_table *graph)
+static void open_netp(struct comparing *c)
 {
-    struct fb_fault fault;
-    c->netp = c->head;
-    if (!c->params->inline_bytes) {
-        if (c->head.size < 8 || memcmp(c->head.data + 4, ID_BUFFERS, 4) != 0 ||
-            !fb_verify(c->head.data, c->head.size, &v4_buffers_outline, &fault))
-            return false;
-        struct fb_vector bytes = fb_vector(fb_root(c->head.data), NR64_PARAMS);
-        c->buffers = fb_vector(fb_root(c->head.data), NR64_BUFFERS);
-        c->netp = (struct region){bytes.data + bytes.pos, bytes.count};
-        if (c->buffers.count != c->params->n_payloads)
-            return false;
-    }
-    return open_graph(&c->netp, ID_PARAMS, &v4_params_outline, graph);
+    struct region *in = &c->head;
+    c->netp = *in;
+    if (c->params->inline_bytes)
+        return;
+    in->failed |= !inside(in, 0, 8) || memcmp(in->data + 4, ID_BUFFERS, 4) != 0;
+    struct table root = open_table(in, 0);
+    struct list bytes = open_list(in, &root, NR64_PARAMS, 1);
+    c->buffers = open_list(in, &root, NR64_BUFFERS, 4);
+    in->failed |= c->buffers.count != c->params->n_payloads || bytes.count != c->params->netp_size;
+    c->netp = (struct region){in->data + bytes.at, bytes.count, in->failed};
 }
 
 static odlc_status compare_params(struct read_back *r, const struct region *in, struct dlc_params *params)
 {
     struct comparing c = {.r = r, .params = params, .head = *in, .walk = dlc_payloads(params)};
-    struct fb_table graph;
-    if (!open_netp(&c, &graph))
+    open_netp(&c);
+    struct table graph = open_graph(&c.netp, ID_PARAMS);
+    struct list statics = open_list(&c.netp, &graph, GRAPH_PARAMS_TENSORS, 4);
+    struct list ops = open_list(&c.netp, &graph, GRAPH_PARAMS_OPS, 4);
+    if (!same_text(&c.netp, reference(&c.netp, &graph, GRAPH_PARAMS_NAME), params->records->g->name) || c.netp.failed)
         return differs(r, NULL, "entry", "model.params");
-    if (!same_text(fb_string(graph, GRAPH_PARAMS_NAME), params->records->g->name))
-        return differs(r, NULL, "graph", params->records->g->name);
-    TRY(compare_statics(&c, fb_vector(graph, GRAPH_PARAMS_TENSORS)));
-    return compare_op_params(&c, fb_vector(graph, GRAPH_PARAMS_OPS));
+    TRY(compare_statics(&c, statics));
+    return compare_op_params(&c, ops);
 }
 
 /* ---- the zip ---- */
@@ -345,7 +429,7 @@ static odlc_status open_region(const struct read_back *r, const struct dlc_entry
     if (entry->size < STREAM_HEADER || load_le(bytes, 2) != STREAM_MAGIC || load_le(bytes + 2, 2) != CONTAINER_MAJOR ||
         load_le(bytes + 4, 2) != CONTAINER_MINOR)
         return differs(r, NULL, "entry", entry->name);
-    *out = (struct region){bytes + STREAM_HEADER, entry->size - STREAM_HEADER};
+    *out = (struct region){bytes + STREAM_HEADER, entry->size - STREAM_HEADER, false};
     return ODLC_OK;
 }
 

@@ -135,25 +135,25 @@ static odlc_status read_attr(const struct dlc_reading *r, const char *op, struct
     return ODLC_OK;
 }
 
-/* Few attributes are compared with each other; many are put into a map that goes again. */
-static odlc_status check_attr_names(const struct dlc_reading *r, const struct dlc_op *op)
+/* The index of an attribute whose name another one has before it; n_attrs when there is none. */
+static uint32_t repeated_attr(const struct dlc_reading *r, const struct dlc_op *op)
 {
-    enum { FEW = 16 };
-    uint32_t twice = op->n_attrs;
+    enum { FEW = 16 }; /* are compared with each other; more are put into a map that goes again */
+    uint32_t i = 0;
+    if (op->n_attrs <= FEW) {
+        for (; i < op->n_attrs; i++)
+            for (uint32_t k = 0; k < i; k++)
+                if (strcmp(op->attrs[k].name, op->attrs[i].name) == 0)
+                    return i;
+        return i;
+    }
     struct arena_mark mark = arena_mark(r->arena);
     struct map names;
     map_init(&names, r->arena);
-    for (uint32_t i = 0; i < op->n_attrs && twice == op->n_attrs; i++) {
-        if (op->n_attrs > FEW && map_add(&names, op->attrs[i].name, i) != MAP_NONE)
-            twice = i;
-        for (uint32_t k = 0; op->n_attrs <= FEW && k < i; k++)
-            if (strcmp(op->attrs[k].name, op->attrs[i].name) == 0)
-                twice = i;
-    }
+    while (i < op->n_attrs && map_add(&names, op->attrs[i].name, i) == MAP_NONE)
+        i++;
     arena_rewind(r->arena, mark);
-    if (twice == op->n_attrs)
-        return ODLC_OK;
-    return dlc_invalid(r, op->name, "two attributes are named %s", op->attrs[twice].name);
+    return i;
 }
 
 static odlc_status read_op(const struct dlc_reading *r, struct fb_table t, struct dlc_op *op)
@@ -172,7 +172,10 @@ static odlc_status read_op(const struct dlc_reading *r, struct fb_table t, struc
         TRY(read_attr(r, op->name, fb_table_at(list, i), &attrs[i]));
     op->attrs = attrs;
     op->n_attrs = list.count;
-    return check_attr_names(r, op);
+    uint32_t repeated = repeated_attr(r, op);
+    if (repeated < op->n_attrs)
+        return dlc_invalid(r, op->name, "two attributes are named %s", attrs[repeated].name);
+    return ODLC_OK;
 }
 
 /* A graph under construction: the arrays behind the const ones of its record. */

@@ -131,7 +131,8 @@ odlc_status dlc_write(struct arena *scratch, struct diags *diags, const struct g
                       const struct dlc_write_options *options) MUST_USE;
 
 /* Graph `index` of a v4 container as IR. Native ops get their rows; an op of a foreign package, or a native type
- * without a row, gets a run-time row without kernel (its attributes become its params). Shapes are the stored ones. */
+ * without a row, gets a run-time row without kernel (its attributes become its params). Shapes are the stored ones.
+ * Node i is op i of the record; order may be another one. */
 odlc_status dlc_to_ir(struct arena *arena, struct diags *diags, const struct dlc_file *dlc, uint32_t index,
                       struct graph **out) MUST_USE;
 

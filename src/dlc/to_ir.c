@@ -5,6 +5,8 @@
 #include "dlc/record.h"
 #include "op/op.h"
 
+typedef VEC(tensor_id) id_list;
+
 struct to_ir {
     struct arena *arena;
     struct diags *diags;
@@ -13,6 +15,7 @@ struct to_ir {
     struct graph *g;
     tensor_id *ids;      /* by record tensor; NO_TENSOR for NULL tensors */
     struct map reported; /* "type/attribute" of the warnings given */
+    id_list in, out;     /* of the op at work */
 };
 
 static odlc_status refuse(const struct to_ir *c, odlc_status status, const char *node, const char *attribute,
@@ -48,11 +51,11 @@ static odlc_status add_tensor(struct to_ir *c, const struct dlc_tensor *t, tenso
         return refuse(c, ODLC_ERR_INVALID, NULL, NULL, "there is no data for static tensor %s", t->name);
     *id = graph_add_tensor(c->g, t->name, kinds[t->kind], &(struct type){(enum dtype)t->dtype, *t->shape});
     struct tensor *tensor = graph_tensor(c->g, *id);
-    tensor->axis_format = t->axis_format;
-    tensor->source_dtype = t->source_dtype == t->dtype ? DT_NONE : (enum dtype)t->source_dtype;
+    tensor->axis_format = (uint8_t)t->axis_format;
+    tensor->source_dtype = t->source_dtype == t->dtype ? DT_NONE : t->source_dtype;
     tensor->quant = t->quant;
     if (t->kind == KIND_STATIC)
-        tensor->view = *t->view;
+        graph_set_view(c->g, *id, t->view);
     else if (t->kind == KIND_APP_WRITE)
         vec_push(c->arena, &c->g->inputs, *id);
     else if (t->kind == KIND_APP_READ)
@@ -62,18 +65,18 @@ static odlc_status add_tensor(struct to_ir *c, const struct dlc_tensor *t, tenso
 
 /* The first `needed` operands must be there; rules and kernels count on them. */
 static odlc_status find_operands(const struct to_ir *c, const char *op, const char *const *names, uint32_t count,
-                                 uint32_t needed, tensor_id **out)
+                                 uint32_t needed, id_list *ids)
 {
-    tensor_id *ids = arena_array(c->arena, tensor_id, count);
+    ids->count = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index = *names[i] ? map_get(&c->from->tensor_index, names[i]) : MAP_NONE;
         if (*names[i] && index == MAP_NONE)
             return refuse(c, ODLC_ERR_INVALID, op, NULL, "the op uses the unknown tensor %s", names[i]);
-        ids[i] = index == MAP_NONE ? NO_TENSOR : c->ids[index];
-        if (ids[i] == NO_TENSOR && i < needed)
+        tensor_id id = index == MAP_NONE ? NO_TENSOR : c->ids[index];
+        if (id == NO_TENSOR && i < needed)
             return refuse(c, ODLC_ERR_INVALID, op, NULL, "operand %u of the op is missing", i);
+        vec_push(c->arena, ids, id);
     }
-    *out = ids;
     return ODLC_OK;
 }
 
@@ -166,8 +169,12 @@ static void warn_unknown(struct to_ir *c, const struct dlc_op *op, const struct 
 
 static odlc_status native_params(struct to_ir *c, const struct dlc_op *op, struct node *n)
 {
-    for (uint32_t i = 0; i < n->op->n_params; i++)
-        TRY(native_param(c, op, &n->op->params[i], &n->params[i]));
+    for (uint32_t i = 0; i < n->op->n_params; i++) {
+        struct param p = {.set = false};
+        TRY(native_param(c, op, &n->op->params[i], &p));
+        if (p.set)
+            node_set_param(c->g, n, i, &p);
+    }
     warn_unknown(c, op, n->op);
     return ODLC_OK;
 }
@@ -219,8 +226,11 @@ static const struct op *foreign_row(struct to_ir *c, const struct dlc_op *op, co
 
 static odlc_status foreign_params(struct to_ir *c, const struct dlc_op *op, struct node *n)
 {
-    for (uint32_t i = 0; i < n->op->n_params; i++)
-        TRY(set_param(c, op->name, dlc_attr_find(op, n->op->params[i].name), &n->params[i]));
+    for (uint32_t i = 0; i < n->op->n_params; i++) {
+        struct param p = {.set = false};
+        TRY(set_param(c, op->name, dlc_attr_find(op, n->op->params[i].name), &p));
+        node_set_param(c->g, n, i, &p);
+    }
     return ODLC_OK;
 }
 
@@ -269,14 +279,14 @@ static odlc_status add_node(struct to_ir *c, const struct dlc_op *op)
     const struct op *native = find_row(op, package);
     bool own = !package || strcmp(package, NATIVE_PACKAGE) == 0;
     const struct op *row = native ? native : foreign_row(c, op, own ? NULL : package);
-    tensor_id *in, *out;
     TRY(check_arity(c, op, row));
-    TRY(find_operands(c, op->name, op->inputs, op->n_inputs, needed_operands(row->min_inputs, row->max_inputs), &in));
+    TRY(find_operands(c, op->name, op->inputs, op->n_inputs, needed_operands(row->min_inputs, row->max_inputs),
+                      &c->in));
     TRY(find_operands(c, op->name, op->outputs, op->n_outputs, needed_operands(row->min_outputs, row->max_outputs),
-                      &out));
-    TRY(check_outputs(c, op, out));
-    node_id id =
-        graph_add_node(c->g, row, row->n_params, *op->name ? op->name : op->type, in, op->n_inputs, out, op->n_outputs);
+                      &c->out));
+    TRY(check_outputs(c, op, c->out.data));
+    node_id id = graph_add_node(c->g, row, row->n_params, *op->name ? op->name : op->type, c->in.data, op->n_inputs,
+                                c->out.data, op->n_outputs);
     return native ? native_params(c, op, graph_node(c->g, id)) : foreign_params(c, op, graph_node(c->g, id));
 }
 

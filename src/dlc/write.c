@@ -66,7 +66,7 @@ static odlc_status write_params(const struct dlc_writing *w, struct zip_writer *
 odlc_status dlc_write(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
                       const struct dlc_write_options *options)
 {
-    struct dlc_writing w = {scratch, diags, path, options->progress};
+    struct dlc_writing w = {.arena = scratch, .diags = diags, .path = path, .progress = options->progress};
     struct dlc_records records;
     struct dlc_model model;
     struct dlc_params params;

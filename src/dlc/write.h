@@ -34,8 +34,9 @@ struct dlc_records {
     const struct dlc_writing *w;
     const struct graph *g;
     uint32_t n_ops;
-    uint32_t *ids;                      /* by tensor_id: the id in the container; 0: not (yet) there */
-    VEC(tensor_id) tensors;             /* those of the container, in the order of their ids; once the ops are walked */
+    uint32_t *ids;      /* by tensor_id: the id in the container; 0: not (yet) there */
+    tensor_id *tensors; /* those of the container, in the order of their ids; once the ops are walked */
+    uint32_t n_tensors;
     VEC(struct dlc_param_place) params; /* in the order of the ops; likewise */
     bool surveyed;                      /* the ops were walked to their end */
     /* the walk: */
@@ -59,7 +60,7 @@ odlc_status dlc_next_op(struct dlc_records *r, const struct dlc_op **op) MUST_US
 struct dlc_tensor dlc_tensor_record(const struct dlc_records *r, tensor_id id);
 /* The name of a tensor param in the container, valid until the next call or op. */
 const char *dlc_param_name(struct dlc_records *r, const struct dlc_param_place *place);
-struct view dlc_param_view(const struct param *p);
+struct view dlc_param_view(const struct packed_param *p);
 
 /* ---- the entry `model` (write_model.c) ---- */
 
@@ -78,7 +79,7 @@ odlc_status dlc_emit_model(struct dlc_model *model, fb_sink_fn *sink, void *user
 
 /* One payload, while its turn lasts. */
 struct dlc_payload {
-    const char *name;        /* of the constant or param, for messages */
+    const char *name;        /* for messages: of the constant, or the op whose param it is */
     const struct view *view; /* a constant's: the graph's own; a param's: the walk's, until its next step */
     enum dtype dtype;        /* of the elements in the container */
     uint64_t size;

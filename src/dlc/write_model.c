@@ -78,7 +78,7 @@ static uint32_t put_tensor(struct fb_build *b, uint32_t ref, const struct dlc_te
     return table.at;
 }
 
-static void put_scalar(struct fb_build *b, uint32_t ref, const struct dlc_attr *a)
+static struct fb_made put_scalar(struct fb_build *b, uint32_t ref, const struct dlc_attr *a)
 {
     struct fb_slot slots[2];
     unsigned n = 0;
@@ -92,29 +92,79 @@ static void put_scalar(struct fb_build *b, uint32_t ref, const struct dlc_attr *
     struct fb_made table = fb_put_table(b, ref, slots, n);
     if (a->kind == DLC_STRING)
         fb_put_string(b, fb_slot_ref(b, table, SCALAR_STRING), a->s);
+    return table;
 }
 
-static void put_attr(struct fb_build *b, uint32_t ref, const struct dlc_attr *a)
+static struct fb_made put_attr_table(struct fb_build *b, uint32_t ref, const struct dlc_attr *a)
 {
-    bool is_tensor = a->kind == DLC_TENSOR;
-    unsigned content = is_tensor ? ATTR_TENSOR : ATTR_SCALAR;
     struct fb_slot slots[4];
     unsigned n = 0;
     slots[n++] = FB_REF(ATTR_NAME);
-    if (is_tensor)
+    if (a->kind == DLC_TENSOR)
         slots[n++] = FB_U32(ATTR_KIND, 1);
     slots[n++] = FB_U8(ATTR_USAGE, a->usage);
-    slots[n++] = FB_REF(content);
+    slots[n++] = a->kind == DLC_TENSOR ? FB_REF(ATTR_TENSOR) : FB_REF(ATTR_SCALAR);
     struct fb_made table = fb_put_table(b, ref, slots, n);
     fb_put_string(b, fb_slot_ref(b, table, ATTR_NAME), a->name);
-    if (is_tensor)
-        put_tensor(b, fb_slot_ref(b, table, content), a->tensor);
-    else
-        put_scalar(b, fb_slot_ref(b, table, content), a);
+    return table;
 }
 
-static uint32_t put_op(struct fb_build *b, const struct dlc_op *op)
+/* Most ops say what an op before them said: their package, their selector, the same scalars. Text is compared by its
+ * address alone: rows share theirs, and what is not recognized is only put as if it were new. */
+struct known_attr {
+    struct dlc_attr attr;
+    struct fb_kept kept;
+};
+
+enum { KNOWN_ATTRS = 64 };
+
+struct putting {
+    struct fb_build b;
+    struct known_attr known[KNOWN_ATTRS]; /* by hash, the last ones */
+};
+
+static struct known_attr *known_place(struct putting *p, const struct dlc_attr *a)
 {
+    uint64_t hash = ((uint64_t)(uintptr_t)a->name ^ (uint64_t)a->i * 31 ^ a->dtype_code) * 0x9E3779B97F4A7C15u;
+    return &p->known[hash >> 58];
+}
+
+static bool is_known(const struct known_attr *known, const struct dlc_attr *a)
+{
+    const struct dlc_attr *k = &known->attr;
+    return known->kept.size && k->name == a->name && k->i == a->i && k->dtype_code == a->dtype_code &&
+           k->kind == a->kind && k->usage == a->usage;
+}
+
+static void put_scalar_attr(struct putting *p, uint32_t ref, const struct dlc_attr *a)
+{
+    struct fb_build *b = &p->b;
+    struct known_attr *known = known_place(p, a);
+    if (is_known(known, a)) {
+        fb_put_kept(b, ref, &known->kept);
+        return;
+    }
+    size_t n_vtables = b->vtables.count;
+    struct fb_made tables[2];
+    tables[0] = put_attr_table(b, ref, a);
+    tables[1] = put_scalar(b, fb_slot_ref(b, tables[0], ATTR_SCALAR), a);
+    fb_keep(b, tables, COUNT_OF(tables), n_vtables, &known->kept);
+    known->attr = *a;
+}
+
+static void put_attr(struct putting *p, uint32_t ref, const struct dlc_attr *a)
+{
+    if (a->kind != DLC_TENSOR) {
+        put_scalar_attr(p, ref, a);
+        return;
+    }
+    struct fb_made table = put_attr_table(&p->b, ref, a);
+    put_tensor(&p->b, fb_slot_ref(&p->b, table, ATTR_TENSOR), a->tensor);
+}
+
+static uint32_t put_op(struct putting *p, const struct dlc_op *op)
+{
+    struct fb_build *b = &p->b;
     const struct fb_slot slots[] = {FB_REF(OP_NAME), FB_REF(OP_TYPE), FB_REF(OP_INPUTS), FB_REF(OP_OUTPUTS),
                                     FB_REF(OP_ATTRIBUTES)};
     struct fb_made table = fb_put_table(b, FB_NOWHERE, slots, COUNT_OF(slots));
@@ -124,18 +174,18 @@ static uint32_t put_op(struct fb_build *b, const struct dlc_op *op)
     fb_put_strings(b, fb_slot_ref(b, table, OP_OUTPUTS), op->outputs, op->n_outputs);
     uint32_t first = fb_put_references(b, fb_slot_ref(b, table, OP_ATTRIBUTES), op->n_attrs);
     for (uint32_t i = 0; i < op->n_attrs; i++)
-        put_attr(b, first + 4 * i, &op->attrs[i]);
+        put_attr(p, first + 4 * i, &op->attrs[i]);
     return table.at;
 }
 
-static odlc_status put_ops(struct fb_build *b, struct dlc_model *m)
+static odlc_status put_ops(struct putting *p, struct dlc_model *m)
 {
     const struct dlc_op *op;
     dlc_records_again(m->records);
     TRY(dlc_next_op(m->records, &op));
     while (op) {
-        m->ops[op->id] = put_op(b, op);
-        fb_settle(b);
+        m->ops[op->id] = put_op(p, op);
+        fb_settle(&p->b);
         TRY(dlc_next_op(m->records, &op));
     }
     return ODLC_OK;
@@ -144,16 +194,17 @@ static odlc_status put_ops(struct fb_build *b, struct dlc_model *m)
 static void put_tensors(struct fb_build *b, struct dlc_model *m)
 {
     const struct dlc_records *r = m->records;
-    for (size_t i = 0; i < r->tensors.count; i++) {
-        struct dlc_tensor record = dlc_tensor_record(r, r->tensors.data[i]);
+    for (uint32_t i = 0; i < r->n_tensors; i++) {
+        struct dlc_tensor record = dlc_tensor_record(r, r->tensors[i]);
         m->tensors[i] = put_tensor(b, FB_NOWHERE, &record);
         fb_settle(b);
     }
 }
 
 /* The graph's table and lists lead far ahead, to places that are known once the graph was put a first time. */
-static odlc_status put_graph(struct fb_build *b, uint32_t ref, struct dlc_model *m)
+static odlc_status put_graph(struct putting *p, uint32_t ref, struct dlc_model *m)
 {
+    struct fb_build *b = &p->b;
     const struct fb_slot slots[] = {FB_REF(GRAPH_NAME), FB_REF(GRAPH_OPS), FB_REF(GRAPH_TENSORS), FB_REF(GRAPH_NAME2)};
     struct dlc_records *r = m->records;
     struct fb_made table = fb_put_table(b, ref, slots, COUNT_OF(slots));
@@ -161,10 +212,10 @@ static odlc_status put_graph(struct fb_build *b, uint32_t ref, struct dlc_model 
     fb_link(b, fb_slot_ref(b, table, GRAPH_NAME2), m->name);
     fb_put_string(b, fb_slot_ref(b, table, GRAPH_NAME), r->g->name);
     fb_put_targets(b, fb_slot_ref(b, table, GRAPH_OPS), m->ops, r->n_ops);
-    TRY(put_ops(b, m));
+    TRY(put_ops(p, m));
     if (!m->tensors)
-        m->tensors = arena_array(r->w->arena, uint32_t, r->tensors.count);
-    m->tensor_list = fb_put_targets(b, FB_NOWHERE, m->tensors, (uint32_t)r->tensors.count);
+        m->tensors = arena_array(r->w->arena, uint32_t, r->n_tensors);
+    m->tensor_list = fb_put_targets(b, FB_NOWHERE, m->tensors, r->n_tensors);
     put_tensors(b, m);
     m->name = fb_put_string(b, FB_NOWHERE, r->g->name);
     return ODLC_OK;
@@ -172,13 +223,14 @@ static odlc_status put_graph(struct fb_build *b, uint32_t ref, struct dlc_model 
 
 static odlc_status put_network(struct dlc_model *m, fb_sink_fn *sink, void *user)
 {
-    struct fb_build b;
+    struct putting *p = arena_new(m->records->w->arena, struct putting);
+    struct fb_build *b = &p->b;
     const struct fb_slot root[] = {FB_REF(NETWORK_GRAPHS)};
-    uint32_t start = fb_start_stream(&b, m->records->w->arena, sink, user, ID_MODEL);
-    struct fb_made network = fb_put_table(&b, start, root, COUNT_OF(root));
-    TRY(put_graph(&b, fb_put_references(&b, fb_slot_ref(&b, network, NETWORK_GRAPHS), 1), m));
-    m->size = fb_size(&b);
-    return fb_flush(&b);
+    uint32_t start = fb_start_stream(b, m->records->w->arena, sink, user, ID_MODEL);
+    struct fb_made network = fb_put_table(b, start, root, COUNT_OF(root));
+    TRY(put_graph(p, fb_put_references(b, fb_slot_ref(b, network, NETWORK_GRAPHS), 1), m));
+    m->size = fb_size(b);
+    return fb_flush(b);
 }
 
 odlc_status dlc_lay_out_model(struct dlc_records *records, struct dlc_model *out)

@@ -31,12 +31,13 @@ bool dlc_next_payload(struct dlc_payload_walk *walk, struct dlc_payload *out)
         return false;
     if (i < p->n_statics) {
         const struct tensor *t = graph_tensor(g, p->statics[i]);
-        *out = (struct dlc_payload){.name = t->name, .view = &t->view, .dtype = t->type.dtype};
+        *out = (struct dlc_payload){.name = t->name, .view = t->view, .dtype = t->type->dtype};
     } else {
         const struct dlc_param_place *place = &p->records->params.data[i - p->n_statics];
-        const struct param *param = &graph_node(g, place->node)->params[place->param];
+        const struct node *n = graph_node(g, place->node);
+        const struct packed_param *param = &n->params[place->param];
         walk->param = dlc_param_view(param);
-        *out = (struct dlc_payload){.name = param->name, .view = &walk->param, .dtype = param->dtype};
+        *out = (struct dlc_payload){.name = n->name, .view = &walk->param, .dtype = param->dtype};
     }
     out->size = payload_size(out->view, out->dtype);
     out->pos = align_up(STREAM_HEADER + walk->end + p->length_size, PAYLOAD_ALIGNMENT) - STREAM_HEADER;
@@ -54,12 +55,12 @@ static int by_name(const void *a, const void *b, void *graph)
 static void list_payloads(struct dlc_params *p)
 {
     struct dlc_records *r = p->records;
-    for (size_t i = 0; i < r->tensors.count; i++)
-        p->n_statics += graph_tensor(r->g, r->tensors.data[i])->kind == TENSOR_STATIC;
+    for (uint32_t i = 0; i < r->n_tensors; i++)
+        p->n_statics += graph_tensor(r->g, r->tensors[i])->kind == TENSOR_STATIC;
     p->statics = arena_array(r->w->arena, tensor_id, p->n_statics);
-    for (size_t i = 0, at = 0; i < r->tensors.count; i++)
-        if (graph_tensor(r->g, r->tensors.data[i])->kind == TENSOR_STATIC)
-            p->statics[at++] = r->tensors.data[i];
+    for (size_t i = 0, at = 0; i < r->n_tensors; i++)
+        if (graph_tensor(r->g, r->tensors[i])->kind == TENSOR_STATIC)
+            p->statics[at++] = r->tensors[i];
     if (p->n_statics)
         qsort_r(p->statics, p->n_statics, sizeof *p->statics, by_name, (void *)(uintptr_t)r->g);
     p->n_payloads = p->n_statics + (uint32_t)r->params.count;

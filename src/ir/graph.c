@@ -9,6 +9,7 @@ struct graph *graph_create(struct arena *arena, const char *name)
     g->name = name;
     map_init(&g->tensor_names, arena);
     map_init(&g->node_names, arena);
+    type_set_init(&g->types, arena);
     return g;
 }
 
@@ -49,11 +50,37 @@ const char *graph_free_tensor_name(struct graph *g, const char *base)
     return free_name(&g->tensor_names, g->arena, base);
 }
 
+const struct type *graph_type(struct graph *g, enum dtype dtype, const struct shape *shape)
+{
+    return type_set_get(&g->types, dtype, shape);
+}
+
+void graph_set_dtype(struct graph *g, tensor_id id, enum dtype dtype)
+{
+    struct tensor *t = graph_tensor(g, id);
+    t->type = graph_type(g, dtype, &t->type->shape);
+}
+
+void graph_set_shape(struct graph *g, tensor_id id, const struct shape *shape)
+{
+    struct tensor *t = graph_tensor(g, id);
+    t->type = graph_type(g, t->type->dtype, shape);
+}
+
+void graph_set_view(struct graph *g, tensor_id id, const struct view *view)
+{
+    struct tensor *t = graph_tensor(g, id);
+    if (!t->view)
+        t->view = arena_new(g->arena, struct view);
+    *t->view = *view;
+}
+
 tensor_id graph_add_tensor(struct graph *g, const char *name, enum tensor_kind kind, const struct type *type)
 {
     tensor_id id = (tensor_id)g->tensors.count;
     const char *wanted = name && *name ? name : "tensor";
-    struct tensor t = {.kind = kind, .type = *type, .producer = NO_NODE};
+    struct tensor t = {.kind = (uint8_t)kind, .producer = NO_NODE};
+    t.type = graph_type(g, type->dtype, &type->shape);
     t.name = free_name(&g->tensor_names, g->arena, wanted);
     t.wanted = t.name == wanted ? NULL : wanted;
     map_put(&g->tensor_names, t.name, id);
@@ -65,7 +92,7 @@ tensor_id graph_add_constant(struct graph *g, const char *name, enum dtype as, c
 {
     struct type type = {.dtype = as, .shape = view_shape(view)};
     tensor_id id = graph_add_tensor(g, name, TENSOR_STATIC, &type);
-    graph_tensor(g, id)->view = *view;
+    graph_set_view(g, id, view);
     return id;
 }
 
@@ -86,15 +113,19 @@ node_id graph_add_node(struct graph *g, const struct op *op, uint32_t n_params, 
                        const tensor_id *inputs, uint32_t n_inputs, const tensor_id *outputs, uint32_t n_outputs)
 {
     node_id id = (node_id)g->nodes.count;
-    struct node n = {.op = op, .n_inputs = n_inputs, .n_outputs = n_outputs};
+    struct node n = {.op = op, .n_inputs = n_inputs, .n_outputs = n_outputs & INT32_MAX};
     n.name = name && *name ? name : "node";
     node_id holder = map_get(&g->node_names, n.name);
     if (holder != MAP_NONE && graph_node(g, holder)->op)
         n.name = free_name(&g->node_names, g->arena, n.name);
     map_put(&g->node_names, n.name, id);
-    n.inputs = arena_memdup(g->arena, inputs, n_inputs * sizeof *inputs);
-    n.outputs = arena_memdup(g->arena, outputs, n_outputs * sizeof *outputs);
-    n.params = arena_array(g->arena, struct param, n_params);
+    n.inputs = arena_array(g->arena, tensor_id, (size_t)n_inputs + n_outputs);
+    n.outputs = n.inputs + n_inputs;
+    for (uint32_t i = 0; i < n_inputs; i++)
+        n.inputs[i] = inputs[i];
+    for (uint32_t i = 0; i < n_outputs; i++)
+        n.outputs[i] = outputs[i];
+    n.params = arena_array(g->arena, struct packed_param, n_params);
     vec_push(g->arena, &g->nodes, n);
     for (uint32_t i = 0; i < n_outputs; i++)
         if (outputs[i] != NO_TENSOR)

@@ -7,6 +7,7 @@
 #define IR_GRAPH_H
 
 #include "base/map.h"
+#include "ir/types.h"
 #include "ir/view.h"
 
 typedef uint32_t tensor_id;
@@ -44,24 +45,21 @@ enum axis_format {
     AXIS_FORMAT_HWIO = 16
 };
 
-struct type {
-    enum dtype dtype;
-    struct shape shape;
-};
-
+/* A graph may have a million of these: what few tensors need is out of line. */
 struct tensor {
-    const char *name;   /* unique in the graph, never empty */
-    const char *wanted; /* the name that was asked for, where another tensor had it; else NULL */
-    enum tensor_kind kind;
-    struct type type;
-    enum dtype source_dtype; /* the model's dtype where a pass narrowed it, else DT_NONE */
-    uint32_t axis_format;    /* enum axis_format; 0: by rank */
-    node_id producer;        /* NO_NODE for inputs and constants */
+    const char *name;        /* unique in the graph, never empty */
+    const char *wanted;      /* the name that was asked for, where another tensor had it; else NULL */
+    const struct type *type; /* one of graph->types, never NULL; changed by graph_set_dtype and graph_set_shape */
     const struct quant *quant;
-    struct view view; /* kind == TENSOR_STATIC */
+    struct view *view;    /* kind == TENSOR_STATIC: the tensor's own; else NULL */
+    node_id producer;     /* NO_NODE for inputs and constants */
+    uint8_t kind;         /* enum tensor_kind */
+    uint8_t source_dtype; /* enum dtype: the model's where a pass narrowed it, else DT_NONE */
+    uint8_t axis_format;  /* enum axis_format; 0: by rank */
 };
 
-/* The value of one parameter. Numbers are kept wide; dtype is what the container stores. */
+/* The value of one parameter on its way into a node or out of it. Numbers are kept wide; dtype is what the container
+ * stores. */
 struct param {
     bool set;
     bool is_tensor;
@@ -77,10 +75,31 @@ struct param {
     const char *const *strings;
 };
 
+/* The same as a node keeps it; its name is that of the row's param. Read by node_get_param, written by node_set_param
+ * (src/op/op.h). */
+struct packed_param {
+    const struct shape *shape; /* of a tensor, in one of graph->types; NULL: a scalar */
+    union {
+        int64_t i;
+        double f;
+        const char *s;
+        const int64_t *ints;
+        const double *floats;
+        const char *const *strings;
+    };
+    bool set;
+    uint8_t usage;
+    uint8_t dtype; /* enum dtype */
+};
+
 /* How a UDO's definition wants an operand. */
 struct operand_form {
     bool as_stored;     /* no layout is declared: the operand is taken, or given, as the container has it */
     uint8_t fixed_bits; /* a fixed-point type of that many bits is declared; 0: another one */
+};
+
+struct operand_forms {
+    const struct operand_form *in, *out; /* one per operand */
 };
 
 struct node {
@@ -88,11 +107,12 @@ struct node {
     const struct op *op; /* NULL: removed */
     tensor_id *inputs;   /* NO_TENSOR for an absent optional one */
     tensor_id *outputs;
-    uint32_t n_inputs, n_outputs;
-    struct param *params;                            /* op->n_params entries, in the row's order */
-    const char *source;                              /* for diagnostics: name of the framework's node, or NULL */
-    const struct operand_form *forms_in, *forms_out; /* UDOs: one per operand; NULL for other nodes */
-    bool layout_only; /* a Transpose that lowering put around a channels-last op: not the model's own */
+    struct packed_param *params;       /* op->n_params entries, in the row's order */
+    const char *source;                /* for diagnostics: name of the framework's node, or NULL */
+    const struct operand_forms *forms; /* UDOs; NULL for other nodes */
+    uint32_t n_inputs;
+    uint32_t n_outputs : 31;
+    bool layout_only : 1; /* a Transpose that lowering put around a channels-last op: not the model's own */
 };
 
 struct graph {
@@ -105,6 +125,7 @@ struct graph {
     VEC(tensor_id) outputs;  /* graph outputs, in the model's order; kind TENSOR_OUTPUT unless also an input */
     struct map tensor_names; /* name → tensor_id */
     struct map node_names;   /* name → node_id */
+    struct type_set types;   /* of all tensors and tensor params */
 };
 
 struct graph *graph_create(struct arena *arena, const char *name);
@@ -122,6 +143,13 @@ static inline struct node *graph_node(const struct graph *g, node_id id)
 /* The i-th input's tensor, or NULL when it is absent or i is past the end. */
 const struct tensor *node_input(const struct graph *g, const struct node *n, uint32_t i);
 const struct tensor *node_output(const struct graph *g, const struct node *n, uint32_t i);
+
+/* The graph's copy of a type. */
+const struct type *graph_type(struct graph *g, enum dtype dtype, const struct shape *shape);
+void graph_set_dtype(struct graph *g, tensor_id id, enum dtype dtype);
+void graph_set_shape(struct graph *g, tensor_id id, const struct shape *shape);
+/* Gives a constant its data (copied); its shape is the tensor's. */
+void graph_set_view(struct graph *g, tensor_id id, const struct view *view);
 
 /* Adds a tensor; name NULL or already taken: a unique one is derived from it ("<name>.1"). */
 tensor_id graph_add_tensor(struct graph *g, const char *name, enum tensor_kind kind, const struct type *type);

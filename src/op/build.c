@@ -32,12 +32,12 @@ void build_in(struct build *b, tensor_id id)
 
 void build_int(struct build *b, const char *param, int64_t value)
 {
-    node_set_int(b->graph, &b->pending, param, value);
+    node_set_int(&b->pending, param, value);
 }
 
 void build_float(struct build *b, const char *param, double value)
 {
-    node_set_float(b->graph, &b->pending, param, value);
+    node_set_float(&b->pending, param, value);
 }
 
 void build_string(struct build *b, const char *param, const char *value)
@@ -60,8 +60,7 @@ void build_param(struct build *b, const struct param *param)
 {
     int i = op_param_index(b->pending.op, param->name);
     assert(i >= 0);
-    b->pending_params[i] = *param;
-    b->pending_params[i].set = true;
+    node_set_param(b->graph, &b->pending, (uint32_t)i, param);
 }
 
 static odlc_status node_error(const struct build *b, const char *code, const char *message)
@@ -142,7 +141,7 @@ odlc_status build_end_n(struct build *b, const char *const *names, uint32_t n, t
     struct type *types = arena_array(b->graph->arena, struct type, n);
     b->pending.inputs = b->inputs.data;
     b->pending.n_inputs = (uint32_t)b->inputs.count;
-    b->pending.n_outputs = n;
+    b->pending.n_outputs = n & INT32_MAX;
     struct infer infer = {.graph = b->graph, .node = &b->pending, .out = types, .diags = b->diags};
     TRY(b->pending.op->infer(&infer));
     return add_node(b, names, types, n, outs);
@@ -235,7 +234,7 @@ odlc_status build_binary(struct build *b, const char *op, tensor_id x, tensor_id
 
 tensor_id build_copy(struct graph *g, tensor_id value, const char *name)
 {
-    const struct type type = graph_tensor(g, value)->type;
+    const struct type type = *graph_tensor(g, value)->type;
     const struct op *reshape = op_find("Reshape");
     struct shape rank1 = SHAPE(type.shape.rank);
     tensor_id holder = graph_find_tensor(g, name), copy = graph_add_tensor(g, NULL, TENSOR_NATIVE, &type);
@@ -285,14 +284,14 @@ static const void *const_as(const struct build *b, tensor_id id, enum dtype as, 
     if (!build_is_const(b, id))
         return NULL;
     const struct tensor *t = graph_tensor(b->graph, id);
-    *count = shape_count(&t->type.shape);
+    *count = shape_count(&t->type->shape);
     /* A cast that is still pending comes first: 2.7 declared as int32 is 2. */
     struct arena *arena = b->graph->arena;
-    const void *own = view_load(arena, &t->view, t->type.dtype);
-    if (t->type.dtype == as)
+    const void *own = view_load(arena, t->view, t->type->dtype);
+    if (t->type->dtype == as)
         return own;
     void *out = arena_calloc(arena, *count, dtype_size(as));
-    convert_elements(out, as, own, t->type.dtype, *count);
+    convert_elements(out, as, own, t->type->dtype, *count);
     return out;
 }
 
@@ -308,7 +307,7 @@ const double *build_const_as_floats(const struct build *b, tensor_id id, uint64_
 
 const struct type *build_type(const struct build *b, tensor_id id)
 {
-    return &graph_tensor(b->graph, id)->type;
+    return graph_tensor(b->graph, id)->type;
 }
 
 uint32_t build_rank(const struct build *b, tensor_id id)

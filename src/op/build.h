@@ -11,7 +11,7 @@ struct build {
     const char *source;  /* framework node at work, for names and diagnostics */
     struct node pending; /* the node between build_op and build_end */
     VEC(tensor_id) inputs;
-    struct param pending_params[48];
+    struct packed_param pending_params[48];
 };
 
 void build_init(struct build *b, struct graph *g, struct diags *diags);

@@ -28,6 +28,14 @@ const struct encoding *buffer_encoding(const struct buffer *b, uint64_t i)
     return &q->encodings[i / inner % q->count];
 }
 
+/* Quantized tensors are converted by way of doubles, so many at a time. */
+enum { BLOCK = 1024 };
+
+static void *element_at(const void *elements, enum dtype dtype, uint64_t index)
+{
+    return (uint8_t *)(uintptr_t)elements + index * dtype_size(dtype);
+}
+
 /* The reals of quantized tensors are float32, as they are in the models that these come from: a quotient half way
  * between two integers stays what it is there. */
 struct buffer buffer_widen(const struct buffer *b, enum dtype to, struct arena *scratch)
@@ -42,17 +50,20 @@ struct buffer buffer_widen(const struct buffer *b, enum dtype to, struct arena *
         convert_elements(wide.data, to, b->data, b->dtype, count);
         return wide;
     }
-    double *real = to == DT_FLOAT64 ? wide.data : arena_array(scratch, double, count);
-    convert_elements(real, DT_FLOAT64, b->data, b->dtype, count);
-    for (uint64_t i = 0; i < count; i++) {
-        const struct encoding *e = buffer_encoding(b, i);
-        real[i] = (double)(float)((real[i] + e->offset) * e->scale);
+    double real[BLOCK];
+    for (uint64_t done = 0, n; done < count; done += n) {
+        n = min_u64(BLOCK, count - done);
+        convert_elements(real, DT_FLOAT64, element_at(b->data, b->dtype, done), b->dtype, n);
+        for (uint64_t i = 0; i < n; i++) {
+            const struct encoding *e = buffer_encoding(b, done + i);
+            real[i] = (double)(float)((real[i] + e->offset) * e->scale);
+        }
+        convert_elements(element_at(wide.data, to, done), to, real, DT_FLOAT64, n);
     }
-    convert_elements(wide.data, to, real, DT_FLOAT64, count);
     return wide;
 }
 
-void buffer_narrow(const struct buffer *wide, struct buffer *b, struct arena *scratch)
+void buffer_narrow(const struct buffer *wide, struct buffer *b)
 {
     uint64_t count = shape_count(&b->shape);
     if (wide->data == b->data)
@@ -61,13 +72,16 @@ void buffer_narrow(const struct buffer *wide, struct buffer *b, struct arena *sc
         convert_elements(b->data, b->dtype, wide->data, wide->dtype, count);
         return;
     }
-    double *q = arena_array(scratch, double, count);
-    convert_elements(q, DT_FLOAT64, wide->data, wide->dtype, count);
-    for (uint64_t i = 0; i < count; i++) {
-        const struct encoding *e = buffer_encoding(b, i);
-        q[i] = nearbyint((double)(float)((double)(float)q[i] / e->scale)) - e->offset;
+    double q[BLOCK];
+    for (uint64_t done = 0, n; done < count; done += n) {
+        n = min_u64(BLOCK, count - done);
+        convert_elements(q, DT_FLOAT64, element_at(wide->data, wide->dtype, done), wide->dtype, n);
+        for (uint64_t i = 0; i < n; i++) {
+            const struct encoding *e = buffer_encoding(b, done + i);
+            q[i] = nearbyint((double)(float)((double)(float)q[i] / e->scale)) - e->offset;
+        }
+        convert_elements(element_at(b->data, b->dtype, done), b->dtype, q, DT_FLOAT64, n);
     }
-    convert_elements(b->data, b->dtype, q, DT_FLOAT64, count);
 }
 
 static bool is_other_real(const struct buffer *b)
@@ -141,7 +155,7 @@ odlc_status eval_node(const struct node *n, const struct buffer *in, struct buff
     odlc_status status = op->kernel(&k);
     for (uint32_t i = 0; status == ODLC_OK && i < n->n_outputs; i++)
         if (out[i].data)
-            buffer_narrow(&wide_out[i], &out[i], scratch);
+            buffer_narrow(&wide_out[i], &out[i]);
     arena_rewind(scratch, mark);
     if (status != ODLC_OK)
         return diag_error(diags, status, AT(.node = n->name), "kernel", "%s cannot be computed on these values",

@@ -15,7 +15,7 @@ const struct encoding *buffer_encoding(const struct buffer *b, uint64_t i);
  * buffer itself when nothing changes. */
 struct buffer buffer_widen(const struct buffer *b, enum dtype to, struct arena *scratch);
 /* The way back: fills b->data from a wide buffer of the same shape, quantizing (saturating) where b has encodings. */
-void buffer_narrow(const struct buffer *wide, struct buffer *b, struct arena *scratch);
+void buffer_narrow(const struct buffer *wide, struct buffer *b);
 
 /* Replaces the node's outputs by constants when all its inputs are constants and it has a kernel. *folded says whether.
  * View-only cases (Transpose, Reshape, Cast of a constant) move no bytes. The node must not be in graph->order yet, or

@@ -27,17 +27,17 @@ static bool fold_as_view(const struct graph *g, const struct node *n, struct vie
 {
     const struct tensor *in = graph_tensor(g, n->inputs[0]);
     const struct tensor *result = graph_tensor(g, n->outputs[0]);
-    *out = in->view;
+    *out = *in->view;
     if (node_is(n, "Transpose")) {
         struct perm perm = node_perm(n);
         view_permute(out, &perm);
         return true;
     }
     if (node_is(n, "Reshape"))
-        return view_reshape(out, &result->type.shape);
+        return view_reshape(out, &result->type->shape);
     /* The pending cast of the input comes before what this node does, so there can be only one. */
-    bool cast_pending = in->view.dtype != in->type.dtype;
-    return node_is(n, "Cast") && !cast_pending && is_view_cast(in->type.dtype, result->type.dtype);
+    bool cast_pending = in->view->dtype != in->type->dtype;
+    return node_is(n, "Cast") && !cast_pending && is_view_cast(in->type->dtype, result->type->dtype);
 }
 
 static uint64_t fold_cost(const struct graph *g, const struct node *n)
@@ -45,24 +45,24 @@ static uint64_t fold_cost(const struct graph *g, const struct node *n)
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < n->n_inputs; i++)
         if (n->inputs[i] != NO_TENSOR)
-            bytes += shape_count(&graph_tensor(g, n->inputs[i])->type.shape) * 8;
+            bytes += shape_count(&graph_tensor(g, n->inputs[i])->type->shape) * 8;
     for (uint32_t i = 0; i < n->n_outputs; i++)
         if (n->outputs[i] != NO_TENSOR)
-            bytes += shape_count(&graph_tensor(g, n->outputs[i])->type.shape) * 8;
+            bytes += shape_count(&graph_tensor(g, n->outputs[i])->type->shape) * 8;
     return bytes;
 }
 
 static struct buffer constant_buffer(struct arena *scratch, const struct tensor *t)
 {
-    struct buffer b = {.dtype = t->type.dtype, .shape = t->type.shape, .quant = t->quant};
-    if (t->type.dtype == DT_STRING) {
-        uint64_t count = shape_count(&t->type.shape);
+    struct buffer b = {.dtype = t->type->dtype, .shape = t->type->shape, .quant = t->quant};
+    if (t->type->dtype == DT_STRING) {
+        uint64_t count = shape_count(&t->type->shape);
         const char **strings = arena_array(scratch, const char *, count);
         for (uint64_t i = 0; i < count; i++)
-            strings[i] = t->view.strings[t->view.splat ? 0 : i];
+            strings[i] = t->view->strings[t->view->splat ? 0 : i];
         b.data = strings;
     } else {
-        b.data = (void *)(uintptr_t)view_load(scratch, &t->view, t->type.dtype);
+        b.data = (void *)(uintptr_t)view_load(scratch, t->view, t->type->dtype);
     }
     return b;
 }
@@ -75,9 +75,9 @@ static odlc_status compute(struct graph *g, const struct node *n, struct diags *
         const struct tensor *t = node_output(g, n, i);
         if (!t)
             continue;
-        size_t size = t->type.dtype == DT_STRING ? sizeof(char *) : dtype_size(t->type.dtype);
-        out[i] = (struct buffer){.dtype = t->type.dtype, .shape = t->type.shape, .quant = t->quant};
-        out[i].data = arena_calloc(arena, shape_count(&t->type.shape), size);
+        size_t size = t->type->dtype == DT_STRING ? sizeof(char *) : dtype_size(t->type->dtype);
+        out[i] = (struct buffer){.dtype = t->type->dtype, .shape = t->type->shape, .quant = t->quant};
+        out[i].data = arena_calloc(arena, shape_count(&t->type->shape), size);
     }
     struct arena_mark mark = arena_mark(arena);
     struct buffer *in = arena_array(arena, struct buffer, n->n_inputs);
@@ -96,7 +96,7 @@ static void make_constant(struct graph *g, tensor_id id, const struct view *view
     struct tensor *t = graph_tensor(g, id);
     t->kind = TENSOR_STATIC;
     t->producer = NO_NODE;
-    t->view = *view;
+    graph_set_view(g, id, view);
 }
 
 odlc_status fold_node(struct graph *g, node_id id, struct diags *diags, bool *folded)

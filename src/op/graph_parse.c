@@ -253,7 +253,9 @@ static odlc_status parse_node(struct parser *s)
     TRY(parse_outputs(s, &outputs));
     node_id id = graph_add_node(s->g, op, op->n_params, name, inputs.data, (uint32_t)inputs.count, outputs.data,
                                 (uint32_t)outputs.count);
-    memcpy(graph_node(s->g, id)->params, params, op->n_params * sizeof *params);
+    for (uint32_t i = 0; i < op->n_params; i++)
+        if (params[i].set)
+            node_set_param(s->g, graph_node(s->g, id), i, &params[i]);
     graph_node(s->g, id)->layout_only = layout_only;
     vec_push(s->arena, &s->g->order, id);
     return ODLC_OK;

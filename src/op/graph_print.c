@@ -25,8 +25,8 @@ static void print_type(struct arena *arena, text *t, const struct type *type)
 
 static void print_values(struct arena *arena, text *t, const struct tensor *tensor)
 {
-    uint64_t count = shape_count(&tensor->type.shape);
-    enum dtype dtype = tensor->type.dtype;
+    uint64_t count = shape_count(&tensor->type->shape);
+    enum dtype dtype = tensor->type->dtype;
     if (count > VALUES_SHOWN)
         return;
     text_add(arena, t, " {");
@@ -34,11 +34,11 @@ static void print_values(struct arena *arena, text *t, const struct tensor *tens
         const char *comma = i ? ", " : "";
         text_add(arena, t, "%s", comma);
         if (dtype == DT_STRING)
-            print_string(arena, t, tensor->view.strings[tensor->view.splat ? 0 : i]);
+            print_string(arena, t, tensor->view->strings[tensor->view->splat ? 0 : i]);
         else if (dtype_is_float(dtype))
-            text_add(arena, t, "%.9g", ((const double *)view_load(arena, &tensor->view, DT_FLOAT64))[i]);
+            text_add(arena, t, "%.9g", ((const double *)view_load(arena, tensor->view, DT_FLOAT64))[i]);
         else
-            text_add(arena, t, "%lld", (long long)((const int64_t *)view_load(arena, &tensor->view, DT_INT64))[i]);
+            text_add(arena, t, "%lld", (long long)((const int64_t *)view_load(arena, tensor->view, DT_INT64))[i]);
     }
     text_add(arena, t, "}");
 }
@@ -89,7 +89,8 @@ static void print_node(struct arena *arena, text *t, const struct graph *g, cons
         if (!n->params[i].set)
             continue;
         text_add(arena, t, any ? ", " : " {");
-        print_param(arena, t, &n->op->params[i], &n->params[i]);
+        const struct param value = node_get_param(n, i);
+        print_param(arena, t, &n->op->params[i], &value);
         any = true;
     }
     text_add(arena, t, "%s%s ->", any ? "}" : "", n->layout_only ? " layout_only" : "");
@@ -101,7 +102,7 @@ static void print_node(struct arena *arena, text *t, const struct graph *g, cons
             continue;
         }
         print_string(arena, t, out->name);
-        print_type(arena, t, &out->type);
+        print_type(arena, t, out->type);
     }
     text_add(arena, t, "\n");
 }
@@ -111,7 +112,7 @@ static void print_tensor(struct arena *arena, text *t, const char *keyword, cons
     text_add(arena, t, "%s ", keyword);
     print_string(arena, t, tensor->name);
     if (with_type)
-        print_type(arena, t, &tensor->type);
+        print_type(arena, t, tensor->type);
     if (tensor->kind == TENSOR_STATIC && with_type)
         print_values(arena, t, tensor);
     text_add(arena, t, "\n");

@@ -137,9 +137,10 @@ bool node_axis(const struct node *n, int64_t absent, uint32_t rank, uint32_t *ou
 bool permute_axis(struct graph *g, struct node *n, const struct perm *perm, struct perm *out)
 {
     uint32_t axis;
+    (void)g;
     if (!node_axis(n, -1, perm->rank, &axis))
         return false;
-    node_set_int(g, n, "axis", perm_find(perm, axis));
+    node_set_int(n, "axis", perm_find(perm, axis));
     *out = *perm;
     return true;
 }

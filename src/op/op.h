@@ -101,7 +101,8 @@ const struct op *op_find_dlc(const char *dlc_type, const char *selected, int64_t
 int op_param_index(const struct op *op, const char *name);
 
 /* ---- reading params (set by the builder, so required and defaulted ones are always there) ---- */
-const struct param *node_param(const struct node *n, const char *name); /* NULL when absent */
+const struct packed_param *node_param(const struct node *n, const char *name); /* NULL when absent */
+struct param node_get_param(const struct node *n, uint32_t index); /* of the row; .set says if it is there */
 int64_t node_int(const struct node *n, const char *name, int64_t absent);
 double node_float(const struct node *n, const char *name, double absent);
 const char *node_string(const struct node *n, const char *name, const char *absent);
@@ -112,11 +113,13 @@ struct perm node_perm(const struct node *transpose);
 /* The elements of an integer tensor param, count in *count (0 and NULL when absent). */
 const int64_t *node_ints(const struct node *n, const char *name, uint32_t *count);
 
-/* ---- writing params (values are copied into the arena) ---- */
-void node_set_int(struct graph *g, struct node *n, const char *name, int64_t value);
-void node_set_float(struct graph *g, struct node *n, const char *name, double value);
+/* ---- writing params (strings and integers are copied into the arena) ---- */
+void node_set_int(struct node *n, const char *name, int64_t value);
+void node_set_float(struct node *n, const char *name, double value);
 void node_set_string(struct graph *g, struct node *n, const char *name, const char *value);
 void node_set_ints(struct graph *g, struct node *n, const char *name, const struct shape *shape, const int64_t *values);
+/* Any param, in its final form: elements and strings are borrowed. */
+void node_set_param(struct graph *g, struct node *n, uint32_t index, const struct param *value);
 void node_set_perm(struct graph *g, struct node *transpose, const struct perm *perm);
 
 /* ---- pieces shared by families ---- */

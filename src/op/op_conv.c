@@ -81,7 +81,7 @@ static odlc_status read_operands(const struct infer *c, conv_read_fn *read, stru
 {
     const struct tensor *bias = node_input(c->graph, c->node, 2);
     const struct type *x = infer_in(c, 0), *w = infer_in(c, 1);
-    const char *wrong = read(conv, c->node, &x->shape, &w->shape, bias ? &bias->type.shape : NULL);
+    const char *wrong = read(conv, c->node, &x->shape, &w->shape, bias ? &bias->type->shape : NULL);
     if (wrong)
         return infer_error(c, "%s (input %s, weights %s)", wrong, shape_text(c->diags->arena, &x->shape),
                            shape_text(c->diags->arena, &w->shape));
@@ -139,17 +139,17 @@ static odlc_status infer_transpose(const struct infer *c)
 /* Output elements × filter elements × input channels per group. */
 static uint64_t macs_conv(const struct graph *g, const struct node *n)
 {
-    const struct shape *w = &node_input(g, n, 1)->type.shape;
-    return shape_count(&node_output(g, n, 0)->type.shape) * shape_count_range(w, 0, w->rank - 1);
+    const struct shape *w = &node_input(g, n, 1)->type->shape;
+    return shape_count(&node_output(g, n, 0)->type->shape) * shape_count_range(w, 0, w->rank - 1);
 }
 
 /* Every input element meets every filter element of its channel's group, whatever the stride: what is really computed,
  * instead of the zeros that the picture of a convolution over a stretched input would count as well. */
 static uint64_t macs_transpose(const struct graph *g, const struct node *n)
 {
-    const struct shape *w = &node_input(g, n, 1)->type.shape;
+    const struct shape *w = &node_input(g, n, 1)->type->shape;
     uint64_t per_element = shape_count_range(w, 0, w->rank - 2) * (uint64_t)w->dims[w->rank - 1];
-    return shape_count(&node_input(g, n, 0)->type.shape) * per_element;
+    return shape_count(&node_input(g, n, 0)->type->shape) * per_element;
 }
 
 /* clang-format off */

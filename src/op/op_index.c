@@ -75,7 +75,7 @@ static odlc_status infer_gather(const struct infer *c)
 /* Indices of rank 1 keep the number of axes, so that the permutation of the data is that of the output. */
 static bool permute_gather(struct graph *g, struct node *n, const struct perm *perm, struct perm *out)
 {
-    return node_input(g, n, 1)->type.shape.rank == 1 && permute_axis(g, n, perm, out);
+    return node_input(g, n, 1)->type->shape.rank == 1 && permute_axis(g, n, perm, out);
 }
 
 static odlc_status run_gather(const struct kernel *k)
@@ -366,7 +366,7 @@ static odlc_status run_scatter_nd(const struct kernel *k)
 static odlc_status infer_one_hot(const struct infer *c)
 {
     const struct shape *in = &infer_in(c, 0)->shape;
-    const struct param *on = node_param(c->node, "on_value"), *off = node_param(c->node, "off_value");
+    const struct packed_param *on = node_param(c->node, "on_value"), *off = node_param(c->node, "off_value");
     int64_t axis = node_int(c->node, "axis", in->rank), depth = node_int(c->node, "depth", 0);
     TRY(check_indices(c, 0));
     if (axis < 0 || axis > in->rank || in->rank == MAX_RANK || depth < 1)
@@ -383,7 +383,7 @@ static odlc_status infer_one_hot(const struct infer *c)
     return ODLC_OK;
 }
 
-static void hot_element(enum dtype dtype, const struct param *p, int64_t absent, uint8_t element[8])
+static void hot_element(enum dtype dtype, const struct packed_param *p, int64_t absent, uint8_t element[8])
 {
     if (p && dtype_is_float(p->dtype)) {
         convert_elements(element, dtype, &p->f, DT_FLOAT64, 1);

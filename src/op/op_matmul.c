@@ -60,7 +60,7 @@ static odlc_status infer_matmul(const struct infer *c)
     const struct type *a = infer_in(c, 0), *b = infer_in(c, 1);
     const struct tensor *bias = node_input(c->graph, c->node, 2);
     struct product p;
-    const char *wrong = read_product(&p, c->node, &a->shape, &b->shape, bias ? &bias->type.shape : NULL);
+    const char *wrong = read_product(&p, c->node, &a->shape, &b->shape, bias ? &bias->type->shape : NULL);
     if (wrong)
         return infer_error(c, "%s (%s and %s)", wrong, shape_text(c->diags->arena, &a->shape),
                            shape_text(c->diags->arena, &b->shape));
@@ -77,9 +77,9 @@ static odlc_status infer_matmul(const struct infer *c)
 /* Output elements × inner extent. */
 static uint64_t macs_matmul(const struct graph *g, const struct node *n)
 {
-    const struct shape *a = &node_input(g, n, 0)->type.shape;
+    const struct shape *a = &node_input(g, n, 0)->type->shape;
     int64_t k = a->dims[node_int(n, "transpose_in0", 0) ? a->rank - 2 : a->rank - 1];
-    return shape_count(&node_output(g, n, 0)->type.shape) * (uint64_t)k;
+    return shape_count(&node_output(g, n, 0)->type->shape) * (uint64_t)k;
 }
 
 /* The input's rows are its last axis, as long as keep_dims says so or it has only two; otherwise everything is
@@ -91,7 +91,7 @@ static odlc_status infer_fully_connected(const struct infer *c)
     if (w->shape.rank != 2 || x->shape.rank < 1)
         return infer_error(c, "the input or the weights have the wrong rank");
     int64_t out = w->shape.dims[0], in = w->shape.dims[1];
-    if (bias && shape_count(&bias->type.shape) != (uint64_t)out)
+    if (bias && shape_count(&bias->type->shape) != (uint64_t)out)
         return infer_error(c, "the bias does not have one element per output");
     uint64_t count = shape_count(&x->shape);
     bool keep = node_int(c->node, "keep_dims", 0) || x->shape.rank == 1;
@@ -107,7 +107,7 @@ static odlc_status infer_fully_connected(const struct infer *c)
 /* Output elements × weights per output. */
 static uint64_t macs_fully_connected(const struct graph *g, const struct node *n)
 {
-    return shape_count(&node_output(g, n, 0)->type.shape) * (uint64_t)node_input(g, n, 1)->type.shape.dims[1];
+    return shape_count(&node_output(g, n, 0)->type->shape) * (uint64_t)node_input(g, n, 1)->type->shape.dims[1];
 }
 
 /* ---- kernels ---- */

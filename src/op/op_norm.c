@@ -272,9 +272,9 @@ static odlc_status run_lrn(const struct kernel *k)
 static odlc_status need_shape(const struct infer *c, uint32_t i, const struct shape *shape)
 {
     const struct tensor *t = node_input(c->graph, c->node, i);
-    if (!t || shape_equal(&t->type.shape, shape))
+    if (!t || shape_equal(&t->type->shape, shape))
         return ODLC_OK;
-    return infer_error(c, "input %u has the shape %s instead of %s", i, shape_text(c->diags->arena, &t->type.shape),
+    return infer_error(c, "input %u has the shape %s instead of %s", i, shape_text(c->diags->arena, &t->type->shape),
                        shape_text(c->diags->arena, shape));
 }
 
@@ -394,7 +394,7 @@ static bool permute_l2_norm(struct graph *g, struct node *n, const struct perm *
     if (node_param(n, "axes"))
         permute_axes_param(g, n, perm);
     else
-        node_set_int(g, n, "axis", perm_find(perm, (uint32_t)node_int(n, "axis", 0)));
+        node_set_int(n, "axis", perm_find(perm, (uint32_t)node_int(n, "axis", 0)));
     return true;
 }
 

@@ -3,34 +3,53 @@
 
 #include "op/op.h"
 
-const struct param *node_param(const struct node *n, const char *name)
+const struct packed_param *node_param(const struct node *n, const char *name)
 {
     int i = op_param_index(n->op, name);
     return i >= 0 && n->params[i].set ? &n->params[i] : NULL;
 }
 
+struct param node_get_param(const struct node *n, uint32_t index)
+{
+    const struct packed_param *p = &n->params[index];
+    bool is_string = p->dtype == DT_STRING, is_float = dtype_is_float(p->dtype);
+    struct param value = {
+        .set = p->set, .is_tensor = p->shape, .usage = p->usage, .name = n->op->params[index].name, .dtype = p->dtype};
+    if (p->shape) {
+        value.shape = *p->shape;
+        value.strings = is_string ? p->strings : NULL;
+        value.floats = is_float ? p->floats : NULL;
+        value.ints = is_string || is_float ? NULL : p->ints;
+    } else {
+        value.s = is_string ? p->s : NULL;
+        value.f = is_float ? p->f : 0;
+        value.i = is_string || is_float ? 0 : p->i;
+    }
+    return value;
+}
+
 int64_t node_int(const struct node *n, const char *name, int64_t absent)
 {
-    const struct param *p = node_param(n, name);
+    const struct packed_param *p = node_param(n, name);
     return p ? p->i : absent;
 }
 
 double node_float(const struct node *n, const char *name, double absent)
 {
-    const struct param *p = node_param(n, name);
+    const struct packed_param *p = node_param(n, name);
     return p ? p->f : absent;
 }
 
 const char *node_string(const struct node *n, const char *name, const char *absent)
 {
-    const struct param *p = node_param(n, name);
+    const struct packed_param *p = node_param(n, name);
     return p ? p->s : absent;
 }
 
 const int64_t *node_ints(const struct node *n, const char *name, uint32_t *count)
 {
-    const struct param *p = node_param(n, name);
-    *count = p ? (uint32_t)shape_count(&p->shape) : 0;
+    const struct packed_param *p = node_param(n, name);
+    *count = p ? (uint32_t)shape_count(p->shape) : 0;
     return p ? p->ints : NULL;
 }
 
@@ -49,31 +68,25 @@ struct perm node_perm(const struct node *transpose)
 }
 
 /* The slot of a param, made ready from its definition. A name that the row does not have is a defect of the caller. */
-static struct param *slot(struct node *n, const char *name)
+static struct packed_param *slot(struct node *n, const char *name)
 {
     int i = op_param_index(n->op, name);
     assert(i >= 0);
     const struct param_def *def = &n->op->params[i];
-    n->params[i] = (struct param){.set = true,
-                                  .is_tensor = def->is_tensor,
-                                  .usage = def->supplemental ? 2 : 1,
-                                  .name = def->name,
-                                  .dtype = def->dtype};
+    n->params[i] = (struct packed_param){.set = true, .usage = def->supplemental ? 2 : 1, .dtype = (uint8_t)def->dtype};
     return &n->params[i];
 }
 
-void node_set_int(struct graph *g, struct node *n, const char *name, int64_t value)
+void node_set_int(struct node *n, const char *name, int64_t value)
 {
-    (void)g;
-    struct param *p = slot(n, name);
+    struct packed_param *p = slot(n, name);
     p->dtype = p->dtype == DT_NONE ? DT_INT32 : p->dtype;
     p->i = value;
 }
 
-void node_set_float(struct graph *g, struct node *n, const char *name, double value)
+void node_set_float(struct node *n, const char *name, double value)
 {
-    (void)g;
-    struct param *p = slot(n, name);
+    struct packed_param *p = slot(n, name);
     p->dtype = p->dtype == DT_NONE ? DT_FLOAT32 : p->dtype;
     p->f = value;
 }
@@ -86,9 +99,31 @@ void node_set_string(struct graph *g, struct node *n, const char *name, const ch
 void node_set_ints(struct graph *g, struct node *n, const char *name, const struct shape *shape, const int64_t *values)
 {
     const int64_t *copy = arena_memdup(g->arena, values, shape_count(shape) * sizeof *values);
-    struct param *p = slot(n, name);
-    p->shape = *shape;
+    struct packed_param *p = slot(n, name);
+    p->shape = &graph_type(g, DT_NONE, shape)->shape;
     p->ints = copy;
+}
+
+void node_set_param(struct graph *g, struct node *n, uint32_t index, const struct param *value)
+{
+    struct packed_param p = {.set = true, .usage = value->usage, .dtype = (uint8_t)value->dtype};
+    bool is_string = value->dtype == DT_STRING, is_float = dtype_is_float(value->dtype);
+    if (value->is_tensor) {
+        p.shape = &graph_type(g, DT_NONE, &value->shape)->shape;
+        if (is_string)
+            p.strings = value->strings;
+        else if (is_float)
+            p.floats = value->floats;
+        else
+            p.ints = value->ints;
+    } else if (is_string) {
+        p.s = value->s;
+    } else if (is_float) {
+        p.f = value->f;
+    } else {
+        p.i = value->i;
+    }
+    n->params[index] = p;
 }
 
 void node_set_perm(struct graph *g, struct node *transpose, const struct perm *perm)
@@ -112,7 +147,7 @@ odlc_status infer_error(const struct infer *c, const char *format, ...)
 
 const struct type *infer_in(const struct infer *c, uint32_t i)
 {
-    return &node_input(c->graph, c->node, i)->type;
+    return node_input(c->graph, c->node, i)->type;
 }
 
 odlc_status infer_same(const struct infer *c)

@@ -133,7 +133,7 @@ static inline odlc_status pool(const struct kernel *k, const struct pool_kind *k
             for (at[1] = 0; at[1] < w.axis[1].out; at[1]++)
                 for (at[2] = 0; at[2] < w.axis[2].out; at[2]++, to += w.channels)
                     pool_position(&w, kind, count_padding, at, from, to);
-    buffer_narrow(&real_y, y, k->scratch);
+    buffer_narrow(&real_y, y);
     return ODLC_OK;
 }
 

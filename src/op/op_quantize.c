@@ -14,22 +14,22 @@ static const struct tensor *output_of(const struct infer *c)
 static odlc_status infer_quantize(const struct infer *c)
 {
     const struct tensor *out = output_of(c);
-    if (!out || !dtype_is_fixed(out->type.dtype))
+    if (!out || !dtype_is_fixed(out->type->dtype))
         return infer_error(c, "the output is not of a fixed-point type");
     if (!out->quant)
         return infer_error(c, "the output has no encoding");
-    c->out[0] = (struct type){.dtype = out->type.dtype, .shape = infer_in(c, 0)->shape};
+    c->out[0] = (struct type){.dtype = out->type->dtype, .shape = infer_in(c, 0)->shape};
     return need_real(c);
 }
 
 static odlc_status infer_dequantize(const struct infer *c)
 {
     const struct tensor *in = node_input(c->graph, c->node, 0), *out = output_of(c);
-    if (!dtype_is_fixed(in->type.dtype) || !in->quant)
+    if (!dtype_is_fixed(in->type->dtype) || !in->quant)
         return infer_error(c, "the input is not of a fixed-point type with an encoding");
-    if (!out || !dtype_is_float(out->type.dtype))
+    if (!out || !dtype_is_float(out->type->dtype))
         return infer_error(c, "the output is not of a floating-point type");
-    c->out[0] = (struct type){.dtype = out->type.dtype, .shape = in->type.shape};
+    c->out[0] = (struct type){.dtype = out->type->dtype, .shape = in->type->shape};
     return ODLC_OK;
 }
 
@@ -59,7 +59,7 @@ static odlc_status run_dequantize(const struct kernel *k)
     if (!k->in[0].quant)
         return ODLC_ERR_UNSUPPORTED;
     struct buffer wide = buffer_widen(&k->in[0], DT_FLOAT64, k->scratch);
-    buffer_narrow(&wide, &k->out[0], k->scratch);
+    buffer_narrow(&wide, &k->out[0]);
     return ODLC_OK;
 }
 

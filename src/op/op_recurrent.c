@@ -61,9 +61,9 @@ static odlc_status infer_sequence(const struct infer *c, const char *operands, s
         if (operands[i] == '-')
             return infer_error(c, "a layer normalization, a projection or a reset flag is not supported");
         struct shape wanted = operand_shape(s, operands[i], &x->shape);
-        if (!shape_equal(&in->type.shape, &wanted))
+        if (!shape_equal(&in->type->shape, &wanted))
             return infer_error(c, "input %u has the shape %s instead of %s", i,
-                               shape_text(c->diags->arena, &in->type.shape), shape_text(c->diags->arena, &wanted));
+                               shape_text(c->diags->arena, &in->type->shape), shape_text(c->diags->arena, &wanted));
     }
     TRY(need_real(c));
     c->out[0] = *x;
@@ -73,9 +73,9 @@ static odlc_status infer_sequence(const struct infer *c, const char *operands, s
 
 static uint64_t macs_of_gates(const struct graph *g, const struct node *n, uint64_t gates)
 {
-    const struct shape *w = &node_input(g, n, 1)->type.shape;
+    const struct shape *w = &node_input(g, n, 1)->type->shape;
     uint64_t per_unit = (uint64_t)(w->dims[0] + w->dims[1]);
-    return shape_count(&node_output(g, n, 0)->type.shape) * gates * per_unit;
+    return shape_count(&node_output(g, n, 0)->type->shape) * gates * per_unit;
 }
 
 /* ---- what both kernels do ---- */

@@ -45,10 +45,10 @@ struct regions {
 static odlc_status read_regions(const struct kernel *k, struct regions *r)
 {
     const struct shape *in = &k->in[0].shape, *out = &k->out[0].shape;
-    const struct param *ratio = node_param(k->node, "img_size_ratio");
+    const struct packed_param *ratio = node_param(k->node, "img_size_ratio");
     if (k->in[0].dtype != DT_FLOAT64 || k->in[1].dtype != DT_FLOAT64 || k->in[2].dtype != DT_INT64)
         return ODLC_ERR_UNSUPPORTED;
-    if (!ratio || shape_count(&ratio->shape) != 2 || !(ratio->floats[0] > 0) || !(ratio->floats[1] > 0))
+    if (!ratio || shape_count(ratio->shape) != 2 || !(ratio->floats[0] > 0) || !(ratio->floats[1] > 0))
         return ODLC_ERR_INVALID;
     *r = (struct regions){.in = {in->dims[1], in->dims[2]},
                           .out = {out->dims[1], out->dims[2]},

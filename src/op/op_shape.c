@@ -9,10 +9,10 @@
 static odlc_status infer_reshape(const struct infer *c)
 {
     const struct type *in = infer_in(c, 0);
-    const struct param *p = node_param(c->node, "shape");
+    const struct packed_param *p = node_param(c->node, "shape");
     if (!p)
         return infer_error(c, "the new shape is not given");
-    uint64_t rank = shape_count(&p->shape);
+    uint64_t rank = shape_count(p->shape);
     if (rank > MAX_RANK)
         return infer_error(c, "rank %llu is beyond %d", (unsigned long long)rank, MAX_RANK);
     struct shape out = {.rank = (uint32_t)rank};

@@ -104,8 +104,8 @@ static bool permute_strided_slice(struct graph *g, struct node *n, const struct 
         memcpy(stored + 3 * i, rows + 3 * perm->axis[i], 3 * sizeof *rows);
     struct shape shape = SHAPE(perm->rank, 3);
     node_set_ints(g, n, "ranges", &shape, stored);
-    node_set_int(g, n, "begin_mask", permute_mask(n, "begin_mask", perm));
-    node_set_int(g, n, "end_mask", permute_mask(n, "end_mask", perm));
+    node_set_int(n, "begin_mask", permute_mask(n, "begin_mask", perm));
+    node_set_int(n, "end_mask", permute_mask(n, "end_mask", perm));
     *out = *perm;
     return true;
 }
@@ -203,7 +203,7 @@ static int64_t pad_source(int64_t scheme, int64_t i, int64_t before, int64_t dim
 static odlc_status pad_constant(const struct kernel *k, void *element)
 {
     const struct buffer *out = &k->out[0];
-    const struct param *p = node_param(k->node, "pad_constant_value");
+    const struct packed_param *p = node_param(k->node, "pad_constant_value");
     if (out->dtype == DT_STRING)
         return ODLC_ERR_UNSUPPORTED;
     if (out->quant && dtype_is_fixed(out->dtype)) {

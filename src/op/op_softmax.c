@@ -79,7 +79,7 @@ static odlc_status infer_softmax(const struct infer *c)
 static bool permute_softmax(struct graph *g, struct node *n, const struct perm *perm, struct perm *out)
 {
     if (!node_param(n, "axis"))
-        node_set_int(g, n, "axis", (int64_t)perm->rank - 1);
+        node_set_int(n, "axis", (int64_t)perm->rank - 1);
     return permute_axis(g, n, perm, out);
 }
 

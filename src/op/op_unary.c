@@ -73,7 +73,7 @@ static odlc_status run_cast(const struct kernel *k)
     uint64_t count = shape_count(&k->out[0].shape);
     if (dtype_is_fixed(from) || dtype_is_fixed(to)) {
         struct buffer wide = buffer_widen(&k->in[0], DT_FLOAT64, k->scratch);
-        buffer_narrow(&wide, &k->out[0], k->scratch);
+        buffer_narrow(&wide, &k->out[0]);
     } else if (dtype_is_int(to) && (!dtype_is_float(from) || dtype_value_bits(to) < 8)) {
         cast_to_low_bits(k, count);
     } else {
@@ -97,11 +97,11 @@ static odlc_status infer_cast(const struct infer *c)
     const struct tensor *out = c->node->outputs ? node_output(c->graph, c->node, 0) : NULL;
     if (!out)
         return infer_error(c, "the type to cast to is not given");
-    if (infer_in(c, 0)->dtype == DT_STRING || out->type.dtype == DT_STRING)
+    if (infer_in(c, 0)->dtype == DT_STRING || out->type->dtype == DT_STRING)
         return infer_error(c, "strings cannot be cast");
-    if (dtype_is_small_float(out->type.dtype))
-        return infer_error(c, "there are no %s results", dtype_info(out->type.dtype)->name);
-    c->out[0] = (struct type){.dtype = out->type.dtype, .shape = infer_in(c, 0)->shape};
+    if (dtype_is_small_float(out->type->dtype))
+        return infer_error(c, "there are no %s results", dtype_info(out->type->dtype)->name);
+    c->out[0] = (struct type){.dtype = out->type->dtype, .shape = infer_in(c, 0)->shape};
     return ODLC_OK;
 }
 

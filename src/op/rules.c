@@ -6,8 +6,8 @@ odlc_status need_real(const struct infer *c)
 {
     for (uint32_t i = 0; i < c->node->n_inputs; i++) {
         const struct tensor *in = node_input(c->graph, c->node, i);
-        if (in && !dtype_is_float(in->type.dtype) && !dtype_is_fixed(in->type.dtype))
-            return infer_error(c, "an input of type %s is not floating point", dtype_info(in->type.dtype)->name);
+        if (in && !dtype_is_float(in->type->dtype) && !dtype_is_fixed(in->type->dtype))
+            return infer_error(c, "an input of type %s is not floating point", dtype_info(in->type->dtype)->name);
     }
     return ODLC_OK;
 }
@@ -19,8 +19,8 @@ odlc_status need_alike(const struct infer *c)
         return need_real(c);
     for (uint32_t i = 1; i < c->node->n_inputs; i++) {
         const struct tensor *in = node_input(c->graph, c->node, i);
-        if (in && !dtype_is_int(in->type.dtype))
-            return infer_error(c, "the operands' types %s and %s differ", first, dtype_info(in->type.dtype)->name);
+        if (in && !dtype_is_int(in->type->dtype))
+            return infer_error(c, "the operands' types %s and %s differ", first, dtype_info(in->type->dtype)->name);
     }
     return ODLC_OK;
 }
@@ -90,5 +90,5 @@ void permute_axes_param(struct graph *g, struct node *n, const struct perm *perm
 const struct type *infer_known_output(const struct infer *c)
 {
     const struct tensor *t = c->node->outputs ? node_output(c->graph, c->node, 0) : NULL;
-    return t ? &t->type : NULL;
+    return t ? t->type : NULL;
 }

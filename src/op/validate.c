@@ -79,9 +79,9 @@ static odlc_status check_types(const struct check *c, const struct node *n)
         return broken(c, n, "its types cannot be inferred");
     for (uint32_t i = 0; i < n->n_outputs; i++) {
         const struct tensor *t = node_output(c->g, n, i);
-        if (t && !same_type(&types[i], &t->type))
+        if (t && !same_type(&types[i], t->type))
             return broken(c, n, "output %u is %s %s, but %s %s follows from its inputs", i,
-                          dtype_info(t->type.dtype)->name, shape_text(c->scratch, &t->type.shape),
+                          dtype_info(t->type->dtype)->name, shape_text(c->scratch, &t->type->shape),
                           dtype_info(types[i].dtype)->name, shape_text(c->scratch, &types[i].shape));
     }
     return ODLC_OK;
@@ -91,9 +91,11 @@ static odlc_status check_tensors(const struct check *c)
 {
     for (tensor_id t = 0; t < c->g->tensors.count; t++) {
         const struct tensor *tensor = graph_tensor(c->g, t);
-        struct shape shape = view_shape(&tensor->view);
         c->defined[t] = tensor->kind == TENSOR_INPUT || tensor->kind == TENSOR_STATIC;
-        if (tensor->kind == TENSOR_STATIC && !shape_equal(&shape, &tensor->type.shape))
+        if (tensor->kind != TENSOR_STATIC)
+            continue;
+        struct shape shape = view_shape(tensor->view);
+        if (!shape_equal(&shape, &tensor->type->shape))
             return broken(c, NULL, "constant %s has data of shape %s", tensor->name, shape_text(c->scratch, &shape));
     }
     return ODLC_OK;

@@ -22,7 +22,7 @@ static int output_channel_axis(const struct node *n)
 static bool is_static(const struct graph *g, const struct node *n, uint32_t i)
 {
     const struct tensor *t = node_input(g, n, i);
-    return t && t->kind == TENSOR_STATIC && dtype_is_float(t->type.dtype);
+    return t && t->kind == TENSOR_STATIC && dtype_is_float(t->type->dtype);
 }
 
 /* The layer whose output only this Batchnorm reads, or NULL. */
@@ -37,11 +37,11 @@ static struct node *foldable_layer(const struct graph *g, const struct uses *use
         return NULL;
     const struct tensor *weights = node_input(g, layer, 1), *bias = node_input(g, layer, 2);
     int axis = output_channel_axis(layer);
-    uint64_t channels = shape_count(&node_input(g, bn, 1)->type.shape);
+    uint64_t channels = shape_count(&node_input(g, bn, 1)->type->shape);
     /* Weights whose dtype was cast would be scaled before the cast instead of after it. */
-    bool plain = weights->view.dtype == weights->type.dtype && !weights->view.scale;
+    bool plain = weights->view->dtype == weights->type->dtype && !weights->view->scale;
     bool per_channel =
-        channels == (uint64_t)weights->type.shape.dims[axis] && channels == shape_count(&bias->type.shape);
+        channels == (uint64_t)weights->type->shape.dims[axis] && channels == shape_count(&bias->type->shape);
     return plain && per_channel ? layer : NULL;
 }
 
@@ -50,20 +50,20 @@ static void fold(struct graph *g, struct node *layer, const struct node *bn)
     int axis = output_channel_axis(layer);
     const struct tensor *weights = node_input(g, layer, 1), *bias = node_input(g, layer, 2);
     const struct tensor *w = node_input(g, bn, 1), *c = node_input(g, bn, 2);
-    uint64_t channels = shape_count(&w->type.shape);
-    const double *factor = arena_memdup(g->arena, view_load(g->arena, &w->view, DT_FLOAT64), channels * sizeof(double));
-    const double *shift = view_load(g->arena, &c->view, DT_FLOAT64);
-    const double *old_bias = view_load(g->arena, &bias->view, DT_FLOAT64);
+    uint64_t channels = shape_count(&w->type->shape);
+    const double *factor = arena_memdup(g->arena, view_load(g->arena, w->view, DT_FLOAT64), channels * sizeof(double));
+    const double *shift = view_load(g->arena, c->view, DT_FLOAT64);
+    const double *old_bias = view_load(g->arena, bias->view, DT_FLOAT64);
     double *new_bias = arena_array(g->arena, double, channels);
     for (uint64_t i = 0; i < channels; i++)
         new_bias[i] = old_bias[i] * factor[i] + shift[i];
-    struct view scaled = weights->view, moved = view_of(new_bias, DT_FLOAT64, &bias->type.shape);
+    struct view scaled = *weights->view, moved = view_of(new_bias, DT_FLOAT64, &bias->type->shape);
     scaled.scale = factor;
     scaled.scale_axis = scaled.perm.axis[axis];
     /* The folded ones stand for the originals, so they ask for the originals' names (restore_names). */
     const char *weights_name = weights->wanted ? weights->wanted : weights->name;
     const char *bias_name = bias->wanted ? bias->wanted : bias->name;
-    enum dtype weights_dtype = weights->type.dtype, bias_dtype = bias->type.dtype;
+    enum dtype weights_dtype = weights->type->dtype, bias_dtype = bias->type->dtype;
     layer->inputs[1] = graph_add_constant(g, weights_name, weights_dtype, &scaled);
     layer->inputs[2] = graph_add_constant(g, bias_name, bias_dtype, &moved);
     layer->outputs[0] = bn->outputs[0];

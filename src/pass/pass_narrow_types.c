@@ -10,11 +10,11 @@ pass_fn pass_narrow_types;
 static odlc_status narrow_constant(struct pass_context *c, struct graph *g, struct tensor *t, enum dtype to)
 {
     uint64_t bad = 0;
-    if (t->view.dtype != t->type.dtype) { /* a cast to the wide type is pending: it comes first */
-        const void *wide = view_load(g->arena, &t->view, t->type.dtype);
-        t->view = view_of(wide, t->type.dtype, &t->type.shape);
+    if (t->view->dtype != t->type->dtype) { /* a cast to the wide type is pending: it comes first */
+        const void *wide = view_load(g->arena, t->view, t->type->dtype);
+        *t->view = view_of(wide, t->type->dtype, &t->type->shape);
     }
-    if (dtype_is_float(to) || view_fits(c->scratch, &t->view, to, &bad))
+    if (dtype_is_float(to) || view_fits(c->scratch, t->view, to, &bad))
         return ODLC_OK;
     return diag_error(c->diags, ODLC_ERR_UNSUPPORTED,
                       AT(.node = t->name, .hint = "the container stores 32-bit integers only"), "value-range",
@@ -26,9 +26,9 @@ static odlc_status narrow_constant(struct pass_context *c, struct graph *g, stru
 static bool preserves(const struct pass_context *c, const struct tensor *t)
 {
     const struct pass_options *o = c->options;
-    if (o->keep_int64_inputs && t->kind == TENSOR_INPUT && t->type.dtype == DT_INT64)
+    if (o->keep_int64_inputs && t->kind == TENSOR_INPUT && t->type->dtype == DT_INT64)
         return true;
-    return o->preserve_dtype && dtype_in_containers(t->type.dtype) &&
+    return o->preserve_dtype && dtype_in_containers(t->type->dtype) &&
            (!o->preserve_names || map_get(o->preserve_names, t->name) != MAP_NONE);
 }
 
@@ -36,7 +36,7 @@ static bool preserves(const struct pass_context *c, const struct tensor *t)
 static odlc_status keep_input(struct build *b, tensor_id id, const struct uses *uses)
 {
     struct graph *g = b->graph;
-    enum dtype to = dtype_narrowed(graph_tensor(g, id)->type.dtype);
+    enum dtype to = dtype_narrowed(graph_tensor(g, id)->type->dtype);
     size_t before = g->order.count;
     tensor_id cast;
     TRY(build_cast(b, id, to, arena_printf(g->arena, "%s.cast", graph_tensor(g, id)->name), &cast));
@@ -57,11 +57,11 @@ static odlc_status keep_output(struct build *b, tensor_id *slot)
 {
     struct graph *g = b->graph;
     const char *name = graph_tensor(g, *slot)->name;
-    enum dtype wide = graph_tensor(g, *slot)->type.dtype;
+    enum dtype wide = graph_tensor(g, *slot)->type->dtype;
     tensor_id value = *slot;
     graph_rename_tensor(g, value, graph_free_tensor_name(g, arena_printf(g->arena, "%s.cast", name)));
     graph_tensor(g, value)->kind = TENSOR_NATIVE;
-    graph_tensor(g, value)->type.dtype = dtype_narrowed(wide);
+    graph_set_dtype(g, value, dtype_narrowed(wide));
     TRY(build_cast(b, value, wide, NULL, slot));
     graph_rename_tensor(g, *slot, name);
     graph_tensor(g, *slot)->kind = TENSOR_OUTPUT;
@@ -86,14 +86,14 @@ odlc_status pass_narrow_types(struct pass_context *c, struct graph *g, bool *pro
     for (size_t i = 0; i < g->inputs.count; i++) {
         tensor_id id = g->inputs.data[i];
         const struct tensor *t = graph_tensor(g, id);
-        if (!preserves(c, t) || dtype_narrowed(t->type.dtype) == t->type.dtype)
+        if (!preserves(c, t) || dtype_narrowed(t->type->dtype) == t->type->dtype)
             continue;
         kept[id] = true;
         TRY(keep_input(&b, id, &uses));
     }
     for (size_t i = 0; i < g->outputs.count; i++) {
         const struct tensor *t = graph_tensor(g, g->outputs.data[i]);
-        if (t->kind != TENSOR_OUTPUT || !preserves(c, t) || dtype_narrowed(t->type.dtype) == t->type.dtype)
+        if (t->kind != TENSOR_OUTPUT || !preserves(c, t) || dtype_narrowed(t->type->dtype) == t->type->dtype)
             continue;
         TRY(keep_output(&b, &g->outputs.data[i]));
         kept[g->outputs.data[i]] = true;
@@ -103,15 +103,15 @@ odlc_status pass_narrow_types(struct pass_context *c, struct graph *g, bool *pro
     uint32_t doubles = 0;
     for (tensor_id id = 0; id < g->tensors.count; id++) {
         struct tensor *t = graph_tensor(g, id);
-        enum dtype to = dtype_narrowed(t->type.dtype);
-        if (to == t->type.dtype || kept[id] || (t->kind == TENSOR_STATIC && !uses.count[id]))
+        enum dtype to = dtype_narrowed(t->type->dtype);
+        if (to == t->type->dtype || kept[id] || (t->kind == TENSOR_STATIC && !uses.count[id]))
             continue;
         if (t->kind == TENSOR_STATIC && narrow_constant(c, g, t, to) != ODLC_OK)
             status = ODLC_ERR_UNSUPPORTED; /* all of them are reported */
-        if (t->type.dtype == DT_FLOAT64 && uses.count[id] && !doubles++)
+        if (t->type->dtype == DT_FLOAT64 && uses.count[id] && !doubles++)
             first_double = t->name;
-        t->source_dtype = t->type.dtype;
-        t->type.dtype = to;
+        t->source_dtype = (uint8_t)t->type->dtype;
+        graph_set_dtype(g, id, to);
         *progress = true;
     }
     warn_of_precision(c, first_double, doubles);

@@ -10,17 +10,17 @@ odlc_status pass_promote_scalars(struct pass_context *c, struct graph *g, bool *
     const struct shape one = SHAPE(1);
     for (tensor_id id = 0; id < g->tensors.count; id++) {
         struct tensor *t = graph_tensor(g, id);
-        if (t->type.shape.rank != 0)
+        if (t->type->shape.rank != 0)
             continue;
-        t->type.shape = one;
-        if (t->kind == TENSOR_STATIC && !view_reshape(&t->view, &one))
+        graph_set_shape(g, id, &one);
+        if (t->kind == TENSOR_STATIC && !view_reshape(t->view, &one))
             return ODLC_ERR_INTERNAL;
         *progress = true;
     }
     for (size_t i = 0; i < g->order.count; i++) {
         struct node *n = graph_node(g, g->order.data[i]);
-        const struct param *shape = node_is(n, "Reshape") ? node_param(n, "shape") : NULL;
-        if (shape && shape->shape.dims[0] == 0)
+        const struct packed_param *shape = node_is(n, "Reshape") ? node_param(n, "shape") : NULL;
+        if (shape && shape->shape->dims[0] == 0)
             node_set_ints(g, n, "shape", &one, one.dims);
     }
     return ODLC_OK;

@@ -35,9 +35,9 @@ static bool is_op(const struct node *n, const char *op)
 /* The integers of a constant that is still to be scaled, as a fixed-point constant; NO_TENSOR for other constants. */
 static tensor_id make_twin(struct graph *g, const struct tensor *t)
 {
-    struct view view = t->view;
+    struct view view = *t->view;
     enum dtype fixed = quant_dtype(view.dtype);
-    const struct quant *quant = t->type.dtype == DT_FLOAT32 ? quant_of_view(g->arena, &view) : NULL;
+    const struct quant *quant = t->type->dtype == DT_FLOAT32 ? quant_of_view(g->arena, &view) : NULL;
     if (!quant)
         return NO_TENSOR;
     view.scale = view.zero = NULL;
@@ -58,10 +58,10 @@ static tensor_id twin_of(struct quantize *q, tensor_id id)
 
 static bool is_zeros(const struct tensor *t)
 {
-    if (t->kind != TENSOR_STATIC || !t->view.splat || t->view.scale)
+    if (t->kind != TENSOR_STATIC || !t->view->splat || t->view->scale)
         return false;
     double value;
-    convert_elements(&value, DT_FLOAT64, t->view.bytes, t->view.dtype, 1);
+    convert_elements(&value, DT_FLOAT64, t->view->bytes, t->view->dtype, 1);
     return value == 0;
 }
 
@@ -70,7 +70,7 @@ static tensor_id zero_bias(struct quantize *q, const struct tensor *t)
 {
     struct graph *g = q->g;
     const double one = 1;
-    struct view zeros = view_splat_int(g->arena, DT_SFXP32, &t->type.shape, 0);
+    struct view zeros = view_splat_int(g->arena, DT_SFXP32, &t->type->shape, 0);
     const struct quant *quant = quant_create(g->arena, DT_SFXP32, &one, NULL, 1, false, 0);
     tensor_id id = graph_add_constant(g, t->wanted ? t->wanted : t->name, DT_SFXP32, &zeros);
     graph_tensor(g, id)->quant = quant;
@@ -96,7 +96,7 @@ static node_id sink(struct graph *g, node_id id)
     const struct tensor from = *graph_tensor(g, fixed);
     if (from.quant->per_axis)
         return NO_NODE;
-    struct type type = {.dtype = from.type.dtype, .shape = graph_tensor(g, real)->type.shape};
+    struct type type = {.dtype = from.type->dtype, .shape = graph_tensor(g, real)->type->shape};
     const char *name = arena_printf(g->arena, "%s.quantized", graph_tensor(g, real)->name);
     tensor_id moved = graph_add_tensor(g, name, TENSOR_NATIVE, &type);
     graph_tensor(g, moved)->quant = from.quant;
@@ -128,7 +128,7 @@ static const struct node *quantizer_of(const struct quantize *q, tensor_id t)
     const struct graph *g = q->g;
     const struct tensor *tensor = graph_tensor(g, t);
     const struct node *first = NULL;
-    if (tensor->kind != TENSOR_NATIVE || tensor->type.dtype != DT_FLOAT32 || t >= q->n_tensors)
+    if (tensor->kind != TENSOR_NATIVE || tensor->type->dtype != DT_FLOAT32 || t >= q->n_tensors)
         return NULL;
     for (uint32_t i = q->uses.first[t]; i < q->uses.first[t + 1]; i++) {
         const struct node *n = graph_node(g, q->uses.nodes[i]);
@@ -137,7 +137,7 @@ static const struct node *quantizer_of(const struct quantize *q, tensor_id t)
         if (!first)
             first = n;
         const struct tensor *a = node_output(g, first, 0), *b = node_output(g, n, 0);
-        if (a->type.dtype != b->type.dtype || !quant_equal(a->quant, b->quant))
+        if (a->type->dtype != b->type->dtype || !quant_equal(a->quant, b->quant))
             return NULL;
     }
     return first;
@@ -178,7 +178,7 @@ static void skip_clamps(struct quantize *q)
 
 static bool is_real(const struct tensor *t)
 {
-    return dtype_is_float(t->type.dtype) || dtype_is_fixed(t->type.dtype);
+    return dtype_is_float(t->type->dtype) || dtype_is_fixed(t->type->dtype);
 }
 
 /* The fixed-point tensor that stands for input i, or NO_TENSOR. */
@@ -187,8 +187,8 @@ static tensor_id fixed_input(struct quantize *q, const struct node *n, uint32_t 
     const struct node *producer = producer_of(q->g, n->inputs[i]);
     const struct tensor *t = node_input(q->g, n, i);
     if (is_op(producer, "Dequantize"))
-        return t->type.dtype == DT_FLOAT32 ? producer->inputs[0] : NO_TENSOR;
-    if (i == 2 && n->op->weights >> 2 & 1 && t->type.dtype == DT_FLOAT32 && is_zeros(t))
+        return t->type->dtype == DT_FLOAT32 ? producer->inputs[0] : NO_TENSOR;
+    if (i == 2 && n->op->weights >> 2 & 1 && t->type->dtype == DT_FLOAT32 && is_zeros(t))
         return zero_bias(q, t);
     return twin_of(q, n->inputs[i]);
 }
@@ -207,7 +207,7 @@ static void take(const struct quantize *q, struct change *change, tensor_id id)
         change->first = t;
         change->alike = !t->quant->per_axis;
     }
-    change->alike &= t->type.dtype == change->first->type.dtype && quant_equal(t->quant, change->first->quant);
+    change->alike &= t->type->dtype == change->first->type->dtype && quant_equal(t->quant, change->first->quant);
 }
 
 /* Finds the fixed-point tensors of a node; false when one of its reals has none. */
@@ -296,7 +296,7 @@ static void adopt(struct quantize *q, struct aliases *aliases, node_id id)
 
 static bool is_fixed_of(const struct graph *g, tensor_id id, uint8_t bits)
 {
-    return id != NO_TENSOR && bits && dtype_value_bits(graph_tensor(g, id)->type.dtype) == bits;
+    return id != NO_TENSOR && bits && dtype_value_bits(graph_tensor(g, id)->type->dtype) == bits;
 }
 
 /* Data that is declared fixed-point is stored with the integers of the model. */
@@ -304,10 +304,10 @@ static void store_udo_constants(struct quantize *q)
 {
     for (size_t i = 0; i < q->g->order.count; i++) {
         struct node *n = graph_node(q->g, q->g->order.data[i]);
-        for (uint32_t k = 0; n->forms_in && k < n->n_inputs; k++) {
+        for (uint32_t k = 0; n->forms && k < n->n_inputs; k++) {
             tensor_id fixed =
-                n->inputs[k] != NO_TENSOR && n->forms_in[k].fixed_bits ? twin_of(q, n->inputs[k]) : NO_TENSOR;
-            if (is_fixed_of(q->g, fixed, n->forms_in[k].fixed_bits))
+                n->inputs[k] != NO_TENSOR && n->forms->in[k].fixed_bits ? twin_of(q, n->inputs[k]) : NO_TENSOR;
+            if (is_fixed_of(q->g, fixed, n->forms->in[k].fixed_bits))
                 n->inputs[k] = fixed;
         }
     }
@@ -318,15 +318,15 @@ static void adopt_udo(struct quantize *q, struct aliases *aliases, node_id id)
 {
     struct graph *g = q->g;
     struct node *n = graph_node(g, id);
-    for (uint32_t i = 0; n->forms_in && i < n->n_inputs; i++) {
+    for (uint32_t i = 0; n->forms && i < n->n_inputs; i++) {
         const struct node *producer = n->inputs[i] == NO_TENSOR ? NULL : producer_of(g, n->inputs[i]);
-        if (is_op(producer, "Dequantize") && is_fixed_of(g, producer->inputs[0], n->forms_in[i].fixed_bits))
+        if (is_op(producer, "Dequantize") && is_fixed_of(g, producer->inputs[0], n->forms->in[i].fixed_bits))
             n->inputs[i] = producer->inputs[0];
     }
-    for (uint32_t i = 0; n->forms_out && i < n->n_outputs; i++) {
+    for (uint32_t i = 0; n->forms && i < n->n_outputs; i++) {
         const struct node *quantizer = n->outputs[i] == NO_TENSOR ? NULL : quantizer_of(q, n->outputs[i]);
         tensor_id real = n->outputs[i];
-        if (!quantizer || !is_fixed_of(g, quantizer->outputs[0], n->forms_out[i].fixed_bits))
+        if (!quantizer || !is_fixed_of(g, quantizer->outputs[0], n->forms->out[i].fixed_bits))
             continue;
         n->outputs[i] = quantizer->outputs[0];
         replace_output(q, aliases, id, real, n->outputs[i]);
@@ -349,7 +349,7 @@ static void dequantize_constants(struct quantize *q)
             if (fixed == NO_TENSOR)
                 continue;
             if (!real[in]) { /* no output of a node is tensor 0: the constant came before it */
-                struct type type = graph_tensor(g, in)->type;
+                struct type type = *graph_tensor(g, in)->type;
                 const char *name = arena_printf(g->arena, "%s.dequantized", graph_tensor(g, in)->name);
                 real[in] = graph_add_tensor(g, name, TENSOR_NATIVE, &type);
                 vec_push(g->arena, &g->order, add_node(g, "Dequantize", name, fixed, real[in]));
@@ -375,7 +375,7 @@ static void settle_types(struct graph *g)
 {
     for (tensor_id id = 0; id < g->tensors.count; id++) {
         struct tensor *t = graph_tensor(g, id);
-        if (dtype_is_fixed(t->type.dtype))
+        if (dtype_is_fixed(t->type->dtype))
             t->source_dtype = DT_FLOAT32;
         else
             t->quant = NULL;

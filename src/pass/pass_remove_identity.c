@@ -12,8 +12,8 @@ static bool gives_back_its_input(const struct graph *g, const struct node *n)
     bool candidate = false;
     for (size_t i = 0; i < COUNT_OF(names); i++)
         candidate |= node_is(n, names[i]);
-    if (!candidate || n->n_inputs != 1 || in->type.dtype != out->type.dtype ||
-        !shape_equal(&in->type.shape, &out->type.shape))
+    if (!candidate || n->n_inputs != 1 || in->type->dtype != out->type->dtype ||
+        !shape_equal(&in->type->shape, &out->type->shape))
         return false;
     if (!node_is(n, "Transpose"))
         return true;

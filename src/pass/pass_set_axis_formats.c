@@ -24,7 +24,7 @@ odlc_status pass_set_axis_formats(struct pass_context *c, struct graph *g, bool 
     }
     for (tensor_id id = 0; id < g->tensors.count; id++) {
         struct tensor *t = graph_tensor(g, id);
-        if (!t->axis_format && t->type.shape.rank >= 3)
+        if (!t->axis_format && t->type->shape.rank >= 3)
             t->axis_format = AXIS_FORMAT_NONTRIVIAL;
     }
     return ODLC_OK;

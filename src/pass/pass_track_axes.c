@@ -52,8 +52,8 @@ static bool is_copy(const struct track *t, const struct node *n)
         return false;
     const struct location *at = &t->at[n->inputs[0]];
     const struct perm back = perm_inverse(&at->perm);
-    const struct shape own = perm_apply(&back, &graph_tensor(t->g, at->stored)->type.shape);
-    return shape_equal(&own, &graph_tensor(t->g, n->outputs[0])->type.shape);
+    const struct shape own = perm_apply(&back, &graph_tensor(t->g, at->stored)->type->shape);
+    return shape_equal(&own, &graph_tensor(t->g, n->outputs[0])->type->shape);
 }
 
 /* ---- bringing a tensor into an order ---- */
@@ -173,7 +173,7 @@ static odlc_status bring(struct track *t, tensor_id id, const struct perm *to, c
                       graph_tensor(t->g, id)->kind == TENSOR_NATIVE;
     TRY(add_transpose(t, at.stored, &step, free_again ? id : NO_TENSOR, name, out));
     struct tensor *made = graph_tensor(t->g, *out);
-    made->axis_format = format_of(suffix, made->type.shape.rank);
+    made->axis_format = format_of(suffix, made->type->shape.rank);
     remember_copy(t, at.stored, &step, *out);
     return ODLC_OK;
 }
@@ -191,7 +191,8 @@ static void store_output(struct track *t, tensor_id id, const struct perm *perm)
     t->at[id] = (struct location){.stored = id, .perm = *perm};
     if (perm_is_identity(perm))
         return;
-    tensor->type.shape = perm_apply(perm, &tensor->type.shape);
+    const struct shape stored = perm_apply(perm, &tensor->type->shape);
+    graph_set_shape(t->g, id, &stored);
     if (is_channels_last(perm))
         tensor->axis_format = format_of("nhwc", perm->rank);
 }
@@ -216,7 +217,7 @@ static void pass_name_on(struct track *t, const struct node *n, tensor_id stored
 static struct perm order_of_result(const struct track *t, tensor_id out)
 {
     const struct wish *wish = &t->wishes[out];
-    uint32_t rank = graph_tensor(t->g, out)->type.shape.rank;
+    uint32_t rank = graph_tensor(t->g, out)->type->shape.rank;
     bool followed = wish->order.rank && (wish->spatial || graph_tensor(t->g, out)->kind != TENSOR_OUTPUT);
     return followed ? wish->order : perm_identity(rank);
 }
@@ -265,7 +266,7 @@ static bool choose_perm(const struct track *t, const struct node *n, struct perm
         if (n->inputs[i] == NO_TENSOR || !carries_axes(n->op, i))
             continue;
         const struct location *at = &t->at[n->inputs[i]];
-        uint64_t count = shape_count(&graph_tensor(t->g, at->stored)->type.shape);
+        uint64_t count = shape_count(&graph_tensor(t->g, at->stored)->type->shape);
         if (at->perm.rank == rank && !perm_is_identity(&at->perm) && count >= largest + (largest > 0)) {
             largest = count;
             *perm = at->perm;
@@ -282,7 +283,7 @@ static odlc_status bring_broadcast(struct track *t, tensor_id id, const struct p
     if (rank == perm->rank)
         return bring(t, id, perm, reader, out);
     TRY(bring_own_order(t, id, reader, out));
-    const struct shape shape = graph_tensor(t->g, *out)->type.shape;
+    const struct shape shape = graph_tensor(t->g, *out)->type->shape;
     if (shape_count(&shape) == 1)
         return ODLC_OK;
     struct shape wide = {.rank = perm->rank};
@@ -338,7 +339,7 @@ static odlc_status visit_fixed(struct track *t, node_id id)
         if (in == NO_TENSOR)
             continue;
         const struct location at = t->at[in];
-        bool as_stored = takes_as_stored(n.forms_in, i);
+        bool as_stored = takes_as_stored(&n, i);
         if (as_stored && !perm_is_identity(&at.perm)) {
             stored = stored.rank ? stored : at.perm;
             if (!warned)
@@ -354,8 +355,8 @@ static odlc_status visit_fixed(struct track *t, node_id id)
     for (uint32_t i = 0; i < n->n_outputs; i++) {
         if (n->outputs[i] == NO_TENSOR)
             continue;
-        struct perm own = perm_identity(graph_tensor(t->g, n->outputs[i])->type.shape.rank);
-        store_output(t, n->outputs[i], takes_as_stored(n->forms_out, i) && stored.rank == own.rank ? &stored : &own);
+        struct perm own = perm_identity(graph_tensor(t->g, n->outputs[i])->type->shape.rank);
+        store_output(t, n->outputs[i], gives_as_stored(n, i) && stored.rank == own.rank ? &stored : &own);
     }
     vec_push(t->g->arena, &t->g->order, id);
     return ODLC_OK;
@@ -366,7 +367,7 @@ static void visit_copy(struct track *t, node_id id)
 {
     struct node *n = graph_node(t->g, id);
     const struct location at = t->at[n->inputs[0]];
-    const struct shape *stored = &graph_tensor(t->g, at.stored)->type.shape;
+    const struct shape *stored = &graph_tensor(t->g, at.stored)->type->shape;
     const struct shape rank1 = SHAPE(stored->rank);
     n->inputs[0] = at.stored;
     node_set_ints(t->g, n, "shape", &rank1, stored->dims);
@@ -395,14 +396,14 @@ static bool visit_regrouping(struct track *t, node_id id)
     tensor_id out = n->outputs[0];
     const struct location at = t->at[n->inputs[0]];
     const struct perm back = perm_inverse(&at.perm);
-    const struct shape from = perm_apply(&back, &graph_tensor(t->g, at.stored)->type.shape);
+    const struct shape from = perm_apply(&back, &graph_tensor(t->g, at.stored)->type->shape);
     struct perm order;
-    if (!regroup(&from, &at.perm, &graph_tensor(t->g, out)->type.shape, &t->wishes[out].order, &order) ||
+    if (!regroup(&from, &at.perm, &graph_tensor(t->g, out)->type->shape, &t->wishes[out].order, &order) ||
         !order_pays(t, out, &order))
         return false;
     n->inputs[0] = at.stored;
     store_output(t, out, &order);
-    const struct shape *shape = &graph_tensor(t->g, out)->type.shape, rank1 = SHAPE(shape->rank);
+    const struct shape *shape = &graph_tensor(t->g, out)->type->shape, rank1 = SHAPE(shape->rank);
     node_set_ints(t->g, n, "shape", &rank1, shape->dims);
     vec_push(t->g->arena, &t->g->order, id);
     return true;
@@ -442,14 +443,14 @@ static void place_inputs(struct track *t)
         struct tensor *tensor = graph_tensor(t->g, id);
         uint32_t layout = o->input_layouts ? map_get(o->input_layouts, tensor->name) : MAP_NONE;
         bool spatial = layout == MAP_NONE ? t->wishes[id].spatial : layout == INPUT_NCHW;
-        struct perm last = perm_channels_last(tensor->type.shape.rank);
-        if (!spatial || tensor->type.shape.rank < 3 || preserves(t, tensor->name))
+        struct perm last = perm_channels_last(tensor->type->shape.rank);
+        if (!spatial || tensor->type->shape.rank < 3 || preserves(t, tensor->name))
             continue;
-        struct shape before = tensor->type.shape;
+        struct shape before = tensor->type->shape;
         store_output(t, id, &last);
         diag_note(t->c->diags, AT(.node = tensor->name, .hint = "--preserve_io layout keeps the model's order"),
                   "input-layout", "graph input %s is stored channels-last: %s instead of %s", tensor->name,
-                  shape_text(t->c->scratch, &tensor->type.shape), shape_text(t->c->scratch, &before));
+                  shape_text(t->c->scratch, &tensor->type->shape), shape_text(t->c->scratch, &before));
     }
 }
 
@@ -481,7 +482,7 @@ static odlc_status place_output(struct track *t, tensor_id *slot, const char *na
     else
         diag_note(t->c->diags, AT(.node = name, .hint = "--preserve_io layout keeps the model's order"),
                   "output-layout", "graph output %s is stored channels-last: %s", name,
-                  shape_text(t->c->scratch, &graph_tensor(t->g, value)->type.shape));
+                  shape_text(t->c->scratch, &graph_tensor(t->g, value)->type->shape));
     if (graph_tensor(t->g, *slot)->kind == TENSOR_OUTPUT)
         graph_tensor(t->g, *slot)->kind = TENSOR_NATIVE;
     TRY(claim_output(t, value, name, slot));
@@ -500,7 +501,7 @@ odlc_status pass_track_axes(struct pass_context *c, struct graph *g, bool *progr
     t.wishes = find_wishes(scratch, g);
     t.uses = graph_uses(scratch, g);
     for (tensor_id i = 0; i < n_old; i++)
-        t.at[i] = (struct location){.stored = i, .perm = perm_identity(graph_tensor(g, i)->type.shape.rank)};
+        t.at[i] = (struct location){.stored = i, .perm = perm_identity(graph_tensor(g, i)->type->shape.rank)};
     const char **output_names = arena_array(scratch, const char *, n_outputs);
     for (size_t i = 0; i < n_outputs; i++)
         output_names[i] = graph_tensor(g, g->outputs.data[i])->name;

@@ -10,16 +10,16 @@ struct search {
 
 static uint32_t rank_of(const struct search *s, tensor_id id)
 {
-    return graph_tensor(s->g, id)->type.shape.rank;
+    return graph_tensor(s->g, id)->type->shape.rank;
 }
 
 /* The op works in whatever order the axes of this input have. */
 static bool keeps_order(const struct search *s, const struct node *n, uint32_t i)
 {
-    bool is_copy =
-        node_is(n, "Reshape") && shape_equal(&node_input(s->g, n, 0)->type.shape, &node_output(s->g, n, 0)->type.shape);
+    bool is_copy = node_is(n, "Reshape") &&
+                   shape_equal(&node_input(s->g, n, 0)->type->shape, &node_output(s->g, n, 0)->type->shape);
     bool moves = node_is(n, "Transpose");
-    return !moves && (carries_axes(n->op, i) || takes_as_stored(n->forms_in, i) || is_copy);
+    return !moves && (carries_axes(n->op, i) || takes_as_stored(n, i) || is_copy);
 }
 
 /* ---- forward: where channels-last tensors come from ---- */
@@ -75,7 +75,7 @@ static struct wish wish_for_input(const struct search *s, const struct node *n, 
     if (!node_is(n, "Reshape"))
         return none;
     const struct perm *order = &s->wishes[n->outputs[0]].order;
-    const struct shape *in = &node_input(s->g, n, 0)->type.shape, *out = &node_output(s->g, n, 0)->type.shape;
+    const struct shape *in = &node_input(s->g, n, 0)->type->shape, *out = &node_output(s->g, n, 0)->type->shape;
     bool found = order->rank && regroup(out, order, in, NULL, &made.order);
     return found && !perm_is_identity(&made.order) ? made : none;
 }

@@ -19,10 +19,14 @@ static inline bool carries_axes(const struct op *op, uint32_t input)
     return op->permute && (op->permuted == 0 || (input < 32 && op->permuted >> input & 1));
 }
 
-/* By node.forms_in or node.forms_out. */
-static inline bool takes_as_stored(const struct operand_form *forms, uint32_t operand)
+static inline bool takes_as_stored(const struct node *n, uint32_t input)
 {
-    return forms && forms[operand].as_stored;
+    return n->forms && n->forms->in[input].as_stored;
+}
+
+static inline bool gives_as_stored(const struct node *n, uint32_t output)
+{
+    return n->forms && n->forms->out[output].as_stored;
 }
 
 static inline bool is_channels_last(const struct perm *perm)

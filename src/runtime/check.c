@@ -32,10 +32,11 @@ static odlc_status check_types(struct arena *scratch, struct diags *diags, const
     TRY(n->op->infer(&(struct infer){.graph = g, .node = n, .out = types, .diags = diags}));
     for (uint32_t i = 0; i < n->n_outputs; i++) {
         const struct tensor *t = node_output(g, n, i);
-        if (t && !(same_elements(n->op, types[i].dtype, t->type.dtype) && same_shape(&types[i].shape, &t->type.shape)))
+        if (t &&
+            !(same_elements(n->op, types[i].dtype, t->type->dtype) && same_shape(&types[i].shape, &t->type->shape)))
             return diag_error(diags, ODLC_ERR_INVALID, AT(.node = n->name, .attribute = t->name), "run-types",
                               "the container gives this tensor %s %s, but %s %s follows from the inputs of %s",
-                              dtype_info(t->type.dtype)->display, shape_text(scratch, &t->type.shape),
+                              dtype_info(t->type->dtype)->display, shape_text(scratch, &t->type->shape),
                               dtype_info(types[i].dtype)->display, shape_text(scratch, &types[i].shape), n->op->name);
     }
     return ODLC_OK;

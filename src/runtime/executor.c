@@ -4,26 +4,29 @@
 
 #include "runtime/check.h"
 
+/* Bytes of mapped constants whose pages are kept; then they are given back, to be mapped again when they are needed. */
+#define MAX_RESIDENT ((uint64_t)16 << 20)
+
 static odlc_status load_strings(struct executor *e, const struct tensor *t, struct buffer *b)
 {
-    uint64_t count = shape_count(&t->type.shape);
-    if (!t->view.strings || !perm_is_identity(&t->view.perm))
+    uint64_t count = shape_count(&t->type->shape);
+    if (!t->view->strings || !perm_is_identity(&t->view->perm))
         return diag_error(e->diags, ODLC_ERR_UNSUPPORTED, AT(.attribute = t->name), "run-strings",
                           "a constant of strings cannot be used in this form");
     const char **strings = arena_array(e->arena, const char *, count);
     for (uint64_t i = 0; i < count; i++)
-        strings[i] = t->view.strings[t->view.splat ? 0 : i];
+        strings[i] = t->view->strings[t->view->splat ? 0 : i];
     b->data = strings;
     return ODLC_OK;
 }
 
 static odlc_status load_constant(struct executor *e, const struct tensor *t, struct buffer *b)
 {
-    if (t->type.dtype == DT_STRING)
+    if (t->type->dtype == DT_STRING)
         return load_strings(e, t, b);
-    const void *data = view_load(e->arena, &t->view, t->type.dtype);
-    if ((uintptr_t)data % dtype_size(t->type.dtype) != 0)
-        data = arena_memdup(e->arena, data, tensor_bytes(&t->type));
+    const void *data = view_load(e->arena, t->view, t->type->dtype);
+    if ((uintptr_t)data % dtype_size(t->type->dtype) != 0)
+        data = arena_memdup(e->arena, data, tensor_bytes(t->type));
     b->data = (void *)data; /* kernels do not write to their inputs */
     return ODLC_OK;
 }
@@ -34,10 +37,10 @@ static odlc_status prepare_buffers(struct executor *e)
     for (tensor_id id = 0; id < e->g->tensors.count; id++) {
         const struct tensor *t = graph_tensor(e->g, id);
         struct buffer *b = &e->buffers[id];
-        *b = (struct buffer){.dtype = t->type.dtype, .shape = t->type.shape, .quant = t->quant};
+        *b = (struct buffer){.dtype = t->type->dtype, .shape = t->type->shape, .quant = t->quant};
         if (!e->plan.used[id])
             continue;
-        if (t->type.dtype == DT_NONE)
+        if (t->type->dtype == DT_NONE)
             return diag_error(e->diags, ODLC_ERR_INVALID, AT(.attribute = t->name), "run-dtype",
                               "the data type of this tensor is not known");
         if (e->plan.offsets[id] != PLAN_NOWHERE)
@@ -45,7 +48,7 @@ static odlc_status prepare_buffers(struct executor *e)
         else if (t->kind == TENSOR_STATIC)
             TRY(load_constant(e, t, b));
         else if (t->kind == TENSOR_INPUT)
-            b->data = arena_alloc(e->arena, tensor_bytes(&t->type));
+            b->data = arena_alloc(e->arena, tensor_bytes(t->type));
         else
             return diag_error(e->diags, ODLC_ERR_INVALID, AT(.attribute = t->name), "run-no-producer",
                               "no node computes this tensor");
@@ -93,12 +96,29 @@ static odlc_status run_step(struct executor *e, const struct node *n)
     return status;
 }
 
+/* Keeps what is resident of a mapped container in bounds, however large its weights are. */
+static void release_constants(struct executor *e, const struct node *n)
+{
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        const struct tensor *t = node_input(e->g, n, i);
+        if (!t || t->kind != TENSOR_STATIC || !t->view->file)
+            continue;
+        e->unreleased += tensor_bytes(t->type);
+        if (e->unreleased < MAX_RESIDENT)
+            continue;
+        file_drop(t->view->file, 0, t->view->file->size);
+        e->unreleased = 0;
+    }
+}
+
 odlc_status executor_run(struct executor *e)
 {
     for (size_t s = 0; s < e->plan.n_steps; s++) {
+        const struct node *n = graph_node(e->g, e->plan.steps[s]);
         uint64_t start = now();
-        TRY(run_step(e, graph_node(e->g, e->plan.steps[s])));
+        TRY(run_step(e, n));
         e->nanoseconds[s] = now() - start;
+        release_constants(e, n);
     }
     return ODLC_OK;
 }

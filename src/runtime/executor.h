@@ -15,6 +15,7 @@ struct executor {
     struct plan plan;
     struct buffer *buffers; /* per tensor; without data when the plan does not use it */
     uint64_t *nanoseconds;  /* per step, of the last run */
+    uint64_t unreleased;    /* bytes of mapped constants read since their pages were given back */
 };
 
 /* Prepares the computation of `wanted`. The graph and its constants must outlive the executor. Inputs that the plan

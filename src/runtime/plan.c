@@ -1,20 +1,9 @@
 #include "runtime/plan.h"
 
-#include <string.h>
+#include "runtime/pool.h"
 
 /* Results start on cache lines. */
 #define ALIGNMENT 64
-
-struct block {
-    uint64_t offset, size;
-};
-
-/* Blocks of the pool in use, by offset. */
-struct pool {
-    struct arena *arena;
-    VEC(struct block) live;
-    uint64_t size;
-};
 
 struct planner {
     struct arena *arena;
@@ -22,6 +11,7 @@ struct planner {
     bool *used;
     size_t *last_use; /* per tensor: the step after which it is dead */
     uint64_t *offsets;
+    uint32_t *parts; /* per tensor with an offset: its place in the pool */
     VEC(node_id) steps;
     struct pool pool;
 };
@@ -30,42 +20,6 @@ uint64_t tensor_bytes(const struct type *type)
 {
     uint64_t element = type->dtype == DT_STRING ? sizeof(const char *) : dtype_size(type->dtype);
     return shape_count(&type->shape) * element;
-}
-
-/* The smallest gap that is large enough; the end of the pool when there is none. */
-static uint64_t pool_take(struct pool *pool, uint64_t size)
-{
-    uint64_t best_offset = 0, best_gap = UINT64_MAX, end = 0;
-    size_t best_index = pool->live.count;
-    for (size_t i = 0; i < pool->live.count; i++) {
-        const struct block *b = &pool->live.data[i];
-        uint64_t gap = b->offset - end;
-        if (gap >= size && gap < best_gap) {
-            best_gap = gap;
-            best_offset = end;
-            best_index = i;
-        }
-        end = b->offset + b->size;
-    }
-    if (best_index == pool->live.count)
-        best_offset = end;
-    vec_push(pool->arena, &pool->live, (struct block){0});
-    struct block *at = &pool->live.data[best_index];
-    memmove(at + 1, at, (pool->live.count - 1 - best_index) * sizeof *at);
-    *at = (struct block){best_offset, size};
-    return best_offset;
-}
-
-static void pool_give(struct pool *pool, uint64_t offset)
-{
-    for (size_t i = 0; i < pool->live.count; i++) {
-        struct block *b = &pool->live.data[i];
-        if (b->offset == offset && b->size) {
-            memmove(b, b + 1, (pool->live.count - 1 - i) * sizeof *b);
-            pool->live.count--;
-            return;
-        }
-    }
 }
 
 /* Backwards from the wanted tensors: a node is a step when one of its outputs is used. */
@@ -110,16 +64,14 @@ static odlc_status place_outputs(struct planner *p, struct diags *diags, const s
     for (uint32_t k = 0; k < n->n_outputs; k++) {
         if (n->outputs[k] == NO_TENSOR)
             continue;
-        /* never 0 bytes: a block is found again by its offset */
-        uint64_t size =
-            align_up(max_i64(1, (int64_t)tensor_bytes(&graph_tensor(p->g, n->outputs[k])->type)), ALIGNMENT);
-        uint64_t offset = pool_take(&p->pool, size), end;
-        if (ckd_add(&end, offset, size) || end > SIZE_MAX / 2)
+        tensor_id t = n->outputs[k];
+        uint64_t size = align_up(max_i64(1, (int64_t)tensor_bytes(graph_tensor(p->g, t)->type)), ALIGNMENT), end;
+        if (ckd_add(&end, p->pool.size, size) || end > SIZE_MAX / 2)
             return diag_error(diags, ODLC_ERR_LIMIT, AT(.node = n->name), "run-memory",
                               "the tensors that are alive at once do not fit in the address space");
-        p->pool.size = end > p->pool.size ? end : p->pool.size;
-        p->offsets[n->outputs[k]] = offset;
-        p->used[n->outputs[k]] = true;
+        p->parts[t] = pool_take(&p->pool, size);
+        p->offsets[t] = pool_offset(&p->pool, p->parts[t]);
+        p->used[t] = true;
     }
     return ODLC_OK;
 }
@@ -131,7 +83,7 @@ static void release_dead(struct planner *p, const struct node *n, size_t s)
         tensor_id t = k < n->n_inputs ? n->inputs[k] : n->outputs[k - n->n_inputs];
         if (t == NO_TENSOR || p->last_use[t] != s || p->offsets[t] == PLAN_NOWHERE)
             continue;
-        pool_give(&p->pool, p->offsets[t]);
+        pool_give(&p->pool, p->parts[t]);
         p->last_use[t] = SIZE_MAX;
     }
 }
@@ -144,7 +96,8 @@ odlc_status plan_make(struct arena *arena, struct diags *diags, const struct gra
                         .used = arena_array(arena, bool, g->tensors.count),
                         .last_use = arena_array(arena, size_t, g->tensors.count),
                         .offsets = arena_array(arena, uint64_t, g->tensors.count),
-                        .pool = {.arena = arena}};
+                        .parts = arena_array(arena, uint32_t, g->tensors.count)};
+    pool_init(&p.pool, arena);
     for (size_t t = 0; t < g->tensors.count; t++)
         p.offsets[t] = PLAN_NOWHERE;
     for (size_t i = 0; i < n_wanted; i++)

@@ -1,8 +1,8 @@
 /* dlc-diff: what differs between two containers. */
 #include "base/file.h"
+#include "tools/command.h"
 #include "tools/diff.h"
 #include "tools/options.h"
-#include "tools/print_diags.h"
 
 enum { STATUS_SAME, STATUS_DIFFERENT, STATUS_TROUBLE };
 
@@ -151,6 +151,8 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
         return print_out_of_memory(self.name);
     odlc_status status = run_command(s, argc, argv);
     enum diag_format format = options_given(&s->options, OPT_JSON) ? DIAG_JSON : DIAG_TEXT;
+    if (!command_inputs_intact(s->arena, self.name, format))
+        return ODLC_ERR_IO;
     for (size_t i = 0; i < COUNT_OF(s->containers); i++) {
         size_t count;
         const struct odlc_diag *list = odlc_container_diags(s->containers[i], &count);
@@ -162,6 +164,7 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    command_begin();
     struct session s = {.arena = arena_create(), .containers = {odlc_container_new(), odlc_container_new()}};
     odlc_status status = ODLC_ERR_NOMEM;
     if (s.arena && s.containers[0] && s.containers[1]) {
@@ -173,5 +176,6 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < COUNT_OF(s.containers); i++)
         odlc_container_free(s.containers[i]);
     arena_destroy(s.arena);
-    return status != ODLC_OK ? STATUS_TROUBLE : s.different ? STATUS_DIFFERENT : STATUS_SAME;
+    int end = status != ODLC_OK ? STATUS_TROUBLE : s.different ? STATUS_DIFFERENT : STATUS_SAME;
+    return command_end(self.name, end, STATUS_TROUBLE);
 }

@@ -1,9 +1,9 @@
 /* dlc-info: what is in a container. */
 #include "base/file.h"
+#include "tools/command.h"
 #include "tools/info.h"
 #include "tools/npy_out.h"
 #include "tools/options.h"
-#include "tools/print_diags.h"
 
 enum {
     OPT_INPUT,
@@ -52,8 +52,9 @@ static const struct option rows[] = {
      .help = "list only nodes whose names match this shell pattern; totals are still those of the whole graph"},
     {.id = OPT_VERIFY,
      .name = "verify",
-     .help =
-         "instead of the report, check the whole file and list what is wrong with it; exit status 1 if anything is"},
+     .help = "instead of the report, check the whole file, payloads and CRCs included, and list what is wrong with it; "
+             "exit "
+             "status 1 if anything is"},
     {.id = OPT_TENSOR,
      .name = "tensor",
      .min = 1,
@@ -127,7 +128,7 @@ static odlc_status tensor_report(struct session *s, const char *name)
     struct info_tensor which;
     TRY(info_find_tensor(s->arena, &s->diags, s->container, name, &which));
     if (npy)
-        TRY(npy_write(s->arena, &s->diags, npy, which.tensor, options_given(&s->options, OPT_REAL)));
+        TRY(npy_write(s->arena, &s->diags, npy, s->container, which.tensor, options_given(&s->options, OPT_REAL)));
     if (as_json(s))
         info_print_tensor_json(stdout, s->container, &which);
     else
@@ -233,6 +234,8 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
         return print_out_of_memory(self.name);
     odlc_status status = run_command(s, argc, argv);
     enum diag_format format = options_given(&s->options, OPT_JSON) ? DIAG_JSON : DIAG_TEXT;
+    if (!command_inputs_intact(s->arena, self.name, format))
+        return ODLC_ERR_IO;
     size_t count;
     const struct odlc_diag *list = odlc_container_diags(s->container, &count);
     if (!s->findings_printed)
@@ -243,6 +246,7 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    command_begin();
     struct session s = {.arena = arena_create(), .container = odlc_container_new()};
     odlc_status status = ODLC_ERR_NOMEM;
     if (s.arena && s.container) {
@@ -253,5 +257,5 @@ int main(int argc, char **argv)
     }
     odlc_container_free(s.container);
     arena_destroy(s.arena);
-    return exit_status(status);
+    return command_end(self.name, exit_status(status), exit_status(ODLC_ERR_IO));
 }

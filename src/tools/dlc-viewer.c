@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "tools/command.h"
 #include "tools/options.h"
-#include "tools/print_diags.h"
 #include "tools/viewer/viewer.h"
 
 enum { OPT_INPUT, OPT_SAVE, OPT_GRAPH, OPT_DOT, OPT_SVG };
@@ -133,6 +133,8 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
     if (setjmp(*arena_catch(s->arena)))
         return print_out_of_memory(self.name);
     odlc_status status = run_command(s, argc, argv);
+    if (!command_inputs_intact(s->arena, self.name, DIAG_TEXT))
+        return ODLC_ERR_IO;
     size_t count;
     const struct odlc_diag *list = odlc_container_diags(s->container, &count);
     print_diags(stderr, self.name, list, count, DIAG_TEXT);
@@ -142,6 +144,7 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    command_begin();
     struct session s = {.arena = arena_create(), .container = odlc_container_new()};
     odlc_status status = ODLC_ERR_NOMEM;
     if (s.arena && s.container) {
@@ -152,5 +155,5 @@ int main(int argc, char **argv)
     }
     odlc_container_free(s.container);
     arena_destroy(s.arena);
-    return exit_status(status);
+    return command_end(self.name, exit_status(status), exit_status(ODLC_ERR_IO));
 }

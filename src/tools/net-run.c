@@ -5,10 +5,10 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "opendlc/run.h"
+#include "tools/command.h"
 #include "tools/input_list.h"
 #include "tools/options.h"
 #include "tools/output_dir.h"
-#include "tools/print_diags.h"
 
 enum {
     OPT_CONTAINER,
@@ -249,6 +249,7 @@ static odlc_status infer(struct session *s, size_t number)
     for (size_t i = 0; i < inference->n_items; i++) {
         struct arena_mark mark = arena_mark(s->scratch);
         TRY(load_input(s, inference, &inference->items[i]));
+        TRY(fault_check_inputs(&s->diags));
         arena_rewind(s->scratch, mark);
     }
     TRY(execute(s));
@@ -336,6 +337,8 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
     if (setjmp(*arena_catch(s->scratch)))
         return print_out_of_memory(self.name);
     odlc_status status = run_command(s, argc, argv);
+    if (status != ODLC_OK && !command_inputs_intact(s->arena, self.name, DIAG_TEXT))
+        return ODLC_ERR_IO;
     size_t count;
     const struct odlc_diag *list = odlc_run_diags(s->run, &count);
     print_diags(stderr, self.name, list, count, DIAG_TEXT);
@@ -345,6 +348,7 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    command_begin();
     struct session s = {.arena = arena_create(), .scratch = arena_create(), .run = odlc_run_new()};
     odlc_status status = ODLC_ERR_NOMEM;
     if (s.arena && s.scratch && s.run) {
@@ -356,5 +360,5 @@ int main(int argc, char **argv)
     odlc_run_free(s.run);
     arena_destroy(s.scratch);
     arena_destroy(s.arena);
-    return exit_status(status);
+    return command_end(self.name, exit_status(status), exit_status(ODLC_ERR_IO));
 }

@@ -59,8 +59,19 @@ static odlc_status write_reals(struct out_file *out, const struct odlc_tensor *t
     return ODLC_OK;
 }
 
-odlc_status npy_write(struct arena *arena, struct diags *diags, const char *path, const struct odlc_tensor *tensor,
-                      bool real)
+static odlc_status write_stored(struct out_file *out, const odlc_container *container, const struct odlc_tensor *tensor)
+{
+    enum { PIECE = 4 << 20 };
+    for (uint64_t at = 0; at < tensor->data_size; at += PIECE) {
+        uint64_t left = tensor->data_size - at;
+        TRY(out_write(out, (const char *)tensor->data + at, left < PIECE ? (size_t)left : PIECE));
+        odlc_container_release(container);
+    }
+    return ODLC_OK;
+}
+
+odlc_status npy_write(struct arena *arena, struct diags *diags, const char *path, const odlc_container *container,
+                      const struct odlc_tensor *tensor, bool real)
 {
     struct out_file *out;
     if (!odlc_tensor_readable(tensor))
@@ -74,6 +85,6 @@ odlc_status npy_write(struct arena *arena, struct diags *diags, const char *path
     if (real)
         TRY(write_reals(out, tensor));
     else
-        TRY(out_write(out, tensor->data, tensor->data_size));
+        TRY(write_stored(out, container, tensor));
     return out_commit(out);
 }

@@ -6,9 +6,10 @@
 #include "opendlc/container.h"
 
 /* Writes the elements in C order: as stored, or with `real` as float32, where (q + offset) * scale replaces fixed-point
- * ones. The file appears when it is complete. Refused: a tensor without data, and strings. */
-odlc_status npy_write(struct arena *arena, struct diags *diags, const char *path, const struct odlc_tensor *tensor,
-                      bool real) MUST_USE;
+ * ones. The file appears when it is complete. Refused: a tensor without data, and strings. Pages of the tensor's
+ * container are given back while they are read. */
+odlc_status npy_write(struct arena *arena, struct diags *diags, const char *path, const odlc_container *container,
+                      const struct odlc_tensor *tensor, bool real) MUST_USE;
 
 /* True when stored and real values differ: the data are fixed-point numbers with an encoding. */
 bool tensor_is_quantized(const struct odlc_tensor *tensor);

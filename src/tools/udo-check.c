@@ -3,8 +3,8 @@
 
 #include "base/map.h"
 #include "tools/check.h"
+#include "tools/command.h"
 #include "tools/model_options.h"
-#include "tools/print_diags.h"
 
 enum { OPT_MODEL, OPT_STRICT, OPT_JSON, OPT_QUIET, OPT_CONVERT, OPT_OUTPUT };
 
@@ -236,6 +236,8 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
         return print_out_of_memory(self.name);
     odlc_status status = run_command(s, argc, argv);
     enum diag_format format = options_given(&s->options, OPT_JSON) ? DIAG_JSON : DIAG_TEXT;
+    if (!command_inputs_intact(s->arena, self.name, format))
+        return ODLC_ERR_IO;
     size_t count;
     const struct odlc_diag *list = diags_of(s, &count);
     for (size_t i = 0; i < count; i++)
@@ -247,6 +249,7 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    command_begin();
     struct session s = {.arena = arena_create(), .udo = odlc_udo_new()};
     odlc_status status = ODLC_ERR_NOMEM;
     if (s.arena && s.udo) {
@@ -258,5 +261,5 @@ int main(int argc, char **argv)
     odlc_conversion_free(s.conversion);
     odlc_udo_free(s.udo);
     arena_destroy(s.arena);
-    return exit_status(status);
+    return command_end(self.name, exit_status(status), exit_status(ODLC_ERR_IO));
 }

@@ -164,8 +164,9 @@ static odlc_status add_node(struct site *s, const struct operands *in, const str
             build_param(s->b, &params[i]);
     TRY(build_end_typed(s->b, names, types, total, given));
     struct node *node = &s->b->graph->nodes.data[s->b->graph->nodes.count - 1]; /* it has no kernel: never folded */
-    node->forms_in = in->forms;
-    node->forms_out = forms;
+    struct operand_forms *all = arena_new(s->arena, struct operand_forms);
+    *all = (struct operand_forms){.in = in->forms, .out = forms};
+    node->forms = all;
     return ODLC_OK;
 }
 

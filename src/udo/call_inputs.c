@@ -84,9 +84,9 @@ static tensor_id shared_constant(struct site *s, const char *name, enum dtype dt
     tensor_id id = graph_find_tensor(g, name);
     if (id != NO_TENSOR) {
         const struct tensor *t = graph_tensor(g, id);
-        if (t->kind == TENSOR_STATIC && t->type.dtype == dtype && t->view.bytes == view->bytes &&
-            t->view.strings == view->strings && t->view.scale == view->scale && t->view.zero == view->zero &&
-            shape_equal(&t->view.shape, &view->shape) && perm_equal(&t->view.perm, &view->perm))
+        if (t->kind == TENSOR_STATIC && t->type->dtype == dtype && t->view->bytes == view->bytes &&
+            t->view->strings == view->strings && t->view->scale == view->scale && t->view->zero == view->zero &&
+            shape_equal(&t->view->shape, &view->shape) && perm_equal(&t->view->perm, &view->perm))
             return id;
     }
     return graph_add_constant(g, name, dtype, view);
@@ -96,27 +96,27 @@ static tensor_id shared_constant(struct site *s, const char *name, enum dtype dt
 static tensor_id serialise(struct site *s, const char *label, const struct udo_tensor *in, tensor_id id)
 {
     const struct tensor *t = graph_tensor(s->b->graph, id);
-    struct view view = t->view;
-    enum dtype to = stored_dtype(in, t->type.dtype);
+    struct view view = *t->view;
+    enum dtype to = stored_dtype(in, t->type->dtype);
     bool keeps_integers = dtype_is_fixed(to) && has_encodings(s, &view, to);
-    if (view.dtype != t->type.dtype && to != t->type.dtype && !keeps_integers) {
+    if (view.dtype != t->type->dtype && to != t->type->dtype && !keeps_integers) {
         /* A cast that is pending already counts: 2.7 cast to int32 is 2 for us. */
         struct shape shape = view_shape(&view);
-        view = view_of(view_load(s->arena, &view, t->type.dtype), t->type.dtype, &shape);
+        view = view_of(view_load(s->arena, &view, t->type->dtype), t->type->dtype, &shape);
     }
     if (!check_data(s, label, in, &view, to))
         return id;
     if (keeps_integers)
-        to = t->type.dtype; /* until nodes are quantized */
+        to = t->type->dtype; /* until nodes are quantized */
     struct perm perm;
-    bool moved = layout_perm(s->call, in->layout, t->type.shape.rank, &perm);
-    if (!moved && to == t->type.dtype)
+    bool moved = layout_perm(s->call, in->layout, t->type->shape.rank, &perm);
+    if (!moved && to == t->type->dtype)
         return id;
     if (moved)
         view_permute(&view, &perm);
     const char *name =
-        arena_printf(s->arena, "%s%s%s%s", t->name, to == t->type.dtype ? "" : ".",
-                     to == t->type.dtype ? "" : dtype_info(to)->name, moved ? layout_suffix(in->layout) : "");
+        arena_printf(s->arena, "%s%s%s%s", t->name, to == t->type->dtype ? "" : ".",
+                     to == t->type->dtype ? "" : dtype_info(to)->name, moved ? layout_suffix(in->layout) : "");
     return shared_constant(s, name, to, &view);
 }
 
@@ -125,8 +125,8 @@ static tensor_id take(struct site *s, const char *label, const struct udo_tensor
 {
     const struct tensor *t = graph_tensor(s->b->graph, id);
     struct perm perm;
-    site_check_dtype(s, label, udo_pick_dtype(in->dtype, in->several, t->type.dtype), t->type.dtype);
-    if (s->errors || !layout_perm(s->call, in->layout, t->type.shape.rank, &perm))
+    site_check_dtype(s, label, udo_pick_dtype(in->dtype, in->several, t->type->dtype), t->type->dtype);
+    if (s->errors || !layout_perm(s->call, in->layout, t->type->shape.rank, &perm))
         return id;
     tensor_id moved;
     const char *name = arena_printf(s->arena, "%s%s", t->name, layout_suffix(in->layout));

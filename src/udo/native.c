@@ -13,8 +13,7 @@ static const struct param *native_attrs(struct site *s, const struct node *n, ui
     for (uint32_t i = 0; i < n->op->n_params; i++) {
         if (!n->params[i].set || n->op->params[i].supplemental)
             continue;
-        attrs[*count] = n->params[i];
-        attrs[(*count)++].name = n->op->params[i].name;
+        attrs[(*count)++] = node_get_param(n, i);
         if (op_param_index(&s->def->row, n->op->params[i].name) < 0 && site_first(s, "param", n->op->params[i].name))
             site_warn(s, n->op->params[i].name, "list it as a <Parameter> if the operation needs it",
                       "udo-unnamed-attribute", "param '%s' of native '%s' is not named by the definition and left out",
@@ -27,8 +26,8 @@ static const struct param *native_attrs(struct site *s, const struct node *n, ui
 static void check_operand(struct site *s, const char *label, const struct udo_tensor *declared, tensor_id id)
 {
     const struct tensor *t = graph_tensor(s->b->graph, id);
-    enum dtype dtype = udo_pick_dtype(declared->dtype, declared->several, t->type.dtype);
-    if (declared->layout == UDO_LAYOUT_NCHW && t->type.shape.rank >= 3)
+    enum dtype dtype = udo_pick_dtype(declared->dtype, declared->several, t->type->dtype);
+    if (declared->layout == UDO_LAYOUT_NCHW && t->type->shape.rank >= 3)
         site_error(s, declared->name, "declare NHWC, or claim the model's operator with <UseDefaultTranslation> false",
                    "udo-native-layout", "%s is declared NCHW, but after the translation it has its channels last",
                    label);
@@ -36,12 +35,12 @@ static void check_operand(struct site *s, const char *label, const struct udo_te
         site_error(s, declared->name,
                    arena_printf(s->arena, "remove <IsStaticTensor> at %s", site_place(s, &declared->place)),
                    "udo-static-without-data", "%s is static, but the model computes it when it runs", label);
-    if (t->kind == TENSOR_STATIC && dtype != DT_NONE && dtype != t->type.dtype)
+    if (t->kind == TENSOR_STATIC && dtype != DT_NONE && dtype != t->type->dtype)
         site_error(s, declared->name, "declare the type that the native op has", "udo-value-misfit",
                    "%s is declared %s, but its data is %s after the translation", label, udo_type_name(dtype),
-                   udo_type_name(t->type.dtype));
+                   udo_type_name(t->type->dtype));
     else
-        site_check_dtype(s, label, dtype, t->type.dtype);
+        site_check_dtype(s, label, dtype, t->type->dtype);
 }
 
 static void check_operands(struct site *s, const struct node *n)
@@ -89,7 +88,10 @@ static odlc_status replace(struct udo_set *set, const struct udo_def *def, struc
     if (s.errors)
         return ODLC_ERR_INVALID;
     n->op = &def->row;
-    n->params = params;
+    n->params = arena_array(s.arena, struct packed_param, def->row.n_params);
+    for (uint32_t i = 0; i < def->row.n_params; i++)
+        if (params[i].set)
+            node_set_param(b->graph, n, i, &params[i]);
     return ODLC_OK;
 }
 

@@ -86,7 +86,7 @@ static void report_tensor(struct site *s, struct odlc_udo_value *value, tensor_i
 {
     const struct tensor *t = graph_tensor(s->b->graph, id);
     value->tensor = t->name;
-    report_type(value, t->type.dtype, &t->type.shape);
+    report_type(value, t->type->dtype, &t->type->shape);
 }
 
 void report_native(struct site *s, const struct node *n)

@@ -111,7 +111,7 @@ START_TEST(conv2d)
     window((int64_t[]){2, 1}, ones);
     build_ints(&b, "dilation", ones, 2);
     build_int(&b, "group", 2);
-    const struct shape *out = &graph_tensor(g, finish("y"))->type.shape;
+    const struct shape *out = &graph_tensor(g, finish("y"))->type->shape;
     ck_assert(shape_equal(out, &SHAPE(1, 3, 7, 6)));
     expect_costs(3 * 3 * 2 * 6 + 6, (3 * 7 * 6) * (3 * 3 * 2));
 }

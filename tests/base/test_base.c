@@ -23,15 +23,78 @@ static void stop(void)
     arena_destroy(arena);
 }
 
+static void check_bytes(const unsigned char *p, size_t size, unsigned char value)
+{
+    size_t different = 0;
+    for (size_t i = 0; i < size; i++)
+        different += p[i] != value;
+    ck_assert_uint_eq(different, 0);
+}
+
+static void check_zeros(const unsigned char *p, size_t size)
+{
+    check_bytes(p, size, 0);
+}
+
 START_TEST(arena_memory_is_zero_and_aligned)
 {
     for (size_t size = 0; size < 200000; size = size * 3 + 1) {
-        unsigned char *p = arena_alloc(arena, size);
-        ck_assert_uint_eq((uintptr_t)p % (size >= 4096 ? 64 : 16), 0);
-        for (size_t i = 0; i < size; i++)
-            ck_assert_int_eq(p[i], 0);
-        memset(p, 0xAA, size);
+        unsigned char *p = arena_alloc(arena, size * 16);
+        ck_assert_uint_eq((uintptr_t)p % (size * 16 >= 4096 ? 64 : 16), 0);
+        check_zeros(p, size * 16);
+        memset(p, 0xAA, size * 16);
+        p = arena_alloc(arena, 12);
+        ck_assert_uint_eq((uintptr_t)p % 4, 0);
+        check_zeros(p, 12);
+        memset(p, 0xAA, 12);
+        ck_assert_str_eq(arena_strdup(arena, "text"), "text");
     }
+}
+END_TEST
+
+START_TEST(blocks_grow_and_keep_their_bytes)
+{
+    unsigned char *first = NULL, *second = arena_alloc(arena, 100000);
+    for (size_t size = 1, old = 0; size < 5000000; old = size, size = size * 2 + 1) {
+        first = arena_grow(arena, first, old, size);
+        check_zeros(first + old, size - old);
+        memset(first + old, 0x55, size - old);
+        second = arena_grow(arena, second, 100000 + old, 100000 + size);
+        check_zeros(second + 100000 + old, size - old);
+        check_bytes(first, size, 0x55);
+    }
+}
+END_TEST
+
+START_TEST(strings_are_packed)
+{
+    const char *before = arena_strdup(arena, "one");
+    (void)arena_alloc(arena, 64);
+    const char *after = arena_strdup(arena, "three");
+    ck_assert_ptr_eq(after + strlen("three") + 1, before);
+}
+END_TEST
+
+/* A block from before the mark may grow, be released or lie in the way: what is rewound is zeros, the rest stays. */
+START_TEST(rewinding_after_blocks_grew)
+{
+    unsigned char *large = arena_alloc(arena, 70000), *small = arena_alloc(arena, 48);
+    memset(large, 1, 70000);
+    memset(small, 2, 48);
+    struct arena_mark mark = arena_mark(arena);
+    for (size_t i = 0; i < 3; i++) {
+        large = arena_grow(arena, large, 70000 << i, 70000 << (i + 1));
+        memset(arena_alloc(arena, 300000), 3, 300000);
+        for (int k = 0; k < 20; k++)
+            memset(arena_alloc(arena, 60000), 4, 60000);
+        memset(arena_strdup(arena, "to be cleared"), 5, 5);
+    }
+    arena_release(arena, small, 48);
+    arena_rewind(arena, mark);
+    check_zeros(large + 70000, 7 * 70000);
+    check_bytes(large, 70000, 1);
+    for (int k = 0; k < 20; k++)
+        check_zeros(arena_alloc(arena, 60000), 60000);
 }
 END_TEST
 
@@ -93,6 +156,34 @@ START_TEST(map_keeps_many_keys)
     ck_assert_uint_eq(map_get(&map, "key10000"), MAP_NONE);
     map_put(&map, "", 5);
     ck_assert_uint_eq(map_get(&map, ""), 5);
+}
+END_TEST
+
+/* Many small tables and a large one: their ends fill up at different times. */
+START_TEST(map_grows_at_any_size)
+{
+    enum { KEYS = 300000 };
+    const char **keys = arena_array(arena, const char *, KEYS);
+    struct map large, reserved;
+    map_init(&large, arena);
+    map_init(&reserved, arena);
+    map_reserve(&reserved, KEYS);
+    for (uint32_t i = 0; i < KEYS; i++) {
+        keys[i] = arena_printf(arena, "%u", i);
+        map_put(&large, keys[i], i);
+        ck_assert_uint_eq(map_add(&reserved, keys[i], i), MAP_NONE);
+    }
+    ck_assert_uint_eq(large.count, KEYS);
+    for (uint32_t i = 0; i < KEYS; i++)
+        ck_assert(map_get(&large, keys[i]) == i && map_get(&reserved, keys[i]) == i);
+    for (uint32_t count = 0; count < 300; count++) {
+        struct map small;
+        map_init(&small, arena);
+        for (uint32_t i = 0; i < count; i++)
+            map_put(&small, keys[count * 300 + i], i);
+        for (uint32_t i = 0; i < 300; i++)
+            ck_assert_uint_eq(map_get(&small, keys[count * 300 + i]), i < count ? i : MAP_NONE);
+    }
 }
 END_TEST
 
@@ -242,9 +333,13 @@ int main(void)
     TCase *memory = tcase_create("memory"), *files = tcase_create("files");
     tcase_add_checked_fixture(memory, start, stop);
     tcase_add_test(memory, arena_memory_is_zero_and_aligned);
+    tcase_add_test(memory, blocks_grow_and_keep_their_bytes);
+    tcase_add_test(memory, strings_are_packed);
+    tcase_add_test(memory, rewinding_after_blocks_grew);
     tcase_add_test(memory, rewinding_runs_cleanups_and_clears);
     tcase_add_test(memory, exhausted_memory_jumps_and_leaks_nothing);
     tcase_add_test(memory, map_keeps_many_keys);
+    tcase_add_test(memory, map_grows_at_any_size);
     tcase_add_test(memory, reader_stops_at_the_end);
     tcase_add_test(memory, nearest_word_finds_typing_errors_only);
     tcase_add_test(memory, text_place_counts_lines_and_columns);

@@ -44,7 +44,7 @@ static inline tensor_id sample_constant(struct graph *g, const char *name, enum 
     return graph_add_constant(g, name, as, &view);
 }
 
-static inline void set_param(struct node *n, struct param p)
+static inline void set_param(struct graph *g, struct node *n, struct param p)
 {
     int index = op_param_index(n->op, p.name);
     assert(index >= 0);
@@ -52,7 +52,7 @@ static inline void set_param(struct node *n, struct param p)
     p.usage = n->op->params[index].supplemental ? 2 : 1;
     p.dtype = n->op->params[index].dtype;
     p.is_tensor = n->op->params[index].is_tensor;
-    n->params[index] = p;
+    node_set_param(g, n, (uint32_t)index, &p);
 }
 
 static inline struct graph *sample_graph(struct arena *arena)
@@ -78,13 +78,13 @@ static inline struct graph *sample_graph(struct arena *arena)
     tensor_id outputs[] = {y, spare};
     node_id first = graph_add_node(g, &blend, blend.n_params, "blend", inputs, COUNT_OF(inputs), outputs, 2);
     struct node *n = graph_node(g, first);
-    set_param(n, (struct param){.name = "offsets", .shape = SHAPE(2, 2), .ints = sample_offsets});
-    set_param(n, (struct param){.name = "alpha", .f = 0.2});
-    set_param(n, (struct param){.name = "modes", .shape = SHAPE(2), .strings = sample_modes});
-    set_param(n, (struct param){.name = "count", .i = -5000000000});
-    set_param(n, (struct param){.name = "label", .s = "a \"label\""});
-    set_param(n, (struct param){.name = "weights", .shape = SHAPE(2), .floats = sample_weights});
-    set_param(n, (struct param){.name = "flag", .i = 1});
+    set_param(g, n, (struct param){.name = "offsets", .shape = SHAPE(2, 2), .ints = sample_offsets});
+    set_param(g, n, (struct param){.name = "alpha", .f = 0.2});
+    set_param(g, n, (struct param){.name = "modes", .shape = SHAPE(2), .strings = sample_modes});
+    set_param(g, n, (struct param){.name = "count", .i = -5000000000});
+    set_param(g, n, (struct param){.name = "label", .s = "a \"label\""});
+    set_param(g, n, (struct param){.name = "weights", .shape = SHAPE(2), .floats = sample_weights});
+    set_param(g, n, (struct param){.name = "flag", .i = 1});
     const struct op *transpose = op_find("Transpose");
     assert(transpose);
     node_id second = graph_add_node(g, transpose, transpose->n_params, "turn", &y, 1, &z, 1);

@@ -184,9 +184,116 @@ START_TEST(vector_counts_are_checked)
 }
 END_TEST
 
+/* ---- streaming ---- */
+
+static odlc_status collect(void *user, const void *bytes, size_t size)
+{
+    text *all = user;
+    text_add_bytes(arena, all, bytes, size);
+    return ODLC_OK;
+}
+
+/* A root that lists boxes with names of many lengths, each third one put from its bytes; long enough for several
+ * pieces.
+ */
+static uint64_t stream_boxes(uint32_t *places, uint32_t count, fb_sink_fn *sink, void *user)
+{
+    struct fb_build b;
+    struct fb_kept kept = {.size = 0};
+    const struct fb_slot root[] = {FB_REF(BOX_CHILDREN)}, box_slots[] = {FB_U8(BOX_TAG, 3), FB_REF(BOX_NAME)};
+    uint32_t start = fb_start_stream(&b, arena, sink, user, "TEST");
+    struct fb_made table = fb_put_table(&b, start, root, COUNT_OF(root));
+    fb_put_targets(&b, fb_slot_ref(&b, table, BOX_CHILDREN), places, count);
+    for (uint32_t i = 0; i < count; i++) {
+        fb_settle(&b);
+        if (kept.size && i % 3 == 2) {
+            places[i] = (uint32_t)align_up(fb_size(&b) + 4, 8) - 4;
+            fb_put_kept(&b, FB_NOWHERE, &kept);
+            continue;
+        }
+        size_t n_vtables = b.vtables.count;
+        table = fb_put_table(&b, FB_NOWHERE, box_slots, COUNT_OF(box_slots));
+        places[i] = table.at;
+        fb_put_string(&b, fb_slot_ref(&b, table, BOX_NAME), arena_printf(arena, "%0*u", (int)(i % 9) + 1, i));
+        fb_keep(&b, &table, 1, n_vtables, &kept);
+    }
+    ck_status_ok(fb_flush(&b));
+    return fb_size(&b);
+}
+
+START_TEST(streamed_in_pieces)
+{
+    enum { COUNT = 40000 };
+    uint32_t *places = arena_array(arena, uint32_t, COUNT);
+    text all = {0};
+    struct fb_fault fault;
+    uint64_t size = stream_boxes(places, COUNT, NULL, NULL);
+    ck_assert_uint_gt(size, 1024 * 1024);
+    ck_assert_uint_eq(stream_boxes(places, COUNT, collect, &all), size);
+    ck_assert_uint_eq(all.count, size);
+    const uint8_t *data = (const uint8_t *)all.data;
+    ck_assert(fb_verify(data, all.count, &box, &fault));
+    struct fb_vector boxes = fb_vector(fb_root(data), BOX_CHILDREN);
+    ck_assert_uint_eq(boxes.count, COUNT);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        uint32_t meant = i > 1 && i % 3 == 2 ? i - 1 : i; /* the one before was kept */
+        struct fb_table t = fb_table_at(boxes, i);
+        ck_assert_str_eq(fb_string(t, BOX_NAME), arena_printf(arena, "%0*u", (int)(meant % 9) + 1, meant));
+        ck_assert_uint_eq(fb_u8(t, BOX_TAG), 3);
+        ck_assert_uint_eq(fb_field_pos(t, BOX_NAME) % 4, 0);
+    }
+}
+END_TEST
+
+static odlc_status refuse(void *user, const void *bytes, size_t size)
+{
+    size_t *calls = user;
+    ck_assert_ptr_nonnull(bytes);
+    ck_assert_uint_gt(size, 0);
+    return ++*calls == 2 ? ODLC_ERR_IO : ODLC_OK;
+}
+
+START_TEST(first_failure_of_the_sink)
+{
+    size_t calls = 0;
+    struct fb_build b;
+    fb_start_stream(&b, arena, refuse, &calls, "TEST");
+    for (int i = 0; i < 4; i++) {
+        fb_put_words(&b, FB_NOWHERE, NULL, 0);
+        ck_assert_int_eq(fb_flush(&b), i == 0 ? ODLC_OK : ODLC_ERR_IO);
+    }
+    ck_assert_uint_eq(calls, 2);
+}
+END_TEST
+
+/* Large ones, and those whose vtable is among their bytes, are not. */
+START_TEST(what_is_kept)
+{
+    struct fb_build b;
+    struct fb_kept kept;
+    const struct fb_slot few[] = {FB_REF(BOX_NAME)};
+    char name[FB_KEPT_BYTES] = {0};
+    uint32_t start = fb_start(&b, arena, "TEST");
+    struct fb_made table = fb_put_table(&b, start, few, 1);
+    fb_put_string(&b, fb_slot_ref(&b, table, BOX_NAME), "a");
+    fb_keep(&b, &table, 1, 0, &kept);
+    ck_assert_uint_eq(kept.size, 0);
+    fb_keep(&b, &table, 1, 1, &kept);
+    ck_assert_uint_eq(kept.size, 8 + 4 + 2);
+    memset(name, 'n', sizeof name - 1);
+    table = fb_put_table(&b, start, few, 1);
+    fb_put_string(&b, fb_slot_ref(&b, table, BOX_NAME), name);
+    fb_keep(&b, &table, 1, 1, &kept);
+    ck_assert_uint_eq(kept.size, 0);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {round_trip,
+                                  streamed_in_pieces,
+                                  first_failure_of_the_sink,
+                                  what_is_kept,
                                   equal_tables_share_their_vtable,
                                   vtable_behind_its_table,
                                   offsets_must_stay_inside,

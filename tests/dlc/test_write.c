@@ -164,7 +164,7 @@ START_TEST(selector_names_the_op)
     struct graph *g = sample_graph(arena);
     const struct op *add = op_find("ElementWiseAdd");
     tensor_id in[] = {graph_find_tensor(g, "z"), graph_find_tensor(g, "z")};
-    tensor_id out = graph_add_tensor(g, "twice", TENSOR_OUTPUT, &graph_tensor(g, in[0])->type);
+    tensor_id out = graph_add_tensor(g, "twice", TENSOR_OUTPUT, graph_tensor(g, in[0])->type);
     vec_push(arena, &g->order, graph_add_node(g, add, add->n_params, "sum", in, 2, &out, 1));
     vec_push(arena, &g->outputs, out);
     const char *path = in_folder("sum.dlc");
@@ -192,10 +192,10 @@ START_TEST(values_that_do_not_fit)
 {
     static const int64_t wide[] = {0, 1, 2, 2147483648};
     struct graph *g = sample_graph(arena);
-    set_param(graph_node(g, 0), (struct param){.name = "offsets", .shape = SHAPE(4), .ints = wide});
+    set_param(g, graph_node(g, 0), (struct param){.name = "offsets", .shape = SHAPE(4), .ints = wide});
     expect_refusal(g, "element 3 of param offsets does not fit int32");
     g = sample_graph(arena);
-    set_param(graph_node(g, 0), (struct param){.name = "flag", .i = 2});
+    set_param(g, graph_node(g, 0), (struct param){.name = "flag", .i = 2});
     expect_refusal(g, "the value of param flag cannot be stored as bool");
 }
 END_TEST
@@ -209,7 +209,7 @@ START_TEST(graphs_that_a_container_cannot_say)
     vec_push(arena, &g->outputs, graph_find_tensor(g, "ones"));
     expect_refusal(g, "output ones of the graph is at the same time a constant");
     g = sample_graph(arena);
-    graph_tensor(g, graph_find_tensor(g, "y"))->type.dtype = DT_BFLOAT16;
+    graph_set_dtype(g, graph_find_tensor(g, "y"), DT_BFLOAT16);
     expect_refusal(g, "tensor y is of type bfloat16, which containers do not have");
 }
 END_TEST

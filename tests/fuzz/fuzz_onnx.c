@@ -7,29 +7,32 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void load(struct arena *arena, const uint8_t *data, size_t size)
+static void load(const struct fw_memory *memory, const uint8_t *data, size_t size)
 {
     struct diags diags;
     struct file *file;
     struct fw_model *model;
-    diags_init(&diags, arena);
+    diags_init(&diags, memory->kept);
     int fd = memfd_create("model", MFD_CLOEXEC);
     if (fd < 0 || write(fd, data, size) != (ssize_t)size)
         abort();
-    odlc_status status = file_map_fd(arena, &diags, "/nonexistent/model.onnx", fd, &file);
+    odlc_status status = file_map_fd(memory->kept, &diags, "/nonexistent/model.onnx", fd, &file);
     if (status == ODLC_OK)
-        status = onnx_load_file(arena, &diags, file, NULL, &model);
+        status = onnx_load_file(memory, &diags, file, NULL, &model);
     if ((status == ODLC_OK) != (diags.errors == 0) || status == ODLC_ERR_INTERNAL)
         abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct arena *arena = arena_create();
-    if (!arena)
-        return 0;
-    if (setjmp(*arena_catch(arena)) == 0)
-        load(arena, data, size);
-    arena_destroy(arena);
+    const struct fw_memory memory = {.kept = arena_create(), .graph = arena_create(), .scratch = arena_create()};
+    if (!memory.kept || !memory.graph || !memory.scratch)
+        abort();
+    if (setjmp(*arena_catch(memory.kept)) == 0 && setjmp(*arena_catch(memory.graph)) == 0 &&
+        setjmp(*arena_catch(memory.scratch)) == 0)
+        load(&memory, data, size);
+    arena_destroy(memory.scratch);
+    arena_destroy(memory.graph);
+    arena_destroy(memory.kept);
     return 0;
 }

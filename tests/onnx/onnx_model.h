@@ -5,6 +5,7 @@
 
 #include <check.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,16 +20,20 @@ struct pb {
 
 /* What every test has: set up before and taken down after it. */
 static struct arena *arena;
+static struct fw_memory memory;
 static struct diags diags;
 
 static inline void setup(void)
 {
     arena = arena_create();
+    memory = (struct fw_memory){.kept = arena, .graph = arena_create(), .scratch = arena_create()};
     diags_init(&diags, arena);
 }
 
 static inline void teardown(void)
 {
+    arena_destroy(memory.scratch);
+    arena_destroy(memory.graph);
     arena_destroy(arena);
 }
 
@@ -173,7 +178,7 @@ static inline struct file *file_of(const void *bytes, size_t size)
 
 static inline odlc_status load(struct pb m, struct fw_model **out)
 {
-    return onnx_load_file(arena, &diags, file_of(m.bytes.data, m.bytes.count), NULL, out);
+    return onnx_load_file(&memory, &diags, file_of(m.bytes.data, m.bytes.count), NULL, out);
 }
 
 static inline struct fw_model *load_ok(struct pb m)

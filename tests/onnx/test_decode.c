@@ -37,13 +37,13 @@ START_TEST(test_model)
 
     const struct fw_node *n = &out->graph.nodes.data[0];
     ck_assert_str_eq(n->name, "first");
-    ck_assert_str_eq(n->op_type, "Add");
-    ck_assert_str_eq(n->domain, "");
-    ck_assert_int_eq(n->version, 13);
+    ck_assert_str_eq(n->op->type, "Add");
+    ck_assert_str_eq(n->op->domain, "");
+    ck_assert_int_eq(n->op->version, 13);
     ck_assert_str_eq(fw_node_label(n), "first");
     n = &out->graph.nodes.data[1];
-    ck_assert_str_eq(n->domain, "com.example");
-    ck_assert_int_eq(n->version, 3);
+    ck_assert_str_eq(n->op->domain, "com.example");
+    ck_assert_int_eq(n->op->version, 3);
     ck_assert_uint_eq(n->n_inputs, 3);
     ck_assert_str_eq(n->inputs[1], "");
     ck_assert_str_eq(fw_node_label(n), "y");
@@ -87,7 +87,7 @@ START_TEST(test_attribute_kinds)
     pb_blob(&a, 4, "s\0t", 3);
     got = load_attribute(a);
     ck_assert_int_eq(got->kind, FW_STRING);
-    ck_assert_uint_eq(got->s_length, 3);
+    ck_assert_uint_eq(got->count, 3);
     ck_assert_mem_eq(got->s, "s\0t", 4);
 
     a = attribute("a", 4);

@@ -6,7 +6,7 @@ static const char *node_order(const struct fw_graph *g)
     text names = {0};
     text_add(arena, &names, "%s", "");
     for (size_t i = 0; i < g->nodes.count; i++)
-        text_add(arena, &names, "%s%s", i ? " " : "", g->nodes.data[i].op_type);
+        text_add(arena, &names, "%s%s", i ? " " : "", g->nodes.data[i].op->type);
     return names.data;
 }
 
@@ -128,7 +128,7 @@ START_TEST(test_inner_graphs)
     ck_assert_str_eq(node_order(&out->graph), "Late Branch Branch Add");
     const struct fw_attr *a = fw_find_attr(&out->graph.nodes.data[1], "then_branch");
     ck_assert_int_eq(a->kind, FW_GRAPH);
-    ck_assert_str_eq(a->graph->nodes.data[0].op_type, "Neg");
+    ck_assert_str_eq(a->graph->nodes.data[0].op->type, "Neg");
 
     g = graph_x_to_y();
     pb_add(&g, 1, branch("Neg", "gone", "y"));

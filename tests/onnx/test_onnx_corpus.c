@@ -15,7 +15,7 @@ static const char *corpus(const char *name)
 static struct fw_model *load_path(const char *path)
 {
     struct fw_model *m = NULL;
-    odlc_status status = onnx_load(arena, &diags, path, &m);
+    odlc_status status = onnx_load(&memory, &diags, path, &m);
     ck_assert_msg(status == ODLC_OK, "%s: %s", path, diags.errors ? diags.list.data[0].message : "");
     return m;
 }
@@ -104,7 +104,7 @@ START_TEST(test_constant_nodes)
 {
     const struct fw_graph *g = &load_path(corpus("onnx/first/ppocr-cls/model.onnx"))->graph;
     const struct fw_node *n = &g->nodes.data[0];
-    ck_assert_str_eq(n->op_type, "Constant");
+    ck_assert_str_eq(n->op->type, "Constant");
     ck_assert_str_eq(n->outputs[0], "batch_norm_0.b_0");
     const struct fw_attr *a = fw_find_attr(n, "value");
     ck_assert_int_eq(a->kind, FW_TENSOR);
@@ -132,7 +132,7 @@ START_TEST(test_hostile)
 {
     struct fw_model *m;
     const char *path = corpus(arena_printf(arena, "hostile/%s", hostile[_i].name));
-    ck_assert_int_ne(onnx_load(arena, &diags, path, &m), ODLC_OK);
+    ck_assert_int_ne(onnx_load(&memory, &diags, path, &m), ODLC_OK);
     ck_assert_str_eq(diags.list.data[0].code, hostile[_i].code);
     ck_assert_msg(strstr(diags.list.data[0].message, hostile[_i].part), "%s", diags.list.data[0].message);
 }
@@ -147,11 +147,11 @@ START_TEST(test_backend)
     for (FTSENT *entry = fts_read(tree); entry; entry = fts_read(tree)) {
         if (entry->fts_info != FTS_F || strcmp(entry->fts_name, "model.onnx") != 0)
             continue;
-        struct arena *own = arena_create();
+        const struct fw_memory own = {.kept = arena_create(), .graph = arena_create(), .scratch = arena_create()};
         struct diags said;
         struct fw_model *m;
-        diags_init(&said, own);
-        odlc_status status = onnx_load(own, &said, entry->fts_path, &m);
+        diags_init(&said, own.kept);
+        odlc_status status = onnx_load(&own, &said, entry->fts_path, &m);
         loaded += status == ODLC_OK;
         refused += status != ODLC_OK;
         for (size_t i = 0; i < said.list.count; i++) {
@@ -159,7 +159,9 @@ START_TEST(test_backend)
             ck_assert_msg(strcmp(code, "onnx-dtype") == 0 || strcmp(code, "onnx-opset") == 0, "%s: %s", entry->fts_path,
                           said.list.data[i].message);
         }
-        arena_destroy(own);
+        arena_destroy(own.scratch);
+        arena_destroy(own.graph);
+        arena_destroy(own.kept);
     }
     fts_close(tree);
     ck_assert_uint_gt(loaded, 1200);

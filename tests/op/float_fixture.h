@@ -29,7 +29,7 @@ static inline const float *elements_of(const struct fixture *f, tensor_id id)
 
 static inline const struct shape *shape_of(const struct fixture *f, tensor_id id)
 {
-    return &graph_tensor(f->graph, id)->type.shape;
+    return &graph_tensor(f->graph, id)->type->shape;
 }
 
 static inline tensor_id end_node(struct fixture *f)

@@ -10,7 +10,7 @@ enum { ROUNDS = 40 };
 /* The node's one operand and result, of which one is quantized. */
 static struct node *add(struct fixture *f, const char *op, tensor_id in, enum dtype out, const struct quant *quant)
 {
-    struct type type = {.dtype = out, .shape = graph_tensor(f->graph, in)->type.shape};
+    struct type type = {.dtype = out, .shape = graph_tensor(f->graph, in)->type->shape};
     tensor_id id;
     const char *name = "out";
     build_op(&f->build, op, op);
@@ -24,8 +24,9 @@ static void run_quantized(struct fixture *f, const struct node *n, void *out_ele
 {
     const struct tensor *in = node_input(f->graph, n, 0), *out = node_output(f->graph, n, 0);
     struct buffer from = {
-        .dtype = in->type.dtype, .shape = in->type.shape, .data = f->data[n->inputs[0]], .quant = in->quant};
-    struct buffer to = {.dtype = out->type.dtype, .shape = out->type.shape, .data = out_elements, .quant = out->quant};
+        .dtype = in->type->dtype, .shape = in->type->shape, .data = f->data[n->inputs[0]], .quant = in->quant};
+    struct buffer to = {
+        .dtype = out->type->dtype, .shape = out->type->shape, .data = out_elements, .quant = out->quant};
     ck_assert_int_eq(eval_node(n, &from, &to, f->arena, &f->diags), ODLC_OK);
 }
 

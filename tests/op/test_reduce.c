@@ -33,7 +33,7 @@ static const void *values_of(struct fixture *f, tensor_id out)
 static double element(const struct fixture *f, tensor_id id, uint64_t at)
 {
     double value;
-    enum dtype dtype = graph_tensor(f->graph, id)->type.dtype;
+    enum dtype dtype = graph_tensor(f->graph, id)->type->dtype;
     convert_elements(&value, DT_FLOAT64, (const char *)f->data[id] + at * dtype_size(dtype), dtype, 1);
     return value;
 }

@@ -48,7 +48,7 @@ static struct perm declared_order(const struct operand *o, uint32_t rank)
 static void check_shape(const struct claim *c, const struct node *n, const struct operand *o,
                         const struct buffer *buffer)
 {
-    const struct shape model = graph_tensor(c->mini, o->mini)->type.shape;
+    const struct shape model = graph_tensor(c->mini, o->mini)->type->shape;
     const struct perm perm = declared_order(o, model.rank);
     const struct shape declared = perm_apply(&perm, &model);
     ck_assert_uint_eq(shape_count(&model), shape_count(&buffer->shape));
@@ -65,7 +65,7 @@ static odlc_status run_replaced(const struct kernel *k, const struct claim *c, s
     TRY(executor_create(arena, scratch, &diags, c->mini, c->mini->outputs.data, c->mini->outputs.count, &e));
     for (size_t i = 0; i < c->in.count; i++) {
         const struct operand *o = &c->in.data[i];
-        const struct type *type = &graph_tensor(c->mini, o->mini)->type;
+        const struct type *type = graph_tensor(c->mini, o->mini)->type;
         check_shape(c, k->node, o, &k->in[i]);
         const struct perm perm = declared_order(o, type->shape.rank), back = perm_inverse(&perm);
         const struct shape given = perm_apply(&perm, &type->shape);
@@ -77,7 +77,7 @@ static odlc_status run_replaced(const struct kernel *k, const struct claim *c, s
     TRY(executor_run(e));
     for (size_t i = 0; i < c->out.count; i++) {
         const struct operand *o = &c->out.data[i];
-        const struct type *type = &graph_tensor(c->mini, o->mini)->type;
+        const struct type *type = graph_tensor(c->mini, o->mini)->type;
         check_shape(c, k->node, o, &k->out[i]);
         const struct perm perm = declared_order(o, type->shape.rank);
         struct view view = view_of(e->buffers[o->mini].data, type->dtype, &type->shape);
@@ -177,7 +177,7 @@ static void choose_layouts(struct claim *c, uint64_t *state)
     for (int is_out = 0; is_out < 2; is_out++) {
         struct operand *operands = is_out ? c->out.data : c->in.data;
         for (size_t i = 0; i < (is_out ? c->out.count : c->in.count); i++) {
-            bool spatial = graph_tensor(c->mini, operands[i].mini)->type.shape.rank == 4;
+            bool spatial = graph_tensor(c->mini, operands[i].mini)->type->shape.rank == 4;
             bool last = random_below(state, 2);
             operands[i].layout = c->any_order ? UDO_LAYOUT_NONE : spatial && last ? UDO_LAYOUT_NHWC : UDO_LAYOUT_NCHW;
         }
@@ -228,7 +228,7 @@ static void build_claim(struct claims *claims, struct claim *c, struct build *b,
         in[i] = c->in.data[i].model;
     for (uint32_t i = 0; i < call.n_out; i++) {
         names[i] = arena_printf(claims->arena, "%s_out%u", type, i);
-        declared[i] = graph_tensor(c->mini, c->out.data[i].mini)->type;
+        declared[i] = *graph_tensor(c->mini, c->out.data[i].mini)->type;
         declared_shape[i] = true;
     }
     call.in = in;

@@ -58,11 +58,11 @@ static struct buffer *execute(const struct graph *g, const float *input)
     struct buffer *values = arena_array(arena, struct buffer, g->tensors.count);
     for (tensor_id id = 0; id < g->tensors.count; id++) {
         const struct tensor *t = graph_tensor(g, id);
-        values[id] = (struct buffer){.dtype = t->type.dtype, .shape = t->type.shape};
+        values[id] = (struct buffer){.dtype = t->type->dtype, .shape = t->type->shape};
         if (t->kind == TENSOR_STATIC)
-            values[id].data = (void *)(uintptr_t)view_load(arena, &t->view, t->type.dtype);
+            values[id].data = (void *)(uintptr_t)view_load(arena, t->view, t->type->dtype);
         else
-            values[id].data = arena_calloc(arena, shape_count(&t->type.shape), 8);
+            values[id].data = arena_calloc(arena, shape_count(&t->type->shape), 8);
     }
     for (size_t i = 0; i < g->inputs.count; i++)
         memcpy(values[g->inputs.data[i]].data, input, shape_count(&values[g->inputs.data[i]].shape) * sizeof(float));
@@ -101,8 +101,8 @@ static void fill_constants(struct graph *g)
 {
     for (tensor_id id = 0; id < g->tensors.count; id++) {
         struct tensor *t = graph_tensor(g, id);
-        if (t->kind == TENSOR_STATIC && t->view.splat)
-            t->view = view_of(random_floats(shape_count(&t->type.shape)), DT_FLOAT32, &t->type.shape);
+        if (t->kind == TENSOR_STATIC && t->view->splat)
+            *t->view = view_of(random_floats(shape_count(&t->type->shape)), DT_FLOAT32, &t->type->shape);
     }
 }
 
@@ -114,15 +114,15 @@ static struct graph *check_numbers(const char *text, double tolerance)
     srand(3);
     fill_constants(g);
     const struct tensor *in = graph_tensor(g, g->inputs.data[0]), *out = graph_tensor(g, g->outputs.data[0]);
-    struct shape in_shape = in->type.shape, out_shape = out->type.shape;
+    struct shape in_shape = in->type->shape, out_shape = out->type->shape;
     float *input = random_floats(shape_count(&in_shape));
     float *expected = execute(g, input)[g->outputs.data[0]].data;
     must(pass_run_all(&context, g));
     struct perm last = perm_channels_last(4);
     const struct tensor *new_in = graph_tensor(g, g->inputs.data[0]), *new_out = graph_tensor(g, g->outputs.data[0]);
-    if (!shape_equal(&new_in->type.shape, &in_shape))
+    if (!shape_equal(&new_in->type->shape, &in_shape))
         input = permuted(input, &in_shape, &last);
-    if (!shape_equal(&new_out->type.shape, &out_shape))
+    if (!shape_equal(&new_out->type->shape, &out_shape))
         expected = permuted(expected, &out_shape, &last);
     const float *found = execute(g, input)[g->outputs.data[0]].data;
     for (uint64_t i = 0; i < shape_count(&out_shape); i++)
@@ -316,8 +316,8 @@ START_TEST(layout_transposes_vanish_between_convolutions)
     ck_assert_uint_eq(count_ops(g, "Transpose"), 0);
     ck_assert_uint_eq(context.permutes_inserted, 0);
     struct shape in = SHAPE(1, 5, 6, 3), out = SHAPE(1, 5, 6, 2);
-    ck_assert(shape_equal(&graph_tensor(g, g->inputs.data[0])->type.shape, &in));
-    ck_assert(shape_equal(&graph_tensor(g, g->outputs.data[0])->type.shape, &out));
+    ck_assert(shape_equal(&graph_tensor(g, g->inputs.data[0])->type->shape, &in));
+    ck_assert(shape_equal(&graph_tensor(g, g->outputs.data[0])->type->shape, &out));
     ck_assert_str_eq(graph_tensor(g, g->outputs.data[0])->name, "y");
 }
 END_TEST
@@ -349,7 +349,7 @@ START_TEST(preserved_layout_puts_transposes_inside)
     options.preserve_layout = true;
     struct graph *g = check_numbers(conv_then_reshape, 1e-6);
     struct shape in = SHAPE(1, 3, 4, 4);
-    ck_assert(shape_equal(&graph_tensor(g, g->inputs.data[0])->type.shape, &in));
+    ck_assert(shape_equal(&graph_tensor(g, g->inputs.data[0])->type->shape, &in));
     ck_assert_uint_eq(count_ops(g, "Transpose"), 3);
 }
 END_TEST
@@ -414,7 +414,7 @@ START_TEST(a_channels_last_input_stays_as_it_is)
         TO_LAST("t1", "f", "x.l") "float32[1,4,5,3]\n" CONV("c", "x.l", "w", "b", "y") "float32[1,4,5,2]\n"
         "output \"y\"", 1e-6);
     struct shape in = SHAPE(1, 4, 5, 3);
-    ck_assert(shape_equal(&graph_tensor(g, g->inputs.data[0])->type.shape, &in));
+    ck_assert(shape_equal(&graph_tensor(g, g->inputs.data[0])->type->shape, &in));
     ck_assert_uint_eq(count_ops(g, "Transpose"), 0);
 }
 END_TEST

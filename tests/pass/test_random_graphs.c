@@ -99,7 +99,7 @@ static void feed_input(const struct trial *t, const struct tensor *in, struct bu
     if (is_channels_last(t, "input-layout", in->name))
         view_permute(&view, &last);
     if (buffer->data)
-        memcpy(buffer->data, view_load(t->arena, &view, in->type.dtype), tensor_bytes(&in->type));
+        memcpy(buffer->data, view_load(t->arena, &view, in->type->dtype), tensor_bytes(in->type));
 }
 
 static struct executor *execute(struct trial *t)
@@ -224,7 +224,7 @@ static void count_udos(const struct graph *g, size_t *as_stored, size_t *declare
     for (size_t i = 0; i < g->order.count; i++) {
         const struct node *n = graph_node(g, g->order.data[i]);
         if (n->op && n->op->package)
-            ++*(n->forms_in[0].as_stored ? as_stored : declared);
+            ++*(n->forms->in[0].as_stored ? as_stored : declared);
     }
 }
 

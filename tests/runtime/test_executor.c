@@ -37,7 +37,7 @@ static const struct op custom = {.name = "Selu", .dlc_type = "Selu", .package = 
 
 static odlc_status infer_first(const struct infer *c)
 {
-    c->out[0] = graph_tensor(c->graph, c->node->inputs[0])->type;
+    c->out[0] = *graph_tensor(c->graph, c->node->inputs[0])->type;
     return ODLC_OK;
 }
 

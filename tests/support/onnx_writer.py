@@ -7,8 +7,8 @@
     m.output("y", FLOAT, [1, 4, 8, 8])
     m.save(path)
 
-A message is a list of byte strings, so large payloads are never joined. Field numbers are those of the public ONNX
-specification.
+A message is a list of byte strings, so large payloads are never joined; a Repeated payload is not even held. Field
+numbers are those of the public ONNX specification.
 """
 
 import struct
@@ -26,6 +26,31 @@ def varint(value):
         value >>= 7
     out.append(value)
     return bytes(out)
+
+
+class Repeated:
+    """Bytes of any size that repeat a block; they exist only while they are written."""
+
+    def __init__(self, block, size):
+        self.block = block
+        self.size = size
+
+    def __len__(self):
+        return self.size
+
+    def chunks(self):
+        for _ in range(self.size // len(self.block)):
+            yield self.block
+        yield self.block[:self.size % len(self.block)]
+
+
+def chunks(parts):
+    """The byte strings of parts, among them Repeated ones."""
+    for part in parts:
+        if isinstance(part, Repeated):
+            yield from part.chunks()
+        else:
+            yield part
 
 
 class Message:
@@ -53,6 +78,11 @@ class Message:
         self._add(value)
         return self
 
+    def encoded(self, fields):
+        """Adds fields that are encoded already."""
+        self._add(fields)
+        return self
+
     def message(self, field, other):
         self._add(varint(field << 3 | 2) + varint(other.size))
         self.parts += other.parts
@@ -60,13 +90,18 @@ class Message:
         return self
 
 
-def tensor(name, data_type, dims, values=None, raw=None, strings=None):
-    """TensorProto from a flat list of numbers, from raw little-endian bytes, or from strings."""
+def tensor(name, data_type, dims, values=None, raw=None, strings=None, external=None):
+    """TensorProto from a flat list of numbers, from raw little-endian bytes (also Repeated), from strings, or with its
+    bytes elsewhere: external is (file, offset, length)."""
     t = Message()
     for dim in dims:
         t.integer(1, dim)
     t.integer(2, data_type).data(8, name)
-    if strings is not None:
+    if external is not None:
+        for key, value in zip(("location", "offset", "length"), external):
+            t.message(13, Message().data(1, key).data(2, str(value)))
+        t.integer(14, 1)
+    elif strings is not None:
         for string in strings:
             t.data(6, string)
     else:
@@ -148,8 +183,8 @@ class Model:
             n.data(7, domain)
         self.graph.message(1, n)
 
-    def tensor(self, name, data_type, dims, values=None, raw=None, strings=None):
-        self.graph.message(5, tensor(name, data_type, dims, values, raw, strings))
+    def tensor(self, name, data_type, dims, values=None, raw=None, strings=None, external=None):
+        self.graph.message(5, tensor(name, data_type, dims, values, raw, strings, external))
         return name
 
     def input(self, name, data_type, dims):
@@ -169,4 +204,4 @@ class Model:
         for function in self.functions:
             model.message(25, function)
         with open(path, "wb") as out:
-            out.writelines(model.parts)
+            out.writelines(chunks(model.parts))

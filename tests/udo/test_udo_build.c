@@ -20,8 +20,8 @@ START_TEST(hard_sigmoid)
     ck_assert_uint_eq(n->n_inputs, 1);
     ck_assert_uint_eq(n->inputs[0], x);
     ck_assert_uint_eq(n->outputs[0], s.outs[0]);
-    ck_assert(n->forms_in[0].as_stored);
-    ck_assert(n->forms_out[0].as_stored);
+    ck_assert(n->forms->in[0].as_stored);
+    ck_assert(n->forms->out[0].as_stored);
     ck_assert(node_float(n, "alpha", 0) == 0.25);
     ck_assert(node_float(n, "beta", 0) == 0.5);
     ck_assert_int_eq(node_param(n, "alpha")->dtype, DT_FLOAT32);
@@ -31,7 +31,7 @@ START_TEST(hard_sigmoid)
     ck_assert_uint_eq(node_param(n, "udo_core_types")->usage, 2);
     ck_assert_ptr_null(node_param(n, "udo_dsp_arch_types"));
     ck_assert_str_eq(graph_tensor(s.g, s.outs[0])->name, "y");
-    check_shape(&graph_tensor(s.g, s.outs[0])->type.shape, SHAPE(1, 8, 4, 6));
+    check_shape(&graph_tensor(s.g, s.outs[0])->type->shape, SHAPE(1, 8, 4, 6));
     ck_assert_uint_eq(s.g->order.count, 1);
     ck_assert_uint_eq(s.f.diags.list.count, 0);
     ck_assert_int_eq(udo_finish(&s.f.set), ODLC_OK);
@@ -71,16 +71,17 @@ START_TEST(static_matrix)
     const struct tensor *w = node_input(s.g, n, 1);
     bool moved = shape.rank == 4 && strstr(layout, "NHWC");
     ck_assert_int_eq(w->kind, TENSOR_STATIC);
-    ck_assert_int_eq(w->type.dtype, dtypes[_i / 15]);
-    check_shape(&w->type.shape, moved ? SHAPE(2, 4, 5, 3) : shape);
-    const void *stored = view_load(s.f.arena, &w->view, w->type.dtype);
+    ck_assert_int_eq(w->type->dtype, dtypes[_i / 15]);
+    check_shape(&w->type->shape, moved ? SHAPE(2, 4, 5, 3) : shape);
+    const void *stored = view_load(s.f.arena, w->view, w->type->dtype);
     for (uint64_t k = 0; k < shape_count(&shape); k++) {
         double value;
-        convert_elements(&value, DT_FLOAT64, (const uint8_t *)stored + k * dtype_size(w->type.dtype), w->type.dtype, 1);
+        convert_elements(&value, DT_FLOAT64, (const uint8_t *)stored + k * dtype_size(w->type->dtype), w->type->dtype,
+                         1);
         ck_assert(value == (double)(moved ? nhwc_source(&shape, k) : k));
     }
     bool as_stored = !*layout || (strstr(layout, "NHWC") && shape.rank != 4 && shape.rank > 2);
-    ck_assert(!n->forms_in[0].as_stored && n->forms_in[1].as_stored == as_stored);
+    ck_assert(!n->forms->in[0].as_stored && n->forms->in[1].as_stored == as_stored);
     ck_assert_uint_eq(s.g->order.count, 1);
     ck_assert_uint_eq(s.f.diags.list.count, 0);
     end(&s);
@@ -104,19 +105,19 @@ START_TEST(dynamic_matrix)
     const struct node *n = udo_node(&s);
     const struct tensor *y = graph_tensor(s.g, s.outs[0]);
     ck_assert_str_eq(y->name, "y");
-    ck_assert_int_eq(y->type.dtype, dtype);
-    check_shape(&y->type.shape, shape);
+    ck_assert_int_eq(y->type->dtype, dtype);
+    check_shape(&y->type->shape, shape);
     bool moved = shape.rank == 4 && strstr(layout, "NHWC");
     bool as_stored = !*layout || (strstr(layout, "NHWC") && shape.rank != 4 && shape.rank > 2);
-    ck_assert(n->forms_in[0].as_stored == as_stored);
-    ck_assert(n->forms_out[0].as_stored == as_stored);
+    ck_assert(n->forms->in[0].as_stored == as_stored);
+    ck_assert(n->forms->out[0].as_stored == as_stored);
     ck_assert_uint_eq(s.g->order.count, moved ? 3 : 1);
     if (moved) {
         const struct tensor *in = node_input(s.g, n, 0), *out = node_output(s.g, n, 0);
         ck_assert_str_eq(in->name, "x.nhwc");
         ck_assert_str_eq(out->name, "y.nhwc");
-        check_shape(&in->type.shape, SHAPE(2, 4, 5, 3));
-        check_shape(&out->type.shape, SHAPE(2, 4, 5, 3));
+        check_shape(&in->type->shape, SHAPE(2, 4, 5, 3));
+        check_shape(&out->type->shape, SHAPE(2, 4, 5, 3));
         ck_assert(graph_node(s.g, in->producer)->layout_only && graph_node(s.g, y->producer)->layout_only);
     } else {
         ck_assert_uint_eq(n->inputs[0], x);
@@ -139,19 +140,19 @@ START_TEST(channels_last_framework)
     give_floats(&s, "v", SHAPE(1, 1, 2, 3), UINT64_MAX, 0);
     run_ok(&s);
     const struct node *n = udo_node(&s);
-    check_shape(&node_input(s.g, n, 0)->type.shape, SHAPE(1, 3, 4, 6));
+    check_shape(&node_input(s.g, n, 0)->type->shape, SHAPE(1, 3, 4, 6));
     ck_assert_str_eq(node_input(s.g, n, 0)->name, "x.nchw");
-    check_shape(&node_input(s.g, n, 1)->type.shape, SHAPE(1, 3, 1, 2));
-    const float *w = view_load(s.f.arena, &node_input(s.g, n, 1)->view, DT_FLOAT32);
+    check_shape(&node_input(s.g, n, 1)->type->shape, SHAPE(1, 3, 1, 2));
+    const float *w = view_load(s.f.arena, node_input(s.g, n, 1)->view, DT_FLOAT32);
     const float expected[] = {0, 3, 1, 4, 2, 5};
     for (int k = 0; k < 6; k++)
         ck_assert(w[k] == expected[k]);
     ck_assert_uint_eq(n->inputs[2], s.in[2]);
-    check_shape(&node_output(s.g, n, 0)->type.shape, SHAPE(1, 3, 4, 6));
-    check_shape(&graph_tensor(s.g, s.outs[0])->type.shape, SHAPE(1, 4, 6, 3));
+    check_shape(&node_output(s.g, n, 0)->type->shape, SHAPE(1, 3, 4, 6));
+    check_shape(&graph_tensor(s.g, s.outs[0])->type->shape, SHAPE(1, 4, 6, 3));
     ck_assert_str_eq(graph_tensor(s.g, s.outs[0])->name, "y");
     for (uint32_t i = 0; i < n->n_inputs; i++)
-        ck_assert(!n->forms_in[i].as_stored);
+        ck_assert(!n->forms->in[i].as_stored);
     end(&s);
 }
 END_TEST
@@ -187,8 +188,8 @@ START_TEST(untyped_data_keeps_its_type)
     const struct node *n = udo_node(&s);
     ck_assert_uint_eq(n->inputs[1], w);
     const struct tensor *i = node_input(s.g, n, 2);
-    ck_assert_int_eq(i->type.dtype, DT_INT32); /* the container has no 64-bit integers */
-    const int32_t *values = view_load(s.f.arena, &i->view, DT_INT32);
+    ck_assert_int_eq(i->type->dtype, DT_INT32); /* the container has no 64-bit integers */
+    const int32_t *values = view_load(s.f.arena, i->view, DT_INT32);
     ck_assert(values[0] == 7 && values[1] == -8);
     end(&s);
 }
@@ -206,8 +207,8 @@ START_TEST(pending_cast)
     s.in[s.call.n_in++] = graph_add_constant(s.g, "c", DT_INT32, &view);
     run_ok(&s);
     const struct tensor *c = node_input(s.g, udo_node(&s), 1);
-    const float *values = view_load(s.f.arena, &c->view, DT_FLOAT32);
-    ck_assert_int_eq(c->type.dtype, DT_FLOAT32);
+    const float *values = view_load(s.f.arena, c->view, DT_FLOAT32);
+    ck_assert_int_eq(c->type->dtype, DT_FLOAT32);
     ck_assert(values[0] == 2.0f && values[1] == -1.0f);
     end(&s);
 }
@@ -260,7 +261,7 @@ START_TEST(half_rounds_to_even)
     struct shape shape = SHAPE(3);
     s.in[s.call.n_in++] = build_const_floats(&s.b, "w", &shape, source);
     run_ok(&s);
-    const uint16_t *halves = view_load(s.f.arena, &node_input(s.g, udo_node(&s), 1)->view, DT_FLOAT16);
+    const uint16_t *halves = view_load(s.f.arena, node_input(s.g, udo_node(&s), 1)->view, DT_FLOAT16);
     ck_assert_uint_eq(halves[0], 0x6800); /* 2048 */
     ck_assert_uint_eq(halves[1], 0x6802); /* 2052 */
     ck_assert_uint_eq(halves[2], 0x2e66);
@@ -298,9 +299,9 @@ START_TEST(string_data)
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     run_ok(&s);
     const struct tensor *t = node_input(s.g, udo_node(&s), 1);
-    ck_assert_int_eq(t->type.dtype, DT_STRING);
-    check_shape(&t->type.shape, SHAPE(2));
-    ck_assert_str_eq(t->view.strings[1], "b");
+    ck_assert_int_eq(t->type->dtype, DT_STRING);
+    check_shape(&t->type->shape, SHAPE(2));
+    ck_assert_str_eq(t->view->strings[1], "b");
     end(&s);
 }
 END_TEST
@@ -316,9 +317,9 @@ START_TEST(default_input)
     run_ok(&s);
     const struct tensor *w = node_input(s.g, udo_node(&s), 1);
     ck_assert_str_eq(w->name, "n1.w");
-    ck_assert_int_eq(w->type.dtype, DT_UINT8);
-    check_shape(&w->type.shape, SHAPE(2, 2));
-    const uint8_t *bytes = view_load(s.f.arena, &w->view, DT_UINT8);
+    ck_assert_int_eq(w->type->dtype, DT_UINT8);
+    check_shape(&w->type->shape, SHAPE(2, 2));
+    const uint8_t *bytes = view_load(s.f.arena, w->view, DT_UINT8);
     ck_assert(bytes[0] == 1 && bytes[2] == 3 && bytes[3] == 255);
     end(&s);
 }
@@ -423,7 +424,7 @@ START_TEST(repeated_inputs)
     ck_assert_uint_eq(n->n_inputs, 70);
     ck_assert_uint_eq(n->inputs[69], s.in[69]);
     for (uint32_t i = 0; i < 70; i++) /* the first is NCHW, and NHWC means rank 4 */
-        ck_assert(n->forms_in[i].as_stored == (i != 0 && i != 65));
+        ck_assert(n->forms->in[i].as_stored == (i != 0 && i != 65));
     end(&s);
 }
 END_TEST

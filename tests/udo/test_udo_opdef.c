@@ -139,9 +139,9 @@ static int64_t stored_mode(struct param attr)
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_attr(&s, attr);
     run_ok(&s);
-    const struct param *mode = node_param(udo_node(&s), "mode");
+    const struct packed_param *mode = node_param(udo_node(&s), "mode");
     ck_assert_int_eq(mode->dtype, DT_UINT8);
-    ck_assert(!mode->is_tensor);
+    ck_assert(!mode->shape);
     int64_t value = mode->i;
     end(&s);
     return value;
@@ -235,7 +235,7 @@ START_TEST(several_types)
     s.declared[0] = (struct type){.dtype = DT_FLOAT32, .shape = SHAPE(2)};
     give_floats(&s, "w", SHAPE(2), 9, 0);
     run_ok(&s);
-    ck_assert_int_eq(graph_tensor(s.g, udo_node(&s)->inputs[0])->type.dtype, DT_FLOAT32);
+    ck_assert_int_eq(graph_tensor(s.g, udo_node(&s)->inputs[0])->type->dtype, DT_FLOAT32);
     const struct udo_tensor *w = &s.f.set.defs.data[0]->inputs[0];
     ck_assert_int_eq(w->dtype, DT_UFXP8);
     ck_assert(w->several == (DTYPE_BIT(DT_UFXP8) | DTYPE_BIT(DT_INT32) | DTYPE_BIT(DT_FLOAT32)));

@@ -12,9 +12,9 @@ START_TEST(rule_in_nhwc)
     start(&s, OUT("NHWC", "['in0[0]', 'in0[1] * 2', 'in0[2] * 2', 'in0[3] / 4']"));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 8, 5, 7));
     run_ok(&s);
-    check_shape(&node_output(s.g, udo_node(&s), 0)->type.shape, SHAPE(1, 10, 14, 2));
-    check_shape(&graph_tensor(s.g, s.outs[0])->type.shape, SHAPE(1, 2, 10, 14));
-    ck_assert_int_eq(graph_tensor(s.g, s.outs[0])->type.dtype, DT_FLOAT32);
+    check_shape(&node_output(s.g, udo_node(&s), 0)->type->shape, SHAPE(1, 10, 14, 2));
+    check_shape(&graph_tensor(s.g, s.outs[0])->type->shape, SHAPE(1, 2, 10, 14));
+    ck_assert_int_eq(graph_tensor(s.g, s.outs[0])->type->dtype, DT_FLOAT32);
     end(&s);
 }
 END_TEST
@@ -25,7 +25,7 @@ START_TEST(rule_in_nchw)
     start(&s, OUT("NCHW", "['in0[0]', 'in0[1] / 4', 'in0[2] * 2', 3]"));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 8, 5, 7));
     run_ok(&s);
-    check_shape(&graph_tensor(s.g, s.outs[0])->type.shape, SHAPE(1, 2, 10, 3));
+    check_shape(&graph_tensor(s.g, s.outs[0])->type->shape, SHAPE(1, 2, 10, 3));
     end(&s);
 }
 END_TEST
@@ -73,8 +73,8 @@ START_TEST(same_as_across_layouts)
               "'same_as in0'}]}");
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 8, 5, 7));
     run_ok(&s);
-    check_shape(&node_output(s.g, udo_node(&s), 0)->type.shape, SHAPE(1, 5, 7, 8));
-    check_shape(&graph_tensor(s.g, s.outs[0])->type.shape, SHAPE(1, 8, 5, 7));
+    check_shape(&node_output(s.g, udo_node(&s), 0)->type->shape, SHAPE(1, 5, 7, 8));
+    check_shape(&graph_tensor(s.g, s.outs[0])->type->shape, SHAPE(1, 8, 5, 7));
     end(&s);
 }
 END_TEST
@@ -90,8 +90,8 @@ START_TEST(declared_type)
     s.declared[0] = (struct type){DT_INT32, SHAPE(4, 5)};
     s.declared_shape[0] = true;
     run_ok(&s);
-    check_shape(&graph_tensor(s.g, s.outs[0])->type.shape, SHAPE(4, 5));
-    ck_assert_int_eq(graph_tensor(s.g, s.outs[0])->type.dtype, DT_INT32);
+    check_shape(&graph_tensor(s.g, s.outs[0])->type->shape, SHAPE(4, 5));
+    ck_assert_int_eq(graph_tensor(s.g, s.outs[0])->type->dtype, DT_INT32);
     ck_assert_uint_eq(s.f.diags.list.count, 0);
     end(&s);
 }
@@ -112,8 +112,8 @@ START_TEST(native_type)
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(2, 3));
     give_tensor(&s, "z", DT_FLOAT32, SHAPE(2, 3));
     run_ok(&s);
-    check_shape(&graph_tensor(s.g, s.outs[0])->type.shape, SHAPE(6, 1));
-    ck_assert_int_eq(graph_tensor(s.g, s.outs[0])->type.dtype, DT_FLOAT16);
+    check_shape(&graph_tensor(s.g, s.outs[0])->type->shape, SHAPE(6, 1));
+    ck_assert_int_eq(graph_tensor(s.g, s.outs[0])->type->dtype, DT_FLOAT16);
     end(&s);
 }
 END_TEST
@@ -126,7 +126,7 @@ START_TEST(shape_of_the_only_input)
     run_ok(&s);
     s.call.label = "n2";
     run_ok(&s);
-    check_shape(&graph_tensor(s.g, s.outs[0])->type.shape, SHAPE(2, 3));
+    check_shape(&graph_tensor(s.g, s.outs[0])->type->shape, SHAPE(2, 3));
     ck_assert_uint_eq(s.f.diags.list.count, 1);
     const struct odlc_diag *d = find_diag(&s.f, "udo-shape-assumed");
     ck_assert_str_eq(d->message, "nothing tells the shape of output 0 of 'T'; the input's is taken");
@@ -154,7 +154,7 @@ START_TEST(rule_against_the_model)
     s.declared[0] = (struct type){DT_FLOAT32, SHAPE(2, 4)};
     s.declared_shape[0] = true;
     run_ok(&s);
-    check_shape(&graph_tensor(s.g, s.outs[0])->type.shape, SHAPE(2, 3));
+    check_shape(&graph_tensor(s.g, s.outs[0])->type->shape, SHAPE(2, 3));
     ck_assert_str_eq(find_diag(&s.f, "udo-shape-differs")->message,
                      "the shape rule gives [2,3] for output 0 ('y'), but the model declares [2,4]");
     end(&s);
@@ -173,10 +173,10 @@ START_TEST(several_outputs)
     const struct node *n = udo_node(&s);
     ck_assert_uint_eq(n->n_outputs, 3); /* the operation gives all of them */
     ck_assert_str_eq(graph_tensor(s.g, s.outs[1])->name, "z");
-    ck_assert_int_eq(graph_tensor(s.g, s.outs[1])->type.dtype, DT_INT32);
-    check_shape(&node_output(s.g, n, 2)->type.shape, SHAPE(3));
+    ck_assert_int_eq(graph_tensor(s.g, s.outs[1])->type->dtype, DT_INT32);
+    check_shape(&node_output(s.g, n, 2)->type->shape, SHAPE(3));
     for (uint32_t i = 0; i < 3; i++)
-        ck_assert(n->forms_out[i].as_stored);
+        ck_assert(n->forms->out[i].as_stored);
     end(&s);
 }
 END_TEST
@@ -189,7 +189,7 @@ START_TEST(repeated_outputs)
     s.call.n_out = 3;
     run_ok(&s);
     ck_assert_uint_eq(udo_node(&s)->n_outputs, 3);
-    check_shape(&graph_tensor(s.g, s.outs[2])->type.shape, SHAPE(3));
+    check_shape(&graph_tensor(s.g, s.outs[2])->type->shape, SHAPE(3));
     end(&s);
 }
 END_TEST
@@ -214,7 +214,7 @@ START_TEST(fixed_point_output)
               "'same_as in0'}]}");
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(6));
     run_ok(&s);
-    ck_assert_int_eq(graph_tensor(s.g, s.outs[0])->type.dtype, DT_FLOAT32);
+    ck_assert_int_eq(graph_tensor(s.g, s.outs[0])->type->dtype, DT_FLOAT32);
     ck_assert_uint_eq(s.f.diags.list.count, 0);
     end(&s);
 }

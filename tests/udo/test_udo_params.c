@@ -31,7 +31,7 @@ START_TEST(param_kinds)
     uint32_t count;
     ck_assert_int_eq(node_ints(n, "is", &count)[2], 65535);
     ck_assert_uint_eq(count, 3);
-    check_shape(&node_param(n, "fs")->shape, SHAPE(2, 1));
+    check_shape(node_param(n, "fs")->shape, SHAPE(2, 1));
     ck_assert(node_param(n, "fs")->floats[1] == -3.0);
     ck_assert_int_eq(node_ints(n, "one", &count)[0], 9);
     ck_assert_uint_eq(count, 1);
@@ -51,8 +51,8 @@ START_TEST(param_layout)
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_attr(&s, floats_attr("k", SHAPE(1, 2, 1, 3), (const double[]){0, 1, 2, 3, 4, 5}));
     run_ok(&s);
-    const struct param *k = node_param(udo_node(&s), "k");
-    check_shape(&k->shape, SHAPE(1, 1, 3, 2));
+    const struct packed_param *k = node_param(udo_node(&s), "k");
+    check_shape(k->shape, SHAPE(1, 1, 3, 2));
     const double expected[] = {0, 3, 1, 4, 2, 5};
     for (int i = 0; i < 6; i++)
         ck_assert(k->floats[i] == expected[i]);

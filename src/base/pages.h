@@ -1,0 +1,27 @@
+/* Memory from the system, by the page: zeroed, untouched until it is used, and given back at once.
+ *
+ * Builds with AddressSanitizer take it from the heap instead and never grow it in place, so that a use of what has
+ * moved or gone is found. */
+#ifndef BASE_PAGES_H
+#define BASE_PAGES_H
+
+#include "base/base.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ADDRESS_SANITIZER 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ADDRESS_SANITIZER 1
+#endif
+#endif
+#ifndef ADDRESS_SANITIZER
+#define ADDRESS_SANITIZER 0
+#endif
+
+/* size bytes, aligned to 64 at least; NULL when there is no memory. */
+void *pages_map(size_t size);
+/* Makes old_size bytes new_size (not fewer) bytes, perhaps elsewhere; what is added is zeros. NULL: nothing changed. */
+void *pages_grow(void *pages, size_t old_size, size_t new_size);
+void pages_unmap(void *pages, size_t size);
+
+#endif
