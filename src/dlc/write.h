@@ -16,8 +16,9 @@ enum { PAYLOAD_ALIGNMENT = 64 }; /* of each payload in the entry, and of the ent
 struct dlc_writing {
     struct arena *arena;
     struct diags *diags;
-    const char *path; /* of the output */
-    unsigned threads; /* that write payloads; 0: as many as pay */
+    const char *path;                /* of the output */
+    unsigned threads;                /* that write payloads; 0: as many as pay */
+    const struct progress *progress; /* counts bytes of payloads; NULL: nobody wants to know */
 };
 
 /* ---- IR → records (from_ir.c) ---- */
