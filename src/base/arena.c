@@ -105,6 +105,16 @@ const uint64_t *arena_hash_key(const struct arena *arena)
     return arena->hash_key;
 }
 
+size_t arena_size(const struct arena *arena)
+{
+    size_t size = arena->spare ? CHUNK_SIZE : 0;
+    for (const struct chunk *chunk = arena->chunk; chunk; chunk = chunk->previous)
+        size += CHUNK_SIZE;
+    for (const struct block *block = arena->block; block; block = block->older)
+        size += block->size;
+    return size;
+}
+
 static void run_cleanups(struct arena *arena, const struct cleanup *until)
 {
     while (arena->cleanup != until) {

@@ -46,6 +46,9 @@ void *arena_grow(struct arena *arena, void *data, size_t old_size, size_t size);
 /* Gives a block back before its time: all of a large one (64 KiB), others where it is possible. */
 void arena_release(struct arena *arena, void *data, size_t size);
 
+/* Bytes that the arena has of the system, used or not. */
+size_t arena_size(const struct arena *arena);
+
 /* The key for hashing in tables of this arena, drawn when it was created. */
 const uint64_t *arena_hash_key(const struct arena *arena);
 

@@ -21,6 +21,16 @@ static inline void sip_round(uint64_t v[4])
     v[2] = rotl(v[2], 32);
 }
 
+/* Up to 7 bytes as a word; loads that overlap instead of one for each byte. */
+static inline uint64_t load_tail(const uint8_t *p, size_t count)
+{
+    if (count >= 4)
+        return load_le(p, 4) | load_le(p + count - 4, 4) << (8 * (count - 4));
+    if (count == 0)
+        return 0;
+    return p[0] | (uint64_t)p[count / 2] << (8 * (count / 2)) | (uint64_t)p[count - 1] << (8 * (count - 1));
+}
+
 /* One round a word, three at the end. */
 uint64_t hash_bytes(const uint64_t key[2], const void *bytes, size_t size)
 {
@@ -34,7 +44,7 @@ uint64_t hash_bytes(const uint64_t key[2], const void *bytes, size_t size)
         sip_round(v);
         v[0] ^= word;
     }
-    uint64_t last = load_le(p, (unsigned)left) | (uint64_t)size << 56;
+    uint64_t last = load_tail(p, left) | (uint64_t)size << 56;
     v[3] ^= last;
     sip_round(v);
     v[0] ^= last;

@@ -23,7 +23,7 @@ void map_init(struct map *map, struct arena *arena)
 /* The number of slots for a capacity. */
 static size_t slots_for(size_t capacity)
 {
-    return capacity ? capacity + 8 + (size_t)min_u64(capacity / 8, LONGEST_TAIL) : 0;
+    return capacity + 8 + (size_t)min_u64(capacity / 8, LONGEST_TAIL);
 }
 
 static size_t place_of(const struct map *map, uint32_t hash)
@@ -83,8 +83,9 @@ static bool spread(struct map *map, size_t n_slots, size_t first)
 static void grow(struct map *map, size_t capacity)
 {
     for (bool fits = false; !fits; capacity += capacity / 4) {
-        size_t n_old = slots_for(map->capacity), n_slots = slots_for(capacity);
+        size_t n_old = map->n_slots, n_slots = slots_for(capacity);
         map->slots = arena_grow(map->arena, map->slots, n_old * sizeof *map->slots, n_slots * sizeof *map->slots);
+        map->n_slots = n_slots;
         map->capacity = capacity;
         fits = spread(map, n_slots, pack(map, n_slots, n_old));
     }
@@ -112,7 +113,7 @@ static void make_room(struct map *map)
     size_t capacity = map->capacity;
     if (!capacity)
         grow(map, FIRST_CAPACITY);
-    else if ((map->count + 1) * 5 > capacity * 4 || map->slots[slots_for(capacity) - 1].key)
+    else if ((map->count + 1) * 5 > capacity * 4 || map->slots[map->n_slots - 1].key)
         grow(map, capacity < DOUBLING_ENDS ? capacity * 2 : capacity + capacity / 4);
 }
 

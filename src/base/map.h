@@ -11,7 +11,7 @@
 struct map {
     struct arena *arena;
     struct map_slot *slots;
-    size_t capacity, count;
+    size_t n_slots, capacity, count;
 };
 
 void map_init(struct map *map, struct arena *arena);

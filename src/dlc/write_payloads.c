@@ -26,6 +26,7 @@ struct place {
 };
 
 struct streaming {
+    const struct dlc_writing *writing;
     const struct dlc_params *params;
     uint64_t mapped; /* bytes of a permuted view that a thread may have mapped */
     pthread_mutex_t lock;
@@ -35,13 +36,15 @@ struct streaming {
 
 struct worker {
     struct streaming *s;
+    bool tells; /* the progress */
     struct zip_part part;
     struct tile_space space;
     uint64_t pos;    /* of the payload at work */
     uint32_t number; /* likewise, and: */
     const char *name;
     const struct file *source; /* of its bytes; NULL: memory */
-    odlc_status status;        /* not ODLC_OK: the payload at work failed */
+    odlc_status status;        /* not ODLC_OK: the payload at work failed, or: */
+    odlc_status told;          /* not ODLC_OK: whoever wants to know the progress asked to stop */
 };
 
 /* ---- one payload ---- */
@@ -147,14 +150,26 @@ static odlc_status do_job(struct worker *w, const struct place *from, const stru
     return zip_part_flush(&w->part);
 }
 
+/* Only the thread that was there before says how far the work is: to the start of its job, about. */
+static odlc_status tell_progress(const struct worker *w, const struct place *from)
+{
+    const struct dlc_writing *writing = w->s->writing;
+    if (!w->tells)
+        return ODLC_OK;
+    return progress_report(writing->progress, writing->diags, from->walk.end, w->s->params->size);
+}
+
 /* Jobs are handed out in order and done to their end, so all before the first that fails are done, whatever the other
  * threads meet: which error is the first one does not depend on chance. */
 static void *work(void *object)
 {
     struct worker *w = object;
     struct place from, to;
-    while (w->status == ODLC_OK && take_job(w->s, &from, &to))
-        w->status = do_job(w, &from, &to);
+    while (w->status == ODLC_OK && take_job(w->s, &from, &to)) {
+        w->status = w->told = tell_progress(w, &from);
+        if (w->status == ODLC_OK)
+            w->status = do_job(w, &from, &to);
+    }
     if (w->status != ODLC_OK) {
         pthread_mutex_lock(&w->s->lock);
         w->s->stop = true;
@@ -220,7 +235,8 @@ static odlc_status report_failure(const struct dlc_writing *w, const struct zip_
 
 odlc_status dlc_stream_payloads(const struct dlc_writing *w, const struct dlc_params *params, struct zip_writer *zip)
 {
-    struct streaming s = {.params = params, .lock = PTHREAD_MUTEX_INITIALIZER, .next.walk = dlc_payloads(params)};
+    struct streaming s = {
+        .writing = w, .params = params, .lock = PTHREAD_MUTEX_INITIALIZER, .next.walk = dlc_payloads(params)};
     uint64_t bytes = params->size - s.next.walk.end;
     unsigned count = choose_threads(w, bytes);
     s.mapped = TILES_MAPPED / count;
@@ -228,8 +244,10 @@ odlc_status dlc_stream_payloads(const struct dlc_writing *w, const struct dlc_pa
     struct zip_part *parts = arena_array(w->arena, struct zip_part, count);
     for (unsigned i = 0; i < count; i++)
         workers[i] = (struct worker){.s = &s, .part = zip_part_new(w->arena, zip), .space = tile_space_new(w->arena)};
+    workers[0].tells = true;
     TRY(zip_parts_begin(zip));
     work_together(workers, count);
+    TRY(workers[0].told);
     TRY(report_failure(w, zip, workers, count));
     for (unsigned i = 0; i < count; i++)
         parts[i] = workers[i].part;

@@ -13,6 +13,12 @@ struct graph *graph_create(struct arena *arena, const char *name)
     return g;
 }
 
+void graph_reserve(struct graph *g, size_t n_tensors, size_t n_nodes)
+{
+    map_reserve(&g->tensor_names, g->tensor_names.count + n_tensors);
+    map_reserve(&g->node_names, g->node_names.count + n_nodes);
+}
+
 static const struct tensor *operand(const struct graph *g, const tensor_id *ids, uint32_t count, uint32_t i)
 {
     return i < count && ids[i] != NO_TENSOR ? graph_tensor(g, ids[i]) : NULL;
@@ -28,12 +34,10 @@ const struct tensor *node_output(const struct graph *g, const struct node *n, ui
     return operand(g, n->outputs, n->n_outputs, i);
 }
 
-/* base, or base with the first free number behind it. The search starts behind the last number given out for that base
- * (kept in the map under "base."), so that many equal names stay linear. */
-static const char *free_name(struct map *names, struct arena *arena, const char *base)
+/* base with the first free number behind it. The search starts behind the last number given out for that base (kept in
+ * the map under the base with a control character before it), so that many equal names stay linear. */
+static const char *numbered_name(struct map *names, struct arena *arena, const char *base)
 {
-    if (map_get(names, base) == MAP_NONE)
-        return base;
     const char *counter = arena_printf(arena, "\x01%s", base);
     uint32_t n = map_get(names, counter);
     const char *name;
@@ -47,7 +51,7 @@ static const char *free_name(struct map *names, struct arena *arena, const char 
 
 const char *graph_free_tensor_name(struct graph *g, const char *base)
 {
-    return free_name(&g->tensor_names, g->arena, base);
+    return map_get(&g->tensor_names, base) == MAP_NONE ? base : numbered_name(&g->tensor_names, g->arena, base);
 }
 
 const struct type *graph_type(struct graph *g, enum dtype dtype, const struct shape *shape)
@@ -81,9 +85,12 @@ tensor_id graph_add_tensor(struct graph *g, const char *name, enum tensor_kind k
     const char *wanted = name && *name ? name : "tensor";
     struct tensor t = {.kind = (uint8_t)kind, .producer = NO_NODE};
     t.type = graph_type(g, type->dtype, &type->shape);
-    t.name = free_name(&g->tensor_names, g->arena, wanted);
-    t.wanted = t.name == wanted ? NULL : wanted;
-    map_put(&g->tensor_names, t.name, id);
+    t.name = wanted;
+    if (map_add(&g->tensor_names, wanted, id) != MAP_NONE) {
+        t.name = numbered_name(&g->tensor_names, g->arena, wanted);
+        t.wanted = wanted;
+        map_put(&g->tensor_names, t.name, id);
+    }
     vec_push(g->arena, &g->tensors, t);
     return id;
 }
@@ -115,10 +122,12 @@ node_id graph_add_node(struct graph *g, const struct op *op, uint32_t n_params, 
     node_id id = (node_id)g->nodes.count;
     struct node n = {.op = op, .n_inputs = n_inputs, .n_outputs = n_outputs & INT32_MAX};
     n.name = name && *name ? name : "node";
-    node_id holder = map_get(&g->node_names, n.name);
-    if (holder != MAP_NONE && graph_node(g, holder)->op)
-        n.name = free_name(&g->node_names, g->arena, n.name);
-    map_put(&g->node_names, n.name, id);
+    node_id holder = map_add(&g->node_names, n.name, id);
+    if (holder != MAP_NONE) {
+        if (graph_node(g, holder)->op)
+            n.name = numbered_name(&g->node_names, g->arena, n.name);
+        map_put(&g->node_names, n.name, id);
+    }
     n.inputs = arena_array(g->arena, tensor_id, (size_t)n_inputs + n_outputs);
     n.outputs = n.inputs + n_inputs;
     for (uint32_t i = 0; i < n_inputs; i++)
@@ -135,10 +144,8 @@ node_id graph_add_node(struct graph *g, const struct op *op, uint32_t n_params, 
 
 void graph_rename_node(struct graph *g, node_id id, const char *name)
 {
-    if (map_get(&g->node_names, name) != MAP_NONE)
-        return;
-    graph_node(g, id)->name = name;
-    map_put(&g->node_names, name, id);
+    if (map_add(&g->node_names, name, id) == MAP_NONE)
+        graph_node(g, id)->name = name;
 }
 
 void graph_remove_node(struct graph *g, node_id id)

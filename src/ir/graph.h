@@ -129,6 +129,8 @@ struct graph {
 };
 
 struct graph *graph_create(struct arena *arena, const char *name);
+/* Makes room for that many more tensors and nodes in the tables of names, where the numbers are known before. */
+void graph_reserve(struct graph *g, size_t n_tensors, size_t n_nodes);
 
 static inline struct tensor *graph_tensor(const struct graph *g, tensor_id id)
 {

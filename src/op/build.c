@@ -20,9 +20,21 @@ void build_row(struct build *b, const struct op *row, const char *name)
     b->inputs.count = 0;
 }
 
+/* Models use few operators, each of them often. */
+static const struct op *find_row(struct build *b, const char *name)
+{
+    uint32_t hash = 0;
+    for (const char *p = name; *p; p++)
+        hash = hash * 31 + (uint8_t)*p;
+    const struct op **row = &b->rows[hash % COUNT_OF(b->rows)];
+    if (!*row || strcmp((*row)->name, name) != 0)
+        *row = op_find(name);
+    return *row;
+}
+
 void build_op(struct build *b, const char *op, const char *name)
 {
-    build_row(b, op_find(op), name);
+    build_row(b, find_row(b, op), name);
 }
 
 void build_in(struct build *b, tensor_id id)
@@ -138,7 +150,8 @@ odlc_status build_end_typed(struct build *b, const char *const *names, const str
 odlc_status build_end_n(struct build *b, const char *const *names, uint32_t n, tensor_id *outs)
 {
     TRY(complete(b, n));
-    struct type *types = arena_array(b->graph->arena, struct type, n);
+    struct type few[4], *types = n <= COUNT_OF(few) ? few : arena_array(b->graph->arena, struct type, n);
+    memset(few, 0, sizeof few);
     b->pending.inputs = b->inputs.data;
     b->pending.n_inputs = (uint32_t)b->inputs.count;
     b->pending.n_outputs = n & INT32_MAX;

@@ -12,6 +12,7 @@ struct build {
     struct node pending; /* the node between build_op and build_end */
     VEC(tensor_id) inputs;
     struct packed_param pending_params[48];
+    const struct op *rows[32]; /* rows that build_op found, by a hash of their names */
 };
 
 void build_init(struct build *b, struct graph *g, struct diags *diags);

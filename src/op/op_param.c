@@ -53,11 +53,6 @@ const int64_t *node_ints(const struct node *n, const char *name, uint32_t *count
     return p ? p->ints : NULL;
 }
 
-bool node_is(const struct node *n, const char *op)
-{
-    return n->op && !n->op->package && strcmp(n->op->name, op) == 0;
-}
-
 struct perm node_perm(const struct node *transpose)
 {
     struct perm perm;

@@ -17,9 +17,6 @@ static void move_output(struct aliases *a, tensor_id id, tensor_id with)
     graph_rename_tensor(a->g, with, name);
     from->kind = TENSOR_NATIVE;
     to->kind = TENSOR_OUTPUT;
-    for (size_t i = 0; i < a->g->outputs.count; i++)
-        if (a->g->outputs.data[i] == id)
-            a->g->outputs.data[i] = with;
 }
 
 bool aliases_replace(struct aliases *a, tensor_id id, tensor_id with)
@@ -39,4 +36,11 @@ void aliases_apply(const struct aliases *a, struct node *n)
     for (uint32_t i = 0; i < n->n_inputs; i++)
         if (n->inputs[i] != NO_TENSOR && n->inputs[i] < a->count)
             n->inputs[i] = a->to[n->inputs[i]];
+}
+
+void aliases_finish(const struct aliases *a)
+{
+    for (size_t i = 0; i < a->g->outputs.count; i++)
+        if (a->g->outputs.data[i] < a->count)
+            a->g->outputs.data[i] = a->to[a->g->outputs.data[i]];
 }

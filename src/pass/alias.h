@@ -16,5 +16,7 @@ struct aliases aliases_start(struct arena *scratch, struct graph *g);
 bool aliases_replace(struct aliases *a, tensor_id id, tensor_id with);
 /* Rewrites the inputs of a node. */
 void aliases_apply(const struct aliases *a, struct node *n);
+/* Rewrites the graph's outputs, at the end. */
+void aliases_finish(const struct aliases *a);
 
 #endif

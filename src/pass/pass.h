@@ -1,10 +1,12 @@
 /* Passes: one file each, listed once in pass_list.def, run in that order by pass_run_all.
  *
- * A pass leaves a valid graph: the runner validates after each one. It may use the scratch arena freely (it is rewound
- * after the pass); what stays in the graph is allocated in the graph's arena. */
+ * A pass leaves a valid graph: the runner validates it after each one, in release builds after the last one alone. It
+ * may use the scratch arena freely (it is rewound after the pass); what stays in the graph is allocated in the graph's
+ * arena. */
 #ifndef PASS_PASS_H
 #define PASS_PASS_H
 
+#include "base/progress.h"
 #include "op/build.h"
 #include "op/validate.h"
 
@@ -35,6 +37,7 @@ struct pass_context {
     struct arena *scratch;
     struct diags *diags;
     const struct pass_options *options;
+    const struct progress *progress; /* counts passes; NULL: nobody wants to know */
     const char *dumped;
     uint32_t permutes_inserted;            /* by track_axes: Transposes that exist for layout alone */
     VEC(struct pass_permute) udo_permutes; /* of these, those that a UDO's layout costs */

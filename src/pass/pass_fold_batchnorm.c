@@ -75,12 +75,14 @@ odlc_status pass_fold_batchnorm(struct pass_context *c, struct graph *g, bool *p
 {
     if (c->options->no_batchnorm_folding)
         return ODLC_OK;
-    struct uses uses = graph_uses(c->scratch, g);
+    struct uses uses = {0};
     for (size_t i = 0; i < g->order.count; i++) {
         node_id id = g->order.data[i];
         struct node *bn = graph_node(g, id);
         if (!node_is(bn, "Batchnorm") || bn->n_inputs != 3)
             continue;
+        if (!uses.count)
+            uses = graph_uses(c->scratch, g);
         struct node *layer = foldable_layer(g, &uses, bn);
         if (!layer)
             continue;

@@ -26,5 +26,6 @@ odlc_status pass_merge_transposes(struct pass_context *c, struct graph *g, bool 
         n->inputs[0] = first->inputs[0];
         node_set_perm(g, n, &both);
     }
+    aliases_finish(&aliases);
     return ODLC_OK;
 }

@@ -37,18 +37,43 @@ static odlc_status keep_input(struct build *b, tensor_id id, const struct uses *
 {
     struct graph *g = b->graph;
     enum dtype to = dtype_narrowed(graph_tensor(g, id)->type->dtype);
-    size_t before = g->order.count;
     tensor_id cast;
     TRY(build_cast(b, id, to, arena_printf(g->arena, "%s.cast", graph_tensor(g, id)->name), &cast));
     for (uint32_t i = uses->first[id]; i < uses->first[id + 1]; i++) {
         struct node *n = graph_node(g, uses->nodes[i]);
+        if (i > uses->first[id] && uses->nodes[i] == uses->nodes[i - 1])
+            continue; /* it reads the input more than once */
         for (uint32_t k = 0; k < n->n_inputs; k++)
             if (n->inputs[k] == id)
                 n->inputs[k] = cast;
     }
-    node_id added = g->order.data[before];
-    memmove(g->order.data + 1, g->order.data, before * sizeof *g->order.data);
-    g->order.data[0] = added;
+    return ODLC_OK;
+}
+
+/* The nodes behind the first `before` go to the front, the last one first. */
+static void move_to_front(struct arena *scratch, struct graph *g, size_t before)
+{
+    size_t count = g->order.count, added = count - before;
+    const node_id *order = arena_memdup(scratch, g->order.data, count * sizeof *order);
+    for (size_t i = 0; i < added; i++)
+        g->order.data[i] = order[count - 1 - i];
+    memcpy(g->order.data + added, order, before * sizeof *order);
+}
+
+static odlc_status keep_inputs(const struct pass_context *c, struct build *b, const struct uses *uses, bool *kept)
+{
+    struct graph *g = b->graph;
+    size_t before = g->order.count;
+    for (size_t i = 0; i < g->inputs.count; i++) {
+        tensor_id id = g->inputs.data[i];
+        const struct tensor *t = graph_tensor(g, id);
+        if (!preserves(c, t) || dtype_narrowed(t->type->dtype) == t->type->dtype)
+            continue;
+        kept[id] = true;
+        TRY(keep_input(b, id, uses));
+    }
+    if (g->order.count > before)
+        move_to_front(c->scratch, g, before);
     return ODLC_OK;
 }
 
@@ -76,21 +101,26 @@ static void warn_of_precision(const struct pass_context *c, const char *first, u
                   count, first);
 }
 
+static bool narrows_any(const struct graph *g)
+{
+    for (tensor_id id = 0; id < g->tensors.count; id++) {
+        enum dtype dtype = graph_tensor(g, id)->type->dtype;
+        if (dtype_narrowed(dtype) != dtype)
+            return true;
+    }
+    return false;
+}
+
 odlc_status pass_narrow_types(struct pass_context *c, struct graph *g, bool *progress)
 {
     struct build b;
+    if (!narrows_any(g))
+        return ODLC_OK;
     build_init(&b, g, c->diags);
     /* The Casts below add readers of graph inputs only, so these lists stay right for what they are asked. */
     struct uses uses = graph_uses(c->scratch, g);
     bool *kept = arena_array(c->scratch, bool, g->tensors.count + g->inputs.count + 2 * g->outputs.count);
-    for (size_t i = 0; i < g->inputs.count; i++) {
-        tensor_id id = g->inputs.data[i];
-        const struct tensor *t = graph_tensor(g, id);
-        if (!preserves(c, t) || dtype_narrowed(t->type->dtype) == t->type->dtype)
-            continue;
-        kept[id] = true;
-        TRY(keep_input(&b, id, &uses));
-    }
+    TRY(keep_inputs(c, &b, &uses, kept));
     for (size_t i = 0; i < g->outputs.count; i++) {
         const struct tensor *t = graph_tensor(g, g->outputs.data[i]);
         if (t->kind != TENSOR_OUTPUT || !preserves(c, t) || dtype_narrowed(t->type->dtype) == t->type->dtype)

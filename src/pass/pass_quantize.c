@@ -195,7 +195,7 @@ static tensor_id fixed_input(struct quantize *q, const struct node *n, uint32_t 
 
 /* A node before and after. */
 struct change {
-    tensor_id *inputs, *outputs, *old_inputs, *old_outputs;
+    tensor_id *inputs, *outputs;
     const struct tensor *first; /* one of the fixed-point tensors */
     bool alike;                 /* all of them have its type and encoding */
 };
@@ -214,9 +214,9 @@ static void take(const struct quantize *q, struct change *change, tensor_id id)
 static bool plan_change(struct quantize *q, const struct node *n, struct change *change)
 {
     struct arena *scratch = q->c->scratch;
-    *change = (struct change){.old_inputs = n->inputs, .old_outputs = n->outputs};
+    *change = (struct change){.first = NULL};
     change->outputs = arena_memdup(scratch, n->outputs, n->n_outputs * sizeof *n->outputs);
-    change->inputs = arena_memdup(q->g->arena, n->inputs, n->n_inputs * sizeof *n->inputs);
+    change->inputs = arena_memdup(scratch, n->inputs, n->n_inputs * sizeof *n->inputs);
     for (uint32_t i = 0; i < n->n_outputs; i++) {
         const struct tensor *t = node_output(q->g, n, i);
         if (!t || !is_real(t))
@@ -279,11 +279,12 @@ static void adopt(struct quantize *q, struct aliases *aliases, node_id id)
                      !node_is(n, "Dequantize") && !node_is(n, "Cast");
     if (!candidate || !plan_change(q, n, &change))
         return;
-    n->inputs = change.inputs;
-    if (!inferable(q, n)) {
-        n->inputs = change.old_inputs;
+    struct node changed = *n;
+    changed.inputs = change.inputs;
+    if (!inferable(q, &changed))
         return;
-    }
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        n->inputs[i] = change.inputs[i];
     for (uint32_t i = 0; i < n->n_outputs; i++)
         if (change.outputs[i] != n->outputs[i])
             replace_output(q, aliases, id, n->outputs[i], change.outputs[i]);
@@ -397,15 +398,28 @@ static void quantize_nodes(struct quantize *q)
     }
 }
 
+/* Most models quantize nothing. */
+static bool has_work(const struct graph *g)
+{
+    for (size_t i = 0; i < g->order.count; i++) {
+        const struct node *n = graph_node(g, g->order.data[i]);
+        if (node_is(n, "Quantize") || node_is(n, "Dequantize") || n->forms)
+            return true;
+    }
+    return false;
+}
+
 odlc_status pass_quantize(struct pass_context *c, struct graph *g, bool *progress)
 {
     struct quantize q = {.c = c, .g = g, .progress = progress};
-    start(&q);
-    store_udo_constants(&q);
-    if (c->options->keep_quant_nodes)
-        dequantize_constants(&q);
-    else
-        quantize_nodes(&q);
+    if (c->options->keep_quant_nodes || has_work(g)) {
+        start(&q);
+        store_udo_constants(&q);
+        if (c->options->keep_quant_nodes)
+            dequantize_constants(&q);
+        else
+            quantize_nodes(&q);
+    }
     settle_types(g);
     return ODLC_OK;
 }

@@ -32,5 +32,6 @@ odlc_status pass_remove_identity(struct pass_context *c, struct graph *g, bool *
             *progress = true;
         }
     }
+    aliases_finish(&aliases);
     return ODLC_OK;
 }

@@ -24,54 +24,86 @@ static bool keeps_order(const struct search *s, const struct node *n, uint32_t i
 
 /* ---- forward: where channels-last tensors come from ---- */
 
-static bool result_comes_last(const struct search *s, const struct node *n, uint32_t rank)
+/* The ranks, as bits, of the inputs that come channels-last and whose order the op keeps. */
+static uint32_t ranks_that_come_last(const struct search *s, const struct node *n)
 {
-    if (node_is(n, "Transpose")) {
-        struct perm perm = node_perm(n), inverse = perm_inverse(&perm);
-        return n->layout_only && is_channels_last(&inverse);
-    }
+    uint32_t ranks = 0;
     for (uint32_t i = 0; i < n->n_inputs; i++)
-        if (n->inputs[i] != NO_TENSOR && s->comes_last[n->inputs[i]] && rank_of(s, n->inputs[i]) == rank &&
-            keeps_order(s, n, i))
-            return true;
-    return false;
+        if (n->inputs[i] != NO_TENSOR && s->comes_last[n->inputs[i]] && keeps_order(s, n, i))
+            ranks |= 1u << rank_of(s, n->inputs[i]);
+    return ranks;
+}
+
+static bool leads_back(const struct node *transpose)
+{
+    struct perm perm = node_perm(transpose), inverse = perm_inverse(&perm);
+    return transpose->layout_only && is_channels_last(&inverse);
 }
 
 static void find_origins(struct search *s)
 {
     for (size_t i = 0; i < s->g->order.count; i++) {
         const struct node *n = graph_node(s->g, s->g->order.data[i]);
+        bool moves = node_is(n, "Transpose"), last = moves && leads_back(n);
+        uint32_t ranks = moves ? 0 : ranks_that_come_last(s, n);
         for (uint32_t k = 0; k < n->n_outputs; k++)
             if (n->outputs[k] != NO_TENSOR)
-                s->comes_last[n->outputs[k]] = result_comes_last(s, n, rank_of(s, n->outputs[k]));
+                s->comes_last[n->outputs[k]] = last || ranks >> rank_of(s, n->outputs[k]) & 1;
     }
 }
 
 /* ---- backward: what readers want ---- */
 
-/* What an op which keeps the order of axes wants of input i: what its readers want, or the order of another input. */
-static struct wish passed_on(const struct search *s, const struct node *n, uint32_t i)
+/* What the operands of a node mean for its inputs, by rank. */
+enum { NONE = INT32_MAX };
+
+struct around {
+    const struct node *n;
+    tensor_id wished[MAX_RANK + 1]; /* the first output with a wish of that rank, or NO_TENSOR */
+    uint32_t last[2][MAX_RANK + 1]; /* two inputs that come channels-last, or NONE */
+};
+
+static struct around look_around(const struct search *s, const struct node *n)
 {
-    uint32_t rank = rank_of(s, n->inputs[i]);
-    for (uint32_t k = 0; k < n->n_outputs; k++)
-        if (n->outputs[k] != NO_TENSOR && s->wishes[n->outputs[k]].order.rank == rank)
-            return s->wishes[n->outputs[k]];
-    for (uint32_t k = 0; k < n->n_inputs; k++)
-        if (k != i && n->inputs[k] != NO_TENSOR && s->comes_last[n->inputs[k]] && keeps_order(s, n, k) &&
-            rank_of(s, n->inputs[k]) == rank)
-            return (struct wish){perm_channels_last(rank), false};
-    return (struct wish){.spatial = false};
+    struct around a = {.n = n};
+    for (uint32_t rank = 0; rank <= MAX_RANK; rank++) {
+        a.wished[rank] = NO_TENSOR;
+        a.last[0][rank] = a.last[1][rank] = NONE;
+    }
+    for (uint32_t k = 0; k < n->n_outputs; k++) {
+        uint32_t rank = n->outputs[k] != NO_TENSOR ? s->wishes[n->outputs[k]].order.rank : 0;
+        if (rank && a.wished[rank] == NO_TENSOR)
+            a.wished[rank] = n->outputs[k];
+    }
+    for (uint32_t k = 0; k < n->n_inputs; k++) {
+        if (n->inputs[k] == NO_TENSOR || !s->comes_last[n->inputs[k]] || !keeps_order(s, n, k))
+            continue;
+        uint32_t rank = rank_of(s, n->inputs[k]);
+        a.last[a.last[0][rank] != NONE][rank] = k;
+    }
+    return a;
 }
 
-static struct wish wish_for_input(const struct search *s, const struct node *n, uint32_t i)
+/* What an op which keeps the order of axes wants of input i: what its readers want, or the order of another input. */
+static struct wish passed_on(const struct search *s, const struct around *a, uint32_t i)
 {
+    uint32_t rank = rank_of(s, a->n->inputs[i]);
+    if (a->wished[rank] != NO_TENSOR)
+        return s->wishes[a->wished[rank]];
+    uint32_t other = a->last[a->last[0][rank] == i][rank];
+    return other == NONE ? (struct wish){.spatial = false} : (struct wish){perm_channels_last(rank), false};
+}
+
+static struct wish wish_for_input(const struct search *s, const struct around *a, uint32_t i)
+{
+    const struct node *n = a->n;
     struct wish none = {.spatial = false}, made = {.spatial = false};
     if (node_is(n, "Transpose")) {
         struct perm perm = node_perm(n);
         return n->layout_only && is_channels_last(&perm) ? (struct wish){perm, true} : none;
     }
     if (keeps_order(s, n, i))
-        return passed_on(s, n, i);
+        return passed_on(s, a, i);
     if (!node_is(n, "Reshape"))
         return none;
     const struct perm *order = &s->wishes[n->outputs[0]].order;
@@ -88,10 +120,11 @@ const struct wish *find_wishes(struct arena *scratch, const struct graph *g)
     find_origins(&s);
     for (size_t i = g->order.count; i-- > 0;) {
         const struct node *n = graph_node(g, g->order.data[i]);
+        const struct around around = look_around(&s, n);
         for (uint32_t k = 0; k < n->n_inputs; k++) {
             if (n->inputs[k] == NO_TENSOR || s.wishes[n->inputs[k]].spatial)
                 continue;
-            struct wish wish = wish_for_input(&s, n, k);
+            struct wish wish = wish_for_input(&s, &around, k);
             if (wish.order.rank)
                 s.wishes[n->inputs[k]] = wish;
         }

@@ -162,7 +162,8 @@ END_TEST
 /* Many small tables and a large one: their ends fill up at different times. */
 START_TEST(map_grows_at_any_size)
 {
-    enum { KEYS = 300000 };
+    enum { KEYS = 100000 };
+    size_t wrong = 0;
     const char **keys = arena_array(arena, const char *, KEYS);
     struct map large, reserved;
     map_init(&large, arena);
@@ -171,19 +172,20 @@ START_TEST(map_grows_at_any_size)
     for (uint32_t i = 0; i < KEYS; i++) {
         keys[i] = arena_printf(arena, "%u", i);
         map_put(&large, keys[i], i);
-        ck_assert_uint_eq(map_add(&reserved, keys[i], i), MAP_NONE);
+        wrong += map_add(&reserved, keys[i], i) != MAP_NONE;
     }
     ck_assert_uint_eq(large.count, KEYS);
     for (uint32_t i = 0; i < KEYS; i++)
-        ck_assert(map_get(&large, keys[i]) == i && map_get(&reserved, keys[i]) == i);
+        wrong += map_get(&large, keys[i]) != i || map_get(&reserved, keys[i]) != i;
     for (uint32_t count = 0; count < 300; count++) {
         struct map small;
         map_init(&small, arena);
         for (uint32_t i = 0; i < count; i++)
             map_put(&small, keys[count * 300 + i], i);
         for (uint32_t i = 0; i < 300; i++)
-            ck_assert_uint_eq(map_get(&small, keys[count * 300 + i]), i < count ? i : MAP_NONE);
+            wrong += map_get(&small, keys[count * 300 + i]) != (i < count ? i : MAP_NONE);
     }
+    ck_assert_uint_eq(wrong, 0);
 }
 END_TEST
 
