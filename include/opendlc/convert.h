@@ -68,7 +68,7 @@ struct odlc_convert_options {
     int keep_quant_nodes;      /* quantizing and dequantizing stay nodes; tensors between other nodes stay float */
     int keep_int64_inputs;     /* graph inputs of int64 stay of that type */
     int netp;                  /* parameters inline, in the older form */
-    unsigned threads;          /* that write weights; 0: two where that pays. The container does not depend on it */
+    unsigned threads;          /* that write weights, at most 16; 0: one. The container does not depend on it */
     const char *model_version; /* at most 64 bytes */
     const char *model_copyright;
     const char *converter_command; /* for the container's metadata */

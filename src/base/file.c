@@ -84,6 +84,16 @@ odlc_status file_read(const struct file *file, struct diags *diags, uint64_t off
     return ODLC_OK;
 }
 
+bool file_populate(const struct file *file, uint64_t offset, uint64_t size)
+{
+#ifdef MADV_POPULATE_READ
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = offset / page * page;
+    if (file->data && madvise((void *)(uintptr_t)(file->data + from), offset + size - from, MADV_POPULATE_READ) != 0)
+        return errno != EFAULT; /* kernels before 5.14 do not know it */
+#endif
+    return true;
+}
+
 void file_drop(const struct file *file, uint64_t offset, uint64_t size)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);

@@ -25,6 +25,10 @@ odlc_status file_map_fd(struct arena *arena, struct diags *diags, const char *pa
  * around it, too). */
 odlc_status file_read(const struct file *file, struct diags *diags, uint64_t offset, void *bytes, size_t size) MUST_USE;
 
+/* Maps the pages of bytes that are about to be handed to the system, which stumbles over each one that is not mapped.
+ * False when the file became shorter. */
+bool file_populate(const struct file *file, uint64_t offset, uint64_t size);
+
 /* Tells the system that the bytes will not be read through the mapping soon: keeps resident memory flat. The page at
  * the end stays when there is more in it. */
 void file_drop(const struct file *file, uint64_t offset, uint64_t size);

@@ -116,7 +116,7 @@ const struct dlc_tensor *dlc_tensor_find(const struct dlc_graph *g, const char *
 
 struct dlc_write_options {
     bool netp;                     /* inline NETP params instead of NR64 */
-    unsigned threads;              /* that write weights; 0: two where that pays. The bytes do not depend on it */
+    unsigned threads;              /* that write weights, at most 16; 0: one. The bytes do not depend on it */
     const char *converter_command; /* metadata values; NULL: "N/A" */
     const char *converter_version, *model_copyright, *model_version, *quantizer_command;
     const struct progress *progress; /* counts bytes of payloads; NULL: nobody wants to know */

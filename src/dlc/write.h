@@ -17,7 +17,7 @@ struct dlc_writing {
     struct arena *arena;
     struct diags *diags;
     const char *path;                /* of the output */
-    unsigned threads;                /* that write payloads; 0: as many as pay */
+    unsigned threads;                /* that write payloads; 0: one */
     const struct progress *progress; /* counts bytes of payloads; NULL: nobody wants to know */
 };
 

@@ -3,7 +3,6 @@
  * writes depends on the job alone. */
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 
@@ -180,12 +179,10 @@ static void *work(void *object)
 
 /* ---- threads ---- */
 
+/* Without being told, one: a second thread costs CPU time and memory (docs/performance.md). */
 static unsigned choose_threads(const struct dlc_writing *w, uint64_t bytes)
 {
-    uint64_t threads = w->threads;
-    cpu_set_t cpus;
-    if (threads == 0)
-        threads = sched_getaffinity(0, sizeof cpus, &cpus) == 0 && CPU_COUNT(&cpus) > 1 ? 2 : 1;
+    uint64_t threads = w->threads ? w->threads : 1;
     return (unsigned)min_u64(min_u64(threads, MAX_THREADS), bytes / PAYS + 1);
 }
 

@@ -289,6 +289,9 @@ static odlc_status emit_in_order(const struct emission *e, uint64_t index)
         return emit_splat(e, from, count);
     const uint8_t *raw = t->view->bytes + from * t->box.size;
     if (!t->reads) {
+        uint64_t size = count * t->box.size;
+        if (t->view->file && size >= PAGE && !file_populate(t->view->file, (uint64_t)(raw - t->view->file->data), size))
+            return ODLC_ERR_IO;
         TRY(emit_run(e, from, count, raw));
         drop_behind(e->space, t->view, raw, count * t->box.size);
         return ODLC_OK;
