@@ -16,8 +16,8 @@ DEFAULT_BUILD = ROOT / "build" / "release"
 
 
 class Run(NamedTuple):
-    """What a command used. status is its exit status, or 128 and the signal; late: it was ended because it took too
-    long."""
+    """What a command used. status is its exit status, or 128 and the signal; late: it was ended because it took
+    too long."""
 
     cpu: float
     wall: float
@@ -36,11 +36,11 @@ class Meter:
         if not self.launcher.exists():
             sys.exit(f"{self.launcher} is not there: name the build with --build")
 
-    def run(self, command, stdout=None, seconds=3600):
-        """A run; its standard output goes to the file `stdout`, or is kept."""
+    def run(self, command, stdout=None, cpu_seconds=3600, seconds=3600):
+        """A run, ended when it takes longer; its standard output goes to the file `stdout`, or is kept."""
         with tempfile.NamedTemporaryFile("r") as report, tempfile.TemporaryFile("w+") as kept, \
                 tempfile.TemporaryFile("w+", errors="replace") as errors, open(stdout or os.devnull, "wb") as out:
-            launch = [self.launcher, str(seconds), report.name, *map(str, command)]
+            launch = [self.launcher, str(cpu_seconds), str(seconds), report.name, *map(str, command)]
             if subprocess.run(launch, stdout=out if stdout else kept, stderr=errors, check=False).returncode:
                 sys.exit(f"{self.launcher} cannot run {command[0]}")
             cpu, wall, peak, status, late = report.read().split()

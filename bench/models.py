@@ -16,7 +16,8 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "support"))
 from onnx_writer import FLOAT, INT64, Message, Model, Repeated, attribute  # noqa: E402
 
-BLOCK, ALIGNMENT = 1 << 18, 4096
+# Numbers of noise; by how many of them a tensor starts after the one before it; bytes.
+BLOCK, STRIDE, ALIGNMENT = 1 << 18, 977, 4096
 
 
 def make_noise():
@@ -25,13 +26,15 @@ def make_noise():
 
 
 class Weights:
-    """Adds float tensors of repeated noise to a model, inside of the file or, in order, in another one."""
+    """Adds float tensors of repeated noise to a model, inside of the file or, in order, in another one. No two tensors
+    are equal: there are converters that store equal ones once."""
 
     def __init__(self, model, noise, file=None):
         self.model = model
         self.noise = noise
         self.file = file
-        self.sizes = []
+        self.count = 0
+        self.external = []
         self.offset = 0
 
     def add(self, name, dims):
@@ -39,21 +42,32 @@ class Weights:
         size = 4
         for dim in dims:
             size *= dim
+        payload = Repeated(self.noise, size, self.count * STRIDE % BLOCK * 4)
+        self.count += 1
         if not self.file:
-            return self.model.tensor(name, FLOAT, dims, raw=Repeated(self.noise, size))
+            return self.model.tensor(name, FLOAT, dims, raw=payload)
         self.model.tensor(name, FLOAT, dims, external=(self.file, self.offset, size))
-        self.sizes.append(size)
+        self.external.append(payload)
         self.offset += -(-size // ALIGNMENT) * ALIGNMENT
         return name
+
+    def batch_statistics(self, name, channels):
+        """Adds scale, shift, mean and variance of a batch normalization, all positive; returns their names."""
+        names = []
+        for part in ("scale", "shift", "mean", "variance"):
+            values = [1.0 + (i + self.count) / 256 for i in range(channels)]
+            names.append(self.model.tensor(f"{name}.{part}", FLOAT, [channels], values))
+            self.count += 1
+        return names
 
     def save(self, folder):
         """Writes the other file, if there is one."""
         if not self.file:
             return
         with open(os.path.join(folder, self.file), "wb") as out:
-            for size in self.sizes:
-                out.writelines(Repeated(self.noise, size).chunks())
-                out.seek(-size % ALIGNMENT, os.SEEK_CUR)
+            for payload in self.external:
+                out.writelines(payload.chunks())
+                out.seek(-payload.size % ALIGNMENT, os.SEEK_CUR)
             out.truncate(self.offset)
 
 
@@ -81,7 +95,7 @@ class Resnet50:
         w = self.w.add(f"{name}.weight", [channels_out, channels_in, kernel, kernel])
         m.node("Conv", [source, w], [f"{name}.y"], name=name, kernel_shape=[kernel] * 2, strides=[stride] * 2,
                pads=[kernel // 2] * 4)
-        m.node("BatchNormalization", [f"{name}.y", *batch_statistics(m, name, channels_out)], [f"{name}.n"])
+        m.node("BatchNormalization", [f"{name}.y", *self.w.batch_statistics(name, channels_out)], [f"{name}.n"])
         if relu:
             m.node("Relu", [f"{name}.n"], [f"{name}.r"])
         return f"{name}.r" if relu else f"{name}.n"
@@ -177,11 +191,6 @@ class Transformer:
         m.output(self.linear(x, "scores", width, self.vocabulary), FLOAT, [1, self.TOKENS, self.vocabulary])
         m.save(os.path.join(folder, "model.onnx"))
         self.w.save(folder)
-
-
-def batch_statistics(m, name, channels):
-    values = [1.0 + i / 64 for i in range(channels)]
-    return [m.tensor(f"{name}.{part}", FLOAT, [channels], values) for part in ("scale", "shift", "mean", "variance")]
 
 
 def short(text):
@@ -283,7 +292,7 @@ class Convolutions:
             name = f"/block{i}/conv"
             weight = self.w.add(f"{name}.weight", [channels, channels, 1, 1])
             m.node("Conv", [last, weight], [f"{name}.y"], name=name, kernel_shape=[1, 1])
-            m.node("BatchNormalization", [f"{name}.y", *batch_statistics(m, name, channels)], [f"{name}.n"])
+            m.node("BatchNormalization", [f"{name}.y", *self.w.batch_statistics(name, channels)], [f"{name}.n"])
             last = f"{name}.r"
             m.node("Relu", [f"{name}.n"], [last])
         m.output(last, FLOAT, [1, channels, self.SIDE, self.SIDE])

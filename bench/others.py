@@ -64,7 +64,7 @@ def failure(run, written, weights, folder):
     """What is wrong with a run, in some words; None when nothing is. `written` and `weights` are bytes: of a model that
     is mostly weights, a converter must write about as much."""
     if run.late:
-        return f"ended after {run.wall:.0f} s"
+        return f"ended after {run.cpu:.0f} s of CPU time, {run.wall:.0f} s"
     lines = [line.strip().replace(str(folder), "") for line in (run.error + run.output).splitlines() if line.strip()]
     if run.status:
         return f"fails with status {run.status}: {lines[-1][:90] if lines else 'no message'}"

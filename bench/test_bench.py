@@ -19,7 +19,7 @@ import report  # noqa: E402
 from checks import BUILD, Checks  # noqa: E402
 from limits import INFO, OURS, Limits  # noqa: E402
 from measure import Meter, Run, medians, paired  # noqa: E402
-from onnx_writer import Model, chunks  # noqa: E402
+from onnx_writer import Model, Repeated, chunks  # noqa: E402
 
 MIB = 1 << 20
 BUSY = "import time\nwhile time.process_time() < 0.3: pass"
@@ -31,6 +31,8 @@ def test_launcher(checks, meter):
     checks.equal("unknown command", meter.run(["/nowhere/command"]).status, 127)
     late = meter.run(["sh", "-c", "sleep 60 & wait"], seconds=1)
     checks.check("ended after a second", late.late and late.status == 137 and 0.9 < late.wall < 30, str(late))
+    busy = meter.run([sys.executable, "-c", "while True: pass"], cpu_seconds=1)
+    checks.check("ended after a second of CPU time", busy.late and busy.status == 152 and 0.4 < busy.cpu < 3, str(busy))
     asleep = meter.run(["sleep", "0.3"])
     checks.check("elapsed time", asleep.wall >= 0.3 and asleep.cpu < 0.2 and not asleep.late, str(asleep))
     checks.check("CPU time", meter.run([sys.executable, "-c", BUSY]).cpu >= 0.3)
@@ -41,7 +43,7 @@ def test_launcher(checks, meter):
 def test_end(checks, meter, folder):
     """A command does not survive its launcher."""
     shell = ["sh", "-c", "echo $$; exec sleep 60"]
-    launch = [meter.launcher, "60", folder / "report", *shell]
+    launch = [meter.launcher, "60", "60", folder / "report", *shell]
     with subprocess.Popen(launch, stdout=subprocess.PIPE, text=True) as launcher:
         started = pathlib.Path("/proc", launcher.stdout.readline().strip(), "stat")
         launcher.kill()
@@ -125,7 +127,7 @@ def test_others(checks):
     checks.equal("right", failure(run, 50, 100, "/f"), None)
     checks.equal("nothing written", failure(run, 0, 100, "/f"), "status 0, but no output")
     checks.equal("weights lost", failure(run, 30_000_000, 1e8, "/f"), "status 0, but only 30.0 MB written")
-    checks.equal("late", failure(run._replace(late=True, status=137), 0, 0, "/f"), "ended after 2 s")
+    checks.equal("late", failure(run._replace(late=True, status=137), 0, 0, "/f"), "ended after 1 s of CPU time, 2 s")
     checks.equal("failed", failure(run._replace(status=1, error="a\n/f/m.onnx is bad\n"), 0, 0, "/f"),
                  "fails with status 1: /m.onnx is bad")
     printed = run._replace(output='x\n{"cpu": 0.5, "wall": 0.25}\n')
@@ -145,9 +147,13 @@ def test_models(checks, folder):
     weights = folder / "external3" / "weights.bin"
     checks.check("weights start at pages", weights.stat().st_size % models.ALIGNMENT == 0)
     # The first tensors are scale and shift of the first norm: 128 numbers each.
-    noise, gap = models.make_noise()[:512], bytes(models.ALIGNMENT - 512)
+    noise, gap = models.make_noise(), bytes(models.ALIGNMENT - 512)
     with open(weights, "rb") as file:
-        checks.check("weights are noise", file.read(2 * models.ALIGNMENT) == (noise + gap) * 2)
+        first, second = file.read(models.ALIGNMENT), file.read(models.ALIGNMENT)
+    place = 4 * models.STRIDE
+    checks.check("weights are noise", first == noise[:512] + gap and second == noise[place:place + 512] + gap)
+    checks.check("repeated from a place on", b"".join(Repeated(b"abc", 8, 2).chunks()) == b"cabcabca"
+                 and b"".join(Repeated(b"abc", 2, 1).chunks()) == b"bc" and not list(Repeated(b"abc", 0).chunks()))
 
 
 def test_failing_converter(checks, folder):

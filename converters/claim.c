@@ -199,7 +199,8 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
     for (size_t i = 0; i < n->n_outputs; i++)
         if (values[i])
             take_declared(values[i], &declared[i], &has_shape[i]);
-    struct udo_call call = {.path = c->model->path,
+    struct udo_call call = {.scratch = c->scratch,
+                            .path = c->model->path,
                             .label = n->name,
                             .op_type = n->op->type,
                             .domain = n->op->domain,

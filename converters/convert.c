@@ -1,6 +1,4 @@
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "converters/driver.h"
 #include "dlc/record.h"
@@ -132,7 +130,8 @@ static odlc_status run_passes(struct conversion *c)
     struct pass_options options;
     struct map names, layouts;
     TRY(pass_options(c, &names, &layouts, &options));
-    struct pass_context passes = {.scratch = c->scratch, .diags = &c->diags, .options = &options};
+    struct pass_context passes = {
+        .scratch = c->scratch, .diags = &c->diags, .options = &options, .progress = &c->progress};
     odlc_status status = pass_run_all(&passes, c->graph);
     c->dumped = passes.dumped;
     add_permutes(c, &passes);
@@ -155,69 +154,29 @@ static odlc_status write_container(struct conversion *c)
 {
     const struct odlc_convert_options *o = c->options;
     struct dlc_write_options options = {.netp = o->netp,
+                                        .threads = o->threads,
                                         .converter_command = o->converter_command,
                                         .converter_version = "OpenDLC-" ODLC_VERSION,
                                         .model_copyright = o->model_copyright,
-                                        .model_version = o->model_version};
+                                        .model_version = o->model_version,
+                                        .progress = &c->progress,
+                                        .ready = commit_depfile,
+                                        .ready_user = c};
     return dlc_write(c->scratch, &c->diags, c->graph, o->output, &options);
 }
 
-struct data_files {
-    struct map paths;
-    const struct file *last;
-};
-
-/* Constants are views, so the files that a model keeps them in are found at the constants. */
-static void add_data_file(struct conversion *c, struct data_files *known, const struct view *view)
+static bool report_progress(void *user, uint64_t done, uint64_t total)
 {
-    const struct file *file = view->file;
-    if (!file || file == known->last)
-        return;
-    known->last = file;
-    if (map_add(&known->paths, file->path, 1) == MAP_NONE)
-        vec_push(c->arena, &c->inputs, file->path);
+    struct conversion *c = user;
+    const struct odlc_convert_options *o = c->options;
+    return !o->progress || o->progress(o->progress_user, &(struct odlc_progress){c->stage, done, total}) == 0;
 }
 
-static void add_data_files(struct conversion *c, struct data_files *known, const struct fw_graph *g)
+static odlc_status begin(struct conversion *c, enum odlc_stage stage)
 {
-    for (size_t i = 0; i < g->initializers.count; i++)
-        add_data_file(c, known, &g->initializers.data[i].view);
-    for (size_t i = 0; i < g->nodes.count; i++)
-        for (size_t k = 0; k < g->nodes.data[i].n_attrs; k++) {
-            const struct fw_attr *a = &g->nodes.data[i].attrs[k];
-            if (fw_attr_tensor(a))
-                add_data_file(c, known, &fw_attr_tensor(a)->view);
-            if (fw_attr_graph(a))
-                add_data_files(c, known, fw_attr_graph(a));
-        }
-}
-
-static void list_inputs(struct conversion *c)
-{
-    struct data_files known = {0};
-    map_init(&known.paths, c->scratch);
-    map_put(&known.paths, c->model->path, 1);
-    vec_push(c->arena, &c->inputs, c->model->path);
-    for (size_t i = 0; i < c->options->n_udo_configs; i++)
-        vec_push(c->arena, &c->inputs, arena_strdup(c->arena, c->options->udo_configs[i]));
-    for (size_t i = 0; i < c->options->n_frozen_inputs; i++)
-        vec_push(c->arena, &c->inputs, arena_strdup(c->arena, c->options->frozen_inputs[i].value));
-    add_data_files(c, &known, &c->model->graph);
-}
-
-/* Writing over what is read would leave the user without it. */
-static odlc_status check_output(struct conversion *c)
-{
-    const char *output = c->options->output;
-    struct stat out, in;
-    if (!output || c->options->dry_run || stat(output, &out) != 0)
-        return ODLC_OK;
-    for (size_t i = 0; i < c->inputs.count; i++)
-        if (stat(c->inputs.data[i], &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino)
-            return diag_error(&c->diags, ODLC_ERR_USAGE,
-                              AT(.file = output, .hint = "name another file with --output_path"), "output-is-input",
-                              "the output is %s", i ? "a file that the conversion reads" : "the model itself");
-    return ODLC_OK;
+    c->stage = stage;
+    c->progress = (struct progress){report_progress, c};
+    return progress_report(&c->progress, &c->diags, 0, 0);
 }
 
 /* The framework graph is as large as the IR graph, which has taken its place. */
@@ -233,13 +192,15 @@ static odlc_status run(struct conversion *c)
 {
     const struct frontend *frontend = c->frontend;
     TRY(check_options(c));
+    TRY(begin(c, ODLC_STAGE_READ));
     TRY(load_udos(c));
     const struct fw_memory memory = model_memory(c);
     TRY(frontend->load(&memory, &c->diags, c->options->input, claims, &c->udos, &c->model));
     c->diags.model = c->model->path;
     list_inputs(c);
-    TRY(check_output(c));
+    TRY(begin(c, ODLC_STAGE_CHECK));
     TRY(prepare_model(c));
+    TRY(check_outputs(c));
     odlc_status surveyed = survey_ops(c);
     if (c->options->dry_run) {
         c->udo_stub = write_udo_stub(c);
@@ -247,10 +208,15 @@ static odlc_status run(struct conversion *c)
     }
     TRY(surveyed);
     c->graph = graph_create(c->arena, graph_name(c));
+    TRY(begin(c, ODLC_STAGE_LOWER));
     TRY(lower_graph(c));
     forget_model(c);
+    TRY(begin(c, ODLC_STAGE_PASSES));
     TRY(run_passes(c));
-    return c->options->output ? write_container(c) : ODLC_OK;
+    if (!c->options->output)
+        return ODLC_OK;
+    TRY(begin(c, ODLC_STAGE_WRITE));
+    return write_container(c);
 }
 
 /* An arena whose exhaustion is that of `whole`. */
@@ -355,6 +321,16 @@ const char *odlc_conversion_dump(const struct odlc_conversion *conversion)
 struct odlc_conversion_summary odlc_conversion_summary(const struct odlc_conversion *conversion)
 {
     return conversion->c.summary;
+}
+
+const char *odlc_stage_name(enum odlc_stage stage)
+{
+    static const char *const names[] = {[ODLC_STAGE_READ] = "reading the model",
+                                        [ODLC_STAGE_CHECK] = "checking ops",
+                                        [ODLC_STAGE_LOWER] = "lowering",
+                                        [ODLC_STAGE_PASSES] = "passes",
+                                        [ODLC_STAGE_WRITE] = "writing"};
+    return names[stage];
 }
 
 const char *odlc_pass_name(size_t i)

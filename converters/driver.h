@@ -52,6 +52,10 @@ struct conversion {
     VEC(const struct fw_node *) missing; /* the nodes that nothing can convert */
     uint64_t expanded;                   /* nodes that subgraphs were lowered to */
     VEC(const char *) inputs;            /* paths of the files that were read */
+    struct map known_inputs;
+    struct out_file *depfile; /* written, not yet under its name; NULL: none is wanted */
+    enum odlc_stage stage;
+    struct progress progress; /* of the stage */
     const char *udo_stub, *dumped;
     struct odlc_conversion_summary summary;
 };
@@ -81,6 +85,13 @@ odlc_status survey_ops(struct conversion *c) MUST_USE;
 odlc_status report_missing_op(struct conversion *c, const struct fw_node *n) MUST_USE;
 /* The config that a user can start from for the unsupported ops, or NULL. */
 const char *write_udo_stub(struct conversion *c);
+/* files.c: collects the paths of all files that the conversion reads; those that are found later are added. */
+void list_inputs(struct conversion *c);
+void add_input(struct conversion *c, const char *path);
+/* An error when a file that will be written is one that is read. Writes the depfile without giving it its name. */
+odlc_status check_outputs(struct conversion *c) MUST_USE;
+/* For dlc_write, once the container is complete; user is the conversion. */
+odlc_status commit_depfile(void *user) MUST_USE;
 /* lower_graph.c: the model as an IR graph. */
 odlc_status lower_graph(struct conversion *c) MUST_USE;
 /* claim.c: a node that a UDO claims; declared is what the model says of each of its outputs, or NULL. */

@@ -87,6 +87,8 @@ static odlc_status freeze_input(struct conversion *c, const struct odlc_name_val
     constant.name = input->name;
     constant.id = input->id;
     TRY(read_value(c, input, given->value, &constant.view));
+    if (constant.view.file)
+        add_input(c, constant.view.file->path);
     TRY(check_value(c, input, given->value, &constant.view));
     const struct shape value = view_shape(&constant.view);
     input->has_shape = true;

@@ -107,6 +107,7 @@ struct fw_model {
     VEC(struct fw_op *) ops;   /* of all nodes, those in subgraphs included */
     uint32_t n_names;          /* of values: their numbers are less */
     int64_t ir_version, opset; /* opset of the default domain */
+    VEC(const char *) files;   /* that were opened besides path */
 };
 
 static inline fw_name fw_in_id(const struct fw_node *n, size_t i)

@@ -11,6 +11,8 @@
 /* Nodes that the subgraphs of a model may expand to. */
 enum { MAX_EXPANSION = 100000 };
 
+enum { TOLD_EVERY = 1024 }; /* nodes between two reports of progress */
+
 /* What all graphs at work share. */
 struct lowering {
     struct conversion *c;
@@ -428,6 +430,8 @@ odlc_status lower_graph(struct conversion *c)
     TRY(add_inputs(&s));
     add_initializers(&s, model);
     for (size_t i = 0; i < model->nodes.count; i++) {
+        if (i % TOLD_EVERY == 0)
+            TRY(progress_report(&c->progress, &c->diags, i, model->nodes.count));
         if (!c->live[i])
             continue;
         odlc_status lowered = lower_node(&s, &model->nodes.data[i]);

@@ -158,6 +158,7 @@ odlc_status onnx_load_file(const struct fw_memory *memory, struct diags *diags, 
     struct decode d = begin(memory, diags, file);
     odlc_status status = load_file(&d, keep);
     arena_rewind(memory->scratch, mark);
+    external_list(d.external, d.model);
     if (status == ODLC_OK)
         *out = d.model;
     return status;

@@ -126,6 +126,8 @@ void check_names(struct decode *d, struct fw_graph *graph);
 
 /* external.c */
 struct external *external_create(struct arena *arena, struct diags *diags, const char *model_path);
+/* Adds the paths of the files that were opened to those of the model. */
+void external_list(const struct external *x, struct fw_model *model);
 /* The elements of a tensor that the model keeps in another file: `size` bytes. */
 odlc_status external_bytes(struct decode *d, const struct wire_field *tensor, uint64_t size,
                            const struct odlc_diag *place, const uint8_t **bytes, const struct file **file) MUST_USE;

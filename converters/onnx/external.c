@@ -158,6 +158,12 @@ static odlc_status external_file(struct decode *d, const char *location, const s
     return ODLC_OK;
 }
 
+void external_list(const struct external *x, struct fw_model *model)
+{
+    for (size_t i = 0; i < x->files.count; i++)
+        vec_push(x->arena, &model->files, x->files.data[i]->path);
+}
+
 /* ---- what a tensor says ---- */
 
 static bool parse_decimal(const char *digits, uint64_t *out)

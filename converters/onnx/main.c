@@ -8,6 +8,7 @@
 #include "tools/command.h"
 #include "tools/model_options.h"
 #include "tools/options.h"
+#include "tools/progress.h"
 
 enum {
     OPT_INPUT,
@@ -18,6 +19,7 @@ enum {
     OPT_MODEL_VERSION,
     OPT_COPYRIGHT,
     OPT_FORMAT,
+    OPT_THREADS,
     OPT_DEPFILE,
     OPT_JSON,
     OPT_DUMP,
@@ -25,6 +27,8 @@ enum {
     OPT_DEBUG,
     OPT_IGNORED /* from here: accepted without effect */
 };
+
+enum { MAX_THREADS = 16 };
 
 static const struct option rows[] = {
     {.title = "Files"},
@@ -74,7 +78,7 @@ static const struct option rows[] = {
      .min = 1,
      .max = 1,
      .values = "FILE",
-     .help = "write the files that the container depends on, in make syntax"},
+     .help = "write the files that the container depends on, in make syntax, which ninja reads, too"},
 #include "tools/model_options.def"
     {.id = OPT_FORMAT,
      .name = "params_format",
@@ -88,6 +92,12 @@ static const struct option rows[] = {
      .max = 1,
      .values = "TEXT",
      .help = "stored as the model's version; at most 64 bytes"},
+    {.id = OPT_THREADS,
+     .name = "threads",
+     .min = 1,
+     .max = 1,
+     .values = "N",
+     .help = "threads that write constants; 0 (default): chosen; the container does not depend on it"},
     {.title = "Reports"},
     {.id = OPT_DRY_RUN,
      .name = "dry_run",
@@ -195,6 +205,16 @@ static odlc_status read_text_file(struct arena *arena, struct diags *diags, cons
     return ODLC_OK;
 }
 
+/* Whether an option says something about the container, and not only where it goes, how fast, and with what words. */
+static bool is_recorded(int id)
+{
+    static const int others[] = {OPT_OUTPUT, OPT_THREADS, OPT_DEPFILE, OPT_JSON, OPT_DUMP, OPT_QUIET, OPT_DEBUG};
+    for (size_t i = 0; i < COUNT_OF(others); i++)
+        if (id == others[i])
+            return false;
+    return true;
+}
+
 /* The container records the tool and its options, sorted by name, as files of the field do. */
 static const char *command_text(struct arena *arena, const struct options *options)
 {
@@ -203,7 +223,7 @@ static const char *command_text(struct arena *arena, const struct options *optio
     for (const struct option *row = rows; row < rows + COUNT_OF(rows); row++) {
         for (size_t i = 0; row->name && i < options->uses.count; i++) {
             const struct option_use *use = &options->uses.data[i];
-            if (use->option != row || row->id == OPT_OUTPUT || row->id == OPT_DEPFILE || row->id == OPT_JSON)
+            if (use->option != row || !is_recorded(row->id))
                 continue;
             text_add(arena, &t, " %s=", row->name);
             for (size_t k = 0; k < use->n_values; k++)
@@ -213,6 +233,14 @@ static const char *command_text(struct arena *arena, const struct options *optio
         }
     }
     return t.data;
+}
+
+static odlc_status read_threads(const struct options *options, struct diags *diags, struct odlc_convert_options *out)
+{
+    int64_t threads = 0;
+    TRY(options_int(options, diags, OPT_THREADS, 0, MAX_THREADS, &threads));
+    out->threads = (unsigned)threads;
+    return ODLC_OK;
 }
 
 static odlc_status read_options(struct arena *arena, struct diags *diags, const struct options *options,
@@ -234,9 +262,12 @@ static odlc_status read_options(struct arena *arena, struct diags *diags, const 
         return diag_error(diags, ODLC_ERR_USAGE, AT(.hint = "--dump_ir after=PASS"), "dump-ir",
                           "--dump_ir: %s is not of the form after=PASS", dump);
     out->dump_ir_after = dump ? dump + 6 : NULL;
-    if (options_given(options, OPT_COPYRIGHT))
-        TRY(read_text_file(arena, diags, options_value(options, OPT_COPYRIGHT, NULL), &out->model_copyright));
-    return ODLC_OK;
+    out->depfile = options_value(options, OPT_DEPFILE, NULL);
+    TRY(read_threads(options, diags, out));
+    if (!options_given(options, OPT_COPYRIGHT))
+        return ODLC_OK;
+    options_values(arena, options, OPT_COPYRIGHT, OPT_COPYRIGHT, &out->more_inputs, &out->n_more_inputs);
+    return read_text_file(arena, diags, options_value(options, OPT_COPYRIGHT, NULL), &out->model_copyright);
 }
 
 /* ---- results ---- */
@@ -265,51 +296,6 @@ static void print_summary(const struct odlc_conversion *conversion, const char *
             s.ops, s.model_nodes, s.udo_ops, s.permutes_inserted, (double)s.static_bytes / 1e6);
 }
 
-static void write_make_path(FILE *f, const char *path)
-{
-    for (; *path; path++) {
-        if (*path == ' ' || *path == '#' || *path == '\\')
-            fputc('\\', f);
-        if (*path == '$')
-            fputc('$', f);
-        fputc(*path, f);
-    }
-}
-
-/* The converter names the files that it read; the copyright text was read here. */
-static odlc_status write_depfile(struct arena *arena, struct diags *diags, const struct options *options,
-                                 const char *output, const struct odlc_conversion *conversion)
-{
-    const char *path = options_value(options, OPT_DEPFILE, NULL),
-               *copyright = options_value(options, OPT_COPYRIGHT, NULL);
-    struct out_file *out;
-    size_t count, size = 0;
-    const char *const *inputs = odlc_conversion_inputs(conversion, &count);
-    char *content = NULL;
-    FILE *f = open_memstream(&content, &size);
-    if (!f)
-        arena_exhausted(arena);
-    write_make_path(f, output);
-    fputc(':', f);
-    for (size_t i = 0; i < count; i++) {
-        fputs(i ? " \\\n  " : " ", f);
-        write_make_path(f, inputs[i]);
-    }
-    if (copyright) {
-        fputs(" \\\n  ", f);
-        write_make_path(f, copyright);
-    }
-    fputc('\n', f);
-    fclose(f);
-    odlc_status status = out_create(arena, diags, path, &out);
-    if (status == ODLC_OK)
-        status = out_write(out, content, size);
-    if (status == ODLC_OK)
-        status = out_commit(out);
-    free(content);
-    return status;
-}
-
 /* Which graph inputs and outputs are stored in another order of axes than the model's. */
 static void print_layout_changes(const struct odlc_conversion *conversion)
 {
@@ -335,8 +321,14 @@ static odlc_status convert(struct arena *arena, struct diags *diags, const struc
 {
     struct odlc_convert_options convert = {0};
     struct odlc_conversion *conversion;
+    struct progress_line line;
+    bool summary = !options_given(options, OPT_QUIET) && format == DIAG_TEXT; /* JSON lines stay among themselves */
     TRY(read_options(arena, diags, options, &convert));
+    if (progress_line_begin(&line, stderr) && summary)
+        convert.progress = progress_line_report;
+    convert.progress_user = &line;
     odlc_status status = odlc_convert_onnx(&convert, &conversion);
+    progress_line_end(&line);
     if (!conversion)
         return diag_error(diags, status, AT(.file = convert.input), "no-memory", "memory ran out");
     if ((status == ODLC_OK && !convert.dry_run) || command_inputs_intact(arena, self.name, format))
@@ -347,9 +339,6 @@ static odlc_status convert(struct arena *arena, struct diags *diags, const struc
         print_ops(conversion);
     if (odlc_conversion_dump(conversion))
         fputs(odlc_conversion_dump(conversion), stdout);
-    if (status == ODLC_OK && !convert.dry_run && options_given(options, OPT_DEPFILE))
-        status = write_depfile(arena, diags, options, convert.output, conversion);
-    bool summary = !options_given(options, OPT_QUIET) && format == DIAG_TEXT; /* JSON lines stay among themselves */
     if (status == ODLC_OK && !convert.dry_run && summary)
         print_summary(conversion, convert.output);
     if (status == ODLC_OK && !convert.dry_run && summary && !options_given(options, OPT_DEBUG))
@@ -369,15 +358,13 @@ int main(int argc, char **argv)
     struct options options;
     diags_init(&diags, arena);
     odlc_status status = options_parse(arena, &diags, &self, argc, argv, &options);
-    enum diag_format format = DIAG_TEXT;
+    enum diag_format format = options_mention(arena, &self, argc, argv, OPT_JSON) ? DIAG_JSON : DIAG_TEXT;
     if (status == ODLC_OK && options_answered(&options)) {
         arena_destroy(arena);
         return command_end(self.name, 0, exit_status(ODLC_ERR_IO));
     }
-    if (status == ODLC_OK) {
-        format = options_given(&options, OPT_JSON) ? DIAG_JSON : DIAG_TEXT;
+    if (status == ODLC_OK)
         status = convert(arena, &diags, &options, format);
-    }
     print_diags(stderr, self.name, diags.list.data, diags.list.count, format);
     arena_destroy(arena);
     return command_end(self.name, exit_status(status), exit_status(ODLC_ERR_IO));

@@ -19,6 +19,25 @@ struct odlc_name_value {
     const char *name, *value;
 };
 
+/* Steps of a conversion, in their order. */
+enum odlc_stage {
+    ODLC_STAGE_READ,   /* the model is decoded; nothing is counted */
+    ODLC_STAGE_CHECK,  /* options are applied, ops looked up; nothing is counted */
+    ODLC_STAGE_LOWER,  /* nodes of the model become ops: counts nodes */
+    ODLC_STAGE_PASSES, /* the graph is rewritten: counts passes */
+    ODLC_STAGE_WRITE   /* counts bytes of the container's constants */
+};
+
+/* What a conversion is at. total is 0 where nothing is counted. */
+struct odlc_progress {
+    enum odlc_stage stage;
+    uint64_t done, total;
+};
+
+/* Called when a stage begins, in short intervals while it lasts, and by no other thread than the one that converts.
+ * Other than 0: the conversion ends with ODLC_ERR_STOPPED and leaves nothing behind. */
+typedef int odlc_progress_fn(void *user, const struct odlc_progress *progress);
+
 /* Zero and NULL mean "not given" everywhere. Strings are borrowed during the call. */
 struct odlc_convert_options {
     const char *input;              /* the model */
@@ -49,10 +68,18 @@ struct odlc_convert_options {
     int keep_quant_nodes;      /* quantizing and dequantizing stay nodes; tensors between other nodes stay float */
     int keep_int64_inputs;     /* graph inputs of int64 stay of that type */
     int netp;                  /* parameters inline, in the older form */
+    unsigned threads;          /* that write weights; 0: two where that pays. The container does not depend on it */
     const char *model_version; /* at most 64 bytes */
     const char *model_copyright;
     const char *converter_command; /* for the container's metadata */
     const char *dump_ir_after;     /* name of a pass */
+    /* A file in make syntax with the container's name and those of all files that it depends on. It appears just before
+     * the container does, so a container is never there without it. */
+    const char *depfile;
+    const char *const *more_inputs; /* files that the caller read for this conversion, as that of model_copyright */
+    size_t n_more_inputs;
+    odlc_progress_fn *progress; /* NULL: nobody wants to know */
+    void *progress_user;
 };
 
 enum odlc_op_status { ODLC_OP_NATIVE, ODLC_OP_UDO, ODLC_OP_UNSUPPORTED };
@@ -131,7 +158,7 @@ ODLC_API const struct odlc_op_report *odlc_conversion_ops(const struct odlc_conv
 /* The UDO nodes that were looked at, in the order of the graph; none after a dry run. */
 ODLC_API const struct odlc_udo_report *odlc_conversion_udo_nodes(const struct odlc_conversion *conversion,
                                                                  size_t *count);
-/* The files that were read: the model, UDO configs, external data. For dependency files of build systems. */
+/* The files that were read: the model, UDO configs, external data, frozen values, and those of more_inputs. */
 ODLC_API const char *const *odlc_conversion_inputs(const struct odlc_conversion *conversion, size_t *count);
 /* After a dry run: a UDO config to start from for the ops that are not supported, or NULL. */
 ODLC_API const char *odlc_conversion_udo_stub(const struct odlc_conversion *conversion);
@@ -142,6 +169,8 @@ struct odlc_conversion_summary {
     uint32_t model_nodes, ops, udo_ops, permutes_inserted;
     uint64_t static_bytes; /* of constants in the container */
 };
+/* What a stage does, for people: "reading the model". Static storage. */
+ODLC_API const char *odlc_stage_name(enum odlc_stage stage);
 ODLC_API struct odlc_conversion_summary odlc_conversion_summary(const struct odlc_conversion *conversion);
 /* Name of pass i in the order in which they run, or NULL: what dump_ir_after takes. */
 ODLC_API const char *odlc_pass_name(size_t i);

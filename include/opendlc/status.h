@@ -28,7 +28,8 @@ typedef enum odlc_status {
     ODLC_ERR_UNSUPPORTED, /* valid, but not something OpenDLC can do */
     ODLC_ERR_LIMIT,       /* larger than a documented limit */
     ODLC_ERR_NOMEM,       /* memory ran out */
-    ODLC_ERR_INTERNAL     /* a defect of OpenDLC: an invariant did not hold */
+    ODLC_ERR_INTERNAL,    /* a defect of OpenDLC: an invariant did not hold */
+    ODLC_ERR_STOPPED      /* the caller's own function asked for it */
 } odlc_status;
 
 typedef enum odlc_severity { ODLC_NOTE, ODLC_WARNING, ODLC_ERROR } odlc_severity;

@@ -21,6 +21,8 @@ const char *odlc_status_name(odlc_status status)
         return "out of memory";
     case ODLC_ERR_INTERNAL:
         return "internal error";
+    case ODLC_ERR_STOPPED:
+        return "stopped";
     }
     return "unknown status";
 }

@@ -82,17 +82,28 @@ bool fault_is_input(const struct stat *st)
     return found;
 }
 
-/* The inputs of the work, oldest first, as far as there is room; gives how many there are. Nothing may be allocated
- * under the lock, since a failure jumps. */
-static size_t list_inputs(const struct diags *diags, const struct watch **list, size_t room)
+static size_t count_inputs(const struct diags *diags)
 {
     size_t count = 0;
     lock_list();
     for (const struct watch *w = watches; w; w = w->next)
-        if (is_input_of(w, diags) && ++count <= room)
-            list[room - count] = w;
+        count += is_input_of(w, diags);
     unlock_list();
     return count;
+}
+
+/* The inputs of the work, oldest first. Nothing may be allocated under the lock, since a failure jumps. */
+static const struct watch **list_inputs(const struct diags *diags, size_t *count)
+{
+    size_t room = count_inputs(diags), free = room;
+    const struct watch **list = arena_array(diags->arena, const struct watch *, room);
+    lock_list();
+    for (const struct watch *w = watches; w && free > 0; w = w->next)
+        if (is_input_of(w, diags))
+            list[--free] = w;
+    unlock_list();
+    *count = room - free;
+    return list + free;
 }
 
 static bool same_content(const struct stat *a, const struct stat *b)
@@ -132,9 +143,8 @@ static bool reported(const struct watch *const *inputs, size_t i)
 odlc_status fault_check_inputs(struct diags *diags)
 {
     odlc_status status = ODLC_OK;
-    size_t count = list_inputs(diags, NULL, 0);
-    const struct watch **inputs = arena_array(diags->arena, const struct watch *, count);
-    count = list_inputs(diags, inputs, count);
+    size_t count;
+    const struct watch **inputs = list_inputs(diags, &count);
     for (size_t i = 0; i < count; i++) {
         const char *what = harm(inputs[i]);
         if (what && !reported(inputs, i))

@@ -87,7 +87,7 @@ odlc_status file_read(const struct file *file, struct diags *diags, uint64_t off
 void file_drop(const struct file *file, uint64_t offset, uint64_t size)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    uint64_t from = align_up(offset, page), to = (offset + size) / page * page;
+    uint64_t from = offset / page * page, to = (offset + size) / page * page;
     if (file->data && from < to)
         madvise((void *)(uintptr_t)(file->data + from), to - from, MADV_DONTNEED);
 }
@@ -212,56 +212,75 @@ odlc_status out_create(struct arena *arena, struct diags *diags, const char *pat
     return ODLC_OK;
 }
 
-static odlc_status write_all(struct out_file *out, const void *bytes, size_t size)
+/* Pages of the page cache are taken in groups of up to the size of a write, and beyond this size finding such groups
+ * costs more than it saves (docs/performance-io.md). */
+enum { LARGEST_WRITE = 256 * 1024 };
+
+int out_write_at(const struct out_file *out, uint64_t offset, const void *bytes, size_t size)
 {
     const uint8_t *p = bytes;
     while (size) {
-        ssize_t n = write(out->fd, p, size);
+        ssize_t n = pwrite(out->fd, p, min_u64(size, LARGEST_WRITE - offset % LARGEST_WRITE), (off_t)offset);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return io_error(out->diags, out->path, "write");
+            return errno;
         p += n;
+        offset += (uint64_t)n;
         size -= (size_t)n;
     }
-    return ODLC_OK;
+    return 0;
+}
+
+odlc_status out_error(const struct out_file *out, int error)
+{
+    errno = error;
+    return io_error(out->diags, out->path, "write");
+}
+
+static odlc_status write_all(struct out_file *out, uint64_t offset, const void *bytes, size_t size)
+{
+    int error = out_write_at(out, offset, bytes, size);
+    return error ? out_error(out, error) : ODLC_OK;
 }
 
 odlc_status out_flush(struct out_file *out)
 {
     size_t buffered = out->buffered;
     out->buffered = 0;
-    return write_all(out, out->buffer, buffered);
+    return write_all(out, out->offset - buffered, out->buffer, buffered);
 }
 
 odlc_status out_write(struct out_file *out, const void *bytes, size_t size)
 {
-    out->offset += size;
     if (size > OUT_BUFFER - out->buffered)
         TRY(out_flush(out));
+    uint64_t at = out->offset;
+    out->offset += size;
     if (size >= OUT_BUFFER)
-        return write_all(out, bytes, size);
+        return write_all(out, at, bytes, size);
     if (size)
         memcpy(out->buffer + out->buffered, bytes, size);
     out->buffered += size;
     return ODLC_OK;
 }
 
+odlc_status out_skip(struct out_file *out, uint64_t size)
+{
+    TRY(out_flush(out));
+    out->offset += size;
+    return ODLC_OK;
+}
+
+void out_reserve(struct out_file *out, uint64_t size)
+{
+    (void)fallocate(out->fd, 0, 0, (off_t)size);
+}
+
 odlc_status out_patch(struct out_file *out, uint64_t offset, const void *bytes, size_t size)
 {
     TRY(out_flush(out));
-    const uint8_t *p = bytes;
-    while (size) {
-        ssize_t n = pwrite(out->fd, p, size, (off_t)offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return io_error(out->diags, out->path, "write");
-        p += n;
-        offset += (uint64_t)n;
-        size -= (size_t)n;
-    }
-    return ODLC_OK;
+    return write_all(out, offset, bytes, size);
 }
 
 uint64_t out_offset(const struct out_file *out)

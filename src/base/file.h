@@ -25,7 +25,8 @@ odlc_status file_map_fd(struct arena *arena, struct diags *diags, const char *pa
  * around it, too). */
 odlc_status file_read(const struct file *file, struct diags *diags, uint64_t offset, void *bytes, size_t size) MUST_USE;
 
-/* Tells the system that the bytes will not be read through the mapping soon: keeps resident memory flat. */
+/* Tells the system that the bytes will not be read through the mapping soon: keeps resident memory flat. The page at
+ * the end stays when there is more in it. */
 void file_drop(const struct file *file, uint64_t offset, uint64_t size);
 
 /* An output file that appears under its name only when it is complete: written to an unnamed file in the target's
@@ -38,6 +39,16 @@ struct out_file;
 odlc_status out_create(struct arena *arena, struct diags *diags, const char *path, struct out_file **out) MUST_USE;
 /* Appends; buffered. */
 odlc_status out_write(struct out_file *out, const void *bytes, size_t size) MUST_USE;
+/* Writes to a place of the file without a buffer; any thread may. Gives errno, 0 when all is written. The bytes may be
+ * of a mapped file: EFAULT when it became shorter. */
+int out_write_at(const struct out_file *out, uint64_t offset, const void *bytes, size_t size) MUST_USE;
+/* The next `size` bytes are written by out_write_at: what is appended comes behind them. */
+odlc_status out_skip(struct out_file *out, uint64_t size) MUST_USE;
+/* Asks the file system for room up to `size` bytes, which makes writing cheaper. Where that is not possible, the writes
+ * find out. */
+void out_reserve(struct out_file *out, uint64_t size);
+/* An error of out_write_at as a diagnostic. */
+odlc_status out_error(const struct out_file *out, int error) MUST_USE;
 /* Overwrites bytes already written (headers whose content is known late). */
 odlc_status out_patch(struct out_file *out, uint64_t offset, const void *bytes, size_t size) MUST_USE;
 uint64_t out_offset(const struct out_file *out);

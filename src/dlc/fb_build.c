@@ -4,8 +4,7 @@
 
 #include "base/reader.h"
 
-/* The sink gets pieces of that size; what is dropped need not leave the nearest cache. */
-enum { PIECE = 256 * 1024, DROPPED_PIECE = 16 * 1024 };
+enum { PIECE = 256 * 1024 }; /* for the sink */
 
 uint32_t float_bits(float value)
 {
@@ -23,9 +22,13 @@ uint64_t double_bits(double value)
 
 /* ---- the bytes ---- */
 
-/* Room for size bytes more, which the caller fills; all are counted. */
-static uint8_t *extend(struct fb_build *b, size_t size)
+/* Room for size bytes more, which the caller fills; NULL when they are only counted. */
+static inline uint8_t *extend(struct fb_build *b, size_t size)
 {
+    if (b->counts) {
+        b->settled += size;
+        return NULL;
+    }
     while (b->out.capacity - b->out.count < size)
         b->out.data = vec_grow(b->arena, b->out.data, &b->out.capacity, 1);
     uint8_t *at = b->out.data + b->out.count;
@@ -33,17 +36,32 @@ static uint8_t *extend(struct fb_build *b, size_t size)
     return at;
 }
 
-static void append_u32(struct fb_build *b, uint32_t value)
+static inline void append_u32(struct fb_build *b, uint32_t value)
 {
-    store_le(extend(b, 4), 4, value);
+    uint8_t *at = extend(b, 4);
+    if (at)
+        store_le(at, 4, value);
+}
+
+static void append(struct fb_build *b, const void *bytes, size_t size)
+{
+    uint8_t *at = extend(b, size);
+    if (at && size)
+        memcpy(at, bytes, size);
+}
+
+static inline void append_zeros(struct fb_build *b, size_t size)
+{
+    uint8_t *at = extend(b, size);
+    if (at && size)
+        memset(at, 0, size);
 }
 
 /* Pads until the byte `ahead` bytes from here is aligned. */
-static void align(struct fb_build *b, uint32_t alignment, uint32_t ahead)
+static inline void align(struct fb_build *b, uint32_t alignment, uint32_t ahead)
 {
     uint32_t short_by = -(uint32_t)(b->settled + b->out.count + ahead) & (alignment - 1);
-    if (short_by)
-        memset(extend(b, short_by), 0, short_by);
+    append_zeros(b, short_by);
 }
 
 static uint32_t position(const struct fb_build *b)
@@ -65,20 +83,25 @@ uint64_t fb_size(const struct fb_build *b)
 uint32_t fb_start_stream(struct fb_build *b, struct arena *arena, fb_sink_fn *sink, void *user,
                          const char identifier[4])
 {
-    *b = (struct fb_build){.arena = arena, .sink = sink, .user = user};
+    *b = (struct fb_build){.arena = arena, .sink = sink, .user = user, .counts = !sink};
     append_u32(b, 0);
-    memcpy(extend(b, 4), identifier, 4);
+    append(b, identifier, 4);
     return 0;
 }
 
 uint32_t fb_start(struct fb_build *b, struct arena *arena, const char identifier[4])
 {
-    return fb_start_stream(b, arena, NULL, NULL, identifier);
+    *b = (struct fb_build){.arena = arena};
+    append_u32(b, 0);
+    append(b, identifier, 4);
+    return 0;
 }
 
 odlc_status fb_flush(struct fb_build *b)
 {
-    if (b->sink && b->status == ODLC_OK)
+    if (b->counts)
+        return ODLC_OK;
+    if (b->status == ODLC_OK)
         b->status = b->sink(b->user, b->out.data, b->out.count);
     b->settled += b->out.count;
     b->out.count = 0;
@@ -87,19 +110,20 @@ odlc_status fb_flush(struct fb_build *b)
 
 void fb_settle(struct fb_build *b)
 {
-    if (b->out.count >= (b->sink ? PIECE : DROPPED_PIECE))
+    if (b->out.count >= PIECE)
         b->status = fb_flush(b);
 }
 
 void fb_link(struct fb_build *b, uint32_t reference, uint64_t target)
 {
-    if (reference != FB_NOWHERE)
+    if (reference != FB_NOWHERE && !b->counts)
         store_le(byte_at(b, reference), 4, target - reference);
 }
 
 void fb_set_u64(struct fb_build *b, uint32_t field, uint64_t value)
 {
-    store_le(byte_at(b, field), 8, value);
+    if (!b->counts)
+        store_le(byte_at(b, field), 8, value);
 }
 
 /* ---- tables ---- */
@@ -126,11 +150,12 @@ static uint32_t put_vtable(struct fb_build *b, const struct fb_vtable *vtable)
 {
     align(b, 2, 0);
     uint32_t at = position(b);
-    uint8_t *bytes = extend(b, vtable->size);
+    uint8_t bytes[4 + 2 * FB_MAX_SLOTS];
     store_le(bytes, 2, vtable->size);
     store_le(bytes + 2, 2, vtable->table_size);
-    for (uint32_t i = 4; i < vtable->size; i += 2)
-        store_le(bytes + i, 2, vtable->fields[(i - 4) / 2]);
+    for (uint32_t i = 0; i < FB_MAX_SLOTS; i++)
+        store_le(bytes + 4 + 2 * i, 2, vtable->fields[i]);
+    append(b, bytes, vtable->size);
     return at;
 }
 
@@ -171,14 +196,9 @@ static uint32_t share_vtable(struct fb_build *b, const struct fb_slot *slots, un
     return i;
 }
 
-struct fb_made fb_put_table(struct fb_build *b, uint32_t reference, const struct fb_slot *slots, unsigned count)
+static void fill_table(uint8_t *bytes, const struct fb_vtable *vtable, uint32_t at, const struct fb_slot *slots,
+                       unsigned count)
 {
-    uint32_t shared = share_vtable(b, slots, count);
-    align(b, 8, 4);
-    uint32_t at = position(b);
-    const struct fb_vtable *vtable = &b->vtables.data[shared];
-    uint8_t *bytes = extend(b, vtable->table_size);
-    fb_link(b, reference, at);
     store_le(bytes + vtable->table_size - 4, 4, 0); /* the fields leave no gap but at the end */
     store_le(bytes, 4, at - vtable->at);
     for (unsigned i = 0; i < count; i++) {
@@ -190,6 +210,18 @@ struct fb_made fb_put_table(struct fb_build *b, uint32_t reference, const struct
         else
             *field = (uint8_t)slots[i].value;
     }
+}
+
+struct fb_made fb_put_table(struct fb_build *b, uint32_t reference, const struct fb_slot *slots, unsigned count)
+{
+    uint32_t shared = share_vtable(b, slots, count);
+    align(b, 8, 4);
+    uint32_t at = position(b);
+    const struct fb_vtable *vtable = &b->vtables.data[shared];
+    uint8_t *bytes = extend(b, vtable->table_size);
+    fb_link(b, reference, at);
+    if (bytes)
+        fill_table(bytes, vtable, at, slots, count);
     return (struct fb_made){at, shared};
 }
 
@@ -208,20 +240,23 @@ void fb_keep(struct fb_build *b, const struct fb_made *tables, unsigned n_tables
     out->at = tables[0].at;
     for (unsigned i = 0; i < FB_KEPT_TABLES; i++)
         out->tables[i] = tables[i < n_tables ? i : 0].at - out->at;
-    memcpy(out->bytes, byte_at(b, out->at), size);
+    if (!b->counts)
+        memcpy(out->bytes, byte_at(b, out->at), size);
 }
 
-void fb_put_kept(struct fb_build *b, uint32_t reference, const struct fb_kept *kept)
+uint32_t fb_put_kept(struct fb_build *b, uint32_t reference, const struct fb_kept *kept)
 {
     align(b, 8, 4);
     uint32_t at = position(b);
     uint8_t *bytes = extend(b, kept->size);
     fb_link(b, reference, at);
-    memcpy(bytes, kept->bytes, kept->size);
-    for (unsigned i = 0; i < FB_KEPT_TABLES; i++) {
+    if (bytes)
+        memcpy(bytes, kept->bytes, kept->size);
+    for (unsigned i = 0; bytes && i < FB_KEPT_TABLES; i++) {
         uint32_t table = kept->tables[i];
         store_le(bytes + table, 4, load_le(kept->bytes + table, 4) + (at - kept->at));
     }
+    return at;
 }
 
 /* ---- strings and vectors ---- */
@@ -240,15 +275,14 @@ uint32_t fb_put_string(struct fb_build *b, uint32_t reference, const char *strin
 {
     size_t length = strlen(string);
     uint32_t at = start_vector(b, reference, (uint32_t)length);
-    memcpy(extend(b, length + 1), string, length + 1);
+    append(b, string, length + 1);
     return at;
 }
 
 uint32_t fb_put_references(struct fb_build *b, uint32_t reference, uint32_t count)
 {
     uint32_t first = start_vector(b, reference, count) + 4;
-    if (count)
-        memset(extend(b, 4 * (size_t)count), 0, 4 * (size_t)count);
+    append_zeros(b, 4 * (size_t)count);
     return first;
 }
 
@@ -280,8 +314,7 @@ void fb_put_bytes(struct fb_build *b, uint32_t reference, const uint8_t *bytes, 
 {
     align(b, 8, 4);
     start_vector(b, reference, size);
-    if (size)
-        memcpy(extend(b, size), bytes, size);
+    append(b, bytes, size);
 }
 
 odlc_status fb_begin_bytes(struct fb_build *b, uint32_t reference, uint64_t size)

@@ -4,7 +4,7 @@
  *
  * A buffer is built in memory as a whole, or streamed: what no open reference leads from any more is settled and goes
  * to a sink. A reference that would stay open over a settling is written with its target in the first place; the target
- * is known from a walk over the same objects whose bytes nobody keeps. */
+ * is known from a walk over the same objects whose bytes are only counted. */
 #ifndef DLC_FB_BUILD_H
 #define DLC_FB_BUILD_H
 
@@ -27,8 +27,9 @@ struct fb_build {
     struct arena *arena;
     VEC(uint8_t) out; /* the bytes that are not settled: all of them, in memory */
     uint64_t settled; /* how many are no longer in out */
-    fb_sink_fn *sink; /* NULL: settled bytes are dropped */
+    fb_sink_fn *sink;
     void *user;
+    bool counts;        /* bytes are counted as settled and nothing else */
     odlc_status status; /* the first failure of the sink */
     VEC(struct fb_vtable) vtables;
     uint16_t recent[FB_RECENT]; /* by hash of the key: index in vtables + 1 */
@@ -102,8 +103,8 @@ struct fb_kept {
 /* Keeps what was put since the first of these tables, which are all that are in it; n_vtables were known then. */
 void fb_keep(struct fb_build *b, const struct fb_made *tables, unsigned n_tables, size_t n_vtables,
              struct fb_kept *out);
-/* Puts it again. */
-void fb_put_kept(struct fb_build *b, uint32_t reference, const struct fb_kept *kept);
+/* Puts it again. Gives the position of its first table. */
+uint32_t fb_put_kept(struct fb_build *b, uint32_t reference, const struct fb_kept *kept);
 
 /* Bytes so far. 32-bit offsets reach no further than INT32_MAX. */
 uint64_t fb_size(const struct fb_build *b);

@@ -14,7 +14,6 @@ enum { RESIDENT = 1024 * 1024, FAULT_AROUND = 64 * 1024 }; /* pages come in grou
 struct read_back {
     const struct dlc_writing *w;
     struct file *file;
-    uint64_t place;   /* in the file, the last one that was read */
     uint64_t touched; /* bytes since pages were given back */
 };
 
@@ -32,6 +31,7 @@ struct region {
     const uint8_t *data;
     uint64_t size;
     bool failed;
+    uint64_t place; /* the last one that was read, for touch */
 };
 
 struct table {
@@ -120,11 +120,10 @@ static bool same_text(struct region *in, uint64_t reference, const char *meant)
 }
 
 /* The walk has come to this place: the pages behind it are given back now and then. */
-static void touch(struct read_back *r, const struct region *in, uint64_t at)
+static void touch(struct read_back *r, struct region *in, uint64_t at)
 {
-    uint64_t here = (uint64_t)(in->data + at - r->file->data);
-    uint64_t passed = here > r->place ? here - r->place : r->place - here;
-    r->place = here;
+    uint64_t passed = at > in->place ? at - in->place : in->place - at;
+    in->place = at;
     r->touched += min_u64(passed, FAULT_AROUND);
     if (r->touched < RESIDENT)
         return;
@@ -293,34 +292,34 @@ struct comparing {
 };
 
 /* The buffer's 64-bit offset leads to the length before the payload. */
-static bool buffer_leads_to(struct comparing *c, const struct dlc_payload *payload)
+static bool buffer_leads_to(struct comparing *c, uint64_t pos, uint64_t size)
 {
     struct region *in = &c->head;
     struct table buffer = open_table(in, c->buffers.at + 4 * (uint64_t)c->index);
-    uint64_t at = place(in, &buffer, BUFFER_OFFSET, 8), length_at = payload->pos - 8;
-    return at && at + load_le(in->data + at, 8) == length_at && inside(in, length_at, 8 + payload->size) &&
-           load_le(in->data + length_at, 8) == payload->size;
+    uint64_t at = place(in, &buffer, BUFFER_OFFSET, 8), length_at = pos - 8;
+    return at && at + load_le(in->data + at, 8) == length_at && inside(in, length_at, 8 + size) &&
+           load_le(in->data + length_at, 8) == size;
 }
 
-static bool is_inline(struct region *in, const struct table *t, const struct dlc_payload *payload)
+static bool is_inline(struct region *in, const struct table *t, uint64_t pos, uint64_t size)
 {
     struct list bytes = open_list(in, t, DATA_BYTES, 1);
-    return bytes.at == payload->pos && bytes.count == payload->size;
+    return bytes.at == pos && bytes.count == size;
 }
 
 static bool same_data(struct comparing *c, uint64_t at, const char *name)
 {
-    struct table t = open_table(&c->netp, at);
-    struct dlc_payload payload;
-    if (!dlc_next_payload(&c->walk, &payload) || !same_text(&c->netp, reference(&c->netp, &t, DATA_NAME), name))
+    struct region *in = &c->netp;
+    struct table t = open_table(in, at);
+    uint64_t size, pos;
+    if (!dlc_next_place(&c->walk, &size, &pos) || !same_text(in, reference(in, &t, DATA_NAME), name))
         return false;
-    bool same = c->params->inline_bytes
-                    ? is_inline(&c->netp, &t, &payload)
-                    : number(&c->netp, &t, DATA_INDEX, 8) == c->index && buffer_leads_to(c, &payload);
-    touch(c->r, &c->head, payload.pos);
+    bool same = c->params->inline_bytes ? is_inline(in, &t, pos, size)
+                                        : number(in, &t, DATA_INDEX, 8) == c->index && buffer_leads_to(c, pos, size);
+    touch(c->r, &c->head, pos);
     c->index++;
-    return same && !c->netp.failed && !c->head.failed &&
-           (size_t)(c->head.data + payload.pos - c->r->file->data) % PAYLOAD_ALIGNMENT == 0;
+    return same && !in->failed && !c->head.failed &&
+           (size_t)(c->head.data + pos - c->r->file->data) % PAYLOAD_ALIGNMENT == 0;
 }
 
 static odlc_status compare_statics(struct comparing *c, struct list list)
@@ -382,7 +381,7 @@ static void open_netp(struct comparing *c)
     struct list bytes = open_list(in, &root, NR64_PARAMS, 1);
     c->buffers = open_list(in, &root, NR64_BUFFERS, 4);
     in->failed |= c->buffers.count != c->params->n_payloads || bytes.count != c->params->netp_size;
-    c->netp = (struct region){in->data + bytes.at, bytes.count, in->failed};
+    c->netp = (struct region){.data = in->data + bytes.at, .size = bytes.count, .failed = in->failed};
 }
 
 static odlc_status compare_params(struct read_back *r, const struct region *in, struct dlc_params *params)
@@ -429,7 +428,7 @@ static odlc_status open_region(const struct read_back *r, const struct dlc_entry
     if (entry->size < STREAM_HEADER || load_le(bytes, 2) != STREAM_MAGIC || load_le(bytes + 2, 2) != CONTAINER_MAJOR ||
         load_le(bytes + 4, 2) != CONTAINER_MINOR)
         return differs(r, NULL, "entry", entry->name);
-    *out = (struct region){bytes + STREAM_HEADER, entry->size - STREAM_HEADER, false};
+    *out = (struct region){.data = bytes + STREAM_HEADER, .size = entry->size - STREAM_HEADER};
     return ODLC_OK;
 }
 

@@ -4,6 +4,7 @@
 #ifndef DLC_RECORD_H
 #define DLC_RECORD_H
 
+#include "base/progress.h"
 #include "ir/graph.h"
 
 struct dlc_entry { /* of the zip */
@@ -115,8 +116,13 @@ const struct dlc_tensor *dlc_tensor_find(const struct dlc_graph *g, const char *
 
 struct dlc_write_options {
     bool netp;                     /* inline NETP params instead of NR64 */
+    unsigned threads;              /* that write weights; 0: two where that pays. The bytes do not depend on it */
     const char *converter_command; /* metadata values; NULL: "N/A" */
     const char *converter_version, *model_copyright, *model_version, *quantizer_command;
+    const struct progress *progress; /* counts bytes of payloads; NULL: nobody wants to know */
+    /* Called when the file is complete and verified, before it appears under its name; NULL: nothing. */
+    odlc_status (*ready)(void *user);
+    void *ready_user;
 };
 
 /* Writes the graph as a v4.0 container, laid out like the vendor's release 2.18/2.20 files: streamed, atomic,

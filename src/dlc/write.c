@@ -59,14 +59,15 @@ static odlc_status write_params(const struct dlc_writing *w, struct zip_writer *
     TRY(zip_begin(zip, "model.params", STREAM_HEADER + params->size, PAYLOAD_ALIGNMENT));
     TRY(write_stream_header(zip));
     TRY(dlc_emit_params_head(params, to_zip, zip));
-    TRY(dlc_stream_params(w, params, zip));
+    TRY(dlc_stream_payloads(w, params, zip));
     return zip_end(zip);
 }
 
 odlc_status dlc_write(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
                       const struct dlc_write_options *options)
 {
-    struct dlc_writing w = {scratch, diags, path};
+    struct dlc_writing w = {
+        .arena = scratch, .diags = diags, .path = path, .threads = options->threads, .progress = options->progress};
     struct dlc_records records;
     struct dlc_model model;
     struct dlc_params params;
@@ -80,5 +81,7 @@ odlc_status dlc_write(struct arena *scratch, struct diags *diags, const struct g
     TRY(write_params(&w, &zip, &params));
     TRY(zip_finish(&zip));
     TRY(dlc_read_back(&w, &zip, &model, &params));
+    if (options->ready)
+        TRY(options->ready(options->ready_user));
     return out_commit(zip.out);
 }

@@ -16,7 +16,9 @@ enum { PAYLOAD_ALIGNMENT = 64 }; /* of each payload in the entry, and of the ent
 struct dlc_writing {
     struct arena *arena;
     struct diags *diags;
-    const char *path; /* of the output */
+    const char *path;                /* of the output */
+    unsigned threads;                /* that write payloads; 0: as many as pay */
+    const struct progress *progress; /* counts bytes of payloads; NULL: nobody wants to know */
 };
 
 /* ---- IR → records (from_ir.c) ---- */
@@ -76,13 +78,14 @@ odlc_status dlc_emit_model(struct dlc_model *model, fb_sink_fn *sink, void *user
 
 /* ---- the entry `model.params` (write_params.c): a head and, behind it, payloads ---- */
 
-/* One payload, while its turn lasts. */
+/* One payload. Not to be copied: its view may be the one inside. */
 struct dlc_payload {
     const char *name;        /* for messages: of the constant, or the op whose param it is */
-    const struct view *view; /* a constant's: the graph's own; a param's: the walk's, until its next step */
+    const struct view *view; /* a constant's: the graph's own; a param's: made here */
     enum dtype dtype;        /* of the elements in the container */
     uint64_t size;
     uint64_t pos; /* of the bytes in the flatbuffer; their length stands before them */
+    struct view param;
 };
 
 struct dlc_params {
@@ -90,6 +93,7 @@ struct dlc_params {
     tensor_id *statics; /* constants, sorted by name */
     uint32_t n_statics;
     uint32_t n_payloads;  /* constants, then params of ops */
+    uint64_t *sizes;      /* of the payloads: the constants are far apart in memory when they are sorted */
     bool inline_bytes;    /* NETP instead of NR64 */
     unsigned length_size; /* bytes of the length before a payload: 8 in NR64, 4 in NETP */
     uint32_t *ops;        /* the positions of their tables in NETP */
@@ -109,14 +113,17 @@ struct dlc_payload_walk {
     const struct dlc_params *params;
     uint32_t next;
     uint64_t end; /* of the one before, or of the head */
-    struct view param;
 };
 struct dlc_payload_walk dlc_payloads(const struct dlc_params *params);
+/* The size and the place of the next payload alone; false behind the last. */
+bool dlc_next_place(struct dlc_payload_walk *walk, uint64_t *size, uint64_t *pos);
 bool dlc_next_payload(struct dlc_payload_walk *walk, struct dlc_payload *out);
 
-/* The payloads behind the head. */
-odlc_status dlc_stream_params(const struct dlc_writing *w, const struct dlc_params *params,
-                              struct zip_writer *zip) MUST_USE;
+/* ---- the payloads (write_payloads.c) ---- */
+
+/* The payloads, in an entry that got the head. The bytes are the same for any number of threads. */
+odlc_status dlc_stream_payloads(const struct dlc_writing *w, const struct dlc_params *params,
+                                struct zip_writer *zip) MUST_USE;
 
 /* ---- read_back.c ---- */
 

@@ -120,14 +120,8 @@ enum { KNOWN_ATTRS = 64 };
 
 struct putting {
     struct fb_build b;
-    struct known_attr known[KNOWN_ATTRS]; /* by hash, the last ones */
+    struct known_attr known[KNOWN_ATTRS]; /* by hash, the last two of each */
 };
-
-static struct known_attr *known_place(struct putting *p, const struct dlc_attr *a)
-{
-    uint64_t hash = ((uint64_t)(uintptr_t)a->name ^ (uint64_t)a->i * 31 ^ a->dtype_code) * 0x9E3779B97F4A7C15u;
-    return &p->known[hash >> 58];
-}
 
 static bool is_known(const struct known_attr *known, const struct dlc_attr *a)
 {
@@ -139,11 +133,13 @@ static bool is_known(const struct known_attr *known, const struct dlc_attr *a)
 static void put_scalar_attr(struct putting *p, uint32_t ref, const struct dlc_attr *a)
 {
     struct fb_build *b = &p->b;
-    struct known_attr *known = known_place(p, a);
-    if (is_known(known, a)) {
-        fb_put_kept(b, ref, &known->kept);
+    uint64_t hash = ((uint64_t)(uintptr_t)a->name ^ (uint64_t)a->i * 31 ^ a->dtype_code) * 0x9E3779B97F4A7C15u;
+    struct known_attr *known = &p->known[hash >> 58], *older = &p->known[hash >> 58 ^ 1];
+    if (is_known(known, a) || is_known(older, a)) {
+        fb_put_kept(b, ref, is_known(known, a) ? &known->kept : &older->kept);
         return;
     }
+    *older = *known;
     size_t n_vtables = b->vtables.count;
     struct fb_made tables[2];
     tables[0] = put_attr_table(b, ref, a);

@@ -10,37 +10,46 @@
 
 /* ---- payloads ---- */
 
-static uint64_t payload_size(const struct view *view, enum dtype dtype)
-{
-    return dtype == DT_STRING ? dlc_strings_size(view) : view_size(view, dtype);
-}
-
 struct dlc_payload_walk dlc_payloads(const struct dlc_params *params)
 {
     return (struct dlc_payload_walk){.params = params, .end = params->head_size};
 }
 
-bool dlc_next_payload(struct dlc_payload_walk *walk, struct dlc_payload *out)
+bool dlc_next_place(struct dlc_payload_walk *walk, uint64_t *size, uint64_t *pos)
 {
     const struct dlc_params *p = walk->params;
-    const struct graph *g = p->records->g;
-    uint32_t i = walk->next;
-    if (i == p->n_payloads)
+    if (walk->next == p->n_payloads)
         return false;
-    if (i < p->n_statics) {
-        const struct tensor *t = graph_tensor(g, p->statics[i]);
-        *out = (struct dlc_payload){.name = t->name, .view = t->view, .dtype = t->type->dtype};
+    *size = p->sizes[walk->next++];
+    *pos = align_up(STREAM_HEADER + walk->end + p->length_size, PAYLOAD_ALIGNMENT) - STREAM_HEADER;
+    walk->end = *pos + *size;
+    return true;
+}
+
+static void open_payload(const struct dlc_params *p, uint32_t index, struct dlc_payload *out)
+{
+    const struct graph *g = p->records->g;
+    if (index < p->n_statics) {
+        const struct tensor *t = graph_tensor(g, p->statics[index]);
+        out->name = t->name;
+        out->view = t->view;
+        out->dtype = t->type->dtype;
     } else {
-        const struct dlc_param_place *place = &p->records->params.data[i - p->n_statics];
+        const struct dlc_param_place *place = &p->records->params.data[index - p->n_statics];
         const struct node *n = graph_node(g, place->node);
         const struct packed_param *param = &n->params[place->param];
-        walk->param = dlc_param_view(param);
-        *out = (struct dlc_payload){.name = n->name, .view = &walk->param, .dtype = param->dtype};
+        out->param = dlc_param_view(param);
+        out->name = n->name;
+        out->view = &out->param;
+        out->dtype = param->dtype;
     }
-    out->size = payload_size(out->view, out->dtype);
-    out->pos = align_up(STREAM_HEADER + walk->end + p->length_size, PAYLOAD_ALIGNMENT) - STREAM_HEADER;
-    walk->end = out->pos + out->size;
-    walk->next++;
+}
+
+bool dlc_next_payload(struct dlc_payload_walk *walk, struct dlc_payload *out)
+{
+    if (!dlc_next_place(walk, &out->size, &out->pos))
+        return false;
+    open_payload(walk->params, walk->next - 1, out);
     return true;
 }
 
@@ -62,6 +71,13 @@ static void list_payloads(struct dlc_params *p)
     if (p->n_statics)
         qsort_r(p->statics, p->n_statics, sizeof *p->statics, by_name, (void *)(uintptr_t)r->g);
     p->n_payloads = p->n_statics + (uint32_t)r->params.count;
+    p->sizes = arena_array(r->w->arena, uint64_t, p->n_payloads);
+    for (uint32_t i = 0; i < p->n_payloads; i++) {
+        struct dlc_payload payload;
+        open_payload(p, i, &payload);
+        p->sizes[i] =
+            payload.dtype == DT_STRING ? dlc_strings_size(payload.view) : view_size(payload.view, payload.dtype);
+    }
 }
 
 /* ---- the head ---- */
@@ -71,6 +87,7 @@ struct emitting {
     struct dlc_params *params;
     struct fb_build netp;
     struct dlc_payload_walk payloads; /* inline bytes */
+    struct fb_kept without_params;    /* the table of such an op: most are */
     uint32_t index;                   /* of the payload */
 };
 
@@ -81,10 +98,10 @@ static struct fb_made put_data(struct emitting *e, uint32_t ref, const char *nam
     const struct fb_slot content = p->inline_bytes ? FB_REF(DATA_BYTES) : FB_U64(DATA_INDEX, e->index);
     const struct fb_slot slots[] = {FB_REF(DATA_NAME), content};
     struct fb_made table = fb_put_table(&e->netp, ref, slots, COUNT_OF(slots));
-    struct dlc_payload payload;
+    uint64_t size, pos;
     fb_put_string(&e->netp, fb_slot_ref(&e->netp, table, DATA_NAME), name);
-    if (p->inline_bytes && dlc_next_payload(&e->payloads, &payload))
-        fb_link(&e->netp, fb_slot_ref(&e->netp, table, DATA_BYTES), payload.pos - p->length_size);
+    if (p->inline_bytes && dlc_next_place(&e->payloads, &size, &pos))
+        fb_link(&e->netp, fb_slot_ref(&e->netp, table, DATA_BYTES), pos - p->length_size);
     e->index++;
     return table;
 }
@@ -104,14 +121,19 @@ static uint32_t put_op_params(struct emitting *e, node_id node)
 {
     const struct fb_slot slots[] = {FB_REF(OP_PARAMS_TENSORS)};
     const struct dlc_params *p = e->params;
-    struct fb_made table = fb_put_table(&e->netp, FB_NOWHERE, slots, COUNT_OF(slots));
     const struct dlc_param_place *first = p->records->params.data + (e->index - p->n_statics);
     uint32_t count = 0, left = p->n_payloads - e->index;
     while (count < left && first[count].node == node)
         count++;
+    if (count == 0 && e->without_params.size)
+        return fb_put_kept(&e->netp, FB_NOWHERE, &e->without_params);
+    size_t n_vtables = e->netp.vtables.count;
+    struct fb_made table = fb_put_table(&e->netp, FB_NOWHERE, slots, COUNT_OF(slots));
     uint32_t at = fb_put_references(&e->netp, fb_slot_ref(&e->netp, table, OP_PARAMS_TENSORS), count);
     for (uint32_t i = 0; i < count; i++)
         put_data(e, at + 4 * i, dlc_param_name(p->records, &first[i]));
+    if (count == 0)
+        fb_keep(&e->netp, &table, 1, n_vtables, &e->without_params);
     return table.at;
 }
 
@@ -155,7 +177,7 @@ static odlc_status emit_nr64(struct dlc_params *p, fb_sink_fn *sink, void *user)
     const struct fb_slot slots[] = {FB_REF(NR64_BUFFERS), FB_REF(NR64_PARAMS)};
     const struct fb_slot buffer[] = {FB_U64(BUFFER_OFFSET, 0)};
     struct dlc_payload_walk payloads = dlc_payloads(p);
-    struct dlc_payload payload;
+    uint64_t size, pos;
     uint32_t *buffers = p->data + p->n_statics;
     uint32_t start = fb_start_stream(&b, p->records->w->arena, sink, user, ID_BUFFERS);
     struct fb_made table = fb_put_table(&b, start, slots, COUNT_OF(slots));
@@ -164,10 +186,10 @@ static odlc_status emit_nr64(struct dlc_params *p, fb_sink_fn *sink, void *user)
     TRY(emit_netp(p, sink, user));
     fb_end_bytes(&b, p->netp_size);
     p->buffer_list = fb_put_targets(&b, FB_NOWHERE, buffers, p->n_payloads);
-    for (uint32_t i = 0; dlc_next_payload(&payloads, &payload); i++) {
+    for (uint32_t i = 0; dlc_next_place(&payloads, &size, &pos); i++) {
         table = fb_put_table(&b, FB_NOWHERE, buffer, COUNT_OF(buffer));
         uint32_t offset = fb_slot_ref(&b, table, BUFFER_OFFSET);
-        fb_set_u64(&b, offset, payload.pos - p->length_size - offset);
+        fb_set_u64(&b, offset, pos - p->length_size - offset);
         buffers[i] = table.at;
         fb_settle(&b);
     }
@@ -188,10 +210,10 @@ odlc_status dlc_emit_params_head(struct dlc_params *params, fb_sink_fn *sink, vo
 static bool find_end(struct dlc_params *p)
 {
     struct dlc_payload_walk walk = dlc_payloads(p);
-    struct dlc_payload payload;
+    uint64_t size, pos;
     p->size = p->head_size;
-    while (dlc_next_payload(&walk, &payload)) {
-        if (payload.size > INT64_MAX / 2 || walk.end > INT64_MAX / 2)
+    while (dlc_next_place(&walk, &size, &pos)) {
+        if (size > INT64_MAX / 2 || walk.end > INT64_MAX / 2)
             return false;
         p->size = walk.end;
     }
@@ -212,49 +234,4 @@ odlc_status dlc_lay_out_params(struct dlc_records *records, bool netp, struct dl
                       AT(.file = w->path, .hint = netp ? "leave --params_format at its default, NR64" : NULL),
                       "dlc-write", "the weights do not fit the %s format, which ends at 2 GiB",
                       netp ? ID_PARAMS : ID_BUFFERS);
-}
-
-/* ---- streaming ---- */
-
-static odlc_status emit(void *user, const void *bytes, size_t size)
-{
-    return zip_write(user, bytes, size);
-}
-
-static odlc_status stream_strings(const struct view *view, struct zip_writer *zip)
-{
-    uint64_t count = shape_count(&view->shape);
-    for (uint64_t i = 0; i < count; i++) {
-        const char *string = view->strings[view->splat ? 0 : i];
-        TRY(zip_write(zip, string, strlen(string) + 1));
-    }
-    return ODLC_OK;
-}
-
-static odlc_status stream_payload(const struct dlc_writing *w, const struct dlc_payload *payload,
-                                  struct zip_writer *zip)
-{
-    const struct view *view = payload->view;
-    if (payload->dtype == DT_STRING)
-        return stream_strings(view, zip);
-    size_t errors = w->diags->errors;
-    odlc_status status = view_stream(w->arena, view, payload->dtype, emit, zip);
-    if (status != ODLC_OK && w->diags->errors == errors)
-        return diag_error(w->diags, status, AT(.file = view->file ? view->file->path : NULL), "io",
-                          "cannot read the data of tensor %s", payload->name);
-    return status;
-}
-
-odlc_status dlc_stream_params(const struct dlc_writing *w, const struct dlc_params *params, struct zip_writer *zip)
-{
-    struct dlc_payload_walk walk = dlc_payloads(params);
-    struct dlc_payload payload;
-    for (uint64_t at = walk.end; dlc_next_payload(&walk, &payload); at = walk.end) {
-        uint8_t length[8];
-        store_le(length, 8, payload.size);
-        TRY(zip_zeros(zip, payload.pos - params->length_size - at));
-        TRY(zip_write(zip, length, params->length_size));
-        TRY(stream_payload(w, &payload, zip));
-    }
-    return ODLC_OK;
 }

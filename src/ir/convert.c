@@ -226,6 +226,8 @@ static void store_doubles(void *to, enum dtype dtype, const double *from, size_t
     }
 }
 
+/* ---- pairs with a loop of their own ---- */
+
 /* The one pair that a double on the way would round twice. */
 static void ints_to_floats(void *to, const void *from, enum dtype from_dtype, size_t n)
 {
@@ -237,6 +239,78 @@ static void ints_to_floats(void *to, const void *from, enum dtype from_dtype, si
     }
 }
 
+static void doubles_to_floats(void *to, const void *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double v;
+        memcpy(&v, (const uint8_t *)from + 8 * i, 8);
+        float f = (float)v;
+        memcpy((uint8_t *)to + 4 * i, &f, 4);
+    }
+}
+
+/* As half_to_float, without branches: multiplying moves the exponent's bias, and makes subnormals normal. */
+static void halves_to_floats(void *to, const void *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint16_t half;
+        memcpy(&half, (const uint8_t *)from + 2 * i, 2);
+        uint32_t bits = (uint32_t)(half & 0x7fff) << 13, sign = (uint32_t)(half & 0x8000) << 16;
+        float value;
+        memcpy(&value, &bits, 4);
+        value *= 0x1p112f;
+        memcpy(&bits, &value, 4);
+        bits |= sign | (value >= 0x1p16f ? 0x7f800000u : 0); /* infinities and NaNs have the largest exponent */
+        memcpy((uint8_t *)to + 4 * i, &bits, 4);
+    }
+}
+
+static void bfloats_to_floats(void *to, const void *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint16_t half;
+        memcpy(&half, (const uint8_t *)from + 2 * i, 2);
+        uint32_t bits = (uint32_t)half << 16;
+        memcpy((uint8_t *)to + 4 * i, &bits, 4);
+    }
+}
+
+/* 64 bits to 32 of the same signedness, where all values of the block fit; else false, and the target is undefined. */
+static bool ints_narrowed(void *to, const void *from, bool is_signed, size_t n)
+{
+    uint64_t lost = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t v;
+        memcpy(&v, (const uint8_t *)from + 8 * i, 8);
+        uint32_t low = (uint32_t)v;
+        lost |= (is_signed ? v + 0x80000000u : v) >> 32;
+        memcpy((uint8_t *)to + 4 * i, &low, 4);
+    }
+    return lost == 0;
+}
+
+/* True when the pair has a loop of its own, and the elements are converted. */
+static bool convert_directly(void *to, enum dtype to_dtype, const void *from, enum dtype from_dtype, size_t n)
+{
+    if (to_dtype == DT_FLOAT32 && (from_dtype == DT_INT64 || from_dtype == DT_UINT64))
+        ints_to_floats(to, from, from_dtype, n);
+    else if (to_dtype == DT_FLOAT32 && from_dtype == DT_FLOAT64)
+        doubles_to_floats(to, from, n);
+    else if (to_dtype == DT_FLOAT32 && from_dtype == DT_FLOAT16)
+        halves_to_floats(to, from, n);
+    else if (to_dtype == DT_FLOAT32 && from_dtype == DT_BFLOAT16)
+        bfloats_to_floats(to, from, n);
+    else if (to_dtype == DT_INT32 && from_dtype == DT_INT64)
+        return ints_narrowed(to, from, true, n);
+    else if (to_dtype == DT_UINT32 && from_dtype == DT_UINT64)
+        return ints_narrowed(to, from, false, n);
+    else
+        return false;
+    return true;
+}
+
+/* ---- any pair ---- */
+
 void convert_elements(void *to, enum dtype to_dtype, const void *from, enum dtype from_dtype, size_t count)
 {
     uint32_t to_size = dtype_size(to_dtype), from_size = dtype_size(from_dtype);
@@ -245,10 +319,8 @@ void convert_elements(void *to, enum dtype to_dtype, const void *from, enum dtyp
             memcpy(to, from, count * to_size);
         return;
     }
-    if (to_dtype == DT_FLOAT32 && (from_dtype == DT_INT64 || from_dtype == DT_UINT64)) {
-        ints_to_floats(to, from, from_dtype, count);
+    if (convert_directly(to, to_dtype, from, from_dtype, count))
         return;
-    }
     if (to_dtype == DT_FLOAT64 && (uintptr_t)to % sizeof(double) == 0) {
         load_doubles(to, from, from_dtype, count);
         return;
@@ -274,5 +346,50 @@ void convert_elements(void *to, enum dtype to_dtype, const void *from, enum dtyp
                     wide[i] = wide[i] < 0 && to_dtype != DT_INT64 ? INT64_MAX : wide[i];
             store_ints(target, to_dtype, wide, n);
         }
+    }
+}
+
+/* ---- scaling ---- */
+
+static void scale_doubles(double *values, size_t n, const struct scaling *s)
+{
+    if (!s->each)
+        for (size_t i = 0; i < n; i++)
+            values[i] = (values[i] - (s->zero ? *s->zero : 0)) * *s->factor;
+    else if (s->zero)
+        for (size_t i = 0; i < n; i++)
+            values[i] = (values[i] - s->zero[i]) * s->factor[i];
+    else
+        for (size_t i = 0; i < n; i++)
+            values[i] *= s->factor[i];
+}
+
+/* The common case, a folded batch normalization: a factor for each float, no zeros. */
+static void scale_floats(void *restrict to, const void *restrict from, size_t n, const double *restrict factor)
+{
+    for (size_t i = 0; i < n; i++) {
+        float v;
+        memcpy(&v, (const uint8_t *)from + 4 * i, 4);
+        v = (float)((double)v * factor[i]);
+        memcpy((uint8_t *)to + 4 * i, &v, 4);
+    }
+}
+
+void scale_elements(void *to, enum dtype to_dtype, const void *from, enum dtype from_dtype, size_t count,
+                    const struct scaling *scaling)
+{
+    double values[BLOCK];
+    if (to_dtype == DT_FLOAT32 && from_dtype == DT_FLOAT32 && scaling->each && !scaling->zero) {
+        scale_floats(to, from, count, scaling->factor);
+        return;
+    }
+    struct scaling s = *scaling;
+    for (size_t done = 0, n; done < count; done += n) {
+        n = min_u64(BLOCK, count - done);
+        convert_elements(values, DT_FLOAT64, (const uint8_t *)from + done * dtype_size(from_dtype), from_dtype, n);
+        scale_doubles(values, n, &s);
+        convert_elements((uint8_t *)to + done * dtype_size(to_dtype), to_dtype, values, DT_FLOAT64, n);
+        s.factor += s.each ? n : 0;
+        s.zero += s.zero && s.each ? n : 0;
     }
 }

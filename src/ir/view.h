@@ -48,9 +48,9 @@ bool view_reshape(struct view *view, const struct shape *shape);
  * Not for strings. */
 const void *view_load(struct arena *arena, const struct view *view, enum dtype as);
 
-/* Streams the value as elements of type `as` in tiles of bounded size: emit gets consecutive pieces in order. Source
- * pages are dropped behind. */
-typedef odlc_status view_emit_fn(void *user, const void *bytes, size_t size);
+/* Streams the value as elements of type `as` in tiles of bounded size (ir/tiles.h). emit gets pieces of the value,
+ * which do not overlap, in any order; offset is in bytes from the value's first. Source pages are dropped behind. */
+typedef odlc_status view_emit_fn(void *user, uint64_t offset, const void *bytes, size_t size);
 odlc_status view_stream(struct arena *scratch, const struct view *view, enum dtype as, view_emit_fn *emit,
                         void *user) MUST_USE;
 
@@ -67,5 +67,14 @@ void keep_low_bits(int64_t *values, enum dtype dtype, uint64_t count);
 
 /* Converts count elements between types with the rules of view_load. */
 void convert_elements(void *to, enum dtype to_dtype, const void *from, enum dtype from_dtype, size_t count);
+
+struct scaling {
+    const double *factor, *zero; /* zero: NULL, or what is subtracted before multiplying */
+    bool each;                   /* one for each element; else one for all */
+};
+
+/* (element - zero) × factor, computed in double and converted once. */
+void scale_elements(void *to, enum dtype to_dtype, const void *from, enum dtype from_dtype, size_t count,
+                    const struct scaling *scaling);
 
 #endif

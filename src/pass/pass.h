@@ -6,6 +6,7 @@
 #ifndef PASS_PASS_H
 #define PASS_PASS_H
 
+#include "base/progress.h"
 #include "op/build.h"
 #include "op/validate.h"
 
@@ -36,6 +37,7 @@ struct pass_context {
     struct arena *scratch;
     struct diags *diags;
     const struct pass_options *options;
+    const struct progress *progress; /* counts passes; NULL: nobody wants to know */
     const char *dumped;
     uint32_t permutes_inserted;            /* by track_axes: Transposes that exist for layout alone */
     VEC(struct pass_permute) udo_permutes; /* of these, those that a UDO's layout costs */

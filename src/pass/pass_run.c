@@ -42,6 +42,7 @@ odlc_status pass_run_all(struct pass_context *c, struct graph *g)
     for (size_t i = 0; i < COUNT_OF(passes); i++) {
         bool progress = false;
         bool last = i + 1 == COUNT_OF(passes);
+        TRY(progress_report(c->progress, c->diags, i, COUNT_OF(passes)));
         TRY(run_one(c, g, i, VALIDATE_PASSES || last, &progress));
     }
     return ODLC_OK;

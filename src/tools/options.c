@@ -83,17 +83,24 @@ static const struct option *find_long(struct arena *arena, const struct command 
     return matches == 1 ? found : NULL;
 }
 
-/* The row that `arg` (up to an '=') names; NULL with an error when there is none. */
-static const struct option *find_option(struct parser *p, const char *arg)
+/* The row that `arg` (up to an '=') names, or NULL. *name gets its name, *candidates what a short form of it could be.
+ */
+static const struct option *look_up(struct arena *arena, const struct command *command, const char *arg,
+                                    const char **name, text *candidates)
 {
     size_t dashes = arg[1] == '-' ? 2 : 1;
-    const char *name = arena_strndup(p->arena, arg + dashes, strcspn(arg + dashes, "="));
-    text candidates = {0};
-    const struct option *row = NULL;
+    *name = arena_strndup(arena, arg + dashes, strcspn(arg + dashes, "="));
     if (dashes == 1)
-        row = find_short(p->command, name);
-    else if (*name)
-        row = find_long(p->arena, p->command, name, &candidates);
+        return find_short(command, *name);
+    return **name ? find_long(arena, command, *name, candidates) : NULL;
+}
+
+/* The same with an error when there is none. */
+static const struct option *find_option(struct parser *p, const char *arg)
+{
+    const char *name;
+    text candidates = {0};
+    const struct option *row = look_up(p->arena, p->command, arg, &name, &candidates);
     if (row)
         return row;
     if (candidates.count)
@@ -101,7 +108,7 @@ static const struct option *find_option(struct parser *p, const char *arg)
                    "option-ambiguous", "option --%s is ambiguous", name);
     else
         diag_error(p->diags, ODLC_ERR_USAGE, AT(.hint = suggest(p->arena, p->command, name)), "option-unknown",
-                   "unknown option %.*s%s", (int)dashes, arg, name);
+                   "unknown option %.*s", (int)strcspn(arg, "="), arg);
     return NULL;
 }
 
@@ -208,6 +215,19 @@ odlc_status options_parse(struct arena *arena, struct diags *diags, const struct
         return ODLC_ERR_USAGE;
     *out = parsed;
     return ODLC_OK;
+}
+
+bool options_mention(struct arena *arena, const struct command *command, int argc, char *const *argv, int id)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *name;
+        text candidates = {0};
+        const struct option *row =
+            looks_like_option(argv[i]) ? look_up(arena, command, argv[i], &name, &candidates) : NULL;
+        if (row && row->id == id)
+            return true;
+    }
+    return false;
 }
 
 static const struct option_use *last_use(const struct options *options, int id)

@@ -81,6 +81,9 @@ struct options {
 odlc_status options_parse(struct arena *arena, struct diags *diags, const struct command *command, int argc,
                           char *const *argv, struct options *out) MUST_USE;
 
+/* Whether an argument names the option, in whatever command line: for what to do when the line cannot be parsed. */
+bool options_mention(struct arena *arena, const struct command *command, int argc, char *const *argv, int id) MUST_USE;
+
 bool options_given(const struct options *options, int id);
 /* The first value of the last use; absent when the option was not given or has no value. */
 const char *options_value(const struct options *options, int id, const char *absent);

@@ -11,7 +11,7 @@ void site_error(struct site *s, const char *operand, const char *hint, const cha
 {
     va_list args;
     va_start(args, format);
-    const char *message = arena_vprintf(s->arena, format, args);
+    const char *message = arena_vprintf(s->scratch, format, args);
     va_end(args);
     s->errors++;
     (void)diag_error(s->set->diags, ODLC_ERR_INVALID,
@@ -23,7 +23,7 @@ void site_warn(struct site *s, const char *operand, const char *hint, const char
 {
     va_list args;
     va_start(args, format);
-    const char *message = arena_vprintf(s->arena, format, args);
+    const char *message = arena_vprintf(s->scratch, format, args);
     va_end(args);
     diag_warn(s->set->diags, AT(.file = s->call->path, .node = s->call->label, .attribute = operand, .hint = hint),
               code, "%s", message);
@@ -31,13 +31,16 @@ void site_warn(struct site *s, const char *operand, const char *hint, const char
 
 bool site_first(struct site *s, const char *what, const char *name)
 {
-    const char *key = arena_printf(s->set->arena, "%u %s %s", s->def->index, what, name);
-    return map_add(&s->set->said, key, 0) == MAP_NONE;
+    const char *key = arena_printf(s->scratch, "%u %s %s", s->def->index, what, name);
+    if (map_get(&s->set->said, key) != MAP_NONE)
+        return false;
+    map_put(&s->set->said, arena_strdup(s->set->arena, key), 0);
+    return true;
 }
 
 const char *site_place(struct site *s, const struct udo_place *place)
 {
-    return arena_printf(s->arena, "%s:%u:%u", place->file, place->line, place->column);
+    return arena_printf(s->scratch, "%s:%u:%u", place->file, place->line, place->column);
 }
 
 /* ---- operands ---- */
@@ -51,8 +54,8 @@ const struct udo_tensor *operand_of(const struct udo_tensor *tensors, uint32_t c
 
 const char *operand_label(struct site *s, const char *kind, uint32_t i, const struct udo_tensor *t)
 {
-    return t && t->name ? arena_printf(s->arena, "%s %u ('%s')", kind, i, t->name)
-                        : arena_printf(s->arena, "%s %u", kind, i);
+    return t && t->name ? arena_printf(s->scratch, "%s %u ('%s')", kind, i, t->name)
+                        : arena_printf(s->scratch, "%s %u", kind, i);
 }
 
 const struct param *site_attr(const struct site *s, const char *name)
@@ -144,7 +147,7 @@ static odlc_status add_node(struct site *s, const struct operands *in, const str
                             const struct type *types, uint32_t total, tensor_id *given)
 {
     const struct udo_def *def = s->def;
-    const char **names = arena_array(s->arena, const char *, total);
+    const char **names = arena_array(s->scratch, const char *, total);
     struct operand_form *forms = arena_array(s->arena, struct operand_form, total);
     for (uint32_t j = 0; j < total; j++) {
         const struct udo_tensor *out = operand_of(def->outputs, def->n_outputs, j);
@@ -213,12 +216,13 @@ odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct bui
 {
     struct site s = {.set = set, .def = def, .use = &set->uses.data[def->index], .b = b, .call = call};
     s.arena = b->graph->arena;
+    s.scratch = call->scratch;
     s.use->nodes++;
     report_begin(&s);
     uint32_t total = count_outputs(def, call);
     struct operands in = {0};
-    struct param *params = arena_array(s.arena, struct param, def->row.n_params);
-    struct type *types = arena_array(s.arena, struct type, total);
+    struct param *params = arena_array(s.scratch, struct param, def->row.n_params);
+    struct type *types = arena_array(s.scratch, struct type, total);
     call_definition(&s);
     call_inputs(&s, &in);
     call_output_types(&s, &in, types, total); /* before the params, whose faults do not concern it */
@@ -227,7 +231,7 @@ odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct bui
     report_end(&s);
     if (s.errors)
         return ODLC_ERR_INVALID;
-    tensor_id *given = arena_array(s.arena, tensor_id, total);
+    tensor_id *given = arena_array(s.scratch, tensor_id, total);
     TRY(add_node(&s, &in, params, types, total, given));
     for (uint32_t j = total; j < call->n_out; j++)
         outs[j] = NO_TENSOR; /* unused ones, which are left out */

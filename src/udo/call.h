@@ -10,8 +10,8 @@ struct site {
     struct udo_use *use;
     struct build *b;
     const struct udo_call *call;
-    struct arena *arena; /* the graph's */
-    size_t errors;       /* of this node */
+    struct arena *arena, *scratch; /* the graph's, the call's */
+    size_t errors;                 /* of this node */
     struct odlc_udo_report *report;
     struct odlc_udo_value *inputs, *params, *outputs; /* of the report */
 };

@@ -209,9 +209,9 @@ static void check_surplus(struct site *s, uint32_t n_in)
 /* Dims of each operand for shape rules. */
 static void note_shapes(struct site *s, struct operands *in, const tensor_id *ids)
 {
-    struct shape *model = arena_array(s->arena, struct shape, in->count);
-    in->shapes = arena_array(s->arena, struct shape, in->count);
-    in->known = arena_array(s->arena, bool, in->count);
+    struct shape *model = arena_array(s->scratch, struct shape, in->count);
+    in->shapes = arena_array(s->scratch, struct shape, in->count);
+    in->known = arena_array(s->scratch, bool, in->count);
     for (uint32_t i = 0; i < in->count; i++) {
         if (in->ids[i] == NO_TENSOR)
             continue;
@@ -242,9 +242,9 @@ void call_inputs(struct site *s, struct operands *in)
     check_surplus(s, n_in);
     bool repeated = s->def->inputs[s->def->n_inputs - 1].repeated;
     uint32_t total = repeated && n_in > s->def->n_inputs ? n_in : s->def->n_inputs;
-    in->ids = arena_array(s->arena, tensor_id, total);
+    in->ids = arena_array(s->scratch, tensor_id, total);
     in->forms = arena_array(s->arena, struct operand_form, total);
-    tensor_id *model = arena_array(s->arena, tensor_id, total);
+    tensor_id *model = arena_array(s->scratch, tensor_id, total);
     report_inputs(s, total);
     for (uint32_t i = 0; i < total; i++) {
         const struct udo_tensor *declared = operand_of(s->def->inputs, s->def->n_inputs, i);

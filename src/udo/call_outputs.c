@@ -198,7 +198,7 @@ void call_output_types(struct site *s, const struct operands *in, struct type *t
     }
     if (s->errors)
         return; /* what follows would only repeat that an input is missing */
-    struct type *native = arena_array(s->arena, struct type, call->n_out);
+    struct type *native = arena_array(s->scratch, struct type, call->n_out);
     bool has_native = call->native_types && needs_native(s, total) && call->native_types(call->user, native);
     for (uint32_t j = 0; j < total; j++)
         if (output_absent(s, j))

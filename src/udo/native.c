@@ -73,9 +73,15 @@ static void check_operands(struct site *s, const struct node *n)
 
 static odlc_status replace(struct udo_set *set, const struct udo_def *def, struct build *b, struct node *n)
 {
+    struct arena *arena = b->graph->arena;
     struct udo_call call = {.path = set->diags->model, .label = n->source ? n->source : n->name};
-    struct site s = {
-        .set = set, .def = def, .use = &set->uses.data[def->index], .b = b, .call = &call, .arena = b->graph->arena};
+    struct site s = {.set = set,
+                     .def = def,
+                     .use = &set->uses.data[def->index],
+                     .b = b,
+                     .call = &call,
+                     .arena = arena,
+                     .scratch = arena};
     struct param *params = arena_array(s.arena, struct param, def->row.n_params);
     s.use->nodes++;
     report_begin(&s);

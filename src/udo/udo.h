@@ -155,8 +155,9 @@ const struct udo_def *udo_find(const struct udo_set *set, const char *op_type, c
 
 /* A framework node that a definition claims. */
 struct udo_call {
-    const char *path;  /* of the model */
-    const char *label; /* node name for diagnostics */
+    struct arena *scratch; /* for what is not kept; the caller rewinds it */
+    const char *path;      /* of the model */
+    const char *label;     /* node name for diagnostics */
     const char *op_type, *domain;
     const tensor_id *in; /* NO_TENSOR for absent ones */
     uint32_t n_in;

@@ -262,6 +262,12 @@ def json_lines(w):
         w.checks.equal(f"json {label}: codes", [line["code"] for line in lines], codes)
         severity = "error" if status else "note" if codes == ["option-ignored"] else "warning"
         w.checks.equal(f"json {label}: severities", {line["severity"] for line in lines}, {severity})
+    for label, args, codes in (("unknown", ["--nonsense", "--json"], ["option-unknown"]),
+                               ("two", ["--json", "stray", "--debug", "1", "2"], ["argument-stray"] * 2),
+                               ("missing", ["--js"], ["option-missing"]), ("value", ["--json", "-i"], ["option-value"])):
+        done = w.converter(*args)
+        w.checks.equal(f"json usage, {label}: status", done.returncode, 2)
+        w.checks.equal(f"json usage, {label}", [json.loads(line)["code"] for line in done.stderr.splitlines()], codes)
     model = chain("Strange")
     done = w.converter("-i", w.save(model), "--json")
     line = json.loads(done.stderr)

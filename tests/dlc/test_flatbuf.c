@@ -207,8 +207,7 @@ static uint64_t stream_boxes(uint32_t *places, uint32_t count, fb_sink_fn *sink,
     for (uint32_t i = 0; i < count; i++) {
         fb_settle(&b);
         if (kept.size && i % 3 == 2) {
-            places[i] = (uint32_t)align_up(fb_size(&b) + 4, 8) - 4;
-            fb_put_kept(&b, FB_NOWHERE, &kept);
+            places[i] = fb_put_kept(&b, FB_NOWHERE, &kept);
             continue;
         }
         size_t n_vtables = b.vtables.count;

@@ -40,7 +40,7 @@ struct written {
 static void lay_out(struct written *x, bool netp)
 {
     x->path = in_folder("damaged.dlc");
-    x->w = (struct dlc_writing){arena, &diags, x->path};
+    x->w = (struct dlc_writing){.arena = arena, .diags = &diags, .path = x->path};
     x->zip = (struct zip_writer){.diags = &diags, .path = x->path};
     ck_status_ok(dlc_records_start(&x->w, sample_graph(arena), &x->records));
     ck_status_ok(dlc_lay_out_model(&x->records, &x->model));
@@ -68,7 +68,7 @@ static uint8_t write_damaged(struct written *x, bool netp, uint64_t in_model, ui
     ck_status_ok(zip_end(&x->zip));
     begin(x, "model.params", x->params.size);
     ck_status_ok(dlc_emit_params_head(&x->params, pass_on, &head));
-    ck_status_ok(dlc_stream_params(&x->w, &x->params, &x->zip));
+    ck_status_ok(dlc_stream_payloads(&x->w, &x->params, &x->zip));
     ck_status_ok(zip_end(&x->zip));
     ck_status_ok(zip_finish(&x->zip));
     return in_model == NOWHERE ? head.before : model.before;

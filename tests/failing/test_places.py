@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-from scene import ARGUMENTS, INPUTS, Checks, Scene, run
+from scene import ARGUMENTS, INPUTS, Checks, Scene, run, sanitized
 
 
 def arguments(output):
@@ -145,6 +145,9 @@ def read_only_folder(scene):
 
 def without_proc(scene):
     """Unnamed files get their names through /proc; without it, there are temporary ones."""
+    if sanitized():
+        scene.checks.skip("without /proc", "LeakSanitizer needs it")
+        return
     hide = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs tmpfs /proc && exec "$@"', "sh"]
     if not shutil.which("unshare") or subprocess.run([*hide, "true"], capture_output=True, check=False).returncode != 0:
         scene.checks.skip("without /proc", "file systems cannot be mounted here")

@@ -212,7 +212,8 @@ static const struct udo_def *define(struct claims *claims, const struct claim *c
 static void build_claim(struct claims *claims, struct claim *c, struct build *b, const char *type)
 {
     const struct udo_def *def = define(claims, c, type);
-    struct udo_call call = {.path = "random.onnx",
+    struct udo_call call = {.scratch = claims->arena,
+                            .path = "random.onnx",
                             .label = type,
                             .op_type = type,
                             .domain = "",

@@ -29,19 +29,22 @@ def varint(value):
 
 
 class Repeated:
-    """Bytes of any size that repeat a block; they exist only while they are written."""
+    """Bytes of any size that repeat a block, from a place inside of it on; they exist only while they are written."""
 
-    def __init__(self, block, size):
+    def __init__(self, block, size, start=0):
         self.block = block
         self.size = size
+        self.start = start
 
     def __len__(self):
         return self.size
 
     def chunks(self):
-        for _ in range(self.size // len(self.block)):
-            yield self.block
-        yield self.block[:self.size % len(self.block)]
+        start, left = self.start, self.size
+        while left:
+            chunk = self.block[start:start + left]
+            yield chunk
+            start, left = 0, left - len(chunk)
 
 
 def chunks(parts):

@@ -244,6 +244,27 @@ START_TEST(exit_statuses)
 }
 END_TEST
 
+static bool mentions(const char *line, int id)
+{
+    char *argv[32] = {"tool"};
+    int argc = 1;
+    for (char *word = strtok(arena_strdup(arena, line), " "); word; word = strtok(NULL, " "))
+        argv[argc++] = word;
+    return options_mention(arena, &self, argc, argv, id);
+}
+
+START_TEST(mentioned_in_a_line_that_is_wrong)
+{
+    ck_assert(mentions("--nonsense -x --dry_run", OPT_DRY_RUN));
+    ck_assert(mentions("stray --dry", OPT_DRY_RUN)); /* unique prefix */
+    ck_assert(mentions("--level=3", OPT_DEPTH));     /* alias */
+    ck_assert(mentions("-i=m", OPT_INPUT));
+    ck_assert(!mentions("--d", OPT_DRY_RUN)); /* it could be another */
+    ck_assert(!mentions("dry_run -i dry_run", OPT_DRY_RUN));
+    ck_assert(!mentions("", OPT_DRY_RUN));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("options");
@@ -261,6 +282,7 @@ int main(void)
     tcase_add_test(tcase, help_needs_nothing_else);
     tcase_add_test(tcase, help_lists_every_row);
     tcase_add_test(tcase, exit_statuses);
+    tcase_add_test(tcase, mentioned_in_a_line_that_is_wrong);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

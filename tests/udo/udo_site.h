@@ -27,7 +27,8 @@ static inline void start(struct site *s, const char *definition)
     ck_assert_msg(load_operators(&s->f, definition) == ODLC_OK, "%s", all_diags(&s->f));
     s->g = graph_create(s->f.arena, "g");
     build_init(&s->b, s->g, &s->f.diags);
-    s->call = (struct udo_call){.path = "m.onnx",
+    s->call = (struct udo_call){.scratch = s->f.arena,
+                                .path = "m.onnx",
                                 .label = "n1",
                                 .op_type = s->f.set.defs.data[0]->type,
                                 .domain = "",

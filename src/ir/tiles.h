@@ -1,0 +1,43 @@
+/* The value of a view in tiles of bounded size, which are made one by one, in any order and by any thread. */
+#ifndef IR_TILES_H
+#define IR_TILES_H
+
+#include "ir/permute.h"
+#include "ir/view.h"
+
+struct view_tiles {
+    const struct view *view;
+    enum dtype as;
+    uint64_t count; /* of tiles */
+    /* For the functions here: */
+    uint64_t total, per_tile; /* elements; those of a tile when the source's order is the result's */
+    bool in_order;
+    bool converts;             /* the elements are not just moved */
+    bool reads;                /* through a buffer, not the mapping */
+    struct box box;            /* of a permuted tile that is not cut off by the end of an axis; strides of the source */
+    int64_t dims[MAX_RANK];    /* of the result, with axes that stay together as one */
+    int64_t results[MAX_RANK]; /* strides of the result */
+    uint32_t by_stride[MAX_RANK]; /* axes, the one with the smallest stride in the source first */
+    uint64_t scale_run, channels; /* elements of the result that share a factor, and how many factors there are */
+};
+
+/* Where a thread makes tiles; each thread has its own. */
+struct tile_space {
+    uint8_t *source, *ordered, *converted;
+    const struct file *file; /* through whose mapping `resident` bytes were read since pages were dropped */
+    uint64_t resident, window;
+};
+
+void view_tiles_start(const struct view *view, enum dtype as, struct view_tiles *out);
+/* Space for the tiles of any view; or for those of one, which is less. */
+struct tile_space tile_space_new(struct arena *arena);
+struct tile_space tile_space_for(struct arena *arena, const struct view_tiles *tiles);
+/* Tells the system that what was read through mappings is not needed any more. */
+void tile_space_drop(struct tile_space *space);
+
+/* Makes a tile and hands it out in one or more pieces. ODLC_ERR_IO, without a diagnostic, when the source cannot be
+ * read; or what emit gives. Uses no arena. */
+odlc_status view_tile(const struct view_tiles *tiles, uint64_t index, struct tile_space *space, view_emit_fn *emit,
+                      void *user) MUST_USE;
+
+#endif
