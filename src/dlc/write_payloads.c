@@ -28,6 +28,7 @@ struct place {
 struct streaming {
     const struct dlc_writing *writing;
     const struct dlc_params *params;
+    uint64_t mapped; /* bytes of a permuted view that a thread may have mapped */
     pthread_mutex_t lock;
     struct place next; /* under the lock, like stop */
     bool stop;
@@ -85,7 +86,7 @@ static odlc_status stream_payload(struct worker *w, const struct dlc_payload *pa
         TRY(write_length(w, payload, end));
     if (payload->dtype == DT_STRING)
         return stream_strings(w, payload->view);
-    view_tiles_start(payload->view, payload->dtype, &tiles);
+    view_tiles_start(payload->view, payload->dtype, w->s->mapped, &tiles);
     for (uint64_t i = from; i < min_u64(to, tiles.count); i++)
         TRY(view_tile(&tiles, i, &w->space, emit, w));
     return ODLC_OK;
@@ -94,8 +95,8 @@ static odlc_status stream_payload(struct worker *w, const struct dlc_payload *pa
 /* ---- jobs ---- */
 
 /* Moves on by a payload, or, when that is a large one, by some of its tiles; *bytes grows by what is passed over. False
- * at the end. */
-static bool move_on(struct place *place, uint64_t *bytes)
+ * at the end. One that is permuted from its mapping is for one thread: the pages would be mapped for each. */
+static bool move_on(const struct streaming *s, struct place *place, uint64_t *bytes)
 {
     struct dlc_payload payload;
     struct dlc_payload_walk after = place->walk;
@@ -103,8 +104,8 @@ static bool move_on(struct place *place, uint64_t *bytes)
     if (!dlc_next_payload(&after, &payload))
         return false;
     if (payload.size > WHOLE && payload.dtype != DT_STRING)
-        view_tiles_start(payload.view, payload.dtype, &tiles);
-    if (tiles.count > 1) {
+        view_tiles_start(payload.view, payload.dtype, s->mapped, &tiles);
+    if (tiles.count > 1 && (tiles.in_order || tiles.reads)) {
         uint64_t tile = payload.size / tiles.count + 1, left = tiles.count - place->tile;
         uint64_t n = min_u64(left, (JOB - *bytes) / tile + 1);
         *bytes += n * tile;
@@ -123,7 +124,7 @@ static bool take_job(struct streaming *s, struct place *from, struct place *to)
     uint64_t bytes = 0;
     pthread_mutex_lock(&s->lock);
     *from = s->next;
-    while (!s->stop && bytes < JOB && move_on(&s->next, &bytes))
+    while (!s->stop && bytes < JOB && move_on(s, &s->next, &bytes))
         continue;
     *to = s->next;
     pthread_mutex_unlock(&s->lock);
@@ -238,6 +239,7 @@ odlc_status dlc_stream_payloads(const struct dlc_writing *w, const struct dlc_pa
         .writing = w, .params = params, .lock = PTHREAD_MUTEX_INITIALIZER, .next.walk = dlc_payloads(params)};
     uint64_t bytes = params->size - s.next.walk.end;
     unsigned count = choose_threads(w, bytes);
+    s.mapped = TILES_MAPPED / count;
     struct worker *workers = arena_array(w->arena, struct worker, count);
     struct zip_part *parts = arena_array(w->arena, struct zip_part, count);
     for (unsigned i = 0; i < count; i++)

@@ -9,7 +9,6 @@ enum {
     LARGE = 128 * 1024,
     TILE = 1024 * 1024,         /* bytes, of the source's and the result's elements alike */
     PIECE = 32 * 1024,          /* elements that are converted at a time; they stay in the second-level cache */
-    MAPPED = 4 * 1024 * 1024,   /* bytes; a larger view that is permuted is read, for its tiles touch pages all over */
     RESIDENT = 4 * 1024 * 1024, /* bytes read through a mapping before its pages are dropped */
     AROUND = 64 * 1024          /* bytes that the system maps around a page that is touched */
 };
@@ -114,7 +113,7 @@ static bool reads_in_order(const struct view_tiles *t)
     return size >= PAGE && (t->converts || size < LARGE);
 }
 
-void view_tiles_start(const struct view *view, enum dtype as, struct view_tiles *out)
+void view_tiles_start(const struct view *view, enum dtype as, uint64_t mapped, struct view_tiles *out)
 {
     uint32_t size = dtype_size(view->dtype);
     *out = (struct view_tiles){.view = view, .as = as, .total = shape_count(&view->shape), .box = {.size = size}};
@@ -133,7 +132,7 @@ void view_tiles_start(const struct view *view, enum dtype as, struct view_tiles 
     struct shape result = {.rank = out->box.rank};
     memcpy(result.dims, out->dims, sizeof result.dims);
     shape_strides(&result, out->results);
-    out->reads = view->file && out->total * size > MAPPED;
+    out->reads = view->file && out->total * size > mapped;
     sort_axes(out);
     choose_box(out);
     out->count = 1;
@@ -170,18 +169,16 @@ void tile_space_drop(struct tile_space *space)
     space->resident = 0;
 }
 
-/* Notes that bytes at `at` were read through the mapping, and those around them became resident, too. */
+/* Notes that bytes at `at` are read through the mapping, and that those around them become resident, too. */
 static void drop_later(struct tile_space *space, const struct file *file, uint64_t at, uint64_t size)
 {
     uint64_t window = at / AROUND;
     bool known = space->file == file && space->window == window;
-    if (space->file != file)
+    if (space->file != file || space->resident + size > RESIDENT)
         tile_space_drop(space);
     space->resident += known ? size : size + AROUND;
     space->file = file;
     space->window = window;
-    if (space->resident >= RESIDENT)
-        tile_space_drop(space);
 }
 
 /* Bytes that stand together in the file are dropped at once when they are many, else together with others. */
@@ -361,7 +358,7 @@ static odlc_status emit_permuted(const struct emission *e, uint64_t index)
 {
     const struct view_tiles *t = e->tiles;
     struct box box = t->box;
-    int64_t source = 0, result = 0, count = 1;
+    int64_t source = 0, result = 0;
     for (uint32_t i = 0; i < box.rank; i++) { /* the tile's place: the source is walked forwards */
         uint32_t axis = t->by_stride[i];
         int64_t tiles = (t->dims[axis] + box.extent[axis] - 1) / box.extent[axis];
@@ -370,16 +367,15 @@ static odlc_status emit_permuted(const struct emission *e, uint64_t index)
         box.extent[axis] = min_i64(box.extent[axis], t->dims[axis] - first);
         source += first * box.strides[axis];
         result += first * t->results[axis];
-        count *= box.extent[axis];
     }
     const uint8_t *from = t->view->bytes + source * box.size;
     if (t->reads) {
         TRY(read_box(t, source, &box, e->space->source));
         from = e->space->source;
-    }
+    } else if (t->view->file && e->space->permuted != t->view->bytes) /* all of it will be resident */
+        drop_later(e->space, t->view->file, (uint64_t)(t->view->bytes - t->view->file->data), t->total * box.size);
+    e->space->permuted = t->view->bytes;
     permute_box(&box, e->space->ordered, from);
-    if (!t->reads && t->view->file)
-        drop_later(e->space, t->view->file, (uint64_t)(from - t->view->file->data), (uint64_t)count * box.size);
     return emit_box(e, &box, result);
 }
 

@@ -26,9 +26,13 @@ struct tile_space {
     uint8_t *source, *ordered, *converted;
     const struct file *file; /* through whose mapping `resident` bytes were read since pages were dropped */
     uint64_t resident, window;
+    const uint8_t *permuted; /* the source of the permuted view at work */
 };
 
-void view_tiles_start(const struct view *view, enum dtype as, struct view_tiles *out);
+/* A permuted view of a file touches pages all over it: one of more than `mapped` bytes is read instead. */
+void view_tiles_start(const struct view *view, enum dtype as, uint64_t mapped, struct view_tiles *out);
+/* Bytes of permuted views that all threads together may have mapped. */
+#define TILES_MAPPED (UINT64_C(20) << 20)
 /* Space for the tiles of any view; or for those of one, which is less. */
 struct tile_space tile_space_new(struct arena *arena);
 struct tile_space tile_space_for(struct arena *arena, const struct view_tiles *tiles);

@@ -76,7 +76,7 @@ bool view_reshape(struct view *view, const struct shape *shape)
 odlc_status view_stream(struct arena *scratch, const struct view *view, enum dtype as, view_emit_fn *emit, void *user)
 {
     struct view_tiles tiles;
-    view_tiles_start(view, as, &tiles);
+    view_tiles_start(view, as, TILES_MAPPED, &tiles);
     struct arena_mark mark = arena_mark(scratch);
     struct tile_space space = tile_space_for(scratch, &tiles);
     odlc_status status = ODLC_OK;

@@ -8,6 +8,8 @@
 
 #include "ir/tiles.h"
 
+enum { MAPPED = 4 << 20 }; /* bytes */
+
 static struct arena *arena;
 static struct diags diags;
 
@@ -121,7 +123,7 @@ static odlc_status collect(void *user, uint64_t offset, const void *bytes, size_
 static struct collected collect_tiles(const struct view *view, enum dtype as, uint64_t *tiles_count)
 {
     struct view_tiles tiles;
-    view_tiles_start(view, as, &tiles);
+    view_tiles_start(view, as, MAPPED, &tiles);
     struct tile_space space = tile_space_new(arena);
     struct collected c = {.size = view_size(view, as)};
     c.bytes = arena_alloc(arena, c.size);
@@ -231,7 +233,7 @@ START_TEST(a_source_that_became_shorter_is_an_error)
     struct collected c = {.size = view_size(&view, DT_FLOAT32)};
     c.bytes = arena_alloc(arena, c.size);
     c.seen = arena_alloc(arena, c.size);
-    view_tiles_start(&view, DT_FLOAT32, &tiles);
+    view_tiles_start(&view, DT_FLOAT32, MAPPED, &tiles);
     char path[64];
     snprintf(path, sizeof path, "/proc/self/fd/%d", view.file->fd);
     ck_assert_int_eq(truncate(path, 1000), 0);
@@ -246,7 +248,7 @@ START_TEST(empty_views_have_no_tiles)
     struct view view = view_of("", DT_FLOAT32, &shape);
     struct view_tiles tiles;
     view_permute(&view, &perm);
-    view_tiles_start(&view, DT_INT32, &tiles);
+    view_tiles_start(&view, DT_INT32, MAPPED, &tiles);
     ck_assert_uint_eq(tiles.count, 0);
 }
 END_TEST
