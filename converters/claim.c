@@ -16,7 +16,6 @@ static void take_tensor(struct arena *arena, const struct view *view, struct par
         p->ints = view_load(arena, view, DT_INT64);
 }
 
-/* Lists of numbers are copied: the node outlives the framework graph. */
 static struct param attr_param(struct arena *arena, const struct fw_attr *a)
 {
     struct param p = {.set = true, .usage = 1, .name = a->name};
@@ -40,7 +39,7 @@ static struct param attr_param(struct arena *arena, const struct fw_attr *a)
         break;
     case FW_INTS:
         p.dtype = DT_INT64;
-        p.ints = arena_memdup(arena, a->ints, a->count * sizeof *a->ints);
+        p.ints = a->ints;
         break;
     case FW_FLOATS:
         p.dtype = DT_FLOAT32;

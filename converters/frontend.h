@@ -41,7 +41,7 @@ enum fw_attr_kind {
 };
 
 struct fw_attr {
-    const char *name; /* like strings that are values, it stays when the graph goes */
+    const char *name; /* like lists and strings that are values, it stays when the graph goes */
     const char *ref;  /* inside a function body: the name of the function's attribute that gives the value, or NULL */
     enum fw_attr_kind kind;
     size_t count; /* of the list kinds; bytes of a string, which may hold NULs */

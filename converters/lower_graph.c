@@ -425,6 +425,8 @@ odlc_status lower_graph(struct conversion *c)
     odlc_status status = ODLC_OK;
     build_init(&all.b, c->graph, &c->diags);
     bindings_init(&all.names, c->model_arena, c->model->n_names);
+    /* A node of the graph is mostly one of the model with one result, and goes by two names until it has its own. */
+    graph_reserve(c->graph, model->nodes.count + model->initializers.count, 2 * model->nodes.count);
     TRY(add_inputs(&s));
     add_initializers(&s, model);
     for (size_t i = 0; i < model->nodes.count; i++) {

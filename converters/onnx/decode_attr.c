@@ -150,7 +150,7 @@ static void decode_ints(struct decode *d, const struct attr_message *a, struct f
     int64_t value;
     while (next_int(&w, &rest, ATTR_INTS, &value))
         out->count++;
-    int64_t *ints = arena_array(d->memory.graph, int64_t, out->count);
+    int64_t *ints = arena_array(d->memory.kept, int64_t, out->count);
     for (size_t i = 0; i < out->count && next_int(&again, &again_rest, ATTR_INTS, &value); i++)
         ints[i] = value;
     out->ints = ints;
@@ -162,7 +162,7 @@ static void decode_floats(struct decode *d, const struct attr_message *a, struct
     struct wire_field f;
     while (next_of(&w, ATTR_FLOATS, &f))
         out->count += f.size / sizeof(float);
-    float *floats = arena_array(d->memory.graph, float, out->count);
+    float *floats = arena_array(d->memory.kept, float, out->count);
     size_t done = 0;
     while (next_of(&again, ATTR_FLOATS, &f) && f.size / sizeof(float) <= out->count - done) {
         memcpy(floats + done, wire_bytes(d->file, &f), f.size / sizeof(float) * sizeof(float));

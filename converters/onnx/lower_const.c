@@ -48,13 +48,13 @@ odlc_status lower_constant(struct lower *l)
         view = view_of(arena_memdup(l->arena, &a->f, sizeof a->f), DT_FLOAT32, &scalar);
         break;
     case FW_FLOATS:
-        view = view_of(arena_memdup(l->arena, a->floats, a->count * sizeof *a->floats), DT_FLOAT32, &list);
+        view = view_of((const uint8_t *)a->floats, DT_FLOAT32, &list);
         break;
     case FW_INT:
         view = view_of(arena_memdup(l->arena, &a->i, sizeof a->i), DT_INT64, &scalar);
         break;
     case FW_INTS:
-        view = view_of(arena_memdup(l->arena, a->ints, a->count * sizeof *a->ints), DT_INT64, &list);
+        view = view_of((const uint8_t *)a->ints, DT_INT64, &list);
         break;
     case FW_STRING:
         view = strings_view(arena_memdup(l->arena, &a->s, sizeof a->s), &scalar);

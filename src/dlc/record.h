@@ -126,8 +126,8 @@ struct dlc_write_options {
 };
 
 /* Writes the graph as a v4.0 container, laid out like the vendor's release 2.18/2.20 files: streamed, atomic,
- * deterministic. Then reads it back and verifies it before the rename, all but the payloads' bytes. Memory: some 40
- * bytes a node, 16 a payload, the records of the largest op and a tile. */
+ * deterministic. Then reads it back and verifies it before the rename, all but the payloads' bytes. Memory: some 25
+ * bytes a node, 24 a payload, the records of the largest op and a tile. */
 odlc_status dlc_write(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
                       const struct dlc_write_options *options) MUST_USE;
 

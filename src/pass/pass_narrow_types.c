@@ -3,7 +3,7 @@
  * Graph inputs and outputs whose dtype is to be preserved keep it behind a Cast. */
 #include <string.h>
 
-#include "pass/pass.h"
+#include "pass/alias.h"
 
 pass_fn pass_narrow_types;
 
@@ -32,24 +32,6 @@ static bool preserves(const struct pass_context *c, const struct tensor *t)
            (!o->preserve_names || map_get(o->preserve_names, t->name) != MAP_NONE);
 }
 
-/* Puts a Cast between a graph input of the model's dtype and its readers. */
-static odlc_status keep_input(struct build *b, tensor_id id, const struct uses *uses)
-{
-    struct graph *g = b->graph;
-    enum dtype to = dtype_narrowed(graph_tensor(g, id)->type->dtype);
-    tensor_id cast;
-    TRY(build_cast(b, id, to, arena_printf(g->arena, "%s.cast", graph_tensor(g, id)->name), &cast));
-    for (uint32_t i = uses->first[id]; i < uses->first[id + 1]; i++) {
-        struct node *n = graph_node(g, uses->nodes[i]);
-        if (i > uses->first[id] && uses->nodes[i] == uses->nodes[i - 1])
-            continue; /* it reads the input more than once */
-        for (uint32_t k = 0; k < n->n_inputs; k++)
-            if (n->inputs[k] == id)
-                n->inputs[k] = cast;
-    }
-    return ODLC_OK;
-}
-
 /* The nodes behind the first `before` go to the front, the last one first. */
 static void move_to_front(struct arena *scratch, struct graph *g, size_t before)
 {
@@ -60,20 +42,26 @@ static void move_to_front(struct arena *scratch, struct graph *g, size_t before)
     memcpy(g->order.data + added, order, before * sizeof *order);
 }
 
-static odlc_status keep_inputs(const struct pass_context *c, struct build *b, const struct uses *uses, bool *kept)
+/* Puts a Cast between each graph input that keeps the model's dtype and its readers. */
+static odlc_status keep_inputs(const struct pass_context *c, struct build *b, bool *kept)
 {
     struct graph *g = b->graph;
     size_t before = g->order.count;
+    struct aliases casts = aliases_start(c->scratch, g);
     for (size_t i = 0; i < g->inputs.count; i++) {
         tensor_id id = g->inputs.data[i];
         const struct tensor *t = graph_tensor(g, id);
-        if (!preserves(c, t) || dtype_narrowed(t->type->dtype) == t->type->dtype)
+        enum dtype to = dtype_narrowed(t->type->dtype);
+        if (!preserves(c, t) || to == t->type->dtype)
             continue;
         kept[id] = true;
-        TRY(keep_input(b, id, uses));
+        TRY(build_cast(b, id, to, arena_printf(g->arena, "%s.cast", t->name), &casts.to[id]));
     }
-    if (g->order.count > before)
-        move_to_front(c->scratch, g, before);
+    if (g->order.count == before)
+        return ODLC_OK;
+    for (size_t i = 0; i < before; i++)
+        aliases_apply(&casts, graph_node(g, g->order.data[i]));
+    move_to_front(c->scratch, g, before);
     return ODLC_OK;
 }
 
@@ -120,7 +108,7 @@ odlc_status pass_narrow_types(struct pass_context *c, struct graph *g, bool *pro
     /* The Casts below add readers of graph inputs only, so these lists stay right for what they are asked. */
     struct uses uses = graph_uses(c->scratch, g);
     bool *kept = arena_array(c->scratch, bool, g->tensors.count + g->inputs.count + 2 * g->outputs.count);
-    TRY(keep_inputs(c, &b, &uses, kept));
+    TRY(keep_inputs(c, &b, kept));
     for (size_t i = 0; i < g->outputs.count; i++) {
         const struct tensor *t = graph_tensor(g, g->outputs.data[i]);
         if (t->kind != TENSOR_OUTPUT || !preserves(c, t) || dtype_narrowed(t->type->dtype) == t->type->dtype)

@@ -491,8 +491,24 @@ static odlc_status place_output(struct track *t, tensor_id *slot, const char *na
     return ODLC_OK;
 }
 
+/* Without a Transpose, and without an input whose layout is given, every tensor is in its own order already. */
+static bool has_work(const struct pass_context *c, const struct graph *g)
+{
+    if (c->options->input_layouts)
+        return true;
+    for (size_t i = 0; i < g->outputs.count; i++)
+        if (graph_tensor(g, g->outputs.data[i])->kind == TENSOR_STATIC) /* it needs a copy */
+            return true;
+    for (size_t i = 0; i < g->order.count; i++)
+        if (node_is(graph_node(g, g->order.data[i]), "Transpose"))
+            return true;
+    return false;
+}
+
 odlc_status pass_track_axes(struct pass_context *c, struct graph *g, bool *progress)
 {
+    if (!has_work(c, g))
+        return ODLC_OK;
     struct arena *scratch = c->scratch;
     size_t n_old = g->tensors.count, n_nodes = g->order.count, n_outputs = g->outputs.count;
     struct track t = {.c = c, .g = g};

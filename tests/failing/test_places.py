@@ -12,8 +12,8 @@ import tempfile
 from scene import ARGUMENTS, INPUTS, Checks, Scene, run, sanitized
 
 
-def arguments(output):
-    return [str(output) if argument == "out.dlc" else argument for argument in ARGUMENTS]
+def arguments(output, *more):
+    return [str(output) if argument == "out.dlc" else argument for argument in ARGUMENTS] + [str(m) for m in more]
 
 
 def snapshot(folder):
@@ -55,7 +55,16 @@ def inputs_as_outputs(scene):
     for name in INPUTS:
         for spelling in spellings(scene, name):
             refused(scene, f"{name} as {spelling}", arguments(spelling), 2, "the output is ")
+            refused(scene, f"depfile: {name} as {spelling}", arguments("out.dlc", "--depfile", spelling), 2,
+                    "the depfile is ")
         remove_links(scene)
+
+
+def depfile_as_output(scene):
+    os.symlink("out.dlc", scene.inputs / "link.dlc")
+    for depfile in ("out.dlc", "./out.dlc", "../inputs/out.dlc", "link.dlc"):
+        refused(scene, f"depfile {depfile}", arguments("out.dlc", "--depfile", depfile), 2, "the depfile is ")
+    (scene.inputs / "link.dlc").unlink()
 
 
 def tools_outputs(scene):
@@ -163,7 +172,7 @@ def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         scene = Scene(checks, folder)
-        for part in (inputs_as_outputs, tools_outputs, impossible, possible, read_only_folder,
+        for part in (inputs_as_outputs, depfile_as_output, tools_outputs, impossible, possible, read_only_folder,
                      without_proc):
             if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
                 scene.set_older(False)

@@ -2,7 +2,7 @@
 #include "onnx_model.h"
 
 /* Deep enough for any recursion along the graph to run out of stack. */
-#define DEEP 200000
+#define DEEP 100000
 
 static void add_unary(struct pb *g, int from, int to)
 {
@@ -38,7 +38,7 @@ START_TEST(test_chain)
         ck_assert_uint_lt(fw_out_id(n, 0), m->n_names);
         ck_assert_ptr_eq(n->op, before->op);
     }
-    ck_assert_str_eq(m->graph.nodes.data[DEEP - 1].outputs[0], "v200000");
+    ck_assert_str_eq(m->graph.nodes.data[DEEP - 1].outputs[0], "v100000");
 }
 END_TEST
 
@@ -97,7 +97,7 @@ END_TEST
 START_TEST(test_what_is_kept)
 {
     struct pb g = graph_x_to_y(), n = node("Op", "x", "y"), s = attribute("s", 3), many = attribute("many", 8);
-    struct pb t = attribute("t", 4), w = tensor("", 7, DIMS(2));
+    struct pb t = attribute("t", 4), w = tensor("", 7, DIMS(2)), f = attribute("f", 6), i = attribute("i", 7);
     pb_text(&n, 3, "the node");
     pb_text(&s, 4, "text");
     pb_text(&many, 9, "one");
@@ -105,14 +105,20 @@ START_TEST(test_what_is_kept)
     pb_int(&w, 7, 5);
     pb_int(&w, 7, -6);
     pb_add(&t, 5, w);
+    pb_fixed(&f, 7, &(float){1.5f}, 4);
+    pb_int(&i, 8, 9);
     pb_add(&n, 5, s);
     pb_add(&n, 5, many);
     pb_add(&n, 5, t);
+    pb_add(&n, 5, f);
+    pb_add(&n, 5, i);
     pb_add(&g, 1, n);
     const struct fw_node *got = &load_ok(model(g))->graph.nodes.data[0];
     const char *name = got->name, *in = got->inputs[0], *type = got->op->type, *attr = got->attrs[0].name;
     const char *text = got->attrs[0].s, *const *strings = got->attrs[1].strings;
     const int64_t *elements = (const int64_t *)(const void *)got->attrs[2].tensor->view.bytes;
+    const float *floats = got->attrs[3].floats;
+    const int64_t *ints = got->attrs[4].ints;
     arena_destroy(memory.graph);
     memory.graph = arena_create();
     ck_assert_str_eq(name, "the node");
@@ -123,6 +129,8 @@ START_TEST(test_what_is_kept)
     ck_assert_str_eq(strings[1], "two");
     ck_assert_int_eq(elements[0], 5);
     ck_assert_int_eq(elements[1], -6);
+    ck_assert(floats[0] == 1.5f);
+    ck_assert_int_eq(ints[0], 9);
 }
 END_TEST
 
