@@ -64,7 +64,10 @@ class Trace:
         return None if SYSTEM.match(path) else path
 
     def call(self, name, rest):
-        paths = [self.place(path) for path in PATH.findall(rest) if path]
+        found = PATH.findall(rest)
+        if name.startswith("readlink"):  # what it gives is quoted, too
+            found = found[:1]
+        paths = [self.place(path) for path in found if path]
         paths = [path for path in paths if path]
         if name == "execve":
             self.programs += 1
