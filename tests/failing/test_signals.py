@@ -15,6 +15,10 @@ from scene import ARGUMENTS, Checks, Scene, command, onnx
 PART = re.compile(r"out\.dlc\.\d+-\d+\.part")
 MEGABYTES, MOMENTS = 50, 50
 
+# Who runs the tests may ignore some, as nohup and shells in the background do.
+for ignored_signal in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGXCPU):
+    signal.signal(ignored_signal, signal.SIG_DFL)
+
 
 def ends(scene, faults, older, number, ending):
     """The signal comes before that call."""

@@ -16,6 +16,9 @@ from dlc_reader import read_container  # noqa: E402
 from job_models import large_model  # noqa: E402
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL)
+# Who runs the tests may ignore some, as nohup and shells in the background do.
+for ignored_signal in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGXCPU):
+    signal.signal(ignored_signal, signal.SIG_DFL)
 # The search for leaks at the end of a program made with sanitizers hangs when a signal meets it.
 os.environ["ASAN_OPTIONS"] = ":".join(filter(None, (os.environ.get("ASAN_OPTIONS"), "detect_leaks=0")))
 DELAYS = [0.03, 0.02, 0.05, 0.015, 0.08, 0.01, 0.12, 0.005, 0.2] * 4
