@@ -97,7 +97,7 @@ static const struct option rows[] = {
      .min = 1,
      .max = 1,
      .values = "N",
-     .help = "threads that write constants; 0 (default): chosen; the container does not depend on it"},
+     .help = "threads that write constants, 1 (default) to 16; the container does not depend on it"},
     {.title = "Reports"},
     {.id = OPT_DRY_RUN,
      .name = "dry_run",
@@ -237,8 +237,8 @@ static const char *command_text(struct arena *arena, const struct options *optio
 
 static odlc_status read_threads(const struct options *options, struct diags *diags, struct odlc_convert_options *out)
 {
-    int64_t threads = 0;
-    TRY(options_int(options, diags, OPT_THREADS, 0, MAX_THREADS, &threads));
+    int64_t threads = 1;
+    TRY(options_int(options, diags, OPT_THREADS, 1, MAX_THREADS, &threads));
     out->threads = (unsigned)threads;
     return ODLC_OK;
 }
