@@ -371,7 +371,7 @@ odlc_status lower_top_k(struct lower *l)
         TRY(lower_const_ints(l, 1, "K", &list, &count));
     uint32_t rank = build_rank(l->b, in);
     TRY(lower_axis(l, "axis", axis, rank, &at));
-    if (count != 1 || list[0] < 1 || list[0] > build_type(l->b, in)->shape.dims[at])
+    if (rank == 0 || count != 1 || list[0] < 1 || list[0] > build_type(l->b, in)->shape.dims[at])
         return lower_invalid(l, "K", NULL, "K is not a number from 1 to the %lld elements of axis %u",
                              (long long)build_type(l->b, in)->shape.dims[at], at);
     struct perm swap = perm_identity(rank);

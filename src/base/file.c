@@ -224,7 +224,7 @@ odlc_status out_create(struct arena *arena, struct diags *diags, const char *pat
 
 /* Pages of the page cache are taken in groups of up to the size of a write, and beyond this size finding such groups
  * costs more than it saves (docs/performance.md). */
-enum { LARGEST_WRITE = 256 * 1024 };
+enum { LARGEST_WRITE = 64 * 1024 };
 
 int out_write_at(const struct out_file *out, uint64_t offset, const void *bytes, size_t size)
 {

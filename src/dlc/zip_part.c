@@ -35,7 +35,7 @@ static void end_run(struct zip_part *part)
  * says so, and the CRC would need them. */
 static odlc_status write_through(struct zip_part *part, uint64_t offset, const void *bytes, size_t size)
 {
-    enum { STEP = 256 * 1024 }; /* what was written is still in the cache when its CRC is computed */
+    enum { STEP = 64 * 1024 }; /* what was written is still in the cache when its CRC is computed */
     const uint8_t *p = bytes;
     uint64_t entry = entry_at_work(part->zip)->offset;
     if (part->run_end != offset)
