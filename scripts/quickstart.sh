@@ -8,7 +8,7 @@ build=${ODLC_BUILD:-$root/build}/release
 out=${ODLC_OUT:-$root/build/quickstart}
 
 "$root/scripts/install-packages.sh" build
-[ -f "$build/build.ninja" ] || meson setup "$build" "$root" --buildtype=release -Db_lto=true -Dtests=false
+[ -f "$build/build.ninja" ] || meson setup "$build" "$root" --buildtype=release -Dtests=false
 ninja -C "$build"
 
 PATH=$build/converters:$build/src/tools:$PATH
