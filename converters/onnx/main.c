@@ -28,8 +28,6 @@ enum {
     OPT_IGNORED /* from here: accepted without effect */
 };
 
-enum { MAX_THREADS = 16 };
-
 static const struct option rows[] = {
     {.title = "Files"},
     {.id = OPT_INPUT,
@@ -238,7 +236,7 @@ static const char *command_text(struct arena *arena, const struct options *optio
 static odlc_status read_threads(const struct options *options, struct diags *diags, struct odlc_convert_options *out)
 {
     int64_t threads = 1;
-    TRY(options_int(options, diags, OPT_THREADS, 1, MAX_THREADS, &threads));
+    TRY(options_int(options, diags, OPT_THREADS, 1, ODLC_MAX_THREADS, &threads));
     out->threads = (unsigned)threads;
     return ODLC_OK;
 }

@@ -11,6 +11,8 @@
 
 #include "opendlc/status.h"
 
+#define ODLC_MAX_THREADS 16
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -65,10 +67,10 @@ struct odlc_convert_options {
     size_t n_preserve_names;
     int promote_static; /* --udo_promote_static */
     int no_batchnorm_folding, keep_disconnected_nodes;
-    int keep_quant_nodes;      /* quantizing and dequantizing stay nodes; tensors between other nodes stay float */
-    int keep_int64_inputs;     /* graph inputs of int64 stay of that type */
-    int netp;                  /* parameters inline, in the older form */
-    unsigned threads;          /* that write weights, at most 16; 0: one. The container does not depend on it */
+    int keep_quant_nodes;  /* quantizing and dequantizing stay nodes; tensors between other nodes stay float */
+    int keep_int64_inputs; /* graph inputs of int64 stay of that type */
+    int netp;              /* parameters inline, in the older form */
+    unsigned threads; /* that write weights, at most ODLC_MAX_THREADS; 0: one. The container does not depend on it */
     const char *model_version; /* at most 64 bytes */
     const char *model_copyright;
     const char *converter_command; /* for the container's metadata */

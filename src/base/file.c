@@ -66,22 +66,29 @@ odlc_status file_map(struct arena *arena, struct diags *diags, const char *path,
     return file_map_fd(arena, diags, path, fd, out);
 }
 
-odlc_status file_read(const struct file *file, struct diags *diags, uint64_t offset, void *bytes, size_t size)
+int file_read_at(const struct file *file, uint64_t offset, void *bytes, size_t size)
 {
     uint8_t *p = bytes;
     while (size) {
         ssize_t n = pread(file->fd, p, size, (off_t)offset);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0)
-            return io_error(diags, file->path, "read");
-        if (n == 0)
-            return diag_error(diags, ODLC_ERR_IO, AT(.file = file->path), "io", "it became shorter while it was read");
+        if (n <= 0)
+            return n < 0 ? errno : EFAULT;
         p += n;
         offset += (uint64_t)n;
         size -= (size_t)n;
     }
-    return ODLC_OK;
+    return 0;
+}
+
+odlc_status file_read(const struct file *file, struct diags *diags, uint64_t offset, void *bytes, size_t size)
+{
+    int error = file_read_at(file, offset, bytes, size);
+    if (error == EFAULT)
+        return diag_error(diags, ODLC_ERR_IO, AT(.file = file->path), "io", "it became shorter while it was read");
+    errno = error;
+    return error ? io_error(diags, file->path, "read") : ODLC_OK;
 }
 
 bool file_populate(const struct file *file, uint64_t offset, uint64_t size)

@@ -25,6 +25,9 @@ odlc_status file_map_fd(struct arena *arena, struct diags *diags, const char *pa
  * around it, too). */
 odlc_status file_read(const struct file *file, struct diags *diags, uint64_t offset, void *bytes, size_t size) MUST_USE;
 
+/* The same for any thread: gives errno, 0 when all is read, EFAULT when the file became shorter. */
+int file_read_at(const struct file *file, uint64_t offset, void *bytes, size_t size) MUST_USE;
+
 /* Maps the pages of bytes that are about to be handed to the system, which stumbles over each one that is not mapped.
  * False when the file became shorter. */
 bool file_populate(const struct file *file, uint64_t offset, uint64_t size);

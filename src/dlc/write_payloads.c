@@ -10,12 +10,12 @@
 #include "dlc/read.h"
 #include "dlc/write.h"
 #include "ir/tiles.h"
+#include "opendlc/convert.h"
 
 enum {
     JOB = 4 * 1024 * 1024,  /* bytes that a thread takes at a time, about */
     PAYS = 8 * 1024 * 1024, /* bytes per thread from which a second one pays */
     WHOLE = 256 * 1024,     /* bytes; a smaller payload is not cut */
-    MAX_THREADS = 16,
 };
 
 /* A place between two tiles: what comes next is this tile of the payload that comes next in the walk. */
@@ -183,7 +183,7 @@ static void *work(void *object)
 static unsigned choose_threads(const struct dlc_writing *w, uint64_t bytes)
 {
     uint64_t threads = w->threads ? w->threads : 1;
-    return (unsigned)min_u64(min_u64(threads, MAX_THREADS), bytes / PAYS + 1);
+    return (unsigned)min_u64(min_u64(threads, ODLC_MAX_THREADS), bytes / PAYS + 1);
 }
 
 /* Signals that come from outside are for the thread that was there before. */
@@ -204,8 +204,8 @@ static bool start_thread(pthread_t *thread, struct worker *worker)
 /* The calling thread works, too. A thread that cannot be started is not missed but for the time. */
 static void work_together(struct worker *workers, unsigned count)
 {
-    pthread_t threads[MAX_THREADS];
-    bool started[MAX_THREADS] = {false};
+    pthread_t threads[ODLC_MAX_THREADS];
+    bool started[ODLC_MAX_THREADS] = {false};
     for (unsigned i = 1; i < count; i++)
         started[i] = start_thread(&threads[i], &workers[i]);
     work(&workers[0]);

@@ -1,8 +1,6 @@
 #include "ir/tiles.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
     PAGE = 4096,
@@ -268,17 +266,7 @@ static odlc_status emit_splat(const struct emission *e, uint64_t from, uint64_t 
 static odlc_status read_run(const struct view *view, uint64_t offset, uint64_t size, uint8_t *out)
 {
     uint64_t at = (uint64_t)(view->bytes - view->file->data) + offset;
-    while (size) {
-        ssize_t n = pread(view->file->fd, out, size, (off_t)at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) /* the file shrank or cannot be read any more */
-            return ODLC_ERR_IO;
-        out += n;
-        at += (uint64_t)n;
-        size -= (uint64_t)n;
-    }
-    return ODLC_OK;
+    return file_read_at(view->file, at, out, size) ? ODLC_ERR_IO : ODLC_OK;
 }
 
 static odlc_status emit_in_order(const struct emission *e, uint64_t index)
