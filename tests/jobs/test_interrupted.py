@@ -67,7 +67,7 @@ def builders(checks, folder):
     words = f"{command('onnx-to-dlc')} -q -i large.onnx -o out.dlc"
     (folder / "Makefile").write_text(f"out.dlc: large.onnx\n\t{words}\n")
     (folder / "build.ninja").write_text(f"rule dlc\n  command = {words}\nbuild out.dlc: dlc large.onnx\n")
-    for program, status, said in (("make", (2, -signal.SIGINT), "Interrupt"), ("ninja", (130, 2), "interrupted by user")):
+    for program, status, said in (("make", (2, -signal.SIGINT), "Interrupt"), ("ninja", (130, 2, -signal.SIGINT), "interrupted by user")):
         if not shutil.which(program):
             checks.skip(program, "not installed")
             continue
