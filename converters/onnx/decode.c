@@ -4,6 +4,20 @@
 
 #include <inttypes.h>
 
+#include "converters/onnx/onnx.pb-c.h"
+
+static const struct wire_schema onnx_schema = {
+    .what = "an ONNX model",
+    .form = "ONNX's protobuf form",
+    .tensor = &onnx__tensor_proto__descriptor,
+    .elements = {{TENSOR_FLOAT_DATA, WIRE_FIXED32},
+                 {TENSOR_DOUBLE_DATA, WIRE_FIXED64},
+                 {TENSOR_INT32_DATA, WIRE_VARINT},
+                 {TENSOR_INT64_DATA, WIRE_VARINT},
+                 {TENSOR_UINT64_DATA, WIRE_VARINT},
+                 {TENSOR_RAW_DATA, WIRE_BYTES}},
+};
+
 odlc_status decode_failed(struct decode *d, odlc_status status)
 {
     if (d->status == ODLC_OK)
@@ -34,35 +48,6 @@ static odlc_status outcome(struct decode *d)
 
 /* ---- reading messages ---- */
 
-struct sections decode_sections(const struct file *file, uint64_t from, uint64_t to)
-{
-    struct sections s = {0};
-    struct wire w = wire_of(file, from, to);
-    struct wire_field f;
-    while (wire_next(&w, &f)) {
-        if (f.number >= SECTIONS)
-            continue;
-        struct section *section = &s.of[f.number];
-        if (section->count++ == 0)
-            section->from = f.at;
-        section->to = f.content + f.size;
-    }
-    return s;
-}
-
-struct wire section_fields(const struct decode *d, const struct sections *s, uint32_t number)
-{
-    return wire_of(d->file, s->of[number].from, s->of[number].to);
-}
-
-bool next_of(struct wire *w, uint32_t number, struct wire_field *f)
-{
-    while (wire_next(w, f))
-        if (f->number == number)
-            return true;
-    return false;
-}
-
 fw_name decode_name(struct decode *d, const struct wire_field *f)
 {
     return names_number(&d->names, wire_bytes(d->file, f), f->size);
@@ -76,9 +61,9 @@ const char *decode_text(struct decode *d, const struct wire_field *f)
 const fw_name *decode_names(struct decode *d, const struct sections *s, uint32_t number)
 {
     VEC(fw_name) names = {0};
-    struct wire w = section_fields(d, s, number);
+    struct wire w = wire_section(d->file, s, number);
     struct wire_field f;
-    while (next_of(&w, number, &f))
+    while (wire_next_of(&w, number, &f))
         vec_push(d->memory.graph, &names, decode_name(d, &f));
     return names.data;
 }
@@ -110,14 +95,14 @@ static odlc_status decode_model(struct decode *d, const struct sections *s, cons
     struct fw_model *model = d->model;
     struct opsets opsets = {0};
     struct wire_field graph = {0};
-    struct wire w = section_fields(d, s, MODEL_GRAPH);
+    struct wire w = wire_section(d->file, s, MODEL_GRAPH);
     if (s->of[MODEL_OPSET_IMPORT].count > 0 || model->ir_version >= ONNX_FIRST_IR_WITH_OPSETS)
         decode_opsets(d, s, MODEL_OPSET_IMPORT, &opsets);
     else
         assume_opset(d, 1, &opsets);
     model->opset = opsets_version(&opsets, "");
     struct function *functions = decode_functions(d, s);
-    (void)next_of(&w, MODEL_GRAPH, &graph);
+    (void)wire_next_of(&w, MODEL_GRAPH, &graph);
     decode_graph(d, &graph, &opsets, &model->graph);
     TRY(d->status);
     if (s->of[MODEL_FUNCTIONS].count > 0)
@@ -141,11 +126,11 @@ static struct decode begin(const struct fw_memory *memory, struct diags *diags, 
 
 static odlc_status load_file(struct decode *d, const struct onnx_keep *keep)
 {
-    TRY(wire_check_model(d->diags, d->file));
-    const struct sections s = decode_sections(d->file, 0, d->file->size);
-    struct wire w = section_fields(d, &s, MODEL_IR_VERSION);
+    TRY(wire_check(d->diags, d->file, &onnx_schema, &onnx__model_proto__descriptor));
+    const struct sections s = wire_sections(d->file, 0, d->file->size);
+    struct wire w = wire_section(d->file, &s, MODEL_IR_VERSION);
     struct wire_field f;
-    if (next_of(&w, MODEL_IR_VERSION, &f))
+    if (wire_next_of(&w, MODEL_IR_VERSION, &f))
         d->model->ir_version = (int64_t)f.value;
     TRY(check_header(d, &s));
     return decode_model(d, &s, keep) == ODLC_OK ? ODLC_OK : outcome(d);
@@ -179,7 +164,7 @@ odlc_status onnx_load_tensor(const struct fw_memory *memory, struct diags *diags
     struct arena_mark mark = arena_mark(memory->scratch);
     struct decode d = begin(memory, diags, file);
     struct wire_field whole = {.size = file->size};
-    odlc_status status = wire_check_tensor(diags, file);
+    odlc_status status = wire_check(diags, file, &onnx_schema, &onnx__tensor_proto__descriptor);
     if (status == ODLC_OK)
         status = decode_tensor(&d, &whole, AT(IN_MODEL(&d)), out);
     arena_rewind(memory->scratch, mark);

@@ -5,7 +5,7 @@
 #include "converters/names.h"
 #include "converters/onnx/fields.h"
 #include "converters/onnx/onnx.h"
-#include "converters/onnx/wire.h"
+#include "converters/wire.h"
 
 #define ONNX_MIN_IR 1
 #define ONNX_MAX_IR 13
@@ -66,21 +66,6 @@ odlc_status decode_error(struct decode *d, odlc_status status, const struct odlc
 /* Takes note of an error that another room has reported already. Returns status. */
 odlc_status decode_failed(struct decode *d, odlc_status status);
 
-/* The fields of one number within a message: they lie between two places, and most often there is nothing else. */
-struct section {
-    uint64_t from, to; /* in the file */
-    size_t count;
-};
-enum { SECTIONS = 32 };
-struct sections {
-    struct section of[SECTIONS]; /* by number */
-};
-/* Finds them without looking into fields. */
-struct sections decode_sections(const struct file *file, uint64_t from, uint64_t to);
-struct wire section_fields(const struct decode *d, const struct sections *s, uint32_t number);
-/* The next field of that number; false after the last one. */
-bool next_of(struct wire *w, uint32_t number, struct wire_field *f);
-
 /* The text in a field: one that may occur anywhere, and is kept once; and one that hardly occurs again. */
 fw_name decode_name(struct decode *d, const struct wire_field *f);
 const char *decode_text(struct decode *d, const struct wire_field *f);
@@ -94,8 +79,6 @@ odlc_status decode_tensor(struct decode *d, const struct wire_field *tensor, con
 /* The element type of an ONNX code; when it is not supported, ODLC_ERR_UNSUPPORTED or ODLC_ERR_INVALID and its name (or
  * NULL) in *name. */
 odlc_status decode_dtype(int32_t code, enum dtype *out, const char **name) MUST_USE;
-/* The next number of a repeated integer field of that number. *rest is the rest of a packed list: empty at first. */
-bool next_int(struct wire *w, struct reader *rest, uint32_t number, int64_t *out);
 
 /* decode_sparse.c: a sparse tensor with its zeros (empty strings) written out; under the name of its values. */
 odlc_status decode_sparse(struct decode *d, const struct wire_field *sparse, const struct odlc_diag *place,

@@ -42,9 +42,9 @@ static enum fw_attr_kind kind_of(int32_t type)
 /* A packed list may be there without any. */
 static bool has_elements(const struct decode *d, const struct attr_message *a, uint32_t number)
 {
-    struct wire w = section_fields(d, &a->s, number);
+    struct wire w = wire_section(d->file, &a->s, number);
     struct wire_field f;
-    while (next_of(&w, number, &f))
+    while (wire_next_of(&w, number, &f))
         if (f.size > 0)
             return true;
     return false;
@@ -80,7 +80,7 @@ static uint32_t kinds_present(const struct decode *d, const struct attr_message 
 
 static struct attr_message read_message(struct decode *d, const struct wire_field *attr)
 {
-    struct attr_message a = {.s = decode_sections(d->file, attr->content, attr->content + attr->size)};
+    struct attr_message a = {.s = wire_sections(d->file, attr->content, attr->content + attr->size)};
     struct wire w = wire_in(d->file, attr);
     struct wire_field f;
     uint32_t bits;
@@ -129,10 +129,10 @@ static odlc_status attr_kind(struct decode *d, const struct attr_message *a, con
 static void decode_strings(struct decode *d, const struct attr_message *a, const struct odlc_diag *place,
                            struct fw_attr *out)
 {
-    struct wire w = section_fields(d, &a->s, ATTR_STRINGS);
+    struct wire w = wire_section(d->file, &a->s, ATTR_STRINGS);
     struct wire_field f;
     VEC(const char *) strings = {0};
-    while (next_of(&w, ATTR_STRINGS, &f)) {
+    while (wire_next_of(&w, ATTR_STRINGS, &f)) {
         if (f.size > 0 && memchr(wire_bytes(d->file, &f), 0, f.size)) {
             decode_error(d, ODLC_ERR_UNSUPPORTED, place, "onnx-nul", "a string of the list holds a NUL byte");
             return;
@@ -145,26 +145,26 @@ static void decode_strings(struct decode *d, const struct attr_message *a, const
 
 static void decode_ints(struct decode *d, const struct attr_message *a, struct fw_attr *out)
 {
-    struct wire w = section_fields(d, &a->s, ATTR_INTS), again = w;
+    struct wire w = wire_section(d->file, &a->s, ATTR_INTS), again = w;
     struct reader rest = {0}, again_rest = {0};
     int64_t value;
-    while (next_int(&w, &rest, ATTR_INTS, &value))
+    while (wire_next_int(&w, &rest, ATTR_INTS, &value))
         out->count++;
     int64_t *ints = arena_array(d->memory.kept, int64_t, out->count);
-    for (size_t i = 0; i < out->count && next_int(&again, &again_rest, ATTR_INTS, &value); i++)
+    for (size_t i = 0; i < out->count && wire_next_int(&again, &again_rest, ATTR_INTS, &value); i++)
         ints[i] = value;
     out->ints = ints;
 }
 
 static void decode_floats(struct decode *d, const struct attr_message *a, struct fw_attr *out)
 {
-    struct wire w = section_fields(d, &a->s, ATTR_FLOATS), again = w;
+    struct wire w = wire_section(d->file, &a->s, ATTR_FLOATS), again = w;
     struct wire_field f;
-    while (next_of(&w, ATTR_FLOATS, &f))
+    while (wire_next_of(&w, ATTR_FLOATS, &f))
         out->count += f.size / sizeof(float);
     float *floats = arena_array(d->memory.kept, float, out->count);
     size_t done = 0;
-    while (next_of(&again, ATTR_FLOATS, &f) && f.size / sizeof(float) <= out->count - done) {
+    while (wire_next_of(&again, ATTR_FLOATS, &f) && f.size / sizeof(float) <= out->count - done) {
         memcpy(floats + done, wire_bytes(d->file, &f), f.size / sizeof(float) * sizeof(float));
         done += f.size / sizeof(float);
     }
@@ -239,9 +239,9 @@ const struct fw_attr *decode_attrs(struct decode *d, const struct sections *s, u
                                    const struct opsets *opsets)
 {
     struct fw_attr *out = arena_array(d->memory.graph, struct fw_attr, s->of[number].count);
-    struct wire w = section_fields(d, s, number);
+    struct wire w = wire_section(d->file, s, number);
     struct wire_field f;
-    for (size_t i = 0; i < s->of[number].count && next_of(&w, number, &f); i++)
+    for (size_t i = 0; i < s->of[number].count && wire_next_of(&w, number, &f); i++)
         out[i] = decode_attr(d, &f, node, opsets);
     return out;
 }

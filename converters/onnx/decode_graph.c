@@ -50,10 +50,10 @@ void assume_opset(struct decode *d, int64_t version, struct opsets *out)
 
 void decode_opsets(struct decode *d, const struct sections *s, uint32_t number, struct opsets *out)
 {
-    struct wire imports = section_fields(d, s, number);
+    struct wire imports = wire_section(d->file, s, number);
     struct wire_field import, f;
     *out = no_opsets(d);
-    while (next_of(&imports, number, &import)) {
+    while (wire_next_of(&imports, number, &import)) {
         const char *domain = "";
         int64_t version = 0;
         struct wire w = wire_in(d->file, &import);
@@ -99,19 +99,19 @@ static void decode_dim(struct decode *d, const struct wire_field *dim, struct fw
 
 static void decode_shape(struct decode *d, const struct wire_field *shape, struct fw_value *v)
 {
-    const struct sections s = decode_sections(d->file, shape->content, shape->content + shape->size);
+    const struct sections s = wire_sections(d->file, shape->content, shape->content + shape->size);
     size_t rank = s.of[SHAPE_DIM].count;
     if (rank > MAX_RANK) {
         decode_error(d, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(d)), "onnx-rank",
                      "value '%s' has %zu dimensions, more than %d", v->name, rank, MAX_RANK);
         return;
     }
-    struct wire w = section_fields(d, &s, SHAPE_DIM);
+    struct wire w = wire_section(d->file, &s, SHAPE_DIM);
     struct wire_field dim;
     v->has_shape = true;
     v->rank = (uint8_t)rank;
     v->dims = arena_array(d->memory.graph, int64_t, rank);
-    for (uint32_t i = 0; i < rank && next_of(&w, SHAPE_DIM, &dim); i++)
+    for (uint32_t i = 0; i < rank && wire_next_of(&w, SHAPE_DIM, &dim); i++)
         decode_dim(d, &dim, v, i);
 }
 
@@ -279,7 +279,7 @@ static struct fw_node decode_node(struct decode *d, const struct wire_field *nod
     make_room(d, &n);
     name_operands(d, node, &n);
     if (n.n_attrs > 0) {
-        const struct sections s = decode_sections(d->file, node->content, node->content + node->size);
+        const struct sections s = wire_sections(d->file, node->content, node->content + node->size);
         n.attrs = decode_attrs(d, &s, NODE_ATTRIBUTE, fw_node_label(&n), opsets);
         check_attr_names(d, &n);
     }
@@ -298,17 +298,17 @@ static struct fw_node decode_node(struct decode *d, const struct wire_field *nod
 
 static void decode_initializers(struct decode *d, const struct sections *s, struct fw_graph *out)
 {
-    struct wire w = section_fields(d, s, GRAPH_INITIALIZER);
+    struct wire w = wire_section(d->file, s, GRAPH_INITIALIZER);
     struct wire_field f;
     struct fw_tensor tensor;
     RESERVE(d->memory.graph, &out->initializers,
             s->of[GRAPH_INITIALIZER].count + s->of[GRAPH_SPARSE_INITIALIZER].count);
-    while (next_of(&w, GRAPH_INITIALIZER, &f)) {
+    while (wire_next_of(&w, GRAPH_INITIALIZER, &f)) {
         (void)!decode_tensor(d, &f, AT(IN_MODEL(d)), &tensor); /* a name that is known, even so */
         vec_push(d->memory.graph, &out->initializers, tensor);
     }
-    w = section_fields(d, s, GRAPH_SPARSE_INITIALIZER);
-    while (next_of(&w, GRAPH_SPARSE_INITIALIZER, &f))
+    w = wire_section(d->file, s, GRAPH_SPARSE_INITIALIZER);
+    while (wire_next_of(&w, GRAPH_SPARSE_INITIALIZER, &f))
         if (decode_sparse(d, &f, AT(IN_MODEL(d)), &tensor) == ODLC_OK)
             vec_push(d->memory.graph, &out->initializers, tensor);
     if (s->of[GRAPH_QUANTIZATION].count > 0)
@@ -320,12 +320,12 @@ static void decode_initializers(struct decode *d, const struct sections *s, stru
 static void decode_inputs(struct decode *d, const struct sections *s, struct fw_graph *out)
 {
     struct map constant;
-    struct wire w = section_fields(d, s, GRAPH_INPUT);
+    struct wire w = wire_section(d->file, s, GRAPH_INPUT);
     struct wire_field f;
     map_init(&constant, d->memory.scratch);
     for (size_t i = 0; s->of[GRAPH_INPUT].count > 0 && i < out->initializers.count; i++)
         map_put(&constant, out->initializers.data[i].name, 0);
-    while (next_of(&w, GRAPH_INPUT, &f)) {
+    while (wire_next_of(&w, GRAPH_INPUT, &f)) {
         struct fw_value value = decode_value(d, &f);
         if (map_get(&constant, value.name) == MAP_NONE)
             vec_push(d->memory.graph, &out->inputs, value);
@@ -334,23 +334,23 @@ static void decode_inputs(struct decode *d, const struct sections *s, struct fw_
 
 void decode_graph(struct decode *d, const struct wire_field *graph, const struct opsets *opsets, struct fw_graph *out)
 {
-    const struct sections s = decode_sections(d->file, graph->content, graph->content + graph->size);
-    struct wire w = section_fields(d, &s, GRAPH_NAME);
+    const struct sections s = wire_sections(d->file, graph->content, graph->content + graph->size);
+    struct wire w = wire_section(d->file, &s, GRAPH_NAME);
     struct wire_field f;
-    *out = (struct fw_graph){.name = next_of(&w, GRAPH_NAME, &f) ? decode_text(d, &f) : ""};
+    *out = (struct fw_graph){.name = wire_next_of(&w, GRAPH_NAME, &f) ? decode_text(d, &f) : ""};
     decode_initializers(d, &s, out);
     decode_inputs(d, &s, out);
     RESERVE(d->memory.graph, &out->outputs, s.of[GRAPH_OUTPUT].count);
-    w = section_fields(d, &s, GRAPH_OUTPUT);
-    while (next_of(&w, GRAPH_OUTPUT, &f))
+    w = wire_section(d->file, &s, GRAPH_OUTPUT);
+    while (wire_next_of(&w, GRAPH_OUTPUT, &f))
         vec_push(d->memory.graph, &out->outputs, decode_value(d, &f));
     RESERVE(d->memory.graph, &out->values, s.of[GRAPH_VALUE_INFO].count);
-    w = section_fields(d, &s, GRAPH_VALUE_INFO);
-    while (next_of(&w, GRAPH_VALUE_INFO, &f))
+    w = wire_section(d->file, &s, GRAPH_VALUE_INFO);
+    while (wire_next_of(&w, GRAPH_VALUE_INFO, &f))
         vec_push(d->memory.graph, &out->values, decode_value(d, &f));
     RESERVE(d->memory.graph, &out->nodes, s.of[GRAPH_NODE].count);
-    w = section_fields(d, &s, GRAPH_NODE);
-    while (next_of(&w, GRAPH_NODE, &f))
+    w = wire_section(d->file, &s, GRAPH_NODE);
+    while (wire_next_of(&w, GRAPH_NODE, &f))
         vec_push(d->memory.graph, &out->nodes, decode_node(d, &f, opsets));
 }
 
@@ -358,21 +358,21 @@ void decode_graph(struct decode *d, const struct wire_field *graph, const struct
 
 static const char *text_in(struct decode *d, const struct sections *s, uint32_t number)
 {
-    struct wire w = section_fields(d, s, number);
+    struct wire w = wire_section(d->file, s, number);
     struct wire_field f;
-    return next_of(&w, number, &f) ? names_text(&d->names, decode_name(d, &f)) : "";
+    return wire_next_of(&w, number, &f) ? names_text(&d->names, decode_name(d, &f)) : "";
 }
 
 static void decode_body(struct decode *d, const struct sections *s, const struct opsets *opsets, struct function *out)
 {
-    struct wire w = section_fields(d, s, FUNCTION_NODE);
+    struct wire w = wire_section(d->file, s, FUNCTION_NODE);
     struct wire_field f;
     VEC(struct fw_node) nodes = {0};
     VEC(struct fw_value) values = {0};
-    while (next_of(&w, FUNCTION_NODE, &f))
+    while (wire_next_of(&w, FUNCTION_NODE, &f))
         vec_push(d->memory.graph, &nodes, decode_node(d, &f, opsets));
-    w = section_fields(d, s, FUNCTION_VALUE_INFO);
-    while (next_of(&w, FUNCTION_VALUE_INFO, &f))
+    w = wire_section(d->file, s, FUNCTION_VALUE_INFO);
+    while (wire_next_of(&w, FUNCTION_VALUE_INFO, &f))
         vec_push(d->memory.graph, &values, decode_value(d, &f));
     out->nodes = nodes.data;
     out->n_nodes = nodes.count;
@@ -382,7 +382,7 @@ static void decode_body(struct decode *d, const struct sections *s, const struct
 
 static struct function decode_function(struct decode *d, const struct wire_field *f)
 {
-    const struct sections s = decode_sections(d->file, f->content, f->content + f->size);
+    const struct sections s = wire_sections(d->file, f->content, f->content + f->size);
     struct opsets opsets;
     decode_opsets(d, &s, FUNCTION_OPSET_IMPORT, &opsets);
     struct function out = {
@@ -405,10 +405,10 @@ static struct function decode_function(struct decode *d, const struct wire_field
 struct function *decode_functions(struct decode *d, const struct sections *model)
 {
     struct function *out = arena_array(d->memory.graph, struct function, model->of[MODEL_FUNCTIONS].count);
-    struct wire w = section_fields(d, model, MODEL_FUNCTIONS);
+    struct wire w = wire_section(d->file, model, MODEL_FUNCTIONS);
     struct wire_field f;
     d->in_function = true;
-    for (size_t i = 0; i < model->of[MODEL_FUNCTIONS].count && next_of(&w, MODEL_FUNCTIONS, &f); i++)
+    for (size_t i = 0; i < model->of[MODEL_FUNCTIONS].count && wire_next_of(&w, MODEL_FUNCTIONS, &f); i++)
         out[i] = decode_function(d, &f);
     d->in_function = false;
     return out;

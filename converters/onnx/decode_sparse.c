@@ -37,7 +37,7 @@ static void read_message(struct sparse_job *j, const struct wire_field *sparse)
         else if (f.number == SPARSE_INDICES)
             j->indices_at = f;
     }
-    for (; next_int(&dims, &rest, SPARSE_DIMS, &dim); j->n_dims++)
+    for (; wire_next_int(&dims, &rest, SPARSE_DIMS, &dim); j->n_dims++)
         if (j->n_dims < MAX_RANK)
             j->dims[j->n_dims] = dim;
 }

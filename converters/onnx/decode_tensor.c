@@ -100,27 +100,12 @@ static bool in_float_list(const struct element_type *type)
     return type->field == TENSOR_FLOAT_DATA || type->field == TENSOR_DOUBLE_DATA;
 }
 
-bool next_int(struct wire *w, struct reader *rest, uint32_t number, int64_t *out)
-{
-    while (rest->pos == rest->size) {
-        struct wire_field f;
-        if (!next_of(w, number, &f))
-            return false;
-        *out = (int64_t)f.value;
-        if (f.type != WIRE_BYTES)
-            return true;
-        *rest = reader_of(w->file->data + f.content, f.size);
-    }
-    *out = (int64_t)read_varint(rest);
-    return !rest->failed;
-}
-
 static void read_dims(struct tensor_job *j)
 {
     struct wire w = wire_in(j->d->file, j->message);
     struct reader rest = {0};
     int64_t dim;
-    for (; next_int(&w, &rest, TENSOR_DIMS, &dim); j->n_dims++)
+    for (; wire_next_int(&w, &rest, TENSOR_DIMS, &dim); j->n_dims++)
         if (j->n_dims < MAX_RANK)
             j->dims[j->n_dims] = dim;
 }
@@ -212,7 +197,7 @@ static bool next_element(struct elements *e, uint64_t *bits)
 {
     while (e->packed.pos == e->packed.size) {
         struct wire_field f;
-        if (!next_of(&e->w, e->field, &f))
+        if (!wire_next_of(&e->w, e->field, &f))
             return false;
         const uint8_t *content = e->w.file->data + f.content;
         if (f.type == WIRE_BYTES) {
@@ -326,7 +311,7 @@ static odlc_status string_elements(const struct tensor_job *j, struct view *view
     struct wire w = wire_in(j->d->file, j->message);
     struct wire_field f;
     for (uint64_t i = 0; i < j->n_strings; i++) {
-        bool found = next_of(&w, TENSOR_STRING_DATA, &f);
+        bool found = wire_next_of(&w, TENSOR_STRING_DATA, &f);
         const char *bytes = found ? wire_bytes(j->d->file, &f) : "";
         size_t size = found ? f.size : 0;
         if (size > 0 && memchr(bytes, 0, size))

@@ -198,7 +198,7 @@ static odlc_status read_range(struct decode *d, const struct wire_field *tensor,
     struct external_range range = {0};
     struct wire w = wire_in(d->file, tensor);
     struct wire_field entry;
-    while (next_of(&w, TENSOR_EXTERNAL_DATA, &entry)) {
+    while (wire_next_of(&w, TENSOR_EXTERNAL_DATA, &entry)) {
         const char *key, *value;
         bool ok = true;
         read_entry(d, &entry, &key, &value);

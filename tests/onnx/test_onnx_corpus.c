@@ -123,7 +123,7 @@ static const struct {
 } hostile[] = {
     {"bad_graph_with_dup_value_info.onnx", "onnx-duplicate-value", "value 'inp' is defined twice"},
     {"bad_graph_with_no_import_domains.onnx", "onnx-opset", "no version of that is imported"},
-    {"corrupt-model.onnx", "onnx-wire", "not an ONNX model"},
+    {"corrupt-model.onnx", "model-wire", "not an ONNX model"},
     {"test_arbitrary_external_file.onnx", "onnx-external-path", "leads out of the model's folder"},
     {"test_evil_weights.onnx", "onnx-external", "cannot open external data '*/_ORT_MEM_ADDR_/*'"},
 };

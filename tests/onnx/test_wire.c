@@ -33,11 +33,11 @@ START_TEST(test_not_a_model)
 {
     load_fails(bytes_of("", 0), ODLC_ERR_INVALID, "onnx-empty", "the file is empty");
     const struct odlc_diag *d =
-        load_fails(bytes_of("hello, world", 12), ODLC_ERR_INVALID, "onnx-wire", "not an ONNX model: ");
+        load_fails(bytes_of("hello, world", 12), ODLC_ERR_INVALID, "model-wire", "not an ONNX model: ");
     ck_assert_int_eq(d->has_offset, 1);
     ck_assert_uint_eq(d->offset, 2); /* "he" could still be a field */
     ck_assert_ptr_nonnull(d->hint);
-    load_fails(bytes_of("\x89PNG\r\n\x1a\n", 8), ODLC_ERR_INVALID, "onnx-wire", "not an ONNX model: ");
+    load_fails(bytes_of("\x89PNG\r\n\x1a\n", 8), ODLC_ERR_INVALID, "model-wire", "not an ONNX model: ");
     load_fails(bytes_of("\x08\x08", 2), ODLC_ERR_INVALID, "onnx-no-graph", "it holds no graph");
     struct fw_model *out;
     ck_assert_int_eq(onnx_load(&memory, &diags, "/nonexistent/model.onnx", &out), ODLC_ERR_IO);
@@ -47,17 +47,17 @@ END_TEST
 
 START_TEST(test_broken_fields)
 {
-    load_fails(bytes_of("\x00\x01", 2), ODLC_ERR_INVALID, "onnx-wire", "no valid tag");
-    load_fails(bytes_of("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11), ODLC_ERR_INVALID, "onnx-wire",
+    load_fails(bytes_of("\x00\x01", 2), ODLC_ERR_INVALID, "model-wire", "no valid tag");
+    load_fails(bytes_of("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11), ODLC_ERR_INVALID, "model-wire",
                "no valid tag");
-    load_fails(bytes_of("\x0b", 1), ODLC_ERR_INVALID, "onnx-wire", "unknown wire type");
-    load_fails(bytes_of("\x08", 1), ODLC_ERR_INVALID, "onnx-wire", "past the end");
-    load_fails(bytes_of("\x3a\x05\x0a", 3), ODLC_ERR_INVALID, "onnx-wire", "past the end");
-    load_fails(bytes_of("\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11), ODLC_ERR_INVALID, "onnx-wire",
+    load_fails(bytes_of("\x0b", 1), ODLC_ERR_INVALID, "model-wire", "unknown wire type");
+    load_fails(bytes_of("\x08", 1), ODLC_ERR_INVALID, "model-wire", "past the end");
+    load_fails(bytes_of("\x3a\x05\x0a", 3), ODLC_ERR_INVALID, "model-wire", "past the end");
+    load_fails(bytes_of("\x3a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11), ODLC_ERR_INVALID, "model-wire",
                "past the end");
-    load_fails(bytes_of("\x38\x01", 2), ODLC_ERR_INVALID, "onnx-wire", "its meaning does not allow in graph");
-    load_fails(bytes_of("\x08\x08\x08\x08", 4), ODLC_ERR_INVALID, "onnx-wire", "occurs again in ir_version");
-    const struct odlc_diag *d = load_fails(bytes_of("\x3a\x04\x0a\x02\x1a\x05", 6), ODLC_ERR_INVALID, "onnx-wire",
+    load_fails(bytes_of("\x38\x01", 2), ODLC_ERR_INVALID, "model-wire", "its meaning does not allow in graph");
+    load_fails(bytes_of("\x08\x08\x08\x08", 4), ODLC_ERR_INVALID, "model-wire", "occurs again in ir_version");
+    const struct odlc_diag *d = load_fails(bytes_of("\x3a\x04\x0a\x02\x1a\x05", 6), ODLC_ERR_INVALID, "model-wire",
                                            "a field runs past the end of its message in graph.node.");
     ck_assert_uint_eq(d->offset, 4);
 }
@@ -68,7 +68,7 @@ START_TEST(test_nul_in_names)
     struct pb g = graph_x_to_y(), n = node("Relu", "x", "y");
     pb_blob(&n, 3, "a\0b", 3);
     pb_add(&g, 1, n);
-    load_fails(model(g), ODLC_ERR_INVALID, "onnx-wire", "a text holds a NUL byte in graph.node.name");
+    load_fails(model(g), ODLC_ERR_INVALID, "model-wire", "a text holds a NUL byte in graph.node.name");
 }
 END_TEST
 
@@ -97,7 +97,7 @@ START_TEST(test_depth)
         pb_add(&outer, 1, n);
         g = outer;
     }
-    load_fails(model(g), ODLC_ERR_LIMIT, "onnx-depth", "deeper than 100 levels");
+    load_fails(model(g), ODLC_ERR_LIMIT, "model-depth", "deeper than 100 levels");
 }
 END_TEST
 

@@ -1,10 +1,7 @@
 /* Model files are larger than memory, so they are mapped, and nothing but what is asked for is touched: the bytes of
  * tensors are stepped over. The check walks along the schema's own descriptors and finds all that is wrong, with its
  * place; readers after it need not ask. */
-#include "converters/onnx/wire.h"
-
-#include "converters/onnx/fields.h"
-#include "converters/onnx/onnx.pb-c.h"
+#include "converters/wire.h"
 
 /* Systems that keep files in huge pages map 2 MiB for the few bytes that are read of a tensor: without dropping pages
  * behind, a whole file could become resident. */
@@ -13,6 +10,7 @@
 struct walk {
     struct diags *diags;
     const struct file *file;
+    const struct wire_schema *schema;
     const char *trail[WIRE_MAX_DEPTH]; /* names of the fields that lead to the message at work */
     uint32_t depth;
     uint64_t dropped; /* pages are, up to here */
@@ -90,6 +88,50 @@ bool wire_next(struct wire *w, struct wire_field *f)
     return read_field(&w->r, f) == NULL;
 }
 
+struct sections wire_sections(const struct file *file, uint64_t from, uint64_t to)
+{
+    struct sections s = {0};
+    struct wire w = wire_of(file, from, to);
+    struct wire_field f;
+    while (wire_next(&w, &f)) {
+        if (f.number >= SECTIONS)
+            continue;
+        struct section *section = &s.of[f.number];
+        if (section->count++ == 0)
+            section->from = f.at;
+        section->to = f.content + f.size;
+    }
+    return s;
+}
+
+struct wire wire_section(const struct file *file, const struct sections *s, uint32_t number)
+{
+    return wire_of(file, s->of[number].from, s->of[number].to);
+}
+
+bool wire_next_of(struct wire *w, uint32_t number, struct wire_field *f)
+{
+    while (wire_next(w, f))
+        if (f->number == number)
+            return true;
+    return false;
+}
+
+bool wire_next_int(struct wire *w, struct reader *rest, uint32_t number, int64_t *out)
+{
+    while (rest->pos == rest->size) {
+        struct wire_field f;
+        if (!wire_next_of(w, number, &f))
+            return false;
+        *out = (int64_t)f.value;
+        if (f.type != WIRE_BYTES)
+            return true;
+        *rest = reader_of(w->file->data + f.content, f.size);
+    }
+    *out = (int64_t)read_varint(rest);
+    return !rest->failed;
+}
+
 /* ---- diagnostics ---- */
 
 static odlc_status bad_wire(struct walk *w, uint64_t at, const char *field, const char *what)
@@ -99,10 +141,11 @@ static odlc_status bad_wire(struct walk *w, uint64_t at, const char *field, cons
         text_add(w->diags->arena, &where, "%s.", w->trail[i]);
     text_add(w->diags->arena, &where, "%s", field);
     bool named = where.count > 0;
-    const char *hint = "the file is damaged or truncated, or is not in ONNX's protobuf form";
+    const char *hint =
+        arena_printf(w->diags->arena, "the file is damaged or truncated, or is not in %s", w->schema->form);
     return diag_error(w->diags, ODLC_ERR_INVALID,
-                      AT(.file = w->file->path, .offset = at, .has_offset = 1, .hint = hint), "onnx-wire",
-                      "not an ONNX model: %s%s%s", what, named ? " in " : "", named ? where.data : "");
+                      AT(.file = w->file->path, .offset = at, .has_offset = 1, .hint = hint), "model-wire",
+                      "not %s: %s%s%s", w->schema->what, what, named ? " in " : "", named ? where.data : "");
 }
 
 /* ---- the check ---- */
@@ -110,24 +153,14 @@ static odlc_status bad_wire(struct walk *w, uint64_t at, const char *field, cons
 #define NOT_ELEMENTS 0xFF
 
 /* The wire type of a single element, for the fields that hold elements. */
-static uint8_t element_wire_type(const ProtobufCMessageDescriptor *message, uint32_t number)
+static uint8_t element_wire_type(const struct walk *w, const ProtobufCMessageDescriptor *message, uint32_t number)
 {
-    if (message != &onnx__tensor_proto__descriptor)
+    if (message != w->schema->tensor)
         return NOT_ELEMENTS;
-    switch (number) {
-    case TENSOR_FLOAT_DATA:
-        return WIRE_FIXED32;
-    case TENSOR_DOUBLE_DATA:
-        return WIRE_FIXED64;
-    case TENSOR_INT32_DATA:
-    case TENSOR_INT64_DATA:
-    case TENSOR_UINT64_DATA:
-        return WIRE_VARINT;
-    case TENSOR_RAW_DATA:
-        return WIRE_BYTES;
-    default:
-        return NOT_ELEMENTS;
-    }
+    for (size_t i = 0; i < COUNT_OF(w->schema->elements) && w->schema->elements[i].number; i++)
+        if (w->schema->elements[i].number == number)
+            return w->schema->elements[i].type;
+    return NOT_ELEMENTS;
 }
 
 static uint8_t wire_type_of(ProtobufCType type)
@@ -138,9 +171,12 @@ static uint8_t wire_type_of(ProtobufCType type)
     case PROTOBUF_C_TYPE_MESSAGE:
         return WIRE_BYTES;
     case PROTOBUF_C_TYPE_FLOAT:
+    case PROTOBUF_C_TYPE_FIXED32:
         return WIRE_FIXED32;
+    case PROTOBUF_C_TYPE_DOUBLE:
+        return WIRE_FIXED64;
     default:
-        return WIRE_VARINT; /* the schema has no other fixed-width types */
+        return WIRE_VARINT; /* the schemas have no other fixed-width types */
     }
 }
 
@@ -175,24 +211,23 @@ static odlc_status walk_field(struct walk *w, const ProtobufCFieldDescriptor *fi
         return ODLC_OK;
     if (w->depth == WIRE_MAX_DEPTH)
         return diag_error(w->diags, ODLC_ERR_LIMIT, AT(.file = w->file->path, .offset = f->at, .has_offset = 1),
-                          "onnx-depth", "messages nest deeper than %d levels", WIRE_MAX_DEPTH);
+                          "model-depth", "messages nest deeper than %d levels", WIRE_MAX_DEPTH);
     w->trail[w->depth++] = field->name;
     TRY(walk_message(w, field->descriptor, f->content, f->content + f->size));
     w->depth--;
     return ODLC_OK;
 }
 
-/* The fields of a message that occurred: one bit per field of the schema, and one for raw_data, which has none there.
- */
-#define SEEN_RAW_DATA (UINT64_C(1) << 63)
+/* The fields of a message that occurred: one bit per field of the schema, and one for bytes of elements. */
+#define SEEN_ELEMENTS (UINT64_C(1) << 63)
 
 static odlc_status walk_elements(struct walk *w, const struct wire_field *f, uint8_t element, uint64_t *seen)
 {
     if (f->type != element && f->type != WIRE_BYTES)
         return bad_wire(w, f->at, "data", "a field has a wire type that its meaning does not allow");
-    if (element == WIRE_BYTES && *seen & SEEN_RAW_DATA)
-        return bad_wire(w, f->at, "raw_data", "a field that can occur once occurs again");
-    *seen |= element == WIRE_BYTES ? SEEN_RAW_DATA : 0;
+    if (element == WIRE_BYTES && *seen & SEEN_ELEMENTS)
+        return bad_wire(w, f->at, "data", "a field that can occur once occurs again");
+    *seen |= element == WIRE_BYTES ? SEEN_ELEMENTS : 0;
     return ODLC_OK;
 }
 
@@ -220,21 +255,16 @@ static odlc_status walk_message(struct walk *w, const ProtobufCMessageDescriptor
         const char *fault = read_field(&r, &f);
         if (fault)
             return bad_wire(w, f.at, "", fault);
-        uint8_t element = element_wire_type(message, f.number);
+        uint8_t element = element_wire_type(w, message, f.number);
         TRY(element == NOT_ELEMENTS ? walk_known(w, message, &f, &seen) : walk_elements(w, &f, element, &seen));
         drop_behind(w->file, &w->dropped, r.pos);
     }
     return ODLC_OK;
 }
 
-odlc_status wire_check_model(struct diags *diags, const struct file *file)
+odlc_status wire_check(struct diags *diags, const struct file *file, const struct wire_schema *schema,
+                       const ProtobufCMessageDescriptor *message)
 {
-    struct walk w = {.diags = diags, .file = file};
-    return walk_message(&w, &onnx__model_proto__descriptor, 0, file->size);
-}
-
-odlc_status wire_check_tensor(struct diags *diags, const struct file *file)
-{
-    struct walk w = {.diags = diags, .file = file};
-    return walk_message(&w, &onnx__tensor_proto__descriptor, 0, file->size);
+    struct walk w = {.diags = diags, .file = file, .schema = schema};
+    return walk_message(&w, message, 0, file->size);
 }

@@ -1,7 +1,9 @@
 /* The bytes of a model file as protobuf messages. They are checked first, all of them, and then read in place, message
  * by message: no copy of the model, as a tree or otherwise, is ever made. */
-#ifndef CONVERTERS_ONNX_WIRE_H
-#define CONVERTERS_ONNX_WIRE_H
+#ifndef CONVERTERS_WIRE_H
+#define CONVERTERS_WIRE_H
+
+#include <protobuf-c/protobuf-c.h>
 
 #include "base/file.h"
 #include "base/reader.h"
@@ -20,10 +22,23 @@ struct wire_field {
     uint8_t type;
 };
 
-/* Checks the whole file as a model, or as a tensor: fields lie within their messages, have the wire type that the
- * schema says, occur once where they may, and texts hold no NUL bytes. Tensors' elements are not looked at. */
-odlc_status wire_check_model(struct diags *diags, const struct file *file) MUST_USE;
-odlc_status wire_check_tensor(struct diags *diags, const struct file *file) MUST_USE;
+/* What files of a framework are. */
+struct wire_schema {
+    const char *what; /* "an ONNX model" */
+    const char *form; /* "ONNX's protobuf form" */
+    /* Fields that hold the elements of tensors, which are not looked at: of this message, with the wire type of a
+     * single element. One of WIRE_BYTES may occur once. */
+    const ProtobufCMessageDescriptor *tensor;
+    struct wire_elements {
+        uint32_t number;
+        uint8_t type;
+    } elements[16]; /* number 0: no more */
+};
+
+/* Checks that the whole file is such a message: fields lie within their messages, have the wire type that the schema
+ * says, occur once where they may, and texts hold no NUL bytes. */
+odlc_status wire_check(struct diags *diags, const struct file *file, const struct wire_schema *schema,
+                       const ProtobufCMessageDescriptor *message) MUST_USE;
 
 /* A message that is being read, field by field. Pages are dropped behind it. */
 struct wire {
@@ -46,6 +61,24 @@ static inline const char *wire_bytes(const struct file *file, const struct wire_
 {
     return (const char *)file->data + f->content;
 }
+
+/* The fields of one number within a message: they lie between two places, and most often there is nothing else. */
+struct section {
+    uint64_t from, to; /* in the file */
+    size_t count;
+};
+enum { SECTIONS = 32 };
+struct sections {
+    struct section of[SECTIONS]; /* by number */
+};
+/* Finds them without looking into fields. */
+struct sections wire_sections(const struct file *file, uint64_t from, uint64_t to);
+struct wire wire_section(const struct file *file, const struct sections *s, uint32_t number);
+/* The next field of that number; false after the last one. */
+bool wire_next_of(struct wire *w, uint32_t number, struct wire_field *f);
+
+/* The next number of a repeated integer field of that number. *rest is the rest of a packed list: empty at first. */
+bool wire_next_int(struct wire *w, struct reader *rest, uint32_t number, int64_t *out);
 
 /* A base-128 varint; past the end or longer than 64 bits it fails the reader and gives 0. */
 uint64_t read_long_varint(struct reader *r);
