@@ -29,6 +29,10 @@ static struct param attr_param(struct arena *arena, const struct fw_attr *a)
         p.dtype = DT_INT64;
         p.i = a->i;
         break;
+    case FW_BOOL:
+        p.dtype = DT_BOOL;
+        p.i = a->i;
+        break;
     case FW_FLOAT:
         p.dtype = DT_FLOAT32;
         p.f = (double)a->f;

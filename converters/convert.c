@@ -195,8 +195,10 @@ static odlc_status run(struct conversion *c)
     TRY(begin(c, ODLC_STAGE_READ));
     TRY(load_udos(c));
     const struct fw_memory memory = model_memory(c);
-    TRY(frontend->load(&memory, &c->diags, c->options->input, claims, &c->udos, &c->model));
+    TRY(frontend->load(&memory, &c->diags, c->options, claims, &c->udos, &c->model));
     c->diags.model = c->model->path;
+    c->unconsumed = c->model->unconsumed.data;
+    c->n_unconsumed = c->model->unconsumed.count;
     list_inputs(c);
     TRY(begin(c, ODLC_STAGE_CHECK));
     TRY(prepare_model(c));
@@ -217,6 +219,39 @@ static odlc_status run(struct conversion *c)
         return ODLC_OK;
     TRY(begin(c, ODLC_STAGE_WRITE));
     return write_container(c);
+}
+
+static const struct odlc_name_value *canonical_pairs(struct conversion *c, const struct odlc_name_value *pairs,
+                                                     size_t n)
+{
+    struct odlc_name_value *copy = arena_array(c->arena, struct odlc_name_value, n);
+    for (size_t i = 0; i < n; i++)
+        copy[i] = (struct odlc_name_value){c->frontend->canonical_name(c->arena, pairs[i].name), pairs[i].value};
+    return copy;
+}
+
+static const char *const *canonical_list(struct conversion *c, const char *const *names, size_t n)
+{
+    const char **copy = arena_array(c->arena, const char *, n);
+    for (size_t i = 0; i < n; i++)
+        copy[i] = c->frontend->canonical_name(c->arena, names[i]);
+    return copy;
+}
+
+/* The options with names of values as the model spells them. */
+static const struct odlc_convert_options *canonical_options(struct conversion *c,
+                                                            const struct odlc_convert_options *given)
+{
+    struct odlc_convert_options *o = arena_memdup(c->arena, given, sizeof *given);
+    if (!c->frontend->canonical_name)
+        return o;
+    o->input_dims = canonical_pairs(c, o->input_dims, o->n_input_dims);
+    o->input_dtypes = canonical_pairs(c, o->input_dtypes, o->n_input_dtypes);
+    o->frozen_inputs = canonical_pairs(c, o->frozen_inputs, o->n_frozen_inputs);
+    o->input_layouts = canonical_pairs(c, o->input_layouts, o->n_input_layouts);
+    o->out_names = canonical_list(c, o->out_names, o->n_out_names);
+    o->preserve_names = o->preserve_names ? canonical_list(c, o->preserve_names, o->n_preserve_names) : NULL;
+    return o;
 }
 
 /* An arena whose exhaustion is that of `whole`. */
@@ -248,7 +283,7 @@ odlc_status convert_model(const struct frontend *frontend, const struct odlc_con
     DEPENDENT_ARENA(c->scratch, arena);
     DEPENDENT_ARENA(c->model_arena, arena);
     c->frontend = frontend;
-    c->options = options;
+    c->options = canonical_options(c, options);
     diags_init(&c->diags, arena);
     odlc_status status = run(c);
     if (status != ODLC_OK && c->diags.errors == 0)
@@ -306,6 +341,12 @@ const char *const *odlc_conversion_inputs(const struct odlc_conversion *conversi
 {
     *count = conversion->c.inputs.count;
     return conversion->c.inputs.data;
+}
+
+const char *const *odlc_conversion_unconsumed(const struct odlc_conversion *conversion, size_t *count)
+{
+    *count = conversion->c.n_unconsumed;
+    return conversion->c.unconsumed;
 }
 
 const char *odlc_conversion_udo_stub(const struct odlc_conversion *conversion)

@@ -12,8 +12,10 @@ typedef bool fw_claims_fn(void *user, const char *op_type, const char *domain);
 
 /* What a front end is to the driver. */
 struct frontend {
-    odlc_status (*load)(const struct fw_memory *memory, struct diags *diags, const char *path, fw_claims_fn *claims,
-                        void *user, struct fw_model **out);
+    /* Reads the model that options->input names. The rest of the options is the driver's to apply, but for what it
+     * takes to find the graph in the file, and to leave out what is beyond the ends that they name. */
+    odlc_status (*load)(const struct fw_memory *memory, struct diags *diags, const struct odlc_convert_options *options,
+                        fw_claims_fn *claims, void *user, struct fw_model **out);
     /* Reads a file that holds one tensor in the framework's own form. */
     odlc_status (*load_tensor)(const struct fw_memory *memory, struct diags *diags, const char *path,
                                struct fw_tensor *out);
@@ -22,7 +24,10 @@ struct frontend {
     const char *(*refusal)(const char *domain, const char *op); /* why no row converts it, or NULL */
     bool (*takes_strings)(const char *domain, const char *op);  /* as elements of some input */
     bool (*schema_default)(const char *op_type, int64_t version, const char *attr, struct param *out);
+    /* The one spelling that values have in the model, of a name in any; NULL: there is one only. */
+    const char *(*canonical_name)(struct arena *arena, const char *name);
     bool channels_first; /* the framework's spatial tensors are NCHW */
+    bool has_opsets;     /* operators are of domains and versions, which messages name */
 };
 
 /* A node for the reports: its name, and its operator in the list of those. */
@@ -51,7 +56,9 @@ struct conversion {
     struct odlc_op_report **ops;         /* per note, made when they are asked for */
     VEC(const struct fw_node *) missing; /* the nodes that nothing can convert */
     uint64_t expanded;                   /* nodes that subgraphs were lowered to */
-    VEC(const char *) inputs;            /* paths of the files that were read */
+    const char *const *unconsumed;       /* nodes of the model that no output needs, where the front end says */
+    size_t n_unconsumed;
+    VEC(const char *) inputs; /* paths of the files that were read */
     struct map known_inputs;
     struct out_file *depfile; /* written, not yet under its name; NULL: none is wanted */
     enum odlc_stage stage;

@@ -1,5 +1,5 @@
 /* What a front end hands over: the framework's graph with its own names and attributes, and tensors as views of mapped
- * files. ONNX fills it today.
+ * files. ONNX and TensorFlow fill it.
  *
  * Graphs have millions of nodes, so what is alike is shared: a value goes by one text wherever it is named, and nodes
  * of one operator share its description. The graph itself may go when it has been lowered (struct fw_memory). */
@@ -29,6 +29,7 @@ struct fw_tensor {
 
 enum fw_attr_kind {
     FW_INT,
+    FW_BOOL, /* in `i`: 0 or 1 */
     FW_FLOAT,
     FW_STRING,
     FW_TENSOR,
@@ -75,8 +76,9 @@ struct fw_op {
     const char *type;
     const char *domain;   /* "" is the default domain ("ai.onnx" is turned into "") */
     const char *overload; /* which one of several functions of that name; "" */
-    int64_t version;      /* of the domain, by the model's (or function's) opset imports; 0: not imported */
-    uint32_t index;       /* in the model's list */
+    int64_t
+        version;    /* of the domain, by the model's (or function's) opset imports; 0: not imported, or no such thing */
+    uint32_t index; /* in the model's list */
     /* Filled by the driver: what converts its nodes. */
     const struct udo_def *claimed_by; /* or NULL */
     const struct lower_row *row;      /* or NULL, as with claimed_by */
@@ -104,10 +106,11 @@ struct fw_graph {
 struct fw_model {
     const char *path;
     struct fw_graph graph;
-    VEC(struct fw_op *) ops;   /* of all nodes, those in subgraphs included */
-    uint32_t n_names;          /* of values: their numbers are less */
-    int64_t ir_version, opset; /* opset of the default domain */
-    VEC(const char *) files;   /* that were opened besides path */
+    VEC(struct fw_op *) ops;      /* of all nodes, those in subgraphs included */
+    uint32_t n_names;             /* of values: their numbers are less */
+    int64_t ir_version, opset;    /* opset of the default domain */
+    VEC(const char *) files;      /* that were opened besides path */
+    VEC(const char *) unconsumed; /* nodes that no output needs, where the front end leaves them out; kept */
 };
 
 static inline fw_name fw_in_id(const struct fw_node *n, size_t i)

@@ -67,6 +67,14 @@ odlc_status lower_attr_int(const struct lower *l, const char *name, int64_t abse
     return ODLC_OK;
 }
 
+odlc_status lower_attr_bool(const struct lower *l, const char *name, bool absent, bool *out)
+{
+    const struct fw_attr *a;
+    TRY(find_attr(l, name, FW_BOOL, "true or false", &a));
+    *out = a ? a->i != 0 : absent;
+    return ODLC_OK;
+}
+
 odlc_status lower_attr_float(const struct lower *l, const char *name, double absent, double *out)
 {
     const struct fw_attr *a;

@@ -69,6 +69,7 @@ odlc_status lower_need(const struct lower *l, uint32_t i, const char *what, tens
 
 /* ---- attributes: a value of another kind than asked for is an error with the attribute's name ---- */
 odlc_status lower_attr_int(const struct lower *l, const char *name, int64_t absent, int64_t *out) MUST_USE;
+odlc_status lower_attr_bool(const struct lower *l, const char *name, bool absent, bool *out) MUST_USE;
 odlc_status lower_attr_float(const struct lower *l, const char *name, double absent, double *out) MUST_USE;
 odlc_status lower_attr_string(const struct lower *l, const char *name, const char *absent, const char **out) MUST_USE;
 /* *out NULL and *count 0 when it is absent. */

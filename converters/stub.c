@@ -132,6 +132,8 @@ static enum dtype attr_dtype(const struct fw_attr *a)
     case FW_INT:
     case FW_INTS:
         return DT_INT32;
+    case FW_BOOL:
+        return DT_BOOL;
     case FW_STRING:
     case FW_STRINGS:
         return DT_STRING;
@@ -145,7 +147,7 @@ static enum dtype attr_dtype(const struct fw_attr *a)
 
 static void see_attr(const struct stub *s, struct group *group, const struct fw_attr *a)
 {
-    bool single = a->kind == FW_INT || a->kind == FW_FLOAT || a->kind == FW_STRING;
+    bool single = a->kind == FW_INT || a->kind == FW_BOOL || a->kind == FW_FLOAT || a->kind == FW_STRING;
     bool list = a->kind == FW_INTS || a->kind == FW_FLOATS || a->kind == FW_STRINGS || fw_attr_tensor(a);
     if (!single && !list)
         return;

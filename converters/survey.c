@@ -47,9 +47,12 @@ static odlc_status report_missing(struct conversion *c, const struct missing *m)
         other_version
             ? "another version of this op is supported: convert the model to a newer opset, or claim it by a UDO"
             : "describe it as a UDO (--udo_config_paths); --dry_run prints a config to start from";
+    const char *of = "";
+    if (c->frontend->has_opsets)
+        of = arena_printf(c->arena, " (domain %s, version %lld)", *n->op->domain ? n->op->domain : "ai.onnx",
+                          (long long)n->op->version);
     return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = c->model->path, .node = n->name, .hint = hint),
-                      "unsupported-op", "op %s (domain %s, version %lld) is not supported%s%s; %zu node%s: %s",
-                      n->op->type, *n->op->domain ? n->op->domain : "ai.onnx", (long long)n->op->version,
+                      "unsupported-op", "op %s%s is not supported%s%s; %zu node%s: %s", n->op->type, of,
                       reason ? ": " : "", reason ? reason : "", m->count, m->count == 1 ? "" : "s", m->nodes.data);
 }
 

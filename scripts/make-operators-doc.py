@@ -52,7 +52,8 @@ class Sources:
         listed = re.findall(r"\bX\(([A-Z]\w+),", text)
         self.ops = {*re.findall(r'"([A-Z][a-z]\w+)"', text), *listed, *("ElementWise" + name for name in listed)}
         self.functions = {}
-        for path in sorted((ROOT / "converters" / "onnx").glob("*.c")):
+        folders = (ROOT / "converters" / name for name in ("lowering", "onnx"))
+        for path in sorted(path for folder in folders for path in folder.glob("*.c")):
             content = path.read_text()
             for name, body in FUNCTION.findall(content) + TABLE.findall(content):
                 self.functions.setdefault(name, []).append((path.name, body))

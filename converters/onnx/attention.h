@@ -2,7 +2,7 @@
 #ifndef CONVERTERS_ONNX_ATTENTION_H
 #define CONVERTERS_ONNX_ATTENTION_H
 
-#include "converters/onnx/steps.h"
+#include "converters/lowering/steps.h"
 
 /* Query heads share the heads of keys and values in groups: query head h reads head h / group. */
 struct attention {

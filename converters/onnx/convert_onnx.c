@@ -2,12 +2,12 @@
 #include "converters/onnx/onnx.h"
 #include "converters/onnx/rows.h"
 
-static odlc_status load(const struct fw_memory *memory, struct diags *diags, const char *path, fw_claims_fn *claims,
-                        void *user, struct fw_model **out)
+static odlc_status load(const struct fw_memory *memory, struct diags *diags, const struct odlc_convert_options *options,
+                        fw_claims_fn *claims, void *user, struct fw_model **out)
 {
     struct onnx_keep keep = {.claims = claims, .user = user};
     struct file *file;
-    TRY(file_map(memory->kept, diags, path, &file));
+    TRY(file_map(memory->kept, diags, options->input, &file));
     return onnx_load_file(memory, diags, file, &keep, out);
 }
 
@@ -20,6 +20,7 @@ odlc_status odlc_convert_onnx(const struct odlc_convert_options *options, struct
                                   .refusal = onnx_refusal,
                                   .takes_strings = onnx_takes_strings,
                                   .schema_default = onnx_schema_default,
-                                  .channels_first = true};
+                                  .channels_first = true,
+                                  .has_opsets = true};
     return convert_model(&onnx, options, conversion);
 }

@@ -2,94 +2,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "converters/onnx/casts.h"
+#include "converters/lowering/casts.h"
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
-
-/* Every value of the type is one of bfloat16: 8 significant bits, and more than enough exponents. */
-static bool within_bfloat16(enum dtype dtype)
-{
-    return dtype == DT_BFLOAT16 || dtype == DT_BOOL || dtype_is_small_float(dtype) ||
-           (dtype_is_int(dtype) && dtype_value_bits(dtype) <= 8);
-}
-
-#define LOG2_E 1.4426950408889634
-
-enum { BINADES = 254 }; /* of normal float32 values: exponents from -126 on */
-
-/* The distance between neighbours of bfloat16 for |x| in binade k, 2^(k - 126) to 2^(k - 125). */
-static tensor_id spacings(struct steps *s)
-{
-    double *spacing = arena_array(s->l->arena, double, BINADES);
-    for (int k = 0; k < BINADES; k++)
-        spacing[k] = ldexp(1, k - 126 - 7);
-    return step_constant(s, DT_FLOAT32, &SHAPE(BINADES), spacing);
-}
-
-/* The spacing at |x|, or half of it where |x| is just above a power of two: the logarithm is made a bit smaller, so
- * that its own rounding never finds a binade too high. Zeros and subnormals have the spacing of the lowest binade, NaNs
- * any. */
-static tensor_id spacing_at(struct steps *s, tensor_id magnitude)
-{
-    tensor_id log = step_unary(s, "ElementWiseLog", magnitude);
-    log = step_binary(s, "ElementWiseMultiply", log, step_scalar(s, log, LOG2_E));
-    tensor_id binade = step_binary(s, "ElementWiseAdd", log, step_scalar(s, log, 126 - 0x1p-8));
-    binade = step_unary(s, "ElementWiseFloor", binade);
-    binade = step_binary(s, "ElementWiseMaximum", binade, step_scalar(s, binade, 0));
-    binade = step_binary(s, "ElementWiseMinimum", binade, step_scalar(s, binade, BINADES - 1));
-    binade = step_cast(s, binade, DT_INT32);
-    tensor_id table = spacings(s);
-    return step_gather(s, table, binade, 0);
-}
-
-/* x, of float32, to the nearest value of bfloat16, ties to even: divided by the spacing of bfloat16 at x, which is a
- * power of two, rounded to an integer, and multiplied again. Infinities and NaNs stay what they are, and what rounds
- * beyond the largest value becomes infinite in the product. */
-static tensor_id round_to_bfloat16(struct steps *s, tensor_id x)
-{
-    tensor_id magnitude = step_unary(s, "ElementWiseAbs", x);
-    tensor_id low = spacing_at(s, magnitude);
-    tensor_id above = step_binary(s, "ElementWiseDivide", magnitude, low);
-    above = step_binary(s, "ElementWiseGreaterEqual", above, step_scalar(s, above, 256));
-    tensor_id high = step_binary(s, "ElementWiseMultiply", low, step_scalar(s, low, 2));
-    tensor_id spacing = step_select(s, above, high, low);
-    x = step_binary(s, "ElementWiseDivide", x, spacing);
-    x = step_unary(s, "ElementWiseRound", x);
-    return step_binary(s, "ElementWiseMultiply", x, spacing);
-}
-
-/* The low bits of x as a two's complement or unsigned number. */
-static tensor_id wrap(struct steps *s, tensor_id x, enum dtype to)
-{
-    double count = ldexp(1, (int)dtype_value_bits(to)), low = dtype_info(to)->cls == CLASS_INT ? count / 2 : 0;
-    x = step_cast(s, x, DT_INT32);
-    if (low > 0)
-        x = step_binary(s, "ElementWiseAdd", x, step_scalar(s, x, low));
-    x = step_binary(s, "ElementWiseMod", x, step_scalar(s, x, count));
-    if (low > 0)
-        x = step_binary(s, "ElementWiseSubtract", x, step_scalar(s, x, low));
-    return x;
-}
-
-tensor_id step_cast_exactly(struct steps *s, tensor_id x, enum dtype to)
-{
-    if (s->status != ODLC_OK)
-        return NO_TENSOR;
-    const struct build *b = s->l->b;
-    enum dtype from = build_type(b, x)->dtype;
-    if (from == to || build_is_const(b, x))
-        return step_cast(s, x, to);
-    /* Float to bool asks for "not zero", which a Cast on the target is not known to do. */
-    if (to == DT_BOOL && dtype_is_float(from))
-        return step_binary(s, "ElementWiseNotEqual", x, step_scalar(s, x, 0));
-    if (to == DT_BFLOAT16 && !within_bfloat16(from)) {
-        x = step_cast(s, x, DT_FLOAT32);
-        x = s->status == ODLC_OK ? round_to_bfloat16(s, x) : x;
-    } else if ((to == DT_INT2 || to == DT_UINT2) && from != DT_BOOL) {
-        x = wrap(s, x, to);
-    }
-    return step_cast(s, x, to);
-}
 
 static odlc_status cast_to(struct lower *l, tensor_id x, enum dtype to)
 {

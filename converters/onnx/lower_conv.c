@@ -2,7 +2,7 @@
 #include "converters/onnx/conv.h"
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
-#include "converters/onnx/weights.h"
+#include "converters/lowering/weights.h"
 
 odlc_status conv_read_operands(struct lower *l, struct conv_operands *c)
 {

@@ -1,7 +1,7 @@
 /* ONNX Det: elimination with the largest pivot of each column, a matrix of one row and column less at each step. */
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
-#include "converters/onnx/steps.h"
+#include "converters/lowering/steps.h"
 
 #define SUB "ElementWiseSubtract"
 #define MUL "ElementWiseMultiply"

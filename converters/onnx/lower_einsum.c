@@ -2,7 +2,7 @@
 #include "converters/onnx/einsum.h"
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
-#include "converters/onnx/steps.h"
+#include "converters/lowering/steps.h"
 
 struct einsum {
     struct steps s;

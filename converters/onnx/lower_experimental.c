@@ -3,7 +3,7 @@
  * be there. */
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
-#include "converters/onnx/steps.h"
+#include "converters/lowering/steps.h"
 
 #define ADD "ElementWiseAdd"
 #define MUL "ElementWiseMultiply"

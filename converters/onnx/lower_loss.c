@@ -3,7 +3,7 @@
 
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
-#include "converters/onnx/steps.h"
+#include "converters/lowering/steps.h"
 
 enum loss_reduction { LOSS_NONE, LOSS_SUM, LOSS_MEAN };
 

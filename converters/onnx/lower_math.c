@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "converters/onnx/rows.h"
-#include "converters/onnx/steps.h"
+#include "converters/lowering/steps.h"
 
 #define ADD "ElementWiseAdd"
 #define SUB "ElementWiseSubtract"

@@ -3,7 +3,7 @@
 
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
-#include "converters/onnx/weights.h"
+#include "converters/lowering/weights.h"
 
 /* ---- MatMul ---- */
 

@@ -2,7 +2,7 @@
  */
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
-#include "converters/onnx/steps.h"
+#include "converters/lowering/steps.h"
 
 #define VALUE_MAX ((int64_t)1 << 30)
 

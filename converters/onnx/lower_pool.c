@@ -13,7 +13,7 @@
 #include "converters/onnx/max_indices.h"
 #include "converters/onnx/rows.h"
 #include "converters/onnx/spatial.h"
-#include "converters/onnx/steps.h"
+#include "converters/lowering/steps.h"
 
 enum pool_kind { POOL_MAX, POOL_AVERAGE, POOL_LP };
 

@@ -4,7 +4,7 @@
 
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
-#include "converters/onnx/steps.h"
+#include "converters/lowering/steps.h"
 
 static odlc_status need_sequence(const struct lower *l, uint32_t i, const struct lower_value **out)
 {

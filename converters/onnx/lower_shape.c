@@ -10,29 +10,11 @@
 
 /* ---- shared ---- */
 
-const char *step_name(const struct lower *l, const char *step)
-{
-    return arena_printf(l->arena, "%s.%s", fw_node_label(l->node), step);
-}
-
 odlc_status lower_ints(const struct lower *l, uint32_t i, const char *name, const int64_t **out, uint32_t *count)
 {
     if (l->arg && strcmp(l->arg, LISTS_ARE_ATTRIBUTES) == 0)
         return lower_attr_ints(l, name, out, count);
     return lower_const_ints(l, i, name, out, count);
-}
-
-odlc_status lower_choose(const struct lower *l, const char *attribute, const char *absent, const struct choice *choices,
-                         size_t count, int *out)
-{
-    const char *name;
-    TRY(lower_attr_string(l, attribute, absent, &name));
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(name, choices[i].name) == 0) {
-            *out = choices[i].value;
-            return ODLC_OK;
-        }
-    return lower_invalid(l, attribute, NULL, "unknown %s %s", attribute, name);
 }
 
 odlc_status lower_dtype(const struct lower *l, const char *name, int64_t code, enum dtype *out)
@@ -56,65 +38,6 @@ odlc_status lower_attr_dtype(const struct lower *l, const char *name, enum dtype
     TRY(lower_attr_int(l, name, 0, &code));
     bool given = lower_has_attr(l, name) && (code != 0 || absent == DT_NONE); /* 0 is "undefined" */
     return given || absent == DT_NONE ? lower_dtype(l, name, code, out) : ODLC_OK;
-}
-
-odlc_status lower_axis(const struct lower *l, const char *name, int64_t axis, uint32_t rank, uint32_t *out)
-{
-    if (!axis_normalize(axis, rank, out))
-        return lower_invalid(l, name, NULL, "%s %lld is outside a tensor of rank %u", name, (long long)axis, rank);
-    return ODLC_OK;
-}
-
-odlc_status lower_axes(const struct lower *l, const char *name, const int64_t *axes, uint32_t count, uint32_t rank,
-                       uint32_t *out)
-{
-    uint32_t seen = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t axis;
-        TRY(lower_axis(l, name, axes[i], rank, &axis));
-        if (seen >> axis & 1)
-            return lower_invalid(l, name, NULL, "%s has axis %u twice", name, axis);
-        seen |= 1u << axis;
-        out[i] = axis;
-    }
-    return ODLC_OK;
-}
-
-odlc_status lower_check_shape(const struct lower *l, const char *name, const struct shape *shape)
-{
-    if (shape_too_large(shape))
-        return lower_invalid(l, name, NULL, "the shape %s is not possible", shape_text(l->diags->arena, shape));
-    return ODLC_OK;
-}
-
-odlc_status lower_shape_of(const struct lower *l, const char *name, const int64_t *dims, uint32_t count,
-                           struct shape *out)
-{
-    if (count > MAX_RANK)
-        return lower_unsupported(l, name, NULL, "rank %u is beyond %d", count, MAX_RANK);
-    *out = (struct shape){.rank = count};
-    for (uint32_t i = 0; i < count; i++)
-        out->dims[i] = dims[i];
-    return lower_check_shape(l, name, out);
-}
-
-tensor_id lower_splat(const struct lower *l, const char *name, enum dtype dtype, const struct shape *shape,
-                      int64_t value)
-{
-    struct view view = view_splat_int(l->arena, dtype, shape, value);
-    return graph_add_constant(l->b->graph, name, dtype, &view);
-}
-
-odlc_status lower_pick(const struct lower *l, tensor_id in, uint32_t axis, const int64_t *positions, int64_t count,
-                       const char *out_name, tensor_id *out)
-{
-    struct shape shape = SHAPE(count);
-    tensor_id indices = build_const_ints(l->b, step_name(l, "indices"), DT_INT32, &shape, positions);
-    build_op(l->b, "Gather", fw_node_label(l->node));
-    build_in(l->b, in);
-    build_in(l->b, indices);
-    build_int(l->b, "axis", axis);
-    return build_end(l->b, out_name, out);
 }
 
 /* Ends a node whose result is its first input in another shape. */
@@ -363,23 +286,6 @@ odlc_status lower_split(struct lower *l)
 
 /* ---- Tile, Expand ---- */
 
-static odlc_status tile(const struct lower *l, tensor_id in, const int64_t *multiples, const char *out_name,
-                        tensor_id *out)
-{
-    uint32_t rank = build_rank(l->b, in);
-    bool once = true;
-    for (uint32_t i = 0; i < rank; i++)
-        once &= multiples[i] == 1;
-    if (once) {
-        *out = in;
-        return ODLC_OK;
-    }
-    build_op(l->b, "Tile", fw_node_label(l->node));
-    build_in(l->b, in);
-    build_ints(l->b, "multiples", multiples, rank);
-    return build_end(l->b, out_name, out);
-}
-
 odlc_status lower_tile(struct lower *l)
 {
     tensor_id in;
@@ -389,7 +295,7 @@ odlc_status lower_tile(struct lower *l)
     TRY(lower_const_ints(l, 1, "repeats", &repeats, &count));
     if (count != build_rank(l->b, in))
         return lower_invalid(l, "repeats", NULL, "%u repeats for a tensor of rank %u", count, build_rank(l->b, in));
-    return tile(l, in, repeats, lower_out_name(l, 0), &l->out[0]);
+    return lower_repeat(l, in, repeats, lower_out_name(l, 0), &l->out[0]);
 }
 
 /* The operator before opset 6: one axis is repeated. Both numbers have the type of the data. */
@@ -416,38 +322,7 @@ odlc_status lower_tile_axis(struct lower *l)
     int64_t multiples[MAX_RANK];
     for (uint32_t i = 0; i < MAX_RANK; i++)
         multiples[i] = i == axis ? (int64_t)number[1] : 1;
-    return tile(l, in, multiples, lower_out_name(l, 0), &l->out[0]);
-}
-
-/* A constant of one element in any shape is a splat. False for other tensors. */
-static bool broadcast_constant(const struct lower *l, tensor_id in, const struct shape *shape, const char *out_name,
-                               tensor_id *out)
-{
-    const struct tensor *t = graph_tensor(l->b->graph, in);
-    if (t->kind != TENSOR_STATIC || shape_count(&t->type->shape) != 1 || t->view->scale)
-        return false;
-    struct view view = *t->view;
-    view.splat = true;
-    view.shape = *shape;
-    view.perm = perm_identity(shape->rank);
-    *out = graph_add_constant(l->b->graph, out_name, t->type->dtype, &view);
-    return true;
-}
-
-odlc_status lower_broadcast(const struct lower *l, tensor_id in, const struct shape *shape, const char *out_name,
-                            tensor_id *out)
-{
-    struct shape from = build_type(l->b, in)->shape;
-    if (!shape_equal(&from, shape) && broadcast_constant(l, in, shape, out_name, out))
-        return ODLC_OK;
-    struct shape aligned = {.rank = shape->rank};
-    int64_t multiples[MAX_RANK];
-    for (uint32_t i = 0, added = shape->rank - from.rank; i < shape->rank; i++) {
-        aligned.dims[i] = i < added ? 1 : from.dims[i - added];
-        multiples[i] = aligned.dims[i] == shape->dims[i] ? 1 : shape->dims[i];
-    }
-    TRY(build_reshape(l->b, in, &aligned, step_name(l, "aligned"), &in));
-    return tile(l, in, multiples, out_name, out);
+    return lower_repeat(l, in, multiples, lower_out_name(l, 0), &l->out[0]);
 }
 
 odlc_status lower_expand(struct lower *l)

@@ -5,7 +5,7 @@
 
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
-#include "converters/onnx/steps.h"
+#include "converters/lowering/steps.h"
 
 /* The one integer in input i, or `absent`. */
 static odlc_status const_scalar(struct lower *l, uint32_t i, const char *what, int64_t absent, int64_t *out)

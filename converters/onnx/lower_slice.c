@@ -7,51 +7,6 @@
 
 /* ---- slices ---- */
 
-/* begin, end, step per axis; end is -1 for a descending range that takes the first element, too. */
-struct slices {
-    uint32_t rank;
-    int64_t row[MAX_RANK][3];
-};
-
-static struct slices whole(const struct shape *shape)
-{
-    struct slices s = {.rank = shape->rank};
-    for (uint32_t i = 0; i < s.rank; i++) {
-        s.row[i][1] = shape->dims[i];
-        s.row[i][2] = 1;
-    }
-    return s;
-}
-
-static odlc_status emit_slices(const struct lower *l, tensor_id in, const struct slices *s, const char *out_name,
-                               tensor_id *out)
-{
-    struct slices all = whole(&build_type(l->b, in)->shape);
-    struct shape shape = SHAPE(s->rank, 3);
-    int64_t to_start = 0;
-    if (memcmp(&all, s, sizeof all) == 0) {
-        *out = in;
-        return ODLC_OK;
-    }
-    for (uint32_t i = 0; i < s->rank; i++)
-        to_start |= (int64_t)(s->row[i][1] < 0) << i;
-    build_op(l->b, "StridedSlice", fw_node_label(l->node));
-    build_in(l->b, in);
-    build_tensor_ints(l->b, "ranges", &shape, s->row[0]);
-    /* Some readers take the end -1 for the last element: the mask says the same in all readings. */
-    build_int(l->b, "end_mask", to_start);
-    return build_end(l->b, out_name, out);
-}
-
-odlc_status lower_part(const struct lower *l, tensor_id in, uint32_t axis, int64_t begin, int64_t end,
-                       const char *out_name, tensor_id *out)
-{
-    struct slices s = whole(&build_type(l->b, in)->shape);
-    s.row[axis][0] = begin;
-    s.row[axis][1] = end;
-    return emit_slices(l, in, &s, out_name, out);
-}
-
 /* ---- Slice ---- */
 
 static int64_t clamp(int64_t value, int64_t low, int64_t high)
@@ -91,14 +46,14 @@ odlc_status lower_slice(struct lower *l)
         return lower_invalid(l, "starts", NULL, "%u starts for a tensor of rank %u", count, shape.rank);
     if (axes_list)
         TRY(lower_axes(l, "axes", axes_list, count, shape.rank, axes));
-    struct slices s = whole(&shape);
+    struct slices s = slices_whole(&shape);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t axis = axes_list ? axes[i] : i;
         if (steps && steps[i] == 0)
             return lower_invalid(l, "steps", NULL, "the step of axis %u is 0", axis);
         slice_row(starts[i], ends[i], steps ? steps[i] : 1, shape.dims[axis], s.row[axis]);
     }
-    return emit_slices(l, in, &s, lower_out_name(l, 0), &l->out[0]);
+    return lower_slices(l, in, &s, lower_out_name(l, 0), &l->out[0]);
 }
 
 /* ---- Pad ---- */
@@ -149,7 +104,7 @@ static odlc_status pad_amounts(const struct lower *l, uint32_t rank, int64_t bef
 static odlc_status crop(const struct lower *l, tensor_id *in, int64_t before[MAX_RANK], int64_t after[MAX_RANK])
 {
     const struct shape shape = build_type(l->b, *in)->shape;
-    struct slices s = whole(&shape);
+    struct slices s = slices_whole(&shape);
     for (uint32_t i = 0; i < shape.rank; i++) {
         int64_t dim = shape.dims[i], from = before[i] < 0 ? before[i] : 0, to = after[i] < 0 ? after[i] : 0;
         if (from < -dim || to < -dim - from)
@@ -160,7 +115,7 @@ static odlc_status crop(const struct lower *l, tensor_id *in, int64_t before[MAX
         before[i] -= from;
         after[i] -= to;
     }
-    return emit_slices(l, *in, &s, step_name(l, "cropped"), in);
+    return lower_slices(l, *in, &s, step_name(l, "cropped"), in);
 }
 
 /* Where the element `at` places from the start of an axis comes from, when the axis goes on for ever in this mode. */

@@ -4,7 +4,7 @@
 
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
-#include "converters/onnx/steps.h"
+#include "converters/lowering/steps.h"
 
 enum { LARGEST_COMPARISON = 64 * 1024 * 1024 }; /* elements of an intermediate result */
 enum { MOST_COMPARISONS = 2048 };               /* nodes */

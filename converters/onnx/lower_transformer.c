@@ -3,8 +3,8 @@
 
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
-#include "converters/onnx/steps.h"
-#include "converters/onnx/weights.h"
+#include "converters/lowering/steps.h"
+#include "converters/lowering/weights.h"
 
 #define ADD "ElementWiseAdd"
 #define SUB "ElementWiseSubtract"

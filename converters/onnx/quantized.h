@@ -2,7 +2,7 @@
 #ifndef CONVERTERS_ONNX_QUANTIZED_H
 #define CONVERTERS_ONNX_QUANTIZED_H
 
-#include "converters/onnx/casts.h"
+#include "converters/lowering/casts.h"
 
 /* Which elements share a scale: all, those of one index of the axis, or of one block along the axis. */
 struct granularity {

@@ -2,7 +2,7 @@
 #ifndef CONVERTERS_ONNX_RECURRENT_H
 #define CONVERTERS_ONNX_RECURRENT_H
 
-#include "converters/onnx/steps.h"
+#include "converters/lowering/steps.h"
 
 #define RECURRENT_FUNCTIONS 3
 #define RECURRENT_DIRECTIONS 2

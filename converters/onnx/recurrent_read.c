@@ -3,7 +3,7 @@
 
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/recurrent.h"
-#include "converters/onnx/weights.h"
+#include "converters/lowering/weights.h"
 
 enum { IN_X, IN_W, IN_R, IN_BIAS, IN_LENGTHS, IN_H, IN_C, IN_PEEPHOLES };
 

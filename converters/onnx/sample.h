@@ -4,7 +4,7 @@
 #ifndef CONVERTERS_ONNX_SAMPLE_H
 #define CONVERTERS_ONNX_SAMPLE_H
 
-#include "converters/onnx/steps.h"
+#include "converters/lowering/steps.h"
 
 /* Values of the op's params mode and padding_mode. */
 enum { SAMPLE_LINEAR, SAMPLE_NEAREST };

@@ -80,6 +80,9 @@ struct odlc_convert_options {
     const char *depfile;
     const char *const *more_inputs; /* files that the caller read for this conversion, as that of model_copyright */
     size_t n_more_inputs;
+    /* Of TensorFlow's saved models: which graph, by its tags with commas ("serve"), and which of its signatures says
+     * what goes in and comes out ("serving_default"). */
+    const char *saved_model_tag, *signature_key;
     odlc_progress_fn *progress; /* NULL: nobody wants to know */
     void *progress_user;
 };
@@ -151,6 +154,13 @@ struct odlc_conversion;
  * caller. The container appears under its name only when it is complete and verified. */
 ODLC_API odlc_status odlc_convert_onnx(const struct odlc_convert_options *options,
                                        struct odlc_conversion **conversion) ODLC_MUST_USE;
+/* The same for a TensorFlow model: a frozen graph (.pb, .pbtxt), the folder of a saved model, or the graph of a
+ * checkpoint
+ * (.meta, beside which its .index and data files lie). Names of values are a node's name, or "name:K" for its output K;
+ * "name:0" means the first, too. A name of input_dims that is no input of the graph cuts it: the value becomes an
+ * input. */
+ODLC_API odlc_status odlc_convert_tensorflow(const struct odlc_convert_options *options,
+                                             struct odlc_conversion **conversion) ODLC_MUST_USE;
 ODLC_API void odlc_conversion_free(struct odlc_conversion *conversion);
 
 ODLC_API const struct odlc_diag *odlc_conversion_diags(const struct odlc_conversion *conversion, size_t *count);
@@ -162,6 +172,8 @@ ODLC_API const struct odlc_udo_report *odlc_conversion_udo_nodes(const struct od
                                                                  size_t *count);
 /* The files that were read: the model, UDO configs, external data, frozen values, and those of more_inputs. */
 ODLC_API const char *const *odlc_conversion_inputs(const struct odlc_conversion *conversion, size_t *count);
+/* Nodes of a TensorFlow model that nothing which comes out needs, in the order of the file. */
+ODLC_API const char *const *odlc_conversion_unconsumed(const struct odlc_conversion *conversion, size_t *count);
 /* After a dry run: a UDO config to start from for the ops that are not supported, or NULL. */
 ODLC_API const char *odlc_conversion_udo_stub(const struct odlc_conversion *conversion);
 /* The graph as text after the pass that was asked for, or NULL. */

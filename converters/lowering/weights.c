@@ -1,6 +1,6 @@
-#include "converters/onnx/weights.h"
+#include "converters/lowering/weights.h"
 
-#include "converters/onnx/lower_shape.h"
+#include "converters/lowering/shapes.h"
 
 /* Whether t is a constant that shows the same bytes as the view. */
 static bool same_constant(const struct tensor *t, const struct view *view, enum dtype dtype)

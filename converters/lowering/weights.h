@@ -1,6 +1,6 @@
 /* Weights in the container's order of axes. */
-#ifndef CONVERTERS_ONNX_WEIGHTS_H
-#define CONVERTERS_ONNX_WEIGHTS_H
+#ifndef CONVERTERS_LOWERING_WEIGHTS_H
+#define CONVERTERS_LOWERING_WEIGHTS_H
 
 #include "converters/lower.h"
 

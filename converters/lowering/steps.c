@@ -1,8 +1,8 @@
-#include "converters/onnx/steps.h"
+#include "converters/lowering/steps.h"
 
 #include <string.h>
 
-#include "converters/onnx/lower_shape.h"
+#include "converters/lowering/shapes.h"
 
 /* Ends the node that was started, under a name made from the operator's and `name`. */
 static tensor_id end_step(struct steps *s, const char *name)

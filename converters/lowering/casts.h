@@ -1,8 +1,8 @@
-/* Casts with ONNX's meaning, also to types that the container does not have. */
-#ifndef CONVERTERS_ONNX_CASTS_H
-#define CONVERTERS_ONNX_CASTS_H
+/* Casts as frameworks mean them, also to types that the container does not have. */
+#ifndef CONVERTERS_LOWERING_CASTS_H
+#define CONVERTERS_LOWERING_CASTS_H
 
-#include "converters/onnx/steps.h"
+#include "converters/lowering/steps.h"
 
 /* x, which is no string, as elements of another type. bfloat16 is rounded to, although float32 stands for it in the
  * container; 2-bit integers wrap, although 8-bit ones stand for them. Small floats fail. */

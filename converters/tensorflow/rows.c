@@ -1,0 +1,31 @@
+#include "converters/tensorflow/rows.h"
+
+#include <string.h>
+
+/* Operators have no versions: a new meaning gets a new name. */
+const struct lower_row tensorflow_rows[] = {
+#define TF_ROW(op, fn, arg) {"", op, 0, LATEST, fn, arg},
+#include "converters/tensorflow/rows.def"
+#undef TF_ROW
+};
+const size_t tensorflow_row_count = COUNT_OF(tensorflow_rows);
+
+const char *tensorflow_refusal(const char *domain, const char *op)
+{
+    static const struct {
+        const char *op, *reason;
+    } refusals[] = {
+#define TF_REFUSAL(op, reason) {op, reason},
+#include "converters/tensorflow/refusals.def"
+#undef TF_REFUSAL
+    };
+    for (size_t i = 0; !*domain && i < COUNT_OF(refusals); i++)
+        if (strcmp(refusals[i].op, op) == 0)
+            return refusals[i].reason;
+    return NULL;
+}
+
+bool tensorflow_takes_strings(const char *domain, const char *op)
+{
+    return !*domain && (strcmp(op, "Identity") == 0 || strcmp(op, "Shape") == 0 || strcmp(op, "Size") == 0);
+}
