@@ -105,7 +105,7 @@ void file_drop(const struct file *file, uint64_t offset, uint64_t size)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     uint64_t from = offset / page * page, to = (offset + size) / page * page;
-    if (file->data && from < to)
+    if (file->fd >= 0 && from < to)
         madvise((void *)(uintptr_t)(file->data + from), to - from, MADV_DONTNEED);
 }
 
