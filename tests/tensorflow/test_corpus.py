@@ -18,7 +18,7 @@ try:
     from case import EXPECTED
     from corpus_runs import REFUSALS, RUNS, kept
     from dlc_reader import read_container
-    from model_case import CONTAINER_TYPES, as_stored, run_on
+    from model_case import CONTAINER_TYPES, as_stored, complaints, run_on
 except ImportError as error:
     if error.name != "numpy":
         raise
@@ -64,14 +64,14 @@ def try_run(checks, wanted, expected):
         dlc = folder / "model.dlc"
         done = run("tensorflow-to-dlc", "-i", MODELS / wanted.model, "-o", dlc, *wanted.options(),
                    *freeze(wanted, folder))
-        if not checks.check(f"convert {wanted.name}", done.returncode == 0, done.stderr):
+        if not checks.check(f"convert {wanted.name}", done.returncode == 0, complaints(done)):
             return
         container = read_container(dlc, data=False)
         given = {name: as_stored(values, container.tensors[name], model_has_channels_last=True)
                  for name, values in wanted.inputs.items() if name in container.tensors}
         checks.equal(f"inputs of {wanted.name}", sorted(given), sorted(wanted.inputs))
         done = run_on(given, dlc, folder)
-        if not checks.check(f"execute {wanted.name}", done.returncode == 0, done.stderr):
+        if not checks.check(f"execute {wanted.name}", done.returncode == 0, complaints(done)):
             return
         error = compare(checks, wanted, expected, container, folder)
         transposes = sum(op.type == "Transpose" for op in container.ops)
@@ -85,9 +85,9 @@ def try_refusal(checks, refusal):
         dlc = pathlib.Path(folder) / "model.dlc"
         done = run("tensorflow-to-dlc", "-i", MODELS / refusal.model, "-o", dlc, *refusal.options)
         checks.check(f"{refusal.name} is refused", done.returncode == 1 and not dlc.exists(), done.returncode)
-        if checks.check(f"reason: {refusal.name}", refusal.part in done.stderr, done.stderr):
+        if checks.check(f"reason: {refusal.name}", refusal.part in done.stderr, complaints(done)):
             line = next(line for line in done.stderr.splitlines() if refusal.part in line)
-            print(f"{refusal.name:40} refused: {line}")
+            print(f"{refusal.name:40} refused: {line[:160]}")
 
 
 def main():
