@@ -1,5 +1,6 @@
 """The TensorFlow models of the corpus give TensorFlow's numbers, within 1e-4 of the largest one, and have no Transposes but
-their own. usage: test_corpus.py [NAME...], where names are shell patterns over those of tests/reference/corpus_runs.py."""
+their own. usage: test_corpus.py [NAME...], where names are shell patterns over those of tests/reference/corpus_runs.py, and
+"audio-udos"."""
 
 import fnmatch
 import pathlib
@@ -90,6 +91,28 @@ def try_refusal(checks, refusal):
             print(f"{refusal.name:40} refused: {line[:160]}")
 
 
+def try_audio_udos(checks, model):
+    """The audio operators are claimed: cut behind the decoder of files the model converts; a file, a string, it cannot take."""
+    config = ["--udo_config_paths", TESTS / "tensorflow" / "audio_udo.json"]
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        dlc = folder / "model.dlc"
+        np.save(folder / "rate.npy", np.array([16000], np.int32))
+        cut = ["-d", "decoded_sample_data", "16000,1", "-d", "decoded_sample_data:1", "1", "--input_dtype",
+               "decoded_sample_data:1", "int32", f"--freeze_input=decoded_sample_data:1={folder / 'rate.npy'}"]
+        done = run("tensorflow-to-dlc", "-i", model, "-o", dlc, "--out_node", "labels_softmax", *cut, *config)
+        if checks.check("convert with audio UDOs", done.returncode == 0, complaints(done)):
+            udos = {op.name: op for op in read_container(dlc).ops if op.package == "AudioPackage"}
+            checks.equal("audio UDOs", sorted(udos), ["AudioSpectrogram", "Mfcc"])
+            found = {name: param.value for op in udos.values() for name, param in op.params.items()}
+            checks.equal("params of audio UDOs", [found.get(name) for name in (
+                "window_size", "stride", "magnitude_squared", "dct_coefficient_count", "lower_frequency_limit",
+                "upper_frequency_limit")], [320, 160, 1, 40, 20.0, 4000.0])
+        done = run("tensorflow-to-dlc", "-i", model, "-o", folder / "none.dlc", "--out_node", "labels_softmax", *config)
+        checks.check("a file as an input is refused", done.returncode == 1 and "wav_data holds strings" in done.stderr,
+                     complaints(done))
+
+
 def main():
     checks = Checks()
     if np is None or not MODELS.is_dir():
@@ -101,6 +124,8 @@ def main():
         for one in wanted:
             if any(fnmatch.fnmatch(one.name, pattern) for pattern in patterns):
                 attempt(checks, one, *more)
+    if any(fnmatch.fnmatch("audio-udos", pattern) for pattern in patterns):
+        try_audio_udos(checks, MODELS / "frozen" / "conv-actions-audio.pb")
     checks.check("there are models of such names", checks.passed + checks.failed)
     checks.finish()
 
