@@ -117,19 +117,37 @@ bool wire_next_of(struct wire *w, uint32_t number, struct wire_field *f)
     return false;
 }
 
-bool wire_next_int(struct wire *w, struct reader *rest, uint32_t number, int64_t *out)
+struct wire_list wire_list_of(struct wire message, uint32_t number, unsigned width)
 {
-    while (rest->pos == rest->size) {
+    return (struct wire_list){.w = message, .number = number, .width = width};
+}
+
+bool wire_list_next(struct wire_list *list, uint64_t *bits)
+{
+    while (list->packed.pos == list->packed.size) {
         struct wire_field f;
-        if (!wire_next_of(w, number, &f))
+        if (!wire_next_of(&list->w, list->number, &f))
             return false;
-        *out = (int64_t)f.value;
-        if (f.type != WIRE_BYTES)
-            return true;
-        *rest = reader_of(w->file->data + f.content, f.size);
+        const uint8_t *content = list->w.file->data + f.content;
+        if (f.type == WIRE_BYTES) {
+            list->packed = reader_of(content, f.size);
+            continue;
+        }
+        *bits = list->width ? load_le(content, list->width) : f.value;
+        list->failed = list->width && f.size != list->width; /* it was checked, but files can change */
+        return !list->failed;
     }
-    *out = (int64_t)read_varint(rest);
-    return !rest->failed;
+    *bits = list->width ? read_le(&list->packed, list->width) : read_varint(&list->packed);
+    list->failed = list->packed.failed;
+    return !list->failed;
+}
+
+uint64_t wire_list_count(struct wire_list list)
+{
+    uint64_t count = 0, bits;
+    while (wire_list_next(&list, &bits))
+        count++;
+    return list.failed ? UINT64_MAX : count;
 }
 
 /* ---- diagnostics ---- */

@@ -77,8 +77,19 @@ struct wire wire_section(const struct file *file, const struct sections *s, uint
 /* The next field of that number; false after the last one. */
 bool wire_next_of(struct wire *w, uint32_t number, struct wire_field *f);
 
-/* The next number of a repeated integer field of that number. *rest is the rest of a packed list: empty at first. */
-bool wire_next_int(struct wire *w, struct reader *rest, uint32_t number, int64_t *out);
+/* The elements of a list over all fields of its number, packed or not. */
+struct wire_list {
+    struct wire w;
+    uint32_t number;
+    struct reader packed; /* the rest of a packed field */
+    unsigned width;       /* of an element in bytes; 0: a varint */
+    bool failed;
+};
+struct wire_list wire_list_of(struct wire message, uint32_t number, unsigned width);
+/* The next element's bits; false after the last one, or with failed set where the bytes end within an element. */
+bool wire_list_next(struct wire_list *list, uint64_t *bits);
+/* The number of elements, all well-formed; UINT64_MAX when they are not. */
+uint64_t wire_list_count(struct wire_list list);
 
 /* A base-128 varint; past the end or longer than 64 bits it fails the reader and gives 0. */
 uint64_t read_long_varint(struct reader *r);

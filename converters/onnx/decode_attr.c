@@ -145,14 +145,13 @@ static void decode_strings(struct decode *d, const struct attr_message *a, const
 
 static void decode_ints(struct decode *d, const struct attr_message *a, struct fw_attr *out)
 {
-    struct wire w = wire_section(d->file, &a->s, ATTR_INTS), again = w;
-    struct reader rest = {0}, again_rest = {0};
-    int64_t value;
-    while (wire_next_int(&w, &rest, ATTR_INTS, &value))
+    struct wire_list list = wire_list_of(wire_section(d->file, &a->s, ATTR_INTS), ATTR_INTS, 0);
+    uint64_t value;
+    for (struct wire_list counted = list; wire_list_next(&counted, &value);)
         out->count++;
     int64_t *ints = arena_array(d->memory.kept, int64_t, out->count);
-    for (size_t i = 0; i < out->count && wire_next_int(&again, &again_rest, ATTR_INTS, &value); i++)
-        ints[i] = value;
+    for (size_t i = 0; i < out->count && wire_list_next(&list, &value); i++)
+        ints[i] = (int64_t)value;
     out->ints = ints;
 }
 

@@ -27,19 +27,19 @@ static odlc_status bad_sparse(const struct sparse_job *j, const char *what)
 
 static void read_message(struct sparse_job *j, const struct wire_field *sparse)
 {
-    struct wire w = wire_in(j->d->file, sparse), dims = w;
+    struct wire w = wire_in(j->d->file, sparse);
+    struct wire_list dims = wire_list_of(w, SPARSE_DIMS, 0);
     struct wire_field f;
-    struct reader rest = {0};
-    int64_t dim;
+    uint64_t dim;
     while (wire_next(&w, &f)) {
         if (f.number == SPARSE_VALUES)
             j->values_at = f;
         else if (f.number == SPARSE_INDICES)
             j->indices_at = f;
     }
-    for (; wire_next_int(&dims, &rest, SPARSE_DIMS, &dim); j->n_dims++)
+    for (; wire_list_next(&dims, &dim); j->n_dims++)
         if (j->n_dims < MAX_RANK)
-            j->dims[j->n_dims] = dim;
+            j->dims[j->n_dims] = (int64_t)dim;
 }
 
 static odlc_status read_shape(struct sparse_job *j)

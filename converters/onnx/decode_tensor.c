@@ -102,12 +102,11 @@ static bool in_float_list(const struct element_type *type)
 
 static void read_dims(struct tensor_job *j)
 {
-    struct wire w = wire_in(j->d->file, j->message);
-    struct reader rest = {0};
-    int64_t dim;
-    for (; wire_next_int(&w, &rest, TENSOR_DIMS, &dim); j->n_dims++)
+    struct wire_list list = wire_list_of(wire_in(j->d->file, j->message), TENSOR_DIMS, 0);
+    uint64_t dim;
+    for (; wire_list_next(&list, &dim); j->n_dims++)
         if (j->n_dims < MAX_RANK)
-            j->dims[j->n_dims] = dim;
+            j->dims[j->n_dims] = (int64_t)dim;
 }
 
 static void note_data(struct tensor_job *j, const struct wire_field *f)
@@ -183,59 +182,20 @@ static odlc_status wrong_size(const struct tensor_job *j, const char *unit, uint
 
 /* ---- elements in lists ---- */
 
-/* Walks the elements of a tensor over all fields of its list. */
-struct elements {
-    struct wire w;
-    uint32_t field;
-    struct reader packed; /* the rest of a packed field */
-    unsigned width;       /* of an element in bytes; 0: a varint */
-    bool failed;
-};
-
-/* The next element's bits; false after the last one, or with failed set where the bytes end within an element. */
-static bool next_element(struct elements *e, uint64_t *bits)
-{
-    while (e->packed.pos == e->packed.size) {
-        struct wire_field f;
-        if (!wire_next_of(&e->w, e->field, &f))
-            return false;
-        const uint8_t *content = e->w.file->data + f.content;
-        if (f.type == WIRE_BYTES) {
-            e->packed = reader_of(content, f.size);
-            continue;
-        }
-        *bits = e->width ? load_le(content, e->width) : f.value;
-        e->failed = e->width && f.size != e->width; /* it was checked, but files can change */
-        return !e->failed;
-    }
-    *bits = e->width ? read_le(&e->packed, e->width) : read_varint(&e->packed);
-    e->failed = e->packed.failed;
-    return !e->failed;
-}
-
-/* The number of list entries, all well-formed; UINT64_MAX when they are not. */
-static uint64_t count_elements(struct elements e)
-{
-    uint64_t count = 0, bits;
-    while (next_element(&e, &bits))
-        count++;
-    return e.failed ? UINT64_MAX : count;
-}
-
 /* Decodes the list into an array of elements of `width` bytes. Writers sign-extend negative 32-bit integers to 64 bits
  * or not, so of those the low half counts. */
 static odlc_status gather(const struct tensor_job *j, uint64_t entries, unsigned width, uint8_t **out)
 {
     bool is_float = in_float_list(j->type);
-    struct elements e = {.w = wire_in(j->d->file, j->message), .field = j->type->field, .width = is_float ? width : 0};
-    uint64_t found = count_elements(e), bits;
+    struct wire_list e = wire_list_of(wire_in(j->d->file, j->message), j->type->field, is_float ? width : 0);
+    uint64_t found = wire_list_count(e), bits;
     if (found == UINT64_MAX)
         return decode_error(j->d, ODLC_ERR_INVALID, j->place, "onnx-tensor-data", "%s has a broken list of values",
                             label(j));
     if (found != entries)
         return wrong_size(j, "values", entries, found);
     uint8_t *to = arena_calloc(j->d->memory.kept, entries, width);
-    for (uint64_t i = 0; i < entries && next_element(&e, &bits); i++) {
+    for (uint64_t i = 0; i < entries && wire_list_next(&e, &bits); i++) {
         int64_t value = j->type->field == TENSOR_INT32_DATA ? (int32_t)(uint32_t)bits : (int64_t)bits;
         if (!is_float && (value < j->type->min || value > j->type->max))
             return decode_error(j->d, ODLC_ERR_INVALID, j->place, "onnx-tensor-data",
