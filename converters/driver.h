@@ -85,6 +85,7 @@ struct fw_value *find_model_input(struct conversion *c, const char *name, const 
 void note_symbols(struct conversion *c, const struct fw_value *input);
 /* An error for a name in an option that the model does not have: the hint has the nearest one, and lists at most 20. */
 struct unknown_name {
+    odlc_status status; /* ODLC_OK: wrong usage */
     const char *code, *message, *name;
     const char *const *known;
     size_t n_known;

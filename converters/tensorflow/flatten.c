@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "converters/tensorflow/types.h"
+#include "converters/tensorflow/variables.h"
 
 enum { MAX_DEPTH = 64 }; /* of graphs within graphs */
 
@@ -51,7 +52,16 @@ static void graph_input(struct walk *w, const struct source *s, enum dtype dtype
     struct fw_value v = {.name = source_name(f, s), .id = source_id(f, s), .dtype = dtype};
     if (map_add(&w->inputs, v.name, 1) != MAP_NONE)
         return;
+    uint32_t cut = map_get(&f->cuts, v.name);
+    const struct fw_value *said = cut == MAP_NONE ? NULL : &f->cut_values.data[cut];
     set_dims(f, shape, &v);
+    if (said && said->dtype != DT_NONE)
+        v.dtype = said->dtype;
+    if (said && said->has_shape && !v.has_shape) {
+        v.has_shape = true;
+        v.rank = said->rank;
+        v.dims = said->dims;
+    }
     vec_push(f->m->memory.graph, &w->graph->inputs, v);
 }
 
@@ -64,6 +74,15 @@ static odlc_status emit_placeholder(struct walk *w, const struct visit *v, const
         return diag_error(w->f->m->diags, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(w->f->m), .node = source_node(&s)->name),
                           "input-type", "graph input %s is no tensor", source_node(&s)->name);
     graph_input(w, &s, tf_dtype(code), find_attr(attrs, count, "shape"));
+    return ODLC_OK;
+}
+
+static odlc_status emit_variable(struct walk *w, const struct visit *v)
+{
+    const struct source s = {.frame = v->frame, .node = v->node};
+    struct fw_tensor t = {.name = source_name(w->f, &s), .id = source_id(w->f, &s)};
+    TRY(variable_value(w->f->variables, &s, &t.view));
+    vec_push(w->f->m->memory.graph, &w->graph->initializers, t);
     return ODLC_OK;
 }
 
@@ -144,6 +163,8 @@ static odlc_status emit(struct walk *w, const struct visit *v)
         return emit_placeholder(w, v, attrs, count);
     if (strcmp(n->op, "Const") == 0 || strcmp(n->op, "HostConst") == 0)
         return emit_const(w, v, attrs, count);
+    if (is_variable(n->op))
+        return emit_variable(w, v);
     if (!w->f->claims(w->f->claims_user, n->op, ""))
         TRY(hold_graphs(w, v, &attrs, count));
     seen->emitted = (uint32_t)w->emitted.count;
