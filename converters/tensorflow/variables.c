@@ -148,9 +148,8 @@ static odlc_status cut_rows(struct variables *v, const char *name, const char *s
     }
     understood &= strspn(end, ":-") == strlen(end) && start >= 0 && count >= 0;
     if (!understood || start > view->shape.dims[0] || count > view->shape.dims[0] - start)
-        return diag_error(v->f->m->diags, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(v->f->m), .node = name),
-                          "variable-slice", "the variable is the part \"%s\" of a saved tensor, which is not supported",
-                          slice);
+        return diag_error(v->f->m->diags, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(v->f->m), .node = name), "variable-slice",
+                          "the variable is the part \"%s\" of a saved tensor, which is not supported", slice);
     uint64_t row = shape_count_range(&view->shape, 1, view->shape.rank) * dtype_size(view->dtype);
     view->bytes += (uint64_t)start * row;
     view->shape.dims[0] = count;

@@ -285,7 +285,8 @@ class Nodes:
         if operator:
             results = operator.results(attributes)
         else:
-            results = [(key, [dtype_name(dtype)]) for key, dtype in (outputs or {"out": np.float32}).items()]
+            named = {"out": np.float32} if outputs is None else outputs
+            results = [(key, [dtype_name(dtype)]) for key, dtype in named.items()]
         self._add_outputs(node, results)
         return node.outputs[0] if node.outputs else Value(node, "^" + name, name, None)
 
