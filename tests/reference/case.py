@@ -21,6 +21,17 @@ EXPECTED = SOURCE / "tests" / "reference" / "expected"
 NEAR, NEAR_HALF = 1e-5, 2.0**-10
 
 
+def random_numbers(source, shape, dtype, low, high):
+    """Numbers between low and high, both included. Floats have 1024 steps between them, so that every library makes the same
+    ones, and float16 has most of them, too."""
+    dtype = np.dtype(dtype)
+    if dtype.kind == "b":
+        return source.randint(0, 2, shape).astype(bool)
+    if dtype.kind in "iu":
+        return source.randint(max(low, 0) if dtype.kind == "u" else low, high + 1, shape).astype(dtype)
+    return np.asarray(low + (high - low) * source.randint(0, 1025, shape) / 1024).astype(dtype)
+
+
 class Case(Graph):
     """A graph with inputs, and what is wanted of it: outputs, or a message."""
 
@@ -36,13 +47,7 @@ class Case(Graph):
         self.options = []     # more arguments of tensorflow-to-dlc
 
     def random(self, shape, dtype=np.float32, low=-2, high=2):
-        """Floats are multiples of 1/1024 of the range, so that float16 has them, too, and no library rounds them."""
-        dtype = np.dtype(dtype)
-        if dtype.kind == "b":
-            return self.source.randint(0, 2, shape).astype(bool)
-        if dtype.kind in "iu":
-            return self.source.randint(max(low, 0) if dtype.kind == "u" else low, high + 1, shape).astype(dtype)
-        return (low + (high - low) * self.source.randint(0, 1025, shape) / 1024).astype(dtype)
+        return random_numbers(self.source, shape, dtype, low, high)
 
     def input(self, what, dtype=np.float32, low=-2, high=2, name=None, shape=None):
         """A graph input: what is an array of numbers for it, or dims of random ones between low and high. shape is what the
@@ -120,3 +125,15 @@ def same(found, expected, within):
     largest = np.max(np.abs(expected[np.isfinite(expected)]), initial=0)
     return np.allclose(found, expected, rtol=0, atol=within * largest, equal_nan=True)
 
+
+def difference(found, expected):
+    """Where two arrays of one shape differ most, as text."""
+    if found.shape != expected.shape:
+        return f"shape {found.shape}, expected {expected.shape}"
+    with np.errstate(invalid="ignore"):
+        away = np.abs(np.subtract(found, expected, dtype=np.float64))
+    away[(found == expected) | (np.isnan(away) & np.isnan(expected) & np.isnan(found))] = 0
+    place = np.unravel_index(np.argmax(np.nan_to_num(away, nan=np.inf)), found.shape)
+    few = [np.array2string(array.reshape(-1)[:16], threshold=16) for array in (found, expected)]
+    return (f"{np.count_nonzero(away)} of {away.size} differ, most at {[int(i) for i in place]}: found {found[place]!r}, "
+            f"expected {expected[place]!r}\n  found    {few[0]}\n  expected {few[1]}")

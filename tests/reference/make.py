@@ -4,28 +4,21 @@ usage: make.py [FAMILY...]      default: all
 
 Needs TensorFlow: see README.md. Refused cases are not computed."""
 
-import io
-import os
 import pathlib
 import sys
-import zipfile
 
-os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
-os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"  # kernels that sum in one order on every machine
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "support"), str(HERE)]
 import numpy as np  # noqa: E402
-import tensorflow as tf  # noqa: E402
+import tensorflow_runs  # noqa: E402
 from case import EXPECTED, cases_of, families  # noqa: E402
+from tensorflow_runs import tf, with_port, write_arrays  # noqa: E402
 
 
 def run_in_session(graph_def, given, fetched):
-    config = tf.compat.v1.ConfigProto()
-    config.graph_options.rewrite_options.disable_meta_optimizer = True  # the graph as it is
-    config.graph_options.optimizer_options.opt_level = -1
     with tf.Graph().as_default():
         tf.import_graph_def(graph_def, name="")
-        with tf.compat.v1.Session(config=config) as session:
+        with tensorflow_runs.session() as session:
             return session.run(fetched, given)
 
 
@@ -35,10 +28,6 @@ def run_compiled(graph_def, given, fetched):
     pruned = graph.prune(list(given), fetched)
     results = tf.function(lambda *values: pruned(*values), jit_compile=True)(*map(tf.constant, given.values()))
     return [result.numpy() for result in results]
-
-
-def with_port(name):
-    return name if ":" in name else name + ":0"
 
 
 def compute(case):
@@ -55,15 +44,6 @@ def compute(case):
             raise error from None
     arrays = map(np.asarray, arrays)
     return [array.astype(np.float32) if array.dtype.kind == "V" else array for array in arrays]
-
-
-def write_arrays(path, arrays):
-    """An .npz file whose bytes depend on the arrays alone."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, array in arrays.items():
-            data = io.BytesIO()
-            np.lib.format.write_array(data, array, allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(name + ".npy"), data.getvalue(), zipfile.ZIP_DEFLATED)
 
 
 def make(family):
