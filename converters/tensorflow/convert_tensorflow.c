@@ -11,6 +11,7 @@ odlc_status odlc_convert_tensorflow(const struct odlc_convert_options *options, 
                                         .refusal = tensorflow_refusal,
                                         .type_name = tf_dtype_enum,
                                         .takes_strings = tensorflow_takes_strings,
-                                        .canonical_name = tensorflow_canonical_name};
+                                        .canonical_name = tensorflow_canonical_name,
+                                        .bias_apart = true};
     return convert_model(&tensorflow, options, conversion);
 }
