@@ -26,7 +26,8 @@ struct frontend {
     bool (*schema_default)(const char *op_type, int64_t version, const char *attr, struct param *out);
     /* The one spelling that values have in the model, of a name in any; NULL: there is one only. */
     const char *(*canonical_name)(struct arena *arena, const char *name);
-    bool channels_first; /* the framework's spatial tensors are NCHW */
+    const char *(*type_name)(int64_t number); /* of the number in an attribute: "DT_FLOAT"; NULL: it has no such ones */
+    bool channels_first; /* the framework's spatial tensors are NCHW; otherwise fw_model.channels_first may say so */
     bool has_opsets;     /* operators are of domains and versions, which messages name */
 };
 
@@ -85,6 +86,7 @@ struct fw_value *find_model_input(struct conversion *c, const char *name, const 
 void note_symbols(struct conversion *c, const struct fw_value *input);
 /* An error for a name in an option that the model does not have: the hint has the nearest one, and lists at most 20. */
 struct unknown_name {
+    odlc_status status; /* ODLC_OK: wrong usage */
     const char *code, *message, *name;
     const char *const *known;
     size_t n_known;

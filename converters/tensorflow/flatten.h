@@ -53,18 +53,22 @@ struct emitted {
 /* What all graphs of one model share. */
 struct flatten {
     struct tf_model *m;
-    const struct odlc_convert_options *options;
     fw_claims_fn *claims;
     void *claims_user;
     struct fw_model *model;
-    struct map ops;    /* type → model->ops */
-    struct map cuts;   /* names of values that an option makes inputs */
+    struct map ops; /* type → model->ops */
+    /* Names of values that options or a signature make inputs, and what is known of these. */
+    struct map cuts;
+    VEC(struct fw_value) cut_values;
+    struct variables *variables;
     uint64_t expanded; /* nodes of all bodies at work */
     struct frame *top; /* the model's own graph */
 };
 
 /* ---- resolve.c: which node gives a value ---- */
 
+/* The frame of a node that is a call, made when it is first asked for; NULL for other nodes. */
+odlc_status call_frame(struct flatten *f, struct frame *frame, uint32_t node, struct frame **out) MUST_USE;
 /* A frame for a body; function, parent and call may be NULL. */
 odlc_status frame_create(struct flatten *f, struct frame *parent, struct tf_function *function,
                          const struct tf_node *call, const struct fw_function *as, struct frame **out) MUST_USE;

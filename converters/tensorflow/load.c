@@ -1,27 +1,11 @@
-/* A frozen graph: map, check the bytes, find the nodes, then walk back from the outputs. */
+/* Loading a model: find the graph, check the bytes, find the nodes, then walk back from the outputs. */
 #include <string.h>
 
-#include "converters/tensorflow/fields.h"
-#include "converters/tensorflow/flatten.h"
+#include "converters/tensorflow/schema.h"
+#include "converters/tensorflow/source.h"
 #include "converters/tensorflow/tensorflow.h"
 #include "converters/tensorflow/tensorflow.pb-c.h"
-
-static const struct wire_schema tensorflow_schema = {
-    .what = "a TensorFlow model",
-    .form = "TensorFlow's protobuf form",
-    .tensor = &tensorflow__tensor_proto__descriptor,
-    .elements = {{TENSOR_CONTENT, WIRE_BYTES},
-                 {TENSOR_FLOAT_VAL, WIRE_FIXED32},
-                 {TENSOR_DOUBLE_VAL, WIRE_FIXED64},
-                 {TENSOR_INT_VAL, WIRE_VARINT},
-                 {TENSOR_SCOMPLEX_VAL, WIRE_FIXED32},
-                 {TENSOR_INT64_VAL, WIRE_VARINT},
-                 {TENSOR_BOOL_VAL, WIRE_VARINT},
-                 {TENSOR_DCOMPLEX_VAL, WIRE_FIXED64},
-                 {TENSOR_HALF_VAL, WIRE_VARINT},
-                 {TENSOR_UINT32_VAL, WIRE_VARINT},
-                 {TENSOR_UINT64_VAL, WIRE_VARINT}},
-};
+#include "converters/tensorflow/variables.h"
 
 const char *tensorflow_canonical_name(struct arena *arena, const char *name)
 {
@@ -43,14 +27,26 @@ static struct tf_model begin(const struct fw_memory *memory, struct diags *diags
 
 typedef VEC(const char *) name_list;
 
-/* Operators whose results are no outputs of a model: they are there to be run, or to be read. */
-static bool ends_nothing(const char *op)
+/* Operators that are run for what they do, and those whose results are there to be read. */
+static bool gives_nothing(const char *op)
 {
-    static const char *const ops[] = {"Const", "Placeholder", "PlaceholderWithDefault", "NoOp", "Assert"};
-    for (size_t i = 0; i < COUNT_OF(ops); i++)
-        if (strcmp(op, ops[i]) == 0)
+    static const char *const whole[] = {"Const", "Placeholder", "PlaceholderWithDefault",
+                                        "NoOp",  "Assert",      "MergeV2Checkpoints"};
+    static const char *const begin[] = {"Assign", "Apply", "ResourceApply", "Save", "Restore"};
+    size_t length = strlen(op), suffix = strlen("Summary");
+    for (size_t i = 0; i < COUNT_OF(whole); i++)
+        if (strcmp(op, whole[i]) == 0)
             return true;
-    return false;
+    for (size_t i = 0; i < COUNT_OF(begin); i++)
+        if (strncmp(op, begin[i], strlen(begin[i])) == 0)
+            return true;
+    return length >= suffix && strcmp(op + length - suffix, "Summary") == 0;
+}
+
+/* TensorFlow itself puts what trains and saves a model under these names. */
+static bool is_training(const char *name)
+{
+    return strncmp(name, "gradients/", 10) == 0 || strncmp(name, "save/", 5) == 0;
 }
 
 /* The nodes that no other reads. */
@@ -68,7 +64,7 @@ static void find_ends(const struct tf_model *m, name_list *out)
         }
     }
     for (size_t i = 0; i < body->nodes.count; i++)
-        if (!read[i] && !ends_nothing(body->nodes.data[i].op))
+        if (!read[i] && !gives_nothing(body->nodes.data[i].op) && !is_training(body->nodes.data[i].name))
             vec_push(m->memory.scratch, out, body->nodes.data[i].name);
 }
 
@@ -103,40 +99,70 @@ static void note_unconsumed(const struct flatten *f)
     }
 }
 
-static odlc_status flatten_graph(struct flatten *f)
+/* Values that become inputs: those that options give dimensions, and those of the signature. */
+static void find_cuts(struct flatten *f, const struct odlc_convert_options *options, const struct tf_source *source)
 {
-    const struct odlc_convert_options *o = f->options;
-    name_list outputs = {0};
-    map_init(&f->ops, f->m->memory.scratch);
-    map_init(&f->cuts, f->m->memory.scratch);
-    for (size_t i = 0; i < o->n_input_dims; i++)
-        map_put(&f->cuts, o->input_dims[i].name, 1);
-    TRY(frame_create(f, NULL, NULL, NULL, NULL, &f->top));
-    for (size_t i = 0; i < o->n_out_names; i++)
-        vec_push(f->m->memory.scratch, &outputs, o->out_names[i]);
-    if (!o->n_out_names)
-        find_ends(f->m, &outputs);
-    TRY(check_names(f, &outputs));
-    TRY(flatten_model(f, outputs.data, outputs.count));
-    note_unconsumed(f);
+    struct arena *arena = f->m->memory.scratch;
+    map_init(&f->cuts, arena);
+    for (size_t i = 0; i < source->inputs.count; i++) {
+        const struct fw_value *v = &source->inputs.data[i].value;
+        if (!v->not_a_tensor && map_add(&f->cuts, v->name, (uint32_t)f->cut_values.count) == MAP_NONE)
+            vec_push(arena, &f->cut_values, *v);
+    }
+    for (size_t i = 0; i < options->n_input_dims; i++) {
+        const char *name = options->input_dims[i].name;
+        if (map_add(&f->cuts, name, (uint32_t)f->cut_values.count) == MAP_NONE)
+            vec_push(arena, &f->cut_values, (struct fw_value){.name = name});
+    }
+}
+
+static odlc_status find_outputs(struct flatten *f, const struct odlc_convert_options *options,
+                                const struct tf_source *source, name_list *out)
+{
+    struct arena *arena = f->m->memory.scratch;
+    for (size_t i = 0; i < options->n_out_names; i++)
+        vec_push(arena, out, options->out_names[i]);
+    if (out->count)
+        return check_names(f, out);
+    for (size_t i = 0; i < source->outputs.count; i++) {
+        if (source->outputs.data[i].value.not_a_tensor)
+            return diag_error(f->m->diags, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(f->m)), "output-type",
+                              "the output %s of the signature is no tensor", source->outputs.data[i].key);
+        vec_push(arena, out, source->outputs.data[i].value.name);
+    }
+    if (out->count)
+        return check_names(f, out);
+    find_ends(f->m, out);
+    if (!out->count)
+        return diag_error(f->m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(f->m), .hint = "name outputs with --out_node"),
+                          "tensorflow-no-output", "the graph has no node that could be an output");
     return ODLC_OK;
 }
 
-static odlc_status load_graph(struct tf_model *m, const struct odlc_convert_options *options, fw_claims_fn *claims,
-                              void *user, struct fw_model **out)
+static odlc_status load_graph(struct flatten *f, const struct odlc_convert_options *options,
+                              const struct tf_source *source)
 {
-    struct flatten f = {.m = m, .options = options, .claims = claims, .claims_user = user};
-    f.model = arena_new(m->memory.graph, struct fw_model);
-    f.model->path = m->file->path;
-    if (m->file->size == 0)
-        return diag_error(m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(m)), "tensorflow-empty",
-                          "not a TensorFlow model: the file is empty");
-    TRY(wire_check(m->diags, m->file, &tensorflow_schema, &tensorflow__graph_def__descriptor));
-    TRY(tf_decode_graph(m, 0, m->file->size));
-    TRY(flatten_graph(&f));
-    f.model->n_names = (uint32_t)m->names.texts.count;
-    *out = f.model;
+    name_list outputs = {0};
+    f->model->path = source->path;
+    if (strcmp(source->path, f->m->file->path) != 0)
+        vec_push(f->m->memory.graph, &f->model->files, f->m->file->path);
+    TRY(tf_decode_graph(f->m, source->from, source->to));
+    map_init(&f->ops, f->m->memory.scratch);
+    find_cuts(f, options, source);
+    f->variables = variables_create(f, source);
+    TRY(frame_create(f, NULL, NULL, NULL, NULL, &f->top));
+    TRY(find_outputs(f, options, source, &outputs));
+    TRY(flatten_model(f, outputs.data, outputs.count));
+    note_unconsumed(f);
+    variables_list_files(f->variables);
+    f->model->n_names = (uint32_t)f->m->names.texts.count;
     return ODLC_OK;
+}
+
+static struct flatten begin_flatten(struct tf_model *m, fw_claims_fn *claims, void *user)
+{
+    return (struct flatten){
+        .m = m, .claims = claims, .claims_user = user, .model = arena_new(m->memory.graph, struct fw_model)};
 }
 
 odlc_status tensorflow_load_file(const struct fw_memory *memory, struct diags *diags, const struct file *file,
@@ -145,8 +171,14 @@ odlc_status tensorflow_load_file(const struct fw_memory *memory, struct diags *d
 {
     struct arena_mark mark = arena_mark(memory->scratch);
     struct tf_model m = begin(memory, diags, file);
-    odlc_status status = load_graph(&m, options, claims, user, out);
+    struct flatten f = begin_flatten(&m, claims, user);
+    const struct tf_source source = {.to = file->size, .path = file->path, .restore_op = ""};
+    odlc_status status = wire_check(diags, file, &tensorflow_schema, &tensorflow__graph_def__descriptor);
+    if (status == ODLC_OK)
+        status = load_graph(&f, options, &source);
     arena_rewind(memory->scratch, mark);
+    if (status == ODLC_OK)
+        *out = f.model;
     return status;
 }
 
@@ -154,9 +186,17 @@ odlc_status tensorflow_load(const struct fw_memory *memory, struct diags *diags,
                             const struct odlc_convert_options *options, fw_claims_fn *claims, void *user,
                             struct fw_model **out)
 {
-    struct file *file;
-    TRY(file_map(memory->kept, diags, options->input, &file));
-    return tensorflow_load_file(memory, diags, file, options, claims, user, out);
+    struct arena_mark mark = arena_mark(memory->scratch);
+    struct tf_model m = begin(memory, diags, NULL);
+    struct flatten f = begin_flatten(&m, claims, user);
+    struct tf_source source;
+    odlc_status status = source_open(&m, options, &source);
+    if (status == ODLC_OK)
+        status = load_graph(&f, options, &source);
+    arena_rewind(memory->scratch, mark);
+    if (status == ODLC_OK)
+        *out = f.model;
+    return status;
 }
 
 odlc_status tensorflow_load_tensor(const struct fw_memory *memory, struct diags *diags, const char *path,

@@ -108,8 +108,7 @@ static odlc_status called_function(struct flatten *f, struct frame *frame, uint3
     return ODLC_OK;
 }
 
-/* The frame of a node that is a call, made when it is first asked for; NULL for other nodes. */
-static odlc_status call_frame(struct flatten *f, struct frame *frame, uint32_t node, struct frame **out)
+odlc_status call_frame(struct flatten *f, struct frame *frame, uint32_t node, struct frame **out)
 {
     const struct tf_node *n = &frame->body->nodes.data[node];
     struct seen *seen = &frame->seen[node];

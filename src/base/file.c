@@ -66,9 +66,20 @@ odlc_status file_map(struct arena *arena, struct diags *diags, const char *path,
     return file_map_fd(arena, diags, path, fd, out);
 }
 
+struct file *file_of_memory(struct arena *arena, const char *path, const void *bytes, uint64_t size)
+{
+    struct file *file = arena_new(arena, struct file);
+    *file = (struct file){.path = arena_strdup(arena, path), .fd = -1, .data = bytes, .size = size};
+    return file;
+}
+
 int file_read_at(const struct file *file, uint64_t offset, void *bytes, size_t size)
 {
     uint8_t *p = bytes;
+    if (file->fd < 0) {
+        memcpy(bytes, file->data + offset, size);
+        return 0;
+    }
     while (size) {
         ssize_t n = pread(file->fd, p, size, (off_t)offset);
         if (n < 0 && errno == EINTR)
@@ -95,7 +106,7 @@ bool file_populate(const struct file *file, uint64_t offset, uint64_t size)
 {
 #ifdef MADV_POPULATE_READ
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), from = offset / page * page;
-    if (file->data && madvise((void *)(uintptr_t)(file->data + from), offset + size - from, MADV_POPULATE_READ) != 0)
+    if (file->fd >= 0 && madvise((void *)(uintptr_t)(file->data + from), offset + size - from, MADV_POPULATE_READ) != 0)
         return errno != EFAULT; /* kernels before 5.14 do not know it */
 #endif
     return true;
@@ -105,7 +116,7 @@ void file_drop(const struct file *file, uint64_t offset, uint64_t size)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     uint64_t from = offset / page * page, to = (offset + size) / page * page;
-    if (file->fd >= 0 && from < to)
+    if (file->fd >= 0 && from < to) /* memory of no file would lose its bytes */
         madvise((void *)(uintptr_t)(file->data + from), to - from, MADV_DONTNEED);
 }
 

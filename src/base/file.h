@@ -8,7 +8,7 @@
  * risk (SIGBUS), as with every program that maps; commands guard themselves (fault.h). */
 struct file {
     const char *path;
-    int fd;
+    int fd; /* -1: there is none, the bytes are in memory alone */
     const uint8_t *data;
     uint64_t size;
     struct watch watch;
@@ -20,6 +20,10 @@ int open_patiently(const char *path, int flags);
 odlc_status file_map(struct arena *arena, struct diags *diags, const char *path, struct file **out) MUST_USE;
 /* The same for an already open descriptor, which then belongs to the arena. */
 odlc_status file_map_fd(struct arena *arena, struct diags *diags, const char *path, int fd, struct file **out) MUST_USE;
+
+/* Bytes in memory, which outlive it, in place of those of the file that they were made of: all that is told to do with
+ * a mapping's pages has no effect on them. */
+struct file *file_of_memory(struct arena *arena, const char *path, const void *bytes, uint64_t size);
 
 /* Reads bytes through the descriptor: unlike a touch of the mapping, this makes no pages resident (a touch maps those
  * around it, too). */
