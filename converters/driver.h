@@ -26,7 +26,8 @@ struct frontend {
     bool (*schema_default)(const char *op_type, int64_t version, const char *attr, struct param *out);
     /* The one spelling that values have in the model, of a name in any; NULL: there is one only. */
     const char *(*canonical_name)(struct arena *arena, const char *name);
-    bool channels_first; /* the framework's spatial tensors are NCHW */
+    const char *(*type_name)(int64_t number); /* of the number in an attribute: "DT_FLOAT"; NULL: it has no such ones */
+    bool channels_first; /* the framework's spatial tensors are NCHW; otherwise fw_model.channels_first may say so */
     bool has_opsets;     /* operators are of domains and versions, which messages name */
 };
 

@@ -1,6 +1,10 @@
 """Writes TensorFlow checkpoints (tensor bundles, uncompressed) without TensorFlow.
 
     save_bundle(folder / "variables" / "variables", {"w": array, "b": array}, shards=2)
+
+The variables of a saved model of the second version are found by object_graph's map from their names to keys:
+
+    save_bundle(prefix, {"w/.ATTRIBUTES/VARIABLE_VALUE": array, OBJECT_GRAPH: object_graph({"w": "w/.ATTRIBUTES/VARIABLE_VALUE"})})
 """
 
 import struct
@@ -10,6 +14,7 @@ from onnx_writer import Message, varint
 from tf_writer import CODES, Tensor, shape_message
 
 MAGIC = 0xDB4775248B80FB57
+OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 BLOCK_ENTRIES = 16  # a small number, so that tests have several blocks
 
 
@@ -91,3 +96,13 @@ def save_bundle(prefix, tensors, shards=1):
     for shard, payloads in enumerate(data):
         prefix.with_name(f"{prefix.name}.data-{shard:05}-of-{shards:05}").write_bytes(payloads)
 
+
+def object_graph(keys):
+    """The string tensor that says under which key the variable of a name is."""
+    graph, root = Message(), Message()
+    for place, name in enumerate(keys):
+        root.message(1, Message().integer(1, place + 1).data(2, name.split(":")[0]))
+    graph.message(1, root)
+    for name, key in keys.items():
+        graph.message(1, Message().message(2, Message().data(1, "VARIABLE_VALUE").data(2, name).data(3, key)))
+    return np.array(b"".join(graph.parts), object)

@@ -392,23 +392,22 @@ def signature(inputs, outputs, method="tensorflow/serving/predict"):
     return message.data(3, method)
 
 
-def meta_graph(graph, signatures=None, tags=("serve",), saver=None):
-    """MetaGraphDef: what a .meta file holds; signatures by key. saver: names of the tensor with the file's name, of the one that
-    saving gives, and of the node that restores."""
+def meta_graph(graph, signatures=None, tags=("serve",), restore=None):
+    """MetaGraphDef: what a .meta file holds; signatures by key; restore: the node that would read the variables."""
     info = Message()
     for tag in tags:
         info.data(4, tag)
     message = Message().message(1, info.data(5, "2.21.0")).message(2, graph.message())
-    if saver:
-        message.message(3, Message().data(1, saver[0]).data(2, saver[1]).data(3, saver[2]).integer(7, 2))
+    if restore:
+        message.message(3, Message().data(3, restore))
     for key, value in (signatures or {}).items():
         message.message(5, _entry(key, value))
     return message
 
 
-def save_meta_graph(path, meta):
+def save_meta_graph(path, graph):
     with open(path, "wb") as out:
-        out.writelines(meta.parts)
+        out.writelines(meta_graph(graph).parts)
 
 
 def save_saved_model(folder, *meta_graphs):

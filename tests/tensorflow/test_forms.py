@@ -14,7 +14,7 @@ try:
     from case import difference, same
     from dlc_reader import read_container
     from model_case import complaints, result, run_on
-    from tf_bundle_writer import save_bundle
+    from tf_bundle_writer import OBJECT_GRAPH, object_graph, save_bundle
     from tf_writer import RESOURCE, STRING, Func, Graph, Shape, meta_graph, save_meta_graph, save_saved_model, signature
 except ImportError as error:
     if error.name != "numpy":
@@ -25,9 +25,6 @@ SOURCE = np and np.random.RandomState(7)
 X = np and SOURCE.standard_normal((3, 4)).astype(np.float32)
 WEIGHTS = np and {"dense/kernel": SOURCE.standard_normal((4, 5)).astype(np.float32),
                   "dense/bias": SOURCE.standard_normal(5).astype(np.float32)}
-
-
-SAVER = ("save/Const:0", "save/SaveV2:0", "save/restore_all")
 
 
 def layer(g, x, kernel, bias):
@@ -68,7 +65,7 @@ def with_variables():
 
 def checkpoint(folder):
     g, _, _ = with_variables()
-    save_meta_graph(folder / "model.meta", meta_graph(g, saver=SAVER))
+    save_meta_graph(folder / "model.meta", g)
     save_bundle(folder / "model", WEIGHTS, shards=2)
     return folder / "model.meta", ["-d", "x", "3,4", "--out_node", "y"], "x", "y"
 
@@ -76,7 +73,7 @@ def checkpoint(folder):
 def saved_model_1(folder):
     g, x, y = with_variables()
     sign = signature({"in": (x, [None, 4])}, {"out": (y, [None, 5])})
-    save_saved_model(folder / "saved", meta_graph(g, {"serving_default": sign}, saver=SAVER))
+    save_saved_model(folder / "saved", meta_graph(g, {"serving_default": sign}, restore="save/restore_all"))
     save_bundle(folder / "saved" / "variables" / "variables", WEIGHTS)
     return folder / "saved", ["-d", "x", "3,4"], "x", "y"
 
@@ -95,8 +92,9 @@ def add_restoring(g, handles, keys):
     g.node("StatefulPartitionedCall", [prefix, *handles], name="restore", f=Func(f.name), Tout=[STRING])
 
 
-def saved_model_2(folder):
-    """Variables are resources that a call's function captures; they are saved under keys of their own."""
+def saved_model_2(folder, restores=True):
+    """Variables are resources that a call's function captures; they are saved under keys of their own, which either a function
+    that restores them says or the checkpoint itself."""
     g = Graph()
     inner = g.function("__inference_call", {"x": np.float32, "kernel": RESOURCE, "bias": RESOURCE})
     reads = [inner.node("ReadVariableOp", [inner.args[name]], name=f"{name}/Read", dtype=np.float32)
@@ -110,12 +108,19 @@ def saved_model_2(folder):
                       shared_name=name) for i, (name, values) in enumerate(WEIGHTS.items())]
     y = g.node("StatefulPartitionedCall", [x, *handles], f=Func(outer.name), **call)
     keys = [f"layer/{i}/.ATTRIBUTES/VARIABLE_VALUE" for i in range(len(WEIGHTS))]
-    add_restoring(g, handles, keys)
+    if restores:
+        add_restoring(g, handles, keys)
     sign = signature({"x": (x, [None, 4])}, {"output_0": (y, [None, 5])})
-    saver = ("saver_filename:0", "restore:0", "restore")
-    save_saved_model(folder / "saved", meta_graph(g, {"serving_default": sign}, saver=saver))
-    save_bundle(folder / "saved" / "variables" / "variables", dict(zip(keys, WEIGHTS.values())))
+    tensors = dict(zip(keys, WEIGHTS.values()))
+    if not restores:
+        tensors[OBJECT_GRAPH] = object_graph(dict(zip(WEIGHTS, keys)))
+    save_saved_model(folder / "saved", meta_graph(g, {"serving_default": sign}, restore="restore" if restores else None))
+    save_bundle(folder / "saved" / "variables" / "variables", tensors)
     return folder / "saved", ["-d", "serving_default_x", "3,4"], "serving_default_x", y.name
+
+
+def saved_model_2_by_objects(folder):
+    return saved_model_2(folder, restores=False)
 
 
 def frozen_file(folder):
@@ -150,7 +155,7 @@ def main():
     kernel, bias = (values.astype(np.float64) for values in WEIGHTS.values())
     expected = np.maximum(X @ kernel + bias, 0).astype(np.float32)
     weights = None
-    for write in (frozen_file, checkpoint, saved_model_1, saved_model_2):
+    for write in (frozen_file, checkpoint, saved_model_1, saved_model_2, saved_model_2_by_objects):
         found = try_form(checks, write)
         if found:
             checks.check(f"numbers of {write.__name__}", same(found[0], expected, 1e-6), difference(found[0], expected))
