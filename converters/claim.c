@@ -60,6 +60,7 @@ static struct param attr_param(struct arena *arena, const struct fw_attr *a)
         take_tensor(arena, &a->tensor->view, &p);
         break;
     case FW_GRAPH:
+    case FW_FUNCTION:
     case FW_OTHER:
         break;
     }
@@ -168,7 +169,7 @@ static bool holds_int64(struct arena *arena, const struct view *view)
 /* Whether a UDO node can do without the attribute, or carry it: a graph reads values around it, which would be lost. */
 static odlc_status check_attr(const struct lower *l, const struct udo_def *def, const struct fw_attr *a)
 {
-    if (a->kind == FW_GRAPH)
+    if (a->kind == FW_GRAPH || a->kind == FW_FUNCTION)
         return lower_unsupported(l, a->name, "leave the node to the converter, or claim the nodes inside the graph",
                                  "attribute %s holds a graph, which no UDO node can carry", a->name);
     if (op_param_index(&def->row, a->name) < 0) /* it is not stored, and a warning says so */

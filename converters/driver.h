@@ -83,6 +83,15 @@ odlc_status prepare_model(struct conversion *c) MUST_USE;
 struct fw_value *find_model_input(struct conversion *c, const char *name, const char *option);
 /* Takes note of the symbols that an input with known dimensions fixes. */
 void note_symbols(struct conversion *c, const struct fw_value *input);
+/* An error for a name in an option that the model does not have: the hint has the nearest one, and lists at most 20. */
+struct unknown_name {
+    odlc_status status; /* ODLC_OK: wrong usage */
+    const char *code, *message, *name;
+    const char *const *known;
+    size_t n_known;
+    const char *listed_as; /* what the known ones are: "graph inputs" */
+};
+odlc_status unknown_name(struct diags *diags, const char *path, const struct unknown_name *u);
 /* freeze.c: the inputs of --freeze_input become constants. */
 odlc_status freeze_inputs(struct conversion *c) MUST_USE;
 /* survey.c: says what converts each operator, and notes all nodes, those in subgraphs included; an error for each op

@@ -37,8 +37,16 @@ enum fw_attr_kind {
     FW_INTS,
     FW_FLOATS,
     FW_STRINGS,
-    FW_SPARSE, /* a sparse tensor; `tensor` has all its elements */
-    FW_OTHER   /* a kind that no operator here uses (lists of tensors or graphs, types) */
+    FW_FUNCTION, /* a function of the model's library, which a front end replaces by its graph where it can */
+    FW_SPARSE,   /* a sparse tensor; `tensor` has all its elements */
+    FW_OTHER     /* a kind that no operator here uses (lists of tensors or graphs, types) */
+};
+
+/* A function by name, with attributes that its body refers to. */
+struct fw_function {
+    const char *name;
+    const struct fw_attr *attrs;
+    uint32_t n_attrs;
 };
 
 struct fw_attr {
@@ -52,6 +60,7 @@ struct fw_attr {
         const char *s; /* NUL-terminated */
         const struct fw_tensor *tensor;
         struct fw_graph *graph;
+        const struct fw_function *function;
         const int64_t *ints;
         const float *floats;
         const char *const *strings;

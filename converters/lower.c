@@ -48,12 +48,18 @@ odlc_status lower_need(const struct lower *l, uint32_t i, const char *what, tens
     return ODLC_OK;
 }
 
+static bool is_list(enum fw_attr_kind kind)
+{
+    return kind == FW_INTS || kind == FW_FLOATS || kind == FW_STRINGS;
+}
+
 /* *out NULL when the node does not have it. */
 static odlc_status find_attr(const struct lower *l, const char *name, enum fw_attr_kind kind, const char *kind_name,
                              const struct fw_attr **out)
 {
     const struct fw_attr *a = fw_find_attr(l->node, name);
-    if (a && a->kind != kind)
+    bool empty = a && is_list(a->kind) && is_list(kind) && a->count == 0; /* it may not say of what it is a list */
+    if (a && a->kind != kind && !empty)
         return lower_invalid(l, name, NULL, "attribute %s is not %s", name, kind_name);
     *out = a;
     return ODLC_OK;

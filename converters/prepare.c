@@ -16,22 +16,33 @@ static name_list input_names(struct conversion *c)
     return names;
 }
 
-/* An error for a name that the model does not have: the hint has the nearest one, and lists at most 20. */
-static odlc_status unknown_name(struct conversion *c, const char *code, const char *message, const char *name,
-                                const name_list *known, const char *listed_as)
+odlc_status unknown_name(struct diags *diags, const char *path, const struct unknown_name *u)
 {
     enum { NAMES_SHOWN = 20 };
-    const char *nearest = nearest_word(name, known->data, known->count);
+    const char *nearest = nearest_word(u->name, u->known, u->n_known);
     text hint = {0};
     if (nearest)
-        text_add(c->arena, &hint, "did you mean %s? ", nearest);
-    text_add(c->arena, &hint, "the %s are: %s", listed_as, known->count ? "" : "none");
-    for (size_t i = 0; i < known->count && i < NAMES_SHOWN; i++)
-        text_add(c->arena, &hint, "%s%s", i ? ", " : "", known->data[i]);
-    if (known->count > NAMES_SHOWN)
-        text_add(c->arena, &hint, ", … (%zu in all)", known->count);
-    return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = c->model->path, .hint = hint.data), code, "%s %s", message,
-                      name);
+        text_add(diags->arena, &hint, "did you mean %s? ", nearest);
+    text_add(diags->arena, &hint, "the %s are: %s", u->listed_as, u->n_known ? "" : "none");
+    for (size_t i = 0; i < u->n_known && i < NAMES_SHOWN; i++)
+        text_add(diags->arena, &hint, "%s%s", i ? ", " : "", u->known[i]);
+    if (u->n_known > NAMES_SHOWN)
+        text_add(diags->arena, &hint, ", … (%zu in all)", u->n_known);
+    odlc_status status = u->status == ODLC_OK ? ODLC_ERR_USAGE : u->status;
+    return diag_error(diags, status, AT(.file = path, .hint = hint.data), u->code, "%s %s", u->message,
+                      u->name);
+}
+
+static odlc_status not_known(struct conversion *c, const char *code, const char *message, const char *name,
+                             const name_list *known, const char *listed_as)
+{
+    return unknown_name(&c->diags, c->model->path,
+                        &(struct unknown_name){.code = code,
+                                               .message = message,
+                                               .name = name,
+                                               .known = known->data,
+                                               .n_known = known->count,
+                                               .listed_as = listed_as});
 }
 
 static void index_inputs(struct conversion *c)
@@ -54,7 +65,7 @@ struct fw_value *find_model_input(struct conversion *c, const char *name, const 
     struct arena_mark mark = arena_mark(c->scratch);
     const name_list names = input_names(c);
     const char *message = arena_printf(c->scratch, "%s: the model has no input", option);
-    (void)unknown_name(c, "unknown-input", message, name, &names, "graph inputs");
+    (void)not_known(c, "unknown-input", message, name, &names, "graph inputs");
     arena_rewind(c->scratch, mark);
     return NULL;
 }
@@ -165,8 +176,8 @@ static odlc_status define_symbol(struct conversion *c, struct symbols *s, const 
         return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = c->model->path), "bad-symbol",
                           "--define_symbol %s: %s is not a positive number", given->name, given->value);
     if (map_get(&s->known, given->name) == MAP_NONE)
-        return unknown_name(c, "unknown-symbol", "--define_symbol: the model's inputs have no symbolic dimension",
-                            given->name, &s->names, "symbols");
+        return not_known(c, "unknown-symbol", "--define_symbol: the model's inputs have no symbolic dimension",
+                         given->name, &s->names, "symbols");
     if (map_add(&s->defined, given->name, (uint32_t)s->sizes.count) == MAP_NONE)
         vec_push(c->scratch, &s->sizes, size[0]);
     return ODLC_OK;
@@ -288,8 +299,8 @@ static odlc_status unknown_output(struct conversion *c, const char *name)
                 vec_push(c->scratch, &names, g->nodes.data[i].outputs[k]);
         vec_push(c->scratch, &names, g->nodes.data[i].name);
     }
-    odlc_status status = unknown_name(c, "unknown-output", "--out_node: the model has no value or node", name, &names,
-                                      "last values and nodes");
+    odlc_status status = not_known(c, "unknown-output", "--out_node: the model has no value or node", name, &names,
+                                   "last values and nodes");
     arena_rewind(c->scratch, mark);
     return status;
 }
@@ -415,8 +426,8 @@ static odlc_status check_preserved(struct conversion *c)
         map_put(&known, names.data[i], 1);
     for (size_t i = 0; i < o->n_preserve_names; i++)
         if (map_get(&known, o->preserve_names[i]) == MAP_NONE)
-            status = unknown_name(c, "unknown-io", "--preserve_io: the model has no input or output",
-                                  o->preserve_names[i], &names, "inputs and outputs");
+            status = not_known(c, "unknown-io", "--preserve_io: the model has no input or output", o->preserve_names[i],
+                               &names, "inputs and outputs");
     return status;
 }
 

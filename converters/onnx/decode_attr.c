@@ -210,7 +210,8 @@ static void decode_value_of(struct decode *d, const struct attr_message *a, cons
         out->graph = arena_new(d->memory.graph, struct fw_graph);
         decode_graph(d, &a->graph, opsets, out->graph);
         break;
-    case FW_BOOL: /* no attribute of ONNX is one */
+    case FW_BOOL: /* no attribute of ONNX is one of these */
+    case FW_FUNCTION:
     case FW_OTHER:
         break;
     }

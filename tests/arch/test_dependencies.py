@@ -23,7 +23,8 @@ ALLOWED = {
     "tools": OP_AND_BELOW | {"udo", "dlc", "runtime", "api"},
 }
 # The command of a front end is a tool that happens to live beside it.
-COMMANDS = {"converters/onnx/main.c": ALLOWED["converters"] | ALLOWED["tools"] | {"tools", "converters"}}
+COMMAND = ALLOWED["converters"] | ALLOWED["tools"] | {"tools", "converters"}
+COMMANDS = {f"converters/{framework}/main.c": COMMAND for framework in ("onnx", "tensorflow")}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 

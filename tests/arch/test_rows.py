@@ -1,5 +1,5 @@
-"""The table of ONNX operators is sorted, lists no row twice, and its opset ranges do not overlap; that of refused operators is
-sorted, and names none that has a row."""
+"""The tables of operators are sorted and list no row twice; those of ONNX have opset ranges that do not overlap. The tables of
+refused operators are sorted, and name none that has a row."""
 
 import pathlib
 import re
@@ -8,30 +8,32 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from checks import SOURCE, Checks  # noqa: E402
 
-ROW = re.compile(r'^ONNX_ROW\("([^"]*)", "([^"]+)", (\d+), (\d+|LATEST), (\w+), (.+)\)$')
-REFUSAL = re.compile(r'^ONNX_REFUSAL\("([^"]*)", "([^"]+)", .+\)$')
+ONNX_ROW = re.compile(r'^ONNX_ROW\("([^"]*)", "([^"]+)", (\d+), (\d+|LATEST), (\w+), (.+)\)$')
+ONNX_REFUSAL = re.compile(r'^ONNX_REFUSAL\("([^"]*)", "([^"]+)", .+\)$')
+TF_ROW = re.compile(r'^TF_ROW\("([^"]+)", (\w+), (.+)\)$')
+TF_REFUSAL = re.compile(r'^TF_REFUSAL\("([^"]+)", .+\)$')
 LATEST = 1 << 30
 
 
-def refusals(checks, rows):
-    lines = (SOURCE / "converters/onnx/refusals.def").read_text().splitlines()
-    refused = [match.groups() for match in map(REFUSAL.match, lines) if match]
-    checks.equal("every line is read", len(refused), sum(line.startswith("ONNX_REFUSAL") for line in lines))
-    checks.equal("refusals are sorted, none twice", refused, sorted(set(refused)))
-    checks.equal("refused operators with a row", set(refused) & {row[:2] for row in rows}, set())
+def read(checks, file, macro, form):
+    """Groups of each line that starts with the macro."""
+    found = []
+    for number, line in enumerate((SOURCE / "converters" / file).read_text().splitlines(), 1):
+        match = form.match(line)
+        if line.startswith(macro) and checks.check(f"{file}:{number}", match, f"is not in the form of {macro}"):
+            found.append(match.groups())
+    checks.check(f"there are lines in {file}", found)
+    return found
 
 
-def main():
-    checks = Checks()
-    rows = []
-    for number, line in enumerate((SOURCE / "converters/onnx/rows.def").read_text().splitlines(), 1):
-        if not line.startswith("ONNX_ROW"):
-            continue
-        match = ROW.match(line)
-        if checks.check(f"rows.def:{number}", match, "is not ONNX_ROW(domain, op, lo, hi, function, arg)"):
-            domain, op, lo, hi = match.group(1, 2, 3, 4)
-            rows.append((domain, op, int(lo), LATEST if hi == "LATEST" else int(hi)))
-    checks.check("there are rows", rows)
+def check_refusals(checks, what, refused, converted):
+    checks.equal(f"refusals of {what} are sorted, none twice", refused, sorted(set(refused)))
+    checks.equal(f"refused operators of {what} with a row", set(refused) & set(converted), set())
+
+
+def check_onnx(checks):
+    rows = [(domain, op, int(lo), LATEST if hi == "LATEST" else int(hi))
+            for domain, op, lo, hi, _, _ in read(checks, "onnx/rows.def", "ONNX_ROW", ONNX_ROW)]
     for row in rows:
         checks.check(f"range of {row[1]}", row[2] <= row[3], f"{row[2]} > {row[3]}")
     for before, after in zip(rows, rows[1:]):
@@ -39,7 +41,22 @@ def main():
         checks.check(f"order of {after[1]}", before[:3] < after[:3], f"{before} stands before {after}")
         if before[:2] == after[:2]:
             checks.check(f"ranges of {after[1]}", before[3] < after[2], f"{before} overlaps {after}")
-    refusals(checks, rows)
+    check_refusals(checks, "ONNX", read(checks, "onnx/refusals.def", "ONNX_REFUSAL", ONNX_REFUSAL),
+                   [row[:2] for row in rows])
+
+
+def check_tensorflow(checks):
+    ops = [row[0] for row in read(checks, "tensorflow/rows.def", "TF_ROW", TF_ROW)]
+    for before, after in zip(ops, ops[1:]):
+        checks.check(f"order of {after}", before < after, f"{before} stands before it")
+    refused = [row[0] for row in read(checks, "tensorflow/refusals.def", "TF_REFUSAL", TF_REFUSAL)]
+    check_refusals(checks, "TensorFlow", refused, ops)
+
+
+def main():
+    checks = Checks()
+    check_onnx(checks)
+    check_tensorflow(checks)
     checks.finish()
 
 

@@ -9,7 +9,7 @@ SOURCE = pathlib.Path(os.environ.get("ODLC_SOURCE_ROOT", pathlib.Path(__file__).
 BUILD = pathlib.Path(os.environ.get("ODLC_BUILD_ROOT", SOURCE / "build" / "test"))
 SHARED = pathlib.Path(os.environ.get("ODLC_SHARED", SOURCE.parent / "shared"))
 
-COMMAND_FOLDERS = {"onnx-to-dlc": "converters", "udo-check": "converters",
+COMMAND_FOLDERS = {**dict.fromkeys(("onnx-to-dlc", "tensorflow-to-dlc", "udo-check"), "converters"),
                    **dict.fromkeys(("dlc-diff", "dlc-info", "dlc-viewer", "net-run"), "src/tools")}
 SKIPPED = 77
 

@@ -55,10 +55,10 @@ def case_of_light(model):
 # ---- running ----
 
 
-def as_stored(array, tensor):
+def as_stored(array, tensor, model_has_channels_last=False):
     """The model's array in the order and type of a container's tensor; None when its dims are of neither order."""
     orders = [array, array.transpose(LAST[array.ndim])] if array.ndim in LAST else [array]
-    if tensor.axis_format in CHANNELS_LAST:
+    if tensor.axis_format in CHANNELS_LAST and not model_has_channels_last:
         orders.reverse()
     for order in orders:
         if list(order.shape) == tensor.dims or (order.ndim == 0 and tensor.dims == [1]):
@@ -80,23 +80,27 @@ def convert(case, folder, config=None, options=()):
     return run("onnx-to-dlc", *arguments, *options), out
 
 
-def execute(case, dlc, folder, tensors=()):
-    """(finished net-run, container) with the case's inputs, in the container's own types."""
-    container = read_container(dlc, data=False)
+def run_on(arrays, dlc, folder, tensors=()):
+    """net-run with arrays by name of graph input that are in the container's order and types."""
     pairs = []
-    for i, (name, array) in enumerate(case.inputs.items()):
-        if name in case.frozen or name not in container.tensors:
-            continue  # nothing needs it
-        tensor = container.tensors[name]
+    for i, (name, array) in enumerate(arrays.items()):
         raw = folder / f"input_{i}.raw"
-        as_stored(array, tensor).tofile(raw)
+        array.tofile(raw)
         pairs.append(f"{name}:={raw}")
     (folder / "inputs.txt").write_text(" ".join(pairs) + "\n")
     arguments = ["--container", dlc, "--input_list", folder / "inputs.txt", "--output_dir", folder / "out",
                  "--use_native_input_files", "--use_native_output_files"]
     if tensors:
         arguments += ["--set_output_tensors", ",".join(tensors)]
-    return run("net-run", *arguments), container
+    return run("net-run", *arguments)
+
+
+def execute(case, dlc, folder, tensors=()):
+    """(finished net-run, container) with the case's inputs, in the container's own types."""
+    container = read_container(dlc, data=False)
+    needed = {name: as_stored(array, container.tensors[name]) for name, array in case.inputs.items()
+              if name not in case.frozen and name in container.tensors}
+    return run_on(needed, dlc, folder, tensors), container
 
 
 def result(folder, container, name):

@@ -1,0 +1,14 @@
+#include "converters/tensorflow/rows.h"
+#include "converters/tensorflow/tensorflow.h"
+
+odlc_status odlc_convert_tensorflow(const struct odlc_convert_options *options, struct odlc_conversion **conversion)
+{
+    const struct frontend tensorflow = {.load = tensorflow_load,
+                                        .load_tensor = tensorflow_load_tensor,
+                                        .rows = tensorflow_rows,
+                                        .n_rows = tensorflow_row_count,
+                                        .refusal = tensorflow_refusal,
+                                        .takes_strings = tensorflow_takes_strings,
+                                        .canonical_name = tensorflow_canonical_name};
+    return convert_model(&tensorflow, options, conversion);
+}

@@ -1,0 +1,154 @@
+/* GraphDef, NodeDef and FunctionDef, as far as needed to find the way through the graph. */
+#include <string.h>
+
+#include "converters/tensorflow/fields.h"
+#include "converters/tensorflow/graph.h"
+
+static const char *text_of(const struct tf_model *m, const struct wire_field *f)
+{
+    return arena_strndup(m->memory.graph, wire_bytes(m->file, f), f->size);
+}
+
+/* The text in the one field of that number; "" when there is none. */
+static const char *only_text(const struct tf_model *m, const struct sections *s, uint32_t number)
+{
+    struct wire w = wire_section(m->file, s, number);
+    struct wire_field f;
+    return wire_next_of(&w, number, &f) ? text_of(m, &f) : "";
+}
+
+static odlc_status decode_node(struct tf_model *m, const struct wire_field *message, struct tf_node *out)
+{
+    const struct sections s = wire_sections(m->file, message->content, message->content + message->size);
+    struct wire w = wire_section(m->file, &s, NODE_INPUT);
+    struct wire_field f;
+    VEC(const char *) inputs = {0};
+    while (wire_next_of(&w, NODE_INPUT, &f))
+        vec_push(m->memory.graph, &inputs, text_of(m, &f));
+    *out = (struct tf_node){.name = only_text(m, &s, NODE_NAME),
+                            .op = only_text(m, &s, NODE_OP),
+                            .inputs = inputs.data,
+                            .n_inputs = (uint32_t)inputs.count,
+                            .fields = s};
+    if (!*out->name || !*out->op)
+        return diag_error(m->diags, ODLC_ERR_INVALID,
+                          AT(IN_MODEL(m), .offset = message->at, .has_offset = 1, .node = out->name), "tensorflow-node",
+                          "a node has no %s", *out->name ? "operator" : "name");
+    return ODLC_OK;
+}
+
+static odlc_status add_node(struct tf_model *m, struct tf_body *body, const struct wire_field *message)
+{
+    struct tf_node node;
+    TRY(decode_node(m, message, &node));
+    if (map_add(&body->index, node.name, (uint32_t)body->nodes.count) != MAP_NONE)
+        return diag_error(m->diags, ODLC_ERR_INVALID,
+                          AT(IN_MODEL(m), .offset = message->at, .has_offset = 1, .node = node.name),
+                          "tensorflow-duplicate-node", "two nodes have the name %s", node.name);
+    vec_push(m->memory.graph, &body->nodes, node);
+    return ODLC_OK;
+}
+
+static odlc_status add_nodes(struct tf_model *m, struct tf_body *body, struct wire w, uint32_t number)
+{
+    struct wire_field f;
+    map_init(&body->index, m->memory.graph);
+    while (wire_next_of(&w, number, &f))
+        TRY(add_node(m, body, &f));
+    return ODLC_OK;
+}
+
+static struct wire_field signature_of(const struct tf_model *m, const struct wire_field *function)
+{
+    struct wire w = wire_in(m->file, function);
+    struct wire_field f = {0};
+    return wire_next_of(&w, FUNCTION_SIGNATURE, &f) ? f : (struct wire_field){.content = function->content};
+}
+
+static odlc_status add_functions(struct tf_model *m, const struct wire_field *library)
+{
+    struct wire w = wire_in(m->file, library);
+    struct wire_field f;
+    while (wire_next_of(&w, LIBRARY_FUNCTION, &f)) {
+        struct wire_field signature = signature_of(m, &f);
+        const struct sections s = wire_sections(m->file, signature.content, signature.content + signature.size);
+        struct tf_function function = {.name = only_text(m, &s, OP_DEF_NAME), .message = f};
+        if (map_add(&m->function_index, function.name, (uint32_t)m->functions.count) != MAP_NONE)
+            return diag_error(m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(m), .offset = f.at, .has_offset = 1),
+                              "tensorflow-duplicate-function", "two functions have the name %s", function.name);
+        vec_push(m->memory.graph, &m->functions, function);
+    }
+    return ODLC_OK;
+}
+
+odlc_status tf_decode_graph(struct tf_model *m, uint64_t from, uint64_t to)
+{
+    struct wire w = wire_of(m->file, from, to);
+    struct wire_field f;
+    map_init(&m->function_index, m->memory.graph);
+    TRY(add_nodes(m, &m->body, w, GRAPH_NODE));
+    while (wire_next_of(&w, GRAPH_LIBRARY, &f))
+        TRY(add_functions(m, &f));
+    return ODLC_OK;
+}
+
+/* ---- functions ---- */
+
+static void add_args(const struct tf_model *m, struct tf_function *function, const struct sections *signature)
+{
+    struct wire inputs = wire_section(m->file, signature, OP_DEF_INPUT_ARG);
+    struct wire outputs = wire_section(m->file, signature, OP_DEF_OUTPUT_ARG);
+    struct wire_field f;
+    map_init(&function->args, m->memory.graph);
+    while (wire_next_of(&inputs, OP_DEF_INPUT_ARG, &f)) {
+        const struct sections arg = wire_sections(m->file, f.content, f.content + f.size);
+        const char *name = only_text(m, &arg, ARG_NAME);
+        map_put(&function->args, name, (uint32_t)function->arg_names.count);
+        vec_push(m->memory.graph, &function->arg_names, name);
+    }
+    while (wire_next_of(&outputs, OP_DEF_OUTPUT_ARG, &f)) {
+        const struct sections arg = wire_sections(m->file, f.content, f.content + f.size);
+        vec_push(m->memory.graph, &function->ret_names, only_text(m, &arg, ARG_NAME));
+    }
+}
+
+/* What gives each result, by the map from their names. */
+static odlc_status add_rets(struct tf_model *m, struct tf_function *function, struct wire w)
+{
+    struct map found;
+    struct wire_field f;
+    VEC(const char *) values = {0};
+    map_init(&found, m->memory.graph);
+    while (wire_next_of(&w, FUNCTION_RET, &f)) {
+        const struct sections entry = wire_sections(m->file, f.content, f.content + f.size);
+        map_put(&found, only_text(m, &entry, ENTRY_KEY), (uint32_t)values.count);
+        vec_push(m->memory.graph, &values, only_text(m, &entry, ENTRY_VALUE));
+    }
+    for (size_t i = 0; i < function->ret_names.count; i++) {
+        uint32_t at = map_get(&found, function->ret_names.data[i]);
+        if (at == MAP_NONE)
+            return diag_error(m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(m)), "tensorflow-function",
+                              "function %s does not say what gives its output %s", function->name,
+                              function->ret_names.data[i]);
+        vec_push(m->memory.graph, &function->rets, values.data[at]);
+    }
+    return ODLC_OK;
+}
+
+static odlc_status decode_body(struct tf_model *m, struct tf_function *function)
+{
+    struct wire_field at = signature_of(m, &function->message);
+    const struct sections signature = wire_sections(m->file, at.content, at.content + at.size);
+    add_args(m, function, &signature);
+    TRY(add_nodes(m, &function->body, wire_in(m->file, &function->message), FUNCTION_NODE));
+    return add_rets(m, function, wire_in(m->file, &function->message));
+}
+
+odlc_status tf_decode_function(struct tf_model *m, struct tf_function *f)
+{
+    if (!f->decoded) {
+        f->decoded = true;
+        f->failed = decode_body(m, f) != ODLC_OK;
+    }
+    return f->failed ? ODLC_ERR_INVALID : ODLC_OK;
+}

@@ -1,0 +1,76 @@
+/* A TensorFlow graph as it stands in the file: names of nodes, what they read, and where the rest of them is. A node's
+ * attributes are decoded when it turns out to be needed. */
+#ifndef CONVERTERS_TENSORFLOW_GRAPH_H
+#define CONVERTERS_TENSORFLOW_GRAPH_H
+
+#include "base/map.h"
+#include "converters/names.h"
+#include "converters/wire.h"
+
+struct tf_node {
+    const char *name, *op;
+    /* "name", "name:1", "^name" for a control input; in a function an argument's name, or "name:output:0" where the
+     * output is one that the operator's definition names */
+    const char *const *inputs;
+    uint32_t n_inputs;
+    struct sections fields; /* of its message */
+};
+
+/* The nodes of the graph, or of a function. */
+struct tf_body {
+    VEC(struct tf_node) nodes;
+    struct map index; /* name → node */
+};
+
+struct tf_function {
+    const char *name;
+    struct wire_field message;
+    bool decoded, failed; /* what follows is filled when the function is needed */
+    struct map args;      /* name → number */
+    VEC(const char *) arg_names;
+    VEC(const char *) ret_names; /* of its outputs, in their order */
+    VEC(const char *) rets;      /* what gives each of them, as an input of a node says it */
+    struct tf_body body;
+};
+
+/* A model that is being read. */
+struct tf_model {
+    struct fw_memory memory;
+    struct diags *diags;
+    const struct file *file; /* with the graph's message */
+    struct fw_names names;   /* of values */
+    struct tf_body body;
+    VEC(struct tf_function) functions;
+    struct map function_index; /* name → function */
+};
+
+/* A place in the model's file:  AT(IN_MODEL(m), .node = name) */
+#define IN_MODEL(m) .file = (m)->file->path
+
+/* decode_graph.c: fills body and functions from the GraphDef that is between two places of the file. */
+odlc_status tf_decode_graph(struct tf_model *m, uint64_t from, uint64_t to) MUST_USE;
+/* Fills the function's arguments, results and body, once. */
+odlc_status tf_decode_function(struct tf_model *m, struct tf_function *f) MUST_USE;
+
+/* decode_attr.c: the attributes of a node. `given` are the attributes of the function call that the node is inside of
+ * (count n_given): its own may refer to them by name. Elements and texts are kept. */
+odlc_status tf_decode_attrs(struct tf_model *m, const struct tf_node *n, const struct fw_attr *given, size_t n_given,
+                            const struct fw_attr **out, uint32_t *count) MUST_USE;
+/* A shape that may leave dimensions open: into has_shape, rank and dims of v. */
+odlc_status tf_decode_shape(struct tf_model *m, const struct wire_field *shape, const char *node,
+                            struct fw_value *v) MUST_USE;
+/* The shapes of the attribute _output_shapes: those of the first n outputs go to v[0 … n). */
+odlc_status tf_decode_output_shapes(struct tf_model *m, const struct tf_node *n, struct fw_value *v,
+                                    size_t count) MUST_USE;
+
+/* decode_tensor.c: a TensorProto as a view, of the mapped file where possible. */
+odlc_status tf_decode_tensor(struct tf_model *m, const struct wire_field *tensor, const char *node,
+                             struct view *out) MUST_USE;
+
+/* The text in a field, kept. */
+static inline const char *tf_text(const struct tf_model *m, const struct wire_field *f)
+{
+    return f->size > 0 ? arena_strndup(m->memory.kept, wire_bytes(m->file, f), f->size) : "";
+}
+
+#endif

@@ -1,0 +1,306 @@
+#include "converters/tensorflow/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "converters/tensorflow/fields.h"
+#include "converters/tensorflow/pbtxt.h"
+#include "converters/tensorflow/schema.h"
+#include "converters/tensorflow/tensorflow.h"
+#include "converters/tensorflow/tensorflow.pb-c.h"
+#include "converters/tensorflow/types.h"
+
+#define DEFAULT_TAG "serve"
+#define DEFAULT_SIGNATURE "serving_default"
+
+/* ---- files ---- */
+
+static bool has_suffix(const char *path, const char *suffix)
+{
+    size_t length = strlen(path), end = strlen(suffix);
+    return length >= end && strcmp(path + length - end, suffix) == 0;
+}
+
+static bool is_text(const char *path)
+{
+    return has_suffix(path, ".pbtxt") || has_suffix(path, ".prototxt") || has_suffix(path, ".txt");
+}
+
+odlc_status source_map(struct tf_model *m, const char *path, const ProtobufCMessageDescriptor *message)
+{
+    struct file *file;
+    TRY(file_map(m->memory.kept, m->diags, path, &file));
+    if (file->size == 0)
+        return diag_error(m->diags, ODLC_ERR_INVALID, AT(.file = path), "tensorflow-empty",
+                          "not a TensorFlow model: the file is empty");
+    if (is_text(path))
+        TRY(pbtxt_to_wire(m->memory.kept, m->diags, file, message, &file));
+    m->file = file;
+    return wire_check(m->diags, file, &tensorflow_schema, message);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static bool is_there(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The file of a saved model's folder, and of a saved model's file its folder; *path NULL for other models. */
+static odlc_status find_saved_model(struct tf_model *m, const char *input, const char **path, const char **folder)
+{
+    struct arena *arena = m->memory.kept;
+    *path = NULL;
+    if (strcmp(base_name(input), "saved_model.pb") == 0 || strcmp(base_name(input), "saved_model.pbtxt") == 0) {
+        *path = input;
+        *folder = arena_printf(arena, "%.*s", (int)(base_name(input) - input), input);
+        return ODLC_OK;
+    }
+    if (!is_folder(input))
+        return ODLC_OK;
+    *folder = arena_printf(arena, "%s%s", input, has_suffix(input, "/") ? "" : "/");
+    *path = arena_printf(arena, "%ssaved_model.pb", *folder);
+    if (is_there(*path))
+        return ODLC_OK;
+    *path = arena_printf(arena, "%ssaved_model.pbtxt", *folder);
+    if (is_there(*path))
+        return ODLC_OK;
+    return diag_error(m->diags, ODLC_ERR_INVALID,
+                      AT(.file = input, .hint = "give the folder that holds saved_model.pb, or a frozen graph"),
+                      "saved-model", "the folder holds no saved_model.pb and no saved_model.pbtxt");
+}
+
+/* ---- messages ---- */
+
+static struct sections sections_of(const struct tf_model *m, const struct wire_field *message)
+{
+    return wire_sections(m->file, message->content, message->content + message->size);
+}
+
+/* The one field of that number; of size 0 when there is none. */
+static struct wire_field only(const struct tf_model *m, const struct sections *s, uint32_t number)
+{
+    struct wire w = wire_section(m->file, s, number);
+    struct wire_field f = {0};
+    return wire_next_of(&w, number, &f) ? f : (struct wire_field){0};
+}
+
+static const char *only_text(const struct tf_model *m, const struct sections *s, uint32_t number)
+{
+    struct wire_field f = only(m, s, number);
+    return tf_text(m, &f);
+}
+
+/* ---- which graph of a saved model ---- */
+
+typedef VEC(const char *) name_list;
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* "gpu,serve": sorted, so that their order does not count. */
+static const char *join(struct arena *arena, name_list *tags)
+{
+    text t = {0};
+    if (tags->count)
+        qsort(tags->data, tags->count, sizeof *tags->data, compare_texts);
+    for (size_t i = 0; i < tags->count; i++)
+        text_add(arena, &t, "%s%s", i ? "," : "", tags->data[i]);
+    return t.count ? t.data : "";
+}
+
+static const char *tags_of(const struct tf_model *m, const struct wire_field *meta)
+{
+    const struct sections s = sections_of(m, meta);
+    struct wire_field info = only(m, &s, META_INFO), f;
+    struct wire w = wire_in(m->file, &info);
+    name_list tags = {0};
+    while (wire_next_of(&w, META_INFO_TAG, &f))
+        vec_push(m->memory.scratch, &tags, tf_text(m, &f));
+    return join(m->memory.kept, &tags);
+}
+
+static const char *sorted_tags(const struct tf_model *m, const char *given)
+{
+    name_list tags = {0};
+    for (const char *at = given; *at; at += *at == ',') {
+        size_t length = strcspn(at, ",");
+        vec_push(m->memory.scratch, &tags, arena_strndup(m->memory.scratch, at, length));
+        at += length;
+    }
+    return join(m->memory.scratch, &tags);
+}
+
+/* Without a wish it is the graph to serve, or the only one. */
+static odlc_status choose_graph(struct tf_model *m, const char *tag, struct wire_field *out)
+{
+    const char *wanted = sorted_tags(m, tag ? tag : DEFAULT_TAG);
+    struct wire w = wire_of(m->file, 0, m->file->size);
+    struct wire_field f, last = {0};
+    name_list known = {0};
+    while (wire_next_of(&w, SAVED_MODEL_META_GRAPH, &f)) {
+        const char *tags = tags_of(m, &f);
+        vec_push(m->memory.scratch, &known, tags);
+        last = f;
+        if (strcmp(tags, wanted) != 0)
+            continue;
+        *out = f;
+        return ODLC_OK;
+    }
+    *out = last;
+    if (known.count == 1 && !tag)
+        return ODLC_OK;
+    return unknown_name(m->diags, m->file->path,
+                        &(struct unknown_name){.code = "unknown-tag",
+                                               .message = "--saved_model_tag: the saved model has no graph tagged",
+                                               .name = tag ? tag : DEFAULT_TAG,
+                                               .known = known.data,
+                                               .n_known = known.count,
+                                               .listed_as = "tags of its graphs"});
+}
+
+/* ---- which signature ---- */
+
+static odlc_status add_end(struct tf_model *m, const struct wire_field *entry, struct tf_end *out)
+{
+    const struct sections s = sections_of(m, entry);
+    struct wire_field value = only(m, &s, ENTRY_VALUE);
+    const struct sections info = sections_of(m, &value);
+    struct wire_field dtype = only(m, &info, TENSOR_INFO_DTYPE), shape = only(m, &info, TENSOR_INFO_SHAPE);
+    *out = (struct tf_end){.key = only_text(m, &s, ENTRY_KEY)};
+    out->value.name = tensorflow_canonical_name(m->memory.kept, only_text(m, &info, TENSOR_INFO_NAME));
+    out->value.dtype = tf_dtype((int64_t)dtype.value);
+    out->value.not_a_tensor = !*out->value.name;
+    if (info.of[TENSOR_INFO_SHAPE].count)
+        TRY(tf_decode_shape(m, &shape, out->value.name, &out->value));
+    return ODLC_OK;
+}
+
+static int compare_ends(const void *a, const void *b)
+{
+    return strcmp(((const struct tf_end *)a)->key, ((const struct tf_end *)b)->key);
+}
+
+static odlc_status read_signature(struct tf_model *m, const struct wire_field *signature, struct tf_source *out)
+{
+    struct wire w = wire_in(m->file, signature);
+    struct wire_field f;
+    struct tf_end end;
+    while (wire_next(&w, &f)) {
+        if (f.number != SIGNATURE_INPUTS && f.number != SIGNATURE_OUTPUTS)
+            continue;
+        TRY(add_end(m, &f, &end));
+        if (f.number == SIGNATURE_INPUTS)
+            vec_push(m->memory.scratch, &out->inputs, end);
+        else
+            vec_push(m->memory.scratch, &out->outputs, end);
+    }
+    if (out->outputs.count)
+        qsort(out->outputs.data, out->outputs.count, sizeof *out->outputs.data, compare_ends);
+    if (out->inputs.count)
+        qsort(out->inputs.data, out->inputs.count, sizeof *out->inputs.data, compare_ends);
+    return ODLC_OK;
+}
+
+/* Signatures whose names begin so are for loading, not for users. */
+static bool is_internal(const char *key)
+{
+    return strncmp(key, "__saved_model_", 14) == 0;
+}
+
+static odlc_status choose_signature(struct tf_model *m, const struct sections *meta, const char *key, bool needed,
+                                    struct tf_source *out)
+{
+    const char *wanted = key ? key : DEFAULT_SIGNATURE;
+    struct wire w = wire_section(m->file, meta, META_SIGNATURE);
+    struct wire_field f, last = {0};
+    name_list known = {0};
+    while (wire_next_of(&w, META_SIGNATURE, &f)) {
+        const struct sections entry = sections_of(m, &f);
+        const char *name = only_text(m, &entry, ENTRY_KEY);
+        struct wire_field value = only(m, &entry, ENTRY_VALUE);
+        if (strcmp(name, wanted) == 0)
+            return read_signature(m, &value, out);
+        if (is_internal(name))
+            continue;
+        vec_push(m->memory.scratch, &known, name);
+        last = value;
+    }
+    if (known.count == 1 && !key)
+        return read_signature(m, &last, out);
+    if (!key && !needed)
+        return ODLC_OK;
+    return unknown_name(
+        m->diags, m->file->path,
+        &(struct unknown_name){.code = "unknown-signature",
+                               .message = "--saved_model_signature_key: the saved model has no signature",
+                               .name = wanted,
+                               .known = known.data,
+                               .n_known = known.count,
+                               .listed_as = "signatures"});
+}
+
+/* ---- forms ---- */
+
+static void take_graph(const struct tf_model *m, const struct wire_field *meta, struct sections *s,
+                       struct tf_source *out)
+{
+    *s = sections_of(m, meta);
+    struct wire_field graph = only(m, s, META_GRAPH_DEF), saver = only(m, s, META_SAVER);
+    const struct sections names = sections_of(m, &saver);
+    out->from = graph.content;
+    out->to = graph.content + graph.size;
+    out->restore_op = tensorflow_canonical_name(m->memory.kept, only_text(m, &names, SAVER_RESTORE_OP));
+}
+
+static odlc_status open_saved_model(struct tf_model *m, const struct odlc_convert_options *options, const char *path,
+                                    const char *folder, struct tf_source *out)
+{
+    struct wire_field meta;
+    struct sections s;
+    TRY(source_map(m, path, &tensorflow__saved_model__descriptor));
+    TRY(choose_graph(m, options->saved_model_tag, &meta));
+    take_graph(m, &meta, &s, out);
+    const char *prefix = arena_printf(m->memory.kept, "%svariables/variables", folder);
+    if (is_there(arena_printf(m->memory.scratch, "%s.index", prefix)))
+        out->checkpoint = prefix;
+    return choose_signature(m, &s, options->signature_key, options->n_out_names == 0, out);
+}
+
+static odlc_status open_meta(struct tf_model *m, const char *path, struct tf_source *out)
+{
+    struct sections s;
+    TRY(source_map(m, path, &tensorflow__meta_graph_def__descriptor));
+    const struct wire_field whole = {.size = m->file->size};
+    take_graph(m, &whole, &s, out);
+    out->checkpoint = arena_strndup(m->memory.kept, path, strlen(path) - strlen(".meta"));
+    return ODLC_OK;
+}
+
+odlc_status source_open(struct tf_model *m, const struct odlc_convert_options *options, struct tf_source *out)
+{
+    const char *path, *folder = "";
+    *out = (struct tf_source){.path = options->input, .restore_op = ""};
+    TRY(find_saved_model(m, options->input, &path, &folder));
+    if (path)
+        return open_saved_model(m, options, path, folder, out);
+    if (has_suffix(options->input, ".meta"))
+        return open_meta(m, options->input, out);
+    TRY(source_map(m, options->input, &tensorflow__graph_def__descriptor));
+    out->to = m->file->size;
+    return ODLC_OK;
+}

@@ -1,0 +1,221 @@
+/* Which tensor of the checkpoint a variable has is what the graph itself says: one of its nodes assigns to it what
+ * RestoreV2 reads under a name. In saved models of the second version these are inside of a function, which the node
+ * that the saver names calls; variables and what is saved have different names there. */
+#include "converters/tensorflow/variables.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "converters/tensorflow/bundle.h"
+
+/* A tensor of the checkpoint, as RestoreV2 asks for it. */
+struct saved {
+    const char *key, *slice; /* slice: "" for all of it */
+};
+
+struct variables {
+    struct flatten *f;
+    const struct tf_source *source;
+    struct bundle *bundle; /* NULL: not opened yet */
+    bool traced;
+    struct map index; /* name of a variable's node → saved */
+    VEC(struct saved) saved;
+};
+
+struct variables *variables_create(struct flatten *f, const struct tf_source *source)
+{
+    struct variables *v = arena_new(f->m->memory.scratch, struct variables);
+    *v = (struct variables){.f = f, .source = source};
+    map_init(&v->index, f->m->memory.scratch);
+    return v;
+}
+
+bool is_variable(const char *op)
+{
+    return strcmp(op, "VarHandleOp") == 0 || strcmp(op, "VariableV2") == 0 || strcmp(op, "Variable") == 0;
+}
+
+/* ---- what the graph would restore ---- */
+
+static bool is_op(const struct source *s, const char *op)
+{
+    return s->frame && !s->is_arg && strcmp(source_node(s)->op, op) == 0;
+}
+
+/* What gives input k of the node, seen through Identity. */
+static odlc_status operand(struct variables *v, const struct source *node, uint32_t k, struct source *out)
+{
+    struct source at = *node;
+    for (uint32_t hops = 0; hops < 1000; hops++) {
+        const struct tf_node *n = source_node(&at);
+        if (k >= n->n_inputs || n->inputs[k][0] == '^')
+            break;
+        TRY(find_source(v->f, at.frame, n->inputs[k], n->name, out));
+        if (!is_op(out, "Identity"))
+            return ODLC_OK;
+        at = *out;
+        k = 0;
+    }
+    *out = (struct source){0};
+    return ODLC_OK;
+}
+
+/* The text number `at` of a constant input; NULL when there is none. */
+static odlc_status constant_text(struct variables *v, const struct source *node, uint32_t k, uint32_t at,
+                                 const char **out)
+{
+    struct source constant;
+    const struct fw_attr *attrs;
+    uint32_t count;
+    *out = NULL;
+    TRY(operand(v, node, k, &constant));
+    if (!is_op(&constant, "Const"))
+        return ODLC_OK;
+    TRY(node_attrs(v->f, constant.frame, constant.node, &attrs, &count));
+    for (uint32_t i = 0; i < count; i++) {
+        const struct view *view = attrs[i].kind == FW_TENSOR ? &attrs[i].tensor->view : NULL;
+        if (view && view->dtype == DT_STRING && at < shape_count(&view->shape))
+            *out = view->strings[view->splat ? 0 : at];
+    }
+    return ODLC_OK;
+}
+
+static odlc_status trace_assignment(struct variables *v, const struct source *assign)
+{
+    struct source variable, restore;
+    struct saved saved;
+    TRY(operand(v, assign, 0, &variable));
+    TRY(operand(v, assign, 1, &restore));
+    if (!variable.frame || variable.frame != v->f->top || !is_variable(source_node(&variable)->op) ||
+        !is_op(&restore, "RestoreV2"))
+        return ODLC_OK;
+    TRY(constant_text(v, &restore, 1, restore.output, &saved.key));
+    TRY(constant_text(v, &restore, 2, restore.output, &saved.slice));
+    if (!saved.key || !saved.slice)
+        return ODLC_OK;
+    map_put(&v->index, source_node(&variable)->name, (uint32_t)v->saved.count);
+    vec_push(v->f->m->memory.scratch, &v->saved, saved);
+    return ODLC_OK;
+}
+
+static odlc_status trace_body(struct variables *v, struct frame *frame)
+{
+    for (uint32_t i = 0; i < frame->body->nodes.count; i++) {
+        const struct source node = {.frame = frame, .node = i};
+        if (is_op(&node, "Assign") || is_op(&node, "AssignVariableOp"))
+            TRY(trace_assignment(v, &node));
+    }
+    return ODLC_OK;
+}
+
+static odlc_status trace_all(struct variables *v)
+{
+    struct frame *top = v->f->top, *restoring = NULL;
+    uint32_t node = map_get(&top->body->index, v->source->restore_op);
+    TRY(trace_body(v, top));
+    if (node != MAP_NONE)
+        TRY(call_frame(v->f, top, node, &restoring));
+    return restoring ? trace_body(v, restoring) : ODLC_OK;
+}
+
+/* Nodes that cannot be followed restore nothing that is known: names are what remains. */
+static void trace(struct variables *v)
+{
+    struct diags *diags = v->f->m->diags, quiet;
+    diags_init(&quiet, v->f->m->memory.scratch);
+    v->traced = true;
+    v->f->m->diags = &quiet;
+    (void)trace_all(v);
+    v->f->m->diags = diags;
+}
+
+/* ---- slices ---- */
+
+/* "10 2 0,5:-" is rows 0 to 4 of a tensor of shape [10, 2]: partitioned variables are saved as one. Rows are all that
+ * is cut here. */
+static odlc_status cut_rows(struct variables *v, const char *name, const char *slice, struct view *view)
+{
+    const char *extents = strrchr(slice, ' ');
+    char *end = NULL;
+    bool understood = extents && view->file && view->shape.rank > 0;
+    long long start = 0, count = understood ? view->shape.dims[0] : 0;
+    if (understood && extents[1] != '-') {
+        start = strtoll(extents + 1, &end, 10);
+        understood = *end == ',';
+        count = understood ? strtoll(end + 1, &end, 10) : 0;
+    } else {
+        end = (char *)(extents ? extents + 2 : "");
+    }
+    understood &= strspn(end, ":-") == strlen(end) && start >= 0 && count >= 0;
+    if (!understood || start > view->shape.dims[0] || count > view->shape.dims[0] - start)
+        return diag_error(v->f->m->diags, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(v->f->m), .node = name),
+                          "variable-slice", "the variable is the part \"%s\" of a saved tensor, which is not supported",
+                          slice);
+    uint64_t row = shape_count_range(&view->shape, 1, view->shape.rank) * dtype_size(view->dtype);
+    view->bytes += (uint64_t)start * row;
+    view->shape.dims[0] = count;
+    return ODLC_OK;
+}
+
+/* ---- values ---- */
+
+static odlc_status open_checkpoint(struct variables *v, const char *name)
+{
+    if (v->bundle)
+        return ODLC_OK;
+    const char *hint = "freeze the graph, or give the saved model's folder or the .meta file beside the checkpoint";
+    if (!v->source->checkpoint)
+        return diag_error(v->f->m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(v->f->m), .node = name, .hint = hint),
+                          "no-checkpoint", "variable %s has no value: the model has no checkpoint", name);
+    return bundle_open(v->f->m->memory.kept, v->f->m->diags, v->source->checkpoint, &v->bundle);
+}
+
+/* The name that the variable is saved under where nothing says otherwise. */
+static odlc_status own_name(struct variables *v, const struct source *node, const char **out)
+{
+    const struct fw_attr *attrs;
+    uint32_t count;
+    *out = source_node(node)->name;
+    TRY(node_attrs(v->f, node->frame, node->node, &attrs, &count));
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(attrs[i].name, "shared_name") == 0 && attrs[i].kind == FW_STRING && *attrs[i].s)
+            *out = attrs[i].s;
+    return ODLC_OK;
+}
+
+odlc_status variable_value(struct variables *v, const struct source *node, struct view *out)
+{
+    const char *name = source_node(node)->name, *slice = "", *key;
+    bool found;
+    TRY(open_checkpoint(v, name));
+    if (!v->traced)
+        trace(v);
+    uint32_t at = node->frame == v->f->top ? map_get(&v->index, name) : MAP_NONE;
+    if (at != MAP_NONE) {
+        key = v->saved.data[at].key;
+        slice = v->saved.data[at].slice;
+    } else {
+        TRY(own_name(v, node, &key));
+    }
+    TRY(bundle_find(v->bundle, key, &found, out));
+    if (found)
+        return *slice ? cut_rows(v, name, slice, out) : ODLC_OK;
+    size_t count;
+    const char *const *keys = bundle_keys(v->bundle, &count);
+    return unknown_name(v->f->m->diags, v->f->m->file->path,
+                        &(struct unknown_name){.status = ODLC_ERR_INVALID,
+                                               .code = "variable-not-saved",
+                                               .message = "the checkpoint has no tensor for the variable",
+                                               .name = key,
+                                               .known = keys,
+                                               .n_known = count,
+                                               .listed_as = "saved tensors"});
+}
+
+void variables_list_files(const struct variables *v)
+{
+    size_t count = 0;
+    const char *const *files = v->bundle ? bundle_files(v->bundle, &count) : NULL;
+    for (size_t i = 0; i < count; i++)
+        vec_push(v->f->m->memory.graph, &v->f->model->files, files[i]);
+}

@@ -1,0 +1,22 @@
+/* Variables of a graph, which have their values in a checkpoint. */
+#ifndef CONVERTERS_TENSORFLOW_VARIABLES_H
+#define CONVERTERS_TENSORFLOW_VARIABLES_H
+
+#include "converters/tensorflow/flatten.h"
+#include "converters/tensorflow/source.h"
+
+struct variables;
+
+struct variables *variables_create(struct flatten *f, const struct tf_source *source);
+
+/* Whether nodes of the operator are variables, or handles of variables, for which their value stands. */
+bool is_variable(const char *op);
+
+/* The value of the variable that the node is: that which the graph's own nodes would read into it, or else that of its
+ * name. The checkpoint is opened when the first one is asked for. */
+odlc_status variable_value(struct variables *v, const struct source *node, struct view *out) MUST_USE;
+
+/* Adds the paths of the files that were opened to those of the model. */
+void variables_list_files(const struct variables *v);
+
+#endif

@@ -1,0 +1,108 @@
+"""The TensorFlow models of the corpus give TensorFlow's numbers, within 1e-4 of the largest one, and have no Transposes but
+their own. usage: test_corpus.py [NAME...], where names are shell patterns over those of tests/reference/corpus_runs.py."""
+
+import fnmatch
+import pathlib
+import sys
+import tempfile
+
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TESTS / "support"), str(TESTS / "reference")]
+from checks import SHARED, Checks, run  # noqa: E402
+
+MODELS = SHARED / "corpus" / "tf"
+NEAR = 1e-4
+
+try:
+    import numpy as np
+    from case import EXPECTED
+    from corpus_runs import REFUSALS, RUNS, kept
+    from dlc_reader import read_container
+    from model_case import CONTAINER_TYPES, as_stored, run_on
+except ImportError as error:
+    if error.name != "numpy":
+        raise
+    np = None
+
+
+def freeze(wanted, folder):
+    options = []
+    for i, (name, values) in enumerate(wanted.frozen.items()):
+        file = folder / f"frozen_{i}.npy"
+        np.save(file, values)
+        options.append(f"--freeze_input={name}={file}")
+    return options
+
+
+def found_output(wanted, name, container, folder, shape):
+    """What net-run wrote, in the model's order; None when there is none of that shape."""
+    tensor = container.tensors.get(name)
+    file = folder / "out" / "Result_0" / f"{name}.raw"
+    if tensor is None or not file.exists():
+        return None
+    array = np.fromfile(file, CONTAINER_TYPES[tensor.dtype])
+    return array.reshape(shape) if tensor.dims == (shape or [1]) else None
+
+
+def compare(checks, wanted, expected, container, folder):
+    """Returns the largest error as a part of the largest value."""
+    worst = 0.0
+    for name in wanted.outputs:
+        key = f"{wanted.name}|{name}|"
+        array = found_output(wanted, name, container, folder, expected[key + "shape"].tolist())
+        if not checks.check(f"{wanted.name} gives {name}", array is not None, sorted(container.tensors)[:20]):
+            return np.inf
+        difference = np.max(np.abs(kept(array).astype(np.float64) - expected[key + "kept"]))
+        # NaN is no small error.
+        worst = max(worst, np.nan_to_num(difference / expected[key + "largest"], nan=np.inf))
+    return worst
+
+
+def try_run(checks, wanted, expected):
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        dlc = folder / "model.dlc"
+        done = run("tensorflow-to-dlc", "-i", MODELS / wanted.model, "-o", dlc, *wanted.options(),
+                   *freeze(wanted, folder))
+        if not checks.check(f"convert {wanted.name}", done.returncode == 0, done.stderr):
+            return
+        container = read_container(dlc, data=False)
+        given = {name: as_stored(values, container.tensors[name], model_has_channels_last=True)
+                 for name, values in wanted.inputs.items() if name in container.tensors}
+        checks.equal(f"inputs of {wanted.name}", sorted(given), sorted(wanted.inputs))
+        done = run_on(given, dlc, folder)
+        if not checks.check(f"execute {wanted.name}", done.returncode == 0, done.stderr):
+            return
+        error = compare(checks, wanted, expected, container, folder)
+        transposes = sum(op.type == "Transpose" for op in container.ops)
+        print(f"{wanted.name:40} error {error:.1e}  {len(container.ops):4} ops  {transposes} Transposes")
+        checks.check(f"numbers of {wanted.name}", error <= NEAR, error)
+        checks.check(f"Transposes of {wanted.name}", transposes <= wanted.transposes, transposes)
+
+
+def try_refusal(checks, refusal):
+    with tempfile.TemporaryDirectory() as folder:
+        dlc = pathlib.Path(folder) / "model.dlc"
+        done = run("tensorflow-to-dlc", "-i", MODELS / refusal.model, "-o", dlc, *refusal.options)
+        checks.check(f"{refusal.name} is refused", done.returncode == 1 and not dlc.exists(), done.returncode)
+        if checks.check(f"reason: {refusal.name}", refusal.part in done.stderr, done.stderr):
+            line = next(line for line in done.stderr.splitlines() if refusal.part in line)
+            print(f"{refusal.name:40} refused: {line}")
+
+
+def main():
+    checks = Checks()
+    if np is None or not MODELS.is_dir():
+        checks.skip("models of the corpus", f"{MODELS} is not there" if np else "python3-numpy is not there")
+        checks.finish()
+    patterns = sys.argv[1:] or ["*"]
+    expected = np.load(EXPECTED / "corpus.npz")
+    for attempt, wanted, more in ((try_run, RUNS, [expected]), (try_refusal, REFUSALS, [])):
+        for one in wanted:
+            if any(fnmatch.fnmatch(one.name, pattern) for pattern in patterns):
+                attempt(checks, one, *more)
+    checks.check("there are models of such names", checks.passed + checks.failed)
+    checks.finish()
+
+
+main()
