@@ -29,8 +29,7 @@ odlc_status unknown_name(struct diags *diags, const char *path, const struct unk
     if (u->n_known > NAMES_SHOWN)
         text_add(diags->arena, &hint, ", … (%zu in all)", u->n_known);
     odlc_status status = u->status == ODLC_OK ? ODLC_ERR_USAGE : u->status;
-    return diag_error(diags, status, AT(.file = path, .hint = hint.data), u->code, "%s %s", u->message,
-                      u->name);
+    return diag_error(diags, status, AT(.file = path, .hint = hint.data), u->code, "%s %s", u->message, u->name);
 }
 
 static odlc_status not_known(struct conversion *c, const char *code, const char *message, const char *name,

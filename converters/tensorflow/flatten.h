@@ -56,7 +56,7 @@ struct flatten {
     fw_claims_fn *claims;
     void *claims_user;
     struct fw_model *model;
-    struct map ops;    /* type → model->ops */
+    struct map ops; /* type → model->ops */
     /* Names of values that options or a signature make inputs, and what is known of these. */
     struct map cuts;
     VEC(struct fw_value) cut_values;

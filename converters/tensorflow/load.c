@@ -27,14 +27,26 @@ static struct tf_model begin(const struct fw_memory *memory, struct diags *diags
 
 typedef VEC(const char *) name_list;
 
-/* Operators whose results are no outputs of a model: they are there to be run, or to be read. */
-static bool ends_nothing(const char *op)
+/* Operators that are run for what they do, and those whose results are there to be read. */
+static bool gives_nothing(const char *op)
 {
-    static const char *const ops[] = {"Const", "Placeholder", "PlaceholderWithDefault", "NoOp", "Assert"};
-    for (size_t i = 0; i < COUNT_OF(ops); i++)
-        if (strcmp(op, ops[i]) == 0)
+    static const char *const whole[] = {"Const", "Placeholder", "PlaceholderWithDefault",
+                                        "NoOp",  "Assert",      "MergeV2Checkpoints"};
+    static const char *const begin[] = {"Assign", "Apply", "ResourceApply", "Save", "Restore"};
+    size_t length = strlen(op), suffix = strlen("Summary");
+    for (size_t i = 0; i < COUNT_OF(whole); i++)
+        if (strcmp(op, whole[i]) == 0)
             return true;
-    return false;
+    for (size_t i = 0; i < COUNT_OF(begin); i++)
+        if (strncmp(op, begin[i], strlen(begin[i])) == 0)
+            return true;
+    return length >= suffix && strcmp(op + length - suffix, "Summary") == 0;
+}
+
+/* TensorFlow itself puts what trains and saves a model under these names. */
+static bool is_training(const char *name)
+{
+    return strncmp(name, "gradients/", 10) == 0 || strncmp(name, "save/", 5) == 0;
 }
 
 /* The nodes that no other reads. */
@@ -52,7 +64,7 @@ static void find_ends(const struct tf_model *m, name_list *out)
         }
     }
     for (size_t i = 0; i < body->nodes.count; i++)
-        if (!read[i] && !ends_nothing(body->nodes.data[i].op))
+        if (!read[i] && !gives_nothing(body->nodes.data[i].op) && !is_training(body->nodes.data[i].name))
             vec_push(m->memory.scratch, out, body->nodes.data[i].name);
 }
 

@@ -11,11 +11,11 @@ struct tf_end {
 };
 
 struct tf_source {
-    uint64_t from, to;         /* the GraphDef, in the model's file */
-    const char *path;          /* that users know the model by */
-    const char *checkpoint;    /* prefix of the files with the values of variables, or NULL */
-    const char *restore_op;    /* the node that would read them; "" when nothing says it */
-    VEC(struct tf_end) inputs; /* of the signature */
+    uint64_t from, to;          /* the GraphDef, in the model's file */
+    const char *path;           /* that users know the model by */
+    const char *checkpoint;     /* prefix of the files with the values of variables, or NULL */
+    const char *restore_op;     /* the node that would read them; "" when nothing says it */
+    VEC(struct tf_end) inputs;  /* of the signature */
     VEC(struct tf_end) outputs; /* sorted by key; none without a signature */
 };
 

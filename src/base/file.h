@@ -37,7 +37,7 @@ int file_read_at(const struct file *file, uint64_t offset, void *bytes, size_t s
 bool file_populate(const struct file *file, uint64_t offset, uint64_t size);
 
 /* Tells the system that the bytes will not be read through the mapping soon: keeps resident memory flat. The page at
- * the end stays when there is more in it. */
+ * the end stays when there is more in it. Bytes in memory (fd is -1) are left alone. */
 void file_drop(const struct file *file, uint64_t offset, uint64_t size);
 
 /* An output file that appears under its name only when it is complete: written to an unnamed file in the target's

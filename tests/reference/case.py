@@ -125,3 +125,15 @@ def same(found, expected, within):
     largest = np.max(np.abs(expected[np.isfinite(expected)]), initial=0)
     return np.allclose(found, expected, rtol=0, atol=within * largest, equal_nan=True)
 
+
+def difference(found, expected):
+    """Where two arrays of one shape differ most, as text."""
+    if found.shape != expected.shape:
+        return f"shape {found.shape}, expected {expected.shape}"
+    with np.errstate(invalid="ignore"):
+        away = np.abs(np.subtract(found, expected, dtype=np.float64))
+    away[(found == expected) | (np.isnan(away) & np.isnan(expected) & np.isnan(found))] = 0
+    place = np.unravel_index(np.argmax(np.nan_to_num(away, nan=np.inf)), found.shape)
+    few = [np.array2string(array.reshape(-1)[:16], threshold=16) for array in (found, expected)]
+    return (f"{np.count_nonzero(away)} of {away.size} differ, most at {[int(i) for i in place]}: found {found[place]!r}, "
+            f"expected {expected[place]!r}\n  found    {few[0]}\n  expected {few[1]}")

@@ -114,3 +114,9 @@ def complaint(process):
     """The first error that a command gave, or its status."""
     lines = [line for line in process.stderr.splitlines() if re.search(r"\berror\b|ERROR|runtime error", line)]
     return lines[0] if lines else f"status {process.returncode} {process.stderr[-300:]}"
+
+
+def complaints(process, width=160):
+    """The errors that a command gave, each shortened."""
+    lines = [line[:width] for line in process.stderr.splitlines() if "error:" in line]
+    return "\n  ".join(lines) or f"status {process.returncode} {process.stderr[-300:]}"

@@ -1,5 +1,6 @@
 """The TensorFlow models of the corpus give TensorFlow's numbers, within 1e-4 of the largest one, and have no Transposes but
-their own. usage: test_corpus.py [NAME...], where names are shell patterns over those of tests/reference/corpus_runs.py."""
+their own. usage: test_corpus.py [NAME...], where names are shell patterns over those of tests/reference/corpus_runs.py, and
+"audio-udos"."""
 
 import fnmatch
 import pathlib
@@ -18,7 +19,7 @@ try:
     from case import EXPECTED
     from corpus_runs import REFUSALS, RUNS, kept
     from dlc_reader import read_container
-    from model_case import CONTAINER_TYPES, as_stored, run_on
+    from model_case import CONTAINER_TYPES, as_stored, complaints, run_on
 except ImportError as error:
     if error.name != "numpy":
         raise
@@ -64,14 +65,14 @@ def try_run(checks, wanted, expected):
         dlc = folder / "model.dlc"
         done = run("tensorflow-to-dlc", "-i", MODELS / wanted.model, "-o", dlc, *wanted.options(),
                    *freeze(wanted, folder))
-        if not checks.check(f"convert {wanted.name}", done.returncode == 0, done.stderr):
+        if not checks.check(f"convert {wanted.name}", done.returncode == 0, complaints(done)):
             return
         container = read_container(dlc, data=False)
         given = {name: as_stored(values, container.tensors[name], model_has_channels_last=True)
                  for name, values in wanted.inputs.items() if name in container.tensors}
         checks.equal(f"inputs of {wanted.name}", sorted(given), sorted(wanted.inputs))
         done = run_on(given, dlc, folder)
-        if not checks.check(f"execute {wanted.name}", done.returncode == 0, done.stderr):
+        if not checks.check(f"execute {wanted.name}", done.returncode == 0, complaints(done)):
             return
         error = compare(checks, wanted, expected, container, folder)
         transposes = sum(op.type == "Transpose" for op in container.ops)
@@ -85,9 +86,31 @@ def try_refusal(checks, refusal):
         dlc = pathlib.Path(folder) / "model.dlc"
         done = run("tensorflow-to-dlc", "-i", MODELS / refusal.model, "-o", dlc, *refusal.options)
         checks.check(f"{refusal.name} is refused", done.returncode == 1 and not dlc.exists(), done.returncode)
-        if checks.check(f"reason: {refusal.name}", refusal.part in done.stderr, done.stderr):
+        if checks.check(f"reason: {refusal.name}", refusal.part in done.stderr, complaints(done)):
             line = next(line for line in done.stderr.splitlines() if refusal.part in line)
-            print(f"{refusal.name:40} refused: {line}")
+            print(f"{refusal.name:40} refused: {line[:160]}")
+
+
+def try_audio_udos(checks, model):
+    """The audio operators are claimed: cut behind the decoder of files the model converts; a file, a string, it cannot take."""
+    config = ["--udo_config_paths", TESTS / "tensorflow" / "audio_udo.json"]
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        dlc = folder / "model.dlc"
+        np.save(folder / "rate.npy", np.array([16000], np.int32))
+        cut = ["-d", "decoded_sample_data", "16000,1", "-d", "decoded_sample_data:1", "1", "--input_dtype",
+               "decoded_sample_data:1", "int32", f"--freeze_input=decoded_sample_data:1={folder / 'rate.npy'}"]
+        done = run("tensorflow-to-dlc", "-i", model, "-o", dlc, "--out_node", "labels_softmax", *cut, *config)
+        if checks.check("convert with audio UDOs", done.returncode == 0, complaints(done)):
+            udos = {op.name: op for op in read_container(dlc).ops if op.package == "AudioPackage"}
+            checks.equal("audio UDOs", sorted(udos), ["AudioSpectrogram", "Mfcc"])
+            found = {name: param.value for op in udos.values() for name, param in op.params.items()}
+            checks.equal("params of audio UDOs", [found.get(name) for name in (
+                "window_size", "stride", "magnitude_squared", "dct_coefficient_count", "lower_frequency_limit",
+                "upper_frequency_limit")], [320, 160, 1, 40, 20.0, 4000.0])
+        done = run("tensorflow-to-dlc", "-i", model, "-o", folder / "none.dlc", "--out_node", "labels_softmax", *config)
+        checks.check("a file as an input is refused", done.returncode == 1 and "wav_data holds strings" in done.stderr,
+                     complaints(done))
 
 
 def main():
@@ -101,6 +124,8 @@ def main():
         for one in wanted:
             if any(fnmatch.fnmatch(one.name, pattern) for pattern in patterns):
                 attempt(checks, one, *more)
+    if any(fnmatch.fnmatch("audio-udos", pattern) for pattern in patterns):
+        try_audio_udos(checks, MODELS / "frozen" / "conv-actions-audio.pb")
     checks.check("there are models of such names", checks.passed + checks.failed)
     checks.finish()
 

@@ -14,9 +14,9 @@ from checks import Checks, run  # noqa: E402
 
 try:
     import numpy as np
-    from case import EXPECTED, cases_of, same
+    from case import EXPECTED, cases_of, difference, same
     from dlc_reader import read_container
-    from model_case import CONTAINER_TYPES, as_stored, run_on
+    from model_case import CONTAINER_TYPES, as_stored, complaints, run_on
 except ImportError as error:
     if error.name != "numpy":
         raise
@@ -62,8 +62,7 @@ def compare(outcome, case, value, expected, container, folder):
     if outcome.check(f"net-run wrote {value.name}:", file.exists()):
         found = np.fromfile(file, stored).reshape(tensor.dims)
         holds = same(found, order, case.tolerance(expected.dtype))
-        detail = "" if holds else f"found {found.tolist()}\nexpected {order.tolist()}"
-        outcome.check(f"numbers of {value.name}:", holds, detail)
+        outcome.check(f"numbers of {value.name}:", holds, "" if holds else difference(found, order))
 
 
 def execute(outcome, case, expected, dlc, folder):
@@ -71,7 +70,7 @@ def execute(outcome, case, expected, dlc, folder):
     given = {name: as_stored(values, container.tensors[name], model_has_channels_last=True)
              for name, values in case.given.items() if name in container.tensors}
     done = run_on(given, dlc, folder)
-    if outcome.check("execute", done.returncode == 0, done.stderr):
+    if outcome.check("execute", done.returncode == 0, complaints(done)):
         for value in case.fetched:
             compare(outcome, case, value, expected[case.key(value)], container, folder)
 
@@ -87,7 +86,7 @@ def try_case(case, expected):
             outcome.check("reason:", holds, f"{case.message_part!r} not in {done.stderr!r}")
         elif expected.get(case.name) != str(case.digest()):
             outcome.check("expected numbers of", False, "are missing or of another graph: see tests/reference/README.md")
-        elif outcome.check("convert", done.returncode == 0, done.stderr):
+        elif outcome.check("convert", done.returncode == 0, complaints(done)):
             execute(outcome, case, expected, dlc, folder)
     return outcome
 
