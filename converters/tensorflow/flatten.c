@@ -208,6 +208,8 @@ static odlc_status cut_here(struct walk *w, const struct source *s)
     struct fw_value *declared = arena_array(w->f->m->memory.scratch, struct fw_value, s->output + 1);
     TRY(tf_decode_output_shapes(w->f->m, source_node(s), declared, s->output + 1));
     declared[s->output].dtype = known ? tf_dtype(dtype->i) : DT_FLOAT32;
+    if (strncmp(source_node(s)->op, "Placeholder", strlen("Placeholder")) == 0)
+        set_dims(w->f, find_attr(attrs, count, "shape"), &declared[s->output]);
     graph_input(w, s, declared[s->output]);
     return ODLC_OK;
 }
