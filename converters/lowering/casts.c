@@ -86,3 +86,17 @@ tensor_id step_cast_exactly(struct steps *s, tensor_id x, enum dtype to)
     }
     return step_cast(s, x, to);
 }
+
+odlc_status lower_cast_to(struct lower *l, tensor_id x, const char *attribute, enum dtype to)
+{
+    struct steps s = {.l = l};
+    enum dtype from = build_type(l->b, x)->dtype;
+    if (from == DT_STRING || to == DT_STRING)
+        return lower_unsupported(l, attribute, NULL, "%s cannot be cast to %s", dtype_info(from)->name,
+                                 dtype_info(to)->name);
+    if (dtype_is_small_float(to))
+        return lower_unsupported(l, attribute, NULL, "the type %s is not supported: containers do not have it",
+                                 dtype_info(to)->name);
+    tensor_id out = step_cast_exactly(&s, x, to);
+    return steps_give(&s, 0, out);
+}

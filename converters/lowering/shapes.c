@@ -60,6 +60,19 @@ odlc_status lower_shape_of(const struct lower *l, const char *name, const int64_
     return lower_check_shape(l, name, out);
 }
 
+odlc_status lower_rest_dim(const struct lower *l, const struct shape *from, uint32_t at, struct shape *shape)
+{
+    struct shape others = *shape;
+    others.dims[at] = 1;
+    TRY(lower_check_shape(l, "shape", &others));
+    uint64_t count = shape_count(from), known = shape_count(&others);
+    if (known == 0 || count % known)
+        return lower_invalid(l, "shape", NULL, "no value for -1 makes %s of %s", shape_text(l->diags->arena, shape),
+                             shape_text(l->diags->arena, from));
+    shape->dims[at] = (int64_t)(count / known);
+    return ODLC_OK;
+}
+
 tensor_id lower_splat(const struct lower *l, const char *name, enum dtype dtype, const struct shape *shape,
                       int64_t value)
 {
@@ -137,6 +150,18 @@ struct slices slices_whole(const struct shape *shape)
     return s;
 }
 
+void slices_set(struct slices *s, uint32_t axis, int64_t begin, int64_t end, int64_t step, int64_t dim)
+{
+    int64_t *row = s->row[axis], longest = max_i64(dim, 1);
+    row[0] = begin;
+    row[1] = end;
+    row[2] = max_i64(-longest, min_i64(step, longest));
+    if (dim == 0 || (step < 0 ? begin <= end : begin >= end)) {
+        row[0] = row[1] = 0;
+        row[2] = 1;
+    }
+}
+
 odlc_status lower_slices(const struct lower *l, tensor_id in, const struct slices *s, const char *out_name,
                          tensor_id *out)
 {
@@ -164,4 +189,40 @@ odlc_status lower_part(const struct lower *l, tensor_id in, uint32_t axis, int64
     s.row[axis][0] = begin;
     s.row[axis][1] = end;
     return lower_slices(l, in, &s, out_name, out);
+}
+
+odlc_status lower_join(const struct lower *l, const tensor_id *parts, uint32_t count, int64_t axis,
+                       const char *out_name, tensor_id *out)
+{
+    tensor_id *full = arena_array(l->arena, tensor_id, (size_t)count + 1);
+    uint32_t n = 0, at;
+    full[0] = parts[0];
+    for (uint32_t i = 0; i < count; i++)
+        if (shape_count(&build_type(l->b, parts[i])->shape))
+            full[n++] = parts[i];
+    TRY(lower_axis(l, "axis", axis, build_rank(l->b, full[0]), &at));
+    if (n < 2) {
+        *out = full[0];
+        return ODLC_OK;
+    }
+    build_op(l->b, "Concat", fw_node_label(l->node));
+    for (uint32_t i = 0; i < n; i++)
+        build_in(l->b, full[i]);
+    build_int(l->b, "axis", at);
+    return build_end(l->b, out_name, out);
+}
+
+odlc_status lower_cut(struct lower *l, tensor_id in, uint32_t axis, int64_t *sizes, uint32_t count)
+{
+    if (count == 1) {
+        l->out[0] = in;
+        return ODLC_OK;
+    }
+    for (uint32_t i = 1; i < count; i++)
+        sizes[i] += sizes[i - 1];
+    build_op(l->b, "Split", fw_node_label(l->node));
+    build_in(l->b, in);
+    build_int(l->b, "axis", axis);
+    build_ints(l->b, "split_index", sizes, count - 1);
+    return build_end_n(l->b, l->node->outputs, count, l->out);
 }

@@ -24,6 +24,9 @@ odlc_status lower_check_shape(const struct lower *l, const char *name, const str
 odlc_status lower_shape_of(const struct lower *l, const char *name, const int64_t *dims, uint32_t count,
                            struct shape *out) MUST_USE;
 
+/* The shape that has as many elements as `from` and -1 at axis `at`, with that dim filled in. */
+odlc_status lower_rest_dim(const struct lower *l, const struct shape *from, uint32_t at, struct shape *shape) MUST_USE;
+
 /* A constant of one repeated integer value, which takes no space. */
 tensor_id lower_splat(const struct lower *l, const char *name, enum dtype dtype, const struct shape *shape,
                       int64_t value);
@@ -39,6 +42,9 @@ struct slices {
     int64_t row[MAX_RANK][3];
 };
 struct slices slices_whole(const struct shape *shape);
+/* Takes begin, begin + step … of an axis of `dim` elements, up to end, all of them inside of it; a descending range may
+ * begin and end before the first element, at -1. Nothing is always said in the same way. */
+void slices_set(struct slices *s, uint32_t axis, int64_t begin, int64_t end, int64_t step, int64_t dim);
 /* Those elements of `in`; `in` itself when it is all of them. */
 odlc_status lower_slices(const struct lower *l, tensor_id in, const struct slices *s, const char *out_name,
                          tensor_id *out) MUST_USE;
@@ -48,5 +54,11 @@ odlc_status lower_part(const struct lower *l, tensor_id in, uint32_t axis, int64
 /* The elements of `in` at these positions along an axis, which must be inside of it. */
 odlc_status lower_pick(const struct lower *l, tensor_id in, uint32_t axis, const int64_t *positions, int64_t count,
                        const char *out_name, tensor_id *out) MUST_USE;
+/* Tensors of one type end to end along an axis, which may count from the back. Those without elements are left out:
+ * runtimes for devices do not know empty tensors. */
+odlc_status lower_join(const struct lower *l, const tensor_id *parts, uint32_t count, int64_t axis,
+                       const char *out_name, tensor_id *out) MUST_USE;
+/* The parts of those sizes, which make up the axis of `in`, as outputs of the node. Sizes are overwritten. */
+odlc_status lower_cut(struct lower *l, tensor_id in, uint32_t axis, int64_t *sizes, uint32_t count) MUST_USE;
 
 #endif

@@ -1,23 +1,10 @@
 /* ONNX operators whose result is known at conversion: Constant, ConstantOfShape, Shape, Size, Range, EyeLike, NonZero;
  * and Trilu, whose mask is. */
 #include <math.h>
-#include <string.h>
 
+#include "converters/lowering/constants.h"
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
-
-/* The node's result is this constant. */
-static odlc_status set_constant(struct lower *l, enum dtype dtype, const struct view *view)
-{
-    l->out[0] = graph_add_constant(l->b->graph, lower_out_name(l, 0), dtype, view);
-    return ODLC_OK;
-}
-
-static odlc_status set_ints(struct lower *l, const struct shape *shape, const int64_t *values)
-{
-    l->out[0] = build_const_ints(l->b, lower_out_name(l, 0), DT_INT64, shape, values);
-    return ODLC_OK;
-}
 
 /* ---- Constant, ConstantOfShape ---- */
 
@@ -65,7 +52,8 @@ odlc_status lower_constant(struct lower *l)
     default:
         return lower_invalid(l, a->name, NULL, "the attribute is of another kind than its name says");
     }
-    return set_constant(l, view.dtype, &view);
+    lower_give_view(l, 0, &view);
+    return ODLC_OK;
 }
 
 /* The one element of the attribute `value`; a float zero without it. */
@@ -95,10 +83,8 @@ odlc_status lower_constant_of_shape(struct lower *l)
     TRY(lower_const_ints(l, 0, "shape", &dims, &count));
     TRY(lower_shape_of(l, "shape", dims, count, &shape));
     TRY(fill_element(l, &view));
-    view.splat = true;
-    view.shape = shape;
-    view.perm = perm_identity(shape.rank);
-    return set_constant(l, view.dtype, &view);
+    lower_give_filled(l, 0, &view, &shape);
+    return ODLC_OK;
 }
 
 /* ---- Shape, Size ---- */
@@ -115,7 +101,8 @@ odlc_status lower_shape(struct lower *l)
     start = max_i64(0, min_i64(start < 0 ? start + rank : start, rank));
     end = max_i64(start, min_i64(end < 0 ? end + rank : end, rank));
     struct shape list = SHAPE(end - start);
-    return set_ints(l, &list, shape.dims + start);
+    lower_give_ints(l, 0, DT_INT64, &list, shape.dims + start);
+    return ODLC_OK;
 }
 
 odlc_status lower_size(struct lower *l)
@@ -124,7 +111,8 @@ odlc_status lower_size(struct lower *l)
     TRY(lower_need(l, 0, "data", &in));
     int64_t count = (int64_t)shape_count(&build_type(l->b, in)->shape);
     struct shape scalar = {.rank = 0};
-    return set_ints(l, &scalar, &count);
+    lower_give_ints(l, 0, DT_INT64, &scalar, &count);
+    return ODLC_OK;
 }
 
 /* ---- Range ---- */
@@ -134,54 +122,20 @@ static const char *const range_inputs[] = {"start", "limit", "delta"};
 static odlc_status range_of_floats(struct lower *l, enum dtype dtype)
 {
     double v[3];
-    for (uint32_t i = 0; i < 3; i++) {
-        const double *value;
-        uint32_t count;
-        TRY(lower_const_floats(l, i, range_inputs[i], &value, &count));
-        if (count != 1)
-            return lower_invalid(l, range_inputs[i], NULL, "%s is not one number", range_inputs[i]);
-        v[i] = value[0];
-    }
+    for (uint32_t i = 0; i < 3; i++)
+        TRY(lower_one_float(l, i, range_inputs[i], &v[i]));
     double n = ceil((v[1] - v[0]) / v[2]);
     if (v[2] == 0 || !(n < 0x1p31))
         return lower_invalid(l, "delta", NULL, "the range from %g to %g by %g has no end", v[0], v[1], v[2]);
-    size_t count = n > 0 ? (size_t)n : 0, size = dtype_size(dtype);
-    uint8_t *elements;
-    TRY(lower_table(l, count, size, &elements));
-    for (size_t i = 0; i < count; i++) {
-        double value = v[0] + (double)i * v[2];
-        convert_elements(elements + i * size, dtype, &value, DT_FLOAT64, 1);
-    }
-    struct shape shape = SHAPE((int64_t)count);
-    struct view view = view_of(elements, dtype, &shape);
-    return set_constant(l, dtype, &view);
+    return lower_give_steps(l, dtype, v[0], v[2], n > 0 ? (size_t)n : 0);
 }
 
 static odlc_status range_of_ints(struct lower *l, enum dtype dtype)
 {
     int64_t v[3];
-    for (uint32_t i = 0; i < 3; i++) {
-        const int64_t *value;
-        uint32_t count;
-        TRY(lower_const_ints(l, i, range_inputs[i], &value, &count));
-        if (count != 1)
-            return lower_invalid(l, range_inputs[i], NULL, "%s is not one number", range_inputs[i]);
-        v[i] = value[0];
-    }
-    bool down = v[2] < 0;
-    uint64_t step = down ? -(uint64_t)v[2] : (uint64_t)v[2];
-    uint64_t way = down ? (uint64_t)v[0] - (uint64_t)v[1] : (uint64_t)v[1] - (uint64_t)v[0];
-    uint64_t count = step && (down ? v[0] > v[1] : v[0] < v[1]) ? (way - 1) / step + 1 : 0;
-    if (step == 0 || count > INT32_MAX)
-        return lower_invalid(l, "delta", NULL, "the range from %lld to %lld by %lld has no end", (long long)v[0],
-                             (long long)v[1], (long long)v[2]);
-    int64_t *values;
-    TRY(lower_table(l, count, sizeof *values, &values));
-    for (uint64_t i = 0; i < count; i++)
-        values[i] = (int64_t)((uint64_t)v[0] + i * (uint64_t)v[2]);
-    struct shape shape = SHAPE((int64_t)count);
-    l->out[0] = build_const_ints(l->b, lower_out_name(l, 0), dtype, &shape, values);
-    return ODLC_OK;
+    for (uint32_t i = 0; i < 3; i++)
+        TRY(lower_one_int(l, i, range_inputs[i], &v[i]));
+    return lower_give_range(l, dtype, v[0], v[1], v[2]);
 }
 
 odlc_status lower_range(struct lower *l)
@@ -214,7 +168,8 @@ odlc_status lower_eye_like(struct lower *l)
             convert_elements(elements + (uint64_t)(i * columns + j) * size, type.dtype, &one, DT_INT64, 1);
     }
     struct view view = view_of(elements, type.dtype, &type.shape);
-    return set_constant(l, type.dtype, &view);
+    lower_give_view(l, 0, &view);
+    return ODLC_OK;
 }
 
 /* A selection by a constant mask: a product would keep the NaN and infinity of the other half. */
@@ -251,25 +206,14 @@ odlc_status lower_trilu(struct lower *l)
 /* Positions of one axis per row of the result; a scalar counts as a vector of one. */
 odlc_status lower_non_zero(struct lower *l)
 {
-    tensor_id in;
-    TRY(lower_need(l, 0, "X", &in));
-    TRY(lower_need_const(l, 0, "X", "the shape of the result depends on its values"));
-    struct shape shape = build_type(l->b, in)->shape;
-    if (build_type(l->b, in)->dtype == DT_STRING)
-        return lower_unsupported(l, NULL, NULL, "the input holds strings");
-    if (shape.rank == 0)
-        shape = SHAPE(1);
-    uint64_t count = shape_count(&shape), found = 0, *at;
-    TRY(lower_table(l, count, sizeof *at, &at));
-    const double *values = build_const_as_floats(l->b, in, &count);
-    for (uint64_t i = 0; i < count; i++)
-        if (values[i] != 0)
-            at[found++] = i;
-    int64_t *positions;
-    TRY(lower_table(l, found, shape.rank * sizeof *positions, &positions));
-    for (uint64_t i = 0; i < found; i++)
-        for (uint32_t d = shape.rank; d-- > 0; at[i] /= (uint64_t)shape.dims[d])
-            positions[d * found + i] = (int64_t)(at[i] % (uint64_t)shape.dims[d]);
-    struct shape result = SHAPE(shape.rank, (int64_t)found);
-    return set_ints(l, &result, positions);
+    int64_t *coordinates, *positions, found;
+    TRY(lower_nonzero(l, 0, "X", &coordinates, &found));
+    uint32_t rank = build_rank(l->b, l->in[0]), rows = rank ? rank : 1;
+    TRY(lower_table(l, (uint64_t)found, rows * sizeof *positions, &positions));
+    for (int64_t i = 0; i < found; i++)
+        for (uint32_t d = 0; d < rank; d++)
+            positions[d * found + i] = coordinates[i * rank + d];
+    struct shape result = SHAPE(rows, found);
+    lower_give_ints(l, 0, DT_INT64, &result, positions);
+    return ODLC_OK;
 }

@@ -1,146 +1,33 @@
 /* ONNX operators whose result's shape depends on values: Unique, NonMaxSuppression. They are computed at conversion. */
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "converters/lowering/constants.h"
+#include "converters/lowering/unique.h"
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
 
-static void give_indices(struct lower *l, uint32_t i, const struct shape *shape, const int64_t *values)
-{
-    if (i < l->n_out)
-        l->out[i] = build_const_ints(l->b, lower_out_name(l, i), DT_INT64, shape, values);
-}
-
 /* ---- Unique ---- */
-
-/* The slices of a constant along an axis, as rows of elements that compare like the slices' own. */
-struct slice_row {
-    const void *values; /* double, int64_t or uint64_t */
-    uint64_t count;
-    enum dtype wide;
-    int64_t at;    /* along the axis */
-    int64_t group; /* of equal rows: the number of the first */
-};
-
-static int compare_element(const struct slice_row *x, const struct slice_row *y, uint64_t i)
-{
-    if (x->wide == DT_FLOAT64) {
-        double a = ((const double *)x->values)[i], b = ((const double *)y->values)[i];
-        return (a > b) - (a < b);
-    }
-    if (x->wide == DT_UINT64) {
-        uint64_t a = ((const uint64_t *)x->values)[i], b = ((const uint64_t *)y->values)[i];
-        return (a > b) - (a < b);
-    }
-    int64_t a = ((const int64_t *)x->values)[i], b = ((const int64_t *)y->values)[i];
-    return (a > b) - (a < b);
-}
-
-static int compare_values(const struct slice_row *x, const struct slice_row *y)
-{
-    for (uint64_t i = 0; i < x->count; i++) {
-        int order = compare_element(x, y, i);
-        if (order)
-            return order;
-    }
-    return 0;
-}
-
-static int compare_rows(const void *a, const void *b)
-{
-    const struct slice_row *x = a, *y = b;
-    int order = compare_values(x, y);
-    return order ? order : (x->at > y->at) - (x->at < y->at);
-}
-
-static int compare_places(const void *a, const void *b)
-{
-    const struct slice_row *const *x = a, *const *y = b;
-    return ((*x)->at > (*y)->at) - ((*x)->at < (*y)->at);
-}
-
-/* The rows of the data along the axis, sorted, equal ones in the order of their places. */
-static odlc_status sorted_rows(struct lower *l, tensor_id data, uint32_t axis, struct slice_row **out)
-{
-    const struct tensor *t = graph_tensor(l->b->graph, data);
-    const struct shape shape = t->type->shape;
-    bool is_float = dtype_is_float(t->type->dtype);
-    enum dtype wide = is_float ? DT_FLOAT64 : t->type->dtype == DT_UINT64 ? DT_UINT64 : DT_INT64;
-    uint64_t count = (uint64_t)shape.dims[axis], inner = shape_count_range(&shape, axis + 1, shape.rank);
-    uint64_t outer = shape_count_range(&shape, 0, axis), row = outer * inner;
-    uint8_t *elements;
-    TRY(lower_table(l, count * row, sizeof(int64_t), &elements));
-    TRY(lower_table(l, count, sizeof **out, out));
-    uint64_t size = dtype_size(t->type->dtype);
-    const uint8_t *from = view_load(l->arena, t->view, t->type->dtype);
-    for (uint64_t at = 0; at < count; at++) {
-        uint8_t *to = elements + at * row * sizeof(int64_t);
-        for (uint64_t o = 0; o < outer; o++)
-            convert_elements(to + o * inner * sizeof(int64_t), wide, from + (o * count + at) * inner * size,
-                             t->type->dtype, inner);
-        (*out)[at] = (struct slice_row){.values = to, .count = row, .wide = wide, .at = (int64_t)at};
-    }
-    for (uint64_t i = 0; is_float && i < count * row; i++)
-        if (isnan(((const double *)(const void *)elements)[i]))
-            return lower_unsupported(l, NULL, NULL, "the input holds a NaN, which is neither equal to itself nor not");
-    qsort(*out, count, sizeof **out, compare_rows);
-    return ODLC_OK;
-}
-
-/* Outputs 1 to 3 and the place of each unique row, in the order of the result. */
-static odlc_status unique_places(struct lower *l, struct slice_row *rows, int64_t count, bool sorted, int64_t **out,
-                                 int64_t *n_unique)
-{
-    const struct slice_row **unique = arena_array(l->arena, const struct slice_row *, (size_t)count + 1);
-    int64_t n = 0, *inverse, *counts, *numbers;
-    for (int64_t i = 0; i < count; i++) {
-        bool is_new = i == 0 || compare_values(&rows[i], &rows[i - 1]) != 0;
-        rows[i].group = is_new ? rows[i].at : rows[i - 1].group;
-        if (is_new)
-            unique[n++] = &rows[i];
-    }
-    if (!sorted)
-        qsort(unique, (size_t)n, sizeof *unique, compare_places);
-    TRY(lower_table(l, (uint64_t)n, sizeof **out, out));
-    TRY(lower_table(l, (uint64_t)n, sizeof *counts, &counts));
-    TRY(lower_table(l, (uint64_t)count, sizeof *inverse, &inverse));
-    TRY(lower_table(l, (uint64_t)count, sizeof *numbers, &numbers)); /* of the groups in the result */
-    for (int64_t i = 0; i < n; i++) {
-        (*out)[i] = unique[i]->at;
-        numbers[unique[i]->at] = i;
-    }
-    for (int64_t i = 0; i < count; i++) {
-        inverse[rows[i].at] = numbers[rows[i].group];
-        counts[numbers[rows[i].group]]++;
-    }
-    struct shape of_unique = SHAPE(n), of_all = SHAPE(count);
-    give_indices(l, 1, &of_unique, *out);
-    give_indices(l, 2, &of_all, inverse);
-    give_indices(l, 3, &of_unique, counts);
-    *n_unique = n;
-    return ODLC_OK;
-}
 
 odlc_status lower_unique(struct lower *l)
 {
     tensor_id data;
-    int64_t given, sorted, *places, count;
+    int64_t given, sorted;
     uint32_t axis = 0;
-    struct slice_row *rows;
+    struct unique u;
     TRY(lower_need(l, 0, "X", &data));
     TRY(lower_need_const(l, 0, "X", "the shapes of the results depend on its values"));
-    if (build_type(l->b, data)->dtype == DT_STRING)
-        return lower_unsupported(l, NULL, NULL, "the input holds strings");
     TRY(lower_attr_int(l, "sorted", 1, &sorted));
     TRY(lower_attr_int(l, "axis", 0, &given));
     struct shape flat = SHAPE((int64_t)shape_count(&build_type(l->b, data)->shape));
     if (!lower_has_attr(l, "axis"))
         TRY(build_reshape(l->b, data, &flat, step_name(l, "flat"), &data));
     TRY(lower_axis(l, "axis", given, build_rank(l->b, data), &axis));
-    TRY(sorted_rows(l, data, axis, &rows));
-    TRY(unique_places(l, rows, build_type(l->b, data)->shape.dims[axis], sorted != 0, &places, &count));
-    return lower_pick(l, data, axis, places, count, lower_out_name(l, 0), &l->out[0]);
+    TRY(lower_unique_slices(l, data, axis, sorted != 0, &u));
+    struct shape of_unique = SHAPE(u.count), of_all = SHAPE(u.all);
+    lower_give_ints(l, 1, DT_INT64, &of_unique, u.places);
+    lower_give_ints(l, 2, DT_INT64, &of_all, u.inverse);
+    lower_give_ints(l, 3, DT_INT64, &of_unique, u.counts);
+    return lower_pick(l, data, axis, u.places, u.count, lower_out_name(l, 0), &l->out[0]);
 }
 
 /* ---- NonMaxSuppression ---- */
@@ -278,6 +165,6 @@ odlc_status lower_non_max_suppression(struct lower *l)
         for (int64_t class = 0; class < n.classes; class ++)
             kept += suppress(&n, batch, class, by_score, rows + 3 * kept);
     struct shape shape = SHAPE(kept, 3);
-    give_indices(l, 0, &shape, rows);
+    lower_give_ints(l, 0, DT_INT64, &shape, rows);
     return ODLC_OK;
 }

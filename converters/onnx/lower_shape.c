@@ -58,21 +58,6 @@ static odlc_status data_shape(const struct lower *l, const struct shape **out)
 
 /* ---- Reshape, Flatten, Squeeze, Unsqueeze ---- */
 
-/* The dim that -1 stands for, given the others. */
-static odlc_status rest_dim(const struct lower *l, const struct shape *in, const struct shape *asked, uint32_t at,
-                            int64_t *out)
-{
-    struct shape others = *asked;
-    others.dims[at] = 1;
-    TRY(lower_check_shape(l, "shape", &others));
-    uint64_t count = shape_count(in), known = shape_count(&others);
-    if (known == 0 || count % known)
-        return lower_invalid(l, "shape", NULL, "no value for -1 makes %s of %s", shape_text(l->diags->arena, asked),
-                             shape_text(l->diags->arena, in));
-    *out = (int64_t)(count / known);
-    return ODLC_OK;
-}
-
 odlc_status lower_reshape(struct lower *l)
 {
     const struct shape *in;
@@ -101,7 +86,7 @@ odlc_status lower_reshape(struct lower *l)
         }
     }
     if (rest != MAX_RANK)
-        TRY(rest_dim(l, in, &shape, rest, &shape.dims[rest]));
+        TRY(lower_rest_dim(l, in, rest, &shape));
     TRY(lower_check_shape(l, "shape", &shape));
     return reshape_to(l, &shape);
 }
@@ -182,40 +167,17 @@ odlc_status lower_transpose(struct lower *l)
 
 /* ---- Concat, Split ---- */
 
-/* The inputs that have elements; when there is none, the first. Runtimes for devices do not know empty tensors. */
-static odlc_status concat_inputs(const struct lower *l, tensor_id *parts, uint32_t *count)
-{
-    TRY(lower_need(l, 0, "inputs", &parts[0]));
-    uint32_t full = 0;
-    for (uint32_t i = 0; i < l->n_in; i++) {
-        tensor_id in;
-        TRY(lower_need(l, i, "inputs", &in));
-        if (shape_count(&build_type(l->b, in)->shape))
-            parts[full++] = in;
-    }
-    *count = full ? full : 1;
-    return ODLC_OK;
-}
-
 odlc_status lower_concat(struct lower *l)
 {
     int64_t axis;
-    uint32_t at, count;
-    tensor_id *parts = arena_array(l->arena, tensor_id, (size_t)l->n_in + 1);
-    TRY(concat_inputs(l, parts, &count));
+    tensor_id in;
+    TRY(lower_need(l, 0, "inputs", &in));
+    for (uint32_t i = 1; i < l->n_in; i++)
+        TRY(lower_need(l, i, "inputs", &in));
     if (!lower_has_attr(l, "axis") && l->version >= 4)
         return lower_invalid(l, "axis", NULL, "axis is missing");
     TRY(lower_attr_int(l, "axis", 1, &axis));
-    TRY(lower_axis(l, "axis", axis, build_rank(l->b, parts[0]), &at));
-    if (count == 1) {
-        l->out[0] = parts[0];
-        return ODLC_OK;
-    }
-    build_op(l->b, "Concat", fw_node_label(l->node));
-    for (uint32_t i = 0; i < count; i++)
-        build_in(l->b, parts[i]);
-    build_int(l->b, "axis", at);
-    return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
+    return lower_join(l, l->in, l->n_in, axis, lower_out_name(l, 0), &l->out[0]);
 }
 
 /* Parts of equal size; from opset 18 on the last may be smaller. */
@@ -269,19 +231,9 @@ odlc_status lower_split(struct lower *l)
     TRY(lower_attr_int(l, "axis", 0, &axis));
     const struct shape *shape = &build_type(l->b, in)->shape;
     TRY(lower_axis(l, "axis", axis, shape->rank, &at));
-    int64_t *cuts = arena_array(l->arena, int64_t, l->n_out);
-    TRY(split_sizes(l, shape->dims[at], cuts));
-    if (l->n_out == 1) {
-        l->out[0] = in;
-        return ODLC_OK;
-    }
-    for (uint32_t i = 1; i < l->n_out; i++)
-        cuts[i] += cuts[i - 1];
-    build_op(l->b, "Split", fw_node_label(l->node));
-    build_in(l->b, in);
-    build_int(l->b, "axis", at);
-    build_ints(l->b, "split_index", cuts, l->n_out - 1);
-    return build_end_n(l->b, l->node->outputs, l->n_out, l->out);
+    int64_t *sizes = arena_array(l->arena, int64_t, l->n_out);
+    TRY(split_sizes(l, shape->dims[at], sizes));
+    return lower_cut(l, in, at, sizes, l->n_out);
 }
 
 /* ---- Tile, Expand ---- */

@@ -2,10 +2,9 @@
  * repeats the tensor (wrap, or a reflection wider than it) its elements are picked by position. */
 #include <string.h>
 
+#include "converters/lowering/pads.h"
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
-
-/* ---- slices ---- */
 
 /* ---- Slice ---- */
 
@@ -14,19 +13,13 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high)
     return max_i64(low, min_i64(value, high));
 }
 
-/* One row by the specification: negative ends count from the back, then everything is clamped to the axis. */
-static void slice_row(int64_t start, int64_t end, int64_t step, int64_t dim, int64_t row[3])
+/* By the specification negative ends count from the back, then everything is clamped to the axis. */
+static void slice_axis(struct slices *s, uint32_t axis, int64_t start, int64_t end, int64_t step, int64_t dim)
 {
     bool down = step < 0;
     start = clamp(start < 0 ? start + dim : start, 0, down ? dim - 1 : dim);
     end = clamp(end < 0 ? end + dim : end, down ? -1 : 0, dim);
-    row[0] = start;
-    row[1] = end;
-    row[2] = clamp(step, -max_i64(dim, 1), max_i64(dim, 1));
-    if (dim == 0 || (down ? start <= end : start >= end)) { /* nothing: one way to say it */
-        row[0] = row[1] = 0;
-        row[2] = 1;
-    }
+    slices_set(s, axis, start, end, step, dim);
 }
 
 odlc_status lower_slice(struct lower *l)
@@ -51,30 +44,21 @@ odlc_status lower_slice(struct lower *l)
         uint32_t axis = axes_list ? axes[i] : i;
         if (steps && steps[i] == 0)
             return lower_invalid(l, "steps", NULL, "the step of axis %u is 0", axis);
-        slice_row(starts[i], ends[i], steps ? steps[i] : 1, shape.dims[axis], s.row[axis]);
+        slice_axis(&s, axis, starts[i], ends[i], steps ? steps[i] : 1, shape.dims[axis]);
     }
     return lower_slices(l, in, &s, lower_out_name(l, 0), &l->out[0]);
 }
 
 /* ---- Pad ---- */
 
-enum pad_mode { MODE_CONSTANT, MODE_REFLECT, MODE_EDGE, MODE_WRAP };
-
-/* Values of the param `scheme`; wrap has none. */
-static const int64_t pad_schemes[] = {[MODE_CONSTANT] = 0, [MODE_REFLECT] = 2, [MODE_EDGE] = 3};
-
 static odlc_status pad_mode(const struct lower *l, enum pad_mode *out)
 {
-    static const char *const names[] = {
-        [MODE_CONSTANT] = "constant", [MODE_REFLECT] = "reflect", [MODE_EDGE] = "edge", [MODE_WRAP] = "wrap"};
-    const char *mode;
-    TRY(lower_attr_string(l, "mode", "constant", &mode));
-    for (size_t i = 0; i < COUNT_OF(names); i++)
-        if (strcmp(mode, names[i]) == 0) {
-            *out = (enum pad_mode)i;
-            return ODLC_OK;
-        }
-    return lower_invalid(l, "mode", NULL, "unknown mode %s", mode);
+    static const struct choice modes[] = {
+        {"constant", MODE_CONSTANT}, {"reflect", MODE_REFLECT}, {"edge", MODE_EDGE}, {"wrap", MODE_WRAP}};
+    int mode;
+    TRY(lower_choose(l, "mode", "constant", modes, COUNT_OF(modes), &mode));
+    *out = (enum pad_mode)mode;
+    return ODLC_OK;
 }
 
 /* Amounts before and after each axis of the tensor. */
@@ -118,80 +102,18 @@ static odlc_status crop(const struct lower *l, tensor_id *in, int64_t before[MAX
     return lower_slices(l, *in, &s, step_name(l, "cropped"), in);
 }
 
-/* Where the element `at` places from the start of an axis comes from, when the axis goes on for ever in this mode. */
-static int64_t repeated(enum pad_mode mode, int64_t at, int64_t dim)
+/* The amounts that are left over, when what they are filled with is known. */
+static odlc_status pad_rest(struct lower *l, tensor_id in, struct pads *p)
 {
-    int64_t period = mode == MODE_WRAP ? dim : max_i64(2 * (dim - 1), 1);
-    int64_t within = (at % period + period) % period;
-    return within < dim ? within : period - within;
-}
-
-static odlc_status pad_by_position(const struct lower *l, tensor_id *in, enum pad_mode mode, uint32_t axis,
-                                   int64_t before, int64_t after)
-{
-    int64_t dim = build_type(l->b, *in)->shape.dims[axis];
-    struct shape total = build_type(l->b, *in)->shape;
-    if (dim == 0 || ckd_add(&total.dims[axis], dim, before) || ckd_add(&total.dims[axis], total.dims[axis], after))
-        return lower_invalid(l, "pads", NULL, "axis %u of %lld elements cannot be padded by %lld and %lld", axis,
-                             (long long)dim, (long long)before, (long long)after);
-    TRY(lower_check_shape(l, "pads", &total));
-    int64_t *positions;
-    TRY(lower_table(l, (uint64_t)total.dims[axis], sizeof *positions, &positions));
-    for (int64_t i = 0; i < total.dims[axis]; i++)
-        positions[i] = repeated(mode, i - before, dim);
-    return lower_pick(l, *in, axis, positions, total.dims[axis], step_name(l, "padded"), in);
-}
-
-/* The constant as a param: float32 for float tensors, else int32. */
-static odlc_status pad_value(const struct lower *l, enum dtype dtype, struct param *out)
-{
-    bool is_attribute = l->version < 11;
-    uint32_t count = 1;
-    *out = (struct param){.usage = 1, .name = "pad_constant_value"};
-    if (dtype == DT_STRING)
-        return lower_unsupported(l, NULL, NULL, "strings cannot be padded with a constant");
-    if (dtype_is_float(dtype)) {
-        const double *value = &out->f;
-        if (is_attribute)
-            TRY(lower_attr_float(l, "value", 0, &out->f));
-        else
-            TRY(lower_const_floats(l, 2, "constant_value", &value, &count));
-        out->dtype = DT_FLOAT32;
-        out->f = count ? value[0] : 0;
-    } else {
-        const int64_t *value = NULL;
-        if (!is_attribute)
-            TRY(lower_const_ints(l, 2, "constant_value", &value, &count));
-        out->dtype = DT_INT32;
-        out->i = value && count ? value[0] : 0;
-    }
-    if (count > 1)
-        return lower_invalid(l, "constant_value", NULL, "constant_value has %u elements", count);
-    if (out->i < INT32_MIN || out->i > INT32_MAX)
-        return lower_unsupported(l, "constant_value", NULL, "the constant %lld does not fit int32", (long long)out->i);
-    return ODLC_OK;
-}
-
-static odlc_status emit_pad(struct lower *l, tensor_id in, enum pad_mode mode, const int64_t *before,
-                            const int64_t *after)
-{
-    struct type type = *build_type(l->b, in);
-    struct param value;
-    if (mode == MODE_CONSTANT)
-        TRY(pad_value(l, type.dtype, &value));
-    int64_t amounts[MAX_RANK][2];
-    for (uint32_t i = 0; i < type.shape.rank; i++) {
-        amounts[i][0] = before[i];
-        amounts[i][1] = after[i];
-    }
-    struct shape shape = SHAPE(type.shape.rank, 2);
-    build_op(l->b, "Pad", fw_node_label(l->node));
-    build_in(l->b, in);
-    build_int(l->b, "scheme", pad_schemes[mode]);
-    build_tensor_ints(l->b, "pad_amount", &shape, amounts[0]);
-    if (mode == MODE_CONSTANT && (value.f != 0 || value.i != 0))
-        build_param(l->b, &value); /* absent means zero */
-    return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
+    enum dtype dtype = build_type(l->b, in)->dtype;
+    bool rest = false;
+    for (uint32_t i = 0; i < build_rank(l->b, in); i++)
+        rest |= p->before[i] || p->after[i];
+    if (rest && p->mode == MODE_CONSTANT)
+        TRY(lower_pad_value(l, 2, "constant_value", dtype, p));
+    if (rest && p->mode == MODE_CONSTANT && l->version < 11)
+        TRY(lower_attr_float(l, "value", 0, dtype_is_float(dtype) ? &p->value.f : &(double){0}));
+    return lower_padded(l, in, p, lower_out_name(l, 0), &l->out[0]);
 }
 
 /* What is too much at an axis is cut off, what lacks is added as zeros, one more at the end than at the start where the
@@ -200,9 +122,8 @@ odlc_status lower_center_crop_pad(struct lower *l)
 {
     tensor_id in;
     const int64_t *dims, *axes_list;
-    int64_t before[MAX_RANK] = {0}, after[MAX_RANK] = {0};
+    struct pads p = {.mode = MODE_CONSTANT};
     uint32_t count, n_axes, axes[MAX_RANK];
-    bool rest = false;
     TRY(lower_need(l, 0, "input_data", &in));
     TRY(lower_const_ints(l, 1, "shape", &dims, &count));
     TRY(lower_attr_ints(l, "axes", &axes_list, &n_axes));
@@ -216,38 +137,20 @@ odlc_status lower_center_crop_pad(struct lower *l)
         shape.dims[axis] = dims[i];
         TRY(lower_check_shape(l, "shape", &shape));
         int64_t more = dims[i] - dim;
-        before[axis] = more / 2;
-        after[axis] = more - more / 2;
-        rest |= more > 0;
+        p.before[axis] = more / 2;
+        p.after[axis] = more - more / 2;
     }
-    TRY(crop(l, &in, before, after));
-    if (rest)
-        return emit_pad(l, in, MODE_CONSTANT, before, after);
-    l->out[0] = in;
-    return ODLC_OK;
+    TRY(crop(l, &in, p.before, p.after));
+    return pad_rest(l, in, &p);
 }
 
 odlc_status lower_pad(struct lower *l)
 {
     tensor_id in;
-    enum pad_mode mode;
-    int64_t before[MAX_RANK], after[MAX_RANK];
-    bool rest = false;
+    struct pads p;
     TRY(lower_need(l, 0, "data", &in));
-    TRY(pad_mode(l, &mode));
-    uint32_t rank = build_rank(l->b, in);
-    TRY(pad_amounts(l, rank, before, after));
-    TRY(crop(l, &in, before, after));
-    for (uint32_t i = 0; i < rank; i++) {
-        int64_t reach = build_type(l->b, in)->shape.dims[i] - 1, most = max_i64(before[i], after[i]);
-        if (most && (mode == MODE_WRAP || (mode == MODE_REFLECT && most > reach))) {
-            TRY(pad_by_position(l, &in, mode, i, before[i], after[i]));
-            before[i] = after[i] = 0;
-        }
-        rest |= before[i] || after[i];
-    }
-    if (rest)
-        return emit_pad(l, in, mode, before, after);
-    l->out[0] = in;
-    return ODLC_OK;
+    TRY(pad_mode(l, &p.mode));
+    TRY(pad_amounts(l, build_rank(l->b, in), p.before, p.after));
+    TRY(crop(l, &in, p.before, p.after));
+    return pad_rest(l, in, &p);
 }

@@ -179,29 +179,46 @@ static odlc_status object_key(struct variables *v, const char *name, const char 
 
 /* ---- slices ---- */
 
+/* One axis of a part: "-" is all of it, "2,3" the three elements from the third on. */
+static bool read_extent(const char **at, int64_t dim, int64_t *start, int64_t *count)
+{
+    char *end;
+    *start = 0;
+    *count = dim;
+    if (**at == '-') {
+        ++*at;
+        return true;
+    }
+    *start = strtoll(*at, &end, 10);
+    if (end == *at || *end != ',')
+        return false;
+    *at = end + 1;
+    *count = strtoll(*at, &end, 10);
+    bool said = end > *at;
+    *at = end;
+    return said && *start >= 0 && *count >= 0 && *start <= dim && *count <= dim - *start;
+}
+
 /* "10 2 0,5:-" is rows 0 to 4 of a tensor of shape [10, 2]: partitioned variables are saved as one. Rows are all that
  * is cut here. */
-static odlc_status cut_rows(struct variables *v, const char *name, const char *slice, struct view *view)
+static bool cut_rows(struct view *view, const char *slice)
 {
-    const char *extents = strrchr(slice, ' ');
-    char *end = NULL;
-    bool understood = extents && view->file && view->shape.rank > 0;
-    long long start = 0, count = understood ? view->shape.dims[0] : 0;
-    if (understood && extents[1] != '-') {
-        start = strtoll(extents + 1, &end, 10);
-        understood = *end == ',';
-        count = understood ? strtoll(end + 1, &end, 10) : 0;
-    } else {
-        end = (char *)(extents ? extents + 2 : "");
+    const char *space = strrchr(slice, ' '), *at = space ? space + 1 : slice;
+    int64_t start = 0, count = 0, first = 0;
+    bool understood = view->dtype != DT_STRING && view->shape.rank > 0;
+    for (uint32_t i = 0; understood && i < view->shape.rank; i++) {
+        bool separated = i == 0 || *at++ == ':';
+        understood = separated && read_extent(&at, view->shape.dims[i], &start, &count) &&
+                     (i == 0 || count == view->shape.dims[i]);
+        if (i == 0 && understood) {
+            first = start;
+            view->shape.dims[0] = count;
+        }
     }
-    understood &= strspn(end, ":-") == strlen(end) && start >= 0 && count >= 0;
-    if (!understood || start > view->shape.dims[0] || count > view->shape.dims[0] - start)
-        return diag_error(v->f->m->diags, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(v->f->m), .node = name), "variable-slice",
-                          "the variable is the part \"%s\" of a saved tensor, which is not supported", slice);
-    uint64_t row = shape_count_range(&view->shape, 1, view->shape.rank) * dtype_size(view->dtype);
-    view->bytes += (uint64_t)start * row;
-    view->shape.dims[0] = count;
-    return ODLC_OK;
+    view->bytes +=
+        understood ? (uint64_t)first * shape_count_range(&view->shape, 1, view->shape.rank) * dtype_size(view->dtype)
+                   : 0;
+    return understood && !*at;
 }
 
 /* ---- values ---- */
@@ -249,8 +266,11 @@ odlc_status variable_value(struct variables *v, const struct source *node, struc
         TRY(object_key(v, key, &key));
         TRY(bundle_find(v->bundle, key, &found, out));
     }
+    if (found && *slice && !cut_rows(out, slice))
+        return diag_error(v->f->m->diags, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(v->f->m), .node = name), "variable-slice",
+                          "the variable is the part \"%s\" of a saved tensor, which is not supported", slice);
     if (found)
-        return *slice ? cut_rows(v, name, slice, out) : ODLC_OK;
+        return ODLC_OK;
     size_t count;
     const char *const *keys = bundle_keys(v->bundle, &count);
     return unknown_name(v->f->m->diags, v->f->m->file->path,

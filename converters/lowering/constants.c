@@ -1,0 +1,107 @@
+#include "converters/lowering/constants.h"
+
+#include "converters/lowering/shapes.h"
+
+/* ---- giving ---- */
+
+void lower_give_view(struct lower *l, uint32_t i, const struct view *view)
+{
+    if (i < l->n_out)
+        l->out[i] = graph_add_constant(l->b->graph, lower_out_name(l, i), view->dtype, view);
+}
+
+void lower_give_ints(struct lower *l, uint32_t i, enum dtype dtype, const struct shape *shape, const int64_t *values)
+{
+    if (i < l->n_out)
+        l->out[i] = build_const_ints(l->b, lower_out_name(l, i), dtype, shape, values);
+}
+
+void lower_give_filled(struct lower *l, uint32_t i, const struct view *element, const struct shape *shape)
+{
+    struct view view = *element;
+    view.splat = true;
+    view.shape = *shape;
+    view.perm = perm_identity(shape->rank);
+    lower_give_view(l, i, &view);
+}
+
+/* ---- ranges ---- */
+
+odlc_status lower_give_steps(struct lower *l, enum dtype dtype, double start, double step, size_t count)
+{
+    size_t size = dtype_size(dtype);
+    uint8_t *elements;
+    TRY(lower_table(l, count, size, &elements));
+    for (size_t i = 0; i < count; i++) {
+        double value = start + (double)i * step;
+        convert_elements(elements + i * size, dtype, &value, DT_FLOAT64, 1);
+    }
+    struct shape shape = SHAPE((int64_t)count);
+    struct view view = view_of(elements, dtype, &shape);
+    lower_give_view(l, 0, &view);
+    return ODLC_OK;
+}
+
+odlc_status lower_give_range(struct lower *l, enum dtype dtype, int64_t start, int64_t limit, int64_t delta)
+{
+    bool down = delta < 0;
+    uint64_t step = down ? -(uint64_t)delta : (uint64_t)delta;
+    uint64_t way = down ? (uint64_t)start - (uint64_t)limit : (uint64_t)limit - (uint64_t)start;
+    uint64_t count = step && (down ? start > limit : start < limit) ? (way - 1) / step + 1 : 0;
+    if (step == 0 || count > INT32_MAX)
+        return lower_invalid(l, "delta", NULL, "the range from %lld to %lld by %lld has no end", (long long)start,
+                             (long long)limit, (long long)delta);
+    int64_t *values;
+    TRY(lower_table(l, count, sizeof *values, &values));
+    for (uint64_t i = 0; i < count; i++)
+        values[i] = (int64_t)((uint64_t)start + i * (uint64_t)delta);
+    struct shape shape = SHAPE((int64_t)count);
+    lower_give_ints(l, 0, dtype, &shape, values);
+    return ODLC_OK;
+}
+
+odlc_status lower_one_int(const struct lower *l, uint32_t i, const char *what, int64_t *out)
+{
+    const int64_t *value;
+    uint32_t count;
+    TRY(lower_const_ints(l, i, what, &value, &count));
+    if (count != 1)
+        return lower_invalid(l, what, NULL, "%s is not one number", what);
+    *out = value[0];
+    return ODLC_OK;
+}
+
+odlc_status lower_one_float(const struct lower *l, uint32_t i, const char *what, double *out)
+{
+    const double *value;
+    uint32_t count;
+    TRY(lower_const_floats(l, i, what, &value, &count));
+    if (count != 1)
+        return lower_invalid(l, what, NULL, "%s is not one number", what);
+    *out = value[0];
+    return ODLC_OK;
+}
+
+/* ---- positions ---- */
+
+odlc_status lower_nonzero(const struct lower *l, uint32_t i, const char *what, int64_t **out, int64_t *count)
+{
+    tensor_id in;
+    TRY(lower_need(l, i, what, &in));
+    TRY(lower_need_const(l, i, what, "the shape of the result depends on its values"));
+    const struct shape shape = build_type(l->b, in)->shape;
+    if (build_type(l->b, in)->dtype == DT_STRING)
+        return lower_unsupported(l, NULL, NULL, "the input holds strings");
+    uint64_t all = shape_count(&shape), found = 0, *at;
+    TRY(lower_table(l, all, sizeof *at, &at));
+    const double *values = build_const_as_floats(l->b, in, &all);
+    for (uint64_t k = 0; k < all; k++)
+        if (values[k] != 0)
+            at[found++] = k;
+    TRY(lower_table(l, found, (shape.rank + 1) * sizeof **out, out));
+    for (uint64_t k = 0; k < found; k++)
+        for (uint32_t d = shape.rank; d-- > 0; at[k] /= (uint64_t)shape.dims[d])
+            (*out)[k * shape.rank + d] = (int64_t)(at[k] % (uint64_t)shape.dims[d]);
+    *count = (int64_t)found;
+    return ODLC_OK;
+}

@@ -1,0 +1,25 @@
+/* Results that are known at conversion. */
+#ifndef CONVERTERS_LOWERING_CONSTANTS_H
+#define CONVERTERS_LOWERING_CONSTANTS_H
+
+#include "converters/lower.h"
+
+/* Output i is this constant. */
+void lower_give_view(struct lower *l, uint32_t i, const struct view *view);
+void lower_give_ints(struct lower *l, uint32_t i, enum dtype dtype, const struct shape *shape, const int64_t *values);
+/* Output i repeats the one element of `element`, which is never written out. */
+void lower_give_filled(struct lower *l, uint32_t i, const struct view *element, const struct shape *shape);
+
+/* Output 0: count numbers of that type from `start` on, `step` apart. */
+odlc_status lower_give_steps(struct lower *l, enum dtype dtype, double start, double step, size_t count) MUST_USE;
+/* Output 0: the whole numbers start, start + delta … before limit. The range of a delta that leads away is empty. */
+odlc_status lower_give_range(struct lower *l, enum dtype dtype, int64_t start, int64_t limit, int64_t delta) MUST_USE;
+/* Input i as one number. */
+odlc_status lower_one_int(const struct lower *l, uint32_t i, const char *what, int64_t *out) MUST_USE;
+odlc_status lower_one_float(const struct lower *l, uint32_t i, const char *what, double *out) MUST_USE;
+
+/* The elements of input i, which must be known at conversion, that are not zero: the coordinates of each after
+ * another, in the order of the elements. A scalar's has none. */
+odlc_status lower_nonzero(const struct lower *l, uint32_t i, const char *what, int64_t **out, int64_t *count) MUST_USE;
+
+#endif

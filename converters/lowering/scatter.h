@@ -1,0 +1,20 @@
+/* Elements written at positions that a tensor holds. */
+#ifndef CONVERTERS_LOWERING_SCATTER_H
+#define CONVERTERS_LOWERING_SCATTER_H
+
+#include "converters/lower.h"
+
+enum reduction { REDUCE_NONE, REDUCE_ADD, REDUCE_MUL, REDUCE_MAX, REDUCE_MIN };
+
+struct scatter {
+    tensor_id data, indices, updates;
+    uint32_t axis; /* of lower_scatter_elements alone */
+    enum reduction reduction;
+};
+
+/* Indices of elements along an axis, as many as updates. */
+odlc_status lower_scatter_axis(const struct lower *l, struct scatter s, const char *out_name, tensor_id *out) MUST_USE;
+/* Indices are coordinates of slices. */
+odlc_status lower_scatter_slices(struct lower *l, struct scatter s, const char *out_name, tensor_id *out) MUST_USE;
+
+#endif
