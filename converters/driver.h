@@ -81,6 +81,8 @@ const struct lower_row *find_row(const struct frontend *frontend, const char *do
 /* prepare.c: applies -d, --batch, --define_symbol, --input_dtype, --freeze_input and --out_node to the model, gives
  * unnamed nodes a name, finds the live nodes. */
 odlc_status prepare_model(struct conversion *c) MUST_USE;
+/* An error for each graph input whose type or dimensions are not known. */
+odlc_status check_inputs(struct conversion *c) MUST_USE;
 /* The graph input of that name, or NULL and an error that lists them; option names the option that asked. */
 struct fw_value *find_model_input(struct conversion *c, const char *name, const char *option);
 /* Takes note of the symbols that an input with known dimensions fixes. */

@@ -1,3 +1,4 @@
+#include "converters/tensorflow/op_defs.h"
 #include "converters/tensorflow/rows.h"
 #include "converters/tensorflow/tensorflow.h"
 #include "converters/tensorflow/types.h"
@@ -11,6 +12,7 @@ odlc_status odlc_convert_tensorflow(const struct odlc_convert_options *options, 
                                         .refusal = tensorflow_refusal,
                                         .type_name = tf_dtype_enum,
                                         .takes_strings = tensorflow_takes_strings,
+                                        .schema_default = tensorflow_schema_default,
                                         .canonical_name = tensorflow_canonical_name,
                                         .bias_apart = true};
     return convert_model(&tensorflow, options, conversion);
