@@ -79,6 +79,16 @@ def batch_norms():
     c.refused("scale has the shape [5] instead of [3]")
 
 
+def channels_first():
+    c = CASES.new("normalization with channels first")
+    c.gives(c.node("FusedBatchNormV3", [c.input([2, 3, 4, 5]), *statistics(c)], is_training=False, data_format="NCHW"))
+    c = CASES.new("normalization of volumes")
+    c.gives(c.node("FusedBatchNormV3", [c.input([1, 2, 4, 5, 3]), *statistics(c)], is_training=False,
+                   data_format="NDHWC"))
+    c = CASES.new("bias of volumes with channels first")
+    c.gives(c.node("BiasAdd", [c.input([1, 3, 4, 5, 6]), c.random_const([3])], data_format="NCHW"))
+
+
 def activated():
     def fused(name, activation, side):
         c = CASES.new(name)
@@ -110,5 +120,6 @@ def across_channels():
 
 biases()
 batch_norms()
+channels_first()
 activated()
 across_channels()

@@ -46,6 +46,16 @@ def volumes():
         c.gives(pool(c, op, c.input([1, 4, 5, 6, 2]), data_format="NDHWC"))
 
 
+def channels_first():
+    for op in ("MaxPool", "AvgPool"):
+        c = CASES.new(f"{op} with channels first")
+        c.gives(c.node(op, [c.input([2, 3, 7, 8])], ksize=[1, 1, 3, 2], strides=[1, 1, 2, 1], padding="SAME",
+                       data_format="NCHW"))
+        c = CASES.new(f"{op}3D with channels first")
+        c.gives(c.node(op + "3D", [c.input([1, 2, 4, 5, 6])], ksize=[1, 1, 2, 2, 3], strides=[1, 1, 1, 2, 2],
+                       padding="VALID", data_format="NCDHW"))
+
+
 def positions():
     for name, attributes in (("by default", {}), ("in the batch", {"include_batch_in_index": True}),
                              ("as int32", {"Targmax": np.int32}), ("without padding", {"padding": "VALID"})):
@@ -81,5 +91,6 @@ def refusals():
 
 images()
 volumes()
+channels_first()
 positions()
 refusals()
