@@ -179,8 +179,9 @@ static odlc_status emit(struct walk *w, const struct visit *v)
         TRY(hold_graphs(w, v, &attrs, count));
     note_data_format(w->f->model, find_attr(attrs, count, "data_format"));
     seen->emitted = (uint32_t)w->emitted.count;
-    append(w, n, source_name(w->f, &s), n->op, attrs, count, w->operands.data + v->first_operand,
-           w->operands.count - v->first_operand);
+    size_t n_operands = w->operands.count - v->first_operand;
+    append(w, n, source_name(w->f, &s), n->op, attrs, count,
+           n_operands > 0 ? w->operands.data + v->first_operand : NULL, n_operands);
     return ODLC_OK;
 }
 
