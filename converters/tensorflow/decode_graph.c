@@ -29,7 +29,7 @@ static odlc_status decode_node(struct tf_model *m, const struct wire_field *mess
                             .op = only_text(m, &s, NODE_OP),
                             .inputs = inputs.data,
                             .n_inputs = (uint32_t)inputs.count,
-                            .fields = s};
+                            .attrs = s.of[NODE_ATTR]};
     if (!*out->name || !*out->op)
         return diag_error(m->diags, ODLC_ERR_INVALID,
                           AT(IN_MODEL(m), .offset = message->at, .has_offset = 1, .node = out->name), "tensorflow-node",
