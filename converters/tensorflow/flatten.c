@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "converters/tensorflow/op_defs.h"
 #include "converters/tensorflow/types.h"
 #include "converters/tensorflow/variables.h"
 
@@ -202,12 +203,9 @@ static odlc_status cut_here(struct walk *w, const struct source *s)
     const struct fw_attr *attrs;
     uint32_t count;
     TRY(node_attrs(w->f, s->frame, s->node, &attrs, &count));
-    const struct fw_attr *dtype = find_attr(attrs, count, "dtype");
-    dtype = dtype ? dtype : find_attr(attrs, count, "T");
-    bool known = dtype && dtype->kind == FW_INT && tf_dtype(dtype->i) != DT_NONE;
     struct fw_value *declared = arena_array(w->f->m->memory.scratch, struct fw_value, s->output + 1);
     TRY(tf_decode_output_shapes(w->f->m, source_node(s), declared, s->output + 1));
-    declared[s->output].dtype = known ? tf_dtype(dtype->i) : DT_FLOAT32;
+    declared[s->output].dtype = tf_output_dtype(source_node(s)->op, attrs, count, s->output);
     if (strncmp(source_node(s)->op, "Placeholder", strlen("Placeholder")) == 0)
         set_dims(w->f, find_attr(attrs, count, "shape"), &declared[s->output]);
     graph_input(w, s, declared[s->output]);

@@ -1,8 +1,6 @@
 /* TensorFlow activation functions. */
-#include <float.h>
 #include <string.h>
 
-#include "converters/lowering/functions.h"
 #include "converters/lowering/steps.h"
 #include "converters/tensorflow/activation.h"
 #include "converters/tensorflow/rows.h"
@@ -88,9 +86,5 @@ odlc_status give_activation(struct lower *l, const char *name, tensor_id x)
         return give_elu(l, x);
     if (strcmp(name, "LeakyRelu") == 0)
         return give_leaky_relu(l, x, "leakyrelu_alpha");
-    if (strcmp(name, "GeluExact") == 0)
-        return steps_end_unary(&(struct steps){.l = l}, "Gelu", x);
-    if (strcmp(name, "GeluApproximate") == 0)
-        return lower_gelu_by_tanh(l, x);
     return lower_unsupported(l, "fused_ops", NULL, "the fused operator %s is not known", name);
 }
