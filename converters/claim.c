@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "converters/driver.h"
+#include "pass/wishes.h"
 
 static void take_tensor(struct arena *arena, const struct view *view, struct param *p)
 {
@@ -65,6 +66,21 @@ static struct param attr_param(struct arena *arena, const struct fw_attr *a)
         break;
     }
     return p;
+}
+
+/* The names of element types, for a param of text. */
+static void name_types(struct arena *arena, const struct frontend *frontend, const struct fw_attr *a, struct param *p)
+{
+    const char **names = arena_array(arena, const char *, a->count);
+    p->dtype = DT_STRING;
+    if (a->kind == FW_INT) {
+        p->s = frontend->type_name(a->i);
+        return;
+    }
+    for (size_t i = 0; i < a->count; i++)
+        names[i] = frontend->type_name(a->ints[i]);
+    p->ints = NULL;
+    p->strings = names;
 }
 
 struct claim {
@@ -166,6 +182,58 @@ static bool holds_int64(struct arena *arena, const struct view *view)
     return true;
 }
 
+/* ---- the order of axes ---- */
+
+/* Follows a tensor to where its order of axes is known. *moved gets the permutation on the way: axis i of the tensor is
+ * axis moved->axis[i] there. True: the axes are channels-last there; false: nothing says how they are. */
+static bool find_origin(const struct graph *g, tensor_id id, struct perm *moved)
+{
+    uint32_t rank = graph_tensor(g, id)->type->shape.rank;
+    *moved = perm_identity(rank);
+    while (graph_tensor(g, id)->producer != NO_NODE) {
+        const struct node *n = graph_node(g, graph_tensor(g, id)->producer);
+        bool transpose = node_is(n, "Transpose");
+        if (transpose) {
+            struct perm perm = node_perm(n), back = perm_inverse(&perm);
+            if (n->layout_only && is_channels_last(&perm))
+                return true; /* its result is */
+            *moved = perm_compose(&perm, moved);
+            if (n->layout_only && is_channels_last(&back))
+                return true; /* what it reads is */
+        }
+        uint32_t next = 0;
+        while (next < n->n_inputs &&
+               (n->inputs[next] == NO_TENSOR || graph_tensor(g, n->inputs[next])->type->shape.rank != rank ||
+                !(transpose || n->op->package || carries_axes(n->op, next))))
+            next++;
+        if (next == n->n_inputs) /* the container's ops on images are channels-last */
+            return !n->op->permute && !n->op->package && !node_is(n, "Reshape");
+        id = n->inputs[next];
+    }
+    return false;
+}
+
+/* Whether the node's tensors have their channels first, for frameworks that have both: what the node says of itself,
+ * else where its first image comes from, else how the model is on the whole. */
+static bool has_channels_first(const struct conversion *c, const struct lower *l)
+{
+    const struct fw_attr *format = fw_find_attr(l->node, "data_format");
+    if (c->frontend->channels_first)
+        return true;
+    if (format && format->kind == FW_STRING && format->s[0] == 'N')
+        return format->s[1] == 'C' && format->s[2];
+    for (uint32_t i = 0; i < l->n_in; i++) {
+        uint32_t rank = l->in[i] == NO_TENSOR ? 0 : build_rank(l->b, l->in[i]);
+        if (rank < 3 || rank > 5 || build_is_const(l->b, l->in[i]))
+            continue;
+        struct perm moved;
+        bool from_last = find_origin(l->b->graph, l->in[i], &moved) || !c->model->channels_first;
+        const struct perm first = from_last ? perm_channels_first(rank) : perm_identity(rank);
+        return perm_equal(&moved, &first);
+    }
+    return c->model->channels_first;
+}
+
 /* Whether a UDO node can do without the attribute, or carry it: a graph reads values around it, which would be lost. */
 static odlc_status check_attr(const struct lower *l, const struct udo_def *def, const struct fw_attr *a)
 {
@@ -176,8 +244,8 @@ static odlc_status check_attr(const struct lower *l, const struct udo_def *def, 
         return ODLC_OK;
     if (a->kind == FW_OTHER)
         return lower_unsupported(l, a->name, NULL,
-                                 "attribute %s holds a type, or a list of tensors or graphs, which no UDO node can "
-                                 "carry",
+                                 "attribute %s holds no number, text or tensor, nor a list of numbers or texts: no UDO "
+                                 "node can carry it",
                                  a->name);
     if (fw_attr_tensor(a) && !holds_int64(l->arena, &a->tensor->view)) /* no type of a definition holds it either */
         return lower_unsupported(l, a->name, NULL, "attribute %s holds a number of more than 63 bits", a->name);
@@ -197,8 +265,15 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
     bool *has_shape = arena_array(c->scratch, bool, n->n_outputs);
     uint32_t n_attrs = 0;
     for (size_t i = 0; i < n->n_attrs; i++) {
-        TRY(check_attr(l, def, &n->attrs[i]));
-        attrs[n_attrs++] = attr_param(c->graph->arena, &n->attrs[i]);
+        const struct fw_attr *a = &n->attrs[i];
+        int index = op_param_index(&def->row, a->name);
+        TRY(check_attr(l, def, a));
+        if (a->is_type && index < 0) /* nodes have them for every operand: not worth a word */
+            continue;
+        attrs[n_attrs] = attr_param(c->graph->arena, a);
+        if (a->is_type && def->row.params[index].dtype == DT_STRING)
+            name_types(c->graph->arena, c->frontend, a, &attrs[n_attrs]);
+        n_attrs++;
     }
     for (size_t i = 0; i < n->n_outputs; i++)
         if (values[i])
@@ -216,7 +291,7 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
                             .declared = declared,
                             .declared_shape = has_shape,
                             .n_out = l->n_out,
-                            .channels_first = c->frontend->channels_first,
+                            .channels_first = has_channels_first(c, l),
                             .user = &claim,
                             .schema_default = schema_default,
                             .native_types = native_types};

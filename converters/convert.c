@@ -203,12 +203,13 @@ static odlc_status run(struct conversion *c)
     TRY(begin(c, ODLC_STAGE_CHECK));
     TRY(prepare_model(c));
     TRY(check_outputs(c));
-    odlc_status surveyed = survey_ops(c);
-    if (c->options->dry_run) {
+    odlc_status surveyed = survey_ops(c), checked = check_inputs(c);
+    if (c->options->dry_run) { /* looks at ops alone: the dimensions may be what its user does not know yet */
         c->udo_stub = write_udo_stub(c);
         return surveyed;
     }
     TRY(surveyed);
+    TRY(checked);
     c->graph = graph_create(c->arena, graph_name(c));
     TRY(begin(c, ODLC_STAGE_LOWER));
     TRY(lower_graph(c));

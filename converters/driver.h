@@ -26,7 +26,8 @@ struct frontend {
     bool (*schema_default)(const char *op_type, int64_t version, const char *attr, struct param *out);
     /* The one spelling that values have in the model, of a name in any; NULL: there is one only. */
     const char *(*canonical_name)(struct arena *arena, const char *name);
-    bool channels_first; /* the framework's spatial tensors are NCHW */
+    const char *(*type_name)(int64_t number); /* of the number in an attribute: "DT_FLOAT"; NULL: it has no such ones */
+    bool channels_first; /* the framework's spatial tensors are NCHW; otherwise fw_model.channels_first may say so */
     bool has_opsets;     /* operators are of domains and versions, which messages name */
 };
 
@@ -79,6 +80,8 @@ const struct lower_row *find_row(const struct frontend *frontend, const char *do
 /* prepare.c: applies -d, --batch, --define_symbol, --input_dtype, --freeze_input and --out_node to the model, gives
  * unnamed nodes a name, finds the live nodes. */
 odlc_status prepare_model(struct conversion *c) MUST_USE;
+/* An error for each graph input whose type or dimensions are not known. */
+odlc_status check_inputs(struct conversion *c) MUST_USE;
 /* The graph input of that name, or NULL and an error that lists them; option names the option that asked. */
 struct fw_value *find_model_input(struct conversion *c, const char *name, const char *option);
 /* Takes note of the symbols that an input with known dimensions fixes. */

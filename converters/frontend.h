@@ -39,7 +39,7 @@ enum fw_attr_kind {
     FW_STRINGS,
     FW_FUNCTION, /* a function of the model's library, which a front end replaces by its graph where it can */
     FW_SPARSE,   /* a sparse tensor; `tensor` has all its elements */
-    FW_OTHER     /* a kind that no operator here uses (lists of tensors or graphs, types) */
+    FW_OTHER     /* a kind that no operator here uses (lists of tensors or graphs, ONNX's types) */
 };
 
 /* A function by name, with attributes that its body refers to. */
@@ -53,6 +53,7 @@ struct fw_attr {
     const char *name; /* like lists and strings that are values, it stays when the graph goes */
     const char *ref;  /* inside a function body: the name of the function's attribute that gives the value, or NULL */
     enum fw_attr_kind kind;
+    bool is_type; /* FW_INT, FW_INTS: the framework's numbers of element types */
     size_t count; /* of the list kinds; bytes of a string, which may hold NULs */
     union {       /* by kind; none with a ref */
         int64_t i;
@@ -118,6 +119,7 @@ struct fw_model {
     VEC(struct fw_op *) ops;      /* of all nodes, those in subgraphs included */
     uint32_t n_names;             /* of values: their numbers are less */
     int64_t ir_version, opset;    /* opset of the default domain */
+    bool channels_first;          /* nodes say that their spatial tensors are NCHW, where others may be NHWC */
     VEC(const char *) files;      /* that were opened besides path */
     VEC(const char *) unconsumed; /* nodes that no output needs, where the front end leaves them out; kept */
 };

@@ -6,20 +6,28 @@
 #include "converters/frontend.h"
 #include "op/build.h"
 
-/* What a name of the model stands for. Only tensors get into the container: sequences and optionals exist while the
- * graph is lowered, and vanish in it. */
+/* What a name of the model stands for. Only tensors get into the container: sequences, optionals and random numbers
+ * exist while the graph is lowered, and vanish in it. */
 enum value_kind {
     VALUE_ABSENT, /* an optional operand that is not there */
     VALUE_TENSOR,
     VALUE_SEQUENCE,
     VALUE_EMPTY,  /* an optional that holds nothing */
+    VALUE_RANDOM, /* numbers that are not known, and different each time */
     VALUE_SPOILED /* its node failed; what depends on it is skipped */
+};
+
+/* Random numbers: of the type, none below or above. */
+struct random_range {
+    struct type type;
+    double low, high;
 };
 
 struct lower_value {
     enum value_kind kind;
     tensor_id tensor;
-    const struct lower_value *items; /* of a sequence: `count` tensors or sequences */
+    const struct random_range *range; /* of random numbers */
+    const struct lower_value *items;  /* of a sequence: `count` tensors or sequences */
     size_t count;
 };
 
@@ -44,7 +52,7 @@ struct lower {
     struct scope *scope; /* where the node's names are known */
 };
 
-/* The arg of rows whose operands may be sequences or optionals. Other operators get tensors alone. */
+/* The arg of rows whose operands may be other values than tensors. Other operators get tensors alone. */
 #define TAKES_VALUES "values"
 /* The arg of rows whose graphs are branches, of which only one may be needed. */
 #define HOLDS_BRANCHES "branches"

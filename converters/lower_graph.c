@@ -62,7 +62,14 @@ static const struct lower_value *find_value(const struct scope *s, fw_name name)
 
 static const char *kind_text(const struct lower_value *value)
 {
-    return value->kind == VALUE_SEQUENCE ? "a sequence" : "an empty optional";
+    switch (value->kind) {
+    case VALUE_SEQUENCE:
+        return "a sequence";
+    case VALUE_RANDOM:
+        return "made of random numbers";
+    default:
+        return "an empty optional";
+    }
 }
 
 /* ---- inputs and constants ---- */

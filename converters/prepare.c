@@ -447,14 +447,18 @@ static odlc_status prepare(struct conversion *c)
         drop_unread_inputs(c);
     if (c->options->n_preserve_names)
         TRY(check_preserved(c));
+    return ODLC_OK;
+}
+
+odlc_status check_inputs(struct conversion *c)
+{
     odlc_status status = ODLC_OK;
     for (size_t i = 0; i < c->model->graph.inputs.count; i++) {
         odlc_status checked = check_input(c, &c->model->graph.inputs.data[i]);
         if (checked != ODLC_OK)
             status = checked; /* all of them are reported */
     }
-    /* A dry run looks at ops alone, and the dimensions may be what its user does not know yet. */
-    return c->options->dry_run ? ODLC_OK : status;
+    return status;
 }
 
 odlc_status prepare_model(struct conversion *c)

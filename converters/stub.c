@@ -88,8 +88,13 @@ static void find_values(struct stub *s)
         map_put(&s->data, g->initializers.data[i].name, g->initializers.data[i].view.dtype);
     for (size_t i = 0; i < g->nodes.count; i++) {
         const struct fw_node *n = &g->nodes.data[i];
-        if (strcmp(n->op->type, "Constant") == 0 && !*n->op->domain && n->n_outputs > 0)
+        if (*n->op->domain || n->n_outputs == 0)
+            continue;
+        if (strcmp(n->op->type, "Constant") == 0)
             map_put(&s->data, n->outputs[0], constant_dtype(n));
+        else if (strcmp(n->op->type, "Identity") == 0 && n->n_inputs == 1 &&
+                 map_get(&s->data, n->inputs[0]) != MAP_NONE)
+            map_put(&s->data, n->outputs[0], map_get(&s->data, n->inputs[0]));
     }
 }
 
@@ -149,7 +154,7 @@ static void see_attr(const struct stub *s, struct group *group, const struct fw_
 {
     bool single = a->kind == FW_INT || a->kind == FW_BOOL || a->kind == FW_FLOAT || a->kind == FW_STRING;
     bool list = a->kind == FW_INTS || a->kind == FW_FLOATS || a->kind == FW_STRINGS || fw_attr_tensor(a);
-    if (!single && !list)
+    if ((!single && !list) || a->is_type)
         return;
     enum dtype dtype = attr_dtype(a);
     uint32_t at = map_add(&group->param_index, a->name, (uint32_t)group->params.count);

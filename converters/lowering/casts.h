@@ -8,4 +8,7 @@
  * container; 2-bit integers wrap, although 8-bit ones stand for them. Small floats fail. */
 tensor_id step_cast_exactly(struct steps *s, tensor_id x, enum dtype to);
 
+/* Output 0: x as elements of the type that the attribute names. */
+odlc_status lower_cast_to(struct lower *l, tensor_id x, const char *attribute, enum dtype to) MUST_USE;
+
 #endif

@@ -159,16 +159,6 @@ odlc_status lower_celu(struct lower *l)
     return steps_end_binary(&s, MUL, elu, factor);
 }
 
-/* x / (1 + |x|) */
-odlc_status lower_softsign(struct lower *l)
-{
-    struct steps s = {.l = l};
-    tensor_id x;
-    TRY(lower_need(l, 0, "input", &x));
-    tensor_id magnitude = step_unary(&s, "ElementWiseAbs", x);
-    return steps_end_binary(&s, DIV, x, step_binary(&s, ADD, magnitude, step_scalar(&s, x, 1)));
-}
-
 /* x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))) */
 static odlc_status gelu_by_tanh(struct lower *l, tensor_id x)
 {

@@ -1,24 +1,9 @@
 /* ONNX Cast and CastLike. */
-#include <math.h>
 #include <string.h>
 
 #include "converters/lowering/casts.h"
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
-
-static odlc_status cast_to(struct lower *l, tensor_id x, enum dtype to)
-{
-    struct steps s = {.l = l};
-    enum dtype from = build_type(l->b, x)->dtype;
-    if (from == DT_STRING || to == DT_STRING)
-        return lower_unsupported(l, "to", NULL, "%s cannot be cast to %s", dtype_info(from)->name,
-                                 dtype_info(to)->name);
-    if (dtype_is_small_float(to))
-        return lower_unsupported(l, "to", NULL, "the type %s is not supported: containers do not have it",
-                                 dtype_info(to)->name);
-    tensor_id out = step_cast_exactly(&s, x, to);
-    return steps_give(&s, 0, out);
-}
 
 /* Before opset 6 a type is named as the specification of tensors names its element types. */
 static odlc_status read_type(const struct lower *l, enum dtype *out)
@@ -42,7 +27,7 @@ odlc_status lower_cast(struct lower *l)
     enum dtype to;
     TRY(lower_need(l, 0, "input", &x));
     TRY(read_type(l, &to));
-    return cast_to(l, x, to);
+    return lower_cast_to(l, x, "to", to);
 }
 
 odlc_status lower_cast_like(struct lower *l)
@@ -50,5 +35,5 @@ odlc_status lower_cast_like(struct lower *l)
     tensor_id x, like;
     TRY(lower_need(l, 0, "input", &x));
     TRY(lower_need(l, 1, "target_type", &like));
-    return cast_to(l, x, build_type(l->b, like)->dtype);
+    return lower_cast_to(l, x, "to", build_type(l->b, like)->dtype);
 }

@@ -2,6 +2,7 @@
 #include "converters/onnx/conv.h"
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
+#include "converters/lowering/conv.h"
 #include "converters/lowering/weights.h"
 
 odlc_status conv_read_operands(struct lower *l, struct conv_operands *c)
@@ -46,22 +47,11 @@ odlc_status conv_check_weights(const struct lower *l, const struct conv_operands
 
 odlc_status conv_image(struct lower *l, const struct conv_operands *c, uint32_t bias_input, tensor_id image)
 {
-    tensor_id weights, bias;
-    const char *bias_name;
+    struct conv_layer layer = {.image = image, .s = c->s, .group = c->group};
     int64_t out_channels = build_type(l->b, c->weights)->shape.dims[0];
-    TRY(permuted_weights(l, c, true, &weights));
-    TRY(lower_bias(l, bias_input, out_channels, &bias, &bias_name));
-    bool real = dtype_is_float(build_type(l->b, image)->dtype); /* integers have no depthwise op */
-    bool depthwise = real && c->s.axes == 2 && c->group == c->channels && c->group > 1;
-    image_op(l, depthwise ? "DepthWiseConv2d" : c->s.axes == 2 ? "Conv2d" : "Conv3d", image);
-    build_in(l->b, weights);
-    build_in(l->b, bias);
-    spatial_stride_params(l->b, &c->s);
-    spatial_dilation_param(l->b, &c->s);
-    if (!depthwise)
-        build_int(l->b, "group", c->group);
-    build_string(l->b, "bias_op_name", bias_name);
-    build_int(l->b, "padding_size_strategy", spatial_strategy(&c->s));
+    TRY(permuted_weights(l, c, true, &layer.weights));
+    TRY(lower_bias(l, bias_input, out_channels, &layer.bias, &layer.bias_name));
+    conv_start(l->b, &layer, image_op_name(l));
     return image_leave(l);
 }
 
@@ -128,50 +118,22 @@ static odlc_status transpose_padding(const struct lower *l, struct spatial *s)
     return ODLC_OK;
 }
 
-static odlc_status add_axis(struct lower *l, uint32_t at, const char *name, tensor_id *tensor)
-{
-    const struct shape *in = &build_type(l->b, *tensor)->shape;
-    struct shape shape = {.rank = in->rank + 1};
-    for (uint32_t i = 0; i < shape.rank; i++)
-        shape.dims[i] = i == at ? 1 : in->dims[i - (i > at)];
-    return build_reshape(l->b, *tensor, &shape, step_name(l, name), tensor);
-}
-
-/* The 2-D op has no dilation, the 3-D one has: an image is a volume of depth 1. */
-static odlc_status as_volume(struct lower *l, struct spatial *s, tensor_id *x, tensor_id *weights)
-{
-    if (s->axes != 2 || (s->dilation[0] == 1 && s->dilation[1] == 1))
-        return ODLC_OK;
-    spatial_prepend(s);
-    TRY(add_axis(l, 1, "3d", x));
-    return add_axis(l, 0, "weights_3d", weights);
-}
-
 odlc_status lower_conv_transpose(struct lower *l)
 {
     struct conv_operands c;
+    struct conv_layer layer;
     int64_t out_channels;
-    tensor_id x, weights, bias;
-    const char *bias_name;
     TRY(conv_read_operands(l, &c));
     const struct shape *w = &build_type(l->b, c.weights)->shape;
     if (w->dims[0] != c.channels || ckd_mul(&out_channels, w->dims[1], c.group))
         return lower_invalid(l, NULL, NULL, "the weights %s do not fit %lld channels", shape_text(l->diags->arena, w),
                              (long long)c.channels);
     TRY(transpose_padding(l, &c.s));
-    TRY(image_enter(l, &c.s, &x));
-    TRY(permuted_weights(l, &c, false, &weights));
-    TRY(lower_bias(l, 2, out_channels, &bias, &bias_name));
-    TRY(as_volume(l, &c.s, &x, &weights));
-    image_op(l, c.s.axes == 3 ? "TransposeConv3d" : "TransposeConv2d", x);
-    build_in(l->b, weights);
-    build_in(l->b, bias);
-    spatial_stride_params(l->b, &c.s);
-    if (c.s.axes == 3)
-        spatial_dilation_param(l->b, &c.s);
-    build_int(l->b, "group", c.group);
-    build_ints(l->b, "output_padding", c.s.output_padding, c.s.axes);
-    build_string(l->b, "bias_op_name", bias_name);
-    build_int(l->b, "padding_size_strategy", spatial_strategy(&c.s));
+    TRY(image_enter(l, &c.s, &layer.image));
+    TRY(permuted_weights(l, &c, false, &layer.weights));
+    TRY(lower_bias(l, 2, out_channels, &layer.bias, &layer.bias_name));
+    layer.s = c.s;
+    layer.group = c.group;
+    TRY(conv_transpose_start(l, &layer, image_op_name(l)));
     return image_leave(l);
 }

@@ -1,11 +1,11 @@
 /* ONNX normalisations. Those over channels are channels-last in the container. */
 #include <float.h>
-#include <math.h>
 #include <string.h>
 
 #include "converters/onnx/decode.h"
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
+#include "converters/lowering/batchnorm.h"
 #include "converters/lowering/steps.h"
 
 #define ADD "ElementWiseAdd"
@@ -42,15 +42,8 @@ static odlc_status refuse_other_outputs(struct lower *l, const char *why)
 
 /* ---- BatchNormalization ---- */
 
-struct batchnorm {
-    tensor_id x, scale, shift, mean, variance;
-    double epsilon;
-    bool per_element;       /* statistics of each element of a sample instead of each channel */
-    tensor_id weight, bias; /* the result: weight · x + bias */
-};
-
-/* Versions before 9 have modes that later ones lack. */
-static odlc_status read_legacy_mode(struct lower *l, struct batchnorm *n)
+/* Versions before 9 have modes that later ones lack: statistics of each element of a sample instead of each channel. */
+static odlc_status read_legacy_mode(struct lower *l, const struct batchnorm *n, bool *per_element)
 {
     static const char hint[] = "export the model for inference";
     int64_t is_test, spatial = 1;
@@ -59,67 +52,30 @@ static odlc_status read_legacy_mode(struct lower *l, struct batchnorm *n)
         TRY(lower_attr_int(l, "spatial", 1, &spatial));
     if (!is_test)
         return lower_unsupported(l, "is_test", hint, "it computes its statistics from the batch");
-    n->per_element = !spatial && build_rank(l->b, n->x) > 2;
+    *per_element = !spatial && build_rank(l->b, n->x) > 2;
     return ODLC_OK;
 }
 
-static tensor_id constant_of_doubles(struct lower *l, const char *name, tensor_id like, const double *values,
-                                     const struct shape *shape)
+static odlc_status read_batchnorm(struct lower *l, struct batchnorm *n, bool *per_element)
 {
-    struct view view = view_of(values, DT_FLOAT64, shape);
-    return graph_add_constant(l->b->graph, step_name(l, name), build_type(l->b, like)->dtype, &view);
-}
-
-/* Constant statistics: as the model has them, in double, rounded once. False when one of them is not constant. */
-static bool constant_weights(struct lower *l, struct batchnorm *n)
-{
-    uint64_t counts[4] = {0};
-    const double *scale = build_const_as_floats(l->b, l->in[1], &counts[0]);
-    const double *shift = build_const_as_floats(l->b, l->in[2], &counts[1]);
-    const double *mean = build_const_as_floats(l->b, l->in[3], &counts[2]);
-    const double *variance = build_const_as_floats(l->b, l->in[4], &counts[3]);
-    if (!scale || !shift || !mean || !variance)
-        return false;
-    double *weight = arena_array(l->arena, double, counts[0]), *bias = arena_array(l->arena, double, counts[0]);
-    for (uint64_t i = 0; i < counts[0]; i++) {
-        weight[i] = scale[i] / sqrt(variance[i] + n->epsilon);
-        bias[i] = shift[i] - mean[i] * weight[i];
-    }
-    const struct shape shape = build_type(l->b, n->scale)->shape;
-    n->weight = constant_of_doubles(l, "weight", n->x, weight, &shape);
-    n->bias = constant_of_doubles(l, "bias", n->x, bias, &shape);
-    return true;
-}
-
-static odlc_status computed_weights(struct lower *l, struct batchnorm *n)
-{
-    struct steps s = {.l = l};
-    tensor_id raised = step_binary(&s, ADD, n->variance, step_scalar(&s, n->x, n->epsilon));
-    n->weight = step_binary(&s, DIV, n->scale, step_unary(&s, "ElementWiseSquareRoot", raised));
-    n->bias = step_binary(&s, SUB, n->shift, step_binary(&s, MUL, n->mean, n->weight));
-    return s.status;
-}
-
-static odlc_status read_batchnorm(struct lower *l, struct batchnorm *n)
-{
+    static const char *const names[BN_STATISTICS] = {"scale", "B", "mean", "var"};
     TRY(lower_need(l, 0, "X", &n->x));
-    TRY(need_like(l, 1, "scale", n->x, &n->scale));
-    TRY(need_like(l, 2, "B", n->x, &n->shift));
-    TRY(need_like(l, 3, "mean", n->x, &n->mean));
-    TRY(need_like(l, 4, "var", n->x, &n->variance));
+    for (uint32_t i = 0; i < BN_STATISTICS; i++) {
+        TRY(need_like(l, i + 1, names[i], n->x, &n->like_x[i]));
+        n->given[i] = l->in[i + 1];
+    }
     TRY(lower_attr_float(l, "epsilon", (double)1e-5f, &n->epsilon));
     const struct shape *in = &build_type(l->b, n->x)->shape;
     if (in->rank < 1)
         return lower_unsupported(l, NULL, NULL, "an input of rank %u has no channels", in->rank);
-    TRY(read_legacy_mode(l, n));
-    const tensor_id statistics[] = {n->scale, n->shift, n->mean, n->variance};
+    TRY(read_legacy_mode(l, n, per_element));
     struct shape shape = SHAPE(in->rank == 1 ? 1 : in->dims[1]);
-    for (uint32_t i = 2; n->per_element && i < in->rank; i++)
+    for (uint32_t i = 2; *per_element && i < in->rank; i++)
         shape.dims[shape.rank++] = in->dims[i];
-    for (uint32_t i = 0; i < COUNT_OF(statistics); i++)
-        if (!shape_equal(&build_type(l->b, statistics[i])->shape, &shape))
+    for (uint32_t i = 0; i < BN_STATISTICS; i++)
+        if (!shape_equal(&build_type(l->b, n->given[i])->shape, &shape))
             return lower_invalid(l, NULL, NULL, "input %u has the shape %s instead of %s", i + 1,
-                                 shape_text(l->diags->arena, &build_type(l->b, statistics[i])->shape),
+                                 shape_text(l->diags->arena, &build_type(l->b, n->given[i])->shape),
                                  shape_text(l->diags->arena, &shape));
     return ODLC_OK;
 }
@@ -179,25 +135,25 @@ static odlc_status train(struct lower *l, const struct batchnorm *n)
 
 odlc_status lower_batch_normalization(struct lower *l)
 {
-    struct batchnorm n = {0};
-    tensor_id x;
+    struct batchnorm n;
+    tensor_id x, weight, bias;
     int64_t training;
-    TRY(read_batchnorm(l, &n));
+    bool per_element;
+    TRY(read_batchnorm(l, &n, &per_element));
     TRY(lower_attr_int(l, "training_mode", 0, &training));
     if (training)
         return train(l, &n);
     TRY(refuse_other_outputs(l, "a statistic of training"));
-    if (!constant_weights(l, &n))
-        TRY(computed_weights(l, &n));
-    if (n.per_element || build_rank(l->b, n.x) == 1) { /* that is one channel */
+    TRY(batchnorm_weights(l, &n, &weight, &bias));
+    if (per_element || build_rank(l->b, n.x) == 1) { /* that is one channel */
         struct steps s = {.l = l};
-        return steps_end_binary(&s, ADD, step_binary(&s, MUL, n.x, n.weight), n.bias);
+        return steps_end_binary(&s, ADD, step_binary(&s, MUL, n.x, weight), bias);
     }
     TRY(build_to_channels_last(l->b, n.x, &x));
     build_op(l->b, "Batchnorm", fw_node_label(l->node));
     build_in(l->b, x);
-    build_in(l->b, n.weight);
-    build_in(l->b, n.bias);
+    build_in(l->b, weight);
+    build_in(l->b, bias);
     return end_channels_last(l);
 }
 

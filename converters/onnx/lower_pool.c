@@ -219,21 +219,12 @@ static odlc_status spread_windows(struct lower *l, struct pool *p, tensor_id *im
 
 /* ---- the pool ---- */
 
-static void pool_params(struct build *b, const struct pool *p, bool count_padding)
-{
-    spatial_stride_params(b, &p->s);
-    build_ints(b, "filter_size", p->s.kernel, p->s.axes);
-    build_int(b, "padding_size_strategy", spatial_strategy(&p->s));
-    if (op_param_index(b->pending.op, "count_pad_for_edges") >= 0)
-        build_int(b, "count_pad_for_edges", count_padding);
-}
-
 static odlc_status end_max(struct lower *l, struct pool *p, tensor_id image)
 {
     if (is_dilated(&p->s))
         TRY(spread_windows(l, p, &image));
     image_op(l, p->s.axes == 3 ? "PoolMax3d" : "PoolMax2d", image);
-    pool_params(l->b, p, false);
+    spatial_pool_params(l->b, &p->s, false);
     return image_leave(l);
 }
 
@@ -247,7 +238,7 @@ static odlc_status average_step(struct lower *l, const struct pool *p, bool coun
 {
     build_op(l->b, average_op(p), step_name(l, "average"));
     build_in(l->b, in);
-    pool_params(l->b, p, count_padding);
+    spatial_pool_params(l->b, &p->s, count_padding);
     return build_end(l->b, step_name(l, "average"), out);
 }
 
@@ -263,7 +254,7 @@ static odlc_status end_average(struct lower *l, struct pool *p, tensor_id image)
     }
     if (correction == NO_TENSOR) {
         image_op(l, average_op(p), image);
-        pool_params(l->b, p, p->count_padding);
+        spatial_pool_params(l->b, &p->s, p->count_padding);
         return image_leave(l);
     }
     TRY(average_step(l, p, false, image, &image));
@@ -279,7 +270,7 @@ static odlc_status end_lp(struct lower *l, struct pool *p, tensor_id image)
         TRY(spread_windows(l, p, &image));
     if (p->p == 2 && p->s.axes == 2) {
         image_op(l, "L2Pool2d", image);
-        pool_params(l->b, p, false);
+        spatial_pool_params(l->b, &p->s, false);
         return image_leave(l);
     }
     double count = 1;
@@ -348,7 +339,7 @@ odlc_status lower_max_pool(struct lower *l)
     struct pool p = {.kind = POOL_MAX};
     TRY(read_pool(l, &p));
     if (lower_out_name(l, 1))
-        TRY(lower_max_indices(l, &p.s, p.out));
+        TRY(lower_pool_indices(l, &p.s, p.out));
     return end_pool(l, &p);
 }
 

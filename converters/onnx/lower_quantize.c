@@ -1,6 +1,7 @@
 /* ONNX QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear. They become arithmetic that gives the very integers
  * that ONNX defines. Where a DequantizeLinear reads what a QuantizeLinear of the same encoding gives, or integers that
  * are known, the real value goes through a fixed-point tensor instead (pass_quantize.c). */
+#include "converters/lowering/fixed.h"
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/quantized.h"
 #include "converters/onnx/rows.h"
@@ -146,28 +147,6 @@ odlc_status lower_quantize_linear(struct lower *l)
 
 /* ---- DequantizeLinear ---- */
 
-/* Known integers: a constant that is still made of them. False where the view cannot say so. */
-static bool give_constant(struct lower *l, const struct linear *q, const struct quant *quant)
-{
-    struct graph *g = l->b->graph;
-    const struct tensor *t = graph_tensor(g, q->x);
-    if (t->kind != TENSOR_STATIC)
-        return false;
-    struct view view = *t->view;
-    if (view.dtype != t->type->dtype || view.splat || view.scale)
-        return false;
-    double *scale = arena_array(l->arena, double, quant->count), *zero = arena_array(l->arena, double, quant->count);
-    for (uint32_t i = 0; i < quant->count; i++) {
-        scale[i] = quant->encodings[i].scale;
-        zero[i] = -quant->encodings[i].offset;
-    }
-    view.scale = scale;
-    view.zero = zero;
-    view.scale_axis = quant->per_axis ? view.perm.axis[quant->axis] : SCALE_WHOLE;
-    l->out[0] = graph_add_constant(g, lower_out_name(l, 0), DT_FLOAT32, &view);
-    return true;
-}
-
 /* The tensor that QuantizeLinear divided to get x, whose encoding is known. */
 static tensor_id quantized_source(const struct graph *g, tensor_id x)
 {
@@ -184,26 +163,14 @@ static odlc_status fixed_tensor(struct lower *l, tensor_id x, tensor_id *out)
     for (*out = x + 1; *out < g->tensors.count; ++*out)
         if (graph_tensor(g, *out)->quant == quant)
             return ODLC_OK;
-    tensor_id source = quantized_source(g, x);
-    const char *name = arena_printf(l->arena, "%s.quantized", graph_tensor(g, source)->name);
-    struct type type = *build_type(l->b, x);
-    type.dtype = quant_dtype(type.dtype);
-    build_op(l->b, "Quantize", name);
-    build_in(l->b, source);
-    TRY(build_end_typed(l->b, &name, &type, 1, out));
-    graph_tensor(g, *out)->quant = quant;
-    return ODLC_OK;
+    return lower_quantized(l, quantized_source(g, x), quant, build_type(l->b, x)->dtype, out);
 }
 
 static odlc_status give_dequantized(struct lower *l, tensor_id x)
 {
     tensor_id fixed;
-    const char *name = lower_out_name(l, 0);
     TRY(fixed_tensor(l, x, &fixed));
-    struct type type = {.dtype = DT_FLOAT32, .shape = build_type(l->b, fixed)->shape};
-    build_op(l->b, "Dequantize", fw_node_label(l->node));
-    build_in(l->b, fixed);
-    return build_end_typed(l->b, &name, &type, 1, &l->out[0]);
+    return lower_dequantized(l, fixed);
 }
 
 /* (x - zero) · scale in float32, which holds the difference exactly when it is of 16 bits; of int32 it is taken first.
@@ -255,7 +222,7 @@ odlc_status lower_dequantize_linear(struct lower *l)
         return lower_invalid(l, "output_dtype", NULL, "nothing is dequantized to %s", dtype_info(to)->name);
     const struct tensor *x = graph_tensor(l->b->graph, q.x);
     const struct quant *quant = to == DT_FLOAT32 ? encodings_of(l, &q, x->type->dtype) : NULL;
-    if (quant && give_constant(l, &q, quant))
+    if (quant && lower_scaled_constant(l, q.x, quant))
         return ODLC_OK;
     if (quant && x->quant && quant_equal(quant, x->quant))
         return give_dequantized(l, q.x);

@@ -2,6 +2,7 @@
 #include <float.h>
 #include <string.h>
 
+#include "converters/lowering/running.h"
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
 #include "converters/lowering/steps.h"
@@ -199,16 +200,11 @@ odlc_status lower_arg(struct lower *l)
 }
 
 /* CumSum and CumProd. */
-struct running {
-    tensor_id x;
-    uint32_t axis;
-    int64_t exclusive, reverse;
-};
-
 static odlc_status read_running(struct lower *l, struct running *n)
 {
     tensor_id axis_input;
     const int64_t *axis_value;
+    int64_t exclusive, reverse;
     uint32_t count;
     TRY(lower_need(l, 0, "x", &n->x));
     TRY(lower_need(l, 1, "axis", &axis_input));
@@ -216,70 +212,25 @@ static odlc_status read_running(struct lower *l, struct running *n)
     if (count != 1)
         return lower_invalid(l, NULL, NULL, "input 1 (axis) has %u elements instead of one", count);
     TRY(lower_axis(l, "axis", axis_value[0], build_rank(l->b, n->x), &n->axis));
-    TRY(lower_attr_int(l, "exclusive", 0, &n->exclusive));
-    return lower_attr_int(l, "reverse", 0, &n->reverse);
+    TRY(lower_attr_int(l, "exclusive", 0, &exclusive));
+    TRY(lower_attr_int(l, "reverse", 0, &reverse));
+    n->exclusive = exclusive != 0;
+    n->reverse = reverse != 0;
+    return ODLC_OK;
 }
 
 odlc_status lower_cum_sum(struct lower *l)
 {
     struct running n;
     TRY(read_running(l, &n));
-    build_op(l->b, "CumulativeSum", fw_node_label(l->node));
-    build_in(l->b, n.x);
-    build_int(l->b, "axis", n.axis);
-    build_int(l->b, "exclusive", n.exclusive != 0);
-    build_int(l->b, "reverse", n.reverse != 0);
-    return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
+    return lower_running_sum(l, &n);
 }
 
-/* A Split into elements along the axis. */
-static odlc_status split_axis(struct lower *l, tensor_id x, uint32_t axis, int64_t count, tensor_id *parts)
-{
-    const char **names = arena_array(l->arena, const char *, (size_t)count);
-    int64_t *cuts = arena_array(l->arena, int64_t, (size_t)count);
-    for (int64_t i = 1; i < count; i++)
-        cuts[i - 1] = i;
-    build_op(l->b, "Split", step_name(l, "parts"));
-    build_in(l->b, x);
-    build_int(l->b, "axis", axis);
-    build_ints(l->b, "split_index", cuts, (uint32_t)count - 1);
-    return build_end_n(l->b, names, (uint32_t)count, parts);
-}
-
-enum { LONGEST_PRODUCT = 2048 };
-
-/* The container has no running product: element by element, in the operator's order, because with another one a
- * partial product could overflow where the operator's does not. */
 odlc_status lower_cum_prod(struct lower *l)
 {
-    struct steps s = {.l = l};
     struct running n;
     TRY(read_running(l, &n));
-    struct type type = *build_type(l->b, n.x);
-    int64_t count = type.shape.dims[n.axis];
-    if (count > LONGEST_PRODUCT)
-        return lower_unsupported(l, NULL, NULL, "a running product of %lld elements, one node each, is beyond %d",
-                                 (long long)count, LONGEST_PRODUCT);
-    if (shape_count(&type.shape) == 0) {
-        l->out[0] = n.x;
-        return ODLC_OK;
-    }
-    type.shape.dims[n.axis] = 1;
-    tensor_id *parts = arena_array(l->arena, tensor_id, (size_t)count), product = n.x;
-    tensor_id ones = lower_splat(l, step_name(l, "one"), type.dtype, &type.shape, 1);
-    if (count == 1)
-        return steps_give(&s, 0, n.exclusive ? ones : n.x);
-    TRY(split_axis(l, n.x, n.axis, count, parts));
-    for (int64_t i = 0; i < count; i++) {
-        tensor_id *part = &parts[n.reverse ? count - 1 - i : i], next = *part;
-        if (n.exclusive)
-            *part = i == 0 ? ones : product;
-        if (i + 1 < count || !n.exclusive)
-            product = i == 0 ? next : step_binary(&s, "ElementWiseMultiply", product, next);
-        if (!n.exclusive)
-            *part = product;
-    }
-    return steps_give(&s, 0, step_concat(&s, parts, (uint32_t)count, n.axis));
+    return lower_running_product(l, &n);
 }
 
 /* ---- Softmax, Hardmax ---- */

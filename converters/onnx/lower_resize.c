@@ -9,10 +9,7 @@
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
 #include "converters/onnx/spatial.h"
-#include "op/resample.h"
-
-/* More weights than this along one axis would make a container that nobody wants. */
-#define TABLE_MAX ((int64_t)1 << 26)
+#include "converters/lowering/weigh.h"
 
 struct resize {
     tensor_id x;
@@ -241,43 +238,14 @@ static odlc_status native_resize(struct lower *l, const struct resize *r)
 
 /* ---- tables ---- */
 
-static odlc_status pick_nearest(struct lower *l, const struct resize *r, uint32_t axis, const char *name, tensor_id *t)
+/* Resizes one axis: nearest neighbours are picked, others weighed. */
+static odlc_status apply_taps(struct lower *l, const struct resize *r, uint32_t axis, bool nearest, const char *name,
+                              tensor_id *t)
 {
     struct resample_taps taps = resample_taps(l->arena, &r->how, &r->axis[axis]);
-    return lower_pick(l, *t, axis, taps.index, r->axis[axis].out, name, t);
-}
-
-/* The weights as a matrix [in, out], or [out, in] for the left side of a product. */
-static tensor_id weight_matrix(struct lower *l, const struct resize *r, uint32_t axis, bool left)
-{
-    const struct resample_axis *a = &r->axis[axis];
-    struct resample_taps taps = resample_taps(l->arena, &r->how, a);
-    struct shape shape = left ? SHAPE(a->out, a->in) : SHAPE(a->in, a->out);
-    int64_t out_step = left ? a->in : 1, in_step = left ? 1 : a->out;
-    double *matrix = arena_array(l->arena, double, shape_count(&shape));
-    for (int64_t o = 0; o < a->out; o++)
-        for (int64_t i = o * taps.width; i < (o + 1) * taps.width; i++)
-            matrix[o * out_step + taps.index[i] * in_step] += taps.weight[i];
-    struct view view = view_of(matrix, DT_FLOAT64, &shape);
-    return graph_add_constant(l->b->graph, step_name(l, "weights"), build_type(l->b, r->x)->dtype, &view);
-}
-
-/* The last two axes are those of a matrix; others are exchanged with the last. */
-static odlc_status multiply_weights(struct lower *l, const struct resize *r, uint32_t axis, const char *name,
-                                    tensor_id *t)
-{
-    bool left = r->rank >= 2 && axis == r->rank - 2, exchanged = !left && axis != r->rank - 1;
-    struct perm perm = perm_identity(r->rank);
-    perm.axis[axis] = (uint8_t)(r->rank - 1);
-    perm.axis[r->rank - 1] = (uint8_t)axis;
-    if (exchanged)
-        TRY(build_transpose(l->b, *t, &perm, step_name(l, "exchanged"), t));
-    tensor_id weights = weight_matrix(l, r, axis, left);
-    build_op(l->b, "MatMul", fw_node_label(l->node));
-    build_in(l->b, left ? weights : *t);
-    build_in(l->b, left ? *t : weights);
-    TRY(build_end(l->b, exchanged ? step_name(l, "resized") : name, t));
-    return exchanged ? build_transpose(l->b, *t, &perm, name, t) : ODLC_OK;
+    if (nearest)
+        return lower_pick(l, *t, axis, taps.index, r->axis[axis].out, name, t);
+    return lower_weigh(l, *t, axis, &taps, r->axis[axis].out, name, t);
 }
 
 /* Adds the extrapolation value where a crop reaches outside along some axis; the tables gave 0 there. */
@@ -321,11 +289,11 @@ static odlc_status table_resize(struct lower *l, const struct resize *r)
         const struct resample_axis *a = &r->axis[i];
         if (is_kept(a))
             continue;
-        if (a->in > TABLE_MAX / a->out)
+        if (!weigh_fits(a->in, a->out))
             return lower_unsupported(l, "mode", NULL, "a table of %lld times %lld weights is too large",
                                      (long long)a->out, (long long)a->in);
         const char *name = --left || fills ? step_name(l, "axis") : lower_out_name(l, 0);
-        TRY(nearest ? pick_nearest(l, r, i, name, &t) : multiply_weights(l, r, i, name, &t));
+        TRY(apply_taps(l, r, i, nearest, name, &t));
     }
     if (fills)
         TRY(extrapolate(l, r, &t));

@@ -4,9 +4,6 @@
 
 #include "converters/onnx/lower_shape.h"
 
-/* Larger values cannot be right, and their sums and products stay within int64. */
-#define VALUE_MAX ((int64_t)1 << 30)
-
 static odlc_status read_list(const struct lower *l, const char *name, uint32_t count, int64_t low, const int64_t **out)
 {
     uint32_t given;
@@ -18,7 +15,7 @@ static odlc_status read_list(const struct lower *l, const char *name, uint32_t c
     for (uint32_t i = 0; i < count; i++) {
         if ((*out)[i] < low && low == 0)
             return lower_unsupported(l, name, "cut the input off with Slice", "negative padding is not supported");
-        if ((*out)[i] < low || (*out)[i] > VALUE_MAX)
+        if ((*out)[i] < low || (*out)[i] > SPATIAL_VALUE_MAX)
             return lower_invalid(l, name, NULL, "%s has %lld, which is out of range", name, (long long)(*out)[i]);
     }
     return ODLC_OK;
@@ -51,7 +48,7 @@ static odlc_status read_kernel(const struct lower *l, const struct shape *weight
         if (kernel && kernel[i] != s->kernel[i])
             return lower_invalid(l, "kernel_shape", NULL, "kernel_shape has %lld where the weights are %s",
                                  (long long)kernel[i], shape_text(l->diags->arena, weights));
-        if (s->kernel[i] < 1 || s->kernel[i] > VALUE_MAX)
+        if (s->kernel[i] < 1 || s->kernel[i] > SPATIAL_VALUE_MAX)
             return lower_invalid(l, NULL, NULL, "a kernel of %lld elements is not possible", (long long)s->kernel[i]);
     }
     return ODLC_OK;
@@ -77,7 +74,7 @@ odlc_status spatial_read(const struct lower *l, const struct shape *weights, str
     if (s->auto_pad == PAD_NOTSET)
         TRY(read_list(l, "pads", 2 * s->axes, 0, &pads));
     for (uint32_t i = 0; i < s->axes; i++) {
-        if (in->dims[i + 2] > VALUE_MAX)
+        if (in->dims[i + 2] > SPATIAL_VALUE_MAX)
             return lower_unsupported(l, NULL, NULL, "the input is too large");
         s->in[i] = in->dims[i + 2];
         s->stride[i] = strides ? strides[i] : 1;
@@ -86,64 +83,6 @@ odlc_status spatial_read(const struct lower *l, const struct shape *weights, str
         s->pad[i][1] = pads ? pads[s->axes + i] : 0;
     }
     return ODLC_OK;
-}
-
-void spatial_prepend(struct spatial *s)
-{
-    struct spatial tail = *s;
-    s->axes++;
-    s->in[0] = s->kernel[0] = s->stride[0] = s->dilation[0] = 1;
-    s->pad[0][0] = s->pad[0][1] = s->output_padding[0] = 0;
-    for (uint32_t i = 1; i < s->axes; i++) {
-        s->in[i] = tail.in[i - 1];
-        s->kernel[i] = tail.kernel[i - 1];
-        s->stride[i] = tail.stride[i - 1];
-        s->dilation[i] = tail.dilation[i - 1];
-        s->pad[i][0] = tail.pad[i - 1][0];
-        s->pad[i][1] = tail.pad[i - 1][1];
-        s->output_padding[i] = tail.output_padding[i - 1];
-    }
-}
-
-int64_t spatial_reach(const struct spatial *s, uint32_t axis)
-{
-    return (s->kernel[axis] - 1) * s->dilation[axis] + 1;
-}
-
-void spatial_auto_pad(struct spatial *s)
-{
-    if (s->auto_pad != PAD_SAME_LOWER && s->auto_pad != PAD_SAME_UPPER)
-        return;
-    for (uint32_t i = 0; i < s->axes; i++) {
-        int64_t out = (s->in[i] + s->stride[i] - 1) / s->stride[i];
-        int64_t total = max_i64((out - 1) * s->stride[i] + spatial_reach(s, i) - s->in[i], 0);
-        int64_t less = total / 2, more = total - less;
-        s->pad[i][0] = s->auto_pad == PAD_SAME_UPPER ? less : more;
-        s->pad[i][1] = total - s->pad[i][0];
-    }
-}
-
-int64_t spatial_strategy(const struct spatial *s)
-{
-    static const int64_t strategies[] = {
-        [PAD_NOTSET] = 5, /* explicit amounts, sizes rounded down */
-        [PAD_VALID] = 0,
-        [PAD_SAME_LOWER] = 1,
-        [PAD_SAME_UPPER] = 2,
-    };
-    return strategies[s->auto_pad];
-}
-
-void spatial_stride_params(struct build *b, const struct spatial *s)
-{
-    struct shape pairs = SHAPE(s->axes, 2);
-    build_ints(b, "stride", s->stride, s->axes);
-    build_tensor_ints(b, "pad_amount", &pairs, s->pad[0]);
-}
-
-void spatial_dilation_param(struct build *b, const struct spatial *s)
-{
-    build_ints(b, "dilation", s->dilation, s->axes);
 }
 
 /* ---- images ---- */
@@ -171,9 +110,14 @@ odlc_status image_enter(struct lower *l, struct spatial *s, tensor_id *image)
     return build_to_channels_last(l->b, x, image);
 }
 
+const char *image_op_name(const struct lower *l)
+{
+    return is_line(l) ? line_name(l, "_2d") : fw_node_label(l->node);
+}
+
 void image_op(struct lower *l, const char *op, tensor_id image)
 {
-    build_op(l->b, op, is_line(l) ? line_name(l, "_2d") : fw_node_label(l->node));
+    build_op(l->b, op, image_op_name(l));
     build_in(l->b, image);
 }
 

@@ -118,23 +118,21 @@ odlc_status bundle_locate(struct bundle *b, const struct bundle_entry *e, const 
     return ODLC_OK;
 }
 
-/* Adds bytes of a shard to a CRC. They are read through the descriptor, so that they do not become resident. */
+/* Adds bytes of a shard to a CRC, a piece at a time, so that little of them is ever resident. */
 static odlc_status add_range(struct bundle *b, const struct file *shard, uint64_t offset, uint64_t size, uint32_t *crc)
 {
-    enum { PIECE = 1 << 17 };
-    struct arena_mark mark = arena_mark(b->arena);
-    uint8_t *bytes = arena_alloc(b->arena, (size_t)min_u64(size, PIECE));
-    odlc_status status = ODLC_OK;
-    while (size > 0 && status == ODLC_OK) {
-        size_t piece = (size_t)min_u64(size, PIECE);
-        status = file_read(shard, b->diags, offset, bytes, piece);
-        *crc = crc32c_add(*crc, bytes, piece);
+    enum { PIECE = 1 << 20 };
+    while (size > 0) {
+        uint64_t piece = min_u64(size, PIECE);
+        if (!file_populate(shard, offset, piece))
+            return diag_error(b->diags, ODLC_ERR_IO, AT(.file = shard->path), "io",
+                              "it became shorter while it was read");
+        *crc = crc32c_add(*crc, shard->data + offset, piece);
+        file_drop(shard, offset, piece);
         offset += piece;
         size -= piece;
     }
-    if (status == ODLC_OK) /* else the arena has the error, too */
-        arena_rewind(b->arena, mark);
-    return status;
+    return ODLC_OK;
 }
 
 /* ---- strings ---- */

@@ -1,5 +1,7 @@
+#include "converters/tensorflow/op_defs.h"
 #include "converters/tensorflow/rows.h"
 #include "converters/tensorflow/tensorflow.h"
+#include "converters/tensorflow/types.h"
 
 odlc_status odlc_convert_tensorflow(const struct odlc_convert_options *options, struct odlc_conversion **conversion)
 {
@@ -8,7 +10,9 @@ odlc_status odlc_convert_tensorflow(const struct odlc_convert_options *options, 
                                         .rows = tensorflow_rows,
                                         .n_rows = tensorflow_row_count,
                                         .refusal = tensorflow_refusal,
+                                        .type_name = tf_dtype_enum,
                                         .takes_strings = tensorflow_takes_strings,
+                                        .schema_default = tensorflow_schema_default,
                                         .canonical_name = tensorflow_canonical_name};
     return convert_model(&tensorflow, options, conversion);
 }

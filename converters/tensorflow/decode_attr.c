@@ -126,6 +126,7 @@ static odlc_status decode_list(struct attrs *a, const struct wire_field *list, s
     static const uint32_t numbers[] = {ATTR_I, ATTR_F, ATTR_B, ATTR_TYPE};
     if (s.of[ATTR_S].count)
         return decode_strings(a, list, out);
+    out->is_type = s.of[ATTR_TYPE].count > 0;
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
         if (s.of[numbers[i]].count)
             return decode_numbers(a, list, numbers[i], out);
@@ -193,6 +194,7 @@ static odlc_status decode_value(struct attrs *a, const struct wire_field *f, str
     case ATTR_I:
     case ATTR_TYPE:
         out->kind = FW_INT;
+        out->is_type = f->number == ATTR_TYPE;
         out->i = (int64_t)f->value;
         return ODLC_OK;
     case ATTR_F:

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "converters/tensorflow/op_defs.h"
 #include "converters/tensorflow/types.h"
 #include "converters/tensorflow/variables.h"
 
@@ -46,15 +47,16 @@ static void set_dims(const struct flatten *f, const struct fw_attr *shape, struc
         v->dims[i] = shape->ints[i] < 0 ? DIM_OPEN : shape->ints[i];
 }
 
-static void graph_input(struct walk *w, const struct source *s, enum dtype dtype, const struct fw_attr *shape)
+/* v has the type and the shape that the model declares. */
+static void graph_input(struct walk *w, const struct source *s, struct fw_value v)
 {
     struct flatten *f = w->f;
-    struct fw_value v = {.name = source_name(f, s), .id = source_id(f, s), .dtype = dtype};
+    v.name = source_name(f, s);
+    v.id = source_id(f, s);
     if (map_add(&w->inputs, v.name, 1) != MAP_NONE)
         return;
     uint32_t cut = map_get(&f->cuts, v.name);
     const struct fw_value *said = cut == MAP_NONE ? NULL : &f->cut_values.data[cut];
-    set_dims(f, shape, &v);
     if (said && said->dtype != DT_NONE)
         v.dtype = said->dtype;
     if (said && said->has_shape && !v.has_shape) {
@@ -73,7 +75,9 @@ static odlc_status emit_placeholder(struct walk *w, const struct visit *v, const
     if (code % TF_REF == TF_RESOURCE || code % TF_REF == TF_VARIANT)
         return diag_error(w->f->m->diags, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(w->f->m), .node = source_node(&s)->name),
                           "input-type", "graph input %s is no tensor", source_node(&s)->name);
-    graph_input(w, &s, tf_dtype(code), find_attr(attrs, count, "shape"));
+    struct fw_value declared = {.dtype = tf_dtype(code)};
+    set_dims(w->f, find_attr(attrs, count, "shape"), &declared);
+    graph_input(w, &s, declared);
     return ODLC_OK;
 }
 
@@ -149,6 +153,12 @@ static odlc_status hold_graphs(struct walk *w, const struct visit *v, const stru
     return ODLC_OK;
 }
 
+static void note_data_format(struct fw_model *model, const struct fw_attr *format)
+{
+    if (format && format->kind == FW_STRING && strncmp(format->s, "NC", 2) == 0)
+        model->channels_first = true;
+}
+
 static odlc_status emit(struct walk *w, const struct visit *v)
 {
     struct seen *seen = &v->frame->seen[v->node];
@@ -167,6 +177,7 @@ static odlc_status emit(struct walk *w, const struct visit *v)
         return emit_variable(w, v);
     if (!w->f->claims(w->f->claims_user, n->op, ""))
         TRY(hold_graphs(w, v, &attrs, count));
+    note_data_format(w->f->model, find_attr(attrs, count, "data_format"));
     seen->emitted = (uint32_t)w->emitted.count;
     append(w, n, source_name(w->f, &s), n->op, attrs, count, w->operands.data + v->first_operand,
            w->operands.count - v->first_operand);
@@ -186,16 +197,18 @@ static void take(struct walk *w, const struct source *s)
     vec_push(w->f->m->memory.scratch, &w->operands, source_id(w->f, s));
 }
 
-/* What a cut value is of is not known; options may say it. */
+/* What a cut value is may not be known; options say it then. */
 static odlc_status cut_here(struct walk *w, const struct source *s)
 {
     const struct fw_attr *attrs;
     uint32_t count;
     TRY(node_attrs(w->f, s->frame, s->node, &attrs, &count));
-    const struct fw_attr *dtype = find_attr(attrs, count, "dtype");
-    dtype = dtype ? dtype : find_attr(attrs, count, "T");
-    bool known = dtype && dtype->kind == FW_INT && tf_dtype(dtype->i) != DT_NONE;
-    graph_input(w, s, known ? tf_dtype(dtype->i) : DT_FLOAT32, NULL);
+    struct fw_value *declared = arena_array(w->f->m->memory.scratch, struct fw_value, s->output + 1);
+    TRY(tf_decode_output_shapes(w->f->m, source_node(s), declared, s->output + 1));
+    declared[s->output].dtype = tf_output_dtype(source_node(s)->op, attrs, count, s->output);
+    if (strncmp(source_node(s)->op, "Placeholder", strlen("Placeholder")) == 0)
+        set_dims(w->f, find_attr(attrs, count, "shape"), &declared[s->output]);
+    graph_input(w, s, declared[s->output]);
     return ODLC_OK;
 }
 

@@ -223,6 +223,8 @@ odlc_status tf_where(struct lower *l)
 {
     int64_t *coordinates, count;
     TRY(lower_nonzero(l, 0, "condition", &coordinates, &count));
+    if (build_rank(l->b, l->in[0]) == 0)
+        return lower_invalid(l, NULL, NULL, "the input has no axis");
     struct shape shape = SHAPE(count, build_rank(l->b, l->in[0]));
     lower_give_ints(l, 0, DT_INT64, &shape, coordinates);
     return ODLC_OK;

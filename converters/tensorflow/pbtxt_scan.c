@@ -307,19 +307,16 @@ odlc_status scan_number(struct scan *s, struct number *out)
         return scan_expected(s, "a number");
     const char *text = s->text + n.from;
     bool zero = text[0] == '0' && n.length > 1, hex = zero && (text[1] == 'x' || text[1] == 'X');
-    n.decimal = !zero;
+    bool octal = zero && is_digit(text[1]);
     if (hex && n.length > 2 && span(s, &n, 2, DIGITS "abcdefABCDEF") == n.length - 2)
         read_integer(s, &n, 2, 16);
-    else if (zero && span(s, &n, 0, "01234567") == n.length)
+    else if (octal && span(s, &n, 0, "01234567") == n.length)
         read_integer(s, &n, 1, 8);
     else if (!zero && span(s, &n, 0, DIGITS) == n.length)
         read_integer(s, &n, 0, 10);
-    else if (!is_special(s, &n) && !is_real(s, &n))
+    else if (octal || (!is_special(s, &n) && !is_real(s, &n)))
         return bad_number(s, &n);
-    else
-        n.decimal = true;
-    if (zero && !hex && n.decimal && span(s, &n, 0, DIGITS) == n.length)
-        return bad_number(s, &n); /* 08: neither octal nor decimal */
+    n.decimal = !hex && !octal;
     s->pos += n.length;
     *out = n;
     return ODLC_OK;

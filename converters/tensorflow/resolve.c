@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "converters/tensorflow/flatten.h"
+#include "converters/tensorflow/op_defs.h"
 
 enum { MAX_DEPTH = 64 };          /* of calls within calls */
 enum { MAX_EXPANSION = 4000000 }; /* nodes of all calls together */
@@ -204,6 +205,23 @@ static odlc_status step_out(struct flatten *f, struct frame **frame, const char 
     return ODLC_OK;
 }
 
+/* The number of the output that "node:arg:index" names. Of an operator that is not known, an argument is taken to be
+ * one list of all outputs. */
+static odlc_status output_number(struct flatten *f, struct frame *frame, uint32_t node, const struct reference *r,
+                                 const char *reader, const char *text, uint32_t *out)
+{
+    const char *op = frame->body->nodes.data[node].op;
+    *out = r->index;
+    if (!r->arg || is_call_op(op) || function_of(f, op))
+        return ODLC_OK;
+    const struct fw_attr *attrs;
+    uint32_t count;
+    TRY(node_attrs(f, frame, node, &attrs, &count));
+    if (tf_output_index(op, attrs, count, r->arg, r->index, out) == TF_NOT_FOUND)
+        return bad_input(f, reader, text, "which is no output of its operator");
+    return ODLC_OK;
+}
+
 /* One step: the input of a node as a node's output, or as another input (*text in *frame). *known gets the place where
  * the result of a call is to be kept, or NULL. */
 static odlc_status step(struct flatten *f, struct frame **frame, const char **text, const char *reader,
@@ -220,7 +238,8 @@ static odlc_status step(struct flatten *f, struct frame **frame, const char **te
         return step_out(f, frame, text, arg, out);
     if (node == MAP_NONE)
         return bad_input(f, reader, *text, "which is no node of the graph");
-    *out = (struct source){.frame = *frame, .node = node, .output = r.index};
+    *out = (struct source){.frame = *frame, .node = node};
+    TRY(output_number(f, *frame, node, &r, reader, *text, &out->output));
     out->cut = is_cut(f, out);
     struct frame *inner = NULL;
     if (!out->cut)

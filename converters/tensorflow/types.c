@@ -1,5 +1,9 @@
 #include "converters/tensorflow/types.h"
 
+#include <limits.h>
+
+#include "converters/tensorflow/tensorflow.pb-c.h"
+
 static const struct {
     const char *name;
     enum dtype dtype;
@@ -49,6 +53,15 @@ const char *tf_dtype_name(int64_t code)
     code = without_reference(code);
     bool known = code > 0 && code < (int64_t)COUNT_OF(types) && types[code].name;
     return known ? types[code].name : "an unknown type";
+}
+
+const char *tf_dtype_enum(int64_t code)
+{
+    const ProtobufCEnumDescriptor *types_of_messages = &tensorflow__data_type__descriptor;
+    const ProtobufCEnumValue *value = NULL;
+    if (code > 0 && code <= INT_MAX)
+        value = protobuf_c_enum_descriptor_get_value(types_of_messages, (int)code);
+    return value ? value->name : "DT_INVALID";
 }
 
 odlc_status lower_tf_dtype(const struct lower *l, const char *name, enum dtype absent, enum dtype *out)

@@ -12,6 +12,8 @@ enum { TF_STRING = 7, TF_RESOURCE = 20, TF_VARIANT = 21 };
 enum dtype tf_dtype(int64_t code);
 /* "complex64", for messages; "an unknown type" for numbers that are none. */
 const char *tf_dtype_name(int64_t code);
+/* "DT_COMPLEX64", as TensorFlow's messages spell it; "DT_INVALID" for numbers that are none. */
+const char *tf_dtype_enum(int64_t code);
 
 /* The type that an attribute of the node names; `absent` without it (DT_NONE: it must be there). One that is not
  * supported is an error at the node. */

@@ -1,12 +1,16 @@
 /* Which tensor of the checkpoint a variable has is what the graph itself says: one of its nodes assigns to it what
  * RestoreV2 reads under a name. In saved models of the second version these are inside of a function, which the node
- * that the saver names calls; variables and what is saved have different names there. */
+ * that the saver names calls; variables and what is saved have different names there. Where the graph restores nothing,
+ * the checkpoint may say it. */
 #include "converters/tensorflow/variables.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "converters/tensorflow/bundle.h"
+#include "converters/tensorflow/fields.h"
+#include "converters/tensorflow/schema.h"
+#include "converters/tensorflow/tensorflow.pb-c.h"
 
 /* A tensor of the checkpoint, as RestoreV2 asks for it. */
 struct saved {
@@ -17,9 +21,11 @@ struct variables {
     struct flatten *f;
     const struct tf_source *source;
     struct bundle *bundle; /* NULL: not opened yet */
-    bool traced;
+    bool traced, knows_objects;
     struct map index; /* name of a variable's node → saved */
     VEC(struct saved) saved;
+    struct map objects; /* name of a variable → object_keys */
+    VEC(const char *) object_keys;
 };
 
 struct variables *variables_create(struct flatten *f, const struct tf_source *source)
@@ -27,6 +33,7 @@ struct variables *variables_create(struct flatten *f, const struct tf_source *so
     struct variables *v = arena_new(f->m->memory.scratch, struct variables);
     *v = (struct variables){.f = f, .source = source};
     map_init(&v->index, f->m->memory.scratch);
+    map_init(&v->objects, f->m->memory.scratch);
     return v;
 }
 
@@ -129,31 +136,89 @@ static void trace(struct variables *v)
     v->f->m->diags = diags;
 }
 
+/* ---- what the checkpoint says ---- */
+
+static void add_attribute(struct variables *v, const struct file *file, const struct wire_field *attribute)
+{
+    const struct sections s = wire_sections(file, attribute->content, attribute->content + attribute->size);
+    struct wire names = wire_section(file, &s, SERIALIZED_FULL_NAME), keys = wire_section(file, &s, SERIALIZED_KEY);
+    struct arena *arena = v->f->m->memory.scratch;
+    struct wire_field name, key;
+    if (!wire_next_of(&names, SERIALIZED_FULL_NAME, &name) || !wire_next_of(&keys, SERIALIZED_KEY, &key))
+        return;
+    map_add(&v->objects, arena_strndup(arena, wire_bytes(file, &name), name.size), (uint32_t)v->object_keys.count);
+    vec_push(arena, &v->object_keys, arena_strndup(arena, wire_bytes(file, &key), key.size));
+}
+
+/* Checkpoints of the second version list the objects that were saved, and the keys of their variables. */
+static odlc_status read_objects(struct variables *v)
+{
+    bool found;
+    struct file file;
+    struct wire_field node, attribute;
+    v->knows_objects = true;
+    TRY(bundle_find_bytes(v->bundle, "_CHECKPOINTABLE_OBJECT_GRAPH", &found, &file));
+    if (!found)
+        return ODLC_OK;
+    TRY(wire_check(v->f->m->diags, &file, &tensorflow_schema, &tensorflow__trackable_object_graph__descriptor));
+    for (struct wire w = wire_of(&file, 0, file.size); wire_next_of(&w, OBJECTS_NODE, &node);)
+        for (struct wire in = wire_in(&file, &node); wire_next_of(&in, OBJECT_ATTRIBUTE, &attribute);)
+            add_attribute(v, &file, &attribute);
+    return ODLC_OK;
+}
+
+/* The key of a variable whose name is none. */
+static odlc_status object_key(struct variables *v, const char *name, const char **key)
+{
+    if (!v->knows_objects)
+        TRY(read_objects(v));
+    uint32_t at = map_get(&v->objects, name);
+    *key = at == MAP_NONE ? name : v->object_keys.data[at];
+    return ODLC_OK;
+}
+
 /* ---- slices ---- */
+
+/* One axis of a part: "-" is all of it, "2,3" the three elements from the third on. */
+static bool read_extent(const char **at, int64_t dim, int64_t *start, int64_t *count)
+{
+    char *end;
+    *start = 0;
+    *count = dim;
+    if (**at == '-') {
+        ++*at;
+        return true;
+    }
+    *start = strtoll(*at, &end, 10);
+    if (end == *at || *end != ',')
+        return false;
+    *at = end + 1;
+    *count = strtoll(*at, &end, 10);
+    bool said = end > *at;
+    *at = end;
+    return said && *start >= 0 && *count >= 0 && *start <= dim && *count <= dim - *start;
+}
 
 /* "10 2 0,5:-" is rows 0 to 4 of a tensor of shape [10, 2]: partitioned variables are saved as one. Rows are all that
  * is cut here. */
-static odlc_status cut_rows(struct variables *v, const char *name, const char *slice, struct view *view)
+static bool cut_rows(struct view *view, const char *slice)
 {
-    const char *extents = strrchr(slice, ' ');
-    char *end = NULL;
-    bool understood = extents && view->file && view->shape.rank > 0;
-    long long start = 0, count = understood ? view->shape.dims[0] : 0;
-    if (understood && extents[1] != '-') {
-        start = strtoll(extents + 1, &end, 10);
-        understood = *end == ',';
-        count = understood ? strtoll(end + 1, &end, 10) : 0;
-    } else {
-        end = (char *)(extents ? extents + 2 : "");
+    const char *space = strrchr(slice, ' '), *at = space ? space + 1 : slice;
+    int64_t start = 0, count = 0, first = 0;
+    bool understood = view->dtype != DT_STRING && view->shape.rank > 0;
+    for (uint32_t i = 0; understood && i < view->shape.rank; i++) {
+        bool separated = i == 0 || *at++ == ':';
+        understood = separated && read_extent(&at, view->shape.dims[i], &start, &count) &&
+                     (i == 0 || count == view->shape.dims[i]);
+        if (i == 0 && understood) {
+            first = start;
+            view->shape.dims[0] = count;
+        }
     }
-    understood &= strspn(end, ":-") == strlen(end) && start >= 0 && count >= 0;
-    if (!understood || start > view->shape.dims[0] || count > view->shape.dims[0] - start)
-        return diag_error(v->f->m->diags, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(v->f->m), .node = name), "variable-slice",
-                          "the variable is the part \"%s\" of a saved tensor, which is not supported", slice);
-    uint64_t row = shape_count_range(&view->shape, 1, view->shape.rank) * dtype_size(view->dtype);
-    view->bytes += (uint64_t)start * row;
-    view->shape.dims[0] = count;
-    return ODLC_OK;
+    view->bytes +=
+        understood ? (uint64_t)first * shape_count_range(&view->shape, 1, view->shape.rank) * dtype_size(view->dtype)
+                   : 0;
+    return understood && !*at;
 }
 
 /* ---- values ---- */
@@ -197,8 +262,15 @@ odlc_status variable_value(struct variables *v, const struct source *node, struc
         TRY(own_name(v, node, &key));
     }
     TRY(bundle_find(v->bundle, key, &found, out));
+    if (!found && at == MAP_NONE) {
+        TRY(object_key(v, key, &key));
+        TRY(bundle_find(v->bundle, key, &found, out));
+    }
+    if (found && *slice && !cut_rows(out, slice))
+        return diag_error(v->f->m->diags, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(v->f->m), .node = name), "variable-slice",
+                          "the variable is the part \"%s\" of a saved tensor, which is not supported", slice);
     if (found)
-        return *slice ? cut_rows(v, name, slice, out) : ODLC_OK;
+        return ODLC_OK;
     size_t count;
     const char *const *keys = bundle_keys(v->bundle, &count);
     return unknown_name(v->f->m->diags, v->f->m->file->path,

@@ -22,7 +22,8 @@
     X(index)           \
     X(sample)          \
     X(roi)             \
-    X(patch)
+    X(patch)           \
+    X(batch)
 
 #define DECLARE_FAMILY(name)                 \
     extern const struct op op_rows_##name[]; \

@@ -154,11 +154,10 @@ static odlc_status kernel_resize_bilinear(const struct kernel *k)
     return resize(k, &how, NULL);
 }
 
-/* TensorFlow's rule: down without flags, to the nearest (half up) with either. */
 static odlc_status kernel_resize_nearest(const struct kernel *k)
 {
-    struct resample how = {.position = flagged_position(k->node), .interpolation = INTERPOLATE_NEAREST};
-    how.nearest = how.position == POSITION_ASYMMETRIC ? NEAREST_FLOOR : NEAREST_PREFER_CEIL;
+    struct resample how = resample_flagged_nearest(node_int(k->node, "align_corners", 0) != 0,
+                                                   node_int(k->node, "half_pixel_centers", 0) != 0);
     return resize(k, &how, NULL);
 }
 

@@ -1,6 +1,7 @@
-/* Regions of an image, channels last, brought to one size each: RoiAlign (the mean of interpolated samples) and
- * RoiPooling (the largest element). Regions are [x1, y1, x2, y2] on the original image, which is img_size_ratio times
- * as large. The size of the result is no param: the output says it. */
+/* Regions of an image, channels last, brought to one size each: RoiAlign (the mean of interpolated samples),
+ * RoiPooling (the largest element) and CropAndResize (an interpolated sample). Regions of the first two are
+ * [x1, y1, x2, y2] on the original image, which is img_size_ratio times as large, and the size of the result is no
+ * param: the output says it. */
 #include <math.h>
 #include <string.h>
 
@@ -9,10 +10,9 @@
 
 enum { HEIGHT, WIDTH };
 
-static odlc_status infer_regions(const struct infer *c)
+static odlc_status check_regions(const struct infer *c)
 {
     const struct type *x = infer_in(c, 0), *boxes = infer_in(c, 1), *batch = infer_in(c, 2);
-    const struct type *known = infer_known_output(c);
     if (x->shape.rank != 4 || boxes->shape.rank != 2 || boxes->shape.dims[1] != 4 || batch->shape.rank != 1 ||
         batch->shape.dims[0] != boxes->shape.dims[0])
         return infer_error(c, "regions %s and their batch indices %s do not fit the input %s",
@@ -25,6 +25,13 @@ static odlc_status infer_regions(const struct infer *c)
     if (!real || !(dtype_is_float(boxes->dtype) || dtype_is_fixed(boxes->dtype)) || !dtype_is_int(batch->dtype))
         return infer_error(c, "the types %s, %s, %s do not fit", dtype_info(x->dtype)->name,
                            dtype_info(boxes->dtype)->name, dtype_info(batch->dtype)->name);
+    return ODLC_OK;
+}
+
+static odlc_status infer_regions(const struct infer *c)
+{
+    const struct type *x = infer_in(c, 0), *boxes = infer_in(c, 1), *known = infer_known_output(c);
+    TRY(check_regions(c));
     if (!known || known->shape.rank != 4)
         return infer_error(c, "the size of the output is not known");
     c->out[0] = (struct type){
@@ -32,34 +39,57 @@ static odlc_status infer_regions(const struct infer *c)
     return ODLC_OK;
 }
 
+/* Of CropAndResize, which has the size as a param. */
+static odlc_status infer_crops(const struct infer *c)
+{
+    const struct type *x = infer_in(c, 0);
+    uint32_t count;
+    const int64_t *size = node_ints(c->node, "resize_dims", &count);
+    int64_t mode = node_int(c->node, "interpolation_mode", 0);
+    TRY(check_regions(c));
+    if (!size || count != 2 || size[0] < 1 || size[1] < 1 || size[0] > INT32_MAX || size[1] > INT32_MAX)
+        return infer_error(c, "resize_dims is out of range");
+    if (mode != 0 && mode != 1)
+        return infer_error(c, "interpolation_mode is neither 0 (bilinear) nor 1 (nearest neighbour)");
+    c->out[0] = (struct type){x->dtype, SHAPE(infer_in(c, 1)->shape.dims[0], size[0], size[1], x->shape.dims[3])};
+    return ODLC_OK;
+}
+
 /* One call of a kernel; images are in the region's batch element. */
 struct regions {
     int64_t in[2], out[2], channels, batch;
-    float ratio[2]; /* height, width */
+    float ratio[2]; /* height, width; not of CropAndResize */
     uint64_t count;
     const double *x, *boxes;
     const int64_t *batch_indices;
     double *y;
 };
 
-static odlc_status read_regions(const struct kernel *k, struct regions *r)
+static odlc_status read_operands(const struct kernel *k, struct regions *r)
 {
     const struct shape *in = &k->in[0].shape, *out = &k->out[0].shape;
-    const struct packed_param *ratio = node_param(k->node, "img_size_ratio");
     if (k->in[0].dtype != DT_FLOAT64 || k->in[1].dtype != DT_FLOAT64 || k->in[2].dtype != DT_INT64)
         return ODLC_ERR_UNSUPPORTED;
-    if (!ratio || shape_count(ratio->shape) != 2 || !(ratio->floats[0] > 0) || !(ratio->floats[1] > 0))
-        return ODLC_ERR_INVALID;
     *r = (struct regions){.in = {in->dims[1], in->dims[2]},
                           .out = {out->dims[1], out->dims[2]},
                           .channels = in->dims[3],
                           .batch = in->dims[0],
-                          .ratio = {(float)ratio->floats[0], (float)ratio->floats[1]},
                           .count = (uint64_t)k->in[1].shape.dims[0],
                           .x = k->in[0].data,
                           .boxes = k->in[1].data,
                           .batch_indices = k->in[2].data,
                           .y = k->out[0].data};
+    return ODLC_OK;
+}
+
+static odlc_status read_regions(const struct kernel *k, struct regions *r)
+{
+    const struct packed_param *ratio = node_param(k->node, "img_size_ratio");
+    TRY(read_operands(k, r));
+    if (!ratio || shape_count(ratio->shape) != 2 || !(ratio->floats[0] > 0) || !(ratio->floats[1] > 0))
+        return ODLC_ERR_INVALID;
+    for (int axis = 0; axis < 2; axis++)
+        r->ratio[axis] = (float)ratio->floats[axis];
     return ODLC_OK;
 }
 
@@ -204,6 +234,64 @@ static odlc_status kernel_roi_pooling(const struct kernel *k)
     return ODLC_OK;
 }
 
+/* ---- CropAndResize ---- */
+
+/* Where output element `out` of an axis lies on the image: the corners of a region, [y1, x1, y2, x2] as parts of the
+ * image, are the first and the last element; a single one is its middle. In single precision, as the runtimes do it. */
+static float crop_position(const struct regions *r, uint64_t i, int axis, int64_t out)
+{
+    const double *box = r->boxes + 4 * i;
+    float start = (float)box[axis], end = (float)box[axis + 2], last = (float)(r->in[axis] - 1);
+    if (r->out[axis] == 1)
+        return 0.5f * (start + end) * last;
+    float step = (end - start) * last / (float)(r->out[axis] - 1);
+    return start * last + (float)out * step;
+}
+
+static void crop_pixel(const struct regions *r, const float at[2], bool nearest, const double *image, double *y)
+{
+    int64_t first[2], second[2];
+    double share[2];
+    for (int axis = 0; axis < 2; axis++) {
+        first[axis] = (int64_t)(nearest ? roundf(at[axis]) : floorf(at[axis]));
+        second[axis] = nearest ? first[axis] : (int64_t)ceilf(at[axis]);
+        share[axis] = nearest ? 0 : (double)(at[axis] - floorf(at[axis]));
+    }
+    for (int64_t c = 0; c < r->channels; c++) {
+        double rows[2];
+        for (int i = 0; i < 2; i++) {
+            const double *row = image + (i ? second[HEIGHT] : first[HEIGHT]) * r->in[WIDTH] * r->channels + c;
+            double left = row[first[WIDTH] * r->channels], right = row[second[WIDTH] * r->channels];
+            rows[i] = left + (right - left) * share[WIDTH];
+        }
+        y[c] = rows[0] + (rows[1] - rows[0]) * share[HEIGHT];
+    }
+}
+
+static odlc_status kernel_crop_and_resize(const struct kernel *k)
+{
+    struct regions r;
+    TRY(read_operands(k, &r));
+    bool nearest = node_int(k->node, "interpolation_mode", 0) == 1;
+    double outside = node_float(k->node, "extrapolation_value", 0), *y = r.y;
+    for (uint64_t i = 0; i < r.count; i++) {
+        const double *image = region_image(&r, i);
+        if (!image)
+            return ODLC_ERR_INVALID;
+        for (int64_t row = 0; row < r.out[HEIGHT]; row++)
+            for (int64_t column = 0; column < r.out[WIDTH]; column++, y += r.channels) {
+                const float at[2] = {crop_position(&r, i, HEIGHT, row), crop_position(&r, i, WIDTH, column)};
+                bool on_image =
+                    at[0] >= 0 && at[0] <= (float)(r.in[HEIGHT] - 1) && at[1] >= 0 && at[1] <= (float)(r.in[WIDTH] - 1);
+                for (int64_t c = 0; !on_image && c < r.channels; c++)
+                    y[c] = outside;
+                if (on_image)
+                    crop_pixel(&r, at, nearest, image, y);
+            }
+    }
+    return ODLC_OK;
+}
+
 /* ---- rows ---- */
 
 /* clang-format off */
@@ -219,15 +307,21 @@ static const struct param_def params_roi_align[] = {
 };
 static const struct param_def params_roi_pooling[] = {RATIO};
 
-#define ROI_ROW(name_, params_, kernel_)                                                                        \
-    {                                                                                                           \
-        .name = name_, .dlc_type = name_, .min_inputs = 3, .max_inputs = 3, .min_outputs = 1, .max_outputs = 1, \
-        .params = params_, .n_params = COUNT_OF(params_), .infer = infer_regions, .compute = COMPUTE_WIDE,      \
-        .kernel = kernel_                                                                                       \
+static const struct param_def params_crop_and_resize[] = {
+    {"resize_dims", DT_UINT32, PARAM_REQUIRED, true, false, 0},
+    {"interpolation_mode", DT_UINT32, PARAM_DEFAULT, false, false, 0},
+    {"extrapolation_value", DT_FLOAT32, PARAM_DEFAULT, false, false, 0},
+};
+
+#define ROI_ROW(name_, params_, infer_, kernel_)                                                                      \
+    {                                                                                                                 \
+        .name = name_, .dlc_type = name_, .min_inputs = 3, .max_inputs = 3, .min_outputs = 1, .max_outputs = 1,       \
+        .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .compute = COMPUTE_WIDE, .kernel = kernel_ \
     }
 
 const struct op op_rows_roi[] = {
-    ROI_ROW("RoiAlign", params_roi_align, kernel_roi_align),
-    ROI_ROW("RoiPooling", params_roi_pooling, kernel_roi_pooling),
+    ROI_ROW("CropAndResize", params_crop_and_resize, infer_crops, kernel_crop_and_resize),
+    ROI_ROW("RoiAlign", params_roi_align, infer_regions, kernel_roi_align),
+    ROI_ROW("RoiPooling", params_roi_pooling, infer_regions, kernel_roi_pooling),
 };
 const size_t op_rows_roi_count = COUNT_OF(op_rows_roi);

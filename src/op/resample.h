@@ -36,6 +36,9 @@ struct resample_axis {
     float start, end; /* POSITION_CROP */
 };
 
+/* What the flags of ResizeNearestNeighbor mean: rounded down without any, else to the nearest, halves up. */
+struct resample resample_flagged_nearest(bool align_corners, bool half_pixel_centers);
+
 /* The length of the scaled axis, which is not a whole number where `out` was rounded down: corners align with its end.
  */
 float resample_length(const struct resample_axis *axis);

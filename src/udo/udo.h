@@ -168,7 +168,7 @@ struct udo_call {
     const struct type *declared;  /* the model's own shape information, one per output; dtype DT_NONE: not known */
     const bool *declared_shape;   /* whether declared[i].shape is known */
     uint32_t n_out;
-    bool channels_first; /* the framework's tensors are NCHW (ONNX) */
+    bool channels_first; /* the model's tensors are NCHW here: always those of ONNX */
     void *user;
     /* The framework's default for an attribute; false: there is none. NULL allowed. */
     bool (*schema_default)(void *user, const char *attr, struct param *out);

@@ -18,12 +18,18 @@ FORMATS = {"FLOAT_32": "f", "FLOAT_16": "e", "INT_32": "i", "INT_64": "q", "UINT
 class Workshop:
     """Counts its checks into `checks`; every container that it makes is shown to unzip and flatc, too."""
 
+    command, suffix = "onnx-to-dlc", ".onnx"
+
     def __init__(self, checks, folder):
         self.checks, self.folder, self.runs = checks, pathlib.Path(folder), 0
 
-    def save(self, model, name="m.onnx"):
-        model.save(self.folder / name)
-        return self.folder / name
+    def save(self, model, name="m"):
+        """The path of the model's file; a path is taken as it is."""
+        if isinstance(model, pathlib.Path):
+            return model
+        path = self.folder / (name if "." in name else name + self.suffix)
+        model.save(path)
+        return path
 
     def config(self, *operators, name="ops.json", package="P"):
         path = self.folder / name
@@ -31,13 +37,13 @@ class Workshop:
         return path
 
     def converter(self, *args, **more):
-        return run("onnx-to-dlc", *args, **more)
+        return run(self.command, *args, **more)
 
     def convert(self, label, model, *args):
         """(container, messages); the container is None when the conversion failed, which counts."""
         self.runs += 1
         out = self.folder / f"{self.runs}.dlc"
-        done = self.converter("-i", self.save(model, f"{self.runs}.onnx"), "-o", out, *args)
+        done = self.converter("-i", self.save(model, str(self.runs)), "-o", out, *args)
         if not self.checks.equal(f"{label}: status {done.stderr}", done.returncode, 0):
             return None, done.stderr
         self.accepted(label, out)
@@ -56,7 +62,7 @@ class Workshop:
         """The conversion ends with that status, says these words, and makes no file."""
         self.runs += 1
         out = self.folder / f"{self.runs}.dlc"
-        done = self.converter("-i", self.save(model, f"{self.runs}.onnx"), "-o", out, *args)
+        done = self.converter("-i", self.save(model, str(self.runs)), "-o", out, *args)
         self.checks.equal(f"{label}: status", done.returncode, status)
         for word in words:
             self.checks.check(f"{label}: says {word!r}", word in done.stderr, done.stderr)

@@ -34,10 +34,10 @@ class Run:
 
 
 class Refusal:
-    """A conversion that ends with an error whose text has this part."""
+    """A conversion that ends with an error whose text has this part; status 2 is that of options that cannot be."""
 
-    def __init__(self, name, model, options, part):
-        self.name, self.model, self.options, self.part = name, model, options, part
+    def __init__(self, name, model, options, part, status=1):
+        self.name, self.model, self.options, self.part, self.status = name, model, options, part, status
 
 
 def kept(array):
@@ -83,13 +83,16 @@ RUNS = [
 
 PARSES = ["regress_x_to_y", "classify_x_to_y", "regress_x_to_y2"]
 REFUSALS = [
-    *(Refusal(f"{model} with its audio operators", f"frozen/{model}.pb", ["--out_node", "labels_softmax"], "DecodeWav")
+    *(Refusal(f"{model} with its audio operators", f"frozen/{model}.pb", ["--out_node", "labels_softmax"],
+              "op DecodeWav is not supported: it reads an audio file: cut the graph behind it")
       for model in ("conv-actions-audio", "kws-crnn-l", "kws-ds-cnn-s")),
-    *(Refusal(f"half-plus-two {key}", HALF_PLUS_TWO, ["--saved_model_signature_key", key], "ParseExample")
+    *(Refusal(f"half-plus-two {key}", HALF_PLUS_TWO, ["--saved_model_signature_key", key, "-d", "tf_example", "1"],
+              "op ParseExample is not supported") for key in PARSES),
+    *(Refusal(f"half-plus-two-tf2 {key}", "saved_model/half-plus-two-tf2",
+              ["--saved_model_signature_key", key, "-d", f"{key}_inputs", "1"], "op ParseExampleV2 is not supported")
       for key in PARSES),
-    *(Refusal(f"half-plus-two-tf2 {key}", "saved_model/half-plus-two-tf2", ["--saved_model_signature_key", key],
-              "ParseExampleV2") for key in PARSES),
     Refusal("half-plus-two with a signature that is not there", HALF_PLUS_TWO,
-            ["--saved_model_signature_key", "serving_defualt"], "serving_default"),
-    Refusal("half-plus-two with a tag that is not there", HALF_PLUS_TWO, ["--saved_model_tag", "train"], "serve"),
+            ["--saved_model_signature_key", "serving_defualt"], "did you mean serving_default?", 2),
+    Refusal("half-plus-two with a tag that is not there", HALF_PLUS_TWO, ["--saved_model_tag", "train"],
+            "the tags of its graphs are: serve", 2),
 ]

@@ -24,7 +24,7 @@ FILE = pathlib.Path(__file__).resolve().parent / "operators.txt"
 LEFT_OUT = re.compile(r"""Grad|Dataset|Xla|TPU|Tpu|Mkl|Risc|Boosted|Collective|Queue|Reader|Summary|Cudnn|Debug|Nccl|Rpc|DTensor
 |Iterator|Accumulator|Lookup|HashTable|Embedding|Sdca|Dedup|Mutex|Snapshot|Infeed|Outfeed|Barrier|Csr|CSR|SparseCore|Backprop.*Filter
 |Ragged|Optional|Device|Session|Random(Shuffle|Poisson|Gamma)|Seed|Rng|Uniform(Dequantize|Quantize)|SparseMatrix|Bessel|Proto|Memory
-|Uniform.*Sampler|Sparse(Segment|Apply)|Mesh|Relayout|Restore|Save|Stats|Stage|Unstage|Map(Clear|Size|Peek|Incomplete)
+|Uniform.*Sampler|Sparse(Segment|Apply)|Mesh|Relayout|Restore(S|$)|Save(S|$|r)|DistributedSave|Stats|Stage|Unstage|Map(Clear|Size|Peek|Incomplete)
 |^(Experimental|Apply|Resource(Sparse)?Apply|Resource.*(Op|Size)$|_(?!Fused)|Attr|.*Polymorphic|N[A-Z]|Int|Two[A-Z]|Float|Type|Five
 |Ref(In|Out)|A$|B$|Foo|Old$|None$|Simple|Test|Binary$|Unary$|Out[TP]|.*Struct|Restrict|Reserved|Kernel|Dummy|Namespace
 |ListInput|ListOutput|InP|OpWith|DtypeWith|Construction|Decode(CSV|JSON)|.*AllReduce|String|Unicode|Regex|Tensor(Map|Summary))""",

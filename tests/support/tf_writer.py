@@ -392,12 +392,14 @@ def signature(inputs, outputs, method="tensorflow/serving/predict"):
     return message.data(3, method)
 
 
-def meta_graph(graph, signatures=None, tags=("serve",)):
-    """MetaGraphDef: what a .meta file holds; signatures by key."""
+def meta_graph(graph, signatures=None, tags=("serve",), restore=None):
+    """MetaGraphDef: what a .meta file holds; signatures by key; restore: the node that would read the variables."""
     info = Message()
     for tag in tags:
         info.data(4, tag)
     message = Message().message(1, info.data(5, "2.21.0")).message(2, graph.message())
+    if restore:
+        message.message(3, Message().data(3, restore))
     for key, value in (signatures or {}).items():
         message.message(5, _entry(key, value))
     return message

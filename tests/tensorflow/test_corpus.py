@@ -85,7 +85,8 @@ def try_refusal(checks, refusal):
     with tempfile.TemporaryDirectory() as folder:
         dlc = pathlib.Path(folder) / "model.dlc"
         done = run("tensorflow-to-dlc", "-i", MODELS / refusal.model, "-o", dlc, *refusal.options)
-        checks.check(f"{refusal.name} is refused", done.returncode == 1 and not dlc.exists(), done.returncode)
+        checks.check(f"{refusal.name} is refused", done.returncode == refusal.status and not dlc.exists(),
+                     done.returncode)
         if checks.check(f"reason: {refusal.name}", refusal.part in done.stderr, complaints(done)):
             line = next(line for line in done.stderr.splitlines() if refusal.part in line)
             print(f"{refusal.name:40} refused: {line[:160]}")

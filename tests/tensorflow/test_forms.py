@@ -55,9 +55,9 @@ def with_variables():
         saved.append(variable)
         one = g.const(f"save/RestoreV2/{name}", np.array([name], object))
         value = g.node("RestoreV2", [prefix, one, g.const(np.array([""], object))], name=f"save/{name}",
-                       outputs={"tensors": np.float32}, dtypes=[np.float32])
+                       dtypes=[np.float32])
         restored.append(g.node("Assign", [variable, value], name=f"save/Assign/{name}"))
-    g.node("SaveV2", [prefix, names, slices, *saved], name="save/SaveV2", outputs={}, dtypes=[np.float32] * 2)
+    g.node("SaveV2", [prefix, names, slices, *saved], name="save/SaveV2")
     g.node("NoOp", ["^" + node.name for node in restored], name="save/restore_all")
     y = layer(g, x, *reads)
     return g, x, y
@@ -73,13 +73,28 @@ def checkpoint(folder):
 def saved_model_1(folder):
     g, x, y = with_variables()
     sign = signature({"in": (x, [None, 4])}, {"out": (y, [None, 5])})
-    save_saved_model(folder / "saved", meta_graph(g, {"serving_default": sign}))
+    save_saved_model(folder / "saved", meta_graph(g, {"serving_default": sign}, restore="save/restore_all"))
     save_bundle(folder / "saved" / "variables" / "variables", WEIGHTS)
     return folder / "saved", ["-d", "x", "3,4"], "x", "y"
 
 
-def saved_model_2(folder):
-    """Variables are resources that a function's call captures; keys of the checkpoint are those of its object graph."""
+def add_restoring(g, handles, keys):
+    """A function that assigns to the variables what the checkpoint has under the keys, and its call."""
+    f = g.function("__inference__traced_restore", {"prefix": STRING, **{f"v{i}": RESOURCE for i in range(len(handles))}})
+    names = f.const("RestoreV2/tensor_names", np.array(keys, object))
+    slices = f.const("RestoreV2/shape_and_slices", np.array([""] * len(keys), object))
+    values = f.node("RestoreV2", [f.args["prefix"], names, slices], dtypes=[np.float32] * len(keys))
+    for i in range(len(keys)):
+        value = f.node("Identity", [values[i]])
+        f.node("AssignVariableOp", [f.args[f"v{i}"], value], name=f"Assign_{i}")
+    f.returns(prefix_out=f.node("Identity", [f.args["prefix"], *(f"^Assign_{i}" for i in range(len(keys)))]))
+    prefix = g.placeholder("saver_filename", STRING, [])
+    g.node("StatefulPartitionedCall", [prefix, *handles], name="restore", f=Func(f.name), Tout=[STRING])
+
+
+def saved_model_2(folder, restores=True):
+    """Variables are resources that a call's function captures; they are saved under keys of their own, which either a function
+    that restores them says or the checkpoint itself."""
     g = Graph()
     inner = g.function("__inference_call", {"x": np.float32, "kernel": RESOURCE, "bias": RESOURCE})
     reads = [inner.node("ReadVariableOp", [inner.args[name]], name=f"{name}/Read", dtype=np.float32)
@@ -89,16 +104,23 @@ def saved_model_2(folder):
     call = {"Tout": [np.float32], "config_proto": b"", "executor_type": ""}
     outer.returns(identity=outer.node("StatefulPartitionedCall", list(outer.args.values()), f=Func(inner.name), **call))
     x = g.placeholder("serving_default_x", np.float32, [None, 4])
-    handles = [g.node("VarHandleOp", [], name=name, dtype=np.float32, shape=Shape(values.shape), shared_name=name)
-               for name, values in WEIGHTS.items()]
+    handles = [g.node("VarHandleOp", [], name=f"Variable_{i}", dtype=np.float32, shape=Shape(values.shape),
+                      shared_name=name) for i, (name, values) in enumerate(WEIGHTS.items())]
     y = g.node("StatefulPartitionedCall", [x, *handles], f=Func(outer.name), **call)
-    g.node("Placeholder", [], name="saver_filename", dtype=STRING, shape=Shape())
+    keys = [f"layer/{i}/.ATTRIBUTES/VARIABLE_VALUE" for i in range(len(WEIGHTS))]
+    if restores:
+        add_restoring(g, handles, keys)
     sign = signature({"x": (x, [None, 4])}, {"output_0": (y, [None, 5])})
-    save_saved_model(folder / "saved", meta_graph(g, {"serving_default": sign}))
-    keys = {name: f"layer/{place}/.ATTRIBUTES/VARIABLE_VALUE" for place, name in enumerate(WEIGHTS)}
-    tensors = {keys[name]: values for name, values in WEIGHTS.items()}
-    save_bundle(folder / "saved" / "variables" / "variables", {**tensors, OBJECT_GRAPH: object_graph(keys)})
+    tensors = dict(zip(keys, WEIGHTS.values()))
+    if not restores:
+        tensors[OBJECT_GRAPH] = object_graph(dict(zip(WEIGHTS, keys)))
+    save_saved_model(folder / "saved", meta_graph(g, {"serving_default": sign}, restore="restore" if restores else None))
+    save_bundle(folder / "saved" / "variables" / "variables", tensors)
     return folder / "saved", ["-d", "serving_default_x", "3,4"], "serving_default_x", y.name
+
+
+def saved_model_2_by_objects(folder):
+    return saved_model_2(folder, restores=False)
 
 
 def frozen_file(folder):
@@ -133,7 +155,7 @@ def main():
     kernel, bias = (values.astype(np.float64) for values in WEIGHTS.values())
     expected = np.maximum(X @ kernel + bias, 0).astype(np.float32)
     weights = None
-    for write in (frozen_file, checkpoint, saved_model_1, saved_model_2):
+    for write in (frozen_file, checkpoint, saved_model_1, saved_model_2, saved_model_2_by_objects):
         found = try_form(checks, write)
         if found:
             checks.check(f"numbers of {write.__name__}", same(found[0], expected, 1e-6), difference(found[0], expected))

@@ -208,6 +208,8 @@ START_TEST(test_reals_are_those_of_protobuf)
     } cases[] = {
         {"0", 0.0f},
         {"-0", -0.0f},
+        {"0f", 0.0f},
+        {"0.5e0", 0.5f},
         {"1", 1.0f},
         {"-1.5", -1.5f},
         {".5", 0.5f},
@@ -373,6 +375,7 @@ START_TEST(test_errors_say_where_and_what)
         {"versions { producer: inf }", 1, 22, "the field 'producer' takes an integer"},
         {"versions { producer: '1' }", 1, 22, "the field 'producer' takes an integer"},
         {"versions { producer: 08 }", 1, 22, "malformed number"},
+        {"node{attr{value{f: 08.5}}}", 1, 20, "malformed number"},
         {"versions { producer: 0x }", 1, 22, "malformed number"},
         {"versions { producer: 12ab }", 1, 22, "malformed number"},
         {"versions { producer: 1e }", 1, 22, "malformed number"},

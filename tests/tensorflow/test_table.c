@@ -195,16 +195,15 @@ START_TEST(test_places)
     block_add(arena, &one, "a", 1, "", 0);
     block_add(arena, &two, "b", 1, "", 0);
     struct place first = end_block(arena, &file, &one, false), second = end_block(arena, &file, &two, false);
-    text blocks = file;
+    text blocks = {0};
+    put(arena, &blocks, file.data, file.count);
     block_add_place(arena, &index, "a", 1, second);
     block_add_place(arena, &index, "b", 1, first);
     put_footer(arena, &file, first, end_block(arena, &file, &index, false));
     refused(file, "overlap or are out of order");
-    file = blocks;
-    file.capacity = file.count;
     block_add(arena, &broken, "b", 1, "\xff", 1);
-    put_footer(arena, &file, first, end_block(arena, &file, &broken, false));
-    refused(file, "the place of a block");
+    put_footer(arena, &blocks, first, end_block(arena, &blocks, &broken, false));
+    refused(blocks, "the place of a block");
 }
 END_TEST
 

@@ -95,10 +95,13 @@ def diagonals():
 
 
 def positions():
-    for given in ([5], [2, 3], [2, 2, 2], []):
+    for given in ([5], [2, 3], [2, 2, 2], [0]):
         for dtype in (np.bool_, np.float32, np.int32):
             c = CASES.new(f"where of {given} {np.dtype(dtype).name}")
             c.gives(c.node("Where", [c.random_const(given, dtype, 0, 1)]))
+    c = CASES.new("where of a scalar")
+    c.node("Where", [c.const(np.array(True))])
+    c.refused("the input has no axis")
     c = CASES.new("where of any")
     c.node("Where", [c.input([3], np.bool_, name="mask")])
     c.refused("the shape of the result depends on its values")

@@ -1,4 +1,4 @@
-#include "converters/onnx/einsum.h"
+#include "converters/lowering/equation.h"
 
 #include <string.h>
 

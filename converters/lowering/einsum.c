@@ -1,7 +1,8 @@
-/* ONNX Einsum: operand by operand, each pair a matrix product or, where nothing is summed, a product of elements. */
-#include "converters/onnx/einsum.h"
-#include "converters/onnx/lower_shape.h"
-#include "converters/onnx/rows.h"
+/* Operand by operand, each pair a matrix product or, where nothing is summed, a product of elements. */
+#include "converters/lowering/einsum.h"
+
+#include "converters/lowering/equation.h"
+#include "converters/lowering/shapes.h"
 #include "converters/lowering/steps.h"
 
 struct einsum {

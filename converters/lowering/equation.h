@@ -1,6 +1,6 @@
 /* The equation of an Einsum, read for the operands at hand. */
-#ifndef CONVERTERS_ONNX_EINSUM_H
-#define CONVERTERS_ONNX_EINSUM_H
+#ifndef CONVERTERS_LOWERING_EQUATION_H
+#define CONVERTERS_LOWERING_EQUATION_H
 
 #include "converters/lower.h"
 

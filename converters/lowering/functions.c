@@ -1,7 +1,7 @@
-/* ONNX mathematical functions that the container has no op for, as formulas of those that it has. */
+#include "converters/lowering/functions.h"
+
 #include <math.h>
 
-#include "converters/onnx/rows.h"
 #include "converters/lowering/steps.h"
 
 #define ADD "ElementWiseAdd"
@@ -76,23 +76,58 @@ odlc_status lower_atanh(struct lower *l)
     return steps_end_binary(&s, MUL, log_ratio, step_scalar(&s, x, 0.5));
 }
 
-/* Gelu is z·Φ(z), and erf x = 2·Φ(√2·x) − 1: so 2·Gelu(z) / z − 1 with z = √2·x, and 0 where z is. Beyond ±6 erf is
- * ±1 to every digit of a float; the bound keeps infinities out of the quotient. */
+/* x / (1 + |x|) */
+odlc_status lower_softsign(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x;
+    TRY(lower_need(l, 0, "input", &x));
+    tensor_id magnitude = step_unary(&s, "ElementWiseAbs", x);
+    return steps_end_binary(&s, DIV, x, step_binary(&s, ADD, magnitude, step_scalar(&s, x, 1)));
+}
+
+/* x between −most and most: infinities would have no quotient below. */
+static odlc_status bounded(struct lower *l, double most, tensor_id *x)
+{
+    TRY(lower_need(l, 0, "input", x));
+    build_op(l->b, "ReluMinMax", fw_node_label(l->node));
+    build_in(l->b, *x);
+    build_float(l->b, "min_value", -most);
+    build_float(l->b, "max_value", most);
+    return build_end(l->b, NULL, x);
+}
+
+/* 2·Φ(z), where Gelu is z·Φ(z); of no meaning where z is 0. */
+static tensor_id twice_distribution(struct steps *s, tensor_id z, tensor_id is_zero, tensor_id one)
+{
+    tensor_id divisor = step_select(s, is_zero, one, z);
+    tensor_id phi = step_binary(s, DIV, step_unary(s, "Gelu", z), divisor);
+    return step_binary(s, MUL, phi, step_scalar(s, z, 2));
+}
+
+/* 2·Φ(√2·x) − 1, and 0 at 0. Beyond ±6 erf is ±1 to every digit of a float. */
 odlc_status lower_erf(struct lower *l)
 {
     struct steps s = {.l = l};
-    tensor_id x, bounded;
-    TRY(lower_need(l, 0, "input", &x));
-    build_op(l->b, "ReluMinMax", fw_node_label(l->node));
-    build_in(l->b, x);
-    build_float(l->b, "min_value", -6);
-    build_float(l->b, "max_value", 6);
-    TRY(build_end(l->b, NULL, &bounded));
+    tensor_id x;
+    TRY(bounded(l, 6, &x));
     tensor_id zero = step_scalar(&s, x, 0), one = step_scalar(&s, x, 1);
-    tensor_id z = step_binary(&s, MUL, bounded, step_scalar(&s, x, M_SQRT2));
+    tensor_id z = step_binary(&s, MUL, x, step_scalar(&s, x, M_SQRT2));
     tensor_id is_zero = step_binary(&s, "ElementWiseEqual", z, zero);
-    tensor_id divisor = step_select(&s, is_zero, one, z);
-    tensor_id phi = step_binary(&s, DIV, step_unary(&s, "Gelu", z), divisor);
-    tensor_id erf_z = step_binary(&s, SUB, step_binary(&s, MUL, phi, step_scalar(&s, x, 2)), one);
+    tensor_id erf_z = step_binary(&s, SUB, twice_distribution(&s, z, is_zero, one), one);
     return steps_end_select(&s, is_zero, zero, erf_z);
+}
+
+/* 2·Φ(−√2·x), and 1 at 0: 1 − erf x would leave nothing of small results. Beyond 11 they are 0 to every digit of a
+ * float. */
+odlc_status lower_erfc(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x;
+    TRY(bounded(l, 11, &x));
+    tensor_id zero = step_scalar(&s, x, 0), one = step_scalar(&s, x, 1);
+    tensor_id z = step_binary(&s, MUL, x, step_scalar(&s, x, -M_SQRT2));
+    tensor_id is_zero = step_binary(&s, "ElementWiseEqual", z, zero);
+    tensor_id twice = twice_distribution(&s, z, is_zero, one);
+    return steps_end_select(&s, is_zero, one, twice);
 }

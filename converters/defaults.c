@@ -1,0 +1,42 @@
+#include "converters/defaults.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int by_attribute(const void *a, const void *b)
+{
+    const struct default_row *x = a, *y = b;
+    int order = strcmp(x->op, y->op);
+    return order ? order : strcmp(x->attr, y->attr);
+}
+
+static struct param param_of(const struct default_row *row)
+{
+    struct param p = {.set = true, .name = row->attr, .dtype = row->dtype, .i = row->i, .f = row->f, .s = row->s};
+    if (row->is_list) {
+        p.is_tensor = true;
+        p.shape = SHAPE(row->count);
+        p.ints = row->ints;
+        p.floats = row->floats;
+        p.strings = row->strings;
+    }
+    return p;
+}
+
+bool default_find(const struct default_row *rows, size_t count, const char *op, int64_t version, const char *attr,
+                  struct param *out)
+{
+    struct default_row key = {.op = op, .attr = attr};
+    const struct default_row *row = bsearch(&key, rows, count, sizeof rows[0], by_attribute);
+    if (!row)
+        return false;
+    while (row > rows && by_attribute(row - 1, &key) == 0)
+        row--;
+    for (; row < rows + count && by_attribute(row, &key) == 0; row++) {
+        if (row->lo <= version && version <= row->hi) {
+            *out = param_of(row);
+            return true;
+        }
+    }
+    return false;
+}

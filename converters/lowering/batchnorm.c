@@ -1,0 +1,46 @@
+#include "converters/lowering/batchnorm.h"
+
+#include <math.h>
+
+#include "converters/lowering/shapes.h"
+#include "converters/lowering/steps.h"
+
+static tensor_id constant_of_doubles(struct lower *l, const char *name, tensor_id like, const double *values,
+                                     const struct shape *shape)
+{
+    struct view view = view_of(values, DT_FLOAT64, shape);
+    return graph_add_constant(l->b->graph, step_name(l, name), build_type(l->b, like)->dtype, &view);
+}
+
+/* Constant statistics: as the model has them, in double, rounded once. False when one of them is not constant. */
+static bool constant_weights(struct lower *l, const struct batchnorm *n, tensor_id *weight, tensor_id *bias)
+{
+    const double *v[BN_STATISTICS];
+    uint64_t count = 0;
+    for (int i = 0; i < BN_STATISTICS; i++)
+        if (!(v[i] = build_const_as_floats(l->b, n->given[i], &count)))
+            return false;
+    double *factor = arena_array(l->arena, double, count), *shift = arena_array(l->arena, double, count);
+    for (uint64_t i = 0; i < count; i++) {
+        factor[i] = v[BN_SCALE][i] / sqrt(v[BN_VARIANCE][i] + n->epsilon);
+        shift[i] = v[BN_SHIFT][i] - v[BN_MEAN][i] * factor[i];
+    }
+    const struct shape shape = build_type(l->b, n->like_x[BN_SCALE])->shape;
+    *weight = constant_of_doubles(l, "weight", n->x, factor, &shape);
+    *bias = constant_of_doubles(l, "bias", n->x, shift, &shape);
+    return true;
+}
+
+odlc_status batchnorm_weights(struct lower *l, const struct batchnorm *n, tensor_id *weight, tensor_id *bias)
+{
+    if (constant_weights(l, n, weight, bias))
+        return ODLC_OK;
+    struct steps s = {.l = l};
+    const tensor_id *v = n->like_x;
+    tensor_id raised = step_binary(&s, "ElementWiseAdd", v[BN_VARIANCE], step_scalar(&s, n->x, n->epsilon));
+    tensor_id deviation = step_unary(&s, "ElementWiseSquareRoot", raised);
+    *weight = step_binary(&s, "ElementWiseDivide", v[BN_SCALE], deviation);
+    tensor_id moved = step_binary(&s, "ElementWiseMultiply", v[BN_MEAN], *weight);
+    *bias = step_binary(&s, "ElementWiseSubtract", v[BN_SHIFT], moved);
+    return s.status;
+}

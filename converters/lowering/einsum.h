@@ -1,0 +1,10 @@
+/* Einsum, which is one operator in all frameworks. */
+#ifndef CONVERTERS_LOWERING_EINSUM_H
+#define CONVERTERS_LOWERING_EINSUM_H
+
+#include "converters/lower.h"
+
+/* A row's function: any number of inputs, and the attribute `equation`. */
+lower_fn lower_einsum;
+
+#endif

@@ -1,0 +1,171 @@
+/* TensorFlow's mathematical functions that no other front end has. */
+#include <math.h>
+
+#include "converters/lowering/steps.h"
+#include "converters/tensorflow/rows.h"
+
+#define ADD "ElementWiseAdd"
+#define SUB "ElementWiseSubtract"
+#define MUL "ElementWiseMultiply"
+#define DIV "ElementWiseDivide"
+#define EQUAL "ElementWiseEqual"
+
+/* eˣ − 1 without the difference, which would leave nothing of small results: Elu gives it for x ≤ 0, and above,
+ * eˣ − 1 is −eˣ · (e⁻ˣ − 1). */
+odlc_status tf_expm1(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x;
+    TRY(lower_need(l, 0, "x", &x));
+    tensor_id below = step_elu(&s, x, 1);
+    tensor_id mirrored = step_elu(&s, step_unary(&s, "ElementWiseNeg", x), 1);
+    tensor_id factor = step_unary(&s, "ElementWiseNeg", step_unary(&s, "ElementWiseExp", x));
+    tensor_id above = step_binary(&s, MUL, factor, mirrored);
+    tensor_id is_above = step_binary(&s, "ElementWiseGreater", x, step_scalar(&s, x, 0));
+    return steps_end_select(&s, is_above, above, below);
+}
+
+/* log(1 + x): the rounded sum u has the logarithm log u, and x / (u − 1) makes up for what rounding took; x itself
+ * where nothing is left of it in u. An infinite u has no quotient. */
+static tensor_id log1p_of(struct steps *s, tensor_id x)
+{
+    tensor_id one = step_scalar(s, x, 1);
+    tensor_id u = step_binary(s, ADD, x, one);
+    tensor_id logarithm = step_unary(s, "ElementWiseLog", u);
+    tensor_id is_one = step_binary(s, EQUAL, u, one);
+    tensor_id kept = step_select(s, is_one, one, step_binary(s, SUB, u, one));
+    tensor_id corrected = step_binary(s, DIV, step_binary(s, MUL, logarithm, x), kept);
+    tensor_id is_infinite = step_binary(s, EQUAL, u, step_scalar(s, x, INFINITY));
+    return step_select(s, is_infinite, u, step_select(s, is_one, x, corrected));
+}
+
+odlc_status tf_log1p(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x;
+    TRY(lower_need(l, 0, "x", &x));
+    return steps_give(&s, 0, log1p_of(&s, x));
+}
+
+/* Below zero, or the zero that is: the quotient of 1 and it is infinite with its sign. */
+static tensor_id is_negative(struct steps *s, tensor_id x, tensor_id zero)
+{
+    tensor_id is_zero = step_binary(s, EQUAL, x, zero);
+    tensor_id quotient = step_binary(s, DIV, step_scalar(s, x, 1), x);
+    return step_binary(s, "ElementWiseLess", step_select(s, is_zero, quotient, x), zero);
+}
+
+/* The angle of (x, y). atan(y / |x|) is right where x is positive, and has to be taken from half a turn, with the sign
+ * of y, where it is negative. Equal distances have a quotient of 1 also when they are infinite, and 0 for the origin.
+ */
+odlc_status tf_atan2(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x, y;
+    TRY(lower_need(l, 0, "y", &y));
+    TRY(lower_need(l, 1, "x", &x));
+    tensor_id zero = step_scalar(&s, x, 0), far = step_unary(&s, "ElementWiseAbs", x);
+    tensor_id same = step_binary(&s, EQUAL, step_unary(&s, "ElementWiseAbs", y), far);
+    tensor_id sign = step_unary(&s, "ElementWiseSign", y);
+    tensor_id quotient = step_select(&s, same, sign, step_binary(&s, DIV, y, far));
+    tensor_id angle = step_unary(&s, "ElementWiseAtan", quotient);
+    tensor_id below = is_negative(&s, y, zero), behind = is_negative(&s, x, zero);
+    tensor_id positive = step_scalar(&s, x, M_PI), negative = step_scalar(&s, x, -M_PI);
+    tensor_id half_turn = step_select(&s, below, negative, positive);
+    return steps_end_select(&s, behind, step_binary(&s, SUB, half_turn, angle), angle);
+}
+
+/* ---- x · f(y) or x / y, and 0 where x is, whatever y is ---- */
+
+static odlc_status end_unless_zero(struct steps *s, const char *op, tensor_id x, tensor_id y)
+{
+    tensor_id zero = step_scalar(s, x, 0);
+    tensor_id is_zero = step_binary(s, EQUAL, x, zero);
+    return steps_end_select(s, is_zero, zero, step_binary(s, op, x, y));
+}
+
+static odlc_status operands(const struct lower *l, tensor_id *x, tensor_id *y)
+{
+    TRY(lower_need(l, 0, "x", x));
+    return lower_need(l, 1, "y", y);
+}
+
+odlc_status tf_xdivy(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x, y;
+    TRY(operands(l, &x, &y));
+    return end_unless_zero(&s, DIV, x, y);
+}
+
+odlc_status tf_xlogy(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x, y;
+    TRY(operands(l, &x, &y));
+    return end_unless_zero(&s, MUL, x, step_unary(&s, "ElementWiseLog", y));
+}
+
+odlc_status tf_xlog1py(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x, y;
+    TRY(operands(l, &x, &y));
+    return end_unless_zero(&s, MUL, x, log1p_of(&s, y));
+}
+
+/* ---- with attributes and lists ---- */
+
+/* How many of the boundaries, which ascend, are not above x. */
+odlc_status tf_bucketize(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x;
+    const float *boundaries;
+    uint32_t count;
+    TRY(lower_need(l, 0, "input", &x));
+    TRY(lower_attr_floats(l, "boundaries", &boundaries, &count));
+    struct shape column = build_type(l->b, x)->shape, along = SHAPE(count);
+    if (column.rank == MAX_RANK)
+        return lower_unsupported(l, NULL, NULL, "the input has %d axes, and one more is needed", MAX_RANK);
+    double *wide = arena_array(l->arena, double, count);
+    for (uint32_t i = 0; i < count; i++)
+        wide[i] = (double)boundaries[i];
+    if (!dtype_is_float(build_type(l->b, x)->dtype))
+        x = step_cast(&s, x, DT_FLOAT32);
+    TRY(s.status);
+    const int64_t last = column.rank;
+    column.dims[column.rank++] = 1;
+    tensor_id bounds = step_constant(&s, build_type(l->b, x)->dtype, &along, wide);
+    tensor_id reached = step_binary(&s, "ElementWiseGreaterEqual", step_reshape(&s, x, &column), bounds);
+    tensor_id ones = step_cast(&s, reached, DT_INT32);
+    return steps_give(&s, 0, step_reduce(&s, "ReduceSum", ones, &last, 1, false));
+}
+
+/* The elements 1, 2, 0 or 2, 0, 1 of the last axis. */
+static tensor_id rotated(struct steps *s, tensor_id x, uint32_t axis, uint32_t by)
+{
+    double *positions = arena_array(s->l->arena, double, 3);
+    for (uint32_t i = 0; i < 3; i++)
+        positions[i] = (i + by) % 3;
+    return step_gather(s, x, step_constant(s, DT_INT32, &SHAPE(3), positions), axis);
+}
+
+/* The product of vectors of three elements, which are the last axis. */
+odlc_status tf_cross(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id a, b;
+    TRY(lower_need(l, 0, "a", &a));
+    TRY(lower_need(l, 1, "b", &b));
+    const struct shape *shape = &build_type(l->b, a)->shape;
+    if (shape->rank == 0 || shape->dims[shape->rank - 1] != 3 || !shape_equal(shape, &build_type(l->b, b)->shape))
+        return lower_invalid(l, NULL, NULL, "the operands %s and %s are not vectors of three elements",
+                             shape_text(l->diags->arena, shape),
+                             shape_text(l->diags->arena, &build_type(l->b, b)->shape));
+    uint32_t last = shape->rank - 1;
+    tensor_id a1 = rotated(&s, a, last, 1), a2 = rotated(&s, a, last, 2);
+    tensor_id b1 = rotated(&s, b, last, 1), b2 = rotated(&s, b, last, 2);
+    tensor_id forth = step_binary(&s, MUL, a1, b2), back = step_binary(&s, MUL, a2, b1);
+    return steps_end_binary(&s, SUB, forth, back);
+}

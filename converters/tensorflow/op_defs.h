@@ -1,0 +1,27 @@
+/* What TensorFlow's own definitions of its operators say: names, counts and types of outputs, and what attributes are
+ * when a node leaves them out. */
+#ifndef CONVERTERS_TENSORFLOW_OP_DEFS_H
+#define CONVERTERS_TENSORFLOW_OP_DEFS_H
+
+#include "converters/frontend.h"
+
+enum tf_found {
+    TF_FOUND,
+    TF_NOT_FOUND,  /* the operator has no such output */
+    TF_UNKNOWN_OP, /* nothing is known of the operator's outputs: it is a function, a user's, or of no use here */
+};
+
+/* What inputs of nodes in functions name: of "node:arg:index", the number of that output among all that the node has.
+ * op is the node's, attrs are its attributes. */
+enum tf_found tf_output_index(const char *op, const struct fw_attr *attrs, size_t n_attrs, const char *arg,
+                              uint32_t index, uint32_t *out);
+
+/* The element type of an output, by its number; DT_NONE where the operator is unknown, has no such output, or gives
+ * something that has no type here (a resource, complex numbers). */
+enum dtype tf_output_dtype(const char *op, const struct fw_attr *attrs, size_t n_attrs, uint32_t output);
+
+/* The attribute's default, in the form of a param; false when there is none, or none that a param could be. Types are
+ * TensorFlow's numbers of them. There is one version of each operator. */
+bool tensorflow_schema_default(const char *op_type, int64_t version, const char *attr, struct param *out);
+
+#endif

@@ -1,0 +1,244 @@
+"""User-defined ops of TensorFlow models: attributes of every kind become params; inputs, outputs and their shapes are what the
+definition and the model say."""
+
+import struct
+
+from tf_workshop import BFLOAT16, STRING, Func, Graph, Shape, Tensor, np, op_types, run_parts, udo
+
+CODES = {"INT_32": "i", "FLOAT_32": "f", "FLOAT_16": "e", "UINT_8": "B", "BOOL_8": "B"}
+
+
+def model(op="Thing", shape=(1, 4), constants=(), **attributes):
+    """x -> op(x, constants) -> thing"""
+    g = Graph()
+    x = g.placeholder("x", np.float32, list(shape))
+    g.node(op, [x, *(g.const(f"c{i}", value) for i, value in enumerate(constants))], name="thing", **attributes)
+    return g
+
+
+def op_of(container, op_type="Thing"):
+    return next(op for op in container.ops if op.type == op_type)
+
+
+def value_of(param):
+    """(type, value or list of values) of a param, or of static data."""
+    tensor = getattr(param, "tensor", param)
+    if tensor is None:
+        return param.dtype, param.value
+    if tensor.dtype == "STRING":
+        return tensor.dtype, [text.decode() for text in tensor.data.split(b"\0")[:-1]]
+    code = CODES[tensor.dtype]
+    count = len(tensor.data) // struct.calcsize(code)
+    return tensor.dtype, list(struct.unpack(f"<{count}{code}", tensor.data))
+
+
+def given(name, data_type, **more):
+    return {"name": name, "data_type": data_type, **more}
+
+
+def scalars():
+    """(label, attribute, declared type, what the container has)."""
+    return (
+        ("int", 7, "INT_32", 7), ("negative int", -70000, "INT_32", -70000), ("int as float", 7, "FLOAT_32", 7.0),
+        ("float", 0.375, "FLOAT_32", 0.375), ("float as float16", 0.375, "FLOAT_16", 0.375), ("whole float", 3.0, "INT_32", 3),
+        ("true", True, "BOOL_8", 1), ("false", False, "BOOL_8", 0), ("bool as int", True, "INT_32", 1),
+        ("bool as float", True, "FLOAT_32", 1.0), ("string", "fast", "STRING", "fast"), ("no text", "", "STRING", ""),
+        ("type as number", np.float16, "INT_32", 19), ("type as text", np.float16, "STRING", "DT_HALF"),
+        ("type without NumPy's", BFLOAT16, "STRING", "DT_BFLOAT16"), ("type of strings", STRING, "UINT_8", 7),
+        ("tensor of one", np.array(2.5, np.float64), "FLOAT_32", 2.5), ("list of one", [9], "INT_32", 9),
+        ("shape of one", Shape([5]), "INT_32", 5))
+
+
+def tensors():
+    ints, floats = np.array([[1, 2], [3, 400]], np.int64), np.array([0.5, -2.25], np.float64)
+    return (
+        ("ints", [3, -1, 2], "INT_32", [3, -1, 2]), ("floats", [0.5, -1.25], "FLOAT_32", [0.5, -1.25]),
+        ("bools", [True, False], "BOOL_8", [1, 0]), ("bools as ints", [True, False], "INT_32", [1, 0]),
+        ("strings", ["a", "bc"], "STRING", ["a", "bc"]), ("shape", Shape([1, 224, 3]), "INT_32", [1, 224, 3]),
+        ("open shape", Shape([None, 3]), "INT_32", [-1, 3]), ("no list", [], "INT_32", []), ("rank 0", Shape(), "INT_32", []),
+        ("types", [np.float32, np.int64], "INT_32", [1, 9]), ("types as text", [np.float32, np.bool_], "STRING",
+                                                             ["DT_FLOAT", "DT_BOOL"]),
+        ("tensor", ints, "INT_32", [1, 2, 3, 400]), ("values of a tensor", Tensor(floats, "values"), "FLOAT_32", [0.5, -2.25]),
+        ("splat", Tensor(np.full([2, 2], 3, np.int32), "splat"), "UINT_8", [3, 3, 3, 3]),
+        ("half", np.array([1, 0.5], np.float16), "FLOAT_16", [1, 0.5]), ("scalar", 4, "INT_32", [4]))
+
+
+def params(w):
+    for label, value, data_type, expected in scalars():
+        config = w.config(udo("Thing", scalar_params=[given("a", data_type)]))
+        container, _ = w.convert(label, model(a=value), "-udo", config)
+        if container:
+            w.checks.equal(f"{label}: param", value_of(op_of(container).params["a"]), (data_type, expected))
+    for label, value, data_type, expected in tensors():
+        config = w.config(udo("Thing", tensor_params=[given("a", data_type)]))
+        container, _ = w.convert(f"list of {label}", model(a=value), "-udo", config)
+        if container:
+            w.checks.equal(f"list of {label}: param", value_of(op_of(container).params["a"]), (data_type, expected))
+
+
+def params_refused(w):
+    listed = [Shape([1]), Shape([2])]
+    for label, value, words in (
+            ("unknown rank", Shape.UNKNOWN, ["attribute a holds no number, text or tensor"]),
+            ("shapes", listed, ["attribute a holds no number, text or tensor"]),
+            ("tensors", [np.float32([1]), np.float32([2])], ["attribute a holds no number"]),
+            ("too many", [1, 2], ["'a' is a scalar param, but the attribute holds 2 values"]),
+            ("fraction", 0.5, ["param 'a': 0.5 does not fit INT_32"]),
+            ("text", "x", ["param 'a'", "INT_32"]),
+            ("NUL", b"a\0b", ["attribute a holds a NUL byte"])):
+        config = w.config(udo("Thing", scalar_params=[given("a", "INT_32")]))
+        w.fails(label, 1, ["node 'thing'", *words], model(a=value), "-udo", config)
+    w.fails("absent", 1, ["the node has no attribute 'a'", "give a default_value"], model(), "-udo",
+            w.config(udo("Thing", scalar_params=[given("a", "INT_32")])))
+    w.fails("function", 1, ["attribute f holds a graph"], model(f=Func("body")), "-udo", w.config(udo("Thing")))
+    container, _ = w.convert("default", model(), "-udo",
+                             w.config(udo("Thing", scalar_params=[given("a", "FLOAT_32", default_value=0.25)])))
+    w.checks.equal("default", value_of(op_of(container).params["a"]), ("FLOAT_32", 0.25))
+
+
+def unnamed_attributes(w):
+    """Types are not worth a word; what the operation computes with is."""
+    quiet = {"T": np.float32, "Tidx": np.int32, "out_types": [np.float32], "_class": ["loc:@w"],
+             "_output_shapes": [Shape([1, 4])]}
+    container, messages = w.convert("types alone", model(**quiet), "-udo", w.config(udo("Thing")))
+    w.checks.check("types: no warning", "warning" not in messages, messages)
+    w.checks.equal("types: no params", sorted(op_of(container).params),
+                   ["packageName", "udo_core_types"])
+    _, messages = w.convert("other attributes", model(mode="fast", shapes=[Shape([1])], level=3, **quiet), "-udo",
+                            w.config(udo("Thing")))
+    w.checks.equal("one warning", messages.count("warning:"), 1)
+    w.checks.check("it names them", "not serialised: mode, shapes, level" in messages, messages)
+
+
+def static_inputs(w):
+    """Constants, also behind Identities, in the declared type."""
+    weights = np.arange(6, dtype=np.float64).reshape(2, 3)
+    definition = udo("Thing", inputs=2)
+    for data_type in ("FLOAT_32", "INT_32", "UINT_8", "FLOAT_16"):
+        definition["inputs"][1] = {"data_type": data_type, "static": True}
+        g = Graph()
+        x, c = g.placeholder("x", np.float32, [1, 4]), g.const("w", weights)
+        read = g.node("Identity", [g.node("Identity", [c], name="w/read")], name="w/again")
+        g.node("Thing", [x, read], name="thing")
+        container, _ = w.convert(f"static {data_type}", g, "-udo", w.config(definition))
+        if container:
+            tensor = container.tensors[op_of(container).inputs[1]]
+            w.checks.equal(f"static {data_type}", (tensor.kind, tensor.dims, value_of(tensor)),
+                           ("STATIC", [2, 3], (data_type, [0, 1, 2, 3, 4, 5])))
+            w.checks.equal(f"static {data_type}: ops", op_types(container), ["Thing"])
+    definition["inputs"][1] = {"data_type": "FLOAT_32"}
+    config = w.config(definition)
+    w.fails("not static", 1, ["input 1 of 'Thing' is not static", '"static": true', "thing"],
+            model(constants=[np.float32([1, 2])]), "-udo", config)
+    container, messages = w.convert("promoted", model(constants=[np.float32([1, 2])]), "-udo", config,
+                                    "--udo_promote_static")
+    w.checks.check("promoted: warns", "is not static, but the data" in messages, messages)
+    definition["inputs"] = [{"data_type": "FLOAT_32", "static": True}]
+    w.fails("no data", 1, ["input 0 is static, but the model computes it"], model(), "-udo", w.config(definition))
+    w.fails("surplus", 1, ["the node has 2 inputs, but the definition of 'Thing' lists 1"],
+            model(constants=[np.float32([1])]), "-udo", w.config(udo("Thing")))
+
+
+def control_inputs(w):
+    """They are no operands."""
+    g = Graph()
+    x = g.placeholder("x", np.float32, [1, 4])
+    g.node("NoOp", [], name="init")
+    g.node("Thing", [x, "^init"], name="thing")
+    container, _ = w.convert("control input", g, "-udo", w.config(udo("Thing")))
+    w.checks.equal("control input", container and op_of(container).inputs, ["x"])
+
+
+def bare(**more):
+    """A definition that says nothing of the output's shape."""
+    return {"type": "Thing", "inputs": [{"data_type": "FLOAT_32"}], "outputs": [{"data_type": "FLOAT_32"}],
+            "core_types": ["CPU"], **more}
+
+
+def shapes(w):
+    two = [{"data_type": "FLOAT_32"}] * 2
+    container, messages = w.convert("by _output_shapes", model(_output_shapes=[Shape([1, 9])]), "-udo", w.config(bare()))
+    w.checks.equal("by _output_shapes", container and container.tensors["thing"].dims, [1, 9])
+    w.checks.check("by _output_shapes: no warning", "warning" not in messages, messages)
+    ruled = bare(outputs=[{"data_type": "FLOAT_32", "shape": ["in0[0]", "in0[1] * 2"]}])
+    container, messages = w.convert("by rule", model(_output_shapes=[Shape([1, 9])]), "-udo", w.config(ruled))
+    w.checks.equal("by rule", container and container.tensors["thing"].dims, [1, 8])
+    w.checks.check("by rule: contradiction", "the shape rule gives [1,8]" in messages, messages)
+    container, messages = w.convert("like the input", model(_output_shapes=[Shape([None, 9])]), "-udo", w.config(bare()))
+    w.checks.equal("like the input", container and container.tensors["thing"].dims, [1, 4])
+    w.checks.check("like the input: says so", "nothing tells the shape" in messages, messages)
+    several = bare(inputs=two)
+    several["inputs"] = [{"data_type": "FLOAT_32"}, {"data_type": "FLOAT_32", "static": True}]
+    w.fails("unknown", 1, ["nothing tells the shape of output 0", 'add "shape" at', '"same_as in0"'],
+            model(constants=[np.float32([1])]), "-udo", w.config(several))
+    container, _ = w.convert("by the native operator", model("Relu"), "-udo", w.config(bare(type="Relu")))
+    w.checks.equal("by the native operator", container and container.tensors["thing"].dims, [1, 4])
+    w.checks.equal("claims a native operator", container and [op.package for op in container.ops], ["P"])
+    # What the model declares is not trusted where an option changes a dimension.
+    container, messages = w.convert("other dims", model(_output_shapes=[Shape([1, 9])]), "-udo", w.config(bare()), "-d", "x",
+                                    "1,5")
+    w.checks.equal("other dims", container and container.tensors["thing"].dims, [1, 5])
+
+
+def outputs(w):
+    """Several outputs, of which the model reads some."""
+    g = Graph()
+    x = g.placeholder("x", np.float32, [1, 4])
+    thing = g.node("Thing", [x], name="thing", outputs={"a": np.float32, "b": np.float32, "c": np.float32},
+                   _output_shapes=[Shape([1, 4]), Shape([1, 2]), Shape([1, 3])])
+    g.node("Relu", [thing[1]], name="y")
+    config = w.config(bare(outputs=[{"data_type": "FLOAT_32"}, {"data_type": "FLOAT_32"}]))
+    container, _ = w.convert("two of three", g, "-udo", config)
+    if container:
+        w.checks.equal("two of three", op_of(container).outputs, ["thing", "thing:1"])
+        w.checks.equal("two of three: dims", [container.tensors[name].dims for name in ("thing:1", "y")], [[1, 2], [1, 2]])
+    ruled = bare(outputs=[{"data_type": "FLOAT_32", "shape": [2]}, {"data_type": "INT_32", "shape": [3]},
+                          {"data_type": "FLOAT_32", "shape": [4]}])
+    container, _ = w.convert("all of three", g, "-udo", w.config(ruled))
+    if container:
+        names = op_of(container).outputs
+        w.checks.equal("all of three", [container.tensors[name].dims for name in names], [[2], [3], [4]])
+    w.fails("one of three", 1, ["the node has 2 outputs, but the definition of 'Thing' lists 1"], g, "-udo",
+            w.config(bare()))
+    container, _ = w.convert("an output of the graph", g, "-udo", w.config(ruled), "--out_node", "thing:1", "thing:0")
+    if container:
+        found = [tensor.name for tensor in container.tensors.values() if tensor.kind == "APP_READ"]
+        w.checks.equal("an output of the graph", sorted(found), ["thing", "thing:1"])
+
+
+def functions(w):
+    """Nodes inside of calls, and functions that go by the name of an op."""
+    g = Graph()
+    x = g.placeholder("x", np.float32, [1, 4])
+    f = g.function("body", {"a": np.float32})
+    f.returns(out=f.node("Identity", [f.node("Thing", [f.args["a"]], name="inner", level=3)]))
+    call = g.node("PartitionedCall", [x], name="call", f=Func("body"), Tin=[np.float32], Tout=[np.float32])
+    g.node("Relu", [call], name="y")
+    leveled = udo("Thing", scalar_params=[given("level", "INT_32")])
+    container, _ = w.convert("inside of a call", g, "-udo", w.config(leveled))
+    if container:
+        w.checks.equal("inside of a call", [(op.package, op.name) for op in container.ops],
+                       [("P", "call/inner"), ("qti.aisw", "y")])
+        w.checks.equal("inside of a call: param", op_of(container).params["level"].value, 3)
+
+    g = Graph()
+    x = g.placeholder("x", np.float32, [1, 4])
+    f = g.function("Thing", {"a": np.float32})
+    f.returns(out=f.node("Relu", [f.args["a"]], name="inner"))
+    g.node("Thing", [x], name="thing", outputs={"out": np.float32})
+    container, _ = w.convert("a function", g)
+    w.checks.equal("a function", container and [op.package for op in container.ops], ["qti.aisw"])
+    container, _ = w.convert("a function that is claimed", g, "-udo", w.config(udo("Thing")))
+    w.checks.equal("a function that is claimed", container and [(op.type, op.package, op.name) for op in container.ops],
+                   [("Thing", "P", "thing")])
+
+
+def in_a_domain(w):
+    """TensorFlow's ops have no domain."""
+    container, _ = w.convert("default domain", model(), "-udo", w.config(udo("Thing", domain="")))
+    w.checks.equal("default domain", container and op_types(container), ["Thing"])
+    w.fails("another domain", 1, ["op Thing is not supported"], model(), "-udo", w.config(udo("Thing", domain="my.ops")))
+
+
+run_parts("user-defined ops", params, params_refused, unnamed_attributes, static_inputs, control_inputs, shapes, outputs,
+          functions, in_a_domain)
