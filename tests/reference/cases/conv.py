@@ -38,8 +38,8 @@ def dilations():
         c = case(f"conv {padding} dilated")
         c.gives(conv(c, c.input([1, 9, 10, 2]), c.random_const([3, 2, 2, 3]), padding=padding, dilations=[1, 2, 3, 1]))
     c = case("depthwise conv dilated")
-    c.gives(conv(c, c.input([1, 9, 10, 2]), c.random_const([3, 2, 2, 3]), "DepthwiseConv2dNative",
-                 dilations=[1, 2, 2, 1]))
+    c.gives(conv(c, c.input([1, 2, 9, 10]), c.random_const([3, 2, 2, 3]), "DepthwiseConv2dNative",
+                 dilations=[1, 1, 2, 3], data_format="NCHW"))
 
 
 def operands():
