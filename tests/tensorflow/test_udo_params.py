@@ -277,5 +277,5 @@ def in_a_domain(w):
     w.fails("another domain", 1, ["op Thing is not supported"], model(), "-udo", w.config(udo("Thing", domain="my.ops")))
 
 
-run_parts("user-defined ops", params, params_refused, unnamed_attributes, static_inputs, variables, control_inputs, shapes,
+run_parts(params, params_refused, unnamed_attributes, static_inputs, variables, control_inputs, shapes,
           cut_values, outputs, functions, in_a_domain)
