@@ -59,7 +59,8 @@ def cut_in_front(w):
             ("spelled with :0", ["-d", "sum:0", "1,2"], {"sum": [3, -4]}, {"y": [-3, 4]}),
             ("at two outputs", ["-d", "decode", "1,2", "-d", "decode:1", "1,2"], {"decode": [1, 2], "decode_1": [3, 4]},
              {"y": [-4, -6]})):
-        container, _ = w.convert(label, strange, *args)
+        types = [word for name in inputs if "decode" in name for word in ("--input_dtype", name.replace("_", ":"), "float32")]
+        container, _ = w.convert(label, strange, *args, *types)
         if not container:
             continue
         found = sorted(tensor.name for tensor in container.tensors.values() if tensor.kind == "APP_WRITE")
@@ -70,7 +71,8 @@ def cut_in_front(w):
 
 
 def cut_types(w):
-    """The type of a value that becomes an input is the model's where it says it, and else float32."""
+    """The type of a value that becomes an input is what its operator says, or an option."""
+    w.fails("unknown", 1, ["n0 has no element type", "--input_dtype"], chain("Strange", "Neg"), "-d", "n0", "1,2")
     g = Graph()
     x = g.placeholder("x", np.float32, [1, 2])
     cast = g.node("Cast", [x], name="cast", DstT=np.int32)
@@ -102,7 +104,8 @@ def cut_behind(w):
     w.fails("cut at an output too many", 1, ["n1:7", "its node does not give that output"], m, "--out_node", "n1:7")
     strange = chain("Relu", "Strange")
     w.gives("before an unsupported op", strange, {"x": [1, -1]}, {"n0": [1, 0]}, "--out_node", "n0")
-    both = w.convert("both ends", chain("Strange", "Neg", "Abs", "Odd"), "-d", "n0", "1,2", "--out_node", "n2")[0]
+    both = w.convert("both ends", chain("Strange", "Neg", "Abs", "Odd"), "-d", "n0", "1,2", "--input_dtype", "n0", "float32",
+                     "--out_node", "n2")[0]
     w.checks.equal("both ends", both and w.execute("both ends", both, n0=[3, -4]), {"n2": [3, 4]})
 
 
