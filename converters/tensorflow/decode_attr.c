@@ -241,6 +241,19 @@ static bool is_note(const char *name)
     return name[0] == '_';
 }
 
+/* A list of functions, which is no kind of attribute, becomes attributes name:0, name:1, … */
+static odlc_status decode_functions(struct attrs *a, const struct wire_field *list, const char *name, attr_list *out)
+{
+    struct wire w = wire_in(a->m->file, list);
+    struct wire_field f;
+    for (uint32_t i = 0; wire_next_of(&w, LIST_FUNC, &f); i++) {
+        struct fw_attr attr = {.name = arena_printf(a->m->memory.kept, "%s:%u", name, i)};
+        TRY(decode_function_attr(a, &f, &attr));
+        vec_push(a->m->memory.graph, out, attr);
+    }
+    return ODLC_OK;
+}
+
 static odlc_status decode_entry(struct attrs *a, const struct wire_field *entry, attr_list *out)
 {
     struct fw_attr attr = {.kind = FW_OTHER};
@@ -248,8 +261,11 @@ static odlc_status decode_entry(struct attrs *a, const struct wire_field *entry,
     struct wire w = wire_in(a->m->file, &value);
     if (is_note(attr.name))
         return ODLC_OK;
-    while (wire_next(&w, &f))
+    while (wire_next(&w, &f)) {
         TRY(decode_value(a, &f, &attr));
+        if (f.number == ATTR_LIST)
+            TRY(decode_functions(a, &f, attr.name, out));
+    }
     vec_push(a->m->memory.graph, out, attr);
     return ODLC_OK;
 }
