@@ -102,6 +102,7 @@ struct fw_node {
     const fw_name *ids;                         /* of the inputs, then of the outputs */
     const struct fw_attr *attrs;
     uint32_t n_inputs, n_outputs, n_attrs;
+    bool conditional; /* it is of a branch, and may not be run */
 };
 
 struct fw_graph {
@@ -148,6 +149,9 @@ static inline const struct fw_tensor *fw_attr_tensor(const struct fw_attr *a)
 const struct fw_attr *fw_find_attr(const struct fw_node *n, const char *name);
 /* The node's name, or its first output's when it has none. */
 const char *fw_node_label(const struct fw_node *n);
+
+/* Whether the word is in the list, which has a space on both sides of each of its words. */
+bool fw_is_one_of(const char *words, const char *word);
 
 /* Calls fn for every name that the node reads: its inputs, and what the graphs that it holds may read from around it
  * (names of their own are among those). */

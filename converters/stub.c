@@ -92,7 +92,8 @@ static void find_values(struct stub *s)
             continue;
         if (strcmp(n->op->type, "Constant") == 0)
             map_put(&s->data, n->outputs[0], constant_dtype(n));
-        else if (strcmp(n->op->type, "Identity") == 0 && n->n_inputs == 1 && map_get(&s->data, n->inputs[0]) != MAP_NONE)
+        else if (strcmp(n->op->type, "Identity") == 0 && n->n_inputs == 1 &&
+                 map_get(&s->data, n->inputs[0]) != MAP_NONE)
             map_put(&s->data, n->outputs[0], map_get(&s->data, n->inputs[0]));
     }
 }

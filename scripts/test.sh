@@ -32,7 +32,7 @@ run_fuzzers()
         name=$(basename "$target" .c)
         seeds=$build/fuzz/seeds-$name
         mkdir -p "$seeds"
-        [ "$name" != fuzz_dlc ] || python3 "$root/tests/fuzz/make_seeds.py" "$seeds"
+        /usr/bin/python3 "$root/tests/fuzz/make_seeds.py" "$name" "$seeds"
         echo "fuzzing: $name"
         if "$build/fuzz/tests/fuzz/$name" -max_total_time=60 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
             -artifact_prefix="$build/fuzz/$name-" "$seeds" "$root/examples" "$root/testdata" \

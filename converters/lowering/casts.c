@@ -55,7 +55,7 @@ static tensor_id round_to_bfloat16(struct steps *s, tensor_id x)
 }
 
 /* The low bits of x as a two's complement or unsigned number. */
-static tensor_id wrap(struct steps *s, tensor_id x, enum dtype to)
+static tensor_id low_bits(struct steps *s, tensor_id x, enum dtype to)
 {
     double count = ldexp(1, (int)dtype_value_bits(to)), low = dtype_info(to)->cls == CLASS_INT ? count / 2 : 0;
     x = step_cast(s, x, DT_INT32);
@@ -82,7 +82,7 @@ tensor_id step_cast_exactly(struct steps *s, tensor_id x, enum dtype to)
         x = step_cast(s, x, DT_FLOAT32);
         x = s->status == ODLC_OK ? round_to_bfloat16(s, x) : x;
     } else if ((to == DT_INT2 || to == DT_UINT2) && from != DT_BOOL) {
-        x = wrap(s, x, to);
+        x = low_bits(s, x, to);
     }
     return step_cast(s, x, to);
 }

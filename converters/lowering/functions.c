@@ -131,15 +131,3 @@ odlc_status lower_erfc(struct lower *l)
     tensor_id twice = twice_distribution(&s, z, is_zero, one);
     return steps_end_select(&s, is_zero, one, twice);
 }
-
-/* x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))) */
-odlc_status lower_gelu_by_tanh(struct lower *l, tensor_id x)
-{
-    struct steps s = {.l = l};
-    tensor_id cube = step_binary(&s, MUL, step_binary(&s, MUL, x, x), x);
-    tensor_id inner = step_binary(&s, ADD, x, step_binary(&s, MUL, cube, step_scalar(&s, x, 0.044715)));
-    tensor_id tanh = step_unary(&s, "Tanh", step_binary(&s, MUL, inner, step_scalar(&s, x, sqrt(M_2_PI))));
-    tensor_id gate = step_binary(&s, ADD, tanh, step_scalar(&s, x, 1));
-    tensor_id half = step_binary(&s, MUL, x, step_scalar(&s, x, 0.5));
-    return steps_end_binary(&s, MUL, half, gate);
-}

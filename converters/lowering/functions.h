@@ -10,7 +10,4 @@ lower_fn lower_acos, lower_tan, lower_asinh, lower_acosh, lower_atanh, lower_sof
 lower_fn lower_sinh_cosh;
 lower_fn lower_erf, lower_erfc;
 
-/* Output 0: the approximation of Gelu. */
-odlc_status lower_gelu_by_tanh(struct lower *l, tensor_id x) MUST_USE;
-
 #endif

@@ -1,8 +1,8 @@
 /* ONNX activation functions. */
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
-#include "converters/lowering/functions.h"
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
 #include "converters/lowering/steps.h"
@@ -159,6 +159,18 @@ odlc_status lower_celu(struct lower *l)
     return steps_end_binary(&s, MUL, elu, factor);
 }
 
+/* x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))) */
+static odlc_status gelu_by_tanh(struct lower *l, tensor_id x)
+{
+    struct steps s = {.l = l};
+    tensor_id cube = step_binary(&s, MUL, step_binary(&s, MUL, x, x), x);
+    tensor_id inner = step_binary(&s, ADD, x, step_binary(&s, MUL, cube, step_scalar(&s, x, 0.044715)));
+    tensor_id tanh = step_unary(&s, "Tanh", step_binary(&s, MUL, inner, step_scalar(&s, x, sqrt(M_2_PI))));
+    tensor_id gate = step_binary(&s, ADD, tanh, step_scalar(&s, x, 1));
+    tensor_id half = step_binary(&s, MUL, x, step_scalar(&s, x, 0.5));
+    return steps_end_binary(&s, MUL, half, gate);
+}
+
 odlc_status lower_gelu(struct lower *l)
 {
     tensor_id x;
@@ -168,7 +180,7 @@ odlc_status lower_gelu(struct lower *l)
     if (strcmp(approximate, "none") == 0)
         return steps_end_unary(&(struct steps){.l = l}, "Gelu", x);
     if (strcmp(approximate, "tanh") == 0)
-        return lower_gelu_by_tanh(l, x);
+        return gelu_by_tanh(l, x);
     return lower_invalid(l, "approximate", "it is \"none\" or \"tanh\"", "approximate \"%s\" is not known",
                          approximate);
 }

@@ -191,6 +191,7 @@ static odlc_status extent(const struct lower *l, uint32_t i, const char *name, i
     return ODLC_OK;
 }
 
+/* The size of the matrices around diagonals of that length, one of which reaches the last row or column. */
 static odlc_status matrix_size(const struct lower *l, struct band *b, int64_t longest)
 {
     int64_t rows, columns, least_rows = longest - min_i64(b->high, 0), least_columns = longest + max_i64(b->low, 0);
@@ -198,9 +199,16 @@ static odlc_status matrix_size(const struct lower *l, struct band *b, int64_t lo
     TRY(extent(l, 3, "num_cols", &columns));
     if (rows == -1 && columns == -1)
         rows = columns = max_i64(least_rows, least_columns);
-    rows = rows == -1 ? least_rows : rows;
-    columns = columns == -1 ? least_columns : columns;
-    return place_band(l, b, rows, columns);
+    b->rows = rows == -1 ? least_rows : rows;
+    b->columns = columns == -1 ? least_columns : columns;
+    b->longest = longest;
+    bool fits =
+        b->rows == least_rows ? b->columns >= least_columns : b->rows > least_rows && b->columns == least_columns;
+    if (longest < 1 || !fits)
+        return lower_invalid(
+            l, "k", NULL, "diagonals %lld to %lld of %lld elements are not those of %lld rows and %lld columns",
+            (long long)b->low, (long long)b->high, (long long)longest, (long long)b->rows, (long long)b->columns);
+    return ODLC_OK;
 }
 
 odlc_status tf_matrix_diag(struct lower *l)

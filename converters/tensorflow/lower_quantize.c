@@ -27,8 +27,10 @@ struct grids {
     bool per_axis;
     int64_t bits;
     bool is_signed; /* the integers */
-    bool shifted;   /* reals are counted from `low` on, which matters where differences are rounded */
-    bool half_up;   /* halves are rounded up, not to even */
+    /* How TensorFlow computes k from a real, which matters where it rounds: */
+    bool shifted; /* it counts from `low` on */
+    bool divided; /* by `step`, not multiplied with `factor` */
+    bool half_up; /* halves are rounded up, not to even */
 };
 
 /* ---- a known tensor ---- */
@@ -36,7 +38,9 @@ struct grids {
 static int64_t nearest(const struct grids *q, const struct grid *g, float x)
 {
     float bounded = fmaxf(fminf(x, g->high), g->low);
-    float k = q->shifted ? (bounded - g->low) * g->factor - (float)-g->lowest : bounded * g->factor;
+    float distance = q->shifted ? bounded - g->low : bounded;
+    float k = q->divided ? distance / g->step : distance * g->factor;
+    k = q->shifted ? k - (float)-g->lowest : k;
     k = q->half_up ? floorf(k + 0.5f) : rintf(k);
     return min_i64(max_i64((int64_t)k, g->lowest), g->highest);
 }
@@ -112,7 +116,8 @@ static odlc_status give_floats(struct lower *l, const struct grids *q)
     k = step_binary(&s, "ElementWiseMaximum", k, low);
     if (q->shifted)
         k = step_binary(&s, "ElementWiseSubtract", k, low);
-    k = step_binary(&s, "ElementWiseMultiply", k, per_grid(&s, q, factor_of));
+    tensor_id scale = per_grid(&s, q, q->divided ? step_of : factor_of);
+    k = step_binary(&s, q->divided ? "ElementWiseDivide" : "ElementWiseMultiply", k, scale);
     if (q->shifted)
         k = step_binary(&s, "ElementWiseSubtract", k, per_grid(&s, q, places_below_zero));
     if (q->half_up)
@@ -258,7 +263,7 @@ static odlc_status read_ranges(const struct lower *l, uint32_t i, struct grids *
 
 odlc_status tf_fake_quant_vars(struct lower *l)
 {
-    struct grids q = {.count = 1};
+    struct grids q = {.count = 1, .divided = true};
     const double *min, *max;
     TRY(read_ranges(l, 1, &q, &min, &max));
     return give_fake_quant(l, &q, min, max);

@@ -4,7 +4,7 @@
 #include "tools/convert_command.h"
 #include "tools/model_options.h"
 
-enum { OPT_TAG, OPT_SIGNATURE, OPT_UNCONSUMED, OPT_ALLOW_UNCONSUMED };
+enum { OPT_UNCONSUMED, OPT_ALLOW_UNCONSUMED };
 
 static const struct option rows[] = {
     {.title = "Files"},
@@ -19,18 +19,7 @@ static const struct option rows[] = {
      .complete = ".pb .pbtxt .meta",
      .help =
          "the TensorFlow model: a frozen graph, the folder of a saved model, or the .meta file beside a checkpoint"},
-    {.id = OPT_TAG,
-     .name = "saved_model_tag",
-     .min = 1,
-     .max = 1,
-     .values = "TAG",
-     .help = "which graph of a saved model, by its tags with commas (default: serve)"},
-    {.id = OPT_SIGNATURE,
-     .name = "saved_model_signature_key",
-     .min = 1,
-     .max = 1,
-     .values = "KEY",
-     .help = "which signature of a saved model says what goes in and comes out (default: serving_default)"},
+#include "tools/saved_model_options.def"
     {.id = OPT_UNCONSUMED, .name = "show_unconsumed_nodes", .help = "list the nodes of the model that no output needs"},
     {.id = OPT_ALLOW_UNCONSUMED,
      .name = "allow_unconsumed_nodes",
@@ -38,12 +27,6 @@ static const struct option rows[] = {
      .help = "go on where nodes are not needed, which is always so"},
 #include "tools/convert_options.def"
 };
-
-static void read_own(const struct options *options, struct odlc_convert_options *out)
-{
-    out->saved_model_tag = options_value(options, OPT_TAG, NULL);
-    out->signature_key = options_value(options, OPT_SIGNATURE, NULL);
-}
 
 static void report_own(const struct options *options, const struct odlc_conversion *conversion)
 {
@@ -65,7 +48,6 @@ static const struct convert_command self = {
             OPTION_ROWS(rows),
         },
     .convert = odlc_convert_tensorflow,
-    .read = read_own,
     .report = report_own,
 };
 

@@ -159,7 +159,7 @@ static const char *origin_text(enum odlc_udo_origin origin)
                                         [ODLC_UDO_DEFAULT] = "default",
                                         [ODLC_UDO_ABSENT] = "absent",
                                         [ODLC_UDO_ATTRIBUTE] = "attribute",
-                                        [ODLC_UDO_SCHEMA] = "ONNX default",
+                                        [ODLC_UDO_SCHEMA] = "op's default",
                                         [ODLC_UDO_RULE] = "shape by rule",
                                         [ODLC_UDO_DECLARED] = "shape by model",
                                         [ODLC_UDO_NATIVE] = "shape by native op",

@@ -160,8 +160,6 @@ static odlc_status convert(const struct convert_command *self, struct arena *are
     if (progress_line_begin(&line, stderr) && summary)
         convert.progress = progress_line_report;
     convert.progress_user = &line;
-    if (self->read)
-        self->read(options, &convert);
     odlc_status status = self->convert(&convert, &conversion);
     progress_line_end(&line);
     if (!conversion)

@@ -27,8 +27,7 @@ enum {
 struct convert_command {
     struct command command;
     odlc_status (*convert)(const struct odlc_convert_options *options, struct odlc_conversion **conversion);
-    /* What the command's own options say, and what they ask to be printed; NULL: it has none. */
-    void (*read)(const struct options *options, struct odlc_convert_options *out);
+    /* Prints what the command's own options ask for; NULL: it has none. */
     void (*report)(const struct options *options, const struct odlc_conversion *conversion);
 };
 

@@ -1,5 +1,6 @@
 /* udo-check: descriptions of user-defined ops, checked alone or against a model, and rewritten in the other form. */
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/map.h"
 #include "tools/check.h"
@@ -17,8 +18,8 @@ static const struct option rows[] = {
      .min = 1,
      .max = 1,
      .values = "FILE",
-     .complete = ".onnx",
-     .help = "an ONNX model: say which of its nodes each definition claims, and how"},
+     .complete = ".onnx .pb .pbtxt .meta",
+     .help = "an ONNX or TensorFlow model: say which of its nodes each definition claims, and how"},
     {.id = OPT_STRICT, .name = "strict", .help = "warnings count as errors"},
     {.id = OPT_JSON, .name = "json", .help = "print JSON instead of text; diagnostics on stderr are JSON lines then"},
     {.id = OPT_QUIET, .name = "quiet", .shorts = {"q"}, .help = "diagnostics only, no report"},
@@ -38,6 +39,8 @@ static const struct option rows[] = {
      .complete = ".json .xml",
      .help = "the file that --convert writes"},
 #include "tools/model_options.def"
+    {.title = "TensorFlow models"},
+#include "tools/saved_model_options.def"
     {.title = "Help"},
     OPTIONS_COMMON,
 };
@@ -142,13 +145,26 @@ static odlc_status load(struct session *s)
     return status;
 }
 
+/* TensorFlow keeps models in folders and in files with suffixes of its own; any other file is an ONNX model. */
+static bool is_tensorflow(const char *path)
+{
+    static const char *const suffixes[] = {".pb", ".pbtxt", ".meta"};
+    struct stat st;
+    size_t length = strlen(path);
+    for (size_t i = 0; i < COUNT_OF(suffixes); i++)
+        if (length >= strlen(suffixes[i]) && strcmp(path + length - strlen(suffixes[i]), suffixes[i]) == 0)
+            return true;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 static odlc_status convert_model(struct session *s, const char *model)
 {
     struct odlc_convert_options convert = {.input = model};
     TRY(model_options_read(s->arena, &s->diags, &s->options, &convert));
     convert.udo_configs = s->options.operands.data;
     convert.n_udo_configs = s->options.operands.count;
-    return odlc_convert_onnx(&convert, &s->conversion);
+    return is_tensorflow(model) ? odlc_convert_tensorflow(&convert, &s->conversion)
+                                : odlc_convert_onnx(&convert, &s->conversion);
 }
 
 /* Those of the conversion repeat what the configs alone say. */

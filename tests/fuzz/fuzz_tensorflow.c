@@ -1,0 +1,61 @@
+/* Any bytes as a frozen TensorFlow graph: converted as far as that goes, with some operators claimed by a UDO config,
+ * or refused with a diagnostic; no container is written. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "opendlc/convert.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char config[] =
+    "{\"P\": {\"UDO_PACKAGE_NAME\": \"Fuzzed\", \"Operators\": ["
+    "{\"type\": \"MyScale\", \"inputs\": [{\"name\": \"in\", \"data_type\": \"FLOAT_32\"},"
+    " {\"name\": \"by\", \"data_type\": \"FLOAT_32\", \"static\": true}],"
+    " \"outputs\": [{\"name\": \"out\", \"data_type\": \"FLOAT_32\", \"shape\": \"same_as in0\"}],"
+    " \"scalar_params\": [{\"name\": \"alpha\", \"data_type\": \"FLOAT_32\", \"default_value\": 1},"
+    " {\"name\": \"axis\", \"data_type\": \"INT_32\"}]},"
+    "{\"type\": \"MySplit\", \"inputs\": [{\"name\": \"in\", \"data_type\": \"FLOAT_32\"}],"
+    " \"outputs\": [{\"name\": \"a\", \"data_type\": \"FLOAT_32\"}, {\"name\": \"b\", \"data_type\": \"FLOAT_32\"}],"
+    " \"tensor_params\": [{\"name\": \"sizes\", \"data_type\": \"INT_32\"}]},"
+    "{\"type\": \"Softmax\", \"inputs\": [{\"name\": \"in\", \"data_type\": \"FLOAT_32\"}],"
+    " \"outputs\": [{\"name\": \"out\", \"data_type\": \"FLOAT_32\"}]}]}}";
+
+/* A file in memory, and a path that leads to it. */
+static int file_of(const void *bytes, size_t size, char path[64])
+{
+    int fd = memfd_create("file", MFD_CLOEXEC);
+    if (fd < 0 || write(fd, bytes, size) != (ssize_t)size)
+        abort();
+    snprintf(path, 64, "/proc/self/fd/%d", fd);
+    return fd;
+}
+
+static const char *config_path(void)
+{
+    static char path[64];
+    if (!*path)
+        file_of(config, sizeof config - 1, path);
+    return path;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char path[64];
+    int fd = file_of(data, size, path);
+    const char *configs[] = {config_path()};
+    struct odlc_conversion *conversion;
+    const struct odlc_convert_options options = {.input = path, .udo_configs = configs, .n_udo_configs = 1};
+    odlc_status status = odlc_convert_tensorflow(&options, &conversion);
+    size_t count = 0, errors = 0;
+    const struct odlc_diag *diags = conversion ? odlc_conversion_diags(conversion, &count) : NULL;
+    for (size_t i = 0; i < count; i++)
+        errors += diags[i].severity == ODLC_ERROR;
+    if (status == ODLC_ERR_INTERNAL || (conversion && (status == ODLC_OK) != (errors == 0)))
+        abort();
+    odlc_conversion_free(conversion);
+    close(fd);
+    return 0;
+}
