@@ -15,10 +15,13 @@ from case import EXPECTED, cases_of, families  # noqa: E402
 from tensorflow_runs import tf, with_port, write_arrays  # noqa: E402
 
 
-def run_in_session(graph_def, given, fetched):
+def run_in_session(graph_def, given, fetched, variables):
     with tf.Graph().as_default():
         tf.import_graph_def(graph_def, name="")
+        handles = {name: tf.compat.v1.get_default_graph().get_tensor_by_name(with_port(name)) for name in variables}
+        assigned = [tf.raw_ops.AssignVariableOp(resource=handles[name], value=value) for name, value in variables.items()]
         with tensorflow_runs.session() as session:
+            session.run(assigned)
             return session.run(fetched, given)
 
 
@@ -36,7 +39,7 @@ def compute(case):
     given = {with_port(name): values for name, values in case.given.items()}
     fetched = [with_port(value.name) for value in case.fetched]
     try:
-        arrays = run_in_session(graph_def, given, fetched)
+        arrays = run_in_session(graph_def, given, fetched, case.variables)
     except (tf.errors.OpError, ValueError) as error:
         try:
             arrays = run_compiled(graph_def, given, fetched)

@@ -38,9 +38,8 @@ class Outcome:
 
 
 def convert(case, folder):
-    model, dlc = folder / "model.pb", folder / "model.dlc"
-    case.save(model)
-    arguments = ["-i", model, "-o", dlc]
+    dlc = folder / "model.dlc"
+    arguments = ["-i", case.save_model(folder), "-o", dlc]
     for name, dims in case.dims.items():
         arguments += ["-d", name, ",".join(map(str, dims))]
     for value in case.fetched:
