@@ -102,6 +102,7 @@ struct fw_node {
     const fw_name *ids;                         /* of the inputs, then of the outputs */
     const struct fw_attr *attrs;
     uint32_t n_inputs, n_outputs, n_attrs;
+    bool conditional; /* it is of a branch, and may not be run */
 };
 
 struct fw_graph {

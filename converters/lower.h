@@ -12,9 +12,10 @@ enum value_kind {
     VALUE_ABSENT, /* an optional operand that is not there */
     VALUE_TENSOR,
     VALUE_SEQUENCE,
-    VALUE_EMPTY,  /* an optional that holds nothing */
-    VALUE_RANDOM, /* numbers that are not known, and different each time */
-    VALUE_SPOILED /* its node failed; what depends on it is skipped */
+    VALUE_EMPTY,   /* an optional that holds nothing */
+    VALUE_RANDOM,  /* numbers that are not known, and different each time */
+    VALUE_SPOILED, /* its node failed; what depends on it is skipped */
+    VALUE_DEAD     /* of a branch that is not taken: nodes that read it are not run */
 };
 
 /* Random numbers: of the type, none below or above. */
@@ -45,7 +46,7 @@ struct lower {
     uint32_t n_in;
     tensor_id *out; /* to set; n_out entries, as the node lists them */
     uint32_t n_out;
-    /* For rows with the arg TAKES_VALUES: the inputs, tensors or not (n_in entries); outputs that are no tensors are
+    /* For rows with one of the args below: the inputs, tensors or not (n_in entries); outputs that are no tensors are
      * set in results instead of out. */
     const struct lower_value *values;
     struct lower_value *results;
@@ -54,7 +55,9 @@ struct lower {
 
 /* The arg of rows whose operands may be other values than tensors. Other operators get tensors alone. */
 #define TAKES_VALUES "values"
-/* The arg of rows whose graphs are branches, of which only one may be needed. */
+/* The same, and values of branches that are not taken. */
+#define TAKES_DEAD "dead"
+/* The arg of rows whose graphs are branches, of which only one may be needed; what these take may be any value. */
 #define HOLDS_BRANCHES "branches"
 
 typedef odlc_status lower_fn(struct lower *l);

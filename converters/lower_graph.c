@@ -67,6 +67,8 @@ static const char *kind_text(const struct lower_value *value)
         return "a sequence";
     case VALUE_RANDOM:
         return "made of random numbers";
+    case VALUE_DEAD:
+        return "of a branch that is not taken";
     default:
         return "an empty optional";
     }
@@ -170,6 +172,20 @@ static odlc_status report_not_given(struct conversion *c, const char *node, cons
                       "%s is used, but its node does not give that output", value);
 }
 
+static bool has_arg(const struct fw_node *n, const char *arg)
+{
+    const struct lower_row *row = n->op->claimed_by ? NULL : n->op->row;
+    return row && row->arg && strcmp(row->arg, arg) == 0;
+}
+
+static bool is_dead(const struct fw_node *n, const struct lower_value *values, uint32_t count)
+{
+    bool dead = false;
+    for (uint32_t i = 0; i < count; i++)
+        dead |= values[i].kind == VALUE_DEAD;
+    return dead && !has_arg(n, TAKES_DEAD);
+}
+
 /* Reads the inputs; false when one of them cannot be had. */
 static bool resolve_inputs(struct scope *s, const struct fw_node *n, struct lower_value *values, tensor_id *ids,
                            uint32_t *count)
@@ -253,7 +269,7 @@ static odlc_status run_row(struct scope *s, const struct fw_node *n, struct lowe
     bool claimed = n->op->claimed_by != NULL;
     if (!claimed && !row) /* the survey leaves nodes of branches to their lowering: a branch may not be taken */
         return report_missing_op(s->c, l->node);
-    if (claimed || !row->arg || strcmp(row->arg, TAKES_VALUES) != 0)
+    if (!has_arg(n, TAKES_VALUES) && !has_arg(n, TAKES_DEAD) && !has_arg(n, HOLDS_BRANCHES))
         TRY(check_kinds(l));
     if (claimed)
         return run_claimed(s, n, l);
@@ -294,8 +310,18 @@ static const struct fw_node *named_in(const struct scope *s, const struct fw_nod
     return copy;
 }
 
+static odlc_status define_dead(struct scope *s, const struct fw_node *n)
+{
+    for (size_t k = 0; k < n->n_outputs; k++)
+        if (fw_out_id(n, k) != FW_NO_NAME)
+            define(s, fw_out_id(n, k), (struct lower_value){.kind = VALUE_DEAD});
+    return ODLC_OK;
+}
+
 static odlc_status lower_resolved(struct scope *s, const struct fw_node *n, struct lower *l)
 {
+    if (is_dead(n, l->values, l->n_in))
+        return define_dead(s, n);
     const char *source = l->b->source; /* of the node around, when this one is in a subgraph */
     l->b->source = l->node->name;
     odlc_status status = run_row(s, n, l);

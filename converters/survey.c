@@ -108,6 +108,7 @@ static void survey_node(struct survey *s, const struct fw_node *n, bool certain)
 {
     struct conversion *c = s->c;
     const struct lower_row *row = n->op->row;
+    certain &= !n->conditional;
     vec_push(c->arena, &c->notes, (struct op_note){.node = n->name, .op = n->op->index});
     if (!n->op->claimed_by && !row) {
         vec_push(c->model_arena, &c->missing, n);

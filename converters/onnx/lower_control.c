@@ -2,109 +2,21 @@
  * conditions and trip counts must be known. An If whose condition is not known computes both branches and selects. */
 #include <string.h>
 
+#include "converters/lowering/control.h"
+#include "converters/lowering/steps.h"
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/rows.h"
-#include "converters/lowering/steps.h"
-
-/* ---- shared ---- */
-
-static bool starts_inside(const struct lower *l, const char *source)
-{
-    size_t length = strlen(l->node->name);
-    return source && strncmp(source, l->node->name, length) == 0 && source[length] == '/';
-}
-
-/* A result of a subgraph becomes output i: under the output's name where the subgraph made it. */
-static void give(struct lower *l, uint32_t i, const struct lower_value *value)
-{
-    struct graph *g = l->b->graph;
-    const char *name = lower_out_name(l, i);
-    if (!name)
-        return;
-    l->results[i] = *value;
-    if (value->kind != VALUE_TENSOR)
-        return;
-    const struct tensor *t = graph_tensor(g, value->tensor);
-    if (t->kind == TENSOR_NATIVE && t->producer != NO_NODE && graph_find_tensor(g, name) == NO_TENSOR &&
-        starts_inside(l, graph_node(g, t->producer)->source))
-        graph_rename_tensor(g, value->tensor, name);
-}
 
 /* ---- If ---- */
-
-static odlc_status check_outputs(const struct lower *l, const char *name, const struct fw_graph *branch)
-{
-    if (l->n_out > branch->outputs.count)
-        return lower_invalid(l, name, NULL, "the graph gives %zu outputs, the node has %u", branch->outputs.count,
-                             l->n_out);
-    return ODLC_OK;
-}
-
-static odlc_status run_branch(struct lower *l, const char *name, const char *prefix, struct lower_value **results)
-{
-    const struct fw_graph *branch;
-    TRY(lower_attr_graph(l, name, &branch));
-    TRY(check_outputs(l, name, branch));
-    *results = arena_array(l->arena, struct lower_value, branch->outputs.count);
-    return lower_subgraph(l, branch, prefix, NULL, 0, *results);
-}
-
-/* What is wrong would not matter if the condition were known: says what to freeze. */
-static odlc_status blame_condition(const struct lower *l, tensor_id condition, const char *what)
-{
-    const int64_t *values;
-    uint32_t count;
-    return lower_tensor_ints(l, condition, arena_printf(l->diags->arena, "%s, and the condition", what), &values,
-                             &count);
-}
-
-/* Both branches give output i; types must be equal for a Select. */
-static odlc_status select_output(struct lower *l, tensor_id condition, uint32_t i, const struct lower_value *yes,
-                                 const struct lower_value *no)
-{
-    bool tensors = yes->kind == VALUE_TENSOR && no->kind == VALUE_TENSOR;
-    const struct type *a = tensors ? build_type(l->b, yes->tensor) : NULL,
-                      *b = tensors ? build_type(l->b, no->tensor) : NULL;
-    if (!tensors || a->dtype != b->dtype || !shape_equal(&a->shape, &b->shape))
-        return blame_condition(l, condition,
-                               arena_printf(l->diags->arena, "the branches differ in the type of output %u", i));
-    struct steps s = {.l = l};
-    return steps_give(&s, i, step_select(&s, condition, yes->tensor, no->tensor));
-}
-
-static odlc_status select_branches(struct lower *l, tensor_id condition)
-{
-    const char *name = l->node->name;
-    struct lower_value *yes, *no;
-    struct shape scalar = {.rank = 0};
-    odlc_status status = run_branch(l, "then_branch", arena_printf(l->arena, "%s/then", name), &yes);
-    odlc_status other = run_branch(l, "else_branch", arena_printf(l->arena, "%s/else", name), &no);
-    if (status != ODLC_OK || other != ODLC_OK)
-        return blame_condition(l, condition, "a branch cannot be converted");
-    TRY(build_reshape(l->b, condition, &scalar, step_name(l, "condition"), &condition));
-    for (uint32_t i = 0; i < l->n_out; i++)
-        if (lower_out_name(l, i))
-            TRY(select_output(l, condition, i, &yes[i], &no[i]));
-    return ODLC_OK;
-}
 
 odlc_status lower_if(struct lower *l)
 {
     tensor_id condition;
-    const int64_t *values;
-    uint32_t count;
-    struct lower_value *results;
     TRY(lower_need(l, 0, "cond", &condition));
     if (shape_count(&build_type(l->b, condition)->shape) != 1)
         return lower_invalid(l, NULL, NULL, "input 0 (cond) has %s elements instead of one",
                              shape_text(l->diags->arena, &build_type(l->b, condition)->shape));
-    if (!build_is_const(l->b, condition))
-        return select_branches(l, condition);
-    TRY(lower_const_ints(l, 0, "cond", &values, &count));
-    TRY(run_branch(l, values[0] ? "then_branch" : "else_branch", l->node->name, &results));
-    for (uint32_t i = 0; i < l->n_out; i++)
-        give(l, i, &results[i]);
-    return ODLC_OK;
+    return control_if(l, condition, NULL, 0);
 }
 
 /* ---- Loop ---- */
@@ -177,23 +89,12 @@ static odlc_status make_trip(struct loop *loop, int64_t trip, bool go_on)
     return ODLC_OK;
 }
 
-static odlc_status known_condition(const struct lower *l, tensor_id id, const char *what, bool *out)
-{
-    const int64_t *value;
-    uint32_t count;
-    TRY(lower_tensor_ints(l, id, what, &value, &count));
-    if (count != 1)
-        return lower_invalid(l, NULL, NULL, "%s has %u elements instead of one", what, count);
-    *out = value[0] != 0;
-    return ODLC_OK;
-}
-
 static odlc_status end_loop(struct loop *loop)
 {
     struct lower *l = loop->l;
     struct steps s = {.l = l};
     for (uint32_t i = 0; i < loop->carried; i++)
-        give(l, i, &loop->values[2 + i]);
+        control_give(l, i, &loop->values[2 + i]);
     for (uint32_t i = 0; i < loop->scans; i++) {
         tensor_id stacked;
         if (!lower_out_name(l, loop->carried + i))
@@ -216,7 +117,7 @@ odlc_status lower_loop(struct lower *l)
     TRY(start_loop(l, &loop));
     odlc_status known = lower_const_ints(l, 0, "M", &limit, &count);
     if (lower_in(l, 1) != NO_TENSOR)
-        TRY(known_condition(l, lower_in(l, 1), "input 1 (cond)", &go_on));
+        TRY(control_known(l, lower_in(l, 1), "input 1 (cond)", &go_on));
     TRY(known);
     if (limit && count != 1)
         return lower_invalid(l, NULL, NULL, "input 0 (M) has %u elements instead of one", count);
@@ -227,7 +128,7 @@ odlc_status lower_loop(struct lower *l)
             return lower_invalid(l, "body", NULL, "the body's condition is no tensor");
         const char *what = arena_printf(l->diags->arena, "the condition after trip %lld", (long long)trip);
         if (!last)
-            TRY(known_condition(l, loop.results[0].tensor, what, &go_on));
+            TRY(control_known(l, loop.results[0].tensor, what, &go_on));
     }
     return end_loop(&loop);
 }
@@ -344,7 +245,7 @@ odlc_status lower_scan(struct lower *l)
     memcpy(states, l->values, sc.states * sizeof *states);
     TRY(run_scan(&sc, l->node->name, states, l->in + sc.states, outs));
     for (uint32_t i = 0; i < sc.states; i++)
-        give(l, i, &states[i]);
+        control_give(l, i, &states[i]);
     for (uint32_t i = 0; i < sc.outs; i++)
         if (lower_out_name(l, sc.states + i))
             TRY(steps_give(&s, sc.states + i, outs[i]));

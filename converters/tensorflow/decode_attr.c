@@ -241,6 +241,19 @@ static bool is_note(const char *name)
     return name[0] == '_';
 }
 
+/* A list of functions, which is no kind of attribute, becomes attributes name:0, name:1, … */
+static odlc_status decode_functions(struct attrs *a, const struct wire_field *list, const char *name, attr_list *out)
+{
+    struct wire w = wire_in(a->m->file, list);
+    struct wire_field f;
+    for (uint32_t i = 0; wire_next_of(&w, LIST_FUNC, &f); i++) {
+        struct fw_attr attr = {.name = arena_printf(a->m->memory.kept, "%s:%u", name, i)};
+        TRY(decode_function_attr(a, &f, &attr));
+        vec_push(a->m->memory.graph, out, attr);
+    }
+    return ODLC_OK;
+}
+
 static odlc_status decode_entry(struct attrs *a, const struct wire_field *entry, attr_list *out)
 {
     struct fw_attr attr = {.kind = FW_OTHER};
@@ -248,8 +261,11 @@ static odlc_status decode_entry(struct attrs *a, const struct wire_field *entry,
     struct wire w = wire_in(a->m->file, &value);
     if (is_note(attr.name))
         return ODLC_OK;
-    while (wire_next(&w, &f))
+    while (wire_next(&w, &f)) {
         TRY(decode_value(a, &f, &attr));
+        if (f.number == ATTR_LIST)
+            TRY(decode_functions(a, &f, attr.name, out));
+    }
     vec_push(a->m->memory.graph, out, attr);
     return ODLC_OK;
 }
@@ -258,7 +274,7 @@ odlc_status tf_decode_attrs(struct tf_model *m, const struct tf_node *n, const s
                             const struct fw_attr **out, uint32_t *count)
 {
     struct attrs a = {.m = m, .node = n->name, .given = given, .n_given = n_given};
-    struct wire w = wire_section(m->file, &n->fields, NODE_ATTR);
+    struct wire w = wire_of(m->file, n->attrs.from, n->attrs.to);
     struct wire_field f;
     attr_list list = {0};
     while (wire_next_of(&w, NODE_ATTR, &f))
@@ -271,7 +287,7 @@ odlc_status tf_decode_attrs(struct tf_model *m, const struct tf_node *n, const s
 odlc_status tf_decode_output_shapes(struct tf_model *m, const struct tf_node *n, struct fw_value *v, size_t count)
 {
     static const char wanted[] = "_output_shapes";
-    struct wire w = wire_section(m->file, &n->fields, NODE_ATTR);
+    struct wire w = wire_of(m->file, n->attrs.from, n->attrs.to);
     struct wire_field f, list;
     const char *name;
     while (wire_next_of(&w, NODE_ATTR, &f)) {

@@ -1,5 +1,5 @@
 /* A walk over what the outputs need, without recursion: graphs are chains of any length. */
-#include "converters/tensorflow/flatten.h"
+#include "converters/tensorflow/walk.h"
 
 #include <string.h>
 
@@ -7,24 +7,21 @@
 #include "converters/tensorflow/types.h"
 #include "converters/tensorflow/variables.h"
 
-enum { MAX_DEPTH = 64 }; /* of graphs within graphs */
+static odlc_status flatten_function(struct flatten *f, const struct fw_function *function, struct frame *around,
+                                    struct fw_graph **out);
+static odlc_status emit_loop(struct walk *w, const struct visit *v);
 
-/* A node whose inputs are being walked. */
-struct visit {
-    struct frame *frame;
-    uint32_t node, input; /* the input that comes next */
-    size_t first_operand; /* its own are from here on */
-};
+enum { MAX_NESTING = 64 }; /* of loops */
 
-/* One graph that is being filled. */
-struct walk {
-    struct flatten *f;
-    struct fw_graph *graph;
-    VEC(struct visit) visits;
-    VEC(fw_name) operands; /* values of the inputs of all visits */
-    VEC(struct emitted) emitted;
-    struct map inputs; /* names of values that became inputs of the graph */
-};
+/* The walk that has the node's state: this one, or one around it, whose values are seen here. NULL: the node is new
+ * here, whatever another part of the loop made of it. */
+static struct walk *walk_of(struct walk *w, const struct seen *seen)
+{
+    struct walk *at = seen->state == SEEN_NEW ? NULL : w;
+    while (at && at->number != seen->walk)
+        at = at->outer;
+    return at;
+}
 
 /* ---- what becomes an input or a constant ---- */
 
@@ -90,18 +87,6 @@ static odlc_status emit_variable(struct walk *w, const struct visit *v)
     return ODLC_OK;
 }
 
-static odlc_status emit_const(struct walk *w, const struct visit *v, const struct fw_attr *attrs, uint32_t count)
-{
-    const struct source s = {.frame = v->frame, .node = v->node};
-    const struct fw_attr *value = find_attr(attrs, count, "value");
-    if (!value || value->kind != FW_TENSOR)
-        return diag_error(w->f->m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(w->f->m), .node = source_node(&s)->name),
-                          "tensorflow-const", "the constant has no value");
-    struct fw_tensor t = {.name = source_name(w->f, &s), .id = source_id(w->f, &s), .view = value->tensor->view};
-    vec_push(w->f->m->memory.graph, &w->graph->initializers, t);
-    return ODLC_OK;
-}
-
 /* ---- nodes ---- */
 
 static const struct fw_op *op_of(struct flatten *f, const char *type)
@@ -119,21 +104,60 @@ static const struct fw_op *op_of(struct flatten *f, const char *type)
 }
 
 static void append(struct walk *w, const struct tf_node *from, const char *name, const char *op,
-                   const struct fw_attr *attrs, uint32_t n_attrs, const fw_name *ids, size_t n_inputs)
+                   const struct fw_attr *attrs, uint32_t n_attrs, const struct operand *operands, size_t n_inputs)
 {
     struct arena *arena = w->f->m->memory.graph;
     const char **inputs = arena_array(arena, const char *, n_inputs);
-    for (size_t i = 0; i < n_inputs; i++)
+    fw_name *ids = arena_array(arena, fw_name, n_inputs);
+    for (size_t i = 0; i < n_inputs; i++) {
+        ids[i] = operands[i].id;
         inputs[i] = names_text(&w->f->m->names, ids[i]);
+    }
     struct emitted e = {.from = from, .n_outputs = from ? 0 : 1};
     e.node = (struct fw_node){.name = name,
                               .op = op_of(w->f, op),
                               .inputs = inputs,
-                              .ids = arena_memdup(arena, ids, n_inputs * sizeof *ids),
+                              .ids = ids,
                               .n_inputs = (uint32_t)n_inputs,
                               .attrs = attrs,
                               .n_attrs = n_attrs};
     vec_push(arena, &w->emitted, e);
+}
+
+/* A constant of a branch is alive when the branch is: a node stands for it that reads the branch's pivot, too. Gives
+ * the name that the constant itself goes by. */
+static fw_name emit_gate(struct walk *w, const struct visit *v, const char *name)
+{
+    struct operand constant = {0};
+    const char *own = arena_printf(w->f->m->memory.scratch, "^%s", name);
+    size_t count = w->operands.count - v->first_operand;
+    struct operand *operands = arena_array(w->f->m->memory.scratch, struct operand, count + 1);
+    constant.id = names_number(&w->f->m->names, own, strlen(own));
+    operands[0] = constant;
+    memcpy(operands + 1, w->operands.data + v->first_operand, count * sizeof *operands);
+    v->frame->seen[v->node].emitted = (uint32_t)w->emitted.count;
+    append(w, NULL, name, "IdentityN", NULL, 0, operands, count + 1);
+    return constant.id;
+}
+
+/* Constants of loops are put around them, for each trip would have its own. */
+static odlc_status emit_const(struct walk *w, const struct visit *v, const struct fw_attr *attrs, uint32_t count)
+{
+    const struct source s = {.frame = v->frame, .node = v->node};
+    const struct fw_attr *value = find_attr(attrs, count, "value");
+    if (!value || value->kind != FW_TENSOR)
+        return diag_error(w->f->m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(w->f->m), .node = source_node(&s)->name),
+                          "tensorflow-const", "the constant has no value");
+    struct fw_tensor t = {.name = source_name(w->f, &s), .id = source_id(w->f, &s), .view = value->tensor->view};
+    struct walk *outermost = w;
+    while (outermost->outer)
+        outermost = outermost->outer;
+    if (w->operands.count > v->first_operand)
+        t.id = emit_gate(w, v, t.name);
+    else
+        v->frame->seen[v->node].walk = outermost->number;
+    vec_push(w->f->m->memory.graph, &outermost->graph->initializers, t);
+    return ODLC_OK;
 }
 
 /* Functions that an operator holds (branches, bodies of loops) become graphs. */
@@ -145,7 +169,7 @@ static odlc_status hold_graphs(struct walk *w, const struct visit *v, const stru
             continue;
         if (!copy)
             copy = arena_memdup(w->f->m->memory.graph, *attrs, count * sizeof *copy);
-        TRY(flatten_function(w->f, copy[i].function, v->frame->depth + 1, &copy[i].graph));
+        TRY(flatten_function(w->f, copy[i].function, v->frame, &copy[i].graph));
         copy[i].kind = FW_GRAPH;
     }
     if (copy)
@@ -159,42 +183,93 @@ static void note_data_format(struct fw_model *model, const struct fw_attr *forma
         model->channels_first = true;
 }
 
-static odlc_status emit(struct walk *w, const struct visit *v)
+/* A Merge whose inputs are the two sides of a conditional gets what decides between them as one more input, and the
+ * sides of the others as an attribute. */
+static void emit_merge(struct walk *w, const struct visit *v, struct seen *seen)
+{
+    struct arena *arena = w->f->m->memory.graph;
+    const struct source s = {.frame = v->frame, .node = v->node};
+    uint32_t count = (uint32_t)(w->operands.count - v->first_operand);
+    const struct condition **when = arena_array(w->f->m->memory.scratch, const struct condition *, count);
+    struct operand *operands = arena_array(w->f->m->memory.scratch, struct operand, count + 1);
+    struct fw_attr *sides = arena_new(arena, struct fw_attr);
+    int64_t *values = arena_array(w->f->m->memory.kept, int64_t, count);
+    memcpy(operands, w->operands.data + v->first_operand, count * sizeof *operands);
+    for (uint32_t i = 0; i < count; i++)
+        when[i] = operands[i].when;
+    bool clear = condition_split(w->f, when, count, &operands[count].id, values, &seen->when);
+    *sides = (struct fw_attr){.name = "sides", .kind = FW_INTS, .count = count, .ints = values};
+    append(w, source_node(&s), source_name(w->f, &s), "Merge", sides, clear, operands, count + clear);
+}
+
+static odlc_status emit_node(struct walk *w, const struct visit *v, const struct fw_attr *attrs, uint32_t count)
 {
     struct seen *seen = &v->frame->seen[v->node];
     const struct source s = {.frame = v->frame, .node = v->node};
     const struct tf_node *n = source_node(&s);
+    bool claimed = w->f->claims(w->f->claims_user, n->op, "");
+    if (!claimed)
+        TRY(hold_graphs(w, v, &attrs, count));
+    note_data_format(w->f->model, find_attr(attrs, count, "data_format"));
+    if (!claimed && is_switch(n->op))
+        TRY(switch_value(w->f, v->frame, v->node, &seen->decides));
+    seen->emitted = (uint32_t)w->emitted.count;
+    size_t n_operands = w->operands.count - v->first_operand;
+    const fw_name *operands = n_operands > 0 ? w->operands.data + v->first_operand : NULL;
+    if (!claimed && is_merge(n->op))
+        emit_merge(w, v, seen);
+    else
+        append(w, n, source_name(w->f, &s), n->op, attrs, count, operands, n_operands);
+    w->emitted.data[seen->emitted].node.conditional = seen->when != NULL;
+    return ODLC_OK;
+}
+
+static odlc_status emit(struct walk *w, const struct visit *v)
+{
+    struct seen *seen = &v->frame->seen[v->node];
+    const struct tf_node *n = &v->frame->body->nodes.data[v->node];
     const struct fw_attr *attrs;
     uint32_t count;
     TRY(node_attrs(w->f, v->frame, v->node, &attrs, &count));
     seen->state = SEEN_DONE;
     seen->emitted = NOT_EMITTED;
+    seen->decides = FW_NO_NAME;
+    seen->when = NULL;
+    for (size_t i = v->first_operand; i < w->operands.count; i++)
+        seen->when = condition_and(w->f, seen->when, w->operands.data[i].when);
+    if (v->loop)
+        return emit_loop(w, v);
     if (strcmp(n->op, "Placeholder") == 0 || strcmp(n->op, "PlaceholderV2") == 0)
         return emit_placeholder(w, v, attrs, count);
     if (strcmp(n->op, "Const") == 0 || strcmp(n->op, "HostConst") == 0)
         return emit_const(w, v, attrs, count);
     if (is_variable(n->op))
         return emit_variable(w, v);
-    if (!w->f->claims(w->f->claims_user, n->op, ""))
-        TRY(hold_graphs(w, v, &attrs, count));
-    note_data_format(w->f->model, find_attr(attrs, count, "data_format"));
-    seen->emitted = (uint32_t)w->emitted.count;
-    append(w, n, source_name(w->f, &s), n->op, attrs, count, w->operands.data + v->first_operand,
-           w->operands.count - v->first_operand);
-    return ODLC_OK;
+    return emit_node(w, v, attrs, count);
 }
 
 /* ---- the walk ---- */
+
+/* When the value is alive; around the parts of a loop, all values are. */
+static const struct condition *alive_when(struct walk *w, const struct source *s)
+{
+    const struct seen *seen = s->is_arg || s->cut ? NULL : &s->frame->seen[s->node];
+    if (!seen || seen->walk != w->number)
+        return NULL;
+    return seen->decides == FW_NO_NAME ? seen->when : condition_with(w->f, seen->when, seen->decides, s->output);
+}
 
 /* The value is known: an operand of the node that is being walked. */
 static void take(struct walk *w, const struct source *s)
 {
     if (!s->is_arg && !s->cut) {
-        uint32_t at = s->frame->seen[s->node].emitted;
-        if (at != NOT_EMITTED && w->emitted.data[at].n_outputs <= s->output)
-            w->emitted.data[at].n_outputs = s->output + 1;
+        const struct seen *seen = &s->frame->seen[s->node];
+        struct emitted *e = seen->emitted == NOT_EMITTED ? NULL : &walk_of(w, seen)->emitted.data[seen->emitted];
+        if (e && e->n_outputs <= s->output)
+            e->n_outputs = s->output + 1;
     }
-    vec_push(w->f->m->memory.scratch, &w->operands, source_id(w->f, s));
+    vec_push(w->f->m->memory.scratch, &w->operands,
+             (struct operand){.id = source_id(w->f, s), .when = alive_when(w, s)});
 }
 
 /* What a cut value is may not be known; options say it then. */
@@ -212,6 +287,19 @@ static odlc_status cut_here(struct walk *w, const struct source *s)
     return ODLC_OK;
 }
 
+static void start_visit(struct walk *w, const struct source *s)
+{
+    const struct loop *loop = s->is_loop ? find_loop(s->frame, s->node) : NULL;
+    const struct tf_node *n = source_node(s);
+    vec_push(w->f->m->memory.scratch, &w->visits,
+             (struct visit){.frame = s->frame,
+                            .node = s->node,
+                            .loop = loop,
+                            .inputs = loop ? loop->reads : n->inputs,
+                            .n_inputs = loop ? loop->n_reads : n->n_inputs,
+                            .first_operand = w->operands.count});
+}
+
 /* True when the value is known; otherwise its node is to be visited first. */
 static odlc_status ready(struct walk *w, const struct source *s, bool *out)
 {
@@ -221,35 +309,47 @@ static odlc_status ready(struct walk *w, const struct source *s, bool *out)
     if (s->cut)
         return cut_here(w, s);
     struct seen *seen = &s->frame->seen[s->node];
-    if (seen->state == SEEN_ACTIVE)
+    bool known = walk_of(w, seen) != NULL;
+    if (known && seen->state == SEEN_ACTIVE)
         return diag_error(w->f->m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(w->f->m), .node = source_node(s)->name),
                           "tensorflow-cycle", "node %s needs its own result", source_node(s)->name);
-    *out = seen->state == SEEN_DONE;
-    if (*out)
+    *out = known;
+    if (known)
         return ODLC_OK;
     seen->state = SEEN_ACTIVE;
-    vec_push(w->f->m->memory.scratch, &w->visits,
-             (struct visit){.frame = s->frame, .node = s->node, .first_operand = w->operands.count});
+    seen->walk = w->number;
+    start_visit(w, s);
     return ODLC_OK;
+}
+
+/* Control inputs say when a node is run, which matters for constants of branches alone. */
+static bool is_operand(const struct walk *w, const struct visit *v)
+{
+    const char *text = v->inputs[v->input];
+    if (text[0] != '^')
+        return true;
+    return strcmp(v->frame->body->nodes.data[v->node].op, "Const") == 0 && is_branch_pivot(w->f, v->frame, text);
 }
 
 /* The next input of the innermost visit, or its end. */
 static odlc_status go_on(struct walk *w)
 {
     struct visit *v = &w->visits.data[w->visits.count - 1];
-    const struct tf_node *n = &v->frame->body->nodes.data[v->node];
+    const char *reader = v->frame->body->nodes.data[v->node].name;
     struct source s;
     bool known;
-    while (v->input < n->n_inputs && n->inputs[v->input][0] == '^')
+    while (v->input < v->n_inputs && !is_operand(w, v))
         v->input++;
-    if (v->input == n->n_inputs) {
+    if (v->input == v->n_inputs) {
         const struct visit done = *v;
         w->visits.count--;
         TRY(emit(w, &done));
         w->operands.count = done.first_operand;
         return ODLC_OK;
     }
-    TRY(find_source(w->f, v->frame, n->inputs[v->input], n->name, &s));
+    const char *text = v->inputs[v->input];
+    TRY(find_source(w->f, v->frame, text + (*text == '^'), reader, &s));
+    TRY(see_through_loops(w->f, &s, reader));
     TRY(ready(w, &s, &known));
     if (known) { /* otherwise the visit comes back to this input */
         w->visits.data[w->visits.count - 1].input++;
@@ -258,9 +358,11 @@ static odlc_status go_on(struct walk *w)
     return ODLC_OK;
 }
 
-static odlc_status need(struct walk *w, const struct source *s)
+/* A value that the graph gives. */
+static odlc_status need(struct walk *w, struct source *s, const char *reader)
 {
     bool known;
+    TRY(see_through_loops(w->f, s, reader));
     TRY(ready(w, s, &known));
     while (w->visits.count)
         TRY(go_on(w));
@@ -312,66 +414,128 @@ static odlc_status finish(struct walk *w)
     return ODLC_OK;
 }
 
-static struct walk begin(struct flatten *f, struct fw_graph *graph)
+static struct walk begin(struct flatten *f, struct walk *outer, struct fw_graph *graph)
 {
-    struct walk w = {.f = f, .graph = graph};
+    struct walk w = {.f = f, .outer = outer, .number = f->n_walks++, .graph = graph};
     map_init(&w.inputs, f->m->memory.scratch);
     return w;
 }
+
+/* ---- the model's own graph ---- */
 
 /* An output of the graph: under that name, if the value has another. */
 static void add_output(struct walk *w, const char *name, const struct source *s)
 {
     struct flatten *f = w->f;
-    fw_name id = names_number(&f->m->names, name, strlen(name)), value = source_id(f, s);
-    if (id != value)
+    fw_name id = names_number(&f->m->names, name, strlen(name));
+    const struct operand value = {.id = source_id(f, s)};
+    if (id != value.id)
         append(w, NULL, names_text(&f->m->names, id), "Identity", NULL, 0, &value, 1);
     vec_push(f->m->memory.graph, &w->graph->outputs, (struct fw_value){.name = names_text(&f->m->names, id), .id = id});
 }
 
 odlc_status flatten_model(struct flatten *f, const char *const *outputs, size_t count)
 {
-    struct walk w = begin(f, &f->model->graph);
+    struct walk w = begin(f, NULL, &f->model->graph);
     w.graph->name = "";
+    f->outputs = outputs;
+    f->n_outputs = count;
+    map_init(&f->condition_index, f->m->memory.scratch);
     for (size_t i = 0; i < count; i++) {
         struct source s;
         TRY(find_named(f, outputs[i], &s));
-        TRY(need(&w, &s));
+        TRY(need(&w, &s, outputs[i]));
         add_output(&w, outputs[i], &s);
     }
     return finish(&w);
 }
 
-odlc_status flatten_function(struct flatten *f, const struct fw_function *function, uint32_t depth,
-                             struct fw_graph **out)
+/* ---- graphs inside of nodes ---- */
+
+static void add_inner_input(struct walk *w, const struct source *s)
+{
+    fw_name id = source_id(w->f, s);
+    vec_push(w->f->m->memory.graph, &w->graph->inputs,
+             (struct fw_value){.name = names_text(&w->f->m->names, id), .id = id});
+}
+
+static odlc_status add_inner_output(struct walk *w, struct frame *frame, const char *text, const char *reader)
+{
+    struct source s;
+    TRY(find_source(w->f, frame, text, reader, &s));
+    TRY(need(w, &s, reader));
+    fw_name id = source_id(w->f, &s);
+    vec_push(w->f->m->memory.graph, &w->graph->outputs,
+             (struct fw_value){.name = names_text(&w->f->m->names, id), .id = id});
+    return ODLC_OK;
+}
+
+/* A function as a graph of its own: its arguments are the graph's inputs, its results the outputs. */
+static odlc_status flatten_function(struct flatten *f, const struct fw_function *function, struct frame *around,
+                                    struct fw_graph **out)
 {
     struct fw_graph *graph = arena_new(f->m->memory.graph, struct fw_graph);
-    struct walk w = begin(f, graph);
+    struct walk w = begin(f, NULL, graph);
     uint32_t at = map_get(&f->m->function_index, function->name);
     struct frame *frame;
-    if (depth > MAX_DEPTH)
-        return diag_error(f->m->diags, ODLC_ERR_LIMIT, AT(IN_MODEL(f->m)), "tensorflow-depth",
-                          "graphs within graphs nest deeper than %d levels, at function %s", MAX_DEPTH, function->name);
     if (at == MAP_NONE)
         return diag_error(f->m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(f->m)), "tensorflow-function",
                           "the model has no function %s", function->name);
-    TRY(frame_create(f, NULL, &f->m->functions.data[at], NULL, function, &frame));
-    frame->depth = depth;
+    TRY(frame_create(f, around, &f->m->functions.data[at], NULL, function, &frame));
     graph->name = function->name;
     const struct tf_function *body = frame->function;
-    for (uint32_t i = 0; i < body->arg_names.count; i++) {
-        const struct source arg = {.frame = frame, .node = i, .is_arg = true};
-        fw_name id = source_id(f, &arg);
-        vec_push(f->m->memory.graph, &graph->inputs, (struct fw_value){.name = names_text(&f->m->names, id), .id = id});
-    }
-    for (size_t i = 0; i < body->rets.count; i++) {
-        struct source s;
-        TRY(find_source(f, frame, body->rets.data[i], function->name, &s));
-        TRY(need(&w, &s));
-        fw_name id = source_id(f, &s);
-        vec_push(f->m->memory.graph, &graph->outputs,
-                 (struct fw_value){.name = names_text(&f->m->names, id), .id = id});
-    }
+    for (uint32_t i = 0; i < body->arg_names.count; i++)
+        add_inner_input(&w, &(struct source){.frame = frame, .node = i, .is_arg = true});
+    for (size_t i = 0; i < body->rets.count; i++)
+        TRY(add_inner_output(&w, frame, body->rets.data[i], function->name));
     *out = graph;
     return finish(&w);
+}
+
+/* What a loop computes from its variables: its condition, or their next values. */
+static odlc_status flatten_trip(struct walk *outer, const struct visit *v, bool next, struct fw_graph **out)
+{
+    struct flatten *f = outer->f;
+    struct fw_graph *graph = arena_new(f->m->memory.graph, struct fw_graph);
+    struct walk w = begin(f, outer, graph);
+    const struct tf_node *cond = &v->frame->body->nodes.data[v->node];
+    for (uint32_t i = 0; i < v->loop->n_variables; i++) {
+        const struct source variable = {.frame = v->frame, .node = v->loop->variables[i].merge};
+        struct seen *seen = &v->frame->seen[variable.node];
+        seen->state = SEEN_DONE;
+        seen->walk = w.number;
+        seen->emitted = NOT_EMITTED;
+        seen->decides = FW_NO_NAME;
+        seen->when = NULL;
+        add_inner_input(&w, &variable);
+    }
+    graph->name = next ? "body" : "cond";
+    if (!next)
+        TRY(add_inner_output(&w, v->frame, cond->n_inputs ? cond->inputs[0] : "", cond->name));
+    for (uint32_t i = 0; next && i < v->loop->n_variables; i++)
+        TRY(add_inner_output(&w, v->frame, v->loop->variables[i].next, cond->name));
+    *out = graph;
+    return finish(&w);
+}
+
+static odlc_status emit_loop(struct walk *w, const struct visit *v)
+{
+    struct seen *seen = &v->frame->seen[v->node];
+    const struct source s = {.frame = v->frame, .node = v->node};
+    const struct operand *operands = w->operands.data + v->first_operand;
+    struct fw_attr *attrs = arena_array(w->f->m->memory.graph, struct fw_attr, 2);
+    uint32_t depth = 0;
+    for (const struct walk *at = w; at; at = at->outer)
+        depth++;
+    if (depth > MAX_NESTING)
+        return diag_error(w->f->m->diags, ODLC_ERR_LIMIT, AT(IN_MODEL(w->f->m), .node = source_node(&s)->name),
+                          "tensorflow-depth", "loops within loops nest deeper than %d levels", MAX_NESTING);
+    attrs[0] = (struct fw_attr){.name = "cond", .kind = FW_GRAPH};
+    attrs[1] = (struct fw_attr){.name = "body", .kind = FW_GRAPH};
+    TRY(flatten_trip(w, v, false, &attrs[0].graph));
+    TRY(flatten_trip(w, v, true, &attrs[1].graph));
+    seen->emitted = (uint32_t)w->emitted.count;
+    append(w, NULL, source_name(w->f, &s), "While", attrs, 2, operands, v->loop->n_variables);
+    w->emitted.data[seen->emitted].node.conditional = seen->when != NULL;
+    return ODLC_OK;
 }

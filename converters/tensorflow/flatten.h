@@ -12,8 +12,9 @@
 struct source {
     struct frame *frame; /* NULL: not known */
     uint32_t node, output;
-    bool is_arg; /* `node` is the argument's number */
-    bool cut;    /* an option makes it an input of the graph; of a node that may be a call */
+    bool is_arg;  /* `node` is the argument's number */
+    bool cut;     /* an option makes it an input of the graph; of a node that may be a call */
+    bool is_loop; /* `node` is the LoopCond of a loop, and stands for it; `output` is the number of its variable */
 };
 
 enum seen_state { SEEN_NEW, SEEN_ACTIVE, SEEN_DONE };
@@ -25,13 +26,17 @@ struct seen {
     uint32_t n_attrs;
     const struct fw_attr *attrs;
     struct frame *inner; /* of a call */
-    uint32_t emitted;    /* in flatten.nodes, when done; NOT_EMITTED for what became an input or a constant */
+    uint32_t walk;       /* whose state this is */
+    uint32_t emitted;    /* in the walk, when done; NOT_EMITTED for what became an input or a constant */
+    fw_name decides;     /* of a Switch: the value that says which of its outputs is alive */
+    const struct condition *when;
 };
 #define NOT_EMITTED UINT32_MAX
 
 /* One body at work: the graph's own, or that of a function as one call runs it. */
 struct frame {
     struct frame *parent; /* of the call; NULL for the outermost */
+    struct frame *around; /* the parent, or that of the node that holds the function; NULL for the model's own graph */
     const struct tf_body *body;
     struct tf_function *function; /* NULL for the model's own graph */
     const struct tf_node *call;   /* in the parent's body, or NULL */
@@ -41,12 +46,13 @@ struct frame {
     uint32_t depth;
     struct seen *seen;   /* per node of the body */
     struct source *rets; /* per result of the function: where it comes from, once that is known */
+    struct loops *loops; /* of the body, once they are asked for */
 };
 
 /* A node of the flat graph. */
 struct emitted {
     struct fw_node node;        /* without outputs and their ids until all readers are known */
-    const struct tf_node *from; /* NULL: another name for a value */
+    const struct tf_node *from; /* NULL: another name for a value, or a loop */
     uint32_t n_outputs;         /* up to the highest that something reads */
 };
 
@@ -63,15 +69,22 @@ struct flatten {
     struct variables *variables;
     uint64_t expanded; /* nodes of all bodies at work */
     struct frame *top; /* the model's own graph */
+    const char *const *outputs;
+    size_t n_outputs;
+    uint32_t n_walks;
+    struct map condition_index; /* terms as text → conditions */
+    VEC(const struct condition *) conditions;
 };
 
 /* ---- resolve.c: which node gives a value ---- */
 
 /* The frame of a node that is a call, made when it is first asked for; NULL for other nodes. */
 odlc_status call_frame(struct flatten *f, struct frame *frame, uint32_t node, struct frame **out) MUST_USE;
-/* A frame for a body; function, parent and call may be NULL. */
-odlc_status frame_create(struct flatten *f, struct frame *parent, struct tf_function *function,
+/* A frame for a body. function and call may be NULL; without a call, `around` is where the function is held. */
+odlc_status frame_create(struct flatten *f, struct frame *around, struct tf_function *function,
                          const struct tf_node *call, const struct fw_function *as, struct frame **out) MUST_USE;
+/* An error at a node: too many nodes at work, `more` of them new. */
+odlc_status note_expansion(struct flatten *f, uint64_t more, const char *node) MUST_USE;
 /* What gives the value that a node's input (or a function's result) names. `reader` is for diagnostics. */
 odlc_status find_source(struct flatten *f, struct frame *frame, const char *text, const char *reader,
                         struct source *out) MUST_USE;
@@ -97,8 +110,5 @@ static inline const struct tf_node *source_node(const struct source *s)
 /* Fills the graph of f->model with what the outputs need: names of nodes, or of outputs of nodes ("name:1"), inside of
  * calls, too. All of them are there (find_named). */
 odlc_status flatten_model(struct flatten *f, const char *const *outputs, size_t count) MUST_USE;
-/* A function as a graph of its own: its arguments are the graph's inputs, its results the outputs. */
-odlc_status flatten_function(struct flatten *f, const struct fw_function *function, uint32_t depth,
-                             struct fw_graph **out) MUST_USE;
 
 #endif

@@ -13,7 +13,7 @@ struct tf_node {
      * output is one that the operator's definition names */
     const char *const *inputs;
     uint32_t n_inputs;
-    struct sections fields; /* of its message */
+    struct section attrs; /* where its attributes are */
 };
 
 /* The nodes of the graph, or of a function. */

@@ -16,13 +16,12 @@ odlc_status tf_bias_add(struct lower *l)
     TRY(lower_need(l, 1, "bias", &bias));
     TRY(tf_channels_first(l, &first));
     const struct shape *in = &build_type(l->b, x)->shape;
-    if (in->rank < 2)
+    if (in->rank < (first ? 3 : 2))
         return lower_invalid(l, NULL, NULL, "a value of rank %u has no channels", in->rank);
     struct shape shape = SHAPE(in->dims[first ? 1 : in->rank - 1]);
     if (!shape_equal(&build_type(l->b, bias)->shape, &shape))
         return lower_invalid(l, NULL, NULL, "the bias %s does not have %lld elements",
                              shape_text(l->diags->arena, &build_type(l->b, bias)->shape), (long long)shape.dims[0]);
-    first = first && in->rank > 2;
     TRY(tf_image(l, first, x, &x));
     build_op(l->b, "ElementWiseAdd", fw_node_label(l->node));
     build_in(l->b, x);
@@ -116,6 +115,8 @@ odlc_status tf_fused_batch_norm_ex(struct lower *l)
     const char *name = step_name(l, "Batchnorm");
     TRY(start_batchnorm(l, &n, image, name));
     TRY(build_end(l->b, name, &y));
+    if (sides && !relu)
+        return lower_unsupported(l, "num_side_inputs", NULL, "a side input without an activation is not supported");
     if (sides) {
         TRY(lower_need(l, 5, "side_input", &side));
         TRY(tf_image(l, first, side, &side));

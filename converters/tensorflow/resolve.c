@@ -5,45 +5,57 @@
 #include "converters/tensorflow/flatten.h"
 #include "converters/tensorflow/op_defs.h"
 
-enum { MAX_DEPTH = 64 };          /* of calls within calls */
-enum { MAX_EXPANSION = 4000000 }; /* nodes of all calls together */
+enum { MAX_DEPTH = 64 };          /* of calls within calls, and graphs within graphs */
+enum { MAX_EXPANSION = 4000000 }; /* nodes of all calls and loops together */
 enum { MAX_STEPS = 4000000 };     /* through calls, for one value */
 
 /* ---- frames ---- */
 
-static odlc_status check_call(struct flatten *f, const struct frame *parent, const struct tf_function *function,
-                              const struct tf_node *call)
+odlc_status note_expansion(struct flatten *f, uint64_t more, const char *node)
 {
-    const struct odlc_diag *place = AT(IN_MODEL(f->m), .node = call ? call->name : NULL);
-    for (const struct frame *at = parent; at; at = at->parent)
+    f->expanded += more;
+    if (f->expanded <= MAX_EXPANSION)
+        return ODLC_OK;
+    return diag_error(f->m->diags, ODLC_ERR_LIMIT, AT(IN_MODEL(f->m), .node = node), "tensorflow-expansion",
+                      "the functions and loops of the graph expand to more than %d nodes", MAX_EXPANSION);
+}
+
+static odlc_status check_function(struct flatten *f, const struct frame *around, const struct tf_function *function,
+                                  const char *node)
+{
+    const struct odlc_diag *place = AT(IN_MODEL(f->m), .node = node);
+    for (const struct frame *at = around; at; at = at->around)
         if (at->function == function)
             return diag_error(f->m->diags, ODLC_ERR_INVALID, place, "tensorflow-recursion", "function %s calls itself",
                               function->name);
-    if (parent && parent->depth == MAX_DEPTH)
+    if (around && around->depth == MAX_DEPTH)
         return diag_error(f->m->diags, ODLC_ERR_LIMIT, place, "tensorflow-depth",
-                          "calls of functions nest deeper than %d levels", MAX_DEPTH);
+                          "calls of functions, and graphs within graphs, nest deeper than %d levels", MAX_DEPTH);
     return ODLC_OK;
 }
 
 static const char *inner_prefix(const struct flatten *f, const struct frame *parent, const struct tf_node *call)
 {
-    return call ? arena_printf(f->m->memory.kept, "%s%s/", parent ? parent->prefix : "", call->name) : "";
+    return call ? arena_printf(f->m->memory.kept, "%s%s/", parent->prefix, call->name) : "";
 }
 
-odlc_status frame_create(struct flatten *f, struct frame *parent, struct tf_function *function,
+odlc_status frame_create(struct flatten *f, struct frame *around, struct tf_function *function,
                          const struct tf_node *call, const struct fw_function *as, struct frame **out)
 {
     struct arena *arena = f->m->memory.scratch;
     struct frame *frame = arena_new(arena, struct frame);
-    *frame = (struct frame){.parent = parent,
+    *frame = (struct frame){.parent = call ? around : NULL,
+                            .around = around,
                             .body = &f->m->body,
                             .function = function,
                             .call = call,
-                            .prefix = inner_prefix(f, parent, call),
-                            .depth = parent ? parent->depth + 1 : 0};
+                            .prefix = inner_prefix(f, around, call),
+                            .depth = around ? around->depth + 1 : 0};
     if (function) {
-        TRY(check_call(f, parent, function, call));
+        const char *node = call ? call->name : NULL;
+        TRY(check_function(f, around, function, node));
         TRY(tf_decode_function(f->m, function));
+        TRY(note_expansion(f, function->body.nodes.count + 1, node));
         frame->body = &function->body;
         frame->rets = arena_array(arena, struct source, function->rets.count);
     }
@@ -51,10 +63,6 @@ odlc_status frame_create(struct flatten *f, struct frame *parent, struct tf_func
         frame->given = as->attrs;
         frame->n_given = as->n_attrs;
     }
-    f->expanded += frame->body->nodes.count;
-    if (f->expanded > MAX_EXPANSION && function)
-        return diag_error(f->m->diags, ODLC_ERR_LIMIT, AT(IN_MODEL(f->m)), "tensorflow-expansion",
-                          "the functions that the graph calls expand to more than %d nodes", MAX_EXPANSION);
     frame->seen = arena_array(arena, struct seen, frame->body->nodes.count);
     *out = frame;
     return ODLC_OK;

@@ -11,11 +11,12 @@ from conversion import Workshop, op_types, udo  # noqa: E402,F401
 
 try:
     import numpy as np
-    from tf_writer import BFLOAT16, STRING, Func, Graph, Shape, Tensor  # noqa: F401
+    from tf_bundle_writer import save_bundle  # noqa: F401
+    from tf_writer import BFLOAT16, STRING, Func, Graph, Shape, Tensor, save_meta_graph  # noqa: F401
 except ImportError as error:
     if error.name != "numpy":
         raise
-    np = BFLOAT16 = STRING = Func = Graph = Shape = Tensor = None  # run_parts skips then
+    np = BFLOAT16 = STRING = Func = Graph = Shape = Tensor = save_bundle = save_meta_graph = None  # run_parts skips then
 
 
 class TensorflowWorkshop(Workshop):
