@@ -215,7 +215,7 @@ static odlc_status emit_node(struct walk *w, const struct visit *v, const struct
         TRY(switch_value(w->f, v->frame, v->node, &seen->decides));
     seen->emitted = (uint32_t)w->emitted.count;
     size_t n_operands = w->operands.count - v->first_operand;
-    const fw_name *operands = n_operands > 0 ? w->operands.data + v->first_operand : NULL;
+    const struct operand *operands = n_operands > 0 ? w->operands.data + v->first_operand : NULL;
     if (!claimed && is_merge(n->op))
         emit_merge(w, v, seen);
     else
