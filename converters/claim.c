@@ -157,17 +157,19 @@ static bool native_types(void *user, struct type *out)
     return known;
 }
 
-static void take_declared(const struct fw_value *v, struct type *type, bool *has_shape)
+static void take_declared(const struct fw_value *v, struct type *type, bool *has_shape, struct shape *partial)
 {
     type->dtype = v->dtype;
     *has_shape = v->has_shape;
-    for (uint32_t k = 0; v->has_shape && k < v->rank; k++)
+    if (!v->has_shape)
+        return;
+    partial->rank = v->rank;
+    for (uint32_t k = 0; k < v->rank; k++) {
         *has_shape &= v->dims[k] != DIM_OPEN;
-    if (*has_shape) {
-        type->shape.rank = v->rank;
-        for (uint32_t k = 0; k < v->rank; k++)
-            type->shape.dims[k] = v->dims[k];
+        partial->dims[k] = v->dims[k] == DIM_OPEN ? -1 : v->dims[k];
     }
+    if (*has_shape)
+        type->shape = *partial;
 }
 
 /* Params are read as int64. */
@@ -243,10 +245,11 @@ static odlc_status check_attr(const struct lower *l, const struct udo_def *def, 
     if (op_param_index(&def->row, a->name) < 0) /* it is not stored, and a warning says so */
         return ODLC_OK;
     if (a->kind == FW_OTHER)
-        return lower_unsupported(l, a->name, NULL,
-                                 "attribute %s holds no number, text or tensor, nor a list of numbers or texts: no UDO "
-                                 "node can carry it",
-                                 a->name);
+        return lower_unsupported(
+            l, a->name, NULL,
+            "attribute %s holds a type, an open shape, or a list of tensors, shapes or graphs, which no UDO "
+            "node can carry",
+            a->name);
     if (fw_attr_tensor(a) && !holds_int64(l->arena, &a->tensor->view)) /* no type of a definition holds it either */
         return lower_unsupported(l, a->name, NULL, "attribute %s holds a number of more than 63 bits", a->name);
     if (a->kind == FW_STRING && strlen(a->s) != a->count)
@@ -263,6 +266,7 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
     struct param *attrs = arena_array(c->scratch, struct param, n->n_attrs);
     struct type *declared = arena_array(c->scratch, struct type, n->n_outputs);
     bool *has_shape = arena_array(c->scratch, bool, n->n_outputs);
+    struct shape *partial = arena_array(c->scratch, struct shape, n->n_outputs);
     uint32_t n_attrs = 0;
     for (size_t i = 0; i < n->n_attrs; i++) {
         const struct fw_attr *a = &n->attrs[i];
@@ -277,7 +281,7 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
     }
     for (size_t i = 0; i < n->n_outputs; i++)
         if (values[i])
-            take_declared(values[i], &declared[i], &has_shape[i]);
+            take_declared(values[i], &declared[i], &has_shape[i], &partial[i]);
     struct udo_call call = {.scratch = c->scratch,
                             .path = c->model->path,
                             .label = n->name,
@@ -290,6 +294,7 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
                             .out_names = n->outputs,
                             .declared = declared,
                             .declared_shape = has_shape,
+                            .partial = partial,
                             .n_out = l->n_out,
                             .channels_first = has_channels_first(c, l),
                             .user = &claim,

@@ -53,6 +53,7 @@ static odlc_status pass_options(struct conversion *c, struct map *names, struct 
         [INPUT_NCHW] = "NCHW", [INPUT_NHWC] = "NHWC", [INPUT_NONTRIVIAL] = "NONTRIVIAL"};
     const struct odlc_convert_options *o = c->options;
     *out = (struct pass_options){.no_batchnorm_folding = o->no_batchnorm_folding,
+                                 .fold_bias = c->frontend->bias_apart,
                                  .preserve_layout = o->preserve_layout,
                                  .preserve_dtype = o->preserve_dtype,
                                  .keep_disconnected = o->keep_disconnected_nodes,

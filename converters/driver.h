@@ -28,6 +28,7 @@ struct frontend {
     const char *(*canonical_name)(struct arena *arena, const char *name);
     const char *(*type_name)(int64_t number); /* of the number in an attribute: "DT_FLOAT"; NULL: it has no such ones */
     bool channels_first; /* the framework's spatial tensors are NCHW; otherwise fw_model.channels_first may say so */
+    bool bias_apart;     /* the framework's layers have no bias: operators of their own add it */
     bool has_opsets;     /* operators are of domains and versions, which messages name */
 };
 

@@ -20,6 +20,15 @@ const char *fw_node_label(const struct fw_node *n)
     return "";
 }
 
+bool fw_is_one_of(const char *words, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *at = words; length > 0 && (at = strstr(at, word)); at += length)
+        if (at > words && at[-1] == ' ' && at[length] == ' ')
+            return true;
+    return false;
+}
+
 void fw_each_read(const struct fw_node *n, fw_name_fn *fn, void *user)
 {
     for (size_t i = 0; i < n->n_inputs; i++)

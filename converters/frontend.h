@@ -150,6 +150,9 @@ const struct fw_attr *fw_find_attr(const struct fw_node *n, const char *name);
 /* The node's name, or its first output's when it has none. */
 const char *fw_node_label(const struct fw_node *n);
 
+/* Whether the word is in the list, which has a space on both sides of each of its words. */
+bool fw_is_one_of(const char *words, const char *word);
+
 /* Calls fn for every name that the node reads: its inputs, and what the graphs that it holds may read from around it
  * (names of their own are among those). */
 typedef void fw_name_fn(void *user, fw_name name);

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""Writes docs/operators.md, the list of ONNX operators: versions, what they are lowered to, and limits, from the tables
-(converters/onnx/rows.def, refusals.def) and from the lowering functions that the rows name.
-usage: make-operators-doc.py [--check]     (--check: only says whether the file is up to date)"""
+"""Writes docs/operators.md and docs/operators-tensorflow.md, the lists of operators of ONNX and TensorFlow: what they are
+lowered to, and limits, from the tables (rows.def, refusals.def in converters/onnx and converters/tensorflow) and from the
+lowering functions that the rows name.
+usage: make-operators-doc.py [--check]     (--check: only says whether the files are up to date)"""
 
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-ROW = re.compile(r'^ONNX_ROW\("([^"]*)", "([^"]+)", (\d+), (\d+|LATEST), (\w+), (.+)\)$')
-REFUSAL = re.compile(r'^ONNX_REFUSAL\("([^"]*)", "([^"]+)", (.+)\)$')
+ONNX_ROW = re.compile(r'^ONNX_ROW\("([^"]*)", "([^"]+)", (\d+), (\d+|LATEST), (\w+), (.+)\)$')
+ONNX_REFUSAL = re.compile(r'^ONNX_REFUSAL\("([^"]*)", "([^"]+)", (.+)\)$')
+TF_ROW = re.compile(r'^TF_ROW\("([^"]+)", (\w+), (.+)\)$')
+TF_REFUSAL = re.compile(r'^TF_REFUSAL\("([^"]+)", (.+)\)$')
 MACRO = re.compile(r'^#define (\w+) "(.*)"$')
 FUNCTION = re.compile(r"^(?:static )?[a-z][\w ]*?[ *](\w+)\([^;{}]*\)\n\{\n(.*?)^\}", re.M | re.S)
 TABLE = re.compile(r"^static const [^;={]*?(\w+)(?:\[[^;={]*\])+ = \{(.*?)\};", re.M | re.S)
@@ -20,19 +23,34 @@ NEEDS = re.compile(r'lower_need_const\((?:[^;"]|"[^"]*")*?"([^"]*)"\)')
 # The first three arguments, which say where and what to do, then the literals that the format is made of.
 MESSAGE = re.compile(r'\s*[\w.>-]+,\s*(?:[^",]|"[^"]*")+,\s*(?:[^",]|"[^"]*")+,((?:\s*(?:PR\w+|"(?:[^"\\]|\\.)*"))+)')
 
-HEAD = """# ONNX operators
-
-What `onnx-to-dlc` makes of the operators of ONNX. *Lowered to* names the container's operators that the lowering function, which
+HOW_TO_READ = """*Lowered to* names the container's operators that the lowering function, which
 a family of operators may share, makes use of, by their names in the target's master list (Reshape, Transpose and Cast between
 them are left out). A node whose inputs are all known is computed during conversion and leaves a constant. *Refused* lists the forms that the container cannot
 express, in the words of the error messages (`…` stands for a value); everything else is converted. A refused node, like any
-other, can be claimed by a [user-defined op](udo-config.md), and `onnx-to-dlc --dry_run` says what holds for a given model. A
+other, can be claimed by a [user-defined op](udo-config.md), and `{command} --dry_run` says what holds for a given model. A
 value that must be known at conversion and is a graph input of the model is fixed with `--freeze_input`.
+"""
+ONNX_HEAD = """# ONNX operators
 
+What `onnx-to-dlc` makes of the operators of ONNX. """ + HOW_TO_READ.format(command="onnx-to-dlc") + """
 This file is made by `scripts/make-operators-doc.py` from `converters/onnx/rows.def`, `refusals.def` and the lowering functions.
 
 | Operator | Opset versions | Lowered to | Refused |
 |---|---|---|---|
+"""
+TF_HEAD = """# TensorFlow operators
+
+What `tensorflow-to-dlc` makes of the operators of TensorFlow. """ + HOW_TO_READ.format(command="tensorflow-to-dlc") + """
+Some operators are gone when the graph is lowered, because they say what the graph is: constants (Const), graph inputs
+(Placeholder, PlaceholderV2), variables and how they are read, calls of functions (PartitionedCall, StatefulPartitionedCall, and
+nodes whose operator is a function of the model). Nodes that the outputs do not need (training, saving, summaries, control
+inputs) are never looked at, and may be of any kind.
+
+This file is made by `scripts/make-operators-doc.py` from `converters/tensorflow/rows.def`, `refusals.def` and the lowering
+functions.
+
+| Operator | Lowered to | Refused |
+|---|---|---|
 """
 REFUSED_HEAD = """
 ## Operators without a lowering
@@ -44,15 +62,15 @@ GLUE = {"Reshape", "Transpose", "Cast"}
 
 
 class Sources:
-    """The lowering functions: what each says and calls."""
+    """The lowering functions of a front end: what each says and calls."""
 
-    def __init__(self):
+    def __init__(self, frontend):
         text = "".join(path.read_text() for path in sorted((ROOT / "src" / "op").glob("op_*.c")))
         # Families of many alike are lists for a macro: X(Relu, 0, ...), and "ElementWise" stands before most names.
         listed = re.findall(r"\bX\(([A-Z]\w+),", text)
         self.ops = {*re.findall(r'"([A-Z][a-z]\w+)"', text), *listed, *("ElementWise" + name for name in listed)}
         self.functions = {}
-        folders = (ROOT / "converters" / name for name in ("lowering", "onnx"))
+        folders = (ROOT / "converters" / name for name in ("lowering", frontend))
         for path in sorted(path for folder in folders for path in folder.glob("*.c")):
             content = path.read_text()
             for name, body in FUNCTION.findall(content) + TABLE.findall(content):
@@ -98,45 +116,69 @@ def unique(values):
     return list(dict.fromkeys(values))
 
 
-def table_rows(sources):
-    ranges = {}
-    for line in (ROOT / "converters" / "onnx" / "rows.def").read_text().splitlines():
-        match = ROW.match(line)
-        if match:
-            domain, op, lo, hi, function, arg = match.groups()
-            entry = ranges.setdefault(f"{domain}::{op}" if domain else op, ([], [], []))
-            ops, limits = sources.reach(function, sources.file_of(function), set())
-            named = arg.strip('"')
-            entry[0].append((int(lo), hi))
-            entry[1].extend(([named] if named in sources.ops else []) + ops)
-            entry[2].extend(limits)
+def lines_of(frontend, name):
+    return (ROOT / "converters" / frontend / name).read_text().splitlines()
+
+
+def onnx_rows():
+    """(operator, versions, function, arg); rows of one operator follow on each other."""
+    for match in filter(None, map(ONNX_ROW.match, lines_of("onnx", "rows.def"))):
+        domain, op, lo, hi, function, arg = match.groups()
+        yield f"{domain}::{op}" if domain else op, (lo, hi), function, arg
+
+
+def tensorflow_rows():
+    for match in filter(None, map(TF_ROW.match, lines_of("tensorflow", "rows.def"))):
+        op, function, arg = match.groups()
+        yield op, None, function, arg
+
+
+def table_rows(rows, sources):
+    entries = {}
+    for op, versions, function, arg in rows:
+        spans, targets, refused = entries.setdefault(op, ([], [], []))
+        ops, limits = sources.reach(function, sources.file_of(function), set())
+        named = arg.strip('"')
+        spans.append(versions)
+        targets.extend(([named] if named in sources.ops else []) + ops)
+        refused.extend(limits)
     # Rows that follow on each other are one range: that two functions serve it is nobody's business here.
-    for op, (spans, ops, limits) in ranges.items():
-        targets = [name for name in unique(ops) if name not in GLUE] or [name for name in unique(ops)]
-        versions = f"{spans[0][0]} to {spans[-1][1].replace('LATEST', 'newest')}"
-        yield f"| {op} | {versions} | {', '.join(targets)} | {'; '.join(unique(limits))} |\n"
+    for op, (spans, ops, limits) in entries.items():
+        targets = [name for name in unique(ops) if name not in GLUE] or unique(ops)
+        versions = f"{spans[0][0]} to {spans[-1][1].replace('LATEST', 'newest')} | " if spans[0] else ""
+        yield f"| {op} | {versions}{', '.join(targets)} | {'; '.join(unique(limits))} |\n"
 
 
-def refusal_rows():
+def refusal_rows(frontend, form):
     reasons = {}
-    for line in (ROOT / "converters" / "onnx" / "refusals.def").read_text().splitlines():
-        macro, refusal = MACRO.match(line), REFUSAL.match(line)
+    for line in lines_of(frontend, "refusals.def"):
+        macro, refusal = MACRO.match(line), form.match(line)
         if macro:
             reasons[macro.group(1)] = macro.group(2)
         elif refusal:
-            domain, op, reason = refusal.groups()
-            yield f"| {domain + '::' if domain else ''}{op} | {reasons.get(reason, reason.strip(chr(34)))} |\n"
+            *domain, op, reason = refusal.groups()
+            yield f"| {domain[0] + '::' if any(domain) else ''}{op} | {reasons.get(reason, reason.strip(chr(34)))} |\n"
 
 
-def document():
-    return HEAD + "".join(table_rows(Sources())) + REFUSED_HEAD + "".join(refusal_rows())
+def documents():
+    """{name: text}"""
+    return {
+        "operators.md": ONNX_HEAD + "".join(table_rows(onnx_rows(), Sources("onnx"))) + REFUSED_HEAD
+                        + "".join(refusal_rows("onnx", ONNX_REFUSAL)),
+        "operators-tensorflow.md": TF_HEAD + "".join(table_rows(tensorflow_rows(), Sources("tensorflow"))) + REFUSED_HEAD
+                                   + "".join(refusal_rows("tensorflow", TF_REFUSAL)),
+    }
 
 
 def main():
-    path = ROOT / "docs" / "operators.md"
-    if sys.argv[1:] == ["--check"]:
-        sys.exit(0 if path.is_file() and path.read_text() == document() else f"{path} is not up to date")
-    path.write_text(document())
+    stale = []
+    for name, text in documents().items():
+        path = ROOT / "docs" / name
+        if sys.argv[1:] != ["--check"]:
+            path.write_text(text)
+        elif not path.is_file() or path.read_text() != text:
+            stale.append(name)
+    sys.exit(f"not up to date: {', '.join(stale)}" if stale else 0)
 
 
 main()

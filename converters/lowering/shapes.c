@@ -42,6 +42,16 @@ odlc_status lower_axes(const struct lower *l, const char *name, const int64_t *a
     return ODLC_OK;
 }
 
+odlc_status lower_axis_input(const struct lower *l, uint32_t i, const char *name, uint32_t rank, uint32_t *out)
+{
+    const int64_t *axis;
+    uint32_t count;
+    TRY(lower_const_ints(l, i, name, &axis, &count));
+    if (count != 1)
+        return lower_invalid(l, name, NULL, "%s is not one number", name);
+    return lower_axis(l, name, axis[0], rank, out);
+}
+
 odlc_status lower_check_shape(const struct lower *l, const char *name, const struct shape *shape)
 {
     if (shape_too_large(shape))
@@ -212,10 +222,11 @@ odlc_status lower_join(const struct lower *l, const tensor_id *parts, uint32_t c
     return build_end(l->b, out_name, out);
 }
 
-odlc_status lower_cut(struct lower *l, tensor_id in, uint32_t axis, int64_t *sizes, uint32_t count)
+odlc_status lower_cut(const struct lower *l, tensor_id in, uint32_t axis, int64_t *sizes, uint32_t count,
+                      const char *const *names, tensor_id *outs)
 {
     if (count == 1) {
-        l->out[0] = in;
+        outs[0] = in;
         return ODLC_OK;
     }
     for (uint32_t i = 1; i < count; i++)
@@ -224,5 +235,5 @@ odlc_status lower_cut(struct lower *l, tensor_id in, uint32_t axis, int64_t *siz
     build_in(l->b, in);
     build_int(l->b, "axis", axis);
     build_ints(l->b, "split_index", sizes, count - 1);
-    return build_end_n(l->b, l->node->outputs, count, l->out);
+    return build_end_n(l->b, names, count, outs);
 }

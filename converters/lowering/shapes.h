@@ -18,6 +18,9 @@ odlc_status lower_axis(const struct lower *l, const char *name, int64_t axis, ui
 /* The same for a list, none twice: out has room for MAX_RANK. */
 odlc_status lower_axes(const struct lower *l, const char *name, const int64_t *axes, uint32_t count, uint32_t rank,
                        uint32_t *out) MUST_USE;
+/* The axis of a tensor of that rank in input i, one number known at conversion. */
+odlc_status lower_axis_input(const struct lower *l, uint32_t i, const char *name, uint32_t rank,
+                             uint32_t *out) MUST_USE;
 /* Checks a shape that the model asks for. */
 odlc_status lower_check_shape(const struct lower *l, const char *name, const struct shape *shape) MUST_USE;
 /* Makes a shape of a list of dims. */
@@ -58,7 +61,8 @@ odlc_status lower_pick(const struct lower *l, tensor_id in, uint32_t axis, const
  * runtimes for devices do not know empty tensors. */
 odlc_status lower_join(const struct lower *l, const tensor_id *parts, uint32_t count, int64_t axis,
                        const char *out_name, tensor_id *out) MUST_USE;
-/* The parts of those sizes, which make up the axis of `in`, as outputs of the node. Sizes are overwritten. */
-odlc_status lower_cut(struct lower *l, tensor_id in, uint32_t axis, int64_t *sizes, uint32_t count) MUST_USE;
+/* The parts of those sizes, which make up the axis of `in`; names as for build_end_n. Sizes are overwritten. */
+odlc_status lower_cut(const struct lower *l, tensor_id in, uint32_t axis, int64_t *sizes, uint32_t count,
+                      const char *const *names, tensor_id *outs) MUST_USE;
 
 #endif

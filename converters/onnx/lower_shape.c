@@ -233,7 +233,7 @@ odlc_status lower_split(struct lower *l)
     TRY(lower_axis(l, "axis", axis, shape->rank, &at));
     int64_t *sizes = arena_array(l->arena, int64_t, l->n_out);
     TRY(split_sizes(l, shape->dims[at], sizes));
-    return lower_cut(l, in, at, sizes, l->n_out);
+    return lower_cut(l, in, at, sizes, l->n_out, l->node->outputs, l->out);
 }
 
 /* ---- Tile, Expand ---- */

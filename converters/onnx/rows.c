@@ -32,9 +32,5 @@ bool onnx_takes_strings(const char *domain, const char *op)
         "OptionalHasElement Pad Reshape Resize ReverseSequence Scan Scatter ScatterElements ScatterND "
         "SequenceConstruct SequenceInsert SequenceMap Shape Size Slice SpaceToDepth Split SplitToSequence "
         "Squeeze TensorScatter TfIdfVectorizer Tile Transpose Trilu Unique Unsqueeze Upsample Where ";
-    size_t length = strlen(op);
-    for (const char *at = ops + 1; length > 0 && (at = strstr(at, op)); at += length)
-        if (at[-1] == ' ' && at[length] == ' ')
-            return !*domain;
-    return false;
+    return !*domain && fw_is_one_of(ops, op);
 }

@@ -2,9 +2,9 @@
 #ifndef CONVERTERS_TENSORFLOW_ACTIVATION_H
 #define CONVERTERS_TENSORFLOW_ACTIVATION_H
 
-#include "converters/lower.h"
+#include "converters/lowering/steps.h"
 
-/* Output 0: the activation of x that `fused_ops` calls by that name. */
-odlc_status give_activation(struct lower *l, const char *name, tensor_id x) MUST_USE;
+/* The activation of x that `fused_ops` calls by that name; another name is an error. */
+tensor_id step_activation(struct steps *s, const char *name, tensor_id x);
 
 #endif

@@ -13,6 +13,7 @@ odlc_status odlc_convert_tensorflow(const struct odlc_convert_options *options, 
                                         .type_name = tf_dtype_enum,
                                         .takes_strings = tensorflow_takes_strings,
                                         .schema_default = tensorflow_schema_default,
-                                        .canonical_name = tensorflow_canonical_name};
+                                        .canonical_name = tensorflow_canonical_name,
+                                        .bias_apart = true};
     return convert_model(&tensorflow, options, conversion);
 }

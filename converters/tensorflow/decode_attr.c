@@ -274,7 +274,7 @@ odlc_status tf_decode_attrs(struct tf_model *m, const struct tf_node *n, const s
                             const struct fw_attr **out, uint32_t *count)
 {
     struct attrs a = {.m = m, .node = n->name, .given = given, .n_given = n_given};
-    struct wire w = wire_section(m->file, &n->fields, NODE_ATTR);
+    struct wire w = wire_of(m->file, n->attrs.from, n->attrs.to);
     struct wire_field f;
     attr_list list = {0};
     while (wire_next_of(&w, NODE_ATTR, &f))
@@ -287,7 +287,7 @@ odlc_status tf_decode_attrs(struct tf_model *m, const struct tf_node *n, const s
 odlc_status tf_decode_output_shapes(struct tf_model *m, const struct tf_node *n, struct fw_value *v, size_t count)
 {
     static const char wanted[] = "_output_shapes";
-    struct wire w = wire_section(m->file, &n->fields, NODE_ATTR);
+    struct wire w = wire_of(m->file, n->attrs.from, n->attrs.to);
     struct wire_field f, list;
     const char *name;
     while (wire_next_of(&w, NODE_ATTR, &f)) {

@@ -6,7 +6,7 @@
 
 static const char *text_of(const struct tf_model *m, const struct wire_field *f)
 {
-    return arena_strndup(m->memory.graph, wire_bytes(m->file, f), f->size);
+    return arena_strndup(m->memory.scratch, wire_bytes(m->file, f), f->size);
 }
 
 /* The text in the one field of that number; "" when there is none. */
@@ -24,16 +24,20 @@ static odlc_status decode_node(struct tf_model *m, const struct wire_field *mess
     struct wire_field f;
     VEC(const char *) inputs = {0};
     while (wire_next_of(&w, NODE_INPUT, &f))
-        vec_push(m->memory.graph, &inputs, text_of(m, &f));
+        vec_push(m->memory.scratch, &inputs, text_of(m, &f));
     *out = (struct tf_node){.name = only_text(m, &s, NODE_NAME),
                             .op = only_text(m, &s, NODE_OP),
                             .inputs = inputs.data,
                             .n_inputs = (uint32_t)inputs.count,
-                            .fields = s};
+                            .attrs = s.of[NODE_ATTR]};
     if (!*out->name || !*out->op)
         return diag_error(m->diags, ODLC_ERR_INVALID,
                           AT(IN_MODEL(m), .offset = message->at, .has_offset = 1, .node = out->name), "tensorflow-node",
                           "a node has no %s", *out->name ? "operator" : "name");
+    if (*out->name == '^' || strchr(out->name, ':'))
+        return diag_error(m->diags, ODLC_ERR_INVALID,
+                          AT(IN_MODEL(m), .offset = message->at, .has_offset = 1, .node = out->name), "tensorflow-node",
+                          "a node is called %s, which is no name: inputs could not say it", out->name);
     return ODLC_OK;
 }
 
@@ -45,14 +49,14 @@ static odlc_status add_node(struct tf_model *m, struct tf_body *body, const stru
         return diag_error(m->diags, ODLC_ERR_INVALID,
                           AT(IN_MODEL(m), .offset = message->at, .has_offset = 1, .node = node.name),
                           "tensorflow-duplicate-node", "two nodes have the name %s", node.name);
-    vec_push(m->memory.graph, &body->nodes, node);
+    vec_push(m->memory.scratch, &body->nodes, node);
     return ODLC_OK;
 }
 
 static odlc_status add_nodes(struct tf_model *m, struct tf_body *body, struct wire w, uint32_t number)
 {
     struct wire_field f;
-    map_init(&body->index, m->memory.graph);
+    map_init(&body->index, m->memory.scratch);
     while (wire_next_of(&w, number, &f))
         TRY(add_node(m, body, &f));
     return ODLC_OK;
@@ -76,7 +80,7 @@ static odlc_status add_functions(struct tf_model *m, const struct wire_field *li
         if (map_add(&m->function_index, function.name, (uint32_t)m->functions.count) != MAP_NONE)
             return diag_error(m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(m), .offset = f.at, .has_offset = 1),
                               "tensorflow-duplicate-function", "two functions have the name %s", function.name);
-        vec_push(m->memory.graph, &m->functions, function);
+        vec_push(m->memory.scratch, &m->functions, function);
     }
     return ODLC_OK;
 }
@@ -85,7 +89,7 @@ odlc_status tf_decode_graph(struct tf_model *m, uint64_t from, uint64_t to)
 {
     struct wire w = wire_of(m->file, from, to);
     struct wire_field f;
-    map_init(&m->function_index, m->memory.graph);
+    map_init(&m->function_index, m->memory.scratch);
     TRY(add_nodes(m, &m->body, w, GRAPH_NODE));
     while (wire_next_of(&w, GRAPH_LIBRARY, &f))
         TRY(add_functions(m, &f));
@@ -99,16 +103,16 @@ static void add_args(const struct tf_model *m, struct tf_function *function, con
     struct wire inputs = wire_section(m->file, signature, OP_DEF_INPUT_ARG);
     struct wire outputs = wire_section(m->file, signature, OP_DEF_OUTPUT_ARG);
     struct wire_field f;
-    map_init(&function->args, m->memory.graph);
+    map_init(&function->args, m->memory.scratch);
     while (wire_next_of(&inputs, OP_DEF_INPUT_ARG, &f)) {
         const struct sections arg = wire_sections(m->file, f.content, f.content + f.size);
         const char *name = only_text(m, &arg, ARG_NAME);
         map_put(&function->args, name, (uint32_t)function->arg_names.count);
-        vec_push(m->memory.graph, &function->arg_names, name);
+        vec_push(m->memory.scratch, &function->arg_names, name);
     }
     while (wire_next_of(&outputs, OP_DEF_OUTPUT_ARG, &f)) {
         const struct sections arg = wire_sections(m->file, f.content, f.content + f.size);
-        vec_push(m->memory.graph, &function->ret_names, only_text(m, &arg, ARG_NAME));
+        vec_push(m->memory.scratch, &function->ret_names, only_text(m, &arg, ARG_NAME));
     }
 }
 
@@ -118,11 +122,11 @@ static odlc_status add_rets(struct tf_model *m, struct tf_function *function, st
     struct map found;
     struct wire_field f;
     VEC(const char *) values = {0};
-    map_init(&found, m->memory.graph);
+    map_init(&found, m->memory.scratch);
     while (wire_next_of(&w, FUNCTION_RET, &f)) {
         const struct sections entry = wire_sections(m->file, f.content, f.content + f.size);
         map_put(&found, only_text(m, &entry, ENTRY_KEY), (uint32_t)values.count);
-        vec_push(m->memory.graph, &values, only_text(m, &entry, ENTRY_VALUE));
+        vec_push(m->memory.scratch, &values, only_text(m, &entry, ENTRY_VALUE));
     }
     for (size_t i = 0; i < function->ret_names.count; i++) {
         uint32_t at = map_get(&found, function->ret_names.data[i]);
@@ -130,7 +134,7 @@ static odlc_status add_rets(struct tf_model *m, struct tf_function *function, st
             return diag_error(m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(m)), "tensorflow-function",
                               "function %s does not say what gives its output %s", function->name,
                               function->ret_names.data[i]);
-        vec_push(m->memory.graph, &function->rets, values.data[at]);
+        vec_push(m->memory.scratch, &function->rets, values.data[at]);
     }
     return ODLC_OK;
 }

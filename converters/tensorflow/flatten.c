@@ -224,11 +224,12 @@ static odlc_status emit_node(struct walk *w, const struct visit *v, const struct
     if (!claimed && is_switch(n->op))
         TRY(switch_value(w->f, v->frame, v->node, &seen->decides));
     seen->emitted = (uint32_t)w->emitted.count;
-    if (!claimed && is_merge(n->op))
+    size_t n_operands = w->operands.count - v->first_operand;
+    const struct operand *operands = n_operands > 0 ? w->operands.data + v->first_operand : NULL;
+    if (!claimed && is_merge(n->op) && n_operands > 0)
         emit_merge(w, v, seen);
     else
-        append(w, n, source_name(w->f, &s), claimed ? n->op : op_on_values(n->op), attrs, count,
-               w->operands.data + v->first_operand, w->operands.count - v->first_operand);
+        append(w, n, source_name(w->f, &s), claimed ? n->op : op_on_values(n->op), attrs, count, operands, n_operands);
     w->emitted.data[seen->emitted].node.conditional = seen->when != NULL;
     return ODLC_OK;
 }

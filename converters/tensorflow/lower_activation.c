@@ -5,45 +5,49 @@
 #include "converters/tensorflow/activation.h"
 #include "converters/tensorflow/rows.h"
 
-static odlc_status give_relu6(struct lower *l, tensor_id x)
+static tensor_id leaky_relu(struct steps *s, const char *attribute, tensor_id x)
 {
-    struct steps s = {.l = l};
-    return steps_give(&s, 0, step_clamp(&s, x, 0, 6));
-}
-
-static odlc_status give_elu(struct lower *l, tensor_id x)
-{
-    struct steps s = {.l = l};
-    return steps_give(&s, 0, step_elu(&s, x, 1));
-}
-
-static odlc_status give_leaky_relu(struct lower *l, tensor_id x, const char *attribute)
-{
-    struct steps s = {.l = l};
     double alpha;
-    TRY(lower_attr_float(l, attribute, (double)0.2f, &alpha));
-    return steps_end_binary(&s, "Prelu", x, step_scalar(&s, x, alpha));
+    if (s->status == ODLC_OK)
+        s->status = lower_attr_float(s->l, attribute, (double)0.2f, &alpha);
+    if (s->status != ODLC_OK)
+        return NO_TENSOR;
+    return step_binary(s, "Prelu", x, step_scalar(s, x, alpha));
 }
 
-odlc_status tf_relu6(struct lower *l)
+tensor_id step_activation(struct steps *s, const char *name, tensor_id x)
 {
-    tensor_id x;
-    TRY(lower_need(l, 0, "features", &x));
-    return give_relu6(l, x);
+    static const char *const same[] = {"Relu", "Sigmoid", "Tanh"};
+    for (size_t i = 0; i < COUNT_OF(same); i++)
+        if (strcmp(name, same[i]) == 0)
+            return step_unary(s, name, x);
+    if (strcmp(name, "Relu6") == 0)
+        return step_clamp(s, x, 0, 6);
+    if (strcmp(name, "Elu") == 0)
+        return step_elu(s, x, 1);
+    if (strcmp(name, "LeakyRelu") == 0)
+        return leaky_relu(s, "leakyrelu_alpha", x);
+    if (s->status == ODLC_OK)
+        s->status = lower_unsupported(s->l, "fused_ops", "freeze the model without optimizing it for one machine",
+                                      "%s in a fused operator is not supported", name);
+    return NO_TENSOR;
 }
 
-odlc_status tf_elu(struct lower *l)
+/* Relu6 and Elu, by the row. */
+odlc_status tf_activation(struct lower *l)
 {
+    struct steps s = {.l = l};
     tensor_id x;
     TRY(lower_need(l, 0, "features", &x));
-    return give_elu(l, x);
+    return steps_give(&s, 0, step_activation(&s, l->arg, x));
 }
 
 odlc_status tf_leaky_relu(struct lower *l)
 {
+    struct steps s = {.l = l};
     tensor_id x;
     TRY(lower_need(l, 0, "features", &x));
-    return give_leaky_relu(l, x, "alpha");
+    return steps_give(&s, 0, leaky_relu(&s, "alpha", x));
 }
 
 /* scale · Elu(x) with the constants of the operator's definition */
@@ -72,19 +76,4 @@ odlc_status tf_softmax(struct lower *l)
     build_in(l->b, x);
     build_int(l->b, "axis", shape->rank - 1);
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
-}
-
-odlc_status give_activation(struct lower *l, const char *name, tensor_id x)
-{
-    static const char *const same[] = {"Relu", "Sigmoid", "Tanh"};
-    for (size_t i = 0; i < COUNT_OF(same); i++)
-        if (strcmp(name, same[i]) == 0)
-            return steps_end_unary(&(struct steps){.l = l}, name, x);
-    if (strcmp(name, "Relu6") == 0)
-        return give_relu6(l, x);
-    if (strcmp(name, "Elu") == 0)
-        return give_elu(l, x);
-    if (strcmp(name, "LeakyRelu") == 0)
-        return give_leaky_relu(l, x, "leakyrelu_alpha");
-    return lower_unsupported(l, "fused_ops", NULL, "the fused operator %s is not known", name);
 }

@@ -6,6 +6,7 @@
 #include "converters/lowering/shapes.h"
 #include "converters/lowering/steps.h"
 #include "converters/lowering/weights.h"
+#include "converters/tensorflow/activation.h"
 #include "converters/tensorflow/rows.h"
 #include "converters/tensorflow/windows.h"
 
@@ -71,7 +72,8 @@ static odlc_status depthwise_weights(struct lower *l, const struct tf_conv *c, i
     shape.dims[shape.rank - 2] = a;
     shape.dims[shape.rank - 1] = b;
     bool constant = build_is_const(l->b, c->filter);
-    return build_reshape(l->b, c->filter, &shape, constant ? l->node->inputs[1] : step_name(l, "weights"), out);
+    const char *name = constant ? graph_tensor(l->b->graph, c->filter)->name : step_name(l, "weights");
+    return build_reshape(l->b, c->filter, &shape, name, out);
 }
 
 /* The layer that the operands make, with the padding's amounts; the bias is still to be set. */
@@ -97,25 +99,6 @@ odlc_status tf_conv(struct lower *l)
 }
 
 /* ---- convolutions with what follows them ---- */
-
-/* y = activation(y); *known is false for one that is none. */
-static odlc_status activate(struct steps *s, const char *name, tensor_id *y, bool *known)
-{
-    double alpha;
-    *known = true;
-    if (strcmp(name, "Relu") == 0 || strcmp(name, "Tanh") == 0 || strcmp(name, "Sigmoid") == 0)
-        *y = step_unary(s, name, *y);
-    else if (strcmp(name, "Relu6") == 0)
-        *y = step_clamp(s, *y, 0, 6);
-    else if (strcmp(name, "Elu") == 0)
-        *y = step_elu(s, *y, 1);
-    else if (strcmp(name, "LeakyRelu") == 0) {
-        TRY(lower_attr_float(s->l, "leakyrelu_alpha", (double)0.2f, &alpha));
-        *y = step_binary(s, "Prelu", *y, step_scalar(s, *y, alpha));
-    } else
-        *known = false;
-    return s->status;
-}
 
 /* Inputs i … i + 3 are scale, offset, mean and variance. */
 static odlc_status normalize(struct lower *l, uint32_t i, int64_t channels, tensor_id *y)
@@ -161,13 +144,9 @@ odlc_status tf_fused_conv(struct lower *l)
     TRY(build_end(l->b, name, &y));
     if (has_norm)
         TRY(normalize(l, 2, c.out_channels, &y));
-    for (uint32_t i = has_bias || has_norm; i < count; i++) {
-        bool known;
-        TRY(activate(&s, fused[i], &y, &known));
-        if (!known)
-            return lower_unsupported(l, "fused_ops", "freeze the model without optimizing it for one machine",
-                                     "%s in a fused operator is not supported", fused[i]);
-    }
+    for (uint32_t i = has_bias || has_norm; i < count; i++)
+        y = step_activation(&s, fused[i], y);
+    TRY(s.status);
     return tf_give_image(l, c.w.channels_first, y);
 }
 

@@ -47,6 +47,29 @@ static bool is_real(const struct lower *l, tensor_id x)
     return dtype_is_float(build_type(l->b, x)->dtype);
 }
 
+/* Whether a constant is 1 everywhere, as far as that takes no reading. */
+static bool is_one(const struct tensor *t)
+{
+    double value;
+    if (t->kind != TENSOR_STATIC || t->view->scale || t->type->dtype == DT_STRING ||
+        !(t->view->splat || shape_count(&t->type->shape) == 1))
+        return false;
+    convert_elements(&value, DT_FLOAT64, t->view->bytes, t->view->dtype, 1);
+    return value == 1;
+}
+
+/* x · 1 and x / 1, as a dropout that keeps everything leaves them, are x. */
+static bool give_unchanged(struct lower *l, tensor_id x, tensor_id y)
+{
+    const struct shape *shape = &build_type(l->b, x)->shape;
+    struct shape both;
+    if (!is_one(graph_tensor(l->b->graph, y)) || !shape_broadcast(shape, &build_type(l->b, y)->shape, &both) ||
+        !shape_equal(&both, shape) || build_type(l->b, x)->dtype != build_type(l->b, y)->dtype)
+        return false;
+    l->out[0] = x;
+    return true;
+}
+
 /* ---- sums and products, also of random numbers whose range is known ---- */
 
 odlc_status tf_add(struct lower *l)
@@ -61,9 +84,13 @@ odlc_status tf_subtract(struct lower *l)
 
 odlc_status tf_multiply(struct lower *l)
 {
+    tensor_id x, y;
     bool done;
     if (takes_random(l))
         return random_binary(l, "ElementWiseMultiply");
+    TRY(operands(l, &x, &y));
+    if (give_unchanged(l, x, y) || give_unchanged(l, y, x))
+        return ODLC_OK;
     TRY(give_l2_norm(l, &done));
     return done ? ODLC_OK : binary(l, "ElementWiseMultiply");
 }
@@ -103,6 +130,8 @@ odlc_status tf_divide(struct lower *l)
     tensor_id x, y;
     TRY(operands(l, &x, &y));
     TRY(check_divisor(l, y));
+    if (strcmp(l->arg, "ElementWiseDivide") == 0 && give_unchanged(l, x, y))
+        return ODLC_OK;
     return steps_end_binary(&(struct steps){.l = l}, l->arg, x, y);
 }
 

@@ -217,6 +217,10 @@ static void area_element(const struct resize *r, uint32_t axis, int64_t out, int
                          double *weight)
 {
     float scale = axis_scale(r, axis);
+    if (scale == 0) { /* one element, all of it */
+        weight[0] = 1;
+        return;
+    }
     float begin = (float)out * scale, end = (float)(out + 1) * scale;
     int64_t first = (int64_t)floorf(begin), last = (int64_t)ceilf(end);
     for (int64_t i = first; i < last && i - first < width; i++) {

@@ -25,27 +25,28 @@ odlc_status tf_matmul(struct lower *l)
     return lower_product(l, &g);
 }
 
-/* A product, a bias, an activation: the list may lack the last, and the bias where it has one. */
+/* A product, and what fused_ops lists: a bias, then perhaps an activation. */
 odlc_status tf_fused_matmul(struct lower *l)
 {
+    struct steps s = {.l = l};
     struct gemm g;
-    const char *const *ops;
+    const char *const *fused;
     uint32_t count, bias;
     TRY(read_product(l, &g));
-    TRY(lower_attr_strings(l, "fused_ops", &ops, &count));
-    bias = count > 0 && strcmp(ops[0], "BiasAdd") == 0;
+    TRY(lower_attr_strings(l, "fused_ops", &fused, &count));
+    bias = count > 0 && strcmp(fused[0], "BiasAdd") == 0;
     if (bias)
         TRY(lower_need(l, 2, "the bias", &g.c));
-    if (count > bias + 1)
-        return lower_unsupported(l, "fused_ops", NULL, "%u fused operators are not supported", count);
     if (count == bias)
         return lower_product(l, &g);
-    tensor_id product = NO_TENSOR;
+    tensor_id y = NO_TENSOR;
     struct lower inner = *l; /* its result has no name of the model's */
-    inner.out = &product;
+    inner.out = &y;
     inner.n_out = 0;
     TRY(lower_product(&inner, &g));
-    return give_activation(l, ops[bias], product);
+    for (uint32_t i = bias; i < count; i++)
+        y = step_activation(&s, fused[i], y);
+    return steps_give(&s, 0, y);
 }
 
 /* Matrices in the last two axes; those of integers are multiplied in the result's type. */

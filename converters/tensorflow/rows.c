@@ -27,5 +27,9 @@ const char *tensorflow_refusal(const char *domain, const char *op)
 
 bool tensorflow_takes_strings(const char *domain, const char *op)
 {
-    return !*domain && (strcmp(op, "Identity") == 0 || strcmp(op, "Shape") == 0 || strcmp(op, "Size") == 0);
+    static const char ops[] =
+        " BroadcastTo Concat ConcatV2 EnsureShape ExpandDims Fill Gather GatherNd GatherV2 Identity "
+        "Pack Rank Reshape ResourceGather ReverseV2 Shape ShapeN Size Slice Split SplitV Squeeze "
+        "StridedSlice Tile Transpose Unpack ";
+    return !*domain && fw_is_one_of(ops, op);
 }

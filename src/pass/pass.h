@@ -15,6 +15,7 @@ enum input_layout { INPUT_NCHW, INPUT_NHWC, INPUT_NONTRIVIAL };
 
 struct pass_options {
     bool no_batchnorm_folding;        /* --disable_batchnorm_folding */
+    bool fold_bias;                   /* the model's layers have no bias of their own */
     bool preserve_layout;             /* graph inputs and outputs keep the model's order of axes */
     bool preserve_dtype;              /* … and its dtypes */
     const struct map *preserve_names; /* restricts both to these names; NULL: all */

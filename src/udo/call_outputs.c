@@ -72,11 +72,27 @@ static enum outcome by_rule(struct site *s, const struct operands *in, const str
     return KNOWN;
 }
 
-/* One input and one output: the input's shape is a guess worth a warning. */
+/* What the model says of the shape of output j, which leaves dimensions open; rank 0: nothing. */
+static struct shape partial_shape(const struct site *s, uint32_t j)
+{
+    const struct udo_call *call = s->call;
+    return call->partial && j < call->n_out ? call->partial[j] : (struct shape){.rank = 0};
+}
+
+static bool fits(const struct shape *shape, const struct shape *partial)
+{
+    bool same = partial->rank == 0 || partial->rank == shape->rank;
+    for (uint32_t i = 0; same && i < partial->rank; i++)
+        same = partial->dims[i] < 0 || partial->dims[i] == shape->dims[i];
+    return same;
+}
+
+/* One input and one output: the input's shape is a guess worth a warning, where nothing speaks against it. */
 static enum outcome by_input(struct site *s, const struct operands *in, uint32_t total, const char *name,
                              const char *label, struct shape *shape)
 {
-    if (in->count != 1 || total != 1 || !in->known[0])
+    const struct shape partial = partial_shape(s, 0);
+    if (in->count != 1 || total != 1 || !in->known[0] || !fits(&in->model_shapes[0], &partial))
         return UNKNOWN;
     *shape = in->model_shapes[0];
     if (site_first(s, "same-shape", label))
@@ -112,6 +128,29 @@ bool output_absent(const struct site *s, uint32_t j)
     return j > 0 && out->optional && !asked_for;
 }
 
+static void unknown_shape(struct site *s, const struct udo_tensor *out, uint32_t j, const char *label)
+{
+    const struct shape model = partial_shape(s, j), partial = reorder(s->call, out->layout, &model, false);
+    text shown = {0}, rule = {0};
+    for (uint32_t i = 0; i < partial.rank; i++) {
+        text_add(s->arena, &shown, i ? "," : "");
+        text_add(s->arena, &rule, i ? ", " : "");
+        if (partial.dims[i] < 0) {
+            text_add(s->arena, &shown, "?");
+            text_add(s->arena, &rule, "\"in0[%u]\"", i);
+        } else {
+            text_add(s->arena, &shown, "%lld", (long long)partial.dims[i]);
+            text_add(s->arena, &rule, "%lld", (long long)partial.dims[i]);
+        }
+    }
+    const char *example = rule.data ? arena_printf(s->arena, "[%s]", rule.data) : "\"same_as in0\" or [\"in0[0]\", 10]";
+    const char *hint = udo_words_of(
+        &out->place, arena_printf(s->arena, "add \"shape\" at %s, such as %s", site_place(s, &out->place), example),
+        "give it in the model (value_info), or describe the operation in JSON with a \"shape\"");
+    site_error(s, out->name, hint, "udo-unknown-shape", "nothing tells the shape of %s%s%s%s", label,
+               rule.data ? ": the model leaves it open, [" : "", rule.data ? shown.data : "", rule.data ? "]" : "");
+}
+
 static void one_type(struct site *s, const struct operands *in, const struct type *native, uint32_t j, uint32_t total,
                      struct type *type)
 {
@@ -138,13 +177,7 @@ static void one_type(struct site *s, const struct operands *in, const struct typ
         value->origin = ODLC_UDO_NATIVE;
     }
     if (outcome == UNKNOWN && by_input(s, in, total, out->name, label, &shape) == UNKNOWN) {
-        site_error(
-            s, out->name,
-            udo_words_of(&out->place,
-                         arena_printf(s->arena, "add \"shape\" at %s, such as \"same_as in0\" or [\"in0[0]\", 10]",
-                                      site_place(s, &out->place)),
-                         "give it in the model (value_info), or describe the operation in JSON with a \"shape\""),
-            "udo-unknown-shape", "nothing tells the shape of %s", label);
+        unknown_shape(s, out, j, label);
         value->origin = ODLC_UDO_FAILED;
         return;
     }

@@ -167,6 +167,7 @@ struct udo_call {
     const char *const *out_names; /* of the model; "" for an unused one */
     const struct type *declared;  /* the model's own shape information, one per output; dtype DT_NONE: not known */
     const bool *declared_shape;   /* whether declared[i].shape is known */
+    const struct shape *partial;  /* of the others: what the model says of it, open dimensions -1; rank 0: nothing */
     uint32_t n_out;
     bool channels_first; /* the model's tensors are NCHW here: always those of ONNX */
     void *user;

@@ -15,7 +15,7 @@ static const char config[] =
     "{\"type\": \"MyScale\", \"inputs\": [{\"name\": \"in\", \"data_type\": \"FLOAT_32\"},"
     " {\"name\": \"by\", \"data_type\": \"FLOAT_32\", \"static\": true}],"
     " \"outputs\": [{\"name\": \"out\", \"data_type\": \"FLOAT_32\", \"shape\": \"same_as in0\"}],"
-    " \"scalar_params\": [{\"name\": \"alpha\", \"data_type\": \"FLOAT_32\", \"default\": 1},"
+    " \"scalar_params\": [{\"name\": \"alpha\", \"data_type\": \"FLOAT_32\", \"default_value\": 1},"
     " {\"name\": \"axis\", \"data_type\": \"INT_32\"}]},"
     "{\"type\": \"MySplit\", \"inputs\": [{\"name\": \"in\", \"data_type\": \"FLOAT_32\"}],"
     " \"outputs\": [{\"name\": \"a\", \"data_type\": \"FLOAT_32\"}, {\"name\": \"b\", \"data_type\": \"FLOAT_32\"}],"

@@ -10,40 +10,8 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "support"), str(HERE)]
 import numpy as np  # noqa: E402
-import tensorflow_runs  # noqa: E402
 from case import EXPECTED, cases_of, families  # noqa: E402
-from tensorflow_runs import tf, with_port, write_arrays  # noqa: E402
-
-
-def run_in_session(graph_def, given, fetched):
-    with tf.Graph().as_default():
-        tf.import_graph_def(graph_def, name="")
-        with tensorflow_runs.session() as session:
-            return session.run(fetched, given)
-
-
-def run_compiled(graph_def, given, fetched):
-    """By the compiler, which has convolutions and pools with channels first for CPUs, too."""
-    graph = tf.compat.v1.wrap_function(lambda: tf.import_graph_def(graph_def, name=""), [])
-    pruned = graph.prune(list(given), fetched)
-    results = tf.function(lambda *values: pruned(*values), jit_compile=True)(*map(tf.constant, given.values()))
-    return [result.numpy() for result in results]
-
-
-def compute(case):
-    """The arrays of the fetched values; those of types that NumPy does not have become float32."""
-    graph_def = tf.compat.v1.GraphDef.FromString(case.bytes())
-    given = {with_port(name): values for name, values in case.given.items()}
-    fetched = [with_port(value.name) for value in case.fetched]
-    try:
-        arrays = run_in_session(graph_def, given, fetched)
-    except (tf.errors.OpError, ValueError) as error:
-        try:
-            arrays = run_compiled(graph_def, given, fetched)
-        except (tf.errors.OpError, ValueError):
-            raise error from None
-    arrays = map(np.asarray, arrays)
-    return [array.astype(np.float32) if array.dtype.kind == "V" else array for array in arrays]
+from tensorflow_runs import compute, tf, write_arrays  # noqa: E402
 
 
 def make(family):

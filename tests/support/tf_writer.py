@@ -339,7 +339,9 @@ class Function(Nodes):
 
 
 class Graph(Nodes):
-    """GraphDef with its functions."""
+    """GraphDef with its functions; producer is the version of what made it."""
+
+    producer = 1087
 
     def __init__(self):
         super().__init__()
@@ -368,7 +370,7 @@ class Graph(Nodes):
             for function in self.functions:
                 library.message(1, function.message())
             message.message(2, library)
-        return message.message(4, Message().integer(1, 1087))
+        return message.message(4, Message().integer(1, self.producer))
 
     def bytes(self):
         return b"".join(self.message().parts)

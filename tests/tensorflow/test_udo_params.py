@@ -3,7 +3,8 @@ definition and the model say."""
 
 import struct
 
-from tf_workshop import BFLOAT16, STRING, Func, Graph, Shape, Tensor, np, op_types, run_parts, udo
+from tf_workshop import (BFLOAT16, STRING, Func, Graph, Shape, Tensor, np, op_types, run_parts, save_bundle, save_meta_graph,
+                         udo)
 
 CODES = {"INT_32": "i", "FLOAT_32": "f", "FLOAT_16": "e", "UINT_8": "B", "BOOL_8": "B"}
 
@@ -79,9 +80,9 @@ def params(w):
 def params_refused(w):
     listed = [Shape([1]), Shape([2])]
     for label, value, words in (
-            ("unknown rank", Shape.UNKNOWN, ["attribute a holds no number, text or tensor"]),
-            ("shapes", listed, ["attribute a holds no number, text or tensor"]),
-            ("tensors", [np.float32([1]), np.float32([2])], ["attribute a holds no number"]),
+            ("unknown rank", Shape.UNKNOWN, ["attribute a holds a type, an open shape, or a list"]),
+            ("shapes", listed, ["attribute a holds a type, an open shape, or a list"]),
+            ("tensors", [np.float32([1]), np.float32([2])], ["attribute a holds a type, an open shape"]),
             ("too many", [1, 2], ["'a' is a scalar param, but the attribute holds 2 values"]),
             ("fraction", 0.5, ["param 'a': 0.5 does not fit INT_32"]),
             ("text", "x", ["param 'a'", "INT_32"]),
@@ -139,6 +140,27 @@ def static_inputs(w):
             model(constants=[np.float32([1])]), "-udo", w.config(udo("Thing")))
 
 
+def variables(w):
+    """Variables of both kinds are data: the values are the checkpoint's."""
+    values = {"old": np.float32([[1, 2], [3, 4]]), "new": np.float32([5, 6, 7])}
+    g = Graph()
+    x = g.placeholder("x", np.float32, [1, 4])
+    old = g.node("VariableV2", [], name="old", dtype=np.float32, shape=Shape([2, 2]))
+    new = g.node("VarHandleOp", [], name="new", dtype=np.float32, shape=Shape([3]), shared_name="new")
+    read = g.node("ReadVariableOp", [new], name="new/read", dtype=np.float32)
+    g.node("Thing", [x, g.node("Identity", [old], name="old/read"), read], name="thing")
+    save_meta_graph(w.folder / "model.meta", g)
+    save_bundle(w.folder / "model", values)
+    definition = udo("Thing", inputs=3)
+    for i in (1, 2):
+        definition["inputs"][i] = {"data_type": "FLOAT_32", "static": True}
+    container, _ = w.convert("variables", w.folder / "model.meta", "-udo", w.config(definition), "--out_node", "thing")
+    if container:
+        found = [container.tensors[name] for name in op_of(container).inputs[1:]]
+        w.checks.equal("variables", [(tensor.kind, tensor.dims, tensor.data) for tensor in found],
+                       [("STATIC", list(array.shape), array.tobytes()) for array in values.values()])
+
+
 def control_inputs(w):
     """They are no operands."""
     g = Graph()
@@ -164,7 +186,9 @@ def shapes(w):
     container, messages = w.convert("by rule", model(_output_shapes=[Shape([1, 9])]), "-udo", w.config(ruled))
     w.checks.equal("by rule", container and container.tensors["thing"].dims, [1, 8])
     w.checks.check("by rule: contradiction", "the shape rule gives [1,8]" in messages, messages)
-    container, messages = w.convert("like the input", model(_output_shapes=[Shape([None, 9])]), "-udo", w.config(bare()))
+    w.fails("an open shape", 1, ["nothing tells the shape of output 0: the model leaves it open, [?,9]", 'such as ["in0[0]", 9]'],
+            model(_output_shapes=[Shape([None, 9])]), "-udo", w.config(bare()))
+    container, messages = w.convert("like the input", model(_output_shapes=[Shape([None, 4])]), "-udo", w.config(bare()))
     w.checks.equal("like the input", container and container.tensors["thing"].dims, [1, 4])
     w.checks.check("like the input: says so", "nothing tells the shape" in messages, messages)
     several = bare(inputs=two)
@@ -178,6 +202,20 @@ def shapes(w):
     container, messages = w.convert("other dims", model(_output_shapes=[Shape([1, 9])]), "-udo", w.config(bare()), "-d", "x",
                                     "1,5")
     w.checks.equal("other dims", container and container.tensors["thing"].dims, [1, 5])
+
+
+def cut_values(w):
+    """A value that an option makes an input has the shape that the model declares, unless the option says another one."""
+    g = Graph()
+    x = g.placeholder("x", np.float32, [1, 4])
+    first = g.node("Strange", [x], name="first", T=np.float32, _output_shapes=[Shape([1, 6])])
+    g.node("Thing", [first], name="thing", _output_shapes=[Shape([1, 3])])
+    config = w.config(bare())
+    for dims, expected, warned in (("1,6", [1, 3], False), ("1,7", [1, 7], True)):
+        container, messages = w.convert(f"cut {dims}", g, "-udo", config, "-d", "first", dims, "--input_dtype", "first",
+                                        "float32")
+        w.checks.equal(f"cut {dims}", container and container.tensors["thing"].dims, expected)
+        w.checks.equal(f"cut {dims}: warned", "dimension 1 is 6 in the model" in messages, warned)
 
 
 def outputs(w):
@@ -240,5 +278,5 @@ def in_a_domain(w):
     w.fails("another domain", 1, ["op Thing is not supported"], model(), "-udo", w.config(udo("Thing", domain="my.ops")))
 
 
-run_parts("user-defined ops", params, params_refused, unnamed_attributes, static_inputs, control_inputs, shapes, outputs,
-          functions, in_a_domain)
+run_parts(params, params_refused, unnamed_attributes, static_inputs, variables, control_inputs, shapes,
+          cut_values, outputs, functions, in_a_domain)

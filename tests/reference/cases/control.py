@@ -278,12 +278,12 @@ def conditionals():
         c = CASES.new(f"one of several branches, number {value}")
         x = c.input([2, 3])
         outputs = {f"output{i}": np.float32 for i in range(3)}
-        sides = c.node("_SwitchN", [x, c.const(np.int32(value))], outputs=outputs, T=np.float32, num_outs=3)
+        sides = c.node("_SwitchN", [x, c.const(np.int32(value))], outputs=outputs, T=np.float32, num_outs=3, name="switch")
         c.gives(c.node("Abs", [c.node("Merge", [c.node(op, [sides[i]]) for i, op in enumerate(("Exp", "Neg", "Tanh"))])]))
 
     c = CASES.new("one of several branches, which is not known")
     outputs = {f"output{i}": np.float32 for i in range(2)}
-    sides = c.node("_SwitchN", [c.input([2]), c.input(np.array(0, np.int32))], outputs=outputs, T=np.float32, num_outs=2)
+    sides = c.node("_SwitchN", [c.input([2]), c.input(np.array(0, np.int32))], outputs=outputs, T=np.float32, num_outs=2, name="switch")
     c.node("Abs", [c.node("Merge", [c.node("Neg", [sides[0]]), sides[1]])])
     c.refused("input 1 (output_index) is not a constant")
 

@@ -129,6 +129,127 @@ def transposed():
                        strides=[1, 2, 2, 2, 1], padding=padding))
 
 
+def channels_first():
+    first = {"data_format": "NCHW"}
+    for padding, strides in (("SAME", [1, 1, 2, 3]), ("VALID", [1, 1, 1, 2])):
+        c = case(f"conv {padding} with channels first")
+        c.gives(conv(c, c.input([2, 3, 7, 8]), c.random_const([3, 2, 3, 4]), padding=padding, strides=strides, **first))
+    c = case("conv with channels first and explicit padding")
+    c.gives(conv(c, c.input([1, 3, 7, 8]), c.random_const([3, 2, 3, 4]), padding="EXPLICIT",
+                 explicit_paddings=[0, 0, 0, 0, 2, 1, 0, 3], dilations=[1, 1, 2, 1], **first))
+    c = case("depthwise conv with channels first")
+    c.gives(conv(c, c.input([1, 3, 7, 8]), c.random_const([3, 2, 3, 2]), "DepthwiseConv2dNative", **first))
+    c = case("transposed conv with channels first")
+    sizes = c.const(np.array([1, 3, 7, 9], np.int32))
+    c.gives(c.node("Conv2DBackpropInput", [sizes, c.random_const([3, 3, 3, 2]), c.input([1, 2, 4, 5])],
+                   strides=[1, 1, 2, 2], padding="SAME", **first))
+    c = case("conv of volumes with channels first")
+    c.gives(conv(c, c.input([1, 2, 4, 5, 6]), c.random_const([2, 3, 2, 2, 3]), "Conv3D", data_format="NCDHW"))
+    c = case("network with channels first")
+    x = conv(c, c.input([1, 3, 8, 9]), c.random_const([3, 3, 3, 4]), **first)
+    x = c.node("Relu", [c.node("BiasAdd", [x, c.random_const([4])], **first)])
+    x = c.node("MaxPool", [x], ksize=[1, 1, 2, 2], strides=[1, 1, 2, 2], padding="SAME", **first)
+    x = c.node("FusedBatchNormV3", [x, *(c.random_const([4], low=0.1) for _ in range(4))], is_training=False, **first)
+    x = conv(c, x, c.random_const([3, 3, 4, 5]), **first)
+    c.gives(c.node("AvgPool", [x], ksize=[1, 1, 2, 3], strides=[1, 1, 1, 1], padding="VALID", **first))
+
+
+def following():
+    """What is added to a result, or multiplied by, is put into the layer where that changes nothing."""
+    def layer(c, op="Conv2D", channels=3):
+        filter_ = {"Conv2D": [3, 3, 2, channels], "DepthwiseConv2dNative": [3, 3, 2, 2]}[op]
+        return conv(c, c.input([2, 4, 5, 2]), c.random_const(filter_), op)
+
+    for op, channels in (("Conv2D", 3), ("DepthwiseConv2dNative", 4)):
+        c = case(f"{op} and bias")
+        c.gives(c.node("BiasAdd", [layer(c, op), c.random_const([channels])]))
+        c = case(f"{op}, bias, factor and offset")
+        x = c.node("BiasAdd", [layer(c, op), c.random_const([channels])])
+        x = c.node("Mul", [x, c.random_const([1, 1, 1, channels])])
+        c.gives(c.node("AddV2", [c.random_const([channels]), x]))
+    c = case("conv times a number and plus one")
+    x = c.node("Mul", [layer(c), c.const(np.float32(0.5))])
+    c.gives(c.node("Add", [x, c.const(np.float32(3))]))
+    c = case("conv plus a constant per pixel")
+    c.gives(c.node("AddV2", [layer(c), c.random_const([4, 5, 3])]))
+    c = case("conv plus a constant per column")
+    c.gives(c.node("AddV2", [layer(c), c.random_const([5, 1])]))
+    c = case("conv plus a constant that makes it larger")
+    c.gives(c.node("AddV2", [layer(c, channels=1), c.random_const([3])]))
+    c = case("conv plus an input")
+    c.gives(c.node("BiasAdd", [layer(c), c.input([3])]))
+    c = case("conv that others read, too, and bias")
+    x = layer(c)
+    y = c.node("BiasAdd", [x, c.random_const([3])])
+    c.gives(c.node("Mul", [x, y]), y)
+    c = case("conv that is an output, and bias")
+    x = layer(c)
+    c.gives(x, c.node("BiasAdd", [x, c.random_const([3])]))
+    c = case("conv of float16 and bias")
+    x = conv(c, c.input([1, 5, 6, 2], np.float16), c.random_const([3, 3, 2, 3], np.float16, -1, 1))
+    c.gives(c.node("BiasAdd", [x, c.random_const([3], np.float16)]), within=2e-3)
+    c = case("conv of volumes and bias")
+    x = conv(c, c.input([1, 4, 5, 6, 2]), c.random_const([2, 3, 2, 2, 3]), "Conv3D")
+    c.gives(c.node("BiasAdd", [x, c.random_const([3])]))
+    c = case("transposed conv and bias")
+    sizes = c.const(np.array([1, 8, 8, 3], np.int32))
+    x = c.node("Conv2DBackpropInput", [sizes, c.random_const([3, 3, 3, 2]), c.input([1, 4, 4, 2])],
+               strides=[1, 2, 2, 1], padding="SAME")
+    c.gives(c.node("BiasAdd", [x, c.random_const([3])]))
+    c = case("fully connected and bias")
+    c.gives(c.node("BiasAdd", [c.node("MatMul", [c.input([3, 4]), c.random_const([4, 5])]), c.random_const([5])]))
+
+
+def in_blocks():
+    """Dilated convolutions as models express them that split the image into the batch."""
+    def ints(c, values):
+        return c.const(np.array(values, np.int32))
+
+    def blocks(c, op, size, block, pads, crops, filter_=(3, 3), between=lambda c, x: x, **more):
+        x = c.node("SpaceToBatchND", [c.input([2, *size, 2]), ints(c, block), ints(c, pads)])
+        x = conv(c, x, c.random_const([*filter_, 2, 3]), op, padding="VALID", **more)
+        return c.node("BatchToSpaceND", [between(c, x), ints(c, block), ints(c, crops)])
+
+    for op in ("Conv2D", "DepthwiseConv2dNative"):
+        c = case(f"{op} in blocks, as large as the image")
+        c.gives(blocks(c, op, (8, 8), [2, 2], [[2, 2], [2, 2]], [[0, 0], [0, 0]]))
+        c = case(f"{op} in blocks, padded to whole blocks")
+        c.gives(blocks(c, op, (7, 9), [2, 3], [[2, 3], [3, 3]], [[0, 1], [0, 0]]))
+        c = case(f"{op} in blocks without padding")
+        c.gives(blocks(c, op, (8, 9), [2, 3], [[0, 0], [0, 0]], [[0, 0], [0, 0]], (2, 2)))
+    c = case("conv in blocks, cut at the start")
+    c.gives(blocks(c, "Conv2D", (8, 8), [2, 2], [[2, 2], [2, 2]], [[1, 0], [2, 1]]))
+    c = case("conv in blocks, cut more than padded")
+    c.gives(blocks(c, "Conv2D", (8, 8), [2, 2], [[0, 2], [2, 2]], [[1, 0], [0, 3]]))
+    c = case("dilated conv in blocks")
+    c.gives(blocks(c, "Conv2D", (10, 10), [2, 2], [[4, 4], [2, 4]], [[0, 0], [0, 0]], (3, 2), dilations=[1, 2, 2, 1]))
+    c = case("conv in blocks with a bias between")
+    c.gives(blocks(c, "Conv2D", (8, 8), [2, 2], [[2, 2], [2, 2]], [[0, 0], [0, 0]],
+                   between=lambda c, x: c.node("BiasAdd", [x, c.random_const([3])])))
+    c = case("conv in blocks and a bias")
+    x = blocks(c, "Conv2D", (8, 8), [2, 2], [[2, 2], [2, 2]], [[0, 0], [0, 0]])
+    c.gives(c.node("Relu", [c.node("BiasAdd", [x, c.random_const([3])])]))
+    c = case("conv with strides in blocks")
+    c.gives(blocks(c, "Conv2D", (8, 8), [2, 2], [[2, 2], [2, 2]], [[0, 0], [0, 0]], strides=[1, 2, 2, 1]))
+    c = case("conv in blocks with an activation between")
+    c.gives(blocks(c, "Conv2D", (8, 8), [2, 2], [[2, 2], [2, 2]], [[0, 0], [0, 0]],
+                   between=lambda c, x: c.node("Relu", [x])))
+    c = case("conv in blocks that come together in others")
+    x = c.node("SpaceToBatchND", [c.input([1, 8, 8, 2]), ints(c, [2, 2]), ints(c, [[2, 2], [2, 2]])])
+    x = conv(c, x, c.random_const([3, 3, 2, 3]), padding="VALID")
+    c.gives(c.node("BatchToSpaceND", [x, ints(c, [4, 1]), ints(c, [[0, 0], [0, 0]])]))
+    c = case("blocks that two convs read")
+    x = c.node("SpaceToBatchND", [c.input([1, 8, 8, 2]), ints(c, [2, 2]), ints(c, [[2, 2], [2, 2]])])
+    c.gives(*[c.node("BatchToSpaceND", [conv(c, x, c.random_const([3, 3, 2, 3]), padding="VALID"), ints(c, [2, 2]),
+                                        ints(c, [[0, 0], [0, 0]])]) for _ in range(2)])
+    c = case("conv of a line in blocks")
+    x = c.node("SpaceToBatchND", [c.input([2, 10, 2]), ints(c, [3]), ints(c, [[6, 2]])])
+    x = c.node("ExpandDims", [x, ints(c, 1)])
+    x = conv(c, x, c.random_const([1, 3, 2, 3]), padding="VALID")
+    x = c.node("Squeeze", [x], squeeze_dims=[1])
+    c.gives(c.node("BatchToSpaceND", [x, ints(c, [3]), ints(c, [[0, 2]])]))
+
+
 def fused():
     def args(c):
         return [c.random_const([4], low=0.1, high=2) for _ in range(4)]
@@ -197,5 +318,8 @@ operands()
 groups()
 volumes()
 transposed()
+channels_first()
+following()
+in_blocks()
 fused()
 refusals()

@@ -1,0 +1,93 @@
+#include "pass/affine.h"
+
+/* Axes of the weights that count output channels; -1 where weights are left alone. */
+static const struct {
+    const char *op;
+    int axis;
+} layers[] = {{"Conv2d", 3},         {"DepthWiseConv2d", 3}, {"TransposeConv2d", 3},
+              {"FullyConnected", 0}, {"Conv3d", -1},         {"TransposeConv3d", -1}};
+
+static int find_layer(const struct node *n)
+{
+    for (size_t i = 0; i < COUNT_OF(layers); i++)
+        if (node_is(n, layers[i].op))
+            return (int)i;
+    return -1;
+}
+
+static bool is_static(const struct graph *g, const struct node *n, uint32_t i)
+{
+    const struct tensor *t = node_input(g, n, i);
+    return t && t->kind == TENSOR_STATIC && dtype_is_float(t->type->dtype);
+}
+
+struct node *affine_layer(const struct graph *g, const struct uses *uses, tensor_id x)
+{
+    const struct tensor *t = graph_tensor(g, x);
+    if (t->producer == NO_NODE || uses->count[x] != 1)
+        return NULL;
+    struct node *layer = graph_node(g, t->producer);
+    bool fits =
+        layer->op && find_layer(layer) >= 0 && layer->n_inputs == 3 && is_static(g, layer, 1) && is_static(g, layer, 2);
+    return fits ? layer : NULL;
+}
+
+uint64_t affine_channels(const struct graph *g, const struct node *layer)
+{
+    return shape_count(&node_input(g, layer, 2)->type->shape);
+}
+
+bool affine_scalable(const struct graph *g, const struct node *layer)
+{
+    const struct tensor *weights = node_input(g, layer, 1);
+    int axis = layers[find_layer(layer)].axis;
+    /* Weights whose dtype was cast would be scaled before the cast instead of after it. */
+    bool plain = weights->view->dtype == weights->type->dtype && !weights->view->scale;
+    return axis >= 0 && plain && (uint64_t)weights->type->shape.dims[axis] == affine_channels(g, layer);
+}
+
+bool affine_has_no_bias(const struct graph *g, const struct node *layer)
+{
+    const struct view *bias = node_input(g, layer, 2)->view;
+    return bias->splat && op_param_index(layer->op, "bias_op_name") >= 0 &&
+           *node_string(layer, "bias_op_name", "-") == '\0';
+}
+
+static void scale_weights(struct graph *g, struct node *layer, const double *factor)
+{
+    const struct tensor *weights = node_input(g, layer, 1);
+    struct view scaled = *weights->view;
+    scaled.scale = factor;
+    scaled.scale_axis = scaled.perm.axis[layers[find_layer(layer)].axis];
+    /* The folded ones stand for the originals, so they ask for the originals' names (restore_names). */
+    const char *name = weights->wanted ? weights->wanted : weights->name;
+    layer->inputs[1] = graph_add_constant(g, name, weights->type->dtype, &scaled);
+}
+
+static void move_bias(struct graph *g, struct node *layer, const struct affine *a)
+{
+    const struct tensor *bias = node_input(g, layer, 2);
+    uint64_t channels = affine_channels(g, layer);
+    const double *old = view_load(g->arena, bias->view, DT_FLOAT64);
+    double *moved = arena_array(g->arena, double, channels);
+    for (uint64_t i = 0; i < channels; i++)
+        moved[i] = old[i] * (a->factor ? a->factor[i] : 1) + (a->shift ? a->shift[i] : 0);
+    struct view view = view_of(moved, DT_FLOAT64, &bias->type->shape);
+    const char *name = a->bias_name ? a->bias_name : bias->wanted ? bias->wanted : bias->name;
+    layer->inputs[2] = graph_add_constant(g, name, bias->type->dtype, &view);
+    if (op_param_index(layer->op, "bias_op_name") >= 0)
+        node_set_string(g, layer, "bias_op_name", graph_tensor(g, layer->inputs[2])->name);
+}
+
+void affine_fold(struct graph *g, struct node *layer, const struct affine *a, node_id replaced)
+{
+    tensor_id out = graph_node(g, replaced)->outputs[0];
+    node_id layer_id = node_output(g, layer, 0)->producer;
+    if (a->factor)
+        scale_weights(g, layer, a->factor);
+    if (a->shift || !affine_has_no_bias(g, layer))
+        move_bias(g, layer, a);
+    layer->outputs[0] = out;
+    graph_remove_node(g, replaced);
+    graph_tensor(g, out)->producer = layer_id;
+}

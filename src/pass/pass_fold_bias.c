@@ -1,0 +1,62 @@
+/* Folds the addition of a constant per channel, and the multiplication by one, into the convolution or fully connected
+ * layer before them: for models whose layers have no bias of their own. Only when nothing else reads the layer's
+ * output. */
+#include "pass/affine.h"
+
+pass_fn pass_fold_bias;
+
+/* Whether input i of n is a constant with one value, or one for each channel of the layer's result, which n leaves in
+ * its shape. */
+static bool is_per_channel(const struct graph *g, const struct node *layer, const struct node *n, uint32_t i)
+{
+    const struct tensor *c = node_input(g, n, i), *y = node_output(g, layer, 0), *out = node_output(g, n, 0);
+    const struct shape *shape = &c->type->shape;
+    uint64_t count = shape_count(shape), channels = affine_channels(g, layer);
+    bool last = shape->rank > 0 && count == channels && (uint64_t)shape->dims[shape->rank - 1] == channels;
+    bool counts = y->type->shape.rank > 0 && (uint64_t)y->type->shape.dims[y->type->shape.rank - 1] == channels;
+    return c->kind == TENSOR_STATIC && dtype_is_float(c->type->dtype) && counts && (last || count == 1) && !y->quant &&
+           shape_equal(&out->type->shape, &y->type->shape) && out->type->dtype == y->type->dtype;
+}
+
+/* The values of a constant, one for each channel, in the graph's arena. */
+static const double *per_channel(struct graph *g, const struct tensor *c, uint64_t channels)
+{
+    const double *values = view_load(g->arena, c->view, DT_FLOAT64);
+    uint64_t count = shape_count(&c->type->shape);
+    double *all = arena_array(g->arena, double, channels);
+    for (uint64_t i = 0; i < channels; i++)
+        all[i] = values[count == 1 ? 0 : i];
+    return all;
+}
+
+/* Folds the node if its input i is a constant and the other one comes from a layer. */
+static bool fold(struct pass_context *c, struct graph *g, const struct uses *uses, node_id id, uint32_t i)
+{
+    const struct node *n = graph_node(g, id);
+    bool product = node_is(n, "ElementWiseMultiply");
+    struct node *layer = affine_layer(g, uses, n->inputs[1 - i]);
+    if (!layer || !is_per_channel(g, layer, n, i) ||
+        (product && (c->options->no_batchnorm_folding || !affine_scalable(g, layer))))
+        return false;
+    const struct tensor *constant = node_input(g, n, i);
+    const double *values = per_channel(g, constant, affine_channels(g, layer));
+    struct affine affine = {.factor = product ? values : NULL, .shift = product ? NULL : values};
+    if (!product && affine_has_no_bias(g, layer))
+        affine.bias_name = constant->wanted ? constant->wanted : constant->name;
+    affine_fold(g, layer, &affine, id);
+    return true;
+}
+
+odlc_status pass_fold_bias(struct pass_context *c, struct graph *g, bool *progress)
+{
+    if (!c->options->fold_bias)
+        return ODLC_OK;
+    struct uses uses = graph_uses(c->scratch, g);
+    for (size_t i = 0; i < g->order.count; i++) {
+        node_id id = g->order.data[i];
+        const struct node *n = graph_node(g, id);
+        if ((node_is(n, "ElementWiseAdd") || node_is(n, "ElementWiseMultiply")) && n->n_inputs == 2)
+            *progress |= fold(c, g, &uses, id, 1) || fold(c, g, &uses, id, 0);
+    }
+    return ODLC_OK;
+}

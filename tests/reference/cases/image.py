@@ -1,0 +1,142 @@
+"""Resizing, regions, patches and blocks of images."""
+
+import numpy as np
+from case import Cases
+
+CASES = Cases()
+FLAGS = ({}, {"align_corners": True}, {"half_pixel_centers": True})
+SIZES = (((4, 5), (8, 10)), ((6, 8), (3, 4)), ((5, 7), (7, 3)), ((3, 4), (11, 13)), ((4, 4), (1, 1)), ((1, 3), (5, 2)))
+
+
+def name_of(flags):
+    return "".join(f", {flag}" for flag in flags)
+
+
+def resized():
+    for op in ("ResizeBilinear", "ResizeNearestNeighbor", "ResizeBicubic", "ResizeArea"):
+        for flags in FLAGS[:2] if op == "ResizeArea" else FLAGS:
+            for from_, to in SIZES:
+                c = CASES.new(f"{op} {from_} to {to}{name_of(flags)}")
+                c.gives(c.node(op, [c.input([2, *from_, 2]), c.const(np.array(to, np.int32))], **flags))
+        for dtype in (np.uint8, np.int32, np.float16):
+            c = CASES.new(f"{op} of {np.dtype(dtype).name}")
+            x = c.input([1, 4, 5, 2], dtype, -20, 20)
+            c.gives(c.node(op, [x, c.const(np.array([7, 9], np.int32))]))
+        c = CASES.new(f"{op} to the same size")
+        c.gives(c.node(op, [c.input([1, 4, 5, 2]), c.const(np.array([4, 5], np.int32))]))
+        c = CASES.new(f"{op} to a computed size")
+        c.node(op, [c.input([1, 4, 5, 2]), c.input([2], np.int32)])
+        c.refused("size")
+        c = CASES.new(f"{op} to nothing")
+        c.node(op, [c.input([1, 4, 5, 2]), c.const(np.array([0, 5], np.int32))])
+        c.refused("4 elements cannot be resized to 0")
+    for flags in FLAGS:
+        c = CASES.new(f"nearest neighbours of many sizes{name_of(flags)}")
+        x = c.input(np.arange(61, dtype=np.float32).reshape(1, 1, 61, 1))
+        found = [c.node("ResizeNearestNeighbor", [x, c.const(np.array([1, to], np.int32))], **flags)
+                 for to in range(2, 140, 3)]
+        c.gives(*found, within=0)
+    c = CASES.new("both flags")
+    c.node("ResizeBilinear", [c.input([1, 4, 5, 2]), c.const(np.array([8, 8], np.int32))], align_corners=True,
+           half_pixel_centers=True)
+    c.refused("exclude each other")
+    c = CASES.new("resizing of rank 3")
+    c.node("ResizeBilinear", [c.input([4, 5, 2]), c.const(np.array([8, 8], np.int32))])
+    c.refused("does not have 4 axes")
+
+
+def regions():
+    boxes = np.array([[0, 0, 1, 1], [0.2, 0.3, 0.7, 0.9], [0.9, 0.8, 0.1, 0.2], [-0.5, 0.1, 0.6, 1.4]], np.float32)
+    for constant in (True, False):
+        for method in (None, "bilinear", "nearest"):
+            for size in ((3, 4), (1, 1), (5, 1)):
+                c = CASES.new(f"regions {size} {method} constant {constant}")
+                x = c.input([2, 6, 7, 2])
+                c.gives(c.node("CropAndResize", [x, c.either(constant, boxes), c.const(np.array([0, 1, 1, 0], np.int32)),
+                                                 c.const(np.array(size, np.int32))],
+                               method=method, extrapolation_value=-3.5))
+    c = CASES.new("regions of bytes")
+    c.gives(c.node("CropAndResize", [c.input([2, 6, 7, 2], np.uint8, 0, 255), c.input(boxes),
+                                     c.input(np.array([0, 1, 1, 0], np.int32)), c.const(np.array([3, 4], np.int32))]))
+    c = CASES.new("regions of a computed size")
+    c.node("CropAndResize", [c.input([2, 6, 7, 2]), c.input(boxes), c.const(np.array([0, 1, 1, 0], np.int32)),
+                             c.input([2], np.int32)])
+    c.refused("crop_size")
+
+
+def depth():
+    for dtype in (np.float32, np.float16, np.int32, np.uint8):
+        c = CASES.new(f"depth to space of {np.dtype(dtype).name}")
+        c.gives(c.node("DepthToSpace", [c.input([2, 3, 2, 12], dtype, 0, 99)], block_size=2), within=0)
+        c = CASES.new(f"space to depth of {np.dtype(dtype).name}")
+        c.gives(c.node("SpaceToDepth", [c.input([2, 6, 9, 2], dtype, 0, 99)], block_size=3), within=0)
+    for op in ("DepthToSpace", "SpaceToDepth"):
+        c = CASES.new(f"{op} with channels first")
+        c.gives(c.node(op, [c.input([1, 12, 4, 6])], block_size=2, data_format="NCHW"), within=0)
+        c = CASES.new(f"{op} with channels in blocks")
+        c.node(op, [c.input([1, 4, 4, 12])], block_size=2, data_format="NCHW_VECT_C")
+        c.refused("channels in blocks")
+        c = CASES.new(f"{op} with a block of 0")
+        c.node(op, [c.input([1, 4, 4, 12])], block_size=0)
+        c.refused("block_size is 0")
+
+
+def batches():
+    def ints(c, values):
+        return c.const(np.array(values, np.int32))
+
+    c = CASES.new("space to batch")
+    c.gives(c.node("SpaceToBatch", [c.input([2, 5, 6, 3]), ints(c, [[1, 0], [0, 2]])], block_size=2), within=0)
+    c = CASES.new("batch to space")
+    c.gives(c.node("BatchToSpace", [c.input([8, 3, 4, 2]), ints(c, [[1, 0], [0, 2]])], block_size=2), within=0)
+    for name, shape, block, pairs in (
+            ("rank 4", [2, 5, 7, 3], [2, 3], [[1, 0], [0, 2]]), ("a line", [2, 7, 3], [3], [[1, 1]]),
+            ("rows", [2, 5, 4, 3], [2], [[0, 1]]), ("rank 5", [1, 4, 6, 3, 2], [2, 2], [[0, 0], [1, 1]]),
+            ("rank 3", [2, 4, 6], [2, 3], [[0, 0], [0, 0]])):
+        c = CASES.new(f"space to batch of {name}")
+        y = c.node("SpaceToBatchND", [c.input(shape), ints(c, block), ints(c, pairs)])
+        c.gives(y, within=0)
+        c = CASES.new(f"space to batch and back of {name}")
+        y = c.node("SpaceToBatchND", [c.input(shape), ints(c, block), ints(c, pairs)])
+        c.gives(c.node("BatchToSpaceND", [c.node("Relu", [y]), ints(c, block), ints(c, pairs)]), within=0)
+    c = CASES.new("space to batch of int32")
+    c.gives(c.node("SpaceToBatchND", [c.input([1, 3, 4, 2], np.int32), ints(c, [2, 2]), ints(c, [[1, 0], [0, 0]])]))
+    c = CASES.new("blocks of three axes")
+    c.node("SpaceToBatchND", [c.input([1, 4, 4, 4, 2]), ints(c, [2, 2, 2]), ints(c, [[0, 0]] * 3)])
+    c.refused("blocks of 3 axes are not supported")
+    c = CASES.new("space to batch that does not divide")
+    c.node("SpaceToBatchND", [c.input([1, 5, 4, 2]), ints(c, [2, 2]), ints(c, [[0, 0]] * 2)])
+    c.refused("does not divide into blocks")
+    c = CASES.new("batch to space by computed crops")
+    c.node("BatchToSpaceND", [c.input([4, 5, 4, 2]), ints(c, [2, 2]), c.input([2, 2], np.int32)])
+    c.refused("crops")
+
+
+def patches():
+    for name, attributes in (("SAME", {"padding": "SAME"}), ("VALID", {"padding": "VALID"}),
+                             ("dilated", {"padding": "SAME", "rates": [1, 2, 2, 1]}),
+                             ("with strides", {"padding": "VALID", "strides": [1, 2, 3, 1]})):
+        c = CASES.new(f"patches {name}")
+        c.gives(c.node("ExtractImagePatches", [c.input([2, 6, 7, 2])],
+                       **{"ksizes": [1, 3, 2, 1], "strides": [1, 1, 1, 1], "rates": [1, 1, 1, 1], **attributes}),
+                within=0)
+        c = CASES.new(f"grey dilation {name}")
+        c.gives(c.node("Dilation2D", [c.input([2, 6, 7, 2]), c.random_const([3, 2, 2])],
+                       **{"strides": [1, 1, 1, 1], "rates": [1, 1, 1, 1], **attributes}))
+    c = CASES.new("patches of int32")
+    c.gives(c.node("ExtractImagePatches", [c.input([1, 4, 5, 2], np.int32)], ksizes=[1, 3, 3, 1],
+                   strides=[1, 1, 1, 1], rates=[1, 1, 1, 1], padding="SAME"))
+    c = CASES.new("grey dilation by a computed filter")
+    c.gives(c.node("Dilation2D", [c.input([1, 4, 5, 2]), c.input([2, 2, 2])], strides=[1, 1, 1, 1],
+                   rates=[1, 1, 1, 1], padding="SAME"))
+    c = CASES.new("grey dilation of integers")
+    c.node("Dilation2D", [c.input([1, 4, 5, 2], np.int32), c.random_const([2, 2, 2], np.int32)],
+           strides=[1, 1, 1, 1], rates=[1, 1, 1, 1], padding="SAME")
+    c.refused("a dilation of integers")
+
+
+resized()
+regions()
+depth()
+batches()
+patches()

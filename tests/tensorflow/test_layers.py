@@ -1,0 +1,96 @@
+"""What is left of convolutions and of what follows them: the operators of the containers of cases whose numbers
+tests/reference compares. Layouts cost no Transposes, biases and factors are in the layers, dilated convolutions are one."""
+
+import pathlib
+import struct
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "reference"))
+from tf_workshop import np, op_types, run_parts  # noqa: E402
+
+if np is not None:
+    from case import cases_of
+
+
+def convert(w, name, *options):
+    case = next(case for case in cases_of("conv") if case.name == name)
+    outputs = [word for value in case.fetched for word in ("--out_node", value.name)]
+    container, _ = w.convert(name, case, *outputs, *options)
+    return container
+
+
+def consists_of(w, name, *types, options=()):
+    container = convert(w, name, *options)
+    if container:
+        w.checks.equal(f"operators: {name} {options}", op_types(container), list(types))
+    return container
+
+
+def ints(param):
+    return list(struct.unpack(f"<{len(param.tensor.data) // 4}I", param.tensor.data))
+
+
+def layouts(w):
+    consists_of(w, "conv SAME strides (2, 2) of (7, 8)", "Conv2d")
+    consists_of(w, "conv of an open batch", "Conv2d", options=["-d", "in0", "2,5,6,2"])
+    consists_of(w, "depthwise conv of 3 channels, 2 filters for each", "DepthWiseConv2d")
+    consists_of(w, "conv of 4 channels in 4 groups", "DepthWiseConv2d")
+    # Channels first: the container's inputs and outputs have them last, too.
+    consists_of(w, "network with channels first", "Conv2d", "Neuron", "Pool", "Batchnorm", "Conv2d", "Pool")
+    consists_of(w, "conv of volumes with channels first", "Conv3d")
+    consists_of(w, "transposed conv with channels first", "TransposeConv2d")
+    container = convert(w, "network with channels first", "--preserve_io", "layout")
+    if container:
+        w.checks.equal("Transposes at input and output alone", op_types(container).count("Transpose"), 2)
+
+
+def following(w):
+    for op in ("Conv2D", "DepthwiseConv2dNative"):
+        type_ = "Conv2d" if op == "Conv2D" else "DepthWiseConv2d"
+        consists_of(w, f"{op} and bias", type_)
+        consists_of(w, f"{op}, bias, factor and offset", type_)
+    consists_of(w, "conv times a number and plus one", "Conv2d")
+    consists_of(w, "conv of float16 and bias", "Conv2d")
+    consists_of(w, "conv of volumes and bias", "Conv3d")
+    consists_of(w, "transposed conv and bias", "TransposeConv2d")
+    consists_of(w, "fully connected and bias", "FullyConnected")
+    consists_of(w, "Conv2D, bias, factor and offset", "Conv2d", "Eltwise_Binary", "Eltwise_Binary",
+                options=["--disable_batchnorm_folding"])
+    for name in ("conv plus a constant per pixel", "conv plus a constant per column", "conv plus an input",
+                 "conv plus a constant that makes it larger", "conv that is an output, and bias"):
+        consists_of(w, name, "Conv2d", "Eltwise_Binary")
+    consists_of(w, "conv that others read, too, and bias", "Conv2d", "Eltwise_Binary", "Eltwise_Binary")
+    container = convert(w, "Conv2D and bias")
+    if container:
+        conv = container.ops[0]
+        w.checks.equal("the bias has the model's name", conv.inputs[2], "Const_1")
+        w.checks.equal("the bias is named in the layer", conv.params["bias_op_name"].value, "Const_1")
+        w.checks.equal("the result has the model's name", conv.outputs, ["BiasAdd"])
+
+
+def in_blocks(w):
+    for name, dilation, pads in (
+            ("Conv2D in blocks, as large as the image", [2, 2], [2, 2, 2, 2]),
+            ("Conv2D in blocks, padded to whole blocks", [2, 3], [2, 2, 3, 3]),
+            ("Conv2D in blocks without padding", [2, 3], [0, 0, 0, 0]),
+            ("conv in blocks, cut at the start", [2, 2], [1, 2, 0, 1]),
+            ("dilated conv in blocks", [4, 4], [4, 4, 2, 4]),
+            ("conv in blocks with a bias between", [2, 2], [2, 2, 2, 2])):
+        container = consists_of(w, name, "Conv2d")
+        if container:
+            conv = container.ops[0]
+            w.checks.equal(f"dilation: {name}", ints(conv.params["dilation"]), dilation)
+            w.checks.equal(f"padding: {name}", ints(conv.params["pad_amount"]), pads)
+    consists_of(w, "DepthwiseConv2dNative in blocks, as large as the image", "DepthWiseConv2d")
+    consists_of(w, "conv in blocks and a bias", "Conv2d", "Neuron")
+    consists_of(w, "blocks that two convs read", "Conv2d", "Conv2d")
+    consists_of(w, "conv of a line in blocks", "Reshape", "Conv2d", "Reshape")
+    apart = ("SpaceToBatch", "Conv2d", "BatchToSpace")
+    consists_of(w, "conv in blocks, cut more than padded", *apart)
+    consists_of(w, "conv with strides in blocks", *apart)
+    consists_of(w, "conv in blocks that come together in others", *apart)
+    consists_of(w, "conv in blocks with an activation between", "SpaceToBatch", "Conv2d", "Neuron",
+                "BatchToSpace")
+
+
+run_parts("layers", layouts, following, in_blocks)

@@ -1,0 +1,160 @@
+"""Which ops the container has for TensorFlow graphs of products, normalizations, dropouts and fake quantization, and how
+fake-quantized tensors are stored. The numbers of single operators are tests/reference's."""
+
+import pathlib
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from checks import Checks, run  # noqa: E402
+
+try:
+    import numpy as np
+    from dlc_reader import read_container
+    from model_case import result, run_on
+    from tf_writer import Graph
+except ImportError as error:
+    if error.name != "numpy":
+        raise
+    np = None
+
+
+class Place:
+    def __init__(self, checks, folder):
+        self.checks, self.folder = checks, pathlib.Path(folder)
+        self.source = np.random.RandomState(3)
+
+    def random(self, *dims, low=-1, high=1):
+        return self.source.uniform(low, high, dims).astype(np.float32)
+
+    def convert(self, label, graph, output, *options):
+        """The container, or None."""
+        model, dlc = self.folder / "model.pb", self.folder / "model.dlc"
+        dlc.unlink(missing_ok=True)
+        graph.save(model)
+        done = run("tensorflow-to-dlc", "-i", model, "-o", dlc, "--out_node", output.name, *options)
+        if not self.checks.check(f"{label}: converts", done.returncode == 0, done.stderr):
+            return None
+        return read_container(dlc)
+
+    def ops(self, label, graph, output, expected, *options):
+        container = self.convert(label, graph, output, *options)
+        if container:
+            self.checks.equal(f"{label}: ops", [op.type for op in container.ops], expected)
+        return container
+
+    def numbers(self, container, inputs, output):
+        done = run_on(inputs, self.folder / "model.dlc", self.folder)
+        self.checks.check("net-run", done.returncode == 0, done.stderr)
+        return result(self.folder, container, output.name)
+
+
+def products(place):
+    w = place.random(3, 4)
+    for transpose in (False, True):
+        g = Graph()
+        x = g.placeholder("x", np.float32, [2, 3])
+        known = g.const("w", w.T if transpose else w)
+        y = g.node("MatMul", [x, known], name="y", transpose_b=transpose)
+        c = place.ops(f"a product with weights, transposed {transpose}", g, y, ["FullyConnected"])
+        if c:
+            weights = c.tensors[c.ops[0].inputs[1]]
+            place.checks.equal("weights are output by input", weights.dims, [4, 3])
+            place.checks.check("their values", np.array_equal(np.frombuffer(weights.data, np.float32).reshape(4, 3), w.T))
+    g = Graph()
+    x, w2 = g.placeholder("x", np.float32, [2, 3]), g.placeholder("w", np.float32, [3, 4])
+    place.ops("a product of inputs", g, g.node("MatMul", [x, w2], name="y"), ["MatMul"])
+    g = Graph()
+    x, bias = g.placeholder("x", np.float32, [2, 3]), g.const("bias", place.random(4))
+    y = g.node("_FusedMatMul", [x, g.const("w", w), bias], name="y", num_args=1, fused_ops=["BiasAdd", "Relu"])
+    c = place.ops("a fused product", g, y, ["FullyConnected", "Neuron"])
+    if c:
+        place.checks.equal("its bias is the layer's", c.ops[0].inputs[2], "bias")
+
+
+def normalizations(place):
+    g = Graph()
+    x = g.placeholder("x", np.float32, [2, 4])
+    total = g.node("Sum", [g.node("Square", [x]), g.const("axes", np.array([1], np.int32))], keep_dims=True)
+    factor = g.node("Rsqrt", [g.node("Maximum", [total, g.const("epsilon", np.array(0.25, np.float32))])])
+    y = g.node("Mul", [x, factor], name="y")
+    c = place.ops("a normalization", g, y, ["L2Norm"])
+    if c:
+        place.checks.equal("its bound", c.ops[0].params["epsilon"].value, 0.25)
+        place.checks.equal("its axis", c.ops[0].params["axis"].value, 1)
+
+
+def dropouts(place):
+    g = Graph()
+    x, keep = g.placeholder("x", np.float32, [2, 3]), g.placeholder("keep_prob", np.float32, [])
+    shape = g.const("shape", np.array([2, 3], np.int32))
+    numbers = g.node("RandomUniform", [shape], name="numbers", dtype=np.float32)
+    mask = g.node("Floor", [g.node("Add", [keep, numbers])])
+    dropped = g.node("Mul", [g.node("RealDiv", [x, keep]), mask])
+    y = g.node("Relu", [dropped], name="y")
+    (place.folder / "one.raw").write_bytes(np.array(1, np.float32).tobytes())
+    c = place.ops("a dropout that keeps everything", g, y, ["Neuron"], f"--freeze_input=keep_prob={place.folder}/one.raw")
+    if c:
+        place.checks.equal("its reader reads the input", c.ops[0].inputs, ["x"])
+
+
+BOUNDS = {"x": (-1.0, 1.5), "w": (-0.5, 0.5), "y": (-1.0, 1.5)}
+
+
+def fake(g, name, value, **attributes):
+    low, high = (g.const(f"{name}/{i}", np.array(bound, np.float32)) for i, bound in enumerate(BOUNDS[name]))
+    return g.node("FakeQuantWithMinMaxVars", [value, low, high], name=f"{name}/quant", **attributes)
+
+
+def quantized_layer(w):
+    g = Graph()
+    x = fake(g, "x", g.placeholder("x", np.float32, [2, 3]))
+    known = fake(g, "w", g.const("w", w), narrow_range=True)
+    return g, fake(g, "y", g.node("MatMul", [x, known], name="product"))
+
+
+def scale(name, narrow=False):
+    low, high = BOUNDS[name]
+    return (high - low) / (255 - narrow)
+
+
+def fake_quantization(place):
+    w, x = place.random(3, 4, low=-0.5, high=0.5), place.random(2, 3)
+    g, y = quantized_layer(w)
+    c = place.ops("a quantized layer", g, y, ["Quantize", "FullyConnected", "Dequantize"])
+    if not c:
+        return
+    checks, layer = place.checks, c.ops[1]
+    data, weights, out = (c.tensors[name] for name in (*layer.inputs[:2], layer.outputs[0]))
+    checks.equal("types", [t.dtype for t in (data, weights, out)], ["UFXP_8", "SFXP_8", "UFXP_8"])
+    for label, tensor, step, offset in (("data", data, scale("x"), -102), ("weights", weights, scale("w", True), 0),
+                                        ("result", out, scale("y"), -102)):
+        found, place_of_zero = tensor.encodings[0]
+        checks.check(f"scale of the {label}", abs(found - step) < 1e-7 * step, (found, step))
+        checks.equal(f"offset of the {label}", place_of_zero, offset)
+    rounded = np.floor(w / scale("w", True) + 0.5)
+    checks.check("integers of the weights", np.array_equal(np.frombuffer(weights.data, np.int8).reshape(4, 3), rounded.T))
+    near_x = np.round(np.clip(x, *BOUNDS["x"]) / scale("x")) * scale("x")
+    exact = np.clip(near_x @ (rounded * scale("w", True)), *BOUNDS["y"])
+    error = np.abs(place.numbers(c, {"x": x}, y) - exact).max() / scale("y")
+    checks.check("results are within half a step, or the end of the range", error < 0.51, error)
+    options = "--keep_quant_nodes"
+    place.ops("a quantized layer whose nodes are kept", *quantized_layer(w), [
+        "Quantize", "Dequantize", "Dequantize", "FullyConnected", "Quantize", "Dequantize"], options)
+
+
+def main():
+    checks = Checks()
+    if np is None:
+        checks.skip("graphs", "python3-numpy is not there")
+        checks.finish()
+    with tempfile.TemporaryDirectory() as folder:
+        place = Place(checks, folder)
+        products(place)
+        normalizations(place)
+        dropouts(place)
+        fake_quantization(place)
+    checks.finish()
+
+
+main()
