@@ -199,7 +199,7 @@ static void emit_merge(struct walk *w, const struct visit *v, struct seen *seen)
         when[i] = operands[i].when;
     bool clear = condition_split(w->f, when, count, &operands[count].id, values, &seen->when);
     *sides = (struct fw_attr){.name = "sides", .kind = FW_INTS, .count = count, .ints = values};
-    append(w, source_node(&s), source_name(w->f, &s), "Merge", sides, clear, operands, count + clear);
+    append(w, source_node(&s), source_name(w->f, &s), "Merge", sides, 1, operands, count + clear);
 }
 
 static odlc_status emit_node(struct walk *w, const struct visit *v, const struct fw_attr *attrs, uint32_t count)
@@ -215,7 +215,7 @@ static odlc_status emit_node(struct walk *w, const struct visit *v, const struct
         TRY(switch_value(w->f, v->frame, v->node, &seen->decides));
     seen->emitted = (uint32_t)w->emitted.count;
     size_t n_operands = w->operands.count - v->first_operand;
-    const fw_name *operands = n_operands > 0 ? w->operands.data + v->first_operand : NULL;
+    const struct operand *operands = n_operands > 0 ? w->operands.data + v->first_operand : NULL;
     if (!claimed && is_merge(n->op))
         emit_merge(w, v, seen);
     else

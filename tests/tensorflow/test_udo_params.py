@@ -212,7 +212,8 @@ def cut_values(w):
     g.node("Thing", [first], name="thing", _output_shapes=[Shape([1, 3])])
     config = w.config(bare())
     for dims, expected, warned in (("1,6", [1, 3], False), ("1,7", [1, 7], True)):
-        container, messages = w.convert(f"cut {dims}", g, "-udo", config, "-d", "first", dims)
+        container, messages = w.convert(f"cut {dims}", g, "-udo", config, "-d", "first", dims, "--input_dtype", "first",
+                                        "float32")
         w.checks.equal(f"cut {dims}", container and container.tensors["thing"].dims, expected)
         w.checks.equal(f"cut {dims}: warned", "dimension 1 is 6 in the model" in messages, warned)
 
@@ -277,5 +278,5 @@ def in_a_domain(w):
     w.fails("another domain", 1, ["op Thing is not supported"], model(), "-udo", w.config(udo("Thing", domain="my.ops")))
 
 
-run_parts("user-defined ops", params, params_refused, unnamed_attributes, static_inputs, variables, control_inputs, shapes,
+run_parts(params, params_refused, unnamed_attributes, static_inputs, variables, control_inputs, shapes,
           cut_values, outputs, functions, in_a_domain)
