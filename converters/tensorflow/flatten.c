@@ -199,7 +199,7 @@ static void emit_merge(struct walk *w, const struct visit *v, struct seen *seen)
         when[i] = operands[i].when;
     bool clear = condition_split(w->f, when, count, &operands[count].id, values, &seen->when);
     *sides = (struct fw_attr){.name = "sides", .kind = FW_INTS, .count = count, .ints = values};
-    append(w, source_node(&s), source_name(w->f, &s), "Merge", sides, clear, operands, count + clear);
+    append(w, source_node(&s), source_name(w->f, &s), "Merge", sides, 1, operands, count + clear);
 }
 
 static odlc_status emit_node(struct walk *w, const struct visit *v, const struct fw_attr *attrs, uint32_t count)

@@ -453,6 +453,75 @@ START_TEST(batch_norm_stays_when_others_read_the_convolution)
 }
 END_TEST
 
+START_TEST(biases_and_factors_fold_into_the_layer)
+{
+    static const char text[] =
+        "graph \"g\" input \"x\" float32[1,4,4,3] const \"w\" float32[3,3,3,2]\n"
+        "const \"zeros\" float32[2] {0, 0} const \"factor\" float32[1,1,1,2] {0.5, -3}\n"
+        "const \"two\" float32[1] {2} const \"offset\" float32[2] {1, 0.25}\n"
+        CONV("c", "x", "w", "zeros", "c") "float32[1,4,4,2]\n"
+        "node \"plus\" ElementWiseAdd (\"two\", \"c\") -> \"p\" float32[1,4,4,2]\n"
+        "node \"times\" ElementWiseMultiply (\"p\", \"factor\") -> \"t\" float32[1,4,4,2]\n"
+        "node \"plus too\" ElementWiseAdd (\"t\", \"offset\") -> \"y\" float32[1,4,4,2]\n"
+        "output \"y\"";
+    ck_assert_uint_eq(check_numbers(text, 1e-6)->order.count, 4); /* only where the front end asks for it */
+    stop();
+    start();
+    options.fold_bias = true;
+    struct graph *g = check_numbers(text, 1e-5);
+    ck_assert_uint_eq(g->order.count, 1);
+    ck_assert_str_eq(node_input(g, graph_node(g, g->order.data[0]), 1)->name, "w");
+    stop();
+    start();
+    options.fold_bias = options.no_batchnorm_folding = true;
+    ck_assert_uint_eq(count_ops(check_numbers(text, 1e-5), "ElementWiseMultiply"), 1);
+}
+END_TEST
+
+START_TEST(what_is_no_bias_stays)
+{
+    static const char *const others[] = {"float32[4,1]", "float32[4,4,2]", "float32[1,4,1,2]"};
+    options.fold_bias = true;
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        struct graph *g = check_numbers(arena_printf(arena,
+            "graph \"g\" input \"x\" float32[1,4,4,3] const \"w\" float32[3,3,3,2] const \"b\" float32[2] {0, 0}\n"
+            "const \"c\" %s\n"
+            CONV("c", "x", "w", "b", "z") "float32[1,4,4,2]\n"
+            "node \"plus\" ElementWiseAdd (\"z\", \"c\") -> \"y\" float32[1,4,4,2]\n"
+            "output \"y\"", others[i]), 1e-6);
+        ck_assert_uint_eq(count_ops(g, "ElementWiseAdd"), 1);
+    }
+}
+END_TEST
+
+/* An image of 6 × 6 in blocks of 2 × 2, a convolution of these, and the image again. */
+static const char *in_blocks(const char *pads, const char *crops, const char *result)
+{
+    return arena_printf(arena,
+        "graph \"g\" input \"x\" float32[1,6,6,3] const \"w\" float32[2,2,3,2] const \"b\" float32[2]\n"
+        "node \"split\" SpaceToBatch (\"x\") {block_size=[2]{2, 2}, pad_amount=[2,2]{%s}} -> \"s\" float32[4,4,4,3]\n"
+        "node \"c\" Conv2d (\"s\", \"w\", \"b\") {stride=[2]{1, 1}, pad_amount=[2,2]{0, 0, 0, 0}, group=1}"
+        " -> \"c\" float32[4,3,3,2]\n"
+        "node \"join\" BatchToSpace (\"c\") {block_size=[2]{2, 2}, crops=[2,2]{%s}} -> \"y\" %s\n"
+        "output \"y\"", pads, crops, result);
+}
+
+START_TEST(convolutions_in_blocks_are_dilated_ones)
+{
+    const char *text = in_blocks("1, 1, 2, 0", "1, 0, 0, 0", "float32[1,5,6,2]");
+    struct graph *g = check_numbers(text, 1e-6);
+    ck_assert_uint_eq(g->order.count, 1);
+    uint32_t count;
+    const struct node *conv = graph_node(g, g->order.data[0]);
+    const int64_t dilation[] = {2, 2}, pads[] = {0, 1, 2, 0};
+    ck_assert_mem_eq(node_ints(conv, "dilation", &count), dilation, sizeof dilation);
+    ck_assert_mem_eq(node_ints(conv, "pad_amount", &count), pads, sizeof pads);
+    /* More is cut off than was added. */
+    g = check_numbers(in_blocks("0, 2, 2, 0", "1, 0, 0, 0", "float32[1,5,6,2]"), 1e-6);
+    ck_assert_uint_eq(g->order.count, 3);
+}
+END_TEST
+
 /* clang-format on */
 
 START_TEST(the_validator_finds_wrong_types)
@@ -492,6 +561,9 @@ int main(void)
     tcase_add_test(t, a_channels_last_input_stays_as_it_is);
     tcase_add_test(t, batch_norm_folds_into_the_convolution);
     tcase_add_test(t, batch_norm_stays_when_others_read_the_convolution);
+    tcase_add_test(t, biases_and_factors_fold_into_the_layer);
+    tcase_add_test(t, what_is_no_bias_stays);
+    tcase_add_test(t, convolutions_in_blocks_are_dilated_ones);
     tcase_add_test(t, the_validator_finds_wrong_types);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);
