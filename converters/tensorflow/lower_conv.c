@@ -72,7 +72,8 @@ static odlc_status depthwise_weights(struct lower *l, const struct tf_conv *c, i
     shape.dims[shape.rank - 2] = a;
     shape.dims[shape.rank - 1] = b;
     bool constant = build_is_const(l->b, c->filter);
-    return build_reshape(l->b, c->filter, &shape, constant ? l->node->inputs[1] : step_name(l, "weights"), out);
+    const char *name = constant ? graph_tensor(l->b->graph, c->filter)->name : step_name(l, "weights");
+    return build_reshape(l->b, c->filter, &shape, name, out);
 }
 
 /* The layer that the operands make, with the padding's amounts; the bias is still to be set. */

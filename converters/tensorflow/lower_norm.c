@@ -68,6 +68,36 @@ static odlc_status give_statistics(struct lower *l, const struct batchnorm *n)
     return ODLC_OK;
 }
 
+/* In training mode the statistics are those of x itself: what is left to normalize is its distance from the mean, whose
+ * mean is zero. */
+static odlc_status compute_statistics(struct lower *l, struct batchnorm *n, bool first)
+{
+    struct steps s = {.l = l};
+    const struct type type = *build_type(l->b, n->x);
+    uint32_t rank = type.shape.rank, channels = first ? 1 : rank - 1, count = 0;
+    int64_t axes[MAX_RANK];
+    struct shape shape = SHAPE(type.shape.dims[channels]);
+    for (uint32_t i = 1; i < l->n_out; i++)
+        if (lower_out_name(l, i))
+            return lower_unsupported(l, "is_training", "export the model for inference",
+                                     "output %u (%s) is there for training", i, lower_out_name(l, i));
+    for (uint32_t i = 0; i < rank; i++)
+        if (i != channels)
+            axes[count++] = i;
+    diag_warn(l->diags,
+              AT(.file = l->path, .node = l->node->name, .attribute = "is_training",
+                 .hint = "export the model for inference if it has statistics of its own"),
+              "batch-statistics", "the node normalizes by the mean and variance of its input, as in training");
+    tensor_id mean = step_reduce(&s, "ReduceMean", n->x, axes, count, true);
+    n->x = step_binary(&s, "ElementWiseSubtract", n->x, mean);
+    tensor_id square = step_binary(&s, "ElementWiseMultiply", n->x, n->x);
+    tensor_id variance = step_reduce(&s, "ReduceMean", square, axes, count, false);
+    TRY(s.status);
+    n->given[BN_VARIANCE] = n->like_x[BN_VARIANCE] = variance;
+    n->given[BN_MEAN] = n->like_x[BN_MEAN] = lower_splat(l, step_name(l, "mean"), type.dtype, &shape, 0);
+    return ODLC_OK;
+}
+
 static odlc_status read_batchnorm(struct lower *l, struct batchnorm *n, bool *first)
 {
     static const char *const names[BN_STATISTICS] = {"scale", "offset", "mean", "variance"};
@@ -75,16 +105,14 @@ static odlc_status read_batchnorm(struct lower *l, struct batchnorm *n, bool *fi
     TRY(lower_need(l, 0, "x", &n->x));
     TRY(tf_channels_first(l, first));
     TRY(lower_attr_bool(l, "is_training", true, &training));
-    if (training)
-        return lower_unsupported(l, "is_training", "export the model for inference",
-                                 "it computes its statistics from the batch");
     TRY(lower_attr_float(l, "epsilon", (double)1e-4f, &n->epsilon));
     const struct shape *in = &build_type(l->b, n->x)->shape;
     if (in->rank != 4 && in->rank != 5)
         return lower_invalid(l, NULL, NULL, "the input %s does not have 4 or 5 axes", shape_text(l->diags->arena, in));
-    for (uint32_t i = 0; i < BN_STATISTICS; i++)
-        TRY(read_statistic(l, i + 1, names[i], in->dims[*first ? 1 : in->rank - 1], n, i));
-    return give_statistics(l, n);
+    int64_t channels = in->dims[*first ? 1 : in->rank - 1];
+    for (uint32_t i = 0; i < (training ? BN_MEAN : BN_STATISTICS); i++)
+        TRY(read_statistic(l, i + 1, names[i], channels, n, i));
+    return training ? compute_statistics(l, n, *first) : give_statistics(l, n);
 }
 
 odlc_status tf_fused_batch_norm(struct lower *l)

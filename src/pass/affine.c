@@ -46,6 +46,13 @@ bool affine_scalable(const struct graph *g, const struct node *layer)
     return axis >= 0 && plain && (uint64_t)weights->type->shape.dims[axis] == affine_channels(g, layer);
 }
 
+bool affine_has_no_bias(const struct graph *g, const struct node *layer)
+{
+    const struct view *bias = node_input(g, layer, 2)->view;
+    return bias->splat && op_param_index(layer->op, "bias_op_name") >= 0 &&
+           *node_string(layer, "bias_op_name", "-") == '\0';
+}
+
 static void scale_weights(struct graph *g, struct node *layer, const double *factor)
 {
     const struct tensor *weights = node_input(g, layer, 1);
@@ -78,7 +85,8 @@ void affine_fold(struct graph *g, struct node *layer, const struct affine *a, no
     node_id layer_id = node_output(g, layer, 0)->producer;
     if (a->factor)
         scale_weights(g, layer, a->factor);
-    move_bias(g, layer, a);
+    if (a->shift || !affine_has_no_bias(g, layer))
+        move_bias(g, layer, a);
     layer->outputs[0] = out;
     graph_remove_node(g, replaced);
     graph_tensor(g, out)->producer = layer_id;

@@ -11,6 +11,9 @@ uint64_t affine_channels(const struct graph *g, const struct node *layer);
 /* Whether each output channel's weights can be multiplied by a factor of their own. */
 bool affine_scalable(const struct graph *g, const struct node *layer);
 
+/* Whether the bias is only there because the container's layers have one: it is zeros. */
+bool affine_has_no_bias(const struct graph *g, const struct node *layer);
+
 /* What happens to each channel: factor · (W∗x + b) + shift. */
 struct affine {
     const double *factor, *shift; /* NULL: 1 and 0; factor lives in the graph's arena */

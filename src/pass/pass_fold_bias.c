@@ -29,12 +29,6 @@ static const double *per_channel(struct graph *g, const struct tensor *c, uint64
     return all;
 }
 
-static bool has_no_bias(const struct graph *g, const struct node *layer)
-{
-    const struct tensor *bias = node_input(g, layer, 2);
-    return bias->view->splat && *node_string(layer, "bias_op_name", "") == '\0';
-}
-
 /* Folds the node if its input i is a constant and the other one comes from a layer. */
 static bool fold(struct pass_context *c, struct graph *g, const struct uses *uses, node_id id, uint32_t i)
 {
@@ -47,7 +41,7 @@ static bool fold(struct pass_context *c, struct graph *g, const struct uses *use
     const struct tensor *constant = node_input(g, n, i);
     const double *values = per_channel(g, constant, affine_channels(g, layer));
     struct affine affine = {.factor = product ? values : NULL, .shift = product ? NULL : values};
-    if (!product && has_no_bias(g, layer))
+    if (!product && affine_has_no_bias(g, layer))
         affine.bias_name = constant->wanted ? constant->wanted : constant->name;
     affine_fold(g, layer, &affine, id);
     return true;

@@ -94,6 +94,9 @@ class Case(Graph):
         """The conversion ends with an error whose text has this part."""
         self.message_part = part
 
+    def has_channels_first(self):
+        return any(str(node.attributes.get("data_format", "")).startswith("NC") for node in self.nodes)
+
     def tolerance(self, dtype):
         if dtype.kind != "f":
             return 0

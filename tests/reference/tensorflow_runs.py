@@ -49,7 +49,7 @@ def compute(case):
     try:
         arrays = run_in_session(graph_def, given, fetched, case.variables)
     except tf.errors.OpError:
-        if not any(str(node.attributes.get("data_format", "")).startswith("NC") for node in case.nodes):
+        if not case.has_channels_first():
             raise
         arrays = run_compiled(graph_def, given, fetched)
     arrays = map(np.asarray, arrays)
