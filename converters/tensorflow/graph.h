@@ -43,8 +43,8 @@ struct tf_model {
     struct tf_body body;
     VEC(struct tf_function) functions;
     struct map function_index; /* name → function */
-    VEC(struct tf_op_def) ops;    /* that the model brings definitions of */
-    struct map op_index;          /* name → ops; made when there are any */
+    VEC(struct tf_op_def) ops; /* that the model brings definitions of */
+    struct map op_index;       /* name → ops; made when there are any */
 };
 
 /* A place in the model's file:  AT(IN_MODEL(m), .node = name) */

@@ -256,8 +256,7 @@ static odlc_status choose_signature(struct tf_model *m, const struct sections *m
 
 /* ---- forms ---- */
 
-static void take_graph(struct tf_model *m, const struct wire_field *meta, struct sections *s,
-                       struct tf_source *out)
+static void take_graph(struct tf_model *m, const struct wire_field *meta, struct sections *s, struct tf_source *out)
 {
     *s = sections_of(m, meta);
     struct wire_field graph = only(m, s, META_GRAPH_DEF), saver = only(m, s, META_SAVER);
