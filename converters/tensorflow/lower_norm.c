@@ -43,6 +43,29 @@ static odlc_status read_statistic(struct lower *l, uint32_t i, const char *name,
     return build_cast(l->b, n->given[which], build_type(l->b, n->x)->dtype, step_name(l, name), &n->like_x[which]);
 }
 
+/* Statistics of the batch at hand, as training takes them: graphs that were frozen as they were trained compute them.
+ */
+static odlc_status batch_statistics(struct lower *l, bool first, struct batchnorm *n)
+{
+    struct steps s = {.l = l};
+    const uint32_t rank = build_type(l->b, n->x)->shape.rank, channel = first ? 1 : rank - 1;
+    const struct shape shape = SHAPE(build_type(l->b, n->x)->shape.dims[channel]);
+    int64_t axes[MAX_RANK];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < rank; i++)
+        if (i != channel)
+            axes[count++] = i;
+    tensor_id x = step_cast(&s, n->x, DT_FLOAT32);
+    tensor_id mean = step_reduce(&s, "ReduceMean", x, axes, count, true);
+    tensor_id distance = step_binary(&s, "ElementWiseSubtract", x, mean);
+    tensor_id square = step_binary(&s, "ElementWiseMultiply", distance, distance);
+    n->given[BN_MEAN] = step_reshape(&s, mean, &shape);
+    n->given[BN_VARIANCE] = step_reduce(&s, "ReduceMean", square, axes, count, false);
+    for (int i = BN_MEAN; i <= BN_VARIANCE; i++)
+        n->like_x[i] = step_cast(&s, n->given[i], build_type(l->b, n->x)->dtype);
+    return s.status;
+}
+
 static odlc_status start_batchnorm(struct lower *l, const struct batchnorm *n, tensor_id image, const char *name)
 {
     tensor_id weight, bias;
@@ -55,12 +78,12 @@ static odlc_status start_batchnorm(struct lower *l, const struct batchnorm *n, t
 }
 
 /* Outputs 1 and 2 are the statistics that were used; what comes after them serves training. */
-static odlc_status give_statistics(struct lower *l, const struct batchnorm *n)
+static odlc_status give_statistics(struct lower *l, bool training, const struct batchnorm *n)
 {
     for (uint32_t i = 1; i < l->n_out; i++) {
         if (!lower_out_name(l, i))
             continue;
-        if (i > 2)
+        if (training || i > 2)
             return lower_unsupported(l, NULL, "export the model for inference", "output %u (%s) is there for training",
                                      i, lower_out_name(l, i));
         l->out[i] = n->given[i == 1 ? BN_MEAN : BN_VARIANCE];
@@ -75,16 +98,15 @@ static odlc_status read_batchnorm(struct lower *l, struct batchnorm *n, bool *fi
     TRY(lower_need(l, 0, "x", &n->x));
     TRY(tf_channels_first(l, first));
     TRY(lower_attr_bool(l, "is_training", true, &training));
-    if (training)
-        return lower_unsupported(l, "is_training", "export the model for inference",
-                                 "it computes its statistics from the batch");
     TRY(lower_attr_float(l, "epsilon", (double)1e-4f, &n->epsilon));
     const struct shape *in = &build_type(l->b, n->x)->shape;
     if (in->rank != 4 && in->rank != 5)
         return lower_invalid(l, NULL, NULL, "the input %s does not have 4 or 5 axes", shape_text(l->diags->arena, in));
-    for (uint32_t i = 0; i < BN_STATISTICS; i++)
+    for (uint32_t i = 0; i < (training ? BN_MEAN : BN_STATISTICS); i++)
         TRY(read_statistic(l, i + 1, names[i], in->dims[*first ? 1 : in->rank - 1], n, i));
-    return give_statistics(l, n);
+    if (training)
+        TRY(batch_statistics(l, *first, n));
+    return give_statistics(l, training, n);
 }
 
 odlc_status tf_fused_batch_norm(struct lower *l)

@@ -67,9 +67,10 @@ def batch_norms():
     y = c.node("Conv2D", [c.input([1, 5, 6, 2]), c.random_const([3, 3, 2, 3])], strides=[1, 1, 1, 1], padding="SAME")
     y = c.node("BiasAdd", [y, c.random_const([3])])
     c.gives(c.node("FusedBatchNormV3", [y, *statistics(c)], is_training=False))
-    c = CASES.new("normalization in training")
-    c.node("FusedBatchNormV3", [c.input([2, 4, 5, 3]), *statistics(c)])
-    c.refused("it computes its statistics from the batch")
+    c = CASES.new("the statistics of the batch")
+    y = c.node("FusedBatchNormV3", [c.input([2, 4, 5, 3]), *statistics(c)])
+    c.node("Add", [y[1], y[2]])
+    c.refused("is there for training")
     c = CASES.new("normalization with training's outputs")
     y = c.node("FusedBatchNorm", [c.input([2, 4, 5, 3]), *statistics(c)], is_training=False)
     c.node("Add", [y, y[4]])
@@ -87,6 +88,26 @@ def channels_first():
                    data_format="NDHWC"))
     c = CASES.new("bias of volumes with channels first")
     c.gives(c.node("BiasAdd", [c.input([1, 3, 4, 5, 6]), c.random_const([3])], data_format="NCHW"))
+
+
+def by_the_batch():
+    """As training normalizes: some graphs are frozen so."""
+    for op in ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"):
+        c = CASES.new(f"{op} by the batch's statistics")
+        c.gives(c.node(op, [c.input([2, 4, 5, 3]), *statistics(c)]))
+        c = CASES.new(f"{op} by the batch's statistics, of a constant")
+        c.gives(c.node(op, [c.random_const([1, 4, 5, 3]), *statistics(c)], is_training=True, epsilon=0.25))
+    c = CASES.new("the batch's statistics and no others")
+    nothing = c.const(np.zeros(0, np.float32))
+    x = c.input([2, 4, 5, 3], low=5, high=6)
+    c.gives(c.node("FusedBatchNormV3", [x, *statistics(c, False)[:2], nothing, nothing]))
+    c = CASES.new("the batch's statistics of float16")
+    c.gives(c.node("FusedBatchNormV3", [c.input([2, 4, 5, 3], np.float16), *statistics(c)]), within=2e-3)
+    c = CASES.new("the batch's statistics with channels first")
+    c.gives(c.node("FusedBatchNormV3", [c.input([2, 3, 4, 5]), *statistics(c)], data_format="NCHW"))
+    c = CASES.new("the batch's statistics of a convolution")
+    y = c.node("Conv2D", [c.input([1, 5, 6, 2]), c.random_const([3, 3, 2, 3])], strides=[1, 1, 1, 1], padding="SAME")
+    c.gives(c.node("Relu", [c.node("FusedBatchNorm", [y, *statistics(c)])]))
 
 
 def activated():
@@ -121,5 +142,6 @@ def across_channels():
 biases()
 batch_norms()
 channels_first()
+by_the_batch()
 activated()
 across_channels()
