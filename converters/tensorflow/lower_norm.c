@@ -43,29 +43,6 @@ static odlc_status read_statistic(struct lower *l, uint32_t i, const char *name,
     return build_cast(l->b, n->given[which], build_type(l->b, n->x)->dtype, step_name(l, name), &n->like_x[which]);
 }
 
-/* Statistics of the batch at hand, as training takes them: graphs that were frozen as they were trained compute them.
- */
-static odlc_status batch_statistics(struct lower *l, bool first, struct batchnorm *n)
-{
-    struct steps s = {.l = l};
-    const uint32_t rank = build_type(l->b, n->x)->shape.rank, channel = first ? 1 : rank - 1;
-    const struct shape shape = SHAPE(build_type(l->b, n->x)->shape.dims[channel]);
-    int64_t axes[MAX_RANK];
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < rank; i++)
-        if (i != channel)
-            axes[count++] = i;
-    tensor_id x = step_cast(&s, n->x, DT_FLOAT32);
-    tensor_id mean = step_reduce(&s, "ReduceMean", x, axes, count, true);
-    tensor_id distance = step_binary(&s, "ElementWiseSubtract", x, mean);
-    tensor_id square = step_binary(&s, "ElementWiseMultiply", distance, distance);
-    n->given[BN_MEAN] = step_reshape(&s, mean, &shape);
-    n->given[BN_VARIANCE] = step_reduce(&s, "ReduceMean", square, axes, count, false);
-    for (int i = BN_MEAN; i <= BN_VARIANCE; i++)
-        n->like_x[i] = step_cast(&s, n->given[i], build_type(l->b, n->x)->dtype);
-    return s.status;
-}
-
 static odlc_status start_batchnorm(struct lower *l, const struct batchnorm *n, tensor_id image, const char *name)
 {
     tensor_id weight, bias;
@@ -78,16 +55,46 @@ static odlc_status start_batchnorm(struct lower *l, const struct batchnorm *n, t
 }
 
 /* Outputs 1 and 2 are the statistics that were used; what comes after them serves training. */
-static odlc_status give_statistics(struct lower *l, bool training, const struct batchnorm *n)
+static odlc_status give_statistics(struct lower *l, const struct batchnorm *n)
 {
     for (uint32_t i = 1; i < l->n_out; i++) {
         if (!lower_out_name(l, i))
             continue;
-        if (training || i > 2)
+        if (i > 2)
             return lower_unsupported(l, NULL, "export the model for inference", "output %u (%s) is there for training",
                                      i, lower_out_name(l, i));
         l->out[i] = n->given[i == 1 ? BN_MEAN : BN_VARIANCE];
     }
+    return ODLC_OK;
+}
+
+/* In training mode the statistics are those of x itself: what is left to normalize is its distance from the mean, whose
+ * mean is zero. */
+static odlc_status compute_statistics(struct lower *l, struct batchnorm *n, bool first)
+{
+    struct steps s = {.l = l};
+    const struct type type = *build_type(l->b, n->x);
+    uint32_t rank = type.shape.rank, channels = first ? 1 : rank - 1, count = 0;
+    int64_t axes[MAX_RANK];
+    struct shape shape = SHAPE(type.shape.dims[channels]);
+    for (uint32_t i = 1; i < l->n_out; i++)
+        if (lower_out_name(l, i))
+            return lower_unsupported(l, "is_training", "export the model for inference",
+                                     "output %u (%s) is there for training", i, lower_out_name(l, i));
+    for (uint32_t i = 0; i < rank; i++)
+        if (i != channels)
+            axes[count++] = i;
+    diag_warn(l->diags,
+              AT(.file = l->path, .node = l->node->name, .attribute = "is_training",
+                 .hint = "export the model for inference if it has statistics of its own"),
+              "batch-statistics", "the node normalizes by the mean and variance of its input, as in training");
+    tensor_id mean = step_reduce(&s, "ReduceMean", n->x, axes, count, true);
+    n->x = step_binary(&s, "ElementWiseSubtract", n->x, mean);
+    tensor_id square = step_binary(&s, "ElementWiseMultiply", n->x, n->x);
+    tensor_id variance = step_reduce(&s, "ReduceMean", square, axes, count, false);
+    TRY(s.status);
+    n->given[BN_VARIANCE] = n->like_x[BN_VARIANCE] = variance;
+    n->given[BN_MEAN] = n->like_x[BN_MEAN] = lower_splat(l, step_name(l, "mean"), type.dtype, &shape, 0);
     return ODLC_OK;
 }
 
@@ -102,11 +109,10 @@ static odlc_status read_batchnorm(struct lower *l, struct batchnorm *n, bool *fi
     const struct shape *in = &build_type(l->b, n->x)->shape;
     if (in->rank != 4 && in->rank != 5)
         return lower_invalid(l, NULL, NULL, "the input %s does not have 4 or 5 axes", shape_text(l->diags->arena, in));
+    int64_t channels = in->dims[*first ? 1 : in->rank - 1];
     for (uint32_t i = 0; i < (training ? BN_MEAN : BN_STATISTICS); i++)
-        TRY(read_statistic(l, i + 1, names[i], in->dims[*first ? 1 : in->rank - 1], n, i));
-    if (training)
-        TRY(batch_statistics(l, *first, n));
-    return give_statistics(l, training, n);
+        TRY(read_statistic(l, i + 1, names[i], channels, n, i));
+    return training ? compute_statistics(l, n, *first) : give_statistics(l, n);
 }
 
 odlc_status tf_fused_batch_norm(struct lower *l)

@@ -30,9 +30,8 @@ def has_two_readings(array):
 
 
 def convert(case, expected, folder):
-    model, dlc = folder / "model.pb", folder / "model.dlc"
-    case.save(model)
-    arguments = ["-i", model, "-o", dlc]
+    dlc = folder / "model.dlc"
+    arguments = ["-i", case.save_model(folder), "-o", dlc]
     for name, dims in case.dims.items():
         arguments += ["-d", name, ",".join(map(str, dims))]
     for value in case.fetched:

@@ -26,10 +26,14 @@ def with_port(name):
     return name if ":" in name else name + ":0"
 
 
-def run_in_session(graph_def, given, fetched):
+def run_in_session(graph_def, given, fetched, variables):
     with tf.Graph().as_default():
         tf.import_graph_def(graph_def, name="")
+        graph = tf.compat.v1.get_default_graph()
+        assigned = [tf.raw_ops.AssignVariableOp(resource=graph.get_tensor_by_name(with_port(name)), value=value)
+                    for name, value in variables.items()]
         with session() as running:
+            running.run(assigned)
             return running.run(fetched, given)
 
 
@@ -47,7 +51,7 @@ def compute(case):
     given = {with_port(name): values for name, values in case.given.items()}
     fetched = [with_port(value.name) for value in case.fetched]
     try:
-        arrays = run_in_session(graph_def, given, fetched)
+        arrays = run_in_session(graph_def, given, fetched, case.variables)
     except tf.errors.OpError as error:
         if not NOT_ON_CPUS.search(str(error)):
             raise
