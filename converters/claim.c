@@ -279,9 +279,12 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
             name_types(c->graph->arena, c->frontend, a, &attrs[n_attrs]);
         n_attrs++;
     }
-    for (size_t i = 0; i < n->n_outputs; i++)
+    for (uint32_t i = 0; i < n->n_outputs; i++) {
         if (values[i])
             take_declared(values[i], &declared[i], &has_shape[i], &partial[i]);
+        if (declared[i].dtype == DT_NONE && c->frontend->output_dtype)
+            declared[i].dtype = c->frontend->output_dtype(n, i);
+    }
     struct udo_call call = {.scratch = c->scratch,
                             .path = c->model->path,
                             .label = n->name,

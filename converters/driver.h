@@ -26,6 +26,9 @@ struct frontend {
     bool (*schema_default)(const char *op_type, int64_t version, const char *attr, struct param *out);
     /* The one spelling that values have in the model, of a name in any; NULL: there is one only. */
     const char *(*canonical_name)(struct arena *arena, const char *name);
+    /* The element type of output k by what the framework says of its operator; DT_NONE: it does not. NULL: models
+     * declare types themselves. */
+    enum dtype (*output_dtype)(const struct fw_node *n, uint32_t k);
     const char *(*type_name)(int64_t number); /* of the number in an attribute: "DT_FLOAT"; NULL: it has no such ones */
     bool channels_first; /* the framework's spatial tensors are NCHW; otherwise fw_model.channels_first may say so */
     bool bias_apart;     /* the framework's layers have no bias: operators of their own add it */

@@ -76,6 +76,15 @@ static void find_types(struct stub *s, const struct fw_value *values, size_t cou
             map_put(&s->types, values[i].name, values[i].dtype);
 }
 
+static void find_output_types(struct stub *s, const struct fw_node *n)
+{
+    for (uint32_t k = 0; s->c->frontend->output_dtype && k < n->n_outputs; k++) {
+        enum dtype dtype = s->c->frontend->output_dtype(n, k);
+        if (dtype != DT_NONE)
+            map_put(&s->types, n->outputs[k], dtype);
+    }
+}
+
 static void find_values(struct stub *s)
 {
     const struct fw_graph *g = &s->c->model->graph;
@@ -88,6 +97,7 @@ static void find_values(struct stub *s)
         map_put(&s->data, g->initializers.data[i].name, g->initializers.data[i].view.dtype);
     for (size_t i = 0; i < g->nodes.count; i++) {
         const struct fw_node *n = &g->nodes.data[i];
+        find_output_types(s, n);
         if (*n->op->domain || n->n_outputs == 0)
             continue;
         if (strcmp(n->op->type, "Constant") == 0)

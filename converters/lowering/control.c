@@ -69,14 +69,16 @@ odlc_status control_select(struct lower *l, tensor_id condition, uint32_t i, con
     bool tensors = yes->kind == VALUE_TENSOR && no->kind == VALUE_TENSOR;
     const struct type *a = tensors ? build_type(l->b, yes->tensor) : NULL,
                       *b = tensors ? build_type(l->b, no->tensor) : NULL;
-    *out = *yes;
-    if (!tensors && same_value(yes, no))
+    if (!tensors && same_value(yes, no)) {
+        *out = *yes;
         return ODLC_OK;
+    }
     if (!tensors || a->dtype != b->dtype || !shape_equal(&a->shape, &b->shape))
         return control_blame(l, condition,
                              arena_printf(l->diags->arena, "the branches differ in the type of output %u", i));
     struct steps s = {.l = l};
-    out->tensor = step_select(&s, condition, yes->tensor, no->tensor);
+    tensor_id selected = step_select(&s, condition, yes->tensor, no->tensor);
+    *out = (struct lower_value){.kind = VALUE_TENSOR, .tensor = selected};
     return s.status;
 }
 

@@ -21,7 +21,13 @@ bool is_merge(const char *op)
 
 static const struct condition *unclear(void)
 {
-    static const struct condition none = {.unclear = true};
+    static const struct condition any = {.kind = CONDITION_UNCLEAR};
+    return &any;
+}
+
+static const struct condition *never(void)
+{
+    static const struct condition none = {.kind = CONDITION_NEVER};
     return &none;
 }
 
@@ -40,7 +46,7 @@ static const struct condition *intern(struct flatten *f, const struct condition_
     if (at != MAP_NONE)
         return f->conditions.data[at];
     struct condition *c = arena_alloc(arena, sizeof *c + count * sizeof *terms);
-    *c = (struct condition){.count = count};
+    *c = (struct condition){.kind = CONDITION_TERMS, .count = count};
     memcpy(c->terms, terms, count * sizeof *terms);
     vec_push(arena, &f->conditions, c);
     return c;
@@ -54,13 +60,15 @@ const struct condition *condition_and(struct flatten *f, const struct condition 
         return a;
     if (!a)
         return b;
-    if (a->unclear || b->unclear)
+    if (a->kind == CONDITION_NEVER || b->kind == CONDITION_NEVER)
+        return never();
+    if (a->kind == CONDITION_UNCLEAR || b->kind == CONDITION_UNCLEAR)
         return unclear();
     while (i < a->count || k < b->count) {
         bool first = k == b->count || (i < a->count && a->terms[i].value <= b->terms[k].value);
         bool both = first && k < b->count && a->terms[i].value == b->terms[k].value;
         if (both && a->terms[i].side != b->terms[k].side)
-            return unclear();
+            return never();
         terms[count++] = first ? a->terms[i] : b->terms[k];
         i += first;
         k += !first || both;
@@ -94,17 +102,27 @@ static bool differing_term(const struct condition *a, const struct condition *b,
 bool condition_split(struct flatten *f, const struct condition *const *when, uint32_t count, fw_name *value,
                      int64_t *sides, const struct condition **rest)
 {
-    uint32_t at = 0;
     struct condition_term others[MAX_TERMS];
-    if (count != 2 || !when[0] || !when[1] || when[0]->unclear || when[1]->unclear ||
-        !differing_term(when[0], when[1], &at))
+    uint32_t at = 0, found = 0, possible[2] = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        bool never = when[i] && when[i]->kind == CONDITION_NEVER;
+        sides[i] = never ? NEVER_ALIVE : 0;
+        if (!never && found < 2)
+            possible[found] = i;
+        found += !never;
+    }
+    *rest = found == 1 ? when[possible[0]] : unclear();
+    if (found != 2)
         return false;
-    *value = when[0]->terms[at].value;
-    for (uint32_t i = 0; i < count; i++)
-        sides[i] = when[i]->terms[at].side;
-    for (uint32_t i = 0; i + 1 < when[0]->count; i++)
-        others[i] = when[0]->terms[i + (i >= at)];
-    *rest = intern(f, others, when[0]->count - 1);
+    const struct condition *a = when[possible[0]], *b = when[possible[1]];
+    if (!a || !b || a->kind != CONDITION_TERMS || b->kind != CONDITION_TERMS || !differing_term(a, b, &at))
+        return false;
+    *value = a->terms[at].value;
+    sides[possible[0]] = a->terms[at].side;
+    sides[possible[1]] = b->terms[at].side;
+    for (uint32_t i = 0; i + 1 < a->count; i++)
+        others[i] = a->terms[i + (i >= at)];
+    *rest = intern(f, others, a->count - 1);
     return true;
 }
 

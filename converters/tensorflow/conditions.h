@@ -5,9 +5,15 @@
 
 #include "converters/tensorflow/flatten.h"
 
+enum condition_kind {
+    CONDITION_TERMS,
+    CONDITION_NEVER,  /* it needs both sides of one conditional */
+    CONDITION_UNCLEAR /* a value of a graph that is no composition of conditionals */
+};
+
 /* That of a value which is always alive is NULL. Equal ones are one object. */
 struct condition {
-    bool unclear; /* a value of a graph that is no composition of conditionals */
+    enum condition_kind kind;
     uint32_t count;
     struct condition_term {
         fw_name value; /* what a Switch decides by */
@@ -23,8 +29,10 @@ const struct condition *condition_and(struct flatten *f, const struct condition 
 /* As well as the condition, output `side` of a Switch that decides by the value is alive. */
 const struct condition *condition_with(struct flatten *f, const struct condition *when, fw_name value, uint32_t side);
 
-/* Of values that a Merge takes: by which value, and for which of its sides, each is the one that arrives; `rest` is
- * when any does. False when this is not so, and at most one of them should arrive by other means. */
+/* The side of values that never arrive. */
+#define NEVER_ALIVE (-1)
+/* Of values that a Merge takes: by which value, and for which of its sides, each is the one that arrives. False when
+ * they are not two sides of one conditional. `rest` is when any of them arrives. */
 bool condition_split(struct flatten *f, const struct condition *const *when, uint32_t count, fw_name *value,
                      int64_t *sides, const struct condition **rest);
 

@@ -34,6 +34,10 @@ static odlc_status decode_node(struct tf_model *m, const struct wire_field *mess
         return diag_error(m->diags, ODLC_ERR_INVALID,
                           AT(IN_MODEL(m), .offset = message->at, .has_offset = 1, .node = out->name), "tensorflow-node",
                           "a node has no %s", *out->name ? "operator" : "name");
+    if (*out->name == '^' || strchr(out->name, ':'))
+        return diag_error(m->diags, ODLC_ERR_INVALID,
+                          AT(IN_MODEL(m), .offset = message->at, .has_offset = 1, .node = out->name), "tensorflow-node",
+                          "a node is called %s, which is no name: inputs could not say it", out->name);
     return ODLC_OK;
 }
 

@@ -103,6 +103,16 @@ static const struct fw_op *op_of(struct flatten *f, const char *type)
     return op;
 }
 
+/* A reference to a tensor is the tensor. */
+static const char *op_on_values(const char *op)
+{
+    static const char *const ops[] = {"RefExit", "RefIdentity", "RefMerge", "RefSwitch"};
+    for (size_t i = 0; i < COUNT_OF(ops); i++)
+        if (strcmp(op, ops[i]) == 0)
+            return op + strlen("Ref");
+    return op;
+}
+
 static void append(struct walk *w, const struct tf_node *from, const char *name, const char *op,
                    const struct fw_attr *attrs, uint32_t n_attrs, const struct operand *operands, size_t n_inputs)
 {
@@ -199,7 +209,7 @@ static void emit_merge(struct walk *w, const struct visit *v, struct seen *seen)
         when[i] = operands[i].when;
     bool clear = condition_split(w->f, when, count, &operands[count].id, values, &seen->when);
     *sides = (struct fw_attr){.name = "sides", .kind = FW_INTS, .count = count, .ints = values};
-    append(w, source_node(&s), source_name(w->f, &s), "Merge", sides, clear, operands, count + clear);
+    append(w, source_node(&s), source_name(w->f, &s), "Merge", sides, 1, operands, count + clear);
 }
 
 static odlc_status emit_node(struct walk *w, const struct visit *v, const struct fw_attr *attrs, uint32_t count)
@@ -216,10 +226,10 @@ static odlc_status emit_node(struct walk *w, const struct visit *v, const struct
     seen->emitted = (uint32_t)w->emitted.count;
     size_t n_operands = w->operands.count - v->first_operand;
     const struct operand *operands = n_operands > 0 ? w->operands.data + v->first_operand : NULL;
-    if (!claimed && is_merge(n->op))
+    if (!claimed && is_merge(n->op) && n_operands > 0)
         emit_merge(w, v, seen);
     else
-        append(w, n, source_name(w->f, &s), n->op, attrs, count, operands, n_operands);
+        append(w, n, source_name(w->f, &s), claimed ? n->op : op_on_values(n->op), attrs, count, operands, n_operands);
     w->emitted.data[seen->emitted].node.conditional = seen->when != NULL;
     return ODLC_OK;
 }
@@ -350,6 +360,7 @@ static odlc_status go_on(struct walk *w)
     const char *text = v->inputs[v->input];
     TRY(find_source(w->f, v->frame, text + (*text == '^'), reader, &s));
     TRY(see_through_loops(w->f, &s, reader));
+    TRY(check_exit(w->f, v->frame, v->node, &s));
     TRY(ready(w, &s, &known));
     if (known) { /* otherwise the visit comes back to this input */
         w->visits.data[w->visits.count - 1].input++;

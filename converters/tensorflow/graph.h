@@ -5,6 +5,7 @@
 
 #include "base/map.h"
 #include "converters/names.h"
+#include "converters/tensorflow/op_defs.h"
 #include "converters/wire.h"
 
 struct tf_node {
@@ -42,6 +43,8 @@ struct tf_model {
     struct tf_body body;
     VEC(struct tf_function) functions;
     struct map function_index; /* name → function */
+    VEC(struct tf_op_def) ops; /* that the model brings definitions of */
+    struct map op_index;       /* name → ops; made when there are any */
 };
 
 /* A place in the model's file:  AT(IN_MODEL(m), .node = name) */
@@ -51,6 +54,11 @@ struct tf_model {
 odlc_status tf_decode_graph(struct tf_model *m, uint64_t from, uint64_t to) MUST_USE;
 /* Fills the function's arguments, results and body, once. */
 odlc_status tf_decode_function(struct tf_model *m, struct tf_function *f) MUST_USE;
+
+/* op_list.c: takes in the definitions in an OpList. */
+void tf_decode_op_list(struct tf_model *m, const struct wire_field *list);
+/* TensorFlow's definition of the operator, or else the model's; NULL: there is none. */
+const struct tf_op_def *tf_op_of(const struct tf_model *m, const char *op);
 
 /* decode_attr.c: the attributes of a node. `given` are the attributes of the function call that the node is inside of
  * (count n_given): its own may refer to them by name. Elements and texts are kept. */

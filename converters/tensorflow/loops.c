@@ -127,6 +127,16 @@ static void mark_needed(const struct flatten *f, const struct frame *frame, bool
     }
 }
 
+static odlc_status leaves_nothing(const struct flatten *f, const struct frame *frame, uint32_t exit)
+{
+    return bad_loop(f, node_at(frame, exit)->name, "it leaves no loop: no Switch with a LoopCond is before it");
+}
+
+odlc_status check_exit(const struct flatten *f, const struct frame *frame, uint32_t node, const struct source *s)
+{
+    return is_exit(node_at(frame, node)->op) && !s->is_loop ? leaves_nothing(f, frame, node) : ODLC_OK;
+}
+
 /* An Exit that is needed: its loop, made when it is the first one. */
 static odlc_status note_exit(struct flatten *f, struct frame *frame, uint32_t exit)
 {
@@ -136,7 +146,7 @@ static odlc_status note_exit(struct flatten *f, struct frame *frame, uint32_t ex
     if (the_switch != MAP_NONE && node_at(frame, the_switch)->n_inputs > 1)
         cond = body_node(f, frame, node_at(frame, the_switch)->inputs[1]);
     if (!is_loop_cond(frame, cond))
-        return bad_loop(f, node_at(frame, exit)->name, "it leaves no loop: no Switch with a LoopCond is before it");
+        return leaves_nothing(f, frame, exit);
     if (!loops->of_cond[cond]) {
         vec_push(f->m->memory.scratch, &loops->list, (struct loop){.cond = cond});
         loops->of_cond[cond] = (uint32_t)loops->list.count;

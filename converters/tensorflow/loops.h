@@ -31,6 +31,9 @@ struct loop {
 /* Goes on from the parts of a loop to what they stand for: to the Merge for a variable inside, to the loop for one
  * behind it, to what enters for constants. */
 odlc_status see_through_loops(struct flatten *f, struct source *s, const char *reader) MUST_USE;
+/* An Exit reads a loop, which s is. */
+odlc_status check_exit(const struct flatten *f, const struct frame *frame, uint32_t node,
+                       const struct source *s) MUST_USE;
 /* The loop of a LoopCond that see_through_loops led to. */
 const struct loop *find_loop(const struct frame *frame, uint32_t cond);
 /* The number of the node that an input names, in the body; MAP_NONE for arguments, and for what is not there. */

@@ -5,6 +5,7 @@
 #include "converters/lowering/control.h"
 #include "converters/lowering/shapes.h"
 #include "converters/lowering/steps.h"
+#include "converters/tensorflow/conditions.h"
 #include "converters/tensorflow/rows.h"
 
 /* ---- conditions ---- */
@@ -194,21 +195,22 @@ static odlc_status give_living(struct lower *l, uint32_t alive)
     return ODLC_OK;
 }
 
-/* The sides are 0 and 1 of a condition that is not known. */
-static odlc_status select_side(struct lower *l, tensor_id condition, uint32_t yes)
+/* The inputs of those numbers arrive when the condition, which is not known, is true and false. */
+static odlc_status select_side(struct lower *l, tensor_id condition, uint32_t yes, uint32_t no)
 {
     struct steps s = {.l = l};
     const struct shape scalar = {.rank = 0};
-    struct lower_value number[2] = {{.kind = VALUE_TENSOR}, {.kind = VALUE_TENSOR}}, which;
+    struct lower_value numbers[2] = {{.kind = VALUE_TENSOR}, {.kind = VALUE_TENSOR}}, which;
+    const int64_t number[2] = {no, yes};
     TRY(build_reshape(l->b, condition, &scalar, step_name(l, "condition"), &condition));
-    TRY(control_select(l, condition, 0, &l->values[yes], &l->values[1 - yes], &l->results[0]));
+    TRY(control_select(l, condition, 0, &l->values[yes], &l->values[no], &l->results[0]));
     if (l->results[0].kind == VALUE_TENSOR)
         TRY(steps_give(&s, 0, l->results[0].tensor));
     if (l->n_out < 2)
         return ODLC_OK;
-    for (int64_t i = 0; i < 2; i++)
-        number[i].tensor = build_const_ints(l->b, step_name(l, "input"), DT_INT32, &scalar, &i);
-    TRY(control_select(l, condition, 1, &number[yes], &number[1 - yes], &which));
+    for (uint32_t i = 0; i < 2; i++)
+        numbers[i].tensor = build_const_ints(l->b, step_name(l, "input"), DT_INT32, &scalar, &number[i]);
+    TRY(control_select(l, condition, 1, &numbers[1], &numbers[0], &which));
     return steps_give(&s, 1, which.tensor);
 }
 
@@ -216,16 +218,17 @@ static odlc_status select_side(struct lower *l, tensor_id condition, uint32_t ye
 odlc_status tf_merge(struct lower *l)
 {
     const int64_t *sides;
-    uint32_t count, alive = 0, n_alive = 0;
+    uint32_t count, n_alive = 0, alive[2] = {0};
     TRY(lower_attr_ints(l, "sides", &sides, &count));
     for (uint32_t i = 0; i < count; i++) {
-        if (l->values[i].kind == VALUE_DEAD)
+        if (l->values[i].kind == VALUE_DEAD || sides[i] == NEVER_ALIVE)
             continue;
-        alive = i;
+        if (n_alive < 2)
+            alive[n_alive] = i;
         n_alive++;
     }
     if (n_alive == 1)
-        return give_living(l, alive);
+        return give_living(l, alive[0]);
     for (uint32_t i = 0; n_alive == 0 && i < l->n_out; i++)
         l->results[i] = (struct lower_value){.kind = VALUE_DEAD};
     if (n_alive == 0)
@@ -235,7 +238,8 @@ odlc_status tf_merge(struct lower *l)
         return lower_unsupported(l, NULL, NULL,
                                  "which of its inputs arrives depends on what is not known at conversion, and they "
                                  "are not the two sides of one condition");
-    return select_side(l, condition, sides[1] == 1);
+    uint32_t yes = sides[alive[0]] == 1 ? 0 : 1;
+    return select_side(l, condition, alive[yes], alive[1 - yes]);
 }
 
 /* ---- operators that pass on what they get ---- */

@@ -134,6 +134,24 @@ odlc_status tf_tensor_scatter(struct lower *l)
     return lower_scatter_slices(l, s, lower_out_name(l, 0), &l->out[0]);
 }
 
+/* Fails for a constant list, whose numbers are less than its length, that has one of them twice. */
+static odlc_status check_permutation(const struct lower *l, int64_t count)
+{
+    const int64_t *numbers;
+    uint32_t n;
+    bool *seen;
+    if (!build_is_const(l->b, l->in[0]))
+        return ODLC_OK;
+    TRY(lower_const_ints(l, 0, "x", &numbers, &n));
+    TRY(lower_table(l, (uint64_t)count, sizeof *seen, &seen));
+    for (uint32_t i = 0; i < n; i++) {
+        if (seen[numbers[i]])
+            return lower_invalid(l, NULL, NULL, "%lld is there twice", (long long)numbers[i]);
+        seen[numbers[i]] = true;
+    }
+    return ODLC_OK;
+}
+
 /* The place of each number: numbers are written where they point. */
 odlc_status tf_invert_permutation(struct lower *l)
 {
@@ -145,6 +163,7 @@ odlc_status tf_invert_permutation(struct lower *l)
     int64_t count = type.shape.dims[0];
     struct scatter s = {.reduction = REDUCE_NONE};
     TRY(lower_indices(l, 0, FROM_FRONT, &count, 1, &s.indices));
+    TRY(check_permutation(l, count));
     struct steps steps = {.l = l};
     double *places;
     TRY(lower_table(l, (uint64_t)count, sizeof *places, &places));

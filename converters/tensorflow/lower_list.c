@@ -233,6 +233,17 @@ static void give_list(struct lower *l, uint32_t i, struct lower_value list)
         l->results[i] = list;
 }
 
+/* Output 0 is the list with input 2 at that place, and nothing in between where that is behind its end. */
+static odlc_status set_item(struct lower *l, const struct lower_value *list, size_t at)
+{
+    const struct lower_value empty = {.kind = VALUE_EMPTY};
+    struct lower_value longer = *list;
+    if (at > list_length(list))
+        longer = list_resized(l->arena, list, at, &empty);
+    give_list(l, 0, list_with(l->arena, &longer, at, &l->values[2]));
+    return ODLC_OK;
+}
+
 static odlc_status give_number(struct lower *l, size_t number)
 {
     const struct shape scalar = {.rank = 0};
@@ -304,17 +315,12 @@ odlc_status tf_array_read(struct lower *l)
 odlc_status tf_array_write(struct lower *l)
 {
     const struct lower_value *list;
-    const struct lower_value empty = {.kind = VALUE_EMPTY};
     tensor_id x;
     size_t at;
     TRY(need_flow(l, &list));
     TRY(lower_need(l, 2, "value", &x));
     TRY(place(l, 1, MAX_ITEMS, &at));
-    struct lower_value longer = *list;
-    if (at > list_length(list))
-        longer = list_resized(l->arena, list, at, &empty);
-    give_list(l, 0, list_with(l->arena, &longer, at, &l->values[2]));
-    return ODLC_OK;
+    return set_item(l, list, at);
 }
 
 odlc_status tf_array_scatter(struct lower *l)
@@ -431,11 +437,12 @@ odlc_status tf_list_set(struct lower *l)
     const struct lower_value *list;
     tensor_id x;
     size_t at;
+    bool grows;
     TRY(need_list(l, 0, &list));
     TRY(lower_need(l, 2, "item", &x));
-    TRY(place(l, 1, (int64_t)list_length(list), &at));
-    give_list(l, 0, list_with(l->arena, list, at, &l->values[2]));
-    return ODLC_OK;
+    TRY(lower_attr_bool(l, "resize_if_index_out_of_bounds", false, &grows));
+    TRY(place(l, 1, grows ? MAX_ITEMS : (int64_t)list_length(list), &at));
+    return set_item(l, list, at);
 }
 
 odlc_status tf_list_push(struct lower *l)

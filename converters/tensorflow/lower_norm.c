@@ -78,6 +78,14 @@ static odlc_status read_fused(struct lower *l, struct fused_norm *f)
     return ODLC_OK;
 }
 
+static void warn_of_training(const struct lower *l)
+{
+    diag_warn(l->diags,
+              AT(.file = l->path, .node = l->node->name, .attribute = "is_training",
+                 .hint = "export the model for inference if it has statistics of its own"),
+              "batch-statistics", "the node normalizes by the mean and variance of its input, as in training");
+}
+
 /* Statistics over all positions of all images: those of one image that has the rows of all. */
 static odlc_status normalize_by_own(struct lower *l, const struct fused_norm *f, tensor_id image, const char *name,
                                     tensor_id *y)
@@ -87,6 +95,7 @@ static odlc_status normalize_by_own(struct lower *l, const struct fused_norm *f,
     struct shape one =
         SHAPE(1, (int64_t)shape_count_range(&shape, 0, last - 1), shape.dims[last - 1], shape.dims[last]);
     bool same = shape_equal(&one, &shape);
+    warn_of_training(l);
     TRY(build_reshape(l->b, image, &one, step_name(l, "rows"), &image));
     build_op(l->b, "InstanceNorm", fw_node_label(l->node));
     build_in(l->b, image);

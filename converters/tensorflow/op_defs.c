@@ -12,22 +12,7 @@
 
 #define DATA_TYPE(name) TENSORFLOW__DATA_TYPE__DT_##name
 
-/* An output argument: one output or several. */
-struct output_def {
-    const char *name;
-    const char *count;     /* the attribute that says how many there are, or NULL */
-    const char *type;      /* the attribute that says their type, or NULL */
-    const char *type_list; /* the attribute that has one type for each of them, or NULL */
-    int32_t code;          /* their type without such an attribute */
-};
-
-struct op_def {
-    const char *op;
-    const struct output_def *outputs;
-    size_t n_outputs;
-};
-
-static const struct op_def ops[] = {
+static const struct tf_op_def ops[] = {
 #define ONE(arg, attribute)                \
     {                                      \
         .name = (arg), .type = (attribute) \
@@ -49,7 +34,7 @@ static const struct op_def ops[] = {
         .name = (arg), .type_list = (attribute) \
     }
 #define TF_OP(name, ...) \
-    {(name), (const struct output_def[]){__VA_ARGS__}, COUNT_OF(((const struct output_def[]){__VA_ARGS__}))},
+    {(name), (const struct tf_output_def[]){__VA_ARGS__}, COUNT_OF(((const struct tf_output_def[]){__VA_ARGS__}))},
 #include "converters/tensorflow/op_defs.def"
 };
 
@@ -71,13 +56,13 @@ bool tensorflow_schema_default(const char *op_type, int64_t version, const char 
 
 static int by_op(const void *a, const void *b)
 {
-    const struct op_def *x = a, *y = b;
+    const struct tf_op_def *x = a, *y = b;
     return strcmp(x->op, y->op);
 }
 
-static const struct op_def *find_op(const char *op)
+const struct tf_op_def *tf_find_op(const char *op)
 {
-    struct op_def key = {.op = op};
+    struct tf_op_def key = {.op = op};
     return bsearch(&key, ops, COUNT_OF(ops), sizeof ops[0], by_op);
 }
 
@@ -106,7 +91,7 @@ static int64_t integer_of(const struct op_node *n, const char *name)
 }
 
 /* How many outputs there are of an argument, or UINT32_MAX when attributes do not say that. */
-static uint32_t count_of(const struct op_node *n, const struct output_def *o)
+static uint32_t count_of(const struct op_node *n, const struct tf_output_def *o)
 {
     const struct fw_attr *list = o->type_list ? find_attr(n, o->type_list) : NULL;
     if (o->type_list)
@@ -115,11 +100,10 @@ static uint32_t count_of(const struct op_node *n, const struct output_def *o)
     return count < 0 || count > INT32_MAX ? UINT32_MAX : (uint32_t)count;
 }
 
-enum tf_found tf_output_index(const char *op, const struct fw_attr *attrs, size_t n_attrs, const char *arg,
+enum tf_found tf_output_index(const struct tf_op_def *def, const struct fw_attr *attrs, size_t n_attrs, const char *arg,
                               uint32_t index, uint32_t *out)
 {
-    const struct op_node n = {op, attrs, n_attrs};
-    const struct op_def *def = find_op(op);
+    const struct op_node n = {def ? def->op : "", attrs, n_attrs};
     uint64_t before = 0;
     for (size_t i = 0; def && i < def->n_outputs; i++) {
         uint32_t count = count_of(&n, &def->outputs[i]);
@@ -136,7 +120,7 @@ enum tf_found tf_output_index(const char *op, const struct fw_attr *attrs, size_
     return def ? TF_NOT_FOUND : TF_UNKNOWN_OP;
 }
 
-static int64_t type_of(const struct op_node *n, const struct output_def *o, uint64_t index)
+static int64_t type_of(const struct op_node *n, const struct tf_output_def *o, uint64_t index)
 {
     const struct fw_attr *list = o->type_list ? find_attr(n, o->type_list) : NULL;
     if (o->type_list)
@@ -147,7 +131,7 @@ static int64_t type_of(const struct op_node *n, const struct output_def *o, uint
 enum dtype tf_output_dtype(const char *op, const struct fw_attr *attrs, size_t n_attrs, uint32_t output)
 {
     const struct op_node n = {op, attrs, n_attrs};
-    const struct op_def *def = find_op(op);
+    const struct tf_op_def *def = tf_find_op(op);
     uint64_t before = 0;
     for (size_t i = 0; def && i < def->n_outputs; i++) {
         uint32_t count = count_of(&n, &def->outputs[i]);

@@ -11,9 +11,27 @@ enum tf_found {
     TF_UNKNOWN_OP, /* nothing is known of the operator's outputs: it is a function, a user's, or of no use here */
 };
 
+/* An output argument: one output or several. */
+struct tf_output_def {
+    const char *name;
+    const char *count;     /* the attribute that says how many there are, or NULL: one */
+    const char *type;      /* the attribute that says their type, or NULL */
+    const char *type_list; /* the attribute that has one type for each of them, or NULL */
+    int32_t code;          /* their type without such an attribute */
+};
+
+struct tf_op_def {
+    const char *op;
+    const struct tf_output_def *outputs;
+    size_t n_outputs;
+};
+
+/* The definition of one of TensorFlow's operators, or NULL. */
+const struct tf_op_def *tf_find_op(const char *op);
+
 /* What inputs of nodes in functions name: of "node:arg:index", the number of that output among all that the node has.
- * op is the node's, attrs are its attributes. */
-enum tf_found tf_output_index(const char *op, const struct fw_attr *attrs, size_t n_attrs, const char *arg,
+ * def is the definition of the node's operator, or NULL; attrs are the node's attributes. */
+enum tf_found tf_output_index(const struct tf_op_def *def, const struct fw_attr *attrs, size_t n_attrs, const char *arg,
                               uint32_t index, uint32_t *out);
 
 /* The element type of an output, by its number; DT_NONE where the operator is unknown, has no such output, or gives

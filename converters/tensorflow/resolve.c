@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "converters/tensorflow/flatten.h"
-#include "converters/tensorflow/op_defs.h"
 
 enum { MAX_DEPTH = 64 };          /* of calls within calls, and graphs within graphs */
 enum { MAX_EXPANSION = 4000000 }; /* nodes of all calls and loops together */
@@ -225,7 +224,7 @@ static odlc_status output_number(struct flatten *f, struct frame *frame, uint32_
     const struct fw_attr *attrs;
     uint32_t count;
     TRY(node_attrs(f, frame, node, &attrs, &count));
-    if (tf_output_index(op, attrs, count, r->arg, r->index, out) == TF_NOT_FOUND)
+    if (tf_output_index(tf_op_of(f->m, op), attrs, count, r->arg, r->index, out) == TF_NOT_FOUND)
         return bad_input(f, reader, text, "which is no output of its operator");
     return ODLC_OK;
 }

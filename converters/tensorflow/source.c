@@ -256,12 +256,14 @@ static odlc_status choose_signature(struct tf_model *m, const struct sections *m
 
 /* ---- forms ---- */
 
-static void take_graph(const struct tf_model *m, const struct wire_field *meta, struct sections *s,
-                       struct tf_source *out)
+static void take_graph(struct tf_model *m, const struct wire_field *meta, struct sections *s, struct tf_source *out)
 {
     *s = sections_of(m, meta);
     struct wire_field graph = only(m, s, META_GRAPH_DEF), saver = only(m, s, META_SAVER);
-    const struct sections names = sections_of(m, &saver);
+    struct wire_field info = only(m, s, META_INFO);
+    const struct sections names = sections_of(m, &saver), infos = sections_of(m, &info);
+    const struct wire_field ops = only(m, &infos, META_INFO_OPS);
+    tf_decode_op_list(m, &ops);
     out->from = graph.content;
     out->to = graph.content + graph.size;
     out->restore_op = tensorflow_canonical_name(m->memory.kept, only_text(m, &names, SAVER_RESTORE_OP));

@@ -72,8 +72,8 @@ class Workshop:
     def execute(self, label, container, **inputs):
         """{output: list of values} of an inference; inputs are lists, in the container's own order and types."""
         files = []
-        for name, values in inputs.items():
-            path = self.folder / f"{name}.raw"
+        for i, (name, values) in enumerate(inputs.items()):
+            path = self.folder / f"input{i}.raw"
             path.write_bytes(struct.pack(f"<{len(values)}{FORMATS[container.tensors[name].dtype]}", *values))
             files.append(f"{name}:={path}")
         (self.folder / "list.txt").write_text(" ".join(files) + "\n")
@@ -84,9 +84,10 @@ class Workshop:
             return {}
         results = {}
         for path in (out / "Result_0").rglob("*.raw"):
-            form = FORMATS[container.tensors[path.stem].dtype]
+            name = str(path.relative_to(out / "Result_0").with_suffix(""))  # names of tensors may have slashes
+            form = FORMATS[container.tensors[name].dtype]
             data = path.read_bytes()
-            results[path.stem] = list(struct.unpack(f"<{len(data) // struct.calcsize(form)}{form}", data))
+            results[name] = list(struct.unpack(f"<{len(data) // struct.calcsize(form)}{form}", data))
         return results
 
     def gives(self, label, model, inputs, outputs, *args):

@@ -15,7 +15,8 @@ import zlib
 
 import numpy as np
 from checks import SOURCE
-from tf_writer import Graph
+from tf_bundle_writer import save_bundle
+from tf_writer import Graph, Shape, meta_graph, save_saved_model
 
 EXPECTED = SOURCE / "tests" / "reference" / "expected"
 NEAR, NEAR_HALF = 1e-5, 2.0**-10
@@ -40,6 +41,7 @@ class Case(Graph):
         self.name = name
         self.source = np.random.RandomState(zlib.crc32(name.encode()))
         self.given = {}       # arrays by name of graph input
+        self.variables = {}   # arrays by name of variable
         self.dims = {}        # what an input whose shape is open is fixed to
         self.fetched = []     # Values
         self.within = None
@@ -68,6 +70,21 @@ class Case(Graph):
         values = what if isinstance(what, np.ndarray) else self.random(what, dtype, low, high)
         return self.const(values) if constant else self.input(values)
 
+    def variable(self, values, name=None):
+        """A variable of the second kind, whose node is a handle: the model is a saved one, its checkpoint has the array."""
+        name = name or f"variable{len(self.variables)}"
+        self.variables[name] = values
+        return self.node("VarHandleOp", [], name=name, dtype=values.dtype, shape=Shape(values.shape), shared_name=name)
+
+    def save_model(self, folder):
+        """Writes the model into the folder and returns its path."""
+        if not self.variables:
+            self.save(folder / "model.pb")
+            return folder / "model.pb"
+        save_saved_model(folder / "model", meta_graph(self))
+        save_bundle(folder / "model" / "variables" / "variables", self.variables)
+        return folder / "model"
+
     def gives(self, *values, within=None):
         """Outputs to compare. within: the largest difference as a part of the largest value, 0 for equal; NEAR unless said,
         NEAR_HALF for float16. Integers and booleans are always equal."""
@@ -77,6 +94,9 @@ class Case(Graph):
         """The conversion ends with an error whose text has this part."""
         self.message_part = part
 
+    def has_channels_first(self):
+        return any(str(node.attributes.get("data_format", "")).startswith("NC") for node in self.nodes)
+
     def tolerance(self, dtype):
         if dtype.kind != "f":
             return 0
@@ -85,7 +105,7 @@ class Case(Graph):
     def digest(self):
         """Changes with all that the expected numbers depend on."""
         crc = zlib.crc32(self.bytes())
-        for name, values in self.given.items():
+        for name, values in (*self.given.items(), *self.variables.items()):
             crc = zlib.crc32(np.ascontiguousarray(values).tobytes(), zlib.crc32(name.encode(), crc))
         return zlib.crc32(" ".join(value.name for value in self.fetched).encode(), crc)
 

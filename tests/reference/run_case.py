@@ -7,7 +7,7 @@ import numpy as np
 from case import difference, same
 from checks import run
 from dlc_reader import read_container
-from model_case import CONTAINER_TYPES, as_stored, complaints, run_on
+from model_case import CONTAINER_TYPES, LAST, as_stored, complaints, run_on
 
 # What the conversion narrows.
 NARROWED = {"float64": "float32", "int64": "int32", "uint64": "uint32"}
@@ -24,14 +24,21 @@ class Outcome:
         return bool(holds)
 
 
-def convert(case, folder):
-    model, dlc = folder / "model.pb", folder / "model.dlc"
-    case.save(model)
-    arguments = ["-i", model, "-o", dlc]
+def has_two_readings(array):
+    """The dims are the same with channels first and last: they do not tell which of them a container has."""
+    return array.ndim in LAST and array.shape == array.transpose(LAST[array.ndim]).shape and array.size > array.shape[0]
+
+
+def convert(case, expected, folder):
+    dlc = folder / "model.dlc"
+    arguments = ["-i", case.save_model(folder), "-o", dlc]
     for name, dims in case.dims.items():
         arguments += ["-d", name, ",".join(map(str, dims))]
     for value in case.fetched:
         arguments += ["--out_node", value.name]
+    arrays = [*case.given.values(), *(expected[case.key(value)] for value in case.fetched)]
+    if case.has_channels_first() and any(map(has_two_readings, arrays)):
+        arguments += ["--preserve_io", "layout"]
     return run("tensorflow-to-dlc", *arguments, *case.options), dlc
 
 
@@ -67,13 +74,14 @@ def try_case(case, expected):
     outcome = Outcome(case.name)
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        done, dlc = convert(case, folder)
+        if expected is None and not case.message_part:
+            outcome.check("expected numbers of", False, "are missing or of another graph: see tests/reference/README.md")
+            return outcome
+        done, dlc = convert(case, expected, folder)
         if case.message_part:
             outcome.check("status when refused:", done.returncode == 1, done.returncode)
             holds = case.message_part in done.stderr
             outcome.check("reason:", holds, f"{case.message_part!r} not in {done.stderr!r}")
-        elif expected is None:
-            outcome.check("expected numbers of", False, "are missing or of another graph: see tests/reference/README.md")
         elif outcome.check("convert", done.returncode == 0, complaints(done)):
             execute(outcome, case, expected, dlc, folder)
     return outcome

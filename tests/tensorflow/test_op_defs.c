@@ -2,6 +2,7 @@
  * from TensorFlow's documentation of the operators. */
 #include <check.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@ static struct fw_attr integer(const char *name, int64_t value)
 static int64_t number(const char *op, const struct fw_attr *attrs, size_t n_attrs, const char *arg, uint32_t index)
 {
     uint32_t out = UINT32_MAX;
-    enum tf_found found = tf_output_index(op, attrs, n_attrs, arg, index, &out);
+    enum tf_found found = tf_output_index(tf_find_op(op), attrs, n_attrs, arg, index, &out);
     ck_assert_uint_eq(out == UINT32_MAX, found != TF_FOUND);
     return found == TF_FOUND ? (int64_t)out : found == TF_NOT_FOUND ? -1 : -2;
 }
@@ -217,16 +218,21 @@ static odlc_status load_function(const char *nodes, const char *ret, struct fw_m
     return tensorflow_load_file(&memory, &diags, wire, &options, claims_none, NULL, out);
 }
 
-/* What "end" reads. */
+/* What the node reads. */
+static const char *read_by(const struct fw_model *m, const char *name)
+{
+    for (size_t i = 0; i < m->graph.nodes.count; i++)
+        if (strcmp(m->graph.nodes.data[i].name, name) == 0)
+            return m->graph.nodes.data[i].inputs[0];
+    ck_abort_msg("there is no node %s", name);
+}
+
 static const char *read_by_end(const char *nodes, const char *ret)
 {
     struct fw_model *m;
     odlc_status status = load_function(nodes, ret, &m);
     ck_assert_msg(status == ODLC_OK, "%s", diags.errors ? diags.list.data[0].message : "");
-    for (size_t i = 0; i < m->graph.nodes.count; i++)
-        if (strcmp(m->graph.nodes.data[i].name, "end") == 0)
-            return m->graph.nodes.data[i].inputs[0];
-    ck_abort_msg("there is no node 'end'");
+    return read_by(m, "end");
 }
 
 START_TEST(test_functions_name_outputs_by_argument)
@@ -257,6 +263,73 @@ START_TEST(test_outputs_that_are_not_there_are_refused)
 }
 END_TEST
 
+/* A user's operator whose outputs only the saved model's own list of definitions tells apart: one, a list of three, and
+ * one. */
+static const char saved_model[] =
+    "meta_graphs {\n"
+    "  meta_info_def { tags: 'serve' stripped_op_list {\n"
+    "    op { name: 'MyOwn' input_arg { name: 'x' type_attr: 'T' } output_arg { name: 'a' type_attr: 'T' }\n"
+    "         output_arg { name: 'b' number_attr: 'N' type: DT_FLOAT } output_arg { name: 'c' type: DT_INT32 } }\n"
+    "    op { name: 'Relu' output_arg { name: 'wrong' type: DT_INT32 } } } }\n"
+    "  graph_def {\n"
+    "    node { name: 'in' op: 'Placeholder' attr { key: 'dtype' value { type: DT_FLOAT } } }\n"
+    "    node { name: 'call' op: 'PartitionedCall' input: 'in' attr { key: 'f' value { func { name: 'f' } } } }\n"
+    "    library { function {\n"
+    "      signature { name: 'f' input_arg { name: 'x' type: DT_FLOAT } output_arg { name: 'y' type: DT_FLOAT } }\n"
+    "      node_def { name: 'own' op: 'MyOwn' input: 'x' attr { key: 'N' value { i: 3 } } }\n"
+    "      node_def { name: 'end' op: 'Relu' input: 'own:%s' }\n"
+    "      ret { key: 'y' value: 'end:activations:0' } } } }\n"
+    "  signature_def { key: 'serving_default' value { outputs { key: 'y' value { name: 'call:0' dtype: DT_FLOAT } } } "
+    "} }";
+
+static odlc_status load_saved_model(const char *output, struct fw_model **out)
+{
+    char folder[] = "/tmp/test_op_defs_XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    const char *path = arena_printf(arena, "%s/saved_model.pbtxt", folder);
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    fprintf(file, saved_model, output);
+    fclose(file);
+    const struct odlc_convert_options options = {.input = folder};
+    *out = NULL;
+    odlc_status status = tensorflow_load(&memory, &diags, &options, claims_none, NULL, out);
+    remove(path);
+    remove(folder);
+    return status;
+}
+
+START_TEST(test_saved_models_define_operators)
+{
+    static const struct {
+        const char *output, *read;
+    } cases[] = {{"a:0", "call/own"}, {"b:0", "call/own:1"}, {"b:2", "call/own:3"}, {"c:0", "call/own:4"}};
+    struct fw_model *m;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        odlc_status status = load_saved_model(cases[i].output, &m);
+        ck_assert_msg(status == ODLC_OK, "%s", diags.errors ? diags.list.data[0].message : "");
+        ck_assert_str_eq(read_by(m, "call/end"), cases[i].read);
+    }
+    ck_assert_int_eq(load_saved_model("b:3", &m), ODLC_ERR_INVALID);
+    ck_assert_int_eq(load_saved_model("d:0", &m), ODLC_ERR_INVALID);
+    ck_assert_uint_eq(diags.errors, 2);
+}
+END_TEST
+
+START_TEST(test_nodes_have_names_that_inputs_can_say)
+{
+    static const char *const names[] = {"a:b", "a:0", "^a"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        struct fw_model *m;
+        size_t before = diags.list.count;
+        const char *node = arena_printf(arena, "node_def { name: '%s' op: 'Relu' input: 'x' }", names[i]);
+        ck_assert_int_eq(load_function(node, "x", &m), ODLC_ERR_INVALID);
+        ck_assert_uint_eq(diags.list.count, before + 1);
+        ck_assert_str_eq(diags.list.data[before].code, "tensorflow-node");
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("op_defs");
@@ -270,6 +343,8 @@ int main(void)
         test_what_has_no_default,
         test_functions_name_outputs_by_argument,
         test_outputs_that_are_not_there_are_refused,
+        test_saved_models_define_operators,
+        test_nodes_have_names_that_inputs_can_say,
     };
     TCase *tests_of = tcase_create("op_defs");
     tcase_add_checked_fixture(tests_of, setup, teardown);

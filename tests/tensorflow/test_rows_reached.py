@@ -16,6 +16,8 @@ except ImportError as error:
         raise
     cases_of = families = None
 
+# TensorFlow has given these up and computes no numbers: a case that is refused reaches them.
+GONE = {"TopK"}
 ROW = re.compile(r'^TF_ROW\("([^"]+)", ')
 
 
@@ -24,9 +26,8 @@ def reached():
     found = set()
     for family in families():
         for case in cases_of(family):
-            if case.fetched:
-                for nodes in (case, *case.functions):
-                    found.update(node.op for node in nodes.nodes)
+            for nodes in (case, *case.functions):
+                found.update(node.op for node in nodes.nodes if case.fetched or node.op in GONE)
     return found
 
 

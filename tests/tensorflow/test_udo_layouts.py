@@ -241,5 +241,5 @@ def native_ops(w):
         w.checks.equal("convolutions: dims", dims_of(container, "x", "a", "y"), [[1, 6, 8, 4]] * 3)
 
 
-run_parts("layouts of user-defined ops", one_op, chains, ends, ranks, static_data, tensor_params, channels_first, own_format,
+run_parts(one_op, chains, ends, ranks, static_data, tensor_params, channels_first, own_format,
           transposed, rules, native_ops)

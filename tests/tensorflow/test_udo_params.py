@@ -97,6 +97,30 @@ def params_refused(w):
     w.checks.equal("default", value_of(op_of(container).params["a"]), ("FLOAT_32", 0.25))
 
 
+def own_defaults(w):
+    """What TensorFlow says that an attribute of its own operator is when a node leaves it out."""
+    names = {"depth_radius": "INT_32", "bias": "FLOAT_32", "alpha": "FLOAT_32", "beta": "FLOAT_32", "T": "STRING"}
+    config = w.config(udo("LRN", scalar_params=[given(name, data_type) for name, data_type in names.items() if name != "T"]))
+    container, messages = w.convert("own defaults", model("LRN", shape=(1, 2, 3, 4), alpha=0.5), "-udo", config)
+    if container:
+        params = op_of(container, "LRN").params
+        w.checks.equal("own defaults", [value_of(params[name])[1] for name in ("depth_radius", "bias", "alpha", "beta")],
+                       [5, 1.0, 0.5, 0.5])
+        w.checks.equal("own defaults: shape", container.tensors["thing"].dims, [1, 2, 3, 4])
+        w.checks.check("own defaults: no warning", "warning" not in messages, messages)
+
+
+def wide_outputs(w):
+    """An output that TensorFlow gives in 64 bits has 64 bits for the native operators that read it."""
+    definition = {"type": "Where", "core_types": ["CPU"], "inputs": [{"data_type": "FLOAT_32"}],
+                  "outputs": [{"data_type": "INT_32", "shape": [3, 2]}]}
+    g = model("Where")
+    g.node("AddV2", [g.nodes[-1].outputs[0], g.const(np.int64([10, 20]))], name="y")
+    container, messages = w.convert("int64", g, "-udo", w.config(definition))
+    w.checks.equal("int64: stored", container and [container.tensors[name].dtype for name in ("thing", "y")], ["INT_32"] * 2)
+    w.checks.check("int64: no warning", "warning" not in messages, messages)
+
+
 def unnamed_attributes(w):
     """Types are not worth a word; what the operation computes with is."""
     quiet = {"T": np.float32, "Tidx": np.int32, "out_types": [np.float32], "_class": ["loc:@w"],
@@ -212,7 +236,8 @@ def cut_values(w):
     g.node("Thing", [first], name="thing", _output_shapes=[Shape([1, 3])])
     config = w.config(bare())
     for dims, expected, warned in (("1,6", [1, 3], False), ("1,7", [1, 7], True)):
-        container, messages = w.convert(f"cut {dims}", g, "-udo", config, "-d", "first", dims)
+        container, messages = w.convert(f"cut {dims}", g, "-udo", config, "-d", "first", dims, "--input_dtype", "first",
+                                        "float32")
         w.checks.equal(f"cut {dims}", container and container.tensors["thing"].dims, expected)
         w.checks.equal(f"cut {dims}: warned", "dimension 1 is 6 in the model" in messages, warned)
 
@@ -277,5 +302,5 @@ def in_a_domain(w):
     w.fails("another domain", 1, ["op Thing is not supported"], model(), "-udo", w.config(udo("Thing", domain="my.ops")))
 
 
-run_parts("user-defined ops", params, params_refused, unnamed_attributes, static_inputs, variables, control_inputs, shapes,
+run_parts(params, params_refused, own_defaults, wide_outputs, unnamed_attributes, static_inputs, variables, control_inputs, shapes,
           cut_values, outputs, functions, in_a_domain)

@@ -2,7 +2,6 @@
 
 import numpy as np
 from case import Cases
-from tf_writer import RESOURCE, Shape
 
 CASES = Cases()
 DTYPES = (np.float32, np.float16, np.int32, np.int64, np.bool_)
@@ -35,6 +34,14 @@ def gathers():
             c = CASES.new(f"gather of {np.dtype(dtype).name} by {np.dtype(index).name}")
             x, at = c.input([5, 3], dtype), c.input([4], index, 0, 4)
             c.gives(c.node("Gather", [x, at]), c.node("GatherV2", [x, at, ints(c, 0, np.int64)]))
+    for at, batch in (([3, 0], None), (3, 0), ([[1, 0]], None), ([[1, 0], [2, 2], [0, 3], [1, 1], [2, 0]], 1)):
+        c = CASES.new(f"gather {at} of a variable, {batch} batch axes")
+        more = {} if batch is None else {"batch_dims": batch}
+        c.gives(c.node("ResourceGather", [c.variable(c.random([5, 4])), ints(c, at)], dtype=np.float32, **more), within=0)
+    c = CASES.new("gather coordinates of a variable, and its shape")
+    table = c.variable(c.random([5, 4]))
+    c.gives(c.node("ResourceGatherNd", [table, c.input(np.array([[3, 1], [0, 2]], np.int32))], dtype=np.float32),
+            c.node("VariableShape", [table], out_type=np.int64), within=0)
     c = CASES.new("gather of a constant")
     c.gives(c.node("GatherV2", [c.random_const([5, 3]), ints(c, [4, 0]), ints(c, 0)]),
             c.node("GatherV2", [ints(c, [7, 8, 9]), ints(c, 2), ints(c, 0)]))

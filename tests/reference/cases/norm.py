@@ -67,7 +67,13 @@ def batch_norms():
     y = c.node("Conv2D", [c.input([1, 5, 6, 2]), c.random_const([3, 3, 2, 3])], strides=[1, 1, 1, 1], padding="SAME")
     y = c.node("BiasAdd", [y, c.random_const([3])])
     c.gives(c.node("FusedBatchNormV3", [y, *statistics(c)], is_training=False))
-    c = CASES.new("normalization with what gradients need")
+    for data_format, shape in (("NHWC", [2, 4, 5, 3]), ("NCHW", [2, 3, 4, 5]), ("NHWC", [1, 6, 7, 3])):
+        c = CASES.new(f"statistics of the input itself, {data_format}, batch of {shape[0]}")
+        scale, offset, _, _ = statistics(c)
+        none = c.const(np.zeros([0], np.float32))
+        x = c.input(shape, low=3, high=9)
+        c.gives(c.node("FusedBatchNormV3", [x, scale, offset, none, none], data_format=data_format, epsilon=0.01))
+    c = CASES.new("normalization with training's outputs")
     y = c.node("FusedBatchNorm", [c.input([2, 4, 5, 3]), *statistics(c)], is_training=False)
     c.node("Add", [y, y[4]])
     c.refused("is there for training")
@@ -84,6 +90,20 @@ def channels_first():
                    data_format="NDHWC"))
     c = CASES.new("bias of volumes with channels first")
     c.gives(c.node("BiasAdd", [c.input([1, 3, 4, 5, 6]), c.random_const([3])], data_format="NCHW"))
+
+
+def by_the_batch():
+    """As training normalizes: some graphs are frozen so."""
+    for op in ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"):
+        c = CASES.new(f"{op} by the batch's statistics")
+        c.gives(c.node(op, [c.input([2, 4, 5, 3]), *statistics(c)]))
+        c = CASES.new(f"{op} by the batch's statistics, of a constant")
+        c.gives(c.node(op, [c.random_const([1, 4, 5, 3]), *statistics(c)], is_training=True, epsilon=0.25))
+    c = CASES.new("the batch's statistics of float16")
+    c.gives(c.node("FusedBatchNormV3", [c.input([2, 4, 5, 3], np.float16), *statistics(c)]), within=2e-3)
+    c = CASES.new("the batch's statistics of a convolution")
+    y = c.node("Conv2D", [c.input([1, 5, 6, 2]), c.random_const([3, 3, 2, 3])], strides=[1, 1, 1, 1], padding="SAME")
+    c.gives(c.node("Relu", [c.node("FusedBatchNorm", [y, *statistics(c)])]))
 
 
 def by_own_statistics():
@@ -156,6 +176,7 @@ def across_channels():
 biases()
 batch_norms()
 channels_first()
+by_the_batch()
 by_own_statistics()
 activated()
 across_channels()

@@ -1,0 +1,63 @@
+/* A saved model brings the definitions of the operators that it uses: of a user's own ones they are the only source. */
+#include <string.h>
+
+#include "converters/tensorflow/fields.h"
+#include "converters/tensorflow/graph.h"
+#include "converters/tensorflow/op_defs.h"
+
+static struct tf_output_def read_output(const struct tf_model *m, const struct wire_field *arg)
+{
+    struct tf_output_def o = {.name = ""};
+    struct wire w = wire_in(m->file, arg);
+    struct wire_field f;
+    while (wire_next(&w, &f)) {
+        if (f.number == ARG_NAME)
+            o.name = tf_text(m, &f);
+        else if (f.number == ARG_TYPE)
+            o.code = (int32_t)f.value;
+        else if (f.number == ARG_TYPE_ATTR && f.size > 0)
+            o.type = tf_text(m, &f);
+        else if (f.number == ARG_NUMBER_ATTR && f.size > 0)
+            o.count = tf_text(m, &f);
+        else if (f.number == ARG_TYPE_LIST_ATTR && f.size > 0)
+            o.type_list = tf_text(m, &f);
+    }
+    return o;
+}
+
+static struct tf_op_def read_op(const struct tf_model *m, const struct wire_field *op)
+{
+    struct arena *arena = m->memory.scratch;
+    VEC(struct tf_output_def) outputs = {0};
+    struct tf_op_def def = {.op = ""};
+    struct wire w = wire_in(m->file, op);
+    struct wire_field f;
+    while (wire_next(&w, &f)) {
+        if (f.number == OP_DEF_NAME)
+            def.op = tf_text(m, &f);
+        else if (f.number == OP_DEF_OUTPUT_ARG)
+            vec_push(arena, &outputs, read_output(m, &f));
+    }
+    def.outputs = outputs.data;
+    def.n_outputs = outputs.count;
+    return def;
+}
+
+void tf_decode_op_list(struct tf_model *m, const struct wire_field *list)
+{
+    struct wire w = wire_in(m->file, list);
+    struct wire_field f;
+    map_init(&m->op_index, m->memory.scratch);
+    while (wire_next_of(&w, OP_LIST_OP, &f)) {
+        const struct tf_op_def def = read_op(m, &f);
+        map_put(&m->op_index, def.op, (uint32_t)m->ops.count);
+        vec_push(m->memory.scratch, &m->ops, def);
+    }
+}
+
+const struct tf_op_def *tf_op_of(const struct tf_model *m, const char *op)
+{
+    const struct tf_op_def *def = tf_find_op(op);
+    uint32_t at = def || m->ops.count == 0 ? MAP_NONE : map_get(&m->op_index, op);
+    return at == MAP_NONE ? def : &m->ops.data[at];
+}
