@@ -1,9 +1,10 @@
-/* TensorFlow's operators that resize images and take regions of them. */
+/* TensorFlow's operators that resize images, take regions of them and change their contrast. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "converters/lowering/shapes.h"
+#include "converters/lowering/steps.h"
 #include "converters/lowering/weigh.h"
 #include "converters/tensorflow/rows.h"
 
@@ -274,4 +275,26 @@ odlc_status tf_crop_and_resize(struct lower *l)
     build_int(l->b, "interpolation_mode", method);
     build_float(l->b, "extrapolation_value", outside);
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
+}
+
+/* ---- contrast ---- */
+
+/* Distances from the mean of each channel of an image, multiplied. */
+odlc_status tf_adjust_contrast(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x, factor;
+    TRY(lower_need(l, 0, "images", &x));
+    TRY(lower_need(l, 1, "contrast_factor", &factor));
+    const struct type type = *build_type(l->b, x);
+    uint32_t rank = type.shape.rank;
+    if (rank < 3)
+        return lower_invalid(l, NULL, NULL, "an input of rank %u has no height, width and channels", rank);
+    const int64_t axes[] = {rank - 3, rank - 2};
+    x = step_cast(&s, x, DT_FLOAT32);
+    tensor_id mean = step_reduce(&s, "ReduceMean", x, axes, 2, true);
+    tensor_id distance = step_binary(&s, "ElementWiseSubtract", x, mean);
+    distance = step_binary(&s, "ElementWiseMultiply", distance, factor);
+    x = step_binary(&s, "ElementWiseAdd", distance, mean);
+    return steps_give(&s, 0, step_cast(&s, x, type.dtype));
 }

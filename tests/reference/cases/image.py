@@ -112,6 +112,41 @@ def batches():
     c.refused("crops")
 
 
+def contrast():
+    for dtype in (np.float32, np.float16):
+        c = CASES.new(f"contrast of {np.dtype(dtype).name}")
+        c.gives(c.node("AdjustContrastv2", [c.input([2, 4, 5, 3], dtype), c.const(np.float32(1.7))]))
+    c = CASES.new("contrast of one image by a computed factor")
+    c.gives(c.node("AdjustContrastv2", [c.input([4, 5, 3]), c.input([])]))
+    c = CASES.new("contrast of rank 2")
+    c.node("AdjustContrastv2", [c.input([4, 5]), c.const(np.float32(1.7))])
+    c.refused("an input of rank 2 has no height")
+
+
+def formats():
+    other = {"src_format": "NCHW", "dst_format": "NHWC"}
+    for constant in (True, False):
+        for name, attributes in (("by default", {}), ("back", other),
+                                 ("of volumes", {"src_format": "NDHWC", "dst_format": "NCDHW"})):
+            rank = 5 if "volumes" in name else 4
+            for dims in ([rank], [rank, 2], [rank - 2], [rank - 2, 2]):
+                c = CASES.new(f"vector {dims} in another format {name}, constant {constant}")
+                x = c.either(constant, dims, np.int32, 1, 99)
+                c.gives(c.node("Neg", [c.node("DataFormatVecPermute", [x], **attributes)]))
+            c = CASES.new(f"axes in another format {name}, constant {constant}")
+            x = c.either(constant, np.arange(-rank, rank, dtype=np.int32))
+            c.gives(c.node("Neg", [c.node("DataFormatDimMap", [x], **attributes)]))
+    c = CASES.new("an axis of int64 in another format")
+    c.gives(c.node("DataFormatDimMap", [c.input(np.array(3, np.int64))]))
+    for op in ("DataFormatVecPermute", "DataFormatDimMap"):
+        c = CASES.new(f"{op} to a format with other axes")
+        c.node(op, [c.input([4], np.int32)], src_format="NHWC", dst_format="NHHC")
+        c.refused("NHHC is not another order of the axes of NHWC")
+    c = CASES.new("a vector that is no list of axes")
+    c.node("DataFormatVecPermute", [c.input([3], np.int32)])
+    c.refused("does not have an element for each axis")
+
+
 def patches():
     for name, attributes in (("SAME", {"padding": "SAME"}), ("VALID", {"padding": "VALID"}),
                              ("dilated", {"padding": "SAME", "rates": [1, 2, 2, 1]}),
@@ -137,6 +172,8 @@ def patches():
 
 resized()
 regions()
+contrast()
+formats()
 depth()
 batches()
 patches()
