@@ -95,6 +95,11 @@ static bool is_call_op(const char *op)
     return strcmp(op, "PartitionedCall") == 0 || strcmp(op, "StatefulPartitionedCall") == 0;
 }
 
+bool is_call(const struct flatten *f, const char *op)
+{
+    return is_call_op(op) || function_of(f, op);
+}
+
 /* The function that a call names by its attribute f. */
 static odlc_status called_function(struct flatten *f, struct frame *frame, uint32_t node, struct fw_function *as,
                                    struct tf_function **out)
@@ -125,8 +130,7 @@ odlc_status call_frame(struct flatten *f, struct frame *frame, uint32_t node, st
     struct fw_function as = {0};
     struct tf_function *function;
     *out = seen->inner;
-    bool call = is_call_op(n->op) || function_of(f, n->op);
-    if (seen->inner || !call || f->claims(f->claims_user, n->op, ""))
+    if (seen->inner || !is_call(f, n->op) || f->claims(f->claims_user, n->op, ""))
         return ODLC_OK;
     TRY(called_function(f, frame, node, &as, &function));
     TRY(frame_create(f, frame, function, n, &as, &seen->inner));
