@@ -126,6 +126,19 @@ def dry_run(w):
     w.checks.equal("dry run with the stub", (again.returncode, "3 UDO, 0 unsupported" in again.stdout), (0, True))
 
 
+def stub_types(w):
+    """Inputs in the config to start from have the types that TensorFlow's operators give."""
+    g = Graph()
+    x = g.placeholder("x", np.float32, [2, 3])
+    values = [x, g.node("Cast", [x], DstT=np.int32), g.node("ArgMax", [x, g.const(np.int32(1))]), g.node("Greater", [x, x]),
+              g.node("Identity", [g.const(np.uint8([1]))]), g.placeholder("half", np.float16, [1])]
+    g.node("Strange", values, name="strange", Tin=[np.float32] * 6)
+    op = stub_of(w.converter("-i", w.save(g), "--dry_run").stdout)["UdoPackage_0"]["Operators"][0]
+    w.checks.equal("stub: types", [tensor["data_type"] for tensor in op["inputs"]],
+                   ["FLOAT_32", "INT_32", "INT_32", "BOOL_8", "UINT_8", "FLOAT_16"])
+    w.checks.equal("stub: data", [tensor.get("static", False) for tensor in op["inputs"]], [i == 4 for i in range(6)])
+
+
 def json_lines(w):
     for label, model, args, status, codes in (
             ("errors", unsupported(), [], 1, ["unsupported-op", "unsupported-op"]),
@@ -230,5 +243,5 @@ def checked_udos(w):
     w.checks.check("a tag that is not there", done.returncode == 2 and "serve" in done.stderr, done.stderr)
 
 
-run_parts(option_names, ignored, not_models, all_unsupported, refusals, dry_run, json_lines, unconsumed, depfile, same_bytes,
+run_parts(option_names, ignored, not_models, all_unsupported, refusals, dry_run, stub_types, json_lines, unconsumed, depfile, same_bytes,
           metadata, checked_udos)

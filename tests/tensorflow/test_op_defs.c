@@ -218,16 +218,21 @@ static odlc_status load_function(const char *nodes, const char *ret, struct fw_m
     return tensorflow_load_file(&memory, &diags, wire, &options, claims_none, NULL, out);
 }
 
-/* What "end" reads. */
+/* What the node reads. */
+static const char *read_by(const struct fw_model *m, const char *name)
+{
+    for (size_t i = 0; i < m->graph.nodes.count; i++)
+        if (strcmp(m->graph.nodes.data[i].name, name) == 0)
+            return m->graph.nodes.data[i].inputs[0];
+    ck_abort_msg("there is no node %s", name);
+}
+
 static const char *read_by_end(const char *nodes, const char *ret)
 {
     struct fw_model *m;
     odlc_status status = load_function(nodes, ret, &m);
     ck_assert_msg(status == ODLC_OK, "%s", diags.errors ? diags.list.data[0].message : "");
-    for (size_t i = 0; i < m->graph.nodes.count; i++)
-        if (strcmp(m->graph.nodes.data[i].name, "end") == 0)
-            return m->graph.nodes.data[i].inputs[0];
-    ck_abort_msg("there is no node 'end'");
+    return read_by(m, "end");
 }
 
 START_TEST(test_functions_name_outputs_by_argument)
@@ -303,7 +308,7 @@ START_TEST(test_saved_models_define_operators)
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         odlc_status status = load_saved_model(cases[i].output, &m);
         ck_assert_msg(status == ODLC_OK, "%s", diags.errors ? diags.list.data[0].message : "");
-        ck_assert_str_eq(m->graph.nodes.data[m->graph.nodes.count - 1].inputs[0], cases[i].read);
+        ck_assert_str_eq(read_by(m, "call/end"), cases[i].read);
     }
     ck_assert_int_eq(load_saved_model("b:3", &m), ODLC_ERR_INVALID);
     ck_assert_int_eq(load_saved_model("d:0", &m), ODLC_ERR_INVALID);
