@@ -100,7 +100,7 @@ class Sources:
             limits += [f"an input that is not a constant: {why}" for why in NEEDS.findall(body)]
             rest = NEEDS.sub("", REFUSES.sub("", body))
             ops += [literal for literal in LITERAL.findall(rest) if literal in self.ops]
-            for called in re.findall(r"\b[a-z]\w+\b", LITERAL.sub("", rest)):
+            for called in re.findall(r"(?<!struct )\b[a-z]\w+\b", LITERAL.sub("", rest)):
                 more_ops, more_limits = self.reach(called, where, seen)
                 ops += more_ops
                 limits += more_limits

@@ -79,7 +79,7 @@ static odlc_status start_values(const struct lower *l, const struct segments *g,
 }
 
 /* Leaves out the rows without a segment, and makes coordinates of the others' ids. */
-static odlc_status coordinates(struct lower *l, struct segments *g, tensor_id *out)
+static odlc_status places_of_rows(struct lower *l, struct segments *g, tensor_id *out)
 {
     int64_t *kept, *ids, count = 0;
     TRY(lower_table(l, g->n_rows, sizeof *kept, &kept));
@@ -102,19 +102,19 @@ static odlc_status coordinates(struct lower *l, struct segments *g, tensor_id *o
 static odlc_status give_segments(struct lower *l, struct segments *g)
 {
     struct steps s = {.l = l};
-    struct scatter scatter = {.reduction = reduction_of(g->method)};
+    struct scatter written = {.reduction = reduction_of(g->method)};
     struct shape shape = build_type(l->b, g->rows)->shape;
     double *start, *numbers;
     tensor_id result;
     bool mean = g->method == MEAN;
     shape.dims[0] = g->count;
     TRY(lower_check_shape(l, "num_segments", &shape));
-    TRY(coordinates(l, g, &scatter.indices));
+    TRY(places_of_rows(l, g, &written.indices));
     TRY(start_values(l, g, &start, &numbers));
-    scatter.updates = g->rows;
-    scatter.data = step_broadcast(&s, per_segment(&s, g, start), &shape);
+    written.updates = g->rows;
+    written.data = step_broadcast(&s, per_segment(&s, g, start), &shape);
     TRY(s.status);
-    TRY(lower_scatter_slices(l, scatter, mean ? step_name(l, "sum") : lower_out_name(l, 0), &result));
+    TRY(lower_scatter_slices(l, written, mean ? step_name(l, "sum") : lower_out_name(l, 0), &result));
     for (int64_t i = 0; mean && i < g->count; i++)
         numbers[i] = fmax(numbers[i], 1);
     if (mean)
@@ -153,19 +153,19 @@ odlc_status tf_segment(struct lower *l)
 static odlc_status give_by_computed_ids(struct lower *l, const struct segments *g, tensor_id ids)
 {
     struct steps s = {.l = l};
-    struct scatter scatter = {.updates = g->rows, .reduction = reduction_of(g->method)};
+    struct scatter written = {.updates = g->rows, .reduction = reduction_of(g->method)};
     struct type type = *build_type(l->b, g->rows);
     tensor_id result;
     tensor_id is_out = step_binary(&s, "ElementWiseLess", ids, step_scalar(&s, ids, 0));
     ids = step_select(&s, is_out, step_scalar(&s, ids, (double)g->count), ids);
-    scatter.indices = step_reshape(&s, step_cast(&s, ids, DT_INT32), &SHAPE(type.shape.dims[0], 1));
+    written.indices = step_reshape(&s, step_cast(&s, ids, DT_INT32), &SHAPE(type.shape.dims[0], 1));
     type.shape.dims[0] = g->count + 1;
     TRY(s.status);
     TRY(lower_check_shape(l, "num_segments", &type.shape));
     tensor_id start = step_scalar(&s, g->rows, start_value(g, type.dtype, true));
-    scatter.data = step_broadcast(&s, start, &type.shape);
+    written.data = step_broadcast(&s, start, &type.shape);
     TRY(s.status);
-    TRY(lower_scatter_slices(l, scatter, step_name(l, "scattered"), &result));
+    TRY(lower_scatter_slices(l, written, step_name(l, "scattered"), &result));
     return lower_part(l, result, 0, 0, g->count, lower_out_name(l, 0), &l->out[0]);
 }
 
