@@ -46,6 +46,10 @@ Some operators are gone when the graph is lowered, because they say what the gra
 nodes whose operator is a function of the model). Nodes that the outputs do not need (training, saving, summaries, control
 inputs) are never looked at, and may be of any kind.
 
+Indices (Gather, GatherNd, ScatterNd and their relatives) that are outside of a tensor are an error in TensorFlow, negative ones
+among them. Those that are known are an error of the conversion. Others are executed as the container's operators do it: `net-run`
+counts negative ones from the back, and fails for those beyond. OneHot has no 1 for an index outside, as TensorFlow has it.
+
 This file is made by `scripts/make-operators-doc.py` from `converters/tensorflow/rows.def`, `refusals.def` and the lowering
 functions.
 

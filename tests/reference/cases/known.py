@@ -30,6 +30,21 @@ def shapes():
     c.refused("[2,3] and [2] cannot be broadcast")
 
 
+def strings():
+    """What holds no numbers has a shape, which is known, and may be moved until then."""
+    c = CASES.new("shapes of strings")
+    words = c.const(np.array([b"a", b"few", b"words"], object))
+    pair = c.node("Pack", [words, c.node("ReverseV2", [words, ints(c, [0])])])
+    joined = c.node("ConcatV2", [pair, c.node("Tile", [c.node("Slice", [pair, ints(c, [0, 1]), ints(c, [1, -1])]), ints(c, [2, 1])]),
+                                 ints(c, 1)])
+    column = c.node("ExpandDims", [c.node("Transpose", [joined, ints(c, [1, 0])]), ints(c, 1)])
+    picked = c.node("GatherV2", [c.node("Reshape", [column, ints(c, [-1])]), ints(c, [[0, 3]]), ints(c, 0)])
+    c.gives(c.node("Shape", [column]), c.node("Size", [joined]), c.node("Rank", [picked]), c.node("Shape", [picked]))
+    c = CASES.new("zeros like strings")
+    c.node("ZerosLike", [c.const(np.array([b"a"], object))])
+    c.refused("input 0 holds strings, which the operator does not take")
+
+
 def fills():
     for dims in ([2, 3], [], [0], [1, 1]):
         for dtype in DTYPES:
@@ -148,6 +163,7 @@ def uniques():
 
 
 shapes()
+strings()
 fills()
 ranges()
 diagonals()
