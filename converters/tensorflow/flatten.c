@@ -324,6 +324,9 @@ static odlc_status ready(struct walk *w, const struct source *s, bool *out)
         return diag_error(w->f->m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(w->f->m), .node = source_node(s)->name),
                           "tensorflow-cycle", "node %s needs its own result", source_node(s)->name);
     *out = known;
+    if (known && seen->emitted == NOT_EMITTED && s->output > 0)
+        return diag_error(w->f->m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(w->f->m), .node = source_node(s)->name),
+                          "tensorflow-input", "%s is read, but the node has one output", source_name(w->f, s));
     if (known)
         return ODLC_OK;
     seen->state = SEEN_ACTIVE;

@@ -93,4 +93,4 @@ def in_blocks(w):
                 "BatchToSpace")
 
 
-run_parts("layers", layouts, following, in_blocks)
+run_parts(layouts, following, in_blocks)

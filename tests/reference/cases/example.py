@@ -1,4 +1,4 @@
-"""How cases are written: the operators that need no attributes."""
+"""How cases are written."""
 
 import numpy as np
 from case import Cases
@@ -23,6 +23,12 @@ def relu():
     c.gives(c.node("Relu", [c.node("Identity", [c.random_const([2, 3])])]), within=0)
 
 
+def variables():
+    c = CASES.new("a variable")
+    read = c.node("ReadVariableOp", [c.variable(c.random([3]))], dtype=np.float32)
+    c.gives(c.node("Relu", [read]), c.node("AddV2", [c.input([2, 3]), read]))
+
+
 def refusals():
     c = CASES.new("an audio file")
     c.node("DecodeWav", [c.const(np.array("bytes"))])
@@ -31,4 +37,5 @@ def refusals():
 
 identities()
 relu()
+variables()
 refusals()

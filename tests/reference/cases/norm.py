@@ -98,6 +98,20 @@ def channels_first():
     c.gives(c.node("BiasAdd", [c.input([1, 3, 4, 5, 6]), c.random_const([3])], data_format="NCHW"))
 
 
+def by_the_batch():
+    """As training normalizes: some graphs are frozen so."""
+    for op in ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"):
+        c = CASES.new(f"{op} by the batch's statistics")
+        c.gives(c.node(op, [c.input([2, 4, 5, 3]), *statistics(c)]))
+        c = CASES.new(f"{op} by the batch's statistics, of a constant")
+        c.gives(c.node(op, [c.random_const([1, 4, 5, 3]), *statistics(c)], is_training=True, epsilon=0.25))
+    c = CASES.new("the batch's statistics of float16")
+    c.gives(c.node("FusedBatchNormV3", [c.input([2, 4, 5, 3], np.float16), *statistics(c)]), within=2e-3)
+    c = CASES.new("the batch's statistics of a convolution")
+    y = c.node("Conv2D", [c.input([1, 5, 6, 2]), c.random_const([3, 3, 2, 3])], strides=[1, 1, 1, 1], padding="SAME")
+    c.gives(c.node("Relu", [c.node("FusedBatchNorm", [y, *statistics(c)])]))
+
+
 def activated():
     def fused(name, activation, side):
         c = CASES.new(name)
@@ -130,5 +144,6 @@ def across_channels():
 biases()
 batch_norms()
 channels_first()
+by_the_batch()
 activated()
 across_channels()
