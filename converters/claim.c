@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "converters/driver.h"
-#include "pass/wishes.h"
 
 static void take_tensor(struct arena *arena, const struct view *view, struct param *p)
 {
@@ -68,6 +67,30 @@ static struct param attr_param(struct arena *arena, const struct fw_attr *a)
     return p;
 }
 
+/* Params are read as int64. */
+static bool holds_int64(struct arena *arena, const struct view *view)
+{
+    if (view->dtype != DT_UINT64)
+        return true;
+    const int64_t *values = view_load(arena, view, DT_UINT64);
+    for (uint64_t i = 0; i < shape_count(&view->shape); i++)
+        if (values[i] < 0)
+            return false;
+    return true;
+}
+
+/* What keeps a UDO node from carrying the attribute, or NULL. */
+static const char *misfit_of(struct arena *arena, const struct fw_attr *a)
+{
+    if (a->kind == FW_OTHER)
+        return "a type, an open shape, or a list of tensors, shapes or graphs, which no UDO node can carry";
+    if (fw_attr_tensor(a) && !holds_int64(arena, &a->tensor->view)) /* no type of a definition holds it either */
+        return "a number of more than 63 bits";
+    if (a->kind == FW_STRING && strlen(a->s) != a->count)
+        return "a NUL byte, which a container's text cannot";
+    return a->kind == FW_GRAPH || a->kind == FW_FUNCTION ? "a graph, which no UDO node can carry" : NULL;
+}
+
 /* The names of element types, for a param of text. */
 static void name_types(struct arena *arena, const struct frontend *frontend, const struct fw_attr *a, struct param *p)
 {
@@ -93,6 +116,11 @@ static bool schema_default(void *user, const char *attr, struct param *out)
     const struct claim *claim = user;
     const struct fw_node *n = claim->l->node;
     const struct frontend *frontend = claim->c->frontend;
+    for (uint32_t i = 0; i < n->op->n_defaults; i++)
+        if (strcmp(n->op->defaults[i].name, attr) == 0 && !misfit_of(claim->c->scratch, &n->op->defaults[i])) {
+            *out = attr_param(claim->c->graph->arena, &n->op->defaults[i]);
+            return true;
+        }
     return !*n->op->domain && frontend->schema_default &&
            frontend->schema_default(n->op->type, n->op->version, attr, out);
 }
@@ -172,52 +200,11 @@ static void take_declared(const struct fw_value *v, struct type *type, bool *has
         type->shape = *partial;
 }
 
-/* Params are read as int64. */
-static bool holds_int64(struct arena *arena, const struct view *view)
-{
-    if (view->dtype != DT_UINT64)
-        return true;
-    const int64_t *values = view_load(arena, view, DT_UINT64);
-    for (uint64_t i = 0; i < shape_count(&view->shape); i++)
-        if (values[i] < 0)
-            return false;
-    return true;
-}
-
 /* ---- the order of axes ---- */
-
-/* Follows a tensor to where its order of axes is known. *moved gets the permutation on the way: axis i of the tensor is
- * axis moved->axis[i] there. True: the axes are channels-last there; false: nothing says how they are. */
-static bool find_origin(const struct graph *g, tensor_id id, struct perm *moved)
-{
-    uint32_t rank = graph_tensor(g, id)->type->shape.rank;
-    *moved = perm_identity(rank);
-    while (graph_tensor(g, id)->producer != NO_NODE) {
-        const struct node *n = graph_node(g, graph_tensor(g, id)->producer);
-        bool transpose = node_is(n, "Transpose");
-        if (transpose) {
-            struct perm perm = node_perm(n), back = perm_inverse(&perm);
-            if (n->layout_only && is_channels_last(&perm))
-                return true; /* its result is */
-            *moved = perm_compose(&perm, moved);
-            if (n->layout_only && is_channels_last(&back))
-                return true; /* what it reads is */
-        }
-        uint32_t next = 0;
-        while (next < n->n_inputs &&
-               (n->inputs[next] == NO_TENSOR || graph_tensor(g, n->inputs[next])->type->shape.rank != rank ||
-                !(transpose || n->op->package || carries_axes(n->op, next))))
-            next++;
-        if (next == n->n_inputs) /* the container's ops on images are channels-last */
-            return !n->op->permute && !n->op->package && !node_is(n, "Reshape");
-        id = n->inputs[next];
-    }
-    return false;
-}
 
 /* Whether the node's tensors have their channels first, for frameworks that have both: what the node says of itself,
  * else where its first image comes from, else how the model is on the whole. */
-static bool has_channels_first(const struct conversion *c, const struct lower *l)
+static bool has_channels_first(struct conversion *c, const struct lower *l)
 {
     const struct fw_attr *format = fw_find_attr(l->node, "data_format");
     if (c->frontend->channels_first)
@@ -228,10 +215,10 @@ static bool has_channels_first(const struct conversion *c, const struct lower *l
         uint32_t rank = l->in[i] == NO_TENSOR ? 0 : build_rank(l->b, l->in[i]);
         if (rank < 3 || rank > 5 || build_is_const(l->b, l->in[i]))
             continue;
-        struct perm moved;
-        bool from_last = find_origin(l->b->graph, l->in[i], &moved) || !c->model->channels_first;
+        const struct origin origin = tensor_origin(c, l->in[i]);
+        bool from_last = origin.last || !c->model->channels_first;
         const struct perm first = from_last ? perm_channels_first(rank) : perm_identity(rank);
-        return perm_equal(&moved, &first);
+        return perm_equal(&origin.moved, &first);
     }
     return c->model->channels_first;
 }
@@ -239,23 +226,13 @@ static bool has_channels_first(const struct conversion *c, const struct lower *l
 /* Whether a UDO node can do without the attribute, or carry it: a graph reads values around it, which would be lost. */
 static odlc_status check_attr(const struct lower *l, const struct udo_def *def, const struct fw_attr *a)
 {
-    if (a->kind == FW_GRAPH || a->kind == FW_FUNCTION)
-        return lower_unsupported(l, a->name, "leave the node to the converter, or claim the nodes inside the graph",
-                                 "attribute %s holds a graph, which no UDO node can carry", a->name);
-    if (op_param_index(&def->row, a->name) < 0) /* it is not stored, and a warning says so */
+    bool graph = a->kind == FW_GRAPH || a->kind == FW_FUNCTION;
+    const char *misfit = misfit_of(l->arena, a);
+    if (!misfit || (!graph && op_param_index(&def->row, a->name) < 0)) /* it is not stored, and a warning says so */
         return ODLC_OK;
-    if (a->kind == FW_OTHER)
-        return lower_unsupported(
-            l, a->name, NULL,
-            "attribute %s holds a type, an open shape, or a list of tensors, shapes or graphs, which no UDO "
-            "node can carry",
-            a->name);
-    if (fw_attr_tensor(a) && !holds_int64(l->arena, &a->tensor->view)) /* no type of a definition holds it either */
-        return lower_unsupported(l, a->name, NULL, "attribute %s holds a number of more than 63 bits", a->name);
-    if (a->kind == FW_STRING && strlen(a->s) != a->count)
-        return lower_unsupported(l, a->name, NULL, "attribute %s holds a NUL byte, which a container's text cannot",
-                                 a->name);
-    return ODLC_OK;
+    return lower_unsupported(l, a->name,
+                             graph ? "leave the node to the converter, or claim the nodes inside the graph" : NULL,
+                             "attribute %s holds %s", a->name, misfit);
 }
 
 odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct udo_def *def,

@@ -35,6 +35,13 @@ struct frontend {
     bool has_opsets;     /* operators are of domains and versions, which messages name */
 };
 
+/* Where a tensor's axes come from: axis i of the tensor is axis moved.axis[i] of a tensor that is channels-last, or of
+ * which nothing is known. */
+struct origin {
+    struct perm moved;
+    bool last;
+};
+
 /* A node for the reports: its name, and its operator in the list of those. */
 struct op_note {
     const char *node;
@@ -61,6 +68,8 @@ struct conversion {
     struct odlc_op_report **ops;         /* per note, made when they are asked for */
     VEC(const struct fw_node *) missing; /* the nodes that nothing can convert */
     uint64_t expanded;                   /* nodes that subgraphs were lowered to */
+    VEC(struct origin) origins;          /* per tensor of the graph, as far as they were asked for */
+    size_t n_followed;                   /* nodes of the graph that they were found for */
     const char *const *unconsumed;       /* nodes of the model that no output needs, where the front end says */
     size_t n_unconsumed;
     VEC(const char *) inputs; /* paths of the files that were read */
@@ -117,6 +126,8 @@ odlc_status check_outputs(struct conversion *c) MUST_USE;
 odlc_status commit_depfile(void *user) MUST_USE;
 /* lower_graph.c: the model as an IR graph. */
 odlc_status lower_graph(struct conversion *c) MUST_USE;
+/* origins.c: while the graph is lowered. */
+struct origin tensor_origin(struct conversion *c, tensor_id id);
 /* claim.c: a node that a UDO claims; declared is what the model says of each of its outputs, or NULL. */
 odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct udo_def *def,
                           const struct fw_value *const *declared) MUST_USE;

@@ -89,6 +89,11 @@ struct fw_op {
     int64_t
         version;    /* of the domain, by the model's (or function's) opset imports; 0: not imported, or no such thing */
     uint32_t index; /* in the model's list */
+    /* What the model says of the operator, where that is more than the front end knows: attributes that a node may
+     * leave out, with what they are then, and names of inputs, from the first one on. */
+    const struct fw_attr *defaults;
+    const char *const *input_names;
+    uint32_t n_defaults, n_input_names;
     /* Filled by the driver: what converts its nodes. */
     const struct udo_def *claimed_by; /* or NULL */
     const struct lower_row *row;      /* or NULL, as with claimed_by */

@@ -17,7 +17,7 @@ static void free_text(void *object)
 
 /* What nodes show of the input, output or attribute at one place. */
 struct seen {
-    const char *name; /* of an attribute */
+    const char *name; /* of an attribute, or of an operand where the model says it */
     enum dtype dtype; /* DT_NONE: nothing tells */
     bool mixed;       /* of several types */
     bool data;        /* the model holds it */
@@ -186,6 +186,10 @@ static struct group *group_of(struct stub *s, struct map *index, const struct fw
         return &s->groups.data[at];
     struct group group = {.op_type = n->op->type, .domain = n->op->domain, .names_domain = *n->op->domain};
     map_init(&group.param_index, s->c->arena);
+    for (uint32_t i = 0; i < n->op->n_input_names && i < n->n_inputs; i++)
+        vec_push(s->c->arena, &group.inputs.places, (struct seen){.name = n->op->input_names[i]});
+    for (uint32_t i = 0; i < n->op->n_defaults; i++)
+        see_attr(s, &group, &n->op->defaults[i]);
     vec_push(s->c->arena, &s->groups, group);
     return &s->groups.data[s->groups.count - 1];
 }
@@ -265,7 +269,7 @@ static void add_tensors(struct stub *s, cJSON *op, const char *list_name, const 
         const struct seen *seen = &list->data[i];
         bool is_input = strcmp(kind, "in") == 0;
         cJSON *tensor = cJSON_CreateObject();
-        cJSON_AddStringToObject(tensor, "name", arena_printf(s->c->arena, "%s%zu", kind, i));
+        cJSON_AddStringToObject(tensor, "name", seen->name ? seen->name : arena_printf(s->c->arena, "%s%zu", kind, i));
         if (!seen->mixed)
             cJSON_AddStringToObject(tensor, "data_type", config_type(seen->dtype));
         if (seen->data && !seen->computed)

@@ -18,7 +18,7 @@ struct attrs {
 
 typedef VEC(struct fw_attr) attr_list;
 
-static odlc_status decode_entry(struct attrs *a, const struct wire_field *entry, attr_list *out);
+static odlc_status decode_entry(struct attrs *a, const struct wire_field *entry, uint32_t number, attr_list *out);
 
 static odlc_status bad_attr(const struct attrs *a, const char *name, const char *what)
 {
@@ -150,7 +150,7 @@ static odlc_status decode_function_attr(struct attrs *a, const struct wire_field
         if (f.number == FUNC_NAME)
             function->name = tf_text(a->m, &f);
         else if (f.number == FUNC_ATTR)
-            TRY(decode_entry(a, &f, &attrs));
+            TRY(decode_entry(a, &f, ENTRY_VALUE, &attrs));
     }
     a->depth--;
     function->attrs = attrs.data;
@@ -221,7 +221,8 @@ static odlc_status decode_value(struct attrs *a, const struct wire_field *f, str
 }
 
 /* The name and the place of the value of an entry; a value that is left out is one of the type's zero. */
-static struct wire_field entry_value(const struct tf_model *m, const struct wire_field *entry, const char **name)
+static struct wire_field entry_value(const struct tf_model *m, const struct wire_field *entry, uint32_t number,
+                                     const char **name)
 {
     struct wire w = wire_in(m->file, entry);
     struct wire_field f, value = {.content = entry->content};
@@ -229,7 +230,7 @@ static struct wire_field entry_value(const struct tf_model *m, const struct wire
     while (wire_next(&w, &f)) {
         if (f.number == ENTRY_KEY)
             *name = tf_text(m, &f);
-        else if (f.number == ENTRY_VALUE)
+        else if (f.number == number)
             value = f;
     }
     return value;
@@ -254,10 +255,11 @@ static odlc_status decode_functions(struct attrs *a, const struct wire_field *li
     return ODLC_OK;
 }
 
-static odlc_status decode_entry(struct attrs *a, const struct wire_field *entry, attr_list *out)
+/* The value is in the field of that number. */
+static odlc_status decode_entry(struct attrs *a, const struct wire_field *entry, uint32_t number, attr_list *out)
 {
     struct fw_attr attr = {.kind = FW_OTHER};
-    struct wire_field value = entry_value(a->m, entry, &attr.name), f;
+    struct wire_field value = entry_value(a->m, entry, number, &attr.name), f;
     struct wire w = wire_in(a->m->file, &value);
     if (is_note(attr.name))
         return ODLC_OK;
@@ -278,7 +280,24 @@ odlc_status tf_decode_attrs(struct tf_model *m, const struct tf_node *n, const s
     struct wire_field f;
     attr_list list = {0};
     while (wire_next_of(&w, NODE_ATTR, &f))
-        TRY(decode_entry(&a, &f, &list));
+        TRY(decode_entry(&a, &f, ENTRY_VALUE, &list));
+    *out = list.data;
+    *count = (uint32_t)list.count;
+    return ODLC_OK;
+}
+
+odlc_status tf_decode_defaults(struct tf_model *m, const struct wire_field *op_def, const char *op,
+                               const struct fw_attr **out, uint32_t *count)
+{
+    struct attrs a = {.m = m, .node = op};
+    struct wire w = wire_in(m->file, op_def);
+    struct wire_field f, given;
+    attr_list list = {0};
+    while (wire_next_of(&w, OP_DEF_ATTR, &f)) {
+        struct wire in = wire_in(m->file, &f);
+        if (wire_next_of(&in, ATTR_DEF_DEFAULT, &given))
+            TRY(decode_entry(&a, &f, ATTR_DEF_DEFAULT, &list));
+    }
     *out = list.data;
     *count = (uint32_t)list.count;
     return ODLC_OK;
@@ -291,7 +310,7 @@ odlc_status tf_decode_output_shapes(struct tf_model *m, const struct tf_node *n,
     struct wire_field f, list;
     const char *name;
     while (wire_next_of(&w, NODE_ATTR, &f)) {
-        struct wire_field value = entry_value(m, &f, &name);
+        struct wire_field value = entry_value(m, &f, ENTRY_VALUE, &name);
         struct wire in = wire_in(m->file, &value);
         if (strcmp(name, wanted) != 0 || !wire_next_of(&in, ATTR_LIST, &list))
             continue;

@@ -44,7 +44,8 @@ struct tf_model {
     VEC(struct tf_function) functions;
     struct map function_index; /* name → function */
     VEC(struct tf_op_def) ops; /* that the model brings definitions of */
-    struct map op_index;       /* name → ops; made when there are any */
+    VEC(struct wire_field) op_messages;
+    struct map op_index; /* name → ops; made when there are any */
 };
 
 /* A place in the model's file:  AT(IN_MODEL(m), .node = name) */
@@ -57,6 +58,8 @@ odlc_status tf_decode_function(struct tf_model *m, struct tf_function *f) MUST_U
 
 /* op_list.c: takes in the definitions in an OpList. */
 void tf_decode_op_list(struct tf_model *m, const struct wire_field *list);
+/* What the model's definition of an operator that is not TensorFlow's own says beside its outputs. */
+odlc_status tf_describe_op(struct tf_model *m, struct fw_op *op) MUST_USE;
 /* TensorFlow's definition of the operator, or else the model's; NULL: there is none. */
 const struct tf_op_def *tf_op_of(const struct tf_model *m, const char *op);
 
@@ -64,6 +67,9 @@ const struct tf_op_def *tf_op_of(const struct tf_model *m, const char *op);
  * (count n_given): its own may refer to them by name. Elements and texts are kept. */
 odlc_status tf_decode_attrs(struct tf_model *m, const struct tf_node *n, const struct fw_attr *given, size_t n_given,
                             const struct fw_attr **out, uint32_t *count) MUST_USE;
+/* The attributes of an operator's definition that have defaults. */
+odlc_status tf_decode_defaults(struct tf_model *m, const struct wire_field *op_def, const char *op,
+                               const struct fw_attr **out, uint32_t *count) MUST_USE;
 /* A shape that may leave dimensions open: into has_shape, rank and dims of v. */
 odlc_status tf_decode_shape(struct tf_model *m, const struct wire_field *shape, const char *node,
                             struct fw_value *v) MUST_USE;

@@ -153,6 +153,8 @@ static odlc_status load_graph(struct flatten *f, const struct odlc_convert_optio
     TRY(frame_create(f, NULL, NULL, NULL, NULL, &f->top));
     TRY(find_outputs(f, options, source, &outputs));
     TRY(flatten_model(f, outputs.data, outputs.count));
+    for (size_t i = 0; i < f->model->ops.count; i++)
+        TRY(tf_describe_op(f->m, f->model->ops.data[i]));
     note_unconsumed(f);
     variables_list_files(f->variables);
     f->model->n_names = (uint32_t)f->m->names.texts.count;

@@ -147,7 +147,7 @@ odlc_status tf_floor_div(struct lower *l)
     return steps_end_unary(&s, "ElementWiseFloor", step_binary(&s, "ElementWiseDivide", x, y));
 }
 
-/* Integers are divided so; of floats the digits behind the point go. */
+/* Of floats, the quotient is rounded towards zero. */
 odlc_status tf_truncate_div(struct lower *l)
 {
     struct steps s = {.l = l};
@@ -156,10 +156,9 @@ odlc_status tf_truncate_div(struct lower *l)
     TRY(check_divisor(l, y));
     if (!is_real(l, x))
         return steps_end_binary(&s, "ElementWiseDivide", x, y);
-    tensor_id quotient = step_binary(&s, "ElementWiseDivide", x, y), zero = step_scalar(&s, x, 0);
-    tensor_id is_below = step_binary(&s, "ElementWiseLess", quotient, zero);
-    tensor_id up = step_unary(&s, "ElementWiseCeil", quotient), down = step_unary(&s, "ElementWiseFloor", quotient);
-    return steps_end_select(&s, is_below, up, down);
+    tensor_id quotient = step_binary(&s, "ElementWiseDivide", x, y);
+    tensor_id size = step_unary(&s, "ElementWiseFloor", step_unary(&s, "ElementWiseAbs", quotient));
+    return steps_end_binary(&s, "ElementWiseMultiply", step_unary(&s, "ElementWiseSign", quotient), size);
 }
 
 odlc_status tf_reciprocal(struct lower *l)

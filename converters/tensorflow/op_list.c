@@ -5,7 +5,7 @@
 #include "converters/tensorflow/graph.h"
 #include "converters/tensorflow/op_defs.h"
 
-static struct tf_output_def read_output(const struct tf_model *m, const struct wire_field *arg)
+static struct tf_output_def read_arg(const struct tf_model *m, const struct wire_field *arg)
 {
     struct tf_output_def o = {.name = ""};
     struct wire w = wire_in(m->file, arg);
@@ -36,7 +36,7 @@ static struct tf_op_def read_op(const struct tf_model *m, const struct wire_fiel
         if (f.number == OP_DEF_NAME)
             def.op = tf_text(m, &f);
         else if (f.number == OP_DEF_OUTPUT_ARG)
-            vec_push(arena, &outputs, read_output(m, &f));
+            vec_push(arena, &outputs, read_arg(m, &f));
     }
     def.outputs = outputs.data;
     def.n_outputs = outputs.count;
@@ -52,7 +52,35 @@ void tf_decode_op_list(struct tf_model *m, const struct wire_field *list)
         const struct tf_op_def def = read_op(m, &f);
         map_put(&m->op_index, def.op, (uint32_t)m->ops.count);
         vec_push(m->memory.scratch, &m->ops, def);
+        vec_push(m->memory.scratch, &m->op_messages, f);
     }
+}
+
+/* Those of the first arguments that are one input each. */
+static void name_inputs(struct tf_model *m, const struct wire_field *message, struct fw_op *op)
+{
+    struct wire w = wire_in(m->file, message);
+    struct wire_field arg, list;
+    VEC(const char *) names = {0};
+    bool single = true;
+    while (single && wire_next_of(&w, OP_DEF_INPUT_ARG, &arg)) {
+        struct wire count = wire_in(m->file, &arg), types = count;
+        single = !wire_next_of(&count, ARG_NUMBER_ATTR, &list) && !wire_next_of(&types, ARG_TYPE_LIST_ATTR, &list);
+        if (single)
+            vec_push(m->memory.graph, &names, read_arg(m, &arg).name);
+    }
+    op->input_names = names.data;
+    op->n_input_names = (uint32_t)names.count;
+}
+
+odlc_status tf_describe_op(struct tf_model *m, struct fw_op *op)
+{
+    uint32_t at = m->ops.count == 0 || tf_find_op(op->type) ? MAP_NONE : map_get(&m->op_index, op->type);
+    if (at == MAP_NONE)
+        return ODLC_OK;
+    const struct wire_field *message = &m->op_messages.data[at];
+    name_inputs(m, message, op);
+    return tf_decode_defaults(m, message, op->type, &op->defaults, &op->n_defaults);
 }
 
 const struct tf_op_def *tf_op_of(const struct tf_model *m, const char *op)

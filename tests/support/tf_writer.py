@@ -394,9 +394,25 @@ def signature(inputs, outputs, method="tensorflow/serving/predict"):
     return message.data(3, method)
 
 
-def meta_graph(graph, signatures=None, tags=("serve",), restore=None):
-    """MetaGraphDef: what a .meta file holds; signatures by key; restore: the node that would read the variables."""
-    info = Message()
+def op_def(name, inputs, outputs, defaults):
+    """OpDef, as saved models bring them: names of arguments, which are floats, and attributes with their defaults."""
+    message = Message().data(1, name)
+    for field, arguments in ((2, inputs), (3, outputs)):
+        for argument in arguments:
+            message.message(field, Message().data(1, argument).integer(3, CODES["float32"]))
+    for key, value in defaults.items():
+        message.message(4, Message().data(1, key).message(3, attribute(value)))
+    return message
+
+
+def meta_graph(graph, signatures=None, tags=("serve",), restore=None, ops=()):
+    """MetaGraphDef: what a .meta file holds; signatures by key; restore: the node that would read the variables; ops:
+    definitions of operators."""
+    info, listed = Message(), Message()
+    for op in ops:
+        listed.message(1, op)
+    if ops:
+        info.message(2, listed)
     for tag in tags:
         info.data(4, tag)
     message = Message().message(1, info.data(5, "2.21.0")).message(2, graph.message())

@@ -1,10 +1,11 @@
 """User-defined ops of TensorFlow models: attributes of every kind become params; inputs, outputs and their shapes are what the
 definition and the model say."""
 
+import json
 import struct
 
-from tf_workshop import (BFLOAT16, STRING, Func, Graph, Shape, Tensor, np, op_types, run_parts, save_bundle, save_meta_graph,
-                         udo)
+from tf_workshop import (BFLOAT16, STRING, Func, Graph, Shape, Tensor, meta_graph, np, op_def, op_types, run_parts, save_bundle,
+                         save_meta_graph, save_saved_model, signature, udo)
 
 CODES = {"INT_32": "i", "FLOAT_32": "f", "FLOAT_16": "e", "UINT_8": "B", "BOOL_8": "B"}
 
@@ -108,6 +109,35 @@ def own_defaults(w):
                        [5, 1.0, 0.5, 0.5])
         w.checks.equal("own defaults: shape", container.tensors["thing"].dims, [1, 2, 3, 4])
         w.checks.check("own defaults: no warning", "warning" not in messages, messages)
+
+
+def models_defaults(w):
+    """A saved model leaves out attributes that have their defaults, and brings the definitions of its own operators."""
+    g = Graph()
+    x = g.placeholder("x", np.float32, [1, 4])
+    g.node("Thing", [x, g.const("c", np.float32([1, 2]))], name="thing", level=7)
+    definition = op_def("Thing", ["image", "table"], ["result"], {
+        "level": 3, "mode": "fast", "flag": True, "scale": 0.5, "sizes": [1, 2], "T": np.float32, "open": Shape.UNKNOWN})
+    sign = signature({"x": (x, [1, 4])}, {"y": (g.nodes[-1].outputs[0], [1, 4])})
+    save_saved_model(w.folder / "saved", meta_graph(g, {"serving_default": sign}, ops=[definition]))
+    config = udo("Thing", inputs=2, tensor_params=[given("sizes", "INT_32")],
+                 scalar_params=[given("level", "INT_32"), given("mode", "STRING"), given("flag", "BOOL_8"),
+                                given("scale", "FLOAT_32")])
+    config["inputs"][1] = {"data_type": "FLOAT_32", "static": True}
+    container, messages = w.convert("the model's defaults", w.folder / "saved", "-udo", w.config(config))
+    if container:
+        params = op_of(container).params
+        w.checks.equal("the model's defaults", [value_of(params[name])[1] for name in ("level", "mode", "flag", "scale", "sizes")],
+                       [7, "fast", 1, 0.5, [1, 2]])
+        w.checks.check("the model's defaults: no warning", "warning" not in messages, messages)
+    config["scalar_params"].append(given("open", "INT_32"))
+    w.fails("a default that is no value", 1, ["no attribute 'open'"], w.folder / "saved", "-udo", w.config(config))
+    done = w.converter("-i", w.folder / "saved", "--dry_run")
+    stub = json.loads(done.stdout[done.stdout.index("{"):])["UdoPackage_0"]["Operators"][0]
+    w.checks.equal("stub: names", [tensor["name"] for tensor in stub["inputs"]], ["image", "table"])
+    w.checks.equal("stub: static", [tensor.get("static", False) for tensor in stub["inputs"]], [False, True])
+    w.checks.equal("stub: params", [param["name"] for param in stub["scalar_params"] + stub["tensor_params"]],
+                   ["level", "mode", "flag", "scale", "sizes"])
 
 
 def wide_outputs(w):
@@ -302,5 +332,5 @@ def in_a_domain(w):
     w.fails("another domain", 1, ["op Thing is not supported"], model(), "-udo", w.config(udo("Thing", domain="my.ops")))
 
 
-run_parts(params, params_refused, own_defaults, wide_outputs, unnamed_attributes, static_inputs, variables, control_inputs, shapes,
+run_parts(params, params_refused, own_defaults, models_defaults, wide_outputs, unnamed_attributes, static_inputs, variables, control_inputs, shapes,
           cut_values, outputs, functions, in_a_domain)

@@ -16,7 +16,7 @@ except ImportError:
     print("skipped: python3-numpy is not there")
     sys.exit(SKIPPED)
 from tf_bundle_writer import save_bundle  # noqa: E402,F401
-from tf_writer import (BFLOAT16, STRING, Func, Graph, Shape, Tensor, meta_graph, save_meta_graph,  # noqa: E402,F401
+from tf_writer import (BFLOAT16, STRING, Func, Graph, Shape, Tensor, meta_graph, op_def, save_meta_graph,  # noqa: E402,F401
                        save_saved_model, signature, tensor_message)
 
 

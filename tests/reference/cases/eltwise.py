@@ -77,7 +77,7 @@ def arithmetic():
         binary(op, I32, x, y)
         if op not in ("TruncateMod", "Mod"):
             binary(op, I64, x, y)
-    for op in ("Add", "AddV2", "Sub", "Mul", "RealDiv", "Div", "FloorDiv", "TruncateDiv", "FloorMod", "Mod", "TruncateMod",
+    for op in ("Add", "AddV2", "Sub", "Mul", "RealDiv", "Div", "FloorDiv", "FloorMod", "Mod", "TruncateDiv", "TruncateMod",
                "Maximum", "Minimum", "SquaredDifference", "DivNoNan", "MulNoNan"):
         binary(op, F32, x / 2, y / 4)
         binary(op, F32, [1, 1, 0.3, 2.7], [0.1, -0.1, 0.1, 0.3], name=" near integers", within=1e-6)
