@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "converters/lowering/shapes.h"
+#include "converters/lowering/steps.h"
 
 /* ---- indices ---- */
 
@@ -186,17 +187,51 @@ static odlc_status reverse_pairs(const struct lower *l, tensor_id in, uint32_t t
     return build_reshape(l->b, in, &shape, out_name, out);
 }
 
+/* Brings the batch axis to the front and the time axis behind it. */
+static struct perm batch_first(uint32_t rank, uint32_t time_axis, uint32_t batch_axis)
+{
+    struct perm front = {.rank = rank, .axis = {(uint8_t)batch_axis, (uint8_t)time_axis}};
+    for (uint32_t i = 0, to = 2; i < rank; i++)
+        if (i != time_axis && i != batch_axis)
+            front.axis[to++] = (uint8_t)i;
+    return front;
+}
+
 odlc_status lower_reverse_starts(struct lower *l, tensor_id in, uint32_t time_axis, uint32_t batch_axis,
                                  const int64_t *lengths)
 {
     if (time_axis < 2 && batch_axis < 2)
         return reverse_pairs(l, in, time_axis, lengths, lower_out_name(l, 0), &l->out[0]);
-    struct perm front = {.rank = build_rank(l->b, in), .axis = {(uint8_t)batch_axis, (uint8_t)time_axis}};
-    for (uint32_t i = 0, to = 2; i < front.rank; i++)
-        if (i != time_axis && i != batch_axis)
-            front.axis[to++] = (uint8_t)i;
-    struct perm back = perm_inverse(&front);
+    struct perm front = batch_first(build_rank(l->b, in), time_axis, batch_axis), back = perm_inverse(&front);
     TRY(build_transpose(l->b, in, &front, step_name(l, "front"), &in));
     TRY(reverse_pairs(l, in, 1, lengths, step_name(l, "turned"), &in));
     return build_transpose(l->b, in, &back, lower_out_name(l, 0), &l->out[0]);
+}
+
+/* Where the element of each batch and time comes from is computed: length - 1 - time, or the time itself. */
+odlc_status lower_reverse_starts_by(struct lower *l, tensor_id in, uint32_t time_axis, uint32_t batch_axis,
+                                    tensor_id lengths)
+{
+    struct steps s = {.l = l};
+    struct perm front = batch_first(build_rank(l->b, in), time_axis, batch_axis), back = perm_inverse(&front);
+    in = step_transpose(&s, in, &front);
+    TRY(s.status);
+    const struct shape shape = build_type(l->b, in)->shape;
+    double *times;
+    TRY(lower_table(l, (uint64_t)shape.dims[1], sizeof *times, &times));
+    for (int64_t i = 0; i < shape.dims[1]; i++)
+        times[i] = (double)i;
+    tensor_id length = step_reshape(&s, step_cast(&s, lengths, DT_INT32), &SHAPE(shape.dims[0], 1));
+    tensor_id time = step_constant(&s, DT_INT32, &SHAPE(1, shape.dims[1]), times);
+    tensor_id is_start = step_binary(&s, "ElementWiseLess", time, length);
+    tensor_id one = step_scalar(&s, time, 1);
+    tensor_id turned = step_binary(&s, "ElementWiseSubtract", length, one);
+    turned = step_binary(&s, "ElementWiseSubtract", turned, time);
+    tensor_id from = step_select(&s, is_start, turned, time);
+    from = step_reshape(&s, from, &SHAPE(shape.dims[0], shape.dims[1], 1));
+    TRY(s.status);
+    bool moved = !perm_is_identity(&back);
+    const char *name = lower_out_name(l, 0);
+    TRY(lower_gather_slices(l, in, from, 1, moved ? step_name(l, "turned") : name, &in));
+    return build_transpose(l->b, in, &back, name, &l->out[0]);
 }

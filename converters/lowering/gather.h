@@ -46,5 +46,8 @@ odlc_status lower_best(struct lower *l, tensor_id in, const struct best *best) M
 /* The first lengths[b] elements of the time axis in reverse order, for each element b of the batch axis. */
 odlc_status lower_reverse_starts(struct lower *l, tensor_id in, uint32_t time_axis, uint32_t batch_axis,
                                  const int64_t *lengths) MUST_USE;
+/* The same for lengths that are not known: an integer tensor. */
+odlc_status lower_reverse_starts_by(struct lower *l, tensor_id in, uint32_t time_axis, uint32_t batch_axis,
+                                    tensor_id lengths) MUST_USE;
 
 #endif

@@ -4,11 +4,12 @@
 #include <string.h>
 
 #include "converters/tensorflow/op_defs.h"
+#include "converters/tensorflow/state.h"
 #include "converters/tensorflow/types.h"
 #include "converters/tensorflow/variables.h"
 
 static odlc_status flatten_function(struct flatten *f, const struct fw_function *function, struct frame *around,
-                                    struct fw_graph **out);
+                                    uint32_t holder, struct fw_graph **out);
 static odlc_status emit_loop(struct walk *w, const struct visit *v);
 
 enum { MAX_NESTING = 64 }; /* of loops */
@@ -82,6 +83,7 @@ static odlc_status emit_variable(struct walk *w, const struct visit *v)
 {
     const struct source s = {.frame = v->frame, .node = v->node};
     struct fw_tensor t = {.name = source_name(w->f, &s), .id = source_id(w->f, &s)};
+    w->f->n_variables++;
     TRY(variable_value(w->f->variables, &s, &t.view));
     vec_push(w->f->m->memory.graph, &w->graph->initializers, t);
     return ODLC_OK;
@@ -179,7 +181,7 @@ static odlc_status hold_graphs(struct walk *w, const struct visit *v, const stru
             continue;
         if (!copy)
             copy = arena_memdup(w->f->m->memory.graph, *attrs, count * sizeof *copy);
-        TRY(flatten_function(w->f, copy[i].function, v->frame, &copy[i].graph));
+        TRY(flatten_function(w->f, copy[i].function, v->frame, v->node, &copy[i].graph));
         copy[i].kind = FW_GRAPH;
     }
     if (copy)
@@ -461,6 +463,7 @@ odlc_status flatten_model(struct flatten *f, const char *const *outputs, size_t 
         TRY(need(&w, &s, outputs[i]));
         add_output(&w, outputs[i], &s);
     }
+    TRY(check_state(f));
     return finish(&w);
 }
 
@@ -486,7 +489,7 @@ static odlc_status add_inner_output(struct walk *w, struct frame *frame, const c
 
 /* A function as a graph of its own: its arguments are the graph's inputs, its results the outputs. */
 static odlc_status flatten_function(struct flatten *f, const struct fw_function *function, struct frame *around,
-                                    struct fw_graph **out)
+                                    uint32_t holder, struct fw_graph **out)
 {
     struct fw_graph *graph = arena_new(f->m->memory.graph, struct fw_graph);
     struct walk w = begin(f, NULL, graph);
@@ -496,6 +499,8 @@ static odlc_status flatten_function(struct flatten *f, const struct fw_function 
         return diag_error(f->m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(f->m)), "tensorflow-function",
                           "the model has no function %s", function->name);
     TRY(frame_create(f, around, &f->m->functions.data[at], NULL, function, &frame));
+    frame->holder = holder;
+    vec_push(f->m->memory.scratch, &f->held, frame);
     graph->name = function->name;
     const struct tf_function *body = frame->function;
     for (uint32_t i = 0; i < body->arg_names.count; i++)

@@ -23,6 +23,7 @@ enum seen_state { SEEN_NEW, SEEN_ACTIVE, SEEN_DONE };
 struct seen {
     uint8_t state;
     bool has_attrs;
+    bool reached; /* it is run for the outputs, or for what it does (state.c) */
     uint32_t n_attrs;
     const struct fw_attr *attrs;
     struct frame *inner; /* of a call */
@@ -47,6 +48,7 @@ struct frame {
     struct seen *seen;   /* per node of the body */
     struct source *rets; /* per result of the function: where it comes from, once that is known */
     struct loops *loops; /* of the body, once they are asked for */
+    uint32_t holder;     /* of a function that is no call: the node in the frame around that holds it */
 };
 
 /* A node of the flat graph. */
@@ -71,13 +73,16 @@ struct flatten {
     struct frame *top; /* the model's own graph */
     const char *const *outputs;
     size_t n_outputs;
-    uint32_t n_walks;
-    struct map condition_index; /* terms as text → conditions */
+    uint32_t n_walks, n_variables; /* n_variables: that the outputs read */
+    VEC(struct frame *) held;      /* of functions that nodes hold */
+    struct map condition_index;    /* terms as text → conditions */
     VEC(const struct condition *) conditions;
 };
 
 /* ---- resolve.c: which node gives a value ---- */
 
+/* Whether nodes of the operator are calls, unless a UDO claims them. */
+bool is_call(const struct flatten *f, const char *op);
 /* The frame of a node that is a call, made when it is first asked for; NULL for other nodes. */
 odlc_status call_frame(struct flatten *f, struct frame *frame, uint32_t node, struct frame **out) MUST_USE;
 /* A frame for a body. function and call may be NULL; without a call, `around` is where the function is held. */

@@ -157,12 +157,13 @@ odlc_status tf_fused_conv(struct lower *l)
 static odlc_status reverse_padding(const struct lower *l, struct spatial *s, const int64_t out[SPATIAL_MAX])
 {
     struct spatial forward = *s;
+    for (uint32_t i = 0; i < s->axes; i++)
+        if (out[i] < 1 || out[i] > SPATIAL_VALUE_MAX)
+            return lower_invalid(l, NULL, NULL, "input_sizes has %lld, which is out of range", (long long)out[i]);
     memcpy(forward.in, out, sizeof forward.in);
     spatial_auto_pad(&forward);
     memcpy(s->pad, forward.pad, sizeof s->pad);
     for (uint32_t i = 0; i < s->axes; i++) {
-        if (out[i] < 1 || out[i] > SPATIAL_VALUE_MAX)
-            return lower_invalid(l, NULL, NULL, "input_sizes has %lld, which is out of range", (long long)out[i]);
         int64_t free = out[i] + s->pad[i][0] + s->pad[i][1] - spatial_reach(s, i);
         if (free < 0 || free / s->stride[i] + 1 != s->in[i])
             return lower_invalid(l, NULL, NULL, "a convolution does not make %lld elements of the %lld in input_sizes",

@@ -147,6 +147,20 @@ odlc_status tf_floor_div(struct lower *l)
     return steps_end_unary(&s, "ElementWiseFloor", step_binary(&s, "ElementWiseDivide", x, y));
 }
 
+/* Of floats, the quotient is rounded towards zero. */
+odlc_status tf_truncate_div(struct lower *l)
+{
+    struct steps s = {.l = l};
+    tensor_id x, y;
+    TRY(operands(l, &x, &y));
+    TRY(check_divisor(l, y));
+    if (!is_real(l, x))
+        return steps_end_binary(&s, "ElementWiseDivide", x, y);
+    tensor_id quotient = step_binary(&s, "ElementWiseDivide", x, y);
+    tensor_id size = step_unary(&s, "ElementWiseFloor", step_unary(&s, "ElementWiseAbs", quotient));
+    return steps_end_binary(&s, "ElementWiseMultiply", step_unary(&s, "ElementWiseSign", quotient), size);
+}
+
 odlc_status tf_reciprocal(struct lower *l)
 {
     struct steps s = {.l = l};

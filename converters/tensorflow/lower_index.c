@@ -112,6 +112,34 @@ odlc_status tf_scatter_nd(struct lower *l)
     return lower_scatter_slices(l, s, lower_out_name(l, 0), &l->out[0]);
 }
 
+/* Values at coordinates, which are scalars, or a list of them, or rows of a matrix; one value may stand for all. */
+odlc_status tf_sparse_to_dense(struct lower *l)
+{
+    struct scatter s = {.reduction = REDUCE_NONE};
+    struct steps steps = {.l = l};
+    struct shape shape;
+    const int64_t *dims;
+    tensor_id given, otherwise;
+    uint32_t count;
+    TRY(lower_need(l, 0, "sparse_indices", &given));
+    TRY(lower_const_ints(l, 1, "output_shape", &dims, &count));
+    TRY(lower_need(l, 2, "sparse_values", &s.updates));
+    TRY(lower_need(l, 3, "default_value", &otherwise));
+    TRY(lower_shape_of(l, "output_shape", dims, count, &shape));
+    const struct shape at = build_type(l->b, given)->shape;
+    if (at.rank > 2 || shape.rank != (at.rank == 2 ? at.dims[1] : 1))
+        return lower_invalid(l, "sparse_indices", NULL, "indices %s are none of %s", shape_text(l->diags->arena, &at),
+                             shape_text(l->diags->arena, &shape));
+    TRY(lower_indices(l, 0, FROM_FRONT, shape.dims, shape.rank, &s.indices));
+    struct shape values = SHAPE(at.rank ? at.dims[0] : 1);
+    s.indices = step_reshape(&steps, s.indices, &SHAPE(values.dims[0], shape.rank));
+    if (build_rank(l->b, s.updates) == 0)
+        s.updates = step_broadcast(&steps, s.updates, &values);
+    s.data = step_broadcast(&steps, otherwise, &shape);
+    TRY(steps.status);
+    return lower_scatter_slices(l, s, lower_out_name(l, 0), &l->out[0]);
+}
+
 /* The arg says how updates and elements are put together. */
 odlc_status tf_tensor_scatter(struct lower *l)
 {
@@ -225,16 +253,37 @@ odlc_status tf_top_k(struct lower *l)
     return lower_best(l, in, &best);
 }
 
+/* The n-th smallest element of the last axis, counted from 0, or the n-th largest: the last of n + 1 best ones. */
+odlc_status tf_nth_element(struct lower *l)
+{
+    tensor_id in, outs[2];
+    int64_t n;
+    bool largest;
+    TRY(lower_need(l, 0, "input", &in));
+    TRY(lower_one_int(l, 1, "n", &n));
+    TRY(lower_attr_bool(l, "reverse", false, &largest));
+    const struct shape shape = build_type(l->b, in)->shape;
+    if (shape.rank == 0 || n < 0 || n >= shape.dims[shape.rank - 1])
+        return lower_invalid(l, "n", NULL, "n is %lld in %s", (long long)n, shape_text(l->diags->arena, &shape));
+    build_op(l->b, "TopK", fw_node_label(l->node));
+    build_in(l->b, in);
+    build_int(l->b, "k", n + 1);
+    build_int(l->b, "largest", largest);
+    TRY(build_end_n(l->b, (const char *const[]){step_name(l, "best"), NULL}, 2, outs));
+    struct steps s = {.l = l};
+    return steps_give(&s, 0, step_element(&s, outs[0], shape.rank - 1, n));
+}
+
 /* ---- ReverseSequence ---- */
 
 odlc_status tf_reverse_sequence(struct lower *l)
 {
-    tensor_id in;
-    const int64_t *lengths;
+    tensor_id in, lengths;
+    const int64_t *known;
     int64_t time, batch;
     uint32_t count, time_axis, batch_axis;
     TRY(lower_need(l, 0, "input", &in));
-    TRY(lower_const_ints(l, 1, "seq_lengths", &lengths, &count));
+    TRY(lower_need(l, 1, "seq_lengths", &lengths));
     TRY(lower_attr_int(l, "seq_dim", 0, &time));
     TRY(lower_attr_int(l, "batch_dim", 0, &batch));
     const struct shape shape = build_type(l->b, in)->shape;
@@ -242,10 +291,15 @@ odlc_status tf_reverse_sequence(struct lower *l)
     TRY(lower_axis(l, "batch_dim", batch, shape.rank, &batch_axis));
     if (time_axis == batch_axis)
         return lower_invalid(l, "seq_dim", NULL, "seq_dim and batch_dim are both %u", time_axis);
-    if ((int64_t)count != shape.dims[batch_axis])
-        return lower_invalid(l, "seq_lengths", NULL, "%u lengths for a batch of %lld", count,
+    struct shape one_each = SHAPE(shape.dims[batch_axis]);
+    if (!shape_equal(&build_type(l->b, lengths)->shape, &one_each))
+        return lower_invalid(l, "seq_lengths", NULL, "lengths %s for a batch of %lld",
+                             shape_text(l->diags->arena, &build_type(l->b, lengths)->shape),
                              (long long)shape.dims[batch_axis]);
-    return lower_reverse_starts(l, in, time_axis, batch_axis, lengths);
+    if (!build_is_const(l->b, lengths))
+        return lower_reverse_starts_by(l, in, time_axis, batch_axis, lengths);
+    TRY(lower_const_ints(l, 1, "seq_lengths", &known, &count));
+    return lower_reverse_starts(l, in, time_axis, batch_axis, known);
 }
 
 /* ---- DynamicStitch, DynamicPartition ---- */

@@ -54,76 +54,125 @@ static odlc_status start_batchnorm(struct lower *l, const struct batchnorm *n, t
     return ODLC_OK;
 }
 
-/* Outputs 1 and 2 are the statistics that were used; what comes after them serves training. */
-static odlc_status give_statistics(struct lower *l, const struct batchnorm *n)
+struct fused_norm {
+    struct batchnorm n;
+    bool channels_first;
+    bool training;  /* statistics are those of x; mean and variance in n are what the model had before, if anything */
+    double average; /* the weight of the statistics of x in those that are given on */
+};
+
+static odlc_status read_fused(struct lower *l, struct fused_norm *f)
 {
+    static const char *const names[BN_STATISTICS] = {"scale", "offset", "mean", "variance"};
+    TRY(lower_need(l, 0, "x", &f->n.x));
+    TRY(tf_channels_first(l, &f->channels_first));
+    TRY(lower_attr_bool(l, "is_training", true, &f->training));
+    TRY(lower_attr_float(l, "epsilon", (double)1e-4f, &f->n.epsilon));
+    TRY(lower_attr_float(l, "exponential_avg_factor", 1, &f->average));
+    const struct shape *in = &build_type(l->b, f->n.x)->shape;
+    if (in->rank != 4 && in->rank != 5)
+        return lower_invalid(l, NULL, NULL, "the input %s does not have 4 or 5 axes", shape_text(l->diags->arena, in));
+    uint32_t needed = f->training && f->average == 1 ? BN_MEAN : BN_STATISTICS;
+    for (uint32_t i = 0; i < needed; i++)
+        TRY(read_statistic(l, i + 1, names[i], in->dims[f->channels_first ? 1 : in->rank - 1], &f->n, i));
+    return ODLC_OK;
+}
+
+static void warn_of_training(const struct lower *l)
+{
+    diag_warn(l->diags,
+              AT(.file = l->path, .node = l->node->name, .attribute = "is_training",
+                 .hint = "export the model for inference if it has statistics of its own"),
+              "batch-statistics", "the node normalizes by the mean and variance of its input, as in training");
+}
+
+/* Statistics over all positions of all images: those of one image that has the rows of all. */
+static odlc_status normalize_by_own(struct lower *l, const struct fused_norm *f, tensor_id image, const char *name,
+                                    tensor_id *y)
+{
+    const struct shape shape = build_type(l->b, image)->shape;
+    uint32_t last = shape.rank - 1;
+    struct shape one =
+        SHAPE(1, (int64_t)shape_count_range(&shape, 0, last - 1), shape.dims[last - 1], shape.dims[last]);
+    bool same = shape_equal(&one, &shape);
+    warn_of_training(l);
+    TRY(build_reshape(l->b, image, &one, step_name(l, "rows"), &image));
+    build_op(l->b, "InstanceNorm", fw_node_label(l->node));
+    build_in(l->b, image);
+    build_in(l->b, f->n.like_x[BN_SCALE]);
+    build_in(l->b, f->n.like_x[BN_SHIFT]);
+    build_float(l->b, "epsilon", f->n.epsilon);
+    TRY(build_end(l->b, same ? name : step_name(l, "normal"), y));
+    return same ? ODLC_OK : build_reshape(l->b, *y, &shape, name, y);
+}
+
+static odlc_status normalize(struct lower *l, const struct fused_norm *f, tensor_id image, const char *name,
+                             tensor_id *y)
+{
+    if (f->training)
+        return normalize_by_own(l, f, image, name, y);
+    TRY(start_batchnorm(l, &f->n, image, fw_node_label(l->node)));
+    return build_end(l->b, name, y);
+}
+
+/* ---- the statistics that are given on ---- */
+
+/* Output i, a statistic of x: where the model averages it, moved from what it had before. */
+static odlc_status give_average(struct steps *s, const struct fused_norm *f, uint32_t i, tensor_id own)
+{
+    TRY(s->status);
+    if (f->average != 1) {
+        tensor_id before = f->n.given[i == 1 ? BN_MEAN : BN_VARIANCE];
+        tensor_id old = step_binary(s, "ElementWiseMultiply", before, step_scalar(s, own, 1 - f->average));
+        own = step_binary(s, "ElementWiseMultiply", own, step_scalar(s, own, f->average));
+        own = step_binary(s, "ElementWiseAdd", old, own);
+    }
+    return steps_give(s, i, own);
+}
+
+/* Mean and variance of x, the latter as an estimate from a sample. */
+static odlc_status give_own_statistics(struct lower *l, const struct fused_norm *f, tensor_id image)
+{
+    struct steps s = {.l = l};
+    const struct shape shape = build_type(l->b, image)->shape;
+    int64_t axes[] = {0, 1, 2, 3}, count = (int64_t)shape_count_range(&shape, 0, shape.rank - 1);
+    double sample = (double)count / (double)max_i64(count - 1, 1);
+    tensor_id x = step_cast(&s, image, build_type(l->b, f->n.given[BN_SCALE])->dtype);
+    tensor_id mean = step_reduce(&s, "ReduceMean", x, axes, shape.rank - 1, false);
+    tensor_id distance = step_binary(&s, "ElementWiseSubtract", x, mean);
+    tensor_id squares = step_binary(&s, "ElementWiseMultiply", distance, distance);
+    tensor_id variance = step_reduce(&s, "ReduceMean", squares, axes, shape.rank - 1, false);
+    variance = step_binary(&s, "ElementWiseMultiply", variance, step_scalar(&s, x, sample));
+    TRY(give_average(&s, f, 1, mean));
+    return l->n_out > 2 ? give_average(&s, f, 2, variance) : s.status;
+}
+
+/* Outputs 1 and 2 are the statistics; what comes after them serves the computation of gradients. */
+static odlc_status give_statistics(struct lower *l, const struct fused_norm *f, tensor_id image)
+{
+    bool wanted = false;
     for (uint32_t i = 1; i < l->n_out; i++) {
         if (!lower_out_name(l, i))
             continue;
         if (i > 2)
             return lower_unsupported(l, NULL, "export the model for inference", "output %u (%s) is there for training",
                                      i, lower_out_name(l, i));
-        l->out[i] = n->given[i == 1 ? BN_MEAN : BN_VARIANCE];
+        if (!f->training)
+            l->out[i] = f->n.given[i == 1 ? BN_MEAN : BN_VARIANCE];
+        wanted = true;
     }
-    return ODLC_OK;
-}
-
-/* In training mode the statistics are those of x itself: what is left to normalize is its distance from the mean, whose
- * mean is zero. */
-static odlc_status compute_statistics(struct lower *l, struct batchnorm *n, bool first)
-{
-    struct steps s = {.l = l};
-    const struct type type = *build_type(l->b, n->x);
-    uint32_t rank = type.shape.rank, channels = first ? 1 : rank - 1, count = 0;
-    int64_t axes[MAX_RANK];
-    struct shape shape = SHAPE(type.shape.dims[channels]);
-    for (uint32_t i = 1; i < l->n_out; i++)
-        if (lower_out_name(l, i))
-            return lower_unsupported(l, "is_training", "export the model for inference",
-                                     "output %u (%s) is there for training", i, lower_out_name(l, i));
-    for (uint32_t i = 0; i < rank; i++)
-        if (i != channels)
-            axes[count++] = i;
-    diag_warn(l->diags,
-              AT(.file = l->path, .node = l->node->name, .attribute = "is_training",
-                 .hint = "export the model for inference if it has statistics of its own"),
-              "batch-statistics", "the node normalizes by the mean and variance of its input, as in training");
-    tensor_id mean = step_reduce(&s, "ReduceMean", n->x, axes, count, true);
-    n->x = step_binary(&s, "ElementWiseSubtract", n->x, mean);
-    tensor_id square = step_binary(&s, "ElementWiseMultiply", n->x, n->x);
-    tensor_id variance = step_reduce(&s, "ReduceMean", square, axes, count, false);
-    TRY(s.status);
-    n->given[BN_VARIANCE] = n->like_x[BN_VARIANCE] = variance;
-    n->given[BN_MEAN] = n->like_x[BN_MEAN] = lower_splat(l, step_name(l, "mean"), type.dtype, &shape, 0);
-    return ODLC_OK;
-}
-
-static odlc_status read_batchnorm(struct lower *l, struct batchnorm *n, bool *first)
-{
-    static const char *const names[BN_STATISTICS] = {"scale", "offset", "mean", "variance"};
-    bool training;
-    TRY(lower_need(l, 0, "x", &n->x));
-    TRY(tf_channels_first(l, first));
-    TRY(lower_attr_bool(l, "is_training", true, &training));
-    TRY(lower_attr_float(l, "epsilon", (double)1e-4f, &n->epsilon));
-    const struct shape *in = &build_type(l->b, n->x)->shape;
-    if (in->rank != 4 && in->rank != 5)
-        return lower_invalid(l, NULL, NULL, "the input %s does not have 4 or 5 axes", shape_text(l->diags->arena, in));
-    int64_t channels = in->dims[*first ? 1 : in->rank - 1];
-    for (uint32_t i = 0; i < (training ? BN_MEAN : BN_STATISTICS); i++)
-        TRY(read_statistic(l, i + 1, names[i], channels, n, i));
-    return training ? compute_statistics(l, n, *first) : give_statistics(l, n);
+    return wanted && f->training ? give_own_statistics(l, f, image) : ODLC_OK;
 }
 
 odlc_status tf_fused_batch_norm(struct lower *l)
 {
-    struct batchnorm n;
-    tensor_id image;
-    bool first;
-    TRY(read_batchnorm(l, &n, &first));
-    TRY(tf_image(l, first, n.x, &image));
-    TRY(start_batchnorm(l, &n, image, fw_node_label(l->node)));
-    return tf_end_image(l, first);
+    struct fused_norm f;
+    tensor_id image, y;
+    TRY(read_fused(l, &f));
+    TRY(tf_image(l, f.channels_first, f.n.x, &image));
+    TRY(give_statistics(l, &f, image));
+    TRY(normalize(l, &f, image, f.channels_first ? step_name(l, "nhwc") : lower_out_name(l, 0), &y));
+    return tf_give_image(l, f.channels_first, y);
 }
 
 /* _FusedBatchNormEx: then a side input is added, and an activation applied. */
@@ -131,28 +180,26 @@ odlc_status tf_fused_batch_norm_ex(struct lower *l)
 {
     static const struct choice activations[] = {{"Identity", false}, {"Relu", true}};
     struct steps s = {.l = l};
-    struct batchnorm n;
+    struct fused_norm f;
     tensor_id image, side, y;
     int64_t sides;
-    bool first;
     int relu;
     TRY(lower_attr_int(l, "num_side_inputs", 0, &sides));
     TRY(lower_choose(l, "activation_mode", "Identity", activations, COUNT_OF(activations), &relu));
-    TRY(read_batchnorm(l, &n, &first));
-    TRY(tf_image(l, first, n.x, &image));
-    const char *name = step_name(l, "Batchnorm");
-    TRY(start_batchnorm(l, &n, image, name));
-    TRY(build_end(l->b, name, &y));
+    TRY(read_fused(l, &f));
+    TRY(tf_image(l, f.channels_first, f.n.x, &image));
+    TRY(give_statistics(l, &f, image));
+    TRY(normalize(l, &f, image, step_name(l, "normal"), &y));
     if (sides && !relu)
         return lower_unsupported(l, "num_side_inputs", NULL, "a side input without an activation is not supported");
     if (sides) {
         TRY(lower_need(l, 5, "side_input", &side));
-        TRY(tf_image(l, first, side, &side));
+        TRY(tf_image(l, f.channels_first, side, &side));
         y = step_binary(&s, "ElementWiseAdd", y, side);
     }
     y = relu ? step_unary(&s, "Relu", y) : y;
     TRY(s.status);
-    return tf_give_image(l, first, y);
+    return tf_give_image(l, f.channels_first, y);
 }
 
 /* The older form: mean, variance, offset, scale, which may be left out of the product. */

@@ -4,19 +4,21 @@
 
 #include "converters/tensorflow/flatten.h"
 
-enum { MAX_DEPTH = 64 };          /* of calls within calls, and graphs within graphs */
-enum { MAX_EXPANSION = 4000000 }; /* nodes of all calls and loops together */
-enum { MAX_STEPS = 4000000 };     /* through calls, for one value */
+enum { MAX_DEPTH = 64 }; /* of calls within calls, and graphs within graphs */
+/* Nodes of all calls and loops together; large models may have more. */
+enum { MAX_EXPANSION = 100000, BYTES_PER_NODE = 16 };
+enum { MAX_STEPS = 4000000 }; /* through calls, for one value */
 
 /* ---- frames ---- */
 
 odlc_status note_expansion(struct flatten *f, uint64_t more, const char *node)
 {
+    uint64_t limit = MAX_EXPANSION + f->m->file->size / BYTES_PER_NODE;
     f->expanded += more;
-    if (f->expanded <= MAX_EXPANSION)
+    if (f->expanded <= limit)
         return ODLC_OK;
     return diag_error(f->m->diags, ODLC_ERR_LIMIT, AT(IN_MODEL(f->m), .node = node), "tensorflow-expansion",
-                      "the functions and loops of the graph expand to more than %d nodes", MAX_EXPANSION);
+                      "the functions and loops of the graph expand to more than %llu nodes", (unsigned long long)limit);
 }
 
 static odlc_status check_function(struct flatten *f, const struct frame *around, const struct tf_function *function,
@@ -93,6 +95,11 @@ static bool is_call_op(const char *op)
     return strcmp(op, "PartitionedCall") == 0 || strcmp(op, "StatefulPartitionedCall") == 0;
 }
 
+bool is_call(const struct flatten *f, const char *op)
+{
+    return is_call_op(op) || function_of(f, op);
+}
+
 /* The function that a call names by its attribute f. */
 static odlc_status called_function(struct flatten *f, struct frame *frame, uint32_t node, struct fw_function *as,
                                    struct tf_function **out)
@@ -123,8 +130,7 @@ odlc_status call_frame(struct flatten *f, struct frame *frame, uint32_t node, st
     struct fw_function as = {0};
     struct tf_function *function;
     *out = seen->inner;
-    bool call = is_call_op(n->op) || function_of(f, n->op);
-    if (seen->inner || !call || f->claims(f->claims_user, n->op, ""))
+    if (seen->inner || !is_call(f, n->op) || f->claims(f->claims_user, n->op, ""))
         return ODLC_OK;
     TRY(called_function(f, frame, node, &as, &function));
     TRY(frame_create(f, frame, function, n, &as, &seen->inner));

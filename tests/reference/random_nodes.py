@@ -582,3 +582,106 @@ def crop_and_resize(c, r, op):
     c.gives(c.node(op, [x, value(c, r, boxes), value(c, r, [3], I32, 0, n - 1),
                         fixed(c, r, [int(v) for v in r.randint(1, 6, 2)])],
                    **leave_out(r, method=pick(r, "bilinear", "nearest"), extrapolation_value=0.5)))
+
+
+# ---- several nodes ----
+
+
+def shape_of_steps(r, shape):
+    """Other dims with as many elements."""
+    shape = list(shape)
+    kind = r.randint(3)
+    if kind == 0 and len(shape) > 1:
+        at = int(r.randint(len(shape) - 1))
+        return shape[:at] + [shape[at] * shape[at + 1]] + shape[at + 2:]
+    if kind == 1:
+        at = int(r.randint(len(shape)))
+        for factor in (2, 3):
+            if shape[at] % factor == 0 and len(shape) < 5:
+                return shape[:at] + pick(r, [factor, shape[at] // factor], [shape[at] // factor, factor]) + shape[at + 1:]
+    return [int(d) for d in r.permutation(shape)]
+
+
+def on_image(c, r, x, shape):
+    """A step of a convolutional network, with channels last."""
+    n, h, w, channels = shape
+    kind = r.randint(6)
+    if kind == 0:
+        given = int(r.randint(1, 5))
+        y = c.node("Conv2D", [x, c.random_const([pick(r, 1, 3), pick(r, 1, 3), channels, given], low=-0.5, high=0.5)],
+                   strides=[1, 1, 1, 1], padding="SAME")
+        return c.node("BiasAdd", [y, c.random_const([given])]) if maybe(r) else y, [n, h, w, given]
+    if kind == 1:
+        return c.node("DepthwiseConv2dNative", [x, c.random_const([3, 3, channels, 1])], strides=[1, 1, 1, 1],
+                      padding="SAME"), shape
+    if kind == 2:
+        return c.node(pick(r, "MaxPool", "AvgPool"), [x], ksize=[1, 2, 2, 1], strides=[1, 1, 2, 1],
+                      padding="SAME"), [n, h, -(-w // 2), channels]
+    if kind == 3:
+        parts = [c.random_const([channels], low=0.25, high=2) for _ in range(4)]
+        return c.node("FusedBatchNormV3", [x, *parts], is_training=False), shape
+    if kind == 4:
+        return c.node("ResizeNearestNeighbor", [x, fixed(c, r, [h + 1, w * 2])]), [n, h + 1, w * 2, channels]
+    return c.node("BiasAdd", [x, c.random_const([channels])]), shape
+
+
+def on_image_with_channels_first(c, r, x, shape):
+    n, channels, h, w = shape
+    if maybe(r):
+        given = int(r.randint(1, 5))
+        return c.node("Conv2D", [x, c.random_const([3, pick(r, 1, 3), channels, given], low=-0.5, high=0.5)],
+                      strides=[1, 1, 1, 1], padding="SAME", data_format="NCHW"), [n, given, h, w]
+    return c.node("MaxPool", [x], ksize=[1, 1, 2, 2], strides=[1, 1, 2, 1], padding="SAME",
+                  data_format="NCHW"), [n, channels, -(-h // 2), w]
+
+
+def on_any(c, r, x, shape):
+    """A step that takes tensors of all ranks."""
+    kind, axis = r.randint(9), int(r.randint(len(shape)))
+    if kind == 0:
+        perm = [int(p) for p in r.permutation(len(shape))]
+        return c.node("Transpose", [x, fixed(c, r, perm)]), [shape[p] for p in perm]
+    if kind == 1:
+        other = shape_of_steps(r, shape)
+        return c.node("Reshape", [x, fixed(c, r, other)]), other
+    if kind == 2:
+        y = c.node("ConcatV2", [x, c.node("Relu", [x]), fixed(c, r, axis)])
+        return y, shape[:axis] + [2 * shape[axis]] + shape[axis + 1:]
+    if kind == 3 and len(shape) > 2:
+        keep = maybe(r)
+        y = c.node(pick(r, "Mean", "Max"), [x, fixed(c, r, [axis])], keep_dims=keep)
+        return y, shape[:axis] + ([1] if keep else []) + shape[axis + 1:]
+    if kind == 4:
+        pads = [[0, 0]] * axis + [[1, 2]] + [[0, 0]] * (len(shape) - axis - 1)
+        return c.node("Pad", [x, fixed(c, r, pads)]), shape[:axis] + [shape[axis] + 3] + shape[axis + 1:]
+    if kind == 5 and shape[axis] > 1:
+        begin = [0] * axis + [1] + [0] * (len(shape) - axis - 1)
+        return (c.node("Slice", [x, fixed(c, r, begin), fixed(c, r, [-1] * len(shape))]),
+                shape[:axis] + [shape[axis] - 1] + shape[axis + 1:])
+    if kind == 6:
+        other = [d if maybe(r) else 1 for d in shape]
+        return c.node(pick(r, "AddV2", "Mul"), [x, c.random_const(other[r.randint(len(other) + 1):])]), shape
+    if kind == 7:
+        return c.node("Softmax", [x]), shape
+    return c.node(pick(r, "Relu", "Tanh", "Neg"), [x]), shape
+
+
+@maker("network", "network with channels first")
+def network(c, r, kind):
+    """Convolutions and the like between nodes that move axes about, with values on the way that are outputs, too."""
+    shape = [1, *map(int, r.randint(2, 6, 3))]
+    x, seen = c.input(shape), []
+    for _ in range(r.randint(3, 10)):
+        if np.prod(shape) > 2000:
+            break
+        step = on_image if len(shape) == 4 and maybe(r) else on_any
+        if step is on_image and kind != "network":
+            step = on_image_with_channels_first
+        other = pick(r, *seen) if seen and r.randint(4) == 0 else None
+        if other and other[1] == shape and other[0] is not x:
+            x = c.node("AddV2", [x, other[0]])
+            continue
+        seen.append((x, shape))
+        x, shape = step(c, r, x, shape)
+    outputs = [x] + [value for value, _ in seen[1:] if r.randint(6) == 0 and value is not x]
+    c.gives(*outputs, within=1e-5)

@@ -12,15 +12,16 @@ if np is not None:
     from case import cases_of
 
 
-def convert(w, name, *options):
-    case = next(case for case in cases_of("conv") if case.name == name)
+def convert(w, name, *options, family="conv", says=""):
+    case = next(case for case in cases_of(family) if case.name == name)
     outputs = [word for value in case.fetched for word in ("--out_node", value.name)]
-    container, _ = w.convert(name, case, *outputs, *options)
+    container, messages = w.convert(name, case, *outputs, *options)
+    w.checks.check(f"messages: {name}", says in messages, messages)
     return container
 
 
-def consists_of(w, name, *types, options=()):
-    container = convert(w, name, *options)
+def consists_of(w, name, *types, options=(), **more):
+    container = convert(w, name, *options, **more)
     if container:
         w.checks.equal(f"operators: {name} {options}", op_types(container), list(types))
     return container
@@ -66,6 +67,14 @@ def following(w):
         w.checks.equal("the bias has the model's name", conv.inputs[2], "Const_1")
         w.checks.equal("the bias is named in the layer", conv.params["bias_op_name"].value, "Const_1")
         w.checks.equal("the result has the model's name", conv.outputs, ["BiasAdd"])
+
+
+def in_training(w):
+    """Statistics of one image are an op's; those of several are of one image that has the rows of all."""
+    own = "normalizes by the mean and variance of its input"
+    consists_of(w, "FusedBatchNormV3 of a batch of 1 by its own statistics", "InstanceNorm", family="norm", says=own)
+    consists_of(w, "FusedBatchNormV3 of a batch of 2 by its own statistics", "Reshape", "InstanceNorm", "Reshape",
+                family="norm", says=own)
 
 
 def in_blocks(w):

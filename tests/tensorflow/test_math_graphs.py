@@ -143,6 +143,29 @@ def fake_quantization(place):
         "Quantize", "Dequantize", "Dequantize", "FullyConnected", "Quantize", "Dequantize"], options)
 
 
+def ranges_along_an_axis(place):
+    """TensorFlow has no kernel of this for the host: the numbers are those of its formula, in float32."""
+    low, high = np.array([-1, -2, -0.5], np.float32), np.array([1, 1, 2], np.float32)
+    x = place.random(2, 3, 4, low=-2, high=2)
+    step = np.maximum(low / np.float32(-128), high / np.float32(127)).reshape(3, 1)
+    factor = np.minimum(np.float32(-128) / low, np.float32(127) / high).reshape(3, 1)
+    bounded = np.clip(x, np.float32(-128) * step, np.float32(127) * step)
+    for mode, rounded in (("HALF_TO_EVEN", np.rint(bounded * factor)),
+                          ("HALF_UP", np.floor(bounded * factor + np.float32(0.5)))):
+        for constant in (False, True):
+            g = Graph()
+            known = g.placeholder("x", np.float32, x.shape) if not constant else g.const("x", x)
+            y = g.node("QuantizeAndDequantizeV2", [known, g.const("low", low), g.const("high", high)], name="y",
+                       range_given=True, axis=1, round_mode=mode)
+            z = g.node("Add", [y, g.placeholder("zero", np.float32, [1])], name="z")
+            label = f"ranges along an axis, {mode}{', constant' * constant}"
+            container = place.convert(label, g, z)
+            if container:
+                given = {"zero": np.zeros(1, np.float32), **({} if constant else {"x": x})}
+                error = np.abs(place.numbers(container, given, z) - rounded * step).max()
+                place.checks.check(f"{label}: numbers", error < 1e-6, error)
+
+
 def main():
     checks = Checks()
     if np is None:
@@ -154,6 +177,7 @@ def main():
         normalizations(place)
         dropouts(place)
         fake_quantization(place)
+        ranges_along_an_axis(place)
     checks.finish()
 
 

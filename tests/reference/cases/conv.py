@@ -38,8 +38,8 @@ def dilations():
         c = case(f"conv {padding} dilated")
         c.gives(conv(c, c.input([1, 9, 10, 2]), c.random_const([3, 2, 2, 3]), padding=padding, dilations=[1, 2, 3, 1]))
     c = case("depthwise conv dilated")
-    c.gives(conv(c, c.input([1, 9, 10, 2]), c.random_const([3, 2, 2, 3]), "DepthwiseConv2dNative",
-                 dilations=[1, 2, 2, 1]))
+    c.gives(conv(c, c.input([1, 2, 9, 10]), c.random_const([3, 2, 2, 3]), "DepthwiseConv2dNative",
+                 dilations=[1, 1, 2, 3], data_format="NCHW"))
 
 
 def operands():
@@ -301,6 +301,8 @@ def refusals():
     for name, sizes, part in (("of another batch", [2, 8, 8, 3], "a batch of 2 instead of 1"),
                               ("that no convolution has", [1, 9, 8, 3], "does not make 4 elements of the 9"),
                               ("of other channels", [1, 8, 8, 4], "does not fit 2 channels"),
+                              ("that are huge", [1, 2**31 - 1, 8, 3], "2147483647, which is out of range"),
+                              ("that are negative", [1, 8, -8, 3], "-8, which is out of range"),
                               ("of 3 elements", [8, 8, 3], "3 elements instead of 4")):
         c = case(f"transposed conv to sizes {name}")
         c.node("Conv2DBackpropInput", [c.const(np.array(sizes, np.int32)), c.random_const([3, 3, 3, 2]),

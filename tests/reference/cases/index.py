@@ -105,6 +105,20 @@ def scatters():
             c.node(operator, [ints(c, at), c.input([1, 3]), ints(c, [5, 3])] if operator == "ScatterNd" else
                    [c.input([5, 3]), ints(c, at), c.input([1, 3])])
             c.refused(part)
+    for at, shape in ((2, [5]), ([0, 3], [5]), ([[0, 1], [2, 0]], [3, 2]), ([[1], [4]], [5])):
+        for one in (False, True):
+            for constant in (False, True):
+                c = CASES.new(f"sparse {at} of {shape}, {one=}, {where(constant)}")
+                at = np.array(at, np.int32)
+                values = c.input([] if one or at.ndim == 0 else [len(at)])
+                c.gives(c.node("SparseToDense", [c.either(constant, at), ints(c, shape), values, c.const(np.float32(-1))]), within=0)
+    c = CASES.new("sparse of integers, any default")
+    c.gives(c.node("SparseToDense", [ints(c, [1, 2], np.int64), ints(c, [4], np.int64), c.input([2], np.int32), c.input([], np.int32)],
+                   validate_indices=False))
+    for at, shape, part in (([5], [5], "index 5 is outside an axis of 5"), ([[0, 1]], [5], "indices [1,2] are none of [5]")):
+        c = CASES.new(f"sparse {at} of {shape}")
+        c.node("SparseToDense", [ints(c, at), ints(c, shape), c.input([len(at)]), c.const(np.float32(0))])
+        c.refused(part)
     c = CASES.new("scatter of too few updates")
     c.node("ScatterNd", [ints(c, [[1], [2]]), c.input([1, 3]), ints(c, [5, 3])])
     c.refused("updates are float32 [1,3] where float32 [2,3] is needed")
@@ -161,6 +175,19 @@ def top_ks():
         c.refused(part)
 
 
+def nth_elements():
+    for given, n in (([7], 0), ([7], 6), ([2, 5], 2), ([2, 3, 1], 0)):
+        for reverse in (False, True):
+            c = CASES.new(f"element {n} of {given}, {reverse=}")
+            c.gives(c.node("NthElement", [c.input(given), ints(c, n)], **({"reverse": True} if reverse else {})), within=0)
+    c = CASES.new("element of integers")
+    c.gives(c.node("NthElement", [c.input([2, 6], np.int32, -50, 50), ints(c, 3)]))
+    for given, n in (([3], 3), ([], 0), ([3], -1)):
+        c = CASES.new(f"element {n} of {given}")
+        c.node("NthElement", [c.input(given), ints(c, n)])
+        c.refused(f"n is {n} in")
+
+
 def sequences():
     for given, seq, batch in (([2, 4, 3], 1, None), ([4, 2, 3], 0, 1), ([3, 2, 4], 2, 1), ([3, 2, 4], 2, 0), ([4, 3, 2], 0, 2), ([2, 4], 1, 0),
                               ([2, 3, 4, 2], 2, 3)):
@@ -170,10 +197,14 @@ def sequences():
             lengths = ints(c, np.linspace(0, given[seq], count, dtype=int))
             more = {} if batch is None else {"batch_dim": batch}
             c.gives(c.node("ReverseSequence", [c.either(constant, given), lengths], seq_dim=seq, **more), within=0)
+        for dtype in (np.int32, np.int64):
+            c = CASES.new(f"reverse sequences {seq} by {batch} of {given}, any lengths of {np.dtype(dtype).name}")
+            lengths = c.input([count], dtype, 0, given[seq])
+            c.gives(c.node("ReverseSequence", [c.input(given), lengths], seq_dim=seq, **more), within=0)
     for dtype in DTYPES:
         c = CASES.new(f"reverse sequences of {np.dtype(dtype).name}, int64 lengths")
         c.gives(c.node("ReverseSequence", [c.input([2, 4], dtype), ints(c, [4, 1], np.int64)], seq_dim=1))
-    for lengths, seq, part in (([5, 1], 1, "the length 5 is outside 0 to 4"), ([1], 1, "1 lengths for a batch of 2"),
+    for lengths, seq, part in (([5, 1], 1, "the length 5 is outside 0 to 4"), ([1], 1, "lengths [1] for a batch of 2"),
                                ([1, 1], 0, "seq_dim and batch_dim are both 0")):
         c = CASES.new(f"reverse sequences {seq} by {lengths}")
         c.node("ReverseSequence", [c.input([2, 4]), ints(c, lengths)], seq_dim=seq)
@@ -224,6 +255,7 @@ coordinates()
 scatters()
 one_hots()
 top_ks()
+nth_elements()
 sequences()
 stitches()
 boxes()

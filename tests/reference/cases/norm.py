@@ -73,12 +73,6 @@ def batch_norms():
         none = c.const(np.zeros([0], np.float32))
         x = c.input(shape, low=3, high=9)
         c.gives(c.node("FusedBatchNormV3", [x, scale, offset, none, none], data_format=data_format, epsilon=0.01))
-    c = CASES.new("statistics of the input itself that are read")
-    scale, offset, _, _ = statistics(c)
-    none = c.const(np.zeros([0], np.float32))
-    y = c.node("FusedBatchNormV3", [c.input([2, 4, 5, 3]), scale, offset, none, none])
-    c.node("Add", [y[1], y[2]])
-    c.refused("output 1 (FusedBatchNormV3:1) is there for training")
     c = CASES.new("normalization with training's outputs")
     y = c.node("FusedBatchNorm", [c.input([2, 4, 5, 3]), *statistics(c)], is_training=False)
     c.node("Add", [y, y[4]])
@@ -112,13 +106,51 @@ def by_the_batch():
     c.gives(c.node("Relu", [c.node("FusedBatchNorm", [y, *statistics(c)])]))
 
 
+def by_own_statistics():
+    """Graphs that were frozen in training."""
+    nothing = np.zeros([0], np.float32)
+    for op in ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"):
+        for batch in (1, 2):
+            c = CASES.new(f"{op} of a batch of {batch} by its own statistics")
+            scale, offset, *_ = statistics(c)
+            y = c.node(op, [c.input([batch, 4, 5, 3]), scale, offset, c.const(nothing), c.const(nothing)],
+                       epsilon=0.01)
+            c.gives(y)
+            c = CASES.new(f"{op} of a batch of {batch} and its own statistics")
+            scale, offset, *_ = statistics(c)
+            y = c.node(op, [c.input([batch, 4, 5, 3]), scale, offset, c.const(nothing), c.const(nothing)])
+            c.gives(y, y[1], y[2])
+    c = CASES.new("own statistics of float16")
+    scale, offset, *_ = statistics(c)
+    y = c.node("FusedBatchNormV3", [c.input([2, 4, 5, 3], np.float16), scale, offset, c.const(nothing),
+                                    c.const(nothing)])
+    c.gives(y, y[1], y[2], within=2e-3)
+    c = CASES.new("own statistics with channels first")
+    scale, offset, *_ = statistics(c)
+    y = c.node("FusedBatchNormV3", [c.input([2, 3, 4, 5]), scale, offset, c.const(nothing), c.const(nothing)],
+               data_format="NCHW")
+    c.gives(y)
+    c = CASES.new("own statistics of volumes")
+    scale, offset, *_ = statistics(c)
+    y = c.node("FusedBatchNormV3", [c.input([2, 2, 4, 5, 3]), scale, offset, c.const(nothing), c.const(nothing)],
+               data_format="NDHWC")
+    c.gives(y, y[1])
+    c = CASES.new("averaged statistics")
+    y = c.node("FusedBatchNormV3", [c.input([2, 4, 5, 3]), *statistics(c)], exponential_avg_factor=0.25)
+    c.gives(y, y[1], y[2])
+    c = CASES.new("own statistics of one element")
+    scale, offset, *_ = statistics(c)
+    y = c.node("FusedBatchNormV3", [c.input([1, 1, 1, 3]), scale, offset, c.const(nothing), c.const(nothing)])
+    c.gives(y, y[1], y[2])
+
+
 def activated():
     def fused(name, activation, side):
         c = CASES.new(name)
-        operands = [c.input([2, 4, 5, 4]), *statistics(c, channels=4)]
-        more = [c.input([2, 4, 5, 4])] if side else []
+        operands = [c.input([2, 4, 5, 6]), *statistics(c, channels=4)]
+        more = [c.input([2, 4, 5, 6])] if side else []
         return c, c.node("_FusedBatchNormEx", operands + more, name="fused", num_side_inputs=len(more), T=np.float32,
-                         U=np.float32, is_training=False, activation_mode=activation)
+                         U=np.float32, is_training=False, activation_mode=activation, data_format="NCHW")
 
     for name, activation, side in (("nothing", "Identity", False), ("Relu", "Relu", False),
                                    ("a side input and Relu", "Relu", True)):
@@ -145,5 +177,6 @@ biases()
 batch_norms()
 channels_first()
 by_the_batch()
+by_own_statistics()
 activated()
 across_channels()

@@ -120,12 +120,7 @@ def one_case(op, name, bounds, signed, narrow, mode, constant):
     c.gives(c.node(op, inputs, **attributes), within=1e-6)
 
 
-def along_an_axis():
-    for constant in (False, True):
-        for mode in ("HALF_TO_EVEN", "HALF_UP"):
-            c = CASES.new(f"QuantizeAndDequantizeV2 along an axis {mode}{', constant' * constant}")
-            inputs = [c.either(constant, [2, 3, 4]), c.const(np.array([-1, -2, -0.5], F32)), c.const(np.array([1, 1, 2], F32))]
-            c.gives(c.node("QuantizeAndDequantizeV2", inputs, range_given=True, axis=1, round_mode=mode), within=1e-6)
+def quantize_and_dequantize_refused():
     c = CASES.new("QuantizeAndDequantizeV2 by the range of the values")
     c.node("QuantizeAndDequantizeV2", [c.input([3]), c.const(np.array(0, F32)), c.const(np.array(0, F32))])
     c.refused("the range would be that of the values")
@@ -135,9 +130,31 @@ def along_an_axis():
     c.refused("an input of type float64, not float32, is not supported")
 
 
+def convolutions():
+    """As networks that were trained for quantization have them: the bias is float, so the layer computes in float."""
+    for op in ("Conv2D", "DepthwiseConv2dNative"):
+        for per_channel in (False, True):
+            c = CASES.new(f"{op} of fake-quantized data and weights{', per channel' * per_channel}")
+            outputs = 4 if op == "Conv2D" else 1
+            x = c.input(away_from_middles(c, -1, 1.5, grid(-1, 1.5, 8, False), [1, 5, 5, 3]))
+            x = c.node("FakeQuantWithMinMaxVars", [x, c.const(np.array(-1, F32)), c.const(np.array(1.5, F32))])
+            w = c.random_const([3, 3, 3, outputs], low=-1, high=1)
+            bounds = c.random([outputs], low=0.3, high=1) if per_channel else np.array(0.7, F32)
+            quantize = "FakeQuantWithMinMaxVarsPerChannel" if per_channel else "FakeQuantWithMinMaxVars"
+            w = c.node(quantize, [w, c.const(-bounds), c.const(bounds)], narrow_range=True)
+            y = c.node(op, [x, w], strides=[1, 1, 1, 1], padding="SAME")
+            bias = c.random_const([y_channels(op, outputs)])
+            c.gives(c.node("Relu6", [c.node("BiasAdd", [y, bias])]))
+
+
+def y_channels(op, outputs):
+    return outputs if op == "Conv2D" else 3 * outputs
+
+
 fake_quant_args()
 fake_quant_vars()
+convolutions()
 per_channel()
 fake_quant_refused()
 quantize_and_dequantize()
-along_an_axis()
+quantize_and_dequantize_refused()
