@@ -43,7 +43,7 @@ TF_HEAD = """# TensorFlow operators
 What `tensorflow-to-dlc` makes of the operators of TensorFlow. """ + HOW_TO_READ.format(command="tensorflow-to-dlc") + """
 Some operators are gone when the graph is lowered, because they say what the graph is: constants (Const), graph inputs
 (Placeholder, PlaceholderV2), variables and how they are read, calls of functions (PartitionedCall, StatefulPartitionedCall, and
-nodes whose operator is a function of the model). Nodes that the outputs do not need (training, saving, summaries, control
+nodes whose operator is a function of the model). A graph that changes variables which its outputs read is refused. Nodes that the outputs do not need (training, saving, summaries, control
 inputs) are never looked at, and may be of any kind.
 
 Indices (Gather, GatherNd, ScatterNd and their relatives) that are outside of a tensor are an error in TensorFlow, negative ones

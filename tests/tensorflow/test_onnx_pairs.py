@@ -1,6 +1,7 @@
 """Networks that are written both as ONNX and as TensorFlow models with the same weights give the same numbers from both
 containers."""
 
+import collections
 import pathlib
 import sys
 import tempfile
@@ -23,6 +24,13 @@ except ImportError as error:
 
 NEAR = 1e-6
 TO_LAST = (0, 2, 3, 1)
+
+
+def counted(dlc, container):
+    """How many there are of each op, and what dlc-info says of parameters and multiply-accumulates."""
+    lines = run("dlc-info", "-i", dlc).stdout.splitlines()
+    totals = [line for line in lines if line.startswith(("Total parameters", "Total MACs"))]
+    return sorted(collections.Counter(op.type for op in container.ops).items()), totals
 
 
 class Pair:
@@ -110,6 +118,41 @@ class Pair:
     def softmax(self, x):
         return self.node("Softmax", [x[0]], self.graph.node("Softmax", [x[1]]), axis=-1)
 
+    # ---- sequences ----
+
+    def product(self, x, y):
+        return self.node("MatMul", [x[0], y[0]], self.graph.node("BatchMatMulV2", [x[1], y[1]]))
+
+    def constant(self, array):
+        return self.tensor(array), self.graph.const(array)
+
+    def arithmetic(self, op, x, y):
+        tensorflow = {"Add": "AddV2", "Div": "RealDiv"}.get(op, op)
+        return self.node(op, [x[0], y[0]], self.graph.node(tensorflow, [x[1], y[1]]))
+
+    def reshape(self, x, shape):
+        value = self.graph.node("Reshape", [x[1], self.graph.const(np.array(shape, np.int32))])
+        return self.node("Reshape", [x[0], self.tensor(np.array(shape, np.int64))], value)
+
+    def transpose(self, x, perm):
+        value = self.graph.node("Transpose", [x[1], self.graph.const(np.array(perm, np.int32))])
+        return self.node("Transpose", [x[0]], value, perm=perm)
+
+    def mean_of_last(self, x):
+        value = self.graph.node("Mean", [x[1], self.graph.const(np.array([-1], np.int32))], keep_dims=True)
+        return self.node("ReduceMean", [x[0]], value, axes=[-1], keepdims=1)
+
+    def layer_normalization(self, x, channels):
+        difference = self.arithmetic("Sub", x, self.mean_of_last(x))
+        variance = self.mean_of_last(self.arithmetic("Mul", difference, difference))
+        spread = self.activation(self.arithmetic("Add", variance, self.constant(np.float32([1e-3]))), "Sqrt")
+        scaled = self.arithmetic("Mul", self.arithmetic("Div", difference, spread), self.constant(self.numbers([channels])))
+        return self.arithmetic("Add", scaled, self.constant(self.numbers([channels])))
+
+    def projection(self, x, taken, given):
+        return self.arithmetic("Add", self.product(x, self.constant(self.numbers([taken, given], -0.5, 0.5))),
+                               self.constant(self.numbers([given])))
+
     # ---- both containers ----
 
     def save(self, outputs, folder):
@@ -119,7 +162,7 @@ class Pair:
         self.graph.save(folder / "model.pb")
 
     def numbers_of(self, checks, command, model, folder, wanted):
-        """[array as the container has it] of the outputs, or None."""
+        """([array as the container has it] of the outputs, what dlc-info counts), or None."""
         folder.mkdir()
         dlc = folder / "model.dlc"
         done = run(command, "-i", model, "-o", dlc, *(option for name in wanted for option in ("--out_node", name)))
@@ -131,7 +174,7 @@ class Pair:
         done = run_on(given, dlc, folder)
         if not checks.check(f"execute {self.name} of {command}", done.returncode == 0, complaints(done)):
             return None
-        return [result(folder, container, name) for name in wanted]
+        return [result(folder, container, name) for name in wanted], counted(dlc, container)
 
     def compare(self, checks, *outputs):
         with tempfile.TemporaryDirectory() as temporary:
@@ -141,7 +184,10 @@ class Pair:
                                     [name for name, _ in outputs])
             second = self.numbers_of(checks, "tensorflow-to-dlc", folder / "model.pb", folder / "tf",
                                      [value.name for _, value in outputs])
-            for a, b in zip(first or [], second or []):
+            if not first or not second:
+                return
+            checks.equal(f"{self.name}: ops, parameters and MACs", second[1], first[1])
+            for a, b in zip(first[0], second[0]):
                 checks.check(f"{self.name}: both are numbers", np.ptp(a) > 0)
                 checks.check(f"{self.name}: same numbers", same(b, a, NEAR), difference(b, a))
 
@@ -177,12 +223,25 @@ def perceptron(checks):
     p.compare(checks, x)
 
 
+def transformer(checks):
+    """Attention of two heads and what follows it, spelled out."""
+    p = Pair("transformer")
+    x = p.input("x", p.numbers([2, 6, 8]))
+    heads = [p.transpose(p.reshape(p.projection(x, 8, 8), [2, 6, 2, 4]), perm)
+             for perm in ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3])]
+    scores = p.softmax(p.arithmetic("Mul", p.product(heads[0], heads[1]), p.constant(np.float32([0.5]))))
+    mixed = p.reshape(p.transpose(p.product(scores, heads[2]), [0, 2, 1, 3]), [2, 6, 8])
+    x = p.layer_normalization(p.add(x, p.projection(mixed, 8, 8)), 8)
+    hidden = p.activation(p.projection(x, 8, 16), "Relu")
+    p.compare(checks, p.layer_normalization(p.add(x, p.projection(hidden, 16, 8)), 8), scores)
+
+
 def main():
     checks = Checks()
     if np is None:
         checks.skip("pairs of models", "python3-numpy is not there")
         checks.finish()
-    for test in (classifier, branches, perceptron):
+    for test in (classifier, branches, perceptron, transformer):
         test(checks)
     checks.finish()
 

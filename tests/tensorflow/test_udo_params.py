@@ -4,8 +4,8 @@ definition and the model say."""
 import json
 import struct
 
-from tf_workshop import (BFLOAT16, STRING, Func, Graph, Shape, Tensor, meta_graph, np, op_def, op_types, run_parts, save_bundle,
-                         save_meta_graph, save_saved_model, signature, udo)
+from tf_workshop import (BFLOAT16, STRING, Func, Graph, Shape, Tensor, meta_graph, np, op_def, op_types, opdef_xml, run_parts,
+                         save_bundle, save_meta_graph, save_saved_model, signature, udo)
 
 CODES = {"INT_32": "i", "FLOAT_32": "f", "FLOAT_16": "e", "UINT_8": "B", "BOOL_8": "B"}
 
@@ -76,6 +76,27 @@ def params(w):
         container, _ = w.convert(f"list of {label}", model(a=value), "-udo", config)
         if container:
             w.checks.equal(f"list of {label}: param", value_of(op_of(container).params["a"]), (data_type, expected))
+
+
+def both_forms(w):
+    """A definition in JSON and as an XML OpDef gives the same bytes."""
+    attributes = {"a": 7, "b": True, "c": "fast", "d": np.float16, "e": [1, 2], "f": Shape([None, 3]), "g": [0.5]}
+    for layout in ("NCHW", "NHWC", None):
+        definition = udo("Thing", layout, inputs=2, scalar_params=[
+            given("a", "FLOAT_32"), given("b", "BOOL_8"), given("c", "STRING"), given("d", "STRING")], tensor_params=[
+                given("e", "INT_32"), given("f", "INT_32"), given("g", "FLOAT_16")])
+        definition["inputs"][1] = {**definition["inputs"][1], "static": True}
+        del definition["outputs"][0]["shape"]  # OpDefs have no rules
+        package = {"UDO_PACKAGE_NAME": "P", "Operators": [definition]}
+        model(shape=(1, 2, 3, 4), constants=[np.ones([1, 2, 3, 4], np.float32)], _output_shapes=[Shape([1, 2, 3, 4])],
+              **attributes).save(w.folder / "m.pb")
+        contents = []
+        for text in (json.dumps({"P": package}), opdef_xml(package)):
+            (w.folder / "ops.config").write_text(text)
+            done = w.converter("-i", "m.pb", "-udo", "ops.config", "-o", "m.dlc", cwd=w.folder)
+            w.checks.equal(f"both forms, {layout}: status {done.stderr}", done.returncode, 0)
+            contents.append((w.folder / "m.dlc").read_bytes())
+        w.checks.check(f"both forms, {layout}: the same bytes", contents[0] == contents[1])
 
 
 def params_refused(w):
@@ -332,5 +353,5 @@ def in_a_domain(w):
     w.fails("another domain", 1, ["op Thing is not supported"], model(), "-udo", w.config(udo("Thing", domain="my.ops")))
 
 
-run_parts(params, params_refused, own_defaults, models_defaults, wide_outputs, unnamed_attributes, static_inputs, variables, control_inputs, shapes,
+run_parts(params, both_forms, params_refused, own_defaults, models_defaults, wide_outputs, unnamed_attributes, static_inputs, variables, control_inputs, shapes,
           cut_values, outputs, functions, in_a_domain)
