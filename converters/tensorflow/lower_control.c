@@ -2,6 +2,7 @@
  * Operators that only pass on what they get are here, too. */
 #include <string.h>
 
+#include "converters/lowering/constants.h"
 #include "converters/lowering/control.h"
 #include "converters/lowering/shapes.h"
 #include "converters/lowering/steps.h"
@@ -148,6 +149,38 @@ odlc_status tf_while(struct lower *l)
     }
     for (uint32_t i = 0; i < l->n_out; i++)
         control_give(l, i, &values[i]);
+    return ODLC_OK;
+}
+
+/* The body is given the number, start, start + delta … before limit, and the variables. */
+odlc_status tf_for(struct lower *l)
+{
+    enum { FIRST = 3 }; /* of the variables, among the inputs */
+    const struct fw_graph *body;
+    const struct shape scalar = {.rank = 0};
+    int64_t number, limit, delta;
+    TRY(lower_attr_graph(l, "body", &body));
+    TRY(lower_one_int(l, 0, "start", &number));
+    TRY(lower_one_int(l, 1, "limit", &limit));
+    TRY(lower_one_int(l, 2, "delta", &delta));
+    uint32_t count = l->n_in - FIRST;
+    if (body->outputs.count != count || l->n_out > count)
+        return lower_invalid(l, "body", NULL, "the body gives %zu values for %u variables", body->outputs.count, count);
+    if (delta == 0 || (delta > 0 ? number > limit : number < limit))
+        return lower_invalid(l, NULL, NULL, "steps of %lld do not lead from %lld to %lld", (long long)delta,
+                             (long long)number, (long long)limit);
+    struct lower_value *values = arena_array(l->arena, struct lower_value, count + 1);
+    struct lower_value *results = arena_array(l->arena, struct lower_value, count);
+    memcpy(values + 1, l->values + FIRST, count * sizeof *values);
+    for (; delta > 0 ? number < limit : number > limit; number += delta) {
+        const char *prefix = arena_printf(l->arena, "%s/%lld", l->node->name, (long long)number);
+        tensor_id known = build_const_ints(l->b, step_name(l, "number"), DT_INT32, &scalar, &number);
+        values[0] = (struct lower_value){.kind = VALUE_TENSOR, .tensor = known};
+        TRY(lower_subgraph(l, body, prefix, values, count + 1, results));
+        memcpy(values + 1, results, count * sizeof *values);
+    }
+    for (uint32_t i = 0; i < l->n_out; i++)
+        control_give(l, i, &values[1 + i]);
     return ODLC_OK;
 }
 

@@ -136,6 +136,27 @@ def whiles():
     y = counting(c, 2)
     c.gives(y)
 
+    for start, limit, delta in ((0, 3, 1), (5, -2, -3), (2, 2, 1)):
+        c = CASES.new(f"For {start} to {limit} by {delta}")
+        f = c.function("body", {"i": np.int32, "x": np.float32, "y": np.float32})
+        number = f.node("Cast", [f.args["i"]], SrcT=np.int32, DstT=np.float32)
+        f.returns(x=f.node("Mul", [f.args["x"], number]), y=f.node("AddV2", [f.args["y"], f.args["x"]]))
+        y = c.node("For", [*(c.const(np.int32(value)) for value in (start, limit, delta)), c.input([2, 3]), c.input([2, 3])],
+                   body=Func("body"))
+        c.gives(c.node("Abs", [y]), c.node("Abs", [y[1]]))
+    c = CASES.new("For that leads away from its end")
+    f = c.function("body", {"i": np.int32, "x": np.float32})
+    f.returns(x=f.node("Neg", [f.args["x"]]))
+    c.node("Abs", [c.node("For", [c.const(np.int32(3)), c.const(np.int32(1)), c.const(np.int32(1)), c.input([2])],
+                          body=Func("body"))])
+    c.refused("steps of 1 do not lead from 3 to 1")
+    c = CASES.new("For without an end that is known")
+    c.node("Abs", [c.node("For", [c.const(np.int32(0)), c.input(np.array(3, np.int32), name="n"), c.const(np.int32(1)),
+                                  c.input([2])], body=Func("body"))])
+    f = c.function("body", {"i": np.int32, "x": np.float32})
+    f.returns(x=f.node("Neg", [f.args["x"]]))
+    c.refused("input 1 (limit) is not a constant")
+
     c = CASES.new("While with a condition that is no bool")
     f = c.function("cond", {"i": np.int32, "y": np.float32})
     f.returns(go_on=f.args["i"])
