@@ -86,13 +86,8 @@ def refusals(w):
     w.checks.check("there are refusals", rows)
     for op, reason in rows:
         reason = macros.get(reason, reason.strip('"'))
-<<<<<<< HEAD
         g = chain("Strange", "Neg")  # operators that change variables are no output of a model
         g.nodes[1].op = op
-=======
-        g = chain("Strange", "Neg")  # assignments end no graph
-        g.nodes[-2].op = op
->>>>>>> control
         w.fails(f"refused {op}", 1, [f"op {op} is not supported: {reason}; 1 node: n0", "--dry_run"], g)
 
 
