@@ -279,6 +279,10 @@ odlc_status tf_decode_attrs(struct tf_model *m, const struct tf_node *n, const s
     struct wire w = wire_of(m->file, n->attrs.from, n->attrs.to);
     struct wire_field f;
     attr_list list = {0};
+    if (n->attrs.count > 0) { /* of many nodes: as many as there are */
+        list.data = arena_array(m->memory.graph, struct fw_attr, n->attrs.count);
+        list.capacity = n->attrs.count;
+    }
     while (wire_next_of(&w, NODE_ATTR, &f))
         TRY(decode_entry(&a, &f, ENTRY_VALUE, &list));
     *out = list.data;

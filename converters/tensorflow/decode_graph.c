@@ -22,13 +22,14 @@ static odlc_status decode_node(struct tf_model *m, const struct wire_field *mess
     const struct sections s = wire_sections(m->file, message->content, message->content + message->size);
     struct wire w = wire_section(m->file, &s, NODE_INPUT);
     struct wire_field f;
-    VEC(const char *) inputs = {0};
-    while (wire_next_of(&w, NODE_INPUT, &f))
-        vec_push(m->memory.scratch, &inputs, text_of(m, &f));
+    const char **inputs = arena_array(m->memory.scratch, const char *, s.of[NODE_INPUT].count);
+    uint32_t n_inputs = 0;
+    while (n_inputs < s.of[NODE_INPUT].count && wire_next_of(&w, NODE_INPUT, &f))
+        inputs[n_inputs++] = text_of(m, &f);
     *out = (struct tf_node){.name = only_text(m, &s, NODE_NAME),
                             .op = only_text(m, &s, NODE_OP),
-                            .inputs = inputs.data,
-                            .n_inputs = (uint32_t)inputs.count,
+                            .inputs = inputs,
+                            .n_inputs = n_inputs,
                             .attrs = s.of[NODE_ATTR]};
     if (!*out->name || !*out->op)
         return diag_error(m->diags, ODLC_ERR_INVALID,

@@ -133,7 +133,7 @@ static void append(struct walk *w, const struct tf_node *from, const char *name,
                               .n_inputs = (uint32_t)n_inputs,
                               .attrs = attrs,
                               .n_attrs = n_attrs};
-    vec_push(arena, &w->emitted, e);
+    vec_push(w->f->m->memory.scratch, &w->emitted, e);
 }
 
 /* A constant of a branch is alive when the branch is: a node stands for it that reads the branch's pivot, too. Gives
@@ -407,6 +407,10 @@ static odlc_status declare_shapes(struct walk *w, const struct emitted *e)
 static odlc_status finish(struct walk *w)
 {
     struct arena *arena = w->f->m->memory.graph;
+    if (w->emitted.count > 0) {
+        w->graph->nodes.data = arena_array(arena, struct fw_node, w->emitted.count);
+        w->graph->nodes.capacity = w->emitted.count;
+    }
     for (size_t i = 0; i < w->emitted.count; i++) {
         struct emitted *e = &w->emitted.data[i];
         const char **outputs = arena_array(arena, const char *, e->n_outputs);

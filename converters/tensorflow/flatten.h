@@ -30,6 +30,7 @@ struct seen {
     uint32_t walk;       /* whose state this is */
     uint32_t emitted;    /* in the walk, when done; NOT_EMITTED for what became an input or a constant */
     fw_name decides;     /* of a Switch: the value that says which of its outputs is alive */
+    fw_name id;          /* of output 0, once it was asked for */
     const struct condition *when;
 };
 #define NOT_EMITTED UINT32_MAX

@@ -86,7 +86,7 @@ odlc_status node_attrs(struct flatten *f, struct frame *frame, uint32_t node, co
 
 static struct tf_function *function_of(const struct flatten *f, const char *name)
 {
-    uint32_t at = map_get(&f->m->function_index, name);
+    uint32_t at = f->m->functions.count > 0 ? map_get(&f->m->function_index, name) : MAP_NONE;
     return at == MAP_NONE ? NULL : &f->m->functions.data[at];
 }
 
@@ -187,11 +187,17 @@ fw_name source_id(struct flatten *f, const struct source *s)
     const char *name = s->is_arg ? s->frame->function->arg_names.data[s->node] : source_node(s)->name;
     const char *prefix = s->frame->prefix;
     struct arena *scratch = f->m->memory.scratch;
+    fw_name *known = s->is_arg || s->output ? NULL : &s->frame->seen[s->node].id;
+    if (known && *known != FW_NO_NAME)
+        return *known;
     if (s->output)
         name = arena_printf(scratch, "%s%s:%u", prefix, name, s->output);
     else if (*prefix)
         name = arena_printf(scratch, "%s%s", prefix, name);
-    return names_number(&f->m->names, name, strlen(name));
+    fw_name id = names_number(&f->m->names, name, strlen(name));
+    if (known)
+        *known = id;
+    return id;
 }
 
 static bool is_cut(struct flatten *f, const struct source *s)
