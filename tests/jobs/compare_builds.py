@@ -3,7 +3,8 @@
 usage: compare_builds.py BUILD BUILD...
 
 The models are the example, one with megabytes of constants that are permuted, scaled and converted on the way, and those of
-../shared/corpus/onnx, if they are there. A model that is refused must be refused by all, with the same words."""
+../shared/corpus, ONNX's and TensorFlow's, if they are there. A model that is refused must be refused by all, with the same
+words."""
 
 import hashlib
 import pathlib
@@ -12,9 +13,11 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TESTS / "support"), str(TESTS / "reference")]
 import onnx_writer as onnx  # noqa: E402
 from checks import SHARED, SOURCE, Checks  # noqa: E402
+from corpus_runs import RUNS  # noqa: E402
 
 THREADS = (1, 2)
 CHANNELS = 384
@@ -52,10 +55,22 @@ def finite(data):
     return bytes(words)
 
 
-def convert(build, args, output, threads):
+def wanted_conversions(folder):
+    """(command, arguments) each."""
+    constants_model(folder / "constants.onnx")
+    example = SOURCE / "examples"
+    yield "onnx-to-dlc", ["-i", example / "example.onnx", "--udo_config_paths", example / "ops.json"]
+    yield "onnx-to-dlc", ["-i", folder / "constants.onnx"]
+    for path in sorted((SHARED / "corpus" / "onnx").rglob("*.onnx")):
+        yield "onnx-to-dlc", ["-i", path]
+    for run in RUNS if (SHARED / "corpus" / "tf").exists() else []:
+        yield "tensorflow-to-dlc", ["-i", SHARED / "corpus" / "tf" / run.model, *run.options()]
+
+
+def convert(build, command, args, output, threads):
     """What came out: status, messages, and a hash of the container."""
     output.unlink(missing_ok=True)
-    done = subprocess.run([pathlib.Path(build) / "converters" / "onnx-to-dlc", "-o", output, "--threads", str(threads), *args],
+    done = subprocess.run([pathlib.Path(build) / "converters" / command, "-o", output, "--threads", str(threads), *args],
                           capture_output=True, text=True, check=False)
     content = hashlib.sha256(output.read_bytes()).hexdigest() if output.exists() else None
     return done.returncode, done.stderr, content
@@ -67,20 +82,18 @@ def main():
     checks, made = Checks(), 0
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        constants_model(folder / "constants.onnx")
-        models = [[SOURCE / "examples" / "example.onnx", "--udo_config_paths", SOURCE / "examples" / "ops.json"],
-                  [folder / "constants.onnx"], *([path] for path in sorted((SHARED / "corpus" / "onnx").rglob("*.onnx")))]
-        if len(models) == 2:
-            checks.skip("real models", f"{SHARED / 'corpus' / 'onnx'} is not there")
-        for model, *more in models:
+        conversions = list(wanted_conversions(folder))
+        if len(conversions) == 2:
+            checks.skip("real models", f"{SHARED / 'corpus'} is not there")
+        for command, args in conversions:
             results = {}
             for build in sys.argv[1:]:
                 for threads in THREADS:
-                    found = convert(build, ["-i", model, *more], folder / "out.dlc", threads)
+                    found = convert(build, command, args, folder / "out.dlc", threads)
                     results.setdefault(found, []).append(f"{build} with {threads} threads")
             made += next(iter(results))[2] is not None
-            checks.check(f"{model.parent.name}/{model.name}: all the same", len(results) == 1, results)
-        checks.check("most models convert", made > len(models) / 2, f"{made} of {len(models)}")
+            checks.check(f"{command} {' '.join(map(str, args))}: all the same", len(results) == 1, results)
+        checks.check("most models convert", made > len(conversions) / 2, f"{made} of {len(conversions)}")
     checks.finish()
 
 
