@@ -78,12 +78,17 @@ static odlc_status read_fused(struct lower *l, struct fused_norm *f)
     return ODLC_OK;
 }
 
+/* Graphs that were exported in training mode have many such nodes: the first is told. */
 static void warn_of_training(const struct lower *l)
 {
+    static const char code[] = "batch-statistics";
+    for (size_t i = 0; i < l->diags->list.count; i++)
+        if (strcmp(l->diags->list.data[i].code, code) == 0)
+            return;
     diag_warn(l->diags,
               AT(.file = l->path, .node = l->node->name, .attribute = "is_training",
                  .hint = "export the model for inference if it has statistics of its own"),
-              "batch-statistics", "the node normalizes by the mean and variance of its input, as in training");
+              code, "the node normalizes by the mean and variance of its input, as in training; others may, too");
 }
 
 /* Statistics over all positions of all images: those of one image that has the rows of all. */
