@@ -176,6 +176,16 @@ static odlc_status check_piece(void *user, uint64_t offset, const void *bytes, s
     return ODLC_OK;
 }
 
+/* One element stands for all where all are the same: a few bytes of a model can ask for any number of them. */
+static struct view without_repeats(const struct view *view)
+{
+    struct view one = *view;
+    bool same = view->splat && (!view->scale || view->scale_axis == SCALE_WHOLE);
+    for (uint32_t i = 0; same && shape_count(&view->shape) > 0 && i < one.shape.rank; i++)
+        one.shape.dims[i] = 1;
+    return one;
+}
+
 bool view_fits(struct arena *scratch, const struct view *view, enum dtype as, uint64_t *bad)
 {
     if (view->dtype == as && !view->scale)
@@ -184,7 +194,8 @@ bool view_fits(struct arena *scratch, const struct view *view, enum dtype as, ui
         as != DT_FLOAT16)
         return true;
     struct fit_check check = {.from = view->dtype, .as = as, .bad = UINT64_MAX};
-    odlc_status status = view_stream(scratch, view, view->dtype, check_piece, &check);
+    const struct view distinct = without_repeats(view);
+    odlc_status status = view_stream(scratch, &distinct, view->dtype, check_piece, &check);
     if (check.bad != UINT64_MAX && bad)
         *bad = check.bad;
     return status == ODLC_OK && check.bad == UINT64_MAX;

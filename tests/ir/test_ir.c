@@ -272,6 +272,21 @@ START_TEST(fitting_names_the_first_element_that_does_not)
 }
 END_TEST
 
+/* A few bytes of a model can ask for that many elements. */
+START_TEST(fitting_looks_at_one_of_elements_that_are_the_same)
+{
+    struct shape vast = SHAPE(1 << 20, 1 << 20, 1 << 10), none = SHAPE(0, 5);
+    uint64_t bad = 99;
+    struct view small = view_splat_int(arena, DT_INT64, &vast, 7);
+    struct view large = view_splat_int(arena, DT_INT64, &vast, 1ll << 40);
+    struct view empty = view_splat_int(arena, DT_INT64, &none, 1ll << 40);
+    ck_assert(view_fits(arena, &small, DT_INT32, &bad));
+    ck_assert(!view_fits(arena, &large, DT_INT32, &bad));
+    ck_assert_uint_eq(bad, 0);
+    ck_assert(view_fits(arena, &empty, DT_INT32, &bad));
+}
+END_TEST
+
 /* ---- graph ---- */
 
 START_TEST(names_are_made_unique)
@@ -364,6 +379,7 @@ int main(void)
     tcase_add_test(t, views_load_what_they_mean);
     tcase_add_test(t, large_permuted_views_are_streamed_in_tiles);
     tcase_add_test(t, fitting_names_the_first_element_that_does_not);
+    tcase_add_test(t, fitting_looks_at_one_of_elements_that_are_the_same);
     tcase_add_test(t, names_are_made_unique);
     tcase_add_test(t, uses_list_readers_in_order);
     suite_add_tcase(suite, t);
