@@ -183,6 +183,15 @@ static odlc_status need_floats(const struct lower *l, tensor_id x)
     return ODLC_OK;
 }
 
+/* Bounds may be too near or too far for what lies between them. */
+static odlc_status check_steps(const struct lower *l, const struct grid *g, float min, float max)
+{
+    if (g->step > 0 && isfinite(g->step) && isfinite(g->factor) && isfinite(min / g->step))
+        return ODLC_OK;
+    return lower_unsupported(l, NULL, NULL, "the range from %g to %g has no steps that are numbers of float32",
+                             (double)min, (double)max);
+}
+
 /* Zero becomes a number of the grid: what stands for it is rounded, and the bounds move along. An empty range, of
  * zeros, makes everything 0. */
 static odlc_status nudge(const struct lower *l, const struct grids *q, bool narrow, float min, float max,
@@ -196,6 +205,7 @@ static odlc_status nudge(const struct lower *l, const struct grids *q, bool narr
         return lower_invalid(l, NULL, NULL, "the range from %g to %g is none", (double)min, (double)max);
     g->step = (max - min) / (most - least);
     g->factor = (most - least) / (max - min);
+    TRY(check_steps(l, g, min, max));
     float zero = least - min / g->step;
     zero = zero < least ? least : zero > most ? most : roundf(zero);
     g->zero = (int64_t)zero;
@@ -298,7 +308,7 @@ static odlc_status scale_range(const struct lower *l, const struct grids *q, boo
     g->step = reaches_below ? min / lowest : max / highest;
     g->low = reaches_below ? min : lowest * g->step;
     g->high = reaches_below ? highest * g->step : max;
-    return ODLC_OK;
+    return check_steps(l, g, min, max);
 }
 
 static odlc_status read_rounding(const struct lower *l, struct grids *q)

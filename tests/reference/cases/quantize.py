@@ -81,6 +81,10 @@ def fake_quant_refused():
     c = CASES.new("FakeQuantWithMinMaxVars of a range that is none")
     c.node("FakeQuantWithMinMaxVars", [c.input([3]), c.const(np.array(2, F32)), c.const(np.array(1, F32))])
     c.refused("the range from 2 to 1 is none")
+    for name, low, high in (("near", 0, 1e-44), ("far", -3e38, 3e38)):
+        c = CASES.new(f"FakeQuantWithMinMaxVars of bounds that are too {name}")
+        c.node("FakeQuantWithMinMaxVars", [c.input([3]), c.const(np.array(low, F32)), c.const(np.array(high, F32))])
+        c.refused("has no steps that are numbers of float32")
     c = CASES.new("FakeQuantWithMinMaxArgs of too many bits")
     c.node("FakeQuantWithMinMaxArgs", [c.input([3])], num_bits=17)
     c.refused("num_bits is 17, not between 2 and 16")
