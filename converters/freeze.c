@@ -5,12 +5,6 @@
 #include "converters/driver.h"
 #include "ir/npy.h"
 
-static bool has_suffix(const char *path, const char *suffix)
-{
-    size_t length = strlen(path), end = strlen(suffix);
-    return length >= end && strcmp(path + length - end, suffix) == 0;
-}
-
 static odlc_status bad_value(struct conversion *c, const char *path, const struct fw_value *input, const char *what)
 {
     return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = path), "freeze-input", "--freeze_input %s: %s", input->name,
@@ -48,7 +42,7 @@ static odlc_status read_value(struct conversion *c, const struct fw_value *input
 {
     struct file *file;
     struct fw_tensor tensor;
-    if (has_suffix(path, ".pb")) {
+    if (fw_has_suffix(path, ".pb")) {
         const struct fw_memory memory = model_memory(c);
         TRY(c->frontend->load_tensor(&memory, &c->diags, path, &tensor));
         *out = tensor.view;

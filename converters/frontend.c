@@ -42,3 +42,9 @@ void fw_each_read(const struct fw_node *n, fw_name_fn *fn, void *user)
             fn(user, g->outputs.data[k].id);
     }
 }
+
+bool fw_has_suffix(const char *text, const char *suffix)
+{
+    size_t length = strlen(text), end = strlen(suffix);
+    return length >= end && strcmp(text + length - end, suffix) == 0;
+}

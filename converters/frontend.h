@@ -163,4 +163,6 @@ bool fw_is_one_of(const char *words, const char *word);
 typedef void fw_name_fn(void *user, fw_name name);
 void fw_each_read(const struct fw_node *n, fw_name_fn *fn, void *user);
 
+bool fw_has_suffix(const char *text, const char *suffix);
+
 #endif

@@ -117,6 +117,13 @@ bool wire_next_of(struct wire *w, uint32_t number, struct wire_field *f)
     return false;
 }
 
+struct wire_field wire_only(const struct file *file, const struct sections *s, uint32_t number)
+{
+    struct wire w = wire_section(file, s, number);
+    struct wire_field f;
+    return wire_next_of(&w, number, &f) ? f : (struct wire_field){0};
+}
+
 struct wire_list wire_list_of(struct wire message, uint32_t number, unsigned width)
 {
     return (struct wire_list){.w = message, .number = number, .width = width};

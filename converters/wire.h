@@ -74,6 +74,8 @@ struct sections {
 /* Finds them without looking into fields. */
 struct sections wire_sections(const struct file *file, uint64_t from, uint64_t to);
 struct wire wire_section(const struct file *file, const struct sections *s, uint32_t number);
+/* The one field of that number; of size 0 when there is none. */
+struct wire_field wire_only(const struct file *file, const struct sections *s, uint32_t number);
 /* The next field of that number; false after the last one. */
 bool wire_next_of(struct wire *w, uint32_t number, struct wire_field *f);
 

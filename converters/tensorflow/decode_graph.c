@@ -12,9 +12,8 @@ static const char *text_of(const struct tf_model *m, const struct wire_field *f)
 /* The text in the one field of that number; "" when there is none. */
 static const char *only_text(const struct tf_model *m, const struct sections *s, uint32_t number)
 {
-    struct wire w = wire_section(m->file, s, number);
-    struct wire_field f;
-    return wire_next_of(&w, number, &f) ? text_of(m, &f) : "";
+    struct wire_field f = wire_only(m->file, s, number);
+    return text_of(m, &f);
 }
 
 static odlc_status decode_node(struct tf_model *m, const struct wire_field *message, struct tf_node *out)

@@ -47,13 +47,14 @@ enum {
 
 enum { LIBRARY_FUNCTION = 1 };
 
-enum { FUNCTION_SIGNATURE = 1, FUNCTION_NODE = 3, FUNCTION_RET = 4, FUNCTION_ATTR = 5 };
+enum { FUNCTION_SIGNATURE = 1, FUNCTION_NODE = 3, FUNCTION_RET = 4 };
 
 enum { OP_LIST_OP = 1 };
 
 enum { OP_DEF_NAME = 1, OP_DEF_INPUT_ARG = 2, OP_DEF_OUTPUT_ARG = 3, OP_DEF_ATTR = 4 };
 
-enum { ATTR_DEF_NAME = ENTRY_KEY, ATTR_DEF_DEFAULT = 3 };
+/* The definition of an attribute is an entry with its value in another field. */
+enum { ATTR_DEF_DEFAULT = 3 };
 
 enum { ARG_NAME = 1, ARG_TYPE = 3, ARG_TYPE_ATTR = 4, ARG_NUMBER_ATTR = 5, ARG_TYPE_LIST_ATTR = 6 };
 
@@ -65,7 +66,7 @@ enum { META_INFO_OPS = 2, META_INFO_TAG = 4 };
 
 enum { SAVER_RESTORE_OP = 3 };
 
-enum { SIGNATURE_INPUTS = 1, SIGNATURE_OUTPUTS = 2, SIGNATURE_METHOD = 3 };
+enum { SIGNATURE_INPUTS = 1, SIGNATURE_OUTPUTS = 2 };
 
 enum { TENSOR_INFO_NAME = 1, TENSOR_INFO_DTYPE = 2, TENSOR_INFO_SHAPE = 3 };
 

@@ -1,6 +1,7 @@
 /* Loading a model: find the graph, check the bytes, find the nodes, then walk back from the outputs. */
 #include <string.h>
 
+#include "converters/tensorflow/loops.h"
 #include "converters/tensorflow/schema.h"
 #include "converters/tensorflow/source.h"
 #include "converters/tensorflow/tensorflow.h"
@@ -33,14 +34,13 @@ static bool gives_nothing(const char *op)
     static const char *const whole[] = {"Const", "Placeholder", "PlaceholderWithDefault",
                                         "NoOp",  "Assert",      "MergeV2Checkpoints"};
     static const char *const begin[] = {"Assign", "Apply", "ResourceApply", "Save", "Restore"};
-    size_t length = strlen(op), suffix = strlen("Summary");
     for (size_t i = 0; i < COUNT_OF(whole); i++)
         if (strcmp(op, whole[i]) == 0)
             return true;
     for (size_t i = 0; i < COUNT_OF(begin); i++)
         if (strncmp(op, begin[i], strlen(begin[i])) == 0)
             return true;
-    return length >= suffix && strcmp(op + length - suffix, "Summary") == 0;
+    return fw_has_suffix(op, "Summary");
 }
 
 /* TensorFlow itself puts what trains and saves a model under these names. */
@@ -50,22 +50,21 @@ static bool is_training(const char *name)
 }
 
 /* The nodes that no other reads. */
-static void find_ends(const struct tf_model *m, name_list *out)
+static void find_ends(const struct flatten *f, name_list *out)
 {
-    const struct tf_body *body = &m->body;
-    bool *read = arena_array(m->memory.scratch, bool, body->nodes.count);
+    const struct tf_body *body = f->top->body;
+    bool *read = arena_array(f->m->memory.scratch, bool, body->nodes.count);
     for (size_t i = 0; i < body->nodes.count; i++) {
         const struct tf_node *n = &body->nodes.data[i];
         for (uint32_t k = 0; k < n->n_inputs; k++) {
-            const char *name = n->inputs[k] + (n->inputs[k][0] == '^');
-            uint32_t at = map_get(&body->index, arena_strndup(m->memory.scratch, name, strcspn(name, ":")));
+            uint32_t at = body_node(f, f->top, n->inputs[k]);
             if (at != MAP_NONE)
                 read[at] = true;
         }
     }
     for (size_t i = 0; i < body->nodes.count; i++)
         if (!read[i] && !gives_nothing(body->nodes.data[i].op) && !is_training(body->nodes.data[i].name))
-            vec_push(m->memory.scratch, out, body->nodes.data[i].name);
+            vec_push(f->m->memory.scratch, out, body->nodes.data[i].name);
 }
 
 static odlc_status check_names(struct flatten *f, const name_list *names)
@@ -132,7 +131,7 @@ static odlc_status find_outputs(struct flatten *f, const struct odlc_convert_opt
     }
     if (out->count)
         return check_names(f, out);
-    find_ends(f->m, out);
+    find_ends(f, out);
     if (!out->count)
         return diag_error(f->m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(f->m), .hint = "name outputs with --out_node"),
                           "tensorflow-no-output", "the graph has no node that could be an output");

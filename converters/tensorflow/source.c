@@ -16,15 +16,9 @@
 
 /* ---- files ---- */
 
-static bool has_suffix(const char *path, const char *suffix)
-{
-    size_t length = strlen(path), end = strlen(suffix);
-    return length >= end && strcmp(path + length - end, suffix) == 0;
-}
-
 static bool is_text(const char *path)
 {
-    return has_suffix(path, ".pbtxt") || has_suffix(path, ".prototxt") || has_suffix(path, ".txt");
+    return fw_has_suffix(path, ".pbtxt") || fw_has_suffix(path, ".prototxt") || fw_has_suffix(path, ".txt");
 }
 
 odlc_status source_map(struct tf_model *m, const char *path, const ProtobufCMessageDescriptor *message)
@@ -70,7 +64,7 @@ static odlc_status find_saved_model(struct tf_model *m, const char *input, const
     }
     if (!is_folder(input))
         return ODLC_OK;
-    *folder = arena_printf(arena, "%s%s", input, has_suffix(input, "/") ? "" : "/");
+    *folder = arena_printf(arena, "%s%s", input, fw_has_suffix(input, "/") ? "" : "/");
     *path = arena_printf(arena, "%ssaved_model.pb", *folder);
     if (is_there(*path))
         return ODLC_OK;
@@ -89,17 +83,9 @@ static struct sections sections_of(const struct tf_model *m, const struct wire_f
     return wire_sections(m->file, message->content, message->content + message->size);
 }
 
-/* The one field of that number; of size 0 when there is none. */
-static struct wire_field only(const struct tf_model *m, const struct sections *s, uint32_t number)
-{
-    struct wire w = wire_section(m->file, s, number);
-    struct wire_field f = {0};
-    return wire_next_of(&w, number, &f) ? f : (struct wire_field){0};
-}
-
 static const char *only_text(const struct tf_model *m, const struct sections *s, uint32_t number)
 {
-    struct wire_field f = only(m, s, number);
+    struct wire_field f = wire_only(m->file, s, number);
     return tf_text(m, &f);
 }
 
@@ -126,7 +112,7 @@ static const char *join(struct arena *arena, name_list *tags)
 static const char *tags_of(const struct tf_model *m, const struct wire_field *meta)
 {
     const struct sections s = sections_of(m, meta);
-    struct wire_field info = only(m, &s, META_INFO), f;
+    struct wire_field info = wire_only(m->file, &s, META_INFO), f;
     struct wire w = wire_in(m->file, &info);
     name_list tags = {0};
     while (wire_next_of(&w, META_INFO_TAG, &f))
@@ -178,9 +164,10 @@ static odlc_status choose_graph(struct tf_model *m, const char *tag, struct wire
 static odlc_status add_end(struct tf_model *m, const struct wire_field *entry, struct tf_end *out)
 {
     const struct sections s = sections_of(m, entry);
-    struct wire_field value = only(m, &s, ENTRY_VALUE);
+    struct wire_field value = wire_only(m->file, &s, ENTRY_VALUE);
     const struct sections info = sections_of(m, &value);
-    struct wire_field dtype = only(m, &info, TENSOR_INFO_DTYPE), shape = only(m, &info, TENSOR_INFO_SHAPE);
+    struct wire_field dtype = wire_only(m->file, &info, TENSOR_INFO_DTYPE),
+                      shape = wire_only(m->file, &info, TENSOR_INFO_SHAPE);
     *out = (struct tf_end){.key = only_text(m, &s, ENTRY_KEY)};
     out->value.name = tensorflow_canonical_name(m->memory.kept, only_text(m, &info, TENSOR_INFO_NAME));
     out->value.dtype = tf_dtype((int64_t)dtype.value);
@@ -232,7 +219,7 @@ static odlc_status choose_signature(struct tf_model *m, const struct sections *m
     while (wire_next_of(&w, META_SIGNATURE, &f)) {
         const struct sections entry = sections_of(m, &f);
         const char *name = only_text(m, &entry, ENTRY_KEY);
-        struct wire_field value = only(m, &entry, ENTRY_VALUE);
+        struct wire_field value = wire_only(m->file, &entry, ENTRY_VALUE);
         if (strcmp(name, wanted) == 0)
             return read_signature(m, &value, out);
         if (is_internal(name))
@@ -259,10 +246,10 @@ static odlc_status choose_signature(struct tf_model *m, const struct sections *m
 static void take_graph(struct tf_model *m, const struct wire_field *meta, struct sections *s, struct tf_source *out)
 {
     *s = sections_of(m, meta);
-    struct wire_field graph = only(m, s, META_GRAPH_DEF), saver = only(m, s, META_SAVER);
-    struct wire_field info = only(m, s, META_INFO);
+    struct wire_field graph = wire_only(m->file, s, META_GRAPH_DEF), saver = wire_only(m->file, s, META_SAVER);
+    struct wire_field info = wire_only(m->file, s, META_INFO);
     const struct sections names = sections_of(m, &saver), infos = sections_of(m, &info);
-    const struct wire_field ops = only(m, &infos, META_INFO_OPS);
+    const struct wire_field ops = wire_only(m->file, &infos, META_INFO_OPS);
     tf_decode_op_list(m, &ops);
     out->from = graph.content;
     out->to = graph.content + graph.size;
@@ -300,7 +287,7 @@ odlc_status source_open(struct tf_model *m, const struct odlc_convert_options *o
     TRY(find_saved_model(m, options->input, &path, &folder));
     if (path)
         return open_saved_model(m, options, path, folder, out);
-    if (has_suffix(options->input, ".meta"))
+    if (fw_has_suffix(options->input, ".meta"))
         return open_meta(m, options->input, out);
     TRY(source_map(m, options->input, &tensorflow__graph_def__descriptor));
     out->to = m->file->size;
