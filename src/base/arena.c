@@ -8,18 +8,14 @@
 #include "base/hash.h"
 #include "base/pages.h"
 
-#if ADDRESS_SANITIZER
-#include <sanitizer/asan_interface.h>
-#else
-#define ASAN_POISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
-#define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
-#endif
-
+/* AddressSanitizer sees only what the C library's allocator gives out. With it each block is one of those, so that it
+ * finds what is read beside a block or after a rewind, and so that every allocation is one that can fail. */
 enum {
-    CHUNK_SIZE = 256 * 1024,
-    OWN_PAGES = 64 * 1024, /* from here blocks have pages of their own, which are given back and grow in place */
-    BIG_BLOCK = 4096,      /* from here blocks are aligned for vector loads */
-    HEADER = 64
+    HEADER = 64,
+    CHUNK_SIZE = ADDRESS_SANITIZER ? HEADER : 256 * 1024,
+    OWN_PAGES = ADDRESS_SANITIZER ? 1 : 64 * 1024, /* from here blocks have pages of their own, which are given back */
+    GROWS = 64 * 1024,                             /* from here blocks grow in place */
+    BIG_BLOCK = 4096                               /* from here blocks are aligned for vector loads */
 };
 
 /* At the start of a chunk. Strings are taken from its end, everything else from its start, so that strings need no room
@@ -78,10 +74,8 @@ static struct chunk *chunk_create(struct chunk *previous)
 
 static void chunk_free(struct chunk *chunk)
 {
-    if (chunk) {
-        ASAN_UNPOISON_MEMORY_REGION(chunk, CHUNK_SIZE);
+    if (chunk)
         pages_unmap(chunk, CHUNK_SIZE);
-    }
 }
 
 struct arena *arena_create(void)
@@ -233,8 +227,6 @@ void arena_release(struct arena *arena, void *data, size_t size)
 {
     if (size >= OWN_PAGES) {
         block_free(arena, block_of(data));
-    } else if (size && ADDRESS_SANITIZER) {
-        ASAN_POISON_MEMORY_REGION(data, size);
     } else if (size && is_last(arena, data, size)) {
         memset(data, 0, size);
         arena->chunk->used -= size;
@@ -260,7 +252,7 @@ static void *grow_block(struct arena *arena, struct block *block, size_t size)
 static bool extend(struct arena *arena, const void *data, size_t old_size, size_t size)
 {
     struct chunk *chunk = arena->chunk;
-    if (ADDRESS_SANITIZER || !old_size || size >= OWN_PAGES || !is_last(arena, data, old_size) ||
+    if (!old_size || size >= OWN_PAGES || !is_last(arena, data, old_size) ||
         size - old_size > chunk->top - chunk->used || (uintptr_t)data % alignment_for(size))
         return false;
     chunk->used += size - old_size;
@@ -269,7 +261,7 @@ static bool extend(struct arena *arena, const void *data, size_t old_size, size_
 
 void *arena_grow(struct arena *arena, void *data, size_t old_size, size_t size)
 {
-    if (old_size >= OWN_PAGES)
+    if (old_size >= GROWS)
         return grow_block(arena, block_of(data), size);
     if (extend(arena, data, old_size, size))
         return data;
@@ -356,7 +348,6 @@ static void chunk_rewind(struct chunk *chunk, size_t used, size_t top)
 {
     unsigned char *data = chunk_data(chunk);
     if (chunk->used > used) { /* a block from before may have been released since */
-        ASAN_UNPOISON_MEMORY_REGION(data + used, chunk->used - used);
         memset(data + used, 0, chunk->used - used);
         chunk->used = used;
     }

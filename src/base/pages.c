@@ -8,10 +8,10 @@
 
 void *pages_map(size_t size)
 {
-    void *pages = size <= PTRDIFF_MAX - 64 ? aligned_alloc(64, align_up(size, 64)) : NULL;
-    if (pages)
-        memset(pages, 0, size);
-    return pages;
+    void *pages;
+    if (size > PTRDIFF_MAX || posix_memalign(&pages, 64, size) != 0)
+        return NULL;
+    return memset(pages, 0, size);
 }
 
 void *pages_grow(void *pages, size_t old_size, size_t new_size)
