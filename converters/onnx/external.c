@@ -141,6 +141,7 @@ static odlc_status external_file(struct decode *d, const char *location, const s
         return ODLC_OK;
     }
     TRY(open_folder(d, x, place));
+    const char *whole = arena_printf(x->arena, "%s%s", x->folder, path);
     int fd = open_beneath(x->folder_fd, path);
     if (fd < 0 && (errno == EXDEV || errno == ELOOP))
         return escapes(d, place, location);
@@ -148,7 +149,7 @@ static odlc_status external_file(struct decode *d, const char *location, const s
         return decode_error(d, ODLC_ERR_IO, place, "onnx-external", "cannot open external data '%s': %s", location,
                             strerror(errno));
     struct file *file;
-    odlc_status mapped = file_map_fd(x->arena, x->diags, arena_printf(x->arena, "%s%s", x->folder, path), fd, &file);
+    odlc_status mapped = file_map_fd(x->arena, x->diags, whole, fd, &file);
     if (mapped != ODLC_OK)
         return decode_failed(d, mapped);
     map_put(&x->index, arena_strdup(x->arena, path), (uint32_t)x->files.count);
