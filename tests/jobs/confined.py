@@ -84,8 +84,7 @@ def lay_out(checks, base):
     job_models.external_model(inputs / "external.onnx", "w.bin")
     job_models.plain_model(inputs / "plain.onnx")
     for model, container in (("external", "a"), ("plain", "b")):
-        subprocess.run([command("onnx-to-dlc"), "--quiet", "-i", inputs / f"{model}.onnx", "-o", inputs / f"{container}.dlc"],
-                       check=True)
+        subprocess.run([command("onnx-to-dlc"), "--quiet", "-i", f"{model}.onnx", "-o", f"{container}.dlc"], cwd=inputs, check=True)
     if np is None:
         checks.skip("TensorFlow models", "python3-numpy is not there")
         return RUNS
