@@ -75,9 +75,17 @@ def texts(folder):
         (folder / f"text-{number}").write_text(text)
 
 
+def locations(folder):
+    paths = ("w", "data/w", "./data//deep/w", "in", "in2", "dir/w", "data/back", "data/round/w", "out", "data/out", "up/secret",
+             "outdir/w", "abs", "absin", "root", "again", "gone", "self", "one", "pipe", "inpipe", "data", "../secret", "/w", ".")
+    for number, path in enumerate(paths):
+        for what, texts in (("", (path,)), ("-range", (path, "8", "", path, "12", "4"))):
+            (folder / f"{number}{what}").write_bytes("\0".join(texts).encode())
+
+
 def main():
     target, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    {"fuzz_dlc": containers, "fuzz_tensorflow": graphs, "fuzz_pbtxt": texts,
+    {"fuzz_dlc": containers, "fuzz_tensorflow": graphs, "fuzz_pbtxt": texts, "fuzz_external": locations,
      "fuzz_onnx": onnx_seeds.write_models}.get(target, lambda _: None)(folder)
 
 
