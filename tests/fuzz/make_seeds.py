@@ -15,6 +15,7 @@ import zipfile
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "support"), str(TESTS / "reference")]
 import mutations  # noqa: E402
+import onnx_seeds  # noqa: E402
 from checks import SHARED  # noqa: E402
 
 LARGE = 1 << 16
@@ -74,9 +75,18 @@ def texts(folder):
         (folder / f"text-{number}").write_text(text)
 
 
+def locations(folder):
+    paths = ("w", "data/w", "./data//deep/w", "in", "in2", "dir/w", "data/back", "data/round/w", "out", "data/out", "up/secret",
+             "outdir/w", "abs", "absin", "root", "again", "gone", "self", "one", "pipe", "inpipe", "data", "../secret", "/w", ".")
+    for number, path in enumerate(paths):
+        for what, texts in (("", (path,)), ("-range", (path, "8", "", path, "12", "4"))):
+            (folder / f"{number}{what}").write_bytes("\0".join(texts).encode())
+
+
 def main():
     target, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    {"fuzz_dlc": containers, "fuzz_tensorflow": graphs, "fuzz_pbtxt": texts}.get(target, lambda _: None)(folder)
+    {"fuzz_dlc": containers, "fuzz_tensorflow": graphs, "fuzz_pbtxt": texts, "fuzz_external": locations,
+     "fuzz_onnx": onnx_seeds.write_models}.get(target, lambda _: None)(folder)
 
 
 main()
