@@ -15,6 +15,7 @@ import zipfile
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "support"), str(TESTS / "reference")]
 import mutations  # noqa: E402
+import onnx_seeds  # noqa: E402
 from checks import SHARED  # noqa: E402
 
 LARGE = 1 << 16
@@ -76,7 +77,8 @@ def texts(folder):
 
 def main():
     target, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    {"fuzz_dlc": containers, "fuzz_tensorflow": graphs, "fuzz_pbtxt": texts}.get(target, lambda _: None)(folder)
+    {"fuzz_dlc": containers, "fuzz_tensorflow": graphs, "fuzz_pbtxt": texts,
+     "fuzz_onnx": onnx_seeds.write_models}.get(target, lambda _: None)(folder)
 
 
 main()
