@@ -41,7 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         scratch_save("m.index", bytes + 4, index);
         scratch_save("m.data-00000-of-00001", bytes + 4 + index, size - 4 - index);
         diags_init(&diags, arena);
-        odlc_status status = bundle_open(arena, &diags, scratch_path("m"), &b);
+        const char *prefix = scratch_path("m");
+        odlc_status status = bundle_open(arena, &diags, model_folder_of(arena, prefix, false), prefix, &b);
         if ((status == ODLC_OK) != (diags.errors == 0) || status == ODLC_ERR_INTERNAL)
             abort();
         if (status == ODLC_OK)
