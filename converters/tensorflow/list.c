@@ -3,7 +3,7 @@
 /* A node of the tree has FANOUT children, which are nodes or, at level 0, items. VALUE_EMPTY stands for a node without
  * any item. The tree has LEVELS levels whatever is in it, so a place in a list is the same path in all lists. */
 enum { FANOUT = 8, BITS = 3, LEVELS = 6 };
-_Static_assert(1 << BITS * LEVELS > LIST_MOST, "the tree has room for the longest list");
+_Static_assert(1 << BITS * LEVELS >= LOWER_MAX_EXPANSION, "the tree has room for the longest list");
 
 static const struct lower_value nothing = {.kind = VALUE_EMPTY, .tensor = NO_TENSOR};
 

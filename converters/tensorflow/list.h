@@ -6,9 +6,7 @@
 
 #include "converters/lower.h"
 
-/* No list may have more items. */
-enum { LIST_MOST = 100000 };
-
+/* Of at most LOWER_MAX_EXPANSION items. */
 size_t list_length(const struct lower_value *list);
 const struct lower_value *list_at(const struct lower_value *list, size_t at);
 
