@@ -15,6 +15,7 @@ import zipfile
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "support"), str(TESTS / "reference")]
 import mutations  # noqa: E402
+import small_seeds  # noqa: E402
 from checks import SHARED  # noqa: E402
 
 LARGE = 1 << 16
@@ -76,7 +77,17 @@ def texts(folder):
 
 def main():
     target, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    {"fuzz_dlc": containers, "fuzz_tensorflow": graphs, "fuzz_pbtxt": texts}.get(target, lambda _: None)(folder)
+    makers = {
+        "fuzz_dlc": containers,
+        "fuzz_input_list": small_seeds.input_lists,
+        "fuzz_pbtxt": texts,
+        "fuzz_shape_rule": small_seeds.shape_rules,
+        "fuzz_tensor_file": small_seeds.tensor_files,
+        "fuzz_tensorflow": graphs,
+        "fuzz_udo_json": small_seeds.json_configs,
+        "fuzz_udo_xml": small_seeds.xml_configs,
+    }
+    makers.get(target, lambda _: None)(folder)
 
 
 main()

@@ -1,5 +1,6 @@
 #include "udo_config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,18 @@ static const char native_graph[] =
     "graph \"g\"\ninput \"x\" float32[1,4,4,3]\nconst \"w\" float32[1,1,3,2] {1, 0, 0, 1, 1, 1}\nconst \"b\" float32[2]\n"
     "node \"conv\" Conv2d (\"x\", \"w\", \"b\") {stride=[2]{1, 1}, pad_amount=[2,2]{0, 0, 0, 0}, group=1} -> \"y\" "
     "float32[1,4,4,2]\nnode \"cat\" Concat (\"y\", \"y\") {axis=3} -> \"z\" float32[1,4,4,4]\noutput \"z\"\n";
+
+/* Ends the process, with what was said so far, where something does not hold. */
+static void must(bool holds, const char *what, const struct diags *diags)
+{
+    if (holds)
+        return;
+    fprintf(stderr, "not so: %s\n", what);
+    for (size_t i = 0; i < diags->list.count; i++)
+        fprintf(stderr, "%u:%u: [%s] %s\n", diags->list.data[i].line, diags->list.data[i].column,
+                diags->list.data[i].code, diags->list.data[i].message);
+    abort();
+}
 
 /* ---- a node ---- */
 
@@ -125,8 +138,7 @@ static void must_be_valid(struct udo_set *set, const struct graph *g)
 {
     struct diags diags;
     diags_init(&diags, set->arena);
-    if (graph_validate(g, set->arena, &diags, "fuzz") != ODLC_OK)
-        abort();
+    must(graph_validate(g, set->arena, &diags, "fuzz") == ODLC_OK, "the graph is valid", &diags);
 }
 
 /* A node is built, which leaves a valid graph, or there is an error. */
@@ -161,8 +173,7 @@ static void try_node(struct udo_set *set, const struct udo_def *def, unsigned va
                                   .native_types = variant % 3 ? NULL : types_of_native};
     size_t errors = set->diags->errors;
     odlc_status status = udo_build(set, def, &t->b, &call, t->outs);
-    if ((status == ODLC_OK) != (set->diags->errors == errors) || status == ODLC_ERR_INTERNAL)
-        abort();
+    must((status == ODLC_OK) == (set->diags->errors == errors), "a node is built, or there is an error", set->diags);
     if (status == ODLC_OK)
         must_be_valid(set, t->b.graph);
 }
@@ -171,11 +182,9 @@ static void try_natives(struct udo_set *set)
 {
     struct graph *g;
     size_t errors = set->diags->errors;
-    if (graph_parse(set->arena, set->diags, native_graph, &g) != ODLC_OK)
-        abort();
+    must(graph_parse(set->arena, set->diags, native_graph, &g) == ODLC_OK, "the native graph is one", set->diags);
     odlc_status status = udo_replace_natives(set, g);
-    if ((status == ODLC_OK) != (set->diags->errors == errors))
-        abort();
+    must((status == ODLC_OK) == (set->diags->errors == errors), "ops are replaced, or there is an error", set->diags);
     if (status == ODLC_OK)
         must_be_valid(set, g);
 }
@@ -185,8 +194,7 @@ static void try_nodes(struct udo_set *set)
     for (size_t i = 0; i < set->defs.count && i < TRIED; i++) {
         const struct udo_def *def = set->defs.data[i];
         const struct udo_def *found = udo_find(set, def->type, def->domain ? def->domain : "");
-        if (!def->replaces_native && !found)
-            abort();
+        must(def->replaces_native || found, "a definition is found by its type", set->diags);
         for (unsigned variant = 0; found == def && variant < VARIANTS; variant++)
             try_node(set, def, variant);
     }
@@ -213,20 +221,19 @@ static void try_writing(struct udo_set *set, enum udo_form form)
     text first = {0}, second = {0};
     size_t before = set->diags->list.count, count = set->defs.count;
     if (udo_write(set, form, &first) != ODLC_OK) {
-        if (!said(set->diags, before, "udo-cannot-write"))
-            abort();
+        must(said(set->diags, before, "udo-cannot-write"), "what is not written is an error", set->diags);
         return;
     }
     diags_init(&diags, set->arena);
     udo_set_init(&again, set->arena, &diags);
-    if (udo_parse(&again, "written", first.data, first.count) != ODLC_OK || again.defs.count != count ||
-        udo_write(&again, form, &second) != ODLC_OK || said(&diags, 0, "udo-lost") || first.count != second.count ||
-        memcmp(first.data, second.data, first.count) != 0)
-        abort();
+    must(udo_parse(&again, "written", first.data, first.count) == ODLC_OK, "what is written can be read", &diags);
+    must(again.defs.count == count, "all definitions are written", &diags);
+    must(udo_write(&again, form, &second) == ODLC_OK, "it is written again", &diags);
+    must(first.count == second.count && memcmp(first.data, second.data, first.count) == 0, "it is the same", &diags);
     /* A definition that is there already is dropped, and one that differs is an error. */
-    if (!said(set->diags, before, "udo-lost") &&
-        (udo_parse(set, "written", first.data, first.count) != ODLC_OK || set->defs.count != count))
-        abort();
+    if (!said(set->diags, before, "udo-lost"))
+        must(udo_parse(set, "written", first.data, first.count) == ODLC_OK && set->defs.count == count,
+             "what is read again is what was written", set->diags);
 }
 
 static void try_text(struct udo_set *set, const char *text, size_t size,
@@ -234,12 +241,10 @@ static void try_text(struct udo_set *set, const char *text, size_t size,
 {
     odlc_status status = parse(set, "fuzz", text, size);
     const struct diags *diags = set->diags;
-    if ((status == ODLC_OK) != (diags->errors == 0) || status == ODLC_ERR_INTERNAL)
-        abort(); /* a failure says why, and a success complains of nothing */
+    must((status == ODLC_OK) == (diags->errors == 0), "a failure says why, a success complains of nothing", diags);
     for (size_t i = 0; i < diags->list.count; i++)
-        if (diags->list.data[i].line == 0 && diags->list.data[i].severity == ODLC_ERROR)
-            abort(); /* every error has a place */
-    if (status == ODLC_OK) {
+        must(diags->list.data[i].line || diags->list.data[i].severity != ODLC_ERROR, "errors have places", diags);
+    if (status == ODLC_OK && set->defs.count) {
         try_writing(set, UDO_JSON);
         try_writing(set, UDO_XML);
         try_nodes(set);
