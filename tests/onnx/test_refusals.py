@@ -144,8 +144,8 @@ SIGNALS = [
 ATTENTION = [
     ("past_key or past_value does not have four axes", "Attention", 23,
      [floats(1, 2, 3, 4), floats(1, 2, 5, 4), floats(1, 2, 5, 4), None, floats(2, 3), floats(2, 3)], {}, 3),
-    ("the input [2,4] has neither three nor four axes", "RotaryEmbedding", 23, [floats(2, 4), floats(8, 2), floats(8, 2)],
-     {}),
+    ("the input [2,4] has neither three nor four axes", "RotaryEmbedding", 23,
+     [floats(2, 4), floats(8, 2), floats(8, 2)], {}),
     ("the rule odd is not known", "LinearAttention", 27, [floats(1, 2, 4)] * 3,
      {"q_num_heads": 1, "kv_num_heads": 1, "update_rule": "odd"}, 2),
     ("3 query heads for 2 heads of keys", "LinearAttention", 27, [floats(1, 2, 6)] * 3,
