@@ -1,5 +1,5 @@
-"""Graphs that hold something odd: attributes that a function's call gives, what the decoder refuses, control flow and lists
-that do not fit together. What is refused says where and why."""
+"""Graphs that hold something odd: attributes that a function's call gives, what the decoder refuses, control flow and
+lists that do not fit together. What is refused says where and why."""
 
 import json
 
@@ -144,13 +144,15 @@ def constants(shop):
 
     for what, value, part in (
             ("complex numbers", raw([2], (4, bytes(16)), code=8), "is of the type complex64, which is not supported"),
-            ("more values than elements", raw([2], (5, bytes(12))), "the tensor needs 2 values by its shape and type float32, but holds 3"),
+            ("more values than elements", raw([2], (5, bytes(12))),
+             "the tensor needs 2 values by its shape and type float32, but holds 3"),
             ("one value short in a large tensor", raw([1 << 30], (5, bytes(8))),
              "is too large for a list that is shorter than itself"),
             ("a value that ends early", raw([2], (7, b"\x01\xff"), code=3), "the tensor has a broken list of values"),
             ("no shape", raw([], (5, bytes(4)), unknown=True), "does not say its shape"),
             ("a string with a NUL", raw([1], (8, b"a\0b"), code=7), "has a string with a NUL byte"),
-            ("more strings than elements", raw([1], (8, b"a"), (8, b"b"), code=7), "the tensor needs 1 strings by its shape and type string, but holds 2"),
+            ("more strings than elements", raw([1], (8, b"a"), (8, b"b"), code=7),
+             "the tensor needs 1 strings by its shape and type string, but holds 2"),
     ):
         refuse(shop, what, constant(value), part)
     g, _ = start()
@@ -181,7 +183,8 @@ def signatures(shop):
     save_saved_model(shop.folder / "sparse", meta_graph(g, {"serving_default": sparse}))
     done = run("tensorflow-to-dlc", "-i", shop.folder / "sparse", "-o", shop.folder / "out.dlc")
     shop.checks.equal("a sparse output: status", done.returncode, 1)
-    shop.checks.check("a sparse output: reason", "the output u of the signature is no tensor" in done.stderr, done.stderr)
+    shop.checks.check("a sparse output: reason", "the output u of the signature is no tensor" in done.stderr,
+                      done.stderr)
 
 
 # ---- control flow ----

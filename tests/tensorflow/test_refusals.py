@@ -1,5 +1,5 @@
-"""Nodes that say something impossible, or ask for what containers cannot hold: each is refused, with the reason. What the
-cases of other tests already refuse is not repeated here."""
+"""Nodes that say something impossible, or ask for what containers cannot hold: each is refused, with the reason. What
+the cases of other tests already refuse is not repeated here."""
 
 import pathlib
 import sys
