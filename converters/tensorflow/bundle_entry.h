@@ -23,6 +23,7 @@ enum {
 struct bundle {
     struct arena *arena;
     struct diags *diags;
+    struct model_folder *folder;
     const char *prefix;
     const struct file *index;
     struct table table;

@@ -231,7 +231,7 @@ static odlc_status open_checkpoint(struct variables *v, const char *name)
     if (!v->source->checkpoint)
         return diag_error(v->f->m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(v->f->m), .node = name, .hint = hint),
                           "no-checkpoint", "variable %s has no value: the model has no checkpoint", name);
-    return bundle_open(v->f->m->memory.kept, v->f->m->diags, v->source->checkpoint, &v->bundle);
+    return bundle_open(v->f->m->memory.kept, v->f->m->diags, v->source->folder, v->source->checkpoint, &v->bundle);
 }
 
 /* The name that the variable is saved under where nothing says otherwise. */

@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         save(index_path, bytes + 4, index);
         save(shard_path, bytes + 4 + index, size - 4 - index);
         diags_init(&diags, arena);
-        odlc_status status = bundle_open(arena, &diags, prefix, &b);
+        odlc_status status = bundle_open(arena, &diags, model_folder_of(arena, prefix, false), prefix, &b);
         if ((status == ODLC_OK) != (diags.errors == 0) || status == ODLC_ERR_INTERNAL)
             abort();
         if (status == ODLC_OK)
