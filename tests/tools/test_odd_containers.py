@@ -23,8 +23,8 @@ def relu(name, read, write, *more):
 
 
 def graph(*ops, **tensors):
-    """x [1,4] and y [1,4] beside the tensors given: (kind, dtype, dims, more) by name. Without ops there is a Relu
-    from x to y."""
+    """x [1,4] and y [1,4], or as they are given, beside the other tensors: (kind, dtype, dims, more) by name. Without ops
+    there is a Relu from x to y."""
     g = w.Graph("g")
     tensors = {"x": (w.APP_WRITE, w.FLOAT_32, [1, 4]), "y": (w.APP_READ, w.FLOAT_32, [1, 4]), **tensors}
     for name, (kind, dtype, dims, *more) in tensors.items():
@@ -143,6 +143,51 @@ NOT_EXECUTED = {
     "an attribute without data": (attribute_without_data, "model.params has no data for attribute dims"),
     "two ops that write a tensor": (lambda: graph(relu("a", "x", "y"), relu("b", "x", "y")), "two ops write tensor y"),
 }
+
+
+def gather(source, indices, write):
+    return "pick", "Gather", [source, indices], [write], [w.whole("axis", 0), PACKAGE]
+
+
+def strings_picked():
+    """y = ("a", "bc", "d")[i]: strings that nothing but their places matter of."""
+    return graph(gather("words", "i", "y"), words=(w.STATIC, w.TEXT, [3], {"data": b"a\0bc\0d\0"}),
+                 x=(w.APP_WRITE, w.FLOAT_32, [1, 4]), i=(w.STATIC, w.INT_32, [2], {"data": struct.pack("<2i", 2, 0)}),
+                 y=(w.APP_READ, w.TEXT, [2]))
+
+
+def strings_given():
+    return graph(gather("x", "i", "y"), x=(w.APP_WRITE, w.TEXT, [4]), i=(w.STATIC, w.INT_32, [1]),
+                 y=(w.APP_READ, w.TEXT, [1]))
+
+
+# Graph, first line of the list, message.
+NOT_RUN = {
+    "an unknown node": (graph, "#nowhere", ["the graph has no node 'nowhere'", "known names: relu"]),
+    "an almost known node": (graph, "#rellu", ["the graph has no node 'rellu'", "did you mean 'relu'?"]),
+    "an unknown tensor": (graph, "%nowhere", ["the graph has no tensor 'nowhere'", "known names: y, x"]),
+    "many tensors": (lambda: graph(**{f"t{i}": (w.STATIC, w.FLOAT_32, [1]) for i in range(99)}), "%nowhere",
+                     ["known names: y, x, t0, t1", " more; dlc-info lists them all"]),
+    "strings that come out": (strings_picked, "", ["strings cannot be given as floats"]),
+    "strings that go in": (strings_given, "", ["an input of strings cannot be set from numbers"]),
+}
+
+
+def execution(checks, folder):
+    path, listed = folder / "made.dlc", folder / "other.txt"
+
+    def fails(name, first, words):
+        listed.write_text(first + ("\n" if first else "") + f"x:={folder / 'x.raw'}\n")
+        done = run("net-run", "--container", path, "--input_list", listed, "--output_dir", folder / "out")
+        checks.check(f"{name}: status", done.returncode in (1, 2), done.returncode)
+        for word in words:
+            checks.check(f"{name}: says {word!r}", word in done.stderr, done.stderr)
+
+    for name, (make, first, words) in NOT_RUN.items():
+        w.write_container(path, make())
+        fails(name, first, words)
+    w.write_container(path, graph(), graph())
+    fails("two graphs", "", ["the container holds 2 graphs, and only one can be executed"])
 
 
 def findings(path):
@@ -299,6 +344,7 @@ def main():
         (folder / "list.txt").write_text(f"x:={folder / 'x.raw'}\n")
         version4(checks, folder)
         entries(checks, folder)
+        execution(checks, folder)
         version3(checks, folder)
     checks.finish()
 
