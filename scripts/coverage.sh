@@ -21,7 +21,7 @@ build_with_counters()
 {
     "$root/scripts/install-packages.sh" build test coverage
     [ -f "$build/build.ninja" ] ||
-        CC=gcc meson setup "$build" "$root" --buildtype=debug -Db_coverage=true -Dc_args=-fprofile-update=atomic
+        CC="${CC:-gcc}" meson setup "$build" "$root" --buildtype=debug -Db_coverage=true -Dc_args=-fprofile-update=atomic
     ninja -C "$build"
 }
 
