@@ -113,6 +113,26 @@ def scans(w):
         w.fails(label, 1, words, m)
 
 
+def sequences(w):
+    """Positions and parts that are none."""
+    split = ("SplitToSequence", ["x", "p"], ["s"])
+    first = ("SequenceAt", ["s", "i"], ["y"])
+    zero = ("i", INT64, [], [0])
+    body = {"body": graph("v", inputs=["a", "b"], nodes=[("Add", ["a", "b"], ["v"])])}
+    pair, single = ("SequenceConstruct", ["x", "x"], ["s"]), ("SequenceConstruct", ["x"], ["t"])
+    for label, words, nodes, constants in (
+            ("parts of too much", ["the parts do not add up to an axis of 2"], [split, first],
+             [zero, ("p", INT64, [2], [1, 2])]),
+            ("parts of nothing", ["parts of 0 elements are not possible"], [split, first],
+             [zero, ("p", INT64, [], [0])]),
+            ("two positions", ["input 1 (position) has 2 elements instead of one"], [pair, first],
+             [("i", INT64, [2], [0, 1])]),
+            ("sequences of other lengths", ["input 1 has 1 items, input 0 has 2"],
+             [pair, single, ("SequenceMap", ["s", "t"], ["m"], body), ("SequenceAt", ["m", "i"], ["y"])], [zero]),
+    ):
+        w.fails(label, 1, words, model(X, ["y"], *nodes, constants=constants))
+
+
 def declarations(w):
     m = model(X, ["y"], ("Cast", ["x"], ["i"], {"to": INT32}), ("Cast", ["i"], ["y"], {"to": FLOAT}))
     m.value("i", INT64, [2])
@@ -152,6 +172,13 @@ def strings(w):
     m = model([("x", INT64, [])], ["y"], ("Constant", [], ["s"], {"value_string": "text"}), ("Size", ["s"], ["n"]),
               ("Add", ["x", "n"], ["p"]), ("Cast", ["p"], ["y"], {"to": FLOAT}))
     w.gives("one string", m, {"x": [5]}, {"y": [6]})
+
+
+def large_words(w):
+    """Beyond int64 the order is that of uint64."""
+    m = model([("x", FLOAT, [3])], ["y"], ("Unique", ["c"], ["u"]), ("Cast", ["u"], ["f"], {"to": FLOAT}),
+              ("Mul", ["x", "f"], ["y"]), constants=[("c", onnx.UINT64, [4], [1 << 63, 5, 1 << 63, 1])])
+    w.gives("uint64 in order", m, {"x": [1, 1, 1]}, {"y": [1, 5, float(1 << 63)]})
 
 
 def masks(w):
@@ -228,8 +255,8 @@ def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         w = Workshop(checks, folder)
-        for part in (conditions, loops, scans, declarations, shapes, strings, masks, transposed_convolutions, functions,
-                     empty_past, nothing_left):
+        for part in (conditions, loops, scans, sequences, declarations, shapes, strings, large_words, masks,
+                     transposed_convolutions, functions, empty_past, nothing_left):
             if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
                 part(w)
     checks.finish()

@@ -28,6 +28,12 @@ ELEMENTWISE = [
     ("the type complex64 is not supported", "BitCast", 26, [floats(3)], {"to": COMPLEX64}),
     ("99 is not a type of numbers", "BitCast", 26, [floats(3)], {"to": 99}),
     ("-5 is not a type of numbers", "BitCast", 26, [floats(3)], {"to": -5}),
+    ("the type float8e4m3fn is not supported: containers do not have it", "Cast", 19, [floats(3)], {"to": FLOAT8_E4M3}),
+    ("the shapes [2] and [3] do not broadcast", "BitShift", 11, [ints(2, dtype="u1"), ints(3, dtype="u1")],
+     {"direction": "LEFT"}),
+    ("an input of type float32 has no bits", "BitwiseNot", 18, [floats(3)], {}),
+    ("alpha is 0.5, but the operands are integers", "Gemm", 13, [ints(2, 3, dtype="i4"), ints(3, 4, dtype="i4")],
+     {"alpha": 0.5}),
 ]
 
 CONSTANTS = [
@@ -37,6 +43,9 @@ CONSTANTS = [
     ("the range from 0 to 1e+30 by 1 has no end", "Range", 11, [Const(v, "f4") for v in (0, 1e30, 1)], {}),
     ("the input is not a matrix or k not one number", "Trilu", 14, [floats(3)], {}),
     ("the input is not a matrix or k not one number", "Trilu", 14, [floats(3, 3), Const([1, 2])], {}),
+    ("start is not one number", "Range", 11, [Const([0, 1]), Const(2), Const(1)], {}),
+    ("start is not one number", "Range", 11, [Const([0, 1], "f4"), Const(2, "f4"), Const(1, "f4")], {}),
+    ("rank 9 is beyond 8", "ConstantOfShape", 9, [Const([1] * 9)], {}),
 ]
 
 CONVOLUTIONS = [
@@ -60,6 +69,8 @@ POOLS = [
     ("the input [1,2] does not have 1 to", "MaxPool", 12, [floats(1, 2)], {"kernel_shape": [1]}),
     ("the padding leaves nothing of the output", "MaxUnpool", 11, [floats(1, 1, 2, 2), ints(1, 1, 2, 2)],
      {"kernel_shape": [2, 2], "pads": [4, 4, 4, 4]}),
+    ("elements of type int32 cannot be padded", "MaxPool", 12, [ints(1, 1, 2, dtype="i4")],
+     {"kernel_shape": [2], "dilations": [3], "pads": [2, 2]}),
 ]
 
 NORMS = [
@@ -68,6 +79,7 @@ NORMS = [
      {"num_groups": 2}),
     ("an input of rank 1 has no channels", "LRN", 13, [floats(4)], {"size": 3}),
     ("size 0 is not a number of channels", "LRN", 13, [floats(*IMAGE)], {"size": 0}),
+    ("a window of 2000 channels, one node each, is beyond", "LRN", 13, [floats(1, 3000, 1, 1)], {"size": 2000}),
     ("4 axes for an input of rank 3", "MeanVarianceNormalization", 13, [floats(1, 2, 3)], {"axes": [0, 1, 2, 0]}),
 ]
 
@@ -102,6 +114,13 @@ SHAPES = [
     ("the input has no axis", "ai.onnx.ml::ArrayFeatureExtractor", 13, [floats(), Const([0])], {}),
     ("axis 1 of [2,3] loses more than it has", "Pad", 13, [floats(2, 3), Const([0, -2, 0, -2])], {}),
     ("3 pads for 2 axes", "Pad", 13, [floats(2, 3), Const([0, 0, 0])], {}),
+    ("the indices are float32", "Gather", 13, [floats(3), floats(2)], {}),
+    ("batch_dims 3 does not fit indices of rank 2", "GatherND", 13, [floats(2, 3), ints(2, 1)], {"batch_dims": 3}),
+    ("the constant 1099511627776 does not fit int32", "Pad", 13, [ints(2), Const([0, 1]), Const(1 << 40)], {}),
+    ("constant_value has 2 elements", "Pad", 13, [floats(2), Const([0, 1]), Const([1, 2], "f4")], {}),
+    ("the reduction min is not supported for uint64", "ScatterElements", 18,
+     [ints(3, dtype="u8"), Const([0]), ints(1, dtype="u8")], {"reduction": "min"}),
+    ("rank 9 is beyond 8", "Reshape", 13, [floats(1), Const([1] * 9)], {}),
 ]
 
 RESIZES = [
