@@ -205,11 +205,9 @@ odlc_status tensorflow_load(const struct fw_memory *memory, struct diags *diags,
     return status;
 }
 
-odlc_status tensorflow_load_tensor(const struct fw_memory *memory, struct diags *diags, const char *path,
+odlc_status tensorflow_load_tensor(const struct fw_memory *memory, struct diags *diags, const struct file *file,
                                    struct fw_tensor *out)
 {
-    struct file *file;
-    TRY(file_map(memory->kept, diags, path, &file));
     struct arena_mark mark = arena_mark(memory->scratch);
     struct tf_model m = begin(memory, diags, file);
     const struct wire_field whole = {.size = file->size};

@@ -16,6 +16,7 @@ TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "support"), str(TESTS / "reference")]
 import mutations  # noqa: E402
 import onnx_seeds  # noqa: E402
+import small_seeds  # noqa: E402
 import tf_seeds  # noqa: E402
 from checks import SHARED  # noqa: E402
 
@@ -31,11 +32,30 @@ def containers(folder):
                     seed.writestr(zipfile.ZipInfo(entry.name), data[entry.start:entry.start + entry.size])
 
 
+def locations(folder):
+    paths = ("w", "data/w", "./data//deep/w", "in", "in2", "dir/w", "data/back", "data/round/w", "out", "data/out", "up/secret",
+             "outdir/w", "abs", "absin", "root", "again", "gone", "self", "one", "pipe", "inpipe", "data", "../secret", "/w", ".")
+    for number, path in enumerate(paths):
+        for what, texts in (("", (path,)), ("-range", (path, "8", "", path, "12", "4"))):
+            (folder / f"{number}{what}").write_bytes("\0".join(texts).encode())
+
+
 def main():
     target, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    {"fuzz_dlc": containers, "fuzz_tensorflow": tf_seeds.write_graphs, "fuzz_pbtxt": tf_seeds.write_texts,
-     "fuzz_saved_model": tf_seeds.write_saved_models,
-     "fuzz_onnx": onnx_seeds.write_models}.get(target, lambda _: None)(folder)
+    makers = {
+        "fuzz_dlc": containers,
+        "fuzz_external": locations,
+        "fuzz_input_list": small_seeds.input_lists,
+        "fuzz_onnx": onnx_seeds.write_models,
+        "fuzz_pbtxt": tf_seeds.write_texts,
+        "fuzz_saved_model": tf_seeds.write_saved_models,
+        "fuzz_shape_rule": small_seeds.shape_rules,
+        "fuzz_tensor_file": small_seeds.tensor_files,
+        "fuzz_tensorflow": tf_seeds.write_graphs,
+        "fuzz_udo_json": small_seeds.json_configs,
+        "fuzz_udo_xml": small_seeds.xml_configs,
+    }
+    makers.get(target, lambda _: None)(folder)
 
 
 main()

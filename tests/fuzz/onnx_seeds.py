@@ -1,7 +1,10 @@
 """Models that fuzz_onnx starts from: some of each family of operators that is built in a way of its own. Numbers and dims
-are small, so that a run takes little time. Where the published cases of the ONNX project are there, they come on top."""
+are small, so that a run takes little time. Where the published cases of the ONNX project are there, they come on top: as
+they are, with the numbers that their inputs of integers have (which shapes and axes often are), and with those of all
+inputs, so that everything is computed while it is converted."""
 
 from checks import SHARED
+from onnx_reader import wire_fields
 from onnx_writer import (BOOL, FLOAT, FLOAT16, INT32, INT64, INT8, STRING, UINT8, Message, Model, Sparse, attribute,
                          value_info)
 
@@ -194,12 +197,51 @@ def others():
     yield "text", m
 
 
+def encoded(fields):
+    message = Message()
+    for number, value in fields:
+        message.integer(number, value) if isinstance(value, int) else message.data(number, value)
+    return b"".join(message.parts)
+
+
+def tensor_named(name, data):
+    return encoded([(number, value) for number, value in wire_fields(data) if number != 8] + [(8, name)])
+
+
+def frozen(graph, given, freeze):
+    """The graph's fields with some of its inputs as constants; None when there are no such inputs."""
+    constants = []
+    for number, value in graph:
+        name = dict(wire_fields(value)).get(1) if number == 11 else None
+        if name in given and freeze(given[name]):
+            constants.append((number, value, tensor_named(name, given[name])))
+    left = [field for field in graph if field not in [(number, value) for number, value, _ in constants]]
+    return [*left, *[(5, data) for _, _, data in constants]] if constants else None
+
+
+def is_counts(data):
+    return dict(wire_fields(data)).get(2) in (INT32, INT64, BOOL) and len(data) < 200
+
+
+def variants(path):
+    """The model of a published case, and the same with inputs frozen."""
+    model = list(wire_fields(path.read_bytes()))
+    graph = list(wire_fields(dict(model)[7]))
+    names = [dict(wire_fields(value))[1] for number, value in graph if number == 11]
+    files = [path.parent / "test_data_set_0" / f"input_{i}.pb" for i in range(len(names))]
+    given = {name: file.read_bytes() for name, file in zip(names, files) if file.exists()}
+    yield "", path.read_bytes()
+    for what, freeze in (("-counts", is_counts), ("-all", lambda data: True)):
+        changed = frozen(graph, given, freeze)
+        if changed:
+            yield what, encoded([(number, encoded(changed) if number == 7 else value) for number, value in model])
+
+
 def write_models(folder):
     for family in (networks, transformers, recurrents, quantized, controlled, functions, others):
         for name, seed in family():
             seed.save(folder / f"{name}.onnx")
-    for path in sorted((SHARED / "corpus" / "onnx-backend").rglob("*.onnx")):
-        if path.stat().st_size <= LARGEST:
-            (folder / f"{path.parent.name}-{path.name}").write_bytes(path.read_bytes())
-
-
+    for path in sorted((SHARED / "corpus" / "onnx-backend").rglob("model.onnx")):
+        for what, data in variants(path):
+            if len(data) <= LARGEST:
+                (folder / f"{path.parent.name}{what}.onnx").write_bytes(data)
