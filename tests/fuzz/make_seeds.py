@@ -1,14 +1,19 @@
 #!/usr/bin/python3
 """Seeds for a fuzz target: tests/fuzz/make_seeds.py TARGET FOLDER. Nothing for targets that need none.
 
-fuzz_dlc gets real containers, where they are to be had. Large weights teach a fuzzer nothing and make it slow. So an entry
-over 64 KiB other than the model is left out; version 3 does not need its params, and containers without their weights are
-inputs like any other. testdata/ has one whole small container of each version.
+The fuzz_dlc_* get the containers of their version, of testdata/ and of the real ones, where these are to be had. Large
+weights teach a fuzzer nothing and make it slow. So an entry of these over 64 KiB other than the model is left out; version 3
+does not need its params, and containers without their weights are inputs like any other.
+
+fuzz_run gets the graphs of graphs.txt, which have every operator, and containers; fuzz_round_trip containers and bytes of
+which it makes graphs.
 
 fuzz_tensorflow gets the graphs of the cases of tests/reference and some of functions and user-defined ops, fuzz_pbtxt some
 short texts."""
 
 import pathlib
+import random
+import struct
 import sys
 import zipfile
 
@@ -17,6 +22,7 @@ sys.path[:0] = [str(TESTS / "support"), str(TESTS / "reference")]
 import mutations  # noqa: E402
 from checks import SHARED  # noqa: E402
 
+TESTDATA = TESTS.parent / "testdata"
 LARGE = 1 << 16
 LARGEST_GRAPH = 1 << 13
 
@@ -31,13 +37,36 @@ TEXTS = (
 )
 
 
-def containers(folder):
-    for path in sorted((SHARED / "corpus" / "dlc").glob("*.dlc")):
+def containers(folder, version=None):
+    for path in [*sorted((SHARED / "corpus" / "dlc").glob("*.dlc")), *sorted(TESTDATA.glob("*.dlc"))]:
         data = path.read_bytes()
+        entries = mutations.entries_of(data)
+        model = next(data[entry.start:entry.start + entry.size] for entry in entries if entry.name == "model")
+        if version and struct.unpack_from("<HH", model, 2) != version:
+            continue
         with zipfile.ZipFile(folder / path.name, "w") as seed:
-            for entry in mutations.entries_of(data):
+            for entry in entries:
                 if entry.size <= LARGE or entry.name == "model":
                     seed.writestr(zipfile.ZipInfo(entry.name), data[entry.start:entry.start + entry.size])
+
+
+def graph_texts(folder):
+    """A graph begins with its name."""
+    texts = (pathlib.Path(__file__).parent / "graphs.txt").read_text().split("graph \"")
+    for number, rest in enumerate(texts[1:]):
+        (folder / f"graph-{number}").write_text(f'graph "{rest}')
+
+
+def to_run(folder):
+    graph_texts(folder)
+    containers(folder, (4, 0))
+
+
+def to_round_trip(folder):
+    rng = random.Random(0)
+    containers(folder, (4, 0))
+    for number in range(16):
+        (folder / f"graph-{number}").write_bytes(rng.randbytes(50 << number % 5))
 
 
 def calls():
@@ -76,7 +105,9 @@ def texts(folder):
 
 def main():
     target, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    {"fuzz_dlc": containers, "fuzz_tensorflow": graphs, "fuzz_pbtxt": texts}.get(target, lambda _: None)(folder)
+    {"fuzz_dlc_v3": lambda folder: containers(folder, (3, 0)), "fuzz_dlc_v4_0": lambda folder: containers(folder, (4, 0)),
+     "fuzz_dlc_v4_1": lambda folder: containers(folder, (4, 1)), "fuzz_round_trip": to_round_trip, "fuzz_run": to_run,
+     "fuzz_tensorflow": graphs, "fuzz_pbtxt": texts}.get(target, lambda _: None)(folder)
 
 
 main()
