@@ -2,6 +2,7 @@
 #include "dlc/read.h"
 
 #include <cjson/cJSON.h>
+#include <errno.h>
 #include <string.h>
 
 #include "dlc/zip.h"
@@ -82,7 +83,10 @@ static void delete_json(void *object)
 static odlc_status read_json(const struct dlc_reading *r, const char *name, const uint8_t *bytes, uint64_t size,
                              meta_list *list)
 {
+    errno = 0;
     cJSON *root = cJSON_ParseWithLength((const char *)bytes, size);
+    if (!root && errno == ENOMEM) /* nothing else tells it from a fault of the text */
+        arena_exhausted(r->arena);
     if (!root)
         return dlc_invalid(r, NULL, "entry %s is not valid JSON", name);
     arena_defer(r->arena, delete_json, root);
