@@ -1,10 +1,10 @@
 #include "base/arena.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/c_locale.h"
 #include "base/hash.h"
 #include "base/pages.h"
 
@@ -334,14 +334,14 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list args)
     char small[256];
     va_list again;
     va_copy(again, args);
-    int length = vsnprintf(small, sizeof small, format, args);
+    int length = c_vsnprintf(small, sizeof small, format, args);
     if (length < 0)
         arena_exhausted(arena);
     char *out = alloc_text(arena, (size_t)length + 1);
     if ((size_t)length < sizeof small)
         memcpy(out, small, (size_t)length);
     else
-        vsnprintf(out, (size_t)length + 1, format, again);
+        (void)c_vsnprintf(out, (size_t)length + 1, format, again);
     va_end(again);
     return out;
 }

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "op/graph_text.h"
 
 struct parser {
@@ -88,7 +89,7 @@ static odlc_status parse_number(struct parser *s, double *out)
 {
     char *end;
     skip_space(s);
-    *out = strtod(s->p, &end);
+    *out = c_strtod(s->p, &end);
     if (end == s->p)
         return fail(s, "a number");
     s->p = end;

@@ -1,9 +1,10 @@
 #include "udo/xml.h"
 
-#include <ctype.h>
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
 #include <string.h>
+
+#include "base/c_locale.h"
 
 /* The work on one text: what libxml2's calls share. */
 struct reader {
@@ -64,7 +65,7 @@ size_t xml_text_offset(const struct xml *x, const struct xml_node *node)
         return node->offset;
     size_t at = node->content;
     for (;;) {
-        while (at < s->size && isspace((unsigned char)s->text[at]))
+        while (at < s->size && c_isspace(s->text[at]))
             at++;
         if (starts_with(s, at, "<!--"))
             at = skip_past(s, at, "-->");
@@ -130,7 +131,7 @@ static size_t tag_start(const struct source *s, size_t at)
 
 static bool ends_name(char c)
 {
-    return isspace((unsigned char)c) || c == '=' || c == '>' || c == '/';
+    return c_isspace(c) || c == '=' || c == '>' || c == '/';
 }
 
 /* Where attribute `name` stands in the tag at an offset. */
@@ -140,7 +141,7 @@ static uint32_t attr_offset(const struct source *s, size_t tag, size_t end, cons
     while (at < end && !ends_name(s->text[at]))
         at++;
     while (at < end) {
-        while (at < end && isspace((unsigned char)s->text[at]))
+        while (at < end && c_isspace(s->text[at]))
             at++;
         size_t start = at;
         while (at < end && !ends_name(s->text[at]))
@@ -220,7 +221,7 @@ static void end_element(void *user, const xmlChar *name, const xmlChar *prefix, 
         return;
     const text *t = &r->texts[--r->level];
     size_t length = t->count;
-    while (length && isspace((unsigned char)t->data[length - 1]))
+    while (length && c_isspace(t->data[length - 1]))
         length--;
     if (length)
         r->open->text = arena_strndup(r->x->source.arena, t->data, length);
@@ -234,7 +235,7 @@ static void characters(void *user, const xmlChar *bytes, int length)
     if (r->stopped || !r->open)
         return;
     text *t = &r->texts[r->level - 1];
-    while (!t->count && start < end && isspace((unsigned char)*start))
+    while (!t->count && start < end && c_isspace(*start))
         start++; /* what stands between elements, mostly */
     if (start < end)
         text_add_bytes(r->x->source.arena, t, start, (size_t)(end - start));
@@ -258,10 +259,10 @@ static const char *parser_message(struct reader *r, const xmlError *e)
     const char *given = e->message ? e->message : "malformed XML";
     char *message = arena_strdup(r->x->source.arena, given);
     size_t length = strlen(message);
-    while (length && (isspace((unsigned char)message[length - 1]) || message[length - 1] == '.'))
+    while (length && (c_isspace(message[length - 1]) || message[length - 1] == '.'))
         message[--length] = '\0';
-    if (isupper((unsigned char)message[0]) && !isupper((unsigned char)message[1]))
-        message[0] = (char)tolower((unsigned char)message[0]);
+    if (c_isupper(message[0]) && !c_isupper(message[1]))
+        message[0] = c_tolower(message[0]);
     return message;
 }
 
@@ -313,7 +314,7 @@ static void parser_error(void *user, xmlErrorPtr e)
 bool xml_recognise(const char *text, size_t size)
 {
     size_t at = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    while (at < size && isspace((unsigned char)text[at]))
+    while (at < size && c_isspace(text[at]))
         at++;
     if (size >= 4 && (memcmp(text, "\xff\xfe<\0", 4) == 0 || memcmp(text, "\xfe\xff\0<", 4) == 0))
         return true; /* UTF-16: refused, but as XML */

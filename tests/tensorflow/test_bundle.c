@@ -101,7 +101,7 @@ static text pair_entry(void)
 static struct bundle *opened(void)
 {
     struct bundle *b;
-    odlc_status status = bundle_open(arena, &diags, prefix, &b);
+    odlc_status status = bundle_open(arena, &diags, model_folder_of(arena, prefix, false), prefix, &b);
     ck_assert_msg(status == ODLC_OK, "%s", diags.list.count ? diags.list.data[0].message : "?");
     return b;
 }
@@ -131,7 +131,8 @@ static void reported(odlc_status status, odlc_status expected, const char *code,
 static void not_opened(odlc_status expected, const char *code, const char *part)
 {
     struct bundle *b;
-    reported(bundle_open(arena, &diags, prefix, &b), expected, code, "/model.index", part);
+    reported(bundle_open(arena, &diags, model_folder_of(arena, prefix, false), prefix, &b), expected, code,
+             "/model.index", part);
 }
 
 static void not_found_in(const char *file, const char *key, odlc_status expected, const char *code, const char *part)
