@@ -86,8 +86,8 @@ static odlc_status read_line(struct list_reader *r, const char *line, size_t len
     return read_inference(r, &found);
 }
 
-odlc_status input_list_parse(struct arena *arena, struct diags *diags, const char *path, const char *text, uint64_t size,
-                             struct input_list *out)
+odlc_status input_list_parse(struct arena *arena, struct diags *diags, const char *path, const char *text,
+                             uint64_t size, struct input_list *out)
 {
     if (size && memchr(text, '\0', size))
         return diag_error(diags, ODLC_ERR_USAGE,

@@ -1,5 +1,6 @@
-/* Any bytes as a file of one tensor: a value for --freeze_input, or raw data for net-run. The first byte says in what form
- * they are (enum form), the second one which input they are for (those below). What is accepted is read to its end. */
+/* Any bytes as a file of one tensor: a value for --freeze_input, or raw data for net-run. The first byte says in what
+ * form they are (enum form), the second one which input they are for (those below). What is accepted is read to its
+ * end. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -18,7 +18,8 @@ enum {
 
 /* An operation that configs may replace after the translation stands in it: most have the names of these. */
 static const char native_graph[] =
-    "graph \"g\"\ninput \"x\" float32[1,4,4,3]\nconst \"w\" float32[1,1,3,2] {1, 0, 0, 1, 1, 1}\nconst \"b\" float32[2]\n"
+    "graph \"g\"\ninput \"x\" float32[1,4,4,3]\nconst \"w\" float32[1,1,3,2] {1, 0, 0, 1, 1, 1}\nconst \"b\" "
+    "float32[2]\n"
     "node \"conv\" Conv2d (\"x\", \"w\", \"b\") {stride=[2]{1, 1}, pad_amount=[2,2]{0, 0, 0, 0}, group=1} -> \"y\" "
     "float32[1,4,4,2]\nnode \"cat\" Concat (\"y\", \"y\") {axis=3} -> \"z\" float32[1,4,4,4]\noutput \"z\"\n";
 
@@ -88,9 +89,11 @@ static struct param make_attr(const char *name, unsigned kind)
     case 3:
         return (struct param){.name = name, .dtype = DT_INT64, .is_tensor = true, .shape = SHAPE(2, 2), .ints = ints};
     case 4:
-        return (struct param){.name = name, .dtype = DT_FLOAT32, .is_tensor = true, .shape = SHAPE(3), .floats = floats};
+        return (struct param){
+            .name = name, .dtype = DT_FLOAT32, .is_tensor = true, .shape = SHAPE(3), .floats = floats};
     default:
-        return (struct param){.name = name, .dtype = DT_STRING, .is_tensor = true, .shape = SHAPE(2), .strings = strings};
+        return (struct param){
+            .name = name, .dtype = DT_STRING, .is_tensor = true, .shape = SHAPE(2), .strings = strings};
     }
 }
 
@@ -199,7 +202,9 @@ static void try_nodes(struct udo_set *set)
             try_node(set, def, variant);
     }
     try_natives(set);
-    (void)udo_finish(set);
+    size_t errors = set->diags->errors;
+    odlc_status status = udo_finish(set);
+    must((status == ODLC_OK) == (set->diags->errors == errors), "nodes are finished, or there is an error", set->diags);
 }
 
 /* ---- writing ---- */
