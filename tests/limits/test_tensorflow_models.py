@@ -110,8 +110,8 @@ def constants(c):
     c.refuses("a longer range", ranges(1, most + 1), "node-limit",
               f"a constant of {most + 1} elements would have to be computed, of 8 bytes each: more than 256 MiB")
     c.refuses("ranges of more than 1 GiB", ranges(6, 30_000_000), "model-memory", "the 1024 MiB of memory")
-    c.refuses("lists of more than 1 GiB", listed(3, 120_000_000), "model-memory", "the 1024 MiB of memory")
-    c.refuses("a list of more than 1 GiB", listed(1, (1 << 28) + 1), "tensorflow-tensor",
+    c.refuses("lists of more than 1 GiB", listed(6, 60_000_000), "model-memory", "the 1024 MiB of memory")
+    c.refuses("a list of more than 256 MiB", listed(1, (1 << 26) + 1), "tensorflow-tensor",
               "too large for a list that is shorter than itself")
     c.model.write_bytes(filled(1 << 29).bytes())
     allowed = (2 << 30) + 16 * c.model.stat().st_size
