@@ -253,10 +253,14 @@ static void doctype(void *user, const xmlChar *name, const xmlChar *external, co
     stop(r);
 }
 
-/* The parser's message in the form of ours: no capital at the start, no line end. */
+/* The parser's message in the form of ours: no capital at the start, no line end. What it calls internal is of the
+ * text, too. */
 static const char *parser_message(struct reader *r, const xmlError *e)
 {
+    static const char internal[] = "internal error: ";
     const char *given = e->message ? e->message : "malformed XML";
+    if (strncmp(given, internal, sizeof internal - 1) == 0)
+        given += sizeof internal - 1;
     char *message = arena_strdup(r->x->source.arena, given);
     size_t length = strlen(message);
     while (length && (c_isspace(message[length - 1]) || message[length - 1] == '.'))
@@ -372,8 +376,9 @@ static xmlParserCtxtPtr make_parser(struct reader *r)
                                    .internalSubset = doctype,
                                    .serror = parser_error};
     /* After a fault it goes on, so that one run shows them all. The entities that it replaces are the predefined ones.
-     */
-    (void)xmlCtxtUseOptions(parser, XML_PARSE_NONET | XML_PARSE_RECOVER | XML_PARSE_IGNORE_ENC | XML_PARSE_NOENT);
+     * Its own limits of size would come before ours. */
+    (void)xmlCtxtUseOptions(parser, XML_PARSE_NONET | XML_PARSE_RECOVER | XML_PARSE_IGNORE_ENC | XML_PARSE_NOENT |
+                                        XML_PARSE_HUGE);
     parser->userData = r;
     return parser;
 }
