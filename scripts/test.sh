@@ -25,25 +25,11 @@ configure()
 run_fuzzers()
 {
     "$root/scripts/install-packages.sh" fuzz
-    CC=clang configure "$build/fuzz" -Dfuzz=true -Dtests=false -Ddefault_library=static -Db_lundef=false \
-        -Db_sanitize=address,undefined -Dc_args='-fsanitize=fuzzer-no-link -fno-sanitize-recover=all'
+    CC=clang configure "$build/fuzz" -Dfuzz=libfuzzer -Dtests=false
     ninja -C "$build/fuzz"
-    for target in "$root"/tests/fuzz/fuzz_*.c; do
-        name=$(basename "$target" .c)
-        seeds=$build/fuzz/seeds-$name
-        mkdir -p "$seeds"
-        /usr/bin/python3 "$root/tests/fuzz/make_seeds.py" "$name" "$seeds"
-        echo "fuzzing: $name"
-        if "$build/fuzz/tests/fuzz/$name" -max_total_time=60 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-            -artifact_prefix="$build/fuzz/$name-" "$seeds" "$root/examples" "$root/testdata" \
-            >"$build/fuzz/$name.log" 2>&1; then
-            fuzz_passed=$((fuzz_passed + 1))
-            grep 'number_of_executed_units' "$build/fuzz/$name.log" || true
-        else
-            fuzz_failed=$((fuzz_failed + 1))
-            tail -n 40 "$build/fuzz/$name.log"
-        fi
-    done
+    "$root/tests/fuzz/run.py" --build "$build/fuzz" --seconds 60 --jobs "$(nproc)" | tee "$build/fuzz/totals.txt" || true
+    fuzz_passed=$(sed -n '$s/^\([0-9]*\) passed.*/\1/p' "$build/fuzz/totals.txt")
+    fuzz_failed=$(sed -n '$s/.* \([0-9]*\) failed.*/\1/p' "$build/fuzz/totals.txt")
 }
 
 "$root/scripts/install-packages.sh" build test

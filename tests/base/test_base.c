@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/map.h"
+#include "base/pages.h"
 #include "base/reader.h"
 
 static struct arena *arena;
@@ -71,7 +72,9 @@ START_TEST(strings_are_packed)
     const char *before = arena_strdup(arena, "one");
     (void)arena_alloc(arena, 64);
     const char *after = arena_strdup(arena, "three");
-    ck_assert_ptr_eq(after + strlen("three") + 1, before);
+    ck_assert_str_eq(after, "three");
+    if (!ADDRESS_SANITIZER) /* which has every string in a place of its own */
+        ck_assert_ptr_eq(after + strlen("three") + 1, before);
 }
 END_TEST
 
@@ -116,7 +119,8 @@ START_TEST(rewinding_runs_cleanups_and_clears)
     ck_assert_int_eq(calls, 1);
     ck_assert_int_eq(kept, 0);
     unsigned char *again = arena_alloc(arena, 100);
-    ck_assert_ptr_eq(again, first);
+    if (!ADDRESS_SANITIZER)
+        ck_assert_ptr_eq(again, first);
     for (int i = 0; i < 100; i++)
         ck_assert_int_eq(again[i], 0);
 }

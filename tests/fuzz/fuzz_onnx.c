@@ -4,8 +4,7 @@
 #include <unistd.h>
 
 #include "converters/onnx/onnx.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "engine.h"
 
 static void load(const struct fw_memory *memory, const uint8_t *data, size_t size)
 {

@@ -6,8 +6,7 @@
 #include "converters/tensorflow/pbtxt.h"
 #include "converters/wire.h"
 #include "tensorflow.pb-c.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "engine.h"
 
 static void read_as(struct arena *arena, const uint8_t *data, size_t size, const ProtobufCMessageDescriptor *message)
 {

@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "udo/expr.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "engine.h"
 
 enum { INPUTS = 3, RANK = 3, HEADER = INPUTS * (RANK + 1) };
 

@@ -7,8 +7,7 @@
 #include <unistd.h>
 
 #include "opendlc/convert.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "engine.h"
 
 static const char config[] =
     "{\"P\": {\"UDO_PACKAGE_NAME\": \"Fuzzed\", \"Operators\": ["

@@ -2,8 +2,7 @@
 #include <stdlib.h>
 
 #include "udo/udo.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+#include "engine.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

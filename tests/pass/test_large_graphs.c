@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/pages.h"
 #include "pass/pass.h"
 
 enum { MANY = 100000, NODE_BYTES = 300, CHUNKS = 2 * 256 * 1024 };
@@ -61,13 +62,20 @@ static void run_passes(void)
     must(pass_run_all(&context, g));
 }
 
+/* With AddressSanitizer each block of an arena has a head, which makes it larger. */
+static void check_size(size_t limit)
+{
+    if (!ADDRESS_SANITIZER)
+        ck_assert_uint_le(arena_size(arena), limit + CHUNKS);
+}
+
 START_TEST(nodes_are_small)
 {
     tensor_id x = add_input("x", &vector);
     for (uint32_t i = 0; i < MANY; i++)
         must(build_unary(&b, i % 2 ? "Relu" : "ElementWiseNeg", x, numbered("tensor", i), &x));
     add_output(x);
-    ck_assert_uint_le(arena_size(arena), MANY * NODE_BYTES + CHUNKS);
+    check_size(MANY * NODE_BYTES);
     ck_assert_uint_eq(g->types.count, 1);
     size_t before = arena_size(arena);
     run_passes();
@@ -88,7 +96,7 @@ START_TEST(constants_are_not_copied)
         must(build_binary(&b, "ElementWiseAdd", x, c, numbered("y", i), &x));
     }
     add_output(x);
-    ck_assert_uint_le(arena_size(arena), MANY * 2 * NODE_BYTES + CHUNKS);
+    check_size(MANY * 2 * NODE_BYTES);
     run_passes();
     ck_assert_uint_eq(g->order.count, MANY);
 }
