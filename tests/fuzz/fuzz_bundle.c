@@ -11,7 +11,7 @@
 #include "engine.h"
 
 static char folder[] = "/dev/shm/odlc-fuzz-bundle-XXXXXX";
-static char index_path[sizeof folder + 40], shard_path[sizeof folder + 40], prefix[sizeof folder + 40];
+static char prefix[sizeof folder + 2], index_path[sizeof folder + 40], shard_path[sizeof folder + 40];
 
 static void remove_files(void)
 {
