@@ -68,6 +68,8 @@ struct conversion {
     struct odlc_op_report **ops;         /* per note, made when they are asked for */
     VEC(const struct fw_node *) missing; /* the nodes that nothing can convert */
     uint64_t expanded;                   /* nodes that subgraphs were lowered to */
+    uint64_t memory_limit;               /* bytes of each arena */
+    const char *at_node;                 /* the one that is being lowered, or was last */
     VEC(struct origin) origins;          /* per tensor of the graph, as far as they were asked for */
     size_t n_followed;                   /* nodes of the graph that they were found for */
     const char *const *unconsumed;       /* nodes of the model that no output needs, where the front end says */
@@ -120,6 +122,8 @@ const char *write_udo_stub(struct conversion *c);
 /* files.c: collects the paths of all files that the conversion reads; those that are found later are added. */
 void list_inputs(struct conversion *c);
 void add_input(struct conversion *c, const char *path);
+/* What these files have in bytes. */
+uint64_t input_bytes(const struct conversion *c);
 /* An error when a file that will be written is one that is read. Writes the depfile without giving it its name. */
 odlc_status check_outputs(struct conversion *c) MUST_USE;
 /* For dlc_write, once the container is complete; user is the conversion. */

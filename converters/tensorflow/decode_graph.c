@@ -44,6 +44,9 @@ static odlc_status decode_node(struct tf_model *m, const struct wire_field *mess
 static odlc_status add_node(struct tf_model *m, struct tf_body *body, const struct wire_field *message)
 {
     struct tf_node node;
+    if (body->nodes.count == FW_MAX_ENTRIES)
+        return diag_error(m->diags, ODLC_ERR_LIMIT, AT(IN_MODEL(m), .offset = message->at, .has_offset = 1),
+                          "tensorflow-graph-size", "a graph has more than %d nodes", FW_MAX_ENTRIES);
     TRY(decode_node(m, message, &node));
     if (map_add(&body->index, node.name, (uint32_t)body->nodes.count) != MAP_NONE)
         return diag_error(m->diags, ODLC_ERR_INVALID,

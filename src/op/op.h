@@ -86,6 +86,8 @@ struct op {
     permute_fn *permute;
     uint32_t permuted; /* mask of the inputs that carry the permuted axes; 0 means all */
     uint64_t (*macs)(const struct graph *g, const struct node *n); /* multiply-accumulates per inference; NULL: 0 */
+    /* Operations of the kernel that neither macs nor the number of elements bounds; NULL: none. */
+    uint64_t (*work)(const struct graph *g, const struct node *n);
     uint32_t weights; /* mask of the inputs whose elements are the layer's parameters */
     enum compute compute;
     kernel_fn *kernel;   /* NULL: cannot be executed (a UDO) */
