@@ -120,7 +120,7 @@ static const char *tensor_param_name(struct dlc_records *r, const char *op, cons
 {
     size_t op_length = strlen(op), param_size = strlen(param) + 1;
     char *name = r->text.data + r->text.count;
-    memcpy(name, op, op_length);
+    memcpy(name, op, op_length); /* NOLINT(bugprone-not-null-terminated-result): the name goes on */
     name[op_length] = '_';
     memcpy(name + op_length + 1, param, param_size);
     r->text.count += op_length + 1 + param_size;
