@@ -288,7 +288,8 @@ def lists(shop):
 def resizes(shop):
     """Sizes between which float32 rounds TensorFlow's factor otherwise than the container's op rounds its own."""
     for outcome, sizes, how in (([0, 3, 7, 10], (14, 4), {}), ([0, 7], (14, 2), {}),
-                                (np.repeat(range(8), [4, 6, 7, 7, 6, 7, 6, 4]).tolist(), (8, 47), {"align_corners": True})):
+                                (np.repeat(range(8), [4, 6, 7, 7, 6, 7, 6, 4]).tolist(), (8, 47),
+                                 {"align_corners": True})):
         g = Graph()
         x = g.placeholder("x", F, [1, sizes[0], 1, 1])
         g.node("ResizeNearestNeighbor", [x, g.const("size", np.array([sizes[1], 1], I))], name="y", **how)
