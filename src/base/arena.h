@@ -53,6 +53,11 @@ void arena_release(struct arena *arena, void *data, size_t size);
 
 /* Bytes that the arena has of the system, used or not. */
 size_t arena_size(const struct arena *arena);
+/* It may have no more than that: an allocation beyond acts as if memory had run out. Without a call there is no limit.
+ */
+void arena_limit(struct arena *arena, size_t size);
+/* Whether an allocation came to the limit since it was set. */
+bool arena_is_limited(const struct arena *arena);
 
 /* The key for hashing in tables of this arena, drawn when it was created. */
 const uint64_t *arena_hash_key(const struct arena *arena);

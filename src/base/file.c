@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/pages.h"
 #include "base/target.h"
 
 static void unmap(void *object)
@@ -16,7 +17,7 @@ static void unmap(void *object)
     struct file *file = object;
     fault_unwatch(&file->watch);
     if (file->data && file->size)
-        munmap((void *)(uintptr_t)file->data, file->size);
+        pages_unmap_file(file->data, file->size);
 }
 
 static void close_descriptor(void *number)
@@ -42,12 +43,11 @@ odlc_status file_map_fd(struct arena *arena, struct diags *diags, const char *pa
     if (!S_ISREG(st.st_mode))
         return diag_error(diags, ODLC_ERR_IO, AT(.file = path), "not-a-file", "not a regular file");
     if (st.st_size > 0) {
-        void *data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
-        if (data == MAP_FAILED && errno == ENOMEM)
+        file->data = pages_map_file(fd, (size_t)st.st_size);
+        if (!file->data && errno == ENOMEM)
             arena_exhausted(arena);
-        if (data == MAP_FAILED)
+        if (!file->data)
             return io_error(diags, path, "map");
-        file->data = data;
         file->size = (uint64_t)st.st_size;
     }
     fault_watch(&file->watch, file, diags, &st);

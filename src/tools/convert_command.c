@@ -34,7 +34,7 @@ static odlc_status read_text_file(struct arena *arena, struct diags *diags, cons
 static bool is_recorded(int id)
 {
     static const int others[] = {CONVERT_OPT_OUTPUT, CONVERT_OPT_THREADS, CONVERT_OPT_DEPFILE, CONVERT_OPT_JSON,
-                                 CONVERT_OPT_DUMP,   CONVERT_OPT_QUIET,   CONVERT_OPT_DEBUG};
+                                 CONVERT_OPT_DUMP,   CONVERT_OPT_QUIET,   CONVERT_OPT_DEBUG,   MODEL_OPT_FOLLOW_LINKS};
     for (size_t i = 0; i < COUNT_OF(others); i++)
         if (id == others[i])
             return false;

@@ -1,10 +1,11 @@
 #include "udo/xml.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
 #include <string.h>
+
+#include "base/c_locale.h"
 
 /* The work on one text: what libxml2's calls share. */
 struct reader {
@@ -66,7 +67,7 @@ size_t xml_text_offset(const struct xml *x, const struct xml_node *node)
         return node->offset;
     size_t at = node->content;
     for (;;) {
-        while (at < s->size && isspace((unsigned char)s->text[at]))
+        while (at < s->size && c_isspace(s->text[at]))
             at++;
         if (starts_with(s, at, "<!--"))
             at = skip_past(s, at, "-->");
@@ -132,7 +133,7 @@ static size_t tag_start(const struct source *s, size_t at)
 
 static bool ends_name(char c)
 {
-    return isspace((unsigned char)c) || c == '=' || c == '>' || c == '/';
+    return c_isspace(c) || c == '=' || c == '>' || c == '/';
 }
 
 /* Where attribute `name` stands in the tag at an offset. */
@@ -142,7 +143,7 @@ static uint32_t attr_offset(const struct source *s, size_t tag, size_t end, cons
     while (at < end && !ends_name(s->text[at]))
         at++;
     while (at < end) {
-        while (at < end && isspace((unsigned char)s->text[at]))
+        while (at < end && c_isspace(s->text[at]))
             at++;
         size_t start = at;
         while (at < end && !ends_name(s->text[at]))
@@ -213,7 +214,7 @@ static void finish_element(struct reader *r)
 {
     const text *t = &r->texts[--r->level];
     size_t length = t->count;
-    while (length && isspace((unsigned char)t->data[length - 1]))
+    while (length && c_isspace(t->data[length - 1]))
         length--;
     if (length)
         r->open->text = arena_strndup(r->x->source.arena, t->data, length);
@@ -224,7 +225,7 @@ static void add_characters(struct reader *r, const char *start, size_t length)
 {
     const char *end = start + length;
     text *t = &r->texts[r->level - 1];
-    while (!t->count && start < end && isspace((unsigned char)*start))
+    while (!t->count && start < end && c_isspace(*start))
         start++; /* what stands between elements, mostly */
     if (start < end)
         text_add_bytes(r->x->source.arena, t, start, (size_t)(end - start));
@@ -238,16 +239,20 @@ static void refuse_doctype(struct reader *r)
     stop(r);
 }
 
-/* The parser's message in the form of ours: no capital at the start, no line end. */
+/* The parser's message in the form of ours: no capital at the start, no line end. What it calls internal is of the
+ * text, too. */
 static const char *parser_message(struct reader *r, const xmlError *e)
 {
+    static const char internal[] = "internal error: ";
     const char *given = e->message ? e->message : "malformed XML";
+    if (strncmp(given, internal, sizeof internal - 1) == 0)
+        given += sizeof internal - 1;
     char *message = arena_strdup(r->x->source.arena, given);
     size_t length = strlen(message);
-    while (length && (isspace((unsigned char)message[length - 1]) || message[length - 1] == '.'))
+    while (length && (c_isspace(message[length - 1]) || message[length - 1] == '.'))
         message[--length] = '\0';
-    if (isupper((unsigned char)message[0]) && !isupper((unsigned char)message[1]))
-        message[0] = (char)tolower((unsigned char)message[0]);
+    if (c_isupper(message[0]) && !c_isupper(message[1]))
+        message[0] = c_tolower(message[0]);
     return message;
 }
 
@@ -351,7 +356,7 @@ static void parser_error(void *user, xmlErrorPtr e)
 bool xml_recognise(const char *text, size_t size)
 {
     size_t at = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    while (at < size && isspace((unsigned char)text[at]))
+    while (at < size && c_isspace(text[at]))
         at++;
     if (size >= 4 && (memcmp(text, "\xff\xfe<\0", 4) == 0 || memcmp(text, "\xfe\xff\0<", 4) == 0))
         return true; /* UTF-16: refused, but as XML */
@@ -409,8 +414,9 @@ static xmlParserCtxtPtr make_parser(struct reader *r)
                                    .internalSubset = doctype,
                                    .serror = parser_error};
     /* After a fault it goes on, so that one run shows them all. The entities that it replaces are the predefined ones.
-     */
-    (void)xmlCtxtUseOptions(parser, XML_PARSE_NONET | XML_PARSE_RECOVER | XML_PARSE_IGNORE_ENC | XML_PARSE_NOENT);
+     * Its own limits of size would come before ours. */
+    (void)xmlCtxtUseOptions(parser, XML_PARSE_NONET | XML_PARSE_RECOVER | XML_PARSE_IGNORE_ENC | XML_PARSE_NOENT |
+                                        XML_PARSE_HUGE);
     parser->userData = r;
     return parser;
 }
