@@ -1,6 +1,7 @@
 """Every allocation of onnx-to-dlc fails."""
 
-from allocations import main
+from allocations import LONG, main
+from checks import SHARED
 import models
 
 OUT = ("-o", "out.dlc")
@@ -40,4 +41,11 @@ def threads(bench):
     bench.every("onnx-to-dlc", "-i", "large.onnx", *OUT, "--threads", "2")
 
 
-main(network, xml_config, quantized, refused, threads)
+def published(bench):
+    """One in fifty of the ONNX project's cases; only where there is time."""
+    cases = sorted((SHARED / "corpus" / "onnx-backend" / "node").glob("*/model.onnx"))
+    for path in cases[::50] if LONG else ():
+        bench.every("onnx-to-dlc", "-i", path, *OUT, status=None)
+
+
+main(network, xml_config, quantized, refused, threads, published)

@@ -6,7 +6,8 @@ import sys
 import numpy as np
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "reference"))
-from allocations import main  # noqa: E402
+from allocations import LONG, main  # noqa: E402
+from checks import SHARED  # noqa: E402
 from tf_bundle_writer import OBJECT_GRAPH, object_graph, save_bundle  # noqa: E402
 from tf_writer import RESOURCE, STRING, Func, Graph, meta_graph, save_meta_graph, save_saved_model, signature  # noqa: E402
 from cases.control import counted_loop  # noqa: E402
@@ -113,4 +114,11 @@ def checkpoint(bench):
     bench.every("tensorflow-to-dlc", "-i", "m.meta", *OUT, "--out_node", "y")
 
 
-main(frozen, text, saved, checkpoint)
+def real(bench):
+    """Models of the field; only where there is time."""
+    for path in sorted((SHARED / "corpus" / "tf" / "frozen").glob("*.pb")) if LONG else ():
+        if path.stat().st_size < 1 << 17:
+            bench.every("tensorflow-to-dlc", "-i", path, *OUT, status=None)
+
+
+main(frozen, text, saved, checkpoint, real)
