@@ -1,4 +1,5 @@
 #include <string.h>
+#include <sys/stat.h>
 
 #include "converters/driver.h"
 #include "dlc/record.h"
@@ -161,6 +162,7 @@ static odlc_status write_container(struct conversion *c)
                                         .model_copyright = o->model_copyright,
                                         .model_version = o->model_version,
                                         .progress = &c->progress,
+                                        .most_payload = growth_payload(&c->graph->growth),
                                         .ready = commit_depfile,
                                         .ready_user = c};
     return dlc_write(c->scratch, &c->diags, c->graph, o->output, &options);
@@ -188,6 +190,22 @@ static void forget_model(struct conversion *c)
     c->model = NULL;
 }
 
+static void limit_memory(struct conversion *c, uint64_t bytes)
+{
+    struct arena *const arenas[] = {c->arena, c->scratch, c->model_arena};
+    c->memory_limit = bytes;
+    for (size_t i = 0; i < COUNT_OF(arenas); i++)
+        arena_limit(arenas[i], bytes);
+}
+
+/* Which files the model has is not known yet; graphs are in the first one, or in a folder of a small one. */
+static void limit_loading(struct conversion *c)
+{
+    struct stat st;
+    const struct growth growth = {.model_bytes = stat(c->options->input, &st) == 0 ? (uint64_t)st.st_size : 0};
+    limit_memory(c, growth_memory(&growth));
+}
+
 /* The road, a step a line. */
 static odlc_status run(struct conversion *c)
 {
@@ -195,12 +213,15 @@ static odlc_status run(struct conversion *c)
     TRY(check_options(c));
     TRY(begin(c, ODLC_STAGE_READ));
     TRY(load_udos(c));
+    limit_loading(c);
     const struct fw_memory memory = model_memory(c);
     TRY(frontend->load(&memory, &c->diags, c->options, claims, &c->udos, &c->model));
     c->diags.model = c->model->path;
     c->unconsumed = c->model->unconsumed.data;
     c->n_unconsumed = c->model->unconsumed.count;
     list_inputs(c);
+    const struct growth growth = {.model_bytes = input_bytes(c), .model_nodes = c->model->graph.nodes.count};
+    limit_memory(c, growth_memory(&growth));
     TRY(begin(c, ODLC_STAGE_CHECK));
     TRY(prepare_model(c));
     TRY(check_outputs(c));
@@ -212,6 +233,7 @@ static odlc_status run(struct conversion *c)
     TRY(surveyed);
     TRY(checked);
     c->graph = graph_create(c->arena, graph_name(c));
+    c->graph->growth = growth;
     TRY(begin(c, ODLC_STAGE_LOWER));
     TRY(lower_graph(c));
     forget_model(c);
@@ -264,6 +286,28 @@ static const struct odlc_convert_options *canonical_options(struct conversion *c
             arena_exhausted(whole);              \
     } while (0)
 
+/* Memory ran out, or one of the arenas came to its limit: then there is enough left to say so. */
+static odlc_status report_exhausted(struct conversion *c)
+{
+    struct arena *const arenas[] = {c->arena, c->scratch, c->model_arena};
+    bool limited = false;
+    for (size_t i = 0; i < COUNT_OF(arenas); i++) {
+        if (!arenas[i])
+            continue;
+        limited |= arena_is_limited(arenas[i]);
+        arena_limit(arenas[i], SIZE_MAX);
+    }
+    if (!limited)
+        return ODLC_ERR_NOMEM;
+    return diag_error(&c->diags, ODLC_ERR_LIMIT,
+                      AT(.file = c->options->input, .node = c->at_node,
+                         .hint = c->at_node ? "leave what is unrolled, or computed of constants, to a user-defined op"
+                                            : "the model's files may hold few bytes that stand for many"),
+                      "model-memory",
+                      "converting takes more than the %llu MiB of memory that a model of this size may have",
+                      (unsigned long long)(c->memory_limit >> 20));
+}
+
 odlc_status convert_model(const struct frontend *frontend, const struct odlc_convert_options *options,
                           struct odlc_conversion **out)
 {
@@ -271,6 +315,10 @@ odlc_status convert_model(const struct frontend *frontend, const struct odlc_con
     struct arena *arena = arena_create();
     struct conversion *volatile made = NULL;
     if (!arena || setjmp(*arena_catch(arena))) {
+        if (made && report_exhausted(made) != ODLC_ERR_NOMEM) {
+            *out = (struct odlc_conversion *)made;
+            return ODLC_ERR_LIMIT;
+        }
         if (made) {
             arena_destroy(made->scratch);
             arena_destroy(made->model_arena);

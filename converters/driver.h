@@ -17,7 +17,7 @@ struct frontend {
     odlc_status (*load)(const struct fw_memory *memory, struct diags *diags, const struct odlc_convert_options *options,
                         fw_claims_fn *claims, void *user, struct fw_model **out);
     /* Reads a file that holds one tensor in the framework's own form. */
-    odlc_status (*load_tensor)(const struct fw_memory *memory, struct diags *diags, const char *path,
+    odlc_status (*load_tensor)(const struct fw_memory *memory, struct diags *diags, const struct file *file,
                                struct fw_tensor *out);
     const struct lower_row *rows; /* sorted by domain, op, lo */
     size_t n_rows;
@@ -68,6 +68,8 @@ struct conversion {
     struct odlc_op_report **ops;         /* per note, made when they are asked for */
     VEC(const struct fw_node *) missing; /* the nodes that nothing can convert */
     uint64_t expanded;                   /* nodes that subgraphs were lowered to */
+    uint64_t memory_limit;               /* bytes of each arena */
+    const char *at_node;                 /* the one that is being lowered, or was last */
     VEC(struct origin) origins;          /* per tensor of the graph, as far as they were asked for */
     size_t n_followed;                   /* nodes of the graph that they were found for */
     const char *const *unconsumed;       /* nodes of the model that no output needs, where the front end says */
@@ -110,6 +112,9 @@ struct unknown_name {
 odlc_status unknown_name(struct diags *diags, const char *path, const struct unknown_name *u);
 /* freeze.c: the inputs of --freeze_input become constants. */
 odlc_status freeze_inputs(struct conversion *c) MUST_USE;
+/* The value that a file has for an input, checked to be one of the input's type and dimensions. */
+odlc_status read_frozen(struct conversion *c, const struct fw_value *input, const struct file *file,
+                        struct view *out) MUST_USE;
 /* survey.c: says what converts each operator, and notes all nodes, those in subgraphs included; an error for each op
  * type that is neither native nor claimed, but for those in branches, which may not be taken. */
 odlc_status survey_ops(struct conversion *c) MUST_USE;
@@ -120,6 +125,8 @@ const char *write_udo_stub(struct conversion *c);
 /* files.c: collects the paths of all files that the conversion reads; those that are found later are added. */
 void list_inputs(struct conversion *c);
 void add_input(struct conversion *c, const char *path);
+/* What these files have in bytes. */
+uint64_t input_bytes(const struct conversion *c);
 /* An error when a file that will be written is one that is read. Writes the depfile without giving it its name. */
 odlc_status check_outputs(struct conversion *c) MUST_USE;
 /* For dlc_write, once the container is complete; user is the conversion. */

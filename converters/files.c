@@ -29,6 +29,16 @@ void list_inputs(struct conversion *c)
         add_input(c, o->more_inputs[i]);
 }
 
+uint64_t input_bytes(const struct conversion *c)
+{
+    struct stat st;
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < c->inputs.count; i++)
+        if (stat(c->inputs.data[i], &st) == 0 && S_ISREG(st.st_mode))
+            bytes = add_saturated(bytes, (uint64_t)st.st_size);
+    return bytes;
+}
+
 /* ---- what is written ---- */
 
 static bool is_file(const struct stat *st, const char *path)

@@ -8,6 +8,10 @@
 
 #include "ir/graph.h"
 
+/* Nodes, initializers, or other entries of one kind, that a graph may list. Ids are 32 bits wide, and entries without
+ * content take two bytes of a file, but a hundred of memory. */
+#define FW_MAX_ENTRIES (1 << 22)
+
 #define DIM_OPEN (-1) /* a dimension the model leaves open */
 
 /* Where a model is loaded to. No two of them are the same arena. */

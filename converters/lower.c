@@ -174,15 +174,34 @@ static odlc_status need_constant(const struct lower *l, const char *attribute, c
     return lower_unsupported(l, attribute, hint, "%s is not a constant%s%s", what, *why ? ": " : "", why);
 }
 
+odlc_status lower_limit(const struct lower *l, const char *attribute, const char *hint, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    odlc_status status = report(l, ODLC_ERR_LIMIT, "node-limit", attribute, hint, format, args);
+    va_end(args);
+    return status;
+}
+
+/* Bytes of one constant that is computed at conversion, or read as a list. */
 enum { TABLE_LIMIT = 256 * 1024 * 1024 };
 
 odlc_status lower_table(const struct lower *l, uint64_t count, size_t size, void *out)
 {
     if (count > TABLE_LIMIT / size)
-        return lower_unsupported(l, NULL, NULL, "a constant of %llu elements would have to be computed",
-                                 (unsigned long long)count);
+        return lower_limit(l, NULL, "smaller dimensions, or the constant as an initializer of the model",
+                           "a constant of %llu elements would have to be computed, of %zu bytes each: more than %d MiB",
+                           (unsigned long long)count, size, TABLE_LIMIT >> 20);
     void *table = arena_calloc(l->arena, count, size);
     memcpy(out, &table, sizeof table);
+    return ODLC_OK;
+}
+
+odlc_status lower_check_trips(const struct lower *l, const char *what, uint64_t count)
+{
+    if (count > LOWER_MAX_EXPANSION)
+        return lower_limit(l, NULL, NULL, "%llu %s are more than %d", (unsigned long long)count, what,
+                           LOWER_MAX_EXPANSION);
     return ODLC_OK;
 }
 
@@ -192,8 +211,10 @@ static odlc_status constant_list(const struct lower *l, const char *attribute, c
     TRY(need_constant(l, attribute, what, id, ""));
     if (build_type(l->b, id)->dtype == DT_STRING)
         return lower_invalid(l, attribute, NULL, "%s holds strings, not numbers", what);
-    if (shape_count(&build_type(l->b, id)->shape) > TABLE_LIMIT / sizeof(int64_t))
-        return lower_invalid(l, attribute, NULL, "%s has too many elements", what);
+    uint64_t count = shape_count(&build_type(l->b, id)->shape);
+    if (count > TABLE_LIMIT / sizeof(int64_t))
+        return lower_limit(l, attribute, NULL, "%s has %llu elements, more than %d", what, (unsigned long long)count,
+                           TABLE_LIMIT / (int)sizeof(int64_t));
     return ODLC_OK;
 }
 

@@ -109,11 +109,20 @@ odlc_status lower_tensor_ints(const struct lower *l, tensor_id id, const char *w
 odlc_status lower_need_const(const struct lower *l, uint32_t i, const char *what, const char *why) MUST_USE;
 
 /* ---- subgraphs ---- */
+/* Nodes that the graphs inside of nodes may expand to, and with it trips of loops and items of sequences. So many bytes
+ * of their names count as one node. */
+#define LOWER_MAX_EXPANSION 100000
+#define LOWER_TEXT_PER_NODE 1024
+
 /* Lowers the nodes of a graph that the node holds as an attribute, as often as it is called. The graph's inputs are
  * given the values, in order; it sees the names around it. Names of its nodes and tensors get the prefix. results gets
  * g->outputs.count values. What all subgraphs of a model expand to is limited. */
 odlc_status lower_subgraph(struct lower *l, const struct fw_graph *g, const char *prefix,
                            const struct lower_value *values, size_t count, struct lower_value *results) MUST_USE;
+
+/* More trips of a loop, or items of a sequence, than nodes that the graphs of a model may expand to: an error at the
+ * node. */
+odlc_status lower_check_trips(const struct lower *l, const char *what, uint64_t count) MUST_USE;
 
 /* Zeroed memory in *out for a constant that the model implies without holding it (positions, masks, weights of a
  * filter). A few bytes can ask for any number of elements: more than 256 MiB is an error at the node. */
@@ -123,6 +132,8 @@ odlc_status lower_table(const struct lower *l, uint64_t count, size_t size, void
 odlc_status lower_invalid(const struct lower *l, const char *attribute, const char *hint, const char *format, ...)
     PRINTF_LIKE(4, 5) MUST_USE;
 odlc_status lower_unsupported(const struct lower *l, const char *attribute, const char *hint, const char *format, ...)
+    PRINTF_LIKE(4, 5) MUST_USE;
+odlc_status lower_limit(const struct lower *l, const char *attribute, const char *hint, const char *format, ...)
     PRINTF_LIKE(4, 5) MUST_USE;
 
 #endif

@@ -8,9 +8,6 @@
 #include "converters/bindings.h"
 #include "converters/driver.h"
 
-/* Nodes that the subgraphs of a model may expand to. */
-enum { MAX_EXPANSION = 100000 };
-
 enum { TOLD_EVERY = 1024 }; /* nodes between two reports of progress */
 
 /* What all graphs at work share. */
@@ -323,7 +320,7 @@ static odlc_status lower_resolved(struct scope *s, const struct fw_node *n, stru
     if (is_dead(n, l->values, l->n_in))
         return define_dead(s, n);
     const char *source = l->b->source; /* of the node around, when this one is in a subgraph */
-    l->b->source = l->node->name;
+    l->b->source = s->c->at_node = l->node->name;
     odlc_status status = run_row(s, n, l);
     l->b->source = source;
     TRY(status);
@@ -393,6 +390,19 @@ static odlc_status lower_inner(struct lower *l, struct scope *s, const struct lo
     return subgraph_results(l, s, g, results);
 }
 
+/* Bytes of the names that lowering a graph makes. */
+static uint64_t text_of(const struct fw_graph *g, const char *prefix)
+{
+    uint64_t prefix_size = strlen(prefix), size = 0;
+    for (size_t i = 0; i < g->nodes.count; i++) {
+        const struct fw_node *n = &g->nodes.data[i];
+        size += prefix_size + strlen(n->name);
+        for (uint32_t k = 0; k < n->n_outputs; k++)
+            size += prefix_size + strlen(n->outputs[k]);
+    }
+    return size;
+}
+
 odlc_status lower_subgraph(struct lower *l, const struct fw_graph *g, const char *prefix,
                            const struct lower_value *values, size_t count, struct lower_value *results)
 {
@@ -402,10 +412,12 @@ odlc_status lower_subgraph(struct lower *l, const struct fw_graph *g, const char
         .c = c, .all = all, .outer = l->scope, .prefix = prefix, .first_definition = all->names.list.count, .graph = g};
     if (count != g->inputs.count)
         return lower_invalid(l, NULL, NULL, "its graph takes %zu inputs, but gets %zu", g->inputs.count, count);
-    c->expanded += g->nodes.count + 1;
-    if (c->expanded > MAX_EXPANSION)
-        return diag_error(&c->diags, ODLC_ERR_LIMIT, AT(.file = l->path, .node = l->node->name), "expansion",
-                          "the graphs inside of nodes expand to more than %d nodes", MAX_EXPANSION);
+    c->expanded += g->nodes.count + 1 + text_of(g, prefix) / LOWER_TEXT_PER_NODE;
+    if (c->expanded > LOWER_MAX_EXPANSION)
+        return diag_error(&c->diags, ODLC_ERR_LIMIT,
+                          AT(.file = l->path, .node = l->node->name,
+                             .hint = "fewer trips of the loop, or a user-defined op in its place"),
+                          "expansion", "the graphs inside of nodes expand to more than %d nodes", LOWER_MAX_EXPANSION);
     odlc_status status = lower_inner(l, &s, values, count, results);
     bindings_leave(&all->names, s.first_definition);
     all->values.count = s.first_definition;

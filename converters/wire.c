@@ -219,6 +219,10 @@ static odlc_status check_field(struct walk *w, const ProtobufCFieldDescriptor *f
     const uint8_t *content = w->file->data + f->content;
     uint8_t expected = wire_type_of(field->type);
     if (f->type == expected) {
+        if (field->type == PROTOBUF_C_TYPE_STRING && f->size > WIRE_MAX_TEXT)
+            return diag_error(w->diags, ODLC_ERR_LIMIT, AT(.file = w->file->path, .offset = f->at, .has_offset = 1),
+                              "model-text", "a %s has %llu bytes, more than %d", field->name,
+                              (unsigned long long)f->size, WIRE_MAX_TEXT);
         if (field->type == PROTOBUF_C_TYPE_STRING && f->size > 0 && memchr(content, 0, f->size))
             return bad_wire(w, f->at, field->name, "a text holds a NUL byte");
         return ODLC_OK;

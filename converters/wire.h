@@ -10,6 +10,9 @@
 
 /* Messages nest at most this deep (a graph in an attribute of a node takes three levels). */
 #define WIRE_MAX_DEPTH 100
+/* Bytes of a text, which is a name in all schemas here: names are put together, and repeated for each trip of a loop.
+ */
+#define WIRE_MAX_TEXT 65536
 
 enum wire_type { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, WIRE_FIXED32 = 5 };
 

@@ -5,10 +5,10 @@
 static odlc_status load(const struct fw_memory *memory, struct diags *diags, const struct odlc_convert_options *options,
                         fw_claims_fn *claims, void *user, struct fw_model **out)
 {
-    struct onnx_keep keep = {.claims = claims, .user = user};
+    const struct onnx_reading how = {.claims = claims, .user = user, .follow_links = options->follow_links};
     struct file *file;
     TRY(file_map(memory->kept, diags, options->input, &file));
-    return onnx_load_file(memory, diags, file, &keep, out);
+    return onnx_load_file(memory, diags, file, &how, out);
 }
 
 odlc_status odlc_convert_onnx(const struct odlc_convert_options *options, struct odlc_conversion **conversion)

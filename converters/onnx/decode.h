@@ -101,14 +101,14 @@ struct function *decode_functions(struct decode *d, const struct sections *model
 const char *decode_domain(const char *domain);
 
 /* functions.c: replaces calls of local functions by their bodies, everywhere in the graph. */
-void inline_functions(struct decode *d, struct function *functions, size_t count, const struct onnx_keep *keep,
+void inline_functions(struct decode *d, struct function *functions, size_t count, const struct onnx_reading *how,
                       struct fw_graph *graph);
 
 /* check_names.c: every value is defined once and before it is read; nodes are put in order. */
 void check_names(struct decode *d, struct fw_graph *graph);
 
 /* external.c */
-struct external *external_create(struct arena *arena, struct diags *diags, const char *model_path);
+struct external *external_create(struct arena *arena, struct diags *diags, const char *model_path, bool follow_links);
 /* Adds the paths of the files that were opened to those of the model. */
 void external_list(const struct external *x, struct fw_model *model);
 /* The elements of a tensor that the model keeps in another file: `size` bytes. */

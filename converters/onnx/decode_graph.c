@@ -289,6 +289,18 @@ static struct fw_node decode_node(struct decode *d, const struct wire_field *nod
 
 /* ---- graphs ---- */
 
+/* Whether room can be made for as many entries as there are fields. */
+static bool check_counts(struct decode *d, const struct sections *s)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < SECTIONS; i++)
+        most = s->of[i].count > most ? s->of[i].count : most;
+    if (most > FW_MAX_ENTRIES)
+        decode_error(d, ODLC_ERR_LIMIT, AT(IN_MODEL(d)), "onnx-graph-size",
+                     "a graph or function has %zu nodes, tensors or values, more than %d", most, FW_MAX_ENTRIES);
+    return most <= FW_MAX_ENTRIES;
+}
+
 /* Room for as many entries as there are fields. */
 #define RESERVE(arena, vec, room)                                         \
     do {                                                                  \
@@ -338,6 +350,8 @@ void decode_graph(struct decode *d, const struct wire_field *graph, const struct
     struct wire w = wire_section(d->file, &s, GRAPH_NAME);
     struct wire_field f;
     *out = (struct fw_graph){.name = wire_next_of(&w, GRAPH_NAME, &f) ? decode_text(d, &f) : ""};
+    if (!check_counts(d, &s))
+        return;
     decode_initializers(d, &s, out);
     decode_inputs(d, &s, out);
     RESERVE(d->memory.graph, &out->outputs, s.of[GRAPH_OUTPUT].count);
@@ -384,6 +398,8 @@ static struct function decode_function(struct decode *d, const struct wire_field
 {
     const struct sections s = wire_sections(d->file, f->content, f->content + f->size);
     struct opsets opsets;
+    if (!check_counts(d, &s))
+        return (struct function){.domain = "", .name = "", .overload = ""};
     decode_opsets(d, &s, FUNCTION_OPSET_IMPORT, &opsets);
     struct function out = {
         .domain = decode_domain(text_in(d, &s, FUNCTION_DOMAIN)),

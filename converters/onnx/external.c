@@ -1,21 +1,15 @@
-/* Tensors whose elements are in files beside the model. A model comes from outside: its locations must not reach
- * anything but regular files in the model's own folder and below, by whatever path, link or mount. */
-#include "converters/onnx/external.h"
-
+/* Tensors whose elements are in files beside the model, in its folder and below. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <linux/openat2.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+
+#include "converters/model_folder.h"
+#include "converters/onnx/decode.h"
 
 struct external {
     struct arena *arena;
     struct diags *diags;
-    const char *folder; /* of the model as the caller wrote it, with a slash at its end */
-    int folder_fd;      /* -1 until the first use */
-    struct map index;   /* location, as it is given and cleaned → files */
+    struct model_folder *folder;
+    struct map index; /* location, as it is given and cleaned → files */
     VEC(struct file *) files;
 };
 
@@ -26,80 +20,17 @@ struct external_range {
     bool has_length;
 };
 
-struct external *external_create(struct arena *arena, struct diags *diags, const char *model_path)
+struct external *external_create(struct arena *arena, struct diags *diags, const char *model_path, bool follow_links)
 {
     struct external *x = arena_new(arena, struct external);
-    const char *slash = strrchr(model_path, '/');
     x->arena = arena;
     x->diags = diags;
-    x->folder = slash ? arena_strndup(arena, model_path, (size_t)(slash - model_path) + 1) : "./";
-    x->folder_fd = -1;
+    x->folder = model_folder_of(arena, model_path, follow_links);
     map_init(&x->index, arena);
     return x;
 }
 
 /* ---- opening ---- */
-
-int open_beneath_stepwise(int folder, const char *path)
-{
-    int at = dup(folder);
-    while (at >= 0) {
-        const char *slash = strchr(path, '/');
-        size_t length = slash ? (size_t)(slash - path) : strlen(path);
-        char name[NAME_MAX_BYTES + 1];
-        int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | (slash ? O_DIRECTORY : 0);
-        int next = -1;
-        if (length > NAME_MAX_BYTES) {
-            errno = ENAMETOOLONG;
-        } else {
-            memcpy(name, path, length);
-            name[length] = '\0';
-            next = openat(at, name, flags);
-        }
-        int cause = errno;
-        close(at);
-        errno = cause;
-        if (!slash)
-            return next;
-        at = next;
-        path = slash + 1;
-    }
-    return -1;
-}
-
-int open_beneath(int folder, const char *path)
-{
-    struct open_how how = {
-        .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK, /* a FIFO must not block; it is refused when it is mapped */
-        .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
-    };
-    int fd;
-    do
-        fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
-    while (fd < 0 && errno == EINTR);
-    bool missing =
-        fd < 0 && (errno == ENOSYS || errno == EPERM); /* older kernels, and sandboxes that filter the call */
-    return missing ? open_beneath_stepwise(folder, path) : fd;
-}
-
-static void close_folder(void *object)
-{
-    struct external *x = object;
-    if (x->folder_fd >= 0)
-        close(x->folder_fd);
-}
-
-static odlc_status open_folder(struct decode *d, struct external *x, const struct odlc_diag *place)
-{
-    if (x->folder_fd >= 0)
-        return ODLC_OK;
-    x->folder_fd = open_patiently(x->folder, O_PATH | O_DIRECTORY);
-    if (x->folder_fd < 0)
-        return decode_error(d, ODLC_ERR_IO, place, "onnx-external", "cannot open the model's folder '%s': %s",
-                            x->folder, strerror(errno));
-    arena_defer(x->arena, close_folder, x);
-    return ODLC_OK;
-}
 
 /* The location without empty and "." parts; NULL when it is absolute, climbs, or names nothing. */
 static const char *clean_location(struct arena *arena, const char *location)
@@ -118,10 +49,10 @@ static const char *clean_location(struct arena *arena, const char *location)
     return clean.count > 0 ? clean.data : NULL;
 }
 
-static odlc_status escapes(struct decode *d, const struct odlc_diag *place, const char *location)
+static odlc_status escapes(struct decode *d, const struct odlc_diag *place, const char *location, const char *hint)
 {
     struct odlc_diag at = *place;
-    at.hint = "external data must be in the model's folder or below";
+    at.hint = hint;
     return decode_error(d, ODLC_ERR_INVALID, &at, "onnx-external-path",
                         "external data '%s' leads out of the model's folder", location);
 }
@@ -133,22 +64,22 @@ static odlc_status external_file(struct decode *d, const char *location, const s
     uint32_t known = map_get(&x->index, location);
     const char *path = known == MAP_NONE ? clean_location(d->memory.scratch, location) : NULL;
     if (known == MAP_NONE && !path)
-        return escapes(d, place, location);
+        return escapes(d, place, location, "external data must be in the model's folder or below");
     if (known == MAP_NONE)
         known = map_get(&x->index, path);
     if (known != MAP_NONE) {
         *out = x->files.data[known];
         return ODLC_OK;
     }
-    TRY(open_folder(d, x, place));
-    int fd = open_beneath(x->folder_fd, path);
-    if (fd < 0 && (errno == EXDEV || errno == ELOOP))
-        return escapes(d, place, location);
+    const char *full = arena_printf(x->arena, "%s%s", x->folder->path, path);
+    int fd = model_folder_open(x->folder, full);
+    if (fd < 0 && model_folder_is_left(errno))
+        return escapes(d, place, location, MODEL_FOLDER_HINT);
     if (fd < 0)
         return decode_error(d, ODLC_ERR_IO, place, "onnx-external", "cannot open external data '%s': %s", location,
                             strerror(errno));
     struct file *file;
-    odlc_status mapped = file_map_fd(x->arena, x->diags, arena_printf(x->arena, "%s%s", x->folder, path), fd, &file);
+    odlc_status mapped = file_map_fd(x->arena, x->diags, full, fd, &file);
     if (mapped != ODLC_OK)
         return decode_failed(d, mapped);
     map_put(&x->index, arena_strdup(x->arena, path), (uint32_t)x->files.count);

@@ -196,6 +196,7 @@ static odlc_status run_scan(const struct scan *sc, const char *prefix, struct lo
     struct lower *l = sc->l;
     struct steps s = {.l = l};
     uint64_t n = (uint64_t)sc->length;
+    TRY(lower_check_trips(l, "steps of a scan", n));
     struct lower_value *values = arena_array(l->arena, struct lower_value, sc->body->inputs.count);
     struct lower_value *results = arena_array(l->arena, struct lower_value, sc->body->outputs.count);
     tensor_id *collected = arena_array(l->arena, tensor_id, n * sc->outs);
@@ -273,6 +274,7 @@ odlc_status lower_scan_batched(struct lower *l)
             TRY(note_length(&sc, in[i], 1));
     }
     uint32_t n_out = sc.states + sc.outs;
+    TRY(lower_check_trips(l, "scans of a batch", (uint64_t)batches));
     tensor_id *results = arena_array(l->arena, tensor_id, (size_t)batches * n_out);
     struct lower_value *states = arena_array(l->arena, struct lower_value, sc.states);
     tensor_id *scans = arena_array(l->arena, tensor_id, sc.scans), *outs = arena_array(l->arena, tensor_id, sc.outs);

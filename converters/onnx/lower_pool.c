@@ -152,12 +152,12 @@ static void average_shares(const struct pool *p, uint32_t axis, double *share)
     const struct spatial *s = &p->s;
     int64_t first = p->count_padding ? -s->pad[axis][0] : 0;
     int64_t end = s->in[axis] + (p->count_padding ? p->model_end[axis] : 0);
-    for (int64_t o = 0; o < p->out[axis]; o++) {
-        int64_t count = 0;
-        for (int64_t k = 0; k < s->kernel[axis]; k++) {
-            int64_t at = o * s->stride[axis] + k * s->dilation[axis] - s->pad[axis][0];
-            count += at >= first && at < end;
-        }
+    for (int64_t o = 0, d = s->dilation[axis]; o < p->out[axis]; o++) {
+        int64_t start = o * s->stride[axis] - s->pad[axis][0];
+        /* elements of the window before the first and before the last one that counts */
+        int64_t before = start < first ? (first - start + d - 1) / d : 0,
+                upto = start < end ? (end - start + d - 1) / d : 0;
+        int64_t count = max_i64(min_i64(upto, s->kernel[axis]) - before, 0);
         share[o] = count ? (double)s->kernel[axis] / (double)count : 0;
     }
 }

@@ -32,6 +32,8 @@ odlc_status lower_unique(struct lower *l)
 
 /* ---- NonMaxSuppression ---- */
 
+enum { MOST_COMPARISONS = 1 << 28 }; /* of boxes: some seconds */
+
 struct suppression {
     const double *boxes, *scores;
     int64_t batches, classes, n_boxes, most;
@@ -116,6 +118,18 @@ static odlc_status optional_number(const struct lower *l, uint32_t i, const char
     return ODLC_OK;
 }
 
+/* Each box may be compared with all those that are kept. */
+static odlc_status check_comparisons(const struct lower *l, const struct suppression *n)
+{
+    uint64_t count = multiply_saturated((uint64_t)n->n_boxes, (uint64_t)n->most);
+    count = multiply_saturated(multiply_saturated(count, (uint64_t)n->batches), (uint64_t)n->classes);
+    if (count > MOST_COMPARISONS)
+        return lower_limit(l, "max_output_boxes_per_class", "fewer boxes, or a user-defined op in its place",
+                           "it would take %llu comparisons of boxes, more than %d", (unsigned long long)count,
+                           MOST_COMPARISONS);
+    return ODLC_OK;
+}
+
 static odlc_status read_suppression(struct lower *l, struct suppression *n)
 {
     tensor_id boxes, scores;
@@ -140,6 +154,7 @@ static odlc_status read_suppression(struct lower *l, struct suppression *n)
     n->classes = s.dims[1];
     n->most = most < 0 ? 0 : most > (double)n->n_boxes ? n->n_boxes : (int64_t)most;
     n->centered = centered != 0;
+    TRY(check_comparisons(l, n));
     n->boxes = build_const_as_floats(l->b, boxes, &count);
     n->scores = build_const_as_floats(l->b, scores, &count);
     for (uint64_t i = 0; n->has_score_threshold && i < count; i++)

@@ -132,6 +132,7 @@ static odlc_status part_sizes(const struct lower *l, int64_t dim, int64_t **size
     if (size <= 0)
         return lower_invalid(l, "split", NULL, "parts of %lld elements are not possible", (long long)size);
     uint64_t parts = ((uint64_t)dim + (uint64_t)size - 1) / (uint64_t)size;
+    TRY(lower_check_trips(l, "parts of a tensor", parts));
     TRY(lower_table(l, parts, sizeof **sizes, sizes));
     *count = (uint32_t)parts;
     for (uint32_t i = 0; i < *count; i++)

@@ -5,22 +5,26 @@
 
 #include "converters/frontend.h"
 
-/* Which local functions stay calls instead of being inlined (because a user-defined operation claims them). */
-struct onnx_keep {
+/* How a model is to be read. */
+struct onnx_reading {
+    /* Which local functions stay calls instead of being inlined (because a user-defined operation claims them); NULL:
+     * none. */
     bool (*claims)(void *user, const char *op_type, const char *domain);
     void *user;
+    bool follow_links; /* out of the model's folder (model_folder.h) */
 };
 
 /* Reads the model at path; all local functions are inlined. Problems of one kind are all reported in one run. */
 odlc_status onnx_load(const struct fw_memory *memory, struct diags *diags, const char *path,
                       struct fw_model **out) MUST_USE;
 
-/* The same for a file that is mapped already. keep may be NULL. The file must stay mapped while the model is used. */
+/* The same for a file that is mapped already. `how` may be NULL. The file must stay mapped while the model is used. */
 odlc_status onnx_load_file(const struct fw_memory *memory, struct diags *diags, const struct file *file,
-                           const struct onnx_keep *keep, struct fw_model **out) MUST_USE;
+                           const struct onnx_reading *how, struct fw_model **out) MUST_USE;
 
-/* Reads a file that holds one tensor (a serialized TensorProto), as the ONNX project stores test data. */
-odlc_status onnx_load_tensor(const struct fw_memory *memory, struct diags *diags, const char *path,
+/* Reads a file that holds one tensor (a serialized TensorProto), as the ONNX project stores test data. It must stay
+ * mapped while the tensor is used. */
+odlc_status onnx_load_tensor(const struct fw_memory *memory, struct diags *diags, const struct file *file,
                              struct fw_tensor *out) MUST_USE;
 
 /* The default that the specification gives an attribute of a default-domain operator at that opset version; false when

@@ -1,5 +1,3 @@
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 
 #include "converters/tensorflow/bundle_entry.h"
@@ -15,11 +13,7 @@ static const struct wire_schema entry_schema = {.what = "an entry of a checkpoin
 odlc_status bundle_open_file(struct bundle *b, const char *path, const char *hint, const struct file **out)
 {
     struct file *file;
-    int fd = open_patiently(path, O_RDONLY | O_NONBLOCK);
-    if (fd < 0)
-        return diag_error(b->diags, ODLC_ERR_IO, AT(.file = path, .hint = hint), "io", "cannot open: %s",
-                          strerror(errno));
-    TRY(file_map_fd(b->arena, b->diags, path, fd, &file));
+    TRY(model_folder_map(b->folder, b->arena, b->diags, path, hint, &file));
     vec_push(b->arena, &b->paths, file->path);
     *out = file;
     return ODLC_OK;
@@ -81,11 +75,13 @@ static odlc_status read_header(struct bundle *b)
     return ODLC_OK;
 }
 
-odlc_status bundle_open(struct arena *arena, struct diags *diags, const char *prefix, struct bundle **out)
+odlc_status bundle_open(struct arena *arena, struct diags *diags, struct model_folder *folder, const char *prefix,
+                        struct bundle **out)
 {
     struct bundle *b = arena_new(arena, struct bundle);
     b->arena = arena;
     b->diags = diags;
+    b->folder = folder;
     b->prefix = arena_strdup(arena, prefix);
     map_init(&b->shard_index, arena);
     TRY(bundle_open_file(b, arena_printf(arena, "%s.index", prefix),

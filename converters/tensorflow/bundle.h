@@ -4,13 +4,16 @@
 #ifndef CONVERTERS_TENSORFLOW_BUNDLE_H
 #define CONVERTERS_TENSORFLOW_BUNDLE_H
 
+#include "converters/model_folder.h"
 #include "ir/view.h"
 
 struct bundle;
 
-/* Opens PREFIX.index and checks it; shards are opened when a tensor is asked for. The bundle and all that it gives live
- * as long as the arena; errors of all functions go to diags. */
-odlc_status bundle_open(struct arena *arena, struct diags *diags, const char *prefix, struct bundle **out) MUST_USE;
+/* Opens PREFIX.index and checks it; shards are opened when a tensor is asked for. The prefix begins with the folder's
+ * path, and all files are opened through the folder. The bundle and all that it gives live as long as the arena, which
+ * must not outlive the folder; errors of all functions go to diags. */
+odlc_status bundle_open(struct arena *arena, struct diags *diags, struct model_folder *folder, const char *prefix,
+                        struct bundle **out) MUST_USE;
 
 /* The tensor of a key; *found is false, and nothing is reported, when there is none. The first time its bytes are read
  * through and compared with their CRC; afterwards the same view is given. A view is of the mapped shard, except those

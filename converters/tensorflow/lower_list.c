@@ -7,8 +7,6 @@
 #include "converters/tensorflow/rows.h"
 #include "converters/tensorflow/types.h"
 
-enum { MAX_ITEMS = 100000 };
-
 /* ---- operands ---- */
 
 static odlc_status need_list(const struct lower *l, uint32_t i, const struct lower_value **out)
@@ -29,10 +27,7 @@ static odlc_status check_length(const struct lower *l, int64_t length)
 {
     if (length < 0)
         return lower_invalid(l, NULL, NULL, "a list cannot have %lld items", (long long)length);
-    if (length > MAX_ITEMS)
-        return lower_unsupported(l, NULL, NULL, "a list of %lld items is longer than the %d that are supported",
-                                 (long long)length, MAX_ITEMS);
-    return ODLC_OK;
+    return lower_check_trips(l, "items of a list", (uint64_t)length);
 }
 
 /* Integers of input i, which must be known: places in a list. */
@@ -146,17 +141,11 @@ static odlc_status give_item(struct lower *l, const struct lower_value *list, si
                              bool known, const struct shape *shape, uint32_t out)
 {
     struct steps s = {.l = l};
-    size_t count;
-    tensor_id item;
-    const struct lower_value **items = all_items(l, list, &count);
-    if (items[at]->kind == VALUE_TENSOR) {
-        item = items[at]->tensor;
-    } else {
-        tensor_id *tensors = arena_array(l->arena, tensor_id, count);
-        TRY(read_items(l, dtype_attr, known, *shape, items, count, tensors));
-        item = tensors[at];
-    }
-    return out < l->n_out ? steps_give(&s, out, item) : ODLC_OK;
+    const struct lower_value *item = list_at(list, at), *first = list_first(list);
+    const struct shape *said = known || !first ? shape : &build_type(l->b, first->tensor)->shape;
+    tensor_id tensor;
+    TRY(read_items(l, dtype_attr, known || first, *said, &item, 1, &tensor));
+    return out < l->n_out ? steps_give(&s, out, tensor) : ODLC_OK;
 }
 
 /* Items along a new first axis, as output 0. */
@@ -211,19 +200,16 @@ static odlc_status scatter(struct lower *l, const struct lower_value *list, tens
     struct lower_value *items;
     size_t n_items, length = list_length(list);
     uint32_t count;
-    TRY(places(l, indices, "indices", MAX_ITEMS, &at, &count));
+    TRY(places(l, indices, "indices", LOWER_MAX_EXPANSION, &at, &count));
     TRY(take_apart(l, x, NULL, 0, &items, &n_items));
     if (n_items != count)
         return lower_invalid(l, NULL, NULL, "%u places for %zu items", count, n_items);
     for (uint32_t i = 0; i < count; i++)
         length = (size_t)at[i] < length ? length : (size_t)at[i] + 1;
     const struct lower_value empty = {.kind = VALUE_EMPTY};
-    struct lower_value *all = arena_array(l->arena, struct lower_value, length);
-    for (size_t i = 0; i < length; i++)
-        all[i] = i < list_length(list) ? *list_at(list, i) : empty;
+    *out = list_resized(l->arena, list, length, &empty);
     for (uint32_t i = 0; i < count; i++)
-        all[at[i]] = items[i];
-    *out = list_of(l->arena, all, length);
+        *out = list_with(l->arena, out, (size_t)at[i], &items[i]);
     return ODLC_OK;
 }
 
@@ -319,7 +305,7 @@ odlc_status tf_array_write(struct lower *l)
     size_t at;
     TRY(need_flow(l, &list));
     TRY(lower_need(l, 2, "value", &x));
-    TRY(place(l, 1, MAX_ITEMS, &at));
+    TRY(place(l, 1, LOWER_MAX_EXPANSION, &at));
     return set_item(l, list, at);
 }
 
@@ -441,7 +427,7 @@ odlc_status tf_list_set(struct lower *l)
     TRY(need_list(l, 0, &list));
     TRY(lower_need(l, 2, "item", &x));
     TRY(lower_attr_bool(l, "resize_if_index_out_of_bounds", false, &grows));
-    TRY(place(l, 1, grows ? MAX_ITEMS : (int64_t)list_length(list), &at));
+    TRY(place(l, 1, grows ? LOWER_MAX_EXPANSION : (int64_t)list_length(list), &at));
     return set_item(l, list, at);
 }
 

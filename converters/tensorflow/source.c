@@ -21,17 +21,24 @@ static bool is_text(const char *path)
     return fw_has_suffix(path, ".pbtxt") || fw_has_suffix(path, ".prototxt") || fw_has_suffix(path, ".txt");
 }
 
-odlc_status source_map(struct tf_model *m, const char *path, const ProtobufCMessageDescriptor *message)
+/* Makes the file the model's. Text becomes bytes first. */
+static odlc_status take_file(struct tf_model *m, struct file *file, const ProtobufCMessageDescriptor *message)
 {
-    struct file *file;
-    TRY(file_map(m->memory.kept, m->diags, path, &file));
     if (file->size == 0)
-        return diag_error(m->diags, ODLC_ERR_INVALID, AT(.file = path), "tensorflow-empty",
+        return diag_error(m->diags, ODLC_ERR_INVALID, AT(.file = file->path), "tensorflow-empty",
                           "not a TensorFlow model: the file is empty");
-    if (is_text(path))
+    if (is_text(file->path))
         TRY(pbtxt_to_wire(m->memory.kept, m->diags, file, message, &file));
     m->file = file;
     return wire_check(m->diags, file, &tensorflow_schema, message);
+}
+
+/* A file that the caller named. */
+static odlc_status take_named_file(struct tf_model *m, const char *path, const ProtobufCMessageDescriptor *message)
+{
+    struct file *file;
+    TRY(file_map(m->memory.kept, m->diags, path, &file));
+    return take_file(m, file, message);
 }
 
 static bool is_folder(const char *path)
@@ -40,37 +47,30 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static bool is_there(const char *path)
-{
-    struct stat st;
-    return stat(path, &st) == 0;
-}
-
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : path;
 }
 
-/* The file of a saved model's folder, and of a saved model's file its folder; *path NULL for other models. */
-static odlc_status find_saved_model(struct tf_model *m, const char *input, const char **path, const char **folder)
+/* Whether the path is that of a saved model's file. */
+static bool is_saved_model(const char *path)
 {
-    struct arena *arena = m->memory.kept;
-    *path = NULL;
-    if (strcmp(base_name(input), "saved_model.pb") == 0 || strcmp(base_name(input), "saved_model.pbtxt") == 0) {
-        *path = input;
-        *folder = arena_printf(arena, "%.*s", (int)(base_name(input) - input), input);
-        return ODLC_OK;
+    return strcmp(base_name(path), "saved_model.pb") == 0 || strcmp(base_name(path), "saved_model.pbtxt") == 0;
+}
+
+/* Takes the file of a saved model's folder. */
+static odlc_status take_from_folder(struct tf_model *m, const char *input, struct model_folder *folder)
+{
+    static const char *const names[] = {"saved_model.pb", "saved_model.pbtxt"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        const char *path = arena_printf(m->memory.kept, "%s%s", folder->path, names[i]);
+        struct file *file;
+        if (!model_folder_has(folder, path))
+            continue;
+        TRY(model_folder_map(folder, m->memory.kept, m->diags, path, NULL, &file));
+        return take_file(m, file, &tensorflow__saved_model__descriptor);
     }
-    if (!is_folder(input))
-        return ODLC_OK;
-    *folder = arena_printf(arena, "%s%s", input, fw_has_suffix(input, "/") ? "" : "/");
-    *path = arena_printf(arena, "%ssaved_model.pb", *folder);
-    if (is_there(*path))
-        return ODLC_OK;
-    *path = arena_printf(arena, "%ssaved_model.pbtxt", *folder);
-    if (is_there(*path))
-        return ODLC_OK;
     return diag_error(m->diags, ODLC_ERR_INVALID,
                       AT(.file = input, .hint = "give the folder that holds saved_model.pb, or a frozen graph"),
                       "saved-model", "the folder holds no saved_model.pb and no saved_model.pbtxt");
@@ -243,53 +243,61 @@ static odlc_status choose_signature(struct tf_model *m, const struct sections *m
 
 /* ---- forms ---- */
 
-static void take_graph(struct tf_model *m, const struct wire_field *meta, struct sections *s, struct tf_source *out)
+static odlc_status take_graph(struct tf_model *m, const struct wire_field *meta, struct sections *s,
+                              struct tf_source *out)
 {
     *s = sections_of(m, meta);
     struct wire_field graph = wire_only(m->file, s, META_GRAPH_DEF), saver = wire_only(m->file, s, META_SAVER);
     struct wire_field info = wire_only(m->file, s, META_INFO);
     const struct sections names = sections_of(m, &saver), infos = sections_of(m, &info);
     const struct wire_field ops = wire_only(m->file, &infos, META_INFO_OPS);
-    tf_decode_op_list(m, &ops);
+    TRY(tf_decode_op_list(m, &ops));
     out->from = graph.content;
     out->to = graph.content + graph.size;
     out->restore_op = tensorflow_canonical_name(m->memory.kept, only_text(m, &names, SAVER_RESTORE_OP));
+    return ODLC_OK;
 }
 
-static odlc_status open_saved_model(struct tf_model *m, const struct odlc_convert_options *options, const char *path,
-                                    const char *folder, struct tf_source *out)
+/* Of the model's file, which is taken already. */
+static odlc_status read_saved_model(struct tf_model *m, const struct odlc_convert_options *options,
+                                    struct tf_source *out)
 {
     struct wire_field meta;
     struct sections s;
-    TRY(source_map(m, path, &tensorflow__saved_model__descriptor));
     TRY(choose_graph(m, options->saved_model_tag, &meta));
-    take_graph(m, &meta, &s, out);
-    const char *prefix = arena_printf(m->memory.kept, "%svariables/variables", folder);
-    if (is_there(arena_printf(m->memory.scratch, "%s.index", prefix)))
+    TRY(take_graph(m, &meta, &s, out));
+    const char *prefix = arena_printf(m->memory.kept, "%svariables/variables", out->folder->path);
+    if (model_folder_has(out->folder, arena_printf(m->memory.scratch, "%s.index", prefix)))
         out->checkpoint = prefix;
     return choose_signature(m, &s, options->signature_key, options->n_out_names == 0, out);
 }
 
-static odlc_status open_meta(struct tf_model *m, const char *path, struct tf_source *out)
+static odlc_status read_meta(struct tf_model *m, const char *path, struct tf_source *out)
 {
     struct sections s;
-    TRY(source_map(m, path, &tensorflow__meta_graph_def__descriptor));
+    TRY(take_named_file(m, path, &tensorflow__meta_graph_def__descriptor));
     const struct wire_field whole = {.size = m->file->size};
-    take_graph(m, &whole, &s, out);
+    TRY(take_graph(m, &whole, &s, out));
     out->checkpoint = arena_strndup(m->memory.kept, path, strlen(path) - strlen(".meta"));
     return ODLC_OK;
 }
 
 odlc_status source_open(struct tf_model *m, const struct odlc_convert_options *options, struct tf_source *out)
 {
-    const char *path, *folder = "";
-    *out = (struct tf_source){.path = options->input, .restore_op = ""};
-    TRY(find_saved_model(m, options->input, &path, &folder));
-    if (path)
-        return open_saved_model(m, options, path, folder, out);
-    if (fw_has_suffix(options->input, ".meta"))
-        return open_meta(m, options->input, out);
-    TRY(source_map(m, options->input, &tensorflow__graph_def__descriptor));
+    const char *input = options->input;
+    bool folder = !is_saved_model(input) && is_folder(input);
+    const char *in_folder =
+        folder && !fw_has_suffix(input, "/") ? arena_printf(m->memory.scratch, "%s/", input) : input;
+    *out = (struct tf_source){.path = input, .restore_op = ""};
+    out->folder = model_folder_of(m->memory.kept, in_folder, options->follow_links);
+    if (folder || is_saved_model(input)) {
+        TRY(folder ? take_from_folder(m, input, out->folder)
+                   : take_named_file(m, input, &tensorflow__saved_model__descriptor));
+        return read_saved_model(m, options, out);
+    }
+    if (fw_has_suffix(input, ".meta"))
+        return read_meta(m, input, out);
+    TRY(take_named_file(m, input, &tensorflow__graph_def__descriptor));
     out->to = m->file->size;
     return ODLC_OK;
 }

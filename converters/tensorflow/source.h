@@ -2,6 +2,7 @@
 #ifndef CONVERTERS_TENSORFLOW_SOURCE_H
 #define CONVERTERS_TENSORFLOW_SOURCE_H
 
+#include "converters/model_folder.h"
 #include "converters/tensorflow/flatten.h"
 
 /* An input or output of a signature. */
@@ -11,18 +12,17 @@ struct tf_end {
 };
 
 struct tf_source {
-    uint64_t from, to;          /* the GraphDef, in the model's file */
-    const char *path;           /* that users know the model by */
-    const char *checkpoint;     /* prefix of the files with the values of variables, or NULL */
-    const char *restore_op;     /* the node that would read them; "" when nothing says it */
-    VEC(struct tf_end) inputs;  /* of the signature */
-    VEC(struct tf_end) outputs; /* sorted by key; none without a signature */
+    uint64_t from, to;           /* the GraphDef, in the model's file */
+    const char *path;            /* that users know the model by */
+    struct model_folder *folder; /* which the files of a checkpoint are in, or below it */
+    const char *checkpoint;      /* prefix of the files with the values of variables, or NULL */
+    const char *restore_op;      /* the node that would read them; "" when nothing says it */
+    VEC(struct tf_end) inputs;   /* of the signature */
+    VEC(struct tf_end) outputs;  /* sorted by key; none without a signature */
 };
 
 /* Opens options->input, by what it is: a folder or a file of the name saved_model.pb or saved_model.pbtxt, a .meta
  * file, or a graph; each of them may be in text form. Sets m->file. */
 odlc_status source_open(struct tf_model *m, const struct odlc_convert_options *options, struct tf_source *out) MUST_USE;
-/* Maps the file, and turns text into bytes. */
-odlc_status source_map(struct tf_model *m, const char *path, const ProtobufCMessageDescriptor *message) MUST_USE;
 
 #endif

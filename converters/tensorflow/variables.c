@@ -12,6 +12,8 @@
 #include "converters/tensorflow/schema.h"
 #include "converters/tensorflow/tensorflow.pb-c.h"
 
+enum { MAX_HOPS = 16 }; /* through Identity, from an assignment to its variable or to what restores it */
+
 /* A tensor of the checkpoint, as RestoreV2 asks for it. */
 struct saved {
     const char *key, *slice; /* slice: "" for all of it */
@@ -53,7 +55,7 @@ static bool is_op(const struct source *s, const char *op)
 static odlc_status operand(struct variables *v, const struct source *node, uint32_t k, struct source *out)
 {
     struct source at = *node;
-    for (uint32_t hops = 0; hops < 1000; hops++) {
+    for (int hops = 0; hops < MAX_HOPS; hops++) {
         const struct tf_node *n = source_node(&at);
         if (k >= n->n_inputs || n->inputs[k][0] == '^')
             break;
@@ -231,7 +233,7 @@ static odlc_status open_checkpoint(struct variables *v, const char *name)
     if (!v->source->checkpoint)
         return diag_error(v->f->m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(v->f->m), .node = name, .hint = hint),
                           "no-checkpoint", "variable %s has no value: the model has no checkpoint", name);
-    return bundle_open(v->f->m->memory.kept, v->f->m->diags, v->source->checkpoint, &v->bundle);
+    return bundle_open(v->f->m->memory.kept, v->f->m->diags, v->source->folder, v->source->checkpoint, &v->bundle);
 }
 
 /* The name that the variable is saved under where nothing says otherwise. */

@@ -78,6 +78,9 @@ struct odlc_convert_options {
     /* A file in make syntax with the container's name and those of all files that it depends on. It appears just before
      * the container does, so a container is never there without it. */
     const char *depfile;
+    /* Links in the model's folder may lead out of it, for folders of links that build systems make. Otherwise nothing
+     * outside of the folder is read, whatever the model names. */
+    int follow_links;
     const char *const *more_inputs; /* files that the caller read for this conversion, as that of model_copyright */
     size_t n_more_inputs;
     /* Of TensorFlow's saved models: which graph, by its tags with commas ("serve"), and which of its signatures says

@@ -1,10 +1,10 @@
 #include "base/arena.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/c_locale.h"
 #include "base/hash.h"
 #include "base/pages.h"
 
@@ -44,9 +44,11 @@ struct arena {
     struct block *block; /* newest */
     uint64_t serial;     /* of the newest block ever */
     struct cleanup *cleanup;
+    size_t size, most; /* bytes that it has of the system, and may have */
     uint64_t hash_key[2];
-    bool catches;
-    jmp_buf recovery;
+    bool limited;
+    jmp_buf *recovery; /* where exhausted memory jumps, or NULL */
+    jmp_buf owner;     /* of the public function that owns the work */
 };
 
 static unsigned char *chunk_data(struct chunk *chunk)
@@ -84,6 +86,8 @@ struct arena *arena_create(void)
     if (!arena)
         return NULL;
     arena->chunk = chunk_create(NULL);
+    arena->size = CHUNK_SIZE;
+    arena->most = SIZE_MAX;
     if (!arena->chunk) {
         free(arena);
         return NULL;
@@ -101,12 +105,27 @@ const uint64_t *arena_hash_key(const struct arena *arena)
 
 size_t arena_size(const struct arena *arena)
 {
-    size_t size = arena->spare ? CHUNK_SIZE : 0;
-    for (const struct chunk *chunk = arena->chunk; chunk; chunk = chunk->previous)
-        size += CHUNK_SIZE;
-    for (const struct block *block = arena->block; block; block = block->older)
-        size += block->size;
-    return size;
+    return arena->size;
+}
+
+void arena_limit(struct arena *arena, size_t size)
+{
+    arena->most = size;
+    arena->limited = false;
+}
+
+bool arena_is_limited(const struct arena *arena)
+{
+    return arena->limited;
+}
+
+/* For bytes that are about to be asked of the system. */
+static void check_limit(struct arena *arena, size_t more)
+{
+    if (arena->size <= arena->most && more <= arena->most - arena->size)
+        return;
+    arena->limited = true;
+    arena_exhausted(arena);
 }
 
 static void run_cleanups(struct arena *arena, const struct cleanup *until)
@@ -123,6 +142,7 @@ static void block_free(struct arena *arena, struct block *block)
     if (block->older)
         block->older->newer = block->newer;
     *(block->newer ? &block->newer->older : &arena->block) = block->older;
+    arena->size -= block->size;
     pages_unmap(block, block->size);
 }
 
@@ -144,15 +164,22 @@ void arena_destroy(struct arena *arena)
 
 jmp_buf *arena_catch(struct arena *arena)
 {
-    arena->catches = true;
-    return &arena->recovery;
+    arena->recovery = &arena->owner;
+    return &arena->owner;
+}
+
+jmp_buf *arena_divert(struct arena *arena, jmp_buf *to)
+{
+    jmp_buf *before = arena->recovery;
+    arena->recovery = to;
+    return before;
 }
 
 void arena_exhausted(struct arena *arena)
 {
-    if (!arena->catches)
+    if (!arena->recovery)
         abort();
-    longjmp(arena->recovery, 1);
+    longjmp(*arena->recovery, 1);
 }
 
 static void *block_create(struct arena *arena, size_t size)
@@ -160,9 +187,11 @@ static void *block_create(struct arena *arena, size_t size)
     size_t total;
     if (ckd_add(&total, size, HEADER))
         arena_exhausted(arena);
+    check_limit(arena, total);
     struct block *block = pages_map(total);
     if (!block)
         arena_exhausted(arena);
+    arena->size += total;
     *block = (struct block){.older = arena->block, .size = total, .serial = ++arena->serial};
     if (arena->block)
         arena->block->newer = block;
@@ -174,12 +203,16 @@ static void add_chunk(struct arena *arena)
 {
     struct chunk *chunk = arena->spare;
     arena->spare = NULL;
-    if (chunk)
+    if (chunk) {
         chunk->previous = arena->chunk;
-    else
-        chunk = chunk_create(arena->chunk);
+        arena->chunk = chunk;
+        return;
+    }
+    check_limit(arena, CHUNK_SIZE);
+    chunk = chunk_create(arena->chunk);
     if (!chunk)
         arena_exhausted(arena);
+    arena->size += CHUNK_SIZE;
     arena->chunk = chunk;
 }
 
@@ -238,9 +271,12 @@ static void *grow_block(struct arena *arena, struct block *block, size_t size)
     size_t total;
     if (ckd_add(&total, size, HEADER))
         arena_exhausted(arena);
-    struct block *grown = pages_grow(block, block->size, total);
+    size_t old = block->size;
+    check_limit(arena, total > old ? total - old : 0);
+    struct block *grown = pages_grow(block, old, total);
     if (!grown)
         arena_exhausted(arena);
+    arena->size += total - old;
     grown->size = total;
     if (grown->older)
         grown->older->newer = grown;
@@ -306,14 +342,14 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list args)
     char small[256];
     va_list again;
     va_copy(again, args);
-    int length = vsnprintf(small, sizeof small, format, args);
+    int length = c_vsnprintf(small, sizeof small, format, args);
     if (length < 0)
         arena_exhausted(arena);
     char *out = alloc_text(arena, (size_t)length + 1);
     if ((size_t)length < sizeof small)
         memcpy(out, small, (size_t)length);
     else
-        vsnprintf(out, (size_t)length + 1, format, again);
+        (void)c_vsnprintf(out, (size_t)length + 1, format, again);
     va_end(again);
     return out;
 }
@@ -329,7 +365,14 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 
 void arena_defer(struct arena *arena, void (*fn)(void *object), void *object)
 {
+    jmp_buf here, *before = arena_divert(arena, &here);
+    if (setjmp(here)) {
+        arena_divert(arena, before);
+        fn(object);
+        arena_exhausted(arena);
+    }
     struct cleanup *c = arena_new(arena, struct cleanup);
+    arena_divert(arena, before);
     *c = (struct cleanup){.previous = arena->cleanup, .fn = fn, .object = object};
     arena->cleanup = c;
 }
@@ -364,6 +407,7 @@ void arena_rewind(struct arena *arena, struct arena_mark mark)
         struct chunk *chunk = arena->chunk;
         arena->chunk = chunk->previous;
         if (arena->spare) {
+            arena->size -= CHUNK_SIZE;
             chunk_free(chunk);
         } else {
             chunk_rewind(chunk, 0, CHUNK_SIZE - HEADER);

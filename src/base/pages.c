@@ -5,6 +5,8 @@
 #include <sys/mman.h>
 
 #if ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
+#include <unistd.h>
 
 void *pages_map(size_t size)
 {
@@ -30,6 +32,34 @@ void pages_unmap(void *pages, size_t size)
     free(pages);
 }
 
+/* Of the pages that a file of this size is mapped to, and one behind them that cannot be read. */
+static size_t with_guard(size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return align_up(size, page) + page;
+}
+
+const void *pages_map_file(int fd, size_t size)
+{
+    size_t total = with_guard(size);
+    unsigned char *room = mmap(NULL, total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED)
+        return NULL;
+    if (mmap(room, size, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
+        munmap(room, total);
+        return NULL;
+    }
+    ASAN_POISON_MEMORY_REGION(room + size, total - size);
+    return room;
+}
+
+void pages_unmap_file(const void *pages, size_t size)
+{
+    void *room = (void *)(uintptr_t)pages;
+    ASAN_UNPOISON_MEMORY_REGION(room, with_guard(size));
+    munmap(room, with_guard(size));
+}
+
 #else
 
 void *pages_map(size_t size)
@@ -47,6 +77,17 @@ void *pages_grow(void *pages, size_t old_size, size_t new_size)
 void pages_unmap(void *pages, size_t size)
 {
     munmap(pages, size);
+}
+
+const void *pages_map_file(int fd, size_t size)
+{
+    const void *pages = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    return pages == MAP_FAILED ? NULL : pages;
+}
+
+void pages_unmap_file(const void *pages, size_t size)
+{
+    munmap((void *)(uintptr_t)pages, size);
 }
 
 #endif

@@ -24,4 +24,9 @@ void *pages_map(size_t size);
 void *pages_grow(void *pages, size_t old_size, size_t new_size);
 void pages_unmap(void *pages, size_t size);
 
+/* All of a file that is not empty, to be read; NULL and errno when that cannot be. AddressSanitizer finds what is read
+ * behind its end. */
+const void *pages_map_file(int fd, size_t size);
+void pages_unmap_file(const void *pages, size_t size);
+
 #endif

@@ -120,6 +120,8 @@ struct dlc_write_options {
     const char *converter_command; /* metadata values; NULL: "N/A" */
     const char *converter_version, *model_copyright, *model_version, *quantizer_command;
     const struct progress *progress; /* counts bytes of payloads; NULL: nobody wants to know */
+    uint64_t
+        most_payload; /* bytes of constants that are written, else it is an error before the first; 0: any number */
     /* Called when the file is complete and verified, before it appears under its name; NULL: nothing. */
     odlc_status (*ready)(void *user);
     void *ready_user;

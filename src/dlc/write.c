@@ -63,6 +63,30 @@ static odlc_status write_params(const struct dlc_writing *w, struct zip_writer *
     return zip_end(zip);
 }
 
+/* A few bytes of a model can stand for any number of elements. */
+static odlc_status check_payload(const struct dlc_writing *w, const struct dlc_params *params, uint64_t most)
+{
+    struct dlc_payload_walk walk = dlc_payloads(params);
+    struct dlc_payload payload;
+    uint64_t total = 0, largest = 0;
+    const char *name = "";
+    while (most && dlc_next_payload(&walk, &payload)) {
+        total += payload.size;
+        if (payload.size > largest) {
+            largest = payload.size;
+            name = arena_strdup(w->arena, payload.name);
+        }
+    }
+    if (total <= most)
+        return ODLC_OK;
+    const char *hint = arena_printf(w->diags->arena, "the largest is %s, of %llu bytes: make it a graph input", name,
+                                    (unsigned long long)largest);
+    return diag_error(w->diags, ODLC_ERR_LIMIT, AT(.file = w->path, .hint = hint), "constants-size",
+                      "the constants of the container would take %llu bytes, more than the %llu that a model of this "
+                      "size may have",
+                      (unsigned long long)total, (unsigned long long)most);
+}
+
 odlc_status dlc_write(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
                       const struct dlc_write_options *options)
 {
@@ -75,12 +99,14 @@ odlc_status dlc_write(struct arena *scratch, struct diags *diags, const struct g
     TRY(dlc_records_start(&w, g, &records));
     TRY(dlc_lay_out_model(&records, &model));
     TRY(dlc_lay_out_params(&records, options->netp, &params));
+    TRY(check_payload(&w, &params, options->most_payload));
     TRY(out_create(scratch, diags, path, &zip.out));
     TRY(write_metadata(&w, &zip, options));
     TRY(write_model(&zip, &model));
     TRY(write_params(&w, &zip, &params));
     TRY(zip_finish(&zip));
     TRY(dlc_read_back(&w, &zip, &model, &params));
+    TRY(out_complete(zip.out));
     if (options->ready)
         TRY(options->ready(options->ready_user));
     return out_commit(zip.out);

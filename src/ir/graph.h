@@ -7,6 +7,7 @@
 #define IR_GRAPH_H
 
 #include "base/map.h"
+#include "ir/growth.h"
 #include "ir/types.h"
 #include "ir/view.h"
 
@@ -126,6 +127,7 @@ struct graph {
     struct map tensor_names; /* name → tensor_id */
     struct map node_names;   /* name → node_id */
     struct type_set types;   /* of all tensors and tensor params */
+    struct growth growth;    /* what building it may make */
 };
 
 struct graph *graph_create(struct arena *arena, const char *name);

@@ -117,6 +117,11 @@ static odlc_status add_node(struct build *b, const char *const *names, const str
                             tensor_id *outs)
 {
     struct graph *g = b->graph;
+    if (g->nodes.count >= growth_nodes(&g->growth))
+        return diag_error(b->diags, ODLC_ERR_LIMIT,
+                          AT(.node = b->source, .hint = "what is unrolled may be left to a user-defined op"),
+                          "graph-size", "the model becomes more than %llu nodes",
+                          (unsigned long long)growth_nodes(&g->growth));
     for (uint32_t i = 0; i < n; i++) {
         if (shape_too_large(&types[i].shape) || types[i].shape.rank > MAX_RANK)
             return diag_error(b->diags, ODLC_ERR_LIMIT, AT(.node = b->source), "tensor-too-large",

@@ -2,9 +2,8 @@
 
 #include "op/eval.h"
 
-/* A constant whose computation would need more memory than this stays a node: folding must not make the model's size
- * the peak of memory. Views and splats cost nothing and have no such limit. */
-enum { FOLD_LIMIT = 32 * 1024 * 1024 };
+/* A constant whose computation would need too much memory or time stays a node (ir/growth.h): folding must not make the
+ * model's size the peak of memory. Views and splats cost nothing and have no such limit. */
 
 static bool all_inputs_constant(const struct graph *g, const struct node *n)
 {
@@ -40,16 +39,39 @@ static bool fold_as_view(const struct graph *g, const struct node *n, struct vie
     return node_is(n, "Cast") && !cast_pending && is_view_cast(in->type->dtype, result->type->dtype);
 }
 
-static uint64_t fold_cost(const struct graph *g, const struct node *n)
+/* What the elements of some tensors add up to. Loops may run over the other dimensions of a tensor that is empty. */
+struct extent {
+    uint64_t elements, steps;
+};
+
+static void add_extent(const struct graph *g, const tensor_id *ids, uint32_t count, struct extent *e)
 {
-    uint64_t bytes = 0;
-    for (uint32_t i = 0; i < n->n_inputs; i++)
-        if (n->inputs[i] != NO_TENSOR)
-            bytes += shape_count(&graph_tensor(g, n->inputs[i])->type->shape) * 8;
-    for (uint32_t i = 0; i < n->n_outputs; i++)
-        if (n->outputs[i] != NO_TENSOR)
-            bytes += shape_count(&graph_tensor(g, n->outputs[i])->type->shape) * 8;
-    return bytes;
+    for (uint32_t i = 0; i < count; i++) {
+        if (ids[i] == NO_TENSOR)
+            continue;
+        const struct shape *shape = &graph_tensor(g, ids[i])->type->shape;
+        uint64_t steps = 1;
+        for (uint32_t axis = 0; axis < shape->rank; axis++)
+            steps = multiply_saturated(steps, shape->dims[axis] ? (uint64_t)shape->dims[axis] : 1);
+        e->elements = add_saturated(e->elements, shape_count(shape));
+        e->steps = add_saturated(e->steps, steps);
+    }
+}
+
+/* Kernels take elements as 8 bytes. */
+static bool affordable(struct graph *g, const struct node *n)
+{
+    struct extent e = {0};
+    add_extent(g, n->inputs, n->n_inputs, &e);
+    add_extent(g, n->outputs, n->n_outputs, &e);
+    uint64_t bytes = multiply_saturated(e.elements, 8), work = e.steps;
+    if (bytes > FOLD_MOST) /* below it no product of two numbers of elements overflows */
+        return false;
+    if (n->op->macs)
+        work = add_saturated(work, n->op->macs(g, n));
+    if (n->op->work)
+        work = add_saturated(work, n->op->work(g, n));
+    return growth_fold(&g->growth, bytes, work);
 }
 
 static struct buffer constant_buffer(struct arena *scratch, const struct tensor *t)
@@ -109,7 +131,7 @@ odlc_status fold_node(struct graph *g, node_id id, struct diags *diags, bool *fo
     if (n->n_outputs == 1 && fold_as_view(g, n, &view)) {
         make_constant(g, n->outputs[0], &view);
         *folded = true;
-    } else if (fold_cost(g, n) <= FOLD_LIMIT) {
+    } else if (affordable(g, n)) {
         struct buffer *out = arena_array(g->arena, struct buffer, n->n_outputs);
         TRY(compute(g, n, diags, out));
         for (uint32_t i = 0; i < n->n_outputs; i++) {

@@ -152,6 +152,18 @@ static odlc_status kernel_l2(const struct kernel *k)
     return pool(k, &pool_l2, false);
 }
 
+/* Each element of the result may see a whole window. */
+static uint64_t work_pool(const struct graph *g, const struct node *n)
+{
+    const struct shape *x = &node_input(g, n, 0)->type->shape;
+    uint32_t axes;
+    const int64_t *filter = node_ints(n, "filter_size", &axes);
+    uint64_t work = shape_count(&node_output(g, n, 0)->type->shape);
+    for (uint32_t i = 0; i < axes && i + 1 < x->rank; i++)
+        work = multiply_saturated(work, (uint64_t)min_i64(filter[i], x->dims[i + 1]));
+    return work;
+}
+
 /* clang-format off */
 #define POOL_PARAMS                                             \
     {"filter_size", DT_UINT32, PARAM_REQUIRED, true, false, 0}, \
@@ -172,7 +184,7 @@ static const struct param_def params_l2[] = {POOL_PARAMS};
 #define POOL_ROW(name_, type_, selector_, params_, kernel_)                                                          \
     {                                                                                                                \
         .name = name_, .dlc_type = type_, .selector = selector_, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, \
-        .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_pool,                     \
+        .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_pool, .work = work_pool,  \
         .compute = COMPUTE_WIDE, .kernel = kernel_                                                                   \
     }
 

@@ -292,6 +292,22 @@ static odlc_status kernel_crop_and_resize(const struct kernel *k)
     return ODLC_OK;
 }
 
+/* Where params do not say how many samples a bin takes, the boxes do, which can ask for any number. */
+static uint64_t work_roi_align(const struct graph *g, const struct node *n)
+{
+    int64_t rows = node_int(n, "num_samples_y", -1), columns = node_int(n, "num_samples_x", -1);
+    if (rows <= 0 || columns <= 0)
+        return UINT64_MAX;
+    return multiply_saturated(shape_count(&node_output(g, n, 0)->type->shape), (uint64_t)rows * (uint64_t)columns);
+}
+
+/* Each bin may be the whole image. */
+static uint64_t work_roi_pooling(const struct graph *g, const struct node *n)
+{
+    return multiply_saturated(shape_count(&node_output(g, n, 0)->type->shape),
+                              shape_count_range(&node_input(g, n, 0)->type->shape, 1, 3));
+}
+
 /* ---- rows ---- */
 
 /* clang-format off */
@@ -313,15 +329,16 @@ static const struct param_def params_crop_and_resize[] = {
     {"extrapolation_value", DT_FLOAT32, PARAM_DEFAULT, false, false, 0},
 };
 
-#define ROI_ROW(name_, params_, infer_, kernel_)                                                                      \
-    {                                                                                                                 \
-        .name = name_, .dlc_type = name_, .min_inputs = 3, .max_inputs = 3, .min_outputs = 1, .max_outputs = 1,       \
-        .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .compute = COMPUTE_WIDE, .kernel = kernel_ \
+#define ROI_ROW(name_, params_, infer_, work_, kernel_)                                                            \
+    {                                                                                                              \
+        .name = name_, .dlc_type = name_, .min_inputs = 3, .max_inputs = 3, .min_outputs = 1, .max_outputs = 1,    \
+        .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .work = work_, .compute = COMPUTE_WIDE, \
+        .kernel = kernel_                                                                                          \
     }
 
 const struct op op_rows_roi[] = {
-    ROI_ROW("CropAndResize", params_crop_and_resize, infer_crops, kernel_crop_and_resize),
-    ROI_ROW("RoiAlign", params_roi_align, infer_regions, kernel_roi_align),
-    ROI_ROW("RoiPooling", params_roi_pooling, infer_regions, kernel_roi_pooling),
+    ROI_ROW("CropAndResize", params_crop_and_resize, infer_crops, NULL, kernel_crop_and_resize),
+    ROI_ROW("RoiAlign", params_roi_align, infer_regions, work_roi_align, kernel_roi_align),
+    ROI_ROW("RoiPooling", params_roi_pooling, infer_regions, work_roi_pooling, kernel_roi_pooling),
 };
 const size_t op_rows_roi_count = COUNT_OF(op_rows_roi);

@@ -67,6 +67,7 @@ odlc_status model_options_read(struct arena *arena, struct diags *diags, const s
     out->no_batchnorm_folding = options_given(options, MODEL_OPT_NO_BN);
     out->keep_disconnected_nodes = options_given(options, MODEL_OPT_KEEP);
     out->keep_quant_nodes = options_given(options, MODEL_OPT_KEEP_QUANT);
+    out->follow_links = options_given(options, MODEL_OPT_FOLLOW_LINKS);
     out->keep_int64_inputs = options_given(options, MODEL_OPT_KEEP_INT64);
     out->saved_model_tag = options_value(options, MODEL_OPT_TAG, NULL);
     out->signature_key = options_value(options, MODEL_OPT_SIGNATURE, NULL);

@@ -149,15 +149,21 @@ OUTER = (flip_bits, flip_directory, truncate, remove_piece, splice)
 INNER = (inner_bits, inner_word, inner_word, inner_swap, inner_retarget, inner_retarget, inner_lengths, inner_splice)
 
 
-def mutate(rng, original, others):
-    """A damaged copy and the name of what was done to it. Two of three are damaged inside an entry alone."""
+def damage(rng, original, others, changes):
+    """A copy damaged as a whole, and the name of what was done to it."""
     data = bytearray(original)
+    change = rng.choice(changes)
+    change(rng, data, others)
+    return bytes(data), change.__name__
+
+
+def mutate(rng, original, others):
+    """A damaged container and the name of what was done to it. Two of three are damaged inside an entry alone."""
     if rng.random() < 1 / 3:
-        change = rng.choice(OUTER)
-        change(rng, data, others)
-    else:
-        change = rng.choice(INNER)
-        entry = pick_entry(rng, data)
-        change(rng, data, entry, others)
-        mend_crc(data, entry)
+        return damage(rng, original, others, OUTER)
+    data = bytearray(original)
+    change = rng.choice(INNER)
+    entry = pick_entry(rng, data)
+    change(rng, data, entry, others)
+    mend_crc(data, entry)
     return bytes(data), change.__name__

@@ -1,5 +1,5 @@
-"""A conversion touches nothing but what it is given: it reads its inputs (and the system's libraries), writes into the
-output's folder, starts no program, and opens no connection."""
+"""Commands touch nothing but what they are given: they read their inputs (and the system's libraries), write into the
+output's folder, start no program, and open no connection."""
 
 import os
 import pathlib
@@ -9,21 +9,14 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from checks import SOURCE, Checks, command  # noqa: E402
-
-try:
-    import numpy as np
-    from tf_bundle_writer import save_bundle
-    from tf_writer import Graph, Shape, meta_graph, save_saved_model, signature
-except ImportError as error:
-    if error.name != "numpy":
-        raise
-    np = None
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent), str(pathlib.Path(__file__).resolve().parents[1] / "support")]
+from checks import Checks, command  # noqa: E402
+from confined import lay_out, surroundings, tree  # noqa: E402
 
 STRACE = shutil.which("strace")
 CALL = re.compile(r"^\d+\s+(\w+)\((.*)$")
-PATH = re.compile(r'"((?:[^"\\]|\\.)*)"')
+# A path behind the folder that it is relative to, where the call has one.
+PATH = re.compile(r'(?:(?:AT_FDCWD|\d+)<([^>]*)>, )?"((?:[^"\\]|\\.)*)"')
 # The dynamic linker, the number of processors, a sanitizer's look at itself.
 SYSTEM = re.compile(r"/(lib|lib64|usr/lib|usr/local/lib|etc/ld\.so|sys/devices/system/cpu|sys/fs/cgroup|proc/(self|\d+|sys|cpuinfo|"
                     r"stat|meminfo)\b)|/$")
@@ -34,71 +27,28 @@ WRITE_CALLS = {"link", "linkat", "rename", "renameat", "renameat2", "unlink", "u
                "fchmodat", "symlink", "symlinkat", "truncate", "utimensat", "chown", "fchownat", "mknodat", "creat"}
 
 
-def tree(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def onnx_model(folder):
-    """(command, model, the files that it is made of)"""
-    shutil.copy(SOURCE / "examples" / "example.onnx", folder)
-    return "onnx-to-dlc", "example.onnx", ["example.onnx"]
-
-
-def saved_model(folder):
-    """A UDO that reads a variable."""
-    g = Graph()
-    x = g.placeholder("x", np.float32, [1, 4])
-    v = g.node("VariableV2", [], name="v", dtype=np.float32, shape=Shape([4]))
-    y = g.node("Relu", [g.node("SoftClamp", [x, g.node("Identity", [v])], mode="smooth", sharpness=4.0, axes=[1])], name="y")
-    sign = signature({"x": (x, [1, 4])}, {"y": (y, [1, 4])})
-    save_saved_model(folder / "net", meta_graph(g, {"serving_default": sign}))
-    (folder / "net" / "variables").mkdir()
-    save_bundle(folder / "net" / "variables" / "variables", {"v": np.ones(4, np.float32)})
-    parts = ["saved_model.pb", "variables", "variables/variables.index", "variables/variables.data-00000-of-00001"]
-    return "tensorflow-to-dlc", "net", ["net", *(f"net/{part}" for part in parts)]
-
-
-def lay_out(base, write_model):
-    """Folders for inputs, the output, and those where programs like to leave something."""
-    for name in ("in", "out", "home", "tmp", "cwd"):
-        (base / name).mkdir()
-    name, model, files = write_model(base / "in")
-    config = (SOURCE / "examples" / "ops.json").read_text()
-    (base / "in" / "ops.json").write_text(config.replace('"domain": "com.example",', ""))
-    (base / "in" / "rights.txt").write_text("all rights")
-    args = [command(name), "-i", f"../in/{model}", "--udo_config_paths", "../in/ops.json", "--copyright_file",
-            "../in/rights.txt", "-o", "../out/example.dlc", "--depfile", "../out/example.d"]
-    environment = {**os.environ, "HOME": str(base / "home"), "TMPDIR": str(base / "tmp"), "XDG_CACHE_HOME": str(base / "home"),
-                   "ASAN_OPTIONS": "detect_leaks=0"}  # which needs to be alone in tracing the process
-    return args, environment, {f"in/{file}" for file in (*files, "ops.json", "rights.txt")}
-
-
-def trees(checks, base, args, environment, _):
-    before = tree(base)
-    done = subprocess.run(args, cwd=base / "cwd", env=environment, capture_output=True, text=True, check=False)
-    checks.equal(f"status {done.stderr}", done.returncode, 0)
-    after = tree(base)
-    checks.equal("new files", sorted(set(after) - set(before)), ["out/example.d", "out/example.dlc"])
-    checks.equal("changed files", [name for name in before if after.get(name) != before[name]], [])
+def folders(names):
+    """The names, and all folders above them but the base."""
+    return {str(above) for name in names for above in (pathlib.PurePath(name), *pathlib.PurePath(name).parents)} - {"."}
 
 
 class Trace:
-    def __init__(self, checks, base):
-        self.checks, self.base, self.reads, self.writes, self.programs = checks, base, set(), set(), 0
+    def __init__(self, checks, label, base):
+        self.checks, self.label, self.base = checks, label, base
+        self.reads, self.writes, self.programs = set(), set(), 0
 
-    def place(self, path):
+    def place(self, folder, path):
         """A path as the test's folders see it; None for the system's."""
-        full = os.path.normpath(self.base / "cwd" / path)
+        full = os.path.normpath(os.path.join(folder or self.base / "cwd", path))
         if full.startswith(str(self.base) + "/"):
             return os.path.relpath(full, self.base)
-        return None if SYSTEM.match(path) else path
+        return None if SYSTEM.match(path) or full == str(self.base) else path
 
     def call(self, name, rest):
         found = PATH.findall(rest)
         if name.startswith("readlink"):  # what it gives is quoted, too
             found = found[:1]
-        paths = [self.place(path) for path in found if path]
-        paths = [path for path in paths if path]
+        paths = {self.place(folder, path) for folder, path in found if path} - {None}
         if name == "execve":
             self.programs += 1
         elif name in OPEN_CALLS:
@@ -109,45 +59,75 @@ class Trace:
         elif name in READ_CALLS:
             self.reads.update(paths)
         elif name in ("clone", "clone3"):
-            self.checks.check("clone makes a thread", "CLONE_THREAD" in rest, rest)
+            self.checks.check(f"{self.label}: clone makes a thread", "CLONE_THREAD" in rest, rest)
         elif name != "exit_group":
-            self.checks.check(f"{name} is a call that is known", False, rest)
+            self.checks.check(f"{self.label}: {name} is a call that is known", False, rest)
 
 
-def traced(checks, base, args, environment, files):
-    log = base.parent / (base.name + ".trace")
-    done = subprocess.run([STRACE, "-f", "-o", log, "-e", "trace=%file,%network,%process", "-e", "signal=none", *args],
-                          cwd=base / "cwd", env=environment, capture_output=True, text=True, check=False)
-    if not log.exists() or "execve" not in log.read_text() or "PTRACE" in done.stderr:
-        checks.skip("traced", f"strace cannot trace here: {done.stderr.strip()}")
+def trees(checks, base, runs):
+    """What is there afterwards."""
+    for run in runs:
+        before = tree(base)
+        done = subprocess.run(run.words(), cwd=base / "cwd", env=surroundings(base), capture_output=True, text=True, check=False)
+        checks.equal(f"{run.label}: status {done.stderr}", done.returncode, run.status)
+        after = tree(base)
+        checks.equal(f"{run.label}: new files", set(after) - set(before), run.makes)
+        checks.equal(f"{run.label}: changed files", [name for name in before if after.get(name) != before[name]], [])
+
+
+def trace(base, words, what):
+    """What strace writes about the calls; None where it cannot trace."""
+    log = base.parent / "trace"
+    done = subprocess.run([STRACE, "-f", "-y", "-o", log, "-e", f"trace={what}", "-e", "signal=none", *words],
+                          cwd=base / "cwd", env=surroundings(base), capture_output=True, text=True, check=False)
+    lines = log.read_text().splitlines() if log.exists() else []
+    log.unlink(missing_ok=True)
+    there = any("execve" in line for line in lines) and "PTRACE" not in done.stderr
+    return done, lines if there else None
+
+
+def traced(checks, base, runs):
+    """All calls about files, processes and connections."""
+    for run in runs:
+        done, lines = trace(base, run.words(), "%file,%network,%process")
+        if lines is None:
+            checks.skip("traced", f"strace cannot trace here: {done.stderr.strip()}")
+            return
+        t = Trace(checks, run.label, base)
+        for line in lines:
+            match = CALL.match(line)
+            if match and match[1] not in ("wait4", "exit", "arch_prctl"):
+                t.call(match[1], match[2])
+        checks.equal(f"{run.label}: status when traced {done.stderr}", done.returncode, run.status)
+        checks.equal(f"{run.label}: programs that were started", t.programs, 1)
+        checks.check(f"{run.label}: written to", run.makes <= t.writes <= folders(run.makes), t.writes)
+        found = t.reads - t.writes - folders(run.makes)
+        files = {name for name in run.reads if (base / name).is_file()}
+        checks.check(f"{run.label}: read", files <= found <= folders(run.reads), found)
+
+
+def drawn(checks, base, _):
+    """The one exception: a drawing is made by Graphviz, without a shell."""
+    words = [command("dlc-viewer"), "-i", "../in/a.dlc", "--svg", "-s", "../out/a.svg"]
+    done, lines = trace(base, words, "execve,%network")
+    if lines is None or not shutil.which("dot"):
+        checks.skip("drawing", "strace cannot trace here" if lines is None else "Graphviz's dot is not there")
         return
-    trace = Trace(checks, base)
-    for line in log.read_text().splitlines():
-        match = CALL.match(line)
-        if match and match[1] not in ("wait4", "exit", "arch_prctl"):
-            trace.call(match[1], match[2])
-    log.unlink()
-    checks.equal("traced: status", done.returncode, 0)
-    checks.equal("programs that were started", trace.programs, 1)
-    checks.equal("written to", trace.writes, {"out", "out/example.dlc", "out/example.d"})
-    found = trace.reads - trace.writes
-    checks.check("read", found <= files and {name for name in files if (base / name).is_file()} <= found, found)
+    started = [os.path.basename(PATH.search(line)[2]) for line in lines if "execve(" in line and line.endswith("= 0")]
+    checks.equal("drawing: status", done.returncode, 0)
+    checks.equal("drawing: programs that were started", started, ["dlc-viewer", "dot"])
+    checks.check("drawing: connections", not any("socket" in line for line in lines), lines)
 
 
 def main():
     checks = Checks()
-    for write_model in (onnx_model, saved_model):
-        if write_model is saved_model and np is None:
-            checks.skip("TensorFlow models", "python3-numpy is not there")
+    for part in (trees, traced, drawn):
+        if part is not trees and not STRACE:
+            checks.skip(part.__name__, "strace is not installed")
             continue
-        for part in (trees, traced):
-            with tempfile.TemporaryDirectory() as name:
-                base = pathlib.Path(name).resolve() / "base"
-                base.mkdir()
-                if part is traced and not STRACE:
-                    checks.skip("traced", "strace is not installed")
-                    continue
-                part(checks, base, *lay_out(base, write_model))
+        with tempfile.TemporaryDirectory() as name:
+            base = pathlib.Path(name).resolve() / "base"
+            part(checks, base, lay_out(checks, base))
     checks.finish()
 
 

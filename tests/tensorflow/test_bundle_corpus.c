@@ -31,7 +31,7 @@ static const char *corpus(const char *name)
 static struct bundle *opened(const char *prefix)
 {
     struct bundle *b = NULL;
-    odlc_status status = bundle_open(arena, &diags, corpus(prefix), &b);
+    odlc_status status = bundle_open(arena, &diags, model_folder_of(arena, corpus(prefix), false), corpus(prefix), &b);
     ck_assert_msg(status == ODLC_OK, "%s: %s", prefix, diags.errors ? diags.list.data[0].message : "");
     return b;
 }
