@@ -17,7 +17,7 @@ struct frontend {
     odlc_status (*load)(const struct fw_memory *memory, struct diags *diags, const struct odlc_convert_options *options,
                         fw_claims_fn *claims, void *user, struct fw_model **out);
     /* Reads a file that holds one tensor in the framework's own form. */
-    odlc_status (*load_tensor)(const struct fw_memory *memory, struct diags *diags, const char *path,
+    odlc_status (*load_tensor)(const struct fw_memory *memory, struct diags *diags, const struct file *file,
                                struct fw_tensor *out);
     const struct lower_row *rows; /* sorted by domain, op, lo */
     size_t n_rows;
@@ -112,6 +112,9 @@ struct unknown_name {
 odlc_status unknown_name(struct diags *diags, const char *path, const struct unknown_name *u);
 /* freeze.c: the inputs of --freeze_input become constants. */
 odlc_status freeze_inputs(struct conversion *c) MUST_USE;
+/* The value that a file has for an input, checked to be one of the input's type and dimensions. */
+odlc_status read_frozen(struct conversion *c, const struct fw_value *input, const struct file *file,
+                        struct view *out) MUST_USE;
 /* survey.c: says what converts each operator, and notes all nodes, those in subgraphs included; an error for each op
  * type that is neither native nor claimed, but for those in branches, which may not be taken. */
 odlc_status survey_ops(struct conversion *c) MUST_USE;

@@ -38,17 +38,16 @@ static odlc_status raw_value(struct conversion *c, const struct fw_value *input,
 }
 
 /* By content for .npy, by name for .pb; anything else is raw. */
-static odlc_status read_value(struct conversion *c, const struct fw_value *input, const char *path, struct view *out)
+static odlc_status read_value(struct conversion *c, const struct fw_value *input, const struct file *file,
+                              struct view *out)
 {
-    struct file *file;
     struct fw_tensor tensor;
-    if (fw_has_suffix(path, ".pb")) {
+    if (fw_has_suffix(file->path, ".pb")) {
         const struct fw_memory memory = model_memory(c);
-        TRY(c->frontend->load_tensor(&memory, &c->diags, path, &tensor));
+        TRY(c->frontend->load_tensor(&memory, &c->diags, file, &tensor));
         *out = tensor.view;
         return ODLC_OK;
     }
-    TRY(file_map(c->arena, &c->diags, path, &file));
     return npy_is(file) ? npy_read(c->arena, &c->diags, file, out) : raw_value(c, input, file, out);
 }
 
@@ -71,19 +70,26 @@ static odlc_status check_value(struct conversion *c, const struct fw_value *inpu
     return ODLC_OK;
 }
 
+odlc_status read_frozen(struct conversion *c, const struct fw_value *input, const struct file *file, struct view *out)
+{
+    TRY(read_value(c, input, file, out));
+    return check_value(c, input, file->path, out);
+}
+
 static odlc_status freeze_input(struct conversion *c, const struct odlc_name_value *given)
 {
     struct fw_graph *g = &c->model->graph;
     struct fw_value *input = find_model_input(c, given->name, "--freeze_input");
     struct fw_tensor constant;
+    struct file *file;
     if (!input)
         return ODLC_ERR_USAGE;
     constant.name = input->name;
     constant.id = input->id;
-    TRY(read_value(c, input, given->value, &constant.view));
-    if (constant.view.file)
+    TRY(file_map(c->arena, &c->diags, given->value, &file));
+    TRY(read_frozen(c, input, file, &constant.view));
+    if (constant.view.file) /* a .pb may lead to another one */
         add_input(c, constant.view.file->path);
-    TRY(check_value(c, input, given->value, &constant.view));
     const struct shape value = view_shape(&constant.view);
     input->has_shape = true;
     input->rank = (uint8_t)value.rank;

@@ -157,11 +157,9 @@ odlc_status onnx_load(const struct fw_memory *memory, struct diags *diags, const
     return onnx_load_file(memory, diags, file, NULL, out);
 }
 
-odlc_status onnx_load_tensor(const struct fw_memory *memory, struct diags *diags, const char *path,
+odlc_status onnx_load_tensor(const struct fw_memory *memory, struct diags *diags, const struct file *file,
                              struct fw_tensor *out)
 {
-    struct file *file;
-    TRY(file_map(memory->kept, diags, path, &file));
     struct arena_mark mark = arena_mark(memory->scratch);
     struct decode d = begin(memory, diags, file, false);
     struct wire_field whole = {.size = file->size};

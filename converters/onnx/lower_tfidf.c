@@ -184,8 +184,9 @@ odlc_status lower_tf_idf_vectorizer(struct lower *l)
     TRY(read_vectorizer(l, &v));
     struct shape result = SHAPE(v.rows, v.outputs), vector = SHAPE(v.outputs);
     bool is_vector = build_rank(l->b, v.x) == 1;
-    int64_t comparisons = v.longest * v.longest;
-    if (ckd_mul(&comparisons, comparisons, v.skips + 1) || comparisons > MOST_COMPARISONS)
+    int64_t comparisons, distances;
+    if (ckd_mul(&comparisons, v.longest, v.longest) || ckd_add(&distances, v.skips, 1) ||
+        ckd_mul(&comparisons, comparisons, distances) || comparisons > MOST_COMPARISONS)
         return lower_unsupported(l, "max_skip_count", NULL,
                                  "n-grams of up to %lld words and %lld skips take too many "
                                  "comparisons",

@@ -22,8 +22,9 @@ odlc_status onnx_load(const struct fw_memory *memory, struct diags *diags, const
 odlc_status onnx_load_file(const struct fw_memory *memory, struct diags *diags, const struct file *file,
                            const struct onnx_reading *how, struct fw_model **out) MUST_USE;
 
-/* Reads a file that holds one tensor (a serialized TensorProto), as the ONNX project stores test data. */
-odlc_status onnx_load_tensor(const struct fw_memory *memory, struct diags *diags, const char *path,
+/* Reads a file that holds one tensor (a serialized TensorProto), as the ONNX project stores test data. It must stay
+ * mapped while the tensor is used. */
+odlc_status onnx_load_tensor(const struct fw_memory *memory, struct diags *diags, const struct file *file,
                              struct fw_tensor *out) MUST_USE;
 
 /* The default that the specification gives an attribute of a default-domain operator at that opset version; false when

@@ -30,7 +30,8 @@ struct bundle {
     uint32_t n_shards;
     struct map shard_index; /* path of a shard → shards */
     VEC(const struct file *) shards;
-    VEC(const char *) paths; /* of the index and the shards */
+    uint64_t shard_bytes, loaded_bytes; /* of the shards, and of all tensors that were read from them */
+    VEC(const char *) paths;            /* of the index and the shards */
     VEC(const char *) keys;
     const struct view **views; /* of each entry of the table; NULL: not asked for so far */
 };

@@ -101,14 +101,11 @@ static odlc_status check_cover(const struct slices_job *j)
 /* Slices that name the same bytes could ask for more memory than the files have. */
 static odlc_status check_memory(const struct slices_job *j, uint64_t size)
 {
-    uint64_t shards = 0;
     for (size_t i = 0; i < j->whole->n_slices; i++) {
         const struct file *shard;
         TRY(bundle_locate(j->b, &j->slices[i].entry, &shard));
     }
-    for (size_t i = 0; i < j->b->shards.count; i++)
-        shards += j->b->shards.data[i]->size;
-    return size <= shards ? ODLC_OK : bad_slices(j, "which are larger than the files that hold them");
+    return size <= j->b->shard_bytes ? ODLC_OK : bad_slices(j, "which are larger than the files that hold them");
 }
 
 /* Copies a slice into the whole, a run of elements that lie side by side in both at a time. */
@@ -121,8 +118,8 @@ static void place_slice(const struct slice *slice, const uint8_t *bytes, const s
     shape_strides(whole, strides);
     while (outer > 0 && (outer == shape->rank || shape->dims[outer] == whole->dims[outer]))
         outer--;
-    uint64_t runs = shape_count_range(shape, 0, outer);
     size_t run = shape_count_range(shape, outer, shape->rank) * element;
+    uint64_t runs = run > 0 ? shape_count_range(shape, 0, outer) : 0;
     for (uint64_t i = 0; i < runs; i++) {
         uint64_t rest = i;
         int64_t at = 0;

@@ -39,12 +39,16 @@ static const struct condition *intern(struct flatten *f, const struct condition_
         return NULL;
     if (count > MAX_TERMS)
         return unclear();
+    struct arena_mark mark = arena_mark(arena);
     text key = {0};
     for (uint32_t i = 0; i < count; i++)
         text_add(arena, &key, "%u:%u ", terms[i].value, terms[i].side);
-    uint32_t at = map_add(&f->condition_index, key.data, (uint32_t)f->conditions.count);
-    if (at != MAP_NONE)
+    uint32_t at = map_get(&f->condition_index, key.data);
+    if (at != MAP_NONE) {
+        arena_rewind(arena, mark);
         return f->conditions.data[at];
+    }
+    map_put(&f->condition_index, key.data, (uint32_t)f->conditions.count);
     struct condition *c = arena_alloc(arena, sizeof *c + count * sizeof *terms);
     *c = (struct condition){.kind = CONDITION_TERMS, .count = count};
     memcpy(c->terms, terms, count * sizeof *terms);

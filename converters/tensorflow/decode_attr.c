@@ -14,6 +14,7 @@ struct attrs {
     const struct fw_attr *given; /* of the call around */
     size_t n_given;
     uint32_t depth;
+    bool took_given;
 };
 
 typedef VEC(struct fw_attr) attr_list;
@@ -151,6 +152,8 @@ static odlc_status decode_function_attr(struct attrs *a, const struct wire_field
             function->name = tf_text(a->m, &f);
         else if (f.number == FUNC_ATTR)
             TRY(decode_entry(a, &f, ENTRY_VALUE, &attrs));
+        if (attrs.count > TF_MAX_ATTRS)
+            return bad_attr(a, out->name, "gives a function more attributes than any has");
     }
     a->depth--;
     function->attrs = attrs.data;
@@ -171,9 +174,10 @@ static odlc_status decode_tensor_attr(struct attrs *a, const struct wire_field *
 }
 
 /* The value that the call around gives an attribute of its function's body; its name stays. */
-static void take_given(const struct attrs *a, const struct wire_field *f, struct fw_attr *out)
+static void take_given(struct attrs *a, const struct wire_field *f, struct fw_attr *out)
 {
     const char *wanted = tf_text(a->m, f), *name = out->name;
+    a->took_given = true;
     for (size_t i = 0; i < a->n_given; i++)
         if (strcmp(a->given[i].name, wanted) == 0)
             *out = a->given[i];
@@ -273,7 +277,7 @@ static odlc_status decode_entry(struct attrs *a, const struct wire_field *entry,
 }
 
 odlc_status tf_decode_attrs(struct tf_model *m, const struct tf_node *n, const struct fw_attr *given, size_t n_given,
-                            const struct fw_attr **out, uint32_t *count)
+                            const struct fw_attr **out, uint32_t *count, bool *varies)
 {
     struct attrs a = {.m = m, .node = n->name, .given = given, .n_given = n_given};
     struct wire w = wire_of(m->file, n->attrs.from, n->attrs.to);
@@ -285,6 +289,7 @@ odlc_status tf_decode_attrs(struct tf_model *m, const struct tf_node *n, const s
     }
     while (wire_next_of(&w, NODE_ATTR, &f))
         TRY(decode_entry(&a, &f, ENTRY_VALUE, &list));
+    *varies = a.took_given;
     *out = list.data;
     *count = (uint32_t)list.count;
     return ODLC_OK;
@@ -307,7 +312,8 @@ odlc_status tf_decode_defaults(struct tf_model *m, const struct wire_field *op_d
     return ODLC_OK;
 }
 
-odlc_status tf_decode_output_shapes(struct tf_model *m, const struct tf_node *n, struct fw_value *v, size_t count)
+odlc_status tf_decode_output_shapes(struct tf_model *m, const struct tf_node *n, size_t first, struct fw_value *v,
+                                    size_t count)
 {
     static const char wanted[] = "_output_shapes";
     struct wire w = wire_of(m->file, n->attrs.from, n->attrs.to);
@@ -320,8 +326,9 @@ odlc_status tf_decode_output_shapes(struct tf_model *m, const struct tf_node *n,
             continue;
         struct wire shapes = wire_in(m->file, &list);
         struct wire_field shape;
-        for (size_t i = 0; i < count && wire_next_of(&shapes, ATTR_SHAPE, &shape); i++)
-            TRY(tf_decode_shape(m, &shape, n->name, &v[i]));
+        for (size_t i = 0; i < first + count && wire_next_of(&shapes, ATTR_SHAPE, &shape); i++)
+            if (i >= first)
+                TRY(tf_decode_shape(m, &shape, n->name, &v[i - first]));
     }
     return ODLC_OK;
 }

@@ -34,6 +34,10 @@ static odlc_status decode_node(struct tf_model *m, const struct wire_field *mess
         return diag_error(m->diags, ODLC_ERR_INVALID,
                           AT(IN_MODEL(m), .offset = message->at, .has_offset = 1, .node = out->name), "tensorflow-node",
                           "a node has no %s", *out->name ? "operator" : "name");
+    if (s.of[NODE_ATTR].count > TF_MAX_ATTRS)
+        return diag_error(m->diags, ODLC_ERR_LIMIT,
+                          AT(IN_MODEL(m), .offset = message->at, .has_offset = 1, .node = out->name), "tensorflow-node",
+                          "node %s has %zu attributes, more than %d", out->name, s.of[NODE_ATTR].count, TF_MAX_ATTRS);
     if (*out->name == '^' || strchr(out->name, ':'))
         return diag_error(m->diags, ODLC_ERR_INVALID,
                           AT(IN_MODEL(m), .offset = message->at, .has_offset = 1, .node = out->name), "tensorflow-node",
@@ -53,6 +57,7 @@ static odlc_status add_node(struct tf_model *m, struct tf_body *body, const stru
                           AT(IN_MODEL(m), .offset = message->at, .has_offset = 1, .node = node.name),
                           "tensorflow-duplicate-node", "two nodes have the name %s", node.name);
     vec_push(m->memory.scratch, &body->nodes, node);
+    body->size += tf_node_size(node.n_inputs);
     return ODLC_OK;
 }
 
@@ -148,6 +153,7 @@ static odlc_status decode_body(struct tf_model *m, struct tf_function *function)
     const struct sections signature = wire_sections(m->file, at.content, at.content + at.size);
     add_args(m, function, &signature);
     TRY(add_nodes(m, &function->body, wire_in(m->file, &function->message), FUNCTION_NODE));
+    function->attrs = arena_array(m->memory.scratch, struct tf_known_attrs, function->body.nodes.count);
     return add_rets(m, function, wire_in(m->file, &function->message));
 }
 

@@ -272,16 +272,19 @@ static const struct condition *alive_when(struct walk *w, const struct source *s
 }
 
 /* The value is known: an operand of the node that is being walked. */
-static void take(struct walk *w, const struct source *s)
+static odlc_status take(struct walk *w, const struct source *s)
 {
     if (!s->is_arg && !s->cut) {
         const struct seen *seen = &s->frame->seen[s->node];
         struct emitted *e = seen->emitted == NOT_EMITTED ? NULL : &walk_of(w, seen)->emitted.data[seen->emitted];
-        if (e && e->n_outputs <= s->output)
+        if (e && e->n_outputs <= s->output) {
+            TRY(note_names(w->f, s->output + 1 - e->n_outputs, s->frame->prefix, source_node(s)->name));
             e->n_outputs = s->output + 1;
+        }
     }
     vec_push(w->f->m->memory.scratch, &w->operands,
              (struct operand){.id = source_id(w->f, s), .when = alive_when(w, s)});
+    return ODLC_OK;
 }
 
 /* What a cut value is may not be known; options say it then. */
@@ -289,17 +292,21 @@ static odlc_status cut_here(struct walk *w, const struct source *s)
 {
     const struct fw_attr *attrs;
     uint32_t count;
+    struct fw_value declared = {0};
+    if (map_get(&w->inputs, source_name(w->f, s)) != MAP_NONE)
+        return ODLC_OK;
+    TRY(note_expansion(w->f, s->output, source_node(s)->name)); /* shapes before the output's are stepped over */
     TRY(node_attrs(w->f, s->frame, s->node, &attrs, &count));
-    struct fw_value *declared = arena_array(w->f->m->memory.scratch, struct fw_value, s->output + 1);
-    TRY(tf_decode_output_shapes(w->f->m, source_node(s), declared, s->output + 1));
-    declared[s->output].dtype = tf_output_dtype(source_node(s)->op, attrs, count, s->output);
+    TRY(tf_decode_output_shapes(w->f->m, source_node(s), s->output, &declared, 1));
+    declared.dtype = tf_output_dtype(source_node(s)->op, attrs, count, s->output);
     if (strncmp(source_node(s)->op, "Placeholder", strlen("Placeholder")) == 0)
-        set_dims(w->f, find_attr(attrs, count, "shape"), &declared[s->output]);
-    graph_input(w, s, declared[s->output]);
+        set_dims(w->f, find_attr(attrs, count, "shape"), &declared);
+    graph_input(w, s, declared);
     return ODLC_OK;
 }
 
-static void start_visit(struct walk *w, const struct source *s)
+/* Parts of loops are walked once for each part of the loops around them that needs them. */
+static odlc_status start_visit(struct walk *w, const struct source *s)
 {
     const struct loop *loop = s->is_loop ? find_loop(s->frame, s->node) : NULL;
     const struct tf_node *n = source_node(s);
@@ -310,6 +317,7 @@ static void start_visit(struct walk *w, const struct source *s)
                             .inputs = loop ? loop->reads : n->inputs,
                             .n_inputs = loop ? loop->n_reads : n->n_inputs,
                             .first_operand = w->operands.count});
+    return w->outer ? note_expansion(w->f, tf_node_size(loop ? loop->n_reads : n->n_inputs), n->name) : ODLC_OK;
 }
 
 /* True when the value is known; otherwise its node is to be visited first. */
@@ -333,8 +341,7 @@ static odlc_status ready(struct walk *w, const struct source *s, bool *out)
         return ODLC_OK;
     seen->state = SEEN_ACTIVE;
     seen->walk = w->number;
-    start_visit(w, s);
-    return ODLC_OK;
+    return start_visit(w, s);
 }
 
 /* Control inputs say when a node is run, which matters for constants of branches alone. */
@@ -369,7 +376,7 @@ static odlc_status go_on(struct walk *w)
     TRY(ready(w, &s, &known));
     if (known) { /* otherwise the visit comes back to this input */
         w->visits.data[w->visits.count - 1].input++;
-        take(w, &s);
+        TRY(take(w, &s));
     }
     return ODLC_OK;
 }
@@ -382,7 +389,7 @@ static odlc_status need(struct walk *w, struct source *s, const char *reader)
     TRY(ready(w, s, &known));
     while (w->visits.count)
         TRY(go_on(w));
-    take(w, s);
+    TRY(take(w, s));
     w->operands.count = 0;
     return ODLC_OK;
 }
@@ -393,7 +400,7 @@ static odlc_status declare_shapes(struct walk *w, const struct emitted *e)
 {
     struct arena *arena = w->f->m->memory.scratch;
     struct fw_value *values = arena_array(arena, struct fw_value, e->n_outputs);
-    TRY(tf_decode_output_shapes(w->f->m, e->from, values, e->n_outputs));
+    TRY(tf_decode_output_shapes(w->f->m, e->from, 0, values, e->n_outputs));
     for (uint32_t i = 0; i < e->n_outputs; i++) {
         values[i].name = e->node.outputs[i];
         values[i].id = fw_out_id(&e->node, i);

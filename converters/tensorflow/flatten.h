@@ -71,6 +71,8 @@ struct flatten {
     VEC(struct fw_value) cut_values;
     struct variables *variables;
     uint64_t expanded; /* nodes of all bodies at work */
+    uint64_t name_bytes;
+    text name;         /* room for the one that is being made */
     struct frame *top; /* the model's own graph */
     const char *const *outputs;
     size_t n_outputs;
@@ -91,6 +93,8 @@ odlc_status frame_create(struct flatten *f, struct frame *around, struct tf_func
                          const struct tf_node *call, const struct fw_function *as, struct frame **out) MUST_USE;
 /* An error at a node: too many nodes at work, `more` of them new. */
 odlc_status note_expansion(struct flatten *f, uint64_t more, const char *node) MUST_USE;
+/* An error at a node: the names of so many values, prefix and the node's name, are too much with those before. */
+odlc_status note_names(struct flatten *f, uint64_t count, const char *prefix, const char *node) MUST_USE;
 /* What gives the value that a node's input (or a function's result) names. `reader` is for diagnostics. */
 odlc_status find_source(struct flatten *f, struct frame *frame, const char *text, const char *reader,
                         struct source *out) MUST_USE;

@@ -69,21 +69,26 @@ static void find_ends(const struct flatten *f, name_list *out)
 
 static odlc_status check_names(struct flatten *f, const name_list *names)
 {
+    enum { MAX_MISSING = 8 };
     odlc_status status = ODLC_OK;
+    uint32_t missing = 0;
     name_list known = {0};
     for (size_t i = f->m->body.nodes.count; i-- > 0;)
         vec_push(f->m->memory.scratch, &known, f->m->body.nodes.data[i].name);
     for (size_t i = 0; i < names->count; i++) {
         struct source s;
         TRY(find_named(f, names->data[i], &s));
-        if (!s.frame)
-            status = unknown_name(f->m->diags, f->m->file->path,
-                                  &(struct unknown_name){.code = "unknown-output",
-                                                         .message = "--out_node: the model has no value or node",
-                                                         .name = names->data[i],
-                                                         .known = known.data,
-                                                         .n_known = known.count,
-                                                         .listed_as = "last nodes"});
+        if (s.frame)
+            continue;
+        status = unknown_name(f->m->diags, f->m->file->path,
+                              &(struct unknown_name){.code = "unknown-output",
+                                                     .message = "--out_node: the model has no value or node",
+                                                     .name = names->data[i],
+                                                     .known = known.data,
+                                                     .n_known = known.count,
+                                                     .listed_as = "last nodes"});
+        if (++missing == MAX_MISSING) /* for each, a name like it is sought among all nodes */
+            return status;
     }
     return status;
 }
@@ -200,11 +205,9 @@ odlc_status tensorflow_load(const struct fw_memory *memory, struct diags *diags,
     return status;
 }
 
-odlc_status tensorflow_load_tensor(const struct fw_memory *memory, struct diags *diags, const char *path,
+odlc_status tensorflow_load_tensor(const struct fw_memory *memory, struct diags *diags, const struct file *file,
                                    struct fw_tensor *out)
 {
-    struct file *file;
-    TRY(file_map(memory->kept, diags, path, &file));
     struct arena_mark mark = arena_mark(memory->scratch);
     struct tf_model m = begin(memory, diags, file);
     const struct wire_field whole = {.size = file->size};

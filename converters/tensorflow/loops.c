@@ -6,6 +6,7 @@
 #include "converters/tensorflow/conditions.h"
 
 enum { MAX_NESTING = 64 }; /* of loops */
+enum { MAX_SCOPES = 256 }; /* in a name that is inside of calls: each is looked up */
 
 /* The loops of one body that give something the outputs need. */
 struct loops {
@@ -40,13 +41,33 @@ static odlc_status bad_loop(const struct flatten *f, const char *node, const cha
                       node, what);
 }
 
+static uint32_t node_called(const struct flatten *f, const struct frame *frame, const char *name, size_t length)
+{
+    struct arena_mark mark = arena_mark(f->m->memory.scratch);
+    uint32_t node = map_get(&frame->body->index, arena_strndup(f->m->memory.scratch, name, length));
+    arena_rewind(f->m->memory.scratch, mark);
+    return node;
+}
+
 uint32_t body_node(const struct flatten *f, const struct frame *frame, const char *input)
 {
     const char *name = input + (*input == '^');
-    struct arena_mark mark = arena_mark(f->m->memory.scratch);
-    uint32_t node = map_get(&frame->body->index, arena_strndup(f->m->memory.scratch, name, strcspn(name, ":")));
-    arena_rewind(f->m->memory.scratch, mark);
-    return node;
+    return node_called(f, frame, name, strcspn(name, ":"));
+}
+
+uint32_t holding_node(const struct flatten *f, const struct frame *frame, const char *name, size_t *length)
+{
+    size_t scopes = 0;
+    for (const char *at = name; *at; at++)
+        scopes += *at == '/';
+    while (scopes <= MAX_SCOPES && *length > 0) {
+        if (name[--*length] != '/')
+            continue;
+        uint32_t node = node_called(f, frame, name, *length);
+        if (node != MAP_NONE)
+            return node;
+    }
+    return MAP_NONE;
 }
 
 /* The node behind input k, whose operator must be of that kind; MAP_NONE when it is not. */
@@ -96,10 +117,8 @@ static void push_inputs(const struct flatten *f, const struct frame *frame, uint
 static uint32_t output_node(const struct flatten *f, const struct frame *frame, const char *output)
 {
     uint32_t node = body_node(f, frame, output);
-    for (size_t length = strlen(output); node == MAP_NONE && length > 0; length--)
-        if (output[length - 1] == '/')
-            node = body_node(f, frame, arena_strndup(f->m->memory.scratch, output, length - 1));
-    return node;
+    size_t length = strlen(output);
+    return node == MAP_NONE ? holding_node(f, frame, output, &length) : node;
 }
 
 static node_list results(const struct flatten *f, const struct frame *frame)

@@ -38,6 +38,9 @@ odlc_status check_exit(const struct flatten *f, const struct frame *frame, uint3
 const struct loop *find_loop(const struct frame *frame, uint32_t cond);
 /* The number of the node that an input names, in the body; MAP_NONE for arguments, and for what is not there. */
 uint32_t body_node(const struct flatten *f, const struct frame *frame, const char *input);
+/* Of the nodes whose names are what stands before a slash in `name`, within its first *length bytes, the one with the
+ * longest name, whose length *length becomes; MAP_NONE: there is none. Names of values inside of calls begin so. */
+uint32_t holding_node(const struct flatten *f, const struct frame *frame, const char *name, size_t *length);
 static inline bool is_loop_cond(const struct frame *frame, uint32_t node)
 {
     return node != MAP_NONE && strcmp(frame->body->nodes.data[node].op, "LoopCond") == 0;

@@ -141,17 +141,11 @@ static odlc_status give_item(struct lower *l, const struct lower_value *list, si
                              bool known, const struct shape *shape, uint32_t out)
 {
     struct steps s = {.l = l};
-    size_t count;
-    tensor_id item;
-    const struct lower_value **items = all_items(l, list, &count);
-    if (items[at]->kind == VALUE_TENSOR) {
-        item = items[at]->tensor;
-    } else {
-        tensor_id *tensors = arena_array(l->arena, tensor_id, count);
-        TRY(read_items(l, dtype_attr, known, *shape, items, count, tensors));
-        item = tensors[at];
-    }
-    return out < l->n_out ? steps_give(&s, out, item) : ODLC_OK;
+    const struct lower_value *item = list_at(list, at), *first = list_first(list);
+    const struct shape *said = known || !first ? shape : &build_type(l->b, first->tensor)->shape;
+    tensor_id tensor;
+    TRY(read_items(l, dtype_attr, known || first, *said, &item, 1, &tensor));
+    return out < l->n_out ? steps_give(&s, out, tensor) : ODLC_OK;
 }
 
 /* Items along a new first axis, as output 0. */
@@ -213,12 +207,9 @@ static odlc_status scatter(struct lower *l, const struct lower_value *list, tens
     for (uint32_t i = 0; i < count; i++)
         length = (size_t)at[i] < length ? length : (size_t)at[i] + 1;
     const struct lower_value empty = {.kind = VALUE_EMPTY};
-    struct lower_value *all = arena_array(l->arena, struct lower_value, length);
-    for (size_t i = 0; i < length; i++)
-        all[i] = i < list_length(list) ? *list_at(list, i) : empty;
+    *out = list_resized(l->arena, list, length, &empty);
     for (uint32_t i = 0; i < count; i++)
-        all[at[i]] = items[i];
-    *out = list_of(l->arena, all, length);
+        *out = list_with(l->arena, out, (size_t)at[i], &items[i]);
     return ODLC_OK;
 }
 

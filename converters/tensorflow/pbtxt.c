@@ -328,7 +328,7 @@ odlc_status pbtxt_to_wire(struct arena *arena, struct diags *diags, const struct
         return diag_error(diags, ODLC_ERR_LIMIT, AT(.file = text->path), "pbtxt-too-large",
                           "texts of models have less than %d GiB", (int)(PBTXT_MAX_BYTES >> 30));
     struct parse p = {.arena = arena};
-    scan_begin(&p.scan, arena, diags, text);
+    scan_begin(&p.scan, diags, text);
     TRY(read_fields(&p, message, 0, '\0'));
     file_drop(text, 0, text->size);
     *out = file_of_memory(arena, text->path, p.wire.data, p.wire.count);

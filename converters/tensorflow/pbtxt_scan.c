@@ -1,22 +1,12 @@
 #include "converters/tensorflow/pbtxt_scan.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-static void free_locale(void *object)
-{
-    freelocale(*(locale_t *)object);
-}
+#include "base/c_locale.h"
 
-void scan_begin(struct scan *s, struct arena *arena, struct diags *diags, const struct file *file)
+void scan_begin(struct scan *s, struct diags *diags, const struct file *file)
 {
     *s = (struct scan){.diags = diags, .file = file, .text = (const char *)file->data, .size = file->size};
-    locale_t *numbers = arena_new(arena, locale_t);
-    *numbers = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    if (!*numbers)
-        arena_exhausted(arena);
-    arena_defer(arena, free_locale, numbers);
-    s->numbers = *numbers;
     if (s->size >= 3 && memcmp(s->text, "\xef\xbb\xbf", 3) == 0)
         s->pos = 3; /* a byte order mark is no part of the text */
 }
@@ -76,14 +66,9 @@ bool scan_accept(struct scan *s, char c)
     return true;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_word(char c)
 {
-    return starts_word(c) || is_digit(c);
+    return starts_word(c) || c_isdigit(c);
 }
 
 odlc_status scan_word(struct scan *s, const char **word, size_t *length)
@@ -102,7 +87,7 @@ odlc_status scan_word(struct scan *s, const char **word, size_t *length)
 
 static int digit_value(char c)
 {
-    return is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : 16;
+    return c_isdigit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : 16;
 }
 
 /* The value of up to `most` digits at the place at work, which they move on; *count: how many there are. */
@@ -307,7 +292,7 @@ odlc_status scan_number(struct scan *s, struct number *out)
         return scan_expected(s, "a number");
     const char *text = s->text + n.from;
     bool zero = text[0] == '0' && n.length > 1, hex = zero && (text[1] == 'x' || text[1] == 'X');
-    bool octal = zero && is_digit(text[1]);
+    bool octal = zero && c_isdigit(text[1]);
     if (hex && n.length > 2 && span(s, &n, 2, DIGITS "abcdefABCDEF") == n.length - 2)
         read_integer(s, &n, 2, 16);
     else if (octal && span(s, &n, 0, "01234567") == n.length)
@@ -332,6 +317,6 @@ double number_real(const struct scan *s, const struct number *n)
     } else {
         digits = arena_strndup(s->diags->arena, s->text + n->from, n->length);
     }
-    double value = strtod_l(digits, NULL, s->numbers);
+    double value = c_strtod(digits, NULL);
     return n->negative ? -value : value;
 }

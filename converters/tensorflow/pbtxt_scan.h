@@ -2,8 +2,6 @@
 #ifndef CONVERTERS_TENSORFLOW_PBTXT_SCAN_H
 #define CONVERTERS_TENSORFLOW_PBTXT_SCAN_H
 
-#include <locale.h>
-
 #include "base/file.h"
 
 struct scan {
@@ -11,7 +9,6 @@ struct scan {
     const struct file *file;
     const char *text;
     size_t size, pos;
-    locale_t numbers; /* the one that has a point in numbers, whatever the process has */
 };
 
 /* A number as it is written; which values it may have depends on what it is for. */
@@ -25,8 +22,8 @@ struct number {
     uint64_t magnitude; /* of an integer that fits */
 };
 
-/* The scan of a whole file, which is given back with the arena. */
-void scan_begin(struct scan *s, struct arena *arena, struct diags *diags, const struct file *file);
+/* The scan of a whole file. */
+void scan_begin(struct scan *s, struct diags *diags, const struct file *file);
 
 /* Reports at a byte of the text: code "pbtxt-syntax" for what is no text form, "pbtxt-value" for what does not fit its
  * field. The hint may be NULL. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "converters/tensorflow/flatten.h"
+#include "converters/tensorflow/loops.h"
 
 enum { MAX_DEPTH = 64 }; /* of calls within calls, and graphs within graphs */
 /* Nodes of all calls and loops together; large models may have more. */
@@ -19,6 +20,20 @@ odlc_status note_expansion(struct flatten *f, uint64_t more, const char *node)
         return ODLC_OK;
     return diag_error(f->m->diags, ODLC_ERR_LIMIT, AT(IN_MODEL(f->m), .node = node), "tensorflow-expansion",
                       "the functions and loops of the graph expand to more than %llu nodes", (unsigned long long)limit);
+}
+
+odlc_status note_names(struct flatten *f, uint64_t count, const char *prefix, const char *node)
+{
+    enum { MAX_NAMES = 64 << 20, NAMES_PER_BYTE = 16, BESIDE = 64 }; /* BESIDE: a name, what is kept of its value */
+    uint64_t limit = MAX_NAMES + NAMES_PER_BYTE * (uint64_t)f->m->file->size;
+    f->name_bytes += count * (strlen(prefix) + strlen(node) + BESIDE);
+    if (f->name_bytes <= limit)
+        return ODLC_OK;
+    return diag_error(
+        f->m->diags, ODLC_ERR_LIMIT, AT(IN_MODEL(f->m), .node = node), "tensorflow-expansion",
+        "the names of values take more than %llu bytes: those in calls of functions begin with the call's "
+        "name, and a node has as many outputs as the last one that is read says",
+        (unsigned long long)limit);
 }
 
 static odlc_status check_function(struct flatten *f, const struct frame *around, const struct tf_function *function,
@@ -56,7 +71,7 @@ odlc_status frame_create(struct flatten *f, struct frame *around, struct tf_func
         const char *node = call ? call->name : NULL;
         TRY(check_function(f, around, function, node));
         TRY(tf_decode_function(f->m, function));
-        TRY(note_expansion(f, function->body.nodes.count + 1, node));
+        TRY(note_expansion(f, function->body.size + function->args.count + function->rets.count + 1, node));
         frame->body = &function->body;
         frame->rets = arena_array(arena, struct source, function->rets.count);
     }
@@ -66,6 +81,25 @@ odlc_status frame_create(struct flatten *f, struct frame *around, struct tf_func
     }
     frame->seen = arena_array(arena, struct seen, frame->body->nodes.count);
     *out = frame;
+    return call ? note_names(f, frame->body->size, frame->prefix, call->name) : ODLC_OK;
+}
+
+/* Those of a function's node are decoded once for all calls, unless they are what a call says. */
+static odlc_status find_attrs(struct flatten *f, struct frame *frame, uint32_t node, struct seen *seen)
+{
+    const struct tf_node *n = &frame->body->nodes.data[node];
+    struct tf_known_attrs *known = frame->function ? &frame->function->attrs[node] : NULL;
+    bool varies;
+    if (known && known->state == ATTRS_KNOWN) {
+        seen->attrs = known->list;
+        seen->n_attrs = known->count;
+        return ODLC_OK;
+    }
+    if (known && known->state == ATTRS_VARY)
+        TRY(note_expansion(f, (n->attrs.to - n->attrs.from) / BYTES_PER_NODE, n->name));
+    TRY(tf_decode_attrs(f->m, n, frame->given, frame->n_given, &seen->attrs, &seen->n_attrs, &varies));
+    if (known)
+        *known = (struct tf_known_attrs){seen->attrs, seen->n_attrs, varies ? ATTRS_VARY : ATTRS_KNOWN};
     return ODLC_OK;
 }
 
@@ -74,8 +108,7 @@ odlc_status node_attrs(struct flatten *f, struct frame *frame, uint32_t node, co
 {
     struct seen *seen = &frame->seen[node];
     if (!seen->has_attrs)
-        TRY(tf_decode_attrs(f->m, &frame->body->nodes.data[node], frame->given, frame->n_given, &seen->attrs,
-                            &seen->n_attrs));
+        TRY(find_attrs(f, frame, node, seen));
     seen->has_attrs = true;
     *out = seen->attrs;
     *count = seen->n_attrs;
@@ -186,15 +219,14 @@ fw_name source_id(struct flatten *f, const struct source *s)
 {
     const char *name = s->is_arg ? s->frame->function->arg_names.data[s->node] : source_node(s)->name;
     const char *prefix = s->frame->prefix;
-    struct arena *scratch = f->m->memory.scratch;
     fw_name *known = s->is_arg || s->output ? NULL : &s->frame->seen[s->node].id;
     if (known && *known != FW_NO_NAME)
         return *known;
+    f->name.count = 0;
+    text_add(f->m->memory.scratch, &f->name, "%s%s", prefix, name);
     if (s->output)
-        name = arena_printf(scratch, "%s%s:%u", prefix, name, s->output);
-    else if (*prefix)
-        name = arena_printf(scratch, "%s%s", prefix, name);
-    fw_name id = names_number(&f->m->names, name, strlen(name));
+        text_add(f->m->memory.scratch, &f->name, ":%u", s->output);
+    fw_name id = names_number(&f->m->names, f->name.data, f->name.count);
     if (known)
         *known = id;
     return id;
@@ -301,18 +333,15 @@ odlc_status find_named(struct flatten *f, const char *name, struct source *out)
         if (r.valid && !r.arg && map_get(&frame->body->index, r.node) != MAP_NONE)
             return find_source(f, frame, name, name, out);
         struct frame *inner = NULL;
-        const char *rest = name;
-        for (const char *slash = name + strlen(name); slash > name && !inner; slash--) {
-            uint32_t call = MAP_NONE;
-            if (*slash == '/')
-                call = map_get(&frame->body->index, arena_strndup(f->m->memory.scratch, name, (size_t)(slash - name)));
-            if (call != MAP_NONE)
-                TRY(call_frame(f, frame, call, &inner));
-            rest = slash + 1;
+        size_t length = strlen(name);
+        for (uint32_t node = 0; !inner && node != MAP_NONE;) {
+            node = holding_node(f, frame, name, &length);
+            if (node != MAP_NONE)
+                TRY(call_frame(f, frame, node, &inner));
         }
         if (!inner)
             return ODLC_OK;
         frame = inner;
-        name = rest;
+        name += length + 1;
     }
 }

@@ -10,7 +10,8 @@
 enum { FOOTER_SIZE = 48, TRAILER_SIZE = 5, UNCOMPRESSED = 0, SNAPPY = 1 };
 
 /* Keys are kept whole. Writers store every 16th key without leaving anything out, so that whole keys are at most 16
- * times what is stored of them. A table that claims more than this was made to fill the memory. */
+ * times what is stored of them, and compression makes that little smaller. A table whose keys are so many times the
+ * file was made to fill the memory. */
 enum { MAX_KEY_GROWTH = 64 };
 
 struct handle {
@@ -21,7 +22,7 @@ struct table_job {
     struct arena *arena;
     struct diags *diags;
     const struct file *file;
-    uint64_t block_bytes, key_bytes; /* of all blocks, uncompressed, and of all keys, whole */
+    uint64_t key_bytes; /* of all keys, whole */
 };
 
 typedef VEC(struct table_entry) entry_list;
@@ -73,7 +74,6 @@ static odlc_status read_block(struct table_job *j, const struct handle *h, struc
         *out = reader_of(bytes, h->size);
     else
         return bad_table(j, h->offset + h->size, "a block of the index is compressed in an unknown way");
-    j->block_bytes += out->size;
     return ODLC_OK;
 }
 
@@ -94,7 +94,7 @@ static odlc_status read_entry(struct table_job *j, const struct handle *h, struc
     if (r->failed || shared > (previous ? previous->key_size : 0))
         return bad_table(j, h->offset, "an entry of the index runs past its block, or shares more than there is");
     j->key_bytes += shared + rest;
-    if (j->key_bytes > MAX_KEY_GROWTH * j->block_bytes)
+    if (j->key_bytes > MAX_KEY_GROWTH * j->file->size)
         return bad_table(j, h->offset,
                          "the index has longer keys than the bytes that are stored of them can stand for");
     char *key = arena_alloc(j->arena, (size_t)(shared + rest) + 1);

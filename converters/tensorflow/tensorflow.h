@@ -15,8 +15,8 @@ odlc_status tensorflow_load_file(const struct fw_memory *memory, struct diags *d
                                  const struct odlc_convert_options *options, fw_claims_fn *claims, void *user,
                                  struct fw_model **out) MUST_USE;
 
-/* Reads a file that holds one tensor (a serialized TensorProto). */
-odlc_status tensorflow_load_tensor(const struct fw_memory *memory, struct diags *diags, const char *path,
+/* Reads a file that holds one tensor (a serialized TensorProto). It must stay mapped while the tensor is used. */
+odlc_status tensorflow_load_tensor(const struct fw_memory *memory, struct diags *diags, const struct file *file,
                                    struct fw_tensor *out) MUST_USE;
 
 /* "name:0" is "name", "^name" too. */

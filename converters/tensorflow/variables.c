@@ -12,6 +12,8 @@
 #include "converters/tensorflow/schema.h"
 #include "converters/tensorflow/tensorflow.pb-c.h"
 
+enum { MAX_HOPS = 16 }; /* through Identity, from an assignment to its variable or to what restores it */
+
 /* A tensor of the checkpoint, as RestoreV2 asks for it. */
 struct saved {
     const char *key, *slice; /* slice: "" for all of it */
@@ -53,7 +55,7 @@ static bool is_op(const struct source *s, const char *op)
 static odlc_status operand(struct variables *v, const struct source *node, uint32_t k, struct source *out)
 {
     struct source at = *node;
-    for (uint32_t hops = 0; hops < 1000; hops++) {
+    for (int hops = 0; hops < MAX_HOPS; hops++) {
         const struct tf_node *n = source_node(&at);
         if (k >= n->n_inputs || n->inputs[k][0] == '^')
             break;

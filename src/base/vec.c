@@ -1,7 +1,8 @@
 #include "base/vec.h"
 
-#include <stdio.h>
 #include <string.h>
+
+#include "base/c_locale.h"
 
 void *vec_grow(struct arena *arena, void *data, size_t *capacity, size_t element_size)
 {
@@ -30,7 +31,7 @@ void text_add(struct arena *arena, text *t, const char *format, ...)
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
-    int length = vsnprintf(buffer, sizeof buffer, format, args);
+    int length = c_vsnprintf(buffer, sizeof buffer, format, args);
     if (length >= 0 && (size_t)length < sizeof buffer) {
         text_add_bytes(arena, t, buffer, (size_t)length);
     } else {

@@ -134,31 +134,30 @@ static double power(double a, double b)
     return b == 2 ? a * a : pow(a, b); /* squares are what networks ask for most */
 }
 
-#define POWERS_OF(type, truncate)                                                       \
-    SPAN_BINARY(power_##type##_float, type, type, float, truncate(power((double)a, b))) \
-    SPAN_BINARY(power_##type##_double, type, type, double, truncate(power((double)a, b)))
-
-POWERS_OF(float, )
-POWERS_OF(double, )
-POWERS_OF(int64_t, truncate_to_int)
+SPAN_BINARY(power_float_float, float, float, float, power((double)a, b))
 SPAN_BINARY(power_float_int, float, float, int64_t, power(a, (double)b))
-SPAN_BINARY(power_double_int, double, double, int64_t, power(a, (double)b))
-SPAN_BINARY(power_int_int, int64_t, int64_t, int64_t, int_power(a, b))
 SPAN_BINARY(power_float_uint, float, float, uint64_t, power(a, (double)b))
+SPAN_BINARY(power_double_double, double, double, double, power(a, b))
+SPAN_BINARY(power_double_int, double, double, int64_t, power(a, (double)b))
 SPAN_BINARY(power_double_uint, double, double, uint64_t, power(a, (double)b))
+SPAN_BINARY(power_int_float, int64_t, int64_t, float, truncate_to_int(power((double)a, b)))
+SPAN_BINARY(power_int_double, int64_t, int64_t, double, truncate_to_int(power((double)a, b)))
+SPAN_BINARY(power_int_int, int64_t, int64_t, int64_t, int_power(a, b))
 SPAN_BINARY(power_int_uint, int64_t, int64_t, uint64_t, uint_power(a, b))
 
 static odlc_status run_power(const struct kernel *k)
 {
-    const struct span_set float_base = {power_float_float, power_float_double, power_float_int};
-    const struct span_set double_base = {power_double_float, power_double_double, power_double_int};
-    const struct span_set int_base = {power_int64_t_float, power_int64_t_double, power_int_int};
+    /* By the base; real bases and exponents come in one form. */
+    const struct span_set int_exponent = {power_float_int, power_double_int, power_int_int};
     const struct span_set uint_exponent = {power_float_uint, power_double_uint, power_int_uint};
-    enum dtype base = k->in[0].dtype;
-    const struct span_set *set = base == DT_FLOAT32 ? &float_base : base == DT_FLOAT64 ? &double_base : &int_base;
+    const struct span_set real_exponent = {power_float_float, power_double_double, NULL};
+    const struct span_set int_base = {power_int_float, power_int_double, NULL}; /* by the exponent */
+    enum dtype base = k->in[0].dtype, exponent = k->in[1].dtype;
     if (k->in[1].stored == DT_UINT64)
         return walk_inputs(k, span_for(&uint_exponent, base));
-    return walk_inputs(k, span_for(set, k->in[1].dtype));
+    if (exponent == DT_INT64)
+        return walk_inputs(k, span_for(&int_exponent, base));
+    return walk_inputs(k, base == DT_INT64 ? span_for(&int_base, exponent) : span_for(&real_exponent, base));
 }
 
 /* ---- Prelu and Select ---- */

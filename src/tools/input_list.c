@@ -86,23 +86,28 @@ static odlc_status read_line(struct list_reader *r, const char *line, size_t len
     return read_inference(r, &found);
 }
 
-odlc_status input_list_read(struct arena *arena, struct diags *diags, const char *path, struct input_list *out)
+odlc_status input_list_parse(struct arena *arena, struct diags *diags, const char *path, const char *text,
+                             uint64_t size, struct input_list *out)
 {
-    struct file *file;
-    TRY(file_map(arena, diags, path, &file));
-    if (file->size && memchr(file->data, '\0', file->size))
+    if (size && memchr(text, '\0', size))
         return diag_error(diags, ODLC_ERR_USAGE,
                           AT(.file = path, .hint = "the list is a text file that names files of raw data"),
                           "input-list", "the input list is not text");
     *out = (struct input_list){.path = path};
     struct list_reader r = {.arena = arena, .diags = diags, .path = path, .out = out};
-    const char *text = (const char *)file->data;
-    for (uint64_t at = 0; at < file->size;) {
-        const char *end = memchr(text + at, '\n', file->size - at);
-        size_t length = end ? (size_t)(end - (text + at)) : file->size - at;
+    for (uint64_t at = 0; at < size;) {
+        const char *end = memchr(text + at, '\n', size - at);
+        size_t length = end ? (size_t)(end - (text + at)) : size - at;
         r.line++;
         TRY(read_line(&r, text + at, length));
         at += length + 1;
     }
     return ODLC_OK;
+}
+
+odlc_status input_list_read(struct arena *arena, struct diags *diags, const char *path, struct input_list *out)
+{
+    struct file *file;
+    TRY(file_map(arena, diags, path, &file));
+    return input_list_parse(arena, diags, path, (const char *)file->data, file->size, out);
 }

@@ -30,5 +30,8 @@ struct input_list {
 
 odlc_status input_list_read(struct arena *arena, struct diags *diags, const char *path,
                             struct input_list *out) MUST_USE;
+/* The same of a text in memory, of which nothing is kept; path is for diagnostics, and stays. */
+odlc_status input_list_parse(struct arena *arena, struct diags *diags, const char *path, const char *text,
+                             uint64_t size, struct input_list *out) MUST_USE;
 
 #endif

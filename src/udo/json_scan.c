@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/c_locale.h"
+
 struct scan {
     struct json *j;
     const char *text;
@@ -31,14 +33,9 @@ static char peek(const struct scan *s)
     return at_end(s) ? '\0' : s->text[s->pos];
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c);
+    return c_isalpha(c) || c_isdigit(c) || c == '_';
 }
 
 static void skip_space(struct scan *s)
@@ -74,7 +71,7 @@ static int32_t hex4(const struct scan *s, size_t at)
     int32_t value = 0;
     for (size_t i = 0; i < 4; i++) {
         char c = at + i < s->size ? s->text[at + i] : '\0';
-        int digit = is_digit(c)            ? c - '0'
+        int digit = c_isdigit(c)           ? c - '0'
                     : c >= 'a' && c <= 'f' ? c - 'a' + 10
                     : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                            : -1;
@@ -155,7 +152,7 @@ static void scan_string(struct scan *s)
 static size_t skip_digits(struct scan *s)
 {
     size_t from = s->pos;
-    while (is_digit(peek(s)))
+    while (c_isdigit(peek(s)))
         s->pos++;
     return s->pos - from;
 }
@@ -345,7 +342,7 @@ static void scan_value(struct scan *s, uint32_t key, uint32_t parent, uint32_t p
         scan_container(s, self);
     else if (c == '"')
         scan_string(s);
-    else if (c == '-' || is_digit(c))
+    else if (c == '-' || c_isdigit(c))
         scan_number(s);
     else if (is_word(c))
         scan_word(s);

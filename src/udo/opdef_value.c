@@ -1,10 +1,10 @@
 /* Defaults of OpDefs: "0.5", "1", "{{1, 2}, {3, 4}}", "[true, false]", a word. */
-#include <ctype.h>
 #include <math.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "udo/opdef.h"
 #include "udo/value.h"
 
@@ -33,7 +33,7 @@ static bool fail(struct parse *p, size_t at, const char *hint, const char *messa
 
 static void skip_space(struct parse *p)
 {
-    while (isspace((unsigned char)p->text[p->at]))
+    while (c_isspace(p->text[p->at]))
         p->at++;
 }
 
@@ -55,7 +55,7 @@ static bool read_piece(struct parse *p)
         start++;
     } else {
         p->at += strcspn(p->text + start, ",{}[]");
-        for (end = p->at; end > start && isspace((unsigned char)p->text[end - 1]);)
+        for (end = p->at; end > start && c_isspace(p->text[end - 1]);)
             end--;
         if (end == start)
             return fail(p, start, "write values between the commas", "a value is missing");
@@ -131,9 +131,9 @@ static bool is_formula(const char *text)
 {
     bool letter = false, operation = false;
     for (const char *c = text; *c; c++) {
-        if (!isalnum((unsigned char)*c) && !strchr("_+-*/%()[]. ", *c))
+        if (!c_isalpha(*c) && !c_isdigit(*c) && !strchr("_+-*/%()[]. ", *c))
             return false;
-        letter = letter || isalpha((unsigned char)*c);
+        letter = letter || c_isalpha(*c);
         operation = operation || (c > text && strchr("+-*/%", *c));
     }
     return letter && operation;
@@ -158,7 +158,7 @@ static bool read_number(const char *text, const struct udo_words *enumeration, b
     char *end;
     *i = strtoll(text, &end, 10);
     *is_int = !*end && !errno;
-    *f = strtod(text, NULL);
+    *f = c_strtod(text, NULL);
     return true;
 }
 

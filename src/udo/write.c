@@ -1,6 +1,5 @@
 #include "udo/write.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* ---- reports ---- */
@@ -39,9 +38,10 @@ void write_number(struct udo_writer *w, const struct param *value, uint64_t k)
         text_add(w->arena, &w->out, "%lld", (long long)(value->is_tensor ? value->ints[k] : value->i));
         return;
     }
-    char digits[32];
-    snprintf(digits, sizeof digits, "%.9g", value->is_tensor ? value->floats[k] : value->f);
-    text_add(w->arena, &w->out, "%s%s", digits, strpbrk(digits, ".e") ? "" : ".0");
+    size_t start = w->out.count;
+    text_add(w->arena, &w->out, "%.9g", value->is_tensor ? value->floats[k] : value->f);
+    if (!strpbrk(w->out.data + start, ".e"))
+        text_add(w->arena, &w->out, ".0");
 }
 
 static void write_level(struct udo_writer *w, const struct param *value, const char brackets[2], uint32_t level,

@@ -84,12 +84,18 @@ static void put_types(struct udo_writer *w, bool *first, const char *label, cons
             put_member(w, first, "data_type", type_word(w, &t->place, label, t->dtype, t->several));
         return;
     }
+    /* Where there is no CPU the first one decides. */
+    int decides = 0;
+    while (decides < UDO_CORES && t->core_dtypes[decides] != t->dtype)
+        decides++;
     bool first_core = true;
     put_key(w, first, "per_core_data_types");
     text_add(w->arena, &w->out, "{");
-    for (int core = 0; core < UDO_CORES; core++)
+    for (int i = 0; i < UDO_CORES; i++) {
+        int core = (decides + i) % UDO_CORES;
         if (t->core_dtypes[core] != DT_NONE)
             put_member(w, &first_core, udo_core_names[core], type_word(w, &t->place, label, t->core_dtypes[core], 0));
+    }
     text_add(w->arena, &w->out, "}");
 }
 

@@ -115,11 +115,23 @@ static void report(const char *call, const char *detail)
         fail_here("report");
 }
 
+/* What a program does after its own handlers of exit is not the command's work: builds that measure coverage write
+ * their counters there. */
+static void end_plan(void)
+{
+    plan.ready = false;
+}
+
 /* Counts a call. 0: it is to be made; else it fails with this errno; -1: it moves half of its bytes. */
 static int step(const char *call, const char *detail)
 {
+    static atomic_flag registered = ATOMIC_FLAG_INIT;
     if (!plan.ready || (*plan.call && strcmp(plan.call, call) != 0))
         return 0;
+    /* Not in the constructor, which runs before the program's destructors are registered: the last to come goes first.
+     */
+    if (!atomic_flag_test_and_set(&registered) && atexit(end_plan) != 0)
+        fail_here("atexit");
     int before = errno;
     report(call, detail);
     if (atomic_fetch_add(&calls, 1) + 1 != plan.at)

@@ -11,6 +11,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 /* A mutator that knows the form of inputs; libFuzzer alone calls it. Gives the new size. */
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max_size, unsigned seed);
 
+/* Makes of two inputs one. Gives its size, 0 when there is none. */
+size_t LLVMFuzzerCustomCrossOver(const uint8_t *bytes, size_t size, const uint8_t *others, size_t others_size,
+                                 uint8_t *out, size_t max_size, unsigned seed);
+
 /* libFuzzer's own mutations, for mutators. */
 size_t LLVMFuzzerMutate(uint8_t *bytes, size_t size, size_t max_size);
 

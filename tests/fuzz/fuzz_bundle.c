@@ -1,44 +1,9 @@
 /* Any bytes as a checkpoint of one shard: all its tensors are read or refused with a diagnostic, nothing else. An input
  * is the length of the index in 4 bytes, the index, and the shard. */
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "base/reader.h"
 #include "converters/tensorflow/bundle.h"
 #include "engine.h"
-
-static char folder[] = "/dev/shm/odlc-fuzz-bundle-XXXXXX";
-static char prefix[sizeof folder + 2], index_path[sizeof folder + 40], shard_path[sizeof folder + 40];
-
-static void remove_files(void)
-{
-    unlink(index_path);
-    unlink(shard_path);
-    rmdir(folder);
-}
-
-static void make_folder(void)
-{
-    if (prefix[0])
-        return;
-    if (!mkdtemp(folder))
-        abort();
-    snprintf(prefix, sizeof prefix, "%s/m", folder);
-    snprintf(index_path, sizeof index_path, "%s.index", prefix);
-    snprintf(shard_path, sizeof shard_path, "%s.data-00000-of-00001", prefix);
-    atexit(remove_files);
-}
-
-static void save(const char *path, const uint8_t *bytes, size_t size)
-{
-    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0 || write(fd, bytes, size) != (ssize_t)size)
-        abort();
-    close(fd);
-}
+#include "scratch.h"
 
 static void read_tensors(struct diags *diags, struct bundle *b)
 {
@@ -69,14 +34,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     struct arena *arena = arena_create();
     if (!arena)
         abort();
-    make_folder();
     if (setjmp(*arena_catch(arena)) == 0 && size >= 4) {
         struct diags diags;
         struct bundle *b;
         size_t index = (size_t)min_u64(load_le(bytes, 4), size - 4);
-        save(index_path, bytes + 4, index);
-        save(shard_path, bytes + 4 + index, size - 4 - index);
+        scratch_save("m.index", bytes + 4, index);
+        scratch_save("m.data-00000-of-00001", bytes + 4 + index, size - 4 - index);
         diags_init(&diags, arena);
+        const char *prefix = scratch_path("m");
         odlc_status status = bundle_open(arena, &diags, model_folder_of(arena, prefix, false), prefix, &b);
         if ((status == ODLC_OK) != (diags.errors == 0) || status == ODLC_ERR_INTERNAL)
             abort();

@@ -13,13 +13,8 @@ static int64_t dim_of(uint8_t byte)
     return byte < 200 ? byte : INT64_MAX - (byte - 200);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void try_rule(struct arena *arena, const uint8_t *data, size_t size)
 {
-    struct arena *arena = arena_create();
-    if (!arena || size < HEADER || setjmp(*arena_catch(arena))) {
-        arena_destroy(arena);
-        return 0;
-    }
     struct shape shapes[INPUTS] = {{0}};
     bool known[INPUTS];
     for (uint32_t i = 0; i < INPUTS; i++) {
@@ -44,6 +39,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else if (e && !message) {
         abort();
     }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct arena *arena = arena_create();
+    if (!arena)
+        abort();
+    if (size >= HEADER && setjmp(*arena_catch(arena)) == 0)
+        try_rule(arena, data, size);
     arena_destroy(arena);
     return 0;
 }

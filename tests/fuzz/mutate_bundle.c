@@ -1,84 +1,11 @@
-/* Mutations of checkpoints as fuzz_bundle.c takes them. Most inputs get right checksums after they were changed,
- * because without them nothing but checksums is ever reached. */
+/* Mutations of checkpoints as fuzz_bundle.c takes them. Most inputs get right checksums after they were changed. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "../tensorflow/bundle_writer.h"
 #include "converters/tensorflow/crc32c.h"
-#include "converters/wire.h"
 #include "engine.h"
-
-enum { FOOTER = 48, TRAILER = 5 };
-
-/* The place of a block, as the next two numbers say; false when it is none. */
-static bool next_block(struct reader *r, size_t index, uint64_t *at, uint64_t *block)
-{
-    *at = read_varint(r);
-    *block = read_varint(r);
-    return !r->failed && *at <= index && *block <= index && *at + *block + TRAILER <= index;
-}
-
-static void mend_block(uint8_t *table, uint64_t at, uint64_t size)
-{
-    store_le(table + at + size + 1, 4, crc32c_mask(crc32c_add(0, table + at, size + 1)));
-}
-
-/* The data's checksum goes into an entry of a tensor that is not of strings. */
-static void mend_entry(uint8_t *entry, size_t size, const uint8_t *shard, size_t shard_size)
-{
-    uint64_t offset = 0, length = 0;
-    uint8_t *crc = NULL;
-    for (struct reader r = reader_of(entry, size); r.pos < r.size && !r.failed;) {
-        uint64_t tag = read_varint(&r), value = 0;
-        if ((tag & 7) == WIRE_VARINT)
-            value = read_varint(&r);
-        else if ((tag & 7) == WIRE_BYTES)
-            read_bytes(&r, read_varint(&r));
-        else
-            crc = (uint8_t *)(uintptr_t)read_bytes(&r, 4);
-        offset = tag >> 3 == 4 ? value : offset;
-        length = tag >> 3 == 5 ? value : length;
-    }
-    if (crc && offset <= shard_size && length <= shard_size - offset)
-        store_le(crc, 4, crc32c_mask(crc32c_add(0, shard + offset, length)));
-}
-
-/* Goes over the entries of a block that is not compressed, as far as they can be read. */
-static void mend_data(uint8_t *table, uint64_t at, uint64_t size, const uint8_t *shard, size_t shard_size)
-{
-    for (struct reader r = reader_of(table + at, size); r.pos < r.size && !r.failed;) {
-        read_varint(&r);
-        uint64_t key = read_varint(&r), value = read_varint(&r);
-        read_bytes(&r, key);
-        const uint8_t *entry = read_bytes(&r, value);
-        if (entry)
-            mend_entry((uint8_t *)(uintptr_t)entry, value, shard, shard_size);
-    }
-}
-
-static void mend(uint8_t *table, size_t index, const uint8_t *shard, size_t shard_size)
-{
-    uint64_t at, size, block_at, block_size;
-    if (index < FOOTER)
-        return;
-    struct reader footer = reader_of(table + index - FOOTER, FOOTER - 8);
-    next_block(&footer, index - FOOTER, &at, &size);
-    if (!next_block(&footer, index - FOOTER, &at, &size))
-        return;
-    for (struct reader r = reader_of(table + at, size); r.pos < r.size && !r.failed;) {
-        read_varint(&r);
-        uint64_t key = read_varint(&r), value = read_varint(&r);
-        read_bytes(&r, key);
-        const uint8_t *bytes = read_bytes(&r, value);
-        struct reader place = reader_of(bytes, bytes ? value : 0);
-        if (!bytes || !next_block(&place, index - FOOTER, &block_at, &block_size))
-            continue;
-        if (table[block_at + block_size] == 0)
-            mend_data(table, block_at, block_size, shard, shard_size);
-        mend_block(table, block_at, block_size);
-    }
-    mend_block(table, at, size);
-}
+#include "mend_bundle.h"
 
 /* What mutations start from: a tensor of each kind, in one block or several, compressed or not. */
 static text make_bundle(struct arena *arena, unsigned seed)
@@ -127,12 +54,11 @@ static size_t start_over(uint8_t *bytes, size_t max_size, unsigned seed)
 
 size_t LLVMFuzzerCustomMutator(uint8_t *bytes, size_t size, size_t max_size, unsigned seed)
 {
-    if (size < FOOTER)
+    enum { SMALLEST = 48 }; /* the footer of an index */
+    if (size < SMALLEST)
         return start_over(bytes, max_size, seed);
     size = LLVMFuzzerMutate(bytes, size, max_size);
-    if (seed % 8 && size >= 4) {
-        size_t index = (size_t)min_u64(load_le(bytes, 4), size - 4);
-        mend(bytes + 4, index, bytes + 4 + index, size - 4 - index);
-    }
+    if (seed % 8)
+        mend_bundle(bytes, size);
     return size;
 }

@@ -15,7 +15,8 @@ input may also be a string: "^node" is a control input, "name:1" any tensor, suc
     g.node("PartitionedCall", [x], f=Func("body"), Tout=[np.float32])
 
 Attributes are of the kind that the Python value suggests: bool, int, float, str or bytes, a NumPy type or DType, Shape,
-an array or Tensor, Func, and lists of these. Field numbers are those of the public definitions.
+an array or Tensor, Func, and lists of these; a Message is an AttrValue that is encoded already. Field numbers are those
+of the public definitions.
 """
 
 import struct
@@ -115,6 +116,8 @@ def _is_type(value):
 
 def attribute(value):
     """AttrValue."""
+    if isinstance(value, Message):
+        return value
     message = Message()
     if isinstance(value, list):
         return message.message(1, _list(value))

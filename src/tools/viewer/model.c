@@ -285,20 +285,39 @@ static void add_without_tags(struct arena *arena, const char *json, size_t size,
     text_add_bytes(arena, out, json + start, size - start);
 }
 
+/* A stream into memory; NULL once it is closed. */
+struct memory_stream {
+    FILE *stream;
+    char *bytes;
+    size_t size;
+};
+
+static bool memory_close(struct memory_stream *m)
+{
+    FILE *stream = m->stream;
+    bool failed = stream && ferror(stream) != 0;
+    m->stream = NULL;
+    return (!stream || fclose(stream) == 0) && !failed;
+}
+
+static void memory_free(void *object)
+{
+    struct memory_stream *m = object;
+    (void)memory_close(m);
+    free(m->bytes);
+}
+
 void viewer_add_model(struct arena *arena, const odlc_container *container, const struct odlc_graph *shown, text *json)
 {
-    char *bytes = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&bytes, &size);
-    if (!stream)
+    struct memory_stream *m = arena_new(arena, struct memory_stream);
+    arena_defer(arena, memory_free, m);
+    m->stream = open_memstream(&m->bytes, &m->size);
+    if (!m->stream)
         arena_exhausted(arena);
-    write_container(stream, arena, container, shown);
-    bool failed = ferror(stream) != 0;
-    failed |= fclose(stream) != 0;
-    arena_defer(arena, free, bytes);
-    if (failed)
+    write_container(m->stream, arena, container, shown);
+    if (!memory_close(m))
         arena_exhausted(arena);
-    add_without_tags(arena, bytes, size, json);
+    add_without_tags(arena, m->bytes, m->size, json);
 }
 
 void viewer_add_page(struct arena *arena, const odlc_container *container, const struct odlc_graph *shown, text *page)

@@ -1,0 +1,152 @@
+"""Nodes that say something impossible, or ask for what containers cannot hold: each is refused, with the reason. What
+the cases of other tests already refuse is not repeated here."""
+
+import pathlib
+import sys
+import tempfile
+
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TESTS / "support")]
+from checks import Checks, run  # noqa: E402
+
+try:
+    import numpy as np
+    from tf_writer import DType, Graph
+except ImportError as error:
+    if error.name != "numpy":
+        raise
+    without = Checks()
+    without.skip("refusals", "python3-numpy is not there")
+    without.finish()
+
+
+class Const:
+    """An input that the model knows."""
+
+    def __init__(self, values, dtype="i4"):
+        self.array = np.array(values, dtype)
+
+
+def floats(*shape):
+    return np.zeros(shape, "f4")
+
+
+def ints(*shape):
+    return np.zeros(shape, "i4")
+
+
+IMAGE = (1, 6, 6, 2)
+LIST = {"element_dtype": DType("float32")}
+
+BLOCKS = [
+    ("the input [1,2] does not have 4 axes", "SpaceToDepth", [floats(1, 2)], {"block_size": 2}),
+    ("paddings has 2 elements instead of 4", "SpaceToBatchND",
+     [floats(1, 4, 4, 1), Const([2, 2]), Const([[0, 0]])], {}),
+    ("paddings has -1, which is out of range", "SpaceToBatchND",
+     [floats(1, 4, 4, 1), Const([2, 2]), Const([[0, 0], [0, -1]])], {}),
+    ("a block of 0 elements is not possible", "SpaceToBatchND",
+     [floats(1, 4, 4, 1), Const([2, 0]), Const([[0, 0], [0, 0]])], {}),
+    ("the input [1,4] does not have 2 axes behind the batch", "SpaceToBatchND",
+     [floats(1, 4), Const([2, 2]), Const([[0, 0], [0, 0]])], {}),
+]
+
+CASTS = [
+    ("the elements of [3] do not make up int32", "Bitcast", [Const([1, 2, 3], "i2")], {"type": DType("int32")}),
+    ("the bits of bool are none of float32", "Bitcast", [np.zeros(3, "?")], {"type": DType("float32")}),
+    ("a shift by float32", "LeftShift", [floats(2), floats(2)], {}),
+    ("the values [2,3] and [3] differ in shape", "Select", [np.zeros((2, 3), "?"), floats(2, 3), floats(3)], {}),
+]
+
+CONSTANTS = [
+    ("the elements are strings", "Empty", [Const([2])], {"dtype": DType("string")}),
+    ("input 1 is no list", "ListDiff", [Const([1, 2]), Const(1)], {}),
+    ("the dims are not those of a tensor", "UnravelIndex", [Const([1]), Const([2, -1])], {}),
+]
+
+LAYERS = [
+    ("a filter [0,3,2,4] is not possible", "Conv2D", [floats(*IMAGE), floats(0, 3, 2, 4)],
+     {"strides": [1, 1, 1, 1], "padding": "SAME"}),
+    ("the input [1,2] does not have 4 or 5 axes", "FusedBatchNormV3", [floats(1, 2)] + [floats(2)] * 4,
+     {"is_training": False}),
+    ("the input [1,2] does not have 4 axes", "BatchNormWithGlobalNormalization", [floats(1, 2)] + [floats(2)] * 4,
+     {"variance_epsilon": 0.1, "scale_after_normalization": True}),
+    ("depth_radius is -1", "LRN", [floats(*IMAGE)], {"depth_radius": -1}),
+    ("size has 3 elements instead of 2", "ResizeBilinear", [floats(*IMAGE), Const([2, 2, 2])], {}),
+    ("crop_size has 1 elements instead of 2", "CropAndResize",
+     [floats(*IMAGE), Const([[0, 0, 1, 1]], "f4"), Const([0]), Const([2])], {}),
+]
+
+LISTS = [
+    ("a list cannot have -1 items", "TensorListReserve", [Const([2]), Const(-1)], LIST),
+    ("a tensor without dimensions cannot be taken apart", "TensorListFromTensor", [floats(), Const([])],
+     LIST),
+    ("the parts do not add up to an axis of 4", "TensorListSplit", [floats(4, 2), Const([2]), Const([1, 2], "i8")],
+     LIST),
+    ("the parts do not add up to an axis of 4", "TensorListSplit", [floats(4, 2), Const([2]), Const([3, 2], "i8")],
+     LIST),
+    ("3 places for 2 items", "TensorListScatterV2", [floats(2, 2), Const([0, 1, 2]), Const([2]), Const(4)],
+     LIST),
+]
+
+MATRICES = [
+    ("k is not one diagonal, or the lowest and the highest of several", "MatrixDiagPartV2",
+     [floats(3, 3), Const([1, 0]), Const(0, "f4")], {}),
+    ("the input [3] is not a matrix", "MatrixDiagPartV2", [floats(3), Const(0), Const(0, "f4")], {}),
+    ("the padding value is not one number", "MatrixDiagPartV2", [floats(3, 3), Const(0), Const([0, 1], "f4")], {}),
+    ("num_rows is not a number of rows or columns, or -1", "MatrixDiagV2",
+     [floats(3), Const(0), Const(-2), Const(-1), Const(0, "f4")], {}),
+    ("the diagonal is a scalar", "MatrixDiagV2", [floats(), Const(0), Const(-1), Const(-1), Const(0, "f4")], {}),
+    ("[2] are not 1 diagonals of 3 elements", "MatrixSetDiagV2", [floats(3, 3), floats(2), Const(0)], {}),
+    ("num_lower is not one number", "MatrixBandPart", [floats(3, 3), Const([1, 2], "i8"), Const(1, "i8")], {}),
+]
+
+SHAPES = [
+    ("3 axes are more than rank 2 has", "Sum", [floats(2, 3), Const([0, 1, 0])], {}),
+    ("dimension has 2 elements instead of one", "ArgMax", [floats(2, 3), Const([0, 1])], {}),
+    ("num_segments is not a number of segments", "UnsortedSegmentSum", [floats(3), ints(3), Const(-1)], {}),
+    ("ids [2] do not number the rows of [3]", "UnsortedSegmentSum", [floats(3), ints(2), Const(4)], {}),
+    ("axis is not one number", "ConcatV2", [floats(2), floats(2), Const([0, 1])], {}),
+    ("a slice of 17 entries", "StridedSlice", [floats(2), Const([0] * 17), Const([1] * 17), Const([1] * 17)], {}),
+    ("the input has 8 axes, and one more is needed", "Bucketize", [floats(*[1] * 8)], {"boundaries": [0.0, 1.0]}),
+    ("it has 1 inputs, and 2 outputs", "IdentityN", [floats(2)], {"T": [DType("float32")]}, "node", "node:1"),
+]
+
+RANDOM = [
+    ("int32 numbers between 0 and 1", "RandomUniform", [Const([2])], {"dtype": DType("int32")}),
+]
+
+FAMILIES = [BLOCKS, CASTS, CONSTANTS, LAYERS, LISTS, MATRICES, SHAPES, RANDOM]
+
+
+def graph_of(op, inputs, attributes):
+    """The operator as the only node behind its inputs."""
+    g = Graph()
+    values = []
+    for i, value in enumerate(inputs):
+        if isinstance(value, Const):
+            values.append(g.const(f"c{i}", value.array))
+        else:
+            values.append(g.placeholder(f"x{i}", value.dtype, value.shape))
+    g.node(op, values, name="node", **attributes)
+    return g
+
+
+def refuses(checks, folder, message, op, inputs, attributes, *outputs):
+    model = folder / "model.pb"
+    graph_of(op, inputs, attributes).save(model)
+    named = [option for name in outputs or ["node"] for option in ("--out_node", name)]
+    done = run("tensorflow-to-dlc", "-i", model, "-o", folder / "out.dlc", *named)
+    checks.equal(f"{op}: status", done.returncode, 1)
+    checks.check(f"{op}: reason", message in done.stderr, f"{message!r} not in {done.stderr!r}")
+
+
+def main():
+    checks = Checks()
+    with tempfile.TemporaryDirectory() as name:
+        for rows in FAMILIES:
+            for row in rows:
+                refuses(checks, pathlib.Path(name), *row)
+    checks.finish()
+
+
+main()
