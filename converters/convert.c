@@ -301,7 +301,8 @@ static odlc_status report_exhausted(struct conversion *c)
         return ODLC_ERR_NOMEM;
     return diag_error(&c->diags, ODLC_ERR_LIMIT,
                       AT(.file = c->options->input, .node = c->at_node,
-                         .hint = "what is unrolled, or computed of constants, may be left to a user-defined op"),
+                         .hint = c->at_node ? "leave what is unrolled, or computed of constants, to a user-defined op"
+                                            : "the model's files may hold few bytes that stand for many"),
                       "model-memory",
                       "converting takes more than the %llu MiB of memory that a model of this size may have",
                       (unsigned long long)(c->memory_limit >> 20));

@@ -189,10 +189,9 @@ enum { TABLE_LIMIT = 256 * 1024 * 1024 };
 odlc_status lower_table(const struct lower *l, uint64_t count, size_t size, void *out)
 {
     if (count > TABLE_LIMIT / size)
-        return lower_limit(
-            l, NULL, "smaller dimensions, or the constant as an initializer of the model",
-            "a constant of %llu elements of %zu bytes would have to be computed, which is more than %d MiB",
-            (unsigned long long)count, size, TABLE_LIMIT >> 20);
+        return lower_limit(l, NULL, "smaller dimensions, or the constant as an initializer of the model",
+                           "a constant of %llu elements would have to be computed, of %zu bytes each: more than %d MiB",
+                           (unsigned long long)count, size, TABLE_LIMIT >> 20);
     void *table = arena_calloc(l->arena, count, size);
     memcpy(out, &table, sizeof table);
     return ODLC_OK;

@@ -109,8 +109,10 @@ odlc_status lower_tensor_ints(const struct lower *l, tensor_id id, const char *w
 odlc_status lower_need_const(const struct lower *l, uint32_t i, const char *what, const char *why) MUST_USE;
 
 /* ---- subgraphs ---- */
-/* Nodes that the graphs inside of nodes may expand to, and with it trips of loops and items of sequences. */
+/* Nodes that the graphs inside of nodes may expand to, and with it trips of loops and items of sequences. So many bytes
+ * of their names count as one node. */
 #define LOWER_MAX_EXPANSION 100000
+#define LOWER_TEXT_PER_NODE 1024
 
 /* Lowers the nodes of a graph that the node holds as an attribute, as often as it is called. The graph's inputs are
  * given the values, in order; it sees the names around it. Names of its nodes and tensors get the prefix. results gets

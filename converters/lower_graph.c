@@ -390,6 +390,19 @@ static odlc_status lower_inner(struct lower *l, struct scope *s, const struct lo
     return subgraph_results(l, s, g, results);
 }
 
+/* Bytes of the names that lowering a graph makes. */
+static uint64_t text_of(const struct fw_graph *g, const char *prefix)
+{
+    uint64_t prefix_size = strlen(prefix), size = 0;
+    for (size_t i = 0; i < g->nodes.count; i++) {
+        const struct fw_node *n = &g->nodes.data[i];
+        size += prefix_size + strlen(n->name);
+        for (uint32_t k = 0; k < n->n_outputs; k++)
+            size += prefix_size + strlen(n->outputs[k]);
+    }
+    return size;
+}
+
 odlc_status lower_subgraph(struct lower *l, const struct fw_graph *g, const char *prefix,
                            const struct lower_value *values, size_t count, struct lower_value *results)
 {
@@ -399,7 +412,7 @@ odlc_status lower_subgraph(struct lower *l, const struct fw_graph *g, const char
         .c = c, .all = all, .outer = l->scope, .prefix = prefix, .first_definition = all->names.list.count, .graph = g};
     if (count != g->inputs.count)
         return lower_invalid(l, NULL, NULL, "its graph takes %zu inputs, but gets %zu", g->inputs.count, count);
-    c->expanded += g->nodes.count + 1;
+    c->expanded += g->nodes.count + 1 + text_of(g, prefix) / LOWER_TEXT_PER_NODE;
     if (c->expanded > LOWER_MAX_EXPANSION)
         return diag_error(&c->diags, ODLC_ERR_LIMIT,
                           AT(.file = l->path, .node = l->node->name,

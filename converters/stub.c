@@ -262,51 +262,77 @@ static const char *config_type(enum dtype dtype)
     }
 }
 
+/* What is made goes into the tree at once, which the arena holds: memory may run out at any time. */
+static cJSON *need(struct stub *s, cJSON *made)
+{
+    if (!made)
+        arena_exhausted(s->c->arena);
+    return made;
+}
+
+static void add_string(struct stub *s, cJSON *object, const char *key, const char *value)
+{
+    (void)need(s, cJSON_AddStringToObject(object, key, value));
+}
+
+static void add_true(struct stub *s, cJSON *object, const char *key)
+{
+    (void)need(s, cJSON_AddBoolToObject(object, key, 1));
+}
+
+static cJSON *add_list(struct stub *s, cJSON *object, const char *key)
+{
+    return need(s, cJSON_AddArrayToObject(object, key));
+}
+
+static cJSON *append(struct stub *s, cJSON *list, cJSON *made)
+{
+    (void)cJSON_AddItemToArray(list, need(s, made)); /* allocates nothing */
+    return made;
+}
+
 static void add_tensors(struct stub *s, cJSON *op, const char *list_name, const char *kind, const seen_list *list)
 {
-    cJSON *tensors = cJSON_AddArrayToObject(op, list_name);
+    cJSON *tensors = add_list(s, op, list_name);
     for (size_t i = 0; i < list->count; i++) {
         const struct seen *seen = &list->data[i];
         bool is_input = strcmp(kind, "in") == 0;
-        cJSON *tensor = cJSON_CreateObject();
-        cJSON_AddStringToObject(tensor, "name", seen->name ? seen->name : arena_printf(s->c->arena, "%s%zu", kind, i));
+        cJSON *tensor = append(s, tensors, cJSON_CreateObject());
+        add_string(s, tensor, "name", seen->name ? seen->name : arena_printf(s->c->arena, "%s%zu", kind, i));
         if (!seen->mixed)
-            cJSON_AddStringToObject(tensor, "data_type", config_type(seen->dtype));
+            add_string(s, tensor, "data_type", config_type(seen->dtype));
         if (seen->data && !seen->computed)
-            cJSON_AddBoolToObject(tensor, "static", 1);
+            add_true(s, tensor, "static");
         if (is_input && seen->absent)
-            cJSON_AddBoolToObject(tensor, "optional", 1);
-        cJSON_AddItemToArray(tensors, tensor);
+            add_true(s, tensor, "optional");
     }
 }
 
-static void add_params(cJSON *op, const char *list_name, const seen_list *list, bool lists)
+static void add_params(struct stub *s, cJSON *op, const char *list_name, const seen_list *list, bool lists)
 {
-    cJSON *params = cJSON_AddArrayToObject(op, list_name);
+    cJSON *params = add_list(s, op, list_name);
     for (size_t i = 0; i < list->count; i++) {
         const struct seen *seen = &list->data[i];
         if (seen->list != lists)
             continue;
-        cJSON *param = cJSON_CreateObject();
-        cJSON_AddStringToObject(param, "name", seen->name);
-        cJSON_AddStringToObject(param, "data_type", config_type(seen->dtype));
-        cJSON_AddItemToArray(params, param);
+        cJSON *param = append(s, params, cJSON_CreateObject());
+        add_string(s, param, "name", seen->name);
+        add_string(s, param, "data_type", config_type(seen->dtype));
     }
 }
 
 static void add_operator(struct stub *s, cJSON *operators, const struct group *group)
 {
-    cJSON *op = cJSON_CreateObject();
-    cJSON_AddStringToObject(op, "type", group->op_type);
+    cJSON *op = append(s, operators, cJSON_CreateObject());
+    add_string(s, op, "type", group->op_type);
     if (group->names_domain)
-        cJSON_AddStringToObject(op, "domain", *group->domain ? group->domain : "ai.onnx");
+        add_string(s, op, "domain", *group->domain ? group->domain : "ai.onnx");
     add_tensors(s, op, "inputs", "in", &group->inputs.places);
     add_tensors(s, op, "outputs", "out", &group->outputs.places);
-    add_params(op, "scalar_params", &group->params, false);
-    add_params(op, "tensor_params", &group->params, true);
-    cJSON *cores = cJSON_AddArrayToObject(op, "core_types");
-    cJSON_AddItemToArray(cores, cJSON_CreateString("CPU"));
-    cJSON_AddItemToArray(operators, op);
+    add_params(s, op, "scalar_params", &group->params, false);
+    add_params(s, op, "tensor_params", &group->params, true);
+    cJSON *cores = add_list(s, op, "core_types");
+    (void)append(s, cores, cJSON_CreateString("CPU"));
 }
 
 const char *write_udo_stub(struct conversion *c)
@@ -317,13 +343,11 @@ const char *write_udo_stub(struct conversion *c)
     find_namesakes(&s);
     if (s.groups.count == 0)
         return NULL;
-    cJSON *root = cJSON_CreateObject();
-    if (!root)
-        arena_exhausted(c->arena);
+    cJSON *root = need(&s, cJSON_CreateObject());
     arena_defer(c->arena, delete_tree, root);
-    cJSON *package = cJSON_AddObjectToObject(root, "UdoPackage_0");
-    cJSON *operators = cJSON_AddArrayToObject(package, "Operators");
-    cJSON_AddStringToObject(package, "UDO_PACKAGE_NAME", "MyUdoPackage");
+    cJSON *package = need(&s, cJSON_AddObjectToObject(root, "UdoPackage_0"));
+    cJSON *operators = add_list(&s, package, "Operators");
+    add_string(&s, package, "UDO_PACKAGE_NAME", "MyUdoPackage");
     for (size_t i = 0; i < s.groups.count; i++)
         add_operator(&s, operators, &s.groups.data[i]);
     char *printed = cJSON_Print(root);

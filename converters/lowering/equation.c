@@ -121,10 +121,10 @@ static odlc_status implied_result(const struct parse *p, struct labels *out)
 {
     struct raw_term once = {0};
     TRY(spread(p, &(struct raw_term){.count = 1, .at = {ELLIPSIS}}, p->covered, out));
-    for (uint8_t label = 0; label < EINSUM_LETTERS; label++) {
+    for (uint32_t label = 0; label < EINSUM_LETTERS; label++) {
         if (p->count[label] != 1)
             continue;
-        once = (struct raw_term){.count = 1, .at = {label}};
+        once = (struct raw_term){.count = 1, .at = {(uint8_t)label}};
         struct labels one;
         TRY(spread(p, &once, 0, &one));
         if (!labels_append(out, &one))

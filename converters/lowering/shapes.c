@@ -178,7 +178,7 @@ odlc_status lower_slices(const struct lower *l, tensor_id in, const struct slice
     struct slices all = slices_whole(&build_type(l->b, in)->shape);
     struct shape shape = SHAPE(s->rank, 3);
     int64_t to_start = 0;
-    if (memcmp(&all, s, sizeof all) == 0) {
+    if (all.rank == s->rank && memcmp(all.row, s->row, sizeof all.row) == 0) {
         *out = in;
         return ODLC_OK;
     }

@@ -122,8 +122,9 @@ static odlc_status sample_numbers(struct lower *l, const struct align *a, const 
     for (int64_t row = 0; row < shape.dims[1]; row++)
         for (int64_t column = 0; column < shape.dims[2]; column++) {
             double *at = values + 2 * (row * shape.dims[2] + column);
-            at[0] = within ? (double)(column % samples[1]) + 0.5 : (double)(column / samples[1]);
-            at[1] = within ? (double)(row % samples[0]) + 0.5 : (double)(row / samples[0]);
+            int64_t bin_column = column / samples[1], bin_row = row / samples[0];
+            at[0] = within ? (double)(column % samples[1]) + 0.5 : (double)bin_column;
+            at[1] = within ? (double)(row % samples[0]) + 0.5 : (double)bin_row;
         }
     struct steps s = {.l = l};
     *out = step_constant(&s, dtype, &shape, values);

@@ -394,6 +394,7 @@ odlc_status lower_mel_weight_matrix(struct lower *l)
 {
     static const char *const names[] = {"num_mel_bins", "dft_length", "sample_rate"};
     struct mel m;
+    /* cppcheck-suppress uninitvar ; they are set through these pointers */
     int64_t *const wanted[] = {&m.bands, &m.length, &m.rate};
     double *values;
     for (uint32_t i = 0; i < COUNT_OF(names); i++) {

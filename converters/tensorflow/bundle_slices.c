@@ -118,8 +118,8 @@ static void place_slice(const struct slice *slice, const uint8_t *bytes, const s
     shape_strides(whole, strides);
     while (outer > 0 && (outer == shape->rank || shape->dims[outer] == whole->dims[outer]))
         outer--;
-    uint64_t runs = shape_count_range(shape, 0, outer);
     size_t run = shape_count_range(shape, outer, shape->rank) * element;
+    uint64_t runs = run > 0 ? shape_count_range(shape, 0, outer) : 0;
     for (uint64_t i = 0; i < runs; i++) {
         uint64_t rest = i;
         int64_t at = 0;

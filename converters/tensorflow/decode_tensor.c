@@ -8,7 +8,7 @@
 #include "converters/tensorflow/types.h"
 
 /* A short list can stand for any number of elements; more than this is no model's intent. */
-#define MAX_EXPANDED (UINT64_C(1) << 30)
+#define MAX_EXPANDED (UINT64_C(1) << 28)
 
 struct tensor_job {
     struct tf_model *m;

@@ -8,7 +8,8 @@
 #include "converters/tensorflow/op_defs.h"
 #include "converters/wire.h"
 
-/* Attributes of a node: operators have 20 or 30, and what is looked up for each node is looked up among them. */
+/* Attributes of a node, and inputs, outputs and attributes that an operator's definition lists: operators have 20 or
+ * 30, and what is looked up for each node is looked up among them. */
 enum { TF_MAX_ATTRS = 256 };
 
 struct tf_node {
@@ -69,7 +70,7 @@ odlc_status tf_decode_graph(struct tf_model *m, uint64_t from, uint64_t to) MUST
 odlc_status tf_decode_function(struct tf_model *m, struct tf_function *f) MUST_USE;
 
 /* op_list.c: takes in the definitions in an OpList. */
-void tf_decode_op_list(struct tf_model *m, const struct wire_field *list);
+odlc_status tf_decode_op_list(struct tf_model *m, const struct wire_field *list) MUST_USE;
 /* What the model's definition of an operator that is not TensorFlow's own says beside its outputs. */
 odlc_status tf_describe_op(struct tf_model *m, struct fw_op *op) MUST_USE;
 /* TensorFlow's definition of the operator, or else the model's; NULL: there is none. */

@@ -43,17 +43,32 @@ static struct tf_op_def read_op(const struct tf_model *m, const struct wire_fiel
     return def;
 }
 
-void tf_decode_op_list(struct tf_model *m, const struct wire_field *list)
+/* For each reader of an output, its operator's outputs are gone through. */
+static odlc_status check_size(const struct tf_model *m, const struct wire_field *op)
+{
+    const struct sections s = wire_sections(m->file, op->content, op->content + op->size);
+    for (uint32_t part = OP_DEF_INPUT_ARG; part <= OP_DEF_ATTR; part++)
+        if (s.of[part].count > TF_MAX_ATTRS)
+            return diag_error(m->diags, ODLC_ERR_LIMIT, AT(IN_MODEL(m), .offset = op->at, .has_offset = 1),
+                              "tensorflow-op-def",
+                              "the definition of an operator has %zu inputs, outputs or attributes, more than %d",
+                              s.of[part].count, TF_MAX_ATTRS);
+    return ODLC_OK;
+}
+
+odlc_status tf_decode_op_list(struct tf_model *m, const struct wire_field *list)
 {
     struct wire w = wire_in(m->file, list);
     struct wire_field f;
     map_init(&m->op_index, m->memory.scratch);
     while (wire_next_of(&w, OP_LIST_OP, &f)) {
+        TRY(check_size(m, &f));
         const struct tf_op_def def = read_op(m, &f);
         map_put(&m->op_index, def.op, (uint32_t)m->ops.count);
         vec_push(m->memory.scratch, &m->ops, def);
         vec_push(m->memory.scratch, &m->op_messages, f);
     }
+    return ODLC_OK;
 }
 
 /* Those of the first arguments that are one input each. */

@@ -27,6 +27,7 @@ void ordered_add_int(struct arena *arena, text *out, int64_t value)
     unsigned length = bits / 7 + 1;
     for (unsigned i = 0; i < length; i++) {
         unsigned shift = 8 * (length - 1 - i), flipped = length > 8 * i ? length - 8 * i : 0;
+        /* cppcheck-suppress shiftTooManyBitsSigned ; it is at most 56, and the sign is kept */
         unsigned byte = shift < 64 ? (unsigned)(value >> shift) & 0xff : value < 0 ? 0xff : 0;
         add_byte(arena, out, byte ^ (flipped >= 8 ? 0xff : 0xff00u >> flipped & 0xff));
     }

@@ -243,17 +243,19 @@ static odlc_status choose_signature(struct tf_model *m, const struct sections *m
 
 /* ---- forms ---- */
 
-static void take_graph(struct tf_model *m, const struct wire_field *meta, struct sections *s, struct tf_source *out)
+static odlc_status take_graph(struct tf_model *m, const struct wire_field *meta, struct sections *s,
+                              struct tf_source *out)
 {
     *s = sections_of(m, meta);
     struct wire_field graph = wire_only(m->file, s, META_GRAPH_DEF), saver = wire_only(m->file, s, META_SAVER);
     struct wire_field info = wire_only(m->file, s, META_INFO);
     const struct sections names = sections_of(m, &saver), infos = sections_of(m, &info);
     const struct wire_field ops = wire_only(m->file, &infos, META_INFO_OPS);
-    tf_decode_op_list(m, &ops);
+    TRY(tf_decode_op_list(m, &ops));
     out->from = graph.content;
     out->to = graph.content + graph.size;
     out->restore_op = tensorflow_canonical_name(m->memory.kept, only_text(m, &names, SAVER_RESTORE_OP));
+    return ODLC_OK;
 }
 
 /* Of the model's file, which is taken already. */
@@ -263,7 +265,7 @@ static odlc_status read_saved_model(struct tf_model *m, const struct odlc_conver
     struct wire_field meta;
     struct sections s;
     TRY(choose_graph(m, options->saved_model_tag, &meta));
-    take_graph(m, &meta, &s, out);
+    TRY(take_graph(m, &meta, &s, out));
     const char *prefix = arena_printf(m->memory.kept, "%svariables/variables", out->folder->path);
     if (model_folder_has(out->folder, arena_printf(m->memory.scratch, "%s.index", prefix)))
         out->checkpoint = prefix;
@@ -275,7 +277,7 @@ static odlc_status read_meta(struct tf_model *m, const char *path, struct tf_sou
     struct sections s;
     TRY(take_named_file(m, path, &tensorflow__meta_graph_def__descriptor));
     const struct wire_field whole = {.size = m->file->size};
-    take_graph(m, &whole, &s, out);
+    TRY(take_graph(m, &whole, &s, out));
     out->checkpoint = arena_strndup(m->memory.kept, path, strlen(path) - strlen(".meta"));
     return ODLC_OK;
 }

@@ -13,19 +13,18 @@ static bool starts_with(const char *name, const char *prefix)
  * position, which is every output element of one channel; channels are the last dimension. */
 static void count_layer(const struct dlc_graph *g, const struct dlc_op *layer, struct odlc_op *op)
 {
-    uint64_t weights = 0, biases = 0, macs;
+    uint64_t weights = 0, biases = 0;
     for (uint32_t i = 0; i < layer->n_params; i++) {
         if (starts_with(layer->params[i].name, "weights"))
-            weights += shape_count(layer->params[i].shape);
+            weights = sat_add(weights, shape_count(layer->params[i].shape));
         else if (starts_with(layer->params[i].name, "bias"))
-            biases += shape_count(layer->params[i].shape);
+            biases = sat_add(biases, shape_count(layer->params[i].shape));
     }
-    op->parameters = weights + biases;
+    op->parameters = sat_add(weights, biases);
     bool multiplies = strcmp(layer->type, "Convolutional") == 0 || strcmp(layer->type, "FullyConnected") == 0;
     const struct dlc_tensor *out = layer->n_outputs ? dlc_tensor_find(g, layer->outputs[0]) : NULL;
-    if (multiplies && out && out->shape->rank &&
-        !ckd_mul(&macs, shape_count_range(out->shape, 0, out->shape->rank - 1), weights))
-        op->macs = macs;
+    if (multiplies && out && out->shape->rank)
+        op->macs = sat_mul(shape_count_range(out->shape, 0, out->shape->rank - 1), weights);
 }
 
 static void count_layers(const struct dlc_graph *g, struct odlc_graph *graph, struct odlc_op *ops)
@@ -42,7 +41,7 @@ static void count_node(const struct graph *ir, const struct node *n, struct odlc
     for (uint32_t i = 0; i < n->n_inputs && i < 32; i++) {
         const struct tensor *t = node_input(ir, n, i);
         if (t && t->kind == TENSOR_STATIC && (n->op->weights >> i & 1))
-            op->parameters += shape_count(&t->type->shape);
+            op->parameters = sat_add(op->parameters, shape_count(&t->type->shape));
     }
 }
 
@@ -76,7 +75,7 @@ void count_graph(struct arena *arena, struct diags *diags, const struct dlc_file
         }
     }
     for (uint32_t i = 0; i < graph->n_ops; i++) {
-        graph->parameters += ops[i].parameters;
-        graph->macs += ops[i].macs;
+        graph->parameters = sat_add(graph->parameters, ops[i].parameters);
+        graph->macs = sat_add(graph->macs, ops[i].macs);
     }
 }

@@ -11,18 +11,10 @@ struct life {
     uint64_t live; /* bytes */
 };
 
-/* Sizes come from files that anybody may have written: a sum stays at the largest number instead of starting anew. */
-static uint64_t add_size(uint64_t sum, uint64_t size)
-{
-    return ckd_add(&sum, sum, size) ? UINT64_MAX : sum;
-}
-
 static uint64_t bytes_of(const struct dlc_tensor *t)
 {
-    uint64_t bytes;
-    if (t->dtype == DT_STRING)
-        return ckd_mul(&bytes, shape_count(t->shape), sizeof(const char *)) ? UINT64_MAX : bytes;
-    return ckd_mul(&bytes, shape_count(t->shape), dtype_size((enum dtype)t->dtype)) ? UINT64_MAX : bytes;
+    uint64_t element = t->dtype == DT_STRING ? sizeof(const char *) : dtype_size((enum dtype)t->dtype);
+    return sat_mul(shape_count(t->shape), element);
 }
 
 static bool is_activation(const struct dlc_tensor *t)
@@ -81,7 +73,7 @@ static void start_outputs(struct life *l, uint32_t op)
         if (index == MAP_NONE || l->alive[index])
             continue;
         l->alive[index] = true;
-        l->live = add_size(l->live, bytes_of(&l->g->tensors[index]));
+        l->live = sat_add(l->live, bytes_of(&l->g->tensors[index]));
     }
 }
 
@@ -103,12 +95,12 @@ static uint64_t constant_bytes(const struct dlc_graph *g)
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < g->n_tensors; i++)
         if (g->tensors[i].kind == KIND_STATIC)
-            bytes = add_size(bytes, bytes_of(&g->tensors[i]));
+            bytes = sat_add(bytes, bytes_of(&g->tensors[i]));
     for (uint32_t i = 0; i < g->n_ops; i++) {
         const struct dlc_op *op = &g->ops[i];
         const struct dlc_tensor *out = op->n_params && op->n_outputs ? dlc_tensor_find(g, op->outputs[0]) : NULL;
         for (uint32_t k = 0; k < g->ops[i].n_params && !(out && out->kind == KIND_STATIC); k++)
-            bytes = add_size(bytes, bytes_of(&g->ops[i].params[k]));
+            bytes = sat_add(bytes, bytes_of(&g->ops[i].params[k]));
     }
     return bytes;
 }
@@ -121,7 +113,7 @@ void measure_memory(struct arena *arena, const struct dlc_graph *g, struct odlc_
     graph->peak = g->n_ops;
     for (uint32_t i = 0; i < g->n_tensors; i++)
         if (g->tensors[i].kind == KIND_APP_WRITE)
-            inputs = add_size(inputs, bytes_of(&g->tensors[i]));
+            inputs = sat_add(inputs, bytes_of(&g->tensors[i]));
     find_operands(arena, &l);
     for (uint32_t i = 0; i < g->n_ops; i++)
         note_uses(&l, i);
@@ -134,6 +126,6 @@ void measure_memory(struct arena *arena, const struct dlc_graph *g, struct odlc_
         end_dead(&l, i);
     }
     graph->memory_constants = constant_bytes(g);
-    graph->memory_activations = add_size(inputs, most);
-    graph->memory = add_size(graph->memory_constants, graph->memory_activations);
+    graph->memory_activations = sat_add(inputs, most);
+    graph->memory = sat_add(graph->memory_constants, graph->memory_activations);
 }

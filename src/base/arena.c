@@ -46,8 +46,9 @@ struct arena {
     struct cleanup *cleanup;
     size_t size, most; /* bytes that it has of the system, and may have */
     uint64_t hash_key[2];
-    bool catches, limited;
-    jmp_buf recovery;
+    bool limited;
+    jmp_buf *recovery; /* where exhausted memory jumps, or NULL */
+    jmp_buf owner;     /* of the public function that owns the work */
 };
 
 static unsigned char *chunk_data(struct chunk *chunk)
@@ -163,15 +164,22 @@ void arena_destroy(struct arena *arena)
 
 jmp_buf *arena_catch(struct arena *arena)
 {
-    arena->catches = true;
-    return &arena->recovery;
+    arena->recovery = &arena->owner;
+    return &arena->owner;
+}
+
+jmp_buf *arena_divert(struct arena *arena, jmp_buf *to)
+{
+    jmp_buf *before = arena->recovery;
+    arena->recovery = to;
+    return before;
 }
 
 void arena_exhausted(struct arena *arena)
 {
-    if (!arena->catches)
+    if (!arena->recovery)
         abort();
-    longjmp(arena->recovery, 1);
+    longjmp(*arena->recovery, 1);
 }
 
 static void *block_create(struct arena *arena, size_t size)
@@ -357,7 +365,14 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 
 void arena_defer(struct arena *arena, void (*fn)(void *object), void *object)
 {
+    jmp_buf here, *before = arena_divert(arena, &here);
+    if (setjmp(here)) {
+        arena_divert(arena, before);
+        fn(object);
+        arena_exhausted(arena);
+    }
     struct cleanup *c = arena_new(arena, struct cleanup);
+    arena_divert(arena, before);
     *c = (struct cleanup){.previous = arena->cleanup, .fn = fn, .object = object};
     arena->cleanup = c;
 }

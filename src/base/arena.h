@@ -31,6 +31,11 @@ void arena_destroy(struct arena *arena);
  * Without one, exhausted memory aborts the process. */
 jmp_buf *arena_catch(struct arena *arena);
 
+/* For calls by another library, whose frames must not be jumped over: exhausted memory jumps `to` there, until what
+ * this gives back is put in its place again. Then the caller returns through the library, and goes on by
+ * arena_exhausted. */
+jmp_buf *arena_divert(struct arena *arena, jmp_buf *to);
+
 /* Acts as if memory had run out; for sizes that overflow and for libraries that report exhaustion themselves. */
 _Noreturn void arena_exhausted(struct arena *arena);
 
@@ -67,7 +72,7 @@ char *arena_strndup(struct arena *arena, const char *bytes, size_t length);
 char *arena_printf(struct arena *arena, const char *format, ...) PRINTF_LIKE(2, 3);
 char *arena_vprintf(struct arena *arena, const char *format, va_list args) PRINTF_LIKE(2, 0);
 
-/* Calls fn(object) when the arena is destroyed or rewound past this point. */
+/* Calls fn(object) when the arena is destroyed or rewound past this point; at once when memory runs out here. */
 void arena_defer(struct arena *arena, void (*fn)(void *object), void *object);
 
 /* Everything allocated and deferred after the mark goes when the arena is rewound to it. */

@@ -30,6 +30,19 @@
 #define ckd_sub(out, a, b) __builtin_sub_overflow(a, b, out)
 #define ckd_mul(out, a, b) __builtin_mul_overflow(a, b, out)
 
+/* Of sizes that anybody may have written into a file: what does not fit stays at the largest number. */
+static inline uint64_t sat_add(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return ckd_add(&sum, a, b) ? UINT64_MAX : sum;
+}
+
+static inline uint64_t sat_mul(uint64_t a, uint64_t b)
+{
+    uint64_t product;
+    return ckd_mul(&product, a, b) ? UINT64_MAX : product;
+}
+
 static inline uint64_t align_up(uint64_t n, uint64_t alignment)
 {
     return (n + alignment - 1) / alignment * alignment;

@@ -18,8 +18,11 @@ static void unmap(void *object)
     fault_unwatch(&file->watch);
     if (file->data && file->size)
         pages_unmap_file(file->data, file->size);
-    if (file->fd >= 0)
-        close(file->fd);
+}
+
+static void close_descriptor(void *number)
+{
+    close((int)(intptr_t)number);
 }
 
 static odlc_status io_error(struct diags *diags, const char *path, const char *doing)
@@ -29,6 +32,7 @@ static odlc_status io_error(struct diags *diags, const char *path, const char *d
 
 odlc_status file_map_fd(struct arena *arena, struct diags *diags, const char *path, int fd, struct file **out)
 {
+    arena_defer(arena, close_descriptor, (void *)(intptr_t)fd); /* first: memory may run out at any time from here on */
     struct file *file = arena_new(arena, struct file);
     file->path = arena_strdup(arena, path);
     file->fd = fd;
@@ -40,6 +44,8 @@ odlc_status file_map_fd(struct arena *arena, struct diags *diags, const char *pa
         return diag_error(diags, ODLC_ERR_IO, AT(.file = path), "not-a-file", "not a regular file");
     if (st.st_size > 0) {
         file->data = pages_map_file(fd, (size_t)st.st_size);
+        if (!file->data && errno == ENOMEM)
+            arena_exhausted(arena);
         if (!file->data)
             return io_error(diags, path, "map");
         file->size = (uint64_t)st.st_size;

@@ -9,7 +9,9 @@ enum { MAX_DEPTH = 64 };
 struct verifier {
     const uint8_t *data;
     uint64_t size;
-    uint64_t budget; /* work left; without it, tables that share children many times over would take exponential time */
+    /* Bytes that may still be visited. Whoever shares nothing visits each byte once; without a limit, tables that share
+       children many times over would take exponential time, and their records memory far beyond the buffer's size. */
+    uint64_t budget;
     struct fb_fault *fault;
 };
 
@@ -44,7 +46,9 @@ static bool follow(struct verifier *v, uint64_t pos, uint64_t *target)
 static bool verify_vector(struct verifier *v, uint64_t pos, uint32_t element)
 {
     uint64_t count = load_le(v->data + pos, 4);
-    return inside(v, pos + 4, count * element) ? true : fail(v, pos, "vector longer than the buffer");
+    if (!inside(v, pos + 4, count * element))
+        return fail(v, pos, "vector longer than the buffer");
+    return spend(v, pos, 4 + count * element);
 }
 
 static bool verify_string(struct verifier *v, uint64_t pos)
@@ -52,7 +56,7 @@ static bool verify_string(struct verifier *v, uint64_t pos)
     uint64_t length = load_le(v->data + pos, 4);
     if (!inside(v, pos + 4, length + 1) || v->data[pos + 4 + length] != 0)
         return fail(v, pos, "string without its end");
-    if (!spend(v, pos, 1 + length / 64))
+    if (!spend(v, pos, 1 + length / 8)) /* writers share them */
         return false;
     return memchr(v->data + pos + 4, 0, length) ? fail(v, pos, "string with a NUL inside") : true;
 }
@@ -108,8 +112,6 @@ static bool verify_table(struct verifier *v, uint64_t pos, const struct fb_type 
 {
     if (depth >= MAX_DEPTH)
         return fail(v, pos, "tables nested too deeply");
-    if (!spend(v, pos, 1))
-        return false;
     if (!inside(v, pos, 4))
         return fail(v, pos, "table outside the buffer");
     int64_t vtable = (int64_t)pos - (int32_t)load_le(v->data + pos, 4);
@@ -121,6 +123,8 @@ static bool verify_table(struct verifier *v, uint64_t pos, const struct fb_type 
         return fail(v, (uint64_t)vtable, "vtable with a wrong size");
     if (table_size < 4 || !inside(v, pos, table_size))
         return fail(v, pos, "table longer than the buffer");
+    if (!spend(v, pos, table_size))
+        return false;
     uint64_t slots = min_u64((vtable_size - 4) / 2, type->n_fields);
     for (uint64_t slot = 0; slot < slots; slot++) {
         uint64_t at = load_le(entries + 4 + 2 * slot, 2);

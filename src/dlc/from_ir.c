@@ -120,7 +120,7 @@ static const char *tensor_param_name(struct dlc_records *r, const char *op, cons
 {
     size_t op_length = strlen(op), param_size = strlen(param) + 1;
     char *name = r->text.data + r->text.count;
-    memcpy(name, op, op_length);
+    memcpy(name, op, op_length); /* NOLINT(bugprone-not-null-terminated-result): the name goes on */
     name[op_length] = '_';
     memcpy(name + op_length + 1, param, param_size);
     r->text.count += op_length + 1 + param_size;
@@ -286,7 +286,7 @@ static odlc_status place_op(struct dlc_records *r, const struct node *n)
     TRY(place_attrs(r, n));
     for (uint32_t i = 0; i < n->n_outputs; i++)
         TRY(place_tensor(r, n->outputs[i]));
-    RESERVE(r, &r->names, (size_t)n->n_inputs + n->n_outputs);
+    RESERVE(r, &r->names, (size_t)n->n_inputs + n->n_outputs + 1); /* never none: the lists are places in it */
     r->names.count = 0;
     op->inputs = r->names.data;
     op->n_inputs = operand_names(r, n->inputs, n->n_inputs);

@@ -2,13 +2,15 @@
 #include "dlc/read.h"
 
 #include <cjson/cJSON.h>
+#include <errno.h>
 #include <string.h>
 
 #include "dlc/zip.h"
 
 #define JSON_PREFIX "dlc.metadata2"
 
-enum { MAX_METADATA = 16 << 20, MAX_DEPTH = 32 };
+/* Values of JSON take 40 times their bytes while they are parsed, and each one's key is that of all levels above it. */
+enum { MAX_METADATA = 4 << 20, MAX_DEPTH = 32, MAX_KEYS = 64 << 20 };
 
 typedef VEC(struct dlc_meta) meta_list;
 
@@ -41,20 +43,30 @@ static const char *leaf_text(struct arena *arena, const cJSON *item)
     return cJSON_IsTrue(item) ? "true" : cJSON_IsFalse(item) ? "false" : "null";
 }
 
+struct flattening {
+    const struct dlc_reading *r;
+    meta_list list;
+    uint64_t key_bytes; /* so far */
+};
+
 /* Leaves become "a.b.0.c" = text. The depth is limited by cJSON's own parser, and here again. */
-static odlc_status flatten(const struct dlc_reading *r, const cJSON *item, const char *path, unsigned depth,
-                           meta_list *list)
+static odlc_status flatten(struct flattening *f, const cJSON *item, const char *path, unsigned depth)
 {
+    struct arena *arena = f->r->arena;
     if (depth > MAX_DEPTH)
-        return dlc_invalid(r, NULL, "the metadata is nested too deeply");
+        return dlc_invalid(f->r, NULL, "the metadata is nested too deeply");
     if (!cJSON_IsObject(item) && !cJSON_IsArray(item)) {
-        vec_push(r->arena, list, (struct dlc_meta){path, leaf_text(r->arena, item)});
+        vec_push(arena, &f->list, (struct dlc_meta){path, leaf_text(arena, item)});
         return ODLC_OK;
     }
     unsigned index = 0;
     for (const cJSON *child = item->child; child; child = child->next, index++) {
-        const char *key = child->string ? child->string : arena_printf(r->arena, "%u", index);
-        TRY(flatten(r, child, arena_printf(r->arena, "%s%s%s", path, *path ? "." : "", key), depth + 1, list));
+        const char *key = child->string ? child->string : arena_printf(arena, "%u", index);
+        f->key_bytes += strlen(path) + strlen(key) + 1;
+        if (f->key_bytes > MAX_KEYS)
+            return diag_error(f->r->diags, ODLC_ERR_LIMIT, AT(.file = f->r->file->path), "dlc-metadata",
+                              "the metadata's keys take more than %d MiB", MAX_KEYS >> 20);
+        TRY(flatten(f, child, arena_printf(arena, "%s%s%s", path, *path ? "." : "", key), depth + 1));
     }
     return ODLC_OK;
 }
@@ -82,11 +94,16 @@ static void delete_json(void *object)
 static odlc_status read_json(const struct dlc_reading *r, const char *name, const uint8_t *bytes, uint64_t size,
                              meta_list *list)
 {
+    errno = 0;
     cJSON *root = cJSON_ParseWithLength((const char *)bytes, size);
+    if (!root && errno == ENOMEM) /* nothing else tells it from a fault of the text */
+        arena_exhausted(r->arena);
     if (!root)
         return dlc_invalid(r, NULL, "entry %s is not valid JSON", name);
     arena_defer(r->arena, delete_json, root);
-    TRY(flatten(r, root, "", 0, list));
+    struct flattening f = {.r = r};
+    TRY(flatten(&f, root, "", 0));
+    *list = f.list;
     add_line_names(r, list);
     return ODLC_OK;
 }
@@ -108,7 +125,7 @@ odlc_status dlc_read_metadata(struct dlc_reading *r)
         return ODLC_OK;
     if (entry->size > MAX_METADATA)
         return diag_error(r->diags, ODLC_ERR_LIMIT, AT(.file = r->file->path), "dlc-metadata",
-                          "the metadata is larger than 16 MiB");
+                          "the metadata is larger than %d MiB", MAX_METADATA >> 20);
     const uint8_t *bytes;
     meta_list list = {0};
     TRY(zip_bytes(r->arena, r->diags, r->file, entry, &bytes));

@@ -107,7 +107,7 @@ static const struct dlc_attr *find_arg(struct group g, const char *name)
 {
     for (uint32_t i = 0; i < g.count; i++)
         if (strcmp(g.args[i].name, name) == 0)
-            return &g.args[i];
+            return &g.args[i]; /* cppcheck-suppress returnDanglingLifetime ; g holds a pointer to them */
     return NULL;
 }
 

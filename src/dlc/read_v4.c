@@ -221,7 +221,21 @@ struct params {
     struct fb_vector buffers; /* NR64 */
     struct window *window;
     struct dlc_bytes bin; /* model.params.bin; data NULL: there is none */
+    uint64_t taken_in;    /* bytes of payloads whose elements come into memory: of strings and of attributes */
 };
+
+enum { FREE_TAKEN_IN = 1 << 20 };
+
+/* Data can be shared. Weights stay where they are, but what is taken in stays in proportion to the file. */
+static odlc_status count_taken_in(struct params *p, const struct dlc_tensor *tensor, uint64_t size)
+{
+    p->taken_in = sat_add(p->taken_in, size);
+    if (p->taken_in <= p->r->model.size + p->r->payload.size + FREE_TAKEN_IN)
+        return ODLC_OK;
+    return diag_error(p->r->diags, ODLC_ERR_LIMIT, AT(.file = p->r->file->path, .attribute = tensor->name),
+                      "dlc-shared-data",
+                      "strings and attributes share data so often that they would take far more memory than the file");
+}
 
 /* The length that stands before a payload, at `pos` of the stream. The payloads' pages are not touched for it. */
 static odlc_status payload_length(const struct params *p, uint64_t pos, uint64_t *length)
@@ -277,7 +291,7 @@ static odlc_status bin_bytes(const struct params *p, const char *name, struct fb
 }
 
 /* Exactly one storage is used: a position (whose index field has no meaning), inline bytes, or a buffer's index. */
-static odlc_status attach_data(const struct params *p, struct fb_table t, struct dlc_tensor *tensor)
+static odlc_status attach_data(struct params *p, struct fb_table t, struct dlc_tensor *tensor, bool of_attribute)
 {
     const uint8_t *bytes = NULL;
     uint64_t size = 0;
@@ -290,11 +304,13 @@ static odlc_status attach_data(const struct params *p, struct fb_table t, struct
     } else {
         TRY(buffer_bytes(p, tensor->name, fb_u64(t, DATA_INDEX), &bytes, &size));
     }
+    if (of_attribute || tensor->dtype == DT_STRING)
+        TRY(count_taken_in(p, tensor, size));
     return dlc_attach(p->r, tensor, bytes, size);
 }
 
 /* The tensors of attributes are const for whoever reads the records; here they are still being made. */
-static odlc_status attach_op_params(const struct params *p, struct fb_table t, const struct dlc_op *op)
+static odlc_status attach_op_params(struct params *p, struct fb_table t, const struct dlc_op *op)
 {
     struct fb_vector list = fb_vector(t, OP_PARAMS_TENSORS);
     uint32_t at = 0;
@@ -305,12 +321,12 @@ static odlc_status attach_op_params(const struct params *p, struct fb_table t, c
         struct fb_table entry = at < list.count ? fb_table_at(list, at++) : (struct fb_table){NULL, 0};
         if (!entry.data || strcmp(dlc_text(fb_string(entry, DATA_NAME)), attr->tensor->name) != 0)
             return dlc_invalid(p->r, op->name, "model.params has no data for attribute %s", attr->name);
-        TRY(attach_data(p, entry, (struct dlc_tensor *)attr->tensor));
+        TRY(attach_data(p, entry, (struct dlc_tensor *)attr->tensor, true));
     }
     return at == list.count ? ODLC_OK : dlc_invalid(p->r, op->name, "model.params has data for unknown attributes");
 }
 
-static odlc_status attach_graph(const struct params *p, struct fb_table t, const struct reading_graph *to)
+static odlc_status attach_graph(struct params *p, struct fb_table t, const struct reading_graph *to)
 {
     const struct dlc_graph *g = to->graph;
     const char *name = dlc_text(fb_string(t, GRAPH_PARAMS_NAME));
@@ -323,7 +339,7 @@ static odlc_status attach_graph(const struct params *p, struct fb_table t, const
         uint32_t index = map_get(&g->tensor_index, tensor);
         if (index == MAP_NONE)
             return dlc_invalid(p->r, NULL, "model.params has data for the unknown tensor %s", tensor);
-        TRY(attach_data(p, entry, &to->tensors[index]));
+        TRY(attach_data(p, entry, &to->tensors[index], false));
     }
     if (ops.count != g->n_ops)
         return dlc_invalid(p->r, NULL, "model has %u ops where model.params has %u", g->n_ops, ops.count);

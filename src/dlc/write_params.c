@@ -121,8 +121,8 @@ static uint32_t put_op_params(struct emitting *e, node_id node)
 {
     const struct fb_slot slots[] = {FB_REF(OP_PARAMS_TENSORS)};
     const struct dlc_params *p = e->params;
-    const struct dlc_param_place *first = p->records->params.data + (e->index - p->n_statics);
     uint32_t count = 0, left = p->n_payloads - e->index;
+    const struct dlc_param_place *first = left ? p->records->params.data + (e->index - p->n_statics) : NULL;
     while (count < left && first[count].node == node)
         count++;
     if (count == 0 && e->without_params.size)

@@ -239,8 +239,9 @@ odlc_status dlc_stream_payloads(const struct dlc_writing *w, const struct dlc_pa
     s.mapped = TILES_MAPPED / count;
     struct worker *workers = arena_array(w->arena, struct worker, count);
     struct zip_part *parts = arena_array(w->arena, struct zip_part, count);
-    for (unsigned i = 0; i < count; i++)
-        workers[i] = (struct worker){.s = &s, .part = zip_part_new(w->arena, zip), .space = tile_space_new(w->arena)};
+    for (unsigned i = 0; i < count; i++) /* no payload has more elements than there are bytes of all */
+        workers[i] =
+            (struct worker){.s = &s, .part = zip_part_new(w->arena, zip), .space = tile_space_new(w->arena, bytes)};
     workers[0].tells = true;
     TRY(zip_parts_begin(zip));
     work_together(workers, count);

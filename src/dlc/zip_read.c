@@ -179,12 +179,13 @@ static odlc_status crc_error(struct diags *diags, const struct file *file, const
                       "dlc-crc", "the bytes of entry %s do not match their CRC", entry->name);
 }
 
-static bool inflate_all(const uint8_t *packed, uint64_t packed_size, uint8_t *out, uint64_t size)
+static bool inflate_all(struct arena *arena, const uint8_t *packed, uint64_t packed_size, uint8_t *out, uint64_t size)
 {
     struct libdeflate_decompressor *d = libdeflate_alloc_decompressor();
     size_t inflated = 0;
-    bool complete =
-        d && libdeflate_deflate_decompress(d, packed, packed_size, out, size, &inflated) == LIBDEFLATE_SUCCESS;
+    if (!d)
+        arena_exhausted(arena);
+    bool complete = libdeflate_deflate_decompress(d, packed, packed_size, out, size, &inflated) == LIBDEFLATE_SUCCESS;
     libdeflate_free_decompressor(d);
     return complete && inflated == size;
 }
@@ -207,7 +208,7 @@ odlc_status zip_bytes(struct arena *arena, struct diags *diags, const struct fil
                           "dlc-zip", "entry %s is packed, and unpacked it is over twice the file and 32 MiB",
                           entry->name);
     uint8_t *out = arena_alloc(arena, entry->size);
-    if (!inflate_all(stored, entry->packed, out, entry->size))
+    if (!inflate_all(arena, stored, entry->packed, out, entry->size))
         return diag_error(diags, ODLC_ERR_INVALID, AT(.file = file->path, .offset = entry->offset, .has_offset = 1),
                           "dlc-zip", "entry %s cannot be unpacked", entry->name);
     if (entry->crc && libdeflate_crc32(0, out, entry->size) != entry->crc)

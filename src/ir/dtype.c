@@ -238,9 +238,8 @@ float small_float_to_float(enum dtype dtype, uint8_t bits)
     int exponent = (int)(magnitude >> f->fraction_bits), largest = (1 << f->exponent_bits) - 1;
     bool negative = f->is_signed && bits >> magnitude_bits & 1;
     double value;
-    if (f->unsigned_zero && negative && magnitude == 0)
-        value = NAN;
-    else if ((f->last_is_nan && magnitude == last) || (f->infinities && exponent == largest && fraction))
+    if ((f->unsigned_zero && negative && magnitude == 0) || (f->last_is_nan && magnitude == last) ||
+        (f->infinities && exponent == largest && fraction))
         value = NAN;
     else if (f->infinities && exponent == largest)
         value = INFINITY;

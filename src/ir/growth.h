@@ -9,7 +9,7 @@
 #define GIB (UINT64_C(1) << 30)
 
 /* Bytes of each arena at work: all that is known of the model. */
-#define MEMORY_ALLOWANCE (2 * GIB)
+#define MEMORY_ALLOWANCE GIB
 #define MEMORY_PER_BYTE 64
 /* Bytes of the container's constants: 32 causal masks of 4096 × 4096 floats, and weights of 2 bits that become floats.
  */
@@ -22,7 +22,7 @@
 #define FOLD_MOST (UINT64_C(32) << 20)
 #define FOLD_ALLOWANCE (GIB / 2)
 #define FOLD_PER_BYTE 8
-#define WORK_ALLOWANCE (4 * GIB)
+#define WORK_ALLOWANCE (2 * GIB)
 #define WORK_PER_BYTE 64
 /* What is folded whatever was folded before: shapes are computed to the end of a model. */
 #define FOLD_ALWAYS 4096

@@ -140,11 +140,12 @@ void view_tiles_start(const struct view *view, enum dtype as, uint64_t mapped, s
 
 /* ---- where tiles are made ---- */
 
-struct tile_space tile_space_new(struct arena *arena)
+struct tile_space tile_space_new(struct arena *arena, uint64_t elements)
 {
-    return (struct tile_space){.source = arena_alloc(arena, TILE),
-                               .ordered = arena_alloc(arena, TILE),
-                               .converted = arena_alloc(arena, PIECE * sizeof(double))};
+    uint64_t tile = min_u64(sat_mul(elements, sizeof(double)), TILE);
+    return (struct tile_space){.source = arena_alloc(arena, tile),
+                               .ordered = arena_alloc(arena, tile),
+                               .converted = arena_alloc(arena, min_u64(PIECE, elements) * sizeof(double))};
 }
 
 struct tile_space tile_space_for(struct arena *arena, const struct view_tiles *t)

@@ -33,8 +33,8 @@ struct tile_space {
 void view_tiles_start(const struct view *view, enum dtype as, uint64_t mapped, struct view_tiles *out);
 /* Bytes of permuted views that all threads together may have mapped. */
 #define TILES_MAPPED (UINT64_C(20) << 20)
-/* Space for the tiles of any view; or for those of one, which is less. */
-struct tile_space tile_space_new(struct arena *arena);
+/* Space for the tiles of any view of at most so many elements; or for those of one, which is less. */
+struct tile_space tile_space_new(struct arena *arena, uint64_t elements);
 struct tile_space tile_space_for(struct arena *arena, const struct view_tiles *tiles);
 /* Tells the system that what was read through mappings is not needed any more. */
 void tile_space_drop(struct tile_space *space);

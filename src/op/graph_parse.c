@@ -20,13 +20,9 @@ static odlc_status fail(struct parser *s, const char *expected)
 
 static void skip_space(struct parser *s)
 {
-    while (*s->p == ' ' || *s->p == '\n' || *s->p == '\t')
-        s->p++;
-    if (*s->p == '#') { /* a comment to the end of the line */
-        while (*s->p && *s->p != '\n')
-            s->p++;
-        skip_space(s);
-    }
+    for (; *s->p == ' ' || *s->p == '\n' || *s->p == '\t' || *s->p == '#'; s->p += *s->p != 0)
+        if (*s->p == '#') /* a comment to the end of the line */
+            s->p += strcspn(s->p, "\n");
 }
 
 static bool accept(struct parser *s, const char *token)
@@ -128,6 +124,8 @@ static odlc_status parse_type(struct parser *s, struct type *out)
 static odlc_status parse_elements(struct parser *s, struct param *p)
 {
     uint64_t count = shape_count(&p->shape);
+    if (count > strlen(s->p))
+        return fail(s, "a value for each element");
     int64_t *ints = arena_array(s->arena, int64_t, count);
     double *floats = arena_array(s->arena, double, count);
     const char **strings = arena_array(s->arena, const char *, count);
@@ -148,6 +146,18 @@ static odlc_status parse_elements(struct parser *s, struct param *p)
     return expect(s, "}");
 }
 
+/* The elements of a constant whose values are not printed. */
+static struct view zeros(struct arena *arena, const struct type *type)
+{
+    static const char *const empty = "";
+    if (type->dtype != DT_STRING)
+        return view_splat_int(arena, type->dtype, &type->shape, 0);
+    struct view view = view_of(NULL, DT_STRING, &type->shape);
+    view.strings = &empty;
+    view.splat = true;
+    return view;
+}
+
 static odlc_status parse_constant(struct parser *s)
 {
     const char *name;
@@ -156,7 +166,7 @@ static odlc_status parse_constant(struct parser *s)
     TRY(parse_type(s, &type));
     struct param values = {.dtype = type.dtype, .shape = type.shape};
     skip_space(s);
-    struct view view = view_splat_int(s->arena, type.dtype, &type.shape, 0);
+    struct view view = zeros(s->arena, &type);
     if (*s->p == '{') {
         TRY(parse_elements(s, &values));
         uint64_t count = shape_count(&type.shape);

@@ -85,7 +85,9 @@ struct op {
     infer_fn *infer;
     permute_fn *permute;
     uint32_t permuted; /* mask of the inputs that carry the permuted axes; 0 means all */
-    uint64_t (*macs)(const struct graph *g, const struct node *n); /* multiply-accumulates per inference; NULL: 0 */
+    /* Multiply-accumulates per inference; NULL: 0. Of any operands whose number is the row's: a container may give them
+       shapes that no rule would. */
+    uint64_t (*macs)(const struct graph *g, const struct node *n);
     /* Operations of the kernel that neither macs nor the number of elements bounds; NULL: none. */
     uint64_t (*work)(const struct graph *g, const struct node *n);
     uint32_t weights; /* mask of the inputs whose elements are the layer's parameters */

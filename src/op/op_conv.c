@@ -140,7 +140,7 @@ static odlc_status infer_transpose(const struct infer *c)
 static uint64_t macs_conv(const struct graph *g, const struct node *n)
 {
     const struct shape *w = &node_input(g, n, 1)->type->shape;
-    return shape_count(&node_output(g, n, 0)->type->shape) * shape_count_range(w, 0, w->rank - 1);
+    return w->rank ? sat_mul(shape_count(&node_output(g, n, 0)->type->shape), shape_count_range(w, 0, w->rank - 1)) : 0;
 }
 
 /* Every input element meets every filter element of its channel's group, whatever the stride: what is really computed,
@@ -148,8 +148,10 @@ static uint64_t macs_conv(const struct graph *g, const struct node *n)
 static uint64_t macs_transpose(const struct graph *g, const struct node *n)
 {
     const struct shape *w = &node_input(g, n, 1)->type->shape;
-    uint64_t per_element = shape_count_range(w, 0, w->rank - 2) * (uint64_t)w->dims[w->rank - 1];
-    return shape_count(&node_input(g, n, 0)->type->shape) * per_element;
+    if (w->rank < 2)
+        return 0;
+    uint64_t per_element = sat_mul(shape_count_range(w, 0, w->rank - 2), (uint64_t)w->dims[w->rank - 1]);
+    return sat_mul(shape_count(&node_input(g, n, 0)->type->shape), per_element);
 }
 
 /* clang-format off */

@@ -78,8 +78,10 @@ static odlc_status infer_matmul(const struct infer *c)
 static uint64_t macs_matmul(const struct graph *g, const struct node *n)
 {
     const struct shape *a = &node_input(g, n, 0)->type->shape;
-    int64_t k = a->dims[node_int(n, "transpose_in0", 0) ? a->rank - 2 : a->rank - 1];
-    return shape_count(&node_output(g, n, 0)->type->shape) * (uint64_t)k;
+    uint32_t from_end = node_int(n, "transpose_in0", 0) ? 2 : 1;
+    if (a->rank < from_end)
+        return 0;
+    return sat_mul(shape_count(&node_output(g, n, 0)->type->shape), (uint64_t)a->dims[a->rank - from_end]);
 }
 
 /* The input's rows are its last axis, as long as keep_dims says so or it has only two; otherwise everything is
@@ -107,7 +109,7 @@ static odlc_status infer_fully_connected(const struct infer *c)
 /* Output elements × weights per output. */
 static uint64_t macs_fully_connected(const struct graph *g, const struct node *n)
 {
-    return shape_count(&node_output(g, n, 0)->type->shape) * (uint64_t)node_input(g, n, 1)->type->shape.dims[1];
+    return sat_mul(shape_count(&node_output(g, n, 0)->type->shape), (uint64_t)node_input(g, n, 1)->type->shape.dims[1]);
 }
 
 /* ---- kernels ---- */

@@ -81,7 +81,8 @@ static void take_statistics(const struct kernel *k, const struct norm *n, struct
     const struct buffer *x = &k->in[0];
     struct shape kept = reduced_shape(&n->space, n->axes, false);
     t->groups = shape_count(&kept);
-    t->per_group = t->groups ? (double)(shape_count(&n->space) / t->groups) : 0;
+    uint64_t per_group = t->groups ? shape_count(&n->space) / t->groups : 0;
+    t->per_group = (double)per_group;
     t->mean = arena_array(k->scratch, double, t->groups);
     t->factor = arena_array(k->scratch, double, t->groups);
     struct walk w;

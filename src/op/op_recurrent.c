@@ -75,7 +75,7 @@ static uint64_t macs_of_gates(const struct graph *g, const struct node *n, uint6
 {
     const struct shape *w = &node_input(g, n, 1)->type->shape;
     uint64_t per_unit = (uint64_t)(w->dims[0] + w->dims[1]);
-    return shape_count(&node_output(g, n, 0)->type->shape) * gates * per_unit;
+    return sat_mul(shape_count(&node_output(g, n, 0)->type->shape), gates * per_unit);
 }
 
 /* ---- what both kernels do ---- */

@@ -133,7 +133,7 @@ static odlc_status run_strided_slice(const struct kernel *k)
         to *= ranges[i].count;
     }
     for (; axis < in->rank; axis++)
-        m.axis[m.rank++] = axes[axis];
+        m.axis[m.rank++] = axes[axis]; /* cppcheck-suppress uninitvar ; the loop before began at the last of them */
     size_t size = element_size(k->in[0].dtype);
     move_elements(&m, size, k->out[0].data, (const uint8_t *)k->in[0].data + (uint64_t)offset * size);
     return ODLC_OK;

@@ -14,8 +14,10 @@
  * axes. A graph output is stored as it comes, when that is channels-last (docs/udo-config.md,
  * --preserve_io).
  * */
+#include <stdio.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "pass/pass.h"
 #include "pass/regroup.h"
 #include "pass/wishes.h"
@@ -27,13 +29,6 @@ struct location {
     struct perm perm;
 };
 
-/* A stored tensor permuted by `perm` exists as `tensor`; `next` is 1 + the index of another one of the same tensor. */
-struct copy {
-    struct perm perm;
-    tensor_id tensor;
-    uint32_t next;
-};
-
 struct track {
     struct pass_context *c;
     struct graph *g;
@@ -41,8 +36,7 @@ struct track {
     struct location *at;       /* per tensor of the old graph */
     const struct wish *wishes; /* per tensor of the old graph */
     struct uses uses;          /* of the old graph */
-    VEC(uint32_t) copies_of;   /* per tensor: 1 + index into copies; grows as tensors are made */
-    VEC(struct copy) copies;
+    struct map copies; /* a stored tensor and a permutation → the tensor that is the one permuted by the other */
 };
 
 /* A Reshape to the shape that the input has: a second name for a value, as graph outputs need it. */
@@ -79,11 +73,12 @@ static const char *permute_reason(const struct track *t, const struct node *read
                         reader->source ? reader->source : reader->name, reader->op->name);
 }
 
-/* What computed the tensor, before it was quantized and dequantized; NULL: nothing did. */
+/* What computed the tensor, before it was quantized and dequantized, which models do once; NULL: nothing did. */
 static const struct node *computed_by(const struct graph *g, const struct tensor *t)
 {
+    enum { MOST_STEPS = 16 };
     const struct node *n = t->producer == NO_NODE ? NULL : graph_node(g, t->producer);
-    while (n && (node_is(n, "Quantize") || node_is(n, "Dequantize"))) {
+    for (int steps = 0; steps < MOST_STEPS && n && (node_is(n, "Quantize") || node_is(n, "Dequantize")); steps++) {
         node_id before = node_input(g, n, 0)->producer;
         n = before == NO_NODE ? NULL : graph_node(g, before);
     }
@@ -111,22 +106,31 @@ static void report_permute(struct track *t, const struct node *reader, tensor_id
               udo->op->name);
 }
 
+struct copy_key {
+    char text[24];
+};
+
+static struct copy_key copy_key(tensor_id stored, const struct perm *perm)
+{
+    struct copy_key key;
+    int length = snprintf(key.text, sizeof key.text - MAX_RANK, "%x ", stored);
+    for (uint32_t i = 0; i < perm->rank; i++)
+        key.text[length++] = (char)('0' + perm->axis[i]);
+    key.text[length] = '\0';
+    return key;
+}
+
 static tensor_id find_copy(const struct track *t, tensor_id stored, const struct perm *perm)
 {
-    uint32_t i = stored < t->copies_of.count ? t->copies_of.data[stored] : 0;
-    for (; i; i = t->copies.data[i - 1].next)
-        if (perm_equal(&t->copies.data[i - 1].perm, perm))
-            return t->copies.data[i - 1].tensor;
-    return NO_TENSOR;
+    const struct copy_key key = copy_key(stored, perm);
+    uint32_t known = map_get(&t->copies, key.text);
+    return known == MAP_NONE ? NO_TENSOR : known;
 }
 
 static void remember_copy(struct track *t, tensor_id stored, const struct perm *perm, tensor_id tensor)
 {
-    while (t->copies_of.count <= stored)
-        vec_push(t->c->scratch, &t->copies_of, 0);
-    vec_push(t->c->scratch, &t->copies,
-             (struct copy){.perm = *perm, .tensor = tensor, .next = t->copies_of.data[stored]});
-    t->copies_of.data[stored] = (uint32_t)t->copies.count;
+    const struct copy_key key = copy_key(stored, perm);
+    map_put(&t->copies, arena_strdup(t->c->scratch, key.text), tensor);
 }
 
 static uint32_t format_of(const char *suffix, uint32_t rank)
@@ -516,6 +520,7 @@ odlc_status pass_track_axes(struct pass_context *c, struct graph *g, bool *progr
     t.at = arena_array(scratch, struct location, n_old);
     t.wishes = find_wishes(scratch, g);
     t.uses = graph_uses(scratch, g);
+    map_init(&t.copies, scratch);
     for (tensor_id i = 0; i < n_old; i++)
         t.at[i] = (struct location){.stored = i, .perm = perm_identity(graph_tensor(g, i)->type->shape.rank)};
     const char **output_names = arena_array(scratch, const char *, n_outputs);

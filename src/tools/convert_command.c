@@ -101,11 +101,13 @@ static odlc_status read_options(struct arena *arena, struct diags *diags, const 
 
 /* ---- results ---- */
 
-static void print_ops(const struct odlc_conversion *conversion)
+static odlc_status print_ops(const struct odlc_conversion *conversion)
 {
     static const char *const status[] = {"native", "UDO", "unsupported"};
     size_t count, of[3] = {0};
     const struct odlc_op_report *ops = odlc_conversion_ops(conversion, &count);
+    if (!ops)
+        return ODLC_ERR_NOMEM;
     for (size_t i = 0; i < count; i++) {
         of[ops[i].status]++;
         printf("%-12s %s%s%s", status[ops[i].status], ops[i].domain, *ops[i].domain ? "::" : "", ops[i].op_type);
@@ -117,6 +119,7 @@ static void print_ops(const struct odlc_conversion *conversion)
            of[ODLC_OP_UNSUPPORTED]);
     if (odlc_conversion_udo_stub(conversion))
         printf("\nA UDO config to start from:\n%s\n", odlc_conversion_udo_stub(conversion));
+    return ODLC_OK;
 }
 
 static void print_summary(const struct odlc_conversion *conversion, const char *output)
@@ -147,38 +150,66 @@ static void print_conversion_diags(const struct odlc_conversion *conversion, con
             print_diag(stderr, name, &diags[i], format);
 }
 
-static odlc_status convert(const struct convert_command *self, struct arena *arena, struct diags *diags,
-                           const struct options *options, enum diag_format format)
-{
-    const char *name = self->command.name;
-    struct odlc_convert_options convert = {0};
+struct session {
+    const struct convert_command *self;
+    struct arena *arena;
+    struct diags diags;
+    struct options options;
+    enum diag_format format;
     struct odlc_conversion *conversion;
+};
+
+static odlc_status report(const struct session *s, const struct odlc_convert_options *convert, odlc_status status,
+                          bool summary)
+{
+    const char *name = s->self->command.name;
+    bool debug = options_given(&s->options, CONVERT_OPT_DEBUG), written = status == ODLC_OK && !convert->dry_run;
+    if (written || command_inputs_intact(s->arena, name, s->format))
+        print_conversion_diags(s->conversion, name, debug, s->format);
+    else
+        status = ODLC_ERR_IO;
+    if (convert->dry_run && print_ops(s->conversion) != ODLC_OK)
+        return print_out_of_memory(name, s->format);
+    if (odlc_conversion_dump(s->conversion))
+        fputs(odlc_conversion_dump(s->conversion), stdout);
+    if (written && summary)
+        print_summary(s->conversion, convert->output);
+    if (written && summary && !debug)
+        print_layout_changes(s->conversion);
+    if (s->self->report)
+        s->self->report(&s->options, s->conversion);
+    return status;
+}
+
+static odlc_status convert(struct session *s)
+{
+    struct odlc_convert_options convert = {0};
     struct progress_line line;
     bool summary =
-        !options_given(options, CONVERT_OPT_QUIET) && format == DIAG_TEXT; /* JSON lines stay among themselves */
-    TRY(read_options(arena, diags, options, &convert));
+        !options_given(&s->options, CONVERT_OPT_QUIET) && s->format == DIAG_TEXT; /* JSON lines stay among themselves */
+    TRY(read_options(s->arena, &s->diags, &s->options, &convert));
     if (progress_line_begin(&line, stderr) && summary)
         convert.progress = progress_line_report;
     convert.progress_user = &line;
-    odlc_status status = self->convert(&convert, &conversion);
+    odlc_status status = s->self->convert(&convert, &s->conversion);
     progress_line_end(&line);
-    if (!conversion)
-        return diag_error(diags, status, AT(.file = convert.input), "no-memory", "memory ran out");
-    if ((status == ODLC_OK && !convert.dry_run) || command_inputs_intact(arena, name, format))
-        print_conversion_diags(conversion, name, options_given(options, CONVERT_OPT_DEBUG), format);
-    else
-        status = ODLC_ERR_IO;
-    if (convert.dry_run)
-        print_ops(conversion);
-    if (odlc_conversion_dump(conversion))
-        fputs(odlc_conversion_dump(conversion), stdout);
-    if (status == ODLC_OK && !convert.dry_run && summary)
-        print_summary(conversion, convert.output);
-    if (status == ODLC_OK && !convert.dry_run && summary && !options_given(options, CONVERT_OPT_DEBUG))
-        print_layout_changes(conversion);
-    if (self->report)
-        self->report(options, conversion);
-    odlc_conversion_free(conversion);
+    if (!s->conversion)
+        return diag_error(&s->diags, status, AT(.file = convert.input), "no-memory", "memory ran out");
+    return report(s, &convert, status, summary);
+}
+
+static odlc_status guarded_run(struct session *s, int argc, char **argv)
+{
+    const struct command *command = &s->self->command;
+    if (setjmp(*arena_catch(s->arena)))
+        return print_out_of_memory(command->name, s->format);
+    diags_init(&s->diags, s->arena);
+    odlc_status status = options_parse(s->arena, &s->diags, command, argc, argv, &s->options);
+    if (options_mention(s->arena, command, argc, argv, CONVERT_OPT_JSON))
+        s->format = DIAG_JSON;
+    if (status == ODLC_OK && !options_answered(&s->options))
+        status = convert(s);
+    print_diags(stderr, command->name, s->diags.list.data, s->diags.list.count, s->format);
     return status;
 }
 
@@ -187,22 +218,9 @@ int convert_main(const struct convert_command *self, int argc, char **argv)
     const char *name = self->command.name;
     command_begin();
     command_outlives_readers();
-    struct arena *arena = arena_create();
-    if (!arena || setjmp(*arena_catch(arena)))
-        return exit_status(print_out_of_memory(name));
-    struct diags diags;
-    struct options options;
-    diags_init(&diags, arena);
-    odlc_status status = options_parse(arena, &diags, &self->command, argc, argv, &options);
-    enum diag_format format =
-        options_mention(arena, &self->command, argc, argv, CONVERT_OPT_JSON) ? DIAG_JSON : DIAG_TEXT;
-    if (status == ODLC_OK && options_answered(&options)) {
-        arena_destroy(arena);
-        return command_end(name, 0, exit_status(ODLC_ERR_IO));
-    }
-    if (status == ODLC_OK)
-        status = convert(self, arena, &diags, &options, format);
-    print_diags(stderr, name, diags.list.data, diags.list.count, format);
-    arena_destroy(arena);
+    struct session s = {.self = self, .arena = arena_create(), .format = DIAG_TEXT};
+    odlc_status status = s.arena ? guarded_run(&s, argc, argv) : print_out_of_memory(name, DIAG_TEXT);
+    odlc_conversion_free(s.conversion);
+    arena_destroy(s.arena);
     return command_end(name, exit_status(status), exit_status(ODLC_ERR_IO));
 }

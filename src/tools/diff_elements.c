@@ -31,14 +31,20 @@ bool diff_same_bytes(struct diff *d, const void *first, const void *second, uint
     return true;
 }
 
+/* Damaged files have NaNs, which differ from themselves. */
+static bool same_number(double a, double b)
+{
+    return a == b || (isnan(a) && isnan(b));
+}
+
 bool diff_same_encodings(const struct odlc_tensor *first, const struct odlc_tensor *second)
 {
     if (first->n_encodings != second->n_encodings || first->encoding_axis != second->encoding_axis)
         return false;
     for (uint32_t i = 0; i < first->n_encodings; i++) {
         const struct odlc_encoding *a = &first->encodings[i], *b = &second->encodings[i];
-        if (a->bitwidth != b->bitwidth || a->offset != b->offset || a->scale != b->scale || a->min != b->min ||
-            a->max != b->max)
+        if (a->bitwidth != b->bitwidth || a->offset != b->offset || !same_number(a->scale, b->scale) ||
+            !same_number(a->min, b->min) || !same_number(a->max, b->max))
             return false;
     }
     return true;

@@ -157,6 +157,7 @@ static bool same_scalar(const struct odlc_attribute *first, const struct odlc_at
     if (first->kind != second->kind || !same_text(first->dtype, second->dtype))
         return false;
     if (first->kind == ODLC_VALUE_FLOAT)
+        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): NaNs are equal, zeros of two signs are not */
         return memcmp(&first->f, &second->f, sizeof first->f) == 0;
     if (first->kind == ODLC_VALUE_STRING)
         return same_text(first->s, second->s);

@@ -228,12 +228,17 @@ static odlc_status run_command(struct session *s, int argc, char **argv)
     return options_answered(&s->options) ? ODLC_OK : report(s);
 }
 
+static enum diag_format diag_format(const struct session *s)
+{
+    return options_given(&s->options, OPT_JSON) ? DIAG_JSON : DIAG_TEXT;
+}
+
 static odlc_status guarded_run(struct session *s, int argc, char **argv)
 {
     if (setjmp(*arena_catch(s->arena)))
-        return print_out_of_memory(self.name);
+        return print_out_of_memory(self.name, diag_format(s));
     odlc_status status = run_command(s, argc, argv);
-    enum diag_format format = options_given(&s->options, OPT_JSON) ? DIAG_JSON : DIAG_TEXT;
+    enum diag_format format = diag_format(s);
     if (!command_inputs_intact(s->arena, self.name, format))
         return ODLC_ERR_IO;
     size_t count;
@@ -241,7 +246,7 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
     if (!s->findings_printed)
         print_diags(stderr, self.name, list, count, format);
     print_diags(stderr, self.name, s->diags.list.data, s->diags.list.count, format);
-    return status == ODLC_ERR_NOMEM ? print_out_of_memory(self.name) : status;
+    return status == ODLC_ERR_NOMEM ? print_out_of_memory(self.name, format) : status;
 }
 
 int main(int argc, char **argv)
@@ -253,7 +258,7 @@ int main(int argc, char **argv)
         diags_init(&s.diags, s.arena);
         status = guarded_run(&s, argc, argv);
     } else {
-        status = print_out_of_memory(self.name);
+        status = print_out_of_memory(self.name, DIAG_TEXT);
     }
     odlc_container_free(s.container);
     arena_destroy(s.arena);

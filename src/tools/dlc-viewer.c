@@ -131,7 +131,7 @@ static odlc_status run_command(struct session *s, int argc, char **argv)
 static odlc_status guarded_run(struct session *s, int argc, char **argv)
 {
     if (setjmp(*arena_catch(s->arena)))
-        return print_out_of_memory(self.name);
+        return print_out_of_memory(self.name, DIAG_TEXT);
     odlc_status status = run_command(s, argc, argv);
     if (!command_inputs_intact(s->arena, self.name, DIAG_TEXT))
         return ODLC_ERR_IO;
@@ -139,7 +139,7 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
     const struct odlc_diag *list = odlc_container_diags(s->container, &count);
     print_diags(stderr, self.name, list, count, DIAG_TEXT);
     print_diags(stderr, self.name, s->diags.list.data, s->diags.list.count, DIAG_TEXT);
-    return status == ODLC_ERR_NOMEM ? print_out_of_memory(self.name) : status;
+    return status == ODLC_ERR_NOMEM ? print_out_of_memory(self.name, DIAG_TEXT) : status;
 }
 
 int main(int argc, char **argv)
@@ -151,7 +151,7 @@ int main(int argc, char **argv)
         diags_init(&s.diags, s.arena);
         status = guarded_run(&s, argc, argv);
     } else {
-        status = print_out_of_memory(self.name);
+        status = print_out_of_memory(self.name, DIAG_TEXT);
     }
     odlc_container_free(s.container);
     arena_destroy(s.arena);

@@ -172,8 +172,9 @@ void print_diags(FILE *stream, const char *command, const struct odlc_diag *list
         print_diag(stream, command, &list[i], format);
 }
 
-odlc_status print_out_of_memory(const char *command)
+odlc_status print_out_of_memory(const char *command, enum diag_format format)
 {
-    fprintf(stderr, "%s: error: memory ran out\n", command);
+    static const struct odlc_diag diag = {.severity = ODLC_ERROR, .code = "no-memory", .message = "memory ran out"};
+    print_diag(stderr, command, &diag, format);
     return ODLC_ERR_NOMEM;
 }

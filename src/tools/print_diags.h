@@ -20,7 +20,7 @@ bool diag_explains_error(const struct odlc_diag *diag);
 void print_diags(FILE *stream, const char *command, const struct odlc_diag *list, size_t count,
                  enum diag_format format);
 /* What a command says when not even a diagnostic can be made; gives ODLC_ERR_NOMEM. */
-odlc_status print_out_of_memory(const char *command);
+odlc_status print_out_of_memory(const char *command, enum diag_format format);
 /* The object of the JSON form, as an element of an array or the whole text. */
 void json_diag(struct json_out *j, const struct odlc_diag *diag);
 

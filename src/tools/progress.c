@@ -143,7 +143,7 @@ static void draw(struct progress_line *line, const char *text)
     if (line->drawn == 0)
         catch_signals();
     fprintf(line->stream, "\r%s%*s", text, (int)left_over, "");
-    fflush(line->stream);
+    (void)fflush(line->stream); /* a line that cannot be drawn is no failure */
     line->length = length;
 }
 

@@ -118,6 +118,8 @@ static void find_nodes(struct session *s, struct check_report *r)
         return;
     const struct odlc_udo_report *reports = odlc_conversion_udo_nodes(s->conversion, &n_reports);
     const struct odlc_op_report *ops = odlc_conversion_ops(s->conversion, &n_ops);
+    if (!ops)
+        arena_exhausted(s->arena);
     r->looked_at = r->convertible || n_ops > 0;
     if (n_reports)
         add_reported(s, r, reports, n_reports);
@@ -246,12 +248,17 @@ static odlc_status run_command(struct session *s, int argc, char **argv)
     return form ? write_other_form(s, form) : check(s);
 }
 
+static enum diag_format diag_format(const struct session *s)
+{
+    return options_given(&s->options, OPT_JSON) ? DIAG_JSON : DIAG_TEXT;
+}
+
 static odlc_status guarded_run(struct session *s, int argc, char **argv)
 {
     if (setjmp(*arena_catch(s->arena)))
-        return print_out_of_memory(self.name);
+        return print_out_of_memory(self.name, diag_format(s));
     odlc_status status = run_command(s, argc, argv);
-    enum diag_format format = options_given(&s->options, OPT_JSON) ? DIAG_JSON : DIAG_TEXT;
+    enum diag_format format = diag_format(s);
     if (!command_inputs_intact(s->arena, self.name, format))
         return ODLC_ERR_IO;
     size_t count;
@@ -260,7 +267,7 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
         if (list[i].severity != ODLC_NOTE || diag_explains_error(&list[i]))
             print_diag(stderr, self.name, &list[i], format);
     print_diags(stderr, self.name, s->diags.list.data, s->diags.list.count, format);
-    return status == ODLC_ERR_NOMEM ? print_out_of_memory(self.name) : status;
+    return status == ODLC_ERR_NOMEM ? print_out_of_memory(self.name, format) : status;
 }
 
 int main(int argc, char **argv)
@@ -272,7 +279,7 @@ int main(int argc, char **argv)
         diags_init(&s.diags, s.arena);
         status = guarded_run(&s, argc, argv);
     } else {
-        status = print_out_of_memory(self.name);
+        status = print_out_of_memory(self.name, DIAG_TEXT);
     }
     odlc_conversion_free(s.conversion);
     odlc_udo_free(s.udo);

@@ -58,6 +58,7 @@ static bool float_to_int(double from, enum dtype to, int64_t *out)
 {
     int64_t low, high;
     int_range(to, &low, &high);
+    /* cppcheck-suppress incorrectLogicOperator ; it does not read hexadecimal floats */
     if (!(from >= -0x1p63 && from < 0x1p63) || from != floor(from))
         return false;
     *out = (int64_t)from;

@@ -1,5 +1,6 @@
 #include "udo/xml.h"
 
+#include <errno.h>
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
 #include <string.h>
@@ -17,6 +18,7 @@ struct reader {
     text texts[XML_MAX_LEVELS]; /* of the open elements */
     uint32_t last_error;        /* where; the parser may repeat itself there */
     bool stopped;               /* nothing more is read */
+    bool exhausted;             /* memory ran out while the parser was at work */
 };
 
 /* ---- the tree ---- */
@@ -157,7 +159,7 @@ static uint32_t attr_offset(const struct source *s, size_t tag, size_t end, cons
     return (uint32_t)tag;
 }
 
-/* ---- what the parser calls ---- */
+/* ---- making the tree ---- */
 
 /* The parser's names live as long as its dictionary, which the arena holds; values are given as a range. */
 static const struct xml_attr *read_attrs(struct reader *r, const xmlChar **given, int count, uint32_t tag, size_t end)
@@ -174,14 +176,9 @@ static const struct xml_attr *read_attrs(struct reader *r, const xmlChar **given
     return attrs;
 }
 
-static void start_element(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri, int n_namespaces,
-                          const xmlChar **namespaces, int n_attrs, int n_defaulted, const xmlChar **attrs)
+static void begin_element(struct reader *r, const char *name, int n_attrs, const xmlChar **attrs)
 {
-    struct reader *r = user;
     struct source *s = &r->x->source;
-    (void)prefix, (void)uri, (void)n_namespaces, (void)namespaces, (void)n_defaulted;
-    if (r->stopped)
-        return;
     size_t end = position(r), tag = tag_start(s, end);
     bool deep = r->level == XML_MAX_LEVELS;
     if (deep || ++r->elements > XML_MAX_ELEMENTS) {
@@ -194,7 +191,7 @@ static void start_element(void *user, const xmlChar *name, const xmlChar *prefix
     size_t content = end;
     while (content < s->size && s->text[content] != '>')
         content++;
-    *node = (struct xml_node){.name = (const char *)name,
+    *node = (struct xml_node){.name = name,
                               .text = "",
                               .parent = parent,
                               .offset = (uint32_t)tag,
@@ -213,12 +210,8 @@ static void start_element(void *user, const xmlChar *name, const xmlChar *prefix
     r->open = node;
 }
 
-static void end_element(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri)
+static void finish_element(struct reader *r)
 {
-    struct reader *r = user;
-    (void)name, (void)prefix, (void)uri;
-    if (r->stopped || !r->open)
-        return;
     const text *t = &r->texts[--r->level];
     size_t length = t->count;
     while (length && c_isspace(t->data[length - 1]))
@@ -228,12 +221,9 @@ static void end_element(void *user, const xmlChar *name, const xmlChar *prefix, 
     r->open = r->open->parent;
 }
 
-static void characters(void *user, const xmlChar *bytes, int length)
+static void add_characters(struct reader *r, const char *start, size_t length)
 {
-    struct reader *r = user;
-    const char *start = (const char *)bytes, *end = start + length;
-    if (r->stopped || !r->open)
-        return;
+    const char *end = start + length;
     text *t = &r->texts[r->level - 1];
     while (!t->count && start < end && c_isspace(*start))
         start++; /* what stands between elements, mostly */
@@ -241,12 +231,8 @@ static void characters(void *user, const xmlChar *bytes, int length)
         text_add_bytes(r->x->source.arena, t, start, (size_t)(end - start));
 }
 
-static void doctype(void *user, const xmlChar *name, const xmlChar *external, const xmlChar *system)
+static void refuse_doctype(struct reader *r)
 {
-    struct reader *r = user;
-    (void)name, (void)external, (void)system;
-    if (r->stopped)
-        return;
     (void)xml_error(r->x, tag_start(&r->x->source, position(r)),
                     "remove it; &lt; &gt; &amp; &quot; and &apos; work without", "xml-doctype",
                     "a DOCTYPE is not allowed: nothing outside the file is read, and no entities are defined");
@@ -288,12 +274,9 @@ static const char *parser_hint(const xmlError *e)
     }
 }
 
-static void parser_error(void *user, xmlErrorPtr e)
+static void report_fault(struct reader *r, const xmlError *e)
 {
-    struct reader *r = user;
     struct source *s = &r->x->source;
-    if (r->stopped)
-        return;
     if (e->code == XML_ERR_NO_MEMORY)
         arena_exhausted(s->arena);
     /* Namespaces mean nothing here: a prefix that is not declared is no fault. */
@@ -311,6 +294,61 @@ static void parser_error(void *user, xmlErrorPtr e)
         xml_note(r->x, r->open->offset, "xml-opened", "<%s> begins here", r->open->name);
     if (s->errors >= SOURCE_MAX_REPORTS)
         stop(r);
+}
+
+/* ---- what the parser calls ---- */
+
+/* The parser has memory of its own, which it gives back when it is returned to: exhausted memory stops it. */
+#define WITHIN_PARSER(r, call)                                  \
+    do {                                                        \
+        struct arena *arena_ = (r)->x->source.arena;            \
+        jmp_buf here_, *before_ = arena_divert(arena_, &here_); \
+        if (setjmp(here_)) {                                    \
+            (r)->exhausted = true;                              \
+            stop(r);                                            \
+        } else {                                                \
+            call;                                               \
+        }                                                       \
+        arena_divert(arena_, before_);                          \
+    } while (0)
+
+static void start_element(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri, int n_namespaces,
+                          const xmlChar **namespaces, int n_attrs, int n_defaulted, const xmlChar **attrs)
+{
+    struct reader *r = user;
+    (void)prefix, (void)uri, (void)n_namespaces, (void)namespaces, (void)n_defaulted;
+    if (!r->stopped)
+        WITHIN_PARSER(r, begin_element(r, (const char *)name, n_attrs, attrs));
+}
+
+static void end_element(void *user, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri)
+{
+    struct reader *r = user;
+    (void)name, (void)prefix, (void)uri;
+    if (!r->stopped && r->open)
+        WITHIN_PARSER(r, finish_element(r));
+}
+
+static void characters(void *user, const xmlChar *bytes, int length)
+{
+    struct reader *r = user;
+    if (!r->stopped && r->open)
+        WITHIN_PARSER(r, add_characters(r, (const char *)bytes, (size_t)length));
+}
+
+static void doctype(void *user, const xmlChar *name, const xmlChar *external, const xmlChar *system)
+{
+    struct reader *r = user;
+    (void)name, (void)external, (void)system;
+    if (!r->stopped)
+        WITHIN_PARSER(r, refuse_doctype(r));
+}
+
+static void parser_error(void *user, xmlErrorPtr e)
+{
+    struct reader *r = user;
+    if (!r->stopped)
+        WITHIN_PARSER(r, report_fault(r, e));
 }
 
 /* ---- reading ---- */
@@ -400,8 +438,12 @@ odlc_status xml_parse(struct arena *arena, struct diags *diags, const char *path
     size_t crowded = crowded_tag(s);
     if (crowded)
         return xml_error(x, crowded, NULL, "xml-limit", "too many attributes in one tag");
+    errno = 0;
     r->parser = make_parser(r);
     (void)xmlParseDocument(r->parser);
+    /* The parser does not say of all memory that it misses, and goes on without what was to be there. */
+    if (r->exhausted || errno == ENOMEM)
+        arena_exhausted(arena);
     if (!s->errors && !r->root)
         (void)xml_error(x, 0, NULL, "xml-syntax", "the file holds no element");
     if (s->errors)

@@ -1,40 +1,110 @@
-/* Any bytes as a container, read as far as they allow. */
+/* Any bytes as a container: read, verified, shown as dlc-info and dlc-viewer show it, and compared with itself and with
+ * a whole container as dlc-diff does. Built once per version of the format: mutate_dlc.c keeps the version. */
+#include <libdeflate.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include "dlc/read.h"
 #include "engine.h"
+#include "file_of_bytes.h"
+#include "tools/diff.h"
+#include "tools/info.h"
+#include "tools/viewer/viewer.h"
 
-static void read_container(struct arena *arena, int fd)
+/* A failure has a status that says why, and a diagnostic; memory may have run out without one. */
+static void check_outcome(const odlc_container *container, odlc_status status)
 {
-    struct diags diags;
-    struct file *file;
-    struct dlc_file *dlc;
-    struct graph *g;
-    diags_init(&diags, arena);
-    if (file_map_fd(arena, &diags, "fuzz.dlc", fd, &file) != ODLC_OK)
+    size_t count, errors = 0;
+    const struct odlc_diag *list = odlc_container_diags(container, &count);
+    for (size_t i = 0; i < count; i++)
+        errors += list[i].severity == ODLC_ERROR;
+    if (status == ODLC_ERR_INTERNAL || (status != ODLC_OK && status != ODLC_ERR_NOMEM && !errors))
         abort();
-    odlc_status status = dlc_read_mapped(arena, &diags, file, &dlc);
-    if (status == ODLC_OK) {
-        odlc_status verified = dlc_verify(&diags, dlc); /* a wrong CRC does not stop the rest here */
-        for (uint32_t i = 0; i < dlc->n_graphs; i++)
-            status = dlc_to_ir(arena, &diags, dlc, i, &g);
-        if (verified != ODLC_OK)
-            status = verified;
+}
+
+static void show_text(struct arena *arena, const odlc_container *container, FILE *nowhere)
+{
+    const struct info_options options = {.all_encodings = true, .memory = true};
+    size_t n_graphs;
+    const struct odlc_graph *graphs = odlc_container_graphs(container, &n_graphs);
+    info_print_text(nowhere, arena, container, &options);
+    for (size_t i = 0; i < n_graphs; i++) {
+        for (size_t t = 0; t < graphs[i].n_tensors; t++) {
+            const struct info_tensor tensor = {.graph = &graphs[i], .tensor = &graphs[i].tensors[t]};
+            info_print_tensor(nowhere, arena, &tensor);
+        }
     }
-    if ((status != ODLC_OK) != (diags.errors > 0) && status != ODLC_OK) /* a failure must say why */
+}
+
+static void show_model(struct arena *arena, const odlc_container *container)
+{
+    size_t n_graphs;
+    const struct odlc_graph *graphs = odlc_container_graphs(container, &n_graphs);
+    text page = {0};
+    for (size_t i = 0; i < n_graphs; i++) {
+        viewer_add_model(arena, container, &graphs[i], &page);
+        viewer_add_dot(arena, &graphs[i], &page);
+    }
+}
+
+static const odlc_container *sibling(void)
+{
+    static odlc_container *container; /* kept for all runs: it never changes */
+    if (!container) {
+        container = odlc_container_new();
+        if (!container || odlc_container_open(container, DLC_SIBLING) != ODLC_OK)
+            abort();
+    }
+    return container;
+}
+
+static struct diff compare(struct arena *arena, const odlc_container *first, const odlc_container *second)
+{
+    static struct diff_options options;
+    for (size_t i = 0; i < DIFF_CATEGORIES; i++)
+        options.selected[i] = true;
+    return diff_containers(arena, &options, first, second);
+}
+
+/* Printing takes most of the time, so an input is shown in one of the ways, which its bytes choose. */
+static void use(struct arena *arena, odlc_container *container, uint32_t way, FILE *nowhere)
+{
+    const struct info_options options = {.all_encodings = true, .memory = true};
+    struct diff d = compare(arena, container, container);
+    if (diff_found(&d))
         abort();
+    check_outcome(container, odlc_container_verify(container));
+    switch (way % 8) {
+    case 0:
+        show_text(arena, container, nowhere);
+        break;
+    case 1:
+        info_print_json(nowhere, container, &options);
+        break;
+    case 2:
+        show_model(arena, container);
+        break;
+    case 3:
+        d = compare(arena, container, sibling());
+        diff_print_json(nowhere, &d);
+        break;
+    default: /* nothing but the reading */
+        break;
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    int fd = memfd_create("fuzz", MFD_CLOEXEC);
+    static FILE *nowhere;
     struct arena *arena = arena_create();
-    if (fd < 0 || !arena || write(fd, bytes, size) != (ssize_t)size)
+    odlc_container *container = odlc_container_new();
+    if (!nowhere)
+        nowhere = fopen("/dev/null", "w");
+    if (!nowhere || !arena || !container)
         abort();
-    if (setjmp(*arena_catch(arena)) == 0)
-        read_container(arena, fd);
+    odlc_status status = odlc_container_open(container, file_of_bytes(bytes, size));
+    check_outcome(container, status);
+    if (setjmp(*arena_catch(arena)) == 0 && status == ODLC_OK)
+        use(arena, container, libdeflate_crc32(0, bytes, size), nowhere);
     arena_destroy(arena);
+    odlc_container_free(container);
     return 0;
 }

@@ -6,11 +6,13 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "converters/onnx/external.h"
+#include "converters/model_folder.h"
+#include "converters/onnx/decode.h"
 #include "engine.h"
 #include "onnx.pb-c.h"
 

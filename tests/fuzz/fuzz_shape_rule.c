@@ -13,22 +13,18 @@ static int64_t dim_of(uint8_t byte)
     return byte < 200 ? byte : INT64_MAX - (byte - 200);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void try_rule(struct arena *arena, const uint8_t *data, size_t size)
 {
-    struct arena *arena = arena_create();
-    if (!arena || size < HEADER || setjmp(*arena_catch(arena))) {
-        arena_destroy(arena);
-        return 0;
-    }
     struct shape shapes[INPUTS] = {{0}};
     bool known[INPUTS];
-    for (uint32_t i = 0; i < INPUTS; i++, data += RANK + 1) {
-        known[i] = data[0] & 4;
-        shapes[i].rank = data[0] % (RANK + 1);
+    for (uint32_t i = 0; i < INPUTS; i++) {
+        const uint8_t *of_input = data + i * (RANK + 1);
+        known[i] = of_input[0] & 4;
+        shapes[i].rank = of_input[0] % (RANK + 1);
         for (uint32_t k = 0; k < shapes[i].rank; k++)
-            shapes[i].dims[k] = dim_of(data[1 + k]);
+            shapes[i].dims[k] = dim_of(of_input[1 + k]);
     }
-    const char *message = NULL, *text = arena_strndup(arena, (const char *)data, size - HEADER);
+    const char *message = NULL, *text = arena_strndup(arena, (const char *)data + HEADER, size - HEADER);
     size_t at = 0;
     const struct udo_expr *e = expr_parse(arena, text, INPUTS, &message, &at);
     if (!e && (!message || at > strlen(text)))
@@ -43,6 +39,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else if (e && !message) {
         abort();
     }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct arena *arena = arena_create();
+    if (!arena)
+        abort();
+    if (size >= HEADER && setjmp(*arena_catch(arena)) == 0)
+        try_rule(arena, data, size);
     arena_destroy(arena);
     return 0;
 }

@@ -1,14 +1,19 @@
 #!/usr/bin/python3
 """Seeds for a fuzz target: tests/fuzz/make_seeds.py TARGET FOLDER. Nothing for targets that need none.
 
-fuzz_dlc gets real containers, where they are to be had. Large weights teach a fuzzer nothing and make it slow. So an entry
-over 64 KiB other than the model is left out; version 3 does not need its params, and containers without their weights are
-inputs like any other. testdata/ has one whole small container of each version.
+The fuzz_dlc_* get the containers of their version, of testdata/ and of the real ones, where these are to be had. Large
+weights teach a fuzzer nothing and make it slow. So an entry of these over 64 KiB other than the model is left out; version 3
+does not need its params, and containers without their weights are inputs like any other.
+
+fuzz_run gets the graphs of graphs.txt, which have every operator, and containers; fuzz_round_trip containers and bytes of
+which it makes graphs.
 
 fuzz_tensorflow gets the graphs of the cases of tests/reference and some of functions and user-defined ops, fuzz_saved_model
 folders of saved models in all their forms, fuzz_pbtxt some short texts."""
 
 import pathlib
+import random
+import struct
 import sys
 import zipfile
 
@@ -20,16 +25,23 @@ import small_seeds  # noqa: E402
 import tf_seeds  # noqa: E402
 from checks import SHARED  # noqa: E402
 
+TESTDATA = TESTS.parent / "testdata"
 LARGE = 1 << 16
 
 
-def containers(folder):
-    for path in sorted((SHARED / "corpus" / "dlc").glob("*.dlc")):
+def containers(folder, version):
+    for path in [*sorted((SHARED / "corpus" / "dlc").glob("*.dlc")), *sorted(TESTDATA.glob("*.dlc"))]:
         data = path.read_bytes()
+        entries = {entry.name: data[entry.start:entry.start + entry.size] for entry in mutations.entries_of(data)
+                   if entry.size <= LARGE or entry.name == "model"}
+        found = struct.unpack_from("<HH", entries["model"], 2)
+        if found != version and (found, version) != ((4, 0), (4, 1)):
+            continue
         with zipfile.ZipFile(folder / path.name, "w") as seed:
-            for entry in mutations.entries_of(data):
-                if entry.size <= LARGE or entry.name == "model":
-                    seed.writestr(zipfile.ZipInfo(entry.name), data[entry.start:entry.start + entry.size])
+            for name, content in entries.items():
+                if name.startswith("model") and found != version:  # 4.0 is read alike, and there are more of these
+                    content = content[:2] + struct.pack("<HH", *version) + content[6:]
+                seed.writestr(zipfile.ZipInfo(name), content)
 
 
 def locations(folder):
@@ -40,14 +52,37 @@ def locations(folder):
             (folder / f"{number}{what}").write_bytes("\0".join(texts).encode())
 
 
+def graph_texts(folder):
+    """A graph begins with its name."""
+    texts = (pathlib.Path(__file__).parent / "graphs.txt").read_text().split("graph \"")
+    for number, rest in enumerate(texts[1:]):
+        (folder / f"graph-{number}").write_text(f'graph "{rest}')
+
+
+def to_run(folder):
+    graph_texts(folder)
+    containers(folder, (4, 0))
+
+
+def to_round_trip(folder):
+    rng = random.Random(0)
+    containers(folder, (4, 0))
+    for number in range(16):
+        (folder / f"graph-{number}").write_bytes(rng.randbytes(50 << number % 5))
+
+
 def main():
     target, folder = sys.argv[1], pathlib.Path(sys.argv[2])
     makers = {
-        "fuzz_dlc": containers,
+        "fuzz_dlc_v3": lambda folder: containers(folder, (3, 0)),
+        "fuzz_dlc_v4_0": lambda folder: containers(folder, (4, 0)),
+        "fuzz_dlc_v4_1": lambda folder: containers(folder, (4, 1)),
         "fuzz_external": locations,
         "fuzz_input_list": small_seeds.input_lists,
         "fuzz_onnx": onnx_seeds.write_models,
         "fuzz_pbtxt": tf_seeds.write_texts,
+        "fuzz_round_trip": to_round_trip,
+        "fuzz_run": to_run,
         "fuzz_saved_model": tf_seeds.write_saved_models,
         "fuzz_shape_rule": small_seeds.shape_rules,
         "fuzz_tensor_file": small_seeds.tensor_files,

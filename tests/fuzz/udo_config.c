@@ -202,7 +202,9 @@ static void try_nodes(struct udo_set *set)
             try_node(set, def, variant);
     }
     try_natives(set);
-    (void)udo_finish(set);
+    size_t errors = set->diags->errors;
+    odlc_status status = udo_finish(set);
+    must((status == ODLC_OK) == (set->diags->errors == errors), "nodes are finished, or there is an error", set->diags);
 }
 
 /* ---- writing ---- */

@@ -500,7 +500,45 @@ START_TEST(test_slices_of_same_bytes)
 }
 END_TEST
 
+/* Rows of nothing are no rows to copy, however many there are. */
+START_TEST(test_slices_of_nothing)
+{
+    static const int64_t part[][2] = {{0, -1}, {0, 2}, {0, -1}};
+    text shard = {0}, whole = entry_head(arena, TF_INT32, DIMS(INT64_C(1) << 40, 4, 0));
+    put_slice(&whole, part, 3);
+    struct table_writer w = begin();
+    table_add(&w, KEY("\0v\0\1\1\3\x80\x7f\x80\x82\x80\x7f"),
+              stored(&shard, TF_INT32, DIMS(INT64_C(1) << 40, 2, 0), "", 0));
+    add(&w, "v", whole);
+    save_index(table_end(&w));
+    save_shard(0, 1, shard);
+    ck_assert_int_eq(found(opened(), "v").shape.dims[1], 4);
+}
+END_TEST
+
 /* ---- entries ---- */
+
+/* Tensors of the same bytes: reading each would take time that the file is too small for. */
+START_TEST(test_shared_bytes)
+{
+    enum { COUNT = 3 };
+    static const char keys[COUNT][2] = {"a", "b", "c"};
+    text shard = {0}, entry = stored(&shard, TF_INT32, DIMS(2), "12345678", 8);
+    struct table_writer w = begin();
+    for (size_t i = 0; i < COUNT; i++)
+        add(&w, keys[i], entry);
+    save_index(table_end(&w));
+    save_shard(0, 1, shard);
+    struct bundle *b = opened();
+    for (size_t i = 0; i < 2; i++)
+        ck_assert_int_eq(found(b, keys[i]).shape.dims[0], 2);
+    bool is;
+    struct view v;
+    ck_assert_int_eq(bundle_find(b, keys[2], &is, &v), ODLC_ERR_INVALID);
+    ck_assert_str_eq(diags.list.data[0].code, "checkpoint-data");
+    ck_assert_ptr_nonnull(strstr(diags.list.data[0].message, "'c' shares its bytes with others"));
+}
+END_TEST
 
 START_TEST(test_broken_entries)
 {
@@ -604,6 +642,8 @@ int main(void)
     tcase_add_test(tests, test_slices_of_other_rank);
     tcase_add_test(tests, test_slices_of_slices);
     tcase_add_test(tests, test_slices_of_same_bytes);
+    tcase_add_test(tests, test_slices_of_nothing);
+    tcase_add_test(tests, test_shared_bytes);
     tcase_add_test(tests, test_broken_entries);
     tcase_add_test(tests, test_broken_data);
     tcase_add_test(tests, test_headers);

@@ -146,6 +146,52 @@ def many_loops(shop):
     refuse(shop, "loops that all read a chain which does not enter them", g, "expand to more than", "--out_node", "out")
 
 
+def doubling_loops(g, x, depth, level=0):
+    """Loops of no trip whose condition and body both read the loop inside."""
+    loop = Loop(g, [x], f"loop{level}")
+    inner = doubling_loops(g, loop.merges[0], depth, level + 1) if level + 1 < depth else g.node("Neg", [loop.merges[0]])
+    loop.cond(g.node("Less", [inner, inner]))
+    return loop.body([inner])[0]
+
+
+def repetitions(shop):
+    """What the file says once and the graph has many times: names, outputs, parts of loops."""
+    names = "the names of values take more than"
+    for depth in (10, 24):
+        g = Numbered()
+        g.node("Exp", [doubling_loops(g, g.const(np.float32(1)), depth)], name="out")
+        g.node("Neg", [g.placeholder("x", X, [2])], name="y")
+        if depth == 10:
+            convert(shop, "loops that are read twice, 10 levels of them", g, "2 ops", "--out_node", "y", "--out_node", "out")
+        else:
+            refuse(shop, "loops that are read twice, 24 levels of them", g, "expand to more than", "--out_node", "out")
+    for length in (100, 65_000):
+        g, x = start()
+        f = g.function("f", {"x": X})
+        y = f.args["x"]
+        for i in range(2000):
+            y = f.node("Neg", [y], name=f"n{i}")
+        f.returns(y=y)
+        g.node("Exp", [g.node("PartitionedCall", [x], name="c" * length, f=Func("f"), Tout=[X])])
+        if length == 100:
+            convert(shop, "2000 nodes in a call", g, "2001 ops")
+        else:
+            refuse(shop, "2000 nodes in a call with a long name", g, names)
+    g, x = start()
+    for _ in range(40):
+        x = g.node("Split", [g.const(np.int32(0)), x], num_split=2)
+        x = f"{x.node.name}:65535"
+    g.node("Neg", [x])
+    refuse(shop, "outputs far behind those that are read", g, names)
+    for count in (255, 256):
+        g, x = start()
+        g.node("Neg", [x], name="y", T=X, **{f"a{i}": i for i in range(count)})
+        if count == 255:
+            convert(shop, "256 attributes", g, "1 ops")
+        else:
+            refuse(shop, "257 attributes", g, "node y has 257 attributes, more than 256")
+
+
 def many_conditionals(shop):
     g, x = start()
     for i in range(1000):
@@ -234,4 +280,4 @@ def state_in_functions(shop):
                 convert(shop, what, model, "1 ops", "--out_node", "y")
 
 
-run_parts(cycles, long_chains, depths, exponential, many_loops, many_conditionals, state, state_in_functions)
+run_parts(cycles, long_chains, depths, exponential, many_loops, repetitions, many_conditionals, state, state_in_functions)

@@ -281,4 +281,46 @@ def lists(shop):
     shop.checks.equal("nothing stacked is a constant", [node["type"] for node in found["nodes"]], ["Eltwise_Binary"])
 
 
-run_parts(given_attributes, wrong_attributes, wrong_nodes, constants, signatures, branches, loops, cycles, lists)
+
+# ---- rare, and right ----
+
+
+def resizes(shop):
+    """Sizes between which float32 rounds TensorFlow's factor otherwise than the container's op rounds its own."""
+    for outcome, sizes, how in (([0, 3, 7, 10], (14, 4), {}), ([0, 7], (14, 2), {}),
+                                (np.repeat(range(8), [4, 6, 7, 7, 6, 7, 6, 4]).tolist(), (8, 47),
+                                 {"align_corners": True})):
+        g = Graph()
+        x = g.placeholder("x", F, [1, sizes[0], 1, 1])
+        g.node("ResizeNearestNeighbor", [x, g.const("size", np.array([sizes[1], 1], I))], name="y", **how)
+        shop.gives(f"nearest of {sizes}", g, {"x": list(range(sizes[0]))}, {"y": outcome})
+
+
+def transposed_convolutions(shop):
+    """Dilated, for which the container's op has no param: a volume of depth 1 stands for the image."""
+    for name, order, dilations in (("NHWC", [0, 1, 2, 3], [1, 1, 2, 1]), ("NCHW", [0, 3, 1, 2], [1, 1, 1, 2])):
+        g = Graph()
+        x = g.placeholder("x", F, np.array([1, 1, 2, 1])[order].tolist())
+        sizes = g.const("sizes", np.array([1, 1, 4, 1], I)[order])
+        weights = g.const("w", np.array([10, 100], F).reshape(1, 2, 1, 1))
+        g.node("Conv2DBackpropInput", [sizes, weights, x], name="y", strides=[1, 1, 1, 1], padding="VALID",
+               dilations=dilations, data_format=name)
+        shop.gives(f"dilated, {name}", g, {"x": [1, 2]}, {"y": [10, 20, 100, 200]})
+
+
+def random_numbers(shop):
+    """What is done with numbers that nobody knows."""
+    def combined(op, other):
+        g, x = start()
+        r = g.node("RandomUniform", [g.const("s", np.array([2, 3], I))], name="r", dtype=np.dtype(F))
+        c = g.node(op, [r, g.const("c", other)], name="c1", T=np.dtype(F))
+        g.node("AddV2", [x, c], name="y")
+        return g
+
+    refuse(shop, "random numbers of another shape", combined("AddV2", np.ones(4, F)), "the shapes do not broadcast")
+    refuse(shop, "random numbers compared with another shape", combined("GreaterEqual", np.ones(4, F)),
+           "the shapes do not broadcast")
+
+
+run_parts(given_attributes, wrong_attributes, wrong_nodes, constants, signatures, branches, loops, cycles, lists,
+          resizes, transposed_convolutions, random_numbers)

@@ -70,6 +70,10 @@ LAYERS = [
      {"is_training": False}),
     ("the input [1,2] does not have 4 axes", "BatchNormWithGlobalNormalization", [floats(1, 2)] + [floats(2)] * 4,
      {"variance_epsilon": 0.1, "scale_after_normalization": True}),
+    ("explicit_paddings has -1, which is out of range", "Conv2D", [floats(*IMAGE), floats(3, 3, 2, 4)],
+     {"strides": [1, 1, 1, 1], "padding": "EXPLICIT", "explicit_paddings": [0, 0, -1, 0, 0, 0, 0, 0]}),
+    ("the filter [3,3,3] does not fit the input", "Dilation2D", [floats(*IMAGE), floats(3, 3, 3)],
+     {"strides": [1, 1, 1, 1], "rates": [1, 1, 1, 1], "padding": "SAME"}),
     ("depth_radius is -1", "LRN", [floats(*IMAGE)], {"depth_radius": -1}),
     ("size has 3 elements instead of 2", "ResizeBilinear", [floats(*IMAGE), Const([2, 2, 2])], {}),
     ("crop_size has 1 elements instead of 2", "CropAndResize",
@@ -111,11 +115,19 @@ SHAPES = [
     ("it has 1 inputs, and 2 outputs", "IdentityN", [floats(2)], {"T": [DType("float32")]}, "node", "node:1"),
 ]
 
+QUANTIZED = [
+    ("the range from 2 to 1 is none", "QuantizeAndDequantizeV2", [floats(3), Const(2, "f4"), Const(1, "f4")],
+     {"range_given": True}),
+    ("num_bits is not one number", "QuantizeAndDequantizeV3",
+     [floats(3), Const(0, "f4"), Const(1, "f4"), Const([8, 8])], {"range_given": True}),
+    ("the input is a scalar", "FakeQuantWithMinMaxVarsPerChannel", [floats(), Const([0], "f4"), Const([1], "f4")], {}),
+]
+
 RANDOM = [
     ("int32 numbers between 0 and 1", "RandomUniform", [Const([2])], {"dtype": DType("int32")}),
 ]
 
-FAMILIES = [BLOCKS, CASTS, CONSTANTS, LAYERS, LISTS, MATRICES, SHAPES, RANDOM]
+FAMILIES = [BLOCKS, CASTS, CONSTANTS, LAYERS, LISTS, MATRICES, SHAPES, QUANTIZED, RANDOM]
 
 
 def graph_of(op, inputs, attributes):

@@ -161,6 +161,20 @@ def models_defaults(w):
                    ["level", "mode", "flag", "scale", "sizes"])
 
 
+def large_definitions(w):
+    for count in (256, 257):
+        g = Graph()
+        x = g.placeholder("x", np.float32, [1, 4])
+        y = g.node("Neg", [x], name="y")
+        definition = op_def("Thing", ["image"], [f"result{i}" for i in range(count)], {})
+        sign = signature({"x": (x, [1, 4])}, {"y": (y, [1, 4])})
+        save_saved_model(w.folder / "saved", meta_graph(g, {"serving_default": sign}, ops=[definition]))
+        if count == 256:
+            w.convert("a definition of 256 outputs", w.folder / "saved")
+        else:
+            w.fails("a definition of 257 outputs", 1, ["has 257 inputs, outputs or attributes, more than 256"], w.folder / "saved")
+
+
 def wide_outputs(w):
     """An output that TensorFlow gives in 64 bits has 64 bits for the native operators that read it."""
     definition = {"type": "Where", "core_types": ["CPU"], "inputs": [{"data_type": "FLOAT_32"}],
@@ -353,5 +367,6 @@ def in_a_domain(w):
     w.fails("another domain", 1, ["op Thing is not supported"], model(), "-udo", w.config(udo("Thing", domain="my.ops")))
 
 
-run_parts(params, both_forms, params_refused, own_defaults, models_defaults, wide_outputs, unnamed_attributes, static_inputs, variables, control_inputs, shapes,
-          cut_values, outputs, functions, in_a_domain)
+run_parts(params, both_forms, params_refused, own_defaults, models_defaults, large_definitions, wide_outputs,
+          unnamed_attributes, static_inputs, variables, control_inputs, shapes, cut_values, outputs, functions,
+          in_a_domain)

@@ -170,6 +170,8 @@ static odlc_status spawn_dot(struct diags *diags, FILE *in, FILE *out)
     if (!failed)
         failed = posix_spawnp(&child, argv[0], &files, NULL, argv, environ);
     (void)posix_spawn_file_actions_destroy(&files);
+    if (failed == ENOMEM)
+        return ODLC_ERR_NOMEM;
     if (failed)
         return diag_error(diags, failed == ENOENT ? ODLC_ERR_UNSUPPORTED : ODLC_ERR_IO,
                           AT(.hint = "install Graphviz, or write the graph with --dot and draw it elsewhere"),

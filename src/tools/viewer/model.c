@@ -285,20 +285,41 @@ static void add_without_tags(struct arena *arena, const char *json, size_t size,
     text_add_bytes(arena, out, json + start, size - start);
 }
 
+/* A stream into memory; NULL once it is closed. */
+struct memory_stream {
+    FILE *stream;
+    char *bytes;
+    size_t size;
+};
+
+/* Whether all that was written is there. The C library may close the stream well and have no bytes to give. */
+static bool memory_close(struct memory_stream *m)
+{
+    FILE *stream = m->stream;
+    bool failed = ferror(stream) != 0;
+    m->stream = NULL;
+    return fclose(stream) == 0 && !failed && m->bytes;
+}
+
+static void memory_free(void *object)
+{
+    struct memory_stream *m = object;
+    if (m->stream)
+        (void)memory_close(m);
+    free(m->bytes);
+}
+
 void viewer_add_model(struct arena *arena, const odlc_container *container, const struct odlc_graph *shown, text *json)
 {
-    char *bytes = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&bytes, &size);
-    if (!stream)
+    struct memory_stream *m = arena_new(arena, struct memory_stream);
+    arena_defer(arena, memory_free, m);
+    m->stream = open_memstream(&m->bytes, &m->size);
+    if (!m->stream)
         arena_exhausted(arena);
-    write_container(stream, arena, container, shown);
-    bool failed = ferror(stream) != 0;
-    failed |= fclose(stream) != 0;
-    arena_defer(arena, free, bytes);
-    if (failed)
+    write_container(m->stream, arena, container, shown);
+    if (!memory_close(m))
         arena_exhausted(arena);
-    add_without_tags(arena, bytes, size, json);
+    add_without_tags(arena, m->bytes, m->size, json);
 }
 
 void viewer_add_page(struct arena *arena, const odlc_container *container, const struct odlc_graph *shown, text *page)
