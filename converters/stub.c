@@ -331,7 +331,8 @@ static void add_operator(struct stub *s, cJSON *operators, const struct group *g
     add_tensors(s, op, "outputs", "out", &group->outputs.places);
     add_params(s, op, "scalar_params", &group->params, false);
     add_params(s, op, "tensor_params", &group->params, true);
-    (void)append(s, add_list(s, op, "core_types"), cJSON_CreateString("CPU"));
+    cJSON *cores = add_list(s, op, "core_types");
+    (void)append(s, cores, cJSON_CreateString("CPU"));
 }
 
 const char *write_udo_stub(struct conversion *c)

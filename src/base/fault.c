@@ -130,6 +130,16 @@ static const char *harm(const struct watch *watch)
     return NULL;
 }
 
+static bool any_harmed(const struct diags *diags)
+{
+    bool found = false;
+    lock_list();
+    for (const struct watch *w = watches; w && !found; w = w->next)
+        found = is_input_of(w, diags) && harm(w);
+    unlock_list();
+    return found;
+}
+
 /* A file that was opened twice is reported once. */
 static bool reported(const struct watch *const *inputs, size_t i)
 {
@@ -144,6 +154,8 @@ odlc_status fault_check_inputs(struct diags *diags)
 {
     odlc_status status = ODLC_OK;
     size_t count;
+    if (!any_harmed(diags)) /* needs no memory: outputs are complete by now, and some have their names */
+        return ODLC_OK;
     const struct watch **inputs = list_inputs(diags, &count);
     for (size_t i = 0; i < count; i++) {
         const char *what = harm(inputs[i]);

@@ -136,7 +136,6 @@ struct out_file {
     bool has_scratch;   /* false while the file has no name (O_TMPFILE) */
     struct arena *arena;
     int fd;
-    bool complete;   /* since out_complete */
     uint64_t offset; /* bytes given to out_write so far */
     size_t buffered;
     uint8_t *buffer;
@@ -365,20 +364,12 @@ static const char *put_in_place(struct out_file *out)
     return NULL;
 }
 
-odlc_status out_complete(struct out_file *out)
-{
-    TRY(out_flush(out));
-    TRY(settle(out));
-    TRY(fault_check_inputs(out->diags));
-    out->complete = true;
-    return ODLC_OK;
-}
-
 odlc_status out_commit(struct out_file *out)
 {
     sigset_t before;
-    if (!out->complete)
-        TRY(out_complete(out));
+    TRY(out_flush(out));
+    TRY(settle(out));
+    TRY(fault_check_inputs(out->diags));
     hold_signals(&before);
     const char *failed = put_in_place(out);
     int cause = errno;

@@ -66,9 +66,6 @@ uint64_t out_offset(const struct out_file *out);
 /* Flushes; afterwards the file can be read through its descriptor. */
 odlc_status out_flush(struct out_file *out) MUST_USE;
 int out_fd(const struct out_file *out);
-/* All that out_commit does before the file gets its name. After it, nothing but the file system can fail, so that two
- * outputs can be completed before the first of them appears. */
-odlc_status out_complete(struct out_file *out) MUST_USE;
 /* Fails, and leaves what has the name as it is, when an input of the work changed while it was read (fault.h), or when
  * the file system finds out late that bytes cannot be stored. Like cp, it does not wait for the disk: after a power
  * failure in the seconds that follow, the file may be empty or cut. */

@@ -56,7 +56,7 @@ static bool verify_string(struct verifier *v, uint64_t pos)
     uint64_t length = load_le(v->data + pos, 4);
     if (!inside(v, pos + 4, length + 1) || v->data[pos + 4 + length] != 0)
         return fail(v, pos, "string without its end");
-    if (!spend(v, pos, 1 + length / 64))
+    if (!spend(v, pos, 1 + length / 8)) /* writers share them */
         return false;
     return memchr(v->data + pos + 4, 0, length) ? fail(v, pos, "string with a NUL inside") : true;
 }

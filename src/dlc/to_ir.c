@@ -224,12 +224,15 @@ static const struct op *foreign_row(struct to_ir *c, const struct dlc_op *op, co
     return row;
 }
 
+/* The row's params are the attributes in their order. */
 static odlc_status foreign_params(struct to_ir *c, const struct dlc_op *op, struct node *n)
 {
-    for (uint32_t i = 0; i < n->op->n_params; i++) {
+    for (uint32_t i = 0, param = 0; i < op->n_attrs; i++) {
+        if (strcmp(op->attrs[i].name, PACKAGE_ATTRIBUTE) == 0)
+            continue;
         struct param p = {.set = false};
-        TRY(set_param(c, op->name, dlc_attr_find(op, n->op->params[i].name), &p));
-        node_set_param(c->g, n, i, &p);
+        TRY(set_param(c, op->name, &op->attrs[i], &p));
+        node_set_param(c->g, n, param++, &p);
     }
     return ODLC_OK;
 }

@@ -106,7 +106,6 @@ odlc_status dlc_write(struct arena *scratch, struct diags *diags, const struct g
     TRY(write_params(&w, &zip, &params));
     TRY(zip_finish(&zip));
     TRY(dlc_read_back(&w, &zip, &model, &params));
-    TRY(out_complete(zip.out));
     if (options->ready)
         TRY(options->ready(options->ready_user));
     return out_commit(zip.out);

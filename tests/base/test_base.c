@@ -141,6 +141,30 @@ START_TEST(exhausted_memory_jumps_and_leaks_nothing)
 }
 END_TEST
 
+/* As through the frames of another library, which has something to give back. */
+static void return_through_library(struct arena *own, volatile int *given_back)
+{
+    jmp_buf here, *before = arena_divert(own, &here);
+    if (setjmp(here) == 0)
+        arena_calloc(own, SIZE_MAX / 2, 4);
+    ++*given_back;
+    arena_divert(own, before);
+    arena_exhausted(own);
+}
+
+START_TEST(exhausted_memory_returns_through_libraries)
+{
+    struct arena *own = arena_create();
+    volatile int given_back = 0;
+    if (setjmp(*arena_catch(own))) {
+        arena_destroy(own);
+        ck_assert_int_eq(given_back, 1);
+        return;
+    }
+    return_through_library(own, &given_back);
+}
+END_TEST
+
 START_TEST(map_keeps_many_keys)
 {
     struct map map;
@@ -344,6 +368,7 @@ int main(void)
     tcase_add_test(memory, rewinding_after_blocks_grew);
     tcase_add_test(memory, rewinding_runs_cleanups_and_clears);
     tcase_add_test(memory, exhausted_memory_jumps_and_leaks_nothing);
+    tcase_add_test(memory, exhausted_memory_returns_through_libraries);
     tcase_add_test(memory, map_keeps_many_keys);
     tcase_add_test(memory, map_grows_at_any_size);
     tcase_add_test(memory, reader_stops_at_the_end);

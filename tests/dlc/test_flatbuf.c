@@ -172,6 +172,47 @@ START_TEST(sharing_is_limited)
 }
 END_TEST
 
+/* A list that leads to one child `count` times. */
+static bool shared_child_verifies(uint32_t count, struct fb_fault *fault)
+{
+    struct fb_build b;
+    const struct fb_slot slots[] = {FB_REF(BOX_CHILDREN)}, child[] = {FB_U32(BOX_SIZE, 7), FB_U64(BOX_WIDE, 8)};
+    struct fb_made table = fb_put_table(&b, fb_start(&b, arena, "TEST"), slots, 1);
+    uint32_t list = fb_put_references(&b, fb_slot_ref(&b, table, BOX_CHILDREN), count);
+    table = fb_put_table(&b, list, child, COUNT_OF(child));
+    for (uint32_t i = 1; i < count; i++)
+        fb_link(&b, list + 4 * i, table.at);
+    return fb_verify(b.out.data, b.out.count, &box, fault);
+}
+
+/* The same with one string. */
+static bool shared_string_verifies(uint32_t count, struct fb_fault *fault)
+{
+    char name[801] = {0};
+    struct fb_build b;
+    const struct fb_slot slots[] = {FB_REF(BOX_NAMES)};
+    memset(name, 'n', sizeof name - 1);
+    struct fb_made table = fb_put_table(&b, fb_start(&b, arena, "TEST"), slots, 1);
+    uint32_t list = fb_put_references(&b, fb_slot_ref(&b, table, BOX_NAMES), count);
+    uint32_t at = fb_put_string(&b, list, name);
+    for (uint32_t i = 1; i < count; i++)
+        fb_link(&b, list + 4 * i, at);
+    return fb_verify(b.out.data, b.out.count, &box, fault);
+}
+
+/* A child of 16 bytes in a buffer of 60 and 4 for each reference; a string of 800 bytes, of which an eighth counts. */
+START_TEST(shared_parts_count_each_time)
+{
+    struct fb_fault fault;
+    ck_assert(shared_child_verifies(2, &fault));
+    ck_assert(!shared_child_verifies(6, &fault));
+    ck_assert_str_eq(fault.what, "parts shared too often");
+    ck_assert(shared_string_verifies(7, &fault));
+    ck_assert(!shared_string_verifies(10, &fault));
+    ck_assert_str_eq(fault.what, "parts shared too often");
+}
+END_TEST
+
 START_TEST(vector_counts_are_checked)
 {
     struct fb_fault fault;
@@ -299,6 +340,7 @@ int main(void)
                                   strings_must_end,
                                   nesting_is_limited,
                                   sharing_is_limited,
+                                  shared_parts_count_each_time,
                                   vector_counts_are_checked};
     return run_tests("flatbuf", tests, COUNT_OF(tests));
 }

@@ -265,40 +265,53 @@ END_TEST
 
 /* ---- version 4.1 ---- */
 
-/* One constant tensor "c" of two floats. */
-static struct fb_build network41(void)
+/* Constants "c", "d", … of one dimension. */
+static struct fb_build network41_of(uint32_t count, uint32_t dtype, uint32_t elements)
 {
-    static const uint32_t dims[] = {2};
     struct fb_build b;
     const struct fb_slot root[] = {FB_REF(NETWORK_GRAPHS)}, graph[] = {FB_REF(GRAPH_NAME), FB_REF(GRAPH_TENSORS)};
     const struct fb_slot tensor[] = {FB_U32(TENSOR_ID, 1), FB_REF(TENSOR_NAME), FB_U32(TENSOR_KIND, KIND_STATIC),
-                                     FB_REF(TENSOR_DIMS), FB_U32(TENSOR_DTYPE, 0x232)};
+                                     FB_REF(TENSOR_DIMS), FB_U32(TENSOR_DTYPE, dtype)};
     struct fb_made table = fb_put_table(&b, fb_start(&b, arena, ID_MODEL), root, 1);
     table = fb_put_table(&b, fb_put_references(&b, fb_slot_ref(&b, table, NETWORK_GRAPHS), 1), graph, 2);
     fb_put_string(&b, fb_slot_ref(&b, table, GRAPH_NAME), "g");
-    uint32_t list = fb_put_references(&b, fb_slot_ref(&b, table, GRAPH_TENSORS), 1);
-    table = fb_put_table(&b, list, tensor, COUNT_OF(tensor));
-    fb_put_string(&b, fb_slot_ref(&b, table, TENSOR_NAME), "c");
-    fb_put_words(&b, fb_slot_ref(&b, table, TENSOR_DIMS), dims, 1);
+    uint32_t list = fb_put_references(&b, fb_slot_ref(&b, table, GRAPH_TENSORS), count);
+    for (uint32_t i = 0; i < count; i++) {
+        table = fb_put_table(&b, list + 4 * i, tensor, COUNT_OF(tensor));
+        fb_put_string(&b, fb_slot_ref(&b, table, TENSOR_NAME), (char[]){(char)('c' + i), 0});
+        fb_put_words(&b, fb_slot_ref(&b, table, TENSOR_DIMS), &elements, 1);
+    }
     return b;
 }
 
-/* Its bytes: model.params.bin from `offset`. */
-static struct fb_build params41(const char *graph_name, uint64_t offset)
+static struct fb_build network41(void)
+{
+    return network41_of(1, 0x232, 2);
+}
+
+/* Their bytes, all the same ones: `size` of model.params.bin from `offset`. */
+static struct fb_build params41_of(const char *graph_name, uint32_t count, uint64_t offset, uint64_t size)
 {
     struct fb_build b;
     const struct fb_slot root[] = {FB_REF(PARAMS_GRAPHS)};
     const struct fb_slot graph[] = {FB_REF(GRAPH_PARAMS_NAME), FB_REF(GRAPH_PARAMS_TENSORS)};
     const struct fb_slot data[] = {FB_REF(DATA_NAME), FB_U64(DATA_INDEX, 5), FB_REF(DATA_POSITION)};
-    const struct fb_slot position[] = {FB_U64(POSITION_OFFSET, offset), FB_U64(POSITION_SIZE, 8)};
+    const struct fb_slot position[] = {FB_U64(POSITION_OFFSET, offset), FB_U64(POSITION_SIZE, size)};
     struct fb_made table = fb_put_table(&b, fb_start(&b, arena, ID_PARAMS), root, 1);
     table = fb_put_table(&b, fb_put_references(&b, fb_slot_ref(&b, table, PARAMS_GRAPHS), 1), graph, 2);
     fb_put_string(&b, fb_slot_ref(&b, table, GRAPH_PARAMS_NAME), graph_name);
-    uint32_t list = fb_put_references(&b, fb_slot_ref(&b, table, GRAPH_PARAMS_TENSORS), 1);
-    table = fb_put_table(&b, list, data, COUNT_OF(data));
-    fb_put_string(&b, fb_slot_ref(&b, table, DATA_NAME), "c");
-    fb_put_table(&b, fb_slot_ref(&b, table, DATA_POSITION), position, 2);
+    uint32_t list = fb_put_references(&b, fb_slot_ref(&b, table, GRAPH_PARAMS_TENSORS), count);
+    for (uint32_t i = 0; i < count; i++) {
+        table = fb_put_table(&b, list + 4 * i, data, COUNT_OF(data));
+        fb_put_string(&b, fb_slot_ref(&b, table, DATA_NAME), (char[]){(char)('c' + i), 0});
+        fb_put_table(&b, fb_slot_ref(&b, table, DATA_POSITION), position, 2);
+    }
     return b;
+}
+
+static struct fb_build params41(const char *graph_name, uint64_t offset)
+{
+    return params41_of(graph_name, 1, offset, 8);
 }
 
 static const char metadata41[] =
@@ -351,6 +364,29 @@ END_TEST
 
 /* ---- refused ---- */
 
+/* A million empty strings take a byte each in the file, and a pointer in memory: two tensors may share them, not three.
+ * Numbers stay where they are, however many tensors share them. */
+START_TEST(shared_strings_are_limited)
+{
+    enum { SIZE = 1 << 20, STRINGS = 0x608, BYTES = 0x108 };
+    uint8_t *bin = arena_alloc(arena, SIZE);
+    for (uint32_t count = 2; count <= 3; count++) {
+        struct fb_build strings = network41_of(count, STRINGS, SIZE), bytes = network41_of(count, BYTES, SIZE),
+                        params = params41_of("g", count, 0, SIZE);
+        struct entry entries[] = {
+            {"model.params.bin", bin, SIZE}, stream("model", 4, 1, &bytes), stream("model.params", 4, 1, &params)};
+        read_zip(entries, 3);
+        entries[1] = stream("model", 4, 1, &strings);
+        if (count == 2)
+            read_zip(entries, 3);
+        else
+            expect_error(entries, 3, ODLC_ERR_LIMIT, "dlc-shared-data",
+                         "strings and attributes share data so often that they would take far more memory than the "
+                         "file");
+    }
+}
+END_TEST
+
 START_TEST(version_2_is_named)
 {
     const struct entry entry = {"model", "\xD5\x0A\2\0\0\0\0\0 and so on", 19};
@@ -385,16 +421,9 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {v3_layers_are_ops,
-                                  v3_tensors_come_from_outputs,
-                                  v3_params_belong_to_layers,
-                                  v3_sizes_must_match,
-                                  v3_is_shown_but_not_executed,
-                                  v41_positions,
-                                  v41_metadata,
-                                  model_and_params_must_agree,
-                                  version_2_is_named,
-                                  unknown_versions_and_streams,
-                                  metadata_lines};
+    const TTest *const tests[] = {v3_layers_are_ops,   v3_tensors_come_from_outputs, v3_params_belong_to_layers,
+                                  v3_sizes_must_match, v3_is_shown_but_not_executed, v41_positions,
+                                  v41_metadata,        model_and_params_must_agree,  shared_strings_are_limited,
+                                  version_2_is_named,  unknown_versions_and_streams, metadata_lines};
     return run_tests("versions", tests, COUNT_OF(tests));
 }

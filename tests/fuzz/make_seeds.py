@@ -29,17 +29,19 @@ TESTDATA = TESTS.parent / "testdata"
 LARGE = 1 << 16
 
 
-def containers(folder, version=None):
+def containers(folder, version):
     for path in [*sorted((SHARED / "corpus" / "dlc").glob("*.dlc")), *sorted(TESTDATA.glob("*.dlc"))]:
         data = path.read_bytes()
-        entries = mutations.entries_of(data)
-        model = next(data[entry.start:entry.start + entry.size] for entry in entries if entry.name == "model")
-        if version and struct.unpack_from("<HH", model, 2) != version:
+        entries = {entry.name: data[entry.start:entry.start + entry.size] for entry in mutations.entries_of(data)
+                   if entry.size <= LARGE or entry.name == "model"}
+        found = struct.unpack_from("<HH", entries["model"], 2)
+        if found != version and (found, version) != ((4, 0), (4, 1)):
             continue
         with zipfile.ZipFile(folder / path.name, "w") as seed:
-            for entry in entries:
-                if entry.size <= LARGE or entry.name == "model":
-                    seed.writestr(zipfile.ZipInfo(entry.name), data[entry.start:entry.start + entry.size])
+            for name, content in entries.items():
+                if name.startswith("model") and found != version:  # 4.0 is read alike, and there are more of these
+                    content = content[:2] + struct.pack("<HH", *version) + content[6:]
+                seed.writestr(zipfile.ZipInfo(name), content)
 
 
 def locations(folder):

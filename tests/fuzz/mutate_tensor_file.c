@@ -25,7 +25,8 @@ static uint64_t make_header(char *text, uint32_t *state)
     static const char *const types[] = {"|b1", "|i1", "<i2", "<i4", "<i8", "|u1", "<u2", "<u4",
                                         "<u8", "<f2", "<f4", "<f8", ">f4", "|O",  "<c8", "<f16"};
     static const char *const orders[] = {"False", "True", "False", "True", "None", ""};
-    static const char *const dims[] = {"0", "1", "2", "3", "7", "1", "2", "3", "-1", "4294967296", "9223372036854775807"};
+    static const char *const dims[] = {
+        "0", "1", "2", "3", "7", "1", "2", "3", "-1", "4294967296", "9223372036854775807"};
     static const char *const forms[] = {"{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }",
                                         "{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }",
                                         "{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }",
@@ -34,7 +35,8 @@ static uint64_t make_header(char *text, uint32_t *state)
     char shape[LONGEST] = "";
     const char *type = PICK(state, types);
     uint64_t size = (uint64_t)(type[2] - '0');
-    for (uint32_t rank = next_random(state) % 4 == 0 ? next_random(state) % 10 : next_random(state) % 4; rank > 0; rank--) {
+    for (uint32_t rank = next_random(state) % 4 == 0 ? next_random(state) % 10 : next_random(state) % 4; rank > 0;
+         rank--) {
         const char *dim = PICK(state, dims);
         size *= (uint64_t)strtoll(dim, NULL, 10);
         strcat(strcat(shape, dim), ", ");

@@ -124,7 +124,7 @@ static struct collected collect_tiles(const struct view *view, enum dtype as, ui
 {
     struct view_tiles tiles;
     view_tiles_start(view, as, MAPPED, &tiles);
-    struct tile_space space = tile_space_new(arena);
+    struct tile_space space = tile_space_new(arena, view_size(view, as) / dtype_size(as));
     struct collected c = {.size = view_size(view, as)};
     c.bytes = arena_alloc(arena, c.size);
     c.seen = arena_alloc(arena, c.size);
@@ -229,7 +229,7 @@ START_TEST(a_source_that_became_shorter_is_an_error)
     struct view view = floats_in_file(&shape);
     struct view_tiles tiles;
     view_permute(&view, &perm);
-    struct tile_space space = tile_space_new(arena);
+    struct tile_space space = tile_space_new(arena, shape_count(&shape));
     struct collected c = {.size = view_size(&view, DT_FLOAT32)};
     c.bytes = arena_alloc(arena, c.size);
     c.seen = arena_alloc(arena, c.size);

@@ -1,4 +1,4 @@
-"""Writes TensorFlow checkpoints (tensor bundles, uncompressed) without TensorFlow.
+"""Writes TensorFlow checkpoints (tensor bundles) without TensorFlow.
 
     save_bundle(folder / "variables" / "variables", {"w": array, "b": array}, shards=2)
 
@@ -48,13 +48,21 @@ def _block(entries):
     return bytes(data) + struct.pack(f"<{len(restarts) + 1}I", *restarts, len(restarts))
 
 
-def _table(entries):
+def _packed(block):
+    """Snappy's form of a block: literals of up to 60 bytes."""
+    pieces = [block[i:i + 60] for i in range(0, len(block), 60)]
+    return varint(len(block)) + b"".join(bytes([(len(piece) - 1) << 2]) + piece for piece in pieces)
+
+
+def _table(entries, packed):
     """A sorted table of strings: data blocks, an empty block of meta data, the index, the footer."""
     out = bytearray()
 
     def add(block):
+        block = _packed(block) if packed else block
+        form = b"\1" if packed else b"\0"
         place = varint(len(out)) + varint(len(block))
-        out.extend(block + b"\0" + struct.pack("<I", masked_crc32c(block + b"\0")))
+        out.extend(block + form + struct.pack("<I", masked_crc32c(block + form)))
         return place
 
     index = []
@@ -78,8 +86,8 @@ def _payload(tensor):
     return lengths + middle + b"".join(strings), masked_crc32c(fixed + middle + b"".join(strings))
 
 
-def save_bundle(prefix, tensors, shards=1):
-    """tensors: arrays or Tensors by key; they are dealt out to the shards in turn."""
+def save_bundle(prefix, tensors, shards=1, packed=False):
+    """tensors: arrays or Tensors by key; they are dealt out to the shards in turn. packed: the index is compressed."""
     header = Message().integer(1, shards).message(3, Message().integer(1, 1))
     data = [bytearray() for _ in range(shards)]
     entries = [(b"", b"".join(header.parts))]
@@ -92,7 +100,7 @@ def save_bundle(prefix, tensors, shards=1):
         entries.append((key.encode(), b"".join(entry.parts)))
         data[shard] += payload
     prefix.parent.mkdir(parents=True, exist_ok=True)
-    prefix.with_name(prefix.name + ".index").write_bytes(_table(entries))
+    prefix.with_name(prefix.name + ".index").write_bytes(_table(entries, packed))
     for shard, payloads in enumerate(data):
         prefix.with_name(f"{prefix.name}.data-{shard:05}-of-{shards:05}").write_bytes(payloads)
 

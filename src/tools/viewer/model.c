@@ -292,18 +292,20 @@ struct memory_stream {
     size_t size;
 };
 
+/* Whether all that was written is there. The C library may close the stream well and have no bytes to give. */
 static bool memory_close(struct memory_stream *m)
 {
     FILE *stream = m->stream;
-    bool failed = stream && ferror(stream) != 0;
+    bool failed = ferror(stream) != 0;
     m->stream = NULL;
-    return (!stream || fclose(stream) == 0) && !failed;
+    return fclose(stream) == 0 && !failed && m->bytes;
 }
 
 static void memory_free(void *object)
 {
     struct memory_stream *m = object;
-    (void)memory_close(m);
+    if (m->stream)
+        (void)memory_close(m);
     free(m->bytes);
 }
 
