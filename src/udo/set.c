@@ -21,17 +21,17 @@ static struct udo_def *first_of_type(const struct udo_set *set, const struct map
     return first == MAP_NONE ? NULL : set->defs.data[first];
 }
 
-static struct udo_def *next_of_type(const struct udo_set *set, const struct udo_def *def)
+/* The one of a type's definitions, all of which name a domain, that names this one. */
+static struct udo_def *of_domain(const struct udo_set *set, const struct udo_def *first, const char *domain)
 {
-    return def->next == MAP_NONE ? NULL : set->defs.data[def->next];
+    uint32_t at = map_get(first->domains, domain);
+    return at == MAP_NONE ? NULL : set->defs.data[at];
 }
 
 const struct udo_def *udo_find(const struct udo_set *set, const char *op_type, const char *domain)
 {
-    const struct udo_def *def = first_of_type(set, &set->types, op_type);
-    while (def && def->domain && strcmp(def->domain, domain) != 0)
-        def = next_of_type(set, def);
-    return def;
+    const struct udo_def *first = first_of_type(set, &set->types, op_type);
+    return first && first->domain ? of_domain(set, first, domain) : first;
 }
 
 /* ---- the same definition twice ---- */
@@ -126,29 +126,35 @@ static odlc_status refuse_second(struct udo_set *set, const struct udo_def *firs
     return ODLC_ERR_INVALID;
 }
 
+/* Makes it one of its type's; first is the first of these, or NULL. */
+static void list_definition(struct udo_set *set, struct map *types, struct udo_def *first, struct udo_def *def)
+{
+    if (!first)
+        map_put(types, def->type, def->index);
+    if (!first && def->domain) {
+        def->domains = arena_new(set->arena, struct map);
+        map_init(def->domains, set->arena);
+    }
+    if (def->domain)
+        map_put(first ? first->domains : def->domains, def->domain, def->index);
+}
+
 odlc_status udo_add(struct udo_set *set, struct udo_def *def)
 {
     struct map *types = def->replaces_native ? &set->natives : &set->types;
-    struct udo_def *last = NULL;
-    for (struct udo_def *other = first_of_type(set, types, def->type); other; other = next_of_type(set, other)) {
-        last = other;
-        if (def->domain && other->domain && strcmp(def->domain, other->domain) != 0)
-            continue;
-        if (!definitions_equal(other, def))
-            return refuse_second(set, other, def);
+    struct udo_def *first = first_of_type(set, types, def->type);
+    struct udo_def *other = first && first->domain && def->domain ? of_domain(set, first, def->domain) : first;
+    if (other && !definitions_equal(other, def))
+        return refuse_second(set, other, def);
+    if (other)
         return ODLC_OK;
-    }
     struct odlc_diag place = udo_at(&def->place, NULL);
     if (set->defs.count == UDO_MAX_DEFINITIONS)
         return diag_error(set->diags, ODLC_ERR_LIMIT, &place, "udo-too-many", "more than %d definitions",
                           UDO_MAX_DEFINITIONS);
     def->index = (uint32_t)set->defs.count;
-    def->next = MAP_NONE;
     udo_make_row(set->arena, def);
-    if (last)
-        last->next = def->index;
-    else
-        map_put(types, def->type, def->index);
+    list_definition(set, types, first, def);
     struct udo_use use = {.not_static = arena_array(set->arena, struct udo_nodes, def->n_inputs)};
     vec_push(set->arena, &set->defs, def);
     vec_push(set->arena, &set->uses, use);

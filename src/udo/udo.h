@@ -102,7 +102,8 @@ struct udo_def {
     const struct param *supplemental; /* the last of the row's params, which every node has */
     uint32_t n_supplemental;
     uint32_t index; /* in the set */
-    uint32_t next;  /* the next definition of that type (for another domain), or MAP_NONE */
+    struct map
+        *domains; /* of the first definition of a type, when it names a domain: domain → definition of the type */
 };
 
 struct udo_nodes {
@@ -146,7 +147,8 @@ bool udo_name_is_reserved(const char *name);
 /* A place for diagnostics, with its line; hint may be NULL. */
 struct odlc_diag udo_at(const struct udo_place *place, const char *hint);
 
-/* Adds a definition; row, supplemental, index and next are filled in here. A second definition of a type is an error
+/* Adds a definition; row, supplemental, index and domains are filled in
+ * here. A second definition of a type is an error
  * unless it says the same (it is then dropped), or both name a domain and these differ. */
 odlc_status udo_add(struct udo_set *set, struct udo_def *def) MUST_USE;
 

@@ -241,14 +241,12 @@ static void put_operator(struct udo_writer *w, const struct udo_def *def)
     text_add(w->arena, &w->out, "\n      }");
 }
 
-/* The operators of the package of definition `first`. */
-static void put_package(struct udo_writer *w, size_t first, size_t number)
+/* The operators of the package of definition `first`; next leads from each to the next one of its package. */
+static void put_package(struct udo_writer *w, uint32_t first, const uint32_t *next, size_t number)
 {
     const char *package = w->set->defs.data[first]->package;
     text_add(w->arena, &w->out, "%s\n  \"UdoPackage_%zu\": {\n    \"Operators\": [", number ? "," : "", number);
-    for (size_t i = first; i < w->set->defs.count; i++) {
-        if (strcmp(w->set->defs.data[i]->package, package) != 0)
-            continue;
+    for (uint32_t i = first; i != MAP_NONE; i = next[i]) {
         text_add(w->arena, &w->out, "%s\n", i > first ? "," : "");
         put_operator(w, w->set->defs.data[i]);
     }
@@ -259,12 +257,22 @@ static void put_package(struct udo_writer *w, size_t first, size_t number)
 
 void udo_write_json(struct udo_writer *w)
 {
-    size_t number = 0;
-    struct map seen;
-    map_init(&seen, w->arena);
+    uint32_t *next = arena_array(w->arena, uint32_t, w->set->defs.count);
+    struct map last;
+    VEC(uint32_t) packages = {0}; /* the first definition of each */
+    map_init(&last, w->arena);
+    for (uint32_t i = 0; i < w->set->defs.count; i++) {
+        const char *package = w->set->defs.data[i]->package;
+        uint32_t previous = map_get(&last, package);
+        next[i] = MAP_NONE;
+        if (previous == MAP_NONE)
+            vec_push(w->arena, &packages, i);
+        else
+            next[previous] = i;
+        map_put(&last, package, i);
+    }
     text_add(w->arena, &w->out, "{");
-    for (size_t i = 0; i < w->set->defs.count; i++)
-        if (map_add(&seen, w->set->defs.data[i]->package, 1) == MAP_NONE)
-            put_package(w, i, number++);
+    for (size_t i = 0; i < packages.count; i++)
+        put_package(w, packages.data[i], next, i);
     text_add(w->arena, &w->out, "\n}\n");
 }

@@ -30,7 +30,10 @@ PLANTS = [
     Plant("fuzz_bundle", "converters/tensorflow/bundle_entry.c", " || (uint64_t)end > file->size", ""),
     Plant("fuzz_dlc", "src/dlc/flatbuf.c", "offset <= v->size && size <= v->size - offset", "offset <= v->size"),
     Plant("fuzz_dlc", "src/dlc/zip_read.c", " || packed > f->size - start", ""),
+    Plant("fuzz_input_list", "src/tools/input_list.c", "i < length && !is_blank", "!is_blank"),
     Plant("fuzz_onnx", "converters/onnx/decode_tensor.c", "if (j->data.size != expected)", "if (false)"),
+    Plant("fuzz_shape_rule", "src/udo/expr.c", " || index >= shape->rank", ""),
+    Plant("fuzz_tensor_file", "src/ir/npy.c", " != file->size - n.data", " < file->size - n.data"),
     Plant("fuzz_udo_json", "src/udo/json_scan.c", "at + 1 < s->size ? s->text[at + 1]", "s->size ? s->text[at + 1]"),
     Plant("fuzz_udo_xml", "src/udo/xml.c", "at + length <= s->size && memcmp", "memcmp"),
 ]
