@@ -42,6 +42,6 @@ if [ "$run" = yes ]; then
     build_with_counters
     run_tests || status=1
 fi
-gcovr --root "$root" --no-markers --json "$build/coverage.json" "$build"
+gcovr --root "$root" --filter "$root/src/" --filter "$root/converters/" --no-markers --json "$build/coverage.json" "$build"
 python3 "$root/scripts/coverage-report.py" "$build/coverage.json" "$root/tests/unreached.txt" || status=1
 exit $status
