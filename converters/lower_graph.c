@@ -319,6 +319,8 @@ static odlc_status lower_resolved(struct scope *s, const struct fw_node *n, stru
 {
     if (is_dead(n, l->values, l->n_in))
         return define_dead(s, n);
+    if (n->n_outputs == 0) /* rows set the first output without asking whether there is one */
+        return lower_invalid(l, NULL, NULL, "the node has no outputs");
     const char *source = l->b->source; /* of the node around, when this one is in a subgraph */
     l->b->source = s->c->at_node = l->node->name;
     odlc_status status = run_row(s, n, l);

@@ -123,8 +123,10 @@ odlc_status bundle_locate(struct bundle *b, const struct bundle_entry *e, const 
  * of them are the same bytes, reading each would take time that the files are too small for. */
 static odlc_status note_load(struct bundle *b, const struct bundle_entry *e, const struct file *shard)
 {
+    enum { MAX_READINGS = 2 };
     b->loaded_bytes += (uint64_t)e->size;
-    return b->loaded_bytes <= 2 * b->shard_bytes ? ODLC_OK : bad_data(b, e, shard, "shares its bytes with others");
+    return b->loaded_bytes <= MAX_READINGS * b->shard_bytes ? ODLC_OK
+                                                            : bad_data(b, e, shard, "shares its bytes with others");
 }
 
 /* Adds bytes of a shard to a CRC, a piece at a time, so that little of them is ever resident. */

@@ -10,7 +10,7 @@
 
 /* Attributes of a node, and inputs, outputs and attributes that an operator's definition lists: operators have 20 or
  * 30, and what is looked up for each node is looked up among them. */
-enum { TF_MAX_ATTRS = 256 };
+enum { TF_MAX_ATTRS = 1024 };
 
 struct tf_node {
     const char *name, *op;

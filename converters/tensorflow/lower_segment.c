@@ -136,7 +136,7 @@ static odlc_status read_ascending(struct lower *l, struct segments *g)
     for (uint32_t k = 0; k < g->n_rows; k++)
         if (g->ids[k] < (k ? g->ids[k - 1] : 0))
             return lower_invalid(l, "segment_ids", NULL, "the ids do not ascend from 0 at element %u", k);
-    g->count = g->n_rows ? g->ids[g->n_rows - 1] + 1 : 0;
+    g->count = g->n_rows ? min_i64(g->ids[g->n_rows - 1], INT64_MAX - 1) + 1 : 0;
     return ODLC_OK;
 }
 

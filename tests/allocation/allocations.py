@@ -17,7 +17,8 @@ LONG = os.environ.get("ODLC_LONG") == "1"
 SANITIZED = 99  # the status of a command in which a sanitizer found something
 OPTIONS = f"exitcode={SANITIZED}:abort_on_error=0:malloc_context_size=8"
 REPORTED = 5  # failures of one command line that are described
-REST_STEP = 1 if LONG else 7  # of so many allocations one is the first of all that fail
+FEW = 200  # of more allocations than these, every REST_STEP-th is the first of all that fail
+REST_STEP = 1 if LONG else 7
 
 
 class Run:
@@ -164,8 +165,8 @@ class Bench:
         if status is not None:
             self.checks.equal(f"{path.label}: status {path.whole.stderr}", path.whole.status, status)
         ended, without = path.try_all("once", 1)
-        rest = path.try_all("rest", REST_STEP)
         count = path.whole.count
+        rest = path.try_all("rest", REST_STEP if count > FEW else 1)
         print(f"{path.label}: {count} allocations; {ended} end it, {without} it does without; {sum(rest)} times all "
               "from one on fail", flush=True)
         self.counted += count

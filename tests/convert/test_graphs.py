@@ -191,6 +191,14 @@ def undefined_output(w):
     w.fails("undefined output", 1, ["ghost"], m)
 
 
+def node_without_outputs(w):
+    """Nothing needs it, so it goes away before it is looked at; where it is kept it cannot be converted."""
+    m = chain("Relu")
+    m.node("Neg", ["x"], [], name="idle")
+    w.gives("a node without outputs", m, {"x": [3, -4]}, {"y": [3, 0]})
+    w.fails("a kept node without outputs", 1, ["node 'idle'", "the node has no outputs"], m, "--keep_disconnected_nodes")
+
+
 def udo_places(w):
     """A UDO at both ends and between; its results may be graph outputs and be read further."""
     config = w.config(udo("Thing"), udo("Relu"))
@@ -275,8 +283,8 @@ def output_and_udo_input(w):
 def main():
     checks = Checks()
     parts = (initializer_and_input, input_that_is_output, functions, constant_forms, outputs,
-             spatial_outputs, output_twice, undefined_output, udo_places, layouts_of_chain, graph_input_of_nchw,
-             output_and_udo_input)
+             spatial_outputs, output_twice, undefined_output, node_without_outputs, udo_places, layouts_of_chain,
+             graph_input_of_nchw, output_and_udo_input)
     with tempfile.TemporaryDirectory() as folder:
         w = Workshop(checks, folder)
         for part in parts:

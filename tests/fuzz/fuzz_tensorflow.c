@@ -1,14 +1,11 @@
 /* Any bytes as a frozen TensorFlow graph: converted as far as that goes, with some operators claimed by a UDO config,
  * or refused with a diagnostic; no container is written. Most inputs are changed along TensorFlow's schema
  * (mutate_wire.h), because other bytes seldom get past the decoder. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "conversion.h"
 #include "engine.h"
+#include "scratch.h"
 
 static const char config[] =
     "{\"P\": {\"UDO_PACKAGE_NAME\": \"Fuzzed\", \"Operators\": ["
@@ -22,24 +19,6 @@ static const char config[] =
     " \"tensor_params\": [{\"name\": \"sizes\", \"data_type\": \"INT_32\"}]},"
     "{\"type\": \"Softmax\", \"inputs\": [{\"name\": \"in\", \"data_type\": \"FLOAT_32\"}],"
     " \"outputs\": [{\"name\": \"out\", \"data_type\": \"FLOAT_32\"}]}]}}";
-
-/* A file in memory, and a path that leads to it. */
-static int file_of(const void *bytes, size_t size, char path[64])
-{
-    int fd = memfd_create("file", MFD_CLOEXEC);
-    if (fd < 0 || write(fd, bytes, size) != (ssize_t)size)
-        abort();
-    snprintf(path, 64, "/proc/self/fd/%d", fd);
-    return fd;
-}
-
-static const char *config_path(void)
-{
-    static char path[64];
-    if (!*path)
-        file_of(config, sizeof config - 1, path);
-    return path;
-}
 
 /* What converts does so with other options, too: some inputs with these, some with those. */
 static void try_options(struct odlc_convert_options options, size_t which)
@@ -55,12 +34,15 @@ static void try_options(struct odlc_convert_options options, size_t which)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char path[64];
-    int fd = file_of(data, size, path);
-    const char *configs[] = {config_path()};
-    const struct odlc_convert_options options = {.input = path, .udo_configs = configs, .n_udo_configs = 1};
+    static const char *configs[1];
+    if (!configs[0]) {
+        scratch_save("udo.json", config, sizeof config - 1);
+        configs[0] = strdup(scratch_path("udo.json"));
+    }
+    scratch_save("model.pb", data, size);
+    const struct odlc_convert_options options = {
+        .input = scratch_path("model.pb"), .udo_configs = configs, .n_udo_configs = 1};
     if (try_conversion(odlc_convert_tensorflow, &options) == ODLC_OK)
         try_options(options, size % 4);
-    close(fd);
     return 0;
 }

@@ -183,13 +183,13 @@ def repetitions(shop):
         x = f"{x.node.name}:65535"
     g.node("Neg", [x])
     refuse(shop, "outputs far behind those that are read", g, names)
-    for count in (255, 256):
+    for count in (1023, 1024):
         g, x = start()
         g.node("Neg", [x], name="y", T=X, **{f"a{i}": i for i in range(count)})
-        if count == 255:
-            convert(shop, "256 attributes", g, "1 ops")
+        if count == 1023:
+            convert(shop, "1024 attributes", g, "1 ops")
         else:
-            refuse(shop, "257 attributes", g, "node y has 257 attributes, more than 256")
+            refuse(shop, "1025 attributes", g, "node y has 1025 attributes, more than 1024")
 
 
 def many_conditionals(shop):

@@ -162,17 +162,17 @@ def models_defaults(w):
 
 
 def large_definitions(w):
-    for count in (256, 257):
+    for count in (1024, 1025):
         g = Graph()
         x = g.placeholder("x", np.float32, [1, 4])
         y = g.node("Neg", [x], name="y")
         definition = op_def("Thing", ["image"], [f"result{i}" for i in range(count)], {})
         sign = signature({"x": (x, [1, 4])}, {"y": (y, [1, 4])})
         save_saved_model(w.folder / "saved", meta_graph(g, {"serving_default": sign}, ops=[definition]))
-        if count == 256:
-            w.convert("a definition of 256 outputs", w.folder / "saved")
+        if count == 1024:
+            w.convert("a definition of 1024 outputs", w.folder / "saved")
         else:
-            w.fails("a definition of 257 outputs", 1, ["has 257 inputs, outputs or attributes, more than 256"], w.folder / "saved")
+            w.fails("a definition of 1025 outputs", 1, ["has 1025 inputs, outputs or attributes, more than 1024"], w.folder / "saved")
 
 
 def wide_outputs(w):
