@@ -34,7 +34,7 @@ PLANTS = [
     Plant("fuzz_onnx", "converters/onnx/decode_tensor.c", "if (j->data.size != expected)", "if (false)"),
     Plant("fuzz_shape_rule", "src/udo/expr.c", " || index >= shape->rank", ""),
     Plant("fuzz_tensor_file", "src/ir/npy.c", " != file->size - n.data", " < file->size - n.data"),
-    Plant("fuzz_udo_json", "src/udo/json_scan.c", "at + 1 < s->size ? s->text[at + 1]", "s->size ? s->text[at + 1]"),
+    Plant("fuzz_udo_json", "src/udo/json_scan.c", "s->pos + 1 < s->size && s->text[s->pos + 1]", "s->text[s->pos + 1]"),
     Plant("fuzz_udo_xml", "src/udo/xml.c", "at + length <= s->size && memcmp", "memcmp"),
 ]
 
