@@ -32,9 +32,12 @@ PLANTS = [
     Plant("fuzz_dlc", "src/dlc/zip_read.c", " || packed > f->size - start", ""),
     Plant("fuzz_input_list", "src/tools/input_list.c", "i < length && !is_blank", "!is_blank"),
     Plant("fuzz_onnx", "converters/onnx/decode_tensor.c", "if (j->data.size != expected)", "if (false)"),
+    Plant("fuzz_pbtxt", "converters/tensorflow/pbtxt_scan.c", "n < s->size - s->pos ? s->text", "n <= s->size ? s->text"),
+    Plant("fuzz_saved_model", "converters/tensorflow/resolve.c", "if (*out >= function->rets.count)", "if (false)"),
     Plant("fuzz_shape_rule", "src/udo/expr.c", " || index >= shape->rank", ""),
     Plant("fuzz_tensor_file", "src/ir/npy.c", " != file->size - n.data", " < file->size - n.data"),
     Plant("fuzz_udo_json", "src/udo/json_scan.c", "s->pos + 1 < s->size && s->text[s->pos + 1]", "s->text[s->pos + 1]"),
+    Plant("fuzz_tensorflow", "converters/tensorflow/decode_tensor.c", "if (j->content.size != size)", "if (false)"),
     Plant("fuzz_udo_xml", "src/udo/xml.c", "at + length <= s->size && memcmp", "memcmp"),
 ]
 
