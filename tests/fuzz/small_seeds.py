@@ -99,6 +99,7 @@ def json_configs(folder):
 
 def xml_configs(folder):
     udo_configs(folder, "xml", XML)
+    (folder / "nested").write_text("<a>" * 64 + "</a>" * 64)  # as deep as is allowed
 
 
 def shape_rules(folder):
