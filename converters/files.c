@@ -35,7 +35,7 @@ uint64_t input_bytes(const struct conversion *c)
     uint64_t bytes = 0;
     for (size_t i = 0; i < c->inputs.count; i++)
         if (stat(c->inputs.data[i], &st) == 0 && S_ISREG(st.st_mode))
-            bytes = add_saturated(bytes, (uint64_t)st.st_size);
+            bytes = sat_add(bytes, (uint64_t)st.st_size);
     return bytes;
 }
 

@@ -121,8 +121,8 @@ static odlc_status optional_number(const struct lower *l, uint32_t i, const char
 /* Each box may be compared with all those that are kept. */
 static odlc_status check_comparisons(const struct lower *l, const struct suppression *n)
 {
-    uint64_t count = multiply_saturated((uint64_t)n->n_boxes, (uint64_t)n->most);
-    count = multiply_saturated(multiply_saturated(count, (uint64_t)n->batches), (uint64_t)n->classes);
+    uint64_t count = sat_mul((uint64_t)n->n_boxes, (uint64_t)n->most);
+    count = sat_mul(sat_mul(count, (uint64_t)n->batches), (uint64_t)n->classes);
     if (count > MOST_COMPARISONS)
         return lower_limit(l, "max_output_boxes_per_class", "fewer boxes, or a user-defined op in its place",
                            "it would take %llu comparisons of boxes, more than %d", (unsigned long long)count,

@@ -38,8 +38,4 @@ uint64_t growth_nodes(const struct growth *growth);
 /* Whether a node may be folded that takes so many bytes and operations, which then count. */
 bool growth_fold(struct growth *growth, uint64_t bytes, uint64_t work);
 
-/* The sum, or UINT64_MAX. */
-uint64_t add_saturated(uint64_t a, uint64_t b);
-uint64_t multiply_saturated(uint64_t a, uint64_t b);
-
 #endif

@@ -52,9 +52,9 @@ static void add_extent(const struct graph *g, const tensor_id *ids, uint32_t cou
         const struct shape *shape = &graph_tensor(g, ids[i])->type->shape;
         uint64_t steps = 1;
         for (uint32_t axis = 0; axis < shape->rank; axis++)
-            steps = multiply_saturated(steps, shape->dims[axis] ? (uint64_t)shape->dims[axis] : 1);
-        e->elements = add_saturated(e->elements, shape_count(shape));
-        e->steps = add_saturated(e->steps, steps);
+            steps = sat_mul(steps, shape->dims[axis] ? (uint64_t)shape->dims[axis] : 1);
+        e->elements = sat_add(e->elements, shape_count(shape));
+        e->steps = sat_add(e->steps, steps);
     }
 }
 
@@ -64,13 +64,13 @@ static bool affordable(struct graph *g, const struct node *n)
     struct extent e = {0};
     add_extent(g, n->inputs, n->n_inputs, &e);
     add_extent(g, n->outputs, n->n_outputs, &e);
-    uint64_t bytes = multiply_saturated(e.elements, 8), work = e.steps;
+    uint64_t bytes = sat_mul(e.elements, 8), work = e.steps;
     if (bytes > FOLD_MOST) /* below it no product of two numbers of elements overflows */
         return false;
     if (n->op->macs)
-        work = add_saturated(work, n->op->macs(g, n));
+        work = sat_add(work, n->op->macs(g, n));
     if (n->op->work)
-        work = add_saturated(work, n->op->work(g, n));
+        work = sat_add(work, n->op->work(g, n));
     return growth_fold(&g->growth, bytes, work);
 }
 

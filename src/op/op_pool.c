@@ -160,7 +160,7 @@ static uint64_t work_pool(const struct graph *g, const struct node *n)
     const int64_t *filter = node_ints(n, "filter_size", &axes);
     uint64_t work = shape_count(&node_output(g, n, 0)->type->shape);
     for (uint32_t i = 0; i < axes && i + 1 < x->rank; i++)
-        work = multiply_saturated(work, (uint64_t)min_i64(filter[i], x->dims[i + 1]));
+        work = sat_mul(work, (uint64_t)min_i64(filter[i], x->dims[i + 1]));
     return work;
 }
 

@@ -298,14 +298,14 @@ static uint64_t work_roi_align(const struct graph *g, const struct node *n)
     int64_t rows = node_int(n, "num_samples_y", -1), columns = node_int(n, "num_samples_x", -1);
     if (rows <= 0 || columns <= 0)
         return UINT64_MAX;
-    return multiply_saturated(shape_count(&node_output(g, n, 0)->type->shape), (uint64_t)rows * (uint64_t)columns);
+    return sat_mul(shape_count(&node_output(g, n, 0)->type->shape), (uint64_t)rows * (uint64_t)columns);
 }
 
 /* Each bin may be the whole image. */
 static uint64_t work_roi_pooling(const struct graph *g, const struct node *n)
 {
-    return multiply_saturated(shape_count(&node_output(g, n, 0)->type->shape),
-                              shape_count_range(&node_input(g, n, 0)->type->shape, 1, 3));
+    return sat_mul(shape_count(&node_output(g, n, 0)->type->shape),
+                   shape_count_range(&node_input(g, n, 0)->type->shape, 1, 3));
 }
 
 /* ---- rows ---- */

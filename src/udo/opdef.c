@@ -125,7 +125,8 @@ static void read_params(struct opdef *o, const struct xml_node *op, const struct
 static void unknown_native(struct opdef *o, const struct xml_node *op, const char *type)
 {
     VEC(const char *) names = {0};
-    for (size_t i = 0; op_at(i); i++)
+    bool shown = o->xml->source.errors < SOURCE_MAX_REPORTS; /* others need no look for a near name */
+    for (size_t i = 0; shown && op_at(i); i++)
         vec_push(o->arena, &names, op_at(i)->name);
     const char *nearest = nearest_word(type, names.data, names.count);
     (void)xml_error(o->xml, xml_text_offset(o->xml, xml_child(op, "Name")),

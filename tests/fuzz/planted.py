@@ -38,7 +38,6 @@ PLANTS = [
     Plant("fuzz_dlc_v3", "src/dlc/read_v3.c", "if (count > MAX_RANK)", "if (count > MAX_RANK + 1)"),
     Plant("fuzz_dlc_v4_0", "src/dlc/read_v4.c", "if (ops.count != g->n_ops)", "if (ops.count < g->n_ops)"),
     Plant("fuzz_dlc_v4_0", "src/dlc/read_v4.c", "if (index >= p->buffers.count)", "if (index == UINT64_MAX)"),
-    Plant("fuzz_dlc_v4_1", "src/dlc/flatbuf.c", "count * element))", "count))"),
     Plant("fuzz_dlc_v4_1", "src/dlc/read_v4.c", "if (kind > KIND_NULL)", "if (kind > KIND_NULL + 1)"),
     Plant("fuzz_dlc_v4_1", "src/dlc/read_v4.c", " || offset > p->bin.size", ""),
     # A link out of the folder is followed, at the first step or later; bytes beyond the file.
@@ -62,8 +61,9 @@ PLANTS = [
     # An index before the first element; products whose inner dims differ.
     Plant("fuzz_run", "src/op/op_index.c", "return *out >= 0 && *out < dim;", "return *out < dim;"),
     Plant("fuzz_run", "src/op/op_matmul.c", "if (p->k != (transpose_b", "if (p->k < (transpose_b"),
-    # Text number n of a tensor with fewer; fewer bytes than the shape of a variable asks for.
+    # Text number n of a tensor with fewer, a result that a function does not have, fewer bytes than the shape of a variable asks for.
     Plant("fuzz_saved_model", "converters/tensorflow/variables.c", " && at < shape_count(&view->shape)", ""),
+    Plant("fuzz_saved_model", "converters/tensorflow/resolve.c", "if (*out >= function->rets.count)", "if (false)"),
     Plant("fuzz_saved_model", "converters/tensorflow/bundle_entry.c", "(uint64_t)e->size !=", "(uint64_t)e->size >"),
     # A dim that the shape does not have, a division by zero, one that overflows.
     Plant("fuzz_shape_rule", "src/udo/expr.c", " || index >= shape->rank", ""),

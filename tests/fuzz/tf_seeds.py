@@ -152,7 +152,7 @@ def sliced(prefix):
     entries = [(b"", header), (b"\0v\0\1\1\1\x80\x81", entry(1, 0, data[:4])),
                (b"\0v\0\1\1\1\x81\x82", entry(2, 4, data[4:12])), (b"v", entry(3, 0, b"", [(0, 1), (1, 2)])),
                (b"w", entry(3, 12, data[12:]))]
-    prefix.with_name(prefix.name + ".index").write_bytes(bundle._table(entries))
+    prefix.with_name(prefix.name + ".index").write_bytes(bundle._table(entries, False))
     prefix.with_name(prefix.name + ".data-00000-of-00001").write_bytes(data)
 
 

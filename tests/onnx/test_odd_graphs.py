@@ -242,6 +242,14 @@ def empty_past(w):
     w.gives("an empty past", m, {"q": [1, 2], "k": [3, 4], "v": [5, 6]}, {"y": [5, 6]})
 
 
+def known_regions(w):
+    """Regions of a known image are pooled while the model is converted."""
+    m = model(X, ["y"], ("MaxRoiPool", ["image", "rois"], ["p"], {"pooled_shape": [1, 1]}), ("Add", ["x", "p"], ["y"]),
+              constants=[("image", FLOAT, [1, 1, 2, 2], [1, 2, 3, 4]), ("rois", FLOAT, [1, 5], [0, 0, 0, 1, 0])])
+    container = w.gives("a known image", m, {"x": [1, -1]}, {"y": [3, 1]})
+    w.checks.equal("a known image: ops", op_types(container) if container else None, ["Eltwise_Binary"])
+
+
 def nothing_left(w):
     """Operators that have nothing to do leave no op."""
     m = model(X, ["y"], ("Resize", ["x", "", "", "s"], ["r"]), ("Mean", ["r"], ["m"]),
@@ -256,7 +264,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         w = Workshop(checks, folder)
         for part in (conditions, loops, scans, sequences, declarations, shapes, strings, large_words, masks,
-                     transposed_convolutions, functions, empty_past, nothing_left):
+                     transposed_convolutions, functions, empty_past, known_regions,
+                     nothing_left):
             if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
                 part(w)
     checks.finish()

@@ -258,8 +258,8 @@ def entries(checks, folder):
     found = findings(rewritten(path, {"model.params": None}))
     checks.equal("no params", found, ["there is no data for attribute dims"])
     w.write_container(path, graph())
-    found = findings(rewritten(path, {"dlc.metadata": b"a=" + bytes(16 << 20)}))
-    checks.check("metadata of more than 16 MiB", "the metadata is larger than 16 MiB" in found, found)
+    found = findings(rewritten(path, {"dlc.metadata": b"a=" + bytes(4 << 20)}))
+    checks.check("metadata of more than 4 MiB", "the metadata is larger than 4 MiB" in found, found)
 
 
 # ---- version 3 ----
