@@ -33,7 +33,7 @@ PLANTS = [
     Plant("fuzz_bundle", "converters/tensorflow/table.c", " || end > room", " || h->offset > room"),
     Plant("fuzz_bundle", "converters/tensorflow/table.c", " || shared > (previous ? previous->key_size : 0)", ""),
     Plant("fuzz_bundle", "converters/tensorflow/bundle_entry.c", "(uint64_t)e->size !=", "(uint64_t)e->size >"),
-    # Vectors, entries and lists beyond the end, an axis or a kind too many, numbers that are not compared with what is there.
+    # Vectors and lists beyond the end, an axis or a kind too many, numbers that are not compared.
     Plant("fuzz_dlc_v3", "src/dlc/flatbuf.c", "offset <= v->size && size <= v->size - offset", "offset <= v->size"),
     Plant("fuzz_dlc_v3", "src/dlc/read_v3.c", "if (count > MAX_RANK)", "if (count > MAX_RANK + 1)"),
     Plant("fuzz_dlc_v4_0", "src/dlc/read_v4.c", "if (ops.count != g->n_ops)", "if (ops.count < g->n_ops)"),
@@ -61,7 +61,7 @@ PLANTS = [
     # An index before the first element; products whose inner dims differ.
     Plant("fuzz_run", "src/op/op_index.c", "return *out >= 0 && *out < dim;", "return *out < dim;"),
     Plant("fuzz_run", "src/op/op_matmul.c", "if (p->k != (transpose_b", "if (p->k < (transpose_b"),
-    # Text number n of a tensor with fewer, a result that a function does not have, fewer bytes than the shape of a variable asks for.
+    # Texts and results that are not there, fewer bytes than the shape of a variable asks for.
     Plant("fuzz_saved_model", "converters/tensorflow/variables.c", " && at < shape_count(&view->shape)", ""),
     Plant("fuzz_saved_model", "converters/tensorflow/resolve.c", "if (*out >= function->rets.count)", "if (false)"),
     Plant("fuzz_saved_model", "converters/tensorflow/bundle_entry.c", "(uint64_t)e->size !=", "(uint64_t)e->size >"),
@@ -139,7 +139,8 @@ def try_fuzzing(work, plant, seconds):
         whole = subprocess.run([work / "whole" / plant.target, *crashes], capture_output=True, text=True, errors="replace",
                                check=False)
         if whole.returncode != 0:
-            return False, f"crashes without the bug, too: {whole.stderr[-600:]}"
+            kept = shutil.copy(crashes[0], tempfile.gettempdir())
+            return False, f"{kept} crashes without the bug, too: {whole.stderr[-1000:]}"
         error = re.findall(r"runtime error: .*$|^round trip: .*$|^SUMMARY: .*$", log, re.MULTILINE)
         return True, f"found in {elapsed:.0f} s: {error[0] if error else log[-300:]}"
 
