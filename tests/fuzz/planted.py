@@ -33,7 +33,7 @@ PLANTS = [
     Plant("fuzz_bundle", "converters/tensorflow/table.c", " || end > room", " || h->offset > room"),
     Plant("fuzz_bundle", "converters/tensorflow/table.c", " || shared > (previous ? previous->key_size : 0)", ""),
     Plant("fuzz_bundle", "converters/tensorflow/bundle_entry.c", "(uint64_t)e->size !=", "(uint64_t)e->size >"),
-    # Vectors and lists beyond the end, an axis or a kind too many, numbers that are not compared.
+    # Vectors and lists beyond the end, a dim or a kind too many, numbers that are not compared.
     Plant("fuzz_dlc_v3", "src/dlc/flatbuf.c", "offset <= v->size && size <= v->size - offset", "offset <= v->size"),
     Plant("fuzz_dlc_v3", "src/dlc/read_v3.c", "if (count > MAX_RANK)", "if (count > MAX_RANK + 1)"),
     Plant("fuzz_dlc_v4_0", "src/dlc/read_v4.c", "if (ops.count != g->n_ops)", "if (ops.count < g->n_ops)"),
@@ -47,10 +47,9 @@ PLANTS = [
     # Reading past the last line; a path that begins with the sign before it.
     Plant("fuzz_input_list", "src/tools/input_list.c", "i < length && !is_blank", "!is_blank"),
     Plant("fuzz_input_list", "src/tools/input_list.c", "sign ? sign + 2", "sign ? sign + 1"),
-    # A size that is not compared, axes too many, an index before the first.
+    # A size that is not compared, an axis too many, an index before the first.
     Plant("fuzz_onnx", "converters/onnx/decode_tensor.c", "if (j->data.size != expected)", "if (false)"),
     Plant("fuzz_onnx", "converters/onnx/decode_tensor.c", "if (j->n_dims > MAX_RANK)", "if (j->n_dims > MAX_RANK + 1)"),
-    Plant("fuzz_onnx", "converters/onnx/lower_shape.c", "if (count > MAX_RANK - in->rank)", "if (count > MAX_RANK)"),
     Plant("fuzz_onnx", "src/op/op_index.c", "return *out >= 0 && *out < dim;", "return *out < dim;"),
     # Reading one byte past the end; names of any length.
     Plant("fuzz_pbtxt", "converters/tensorflow/pbtxt_scan.c", "n < s->size - s->pos", "n <= s->size - s->pos"),
@@ -61,8 +60,7 @@ PLANTS = [
     # An index before the first element; products whose inner dims differ.
     Plant("fuzz_run", "src/op/op_index.c", "return *out >= 0 && *out < dim;", "return *out < dim;"),
     Plant("fuzz_run", "src/op/op_matmul.c", "if (p->k != (transpose_b", "if (p->k < (transpose_b"),
-    # Texts and results that are not there, fewer bytes than the shape of a variable asks for.
-    Plant("fuzz_saved_model", "converters/tensorflow/variables.c", " && at < shape_count(&view->shape)", ""),
+    # A result that a function does not have, fewer bytes than the shape of a variable asks for.
     Plant("fuzz_saved_model", "converters/tensorflow/resolve.c", "if (*out >= function->rets.count)", "if (false)"),
     Plant("fuzz_saved_model", "converters/tensorflow/bundle_entry.c", "(uint64_t)e->size !=", "(uint64_t)e->size >"),
     # A dim that the shape does not have, a division by zero, one that overflows.
