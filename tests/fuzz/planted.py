@@ -4,17 +4,19 @@
     tests/fuzz/planted.py [--seconds 60] [--work FOLDER] [TARGET...]
 
 Each bug of PLANTS is planted alone: the copy is built with libFuzzer, and the target, which starts from its seeds, must
-crash within the time. Needs clang. The last line is "N passed, N failed, 0 skipped"."""
+crash within so many seconds of processor time, by an input that it takes without the bug. Needs clang. FOLDER keeps the
+build for the next time. The last line is "N passed, N failed, 0 skipped"."""
 
 import argparse
+import filecmp
 import os
 import pathlib
 import re
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 
@@ -27,66 +29,134 @@ class Plant:
 
 
 PLANTS = [
-    Plant("fuzz_bundle", "converters/tensorflow/bundle_entry.c", " || (uint64_t)end > file->size", ""),
-    Plant("fuzz_dlc", "src/dlc/flatbuf.c", "offset <= v->size && size <= v->size - offset", "offset <= v->size"),
-    Plant("fuzz_dlc", "src/dlc/zip_read.c", " || packed > f->size - start", ""),
+    # Blocks of the index beyond its end, keys made of more than there is, fewer bytes than the shape asks for.
+    Plant("fuzz_bundle", "converters/tensorflow/table.c", " || end > room", " || h->offset > room"),
+    Plant("fuzz_bundle", "converters/tensorflow/table.c", " || shared > (previous ? previous->key_size : 0)", ""),
+    Plant("fuzz_bundle", "converters/tensorflow/bundle_entry.c", "(uint64_t)e->size !=", "(uint64_t)e->size >"),
+    # Vectors and lists beyond the end, a dim or a kind too many, numbers that are not compared.
+    Plant("fuzz_dlc_v3", "src/dlc/flatbuf.c", "offset <= v->size && size <= v->size - offset", "offset <= v->size"),
+    Plant("fuzz_dlc_v3", "src/dlc/read_v3.c", "if (count > MAX_RANK)", "if (count > MAX_RANK + 1)"),
+    Plant("fuzz_dlc_v4_0", "src/dlc/read_v4.c", "if (ops.count != g->n_ops)", "if (ops.count < g->n_ops)"),
+    Plant("fuzz_dlc_v4_0", "src/dlc/read_v4.c", "if (index >= p->buffers.count)", "if (index == UINT64_MAX)"),
+    Plant("fuzz_dlc_v4_1", "src/dlc/read_v4.c", "if (kind > KIND_NULL)", "if (kind > KIND_NULL + 1)"),
+    Plant("fuzz_dlc_v4_1", "src/dlc/read_v4.c", " || offset > p->bin.size", ""),
+    # A link out of the folder is followed, at the first step or later; bytes beyond the file.
+    Plant("fuzz_external", "converters/model_folder.c", "RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS", "RESOLVE_NO_MAGICLINKS"),
+    Plant("fuzz_external", "converters/model_folder.c", " | O_NOFOLLOW", ""),
+    Plant("fuzz_external", "converters/onnx/external.c", " || end > found->size", ""),
+    # Reading past the last line; a path that begins with the sign before it.
     Plant("fuzz_input_list", "src/tools/input_list.c", "i < length && !is_blank", "!is_blank"),
+    Plant("fuzz_input_list", "src/tools/input_list.c", "sign ? sign + 2", "sign ? sign + 1"),
+    # A size that is not compared, an axis too many, an index before the first.
     Plant("fuzz_onnx", "converters/onnx/decode_tensor.c", "if (j->data.size != expected)", "if (false)"),
-    Plant("fuzz_pbtxt", "converters/tensorflow/pbtxt_scan.c", "n < s->size - s->pos ? s->text", "n <= s->size ? s->text"),
+    Plant("fuzz_onnx", "converters/onnx/decode_tensor.c", "if (j->n_dims > MAX_RANK)", "if (j->n_dims > MAX_RANK + 1)"),
+    Plant("fuzz_onnx", "src/op/op_index.c", "return *out >= 0 && *out < dim;", "return *out < dim;"),
+    # Reading one byte past the end; names of any length.
+    Plant("fuzz_pbtxt", "converters/tensorflow/pbtxt_scan.c", "n < s->size - s->pos", "n <= s->size - s->pos"),
+    Plant("fuzz_pbtxt", "converters/tensorflow/pbtxt.c", "length <= LONGEST_NAME ? length : 0", "length"),
+    # A field that the writer leaves out, one that the reader takes for another.
+    Plant("fuzz_round_trip", "src/dlc/write_model.c", "if (t->quant && t->quant->overridden)", "if (false)"),
+    Plant("fuzz_round_trip", "src/dlc/read_v4.c", "fb_float(t, FXP_MAX)", "fb_float(t, FXP_MIN)"),
+    # An index before the first element; products whose inner dims differ.
+    Plant("fuzz_run", "src/op/op_index.c", "return *out >= 0 && *out < dim;", "return *out < dim;"),
+    Plant("fuzz_run", "src/op/op_matmul.c", "if (p->k != (transpose_b", "if (p->k < (transpose_b"),
+    # A result that a function does not have, fewer bytes than the shape of a variable asks for.
     Plant("fuzz_saved_model", "converters/tensorflow/resolve.c", "if (*out >= function->rets.count)", "if (false)"),
+    Plant("fuzz_saved_model", "converters/tensorflow/bundle_entry.c", "(uint64_t)e->size !=", "(uint64_t)e->size >"),
+    # A dim that the shape does not have, a division by zero, one that overflows.
     Plant("fuzz_shape_rule", "src/udo/expr.c", " || index >= shape->rank", ""),
+    Plant("fuzz_shape_rule", "src/udo/expr.c", "if (b == 0)", "if (false)"),
+    Plant("fuzz_shape_rule", "src/udo/expr.c", "if (b == -1 && a == INT64_MIN)", "if (false)"),
+    # More elements than the file has, one axis too many, raw elements of another size.
     Plant("fuzz_tensor_file", "src/ir/npy.c", " != file->size - n.data", " < file->size - n.data"),
+    Plant("fuzz_tensor_file", "src/ir/npy.c", "if (out->rank == MAX_RANK)", "if (out->rank > MAX_RANK)"),
+    Plant("fuzz_tensor_file", "converters/freeze.c", "if (size != file->size)", "if (size < file->size)"),
+    # A size that is not compared, an axis too many, a list of begins that is not as long as that of sizes.
     Plant("fuzz_tensorflow", "converters/tensorflow/decode_tensor.c", "if (j->content.size != size)", "if (false)"),
-    Plant("fuzz_udo_json", "src/udo/json_scan.c", "s->pos + 1 < s->size && s->text[s->pos + 1]", "s->text[s->pos + 1]"),
+    Plant("fuzz_tensorflow", "converters/tensorflow/lower_shape.c", "if (in.rank == MAX_RANK)", "if (in.rank > MAX_RANK)"),
+    Plant("fuzz_tensorflow", "converters/tensorflow/lower_slice.c", "if (n_begin != shape.rank || n_size", "if (n_size"),
+    # A character that goes on past the end, lists of different lengths.
+    Plant("fuzz_udo_json", "src/udo/json_scan.c", "length == 0 || length > left", "length == 0"),
+    Plant("fuzz_udo_json", "src/udo/config_value.c", "count != leaves", "count > leaves"),
+    # Reading past the end, one level too many.
     Plant("fuzz_udo_xml", "src/udo/xml.c", "at + length <= s->size && memcmp", "memcmp"),
+    Plant("fuzz_udo_xml", "src/udo/xml.c", "r->level == XML_MAX_LEVELS;", "r->level > XML_MAX_LEVELS;"),
 ]
 
 
 def copy_sources(work):
-    """Files that are under version control, or would be."""
+    """Files that are under version control, or would be. One that is the same keeps its time, which ninja goes by."""
     listed = subprocess.run(["git", "-C", SOURCE, "ls-files", "-coz", "--exclude-standard"], capture_output=True, check=True)
     for name in filter(None, listed.stdout.decode().split("\0")):
-        if (SOURCE / name).exists():
+        same = (work / name).exists() and filecmp.cmp(SOURCE / name, work / name, shallow=False)
+        if not same and (SOURCE / name).exists():
             (work / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(SOURCE / name, work / name)
+            shutil.copy(SOURCE / name, work / name)
 
 
-def build(work, target):
-    subprocess.run(["ninja", "-C", work / "build", f"tests/fuzz/{target}"], check=True, stdout=subprocess.DEVNULL)
+def build(work, targets):
+    subprocess.run(["ninja", "-C", work / "build", *(f"tests/fuzz/{target}" for target in targets)], check=True,
+                   stdout=subprocess.DEVNULL)
 
 
-def found(work, plant, seconds):
-    """Whether the target crashes, after how many seconds, and by what."""
+def build_whole(work, targets):
+    """The targets without a bug, kept aside in work/whole."""
+    if not (work / "build" / "build.ninja").exists():
+        environment = {**os.environ, "CC": os.environ.get("CC", "clang")}
+        subprocess.run(["meson", "setup", work / "build", work, "-Dfuzz=libfuzzer", "-Dtests=false"], check=True,
+                       env=environment, stdout=subprocess.DEVNULL)
+    build(work, targets)
+    (work / "whole").mkdir(exist_ok=True)
+    for target in targets:
+        shutil.copy(work / "build" / "tests" / "fuzz" / target, work / "whole" / target)
+
+
+def fuzz(work, folder, target, seconds):
+    """Runs a target from its seeds, in an empty folder; gives what it printed, and the seconds of processor time."""
+    for name in ("corpus", "seeds"):
+        (folder / name).mkdir()
+    subprocess.run([sys.executable, SOURCE / "tests" / "fuzz" / "make_seeds.py", target, folder / "seeds"], check=True)
+    dictionary = SOURCE / "tests" / "fuzz" / f"{target}.dict"
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([work / "build" / "tests" / "fuzz" / target, f"-max_total_time={20 * seconds}", "-timeout=100",
+                           "-rss_limit_mb=4096", *[f"-dict={dictionary}"] * dictionary.exists(),
+                           f"-artifact_prefix={folder}/", folder / "corpus", folder / "seeds"],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return done.stdout, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def try_fuzzing(work, plant, seconds):
+    """Whether the target crashes by the bug, and what there is to say of it."""
     with tempfile.TemporaryDirectory(prefix="planted") as name:
-        folder = pathlib.Path(name)
-        (folder / "corpus").mkdir()
-        (folder / "seeds").mkdir()
-        maker = work / "tests" / "fuzz" / "make_seeds.py"
-        subprocess.run([sys.executable, maker, plant.target, folder / "seeds"], check=True,
-                       env={**os.environ, "ODLC_SOURCE_ROOT": str(SOURCE)})
-        dictionary = work / "tests" / "fuzz" / f"{plant.target}.dict"
-        start = time.monotonic()
-        done = subprocess.run([work / "build" / "tests" / "fuzz" / plant.target, f"-max_total_time={seconds}", "-timeout=10",
-                               *[f"-dict={dictionary}"] * dictionary.exists(), f"-artifact_prefix={folder}/", folder / "corpus",
-                               folder / "seeds"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                              errors="replace", check=False)
-        error = re.search(r"^SUMMARY: (.*)$|runtime error: (.*)$", done.stdout, re.MULTILINE)
-        return done.returncode != 0, time.monotonic() - start, error.group(0) if error else done.stdout[-300:]
+        log, elapsed = fuzz(work, pathlib.Path(name), plant.target, seconds)
+        crashes = list(pathlib.Path(name).glob("crash-*"))
+        if not crashes:
+            return False, f"not found in {elapsed:.0f} s: {log[-300:]}"
+        whole = subprocess.run([work / "whole" / plant.target, *crashes], capture_output=True, text=True, errors="replace",
+                               check=False)
+        if whole.returncode != 0:
+            kept = shutil.copy(crashes[0], tempfile.gettempdir())
+            return False, f"{kept} crashes without the bug, too: {whole.stderr[-1000:]}"
+        error = re.findall(r"runtime error: .*$|^round trip: .*$|^SUMMARY: .*$", log, re.MULTILINE)
+        return True, f"found in {elapsed:.0f} s: {error[0] if error else log[-300:]}"
 
 
 def try_plant(work, plant, seconds):
     path = work / plant.file
     text = path.read_text()
     if text.count(plant.check) != 1:
-        print(f"FAILED {plant.target}: {plant.file} has '{plant.check}' {text.count(plant.check)} times")
-        return False
-    path.write_text(text.replace(plant.check, plant.replacement))
-    build(work, plant.target)
-    crashed, elapsed, how = found(work, plant, seconds)
-    path.write_text(text)
-    print(f"{'found' if crashed else 'FAILED: not found'} by {plant.target} after {elapsed:.0f} s: {plant.file} without "
-          f"'{plant.check}'\n    {how}", flush=True)
-    return crashed
+        found, how = False, f"it is there {text.count(plant.check)} times"
+    else:
+        path.write_text(text.replace(plant.check, plant.replacement))
+        try:
+            build(work, [plant.target])
+            found, how = try_fuzzing(work, plant, seconds)
+        finally:
+            path.write_text(text)
+    print(f"{'ok' if found else 'FAILED'} {plant.target}: {plant.file} without '{plant.check}'\n    {how}", flush=True)
+    return found
 
 
 def main():
@@ -99,10 +169,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="planted") as name:
         work = options.work or pathlib.Path(name)
         copy_sources(work)
-        if not (work / "build" / "build.ninja").exists():
-            environment = {**os.environ, "CC": os.environ.get("CC", "clang")}
-            subprocess.run(["meson", "setup", work / "build", work, "-Dfuzz=libfuzzer", "-Dtests=false"], check=True, env=environment,
-                           stdout=subprocess.DEVNULL)
+        build_whole(work, sorted({plant.target for plant in plants}))
         passed = sum(try_plant(work, plant, options.seconds) for plant in plants)
     print(f"{passed} passed, {len(plants) - passed} failed, 0 skipped")
     sys.exit(passed != len(plants))

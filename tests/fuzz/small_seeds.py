@@ -64,7 +64,8 @@ XML = """<?xml version="1.0" encoding="UTF-8"?><!-- a -->
 </OpDefCollection>
 """
 
-RULES = ("in0[0]", "in0[-1] * 2 + 1", "(in1[2] - 3) / 2 % 5", "min(in0[1], max(-in2[0], 7))", "--(9223372036854775807 - in0[0])")
+RULES = ("in0[0]", "in0[-1] * 2 + 1", "(in1[2] - 3) / 2 % 5", "min(in0[1], max(-in2[0], 7))", "--(9223372036854775807 - in0[0])",
+         "(-9223372036854775807 - 1) / -in0[0]")
 
 HEADERS = (  # of .npy files: version, text
     (1, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"),
@@ -98,6 +99,7 @@ def json_configs(folder):
 
 def xml_configs(folder):
     udo_configs(folder, "xml", XML)
+    (folder / "nested").write_text("<a>" * 64 + "</a>" * 64)  # as deep as is allowed
 
 
 def shape_rules(folder):
