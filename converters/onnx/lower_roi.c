@@ -20,8 +20,13 @@ struct roi {
 
 /* ---- what both operators share ---- */
 
-static odlc_status check_roi(const struct lower *l, const struct roi *r, const struct shape *rois, int64_t columns)
+static odlc_status check_roi(const struct lower *l, const struct roi *r, const struct type *boxes, int64_t columns)
 {
+    enum dtype x = build_type(l->b, r->x)->dtype;
+    const struct shape *rois = &boxes->shape;
+    if (!dtype_is_float(x) || !dtype_is_float(boxes->dtype))
+        return lower_invalid(l, NULL, NULL, "regions %s of an input %s: both must be floating point",
+                             dtype_info(boxes->dtype)->name, dtype_info(x)->name);
     const struct shape *in = &build_type(l->b, r->x)->shape;
     if (in->rank != 4 || in->dims[2] < 1 || in->dims[3] < 1)
         return lower_invalid(l, NULL, NULL, "the input %s is not an image", shape_text(l->diags->arena, in));
@@ -90,9 +95,9 @@ odlc_status lower_max_roi_pool(struct lower *l)
         return lower_invalid(l, "pooled_shape", NULL, "pooled_shape has %u elements, not 2", count);
     r.out[0] = pooled[0];
     r.out[1] = pooled[1];
-    const struct shape shape = build_type(l->b, rois)->shape;
-    TRY(check_roi(l, &r, &shape, 5));
-    r.count = shape.dims[0];
+    const struct type boxes = *build_type(l->b, rois);
+    TRY(check_roi(l, &r, &boxes, 5));
+    r.count = boxes.shape.dims[0];
     struct shape list = SHAPE(r.count);
     r.boxes = step_slice(&s, rois, 1, 1, 5);
     r.batch = step_slice(&s, rois, 1, 0, 1);
@@ -334,10 +339,13 @@ static odlc_status read_align(struct lower *l, struct align *a)
     TRY(lower_attr_int(l, "output_width", 1, &a->roi.out[1]));
     TRY(lower_attr_int(l, "sampling_ratio", 0, &a->ratio));
     TRY(lower_attr_float(l, "spatial_scale", 1, &a->roi.scale));
-    const struct shape *rois = &build_type(l->b, a->roi.boxes)->shape;
+    const struct type *rois = build_type(l->b, a->roi.boxes);
     TRY(check_roi(l, &a->roi, rois, 4));
-    a->roi.count = rois->dims[0];
+    a->roi.count = rois->shape.dims[0];
     struct shape list = SHAPE(a->roi.count);
+    if (!dtype_is_int(build_type(l->b, a->roi.batch)->dtype))
+        return lower_invalid(l, NULL, NULL, "batch_indices are %s, which are no integers",
+                             dtype_info(build_type(l->b, a->roi.batch)->dtype)->name);
     if (!shape_equal(&build_type(l->b, a->roi.batch)->shape, &list))
         return lower_invalid(l, NULL, NULL, "batch_indices does not have one element per region");
     if (a->ratio < 0 || a->ratio > INT16_MAX)

@@ -82,11 +82,11 @@ static int32_t hex4(const struct scan *s, size_t at)
     return value;
 }
 
-/* An escape whose backslash is at s->pos. */
+/* An escape whose backslash is at s->pos, and not the last byte. */
 static void scan_escape(struct scan *s)
 {
     size_t at = s->pos;
-    char c = at + 1 < s->size ? s->text[at + 1] : '\0';
+    char c = s->text[at + 1];
     s->pos += 2;
     if (c != 'u') {
         if (!c || !strchr("\"\\/bfnrt", c))

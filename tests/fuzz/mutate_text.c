@@ -129,6 +129,14 @@ static void mutate_inside(struct change *c, const struct piece *p)
     free(copy);
 }
 
+/* The text ends inside a word: readers must see the end wherever it is. */
+static void cut(struct change *c)
+{
+    const struct piece *p = pick(c, PIECE_VALUE);
+    if (p)
+        c->size = p->start + 1 + next_random(c) % (p->end - p->start);
+}
+
 static void change_once(struct change *c)
 {
     enum piece_kind kind = (enum piece_kind)(next_random(c) % PIECE_KINDS);
@@ -174,6 +182,10 @@ size_t mutate_text(uint8_t *bytes, size_t size, size_t max_size, unsigned seed, 
     for (uint32_t round = next_random(&c) % ROUNDS + 1; round > 0; round--) {
         c.count = form->find((const char *)bytes, c.size, c.pieces, MOST_PIECES);
         change_once(&c);
+    }
+    if (next_random(&c) % 8 == 0) {
+        c.count = form->find((const char *)bytes, c.size, c.pieces, MOST_PIECES);
+        cut(&c);
     }
     return c.size;
 }

@@ -37,7 +37,7 @@ PLANTS = [
     Plant("fuzz_shape_rule", "src/udo/expr.c", " || index >= shape->rank", ""),
     Plant("fuzz_tensor_file", "src/ir/npy.c", " != file->size - n.data", " < file->size - n.data"),
     Plant("fuzz_tensorflow", "converters/tensorflow/decode_tensor.c", "if (j->content.size != size)", "if (false)"),
-    Plant("fuzz_udo_json", "src/udo/json_scan.c", "at + 1 < s->size ? s->text[at + 1]", "s->size ? s->text[at + 1]"),
+    Plant("fuzz_udo_json", "src/udo/json_scan.c", "s->pos + 1 < s->size && s->text[s->pos + 1]", "s->text[s->pos + 1]"),
     Plant("fuzz_udo_xml", "src/udo/xml.c", "at + length <= s->size && memcmp", "memcmp"),
 ]
 

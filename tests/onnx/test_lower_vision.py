@@ -255,6 +255,8 @@ def test_roi_align(checks):
     gives(checks, "RoiAlign", 10, [x, Const(ROIS, "f4"), Const(batch)], expected, 5 * WITHIN)
     refuses(checks, "(rois) is not a constant", "RoiAlign", 16, [x, ROIS, np.array(batch)], mode="max")
     refuses(checks, "one element per region", "RoiAlign", 16, [x, ROIS, np.array([0, 0])])
+    refuses(checks, "batch_indices are float32", "RoiAlign", 16, [x, ROIS, np.array(batch, "f4")])
+    refuses(checks, "regions int32 of an input float32", "RoiAlign", 16, [x, ROIS.astype("i4"), np.array(batch)])
     refuses(checks, "not a list of 4 numbers", "RoiAlign", 16, [x, ROIS[:, :3], np.array(batch)])
     refuses(checks, "unknown mode sum", "RoiAlign", 16, [x, ROIS, np.array(batch)], mode="sum")
     refuses(checks, "spatial_scale is -1", "RoiAlign", 16, [x, ROIS, np.array(batch)], spatial_scale=-1.0)
