@@ -199,7 +199,8 @@ static bool call_fits(struct inliner *x, const struct fw_node *node, const struc
     if (f->active)
         call_error(x, ODLC_ERR_INVALID, node, NULL, "the function calls itself");
     else if (x->depth == MAX_CALL_DEPTH)
-        call_error(x, ODLC_ERR_LIMIT, node, NULL, "calls nest too deep");
+        call_error(x, ODLC_ERR_LIMIT, node, NULL,
+                   arena_printf(x->d->diags->arena, "calls nest deeper than %d levels", MAX_CALL_DEPTH));
     return errors == x->d->diags->errors + x->d->unreported;
 }
 

@@ -127,8 +127,10 @@ static tensor_id count_at_distance(struct steps *s, const struct vectorizer *v, 
     const int64_t places = v->words - distance * (g->length - 1), axis = 2;
     tensor_id found = NO_TENSOR;
     if ((uint64_t)places * (uint64_t)v->rows > LARGEST_COMPARISON / (uint64_t)g->count && s->status == ODLC_OK)
-        s->status = lower_unsupported(s->l, NULL, NULL, "%lld n-grams are to be compared at %lld places of %lld rows",
-                                      (long long)g->count, (long long)places, (long long)v->rows);
+        s->status = lower_unsupported(s->l, NULL, NULL,
+                                      "%lld n-grams are to be compared at %lld places of %lld rows: more than "
+                                      "%d comparisons",
+                                      (long long)g->count, (long long)places, (long long)v->rows, LARGEST_COMPARISON);
     for (int64_t at = 0; at < g->length; at++) {
         tensor_id part = step_slice(s, v->x, 2, at * distance, at * distance + places);
         tensor_id same = step_binary(s, "ElementWiseEqual", part, pool_words(s, v, g, at));
@@ -188,9 +190,8 @@ odlc_status lower_tf_idf_vectorizer(struct lower *l)
     if (ckd_mul(&comparisons, v.longest, v.longest) || ckd_add(&distances, v.skips, 1) ||
         ckd_mul(&comparisons, comparisons, distances) || comparisons > MOST_COMPARISONS)
         return lower_unsupported(l, "max_skip_count", NULL,
-                                 "n-grams of up to %lld words and %lld skips take too many "
-                                 "comparisons",
-                                 (long long)v.longest, (long long)v.skips);
+                                 "n-grams of up to %lld words and %lld skips take more than %d comparisons",
+                                 (long long)v.longest, (long long)v.skips, MOST_COMPARISONS);
     v.x = step_reshape(&s, v.x, &SHAPE(v.rows, 1, v.words));
     for (int64_t length = v.shortest; length <= v.longest; length++) {
         struct grams g = grams_of(&v, (uint32_t)length);

@@ -146,12 +146,12 @@ static odlc_status read_slices(struct slices_job *j)
 odlc_status bundle_load_slices(struct bundle *b, const struct bundle_entry *e, struct view *out)
 {
     struct slices_job j = {.b = b, .whole = e};
-    if (e->n_slices > MAX_SLICES || e->dtype == DT_STRING)
+    if (e->dtype == DT_STRING)
         return diag_error(b->diags, ODLC_ERR_UNSUPPORTED, AT(.file = b->index->path), "checkpoint-slices",
-                          e->dtype == DT_STRING
-                              ? "tensor '%s' is of strings and saved in slices, which is not supported"
-                              : "tensor '%s' is saved in more than 4096 slices",
-                          e->key);
+                          "tensor '%s' is of strings and saved in slices, which is not supported", e->key);
+    if (e->n_slices > MAX_SLICES)
+        return diag_error(b->diags, ODLC_ERR_UNSUPPORTED, AT(.file = b->index->path), "checkpoint-slices",
+                          "tensor '%s' is saved in %zu slices, more than %d", e->key, e->n_slices, MAX_SLICES);
     j.slices = arena_array(b->arena, struct slice, e->n_slices);
     TRY(read_slices(&j));
     uint64_t size = shape_count(&e->shape) * dtype_size(e->dtype);

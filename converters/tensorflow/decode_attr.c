@@ -144,7 +144,8 @@ static odlc_status decode_function_attr(struct attrs *a, const struct wire_field
     struct wire_field f;
     attr_list attrs = {0};
     if (a->depth == MAX_NESTING)
-        return bad_attr(a, out->name, "nests too many functions");
+        return bad_attr(a, out->name,
+                        arena_printf(a->m->diags->arena, "nests functions deeper than %d levels", MAX_NESTING));
     function->name = "";
     a->depth++;
     while (wire_next(&w, &f)) {
@@ -153,7 +154,8 @@ static odlc_status decode_function_attr(struct attrs *a, const struct wire_field
         else if (f.number == FUNC_ATTR)
             TRY(decode_entry(a, &f, ENTRY_VALUE, &attrs));
         if (attrs.count > TF_MAX_ATTRS)
-            return bad_attr(a, out->name, "gives a function more attributes than any has");
+            return bad_attr(a, out->name,
+                            arena_printf(a->m->diags->arena, "gives a function more than %d attributes", TF_MAX_ATTRS));
     }
     a->depth--;
     function->attrs = attrs.data;

@@ -154,7 +154,9 @@ static odlc_status listed_elements(const struct tensor_job *j, struct view *view
     view->splat = found <= 1 && j->count > 0;
     uint64_t count = view->splat ? 1 : j->count;
     if (count > found && count > MAX_EXPANDED / size)
-        return bad_tensor(j, ODLC_ERR_LIMIT, "is too large for a list that is shorter than itself");
+        return bad_tensor(j, ODLC_ERR_LIMIT,
+                          arena_printf(j->m->diags->arena, "lists fewer elements than it has, and has more than %d MiB",
+                                       (int)(MAX_EXPANDED >> 20)));
     uint8_t *to = arena_calloc(j->m->memory.kept, count, size);
     for (uint64_t i = 0; i < count; i++) {
         if (i < found && !wire_list_next(&list, &bits))

@@ -363,7 +363,9 @@ odlc_status see_through_loops(struct flatten *f, struct source *s, const char *r
         const char *name;
         bool is_constant;
         if (hops == MAX_NESTING)
-            return bad_loop(f, n->name, "loops within loops nest too deep");
+            return bad_loop(
+                f, n->name,
+                arena_printf(f->m->diags->arena, "loops within loops nest deeper than %d levels", MAX_NESTING));
         uint32_t cond = is_switch(n->op) && n->n_inputs > 1 ? body_node(f, s->frame, n->inputs[1]) : MAP_NONE;
         if (is_loop_cond(s->frame, cond))
             return switched(f, s, cond);

@@ -314,7 +314,9 @@ odlc_status find_source(struct flatten *f, struct frame *frame, const char *text
     *out = (struct source){0};
     for (uint32_t steps = 0; !out->frame; steps++) {
         if (steps == MAX_STEPS)
-            return bad_input(f, reader, text, "which calls of functions hand around without end");
+            return bad_input(
+                f, reader, text,
+                arena_printf(f->m->diags->arena, "which calls of functions hand around more than %d times", MAX_STEPS));
         TRY(step(f, &frame, &text, reader, out, &known));
         if (known)
             vec_push(f->m->memory.scratch, &passed, known);

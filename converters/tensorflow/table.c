@@ -95,8 +95,9 @@ static odlc_status read_entry(struct table_job *j, const struct handle *h, struc
         return bad_table(j, h->offset, "an entry of the index runs past its block, or shares more than there is");
     j->key_bytes += shared + rest;
     if (j->key_bytes > MAX_KEY_GROWTH * j->file->size)
-        return bad_table(j, h->offset,
-                         "the index has longer keys than the bytes that are stored of them can stand for");
+        return bad_table(
+            j, h->offset,
+            arena_printf(j->diags->arena, "the keys of the index have more than %d times its bytes", MAX_KEY_GROWTH));
     char *key = arena_alloc(j->arena, (size_t)(shared + rest) + 1);
     if (shared)
         memcpy(key, previous->key, shared);

@@ -54,7 +54,7 @@ static odlc_status flatten(struct flattening *f, const cJSON *item, const char *
 {
     struct arena *arena = f->r->arena;
     if (depth > MAX_DEPTH)
-        return dlc_invalid(f->r, NULL, "the metadata is nested too deeply");
+        return dlc_invalid(f->r, NULL, "the metadata is nested more than %d levels deep", MAX_DEPTH);
     if (!cJSON_IsObject(item) && !cJSON_IsArray(item)) {
         vec_push(arena, &f->list, (struct dlc_meta){path, leaf_text(arena, item)});
         return ODLC_OK;

@@ -1,6 +1,7 @@
 #include "ir/npy.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +36,9 @@ static odlc_status read_header(struct npy *n, struct arena *arena)
     uint64_t length = read_le(&r, major == 1 ? 2 : 4);
     if (r.failed || major < 1 || major > 3)
         return bad(n, "has an unknown version");
-    const uint8_t *text = length <= MAX_HEADER ? read_bytes(&r, length) : NULL;
+    if (length > MAX_HEADER)
+        return bad(n, arena_printf(arena, "has a header of %" PRIu64 " bytes, more than %d", length, MAX_HEADER));
+    const uint8_t *text = read_bytes(&r, length);
     if (!text)
         return bad(n, "has a broken header");
     n->header = arena_strndup(arena, (const char *)text, length);

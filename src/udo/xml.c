@@ -363,11 +363,12 @@ bool xml_recognise(const char *text, size_t size)
     return at < size && text[at] == '<';
 }
 
+enum { MAX_ATTRS = 200 };
+
 /* The parser compares the attributes of an element with each other, all with all: a tag of a million would take it
  * hours. An offset at which a tag has too many, or 0. */
 static size_t crowded_tag(const struct source *s)
 {
-    enum { MAX_ATTRS = 200 };
     uint32_t attrs = 0;
     bool in_tag = false;
     char quote = '\0';
@@ -437,7 +438,7 @@ odlc_status xml_parse(struct arena *arena, struct diags *diags, const char *path
         return xml_error(x, 0, NULL, "xml-syntax", "the file is empty");
     size_t crowded = crowded_tag(s);
     if (crowded)
-        return xml_error(x, crowded, NULL, "xml-limit", "too many attributes in one tag");
+        return xml_error(x, crowded, NULL, "xml-limit", "more than %d attributes in one tag", MAX_ATTRS);
     errno = 0;
     r->parser = make_parser(r);
     (void)xmlParseDocument(r->parser);

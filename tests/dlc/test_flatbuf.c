@@ -149,8 +149,8 @@ static bool chain_verifies(unsigned depth)
 
 START_TEST(nesting_is_limited)
 {
-    ck_assert(chain_verifies(20));
-    ck_assert(!chain_verifies(70));
+    ck_assert(chain_verifies(63));
+    ck_assert(!chain_verifies(64));
 }
 END_TEST
 

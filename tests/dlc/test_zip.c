@@ -143,6 +143,33 @@ START_TEST(compressed_bomb)
 }
 END_TEST
 
+/* Whether an entry of these sizes, in a file that is no reason to refuse it, is refused before anything is unpacked. */
+static bool impossible(uint64_t packed, uint64_t size)
+{
+    static const uint8_t zeros[1024];
+    const struct file file = {.path = "large.dlc", .data = zeros, .size = UINT64_C(1) << 40};
+    struct dlc_entry entry = {.name = "model", .compressed = true, .packed = packed, .size = size};
+    const uint8_t *bytes;
+    odlc_status status = zip_bytes(arena, &diags, &file, &entry, &bytes);
+    ck_assert_int_ne(status, ODLC_OK);
+    ck_assert_str_eq(last_diag()->message,
+                     status == ODLC_ERR_LIMIT
+                         ? "entry model is packed and larger than 512 MiB, or has an impossible size"
+                         : "entry model cannot be unpacked");
+    return status == ODLC_ERR_LIMIT;
+}
+
+START_TEST(sizes_of_compressed_entries)
+{
+    const uint64_t most = UINT64_C(512) << 20;
+    ck_assert(!impossible(1024, 1024 * 1032 + 1031));
+    ck_assert(impossible(1024, 1024 * 1032 + 1032));
+    /* Of so many packed bytes the first ones are no form of deflate. */
+    ck_assert(!impossible(most / 1032, most));
+    ck_assert(impossible(most, most + 1));
+}
+END_TEST
+
 START_TEST(other_files_are_not_containers)
 {
     static const char *const contents[] = {"", "P", "{\"UdoPackage_0\": {}}", "PK\3\4 and then nothing of the kind"};
@@ -198,6 +225,7 @@ int main(void)
                                   entry_must_get_its_size,
                                   compressed_entry,
                                   compressed_bomb,
+                                  sizes_of_compressed_entries,
                                   other_files_are_not_containers,
                                   two_entries_of_one_name,
                                   damaged_payload_fails_its_crc};

@@ -285,7 +285,7 @@ START_TEST(test_call_depth)
     }
     struct pb g = graph_x_to_y();
     pb_add(&g, 1, call("F0", "x", "y"));
-    load_fails(model_with(g, COUNT, functions), ODLC_ERR_LIMIT, "onnx-function", "calls nest too deep");
+    load_fails(model_with(g, COUNT, functions), ODLC_ERR_LIMIT, "onnx-function", "calls nest deeper than 64 levels");
 }
 END_TEST
 

@@ -432,6 +432,44 @@ START_TEST(test_slices)
 }
 END_TEST
 
+/* As a key has numbers from 0 on: in a byte below 64, and in two. */
+static void put_ordered(text *key, unsigned number)
+{
+    if (number >= 64)
+        put(arena, key, (const char[]){(char)(0xc0 | number >> 8)}, 1);
+    put(arena, key, (const char[]){(char)(number < 64 ? 0x80 | number : number)}, 1);
+}
+
+/* v of `count` elements, a slice each. */
+static void save_single_slices(unsigned count)
+{
+    text shard = {0}, whole = entry_head(arena, TF_INT32, (int64_t[]){count}, 1);
+    struct table_writer w = begin();
+    for (unsigned i = 0; i < count; i++) {
+        text key = {0};
+        put(arena, &key, "\0v\0\1\1\1", 6);
+        put_ordered(&key, i);
+        put(arena, &key, "\x81", 1);
+        put_slice(&whole, (const int64_t[][2]){{i, 1}}, 1);
+        table_add(&w, key.data, key.count, stored(&shard, TF_INT32, DIMS(1), &(int32_t){(int32_t)i}, sizeof(int32_t)));
+    }
+    add(&w, "v", whole);
+    save_index(table_end(&w));
+    save_shard(0, 1, shard);
+}
+
+START_TEST(test_number_of_slices)
+{
+    save_single_slices(4096);
+    struct view v = found(opened(), "v");
+    ck_assert(shape_equal(&v.shape, &SHAPE(4096)));
+    for (int32_t i = 0; i < 4096; i++)
+        ck_assert_int_eq(((const int32_t *)v.bytes)[i], i);
+    save_single_slices(4097);
+    not_found("v", ODLC_ERR_UNSUPPORTED, "checkpoint-slices", "tensor 'v' is saved in 4097 slices, more than 4096");
+}
+END_TEST
+
 START_TEST(test_broken_slices)
 {
     static const int64_t beyond[][2] = {{2, 3}, {1, 2}}, below[][2] = {{-1, 2}, {1, 2}};
@@ -605,6 +643,8 @@ START_TEST(test_headers)
     not_opened(ODLC_ERR_UNSUPPORTED, "checkpoint-version", "version 2");
     save_header(header_of(arena, -1, 0, 0));
     not_opened(ODLC_ERR_INVALID, "checkpoint-index", "-1 shards");
+    save_header(header_of(arena, 99999, 0, 0));
+    opened();
     save_header(header_of(arena, 100000, 0, 0));
     not_opened(ODLC_ERR_INVALID, "checkpoint-index", "100000 shards");
     text broken = {0};
@@ -638,6 +678,7 @@ int main(void)
     tcase_add_test(tests, test_string_of_any_bytes);
     tcase_add_test(tests, test_broken_strings);
     tcase_add_test(tests, test_slices);
+    tcase_add_test(tests, test_number_of_slices);
     tcase_add_test(tests, test_broken_slices);
     tcase_add_test(tests, test_slices_of_other_rank);
     tcase_add_test(tests, test_slices_of_slices);

@@ -147,7 +147,7 @@ def constants(shop):
             ("more values than elements", raw([2], (5, bytes(12))),
              "the tensor needs 2 values by its shape and type float32, but holds 3"),
             ("one value short in a large tensor", raw([1 << 30], (5, bytes(8))),
-             "is too large for a list that is shorter than itself"),
+             "lists fewer elements than it has, and has more than 256 MiB"),
             ("a value that ends early", raw([2], (7, b"\x01\xff"), code=3), "the tensor has a broken list of values"),
             ("no shape", raw([], (5, bytes(4)), unknown=True), "does not say its shape"),
             ("a string with a NUL", raw([1], (8, b"a\0b"), code=7), "has a string with a NUL byte"),

@@ -208,16 +208,30 @@ START_TEST(test_places)
 END_TEST
 
 /* Each key is the one before and a byte more: whole, 20000 of them would be 200 MB. */
-START_TEST(test_growing_keys)
+static text growing_keys(unsigned count)
 {
     text block = {0};
-    for (unsigned i = 0; i < 20000; i++) {
+    for (unsigned i = 0; i < count; i++) {
         put_varint(arena, &block, i);
         put(arena, &block, "\1\0a", 3);
     }
     put(arena, &block, RESTART, 8);
-    refused(file_of_block(block.data, block.count, 0), "longer keys than");
+    return file_of_block(block.data, block.count, 0);
+}
+
+START_TEST(test_growing_keys)
+{
+    const char *message = "the keys of the index have more than 64 times its bytes";
+    refused(growing_keys(20000), message);
     ck_assert_uint_lt(arena_size(arena), 64 << 20);
+    uint64_t most = 1; /* the key of the block is a byte */
+    while (1 + (most + 1) * (most + 2) / 2 <= 64 * (uint64_t)growing_keys((unsigned)most + 1).count)
+        most++;
+    struct table table;
+    diags_init(&diags, arena);
+    ck_assert_int_eq(read_bytes_as_table(growing_keys((unsigned)most), &table), ODLC_OK);
+    ck_assert_uint_eq(table.count, most);
+    refused(growing_keys((unsigned)most + 1), message);
 }
 END_TEST
 

@@ -228,7 +228,7 @@ static const struct limit limits[] = {
     {"number of more than 60 characters", "json-syntax", ODLC_ERR_INVALID, 60, make_digits, true},
     {"more than 64 levels", "xml-limit", ODLC_ERR_INVALID, XML_MAX_LEVELS, make_deep_xml, false},
     {"more than 524288 elements", "xml-limit", ODLC_ERR_INVALID, XML_MAX_ELEMENTS, make_elements, false},
-    {"too many attributes in one tag", "xml-limit", ODLC_ERR_INVALID, 200, make_attributes, false},
+    {"more than 200 attributes in one tag", "xml-limit", ODLC_ERR_INVALID, 200, make_attributes, false},
     {"more than 65536 Operators", "udo-too-many", ODLC_ERR_INVALID, UDO_MAX_DEFINITIONS, make_definitions, false},
     {"more than 65536 definitions", "udo-too-many", ODLC_ERR_INVALID, UDO_MAX_DEFINITIONS, make_packages, false},
     {"more than 254 inputs", "udo-too-many", ODLC_ERR_INVALID, UDO_MAX_OPERANDS, make_inputs, false},
