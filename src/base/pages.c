@@ -55,8 +55,8 @@ const void *pages_map_file(int fd, size_t size)
 
 void pages_unmap_file(const void *pages, size_t size)
 {
-    void *room = (void *)(uintptr_t)pages;
-    ASAN_UNPOISON_MEMORY_REGION(room, with_guard(size));
+    unsigned char *room = (unsigned char *)(uintptr_t)pages;
+    ASAN_UNPOISON_MEMORY_REGION(room + size, with_guard(size) - size);
     munmap(room, with_guard(size));
 }
 

@@ -41,7 +41,8 @@ def number(log, pattern):
 def report(name, passed, log):
     runs = number(log, r"stat::number_of_executed_units:\s*(\d+)")
     rate = number(log, r"stat::average_exec_per_sec:\s*(\d+)")
-    print(f"{name:<20} {runs:>10} runs {rate:>7}/s {number(log, r'cov: (\d+)'):>7} edges  "
+    edges = number(log, r"cov: (\d+)")
+    print(f"{name:<20} {runs:>10} runs {rate:>7}/s {edges:>7} edges  "
           f"{'no finding' if passed else 'FAILED'}", flush=True)
     if not passed:
         print("\n".join("    " + line for line in log.splitlines()[-60:]), flush=True)
