@@ -251,9 +251,24 @@ static void put_scalar(struct udo_writer *w, const struct udo_def *def, const st
     text_add(w->arena, &w->out, "      </Parameter>\n");
 }
 
+/* Supplements give the types of cores by name. */
+static void check_names(struct udo_writer *w, const struct udo_tensor *tensors, uint32_t count, enum role role)
+{
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = 0; k < count && tensors[i].per_core && types_differ(&tensors[i]); k++)
+            if (k != i && strcmp(name_of(w, &tensors[i], role, i), name_of(w, &tensors[k], role, k)) == 0) {
+                write_impossible(
+                    w, &tensors[i].place,
+                    "there are two %ss '%s', of which one has types of its own for cores, which XML finds by name",
+                    elements[role], name_of(w, &tensors[i], role, i));
+                break;
+            }
+}
+
 static void put_tensors(struct udo_writer *w, const struct udo_def *def, const struct udo_tensor *tensors,
                         uint32_t count, enum role role)
 {
+    check_names(w, tensors, count, role);
     for (uint32_t i = 0; i < count; i++)
         put_tensor(w, def, &tensors[i], role, i);
 }

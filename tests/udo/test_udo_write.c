@@ -67,6 +67,9 @@ START_TEST(as_xml)
         {"{'type': 'T', 'core_types': ['CPU', 'DSP', 'GPU'], " JSON_OUT
          ", 'inputs': [{'name': 'x', 'per_core_data_types': {'CPU': 'FLOAT_32', 'DSP': 'FLOAT_16'}}]}",
          "input 'x' of 'T' has no type for some core; XML gives it FLOAT_32 there", "QNN_DATATYPE_FLOAT_16"},
+        {"{'type': 'T', 'core_types': ['CPU', 'DSP'], " JSON_OUT ", 'inputs': [{'name': 'x', 'data_type': 'INT_8'},"
+         " {'name': 'x', 'per_core_data_types': {'CPU': 'FLOAT_32', 'DSP': 'FLOAT_16'}}]}",
+         "there are two Inputs 'x', of which one has types of its own for cores, which XML finds by name", NULL},
     };
     write_as(UDO_XML, &rows[_i]);
 }
