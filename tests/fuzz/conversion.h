@@ -2,9 +2,10 @@
 #ifndef FUZZ_CONVERSION_H
 #define FUZZ_CONVERSION_H
 
-#include <stdlib.h>
+#include <string.h>
 
 #include "opendlc/convert.h"
+#include "scratch.h"
 
 typedef odlc_status conversion_fn(const struct odlc_convert_options *options, struct odlc_conversion **out);
 
@@ -21,6 +22,34 @@ static inline odlc_status try_conversion(conversion_fn *convert, const struct od
         abort();
     odlc_conversion_free(conversion);
     return status;
+}
+
+/* What converts does so with other options, too: some inputs with these, some with those. */
+static inline void try_options(conversion_fn *convert, struct odlc_convert_options options, size_t which)
+{
+    options.dry_run = which == 0;
+    if (which == 0 && try_conversion(convert, &options) != ODLC_OK)
+        abort(); /* it says what a conversion would */
+    options.preserve_layout = options.preserve_dtype = options.promote_static = options.no_batchnorm_folding = 1;
+    options.keep_disconnected_nodes = options.keep_quant_nodes = options.keep_int64_inputs = 1;
+    if (which == 1)
+        (void)try_conversion(convert, &options);
+}
+
+/* Converts the bytes as a file of that name, some operators claimed by the config. */
+static inline void convert_fuzzed(conversion_fn *convert, const char *name, const void *bytes, size_t size,
+                                  const char *config, size_t config_size)
+{
+    static const char *configs[1];
+    if (!configs[0]) {
+        scratch_save("udo.json", config, config_size);
+        configs[0] = strdup(scratch_path("udo.json"));
+    }
+    scratch_save(name, bytes, size);
+    const struct odlc_convert_options options = {
+        .input = scratch_path(name), .udo_configs = configs, .n_udo_configs = 1};
+    if (try_conversion(convert, &options) == ODLC_OK)
+        try_options(convert, options, size % 4);
 }
 
 #endif
