@@ -109,6 +109,8 @@ static void read_scalar(struct fb_table t, struct dlc_attr *attr)
         attr->s = dlc_text(fb_string(t, SCALAR_STRING));
     else if (attr->kind == DLC_FLOAT)
         attr->f = fb_double(t, SCALAR_FLOAT);
+    else if (attr->kind == DLC_BOOL)
+        attr->i = fb_u64(t, SCALAR_INT) != 0;
     else
         attr->i = (int64_t)fb_u64(t, SCALAR_INT);
 }

@@ -123,10 +123,38 @@ static struct lattice region_axis(const struct regions *r, uint64_t i, int axis,
     return l;
 }
 
+static float sample_place(const struct lattice *l, int64_t out, int64_t sample)
+{
+    return l->start + (float)out * l->bin + ((float)sample + 0.5f) * l->bin / (float)l->samples;
+}
+
+/* The first sample at `from` or behind it; samples where there is none. Places never go back from one to the next. */
+static int64_t first_sample(const struct lattice *l, int64_t out, float from, bool behind)
+{
+    int64_t low = 0, high = l->samples;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        float x = sample_place(l, out, middle);
+        if (behind ? x > from : x >= from)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* The samples that are inside the image, *from up to *to: a box may be far larger, and all its samples are too many. */
+static void samples_inside(const struct lattice *l, int64_t count, int64_t out, int64_t *from, int64_t *to)
+{
+    bool forward = l->bin >= 0;
+    *from = forward ? first_sample(l, out, -1, false) : 0;
+    *to = forward ? first_sample(l, out, (float)count, true) : l->samples;
+}
+
 /* The two neighbours of a sample and the share of the second. False outside the image, where samples are 0. */
 static bool sample_at(const struct lattice *l, int64_t count, int64_t out, int64_t sample, int64_t at[2], double *share)
 {
-    float x = l->start + (float)out * l->bin + ((float)sample + 0.5f) * l->bin / (float)l->samples;
+    float x = sample_place(l, out, sample);
     if (!(x >= -1 && x <= (float)count))
         return false;
     x = fmaxf(x, 0);
@@ -139,11 +167,13 @@ static bool sample_at(const struct lattice *l, int64_t count, int64_t out, int64
 static void align_bin(const struct regions *r, const struct lattice axes[2], int64_t row, int64_t column,
                       const double *image, double *y)
 {
-    int64_t h[2], w[2];
+    int64_t h[2], w[2], top, bottom, left, end;
     double share_h, share_w;
     memset(y, 0, (size_t)r->channels * sizeof *y);
-    for (int64_t i = 0; i < axes[HEIGHT].samples; i++)
-        for (int64_t j = 0; j < axes[WIDTH].samples; j++) {
+    samples_inside(&axes[HEIGHT], r->in[HEIGHT], row, &top, &bottom);
+    samples_inside(&axes[WIDTH], r->in[WIDTH], column, &left, &end);
+    for (int64_t i = top; i < bottom; i++)
+        for (int64_t j = left; j < end; j++) {
             if (!sample_at(&axes[HEIGHT], r->in[HEIGHT], row, i, h, &share_h) ||
                 !sample_at(&axes[WIDTH], r->in[WIDTH], column, j, w, &share_w))
                 continue;

@@ -17,8 +17,8 @@ LONG = os.environ.get("ODLC_LONG") == "1"
 SANITIZED = 99  # the status of a command in which a sanitizer found something
 OPTIONS = f"exitcode={SANITIZED}:abort_on_error=0:malloc_context_size=8"
 REPORTED = 5  # failures of one command line that are described
-FEW = 200  # of more allocations than these, every REST_STEP-th is the first of all that fail
-REST_STEP = 1 if LONG else 7
+FEW = 50  # of more allocations than these, every REST_STEP-th is the first of all that fail
+REST_STEP = 1 if LONG else 37
 
 
 class Run:

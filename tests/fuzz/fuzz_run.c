@@ -40,6 +40,7 @@ static bool affordable(const struct graph *g)
     for (size_t i = 0; i < g->order.count; i++) {
         const struct node *n = graph_node(g, g->order.data[i]);
         macs = sat_add(macs, n->op->macs && node_output(g, n, 0) ? n->op->macs(g, n) : 0);
+        macs = sat_add(macs, n->op->work && node_output(g, n, 0) ? n->op->work(g, n) : 0);
     }
     return elements_of(g) <= MAX_ELEMENTS && macs <= MAX_MACS;
 }
