@@ -103,7 +103,8 @@ static odlc_status set_param(const struct to_ir *c, const char *op, const struct
 {
     p->set = true;
     p->name = a->name;
-    p->usage = a->usage;
+    if (a->usage)
+        p->usage = a->usage;
     if (a->dtype == DT_NONE)
         return refuse(c, ODLC_ERR_UNSUPPORTED, op, a->name, "attribute %s is of the unknown type 0x%04x", a->name,
                       a->dtype_code);
@@ -230,7 +231,7 @@ static odlc_status foreign_params(struct to_ir *c, const struct dlc_op *op, stru
     for (uint32_t i = 0, param = 0; i < op->n_attrs; i++) {
         if (strcmp(op->attrs[i].name, PACKAGE_ATTRIBUTE) == 0)
             continue;
-        struct param p = {.set = false};
+        struct param p = {.usage = USAGE_PARAM};
         TRY(set_param(c, op->name, &op->attrs[i], &p));
         node_set_param(c->g, n, param++, &p);
     }
