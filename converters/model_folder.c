@@ -8,12 +8,13 @@
 #include <unistd.h>
 
 enum { NAME_MAX_BYTES = 255, HOW_TO_OPEN = O_RDONLY | O_CLOEXEC | O_NONBLOCK }; /* a FIFO must not block */
+enum { TRIES_WHILE_RENAMED = 100 }; /* a ".." of a link cannot be followed while folders are renamed: openat2(2) */
 
 /* ---- without leaving ---- */
 
 int open_beneath_stepwise(int folder, const char *path)
 {
-    int at = dup(folder);
+    int at = fcntl(folder, F_DUPFD_CLOEXEC, 0);
     while (at >= 0) {
         const char *slash = strchr(path, '/');
         size_t length = slash ? (size_t)(slash - path) : strlen(path);
@@ -44,9 +45,10 @@ int open_beneath(int folder, const char *path)
         .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
     };
     int fd;
+    int tries = 0;
     do
         fd = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
-    while (fd < 0 && errno == EINTR);
+    while (fd < 0 && (errno == EINTR || (errno == EAGAIN && ++tries < TRIES_WHILE_RENAMED)));
     bool missing =
         fd < 0 && (errno == ENOSYS || errno == EPERM); /* older kernels, and sandboxes that filter the call */
     return missing ? open_beneath_stepwise(folder, path) : fd;
