@@ -182,9 +182,15 @@ def loop(trips, name="n"):
     m = with_input()
     integers(m, "n", trips, scalar=True)
     m.tensor("true", BOOL, [], [True])
-    m.node("Loop", ["n", "true", "x"], ["a"], body=body(name))
+    m.node("Loop", ["n", "true", "x"], ["a"], name="l", body=body(name))
     m.node("Neg", ["a"], ["y"])
     return ended(m)
+
+
+def trips_with_text(trips, size):
+    """Of so many bytes of names in each of the first ten trips, and up to six more in later ones: that of the node, that of
+    its output w, and in front of both that of the loop with the trip's number."""
+    return loop(trips, "n" * (size - len("w") - 2 * len("l/0")))
 
 
 def scan(steps):
@@ -210,6 +216,10 @@ def unrolled(c):
     too_many = "the graphs inside of nodes expand to more than 100000 nodes"
     c.passes("50000 trips of two nodes", loop(50_000))
     c.refuses("50001 trips", loop(50_001), "expansion", too_many)
+    for more in (0, 1024 - 1 - 6):
+        c.passes("2000 trips of two nodes and text for 48", trips_with_text(2000, 48 * 1024 + more))
+    c.refuses("one trip more", trips_with_text(2001, 48 * 1024), "expansion", too_many)
+    c.refuses("text for 49", trips_with_text(2000, 49 * 1024), "expansion", too_many)
     c.refuses("a loop without end", loop((1 << 63) - 1), "expansion", too_many)
     c.refuses("trips with long names", loop(5_000, "n" * 65_000), "expansion", too_many)
     c.refuses("a scan over a long axis", scan(100_001), "node-limit", "100001 steps of a scan are more than 100000")

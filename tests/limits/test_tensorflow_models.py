@@ -4,7 +4,7 @@ own message."""
 import pathlib
 import tempfile
 
-from limit_converter import Converter  # the first: it finds the others
+from limit_converter import LONG, Converter  # the first: it finds the others
 from checks import Checks
 
 try:
@@ -45,6 +45,8 @@ def files(c):
     c.passes("a name of 65536 bytes", named(65536))
     c.refuses("a name of 65537 bytes", named(65537), "model-text", "a name has 65537 bytes, more than 65536")
     most = 1 << 22
+    if LONG:
+        c.lets_through("so many nodes", of_nodes(most), "tensorflow-graph-size")
     c.refuses("too many nodes", of_nodes(most + 1), "tensorflow-graph-size", f"a graph has more than {most} nodes")
 
 
@@ -133,6 +135,36 @@ def calls(depth):
     return g
 
 
+def expanding(calls, nodes):
+    """Calls of a function with nodes that nothing needs; it counts as them, its argument, its result, and one."""
+    g, x = with_input()
+    f = g.function("f", {"x": np.float32})
+    for _ in range(nodes):
+        f.node("Neg", [f.args["x"]])
+    f.returns(y=f.args["x"])
+    for _ in range(calls):
+        x = g.node("PartitionedCall", [x], f=Func("f"), Tin=[np.float32], Tout=[np.float32])
+    g.node("Exp", [x], name="y")
+    return g.bytes()
+
+
+def padded(model, size):
+    """By bytes that say nothing."""
+    room = size - len(model)
+    padding = next(b"".join(Message().data(99, bytes(room - head)).parts) for head in (3, 4, 5, 6)
+                   if len(b"".join(Message().data(99, bytes(room - head)).parts)) == room)
+    return model + padding
+
+
+def expanded(c):
+    expansion = 110 * (1000 + 3)
+    needed = (expansion - 100_000) * 16
+    model = expanding(110, 1000)
+    c.passes(f"{expansion} nodes of a model of {needed} bytes", padded(model, needed))
+    c.refuses("a model of one byte less", padded(model, needed - 1), "tensorflow-expansion",
+              f"the functions and loops of the graph expand to more than {expansion - 1} nodes")
+
+
 def unrolled(c):
     too_many = "the graphs inside of nodes expand to more than 100000 nodes"
     c.passes("a loop of 10000 trips", loop(10_000))
@@ -150,7 +182,7 @@ def main():
         checks.finish()
     with tempfile.TemporaryDirectory() as temporary:
         c = Converter(checks, pathlib.Path(temporary), "tensorflow-to-dlc", "model.pb")
-        for part in (files, constants, unrolled):
+        for part in (files, constants, expanded, unrolled):
             part(c)
     checks.finish()
 
