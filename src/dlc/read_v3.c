@@ -286,6 +286,21 @@ static odlc_status output_shape(const struct dlc_reading *r, const struct dlc_op
     return shape_too_large(&shape) ? dlc_invalid(r, op->name, "output %s has impossible dimensions", index) : ODLC_OK;
 }
 
+/* The elements are those of the layer's parameters, whose dimensions may be said in another way. */
+static odlc_status make_constant(const struct dlc_reading *r, const struct dlc_op *op, struct dlc_tensor *t)
+{
+    const struct dlc_tensor *from = &op->params[0];
+    bool fits = from->quant && from->quant->per_axis ? shape_equal(from->shape, t->shape)
+                                                     : shape_count(from->shape) == shape_count(t->shape);
+    if (!fits)
+        return dlc_invalid(r, op->name, "output %s has other dimensions than the layer's parameters", t->name);
+    t->kind = KIND_STATIC;
+    t->view = from->view;
+    t->quant = from->quant;
+    set_dtype(t, (enum dtype)from->dtype, (enum dtype)from->source_dtype);
+    return ODLC_OK;
+}
+
 static odlc_status make_tensor(const struct dlc_reading *r, const struct dlc_op *op, uint32_t output,
                                struct dlc_tensor *t)
 {
@@ -297,13 +312,7 @@ static odlc_status make_tensor(const struct dlc_reading *r, const struct dlc_op 
     t->kind = KIND_APP_READ; /* until a layer reads it */
     if (strcmp(op->type, "Input") == 0)
         t->kind = KIND_APP_WRITE;
-    if (strcmp(op->type, "Const") == 0 && op->n_params == 1) {
-        t->kind = KIND_STATIC;
-        t->view = op->params[0].view;
-        t->quant = op->params[0].quant;
-        set_dtype(t, (enum dtype)op->params[0].dtype, (enum dtype)op->params[0].source_dtype);
-    }
-    return ODLC_OK;
+    return strcmp(op->type, "Const") == 0 && op->n_params == 1 ? make_constant(r, op, t) : ODLC_OK;
 }
 
 /* A layer that works in place writes a tensor again; it keeps its first record. */

@@ -2,6 +2,10 @@
 
 #include <string.h>
 
+/* Wider lines stand out of their column: with the longest name all rows would grow, and what is printed with the square
+ * of the file. */
+enum { WIDEST = 1024 };
+
 struct table table_create(size_t n_columns, const char *const *headers)
 {
     struct table table = {.n_columns = n_columns};
@@ -48,7 +52,7 @@ void table_add_line(struct arena *arena, struct table *table, struct cell *cell,
     struct table_row *row = &table->rows.data[table->rows.count - 1];
     size_t column = (size_t)(cell - row->cells), width;
     line = printable(arena, line);
-    width = display_width(line);
+    width = min_u64(display_width(line), WIDEST);
     if (width > table->widths[column])
         table->widths[column] = width;
     vec_push(arena, &cell->lines, line);
@@ -145,7 +149,7 @@ void print_rule(FILE *stream, char c, size_t width)
 
 static void print_field(FILE *stream, const char *line, size_t width)
 {
-    fprintf(stream, " %s%*s |", line, (int)(width - display_width(line)), "");
+    fprintf(stream, " %s%*s |", line, (int)(width - min_u64(display_width(line), width)), "");
 }
 
 static void print_row(FILE *stream, const struct table *table, const struct table_row *row)

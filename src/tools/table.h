@@ -22,14 +22,15 @@ struct table {
     VEC(struct table_row) rows;
     size_t widths[TABLE_MAX_COLUMNS]; /* of the widest line, in characters */
     bool bold_headers;                /* for terminals */
-    bool narrowed;                    /* lines may be wider than their column */
+    bool narrowed;                    /* lines are wrapped to the widths */
 };
 
 /* Adds row `index` of something longer to the table, or no row; with memory of the arena. */
 typedef void table_row_fn(const void *user, struct arena *arena, struct table *table, size_t index);
 
 struct table table_create(size_t n_columns, const char *const *headers);
-/* Adds a line to a cell: control bytes as \xNN. The table's widths follow. */
+/* Adds a line to a cell: control bytes as \xNN. The table's widths follow, to 1,024 characters: a wider line stands out
+ * of its column. */
 void table_add_line(struct arena *arena, struct table *table, struct cell *cell, const char *line);
 /* Adds an empty row; the pointer is valid until the next row. */
 struct table_row *table_add_row(struct arena *arena, struct table *table);

@@ -316,10 +316,17 @@ def version3(checks, folder):
              "model.params lists a layer twice"),
             ("nine dimensions", [read, layer("Neuron", "x", "y", dims=[1] * 9)], (),
              "output 0 has more than 8 dimensions"),
+            ("more elements than data", [read, layer("Const", None, "c", dims=[2, 2]), relu3],
+             [data_of("layer_c", "c", [3], b"\1\2\3")],
+             "output c has other dimensions than the layer's parameters"),
     ):
         done = run("dlc-info", "-i", write_version3(path, layers, params))
         checks.equal(f"{name}: status", done.returncode, 1)
         checks.check(f"{name}: message", message in done.stderr, done.stderr)
+
+    write_version3(path, [read, layer("Const", None, "c", dims=[2, 2]), relu3], [data_of("layer_c", "c", [4], b"\1\2\3\4")])
+    done = run("dlc-info", "-i", path, "--tensor", "c", "--json")
+    checks.equal("as many elements in other dimensions", json.loads(done.stdout)["tensor"]["values"], [1, 2, 3, 4])
 
     lists = [argument("bytes", BYTES, b"\1\2"), argument("ints", INTS, [3, 0xFFFFFFFF]),
              argument("floats", FLOATS, [0.5, -2.0])]
@@ -336,6 +343,24 @@ def version3(checks, folder):
     checks.equal("lists", [values[name] for name in ("bytes", "ints", "floats")], [[1, 2], [3, -1], [0.5, -2]])
 
 
+def long_name(checks, folder):
+    """One name does not make the lines of all nodes as long."""
+    path, count, longest = folder / "long.dlc", 500, 50_000
+    names = ["x", *(f"t{i}" for i in range(count - 1)), "y"]
+    kinds = [w.APP_WRITE] + [w.NATIVE] * (count - 1) + [w.APP_READ]
+    g = w.Graph("g")
+    for name, kind in zip(names, kinds):
+        g.tensor(name, kind, w.FLOAT_32, [1, 4])
+    for i in range(count):
+        g.op(*relu("n" * longest if i == 7 else f"op{i}", names[i], names[i + 1]))
+    w.write_container(path, g)
+    done = run("dlc-info", "-i", path)
+    checks.equal("a long name: status", (done.returncode, done.stderr), (0, ""))
+    lines = sorted(map(len, done.stdout.splitlines()))
+    checks.check("a long name is shown whole", "n" * longest in done.stdout)
+    checks.check("a long name: other lines", lines[-2] < 2000, lines[-2])
+
+
 def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as name:
@@ -346,6 +371,7 @@ def main():
         entries(checks, folder)
         execution(checks, folder)
         version3(checks, folder)
+        long_name(checks, folder)
     checks.finish()
 
 
