@@ -17,7 +17,11 @@ struct shape {
 uint64_t shape_count(const struct shape *shape);
 /* The product of dims [from, to). */
 uint64_t shape_count_range(const struct shape *shape, uint32_t from, uint32_t to);
-/* True when the element count times 16 bytes does not fit in an int64, or a dim is negative. */
+/* The largest product of the other dims where one is 0: without elements there is nothing to do, and loops over an axis
+ * do it that often. */
+#define SHAPE_MOST_EMPTY (1 << 28)
+/* True when the product of the dims that are not 0 times 16 bytes does not fit in an int64, a dim is negative, or there
+ * are no elements in dims beyond SHAPE_MOST_EMPTY. */
 bool shape_too_large(const struct shape *shape);
 bool shape_equal(const struct shape *a, const struct shape *b);
 /* Row-major strides in elements. */

@@ -153,11 +153,12 @@ END_TEST
 
 START_TEST(too_large_shapes_are_seen)
 {
-    struct shape fine = SHAPE(1 << 20, 1 << 20), huge = SHAPE(1ll << 31, 1ll << 31), empty = SHAPE(0, INT64_MAX),
-                 negative = SHAPE(2, -1);
+    struct shape fine = SHAPE(1 << 20, 1 << 20), huge = SHAPE(1ll << 31, 1ll << 31), empty = SHAPE(1 << 14, 0, 1 << 14),
+                 long_empty = SHAPE(0, (1 << 28) + 1), negative = SHAPE(2, -1);
     ck_assert(!shape_too_large(&fine));
     ck_assert(shape_too_large(&huge));
     ck_assert(!shape_too_large(&empty));
+    ck_assert(shape_too_large(&long_empty));
     ck_assert(shape_too_large(&negative));
 }
 END_TEST

@@ -64,11 +64,19 @@ def of_empty_messages(field, count):
     return b"".join(Message().integer(1, 8).message(7, graph).message(8, Message().integer(2, 13)).parts)
 
 
+def without_elements(rows):
+    m = with_input(dims=[rows, 0])
+    m.node("EyeLike", ["x"], ["y"])
+    return ended(m)
+
+
 def files(c):
     c.passes("messages of 100 levels", nested(32))
     c.refuses("messages of 101 levels", nested(32, []), "model-depth", "nest deeper than 100 levels")
     c.passes("a name of 65536 bytes", named(65536))
     c.refuses("a name of 65537 bytes", named(65537), "model-text", "a name has 65537 bytes, more than 65536")
+    c.passes("2^28 rows without columns", without_elements(1 << 28))
+    c.refuses("one row more", without_elements((1 << 28) + 1), "tensor-too-large", "graph input x is too large")
     c.lets_through("1024 attributes", with_attributes(1024), "onnx-attribute")
     c.refuses("1025 attributes", with_attributes(1025), "onnx-attribute", "has 1025 attributes, more than 1024")
     for field, what in ((1, "nodes"), (5, "initializers"), (11, "inputs")):
