@@ -545,8 +545,7 @@ START_TEST(test_slices_of_nothing)
     text shard = {0}, whole = entry_head(arena, TF_INT32, DIMS(1 << 26, 4, 0));
     put_slice(&whole, part, 3);
     struct table_writer w = begin();
-    table_add(&w, KEY("\0v\0\1\1\3\x80\x7f\x80\x82\x80\x7f"),
-              stored(&shard, TF_INT32, DIMS(1 << 26, 2, 0), "", 0));
+    table_add(&w, KEY("\0v\0\1\1\3\x80\x7f\x80\x82\x80\x7f"), stored(&shard, TF_INT32, DIMS(1 << 26, 2, 0), "", 0));
     add(&w, "v", whole);
     save_index(table_end(&w));
     save_shard(0, 1, shard);
