@@ -90,6 +90,7 @@ def main():
         "fuzz_udo_json": small_seeds.json_configs,
         "fuzz_udo_xml": small_seeds.xml_configs,
     }
+    folder.mkdir(parents=True, exist_ok=True)
     makers.get(target, lambda _: None)(folder)
 
 

@@ -47,10 +47,10 @@ PLANTS = [
     # Reading past the last line; a path that begins with the sign before it.
     Plant("fuzz_input_list", "src/tools/input_list.c", "i < length && !is_blank", "!is_blank"),
     Plant("fuzz_input_list", "src/tools/input_list.c", "sign ? sign + 2", "sign ? sign + 1"),
-    # A size that is not compared, an axis too many, an index before the first.
+    # A size that is not compared, an axis too many, lists of different lengths.
     Plant("fuzz_onnx", "converters/onnx/decode_tensor.c", "if (j->data.size != expected)", "if (false)"),
     Plant("fuzz_onnx", "converters/onnx/decode_tensor.c", "if (j->n_dims > MAX_RANK)", "if (j->n_dims > MAX_RANK + 1)"),
-    Plant("fuzz_onnx", "src/op/op_index.c", "return *out >= 0 && *out < dim;", "return *out < dim;"),
+    Plant("fuzz_onnx", "converters/onnx/lower_slice.c", "!starts || count != n_ends ||", "!starts ||"),
     # Reading one byte past the end; names of any length.
     Plant("fuzz_pbtxt", "converters/tensorflow/pbtxt_scan.c", "n < s->size - s->pos", "n <= s->size - s->pos"),
     Plant("fuzz_pbtxt", "converters/tensorflow/pbtxt.c", "length <= LONGEST_NAME ? length : 0", "length"),
@@ -60,9 +60,9 @@ PLANTS = [
     # An index before the first element; products whose inner dims differ.
     Plant("fuzz_run", "src/op/op_index.c", "return *out >= 0 && *out < dim;", "return *out < dim;"),
     Plant("fuzz_run", "src/op/op_matmul.c", "if (p->k != (transpose_b", "if (p->k < (transpose_b"),
-    # A result that a function does not have, fewer bytes than the shape of a variable asks for.
+    # A result that a function does not have, fewer bytes than the shape of a constant asks for.
     Plant("fuzz_saved_model", "converters/tensorflow/resolve.c", "if (*out >= function->rets.count)", "if (false)"),
-    Plant("fuzz_saved_model", "converters/tensorflow/bundle_entry.c", "(uint64_t)e->size !=", "(uint64_t)e->size >"),
+    Plant("fuzz_saved_model", "converters/tensorflow/decode_tensor.c", "if (j->content.size != size)", "if (false)"),
     # A dim that the shape does not have, a division by zero, one that overflows.
     Plant("fuzz_shape_rule", "src/udo/expr.c", " || index >= shape->rank", ""),
     Plant("fuzz_shape_rule", "src/udo/expr.c", "if (b == 0)", "if (false)"),
@@ -71,10 +71,10 @@ PLANTS = [
     Plant("fuzz_tensor_file", "src/ir/npy.c", " != file->size - n.data", " < file->size - n.data"),
     Plant("fuzz_tensor_file", "src/ir/npy.c", "if (out->rank == MAX_RANK)", "if (out->rank > MAX_RANK)"),
     Plant("fuzz_tensor_file", "converters/freeze.c", "if (size != file->size)", "if (size < file->size)"),
-    # A size that is not compared, an axis too many, a list of begins that is not as long as that of sizes.
+    # A size that is not compared, an axis too many, of a tensor and of a shape.
     Plant("fuzz_tensorflow", "converters/tensorflow/decode_tensor.c", "if (j->content.size != size)", "if (false)"),
     Plant("fuzz_tensorflow", "converters/tensorflow/lower_shape.c", "if (in.rank == MAX_RANK)", "if (in.rank > MAX_RANK)"),
-    Plant("fuzz_tensorflow", "converters/tensorflow/lower_slice.c", "if (n_begin != shape.rank || n_size", "if (n_size"),
+    Plant("fuzz_tensorflow", "converters/tensorflow/decode_attr.c", "dims.count > MAX_RANK)", "dims.count > MAX_RANK + 1)"),
     # A character that goes on past the end, lists of different lengths.
     Plant("fuzz_udo_json", "src/udo/json_scan.c", "length == 0 || length > left", "length == 0"),
     Plant("fuzz_udo_json", "src/udo/config_value.c", "count != leaves", "count > leaves"),
