@@ -60,9 +60,9 @@ PLANTS = [
     # An index before the first element; products whose inner dims differ.
     Plant("fuzz_run", "src/op/op_index.c", "return *out >= 0 && *out < dim;", "return *out < dim;"),
     Plant("fuzz_run", "src/op/op_matmul.c", "if (p->k != (transpose_b", "if (p->k < (transpose_b"),
-    # A result that a function does not have, fewer bytes than the shape of a constant asks for.
+    # A result that a function does not have, a key that is made of more than there is.
     Plant("fuzz_saved_model", "converters/tensorflow/resolve.c", "if (*out >= function->rets.count)", "if (false)"),
-    Plant("fuzz_saved_model", "converters/tensorflow/decode_tensor.c", "if (j->content.size != size)", "if (false)"),
+    Plant("fuzz_saved_model", "converters/tensorflow/table.c", " || shared > (previous ? previous->key_size : 0)", ""),
     # A dim that the shape does not have, a division by zero, one that overflows.
     Plant("fuzz_shape_rule", "src/udo/expr.c", " || index >= shape->rank", ""),
     Plant("fuzz_shape_rule", "src/udo/expr.c", "if (b == 0)", "if (false)"),
