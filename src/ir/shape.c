@@ -27,7 +27,7 @@ bool shape_too_large(const struct shape *shape)
         else
             overflow |= ckd_mul(&bytes, bytes, shape->dims[i]);
     }
-    return overflow || (empty && bytes > 16ll * SHAPE_MOST_EMPTY);
+    return overflow || (empty && bytes > INT64_C(16) * SHAPE_MOST_EMPTY);
 }
 
 bool shape_equal(const struct shape *a, const struct shape *b)
