@@ -15,19 +15,23 @@ uint64_t shape_count_range(const struct shape *shape, uint32_t from, uint32_t to
     return count;
 }
 
+uint64_t shape_steps(const struct shape *shape)
+{
+    uint64_t steps = 1;
+    for (uint32_t i = 0; i < shape->rank; i++)
+        steps = sat_mul(steps, shape->dims[i] ? (uint64_t)shape->dims[i] : 1);
+    return steps;
+}
+
 bool shape_too_large(const struct shape *shape)
 {
-    int64_t bytes = 16;
-    bool empty = false, overflow = false;
+    bool empty = false;
     for (uint32_t i = 0; i < shape->rank; i++) {
         if (shape->dims[i] < 0)
             return true;
-        if (shape->dims[i] == 0)
-            empty = true;
-        else
-            overflow |= ckd_mul(&bytes, bytes, shape->dims[i]);
+        empty |= shape->dims[i] == 0;
     }
-    return overflow || (empty && bytes > INT64_C(16) * SHAPE_MOST_EMPTY);
+    return shape_steps(shape) > (empty ? SHAPE_MOST_EMPTY : INT64_MAX / 16);
 }
 
 bool shape_equal(const struct shape *a, const struct shape *b)

@@ -17,6 +17,8 @@ struct shape {
 uint64_t shape_count(const struct shape *shape);
 /* The product of dims [from, to). */
 uint64_t shape_count_range(const struct shape *shape, uint32_t from, uint32_t to);
+/* The product of the dims that are not 0, or UINT64_MAX: what loops over all axes may take. */
+uint64_t shape_steps(const struct shape *shape);
 /* The largest product of the other dims where one is 0: without elements there is nothing to do, and loops over an axis
  * do it that often. */
 #define SHAPE_MOST_EMPTY (1 << 28)

@@ -50,11 +50,8 @@ static void add_extent(const struct graph *g, const tensor_id *ids, uint32_t cou
         if (ids[i] == NO_TENSOR)
             continue;
         const struct shape *shape = &graph_tensor(g, ids[i])->type->shape;
-        uint64_t steps = 1;
-        for (uint32_t axis = 0; axis < shape->rank; axis++)
-            steps = sat_mul(steps, shape->dims[axis] ? (uint64_t)shape->dims[axis] : 1);
         e->elements = sat_add(e->elements, shape_count(shape));
-        e->steps = sat_add(e->steps, steps);
+        e->steps = sat_add(e->steps, shape_steps(shape));
     }
 }
 

@@ -28,14 +28,6 @@ static size_t page_width(FILE *stream)
     return columns > LEAST_WIDTH ? columns : LEAST_WIDTH;
 }
 
-static size_t characters(const char *string)
-{
-    size_t count = 0;
-    for (; *string; string++)
-        count += ((unsigned char)*string & 0xC0) != 0x80;
-    return count;
-}
-
 static void add_line(struct grid *g, struct line line)
 {
     for (size_t i = 0; i < COLUMNS; i++)
@@ -50,7 +42,7 @@ static void print_wrapped(FILE *stream, const char *words, size_t column, size_t
     while (*words) {
         size_t bytes = strcspn(words, " ");
         char *word = strndup(words, bytes);
-        size_t length = word ? characters(word) : bytes;
+        size_t length = word ? display_width(word) : bytes;
         free(word);
         if (at > column && at + 1 + length > width) {
             fprintf(stream, "\n%*s", (int)column, "");
@@ -75,7 +67,7 @@ static void print_line(FILE *stream, const struct grid *g, const struct line *li
         if (widths[i]) {
             at += (size_t)fprintf(stream, "%*s", (int)(due > at ? due - at : i ? 2 : 0), "");
             fputs(line->cells[i], stream);
-            at += characters(line->cells[i]);
+            at += display_width(line->cells[i]);
             due += widths[i] + 2;
         }
     }
@@ -88,7 +80,7 @@ static void print_grid(FILE *stream, const struct grid *g)
     size_t widths[COLUMNS] = {0};
     for (size_t k = 0; k < g->lines.count; k++)
         for (size_t i = 0; i < COLUMNS; i++) {
-            size_t width = characters(g->lines.data[k].cells[i]);
+            size_t width = display_width(g->lines.data[k].cells[i]);
             width = width < WIDEST_CELL ? width : WIDEST_CELL;
             widths[i] = width > widths[i] ? width : widths[i];
         }

@@ -38,8 +38,7 @@ const char *printable(struct arena *arena, const char *string)
     return clean.data;
 }
 
-/* In characters, not bytes, of UTF-8. */
-static size_t display_width(const char *line)
+size_t display_width(const char *line)
 {
     size_t width = 0;
     for (; *line; line++)

@@ -54,6 +54,8 @@ void table_measure_rows(struct arena *arena, struct table *table, size_t count, 
 void table_print_rows(FILE *stream, struct arena *arena, const struct table *table, size_t count, table_row_fn *make,
                       const void *user);
 
+/* In characters, not bytes, of UTF-8. */
+size_t display_width(const char *line);
 /* string with control bytes as \xNN; the string itself when it has none. */
 const char *printable(struct arena *arena, const char *string);
 

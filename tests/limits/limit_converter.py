@@ -36,6 +36,13 @@ class Converter:
             self.checks.check(f"message of {name}", part in done.stderr, f"{part!r} not in {done.stderr[-500:]!r}")
         self.checks.check(f"{name} leaves no file", not any(".dlc" in path.name for path in self.folder.iterdir()))
 
+    def on_both_sides(self, limits, *options):
+        """limits: what there may be many of, the largest number that converts, what makes a model of a number, and the
+        code and the message for one more."""
+        for what, most, make, code, message in limits:
+            self.passes(f"{most} {what}", make(most), *options)
+            self.refuses(f"{most + 1} {what}", make(most + 1), code, message, options=options)
+
     def lets_through(self, name, model, code, *options):
         """It fails, or does not, for other reasons."""
         self.checks.check(f"{name} is within the limit", f'"code":"{code}"' not in self.convert(model, *options).stderr)

@@ -174,9 +174,7 @@ def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as temporary:
         c = Converter(checks, pathlib.Path(temporary), "onnx-to-dlc", "model.onnx")
-        for what, most, make, code, message in LIMITS:
-            c.passes(f"{most} {what}", make(most))
-            c.refuses(f"{most + 1} {what}", make(most + 1), code, message)
+        c.on_both_sides(LIMITS)
         npy_headers(c)
     checks.finish()
 

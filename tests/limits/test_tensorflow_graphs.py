@@ -178,9 +178,7 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         c = Converter(checks, folder, "tensorflow-to-dlc", "model.pb")
-        for what, most, make, code, message in LIMITS:
-            c.passes(f"{most} {what}", make(most), "--out_node", "y")
-            c.refuses(f"{most + 1} {what}", make(most + 1), code, message, options=("--out_node", "y"))
+        c.on_both_sides(LIMITS, "--out_node", "y")
         chains(c)
         definitions(Converter(checks, folder, "tensorflow-to-dlc", "model.meta"))
         texts(Converter(checks, folder, "tensorflow-to-dlc", "model.pbtxt"))

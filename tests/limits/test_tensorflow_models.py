@@ -150,10 +150,8 @@ def expanding(calls, nodes):
 
 def padded(model, size):
     """By bytes that say nothing."""
-    room = size - len(model)
-    padding = next(b"".join(Message().data(99, bytes(room - head)).parts) for head in (3, 4, 5, 6)
-                   if len(b"".join(Message().data(99, bytes(room - head)).parts)) == room)
-    return model + padding
+    paddings = (b"".join(Message().data(99, bytes(size - len(model) - head)).parts) for head in (3, 4, 5, 6))
+    return next(model + padding for padding in paddings if len(model + padding) == size)
 
 
 def expanded(c):
