@@ -55,8 +55,6 @@ struct odlc_tensor {
     const void
         *data; /* the elements as stored, row-major and little-endian; NULL when there are none, and for strings */
     uint64_t data_size;
-    const char *stored_dtype; /* of the data: dtype, except for tensors of 4.1 that keep the type before quantization */
-    odlc_class stored;
     const void *handle; /* for the functions below */
 };
 

@@ -60,16 +60,12 @@ static void fill_tensor(struct arena *arena, const struct dlc_tensor *from, stru
                                .count = shape_count(from->shape),
                                .axis_format = from->axis_format,
                                .encoding_axis = -1,
-                               .stored_dtype = dtype->display,
-                               .stored = class_of((enum dtype)from->dtype),
                                .handle = from};
     if (from->quant)
         fill_encodings(arena, from->quant, to);
     if (from->view && from->dtype != DT_STRING) {
         to->data = from->view->bytes;
         to->data_size = view_size(from->view, from->view->dtype);
-        to->stored_dtype = dtype_info(from->view->dtype)->display;
-        to->stored = class_of(from->view->dtype);
     }
 }
 
@@ -440,7 +436,7 @@ static void dequantize(const struct odlc_tensor *tensor, uint64_t first, uint64_
 void odlc_tensor_reals(const struct odlc_tensor *tensor, uint64_t first, uint64_t count, double *reals)
 {
     odlc_tensor_doubles(tensor, first, count, reals);
-    if (count && tensor->n_encodings && tensor->stored == ODLC_CLASS_FIXED)
+    if (count && tensor->n_encodings && tensor->element == ODLC_CLASS_FIXED)
         dequantize(tensor, first, count, reals);
 }
 

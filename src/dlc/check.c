@@ -130,13 +130,7 @@ static void check_encodings(const struct check *c, const char *node, const struc
 static void check_data(const struct check *c, const char *node, const struct dlc_tensor *t)
 {
     const struct view *view = t->view;
-    bool override_known = c->dlc->major == 4 && c->dlc->minor >= 1;
-    if (!view || t->dtype == DT_NONE)
-        return;
-    if (view->dtype != t->dtype && !override_known)
-        found(c, node, NULL, "the data of tensor %s have the size of type %s, not %s", t->name,
-              dtype_info(view->dtype)->display, dtype_info(t->dtype)->display);
-    if (view->dtype != DT_BOOL || view->splat)
+    if (!view || view->dtype != DT_BOOL || view->splat)
         return;
     for (uint64_t i = 0; i < shape_count(t->shape); i++)
         if (view->bytes[i] > 1) {
@@ -194,15 +188,24 @@ static int by_start(const void *a, const void *b)
     return (x->size > y->size) - (x->size < y->size);
 }
 
-/* Constants may share their bytes, but only as a whole. */
+typedef VEC(struct extent) extents;
+
+static void add_extents(const struct check *c, const struct dlc_tensor *tensors, uint32_t count, extents *to)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct dlc_tensor *t = &tensors[i];
+        if (t->view && t->dtype != DT_STRING && shape_count(t->shape))
+            vec_push(c->arena, to, (struct extent){t->view->bytes, view_size(t->view, t->view->dtype), t->name});
+    }
+}
+
+/* Constants, of version 3 also the layers' parameters, may share their bytes, but only as a whole. */
 static void check_extents(const struct check *c)
 {
-    VEC(struct extent) list = {0};
-    for (uint32_t i = 0; i < c->g->n_tensors; i++) {
-        const struct dlc_tensor *t = &c->g->tensors[i];
-        if (t->view && t->dtype != DT_STRING && shape_count(t->shape))
-            vec_push(c->arena, &list, (struct extent){t->view->bytes, view_size(t->view, t->view->dtype), t->name});
-    }
+    extents list = {0};
+    add_extents(c, c->g->tensors, c->g->n_tensors, &list);
+    for (uint32_t i = 0; i < c->g->n_ops; i++)
+        add_extents(c, c->g->ops[i].params, c->g->ops[i].n_params, &list);
     if (list.count)
         qsort(list.data, list.count, sizeof *list.data, by_start);
     for (size_t i = 1; i < list.count; i++) {

@@ -89,15 +89,20 @@ static odlc_status attach_strings(const struct dlc_reading *r, struct dlc_tensor
     return ODLC_OK;
 }
 
-/* Tensors of 4.1 files that a quantizer overrode were seen with the element size of the type they had before it. */
-static enum dtype stored_dtype(const struct dlc_tensor *tensor, uint64_t size)
+/* Whether the data of a constant are those of its type. In files of 4.1 a quantizer left constants of Float_16 with the
+ * room of the Float_32 that they were before: the halves stand at its start, and what follows them is not used. */
+static bool data_fit(const struct dlc_reading *r, const struct dlc_tensor *tensor, uint64_t size)
 {
-    const enum dtype candidates[] = {(enum dtype)tensor->dtype, (enum dtype)tensor->source_dtype};
-    uint64_t count = shape_count(tensor->shape);
-    for (size_t i = 0; i < COUNT_OF(candidates); i++)
-        if (dtype_size(candidates[i]) && size == count * dtype_size(candidates[i]))
-            return candidates[i];
-    return DT_NONE;
+    uint64_t wanted = shape_count(tensor->shape) * dtype_size((enum dtype)tensor->dtype);
+    if (size == wanted)
+        return true;
+    if (tensor->dtype != DT_FLOAT16 || size % 2 || size / 2 != wanted)
+        return false;
+    diag_warn(r->diags, AT(.file = r->file->path, .attribute = tensor->name), "dlc-data-size",
+              "tensor %s has %llu bytes of data where Float_16 %s takes %llu: those at the start are its elements, the "
+              "rest is not used",
+              tensor->name, (unsigned long long)size, shape_text(r->arena, tensor->shape), (unsigned long long)wanted);
+    return true;
 }
 
 odlc_status dlc_attach(const struct dlc_reading *r, struct dlc_tensor *tensor, const uint8_t *bytes, uint64_t size)
@@ -106,16 +111,15 @@ odlc_status dlc_attach(const struct dlc_reading *r, struct dlc_tensor *tensor, c
         return dlc_invalid(r, NULL, "tensor %s has data twice", tensor->name);
     if (tensor->dtype == DT_STRING)
         return attach_strings(r, tensor, bytes, size);
-    enum dtype stored = stored_dtype(tensor, size);
-    if (tensor->dtype != DT_NONE && stored == DT_NONE)
+    if (tensor->dtype == DT_NONE)
+        return ODLC_OK; /* an unknown type: its bytes have no meaning here */
+    if (!data_fit(r, tensor, size))
         return dlc_invalid(r, NULL, "tensor %s has %llu bytes of data, %s%s takes %llu", tensor->name,
                            (unsigned long long)size, dtype_info(tensor->dtype)->name,
                            shape_text(r->arena, tensor->shape),
                            (unsigned long long)(shape_count(tensor->shape) * dtype_size(tensor->dtype)));
-    if (stored == DT_NONE)
-        return ODLC_OK; /* an unknown type: its bytes have no meaning here */
     struct view *view = arena_new(r->arena, struct view);
-    *view = view_of(bytes, stored, tensor->shape);
+    *view = view_of(bytes, (enum dtype)tensor->dtype, tensor->shape);
     view->file = r->payload.file;
     tensor->view = view;
     return ODLC_OK;

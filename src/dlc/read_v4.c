@@ -137,25 +137,45 @@ static odlc_status read_attr(const struct dlc_reading *r, const char *op, struct
     return ODLC_OK;
 }
 
-/* The index of an attribute whose name another one has before it; n_attrs when there is none. */
-static uint32_t repeated_attr(const struct dlc_reading *r, const struct dlc_op *op)
+enum { FEW_NAMES = 16 }; /* are compared with each other; more are put into a map */
+
+/* The index of a name that stands before it, too; count when there is none. */
+static uint32_t repeated_name(struct arena *arena, const char *const *names, uint32_t count)
 {
-    enum { FEW = 16 }; /* are compared with each other; more are put into a map that goes again */
     uint32_t i = 0;
-    if (op->n_attrs <= FEW) {
-        for (; i < op->n_attrs; i++)
+    if (count <= FEW_NAMES) {
+        for (; i < count; i++)
             for (uint32_t k = 0; k < i; k++)
-                if (strcmp(op->attrs[k].name, op->attrs[i].name) == 0)
+                if (strcmp(names[k], names[i]) == 0)
                     return i;
         return i;
     }
-    struct arena_mark mark = arena_mark(r->arena);
-    struct map names;
-    map_init(&names, r->arena);
-    while (i < op->n_attrs && map_add(&names, op->attrs[i].name, i) == MAP_NONE)
+    struct map found;
+    map_init(&found, arena);
+    while (i < count && map_add(&found, names[i], i) == MAP_NONE)
         i++;
-    arena_rewind(r->arena, mark);
     return i;
+}
+
+/* Attributes are found by their names, and the data of those that are tensors by the tensors' names. */
+static odlc_status check_names(const struct dlc_reading *r, const struct dlc_op *op)
+{
+    struct arena_mark mark = arena_mark(r->arena);
+    const char **names = arena_array(r->arena, const char *, op->n_attrs);
+    const char **tensors = arena_array(r->arena, const char *, op->n_attrs);
+    uint32_t n_tensors = 0;
+    for (uint32_t i = 0; i < op->n_attrs; i++) {
+        names[i] = op->attrs[i].name;
+        if (op->attrs[i].kind == DLC_TENSOR)
+            tensors[n_tensors++] = op->attrs[i].tensor->name;
+    }
+    uint32_t repeated = repeated_name(r->arena, names, op->n_attrs);
+    uint32_t repeated_tensor = repeated_name(r->arena, tensors, n_tensors);
+    const char *tensor = repeated_tensor < n_tensors ? tensors[repeated_tensor] : NULL;
+    arena_rewind(r->arena, mark);
+    if (repeated < op->n_attrs)
+        return dlc_invalid(r, op->name, "two attributes are named %s", op->attrs[repeated].name);
+    return tensor ? dlc_invalid(r, op->name, "the tensors of two attributes are named %s", tensor) : ODLC_OK;
 }
 
 static odlc_status read_op(const struct dlc_reading *r, struct fb_table t, struct dlc_op *op)
@@ -174,10 +194,7 @@ static odlc_status read_op(const struct dlc_reading *r, struct fb_table t, struc
         TRY(read_attr(r, op->name, fb_table_at(list, i), &attrs[i]));
     op->attrs = attrs;
     op->n_attrs = list.count;
-    uint32_t repeated = repeated_attr(r, op);
-    if (repeated < op->n_attrs)
-        return dlc_invalid(r, op->name, "two attributes are named %s", attrs[repeated].name);
-    return ODLC_OK;
+    return check_names(r, op);
 }
 
 /* A graph under construction: the arrays behind the const ones of its record. */
@@ -224,6 +241,7 @@ struct params {
     struct window *window;
     struct dlc_bytes bin; /* model.params.bin; data NULL: there is none */
     uint64_t taken_in;    /* bytes of payloads whose elements come into memory: of strings and of attributes */
+    uint32_t strays;      /* data that no tensor asks for */
 };
 
 enum { FREE_TAKEN_IN = 1 << 20 };
@@ -311,21 +329,53 @@ static odlc_status attach_data(struct params *p, struct fb_table t, struct dlc_t
     return dlc_attach(p->r, tensor, bytes, size);
 }
 
-/* The tensors of attributes are const for whoever reads the records; here they are still being made. */
+/* Data that no tensor asks for do no harm, but someone meant something by them. */
+static void warn_stray(struct params *p, const char *op, const char *name)
+{
+    enum { MOST = 20 }; /* files have thousands of ops */
+    p->strays++;
+    if (p->strays < MOST)
+        diag_warn(p->r->diags, AT(.file = p->r->file->path, .node = op), "dlc-stray-data",
+                  "model.params has data for the unknown tensor %s, which are not used", name);
+    else if (p->strays == MOST)
+        diag_warn(p->r->diags, AT(.file = p->r->file->path), "dlc-stray-data",
+                  "model.params has data for more unknown tensors, which are not used");
+}
+
+/* The tensors of attributes are const for whoever reads the records; here they are still being made. NULL: the op has
+ * none of that name. `index` leads from the names to the attributes where there are more than a few. */
+static struct dlc_tensor *attr_tensor(const struct dlc_op *op, const struct map *index, const char *name)
+{
+    uint32_t i = 0;
+    if (op->n_attrs > FEW_NAMES)
+        i = map_get(index, name);
+    else
+        while (i < op->n_attrs &&
+               (op->attrs[i].kind != DLC_TENSOR || strcmp(op->attrs[i].tensor->name, name) != 0))
+            i++;
+    return i < op->n_attrs ? (struct dlc_tensor *)op->attrs[i].tensor : NULL;
+}
+
+/* Converters write an op's data in the order of its attributes, the vendor's quantizer sorted by the tensors' names:
+ * the name alone says whose data they are. What is left without data is seen by dlc_verify_graphs. */
 static odlc_status attach_op_params(struct params *p, struct fb_table t, const struct dlc_op *op)
 {
     struct fb_vector list = fb_vector(t, OP_PARAMS_TENSORS);
-    uint32_t at = 0;
-    for (uint32_t i = 0; i < op->n_attrs; i++) {
-        const struct dlc_attr *attr = &op->attrs[i];
-        if (attr->kind != DLC_TENSOR)
-            continue;
-        struct fb_table entry = at < list.count ? fb_table_at(list, at++) : (struct fb_table){NULL, 0};
-        if (!entry.data || strcmp(dlc_text(fb_string(entry, DATA_NAME)), attr->tensor->name) != 0)
-            return dlc_invalid(p->r, op->name, "model.params has no data for attribute %s", attr->name);
-        TRY(attach_data(p, entry, (struct dlc_tensor *)attr->tensor, true));
+    struct map index;
+    map_init(&index, p->r->arena);
+    for (uint32_t i = 0; i < op->n_attrs && op->n_attrs > FEW_NAMES; i++)
+        if (op->attrs[i].kind == DLC_TENSOR)
+            map_put(&index, op->attrs[i].tensor->name, i);
+    for (uint32_t i = 0; i < list.count; i++) {
+        struct fb_table entry = fb_table_at(list, i);
+        const char *name = dlc_text(fb_string(entry, DATA_NAME));
+        struct dlc_tensor *tensor = attr_tensor(op, &index, name);
+        if (tensor)
+            TRY(attach_data(p, entry, tensor, true));
+        else
+            warn_stray(p, op->name, name);
     }
-    return at == list.count ? ODLC_OK : dlc_invalid(p->r, op->name, "model.params has data for unknown attributes");
+    return ODLC_OK;
 }
 
 static odlc_status attach_graph(struct params *p, struct fb_table t, const struct reading_graph *to)
@@ -340,8 +390,9 @@ static odlc_status attach_graph(struct params *p, struct fb_table t, const struc
         const char *tensor = dlc_text(fb_string(entry, DATA_NAME));
         uint32_t index = map_get(&g->tensor_index, tensor);
         if (index == MAP_NONE)
-            return dlc_invalid(p->r, NULL, "model.params has data for the unknown tensor %s", tensor);
-        TRY(attach_data(p, entry, &to->tensors[index], false));
+            warn_stray(p, NULL, tensor);
+        else
+            TRY(attach_data(p, entry, &to->tensors[index], false));
     }
     if (ops.count != g->n_ops)
         return dlc_invalid(p->r, NULL, "model has %u ops where model.params has %u", g->n_ops, ops.count);

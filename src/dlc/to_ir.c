@@ -120,6 +120,12 @@ static odlc_status set_param(const struct to_ir *c, const char *op, const struct
     return ODLC_OK;
 }
 
+/* A supplemental attribute whose data the container does not have. */
+static bool is_silent(const struct dlc_attr *a)
+{
+    return a->kind == DLC_TENSOR && a->usage == USAGE_SUPPLEMENTAL && !a->tensor->view;
+}
+
 /* Files write the same param with different widths; only a change of its nature is wrong. */
 static bool same_nature(const struct param_def *def, const struct param *p)
 {
@@ -133,6 +139,8 @@ static odlc_status native_param(const struct to_ir *c, const struct dlc_op *op, 
                                 struct param *p)
 {
     const struct dlc_attr *a = dlc_attr_find(op, def->name);
+    if (a && is_silent(a))
+        a = NULL;
     p->name = def->name;
     p->usage = def->supplemental ? USAGE_SUPPLEMENTAL : USAGE_PARAM;
     if (!a && def->presence == PARAM_REQUIRED)
@@ -232,8 +240,11 @@ static odlc_status foreign_params(struct to_ir *c, const struct dlc_op *op, stru
         if (strcmp(op->attrs[i].name, PACKAGE_ATTRIBUTE) == 0)
             continue;
         struct param p = {.usage = USAGE_PARAM};
-        TRY(set_param(c, op->name, &op->attrs[i], &p));
-        node_set_param(c->g, n, param++, &p);
+        if (!is_silent(&op->attrs[i])) {
+            TRY(set_param(c, op->name, &op->attrs[i], &p));
+            node_set_param(c->g, n, param, &p);
+        }
+        param++;
     }
     return ODLC_OK;
 }

@@ -29,12 +29,38 @@ static odlc_status verify_op(struct diags *diags, const struct dlc_file *dlc, co
             return wrong(diags, dlc, op->name, "two ops write tensor", op->outputs[i]);
         produced[index] = true;
     }
-    for (uint32_t i = 0; i < op->n_attrs; i++) {
-        const struct dlc_attr *a = &op->attrs[i];
-        if (a->kind == DLC_TENSOR && a->dtype != DT_NONE && !a->tensor->view)
-            return wrong(diags, dlc, op->name, "there is no data for attribute", a->name);
-    }
     return ODLC_OK;
+}
+
+/* A file that lacks its data lacks them everywhere: so many errors tell it. */
+#define MOST_MISSING 100
+
+static bool lacks_data(const struct dlc_tensor *t)
+{
+    return t->dtype != DT_NONE && !t->view;
+}
+
+/* Supplemental attributes are remarks, which are passed over where they say nothing. */
+static odlc_status find_missing(struct diags *diags, const struct dlc_file *dlc, const struct dlc_graph *g)
+{
+    size_t before = diags->errors, warned = 0;
+    for (uint32_t i = 0; i < g->n_ops; i++) {
+        const struct dlc_op *op = &g->ops[i];
+        for (uint32_t k = 0; k < op->n_attrs && diags->errors - before < MOST_MISSING; k++) {
+            const struct dlc_attr *a = &op->attrs[k];
+            if (a->kind != DLC_TENSOR || !lacks_data(a->tensor))
+                continue;
+            if (a->usage != USAGE_SUPPLEMENTAL)
+                (void)wrong(diags, dlc, op->name, "there is no data for attribute", a->name);
+            else if (warned++ < MOST_MISSING)
+                diag_warn(diags, AT(.file = dlc->file->path, .node = op->name, .attribute = a->name), "dlc-no-data",
+                          "there is no data for the supplemental attribute %s, which is left out", a->name);
+        }
+    }
+    for (uint32_t i = 0; i < g->n_tensors && diags->errors - before < MOST_MISSING; i++)
+        if (g->tensors[i].kind == KIND_STATIC && lacks_data(&g->tensors[i]))
+            (void)wrong(diags, dlc, NULL, "there is no data for static tensor", g->tensors[i].name);
+    return diags->errors == before ? ODLC_OK : ODLC_ERR_INVALID;
 }
 
 static odlc_status verify_graph(struct diags *diags, const struct dlc_file *dlc, const struct dlc_graph *g)
@@ -42,12 +68,7 @@ static odlc_status verify_graph(struct diags *diags, const struct dlc_file *dlc,
     bool *produced = arena_array(diags->arena, bool, g->n_tensors);
     for (uint32_t i = 0; i < g->n_ops; i++)
         TRY(verify_op(diags, dlc, g, &g->ops[i], produced));
-    for (uint32_t i = 0; i < g->n_tensors; i++) {
-        const struct dlc_tensor *t = &g->tensors[i];
-        if (t->kind == KIND_STATIC && t->dtype != DT_NONE && !t->view)
-            return wrong(diags, dlc, NULL, "there is no data for static tensor", t->name);
-    }
-    return ODLC_OK;
+    return find_missing(diags, dlc, g);
 }
 
 static bool is_taken_in(const struct dlc_entry *entry)

@@ -179,7 +179,7 @@ static void measure(struct diff *d, const struct odlc_tensor *first, const struc
     bool typed = same_type(first, second), by_bytes = typed && diff_same_encodings(first, second);
     struct tally tally = {.statistics = s};
     s->numbers = true;
-    s->has_stored = typed && first->stored == ODLC_CLASS_FIXED;
+    s->has_stored = typed && first->element == ODLC_CLASS_FIXED;
     for (uint64_t at = 0; at < first->count; at += BLOCK) {
         size_t n = (size_t)(first->count - at < BLOCK ? first->count - at : BLOCK);
         const char *p = (const char *)first->data + at * size, *q = (const char *)second->data + at * size;

@@ -9,13 +9,13 @@
 
 void info_write_element(struct json_out *j, const struct odlc_tensor *t, uint64_t index)
 {
-    if (t->stored == ODLC_CLASS_BOOL)
+    if (t->element == ODLC_CLASS_BOOL)
         json_bool(j, NULL, odlc_tensor_int(t, index) != 0);
-    else if (t->stored == ODLC_CLASS_FLOAT)
+    else if (t->element == ODLC_CLASS_FLOAT)
         json_double(j, NULL, odlc_tensor_double(t, index));
-    else if (t->stored == ODLC_CLASS_STRING)
+    else if (t->element == ODLC_CLASS_STRING)
         json_string(j, NULL, odlc_tensor_string(t, index));
-    else if (t->stored == ODLC_CLASS_UINT)
+    else if (t->element == ODLC_CLASS_UINT)
         json_uint(j, NULL, (uint64_t)odlc_tensor_int(t, index));
     else
         json_int(j, NULL, odlc_tensor_int(t, index));
@@ -67,8 +67,6 @@ void info_write_tensor(struct json_out *j, const char *key, const struct odlc_te
     json_uint(j, "dtype_code", t->dtype_code);
     json_uint(j, "axis_format", t->axis_format);
     json_uint(j, "data_size", t->data_size);
-    if (t->data_size && strcmp(t->stored_dtype, t->dtype) != 0)
-        json_string(j, "stored_dtype", t->stored_dtype);
     if (t->n_encodings)
         write_encodings(j, t);
     json_end_object(j);

@@ -122,7 +122,7 @@ static bool is_number(const struct odlc_tensor *t)
 
 static const char *value_text(struct arena *arena, const struct odlc_tensor *t, bool real, double value)
 {
-    bool is_single = t->stored == ODLC_CLASS_FLOAT && strcmp(t->stored_dtype, "Float_64") != 0;
+    bool is_single = t->element == ODLC_CLASS_FLOAT && strcmp(t->dtype, "Float_64") != 0;
     text line = {0};
     if (isnan(value))
         return "nan";
@@ -173,13 +173,7 @@ static void print_values(FILE *stream, struct arena *arena, const struct odlc_te
     }
     if (is_number(t)) {
         struct table table = table_create(COUNT_OF(headers), headers);
-        fprintf(stream, "Data: %" PRIu64 " bytes of %s\n", t->data_size, t->stored_dtype);
-        if (strcmp(t->stored_dtype, t->dtype) != 0)
-            fprintf(
-                stream,
-                "Note: the data have the size of %s, the type before quantization, and are shown as such; that they "
-                "mean it is not certain\n",
-                t->stored_dtype);
+        fprintf(stream, "Data: %" PRIu64 " bytes of %s\n", t->data_size, t->dtype);
         add_statistics(arena, &table, t, false);
         if (quantized)
             add_statistics(arena, &table, t, true);

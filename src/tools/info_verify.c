@@ -1,5 +1,6 @@
 /* The findings of --verify. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "tools/info.h"
 #include "tools/print_diags.h"
@@ -13,38 +14,104 @@ static size_t count_errors(const struct odlc_diag *list, size_t count)
     return errors;
 }
 
-static void add_sizes(const odlc_container *container, uint64_t *ops, uint64_t *tensors, uint64_t *bytes)
+struct sizes {
+    uint64_t ops, tensors;
+    uint64_t bytes; /* of constants */
+};
+
+static uint64_t data_size(const struct odlc_tensor *tensors, size_t count)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += tensors[i].data_size;
+    return bytes;
+}
+
+/* The constants of version 3 are parameters of layers; the tensors that Const layers give are the same data again. */
+static struct sizes sizes_of(const odlc_container *container)
 {
     size_t n_graphs;
     const struct odlc_graph *graphs = odlc_container_graphs(container, &n_graphs);
+    bool of_layers = odlc_container_summary(container)->major == 3;
+    struct sizes sizes = {0};
     for (size_t i = 0; i < n_graphs; i++) {
-        *ops += graphs[i].n_ops;
-        *tensors += graphs[i].n_tensors;
-        for (size_t k = 0; k < graphs[i].n_tensors; k++)
-            *bytes += graphs[i].tensors[k].data_size;
+        sizes.ops += graphs[i].n_ops;
+        sizes.tensors += graphs[i].n_tensors;
+        if (!of_layers)
+            sizes.bytes += data_size(graphs[i].tensors, graphs[i].n_tensors);
+        for (size_t k = 0; of_layers && k < graphs[i].n_ops; k++)
+            sizes.bytes += data_size(graphs[i].ops[k].params, graphs[i].ops[k].n_params);
     }
+    return sizes;
+}
+
+/* A CRC of 0 is none in files of 4.1; before that it is compared as any other. */
+static bool is_unchecked(const struct odlc_summary *summary, const struct odlc_entry *entry)
+{
+    bool may_lack = summary->major > 4 || (summary->major == 4 && summary->minor >= 1);
+    return !entry->crc && entry->size && (may_lack || entry->compressed);
+}
+
+struct unchecked {
+    size_t entries;   /* that have no checksum */
+    bool all;         /* no entry has one */
+    uint64_t weights; /* bytes of weights in such entries */
+};
+
+static struct unchecked unchecked_of(const struct odlc_summary *summary, uint64_t constants)
+{
+    struct unchecked u = {.all = true};
+    bool has_bin = strcmp(summary->params_format, "bin") == 0;
+    const char *weights = has_bin ? "model.params.bin" : "model.params";
+    for (size_t i = 0; i < summary->n_entries; i++) {
+        const struct odlc_entry *entry = &summary->entries[i];
+        bool unchecked = is_unchecked(summary, entry);
+        u.entries += unchecked;
+        u.all &= unchecked || !entry->size;
+        if (unchecked && strcmp(entry->name, weights) == 0)
+            u.weights = has_bin ? entry->size : constants;
+    }
+    return u;
+}
+
+/* What --verify could not look into. */
+static void print_unchecked(FILE *stream, struct arena *arena, const char *path, const struct odlc_summary *summary,
+                            const struct unchecked *u)
+{
+    if (u->entries && u->all) {
+        fprintf(stream, "%s: no checksums in this file: %" PRIu64 " bytes of weights were not checked\n",
+                printable(arena, path), u->weights);
+        return;
+    }
+    for (size_t i = 0; i < summary->n_entries && u->entries; i++)
+        if (is_unchecked(summary, &summary->entries[i]))
+            fprintf(stream, "%s: no checksum of entry %s: its %" PRIu64 " bytes were not checked\n",
+                    printable(arena, path), printable(arena, summary->entries[i].name), summary->entries[i].size);
 }
 
 void info_print_findings(FILE *stream, const char *command, struct arena *arena, const char *path,
                          const odlc_container *container)
 {
     size_t count;
-    uint64_t ops = 0, tensors = 0, bytes = 0;
     const struct odlc_diag *list = odlc_container_diags(container, &count);
+    const struct odlc_summary *summary = odlc_container_summary(container);
+    struct sizes sizes = sizes_of(container);
     size_t errors = count_errors(list, count);
     bool colours = terminal_colours(stream);
     const char *reset = colours ? "\x1b[0m" : "";
     print_diags(stream, command, list, count, DIAG_TEXT);
-    add_sizes(container, &ops, &tensors, &bytes);
-    if (errors)
+    if (errors) {
         fprintf(stream, "%s: %s%zu finding%s%s\n", printable(arena, path), colours ? "\x1b[1;31m" : "", errors,
                 errors == 1 ? "" : "s", reset);
-    else
-        fprintf(stream,
-                "%s: %snothing found%s (%zu entries, %" PRIu64 " ops, %" PRIu64 " tensors, %" PRIu64
-                " bytes of constants)\n",
-                printable(arena, path), colours ? "\x1b[1;32m" : "", reset,
-                odlc_container_summary(container)->n_entries, ops, tensors, bytes);
+        return;
+    }
+    struct unchecked unchecked = unchecked_of(summary, sizes.bytes);
+    print_unchecked(stream, arena, path, summary, &unchecked);
+    fprintf(stream,
+            "%s: %snothing found%s (%zu entries, %" PRIu64 " ops, %" PRIu64 " tensors, %" PRIu64
+            " bytes of constants)\n",
+            printable(arena, path), colours ? "\x1b[1;32m" : "", reset, summary->n_entries, sizes.ops, sizes.tensors,
+            sizes.bytes);
 }
 
 void info_print_findings_json(FILE *stream, const char *path, const odlc_container *container)
@@ -52,11 +119,17 @@ void info_print_findings_json(FILE *stream, const char *path, const odlc_contain
     struct json_out j = json_out_to(stream, false);
     size_t count;
     const struct odlc_diag *list = odlc_container_diags(container, &count);
+    bool intact = count_errors(list, count) == 0;
     json_object(&j, NULL);
     json_string(&j, "schema", "opendlc.dlc-verify");
     json_int(&j, "schema_version", INFO_SCHEMA_VERSION);
     json_string(&j, "file", path);
-    json_bool(&j, "intact", count_errors(list, count) == 0);
+    json_bool(&j, "intact", intact);
+    if (intact) {
+        uint64_t constants = sizes_of(container).bytes;
+        json_uint(&j, "constants", constants);
+        json_uint(&j, "unchecked", unchecked_of(odlc_container_summary(container), constants).weights);
+    }
     json_array(&j, "findings");
     for (size_t i = 0; i < count; i++)
         json_diag(&j, &list[i]);

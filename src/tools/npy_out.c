@@ -10,20 +10,20 @@ enum { TILE = 4096, HEADER_ALIGNMENT = 64, HEADER_START = 10 };
 
 bool tensor_is_quantized(const struct odlc_tensor *tensor)
 {
-    return tensor->n_encodings && tensor->stored == ODLC_CLASS_FIXED;
+    return tensor->n_encodings && tensor->element == ODLC_CLASS_FIXED;
 }
 
 /* NumPy's name of the stored type. The types' own names end in their bits; those of fewer than 8 take a byte each. */
 static const char *descriptor(struct arena *arena, const struct odlc_tensor *tensor)
 {
-    const char *bits = strrchr(tensor->stored_dtype, '_');
+    const char *bits = strrchr(tensor->dtype, '_');
     unsigned long bytes = bits ? (strtoul(bits + 1, NULL, 10) + 7) / 8 : 1;
     char order = bytes == 1 ? '|' : '<', kind = 'u';
-    if (tensor->stored == ODLC_CLASS_BOOL)
+    if (tensor->element == ODLC_CLASS_BOOL)
         kind = 'b';
-    else if (tensor->stored == ODLC_CLASS_FLOAT)
+    else if (tensor->element == ODLC_CLASS_FLOAT)
         kind = 'f';
-    else if (tensor->stored == ODLC_CLASS_INT || (tensor->stored == ODLC_CLASS_FIXED && *tensor->stored_dtype == 's'))
+    else if (tensor->element == ODLC_CLASS_INT || (tensor->element == ODLC_CLASS_FIXED && *tensor->dtype == 's'))
         kind = 'i';
     return arena_printf(arena, "%c%c%lu", order, kind, bytes);
 }

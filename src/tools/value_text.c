@@ -51,12 +51,12 @@ static void add_string(struct arena *arena, text *line, const char *s)
 
 void element_text_add(struct arena *arena, text *line, const struct odlc_tensor *t, uint64_t index)
 {
-    switch (t->stored) {
+    switch (t->element) {
     case ODLC_CLASS_BOOL:
         text_add(arena, line, "%s", odlc_tensor_int(t, index) ? "True" : "False");
         break;
     case ODLC_CLASS_FLOAT:
-        float_text_add(arena, line, odlc_tensor_double(t, index), strcmp(t->stored_dtype, "Float_64") == 0);
+        float_text_add(arena, line, odlc_tensor_double(t, index), strcmp(t->dtype, "Float_64") == 0);
         break;
     case ODLC_CLASS_STRING:
         add_string(arena, line, odlc_tensor_string(t, index));

@@ -237,7 +237,6 @@ START_TEST(tensors_and_elements)
     odlc_tensor_doubles(c, 1, 2, values);
     ck_assert_double_eq(values[0], -2);
     ck_assert_double_eq(values[1], 0);
-    ck_assert_str_eq(c->stored_dtype, "Float_32");
     ck_assert_str_eq(graph->ops[0].package, "qti.aisw");
     ck_assert_int_eq(graph->ops[0].executable, 1);
 }
