@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/quant.h"
+
 /* The type a kernel sees for elements of dtype. */
 static enum dtype wide_dtype(enum dtype dtype, enum compute compute)
 {
@@ -89,11 +91,8 @@ static bool is_other_real(const struct buffer *b)
     return b->dtype != DT_FLOAT32 && (dtype_is_float(b->dtype) || dtype_is_fixed(b->dtype));
 }
 
-/* The one way in which all buffers of the node are handed over. */
-static enum compute compute_of(const struct node *n, const struct buffer *in, const struct buffer *out)
+static enum compute compute_of_either(const struct node *n, const struct buffer *in, const struct buffer *out)
 {
-    if (n->op->compute != COMPUTE_EITHER)
-        return n->op->compute;
     for (uint32_t i = 0; i < n->n_inputs; i++)
         if (is_other_real(&in[i]))
             return COMPUTE_WIDE;
@@ -101,6 +100,45 @@ static enum compute compute_of(const struct node *n, const struct buffer *in, co
         if (is_other_real(&out[i]))
             return COMPUTE_WIDE;
     return COMPUTE_FLOAT;
+}
+
+/* The reals of a node that moves elements. */
+struct reals {
+    const struct buffer *first;
+    bool differ, has_doubles;
+};
+
+static void add_reals(struct reals *r, const struct buffer *buffers, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const struct buffer *b = &buffers[i];
+        if (!dtype_is_float(b->dtype) && !dtype_is_fixed(b->dtype))
+            continue;
+        r->first = r->first ? r->first : b;
+        r->has_doubles |= b->dtype == DT_FLOAT64;
+        r->differ |= b->dtype != r->first->dtype;
+        /* An encoding per index of an axis belongs to other elements once they are moved. */
+        if (dtype_is_fixed(b->dtype))
+            r->differ |= (b->quant && b->quant->per_axis) || !quant_equal(b->quant, r->first->quant);
+    }
+}
+
+static enum compute compute_of_move(const struct node *n, const struct buffer *in, const struct buffer *out)
+{
+    struct reals reals = {.first = NULL};
+    add_reals(&reals, in, n->n_inputs);
+    add_reals(&reals, out, n->n_outputs);
+    if (!reals.differ)
+        return COMPUTE_BYTES;
+    return reals.has_doubles ? COMPUTE_WIDE : COMPUTE_FLOAT;
+}
+
+/* The one way in which all buffers of the node are handed over. */
+static enum compute compute_of(const struct node *n, const struct buffer *in, const struct buffer *out)
+{
+    if (n->op->compute == COMPUTE_MOVE)
+        return compute_of_move(n, in, out);
+    return n->op->compute == COMPUTE_EITHER ? compute_of_either(n, in, out) : n->op->compute;
 }
 
 static bool gives_elements(const struct node *n, const struct buffer *out)

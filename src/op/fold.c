@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "ir/quant.h"
 #include "op/eval.h"
 
 /* A constant whose computation would need too much memory or time stays a node (ir/growth.h): folding must not make the
@@ -21,11 +22,22 @@ static bool is_view_cast(enum dtype from, enum dtype to)
     return from != DT_STRING && to != DT_STRING && (dtype_is_float(to) || (dtype_is_int(to) && widens));
 }
 
+/* Whether a view's elements stay what they are in the result: fixed-point ones with one encoding, that of the result. */
+static bool keeps_encoding(const struct tensor *in, const struct tensor *result)
+{
+    if (!dtype_is_fixed(in->type->dtype) && !dtype_is_fixed(result->type->dtype))
+        return true;
+    return in->type->dtype == result->type->dtype && quant_equal(in->quant, result->quant) &&
+           !(in->quant && in->quant->per_axis);
+}
+
 /* Transpose, Reshape and Cast of a view are views. */
 static bool fold_as_view(const struct graph *g, const struct node *n, struct view *out)
 {
     const struct tensor *in = graph_tensor(g, n->inputs[0]);
     const struct tensor *result = graph_tensor(g, n->outputs[0]);
+    if (!keeps_encoding(in, result))
+        return false;
     *out = *in->view;
     if (node_is(n, "Transpose")) {
         struct perm perm = node_perm(n);

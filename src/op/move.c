@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "op/eval.h"
+
 enum { TILE = 32 };
 
 size_t element_size(enum dtype dtype)
@@ -125,6 +127,20 @@ void move_elements(const struct move *m, size_t size, void *to, const void *from
         target += nest.axis[i - 1].to;
         source += nest.axis[i - 1].from;
     }
+}
+
+void param_element(const struct buffer *like, const struct packed_param *p, int64_t absent, void *element)
+{
+    double real = 0;
+    int64_t whole = p ? p->i : absent;
+    struct buffer number = {.dtype = DT_INT64, .data = &whole};
+    struct buffer one = {.dtype = like->dtype, .quant = like->quant, .data = element};
+    if (p && dtype_is_float(p->dtype)) {
+        real = p->f;
+        number.dtype = DT_FLOAT64;
+        number.data = &real;
+    }
+    buffer_narrow(&number, &one);
 }
 
 bool node_axis(const struct node *n, int64_t absent, uint32_t rank, uint32_t *out)

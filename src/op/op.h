@@ -64,7 +64,10 @@ enum compute {
                        accumulate  in double. */
     COMPUTE_EITHER, /* as float where all the node's float elements are float32 (nothing is converted then), else as
                        wide: for kernels that have the loops for both */
-    COMPUTE_BYTES   /* elements as they are: for kernels that only move them */
+    COMPUTE_BYTES,  /* elements as they are: for kernels that read types and encodings themselves */
+    COMPUTE_MOVE    /* elements as they are where all the node's reals (floats and fixed-point) have one type and one
+                       encoding for the whole tensor, else as float: for kernels that only move elements, since what
+                       comes from a tensor of another encoding is other integers */
 };
 
 /* The axis rule: the node's inputs of the mask `permuted` are about to be delivered permuted by perm (their rank is

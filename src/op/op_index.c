@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "op/eval.h"
 #include "op/families.h"
 #include "op/move.h"
+#include "op/rules.h"
 
 /* ---- shared ---- */
 
@@ -161,7 +163,7 @@ static odlc_status infer_scatter(const struct infer *c, const struct shape *upda
 {
     const struct type *data = infer_in(c, 0), *given = infer_in(c, 2);
     int64_t reduction = node_int(c->node, "reduction", SCATTER_NONE);
-    if (!shape_equal(updates, &given->shape) || given->dtype != data->dtype)
+    if (!shape_equal(updates, &given->shape) || !can_stand_together(given->dtype, data->dtype))
         return infer_error(c, "updates are %s %s where %s %s is needed", dtype_info(given->dtype)->name,
                            in_shape_text(c, 2), dtype_info(data->dtype)->name, shape_text(c->diags->arena, updates));
     if (reduction < SCATTER_NONE || reduction > last_reduction ||
@@ -214,13 +216,26 @@ static void reduce_elements(enum dtype dtype, int64_t reduction, uint8_t *to, co
     }
 }
 
-/* The output starts as the data. Sums of fixed-point values would need their encodings. */
-static odlc_status start_scatter(const struct kernel *k, int64_t *reduction)
+struct scatter {
+    int64_t reduction;
+    struct buffer to; /* the output, or the reals of a fixed-point one that are combined */
+    const uint8_t *updates;
+};
+
+/* The output starts as the data. */
+static odlc_status start_scatter(const struct kernel *k, struct scatter *s)
 {
-    *reduction = node_int(k->node, "reduction", SCATTER_NONE);
-    if (*reduction != SCATTER_NONE && dtype_is_fixed(k->out[0].dtype))
-        return ODLC_ERR_UNSUPPORTED;
-    memcpy(k->out[0].data, k->in[0].data, shape_count(&k->in[0].shape) * element_size(k->in[0].dtype));
+    const struct buffer *out = &k->out[0];
+    *s = (struct scatter){.reduction = node_int(k->node, "reduction", SCATTER_NONE), .to = *out};
+    if (s->reduction != SCATTER_NONE && dtype_is_fixed(out->dtype)) {
+        if (!out->quant)
+            return ODLC_ERR_UNSUPPORTED;
+        s->to = buffer_widen(&k->in[0], DT_FLOAT32, k->scratch);
+        s->updates = buffer_widen(&k->in[2], DT_FLOAT32, k->scratch).data;
+        return ODLC_OK;
+    }
+    memcpy(out->data, k->in[0].data, shape_count(&k->in[0].shape) * element_size(k->in[0].dtype));
+    s->updates = k->in[2].data;
     return ODLC_OK;
 }
 
@@ -234,20 +249,20 @@ static odlc_status run_scatter_elements(const struct kernel *k)
 {
     const struct shape *data = &k->in[0].shape, *shape = &k->in[1].shape;
     uint32_t axis;
-    int64_t reduction, strides[MAX_RANK], at;
+    int64_t strides[MAX_RANK], at;
+    struct scatter s;
     if (!node_axis(k->node, 0, data->rank, &axis))
         return ODLC_ERR_INVALID;
-    TRY(start_scatter(k, &reduction));
+    TRY(start_scatter(k, &s));
     const int64_t *indices = load_indices(k, 1);
-    enum dtype dtype = k->out[0].dtype;
-    size_t size = element_size(dtype);
+    size_t size = element_size(s.to.dtype);
     shape_strides(data, strides);
     for (uint64_t i = 0, count = shape_count(shape); i < count; i++) {
         if (!element_at(data, shape, strides, axis, indices[i], i, &at))
             return ODLC_ERR_INVALID;
-        reduce_elements(dtype, reduction, (uint8_t *)k->out[0].data + (uint64_t)at * size,
-                        (const uint8_t *)k->in[2].data + i * size, 1);
+        reduce_elements(s.to.dtype, s.reduction, (uint8_t *)s.to.data + (uint64_t)at * size, s.updates + i * size, 1);
     }
+    buffer_narrow(&s.to, &k->out[0]);
     return ODLC_OK;
 }
 
@@ -344,19 +359,20 @@ static odlc_status infer_scatter_nd(const struct infer *c)
 static odlc_status run_scatter_nd(const struct kernel *k)
 {
     struct slices s;
-    int64_t reduction;
+    struct scatter scatter;
     if (!slices_of(&k->in[0].shape, &k->in[1].shape, 0, &s))
         return ODLC_ERR_INVALID;
-    TRY(start_scatter(k, &reduction));
+    TRY(start_scatter(k, &scatter));
     const int64_t *coordinate = load_indices(k, 1);
-    size_t size = element_size(k->out[0].dtype);
-    const uint8_t *from = k->in[2].data;
+    size_t size = element_size(scatter.to.dtype);
+    const uint8_t *from = scatter.updates;
     uint64_t at, total = shape_count(&k->in[1].shape) / s.depth;
     for (uint64_t i = 0; i < total; i++, coordinate += s.depth, from += s.slice * size) {
         if (!slice_at(&s, coordinate, &at))
             return ODLC_ERR_INVALID;
-        reduce_elements(k->out[0].dtype, reduction, (uint8_t *)k->out[0].data + at * size, from, s.slice);
+        reduce_elements(scatter.to.dtype, scatter.reduction, (uint8_t *)scatter.to.data + at * size, from, s.slice);
     }
+    buffer_narrow(&scatter.to, &k->out[0]);
     return ODLC_OK;
 }
 
@@ -383,16 +399,6 @@ static odlc_status infer_one_hot(const struct infer *c)
     return ODLC_OK;
 }
 
-static void hot_element(enum dtype dtype, const struct packed_param *p, int64_t absent, uint8_t element[8])
-{
-    if (p && dtype_is_float(p->dtype)) {
-        convert_elements(element, dtype, &p->f, DT_FLOAT64, 1);
-    } else {
-        int64_t value = p ? p->i : absent;
-        convert_elements(element, dtype, &value, DT_INT64, 1);
-    }
-}
-
 /* An index outside [-depth, depth) leaves its vector off. */
 static odlc_status run_one_hot(const struct kernel *k)
 {
@@ -402,8 +408,8 @@ static odlc_status run_one_hot(const struct kernel *k)
     uint64_t inner = shape_count_range(in, (uint32_t)axis, in->rank), total = shape_count(&k->out[0].shape);
     size_t size = element_size(k->out[0].dtype);
     uint8_t on[8], off[8], *out = k->out[0].data;
-    hot_element(k->out[0].dtype, node_param(k->node, "on_value"), 1, on);
-    hot_element(k->out[0].dtype, node_param(k->node, "off_value"), 0, off);
+    param_element(&k->out[0], node_param(k->node, "on_value"), 1, on);
+    param_element(&k->out[0], node_param(k->node, "off_value"), 0, off);
     for (uint64_t i = 0; i < total; i++)
         memcpy(out + i * size, off, size);
     for (uint64_t i = 0, count = shape_count(in); i < count; i++)
@@ -520,15 +526,15 @@ static const struct param_def top_k_params[] = {
     .params = param_list, .n_params = COUNT_OF(param_list), .infer = infer_rule, .kernel = run
 
 const struct op op_rows_index[] = {
-    {ROW("Gather", 2, 1, gather_params, infer_gather, run_gather), .compute = COMPUTE_BYTES, .permute = permute_gather,
+    {ROW("Gather", 2, 1, gather_params, infer_gather, run_gather), .compute = COMPUTE_MOVE, .permute = permute_gather,
      .permuted = 1},
     {ROW("GatherElements", 2, 1, gather_elements_params, infer_gather_elements, run_gather_elements),
-     .compute = COMPUTE_BYTES, .permute = permute_axis},
-    {ROW("GatherNd", 2, 1, gather_nd_params, infer_gather_nd, run_gather_nd), .compute = COMPUTE_BYTES},
-    {ROW("OneHot", 1, 1, one_hot_params, infer_one_hot, run_one_hot), .compute = COMPUTE_BYTES},
+     .compute = COMPUTE_MOVE, .permute = permute_axis},
+    {ROW("GatherNd", 2, 1, gather_nd_params, infer_gather_nd, run_gather_nd), .compute = COMPUTE_MOVE},
+    {ROW("OneHot", 1, 1, one_hot_params, infer_one_hot, run_one_hot), .compute = COMPUTE_MOVE},
     {ROW("ScatterElements", 3, 1, scatter_elements_params, infer_scatter_elements, run_scatter_elements),
-     .compute = COMPUTE_BYTES, .permute = permute_axis},
-    {ROW("ScatterNd", 3, 1, scatter_nd_params, infer_scatter_nd, run_scatter_nd), .compute = COMPUTE_BYTES},
+     .compute = COMPUTE_MOVE, .permute = permute_axis},
+    {ROW("ScatterNd", 3, 1, scatter_nd_params, infer_scatter_nd, run_scatter_nd), .compute = COMPUTE_MOVE},
     {ROW("TopK", 1, 2, top_k_params, infer_top_k, run_top_k), .compute = COMPUTE_WIDE},
 };
 const size_t op_rows_index_count = COUNT_OF(op_rows_index);

@@ -315,10 +315,10 @@ static const struct param_def params_blocks[] = {
     }
 
 const struct op op_rows_resize[] = {
-    RESIZE_ROW("DepthToSpace", params_blocks, infer_depth_to_space, COMPUTE_BYTES, kernel_depth_to_space),
+    RESIZE_ROW("DepthToSpace", params_blocks, infer_depth_to_space, COMPUTE_MOVE, kernel_depth_to_space),
     RESIZE_ROW("Resize", params_resize, infer_resize, COMPUTE_WIDE, kernel_resize),
     RESIZE_ROW("ResizeBilinear", params_flags, infer_resize, COMPUTE_WIDE, kernel_resize_bilinear),
     RESIZE_ROW("ResizeNearestNeighbor", params_flags, infer_resize, COMPUTE_WIDE, kernel_resize_nearest),
-    RESIZE_ROW("SpaceToDepth", params_blocks, infer_space_to_depth, COMPUTE_BYTES, kernel_space_to_depth),
+    RESIZE_ROW("SpaceToDepth", params_blocks, infer_space_to_depth, COMPUTE_MOVE, kernel_space_to_depth),
 };
 const size_t op_rows_resize_count = COUNT_OF(op_rows_resize);

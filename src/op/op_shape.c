@@ -3,6 +3,7 @@
 
 #include "op/families.h"
 #include "op/move.h"
+#include "op/rules.h"
 
 /* ---- Reshape ---- */
 
@@ -103,7 +104,7 @@ static odlc_status infer_concat(const struct infer *c)
         const struct type *in = infer_in(c, i);
         struct shape expected = first->shape;
         expected.dims[axis] = in->shape.dims[axis];
-        if (in->dtype != first->dtype)
+        if (!can_stand_together(in->dtype, first->dtype))
             return infer_error(c, "input %u is %s, input 0 is %s", i, dtype_info(in->dtype)->name,
                                dtype_info(first->dtype)->name);
         if (!shape_equal(&in->shape, &expected) || ckd_add(&out.dims[axis], out.dims[axis], in->shape.dims[axis]))
@@ -247,7 +248,7 @@ static const struct param_def transpose_params[] = {{"perm", DT_UINT32, PARAM_RE
     {                                                                                                                \
         .name = type, .dlc_type = type, .min_inputs = 1, .max_inputs = n_in, .min_outputs = 1, .max_outputs = n_out, \
         .params = param_list, .n_params = COUNT_OF(param_list), .infer = infer_rule, .permute = axis_rule,           \
-        .compute = COMPUTE_BYTES, .kernel = run                                                                      \
+        .compute = COMPUTE_MOVE, .kernel = run                                                                      \
     }
 
 const struct op op_rows_shape[] = {

@@ -1,6 +1,5 @@
 /* Ops that keep a part of a tensor or put it into a larger one: StridedSlice, Pad. */
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,27 +198,6 @@ static int64_t pad_source(int64_t scheme, int64_t i, int64_t before, int64_t dim
     }
 }
 
-/* The constant as one element of the output. */
-static odlc_status pad_constant(const struct kernel *k, void *element)
-{
-    const struct buffer *out = &k->out[0];
-    const struct packed_param *p = node_param(k->node, "pad_constant_value");
-    if (out->dtype == DT_STRING)
-        return ODLC_ERR_UNSUPPORTED;
-    if (out->quant && dtype_is_fixed(out->dtype)) {
-        const struct encoding *e = &out->quant->encodings[0];
-        double real = !p ? 0 : dtype_is_float(p->dtype) ? p->f : (double)p->i;
-        double q = nearbyint(real / e->scale) - e->offset;
-        convert_elements(element, out->dtype, &q, DT_FLOAT64, 1);
-    } else if (p && dtype_is_float(p->dtype)) {
-        convert_elements(element, out->dtype, &p->f, DT_FLOAT64, 1);
-    } else {
-        int64_t value = p ? p->i : 0;
-        convert_elements(element, out->dtype, &value, DT_INT64, 1);
-    }
-    return ODLC_OK;
-}
-
 /* A row along the last axis: of the source, or of the constant where source is NULL. */
 static void pad_row(uint8_t *to, const uint8_t *source, const int64_t *map, int64_t count, const void *constant,
                     size_t size)
@@ -256,8 +234,11 @@ static odlc_status run_pad(const struct kernel *k)
     const struct shape *in = &k->in[0].shape, *out = &k->out[0].shape;
     size_t size = element_size(k->out[0].dtype);
     uint8_t constant[8] = {0};
-    if (node_int(k->node, "scheme", PAD_CONSTANT) == PAD_CONSTANT)
-        TRY(pad_constant(k, constant));
+    if (node_int(k->node, "scheme", PAD_CONSTANT) == PAD_CONSTANT) {
+        if (k->out[0].dtype == DT_STRING)
+            return ODLC_ERR_UNSUPPORTED;
+        param_element(&k->out[0], node_param(k->node, "pad_constant_value"), 0, constant);
+    }
     if (shape_count(out) == 0)
         return ODLC_OK;
     if (out->rank == 0) {
@@ -302,7 +283,7 @@ static const struct param_def strided_slice_params[] = {
     {                                                                                                         \
         .name = type, .dlc_type = type, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 1, \
         .params = param_list, .n_params = COUNT_OF(param_list), .infer = infer_rule, .permute = axis_rule,    \
-        .compute = COMPUTE_BYTES, .kernel = run                                                               \
+        .compute = COMPUTE_MOVE, .kernel = run                                                               \
     }
 
 const struct op op_rows_slice[] = {

@@ -25,6 +25,12 @@ odlc_status need_alike(const struct infer *c)
     return ODLC_OK;
 }
 
+bool can_stand_together(enum dtype a, enum dtype b)
+{
+    return a == b || (dtype_is_fixed(a) && (dtype_is_fixed(b) || dtype_is_float(b))) ||
+           (dtype_is_float(a) && dtype_is_fixed(b));
+}
+
 odlc_status infer_real(const struct infer *c)
 {
     TRY(need_real(c));

@@ -239,7 +239,7 @@ static bool plan_change(struct quantize *q, const struct node *n, struct change 
     for (uint32_t i = 0; i < n->n_inputs; i++)
         if (change->inputs[i] != n->inputs[i])
             take(q, change, change->inputs[i]);
-    return n->op->compute != COMPUTE_BYTES || change->alike;
+    return (n->op->compute != COMPUTE_BYTES && n->op->compute != COMPUTE_MOVE) || change->alike;
 }
 
 /* Whether the operator's own rule takes these types. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "op/op.h"
 #include "runtime/executor.h"
 
 #define N 16 /* elements of every tensor: 64 bytes of float32, one slot of the pool */
@@ -217,6 +218,69 @@ START_TEST(types_that_cannot_be_are_refused)
 }
 END_TEST
 
+static tensor_id typed(const char *name, enum tensor_kind kind, enum dtype dtype, int64_t count,
+                       const struct quant *quant)
+{
+    struct type type = {dtype, SHAPE(count)};
+    tensor_id id = graph_add_tensor(g, name, kind, &type);
+    graph_tensor(g, id)->quant = quant;
+    return id;
+}
+
+static odlc_status try(tensor_id out)
+{
+    struct executor *e;
+    return executor_create(arena, scratch, &diags, g, &out, 1, &e);
+}
+
+/* Tensors of 8 bits with 1/2 a step, floats, and 16 bits with 1/4 a step come together in one of the last kind. */
+START_TEST(moved_elements_may_change_their_encoding)
+{
+    const struct encoding halves = {.bitwidth = 8, .scale = 0.5, .offset = -10},
+                          quarters = {.bitwidth = 16, .scale = 0.25, .offset = -3};
+    const struct quant half = {.count = 1, .encodings = &halves}, quarter = {.count = 1, .encodings = &quarters};
+    tensor_id a = typed("a", TENSOR_INPUT, DT_UFXP8, 1, &half), b = typed("b", TENSOR_INPUT, DT_FLOAT32, 1, NULL);
+    tensor_id out = typed("out", TENSOR_OUTPUT, DT_UFXP16, 2, &quarter);
+    node(op_find("Concat"), "concat", a, b, out, NO_TENSOR);
+    struct executor *e;
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &out, 1, &e), ODLC_OK);
+    *(uint8_t *)e->buffers[a].data = 14; /* 2 */
+    *(float *)e->buffers[b].data = 100;
+    ck_assert_int_eq(executor_run(e), ODLC_OK);
+    const uint16_t *found = e->buffers[out].data;
+    ck_assert_uint_eq(found[0], 11);
+    ck_assert_uint_eq(found[1], 403);
+}
+END_TEST
+
+START_TEST(integers_do_not_become_reals)
+{
+    tensor_id ints = typed("ints", TENSOR_INPUT, DT_INT32, N, NULL), floats = tensor("floats", TENSOR_OUTPUT);
+    node(op_find("Concat"), "concat", ints, NO_TENSOR, floats, NO_TENSOR);
+    ck_assert_int_eq(try(floats), ODLC_ERR_INVALID);
+    ck_assert_str_eq(diags.list.data[0].message,
+                     "the container gives this tensor Float_32 [16], but Int_32 [16] follows from the inputs of Concat");
+}
+END_TEST
+
+START_TEST(an_encoding_that_is_not_known_is_an_error)
+{
+    const struct encoding halves = {.bitwidth = 8, .scale = 0.5, .offset = -10};
+    const struct quant half = {.count = 1, .encodings = &halves};
+    tensor_id raw = typed("raw", TENSOR_INPUT, DT_UFXP8, N, NULL), same = typed("same", TENSOR_OUTPUT, DT_UFXP8, N, NULL);
+    tensor_id other = typed("other", TENSOR_OUTPUT, DT_UFXP8, N, &half), sum = tensor("sum", TENSOR_OUTPUT);
+    node(op_find("Concat"), "as they are", raw, NO_TENSOR, same, NO_TENSOR);
+    node(op_find("Concat"), "to others", raw, NO_TENSOR, other, NO_TENSOR);
+    node(op_find("ElementWiseAdd"), "add", raw, raw, sum, NO_TENSOR);
+    ck_assert_int_eq(try(same), ODLC_OK);
+    ck_assert_int_eq(try(other), ODLC_ERR_UNSUPPORTED);
+    ck_assert_int_eq(try(sum), ODLC_ERR_UNSUPPORTED);
+    ck_assert_str_eq(diags.list.data[1].message,
+                     "ElementWiseAdd needs the encoding of tensor raw, which is of type uFxp_8: the container has none, "
+                     "or one of a kind that is not known");
+}
+END_TEST
+
 START_TEST(empty_tensors_take_no_harm)
 {
     struct type empty = {DT_FLOAT32, SHAPE(2, 0)};
@@ -242,6 +306,9 @@ int main(void)
     tcase_add_test(tcase, constants_need_not_be_aligned_or_plain);
     tcase_add_test(tcase, a_tensor_that_nothing_computes_is_an_error);
     tcase_add_test(tcase, types_that_cannot_be_are_refused);
+    tcase_add_test(tcase, moved_elements_may_change_their_encoding);
+    tcase_add_test(tcase, integers_do_not_become_reals);
+    tcase_add_test(tcase, an_encoding_that_is_not_known_is_an_error);
     tcase_add_test(tcase, empty_tensors_take_no_harm);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
