@@ -130,14 +130,21 @@ class Graph:
         self.op_data.append({0: data})
 
 
-def write_container(path, *graphs):
+def write_container(path, *graphs, shuffle=None):
+    """shuffle is called with each list whose order means nothing, to change it: of data in model.params, of entries."""
+    shuffle = shuffle or (lambda items: None)
     header = struct.pack("<4H", 0x0AD5, 4, 0, 0)
     model = {0: [{0: g.name, 1: g.ops, 2: g.tensors, 4: g.name} for g in graphs]}
     params = {0: []}
     for g in graphs:
         data = [{0: name, 1: raw} for name, raw in sorted(g.data.items(), key=lambda item: item[0].encode())]
-        params[0].append({0: g.name, 1: data, 2: g.op_data})
+        op_data = [{0: list(entry[0])} for entry in g.op_data]
+        for items in [data, *(entry[0] for entry in op_data)]:
+            shuffle(items)
+        params[0].append({0: g.name, 1: data, 2: op_data})
+    entries = [("dlc.metadata", METADATA), ("model", header + Buffer(b"NETD", model).data),
+               ("model.params", header + Buffer(b"NETP", params).data)]
+    shuffle(entries)
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("dlc.metadata", METADATA)
-        archive.writestr("model", header + Buffer(b"NETD", model).data)
-        archive.writestr("model.params", header + Buffer(b"NETP", params).data)
+        for name, content in entries:
+            archive.writestr(name, content)

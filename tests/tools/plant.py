@@ -96,14 +96,19 @@ def local_header(raw):
     raw[raw.index(b"PK\x03\x04") + 14] ^= 1
 
 
-def removed_crc(raw):
-    """A changed byte whose entry says that it has no CRC, as entries of 4.1 do."""
-    flipped_weight(raw)
-    for signature, field, name in ((b"PK\x01\x02", 16, 46), (b"PK\x03\x04", 14, 30)):
+def remove_crc(raw, entry):
+    """The entry says that it has no CRC, as those of 4.1 do. (Signature, place of the CRC, of the name's length, name.)"""
+    for signature, field, length, name in ((b"PK\x01\x02", 16, 28, 46), (b"PK\x03\x04", 14, 26, 30)):
         at = raw.index(signature)
-        while raw[at + name:at + name + 12] != b"model.params":
+        while raw[at + name:at + name + struct.unpack_from("<H", raw, at + length)[0]] != entry:
             at = raw.index(signature, at + 1)
         raw[at + field:at + field + 4] = bytes(4)
+
+
+def removed_crc(raw):
+    """A changed byte in an entry without a CRC."""
+    flipped_weight(raw)
+    remove_crc(raw, b"model.params")
 
 
 def wrong_method(raw):
@@ -354,7 +359,7 @@ DEEPER = {
     "two-writers": (FLOAT, "two ops write", two_writers),
     "wrong-order": (FLOAT, "before an op has written it", wrong_order),
     "other-graph": (FLOAT, "where model.params has", other_graph),
-    "data-for-nobody": (FLOAT, "data for the unknown tensor", data_for_nobody),
+    "data-for-nobody": (FLOAT, "there is no data for static tensor", data_for_nobody),
     "buffer-out-of-range": (FLOAT, "refers to buffer 12345", buffer_out_of_range),
     "lost-op-params": (FLOAT, "where model.params has", lost_op_params),
     "position-outside": (V41, "outside model.params.bin", position_outside),

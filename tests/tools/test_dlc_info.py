@@ -48,7 +48,8 @@ def metadata_of(report):
 def load(checks, name):
     """The JSON report of a container, whose general members are checked."""
     done = run("dlc-info", "-i", CONTAINERS / name, "--json")
-    checks.equal(f"{name} status", (done.returncode, done.stderr), (0, ""))
+    warned = [json.loads(line)["code"] for line in done.stderr.splitlines()]
+    checks.equal(f"{name} status", (done.returncode, warned), (0, ["dlc-data-size"] if ".v4.1." in name else []))
     report = json.loads(done.stdout)
     checks.equal(f"{name} schema", (report["schema"], report["schema_version"]), ("opendlc.dlc-info", 1))
     checks.equal(f"{name} graphs", len(report["graphs"]), 1)

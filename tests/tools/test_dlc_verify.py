@@ -51,6 +51,32 @@ def repacked(checks, folder):
     del plant.KINDS["nothing"]
 
 
+def checksums(checks, folder):
+    """What could not be checked is said, and the constants of version 3 are counted."""
+    path = CONTAINERS / plant.V41
+    lines = run("dlc-info", "-i", path, "--verify").stdout.splitlines()
+    # all of model.params.bin, of which the elements are the first half
+    checks.check("no checksums", f"{path}: no checksums in this file: 262144 bytes of weights were not checked" in lines,
+                 lines)
+    report = json.loads(run("dlc-info", "-i", path, "--verify", "--json").stdout)
+    checks.equal("no checksums JSON", (report["constants"], report["unchecked"]), (131072, 262144))
+    plant.KINDS["nothing"] = (None, None, lambda entries: None)
+    plant.plant("nothing", path, folder / "with-crcs.dlc")
+    del plant.KINDS["nothing"]
+    lines = run("dlc-info", "-i", folder / "with-crcs.dlc", "--verify").stdout
+    checks.check("with checksums", "checksum" not in lines, lines)
+    without = bytearray((folder / "with-crcs.dlc").read_bytes())
+    plant.remove_crc(without, b"model.params.bin")
+    (folder / "with-some.dlc").write_bytes(without)
+    lines = run("dlc-info", "-i", folder / "with-some.dlc", "--verify").stdout
+    checks.check("with some checksums", "no checksum of entry model.params.bin: its 262144 bytes were not checked" in lines,
+                 lines)
+    # Convolution [3,3,1,28] with bias, dense layers [128,13*13*28] and [10,128] with biases, in float32
+    count = 3 * 3 * 28 + 28 + 13 * 13 * 28 * 128 + 128 + 128 * 10 + 10
+    done = run("dlc-info", "-i", CONTAINERS / plant.V3, "--verify")
+    checks.check("constants of version 3", f"{4 * count} bytes of constants)" in done.stdout, done.stdout)
+
+
 def other_files(checks, folder):
     garbage = folder / "garbage.dlc"
     garbage.write_bytes(bytes(range(256)) * 8)
@@ -72,6 +98,7 @@ def main():
         if CONTAINERS.is_dir():
             for path in sorted(CONTAINERS.glob("*.dlc")):
                 checks.equal(f"{path.name}", verify(checks, path.name, path), [])
+            checksums(checks, folder)
             repacked(checks, folder)
             planted(checks, folder)
         else:

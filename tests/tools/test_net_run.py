@@ -4,6 +4,7 @@ import pathlib
 import struct
 import sys
 import tempfile
+import zipfile
 
 import numpy
 
@@ -124,6 +125,31 @@ def zipformer_inside(b):
     b.checks.check("profile", "/decoder/embedding/Gather" in done.stdout and "of 2 nodes" in done.stdout, done.stdout)
 
 
+def halves_of(path):
+    """The first half of model.params.bin as float16. (Its CRC is 0, which zipfile would refuse.)"""
+    with zipfile.ZipFile(path) as archive:
+        entry = archive.getinfo("model.params.bin")
+    raw = path.read_bytes()
+    at = entry.header_offset + 30 + sum(struct.unpack_from("<2H", raw, entry.header_offset + 26))
+    return numpy.frombuffer(raw, dtype="<f2", count=entry.file_size // 4, offset=at)
+
+
+def halves(b):
+    """A Float_16 constant in the room of a Float_32 one: its elements are at the start. Every command says it once. (The
+    second half of these elements is no weights in this file, so what MatMul gives is not looked at.)"""
+    path = CONTAINERS / "block_32_quantized.v4.1.dlc"
+    expected = halves_of(path)
+    b.list(b.file("lhs.raw", bytes(4 * 128 * 256)))
+    done, out = b.run(path.name, "--set_output_tensors", "rhs")
+    b.checks.check("halves", numpy.array_equal(read_floats(out / "Result_0" / "rhs.raw"), expected.astype("<f4")))
+    first, second = "tensor rhs has 262144 bytes of data where Float_16 [1,1,256,256] takes 131072", "is not used"
+    for name, command in (("net-run", done), ("dlc-info", run("dlc-info", "-i", path)),
+                          ("dlc-diff", run("dlc-diff", "-i1", path, "-i2", CONTAINERS / "add2_float.v2.dlc")),
+                          ("dlc-viewer", run("dlc-viewer", "-i", path, "-s", b.folder / "view.html"))):
+        b.checks.equal(f"{name} says it", (command.stderr.count(first), command.stderr.count(second)), (1, 1))
+    b.checks.equal("net-run status", done.returncode, 0)
+
+
 def mistakes(b):
     add, zipformer_name = "add2_float.v2.dlc", "zipformer-decoder.v4.0.dlc"
     x = b.floats("x.raw", 1.0)
@@ -167,7 +193,7 @@ def main():
         checks.finish()
     with tempfile.TemporaryDirectory() as name:
         bench = Bench(checks, pathlib.Path(name))
-        for part in (add2_float, add2_uint8, zipformer, zipformer_inside, mistakes):
+        for part in (add2_float, add2_uint8, zipformer, zipformer_inside, halves, mistakes):
             part(bench)
     checks.finish()
 

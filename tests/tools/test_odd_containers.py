@@ -87,10 +87,26 @@ def attribute_twice(count):
     return graph(relu("relu", "x", "y", *(w.whole(f"a{i}", i) for i in range(count)), w.whole("a0", 0)))
 
 
+def tensor_twice(count):
+    """Two attributes whose tensors have one name: whose data are whose cannot be said."""
+    g = graph(relu("relu", "x", "y", *(w.Numbers(f"a{i}", [1], [i]) for i in range(count)), w.Numbers("z", [1], [9])))
+    next(a for a in g.ops[0][4] if a[0] == "z")[4][1] = "relu_a0"
+    return g
+
+
 REFUSED = {
     "a constant has data twice": (lambda: data_twice(with_data("c", w.FLOAT_32, [1])), "tensor c has data twice"),
     "an attribute without a name": (lambda: changed_attribute(0, ""), "an attribute has no name"),
     "an attribute twice": (lambda: attribute_twice(2), "two attributes are named a0"),
+    "a tensor of two attributes": (lambda: tensor_twice(2), "the tensors of two attributes are named relu_a0"),
+    "a tensor of two of many attributes": (lambda: tensor_twice(20), "the tensors of two attributes are named relu_a0"),
+    "bytes of the type before a quantizer": (lambda: with_data("c", w.UFXP_8, [2], bytes(8),
+                                                               encoding=(8, 0.0, 255.0, 1.0, 0)),
+                                             "tensor c has 8 bytes of data, ufxp8[2] takes 2"),
+    "halves of three bytes": (lambda: with_data("c", w.FLOAT_16, [2], bytes(6)),
+                              "tensor c has 6 bytes of data, float16[2] takes 4"),
+    "halves of five bytes": (lambda: with_data("c", w.FLOAT_16, [1], bytes(5)),
+                             "tensor c has 5 bytes of data, float16[1] takes 2"),
     "an attribute twice among many": (lambda: attribute_twice(20), "two attributes are named a0"),
     "an op without a type": (lambda: graph(("odd", "", ["x"], ["y"], [])), "an op has no type"),
     "encodings of a wrong number": (lambda: per_axis(2, 1),
@@ -106,9 +122,6 @@ FOUND = {
     "16 bits in 8": (lambda: encoded(16, 0.0, 65535.0, 1.0, 0),
                      "the encoding of tensor c has more bits than the data type"),
     "a kind of encoding": (unknown_encoding, "tensor c has an encoding of the unknown kind 99"),
-    "bytes of the type before a quantizer": (lambda: with_data("c", w.UFXP_8, [2], bytes(8),
-                                                               encoding=(8, 0.0, 255.0, 1.0, 0)),
-                                             "the data of tensor c have the size of type Float_32, not uFxp_8"),
     "a bool of 2": (lambda: with_data("c", w.BOOL_8, [3], b"\0\1\2"),
                     "element 2 of tensor c is neither false nor true"),
     "bools": (lambda: with_data("c", w.BOOL_8, [2], b"\0\1"), None),
@@ -140,7 +153,7 @@ NOT_EXECUTED = {
     "an op that writes a constant": (lambda: graph(relu("a", "x", "y"), relu("b", "y", "c"),
                                                    c=(w.STATIC, w.FLOAT_32, [1, 4])),
                                      "the op writes tensor c, which is a constant"),
-    "an attribute without data": (attribute_without_data, "model.params has no data for attribute dims"),
+    "an attribute without data": (attribute_without_data, "there is no data for attribute dims"),
     "two ops that write a tensor": (lambda: graph(relu("a", "x", "y"), relu("b", "x", "y")), "two ops write tensor y"),
 }
 
@@ -159,6 +172,29 @@ def strings_picked():
 def strings_given():
     return graph(gather("x", "i", "y"), x=(w.APP_WRITE, w.TEXT, [4]), i=(w.STATIC, w.INT_32, [1]),
                  y=(w.APP_READ, w.TEXT, [1]))
+
+
+def run_floats(folder, path, result, *values):
+    """(what net-run says, the elements of the result) for an input x of these values; no elements when it fails"""
+    (folder / "x.raw").write_bytes(struct.pack(f"<{len(values)}f", *values))
+    (folder / "list.txt").write_text(f"x:={folder / 'x.raw'}\n")
+    out = folder / "floats"
+    done = run("net-run", "--container", path, "--input_list", folder / "list.txt", "--output_dir", out)
+    raw = (out / "Result_0" / f"{result}.raw").read_bytes() if done.returncode == 0 else b""
+    return done, list(struct.unpack(f"<{len(raw) // 4}f", raw))
+
+
+def half_floats(checks, folder):
+    """Halves at the start of data that have the room of floats; what follows them would be NaN."""
+    path, data = folder / "made.dlc", struct.pack("<4e", 1, -2, 0.5, 8) + b"\xff" * 8
+    add = ("add", "Eltwise_Binary", ["x", "c"], ["y"], [w.text("eltwise_type", "ElementWiseAdd"), PACKAGE])
+    w.write_container(path, graph(add, x=(w.APP_WRITE, w.FLOAT_16, [1, 4]), y=(w.APP_READ, w.FLOAT_16, [1, 4]),
+                                  c=(w.STATIC, w.FLOAT_16, [1, 4], {"data": data})))
+    done, found = run_floats(folder, path, "y", 10, 20, 30, 40)
+    checks.equal("halves in the room of floats", (done.returncode, found), (0, [11, 18, 30.5, 48]))
+    said = "warning: 'c': tensor c has 16 bytes of data where Float_16 [1,4] takes 8"
+    checks.equal("halves in the room of floats are said", done.stderr.count(said), 1)
+    checks.equal("halves in the room of floats are found once", len(findings(path)), 1)
 
 
 # Graph, first line of the list, message.
@@ -186,6 +222,7 @@ def execution(checks, folder):
     for name, (make, first, words) in NOT_RUN.items():
         w.write_container(path, make())
         fails(name, first, words)
+    half_floats(checks, folder)
     w.write_container(path, graph(), graph())
     fails("two graphs", "", ["the container holds 2 graphs, and only one can be executed"])
 
