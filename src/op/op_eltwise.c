@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "op/families.h"
+#include "op/rules.h"
 #include "op/walk.h"
 
 /* ---- integer arithmetic: what division by zero leaves undefined is 0, as in numpy ---- */
@@ -201,12 +202,6 @@ static bool is_number(enum dtype dtype)
     return dtype_is_float(dtype) || dtype_is_int(dtype) || dtype_is_fixed(dtype);
 }
 
-/* Quantized operands may differ in width: their encodings say what they mean. */
-static bool same_kind(enum dtype a, enum dtype b)
-{
-    return a == b || (dtype_is_fixed(a) && dtype_is_fixed(b));
-}
-
 static odlc_status broadcast(const struct infer *c, const struct shape *a, const struct shape *b, struct shape *out)
 {
     if (shape_broadcast(a, b, out))
@@ -215,9 +210,10 @@ static odlc_status broadcast(const struct infer *c, const struct shape *a, const
                        shape_text(c->diags->arena, b));
 }
 
+/* Quantized operands may differ in width, and stand beside floats: their encodings say what they mean. */
 static odlc_status need_same_kind(const struct infer *c, const struct type *a, const struct type *b)
 {
-    if (same_kind(a->dtype, b->dtype))
+    if (can_stand_together(a->dtype, b->dtype))
         return ODLC_OK;
     return infer_error(c, "the operands' types %s and %s differ", dtype_info(a->dtype)->name,
                        dtype_info(b->dtype)->name);
