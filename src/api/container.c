@@ -295,12 +295,18 @@ void odlc_container_release(const odlc_container *container)
     file_drop(container->dlc->file, 0, container->dlc->file->size);
 }
 
-/* Errors of the attempt, as findings in this file. Ops that net-run has no kernel for are no fault of the container. */
+/* What net-run cannot do is no fault of the container. */
+static bool is_limit(const struct odlc_diag *d)
+{
+    return strcmp(d->code, "run-no-kernel") == 0 || strcmp(d->code, "run-encoding") == 0;
+}
+
+/* Errors of the attempt, as findings in this file. */
 static void add_findings(odlc_container *c, const struct diags *attempt)
 {
     for (size_t i = 0; i < attempt->list.count; i++) {
         struct odlc_diag d = attempt->list.data[i];
-        if (d.severity != ODLC_ERROR || strcmp(d.code, "run-no-kernel") == 0)
+        if (d.severity != ODLC_ERROR || is_limit(&d))
             continue;
         d.file = c->summary.path;
         diag_error(&c->diags, ODLC_ERR_INVALID, &d, d.code, "%s", d.message);

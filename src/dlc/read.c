@@ -98,12 +98,13 @@ static bool data_fit(const struct dlc_reading *r, const struct dlc_tensor *tenso
         return true;
     if (tensor->dtype != DT_FLOAT16 || size % 2 || size / 2 != wanted)
         return false;
-    diag_warn(r->diags,
-              AT(.file = r->file->path, .attribute = tensor->name, .hint = "dlc-info --tensor shows whether they make sense"),
-              "dlc-data-size",
-              "tensor %s has %llu bytes of data where Float_16 %s takes %llu: those at the start are its elements, the "
-              "rest is not used",
-              tensor->name, (unsigned long long)size, shape_text(r->arena, tensor->shape), (unsigned long long)wanted);
+    diag_warn(
+        r->diags,
+        AT(.file = r->file->path, .attribute = tensor->name, .hint = "dlc-info --tensor shows whether they make sense"),
+        "dlc-data-size",
+        "tensor %s has %llu bytes of data where Float_16 %s takes %llu: those at the start are its elements, the "
+        "rest is not used",
+        tensor->name, (unsigned long long)size, shape_text(r->arena, tensor->shape), (unsigned long long)wanted);
     return true;
 }
 

@@ -350,8 +350,7 @@ static struct dlc_tensor *attr_tensor(const struct dlc_op *op, const struct map 
     if (op->n_attrs > FEW_NAMES)
         i = map_get(index, name);
     else
-        while (i < op->n_attrs &&
-               (op->attrs[i].kind != DLC_TENSOR || strcmp(op->attrs[i].tensor->name, name) != 0))
+        while (i < op->n_attrs && (op->attrs[i].kind != DLC_TENSOR || strcmp(op->attrs[i].tensor->name, name) != 0))
             i++;
     return i < op->n_attrs ? (struct dlc_tensor *)op->attrs[i].tensor : NULL;
 }

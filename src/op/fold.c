@@ -22,7 +22,8 @@ static bool is_view_cast(enum dtype from, enum dtype to)
     return from != DT_STRING && to != DT_STRING && (dtype_is_float(to) || (dtype_is_int(to) && widens));
 }
 
-/* Whether a view's elements stay what they are in the result: fixed-point ones with one encoding, that of the result. */
+/* Whether a view's elements stay what they are in the result: fixed-point ones with one encoding, that of the result.
+ */
 static bool keeps_encoding(const struct tensor *in, const struct tensor *result)
 {
     if (!dtype_is_fixed(in->type->dtype) && !dtype_is_fixed(result->type->dtype))

@@ -22,8 +22,8 @@ struct move {
  * count is not 1. */
 void move_elements(const struct move *m, size_t size, void *to, const void *from);
 
-/* A number as one element of the buffer, quantized where the buffer has an encoding: that of the param, or `absent` when
- * the node has none (p is NULL). */
+/* A number as one element of the buffer, quantized where the buffer has an encoding: that of the param, or `absent`
+ * when the node has none (p is NULL). */
 void param_element(const struct buffer *like, const struct packed_param *p, int64_t absent, void *element);
 
 /* The param `axis`, which must be one of rank axes; `absent` when the node has none. */

@@ -248,7 +248,7 @@ static const struct param_def transpose_params[] = {{"perm", DT_UINT32, PARAM_RE
     {                                                                                                                \
         .name = type, .dlc_type = type, .min_inputs = 1, .max_inputs = n_in, .min_outputs = 1, .max_outputs = n_out, \
         .params = param_list, .n_params = COUNT_OF(param_list), .infer = infer_rule, .permute = axis_rule,           \
-        .compute = COMPUTE_MOVE, .kernel = run                                                                      \
+        .compute = COMPUTE_MOVE, .kernel = run                                                                       \
     }
 
 const struct op op_rows_shape[] = {

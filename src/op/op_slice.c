@@ -283,7 +283,7 @@ static const struct param_def strided_slice_params[] = {
     {                                                                                                         \
         .name = type, .dlc_type = type, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 1, \
         .params = param_list, .n_params = COUNT_OF(param_list), .infer = infer_rule, .permute = axis_rule,    \
-        .compute = COMPUTE_MOVE, .kernel = run                                                               \
+        .compute = COMPUTE_MOVE, .kernel = run                                                                \
     }
 
 const struct op op_rows_slice[] = {

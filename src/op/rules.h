@@ -8,8 +8,8 @@
 odlc_status need_real(const struct infer *c) MUST_USE;
 /* Fails unless the inputs that are there are all of such types or all integers: what kernels of products combine. */
 odlc_status need_alike(const struct infer *c) MUST_USE;
-/* Whether elements of both types can come into one tensor: those of one type, or, by way of their reals, fixed-point ones
- * with each other and with floats. */
+/* Whether elements of both types can come into one tensor: those of one type, or, by way of their reals, fixed-point
+ * ones with each other and with floats. */
 bool can_stand_together(enum dtype a, enum dtype b);
 /* out[0] = in[0]; all inputs must be of floating-point (or quantized) types … */
 infer_fn infer_real;

@@ -72,8 +72,7 @@ static odlc_status check_encodings(struct diags *diags, const struct graph *g, c
     bool as_they_are = n->op->compute == COMPUTE_MOVE;
     for (uint32_t i = 0; i < count && lacking; i++) {
         const struct tensor *t = operand(g, n, i);
-        as_they_are &= !t || !is_real(t->type->dtype) ||
-                       (lacks_encoding(t) && t->type->dtype == lacking->type->dtype);
+        as_they_are &= !t || !is_real(t->type->dtype) || (lacks_encoding(t) && t->type->dtype == lacking->type->dtype);
     }
     if (!lacking || as_they_are)
         return ODLC_OK;

@@ -142,7 +142,8 @@ START_TEST(block_32)
     ck_assert_int_eq(rhs->view->dtype, DT_FLOAT16);
     ck_assert_uint_eq(view_size(rhs->view, rhs->view->dtype), 131072);
     ck_assert_uint_eq(diags.warnings, 1);
-    ck_assert_ptr_nonnull(strstr(last_diag()->message, "262144 bytes of data where Float_16 [1,1,256,256] takes 131072"));
+    ck_assert_ptr_nonnull(
+        strstr(last_diag()->message, "262144 bytes of data where Float_16 [1,1,256,256] takes 131072"));
     ck_assert_str_eq(dlc_metadata(dlc, "converter-version"), "2.47.0.260601114230");
 }
 END_TEST

@@ -18,7 +18,8 @@ import sys
 import zipfile
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS / "support"), str(TESTS / "reference")]
+sys.path[:0] = [str(TESTS / "support"), str(TESTS / "reference"), str(TESTS / "tools")]
+import dlc_writer  # noqa: E402
 import mutations  # noqa: E402
 import onnx_seeds  # noqa: E402
 import small_seeds  # noqa: E402
@@ -29,7 +30,38 @@ TESTDATA = TESTS.parent / "testdata"
 LARGE = 1 << 16
 
 
+def odd_graph():
+    """What the vendor's quantizers do: data in another order than the attributes, supplemental tensors (one without data),
+    data of nobody, halves in the room of floats, tensors that come together in one of another encoding."""
+    g = dlc_writer.Graph("g")
+    third, half = (8, 0.0, 85.0, 1 / 3, 0), (8, -5.0, 122.5, 0.5, -10)
+    package = dlc_writer.text("packageName", "qti.aisw")
+    g.tensor("x", dlc_writer.APP_WRITE, dlc_writer.UFXP_8, [2, 2], half)
+    g.tensor("c", dlc_writer.STATIC, dlc_writer.FLOAT_16, [1, 2], data=struct.pack("<2e", 1, -2) + bytes(4))
+    g.tensor("t", dlc_writer.NATIVE, dlc_writer.UFXP_8, [2, 2], [third, half], 1)
+    g.tensor("y", dlc_writer.APP_READ, dlc_writer.UFXP_8, [3, 2], third)
+    params = [dlc_writer.Numbers(name, [2], [1, 0], usage=usage) for name, usage in (("perm", 1), ("beta", 2), ("gamma", 2))]
+    g.op("t", "Transpose", ["x"], ["t"], [*params, package])
+    g.op("y", "Concat", ["t", "c"], ["y"], [dlc_writer.whole("axis", 0), package])
+    g.op_data[0][0] = [g.op_data[0][0][2], g.op_data[0][0][0], {0: "nobody", 1: b"1234"}]
+    return g
+
+
+def odd_container(folder, version):
+    path = folder / "odd.dlc"
+    dlc_writer.write_container(path, odd_graph())
+    with zipfile.ZipFile(path) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in entries.items():
+            if name.startswith("model"):
+                content = content[:2] + struct.pack("<HH", *version) + content[6:]
+            archive.writestr(zipfile.ZipInfo(name), content)
+
+
 def containers(folder, version):
+    if version[0] == 4:
+        odd_container(folder, version)
     for path in [*sorted((SHARED / "corpus" / "dlc").glob("*.dlc")), *sorted(TESTDATA.glob("*.dlc"))]:
         data = path.read_bytes()
         entries = {entry.name: data[entry.start:entry.start + entry.size] for entry in mutations.entries_of(data)

@@ -1,5 +1,5 @@
-/* Ops that move elements between tensors of different encodings and types. Expected integers are worked out by hand from
- * real = (q - zero) * scale. */
+/* Ops that move elements between tensors of different encodings and types. Expected integers are worked out by hand
+ * from real = (q - zero) * scale. */
 #include "ir/quant.h"
 #include "node_fixture.h"
 
@@ -52,8 +52,8 @@ static struct buffer i64(struct shape shape, const int64_t *data)
     return buffer(DT_INT64, shape, NULL, data);
 }
 
-/* Puts an op with graph inputs like these under construction. The graph has floats where a tensor is of fixed point: the
- * row's kernel is what is tried here. */
+/* Puts an op with graph inputs like these under construction. The graph has floats where a tensor is of fixed point:
+ * the row's kernel is what is tried here. */
 static void start(const char *op, const struct buffer *in, uint32_t n_in)
 {
     build_op(&f->build, op, op);
@@ -284,7 +284,8 @@ END_TEST
 START_TEST(integers_stay)
 {
     const int64_t large = ((int64_t)1 << 53) + 1;
-    const struct buffer longs[] = {i64(SHAPE(2), ELEMENTS(int64_t, large, -large)), i64(SHAPE(1), ELEMENTS(int64_t, 1))};
+    const struct buffer longs[] = {i64(SHAPE(2), ELEMENTS(int64_t, large, -large)),
+                                   i64(SHAPE(1), ELEMENTS(int64_t, 1))};
     START("Gather", longs);
     build_int(&f->build, "axis", 0);
     expect(longs, i64(SHAPE(1), ELEMENTS(int64_t, -large)));
@@ -334,21 +335,21 @@ END_TEST
 int main(void)
 {
     const TTest *const tests[] = {concat,
-                                         concat_of_equal_ones,
-                                         concat_of_all_kinds,
-                                         split,
-                                         transpose_of_an_encoding_per_axis,
-                                         reshape,
-                                         tile,
-                                         strided_slice,
-                                         pads,
-                                         gathers,
-                                         scatters,
-                                         one_hot,
-                                         depth_and_space,
-                                         integers_stay,
-                                         floats_stay,
-                                         constants_are_folded_by_value};
+                                  concat_of_equal_ones,
+                                  concat_of_all_kinds,
+                                  split,
+                                  transpose_of_an_encoding_per_axis,
+                                  reshape,
+                                  tile,
+                                  strided_slice,
+                                  pads,
+                                  gathers,
+                                  scatters,
+                                  one_hot,
+                                  depth_and_space,
+                                  integers_stay,
+                                  floats_stay,
+                                  constants_are_folded_by_value};
     Suite *suite = suite_create("requantize");
     TCase *tc = tcase_create("requantize");
     tcase_add_checked_fixture(tc, setup, teardown);

@@ -258,8 +258,9 @@ START_TEST(integers_do_not_become_reals)
     tensor_id ints = typed("ints", TENSOR_INPUT, DT_INT32, N, NULL), floats = tensor("floats", TENSOR_OUTPUT);
     node(op_find("Concat"), "concat", ints, NO_TENSOR, floats, NO_TENSOR);
     ck_assert_int_eq(try(floats), ODLC_ERR_INVALID);
-    ck_assert_str_eq(diags.list.data[0].message,
-                     "the container gives this tensor Float_32 [16], but Int_32 [16] follows from the inputs of Concat");
+    ck_assert_str_eq(
+        diags.list.data[0].message,
+        "the container gives this tensor Float_32 [16], but Int_32 [16] follows from the inputs of Concat");
 }
 END_TEST
 
@@ -267,7 +268,8 @@ START_TEST(an_encoding_that_is_not_known_is_an_error)
 {
     const struct encoding halves = {.bitwidth = 8, .scale = 0.5, .offset = -10};
     const struct quant half = {.count = 1, .encodings = &halves};
-    tensor_id raw = typed("raw", TENSOR_INPUT, DT_UFXP8, N, NULL), same = typed("same", TENSOR_OUTPUT, DT_UFXP8, N, NULL);
+    tensor_id raw = typed("raw", TENSOR_INPUT, DT_UFXP8, N, NULL),
+              same = typed("same", TENSOR_OUTPUT, DT_UFXP8, N, NULL);
     tensor_id other = typed("other", TENSOR_OUTPUT, DT_UFXP8, N, &half), sum = tensor("sum", TENSOR_OUTPUT);
     node(op_find("Concat"), "as they are", raw, NO_TENSOR, same, NO_TENSOR);
     node(op_find("Concat"), "to others", raw, NO_TENSOR, other, NO_TENSOR);
@@ -275,9 +277,10 @@ START_TEST(an_encoding_that_is_not_known_is_an_error)
     ck_assert_int_eq(try(same), ODLC_OK);
     ck_assert_int_eq(try(other), ODLC_ERR_UNSUPPORTED);
     ck_assert_int_eq(try(sum), ODLC_ERR_UNSUPPORTED);
-    ck_assert_str_eq(diags.list.data[1].message,
-                     "ElementWiseAdd needs the encoding of tensor raw, which is of type uFxp_8: the container has none, "
-                     "or one of a kind that is not known");
+    ck_assert_str_eq(
+        diags.list.data[1].message,
+        "ElementWiseAdd needs the encoding of tensor raw, which is of type uFxp_8: the container has none, "
+        "or one of a kind that is not known");
 }
 END_TEST
 

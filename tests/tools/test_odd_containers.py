@@ -73,6 +73,13 @@ def unknown_encoding():
     return g
 
 
+def in_blocks():
+    """x has an encoding of kind 2, which is a valid one that stays unread."""
+    g = graph(x=(w.APP_WRITE, w.UFXP_8, [1, 4], {"encoding": (8, 0.0, 255.0, 1.0, 0)}))
+    g.tensors[0][5][0] = ("I", 2)
+    return g
+
+
 def per_axis(count, axis):
     return with_data("c", w.UFXP_8, [2, 3], encoding=[(8, 0.0, 255.0, 1.0, 0)] * count, axis=axis)
 
@@ -122,6 +129,7 @@ FOUND = {
     "16 bits in 8": (lambda: encoded(16, 0.0, 65535.0, 1.0, 0),
                      "the encoding of tensor c has more bits than the data type"),
     "a kind of encoding": (unknown_encoding, "tensor c has an encoding of the unknown kind 99"),
+    "an encoding in blocks": (in_blocks, None),
     "a bool of 2": (lambda: with_data("c", w.BOOL_8, [3], b"\0\1\2"),
                     "element 2 of tensor c is neither false nor true"),
     "bools": (lambda: with_data("c", w.BOOL_8, [2], b"\0\1"), None),
@@ -153,6 +161,7 @@ NOT_EXECUTED = {
     "an op that writes a constant": (lambda: graph(relu("a", "x", "y"), relu("b", "y", "c"),
                                                    c=(w.STATIC, w.FLOAT_32, [1, 4])),
                                      "the op writes tensor c, which is a constant"),
+    "an encoding in blocks": (in_blocks, "Neuron needs the encoding of tensor x, which is of type uFxp_8"),
     "an attribute without data": (attribute_without_data, "there is no data for attribute dims"),
     "two ops that write a tensor": (lambda: graph(relu("a", "x", "y"), relu("b", "x", "y")), "two ops write tensor y"),
 }
