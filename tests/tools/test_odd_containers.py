@@ -161,7 +161,7 @@ NOT_EXECUTED = {
     "an op that writes a constant": (lambda: graph(relu("a", "x", "y"), relu("b", "y", "c"),
                                                    c=(w.STATIC, w.FLOAT_32, [1, 4])),
                                      "the op writes tensor c, which is a constant"),
-    "an encoding in blocks": (in_blocks, "Neuron needs the encoding of tensor x, which is of type uFxp_8"),
+    "an encoding in blocks": (in_blocks, "Relu needs the encoding of tensor x, which is of type uFxp_8"),
     "an attribute without data": (attribute_without_data, "there is no data for attribute dims"),
     "two ops that write a tensor": (lambda: graph(relu("a", "x", "y"), relu("b", "x", "y")), "two ops write tensor y"),
 }
