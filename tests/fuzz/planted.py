@@ -35,7 +35,7 @@ PLANTS = [
     Plant("fuzz_bundle", "converters/tensorflow/bundle_entry.c", "(uint64_t)e->size !=", "(uint64_t)e->size >"),
     # Vectors and lists beyond the end, fewer elements than dimensions ask for, a kind too many, numbers that are not compared.
     Plant("fuzz_dlc_v3", "src/dlc/flatbuf.c", "offset <= v->size && size <= v->size - offset", "offset <= v->size"),
-    Plant("fuzz_dlc_v3", "src/dlc/read.c", " && size == count * dtype_size(candidates[i])", ""),
+    Plant("fuzz_dlc_v3", "src/dlc/read.c", "if (size == wanted)", "if (true)"),
     Plant("fuzz_dlc_v4_0", "src/dlc/read_v4.c", "if (ops.count != g->n_ops)", "if (ops.count < g->n_ops)"),
     Plant("fuzz_dlc_v4_0", "src/dlc/read_v4.c", "if (index >= p->buffers.count)", "if (index == UINT64_MAX)"),
     Plant("fuzz_dlc_v4_1", "src/dlc/read_v4.c", "if (kind > KIND_NULL)", "if (kind > KIND_NULL + 1)"),

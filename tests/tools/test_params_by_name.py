@@ -106,7 +106,8 @@ def strays(b):
     g.data["nobody"] = b"1234"
     g.op_data[1][0].insert(0, {0: "pad_beta", 1: b"5678"})
     w.write_container(b.path, g)
-    b.expect("stray data", ["data for the unknown tensor nobody", "node 'pad': model.params has data for the unknown tensor pad_beta"])
+    b.expect("stray data", ["data for the unknown tensor nobody",
+                            "node 'pad': model.params has data for the unknown tensor pad_beta"])
     for op in g.op_data:
         op[0] += [{0: f"more{i}", 1: b""} for i in range(100)]
     w.write_container(b.path, g)
@@ -130,14 +131,31 @@ def missing(b):
     w.write_container(b.path, g)
     done, found = b.result()
     b.checks.equal("missing data", (done.returncode, found), (1, None))
-    for words in ("node 'transpose': there is no data for attribute perm", "node 'pad': there is no data for attribute pad_amount",
-                  "there is no data for static tensor c"):
+    for words in ("node 'transpose': there is no data for attribute perm",
+                  "node 'pad': there is no data for attribute pad_amount", "there is no data for static tensor c"):
         b.checks.check(f"missing data: {words}", words in done.stderr, done.stderr)
     g = chain()
     g.op_data[0][0] *= 2
     w.write_container(b.path, g)
     done, found = b.result()
     b.checks.check("data twice", found is None and "tensor transpose_perm has data twice" in done.stderr, done.stderr)
+
+
+def foreign(b):
+    """An op of another package keeps all its attributes, but for those that say nothing."""
+    g = w.Graph("g")
+    g.tensor("x", w.APP_WRITE, w.FLOAT_32, [1])
+    g.tensor("y", w.APP_READ, w.FLOAT_32, [1])
+    g.op("udo", "Mystery", ["x"], ["y"], [w.text("packageName", "Other"), Halves("beta", [1]), Halves("gamma", [2]),
+                                          w.Numbers("zeta", [1], [3])])
+    g.op_data[0][0] = g.op_data[0][0][:0:-1]
+    w.write_container(b.path, g)
+    done = run("dlc-info", "-i", b.path, "--verify", "--json")
+    report = json.loads(done.stdout)
+    b.checks.equal("foreign", (report["intact"], [f["message"] for f in report["findings"]]),
+                   (True, ["there is no data for the supplemental attribute beta, which is left out"]))
+    values = {a["name"]: a.get("values") for a in b.report()[0]["nodes"][0]["attributes"]}
+    b.checks.equal("foreign values", [values[name] for name in ("beta", "gamma", "zeta")], [None, [2], [3]])
 
 
 # ---- real containers ----
@@ -191,7 +209,7 @@ def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as name:
         bench = Bench(checks, pathlib.Path(name))
-        for part in (permutations, strays, missing, real):
+        for part in (permutations, strays, missing, foreign, real):
             part(bench)
     checks.finish()
 
