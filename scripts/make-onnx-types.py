@@ -10,7 +10,8 @@ import csv
 import sys
 
 LATEST = "LATEST"
-LETTERS = {"float": "f", "double": "d", "float16": "h", "int32": "i", "int64": "l", "bool": "b", "uint8": "u", "string": "s"}
+LETTERS = {"float": "f", "double": "d", "float16": "h", "int32": "i", "int64": "l", "bool": "b", "uint8": "u",
+           "string": "s"}
 FLOATS = {"float16", "float", "double", "bfloat16"}
 # Their operands of many places are of different types.
 MIXED = {"If", "Loop", "Scan", "SequenceMap"}
@@ -18,7 +19,8 @@ MIXED = {"If", "Loop", "Scan", "SequenceMap"}
 
 def constraints(cell):
     """{variable: list of types}"""
-    return {name: types.split("|") for name, _, types in (part.strip().partition("=") for part in cell.split(";") if part)}
+    pairs = (part.strip().partition("=") for part in cell.split(";") if part)
+    return {name: types.split("|") for name, _, types in pairs}
 
 
 def letters(line):
@@ -31,7 +33,9 @@ def letters(line):
         if kind.startswith("tensor(") and "|" not in kind:
             return LETTERS.get(kind[len("tensor("):-1], ".")
         types = known.get(kind)
-        if types is None or types[0].startswith(("seq(", "optional", "map")) or (name.endswith("...") and line["op"] in MIXED):
+        if types is None or types[0].startswith(("seq(", "optional", "map")):
+            return "."
+        if name.endswith("...") and line["op"] in MIXED:
             return "."
         if len(types) == 1:
             return LETTERS.get(types[0], ".")
@@ -70,8 +74,9 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     print("/* Made by scripts/make-onnx-types.py; sorted by operator and opset version.")
-    print(" * ONNX_TYPES(operator, first version, last version, inputs, outputs): a letter an operand, the last one with + for")
-    print(" * all that follow. Small letters are types: f(loat), d(ouble), h(alf), i(nt32), l(ong), b(ool), u(int8), s(tring).")
+    print(" * ONNX_TYPES(operator, first version, last version, inputs, outputs): a letter an operand, the last one with +")
+    print(" * for all that follow. Small letters are types: f(loat), d(ouble), h(alf), i(nt32), l(ong), b(ool), u(int8),")
+    print(" * s(tring).")
     print(" * Operands with one capital have one type, which is a float from N on. A dot is anything. */")
     with open(sys.argv[1], encoding="utf-8", newline="") as table:
         for op, since, end, inputs, outputs in rows(table):

@@ -40,11 +40,12 @@ def float_models(w):
             if not container:
                 continue
             w.checks.equal(f"{label}: types", [container.tensors[name].dtype for name in "xty"], ["FLOAT_32"] * 3)
-            w.checks.equal(f"{label}: kept", container.ops[0].params["udo_data_types"].value, f"in0: {declared}; out0: {declared}")
+            kept = container.ops[0].params.get("udo_data_types")
+            w.checks.equal(f"{label}: kept", kept and kept.value, f"in0: {declared}; out0: {declared}")
             w.checks.equal(f"{label}: warnings", messages.count("warning:"), 1)
-            w.checks.check(f"{label}: the warning", f"{config}:1:" in messages and
-                           f"activations of 'Op' keep the types of the model: input 0 is FLOAT_32, declared {declared}; "
-                           f"output 0 is FLOAT_32, declared {declared}" in messages, messages)
+            warning = f"activations of 'Op' keep the types of the model: input 0 is FLOAT_32, declared {declared}; " \
+                      f"output 0 is FLOAT_32, declared {declared}"
+            w.checks.check(f"{label}: the warning", f"{config}:1:" in messages and warning in messages, messages)
             shown = run("dlc-info", "-i", container.path).stdout if declared == "UINT_8" else ""
             w.checks.check(f"{label}: dlc-info", declared != "UINT_8" or "in0: UINT_8; out0: UINT_8" in shown, shown)
 
@@ -88,8 +89,8 @@ def contradictions(w):
     """A type that a reader cannot take is an error at its place in the config."""
     for declared in ("INT_32", "BOOL_8", "UINT_32", "STRING", "INT_64"):
         config = w.config(typed("Op", [{}], [{"data_type": declared, "shape": "same_as in0"}]))
-        w.fails(f"contradiction {declared}", 1, [f"{config}:1:", f"output 0 of 'Op' is declared {declared}, but node 'add' takes "
-                                                 "it as FLOAT_32"], float_model(False), "-udo", config)
+        message = f"output 0 of 'Op' is declared {declared}, but node 'add' takes it as FLOAT_32"
+        w.fails(f"contradiction {declared}", 1, [f"{config}:1:", message], float_model(False), "-udo", config)
     chain = onnx.Model(opset=13, domains=["test"])
     chain.input("i", I32, [4])
     chain.node("Op", ["i"], ["t"], name="op", domain="test")
@@ -128,18 +129,21 @@ def wide_types(w):
     m.node("Op", ["x", "k"], ["t", "u", "v"], name="op", domain="test", n=3)
     for name in "tuv":
         m.output(name, (I64, onnx.UINT64, onnx.DOUBLE)["tuv".index(name)], [2])
-    definition = typed("Op", [{"name": "x", "data_type": "FLOAT_32"}, {"name": "k", "data_type": "INT_64", "static": True}], [
-        {"name": name, "data_type": data_type} for name, data_type in zip("tuv", ("INT_64", "UINT_64", "FLOAT_64"))],
-        scalar_params=[{"name": "n", "data_type": "FLOAT_64"}])
+    inputs = [{"name": "x", "data_type": "FLOAT_32"}, {"name": "k", "data_type": "INT_64", "static": True}]
+    wide = zip("tuv", ("INT_64", "UINT_64", "FLOAT_64"))
+    definition = typed("Op", inputs, [{"name": name, "data_type": data_type} for name, data_type in wide],
+                       scalar_params=[{"name": "n", "data_type": "FLOAT_64"}])
     definition["core_types"] = ["CPU"]
     config = w.config(definition)
     container, messages = w.convert("wide", m, "-udo", config)
     if not container:
         return
-    w.checks.equal("wide: outputs", [container.tensors[name].dtype for name in "tuv"], ["INT_32", "UINT_32", "FLOAT_32"])
+    w.checks.equal("wide: outputs", [container.tensors[name].dtype for name in "tuv"],
+                   ["INT_32", "UINT_32", "FLOAT_32"])
     w.checks.equal("wide: data", [(t.dtype, bytes(t.data)) for t in [container.tensors[container.ops[0].inputs[1]]]],
                    [("INT_32", bytes([5, 0, 0, 0, 250, 255, 255, 255]))])
-    w.checks.equal("wide: param", (container.ops[0].params["n"].dtype, container.ops[0].params["n"].value), ("FLOAT_32", 3.0))
+    param = container.ops[0].params["n"]
+    w.checks.equal("wide: param", (param.dtype, param.value), ("FLOAT_32", 3.0))
     w.checks.check("wide: nothing differs", "keep the types" not in messages, messages)
     xml = w.folder / "ops.xml"
     done = run("udo-check", "--convert", "xml", config, "-o", xml)
@@ -155,8 +159,8 @@ def stub_types(w):
     """The stub has the types that operators give, where nothing declares them."""
     m = onnx.Model(opset=13, domains=["test"])
     m.input("x", F, [1, 2, 3, 3])
-    for name, values, kind in (("s", [0.5], F), ("zu", [3], onnx.UINT8), ("zi", [3], onnx.INT8), ("w", [1, 2, 3, 4], onnx.INT8),
-                               ("k", [1], I64)):
+    for name, values, kind in (("s", [0.5], F), ("zu", [3], onnx.UINT8), ("zi", [3], onnx.INT8),
+                               ("w", [1, 2, 3, 4], onnx.INT8), ("k", [1], I64)):
         m.tensor(name, kind, [2, 2, 1, 1] if name == "w" else [1] if name == "k" else [], values)
     m.node("Cast", ["x"], ["cast"], to=I32)
     m.node("QuantizeLinear", ["x", "s", "zu"], ["q"])
@@ -180,8 +184,9 @@ def stub_types(w):
         m.output(name, I32 if name in ("ya", "yc") else F, None)
     strange, odd = stub_of(w.converter("-i", w.save(m), "--dry_run").stdout)
     w.checks.equal("stub: inputs", dict(zip(values, (tensor["data_type"] for tensor in strange["inputs"]))), {
-        "cast": "INT_32", "q": "UINT_8", "q0": "UINT_8", "conv": "INT_8", "shape": "INT_32", "top": "FLOAT_32", "at": "INT_32",
-        "more": "BOOL_8", "either": "INT_32", "relu": "FLOAT_32", "sum": "INT_32", "real": "FLOAT_32", "half": "FLOAT_16"})
+        "cast": "INT_32", "q": "UINT_8", "q0": "UINT_8", "conv": "INT_8", "shape": "INT_32", "top": "FLOAT_32",
+        "at": "INT_32", "more": "BOOL_8", "either": "INT_32", "relu": "FLOAT_32", "sum": "INT_32", "real": "FLOAT_32",
+        "half": "FLOAT_16"})
     w.checks.equal("stub: outputs", [tensor["data_type"] for tensor in strange["outputs"]],
                    ["INT_32", "BOOL_8", "UINT_8", "FLOAT_32"])
     w.checks.equal("stub: behind", [odd["inputs"][0]["data_type"], odd["outputs"][0]["data_type"]], ["FLOAT_32", "FLOAT_32"])

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Types of what operators that TensorFlow does not have give: by the model's definitions, by what readers take, by attributes."""
+"""Types of what operators that TensorFlow does not have give: by the model's definitions, by what readers take, and by
+attributes."""
 
 import json
 
-from tf_workshop import Graph, Shape, TensorflowWorkshop, meta_graph, np, op_def, run_parts, save_saved_model, signature, udo
+from tf_workshop import Graph, meta_graph, np, op_def, run_parts, save_saved_model, signature
 
 BARE = {"type": "Thing", "core_types": ["CPU"], "inputs": [{}], "outputs": [{"shape": "same_as in0"}]}
 
@@ -21,8 +22,9 @@ def types(container, *names):
 
 def readers(w):
     """Nothing but the nodes that read it tells the type: the config need not, and may say it as containers store it."""
-    for dtype, stored, wide in ((np.int64, "INT_32", "INT_64"), (np.float64, "FLOAT_32", "FLOAT_64"), (np.int32, "INT_32", "INT_32"),
-                                (np.float32, "FLOAT_32", "UINT_8"), (np.uint8, "UINT_8", "UINT_8")):
+    for dtype, stored, wide in ((np.int64, "INT_32", "INT_64"), (np.float64, "FLOAT_32", "FLOAT_64"),
+                                (np.int32, "INT_32", "INT_32"), (np.float32, "FLOAT_32", "UINT_8"),
+                                (np.uint8, "UINT_8", "UINT_8")):
         for declared in ({}, {"data_type": stored}, {"data_type": wide}):
             g = model()
             g.node("AddV2", [g.nodes[-1].outputs[0], g.const("c", dtype([1, 2, 3]))], name="y", T=dtype)
@@ -47,7 +49,8 @@ def attributes(w):
     """What the node's own attributes suggest, where nothing reads the result; what the definition says stands above that."""
     for label, given, stored in (
             ("Tout", {"T": np.float32, "Tout": np.int64}, "INT_32"), ("dtype", {"dtype": np.float64}, "FLOAT_32"),
-            ("list", {"Tout": [np.bool_]}, "BOOL_8"), ("T", {"T": np.int32}, "INT_32"), ("of inputs", {"Tidx": np.int32}, "FLOAT_32")):
+            ("list", {"Tout": [np.bool_]}, "BOOL_8"), ("T", {"T": np.int32}, "INT_32"),
+            ("of inputs", {"Tidx": np.int32}, "FLOAT_32")):
         container, _ = w.convert(f"attribute {label}", model(**given), "-udo", w.config(BARE))
         w.checks.equal(f"attribute {label}", types(container, "thing"), [stored])
     declared = {**BARE, "outputs": [{"shape": "same_as in0", "data_type": "INT_32"}]}
