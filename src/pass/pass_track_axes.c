@@ -336,6 +336,8 @@ static odlc_status bring_broadcast(struct track *t, tensor_id id, const struct p
     for (uint32_t i = 0; i < perm->rank; i++)
         wide.dims[i] = i < perm->rank - rank ? 1 : shape.dims[i - (perm->rank - rank)];
     const char *name = graph_tensor(t->g, *out)->name;
+    if (graph_tensor(t->g, *out)->kind != TENSOR_STATIC)
+        report_permute(t, reader, *out, "nhwc");
     TRY(build_reshape(&t->b, *out, &wide, arena_printf(t->g->arena, "%s.expanded", name), out));
     return build_transpose(&t->b, *out, perm, arena_printf(t->g->arena, "%s.nhwc", name), out);
 }

@@ -192,12 +192,38 @@ def stub_types(w):
     w.checks.equal("stub: behind", [odd["inputs"][0]["data_type"], odd["outputs"][0]["data_type"]], ["FLOAT_32", "FLOAT_32"])
 
 
+def conv(m, source, target):
+    m.tensor(f"{target}.w", F, [3, 3, 1, 1], [1] * 9)
+    m.node("Conv", [source, f"{target}.w"], [target])
+
+
+def check_permutes(w, label, model, config, expected):
+    """The warnings and udo-check's report of node 'op' say the same."""
+    container, messages = w.convert(label, model, "-udo", config)
+    report = json.loads(run("udo-check", config, "--model", w.save(model, "permutes"), "--json").stdout)
+    node, = report["definitions"][0]["nodes"]
+    w.checks.equal(f"{label}: permutes", [(p["tensor"], p["from"], p["to"], p["where"]) for p in node["permutes"]], expected)
+    warnings = [line for line in messages.splitlines() if "permute" in line and "warning" in line]
+    w.checks.equal(f"{label}: warnings {warnings}", len(warnings), len(expected))
+    return container
+
+
+def permutes_of_fewer_axes(w):
+    """What a UDO gives for each channel is spread over an image that is stored channels-last."""
+    m = onnx.Model(opset=13, domains=["test"])
+    m.input("x", F, [1, 3, 4, 4])
+    m.input("s", F, [3, 2, 1])
+    m.node("Op", ["s"], ["u"], name="op", domain="test")
+    m.node("ReduceMax", ["u"], ["v"], axes=[1])
+    conv(m, "x", "t")
+    m.node("Mul", ["v", "t"], ["y"])
+    m.output("y", F, [1, 3, 4, 4])
+    container = check_permutes(w, "scales of channels", m, w.config(udo("Op", "NCHW")), [("v", "NCHW", "NHWC", "after")])
+    w.checks.equal("scales of channels", container and op_types(container).count("Transpose"), 1)
+
+
 def permutes_behind(w):
     """A permute behind a UDO's output is reported, also where it stands behind what reads that."""
-    def conv(m, source, target):
-        m.tensor(f"{target}.w", F, [3, 3, 1, 1], [1] * 9)
-        m.node("Conv", [source, f"{target}.w"], [target])
-
     def reshape(m, source, target):
         m.tensor("s", I64, [2], [3, 16])
         m.node("Reshape", [source, "s"], [target])
@@ -227,18 +253,12 @@ def permutes_behind(w):
         for i, step in enumerate(steps):
             step(m, f"u{i}", "y" if step is steps[-1] and i == len(steps) - 1 else f"u{i + 1}")
         m.output("y", F, dims)
-        config, path = w.config(udo("Op", layout)), w.save(m, "permutes")
-        container, messages = w.convert(label, m, "-udo", config)
-        report = json.loads(run("udo-check", config, "--model", path, "--json").stdout)
-        found = [(p["tensor"], p["from"], p["to"], p["where"]) for p in report["definitions"][0]["nodes"][0]["permutes"]]
-        w.checks.equal(f"{label}: permutes", found, expected)
-        w.checks.equal(f"{label}: warnings", sum("permute" in line and "warning" in line for line in messages.splitlines()),
-                       len(expected))
+        container = check_permutes(w, label, m, w.config(udo("Op", layout)), expected)
         if container and label != "the convolution's own":
             w.checks.equal(f"{label}: Transposes", op_types(container).count("Transpose"), len(expected))
 
 
-TESTS = (float_models, per_core, native_names, contradictions, readers, wide_types, stub_types, permutes_behind)
+TESTS = (float_models, per_core, native_names, contradictions, readers, wide_types, stub_types, permutes_behind, permutes_of_fewer_axes)
 
 
 def main():
