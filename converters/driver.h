@@ -32,9 +32,9 @@ struct frontend {
     /* Fills in the element types of a node's inputs and outputs that are DT_NONE, as far as the framework's definition
      * of its operator tells them; those that are known may say what others are. */
     void (*operand_types)(const struct fw_node *n, uint8_t *in, uint8_t *out);
-    /* What the attributes of a node whose operator nothing defines suggest for its output k, or DT_NONE. NULL: models
-     * have no such attributes. */
-    enum dtype (*likely_type)(const struct fw_node *n, uint32_t k);
+    /* What the attributes of a node whose operator nothing defines suggest for its outputs, which are DT_NONE before.
+     * NULL: models have no such attributes. */
+    void (*likely_types)(const struct fw_node *n, uint8_t *out);
     const char *(*type_name)(int64_t number); /* of the number in an attribute: "DT_FLOAT"; NULL: it has no such ones */
     bool channels_first; /* the framework's spatial tensors are NCHW; otherwise fw_model.channels_first may say so */
     bool bias_apart;     /* the framework's layers have no bias: operators of their own add it */

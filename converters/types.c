@@ -1,7 +1,5 @@
 /* Element types of the model's values as far as the model tells them: by what it declares, by what its operators give,
  * and by what the readers of a value take. It concerns nodes that nothing but a UDO's definition describes. */
-#include <string.h>
-
 #include "converters/driver.h"
 
 enum { CONTRADICTED = TYPE_REAL + 1 }; /* said in two ways */
@@ -79,17 +77,19 @@ static void walk_forward(struct walk *w, const struct fw_graph *g)
         struct arena_mark mark = arena_mark(w->c->scratch);
         uint8_t *in = arena_array(w->c->scratch, uint8_t, n->n_inputs);
         uint8_t *out = arena_array(w->c->scratch, uint8_t, n->n_outputs);
+        uint8_t *likely = arena_array(w->c->scratch, uint8_t, n->n_outputs);
         for (size_t a = 0; a < n->n_attrs; a++)
             if (fw_attr_graph(&n->attrs[a]))
                 walk_forward(w, fw_attr_graph(&n->attrs[a]));
+        if (w->c->frontend->likely_types)
+            w->c->frontend->likely_types(n, likely);
         ask(w, n, false, in, out);
         for (uint32_t k = 0; k < n->n_outputs; k++) {
             fw_name name = fw_out_id(n, k);
             if (name == FW_NO_NAME)
                 continue;
             note(&w->types->given[name], sure(out[k]));
-            if (w->c->frontend->likely_type)
-                w->types->likely[name] = (uint8_t)w->c->frontend->likely_type(n, k);
+            w->types->likely[name] = likely[k];
         }
         arena_rewind(w->c->scratch, mark);
     }

@@ -171,12 +171,21 @@ static int inputs_by_op(const void *a, const void *b)
     return strcmp(x->op, y->op);
 }
 
+/* Goes through arguments and operands once: a model may have many of both. */
 static void fill_types(const struct op_node *n, const struct tf_arg_def *args, size_t n_args, uint8_t *types,
                        uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (types[i] == DT_NONE)
-            types[i] = (uint8_t)type_among(n, args, n_args, i);
+    uint32_t at = 0;
+    for (size_t i = 0; i < n_args && at < count; i++) {
+        const uint32_t many = count_of(n, &args[i]);
+        if (many == UINT32_MAX)
+            return;
+        const struct fw_attr *list = args[i].type_list ? find_attr(n, args[i].type_list) : NULL;
+        const enum dtype one = list ? DT_NONE : tf_dtype(type_of(n, &args[i], 0));
+        for (uint32_t k = 0; k < many && at < count; k++, at++)
+            if (types[at] == DT_NONE)
+                types[at] = (uint8_t)(list ? tf_dtype(list->ints[k]) : one);
+    }
 }
 
 void tf_operand_types(const struct fw_node *n, uint8_t *in, uint8_t *out)
@@ -196,21 +205,21 @@ void tf_operand_types(const struct fw_node *n, uint8_t *in, uint8_t *out)
 }
 
 /* "Tout" and the like say what comes out; "T" is the type of everything, mostly. */
-enum dtype tf_likely_type(const struct fw_node *n, uint32_t k)
+void tf_likely_types(const struct fw_node *n, uint8_t *out)
 {
-    static const char *const names[] = {"Tout",  "out_type",     "output_type", "output_types", "out_types",
-                                        "dtype", "output_dtype", "out_dtype",   "dtypes",       "DstT",
-                                        "T"};
+    static const char *const names[] = {"Tout",   "out_type",     "output_type", "output_types", "out_types", "dtype",
+                                        "dtypes", "output_dtype", "out_dtype",   "DstT",         "T"};
     const struct op_node node = {n->op->type, n->attrs, n->n_attrs};
+    const struct fw_attr *a = NULL;
     if (tf_find_op(n->op->type) || n->op->definition)
-        return DT_NONE;
-    for (size_t i = 0; i < COUNT_OF(names); i++) {
-        const struct fw_attr *a = find_attr(&node, names[i]);
-        if (!a || !a->is_type || a->ref)
-            continue;
-        if (a->kind == FW_INT)
-            return tf_dtype(a->i);
-        return k < a->count ? tf_dtype(a->ints[k]) : DT_NONE;
+        return;
+    for (size_t i = 0; i < COUNT_OF(names) && !a; i++) {
+        a = find_attr(&node, names[i]);
+        a = a && a->is_type && !a->ref ? a : NULL;
     }
-    return DT_NONE;
+    for (uint32_t k = 0; a && k < n->n_outputs; k++)
+        if (a->kind == FW_INT)
+            out[k] = (uint8_t)tf_dtype(a->i);
+        else if (k < a->count)
+            out[k] = (uint8_t)tf_dtype(a->ints[k]);
 }

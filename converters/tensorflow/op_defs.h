@@ -43,9 +43,9 @@ enum dtype tf_output_dtype(const char *op, const struct fw_attr *attrs, size_t n
 /* What the definition of the node's operator, TensorFlow's or else the model's, says of the types of inputs and outputs
  * that are DT_NONE. */
 void tf_operand_types(const struct fw_node *n, uint8_t *in, uint8_t *out);
-/* What type attributes of a node whose operator nobody defines suggest for its output k, by the names that are usual;
- * DT_NONE: nothing. */
-enum dtype tf_likely_type(const struct fw_node *n, uint32_t k);
+/* What type attributes of a node whose operator nobody defines suggest for its outputs, by the names that are usual;
+ * where they suggest nothing `out` stays as it is. */
+void tf_likely_types(const struct fw_node *n, uint8_t *out);
 
 /* The attribute's default, in the form of a param; false when there is none, or none that a param could be. Types are
  * TensorFlow's numbers of them. There is one version of each operator. */
