@@ -244,6 +244,7 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
     struct type *declared = arena_array(c->scratch, struct type, n->n_outputs);
     bool *has_shape = arena_array(c->scratch, bool, n->n_outputs);
     struct shape *partial = arena_array(c->scratch, struct shape, n->n_outputs);
+    struct udo_demand *demands = arena_array(c->scratch, struct udo_demand, n->n_outputs);
     uint32_t n_attrs = 0;
     for (size_t i = 0; i < n->n_attrs; i++) {
         const struct fw_attr *a = &n->attrs[i];
@@ -259,8 +260,11 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
     for (uint32_t i = 0; i < n->n_outputs; i++) {
         if (values[i])
             take_declared(values[i], &declared[i], &has_shape[i], &partial[i]);
-        if (declared[i].dtype == DT_NONE && c->frontend->output_dtype)
-            declared[i].dtype = c->frontend->output_dtype(n, i);
+        if (fw_out_id(n, i) == FW_NO_NAME)
+            continue;
+        if (declared[i].dtype == DT_NONE)
+            declared[i].dtype = given_type(c, fw_out_id(n, i));
+        demands[i] = demand_for(c, fw_out_id(n, i));
     }
     struct udo_call call = {.scratch = c->scratch,
                             .path = c->model->path,
@@ -275,6 +279,7 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
                             .declared = declared,
                             .declared_shape = has_shape,
                             .partial = partial,
+                            .demands = demands,
                             .n_out = l->n_out,
                             .channels_first = has_channels_first(c, l),
                             .user = &claim,

@@ -139,8 +139,10 @@ static odlc_status run_passes(struct conversion *c)
     add_permutes(c, &passes);
     if (status == ODLC_OK)
         status = udo_replace_natives(&c->udos, c->graph);
-    if (status == ODLC_OK)
+    if (status == ODLC_OK) {
+        udo_keep_types(&c->udos, c->graph);
         summarize(c, &passes);
+    }
     return status;
 }
 
@@ -188,6 +190,7 @@ static void forget_model(struct conversion *c)
     arena_destroy(c->model_arena);
     c->model_arena = NULL;
     c->model = NULL;
+    c->value_types = NULL;
 }
 
 static void limit_memory(struct conversion *c, uint64_t bytes)

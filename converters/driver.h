@@ -10,6 +10,9 @@
 /* Whether a UDO claims ops of that type: a front end leaves such nodes whole. */
 typedef bool fw_claims_fn(void *user, const char *op_type, const char *domain);
 
+/* Among element types: some float. */
+enum { TYPE_REAL = DT_COUNT };
+
 /* What a front end is to the driver. */
 struct frontend {
     /* Reads the model that options->input names. The rest of the options is the driver's to apply, but for what it
@@ -26,9 +29,12 @@ struct frontend {
     bool (*schema_default)(const char *op_type, int64_t version, const char *attr, struct param *out);
     /* The one spelling that values have in the model, of a name in any; NULL: there is one only. */
     const char *(*canonical_name)(struct arena *arena, const char *name);
-    /* The element type of output k by what the framework says of its operator; DT_NONE: it does not. NULL: models
-     * declare types themselves. */
-    enum dtype (*output_dtype)(const struct fw_node *n, uint32_t k);
+    /* Fills in the element types of a node's inputs and outputs that are DT_NONE, as far as the framework's definition
+     * of its operator tells them; those that are known may say what others are. */
+    void (*operand_types)(const struct fw_node *n, uint8_t *in, uint8_t *out);
+    /* What the attributes of a node whose operator nothing defines suggest for its outputs, which are DT_NONE before.
+     * NULL: models have no such attributes. */
+    void (*likely_types)(const struct fw_node *n, uint8_t *out);
     const char *(*type_name)(int64_t number); /* of the number in an attribute: "DT_FLOAT"; NULL: it has no such ones */
     bool channels_first; /* the framework's spatial tensors are NCHW; otherwise fw_model.channels_first may say so */
     bool bias_apart;     /* the framework's layers have no bias: operators of their own add it */
@@ -59,20 +65,21 @@ struct conversion {
     struct graph *graph;
     struct map input_index; /* of the model: name → graph.inputs, filled when it is asked for */
     bool knows_inputs;
-    struct map symbols;                  /* of dimensions, fixed by the graph inputs: name → symbol_sizes */
-    VEC(int64_t) symbol_sizes;           /* DIM_OPEN: inputs contradict each other */
-    bool dims_overridden;                /* an option changed a dimension that the model fixes */
-    bool *live;                          /* per node of the model: needed for an output */
-    VEC(struct op_note) notes;           /* of all nodes that were looked at */
-    struct odlc_op_report *op_reports;   /* per operator of the model, without a node */
-    struct odlc_op_report **ops;         /* per note, made when they are asked for */
-    VEC(const struct fw_node *) missing; /* the nodes that nothing can convert */
-    uint64_t expanded;                   /* nodes that subgraphs were lowered to */
-    uint64_t memory_limit;               /* bytes of each arena */
-    const char *at_node;                 /* the one that is being lowered, or was last */
-    VEC(struct origin) origins;          /* per tensor of the graph, as far as they were asked for */
-    size_t n_followed;                   /* nodes of the graph that they were found for */
-    const char *const *unconsumed;       /* nodes of the model that no output needs, where the front end says */
+    struct map symbols;                    /* of dimensions, fixed by the graph inputs: name → symbol_sizes */
+    VEC(int64_t) symbol_sizes;             /* DIM_OPEN: inputs contradict each other */
+    bool dims_overridden;                  /* an option changed a dimension that the model fixes */
+    bool *live;                            /* per node of the model: needed for an output */
+    VEC(struct op_note) notes;             /* of all nodes that were looked at */
+    struct odlc_op_report *op_reports;     /* per operator of the model, without a node */
+    struct odlc_op_report **ops;           /* per note, made when they are asked for */
+    VEC(const struct fw_node *) missing;   /* the nodes that nothing can convert */
+    uint64_t expanded;                     /* nodes that subgraphs were lowered to */
+    uint64_t memory_limit;                 /* bytes of each arena */
+    const char *at_node;                   /* the one that is being lowered, or was last */
+    VEC(struct origin) origins;            /* per tensor of the graph, as far as they were asked for */
+    size_t n_followed;                     /* nodes of the graph that they were found for */
+    const struct value_types *value_types; /* of the model, when they were asked for */
+    const char *const *unconsumed;         /* nodes of the model that no output needs, where the front end says */
     size_t n_unconsumed;
     VEC(const char *) inputs; /* paths of the files that were read */
     struct map known_inputs;
@@ -135,6 +142,12 @@ odlc_status commit_depfile(void *user) MUST_USE;
 odlc_status lower_graph(struct conversion *c) MUST_USE;
 /* origins.c: while the graph is lowered. */
 struct origin tensor_origin(struct conversion *c, tensor_id id);
+/* types.c: the element type of a value by what declares or gives it, or DT_NONE. */
+enum dtype given_type(struct conversion *c, fw_name name);
+/* What else tells the type of a node's output. */
+struct udo_demand demand_for(struct conversion *c, fw_name name);
+/* The most likely type by all of that, or DT_NONE. */
+enum dtype known_type(struct conversion *c, fw_name name);
 /* claim.c: a node that a UDO claims; declared is what the model says of each of its outputs, or NULL. */
 odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct udo_def *def,
                           const struct fw_value *const *declared) MUST_USE;

@@ -98,6 +98,7 @@ struct fw_op {
     const struct fw_attr *defaults;
     const char *const *input_names;
     uint32_t n_defaults, n_input_names;
+    const void *definition; /* the same for the front end, or NULL */
     /* Filled by the driver: what converts its nodes. */
     const struct udo_def *claimed_by; /* or NULL */
     const struct lower_row *row;      /* or NULL, as with claimed_by */

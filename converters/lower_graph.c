@@ -284,8 +284,7 @@ static odlc_status define_outputs(struct scope *s, const struct lower *l, const 
         struct lower_value value = l->results[k];
         if (value.kind == VALUE_ABSENT && l->out[k] != NO_TENSOR)
             value = (struct lower_value){.kind = VALUE_TENSOR, .tensor = l->out[k]};
-        /* What a definition says of its outputs stands above the model's word. */
-        if (value.kind == VALUE_TENSOR && !n->op->claimed_by)
+        if (value.kind == VALUE_TENSOR)
             TRY(check_declared(s, n, k, value.tensor));
         define(s, fw_out_id(n, k), value);
     }

@@ -46,8 +46,7 @@ struct group {
 
 struct stub {
     struct conversion *c;
-    struct map data;  /* name of a value that the model holds → its dtype */
-    struct map types; /* name of another value that the model declares → its dtype */
+    struct map data; /* name of a value that the model holds → its dtype */
     VEC(struct group) groups;
 };
 
@@ -69,35 +68,14 @@ static enum dtype constant_dtype(const struct fw_node *n)
     return DT_NONE;
 }
 
-static void find_types(struct stub *s, const struct fw_value *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (values[i].dtype != DT_NONE)
-            map_put(&s->types, values[i].name, values[i].dtype);
-}
-
-static void find_output_types(struct stub *s, const struct fw_node *n)
-{
-    for (uint32_t k = 0; s->c->frontend->output_dtype && k < n->n_outputs; k++) {
-        enum dtype dtype = s->c->frontend->output_dtype(n, k);
-        if (dtype != DT_NONE)
-            map_put(&s->types, n->outputs[k], dtype);
-    }
-}
-
 static void find_values(struct stub *s)
 {
     const struct fw_graph *g = &s->c->model->graph;
     map_init(&s->data, s->c->arena);
-    map_init(&s->types, s->c->arena);
-    find_types(s, g->inputs.data, g->inputs.count);
-    find_types(s, g->values.data, g->values.count);
-    find_types(s, g->outputs.data, g->outputs.count);
     for (size_t i = 0; i < g->initializers.count; i++)
         map_put(&s->data, g->initializers.data[i].name, g->initializers.data[i].view.dtype);
     for (size_t i = 0; i < g->nodes.count; i++) {
         const struct fw_node *n = &g->nodes.data[i];
-        find_output_types(s, n);
         if (*n->op->domain || n->n_outputs == 0)
             continue;
         if (strcmp(n->op->type, "Constant") == 0)
@@ -108,10 +86,10 @@ static void find_values(struct stub *s)
     }
 }
 
-static void see_value(const struct stub *s, const char *name, struct seen *seen)
+static void see_value(const struct stub *s, const char *name, fw_name id, struct seen *seen)
 {
-    uint32_t data = map_get(&s->data, name), type = map_get(&s->types, name);
-    enum dtype dtype = data != MAP_NONE ? (enum dtype)data : type != MAP_NONE ? (enum dtype)type : DT_NONE;
+    uint32_t data = map_get(&s->data, name);
+    enum dtype dtype = data != MAP_NONE && data != DT_NONE ? (enum dtype)data : known_type(s->c, id);
     if (!*name) {
         seen->absent = true;
         return;
@@ -124,14 +102,14 @@ static void see_value(const struct stub *s, const char *name, struct seen *seen)
 }
 
 static void see_values(const struct stub *s, const struct group *group, struct operands *list, const char *const *names,
-                       size_t count)
+                       const fw_name *ids, size_t count)
 {
     if (group->n_nodes == 0 || count < list->least)
         list->least = count;
     while (list->places.count < count)
         vec_push(s->c->arena, &list->places, (struct seen){0});
     for (size_t i = 0; i < count; i++)
-        see_value(s, names[i], &list->places.data[i]);
+        see_value(s, names[i], ids[i], &list->places.data[i]);
 }
 
 /* Nodes of a group can have operands in different number. */
@@ -202,8 +180,8 @@ static void find_groups(struct stub *s)
     for (size_t i = 0; i < c->missing.count; i++) {
         const struct fw_node *n = c->missing.data[i];
         struct group *group = group_of(s, &index, n);
-        see_values(s, group, &group->inputs, n->inputs, n->n_inputs);
-        see_values(s, group, &group->outputs, n->outputs, n->n_outputs);
+        see_values(s, group, &group->inputs, n->inputs, n->ids, n->n_inputs);
+        see_values(s, group, &group->outputs, n->outputs, n->ids + n->n_inputs, n->n_outputs);
         for (size_t a = 0; a < n->n_attrs; a++)
             see_attr(s, group, &n->attrs[a]);
         group->n_nodes++;

@@ -2,6 +2,7 @@
 """Makes tables of TensorFlow's operators from the registry of an installed TensorFlow, with which it is to be run.
 
 usage: make-tensorflow-defs.py outputs operators.txt > converters/tensorflow/op_defs.def
+       make-tensorflow-defs.py inputs operators.txt > converters/tensorflow/op_inputs.def
        make-tensorflow-defs.py defaults operators.txt > converters/tensorflow/schema_defaults.def
 
 tests/reference/operators.txt has the operators that models to convert may have. Outputs are also said of others that have
@@ -23,8 +24,8 @@ def type_name(code):
     return types_pb2.DataType.Name(code).removeprefix("DT_")
 
 
-def output(arg):
-    """C tokens of an output argument."""
+def argument(arg):
+    """C tokens of an argument."""
     if arg.type_list_attr:
         return f'LISTED("{arg.name}", "{arg.type_list_attr}")'
     if arg.number_attr:
@@ -83,7 +84,15 @@ def outputs(ops, wanted):
     for op in ops:
         several = len(op.output_arg) > 1 and not LEFT_OUT.search(op.name)
         if op.output_arg and (op.name in wanted or several):
-            print(f'TF_OP("{op.name}", {", ".join(map(output, op.output_arg))})')
+            print(f'TF_OP("{op.name}", {", ".join(map(argument, op.output_arg))})')
+
+
+def inputs(ops, wanted):
+    print("/* Made by scripts/make-tensorflow-defs.py; sorted by operator. TF_INPUTS(operator, inputs): as the outputs of")
+    print(" * op_defs.def. */")
+    for op in ops:
+        if op.input_arg and op.name in wanted:
+            print(f'TF_INPUTS("{op.name}", {", ".join(map(argument, op.input_arg))})')
 
 
 def defaults(ops, wanted):
@@ -98,7 +107,7 @@ def defaults(ops, wanted):
 
 
 def main():
-    tables = {"outputs": outputs, "defaults": defaults}
+    tables = {"outputs": outputs, "inputs": inputs, "defaults": defaults}
     if len(sys.argv) != 3 or sys.argv[1] not in tables:
         sys.exit(__doc__)
     ops = op_def_pb2.OpList()

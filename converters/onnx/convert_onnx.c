@@ -1,5 +1,6 @@
 #include "converters/driver.h"
 #include "converters/onnx/onnx.h"
+#include "converters/onnx/operand_types.h"
 #include "converters/onnx/rows.h"
 
 static odlc_status load(const struct fw_memory *memory, struct diags *diags, const struct odlc_convert_options *options,
@@ -20,6 +21,7 @@ odlc_status odlc_convert_onnx(const struct odlc_convert_options *options, struct
                                   .refusal = onnx_refusal,
                                   .takes_strings = onnx_takes_strings,
                                   .schema_default = onnx_schema_default,
+                                  .operand_types = onnx_operand_types,
                                   .channels_first = true,
                                   .has_opsets = true};
     return convert_model(&onnx, options, conversion);

@@ -3,11 +3,6 @@
 #include "converters/tensorflow/tensorflow.h"
 #include "converters/tensorflow/types.h"
 
-static enum dtype output_dtype(const struct fw_node *n, uint32_t k)
-{
-    return tf_output_dtype(n->op->type, n->attrs, n->n_attrs, k);
-}
-
 odlc_status odlc_convert_tensorflow(const struct odlc_convert_options *options, struct odlc_conversion **conversion)
 {
     const struct frontend tensorflow = {.load = tensorflow_load,
@@ -15,7 +10,8 @@ odlc_status odlc_convert_tensorflow(const struct odlc_convert_options *options, 
                                         .rows = tensorflow_rows,
                                         .n_rows = tensorflow_row_count,
                                         .refusal = tensorflow_refusal,
-                                        .output_dtype = output_dtype,
+                                        .operand_types = tf_operand_types,
+                                        .likely_types = tf_likely_types,
                                         .type_name = tf_dtype_enum,
                                         .takes_strings = tensorflow_takes_strings,
                                         .schema_default = tensorflow_schema_default,

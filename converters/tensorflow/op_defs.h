@@ -11,8 +11,8 @@ enum tf_found {
     TF_UNKNOWN_OP, /* nothing is known of the operator's outputs: it is a function, a user's, or of no use here */
 };
 
-/* An output argument: one output or several. */
-struct tf_output_def {
+/* An argument: one operand or several. */
+struct tf_arg_def {
     const char *name;
     const char *count;     /* the attribute that says how many there are, or NULL: one */
     const char *type;      /* the attribute that says their type, or NULL */
@@ -22,8 +22,10 @@ struct tf_output_def {
 
 struct tf_op_def {
     const char *op;
-    const struct tf_output_def *outputs;
+    const struct tf_arg_def *outputs;
     size_t n_outputs;
+    const struct tf_arg_def *inputs; /* of the model's own definitions */
+    size_t n_inputs;
 };
 
 /* The definition of one of TensorFlow's operators, or NULL. */
@@ -37,6 +39,13 @@ enum tf_found tf_output_index(const struct tf_op_def *def, const struct fw_attr 
 /* The element type of an output, by its number; DT_NONE where the operator is unknown, has no such output, or gives
  * something that has no type here (a resource, complex numbers). */
 enum dtype tf_output_dtype(const char *op, const struct fw_attr *attrs, size_t n_attrs, uint32_t output);
+
+/* What the definition of the node's operator, TensorFlow's or else the model's, says of the types of inputs and outputs
+ * that are DT_NONE. */
+void tf_operand_types(const struct fw_node *n, uint8_t *in, uint8_t *out);
+/* What type attributes of a node whose operator nobody defines suggest for its outputs, by the names that are usual;
+ * where they suggest nothing `out` stays as it is. */
+void tf_likely_types(const struct fw_node *n, uint8_t *out);
 
 /* The attribute's default, in the form of a param; false when there is none, or none that a param could be. Types are
  * TensorFlow's numbers of them. There is one version of each operator. */

@@ -5,9 +5,9 @@
 #include "converters/tensorflow/graph.h"
 #include "converters/tensorflow/op_defs.h"
 
-static struct tf_output_def read_arg(const struct tf_model *m, const struct wire_field *arg)
+static struct tf_arg_def read_arg(const struct tf_model *m, const struct wire_field *arg)
 {
-    struct tf_output_def o = {.name = ""};
+    struct tf_arg_def o = {.name = ""};
     struct wire w = wire_in(m->file, arg);
     struct wire_field f;
     while (wire_next(&w, &f)) {
@@ -28,7 +28,7 @@ static struct tf_output_def read_arg(const struct tf_model *m, const struct wire
 static struct tf_op_def read_op(const struct tf_model *m, const struct wire_field *op)
 {
     struct arena *arena = m->memory.scratch;
-    VEC(struct tf_output_def) outputs = {0};
+    VEC(struct tf_arg_def) outputs = {0}, inputs = {0};
     struct tf_op_def def = {.op = ""};
     struct wire w = wire_in(m->file, op);
     struct wire_field f;
@@ -37,7 +37,11 @@ static struct tf_op_def read_op(const struct tf_model *m, const struct wire_fiel
             def.op = tf_text(m, &f);
         else if (f.number == OP_DEF_OUTPUT_ARG)
             vec_push(arena, &outputs, read_arg(m, &f));
+        else if (f.number == OP_DEF_INPUT_ARG)
+            vec_push(arena, &inputs, read_arg(m, &f));
     }
+    def.inputs = inputs.data;
+    def.n_inputs = inputs.count;
     def.outputs = outputs.data;
     def.n_outputs = outputs.count;
     return def;
@@ -88,6 +92,32 @@ static void name_inputs(struct tf_model *m, const struct wire_field *message, st
     op->n_input_names = (uint32_t)names.count;
 }
 
+static const struct tf_arg_def *keep_args(struct arena *arena, const struct tf_arg_def *args, size_t count)
+{
+    struct tf_arg_def *kept = arena_array(arena, struct tf_arg_def, count);
+    for (size_t i = 0; i < count; i++) {
+        const struct tf_arg_def *a = &args[i];
+        kept[i] = (struct tf_arg_def){.name = arena_strdup(arena, a->name),
+                                      .count = a->count ? arena_strdup(arena, a->count) : NULL,
+                                      .type = a->type ? arena_strdup(arena, a->type) : NULL,
+                                      .type_list = a->type_list ? arena_strdup(arena, a->type_list) : NULL,
+                                      .code = a->code};
+    }
+    return kept;
+}
+
+/* The definition as it is needed when the model has been loaded. */
+static const struct tf_op_def *keep_definition(struct arena *arena, const struct tf_op_def *def)
+{
+    struct tf_op_def *kept = arena_new(arena, struct tf_op_def);
+    *kept = (struct tf_op_def){.op = arena_strdup(arena, def->op),
+                               .outputs = keep_args(arena, def->outputs, def->n_outputs),
+                               .n_outputs = def->n_outputs,
+                               .inputs = keep_args(arena, def->inputs, def->n_inputs),
+                               .n_inputs = def->n_inputs};
+    return kept;
+}
+
 odlc_status tf_describe_op(struct tf_model *m, struct fw_op *op)
 {
     uint32_t at = m->ops.count == 0 || tf_find_op(op->type) ? MAP_NONE : map_get(&m->op_index, op->type);
@@ -95,6 +125,7 @@ odlc_status tf_describe_op(struct tf_model *m, struct fw_op *op)
         return ODLC_OK;
     const struct wire_field *message = &m->op_messages.data[at];
     name_inputs(m, message, op);
+    op->definition = keep_definition(m->memory.graph, &m->ops.data[at]);
     return tf_decode_defaults(m, message, op->type, &op->defaults, &op->n_defaults);
 }
 

@@ -11,7 +11,7 @@ struct build {
     const char *source;  /* framework node at work, for names and diagnostics */
     struct node pending; /* the node between build_op and build_end */
     VEC(tensor_id) inputs;
-    struct packed_param pending_params[48];
+    struct packed_param pending_params[49];
     const struct op *rows[32]; /* rows that build_op found, by a hash of their names */
 };
 

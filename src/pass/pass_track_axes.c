@@ -61,43 +61,85 @@ static const char *layout_suffix(const struct perm *from, const struct perm *to)
     return perm_is_identity(to) && is_channels_last(from) ? "nchw" : "perm";
 }
 
-static const char *permute_reason(const struct track *t, const struct node *reader, const struct node *udo,
+static const char *permute_reason(const struct track *t, const struct node *reader, const struct node *udo, bool direct,
                                   bool to_first)
 {
+    struct arena *arena = t->g->arena;
     const char *stored = to_first ? "channels-last" : "channels-first", *wanted = to_first ? "NCHW" : "NHWC";
     if (reader == udo)
-        return arena_printf(t->g->arena, "the definition wants %s, and the tensor is stored %s", wanted, stored);
+        return arena_printf(arena, "the definition wants %s, and the tensor is stored %s", wanted, stored);
+    const char *gives = direct ? arena_printf(arena, "the UDO gives it %s", stored)
+                               : arena_printf(arena, "it is %s like what the UDO gives", stored);
     if (!reader)
-        return arena_printf(t->g->arena, "the UDO gives it %s, and it is a graph output in the model's order", stored);
-    return arena_printf(t->g->arena, "the UDO gives it %s, and node '%s' (%s) reads it in another order", stored,
+        return arena_printf(arena, "%s, and it is a graph output in the model's order", gives);
+    return arena_printf(arena, "%s, and node '%s' (%s) reads it in another order", gives,
                         reader->source ? reader->source : reader->name, reader->op->name);
 }
 
+static const struct node *producer_of(const struct graph *g, tensor_id id)
+{
+    node_id producer = id == NO_TENSOR ? NO_NODE : graph_tensor(g, id)->producer;
+    return producer == NO_NODE ? NULL : graph_node(g, producer);
+}
+
 /* What computed the tensor, before it was quantized and dequantized, which models do once; NULL: nothing did. */
-static const struct node *computed_by(const struct graph *g, const struct tensor *t)
+static const struct node *computed_by(const struct graph *g, tensor_id id)
 {
     enum { MOST_STEPS = 16 };
-    const struct node *n = t->producer == NO_NODE ? NULL : graph_node(g, t->producer);
-    for (int steps = 0; steps < MOST_STEPS && n && (node_is(n, "Quantize") || node_is(n, "Dequantize")); steps++) {
-        node_id before = node_input(g, n, 0)->producer;
-        n = before == NO_NODE ? NULL : graph_node(g, before);
-    }
+    const struct node *n = producer_of(g, id);
+    for (int steps = 0; steps < MOST_STEPS && n && (node_is(n, "Quantize") || node_is(n, "Dequantize")); steps++)
+        n = producer_of(g, n->inputs[0]);
     return n;
+}
+
+/* Whether the node gives its result in the order of what it reads. */
+static bool passes_order_on(const struct node *n)
+{
+    if (n->op->package)
+        return gives_as_stored(n, 0);
+    return (n->op->permute && !node_is(n, "Transpose")) || node_is(n, "Quantize") || node_is(n, "Dequantize");
+}
+
+/* The UDO whose declared layout is why the tensor is stored as it is: its own order went through other nodes. NULL
+ * where there is none, or where an op that takes no other order than channels-last is a reason as good. */
+static const struct node *udo_behind(const struct graph *g, tensor_id stored, bool channels_last)
+{
+    enum { MOST = 64 };
+    tensor_id open[MOST];
+    size_t count = 0, seen = 0;
+    const struct node *udo = NULL;
+    for (open[count++] = stored; count > 0 && seen < MOST; seen++) {
+        const struct node *n = producer_of(g, open[--count]);
+        if (!n)
+            continue;
+        bool passes = passes_order_on(n);
+        if (!passes && n->op->package)
+            udo = n;
+        else if (!passes && channels_last)
+            return NULL;
+        for (uint32_t i = 0; passes && i < n->n_inputs && count < MOST; i++)
+            if (n->op->package || carries_axes(n->op, i) || i == 0)
+                open[count++] = n->inputs[i];
+    }
+    return udo;
 }
 
 /* The guide asks for one warning for each permute that a UDO's layout costs. */
 static void report_permute(struct track *t, const struct node *reader, tensor_id stored, const char *suffix)
 {
     const struct tensor *tensor = graph_tensor(t->g, stored);
-    const struct node *writer = computed_by(t->g, tensor);
-    const struct node *udo = reader && reader->op->package ? reader : writer && writer->op->package ? writer : NULL;
-    bool to_first = strcmp(suffix, "nchw") == 0;
+    const struct node *writer = computed_by(t->g, stored), *udo = NULL;
+    bool to_first = strcmp(suffix, "nchw") == 0, direct = writer && writer->op->package;
+    if (reader && reader->op->package)
+        udo = reader;
+    else
+        udo = direct ? writer : udo_behind(t->g, stored, to_first);
     t->c->permutes_inserted++;
     if (!udo)
         return;
     struct pass_permute permute = {.node = udo->source ? udo->source : udo->name,
                                    .tensor = arena_strdup(t->g->arena, tensor->name),
-                                   .reason = permute_reason(t, reader, udo, to_first),
+                                   .reason = permute_reason(t, reader, udo, direct, to_first),
                                    .to_first = to_first,
                                    .after = udo != reader};
     vec_push(t->g->arena, &t->c->udo_permutes, permute);
@@ -294,6 +336,8 @@ static odlc_status bring_broadcast(struct track *t, tensor_id id, const struct p
     for (uint32_t i = 0; i < perm->rank; i++)
         wide.dims[i] = i < perm->rank - rank ? 1 : shape.dims[i - (perm->rank - rank)];
     const char *name = graph_tensor(t->g, *out)->name;
+    if (graph_tensor(t->g, *out)->kind != TENSOR_STATIC)
+        report_permute(t, reader, *out, "nhwc");
     TRY(build_reshape(&t->b, *out, &wide, arena_printf(t->g->arena, "%s.expanded", name), out));
     return build_transpose(&t->b, *out, perm, arena_printf(t->g->arena, "%s.nhwc", name), out);
 }

@@ -66,24 +66,6 @@ const struct param *site_attr(const struct site *s, const char *name)
     return NULL;
 }
 
-/* A type that quantized tensors have; the model computes in float until they are quantized. */
-static bool is_quantized_type(enum dtype dtype)
-{
-    return dtype_is_fixed(dtype) || (dtype_is_int(dtype) && dtype_size(dtype) <= 2);
-}
-
-void site_check_dtype(struct site *s, const char *label, enum dtype declared, enum dtype model)
-{
-    enum dtype stored = dtype_narrowed(model);
-    if (declared == DT_NONE || model == DT_NONE || declared == stored)
-        return;
-    if (dtype_is_float(stored) && is_quantized_type(declared))
-        return;
-    if (site_first(s, "dtype", label))
-        site_warn(s, NULL, NULL, "udo-type-differs", "%s of '%s' is declared %s, but is %s in the model", label,
-                  s->def->type, udo_type_name(declared), udo_type_name(model));
-}
-
 /* ---- layouts ---- */
 
 bool layout_perm(const struct udo_call *call, enum udo_layout layout, uint32_t rank, struct perm *out)

@@ -68,8 +68,6 @@ const struct udo_tensor *operand_of(const struct udo_tensor *tensors, uint32_t c
 const char *operand_label(struct site *s, const char *kind, uint32_t i, const struct udo_tensor *t);
 /* The attribute of that name, or NULL. */
 const struct param *site_attr(const struct site *s, const char *name);
-/* Warns once when what the model computes is not what the definition declares. */
-void site_check_dtype(struct site *s, const char *label, enum dtype declared, enum dtype model);
 
 /* ---- layouts ---- */
 /* The permutation from the model's order to the declared one; false when they are the same. */

@@ -7,7 +7,7 @@
 
 static enum dtype stored_dtype(const struct udo_tensor *in, enum dtype model)
 {
-    return in->dtype == DT_NONE ? dtype_narrowed(model) : udo_pick_dtype(in->dtype, in->several, model);
+    return dtype_narrowed(in->dtype == DT_NONE ? model : udo_pick_dtype(in->dtype, in->several, model));
 }
 
 /* "[0,2]" of element k. */
@@ -51,7 +51,7 @@ static bool check_data(struct site *s, const char *label, const struct udo_tenso
                        enum dtype to)
 {
     for (int core = 0; core < UDO_CORES; core++) {
-        if (in->core_dtypes[core] == DT_NONE || in->core_dtypes[core] == to)
+        if (in->core_dtypes[core] == DT_NONE || dtype_narrowed(in->core_dtypes[core]) == to)
             continue;
         site_error(s, in->name, arena_printf(s->arena, "give one data_type at %s", site_place(s, &in->place)),
                    "udo-core-types-differ", "the cores take %s in different types, but its data is stored once", label);
@@ -121,11 +121,10 @@ static tensor_id serialise(struct site *s, const char *label, const struct udo_t
 }
 
 /* The tensor in the declared layout. */
-static tensor_id take(struct site *s, const char *label, const struct udo_tensor *in, tensor_id id)
+static tensor_id take(struct site *s, const struct udo_tensor *in, tensor_id id)
 {
     const struct tensor *t = graph_tensor(s->b->graph, id);
     struct perm perm;
-    site_check_dtype(s, label, udo_pick_dtype(in->dtype, in->several, t->type->dtype), t->type->dtype);
     if (s->errors || !layout_perm(s->call, in->layout, t->type->shape.rank, &perm))
         return id;
     tensor_id moved;
@@ -190,7 +189,7 @@ static tensor_id classify(struct site *s, uint32_t i, const struct udo_tensor *i
         return id;
     }
     s->inputs[i].origin = ODLC_UDO_DYNAMIC;
-    return take(s, label, in, id);
+    return take(s, in, id);
 }
 
 /* What comes after the last input of the definition. */

@@ -104,21 +104,69 @@ static enum outcome by_input(struct site *s, const struct operands *in, uint32_t
     return KNOWN;
 }
 
-/* The type of one output; where the definition does not say it, the model or the native op of that name does. What the
- * model computes in 64 bits and the definition gives in 32 has the model's type for its readers, until all such tensors
- * are stored in 32 bits. */
-static enum dtype output_dtype(struct site *s, const struct udo_tensor *out, const char *label, enum dtype model)
+/* Whether the definition has a type that suits what the framework computes. */
+static bool declares(const struct udo_tensor *t, enum dtype model)
 {
-    /* Of several types, one that the model does not tell is most likely the first input's. */
-    bool follows = model == DT_NONE && out->several && s->call->n_in && s->call->in[0] != NO_TENSOR;
-    enum dtype known = follows ? build_type(s->b, s->call->in[0])->dtype : model;
-    enum dtype dtype = udo_pick_dtype(out->dtype, out->several, known);
-    site_check_dtype(s, label, dtype, model);
-    if (model != DT_NONE && dtype_size(model) == 8 && dtype == dtype_narrowed(model))
+    bool suits = t->dtype == DT_NONE || udo_type_suits(t->dtype, model);
+    for (int i = DT_NONE + 1; i < DT_COUNT && !suits; i++)
+        suits = (t->several & DTYPE_BIT(i)) && udo_type_suits((enum dtype)i, model);
+    for (int core = 0; core < UDO_CORES && !suits; core++)
+        suits = t->core_dtypes[core] != DT_NONE && udo_type_suits(t->core_dtypes[core], model);
+    return suits;
+}
+
+static void contradicted(struct site *s, const struct udo_tensor *out, const char *label,
+                         const struct udo_demand *demand)
+{
+    struct odlc_diag place = udo_at(&out->place, arena_printf(s->arena, "declare %s, or no type: the model tells it",
+                                                              udo_type_name(demand->dtype)));
+    place.node = s->call->label;
+    s->errors++;
+    (void)diag_error(s->set->diags, ODLC_ERR_INVALID, &place, "udo-type-contradicted",
+                     "%s of '%s' is declared %s, but node '%s' takes it as %s", label, s->def->type,
+                     udo_type_name(out->dtype), demand->reader, udo_type_name(demand->dtype));
+}
+
+/* The type of an output of which the definition alone speaks. What quantization makes of real numbers is real before
+ * that, where the node computes on any. */
+static enum dtype declared_dtype(const struct site *s, const struct udo_tensor *out)
+{
+    const struct udo_call *call = s->call;
+    enum dtype first = DT_NONE, real = DT_NONE;
+    for (uint32_t i = call->n_in; i-- > 0;) {
+        enum dtype in = call->in[i] == NO_TENSOR ? DT_NONE : build_type(s->b, call->in[i])->dtype;
+        real = dtype_is_float(in) ? in : real;
+        first = i == 0 ? in : DT_NONE;
+    }
+    /* Of several types, that of the first input is the most likely. */
+    enum dtype dtype = udo_pick_dtype(out->dtype, out->several, first);
+    if (dtype == DT_NONE || dtype == DT_FLOAT32 || !udo_type_suits(dtype, DT_FLOAT32) || dtype == DT_FLOAT64)
+        return dtype == DT_NONE ? DT_FLOAT32 : dtype;
+    if (real != DT_NONE)
+        return real;
+    return dtype_is_int(dtype) ? dtype : DT_FLOAT32;
+}
+
+/* The type of one output: activations have the framework's own type, whatever a processor's kernel gets. `model` is
+ * what the model, or the native op of the name, says of it. */
+static enum dtype output_dtype(struct site *s, const struct udo_tensor *out, const char *label, enum dtype model,
+                               const struct udo_demand *demand)
+{
+    if (model != DT_NONE)
         return model;
-    if (dtype_is_fixed(dtype))
-        return DT_FLOAT32; /* until it is quantized */
-    return dtype != DT_NONE ? dtype : model != DT_NONE ? model : DT_FLOAT32;
+    if (demand->dtype != DT_NONE) {
+        if (!declares(out, demand->dtype))
+            contradicted(s, out, label, demand);
+        return demand->dtype;
+    }
+    if (demand->likely != DT_NONE && declares(out, demand->likely) && (!demand->real || dtype_is_float(demand->likely)))
+        return demand->likely;
+    enum dtype dtype = declared_dtype(s, out);
+    if (demand->real && !dtype_is_float(dtype)) {
+        const struct udo_demand real = {.dtype = DT_FLOAT32, .reader = demand->reader};
+        return output_dtype(s, out, label, model, &real);
+    }
+    return dtype;
 }
 
 bool output_absent(const struct site *s, uint32_t j)
@@ -184,23 +232,13 @@ static void one_type(struct site *s, const struct operands *in, const struct typ
     enum dtype model = j < call->n_out ? call->declared[j].dtype : DT_NONE;
     if (model == DT_NONE && native && j < call->n_out)
         model = native[j].dtype;
-    type->dtype = output_dtype(s, out, label, model);
+    const struct udo_demand none = {.dtype = DT_NONE};
+    type->dtype = output_dtype(s, out, label, model, call->demands && j < call->n_out ? &call->demands[j] : &none);
     type->shape = reorder(call, out->layout, &shape, false);
     report_type(value, dtype_narrowed(type->dtype), &type->shape);
 }
 
-/* Whether the model may compute in 64 bits what the definition gives in 32. */
-static bool may_be_wide(const struct site *s, enum dtype dtype)
-{
-    if (dtype == DT_INT32 || dtype == DT_UINT32)
-        return true;
-    for (uint32_t i = 0; dtype == DT_FLOAT32 && i < s->call->n_in; i++)
-        if (s->call->in[i] != NO_TENSOR && build_type(s->b, s->call->in[i])->dtype == DT_FLOAT64)
-            return true;
-    return false;
-}
-
-/* Asking the native op costs a trial: only when neither the definition nor the model says all. */
+/* Asking the native op costs a trial: only where the model does not say all. */
 static bool needs_native(const struct site *s, uint32_t total)
 {
     const struct udo_call *call = s->call;
@@ -209,8 +247,7 @@ static bool needs_native(const struct site *s, uint32_t total)
             continue;
         const struct udo_tensor *out = operand_of(s->def->outputs, s->def->n_outputs, j);
         bool shape_known = out->same_as || out->shape || call->declared_shape[j];
-        bool dtype_known = call->declared[j].dtype != DT_NONE || (out->dtype != DT_NONE && !may_be_wide(s, out->dtype));
-        if (!shape_known || !dtype_known)
+        if (!shape_known || call->declared[j].dtype == DT_NONE)
             return true;
     }
     return false;

@@ -153,7 +153,7 @@ static void fill(struct site *s, const struct wanted *w, struct param *out, stru
         value_permute(s->arena, &value, &perm);
     const char *why;
     enum dtype dtype = w->default_value && !attr ? w->dtype : udo_pick_dtype(w->dtype, w->several, value.dtype);
-    if (!value_convert(s->arena, &value, dtype ? dtype : dtype_narrowed(value.dtype), &why)) {
+    if (!value_convert(s->arena, &value, dtype_narrowed(dtype ? dtype : value.dtype), &why)) {
         site_error(s, w->name, arena_printf(s->arena, "the data_type is declared at %s", site_place(s, w->place)),
                    "udo-param-misfit", "param '%s': %s", w->name, why);
         return;

@@ -5,9 +5,10 @@
 #include "udo/row.h"
 #include "udo/value.h"
 
-/* The guide's types, and those that published configs use beside them. */
-static const char *const type_names[] = {"FLOAT_16", "FLOAT_32", "FIXED_4", "FIXED_8", "FIXED_16", "UINT_8", "UINT_16",
-                                         "UINT_32",  "INT_8",    "INT_16",  "INT_32",  "BOOL_8",   "STRING"};
+/* The guide's types, those that published configs use beside them, and frameworks' types of 64 bits. */
+static const char *const type_names[] = {"FLOAT_16", "FLOAT_32", "FIXED_4", "FIXED_8", "FIXED_16", "UINT_8",
+                                         "UINT_16",  "UINT_32",  "INT_8",   "INT_16",  "INT_32",   "BOOL_8",
+                                         "STRING",   "INT_64",   "UINT_64", "FLOAT_64"};
 
 static enum dtype read_type(const struct config *c, const cJSON *item)
 {

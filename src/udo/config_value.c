@@ -144,7 +144,7 @@ const struct param *config_read_value(const struct config *c, const cJSON *item,
     if (dtype == DT_NONE)
         dtype = value->dtype == DT_INT64 ? DT_INT32 : value->dtype == DT_FLOAT64 ? DT_FLOAT32 : DT_STRING;
     const char *why;
-    if (value_convert(c->arena, value, dtype, &why))
+    if (value_convert(c->arena, value, dtype_narrowed(dtype), &why))
         return value;
     (void)json_error(c->json, item, NULL, "udo-bad-value", "%s", why);
     return NULL;

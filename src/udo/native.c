@@ -26,7 +26,7 @@ static const struct param *native_attrs(struct site *s, const struct node *n, ui
 static void check_operand(struct site *s, const char *label, const struct udo_tensor *declared, tensor_id id)
 {
     const struct tensor *t = graph_tensor(s->b->graph, id);
-    enum dtype dtype = udo_pick_dtype(declared->dtype, declared->several, t->type->dtype);
+    enum dtype dtype = dtype_narrowed(udo_pick_dtype(declared->dtype, declared->several, t->type->dtype));
     if (declared->layout == UDO_LAYOUT_NCHW && t->type->shape.rank >= 3)
         site_error(s, declared->name, "declare NHWC, or claim the model's operator with <UseDefaultTranslation> false",
                    "udo-native-layout", "%s is declared NCHW, but after the translation it has its channels last",
@@ -39,8 +39,6 @@ static void check_operand(struct site *s, const char *label, const struct udo_te
         site_error(s, declared->name, "declare the type that the native op has", "udo-value-misfit",
                    "%s is declared %s, but its data is %s after the translation", label, udo_type_name(dtype),
                    udo_type_name(t->type->dtype));
-    else
-        site_check_dtype(s, label, dtype, t->type->dtype);
 }
 
 static void check_operands(struct site *s, const struct node *n)

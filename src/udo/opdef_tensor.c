@@ -5,21 +5,32 @@
 
 /* ---- data types ---- */
 
-/* The schema's types; 64-bit numbers are stored in 32 bits, as everywhere in a container. */
+/* The schema's types, and FLOAT_64; data in 64 bits is stored in 32, as everywhere in a container. */
 static const struct {
     const char *name;
     enum dtype dtype;
 } types[] = {
-    {"BACKEND_SPECIFIC", DT_NONE},  {"INT_8", DT_INT8},
-    {"INT_16", DT_INT16},           {"INT_32", DT_INT32},
-    {"INT_64", DT_INT32},           {"UINT_8", DT_UINT8},
-    {"UINT_16", DT_UINT16},         {"UINT_32", DT_UINT32},
-    {"UINT_64", DT_UINT32},         {"FLOAT_16", DT_FLOAT16},
-    {"FLOAT_32", DT_FLOAT32},       {"SFIXED_POINT_4", DT_SFXP4},
-    {"SFIXED_POINT_8", DT_SFXP8},   {"SFIXED_POINT_16", DT_SFXP16},
-    {"SFIXED_POINT_32", DT_SFXP32}, {"UFIXED_POINT_4", DT_UFXP4},
-    {"UFIXED_POINT_8", DT_UFXP8},   {"UFIXED_POINT_16", DT_UFXP16},
-    {"UFIXED_POINT_32", DT_UFXP32}, {"BOOL_8", DT_BOOL},
+    {"BACKEND_SPECIFIC", DT_NONE},
+    {"INT_8", DT_INT8},
+    {"INT_16", DT_INT16},
+    {"INT_32", DT_INT32},
+    {"INT_64", DT_INT64},
+    {"UINT_8", DT_UINT8},
+    {"UINT_16", DT_UINT16},
+    {"UINT_32", DT_UINT32},
+    {"UINT_64", DT_UINT64},
+    {"FLOAT_16", DT_FLOAT16},
+    {"FLOAT_32", DT_FLOAT32},
+    {"FLOAT_64", DT_FLOAT64},
+    {"SFIXED_POINT_4", DT_SFXP4},
+    {"SFIXED_POINT_8", DT_SFXP8},
+    {"SFIXED_POINT_16", DT_SFXP16},
+    {"SFIXED_POINT_32", DT_SFXP32},
+    {"UFIXED_POINT_4", DT_UFXP4},
+    {"UFIXED_POINT_8", DT_UFXP8},
+    {"UFIXED_POINT_16", DT_UFXP16},
+    {"UFIXED_POINT_32", DT_UFXP32},
+    {"BOOL_8", DT_BOOL},
     {"STRING", DT_STRING},
 };
 

@@ -249,7 +249,7 @@ const struct param *opdef_read_value(struct opdef *o, const struct xml_node *nod
     const char *why = NULL;
     if (!p.failed && !is_tensor && (p.shape.rank || !value_to_scalar(value)))
         (void)fail(&p, 0, "a list needs another <Rank> than SCALAR", "a scalar param takes one value");
-    if (!p.failed && !value_convert(o->arena, value, dtype, &why))
+    if (!p.failed && !value_convert(o->arena, value, dtype_narrowed(dtype), &why))
         (void)fail(&p, 0, NULL, why);
     return p.failed ? NULL : value;
 }

@@ -68,8 +68,8 @@ static const char *type_text(struct arena *arena, const struct udo_def *def)
 
 bool udo_name_is_reserved(const char *name)
 {
-    static const char *const reserved[] = {"packageName", UDO_PARAM_CORES, UDO_PARAM_ARCHS, UDO_PARAM_TYPES,
-                                           UDO_PARAM_QHPI};
+    static const char *const reserved[] = {"packageName",   UDO_PARAM_CORES, UDO_PARAM_ARCHS,
+                                           UDO_PARAM_TYPES, UDO_PARAM_QHPI,  UDO_PARAM_DECLARED};
     for (size_t i = 0; i < COUNT_OF(reserved); i++)
         if (strcmp(name, reserved[i]) == 0)
             return true;
@@ -78,12 +78,12 @@ bool udo_name_is_reserved(const char *name)
 
 static void make_supplemental(struct arena *arena, struct udo_def *def)
 {
-    const char *const names[UDO_SUPPLEMENTAL] = {UDO_PARAM_CORES, UDO_PARAM_ARCHS, UDO_PARAM_TYPES, UDO_PARAM_QHPI};
-    const char *const values[UDO_SUPPLEMENTAL] = {core_text(arena, def), arch_text(arena, def), type_text(arena, def),
-                                                  def->use_qhpi ? "true" : NULL};
-    struct param *params = arena_array(arena, struct param, UDO_SUPPLEMENTAL);
+    const char *const names[] = {UDO_PARAM_CORES, UDO_PARAM_ARCHS, UDO_PARAM_TYPES, UDO_PARAM_QHPI};
+    const char *const values[COUNT_OF(names)] = {core_text(arena, def), arch_text(arena, def), type_text(arena, def),
+                                                 def->use_qhpi ? "true" : NULL};
+    struct param *params = arena_array(arena, struct param, COUNT_OF(names));
     def->n_supplemental = 0;
-    for (size_t i = 0; i < UDO_SUPPLEMENTAL; i++)
+    for (size_t i = 0; i < COUNT_OF(names); i++)
         if (values[i])
             params[def->n_supplemental++] =
                 (struct param){.set = true, .usage = 2, .name = names[i], .dtype = DT_STRING, .s = values[i]};
@@ -94,19 +94,22 @@ static void make_supplemental(struct arena *arena, struct udo_def *def)
 
 static const struct param_def *row_params(struct arena *arena, const struct udo_def *def, uint32_t *count)
 {
-    *count = def->n_scalar_params + def->n_tensor_params + def->n_supplemental;
+    *count = def->n_scalar_params + def->n_tensor_params + def->n_supplemental + 1;
     struct param_def *params = arena_array(arena, struct param_def, *count), *p = params;
     for (uint32_t i = 0; i < def->n_scalar_params; i++)
-        *p++ = (struct param_def){
-            .name = def->scalar_params[i].name, .dtype = def->scalar_params[i].dtype, .presence = PARAM_OPTIONAL};
+        *p++ = (struct param_def){.name = def->scalar_params[i].name,
+                                  .dtype = dtype_narrowed(def->scalar_params[i].dtype),
+                                  .presence = PARAM_OPTIONAL};
     for (uint32_t i = 0; i < def->n_tensor_params; i++)
         *p++ = (struct param_def){.name = def->tensor_params[i].name,
-                                  .dtype = def->tensor_params[i].dtype,
+                                  .dtype = dtype_narrowed(def->tensor_params[i].dtype),
                                   .presence = PARAM_OPTIONAL,
                                   .is_tensor = true};
     for (uint32_t i = 0; i < def->n_supplemental; i++)
         *p++ = (struct param_def){
             .name = def->supplemental[i].name, .dtype = DT_STRING, .presence = PARAM_OPTIONAL, .supplemental = true};
+    *p = (struct param_def){
+        .name = UDO_PARAM_DECLARED, .dtype = DT_STRING, .presence = PARAM_OPTIONAL, .supplemental = true};
     return params;
 }
 

@@ -12,7 +12,7 @@ enum udo_core { UDO_CPU, UDO_GPU, UDO_DSP, UDO_CORES };
 #define UDO_MAX_DEFINITIONS 65536
 #define UDO_MAX_OPERANDS 254 /* inputs, and outputs, of a definition: an op row counts them in a byte */
 /* What the builder holds, less the supplemental params that describe the definition. */
-#define UDO_SUPPLEMENTAL 4
+#define UDO_SUPPLEMENTAL 5
 #define UDO_MAX_PARAMS (COUNT_OF(((struct build *)NULL)->pending_params) - UDO_SUPPLEMENTAL)
 
 /* Supplemental string params of a UDO node, for inspection; present when the config says something. */
@@ -20,7 +20,8 @@ enum udo_core { UDO_CPU, UDO_GPU, UDO_DSP, UDO_CORES };
 #define UDO_PARAM_ARCHS "udo_dsp_arch_types"      /* "v68,v73" */
 #define UDO_PARAM_TYPES "udo_per_core_data_types" /* "in0: CPU=FLOAT_32,DSP=UINT_8; out0: …; param w: …" */
 
-#define UDO_PARAM_QHPI "udo_use_qhpi" /* "true" */
+#define UDO_PARAM_QHPI "udo_use_qhpi"       /* "true" */
+#define UDO_PARAM_DECLARED "udo_data_types" /* of one node: "in0: UINT_8; out0: FLOAT_16", where it has other types */
 
 #define DTYPE_BIT(dtype) ((uint64_t)1 << (dtype))
 _Static_assert(DT_COUNT <= 64, "a mask holds all types");
@@ -51,8 +52,8 @@ struct udo_words {
 struct udo_tensor {
     struct udo_place place;
     const char *name; /* NULL when not given (inputs and outputs) */
-    /* What data and activations take: `data_type`, or from the per-core table the CPU's entry, else the first.
-     * DT_NONE: not given. */
+    /* What the operation takes: `data_type`, or from the per-core table the CPU's entry, else the first. Data is stored
+     * in it, 64-bit types in 32 bits; activations have the model's. DT_NONE: not given. */
     enum dtype dtype;
     uint64_t several; /* mask of DTYPE_BIT: what else the operation takes, with dtype; 0: dtype alone */
     bool per_core;    /* the config gave per_core_data_types */
@@ -113,6 +114,8 @@ struct udo_nodes {
 /* What the nodes showed about a definition, for the reports that come once. */
 struct udo_use {
     uint32_t nodes;               /* claimed so far */
+    VEC(const char *) types;      /* operands of which nodes have other types than declared, in words */
+    bool contradicted;            /* by some of these, which no processor's type could stand for */
     VEC(const char *) unnamed;    /* attributes that the definition does not name */
     struct udo_nodes *not_static; /* per input: the nodes that have data for it although it is not static */
 };
@@ -155,6 +158,14 @@ odlc_status udo_add(struct udo_set *set, struct udo_def *def) MUST_USE;
 /* The definition that claims nodes of that type, or NULL. */
 const struct udo_def *udo_find(const struct udo_set *set, const char *op_type, const char *domain);
 
+/* What else tells the type of an output, where the model does not say it. */
+struct udo_demand {
+    enum dtype dtype;   /* what the readers take, as the framework has it; DT_NONE: nothing tells */
+    bool real;          /* some float, if nothing tells which */
+    const char *reader; /* a node of these */
+    enum dtype likely;  /* what the node's own attributes suggest; DT_NONE: nothing */
+};
+
 /* A framework node that a definition claims. */
 struct udo_call {
     struct arena *scratch; /* for what is not kept; the caller rewinds it */
@@ -170,6 +181,7 @@ struct udo_call {
     const struct type *declared;  /* the model's own shape information, one per output; dtype DT_NONE: not known */
     const bool *declared_shape;   /* whether declared[i].shape is known */
     const struct shape *partial;  /* of the others: what the model says of it, open dimensions -1; rank 0: nothing */
+    const struct udo_demand *demands; /* one per output; NULL: nothing is known of readers */
     uint32_t n_out;
     bool channels_first; /* the model's tensors are NCHW here: always those of ONNX */
     void *user;
@@ -188,6 +200,10 @@ odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct bui
 /* Makes UDO nodes of the native nodes that definitions replace; for the graph as it will be written. All problems are
  * reported before it fails. */
 odlc_status udo_replace_natives(struct udo_set *set, struct graph *g) MUST_USE;
+
+/* For the graph as it will be written: nodes keep the types that their definitions declare and that activations do not
+ * have, and one warning a definition lists these. */
+void udo_keep_types(struct udo_set *set, struct graph *g);
 
 /* After all nodes: what is said once per definition. Errors for data given to inputs that are not static (warnings with
  * promote_static); warnings for attributes that are not serialised and for definitions that matched nothing. */

@@ -18,12 +18,22 @@ const char *udo_type_name(enum dtype dtype)
 
 enum dtype udo_pick_dtype(enum dtype first, uint64_t several, enum dtype model)
 {
+    if (model != DT_NONE && several & DTYPE_BIT(model))
+        return model;
     if (model != DT_NONE && several & DTYPE_BIT(dtype_narrowed(model)))
         return dtype_narrowed(model);
     if (!dtype_is_fixed(first) || !several)
         return first;
     /* Data in a quantized type needs encodings, which the model does not have. */
     return several & DTYPE_BIT(DT_FLOAT32) ? DT_FLOAT32 : several & DTYPE_BIT(DT_FLOAT16) ? DT_FLOAT16 : first;
+}
+
+bool udo_type_suits(enum dtype declared, enum dtype model)
+{
+    bool quantized = dtype_is_fixed(declared) || (dtype_is_int(declared) && dtype_size(declared) <= 2);
+    if (dtype_is_float(model))
+        return quantized || dtype_is_float(declared);
+    return dtype_narrowed(declared) == dtype_narrowed(model);
 }
 
 static uint64_t value_count(const struct param *value)

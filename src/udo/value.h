@@ -24,6 +24,10 @@ bool value_equal(const struct param *a, const struct param *b);
  * operation takes, the model's own, else the first, which is a quantized one only where no other suits. */
 enum dtype udo_pick_dtype(enum dtype first, uint64_t several, enum dtype model);
 
+/* Whether processors may take as `declared` what the framework computes in `model`: the same type, where 64 bits count
+ * as 32, or a real number in one of fewer bits, which quantization makes of it. */
+bool udo_type_suits(enum dtype declared, enum dtype model);
+
 /* A type as configs spell it ("FLOAT_32"), or our own name for types they have no word for. */
 const char *udo_type_name(enum dtype dtype);
 

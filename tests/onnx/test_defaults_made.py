@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table of attribute defaults in the repository is what its script makes of the operator table."""
+"""The tables of attribute defaults and of types in the repository are what their scripts make of the operator table."""
 import os
 import subprocess
 import sys
@@ -13,13 +13,15 @@ def main():
     if not os.path.exists(table):
         print(f"SKIP: no operator table at {table}")
         return 77
-    script = os.path.join(SOURCE, "scripts", "make-onnx-defaults.py")
-    made = subprocess.run([sys.executable, script, table], check=True, capture_output=True, text=True).stdout
-    with open(os.path.join(SOURCE, "converters", "onnx", "schema_defaults.def"), encoding="utf-8") as kept:
-        if kept.read() != made:
-            print("converters/onnx/schema_defaults.def is not what scripts/make-onnx-defaults.py makes")
-            return 1
-    return 0
+    failed = 0
+    for script, file in (("make-onnx-defaults.py", "schema_defaults.def"), ("make-onnx-types.py", "operand_types.def")):
+        made = subprocess.run([sys.executable, os.path.join(SOURCE, "scripts", script), table], check=True,
+                              capture_output=True, text=True).stdout
+        with open(os.path.join(SOURCE, "converters", "onnx", file), encoding="utf-8") as kept:
+            if kept.read() != made:
+                print(f"converters/onnx/{file} is not what scripts/{script} makes")
+                failed = 1
+    return failed
 
 
 if __name__ == "__main__":

@@ -398,11 +398,15 @@ def signature(inputs, outputs, method="tensorflow/serving/predict"):
 
 
 def op_def(name, inputs, outputs, defaults):
-    """OpDef, as saved models bring them: names of arguments, which are floats, and attributes with their defaults."""
+    """OpDef, as saved models bring them: names of arguments, which are floats, or (name, type or the attribute that says it),
+    and attributes with their defaults."""
     message = Message().data(1, name)
     for field, arguments in ((2, inputs), (3, outputs)):
         for argument in arguments:
-            message.message(field, Message().data(1, argument).integer(3, CODES["float32"]))
+            arg, kind = argument if isinstance(argument, tuple) else (argument, np.float32)
+            described = Message().data(1, arg)
+            message.message(field, described.data(4, kind) if isinstance(kind, str) else
+                            described.integer(3, CODES[np.dtype(kind).name]))
     for key, value in defaults.items():
         message.message(4, Message().data(1, key).message(3, attribute(value)))
     return message

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The tables of TensorFlow's operators are sorted, say of outputs what tests/reference/operators.txt says, and, where
+"""The tables of TensorFlow's operators are sorted, say of inputs and outputs what tests/reference/operators.txt says, and, where
 TensorFlow is installed, are what their script makes."""
 
 import importlib.util
@@ -14,8 +14,8 @@ from checks import SOURCE, Checks  # noqa: E402
 FOLDER = SOURCE / "converters" / "tensorflow"
 OPERATORS = SOURCE / "tests" / "reference" / "operators.txt"
 SCRIPT = SOURCE / "scripts" / "make-tensorflow-defs.py"
-TABLES = {"outputs": FOLDER / "op_defs.def", "defaults": FOLDER / "schema_defaults.def"}
-OUTPUT = re.compile(r'(ONE|ONE_OF|MANY|MANY_OF|LISTED)\(([^)]*)\)')
+TABLES = {"outputs": FOLDER / "op_defs.def", "inputs": FOLDER / "op_inputs.def", "defaults": FOLDER / "schema_defaults.def"}
+ARGUMENT = re.compile(r'(ONE|ONE_OF|MANY|MANY_OF|LISTED)\(([^)]*)\)')
 TYPES = {"FLOAT": "float32", "DOUBLE": "float64", "HALF": "float16"}
 
 
@@ -29,22 +29,24 @@ def rows(file, macro):
     return found
 
 
-def in_words(output):
-    """An output as operators.txt writes it."""
-    kind, *arguments = [output[0], *(part.strip().strip('"') for part in output[1].split(","))]
+def in_words(argument):
+    """An argument as operators.txt writes it."""
+    kind, *arguments = [argument[0], *(part.strip().strip('"') for part in argument[1].split(","))]
     name, *rest = arguments
     if kind in ("ONE_OF", "MANY_OF"):
         rest[-1] = TYPES.get(rest[-1], rest[-1].lower())
     return f"{name}:[{rest[0]}]" if kind == "LISTED" else f"{name}:{'*'.join(rest)}"
 
 
-def check_outputs(checks, table):
-    known = dict((names[0], " ".join(map(in_words, OUTPUT.findall(rest)))) for names, rest in table)
+def check_arguments(checks, kind, table):
+    known = dict((names[0], " ".join(map(in_words, ARGUMENT.findall(rest)))) for names, rest in table)
     compared = 0
     for line in OPERATORS.read_text().splitlines():
-        name, outputs = line.split("(")[0], line.partition("; ")[0].partition(" -> ")[2]
-        if outputs:
-            checks.equal(f"outputs of {name}", known.get(name), outputs)
+        name, _, signature = line.partition("; ")[0].partition("(")
+        inputs, _, outputs = signature.partition(")")
+        listed = inputs if kind == "inputs" else outputs.strip().removeprefix("->").strip()
+        if listed:
+            checks.equal(f"{kind} of {name}", known.get(name), listed)
             compared += 1
     checks.check("operators were compared", compared > 500, compared)
 
@@ -64,13 +66,15 @@ def check_defaults(checks, table):
 
 def main():
     checks = Checks()
-    tables = {"outputs": rows(TABLES["outputs"], "TF_OP"), "defaults": rows(TABLES["defaults"], "TF_DEFAULT")}
+    macros = {"outputs": "TF_OP", "inputs": "TF_INPUTS", "defaults": "TF_DEFAULT"}
+    tables = {name: rows(file, macros[name]) for name, file in TABLES.items()}
     for name, table in tables.items():
         lines = TABLES[name].read_text().count("\nTF_")
         checks.equal(f"rows of {name} that are understood", len(table), lines)
         keys = [names for names, _ in table]
         checks.equal(f"order of {name}", keys, sorted(set(keys)))
-    check_outputs(checks, tables["outputs"])
+    check_arguments(checks, "outputs", tables["outputs"])
+    check_arguments(checks, "inputs", tables["inputs"])
     check_defaults(checks, tables["defaults"])
     for name, file in TABLES.items():
         if importlib.util.find_spec("tensorflow"):

@@ -493,23 +493,6 @@ START_TEST(promoted_data_needs_one_type)
 }
 END_TEST
 
-START_TEST(declared_type_that_the_model_does_not_have)
-{
-    struct site s;
-    start(&s, DEFINE("{'data_type': 'FLOAT_32'}, {'data_type': 'UINT_8'}, {'data_type': 'INT_32'}", ""));
-    give_tensor(&s, "a", DT_INT64, SHAPE(2));
-    give_tensor(&s, "b", DT_FLOAT32, SHAPE(2)); /* fine: quantization makes it UINT_8 */
-    give_tensor(&s, "c", DT_INT64, SHAPE(2));   /* fine: stored as INT_32 */
-    run_ok(&s);
-    s.call.label = "n2";
-    run_ok(&s);
-    ck_assert_uint_eq(s.f.diags.list.count, 1); /* said once, not per node */
-    ck_assert_str_eq(find_diag(&s.f, "udo-type-differs")->message,
-                     "input 0 of 'T' is declared FLOAT_32, but is INT_64 in the model");
-    end(&s);
-}
-END_TEST
-
 static void add_tests(TCase *t)
 {
     tcase_add_test(t, hard_sigmoid);
@@ -538,7 +521,6 @@ static void add_tests(TCase *t)
     tcase_add_test(t, data_for_an_input_that_is_not_static);
     tcase_add_test(t, promoted_static);
     tcase_add_test(t, promoted_data_needs_one_type);
-    tcase_add_test(t, declared_type_that_the_model_does_not_have);
 }
 
 int main(void)

@@ -275,7 +275,7 @@ START_TEST(hints)
     ck_assert_str_eq(f.diags.list.data[0].hint, "did you mean 'tensor_layout'?");
     ck_assert_str_eq(f.diags.list.data[1].hint,
                      "did you mean FLOAT_32? Known are FLOAT_16, FLOAT_32, FIXED_4, FIXED_8, FIXED_16, "
-                     "UINT_8, UINT_16, UINT_32, INT_8, INT_16, INT_32, BOOL_8, STRING");
+                     "UINT_8, UINT_16, UINT_32, INT_8, INT_16, INT_32, BOOL_8, STRING, INT_64, UINT_64, FLOAT_64");
     ck_assert_ptr_nonnull(strstr(f.diags.list.data[2].hint, "known are FLOAT_16, FLOAT_32, FIXED_4"));
     fixture_end(&f);
 }
@@ -425,7 +425,8 @@ START_TEST(run_time_row)
                                  "one",
                                  "udo_core_types",
                                  "udo_dsp_arch_types",
-                                 "udo_per_core_data_types"};
+                                 "udo_per_core_data_types",
+                                 "udo_data_types"};
     ck_assert_uint_eq(d->row.n_params, COUNT_OF(names));
     for (uint32_t i = 0; i < COUNT_OF(names); i++) {
         ck_assert_str_eq(d->row.params[i].name, names[i]);

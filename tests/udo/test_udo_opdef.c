@@ -48,7 +48,7 @@ START_TEST(everything)
     ck_assert_uint_eq(def->scalar_params[0].enumeration.count, 2);
     ck_assert_int_eq(def->scalar_params[0].default_value->i, 1);
     ck_assert_uint_eq(def->n_tensor_params, 1);
-    ck_assert_int_eq(def->tensor_params[0].dtype, DT_INT32);
+    ck_assert_int_eq(def->tensor_params[0].dtype, DT_INT64);
     ck_assert_ptr_null(def->tensor_params[0].default_value);
     ck_assert_uint_eq(def->place.line, 2);
     fixture_end(&f);

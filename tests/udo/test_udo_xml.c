@@ -84,8 +84,8 @@ static const struct fault meaning_faults[] = {
     {BAD(OPDEF("\n" TENSOR("Output", "z", "\n<Default>1</Default>"))), "an output cannot have a default", 5, 1, NULL},
     {BAD(OPDEF("\n" PARAM("a", "true", "FLOAT_23", "SCALAR", ""))), "unknown data type 'FLOAT_23'", 4, 63,
      "did you mean FLOAT_32? Known are BACKEND_SPECIFIC, INT_8, INT_16, INT_32, INT_64, UINT_8, UINT_16, UINT_32, "
-     "UINT_64, FLOAT_16, FLOAT_32, SFIXED_POINT_4, SFIXED_POINT_8, SFIXED_POINT_16, SFIXED_POINT_32, UFIXED_POINT_4, "
-     "UFIXED_POINT_8, UFIXED_POINT_16, UFIXED_POINT_32, BOOL_8, STRING"},
+     "UINT_64, FLOAT_16, FLOAT_32, FLOAT_64, SFIXED_POINT_4, SFIXED_POINT_8, SFIXED_POINT_16, SFIXED_POINT_32, "
+     "UFIXED_POINT_4, UFIXED_POINT_8, UFIXED_POINT_16, UFIXED_POINT_32, BOOL_8, STRING"},
     {BAD(OPDEF("\n<Parameter><Name>a</Name><Datatype>INT_32</Datatype>\n<Shape/></Parameter>")),
      "<Rank> is missing in the <Shape> of a <Parameter>", 5, 1,
      "SCALAR makes it a scalar param, 1D and the like a tensor param"},
