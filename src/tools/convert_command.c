@@ -7,6 +7,7 @@
 #include "tools/command.h"
 #include "tools/model_options.h"
 #include "tools/progress.h"
+#include "tools/table.h"
 
 /* ---- options → odlc_convert_options ---- */
 
@@ -101,7 +102,7 @@ static odlc_status read_options(struct arena *arena, struct diags *diags, const 
 
 /* ---- results ---- */
 
-static odlc_status print_ops(const struct odlc_conversion *conversion)
+static odlc_status print_ops(struct arena *arena, const struct odlc_conversion *conversion)
 {
     static const char *const status[] = {"native", "UDO", "unsupported"};
     size_t count, of[3] = {0};
@@ -110,10 +111,12 @@ static odlc_status print_ops(const struct odlc_conversion *conversion)
         return ODLC_ERR_NOMEM;
     for (size_t i = 0; i < count; i++) {
         of[ops[i].status]++;
-        printf("%-12s %s%s%s", status[ops[i].status], ops[i].domain, *ops[i].domain ? "::" : "", ops[i].op_type);
+        printf("%-12s %s%s%s", status[ops[i].status], printable(arena, ops[i].domain), *ops[i].domain ? "::" : "",
+               printable(arena, ops[i].op_type));
         if (ops[i].version)
             printf(" (version %lld)", (long long)ops[i].version);
-        printf("  %s%s%s\n", ops[i].node, ops[i].package ? "  package " : "", ops[i].package ? ops[i].package : "");
+        printf("  %s%s%s\n", printable(arena, ops[i].node), ops[i].package ? "  package " : "",
+               ops[i].package ? printable(arena, ops[i].package) : "");
     }
     printf("%zu ops: %zu native, %zu UDO, %zu unsupported\n", count, of[ODLC_OP_NATIVE], of[ODLC_OP_UDO],
            of[ODLC_OP_UNSUPPORTED]);
@@ -168,7 +171,7 @@ static odlc_status report(const struct session *s, const struct odlc_convert_opt
         print_conversion_diags(s->conversion, name, debug, s->format);
     else
         status = ODLC_ERR_IO;
-    if (convert->dry_run && print_ops(s->conversion) != ODLC_OK)
+    if (convert->dry_run && print_ops(s->arena, s->conversion) != ODLC_OK)
         return print_out_of_memory(name, s->format);
     if (odlc_conversion_dump(s->conversion))
         fputs(odlc_conversion_dump(s->conversion), stdout);

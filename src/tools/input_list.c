@@ -12,26 +12,17 @@ struct list_reader {
     struct input_list *out;
 };
 
-typedef VEC(const char *) words;
+/* A word of a line, without the quotes and backslashes that protect blanks. */
+struct word {
+    const char *text;
+    const char *path; /* behind the first := that is not quoted; NULL: there is none */
+};
+
+typedef VEC(struct word) words;
 
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
-}
-
-static words split_line(struct arena *arena, const char *line, size_t length)
-{
-    words found = {0};
-    for (size_t i = 0; i < length;) {
-        size_t start = i;
-        while (i < length && !is_blank(line[i]))
-            i++;
-        if (i > start)
-            vec_push(arena, &found, arena_strndup(arena, line + start, i - start));
-        else
-            i++;
-    }
-    return found;
 }
 
 static odlc_status list_error(struct list_reader *r, const char *hint, const char *message, const char *word)
@@ -40,23 +31,88 @@ static odlc_status list_error(struct list_reader *r, const char *hint, const cha
                       "%s '%s'", message, word);
 }
 
-/* `#a b` or `%a b`; the sign may stand alone. */
-static odlc_status read_choice(struct list_reader *r, const words *line)
+/* A name in which := is nothing special. */
+static const char *whole_word(struct arena *arena, const struct word *word)
 {
-    char sign = line->data[0][0];
+    return word->path ? arena_printf(arena, "%s:=%s", word->text, word->path) : word->text;
+}
+
+static bool is_protected(char c)
+{
+    return is_blank(c) || c == '"' || c == '\'' || c == '\\';
+}
+
+/* Reads from line[*at] on, which is no blank; `text` has room for the line. Quotes count where a name or a path begins:
+ * elsewhere they are part of it. */
+static odlc_status read_word(struct list_reader *r, const char *line, size_t length, size_t *at, char *text,
+                             struct word *out)
+{
+    char quote = '\0';
+    size_t count = 0, begin = *at, i = begin, path = 0;
+    bool starts = true;
+    for (; i < length && (quote || !is_blank(line[i])); i++) {
+        bool escapes = line[i] == '\\' && quote != '\'' && i + 1 < length && is_protected(line[i + 1]);
+        if (quote && line[i] == quote) {
+            quote = '\0';
+        } else if (!quote && starts && (line[i] == '"' || line[i] == '\'')) {
+            quote = line[i];
+        } else if (!quote && !path && line[i] == ':' && i + 1 < length && line[i + 1] == '=') {
+            text[count++] = '\0';
+            path = count;
+            i++;
+            starts = true;
+            continue;
+        } else {
+            i += escapes;
+            text[count++] = line[i];
+        }
+        starts = false;
+    }
+    if (quote)
+        return list_error(
+            r, "a quote at the start of a name or path ends at the next one like it; write \\\" for one that is meant",
+            "a quote is not closed in", arena_strndup(r->arena, line + begin, i - begin));
+    text[count] = '\0';
+    text = arena_memdup(r->arena, text, count + 1);
+    *out = (struct word){text, path ? text + path : NULL};
+    *at = i;
+    return ODLC_OK;
+}
+
+static odlc_status split_line(struct list_reader *r, const char *line, size_t length, words *found)
+{
+    char *text = arena_alloc(r->arena, length + 1);
+    for (size_t i = 0; i < length;) {
+        struct word word;
+        if (is_blank(line[i])) {
+            i++;
+            continue;
+        }
+        TRY(read_word(r, line, length, &i, text, &word));
+        vec_push(r->arena, found, word);
+    }
+    return ODLC_OK;
+}
+
+/* `#a b` or `%a b`; the sign may stand alone. */
+static odlc_status read_choice(struct list_reader *r, const char *line, size_t length)
+{
+    size_t sign = 0;
+    words names = {0};
+    while (is_blank(line[sign]))
+        sign++;
+    TRY(split_line(r, line + sign + 1, length - sign - 1, &names));
     if (r->out->inferences.count || r->out->choice != LIST_ALL_OUTPUTS)
         return list_error(r, "only the first line of the list may choose",
-                          "too late to choose what is computed:", line->data[0]);
-    words chosen = {0};
-    if (line->data[0][1])
-        vec_push(r->arena, &chosen, line->data[0] + 1);
-    for (size_t i = 1; i < line->count; i++)
-        vec_push(r->arena, &chosen, line->data[i]);
-    if (!chosen.count)
-        return list_error(r, NULL, "no names after", line->data[0]);
-    r->out->choice = sign == '#' ? LIST_NODES : LIST_TENSORS;
-    r->out->chosen = chosen.data;
-    r->out->n_chosen = chosen.count;
+                          "too late to choose what is computed:", arena_strndup(r->arena, line, length));
+    const char **chosen = arena_array(r->arena, const char *, names.count);
+    for (size_t i = 0; i < names.count; i++)
+        chosen[i] = whole_word(r->arena, &names.data[i]);
+    if (!names.count)
+        return list_error(r, NULL, "no names after", line[sign] == '#' ? "#" : "%");
+    r->out->choice = line[sign] == '#' ? LIST_NODES : LIST_TENSORS;
+    r->out->chosen = chosen;
+    r->out->n_chosen = names.count;
     return ODLC_OK;
 }
 
@@ -64,13 +120,15 @@ static odlc_status read_inference(struct list_reader *r, const words *line)
 {
     struct input_item *items = arena_array(r->arena, struct input_item, line->count);
     for (size_t i = 0; i < line->count; i++) {
-        const char *word = line->data[i], *sign = strstr(word, ":=");
-        items[i].path = sign ? sign + 2 : word;
-        items[i].name = sign ? arena_strndup(r->arena, word, (size_t)(sign - word)) : NULL;
-        if (!*items[i].path || (sign && sign == word))
-            return list_error(r, "an input is written name:=path", "a name or path is missing in", word);
-        if (!sign && line->count > 1)
-            return list_error(r, "with several inputs write name:=path for each", "which input is this for?", word);
+        const struct word *word = &line->data[i];
+        items[i].path = word->path ? word->path : word->text;
+        items[i].name = word->path ? word->text : NULL;
+        if (!*items[i].path || (word->path && !*word->text))
+            return list_error(r, "an input is written name:=path", "a name or path is missing in",
+                              whole_word(r->arena, word));
+        if (!word->path && line->count > 1)
+            return list_error(r, "with several inputs write name:=path for each; quote a path that has blanks",
+                              "which input is this for?", word->text);
     }
     vec_push(r->arena, &r->out->inferences, (struct inference){r->line, items, line->count});
     return ODLC_OK;
@@ -78,11 +136,15 @@ static odlc_status read_inference(struct list_reader *r, const words *line)
 
 static odlc_status read_line(struct list_reader *r, const char *line, size_t length)
 {
-    words found = split_line(r->arena, line, length);
-    if (!found.count)
+    words found = {0};
+    size_t start = 0;
+    while (start < length && is_blank(line[start]))
+        start++;
+    if (start == length)
         return ODLC_OK;
-    if (found.data[0][0] == '#' || found.data[0][0] == '%')
-        return read_choice(r, &found);
+    if (line[start] == '#' || line[start] == '%')
+        return read_choice(r, line, length);
+    TRY(split_line(r, line, length, &found));
     return read_inference(r, &found);
 }
 

@@ -1,7 +1,9 @@
 /* The list of inferences that net-run is given: one line each.
  *     path                         the raw data of the only input
  *     name:=path name2:=path2      the raw data of each input
- * A first line `#node node2` asks for the outputs of those nodes, `%tensor tensor2` for those tensors. */
+ * A name or path that has blanks stands in quotes, "my image.raw" or 'my image.raw', or has backslashes before them. A
+ * backslash stands for itself, but before a blank, a quote or a backslash. A first line `#node node2` asks for the
+ * outputs of those nodes, `%tensor tensor2` for those tensors. */
 #ifndef TOOLS_INPUT_LIST_H
 #define TOOLS_INPUT_LIST_H
 

@@ -9,6 +9,7 @@
 #include "tools/input_list.h"
 #include "tools/options.h"
 #include "tools/output_dir.h"
+#include "tools/table.h"
 
 enum {
     OPT_CONTAINER,
@@ -20,8 +21,14 @@ enum {
     OPT_NATIVE_OUTPUTS,
     OPT_UDO_PACKAGES,
     OPT_ITERATIONS,
-    OPT_PROFILE
+    OPT_PROFILE,
+    OPT_PROCESSOR /* and further ones: see below */
 };
+
+static const char on_the_host[] = "the host executes the graph, whatever processor is asked for";
+
+#define PROCESSOR_OPTION(number, option) \
+    .id = OPT_PROCESSOR + (number), .name = (option), .ignored = true, .instead = on_the_host
 
 static const struct option rows[] = {
     {.id = OPT_CONTAINER,
@@ -76,6 +83,19 @@ static const struct option rows[] = {
      .complete = ".so",
      .help = "implementations of user-defined ops; not supported yet"},
     OPTIONS_COMMON,
+    {.title = "Accepted for the sake of existing scripts: the host executes the graph"},
+    {PROCESSOR_OPTION(0, "use_cpu"), .help = "run on the CPU"},
+    {PROCESSOR_OPTION(1, "use_gpu"), .help = "run on the GPU"},
+    {PROCESSOR_OPTION(2, "use_gpu_fp16"), .help = "run on the GPU in float16"},
+    {PROCESSOR_OPTION(3, "use_dsp"), .help = "run on the DSP"},
+    {PROCESSOR_OPTION(4, "use_aip"), .help = "run on the AI processor"},
+    {PROCESSOR_OPTION(5, "enable_cpu_fallback"), .help = "run on the CPU what the processor cannot"},
+    {PROCESSOR_OPTION(6, "enable_init_cache"), .help = "keep what the processor prepared in the container"},
+    {PROCESSOR_OPTION(7, "runtime_order"), .min = 1, .max = 1, .values = "LIST", .help = "processors to be tried"},
+    {PROCESSOR_OPTION(8, "platform_options"), .min = 1, .max = 1, .values = "TEXT", .help = "options of the processor"},
+    {PROCESSOR_OPTION(9, "perf_profile"), .min = 1, .max = 1, .values = "NAME", .help = "clocks of the processor"},
+    {PROCESSOR_OPTION(10, "profiling_level"), .min = 1, .max = 1, .values = "NAME", .help = "what the processor logs"},
+    {PROCESSOR_OPTION(11, "priority_hint"), .min = 1, .max = 1, .values = "NAME", .help = "priority on the processor"},
 };
 
 static const struct command self = {
@@ -266,7 +286,8 @@ static void print_profile(const struct session *s)
     printf("%10s %7s  %-24s %s\n", "ms", "%", "Op", "Node");
     for (size_t i = 0; i < n_steps; i++)
         printf("%10.3f %7.2f  %-24s %s\n", (double)s->node_times[i] / runs / 1e6,
-               total > 0 ? 100.0 * (double)s->node_times[i] / total : 0.0, steps[i].op, steps[i].node);
+               total > 0 ? 100.0 * (double)s->node_times[i] / total : 0.0, steps[i].op,
+               printable(s->scratch, steps[i].node));
     printf("%10.3f %7.2f  all of %zu nodes, mean of %.0f executions\n", total / runs / 1e6, 100.0, n_steps, runs);
 }
 

@@ -114,10 +114,14 @@ static const struct option *find_option(struct parser *p, const char *arg)
 
 static void note_ignored(struct parser *p, const struct option *row)
 {
-    bool *noted = &p->noted[row - p->command->rows];
-    if (!*noted)
-        diag_note(p->diags, AT(.file = NULL), "option-ignored", "option --%s has no effect", row->name);
-    *noted = true;
+    const struct option *rows = p->command->rows;
+    bool noted = p->noted[row - rows];
+    for (size_t i = 0; row->instead && i < p->command->n_rows; i++)
+        noted |= p->noted[i] && rows[i].instead == row->instead;
+    if (!noted)
+        diag_note(p->diags, AT(.file = NULL), "option-ignored", "option --%s has no effect%s%s", row->name,
+                  row->instead ? ": " : "", row->instead ? row->instead : "");
+    p->noted[row - rows] = true;
 }
 
 static void record_use(struct parser *p, const struct option_use *use)

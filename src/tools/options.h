@@ -36,6 +36,7 @@ struct option {
     bool required;          /* its absence is an error, unless --help or the like is given */
     bool repeatable;        /* every use counts; otherwise the last one does, with a warning */
     bool ignored;           /* accepted because scripts pass it: values are taken, one note says it has no effect */
+    const char *instead;    /* ignored: what happens instead; options that have the same text are noted once together */
     const char *values;     /* placeholder in the help: "FILE", "NAME DIMS", "[N]" */
     const char *help;       /* one sentence without a full stop; the printer wraps it */
     const char *complete;   /* what a shell offers for the last value: suffixes ".json .xml" of files, or words

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "tools/hidden.h"
 #include "tools/terminal.h"
 
 /* A generated config may be one line of a megabyte: only this much of it is shown around the caret. */
@@ -22,15 +23,15 @@ static struct style style_of(FILE *stream, odlc_severity severity)
     return (struct style){"\x1b[1m", colours[severity], "\x1b[1;32m", "\x1b[0m"};
 }
 
-/* Names come from files that anybody may have written: control bytes must not reach a terminal. */
 static void put_text(FILE *stream, const char *string, size_t length)
 {
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)string[i];
-        if ((c < 0x20 && c != '\t') || c == 0x7F)
-            fprintf(stream, "\\x%02x", c);
+    char escape[HIDDEN_ESCAPE];
+    for (size_t i = 0, n; i < length; i += n) {
+        n = hidden_escape(string + i, length - i, escape);
+        if (*escape && string[i] != '\t')
+            fputs(escape, stream);
         else
-            fputc(c, stream);
+            fwrite(string + i, 1, n, stream);
     }
 }
 
@@ -79,6 +80,19 @@ static bool continues_character(char c)
     return ((unsigned char)c & 0xC0) == 0x80;
 }
 
+/* Blanks, and the tabs of the text, as wide as the text is when it is shown. */
+static void print_margin(FILE *stream, const char *excerpt, size_t length)
+{
+    char escape[HIDDEN_ESCAPE];
+    for (size_t i = 0, n; i < length; i += n) {
+        n = hidden_escape(excerpt + i, length - i, escape);
+        if (excerpt[i] == '\t')
+            fputc('\t', stream);
+        else
+            fprintf(stream, "%*s", *escape ? (int)strlen(escape) : 1, "");
+    }
+}
+
 /* The line and, below it, a caret under the column (which counts bytes). */
 static void print_excerpt(FILE *stream, const struct odlc_diag *d, const struct style *style)
 {
@@ -98,12 +112,7 @@ static void print_excerpt(FILE *stream, const struct odlc_diag *d, const struct 
     if (!d->column)
         return;
     fputs("    ", stream);
-    for (size_t i = from; i < caret; i++) {
-        if (d->excerpt[i] == '\t')
-            fputc('\t', stream);
-        else if (!continues_character(d->excerpt[i]))
-            fputc(' ', stream);
-    }
+    print_margin(stream, d->excerpt + from, caret - from);
     fprintf(stream, "%s^%s\n", style->caret, style->reset);
 }
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "tools/hidden.h"
+
 /* Wider lines stand out of their column: with the longest name all rows would grow, and what is printed with the square
  * of the file. */
 enum { WIDEST = 1024 };
@@ -16,24 +18,16 @@ struct table table_create(size_t n_columns, const char *const *headers)
     return table;
 }
 
-static bool is_control(char c)
-{
-    return (unsigned char)c < 0x20 || c == 0x7F;
-}
-
 const char *printable(struct arena *arena, const char *string)
 {
-    const char *p = string;
-    while (*p && !is_control(*p))
-        p++;
-    if (!*p)
+    size_t length = strlen(string);
+    char escape[HIDDEN_ESCAPE];
+    if (!hidden_anywhere(string, length))
         return string;
     text clean = {0};
-    for (p = string; *p; p++) {
-        if (is_control(*p))
-            text_add(arena, &clean, "\\x%02x", (unsigned char)*p);
-        else
-            text_add_bytes(arena, &clean, p, 1);
+    for (size_t i = 0, n; i < length; i += n) {
+        n = hidden_escape(string + i, length - i, escape);
+        text_add_bytes(arena, &clean, *escape ? escape : string + i, *escape ? strlen(escape) : n);
     }
     return clean.data;
 }

@@ -29,8 +29,8 @@ struct table {
 typedef void table_row_fn(const void *user, struct arena *arena, struct table *table, size_t index);
 
 struct table table_create(size_t n_columns, const char *const *headers);
-/* Adds a line to a cell: control bytes as \xNN. The table's widths follow, to 1,024 characters: a wider line stands out
- * of its column. */
+/* Adds a line to a cell: what must not reach a terminal is escaped. The table's widths follow, to 1,024 characters: a
+ * wider line stands out of its column. */
 void table_add_line(struct arena *arena, struct table *table, struct cell *cell, const char *line);
 /* Adds an empty row; the pointer is valid until the next row. */
 struct table_row *table_add_row(struct arena *arena, struct table *table);
@@ -56,7 +56,7 @@ void table_print_rows(FILE *stream, struct arena *arena, const struct table *tab
 
 /* In characters, not bytes, of UTF-8. */
 size_t display_width(const char *line);
-/* string with control bytes as \xNN; the string itself when it has none. */
+/* string with escapes for what must not reach a terminal (tools/hidden.h); the string itself when it has none of it. */
 const char *printable(struct arena *arena, const char *string);
 
 #endif

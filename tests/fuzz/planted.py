@@ -45,8 +45,8 @@ PLANTS = [
     Plant("fuzz_external", "converters/model_folder.c", " | O_NOFOLLOW", ""),
     Plant("fuzz_external", "converters/onnx/external.c", " || end > found->size", ""),
     # Reading past the last line; a path that begins with the sign before it.
-    Plant("fuzz_input_list", "src/tools/input_list.c", "i < length && !is_blank", "!is_blank"),
-    Plant("fuzz_input_list", "src/tools/input_list.c", "sign ? sign + 2", "sign ? sign + 1"),
+    Plant("fuzz_input_list", "src/tools/input_list.c", "for (; i < length && (quote", "for (; (quote"),
+    Plant("fuzz_input_list", "src/tools/input_list.c", "path = count;", "path = count + 1;"),
     # A size that is not compared, an axis too many.
     Plant("fuzz_onnx", "converters/onnx/decode_tensor.c", "if (j->data.size != expected)", "if (false)"),
     Plant("fuzz_onnx", "converters/onnx/decode_tensor.c", "if (j->n_dims > MAX_RANK)", "if (j->n_dims > MAX_RANK + 1)"),

@@ -81,6 +81,7 @@ LISTS = (
     "#node other\nx:=a\n",
     "% y:0\na\nb",
     "%y z\n# no comment\n",
+    "\"x y\":='a b.raw' z:=c\\ d\\\\.raw\n#\"n 1\" n\\ 2\n'open",
 )
 
 

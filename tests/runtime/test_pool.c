@@ -49,13 +49,15 @@ struct place {
 
 enum { SLOTS = 200, ROUNDS = 20000 };
 
+/* Check notes every assertion that it passes in a pipe: inside of long loops findings are counted. */
 static void check_apart(const struct place *places, size_t one)
 {
     const struct place *p = &places[one];
-    ck_assert_uint_le(p->offset + p->size, pool.size);
+    uint32_t overlaps = 0;
     for (size_t i = 0; i < SLOTS; i++)
         if (i != one && places[i].size)
-            ck_assert(places[i].offset + places[i].size <= p->offset || p->offset + p->size <= places[i].offset);
+            overlaps += places[i].offset + places[i].size > p->offset && p->offset + p->size > places[i].offset;
+    ck_assert(overlaps == 0 && p->offset + p->size <= pool.size);
 }
 
 START_TEST(random_places_never_overlap)
@@ -86,12 +88,14 @@ END_TEST
 START_TEST(a_million_places_at_once)
 {
     enum { COUNT = 1000000 };
+    uint32_t wrong = 0;
     for (uint32_t i = 0; i < COUNT; i++)
-        ck_assert_uint_eq(pool_take(&pool, 64), i);
+        wrong += pool_take(&pool, 64) != i;
     for (uint32_t i = 0; i < COUNT; i += 2)
         pool_give(&pool, i);
     for (uint32_t i = 0; i < COUNT / 2; i++)
-        ck_assert_uint_lt(pool_offset(&pool, pool_take(&pool, 64)), 64ull * COUNT);
+        wrong += pool_offset(&pool, pool_take(&pool, 64)) >= 64ull * COUNT;
+    ck_assert_uint_eq(wrong, 0);
     ck_assert_uint_eq(pool.size, 64ull * COUNT);
 }
 END_TEST
@@ -105,7 +109,6 @@ int main(void)
     tcase_add_test(tcase, the_end_grows_where_it_is_free);
     tcase_add_test(tcase, random_places_never_overlap);
     tcase_add_test(tcase, a_million_places_at_once);
-    tcase_set_timeout(tcase, 60);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -150,6 +150,40 @@ def halves(b):
     b.checks.equal("net-run status", done.returncode, 0)
 
 
+def blanks(b):
+    """Names and paths with blanks, quotes and backslashes."""
+    for name in ("my x.raw", "it's.raw", "a\\b.raw", '"q".raw', "tab\t.raw", "x:=y.raw"):
+        b.floats(name, 40.0)
+    folder = b.folder
+    for line in (f'"{folder}/my x.raw"', f"'{folder}/my x.raw'", f"input:='{folder}/my x.raw'", f"\"input\":={folder}/my\\ x.raw",
+                 f"{folder}/it's.raw", f"{folder}/a\\b.raw", f"'{folder}/a\\b.raw'", f'"{folder}/a\\\\b.raw"',
+                 f"'{folder}/\"q\".raw'", f'"{folder}/\\"q\\".raw"', f"{folder}/tab\\\t.raw", f"'input':={folder}/x:=y.raw",
+                 f"'{folder}/x:=y.raw'"):
+        b.list(line)
+        done, out = b.run("add2_float.v2.dlc")
+        b.checks.equal(f"{line}: status", (done.returncode, done.stderr), (0, ""))
+        found = list(out.rglob("*.raw"))
+        b.checks.equal(f"{line}: value", [read_floats(path).tolist() for path in found], [[42.0]])
+    b.list("%'Identity'", f"'{folder}/my x.raw'")
+    b.checks.equal("a quoted name is chosen", b.run("add2_float.v2.dlc")[0].returncode, 0)
+    add = "add2_float.v2.dlc"
+    b.list(f"'{folder}/my x.raw")
+    b.fails("open quote", 2, ["list.txt:1", "a quote is not closed in", "ends at the next one like it"], add)
+    b.list(f"{folder}/my x.raw")
+    b.fails("blank without quotes", 2, ["which input is this for?", "quote a path that has blanks"], add)
+
+
+def processors(b):
+    """Options for processors of devices are taken, and one note says who executes."""
+    b.list(b.floats("x.raw", 40.0))
+    done, out = b.run("add2_float.v2.dlc", "--use_dsp", "--platform_options", "unsignedPD:ON", "--perf_profile=burst",
+                      "--use_gpu", "--debug")
+    b.checks.equal("processors: status", done.returncode, 0)
+    b.checks.equal("processors: one note", done.stderr,
+                   "net-run: note: option --use_dsp has no effect: the host executes the graph, whatever processor is asked for\n")
+    b.checks.equal("processors: value", read_floats(out / "Result_0" / "Identity.raw").tolist(), [42.0])
+
+
 def mistakes(b):
     add, zipformer_name = "add2_float.v2.dlc", "zipformer-decoder.v4.0.dlc"
     x = b.floats("x.raw", 1.0)
@@ -193,7 +227,7 @@ def main():
         checks.finish()
     with tempfile.TemporaryDirectory() as name:
         bench = Bench(checks, pathlib.Path(name))
-        for part in (add2_float, add2_uint8, zipformer, zipformer_inside, halves, mistakes):
+        for part in (add2_float, add2_uint8, zipformer, zipformer_inside, halves, blanks, processors, mistakes):
             part(bench)
     checks.finish()
 

@@ -40,6 +40,42 @@ START_TEST(place_excerpt_and_hint)
 }
 END_TEST
 
+/* C1 controls, marks of direction, characters without width, bytes that are no UTF-8; what can be seen stays. */
+START_TEST(hidden_characters_are_shown)
+{
+    expect(
+        &(struct odlc_diag){.severity = ODLC_ERROR,
+                            .code = "c",
+                            .file = "a\x1b[2Jb",
+                            .node = "\xc2\x9b"
+                                    "1m\xe2\x80\xae"
+                                    "nozilla\xe2\x80\x8b\xef\xbb\xbf",
+                            .attribute = "caf\xc3\xa9 \xe5\xb1\x82 \xf0\x9f\x98\x80",
+                            .message = "\x9b"
+                                       "3m \xed\xa0\x80 \xc0\xaf \xf3\xa0\x80\xa1 end\xe2"},
+        DIAG_TEXT,
+        "a\\x1b[2Jb: error: node '\\u009b1m\\u202enozilla\\u200b\\ufeff', 'caf\xc3\xa9 \xe5\xb1\x82 \xf0\x9f\x98\x80': "
+        "\\x9b3m \\xed\\xa0\\x80 \\xc0\\xaf \\U000e0021 end\\xe2\n");
+}
+END_TEST
+
+START_TEST(caret_stands_behind_escapes)
+{
+    expect(&(struct odlc_diag){.severity = ODLC_ERROR,
+                               .code = "c",
+                               .file = "f",
+                               .line = 1,
+                               .column = 5,
+                               .message = "m",
+                               .excerpt = "a\xe2\x80\xae"
+                                          "b"},
+           DIAG_TEXT,
+           "f:1:5: error: m\n"
+           "    a\\u202eb\n"
+           "           ^\n");
+}
+END_TEST
+
 START_TEST(caret_counts_characters_not_bytes)
 {
     expect(
@@ -183,6 +219,8 @@ int main(void)
     Suite *suite = suite_create("print_diags");
     TCase *tcase = tcase_create("print_diags");
     tcase_add_test(tcase, place_excerpt_and_hint);
+    tcase_add_test(tcase, hidden_characters_are_shown);
+    tcase_add_test(tcase, caret_stands_behind_escapes);
     tcase_add_test(tcase, caret_counts_characters_not_bytes);
     tcase_add_test(tcase, long_lines_are_cut_around_the_caret);
     tcase_add_test(tcase, node_pointer_and_offset);
