@@ -268,21 +268,76 @@ static odlc_status check_input(struct conversion *c, const struct fw_value *v)
     if (v->dtype == DT_NONE)
         return diag_error(&c->diags, ODLC_ERR_INVALID, AT(.file = c->model->path, .hint = "give it with --input_dtype"),
                           "input-type", "graph input %s has no element type", v->name);
+    return ODLC_OK;
+}
+
+static bool is_open(const struct fw_value *v)
+{
     bool open = !v->has_shape;
     for (uint32_t k = 0; !open && k < v->rank; k++)
         open = v->dims[k] == DIM_OPEN;
-    if (!open)
-        return ODLC_OK;
-    text dims = {0};
-    for (uint32_t k = 0; v->has_shape && k < v->rank; k++) {
-        if (v->dims[k] == DIM_OPEN)
-            text_add(c->arena, &dims, "%s%s", k ? "," : "", symbol_of(v, k) ? symbol_of(v, k) : "?");
-        else
-            text_add(c->arena, &dims, "%s%lld", k ? "," : "", (long long)v->dims[k]);
+    return open;
+}
+
+/* What is open of the graph inputs, and how it can be fixed. */
+struct open_dims {
+    text inputs, dims, symbols; /* each with its dimensions; --input_dim for each; --define_symbol for each */
+    struct map known;           /* symbols */
+    const struct fw_value *first;
+    size_t count;
+    bool firsts; /* one of them is open in its first dimension */
+};
+
+/* [N,?,3], or as an option takes it: <N>,<size>,3 */
+static void add_dims(struct conversion *c, text *to, const struct fw_value *v, bool as_option)
+{
+    if (!v->has_shape) {
+        text_add(c->arena, to, "%s", as_option ? "<dimensions>" : "[unknown rank]");
+        return;
     }
-    const char *hint = arena_printf(c->arena, "fix them with: --input_dim %s <dimensions>", v->name);
-    return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = c->model->path, .hint = hint), "open-dims",
-                      "graph input %s has open dimensions: [%s]", v->name, dims.data ? dims.data : "unknown rank");
+    for (uint32_t k = 0; k < v->rank; k++) {
+        const char *symbol = symbol_of(v, k), *before = k ? "," : as_option ? "" : "[";
+        if (v->dims[k] != DIM_OPEN)
+            text_add(c->arena, to, "%s%lld", before, (long long)v->dims[k]);
+        else if (as_option)
+            text_add(c->arena, to, "%s<%s>", before, symbol ? symbol : "size");
+        else
+            text_add(c->arena, to, "%s%s", before, symbol ? symbol : "?");
+    }
+    if (!as_option)
+        text_add(c->arena, to, "]");
+}
+
+static void note_open(struct conversion *c, struct open_dims *open, const struct fw_value *v)
+{
+    open->first = open->count ? open->first : v;
+    text_add(c->arena, &open->inputs, "%s%s ", open->count ? ", " : "", v->name);
+    add_dims(c, &open->inputs, v, false);
+    text_add(c->arena, &open->dims, "%s--input_dim %s ", open->count++ ? " " : "", v->name);
+    add_dims(c, &open->dims, v, true);
+    open->firsts |= v->has_shape && v->dims[0] == DIM_OPEN;
+    for (uint32_t k = 0; v->has_shape && k < v->rank; k++) {
+        const char *symbol = v->dims[k] == DIM_OPEN ? symbol_of(v, k) : NULL;
+        if (symbol && map_add(&open->known, symbol, 1) == MAP_NONE)
+            text_add(c->arena, &open->symbols, "%s--define_symbol %s <size>", open->symbols.count ? " " : "", symbol);
+    }
+}
+
+static odlc_status report_open(struct conversion *c, const struct open_dims *open)
+{
+    text hint = {0};
+    text_add(c->arena, &hint, "give %s (-d)", open->dims.data);
+    if (open->symbols.count)
+        text_add(c->arena, &hint, ", or %s (-s)", open->symbols.data);
+    if (open->firsts)
+        text_add(c->arena, &hint, ", or --batch <size> (-b) for the first dimension of every input");
+    const struct odlc_diag *at = AT(.file = c->model->path, .hint = hint.data);
+    if (open->count > 1)
+        return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, at, "open-dims", "%zu graph inputs have open dimensions: %s",
+                          open->count, open->inputs.data);
+    const char *name = open->first->name;
+    return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, at, "open-dims", "graph input %s has open dimensions: %s", name,
+                      open->inputs.data + strlen(name) + 1);
 }
 
 /* ---- --out_node: the graph ends at given values or nodes ---- */
@@ -452,13 +507,18 @@ static odlc_status prepare(struct conversion *c)
 
 odlc_status check_inputs(struct conversion *c)
 {
+    struct open_dims open = {.count = 0};
     odlc_status status = ODLC_OK;
+    map_init(&open.known, c->model_arena);
     for (size_t i = 0; i < c->model->graph.inputs.count; i++) {
-        odlc_status checked = check_input(c, &c->model->graph.inputs.data[i]);
+        const struct fw_value *v = &c->model->graph.inputs.data[i];
+        odlc_status checked = check_input(c, v);
         if (checked != ODLC_OK)
             status = checked; /* all of them are reported */
+        if (!v->not_a_tensor && is_open(v))
+            note_open(c, &open, v);
     }
-    return status;
+    return open.count ? report_open(c, &open) : status;
 }
 
 odlc_status prepare_model(struct conversion *c)
