@@ -127,9 +127,6 @@ static odlc_status add_inputs(struct scope *s)
     for (size_t i = 0; i < g->inputs.count; i++) {
         const struct fw_value *v = &g->inputs.data[i];
         struct type type = {.dtype = v->dtype, .shape.rank = v->rank};
-        if (v->dtype == DT_STRING)
-            return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = c->model->path), "input-type",
-                              "graph input %s holds strings: a container computes on numbers", v->name);
         if (v->rank > 0)
             memcpy(type.shape.dims, v->dims, v->rank * sizeof *v->dims);
         if (shape_too_large(&type.shape))

@@ -53,14 +53,21 @@ static void index_inputs(struct conversion *c)
         map_add(&c->input_index, g->inputs.data[i].name, (uint32_t)i);
 }
 
-struct fw_value *find_model_input(struct conversion *c, const char *name, const char *option)
+/* NULL: the model has none of that name. */
+static struct fw_value *input_of_name(struct conversion *c, const char *name)
 {
     struct fw_graph *g = &c->model->graph;
     if (!c->knows_inputs)
         index_inputs(c);
     uint32_t at = map_get(&c->input_index, name);
-    if (at != MAP_NONE && !g->inputs.data[at].frozen)
-        return &g->inputs.data[at];
+    return at == MAP_NONE || g->inputs.data[at].frozen ? NULL : &g->inputs.data[at];
+}
+
+struct fw_value *find_model_input(struct conversion *c, const char *name, const char *option)
+{
+    struct fw_value *input = input_of_name(c, name);
+    if (input)
+        return input;
     struct arena_mark mark = arena_mark(c->scratch);
     const name_list names = input_names(c);
     const char *message = arena_printf(c->scratch, "%s: the model has no input", option);
@@ -69,10 +76,12 @@ struct fw_value *find_model_input(struct conversion *c, const char *name, const 
     return NULL;
 }
 
-/* "1,3,224,224" */
+/* "1,3,224,224", or "[]" for a scalar. */
 static bool parse_dims(const char *text, int64_t dims[MAX_RANK], uint32_t *rank)
 {
     *rank = 0;
+    if (strcmp(text, "[]") == 0)
+        return true;
     for (const char *p = text; *p && *rank < MAX_RANK; p++) {
         char *end;
         errno = 0;
@@ -92,8 +101,9 @@ static odlc_status set_dims(struct conversion *c, struct fw_value *value, const 
     int64_t dims[MAX_RANK];
     uint32_t rank;
     if (!parse_dims(text, dims, &rank))
-        return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.hint = "positive numbers with commas: 1,3,224,224"),
-                          "bad-dims", "--input_dim %s: %s is not a list of dimensions", value->name, text);
+        return diag_error(&c->diags, ODLC_ERR_USAGE,
+                          AT(.hint = "positive numbers with commas: 1,3,224,224, or [] for a scalar"), "bad-dims",
+                          "--input_dim %s: %s is not a list of dimensions", value->name, text);
     if (value->has_shape && value->rank != rank)
         return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = c->model->path), "bad-dims",
                           "--input_dim %s: %u dimensions given, the model's input has %u", value->name, rank,
@@ -114,16 +124,33 @@ static odlc_status set_dims(struct conversion *c, struct fw_value *value, const 
     return ODLC_OK;
 }
 
+/* The model has the value, but no output needs it: an option about it does no harm. */
+static bool is_unneeded(struct conversion *c, const char *name, const char *option)
+{
+    size_t length = strcspn(name, ":"); /* of the node's name */
+    for (size_t i = 0; !input_of_name(c, name) && i < c->n_unconsumed; i++)
+        if (strncmp(c->unconsumed[i], name, length) == 0 && !c->unconsumed[i][length]) {
+            diag_note(&c->diags, AT(.file = c->model->path, .node = name), "unneeded-input",
+                      "%s %s: no output needs it, so the option has no effect", option, name);
+            return true;
+        }
+    return false;
+}
+
 static odlc_status apply_input_options(struct conversion *c)
 {
     const struct odlc_convert_options *o = c->options;
     odlc_status status = ODLC_OK;
     for (size_t i = 0; i < o->n_input_dims; i++) {
+        if (is_unneeded(c, o->input_dims[i].name, "--input_dim"))
+            continue;
         struct fw_value *value = find_model_input(c, o->input_dims[i].name, "--input_dim");
         if (!value || set_dims(c, value, o->input_dims[i].value) != ODLC_OK)
             status = ODLC_ERR_USAGE;
     }
     for (size_t i = 0; i < o->n_input_dtypes; i++) {
+        if (is_unneeded(c, o->input_dtypes[i].name, "--input_dtype"))
+            continue;
         struct fw_value *value = find_model_input(c, o->input_dtypes[i].name, "--input_dtype");
         enum dtype dtype = dtype_from_name(o->input_dtypes[i].value);
         if (value && dtype != DT_NONE)
@@ -136,7 +163,8 @@ static odlc_status apply_input_options(struct conversion *c)
                            "bad-dtype", "--input_dtype %s: there is no type %s", value->name, o->input_dtypes[i].value);
     }
     for (size_t i = 0; i < o->n_input_layouts; i++)
-        if (!find_model_input(c, o->input_layouts[i].name, "--input_layout"))
+        if (!is_unneeded(c, o->input_layouts[i].name, "--input_layout") &&
+            !find_model_input(c, o->input_layouts[i].name, "--input_layout"))
             status = ODLC_ERR_USAGE;
     return status;
 }
@@ -268,6 +296,9 @@ static odlc_status check_input(struct conversion *c, const struct fw_value *v)
     if (v->dtype == DT_NONE)
         return diag_error(&c->diags, ODLC_ERR_INVALID, AT(.file = c->model->path, .hint = "give it with --input_dtype"),
                           "input-type", "graph input %s has no element type", v->name);
+    if (v->dtype == DT_STRING)
+        return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = c->model->path), "input-type",
+                          "graph input %s holds strings: a container computes on numbers", v->name);
     return ODLC_OK;
 }
 
@@ -292,7 +323,7 @@ struct open_dims {
 static void add_dims(struct conversion *c, text *to, const struct fw_value *v, bool as_option)
 {
     if (!v->has_shape) {
-        text_add(c->arena, to, "%s", as_option ? "<dimensions>" : "[unknown rank]");
+        text_add(c->arena, to, "%s", as_option ? "<dimensions, [] for a scalar>" : "[unknown rank]");
         return;
     }
     for (uint32_t k = 0; k < v->rank; k++) {
@@ -515,7 +546,7 @@ odlc_status check_inputs(struct conversion *c)
         odlc_status checked = check_input(c, v);
         if (checked != ODLC_OK)
             status = checked; /* all of them are reported */
-        if (!v->not_a_tensor && is_open(v))
+        if (!v->not_a_tensor && v->dtype != DT_STRING && is_open(v))
             note_open(c, &open, v);
     }
     return open.count ? report_open(c, &open) : status;

@@ -34,9 +34,15 @@ static const struct fw_attr *find_attr(const struct fw_attr *attrs, uint32_t cou
     return NULL;
 }
 
-static void set_dims(const struct flatten *f, const struct fw_attr *shape, struct fw_value *v)
+/* Up to that version of its graphs, TensorFlow wrote an unknown shape as that of a scalar. */
+enum { LAST_WITHOUT_UNKNOWN = 21 };
+
+/* What a Placeholder of that operator says of its shape. */
+static void set_dims(const struct flatten *f, const char *op, const struct fw_attr *shape, struct fw_value *v)
 {
     if (!shape || shape->kind != FW_INTS)
+        return;
+    if (shape->count == 0 && strcmp(op, "Placeholder") == 0 && f->m->producer <= LAST_WITHOUT_UNKNOWN)
         return;
     v->has_shape = true;
     v->rank = (uint8_t)shape->count;
@@ -74,7 +80,7 @@ static odlc_status emit_placeholder(struct walk *w, const struct visit *v, const
         return diag_error(w->f->m->diags, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(w->f->m), .node = source_node(&s)->name),
                           "input-type", "graph input %s is no tensor", source_node(&s)->name);
     struct fw_value declared = {.dtype = tf_dtype(code)};
-    set_dims(w->f, find_attr(attrs, count, "shape"), &declared);
+    set_dims(w->f, source_node(&s)->op, find_attr(attrs, count, "shape"), &declared);
     graph_input(w, &s, declared);
     return ODLC_OK;
 }
@@ -152,11 +158,26 @@ static fw_name emit_gate(struct walk *w, const struct visit *v, const char *name
     return constant.id;
 }
 
+/* A constant of a type that has no form here stays a node, whose lowering says so. */
+static odlc_status emit_other_const(struct walk *w, const struct visit *v, const struct fw_attr *attrs, uint32_t count)
+{
+    struct seen *seen = &v->frame->seen[v->node];
+    const struct source s = {.frame = v->frame, .node = v->node};
+    size_t n_operands = w->operands.count - v->first_operand;
+    seen->emitted = (uint32_t)w->emitted.count;
+    append(w, source_node(&s), source_name(w->f, &s), "Const", attrs, count,
+           n_operands > 0 ? w->operands.data + v->first_operand : NULL, n_operands);
+    w->emitted.data[seen->emitted].node.conditional = seen->when != NULL;
+    return ODLC_OK;
+}
+
 /* Constants of loops are put around them, for each trip would have its own. */
 static odlc_status emit_const(struct walk *w, const struct visit *v, const struct fw_attr *attrs, uint32_t count)
 {
     const struct source s = {.frame = v->frame, .node = v->node};
     const struct fw_attr *value = find_attr(attrs, count, "value");
+    if (value && value->kind == FW_OTHER && value->i > 0)
+        return emit_other_const(w, v, attrs, count);
     if (!value || value->kind != FW_TENSOR)
         return diag_error(w->f->m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(w->f->m), .node = source_node(&s)->name),
                           "tensorflow-const", "the constant has no value");
@@ -300,7 +321,7 @@ static odlc_status cut_here(struct walk *w, const struct source *s)
     TRY(tf_decode_output_shapes(w->f->m, source_node(s), s->output, &declared, 1));
     declared.dtype = tf_output_dtype(source_node(s)->op, attrs, count, s->output);
     if (strncmp(source_node(s)->op, "Placeholder", strlen("Placeholder")) == 0)
-        set_dims(w->f, find_attr(attrs, count, "shape"), &declared);
+        set_dims(w->f, source_node(s)->op, find_attr(attrs, count, "shape"), &declared);
     graph_input(w, s, declared);
     return ODLC_OK;
 }

@@ -140,7 +140,7 @@ def open_dimensions(w):
     (severity, code, message, hint), = messages_of(dry)
     w.checks.equal("open dims", (severity, code, message), ("error", "open-dims", "3 graph inputs have open dimensions: "
                                                             "x [N,T,2], mask [N,T,1], any [unknown rank]"))
-    for way in ("--input_dim x <N>,<T>,2 --input_dim mask <N>,<T>,1 --input_dim any <dimensions> (-d)",
+    for way in ("--input_dim x <N>,<T>,2 --input_dim mask <N>,<T>,1 --input_dim any <dimensions, [] for a scalar> (-d)",
                 "--define_symbol N <size> --define_symbol T <size> (-s)", "--batch <size> (-b)"):
         w.checks.check(f"open dims: {way}", way in hint, hint)
     ways = re.findall(r"--\w+", hint)
