@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "converters/tensorflow/op_defs.h"
+#include "converters/tensorflow/saved_functions.h"
 #include "converters/tensorflow/state.h"
 #include "converters/tensorflow/types.h"
 #include "converters/tensorflow/variables.h"
@@ -295,6 +296,8 @@ static const struct condition *alive_when(struct walk *w, const struct source *s
 /* The value is known: an operand of the node that is being walked. */
 static odlc_status take(struct walk *w, const struct source *s)
 {
+    if (s->is_arg && s->frame == w->f->root)
+        w->f->args_read[s->node] = true;
     if (!s->is_arg && !s->cut) {
         const struct seen *seen = &s->frame->seen[s->node];
         struct emitted *e = seen->emitted == NOT_EMITTED ? NULL : &walk_of(w, seen)->emitted.data[seen->emitted];
@@ -482,6 +485,28 @@ static void add_output(struct walk *w, const char *name, const struct source *s)
     vec_push(f->m->memory.graph, &w->graph->outputs, (struct fw_value){.name = names_text(&f->m->names, id), .id = id});
 }
 
+/* The arguments of a function that is the model: inputs, and what it took from around it. */
+static odlc_status add_arguments(struct walk *w)
+{
+    struct flatten *f = w->f;
+    for (uint32_t i = 0; i < f->root->function->arg_names.count; i++) {
+        const struct source s = {.frame = f->root, .node = i, .is_arg = true};
+        struct fw_value declared = {0};
+        struct fw_tensor t = {.name = source_name(f, &s), .id = source_id(f, &s)};
+        bool bound;
+        if (!f->args_read[i])
+            continue;
+        TRY(bound_value(f, i, &bound, &t.view));
+        if (bound) {
+            vec_push(f->m->memory.graph, &w->graph->initializers, t);
+            continue;
+        }
+        TRY(tf_describe_argument(f->m, f->root->function, i, &declared));
+        graph_input(w, &s, declared);
+    }
+    return ODLC_OK;
+}
+
 odlc_status flatten_model(struct flatten *f, const char *const *outputs, size_t count)
 {
     struct walk w = begin(f, NULL, &f->model->graph);
@@ -495,6 +520,8 @@ odlc_status flatten_model(struct flatten *f, const char *const *outputs, size_t 
         TRY(need(&w, &s, outputs[i]));
         add_output(&w, outputs[i], &s);
     }
+    if (f->root->function)
+        TRY(add_arguments(&w));
     TRY(check_state(f));
     return finish(&w);
 }

@@ -86,6 +86,9 @@ struct odlc_convert_options {
     /* Of TensorFlow's saved models: which graph, by its tags with commas ("serve"), and which of its signatures says
      * what goes in and comes out ("serving_default"). */
     const char *saved_model_tag, *signature_key;
+    /* Instead of a signature: a function of the saved program, by the attributes that lead to it ("encoder.call"), or
+     * by its name in the model. */
+    const char *saved_model_function;
     odlc_progress_fn *progress; /* NULL: nobody wants to know */
     void *progress_user;
 };
