@@ -88,7 +88,7 @@ static const char *misfit_of(struct arena *arena, const struct fw_attr *a)
         return "a number of more than 63 bits";
     if (a->kind == FW_STRING && strlen(a->s) != a->count)
         return "a NUL byte, which a container's text cannot";
-    return a->kind == FW_GRAPH || a->kind == FW_FUNCTION ? "a graph, which no UDO node can carry" : NULL;
+    return fw_holds_graph(a) ? "a graph, which no UDO node can carry" : NULL;
 }
 
 /* The names of element types, for a param of text. */
@@ -226,7 +226,7 @@ static bool has_channels_first(struct conversion *c, const struct lower *l)
 /* Whether a UDO node can do without the attribute, or carry it: a graph reads values around it, which would be lost. */
 static odlc_status check_attr(const struct lower *l, const struct udo_def *def, const struct fw_attr *a)
 {
-    bool graph = a->kind == FW_GRAPH || a->kind == FW_FUNCTION;
+    bool graph = fw_holds_graph(a);
     const char *misfit = misfit_of(l->arena, a);
     if (!misfit || (!graph && op_param_index(&def->row, a->name) < 0)) /* it is not stored, and a warning says so */
         return ODLC_OK;

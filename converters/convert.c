@@ -167,6 +167,8 @@ static odlc_status write_container(struct conversion *c)
                                         .most_payload = growth_payload(&c->graph->growth),
                                         .ready = commit_depfile,
                                         .ready_user = c};
+    if (o->dry_run)
+        return dlc_try_write(c->scratch, &c->diags, c->graph, o->output, &options);
     return dlc_write(c->scratch, &c->diags, c->graph, o->output, &options);
 }
 
@@ -229,20 +231,21 @@ static odlc_status run(struct conversion *c)
     TRY(prepare_model(c));
     TRY(check_outputs(c));
     odlc_status surveyed = survey_ops(c), checked = check_inputs(c);
-    if (c->options->dry_run) { /* looks at ops alone: the dimensions may be what its user does not know yet */
+    if (c->options->dry_run) /* which lowers what is supported, too: its user learns all that is wrong */
         c->udo_stub = write_udo_stub(c);
-        return surveyed;
-    }
-    TRY(surveyed);
-    TRY(checked);
+    else
+        TRY(surveyed);
+    TRY(checked == ODLC_OK ? ODLC_OK : surveyed == ODLC_OK ? checked : surveyed);
     c->graph = graph_create(c->arena, graph_name(c));
     c->graph->growth = growth;
     TRY(begin(c, ODLC_STAGE_LOWER));
-    TRY(lower_graph(c));
+    odlc_status lowered = lower_graph(c);
+    note_refusals(c);
+    TRY(lowered);
     forget_model(c);
     TRY(begin(c, ODLC_STAGE_PASSES));
     TRY(run_passes(c));
-    if (!c->options->output)
+    if (!c->options->output && !c->options->dry_run)
         return ODLC_OK;
     TRY(begin(c, ODLC_STAGE_WRITE));
     return write_container(c);
@@ -367,6 +370,8 @@ static struct odlc_op_report *report_ops(const struct conversion *c)
     for (size_t i = 0; i < c->notes.count; i++) {
         ops[i] = c->op_reports[c->notes.data[i].op];
         ops[i].node = c->notes.data[i].node;
+        if (c->notes.data[i].refused && ops[i].status == ODLC_OP_NATIVE)
+            ops[i].status = ODLC_OP_UNSUPPORTED;
     }
     return ops;
 }

@@ -52,6 +52,7 @@ struct origin {
 struct op_note {
     const char *node;
     uint32_t op;
+    bool refused; /* the operator is known, but this node cannot be converted */
 };
 
 struct conversion {
@@ -125,6 +126,8 @@ odlc_status read_frozen(struct conversion *c, const struct fw_value *input, cons
 /* survey.c: says what converts each operator, and notes all nodes, those in subgraphs included; an error for each op
  * type that is neither native nor claimed, but for those in branches, which may not be taken. */
 odlc_status survey_ops(struct conversion *c) MUST_USE;
+/* Notes which nodes their lowering refused. */
+void note_refusals(struct conversion *c);
 /* The error for one node of such a type. */
 odlc_status report_missing_op(struct conversion *c, const struct fw_node *n) MUST_USE;
 /* The config that a user can start from for the unsupported ops, or NULL. */

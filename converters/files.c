@@ -104,6 +104,8 @@ static odlc_status write_depfile(struct conversion *c)
     for (size_t i = 0; i < c->inputs.count; i++)
         TRY(add_path(c, &rule, c->inputs.data[i], false, i == 0));
     text_add(c->arena, &rule, "\n");
+    if (c->options->dry_run)
+        return ODLC_OK;
     TRY(out_create(c->arena, &c->diags, c->options->depfile, &c->depfile));
     return out_write(c->depfile, rule.data, rule.count);
 }
@@ -111,7 +113,7 @@ static odlc_status write_depfile(struct conversion *c)
 odlc_status check_outputs(struct conversion *c)
 {
     const struct odlc_convert_options *o = c->options;
-    if (!o->output || o->dry_run)
+    if (!o->output)
         return ODLC_OK;
     TRY(check_not_input(c, o->output, "output", "--output_path"));
     if (!o->depfile)

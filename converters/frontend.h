@@ -103,6 +103,7 @@ struct fw_op {
     const struct udo_def *claimed_by; /* or NULL */
     const struct lower_row *row;      /* or NULL, as with claimed_by */
     bool takes_strings;               /* as elements of some input */
+    bool reported;                    /* an error says that nothing converts its nodes */
 };
 
 struct fw_node {
@@ -113,6 +114,7 @@ struct fw_node {
     const struct fw_attr *attrs;
     uint32_t n_inputs, n_outputs, n_attrs;
     bool conditional; /* it is of a branch, and may not be run */
+    bool refused;     /* filled by the driver: its lowering failed */
 };
 
 struct fw_graph {
@@ -149,6 +151,12 @@ static inline fw_name fw_out_id(const struct fw_node *n, size_t i)
 static inline struct fw_graph *fw_attr_graph(const struct fw_attr *a)
 {
     return a->kind == FW_GRAPH && !a->ref ? a->graph : NULL;
+}
+
+/* Whether it is a graph, or a function by its name. */
+static inline bool fw_holds_graph(const struct fw_attr *a)
+{
+    return a->kind == FW_GRAPH || a->kind == FW_FUNCTION;
 }
 
 static inline const struct fw_tensor *fw_attr_tensor(const struct fw_attr *a)

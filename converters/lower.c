@@ -139,25 +139,62 @@ bool lower_has_attr(const struct lower *l, const char *name)
     return fw_find_attr(l->node, name) != NULL;
 }
 
-/* The graph input behind a tensor, found by walking back over first inputs: what a user could freeze. One that is far
- * behind hardly is, and the walk is made for every error. */
-static const char *graph_input_behind(const struct lower *l, tensor_id id)
+/* The walk back from a value is made for every error, so it goes so far and no further. */
+enum { MOST_ANCESTORS = 1000, ANCESTOR_SLOTS = 2048 };
+
+/* Tensors that a value is computed from. */
+struct ancestors {
+    tensor_id list[MOST_ANCESTORS];
+    size_t count;
+    uint32_t slots[ANCESTOR_SLOTS]; /* of a hash table: index in the list + 1; 0: free */
+};
+
+static void add_ancestor(struct ancestors *a, tensor_id id)
 {
-    enum { FAR_BEHIND = 1000 };
-    const struct graph *g = l->b->graph;
-    for (int steps = 0; graph_tensor(g, id)->producer != NO_NODE; steps++) {
-        if (steps == FAR_BEHIND)
-            return NULL;
-        const struct node *n = graph_node(g, graph_tensor(g, id)->producer);
-        tensor_id next = NO_TENSOR;
-        for (uint32_t i = 0; i < n->n_inputs && next == NO_TENSOR; i++)
+    uint32_t slot = id * 2654435761u % ANCESTOR_SLOTS;
+    while (a->slots[slot] && a->list[a->slots[slot] - 1] != id)
+        slot = (slot + 1) % ANCESTOR_SLOTS;
+    if (a->slots[slot] || a->count == MOST_ANCESTORS)
+        return;
+    a->list[a->count++] = id;
+    a->slots[slot] = (uint32_t)a->count;
+}
+
+/* The graph inputs that a tensor is computed from: what a user could freeze. None when it comes from far. */
+static void find_inputs_behind(const struct graph *g, struct ancestors *a, tensor_id id)
+{
+    size_t kept = 0;
+    add_ancestor(a, id);
+    for (size_t next = 0; next < a->count; next++) {
+        const struct tensor *t = graph_tensor(g, a->list[next]);
+        const struct node *n = t->producer == NO_NODE ? NULL : graph_node(g, t->producer);
+        for (uint32_t i = 0; n && i < n->n_inputs; i++)
             if (n->inputs[i] != NO_TENSOR && graph_tensor(g, n->inputs[i])->kind != TENSOR_STATIC)
-                next = n->inputs[i];
-        if (next == NO_TENSOR)
-            return NULL;
-        id = next;
+                add_ancestor(a, n->inputs[i]);
     }
-    return graph_tensor(g, id)->kind == TENSOR_INPUT ? graph_tensor(g, id)->name : NULL;
+    bool far = a->count == MOST_ANCESTORS;
+    for (size_t i = 0; !far && i < a->count; i++)
+        if (graph_tensor(g, a->list[i])->kind == TENSOR_INPUT)
+            a->list[kept++] = a->list[i];
+    a->count = kept;
+}
+
+static const char *freezing_hint(const struct lower *l, tensor_id id)
+{
+    const struct graph *g = l->b->graph;
+    struct ancestors behind = {.count = 0};
+    text names = {0}, options = {0};
+    find_inputs_behind(g, &behind, id);
+    if (behind.count == 0)
+        return "the value must be known at conversion: make it an initializer of the model";
+    bool several = behind.count > 1;
+    for (size_t i = 0; i < behind.count; i++) {
+        const char *name = graph_tensor(g, behind.list[i])->name;
+        text_add(l->diags->arena, &names, "%s%s", i ? ", " : "", name);
+        text_add(l->diags->arena, &options, "%s--freeze_input %s=FILE", i ? " " : "", name);
+    }
+    return arena_printf(l->diags->arena, "its value depends on the graph input%s %s: fix %s with %s",
+                        several ? "s" : "", names.data, several ? "them" : "it", options.data);
 }
 
 static odlc_status need_constant(const struct lower *l, const char *attribute, const char *what, tensor_id id,
@@ -165,13 +202,8 @@ static odlc_status need_constant(const struct lower *l, const char *attribute, c
 {
     if (build_is_const(l->b, id))
         return ODLC_OK;
-    const char *input = graph_input_behind(l, id);
-    const char *hint = "the value must be known at conversion: make it an initializer of the model";
-    if (input)
-        hint =
-            arena_printf(l->diags->arena, "its value depends on the graph input %s: fix it with --freeze_input %s=FILE",
-                         input, input);
-    return lower_unsupported(l, attribute, hint, "%s is not a constant%s%s", what, *why ? ": " : "", why);
+    return lower_unsupported(l, attribute, freezing_hint(l, id), "%s is not a constant%s%s", what, *why ? ": " : "",
+                             why);
 }
 
 odlc_status lower_limit(const struct lower *l, const char *attribute, const char *hint, const char *format, ...)

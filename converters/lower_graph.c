@@ -127,9 +127,6 @@ static odlc_status add_inputs(struct scope *s)
     for (size_t i = 0; i < g->inputs.count; i++) {
         const struct fw_value *v = &g->inputs.data[i];
         struct type type = {.dtype = v->dtype, .shape.rank = v->rank};
-        if (v->dtype == DT_STRING)
-            return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = c->model->path), "input-type",
-                              "graph input %s holds strings: a container computes on numbers", v->name);
         if (v->rank > 0)
             memcpy(type.shape.dims, v->dims, v->rank * sizeof *v->dims);
         if (shape_too_large(&type.shape))
@@ -265,7 +262,7 @@ static odlc_status run_row(struct scope *s, const struct fw_node *n, struct lowe
     const struct lower_row *row = n->op->row;
     bool claimed = n->op->claimed_by != NULL;
     if (!claimed && !row) /* the survey leaves nodes of branches to their lowering: a branch may not be taken */
-        return report_missing_op(s->c, l->node);
+        return n->op->reported ? ODLC_ERR_UNSUPPORTED : report_missing_op(s->c, l->node);
     if (!has_arg(n, TAKES_VALUES) && !has_arg(n, TAKES_DEAD) && !has_arg(n, HOLDS_BRANCHES))
         TRY(check_kinds(l));
     if (claimed)
@@ -329,9 +326,10 @@ static odlc_status lower_resolved(struct scope *s, const struct fw_node *n, stru
     return define_outputs(s, l, n);
 }
 
-static odlc_status lower_node(struct scope *s, const struct fw_node *n)
+static odlc_status lower_node(struct scope *s, struct fw_node *n)
 {
     struct conversion *c = s->c;
+    const size_t errors = c->diags.errors;
     struct arena_mark mark = arena_mark(c->scratch);
     struct lower_value *values = arena_array(c->scratch, struct lower_value, n->n_inputs);
     tensor_id *in = arena_array(c->scratch, tensor_id, n->n_inputs);
@@ -354,6 +352,7 @@ static odlc_status lower_node(struct scope *s, const struct fw_node *n)
     }
     /* What cannot be resolved was reported where it came from. */
     odlc_status status = resolve_inputs(s, n, values, in, &l.n_in) ? lower_resolved(s, n, &l) : ODLC_ERR_INVALID;
+    n->refused |= c->diags.errors > errors;
     arena_rewind(c->scratch, mark);
     return status;
 }

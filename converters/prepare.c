@@ -53,14 +53,21 @@ static void index_inputs(struct conversion *c)
         map_add(&c->input_index, g->inputs.data[i].name, (uint32_t)i);
 }
 
-struct fw_value *find_model_input(struct conversion *c, const char *name, const char *option)
+/* NULL: the model has none of that name. */
+static struct fw_value *input_of_name(struct conversion *c, const char *name)
 {
     struct fw_graph *g = &c->model->graph;
     if (!c->knows_inputs)
         index_inputs(c);
     uint32_t at = map_get(&c->input_index, name);
-    if (at != MAP_NONE && !g->inputs.data[at].frozen)
-        return &g->inputs.data[at];
+    return at == MAP_NONE || g->inputs.data[at].frozen ? NULL : &g->inputs.data[at];
+}
+
+struct fw_value *find_model_input(struct conversion *c, const char *name, const char *option)
+{
+    struct fw_value *input = input_of_name(c, name);
+    if (input)
+        return input;
     struct arena_mark mark = arena_mark(c->scratch);
     const name_list names = input_names(c);
     const char *message = arena_printf(c->scratch, "%s: the model has no input", option);
@@ -69,10 +76,12 @@ struct fw_value *find_model_input(struct conversion *c, const char *name, const 
     return NULL;
 }
 
-/* "1,3,224,224" */
+/* "1,3,224,224", or "[]" for a scalar. */
 static bool parse_dims(const char *text, int64_t dims[MAX_RANK], uint32_t *rank)
 {
     *rank = 0;
+    if (strcmp(text, "[]") == 0)
+        return true;
     for (const char *p = text; *p && *rank < MAX_RANK; p++) {
         char *end;
         errno = 0;
@@ -92,8 +101,9 @@ static odlc_status set_dims(struct conversion *c, struct fw_value *value, const 
     int64_t dims[MAX_RANK];
     uint32_t rank;
     if (!parse_dims(text, dims, &rank))
-        return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.hint = "positive numbers with commas: 1,3,224,224"),
-                          "bad-dims", "--input_dim %s: %s is not a list of dimensions", value->name, text);
+        return diag_error(&c->diags, ODLC_ERR_USAGE,
+                          AT(.hint = "positive numbers with commas: 1,3,224,224, or [] for a scalar"), "bad-dims",
+                          "--input_dim %s: %s is not a list of dimensions", value->name, text);
     if (value->has_shape && value->rank != rank)
         return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = c->model->path), "bad-dims",
                           "--input_dim %s: %u dimensions given, the model's input has %u", value->name, rank,
@@ -114,16 +124,33 @@ static odlc_status set_dims(struct conversion *c, struct fw_value *value, const 
     return ODLC_OK;
 }
 
+/* The model has the value, but no output needs it: an option about it does no harm. */
+static bool is_unneeded(struct conversion *c, const char *name, const char *option)
+{
+    size_t length = strcspn(name, ":"); /* of the node's name */
+    for (size_t i = 0; !input_of_name(c, name) && i < c->n_unconsumed; i++)
+        if (strncmp(c->unconsumed[i], name, length) == 0 && !c->unconsumed[i][length]) {
+            diag_note(&c->diags, AT(.file = c->model->path, .node = name), "unneeded-input",
+                      "%s %s: no output needs it, so the option has no effect", option, name);
+            return true;
+        }
+    return false;
+}
+
 static odlc_status apply_input_options(struct conversion *c)
 {
     const struct odlc_convert_options *o = c->options;
     odlc_status status = ODLC_OK;
     for (size_t i = 0; i < o->n_input_dims; i++) {
+        if (is_unneeded(c, o->input_dims[i].name, "--input_dim"))
+            continue;
         struct fw_value *value = find_model_input(c, o->input_dims[i].name, "--input_dim");
         if (!value || set_dims(c, value, o->input_dims[i].value) != ODLC_OK)
             status = ODLC_ERR_USAGE;
     }
     for (size_t i = 0; i < o->n_input_dtypes; i++) {
+        if (is_unneeded(c, o->input_dtypes[i].name, "--input_dtype"))
+            continue;
         struct fw_value *value = find_model_input(c, o->input_dtypes[i].name, "--input_dtype");
         enum dtype dtype = dtype_from_name(o->input_dtypes[i].value);
         if (value && dtype != DT_NONE)
@@ -136,7 +163,8 @@ static odlc_status apply_input_options(struct conversion *c)
                            "bad-dtype", "--input_dtype %s: there is no type %s", value->name, o->input_dtypes[i].value);
     }
     for (size_t i = 0; i < o->n_input_layouts; i++)
-        if (!find_model_input(c, o->input_layouts[i].name, "--input_layout"))
+        if (!is_unneeded(c, o->input_layouts[i].name, "--input_layout") &&
+            !find_model_input(c, o->input_layouts[i].name, "--input_layout"))
             status = ODLC_ERR_USAGE;
     return status;
 }
@@ -268,21 +296,79 @@ static odlc_status check_input(struct conversion *c, const struct fw_value *v)
     if (v->dtype == DT_NONE)
         return diag_error(&c->diags, ODLC_ERR_INVALID, AT(.file = c->model->path, .hint = "give it with --input_dtype"),
                           "input-type", "graph input %s has no element type", v->name);
+    if (v->dtype == DT_STRING)
+        return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = c->model->path), "input-type",
+                          "graph input %s holds strings: a container computes on numbers", v->name);
+    return ODLC_OK;
+}
+
+static bool is_open(const struct fw_value *v)
+{
     bool open = !v->has_shape;
     for (uint32_t k = 0; !open && k < v->rank; k++)
         open = v->dims[k] == DIM_OPEN;
-    if (!open)
-        return ODLC_OK;
-    text dims = {0};
-    for (uint32_t k = 0; v->has_shape && k < v->rank; k++) {
-        if (v->dims[k] == DIM_OPEN)
-            text_add(c->arena, &dims, "%s%s", k ? "," : "", symbol_of(v, k) ? symbol_of(v, k) : "?");
-        else
-            text_add(c->arena, &dims, "%s%lld", k ? "," : "", (long long)v->dims[k]);
+    return open;
+}
+
+/* What is open of the graph inputs, and how it can be fixed. */
+struct open_dims {
+    text inputs, dims, symbols; /* each with its dimensions; --input_dim for each; --define_symbol for each */
+    struct map known;           /* symbols */
+    const struct fw_value *first;
+    size_t count;
+    bool firsts; /* one of them is open in its first dimension */
+};
+
+/* [N,?,3], or as an option takes it: <N>,<size>,3 */
+static void add_dims(struct conversion *c, text *to, const struct fw_value *v, bool as_option)
+{
+    if (!v->has_shape) {
+        text_add(c->arena, to, "%s", as_option ? "<dimensions, [] for a scalar>" : "[unknown rank]");
+        return;
     }
-    const char *hint = arena_printf(c->arena, "fix them with: --input_dim %s <dimensions>", v->name);
-    return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = c->model->path, .hint = hint), "open-dims",
-                      "graph input %s has open dimensions: [%s]", v->name, dims.data ? dims.data : "unknown rank");
+    for (uint32_t k = 0; k < v->rank; k++) {
+        const char *symbol = symbol_of(v, k), *before = k ? "," : as_option ? "" : "[";
+        if (v->dims[k] != DIM_OPEN)
+            text_add(c->arena, to, "%s%lld", before, (long long)v->dims[k]);
+        else if (as_option)
+            text_add(c->arena, to, "%s<%s>", before, symbol ? symbol : "size");
+        else
+            text_add(c->arena, to, "%s%s", before, symbol ? symbol : "?");
+    }
+    if (!as_option)
+        text_add(c->arena, to, "]");
+}
+
+static void note_open(struct conversion *c, struct open_dims *open, const struct fw_value *v)
+{
+    open->first = open->count ? open->first : v;
+    text_add(c->arena, &open->inputs, "%s%s ", open->count ? ", " : "", v->name);
+    add_dims(c, &open->inputs, v, false);
+    text_add(c->arena, &open->dims, "%s--input_dim %s ", open->count++ ? " " : "", v->name);
+    add_dims(c, &open->dims, v, true);
+    open->firsts |= v->has_shape && v->dims[0] == DIM_OPEN;
+    for (uint32_t k = 0; v->has_shape && k < v->rank; k++) {
+        const char *symbol = v->dims[k] == DIM_OPEN ? symbol_of(v, k) : NULL;
+        if (symbol && map_add(&open->known, symbol, 1) == MAP_NONE)
+            text_add(c->arena, &open->symbols, "%s--define_symbol %s <size>", open->symbols.count ? " " : "", symbol);
+    }
+}
+
+static odlc_status report_open(struct conversion *c, const struct open_dims *open)
+{
+    text hint = {0};
+    text_add(c->arena, &hint, "give %s (-d)", open->dims.data);
+    if (open->symbols.count)
+        text_add(c->arena, &hint, ", or %s (-s)", open->symbols.data);
+    if (open->firsts)
+        text_add(c->arena, &hint, ", or --batch <size> (-b) for the first dimension of every input");
+    const struct odlc_diag *at = AT(.file = c->model->path, .hint = hint.data);
+    if (open->count > 1)
+        return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, at, "open-dims", "%zu graph inputs have open dimensions: %s",
+                          open->count, open->inputs.data);
+    const char *name = open->first->name;
+    return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, at, "open-dims", "graph input %s has open dimensions: %s", name,
+                      open->inputs.data + strlen(name) + 1);
 }
 
 /* ---- --out_node: the graph ends at given values or nodes ---- */
@@ -452,13 +538,18 @@ static odlc_status prepare(struct conversion *c)
 
 odlc_status check_inputs(struct conversion *c)
 {
+    struct open_dims open = {.count = 0};
     odlc_status status = ODLC_OK;
+    map_init(&open.known, c->model_arena);
     for (size_t i = 0; i < c->model->graph.inputs.count; i++) {
-        odlc_status checked = check_input(c, &c->model->graph.inputs.data[i]);
+        const struct fw_value *v = &c->model->graph.inputs.data[i];
+        odlc_status checked = check_input(c, v);
         if (checked != ODLC_OK)
             status = checked; /* all of them are reported */
+        if (!v->not_a_tensor && v->dtype != DT_STRING && is_open(v))
+            note_open(c, &open, v);
     }
-    return status;
+    return open.count ? report_open(c, &open) : status;
 }
 
 odlc_status prepare_model(struct conversion *c)

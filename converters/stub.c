@@ -38,6 +38,7 @@ struct operands {
 struct group {
     const char *op_type, *domain;
     bool names_domain; /* nodes of that type are in other domains, too */
+    bool holds_graphs; /* in attributes, which no UDO can carry */
     size_t n_nodes;
     struct operands inputs, outputs;
     seen_list params;
@@ -140,6 +141,7 @@ static enum dtype attr_dtype(const struct fw_attr *a)
 
 static void see_attr(const struct stub *s, struct group *group, const struct fw_attr *a)
 {
+    group->holds_graphs |= fw_holds_graph(a);
     bool single = a->kind == FW_INT || a->kind == FW_BOOL || a->kind == FW_FLOAT || a->kind == FW_STRING;
     bool list = a->kind == FW_INTS || a->kind == FW_FLOATS || a->kind == FW_STRINGS || fw_attr_tensor(a);
     if ((!single && !list) || a->is_type)
@@ -190,6 +192,16 @@ static void find_groups(struct stub *s)
         note_absent(&s->groups.data[i].inputs);
         note_absent(&s->groups.data[i].outputs);
     }
+}
+
+/* No definition can claim them. */
+static void drop_graph_holders(struct stub *s)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < s->groups.count; i++)
+        if (!s->groups.data[i].holds_graphs)
+            s->groups.data[kept++] = s->groups.data[i];
+    s->groups.count = kept;
 }
 
 /* A definition without a domain claims the nodes of all domains, native ones too. */
@@ -319,6 +331,7 @@ const char *write_udo_stub(struct conversion *c)
     find_values(&s);
     find_groups(&s);
     find_namesakes(&s);
+    drop_graph_holders(&s);
     if (s.groups.count == 0)
         return NULL;
     cJSON *root = need(&s, cJSON_CreateObject());

@@ -38,15 +38,24 @@ static bool has_row_of_any_version(const struct frontend *frontend, const struct
     return false;
 }
 
+/* What a user can do about a node that nothing converts. */
+static const char *missing_hint(const struct conversion *c, const struct fw_node *n)
+{
+    for (uint32_t i = 0; i < n->n_attrs; i++)
+        if (fw_holds_graph(&n->attrs[i]))
+            return arena_printf(c->arena,
+                                "its attribute %s holds a graph, which no UDO can carry: end the model before it with "
+                                "--out_node",
+                                n->attrs[i].name);
+    return has_row_of_any_version(c->frontend, n)
+               ? "another version of this op is supported: convert the model to a newer opset, or claim it by a UDO"
+               : "describe it as a UDO (--udo_config_paths); --dry_run prints a config to start from";
+}
+
 static odlc_status report_missing(struct conversion *c, const struct missing *m)
 {
     const struct fw_node *n = m->first;
-    bool other_version = has_row_of_any_version(c->frontend, n);
-    const char *reason = c->frontend->refusal(n->op->domain, n->op->type);
-    const char *hint =
-        other_version
-            ? "another version of this op is supported: convert the model to a newer opset, or claim it by a UDO"
-            : "describe it as a UDO (--udo_config_paths); --dry_run prints a config to start from";
+    const char *reason = c->frontend->refusal(n->op->domain, n->op->type), *hint = missing_hint(c, n);
     const char *of = "";
     if (c->frontend->has_opsets)
         of = arena_printf(c->arena, " (domain %s, version %lld)", *n->op->domain ? n->op->domain : "ai.onnx",
@@ -78,6 +87,7 @@ static void note_missing(struct survey *s, const struct fw_node *n)
         at = (uint32_t)s->missing.count;
         vec_push(arena, &s->missing, (struct missing){.first = n});
     }
+    s->c->model->ops.data[n->op->index]->reported = true;
     struct missing *m = &s->missing.data[at];
     text_add(arena, &m->nodes, "%s%s", m->count++ ? ", " : "", n->name);
 }
@@ -141,4 +151,24 @@ odlc_status survey_ops(struct conversion *c)
         (void)report_missing(c, &s.missing.data[i]);
     c->summary.model_nodes = (uint32_t)c->notes.count;
     return s.missing.count ? ODLC_ERR_UNSUPPORTED : ODLC_OK;
+}
+
+/* In the order in which survey_node noted them. */
+static void note_refusal(struct conversion *c, const struct fw_node *n, size_t *next)
+{
+    c->notes.data[(*next)++].refused = n->refused;
+    for (size_t i = 0; n->op->row && i < n->n_attrs; i++) {
+        const struct fw_graph *g = fw_attr_graph(&n->attrs[i]);
+        for (size_t k = 0; g && k < g->nodes.count; k++)
+            note_refusal(c, &g->nodes.data[k], next);
+    }
+}
+
+void note_refusals(struct conversion *c)
+{
+    const struct fw_graph *g = &c->model->graph;
+    size_t next = 0;
+    for (size_t i = 0; i < g->nodes.count; i++)
+        if (c->live[i])
+            note_refusal(c, &g->nodes.data[i], &next);
 }

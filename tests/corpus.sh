@@ -1,6 +1,8 @@
 #!/bin/sh
 # Converts and executes real models and compares with what others computed for them; prints a table and totals.
-#   tests/corpus.sh [NAME...]     all models, or those of the names given
+#   tests/corpus.sh [NAME...]     all models, or those of the names given; "dry-runs" is a name, too
+# A second table has for every model, of the ONNX project's backend cases and of TensorFlow, too, whether a dry run says what
+# the conversion does.
 # The models are not part of the project: ODLC_SHARED names their folder (default: ../shared beside the sources); without
 # it everything is skipped, visibly. ODLC_BUILD_ROOT names a build; by default a release build is made in build/release.
 set -eu

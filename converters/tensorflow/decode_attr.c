@@ -165,8 +165,12 @@ static odlc_status decode_function_attr(struct attrs *a, const struct wire_field
     return ODLC_OK;
 }
 
+/* A tensor of a type that has no form here is left to who needs the attribute: FW_OTHER, with the
+ * type's number. */
 static odlc_status decode_tensor_attr(struct attrs *a, const struct wire_field *f, struct fw_attr *out)
 {
+    if (tf_tensor_dtype(a->m, f, &out->i) == DT_NONE && out->i > 0)
+        return ODLC_OK;
     struct fw_tensor *tensor = arena_new(a->m->memory.graph, struct fw_tensor);
     TRY(tf_decode_tensor(a->m, f, a->node, &tensor->view));
     tensor->name = a->node;

@@ -93,14 +93,27 @@ static odlc_status add_functions(struct tf_model *m, const struct wire_field *li
     return ODLC_OK;
 }
 
+static int64_t producer_of(const struct tf_model *m, const struct wire_field *versions)
+{
+    struct wire w = wire_in(m->file, versions);
+    struct wire_field f;
+    int64_t producer = 0;
+    while (wire_next_of(&w, VERSION_PRODUCER, &f))
+        producer = (int64_t)f.value;
+    return producer;
+}
+
 odlc_status tf_decode_graph(struct tf_model *m, uint64_t from, uint64_t to)
 {
     struct wire w = wire_of(m->file, from, to);
     struct wire_field f;
     map_init(&m->function_index, m->memory.scratch);
     TRY(add_nodes(m, &m->body, w, GRAPH_NODE));
-    while (wire_next_of(&w, GRAPH_LIBRARY, &f))
+    struct wire library = w, versions = w;
+    while (wire_next_of(&library, GRAPH_LIBRARY, &f))
         TRY(add_functions(m, &f));
+    while (wire_next_of(&versions, GRAPH_VERSIONS, &f))
+        m->producer = producer_of(m, &f);
     return ODLC_OK;
 }
 

@@ -79,13 +79,23 @@ static odlc_status read_message(struct tensor_job *j)
             j->content = f;
         }
     }
-    j->dtype = tf_dtype(j->code);
+    j->dtype = tf_stored_dtype(j->code);
     if (j->dtype == DT_NONE)
         return bad_tensor(
             j, ODLC_ERR_UNSUPPORTED,
             arena_printf(j->m->diags->arena, "is of the type %s, which is not supported", tf_dtype_name(j->code)));
     find_list(j);
     return ODLC_OK;
+}
+
+enum dtype tf_tensor_dtype(const struct tf_model *m, const struct wire_field *tensor, int64_t *code)
+{
+    struct wire w = wire_in(m->file, tensor);
+    struct wire_field f;
+    *code = 0;
+    while (wire_next_of(&w, TENSOR_DTYPE, &f))
+        *code = (int64_t)f.value;
+    return tf_stored_dtype(*code);
 }
 
 static odlc_status tensor_shape(struct tensor_job *j, struct shape *out)

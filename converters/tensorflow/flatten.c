@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "converters/tensorflow/op_defs.h"
+#include "converters/tensorflow/saved_functions.h"
 #include "converters/tensorflow/state.h"
 #include "converters/tensorflow/types.h"
 #include "converters/tensorflow/variables.h"
@@ -34,9 +35,15 @@ static const struct fw_attr *find_attr(const struct fw_attr *attrs, uint32_t cou
     return NULL;
 }
 
-static void set_dims(const struct flatten *f, const struct fw_attr *shape, struct fw_value *v)
+/* Up to that version of its graphs, TensorFlow wrote an unknown shape as that of a scalar. */
+enum { LAST_WITHOUT_UNKNOWN = 21 };
+
+/* What a Placeholder of that operator says of its shape. */
+static void set_dims(const struct flatten *f, const char *op, const struct fw_attr *shape, struct fw_value *v)
 {
     if (!shape || shape->kind != FW_INTS)
+        return;
+    if (shape->count == 0 && strcmp(op, "Placeholder") == 0 && f->m->producer <= LAST_WITHOUT_UNKNOWN)
         return;
     v->has_shape = true;
     v->rank = (uint8_t)shape->count;
@@ -74,7 +81,7 @@ static odlc_status emit_placeholder(struct walk *w, const struct visit *v, const
         return diag_error(w->f->m->diags, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(w->f->m), .node = source_node(&s)->name),
                           "input-type", "graph input %s is no tensor", source_node(&s)->name);
     struct fw_value declared = {.dtype = tf_dtype(code)};
-    set_dims(w->f, find_attr(attrs, count, "shape"), &declared);
+    set_dims(w->f, source_node(&s)->op, find_attr(attrs, count, "shape"), &declared);
     graph_input(w, &s, declared);
     return ODLC_OK;
 }
@@ -152,11 +159,26 @@ static fw_name emit_gate(struct walk *w, const struct visit *v, const char *name
     return constant.id;
 }
 
+/* A constant of a type that has no form here stays a node, whose lowering says so. */
+static odlc_status emit_other_const(struct walk *w, const struct visit *v, const struct fw_attr *attrs, uint32_t count)
+{
+    struct seen *seen = &v->frame->seen[v->node];
+    const struct source s = {.frame = v->frame, .node = v->node};
+    size_t n_operands = w->operands.count - v->first_operand;
+    seen->emitted = (uint32_t)w->emitted.count;
+    append(w, source_node(&s), source_name(w->f, &s), "Const", attrs, count,
+           n_operands > 0 ? w->operands.data + v->first_operand : NULL, n_operands);
+    w->emitted.data[seen->emitted].node.conditional = seen->when != NULL;
+    return ODLC_OK;
+}
+
 /* Constants of loops are put around them, for each trip would have its own. */
 static odlc_status emit_const(struct walk *w, const struct visit *v, const struct fw_attr *attrs, uint32_t count)
 {
     const struct source s = {.frame = v->frame, .node = v->node};
     const struct fw_attr *value = find_attr(attrs, count, "value");
+    if (value && value->kind == FW_OTHER && value->i > 0)
+        return emit_other_const(w, v, attrs, count);
     if (!value || value->kind != FW_TENSOR)
         return diag_error(w->f->m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(w->f->m), .node = source_node(&s)->name),
                           "tensorflow-const", "the constant has no value");
@@ -274,6 +296,8 @@ static const struct condition *alive_when(struct walk *w, const struct source *s
 /* The value is known: an operand of the node that is being walked. */
 static odlc_status take(struct walk *w, const struct source *s)
 {
+    if (s->is_arg && s->frame == w->f->root)
+        w->f->args_read[s->node] = true;
     if (!s->is_arg && !s->cut) {
         const struct seen *seen = &s->frame->seen[s->node];
         struct emitted *e = seen->emitted == NOT_EMITTED ? NULL : &walk_of(w, seen)->emitted.data[seen->emitted];
@@ -300,7 +324,7 @@ static odlc_status cut_here(struct walk *w, const struct source *s)
     TRY(tf_decode_output_shapes(w->f->m, source_node(s), s->output, &declared, 1));
     declared.dtype = tf_output_dtype(source_node(s)->op, attrs, count, s->output);
     if (strncmp(source_node(s)->op, "Placeholder", strlen("Placeholder")) == 0)
-        set_dims(w->f, find_attr(attrs, count, "shape"), &declared);
+        set_dims(w->f, source_node(s)->op, find_attr(attrs, count, "shape"), &declared);
     graph_input(w, s, declared);
     return ODLC_OK;
 }
@@ -461,6 +485,28 @@ static void add_output(struct walk *w, const char *name, const struct source *s)
     vec_push(f->m->memory.graph, &w->graph->outputs, (struct fw_value){.name = names_text(&f->m->names, id), .id = id});
 }
 
+/* The arguments of a function that is the model: inputs, and what it took from around it. */
+static odlc_status add_arguments(struct walk *w)
+{
+    struct flatten *f = w->f;
+    for (uint32_t i = 0; i < f->root->function->arg_names.count; i++) {
+        const struct source s = {.frame = f->root, .node = i, .is_arg = true};
+        struct fw_value declared = {0};
+        struct fw_tensor t = {.name = source_name(f, &s), .id = source_id(f, &s)};
+        bool bound;
+        if (!f->args_read[i])
+            continue;
+        TRY(bound_value(f, i, &bound, &t.view));
+        if (bound) {
+            vec_push(f->m->memory.graph, &w->graph->initializers, t);
+            continue;
+        }
+        TRY(tf_describe_argument(f->m, f->root->function, i, &declared));
+        graph_input(w, &s, declared);
+    }
+    return ODLC_OK;
+}
+
 odlc_status flatten_model(struct flatten *f, const char *const *outputs, size_t count)
 {
     struct walk w = begin(f, NULL, &f->model->graph);
@@ -474,6 +520,8 @@ odlc_status flatten_model(struct flatten *f, const char *const *outputs, size_t 
         TRY(need(&w, &s, outputs[i]));
         add_output(&w, outputs[i], &s);
     }
+    if (f->root->function)
+        TRY(add_arguments(&w));
     TRY(check_state(f));
     return finish(&w);
 }

@@ -70,10 +70,13 @@ struct flatten {
     struct map cuts;
     VEC(struct fw_value) cut_values;
     struct variables *variables;
+    const struct tf_source *source;
     uint64_t expanded; /* nodes of all bodies at work */
     uint64_t name_bytes;
-    text name;         /* room for the one that is being made */
-    struct frame *top; /* the model's own graph */
+    text name;          /* room for the one that is being made */
+    struct frame *top;  /* the model's own graph */
+    struct frame *root; /* what is converted: that graph, or a function of a saved program */
+    bool *args_read;    /* per argument of that function */
     const char *const *outputs;
     size_t n_outputs;
     uint32_t n_walks, n_variables; /* n_variables: that the outputs read */

@@ -54,6 +54,7 @@ struct tf_model {
     const struct file *file; /* with the graph's message */
     struct fw_names names;   /* of values */
     struct tf_body body;
+    int64_t producer; /* version of what made the graph; 0: it does not say */
     VEC(struct tf_function) functions;
     struct map function_index; /* name → function */
     VEC(struct tf_op_def) ops; /* that the model brings definitions of */
@@ -90,7 +91,10 @@ odlc_status tf_decode_shape(struct tf_model *m, const struct wire_field *shape, 
 odlc_status tf_decode_output_shapes(struct tf_model *m, const struct tf_node *n, size_t first, struct fw_value *v,
                                     size_t count) MUST_USE;
 
-/* decode_tensor.c: a TensorProto as a view, of the mapped file where possible. */
+/* decode_tensor.c: the type that a TensorProto's elements have in a view: integers for quantized ones; DT_NONE: there
+ * is none. *code gets TensorFlow's number of it. */
+enum dtype tf_tensor_dtype(const struct tf_model *m, const struct wire_field *tensor, int64_t *code);
+/* A TensorProto as a view, of the mapped file where possible. */
 odlc_status tf_decode_tensor(struct tf_model *m, const struct wire_field *tensor, const char *node,
                              struct view *out) MUST_USE;
 

@@ -73,8 +73,9 @@ static odlc_status check_names(struct flatten *f, const name_list *names)
     odlc_status status = ODLC_OK;
     uint32_t missing = 0;
     name_list known = {0};
-    for (size_t i = f->m->body.nodes.count; i-- > 0;)
-        vec_push(f->m->memory.scratch, &known, f->m->body.nodes.data[i].name);
+    const struct tf_body *body = f->root->body;
+    for (size_t i = body->nodes.count; i-- > 0;)
+        vec_push(f->m->memory.scratch, &known, body->nodes.data[i].name);
     for (size_t i = 0; i < names->count; i++) {
         struct source s;
         TRY(find_named(f, names->data[i], &s));
@@ -95,12 +96,16 @@ static odlc_status check_names(struct flatten *f, const name_list *names)
 
 static void note_unconsumed(const struct flatten *f)
 {
-    for (size_t i = 0; i < f->m->body.nodes.count; i++) {
-        const struct seen *seen = &f->top->seen[i];
+    const struct tf_body *body = f->root->body;
+    struct arena *arena = f->m->memory.kept;
+    for (size_t i = 0; i < body->nodes.count; i++) {
+        const struct seen *seen = &f->root->seen[i];
         if (seen->state == SEEN_NEW && !seen->inner)
-            vec_push(f->m->memory.kept, &f->model->unconsumed,
-                     arena_strdup(f->m->memory.kept, f->m->body.nodes.data[i].name));
+            vec_push(arena, &f->model->unconsumed, arena_strdup(arena, body->nodes.data[i].name));
     }
+    for (size_t i = 0; f->root->function && i < f->root->function->arg_names.count; i++)
+        if (!f->args_read[i])
+            vec_push(arena, &f->model->unconsumed, arena_strdup(arena, f->root->function->arg_names.data[i]));
 }
 
 /* Values that become inputs: those that options give dimensions, and those of the signature. */
@@ -120,6 +125,21 @@ static void find_cuts(struct flatten *f, const struct odlc_convert_options *opti
     }
 }
 
+/* What the function gives. */
+static odlc_status find_results(struct flatten *f, name_list *out)
+{
+    const struct tf_function *function = f->root->function;
+    for (size_t i = 0; i < function->rets.count; i++) {
+        struct source s;
+        TRY(find_source(f, f->root, function->rets.data[i], function->name, &s));
+        if (s.is_arg)
+            return diag_error(f->m->diags, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(f->m)), "input-is-output",
+                              "result %zu of function %s is its argument %s", i, function->name, source_name(f, &s));
+        vec_push(f->m->memory.scratch, out, source_name(f, &s));
+    }
+    return ODLC_OK;
+}
+
 static odlc_status find_outputs(struct flatten *f, const struct odlc_convert_options *options,
                                 const struct tf_source *source, name_list *out)
 {
@@ -128,6 +148,8 @@ static odlc_status find_outputs(struct flatten *f, const struct odlc_convert_opt
         vec_push(arena, out, options->out_names[i]);
     if (out->count)
         return check_names(f, out);
+    if (f->root->function)
+        return find_results(f, out);
     for (size_t i = 0; i < source->outputs.count; i++) {
         if (source->outputs.data[i].value.not_a_tensor)
             return diag_error(f->m->diags, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(f->m)), "output-type",
@@ -143,6 +165,22 @@ static odlc_status find_outputs(struct flatten *f, const struct odlc_convert_opt
     return ODLC_OK;
 }
 
+/* What is converted. */
+static odlc_status choose_root(struct flatten *f, const struct tf_source *source)
+{
+    f->root = f->top;
+    f->source = source;
+    if (!source->function)
+        return ODLC_OK;
+    uint32_t at = map_get(&f->m->function_index, source->function);
+    if (at == MAP_NONE)
+        return diag_error(f->m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(f->m)), "tensorflow-function",
+                          "the model has no function %s", source->function);
+    TRY(frame_create(f, NULL, &f->m->functions.data[at], NULL, NULL, &f->root));
+    f->args_read = arena_array(f->m->memory.scratch, bool, f->root->function->arg_names.count);
+    return ODLC_OK;
+}
+
 static odlc_status load_graph(struct flatten *f, const struct odlc_convert_options *options,
                               const struct tf_source *source)
 {
@@ -155,6 +193,7 @@ static odlc_status load_graph(struct flatten *f, const struct odlc_convert_optio
     find_cuts(f, options, source);
     f->variables = variables_create(f, source);
     TRY(frame_create(f, NULL, NULL, NULL, NULL, &f->top));
+    TRY(choose_root(f, source));
     TRY(find_outputs(f, options, source, &outputs));
     TRY(flatten_model(f, outputs.data, outputs.count));
     for (size_t i = 0; i < f->model->ops.count; i++)

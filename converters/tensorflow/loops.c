@@ -124,10 +124,11 @@ static uint32_t output_node(const struct flatten *f, const struct frame *frame, 
 static node_list results(const struct flatten *f, const struct frame *frame)
 {
     node_list list = {0};
-    size_t count = frame->function ? frame->function->rets.count : f->n_outputs;
+    bool whole = frame->function && frame != f->root; /* all its results may be needed */
+    size_t count = whole ? frame->function->rets.count : f->n_outputs;
     for (size_t i = 0; i < count; i++) {
         uint32_t node =
-            frame->function ? body_node(f, frame, frame->function->rets.data[i]) : output_node(f, frame, f->outputs[i]);
+            whole ? body_node(f, frame, frame->function->rets.data[i]) : output_node(f, frame, f->outputs[i]);
         if (node != MAP_NONE)
             vec_push(f->m->memory.scratch, &list, node);
     }

@@ -115,6 +115,16 @@ odlc_status tf_empty(struct lower *l)
     return ODLC_OK;
 }
 
+/* ---- Const ---- */
+
+/* The others became data of the graph when it was read. */
+odlc_status tf_const(struct lower *l)
+{
+    const struct fw_attr *value = fw_find_attr(l->node, "value");
+    return lower_unsupported(l, "value", NULL, "the tensor is of the type %s, which is not supported",
+                             tf_dtype_name(value ? value->i : 0));
+}
+
 /* ---- Range, LinSpace ---- */
 
 static const char *const range_inputs[] = {"start", "limit", "delta"};

@@ -237,7 +237,7 @@ static bool is_cut(struct flatten *f, const struct source *s)
     const struct frame *outermost = s->frame;
     while (outermost->parent)
         outermost = outermost->parent;
-    return outermost == f->top && f->cuts.count > 0 && map_get(&f->cuts, source_name(f, s)) != MAP_NONE;
+    return outermost == f->root && f->cuts.count > 0 && map_get(&f->cuts, source_name(f, s)) != MAP_NONE;
 }
 
 /* The argument of a call is what the call reads; that of a graph of its own is a value. */
@@ -328,7 +328,7 @@ odlc_status find_source(struct flatten *f, struct frame *frame, const char *text
 
 odlc_status find_named(struct flatten *f, const char *name, struct source *out)
 {
-    struct frame *frame = f->top;
+    struct frame *frame = f->root;
     *out = (struct source){0};
     for (;;) {
         struct reference r = parse(f->m->memory.scratch, name);

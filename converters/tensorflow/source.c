@@ -6,6 +6,7 @@
 
 #include "converters/tensorflow/fields.h"
 #include "converters/tensorflow/pbtxt.h"
+#include "converters/tensorflow/saved_functions.h"
 #include "converters/tensorflow/schema.h"
 #include "converters/tensorflow/tensorflow.h"
 #include "converters/tensorflow/tensorflow.pb-c.h"
@@ -231,6 +232,8 @@ static odlc_status choose_signature(struct tf_model *m, const struct sections *m
         return read_signature(m, &last, out);
     if (!key && !needed)
         return ODLC_OK;
+    if (!key && known.count == 0)
+        return report_no_signature(m, meta);
     return unknown_name(
         m->diags, m->file->path,
         &(struct unknown_name){.code = "unknown-signature",
@@ -269,6 +272,8 @@ static odlc_status read_saved_model(struct tf_model *m, const struct odlc_conver
     const char *prefix = arena_printf(m->memory.kept, "%svariables/variables", out->folder->path);
     if (model_folder_has(out->folder, arena_printf(m->memory.scratch, "%s.index", prefix)))
         out->checkpoint = prefix;
+    if (options->saved_model_function)
+        return choose_function(m, &s, options->saved_model_function, out);
     return choose_signature(m, &s, options->signature_key, options->n_out_names == 0, out);
 }
 
@@ -282,6 +287,19 @@ static odlc_status read_meta(struct tf_model *m, const char *path, struct tf_sou
     return ODLC_OK;
 }
 
+static odlc_status check_choices(struct tf_model *m, const struct odlc_convert_options *options, bool saved_model)
+{
+    const char *function = options->saved_model_function;
+    if (function && options->signature_key)
+        return diag_error(m->diags, ODLC_ERR_USAGE, AT(.file = options->input), "saved-model-function",
+                          "--saved_model_function %s and --saved_model_signature_key %s contradict each other",
+                          function, options->signature_key);
+    if (function && !saved_model)
+        return diag_error(m->diags, ODLC_ERR_USAGE, AT(.file = options->input), "saved-model-function",
+                          "--saved_model_function %s: the model is no saved model", function);
+    return ODLC_OK;
+}
+
 odlc_status source_open(struct tf_model *m, const struct odlc_convert_options *options, struct tf_source *out)
 {
     const char *input = options->input;
@@ -289,6 +307,7 @@ odlc_status source_open(struct tf_model *m, const struct odlc_convert_options *o
     const char *in_folder =
         folder && !fw_has_suffix(input, "/") ? arena_printf(m->memory.scratch, "%s/", input) : input;
     *out = (struct tf_source){.path = input, .restore_op = ""};
+    TRY(check_choices(m, options, folder || is_saved_model(input)));
     out->folder = model_folder_of(m->memory.kept, in_folder, options->follow_links);
     if (folder || is_saved_model(input)) {
         TRY(folder ? take_from_folder(m, input, out->folder)

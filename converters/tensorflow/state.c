@@ -42,7 +42,8 @@ static const char *held_argument(struct source *s)
     return holder && input < holder->n_inputs && holder->inputs[input][0] != '^' ? holder->inputs[input] : NULL;
 }
 
-/* The variable that a node's first input refers to; frame NULL when it is none. */
+/* The variable that a node's first input refers to, or the argument of the model's function; frame NULL when it is
+ * none. */
 static odlc_status assigned_variable(struct flatten *f, struct frame *frame, const struct tf_node *n,
                                      struct source *out)
 {
@@ -50,6 +51,8 @@ static odlc_status assigned_variable(struct flatten *f, struct frame *frame, con
     *out = (struct source){.frame = frame};
     for (int hops = 0; text && hops < MAX_HOPS; hops++) {
         TRY(find_source(f, out->frame, text, n->name, out));
+        if (out->is_arg && out->frame == f->root)
+            return ODLC_OK;
         if (out->is_arg) {
             text = held_argument(out);
             continue;
@@ -90,11 +93,13 @@ static odlc_status check_assignment(struct flatten *f, struct frame *frame, cons
     f->m->diags = &quiet; /* what cannot be followed is no variable of the outputs */
     odlc_status status = assigned_variable(f, frame, n, &variable);
     f->m->diags = diags;
-    if (status != ODLC_OK || !variable.frame || variable.frame->seen[variable.node].state == SEEN_NEW)
+    if (status != ODLC_OK || !variable.frame)
+        return ODLC_OK;
+    if (variable.is_arg ? !f->args_read[variable.node] : variable.frame->seen[variable.node].state == SEEN_NEW)
         return ODLC_OK;
     return diag_error(f->m->diags, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(f->m), .node = n->name), "tensorflow-state",
                       "%s: the graph changes variable %s while it runs: containers have no state", n->op,
-                      source_node(&variable)->name);
+                      source_name(f, &variable));
 }
 
 static odlc_status look_at(struct search *s, const struct source *at)
@@ -102,7 +107,7 @@ static odlc_status look_at(struct search *s, const struct source *at)
     struct flatten *f = s->f;
     const struct tf_node *n = source_node(at);
     struct frame *inner = at->frame->seen[at->node].inner;
-    if (at->frame == f->top && map_get(&f->cuts, n->name) != MAP_NONE)
+    if (at->frame == f->root && map_get(&f->cuts, n->name) != MAP_NONE)
         return ODLC_OK;
     if (may_assign(n->op))
         TRY(check_assignment(f, at->frame, n));
@@ -129,6 +134,8 @@ odlc_status check_state(struct flatten *f)
         for (struct frame *at = output.frame; at->parent; at = at->parent)
             push(&s, at->parent, body_node(f, at->parent, at->call->name));
     }
+    if (f->root->function)
+        push_effects(&s, f->root);
     for (size_t i = 0; i < f->held.count; i++)
         push_effects(&s, f->held.data[i]);
     while (s.open.count) {

@@ -48,6 +48,17 @@ enum dtype tf_dtype(int64_t code)
     return code > 0 && code < (int64_t)COUNT_OF(types) ? types[code].dtype : DT_NONE;
 }
 
+enum dtype tf_stored_dtype(int64_t code)
+{
+    static const enum dtype integers[] = {[TF_QINT8] = DT_INT8,
+                                          [TF_QUINT8] = DT_UINT8,
+                                          [TF_QINT32] = DT_INT32,
+                                          [TF_QINT16] = DT_INT16,
+                                          [TF_QUINT16] = DT_UINT16};
+    bool quantized = code > 0 && code < (int64_t)COUNT_OF(integers) && integers[code] != DT_NONE;
+    return quantized ? integers[code] : tf_dtype(code);
+}
+
 const char *tf_dtype_name(int64_t code)
 {
     code = without_reference(code);

@@ -285,6 +285,75 @@ odlc_status variable_value(struct variables *v, const struct source *node, struc
                                                .listed_as = "saved tensors"});
 }
 
+/* ---- by the objects of a saved program ---- */
+
+/* The object that the attribute of the object leads to; false: none. */
+static bool child_of(const struct file *file, const struct wire_field *object, const char *name, uint64_t *out)
+{
+    struct wire_field child;
+    for (struct wire w = wire_in(file, object); wire_next_of(&w, OBJECT_CHILD, &child);) {
+        const struct sections s = wire_sections(file, child.content, child.content + child.size);
+        const struct wire_field node = wire_only(file, &s, CHILD_NODE), local = wire_only(file, &s, CHILD_NAME);
+        if (local.size == strlen(name) && memcmp(wire_bytes(file, &local), name, local.size) == 0) {
+            *out = node.value;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool object_at(const struct file *file, uint64_t index, struct wire_field *out)
+{
+    struct wire w = wire_of(file, 0, file->size);
+    while (wire_next_of(&w, OBJECTS_NODE, out))
+        if (index-- == 0)
+            return true;
+    return false;
+}
+
+/* The key of the object's value; NULL: the checkpoint has none. */
+static odlc_status key_at_path(struct variables *v, const char *const *path, uint32_t n_path, const char **key)
+{
+    bool found;
+    struct file file;
+    struct wire_field object, attribute;
+    *key = NULL;
+    TRY(bundle_find_bytes(v->bundle, "_CHECKPOINTABLE_OBJECT_GRAPH", &found, &file));
+    if (!found)
+        return ODLC_OK;
+    TRY(wire_check(v->f->m->diags, &file, &tensorflow_schema, &tensorflow__trackable_object_graph__descriptor));
+    uint64_t index = 0;
+    for (uint32_t i = 0; i < n_path; i++)
+        if (!object_at(&file, index, &object) || !child_of(&file, &object, path[i], &index))
+            return ODLC_OK;
+    if (!object_at(&file, index, &object))
+        return ODLC_OK;
+    for (struct wire w = wire_in(&file, &object); !*key && wire_next_of(&w, OBJECT_ATTRIBUTE, &attribute);) {
+        const struct sections s = wire_sections(&file, attribute.content, attribute.content + attribute.size);
+        const struct wire_field text = wire_only(&file, &s, SERIALIZED_KEY);
+        *key = arena_strndup(v->f->m->memory.scratch, wire_bytes(&file, &text), text.size);
+    }
+    return ODLC_OK;
+}
+
+odlc_status variable_at_path(struct variables *v, const char *const *path, uint32_t n_path, const char *name,
+                             struct view *out)
+{
+    const char *key;
+    bool found = false;
+    text attributes = {0};
+    TRY(open_checkpoint(v, name));
+    TRY(key_at_path(v, path, n_path, &key));
+    if (key)
+        TRY(bundle_find(v->bundle, key, &found, out));
+    if (found)
+        return ODLC_OK;
+    for (uint32_t i = 0; i < n_path; i++)
+        text_add(v->f->m->diags->arena, &attributes, "%s%s", i ? "." : "", path[i]);
+    return diag_error(v->f->m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(v->f->m)), "variable-not-saved",
+                      "the checkpoint has no value for the variable %s", attributes.count ? attributes.data : name);
+}
+
 void variables_list_files(const struct variables *v)
 {
     size_t count = 0;

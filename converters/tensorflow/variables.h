@@ -16,6 +16,10 @@ bool is_variable(const char *op);
  * name. The checkpoint is opened when the first one is asked for. */
 odlc_status variable_value(struct variables *v, const struct source *node, struct view *out) MUST_USE;
 
+/* The same for a variable of a saved program, by the attributes that lead to it. */
+odlc_status variable_at_path(struct variables *v, const char *const *path, uint32_t n_path, const char *name,
+                             struct view *out) MUST_USE;
+
 /* Adds the paths of the files that were opened to those of the model. */
 void variables_list_files(const struct variables *v);
 

@@ -61,7 +61,7 @@ struct odlc_convert_options {
     const char *const *out_names; /* tensors or nodes where the graph is cut */
     size_t n_out_names;
     int64_t batch;                       /* > 0: the first dimension of every graph input */
-    int dry_run;                         /* look at every op, write nothing */
+    int dry_run;                         /* do all but writing; go on with other ops when one is unsupported */
     int preserve_layout, preserve_dtype; /* graph inputs and outputs keep the model's … */
     const char *const *preserve_names;   /* … only these; NULL: all */
     size_t n_preserve_names;
@@ -86,10 +86,14 @@ struct odlc_convert_options {
     /* Of TensorFlow's saved models: which graph, by its tags with commas ("serve"), and which of its signatures says
      * what goes in and comes out ("serving_default"). */
     const char *saved_model_tag, *signature_key;
+    /* Instead of a signature: a function of the saved program, by the attributes that lead to it ("encoder.call"), or
+     * by its name in the model. */
+    const char *saved_model_function;
     odlc_progress_fn *progress; /* NULL: nobody wants to know */
     void *progress_user;
 };
 
+/* An op is unsupported when nothing converts its operator, or when this one of its nodes was refused. */
 enum odlc_op_status { ODLC_OP_NATIVE, ODLC_OP_UDO, ODLC_OP_UNSUPPORTED };
 
 /* One node of the model, as the converter sees it. */
@@ -170,7 +174,7 @@ ODLC_API const struct odlc_diag *odlc_conversion_diags(const struct odlc_convers
 /* Every node of the model, after a dry run and a conversion alike. The list is made by the first call, which must not
  * run beside others for the same conversion; NULL and no count when memory runs out. */
 ODLC_API const struct odlc_op_report *odlc_conversion_ops(const struct odlc_conversion *conversion, size_t *count);
-/* The UDO nodes that were looked at, in the order of the graph; none after a dry run. */
+/* The UDO nodes that were looked at, in the order of the graph. */
 ODLC_API const struct odlc_udo_report *odlc_conversion_udo_nodes(const struct odlc_conversion *conversion,
                                                                  size_t *count);
 /* The files that were read: the model, UDO configs, external data, frozen values, and those of more_inputs. */

@@ -132,6 +132,9 @@ struct dlc_write_options {
  * bytes a node, 24 a payload, the records of the largest op and a tile. */
 odlc_status dlc_write(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
                       const struct dlc_write_options *options) MUST_USE;
+/* The errors of the graph that dlc_write would report; nothing is written. path may be NULL. */
+odlc_status dlc_try_write(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
+                          const struct dlc_write_options *options) MUST_USE;
 
 /* Graph `index` of a v4 container as IR. Native ops get their rows; an op of a foreign package, or a native type
  * without a row, gets a run-time row without kernel (its attributes become its params). Shapes are the stored ones.

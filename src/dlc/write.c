@@ -87,25 +87,45 @@ static odlc_status check_payload(const struct dlc_writing *w, const struct dlc_p
                       (unsigned long long)total, (unsigned long long)most);
 }
 
-odlc_status dlc_write(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
-                      const struct dlc_write_options *options)
-{
-    struct dlc_writing w = {
-        .arena = scratch, .diags = diags, .path = path, .threads = options->threads, .progress = options->progress};
+/* A container before its first byte. */
+struct layout {
+    struct dlc_writing w;
     struct dlc_records records;
     struct dlc_model model;
     struct dlc_params params;
+};
+
+/* Whatever keeps the graph out of a container is found here. */
+static odlc_status lay_out(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
+                           const struct dlc_write_options *options, struct layout *out)
+{
+    out->w = (struct dlc_writing){
+        .arena = scratch, .diags = diags, .path = path, .threads = options->threads, .progress = options->progress};
+    TRY(dlc_records_start(&out->w, g, &out->records));
+    TRY(dlc_lay_out_model(&out->records, &out->model));
+    TRY(dlc_lay_out_params(&out->records, options->netp, &out->params));
+    return check_payload(&out->w, &out->params, options->most_payload);
+}
+
+odlc_status dlc_try_write(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
+                          const struct dlc_write_options *options)
+{
+    struct layout layout;
+    return lay_out(scratch, diags, g, path, options, &layout);
+}
+
+odlc_status dlc_write(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
+                      const struct dlc_write_options *options)
+{
+    struct layout l;
     struct zip_writer zip = {.diags = diags, .path = path};
-    TRY(dlc_records_start(&w, g, &records));
-    TRY(dlc_lay_out_model(&records, &model));
-    TRY(dlc_lay_out_params(&records, options->netp, &params));
-    TRY(check_payload(&w, &params, options->most_payload));
+    TRY(lay_out(scratch, diags, g, path, options, &l));
     TRY(out_create(scratch, diags, path, &zip.out));
-    TRY(write_metadata(&w, &zip, options));
-    TRY(write_model(&zip, &model));
-    TRY(write_params(&w, &zip, &params));
+    TRY(write_metadata(&l.w, &zip, options));
+    TRY(write_model(&zip, &l.model));
+    TRY(write_params(&l.w, &zip, &l.params));
     TRY(zip_finish(&zip));
-    TRY(dlc_read_back(&w, &zip, &model, &params));
+    TRY(dlc_read_back(&l.w, &zip, &l.model, &l.params));
     if (options->ready)
         TRY(options->ready(options->ready_user));
     return out_commit(zip.out);

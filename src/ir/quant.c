@@ -33,7 +33,7 @@ const struct quant *quant_create(struct arena *arena, enum dtype dtype, const do
     struct encoding *encodings = arena_array(arena, struct encoding, count);
     for (uint32_t i = 0; i < count; i++) {
         double z = zero ? zero[i] : 0;
-        if (!(scale[i] > 0) || !isfinite(scale[i]) || !(z >= low && z <= high))
+        if (!(scale[i] > 0) || !isfinite(scale[i]) || !(z >= low && z <= high) || z != floor(z))
             return NULL;
         encodings[i] = (struct encoding){.bitwidth = bits,
                                          .min = (low - z) * scale[i],

@@ -102,7 +102,8 @@ static odlc_status read_options(struct arena *arena, struct diags *diags, const 
 
 /* ---- results ---- */
 
-static odlc_status print_ops(struct arena *arena, const struct odlc_conversion *conversion)
+/* "0 unsupported" is only said where the conversion succeeds. */
+static odlc_status print_ops(struct arena *arena, const struct odlc_conversion *conversion, bool converts)
 {
     static const char *const status[] = {"native", "UDO", "unsupported"};
     size_t count, of[3] = {0};
@@ -118,8 +119,11 @@ static odlc_status print_ops(struct arena *arena, const struct odlc_conversion *
         printf("  %s%s%s\n", printable(arena, ops[i].node), ops[i].package ? "  package " : "",
                ops[i].package ? printable(arena, ops[i].package) : "");
     }
-    printf("%zu ops: %zu native, %zu UDO, %zu unsupported\n", count, of[ODLC_OP_NATIVE], of[ODLC_OP_UDO],
-           of[ODLC_OP_UNSUPPORTED]);
+    printf("%zu ops: %zu native, %zu UDO, ", count, of[ODLC_OP_NATIVE], of[ODLC_OP_UDO]);
+    if (converts || of[ODLC_OP_UNSUPPORTED])
+        printf("%zu unsupported\n", of[ODLC_OP_UNSUPPORTED]);
+    else
+        printf("not converted: the errors say why\n");
     if (odlc_conversion_udo_stub(conversion))
         printf("\nA UDO config to start from:\n%s\n", odlc_conversion_udo_stub(conversion));
     return ODLC_OK;
@@ -171,7 +175,7 @@ static odlc_status report(const struct session *s, const struct odlc_convert_opt
         print_conversion_diags(s->conversion, name, debug, s->format);
     else
         status = ODLC_ERR_IO;
-    if (convert->dry_run && print_ops(s->arena, s->conversion) != ODLC_OK)
+    if (convert->dry_run && print_ops(s->arena, s->conversion, status == ODLC_OK) != ODLC_OK)
         return print_out_of_memory(name, s->format);
     if (odlc_conversion_dump(s->conversion))
         fputs(odlc_conversion_dump(s->conversion), stdout);

@@ -71,5 +71,6 @@ odlc_status model_options_read(struct arena *arena, struct diags *diags, const s
     out->keep_int64_inputs = options_given(options, MODEL_OPT_KEEP_INT64);
     out->saved_model_tag = options_value(options, MODEL_OPT_TAG, NULL);
     out->signature_key = options_value(options, MODEL_OPT_SIGNATURE, NULL);
+    out->saved_model_function = options_value(options, MODEL_OPT_FUNCTION, NULL);
     return options_int(options, diags, MODEL_OPT_BATCH, 1, INT32_MAX, &out->batch);
 }

@@ -22,7 +22,8 @@ enum {
     MODEL_OPT_KEEP_QUANT,
     MODEL_OPT_KEEP_INT64,
     MODEL_OPT_TAG, /* tools/saved_model_options.def, of commands that read TensorFlow models */
-    MODEL_OPT_SIGNATURE
+    MODEL_OPT_SIGNATURE,
+    MODEL_OPT_FUNCTION
 };
 
 /* Sets the members of out that these options are about. Strings are borrowed from the arguments and the arena. */

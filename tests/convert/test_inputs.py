@@ -34,7 +34,7 @@ def wrong_dims(w):
         two.input(name, onnx.FLOAT, [1, 2] if name == "plain" else ["N", 2])
     two.node("Sum", ["image", "mask", "plain"], ["y"])
     two.output("y", onnx.FLOAT, None)
-    messages = w.fails("open dims", 1, ["image has open dimensions: [N,2]", "mask has open dimensions: [N,2]",
+    messages = w.fails("open dims", 1, ["2 graph inputs have open dimensions: image [N,2], mask [N,2]",
                                         "--input_dim image", "--input_dim mask"], two)
     w.checks.check("open dims: only those", "--input_dim plain" not in messages, messages)
     w.fails("wrong name", 2, ["no input imag", "did you mean image?", "image, mask, plain"], two, "-d", "imag", "1,2")

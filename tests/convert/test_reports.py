@@ -239,12 +239,6 @@ def stub_types(w):
         w.checks.equal("stub of types: data", [list(t.data) for t in static], [[5, 0, 0, 0, 6, 0, 0, 0], [7, 8]])
 
 
-def dry_run_of_open_dims(w):
-    done = w.converter("-i", w.save(chain("Relu", dims=["N", 2])), "--dry_run")
-    w.checks.equal("dry run of open dims", done.returncode, 0)
-    w.checks.check("dry run of open dims: hint", "--input_dim x" in done.stderr, done.stderr)
-
-
 def json_lines(w):
     for label, model, args, status, codes in (
             ("errors", unsupported_model(), [], 1, ["unsupported-op", "unsupported-op"]),
@@ -409,7 +403,7 @@ def quiet(w):
 def main():
     checks = Checks()
     parts = (option_names, usage, ignored, all_unsupported, dry_run, filled_stub, names_of_all_nodes, stub_types,
-             dry_run_of_open_dims, json_lines, depfile, dump_ir, metadata, params_format, folding, disconnected, opsets, quiet)
+             json_lines, depfile, dump_ir, metadata, params_format, folding, disconnected, opsets, quiet)
     with tempfile.TemporaryDirectory() as folder:
         w = Workshop(checks, folder)
         for part in parts:

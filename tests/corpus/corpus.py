@@ -1,4 +1,4 @@
-"""Real models: converted, executed, compared. Run by tests/corpus.sh, which says more.
+"""Real models: converted, executed, compared; and dry runs of all of them. Run by tests/corpus.sh, which says more.
 usage: corpus.py [NAME...]"""
 
 import json
@@ -11,6 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import dlc_tools  # noqa: E402
 from checks import SHARED, Checks, run  # noqa: E402
 from dlc_reader import read_container  # noqa: E402
+from dry_runs import check_dry_runs  # noqa: E402
 from udo_cases import UDO_CASES  # noqa: E402
 from udo_models import OWN_MODELS  # noqa: E402
 
@@ -242,6 +243,8 @@ def main():
     for name in OWN_MODELS:
         if not wanted or name in wanted:
             check_own_model(checks, name)
+    if not wanted or "dry-runs" in wanted:
+        check_dry_runs(checks, cases.values())
     checks.finish()
 
 

@@ -7,7 +7,15 @@
 #include "engine.h"
 #include "scratch.h"
 
-enum { WITH_TAG = 1, WITH_SIGNATURE = 2, WITH_OUTPUT = 4, WITH_DIMS = 8, AS_META = 16, OTHER_OPTIONS = 32 };
+enum {
+    WITH_TAG = 1,
+    WITH_SIGNATURE = 2,
+    WITH_OUTPUT = 4,
+    WITH_DIMS = 8,
+    AS_META = 16,
+    OTHER_OPTIONS = 32,
+    WITH_FUNCTION = 64
+};
 
 static void save_checkpoint(const uint8_t *bytes, size_t size, const char *prefix)
 {
@@ -30,6 +38,7 @@ static void convert(const char *input, uint8_t how)
     struct odlc_convert_options options = {.input = input,
                                            .saved_model_tag = how & WITH_TAG ? "serve,gpu" : NULL,
                                            .signature_key = how & WITH_SIGNATURE ? "second" : NULL,
+                                           .saved_model_function = how & WITH_FUNCTION ? "both" : NULL,
                                            .out_names = outputs,
                                            .n_out_names = how & WITH_OUTPUT ? 1 : 0,
                                            .input_dims = dims,

@@ -168,7 +168,9 @@ def packed(how, model, prefix):
 def write_saved_models(folder):
     import numpy as np
     from tf_bundle_writer import OBJECT_GRAPH, object_graph, save_bundle
+    from tf_program import saved_program
     from tf_writer import save_saved_model
+    program, tensors_of_program = saved_program()
     v, w = np.array([1, 2, 3], np.float32), np.array([4, 5, 6], np.float32)
     both = {"v": v, "w": w}
     keys = {"v": "root/v", "w": "root/w"}
@@ -178,7 +180,7 @@ def write_saved_models(folder):
               "second": (second_version(True), restored),
               "objects": (second_version(False), {**restored, OBJECT_GRAPH: object_graph(keys)}),
               "branches": (branches(), both), "sliced": (second_version(False), both),
-              "no_checkpoint": (second_version(False), None)}
+              "no_checkpoint": (second_version(False), None), "program": ((program,), tensors_of_program)}
     with tempfile.TemporaryDirectory() as temporary:
         for name, (metas, tensors) in models.items():
             model = pathlib.Path(temporary) / name
@@ -188,7 +190,7 @@ def write_saved_models(folder):
                 save_bundle(prefix, tensors)
             if name == "sliced":
                 sliced(prefix)
-            for how in (0, 1, 2, 8, 12):
+            for how in (0, 1, 2, 8, 12, 64 | 8):
                 (folder / f"{name}-{how}").write_bytes(packed(how, (model / "saved_model.pb").read_bytes(), prefix))
             (folder / f"{name}-meta").write_bytes(packed(16 | 12, b"".join(metas[0].parts), prefix))
     for model in sorted((SHARED / "corpus" / "tf" / "saved_model").glob("*/saved_model.pb")):

@@ -342,7 +342,7 @@ class Function(Nodes):
 
 
 class Graph(Nodes):
-    """GraphDef with its functions; producer is the version of what made it."""
+    """GraphDef with its functions; producer is the version of what made it, None for one that does not say."""
 
     producer = 1087
 
@@ -373,7 +373,7 @@ class Graph(Nodes):
             for function in self.functions:
                 library.message(1, function.message())
             message.message(2, library)
-        return message.message(4, Message().integer(1, self.producer))
+        return message if self.producer is None else message.message(4, Message().integer(1, self.producer))
 
     def bytes(self):
         return b"".join(self.message().parts)

@@ -48,6 +48,39 @@ def wrong_dims(w):
         w.fails(f"dims {text!r}", 2, ["is not a list of dimensions"], chain("Relu", shape=[None, 2]), "-d=x", text)
 
 
+def old_scalars(w):
+    """Old graphs, and those that do not say how old they are, say {} of an unknown shape and of a scalar's alike."""
+    for producer, known in ((None, False), (0, False), (21, False), (22, True)):
+        g = chain("Relu", shape=[])
+        g.producer = producer
+        label = f"producer {producer}"
+        if known:
+            w.fails(f"{label}: a scalar", 2, ["2 dimensions given", "has 0"], g, "-d", "x", "1,2")
+            container, _ = w.convert(f"{label}: without -d", g)
+            w.checks.equal(f"{label}: without -d", dims_of(container), [1])
+            continue
+        w.fails(f"{label}: without -d", 1, ["x has open dimensions: [unknown rank]", "[] for a scalar"], g)
+        w.gives(f"{label}: rank 2", g, {"x": [3, -4]}, {"n0": [3, 0]}, "-d", "x", "1,2")
+        w.gives(f"{label}: a scalar", g, {"x": [3]}, {"n0": [3]}, "-d", "x", "[]")
+
+
+def unneeded(w):
+    """Options about a value that no output needs do no harm, and a note says so; other names stay errors."""
+    g = chain("Relu", "Neg")
+    g.placeholder("labels", np.int32, [None])
+    g.node("OneHot", ["labels", "depth", "on", "off"], name="hot", T=np.float32, TI=np.int32)
+    for args in (["-d", "labels", "4"], ["-d", "labels:0", "4", "--input_dtype", "labels", "int32"],
+                 ["-d", "labels", "4", "-l", "labels", "NONTRIVIAL"]):
+        container, messages = w.convert(f"unneeded {args}", g, "--out_node", "n1", *args, "--debug")
+        w.checks.equal(f"unneeded {args}: inputs", container and [t.name for t in container.tensors.values()
+                                                                  if t.kind == "APP_WRITE"], ["x"])
+        w.checks.check(f"unneeded {args}: note", "note: node 'labels': --input_dim labels" in messages.replace("labels:0", "labels")
+                       and "no output needs it" in messages, messages)
+        _, messages = w.convert(f"unneeded {args}: quietly", g, "--out_node", "n1", *args)
+        w.checks.check(f"unneeded {args}: no note without --debug", "note" not in messages, messages)
+    w.fails("neither", 2, ["no input label"], g, "--out_node", "n1", "-d", "label", "4")
+
+
 def cut_in_front(w):
     """-d at a value inside of the graph makes it an input; what is before it need not be known."""
     strange = Graph()
@@ -201,5 +234,5 @@ def folders(w):
     w.checks.check("unknown tag", done.returncode != 0 and "serve" in done.stderr, done.stderr)
 
 
-run_parts(fixed_dims, wrong_dims, cut_in_front, cut_types, cut_behind, names_inside_of_calls, frozen,
+run_parts(fixed_dims, wrong_dims, old_scalars, unneeded, cut_in_front, cut_types, cut_behind, names_inside_of_calls, frozen,
           layouts, deep_nchw, types_of_inputs, folders)

@@ -3,6 +3,7 @@ up, and fixed-point tensors to the even one; constants, which the converter roun
 
 import numpy as np
 from case import Cases
+from tf_writer import BFLOAT16, DType, Tensor
 
 CASES = Cases()
 F32, I32 = np.float32, np.int32
@@ -155,8 +156,69 @@ def y_channels(op, outputs):
     return outputs if op == "Conv2D" else 3 * outputs
 
 
+def quantized(c, dtype, dims, form=None):
+    """Integers of a quantized type, its ends among them."""
+    kind = np.iinfo(dtype[1:])
+    values = c.source.randint(kind.min, kind.max + 1, dims).astype(kind.dtype)
+    values.reshape(-1)[:2] = [kind.min, kind.max]
+    return c.const(Tensor(values, form=form, dtype=DType(dtype)))
+
+
+def dequantize():
+    """Weights that were quantized for the size of the file."""
+    for dtype in ("quint8", "qint8", "quint16", "qint16"):
+        for mode in (None, "MIN_COMBINED", "MIN_FIRST", "SCALED"):
+            for low, high in ((-1, 1), (-0.3, 2.5), (0, 6), (0.5, 3), (-3, -1), (2, 2), (0, 0)):
+                for narrow in (False, True):
+                    if narrow and mode != "SCALED":
+                        continue
+                    c = CASES.new(f"Dequantize {dtype} {mode} {low} to {high}{', narrow' * narrow}")
+                    bounds = [c.const(np.array(bound, F32)) for bound in (low, high)]
+                    attributes = {**({"mode": mode} if mode else {}), **({"narrow_range": True} if narrow else {})}
+                    c.gives(c.node("Dequantize", [quantized(c, dtype, [3, 4]), *bounds], **attributes), within=1e-6)
+    for dtype in ("quint8", "qint8"):
+        for mode in ("MIN_COMBINED", "SCALED"):
+            for axis, dims in ((0, [3, 4]), (1, [2, 3, 2]), (2, [2, 2, 3])):
+                c = CASES.new(f"Dequantize {dtype} {mode} along axis {axis}")
+                low, high = np.array([-1, -0.5, -3], F32), np.array([1, 2, 0.1], F32)
+                c.gives(c.node("Dequantize", [quantized(c, dtype, dims), c.const(low), c.const(high)], mode=mode,
+                               axis=axis), within=1e-6)
+    for form in ("values", "splat"):
+        c = CASES.new(f"Dequantize of listed integers: {form}")
+        q = c.const(Tensor(np.array([[7, 7], [7, 7]], np.uint8), form=form, dtype=DType("quint8")))
+        c.gives(c.node("Dequantize", [q, c.const(np.array(-1, F32)), c.const(np.array(2, F32))], mode="MIN_FIRST"),
+                within=1e-6)
+    c = CASES.new("Dequantize of the weights of a convolution, behind an Identity")
+    bounds = [c.const(np.array(bound, F32)) for bound in (-0.8, 0.9)]
+    w = c.node("Dequantize", [c.node("Identity", [quantized(c, "quint8", [3, 3, 2, 4])]), *bounds], mode="MIN_FIRST")
+    x = c.input([1, 5, 6, 2])
+    c.gives(c.node("Relu", [c.node("Conv2D", [x, w], strides=[1, 1, 1, 1], padding="SAME")]))
+
+
+def dequantize_refused():
+    bounds = (-1, 1)
+    c = CASES.new("Dequantize of a computed tensor")
+    c.node("Dequantize", [c.input([3], np.uint8), *(c.const(np.array(bound, F32)) for bound in bounds)], T=DType("quint8"))
+    c.refused("input 0 (input) is not a constant")
+    c = CASES.new("Dequantize to bfloat16")
+    c.node("Dequantize", [quantized(c, "quint8", [3]), *(c.const(np.array(bound, F32)) for bound in bounds)], dtype=BFLOAT16)
+    c.refused("a result of type bfloat16, not float32, is not supported")
+    c = CASES.new("Dequantize MIN_FIRST along an axis")
+    bounds = [c.const(np.array([bound] * 3, F32)) for bound in bounds]
+    c.node("Dequantize", [quantized(c, "quint8", [3]), *bounds], mode="MIN_FIRST", axis=0)
+    c.refused("mode MIN_FIRST with one range per index of an axis is not supported")
+    c = CASES.new("Dequantize of a computed range")
+    c.node("Dequantize", [quantized(c, "quint8", [3]), c.input(np.array(-1, F32), name="low"), c.const(np.array(1, F32))])
+    c.refused("--freeze_input low=FILE")
+    c = CASES.new("a constant of complex numbers")
+    c.node("Neg", [c.const(np.array([1j, 2], np.complex64))])
+    c.refused("the tensor is of the type complex64, which is not supported")
+
+
 fake_quant_args()
 fake_quant_vars()
+dequantize()
+dequantize_refused()
 convolutions()
 per_channel()
 fake_quant_refused()
