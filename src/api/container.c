@@ -299,16 +299,22 @@ void odlc_container_release(const odlc_container *container)
     file_drop(container->dlc->file, 0, container->dlc->file->size);
 }
 
-/* Errors of the attempt, as findings in this file. Ops that net-run has no kernel for are no fault of the container. */
+/* Errors of the attempt, as findings in this file. */
 static void add_findings(odlc_container *c, const struct diags *attempt)
 {
     for (size_t i = 0; i < attempt->list.count; i++) {
         struct odlc_diag d = attempt->list.data[i];
-        if (d.severity != ODLC_ERROR || strcmp(d.code, "run-no-kernel") == 0)
+        if (d.severity != ODLC_ERROR)
             continue;
         d.file = c->summary.path;
         diag_error(&c->diags, ODLC_ERR_INVALID, &d, d.code, "%s", d.message);
     }
+}
+
+static odlc_status check_all(odlc_container *c, struct diags *diags, const struct graph *ir)
+{
+    struct needed needed = needed_nodes(c->scratch, ir, ir->outputs.data, ir->outputs.count);
+    return plan_check(c->scratch, diags, ir, &needed);
 }
 
 /* What only the operators' rules tell: params that miss or are of another nature, numbers of operands, shapes and types
@@ -317,12 +323,9 @@ static void verify_meaning(odlc_container *c, uint32_t index)
 {
     struct diags attempt;
     struct graph *ir;
-    struct plan plan;
     struct arena_mark mark = arena_mark(c->scratch);
     diags_init(&attempt, c->arena);
-    if (dlc_to_ir(c->scratch, &attempt, c->dlc, index, &ir) != ODLC_OK ||
-        plan_make(c->scratch, &attempt, ir, ir->outputs.data, ir->outputs.count, &plan) != ODLC_OK ||
-        plan_check(c->scratch, &attempt, ir, &plan) != ODLC_OK)
+    if (dlc_to_ir(c->scratch, &attempt, c->dlc, index, &ir) != ODLC_OK || check_all(c, &attempt, ir) != ODLC_OK)
         add_findings(c, &attempt);
     arena_rewind(c->scratch, mark);
 }

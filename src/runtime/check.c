@@ -1,15 +1,5 @@
 #include "runtime/check.h"
 
-static odlc_status no_kernel(struct diags *diags, const struct node *n)
-{
-    const char *hint = n->op->package ? "tensors that do not depend on it can be computed: name them with "
-                                        "--set_output_tensors"
-                                      : NULL;
-    return diag_error(diags, ODLC_ERR_UNSUPPORTED, AT(.node = n->name, .hint = hint), "run-no-kernel",
-                      "there is no implementation of op %s (package %s)", n->op->name,
-                      n->op->package ? n->op->package : "qti.aisw");
-}
-
 /* What a kernel sees of a dtype (op/eval.h): the elements themselves, or numbers of one of two classes. */
 static bool same_elements(const struct op *op, enum dtype a, enum dtype b)
 {
@@ -42,17 +32,13 @@ static odlc_status check_types(struct arena *scratch, struct diags *diags, const
     return ODLC_OK;
 }
 
-odlc_status plan_check(struct arena *scratch, struct diags *diags, const struct graph *g, const struct plan *plan)
+odlc_status plan_check(struct arena *scratch, struct diags *diags, const struct graph *g, const struct needed *needed)
 {
     odlc_status status = ODLC_OK;
-    for (size_t s = 0; s < plan->n_steps; s++) {
-        const struct node *n = graph_node(g, plan->steps[s]);
+    for (size_t i = 0; i < needed->n_nodes; i++) {
+        const struct node *n = graph_node(g, needed->nodes[i]);
         struct arena_mark mark = arena_mark(scratch);
-        odlc_status checked = ODLC_OK;
-        if (!n->op->kernel)
-            checked = no_kernel(diags, n);
-        else if (n->op->infer)
-            checked = check_types(scratch, diags, g, n);
+        odlc_status checked = n->op->kernel && n->op->infer ? check_types(scratch, diags, g, n) : ODLC_OK;
         arena_rewind(scratch, mark);
         if (status == ODLC_OK)
             status = checked;

@@ -296,8 +296,35 @@ START_TEST(execution)
         ck_assert_float_eq(y[i], (x[i] + 1) * 2);
     ck_assert_int_eq(memcmp(odlc_run_native(run, 0), y, sizeof y), 0);
     ck_assert_str_eq(odlc_run_results(run, &count)[0].name, "y");
-    odlc_run_steps(run, &count);
+    const struct odlc_step *steps = odlc_run_steps(run, &count);
     ck_assert_uint_eq(count, 2);
+    ck_assert_str_eq(steps[1].node, "mul");
+    ck_assert_str_eq(steps[1].op, "ElementWiseMultiply");
+    ck_assert_str_eq(steps[1].backend, "reference");
+    ck_assert_uint_eq(steps[1].n_nodes, 1);
+    odlc_run_refusals(run, &count);
+    ck_assert_uint_eq(count, 0);
+}
+END_TEST
+
+START_TEST(choosing_backends)
+{
+    static const char *const names[] = {"reference"}, *const twice[] = {"reference", "reference"};
+    static const char *const other[] = {"cup"};
+    size_t count;
+    build_example();
+    ck_assert_str_eq(odlc_backend_names()[0], "reference");
+    ck_assert_int_eq(odlc_run_set_backends(run, other, 1), ODLC_ERR_USAGE);
+    ck_assert_str_eq(odlc_run_diags(run, &count)[0].message, "backend 'cup' is not in this build");
+    ck_assert_int_eq(odlc_run_set_backends(run, twice, 2), ODLC_ERR_USAGE);
+    ck_assert_int_eq(odlc_run_set_backends(run, NULL, 0), ODLC_ERR_USAGE);
+    ck_assert_int_eq(odlc_run_set_threads(run, 0), ODLC_ERR_USAGE);
+    ck_assert_int_eq(odlc_run_set_threads(run, 2), ODLC_OK);
+    ck_assert_int_eq(odlc_run_set_backends(run, names, 1), ODLC_OK);
+    ck_assert_int_eq(odlc_run_open(run, path), ODLC_OK);
+    for (int i = 0; i < 3; i++) /* each choice replaces the one before */
+        ck_assert_int_eq(odlc_run_want_outputs(run), ODLC_OK);
+    ck_assert_uint_eq((odlc_run_steps(run, &count), count), 2);
 }
 END_TEST
 
@@ -370,6 +397,7 @@ int main(void)
     tcase_add_test(tcase, tensors_and_elements);
     tcase_add_test(tcase, verification);
     tcase_add_test(tcase, execution);
+    tcase_add_test(tcase, choosing_backends);
     tcase_add_test(tcase, choosing_results);
     tcase_add_test(tcase, calls_out_of_order);
     suite_add_tcase(suite, tcase);

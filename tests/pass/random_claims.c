@@ -5,6 +5,7 @@
 
 #include "random_graph.h"
 #include "runtime/executor.h"
+#include "tests/support/reference_only.h"
 
 /* An input or output of a UDO. */
 struct operand {
@@ -62,7 +63,8 @@ static odlc_status run_replaced(const struct kernel *k, const struct claim *c, s
     struct diags diags;
     struct executor *e;
     diags_init(&diags, arena);
-    TRY(executor_create(arena, scratch, &diags, c->mini, c->mini->outputs.data, c->mini->outputs.count, &e));
+    TRY(executor_create(arena, scratch, &diags, c->mini, c->mini->outputs.data, c->mini->outputs.count, &reference_only,
+                        &e));
     for (size_t i = 0; i < c->in.count; i++) {
         const struct operand *o = &c->in.data[i];
         const struct type *type = graph_tensor(c->mini, o->mini)->type;
