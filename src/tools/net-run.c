@@ -131,7 +131,8 @@ static struct names names_of(struct session *s, int option)
     for (size_t i = 0; i < s->options.uses.count; i++) {
         const struct option_use *use = &s->options.uses.data[i];
         for (size_t k = 0; use->option->id == option && k < use->n_values; k++) {
-            for (const char *name = use->values[k], *end; *name; name = end + strspn(end, ",")) {
+            const char *name = use->values[k] + strspn(use->values[k], ",");
+            for (const char *end; *name; name = end + strspn(end, ",")) {
                 end = name + strcspn(name, ",");
                 vec_push(s->arena, &names.list, arena_strndup(s->arena, name, (size_t)(end - name)));
             }
