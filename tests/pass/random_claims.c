@@ -157,7 +157,8 @@ static void find_outputs(struct claim *c, const struct graph *g, size_t first, c
 
 static bool is_elementwise(const struct claim *c)
 {
-    static const char *const ops[] = {"ElementWiseAbs", "ElementWiseNeg", "Relu", "Tanh", "Sigmoid", "ElementWiseSin"};
+    static const enum op_id ops[] = {OP_ElementWiseAbs, OP_ElementWiseNeg, OP_Relu,
+                                     OP_Tanh,           OP_Sigmoid,        OP_ElementWiseSin};
     if (c->in.count != 1)
         return false;
     for (size_t i = 0; i < c->mini->order.count; i++) {
