@@ -160,7 +160,8 @@ static bool try_native(const struct claim *claim, const struct lower_row *row, s
     trial.b = &b;
     trial.arena = arena;
     trial.diags = &quiet;
-    trial.arg = row->arg;
+    trial.op = row->kind.op;
+    trial.variant = row->kind.variant;
     trial.out = arena_array(arena, tensor_id, n->n_outputs);
     trial.results = arena_array(arena, struct lower_value, n->n_outputs);
     copy_inputs(claim->l, &trial);

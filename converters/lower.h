@@ -41,24 +41,24 @@ struct lower {
     const char *path; /* the model's, for diagnostics */
     const struct fw_node *node;
     int64_t version;     /* of the node's domain */
-    const char *arg;     /* the row's */
+    enum op_id op;       /* the row's */
+    const char *variant; /* the row's */
     const tensor_id *in; /* NO_TENSOR for absent ones; n_in counts trailing absent ones out */
     uint32_t n_in;
     tensor_id *out; /* to set; n_out entries, as the node lists them */
     uint32_t n_out;
-    /* For rows with one of the args below: the inputs, tensors or not (n_in entries); outputs that are no tensors are
+    /* For rows with one of the traits below: the inputs, tensors or not (n_in entries); outputs that are no tensors are
      * set in results instead of out. */
     const struct lower_value *values;
     struct lower_value *results;
     struct scope *scope; /* where the node's names are known */
 };
 
-/* The arg of rows whose operands may be other values than tensors. Other operators get tensors alone. */
-#define TAKES_VALUES "values"
-/* The same, and values of branches that are not taken. */
-#define TAKES_DEAD "dead"
-/* The arg of rows whose graphs are branches, of which only one may be needed; what these take may be any value. */
-#define HOLDS_BRANCHES "branches"
+enum lower_trait {
+    TAKES_VALUES = 1,  /* operands may be other values than tensors; other operators get tensors alone */
+    TAKES_DEAD = 2,    /* the same, and values of branches that are not taken */
+    HOLDS_BRANCHES = 4 /* its graphs are branches, of which only one may be needed; what these take may be any value */
+};
 
 typedef odlc_status lower_fn(struct lower *l);
 
@@ -67,8 +67,29 @@ struct lower_row {
     const char *domain, *op;
     int64_t lo, hi; /* inclusive; LATEST: no upper end */
     lower_fn *fn;
-    const char *arg; /* IR op or variant for functions that serve several rows, or NULL */
+    /* What tells the rows of one function apart: the operator that it makes, or a word; what the operands may be. */
+    struct lower_kind {
+        enum op_id op;       /* OP_CUSTOM: none */
+        const char *variant; /* or NULL */
+        uint8_t traits;      /* enum lower_trait */
+    } kind;
 };
+#define PLAIN           \
+    {                   \
+        .op = OP_CUSTOM \
+    }
+#define MAKES(name)     \
+    {                   \
+        .op = OP_##name \
+    }
+#define AS(word)        \
+    {                   \
+        .variant = word \
+    }
+#define IS(trait)       \
+    {                   \
+        .traits = trait \
+    }
 #define LATEST INT64_MAX
 
 /* The name the model gives output i, for build_end (NULL when it has none). */

@@ -166,10 +166,10 @@ static odlc_status report_not_given(struct conversion *c, const char *node, cons
                       "%s is used, but its node does not give that output", value);
 }
 
-static bool has_arg(const struct fw_node *n, const char *arg)
+static bool has_trait(const struct fw_node *n, unsigned traits)
 {
     const struct lower_row *row = n->op->claimed_by ? NULL : n->op->row;
-    return row && row->arg && strcmp(row->arg, arg) == 0;
+    return row && (row->kind.traits & traits) != 0;
 }
 
 static bool is_dead(const struct fw_node *n, const struct lower_value *values, uint32_t count)
@@ -177,7 +177,7 @@ static bool is_dead(const struct fw_node *n, const struct lower_value *values, u
     bool dead = false;
     for (uint32_t i = 0; i < count; i++)
         dead |= values[i].kind == VALUE_DEAD;
-    return dead && !has_arg(n, TAKES_DEAD);
+    return dead && !has_trait(n, TAKES_DEAD);
 }
 
 /* Reads the inputs; false when one of them cannot be had. */
@@ -263,12 +263,13 @@ static odlc_status run_row(struct scope *s, const struct fw_node *n, struct lowe
     bool claimed = n->op->claimed_by != NULL;
     if (!claimed && !row) /* the survey leaves nodes of branches to their lowering: a branch may not be taken */
         return n->op->reported ? ODLC_ERR_UNSUPPORTED : report_missing_op(s->c, l->node);
-    if (!has_arg(n, TAKES_VALUES) && !has_arg(n, TAKES_DEAD) && !has_arg(n, HOLDS_BRANCHES))
+    if (!has_trait(n, TAKES_VALUES | TAKES_DEAD | HOLDS_BRANCHES))
         TRY(check_kinds(l));
     if (claimed)
         return run_claimed(s, n, l);
     TRY(check_strings(l));
-    l->arg = row->arg;
+    l->op = row->kind.op;
+    l->variant = row->kind.variant;
     return row->fn(l);
 }
 

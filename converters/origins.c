@@ -25,7 +25,7 @@ static struct origin of_transpose(const struct conversion *c, const struct node 
 static struct origin of_output(const struct conversion *c, const struct node *n, tensor_id out)
 {
     const uint32_t rank = graph_tensor(c->graph, out)->type->shape.rank;
-    if (node_is(n, "Transpose"))
+    if (node_is(n, OP_Transpose))
         return of_transpose(c, n);
     for (uint32_t i = 0; i < n->n_inputs; i++) {
         bool keeps = n->op->package || carries_axes(n->op, i);
@@ -33,7 +33,7 @@ static struct origin of_output(const struct conversion *c, const struct node *n,
             graph_tensor(c->graph, n->inputs[i])->kind != TENSOR_STATIC)
             return c->origins.data[n->inputs[i]];
     }
-    return own_order(c->graph, out, !n->op->permute && !n->op->package && !node_is(n, "Reshape"));
+    return own_order(c->graph, out, !n->op->permute && !n->op->package && !node_is(n, OP_Reshape));
 }
 
 struct origin tensor_origin(struct conversion *c, tensor_id id)

@@ -128,7 +128,7 @@ static void survey_node(struct survey *s, const struct fw_node *n, bool certain)
     }
     if (!row)
         return;
-    bool inside = certain && !(row->arg && strcmp(row->arg, HOLDS_BRANCHES) == 0);
+    bool inside = certain && !(row->kind.traits & HOLDS_BRANCHES);
     for (size_t i = 0; i < n->n_attrs; i++) {
         const struct fw_graph *g = fw_attr_graph(&n->attrs[i]);
         for (size_t k = 0; g && k < g->nodes.count; k++)

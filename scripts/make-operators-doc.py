@@ -69,10 +69,7 @@ class Sources:
     """The lowering functions of a front end: what each says and calls."""
 
     def __init__(self, frontend):
-        text = "".join(path.read_text() for path in sorted((ROOT / "src" / "op").glob("op_*.c")))
-        # Families of many alike are lists for a macro: X(Relu, 0, ...), and "ElementWise" stands before most names.
-        listed = re.findall(r"\bX\(([A-Z]\w+),", text)
-        self.ops = {*re.findall(r'"([A-Z][a-z]\w+)"', text), *listed, *("ElementWise" + name for name in listed)}
+        self.ops = set(re.findall(r"OP_ID\((\w+)\)", (ROOT / "src" / "op" / "op_ids.def").read_text()))
         self.functions = {}
         folders = (ROOT / "converters" / name for name in ("lowering", frontend))
         for path in sorted(path for folder in folders for path in folder.glob("*.c")):
@@ -99,7 +96,7 @@ class Sources:
                     limits.append(as_limit(message.group(1)))
             limits += [f"an input that is not a constant: {why}" for why in NEEDS.findall(body)]
             rest = NEEDS.sub("", REFUSES.sub("", body))
-            ops += [literal for literal in LITERAL.findall(rest) if literal in self.ops]
+            ops += [name for name in re.findall(r"\bOP_(\w+)", rest) if name in self.ops]
             for called in re.findall(r"(?<!struct )\b[a-z]\w+\b", LITERAL.sub("", rest)):
                 more_ops, more_limits = self.reach(called, where, seen)
                 ops += more_ops
@@ -142,9 +139,9 @@ def table_rows(rows, sources):
     for op, versions, function, arg in rows:
         spans, targets, refused = entries.setdefault(op, ([], [], []))
         ops, limits = sources.reach(function, sources.file_of(function), set())
-        named = arg.strip('"')
+        made = re.fullmatch(r"MAKES\((\w+)\)", arg)
         spans.append(versions)
-        targets.extend(([named] if named in sources.ops else []) + ops)
+        targets.extend(([made.group(1)] if made else []) + ops)
         refused.extend(limits)
     # Rows that follow on each other are one range: that two functions serve it is nobody's business here.
     for op, (spans, ops, limits) in entries.items():

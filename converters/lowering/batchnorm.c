@@ -37,10 +37,10 @@ odlc_status batchnorm_weights(struct lower *l, const struct batchnorm *n, tensor
         return ODLC_OK;
     struct steps s = {.l = l};
     const tensor_id *v = n->like_x;
-    tensor_id raised = step_binary(&s, "ElementWiseAdd", v[BN_VARIANCE], step_scalar(&s, n->x, n->epsilon));
-    tensor_id deviation = step_unary(&s, "ElementWiseSquareRoot", raised);
-    *weight = step_binary(&s, "ElementWiseDivide", v[BN_SCALE], deviation);
-    tensor_id moved = step_binary(&s, "ElementWiseMultiply", v[BN_MEAN], *weight);
-    *bias = step_binary(&s, "ElementWiseSubtract", v[BN_SHIFT], moved);
+    tensor_id raised = step_binary(&s, OP_ElementWiseAdd, v[BN_VARIANCE], step_scalar(&s, n->x, n->epsilon));
+    tensor_id deviation = step_unary(&s, OP_ElementWiseSquareRoot, raised);
+    *weight = step_binary(&s, OP_ElementWiseDivide, v[BN_SCALE], deviation);
+    tensor_id moved = step_binary(&s, OP_ElementWiseMultiply, v[BN_MEAN], *weight);
+    *bias = step_binary(&s, OP_ElementWiseSubtract, v[BN_SHIFT], moved);
     return s.status;
 }

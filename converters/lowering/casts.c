@@ -27,12 +27,12 @@ static tensor_id spacings(struct steps *s)
  * any. */
 static tensor_id spacing_at(struct steps *s, tensor_id magnitude)
 {
-    tensor_id log = step_unary(s, "ElementWiseLog", magnitude);
-    log = step_binary(s, "ElementWiseMultiply", log, step_scalar(s, log, LOG2_E));
-    tensor_id binade = step_binary(s, "ElementWiseAdd", log, step_scalar(s, log, 126 - 0x1p-8));
-    binade = step_unary(s, "ElementWiseFloor", binade);
-    binade = step_binary(s, "ElementWiseMaximum", binade, step_scalar(s, binade, 0));
-    binade = step_binary(s, "ElementWiseMinimum", binade, step_scalar(s, binade, BINADES - 1));
+    tensor_id log = step_unary(s, OP_ElementWiseLog, magnitude);
+    log = step_binary(s, OP_ElementWiseMultiply, log, step_scalar(s, log, LOG2_E));
+    tensor_id binade = step_binary(s, OP_ElementWiseAdd, log, step_scalar(s, log, 126 - 0x1p-8));
+    binade = step_unary(s, OP_ElementWiseFloor, binade);
+    binade = step_binary(s, OP_ElementWiseMaximum, binade, step_scalar(s, binade, 0));
+    binade = step_binary(s, OP_ElementWiseMinimum, binade, step_scalar(s, binade, BINADES - 1));
     binade = step_cast(s, binade, DT_INT32);
     tensor_id table = spacings(s);
     return step_gather(s, table, binade, 0);
@@ -43,15 +43,15 @@ static tensor_id spacing_at(struct steps *s, tensor_id magnitude)
  * beyond the largest value becomes infinite in the product. */
 static tensor_id round_to_bfloat16(struct steps *s, tensor_id x)
 {
-    tensor_id magnitude = step_unary(s, "ElementWiseAbs", x);
+    tensor_id magnitude = step_unary(s, OP_ElementWiseAbs, x);
     tensor_id low = spacing_at(s, magnitude);
-    tensor_id above = step_binary(s, "ElementWiseDivide", magnitude, low);
-    above = step_binary(s, "ElementWiseGreaterEqual", above, step_scalar(s, above, 256));
-    tensor_id high = step_binary(s, "ElementWiseMultiply", low, step_scalar(s, low, 2));
+    tensor_id above = step_binary(s, OP_ElementWiseDivide, magnitude, low);
+    above = step_binary(s, OP_ElementWiseGreaterEqual, above, step_scalar(s, above, 256));
+    tensor_id high = step_binary(s, OP_ElementWiseMultiply, low, step_scalar(s, low, 2));
     tensor_id spacing = step_select(s, above, high, low);
-    x = step_binary(s, "ElementWiseDivide", x, spacing);
-    x = step_unary(s, "ElementWiseRound", x);
-    return step_binary(s, "ElementWiseMultiply", x, spacing);
+    x = step_binary(s, OP_ElementWiseDivide, x, spacing);
+    x = step_unary(s, OP_ElementWiseRound, x);
+    return step_binary(s, OP_ElementWiseMultiply, x, spacing);
 }
 
 /* The low bits of x as a two's complement or unsigned number. */
@@ -60,10 +60,10 @@ static tensor_id low_bits(struct steps *s, tensor_id x, enum dtype to)
     double count = ldexp(1, (int)dtype_value_bits(to)), low = dtype_info(to)->cls == CLASS_INT ? count / 2 : 0;
     x = step_cast(s, x, DT_INT32);
     if (low > 0)
-        x = step_binary(s, "ElementWiseAdd", x, step_scalar(s, x, low));
-    x = step_binary(s, "ElementWiseMod", x, step_scalar(s, x, count));
+        x = step_binary(s, OP_ElementWiseAdd, x, step_scalar(s, x, low));
+    x = step_binary(s, OP_ElementWiseMod, x, step_scalar(s, x, count));
     if (low > 0)
-        x = step_binary(s, "ElementWiseSubtract", x, step_scalar(s, x, low));
+        x = step_binary(s, OP_ElementWiseSubtract, x, step_scalar(s, x, low));
     return x;
 }
 
@@ -77,7 +77,7 @@ tensor_id step_cast_exactly(struct steps *s, tensor_id x, enum dtype to)
         return step_cast(s, x, to);
     /* Float to bool asks for "not zero", which a Cast on the target is not known to do. */
     if (to == DT_BOOL && dtype_is_float(from))
-        return step_binary(s, "ElementWiseNotEqual", x, step_scalar(s, x, 0));
+        return step_binary(s, OP_ElementWiseNotEqual, x, step_scalar(s, x, 0));
     if (to == DT_BFLOAT16 && !within_bfloat16(from)) {
         x = step_cast(s, x, DT_FLOAT32);
         x = s->status == ODLC_OK ? round_to_bfloat16(s, x) : x;

@@ -2,7 +2,7 @@
 
 #include "converters/lowering/shapes.h"
 
-static void start(struct build *b, const struct conv_layer *c, const char *op, const char *name)
+static void start(struct build *b, const struct conv_layer *c, enum op_id op, const char *name)
 {
     build_op(b, op, name);
     build_in(b, c->image);
@@ -18,7 +18,7 @@ void conv_start(struct build *b, const struct conv_layer *c, const char *name)
     const struct type *image = build_type(b, c->image);
     bool real = dtype_is_float(image->dtype); /* integers have no depthwise op */
     bool depthwise = real && c->s.axes == 2 && c->group == image->shape.dims[3] && c->group > 1;
-    start(b, c, depthwise ? "DepthWiseConv2d" : c->s.axes == 2 ? "Conv2d" : "Conv3d", name);
+    start(b, c, depthwise ? OP_DepthWiseConv2d : c->s.axes == 2 ? OP_Conv2d : OP_Conv3d, name);
     spatial_dilation_param(b, &c->s);
     if (!depthwise)
         build_int(b, "group", c->group);
@@ -46,7 +46,7 @@ static odlc_status as_volume(struct lower *l, struct conv_layer *c)
 odlc_status conv_transpose_start(struct lower *l, struct conv_layer *c, const char *name)
 {
     TRY(as_volume(l, c));
-    start(l->b, c, c->s.axes == 3 ? "TransposeConv3d" : "TransposeConv2d", name);
+    start(l->b, c, c->s.axes == 3 ? OP_TransposeConv3d : OP_TransposeConv2d, name);
     if (c->s.axes == 3)
         spatial_dilation_param(l->b, &c->s);
     build_int(l->b, "group", c->group);

@@ -75,7 +75,7 @@ static void sum_axes(struct einsum *e, struct term *t, uint64_t set)
             axes[count++] = i;
     if (count == 0)
         return;
-    t->t = step_reduce(&e->s, "ReduceSum", t->t, axes, count, false);
+    t->t = step_reduce(&e->s, OP_ReduceSum, t->t, axes, count, false);
     t->labels = labels_of(&t->labels, ~set);
 }
 
@@ -192,7 +192,7 @@ static tensor_id element_product(struct einsum *e, struct term *x, struct term *
     for (uint32_t i = p->batch.count; i < y_in.rank; i++)
         y_shape.dims[y_shape.rank++] = y_in.dims[i];
     tensor_id left = step_reshape(&e->s, x->t, &x_shape), right = step_reshape(&e->s, y->t, &y_shape);
-    return step_binary(&e->s, "ElementWiseMultiply", left, right);
+    return step_binary(&e->s, OP_ElementWiseMultiply, left, right);
 }
 
 /* x takes up y; labels that are not needed any more are summed. */

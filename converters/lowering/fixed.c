@@ -29,7 +29,7 @@ odlc_status lower_quantized(struct lower *l, tensor_id real, const struct quant 
     struct graph *g = l->b->graph;
     const char *name = arena_printf(l->arena, "%s.quantized", graph_tensor(g, real)->name);
     struct type type = {.dtype = quant_dtype(integer), .shape = build_type(l->b, real)->shape};
-    build_op(l->b, "Quantize", name);
+    build_op(l->b, OP_Quantize, name);
     build_in(l->b, real);
     TRY(build_end_typed(l->b, &name, &type, 1, out));
     graph_tensor(g, *out)->quant = quant;
@@ -40,7 +40,7 @@ odlc_status lower_dequantized(struct lower *l, tensor_id fixed)
 {
     const char *name = lower_out_name(l, 0);
     struct type type = {.dtype = DT_FLOAT32, .shape = build_type(l->b, fixed)->shape};
-    build_op(l->b, "Dequantize", fw_node_label(l->node));
+    build_op(l->b, OP_Dequantize, fw_node_label(l->node));
     build_in(l->b, fixed);
     return build_end_typed(l->b, &name, &type, 1, &l->out[0]);
 }

@@ -62,7 +62,7 @@ odlc_status lower_gather_axis(const struct lower *l, tensor_id data, tensor_id i
     bool scalar = build_rank(l->b, indices) == 0;
     struct shape one = SHAPE(1);
     TRY(scalar ? build_reshape(l->b, indices, &one, step_name(l, "index"), &indices) : ODLC_OK);
-    build_op(l->b, "Gather", fw_node_label(l->node));
+    build_op(l->b, OP_Gather, fw_node_label(l->node));
     build_in(l->b, data);
     build_in(l->b, indices);
     build_int(l->b, "axis", axis);
@@ -79,7 +79,7 @@ odlc_status lower_gather_axis(const struct lower *l, tensor_id data, tensor_id i
 odlc_status lower_gather_slices(const struct lower *l, tensor_id data, tensor_id coordinates, int64_t batch_dims,
                                 const char *out_name, tensor_id *out)
 {
-    build_op(l->b, "GatherNd", fw_node_label(l->node));
+    build_op(l->b, OP_GatherNd, fw_node_label(l->node));
     build_in(l->b, data);
     build_in(l->b, coordinates);
     build_int(l->b, "batch_dims", batch_dims);
@@ -111,7 +111,7 @@ odlc_status lower_hot(struct lower *l, tensor_id indices, const struct hot *h)
     if (scalar) /* the op takes rank 1 or more */
         TRY(build_reshape(l->b, indices, &one, step_name(l, "index"), &indices));
     tensor_id hot;
-    build_op(l->b, "OneHot", fw_node_label(l->node));
+    build_op(l->b, OP_OneHot, fw_node_label(l->node));
     build_in(l->b, indices);
     build_int(l->b, "depth", h->depth);
     build_int(l->b, "axis", scalar ? 1 : at);
@@ -131,7 +131,7 @@ static odlc_status best_of_last(const struct lower *l, tensor_id in, const struc
 {
     bool cast = best->positions != DT_INT32;
     const char *const own[] = {names[0], cast ? step_name(l, "indices") : names[1]};
-    build_op(l->b, "TopK", fw_node_label(l->node));
+    build_op(l->b, OP_TopK, fw_node_label(l->node));
     build_in(l->b, in);
     build_int(l->b, "k", best->k);
     build_int(l->b, "largest", best->largest);
@@ -223,10 +223,10 @@ odlc_status lower_reverse_starts_by(struct lower *l, tensor_id in, uint32_t time
         times[i] = (double)i;
     tensor_id length = step_reshape(&s, step_cast(&s, lengths, DT_INT32), &SHAPE(shape.dims[0], 1));
     tensor_id time = step_constant(&s, DT_INT32, &SHAPE(1, shape.dims[1]), times);
-    tensor_id is_start = step_binary(&s, "ElementWiseLess", time, length);
+    tensor_id is_start = step_binary(&s, OP_ElementWiseLess, time, length);
     tensor_id one = step_scalar(&s, time, 1);
-    tensor_id turned = step_binary(&s, "ElementWiseSubtract", length, one);
-    turned = step_binary(&s, "ElementWiseSubtract", turned, time);
+    tensor_id turned = step_binary(&s, OP_ElementWiseSubtract, length, one);
+    turned = step_binary(&s, OP_ElementWiseSubtract, turned, time);
     tensor_id from = step_select(&s, is_start, turned, time);
     from = step_reshape(&s, from, &SHAPE(shape.dims[0], shape.dims[1], 1));
     TRY(s.status);

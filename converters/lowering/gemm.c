@@ -29,7 +29,7 @@ static odlc_status scaled(struct lower *l, tensor_id *t, double factor, const ch
     if (!dtype_is_float(dtype) && (fabs(factor) > INT32_MAX || factor != trunc(factor)))
         return lower_unsupported(l, step, NULL, "%s is %g, but the operands are integers", step, factor);
     tensor_id scale = build_const_scalar(l->b, step_name(l, step), dtype, factor);
-    return build_binary(l->b, "ElementWiseMultiply", *t, scale, out_name ? out_name : step_name(l, "scaled"), t);
+    return build_binary(l->b, OP_ElementWiseMultiply, *t, scale, out_name ? out_name : step_name(l, "scaled"), t);
 }
 
 static tensor_id splat(struct lower *l, const char *name, enum dtype dtype, int64_t count, double value)
@@ -76,7 +76,7 @@ static odlc_status fully_connected(struct lower *l, struct gemm *g, tensor_id *o
     TRY(lower_weights(l, 1, weights, g->transpose_b ? &keep : &swap, "_permute", &weights));
     if (g->transpose_a)
         TRY(build_transpose(l->b, x, &swap, step_name(l, "A"), &x));
-    build_op(l->b, "FullyConnected", fw_node_label(l->node));
+    build_op(l->b, OP_FullyConnected, fw_node_label(l->node));
     build_in(l->b, x);
     build_in(l->b, weights);
     build_in(l->b, bias);
@@ -87,7 +87,7 @@ static odlc_status fully_connected(struct lower *l, struct gemm *g, tensor_id *o
 static odlc_status dynamic_product(struct lower *l, const struct gemm *g, tensor_id *out)
 {
     const char *last = g->c == NO_TENSOR ? lower_out_name(l, 0) : step_name(l, "scaled");
-    build_op(l->b, "MatMul", fw_node_label(l->node));
+    build_op(l->b, OP_MatMul, fw_node_label(l->node));
     build_in(l->b, g->a);
     build_in(l->b, g->b);
     build_int(l->b, "transpose_in0", g->transpose_a);
@@ -104,5 +104,5 @@ odlc_status lower_product(struct lower *l, struct gemm *g)
     if (g->c == NO_TENSOR)
         return ODLC_OK;
     TRY(scaled(l, &g->c, g->beta, "beta", NULL));
-    return build_binary(l->b, "ElementWiseAdd", l->out[0], g->c, lower_out_name(l, 0), &l->out[0]);
+    return build_binary(l->b, OP_ElementWiseAdd, l->out[0], g->c, lower_out_name(l, 0), &l->out[0]);
 }

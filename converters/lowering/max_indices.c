@@ -118,7 +118,7 @@ odlc_status lower_max_indices(struct lower *l, tensor_id x, const struct spatial
     }
     int64_t row = (int64_t)shape_count_range(&each_window, 1, each_window.rank) * taps;
     struct shape positions = SHAPE((int64_t)shape_count(&each_window) * taps);
-    build_op(l->b, "Argmax", step_name(l, "Argmax"));
+    build_op(l->b, OP_Argmax, step_name(l, "Argmax"));
     build_in(l->b, elements);
     build_int(l->b, "axis", shape.rank - 1);
     build_int(l->b, "keep_dims", 0);
@@ -126,8 +126,8 @@ odlc_status lower_max_indices(struct lower *l, tensor_id x, const struct spatial
     TRY(multiples(l, &each_window, row, taps, &windows));
     TRY(multiples(l, &each_channel, strides->batch, strides->channel, &channels));
     tensor_id places = build_const_ints(l->b, step_name(l, "positions"), DT_INT32, &positions, table);
-    best = step_binary(&s, "ElementWiseAdd", best, windows);
+    best = step_binary(&s, OP_ElementWiseAdd, best, windows);
     places = step_gather(&s, places, best, 0);
-    *found = step_binary(&s, "ElementWiseAdd", places, channels);
+    *found = step_binary(&s, OP_ElementWiseAdd, places, channels);
     return s.status;
 }

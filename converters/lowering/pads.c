@@ -74,7 +74,7 @@ odlc_status lower_padded(const struct lower *l, tensor_id in, const struct pads 
     if (!rest)
         return ODLC_OK;
     struct shape shape = SHAPE(rank, 2);
-    build_op(l->b, "Pad", fw_node_label(l->node));
+    build_op(l->b, OP_Pad, fw_node_label(l->node));
     build_in(l->b, in);
     build_int(l->b, "scheme", schemes[p->mode]);
     build_tensor_ints(l->b, "pad_amount", &shape, amounts[0]);

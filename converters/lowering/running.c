@@ -5,7 +5,7 @@
 
 odlc_status lower_running_sum(struct lower *l, const struct running *n)
 {
-    build_op(l->b, "CumulativeSum", fw_node_label(l->node));
+    build_op(l->b, OP_CumulativeSum, fw_node_label(l->node));
     build_in(l->b, n->x);
     build_int(l->b, "axis", n->axis);
     build_int(l->b, "exclusive", n->exclusive);
@@ -20,7 +20,7 @@ static odlc_status split_axis(struct lower *l, tensor_id x, uint32_t axis, int64
     int64_t *cuts = arena_array(l->arena, int64_t, (size_t)count);
     for (int64_t i = 1; i < count; i++)
         cuts[i - 1] = i;
-    build_op(l->b, "Split", step_name(l, "parts"));
+    build_op(l->b, OP_Split, step_name(l, "parts"));
     build_in(l->b, x);
     build_int(l->b, "axis", axis);
     build_ints(l->b, "split_index", cuts, (uint32_t)count - 1);
@@ -54,7 +54,7 @@ odlc_status lower_running_product(struct lower *l, const struct running *n)
         if (n->exclusive)
             *part = i == 0 ? ones : product;
         if (i + 1 < count || !n->exclusive)
-            product = i == 0 ? next : step_binary(&s, "ElementWiseMultiply", product, next);
+            product = i == 0 ? next : step_binary(&s, OP_ElementWiseMultiply, product, next);
         if (!n->exclusive)
             *part = product;
     }

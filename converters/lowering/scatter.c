@@ -6,7 +6,7 @@
 static odlc_status emit_scatter_elements(const struct lower *l, const struct scatter *s, const char *out_name,
                                          tensor_id *out)
 {
-    build_op(l->b, "ScatterElements", fw_node_label(l->node));
+    build_op(l->b, OP_ScatterElements, fw_node_label(l->node));
     build_in(l->b, s->data);
     build_in(l->b, s->indices);
     build_in(l->b, s->updates);
@@ -22,13 +22,13 @@ static odlc_status mirror(const struct lower *l, tensor_id x, const char *out_na
     struct shape scalar = {.rank = 0};
     int64_t low, high;
     if (dtype_is_float(dtype))
-        return build_unary(l->b, "ElementWiseNeg", x, out_name, out);
+        return build_unary(l->b, OP_ElementWiseNeg, x, out_name, out);
     integer_range(dtype, &low, &high);
     if (!dtype_is_int(dtype) || dtype == DT_UINT64)
         return lower_unsupported(l, "reduction", NULL, "the reduction min is not supported for %s",
                                  dtype_info(dtype)->name);
     tensor_id sum = lower_splat(l, step_name(l, "ends"), dtype, &scalar, low + high);
-    return build_binary(l->b, "ElementWiseSubtract", sum, x, out_name, out);
+    return build_binary(l->b, OP_ElementWiseSubtract, sum, x, out_name, out);
 }
 
 /* The op knows no minimum: it is the maximum seen in a mirror. */
@@ -58,11 +58,12 @@ static odlc_status row_numbers(struct lower *l, tensor_id coordinates, const str
         strides[i] = (double)stride;
     }
     enum dtype dtype = build_type(l->b, coordinates)->dtype;
-    tensor_id is_back = step_binary(&s, "ElementWiseLess", coordinates, step_scalar(&s, coordinates, 0));
+    tensor_id is_back = step_binary(&s, OP_ElementWiseLess, coordinates, step_scalar(&s, coordinates, 0));
     tensor_id all = step_constant(&s, dtype, &SHAPE(depth), dims);
-    tensor_id front = step_select(&s, is_back, step_binary(&s, "ElementWiseAdd", coordinates, all), coordinates);
+    tensor_id front = step_select(&s, is_back, step_binary(&s, OP_ElementWiseAdd, coordinates, all), coordinates);
     tensor_id steps = step_constant(&s, dtype, &SHAPE(depth), strides);
-    tensor_id numbers = step_reduce(&s, "ReduceSum", step_binary(&s, "ElementWiseMultiply", front, steps), &last, 1, 0);
+    tensor_id numbers =
+        step_reduce(&s, OP_ReduceSum, step_binary(&s, OP_ElementWiseMultiply, front, steps), &last, 1, 0);
     *out = step_reshape(&s, numbers, &SHAPE((int64_t)shape_count_range(&given, 0, given.rank - 1), 1));
     return s.status;
 }
@@ -88,7 +89,7 @@ odlc_status lower_scatter_slices(struct lower *l, struct scatter s, const char *
 {
     if (s.reduction == REDUCE_MAX || s.reduction == REDUCE_MIN)
         return scatter_rows(l, s, out_name, out);
-    build_op(l->b, "ScatterNd", fw_node_label(l->node));
+    build_op(l->b, OP_ScatterNd, fw_node_label(l->node));
     build_in(l->b, s.data);
     build_in(l->b, s.indices);
     build_in(l->b, s.updates);

@@ -95,7 +95,7 @@ odlc_status lower_pick(const struct lower *l, tensor_id in, uint32_t axis, const
 {
     struct shape shape = SHAPE(count);
     tensor_id indices = build_const_ints(l->b, step_name(l, "indices"), DT_INT32, &shape, positions);
-    build_op(l->b, "Gather", fw_node_label(l->node));
+    build_op(l->b, OP_Gather, fw_node_label(l->node));
     build_in(l->b, in);
     build_in(l->b, indices);
     build_int(l->b, "axis", axis);
@@ -113,7 +113,7 @@ odlc_status lower_repeat(const struct lower *l, tensor_id in, const int64_t *mul
         *out = in;
         return ODLC_OK;
     }
-    build_op(l->b, "Tile", fw_node_label(l->node));
+    build_op(l->b, OP_Tile, fw_node_label(l->node));
     build_in(l->b, in);
     build_ints(l->b, "multiples", multiples, rank);
     return build_end(l->b, out_name, out);
@@ -184,7 +184,7 @@ odlc_status lower_slices(const struct lower *l, tensor_id in, const struct slice
     }
     for (uint32_t i = 0; i < s->rank; i++)
         to_start |= (int64_t)(s->row[i][1] < 0) << i;
-    build_op(l->b, "StridedSlice", fw_node_label(l->node));
+    build_op(l->b, OP_StridedSlice, fw_node_label(l->node));
     build_in(l->b, in);
     build_tensor_ints(l->b, "ranges", &shape, s->row[0]);
     /* Some readers take the end -1 for the last element: the mask says the same in all readings. */
@@ -215,7 +215,7 @@ odlc_status lower_join(const struct lower *l, const tensor_id *parts, uint32_t c
         *out = full[0];
         return ODLC_OK;
     }
-    build_op(l->b, "Concat", fw_node_label(l->node));
+    build_op(l->b, OP_Concat, fw_node_label(l->node));
     for (uint32_t i = 0; i < n; i++)
         build_in(l->b, full[i]);
     build_int(l->b, "axis", at);
@@ -231,7 +231,7 @@ odlc_status lower_cut(const struct lower *l, tensor_id in, uint32_t axis, int64_
     }
     for (uint32_t i = 1; i < count; i++)
         sizes[i] += sizes[i - 1];
-    build_op(l->b, "Split", fw_node_label(l->node));
+    build_op(l->b, OP_Split, fw_node_label(l->node));
     build_in(l->b, in);
     build_int(l->b, "axis", axis);
     build_ints(l->b, "split_index", sizes, count - 1);

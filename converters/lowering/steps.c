@@ -12,21 +12,21 @@ static tensor_id end_step(struct steps *s, const char *name)
     return s->status == ODLC_OK ? out : NO_TENSOR;
 }
 
-tensor_id step_unary(struct steps *s, const char *op, tensor_id x)
+tensor_id step_unary(struct steps *s, enum op_id op, tensor_id x)
 {
     if (s->status != ODLC_OK)
         return NO_TENSOR;
-    const char *name = step_name(s->l, op);
+    const char *name = step_name(s->l, op_row(op)->name);
     build_op(s->l->b, op, name);
     build_in(s->l->b, x);
     return end_step(s, name);
 }
 
-tensor_id step_binary(struct steps *s, const char *op, tensor_id x, tensor_id y)
+tensor_id step_binary(struct steps *s, enum op_id op, tensor_id x, tensor_id y)
 {
     if (s->status != ODLC_OK)
         return NO_TENSOR;
-    const char *name = step_name(s->l, op);
+    const char *name = step_name(s->l, op_row(op)->name);
     build_op(s->l->b, op, name);
     build_in(s->l->b, x);
     build_in(s->l->b, y);
@@ -35,7 +35,7 @@ tensor_id step_binary(struct steps *s, const char *op, tensor_id x, tensor_id y)
 
 static void start_select(struct steps *s, const char *name, tensor_id condition, tensor_id yes, tensor_id no)
 {
-    build_op(s->l->b, "ElementWiseSelect", name);
+    build_op(s->l->b, OP_ElementWiseSelect, name);
     build_in(s->l->b, condition);
     build_in(s->l->b, yes);
     build_in(s->l->b, no);
@@ -50,11 +50,11 @@ tensor_id step_select(struct steps *s, tensor_id condition, tensor_id yes, tenso
     return end_step(s, name);
 }
 
-tensor_id step_reduce(struct steps *s, const char *op, tensor_id x, const int64_t *axes, uint32_t count, bool keep)
+tensor_id step_reduce(struct steps *s, enum op_id op, tensor_id x, const int64_t *axes, uint32_t count, bool keep)
 {
     if (s->status != ODLC_OK)
         return NO_TENSOR;
-    const char *name = step_name(s->l, op);
+    const char *name = step_name(s->l, op_row(op)->name);
     build_op(s->l->b, op, name);
     build_in(s->l->b, x);
     build_ints(s->l->b, "axes", axes, count);
@@ -67,7 +67,7 @@ tensor_id step_matmul(struct steps *s, tensor_id x, tensor_id y, bool transpose_
     if (s->status != ODLC_OK)
         return NO_TENSOR;
     const char *name = step_name(s->l, "MatMul");
-    build_op(s->l->b, "MatMul", name);
+    build_op(s->l->b, OP_MatMul, name);
     build_in(s->l->b, x);
     build_in(s->l->b, y);
     build_int(s->l->b, "transpose_in0", transpose_x);
@@ -80,19 +80,19 @@ tensor_id step_softmax(struct steps *s, tensor_id x, uint32_t axis)
     if (s->status != ODLC_OK)
         return NO_TENSOR;
     const char *name = step_name(s->l, "Softmax");
-    build_op(s->l->b, "Softmax", name);
+    build_op(s->l->b, OP_Softmax, name);
     build_in(s->l->b, x);
     build_int(s->l->b, "axis", axis);
     return end_step(s, name);
 }
 
 /* An op of one operand with two params, the second may be NULL. */
-static tensor_id step_with_params(struct steps *s, const char *op, tensor_id x, const char *const names[2],
+static tensor_id step_with_params(struct steps *s, enum op_id op, tensor_id x, const char *const names[2],
                                   const double values[2])
 {
     if (s->status != ODLC_OK)
         return NO_TENSOR;
-    const char *name = step_name(s->l, op);
+    const char *name = step_name(s->l, op_row(op)->name);
     build_op(s->l->b, op, name);
     build_in(s->l->b, x);
     for (int i = 0; i < 2 && names[i]; i++)
@@ -102,17 +102,18 @@ static tensor_id step_with_params(struct steps *s, const char *op, tensor_id x, 
 
 tensor_id step_elu(struct steps *s, tensor_id x, double alpha)
 {
-    return step_with_params(s, "Elu", x, (const char *const[]){"alpha", NULL}, (const double[]){alpha, 0});
+    return step_with_params(s, OP_Elu, x, (const char *const[]){"alpha", NULL}, (const double[]){alpha, 0});
 }
 
 tensor_id step_hard_sigmoid(struct steps *s, tensor_id x, double alpha, double beta)
 {
-    return step_with_params(s, "HardSigmoid", x, (const char *const[]){"alpha", "beta"}, (const double[]){alpha, beta});
+    return step_with_params(s, OP_HardSigmoid, x, (const char *const[]){"alpha", "beta"},
+                            (const double[]){alpha, beta});
 }
 
 tensor_id step_clamp(struct steps *s, tensor_id x, double min, double max)
 {
-    return step_with_params(s, "ReluMinMax", x, (const char *const[]){"min_value", "max_value"},
+    return step_with_params(s, OP_ReluMinMax, x, (const char *const[]){"min_value", "max_value"},
                             (const double[]){min, max});
 }
 
@@ -168,7 +169,7 @@ tensor_id step_concat(struct steps *s, const tensor_id *parts, uint32_t count, u
     if (count == 1)
         return parts[0];
     const char *name = step_name(s->l, "Concat");
-    build_op(s->l->b, "Concat", name);
+    build_op(s->l->b, OP_Concat, name);
     for (uint32_t i = 0; i < count; i++)
         build_in(s->l->b, parts[i]);
     build_int(s->l->b, "axis", axis);
@@ -217,7 +218,7 @@ tensor_id step_gather(struct steps *s, tensor_id x, tensor_id positions, uint32_
     if (s->status != ODLC_OK)
         return NO_TENSOR;
     const char *name = step_name(s->l, "Gather");
-    build_op(s->l->b, "Gather", name);
+    build_op(s->l->b, OP_Gather, name);
     build_in(s->l->b, x);
     build_in(s->l->b, positions);
     build_int(s->l->b, "axis", axis);
@@ -267,7 +268,7 @@ static odlc_status end_operator(struct lower *l)
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
 }
 
-odlc_status steps_end_unary(struct steps *s, const char *op, tensor_id x)
+odlc_status steps_end_unary(struct steps *s, enum op_id op, tensor_id x)
 {
     TRY(s->status);
     build_op(s->l->b, op, fw_node_label(s->l->node));
@@ -275,7 +276,7 @@ odlc_status steps_end_unary(struct steps *s, const char *op, tensor_id x)
     return end_operator(s->l);
 }
 
-odlc_status steps_end_binary(struct steps *s, const char *op, tensor_id x, tensor_id y)
+odlc_status steps_end_binary(struct steps *s, enum op_id op, tensor_id x, tensor_id y)
 {
     TRY(s->status);
     build_op(s->l->b, op, fw_node_label(s->l->node));

@@ -13,12 +13,12 @@ struct steps {
     odlc_status status;
 };
 
-tensor_id step_unary(struct steps *s, const char *op, tensor_id x);
-tensor_id step_binary(struct steps *s, const char *op, tensor_id x, tensor_id y);
+tensor_id step_unary(struct steps *s, enum op_id op, tensor_id x);
+tensor_id step_binary(struct steps *s, enum op_id op, tensor_id x, tensor_id y);
 /* condition ? yes : no */
 tensor_id step_select(struct steps *s, tensor_id condition, tensor_id yes, tensor_id no);
 /* A reduction along the listed axes. */
-tensor_id step_reduce(struct steps *s, const char *op, tensor_id x, const int64_t *axes, uint32_t count, bool keep);
+tensor_id step_reduce(struct steps *s, enum op_id op, tensor_id x, const int64_t *axes, uint32_t count, bool keep);
 /* A matrix product of the last two axes, the operands transposed as told. */
 tensor_id step_matmul(struct steps *s, tensor_id x, tensor_id y, bool transpose_x, bool transpose_y);
 tensor_id step_softmax(struct steps *s, tensor_id x, uint32_t axis);
@@ -54,8 +54,8 @@ tensor_id step_constant(struct steps *s, enum dtype dtype, const struct shape *s
 odlc_status steps_give(struct steps *s, uint32_t i, tensor_id x) MUST_USE;
 
 /* The last node, op(x) or op(x, y), becomes output 0 of the operator. */
-odlc_status steps_end_unary(struct steps *s, const char *op, tensor_id x) MUST_USE;
-odlc_status steps_end_binary(struct steps *s, const char *op, tensor_id x, tensor_id y) MUST_USE;
+odlc_status steps_end_unary(struct steps *s, enum op_id op, tensor_id x) MUST_USE;
+odlc_status steps_end_binary(struct steps *s, enum op_id op, tensor_id x, tensor_id y) MUST_USE;
 odlc_status steps_end_select(struct steps *s, tensor_id condition, tensor_id yes, tensor_id no) MUST_USE;
 
 #endif

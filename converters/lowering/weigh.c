@@ -37,7 +37,7 @@ odlc_status lower_weigh(struct lower *l, tensor_id x, uint32_t axis, const struc
     if (exchanged)
         TRY(build_transpose(l->b, x, &perm, step_name(l, "exchanged"), &x));
     tensor_id weights = weight_matrix(l, taps, type.shape.dims[axis], out, type.dtype, left);
-    build_op(l->b, "MatMul", fw_node_label(l->node));
+    build_op(l->b, OP_MatMul, fw_node_label(l->node));
     build_in(l->b, left ? weights : x);
     build_in(l->b, left ? x : weights);
     TRY(build_end(l->b, exchanged ? step_name(l, "resized") : out_name, result));

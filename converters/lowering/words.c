@@ -5,12 +5,6 @@
 #include "converters/lowering/shapes.h"
 #include "converters/lowering/steps.h"
 
-#define ADD "ElementWiseAdd"
-#define SUB "ElementWiseSubtract"
-#define MUL "ElementWiseMultiply"
-#define MOD "ElementWiseMod"
-#define FLOOR_DIV "ElementWiseFloorDiv"
-
 enum { MOST_BITS = 32 }; /* of an integer that is not known at conversion: what the container stores */
 
 /* Two integer operands that broadcast. */
@@ -144,10 +138,10 @@ static tensor_id bits_of(struct steps *s, const struct words *w, tensor_id x)
     struct shape column = build_type(s->l->b, x)->shape;
     column.dims[column.rank++] = 1;
     x = step_reshape(s, x, &column);
-    x = step_binary(s, FLOOR_DIV, x, powers(s, w, w->bits, w->exponent));
+    x = step_binary(s, OP_ElementWiseFloorDiv, x, powers(s, w, w->bits, w->exponent));
     if (w->bits > w->exponent + 1)
-        x = step_binary(s, FLOOR_DIV, x, powers_beyond(s, w, w->bits, w->exponent));
-    return step_binary(s, MOD, x, step_scalar(s, x, 2));
+        x = step_binary(s, OP_ElementWiseFloorDiv, x, powers_beyond(s, w, w->bits, w->exponent));
+    return step_binary(s, OP_ElementWiseMod, x, step_scalar(s, x, 2));
 }
 
 /* The numbers that bits on the last axis make. */
@@ -162,18 +156,18 @@ static tensor_id of_bits(struct steps *s, const struct words *w, tensor_id bits)
         weights[k] = (double)(UINT64_C(1) << k);
     if (w->is_signed)
         weights[w->bits - 1] = -weights[w->bits - 1];
-    tensor_id weighted = step_binary(s, MUL, bits, step_constant(s, w->work, &shape, weights));
-    return step_reduce(s, "ReduceSum", weighted, &last, 1, false);
+    tensor_id weighted = step_binary(s, OP_ElementWiseMultiply, bits, step_constant(s, w->work, &shape, weights));
+    return step_reduce(s, OP_ReduceSum, weighted, &last, 1, false);
 }
 
 static tensor_id combine_bits(struct steps *s, word_fn *fn, tensor_id x, tensor_id y)
 {
     if (fn == word_and)
-        return step_binary(s, MUL, x, y);
+        return step_binary(s, OP_ElementWiseMultiply, x, y);
     if (fn == word_or)
-        return step_binary(s, "ElementWiseMaximum", x, y);
-    tensor_id sum = step_binary(s, ADD, x, y);
-    return step_binary(s, MOD, sum, step_scalar(s, sum, 2));
+        return step_binary(s, OP_ElementWiseMaximum, x, y);
+    tensor_id sum = step_binary(s, OP_ElementWiseAdd, x, y);
+    return step_binary(s, OP_ElementWiseMod, sum, step_scalar(s, sum, 2));
 }
 
 /* Flat operands of one shape, where no axis is left for the bits. */
@@ -221,8 +215,8 @@ static odlc_status combine(struct lower *l, word_fn *fn)
     bool y_is_mask = is_and && low_mask(l, &w, w.y), x_is_mask = is_and && !y_is_mask && low_mask(l, &w, w.x);
     if (y_is_mask || x_is_mask) { /* the low bits are a remainder */
         tensor_id mask = y_is_mask ? y : x;
-        tensor_id divisor = step_binary(&s, ADD, mask, step_scalar(&s, mask, 1));
-        return give_words(&s, &w, step_binary(&s, MOD, y_is_mask ? x : y, divisor));
+        tensor_id divisor = step_binary(&s, OP_ElementWiseAdd, mask, step_scalar(&s, mask, 1));
+        return give_words(&s, &w, step_binary(&s, OP_ElementWiseMod, y_is_mask ? x : y, divisor));
     }
     if (w.shape.rank == MAX_RANK) {
         x = flatten(&s, &w, x);
@@ -263,7 +257,7 @@ odlc_status lower_bitwise_not(struct lower *l)
         TRY(lower_need_const(l, 0, "X", "of uint64 values the container holds 32 bits, and the result has more"));
     struct shape scalar = {.rank = 0};
     tensor_id ones = lower_splat(l, step_name(l, "ones"), type.dtype, &scalar, low < 0 ? -1 : high);
-    return steps_end_binary(&s, SUB, ones, x);
+    return steps_end_binary(&s, OP_ElementWiseSubtract, ones, x);
 }
 
 /* ---- shifts ---- */
@@ -294,8 +288,8 @@ static tensor_id shift_counts(struct steps *s, const struct words *w, tensor_id 
         return NO_TENSOR;
     tensor_id most = step_scalar(s, y, w->bits), zero = step_scalar(s, y, 0);
     if (w->is_signed)
-        y = step_select(s, step_binary(s, "ElementWiseLess", y, zero), most, y);
-    y = step_cast(s, step_binary(s, "ElementWiseMinimum", y, most), DT_INT32);
+        y = step_select(s, step_binary(s, OP_ElementWiseLess, y, zero), most, y);
+    y = step_cast(s, step_binary(s, OP_ElementWiseMinimum, y, most), DT_INT32);
     if (s->status != ODLC_OK || build_rank(s->l->b, y) > 0)
         return y;
     return step_reshape(s, y, &SHAPE(1));
@@ -305,11 +299,11 @@ static tensor_id shift_counts(struct steps *s, const struct words *w, tensor_id 
 static tensor_id shift_right(struct steps *s, const struct words *w, tensor_id x, tensor_id counts)
 {
     tensor_id table = powers(s, w, w->bits + 1, w->exponent);
-    x = step_binary(s, FLOOR_DIV, x, step_gather(s, table, counts, 0));
+    x = step_binary(s, OP_ElementWiseFloorDiv, x, step_gather(s, table, counts, 0));
     if (w->bits <= w->exponent)
         return x;
     table = powers_beyond(s, w, w->bits + 1, w->exponent);
-    return step_binary(s, FLOOR_DIV, x, step_gather(s, table, counts, 0));
+    return step_binary(s, OP_ElementWiseFloorDiv, x, step_gather(s, table, counts, 0));
 }
 
 /* The bits below the one that becomes the highest are multiplied, that one is given its weight: no product overflows.
@@ -329,13 +323,13 @@ static tensor_id shift_left(struct steps *s, const struct words *w, tensor_id x,
     tensor_id halves = step_gather(s, step_constant(s, w->work, &shape, half), counts, 0);
     tensor_id factors = step_gather(s, step_constant(s, w->work, &shape, factor), counts, 0);
     tensor_id weights = step_gather(s, step_constant(s, w->work, &shape, weight), counts, 0);
-    tensor_id low = step_binary(s, MUL, step_binary(s, MOD, x, halves), factors);
-    tensor_id quotient = step_binary(s, FLOOR_DIV, x, halves);
-    tensor_id bit = step_binary(s, MOD, quotient, step_scalar(s, x, 2));
-    tensor_id shifted = step_binary(s, ADD, low, step_binary(s, MUL, bit, weights));
+    tensor_id low = step_binary(s, OP_ElementWiseMultiply, step_binary(s, OP_ElementWiseMod, x, halves), factors);
+    tensor_id quotient = step_binary(s, OP_ElementWiseFloorDiv, x, halves);
+    tensor_id bit = step_binary(s, OP_ElementWiseMod, quotient, step_scalar(s, x, 2));
+    tensor_id shifted = step_binary(s, OP_ElementWiseAdd, low, step_binary(s, OP_ElementWiseMultiply, bit, weights));
     if (w->exponent >= w->bits - 1)
         return shifted;
-    tensor_id still = step_binary(s, "ElementWiseEqual", counts, step_scalar(s, counts, 0));
+    tensor_id still = step_binary(s, OP_ElementWiseEqual, counts, step_scalar(s, counts, 0));
     return step_select(s, still, x, shifted);
 }
 

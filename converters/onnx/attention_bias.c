@@ -61,7 +61,7 @@ static odlc_status fixed_limits(struct attention *a, const struct limits *limits
 
 /* *out and compare(lengths, table). The table has j + shift for key j; by_query, what it has for query i is
  * `queries - i` more. */
-static odlc_status compare_lengths(struct attention *a, const char *compare, tensor_id lengths, int64_t shift,
+static odlc_status compare_lengths(struct attention *a, enum op_id compare, tensor_id lengths, int64_t shift,
                                    bool by_query, tensor_id *out)
 {
     struct lower *l = a->s.l;
@@ -73,7 +73,7 @@ static odlc_status compare_lengths(struct attention *a, const char *compare, ten
             table[i * a->keys + j] = j + shift + (by_query ? a->queries - i : 0);
     tensor_id limit = build_const_ints(l->b, step_name(l, "limit"), DT_INT64, &shape, table);
     tensor_id seen = step_binary(&a->s, compare, lengths, limit);
-    *out = *out == NO_TENSOR ? seen : step_binary(&a->s, "ElementWiseAnd", *out, seen);
+    *out = *out == NO_TENSOR ? seen : step_binary(&a->s, OP_ElementWiseAnd, *out, seen);
     return a->s.status;
 }
 
@@ -90,11 +90,11 @@ static odlc_status limits_of_lengths(struct attention *a, const struct limits *l
                              shape_text(a->s.l->diags->arena, &type->shape));
     lengths = step_cast(&a->s, step_reshape(&a->s, lengths, &per_sample), DT_INT64);
     TRY(a->s.status);
-    TRY(compare_lengths(a, "ElementWiseGreater", lengths, 0, false, out));
+    TRY(compare_lengths(a, OP_ElementWiseGreater, lengths, 0, false, out));
     if (limits->right != INT64_MAX) /* j <= i + n - queries + right */
-        TRY(compare_lengths(a, "ElementWiseGreaterEqual", lengths, -limits->right, true, out));
+        TRY(compare_lengths(a, OP_ElementWiseGreaterEqual, lengths, -limits->right, true, out));
     if (limits->left != INT64_MAX) /* j >= i + n - queries - left */
-        TRY(compare_lengths(a, "ElementWiseLessEqual", lengths, limits->left, true, out));
+        TRY(compare_lengths(a, OP_ElementWiseLessEqual, lengths, limits->left, true, out));
     return ODLC_OK;
 }
 
@@ -163,11 +163,11 @@ odlc_status attention_bias(struct attention *a, tensor_id *out)
         TRY(read_mask(a, &mask));
     bool bools = mask != NO_TENSOR && build_type(a->s.l->b, mask)->dtype == DT_BOOL;
     if (bools && visible != NO_TENSOR)
-        *out = bias_of_bools(a, step_binary(&a->s, "ElementWiseAnd", mask, visible));
+        *out = bias_of_bools(a, step_binary(&a->s, OP_ElementWiseAnd, mask, visible));
     else if (bools || visible != NO_TENSOR)
         *out = bias_of_bools(a, bools ? mask : visible);
     if (!bools && mask != NO_TENSOR)
-        *out = *out == NO_TENSOR ? mask : step_binary(&a->s, "ElementWiseAdd", mask, *out);
+        *out = *out == NO_TENSOR ? mask : step_binary(&a->s, OP_ElementWiseAdd, mask, *out);
     return a->s.status;
 }
 
@@ -186,8 +186,8 @@ tensor_id attention_guard(struct attention *a, tensor_id bias, tensor_id probabi
     if (a->s.status != ODLC_OK || bias == NO_TENSOR)
         return probabilities;
     const int64_t last[] = {build_rank(a->s.l->b, bias) - 1};
-    tensor_id most = step_reduce(&a->s, "ReduceMax", bias, last, 1, true);
-    tensor_id masked = step_binary(&a->s, "ElementWiseEqual", most, step_scalar(&a->s, bias, -INFINITY));
+    tensor_id most = step_reduce(&a->s, OP_ReduceMax, bias, last, 1, true);
+    tensor_id masked = step_binary(&a->s, OP_ElementWiseEqual, most, step_scalar(&a->s, bias, -INFINITY));
     if (a->s.status != ODLC_OK || all_zero(a->s.l, masked))
         return probabilities;
     return step_select(&a->s, masked, step_scalar(&a->s, probabilities, 0), probabilities);

@@ -7,11 +7,6 @@
 #include "converters/onnx/rows.h"
 #include "converters/lowering/steps.h"
 
-#define ADD "ElementWiseAdd"
-#define SUB "ElementWiseSubtract"
-#define MUL "ElementWiseMultiply"
-#define DIV "ElementWiseDivide"
-
 /* ---- Clip ---- */
 
 /* The bounds as constants where they are given; absent ones stay open. False when one is not known at conversion. */
@@ -32,7 +27,7 @@ static odlc_status constant_bound(struct lower *l, uint32_t i, const char *name,
 
 static odlc_status relu_min_max(struct lower *l, tensor_id x, double min, double max)
 {
-    build_op(l->b, "ReluMinMax", fw_node_label(l->node));
+    build_op(l->b, OP_ReluMinMax, fw_node_label(l->node));
     build_in(l->b, x);
     build_float(l->b, "min_value", min);
     build_float(l->b, "max_value", max);
@@ -45,11 +40,11 @@ static odlc_status clip_by_operands(struct lower *l, tensor_id x)
     struct steps s = {.l = l};
     tensor_id min = lower_in(l, 1), max = lower_in(l, 2);
     if (min != NO_TENSOR && max == NO_TENSOR)
-        return steps_end_binary(&s, "ElementWiseMaximum", x, min);
+        return steps_end_binary(&s, OP_ElementWiseMaximum, x, min);
     if (min != NO_TENSOR)
-        x = step_binary(&s, "ElementWiseMaximum", x, min);
+        x = step_binary(&s, OP_ElementWiseMaximum, x, min);
     if (max != NO_TENSOR)
-        return steps_end_binary(&s, "ElementWiseMinimum", x, max);
+        return steps_end_binary(&s, OP_ElementWiseMinimum, x, max);
     l->out[0] = x;
     return s.status;
 }
@@ -81,7 +76,7 @@ odlc_status lower_elu(struct lower *l)
     double alpha;
     TRY(lower_need(l, 0, "X", &x));
     TRY(lower_attr_float(l, "alpha", 1, &alpha));
-    build_op(l->b, "Elu", fw_node_label(l->node));
+    build_op(l->b, OP_Elu, fw_node_label(l->node));
     build_in(l->b, x);
     build_float(l->b, "alpha", alpha);
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
@@ -94,7 +89,7 @@ odlc_status lower_hard_sigmoid(struct lower *l)
     TRY(lower_need(l, 0, "X", &x));
     TRY(lower_attr_float(l, "alpha", (double)0.2f, &alpha));
     TRY(lower_attr_float(l, "beta", 0.5, &beta));
-    build_op(l->b, "HardSigmoid", fw_node_label(l->node));
+    build_op(l->b, OP_HardSigmoid, fw_node_label(l->node));
     build_in(l->b, x);
     build_float(l->b, "alpha", alpha);
     build_float(l->b, "beta", beta);
@@ -110,7 +105,7 @@ odlc_status lower_leaky_relu(struct lower *l)
     double alpha;
     TRY(lower_need(l, 0, "X", &x));
     TRY(lower_attr_float(l, "alpha", (double)0.01f, &alpha));
-    return steps_end_binary(&s, "Prelu", x, step_scalar(&s, x, alpha));
+    return steps_end_binary(&s, OP_Prelu, x, step_scalar(&s, x, alpha));
 }
 
 /* Before opset 7 a slope with more than one element counts channels, which are axis 1. */
@@ -125,7 +120,7 @@ odlc_status lower_prelu(struct lower *l)
             shape.dims[shape.rank++] = 1;
         TRY(build_reshape(l->b, slope, &shape, step_name(l, "slope"), &slope));
     }
-    return steps_end_binary(&(struct steps){.l = l}, "Prelu", x, slope);
+    return steps_end_binary(&(struct steps){.l = l}, OP_Prelu, x, slope);
 }
 
 /* ---- formulas ---- */
@@ -141,7 +136,7 @@ odlc_status lower_selu(struct lower *l)
     TRY(lower_attr_float(l, "alpha", exact ? 1.67326319217681884765625 : (double)1.6732f, &alpha));
     TRY(lower_attr_float(l, "gamma", exact ? 1.05070102214813232421875 : (double)1.0507f, &gamma));
     tensor_id elu = step_elu(&s, x, alpha);
-    return steps_end_binary(&s, MUL, elu, step_scalar(&s, x, gamma));
+    return steps_end_binary(&s, OP_ElementWiseMultiply, elu, step_scalar(&s, x, gamma));
 }
 
 /* alpha · Elu(x / alpha) */
@@ -155,20 +150,22 @@ odlc_status lower_celu(struct lower *l)
     if (alpha == 0)
         return lower_invalid(l, "alpha", NULL, "alpha is 0");
     tensor_id factor = step_scalar(&s, x, alpha);
-    tensor_id elu = step_elu(&s, step_binary(&s, DIV, x, factor), 1);
-    return steps_end_binary(&s, MUL, elu, factor);
+    tensor_id elu = step_elu(&s, step_binary(&s, OP_ElementWiseDivide, x, factor), 1);
+    return steps_end_binary(&s, OP_ElementWiseMultiply, elu, factor);
 }
 
 /* x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))) */
 static odlc_status gelu_by_tanh(struct lower *l, tensor_id x)
 {
     struct steps s = {.l = l};
-    tensor_id cube = step_binary(&s, MUL, step_binary(&s, MUL, x, x), x);
-    tensor_id inner = step_binary(&s, ADD, x, step_binary(&s, MUL, cube, step_scalar(&s, x, 0.044715)));
-    tensor_id tanh = step_unary(&s, "Tanh", step_binary(&s, MUL, inner, step_scalar(&s, x, sqrt(M_2_PI))));
-    tensor_id gate = step_binary(&s, ADD, tanh, step_scalar(&s, x, 1));
-    tensor_id half = step_binary(&s, MUL, x, step_scalar(&s, x, 0.5));
-    return steps_end_binary(&s, MUL, half, gate);
+    tensor_id cube = step_binary(&s, OP_ElementWiseMultiply, step_binary(&s, OP_ElementWiseMultiply, x, x), x);
+    tensor_id inner = step_binary(&s, OP_ElementWiseAdd, x,
+                                  step_binary(&s, OP_ElementWiseMultiply, cube, step_scalar(&s, x, 0.044715)));
+    tensor_id tanh =
+        step_unary(&s, OP_Tanh, step_binary(&s, OP_ElementWiseMultiply, inner, step_scalar(&s, x, sqrt(M_2_PI))));
+    tensor_id gate = step_binary(&s, OP_ElementWiseAdd, tanh, step_scalar(&s, x, 1));
+    tensor_id half = step_binary(&s, OP_ElementWiseMultiply, x, step_scalar(&s, x, 0.5));
+    return steps_end_binary(&s, OP_ElementWiseMultiply, half, gate);
 }
 
 odlc_status lower_gelu(struct lower *l)
@@ -178,7 +175,7 @@ odlc_status lower_gelu(struct lower *l)
     TRY(lower_need(l, 0, "X", &x));
     TRY(lower_attr_string(l, "approximate", "none", &approximate));
     if (strcmp(approximate, "none") == 0)
-        return steps_end_unary(&(struct steps){.l = l}, "Gelu", x);
+        return steps_end_unary(&(struct steps){.l = l}, OP_Gelu, x);
     if (strcmp(approximate, "tanh") == 0)
         return gelu_by_tanh(l, x);
     return lower_invalid(l, "approximate", "it is \"none\" or \"tanh\"", "approximate \"%s\" is not known",
@@ -193,7 +190,7 @@ odlc_status lower_thresholded_relu(struct lower *l)
     double alpha;
     TRY(lower_need(l, 0, "X", &x));
     TRY(lower_attr_float(l, "alpha", 1, &alpha));
-    tensor_id above = step_binary(&s, "ElementWiseGreater", x, step_scalar(&s, x, alpha));
+    tensor_id above = step_binary(&s, OP_ElementWiseGreater, x, step_scalar(&s, x, alpha));
     return steps_end_select(&s, above, x, step_scalar(&s, x, 0));
 }
 
@@ -207,9 +204,10 @@ odlc_status lower_shrink(struct lower *l)
     TRY(lower_attr_float(l, "bias", 0, &bias));
     TRY(lower_attr_float(l, "lambd", 0.5, &lambd));
     tensor_id shift = step_scalar(&s, x, bias);
-    tensor_id below = step_binary(&s, "ElementWiseLess", x, step_scalar(&s, x, -lambd));
-    tensor_id above = step_binary(&s, "ElementWiseGreater", x, step_scalar(&s, x, lambd));
-    tensor_id raised = step_binary(&s, ADD, x, shift), lowered = step_binary(&s, SUB, x, shift);
+    tensor_id below = step_binary(&s, OP_ElementWiseLess, x, step_scalar(&s, x, -lambd));
+    tensor_id above = step_binary(&s, OP_ElementWiseGreater, x, step_scalar(&s, x, lambd));
+    tensor_id raised = step_binary(&s, OP_ElementWiseAdd, x, shift),
+              lowered = step_binary(&s, OP_ElementWiseSubtract, x, shift);
     tensor_id rest = step_select(&s, below, raised, step_scalar(&s, x, 0));
     return steps_end_select(&s, above, lowered, rest);
 }
@@ -220,8 +218,8 @@ static odlc_status swish_gate(struct steps *s, tensor_id *x, tensor_id *gate)
     double alpha;
     TRY(lower_need(s->l, 0, "X", x));
     TRY(lower_attr_float(s->l, "alpha", 1, &alpha));
-    tensor_id scaled = alpha == 1 ? *x : step_binary(s, MUL, *x, step_scalar(s, *x, alpha));
-    *gate = step_unary(s, "Sigmoid", scaled);
+    tensor_id scaled = alpha == 1 ? *x : step_binary(s, OP_ElementWiseMultiply, *x, step_scalar(s, *x, alpha));
+    *gate = step_unary(s, OP_Sigmoid, scaled);
     return s->status;
 }
 
@@ -230,7 +228,7 @@ odlc_status lower_swish(struct lower *l)
     struct steps s = {.l = l};
     tensor_id x, gate;
     TRY(swish_gate(&s, &x, &gate));
-    return steps_end_binary(&s, MUL, x, gate);
+    return steps_end_binary(&s, OP_ElementWiseMultiply, x, gate);
 }
 
 /* swish a · b */
@@ -244,7 +242,7 @@ odlc_status lower_swiglu(struct lower *l)
         return lower_invalid(l, NULL, NULL, "the operands %s and %s differ in shape",
                              shape_text(l->diags->arena, &build_type(l->b, a)->shape),
                              shape_text(l->diags->arena, &build_type(l->b, b)->shape));
-    return steps_end_binary(&s, MUL, step_binary(&s, MUL, a, gate), b);
+    return steps_end_binary(&s, OP_ElementWiseMultiply, step_binary(&s, OP_ElementWiseMultiply, a, gate), b);
 }
 
 /* x · tanh(softplus x) */
@@ -253,6 +251,6 @@ odlc_status lower_mish(struct lower *l)
     struct steps s = {.l = l};
     tensor_id x;
     TRY(lower_need(l, 0, "X", &x));
-    tensor_id gate = step_unary(&s, "Tanh", step_unary(&s, "ElementWiseSoftplus", x));
-    return steps_end_binary(&s, MUL, x, gate);
+    tensor_id gate = step_unary(&s, OP_Tanh, step_unary(&s, OP_ElementWiseSoftplus, x));
+    return steps_end_binary(&s, OP_ElementWiseMultiply, x, gate);
 }

@@ -124,8 +124,8 @@ static odlc_status scores_of(struct attention *a, tensor_id *out)
     double root = sqrt(fabs(scale));
     tensor_id q = a->q, k = a->k;
     if (scale != 1) {
-        q = step_binary(&a->s, "ElementWiseMultiply", q, step_scalar(&a->s, q, scale < 0 ? -root : root));
-        k = step_binary(&a->s, "ElementWiseMultiply", k, step_scalar(&a->s, k, root));
+        q = step_binary(&a->s, OP_ElementWiseMultiply, q, step_scalar(&a->s, q, scale < 0 ? -root : root));
+        k = step_binary(&a->s, OP_ElementWiseMultiply, k, step_scalar(&a->s, k, root));
     }
     tensor_id product = step_matmul(&a->s, in_groups(a, q, a->size), k, false, true);
     *out = in_heads(a, product, a->keys);
@@ -142,8 +142,8 @@ static odlc_status cap_scores(struct attention *a, tensor_id *x)
     if (cap == 0)
         return ODLC_OK;
     tensor_id scalar = step_scalar(&a->s, *x, cap);
-    tensor_id bent = step_unary(&a->s, "Tanh", step_binary(&a->s, "ElementWiseDivide", *x, scalar));
-    *x = step_binary(&a->s, "ElementWiseMultiply", bent, scalar);
+    tensor_id bent = step_unary(&a->s, OP_Tanh, step_binary(&a->s, OP_ElementWiseDivide, *x, scalar));
+    *x = step_binary(&a->s, OP_ElementWiseMultiply, bent, scalar);
     return a->s.status;
 }
 
@@ -198,7 +198,7 @@ static odlc_status score_stages(struct attention *a, tensor_id stages[N_MODES], 
     TRY(attention_bias(a, &bias));
     stages[MODE_BIASED] = stages[MODE_CAPPED];
     if (bias != NO_TENSOR)
-        stages[MODE_BIASED] = step_binary(&a->s, "ElementWiseAdd", stages[MODE_CAPPED], bias);
+        stages[MODE_BIASED] = step_binary(&a->s, OP_ElementWiseAdd, stages[MODE_CAPPED], bias);
     tensor_id softmax = step_softmax(&a->s, step_cast(&a->s, stages[MODE_BIASED], precise), 3);
     *probabilities = attention_guard(a, bias, softmax);
     if (lower_has_attr(l, "softmax_precision"))

@@ -194,7 +194,7 @@ odlc_status lower_trilu(struct lower *l)
             kept[at++] = upper ? j - i >= diagonal : j - i <= diagonal;
     struct view view = view_of(kept, DT_BOOL, &matrix);
     struct shape one = SHAPE(1);
-    build_op(l->b, "ElementWiseSelect", fw_node_label(l->node));
+    build_op(l->b, OP_ElementWiseSelect, fw_node_label(l->node));
     build_in(l->b, graph_add_constant(l->b->graph, step_name(l, "kept"), DT_BOOL, &view));
     build_in(l->b, in);
     build_in(l->b, lower_splat(l, step_name(l, "zero"), type.dtype, &one, 0));

@@ -141,10 +141,10 @@ static tensor_id sampling_grid(struct steps *s, const struct deform *d, tensor_i
         scale[c] = sample_normalizer(d->c.s.in[axes - 1 - c], false).scale;
     struct shape vector = SHAPE(axes);
     tensor_id scales = step_constant(s, type.dtype, &vector, scale), regular = NO_TENSOR;
-    tensor_id moved = step_binary(s, "ElementWiseMultiply", offsets, scales);
+    tensor_id moved = step_binary(s, OP_ElementWiseMultiply, offsets, scales);
     if (s->status == ODLC_OK)
         s->status = regular_grid(s->l, d, &type.shape, type.dtype, &regular);
-    return step_binary(s, "ElementWiseAdd", moved, regular);
+    return step_binary(s, OP_ElementWiseAdd, moved, regular);
 }
 
 /* [batch, …, groups · channels] → [batch · groups, …, channels], or back. */
@@ -189,7 +189,7 @@ odlc_status lower_deform_conv(struct lower *l)
     image = step_grid_sample(&s, image, grid, &linear);
     if (mask != NO_TENSOR) {
         mask = side_by_side(&s, &d, mask, 1);
-        image = step_binary(&s, "ElementWiseMultiply", image, mask);
+        image = step_binary(&s, OP_ElementWiseMultiply, image, mask);
     }
     image = regroup(&s, image, d.offset_groups, false);
     TRY(s.status);

@@ -3,11 +3,6 @@
 #include "converters/onnx/rows.h"
 #include "converters/lowering/steps.h"
 
-#define SUB "ElementWiseSubtract"
-#define MUL "ElementWiseMultiply"
-#define DIV "ElementWiseDivide"
-#define EQUAL "ElementWiseEqual"
-
 enum { LARGEST_MATRIX = 128 }; /* some 20 ops for each of its rows */
 
 /* Matrices [batch, n, n] that are still to be reduced, and the product [batch, 1, 1] of the pivots so far. */
@@ -22,15 +17,15 @@ static tensor_id pivot_row(struct steps *s, const struct elimination *e, tensor_
     double *numbers = arena_array(s->l->arena, double, (size_t)e->n);
     for (int64_t i = 0; i < e->n; i++)
         numbers[i] = (double)i;
-    tensor_id size = step_unary(s, "ElementWiseAbs", column);
+    tensor_id size = step_unary(s, OP_ElementWiseAbs, column);
     if (s->status != ODLC_OK)
         return NO_TENSOR;
-    build_op(s->l->b, "Argmax", step_name(s->l, "Argmax"));
+    build_op(s->l->b, OP_Argmax, step_name(s->l, "Argmax"));
     build_in(s->l->b, size);
     build_int(s->l->b, "axis", 1);
     build_int(s->l->b, "keep_dims", true);
     s->status = build_end(s->l->b, step_name(s->l, "Argmax"), place);
-    return step_binary(s, EQUAL, step_constant(s, DT_INT32, &SHAPE(1, e->n, 1), numbers), *place);
+    return step_binary(s, OP_ElementWiseEqual, step_constant(s, DT_INT32, &SHAPE(1, e->n, 1), numbers), *place);
 }
 
 /* One row and column less. The pivot's row goes first; the first one takes its place, which turns the sign. */
@@ -40,18 +35,18 @@ static void eliminate(struct steps *s, struct elimination *e)
     tensor_id place = NO_TENSOR, column = step_slice(s, e->rest, 2, 0, 1);
     tensor_id is_pivot = pivot_row(s, e, column, &place);
     tensor_id zero = step_scalar(s, e->rest, 0), one = step_scalar(s, e->rest, 1);
-    tensor_id pivot = step_reduce(s, "ReduceSum", step_select(s, is_pivot, e->rest, zero), &rows, 1, true);
+    tensor_id pivot = step_reduce(s, OP_ReduceSum, step_select(s, is_pivot, e->rest, zero), &rows, 1, true);
     tensor_id first = step_slice(s, e->rest, 1, 0, 1);
     tensor_id swapped = step_slice(s, step_select(s, is_pivot, first, e->rest), 1, 1, e->n);
-    tensor_id stays = step_binary(s, EQUAL, place, step_scalar(s, place, 0));
+    tensor_id stays = step_binary(s, OP_ElementWiseEqual, place, step_scalar(s, place, 0));
     tensor_id sign = step_select(s, stays, one, step_scalar(s, e->rest, -1));
     tensor_id head = step_slice(s, pivot, 2, 0, 1);
-    e->product = step_binary(s, MUL, e->product, step_binary(s, MUL, head, sign));
+    e->product = step_binary(s, OP_ElementWiseMultiply, e->product, step_binary(s, OP_ElementWiseMultiply, head, sign));
     /* A pivot of 0 is that of a column of zeros: the product is 0 whatever comes. */
-    tensor_id divisor = step_select(s, step_binary(s, EQUAL, head, zero), one, head);
-    tensor_id factors = step_binary(s, DIV, step_slice(s, swapped, 2, 0, 1), divisor);
-    tensor_id taken = step_binary(s, MUL, factors, step_slice(s, pivot, 2, 1, e->n));
-    e->rest = step_binary(s, SUB, step_slice(s, swapped, 2, 1, e->n), taken);
+    tensor_id divisor = step_select(s, step_binary(s, OP_ElementWiseEqual, head, zero), one, head);
+    tensor_id factors = step_binary(s, OP_ElementWiseDivide, step_slice(s, swapped, 2, 0, 1), divisor);
+    tensor_id taken = step_binary(s, OP_ElementWiseMultiply, factors, step_slice(s, pivot, 2, 1, e->n));
+    e->rest = step_binary(s, OP_ElementWiseSubtract, step_slice(s, swapped, 2, 1, e->n), taken);
     e->n--;
 }
 
@@ -78,6 +73,6 @@ odlc_status lower_det(struct lower *l)
     e.product = step_scalar(&s, x, 1);
     while (e.n > 1)
         eliminate(&s, &e);
-    tensor_id product = step_binary(&s, MUL, e.product, e.rest);
+    tensor_id product = step_binary(&s, OP_ElementWiseMultiply, e.product, e.rest);
     return steps_give(&s, 0, step_cast(&s, step_reshape(&s, product, &batch), type.dtype));
 }

@@ -47,7 +47,7 @@ odlc_status lower_binary(struct lower *l)
 {
     tensor_id a, b;
     TRY(operands(l, &a, &b));
-    return steps_end_binary(&(struct steps){.l = l}, l->arg, a, b);
+    return steps_end_binary(&(struct steps){.l = l}, l->op, a, b);
 }
 
 odlc_status lower_mod(struct lower *l)
@@ -56,7 +56,7 @@ odlc_status lower_mod(struct lower *l)
     tensor_id a, b;
     TRY(lower_attr_int(l, "fmod", 0, &fmod_attr));
     TRY(operands(l, &a, &b));
-    const char *op = fmod_attr ? "ElementWiseFmod" : "ElementWiseMod";
+    enum op_id op = fmod_attr ? OP_ElementWiseFmod : OP_ElementWiseMod;
     return steps_end_binary(&(struct steps){.l = l}, op, a, b);
 }
 
@@ -75,7 +75,7 @@ static odlc_status check_legacy_shapes(const struct lower *l)
     return ODLC_OK;
 }
 
-static odlc_status chain(struct lower *l, const char *op, bool ends_here, tensor_id *out)
+static odlc_status chain(struct lower *l, enum op_id op, bool ends_here, tensor_id *out)
 {
     struct steps s = {.l = l};
     for (uint32_t i = 1; i < l->n_in; i++)
@@ -93,19 +93,19 @@ static odlc_status chain(struct lower *l, const char *op, bool ends_here, tensor
 
 odlc_status lower_variadic(struct lower *l)
 {
-    return chain(l, l->arg, true, &l->out[0]);
+    return chain(l, l->op, true, &l->out[0]);
 }
 
 odlc_status lower_mean(struct lower *l)
 {
     struct steps s = {.l = l};
     tensor_id sum;
-    TRY(chain(l, "ElementWiseAdd", false, &sum));
+    TRY(chain(l, OP_ElementWiseAdd, false, &sum));
     if (l->n_in == 1) {
         l->out[0] = sum;
         return ODLC_OK;
     }
-    return steps_end_binary(&s, "ElementWiseDivide", sum, step_scalar(&s, sum, l->n_in));
+    return steps_end_binary(&s, OP_ElementWiseDivide, sum, step_scalar(&s, sum, l->n_in));
 }
 
 odlc_status lower_where(struct lower *l)
@@ -124,7 +124,7 @@ odlc_status lower_unary(struct lower *l)
 {
     tensor_id x;
     TRY(lower_need(l, 0, "X", &x));
-    return steps_end_unary(&(struct steps){.l = l}, l->arg, x);
+    return steps_end_unary(&(struct steps){.l = l}, l->op, x);
 }
 
 odlc_status lower_reciprocal(struct lower *l)
@@ -132,7 +132,7 @@ odlc_status lower_reciprocal(struct lower *l)
     struct steps s = {.l = l};
     tensor_id x;
     TRY(lower_need(l, 0, "X", &x));
-    return steps_end_binary(&s, "ElementWiseDivide", step_scalar(&s, x, 1), x);
+    return steps_end_binary(&s, OP_ElementWiseDivide, step_scalar(&s, x, 1), x);
 }
 
 /* A NaN is what differs from itself. */
@@ -141,7 +141,7 @@ odlc_status lower_is_nan(struct lower *l)
     struct steps s = {.l = l};
     tensor_id x;
     TRY(lower_need(l, 0, "X", &x));
-    return steps_end_binary(&s, "ElementWiseNotEqual", x, x);
+    return steps_end_binary(&s, OP_ElementWiseNotEqual, x, x);
 }
 
 odlc_status lower_is_inf(struct lower *l)
@@ -153,9 +153,9 @@ odlc_status lower_is_inf(struct lower *l)
     TRY(lower_attr_int(l, "detect_negative", 1, &negative));
     TRY(lower_attr_int(l, "detect_positive", 1, &positive));
     if (!negative && !positive) /* nothing is below itself */
-        return steps_end_binary(&s, "ElementWiseLess", x, x);
+        return steps_end_binary(&s, OP_ElementWiseLess, x, x);
     if (negative && positive)
-        x = step_unary(&s, "ElementWiseAbs", x);
+        x = step_unary(&s, OP_ElementWiseAbs, x);
     TRY(s.status);
-    return steps_end_binary(&s, "ElementWiseEqual", x, step_scalar(&s, x, positive ? INFINITY : -INFINITY));
+    return steps_end_binary(&s, OP_ElementWiseEqual, x, step_scalar(&s, x, positive ? INFINITY : -INFINITY));
 }

@@ -5,9 +5,6 @@
 #include "converters/onnx/rows.h"
 #include "converters/lowering/steps.h"
 
-#define ADD "ElementWiseAdd"
-#define MUL "ElementWiseMultiply"
-
 static odlc_status need_float(const struct lower *l, const char *name, double *out)
 {
     if (!lower_has_attr(l, name))
@@ -24,8 +21,8 @@ odlc_status lower_affine(struct lower *l)
     TRY(lower_need(l, 0, "X", &x));
     TRY(lower_attr_float(l, "alpha", 1, &alpha));
     TRY(lower_attr_float(l, "beta", 0, &beta));
-    tensor_id scaled = step_binary(&s, MUL, x, step_scalar(&s, x, alpha));
-    return steps_end_binary(&s, ADD, scaled, step_scalar(&s, x, beta));
+    tensor_id scaled = step_binary(&s, OP_ElementWiseMultiply, x, step_scalar(&s, x, alpha));
+    return steps_end_binary(&s, OP_ElementWiseAdd, scaled, step_scalar(&s, x, beta));
 }
 
 /* scale · x */
@@ -36,7 +33,7 @@ odlc_status lower_scale(struct lower *l)
     double scale;
     TRY(lower_need(l, 0, "input", &x));
     TRY(lower_attr_float(l, "scale", 1, &scale));
-    return steps_end_binary(&s, MUL, x, step_scalar(&s, x, scale));
+    return steps_end_binary(&s, OP_ElementWiseMultiply, x, step_scalar(&s, x, scale));
 }
 
 /* alpha · f(beta · x), where the row gives f */
@@ -48,9 +45,9 @@ odlc_status lower_scaled_function(struct lower *l)
     TRY(lower_need(l, 0, "X", &x));
     TRY(need_float(l, "alpha", &alpha));
     TRY(need_float(l, "beta", &beta));
-    tensor_id scaled = step_binary(&s, MUL, x, step_scalar(&s, x, beta));
-    tensor_id value = step_unary(&s, l->arg, scaled);
-    return steps_end_binary(&s, MUL, value, step_scalar(&s, x, alpha));
+    tensor_id scaled = step_binary(&s, OP_ElementWiseMultiply, x, step_scalar(&s, x, beta));
+    tensor_id value = step_unary(&s, l->op, scaled);
+    return steps_end_binary(&s, OP_ElementWiseMultiply, value, step_scalar(&s, x, alpha));
 }
 
 static odlc_status need_image(const struct lower *l, tensor_id *x, struct shape *shape)
@@ -82,8 +79,8 @@ odlc_status lower_image_scaler(struct lower *l)
         wide[i] = (double)bias[i];
     struct shape channels = SHAPE(shape.dims[1], 1, 1);
     tensor_id shift = step_constant(&s, build_type(l->b, x)->dtype, &channels, wide);
-    tensor_id scaled = step_binary(&s, MUL, x, step_scalar(&s, x, scale));
-    return steps_end_binary(&s, ADD, scaled, shift);
+    tensor_id scaled = step_binary(&s, OP_ElementWiseMultiply, x, step_scalar(&s, x, scale));
+    return steps_end_binary(&s, OP_ElementWiseAdd, scaled, shift);
 }
 
 /* What lies within the borders left, top, right, bottom; with a scale, as many rows and columns as that says, from the

@@ -51,7 +51,7 @@ odlc_status lower_gather_elements(struct lower *l)
     uint32_t axis;
     TRY(need_data(l, &data, &shape, &axis));
     TRY(lower_indices(l, 1, BOTH_ENDS, &shape.dims[axis], 1, &indices));
-    build_op(l->b, "GatherElements", fw_node_label(l->node));
+    build_op(l->b, OP_GatherElements, fw_node_label(l->node));
     build_in(l->b, data);
     build_in(l->b, indices);
     build_int(l->b, "axis", axis);

@@ -4,8 +4,6 @@
 #include "converters/onnx/quantized.h"
 #include "converters/onnx/rows.h"
 
-static const char *const DIVIDE = "ElementWiseDivide", *const MULTIPLY = "ElementWiseMultiply";
-
 /* The indices of an operator's inputs; scales only of the QLinear ones. */
 struct places {
     uint32_t x, x_zero, w, w_zero, x_scale, w_scale, y_scale, y_zero, bias;
@@ -148,11 +146,11 @@ static odlc_status read_scales(const struct lower *l, const struct places *p, st
 static odlc_status give_requantized(struct lower *l, tensor_id sum, const struct scales *q)
 {
     struct steps s = {.l = l};
-    tensor_id ratio = step_binary(&s, MULTIPLY, q->x, q->w);
-    ratio = step_binary(&s, DIVIDE, ratio, q->y);
+    tensor_id ratio = step_binary(&s, OP_ElementWiseMultiply, q->x, q->w);
+    ratio = step_binary(&s, OP_ElementWiseDivide, ratio, q->y);
     ratio = step_cast(&s, ratio, DT_FLOAT32);
     tensor_id product = step_cast(&s, sum, DT_FLOAT32);
-    product = step_binary(&s, MULTIPLY, product, ratio);
+    product = step_binary(&s, OP_ElementWiseMultiply, product, ratio);
     tensor_id y = step_saturate(&s, product, q->zero, q->to);
     return steps_give(&s, 0, y);
 }

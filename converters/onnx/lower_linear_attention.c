@@ -6,10 +6,6 @@
 #include "converters/onnx/rows.h"
 #include "converters/lowering/steps.h"
 
-#define ADD "ElementWiseAdd"
-#define SUB "ElementWiseSubtract"
-#define MUL "ElementWiseMultiply"
-
 /* Nodes that an operator is unrolled to, and those of one position at most. */
 enum { UNROLL_LIMIT = 4096, NODES_PER_POSITION = 8 };
 
@@ -97,7 +93,7 @@ static odlc_status cut(struct linear *n, uint32_t i, int64_t heads, int64_t rows
         if (t)
             cuts[t - 1] = t * rows;
     }
-    build_op(l->b, "Split", arena_printf(l->arena, "%s.input_%u", fw_node_label(l->node), i));
+    build_op(l->b, OP_Split, arena_printf(l->arena, "%s.input_%u", fw_node_label(l->node), i));
     build_in(l->b, x);
     build_int(l->b, "axis", 2);
     build_ints(l->b, "split_index", cuts, (uint32_t)n->length - 1);
@@ -145,13 +141,13 @@ static tensor_id advance(struct linear *n, int64_t t)
     struct steps *s = &n->s;
     tensor_id value = n->values[t];
     if (n->decays && n->state != NO_TENSOR)
-        n->state = step_binary(s, MUL, n->state, step_unary(s, "ElementWiseExp", n->decays[t]));
+        n->state = step_binary(s, OP_ElementWiseMultiply, n->state, step_unary(s, OP_ElementWiseExp, n->decays[t]));
     if (n->rates && n->state != NO_TENSOR)
-        value = step_binary(s, SUB, value, step_matmul(s, n->keys[t], n->state, false, false));
+        value = step_binary(s, OP_ElementWiseSubtract, value, step_matmul(s, n->keys[t], n->state, false, false));
     if (n->rates)
-        value = step_binary(s, MUL, value, n->rates[t]);
+        value = step_binary(s, OP_ElementWiseMultiply, value, n->rates[t]);
     tensor_id taken = step_matmul(s, n->keys[t], value, true, false);
-    n->state = n->state == NO_TENSOR ? taken : step_binary(s, ADD, n->state, taken);
+    n->state = n->state == NO_TENSOR ? taken : step_binary(s, OP_ElementWiseAdd, n->state, taken);
     return step_matmul(s, n->queries[t], n->state, false, false);
 }
 
@@ -183,7 +179,7 @@ odlc_status lower_linear_attention(struct lower *l)
     for (int64_t t = 0; t < n.length; t++)
         read[t] = advance(&n, t);
     tensor_id y = pack(&n, step_concat(&n.s, read, (uint32_t)n.length, 2));
-    y = step_binary(&n.s, MUL, y, step_scalar(&n.s, y, n.scale));
+    y = step_binary(&n.s, OP_ElementWiseMultiply, y, step_scalar(&n.s, y, n.scale));
     TRY(steps_give(&n.s, 0, step_cast(&n.s, y, build_type(l->b, l->in[0])->dtype)));
     return steps_give(&n.s, 1, step_cast(&n.s, n.state, state_dtype));
 }

@@ -76,16 +76,16 @@ static tensor_id negative_of_class(struct steps *s, tensor_id x, tensor_id class
     tensor_id index = step_reshape(s, classes, &column), picked = NO_TENSOR;
     if (s->status != ODLC_OK)
         return NO_TENSOR;
-    build_op(l->b, "GatherElements", step_name(l, "GatherElements"));
+    build_op(l->b, OP_GatherElements, step_name(l, "GatherElements"));
     build_in(l->b, x);
     build_in(l->b, index);
     build_int(l->b, "axis", 1);
     s->status = build_end(l->b, step_name(l, "GatherElements"), &picked);
-    return step_unary(s, "ElementWiseNeg", step_reshape(s, picked, &samples));
+    return step_unary(s, OP_ElementWiseNeg, step_reshape(s, picked, &samples));
 }
 
 /* Over all samples, to a scalar. */
-static tensor_id over_samples(struct steps *s, const char *op, tensor_id x)
+static tensor_id over_samples(struct steps *s, enum op_id op, tensor_id x)
 {
     int64_t axes[MAX_RANK];
     if (s->status != ODLC_OK)
@@ -103,7 +103,7 @@ static odlc_status emit_loss(struct lower *l, const struct loss *n)
     tensor_id classes = n->target, ignored = NO_TENSOR, weights = NO_TENSOR;
     tensor_id zero = step_scalar(&s, n->x, 0);
     if (n->ignores) { /* an ignored target need not be a class: the first stands in for it */
-        ignored = step_binary(&s, "ElementWiseEqual", classes, step_scalar(&s, classes, (double)n->ignored_class));
+        ignored = step_binary(&s, OP_ElementWiseEqual, classes, step_scalar(&s, classes, (double)n->ignored_class));
         classes = step_select(&s, ignored, step_scalar(&s, classes, 0), classes);
     }
     tensor_id loss = negative_of_class(&s, n->x, classes);
@@ -116,15 +116,15 @@ static odlc_status emit_loss(struct lower *l, const struct loss *n)
     if (n->ignores)
         weights = step_select(&s, ignored, zero, weights);
     if (n->weight != NO_TENSOR)
-        loss = step_binary(&s, "ElementWiseMultiply", loss, weights);
+        loss = step_binary(&s, OP_ElementWiseMultiply, loss, weights);
     if (n->reduction == LOSS_NONE)
         return steps_give(&s, 0, loss);
     if (n->reduction == LOSS_SUM)
-        return steps_give(&s, 0, over_samples(&s, "ReduceSum", loss));
+        return steps_give(&s, 0, over_samples(&s, OP_ReduceSum, loss));
     if (weights == NO_TENSOR)
-        return steps_give(&s, 0, over_samples(&s, "ReduceMean", loss));
-    tensor_id sum = over_samples(&s, "ReduceSum", loss), total = over_samples(&s, "ReduceSum", weights);
-    return steps_end_binary(&s, "ElementWiseDivide", sum, total);
+        return steps_give(&s, 0, over_samples(&s, OP_ReduceMean, loss));
+    tensor_id sum = over_samples(&s, OP_ReduceSum, loss), total = over_samples(&s, OP_ReduceSum, weights);
+    return steps_end_binary(&s, OP_ElementWiseDivide, sum, total);
 }
 
 odlc_status lower_negative_log_likelihood_loss(struct lower *l)
@@ -138,7 +138,7 @@ odlc_status lower_softmax_cross_entropy_loss(struct lower *l)
 {
     struct loss n;
     TRY(read_loss(l, &n));
-    build_op(l->b, "LogSoftmax", step_name(l, "log_prob"));
+    build_op(l->b, OP_LogSoftmax, step_name(l, "log_prob"));
     build_in(l->b, n.x);
     build_int(l->b, "axis", 1);
     TRY(build_end(l->b, step_name(l, "log_prob"), &n.x));

@@ -25,7 +25,7 @@ odlc_status lower_matmul(struct lower *l)
     bool row = build_rank(l->b, a) == 1, column = build_rank(l->b, b) == 1;
     TRY(as_matrix(l, true, &a));
     TRY(as_matrix(l, false, &b));
-    build_op(l->b, "MatMul", fw_node_label(l->node));
+    build_op(l->b, OP_MatMul, fw_node_label(l->node));
     build_in(l->b, a);
     build_in(l->b, b);
     if (!row && !column)

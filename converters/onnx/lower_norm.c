@@ -8,11 +8,6 @@
 #include "converters/lowering/batchnorm.h"
 #include "converters/lowering/steps.h"
 
-#define ADD "ElementWiseAdd"
-#define SUB "ElementWiseSubtract"
-#define MUL "ElementWiseMultiply"
-#define DIV "ElementWiseDivide"
-
 /* ---- shared ---- */
 
 /* Input i in the dtype of x; newer versions of the operators let weights and statistics have their own. */
@@ -102,9 +97,9 @@ static odlc_status give_running(struct steps *s, uint32_t i, tensor_id so_far, t
     tensor_id batch = step_reshape(s, of_batch, &type.shape);
     TRY(s->status);
     tensor_id old = step_cast(s, so_far, build_type(s->l->b, batch)->dtype);
-    old = step_binary(s, MUL, old, step_scalar(s, batch, momentum));
-    batch = step_binary(s, MUL, batch, step_scalar(s, batch, 1 - momentum));
-    return steps_give(s, i, step_cast(s, step_binary(s, ADD, old, batch), type.dtype));
+    old = step_binary(s, OP_ElementWiseMultiply, old, step_scalar(s, batch, momentum));
+    batch = step_binary(s, OP_ElementWiseMultiply, batch, step_scalar(s, batch, 1 - momentum));
+    return steps_give(s, i, step_cast(s, step_binary(s, OP_ElementWiseAdd, old, batch), type.dtype));
 }
 
 /* Statistics of the batch, in float at least. */
@@ -120,14 +115,15 @@ static odlc_status train(struct lower *l, const struct batchnorm *n)
         if (i != 1)
             axes[n_axes++] = i;
     tensor_id x = step_cast(&s, n->x, type.dtype == DT_FLOAT64 ? DT_FLOAT64 : DT_FLOAT32);
-    tensor_id mean = step_reduce(&s, "ReduceMean", x, axes, n_axes, true), distance = step_binary(&s, SUB, x, mean);
-    tensor_id squares = step_binary(&s, MUL, distance, distance);
-    tensor_id variance = step_reduce(&s, "ReduceMean", squares, axes, n_axes, true);
-    tensor_id raised = step_binary(&s, ADD, variance, step_scalar(&s, x, n->epsilon));
-    tensor_id deviation = step_unary(&s, "ElementWiseSquareRoot", raised);
-    tensor_id weight = step_binary(&s, DIV, among_channels(&s, l->in[1], x), deviation);
-    tensor_id scaled = step_binary(&s, MUL, distance, weight);
-    tensor_id y = step_binary(&s, ADD, scaled, among_channels(&s, l->in[2], x));
+    tensor_id mean = step_reduce(&s, OP_ReduceMean, x, axes, n_axes, true),
+              distance = step_binary(&s, OP_ElementWiseSubtract, x, mean);
+    tensor_id squares = step_binary(&s, OP_ElementWiseMultiply, distance, distance);
+    tensor_id variance = step_reduce(&s, OP_ReduceMean, squares, axes, n_axes, true);
+    tensor_id raised = step_binary(&s, OP_ElementWiseAdd, variance, step_scalar(&s, x, n->epsilon));
+    tensor_id deviation = step_unary(&s, OP_ElementWiseSquareRoot, raised);
+    tensor_id weight = step_binary(&s, OP_ElementWiseDivide, among_channels(&s, l->in[1], x), deviation);
+    tensor_id scaled = step_binary(&s, OP_ElementWiseMultiply, distance, weight);
+    tensor_id y = step_binary(&s, OP_ElementWiseAdd, scaled, among_channels(&s, l->in[2], x));
     TRY(steps_give(&s, 0, step_cast(&s, y, type.dtype)));
     TRY(give_running(&s, 1, l->in[3], mean, momentum));
     return give_running(&s, 2, l->in[4], variance, momentum);
@@ -147,10 +143,10 @@ odlc_status lower_batch_normalization(struct lower *l)
     TRY(batchnorm_weights(l, &n, &weight, &bias));
     if (per_element || build_rank(l->b, n.x) == 1) { /* that is one channel */
         struct steps s = {.l = l};
-        return steps_end_binary(&s, ADD, step_binary(&s, MUL, n.x, weight), bias);
+        return steps_end_binary(&s, OP_ElementWiseAdd, step_binary(&s, OP_ElementWiseMultiply, n.x, weight), bias);
     }
     TRY(build_to_channels_last(l->b, n.x, &x));
-    build_op(l->b, "Batchnorm", fw_node_label(l->node));
+    build_op(l->b, OP_Batchnorm, fw_node_label(l->node));
     build_in(l->b, x);
     build_in(l->b, weight);
     build_in(l->b, bias);
@@ -170,7 +166,7 @@ odlc_status lower_instance_normalization(struct lower *l)
     if (build_rank(l->b, x) < 3)
         return lower_unsupported(l, NULL, NULL, "an input of rank %u has no positions", build_rank(l->b, x));
     TRY(build_to_channels_last(l->b, x, &x));
-    build_op(l->b, "InstanceNorm", fw_node_label(l->node));
+    build_op(l->b, OP_InstanceNorm, fw_node_label(l->node));
     build_in(l->b, x);
     build_in(l->b, scale);
     build_in(l->b, shift);
@@ -188,7 +184,7 @@ static odlc_status weights_per_channel(struct lower *l, const char *what, int64_
     const int64_t multiples[] = {1, channels / groups};
     tensor_id tall;
     TRY(build_reshape(l->b, *weights, &column, step_name(l, what), &tall));
-    build_op(l->b, "Tile", step_name(l, what));
+    build_op(l->b, OP_Tile, step_name(l, what));
     build_in(l->b, tall);
     build_ints(l->b, "multiples", multiples, 2);
     TRY(build_end(l->b, step_name(l, what), &tall));
@@ -215,7 +211,7 @@ odlc_status lower_group_normalization(struct lower *l)
     TRY(weights_per_channel(l, "scale", groups, channels, &scale));
     TRY(weights_per_channel(l, "bias", groups, channels, &shift));
     TRY(build_to_channels_last(l->b, x, &x));
-    build_op(l->b, "GroupNorm", fw_node_label(l->node));
+    build_op(l->b, OP_GroupNorm, fw_node_label(l->node));
     build_in(l->b, x);
     build_in(l->b, scale);
     build_in(l->b, shift);
@@ -242,7 +238,7 @@ static odlc_status settle_type(struct lower *l, struct over_axes *n)
     TRY(lower_need(l, 0, "X", &n->x));
     TRY(lower_need(l, 1, "scale", &scale));
     enum dtype x = build_type(l->b, n->x)->dtype, other = build_type(l->b, scale)->dtype;
-    n->result = strcmp(l->arg, "RmsNorm") == 0 ? other : x;
+    n->result = l->op == OP_RmsNorm ? other : x;
     if (n->result == x)
         return ODLC_OK;
     enum dtype wide = x == DT_FLOAT64 || other == DT_FLOAT64 ? DT_FLOAT64 : DT_FLOAT32;
@@ -271,7 +267,7 @@ static odlc_status read_over_axes(struct lower *l, struct over_axes *n)
 
 static void start_over_axes(struct lower *l, const struct over_axes *n, const char *name)
 {
-    build_op(l->b, l->arg, name);
+    build_op(l->b, l->op, name);
     build_in(l->b, n->x);
     build_ints(l->b, "axes", n->axes, n->n_axes);
     build_float(l->b, "epsilon", n->epsilon);
@@ -307,12 +303,12 @@ static odlc_status layer_norm_statistics(struct lower *l, const struct over_axes
     if (!lower_out_name(l, 1) && !lower_out_name(l, 2))
         return ODLC_OK;
     TRY(stash_type(l, &stash));
-    tensor_id x = step_cast(&s, n->x, stash), mean = step_reduce(&s, "ReduceMean", x, n->axes, n->n_axes, true);
-    tensor_id distance = step_binary(&s, SUB, x, mean);
-    tensor_id squares = step_binary(&s, MUL, distance, distance);
-    tensor_id variance = step_reduce(&s, "ReduceMean", squares, n->axes, n->n_axes, true);
-    tensor_id shifted = step_binary(&s, ADD, variance, step_scalar(&s, variance, n->epsilon));
-    tensor_id inverse = step_unary(&s, "ElementWiseRsqrt", shifted);
+    tensor_id x = step_cast(&s, n->x, stash), mean = step_reduce(&s, OP_ReduceMean, x, n->axes, n->n_axes, true);
+    tensor_id distance = step_binary(&s, OP_ElementWiseSubtract, x, mean);
+    tensor_id squares = step_binary(&s, OP_ElementWiseMultiply, distance, distance);
+    tensor_id variance = step_reduce(&s, OP_ReduceMean, squares, n->axes, n->n_axes, true);
+    tensor_id shifted = step_binary(&s, OP_ElementWiseAdd, variance, step_scalar(&s, variance, n->epsilon));
+    tensor_id inverse = step_unary(&s, OP_ElementWiseRsqrt, shifted);
     TRY(steps_give(&s, 1, mean));
     return steps_give(&s, 2, inverse);
 }
@@ -336,8 +332,8 @@ odlc_status lower_layer_normalization(struct lower *l)
     }
     TRY(build_end(l->b, step_name(l, "normal"), &y));
     if (!fits) {
-        y = step_binary(&s, MUL, y, n.scale);
-        y = n.shift == NO_TENSOR ? y : step_binary(&s, ADD, y, n.shift);
+        y = step_binary(&s, OP_ElementWiseMultiply, y, n.scale);
+        y = n.shift == NO_TENSOR ? y : step_binary(&s, OP_ElementWiseAdd, y, n.shift);
     }
     return steps_give(&s, 0, step_cast(&s, y, n.result));
 }
@@ -356,16 +352,16 @@ odlc_status lower_lp_normalization(struct lower *l)
     if (p != 1 && p != 2)
         return lower_invalid(l, "p", "p is 1 or 2", "p = %lld is not known", (long long)p);
     if (p == 2) {
-        build_op(l->b, "L2Norm", fw_node_label(l->node));
+        build_op(l->b, OP_L2Norm, fw_node_label(l->node));
         build_in(l->b, x);
         build_int(l->b, "axis", axis);
         build_float(l->b, "epsilon", FLT_MIN); /* a bound of the sum that only 0 is below */
         return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
     }
     const int64_t axes[] = {axis};
-    tensor_id sum = step_reduce(&s, "ReduceSum", step_unary(&s, "ElementWiseAbs", x), axes, 1, true);
-    tensor_id divisor = step_binary(&s, "ElementWiseMaximum", sum, step_scalar(&s, x, FLT_MIN));
-    return steps_end_binary(&s, DIV, x, divisor);
+    tensor_id sum = step_reduce(&s, OP_ReduceSum, step_unary(&s, OP_ElementWiseAbs, x), axes, 1, true);
+    tensor_id divisor = step_binary(&s, OP_ElementWiseMaximum, sum, step_scalar(&s, x, FLT_MIN));
+    return steps_end_binary(&s, OP_ElementWiseDivide, x, divisor);
 }
 
 /* ---- others ---- */
@@ -393,18 +389,19 @@ static odlc_status lrn_of_even_size(struct lower *l, const struct lrn *n, int64_
     type.shape.dims[1] = before;
     if (before)
         parts[count++] = lower_splat(l, step_name(l, "before"), type.dtype, &type.shape, 0);
-    parts[count++] = step_binary(&s, MUL, n->x, n->x);
+    parts[count++] = step_binary(&s, OP_ElementWiseMultiply, n->x, n->x);
     type.shape.dims[1] = after;
     if (after)
         parts[count++] = lower_splat(l, step_name(l, "after"), type.dtype, &type.shape, 0);
     tensor_id squares = step_concat(&s, parts, count, 1);
     for (int64_t i = 0; i <= before + after; i++) {
         tensor_id slice = step_slice(&s, squares, 1, i, i + channels);
-        sum = i ? step_binary(&s, ADD, sum, slice) : slice;
+        sum = i ? step_binary(&s, OP_ElementWiseAdd, sum, slice) : slice;
     }
-    tensor_id scaled = step_binary(&s, MUL, sum, step_scalar(&s, n->x, n->alpha));
-    tensor_id base = step_binary(&s, ADD, scaled, step_scalar(&s, n->x, n->bias));
-    return steps_end_binary(&s, DIV, n->x, step_binary(&s, "ElementWisePower", base, step_scalar(&s, n->x, n->beta)));
+    tensor_id scaled = step_binary(&s, OP_ElementWiseMultiply, sum, step_scalar(&s, n->x, n->alpha));
+    tensor_id base = step_binary(&s, OP_ElementWiseAdd, scaled, step_scalar(&s, n->x, n->bias));
+    return steps_end_binary(&s, OP_ElementWiseDivide, n->x,
+                            step_binary(&s, OP_ElementWisePower, base, step_scalar(&s, n->x, n->beta)));
 }
 
 /* The operator divides alpha by the size of the window, the op does not; its window has radius channels to either
@@ -427,7 +424,7 @@ odlc_status lower_lrn(struct lower *l)
     if (size % 2 == 0)
         return lrn_of_even_size(l, &n, size);
     TRY(build_to_channels_last(l->b, n.x, &x));
-    build_op(l->b, "Lrn", fw_node_label(l->node));
+    build_op(l->b, OP_Lrn, fw_node_label(l->node));
     build_in(l->b, x);
     build_float(l->b, "alpha", n.alpha);
     build_float(l->b, "beta", n.beta);
@@ -456,10 +453,11 @@ odlc_status lower_mean_variance_normalization(struct lower *l)
     TRY(lower_axes(l, "axes", axes, count, build_rank(l->b, x), normal));
     for (uint32_t i = 0; i < count; i++)
         wide[i] = normal[i];
-    tensor_id distance = step_binary(&s, SUB, x, step_reduce(&s, "ReduceMean", x, wide, count, true));
-    tensor_id squares = step_binary(&s, MUL, distance, distance);
-    tensor_id variance = step_reduce(&s, "ReduceMean", squares, wide, count, true);
-    tensor_id deviation = step_unary(&s, "ElementWiseSquareRoot", variance);
-    tensor_id divisor = step_binary(&s, ADD, deviation, step_scalar(&s, x, 1e-9));
-    return steps_end_binary(&s, DIV, distance, divisor);
+    tensor_id distance =
+        step_binary(&s, OP_ElementWiseSubtract, x, step_reduce(&s, OP_ReduceMean, x, wide, count, true));
+    tensor_id squares = step_binary(&s, OP_ElementWiseMultiply, distance, distance);
+    tensor_id variance = step_reduce(&s, OP_ReduceMean, squares, wide, count, true);
+    tensor_id deviation = step_unary(&s, OP_ElementWiseSquareRoot, variance);
+    tensor_id divisor = step_binary(&s, OP_ElementWiseAdd, deviation, step_scalar(&s, x, 1e-9));
+    return steps_end_binary(&s, OP_ElementWiseDivide, distance, divisor);
 }

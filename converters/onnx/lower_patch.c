@@ -118,7 +118,7 @@ static odlc_status native_patches(struct lower *l, struct patches *p)
     struct shape pairs = SHAPE(2, 2);
     const char *name = step_name(l, "nhwc");
     tensor_id y;
-    build_op(l->b, "Col2Im", fw_node_label(l->node));
+    build_op(l->b, OP_Col2Im, fw_node_label(l->node));
     build_in(l->b, p->x);
     build_ints(l->b, "kernel_size", p->block, 2);
     build_ints(l->b, "stride", p->stride, 2);
@@ -168,7 +168,7 @@ static odlc_status scatter_patches(struct lower *l, const struct patches *p)
     tensor_id values = step_reshape(&s, p->x, &lists), sum;
     values = step_transpose(&s, values, &swap);
     TRY(s.status);
-    build_op(l->b, "ScatterNd", fw_node_label(l->node));
+    build_op(l->b, OP_ScatterNd, fw_node_label(l->node));
     build_in(l->b, lower_splat(l, step_name(l, "empty"), dtype, &rows, 0));
     build_in(l->b, build_const_ints(l->b, step_name(l, "places"), DT_INT32, &indices, place));
     build_in(l->b, values);

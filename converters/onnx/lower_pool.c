@@ -123,7 +123,7 @@ static odlc_status pad_image(struct lower *l, enum pool_kind kind, uint32_t axes
     if (!any)
         return ODLC_OK;
     TRY(neutral_value(l, kind, build_type(l->b, *image)->dtype, &value));
-    build_op(l->b, "Pad", step_name(l, "pad"));
+    build_op(l->b, OP_Pad, step_name(l, "pad"));
     build_in(l->b, *image);
     build_int(l->b, "scheme", 0);
     build_tensor_ints(l->b, "pad_amount", &pairs, all[0]);
@@ -223,14 +223,14 @@ static odlc_status end_max(struct lower *l, struct pool *p, tensor_id image)
 {
     if (is_dilated(&p->s))
         TRY(spread_windows(l, p, &image));
-    image_op(l, p->s.axes == 3 ? "PoolMax3d" : "PoolMax2d", image);
+    image_op(l, p->s.axes == 3 ? OP_PoolMax3d : OP_PoolMax2d, image);
     spatial_pool_params(l->b, &p->s, false);
     return image_leave(l);
 }
 
-static const char *average_op(const struct pool *p)
+static enum op_id average_op(const struct pool *p)
 {
-    return p->s.axes == 3 ? "PoolAvg3d" : "PoolAvg2d";
+    return p->s.axes == 3 ? OP_PoolAvg3d : OP_PoolAvg2d;
 }
 
 /* An average that is not the node's last step. */
@@ -258,7 +258,7 @@ static odlc_status end_average(struct lower *l, struct pool *p, tensor_id image)
         return image_leave(l);
     }
     TRY(average_step(l, p, false, image, &image));
-    image_op(l, "ElementWiseMultiply", image);
+    image_op(l, OP_ElementWiseMultiply, image);
     build_in(l->b, correction);
     return image_leave(l);
 }
@@ -269,7 +269,7 @@ static odlc_status end_lp(struct lower *l, struct pool *p, tensor_id image)
     if (is_dilated(&p->s))
         TRY(spread_windows(l, p, &image));
     if (p->p == 2 && p->s.axes == 2) {
-        image_op(l, "L2Pool2d", image);
+        image_op(l, OP_L2Pool2d, image);
         spatial_pool_params(l->b, &p->s, false);
         return image_leave(l);
     }
@@ -277,14 +277,14 @@ static odlc_status end_lp(struct lower *l, struct pool *p, tensor_id image)
     for (uint32_t i = 0; i < p->s.axes; i++)
         count *= (double)p->s.kernel[i];
     struct steps s = {.l = l};
-    tensor_id power = step_unary(&s, "ElementWiseAbs", image);
-    power = step_binary(&s, "ElementWisePower", power, step_scalar(&s, image, p->p));
+    tensor_id power = step_unary(&s, OP_ElementWiseAbs, image);
+    power = step_binary(&s, OP_ElementWisePower, power, step_scalar(&s, image, p->p));
     TRY(s.status);
     TRY(average_step(l, p, true, power, &power));
-    tensor_id sum = step_binary(&s, "ElementWiseMultiply", power, step_scalar(&s, image, count));
+    tensor_id sum = step_binary(&s, OP_ElementWiseMultiply, power, step_scalar(&s, image, count));
     tensor_id exponent = step_scalar(&s, image, 1 / p->p);
     TRY(s.status);
-    image_op(l, "ElementWisePower", sum);
+    image_op(l, OP_ElementWisePower, sum);
     build_in(l->b, exponent);
     return image_leave(l);
 }
@@ -363,9 +363,9 @@ odlc_status lower_lp_pool(struct lower *l)
 odlc_status lower_global_pool(struct lower *l)
 {
     tensor_id x;
-    struct pool p = {.kind = strcmp(l->arg, "max") == 0  ? POOL_MAX
-                             : strcmp(l->arg, "lp") == 0 ? POOL_LP
-                                                         : POOL_AVERAGE};
+    struct pool p = {.kind = strcmp(l->variant, "max") == 0  ? POOL_MAX
+                             : strcmp(l->variant, "lp") == 0 ? POOL_LP
+                                                             : POOL_AVERAGE};
     TRY(lower_need(l, 0, "X", &x));
     const struct shape *in = &build_type(l->b, x)->shape;
     if (in->rank < 3 || in->rank > SPATIAL_MAX + 2)

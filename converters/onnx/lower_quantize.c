@@ -7,8 +7,6 @@
 #include "converters/onnx/rows.h"
 #include "ir/quant.h"
 
-static const char *const DIVIDE = "ElementWiseDivide", *const MULTIPLY = "ElementWiseMultiply";
-
 /* The operands of both operators. */
 struct linear {
     tensor_id x, scale, zero; /* zero: NO_TENSOR when absent */
@@ -113,7 +111,7 @@ static tensor_id divide(struct steps *s, const struct linear *q, enum dtype prec
     x = step_cast(s, x, work);
     scale = step_cast(s, scale, work);
     scale = step_align(s, scale, &shape, &q->granularity);
-    x = step_binary(s, DIVIDE, x, scale);
+    x = step_binary(s, OP_ElementWiseDivide, x, scale);
     return rounded ? step_cast(s, step_cast_exactly(s, x, DT_BFLOAT16), DT_FLOAT32) : x;
 }
 
@@ -150,7 +148,7 @@ odlc_status lower_quantize_linear(struct lower *l)
 /* The tensor that QuantizeLinear divided to get x, whose encoding is known. */
 static tensor_id quantized_source(const struct graph *g, tensor_id x)
 {
-    while (!node_is(graph_node(g, graph_tensor(g, x)->producer), DIVIDE))
+    while (!node_is(graph_node(g, graph_tensor(g, x)->producer), OP_ElementWiseDivide))
         x = graph_node(g, graph_tensor(g, x)->producer)->inputs[0];
     return graph_node(g, graph_tensor(g, x)->producer)->inputs[0];
 }
@@ -189,10 +187,10 @@ static tensor_id dequantize(struct steps *s, const struct linear *q)
     x = step_cast(s, x, DT_FLOAT32);
     if (zero != NO_TENSOR) {
         zero = step_cast(s, zero, DT_FLOAT32);
-        x = step_binary(s, "ElementWiseSubtract", x, zero);
+        x = step_binary(s, OP_ElementWiseSubtract, x, zero);
     }
     scale = step_align(s, scale, &shape, &q->granularity);
-    return step_binary(s, MULTIPLY, x, scale);
+    return step_binary(s, OP_ElementWiseMultiply, x, scale);
 }
 
 static odlc_status check_dequantize(const struct lower *l, const struct linear *q)
@@ -234,7 +232,7 @@ odlc_status lower_dequantize_linear(struct lower *l)
 /* ---- DynamicQuantizeLinear ---- */
 
 /* The largest or smallest element, and 0. */
-static tensor_id bound(struct steps *s, tensor_id x, const char *reduce, const char *op)
+static tensor_id bound(struct steps *s, tensor_id x, enum op_id reduce, enum op_id op)
 {
     uint32_t rank = build_rank(s->l->b, x);
     int64_t axes[MAX_RANK];
@@ -250,16 +248,16 @@ odlc_status lower_dynamic_quantize_linear(struct lower *l)
     struct steps s = {.l = l};
     tensor_id x;
     TRY(lower_need(l, 0, "x", &x));
-    tensor_id high = bound(&s, x, "ReduceMax", "ElementWiseMaximum");
-    tensor_id low = bound(&s, x, "ReduceMin", "ElementWiseMinimum");
-    tensor_id range = step_binary(&s, "ElementWiseSubtract", high, low);
-    tensor_id flat = step_binary(&s, "ElementWiseEqual", high, low); /* all zeros: any scale will do */
+    tensor_id high = bound(&s, x, OP_ReduceMax, OP_ElementWiseMaximum);
+    tensor_id low = bound(&s, x, OP_ReduceMin, OP_ElementWiseMinimum);
+    tensor_id range = step_binary(&s, OP_ElementWiseSubtract, high, low);
+    tensor_id flat = step_binary(&s, OP_ElementWiseEqual, high, low); /* all zeros: any scale will do */
     range = step_select(&s, flat, step_scalar(&s, range, 1), range);
-    tensor_id scale = step_binary(&s, DIVIDE, range, step_scalar(&s, range, 255));
-    tensor_id zero = step_binary(&s, DIVIDE, low, scale);
-    zero = step_binary(&s, "ElementWiseSubtract", step_scalar(&s, zero, 0), zero);
+    tensor_id scale = step_binary(&s, OP_ElementWiseDivide, range, step_scalar(&s, range, 255));
+    tensor_id zero = step_binary(&s, OP_ElementWiseDivide, low, scale);
+    zero = step_binary(&s, OP_ElementWiseSubtract, step_scalar(&s, zero, 0), zero);
     zero = step_saturate(&s, zero, NO_TENSOR, DT_UINT8);
-    tensor_id quotient = step_binary(&s, DIVIDE, x, scale);
+    tensor_id quotient = step_binary(&s, OP_ElementWiseDivide, x, scale);
     tensor_id y = step_saturate(&s, quotient, zero, DT_UINT8);
     TRY(steps_give(&s, 0, y));
     TRY(steps_give(&s, 1, scale));

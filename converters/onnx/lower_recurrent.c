@@ -4,10 +4,6 @@
 #include "converters/onnx/recurrent.h"
 #include "converters/onnx/rows.h"
 
-#define ADD "ElementWiseAdd"
-#define SUB "ElementWiseSubtract"
-#define MUL "ElementWiseMultiply"
-
 static const char *const rnn_functions[] = {"Tanh"};
 static const char *const gru_functions[] = {"Sigmoid", "Tanh"};
 static const char *const lstm_functions[] = {"Sigmoid", "Tanh", "Tanh"};
@@ -27,7 +23,7 @@ static bool is_layer(const struct recurrent *r)
            r->lengths == NO_TENSOR;
 }
 
-static odlc_status end_layer(struct steps *s, const struct recurrent *r, const char *op, uint32_t direction,
+static odlc_status end_layer(struct steps *s, const struct recurrent *r, enum op_id op, uint32_t direction,
                              const tensor_id *inputs, uint32_t count, tensor_id *outputs, uint32_t n_outputs)
 {
     TRY(s->status);
@@ -56,7 +52,7 @@ static odlc_status gru_layer(struct lower *l, const struct recurrent *r, uint32_
         in[10 + g] = recurrent_bias(&s, r, true, d, g, 1);
     }
     in[13] = out->h == NO_TENSOR ? NO_TENSOR : step_reshape(&s, out->h, &initial);
-    TRY(end_layer(&s, r, "Gru", d, in, COUNT_OF(in), results, COUNT_OF(results)));
+    TRY(end_layer(&s, r, OP_Gru, d, in, COUNT_OF(in), results, COUNT_OF(results)));
     out->y = results[0];
     out->h = step_reshape(&s, results[1], &last);
     return s.status;
@@ -67,7 +63,7 @@ static tensor_id lstm_bias(struct steps *s, const struct recurrent *r, uint32_t 
 {
     if (r->bias != NO_TENSOR) {
         tensor_id input = recurrent_bias(s, r, false, direction, gate, 1);
-        return step_binary(s, ADD, input, recurrent_bias(s, r, true, direction, gate, 1));
+        return step_binary(s, OP_ElementWiseAdd, input, recurrent_bias(s, r, true, direction, gate, 1));
     }
     struct view zeros = view_splat_float(s->l->arena, build_type(s->l->b, r->x)->dtype, &SHAPE(r->units), 0);
     return graph_add_constant(s->l->b->graph, step_name(s->l, "bias"), zeros.dtype, &zeros);
@@ -95,7 +91,7 @@ static odlc_status lstm_layer(struct lower *l, const struct recurrent *r, uint32
         in[peephole[g]] = recurrent_peephole(&s, r, d, g);
     in[10] = out->h;
     in[11] = out->c;
-    TRY(end_layer(&s, r, "Lstm", d, in, COUNT_OF(in), results, COUNT_OF(results)));
+    TRY(end_layer(&s, r, OP_Lstm, d, in, COUNT_OF(in), results, COUNT_OF(results)));
     *out = (struct recurrent_result){results[0], results[2], results[1]};
     return ODLC_OK;
 }
@@ -105,7 +101,7 @@ static odlc_status lstm_layer(struct lower *l, const struct recurrent *r, uint32
 static void rnn_step(struct steps *s, const struct recurrent_cell *cell, tensor_id from_x,
                      struct recurrent_result *state)
 {
-    tensor_id sum = step_binary(s, ADD, from_x, step_matmul(s, state->h, cell->weights[0], false, true));
+    tensor_id sum = step_binary(s, OP_ElementWiseAdd, from_x, step_matmul(s, state->h, cell->weights[0], false, true));
     state->h = recurrent_gate_value(s, cell, 0, sum);
 }
 
@@ -115,22 +111,23 @@ static void gru_step(struct steps *s, const struct recurrent_cell *cell, tensor_
 {
     int64_t units = cell->r->units;
     tensor_id of_state = step_matmul(s, state->h, cell->weights[0], false, true);
-    tensor_id sums = step_binary(s, ADD, step_slice(s, from_x, 1, 0, 2 * units), of_state);
+    tensor_id sums = step_binary(s, OP_ElementWiseAdd, step_slice(s, from_x, 1, 0, 2 * units), of_state);
     tensor_id update = recurrent_gate_value(s, cell, 0, recurrent_gate(s, cell, sums, 0));
     tensor_id reset = recurrent_gate_value(s, cell, 0, recurrent_gate(s, cell, sums, 1)), weighed;
     if (cell->r->linear_before_reset) {
         weighed = step_matmul(s, state->h, cell->weights[1], false, true);
         if (cell->bias != NO_TENSOR)
-            weighed = step_binary(s, ADD, weighed, cell->bias);
-        weighed = step_binary(s, MUL, reset, weighed);
+            weighed = step_binary(s, OP_ElementWiseAdd, weighed, cell->bias);
+        weighed = step_binary(s, OP_ElementWiseMultiply, reset, weighed);
     } else {
-        weighed = step_matmul(s, step_binary(s, MUL, reset, state->h), cell->weights[1], false, true);
+        weighed =
+            step_matmul(s, step_binary(s, OP_ElementWiseMultiply, reset, state->h), cell->weights[1], false, true);
     }
-    tensor_id sum = step_binary(s, ADD, recurrent_gate(s, cell, from_x, 2), weighed);
+    tensor_id sum = step_binary(s, OP_ElementWiseAdd, recurrent_gate(s, cell, from_x, 2), weighed);
     tensor_id candidate = recurrent_gate_value(s, cell, 1, sum);
-    tensor_id rest = step_binary(s, SUB, step_scalar(s, update, 1), update);
-    tensor_id renewed = step_binary(s, MUL, rest, candidate);
-    state->h = step_binary(s, ADD, renewed, step_binary(s, MUL, update, state->h));
+    tensor_id rest = step_binary(s, OP_ElementWiseSubtract, step_scalar(s, update, 1), update);
+    tensor_id renewed = step_binary(s, OP_ElementWiseMultiply, rest, candidate);
+    state->h = step_binary(s, OP_ElementWiseAdd, renewed, step_binary(s, OP_ElementWiseMultiply, update, state->h));
 }
 
 /* The value of an LSTM's gate that looks at the cell's state. */
@@ -139,24 +136,24 @@ static tensor_id lstm_gate(struct steps *s, const struct recurrent_cell *cell, t
 {
     tensor_id sum = recurrent_gate(s, cell, sums, gate);
     if (peephole != NO_TENSOR)
-        sum = step_binary(s, ADD, sum, step_binary(s, MUL, peephole, c));
+        sum = step_binary(s, OP_ElementWiseAdd, sum, step_binary(s, OP_ElementWiseMultiply, peephole, c));
     return recurrent_gate_value(s, cell, 0, sum);
 }
 
 static void lstm_step(struct steps *s, const struct recurrent_cell *cell, tensor_id from_x,
                       struct recurrent_result *state)
 {
-    tensor_id sums = step_binary(s, ADD, from_x, step_matmul(s, state->h, cell->weights[0], false, true));
+    tensor_id sums = step_binary(s, OP_ElementWiseAdd, from_x, step_matmul(s, state->h, cell->weights[0], false, true));
     tensor_id input = lstm_gate(s, cell, sums, LSTM_GATE_I, cell->peepholes[0], state->c), forget;
     if (cell->r->couple_gates)
-        forget = step_binary(s, SUB, step_scalar(s, input, 1), input);
+        forget = step_binary(s, OP_ElementWiseSubtract, step_scalar(s, input, 1), input);
     else
         forget = lstm_gate(s, cell, sums, LSTM_GATE_F, cell->peepholes[2], state->c);
     tensor_id candidate = recurrent_gate_value(s, cell, 1, recurrent_gate(s, cell, sums, LSTM_GATE_C));
-    tensor_id kept = step_binary(s, MUL, forget, state->c);
-    state->c = step_binary(s, ADD, kept, step_binary(s, MUL, input, candidate));
+    tensor_id kept = step_binary(s, OP_ElementWiseMultiply, forget, state->c);
+    state->c = step_binary(s, OP_ElementWiseAdd, kept, step_binary(s, OP_ElementWiseMultiply, input, candidate));
     tensor_id output = lstm_gate(s, cell, sums, LSTM_GATE_O, cell->peepholes[1], state->c);
-    state->h = step_binary(s, MUL, output, recurrent_activate(s, &cell->functions[2], state->c));
+    state->h = step_binary(s, OP_ElementWiseMultiply, output, recurrent_activate(s, &cell->functions[2], state->c));
 }
 
 static odlc_status unroll(struct lower *l, const struct recurrent *r, uint32_t d, struct recurrent_result *out)

@@ -46,7 +46,7 @@ static bool axes_are_input(const struct lower *l)
     return l->version >= 18 || (l->version >= 13 && strcmp(l->node->op->type, "ReduceSum") == 0);
 }
 
-static odlc_status end_reduce(struct steps *s, const char *op, const struct reduction *r, tensor_id x)
+static odlc_status end_reduce(struct steps *s, enum op_id op, const struct reduction *r, tensor_id x)
 {
     struct lower *l = s->l;
     TRY(s->status);
@@ -62,7 +62,7 @@ static odlc_status end_reduce(struct steps *s, const char *op, const struct redu
 }
 
 /* A reduction in the middle of a formula. */
-static tensor_id reduce_step(struct steps *s, const char *op, const struct reduction *r, tensor_id x)
+static tensor_id reduce_step(struct steps *s, enum op_id op, const struct reduction *r, tensor_id x)
 {
     return r->n_axes ? step_reduce(s, op, x, r->axes, r->n_axes, r->keep) : x;
 }
@@ -72,7 +72,7 @@ odlc_status lower_reduce(struct lower *l)
     struct steps s = {.l = l};
     struct reduction r;
     TRY(read_reduction(l, axes_are_input(l), &r));
-    return end_reduce(&s, l->arg, &r, r.x);
+    return end_reduce(&s, l->op, &r, r.x);
 }
 
 odlc_status lower_reduce_l1(struct lower *l)
@@ -81,8 +81,8 @@ odlc_status lower_reduce_l1(struct lower *l)
     struct reduction r;
     TRY(read_reduction(l, axes_are_input(l), &r));
     if (r.n_axes == 0)
-        return steps_end_unary(&s, "ElementWiseAbs", r.x);
-    return end_reduce(&s, "ReduceSum", &r, step_unary(&s, "ElementWiseAbs", r.x));
+        return steps_end_unary(&s, OP_ElementWiseAbs, r.x);
+    return end_reduce(&s, OP_ReduceSum, &r, step_unary(&s, OP_ElementWiseAbs, r.x));
 }
 
 odlc_status lower_reduce_sum_square(struct lower *l)
@@ -91,12 +91,12 @@ odlc_status lower_reduce_sum_square(struct lower *l)
     struct reduction r;
     TRY(read_reduction(l, axes_are_input(l), &r));
     if (r.n_axes == 0)
-        return steps_end_binary(&s, "ElementWiseMultiply", r.x, r.x);
-    return end_reduce(&s, "ReduceSumSquare", &r, r.x);
+        return steps_end_binary(&s, OP_ElementWiseMultiply, r.x, r.x);
+    return end_reduce(&s, OP_ReduceSumSquare, &r, r.x);
 }
 
 /* 1 where op(a, b) holds, else 0, in the dtype of a. */
-static tensor_id one_where(struct steps *s, const char *op, tensor_id a, tensor_id b)
+static tensor_id one_where(struct steps *s, enum op_id op, tensor_id a, tensor_id b)
 {
     return step_cast(s, step_binary(s, op, a, b), build_type(s->l->b, a)->dtype);
 }
@@ -107,16 +107,16 @@ static odlc_status end_integer_root(struct steps *s, tensor_id x)
 {
     TRY(s->status);
     enum dtype dtype = build_type(s->l->b, x)->dtype;
-    tensor_id real = step_unary(s, "ElementWiseSquareRoot", step_cast(s, x, DT_FLOAT64));
+    tensor_id real = step_unary(s, OP_ElementWiseSquareRoot, step_cast(s, x, DT_FLOAT64));
     tensor_id root = step_cast(s, real, dtype), one = step_scalar(s, x, 1);
-    tensor_id divisor = step_binary(s, "ElementWiseMaximum", root, one);
-    tensor_id bound = step_binary(s, "ElementWiseDivide", x, divisor);
+    tensor_id divisor = step_binary(s, OP_ElementWiseMaximum, root, one);
+    tensor_id bound = step_binary(s, OP_ElementWiseDivide, x, divisor);
     TRY(s->status);
-    root = step_binary(s, "ElementWiseSubtract", root, one_where(s, "ElementWiseGreater", root, bound));
-    tensor_id next = step_binary(s, "ElementWiseAdd", root, one);
-    bound = step_binary(s, "ElementWiseDivide", x, next);
+    root = step_binary(s, OP_ElementWiseSubtract, root, one_where(s, OP_ElementWiseGreater, root, bound));
+    tensor_id next = step_binary(s, OP_ElementWiseAdd, root, one);
+    bound = step_binary(s, OP_ElementWiseDivide, x, next);
     TRY(s->status);
-    return steps_end_binary(s, "ElementWiseAdd", root, one_where(s, "ElementWiseLessEqual", next, bound));
+    return steps_end_binary(s, OP_ElementWiseAdd, root, one_where(s, OP_ElementWiseLessEqual, next, bound));
 }
 
 odlc_status lower_reduce_l2(struct lower *l)
@@ -125,11 +125,11 @@ odlc_status lower_reduce_l2(struct lower *l)
     struct reduction r;
     TRY(read_reduction(l, axes_are_input(l), &r));
     if (r.n_axes == 0)
-        return steps_end_unary(&s, "ElementWiseAbs", r.x);
-    tensor_id squares = reduce_step(&s, "ReduceSumSquare", &r, r.x);
+        return steps_end_unary(&s, OP_ElementWiseAbs, r.x);
+    tensor_id squares = reduce_step(&s, OP_ReduceSumSquare, &r, r.x);
     if (!dtype_is_float(build_type(l->b, r.x)->dtype))
         return end_integer_root(&s, squares);
-    return steps_end_unary(&s, "ElementWiseSquareRoot", squares);
+    return steps_end_unary(&s, OP_ElementWiseSquareRoot, squares);
 }
 
 odlc_status lower_reduce_log_sum(struct lower *l)
@@ -137,7 +137,7 @@ odlc_status lower_reduce_log_sum(struct lower *l)
     struct steps s = {.l = l};
     struct reduction r;
     TRY(read_reduction(l, axes_are_input(l), &r));
-    return steps_end_unary(&s, "ElementWiseLog", reduce_step(&s, "ReduceSum", &r, r.x));
+    return steps_end_unary(&s, OP_ElementWiseLog, reduce_step(&s, OP_ReduceSum, &r, r.x));
 }
 
 /* m + log Σ exp(x − m) with m the maximum, so that nothing overflows; an m of −∞ is raised, or x − m had no value. */
@@ -150,14 +150,14 @@ odlc_status lower_reduce_log_sum_exp(struct lower *l)
         l->out[0] = r.x;
         return ODLC_OK;
     }
-    tensor_id max = step_reduce(&s, "ReduceMax", r.x, r.axes, r.n_axes, true);
-    max = step_binary(&s, "ElementWiseMaximum", max, step_scalar(&s, r.x, -FLT_MAX));
-    tensor_id shifted = step_binary(&s, "ElementWiseSubtract", r.x, max);
-    tensor_id sum = reduce_step(&s, "ReduceSum", &r, step_unary(&s, "ElementWiseExp", shifted));
-    tensor_id logarithm = step_unary(&s, "ElementWiseLog", sum);
+    tensor_id max = step_reduce(&s, OP_ReduceMax, r.x, r.axes, r.n_axes, true);
+    max = step_binary(&s, OP_ElementWiseMaximum, max, step_scalar(&s, r.x, -FLT_MAX));
+    tensor_id shifted = step_binary(&s, OP_ElementWiseSubtract, r.x, max);
+    tensor_id sum = reduce_step(&s, OP_ReduceSum, &r, step_unary(&s, OP_ElementWiseExp, shifted));
+    tensor_id logarithm = step_unary(&s, OP_ElementWiseLog, sum);
     TRY(s.status);
     TRY(build_reshape(l->b, max, &build_type(l->b, logarithm)->shape, step_name(l, "max"), &max));
-    return steps_end_binary(&s, "ElementWiseAdd", logarithm, max);
+    return steps_end_binary(&s, OP_ElementWiseAdd, logarithm, max);
 }
 
 /* ---- one axis ---- */
@@ -188,13 +188,13 @@ odlc_status lower_arg(struct lower *l)
     int64_t count = build_type(l->b, x)->shape.dims[axis];
     if (last)
         TRY(reverse_axis(l, x, axis, &x));
-    build_op(l->b, l->arg, step_name(l, "int32"));
+    build_op(l->b, l->op, step_name(l, "int32"));
     build_in(l->b, x);
     build_int(l->b, "axis", axis);
     build_int(l->b, "keep_dims", keep != 0);
     TRY(build_end(l->b, step_name(l, "int32"), &found));
     if (last)
-        found = step_binary(&s, "ElementWiseSubtract", step_scalar(&s, found, (double)(count - 1)), found);
+        found = step_binary(&s, OP_ElementWiseSubtract, step_scalar(&s, found, (double)(count - 1)), found);
     TRY(s.status);
     return build_cast(l->b, found, DT_INT64, lower_out_name(l, 0), &l->out[0]);
 }
@@ -239,7 +239,7 @@ typedef odlc_status along_axis(struct lower *l, tensor_id x, uint32_t axis, cons
 
 static odlc_status softmax(struct lower *l, tensor_id x, uint32_t axis, const char *name, tensor_id *out)
 {
-    build_op(l->b, l->arg, fw_node_label(l->node));
+    build_op(l->b, l->op, fw_node_label(l->node));
     build_in(l->b, x);
     build_int(l->b, "axis", axis);
     return build_end(l->b, name, out);
@@ -257,16 +257,16 @@ static odlc_status hardmax(struct lower *l, tensor_id x, uint32_t axis, const ch
     TRY(lower_table(l, (uint64_t)shape.dims[axis], sizeof *positions, &positions));
     for (int64_t i = 0; i < shape.dims[axis]; i++)
         positions[i] = (double)i;
-    build_op(l->b, "Argmax", step_name(l, "Argmax"));
+    build_op(l->b, OP_Argmax, step_name(l, "Argmax"));
     build_in(l->b, x);
     build_int(l->b, "axis", axis);
     build_int(l->b, "keep_dims", true);
     TRY(build_end(l->b, step_name(l, "Argmax"), &largest));
     tensor_id every = step_constant(&s, DT_INT32, &along, positions);
-    tensor_id hit = step_binary(&s, "ElementWiseEqual", every, largest);
+    tensor_id hit = step_binary(&s, OP_ElementWiseEqual, every, largest);
     tensor_id one = step_scalar(&s, x, 1), zero = step_scalar(&s, x, 0);
     TRY(s.status);
-    build_op(l->b, "ElementWiseSelect", fw_node_label(l->node));
+    build_op(l->b, OP_ElementWiseSelect, fw_node_label(l->node));
     build_in(l->b, hit);
     build_in(l->b, one);
     build_in(l->b, zero);

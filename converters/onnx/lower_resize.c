@@ -231,7 +231,7 @@ static odlc_status native_resize(struct lower *l, const struct resize *r)
     uint32_t first = type.shape.rank - r->rank;
     for (uint32_t i = 2; i < r->rank; i++)
         type.shape.dims[first + i - 1] = r->axis[i].out;
-    image_op(l, "Resize", image);
+    image_op(l, OP_Resize, image);
     resize_params(l->b, r, &type.shape);
     return image_leave_typed(l, &type);
 }
@@ -270,7 +270,7 @@ static odlc_status extrapolate(struct lower *l, const struct resize *r, tensor_i
     }
     struct view view = view_of(values, DT_FLOAT64, &shape);
     tensor_id outside = graph_add_constant(l->b->graph, step_name(l, "outside"), build_type(l->b, *t)->dtype, &view);
-    return build_binary(l->b, "ElementWiseAdd", *t, outside, lower_out_name(l, 0), t);
+    return build_binary(l->b, OP_ElementWiseAdd, *t, outside, lower_out_name(l, 0), t);
 }
 
 static odlc_status table_resize(struct lower *l, const struct resize *r)
@@ -355,7 +355,7 @@ static odlc_status image_scales(const struct lower *l, const double **out, uint3
 static odlc_status upsample_scales(const struct lower *l, const double **out, uint32_t *count)
 {
     const float *list;
-    if (!l->arg || strcmp(l->arg, LISTS_ARE_ATTRIBUTES) != 0)
+    if (!l->variant || strcmp(l->variant, LISTS_ARE_ATTRIBUTES) != 0)
         return lower_const_floats(l, 1, "scales", out, count);
     if (l->version < 7)
         return image_scales(l, out, count);
@@ -401,7 +401,7 @@ odlc_status lower_blocks(struct lower *l)
         return lower_invalid(l, "blocksize", NULL, "blocksize is %lld", (long long)block);
     int64_t size[] = {block, block};
     TRY(image_enter(l, NULL, &image));
-    image_op(l, l->arg, image);
+    image_op(l, l->op, image);
     build_ints(l->b, "block_size", size, COUNT_OF(size));
     build_int(l->b, "mode", mode);
     return image_leave(l);

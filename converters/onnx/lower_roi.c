@@ -43,7 +43,7 @@ static odlc_status check_roi(const struct lower *l, const struct roi *r, const s
 
 /* Starts the op. It divides by its ratio where ONNX multiplies, which is the same for powers of two alone: other scales
  * are multiplied with before. */
-static odlc_status start_native(struct lower *l, const struct roi *r, const char *op)
+static odlc_status start_native(struct lower *l, const struct roi *r, enum op_id op)
 {
     struct steps s = {.l = l};
     tensor_id image, boxes = r->boxes;
@@ -51,7 +51,7 @@ static odlc_status start_native(struct lower *l, const struct roi *r, const char
     bool exact = frexp(r->scale, &exponent) == 0.5;
     if (!exact) {
         tensor_id scale = step_scalar(&s, boxes, r->scale);
-        boxes = step_binary(&s, "ElementWiseMultiply", boxes, scale);
+        boxes = step_binary(&s, OP_ElementWiseMultiply, boxes, scale);
         TRY(s.status);
     }
     double *ratio = arena_array(l->arena, double, 2);
@@ -104,7 +104,7 @@ odlc_status lower_max_roi_pool(struct lower *l)
     r.batch = step_reshape(&s, r.batch, &list);
     r.batch = step_cast(&s, r.batch, DT_INT32);
     TRY(s.status);
-    TRY(start_native(l, &r, "RoiPooling"));
+    TRY(start_native(l, &r, OP_RoiPooling));
     return end_native(l, &r);
 }
 
@@ -157,31 +157,31 @@ static tensor_id sample_positions(struct steps *s, const struct align *a, tensor
     struct shape spread = SHAPE(build_type(l->b, boxes)->shape.dims[0], 1, 1, 2);
     if (a->roi.scale != 1) {
         tensor_id scale = step_scalar(s, boxes, a->roi.scale);
-        boxes = step_binary(s, "ElementWiseMultiply", boxes, scale);
+        boxes = step_binary(s, OP_ElementWiseMultiply, boxes, scale);
     }
     if (a->half_pixel) {
         tensor_id half = step_scalar(s, boxes, 0.5);
-        boxes = step_binary(s, "ElementWiseSubtract", boxes, half);
+        boxes = step_binary(s, OP_ElementWiseSubtract, boxes, half);
     }
     tensor_id start = step_slice(s, boxes, 1, 0, 2), end = step_slice(s, boxes, 1, 2, 4);
-    tensor_id size = step_binary(s, "ElementWiseSubtract", end, start);
+    tensor_id size = step_binary(s, OP_ElementWiseSubtract, end, start);
     if (!a->half_pixel) {
         tensor_id one = step_scalar(s, size, 1);
-        size = step_binary(s, "ElementWiseMaximum", size, one);
+        size = step_binary(s, OP_ElementWiseMaximum, size, one);
     }
     tensor_id out = corner_pair(s, dtype, a->roi.out, 0), per_bin = corner_pair(s, dtype, samples, 0);
-    tensor_id bin = step_binary(s, "ElementWiseDivide", size, out);
+    tensor_id bin = step_binary(s, OP_ElementWiseDivide, size, out);
     bin = step_reshape(s, bin, &spread);
     start = step_reshape(s, start, &spread);
     if (s->status == ODLC_OK)
         s->status = sample_numbers(l, a, samples, false, dtype, &number);
     if (s->status == ODLC_OK)
         s->status = sample_numbers(l, a, samples, true, dtype, &place);
-    tensor_id first = step_binary(s, "ElementWiseMultiply", number, bin);
-    first = step_binary(s, "ElementWiseAdd", start, first);
-    tensor_id within = step_binary(s, "ElementWiseMultiply", place, bin);
-    within = step_binary(s, "ElementWiseDivide", within, per_bin);
-    return step_binary(s, "ElementWiseAdd", first, within);
+    tensor_id first = step_binary(s, OP_ElementWiseMultiply, number, bin);
+    first = step_binary(s, OP_ElementWiseAdd, start, first);
+    tensor_id within = step_binary(s, OP_ElementWiseMultiply, place, bin);
+    within = step_binary(s, OP_ElementWiseDivide, within, per_bin);
+    return step_binary(s, OP_ElementWiseAdd, first, within);
 }
 
 /* 1 for samples on the image or at most one pixel before it, 0 for others: [regions, rows, columns, 1]. */
@@ -192,12 +192,12 @@ static tensor_id on_image(struct steps *s, tensor_id positions, const int64_t in
     static const int64_t last = 3;
     enum dtype dtype = build_type(s->l->b, positions)->dtype;
     tensor_id first = step_scalar(s, positions, -1), end = corner_pair(s, dtype, in, 0);
-    tensor_id after = step_binary(s, "ElementWiseGreaterEqual", positions, first);
-    tensor_id before = step_binary(s, "ElementWiseLessEqual", positions, end);
-    tensor_id inside = step_binary(s, "ElementWiseAnd", after, before);
+    tensor_id after = step_binary(s, OP_ElementWiseGreaterEqual, positions, first);
+    tensor_id before = step_binary(s, OP_ElementWiseLessEqual, positions, end);
+    tensor_id inside = step_binary(s, OP_ElementWiseAnd, after, before);
     tensor_id one = step_scalar(s, positions, 1), zero = step_scalar(s, positions, 0);
     tensor_id both = step_select(s, inside, one, zero);
-    return step_reduce(s, "ReduceMin", both, &last, 1, true);
+    return step_reduce(s, OP_ReduceMin, both, &last, 1, true);
 }
 
 /* [regions, a, b, …] → [1, regions · a, b, …]: regions of one image are sampled without copies of it. */
@@ -216,7 +216,7 @@ static tensor_id step_pool(struct steps *s, tensor_id image, const int64_t count
     tensor_id out = NO_TENSOR;
     if (s->status != ODLC_OK)
         return NO_TENSOR;
-    build_op(s->l->b, "PoolMax2d", step_name(s->l, "PoolMax2d"));
+    build_op(s->l->b, OP_PoolMax2d, step_name(s->l, "PoolMax2d"));
     build_in(s->l->b, image);
     sample_pool_params(s->l->b, 2, count);
     s->status = build_end(s->l->b, step_name(s->l, "PoolMax2d"), &out);
@@ -237,8 +237,8 @@ static tensor_id largest_samples(struct steps *s, const struct align *a, tensor_
     tensor_id boxes = step_slice(s, a->roi.boxes, 0, begin, end);
     tensor_id positions = sample_positions(s, a, boxes, samples), inside = on_image(s, positions, in);
     tensor_id zero = step_scalar(s, boxes, 0), last = corner_pair(s, dtype, in, -1);
-    positions = step_binary(s, "ElementWiseMaximum", positions, zero);
-    positions = step_binary(s, "ElementWiseMinimum", positions, last);
+    positions = step_binary(s, OP_ElementWiseMaximum, positions, zero);
+    positions = step_binary(s, OP_ElementWiseMinimum, positions, last);
     bool single = shape.dims[0] == 1;
     if (single) {
         positions = one_image(s, positions);
@@ -247,13 +247,13 @@ static tensor_id largest_samples(struct steps *s, const struct align *a, tensor_
         tensor_id batch = step_slice(s, a->roi.batch, 0, begin, end);
         image = step_gather(s, image, batch, 0);
     }
-    tensor_id whole = step_unary(s, "ElementWiseFloor", positions);
-    tensor_id fraction = step_binary(s, "ElementWiseSubtract", positions, whole);
+    tensor_id whole = step_unary(s, OP_ElementWiseFloor, positions);
+    tensor_id fraction = step_binary(s, OP_ElementWiseSubtract, positions, whole);
     tensor_id found = step_neighbours(s, image, whole, fraction, &corners, &nearest);
     /* The four corners of each sample first, then the samples of each element. */
     tensor_id largest = step_pool(s, found, cell);
     inside = step_cast(s, inside, build_type(s->l->b, a->roi.x)->dtype);
-    largest = step_binary(s, "ElementWiseMultiply", largest, inside);
+    largest = step_binary(s, OP_ElementWiseMultiply, largest, inside);
     largest = step_pool(s, largest, samples);
     struct shape result = SHAPE(end - begin, a->roi.out[0], a->roi.out[1], shape.dims[3]);
     return single ? step_reshape(s, largest, &result) : largest;
@@ -359,7 +359,7 @@ odlc_status lower_roi_align(struct lower *l)
     TRY(read_align(l, &a));
     if (a.largest)
         return align_largest(l, &a);
-    TRY(start_native(l, &a.roi, "RoiAlign"));
+    TRY(start_native(l, &a.roi, OP_RoiAlign));
     build_int(l->b, "num_samples_y", a.ratio > 0 ? a.ratio : -1);
     build_int(l->b, "num_samples_x", a.ratio > 0 ? a.ratio : -1);
     build_int(l->b, "aligned", a.half_pixel);

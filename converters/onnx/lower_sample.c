@@ -74,12 +74,12 @@ static tensor_id in_pixels(struct steps *s, const struct shape *image, tensor_id
         return NO_TENSOR;
     enum dtype dtype = build_type(s->l->b, grid)->dtype;
     tensor_id half = per_coordinate(s, image, dtype, 0.5, align_corners ? -0.5 : 0);
-    tensor_id one = step_scalar(s, grid, 1), x = step_binary(s, "ElementWiseAdd", grid, one);
-    x = step_binary(s, "ElementWiseMultiply", x, half);
+    tensor_id one = step_scalar(s, grid, 1), x = step_binary(s, OP_ElementWiseAdd, grid, one);
+    x = step_binary(s, OP_ElementWiseMultiply, x, half);
     if (align_corners)
         return x;
     tensor_id corner = step_scalar(s, grid, 0.5);
-    return step_binary(s, "ElementWiseSubtract", x, corner);
+    return step_binary(s, OP_ElementWiseSubtract, x, corner);
 }
 
 /* Positions beyond the border are moved onto it before anything is interpolated. */
@@ -89,14 +89,14 @@ static tensor_id kept_inside(struct steps *s, const struct shape *image, tensor_
         return NO_TENSOR;
     enum dtype dtype = build_type(s->l->b, x)->dtype;
     tensor_id first = step_scalar(s, x, 0), last = per_coordinate(s, image, dtype, 1, -1);
-    tensor_id inside = step_binary(s, "ElementWiseMaximum", x, first);
-    inside = step_binary(s, "ElementWiseMinimum", inside, last);
+    tensor_id inside = step_binary(s, OP_ElementWiseMaximum, x, first);
+    inside = step_binary(s, OP_ElementWiseMinimum, inside, last);
     if (align_corners)
         return inside;
     tensor_id low = step_scalar(s, x, -0.5), high = per_coordinate(s, image, dtype, 1, -0.5);
-    tensor_id before = step_binary(s, "ElementWiseLess", x, low);
-    tensor_id behind = step_binary(s, "ElementWiseGreater", x, high);
-    tensor_id outside = step_binary(s, "ElementWiseOr", before, behind);
+    tensor_id before = step_binary(s, OP_ElementWiseLess, x, low);
+    tensor_id behind = step_binary(s, OP_ElementWiseGreater, x, high);
+    tensor_id outside = step_binary(s, OP_ElementWiseOr, before, behind);
     return step_select(s, outside, inside, x);
 }
 
@@ -114,15 +114,15 @@ static odlc_status cubic_sample(struct lower *l, tensor_id image, tensor_id grid
     tensor_id x = in_pixels(&s, &shape, grid, how->align_corners);
     if (how->padding == SAMPLE_BORDER)
         x = kept_inside(&s, &shape, x, how->align_corners);
-    tensor_id whole = step_unary(&s, "ElementWiseFloor", x);
-    tensor_id fraction = step_binary(&s, "ElementWiseSubtract", x, whole);
+    tensor_id whole = step_unary(&s, OP_ElementWiseFloor, x);
+    tensor_id fraction = step_binary(&s, OP_ElementWiseSubtract, x, whole);
     /* Only reflection cares about which corners are aligned when whole positions are asked for. */
     struct sampling nearest = {.mode = SAMPLE_NEAREST,
                                .padding = how->padding,
                                .align_corners = how->align_corners && how->padding == SAMPLE_REFLECTION};
     tensor_id found = step_neighbours(&s, image, whole, fraction, &cubic, &nearest);
     TRY(s.status);
-    image_op(l, shape.rank == 5 ? "PoolAvg3d" : "PoolAvg2d", found);
+    image_op(l, shape.rank == 5 ? OP_PoolAvg3d : OP_PoolAvg2d, found);
     sample_pool_params(l->b, shape.rank - 2, count);
     return image_leave(l);
 }
@@ -141,7 +141,7 @@ odlc_status lower_grid_sample(struct lower *l)
     TRY(s.status);
     if (how.mode == MODE_CUBIC)
         return cubic_sample(l, image, grid, &how);
-    image_op(l, "GridSample", image);
+    image_op(l, OP_GridSample, image);
     build_in(l->b, grid);
     sample_params(l->b, &how);
     return image_leave(l);

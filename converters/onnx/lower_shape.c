@@ -12,7 +12,7 @@
 
 odlc_status lower_ints(const struct lower *l, uint32_t i, const char *name, const int64_t **out, uint32_t *count)
 {
-    if (l->arg && strcmp(l->arg, LISTS_ARE_ATTRIBUTES) == 0)
+    if (l->variant && strcmp(l->variant, LISTS_ARE_ATTRIBUTES) == 0)
         return lower_attr_ints(l, name, out, count);
     return lower_const_ints(l, i, name, out, count);
 }

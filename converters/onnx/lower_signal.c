@@ -263,7 +263,7 @@ static tensor_id convolve(struct steps *s, const struct stft *f, tensor_id image
         return NO_TENSOR;
     struct view zeros = view_splat_float(s->l->arena, DT_FLOAT32, &SHAPE(channels), 0);
     tensor_id bias = graph_add_constant(b->graph, step_name(s->l, "bias"), DT_FLOAT32, &zeros);
-    build_op(b, "Conv2d", step_name(s->l, "Conv2d"));
+    build_op(b, OP_Conv2d, step_name(s->l, "Conv2d"));
     build_in(b, image);
     build_in(b, filters);
     build_in(b, bias);
@@ -291,7 +291,7 @@ odlc_status lower_stft(struct lower *l)
     tensor_id filters = matrix_constant(&s, matrix, &SHAPE(1, f.t.length, f.in.dims[2], channels));
     if (f.window != NO_TENSOR) {
         tensor_id window = step_reshape(&s, step_cast(&s, f.window, DT_FLOAT32), &SHAPE(1, f.t.length, 1, 1));
-        filters = step_binary(&s, "ElementWiseMultiply", filters, window);
+        filters = step_binary(&s, OP_ElementWiseMultiply, filters, window);
     }
     x = step_reshape(&s, convolve(&s, &f, x, filters, channels), &result);
     return steps_give(&s, 0, step_cast(&s, x, dtype));

@@ -133,10 +133,10 @@ static tensor_id count_at_distance(struct steps *s, const struct vectorizer *v, 
                                       (long long)g->count, (long long)places, (long long)v->rows, LARGEST_COMPARISON);
     for (int64_t at = 0; at < g->length; at++) {
         tensor_id part = step_slice(s, v->x, 2, at * distance, at * distance + places);
-        tensor_id same = step_binary(s, "ElementWiseEqual", part, pool_words(s, v, g, at));
-        found = at ? step_binary(s, "ElementWiseAnd", found, same) : same;
+        tensor_id same = step_binary(s, OP_ElementWiseEqual, part, pool_words(s, v, g, at));
+        found = at ? step_binary(s, OP_ElementWiseAnd, found, same) : same;
     }
-    return step_reduce(s, "ReduceSum", step_cast(s, found, DT_FLOAT32), &axis, 1, false);
+    return step_reduce(s, OP_ReduceSum, step_cast(s, found, DT_FLOAT32), &axis, 1, false);
 }
 
 /* Of the n-grams of one length at all distances; NO_TENSOR when rows are too short for them. */
@@ -147,7 +147,7 @@ static tensor_id count_grams(struct steps *s, const struct vectorizer *v, const 
         if (s->status != ODLC_OK || g->count == 0 || distance * (g->length - 1) >= v->words)
             break;
         tensor_id counts = count_at_distance(s, v, g, distance);
-        sum = sum == NO_TENSOR ? counts : step_binary(s, "ElementWiseAdd", sum, counts);
+        sum = sum == NO_TENSOR ? counts : step_binary(s, OP_ElementWiseAdd, sum, counts);
     }
     return sum;
 }
@@ -167,13 +167,13 @@ static odlc_status outputs_of_grams(struct steps *s, const struct vectorizer *v,
 static odlc_status weigh(struct steps *s, const struct vectorizer *v, tensor_id counts, const struct shape *shape)
 {
     if (v->counts_once)
-        counts = step_binary(s, "ElementWiseMinimum", counts, step_scalar(s, counts, 1));
+        counts = step_binary(s, OP_ElementWiseMinimum, counts, step_scalar(s, counts, 1));
     if (v->weights) {
         double *weights = arena_array(s->l->arena, double, (size_t)v->outputs);
         for (int64_t i = 0; i < v->outputs; i++)
             weights[i] = (double)v->weights[i];
         tensor_id factors = step_constant(s, DT_FLOAT32, &SHAPE(v->outputs), weights);
-        counts = step_binary(s, "ElementWiseMultiply", counts, factors);
+        counts = step_binary(s, OP_ElementWiseMultiply, counts, factors);
     }
     return steps_give(s, 0, step_reshape(s, counts, shape));
 }
@@ -201,7 +201,7 @@ odlc_status lower_tf_idf_vectorizer(struct lower *l)
             continue;
         TRY(outputs_of_grams(&s, &v, &g, &placed));
         placed = step_matmul(&s, of_length, placed, false, false);
-        counts = counts == NO_TENSOR ? placed : step_binary(&s, "ElementWiseAdd", counts, placed);
+        counts = counts == NO_TENSOR ? placed : step_binary(&s, OP_ElementWiseAdd, counts, placed);
     }
     if (counts == NO_TENSOR)
         counts = lower_splat(l, step_name(l, "zero"), DT_FLOAT32, &result, 0);

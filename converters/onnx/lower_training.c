@@ -5,12 +5,6 @@
 #include "converters/onnx/rows.h"
 #include "converters/lowering/steps.h"
 
-#define ADD "ElementWiseAdd"
-#define SUB "ElementWiseSubtract"
-#define MUL "ElementWiseMultiply"
-#define DIV "ElementWiseDivide"
-#define SQRT "ElementWiseSquareRoot"
-
 enum { MOST_STATES = 4 };
 
 /* The inputs are rate, count, then all tensors, all gradients and so on: `states` kinds of them. */
@@ -46,7 +40,7 @@ static odlc_status states_of(struct lower *l, const struct optimizer *o, uint32_
 /* x · factor */
 static tensor_id times(struct steps *s, tensor_id x, double factor)
 {
-    return step_binary(s, MUL, x, step_scalar(s, x, factor));
+    return step_binary(s, OP_ElementWiseMultiply, x, step_scalar(s, x, factor));
 }
 
 /* A scalar input in the dtype of x and without axes. */
@@ -62,7 +56,8 @@ static tensor_id scalar_like(struct steps *s, tensor_id scalar, tensor_id x)
 /* The gradient with that of the norm. */
 static tensor_id regularized(struct steps *s, const struct optimizer *o, tensor_id x, tensor_id gradient)
 {
-    return o->norm_coefficient == 0 ? gradient : step_binary(s, ADD, times(s, x, o->norm_coefficient), gradient);
+    return o->norm_coefficient == 0 ? gradient
+                                    : step_binary(s, OP_ElementWiseAdd, times(s, x, o->norm_coefficient), gradient);
 }
 
 odlc_status lower_adagrad(struct lower *l)
@@ -77,14 +72,16 @@ odlc_status lower_adagrad(struct lower *l)
     for (uint32_t i = 0; i < o.tensors; i++) {
         TRY(states_of(l, &o, i, in));
         tensor_id count = times(&s, scalar_like(&s, o.count, in[0]), decay);
-        tensor_id slowed = step_binary(&s, ADD, count, step_scalar(&s, in[0], 1));
-        tensor_id rate = step_binary(&s, DIV, scalar_like(&s, o.rate, in[0]), slowed);
+        tensor_id slowed = step_binary(&s, OP_ElementWiseAdd, count, step_scalar(&s, in[0], 1));
+        tensor_id rate = step_binary(&s, OP_ElementWiseDivide, scalar_like(&s, o.rate, in[0]), slowed);
         tensor_id gradient = regularized(&s, &o, in[0], in[1]);
-        tensor_id squares = step_binary(&s, ADD, in[2], step_binary(&s, MUL, gradient, gradient));
-        tensor_id root = step_unary(&s, SQRT, squares);
-        tensor_id adaptive = step_binary(&s, ADD, root, step_scalar(&s, in[0], epsilon));
-        tensor_id step = step_binary(&s, DIV, step_binary(&s, MUL, gradient, rate), adaptive);
-        TRY(steps_give(&s, i, step_binary(&s, SUB, in[0], step)));
+        tensor_id squares =
+            step_binary(&s, OP_ElementWiseAdd, in[2], step_binary(&s, OP_ElementWiseMultiply, gradient, gradient));
+        tensor_id root = step_unary(&s, OP_ElementWiseSquareRoot, squares);
+        tensor_id adaptive = step_binary(&s, OP_ElementWiseAdd, root, step_scalar(&s, in[0], epsilon));
+        tensor_id step =
+            step_binary(&s, OP_ElementWiseDivide, step_binary(&s, OP_ElementWiseMultiply, gradient, rate), adaptive);
+        TRY(steps_give(&s, i, step_binary(&s, OP_ElementWiseSubtract, in[0], step)));
         TRY(steps_give(&s, o.tensors + i, squares));
     }
     return ODLC_OK;
@@ -98,19 +95,20 @@ struct adam {
 static tensor_id adam_rate(struct steps *s, const struct adam *a, tensor_id rate, tensor_id count)
 {
     tensor_id one = step_scalar(s, rate, 1), zero = step_scalar(s, rate, 0);
-    tensor_id beta = step_binary(s, "ElementWisePower", step_scalar(s, rate, a->beta), count);
-    tensor_id alpha = step_binary(s, "ElementWisePower", step_scalar(s, rate, a->alpha), count);
-    tensor_id root = step_unary(s, SQRT, step_binary(s, SUB, one, beta));
-    tensor_id divisor = step_binary(s, SUB, one, alpha);
-    tensor_id adjusted = step_binary(s, DIV, step_binary(s, MUL, rate, root), divisor);
-    return step_select(s, step_binary(s, "ElementWiseGreater", count, zero), adjusted, rate);
+    tensor_id beta = step_binary(s, OP_ElementWisePower, step_scalar(s, rate, a->beta), count);
+    tensor_id alpha = step_binary(s, OP_ElementWisePower, step_scalar(s, rate, a->alpha), count);
+    tensor_id root = step_unary(s, OP_ElementWiseSquareRoot, step_binary(s, OP_ElementWiseSubtract, one, beta));
+    tensor_id divisor = step_binary(s, OP_ElementWiseSubtract, one, alpha);
+    tensor_id adjusted =
+        step_binary(s, OP_ElementWiseDivide, step_binary(s, OP_ElementWiseMultiply, rate, root), divisor);
+    return step_select(s, step_binary(s, OP_ElementWiseGreater, count, zero), adjusted, rate);
 }
 
 /* old · weight + next · (1 − weight) */
 static tensor_id running_mean(struct steps *s, double weight, tensor_id old, tensor_id next)
 {
     tensor_id kept = times(s, old, weight);
-    return step_binary(s, ADD, kept, times(s, next, 1 - weight));
+    return step_binary(s, OP_ElementWiseAdd, kept, times(s, next, 1 - weight));
 }
 
 odlc_status lower_adam(struct lower *l)
@@ -129,12 +127,14 @@ odlc_status lower_adam(struct lower *l)
         tensor_id rate = scalar_like(&s, o.rate, in[0]), count = scalar_like(&s, o.count, in[0]);
         tensor_id gradient = regularized(&s, &o, in[0], in[1]);
         tensor_id mean = running_mean(&s, a.alpha, in[2], gradient);
-        tensor_id squares = running_mean(&s, a.beta, in[3], step_binary(&s, MUL, gradient, gradient));
-        tensor_id root = step_unary(&s, SQRT, squares);
-        root = step_binary(&s, ADD, root, step_scalar(&s, in[0], a.epsilon));
+        tensor_id squares =
+            running_mean(&s, a.beta, in[3], step_binary(&s, OP_ElementWiseMultiply, gradient, gradient));
+        tensor_id root = step_unary(&s, OP_ElementWiseSquareRoot, squares);
+        root = step_binary(&s, OP_ElementWiseAdd, root, step_scalar(&s, in[0], a.epsilon));
         rate = adam_rate(&s, &a, rate, count);
-        tensor_id step = step_binary(&s, DIV, step_binary(&s, MUL, mean, rate), root);
-        tensor_id x = step_binary(&s, SUB, in[0], step);
+        tensor_id step =
+            step_binary(&s, OP_ElementWiseDivide, step_binary(&s, OP_ElementWiseMultiply, mean, rate), root);
+        tensor_id x = step_binary(&s, OP_ElementWiseSubtract, in[0], step);
         if (a.norm_coefficient_post != 0)
             x = times(&s, x, 1 - a.norm_coefficient_post);
         TRY(steps_give(&s, i, x));
@@ -163,12 +163,14 @@ odlc_status lower_momentum(struct lower *l)
         tensor_id rate = scalar_like(&s, o.rate, in[0]), count = scalar_like(&s, o.count, in[0]);
         tensor_id gradient = regularized(&s, &o, in[0], in[1]);
         tensor_id one = step_scalar(&s, in[0], 1), zero = step_scalar(&s, in[0], 0);
-        tensor_id later = step_binary(&s, "ElementWiseGreater", count, zero);
+        tensor_id later = step_binary(&s, OP_ElementWiseGreater, count, zero);
         tensor_id share = step_select(&s, later, step_scalar(&s, in[0], beta), one);
         tensor_id kept = times(&s, in[2], alpha);
-        tensor_id momentum = step_binary(&s, ADD, kept, step_binary(&s, MUL, gradient, share));
-        tensor_id way = nesterov ? step_binary(&s, ADD, gradient, times(&s, momentum, alpha)) : momentum;
-        TRY(steps_give(&s, i, step_binary(&s, SUB, in[0], step_binary(&s, MUL, way, rate))));
+        tensor_id momentum =
+            step_binary(&s, OP_ElementWiseAdd, kept, step_binary(&s, OP_ElementWiseMultiply, gradient, share));
+        tensor_id way = nesterov ? step_binary(&s, OP_ElementWiseAdd, gradient, times(&s, momentum, alpha)) : momentum;
+        TRY(steps_give(
+            &s, i, step_binary(&s, OP_ElementWiseSubtract, in[0], step_binary(&s, OP_ElementWiseMultiply, way, rate))));
         TRY(steps_give(&s, o.tensors + i, momentum));
     }
     return ODLC_OK;

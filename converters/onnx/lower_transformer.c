@@ -6,10 +6,6 @@
 #include "converters/lowering/steps.h"
 #include "converters/lowering/weights.h"
 
-#define ADD "ElementWiseAdd"
-#define SUB "ElementWiseSubtract"
-#define MUL "ElementWiseMultiply"
-
 /* ---- RotaryEmbedding ---- */
 
 struct rotary {
@@ -119,10 +115,12 @@ odlc_status lower_rotary_embedding(struct lower *l)
     TRY(rotary_cache(&r, 1, "cos_cache", &r.cos));
     TRY(rotary_cache(&r, 2, "sin_cache", &r.sin));
     take_pairs(&r, &first, &second);
-    tensor_id cos_first = step_binary(&r.s, MUL, first, r.cos), sin_second = step_binary(&r.s, MUL, second, r.sin);
-    tensor_id real = step_binary(&r.s, SUB, cos_first, sin_second);
-    tensor_id sin_first = step_binary(&r.s, MUL, first, r.sin), cos_second = step_binary(&r.s, MUL, second, r.cos);
-    tensor_id imaginary = step_binary(&r.s, ADD, sin_first, cos_second);
+    tensor_id cos_first = step_binary(&r.s, OP_ElementWiseMultiply, first, r.cos),
+              sin_second = step_binary(&r.s, OP_ElementWiseMultiply, second, r.sin);
+    tensor_id real = step_binary(&r.s, OP_ElementWiseSubtract, cos_first, sin_second);
+    tensor_id sin_first = step_binary(&r.s, OP_ElementWiseMultiply, first, r.sin),
+              cos_second = step_binary(&r.s, OP_ElementWiseMultiply, second, r.cos);
+    tensor_id imaginary = step_binary(&r.s, OP_ElementWiseAdd, sin_first, cos_second);
     TRY(r.s.status);
     tensor_id y = put_pairs(&r, real, imaginary);
     return steps_give(&r.s, 0, step_reshape(&r.s, y, &build_type(l->b, l->in[0])->shape));
@@ -184,10 +182,10 @@ static odlc_status written_positions(struct cache_update *u, tensor_id *out)
     for (uint32_t i = 1; i <= u->axis; i++)
         per_sample.dims[i] = 1;
     begin = step_cast(&u->s, step_reshape(&u->s, begin, &per_sample), DT_INT64);
-    *out = step_binary(&u->s, ADD, *out, begin);
+    *out = step_binary(&u->s, OP_ElementWiseAdd, *out, begin);
     if (u->circular) {
         tensor_id wrap = step_scalar(&u->s, *out, (double)u->cache_shape.dims[u->axis]);
-        *out = step_binary(&u->s, "ElementWiseMod", *out, wrap);
+        *out = step_binary(&u->s, OP_ElementWiseMod, *out, wrap);
     }
     return u->s.status;
 }
@@ -243,7 +241,7 @@ odlc_status lower_tensor_scatter(struct lower *l)
     coordinates[1] = step_reshape(&u.s, step_broadcast(&u.s, positions, &lines), &grid);
     tensor_id indices = step_concat(&u.s, coordinates, 2, u.axis + 1);
     TRY(u.s.status);
-    build_op(l->b, "ScatterNd", fw_node_label(l->node));
+    build_op(l->b, OP_ScatterNd, fw_node_label(l->node));
     build_in(l->b, u.cache);
     build_in(l->b, indices);
     build_in(l->b, u.update);
@@ -267,7 +265,7 @@ static odlc_status convolve(struct lower *l, tensor_id line, int64_t kernel, ten
     TRY(build_reshape(l->b, l->in[1], &weight_image, step_name(l, "weights_2d"), &weights));
     TRY(lower_weights(l, 1, weights, &depth_last, "", &weights));
     TRY(lower_bias(l, 2, in.dims[1], &bias, &bias_name));
-    build_op(l->b, "DepthWiseConv2d", step_name(l, "convolution"));
+    build_op(l->b, OP_DepthWiseConv2d, step_name(l, "convolution"));
     build_in(l->b, x);
     build_in(l->b, weights);
     build_in(l->b, bias);
@@ -318,7 +316,7 @@ odlc_status lower_causal_conv(struct lower *l)
     TRY(convolve(l, line, kernel, &y));
     if (swish) { /* in float32, whatever the operands are */
         tensor_id wide = step_cast(&s, y, DT_FLOAT32);
-        y = step_binary(&s, MUL, wide, step_unary(&s, "Sigmoid", wide));
+        y = step_binary(&s, OP_ElementWiseMultiply, wide, step_unary(&s, OP_Sigmoid, wide));
     }
     TRY(steps_give(&s, 0, step_cast(&s, y, build_type(l->b, x)->dtype)));
     return steps_give(&s, 1, step_slice(&s, line, 2, length, length + kernel - 1));

@@ -59,7 +59,7 @@ static odlc_status fill_up(struct lower *l, tensor_id in, const struct shape *sh
             return lower_invalid(l, "output_shape", NULL, "output_shape %s does not hold the result %s",
                                  shape_text(l->diags->arena, shape), shape_text(l->diags->arena, &have));
     }
-    build_op(l->b, "Pad", fw_node_label(l->node));
+    build_op(l->b, OP_Pad, fw_node_label(l->node));
     build_in(l->b, in);
     build_int(l->b, "scheme", 0);
     build_tensor_ints(l->b, "pad_amount", &pairs, amounts[0]);
@@ -95,7 +95,7 @@ odlc_status lower_max_unpool(struct lower *l)
     x = step_reshape(&s, x, &list);
     indices = step_reshape(&s, indices, &list);
     TRY(s.status);
-    build_op(l->b, "ScatterElements", fw_node_label(l->node));
+    build_op(l->b, OP_ScatterElements, fw_node_label(l->node));
     build_in(l->b, lower_splat(l, step_name(l, "zeros"), type.dtype, &flat, 0));
     build_in(l->b, indices);
     build_in(l->b, x);

@@ -62,20 +62,20 @@ tensor_id step_center(struct steps *s, tensor_id t, tensor_id zero)
     if (s->status != ODLC_OK || is_zero(s->l->b, zero))
         return t;
     zero = step_cast(s, zero, DT_INT32);
-    return step_binary(s, "ElementWiseSubtract", t, zero);
+    return step_binary(s, OP_ElementWiseSubtract, t, zero);
 }
 
 tensor_id step_saturate(struct steps *s, tensor_id x, tensor_id zero, enum dtype to)
 {
     unsigned bits = dtype_value_bits(to);
     double low = dtype_info(to)->cls == CLASS_INT ? -ldexp(1, (int)bits - 1) : 0, high = low + ldexp(1, (int)bits) - 1;
-    x = step_unary(s, "ElementWiseRound", x);
+    x = step_unary(s, OP_ElementWiseRound, x);
     x = step_cast(s, x, DT_FLOAT32); /* which holds all sums that are in range, as halves do not */
     if (s->status == ODLC_OK && !is_zero(s->l->b, zero)) {
         zero = step_cast(s, zero, DT_FLOAT32);
-        x = step_binary(s, "ElementWiseAdd", x, zero);
+        x = step_binary(s, OP_ElementWiseAdd, x, zero);
     }
-    x = step_binary(s, "ElementWiseMaximum", x, step_scalar(s, x, low));
-    x = step_binary(s, "ElementWiseMinimum", x, step_scalar(s, x, high));
+    x = step_binary(s, OP_ElementWiseMaximum, x, step_scalar(s, x, low));
+    x = step_binary(s, OP_ElementWiseMinimum, x, step_scalar(s, x, high));
     return step_cast(s, x, to);
 }

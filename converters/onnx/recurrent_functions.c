@@ -4,63 +4,60 @@
 
 #include "converters/onnx/recurrent.h"
 
-#define ADD "ElementWiseAdd"
-#define MUL "ElementWiseMultiply"
-
 typedef tensor_id apply_fn(struct steps *s, const struct activation *a, tensor_id x);
 
 static tensor_id apply_relu(struct steps *s, const struct activation *a, tensor_id x)
 {
     (void)a;
-    return step_unary(s, "Relu", x);
+    return step_unary(s, OP_Relu, x);
 }
 
 static tensor_id apply_tanh(struct steps *s, const struct activation *a, tensor_id x)
 {
     (void)a;
-    return step_unary(s, "Tanh", x);
+    return step_unary(s, OP_Tanh, x);
 }
 
 static tensor_id apply_sigmoid(struct steps *s, const struct activation *a, tensor_id x)
 {
     (void)a;
-    return step_unary(s, "Sigmoid", x);
+    return step_unary(s, OP_Sigmoid, x);
 }
 
 static tensor_id apply_softplus(struct steps *s, const struct activation *a, tensor_id x)
 {
     (void)a;
-    return step_unary(s, "ElementWiseSoftplus", x);
+    return step_unary(s, OP_ElementWiseSoftplus, x);
 }
 
 static tensor_id apply_softsign(struct steps *s, const struct activation *a, tensor_id x)
 {
     (void)a;
-    tensor_id magnitude = step_unary(s, "ElementWiseAbs", x);
-    return step_binary(s, "ElementWiseDivide", x, step_binary(s, ADD, magnitude, step_scalar(s, x, 1)));
+    tensor_id magnitude = step_unary(s, OP_ElementWiseAbs, x);
+    return step_binary(s, OP_ElementWiseDivide, x, step_binary(s, OP_ElementWiseAdd, magnitude, step_scalar(s, x, 1)));
 }
 
 static tensor_id apply_affine(struct steps *s, const struct activation *a, tensor_id x)
 {
-    tensor_id scaled = step_binary(s, MUL, x, step_scalar(s, x, a->alpha));
-    return step_binary(s, ADD, scaled, step_scalar(s, x, a->beta));
+    tensor_id scaled = step_binary(s, OP_ElementWiseMultiply, x, step_scalar(s, x, a->alpha));
+    return step_binary(s, OP_ElementWiseAdd, scaled, step_scalar(s, x, a->beta));
 }
 
 static tensor_id apply_scaled_tanh(struct steps *s, const struct activation *a, tensor_id x)
 {
-    tensor_id tanh = step_unary(s, "Tanh", step_binary(s, MUL, x, step_scalar(s, x, a->beta)));
-    return step_binary(s, MUL, tanh, step_scalar(s, x, a->alpha));
+    tensor_id tanh = step_unary(s, OP_Tanh, step_binary(s, OP_ElementWiseMultiply, x, step_scalar(s, x, a->beta)));
+    return step_binary(s, OP_ElementWiseMultiply, tanh, step_scalar(s, x, a->alpha));
 }
 
 static tensor_id apply_leaky_relu(struct steps *s, const struct activation *a, tensor_id x)
 {
-    return step_binary(s, "Prelu", x, step_scalar(s, x, a->alpha));
+    return step_binary(s, OP_Prelu, x, step_scalar(s, x, a->alpha));
 }
 
 /* Here x = alpha stays, other than in the operator of that name. */
 static tensor_id apply_thresholded_relu(struct steps *s, const struct activation *a, tensor_id x)
 {
-    tensor_id above = step_binary(s, "ElementWiseGreaterEqual", x, step_scalar(s, x, a->alpha));
+    tensor_id above = step_binary(s, OP_ElementWiseGreaterEqual, x, step_scalar(s, x, a->alpha));
     return step_select(s, above, x, step_scalar(s, x, 0));
 }
 

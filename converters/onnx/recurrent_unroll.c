@@ -2,8 +2,6 @@
 #include "converters/onnx/lower_shape.h"
 #include "converters/onnx/recurrent.h"
 
-#define ADD "ElementWiseAdd"
-
 /* More nodes than this for one direction help nobody. */
 enum { UNROLL_LIMIT = 4000 };
 
@@ -56,7 +54,7 @@ static enum reach reach_of(const struct unrolling *u, int64_t step)
 static tensor_id is_reached(struct unrolling *u, int64_t step)
 {
     tensor_id at = step_scalar(&u->s, u->lengths, (double)step);
-    return step_binary(&u->s, "ElementWiseGreater", u->lengths, at);
+    return step_binary(&u->s, OP_ElementWiseGreater, u->lengths, at);
 }
 
 /* ---- steps ---- */
@@ -77,7 +75,7 @@ static tensor_id bias_of_sums(struct steps *s, const struct recurrent_cell *cell
     tensor_id state = recurrent_bias(s, r, true, direction, 0, of_state);
     if (of_state < gates)
         state = step_concat(s, (const tensor_id[]){state, zeros_of(s->l, r, &SHAPE(r->units))}, 2, 0);
-    return r->bias == NO_TENSOR ? NO_TENSOR : step_binary(s, ADD, input, state);
+    return r->bias == NO_TENSOR ? NO_TENSOR : step_binary(s, OP_ElementWiseAdd, input, state);
 }
 
 /* The product with the input for all steps at once: [steps · batch, gates · units], or with batch_first
@@ -90,7 +88,7 @@ static tensor_id sums_of_input(struct steps *s, const struct recurrent_cell *cel
     tensor_id x = step_reshape(s, r->x, &rows), bias = bias_of_sums(s, cell, direction);
     tensor_id sums = step_matmul(s, x, recurrent_weights(s, r, false, direction, 0, gates, "all"), false, true);
     if (bias != NO_TENSOR)
-        sums = step_binary(s, ADD, sums, bias);
+        sums = step_binary(s, OP_ElementWiseAdd, sums, bias);
     return r->batch_first ? step_reshape(s, sums, &by_item) : sums;
 }
 

@@ -27,7 +27,7 @@ tensor_id step_grid_sample(struct steps *s, tensor_id image, tensor_id grid, con
     if (s->status != ODLC_OK)
         return NO_TENSOR;
     const char *name = step_name(s->l, "GridSample");
-    build_op(s->l->b, "GridSample", name);
+    build_op(s->l->b, OP_GridSample, name);
     build_in(s->l->b, image);
     build_in(s->l->b, grid);
     sample_params(s->l->b, how);
@@ -83,9 +83,9 @@ static tensor_id neighbour_grid(struct steps *s, const struct shape *image, tens
     }
     tensor_id positions = step_reshape(s, whole, &spaced);
     tensor_id scales = step_constant(s, type.dtype, &vector, scale);
-    positions = step_binary(s, "ElementWiseMultiply", positions, scales);
+    positions = step_binary(s, OP_ElementWiseMultiply, positions, scales);
     tensor_id shift_by = step_constant(s, type.dtype, &shifts, shift);
-    positions = step_binary(s, "ElementWiseAdd", positions, shift_by);
+    positions = step_binary(s, OP_ElementWiseAdd, positions, shift_by);
     struct shape joined = joined_shape(&type.shape, n->count, axes);
     return step_reshape(s, positions, &joined);
 }
@@ -111,8 +111,8 @@ static tensor_id axis_weights(struct steps *s, uint32_t axis, tensor_id fraction
             sum = coefficient;
             continue;
         }
-        sum = step_binary(s, "ElementWiseMultiply", sum, t);
-        sum = step_binary(s, "ElementWiseAdd", sum, coefficient);
+        sum = step_binary(s, OP_ElementWiseMultiply, sum, t);
+        sum = step_binary(s, OP_ElementWiseAdd, sum, coefficient);
     }
     return sum;
 }
@@ -129,12 +129,12 @@ tensor_id step_neighbours(struct steps *s, tensor_id image, tensor_id whole, ten
     tensor_id weights = axis_weights(s, 0, fraction, n);
     for (uint32_t i = 1; i < type.shape.rank - 2; i++) {
         tensor_id more = axis_weights(s, i, fraction, n);
-        weights = step_binary(s, "ElementWiseMultiply", weights, more);
+        weights = step_binary(s, OP_ElementWiseMultiply, weights, more);
     }
     struct shape joined = joined_shape(&positions, n->count, 1);
     weights = step_reshape(s, weights, &joined);
     weights = step_cast(s, weights, type.dtype);
-    return step_binary(s, "ElementWiseMultiply", found, weights);
+    return step_binary(s, OP_ElementWiseMultiply, found, weights);
 }
 
 void sample_pool_params(struct build *b, uint32_t axes, const int64_t *count)

@@ -115,7 +115,7 @@ const char *image_op_name(const struct lower *l)
     return is_line(l) ? line_name(l, "_2d") : fw_node_label(l->node);
 }
 
-void image_op(struct lower *l, const char *op, tensor_id image)
+void image_op(struct lower *l, enum op_id op, tensor_id image)
 {
     build_op(l->b, op, image_op_name(l));
     build_in(l->b, image);
@@ -148,7 +148,7 @@ odlc_status image_leave_typed(struct lower *l, const struct type *type)
         return ODLC_OK;
     const int64_t *dims = build_type(l->b, y)->shape.dims;
     int64_t shape[] = {dims[0], dims[1], dims[3]};
-    build_op(l->b, "Reshape", line_name(l, "_intermediate"));
+    build_op(l->b, OP_Reshape, line_name(l, "_intermediate"));
     build_in(l->b, y);
     build_ints(l->b, "shape", shape, COUNT_OF(shape));
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);

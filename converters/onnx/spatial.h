@@ -15,7 +15,7 @@ odlc_status spatial_read(const struct lower *l, const struct shape *weights, str
 /* Input 0 as the image; `s` (or NULL) gets the second axis, too. */
 odlc_status image_enter(struct lower *l, struct spatial *s, tensor_id *image) MUST_USE;
 /* Starts the op that works on the image; its name. */
-void image_op(struct lower *l, const char *op, tensor_id image);
+void image_op(struct lower *l, enum op_id op, tensor_id image);
 const char *image_op_name(const struct lower *l);
 /* Ends it and makes its result output 0 of the ONNX node; the depth of 1 of a result that has one axis too many is
  * dropped. */

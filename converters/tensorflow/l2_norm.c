@@ -1,7 +1,7 @@
 #include "converters/tensorflow/l2_norm.h"
 
 /* The node of that op that gives the tensor, or NULL. */
-static const struct node *producer(const struct lower *l, tensor_id t, const char *op)
+static const struct node *producer(const struct lower *l, tensor_id t, enum op_id op)
 {
     const struct graph *g = l->b->graph;
     node_id id = t == NO_TENSOR ? NO_NODE : graph_tensor(g, t)->producer;
@@ -12,15 +12,15 @@ static const struct node *producer(const struct lower *l, tensor_id t, const cha
  * epsilon; NULL when it is something else. */
 static const struct node *find_sum(const struct lower *l, tensor_id x, tensor_id factor, double *epsilon)
 {
-    const struct node *root = producer(l, factor, "ElementWiseRsqrt");
-    const struct node *bound = root ? producer(l, root->inputs[0], "ElementWiseMaximum") : NULL;
+    const struct node *root = producer(l, factor, OP_ElementWiseRsqrt);
+    const struct node *bound = root ? producer(l, root->inputs[0], OP_ElementWiseMaximum) : NULL;
     if (!bound)
         return NULL;
     uint64_t count;
     bool second = build_is_const(l->b, bound->inputs[1]);
     const double *least = build_const_as_floats(l->b, bound->inputs[second], &count);
-    const struct node *sum = producer(l, bound->inputs[!second], "ReduceSum");
-    const struct node *square = sum ? producer(l, sum->inputs[0], "ElementWiseMultiply") : NULL;
+    const struct node *sum = producer(l, bound->inputs[!second], OP_ReduceSum);
+    const struct node *square = sum ? producer(l, sum->inputs[0], OP_ElementWiseMultiply) : NULL;
     if (!least || count != 1 || !(*least > 0) || !square || square->inputs[0] != x || square->inputs[1] != x)
         return NULL;
     *epsilon = *least;
@@ -42,7 +42,7 @@ odlc_status give_l2_norm(struct lower *l, bool *done)
     const struct packed_param *axes = node_param(sum, "axes");
     uint32_t count = (uint32_t)axes->shape->dims[0];
     const int64_t *listed = axes->ints;
-    build_op(l->b, "L2Norm", fw_node_label(l->node));
+    build_op(l->b, OP_L2Norm, fw_node_label(l->node));
     build_in(l->b, x);
     if (count == 1)
         build_int(l->b, "axis", listed[0]);

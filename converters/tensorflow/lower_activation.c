@@ -12,15 +12,18 @@ static tensor_id leaky_relu(struct steps *s, const char *attribute, tensor_id x)
         s->status = lower_attr_float(s->l, attribute, (double)0.2f, &alpha);
     if (s->status != ODLC_OK)
         return NO_TENSOR;
-    return step_binary(s, "Prelu", x, step_scalar(s, x, alpha));
+    return step_binary(s, OP_Prelu, x, step_scalar(s, x, alpha));
 }
 
 tensor_id step_activation(struct steps *s, const char *name, tensor_id x)
 {
-    static const char *const same[] = {"Relu", "Sigmoid", "Tanh"};
+    static const struct {
+        const char *name;
+        enum op_id op;
+    } same[] = {{"Relu", OP_Relu}, {"Sigmoid", OP_Sigmoid}, {"Tanh", OP_Tanh}};
     for (size_t i = 0; i < COUNT_OF(same); i++)
-        if (strcmp(name, same[i]) == 0)
-            return step_unary(s, name, x);
+        if (strcmp(name, same[i].name) == 0)
+            return step_unary(s, same[i].op, x);
     if (strcmp(name, "Relu6") == 0)
         return step_clamp(s, x, 0, 6);
     if (strcmp(name, "Elu") == 0)
@@ -33,13 +36,13 @@ tensor_id step_activation(struct steps *s, const char *name, tensor_id x)
     return NO_TENSOR;
 }
 
-/* Relu6 and Elu, by the row. */
+/* Relu6 and Elu, as the row says. */
 odlc_status tf_activation(struct lower *l)
 {
     struct steps s = {.l = l};
     tensor_id x;
     TRY(lower_need(l, 0, "features", &x));
-    return steps_give(&s, 0, step_activation(&s, l->arg, x));
+    return steps_give(&s, 0, step_activation(&s, l->variant, x));
 }
 
 odlc_status tf_leaky_relu(struct lower *l)
@@ -57,7 +60,7 @@ odlc_status tf_selu(struct lower *l)
     tensor_id x;
     TRY(lower_need(l, 0, "features", &x));
     tensor_id elu = step_elu(&s, x, 1.6732632423543772848170429916717);
-    return steps_end_binary(&s, "ElementWiseMultiply", elu, step_scalar(&s, x, 1.0507009873554804934193349852946));
+    return steps_end_binary(&s, OP_ElementWiseMultiply, elu, step_scalar(&s, x, 1.0507009873554804934193349852946));
 }
 
 /* Softmax and LogSoftmax along the last axis. */
@@ -72,7 +75,7 @@ odlc_status tf_softmax(struct lower *l)
         l->out[0] = x;
         return ODLC_OK;
     }
-    build_op(l->b, l->arg, fw_node_label(l->node));
+    build_op(l->b, l->op, fw_node_label(l->node));
     build_in(l->b, x);
     build_int(l->b, "axis", shape->rank - 1);
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);

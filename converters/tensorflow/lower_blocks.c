@@ -31,7 +31,7 @@ odlc_status tf_depth_blocks(struct lower *l)
                              shape_text(l->diags->arena, &build_type(l->b, x)->shape));
     const int64_t size[] = {block, block};
     TRY(tf_image(l, first, x, &x));
-    build_op(l->b, l->arg, fw_node_label(l->node));
+    build_op(l->b, l->op, fw_node_label(l->node));
     build_in(l->b, x);
     build_ints(l->b, "block_size", size, COUNT_OF(size));
     build_int(l->b, "mode", 0);
@@ -109,7 +109,7 @@ static odlc_status lower_blocks(struct lower *l, const struct blocks *b, const c
         TRY(build_reshape(l->b, x, &image, step_name(l, "image"), &x));
     memcpy(size + added, b->size, b->axes * sizeof *size);
     memcpy(pairs + added, b->border, b->axes * sizeof *pairs);
-    build_op(l->b, l->arg, fw_node_label(l->node));
+    build_op(l->b, l->op, fw_node_label(l->node));
     build_in(l->b, x);
     build_ints(l->b, "block_size", size, BLOCK_AXES);
     build_tensor_ints(l->b, border, &square, pairs[0]);

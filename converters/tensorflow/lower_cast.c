@@ -65,8 +65,8 @@ odlc_status tf_shift(struct lower *l)
     if (!dtype_is_int(dtype))
         return lower_invalid(l, NULL, NULL, "a shift by %s", dtype_info(dtype)->name);
     if (dtype_info(dtype)->cls == CLASS_INT)
-        y = step_binary(&s, "ElementWiseMaximum", y, step_scalar(&s, y, 0));
-    y = step_binary(&s, "ElementWiseMinimum", y, step_scalar(&s, y, dtype_info(dtype)->bits - 1));
+        y = step_binary(&s, OP_ElementWiseMaximum, y, step_scalar(&s, y, 0));
+    y = step_binary(&s, OP_ElementWiseMinimum, y, step_scalar(&s, y, dtype_info(dtype)->bits - 1));
     TRY(s.status);
-    return lower_shift(l, x, y, *l->arg == 'l');
+    return lower_shift(l, x, y, *l->variant == 'l');
 }

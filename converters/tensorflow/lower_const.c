@@ -98,7 +98,7 @@ odlc_status tf_zeros_like(struct lower *l)
     tensor_id in;
     TRY(lower_need(l, 0, "x", &in));
     const struct type type = *build_type(l->b, in);
-    l->out[0] = lower_splat(l, lower_out_name(l, 0), type.dtype, &type.shape, l->arg != NULL);
+    l->out[0] = lower_splat(l, lower_out_name(l, 0), type.dtype, &type.shape, l->variant != NULL);
     return ODLC_OK;
 }
 

@@ -77,7 +77,7 @@ static odlc_status select_branches(struct lower *l, tensor_id index, uint32_t n_
     for (uint32_t k = 0; k < l->n_out; k++)
         l->results[k] = results[n_branches - 1][k];
     for (uint32_t i = n_branches - 1; i-- > 0;) {
-        tensor_id this_one = step_binary(&s, "ElementWiseEqual", index, step_scalar(&s, index, i));
+        tensor_id this_one = step_binary(&s, OP_ElementWiseEqual, index, step_scalar(&s, index, i));
         TRY(s.status);
         for (uint32_t k = 0; k < l->n_out; k++)
             if (lower_out_name(l, k))

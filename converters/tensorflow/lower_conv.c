@@ -24,8 +24,8 @@ struct tf_conv {
 /* Reads everything but what follows from the other operand: `x` is input i, the filter input 1. */
 static odlc_status read_conv(struct lower *l, uint32_t i, struct tf_conv *c)
 {
-    uint32_t axes = l->arg && strcmp(l->arg, VOLUMES) == 0 ? 3 : 2;
-    *c = (struct tf_conv){.depthwise = l->arg && strcmp(l->arg, DEPTHWISE) == 0};
+    uint32_t axes = l->variant && strcmp(l->variant, VOLUMES) == 0 ? 3 : 2;
+    *c = (struct tf_conv){.depthwise = l->variant && strcmp(l->variant, DEPTHWISE) == 0};
     TRY(lower_need(l, i, "input", &c->x));
     TRY(lower_need(l, 1, "filter", &c->filter));
     TRY(tf_windows_start(l, c->x, axes, &c->w));
@@ -114,7 +114,7 @@ static odlc_status normalize(struct lower *l, uint32_t i, int64_t channels, tens
             return lower_invalid(l, NULL, NULL, "input %u does not have %lld elements", i + k, (long long)channels);
     }
     TRY(batchnorm_weights(l, &n, &weight, &bias));
-    build_op(l->b, "Batchnorm", step_name(l, "Batchnorm"));
+    build_op(l->b, OP_Batchnorm, step_name(l, "Batchnorm"));
     build_in(l->b, *y);
     build_in(l->b, weight);
     build_in(l->b, bias);

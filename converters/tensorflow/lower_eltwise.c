@@ -21,7 +21,7 @@ odlc_status tf_unary(struct lower *l)
 {
     tensor_id x;
     TRY(lower_need(l, 0, "x", &x));
-    return steps_end_unary(&(struct steps){.l = l}, l->arg, x);
+    return steps_end_unary(&(struct steps){.l = l}, l->op, x);
 }
 
 static odlc_status operands(const struct lower *l, tensor_id *x, tensor_id *y)
@@ -30,7 +30,7 @@ static odlc_status operands(const struct lower *l, tensor_id *x, tensor_id *y)
     return lower_need(l, 1, "y", y);
 }
 
-static odlc_status binary(struct lower *l, const char *op)
+static odlc_status binary(struct lower *l, enum op_id op)
 {
     tensor_id x, y;
     TRY(operands(l, &x, &y));
@@ -39,7 +39,7 @@ static odlc_status binary(struct lower *l, const char *op)
 
 odlc_status tf_binary(struct lower *l)
 {
-    return binary(l, l->arg);
+    return binary(l, l->op);
 }
 
 static bool is_real(const struct lower *l, tensor_id x)
@@ -74,12 +74,12 @@ static bool give_unchanged(struct lower *l, tensor_id x, tensor_id y)
 
 odlc_status tf_add(struct lower *l)
 {
-    return takes_random(l) ? random_binary(l, "ElementWiseAdd") : binary(l, "ElementWiseAdd");
+    return takes_random(l) ? random_binary(l, OP_ElementWiseAdd) : binary(l, OP_ElementWiseAdd);
 }
 
 odlc_status tf_subtract(struct lower *l)
 {
-    return takes_random(l) ? random_binary(l, "ElementWiseSubtract") : binary(l, "ElementWiseSubtract");
+    return takes_random(l) ? random_binary(l, OP_ElementWiseSubtract) : binary(l, OP_ElementWiseSubtract);
 }
 
 odlc_status tf_multiply(struct lower *l)
@@ -87,12 +87,12 @@ odlc_status tf_multiply(struct lower *l)
     tensor_id x, y;
     bool done;
     if (takes_random(l))
-        return random_binary(l, "ElementWiseMultiply");
+        return random_binary(l, OP_ElementWiseMultiply);
     TRY(operands(l, &x, &y));
     if (give_unchanged(l, x, y) || give_unchanged(l, y, x))
         return ODLC_OK;
     TRY(give_l2_norm(l, &done));
-    return done ? ODLC_OK : binary(l, "ElementWiseMultiply");
+    return done ? ODLC_OK : binary(l, OP_ElementWiseMultiply);
 }
 
 odlc_status tf_add_n(struct lower *l)
@@ -104,8 +104,8 @@ odlc_status tf_add_n(struct lower *l)
         tensor_id next;
         TRY(lower_need(l, i, "inputs", &next));
         if (i + 1 == l->n_in)
-            return steps_end_binary(&s, "ElementWiseAdd", sum, next);
-        sum = step_binary(&s, "ElementWiseAdd", sum, next);
+            return steps_end_binary(&s, OP_ElementWiseAdd, sum, next);
+        sum = step_binary(&s, OP_ElementWiseAdd, sum, next);
         TRY(s.status);
     }
     l->out[0] = sum;
@@ -130,9 +130,9 @@ odlc_status tf_divide(struct lower *l)
     tensor_id x, y;
     TRY(operands(l, &x, &y));
     TRY(check_divisor(l, y));
-    if (strcmp(l->arg, "ElementWiseDivide") == 0 && give_unchanged(l, x, y))
+    if (l->op == OP_ElementWiseDivide && give_unchanged(l, x, y))
         return ODLC_OK;
-    return steps_end_binary(&(struct steps){.l = l}, l->arg, x, y);
+    return steps_end_binary(&(struct steps){.l = l}, l->op, x, y);
 }
 
 /* Of floats, the quotient is rounded to a float before it is rounded down. */
@@ -143,8 +143,8 @@ odlc_status tf_floor_div(struct lower *l)
     TRY(operands(l, &x, &y));
     TRY(check_divisor(l, y));
     if (!is_real(l, x))
-        return steps_end_binary(&s, "ElementWiseFloorDiv", x, y);
-    return steps_end_unary(&s, "ElementWiseFloor", step_binary(&s, "ElementWiseDivide", x, y));
+        return steps_end_binary(&s, OP_ElementWiseFloorDiv, x, y);
+    return steps_end_unary(&s, OP_ElementWiseFloor, step_binary(&s, OP_ElementWiseDivide, x, y));
 }
 
 /* Of floats, the quotient is rounded towards zero. */
@@ -155,10 +155,10 @@ odlc_status tf_truncate_div(struct lower *l)
     TRY(operands(l, &x, &y));
     TRY(check_divisor(l, y));
     if (!is_real(l, x))
-        return steps_end_binary(&s, "ElementWiseDivide", x, y);
-    tensor_id quotient = step_binary(&s, "ElementWiseDivide", x, y);
-    tensor_id size = step_unary(&s, "ElementWiseFloor", step_unary(&s, "ElementWiseAbs", quotient));
-    return steps_end_binary(&s, "ElementWiseMultiply", step_unary(&s, "ElementWiseSign", quotient), size);
+        return steps_end_binary(&s, OP_ElementWiseDivide, x, y);
+    tensor_id quotient = step_binary(&s, OP_ElementWiseDivide, x, y);
+    tensor_id size = step_unary(&s, OP_ElementWiseFloor, step_unary(&s, OP_ElementWiseAbs, quotient));
+    return steps_end_binary(&s, OP_ElementWiseMultiply, step_unary(&s, OP_ElementWiseSign, quotient), size);
 }
 
 odlc_status tf_reciprocal(struct lower *l)
@@ -166,7 +166,7 @@ odlc_status tf_reciprocal(struct lower *l)
     struct steps s = {.l = l};
     tensor_id x;
     TRY(lower_need(l, 0, "x", &x));
-    return steps_end_binary(&s, "ElementWiseDivide", step_scalar(&s, x, 1), x);
+    return steps_end_binary(&s, OP_ElementWiseDivide, step_scalar(&s, x, 1), x);
 }
 
 odlc_status tf_power(struct lower *l)
@@ -178,7 +178,7 @@ odlc_status tf_power(struct lower *l)
     for (uint64_t i = 0; exponents && i < count; i++)
         if (exponents[i] < 0)
             return lower_invalid(l, NULL, NULL, "the exponent %lld of an integer is negative", (long long)exponents[i]);
-    return steps_end_binary(&(struct steps){.l = l}, "ElementWisePower", x, y);
+    return steps_end_binary(&(struct steps){.l = l}, OP_ElementWisePower, x, y);
 }
 
 /* y = 0 ? 0 : x / y; and x · y, with 0 where y is, whatever x is. The row gives the op. */
@@ -188,15 +188,15 @@ odlc_status tf_no_nan(struct lower *l)
     tensor_id x, y;
     TRY(operands(l, &x, &y));
     tensor_id zero = step_scalar(&s, y, 0);
-    tensor_id is_zero = step_binary(&s, "ElementWiseEqual", y, zero);
-    return steps_end_select(&s, is_zero, zero, step_binary(&s, l->arg, x, y));
+    tensor_id is_zero = step_binary(&s, OP_ElementWiseEqual, y, zero);
+    return steps_end_select(&s, is_zero, zero, step_binary(&s, l->op, x, y));
 }
 
 odlc_status tf_square(struct lower *l)
 {
     tensor_id x;
     TRY(lower_need(l, 0, "x", &x));
-    return steps_end_binary(&(struct steps){.l = l}, "ElementWiseMultiply", x, x);
+    return steps_end_binary(&(struct steps){.l = l}, OP_ElementWiseMultiply, x, x);
 }
 
 /* ---- rounding ---- */
@@ -207,7 +207,7 @@ odlc_status tf_floor(struct lower *l)
     if (takes_random(l))
         return random_floor(l);
     TRY(lower_need(l, 0, "x", &x));
-    return steps_end_unary(&(struct steps){.l = l}, "ElementWiseFloor", x);
+    return steps_end_unary(&(struct steps){.l = l}, OP_ElementWiseFloor, x);
 }
 
 /* To the nearest integer, halves to the even one. */
@@ -216,7 +216,7 @@ odlc_status tf_round(struct lower *l)
     tensor_id x;
     TRY(lower_need(l, 0, "x", &x));
     if (is_real(l, x))
-        return steps_end_unary(&(struct steps){.l = l}, "ElementWiseRound", x);
+        return steps_end_unary(&(struct steps){.l = l}, OP_ElementWiseRound, x);
     l->out[0] = x;
     return ODLC_OK;
 }
@@ -233,14 +233,14 @@ odlc_status tf_clip(struct lower *l)
     const double *min = build_const_as_floats(l->b, low, &n_low), *max = build_const_as_floats(l->b, high, &n_high);
     if (is_real(l, x) && min && max && n_low == 1 && n_high == 1)
         return steps_give(&s, 0, step_clamp(&s, x, *min, *max));
-    return steps_end_binary(&s, "ElementWiseMinimum", step_binary(&s, "ElementWiseMaximum", x, low), high);
+    return steps_end_binary(&s, OP_ElementWiseMinimum, step_binary(&s, OP_ElementWiseMaximum, x, low), high);
 }
 
 /* ---- comparisons ---- */
 
 odlc_status tf_greater_equal(struct lower *l)
 {
-    return takes_random(l) ? random_greater_equal(l) : binary(l, "ElementWiseGreaterEqual");
+    return takes_random(l) ? random_greater_equal(l) : binary(l, OP_ElementWiseGreaterEqual);
 }
 
 /* Equal and NotEqual, of which the row gives the op: shapes that do not broadcast are an error, or simply not equal. */
@@ -252,9 +252,9 @@ odlc_status tf_equal(struct lower *l)
     TRY(operands(l, &x, &y));
     TRY(lower_attr_bool(l, "incompatible_shape_error", true, &must_fit));
     if (must_fit || shape_broadcast(&build_type(l->b, x)->shape, &build_type(l->b, y)->shape, &both))
-        return steps_end_binary(&(struct steps){.l = l}, l->arg, x, y);
+        return steps_end_binary(&(struct steps){.l = l}, l->op, x, y);
     struct shape scalar = {.rank = 0};
-    l->out[0] = lower_splat(l, lower_out_name(l, 0), DT_BOOL, &scalar, strcmp(l->arg, "ElementWiseNotEqual") == 0);
+    l->out[0] = lower_splat(l, lower_out_name(l, 0), DT_BOOL, &scalar, l->op == OP_ElementWiseNotEqual);
     return ODLC_OK;
 }
 
@@ -266,8 +266,8 @@ odlc_status tf_approximate_equal(struct lower *l)
     double tolerance;
     TRY(operands(l, &x, &y));
     TRY(lower_attr_float(l, "tolerance", (double)1e-5f, &tolerance));
-    tensor_id distance = step_unary(&s, "ElementWiseAbs", step_binary(&s, "ElementWiseSubtract", x, y));
-    return steps_end_binary(&s, "ElementWiseLess", distance, step_scalar(&s, x, tolerance));
+    tensor_id distance = step_unary(&s, OP_ElementWiseAbs, step_binary(&s, OP_ElementWiseSubtract, x, y));
+    return steps_end_binary(&s, OP_ElementWiseLess, distance, step_scalar(&s, x, tolerance));
 }
 
 /* A NaN is what differs from itself. */
@@ -275,7 +275,7 @@ odlc_status tf_is_nan(struct lower *l)
 {
     tensor_id x;
     TRY(lower_need(l, 0, "x", &x));
-    return steps_end_binary(&(struct steps){.l = l}, "ElementWiseNotEqual", x, x);
+    return steps_end_binary(&(struct steps){.l = l}, OP_ElementWiseNotEqual, x, x);
 }
 
 /* |x| compared with infinity as the row says: a NaN is neither equal nor less. */
@@ -284,8 +284,8 @@ odlc_status tf_against_infinity(struct lower *l)
     struct steps s = {.l = l};
     tensor_id x;
     TRY(lower_need(l, 0, "x", &x));
-    tensor_id magnitude = step_unary(&s, "ElementWiseAbs", x);
-    return steps_end_binary(&s, l->arg, magnitude, step_scalar(&s, x, INFINITY));
+    tensor_id magnitude = step_unary(&s, OP_ElementWiseAbs, x);
+    return steps_end_binary(&s, l->op, magnitude, step_scalar(&s, x, INFINITY));
 }
 
 /* ---- selection ---- */

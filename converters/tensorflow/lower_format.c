@@ -66,6 +66,6 @@ odlc_status tf_format_axis(struct lower *l)
     const double *table = arena_memdup(l->arena, place, 2 * rank * sizeof *place);
     tensor_id places = step_constant(&s, build_type(l->b, x)->dtype, &twice, table);
     /* −rank … rank − 1 become 0 … 2 · rank − 1. */
-    tensor_id at = step_binary(&s, "ElementWiseAdd", x, step_scalar(&s, x, rank));
+    tensor_id at = step_binary(&s, OP_ElementWiseAdd, x, step_scalar(&s, x, rank));
     return steps_give(&s, 0, step_gather(&s, places, at, 0));
 }

@@ -68,7 +68,7 @@ static bool nothing_changes(const struct resize *r)
 }
 
 /* The container's op of that name. */
-static odlc_status native_resize(struct lower *l, const struct resize *r, tensor_id x, const char *op)
+static odlc_status native_resize(struct lower *l, const struct resize *r, tensor_id x, enum op_id op)
 {
     struct type type = *build_type(l->b, x);
     const char *name = lower_out_name(l, 0);
@@ -112,7 +112,7 @@ odlc_status tf_resize_bilinear(struct lower *l)
         l->out[0] = r.x;
         return ODLC_OK;
     }
-    return native_resize(l, &r, r.x, "ResizeBilinear");
+    return native_resize(l, &r, r.x, OP_ResizeBilinear);
 }
 
 /* ---- nearest neighbours ---- */
@@ -153,7 +153,7 @@ odlc_status tf_resize_nearest(struct lower *l)
         native = native && op_takes(l, &r, i, elements[i]);
     }
     if (native)
-        return native_resize(l, &r, r.x, "ResizeNearestNeighbor");
+        return native_resize(l, &r, r.x, OP_ResizeNearestNeighbor);
     TRY(lower_pick(l, r.x, 1, elements[0], r.out[0], step_name(l, "height"), &r.x));
     return lower_pick(l, r.x, 2, elements[1], r.out[1], lower_out_name(l, 0), &l->out[0]);
 }
@@ -267,7 +267,7 @@ odlc_status tf_crop_and_resize(struct lower *l)
     if (count != 2)
         return lower_invalid(l, NULL, NULL, "crop_size has %u elements instead of 2", count);
     TRY(build_cast(l->b, x, DT_FLOAT32, step_name(l, "float"), &x));
-    build_op(l->b, "CropAndResize", fw_node_label(l->node));
+    build_op(l->b, OP_CropAndResize, fw_node_label(l->node));
     build_in(l->b, x);
     build_in(l->b, boxes);
     build_in(l->b, batch);
@@ -292,9 +292,9 @@ odlc_status tf_adjust_contrast(struct lower *l)
         return lower_invalid(l, NULL, NULL, "an input of rank %u has no height, width and channels", rank);
     const int64_t axes[] = {rank - 3, rank - 2};
     x = step_cast(&s, x, DT_FLOAT32);
-    tensor_id mean = step_reduce(&s, "ReduceMean", x, axes, 2, true);
-    tensor_id distance = step_binary(&s, "ElementWiseSubtract", x, mean);
-    distance = step_binary(&s, "ElementWiseMultiply", distance, factor);
-    x = step_binary(&s, "ElementWiseAdd", distance, mean);
+    tensor_id mean = step_reduce(&s, OP_ReduceMean, x, axes, 2, true);
+    tensor_id distance = step_binary(&s, OP_ElementWiseSubtract, x, mean);
+    distance = step_binary(&s, OP_ElementWiseMultiply, distance, factor);
+    x = step_binary(&s, OP_ElementWiseAdd, distance, mean);
     return steps_give(&s, 0, step_cast(&s, x, type.dtype));
 }

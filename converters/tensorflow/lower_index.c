@@ -151,12 +151,12 @@ odlc_status tf_tensor_scatter(struct lower *l)
     const struct shape shape = build_type(l->b, s.data)->shape;
     TRY(lower_coordinates(l, 1, FROM_FRONT, &shape, 0, &s.indices));
     for (size_t i = 0; i < COUNT_OF(reductions); i++)
-        if (strcmp(l->arg, reductions[i].name) == 0)
+        if (strcmp(l->variant, reductions[i].name) == 0)
             s.reduction = (enum reduction)reductions[i].value;
-    if (strcmp(l->arg, "sub") == 0) { /* the opposite is added, which wraps as the type does */
+    if (strcmp(l->variant, "sub") == 0) { /* the opposite is added, which wraps as the type does */
         struct steps steps = {.l = l};
         tensor_id zero = step_scalar(&steps, s.updates, 0);
-        s.updates = step_binary(&steps, "ElementWiseSubtract", zero, s.updates);
+        s.updates = step_binary(&steps, OP_ElementWiseSubtract, zero, s.updates);
         TRY(steps.status);
     }
     return lower_scatter_slices(l, s, lower_out_name(l, 0), &l->out[0]);
@@ -215,7 +215,7 @@ static odlc_status without_negatives(struct lower *l, int64_t depth, tensor_id *
     if (dtype == DT_UINT8)
         return ODLC_OK;
     tensor_id zero = step_scalar(&s, *indices, 0), outside = step_scalar(&s, *indices, (double)depth);
-    tensor_id is_negative = step_binary(&s, "ElementWiseLess", *indices, zero);
+    tensor_id is_negative = step_binary(&s, OP_ElementWiseLess, *indices, zero);
     *indices = step_select(&s, is_negative, outside, *indices);
     return s.status;
 }
@@ -265,7 +265,7 @@ odlc_status tf_nth_element(struct lower *l)
     const struct shape shape = build_type(l->b, in)->shape;
     if (shape.rank == 0 || n < 0 || n >= shape.dims[shape.rank - 1])
         return lower_invalid(l, "n", NULL, "n is %lld in %s", (long long)n, shape_text(l->diags->arena, &shape));
-    build_op(l->b, "TopK", fw_node_label(l->node));
+    build_op(l->b, OP_TopK, fw_node_label(l->node));
     build_in(l->b, in);
     build_int(l->b, "k", n + 1);
     build_int(l->b, "largest", largest);

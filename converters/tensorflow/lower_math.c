@@ -4,12 +4,6 @@
 #include "converters/lowering/steps.h"
 #include "converters/tensorflow/rows.h"
 
-#define ADD "ElementWiseAdd"
-#define SUB "ElementWiseSubtract"
-#define MUL "ElementWiseMultiply"
-#define DIV "ElementWiseDivide"
-#define EQUAL "ElementWiseEqual"
-
 /* eˣ − 1 without the difference, which would leave nothing of small results: Elu gives it for x ≤ 0, and above,
  * eˣ − 1 is −eˣ · (e⁻ˣ − 1). */
 odlc_status tf_expm1(struct lower *l)
@@ -18,10 +12,10 @@ odlc_status tf_expm1(struct lower *l)
     tensor_id x;
     TRY(lower_need(l, 0, "x", &x));
     tensor_id below = step_elu(&s, x, 1);
-    tensor_id mirrored = step_elu(&s, step_unary(&s, "ElementWiseNeg", x), 1);
-    tensor_id factor = step_unary(&s, "ElementWiseNeg", step_unary(&s, "ElementWiseExp", x));
-    tensor_id above = step_binary(&s, MUL, factor, mirrored);
-    tensor_id is_above = step_binary(&s, "ElementWiseGreater", x, step_scalar(&s, x, 0));
+    tensor_id mirrored = step_elu(&s, step_unary(&s, OP_ElementWiseNeg, x), 1);
+    tensor_id factor = step_unary(&s, OP_ElementWiseNeg, step_unary(&s, OP_ElementWiseExp, x));
+    tensor_id above = step_binary(&s, OP_ElementWiseMultiply, factor, mirrored);
+    tensor_id is_above = step_binary(&s, OP_ElementWiseGreater, x, step_scalar(&s, x, 0));
     return steps_end_select(&s, is_above, above, below);
 }
 
@@ -30,12 +24,13 @@ odlc_status tf_expm1(struct lower *l)
 static tensor_id log1p_of(struct steps *s, tensor_id x)
 {
     tensor_id one = step_scalar(s, x, 1);
-    tensor_id u = step_binary(s, ADD, x, one);
-    tensor_id logarithm = step_unary(s, "ElementWiseLog", u);
-    tensor_id is_one = step_binary(s, EQUAL, u, one);
-    tensor_id kept = step_select(s, is_one, one, step_binary(s, SUB, u, one));
-    tensor_id corrected = step_binary(s, DIV, step_binary(s, MUL, logarithm, x), kept);
-    tensor_id is_infinite = step_binary(s, EQUAL, u, step_scalar(s, x, INFINITY));
+    tensor_id u = step_binary(s, OP_ElementWiseAdd, x, one);
+    tensor_id logarithm = step_unary(s, OP_ElementWiseLog, u);
+    tensor_id is_one = step_binary(s, OP_ElementWiseEqual, u, one);
+    tensor_id kept = step_select(s, is_one, one, step_binary(s, OP_ElementWiseSubtract, u, one));
+    tensor_id corrected =
+        step_binary(s, OP_ElementWiseDivide, step_binary(s, OP_ElementWiseMultiply, logarithm, x), kept);
+    tensor_id is_infinite = step_binary(s, OP_ElementWiseEqual, u, step_scalar(s, x, INFINITY));
     return step_select(s, is_infinite, u, step_select(s, is_one, x, corrected));
 }
 
@@ -50,9 +45,9 @@ odlc_status tf_log1p(struct lower *l)
 /* Below zero, or the zero that is: the quotient of 1 and it is infinite with its sign. */
 static tensor_id is_negative(struct steps *s, tensor_id x, tensor_id zero)
 {
-    tensor_id is_zero = step_binary(s, EQUAL, x, zero);
-    tensor_id quotient = step_binary(s, DIV, step_scalar(s, x, 1), x);
-    return step_binary(s, "ElementWiseLess", step_select(s, is_zero, quotient, x), zero);
+    tensor_id is_zero = step_binary(s, OP_ElementWiseEqual, x, zero);
+    tensor_id quotient = step_binary(s, OP_ElementWiseDivide, step_scalar(s, x, 1), x);
+    return step_binary(s, OP_ElementWiseLess, step_select(s, is_zero, quotient, x), zero);
 }
 
 /* The angle of (x, y). atan(y / |x|) is right where x is positive, and has to be taken from half a turn, with the sign
@@ -64,23 +59,23 @@ odlc_status tf_atan2(struct lower *l)
     tensor_id x, y;
     TRY(lower_need(l, 0, "y", &y));
     TRY(lower_need(l, 1, "x", &x));
-    tensor_id zero = step_scalar(&s, x, 0), far = step_unary(&s, "ElementWiseAbs", x);
-    tensor_id same = step_binary(&s, EQUAL, step_unary(&s, "ElementWiseAbs", y), far);
-    tensor_id sign = step_unary(&s, "ElementWiseSign", y);
-    tensor_id quotient = step_select(&s, same, sign, step_binary(&s, DIV, y, far));
-    tensor_id angle = step_unary(&s, "ElementWiseAtan", quotient);
+    tensor_id zero = step_scalar(&s, x, 0), far = step_unary(&s, OP_ElementWiseAbs, x);
+    tensor_id same = step_binary(&s, OP_ElementWiseEqual, step_unary(&s, OP_ElementWiseAbs, y), far);
+    tensor_id sign = step_unary(&s, OP_ElementWiseSign, y);
+    tensor_id quotient = step_select(&s, same, sign, step_binary(&s, OP_ElementWiseDivide, y, far));
+    tensor_id angle = step_unary(&s, OP_ElementWiseAtan, quotient);
     tensor_id below = is_negative(&s, y, zero), behind = is_negative(&s, x, zero);
     tensor_id positive = step_scalar(&s, x, M_PI), negative = step_scalar(&s, x, -M_PI);
     tensor_id half_turn = step_select(&s, below, negative, positive);
-    return steps_end_select(&s, behind, step_binary(&s, SUB, half_turn, angle), angle);
+    return steps_end_select(&s, behind, step_binary(&s, OP_ElementWiseSubtract, half_turn, angle), angle);
 }
 
 /* ---- x · f(y) or x / y, and 0 where x is, whatever y is ---- */
 
-static odlc_status end_unless_zero(struct steps *s, const char *op, tensor_id x, tensor_id y)
+static odlc_status end_unless_zero(struct steps *s, enum op_id op, tensor_id x, tensor_id y)
 {
     tensor_id zero = step_scalar(s, x, 0);
-    tensor_id is_zero = step_binary(s, EQUAL, x, zero);
+    tensor_id is_zero = step_binary(s, OP_ElementWiseEqual, x, zero);
     return steps_end_select(s, is_zero, zero, step_binary(s, op, x, y));
 }
 
@@ -95,7 +90,7 @@ odlc_status tf_xdivy(struct lower *l)
     struct steps s = {.l = l};
     tensor_id x, y;
     TRY(operands(l, &x, &y));
-    return end_unless_zero(&s, DIV, x, y);
+    return end_unless_zero(&s, OP_ElementWiseDivide, x, y);
 }
 
 odlc_status tf_xlogy(struct lower *l)
@@ -103,7 +98,7 @@ odlc_status tf_xlogy(struct lower *l)
     struct steps s = {.l = l};
     tensor_id x, y;
     TRY(operands(l, &x, &y));
-    return end_unless_zero(&s, MUL, x, step_unary(&s, "ElementWiseLog", y));
+    return end_unless_zero(&s, OP_ElementWiseMultiply, x, step_unary(&s, OP_ElementWiseLog, y));
 }
 
 odlc_status tf_xlog1py(struct lower *l)
@@ -111,7 +106,7 @@ odlc_status tf_xlog1py(struct lower *l)
     struct steps s = {.l = l};
     tensor_id x, y;
     TRY(operands(l, &x, &y));
-    return end_unless_zero(&s, MUL, x, log1p_of(&s, y));
+    return end_unless_zero(&s, OP_ElementWiseMultiply, x, log1p_of(&s, y));
 }
 
 /* ---- with attributes and lists ---- */
@@ -137,9 +132,9 @@ odlc_status tf_bucketize(struct lower *l)
     const int64_t last = column.rank;
     column.dims[column.rank++] = 1;
     tensor_id bounds = step_constant(&s, build_type(l->b, x)->dtype, &along, wide);
-    tensor_id reached = step_binary(&s, "ElementWiseGreaterEqual", step_reshape(&s, x, &column), bounds);
+    tensor_id reached = step_binary(&s, OP_ElementWiseGreaterEqual, step_reshape(&s, x, &column), bounds);
     tensor_id ones = step_cast(&s, reached, DT_INT32);
-    return steps_give(&s, 0, step_reduce(&s, "ReduceSum", ones, &last, 1, false));
+    return steps_give(&s, 0, step_reduce(&s, OP_ReduceSum, ones, &last, 1, false));
 }
 
 /* The elements 1, 2, 0 or 2, 0, 1 of the last axis. */
@@ -166,6 +161,7 @@ odlc_status tf_cross(struct lower *l)
     uint32_t last = shape->rank - 1;
     tensor_id a1 = rotated(&s, a, last, 1), a2 = rotated(&s, a, last, 2);
     tensor_id b1 = rotated(&s, b, last, 1), b2 = rotated(&s, b, last, 2);
-    tensor_id forth = step_binary(&s, MUL, a1, b2), back = step_binary(&s, MUL, a2, b1);
-    return steps_end_binary(&s, SUB, forth, back);
+    tensor_id forth = step_binary(&s, OP_ElementWiseMultiply, a1, b2),
+              back = step_binary(&s, OP_ElementWiseMultiply, a2, b1);
+    return steps_end_binary(&s, OP_ElementWiseSubtract, forth, back);
 }

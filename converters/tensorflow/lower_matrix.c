@@ -39,7 +39,7 @@ static odlc_status read_alignment(const struct lower *l, struct band *b)
                                                {"LEFT_RIGHT", ABOVE_LEFT},
                                                {"RIGHT_RIGHT", 0}};
     int value;
-    TRY(lower_choose(l, "align", l->arg, alignments, COUNT_OF(alignments), &value));
+    TRY(lower_choose(l, "align", l->variant, alignments, COUNT_OF(alignments), &value));
     b->left_below = value & BELOW_LEFT;
     b->left_above = value & ABOVE_LEFT;
     return ODLC_OK;

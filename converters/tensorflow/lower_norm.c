@@ -23,7 +23,7 @@ odlc_status tf_bias_add(struct lower *l)
         return lower_invalid(l, NULL, NULL, "the bias %s does not have %lld elements",
                              shape_text(l->diags->arena, &build_type(l->b, bias)->shape), (long long)shape.dims[0]);
     TRY(tf_image(l, first, x, &x));
-    build_op(l->b, "ElementWiseAdd", fw_node_label(l->node));
+    build_op(l->b, OP_ElementWiseAdd, fw_node_label(l->node));
     build_in(l->b, x);
     build_in(l->b, bias);
     return tf_end_image(l, first);
@@ -47,7 +47,7 @@ static odlc_status start_batchnorm(struct lower *l, const struct batchnorm *n, t
 {
     tensor_id weight, bias;
     TRY(batchnorm_weights(l, n, &weight, &bias));
-    build_op(l->b, "Batchnorm", name);
+    build_op(l->b, OP_Batchnorm, name);
     build_in(l->b, image);
     build_in(l->b, weight);
     build_in(l->b, bias);
@@ -102,7 +102,7 @@ static odlc_status normalize_by_own(struct lower *l, const struct fused_norm *f,
     bool same = shape_equal(&one, &shape);
     warn_of_training(l);
     TRY(build_reshape(l->b, image, &one, step_name(l, "rows"), &image));
-    build_op(l->b, "InstanceNorm", fw_node_label(l->node));
+    build_op(l->b, OP_InstanceNorm, fw_node_label(l->node));
     build_in(l->b, image);
     build_in(l->b, f->n.like_x[BN_SCALE]);
     build_in(l->b, f->n.like_x[BN_SHIFT]);
@@ -128,9 +128,9 @@ static odlc_status give_average(struct steps *s, const struct fused_norm *f, uin
     TRY(s->status);
     if (f->average != 1) {
         tensor_id before = f->n.given[i == 1 ? BN_MEAN : BN_VARIANCE];
-        tensor_id old = step_binary(s, "ElementWiseMultiply", before, step_scalar(s, own, 1 - f->average));
-        own = step_binary(s, "ElementWiseMultiply", own, step_scalar(s, own, f->average));
-        own = step_binary(s, "ElementWiseAdd", old, own);
+        tensor_id old = step_binary(s, OP_ElementWiseMultiply, before, step_scalar(s, own, 1 - f->average));
+        own = step_binary(s, OP_ElementWiseMultiply, own, step_scalar(s, own, f->average));
+        own = step_binary(s, OP_ElementWiseAdd, old, own);
     }
     return steps_give(s, i, own);
 }
@@ -143,11 +143,11 @@ static odlc_status give_own_statistics(struct lower *l, const struct fused_norm 
     int64_t axes[] = {0, 1, 2, 3}, count = (int64_t)shape_count_range(&shape, 0, shape.rank - 1);
     double sample = (double)count / (double)max_i64(count - 1, 1);
     tensor_id x = step_cast(&s, image, build_type(l->b, f->n.given[BN_SCALE])->dtype);
-    tensor_id mean = step_reduce(&s, "ReduceMean", x, axes, shape.rank - 1, false);
-    tensor_id distance = step_binary(&s, "ElementWiseSubtract", x, mean);
-    tensor_id squares = step_binary(&s, "ElementWiseMultiply", distance, distance);
-    tensor_id variance = step_reduce(&s, "ReduceMean", squares, axes, shape.rank - 1, false);
-    variance = step_binary(&s, "ElementWiseMultiply", variance, step_scalar(&s, x, sample));
+    tensor_id mean = step_reduce(&s, OP_ReduceMean, x, axes, shape.rank - 1, false);
+    tensor_id distance = step_binary(&s, OP_ElementWiseSubtract, x, mean);
+    tensor_id squares = step_binary(&s, OP_ElementWiseMultiply, distance, distance);
+    tensor_id variance = step_reduce(&s, OP_ReduceMean, squares, axes, shape.rank - 1, false);
+    variance = step_binary(&s, OP_ElementWiseMultiply, variance, step_scalar(&s, x, sample));
     TRY(give_average(&s, f, 1, mean));
     return l->n_out > 2 ? give_average(&s, f, 2, variance) : s.status;
 }
@@ -200,9 +200,9 @@ odlc_status tf_fused_batch_norm_ex(struct lower *l)
     if (sides) {
         TRY(lower_need(l, 5, "side_input", &side));
         TRY(tf_image(l, f.channels_first, side, &side));
-        y = step_binary(&s, "ElementWiseAdd", y, side);
+        y = step_binary(&s, OP_ElementWiseAdd, y, side);
     }
-    y = relu ? step_unary(&s, "Relu", y) : y;
+    y = relu ? step_unary(&s, OP_Relu, y) : y;
     TRY(s.status);
     return tf_give_image(l, f.channels_first, y);
 }
@@ -249,7 +249,7 @@ odlc_status tf_lrn(struct lower *l)
                              shape_text(l->diags->arena, &build_type(l->b, x)->shape));
     if (radius < 0 || radius > INT32_MAX)
         return lower_invalid(l, "depth_radius", NULL, "depth_radius is %lld", (long long)radius);
-    build_op(l->b, "Lrn", fw_node_label(l->node));
+    build_op(l->b, OP_Lrn, fw_node_label(l->node));
     build_in(l->b, x);
     build_float(l->b, "alpha", alpha);
     build_float(l->b, "beta", beta);

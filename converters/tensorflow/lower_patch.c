@@ -21,7 +21,7 @@ odlc_status tf_extract_patches(struct lower *l)
     TRY(tf_windows_list(l, &w, "strides", NULL, 0, w.s.stride));
     TRY(tf_windows_list(l, &w, "rates", NULL, 0, w.s.dilation));
     TRY(lower_choose(l, "padding", "", paddings, COUNT_OF(paddings), &padding));
-    build_op(l->b, "ExtractPatches", fw_node_label(l->node));
+    build_op(l->b, OP_ExtractPatches, fw_node_label(l->node));
     build_in(l->b, x);
     build_ints(l->b, "size", w.s.kernel, 2);
     build_ints(l->b, "stride", w.s.stride, 2);
@@ -46,7 +46,7 @@ static odlc_status pad_below(struct lower *l, const struct spatial *s, tensor_id
                                 .name = "pad_constant_value",
                                 .dtype = DT_FLOAT32,
                                 .f = build_type(l->b, *x)->dtype == DT_FLOAT16 ? -65504 : -(double)FLT_MAX};
-    build_op(l->b, "Pad", step_name(l, "pad"));
+    build_op(l->b, OP_Pad, step_name(l, "pad"));
     build_in(l->b, *x);
     build_int(l->b, "scheme", 0);
     build_tensor_ints(l->b, "pad_amount", &pairs, amounts[0]);
@@ -67,7 +67,7 @@ static tensor_id meet(struct steps *s, const struct spatial *w, const int64_t *o
     tensor_id value = step_element(s, step_element(s, filter, 0, at[0]), 0, at[1]);
     if (s->status == ODLC_OK)
         s->status = lower_slices(s->l, x, &cut, step_name(s->l, "met"), &x);
-    return step_binary(s, "ElementWiseAdd", x, value);
+    return step_binary(s, OP_ElementWiseAdd, x, value);
 }
 
 /* The largest of the sums of elements and filter, for each channel. */
@@ -99,7 +99,7 @@ odlc_status tf_dilation(struct lower *l)
     for (int64_t row = 0; row < kernel.dims[0]; row++)
         for (int64_t column = 0; column < kernel.dims[1]; column++) {
             tensor_id met = meet(&s, &w.s, out, x, filter, (const int64_t[]){row, column});
-            largest = largest == NO_TENSOR ? met : step_binary(&s, "ElementWiseMaximum", largest, met);
+            largest = largest == NO_TENSOR ? met : step_binary(&s, OP_ElementWiseMaximum, largest, met);
         }
     return steps_give(&s, 0, largest);
 }

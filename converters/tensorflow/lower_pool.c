@@ -25,7 +25,7 @@ static odlc_status read_pool(const struct lower *l, uint32_t axes, tensor_id *x,
     return tf_windows_count(l, w, out);
 }
 
-static odlc_status end_pool(struct lower *l, const char *op, const struct tf_windows *w, tensor_id x)
+static odlc_status end_pool(struct lower *l, enum op_id op, const struct tf_windows *w, tensor_id x)
 {
     tensor_id image;
     TRY(tf_image(l, w->channels_first, x, &image));
@@ -41,8 +41,8 @@ odlc_status tf_pool(struct lower *l)
     struct tf_windows w;
     int64_t out[SPATIAL_MAX];
     tensor_id x;
-    TRY(read_pool(l, l->arg[strlen(l->arg) - 2] == '3' ? 3 : 2, &x, &w, out));
-    return end_pool(l, l->arg, &w, x);
+    TRY(read_pool(l, op_row(l->op)->spatial_axes, &x, &w, out));
+    return end_pool(l, l->op, &w, x);
 }
 
 /* Output 1: where the maxima are, counted over the channels first, then over the image and perhaps the batch. */
@@ -76,5 +76,5 @@ odlc_status tf_max_pool_with_argmax(struct lower *l)
     TRY(read_pool(l, 2, &x, &w, out));
     if (l->n_out > 1 && lower_out_name(l, 1))
         TRY(give_positions(l, &w, x, out));
-    return end_pool(l, "PoolMax2d", &w, x);
+    return end_pool(l, OP_PoolMax2d, &w, x);
 }

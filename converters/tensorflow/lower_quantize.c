@@ -112,18 +112,18 @@ static odlc_status give_floats(struct lower *l, const struct grids *q)
 {
     struct steps s = {.l = l};
     tensor_id low = per_grid(&s, q, low_of), high = per_grid(&s, q, high_of);
-    tensor_id k = step_binary(&s, "ElementWiseMinimum", q->x, high);
-    k = step_binary(&s, "ElementWiseMaximum", k, low);
+    tensor_id k = step_binary(&s, OP_ElementWiseMinimum, q->x, high);
+    k = step_binary(&s, OP_ElementWiseMaximum, k, low);
     if (q->shifted)
-        k = step_binary(&s, "ElementWiseSubtract", k, low);
+        k = step_binary(&s, OP_ElementWiseSubtract, k, low);
     tensor_id scale = per_grid(&s, q, q->divided ? step_of : factor_of);
-    k = step_binary(&s, q->divided ? "ElementWiseDivide" : "ElementWiseMultiply", k, scale);
+    k = step_binary(&s, q->divided ? OP_ElementWiseDivide : OP_ElementWiseMultiply, k, scale);
     if (q->shifted)
-        k = step_binary(&s, "ElementWiseSubtract", k, per_grid(&s, q, places_below_zero));
+        k = step_binary(&s, OP_ElementWiseSubtract, k, per_grid(&s, q, places_below_zero));
     if (q->half_up)
-        k = step_binary(&s, "ElementWiseAdd", k, step_scalar(&s, q->x, 0.5));
-    k = step_unary(&s, q->half_up ? "ElementWiseFloor" : "ElementWiseRound", k);
-    return steps_end_binary(&s, "ElementWiseMultiply", k, per_grid(&s, q, step_of));
+        k = step_binary(&s, OP_ElementWiseAdd, k, step_scalar(&s, q->x, 0.5));
+    k = step_unary(&s, q->half_up ? OP_ElementWiseFloor : OP_ElementWiseRound, k);
+    return steps_end_binary(&s, OP_ElementWiseMultiply, k, per_grid(&s, q, step_of));
 }
 
 /* Quantized and dequantized. The integers' type saturates; where it has more of them than the grid, the reals are
@@ -316,7 +316,7 @@ static odlc_status read_rounding(const struct lower *l, struct grids *q)
     static const struct choice modes[] = {{"HALF_TO_EVEN", false}, {"HALF_UP", true}};
     int half_up;
     bool given;
-    TRY(lower_attr_bool(l, "range_given", strcmp(l->arg, "bits are input 3") == 0, &given));
+    TRY(lower_attr_bool(l, "range_given", strcmp(l->variant, "bits are input 3") == 0, &given));
     if (!given)
         return lower_unsupported(l, "range_given", NULL, "the range would be that of the values");
     TRY(lower_choose(l, "round_mode", "HALF_TO_EVEN", modes, COUNT_OF(modes), &half_up));
@@ -344,7 +344,7 @@ odlc_status tf_quantize_and_dequantize(struct lower *l)
     TRY(read_rounding(l, &q));
     TRY(lower_attr_bool(l, "narrow_range", false, &narrow));
     TRY(lower_attr_int(l, "num_bits", 8, &q.bits));
-    if (strcmp(l->arg, "bits are input 3") == 0) {
+    if (strcmp(l->variant, "bits are input 3") == 0) {
         const int64_t *bits;
         uint32_t count;
         TRY(lower_const_ints(l, 3, "num_bits", &bits, &count));

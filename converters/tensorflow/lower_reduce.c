@@ -41,7 +41,7 @@ odlc_status tf_reduce(struct lower *l)
     l->out[0] = r.x;
     if (r.n_axes == 0)
         return ODLC_OK;
-    build_op(l->b, l->arg, fw_node_label(l->node));
+    build_op(l->b, l->op, fw_node_label(l->node));
     build_in(l->b, r.x);
     build_ints(l->b, "axes", r.axes, r.n_axes);
     build_int(l->b, "keep_dims", r.keep);
@@ -63,9 +63,9 @@ odlc_status tf_euclidean_norm(struct lower *l)
     TRY(read_reduction(l, &r));
     TRY(need_real(l, r.x));
     if (r.n_axes == 0)
-        return steps_end_unary(&s, "ElementWiseAbs", r.x);
-    tensor_id squares = step_reduce(&s, "ReduceSumSquare", r.x, r.axes, r.n_axes, r.keep);
-    return steps_end_unary(&s, "ElementWiseSquareRoot", squares);
+        return steps_end_unary(&s, OP_ElementWiseAbs, r.x);
+    tensor_id squares = step_reduce(&s, OP_ReduceSumSquare, r.x, r.axes, r.n_axes, r.keep);
+    return steps_end_unary(&s, OP_ElementWiseSquareRoot, squares);
 }
 
 /* Σ x² / 2 of all elements. */
@@ -80,10 +80,10 @@ odlc_status tf_l2_loss(struct lower *l)
     for (uint32_t i = 0; i < rank; i++)
         axes[i] = i;
     if (rank > 0)
-        squares = step_reduce(&s, "ReduceSumSquare", x, axes, rank, false);
+        squares = step_reduce(&s, OP_ReduceSumSquare, x, axes, rank, false);
     else
-        squares = step_binary(&s, "ElementWiseMultiply", x, x);
-    return steps_end_binary(&s, "ElementWiseMultiply", squares, step_scalar(&s, x, 0.5));
+        squares = step_binary(&s, OP_ElementWiseMultiply, x, x);
+    return steps_end_binary(&s, OP_ElementWiseMultiply, squares, step_scalar(&s, x, 0.5));
 }
 
 /* ---- one axis ---- */
@@ -111,7 +111,7 @@ odlc_status tf_arg(struct lower *l)
     TRY(lower_need(l, 0, "input", &x));
     TRY(const_axis(l, x, "dimension", &axis));
     TRY(lower_tf_dtype(l, "output_type", DT_INT64, &to));
-    build_op(l->b, l->arg, fw_node_label(l->node));
+    build_op(l->b, l->op, fw_node_label(l->node));
     build_in(l->b, x);
     build_int(l->b, "axis", axis);
     TRY(build_end(l->b, to == DT_INT32 ? lower_out_name(l, 0) : step_name(l, "int32"), &found));

@@ -24,7 +24,7 @@ static void read_method(const struct lower *l, struct segments *g)
 {
     static const struct choice methods[] = {{"sum", SUM}, {"mean", MEAN}, {"prod", PROD}, {"max", MAX}, {"min", MIN}};
     for (size_t i = 0; i < COUNT_OF(methods); i++)
-        if (strcmp(l->arg, methods[i].name) == 0)
+        if (strcmp(l->variant, methods[i].name) == 0)
             g->method = (enum method)methods[i].value;
 }
 
@@ -118,7 +118,7 @@ static odlc_status give_segments(struct lower *l, struct segments *g)
     for (int64_t i = 0; mean && i < g->count; i++)
         numbers[i] = fmax(numbers[i], 1);
     if (mean)
-        return steps_end_binary(&s, "ElementWiseDivide", result, per_segment(&s, g, numbers));
+        return steps_end_binary(&s, OP_ElementWiseDivide, result, per_segment(&s, g, numbers));
     return steps_give(&s, 0, result);
 }
 
@@ -156,7 +156,7 @@ static odlc_status give_by_computed_ids(struct lower *l, const struct segments *
     struct scatter written = {.updates = g->rows, .reduction = reduction_of(g->method)};
     struct type type = *build_type(l->b, g->rows);
     tensor_id result;
-    tensor_id is_out = step_binary(&s, "ElementWiseLess", ids, step_scalar(&s, ids, 0));
+    tensor_id is_out = step_binary(&s, OP_ElementWiseLess, ids, step_scalar(&s, ids, 0));
     ids = step_select(&s, is_out, step_scalar(&s, ids, (double)g->count), ids);
     written.indices = step_reshape(&s, step_cast(&s, ids, DT_INT32), &SHAPE(type.shape.dims[0], 1));
     type.shape.dims[0] = g->count + 1;

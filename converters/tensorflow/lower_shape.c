@@ -141,7 +141,7 @@ static odlc_status join_inputs(struct lower *l, uint32_t from, uint32_t to, int6
 /* The axis is the first input, or the last one. */
 odlc_status tf_concat(struct lower *l)
 {
-    bool last = l->arg != NULL;
+    bool last = l->variant != NULL;
     uint32_t at = last && l->n_in ? l->n_in - 1 : 0;
     const int64_t *axis;
     uint32_t count;

@@ -59,16 +59,16 @@ static odlc_status read_operands(const struct lower *l, const struct random_rang
                             "result does not depend on it");
 }
 
-static double apply(const char *op, double x, double y)
+static double apply(enum op_id op, double x, double y)
 {
-    if (strcmp(op, "ElementWiseMultiply") == 0)
+    if (op == OP_ElementWiseMultiply)
         return x * y;
-    return strcmp(op, "ElementWiseAdd") == 0 ? x + y : x - y;
+    return op == OP_ElementWiseAdd ? x + y : x - y;
 }
 
 /* Rounding keeps order, and so do the operators in each of their operands: the ends of the range become those of the
  * result. */
-odlc_status random_binary(struct lower *l, const char *op)
+odlc_status random_binary(struct lower *l, enum op_id op)
 {
     const struct random_range *in;
     uint32_t other, count32;

@@ -11,7 +11,7 @@ bool takes_random(const struct lower *l);
 
 /* The operators on such inputs; they fail for values of other kinds. The result is the range of op(x, y), where the
  * other operand is known at conversion. */
-odlc_status random_binary(struct lower *l, const char *op) MUST_USE;
+odlc_status random_binary(struct lower *l, enum op_id op) MUST_USE;
 /* The result is a constant, or an error where both outcomes are possible. */
 odlc_status random_floor(struct lower *l) MUST_USE;
 odlc_status random_greater_equal(struct lower *l) MUST_USE;

@@ -1,4 +1,4 @@
-/* Executing a container with the reference kernels.
+/* Executing a container.
  *
  *     odlc_run *r = odlc_run_new();
  *     odlc_run_open(r, "model.dlc");
@@ -33,9 +33,17 @@ struct odlc_io {
     int needed;           /* inputs: the wanted tensors depend on it */
 };
 
+/* A step of an execution: a group of nodes that one backend computes together, or a copy between kinds of memory. */
 struct odlc_step {
-    const char *node, *op;
+    const char *node, *op; /* of the group's last node, which gives the result; a copied tensor, and "Copy" */
+    const char *backend;
+    size_t n_nodes;       /* in the group; 0: a copy */
     uint64_t nanoseconds; /* of the last execution */
+};
+
+/* Why a backend left a node to the next one. */
+struct odlc_refusal {
+    const char *node, *op, *backend, *reason;
 };
 
 /* NULL when memory is out. */
@@ -46,11 +54,20 @@ ODLC_API void odlc_run_free(odlc_run *run);
 /* Opens a container of one graph; once per object. */
 ODLC_API odlc_status odlc_run_open(odlc_run *run, const char *path) ODLC_MUST_USE;
 
+/* The backends of this build, in no order; NULL at the end. Static storage. Any thread may call this. */
+ODLC_API const char *const *odlc_backend_names(void);
+/* Chooses who executes: each node is offered to the named backends in this order. Without a call: reference. The names
+ * need not outlive the call. Called before a choice of results. ODLC_ERR_USAGE for a name that this build does not
+ * have, for a backend that is named twice, and when nothing is named. */
+ODLC_API odlc_status odlc_run_set_backends(odlc_run *run, const char *const *names, size_t count) ODLC_MUST_USE;
+/* Threads that backends may use for one execution: 1 without a call; ODLC_ERR_USAGE for 0. The reference uses one. */
+ODLC_API odlc_status odlc_run_set_threads(odlc_run *run, unsigned threads) ODLC_MUST_USE;
+
 /* All diagnostics so far. Those of a failed call are at the end. */
 ODLC_API const struct odlc_diag *odlc_run_diags(const odlc_run *run, size_t *count);
 
 /* Chooses what odlc_run_execute computes, and with that which inputs are needed; called after odlc_run_open and before
- * inputs are set. Fails when a name is unknown, or when a node that is needed has no implementation. A later choice
+ * inputs are set. Fails when a name is unknown, or when no backend executes a node that is needed. A later choice
  * replaces an earlier one and forgets the inputs that were set. */
 /* The graph's outputs. */
 ODLC_API odlc_status odlc_run_want_outputs(odlc_run *run) ODLC_MUST_USE;
@@ -81,8 +98,11 @@ ODLC_API const struct odlc_io *odlc_run_results(const odlc_run *run, size_t *cou
 ODLC_API odlc_status odlc_run_get_floats(odlc_run *run, size_t result, float *values, size_t count) ODLC_MUST_USE;
 ODLC_API const void *odlc_run_native(const odlc_run *run, size_t result);
 
-/* The executed nodes with their times. */
+/* The steps of what is wanted, in the order of their execution, with their times; empty before anything is wanted. Like
+ * results and refusals they are valid until the next choice of results. */
 ODLC_API const struct odlc_step *odlc_run_steps(const odlc_run *run, size_t *count);
+/* What backends did not take of the wanted tensors' nodes, and why. */
+ODLC_API const struct odlc_refusal *odlc_run_refusals(const odlc_run *run, size_t *count);
 
 #ifdef __cplusplus
 }

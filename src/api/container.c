@@ -298,7 +298,7 @@ void odlc_container_release(const odlc_container *container)
 /* What net-run cannot do is no fault of the container. */
 static bool is_limit(const struct odlc_diag *d)
 {
-    return strcmp(d->code, "run-no-kernel") == 0 || strcmp(d->code, "run-encoding") == 0;
+    return strcmp(d->code, "run-encoding") == 0;
 }
 
 /* Errors of the attempt, as findings in this file. */
@@ -313,18 +313,21 @@ static void add_findings(odlc_container *c, const struct diags *attempt)
     }
 }
 
+static odlc_status check_all(odlc_container *c, struct diags *diags, const struct graph *ir)
+{
+    struct needed needed = needed_nodes(c->scratch, ir, ir->outputs.data, ir->outputs.count);
+    return plan_check(c->scratch, diags, ir, &needed);
+}
+
 /* What only the operators' rules tell: params that miss or are of another nature, numbers of operands, shapes and types
  * that do not follow from the inputs. */
 static void verify_meaning(odlc_container *c, uint32_t index)
 {
     struct diags attempt;
     struct graph *ir;
-    struct plan plan;
     struct arena_mark mark = arena_mark(c->scratch);
     diags_init(&attempt, c->arena);
-    if (dlc_to_ir(c->scratch, &attempt, c->dlc, index, &ir) != ODLC_OK ||
-        plan_make(c->scratch, &attempt, ir, ir->outputs.data, ir->outputs.count, &plan) != ODLC_OK ||
-        plan_check(c->scratch, &attempt, ir, &plan) != ODLC_OK)
+    if (dlc_to_ir(c->scratch, &attempt, c->dlc, index, &ir) != ODLC_OK || check_all(c, &attempt, ir) != ODLC_OK)
         add_findings(c, &attempt);
     arena_rewind(c->scratch, mark);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/backends.h"
 #include "dlc/record.h"
 #include "runtime/executor.h"
 
@@ -11,6 +12,10 @@
 
 struct odlc_run {
     struct arena *arena, *scratch;
+    struct arena *execution; /* what belongs to one choice of results */
+    struct arena_mark empty; /* of that arena */
+    const struct backend *const *backends;
+    unsigned threads;
     struct diags diags;
     const char *path;
     struct graph *graph; /* NULL before odlc_run_open */
@@ -22,6 +27,7 @@ struct odlc_run {
     struct odlc_io *results;
     size_t n_wanted;
     struct odlc_step *steps;
+    struct odlc_refusal *refusals;
     bool executed;
 };
 
@@ -42,12 +48,14 @@ static odlc_status need_wanted(odlc_run *run)
 }
 
 /* Exhausted memory ends the public function that contains this. */
-#define CATCH_EXHAUSTION(run)                     \
-    do {                                          \
-        if (setjmp(*arena_catch((run)->arena)))   \
-            return ODLC_ERR_NOMEM;                \
-        if (setjmp(*arena_catch((run)->scratch))) \
-            return ODLC_ERR_NOMEM;                \
+#define CATCH_EXHAUSTION(run)                       \
+    do {                                            \
+        if (setjmp(*arena_catch((run)->arena)))     \
+            return ODLC_ERR_NOMEM;                  \
+        if (setjmp(*arena_catch((run)->scratch)))   \
+            return ODLC_ERR_NOMEM;                  \
+        if (setjmp(*arena_catch((run)->execution))) \
+            return ODLC_ERR_NOMEM;                  \
     } while (0)
 
 odlc_run *odlc_run_new(void)
@@ -57,10 +65,14 @@ odlc_run *odlc_run_new(void)
         return NULL;
     run->arena = arena_create();
     run->scratch = arena_create();
-    if (!run->arena || !run->scratch) {
+    run->execution = arena_create();
+    if (!run->arena || !run->scratch || !run->execution) {
         odlc_run_free(run);
         return NULL;
     }
+    run->empty = arena_mark(run->execution);
+    run->backends = default_backends;
+    run->threads = 1;
     diags_init(&run->diags, run->arena);
     return run;
 }
@@ -69,6 +81,7 @@ void odlc_run_free(odlc_run *run)
 {
     if (!run)
         return;
+    arena_destroy(run->execution); /* its steps hold parts of the others */
     arena_destroy(run->scratch);
     arena_destroy(run->arena);
     free(run);
@@ -125,32 +138,7 @@ odlc_status odlc_run_open(odlc_run *run, const char *path)
     return open_run(run, path);
 }
 
-/* ---- choosing results ---- */
-
-static odlc_status want(odlc_run *run, const tensor_id *wanted, size_t count)
-{
-    const struct graph *g = run->graph;
-    struct executor *e;
-    run->executor = NULL;
-    run->executed = false;
-    TRY(executor_create(run->arena, run->scratch, &run->diags, g, wanted, count, &e));
-    for (size_t i = 0; i < g->inputs.count; i++) {
-        run->inputs[i].needed = e->plan.used[g->inputs.data[i]];
-        run->is_set[i] = false;
-    }
-    run->wanted = wanted;
-    run->n_wanted = count;
-    run->results = arena_array(run->arena, struct odlc_io, count);
-    for (size_t i = 0; i < count; i++)
-        run->results[i] = io_of(graph_tensor(g, wanted[i]));
-    run->steps = arena_array(run->arena, struct odlc_step, e->plan.n_steps);
-    for (size_t s = 0; s < e->plan.n_steps; s++) {
-        const struct node *n = graph_node(g, e->plan.steps[s]);
-        run->steps[s] = (struct odlc_step){.node = n->name, .op = n->op->name};
-    }
-    run->executor = e;
-    return ODLC_OK;
-}
+/* ---- choosing who executes ---- */
 
 /* The hint of an unknown name: the nearest one, or some of those that exist. */
 static const char *suggest(struct arena *arena, const char *name, const char *const *known, size_t count)
@@ -165,6 +153,118 @@ static const char *suggest(struct arena *arena, const char *name, const char *co
     if (count > LISTED_NAMES)
         text_add(arena, &hint, " and %zu more; dlc-info lists them all", count - LISTED_NAMES);
     return hint.data;
+}
+
+static const struct backend *find_backend(const char *name)
+{
+    for (size_t i = 0; all_backends[i]; i++)
+        if (strcmp(all_backends[i]->name, name) == 0)
+            return all_backends[i];
+    return NULL;
+}
+
+/* `problem` follows "backend 'NAME' ". */
+static odlc_status bad_backend(odlc_run *run, const char *name, const char *problem)
+{
+    size_t count = 0;
+    const char *const *known = odlc_backend_names();
+    while (known[count])
+        count++;
+    return diag_error(&run->diags, ODLC_ERR_USAGE, AT(.hint = suggest(run->arena, name, known, count)), "run-backend",
+                      "backend '%s' %s", name, problem);
+}
+
+static odlc_status set_backends(odlc_run *run, const char *const *names, size_t count)
+{
+    const struct backend **backends = arena_array(run->arena, const struct backend *, count + 1);
+    odlc_status status = ODLC_OK;
+    if (count == 0)
+        return out_of_order(run, "no backend is named");
+    for (size_t i = 0; i < count; i++) {
+        backends[i] = find_backend(names[i]);
+        if (!backends[i])
+            status = bad_backend(run, names[i], "is not in this build");
+        for (size_t k = 0; backends[i] && k < i; k++)
+            if (backends[k] == backends[i])
+                status = bad_backend(run, names[i], "is named twice");
+    }
+    TRY(status);
+    run->backends = backends;
+    return ODLC_OK;
+}
+
+odlc_status odlc_run_set_backends(odlc_run *run, const char *const *names, size_t count)
+{
+    CATCH_EXHAUSTION(run);
+    return set_backends(run, names, count);
+}
+
+odlc_status odlc_run_set_threads(odlc_run *run, unsigned threads)
+{
+    CATCH_EXHAUSTION(run);
+    if (threads == 0)
+        return out_of_order(run, "an execution needs a thread");
+    run->threads = threads;
+    return ODLC_OK;
+}
+
+/* ---- choosing results ---- */
+
+/* A step goes by the last node of its group, which gives the result; its op says them all. */
+static struct odlc_step describe_step(const odlc_run *run, const struct plan_step *step)
+{
+    const struct graph *g = run->graph;
+    struct odlc_step out = {.backend = run->executor->claims.backends[step->backend].backend->name};
+    if (step->kind != STEP_GROUP) {
+        out.node = graph_tensor(g, step->tensor)->name;
+        out.op = "Copy";
+        return out;
+    }
+    const struct group *group = step->group;
+    out.n_nodes = group->nodes.count;
+    out.node = graph_node(g, group->nodes.data[out.n_nodes - 1])->name;
+    out.op = graph_node(g, group->nodes.data[0])->op->name;
+    for (size_t i = 1; i < out.n_nodes; i++)
+        out.op = arena_printf(run->execution, "%s+%s", out.op, graph_node(g, group->nodes.data[i])->op->name);
+    return out;
+}
+
+static void describe_execution(odlc_run *run)
+{
+    const struct executor *e = run->executor;
+    run->steps = arena_array(run->execution, struct odlc_step, e->plan.steps.count);
+    for (size_t s = 0; s < e->plan.steps.count; s++)
+        run->steps[s] = describe_step(run, &e->plan.steps.data[s]);
+    run->refusals = arena_array(run->execution, struct odlc_refusal, e->claims.refusals.count);
+    for (size_t i = 0; i < e->claims.refusals.count; i++) {
+        const struct refusal *r = &e->claims.refusals.data[i];
+        const struct node *n = graph_node(run->graph, r->node);
+        run->refusals[i] =
+            (struct odlc_refusal){n->name, n->op->name, e->claims.backends[r->backend].backend->name, r->reason};
+    }
+}
+
+static odlc_status want(odlc_run *run, const tensor_id *wanted, size_t count)
+{
+    const struct graph *g = run->graph;
+    const struct executor_options options = {.backends = run->backends, .threads = run->threads};
+    struct executor *e;
+    run->executor = NULL;
+    run->executed = false;
+    arena_rewind(run->execution, run->empty);
+    TRY(executor_create(run->execution, run->scratch, &run->diags, g, wanted, count, &options, &e));
+    for (size_t i = 0; i < g->inputs.count; i++) {
+        run->inputs[i].needed = e->needed.used[g->inputs.data[i]];
+        run->is_set[i] = false;
+    }
+    run->wanted = wanted;
+    run->n_wanted = count;
+    run->results = arena_array(run->execution, struct odlc_io, count);
+    for (size_t i = 0; i < count; i++)
+        run->results[i] = io_of(graph_tensor(g, wanted[i]));
+    run->executor = e;
+    describe_execution(run);
+    return ODLC_OK;
 }
 
 static odlc_status unknown_tensor(odlc_run *run, const char *name)
@@ -387,7 +487,7 @@ static odlc_status execute(odlc_run *run)
                                 "there are no data for input '%s'", run->inputs[i].name);
     TRY(status);
     TRY(executor_run(run->executor));
-    for (size_t s = 0; s < run->executor->plan.n_steps; s++)
+    for (size_t s = 0; s < run->executor->plan.steps.count; s++)
         run->steps[s].nanoseconds = run->executor->nanoseconds[s];
     run->executed = true;
     return ODLC_OK;
@@ -436,6 +536,12 @@ odlc_status odlc_run_get_floats(odlc_run *run, size_t result, float *values, siz
 
 const struct odlc_step *odlc_run_steps(const odlc_run *run, size_t *count)
 {
-    *count = run->executor ? run->executor->plan.n_steps : 0;
+    *count = run->executor ? run->executor->plan.steps.count : 0;
     return run->steps;
+}
+
+const struct odlc_refusal *odlc_run_refusals(const odlc_run *run, size_t *count)
+{
+    *count = run->executor ? run->executor->claims.refusals.count : 0;
+    return run->refusals;
 }

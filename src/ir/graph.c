@@ -166,13 +166,13 @@ void graph_compact(struct graph *g)
     g->order.count = kept;
 }
 
-struct uses graph_uses(struct arena *arena, const struct graph *g)
+struct uses graph_uses_among(struct arena *arena, const struct graph *g, const node_id *nodes, size_t count)
 {
     size_t n_tensors = g->tensors.count;
     struct uses u = {.first = arena_array(arena, uint32_t, n_tensors + 2),
                      .count = arena_array(arena, uint32_t, n_tensors + 1)};
-    for (size_t i = 0; i < g->order.count; i++) {
-        const struct node *n = graph_node(g, g->order.data[i]);
+    for (size_t i = 0; i < count; i++) {
+        const struct node *n = graph_node(g, nodes[i]);
         for (uint32_t k = 0; n->op && k < n->n_inputs; k++)
             if (n->inputs[k] != NO_TENSOR)
                 u.count[n->inputs[k]]++;
@@ -184,12 +184,18 @@ struct uses graph_uses(struct arena *arena, const struct graph *g)
         total += u.count[t];
     }
     u.nodes = arena_array(arena, node_id, total);
-    for (size_t i = 0; i < g->order.count; i++) {
-        const struct node *n = graph_node(g, g->order.data[i]);
+    for (size_t i = 0; i < count; i++) {
+        const struct node *n = graph_node(g, nodes[i]);
         for (uint32_t k = 0; n->op && k < n->n_inputs; k++)
             if (n->inputs[k] != NO_TENSOR)
-                u.nodes[u.first[n->inputs[k] + 1]++] = g->order.data[i];
+                u.nodes[u.first[n->inputs[k] + 1]++] = nodes[i];
     }
+    return u;
+}
+
+struct uses graph_uses(struct arena *arena, const struct graph *g)
+{
+    struct uses u = graph_uses_among(arena, g, g->order.data, g->order.count);
     for (size_t i = 0; i < g->outputs.count; i++)
         u.count[g->outputs.data[i]]++;
     return u;

@@ -184,5 +184,7 @@ struct uses {
     uint32_t *count; /* consumers plus one for each time t is a graph output */
 };
 struct uses graph_uses(struct arena *arena, const struct graph *g);
+/* The same of some nodes alone, in their order; being a graph output does not count. */
+struct uses graph_uses_among(struct arena *arena, const struct graph *g, const node_id *nodes, size_t count);
 
 #endif

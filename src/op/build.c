@@ -20,21 +20,9 @@ void build_row(struct build *b, const struct op *row, const char *name)
     b->inputs.count = 0;
 }
 
-/* Models use few operators, each of them often. */
-static const struct op *find_row(struct build *b, const char *name)
+void build_op(struct build *b, enum op_id op, const char *name)
 {
-    uint32_t hash = 0;
-    for (const char *p = name; *p; p++)
-        hash = hash * 31 + (uint8_t)*p;
-    const struct op **row = &b->rows[hash % COUNT_OF(b->rows)];
-    if (!*row || strcmp((*row)->name, name) != 0)
-        *row = op_find(name);
-    return *row;
-}
-
-void build_op(struct build *b, const char *op, const char *name)
-{
-    build_row(b, find_row(b, op), name);
+    build_row(b, op_row(op), name);
 }
 
 void build_in(struct build *b, tensor_id id)
@@ -177,7 +165,7 @@ odlc_status build_transpose(struct build *b, tensor_id in, const struct perm *pe
         *out = in;
         return ODLC_OK;
     }
-    build_op(b, "Transpose", out_name);
+    build_op(b, OP_Transpose, out_name);
     build_in(b, in);
     node_set_perm(b->graph, &b->pending, perm);
     return build_end(b, out_name, out);
@@ -215,7 +203,7 @@ odlc_status build_reshape(struct build *b, tensor_id in, const struct shape *sha
         return ODLC_OK;
     }
     struct shape rank1 = SHAPE(shape->rank);
-    build_op(b, "Reshape", out_name);
+    build_op(b, OP_Reshape, out_name);
     build_in(b, in);
     build_tensor_ints(b, "shape", &rank1, shape->dims);
     return build_end(b, out_name, out);
@@ -229,20 +217,19 @@ odlc_status build_cast(struct build *b, tensor_id in, enum dtype to, const char 
         return ODLC_OK;
     }
     type.dtype = to;
-    build_op(b, "Cast", out_name);
+    build_op(b, OP_Cast, out_name);
     build_in(b, in);
     return build_end_typed(b, &out_name, &type, 1, out);
 }
 
-odlc_status build_unary(struct build *b, const char *op, tensor_id x, const char *out_name, tensor_id *out)
+odlc_status build_unary(struct build *b, enum op_id op, tensor_id x, const char *out_name, tensor_id *out)
 {
     build_op(b, op, out_name);
     build_in(b, x);
     return build_end(b, out_name, out);
 }
 
-odlc_status build_binary(struct build *b, const char *op, tensor_id x, tensor_id y, const char *out_name,
-                         tensor_id *out)
+odlc_status build_binary(struct build *b, enum op_id op, tensor_id x, tensor_id y, const char *out_name, tensor_id *out)
 {
     build_op(b, op, out_name);
     build_in(b, x);
@@ -253,7 +240,7 @@ odlc_status build_binary(struct build *b, const char *op, tensor_id x, tensor_id
 tensor_id build_copy(struct graph *g, tensor_id value, const char *name)
 {
     const struct type type = *graph_tensor(g, value)->type;
-    const struct op *reshape = op_find("Reshape");
+    const struct op *reshape = op_row(OP_Reshape);
     struct shape rank1 = SHAPE(type.shape.rank);
     tensor_id holder = graph_find_tensor(g, name), copy = graph_add_tensor(g, NULL, TENSOR_NATIVE, &type);
     if (holder != NO_TENSOR)

@@ -12,13 +12,12 @@ struct build {
     struct node pending; /* the node between build_op and build_end */
     VEC(tensor_id) inputs;
     struct packed_param pending_params[49];
-    const struct op *rows[32]; /* rows that build_op found, by a hash of their names */
 };
 
 void build_init(struct build *b, struct graph *g, struct diags *diags);
 
-/* Starts a node of the native op `op` (asserts that it exists). */
-void build_op(struct build *b, const char *op, const char *name);
+/* Starts a node of the native op. */
+void build_op(struct build *b, enum op_id op, const char *name);
 /* The same for a row that is not in the table (a UDO's). */
 void build_row(struct build *b, const struct op *row, const char *name);
 void build_in(struct build *b, tensor_id id); /* NO_TENSOR: absent */
@@ -48,9 +47,9 @@ odlc_status build_to_channels_first(struct build *b, tensor_id in, const char *o
 odlc_status build_reshape(struct build *b, tensor_id in, const struct shape *shape, const char *out_name,
                           tensor_id *out) MUST_USE;
 odlc_status build_cast(struct build *b, tensor_id in, enum dtype to, const char *out_name, tensor_id *out) MUST_USE;
-odlc_status build_binary(struct build *b, const char *op, tensor_id x, tensor_id y, const char *out_name,
+odlc_status build_binary(struct build *b, enum op_id op, tensor_id x, tensor_id y, const char *out_name,
                          tensor_id *out) MUST_USE;
-odlc_status build_unary(struct build *b, const char *op, tensor_id x, const char *out_name, tensor_id *out) MUST_USE;
+odlc_status build_unary(struct build *b, enum op_id op, tensor_id x, const char *out_name, tensor_id *out) MUST_USE;
 
 /* The same value as another tensor called name (whoever has that name is renamed to "<name>.value"): a Reshape to the
  * shape that it has. It is never folded, so it can make a graph output of an input or a constant. */

@@ -40,16 +40,16 @@ static bool fold_as_view(const struct graph *g, const struct node *n, struct vie
     if (!keeps_encoding(in, result))
         return false;
     *out = *in->view;
-    if (node_is(n, "Transpose")) {
+    if (node_is(n, OP_Transpose)) {
         struct perm perm = node_perm(n);
         view_permute(out, &perm);
         return true;
     }
-    if (node_is(n, "Reshape"))
+    if (node_is(n, OP_Reshape))
         return view_reshape(out, &result->type->shape);
     /* The pending cast of the input comes before what this node does, so there can be only one. */
     bool cast_pending = in->view->dtype != in->type->dtype;
-    return node_is(n, "Cast") && !cast_pending && is_view_cast(in->type->dtype, result->type->dtype);
+    return node_is(n, OP_Cast) && !cast_pending && is_view_cast(in->type->dtype, result->type->dtype);
 }
 
 /* What the elements of some tensors add up to. Loops may run over the other dimensions of a tensor that is empty. */

@@ -13,6 +13,15 @@
 
 #define VARIADIC 255
 
+/* What an operator is. Its name stands in its row alone. */
+enum op_id {
+    OP_CUSTOM, /* no native operator: a user-defined one */
+#define OP_ID(name) OP_##name,
+#include "op/op_ids.def"
+#undef OP_ID
+    OP_IDS
+};
+
 enum param_presence {
     PARAM_REQUIRED,
     PARAM_DEFAULT, /* absent means `def`; written with that value */
@@ -76,7 +85,17 @@ enum compute {
  * changed, when it cannot: the inputs are then brought back to the node's own order. NULL in the row: never. */
 typedef bool permute_fn(struct graph *g, struct node *n, const struct perm *perm, struct perm *out);
 
+/* What passes may put into an operator that computes W ∗ x + b, with weights W as input 1 and a bias b, where there is
+ * one, as input 2. */
+enum layer_kind {
+    NO_LAYER,
+    LAYER_DENSE,       /* a matrix */
+    LAYER_CONVOLUTION, /* a window that moves along the spatial axes, with a param `dilation` where it can be dilated */
+    LAYER_TRANSPOSED   /* the gradient of one */
+};
+
 struct op {
+    enum op_id id;        /* OP_CUSTOM: the row is none of the table */
     const char *name;     /* in the master list; unique */
     const char *dlc_type; /* type in the container: "Eltwise_Binary"; equals name for most */
     const char *selector; /* supplemental param that carries `name` there ("eltwise_type"), or NULL */
@@ -93,6 +112,10 @@ struct op {
     uint64_t (*macs)(const struct graph *g, const struct node *n);
     /* Operations of the kernel that neither macs nor the number of elements bounds; NULL: none. */
     uint64_t (*work)(const struct graph *g, const struct node *n);
+    enum layer_kind layer;
+    int8_t channel_axis;  /* of a layer's weights: counts the output's channels, each of which can be scaled; or -1 */
+    uint8_t spatial_axes; /* along which a window moves; 0: there is none */
+    bool may_copy;    /* with one input of the output's type and shape the value is the same, but for a permutation */
     uint32_t weights; /* mask of the inputs whose elements are the layer's parameters */
     enum compute compute;
     kernel_fn *kernel;   /* NULL: cannot be executed (a UDO) */
@@ -102,6 +125,8 @@ struct op {
 
 /* The table is the union of the families (op/families.h). Row `index` of it, NULL past the end. */
 const struct op *op_at(size_t index);
+/* The row of a native operator. */
+const struct op *op_row(enum op_id id);
 /* The native op of that name, or NULL. */
 const struct op *op_find(const char *name);
 /* The native op that a container's (type, selector value or NULL, operation or -1) stands for, or NULL. */
@@ -115,10 +140,10 @@ struct param node_get_param(const struct node *n, uint32_t index); /* of the row
 int64_t node_int(const struct node *n, const char *name, int64_t absent);
 double node_float(const struct node *n, const char *name, double absent);
 const char *node_string(const struct node *n, const char *name, const char *absent);
-/* True for a live node of the native op of that name. Passes ask this of every node: most differ in the first byte. */
-static inline bool node_is(const struct node *n, const char *op)
+/* True for a live node of that native operator. */
+static inline bool node_is(const struct node *n, enum op_id id)
 {
-    return n->op && n->op->name[0] == op[0] && strcmp(n->op->name, op) == 0 && !n->op->package;
+    return n->op && n->op->id == id;
 }
 /* The permutation that a native Transpose makes. */
 struct perm node_perm(const struct node *transpose);

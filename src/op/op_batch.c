@@ -159,12 +159,13 @@ static const struct param_def params_batch_to_space[] = {
 
 #define BATCH_ROW(name_, params_, infer_, kernel_)                                                                    \
     {                                                                                                                 \
-        .name = name_, .dlc_type = name_, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 1,       \
-        .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .compute = COMPUTE_WIDE, .kernel = kernel_ \
+        .id = OP_##name_, .name = #name_, .dlc_type = #name_, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1,     \
+        .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .compute = COMPUTE_WIDE, \
+        .kernel = kernel_                                                                                             \
     }
 
 const struct op op_rows_batch[] = {
-    BATCH_ROW("BatchToSpace", params_batch_to_space, infer_batch_to_space, kernel_batch_to_space),
-    BATCH_ROW("SpaceToBatch", params_space_to_batch, infer_space_to_batch, kernel_space_to_batch),
+    BATCH_ROW(BatchToSpace, params_batch_to_space, infer_batch_to_space, kernel_batch_to_space),
+    BATCH_ROW(SpaceToBatch, params_space_to_batch, infer_space_to_batch, kernel_space_to_batch),
 };
 const size_t op_rows_batch_count = COUNT_OF(op_rows_batch);

@@ -6,15 +6,9 @@
 #include "op/families.h"
 #include "op/rules.h"
 
-/* The last digit of the name: "Conv2d". */
-static uint32_t spatial_axes(const struct op *op)
-{
-    return (uint32_t)(op->name[strlen(op->name) - 2] - '0');
-}
-
 static const char *read_shared(struct conv *c, const struct node *n, const struct shape *x, const struct shape *w)
 {
-    uint32_t axes = spatial_axes(n->op);
+    uint32_t axes = n->op->spatial_axes;
     if (x->rank != axes + 2 || w->rank != axes + 2)
         return "the input or the weights have the wrong rank";
     const char *wrong = window_read(&c->window, n, x, w->dims);
@@ -174,18 +168,22 @@ static const struct param_def params_depthwise[] = {WINDOW_PARAMS, DILATION, NOT
 static const struct param_def params_transpose[] = {WINDOW_PARAMS, GROUP, OUTPUT_PADDING, NOTES};
 static const struct param_def params_transpose_3d[] = {WINDOW_PARAMS, GROUP, DILATION, OUTPUT_PADDING, NOTES};
 
-#define CONV_ROW(name_, params_, infer_, macs_, kernel_)                                                              \
-    {                                                                                                                 \
-        .name = name_, .dlc_type = name_, .min_inputs = 2, .max_inputs = 3, .min_outputs = 1, .max_outputs = 1,       \
-        .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .macs = macs_, .weights = 1 << 1 | 1 << 2, \
-        .compute = COMPUTE_FLOAT, .kernel = kernel_                                                                   \
+#define CONV_ROW(name_, kind_, axes_, channels_, params_, infer_, macs_, kernel_)                                 \
+    {                                                                                                             \
+        .id = OP_##name_, .name = #name_, .dlc_type = #name_, .min_inputs = 2, .max_inputs = 3, .min_outputs = 1, \
+        .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .macs = macs_,       \
+        .layer = kind_, .channel_axis = channels_, .spatial_axes = axes_, .weights = 1 << 1 | 1 << 2,             \
+        .compute = COMPUTE_FLOAT, .kernel = kernel_                                                               \
     }
 
 const struct op op_rows_conv[] = {
-    CONV_ROW("Conv2d", params_conv, infer_conv, macs_conv, kernel_conv),
-    CONV_ROW("Conv3d", params_conv, infer_conv, macs_conv, kernel_conv),
-    CONV_ROW("DepthWiseConv2d", params_depthwise, infer_depthwise, macs_conv, kernel_conv_depthwise),
-    CONV_ROW("TransposeConv2d", params_transpose, infer_transpose, macs_transpose, kernel_conv_transpose),
-    CONV_ROW("TransposeConv3d", params_transpose_3d, infer_transpose, macs_transpose, kernel_conv_transpose),
+    CONV_ROW(Conv2d, LAYER_CONVOLUTION, 2, 3, params_conv, infer_conv, macs_conv, kernel_conv),
+    CONV_ROW(Conv3d, LAYER_CONVOLUTION, 3, -1, params_conv, infer_conv, macs_conv, kernel_conv),
+    CONV_ROW(DepthWiseConv2d, LAYER_CONVOLUTION, 2, 3, params_depthwise, infer_depthwise, macs_conv,
+             kernel_conv_depthwise),
+    CONV_ROW(TransposeConv2d, LAYER_TRANSPOSED, 2, 3, params_transpose, infer_transpose, macs_transpose,
+             kernel_conv_transpose),
+    CONV_ROW(TransposeConv3d, LAYER_TRANSPOSED, 3, -1, params_transpose_3d, infer_transpose, macs_transpose,
+             kernel_conv_transpose),
 };
 const size_t op_rows_conv_count = COUNT_OF(op_rows_conv);

@@ -291,22 +291,23 @@ static odlc_status infer_prelu(const struct infer *c)
 
 /* ---- rows ---- */
 
-#define BINARY_ROW(op_name, code, types, run)                                                                        \
-    {                                                                                                                \
-        .name = op_name, .dlc_type = "Eltwise_Binary", .selector = "eltwise_type", .operation = code,                \
-        .has_operation = true, .min_inputs = 2, .max_inputs = 2, .min_outputs = 1, .max_outputs = 1, .infer = types, \
-        .permute = permute_any, .compute = COMPUTE_EITHER, .kernel = run                                             \
+#define BINARY_ROW(op_name, code, types, run)                                                              \
+    {                                                                                                      \
+        .id = OP_##op_name, .name = #op_name, .dlc_type = "Eltwise_Binary", .selector = "eltwise_type",    \
+        .operation = code, .has_operation = true, .min_inputs = 2, .max_inputs = 2, .min_outputs = 1,      \
+        .max_outputs = 1, .infer = types, .permute = permute_any, .compute = COMPUTE_EITHER, .kernel = run \
     }
 
 #define ARITHMETIC_ROW(name, code, float_expr, int_expr, uint_span) \
-    BINARY_ROW("ElementWise" #name, code, infer_arithmetic, run_##name),
-#define COMPARISON_ROW(name, code, expr) BINARY_ROW("ElementWise" #name, code, infer_comparison, run_##name),
-#define LOGICAL_ROW(name, code, expr) BINARY_ROW("ElementWise" #name, code, infer_logical, run_##name),
+    BINARY_ROW(ElementWise##name, code, infer_arithmetic, run_##name),
+#define COMPARISON_ROW(name, code, expr) BINARY_ROW(ElementWise##name, code, infer_comparison, run_##name),
+#define LOGICAL_ROW(name, code, expr) BINARY_ROW(ElementWise##name, code, infer_logical, run_##name),
 
 const struct op op_rows_eltwise[] = {
     ARITHMETIC(ARITHMETIC_ROW) COMPARISONS(COMPARISON_ROW) LOGICAL(LOGICAL_ROW)
-        BINARY_ROW("ElementWisePower", 16, infer_power, run_power),
-    {.name = "ElementWiseSelect",
+        BINARY_ROW(ElementWisePower, 16, infer_power, run_power),
+    {.id = OP_ElementWiseSelect,
+     .name = "ElementWiseSelect",
      .dlc_type = "Eltwise_Ternary",
      .selector = "eltwise_type",
      .min_inputs = 3,
@@ -317,7 +318,8 @@ const struct op op_rows_eltwise[] = {
      .permute = permute_any,
      .compute = COMPUTE_EITHER,
      .kernel = run_select},
-    {.name = "Prelu",
+    {.id = OP_Prelu,
+     .name = "Prelu",
      .dlc_type = "Prelu",
      .min_inputs = 2,
      .max_inputs = 2,

@@ -521,20 +521,20 @@ static const struct param_def top_k_params[] = {
     {"largest", DT_BOOL, PARAM_DEFAULT, false, false, 1},
 };
 
-#define ROW(type, ins, outs, param_list, infer_rule, run)                                                           \
-    .name = type, .dlc_type = type, .min_inputs = ins, .max_inputs = ins, .min_outputs = outs, .max_outputs = outs, \
-    .params = param_list, .n_params = COUNT_OF(param_list), .infer = infer_rule, .kernel = run
+#define ROW(type, ins, outs, param_list, infer_rule, run)                                                         \
+    .id = OP_##type, .name = #type, .dlc_type = #type, .min_inputs = ins, .max_inputs = ins, .min_outputs = outs, \
+    .max_outputs = outs, .params = param_list, .n_params = COUNT_OF(param_list), .infer = infer_rule, .kernel = run
 
 const struct op op_rows_index[] = {
-    {ROW("Gather", 2, 1, gather_params, infer_gather, run_gather), .compute = COMPUTE_MOVE, .permute = permute_gather,
+    {ROW(Gather, 2, 1, gather_params, infer_gather, run_gather), .compute = COMPUTE_MOVE, .permute = permute_gather,
      .permuted = 1},
-    {ROW("GatherElements", 2, 1, gather_elements_params, infer_gather_elements, run_gather_elements),
+    {ROW(GatherElements, 2, 1, gather_elements_params, infer_gather_elements, run_gather_elements),
      .compute = COMPUTE_MOVE, .permute = permute_axis},
-    {ROW("GatherNd", 2, 1, gather_nd_params, infer_gather_nd, run_gather_nd), .compute = COMPUTE_MOVE},
-    {ROW("OneHot", 1, 1, one_hot_params, infer_one_hot, run_one_hot), .compute = COMPUTE_MOVE},
-    {ROW("ScatterElements", 3, 1, scatter_elements_params, infer_scatter_elements, run_scatter_elements),
+    {ROW(GatherNd, 2, 1, gather_nd_params, infer_gather_nd, run_gather_nd), .compute = COMPUTE_MOVE},
+    {ROW(OneHot, 1, 1, one_hot_params, infer_one_hot, run_one_hot), .compute = COMPUTE_MOVE},
+    {ROW(ScatterElements, 3, 1, scatter_elements_params, infer_scatter_elements, run_scatter_elements),
      .compute = COMPUTE_MOVE, .permute = permute_axis},
-    {ROW("ScatterNd", 3, 1, scatter_nd_params, infer_scatter_nd, run_scatter_nd), .compute = COMPUTE_MOVE},
-    {ROW("TopK", 1, 2, top_k_params, infer_top_k, run_top_k), .compute = COMPUTE_WIDE},
+    {ROW(ScatterNd, 3, 1, scatter_nd_params, infer_scatter_nd, run_scatter_nd), .compute = COMPUTE_MOVE},
+    {ROW(TopK, 1, 2, top_k_params, infer_top_k, run_top_k), .compute = COMPUTE_WIDE},
 };
 const size_t op_rows_index_count = COUNT_OF(op_rows_index);

@@ -246,7 +246,8 @@ static const struct param_def params_fully_connected[] = {
 };
 
 const struct op op_rows_matmul[] = {
-    {.name = "FullyConnected",
+    {.id = OP_FullyConnected,
+     .name = "FullyConnected",
      .dlc_type = "FullyConnected",
      .min_inputs = 2,
      .max_inputs = 3,
@@ -256,12 +257,15 @@ const struct op op_rows_matmul[] = {
      .n_params = COUNT_OF(params_fully_connected),
      .infer = infer_fully_connected,
      .macs = macs_fully_connected,
+     .layer = LAYER_DENSE,
+     .channel_axis = 0,
      .weights = 1 << 1 | 1 << 2,
      .compute = COMPUTE_FLOAT,
      .kernel = kernel_fully_connected},
     /* Our choice: a constant operand of a MatMul counts as the layer's parameters. The captured reports have no MatMul;
      * a transformer whose parameters were not counted would help nobody. */
-    {.name = "MatMul",
+    {.id = OP_MatMul,
+     .name = "MatMul",
      .dlc_type = "MatMul",
      .min_inputs = 2,
      .max_inputs = 3,

@@ -138,17 +138,17 @@ static const struct param_def hard_sigmoid_params[] = {FLOAT_DEFAULT("alpha", 0.
 static const struct param_def softplus_params[] = {FLOAT_DEFAULT("beta", 1.0), FLOAT_DEFAULT("threshold", -1.0),
                                                    BOUNDS(PARAM_OPTIONAL)};
 
-#define NEURON_ROW_OF(op_name, code, param_list, types, run)                                                \
-    {                                                                                                       \
-        .name = op_name, .dlc_type = "Neuron", .selector = "neuron_type", .operation = code,                \
-        .has_operation = (code) >= 0, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 1, \
-        .params = param_list, .n_params = COUNT_OF(param_list), .infer = types, .permute = permute_any,     \
-        .compute = COMPUTE_EITHER, .kernel = run                                                            \
+#define NEURON_ROW_OF(op_name, code, param_list, types, run)                                                      \
+    {                                                                                                             \
+        .id = OP_##op_name, .name = #op_name, .dlc_type = "Neuron", .selector = "neuron_type", .operation = code, \
+        .has_operation = (code) >= 0, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 1,       \
+        .params = param_list, .n_params = COUNT_OF(param_list), .infer = types, .permute = permute_any,           \
+        .compute = COMPUTE_EITHER, .kernel = run                                                                  \
     }
-#define NEURON_ROW(name, code, params, expr) NEURON_ROW_OF(#name, code, params, infer_real, run_##name),
+#define NEURON_ROW(name, code, params, expr) NEURON_ROW_OF(name, code, params, infer_real, run_##name),
 
 const struct op op_rows_neuron[] = {
-    NEURONS(NEURON_ROW) NEURON_ROW_OF("Relu", 4, bound_params, infer_numeric, run_relu),
-    NEURON_ROW_OF("ReluMinMax", 5, min_max_params, infer_numeric, run_relu),
+    NEURONS(NEURON_ROW) NEURON_ROW_OF(Relu, 4, bound_params, infer_numeric, run_relu),
+    NEURON_ROW_OF(ReluMinMax, 5, min_max_params, infer_numeric, run_relu),
 };
 const size_t op_rows_neuron_count = COUNT_OF(op_rows_neuron);

@@ -200,12 +200,13 @@ static const struct param_def params_col2im[] = {
 
 #define PATCH_ROW(name_, params_, infer_, kernel_)                                                                    \
     {                                                                                                                 \
-        .name = name_, .dlc_type = name_, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 1,       \
-        .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .compute = COMPUTE_WIDE, .kernel = kernel_ \
+        .id = OP_##name_, .name = #name_, .dlc_type = #name_, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1,     \
+        .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .compute = COMPUTE_WIDE, \
+        .kernel = kernel_                                                                                             \
     }
 
 const struct op op_rows_patch[] = {
-    PATCH_ROW("Col2Im", params_col2im, infer_col2im, kernel_col2im),
-    PATCH_ROW("ExtractPatches", params_extract, infer_extract, kernel_extract),
+    PATCH_ROW(Col2Im, params_col2im, infer_col2im, kernel_col2im),
+    PATCH_ROW(ExtractPatches, params_extract, infer_extract, kernel_extract),
 };
 const size_t op_rows_patch_count = COUNT_OF(op_rows_patch);

@@ -11,7 +11,7 @@ enum { ROUND_FLOOR, ROUND_CEIL };
 
 static const char *read_window(struct window *w, const struct node *n, const struct shape *x)
 {
-    uint32_t axes = (uint32_t)(n->op->name[strlen(n->op->name) - 2] - '0'), count;
+    uint32_t axes = n->op->spatial_axes, count;
     const int64_t *filter = node_ints(n, "filter_size", &count);
     if (x->rank != axes + 2)
         return "the input has the wrong rank";
@@ -181,18 +181,18 @@ static const struct param_def params_average[] = {
 };
 static const struct param_def params_l2[] = {POOL_PARAMS};
 
-#define POOL_ROW(name_, type_, selector_, params_, kernel_)                                                          \
-    {                                                                                                                \
-        .name = name_, .dlc_type = type_, .selector = selector_, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, \
-        .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_pool, .work = work_pool,  \
-        .compute = COMPUTE_WIDE, .kernel = kernel_                                                                   \
+#define POOL_ROW(name_, axes_, type_, selector_, params_, kernel_)                                                    \
+    {                                                                                                                 \
+        .id = OP_##name_, .name = #name_, .dlc_type = type_, .selector = selector_, .min_inputs = 1, .max_inputs = 1, \
+        .min_outputs = 1, .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_pool,    \
+        .spatial_axes = axes_, .work = work_pool, .compute = COMPUTE_WIDE, .kernel = kernel_                          \
     }
 
 const struct op op_rows_pool[] = {
-    POOL_ROW("L2Pool2d", "L2Pool2d", NULL, params_l2, kernel_l2),
-    POOL_ROW("PoolAvg2d", "Pool", "pool_type", params_average, kernel_average),
-    POOL_ROW("PoolAvg3d", "PoolAvg3d", NULL, params_average, kernel_average),
-    POOL_ROW("PoolMax2d", "Pool", "pool_type", params_max, kernel_max),
-    POOL_ROW("PoolMax3d", "PoolMax3d", NULL, params_max, kernel_max),
+    POOL_ROW(L2Pool2d, 2, "L2Pool2d", NULL, params_l2, kernel_l2),
+    POOL_ROW(PoolAvg2d, 2, "Pool", "pool_type", params_average, kernel_average),
+    POOL_ROW(PoolAvg3d, 3, "PoolAvg3d", NULL, params_average, kernel_average),
+    POOL_ROW(PoolMax2d, 2, "Pool", "pool_type", params_max, kernel_max),
+    POOL_ROW(PoolMax3d, 3, "PoolMax3d", NULL, params_max, kernel_max),
 };
 const size_t op_rows_pool_count = COUNT_OF(op_rows_pool);

@@ -75,14 +75,15 @@ static bool permute_quantize(struct graph *g, struct node *n, const struct perm 
     return per_tensor(node_input(g, n, 0)) && per_tensor(node_output(g, n, 0));
 }
 
-#define QUANTIZE_ROW(op_name, types, run)                                                                           \
-    {                                                                                                               \
-        .name = op_name, .dlc_type = op_name, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 1, \
-        .infer = types, .permute = permute_quantize, .compute = COMPUTE_BYTES, .kernel = run                        \
+#define QUANTIZE_ROW(op_name, types, run)                                                                          \
+    {                                                                                                              \
+        .id = OP_##op_name, .name = #op_name, .dlc_type = #op_name, .min_inputs = 1, .max_inputs = 1,              \
+        .min_outputs = 1, .max_outputs = 1, .infer = types, .permute = permute_quantize, .compute = COMPUTE_BYTES, \
+        .kernel = run                                                                                              \
     }
 
 const struct op op_rows_quantize[] = {
-    QUANTIZE_ROW("Dequantize", infer_dequantize, run_dequantize),
-    QUANTIZE_ROW("Quantize", infer_quantize, run_quantize),
+    QUANTIZE_ROW(Dequantize, infer_dequantize, run_dequantize),
+    QUANTIZE_ROW(Quantize, infer_quantize, run_quantize),
 };
 const size_t op_rows_quantize_count = COUNT_OF(op_rows_quantize);

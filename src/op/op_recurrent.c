@@ -361,7 +361,8 @@ static const struct param_def gru_params[] = {
 };
 
 const struct op op_rows_recurrent[] = {
-    {.name = "Gru",
+    {.id = OP_Gru,
+     .name = "Gru",
      .dlc_type = "Gru",
      .min_inputs = 7,
      .max_inputs = sizeof gru_operands - 1,
@@ -374,7 +375,8 @@ const struct op op_rows_recurrent[] = {
      .weights = RANGE_MASK(1, 12),
      .compute = COMPUTE_FLOAT,
      .kernel = kernel_gru},
-    {.name = "Lstm",
+    {.id = OP_Lstm,
+     .name = "Lstm",
      .dlc_type = "Lstm",
      .min_inputs = 10,
      .max_inputs = sizeof lstm_operands - 1,

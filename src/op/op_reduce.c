@@ -283,26 +283,26 @@ static const struct param_def cumulative_sum_params[] = {
     {.name = "exclusive", .dtype = DT_BOOL, .presence = PARAM_DEFAULT},
     {.name = "reverse", .dtype = DT_BOOL, .presence = PARAM_DEFAULT}};
 
-#define ROW(op_name, type, select, param_list, types, axes, elements, run)                                         \
-    {                                                                                                              \
-        .name = op_name, .dlc_type = type, .selector = select, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, \
-        .max_outputs = 1, .params = param_list, .n_params = COUNT_OF(param_list), .infer = types, .permute = axes, \
-        .compute = elements, .kernel = run                                                                         \
+#define ROW(op_name, type, select, param_list, types, axes, elements, run)                                            \
+    {                                                                                                                 \
+        .id = OP_##op_name, .name = #op_name, .dlc_type = type, .selector = select, .min_inputs = 1, .max_inputs = 1, \
+        .min_outputs = 1, .max_outputs = 1, .params = param_list, .n_params = COUNT_OF(param_list), .infer = types,   \
+        .permute = axes, .compute = elements, .kernel = run                                                           \
     }
 #define REDUCE_ROW(op_name, run) \
     ROW(op_name, "Reduce", "reduce_type", reduce_params, infer_reduce, permute_reduce, COMPUTE_EITHER, run)
 #define ARG_ROW(op_name, run) ROW(op_name, "Arg", "arg_type", arg_params, infer_arg, permute_arg, COMPUTE_WIDE, run)
 
 const struct op op_rows_reduce[] = {
-    ARG_ROW("Argmax", run_argmax),
-    ARG_ROW("Argmin", run_argmin),
-    ROW("CumulativeSum", "CumulativeSum", NULL, cumulative_sum_params, infer_cumulative_sum, permute_axis, COMPUTE_WIDE,
+    ARG_ROW(Argmax, run_argmax),
+    ARG_ROW(Argmin, run_argmin),
+    ROW(CumulativeSum, "CumulativeSum", NULL, cumulative_sum_params, infer_cumulative_sum, permute_axis, COMPUTE_WIDE,
         run_cumulative_sum),
-    REDUCE_ROW("ReduceMax", run_Max),
-    REDUCE_ROW("ReduceMean", run_Mean),
-    REDUCE_ROW("ReduceMin", run_Min),
-    REDUCE_ROW("ReduceProd", run_Prod),
-    REDUCE_ROW("ReduceSum", run_Sum),
-    REDUCE_ROW("ReduceSumSquare", run_SumSquare),
+    REDUCE_ROW(ReduceMax, run_Max),
+    REDUCE_ROW(ReduceMean, run_Mean),
+    REDUCE_ROW(ReduceMin, run_Min),
+    REDUCE_ROW(ReduceProd, run_Prod),
+    REDUCE_ROW(ReduceSum, run_Sum),
+    REDUCE_ROW(ReduceSumSquare, run_SumSquare),
 };
 const size_t op_rows_reduce_count = COUNT_OF(op_rows_reduce);

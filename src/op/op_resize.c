@@ -310,15 +310,16 @@ static const struct param_def params_blocks[] = {
 
 #define RESIZE_ROW(name_, params_, infer_, compute_, kernel_)                                                     \
     {                                                                                                             \
-        .name = name_, .dlc_type = name_, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 1,   \
-        .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .compute = compute_, .kernel = kernel_ \
+        .id = OP_##name_, .name = #name_, .dlc_type = #name_, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, \
+        .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .compute = compute_, \
+        .kernel = kernel_                                                                                         \
     }
 
 const struct op op_rows_resize[] = {
-    RESIZE_ROW("DepthToSpace", params_blocks, infer_depth_to_space, COMPUTE_MOVE, kernel_depth_to_space),
-    RESIZE_ROW("Resize", params_resize, infer_resize, COMPUTE_WIDE, kernel_resize),
-    RESIZE_ROW("ResizeBilinear", params_flags, infer_resize, COMPUTE_WIDE, kernel_resize_bilinear),
-    RESIZE_ROW("ResizeNearestNeighbor", params_flags, infer_resize, COMPUTE_WIDE, kernel_resize_nearest),
-    RESIZE_ROW("SpaceToDepth", params_blocks, infer_space_to_depth, COMPUTE_MOVE, kernel_space_to_depth),
+    RESIZE_ROW(DepthToSpace, params_blocks, infer_depth_to_space, COMPUTE_MOVE, kernel_depth_to_space),
+    RESIZE_ROW(Resize, params_resize, infer_resize, COMPUTE_WIDE, kernel_resize),
+    RESIZE_ROW(ResizeBilinear, params_flags, infer_resize, COMPUTE_WIDE, kernel_resize_bilinear),
+    RESIZE_ROW(ResizeNearestNeighbor, params_flags, infer_resize, COMPUTE_WIDE, kernel_resize_nearest),
+    RESIZE_ROW(SpaceToDepth, params_blocks, infer_space_to_depth, COMPUTE_MOVE, kernel_space_to_depth),
 };
 const size_t op_rows_resize_count = COUNT_OF(op_rows_resize);

@@ -359,16 +359,16 @@ static const struct param_def params_crop_and_resize[] = {
     {"extrapolation_value", DT_FLOAT32, PARAM_DEFAULT, false, false, 0},
 };
 
-#define ROI_ROW(name_, params_, infer_, work_, kernel_)                                                            \
-    {                                                                                                              \
-        .name = name_, .dlc_type = name_, .min_inputs = 3, .max_inputs = 3, .min_outputs = 1, .max_outputs = 1,    \
-        .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .work = work_, .compute = COMPUTE_WIDE, \
-        .kernel = kernel_                                                                                          \
+#define ROI_ROW(name_, params_, infer_, work_, kernel_)                                                           \
+    {                                                                                                             \
+        .id = OP_##name_, .name = #name_, .dlc_type = #name_, .min_inputs = 3, .max_inputs = 3, .min_outputs = 1, \
+        .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .work = work_,       \
+        .compute = COMPUTE_WIDE, .kernel = kernel_                                                                \
     }
 
 const struct op op_rows_roi[] = {
-    ROI_ROW("CropAndResize", params_crop_and_resize, infer_crops, NULL, kernel_crop_and_resize),
-    ROI_ROW("RoiAlign", params_roi_align, infer_regions, work_roi_align, kernel_roi_align),
-    ROI_ROW("RoiPooling", params_roi_pooling, infer_regions, work_roi_pooling, kernel_roi_pooling),
+    ROI_ROW(CropAndResize, params_crop_and_resize, infer_crops, NULL, kernel_crop_and_resize),
+    ROI_ROW(RoiAlign, params_roi_align, infer_regions, work_roi_align, kernel_roi_align),
+    ROI_ROW(RoiPooling, params_roi_pooling, infer_regions, work_roi_pooling, kernel_roi_pooling),
 };
 const size_t op_rows_roi_count = COUNT_OF(op_rows_roi);

@@ -172,7 +172,8 @@ static const struct param_def params_grid_sample[] = {
 };
 
 const struct op op_rows_sample[] = {
-    {.name = "GridSample",
+    {.id = OP_GridSample,
+     .name = "GridSample",
      .dlc_type = "GridSample",
      .min_inputs = 2,
      .max_inputs = 2,

@@ -244,18 +244,18 @@ static const struct param_def split_params[] = {{"axis", DT_UINT32, PARAM_REQUIR
 static const struct param_def tile_params[] = {{"multiples", DT_UINT32, PARAM_REQUIRED, true, false, 0}};
 static const struct param_def transpose_params[] = {{"perm", DT_UINT32, PARAM_REQUIRED, true, false, 0}};
 
-#define ROW(type, n_in, n_out, param_list, infer_rule, axis_rule, run)                                               \
-    {                                                                                                                \
-        .name = type, .dlc_type = type, .min_inputs = 1, .max_inputs = n_in, .min_outputs = 1, .max_outputs = n_out, \
-        .params = param_list, .n_params = COUNT_OF(param_list), .infer = infer_rule, .permute = axis_rule,           \
-        .compute = COMPUTE_MOVE, .kernel = run                                                                       \
+#define ROW(type, n_in, n_out, copies, param_list, infer_rule, axis_rule, run)                                    \
+    {                                                                                                             \
+        .id = OP_##type, .name = #type, .dlc_type = #type, .min_inputs = 1, .max_inputs = n_in, .min_outputs = 1, \
+        .max_outputs = n_out, .params = param_list, .n_params = COUNT_OF(param_list), .infer = infer_rule,        \
+        .permute = axis_rule, .may_copy = copies, .compute = COMPUTE_MOVE, .kernel = run                          \
     }
 
 const struct op op_rows_shape[] = {
-    ROW("Concat", VARIADIC, 1, concat_params, infer_concat, permute_axis, run_concat),
-    ROW("Reshape", 1, 1, reshape_params, infer_reshape, NULL, run_reshape),
-    ROW("Split", 1, VARIADIC, split_params, infer_split, permute_axis, run_split),
-    ROW("Tile", 1, 1, tile_params, infer_tile, permute_tile, run_tile),
-    ROW("Transpose", 1, 1, transpose_params, infer_transpose, permute_transpose, run_transpose),
+    ROW(Concat, VARIADIC, 1, true, concat_params, infer_concat, permute_axis, run_concat),
+    ROW(Reshape, 1, 1, true, reshape_params, infer_reshape, NULL, run_reshape),
+    ROW(Split, 1, VARIADIC, false, split_params, infer_split, permute_axis, run_split),
+    ROW(Tile, 1, 1, false, tile_params, infer_tile, permute_tile, run_tile),
+    ROW(Transpose, 1, 1, true, transpose_params, infer_transpose, permute_transpose, run_transpose),
 };
 const size_t op_rows_shape_count = COUNT_OF(op_rows_shape);

@@ -279,15 +279,15 @@ static const struct param_def strided_slice_params[] = {
     {"new_axes_mask", DT_UINT32, PARAM_DEFAULT, false, false, 0},
 };
 
-#define ROW(type, param_list, infer_rule, axis_rule, run)                                                     \
-    {                                                                                                         \
-        .name = type, .dlc_type = type, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 1, \
-        .params = param_list, .n_params = COUNT_OF(param_list), .infer = infer_rule, .permute = axis_rule,    \
-        .compute = COMPUTE_MOVE, .kernel = run                                                                \
+#define ROW(type, param_list, infer_rule, axis_rule, run)                                                      \
+    {                                                                                                          \
+        .id = OP_##type, .name = #type, .dlc_type = #type, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, \
+        .max_outputs = 1, .params = param_list, .n_params = COUNT_OF(param_list), .infer = infer_rule,         \
+        .permute = axis_rule, .compute = COMPUTE_MOVE, .kernel = run                                           \
     }
 
 const struct op op_rows_slice[] = {
-    ROW("Pad", pad_params, infer_pad, permute_pad, run_pad),
-    ROW("StridedSlice", strided_slice_params, infer_strided_slice, permute_strided_slice, run_strided_slice),
+    ROW(Pad, pad_params, infer_pad, permute_pad, run_pad),
+    ROW(StridedSlice, strided_slice_params, infer_strided_slice, permute_strided_slice, run_strided_slice),
 };
 const size_t op_rows_slice_count = COUNT_OF(op_rows_slice);

@@ -92,15 +92,15 @@ static const struct param_def softmax_params[] = {{.name = "axis", .dtype = DT_U
 static const struct param_def log_softmax_params[] = {{.name = "axis", .dtype = DT_UINT32, .presence = PARAM_REQUIRED},
                                                       BETA};
 
-#define ROW(op_name, param_list, kernel_function)                                                                   \
-    {                                                                                                               \
-        .name = op_name, .dlc_type = op_name, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 1, \
-        .params = param_list, .n_params = COUNT_OF(param_list), .infer = infer_softmax, .permute = permute_softmax, \
-        .compute = COMPUTE_FLOAT, .kernel = kernel_function                                                         \
+#define ROW(op_name, param_list, kernel_function)                                                               \
+    {                                                                                                           \
+        .id = OP_##op_name, .name = #op_name, .dlc_type = #op_name, .min_inputs = 1, .max_inputs = 1,           \
+        .min_outputs = 1, .max_outputs = 1, .params = param_list, .n_params = COUNT_OF(param_list),             \
+        .infer = infer_softmax, .permute = permute_softmax, .compute = COMPUTE_FLOAT, .kernel = kernel_function \
     }
 
 const struct op op_rows_softmax[] = {
-    ROW("LogSoftmax", log_softmax_params, run_log_softmax),
-    ROW("Softmax", softmax_params, run_softmax),
+    ROW(LogSoftmax, log_softmax_params, run_log_softmax),
+    ROW(Softmax, softmax_params, run_softmax),
 };
 const size_t op_rows_softmax_count = COUNT_OF(op_rows_softmax);

@@ -21,6 +21,11 @@ const struct op *op_at(size_t index)
     return NULL;
 }
 
+const struct op *op_row(enum op_id id)
+{
+    return op_at((size_t)id - 1); /* the rows stand in the order of their ids */
+}
+
 const struct op *op_find(const char *name)
 {
     const struct op *op;

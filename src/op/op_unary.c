@@ -107,20 +107,21 @@ static odlc_status infer_cast(const struct infer *c)
 
 /* ---- rows ---- */
 
-#define UNARY_ROW(op_name, code, types, run)                                                                         \
-    {                                                                                                                \
-        .name = op_name, .dlc_type = "Eltwise_Unary", .selector = "eltwise_type", .operation = code,                 \
-        .has_operation = true, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 1, .infer = types, \
-        .permute = permute_any, .compute = COMPUTE_EITHER, .kernel = run                                             \
+#define UNARY_ROW(op_name, code, types, run)                                                               \
+    {                                                                                                      \
+        .id = OP_##op_name, .name = #op_name, .dlc_type = "Eltwise_Unary", .selector = "eltwise_type",     \
+        .operation = code, .has_operation = true, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1,      \
+        .max_outputs = 1, .infer = types, .permute = permute_any, .compute = COMPUTE_EITHER, .kernel = run \
     }
 
 #define NUMERIC_ROW(name, code, float_expr, int_expr, uint_expr) \
-    UNARY_ROW("ElementWise" #name, code, infer_numeric, run_##name),
-#define REAL_ROW(name, code, expr) UNARY_ROW("ElementWise" #name, code, infer_real, run_##name),
+    UNARY_ROW(ElementWise##name, code, infer_numeric, run_##name),
+#define REAL_ROW(name, code, expr) UNARY_ROW(ElementWise##name, code, infer_real, run_##name),
 
 const struct op op_rows_unary[] = {
-    NUMERIC(NUMERIC_ROW) REAL(REAL_ROW) UNARY_ROW("ElementWiseNot", 9, infer_not, run_not),
-    {.name = "Cast",
+    NUMERIC(NUMERIC_ROW) REAL(REAL_ROW) UNARY_ROW(ElementWiseNot, 9, infer_not, run_not),
+    {.id = OP_Cast,
+     .name = "Cast",
      .dlc_type = "Cast",
      .min_inputs = 1,
      .max_inputs = 1,
@@ -128,6 +129,7 @@ const struct op op_rows_unary[] = {
      .max_outputs = 1,
      .infer = infer_cast,
      .permute = permute_any,
+     .may_copy = true,
      .compute = COMPUTE_BYTES,
      .kernel = run_cast},
 };

@@ -1,20 +1,5 @@
 #include "pass/affine.h"
 
-/* Axes of the weights that count output channels; -1 where weights are left alone. */
-static const struct {
-    const char *op;
-    int axis;
-} layers[] = {{"Conv2d", 3},         {"DepthWiseConv2d", 3}, {"TransposeConv2d", 3},
-              {"FullyConnected", 0}, {"Conv3d", -1},         {"TransposeConv3d", -1}};
-
-static int find_layer(const struct node *n)
-{
-    for (size_t i = 0; i < COUNT_OF(layers); i++)
-        if (node_is(n, layers[i].op))
-            return (int)i;
-    return -1;
-}
-
 static bool is_static(const struct graph *g, const struct node *n, uint32_t i)
 {
     const struct tensor *t = node_input(g, n, i);
@@ -27,8 +12,8 @@ struct node *affine_layer(const struct graph *g, const struct uses *uses, tensor
     if (t->producer == NO_NODE || uses->count[x] != 1)
         return NULL;
     struct node *layer = graph_node(g, t->producer);
-    bool fits =
-        layer->op && find_layer(layer) >= 0 && layer->n_inputs == 3 && is_static(g, layer, 1) && is_static(g, layer, 2);
+    bool fits = layer->op && layer->op->layer != NO_LAYER && layer->n_inputs == 3 && is_static(g, layer, 1) &&
+                is_static(g, layer, 2);
     return fits ? layer : NULL;
 }
 
@@ -40,7 +25,7 @@ uint64_t affine_channels(const struct graph *g, const struct node *layer)
 bool affine_scalable(const struct graph *g, const struct node *layer)
 {
     const struct tensor *weights = node_input(g, layer, 1);
-    int axis = layers[find_layer(layer)].axis;
+    int axis = layer->op->channel_axis;
     /* Weights whose dtype was cast would be scaled before the cast instead of after it. */
     bool plain = weights->view->dtype == weights->type->dtype && !weights->view->scale;
     return axis >= 0 && plain && (uint64_t)weights->type->shape.dims[axis] == affine_channels(g, layer);
@@ -58,7 +43,7 @@ static void scale_weights(struct graph *g, struct node *layer, const double *fac
     const struct tensor *weights = node_input(g, layer, 1);
     struct view scaled = *weights->view;
     scaled.scale = factor;
-    scaled.scale_axis = scaled.perm.axis[layers[find_layer(layer)].axis];
+    scaled.scale_axis = scaled.perm.axis[layer->op->channel_axis];
     /* The folded ones stand for the originals, so they ask for the originals' names (restore_names). */
     const char *name = weights->wanted ? weights->wanted : weights->name;
     layer->inputs[1] = graph_add_constant(g, name, weights->type->dtype, &scaled);

@@ -40,7 +40,7 @@ odlc_status pass_fold_batchnorm(struct pass_context *c, struct graph *g, bool *p
     for (size_t i = 0; i < g->order.count; i++) {
         node_id id = g->order.data[i];
         struct node *bn = graph_node(g, id);
-        if (!node_is(bn, "Batchnorm") || bn->n_inputs != 3)
+        if (!node_is(bn, OP_Batchnorm) || bn->n_inputs != 3)
             continue;
         if (!uses.count)
             uses = graph_uses(c->scratch, g);

@@ -33,7 +33,7 @@ static const double *per_channel(struct graph *g, const struct tensor *c, uint64
 static bool fold(struct pass_context *c, struct graph *g, const struct uses *uses, node_id id, uint32_t i)
 {
     const struct node *n = graph_node(g, id);
-    bool product = node_is(n, "ElementWiseMultiply");
+    bool product = node_is(n, OP_ElementWiseMultiply);
     struct node *layer = affine_layer(g, uses, n->inputs[1 - i]);
     if (!layer || !is_per_channel(g, layer, n, i) ||
         (product && (c->options->no_batchnorm_folding || !affine_scalable(g, layer))))
@@ -55,7 +55,7 @@ odlc_status pass_fold_bias(struct pass_context *c, struct graph *g, bool *progre
     for (size_t i = 0; i < g->order.count; i++) {
         node_id id = g->order.data[i];
         const struct node *n = graph_node(g, id);
-        if ((node_is(n, "ElementWiseAdd") || node_is(n, "ElementWiseMultiply")) && n->n_inputs == 2)
+        if ((node_is(n, OP_ElementWiseAdd) || node_is(n, OP_ElementWiseMultiply)) && n->n_inputs == 2)
             *progress |= fold(c, g, &uses, id, 1) || fold(c, g, &uses, id, 0);
     }
     return ODLC_OK;

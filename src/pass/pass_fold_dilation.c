@@ -11,7 +11,7 @@ static tensor_id behind_reshapes(const struct graph *g, const struct uses *uses,
     for (;;) {
         const struct tensor *t = graph_tensor(g, id);
         const struct node *n = t->producer == NO_NODE ? NULL : graph_node(g, t->producer);
-        if (!n || !node_is(n, "Reshape") || n->n_inputs != 1 || (to_go && uses->count[id] != 1))
+        if (!n || !node_is(n, OP_Reshape) || n->n_inputs != 1 || (to_go && uses->count[id] != 1))
             return id;
         id = n->inputs[0];
     }
@@ -65,17 +65,22 @@ static bool join_params(struct dilated *d, const struct node *split, const struc
     return true;
 }
 
+static bool can_be_dilated(const struct op *op)
+{
+    return op && op->layer == LAYER_CONVOLUTION && op->spatial_axes == 2 && op_param_index(op, "dilation") >= 0;
+}
+
 static bool find(const struct graph *g, const struct uses *uses, const struct node *join, struct dilated *d)
 {
     d->result = behind_reshapes(g, uses, join->inputs[0], true);
     d->conv = producer(g, d->result);
-    bool conv = d->conv && (node_is(d->conv, "Conv2d") || node_is(d->conv, "DepthWiseConv2d"));
-    if (!conv || uses->count[d->result] != 1 || !same_shape(g, d->result, join->inputs[0]) ||
-        !all_are(d->conv, "stride", 1) || !all_are(d->conv, "pad_amount", 0))
+    if (!d->conv || !can_be_dilated(d->conv->op) || uses->count[d->result] != 1 ||
+        !same_shape(g, d->result, join->inputs[0]) || !all_are(d->conv, "stride", 1) ||
+        !all_are(d->conv, "pad_amount", 0))
         return false;
     tensor_id blocks = behind_reshapes(g, uses, d->conv->inputs[0], false);
     const struct node *split = producer(g, blocks);
-    if (!split || !node_is(split, "SpaceToBatch") || !same_shape(g, blocks, d->conv->inputs[0]))
+    if (!split || !node_is(split, OP_SpaceToBatch) || !same_shape(g, blocks, d->conv->inputs[0]))
         return false;
     d->image = split->inputs[0];
     return join_params(d, split, join);
@@ -115,7 +120,7 @@ odlc_status pass_fold_dilation(struct pass_context *c, struct graph *g, bool *pr
         node_id id = g->order.data[i];
         const struct node *join = graph_node(g, id);
         struct dilated d;
-        if (!node_is(join, "BatchToSpace"))
+        if (!node_is(join, OP_BatchToSpace))
             continue;
         if (!uses.count)
             uses = graph_uses(c->scratch, g);

@@ -11,10 +11,10 @@ odlc_status pass_merge_transposes(struct pass_context *c, struct graph *g, bool 
     for (size_t i = 0; i < g->order.count; i++) {
         struct node *n = graph_node(g, g->order.data[i]);
         aliases_apply(&aliases, n);
-        if (!node_is(n, "Transpose"))
+        if (!node_is(n, OP_Transpose))
             continue;
         node_id before = graph_tensor(g, n->inputs[0])->producer;
-        if (before == NO_NODE || !node_is(graph_node(g, before), "Transpose"))
+        if (before == NO_NODE || !node_is(graph_node(g, before), OP_Transpose))
             continue;
         const struct node *first = graph_node(g, before);
         struct perm a = node_perm(first), b = node_perm(n), both = perm_compose(&a, &b);

@@ -25,7 +25,7 @@ static const struct node *producer_of(const struct graph *g, tensor_id t)
     return id == NO_NODE ? NULL : graph_node(g, id);
 }
 
-static bool is_op(const struct node *n, const char *op)
+static bool is_op(const struct node *n, enum op_id op)
 {
     return n && n->op && node_is(n, op);
 }
@@ -79,9 +79,9 @@ static tensor_id zero_bias(struct quantize *q, const struct tensor *t)
 
 /* ---- nodes that only move elements: dequantized after them ---- */
 
-static node_id add_node(struct graph *g, const char *op, const char *name, tensor_id in, tensor_id out)
+static node_id add_node(struct graph *g, enum op_id op, const char *name, tensor_id in, tensor_id out)
 {
-    const struct op *row = op_find(op);
+    const struct op *row = op_row(op);
     return graph_add_node(g, row, row->n_params, name, &in, 1, &out, 1);
 }
 
@@ -90,7 +90,7 @@ static node_id sink(struct graph *g, node_id id)
 {
     struct node *n = graph_node(g, id);
     const struct node *dequantize = producer_of(g, n->inputs[0]);
-    if ((!node_is(n, "Transpose") && !node_is(n, "Reshape")) || !is_op(dequantize, "Dequantize"))
+    if ((!node_is(n, OP_Transpose) && !node_is(n, OP_Reshape)) || !is_op(dequantize, OP_Dequantize))
         return NO_NODE;
     tensor_id fixed = dequantize->inputs[0], real = n->outputs[0];
     const struct tensor from = *graph_tensor(g, fixed);
@@ -103,7 +103,7 @@ static node_id sink(struct graph *g, node_id id)
     graph_tensor(g, moved)->producer = id;
     n->inputs[0] = fixed;
     n->outputs[0] = moved;
-    return add_node(g, "Dequantize", graph_tensor(g, real)->name, moved, real);
+    return add_node(g, OP_Dequantize, graph_tensor(g, real)->name, moved, real);
 }
 
 static void sink_all(struct quantize *q)
@@ -132,7 +132,7 @@ static const struct node *quantizer_of(const struct quantize *q, tensor_id t)
         return NULL;
     for (uint32_t i = q->uses.first[t]; i < q->uses.first[t + 1]; i++) {
         const struct node *n = graph_node(g, q->uses.nodes[i]);
-        if (!is_op(n, "Quantize"))
+        if (!is_op(n, OP_Quantize))
             return NULL;
         if (!first)
             first = n;
@@ -149,9 +149,9 @@ static bool clamps_in_vain(const struct node *n, const struct quant *quant)
     const struct encoding *e = &quant->encodings[0];
     if (quant->per_axis)
         return false;
-    if (node_is(n, "Relu"))
+    if (node_is(n, OP_Relu))
         return e->min >= 0;
-    return node_is(n, "ReluMinMax") && e->min >= node_float(n, "min_value", INFINITY) &&
+    return node_is(n, OP_ReluMinMax) && e->min >= node_float(n, "min_value", INFINITY) &&
            e->max <= node_float(n, "max_value", -INFINITY);
 }
 
@@ -186,7 +186,7 @@ static tensor_id fixed_input(struct quantize *q, const struct node *n, uint32_t 
 {
     const struct node *producer = producer_of(q->g, n->inputs[i]);
     const struct tensor *t = node_input(q->g, n, i);
-    if (is_op(producer, "Dequantize"))
+    if (is_op(producer, OP_Dequantize))
         return t->type->dtype == DT_FLOAT32 ? producer->inputs[0] : NO_TENSOR;
     if (i == 2 && n->op->weights >> 2 & 1 && t->type->dtype == DT_FLOAT32 && is_zeros(t))
         return zero_bias(q, t);
@@ -275,8 +275,8 @@ static void adopt(struct quantize *q, struct aliases *aliases, node_id id)
 {
     struct node *n = graph_node(q->g, id);
     struct change change;
-    bool candidate = n->op && !n->op->package && n->op->kernel && n->n_inputs > 0 && !node_is(n, "Quantize") &&
-                     !node_is(n, "Dequantize") && !node_is(n, "Cast");
+    bool candidate = n->op && !n->op->package && n->op->kernel && n->n_inputs > 0 && !node_is(n, OP_Quantize) &&
+                     !node_is(n, OP_Dequantize) && !node_is(n, OP_Cast);
     if (!candidate || !plan_change(q, n, &change))
         return;
     struct node changed = *n;
@@ -321,7 +321,7 @@ static void adopt_udo(struct quantize *q, struct aliases *aliases, node_id id)
     struct node *n = graph_node(g, id);
     for (uint32_t i = 0; n->forms && i < n->n_inputs; i++) {
         const struct node *producer = n->inputs[i] == NO_TENSOR ? NULL : producer_of(g, n->inputs[i]);
-        if (is_op(producer, "Dequantize") && is_fixed_of(g, producer->inputs[0], n->forms->in[i].fixed_bits))
+        if (is_op(producer, OP_Dequantize) && is_fixed_of(g, producer->inputs[0], n->forms->in[i].fixed_bits))
             n->inputs[i] = producer->inputs[0];
     }
     for (uint32_t i = 0; n->forms && i < n->n_outputs; i++) {
@@ -353,7 +353,7 @@ static void dequantize_constants(struct quantize *q)
                 struct type type = *graph_tensor(g, in)->type;
                 const char *name = arena_printf(g->arena, "%s.dequantized", graph_tensor(g, in)->name);
                 real[in] = graph_add_tensor(g, name, TENSOR_NATIVE, &type);
-                vec_push(g->arena, &g->order, add_node(g, "Dequantize", name, fixed, real[in]));
+                vec_push(g->arena, &g->order, add_node(g, OP_Dequantize, name, fixed, real[in]));
             }
             graph_node(g, before[i])->inputs[k] = real[in];
         }
@@ -403,7 +403,7 @@ static bool has_work(const struct graph *g)
 {
     for (size_t i = 0; i < g->order.count; i++) {
         const struct node *n = graph_node(g, g->order.data[i]);
-        if (node_is(n, "Quantize") || node_is(n, "Dequantize") || n->forms)
+        if (node_is(n, OP_Quantize) || node_is(n, OP_Dequantize) || n->forms)
             return true;
     }
     return false;

@@ -7,15 +7,11 @@ pass_fn pass_remove_identity;
 
 static bool gives_back_its_input(const struct graph *g, const struct node *n)
 {
-    static const char *const names[] = {"Cast", "Reshape", "Transpose", "Concat"};
     const struct tensor *in = node_input(g, n, 0), *out = node_output(g, n, 0);
-    bool candidate = false;
-    for (size_t i = 0; i < COUNT_OF(names); i++)
-        candidate |= node_is(n, names[i]);
-    if (!candidate || n->n_inputs != 1 || in->type->dtype != out->type->dtype ||
+    if (!n->op || !n->op->may_copy || n->n_inputs != 1 || in->type->dtype != out->type->dtype ||
         !shape_equal(&in->type->shape, &out->type->shape))
         return false;
-    if (!node_is(n, "Transpose"))
+    if (!node_is(n, OP_Transpose))
         return true;
     struct perm perm = node_perm(n);
     return perm_is_identity(&perm);

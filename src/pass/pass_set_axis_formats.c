@@ -6,11 +6,7 @@ pass_fn pass_set_axis_formats;
 
 static bool has_hwio_weights(const struct node *n)
 {
-    static const char *const names[] = {"Conv2d", "DepthWiseConv2d", "TransposeConv2d"};
-    for (size_t i = 0; i < COUNT_OF(names); i++)
-        if (node_is(n, names[i]))
-            return true;
-    return false;
+    return n->op && n->op->layer != NO_LAYER && n->op->spatial_axes == 2;
 }
 
 odlc_status pass_set_axis_formats(struct pass_context *c, struct graph *g, bool *progress)

@@ -42,7 +42,7 @@ struct track {
 /* A Reshape to the shape that the input has: a second name for a value, as graph outputs need it. */
 static bool is_copy(const struct track *t, const struct node *n)
 {
-    if (!node_is(n, "Reshape"))
+    if (!node_is(n, OP_Reshape))
         return false;
     const struct location *at = &t->at[n->inputs[0]];
     const struct perm back = perm_inverse(&at->perm);
@@ -87,7 +87,7 @@ static const struct node *computed_by(const struct graph *g, tensor_id id)
 {
     enum { MOST_STEPS = 16 };
     const struct node *n = producer_of(g, id);
-    for (int steps = 0; steps < MOST_STEPS && n && (node_is(n, "Quantize") || node_is(n, "Dequantize")); steps++)
+    for (int steps = 0; steps < MOST_STEPS && n && (node_is(n, OP_Quantize) || node_is(n, OP_Dequantize)); steps++)
         n = producer_of(g, n->inputs[0]);
     return n;
 }
@@ -97,7 +97,7 @@ static bool passes_order_on(const struct node *n)
 {
     if (n->op->package)
         return gives_as_stored(n, 0);
-    return (n->op->permute && !node_is(n, "Transpose")) || node_is(n, "Quantize") || node_is(n, "Dequantize");
+    return (n->op->permute && !node_is(n, OP_Transpose)) || node_is(n, OP_Quantize) || node_is(n, OP_Dequantize);
 }
 
 /* The UDO whose declared layout is why the tensor is stored as it is: its own order went through other nodes. NULL
@@ -191,7 +191,7 @@ static odlc_status add_transpose(struct track *t, tensor_id from, const struct p
 {
     if (into == NO_TENSOR || graph_tensor(t->g, from)->kind == TENSOR_STATIC)
         return build_transpose(&t->b, from, step, name, out);
-    const struct op *row = op_find("Transpose");
+    const struct op *row = op_row(OP_Transpose);
     node_id id = graph_add_node(t->g, row, row->n_params, graph_tensor(t->g, into)->name, &from, 1, &into, 1);
     node_set_perm(t->g, graph_node(t->g, id), step);
     vec_push(t->g->arena, &t->g->order, id);
@@ -432,7 +432,7 @@ static bool order_pays(const struct track *t, tensor_id out, const struct perm *
         return true;
     const uint32_t first = t->uses.first[out], end = t->uses.first[out + 1];
     for (uint32_t i = first; i < end; i++)
-        if (!node_is(graph_node(t->g, t->uses.nodes[i]), "Transpose"))
+        if (!node_is(graph_node(t->g, t->uses.nodes[i]), OP_Transpose))
             return false;
     return end > first && graph_tensor(t->g, out)->kind != TENSOR_OUTPUT;
 }
@@ -462,13 +462,13 @@ static odlc_status visit(struct track *t, node_id id)
     struct node *n = graph_node(t->g, id);
     struct perm perm, out_perm;
     t->b.source = n->source;
-    if (node_is(n, "Transpose"))
+    if (node_is(n, OP_Transpose))
         return visit_transpose(t, id);
     if (is_copy(t, n)) {
         visit_copy(t, id);
         return ODLC_OK;
     }
-    if (node_is(n, "Reshape") && visit_regrouping(t, id))
+    if (node_is(n, OP_Reshape) && visit_regrouping(t, id))
         return ODLC_OK;
     if (n->op->permute && choose_perm(t, n, &perm) && n->op->permute(t->g, n, &perm, &out_perm))
         return visit_permutable(t, id, &perm, &out_perm);
@@ -548,7 +548,7 @@ static bool has_work(const struct pass_context *c, const struct graph *g)
         if (graph_tensor(g, g->outputs.data[i])->kind == TENSOR_STATIC) /* it needs a copy */
             return true;
     for (size_t i = 0; i < g->order.count; i++)
-        if (node_is(graph_node(g, g->order.data[i]), "Transpose"))
+        if (node_is(graph_node(g, g->order.data[i]), OP_Transpose))
             return true;
     return false;
 }

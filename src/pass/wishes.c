@@ -16,9 +16,9 @@ static uint32_t rank_of(const struct search *s, tensor_id id)
 /* The op works in whatever order the axes of this input have. */
 static bool keeps_order(const struct search *s, const struct node *n, uint32_t i)
 {
-    bool is_copy = node_is(n, "Reshape") &&
+    bool is_copy = node_is(n, OP_Reshape) &&
                    shape_equal(&node_input(s->g, n, 0)->type->shape, &node_output(s->g, n, 0)->type->shape);
-    bool moves = node_is(n, "Transpose");
+    bool moves = node_is(n, OP_Transpose);
     return !moves && (carries_axes(n->op, i) || takes_as_stored(n, i) || is_copy);
 }
 
@@ -44,7 +44,7 @@ static void find_origins(struct search *s)
 {
     for (size_t i = 0; i < s->g->order.count; i++) {
         const struct node *n = graph_node(s->g, s->g->order.data[i]);
-        bool moves = node_is(n, "Transpose"), last = moves && leads_back(n);
+        bool moves = node_is(n, OP_Transpose), last = moves && leads_back(n);
         uint32_t ranks = moves ? 0 : ranks_that_come_last(s, n);
         for (uint32_t k = 0; k < n->n_outputs; k++)
             if (n->outputs[k] != NO_TENSOR)
@@ -98,13 +98,13 @@ static struct wish wish_for_input(const struct search *s, const struct around *a
 {
     const struct node *n = a->n;
     struct wish none = {.spatial = false}, made = {.spatial = false};
-    if (node_is(n, "Transpose")) {
+    if (node_is(n, OP_Transpose)) {
         struct perm perm = node_perm(n);
         return n->layout_only && is_channels_last(&perm) ? (struct wish){perm, true} : none;
     }
     if (keeps_order(s, n, i))
         return passed_on(s, a, i);
-    if (!node_is(n, "Reshape"))
+    if (!node_is(n, OP_Reshape))
         return none;
     const struct perm *order = &s->wishes[n->outputs[0]].order;
     const struct shape *in = &node_input(s->g, n, 0)->type->shape, *out = &node_output(s->g, n, 0)->type->shape;

@@ -1,15 +1,5 @@
 #include "runtime/check.h"
 
-static odlc_status no_kernel(struct diags *diags, const struct node *n)
-{
-    const char *hint = n->op->package ? "tensors that do not depend on it can be computed: name them with "
-                                        "--set_output_tensors"
-                                      : NULL;
-    return diag_error(diags, ODLC_ERR_UNSUPPORTED, AT(.node = n->name, .hint = hint), "run-no-kernel",
-                      "there is no implementation of op %s (package %s)", n->op->name,
-                      n->op->package ? n->op->package : "qti.aisw");
-}
-
 static bool is_real(enum dtype dtype)
 {
     return dtype_is_float(dtype) || dtype_is_fixed(dtype);
@@ -82,17 +72,13 @@ static odlc_status check_encodings(struct diags *diags, const struct graph *g, c
                       n->op->name, lacking->name, dtype_info(lacking->type->dtype)->display);
 }
 
-odlc_status plan_check(struct arena *scratch, struct diags *diags, const struct graph *g, const struct plan *plan)
+odlc_status plan_check(struct arena *scratch, struct diags *diags, const struct graph *g, const struct needed *needed)
 {
     odlc_status status = ODLC_OK;
-    for (size_t s = 0; s < plan->n_steps; s++) {
-        const struct node *n = graph_node(g, plan->steps[s]);
+    for (size_t i = 0; i < needed->n_nodes; i++) {
+        const struct node *n = graph_node(g, needed->nodes[i]);
         struct arena_mark mark = arena_mark(scratch);
-        odlc_status checked = ODLC_OK;
-        if (!n->op->kernel)
-            checked = no_kernel(diags, n);
-        else if (n->op->infer)
-            checked = check_types(scratch, diags, g, n);
+        odlc_status checked = n->op->kernel && n->op->infer ? check_types(scratch, diags, g, n) : ODLC_OK;
         if (checked == ODLC_OK && n->op->kernel)
             checked = check_encodings(diags, g, n);
         arena_rewind(scratch, mark);

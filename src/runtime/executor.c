@@ -7,13 +7,18 @@
 /* Bytes of mapped constants whose pages are kept; then they are given back, to be mapped again when they are needed. */
 #define MAX_RESIDENT ((uint64_t)16 << 20)
 
+/* Bits that stand for spaces in the plan's tables. */
+enum { MAX_BACKENDS = 31 };
+
+/* ---- buffers ---- */
+
 static odlc_status load_strings(struct executor *e, const struct tensor *t, struct buffer *b)
 {
     uint64_t count = shape_count(&t->type->shape);
     if (!t->view->strings || !perm_is_identity(&t->view->perm))
-        return diag_error(e->diags, ODLC_ERR_UNSUPPORTED, AT(.attribute = t->name), "run-strings",
+        return diag_error(e->scope.diags, ODLC_ERR_UNSUPPORTED, AT(.attribute = t->name), "run-strings",
                           "a constant of strings cannot be used in this form");
-    const char **strings = arena_array(e->arena, const char *, count);
+    const char **strings = arena_array(e->scope.arena, const char *, count);
     for (uint64_t i = 0; i < count; i++)
         strings[i] = t->view->strings[t->view->splat ? 0 : i];
     b->data = strings;
@@ -24,54 +29,178 @@ static odlc_status load_constant(struct executor *e, const struct tensor *t, str
 {
     if (t->type->dtype == DT_STRING)
         return load_strings(e, t, b);
-    const void *data = view_load(e->arena, t->view, t->type->dtype);
+    const void *data = view_load(e->scope.arena, t->view, t->type->dtype);
     if ((uintptr_t)data % dtype_size(t->type->dtype) != 0)
-        data = arena_memdup(e->arena, data, tensor_bytes(t->type));
+        data = arena_memdup(e->scope.arena, data, tensor_bytes(t->type));
     b->data = (void *)data; /* kernels do not write to their inputs */
     return ODLC_OK;
 }
 
-static odlc_status prepare_buffers(struct executor *e)
+/* Storage of what outlives a run: constants and the graph's inputs. */
+static odlc_status load_outer(struct executor *e, tensor_id id)
 {
-    uint8_t *pool = arena_alloc(e->arena, e->plan.pool_size);
-    for (tensor_id id = 0; id < e->g->tensors.count; id++) {
-        const struct tensor *t = graph_tensor(e->g, id);
-        struct buffer *b = &e->buffers[id];
-        *b = (struct buffer){.dtype = t->type->dtype, .shape = t->type->shape, .quant = t->quant};
-        if (!e->plan.used[id])
+    const struct tensor *t = graph_tensor(e->scope.graph, id);
+    struct buffer *b = &e->buffers[id];
+    if (t->type->dtype == DT_NONE)
+        return diag_error(e->scope.diags, ODLC_ERR_INVALID, AT(.attribute = t->name), "run-dtype",
+                          "the data type of this tensor is not known");
+    if (t->kind == TENSOR_STATIC)
+        return load_constant(e, t, b);
+    if (t->kind == TENSOR_INPUT)
+        b->data = arena_alloc(e->scope.arena, tensor_bytes(t->type));
+    else if (t->producer == NO_NODE)
+        return diag_error(e->scope.diags, ODLC_ERR_INVALID, AT(.attribute = t->name), "run-no-producer",
+                          "no node computes this tensor");
+    return ODLC_OK;
+}
+
+static odlc_status load_all(struct executor *e)
+{
+    for (tensor_id id = 0; id < e->scope.graph->tensors.count; id++) {
+        const struct tensor *t = graph_tensor(e->scope.graph, id);
+        e->buffers[id] = (struct buffer){.dtype = t->type->dtype, .shape = t->type->shape, .quant = t->quant};
+        if (e->needed.used[id])
+            TRY(load_outer(e, id));
+    }
+    return ODLC_OK;
+}
+
+struct block {
+    const struct memory *memory;
+    void *state, *bytes;
+};
+
+static void give_block(void *object)
+{
+    const struct block *block = object;
+    block->memory->give(block->state, block->bytes);
+}
+
+/* Buffers in the block of a backend's memory. */
+static odlc_status place_space(struct executor *e, uint32_t space)
+{
+    const struct backend_scope *scope = &e->scope;
+    const struct opened *opened = &e->claims.backends[space - 1];
+    const struct plan_space *layout = &e->plan.spaces[space];
+    if (!opened->backend->memory || layout->size == 0)
+        return ODLC_OK;
+    struct block *block = arena_new(scope->arena, struct block);
+    *block = (struct block){opened->backend->memory, opened->state,
+                            opened->backend->memory->take(opened->state, layout->size)};
+    if (!block->bytes)
+        return diag_error(scope->diags, ODLC_ERR_LIMIT, AT(.file = NULL), "run-memory",
+                          "backend %s has no room for tensors of %llu bytes", opened->backend->name,
+                          (unsigned long long)layout->size);
+    arena_defer(scope->arena, give_block, block);
+    e->placed[space] = arena_array(scope->arena, struct buffer, scope->graph->tensors.count);
+    for (tensor_id id = 0; id < scope->graph->tensors.count; id++) {
+        struct buffer *b = &e->placed[space][id];
+        *b = e->buffers[id];
+        b->data = layout->offsets[id] == PLAN_NOWHERE
+                      ? NULL
+                      : block->memory->place(block->state, block->bytes, layout->offsets[id],
+                                             tensor_bytes(graph_tensor(scope->graph, id)->type));
+    }
+    return ODLC_OK;
+}
+
+static odlc_status place_all(struct executor *e)
+{
+    uint8_t *block = arena_alloc(e->scope.arena, e->plan.spaces[HOST_SPACE].size);
+    const uint64_t *offsets = e->plan.spaces[HOST_SPACE].offsets;
+    e->placed = arena_array(e->scope.arena, struct buffer *, e->plan.n_spaces);
+    for (uint32_t space = 1; space < e->plan.n_spaces; space++)
+        TRY(place_space(e, space));
+    for (tensor_id id = 0; id < e->scope.graph->tensors.count; id++)
+        if (offsets[id] != PLAN_NOWHERE)
+            e->buffers[id].data = block + offsets[id];
+    e->placed[HOST_SPACE] = e->buffers;
+    return ODLC_OK;
+}
+
+/* ---- preparing ---- */
+
+static void close_backend(void *object)
+{
+    const struct opened *opened = object;
+    opened->backend->close(opened->state);
+}
+
+static odlc_status open_backends(struct executor *e, const struct backend *const *backends)
+{
+    struct opened *opened = arena_array(e->scope.arena, struct opened, MAX_BACKENDS);
+    e->claims.backends = opened;
+    for (uint32_t i = 0; backends[i] && i < MAX_BACKENDS; i++) {
+        opened[i].backend = backends[i];
+        if (backends[i]->open)
+            TRY(backends[i]->open(&e->scope, &opened[i].state));
+        if (backends[i]->close)
+            arena_defer(e->scope.arena, close_backend, &opened[i]);
+        e->claims.n_backends = i + 1;
+    }
+    return ODLC_OK;
+}
+
+struct prepared {
+    const struct backend *backend;
+    void *step;
+};
+
+static void release_step(void *object)
+{
+    const struct prepared *prepared = object;
+    prepared->backend->release(prepared->step);
+}
+
+static odlc_status prepare_steps(struct executor *e)
+{
+    e->steps = arena_array(e->scope.arena, void *, e->plan.steps.count);
+    for (size_t s = 0; s < e->plan.steps.count; s++) {
+        const struct plan_step *step = &e->plan.steps.data[s];
+        const struct opened *opened = &e->claims.backends[step->backend];
+        if (step->kind != STEP_GROUP)
             continue;
-        if (t->type->dtype == DT_NONE)
-            return diag_error(e->diags, ODLC_ERR_INVALID, AT(.attribute = t->name), "run-dtype",
-                              "the data type of this tensor is not known");
-        if (e->plan.offsets[id] != PLAN_NOWHERE)
-            b->data = pool + e->plan.offsets[id];
-        else if (t->kind == TENSOR_STATIC)
-            TRY(load_constant(e, t, b));
-        else if (t->kind == TENSOR_INPUT)
-            b->data = arena_alloc(e->arena, tensor_bytes(t->type));
-        else
-            return diag_error(e->diags, ODLC_ERR_INVALID, AT(.attribute = t->name), "run-no-producer",
-                              "no node computes this tensor");
+        struct arena_mark mark = arena_mark(e->scope.scratch);
+        TRY(opened->backend->prepare(opened->state, &e->scope, step->group, &step->io, &e->steps[s]));
+        arena_rewind(e->scope.scratch, mark);
+        if (!opened->backend->release)
+            continue;
+        struct prepared *prepared = arena_new(e->scope.arena, struct prepared);
+        *prepared = (struct prepared){opened->backend, e->steps[s]};
+        arena_defer(e->scope.arena, release_step, prepared);
     }
     return ODLC_OK;
 }
 
 odlc_status executor_create(struct arena *arena, struct arena *scratch, struct diags *diags, const struct graph *g,
-                            const tensor_id *wanted, size_t n_wanted, struct executor **out)
+                            const tensor_id *wanted, size_t n_wanted, const struct executor_options *options,
+                            struct executor **out)
 {
     struct executor *e = arena_new(arena, struct executor);
-    *e = (struct executor){.arena = arena,
-                           .scratch = scratch,
-                           .diags = diags,
-                           .g = g,
-                           .buffers = arena_array(arena, struct buffer, g->tensors.count)};
-    TRY(plan_make(arena, diags, g, wanted, n_wanted, &e->plan));
-    TRY(plan_check(scratch, diags, g, &e->plan));
-    TRY(prepare_buffers(e));
-    e->nanoseconds = arena_array(arena, uint64_t, e->plan.n_steps);
+    e->buffers = arena_array(arena, struct buffer, g->tensors.count);
+    e->scope = (struct backend_scope){.arena = arena,
+                                      .scratch = scratch,
+                                      .diags = diags,
+                                      .graph = g,
+                                      .constants = e->buffers,
+                                      .threads = options->threads ? options->threads : 1};
+    e->observed = options->observed;
+    e->observer = options->observer;
+    e->needed = needed_nodes(arena, g, wanted, n_wanted);
+    TRY(open_backends(e, options->backends));
+    odlc_status types = plan_check(scratch, diags, g, &e->needed);
+    TRY(claim_nodes(&e->scope, &e->needed, wanted, n_wanted, options->observed, &e->claims));
+    TRY(types);
+    TRY(load_all(e));
+    TRY(plan_make(&e->scope, &e->claims, wanted, n_wanted, options->observed, &e->plan));
+    TRY(place_all(e));
+    TRY(prepare_steps(e));
+    e->nanoseconds = arena_array(arena, uint64_t, e->plan.steps.count);
     *out = e;
     return ODLC_OK;
 }
+
+/* ---- running ---- */
 
 static uint64_t now(void)
 {
@@ -80,27 +209,56 @@ static uint64_t now(void)
     return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
 }
 
-static odlc_status run_step(struct executor *e, const struct node *n)
+static odlc_status run_group(struct executor *e, const struct plan_step *step, void *prepared)
 {
-    struct arena_mark mark = arena_mark(e->scratch);
-    struct buffer *in = arena_array(e->scratch, struct buffer, n->n_inputs);
-    struct buffer *out = arena_array(e->scratch, struct buffer, n->n_outputs);
-    for (uint32_t i = 0; i < n->n_inputs; i++)
-        if (n->inputs[i] != NO_TENSOR)
-            in[i] = e->buffers[n->inputs[i]];
-    for (uint32_t i = 0; i < n->n_outputs; i++)
-        if (n->outputs[i] != NO_TENSOR)
-            out[i] = e->buffers[n->outputs[i]];
-    odlc_status status = eval_node(n, in, out, e->scratch, e->diags);
-    arena_rewind(e->scratch, mark);
+    struct arena_mark mark = arena_mark(e->scope.scratch);
+    const struct buffer *placed = e->placed[plan_space_of(&e->claims, step->backend)];
+    struct buffer *in = arena_array(e->scope.scratch, struct buffer, step->io.n_inputs);
+    struct buffer *out = arena_array(e->scope.scratch, struct buffer, step->io.n_outputs);
+    for (uint32_t i = 0; i < step->io.n_inputs; i++)
+        in[i] = placed[step->io.inputs[i]];
+    for (uint32_t i = 0; i < step->io.n_outputs; i++)
+        out[i] = placed[step->io.outputs[i]];
+    odlc_status status = e->claims.backends[step->backend].backend->run(prepared, &e->scope, in, out);
+    arena_rewind(e->scope.scratch, mark);
     return status;
+}
+
+static odlc_status run_copy(struct executor *e, const struct plan_step *step)
+{
+    const struct opened *opened = &e->claims.backends[step->backend];
+    void *place = e->placed[plan_space_of(&e->claims, step->backend)][step->tensor].data;
+    void *host = e->buffers[step->tensor].data;
+    uint64_t size = tensor_bytes(graph_tensor(e->scope.graph, step->tensor)->type);
+    if (step->kind == STEP_UPLOAD)
+        return opened->backend->memory->upload(opened->state, place, host, size);
+    return opened->backend->memory->download(opened->state, host, place, size);
+}
+
+static odlc_status show(struct executor *e, tensor_id id)
+{
+    if (!e->observed || !e->observed[id])
+        return ODLC_OK;
+    return e->observer.see(e->observer.object, id, &e->buffers[id]);
+}
+
+/* What a step brought to the host's memory. */
+static odlc_status show_results(struct executor *e, const struct plan_step *step)
+{
+    if (step->kind == STEP_DOWNLOAD)
+        return show(e, step->tensor);
+    if (step->kind == STEP_UPLOAD || plan_space_of(&e->claims, step->backend) != HOST_SPACE)
+        return ODLC_OK;
+    for (uint32_t i = 0; i < step->io.n_outputs; i++)
+        TRY(show(e, step->io.outputs[i]));
+    return ODLC_OK;
 }
 
 /* Keeps what is resident of a mapped container in bounds, however large its weights are. */
 static void release_constants(struct executor *e, const struct node *n)
 {
     for (uint32_t i = 0; i < n->n_inputs; i++) {
-        const struct tensor *t = node_input(e->g, n, i);
+        const struct tensor *t = node_input(e->scope.graph, n, i);
         if (!t || t->kind != TENSOR_STATIC || !t->view->file)
             continue;
         e->unreleased += tensor_bytes(t->type);
@@ -113,12 +271,14 @@ static void release_constants(struct executor *e, const struct node *n)
 
 odlc_status executor_run(struct executor *e)
 {
-    for (size_t s = 0; s < e->plan.n_steps; s++) {
-        const struct node *n = graph_node(e->g, e->plan.steps[s]);
+    for (size_t s = 0; s < e->plan.steps.count; s++) {
+        const struct plan_step *step = &e->plan.steps.data[s];
         uint64_t start = now();
-        TRY(run_step(e, n));
+        TRY(step->kind == STEP_GROUP ? run_group(e, step, e->steps[s]) : run_copy(e, step));
         e->nanoseconds[s] = now() - start;
-        release_constants(e, n);
+        TRY(show_results(e, step));
+        for (size_t i = 0; step->kind == STEP_GROUP && i < step->group->nodes.count; i++)
+            release_constants(e, graph_node(e->scope.graph, step->group->nodes.data[i]));
     }
     return ODLC_OK;
 }

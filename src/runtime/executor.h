@@ -1,27 +1,47 @@
-/* Runs a graph with the reference kernels of its rows, on one thread.
+/* Executes a graph by the backends that take its nodes.
  *
- * Constants are read where they lie in the mapped container when they are aligned; the results of nodes share one pool
- * of memory, laid out once by the plan. */
+ * Constants are read where they lie in the mapped container when they are aligned; what steps exchange lies in one
+ * block for each kind of memory, laid out once by the plan. */
 #ifndef RUNTIME_EXECUTOR_H
 #define RUNTIME_EXECUTOR_H
 
 #include "op/eval.h"
 #include "runtime/plan.h"
 
-struct executor {
-    struct arena *arena, *scratch; /* scratch is empty between steps */
-    struct diags *diags;
-    const struct graph *g;
-    struct plan plan;
-    struct buffer *buffers; /* per tensor; without data when the plan does not use it */
-    uint64_t *nanoseconds;  /* per step, of the last run */
-    uint64_t unreleased;    /* bytes of mapped constants read since their pages were given back */
+/* Sees tensors as soon as they are computed, in the host's memory. What fails there ends the run with that status. */
+struct observer {
+    void *object;
+    odlc_status (*see)(void *object, tensor_id id, const struct buffer *value); /* NULL: there is no observer */
 };
 
-/* Prepares the computation of `wanted`. The graph and its constants must outlive the executor. Inputs that the plan
- * uses get storage, to be filled through executor->buffers. */
+struct executor_options {
+    const struct backend *const *backends; /* in the order in which they are asked; NULL at the end */
+    uint32_t threads;                      /* 0: one */
+    const bool *observed;                  /* per tensor: shown to the observer; NULL: none */
+    struct observer observer;
+};
+
+struct executor {
+    struct backend_scope scope;
+    struct needed needed;
+    struct division claims;
+    struct plan plan;
+    void **steps;           /* per step: what its backend prepared; NULL for copies */
+    struct buffer *buffers; /* per tensor, in the host's memory; without data when it has no place there */
+    struct buffer **placed; /* per space but the host's: the same in that memory; NULL without one */
+    uint64_t *nanoseconds;  /* per step, of the last run */
+    uint64_t unreleased;    /* bytes of mapped constants read since their pages were given back */
+    const bool *observed;
+    struct observer observer;
+};
+
+/* Prepares the computation of `wanted`. The graph, its constants and the options' arrays must outlive the executor,
+ * which is the arena's; rewinding that releases what backends hold. Inputs that are needed get storage, to be filled
+ * through executor->buffers. ODLC_ERR_UNSUPPORTED: nobody takes a node, or a backend is not available here;
+ * ODLC_ERR_INVALID: stored types that cannot be. */
 odlc_status executor_create(struct arena *arena, struct arena *scratch, struct diags *diags, const struct graph *g,
-                            const tensor_id *wanted, size_t n_wanted, struct executor **out) MUST_USE;
+                            const tensor_id *wanted, size_t n_wanted, const struct executor_options *options,
+                            struct executor **out) MUST_USE;
 
 /* Computes the wanted tensors; their buffers then hold the results until the next run. */
 odlc_status executor_run(struct executor *e) MUST_USE;

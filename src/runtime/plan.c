@@ -6,14 +6,12 @@
 #define ALIGNMENT 64
 
 struct planner {
-    struct arena *arena;
-    const struct graph *g;
-    bool *used;
-    size_t *last_use; /* per tensor: the step after which it is dead */
-    uint64_t *offsets;
-    uint32_t *parts; /* per tensor with an offset: its place in the pool */
-    VEC(node_id) steps;
-    struct pool pool;
+    const struct backend_scope *scope;
+    const struct division *claims;
+    struct plan *plan;
+    bool *kept;          /* per tensor: wanted */
+    const bool *visible; /* per tensor: observed */
+    uint32_t *valid;     /* per tensor: a bit for each space that has its value */
 };
 
 uint64_t tensor_bytes(const struct type *type)
@@ -22,97 +20,295 @@ uint64_t tensor_bytes(const struct type *type)
     return shape_count(&type->shape) * element;
 }
 
-/* Backwards from the wanted tensors: a node is a step when one of its outputs is used. */
-static void collect_steps(struct planner *p)
+uint32_t plan_space_of(const struct division *claims, uint32_t backend)
 {
-    const struct graph *g = p->g;
-    bool *is_step = arena_array(p->arena, bool, g->nodes.count);
-    for (size_t i = g->order.count; i-- > 0;) {
-        const struct node *n = graph_node(g, g->order.data[i]);
-        bool needed = false;
-        for (uint32_t k = 0; k < n->n_outputs; k++)
-            needed |= n->outputs[k] != NO_TENSOR && p->used[n->outputs[k]];
-        if (!needed)
-            continue;
-        is_step[g->order.data[i]] = true;
-        for (uint32_t k = 0; k < n->n_inputs; k++)
-            if (n->inputs[k] != NO_TENSOR)
-                p->used[n->inputs[k]] = true;
-    }
-    for (size_t i = 0; i < g->order.count; i++)
-        if (is_step[g->order.data[i]])
-            vec_push(p->arena, &p->steps, g->order.data[i]);
+    return claims->backends[backend].backend->memory ? 1 + backend : HOST_SPACE;
 }
 
-static void find_last_uses(struct planner *p, const tensor_id *wanted, size_t n_wanted)
+/* ---- steps ---- */
+
+/* Inner tensors are those that nodes of the group alone read, and nobody sees. One that nobody reads at all still needs
+ * a place to be written to. */
+static bool is_output(const struct planner *p, tensor_id t, const bool *in_group, const struct uses *uses)
 {
-    for (size_t s = 0; s < p->steps.count; s++) {
-        const struct node *n = graph_node(p->g, p->steps.data[s]);
-        for (uint32_t k = 0; k < n->n_outputs; k++)
-            if (n->outputs[k] != NO_TENSOR)
-                p->last_use[n->outputs[k]] = s;
-        for (uint32_t k = 0; k < n->n_inputs; k++)
-            if (n->inputs[k] != NO_TENSOR)
-                p->last_use[n->inputs[k]] = s;
-    }
-    for (size_t i = 0; i < n_wanted; i++)
-        p->last_use[wanted[i]] = SIZE_MAX;
+    if (p->kept[t] || (p->visible && p->visible[t]) || uses->count[t] == 0)
+        return true;
+    for (uint32_t i = uses->first[t]; i < uses->first[t + 1]; i++)
+        if (!in_group[uses->nodes[i]])
+            return true;
+    return false;
 }
 
-static odlc_status place_outputs(struct planner *p, struct diags *diags, const struct node *n)
+struct io_lists {
+    VEC(tensor_id) inputs, outputs;
+    VEC(uint32_t) places;
+};
+
+/* Side tables that are zero between groups. */
+struct membership {
+    bool *in_group;  /* per node */
+    uint32_t *index; /* per tensor: 1 + its index among the group's inputs, or outputs */
+};
+
+static uint32_t input_place(const struct planner *p, const struct membership *m, struct io_lists *io, tensor_id id)
 {
-    for (uint32_t k = 0; k < n->n_outputs; k++) {
-        if (n->outputs[k] == NO_TENSOR)
-            continue;
-        tensor_id t = n->outputs[k];
-        uint64_t size = align_up(max_i64(1, (int64_t)tensor_bytes(graph_tensor(p->g, t)->type)), ALIGNMENT), end;
-        if (ckd_add(&end, p->pool.size, size) || end > SIZE_MAX / 2)
-            return diag_error(diags, ODLC_ERR_LIMIT, AT(.node = n->name), "run-memory",
+    if (id == NO_TENSOR)
+        return PLACE_ABSENT;
+    const struct tensor *t = graph_tensor(p->scope->graph, id);
+    if (t->kind == TENSOR_STATIC)
+        return PLACE_CONSTANT;
+    if (t->producer != NO_NODE && m->in_group[t->producer])
+        return PLACE_INNER; /* or an output: known when all outputs are */
+    if (!m->index[id]) {
+        vec_push(p->scope->arena, &io->inputs, id);
+        m->index[id] = (uint32_t)io->inputs.count;
+    }
+    return m->index[id] - 1;
+}
+
+static uint32_t output_place(const struct planner *p, const struct membership *m, const struct uses *uses,
+                             struct io_lists *io, tensor_id id)
+{
+    if (id == NO_TENSOR)
+        return PLACE_ABSENT;
+    if (!is_output(p, id, m->in_group, uses))
+        return PLACE_INNER;
+    vec_push(p->scope->arena, &io->outputs, id);
+    m->index[id] = (uint32_t)io->outputs.count;
+    return m->index[id] - 1;
+}
+
+/* Places of outputs stand behind those of inputs, and so do inputs that are outputs of the group itself. */
+static void number_outputs(const struct planner *p, const struct membership *m, const struct group *group,
+                           struct io_lists *io)
+{
+    uint32_t *place = io->places.data;
+    for (size_t i = 0; i < group->nodes.count; i++) {
+        const struct node *n = graph_node(p->scope->graph, group->nodes.data[i]);
+        for (uint32_t k = 0; k < n->n_inputs; k++, place++)
+            if (*place == PLACE_INNER && m->index[n->inputs[k]])
+                *place = (uint32_t)io->inputs.count + m->index[n->inputs[k]] - 1;
+        for (uint32_t k = 0; k < n->n_outputs; k++, place++)
+            if (*place < PLACE_INNER)
+                *place += (uint32_t)io->inputs.count;
+    }
+}
+
+static void forget_group(const struct membership *m, const struct group *group, const struct io_lists *io)
+{
+    for (size_t i = 0; i < group->nodes.count; i++)
+        m->in_group[group->nodes.data[i]] = false;
+    for (size_t i = 0; i < io->inputs.count; i++)
+        m->index[io->inputs.data[i]] = 0;
+    for (size_t i = 0; i < io->outputs.count; i++)
+        m->index[io->outputs.data[i]] = 0;
+}
+
+static struct step_io io_of(const struct planner *p, const struct group *group, const struct uses *uses,
+                            const struct membership *m)
+{
+    struct io_lists io = {0};
+    for (size_t i = 0; i < group->nodes.count; i++)
+        m->in_group[group->nodes.data[i]] = true;
+    for (size_t i = 0; i < group->nodes.count; i++) {
+        const struct node *n = graph_node(p->scope->graph, group->nodes.data[i]);
+        for (uint32_t k = 0; k < n->n_inputs; k++)
+            vec_push(p->scope->arena, &io.places, input_place(p, m, &io, n->inputs[k]));
+        for (uint32_t k = 0; k < n->n_outputs; k++)
+            vec_push(p->scope->arena, &io.places, output_place(p, m, uses, &io, n->outputs[k]));
+    }
+    number_outputs(p, m, group, &io);
+    forget_group(m, group, &io);
+    return (struct step_io){.inputs = io.inputs.data,
+                            .outputs = io.outputs.data,
+                            .n_inputs = (uint32_t)io.inputs.count,
+                            .n_outputs = (uint32_t)io.outputs.count,
+                            .places = io.places.data};
+}
+
+static void add_copy(struct planner *p, enum step_kind kind, uint32_t backend, tensor_id t)
+{
+    vec_push(p->scope->arena, &p->plan->steps, (struct plan_step){.kind = kind, .backend = backend, .tensor = t});
+    p->valid[t] |= 1U << (kind == STEP_UPLOAD ? plan_space_of(p->claims, backend) : HOST_SPACE);
+}
+
+/* Brings a tensor to a space; from one backend's memory to another's by way of the host's. */
+static void bring(struct planner *p, tensor_id t, uint32_t space)
+{
+    if (p->valid[t] & 1U << space)
+        return;
+    if (!(p->valid[t] & 1U << HOST_SPACE))
+        add_copy(p, STEP_DOWNLOAD, (uint32_t)__builtin_ctz(p->valid[t]) - 1, t);
+    if (space != HOST_SPACE)
+        add_copy(p, STEP_UPLOAD, space - 1, t);
+}
+
+static void add_group(struct planner *p, const struct claimed *claim, struct step_io io)
+{
+    uint32_t space = plan_space_of(p->claims, claim->backend);
+    for (uint32_t i = 0; i < io.n_inputs; i++)
+        bring(p, io.inputs[i], space);
+    struct plan_step step = {.kind = STEP_GROUP, .backend = claim->backend, .group = &claim->group, .io = io};
+    vec_push(p->scope->arena, &p->plan->steps, step);
+    for (uint32_t i = 0; i < io.n_outputs; i++)
+        p->valid[io.outputs[i]] = 1U << space;
+    for (uint32_t i = 0; i < io.n_outputs; i++)
+        if (p->kept[io.outputs[i]] || (p->visible && p->visible[io.outputs[i]]))
+            bring(p, io.outputs[i], HOST_SPACE);
+}
+
+static void make_steps(struct planner *p)
+{
+    const struct graph *g = p->scope->graph;
+    struct arena *scratch = p->scope->scratch;
+    VEC(node_id) nodes = {0};
+    for (size_t c = 0; c < p->claims->list.count; c++)
+        for (size_t i = 0; i < p->claims->list.data[c].group.nodes.count; i++)
+            vec_push(scratch, &nodes, p->claims->list.data[c].group.nodes.data[i]);
+    struct uses uses = graph_uses_among(scratch, g, nodes.data, nodes.count);
+    const struct membership m = {.in_group = arena_array(scratch, bool, g->nodes.count),
+                                 .index = arena_array(scratch, uint32_t, g->tensors.count)};
+    for (size_t c = 0; c < p->claims->list.count; c++) {
+        const struct claimed *claim = &p->claims->list.data[c];
+        add_group(p, claim, io_of(p, &claim->group, &uses, &m));
+    }
+}
+
+/* ---- places ---- */
+
+/* What a step touches in a space: the tensors that it reads there, and those that it writes. */
+struct touched {
+    const tensor_id *read, *written;
+    uint32_t n_read, n_written;
+};
+
+static struct touched touched_by(const struct planner *p, const struct plan_step *step, uint32_t space)
+{
+    uint32_t own = plan_space_of(p->claims, step->backend);
+    if (step->kind == STEP_GROUP)
+        return own == space ? (struct touched){step->io.inputs, step->io.outputs, step->io.n_inputs, step->io.n_outputs}
+                            : (struct touched){0};
+    if (space != own && space != HOST_SPACE)
+        return (struct touched){0};
+    bool writes = (step->kind == STEP_UPLOAD) == (space == own);
+    return writes ? (struct touched){.written = &step->tensor, .n_written = 1}
+                  : (struct touched){.read = &step->tensor, .n_read = 1};
+}
+
+struct layout {
+    const struct planner *p;
+    uint32_t space;
+    uint64_t alignment;
+    size_t *last_use; /* per tensor: the step after which it is dead; SIZE_MAX: never */
+    uint32_t *parts;  /* per tensor with a place */
+    struct pool pool;
+};
+
+static void find_last_uses(struct layout *l)
+{
+    const struct planner *p = l->p;
+    for (size_t s = 0; s < p->plan->steps.count; s++) {
+        struct touched touched = touched_by(p, &p->plan->steps.data[s], l->space);
+        for (uint32_t i = 0; i < touched.n_written; i++)
+            l->last_use[touched.written[i]] = s;
+        for (uint32_t i = 0; i < touched.n_read; i++)
+            l->last_use[touched.read[i]] = s;
+    }
+    for (size_t t = 0; l->space == HOST_SPACE && t < p->scope->graph->tensors.count; t++)
+        if (p->kept[t])
+            l->last_use[t] = SIZE_MAX;
+}
+
+static odlc_status place_written(struct layout *l, const struct touched *touched)
+{
+    const struct backend_scope *scope = l->p->scope;
+    uint64_t *offsets = l->p->plan->spaces[l->space].offsets;
+    for (uint32_t i = 0; i < touched->n_written; i++) {
+        tensor_id t = touched->written[i];
+        const struct tensor *tensor = graph_tensor(scope->graph, t);
+        uint64_t size = align_up(max_i64(1, (int64_t)tensor_bytes(tensor->type)), l->alignment), end;
+        if (ckd_add(&end, l->pool.size, size) || end > SIZE_MAX / 2)
+            return diag_error(scope->diags, ODLC_ERR_LIMIT, AT(.attribute = tensor->name), "run-memory",
                               "the tensors that are alive at once do not fit in the address space");
-        p->parts[t] = pool_take(&p->pool, size);
-        p->offsets[t] = pool_offset(&p->pool, p->parts[t]);
-        p->used[t] = true;
+        l->parts[t] = pool_take(&l->pool, size);
+        offsets[t] = pool_offset(&l->pool, l->parts[t]);
     }
     return ODLC_OK;
 }
 
-/* Frees what step s was the last to touch. A tensor that is read twice by the step is freed once. */
-static void release_dead(struct planner *p, const struct node *n, size_t s)
+/* Frees those of the tensors that step s was the last to touch; each once, also where it is read twice. */
+static void release_dead(struct layout *l, const tensor_id *tensors, uint32_t count, size_t s)
 {
-    for (uint32_t k = 0; k < n->n_inputs + n->n_outputs; k++) {
-        tensor_id t = k < n->n_inputs ? n->inputs[k] : n->outputs[k - n->n_inputs];
-        if (t == NO_TENSOR || p->last_use[t] != s || p->offsets[t] == PLAN_NOWHERE)
+    const uint64_t *offsets = l->p->plan->spaces[l->space].offsets;
+    for (uint32_t i = 0; i < count; i++) {
+        tensor_id t = tensors[i];
+        if (l->last_use[t] != s || offsets[t] == PLAN_NOWHERE)
             continue;
-        pool_give(&p->pool, p->parts[t]);
-        p->last_use[t] = SIZE_MAX;
+        pool_give(&l->pool, l->parts[t]);
+        l->last_use[t] = SIZE_MAX;
     }
 }
 
-odlc_status plan_make(struct arena *arena, struct diags *diags, const struct graph *g, const tensor_id *wanted,
-                      size_t n_wanted, struct plan *out)
+static odlc_status lay_out(const struct planner *p, uint32_t space)
 {
-    struct planner p = {.arena = arena,
-                        .g = g,
-                        .used = arena_array(arena, bool, g->tensors.count),
-                        .last_use = arena_array(arena, size_t, g->tensors.count),
-                        .offsets = arena_array(arena, uint64_t, g->tensors.count),
-                        .parts = arena_array(arena, uint32_t, g->tensors.count)};
-    pool_init(&p.pool, arena);
-    for (size_t t = 0; t < g->tensors.count; t++)
-        p.offsets[t] = PLAN_NOWHERE;
-    for (size_t i = 0; i < n_wanted; i++)
-        p.used[wanted[i]] = true;
-    collect_steps(&p);
-    find_last_uses(&p, wanted, n_wanted);
-    for (size_t s = 0; s < p.steps.count; s++) {
-        const struct node *n = graph_node(g, p.steps.data[s]);
-        TRY(place_outputs(&p, diags, n));
-        release_dead(&p, n, s);
+    const struct backend_scope *scope = p->scope;
+    size_t n_tensors = scope->graph->tensors.count;
+    const struct memory *memory = space == HOST_SPACE ? NULL : p->claims->backends[space - 1].backend->memory;
+    struct layout l = {.p = p,
+                       .space = space,
+                       .alignment = memory ? memory->alignment : ALIGNMENT,
+                       .last_use = arena_array(scope->scratch, size_t, n_tensors),
+                       .parts = arena_array(scope->scratch, uint32_t, n_tensors)};
+    struct plan_space *out = &p->plan->spaces[space];
+    out->offsets = arena_array(scope->arena, uint64_t, n_tensors);
+    pool_init(&l.pool, scope->scratch);
+    for (size_t t = 0; t < n_tensors; t++)
+        out->offsets[t] = PLAN_NOWHERE;
+    find_last_uses(&l);
+    for (size_t s = 0; s < p->plan->steps.count; s++) {
+        struct touched touched = touched_by(p, &p->plan->steps.data[s], space);
+        TRY(place_written(&l, &touched));
+        release_dead(&l, touched.read, touched.n_read, s);
+        release_dead(&l, touched.written, touched.n_written, s);
     }
-    *out = (struct plan){.steps = p.steps.data,
-                         .n_steps = p.steps.count,
-                         .used = p.used,
-                         .offsets = p.offsets,
-                         .pool_size = p.pool.size};
+    out->size = l.pool.size;
+    return ODLC_OK;
+}
+
+/* ---- the whole ---- */
+
+static odlc_status lay_out_all(const struct planner *p)
+{
+    struct plan *plan = p->plan;
+    plan->n_spaces = 1 + p->claims->n_backends;
+    plan->spaces = arena_array(p->scope->arena, struct plan_space, plan->n_spaces);
+    TRY(lay_out(p, HOST_SPACE));
+    for (uint32_t b = 0; b < p->claims->n_backends; b++)
+        if (p->claims->backends[b].backend->memory)
+            TRY(lay_out(p, 1 + b));
+    return ODLC_OK;
+}
+
+odlc_status plan_make(const struct backend_scope *scope, const struct division *claims, const tensor_id *wanted,
+                      size_t n_wanted, const bool *observed, struct plan *out)
+{
+    size_t n_tensors = scope->graph->tensors.count;
+    struct arena_mark mark = arena_mark(scope->scratch);
+    struct plan plan = {0};
+    struct planner p = {.scope = scope,
+                        .claims = claims,
+                        .plan = &plan,
+                        .kept = arena_array(scope->scratch, bool, n_tensors),
+                        .visible = observed,
+                        .valid = arena_array(scope->scratch, uint32_t, n_tensors)};
+    for (size_t t = 0; t < n_tensors; t++)
+        p.valid[t] = 1U << HOST_SPACE; /* inputs; what steps compute is put right there */
+    for (size_t i = 0; i < n_wanted; i++)
+        p.kept[wanted[i]] = true;
+    make_steps(&p);
+    odlc_status status = lay_out_all(&p);
+    arena_rewind(scope->scratch, mark);
+    TRY(status);
+    *out = plan;
     return ODLC_OK;
 }

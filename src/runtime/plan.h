@@ -1,23 +1,47 @@
-/* What has to be executed for a set of tensors, and where the results lie in memory. */
+/* The steps of an execution, and where the tensors lie that go from one to another. */
 #ifndef RUNTIME_PLAN_H
 #define RUNTIME_PLAN_H
 
-#include "op/op.h"
+#include "runtime/claim.h"
 
 #define PLAN_NOWHERE UINT64_MAX
 
-struct plan {
-    const node_id *steps; /* the nodes that the wanted tensors depend on, in execution order */
-    size_t n_steps;
-    const bool *used;        /* per tensor: a step reads or writes it, or it is wanted */
-    const uint64_t *offsets; /* per tensor: place of a computed one in the pool; PLAN_NOWHERE for all others */
-    uint64_t pool_size;      /* bytes; tensors that are never alive together share them */
+/* A space is a kind of memory with a block of its own: that of the host, and one for each backend that has another. */
+enum { HOST_SPACE = 0 };
+
+enum step_kind {
+    STEP_GROUP,   /* a backend computes a group */
+    STEP_UPLOAD,  /* a tensor goes from the host's memory to a backend's */
+    STEP_DOWNLOAD /* and back */
 };
 
-/* Plans the computation of `wanted`. Tensors of the graph's inputs and constants have no place in the pool: they
- * outlive a run. Fails only when the pool would not fit in the address space. */
-odlc_status plan_make(struct arena *arena, struct diags *diags, const struct graph *g, const tensor_id *wanted,
-                      size_t n_wanted, struct plan *out) MUST_USE;
+struct plan_step {
+    enum step_kind kind;
+    uint32_t backend;          /* index into claims.backends: whose group, or whose memory */
+    const struct group *group; /* STEP_GROUP */
+    struct step_io io;
+    tensor_id tensor; /* of a copy */
+};
+
+struct plan_space {
+    uint64_t *offsets; /* per tensor: its place in the block; PLAN_NOWHERE where it has none */
+    uint64_t size;     /* of the block, bytes: tensors that are never alive together share them */
+};
+
+struct plan {
+    VEC(struct plan_step) steps;
+    struct plan_space *spaces; /* HOST_SPACE, then 1 + the index of a backend */
+    uint32_t n_spaces;
+};
+
+/* Lays out the execution of claims. Tensors that are wanted keep their place in the host's memory to the end, observed
+ * ones (per tensor) as long as they are read, or until their step is over. The graph's inputs and constants have no
+ * place in the block: they outlive a run. ODLC_ERR_LIMIT when a block would not fit in the address space. */
+odlc_status plan_make(const struct backend_scope *scope, const struct division *claims, const tensor_id *wanted,
+                      size_t n_wanted, const bool *observed, struct plan *out) MUST_USE;
+
+/* The space of a backend's steps. */
+uint32_t plan_space_of(const struct division *claims, uint32_t backend);
 
 /* Bytes of a tensor's elements in memory; strings are pointers. */
 uint64_t tensor_bytes(const struct type *type);

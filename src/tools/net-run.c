@@ -22,6 +22,9 @@ enum {
     OPT_UDO_PACKAGES,
     OPT_ITERATIONS,
     OPT_PROFILE,
+    OPT_BACKEND,
+    OPT_THREADS,
+    OPT_EXPLAIN,
     OPT_PROCESSOR /* and further ones: see below */
 };
 
@@ -74,6 +77,20 @@ static const struct option rows[] = {
      .values = "N",
      .help = "execute each inference N times, to measure (default: 1)"},
     {.id = OPT_PROFILE, .name = "profile", .help = "print the time that each node took"},
+    {.id = OPT_BACKEND,
+     .name = "backend",
+     .min = 1,
+     .max = MANY_VALUES,
+     .repeatable = true,
+     .values = "NAME[,NAME...]",
+     .help = "who executes: each node goes to the first of these that takes it (default: reference)"},
+    {.id = OPT_THREADS,
+     .name = "threads",
+     .min = 1,
+     .max = 1,
+     .values = "N",
+     .help = "threads that one inference may use (default: 1; the reference uses one)"},
+    {.id = OPT_EXPLAIN, .name = "explain", .help = "print which backend executes each node, and why others do not"},
     {.id = OPT_UDO_PACKAGES,
      .name = "udo_package_path",
      .min = 1,
@@ -100,11 +117,13 @@ static const struct option rows[] = {
 
 static const struct command self = {
     .name = "net-run",
-    .summary = "Executes a DLC container with the reference kernels and writes its results as raw files",
+    .summary = "Executes a DLC container and writes its results as raw files",
     .usage = "--container FILE --input_list FILE [options]",
     OPTION_ROWS(rows),
     .epilogue = "Raw files hold the elements in row-major order, little-endian. See net-run(1).",
 };
+
+enum { MAX_THREADS = 1024 };
 
 struct session {
     struct arena *arena, *scratch; /* scratch is rewound after each file */
@@ -120,24 +139,46 @@ struct session {
 
 /* ---- what to compute ---- */
 
-/* The names of --set_output_tensors, separated by commas. (A name with a comma in it can be had through the input
- * list.) */
-static odlc_status want_named(struct session *s)
+struct names {
+    VEC(const char *) list;
+};
+
+/* The names that an option gives, separated by commas. */
+static struct names names_of(struct session *s, int option)
 {
-    VEC(const char *) names = {0};
+    struct names names = {0};
     for (size_t i = 0; i < s->options.uses.count; i++) {
         const struct option_use *use = &s->options.uses.data[i];
-        for (size_t k = 0; use->option->id == OPT_OUTPUT_TENSORS && k < use->n_values; k++) {
-            for (const char *name = use->values[k], *end; *name; name = end + strspn(end, ",")) {
+        for (size_t k = 0; use->option->id == option && k < use->n_values; k++) {
+            const char *name = use->values[k] + strspn(use->values[k], ",");
+            for (const char *end; *name; name = end + strspn(end, ",")) {
                 end = name + strcspn(name, ",");
-                vec_push(s->arena, &names, arena_strndup(s->arena, name, (size_t)(end - name)));
+                vec_push(s->arena, &names.list, arena_strndup(s->arena, name, (size_t)(end - name)));
             }
         }
     }
-    if (!names.count)
+    return names;
+}
+
+/* A name with a comma in it can be had through the input list. */
+static odlc_status want_named(struct session *s)
+{
+    struct names names = names_of(s, OPT_OUTPUT_TENSORS);
+    if (!names.list.count)
         return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.file = NULL), "option-value",
                           "option --set_output_tensors names no tensors");
-    return odlc_run_want(s->run, names.data, names.count);
+    return odlc_run_want(s->run, names.list.data, names.list.count);
+}
+
+static odlc_status choose_backends(struct session *s)
+{
+    int64_t threads = 1;
+    TRY(options_int(&s->options, &s->diags, OPT_THREADS, 1, MAX_THREADS, &threads));
+    TRY(odlc_run_set_threads(s->run, (unsigned)threads));
+    if (!options_given(&s->options, OPT_BACKEND))
+        return ODLC_OK;
+    struct names names = names_of(s, OPT_BACKEND);
+    return odlc_run_set_backends(s->run, names.list.data, names.list.count);
 }
 
 static odlc_status choose_results(struct session *s)
@@ -288,7 +329,20 @@ static void print_profile(const struct session *s)
         printf("%10.3f %7.2f  %-24s %s\n", (double)s->node_times[i] / runs / 1e6,
                total > 0 ? 100.0 * (double)s->node_times[i] / total : 0.0, steps[i].op,
                printable(s->scratch, steps[i].node));
-    printf("%10.3f %7.2f  all of %zu nodes, mean of %.0f executions\n", total / runs / 1e6, 100.0, n_steps, runs);
+    printf("%10.3f %7.2f  all of %zu steps, mean of %.0f executions\n", total / runs / 1e6, 100.0, n_steps, runs);
+}
+
+static void print_explanation(struct session *s)
+{
+    size_t n_steps, n_refusals;
+    const struct odlc_step *steps = odlc_run_steps(s->run, &n_steps);
+    const struct odlc_refusal *refusals = odlc_run_refusals(s->run, &n_refusals);
+    printf("%-12s %-24s %s\n", "Backend", "Op", "Node");
+    for (size_t i = 0; i < n_steps; i++)
+        printf("%-12s %-24s %s\n", steps[i].backend, steps[i].op, printable(s->scratch, steps[i].node));
+    for (size_t i = 0; i < n_refusals; i++)
+        printf("%s does not take %s (%s): %s\n", refusals[i].backend, printable(s->scratch, refusals[i].node),
+               refusals[i].op, refusals[i].reason);
 }
 
 static odlc_status refuse_udo_packages(struct session *s)
@@ -328,8 +382,11 @@ static odlc_status run_session(struct session *s)
     TRY(input_list_read(s->arena, &s->diags, options_value(&s->options, OPT_INPUT_LIST, ""), &s->list));
     TRY(odlc_run_open(s->run, options_value(&s->options, OPT_CONTAINER, "")));
     TRY(check_list(s));
+    TRY(choose_backends(s));
     TRY(choose_results(s));
     TRY(check_result_paths(s));
+    if (options_given(&s->options, OPT_EXPLAIN))
+        print_explanation(s);
     odlc_run_steps(s->run, &n_steps);
     s->node_times = arena_array(s->arena, uint64_t, n_steps);
     for (size_t i = 0; i < s->list.inferences.count; i++)

@@ -104,7 +104,7 @@ static void window(const int64_t *stride, const int64_t *pads)
 
 START_TEST(conv2d)
 {
-    build_op(&b, "Conv2d", "conv");
+    build_op(&b, OP_Conv2d, "conv");
     build_in(&b, input("x", SHAPE(1, 5, 7, 4)));
     build_in(&b, constant("w", SHAPE(3, 3, 2, 6)));
     build_in(&b, constant("bias", SHAPE(6)));
@@ -119,7 +119,7 @@ END_TEST
 
 START_TEST(depthwise_conv2d)
 {
-    build_op(&b, "DepthWiseConv2d", "conv");
+    build_op(&b, OP_DepthWiseConv2d, "conv");
     build_in(&b, input("x", SHAPE(2, 6, 6, 4)));
     build_in(&b, constant("w", SHAPE(3, 3, 1, 8)));
     build_in(&b, constant("bias", SHAPE(8)));
@@ -132,7 +132,7 @@ END_TEST
 
 START_TEST(fully_connected)
 {
-    build_op(&b, "FullyConnected", "fc");
+    build_op(&b, OP_FullyConnected, "fc");
     build_in(&b, input("x", SHAPE(2, 6)));
     build_in(&b, constant("w", SHAPE(4, 6)));
     build_in(&b, constant("bias", SHAPE(4)));
@@ -143,7 +143,7 @@ END_TEST
 
 START_TEST(matmul_of_activations)
 {
-    build_op(&b, "MatMul", "mm");
+    build_op(&b, OP_MatMul, "mm");
     build_in(&b, input("x", SHAPE(2, 3, 4)));
     build_in(&b, input("y", SHAPE(2, 4, 5)));
     finish("z");
@@ -153,7 +153,7 @@ END_TEST
 
 START_TEST(matmul_by_a_transposed_constant)
 {
-    build_op(&b, "MatMul", "mm");
+    build_op(&b, OP_MatMul, "mm");
     build_in(&b, input("x", SHAPE(2, 3, 4)));
     build_in(&b, constant("w", SHAPE(5, 4)));
     build_int(&b, "transpose_in1", 1);
@@ -164,7 +164,7 @@ END_TEST
 
 START_TEST(pooling)
 {
-    build_op(&b, "PoolMax2d", "pool");
+    build_op(&b, OP_PoolMax2d, "pool");
     build_in(&b, input("x", SHAPE(1, 8, 8, 3)));
     build_ints(&b, "filter_size", (int64_t[]){2, 2}, 2);
     window((int64_t[]){2, 2}, zeros);
@@ -175,7 +175,7 @@ END_TEST
 
 START_TEST(softmax)
 {
-    build_op(&b, "Softmax", "softmax");
+    build_op(&b, OP_Softmax, "softmax");
     build_in(&b, input("x", SHAPE(2, 5)));
     build_int(&b, "axis", 1);
     finish("y");
@@ -185,7 +185,7 @@ END_TEST
 
 START_TEST(operands_that_are_no_weights)
 {
-    build_op(&b, "ElementWiseMultiply", "mul");
+    build_op(&b, OP_ElementWiseMultiply, "mul");
     build_in(&b, input("x", SHAPE(2, 3)));
     build_in(&b, constant("factor", SHAPE(2, 3)));
     finish("y");
@@ -197,7 +197,7 @@ START_TEST(memory_is_constants_inputs_and_live_tensors)
 {
     tensor_id x = input("x", SHAPE(1, 1024)), t = x;
     for (int i = 0; i < 5; i++) {
-        build_op(&b, "ElementWiseAdd", "add");
+        build_op(&b, OP_ElementWiseAdd, "add");
         build_in(&b, t);
         build_in(&b, constant("c", SHAPE(1, 1024)));
         if (i < 4)
@@ -215,7 +215,7 @@ END_TEST
 
 START_TEST(tensors_and_elements)
 {
-    build_op(&b, "ElementWiseAdd", "add");
+    build_op(&b, OP_ElementWiseAdd, "add");
     build_in(&b, input("x", SHAPE(2, 2)));
     build_in(&b, build_const_floats(&b, "c", &SHAPE(2, 2), (float[]){1.5F, -2, 0, 1e30F}));
     finish("y");
@@ -246,7 +246,7 @@ START_TEST(verification)
 {
     size_t count;
     ck_assert_int_eq(odlc_container_verify(container), ODLC_ERR_USAGE);
-    build_op(&b, "ElementWiseAdd", "add");
+    build_op(&b, OP_ElementWiseAdd, "add");
     build_in(&b, input("x", SHAPE(2, 2)));
     build_in(&b, constant("c", SHAPE(2, 2)));
     finish("y");
@@ -261,11 +261,11 @@ END_TEST
 static void build_example(void)
 {
     tensor_id t;
-    build_op(&b, "ElementWiseAdd", "add");
+    build_op(&b, OP_ElementWiseAdd, "add");
     build_in(&b, input("x", SHAPE(3)));
     build_in(&b, build_const_floats(&b, "one", &SHAPE(1), (float[]){1}));
     ck_assert_int_eq(build_end(&b, "sum", &t), ODLC_OK);
-    build_op(&b, "ElementWiseMultiply", "mul");
+    build_op(&b, OP_ElementWiseMultiply, "mul");
     build_in(&b, t);
     build_in(&b, build_const_floats(&b, "two", &SHAPE(1), (float[]){2}));
     finish("y");
@@ -295,8 +295,35 @@ START_TEST(execution)
         ck_assert_float_eq(y[i], (x[i] + 1) * 2);
     ck_assert_int_eq(memcmp(odlc_run_native(run, 0), y, sizeof y), 0);
     ck_assert_str_eq(odlc_run_results(run, &count)[0].name, "y");
-    odlc_run_steps(run, &count);
+    const struct odlc_step *steps = odlc_run_steps(run, &count);
     ck_assert_uint_eq(count, 2);
+    ck_assert_str_eq(steps[1].node, "mul");
+    ck_assert_str_eq(steps[1].op, "ElementWiseMultiply");
+    ck_assert_str_eq(steps[1].backend, "reference");
+    ck_assert_uint_eq(steps[1].n_nodes, 1);
+    odlc_run_refusals(run, &count);
+    ck_assert_uint_eq(count, 0);
+}
+END_TEST
+
+START_TEST(choosing_backends)
+{
+    static const char *const names[] = {"reference"}, *const twice[] = {"reference", "reference"};
+    static const char *const other[] = {"cup"};
+    size_t count;
+    build_example();
+    ck_assert_str_eq(odlc_backend_names()[0], "reference");
+    ck_assert_int_eq(odlc_run_set_backends(run, other, 1), ODLC_ERR_USAGE);
+    ck_assert_str_eq(odlc_run_diags(run, &count)[0].message, "backend 'cup' is not in this build");
+    ck_assert_int_eq(odlc_run_set_backends(run, twice, 2), ODLC_ERR_USAGE);
+    ck_assert_int_eq(odlc_run_set_backends(run, NULL, 0), ODLC_ERR_USAGE);
+    ck_assert_int_eq(odlc_run_set_threads(run, 0), ODLC_ERR_USAGE);
+    ck_assert_int_eq(odlc_run_set_threads(run, 2), ODLC_OK);
+    ck_assert_int_eq(odlc_run_set_backends(run, names, 1), ODLC_OK);
+    ck_assert_int_eq(odlc_run_open(run, path), ODLC_OK);
+    for (int i = 0; i < 3; i++) /* each choice replaces the one before */
+        ck_assert_int_eq(odlc_run_want_outputs(run), ODLC_OK);
+    ck_assert_uint_eq((odlc_run_steps(run, &count), count), 2);
 }
 END_TEST
 
@@ -369,6 +396,7 @@ int main(void)
     tcase_add_test(tcase, tensors_and_elements);
     tcase_add_test(tcase, verification);
     tcase_add_test(tcase, execution);
+    tcase_add_test(tcase, choosing_backends);
     tcase_add_test(tcase, choosing_results);
     tcase_add_test(tcase, calls_out_of_order);
     suite_add_tcase(suite, tcase);

@@ -17,8 +17,9 @@ ALLOWED = {
     "udo": OP_AND_BELOW,
     "dlc": OP_AND_BELOW,
     "runtime": OP_AND_BELOW,
+    "backend": OP_AND_BELOW | {"runtime"},
     "gen": OP_AND_BELOW | {"udo"},
-    "api": OP_AND_BELOW | {"pass", "udo", "dlc", "runtime"},
+    "api": OP_AND_BELOW | {"pass", "udo", "dlc", "runtime", "backend"},
     "converters": OP_AND_BELOW | {"pass", "udo", "dlc"},
     "tools": OP_AND_BELOW | {"udo", "dlc", "runtime", "api"},
 }

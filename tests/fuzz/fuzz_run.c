@@ -15,6 +15,7 @@
 #include "op/graph_text.h"
 #include "opendlc/run.h"
 #include "runtime/executor.h"
+#include "tests/support/reference_only.h"
 
 /* Elements of all tensors, multiply-accumulates of all nodes. Some kernels compare each element with all others. */
 enum { MAX_ELEMENTS = 1 << 14, MAX_MACS = 1 << 21 };
@@ -116,7 +117,8 @@ static void execute(struct arena *arena, struct arena *scratch, struct diags *di
 {
     struct executor *e;
     diags_init(diags, arena);
-    odlc_status status = executor_create(arena, scratch, diags, g, g->outputs.data, g->outputs.count, &e);
+    odlc_status status =
+        executor_create(arena, scratch, diags, g, g->outputs.data, g->outputs.count, &reference_only, &e);
     for (size_t i = 0; status == ODLC_OK && i < g->inputs.count; i++)
         if (e->buffers[g->inputs.data[i]].data)
             fill(&e->buffers[g->inputs.data[i]], seed);

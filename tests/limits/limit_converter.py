@@ -1,14 +1,11 @@
 """What the tests of limits share: a model is converted, or refused for the limit."""
 
-import os
 import pathlib
 import sys
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "support"), str(TESTS / "reference")]
-from checks import run  # noqa: E402
-
-LONG = os.environ.get("ODLC_LONG") == "1"
+from checks import LONG, run  # noqa: E402, F401
 
 
 class Converter:

@@ -126,7 +126,7 @@ END_TEST
 static odlc_status add_relu(tensor_id in)
 {
     tensor_id out;
-    build_op(&build, "Relu", NULL);
+    build_op(&build, OP_Relu, NULL);
     build_in(&build, in);
     return build_end(&build, NULL, &out);
 }
@@ -155,7 +155,7 @@ END_TEST
 /* ---- folding ---- */
 
 /* Whether op of so many constant ones is a constant. */
-static bool folds(const char *op, int64_t count)
+static bool folds(enum op_id op, int64_t count)
 {
     struct view ones = view_splat_float(arena, DT_FLOAT32, &SHAPE(count), 1);
     tensor_id out;
@@ -167,11 +167,11 @@ static bool folds(const char *op, int64_t count)
 START_TEST(large_constants_stay_nodes)
 {
     const int64_t most = FOLD_MOST / 16; /* an operand and a result of 8 bytes each */
-    ck_assert(folds("ElementWiseNeg", most));
-    ck_assert(!folds("ElementWiseNeg", most + 1));
+    ck_assert(folds(OP_ElementWiseNeg, most));
+    ck_assert(!folds(OP_ElementWiseNeg, most + 1));
     graph->growth.folded = FOLD_ALLOWANCE;
-    ck_assert(!folds("ElementWiseNeg", FOLD_ALWAYS / 16 + 1));
-    ck_assert(folds("ElementWiseNeg", FOLD_ALWAYS / 16));
+    ck_assert(!folds(OP_ElementWiseNeg, FOLD_ALWAYS / 16 + 1));
+    ck_assert(folds(OP_ElementWiseNeg, FOLD_ALWAYS / 16));
 }
 END_TEST
 
@@ -183,7 +183,7 @@ static bool pool_folds(int64_t side)
                   one[] = {1, 1};
     struct view ones = view_splat_float(arena, DT_FLOAT32, &image, 1);
     tensor_id out;
-    build_op(&build, "PoolMax2d", NULL);
+    build_op(&build, OP_PoolMax2d, NULL);
     build_in(&build, graph_add_constant(graph, "image", DT_FLOAT32, &ones));
     build_ints(&build, "filter_size", window, 2);
     build_ints(&build, "stride", one, 2);
@@ -209,10 +209,10 @@ START_TEST(empty_tensors_take_time)
                 column = view_splat_float(arena, DT_FLOAT32, &row, 1);
     tensor_id out, a = graph_add_constant(graph, "a", DT_FLOAT32, &nothing);
     graph->growth.worked = WORK_ALLOWANCE - SHAPE_MOST_EMPTY + 1;
-    ck_assert_int_eq(build_unary(&build, "ElementWiseNeg", a, NULL, &out), ODLC_OK);
+    ck_assert_int_eq(build_unary(&build, OP_ElementWiseNeg, a, NULL, &out), ODLC_OK);
     ck_assert(!build_is_const(&build, out));
-    ck_assert_int_eq(build_binary(&build, "MatMul", a, graph_add_constant(graph, "b", DT_FLOAT32, &column), NULL, &out),
-                     ODLC_OK);
+    ck_assert_int_eq(
+        build_binary(&build, OP_MatMul, a, graph_add_constant(graph, "b", DT_FLOAT32, &column), NULL, &out), ODLC_OK);
     ck_assert(!build_is_const(&build, out));
 }
 END_TEST
@@ -231,7 +231,7 @@ START_TEST(constants_of_a_container)
     unlink(path);
     vec_push(arena, &graph->inputs, in);
     ck_assert_int_eq(
-        build_binary(&build, "ElementWiseAdd", in, graph_add_constant(graph, "ones", DT_FLOAT32, &ones), "y", &out),
+        build_binary(&build, OP_ElementWiseAdd, in, graph_add_constant(graph, "ones", DT_FLOAT32, &ones), "y", &out),
         ODLC_OK);
     graph_tensor(graph, out)->kind = TENSOR_OUTPUT;
     vec_push(arena, &graph->outputs, out);

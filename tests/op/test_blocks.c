@@ -14,13 +14,13 @@ static void draw_border(struct fixture *f, const int64_t extent[2], const int64_
     }
 }
 
-static tensor_id blocks_op(struct fixture *f, const char *op, tensor_id x, const int64_t block[2])
+static tensor_id blocks_op(struct fixture *f, enum op_id op, tensor_id x, const int64_t block[2])
 {
     struct shape pairs = SHAPE(2, 2);
     build_op(&f->build, op, "blocks");
     build_in(&f->build, x);
     build_ints(&f->build, "block_size", block, 2);
-    build_tensor_ints(&f->build, op[0] == 'S' ? "pad_amount" : "crops", &pairs, random_pairs[0]);
+    build_tensor_ints(&f->build, op == OP_SpaceToBatch ? "pad_amount" : "crops", &pairs, random_pairs[0]);
     return end_node(f);
 }
 
@@ -39,7 +39,7 @@ START_TEST(blocks_go_to_the_batch_and_back)
         struct shape in = draw_shape(f, 4, 6);
         const int64_t block[2] = {draw(f, 1, 3), draw(f, 1, 3)};
         draw_border(f, in.dims + 1, block);
-        tensor_id x = floats(f, in), y = blocks_op(f, "SpaceToBatch", x, block);
+        tensor_id x = floats(f, in), y = blocks_op(f, OP_SpaceToBatch, x, block);
         const struct shape out = *shape_of(f, y);
         ck_assert_int_eq(out.dims[0], in.dims[0] * block[0] * block[1]);
         const float *values = values_of(f, y);
@@ -52,7 +52,7 @@ START_TEST(blocks_go_to_the_batch_and_back)
             ck_assert(values[i] == padded(elements_of(f, x), &in, at[0] % in.dims[0], row, column, at[3]));
         }
         /* The same amounts cut off give the image back. */
-        tensor_id back = blocks_op(f, "BatchToSpace", input_with(f, DT_FLOAT32, out, values), block);
+        tensor_id back = blocks_op(f, OP_BatchToSpace, input_with(f, DT_FLOAT32, out, values), block);
         check_shape(f, back, in);
         ck_assert_mem_eq(values_of(f, back), elements_of(f, x), shape_count(&in) * sizeof(float));
         fixture_end(f);
@@ -68,7 +68,7 @@ START_TEST(patches)
         const int64_t size[2] = {draw(f, 1, 3), draw(f, 1, 3)}, stride[2] = {draw(f, 1, 3), draw(f, 1, 3)};
         const int64_t rate[2] = {draw(f, 1, 2), draw(f, 1, 2)};
         tensor_id x = floats(f, in);
-        build_op(&f->build, "ExtractPatches", "patches");
+        build_op(&f->build, OP_ExtractPatches, "patches");
         build_in(&f->build, x);
         build_ints(&f->build, "size", size, 2);
         build_ints(&f->build, "stride", stride, 2);
@@ -101,7 +101,7 @@ END_TEST
 static tensor_id crops_op(struct fixture *f, tensor_id x, const float *boxes, const int32_t *batch, int64_t count,
                           const int64_t size[2], int64_t mode)
 {
-    build_op(&f->build, "CropAndResize", "crops");
+    build_op(&f->build, OP_CropAndResize, "crops");
     build_in(&f->build, x);
     build_in(&f->build, input_with(f, DT_FLOAT32, SHAPE(count, 4), boxes));
     build_in(&f->build, input_with(f, DT_INT32, SHAPE(count), batch));
@@ -179,16 +179,16 @@ START_TEST(refusals)
     tensor_id x = floats(f, SHAPE(1, 3, 4, 1)), y;
     memset(random_pairs, 0, sizeof random_pairs);
     const struct {
-        const char *op;
+        enum op_id op;
         const int64_t *block;
-    } cases[] = {{"SpaceToBatch", block}, {"SpaceToBatch", nothing}, {"BatchToSpace", block}};
+    } cases[] = {{OP_SpaceToBatch, block}, {OP_SpaceToBatch, nothing}, {OP_BatchToSpace, block}};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         build_op(&f->build, cases[i].op, "blocks");
         build_in(&f->build, x);
         build_ints(&f->build, "block_size", cases[i].block, 2);
         end_fails(f);
     }
-    build_op(&f->build, "ExtractPatches", "patches");
+    build_op(&f->build, OP_ExtractPatches, "patches");
     build_in(&f->build, x);
     build_ints(&f->build, "size", (const int64_t[]){4, 4}, 2);
     build_ints(&f->build, "stride", block, 2);

@@ -17,16 +17,16 @@ START_TEST(wrong_nodes)
 {
     struct fixture *f = fixture_start(1);
     tensor_id x = input_of(f, DT_FLOAT32, SHAPE(2, 3));
-    build_op(&f->build, "Transpose", "n");
+    build_op(&f->build, OP_Transpose, "n");
     build_in(&f->build, x);
     expect(f, 1, "missing-param", "Transpose: perm");
-    build_op(&f->build, "Relu", "n");
+    build_op(&f->build, OP_Relu, "n");
     expect(f, 1, "arity", "Relu: wrong number of inputs");
-    build_op(&f->build, "Relu", "n");
+    build_op(&f->build, OP_Relu, "n");
     build_in(&f->build, x);
     build_in(&f->build, x);
     expect(f, 1, "arity", "Relu: wrong number of inputs");
-    build_op(&f->build, "Relu", "n");
+    build_op(&f->build, OP_Relu, "n");
     build_in(&f->build, x);
     expect(f, 2, "arity", "Relu: wrong number of outputs");
     fixture_end(f);

@@ -61,22 +61,22 @@ struct operands {
     tensor_id x, w, bias, y;
 };
 
-static struct operands run_setup(struct fixture *f, const struct setup *s, const char *op, int64_t w_in, int64_t w_out)
+static struct operands run_setup(struct fixture *f, const struct setup *s, enum op_id op, int64_t w_in, int64_t w_out)
 {
     struct operands o = {.x = floats(f, with_axes(s->batch, s->in, s->axes, s->group * s->in_depth)),
                          .w = floats(f, weights_shape(s, w_in, w_out)),
                          .bias = s->bias ? floats(f, SHAPE(s->group * s->out_depth)) : NO_TENSOR};
-    build_op(&f->build, op, op);
+    build_op(&f->build, op, op_row(op)->name);
     build_in(&f->build, o.x);
     build_in(&f->build, o.w);
     if (s->bias)
         build_in(&f->build, o.bias);
     window_params(&f->build, s);
-    if (op_param_index(op_find(op), "dilation") >= 0)
+    if (op_param_index(op_row(op), "dilation") >= 0)
         build_ints(&f->build, "dilation", s->dilation, s->axes);
-    if (op_param_index(op_find(op), "group") >= 0)
+    if (op_param_index(op_row(op), "group") >= 0)
         build_int(&f->build, "group", s->group);
-    if (op_param_index(op_find(op), "output_padding") >= 0)
+    if (op_param_index(op_row(op), "output_padding") >= 0)
         build_ints(&f->build, "output_padding", s->more, s->axes);
     o.y = end_node(f);
     return o;
@@ -153,7 +153,7 @@ static void check_conv(struct fixture *f, const struct setup *s, const struct op
 
 START_TEST(conv)
 {
-    static const char *const ops[] = {"Conv2d", "Conv3d"};
+    static const enum op_id ops[] = {OP_Conv2d, OP_Conv3d};
     for (uint32_t round = 0; round < ROUNDS; round++) {
         struct fixture *f = fixture_start(round + 1);
         struct setup s = draw_setup(f, 2 + (uint32_t)_i);
@@ -184,9 +184,9 @@ START_TEST(conv_of_integers)
         struct setup s = draw_setup(f, 2 + (uint32_t)_i);
         s.in_depth = 1; /* so that the sums are within int32 */
         s.filter[0] = s.filter[1] = s.filter[s.axes - 1] = 1;
-        const char *op = s.axes == 2 ? "Conv2d" : "Conv3d";
+        enum op_id op = s.axes == 2 ? OP_Conv2d : OP_Conv3d;
         struct operands o = run_setup(f, &s, op, s.in_depth, s.group * s.out_depth);
-        build_op(&f->build, op, op);
+        build_op(&f->build, op, op_row(op)->name);
         build_in(&f->build, integers(f, o.x));
         build_in(&f->build, integers(f, o.w));
         if (s.bias)
@@ -219,7 +219,7 @@ START_TEST(conv_of_many_positions)
                       .group = 1,
                       .in_depth = 9,
                       .out_depth = 5};
-    struct operands o = run_setup(f, &s, "Conv2d", s.in_depth, s.out_depth);
+    struct operands o = run_setup(f, &s, OP_Conv2d, s.in_depth, s.out_depth);
     check_conv(f, &s, &o);
     fixture_end(f);
 }
@@ -232,7 +232,7 @@ START_TEST(conv_depthwise)
         struct setup s = draw_setup(f, 2);
         s.in_depth = 1;
         s.out_depth = draw(f, 1, 3);
-        struct operands o = run_setup(f, &s, "DepthWiseConv2d", 1, s.group * s.out_depth);
+        struct operands o = run_setup(f, &s, OP_DepthWiseConv2d, 1, s.group * s.out_depth);
         check_conv(f, &s, &o);
         fixture_end(f);
     }
@@ -241,7 +241,7 @@ END_TEST
 
 START_TEST(conv_transpose)
 {
-    static const char *const ops[] = {"TransposeConv2d", "TransposeConv3d"};
+    static const enum op_id ops[] = {OP_TransposeConv2d, OP_TransposeConv3d};
     for (uint32_t round = 0; round < ROUNDS; round++) {
         struct fixture *f = fixture_start(round + 1);
         struct setup s = draw_setup(f, 2 + (uint32_t)_i);
@@ -263,11 +263,11 @@ END_TEST
 
 /* ---- counts ---- */
 
-static tensor_id count_case(struct fixture *f, const char *op, struct shape x, struct shape w, int64_t stride,
+static tensor_id count_case(struct fixture *f, enum op_id op, struct shape x, struct shape w, int64_t stride,
                             int64_t pad, int64_t group)
 {
     int64_t strides[] = {stride, stride}, pads[] = {pad, pad, pad, pad};
-    build_op(&f->build, op, op);
+    build_op(&f->build, op, op_row(op)->name);
     build_in(&f->build, typed(f, DT_FLOAT32, x));
     build_in(&f->build, typed(f, DT_FLOAT32, w));
     build_ints(&f->build, "stride", strides, 2);
@@ -281,17 +281,17 @@ START_TEST(macs)
 {
     struct fixture *f = fixture_start(1);
     /* The first two layers of yolov5s, as its report has them: 353M and 471M. */
-    tensor_id y = count_case(f, "Conv2d", SHAPE(1, 640, 640, 3), SHAPE(6, 6, 3, 32), 2, 2, 1);
+    tensor_id y = count_case(f, OP_Conv2d, SHAPE(1, 640, 640, 3), SHAPE(6, 6, 3, 32), 2, 2, 1);
     check_shape(f, y, SHAPE(1, 320, 320, 32));
     ck_assert_uint_eq(macs_of(f, y), 353894400);
-    y = count_case(f, "Conv2d", SHAPE(1, 320, 320, 32), SHAPE(3, 3, 32, 64), 2, 1, 1);
+    y = count_case(f, OP_Conv2d, SHAPE(1, 320, 320, 32), SHAPE(3, 3, 32, 64), 2, 1, 1);
     ck_assert_uint_eq(macs_of(f, y), 471859200);
     /* 8 · 8 · 8 positions and channels out, 2 channels in per group */
-    y = count_case(f, "Conv2d", SHAPE(1, 8, 8, 4), SHAPE(1, 1, 2, 8), 1, 0, 2);
+    y = count_case(f, OP_Conv2d, SHAPE(1, 8, 8, 4), SHAPE(1, 1, 2, 8), 1, 0, 2);
     ck_assert_uint_eq(macs_of(f, y), 1024);
-    y = count_case(f, "DepthWiseConv2d", SHAPE(1, 8, 8, 6), SHAPE(3, 3, 1, 6), 1, 1, 0);
+    y = count_case(f, OP_DepthWiseConv2d, SHAPE(1, 8, 8, 6), SHAPE(3, 3, 1, 6), 1, 1, 0);
     ck_assert_uint_eq(macs_of(f, y), 8 * 8 * 6 * 9);
-    y = count_case(f, "TransposeConv2d", SHAPE(1, 4, 4, 3), SHAPE(2, 2, 3, 5), 2, 0, 1);
+    y = count_case(f, OP_TransposeConv2d, SHAPE(1, 4, 4, 3), SHAPE(2, 2, 3, 5), 2, 0, 1);
     check_shape(f, y, SHAPE(1, 8, 8, 5));
     ck_assert_uint_eq(macs_of(f, y), 4 * 4 * 3 * 2 * 2 * 5);
     fixture_end(f);
@@ -300,12 +300,12 @@ END_TEST
 
 /* ---- refusals ---- */
 
-static void refused(const char *op, struct shape x, struct shape w, int64_t bias, int64_t stride, int64_t pad,
+static void refused(enum op_id op, struct shape x, struct shape w, int64_t bias, int64_t stride, int64_t pad,
                     int64_t group)
 {
     struct fixture *f = fixture_start(1);
     int64_t strides[] = {stride, 1}, pads[] = {pad, 0, 0, 0};
-    build_op(&f->build, op, op);
+    build_op(&f->build, op, op_row(op)->name);
     build_in(&f->build, typed(f, DT_FLOAT32, x));
     build_in(&f->build, typed(f, DT_FLOAT32, w));
     build_in(&f->build, typed(f, DT_FLOAT32, SHAPE(bias)));
@@ -319,16 +319,16 @@ static void refused(const char *op, struct shape x, struct shape w, int64_t bias
 
 START_TEST(refusals)
 {
-    refused("Conv2d", SHAPE(1, 5, 4), SHAPE(3, 3, 4, 2), 2, 1, 0, 1);               /* rank */
-    refused("Conv2d", SHAPE(1, 5, 5, 4), SHAPE(3, 3, 3, 2), 2, 1, 0, 1);            /* channels */
-    refused("Conv2d", SHAPE(1, 5, 5, 4), SHAPE(3, 3, 2, 3), 3, 1, 0, 2);            /* 3 outputs in 2 groups */
-    refused("Conv2d", SHAPE(1, 5, 5, 4), SHAPE(3, 3, 4, 2), 3, 1, 0, 1);            /* bias */
-    refused("Conv2d", SHAPE(1, 5, 5, 4), SHAPE(3, 3, 4, 2), 2, 0, 0, 1);            /* stride 0 */
-    refused("Conv2d", SHAPE(1, 5, 5, 4), SHAPE(7, 3, 4, 2), 2, 1, 0, 1);            /* filter too large */
-    refused("Conv2d", SHAPE(1, 5, 5, 4), SHAPE(3, 3, 4, 2), 2, 1, UINT32_MAX, 1);   /* padding out of range */
-    refused("DepthWiseConv2d", SHAPE(1, 5, 5, 4), SHAPE(3, 3, 1, 6), 6, 1, 0, 0);   /* 6 outputs of 4 channels */
-    refused("TransposeConv2d", SHAPE(1, 5, 5, 4), SHAPE(3, 3, 3, 2), 2, 1, 0, 1);   /* channels */
-    refused("TransposeConv2d", SHAPE(1, 5, 5, 4), SHAPE(3, 3, 4, 2), 2, 1, 100, 1); /* nothing left */
+    refused(OP_Conv2d, SHAPE(1, 5, 4), SHAPE(3, 3, 4, 2), 2, 1, 0, 1);               /* rank */
+    refused(OP_Conv2d, SHAPE(1, 5, 5, 4), SHAPE(3, 3, 3, 2), 2, 1, 0, 1);            /* channels */
+    refused(OP_Conv2d, SHAPE(1, 5, 5, 4), SHAPE(3, 3, 2, 3), 3, 1, 0, 2);            /* 3 outputs in 2 groups */
+    refused(OP_Conv2d, SHAPE(1, 5, 5, 4), SHAPE(3, 3, 4, 2), 3, 1, 0, 1);            /* bias */
+    refused(OP_Conv2d, SHAPE(1, 5, 5, 4), SHAPE(3, 3, 4, 2), 2, 0, 0, 1);            /* stride 0 */
+    refused(OP_Conv2d, SHAPE(1, 5, 5, 4), SHAPE(7, 3, 4, 2), 2, 1, 0, 1);            /* filter too large */
+    refused(OP_Conv2d, SHAPE(1, 5, 5, 4), SHAPE(3, 3, 4, 2), 2, 1, UINT32_MAX, 1);   /* padding out of range */
+    refused(OP_DepthWiseConv2d, SHAPE(1, 5, 5, 4), SHAPE(3, 3, 1, 6), 6, 1, 0, 0);   /* 6 outputs of 4 channels */
+    refused(OP_TransposeConv2d, SHAPE(1, 5, 5, 4), SHAPE(3, 3, 3, 2), 2, 1, 0, 1);   /* channels */
+    refused(OP_TransposeConv2d, SHAPE(1, 5, 5, 4), SHAPE(3, 3, 4, 2), 2, 1, 100, 1); /* nothing left */
 }
 END_TEST
 
@@ -336,7 +336,7 @@ static void types_refused(enum dtype x, enum dtype w, enum dtype bias)
 {
     struct fixture *f = fixture_start(1);
     int64_t ones[] = {1, 1}, none[4] = {0};
-    build_op(&f->build, "Conv2d", "conv");
+    build_op(&f->build, OP_Conv2d, "conv");
     build_in(&f->build, typed(f, x, SHAPE(1, 5, 5, 4)));
     build_in(&f->build, typed(f, w, SHAPE(3, 3, 4, 2)));
     build_in(&f->build, typed(f, bias, SHAPE(2)));

@@ -47,7 +47,7 @@ static uint64_t source_of(uint64_t at, const struct shape *result, const struct 
     return ravel(own, part);
 }
 
-static tensor_id node_of(struct fixture *f, const char *op, const tensor_id *in, uint32_t count)
+static tensor_id node_of(struct fixture *f, enum op_id op, const tensor_id *in, uint32_t count)
 {
     tensor_id out;
     build_op(&f->build, op, "n");
@@ -102,20 +102,20 @@ static double smaller(double a, double b)
 }
 
 static const struct {
-    const char *op;
+    enum op_id op;
     double (*value)(double, double);
 } float_ops[] = {
-    {"ElementWiseAdd", add},
-    {"ElementWiseSubtract", subtract},
-    {"ElementWiseMultiply", multiply},
-    {"ElementWiseDivide", divide},
-    {"ElementWiseMaximum", larger},
-    {"ElementWiseMinimum", smaller},
-    {"ElementWiseFloorDiv", floor_divide},
-    {"ElementWiseSquaredDifference", squared_difference},
-    {"ElementWiseMod", modulo},
-    {"ElementWiseFmod", fmod},
-    {"ElementWisePower", pow},
+    {OP_ElementWiseAdd, add},
+    {OP_ElementWiseSubtract, subtract},
+    {OP_ElementWiseMultiply, multiply},
+    {OP_ElementWiseDivide, divide},
+    {OP_ElementWiseMaximum, larger},
+    {OP_ElementWiseMinimum, smaller},
+    {OP_ElementWiseFloorDiv, floor_divide},
+    {OP_ElementWiseSquaredDifference, squared_difference},
+    {OP_ElementWiseMod, modulo},
+    {OP_ElementWiseFmod, fmod},
+    {OP_ElementWisePower, pow},
 };
 
 static bool same_float(float x, double y)
@@ -152,7 +152,7 @@ START_TEST(both_operands_broadcast)
         for (uint32_t i = 0; i < full.rank; i++)
             (draw(f, 0, 1) ? &a : &b)->dims[i] = draw(f, 0, 1) ? 1 : full.dims[i];
         const tensor_id in[] = {quarters(f, a), quarters(f, b)};
-        tensor_id out = node_of(f, "ElementWiseSubtract", in, 2);
+        tensor_id out = node_of(f, OP_ElementWiseSubtract, in, 2);
         const struct shape *shape = &build_type(&f->build, out)->shape;
         const float *result = values_of(f, out), *x = f->data[in[0]], *y = f->data[in[1]];
         for (uint64_t i = 0; i < shape_count(shape); i++)
@@ -162,7 +162,7 @@ START_TEST(both_operands_broadcast)
 }
 END_TEST
 
-static int64_t int_result(const char *op, enum dtype dtype, int64_t a, int64_t b)
+static int64_t int_result(enum op_id op, enum dtype dtype, int64_t a, int64_t b)
 {
     struct fixture *f = fixture_start(1);
     uint8_t x[8], y[8];
@@ -185,59 +185,59 @@ START_TEST(integers_divide_as_in_c_and_take_the_remainder_as_asked)
         {-7, -2, 3, 3, -1, -1}, {6, -3, -2, -2, 0, 0},  {5, 0, 0, 0, 0, 0},
         {0, 5, 0, 0, 0, 0},     {-1, 5, 0, -1, -1, 4},  {INT64_MIN, -1, INT64_MIN, INT64_MIN, 0, 0},
     };
-    ck_assert_int_eq(int_result("ElementWiseDivide", DT_INT64, cases[_i].a, cases[_i].b), cases[_i].divide);
-    ck_assert_int_eq(int_result("ElementWiseFloorDiv", DT_INT64, cases[_i].a, cases[_i].b), cases[_i].floor_divide);
-    ck_assert_int_eq(int_result("ElementWiseFmod", DT_INT64, cases[_i].a, cases[_i].b), cases[_i].fmod);
-    ck_assert_int_eq(int_result("ElementWiseMod", DT_INT64, cases[_i].a, cases[_i].b), cases[_i].mod);
+    ck_assert_int_eq(int_result(OP_ElementWiseDivide, DT_INT64, cases[_i].a, cases[_i].b), cases[_i].divide);
+    ck_assert_int_eq(int_result(OP_ElementWiseFloorDiv, DT_INT64, cases[_i].a, cases[_i].b), cases[_i].floor_divide);
+    ck_assert_int_eq(int_result(OP_ElementWiseFmod, DT_INT64, cases[_i].a, cases[_i].b), cases[_i].fmod);
+    ck_assert_int_eq(int_result(OP_ElementWiseMod, DT_INT64, cases[_i].a, cases[_i].b), cases[_i].mod);
 }
 END_TEST
 
 START_TEST(integer_arithmetic)
 {
-    ck_assert_int_eq(int_result("ElementWiseAdd", DT_INT32, 2000000000, 100), 2000000100);
-    ck_assert_int_eq(int_result("ElementWiseAdd", DT_INT64, INT64_MAX, 1), INT64_MIN);
-    ck_assert_int_eq(int_result("ElementWiseSubtract", DT_UINT8, 200, 55), 145);
-    ck_assert_int_eq(int_result("ElementWiseMultiply", DT_INT16, -7, 9), -63);
-    ck_assert_int_eq(int_result("ElementWiseMaximum", DT_INT8, -7, 3), 3);
-    ck_assert_int_eq(int_result("ElementWiseMinimum", DT_INT8, -7, 3), -7);
-    ck_assert_int_eq(int_result("ElementWiseSquaredDifference", DT_INT32, 3, 8), 25);
-    ck_assert_int_eq(int_result("ElementWisePower", DT_INT32, -3, 3), -27);
-    ck_assert_int_eq(int_result("ElementWisePower", DT_INT32, 2, -1), 0);
-    ck_assert_int_eq(int_result("ElementWisePower", DT_INT32, -1, -3), -1);
-    ck_assert_int_eq(int_result("ElementWisePower", DT_INT32, 0, 0), 1);
-    ck_assert_int_eq(int_result("ElementWisePower", DT_INT64, -1, INT64_MIN), 1);
-    ck_assert_int_eq(int_result("Prelu", DT_INT32, -4, 3), -12);
-    ck_assert_int_eq(int_result("Prelu", DT_INT32, 4, 3), 4);
+    ck_assert_int_eq(int_result(OP_ElementWiseAdd, DT_INT32, 2000000000, 100), 2000000100);
+    ck_assert_int_eq(int_result(OP_ElementWiseAdd, DT_INT64, INT64_MAX, 1), INT64_MIN);
+    ck_assert_int_eq(int_result(OP_ElementWiseSubtract, DT_UINT8, 200, 55), 145);
+    ck_assert_int_eq(int_result(OP_ElementWiseMultiply, DT_INT16, -7, 9), -63);
+    ck_assert_int_eq(int_result(OP_ElementWiseMaximum, DT_INT8, -7, 3), 3);
+    ck_assert_int_eq(int_result(OP_ElementWiseMinimum, DT_INT8, -7, 3), -7);
+    ck_assert_int_eq(int_result(OP_ElementWiseSquaredDifference, DT_INT32, 3, 8), 25);
+    ck_assert_int_eq(int_result(OP_ElementWisePower, DT_INT32, -3, 3), -27);
+    ck_assert_int_eq(int_result(OP_ElementWisePower, DT_INT32, 2, -1), 0);
+    ck_assert_int_eq(int_result(OP_ElementWisePower, DT_INT32, -1, -3), -1);
+    ck_assert_int_eq(int_result(OP_ElementWisePower, DT_INT32, 0, 0), 1);
+    ck_assert_int_eq(int_result(OP_ElementWisePower, DT_INT64, -1, INT64_MIN), 1);
+    ck_assert_int_eq(int_result(OP_Prelu, DT_INT32, -4, 3), -12);
+    ck_assert_int_eq(int_result(OP_Prelu, DT_INT32, 4, 3), 4);
 }
 END_TEST
 
 START_TEST(narrow_integers_wrap)
 {
-    ck_assert_int_eq(int_result("ElementWiseAdd", DT_UINT8, 200, 100), 44);
-    ck_assert_int_eq(int_result("ElementWiseSubtract", DT_UINT16, 1, 3), 65534);
-    ck_assert_int_eq(int_result("ElementWiseMultiply", DT_INT8, 100, 3), 44);
-    ck_assert_int_eq(int_result("ElementWiseAdd", DT_INT32, INT32_MAX, 1), INT32_MIN);
+    ck_assert_int_eq(int_result(OP_ElementWiseAdd, DT_UINT8, 200, 100), 44);
+    ck_assert_int_eq(int_result(OP_ElementWiseSubtract, DT_UINT16, 1, 3), 65534);
+    ck_assert_int_eq(int_result(OP_ElementWiseMultiply, DT_INT8, 100, 3), 44);
+    ck_assert_int_eq(int_result(OP_ElementWiseAdd, DT_INT32, INT32_MAX, 1), INT32_MIN);
 }
 END_TEST
 
 /* The upper half of uint64, given by its bits: -1 is the largest number. */
 START_TEST(large_uint64)
 {
-    ck_assert_int_eq(int_result("ElementWiseDivide", DT_UINT64, -1, 2), INT64_MAX);
-    ck_assert_int_eq(int_result("ElementWiseFloorDiv", DT_UINT64, -1, INT64_MIN), 1);
-    ck_assert_int_eq(int_result("ElementWiseMod", DT_UINT64, -1, 10), 5);
-    ck_assert_int_eq(int_result("ElementWiseFmod", DT_UINT64, -1, 0), 0);
-    ck_assert_int_eq(int_result("ElementWiseMaximum", DT_UINT64, -1, 1), -1);
-    ck_assert_int_eq(int_result("ElementWiseMinimum", DT_UINT64, -1, 1), 1);
-    ck_assert_int_eq(int_result("ElementWiseGreater", DT_UINT64, -1, 1), 1);
-    ck_assert_int_eq(int_result("ElementWiseLessEqual", DT_UINT64, -1, 1), 0);
-    ck_assert_int_eq(int_result("ElementWiseEqual", DT_UINT64, -1, -1), 1);
-    ck_assert_int_eq(int_result("ElementWisePower", DT_UINT64, -1, -1), -1);
-    ck_assert_int_eq(int_result("Prelu", DT_UINT64, -1, 3), -1);
+    ck_assert_int_eq(int_result(OP_ElementWiseDivide, DT_UINT64, -1, 2), INT64_MAX);
+    ck_assert_int_eq(int_result(OP_ElementWiseFloorDiv, DT_UINT64, -1, INT64_MIN), 1);
+    ck_assert_int_eq(int_result(OP_ElementWiseMod, DT_UINT64, -1, 10), 5);
+    ck_assert_int_eq(int_result(OP_ElementWiseFmod, DT_UINT64, -1, 0), 0);
+    ck_assert_int_eq(int_result(OP_ElementWiseMaximum, DT_UINT64, -1, 1), -1);
+    ck_assert_int_eq(int_result(OP_ElementWiseMinimum, DT_UINT64, -1, 1), 1);
+    ck_assert_int_eq(int_result(OP_ElementWiseGreater, DT_UINT64, -1, 1), 1);
+    ck_assert_int_eq(int_result(OP_ElementWiseLessEqual, DT_UINT64, -1, 1), 0);
+    ck_assert_int_eq(int_result(OP_ElementWiseEqual, DT_UINT64, -1, -1), 1);
+    ck_assert_int_eq(int_result(OP_ElementWisePower, DT_UINT64, -1, -1), -1);
+    ck_assert_int_eq(int_result(OP_Prelu, DT_UINT64, -1, 3), -1);
     struct fixture *f = fixture_start(1);
     const tensor_id x = input_with(f, DT_UINT64, SHAPE(1), &(uint64_t){UINT64_MAX});
-    ck_assert_uint_eq(*(const uint64_t *)values_of(f, node_of(f, "ElementWiseAbs", &x, 1)), UINT64_MAX);
-    ck_assert_uint_eq(*(const uint64_t *)values_of(f, node_of(f, "ElementWiseSign", &x, 1)), 1);
+    ck_assert_uint_eq(*(const uint64_t *)values_of(f, node_of(f, OP_ElementWiseAbs, &x, 1)), UINT64_MAX);
+    ck_assert_uint_eq(*(const uint64_t *)values_of(f, node_of(f, OP_ElementWiseSign, &x, 1)), 1);
     fixture_end(f);
 }
 END_TEST
@@ -249,7 +249,7 @@ START_TEST(zero_modulo_has_the_divisors_sign)
     const float b[] = {-2.0f, 2.0f, 2.0f, -2.0f, -3.0f, -INFINITY, INFINITY};
     const bool negative[] = {true, false, false, true, true, true, false};
     const tensor_id in[] = {input_with(f, DT_FLOAT32, SHAPE(7), a), input_with(f, DT_FLOAT32, SHAPE(7), b)};
-    const float *found = values_of(f, node_of(f, "ElementWiseMod", in, 2));
+    const float *found = values_of(f, node_of(f, OP_ElementWiseMod, in, 2));
     for (int i = 0; i < 7; i++) {
         ck_assert_int_eq(signbit(found[i]) != 0, negative[i]);
         ck_assert(i < 5 ? found[i] == 0 : isinf(found[i]));
@@ -264,9 +264,9 @@ START_TEST(power_of_mixed_types_is_of_the_bases_type)
     const float halves[] = {2.5f, 0.5f};
     const int32_t whole[] = {2, -3};
     const tensor_id x = input_with(f, DT_FLOAT32, SHAPE(2), halves), n = input_with(f, DT_INT32, SHAPE(2), whole);
-    const float *real = values_of(f, node_of(f, "ElementWisePower", (const tensor_id[]){x, n}, 2));
+    const float *real = values_of(f, node_of(f, OP_ElementWisePower, (const tensor_id[]){x, n}, 2));
     ck_assert(real[0] == 6.25f && real[1] == 8.0f);
-    const int32_t *truncated = values_of(f, node_of(f, "ElementWisePower", (const tensor_id[]){n, x}, 2));
+    const int32_t *truncated = values_of(f, node_of(f, OP_ElementWisePower, (const tensor_id[]){n, x}, 2));
     ck_assert_int_eq(truncated[0], 5); /* 2^2.5 = 5.65… */
     fixture_end(f);
 }
@@ -276,12 +276,12 @@ END_TEST
 START_TEST(comparisons)
 {
     static const struct {
-        const char *op;
+        enum op_id op;
         bool less, equal, greater, with_nan;
     } cases[] = {
-        {"ElementWiseEqual", false, true, false, false},   {"ElementWiseNotEqual", true, false, true, true},
-        {"ElementWiseLess", true, false, false, false},    {"ElementWiseLessEqual", true, true, false, false},
-        {"ElementWiseGreater", false, false, true, false}, {"ElementWiseGreaterEqual", false, true, true, false},
+        {OP_ElementWiseEqual, false, true, false, false},   {OP_ElementWiseNotEqual, true, false, true, true},
+        {OP_ElementWiseLess, true, false, false, false},    {OP_ElementWiseLessEqual, true, true, false, false},
+        {OP_ElementWiseGreater, false, false, true, false}, {OP_ElementWiseGreaterEqual, false, true, true, false},
     };
     struct fixture *f = fixture_start(1);
     const float x[] = {-1.5f, 2, 3, NAN}, y[] = {2, 2, -3, 1};
@@ -304,10 +304,10 @@ START_TEST(logical_ops)
     struct fixture *f = fixture_start(1);
     const uint8_t x[] = {0, 0, 1, 1}, y[] = {0, 1, 0, 1};
     const tensor_id in[] = {input_with(f, DT_BOOL, SHAPE(4), x), input_with(f, DT_BOOL, SHAPE(4), y)};
-    ck_assert_mem_eq(values_of(f, node_of(f, "ElementWiseAnd", in, 2)), ((uint8_t[]){0, 0, 0, 1}), 4);
-    ck_assert_mem_eq(values_of(f, node_of(f, "ElementWiseOr", in, 2)), ((uint8_t[]){0, 1, 1, 1}), 4);
-    ck_assert_mem_eq(values_of(f, node_of(f, "ElementWiseXor", in, 2)), ((uint8_t[]){0, 1, 1, 0}), 4);
-    ck_assert_mem_eq(values_of(f, node_of(f, "ElementWiseNot", in, 1)), ((uint8_t[]){1, 1, 0, 0}), 4);
+    ck_assert_mem_eq(values_of(f, node_of(f, OP_ElementWiseAnd, in, 2)), ((uint8_t[]){0, 0, 0, 1}), 4);
+    ck_assert_mem_eq(values_of(f, node_of(f, OP_ElementWiseOr, in, 2)), ((uint8_t[]){0, 1, 1, 1}), 4);
+    ck_assert_mem_eq(values_of(f, node_of(f, OP_ElementWiseXor, in, 2)), ((uint8_t[]){0, 1, 1, 0}), 4);
+    ck_assert_mem_eq(values_of(f, node_of(f, OP_ElementWiseNot, in, 1)), ((uint8_t[]){1, 1, 0, 0}), 4);
     fixture_end(f);
 }
 END_TEST
@@ -317,8 +317,8 @@ START_TEST(extremes_keep_nans)
     struct fixture *f = fixture_start(1);
     const float x[] = {NAN, 1, -INFINITY}, y[] = {1, NAN, 2};
     const tensor_id in[] = {input_with(f, DT_FLOAT32, SHAPE(3), x), input_with(f, DT_FLOAT32, SHAPE(3), y)};
-    const float *max = values_of(f, node_of(f, "ElementWiseMaximum", in, 2));
-    const float *min = values_of(f, node_of(f, "ElementWiseMinimum", in, 2));
+    const float *max = values_of(f, node_of(f, OP_ElementWiseMaximum, in, 2));
+    const float *min = values_of(f, node_of(f, OP_ElementWiseMinimum, in, 2));
     ck_assert(isnan(max[0]) && isnan(max[1]) && max[2] == 2);
     ck_assert(isnan(min[0]) && isnan(min[1]) && min[2] == -INFINITY);
     fixture_end(f);
@@ -332,7 +332,7 @@ START_TEST(select_broadcasts_three_operands)
         struct shape full = draw_shape(f, 4, 3), c = draw_part(f, &full), x = draw_part(f, &full);
         const tensor_id in[] = {integers(f, DT_BOOL, c, 0, 1), integers(f, DT_INT64, x, -9, 9),
                                 integers(f, DT_INT64, full, -9, 9)};
-        tensor_id out = node_of(f, "ElementWiseSelect", in, 3);
+        tensor_id out = node_of(f, OP_ElementWiseSelect, in, 3);
         ck_assert(shape_equal(&build_type(&f->build, out)->shape, &full));
         const int64_t *result = values_of(f, out), *yes = f->data[in[1]], *no = f->data[in[2]];
         const uint8_t *condition = f->data[in[0]];
@@ -348,7 +348,7 @@ START_TEST(prelu_has_a_slope_per_channel)
     struct fixture *f = fixture_start(5);
     const struct shape shape = SHAPE(2, 3, 4), slope_shape = SHAPE(3, 1);
     const tensor_id in[] = {quarters(f, shape), quarters(f, slope_shape)};
-    const float *result = values_of(f, node_of(f, "Prelu", in, 2)), *x = f->data[in[0]], *slope = f->data[in[1]];
+    const float *result = values_of(f, node_of(f, OP_Prelu, in, 2)), *x = f->data[in[0]], *slope = f->data[in[1]];
     for (uint32_t i = 0; i < 24; i++)
         ck_assert(result[i] == (x[i] < 0 ? x[i] * slope[i / 4 % 3] : x[i]));
     fixture_end(f);
@@ -411,34 +411,34 @@ static double softplus(double a)
 }
 
 static const struct {
-    const char *op;
+    enum op_id op;
     double (*value)(double);
 } unary_ops[] = {
-    {"ElementWiseAbs", fabs},
-    {"ElementWiseNeg", negate},
-    {"ElementWiseSign", sign},
-    {"ElementWiseAsin", asin},
-    {"ElementWiseAtan", atan},
-    {"ElementWiseCeil", ceil},
-    {"ElementWiseCos", cos},
-    {"ElementWiseExp", exp},
-    {"ElementWiseFloor", floor},
-    {"ElementWiseLog", log},
-    {"ElementWiseReciprocal", invert},
-    {"ElementWiseRound", nearbyint},
-    {"ElementWiseRsqrt", invert_root},
-    {"ElementWiseSin", sin},
-    {"ElementWiseSquareRoot", sqrt},
-    {"Sigmoid", sigmoid},
-    {"Tanh", tanh},
-    {"HardSwish", hard_swish},
-    {"Gelu", gelu},
-    {"Relu", relu},
-    {"Relu1", relu1},
-    {"Relu6", relu6},
-    {"Elu", elu},
-    {"HardSigmoid", hard_sigmoid},
-    {"ElementWiseSoftplus", softplus},
+    {OP_ElementWiseAbs, fabs},
+    {OP_ElementWiseNeg, negate},
+    {OP_ElementWiseSign, sign},
+    {OP_ElementWiseAsin, asin},
+    {OP_ElementWiseAtan, atan},
+    {OP_ElementWiseCeil, ceil},
+    {OP_ElementWiseCos, cos},
+    {OP_ElementWiseExp, exp},
+    {OP_ElementWiseFloor, floor},
+    {OP_ElementWiseLog, log},
+    {OP_ElementWiseReciprocal, invert},
+    {OP_ElementWiseRound, nearbyint},
+    {OP_ElementWiseRsqrt, invert_root},
+    {OP_ElementWiseSin, sin},
+    {OP_ElementWiseSquareRoot, sqrt},
+    {OP_Sigmoid, sigmoid},
+    {OP_Tanh, tanh},
+    {OP_HardSwish, hard_swish},
+    {OP_Gelu, gelu},
+    {OP_Relu, relu},
+    {OP_Relu1, relu1},
+    {OP_Relu6, relu6},
+    {OP_Elu, elu},
+    {OP_HardSigmoid, hard_sigmoid},
+    {OP_ElementWiseSoftplus, softplus},
 };
 
 START_TEST(unary_ops_by_element)
@@ -463,7 +463,7 @@ START_TEST(round_takes_halves_to_even)
     struct fixture *f = fixture_start(1);
     const float x[] = {0.5f, 1.5f, 2.5f, -0.5f, -1.5f, 2.4f};
     const tensor_id in[] = {input_with(f, DT_FLOAT32, SHAPE(6), x)};
-    const float *result = values_of(f, node_of(f, "ElementWiseRound", in, 1));
+    const float *result = values_of(f, node_of(f, OP_ElementWiseRound, in, 1));
     ck_assert(result[0] == 0 && result[1] == 2 && result[2] == 2 && result[3] == 0 && result[4] == -2 &&
               result[5] == 2);
     fixture_end(f);
@@ -475,10 +475,10 @@ START_TEST(unary_ops_of_integers)
     struct fixture *f = fixture_start(1);
     const int32_t x[] = {-5, 0, 7};
     const tensor_id in[] = {input_with(f, DT_INT32, SHAPE(3), x)};
-    ck_assert_mem_eq(values_of(f, node_of(f, "ElementWiseAbs", in, 1)), ((int32_t[]){5, 0, 7}), 12);
-    ck_assert_mem_eq(values_of(f, node_of(f, "ElementWiseNeg", in, 1)), ((int32_t[]){5, 0, -7}), 12);
-    ck_assert_mem_eq(values_of(f, node_of(f, "ElementWiseSign", in, 1)), ((int32_t[]){-1, 0, 1}), 12);
-    ck_assert_mem_eq(values_of(f, node_of(f, "Relu", in, 1)), ((int32_t[]){0, 0, 7}), 12);
+    ck_assert_mem_eq(values_of(f, node_of(f, OP_ElementWiseAbs, in, 1)), ((int32_t[]){5, 0, 7}), 12);
+    ck_assert_mem_eq(values_of(f, node_of(f, OP_ElementWiseNeg, in, 1)), ((int32_t[]){5, 0, -7}), 12);
+    ck_assert_mem_eq(values_of(f, node_of(f, OP_ElementWiseSign, in, 1)), ((int32_t[]){-1, 0, 1}), 12);
+    ck_assert_mem_eq(values_of(f, node_of(f, OP_Relu, in, 1)), ((int32_t[]){0, 0, 7}), 12);
     fixture_end(f);
 }
 END_TEST
@@ -488,11 +488,11 @@ START_TEST(activations_stay_finite_far_out)
     struct fixture *f = fixture_start(1);
     const float x[] = {-1000, 1000};
     const tensor_id in[] = {input_with(f, DT_FLOAT32, SHAPE(2), x)};
-    const float *soft = values_of(f, node_of(f, "ElementWiseSoftplus", in, 1));
+    const float *soft = values_of(f, node_of(f, OP_ElementWiseSoftplus, in, 1));
     ck_assert(soft[0] == 0 && soft[1] == 1000);
-    const float *logistic = values_of(f, node_of(f, "Sigmoid", in, 1));
+    const float *logistic = values_of(f, node_of(f, OP_Sigmoid, in, 1));
     ck_assert(logistic[0] == 0 && logistic[1] == 1);
-    const float *gaussian = values_of(f, node_of(f, "Gelu", in, 1));
+    const float *gaussian = values_of(f, node_of(f, OP_Gelu, in, 1));
     ck_assert(gaussian[0] == 0 && gaussian[1] == 1000);
     fixture_end(f);
 }
@@ -501,7 +501,7 @@ END_TEST
 static tensor_id clamped(struct fixture *f, tensor_id in, double min, double max)
 {
     tensor_id out;
-    build_op(&f->build, "ReluMinMax", "n");
+    build_op(&f->build, OP_ReluMinMax, "n");
     build_in(&f->build, in);
     build_float(&f->build, "min_value", min);
     build_float(&f->build, "max_value", max);
@@ -529,20 +529,20 @@ START_TEST(neuron_params)
     struct fixture *f = fixture_start(1);
     const float x[] = {-1, 2};
     tensor_id in = input_with(f, DT_FLOAT32, SHAPE(2), x), out;
-    build_op(&f->build, "Elu", "e");
+    build_op(&f->build, OP_Elu, "e");
     build_in(&f->build, in);
     build_float(&f->build, "alpha", 2);
     ck_assert_int_eq(build_end(&f->build, NULL, &out), ODLC_OK);
     const float *elu_of_two = values_of(f, out);
     ck_assert(fabs((double)elu_of_two[0] - 2 * (exp(-1) - 1)) < 1e-6 && elu_of_two[1] == 2);
-    build_op(&f->build, "HardSigmoid", "h");
+    build_op(&f->build, OP_HardSigmoid, "h");
     build_in(&f->build, in);
     build_float(&f->build, "alpha", 0.25);
     build_float(&f->build, "beta", 0.375);
     ck_assert_int_eq(build_end(&f->build, NULL, &out), ODLC_OK);
     const float *hard = values_of(f, out);
     ck_assert(hard[0] == 0.125f && hard[1] == 0.875f);
-    build_op(&f->build, "ElementWiseSoftplus", "s");
+    build_op(&f->build, OP_ElementWiseSoftplus, "s");
     build_in(&f->build, in);
     build_float(&f->build, "beta", 2);
     build_float(&f->build, "threshold", 3);
@@ -601,13 +601,13 @@ START_TEST(axis_rules_let_permutations_through)
         part.dims[draw(f, 0, 3)] = 1;
         struct perm perm = draw_perm(f, 4);
         const tensor_id in[] = {integers(f, DT_BOOL, part, 0, 1), quarters(f, full), quarters(f, part)};
-        check_axis_rule(f, producer_of(f, node_of(f, "ElementWiseSelect", in, 3)), &perm);
+        check_axis_rule(f, producer_of(f, node_of(f, OP_ElementWiseSelect, in, 3)), &perm);
         fixture_end(f);
     }
 }
 END_TEST
 
-static void refused(struct fixture *f, const char *op, const tensor_id *in, uint32_t count, const char *message)
+static void refused(struct fixture *f, enum op_id op, const tensor_id *in, uint32_t count, const char *message)
 {
     tensor_id out;
     build_op(&f->build, op, "n");
@@ -622,22 +622,22 @@ START_TEST(type_errors)
     struct fixture *f = fixture_start(1);
     tensor_id x = quarters(f, SHAPE(2, 3)), y = quarters(f, SHAPE(2)), n = integers(f, DT_INT32, SHAPE(3), 0, 9);
     tensor_id truth = integers(f, DT_BOOL, SHAPE(3), 0, 1), tall = quarters(f, SHAPE(2, 2, 3));
-    refused(f, "ElementWiseAdd", (const tensor_id[]){x, y}, 2,
+    refused(f, OP_ElementWiseAdd, (const tensor_id[]){x, y}, 2,
             "ElementWiseAdd: the shapes [2,3] and [2] do not broadcast");
-    refused(f, "ElementWiseAdd", (const tensor_id[]){x, n}, 2,
+    refused(f, OP_ElementWiseAdd, (const tensor_id[]){x, n}, 2,
             "ElementWiseAdd: the operands' types float32 and int32 differ");
-    refused(f, "ElementWiseAdd", (const tensor_id[]){truth, truth}, 2,
+    refused(f, OP_ElementWiseAdd, (const tensor_id[]){truth, truth}, 2,
             "ElementWiseAdd: operands of type bool are not numbers");
-    refused(f, "ElementWiseAnd", (const tensor_id[]){truth, n}, 2,
+    refused(f, OP_ElementWiseAnd, (const tensor_id[]){truth, n}, 2,
             "ElementWiseAnd: operands of type bool and int32 are not bool");
-    refused(f, "ElementWiseSelect", (const tensor_id[]){n, x, x}, 3,
+    refused(f, OP_ElementWiseSelect, (const tensor_id[]){n, x, x}, 3,
             "ElementWiseSelect: the condition is int32, not bool");
-    refused(f, "Prelu", (const tensor_id[]){x, tall}, 2,
+    refused(f, OP_Prelu, (const tensor_id[]){x, tall}, 2,
             "Prelu: the slope's shape [2,2,3] does not broadcast to [2,3]");
-    refused(f, "ElementWiseExp", (const tensor_id[]){n}, 1,
+    refused(f, OP_ElementWiseExp, (const tensor_id[]){n}, 1,
             "ElementWiseExp: an input of type int32 is not floating point");
-    refused(f, "Sigmoid", (const tensor_id[]){truth}, 1, "Sigmoid: an input of type bool is not floating point");
-    refused(f, "ElementWiseNot", (const tensor_id[]){n}, 1, "ElementWiseNot: an input of type int32 is not bool");
+    refused(f, OP_Sigmoid, (const tensor_id[]){truth}, 1, "Sigmoid: an input of type bool is not floating point");
+    refused(f, OP_ElementWiseNot, (const tensor_id[]){n}, 1, "ElementWiseNot: an input of type int32 is not bool");
     fixture_end(f);
 }
 END_TEST

@@ -46,7 +46,7 @@ static void refused(struct fixture *f)
     ck_assert_str_eq(f->diags.list.data[f->diags.list.count - 1].code, "shape");
 }
 
-static void begin(struct fixture *f, const char *op, tensor_id data, tensor_id indices)
+static void begin(struct fixture *f, enum op_id op, tensor_id data, tensor_id indices)
 {
     build_op(&f->build, op, "n");
     build_in(&f->build, data);
@@ -71,7 +71,7 @@ static void gather_by_positions(uint32_t seed)
     struct shape shape = draw_shape(f, rank, 5), picked = draw_shape(f, k, 4);
     int64_t *indices = draw_indices(f, shape_count(&picked), shape.dims[axis]);
     tensor_id data = input_of(f, dtype, shape);
-    begin(f, "Gather", data, ints(f, index_dtypes[draw(f, 0, 1)], picked, indices));
+    begin(f, OP_Gather, data, ints(f, index_dtypes[draw(f, 0, 1)], picked, indices));
     build_int(&f->build, "axis", axis);
     struct node *n = end_node(f);
     struct buffer *result = run_node(f, n, ODLC_OK);
@@ -103,7 +103,7 @@ static void gather_elements_by_positions(uint32_t seed)
         picked.dims[d] = draw(f, 1, d == axis ? 7 : shape.dims[d]);
     int64_t *indices = draw_indices(f, shape_count(&picked), shape.dims[axis]);
     tensor_id data = input_of(f, DT_FLOAT16, shape);
-    begin(f, "GatherElements", data, ints(f, DT_INT32, picked, indices));
+    begin(f, OP_GatherElements, data, ints(f, DT_INT32, picked, indices));
     build_int(&f->build, "axis", axis);
     struct node *n = end_node(f);
     struct buffer *result = run_node(f, n, ODLC_OK);
@@ -138,7 +138,7 @@ static void gather_nd_by_positions(uint32_t seed)
         indices[i] = draw(f, -dim, dim - 1);
     }
     tensor_id data = input_of(f, DT_INT32, shape);
-    begin(f, "GatherNd", data, ints(f, DT_INT64, where, indices));
+    begin(f, OP_GatherNd, data, ints(f, DT_INT64, where, indices));
     build_int(&f->build, "batch_dims", batch);
     struct buffer *result = run_node(f, end_node(f), ODLC_OK);
     uint64_t wrong = 0;
@@ -164,22 +164,22 @@ START_TEST(gather_refuses)
     struct fixture *f = fixture_start(1);
     const int64_t too_far[] = {3}, fine[] = {-3};
     tensor_id data = input_of(f, DT_FLOAT32, SHAPE(3, 2));
-    begin(f, "Gather", data, ints(f, DT_INT32, SHAPE(1), too_far));
+    begin(f, OP_Gather, data, ints(f, DT_INT32, SHAPE(1), too_far));
     build_int(&f->build, "axis", 0);
     run_node(f, end_node(f), ODLC_ERR_INVALID);
-    begin(f, "Gather", data, ints(f, DT_INT32, SHAPE(1), fine));
+    begin(f, OP_Gather, data, ints(f, DT_INT32, SHAPE(1), fine));
     build_int(&f->build, "axis", 0);
     run_node(f, end_node(f), ODLC_OK);
-    begin(f, "Gather", data, input_of(f, DT_FLOAT32, SHAPE(1)));
+    begin(f, OP_Gather, data, input_of(f, DT_FLOAT32, SHAPE(1)));
     build_int(&f->build, "axis", 0);
     refused(f);
-    begin(f, "Gather", data, ints(f, DT_INT32, SHAPE(1), fine));
+    begin(f, OP_Gather, data, ints(f, DT_INT32, SHAPE(1), fine));
     build_int(&f->build, "axis", 2);
     refused(f);
-    begin(f, "GatherElements", data, ints(f, DT_INT32, SHAPE(1, 1, 1), fine));
+    begin(f, OP_GatherElements, data, ints(f, DT_INT32, SHAPE(1, 1, 1), fine));
     build_int(&f->build, "axis", 0);
     refused(f);
-    begin(f, "GatherNd", data, input_of(f, DT_INT32, SHAPE(1, 3)));
+    begin(f, OP_GatherNd, data, input_of(f, DT_INT32, SHAPE(1, 3)));
     refused(f);
     fixture_end(f);
 }
@@ -192,7 +192,7 @@ static void scatter_elements_gives(int64_t reduction, const int64_t *rows, const
 {
     struct fixture *f = fixture_start(2);
     const float data[] = {1, 2, 3, 4, 5, 6}, updates[] = {10, 20, -1, 7};
-    begin(f, "ScatterElements", floats(f, SHAPE(2, 3), data), ints(f, DT_INT64, SHAPE(2, 2), rows));
+    begin(f, OP_ScatterElements, floats(f, SHAPE(2, 3), data), ints(f, DT_INT64, SHAPE(2, 2), rows));
     build_in(&f->build, floats(f, SHAPE(2, 2), updates));
     build_int(&f->build, "axis", 0);
     build_int(&f->build, "reduction", reduction);
@@ -219,14 +219,14 @@ START_TEST(scatter_reduces_in_the_elements_own_type)
     const int64_t data[] = {INT64_MAX - 1, -5}, updates[] = {1, -6}, where[] = {0, 1};
     const int64_t sums[] = {INT64_MAX, -11}, most[] = {INT64_MAX - 1, -5};
     for (int64_t reduction = 1; reduction <= 3; reduction += 2) {
-        begin(f, "ScatterElements", ints(f, DT_INT64, SHAPE(2), data), ints(f, DT_INT32, SHAPE(2), where));
+        begin(f, OP_ScatterElements, ints(f, DT_INT64, SHAPE(2), data), ints(f, DT_INT32, SHAPE(2), where));
         build_in(&f->build, ints(f, DT_INT64, SHAPE(2), updates));
         build_int(&f->build, "reduction", reduction);
         struct buffer *result = run_node(f, end_node(f), ODLC_OK);
         ck_assert_mem_eq(result->data, reduction == 1 ? sums : most, sizeof sums);
     }
     const int64_t high[] = {200}, first[] = {0};
-    begin(f, "ScatterElements", ints(f, DT_UINT8, SHAPE(1), high), ints(f, DT_INT32, SHAPE(1), first));
+    begin(f, OP_ScatterElements, ints(f, DT_UINT8, SHAPE(1), high), ints(f, DT_INT32, SHAPE(1), first));
     build_in(&f->build, ints(f, DT_UINT8, SHAPE(1), high));
     build_int(&f->build, "reduction", 1);
     ck_assert_uint_eq(*(const uint8_t *)run_node(f, end_node(f), ODLC_OK)->data, 144);
@@ -239,7 +239,7 @@ START_TEST(scatter_max_keeps_nan)
     struct fixture *f = fixture_start(4);
     const float data[] = {NAN, 1}, updates[] = {5, NAN};
     const int64_t where[] = {0, 1};
-    begin(f, "ScatterElements", floats(f, SHAPE(2), data), ints(f, DT_INT32, SHAPE(2), where));
+    begin(f, OP_ScatterElements, floats(f, SHAPE(2), data), ints(f, DT_INT32, SHAPE(2), where));
     build_in(&f->build, floats(f, SHAPE(2), updates));
     build_int(&f->build, "reduction", 3);
     const float *result = run_node(f, end_node(f), ODLC_OK)->data;
@@ -253,12 +253,12 @@ START_TEST(scatter_nd_by_hand)
     struct fixture *f = fixture_start(5);
     const float data[] = {1, 2, 3, 4, 5, 6, 7, 8}, rows[] = {10, 20, 30, 40};
     const int64_t where[] = {3, -3};
-    begin(f, "ScatterNd", floats(f, SHAPE(4, 2), data), ints(f, DT_INT64, SHAPE(2, 1), where));
+    begin(f, OP_ScatterNd, floats(f, SHAPE(4, 2), data), ints(f, DT_INT64, SHAPE(2, 1), where));
     build_in(&f->build, floats(f, SHAPE(2, 2), rows));
     floats_are(run_node(f, end_node(f), ODLC_OK), (const float[]){1, 2, 30, 40, 5, 6, 10, 20}, 8);
     const int64_t elements[] = {0, 1, 0, 1, 2, 0};
     const float added[] = {10, 20, 30};
-    begin(f, "ScatterNd", floats(f, SHAPE(4, 2), data), ints(f, DT_INT64, SHAPE(3, 2), elements));
+    begin(f, OP_ScatterNd, floats(f, SHAPE(4, 2), data), ints(f, DT_INT64, SHAPE(3, 2), elements));
     build_in(&f->build, floats(f, SHAPE(3), added));
     build_int(&f->build, "reduction", 1);
     floats_are(run_node(f, end_node(f), ODLC_OK), (const float[]){1, 32, 3, 4, 35, 6, 7, 8}, 8);
@@ -271,16 +271,16 @@ START_TEST(scatter_refuses)
     struct fixture *f = fixture_start(6);
     const int64_t where[] = {0, 9};
     tensor_id data = input_of(f, DT_FLOAT32, SHAPE(2));
-    begin(f, "ScatterElements", data, ints(f, DT_INT32, SHAPE(2), where));
+    begin(f, OP_ScatterElements, data, ints(f, DT_INT32, SHAPE(2), where));
     build_in(&f->build, input_of(f, DT_FLOAT32, SHAPE(2)));
     run_node(f, end_node(f), ODLC_ERR_INVALID);
-    begin(f, "ScatterElements", data, ints(f, DT_INT32, SHAPE(2), where));
+    begin(f, OP_ScatterElements, data, ints(f, DT_INT32, SHAPE(2), where));
     build_in(&f->build, input_of(f, DT_FLOAT32, SHAPE(1)));
     refused(f);
-    begin(f, "ScatterElements", data, ints(f, DT_INT32, SHAPE(2), where));
+    begin(f, OP_ScatterElements, data, ints(f, DT_INT32, SHAPE(2), where));
     build_in(&f->build, input_of(f, DT_FLOAT16, SHAPE(2)));
     refused(f);
-    begin(f, "ScatterElements", data, ints(f, DT_INT32, SHAPE(2), where));
+    begin(f, OP_ScatterElements, data, ints(f, DT_INT32, SHAPE(2), where));
     build_in(&f->build, input_of(f, DT_FLOAT32, SHAPE(2)));
     build_int(&f->build, "reduction", 4);
     refused(f);
@@ -294,7 +294,7 @@ START_TEST(one_hot_by_hand)
 {
     struct fixture *f = fixture_start(7);
     const int64_t classes[] = {1, -1, 3, 0}; /* 3 is outside */
-    build_op(&f->build, "OneHot", "n");
+    build_op(&f->build, OP_OneHot, "n");
     build_in(&f->build, ints(f, DT_INT32, SHAPE(4), classes));
     build_int(&f->build, "depth", 3);
     floats_are(run_node(f, end_node(f), ODLC_OK), (const float[]){0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0}, 12);
@@ -304,14 +304,14 @@ START_TEST(one_hot_by_hand)
     struct shape shape = SHAPE(2, 3, 2);
     const int64_t square[] = {1, 1, 0, 2};
     const int32_t between[] = {-2, -2, 5, 5, -2, -2, 5, -2, -2, -2, -2, 5};
-    build_op(&f->build, "OneHot", "n");
+    build_op(&f->build, OP_OneHot, "n");
     build_in(&f->build, ints(f, DT_INT64, SHAPE(4), classes));
     build_int(&f->build, "depth", 3);
     build_int(&f->build, "axis", 0);
     build_param(&f->build, &on);
     build_param(&f->build, &off);
     ck_assert_mem_eq(run_node(f, end_node(f), ODLC_OK)->data, expected, sizeof expected);
-    build_op(&f->build, "OneHot", "n");
+    build_op(&f->build, OP_OneHot, "n");
     build_in(&f->build, ints(f, DT_INT64, SHAPE(2, 2), square));
     build_int(&f->build, "depth", 3);
     build_int(&f->build, "axis", 1);
@@ -330,7 +330,7 @@ END_TEST
 static struct buffer *top_k(struct fixture *f, tensor_id in, int64_t k, bool largest)
 {
     tensor_id outs[2];
-    build_op(&f->build, "TopK", "n");
+    build_op(&f->build, OP_TopK, "n");
     build_in(&f->build, in);
     build_int(&f->build, "k", k);
     build_int(&f->build, "largest", largest);
@@ -374,7 +374,7 @@ START_TEST(top_k_refuses_more_than_there_is)
 {
     struct fixture *f = fixture_start(9);
     tensor_id outs[2];
-    build_op(&f->build, "TopK", "n");
+    build_op(&f->build, OP_TopK, "n");
     build_in(&f->build, input_of(f, DT_FLOAT32, SHAPE(2, 4)));
     build_int(&f->build, "k", 5);
     ck_assert_int_eq(build_end_n(&f->build, NULL, 2, outs), ODLC_ERR_INVALID);

@@ -66,7 +66,7 @@ static double expected_product(const struct fixture *f, const struct factors *p,
 
 static tensor_id build_product(struct fixture *f, const struct factors *p, tensor_id a, tensor_id b, tensor_id bias)
 {
-    build_op(&f->build, "MatMul", "product");
+    build_op(&f->build, OP_MatMul, "product");
     build_in(&f->build, a);
     build_in(&f->build, b);
     if (bias != NO_TENSOR)
@@ -119,7 +119,7 @@ START_TEST(integer_matmul)
 {
     struct fixture *f = fixture_start(1);
     const int64_t a[] = {1, 2, 3, 4, (INT64_C(1) << 40) + 1, -6}, b[] = {7, 8, 9};
-    build_op(&f->build, "MatMul", "product");
+    build_op(&f->build, OP_MatMul, "product");
     build_in(&f->build, input_with(f, DT_INT64, SHAPE(2, 3), a));
     build_in(&f->build, input_with(f, DT_INT64, SHAPE(3, 1), b));
     const int64_t *y = run_node(f, producer_of(f, end_node(f)), ODLC_OK)->data;
@@ -132,7 +132,7 @@ END_TEST
 static void matmul_refused(struct shape a, struct shape b)
 {
     struct fixture *f = fixture_start(1);
-    build_op(&f->build, "MatMul", "product");
+    build_op(&f->build, OP_MatMul, "product");
     build_in(&f->build, typed(f, DT_FLOAT32, a));
     build_in(&f->build, typed(f, DT_FLOAT32, b));
     end_fails(f);
@@ -147,7 +147,7 @@ START_TEST(matmul_refusals)
 }
 END_TEST
 
-static void product_refused(const char *op, enum dtype x, enum dtype w, enum dtype bias)
+static void product_refused(enum op_id op, enum dtype x, enum dtype w, enum dtype bias)
 {
     struct fixture *f = fixture_start(1);
     build_op(&f->build, op, "product");
@@ -160,7 +160,7 @@ static void product_refused(const char *op, enum dtype x, enum dtype w, enum dty
 
 START_TEST(products_of_mixed_types)
 {
-    static const char *const ops[] = {"MatMul", "FullyConnected"};
+    static const enum op_id ops[] = {OP_MatMul, OP_FullyConnected};
     for (size_t i = 0; i < COUNT_OF(ops); i++) {
         product_refused(ops[i], DT_FLOAT32, DT_INT32, DT_FLOAT32);
         product_refused(ops[i], DT_INT32, DT_FLOAT32, DT_INT32);
@@ -174,7 +174,7 @@ END_TEST
 
 static tensor_id fully_connected(struct fixture *f, tensor_id x, tensor_id w, tensor_id bias, bool keep)
 {
-    build_op(&f->build, "FullyConnected", "fc");
+    build_op(&f->build, OP_FullyConnected, "fc");
     build_in(&f->build, x);
     build_in(&f->build, w);
     build_in(&f->build, bias);
@@ -213,7 +213,7 @@ START_TEST(fully_connected_flattens)
     tensor_id w = typed(f, DT_FLOAT32, SHAPE(10, 48)), bias = typed(f, DT_FLOAT32, SHAPE(10));
     check_shape(f, fully_connected(f, typed(f, DT_FLOAT32, SHAPE(2, 4, 4, 3)), w, bias, false), SHAPE(2, 10));
     check_shape(f, fully_connected(f, typed(f, DT_FLOAT32, SHAPE(48)), w, bias, false), SHAPE(10));
-    build_op(&f->build, "FullyConnected", "fc");
+    build_op(&f->build, OP_FullyConnected, "fc");
     build_in(&f->build, typed(f, DT_FLOAT32, SHAPE(5, 5)));
     build_in(&f->build, w);
     end_fails(f);

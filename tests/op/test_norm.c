@@ -103,7 +103,7 @@ static void check_over_axes(struct fixture *f, bool center, bool weighted)
     int64_t axes[MAX_RANK], index[MAX_RANK];
     uint32_t mask, count = draw_axes(f, &shape, axes, &mask, &weights);
     tensor_id in = floats(f, shape), gamma = floats(f, weights), beta = floats(f, weights);
-    build_op(&f->build, center ? "LayerNorm" : "RmsNorm", "n");
+    build_op(&f->build, center ? OP_LayerNorm : OP_RmsNorm, "n");
     build_in(&f->build, in);
     if (weighted) {
         build_in(&f->build, gamma);
@@ -139,7 +139,7 @@ START_TEST(layer_norm_follows_permuted_axes)
     struct fixture *f = fixture_start(1);
     const int64_t axes[] = {1, 3};
     struct perm keeps = PERM(1, 0, 3, 2), swaps = PERM(3, 0, 1, 2), out;
-    build_op(&f->build, "LayerNorm", "n");
+    build_op(&f->build, OP_LayerNorm, "n");
     build_in(&f->build, floats(f, SHAPE(2, 3, 2, 4)));
     build_in(&f->build, floats(f, SHAPE(3, 4)));
     build_ints(&f->build, "axes", axes, 2);
@@ -159,7 +159,7 @@ START_TEST(l2_norm)
         uint32_t mask, count = draw_axes(f, &shape, axes, &mask, &weights);
         bool one = draw(f, 0, 1);
         tensor_id in = floats(f, shape);
-        build_op(&f->build, "L2Norm", "n");
+        build_op(&f->build, OP_L2Norm, "n");
         build_in(&f->build, in);
         if (one)
             build_int(&f->build, "axis", axes[0]);
@@ -208,7 +208,7 @@ START_TEST(batchnorm)
         int64_t channels = shape.dims[shape.rank - 1];
         tensor_id in = floats(f, shape), weight = floats(f, SHAPE(channels)), bias = floats(f, SHAPE(channels));
         bool has_bias = draw(f, 0, 1);
-        build_op(&f->build, "Batchnorm", "n");
+        build_op(&f->build, OP_Batchnorm, "n");
         build_in(&f->build, in);
         build_in(&f->build, weight);
         if (has_bias)
@@ -234,7 +234,7 @@ START_TEST(instance_norm)
         struct shape shape = draw_shape(f, (uint32_t)draw(f, 3, 4), 4);
         int64_t channels = shape.dims[shape.rank - 1];
         tensor_id in = floats(f, shape), gamma = floats(f, SHAPE(channels)), beta = floats(f, SHAPE(channels));
-        build_op(&f->build, "InstanceNorm", "n");
+        build_op(&f->build, OP_InstanceNorm, "n");
         build_in(&f->build, in);
         build_in(&f->build, gamma);
         build_in(&f->build, beta);
@@ -266,7 +266,7 @@ START_TEST(group_norm)
         int64_t groups = draw(f, 1, 3), per_group = draw(f, 2, 3), channels = groups * per_group;
         shape.dims[shape.rank - 1] = channels;
         tensor_id in = floats(f, shape), gamma = floats(f, SHAPE(channels)), beta = floats(f, SHAPE(channels));
-        build_op(&f->build, "GroupNorm", "n");
+        build_op(&f->build, OP_GroupNorm, "n");
         build_in(&f->build, in);
         build_in(&f->build, gamma);
         build_in(&f->build, beta);
@@ -291,7 +291,7 @@ START_TEST(lrn_across_channels)
         struct shape shape = draw_shape(f, (uint32_t)draw(f, 1, 4), 6);
         int64_t channels = shape.dims[shape.rank - 1], radius = draw(f, 0, 7);
         tensor_id in = floats(f, shape);
-        build_op(&f->build, "Lrn", "n");
+        build_op(&f->build, OP_Lrn, "n");
         build_in(&f->build, in);
         build_float(&f->build, "alpha", 0.5);
         build_float(&f->build, "beta", 0.75);
@@ -325,33 +325,33 @@ START_TEST(weights_that_do_not_fit)
     const int64_t axes[] = {2, 1};
     const struct type ints = {.dtype = DT_INT32, .shape = SHAPE(4)};
     tensor_id in = floats(f, SHAPE(2, 3, 4));
-    build_op(&f->build, "Batchnorm", "n");
+    build_op(&f->build, OP_Batchnorm, "n");
     build_in(&f->build, in);
     build_in(&f->build, floats(f, SHAPE(3)));
     refused(f, "Batchnorm: input 1 has the shape [3] instead of [4]");
-    build_op(&f->build, "LayerNorm", "n");
+    build_op(&f->build, OP_LayerNorm, "n");
     build_in(&f->build, in);
     build_in(&f->build, floats(f, SHAPE(3)));
     build_ints(&f->build, "axes", axes, 1);
     refused(f, "LayerNorm: input 1 has the shape [3] instead of [4]");
-    build_op(&f->build, "LayerNorm", "n");
+    build_op(&f->build, OP_LayerNorm, "n");
     build_in(&f->build, in);
     build_ints(&f->build, "axes", axes, 2);
     refused(f, "LayerNorm: axes are not ascending axes of [2,3,4]");
-    build_op(&f->build, "GroupNorm", "n");
+    build_op(&f->build, OP_GroupNorm, "n");
     build_in(&f->build, in);
     build_float(&f->build, "epsilon", 0);
     build_int(&f->build, "group", 3);
     refused(f, "GroupNorm: 4 channels do not divide into 3 groups");
-    build_op(&f->build, "InstanceNorm", "n");
+    build_op(&f->build, OP_InstanceNorm, "n");
     build_in(&f->build, floats(f, SHAPE(2, 4)));
     build_in(&f->build, floats(f, SHAPE(4)));
     refused(f, "InstanceNorm: an input of rank 2 is below rank 3");
-    build_op(&f->build, "Lrn", "n");
+    build_op(&f->build, OP_Lrn, "n");
     build_in(&f->build, in);
     build_int(&f->build, "radius", -1);
     refused(f, "Lrn: the radius is negative");
-    build_op(&f->build, "Batchnorm", "n");
+    build_op(&f->build, OP_Batchnorm, "n");
     build_in(&f->build, in);
     build_in(&f->build, graph_add_tensor(f->graph, "in", TENSOR_INPUT, &ints));
     build_in(&f->build, floats(f, SHAPE(4)));

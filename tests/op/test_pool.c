@@ -27,18 +27,18 @@ static struct setup draw_setup(struct fixture *f, uint32_t axes)
     return s;
 }
 
-static void pool_op(struct fixture *f, const struct setup *s, const char *op, tensor_id x)
+static void pool_op(struct fixture *f, const struct setup *s, enum op_id op, tensor_id x)
 {
     struct build *b = &f->build;
     struct shape pairs = SHAPE(s->axes, 2);
-    build_op(b, op, op);
+    build_op(b, op, op_row(op)->name);
     build_in(b, x);
     build_ints(b, "filter_size", s->filter, s->axes);
     build_ints(b, "stride", s->stride, s->axes);
     build_tensor_ints(b, "pad_amount", &pairs, s->pad[0]);
-    if (op_param_index(op_find(op), "rounding_mode") >= 0)
+    if (op_param_index(op_row(op), "rounding_mode") >= 0)
         build_int(b, "rounding_mode", s->rounding);
-    if (op_param_index(op_find(op), "count_pad_for_edges") >= 0)
+    if (op_param_index(op_row(op), "count_pad_for_edges") >= 0)
         build_int(b, "count_pad_for_edges", s->count_padding);
 }
 
@@ -117,12 +117,12 @@ static double result_l2(const struct setup *s, const struct window *w)
 }
 
 static const struct {
-    const char *op;
+    enum op_id op;
     uint32_t axes;
     result_fn *result;
 } pools[] = {
-    {"PoolMax2d", 2, result_max},     {"PoolMax3d", 3, result_max}, {"PoolAvg2d", 2, result_average},
-    {"PoolAvg3d", 3, result_average}, {"L2Pool2d", 2, result_l2},
+    {OP_PoolMax2d, 2, result_max},     {OP_PoolMax3d, 3, result_max}, {OP_PoolAvg2d, 2, result_average},
+    {OP_PoolAvg3d, 3, result_average}, {OP_L2Pool2d, 2, result_l2},
 };
 
 START_TEST(pool)
@@ -130,7 +130,7 @@ START_TEST(pool)
     for (uint32_t round = 0; round < ROUNDS; round++) {
         struct fixture *f = fixture_start(round + 1);
         struct setup s = draw_setup(f, pools[_i].axes);
-        if (op_param_index(op_find(pools[_i].op), "rounding_mode") < 0)
+        if (op_param_index(op_row(pools[_i].op), "rounding_mode") < 0)
             s.rounding = FLOOR;
         struct shape in = {.rank = s.axes + 2}, shape = expected_shape(&s);
         in.dims[0] = s.batch;
@@ -159,7 +159,7 @@ START_TEST(rounding_up)
     struct fixture *f = fixture_start(1);
     const float x[] = {1, 2, 3, 4, 5, 6};
     struct setup s = {.axes = 2, .filter = {1, 3}, .stride = {1, 2}, .rounding = CEIL};
-    pool_op(f, &s, "PoolAvg2d", input_with(f, DT_FLOAT32, SHAPE(1, 1, 6, 1), x));
+    pool_op(f, &s, OP_PoolAvg2d, input_with(f, DT_FLOAT32, SHAPE(1, 1, 6, 1), x));
     tensor_id y = end_node(f);
     check_shape(f, y, SHAPE(1, 1, 3, 1));
     const float *values = values_of(f, y);
@@ -167,7 +167,7 @@ START_TEST(rounding_up)
     check_near(values[1], 4);
     check_near(values[2], 5.5);
     s.rounding = FLOOR;
-    pool_op(f, &s, "PoolAvg2d", input_with(f, DT_FLOAT32, SHAPE(1, 1, 6, 1), x));
+    pool_op(f, &s, OP_PoolAvg2d, input_with(f, DT_FLOAT32, SHAPE(1, 1, 6, 1), x));
     check_shape(f, end_node(f), SHAPE(1, 1, 2, 1));
     fixture_end(f);
 }
@@ -178,7 +178,7 @@ START_TEST(max_of_small_integers)
     struct fixture *f = fixture_start(1);
     const int8_t x[] = {-128, -7, -100, -3};
     struct setup s = {.axes = 2, .filter = {2, 1}, .stride = {1, 1}, .pad = {{1, 0}, {0, 0}}};
-    pool_op(f, &s, "PoolMax2d", input_with(f, DT_INT8, SHAPE(1, 2, 2, 1), x));
+    pool_op(f, &s, OP_PoolMax2d, input_with(f, DT_INT8, SHAPE(1, 2, 2, 1), x));
     const int8_t *y = run_node(f, producer_of(f, end_node(f)), ODLC_OK)->data;
     const int8_t expected[] = {-128, -7, -100, -3};
     ck_assert_mem_eq(y, expected, sizeof expected);
@@ -190,7 +190,7 @@ static void refused(struct shape x, int64_t filter, int64_t stride, int64_t roun
 {
     struct fixture *f = fixture_start(1);
     struct setup s = {.axes = 2, .filter = {filter, 1}, .stride = {stride, 1}, .rounding = rounding};
-    pool_op(f, &s, "PoolMax2d", typed(f, DT_FLOAT32, x));
+    pool_op(f, &s, OP_PoolMax2d, typed(f, DT_FLOAT32, x));
     end_fails(f);
     fixture_end(f);
 }

@@ -8,12 +8,12 @@
 enum { ROUNDS = 40 };
 
 /* The node's one operand and result, of which one is quantized. */
-static struct node *add(struct fixture *f, const char *op, tensor_id in, enum dtype out, const struct quant *quant)
+static struct node *add(struct fixture *f, enum op_id op, tensor_id in, enum dtype out, const struct quant *quant)
 {
     struct type type = {.dtype = out, .shape = graph_tensor(f->graph, in)->type->shape};
     tensor_id id;
     const char *name = "out";
-    build_op(&f->build, op, op);
+    build_op(&f->build, op, op_row(op)->name);
     build_in(&f->build, in);
     ck_assert_int_eq(build_end_typed(&f->build, &name, &type, 1, &id), ODLC_OK);
     graph_tensor(f->graph, id)->quant = quant;
@@ -67,7 +67,7 @@ START_TEST(quantize)
         for (uint64_t i = 0; i < shape_count(&shape); i++)
             values[i] = (float)draw(f, -600, 600) / 4;
         values[0] = INFINITY;
-        struct node *n = add(f, "Quantize", x, types[k].dtype, quant);
+        struct node *n = add(f, OP_Quantize, x, types[k].dtype, quant);
         uint8_t *out = arena_calloc(f->arena, shape_count(&shape), 2);
         run_quantized(f, n, out);
         for (uint64_t i = 0; i < shape_count(&shape); i++) {
@@ -89,7 +89,7 @@ START_TEST(dequantize)
         tensor_id x = input_of(f, DT_SFXP8, shape);
         const int8_t *q = f->data[x];
         graph_tensor(f->graph, x)->quant = draw_encodings(f, DT_SFXP8, &shape, draw(f, 0, 1) != 0);
-        struct node *n = add(f, "Dequantize", x, DT_FLOAT32, NULL);
+        struct node *n = add(f, OP_Dequantize, x, DT_FLOAT32, NULL);
         float *out = arena_array(f->arena, float, shape_count(&shape));
         run_quantized(f, n, out);
         for (uint64_t i = 0; i < shape_count(&shape); i++) {
@@ -107,7 +107,7 @@ START_TEST(axes_move_with_one_encoding_only)
     struct shape shape = SHAPE(2, 3, 4);
     struct perm perm = PERM(2, 0, 1), out;
     tensor_id x = floats(f, shape);
-    struct node *n = add(f, "Quantize", x, DT_UFXP8, draw_encodings(f, DT_UFXP8, &shape, false));
+    struct node *n = add(f, OP_Quantize, x, DT_UFXP8, draw_encodings(f, DT_UFXP8, &shape, false));
     ck_assert(n->op->permute(f->graph, n, &perm, &out));
     ck_assert(perm_equal(&perm, &out));
     graph_tensor(f->graph, n->outputs[0])->quant = draw_encodings(f, DT_UFXP8, &shape, true);

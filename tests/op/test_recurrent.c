@@ -43,7 +43,7 @@ static void set_weights(struct fixture *f, struct layer *m, const uint8_t *at, u
         m->operands[at[i]] = columns ? floats(f, SHAPE(m->units, columns)) : floats(f, SHAPE(m->units));
 }
 
-static void build_layer(struct fixture *f, const struct layer *m, const char *op)
+static void build_layer(struct fixture *f, const struct layer *m, enum op_id op)
 {
     uint32_t count = m->count;
     while (m->operands[count - 1] == NO_TENSOR)
@@ -157,7 +157,7 @@ START_TEST(lstm)
         struct fixture *f = fixture_start(round + 1);
         struct layer m = draw_lstm(f);
         tensor_id out[3];
-        build_layer(f, &m, "Lstm");
+        build_layer(f, &m, OP_Lstm);
         ck_assert_int_eq(build_end_n(&f->build, NULL, 3, out), ODLC_OK);
         check_shape(f, out[0], sequence_shape(&m, m.units));
         check_shape(f, out[1], SHAPE(m.batch, m.units));
@@ -172,7 +172,7 @@ END_TEST
 static void lstm_refused(struct fixture *f, const struct layer *m, const char *param, const char *message)
 {
     tensor_id out[3];
-    build_layer(f, m, "Lstm");
+    build_layer(f, m, OP_Lstm);
     if (param)
         build_float(&f->build, param, 1);
     ck_assert_int_eq(build_end_n(&f->build, NULL, 3, out), ODLC_ERR_INVALID);
@@ -277,7 +277,7 @@ START_TEST(gru)
         struct layer m = draw_gru(f);
         bool linear = draw(f, 0, 1) != 0;
         tensor_id out[2];
-        build_layer(f, &m, "Gru");
+        build_layer(f, &m, OP_Gru);
         build_int(&f->build, "linear_before_reset", linear);
         ck_assert_int_eq(build_end_n(&f->build, NULL, 2, out), ODLC_OK);
         check_shape(f, out[0], sequence_shape(&m, m.units));
@@ -297,7 +297,7 @@ START_TEST(no_steps)
     tensor_id out[2];
     m.operands[0] = floats(f, m.time_major ? SHAPE(0, m.batch, m.in) : SHAPE(m.batch, 0, m.in));
     m.operands[GRU_STATE] = floats(f, SHAPE(1, m.batch, m.units));
-    build_layer(f, &m, "Gru");
+    build_layer(f, &m, OP_Gru);
     ck_assert_int_eq(build_end_n(&f->build, NULL, 2, out), ODLC_OK);
     const struct buffer *results = run_node(f, producer_of(f, out[0]), ODLC_OK);
     ck_assert_mem_eq(results[1].data, elements_of(f, m.operands[GRU_STATE]),

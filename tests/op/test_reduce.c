@@ -40,7 +40,7 @@ static double element(const struct fixture *f, tensor_id id, uint64_t at)
 
 /* ---- reductions ---- */
 
-static tensor_id reduce(struct fixture *f, const char *op, tensor_id in, const int64_t *axes, uint32_t count, bool keep)
+static tensor_id reduce(struct fixture *f, enum op_id op, tensor_id in, const int64_t *axes, uint32_t count, bool keep)
 {
     build_op(&f->build, op, "n");
     build_in(&f->build, in);
@@ -71,17 +71,17 @@ static double smaller(double min, double a)
 }
 
 static const struct {
-    const char *op;
+    enum op_id op;
     double (*step)(double, double);
     double start;
     bool mean;
 } reductions[] = {
-    {"ReduceSum", add, 0, false},
-    {"ReduceMean", add, 0, true},
-    {"ReduceProd", multiply, 1, false},
-    {"ReduceMax", larger, -INFINITY, false},
-    {"ReduceMin", smaller, INFINITY, false},
-    {"ReduceSumSquare", add_square, 0, false},
+    {OP_ReduceSum, add, 0, false},
+    {OP_ReduceMean, add, 0, true},
+    {OP_ReduceProd, multiply, 1, false},
+    {OP_ReduceMax, larger, -INFINITY, false},
+    {OP_ReduceMin, smaller, INFINITY, false},
+    {OP_ReduceSumSquare, add_square, 0, false},
 };
 
 /* Distinct axes, in any order. */
@@ -153,7 +153,7 @@ START_TEST(reductions_follow_permuted_axes)
         int64_t axes[MAX_RANK];
         uint32_t count = draw_axes(f, shape.rank, axes);
         tensor_id in = whole_numbers(f, DT_FLOAT32, shape, -9, 9);
-        tensor_id out = reduce(f, "ReduceSum", in, axes, count, draw(f, 0, 1));
+        tensor_id out = reduce(f, OP_ReduceSum, in, axes, count, draw(f, 0, 1));
         check_axis_rule(f, producer_of(f, out), &perm);
         fixture_end(f);
     }
@@ -165,11 +165,11 @@ START_TEST(reductions_of_nothing)
     struct fixture *f = fixture_start(1);
     const int64_t axes[] = {1};
     tensor_id in = whole_numbers(f, DT_FLOAT32, SHAPE(2, 0), 0, 1);
-    const float *max = values_of(f, reduce(f, "ReduceMax", in, axes, 1, false));
+    const float *max = values_of(f, reduce(f, OP_ReduceMax, in, axes, 1, false));
     ck_assert(max[0] == -INFINITY && max[1] == -INFINITY);
-    const float *product = values_of(f, reduce(f, "ReduceProd", in, axes, 1, false));
+    const float *product = values_of(f, reduce(f, OP_ReduceProd, in, axes, 1, false));
     ck_assert(product[0] == 1 && product[1] == 1);
-    const float *mean = values_of(f, reduce(f, "ReduceMean", in, axes, 1, false));
+    const float *mean = values_of(f, reduce(f, OP_ReduceMean, in, axes, 1, false));
     ck_assert(isnan(mean[0]) && isnan(mean[1]));
     fixture_end(f);
 }
@@ -192,9 +192,9 @@ START_TEST(extremes_of_no_integers)
         int64_t least, most;
         tensor_id none = input_with(f, types[i].dtype, SHAPE(1, 0), "");
         const int64_t axis = 1;
-        const void *max = values_of(f, reduce(f, "ReduceMax", none, &axis, 1, false));
+        const void *max = values_of(f, reduce(f, OP_ReduceMax, none, &axis, 1, false));
         convert_elements(&least, DT_INT64, max, types[i].dtype, 1);
-        const void *min = values_of(f, reduce(f, "ReduceMin", none, &axis, 1, false));
+        const void *min = values_of(f, reduce(f, OP_ReduceMin, none, &axis, 1, false));
         convert_elements(&most, DT_INT64, min, types[i].dtype, 1);
         ck_assert_int_eq(least, types[i].low);
         ck_assert_int_eq(most, types[i].high);
@@ -209,17 +209,17 @@ START_TEST(large_uint64)
     const uint64_t values[] = {3, UINT64_MAX, 0, 1};
     const int64_t axis = 0;
     tensor_id x = input_with(f, DT_UINT64, SHAPE(4), values), found;
-    const void *max = values_of(f, reduce(f, "ReduceMax", x, &axis, 1, false));
+    const void *max = values_of(f, reduce(f, OP_ReduceMax, x, &axis, 1, false));
     ck_assert_uint_eq(*(const uint64_t *)max, UINT64_MAX);
-    const void *min = values_of(f, reduce(f, "ReduceMin", x, &axis, 1, false));
+    const void *min = values_of(f, reduce(f, OP_ReduceMin, x, &axis, 1, false));
     ck_assert_uint_eq(*(const uint64_t *)min, 0);
-    build_op(&f->build, "Argmax", "arg");
+    build_op(&f->build, OP_Argmax, "arg");
     build_in(&f->build, x);
     build_int(&f->build, "axis", 0);
     found = end_node(f);
     ck_assert_int_eq(*(const int32_t *)values_of(f, found), 1);
     tensor_id small = input_with(f, DT_UINT8, SHAPE(2), ((const uint8_t[]){200, 100}));
-    ck_assert_uint_eq(*(const uint8_t *)values_of(f, reduce(f, "ReduceSum", small, &axis, 1, false)), 44);
+    ck_assert_uint_eq(*(const uint8_t *)values_of(f, reduce(f, OP_ReduceSum, small, &axis, 1, false)), 44);
     fixture_end(f);
 }
 END_TEST
@@ -230,15 +230,15 @@ START_TEST(extremes_keep_nans)
     const int64_t axes[] = {0};
     const float x[] = {1, NAN, 3};
     tensor_id in = input_with(f, DT_FLOAT32, SHAPE(3), x);
-    ck_assert(isnan(*(const float *)values_of(f, reduce(f, "ReduceMax", in, axes, 1, true))));
-    ck_assert(isnan(*(const float *)values_of(f, reduce(f, "ReduceMin", in, axes, 1, true))));
+    ck_assert(isnan(*(const float *)values_of(f, reduce(f, OP_ReduceMax, in, axes, 1, true))));
+    ck_assert(isnan(*(const float *)values_of(f, reduce(f, OP_ReduceMin, in, axes, 1, true))));
     fixture_end(f);
 }
 END_TEST
 
 /* ---- Argmax, Argmin ---- */
 
-static tensor_id arg(struct fixture *f, const char *op, tensor_id in, uint32_t axis, bool keep)
+static tensor_id arg(struct fixture *f, enum op_id op, tensor_id in, uint32_t axis, bool keep)
 {
     build_op(&f->build, op, "n");
     build_in(&f->build, in);
@@ -254,7 +254,7 @@ static void check_arg(struct fixture *f, bool max, enum dtype dtype)
     uint32_t axis = (uint32_t)draw(f, 0, shape.rank - 1);
     kept.dims[axis] = 1;
     tensor_id in = whole_numbers(f, dtype, shape, -1, 1);
-    tensor_id out = arg(f, max ? "Argmax" : "Argmin", in, axis, draw(f, 0, 1));
+    tensor_id out = arg(f, max ? OP_Argmax : OP_Argmin, in, axis, draw(f, 0, 1));
     ck_assert_int_eq(build_type(&f->build, out)->dtype, DT_INT32);
     const int32_t *found = values_of(f, out);
     for (uint64_t i = 0; i < shape_count(&kept); i++) {
@@ -292,7 +292,7 @@ START_TEST(arg_follows_permuted_axes)
         struct shape shape = draw_shape(f, (uint32_t)draw(f, 1, 5), 4);
         struct perm perm = draw_perm(f, shape.rank);
         tensor_id in = whole_numbers(f, DT_FLOAT32, shape, -99, 99);
-        tensor_id out = arg(f, "Argmax", in, (uint32_t)draw(f, 0, shape.rank - 1), draw(f, 0, 1));
+        tensor_id out = arg(f, OP_Argmax, in, (uint32_t)draw(f, 0, shape.rank - 1), draw(f, 0, 1));
         check_axis_rule(f, producer_of(f, out), &perm);
         fixture_end(f);
     }
@@ -303,7 +303,7 @@ END_TEST
 
 static tensor_id cumulative_sum(struct fixture *f, tensor_id in, uint32_t axis, bool exclusive, bool reverse)
 {
-    build_op(&f->build, "CumulativeSum", "n");
+    build_op(&f->build, OP_CumulativeSum, "n");
     build_in(&f->build, in);
     build_int(&f->build, "axis", axis);
     build_int(&f->build, "exclusive", exclusive);
@@ -351,7 +351,7 @@ END_TEST
 
 /* ---- Softmax ---- */
 
-static tensor_id softmax(struct fixture *f, const char *op, tensor_id in, uint32_t axis, double beta)
+static tensor_id softmax(struct fixture *f, enum op_id op, tensor_id in, uint32_t axis, double beta)
 {
     build_op(&f->build, op, "n");
     build_in(&f->build, in);
@@ -368,8 +368,8 @@ START_TEST(softmax_by_its_definition)
         uint32_t axis = (uint32_t)draw(f, 0, shape.rank - 1);
         double beta = draw(f, 0, 1) ? 1 : 0.5;
         tensor_id in = whole_numbers(f, DT_FLOAT32, shape, -5, 5);
-        const float *share = values_of(f, softmax(f, "Softmax", in, axis, beta)), *x = f->data[in];
-        const float *logarithm = values_of(f, softmax(f, "LogSoftmax", in, axis, beta));
+        const float *share = values_of(f, softmax(f, OP_Softmax, in, axis, beta)), *x = f->data[in];
+        const float *logarithm = values_of(f, softmax(f, OP_LogSoftmax, in, axis, beta));
         for (uint64_t i = 0; i < shape_count(&shape); i++) {
             int64_t index[MAX_RANK];
             double sum = 0;
@@ -390,9 +390,9 @@ START_TEST(softmax_of_large_values)
     struct fixture *f = fixture_start(1);
     const float x[] = {10000, 10000, -10000, -INFINITY};
     tensor_id in = input_with(f, DT_FLOAT32, SHAPE(4), x);
-    const float *share = values_of(f, softmax(f, "Softmax", in, 0, 1));
+    const float *share = values_of(f, softmax(f, OP_Softmax, in, 0, 1));
     ck_assert(share[0] == 0.5f && share[1] == 0.5f && share[2] == 0 && share[3] == 0);
-    const float *logarithm = values_of(f, softmax(f, "LogSoftmax", in, 0, 1));
+    const float *logarithm = values_of(f, softmax(f, OP_LogSoftmax, in, 0, 1));
     ck_assert(logarithm[0] == (float)-M_LN2 && logarithm[2] == (float)(-20000 - M_LN2) && logarithm[3] == -INFINITY);
     fixture_end(f);
 }
@@ -404,7 +404,7 @@ START_TEST(softmax_without_axis)
     struct fixture *f = fixture_start(3);
     tensor_id in = whole_numbers(f, DT_FLOAT32, SHAPE(2, 3, 4), -3, 3);
     struct perm perm = PERM(2, 0, 1);
-    build_op(&f->build, "Softmax", "n");
+    build_op(&f->build, OP_Softmax, "n");
     build_in(&f->build, in);
     struct node *n = producer_of(f, end_node(f));
     const float *share = run_node(f, n, ODLC_OK)->data;
@@ -422,17 +422,17 @@ START_TEST(axes_that_are_refused)
     tensor_id in = whole_numbers(f, DT_FLOAT32, SHAPE(2, 3), 0, 1), out;
     static const int64_t bad[][2] = {{0, 0}, {1, 2}, {-1, 0}};
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
-        build_op(&f->build, "ReduceSum", "n");
+        build_op(&f->build, OP_ReduceSum, "n");
         build_in(&f->build, in);
         build_ints(&f->build, "axes", bad[i], 2);
         ck_assert_int_eq(build_end(&f->build, NULL, &out), ODLC_ERR_INVALID);
         ck_assert_str_eq(f->diags.list.data[i].message, "ReduceSum: axes are not distinct axes of [2,3]");
     }
-    build_op(&f->build, "Argmax", "n");
+    build_op(&f->build, OP_Argmax, "n");
     build_in(&f->build, in);
     build_int(&f->build, "axis", 2);
     ck_assert_int_eq(build_end(&f->build, NULL, &out), ODLC_ERR_INVALID);
-    build_op(&f->build, "Argmin", "n");
+    build_op(&f->build, OP_Argmin, "n");
     build_in(&f->build, whole_numbers(f, DT_FLOAT32, SHAPE(2, 0), 0, 1));
     build_int(&f->build, "axis", 1);
     ck_assert_int_eq(build_end(&f->build, NULL, &out), ODLC_ERR_INVALID);

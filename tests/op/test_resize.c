@@ -11,7 +11,7 @@ enum { PREFER_FLOOR, PREFER_CEIL, DOWN, UP };
 
 static void resize_line(struct fixture *f, const float *x, int64_t width, double scale, int interpolation, int position)
 {
-    build_op(&f->build, "Resize", "resize");
+    build_op(&f->build, OP_Resize, "resize");
     build_in(&f->build, input_with(f, DT_FLOAT32, SHAPE(1, 1, width, 1), x));
     build_int(&f->build, "interpolation_mode", interpolation);
     build_int(&f->build, "transformation_mode", position);
@@ -113,7 +113,7 @@ START_TEST(nearest_integers)
 {
     struct fixture *f = fixture_start(1);
     const int64_t x[] = {INT64_MAX, -1};
-    build_op(&f->build, "Resize", "resize");
+    build_op(&f->build, OP_Resize, "resize");
     build_in(&f->build, input_with(f, DT_INT64, SHAPE(1, 1, 2, 1), x));
     build_float(&f->build, "scale_height", 2);
     build_float(&f->build, "scale_width", 1);
@@ -129,18 +129,18 @@ END_TEST
 START_TEST(flagged)
 {
     static const struct {
-        const char *op;
+        enum op_id op;
         int align, half;
         float y[5];
     } cases[] = {
-        {"ResizeBilinear", 0, 0, {0, 1.2F, 2.4F, 3, 3}},    {"ResizeBilinear", 1, 0, {0, 0.75F, 1.5F, 2.25F, 3}},
-        {"ResizeBilinear", 0, 1, {0, 0.3F, 1.5F, 2.7F, 3}}, {"ResizeNearestNeighbor", 0, 0, {0, 0, 1, 1, 2}},
-        {"ResizeNearestNeighbor", 0, 1, {0, 0, 1, 2, 2}},
+        {OP_ResizeBilinear, 0, 0, {0, 1.2F, 2.4F, 3, 3}},    {OP_ResizeBilinear, 1, 0, {0, 0.75F, 1.5F, 2.25F, 3}},
+        {OP_ResizeBilinear, 0, 1, {0, 0.3F, 1.5F, 2.7F, 3}}, {OP_ResizeNearestNeighbor, 0, 0, {0, 0, 1, 1, 2}},
+        {OP_ResizeNearestNeighbor, 0, 1, {0, 0, 1, 2, 2}},
     };
     static const float three[] = {0, 1, 2}, two[] = {0, 3};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct fixture *f = fixture_start(1);
-        bool linear = strcmp(cases[i].op, "ResizeBilinear") == 0;
+        bool linear = cases[i].op == OP_ResizeBilinear;
         struct type type = {DT_FLOAT32, SHAPE(1, 1, 5, 1)};
         tensor_id y;
         build_op(&f->build, cases[i].op, "resize");
@@ -199,7 +199,7 @@ START_TEST(linear_images)
         for (uint32_t d = 1; d + 1 < in.rank; d++)
             type.shape.dims[d] = draw(f, 1, 9);
         tensor_id x = floats(f, in), y;
-        build_op(&f->build, "Resize", "resize");
+        build_op(&f->build, OP_Resize, "resize");
         build_in(&f->build, x);
         build_int(&f->build, "interpolation_mode", LINEAR);
         build_int(&f->build, "half_pixel_centers", 1);
@@ -219,18 +219,18 @@ END_TEST
 START_TEST(sizes)
 {
     struct fixture *f = fixture_start(1);
-    build_op(&f->build, "Resize", "resize");
+    build_op(&f->build, OP_Resize, "resize");
     build_in(&f->build, typed(f, DT_FLOAT32, SHAPE(1, 65, 65, 2)));
     /* Scales as a real file has them, rounded to single precision: 513 / 65 and 1. */
     build_float(&f->build, "scale_height", 7.892307758331299);
     build_float(&f->build, "scale_width", 1);
     check_shape(f, end_node(f), SHAPE(1, 513, 65, 2));
-    build_op(&f->build, "Resize", "resize");
+    build_op(&f->build, OP_Resize, "resize");
     build_in(&f->build, typed(f, DT_FLOAT32, SHAPE(1, 5, 5, 2)));
     build_float(&f->build, "scale_height", 0.5);
     build_float(&f->build, "scale_width", 1.5);
     check_shape(f, end_node(f), SHAPE(1, 2, 7, 2));
-    build_op(&f->build, "Resize", "resize");
+    build_op(&f->build, OP_Resize, "resize");
     build_in(&f->build, typed(f, DT_FLOAT32, SHAPE(1, 5, 5, 2)));
     end_fails(f);
     fixture_end(f);
@@ -256,7 +256,7 @@ START_TEST(depth_and_space)
         struct shape wide = SHAPE(deep.dims[0], deep.dims[1] * block[0], deep.dims[2] * block[1], channels);
         bool to_space = draw(f, 0, 1) != 0;
         tensor_id x = input_of(f, DT_INT16, to_space ? deep : wide);
-        build_op(&f->build, to_space ? "DepthToSpace" : "SpaceToDepth", "blocks");
+        build_op(&f->build, to_space ? OP_DepthToSpace : OP_SpaceToDepth, "blocks");
         build_in(&f->build, x);
         build_ints(&f->build, "block_size", block, 2);
         build_int(&f->build, "mode", mode);
@@ -280,7 +280,7 @@ END_TEST
 
 START_TEST(blocks_that_do_not_fit)
 {
-    static const char *const ops[] = {"DepthToSpace", "SpaceToDepth"};
+    static const enum op_id ops[] = {OP_DepthToSpace, OP_SpaceToDepth};
     static const int64_t blocks[][2] = {{2, 2}, {0, 1}, {1, 1}};
     for (size_t i = 0; i < 6; i++) {
         struct fixture *f = fixture_start(1);

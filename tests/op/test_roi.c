@@ -29,7 +29,7 @@ static struct setup draw_setup(struct fixture *f)
     return s;
 }
 
-static tensor_id region_op(struct fixture *f, const struct setup *s, const char *op, tensor_id x)
+static tensor_id region_op(struct fixture *f, const struct setup *s, enum op_id op, tensor_id x)
 {
     struct type type = {DT_FLOAT32, s->out};
     double *ratio = arena_array(f->arena, double, 2);
@@ -46,7 +46,7 @@ static tensor_id region_op(struct fixture *f, const struct setup *s, const char 
     build_in(&f->build, input_with(f, DT_FLOAT32, SHAPE(s->out.dims[0], 4), s->boxes));
     build_in(&f->build, input_with(f, DT_INT32, SHAPE(s->out.dims[0]), s->batch));
     build_param(&f->build, &param);
-    if (strcmp(op, "RoiAlign") == 0) {
+    if (op == OP_RoiAlign) {
         build_int(&f->build, "num_samples_y", s->samples ? s->samples : -1);
         build_int(&f->build, "num_samples_x", s->samples ? s->samples : -1);
         build_int(&f->build, "aligned", s->aligned);
@@ -83,7 +83,7 @@ START_TEST(aligned_regions)
         struct fixture *f = fixture_start(round + 1);
         struct setup s = draw_setup(f);
         tensor_id x = floats(f, s.in);
-        const float *values = values_of(f, region_op(f, &s, "RoiAlign", x));
+        const float *values = values_of(f, region_op(f, &s, OP_RoiAlign, x));
         for (uint64_t i = 0; i < shape_count(&s.out); i++) {
             int64_t at[MAX_RANK];
             double sum = 0;
@@ -116,7 +116,7 @@ START_TEST(pooled_regions)
         struct fixture *f = fixture_start(round + 1);
         struct setup s = draw_setup(f);
         tensor_id x = floats(f, s.in);
-        const float *values = values_of(f, region_op(f, &s, "RoiPooling", x));
+        const float *values = values_of(f, region_op(f, &s, OP_RoiPooling, x));
         for (uint64_t i = 0; i < shape_count(&s.out); i++) {
             int64_t at[MAX_RANK];
             double most = -INFINITY;
@@ -140,11 +140,11 @@ START_TEST(refusals)
     struct fixture *f = fixture_start(1);
     struct setup s = {.in = SHAPE(1, 2, 2, 1), .out = SHAPE(1, 1, 1, 1), .ratio = 1, .batch = {1}};
     tensor_id x = floats(f, s.in);
-    run_node(f, producer_of(f, region_op(f, &s, "RoiAlign", x)), ODLC_ERR_INVALID);
-    run_node(f, producer_of(f, region_op(f, &s, "RoiPooling", x)), ODLC_ERR_INVALID);
+    run_node(f, producer_of(f, region_op(f, &s, OP_RoiAlign, x)), ODLC_ERR_INVALID);
+    run_node(f, producer_of(f, region_op(f, &s, OP_RoiPooling, x)), ODLC_ERR_INVALID);
     s.batch[0] = 0;
     s.ratio = 0;
-    run_node(f, producer_of(f, region_op(f, &s, "RoiPooling", x)), ODLC_ERR_INVALID);
+    run_node(f, producer_of(f, region_op(f, &s, OP_RoiPooling, x)), ODLC_ERR_INVALID);
     fixture_end(f);
 }
 END_TEST

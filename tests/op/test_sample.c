@@ -19,7 +19,7 @@ enum { ZEROS, BORDER, REFLECTION };
 
 static void sample_op(struct fixture *f, tensor_id x, tensor_id grid, int mode, int padding, bool align)
 {
-    build_op(&f->build, "GridSample", "sample");
+    build_op(&f->build, OP_GridSample, "sample");
     build_in(&f->build, x);
     build_in(&f->build, grid);
     build_int(&f->build, "mode", mode);
@@ -187,7 +187,7 @@ static struct patches draw_patches(struct fixture *f)
 static void patches_op(struct fixture *f, const struct patches *p, tensor_id x)
 {
     struct shape pairs = SHAPE(2, 2);
-    build_op(&f->build, "Col2Im", "patches");
+    build_op(&f->build, OP_Col2Im, "patches");
     build_in(&f->build, x);
     build_ints(&f->build, "kernel_size", p->kernel, 2);
     build_ints(&f->build, "stride", p->stride, 2);

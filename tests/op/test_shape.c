@@ -31,7 +31,7 @@ static void refused(struct fixture *f)
 static tensor_id reshape(struct fixture *f, tensor_id in, const struct shape *shape)
 {
     struct shape rank1 = SHAPE(shape->rank);
-    build_op(&f->build, "Reshape", "n");
+    build_op(&f->build, OP_Reshape, "n");
     build_in(&f->build, in);
     build_tensor_ints(&f->build, "shape", &rank1, shape->dims);
     return end_node(f);
@@ -65,7 +65,7 @@ START_TEST(reshape_refuses_another_count)
 {
     struct fixture *f = fixture_start(3);
     int64_t dims[] = {5, 5};
-    build_op(&f->build, "Reshape", "n");
+    build_op(&f->build, OP_Reshape, "n");
     build_in(&f->build, input_of(f, DT_FLOAT32, SHAPE(2, 3, 4)));
     build_ints(&f->build, "shape", dims, 2);
     refused(f);
@@ -80,7 +80,7 @@ static tensor_id transpose(struct fixture *f, tensor_id in, const struct perm *p
     int64_t axes[MAX_RANK];
     for (uint32_t i = 0; i < perm->rank; i++)
         axes[i] = perm->axis[i];
-    build_op(&f->build, "Transpose", "n");
+    build_op(&f->build, OP_Transpose, "n");
     build_in(&f->build, in);
     build_ints(&f->build, "perm", axes, perm->rank);
     return end_node(f);
@@ -126,7 +126,7 @@ START_TEST(transpose_refuses_what_is_no_permutation)
     static const int64_t wrong[][3] = {{0, 1, 1}, {0, 1, 3}, {0, 1, -1}};
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         struct fixture *f = fixture_start(6);
-        build_op(&f->build, "Transpose", "n");
+        build_op(&f->build, OP_Transpose, "n");
         build_in(&f->build, input_of(f, DT_FLOAT32, SHAPE(2, 3, 4)));
         build_ints(&f->build, "perm", wrong[i], 3);
         refused(f);
@@ -150,7 +150,7 @@ static void concat_by_positions(uint32_t seed)
         parts[i].dims[axis] = draw(f, 0, 5);
         in[i] = input_of(f, dtype, parts[i]);
     }
-    build_op(&f->build, "Concat", "n");
+    build_op(&f->build, OP_Concat, "n");
     for (uint32_t i = 0; i < n; i++)
         build_in(&f->build, in[i]);
     build_int(&f->build, "axis", axis);
@@ -173,17 +173,17 @@ static void concat_by_positions(uint32_t seed)
 START_TEST(concat_refuses_parts_that_differ)
 {
     struct fixture *f = fixture_start(7);
-    build_op(&f->build, "Concat", "n");
+    build_op(&f->build, OP_Concat, "n");
     build_in(&f->build, input_of(f, DT_FLOAT32, SHAPE(2, 3)));
     build_in(&f->build, input_of(f, DT_FLOAT32, SHAPE(2, 4)));
     build_int(&f->build, "axis", 0);
     refused(f);
-    build_op(&f->build, "Concat", "n");
+    build_op(&f->build, OP_Concat, "n");
     build_in(&f->build, input_of(f, DT_FLOAT32, SHAPE(2, 3)));
     build_in(&f->build, input_of(f, DT_FLOAT16, SHAPE(2, 3)));
     build_int(&f->build, "axis", 0);
     refused(f);
-    build_op(&f->build, "Concat", "n");
+    build_op(&f->build, OP_Concat, "n");
     build_in(&f->build, input_of(f, DT_FLOAT32, SHAPE(2, 3)));
     build_int(&f->build, "axis", 2);
     refused(f);
@@ -201,7 +201,7 @@ static void split_by_positions(uint32_t seed)
     shape.dims[axis] = 9;
     int64_t first = draw(f, 0, 9), cuts[] = {first, draw(f, first, 9)}, from[] = {0, cuts[0], cuts[1]};
     tensor_id in = input_of(f, dtype, shape), outs[3];
-    build_op(&f->build, "Split", "n");
+    build_op(&f->build, OP_Split, "n");
     build_in(&f->build, in);
     build_int(&f->build, "axis", axis);
     build_ints(&f->build, "split_index", cuts, 2);
@@ -227,7 +227,7 @@ START_TEST(split_refuses_cuts_out_of_order)
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         struct fixture *f = fixture_start(8);
         tensor_id outs[3];
-        build_op(&f->build, "Split", "n");
+        build_op(&f->build, OP_Split, "n");
         build_in(&f->build, input_of(f, DT_FLOAT32, SHAPE(6, 2)));
         build_int(&f->build, "axis", 0);
         build_ints(&f->build, "split_index", wrong[i], 2);
@@ -250,7 +250,7 @@ static void tile_by_positions(uint32_t seed)
     for (uint32_t i = 0; i < rank; i++)
         multiples[i] = draw(f, 1, 3);
     tensor_id in = input_of(f, dtype, shape);
-    build_op(&f->build, "Tile", "n");
+    build_op(&f->build, OP_Tile, "n");
     build_in(&f->build, in);
     build_ints(&f->build, "multiples", multiples, rank);
     tensor_id out = end_node(f);
@@ -276,7 +276,7 @@ static tensor_id slice(struct fixture *f, tensor_id in, uint32_t rows, int64_t r
                        int64_t end_mask)
 {
     struct shape shape = SHAPE(rows, 3);
-    build_op(&f->build, "StridedSlice", "n");
+    build_op(&f->build, OP_StridedSlice, "n");
     build_in(&f->build, in);
     build_tensor_ints(&f->build, "ranges", &shape, ranges[0]);
     build_int(&f->build, "begin_mask", begin_mask);
@@ -344,7 +344,7 @@ START_TEST(strided_slice_drops_and_adds_axes)
     const int32_t values[] = {0, 1, 2, 3, 4, 5}, second_row[] = {3, 4, 5};
     int64_t ranges[][3] = {{0, 0, 1}, {1, 2, 1}, {0, 3, 1}};
     struct shape rows = SHAPE(3, 3), expected = SHAPE(1, 3);
-    build_op(&f->build, "StridedSlice", "n");
+    build_op(&f->build, OP_StridedSlice, "n");
     build_in(&f->build, input_with(f, DT_INT32, SHAPE(2, 3), values));
     build_tensor_ints(&f->build, "ranges", &rows, ranges[0]);
     build_int(&f->build, "new_axes_mask", 1);
@@ -365,7 +365,7 @@ START_TEST(strided_slice_refuses_what_leaves_the_axis)
     struct shape rows = SHAPE(1, 3);
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         struct fixture *f = fixture_start(11);
-        build_op(&f->build, "StridedSlice", "n");
+        build_op(&f->build, OP_StridedSlice, "n");
         build_in(&f->build, input_of(f, DT_FLOAT32, SHAPE(6)));
         build_tensor_ints(&f->build, "ranges", &rows, wrong[i]);
         refused(f);
@@ -381,7 +381,7 @@ enum { CONSTANT, SYMMETRIC, REFLECT, EDGE };
 static tensor_id pad(struct fixture *f, tensor_id in, int64_t scheme, int64_t amounts[][2], uint32_t rank, float value)
 {
     struct shape shape = SHAPE(rank, 2);
-    build_op(&f->build, "Pad", "n");
+    build_op(&f->build, OP_Pad, "n");
     build_in(&f->build, in);
     build_int(&f->build, "scheme", scheme);
     build_tensor_ints(&f->build, "pad_amount", &shape, amounts[0]);
@@ -445,7 +445,7 @@ START_TEST(pad_constant_of_the_tensors_own_type)
     int64_t amounts[][2] = {{1, 0}};
     struct shape shape = SHAPE(1, 2);
     struct param value = {.usage = 1, .name = "pad_constant_value", .dtype = DT_INT32, .i = -7};
-    build_op(&f->build, "Pad", "n");
+    build_op(&f->build, OP_Pad, "n");
     build_in(&f->build, input_with(f, DT_INT64, SHAPE(1), values));
     build_int(&f->build, "scheme", CONSTANT);
     build_tensor_ints(&f->build, "pad_amount", &shape, amounts[0]);
@@ -481,7 +481,7 @@ START_TEST(pad_refuses_a_reflection_wider_than_the_axis)
     struct shape shape = SHAPE(1, 2);
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         struct fixture *f = fixture_start(15);
-        build_op(&f->build, "Pad", "n");
+        build_op(&f->build, OP_Pad, "n");
         build_in(&f->build, input_of(f, DT_FLOAT32, SHAPE(4)));
         build_int(&f->build, "scheme", wrong[i][0]);
         build_tensor_ints(&f->build, "pad_amount", &shape, &wrong[i][1]);

@@ -37,6 +37,8 @@ START_TEST(rows_are_found_by_name_and_by_type)
     size_t i;
     for (i = 0; (op = op_at(i)); i++) {
         ck_assert_ptr_eq(op_find(op->name), op);
+        ck_assert_uint_eq(op->id, i + 1); /* op_ids.def lists them in the order of the rows */
+        ck_assert_ptr_eq(op_row(op->id), op);
         ck_assert_ptr_eq(op_find_dlc(op->dlc_type, op->selector ? op->name : NULL, -1), op);
         if (op->has_operation)
             ck_assert_ptr_eq(op_find_dlc(op->dlc_type, NULL, op->operation), op);

@@ -7,7 +7,7 @@
 enum { COUNT = 3 };
 
 struct wide_case {
-    const char *op;
+    enum op_id op;
     enum dtype a_type, b_type; /* b_type DT_NONE: one operand */
     double a[COUNT], b[COUNT], expected[COUNT];
 };
@@ -24,24 +24,24 @@ static tensor_id numbers(struct fixture *f, enum dtype dtype, const double *valu
 #define TOP 0x1p63 /* of uint64: negative as int64 */
 
 static const struct wide_case cases[] = {
-    {"ElementWiseFloorDiv", DT_FLOAT64, DT_FLOAT64, {7, -7, 1e300}, {2, 2, 1e299}, {3, -4, 10}},
-    {"ElementWiseMod", DT_FLOAT64, DT_FLOAT64, {7, -7, 1 + TINY}, {-3, 3, 1}, {-2, 2, 1 + TINY - 1}},
-    {"ElementWisePower", DT_FLOAT64, DT_FLOAT64, {1e200, 2, 1 + TINY}, {1.5, 0.5, 1}, {1e300, M_SQRT2, 1 + TINY}},
-    {"ElementWisePower", DT_FLOAT64, DT_INT32, {1e100, 2, 1 + TINY}, {3, -1, 1}, {1e300, 0.5, 1 + TINY}},
-    {"ElementWisePower", DT_FLOAT64, DT_UINT64, {1e100, 2, 1 + TINY}, {3, 10, 1}, {1e300, 1024, 1 + TINY}},
-    {"ElementWisePower", DT_FLOAT32, DT_UINT64, {2, 3, 0.5}, {10, 2, TOP}, {1024, 9, 0}},
-    {"ElementWisePower", DT_INT64, DT_FLOAT64, {4, 2, -2}, {0.5, 0.5, 3}, {2, 1, -8}},
-    {"ElementWiseGreaterEqual", DT_UINT64, DT_UINT64, {TOP, 1, TOP}, {1, TOP, TOP}, {1, 0, 1}},
-    {"ElementWiseLess", DT_UINT64, DT_UINT64, {TOP, 1, TOP}, {1, TOP, TOP}, {0, 1, 0}},
-    {"ElementWiseNotEqual", DT_UINT64, DT_UINT64, {TOP, 1, TOP}, {1, TOP, TOP}, {1, 1, 0}},
-    {"ElementWiseAsin", DT_FLOAT64, DT_NONE, {1, -1, TINY}, {0}, {M_PI_2, -M_PI_2, TINY}},
-    {"ElementWiseReciprocal", DT_FLOAT64, DT_NONE, {4, -1e300, TINY}, {0}, {0.25, -1e-300, 1e12}},
-    {"ElementWiseRsqrt", DT_FLOAT64, DT_NONE, {4, 1e-300, 1e300}, {0}, {0.5, 1e150, 1e-150}},
-    {"ElementWiseNeg", DT_UINT64, DT_NONE, {TOP, 0, 0x1p62}, {0}, {TOP, 0, 0x1p63 + 0x1p62}},
-    {"HardSigmoid", DT_FLOAT64, DT_NONE, {0, 9, -9}, {0}, {0.5, 1, 0}},
-    {"HardSwish", DT_FLOAT64, DT_NONE, {1e300, -4, 0x1p-40}, {0}, {1e300, 0, 0x1p-40 * (0x1p-40 + 3) / 6}},
-    {"Relu1", DT_FLOAT64, DT_NONE, {1e300, -4, TINY}, {0}, {1, -1, TINY}},
-    {"Relu6", DT_FLOAT64, DT_NONE, {1e300, -4, 1 + TINY}, {0}, {6, 0, 1 + TINY}},
+    {OP_ElementWiseFloorDiv, DT_FLOAT64, DT_FLOAT64, {7, -7, 1e300}, {2, 2, 1e299}, {3, -4, 10}},
+    {OP_ElementWiseMod, DT_FLOAT64, DT_FLOAT64, {7, -7, 1 + TINY}, {-3, 3, 1}, {-2, 2, 1 + TINY - 1}},
+    {OP_ElementWisePower, DT_FLOAT64, DT_FLOAT64, {1e200, 2, 1 + TINY}, {1.5, 0.5, 1}, {1e300, M_SQRT2, 1 + TINY}},
+    {OP_ElementWisePower, DT_FLOAT64, DT_INT32, {1e100, 2, 1 + TINY}, {3, -1, 1}, {1e300, 0.5, 1 + TINY}},
+    {OP_ElementWisePower, DT_FLOAT64, DT_UINT64, {1e100, 2, 1 + TINY}, {3, 10, 1}, {1e300, 1024, 1 + TINY}},
+    {OP_ElementWisePower, DT_FLOAT32, DT_UINT64, {2, 3, 0.5}, {10, 2, TOP}, {1024, 9, 0}},
+    {OP_ElementWisePower, DT_INT64, DT_FLOAT64, {4, 2, -2}, {0.5, 0.5, 3}, {2, 1, -8}},
+    {OP_ElementWiseGreaterEqual, DT_UINT64, DT_UINT64, {TOP, 1, TOP}, {1, TOP, TOP}, {1, 0, 1}},
+    {OP_ElementWiseLess, DT_UINT64, DT_UINT64, {TOP, 1, TOP}, {1, TOP, TOP}, {0, 1, 0}},
+    {OP_ElementWiseNotEqual, DT_UINT64, DT_UINT64, {TOP, 1, TOP}, {1, TOP, TOP}, {1, 1, 0}},
+    {OP_ElementWiseAsin, DT_FLOAT64, DT_NONE, {1, -1, TINY}, {0}, {M_PI_2, -M_PI_2, TINY}},
+    {OP_ElementWiseReciprocal, DT_FLOAT64, DT_NONE, {4, -1e300, TINY}, {0}, {0.25, -1e-300, 1e12}},
+    {OP_ElementWiseRsqrt, DT_FLOAT64, DT_NONE, {4, 1e-300, 1e300}, {0}, {0.5, 1e150, 1e-150}},
+    {OP_ElementWiseNeg, DT_UINT64, DT_NONE, {TOP, 0, 0x1p62}, {0}, {TOP, 0, 0x1p63 + 0x1p62}},
+    {OP_HardSigmoid, DT_FLOAT64, DT_NONE, {0, 9, -9}, {0}, {0.5, 1, 0}},
+    {OP_HardSwish, DT_FLOAT64, DT_NONE, {1e300, -4, 0x1p-40}, {0}, {1e300, 0, 0x1p-40 * (0x1p-40 + 3) / 6}},
+    {OP_Relu1, DT_FLOAT64, DT_NONE, {1e300, -4, TINY}, {0}, {1, -1, TINY}},
+    {OP_Relu6, DT_FLOAT64, DT_NONE, {1e300, -4, 1 + TINY}, {0}, {6, 0, 1 + TINY}},
 };
 
 START_TEST(elementwise)
@@ -58,8 +58,8 @@ START_TEST(elementwise)
     double found[COUNT];
     convert_elements(found, DT_FLOAT64, result->data, result->dtype, COUNT);
     for (int i = 0; i < COUNT; i++)
-        ck_assert_msg(fabs(found[i] - c->expected[i]) <= 1e-15 * fabs(c->expected[i]), "%s: %.17g, not %.17g", c->op,
-                      found[i], c->expected[i]);
+        ck_assert_msg(fabs(found[i] - c->expected[i]) <= 1e-15 * fabs(c->expected[i]), "%s: %.17g, not %.17g",
+                      op_row(c->op)->name, found[i], c->expected[i]);
     fixture_end(f);
 }
 END_TEST
@@ -70,7 +70,7 @@ START_TEST(sum_of_squares)
     static const int64_t axis[] = {0};
     struct fixture *f = fixture_start(1);
     tensor_id out, in = numbers(f, DT_FLOAT64, values);
-    build_op(&f->build, "ReduceSumSquare", "n");
+    build_op(&f->build, OP_ReduceSumSquare, "n");
     build_in(&f->build, in);
     build_tensor_ints(&f->build, "axes", &SHAPE(1), axis);
     ck_assert_int_eq(build_end(&f->build, NULL, &out), ODLC_OK);
@@ -85,7 +85,7 @@ START_TEST(least_of_uint64)
     static const double values[COUNT] = {TOP, 5, 0x1p63 + 0x1p62};
     struct fixture *f = fixture_start(1);
     tensor_id out, in = numbers(f, DT_UINT64, values);
-    build_op(&f->build, "Argmin", "n");
+    build_op(&f->build, OP_Argmin, "n");
     build_in(&f->build, in);
     build_int(&f->build, "axis", 0);
     ck_assert_int_eq(build_end(&f->build, NULL, &out), ODLC_OK);

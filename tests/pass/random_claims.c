@@ -5,6 +5,7 @@
 
 #include "random_graph.h"
 #include "runtime/executor.h"
+#include "tests/support/reference_only.h"
 
 /* An input or output of a UDO. */
 struct operand {
@@ -62,7 +63,8 @@ static odlc_status run_replaced(const struct kernel *k, const struct claim *c, s
     struct diags diags;
     struct executor *e;
     diags_init(&diags, arena);
-    TRY(executor_create(arena, scratch, &diags, c->mini, c->mini->outputs.data, c->mini->outputs.count, &e));
+    TRY(executor_create(arena, scratch, &diags, c->mini, c->mini->outputs.data, c->mini->outputs.count, &reference_only,
+                        &e));
     for (size_t i = 0; i < c->in.count; i++) {
         const struct operand *o = &c->in.data[i];
         const struct type *type = graph_tensor(c->mini, o->mini)->type;
@@ -155,7 +157,8 @@ static void find_outputs(struct claim *c, const struct graph *g, size_t first, c
 
 static bool is_elementwise(const struct claim *c)
 {
-    static const char *const ops[] = {"ElementWiseAbs", "ElementWiseNeg", "Relu", "Tanh", "Sigmoid", "ElementWiseSin"};
+    static const enum op_id ops[] = {OP_ElementWiseAbs, OP_ElementWiseNeg, OP_Relu,
+                                     OP_Tanh,           OP_Sigmoid,        OP_ElementWiseSin};
     if (c->in.count != 1)
         return false;
     for (size_t i = 0; i < c->mini->order.count; i++) {

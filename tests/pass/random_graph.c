@@ -124,7 +124,7 @@ static void give(struct gen *r, tensor_id id, double bound)
 {
     id = claims_now(&r->claims, id); /* a second result of nodes that were claimed with the first */
     if (bound > FLOAT_BOUND && dtype_is_float(build_type(&r->b, id)->dtype)) {
-        must(r, build_unary(&r->b, "Tanh", id, name(r, "v"), &id));
+        must(r, build_unary(&r->b, OP_Tanh, id, name(r, "v"), &id));
         bound = 1;
     }
     id = settle(r, id);
@@ -147,7 +147,7 @@ static void end(struct gen *r, double bound)
     give(r, out, bound);
 }
 
-static void start(struct gen *r, const char *op, const struct value *x)
+static void start(struct gen *r, enum op_id op, const struct value *x)
 {
     build_op(&r->b, op, name(r, "n"));
     build_in(&r->b, x->id);
@@ -157,8 +157,9 @@ static void start(struct gen *r, const char *op, const struct value *x)
 
 static void make_unary(struct gen *r, struct value x)
 {
-    static const char *const ops[] = {"ElementWiseAbs", "ElementWiseNeg", "Relu", "Tanh", "Sigmoid", "ElementWiseSin"};
-    const char *op = ops[below(r, dtype_is_float(type_of(r, &x)->dtype) ? COUNT_OF(ops) : 2)];
+    static const enum op_id ops[] = {OP_ElementWiseAbs, OP_ElementWiseNeg, OP_Relu,
+                                     OP_Tanh,           OP_Sigmoid,        OP_ElementWiseSin};
+    enum op_id op = ops[below(r, dtype_is_float(type_of(r, &x)->dtype) ? COUNT_OF(ops) : 2)];
     start(r, op, &x);
     end(r, x.bound > 1 ? x.bound : 1);
 }
@@ -191,8 +192,8 @@ static struct value partner(struct gen *r, const struct value *x)
 
 static void make_binary(struct gen *r, struct value x)
 {
-    static const char *const ops[] = {"ElementWiseMultiply", "ElementWiseAdd", "ElementWiseSubtract",
-                                      "ElementWiseMaximum", "ElementWiseMinimum"};
+    static const enum op_id ops[] = {OP_ElementWiseMultiply, OP_ElementWiseAdd, OP_ElementWiseSubtract,
+                                     OP_ElementWiseMaximum, OP_ElementWiseMinimum};
     uint32_t op = below(r, COUNT_OF(ops));
     struct value y = partner(r, &x);
     double bound = op == 0 ? x.bound * y.bound : x.bound + y.bound;
@@ -207,7 +208,7 @@ static void make_binary(struct gen *r, struct value x)
 static void make_prelu(struct gen *r, struct value x)
 {
     struct shape slope = narrower(r, &type_of(r, &x)->shape);
-    start(r, "Prelu", &x);
+    start(r, OP_Prelu, &x);
     build_in(&r->b, constant(r, DT_FLOAT32, &slope, 1));
     end(r, x.bound);
 }
@@ -218,7 +219,7 @@ static void make_softmax(struct gen *r, struct value x)
     bool logarithm = chance(r, 30);
     if (rank == 0)
         return;
-    start(r, logarithm ? "LogSoftmax" : "Softmax", &x);
+    start(r, logarithm ? OP_LogSoftmax : OP_Softmax, &x);
     build_int(&r->b, "axis", below(r, rank));
     end(r, logarithm ? 2 * x.bound + 8 : 1);
 }
@@ -264,7 +265,7 @@ static void make_reshape(struct gen *r, struct value x)
         out = random_factors(r, shape_count(&in));
     else if (kind < 8 && in.rank > 0 && in.rank < 6)
         out = regrouped(r, &in);
-    start(r, "Reshape", &x);
+    start(r, OP_Reshape, &x);
     build_ints(&r->b, "shape", out.dims, out.rank);
     end(r, x.bound);
 }
@@ -286,7 +287,7 @@ static void make_transpose(struct gen *r, struct value x)
         axes[i] = perm.axis[i];
     if (rank == 0)
         return;
-    start(r, "Transpose", &x);
+    start(r, OP_Transpose, &x);
     build_ints(&r->b, "perm", axes, rank);
     end(r, x.bound);
 }
@@ -306,7 +307,7 @@ static void make_concat(struct gen *r, struct value x)
     type.shape.dims[axis] = 1 + below(r, 3);
     parts[2] = parts[at];
     parts[at] = (struct value){.id = constant(r, type.dtype, &type.shape, 2), .bound = 2};
-    build_op(&r->b, "Concat", name(r, "n"));
+    build_op(&r->b, OP_Concat, name(r, "n"));
     double bound = 0;
     for (uint32_t i = 0; i < 3; i++) {
         build_in(&r->b, parts[i].id);
@@ -324,7 +325,7 @@ static void make_split(struct gen *r, struct value x)
     if (shape.rank == 0 || shape.dims[axis] < 2)
         return;
     int64_t cut = 1 + below(r, (uint32_t)shape.dims[axis] - 1);
-    start(r, "Split", &x);
+    start(r, OP_Split, &x);
     build_int(&r->b, "axis", axis);
     build_ints(&r->b, "split_index", &cut, 1);
     const char *const names[] = {name(r, "v"), name(r, "v")};
@@ -346,7 +347,7 @@ static void make_slice(struct gen *r, struct value x)
         ranges[i][1] = begin + 1 + below(r, dim - begin);
         ranges[i][2] = 1 + below(r, 2);
     }
-    start(r, "StridedSlice", &x);
+    start(r, OP_StridedSlice, &x);
     build_tensor_ints(&r->b, "ranges", &rows, ranges[0]);
     end(r, x.bound);
 }
@@ -361,7 +362,7 @@ static void make_pad(struct gen *r, struct value x)
     for (uint32_t i = 0; i < shape.rank; i++)
         for (uint32_t k = 0; k < 2; k++)
             amounts[i][k] = below(r, 2);
-    start(r, "Pad", &x);
+    start(r, OP_Pad, &x);
     build_int(&r->b, "scheme", chance(r, 50) ? 0 : 3);
     build_tensor_ints(&r->b, "pad_amount", &pairs, amounts[0]);
     end(r, x.bound);
@@ -375,7 +376,7 @@ static void make_tile(struct gen *r, struct value x)
         return;
     for (uint32_t i = 0; i < shape.rank; i++)
         multiples[i] = 1 + below(r, 2);
-    start(r, "Tile", &x);
+    start(r, OP_Tile, &x);
     build_ints(&r->b, "multiples", multiples, shape.rank);
     end(r, x.bound);
 }
@@ -392,7 +393,7 @@ static void make_gather(struct gen *r, struct value x)
     int64_t *indices = arena_array(r->arena, int64_t, shape_count(&type.shape));
     for (size_t i = 0; i < shape_count(&type.shape); i++)
         indices[i] = below(r, (uint32_t)shape.dims[axis]);
-    start(r, "Gather", &x);
+    start(r, OP_Gather, &x);
     build_in(&r->b, constant_of(r, &type, indices));
     build_int(&r->b, "axis", axis);
     end(r, x.bound);
@@ -402,7 +403,7 @@ static void make_gather(struct gen *r, struct value x)
 
 static void make_reduce(struct gen *r, struct value x)
 {
-    static const char *const ops[] = {"ReduceSum", "ReduceMax", "ReduceMin", "ReduceMean"};
+    static const enum op_id ops[] = {OP_ReduceSum, OP_ReduceMax, OP_ReduceMin, OP_ReduceMean};
     const struct type *type = type_of(r, &x);
     uint32_t count = 0, rank = type->shape.rank, op = below(r, dtype_is_float(type->dtype) ? 4 : 3);
     double bound = op == 0 ? x.bound * (double)shape_count(&type->shape) : x.bound;
@@ -424,7 +425,7 @@ static void make_matmul(struct gen *r, struct value x)
     if (shape.rank < 2)
         return;
     struct shape weights = SHAPE(shape.dims[shape.rank - 1], 1 + below(r, 4));
-    start(r, "MatMul", &x);
+    start(r, OP_MatMul, &x);
     build_in(&r->b, constant(r, DT_FLOAT32, &weights, 1));
     end(r, x.bound * (double)weights.dims[0]);
 }
@@ -457,7 +458,7 @@ static void make_batchnorm(struct gen *r, struct value x)
         return;
     struct shape channels = SHAPE(shape.dims[1]);
     struct value image = enter(r, &x);
-    start(r, "Batchnorm", &image);
+    start(r, OP_Batchnorm, &image);
     for (int i = 0; i < 2; i++)
         build_in(&r->b, constant(r, DT_FLOAT32, &channels, 1));
     leave(r, x.bound + 1);
@@ -483,7 +484,7 @@ static void make_conv(struct gen *r, struct value x)
     if (kernel > shape.dims[2] || kernel > shape.dims[3])
         return;
     struct value image = enter(r, &x);
-    start(r, depthwise ? "DepthWiseConv2d" : "Conv2d", &image);
+    start(r, depthwise ? OP_DepthWiseConv2d : OP_Conv2d, &image);
     build_in(&r->b, constant(r, DT_FLOAT32, &weights, 0.5));
     build_in(&r->b, constant(r, DT_FLOAT32, &bias, 0.5));
     window_params(r, kernel);
@@ -506,7 +507,7 @@ static void make_pool(struct gen *r, struct value x)
     if (shape.rank != 4 || shape.dims[2] < 2 || shape.dims[3] < 2)
         return;
     struct value image = enter(r, &x);
-    start(r, chance(r, 50) ? "PoolMax2d" : "PoolAvg2d", &image);
+    start(r, chance(r, 50) ? OP_PoolMax2d : OP_PoolAvg2d, &image);
     build_ints(&r->b, "filter_size", filter, 2);
     window_params(r, 2);
     leave(r, x.bound);
@@ -520,7 +521,7 @@ static void make_blocks(struct gen *r, struct value x)
     if (shape.rank != 4 || (!to_depth && shape.dims[1] % 4))
         return;
     struct value image = enter(r, &x);
-    start(r, to_depth ? "SpaceToDepth" : "DepthToSpace", &image);
+    start(r, to_depth ? OP_SpaceToDepth : OP_DepthToSpace, &image);
     build_ints(&r->b, "block_size", block, 2);
     build_int(&r->b, "mode", to_depth ? 0 : below(r, 2));
     leave(r, x.bound);

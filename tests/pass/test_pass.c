@@ -108,9 +108,8 @@ static void fill_constants(struct graph *g)
 
 /* All passes leave the numbers alone. Rank 4 inputs and outputs may change to channels-last; then the data is brought
  * along. */
-static struct graph *check_numbers(const char *text, double tolerance)
+static struct graph *check_graph(struct graph *g, double tolerance)
 {
-    struct graph *g = parsed(text);
     srand(3);
     fill_constants(g);
     const struct tensor *in = graph_tensor(g, g->inputs.data[0]), *out = graph_tensor(g, g->outputs.data[0]);
@@ -128,6 +127,11 @@ static struct graph *check_numbers(const char *text, double tolerance)
     for (uint64_t i = 0; i < shape_count(&out_shape); i++)
         ck_assert_double_le(fabs((double)found[i] - (double)expected[i]), tolerance * (1 + fabs((double)expected[i])));
     return g;
+}
+
+static struct graph *check_numbers(const char *text, double tolerance)
+{
+    return check_graph(parsed(text), tolerance);
 }
 
 static uint32_t count_ops(const struct graph *g, const char *op)
@@ -522,6 +526,45 @@ START_TEST(convolutions_in_blocks_are_dilated_ones)
 }
 END_TEST
 
+/* A convolution that the table of operators does not have: passes know a layer by its row alone. */
+static struct graph *with_own_convolution(const char *text)
+{
+    struct graph *g = parsed(text);
+    struct op *own = arena_new(arena, struct op);
+    *own = *op_row(OP_Conv2d);
+    own->id = OP_CUSTOM;
+    own->name = own->dlc_type = "OwnConvolution";
+    for (size_t i = 0; i < g->order.count; i++)
+        if (node_is(graph_node(g, g->order.data[i]), OP_Conv2d))
+            graph_node(g, g->order.data[i])->op = own;
+    return g;
+}
+
+START_TEST(a_new_convolution_is_folded_into)
+{
+    const char *const texts[] = {
+        "graph \"g\" input \"x\" float32[1,4,4,3] const \"w\" float32[3,3,3,2] const \"b\" float32[2]\n"
+        "const \"bw\" float32[2] {0.5, -3} const \"bb\" float32[2] {1, 0.25}\n"
+        CONV("c", "x", "w", "b", "c") "float32[1,4,4,2]\n"
+        "node \"bn\" Batchnorm (\"c\", \"bw\", \"bb\") -> \"y\" float32[1,4,4,2]\n"
+        "output \"y\"",
+        "graph \"g\" input \"x\" float32[1,4,4,3] const \"w\" float32[3,3,3,2] const \"b\" float32[2]\n"
+        "const \"offset\" float32[2] {1, 0.25}\n"
+        CONV("c", "x", "w", "b", "c") "float32[1,4,4,2]\n"
+        "node \"plus\" ElementWiseAdd (\"c\", \"offset\") -> \"y\" float32[1,4,4,2]\n"
+        "output \"y\"",
+        in_blocks("1, 1, 2, 0", "1, 0, 0, 0", "float32[1,5,6,2]")};
+    options.fold_bias = true;
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        struct graph *g = check_graph(with_own_convolution(texts[i]), 1e-5);
+        ck_assert_uint_eq(g->order.count, 1);
+        const struct node *conv = graph_node(g, g->order.data[0]);
+        ck_assert_str_eq(conv->op->name, "OwnConvolution");
+        ck_assert_int_eq(node_input(g, conv, 1)->axis_format, AXIS_FORMAT_HWIO);
+    }
+}
+END_TEST
+
 /* clang-format on */
 
 START_TEST(the_validator_finds_wrong_types)
@@ -564,6 +607,7 @@ int main(void)
     tcase_add_test(t, biases_and_factors_fold_into_the_layer);
     tcase_add_test(t, what_is_no_bias_stays);
     tcase_add_test(t, convolutions_in_blocks_are_dilated_ones);
+    tcase_add_test(t, a_new_convolution_is_folded_into);
     tcase_add_test(t, the_validator_finds_wrong_types);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);

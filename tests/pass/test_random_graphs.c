@@ -15,6 +15,7 @@
 #include "pass/pass.h"
 #include "random_graph.h"
 #include "runtime/executor.h"
+#include "tests/support/reference_only.h"
 
 /* Of the largest value of an output; folding a batch normalization rounds weights anew. */
 #define TOLERANCE 2e-5
@@ -106,7 +107,8 @@ static struct executor *execute(struct trial *t)
 {
     struct graph *g = t->random.g;
     struct executor *e;
-    must(t, executor_create(t->arena, t->scratch, &t->diags, g, g->outputs.data, g->outputs.count, &e));
+    must(t,
+         executor_create(t->arena, t->scratch, &t->diags, g, g->outputs.data, g->outputs.count, &reference_only, &e));
     for (size_t i = 0; i < g->inputs.count; i++) {
         tensor_id id = g->inputs.data[i];
         feed_input(t, graph_tensor(g, id), &e->buffers[id]);

@@ -5,6 +5,7 @@
 
 #include "op/op.h"
 #include "runtime/executor.h"
+#include "tests/support/reference_only.h"
 
 #define N 16 /* elements of every tensor: 64 bytes of float32, one slot of the pool */
 
@@ -88,9 +89,9 @@ START_TEST(a_chain_needs_two_slots)
         node(&add, "n", i ? t[i - 1] : x, i ? t[i - 1] : x, t[i], NO_TENSOR);
     }
     struct executor *e;
-    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &t[5], 1, &e), ODLC_OK);
-    ck_assert_uint_eq(e->plan.n_steps, 6);
-    ck_assert_uint_eq(e->plan.pool_size, 2 * N * sizeof(float));
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &t[5], 1, &reference_only, &e), ODLC_OK);
+    ck_assert_uint_eq(e->plan.steps.count, 6);
+    ck_assert_uint_eq(e->plan.spaces[HOST_SPACE].size, 2 * N * sizeof(float));
     for (int run = 1; run <= 2; run++) { /* inputs survive a run */
         for (int i = 0; run == 1 && i < N; i++)
             elements(e, x)[i] = (float)i;
@@ -109,8 +110,8 @@ START_TEST(wanted_tensors_keep_their_place)
         node(&add, "n", i ? t[i - 1] : x, x, t[i], NO_TENSOR);
     }
     struct executor *e;
-    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, t, 4, &e), ODLC_OK);
-    ck_assert_uint_eq(e->plan.pool_size, 4 * N * sizeof(float));
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, t, 4, &reference_only, &e), ODLC_OK);
+    ck_assert_uint_eq(e->plan.spaces[HOST_SPACE].size, 4 * N * sizeof(float));
     elements(e, x)[3] = 1.5F;
     ck_assert_int_eq(executor_run(e), ODLC_OK);
     for (int i = 0; i < 4; i++)
@@ -126,8 +127,8 @@ START_TEST(an_unused_output_is_freed_at_once)
     node(&add, "y", up, up, y, NO_TENSOR);
     node(&add, "z", y, x, z, NO_TENSOR);
     struct executor *e;
-    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &z, 1, &e), ODLC_OK);
-    ck_assert_uint_eq(e->plan.pool_size, 2 * N * sizeof(float));
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &z, 1, &reference_only, &e), ODLC_OK);
+    ck_assert_uint_eq(e->plan.spaces[HOST_SPACE].size, 2 * N * sizeof(float));
     elements(e, x)[N - 1] = 3;
     ck_assert_int_eq(executor_run(e), ODLC_OK);
     ck_assert_float_eq(elements(e, z)[N - 1], 2 * (3 + 1) + 3);
@@ -143,16 +144,16 @@ START_TEST(nodes_that_nothing_wanted_needs_are_left_out)
     node(&custom, "my_selu", before, NO_TENSOR, selu, NO_TENSOR);
     node(&add, "after", selu, other, z, NO_TENSOR);
     struct executor *e = NULL;
-    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &z, 1, &e), ODLC_ERR_UNSUPPORTED);
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &z, 1, &reference_only, &e), ODLC_ERR_UNSUPPORTED);
     ck_assert_ptr_null(e);
     ck_assert_uint_eq(diags.list.count, 1);
     ck_assert_str_eq(diags.list.data[0].code, "run-no-kernel");
     ck_assert_str_eq(diags.list.data[0].node, "my_selu");
     ck_assert_str_eq(diags.list.data[0].message, "there is no implementation of op Selu (package MyPackage)");
-    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &before, 1, &e), ODLC_OK);
-    ck_assert_uint_eq(e->plan.n_steps, 1);
-    ck_assert(e->plan.used[x]);
-    ck_assert(!e->plan.used[other]);
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &before, 1, &reference_only, &e), ODLC_OK);
+    ck_assert_uint_eq(e->plan.steps.count, 1);
+    ck_assert(e->needed.used[x]);
+    ck_assert(!e->needed.used[other]);
     ck_assert_ptr_null(e->buffers[other].data);
     elements(e, x)[0] = 21;
     ck_assert_int_eq(executor_run(e), ODLC_OK);
@@ -176,7 +177,7 @@ START_TEST(constants_need_not_be_aligned_or_plain)
     node(&add, "z", a, b, z, NO_TENSOR);
     tensor_id wanted[] = {z, a};
     struct executor *e;
-    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, wanted, 2, &e), ODLC_OK);
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, wanted, 2, &reference_only, &e), ODLC_OK);
     ck_assert_uint_eq((uintptr_t)e->buffers[a].data % sizeof(float), 0);
     ck_assert_int_eq(executor_run(e), ODLC_OK);
     for (int i = 0; i < N; i++) {
@@ -191,7 +192,7 @@ START_TEST(a_tensor_that_nothing_computes_is_an_error)
     tensor_id x = tensor("x", TENSOR_INPUT), lost = tensor("lost", TENSOR_NATIVE), z = tensor("z", TENSOR_OUTPUT);
     node(&add, "z", x, lost, z, NO_TENSOR);
     struct executor *e;
-    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &z, 1, &e), ODLC_ERR_INVALID);
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &z, 1, &reference_only, &e), ODLC_ERR_INVALID);
     ck_assert_str_eq(diags.list.data[0].code, "run-no-producer");
     ck_assert_str_eq(diags.list.data[0].attribute, "lost");
 }
@@ -206,7 +207,7 @@ START_TEST(types_that_cannot_be_are_refused)
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
         tensor_id z = graph_add_tensor(g, "z", TENSOR_OUTPUT, &wrong[i]);
         node(&strict, "strict", x, x, z, NO_TENSOR);
-        ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &z, 1, &e), ODLC_ERR_INVALID);
+        ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &z, 1, &reference_only, &e), ODLC_ERR_INVALID);
         ck_assert_str_eq(diags.list.data[i].code, "run-types");
     }
     ck_assert_str_eq(diags.list.data[0].message,
@@ -214,7 +215,7 @@ START_TEST(types_that_cannot_be_are_refused)
                      "from the inputs of Strict");
     half = graph_add_tensor(g, "half", TENSOR_OUTPUT, &narrower); /* another precision is the container's choice */
     node(&strict, "strict", x, x, half, NO_TENSOR);
-    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &half, 1, &e), ODLC_OK);
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &half, 1, &reference_only, &e), ODLC_OK);
 }
 END_TEST
 
@@ -230,7 +231,7 @@ static tensor_id typed(const char *name, enum tensor_kind kind, enum dtype dtype
 static odlc_status try(tensor_id out)
 {
     struct executor *e;
-    return executor_create(arena, scratch, &diags, g, &out, 1, &e);
+    return executor_create(arena, scratch, &diags, g, &out, 1, &reference_only, &e);
 }
 
 /* Tensors of 8 bits with 1/2 a step, floats, and 16 bits with 1/4 a step come together in one of the last kind. */
@@ -241,9 +242,9 @@ START_TEST(moved_elements_may_change_their_encoding)
     const struct quant half = {.count = 1, .encodings = &halves}, quarter = {.count = 1, .encodings = &quarters};
     tensor_id a = typed("a", TENSOR_INPUT, DT_UFXP8, 1, &half), b = typed("b", TENSOR_INPUT, DT_FLOAT32, 1, NULL);
     tensor_id out = typed("out", TENSOR_OUTPUT, DT_UFXP16, 2, &quarter);
-    node(op_find("Concat"), "concat", a, b, out, NO_TENSOR);
+    node(op_row(OP_Concat), "concat", a, b, out, NO_TENSOR);
     struct executor *e;
-    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &out, 1, &e), ODLC_OK);
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &out, 1, &reference_only, &e), ODLC_OK);
     *(uint8_t *)e->buffers[a].data = 14; /* 2 */
     *(float *)e->buffers[b].data = 100;
     ck_assert_int_eq(executor_run(e), ODLC_OK);
@@ -256,7 +257,7 @@ END_TEST
 START_TEST(integers_do_not_become_reals)
 {
     tensor_id ints = typed("ints", TENSOR_INPUT, DT_INT32, N, NULL), floats = tensor("floats", TENSOR_OUTPUT);
-    node(op_find("Concat"), "concat", ints, NO_TENSOR, floats, NO_TENSOR);
+    node(op_row(OP_Concat), "concat", ints, NO_TENSOR, floats, NO_TENSOR);
     ck_assert_int_eq(try(floats), ODLC_ERR_INVALID);
     ck_assert_str_eq(
         diags.list.data[0].message,
@@ -271,9 +272,9 @@ START_TEST(an_encoding_that_is_not_known_is_an_error)
     tensor_id raw = typed("raw", TENSOR_INPUT, DT_UFXP8, N, NULL),
               same = typed("same", TENSOR_OUTPUT, DT_UFXP8, N, NULL);
     tensor_id other = typed("other", TENSOR_OUTPUT, DT_UFXP8, N, &half), sum = tensor("sum", TENSOR_OUTPUT);
-    node(op_find("Concat"), "as they are", raw, NO_TENSOR, same, NO_TENSOR);
-    node(op_find("Concat"), "to others", raw, NO_TENSOR, other, NO_TENSOR);
-    node(op_find("ElementWiseAdd"), "add", raw, raw, sum, NO_TENSOR);
+    node(op_row(OP_Concat), "as they are", raw, NO_TENSOR, same, NO_TENSOR);
+    node(op_row(OP_Concat), "to others", raw, NO_TENSOR, other, NO_TENSOR);
+    node(op_row(OP_ElementWiseAdd), "add", raw, raw, sum, NO_TENSOR);
     ck_assert_int_eq(try(same), ODLC_OK);
     ck_assert_int_eq(try(other), ODLC_ERR_UNSUPPORTED);
     ck_assert_int_eq(try(sum), ODLC_ERR_UNSUPPORTED);
@@ -292,7 +293,7 @@ START_TEST(empty_tensors_take_no_harm)
     node(&add, "y", x, x, y, NO_TENSOR);
     node(&add, "z", y, y, z, NO_TENSOR);
     struct executor *e;
-    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &z, 1, &e), ODLC_OK);
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &z, 1, &reference_only, &e), ODLC_OK);
     ck_assert_int_eq(executor_run(e), ODLC_OK);
 }
 END_TEST

@@ -12,6 +12,12 @@ SHARED = pathlib.Path(os.environ.get("ODLC_SHARED", SOURCE.parent / "shared"))
 COMMAND_FOLDERS = {**dict.fromkeys(("onnx-to-dlc", "tensorflow-to-dlc", "udo-check"), "converters"),
                    **dict.fromkeys(("dlc-diff", "dlc-info", "dlc-viewer", "net-run"), "src/tools")}
 SKIPPED = 77
+LONG = os.environ.get("ODLC_LONG") == "1"  # scripts/test.sh --long: what is tried in part otherwise is tried whole
+
+
+def share_of(cases, step):
+    """All cases with ODLC_LONG=1, each step-th one otherwise."""
+    return list(cases)[::1 if LONG else step]
 
 
 class Checks:

@@ -122,7 +122,24 @@ def zipformer_inside(b):
     b.list("#/decoder/embedding/Gather", b.folder / "y.raw")
     done, out = b.run("zipformer-decoder.v4.0.dlc", "--profile", "--iterations", "3")
     b.checks.check("outputs of a node", (out / "Result_0" / "decoder" / "embedding" / "Gather_output_0.raw").exists())
-    b.checks.check("profile", "/decoder/embedding/Gather" in done.stdout and "of 2 nodes" in done.stdout, done.stdout)
+    b.checks.check("profile", "/decoder/embedding/Gather" in done.stdout and "of 2 steps" in done.stdout, done.stdout)
+
+
+def backends(b):
+    b.list(b.floats("y.raw", 5, 6))
+    done, out = b.run("zipformer-decoder.v4.0.dlc", "--backend", "reference", "--threads", "2", "--explain",
+                      "--set_output_tensors", "/decoder/Clip_output_0")
+    lines = [line.split() for line in done.stdout.splitlines()]
+    b.checks.equal("explain names backend, op and node", lines[:2],
+                   [["Backend", "Op", "Node"], ["reference", "ReluMinMax", "/decoder/Clip"]])
+    clip = read_floats(out / "Result_0" / "decoder" / "Clip_output_0.raw")
+    b.checks.equal("values of the named backend", clip.tolist(), [5, 6])
+    name = "zipformer-decoder.v4.0.dlc"
+    b.fails("unknown backends", 2, ["backend 'referenc' is not in this build", "did you mean 'reference'?",
+                                    "backend 'tpu' is not"], name, "--backend", "referenc,tpu")
+    b.fails("a backend twice", 2, ["backend 'reference' is named twice"], name, "--backend", "reference,reference")
+    b.fails("no backend", 2, ["no backend is named"], name, "--backend", ",")
+    b.fails("no threads", 2, ["--threads"], name, "--threads", "0")
 
 
 def halves_of(path):
@@ -227,7 +244,7 @@ def main():
         checks.finish()
     with tempfile.TemporaryDirectory() as name:
         bench = Bench(checks, pathlib.Path(name))
-        for part in (add2_float, add2_uint8, zipformer, zipformer_inside, halves, blanks, processors, mistakes):
+        for part in (add2_float, add2_uint8, zipformer, zipformer_inside, halves, backends, blanks, processors, mistakes):
             part(bench)
     checks.finish()
 

@@ -1,0 +1,51 @@
+#include "backend/reference/reference.h"
+
+#include "op/eval.h"
+
+struct step {
+    const struct node *node;
+    struct step_io io;
+};
+
+static bool claim(void *state, const struct claiming *c, node_id node, struct group *group)
+{
+    const struct op *op = graph_node(c->scope->graph, node)->op;
+    (void)state;
+    if (!op->kernel) {
+        group->reason = arena_printf(c->scope->arena, "there is no implementation of op %s (package %s)", op->name,
+                                     op->package ? op->package : "qti.aisw");
+        return false;
+    }
+    vec_push(c->scope->arena, &group->nodes, node);
+    return true;
+}
+
+static odlc_status prepare(void *state, const struct backend_scope *scope, const struct group *group,
+                           const struct step_io *io, void **out)
+{
+    struct step *step = arena_new(scope->arena, struct step);
+    (void)state;
+    *step = (struct step){graph_node(scope->graph, group->nodes.data[0]), *io};
+    *out = step;
+    return ODLC_OK;
+}
+
+static odlc_status run(void *prepared, const struct backend_scope *scope, const struct buffer *in, struct buffer *out)
+{
+    const struct step *step = prepared;
+    const struct node *n = step->node;
+    struct buffer *inputs = arena_array(scope->scratch, struct buffer, n->n_inputs);
+    struct buffer *outputs = arena_array(scope->scratch, struct buffer, n->n_outputs);
+    const uint32_t *place = step->io.places;
+    for (uint32_t i = 0; i < n->n_inputs; i++, place++)
+        if (*place == PLACE_CONSTANT)
+            inputs[i] = scope->constants[n->inputs[i]];
+        else if (*place != PLACE_ABSENT)
+            inputs[i] = in[*place];
+    for (uint32_t i = 0; i < n->n_outputs; i++, place++)
+        if (*place != PLACE_ABSENT)
+            outputs[i] = out[*place - step->io.n_inputs];
+    return eval_node(n, inputs, outputs, scope->scratch, scope->diags);
+}
+
+const struct backend reference_backend = {.name = "reference", .claim = claim, .prepare = prepare, .run = run};

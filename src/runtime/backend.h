@@ -1,0 +1,84 @@
+/* The contract between the runtime and what executes groups of a graph's nodes: a backend.
+ *
+ * The backends of an execution are asked in the caller's order, each for every node that is still free. A backend that
+ * takes a node answers with a group: that node alone, or with others that it computes in one step (a layer and what is
+ * fused into it, a chain that is tiled). A step is executed where the last node of its group stands. Which tensors of a
+ * group can be seen from outside is the plan's decision, never the backend's: a tensor that is wanted, or that another
+ * group reads, is an output of the step; all others are the step's own and have no buffer. */
+#ifndef RUNTIME_BACKEND_H
+#define RUNTIME_BACKEND_H
+
+#include "op/op.h"
+
+/* A kind of memory other than the host's. The plan lays tensors out in one block, and inserts copies where a tensor is
+ * written in one kind of memory and read in another. `state` is the backend's. */
+struct memory {
+    const char *name;
+    uint64_t alignment; /* of places in the block: a power of two */
+    /* A block of that many bytes; NULL when there is no room. */
+    void *(*take)(void *state, uint64_t size);
+    void (*give)(void *state, void *block);
+    /* The handle of a part of the block, which stands in buffer.data where the host's address would. It goes with the
+     * block. */
+    void *(*place)(void *state, void *block, uint64_t offset, uint64_t size);
+    odlc_status (*upload)(void *state, void *place, const void *host, uint64_t size);
+    odlc_status (*download)(void *state, void *host, const void *place, uint64_t size);
+};
+
+/* What a backend may use for one execution of a graph. The arena lives as long as the steps; scratch is rewound after
+ * every call. */
+struct backend_scope {
+    struct arena *arena, *scratch;
+    struct diags *diags;
+    const struct graph *graph;
+    const struct buffer
+        *constants;   /* per tensor: the elements of constants in the host's memory, others without data */
+    uint32_t threads; /* 1 or more */
+};
+
+/* What claims are decided by. */
+struct claiming {
+    const struct backend_scope *scope;
+    const struct uses *uses; /* among the nodes that are executed */
+    const bool *wanted;      /* per tensor: the caller or the observer sees it */
+    const bool *is_free;     /* per node: it is executed, and nobody has it yet */
+};
+
+struct group {
+    VEC(node_id) nodes; /* in execution order; the one that was asked for is among them */
+    const char *reason; /* why a node is not taken: a sentence, static or in the scope's arena */
+};
+
+/* Where a step finds an operand of its nodes: among its inputs (below n_inputs), among its outputs (from n_inputs on),
+ * or: */
+enum {
+    PLACE_ABSENT = UINT32_MAX,       /* an optional operand that is not there */
+    PLACE_CONSTANT = UINT32_MAX - 1, /* scope->constants of the tensor */
+    PLACE_INNER = UINT32_MAX - 2     /* the step's own */
+};
+
+/* What a group reads and writes from outside, each tensor once, in the order in which its nodes name them. */
+struct step_io {
+    const tensor_id *inputs, *outputs; /* inputs are no constants: those are in the scope */
+    uint32_t n_inputs, n_outputs;
+    const uint32_t *places; /* of each node's inputs and then outputs, node by node */
+};
+
+struct backend {
+    const char *name;            /* as --backend takes it */
+    const struct memory *memory; /* in which its steps read and write; NULL: the host's */
+    /* Once for an execution, before anything is claimed; NULL: there is no state. ODLC_ERR_UNSUPPORTED when what the
+     * backend needs is not there (a device), with a diagnostic. */
+    odlc_status (*open)(const struct backend_scope *scope, void **state);
+    void (*close)(void *state);
+    /* Whether the node is taken. Adds the group's nodes, or says the reason why not. */
+    bool (*claim)(void *state, const struct claiming *c, node_id node, struct group *group);
+    /* Does what can be done once: weights are packed, kernels compiled, scratch is sized. */
+    odlc_status (*prepare)(void *state, const struct backend_scope *scope, const struct group *group,
+                           const struct step_io *io, void **step);
+    /* Computes out from in, which stand as in step_io. Allocates nothing but scratch. */
+    odlc_status (*run)(void *step, const struct backend_scope *scope, const struct buffer *in, struct buffer *out);
+    void (*release)(void *step); /* NULL: all of the step is the scope's */
+};
+
+#endif

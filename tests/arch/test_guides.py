@@ -1,0 +1,106 @@
+"""The guide that adds a backend, followed step by step in a copy of the sources: what it writes compiles, and net-run
+computes by it."""
+
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from checks import SOURCE, Checks, run  # noqa: E402
+from onnx_writer import FLOAT, Model  # noqa: E402
+
+COPIED = ("converters", "docs", "include", "meson.build", "meson_options.txt", "proto", "src")
+BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
+
+
+def blocks_of(guide):
+    """Code blocks by the file that the sentence before each one names first."""
+    text = (SOURCE / "docs" / guide).read_text()
+    found = {}
+    for block in BLOCK.finditer(text):
+        sentence = text[:block.start()].rstrip().rsplit("\n\n", 1)[-1]
+        found[re.search(r"`([\w./]+)`", sentence).group(1)] = block.group(2)
+    return found
+
+
+def copy_sources(folder):
+    for name in COPIED:
+        source = SOURCE / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name)
+        else:
+            shutil.copy(source, folder / name)
+
+
+def follow(folder, blocks):
+    """Writes new files, and adds lines to existing ones: to a table at its end, to a list of meson's before it closes."""
+    for name, text in blocks.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.name == "meson.build":
+            text = path.read_text().replace("\n}\n", f"\n{text}}}\n", 1)
+        elif path.exists():
+            text = path.read_text() + text
+        path.write_text(text)
+
+
+def build(checks, folder):
+    for command in (["meson", "setup", "build", "-Dtests=false", "-Doptimization=0", "-Ddebug=false", "-Dwerror=true"],
+                    ["ninja", "-C", "build", "src/tools/net-run"]):
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        if not checks.equal(" ".join(command[:2]), done.returncode, 0):
+            print(done.stdout[-4000:])
+            return False
+    return True
+
+
+def write_model(path):
+    """y = (a + b) + c, where c is a constant: the first sum is the toy's, the second is not."""
+    m = Model(opset=13)
+    m.input("a", FLOAT, [4])
+    m.input("b", FLOAT, [4])
+    m.tensor("c", FLOAT, [4], [100, 200, 300, 400])
+    m.node("Add", ["a", "b"], ["sum"], name="first")
+    m.node("Add", ["sum", "c"], ["y"], name="second")
+    m.output("y", FLOAT, [4])
+    m.save(path)
+
+
+def run_toy(checks, folder):
+    write_model(folder / "m.onnx")
+    checks.equal("conversion", run("onnx-to-dlc", "-i", folder / "m.onnx", "-o", folder / "m.dlc").returncode, 0)
+    (folder / "a.raw").write_bytes(struct.pack("<4f", 1, 2, 3, 4))
+    (folder / "b.raw").write_bytes(struct.pack("<4f", 10, 20, 30, 40))
+    (folder / "list.txt").write_text("a:=a.raw b:=b.raw\n")
+    done = subprocess.run([folder / "build" / "src" / "tools" / "net-run", "--container", "m.dlc", "--input_list",
+                           "list.txt", "--backend", "toy,reference", "--explain"],
+                          cwd=folder, capture_output=True, text=True, check=False)
+    checks.equal("net-run", (done.returncode, done.stderr), (0, ""))
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    checks.equal("who computes", lines[1:3], ["toy ElementWiseAdd first", "reference ElementWiseAdd second"])
+    checks.check("why not", "toy does not take second (ElementWiseAdd): it is no sum of float32 tensors of one shape" in lines,
+                 done.stdout)
+    y = struct.unpack("<4f", (folder / "output" / "Result_0" / "y.raw").read_bytes())
+    checks.equal("numbers", y, (111, 222, 333, 444))
+
+
+def main():
+    checks = Checks()
+    blocks = blocks_of("adding-a-backend.md")
+    checks.equal("files of the guide", sorted(blocks),
+                 ["src/api/backends.def", "src/backend/meson.build", "src/backend/toy/toy.c"])
+    checks.check("a toy has 60 lines", sum(text.count("\n") for text in blocks.values()) <= 60)
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        copy_sources(folder)
+        follow(folder, blocks)
+        if build(checks, folder):
+            run_toy(checks, folder)
+    checks.finish()
+
+
+main()
