@@ -192,6 +192,18 @@ def test_other_pools(checks):
     for op, result in {"MaxPool": lambda e, _: e.max(0), "AveragePool": lambda e, _: e.mean(0)}.items():
         part = pool(x, [7, 2], [2, 3], [0, 0, 0, 0], [1, 1], 1, result)
         gives(checks, op, 11, [x], part, WITHIN, kernel_shape=[7, 2], strides=[2, 3], ceil_mode=1)
+    # The same without padding by auto_pad; its dims are those of ONNX's own shape inference.
+    for op, result in {"MaxPool": lambda e, _: e.max(0), "AveragePool": lambda e, _: e.mean(0),
+                       "LpPool": lambda e, _: (np.abs(e) ** 3).sum(0) ** (1 / 3)}.items():
+        other = {"p": 3} if op == "LpPool" else {}
+        for kernel, strides, dims in (([7, 2], [2, 3], (1, 2)), ([2, 2], [3, 2], (2, 3)), ([4, 4], [4, 2], (2, 2)),
+                                      ([1, 1], [7, 4], (1, 2)), ([3, 2], [1, 1], (4, 4))):
+            part = pool(x, kernel, strides, [0, 0, 0, 0], [1, 1], 1, result)
+            checks.equal("dims of the loop", part.shape[2:], dims)
+            gives(checks, op, 22, [x], part, WITHIN, kernel_shape=kernel, strides=strides, ceil_mode=1,
+                  auto_pad="VALID", **other)
+    gives(checks, "MaxPool", 22, [x], [x[:, :, ::4, ::4], np.array([[[[0, 4], [20, 24]], [[30, 34], [50, 54]]]], "i8")],
+          kernel_shape=[1, 1], strides=[4, 4], ceil_mode=1, auto_pad="VALID")
     refuses(checks, "larger than the padded input", "MaxPool", 11, [x], kernel_shape=[8, 2], strides=[2, 3], ceil_mode=1)
     refuses(checks, "kernel_shape is missing", "MaxPool", 12, [x])
     refuses(checks, "larger than the padded input", "AveragePool", 11, [x], kernel_shape=[7, 2])
