@@ -282,6 +282,10 @@ def resized(x, axes, lengths, scales, *how):
     return x.astype("f4")
 
 
+def row_of(values):
+    return np.array(values, "f4").reshape(1, 1, 1, -1)
+
+
 def test_resize(checks):
     for shape, lengths in [
         ((1, 2, 5), [8]), ((1, 2, 4, 3), [7, 5]), ((1, 2, 6, 5), [3, 2]), ((1, 1, 3, 2, 3), [5, 4, 2])
@@ -300,6 +304,31 @@ def test_resize(checks):
             expected = resized(x, (2, 3), lengths, scales, "nearest", transformation, nearest)
             gives(checks, "Resize", 11, [x, Const([], "f4"), Const([1, 1, *scales], "f4")], expected,
                   nearest_mode=nearest, coordinate_transformation_mode=transformation)
+
+
+def test_resize_ties(checks):
+    """Numbers of ONNX Runtime for positions half a pixel further on; and 8 of 14, every second of which is a whole one."""
+    x = np.arange(7, dtype="f4").reshape(1, 1, 1, 7)
+    nearest = {"floor": [0, 2, 4, 6], "ceil": [1, 3, 5, 6], "round_prefer_floor": [1, 3, 4, 6],
+               "round_prefer_ceil": [1, 3, 4, 6]}
+    half = {"coordinate_transformation_mode": "tf_half_pixel_for_nn"}
+    empty = [Const([], "f4"), Const([], "f4")]
+    for mode, expected in nearest.items():
+        gives(checks, "Resize", 11, [x, *empty, Const([1, 1, 1, 4])], row_of(expected), nearest_mode=mode, **half)
+        gives(checks, "Resize", 11, [x[..., 0, :], *empty, Const([1, 1, 4])], row_of(expected)[..., 0, :],
+              nearest_mode=mode, **half)
+    gives(checks, "Resize", 11, [x, *empty, Const([1, 1, 1, 4])], row_of([0.875, 2.625, 4.375, 6]), WITHIN,
+          mode="linear", **half)
+    gives(checks, "Resize", 11, [x[..., :3], Const([], "f4"), Const([1, 1, 1, 2.5], "f4")],
+          row_of([0, 0, 1, 1, 1, 2, 2]), nearest_mode="floor", **half)
+    refuses(checks, "unknown coordinate_transformation_mode", "Resize", 13, [x, *empty, Const([1, 1, 1, 4])], **half)
+    fourteen = np.arange(14, dtype="f4").reshape(1, 1, 1, 14)
+    for name in ("sizes", "scales"):
+        given = [Const([1, 1, 2, 8])] if name == "sizes" else [Const([1, 1, 2, 8 / 14], "f4")]
+        before = [None, None] if name == "sizes" else [None]
+        expected = np.repeat(row_of([0, 1, 3, 5, 7, 8, 10, 12]), 2, axis=2)
+        gives(checks, "Resize", 18, [fourteen, *before, *given], expected, nearest_mode="floor",
+              coordinate_transformation_mode="asymmetric")
 
 
 def test_resize_by_tables(checks):
@@ -368,8 +397,8 @@ def main():
         checks.skip("convolution operators", "python3-numpy is not there")
         checks.finish()
     for test in (test_conv, test_conv_auto_pad, test_conv_transpose, test_conv_refusals, test_pools, test_other_pools,
-                 test_matmul, test_gemm, test_resize, test_resize_by_tables, test_resize_refusals, test_upsample,
-                 test_depth_and_space):
+                 test_matmul, test_gemm, test_resize, test_resize_ties, test_resize_by_tables, test_resize_refusals,
+                 test_upsample, test_depth_and_space):
         test(checks)
     checks.finish()
 
