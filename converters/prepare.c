@@ -273,16 +273,9 @@ static odlc_status check_input(struct conversion *c, const struct fw_value *v)
         open = v->dims[k] == DIM_OPEN;
     if (!open)
         return ODLC_OK;
-    text dims = {0};
-    for (uint32_t k = 0; v->has_shape && k < v->rank; k++) {
-        if (v->dims[k] == DIM_OPEN)
-            text_add(c->arena, &dims, "%s%s", k ? "," : "", symbol_of(v, k) ? symbol_of(v, k) : "?");
-        else
-            text_add(c->arena, &dims, "%s%lld", k ? "," : "", (long long)v->dims[k]);
-    }
     const char *hint = arena_printf(c->arena, "fix them with: --input_dim %s <dimensions>", v->name);
     return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = c->model->path, .hint = hint), "open-dims",
-                      "graph input %s has open dimensions: [%s]", v->name, dims.data ? dims.data : "unknown rank");
+                      "graph input %s has open dimensions: [%s]", v->name, fw_dims_text(c->arena, v));
 }
 
 /* ---- --out_node: the graph ends at given values or nodes ---- */

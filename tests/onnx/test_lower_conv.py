@@ -307,7 +307,7 @@ def test_resize(checks):
 
 
 def test_resize_ties(checks):
-    """Numbers of ONNX Runtime for positions half a pixel further on; and 8 of 14, every second of which is a whole one."""
+    """Numbers of ONNX Runtime half a pixel further on; and 8 of 14, where every second position is whole."""
     x = np.arange(7, dtype="f4").reshape(1, 1, 1, 7)
     nearest = {"floor": [0, 2, 4, 6], "ceil": [1, 3, 5, 6], "round_prefer_floor": [1, 3, 4, 6],
                "round_prefer_ceil": [1, 3, 4, 6]}
@@ -329,6 +329,15 @@ def test_resize_ties(checks):
         expected = np.repeat(row_of([0, 1, 3, 5, 7, 8, 10, 12]), 2, axis=2)
         gives(checks, "Resize", 18, [fourteen, *before, *given], expected, nearest_mode="floor",
               coordinate_transformation_mode="asymmetric")
+
+
+def test_resize_aligned_fractions(checks):
+    """Corners align with the end of 5 · 1.5 = 7.5 elements, of which 7 are there. The numbers are those of ONNX's own
+    reference implementation; docs/operators.md says who gives others."""
+    x, scales = row_of(range(5)), Const([1, 1, 1, 1.5], "f4")
+    for mode, expected in (("linear", [o * 4 / 6.5 for o in range(7)]), ("nearest", [0, 1, 1, 2, 2, 3, 4])):
+        gives(checks, "Resize", 19, [x, None, scales], row_of(expected), WITHIN, mode=mode,
+              coordinate_transformation_mode="align_corners")
 
 
 def test_resize_by_tables(checks):
@@ -397,8 +406,8 @@ def main():
         checks.skip("convolution operators", "python3-numpy is not there")
         checks.finish()
     for test in (test_conv, test_conv_auto_pad, test_conv_transpose, test_conv_refusals, test_pools, test_other_pools,
-                 test_matmul, test_gemm, test_resize, test_resize_ties, test_resize_by_tables, test_resize_refusals,
-                 test_upsample, test_depth_and_space):
+                 test_matmul, test_gemm, test_resize, test_resize_ties, test_resize_aligned_fractions,
+                 test_resize_by_tables, test_resize_refusals, test_upsample, test_depth_and_space):
         test(checks)
     checks.finish()
 

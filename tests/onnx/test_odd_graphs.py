@@ -143,6 +143,36 @@ def declarations(w):
     w.fails("a graph as a constant", 1, ["value", "the attribute is of another kind than its name says"], m)
 
 
+def declared_dims(w):
+    """Dimensions that the model declares otherwise than they are: a warning for each output, and one for all inside."""
+    def warnings(label, inner, outer, *args, x=(2, 3)):
+        m = onnx.Model()
+        m.input("x", FLOAT, x)
+        m.node("Neg", ["x"], ["a"], name="first")
+        m.node("Transpose", ["a"], ["b"], name="second", perm=[1, 0])
+        m.node("Neg", ["b"], ["y"], name="third")
+        for name, dims in inner.items():
+            m.value(name, FLOAT, dims)
+        m.output("y", FLOAT, outer)
+        _, messages = w.convert(label, m, *args)
+        return [line.split("warning: ")[1] for line in messages.splitlines() if "declares" in line]
+
+    w.checks.equal("right dims", warnings("right dims", {"a": [2, 3], "b": [3, "k"]}, [3, 2]), [])
+    w.checks.equal("an output of other dims", warnings("an output", {"b": [3, 2]}, [3, 4]),
+                   ["node 'third': the model declares y as [3,4], but Neg gives [3,2]"])
+    w.checks.equal("an output of another rank", warnings("another rank", {}, ["k"]),
+                   ["node 'third': the model declares y as [k], but Neg gives [3,2]"])
+    w.checks.equal("a value inside", warnings("a value inside", {"b": [2, 3]}, [3, 2]),
+                   ["node 'second': the model declares b as [2,3], but Transpose gives [3,2]"])
+    w.checks.equal("values inside", warnings("values inside", {"a": [], "b": [2, 3]}, [2, 3]),
+                   ["node 'third': the model declares y as [2,3], but Neg gives [3,2]",
+                    "node 'first': the model declares a as [], but Neg gives [2,3]: 2 values inside of the model are "
+                    "declared otherwise, this one first"])
+    w.checks.equal("an option changes the input", warnings("changed", {"a": [2, 3]}, [3, 2], "-d", "x", "4,3"), [])
+    symbols = warnings("symbols", {}, ["n", 2], "--define_symbol", "n", "2", x=("n", 3))
+    w.checks.equal("symbols say what they like", symbols, [])
+
+
 def shapes(w):
     for label, words, nodes, constants in (
             ("strings padded", ["strings cannot be padded with a constant"],
@@ -263,9 +293,8 @@ def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         w = Workshop(checks, folder)
-        for part in (conditions, loops, scans, sequences, declarations, shapes, strings, large_words, masks,
-                     transposed_convolutions, functions, empty_past, known_regions,
-                     nothing_left):
+        for part in (conditions, loops, scans, sequences, declarations, declared_dims, shapes, strings, large_words,
+                     masks, transposed_convolutions, functions, empty_past, known_regions, nothing_left):
             if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
                 part(w)
     checks.finish()
