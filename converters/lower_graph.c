@@ -365,10 +365,13 @@ static odlc_status lower_resolved(struct scope *s, const struct fw_node *n, stru
         return define_dead(s, n);
     if (n->n_outputs == 0) /* rows set the first output without asking whether there is one */
         return lower_invalid(l, NULL, NULL, "the node has no outputs");
-    const char *source = l->b->source; /* of the node around, when this one is in a subgraph */
+    struct diags *diags = &s->c->diags;
+    const char *source = l->b->source, *subject = diags->subject; /* of the node around, for one in a subgraph */
     l->b->source = s->c->at_node = l->node->name;
+    diags->subject = n->op->type;
     odlc_status status = run_row(s, n, l);
     l->b->source = source;
+    diags->subject = subject;
     TRY(status);
     keep_node_name(s->c->graph, l->node, n->n_outputs ? l->out[0] : NO_TENSOR);
     return define_outputs(s, l, n);
