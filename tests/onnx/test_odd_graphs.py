@@ -143,6 +143,42 @@ def declarations(w):
     w.fails("a graph as a constant", 1, ["value", "the attribute is of another kind than its name says"], m)
 
 
+def orders_of_outputs(w):
+    """A graph output whose dims do not tell the order: the axis format says whether it is the model's."""
+    last, first, dims = [0, 2, 3, 1], [0, 3, 1, 2], [1, 2, 2, 2]
+    count_up = [float(i) for i in range(8)]
+    turned = [count_up[4 * c + 2 * h + v] for h in range(2) for v in range(2) for c in range(2)]
+
+    def formats(label, nodes, results, *args):
+        m = onnx.Model()
+        m.input("x", FLOAT, dims)
+        m.tensor("w", FLOAT, [2, 2, 1, 1], [1.0, 0.0, 0.0, 1.0])
+        for op, source, target, attributes in nodes:
+            m.node(op, [source, "w"] if op == "Conv" else [source], [target], **attributes)
+        for name in results:
+            m.output(name, FLOAT, dims)
+        container, _ = w.convert(label, m, *args)
+        x = container.tensors["x"]
+        found = w.execute(label, container, x=turned if x.axis_format == 3 else count_up)
+        w.checks.equal(f"{label}: formats", {name: container.tensors[name].axis_format for name in results}, results)
+        return found
+
+    conv, to_last, to_first = ("Conv", "x", "c", {"kernel_shape": [1, 1]}), {"perm": last}, {"perm": first}
+    found = formats("channels last in the end", [conv, ("Transpose", "c", "y", to_last)], {"y": 11})
+    w.checks.equal("channels last in the end", found, {"y": turned})
+    found = formats("both orders", [conv, ("Transpose", "c", "y", to_last)], {"y": 11, "c": 3})
+    w.checks.equal("both orders", found, {"y": turned, "c": turned})
+    found = formats("both orders, kept", [conv, ("Transpose", "c", "y", to_last)], {"y": 11, "c": 2}, "--preserve_io",
+                    "layout")
+    w.checks.equal("both orders, kept", found, {"y": turned, "c": count_up})
+    found = formats("channels last all the way", [("Transpose", "x", "a", to_first),
+                                                  ("Conv", "a", "c", {"kernel_shape": [1, 1]}),
+                                                  ("Transpose", "c", "y", to_last)], {"y": 11})
+    w.checks.equal("channels last all the way", found, {"y": count_up})
+    formats("no Transpose", [conv], {"c": 3})
+    formats("computed behind it", [conv, ("Transpose", "c", "t", to_last), ("Relu", "t", "y", {})], {"y": 11})
+
+
 def declared_dims(w):
     """Dimensions that the model declares otherwise than they are: a warning for each output, and one for all inside."""
     def warnings(label, inner, outer, *args, x=(2, 3)):
@@ -293,8 +329,8 @@ def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         w = Workshop(checks, folder)
-        for part in (conditions, loops, scans, sequences, declarations, declared_dims, shapes, strings, large_words,
-                     masks, transposed_convolutions, functions, empty_past, known_regions, nothing_left):
+        for part in (conditions, loops, scans, sequences, declarations, orders_of_outputs, declared_dims, shapes, strings,
+                     large_words, masks, transposed_convolutions, functions, empty_past, known_regions, nothing_left):
             if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
                 part(w)
     checks.finish()
