@@ -179,6 +179,32 @@ def orders_of_outputs(w):
     formats("computed behind it", [conv, ("Transpose", "c", "t", to_last), ("Relu", "t", "y", {})], {"y": 11})
 
 
+def wrapping(w):
+    """Integers of 64 bits become ones of 32 bits: one warning when what the container computes of them may not fit."""
+    def warnings(label, dtype, *nodes, constants=(), x=(2**31 - 1, -2), expected):
+        m = onnx.Model(opset=18)
+        m.input("x", dtype, [2])
+        fill(m, nodes, constants)
+        m.output("y", dtype, [2])
+        container, messages = w.convert(label, m)
+        if expected:
+            w.checks.equal(f"{label}: results", w.execute(label, container, x=list(x)), {"y": expected})
+        return [line.split("warning: ")[1] for line in messages.splitlines() if "wrap" in line]
+
+    said = "node '{0}': integers of 64 bits become ones of 32 bits, beyond which results wrap: those of {1} nodes, {0} first"
+    add, double = ("Add", ["x", "x"], ["y"], {"name": "sum"}), ("Add", ["x", "x"], ["t"], {"name": "double"})
+    w.checks.equal("a sum", warnings("a sum", INT64, add, expected=[-2, -4]), [said.format("sum", 1)])
+    two = warnings("two of them", INT64, double, ("Mul", ["t", "x"], ["y"]), expected=[2 - 2**32 + 2**32, 8])
+    w.checks.equal("two of them", two, [said.format("double", 2)])
+    w.checks.equal("32 bits in the model", warnings("32 bits in the model", INT32, add, expected=[-2, -4]), [])
+    known = warnings("known values", INT64, ("Shape", ["x"], ["n"]), ("Mul", ["n", "n"], ["p"]),
+                     ("Max", ["x", "p"], ["y"]), expected=[2**31 - 1, 4])
+    w.checks.equal("known values", known, [])
+    index = warnings("an index", INT64, ("Gather", ["c", "x"], ["y"]), constants=[("c", INT64, [2], [7, 8])], x=(1, -2),
+                     expected=[8, 7])
+    w.checks.equal("an index", index, [])
+
+
 def declared_dims(w):
     """Dimensions that the model declares otherwise than they are: a warning for each output, and one for all inside."""
     def warnings(label, inner, outer, *args, x=(2, 3)):
@@ -329,7 +355,7 @@ def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         w = Workshop(checks, folder)
-        for part in (conditions, loops, scans, sequences, declarations, orders_of_outputs, declared_dims, shapes, strings,
+        for part in (conditions, loops, scans, sequences, declarations, orders_of_outputs, wrapping, declared_dims, shapes, strings,
                      large_words, masks, transposed_convolutions, functions, empty_past, known_regions, nothing_left):
             if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
                 part(w)
