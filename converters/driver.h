@@ -24,6 +24,8 @@ struct frontend {
     const char *(*refusal)(const char *domain, const char *op); /* why no row converts it, or NULL */
     bool (*takes_strings)(const char *domain, const char *op);  /* as elements of some input */
     bool (*schema_default)(const char *op_type, int64_t version, const char *attr, struct param *out);
+    /* Whether an integer attribute says yes or no, and is 1 or 0; NULL: the framework has a kind of its own for those. */
+    bool (*is_flag)(const char *op_type, int64_t version, const char *attr);
     /* The one spelling that values have in the model, of a name in any; NULL: there is one only. */
     const char *(*canonical_name)(struct arena *arena, const char *name);
     /* The element type of output k by what the framework says of its operator; DT_NONE: it does not. NULL: models

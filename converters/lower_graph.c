@@ -295,6 +295,20 @@ static odlc_status check_strings(const struct lower *l)
     return ODLC_OK;
 }
 
+/* Runtimes read another number than 0 and 1 as either of them. */
+static odlc_status check_flags(const struct conversion *c, const struct lower *l)
+{
+    const struct fw_op *op = l->node->op;
+    for (uint32_t i = 0; c->frontend->is_flag && !*op->domain && i < l->node->n_attrs; i++) {
+        const struct fw_attr *a = &l->node->attrs[i];
+        bool is_other = a->kind == FW_INT && a->i != 0 && a->i != 1;
+        if (is_other && c->frontend->is_flag(op->type, op->version, a->name))
+            return lower_invalid(l, a->name, "1 says yes, 0 no", "%s is %lld instead of 0 or 1", a->name,
+                                 (long long)a->i);
+    }
+    return ODLC_OK;
+}
+
 /* What the model declares of the outputs of a node, which goes by other names in an inner graph. */
 static odlc_status run_claimed(struct scope *s, const struct fw_node *n, struct lower *l)
 {
@@ -315,6 +329,7 @@ static odlc_status run_row(struct scope *s, const struct fw_node *n, struct lowe
     if (claimed)
         return run_claimed(s, n, l);
     TRY(check_strings(l));
+    TRY(check_flags(s->c, l));
     l->arg = row->arg;
     return row->fn(l);
 }
