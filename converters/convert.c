@@ -195,20 +195,12 @@ static void forget_model(struct conversion *c)
     c->value_types = NULL;
 }
 
-static void limit_memory(struct conversion *c, uint64_t bytes)
-{
-    struct arena *const arenas[] = {c->arena, c->scratch, c->model_arena};
-    c->memory_limit = bytes;
-    for (size_t i = 0; i < COUNT_OF(arenas); i++)
-        arena_limit(arenas[i], bytes);
-}
-
 /* Which files the model has is not known yet; graphs are in the first one, or in a folder of a small one. */
 static void limit_loading(struct conversion *c)
 {
     struct stat st;
     const struct growth growth = {.model_bytes = stat(c->options->input, &st) == 0 ? (uint64_t)st.st_size : 0};
-    limit_memory(c, growth_memory(&growth));
+    c->memory.most = growth_memory(&growth);
 }
 
 /* The road, a step a line. */
@@ -226,7 +218,7 @@ static odlc_status run(struct conversion *c)
     c->n_unconsumed = c->model->unconsumed.count;
     list_inputs(c);
     const struct growth growth = {.model_bytes = input_bytes(c), .model_nodes = c->model->graph.nodes.count};
-    limit_memory(c, growth_memory(&growth));
+    c->memory.most = growth_memory(&growth);
     TRY(begin(c, ODLC_STAGE_CHECK));
     TRY(prepare_model(c));
     TRY(check_outputs(c));
@@ -292,18 +284,12 @@ static const struct odlc_convert_options *canonical_options(struct conversion *c
             arena_exhausted(whole);              \
     } while (0)
 
-/* Memory ran out, or one of the arenas came to its limit: then there is enough left to say so. */
+/* Memory ran out, or the conversion came to the end of its budget: then there is enough left to say so. */
 static odlc_status report_exhausted(struct conversion *c)
 {
-    struct arena *const arenas[] = {c->arena, c->scratch, c->model_arena};
-    bool limited = false;
-    for (size_t i = 0; i < COUNT_OF(arenas); i++) {
-        if (!arenas[i])
-            continue;
-        limited |= arena_is_limited(arenas[i]);
-        arena_limit(arenas[i], SIZE_MAX);
-    }
-    if (!limited)
+    const size_t most = c->memory.most;
+    c->memory.most = SIZE_MAX;
+    if (!c->memory.reached)
         return ODLC_ERR_NOMEM;
     return diag_error(&c->diags, ODLC_ERR_LIMIT,
                       AT(.file = c->options->input, .node = c->at_node,
@@ -311,7 +297,7 @@ static odlc_status report_exhausted(struct conversion *c)
                                             : "the model's files may hold few bytes that stand for many"),
                       "model-memory",
                       "converting takes more than the %llu MiB of memory that a model of this size may have",
-                      (unsigned long long)(c->memory_limit >> 20));
+                      (unsigned long long)(most >> 20));
 }
 
 odlc_status convert_model(const struct frontend *frontend, const struct odlc_convert_options *options,
@@ -338,6 +324,10 @@ odlc_status convert_model(const struct frontend *frontend, const struct odlc_con
     c->ops = arena_new(arena, struct odlc_op_report *);
     DEPENDENT_ARENA(c->scratch, arena);
     DEPENDENT_ARENA(c->model_arena, arena);
+    c->memory.most = SIZE_MAX;
+    arena_share(c->arena, &c->memory);
+    arena_share(c->scratch, &c->memory);
+    arena_share(c->model_arena, &c->memory);
     c->frontend = frontend;
     c->options = canonical_options(c, options);
     diags_init(&c->diags, arena);

@@ -23,20 +23,33 @@ static struct param param_of(const struct default_row *row)
     return p;
 }
 
-bool default_find(const struct default_row *rows, size_t count, const char *op, int64_t version, const char *attr,
-                  struct param *out)
+static const struct default_row *find_row(const struct default_row *rows, size_t count, const char *op, int64_t version,
+                                          const char *attr)
 {
     struct default_row key = {.op = op, .attr = attr};
     const struct default_row *row = bsearch(&key, rows, count, sizeof rows[0], by_attribute);
     if (!row)
-        return false;
+        return NULL;
     while (row > rows && by_attribute(row - 1, &key) == 0)
         row--;
     for (; row < rows + count && by_attribute(row, &key) == 0; row++) {
-        if (row->lo <= version && version <= row->hi) {
-            *out = param_of(row);
-            return true;
-        }
+        if (row->lo <= version && version <= row->hi)
+            return row;
     }
-    return false;
+    return NULL;
+}
+
+bool default_find(const struct default_row *rows, size_t count, const char *op, int64_t version, const char *attr,
+                  struct param *out)
+{
+    const struct default_row *row = find_row(rows, count, op, version, attr);
+    if (row)
+        *out = param_of(row);
+    return row != NULL;
+}
+
+bool default_is_flag(const struct default_row *rows, size_t count, const char *op, int64_t version, const char *attr)
+{
+    const struct default_row *row = find_row(rows, count, op, version, attr);
+    return row && row->is_flag;
 }

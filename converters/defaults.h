@@ -10,6 +10,7 @@ struct default_row {
     int64_t lo, hi;
     enum dtype dtype; /* DT_INT64, DT_BOOL, DT_FLOAT32 or DT_STRING */
     bool is_list;
+    bool is_flag;   /* an integer that is 0 or 1 */
     uint32_t count; /* of a list */
     int64_t i;      /* of integers and booleans */
     double f;
@@ -21,6 +22,7 @@ struct default_row {
 
 /* The fields of a row that say its value. */
 #define VALUE_INT(value) .dtype = DT_INT64, .i = (value)
+#define VALUE_FLAG(value) .dtype = DT_INT64, .is_flag = true, .i = (value)
 #define VALUE_BOOL(value) .dtype = DT_BOOL, .i = (value)
 #define VALUE_FLOAT(value) .dtype = DT_FLOAT32, .f = (double)(value)
 #define VALUE_STRING(value) .dtype = DT_STRING, .s = (value)
@@ -37,5 +39,8 @@ struct default_row {
 /* The attribute's default at a version, in the form of a param; false when the table has none. */
 bool default_find(const struct default_row *rows, size_t count, const char *op, int64_t version, const char *attr,
                   struct param *out);
+
+/* Whether the table knows the attribute at that version, as an integer that is 0 or 1. */
+bool default_is_flag(const struct default_row *rows, size_t count, const char *op, int64_t version, const char *attr);
 
 #endif

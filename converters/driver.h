@@ -27,6 +27,9 @@ struct frontend {
     const char *(*refusal)(const char *domain, const char *op); /* why no row converts it, or NULL */
     bool (*takes_strings)(const char *domain, const char *op);  /* as elements of some input */
     bool (*schema_default)(const char *op_type, int64_t version, const char *attr, struct param *out);
+    /* Whether an integer attribute says yes or no, and is 1 or 0; NULL: the framework has a kind of its own for those.
+     */
+    bool (*is_flag)(const char *op_type, int64_t version, const char *attr);
     /* The one spelling that values have in the model, of a name in any; NULL: there is one only. */
     const char *(*canonical_name)(struct arena *arena, const char *name);
     /* Fills in the element types of a node's inputs and outputs that are DT_NONE, as far as the framework's definition
@@ -75,7 +78,7 @@ struct conversion {
     struct odlc_op_report **ops;           /* per note, made when they are asked for */
     VEC(const struct fw_node *) missing;   /* the nodes that nothing can convert */
     uint64_t expanded;                     /* nodes that subgraphs were lowered to */
-    uint64_t memory_limit;                 /* bytes of each arena */
+    struct arena_budget memory;            /* of the three arenas together */
     const char *at_node;                   /* the one that is being lowered, or was last */
     VEC(struct origin) origins;            /* per tensor of the graph, as far as they were asked for */
     size_t n_followed;                     /* nodes of the graph that they were found for */

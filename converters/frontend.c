@@ -1,5 +1,6 @@
 #include "converters/frontend.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 const struct fw_attr *fw_find_attr(const struct fw_node *n, const char *name)
@@ -18,6 +19,22 @@ const char *fw_node_label(const struct fw_node *n)
         if (n->outputs[i][0])
             return n->outputs[i];
     return "";
+}
+
+const char *fw_dims_text(struct arena *arena, const struct fw_value *v)
+{
+    text dims = {0};
+    if (!v->has_shape)
+        return "unknown rank";
+    for (uint32_t k = 0; k < v->rank; k++) {
+        const char *symbol = v->symbols && v->symbols[k] ? v->symbols[k] : "?";
+        text_add(arena, &dims, "%s", k ? "," : "");
+        if (v->dims[k] == DIM_OPEN)
+            text_add(arena, &dims, "%s", symbol);
+        else
+            text_add(arena, &dims, "%" PRId64, v->dims[k]);
+    }
+    return dims.data ? dims.data : "";
 }
 
 bool fw_is_one_of(const char *words, const char *word)

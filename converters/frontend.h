@@ -168,6 +168,9 @@ const struct fw_attr *fw_find_attr(const struct fw_node *n, const char *name);
 /* The node's name, or its first output's when it has none. */
 const char *fw_node_label(const struct fw_node *n);
 
+/* Its dimensions between commas: open ones by their symbol, or "?". "" for a scalar, "unknown rank" without any. */
+const char *fw_dims_text(struct arena *arena, const struct fw_value *v);
+
 /* Whether the word is in the list, which has a space on both sides of each of its words. */
 bool fw_is_one_of(const char *words, const char *word);
 

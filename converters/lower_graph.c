@@ -16,6 +16,8 @@ struct lowering {
     struct build b;
     struct bindings names;          /* definitions of all scopes at work */
     VEC(struct lower_value) values; /* what each stands for */
+    uint32_t n_contradictions;      /* values inside of the model whose declared dimensions are not the computed ones */
+    const char *contradicting, *contradiction; /* the first one's node, and what is said of it */
 };
 
 struct scope {
@@ -201,6 +203,46 @@ static bool resolve_inputs(struct scope *s, const struct fw_node *n, struct lowe
     return true;
 }
 
+static bool has_other_dims(const struct fw_value *v, const struct shape *shape)
+{
+    bool other = v->has_shape && v->rank != shape->rank;
+    for (uint32_t k = 0; v->has_shape && !other && k < v->rank; k++) {
+        bool is_number = v->dims[k] != DIM_OPEN && !(v->symbols && v->symbols[k]);
+        other = is_number && v->dims[k] != shape->dims[k];
+    }
+    return other;
+}
+
+/* The declared dimensions of an output against the computed ones. What the model says of values inside is often old,
+ * and where one is wrong, so are those behind it: they are told once. */
+static void compare_dims(struct scope *s, const struct fw_node *n, const struct fw_value *v, const struct shape *shape)
+{
+    struct conversion *c = s->c;
+    const struct fw_value *outputs = s->graph->outputs.data;
+    if (!has_other_dims(v, shape))
+        return;
+    const char *text = arena_printf(c->arena, "the model declares %s as [%s], but %s gives %s", v->name,
+                                    fw_dims_text(c->arena, v), n->op->type, shape_text(c->arena, shape));
+    if (outputs <= v && v < outputs + s->graph->outputs.count)
+        diag_warn(&c->diags, AT(.file = c->model->path, .node = n->name), "declared-dims", "%s", text);
+    else if (!s->all->n_contradictions++) {
+        s->all->contradicting = n->name;
+        s->all->contradiction = text;
+    }
+}
+
+static void warn_of_contradictions(const struct lowering *all)
+{
+    struct conversion *c = all->c;
+    if (all->n_contradictions == 1)
+        diag_warn(&c->diags, AT(.file = c->model->path, .node = all->contradicting), "declared-dims", "%s",
+                  all->contradiction);
+    if (all->n_contradictions > 1)
+        diag_warn(&c->diags, AT(.file = c->model->path, .node = all->contradicting), "declared-dims",
+                  "%s: %u values inside of the model are declared otherwise, this one first", all->contradiction,
+                  all->n_contradictions);
+}
+
 /* The declared element type of an output against the computed one: a difference means that the model or the converter
  * is wrong. */
 static odlc_status check_declared(struct scope *s, const struct fw_node *n, size_t k, tensor_id id)
@@ -212,6 +254,8 @@ static odlc_status check_declared(struct scope *s, const struct fw_node *n, size
         return diag_error(&c->diags, ODLC_ERR_INVALID, AT(.file = c->model->path, .node = n->name), "declared-type",
                           "the model declares %s as %s, but %s gives %s", n->outputs[k], dtype_info(v->dtype)->name,
                           n->op->type, dtype_info(t->type->dtype)->name);
+    if (v)
+        compare_dims(s, n, v, &t->type->shape);
     return ODLC_OK;
 }
 
@@ -248,6 +292,20 @@ static odlc_status check_strings(const struct lower *l)
     return ODLC_OK;
 }
 
+/* Runtimes read another number than 0 and 1 as either of them. */
+static odlc_status check_flags(const struct conversion *c, const struct lower *l)
+{
+    const struct fw_op *op = l->node->op;
+    for (uint32_t i = 0; c->frontend->is_flag && !*op->domain && i < l->node->n_attrs; i++) {
+        const struct fw_attr *a = &l->node->attrs[i];
+        bool is_other = a->kind == FW_INT && a->i != 0 && a->i != 1;
+        if (is_other && c->frontend->is_flag(op->type, op->version, a->name))
+            return lower_invalid(l, a->name, "1 says yes, 0 no", "%s is %lld instead of 0 or 1", a->name,
+                                 (long long)a->i);
+    }
+    return ODLC_OK;
+}
+
 /* What the model declares of the outputs of a node, which goes by other names in an inner graph. */
 static odlc_status run_claimed(struct scope *s, const struct fw_node *n, struct lower *l)
 {
@@ -268,6 +326,7 @@ static odlc_status run_row(struct scope *s, const struct fw_node *n, struct lowe
     if (claimed)
         return run_claimed(s, n, l);
     TRY(check_strings(l));
+    TRY(check_flags(s->c, l));
     l->op = row->kind.op;
     l->variant = row->kind.variant;
     return row->fn(l);
@@ -318,10 +377,13 @@ static odlc_status lower_resolved(struct scope *s, const struct fw_node *n, stru
         return define_dead(s, n);
     if (n->n_outputs == 0) /* rows set the first output without asking whether there is one */
         return lower_invalid(l, NULL, NULL, "the node has no outputs");
-    const char *source = l->b->source; /* of the node around, when this one is in a subgraph */
+    struct diags *diags = &s->c->diags;
+    const char *source = l->b->source, *subject = diags->subject; /* of the node around, for one in a subgraph */
     l->b->source = s->c->at_node = l->node->name;
+    diags->subject = n->op->type;
     odlc_status status = run_row(s, n, l);
     l->b->source = source;
+    diags->subject = subject;
     TRY(status);
     keep_node_name(s->c->graph, l->node, n->n_outputs ? l->out[0] : NO_TENSOR);
     return define_outputs(s, l, n);
@@ -485,6 +547,7 @@ odlc_status lower_graph(struct conversion *c)
             status = lowered;
     }
     odlc_status finished = udo_finish(&c->udos);
+    warn_of_contradictions(&all);
     TRY(status);
     TRY(finished);
     for (size_t i = 0; i < model->outputs.count; i++)

@@ -319,33 +319,26 @@ struct open_dims {
     bool firsts; /* one of them is open in its first dimension */
 };
 
-/* [N,?,3], or as an option takes it: <N>,<size>,3 */
-static void add_dims(struct conversion *c, text *to, const struct fw_value *v, bool as_option)
+/* As an option takes them: <N>,<size>,3 */
+static void add_option_dims(struct conversion *c, text *to, const struct fw_value *v)
 {
-    if (!v->has_shape) {
-        text_add(c->arena, to, "%s", as_option ? "<dimensions, [] for a scalar>" : "[unknown rank]");
-        return;
-    }
-    for (uint32_t k = 0; k < v->rank; k++) {
-        const char *symbol = symbol_of(v, k), *before = k ? "," : as_option ? "" : "[";
+    if (!v->has_shape)
+        text_add(c->arena, to, "<dimensions, [] for a scalar>");
+    for (uint32_t k = 0; v->has_shape && k < v->rank; k++) {
+        const char *symbol = symbol_of(v, k), *before = k ? "," : "";
         if (v->dims[k] != DIM_OPEN)
             text_add(c->arena, to, "%s%lld", before, (long long)v->dims[k]);
-        else if (as_option)
-            text_add(c->arena, to, "%s<%s>", before, symbol ? symbol : "size");
         else
-            text_add(c->arena, to, "%s%s", before, symbol ? symbol : "?");
+            text_add(c->arena, to, "%s<%s>", before, symbol ? symbol : "size");
     }
-    if (!as_option)
-        text_add(c->arena, to, "]");
 }
 
 static void note_open(struct conversion *c, struct open_dims *open, const struct fw_value *v)
 {
     open->first = open->count ? open->first : v;
-    text_add(c->arena, &open->inputs, "%s%s ", open->count ? ", " : "", v->name);
-    add_dims(c, &open->inputs, v, false);
+    text_add(c->arena, &open->inputs, "%s%s [%s]", open->count ? ", " : "", v->name, fw_dims_text(c->arena, v));
     text_add(c->arena, &open->dims, "%s--input_dim %s ", open->count++ ? " " : "", v->name);
-    add_dims(c, &open->dims, v, true);
+    add_option_dims(c, &open->dims, v);
     open->firsts |= v->has_shape && v->dims[0] == DIM_OPEN;
     for (uint32_t k = 0; v->has_shape && k < v->rank; k++) {
         const char *symbol = v->dims[k] == DIM_OPEN ? symbol_of(v, k) : NULL;

@@ -12,6 +12,14 @@ import sys
 
 LATEST = "LATEST"
 
+# Integers that say yes or no, 1 or 0. (is_test is not among them: it may be anything but 0.)
+FLAGS = set("""
+align_corners allowzero antialias broadcast ceil_mode center_point_box count_include_pad detect_negative detect_positive
+exclude_outside exclusive fmod input_forget interleaved inverse is_case_sensitive is_causal keepdims largest
+linear_before_reset new_axis noop_with_empty_axes onesided output_sequence periodic reverse saturate select_last_index sorted
+spatial storage_order training_mode transA transB upper
+""".split())
+
 # The table prints floats with six digits. Since opset 6 these have more in the specification; before, Selu's gamma really
 # was as short as this.
 EXACT = {
@@ -45,7 +53,8 @@ def defaults(attributes, since):
     for attribute in filter(None, (a.strip() for a in attributes.split(";"))):
         match = re.fullmatch(r"(\w+):([a-z ]+?) \(=(.*)\)", attribute)
         if match:
-            found[match[1]] = literal(match[2], match[3], since)
+            kind, tokens = literal(match[2], match[3], since)
+            found[match[1]] = "FLAG" if match[1] in FLAGS and kind == "INT" else kind, tokens
     return found
 
 

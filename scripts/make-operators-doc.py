@@ -62,6 +62,18 @@ REFUSED_HEAD = """
 | Operator | Why |
 |---|---|
 """
+ONNX_DEPARTURES = """
+## Where others compute something else
+
+Numbers follow the operator's specification. Where a comparison with another program shows these differences, that is why.
+
+| Operator | Form | Here | Elsewhere |
+|---|---|---|---|
+| Resize | `align_corners`, and a scale that gives no whole number of elements: 5 · 1.5 = 7.5, of which 7 are there | positions are o · (5 − 1) / (7.5 − 1), as in ONNX's reference implementation | ONNX Runtime divides by 7 − 1 |
+| Resize, Upsample | `nearest` and a scale of out / in: element 1 of 14 → 2 is at 7, rounded down | positions are fractions, and rounding is exact | ONNX Runtime computes positions in single precision (6.9999995 there), ONNX's reference implementation in double: of 306 pairs of extents up to 18, `asymmetric` with `floor` differs for 4, `half_pixel` with `floor` for 8, with `ceil` for 1 |
+| ReduceLogSumExp | integers | the whole part of the logarithm, as the operator's function in the specification gives it: 2 for a 1 and eleven zeros | ONNX Runtime rounds every exponential to a whole number: 1 |
+| AveragePool, LpPool, MaxPool | `auto_pad` VALID with `ceil_mode` | sizes are rounded up, as ONNX's shape inference and ONNX Runtime have it | ONNX's reference implementation rounds down, or refuses it |
+"""
 GLUE = {"Reshape", "Transpose", "Cast"}
 
 
@@ -165,7 +177,7 @@ def documents():
     """{name: text}"""
     return {
         "operators.md": ONNX_HEAD + "".join(table_rows(onnx_rows(), Sources("onnx"))) + REFUSED_HEAD
-                        + "".join(refusal_rows("onnx", ONNX_REFUSAL)),
+                        + "".join(refusal_rows("onnx", ONNX_REFUSAL)) + ONNX_DEPARTURES,
         "operators-tensorflow.md": TF_HEAD + "".join(table_rows(tensorflow_rows(), Sources("tensorflow"))) + REFUSED_HEAD
                                    + "".join(refusal_rows("tensorflow", TF_REFUSAL)),
     }

@@ -1,5 +1,7 @@
 #include "converters/lowering/constants.h"
 
+#include <math.h>
+
 #include "converters/lowering/shapes.h"
 
 /* ---- giving ---- */
@@ -42,15 +44,29 @@ odlc_status lower_give_steps(struct lower *l, enum dtype dtype, double start, do
     return ODLC_OK;
 }
 
+odlc_status lower_give_float_range(struct lower *l, enum dtype dtype, const double range[3], double count)
+{
+    if (range[2] == 0 || !isfinite(count))
+        return lower_invalid(l, "delta", NULL, "the range from %g to %g by %g has no end", range[0], range[1],
+                             range[2]);
+    if (count > INT32_MAX)
+        return lower_limit(l, "limit", NULL, "the range from %g to %g by %g is too long: %g elements", range[0],
+                           range[1], range[2], count);
+    return lower_give_steps(l, dtype, range[0], range[2], count > 0 ? (size_t)count : 0);
+}
+
 odlc_status lower_give_range(struct lower *l, enum dtype dtype, int64_t start, int64_t limit, int64_t delta)
 {
     bool down = delta < 0;
     uint64_t step = down ? -(uint64_t)delta : (uint64_t)delta;
     uint64_t way = down ? (uint64_t)start - (uint64_t)limit : (uint64_t)limit - (uint64_t)start;
     uint64_t count = step && (down ? start > limit : start < limit) ? (way - 1) / step + 1 : 0;
-    if (step == 0 || count > INT32_MAX)
+    if (step == 0)
         return lower_invalid(l, "delta", NULL, "the range from %lld to %lld by %lld has no end", (long long)start,
                              (long long)limit, (long long)delta);
+    if (count > INT32_MAX)
+        return lower_limit(l, "limit", NULL, "the range from %lld to %lld by %lld is too long: %llu elements",
+                           (long long)start, (long long)limit, (long long)delta, (unsigned long long)count);
     int64_t *values;
     TRY(lower_table(l, count, sizeof *values, &values));
     for (uint64_t i = 0; i < count; i++)

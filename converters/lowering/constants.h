@@ -12,6 +12,8 @@ void lower_give_filled(struct lower *l, uint32_t i, const struct view *element, 
 
 /* Output 0: count numbers of that type from `start` on, `step` apart. */
 odlc_status lower_give_steps(struct lower *l, enum dtype dtype, double start, double step, size_t count) MUST_USE;
+/* The same for `count`, a whole number that may be any, of start, limit and delta; an error when it is too large. */
+odlc_status lower_give_float_range(struct lower *l, enum dtype dtype, const double range[3], double count) MUST_USE;
 /* Output 0: the whole numbers start, start + delta … before limit. The range of a delta that leads away is empty. */
 odlc_status lower_give_range(struct lower *l, enum dtype dtype, int64_t start, int64_t limit, int64_t delta) MUST_USE;
 /* Input i as one number. */

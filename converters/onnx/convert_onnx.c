@@ -22,6 +22,7 @@ odlc_status odlc_convert_onnx(const struct odlc_convert_options *options, struct
                                   .takes_strings = onnx_takes_strings,
                                   .schema_default = onnx_schema_default,
                                   .operand_types = onnx_operand_types,
+                                  .is_flag = onnx_is_flag,
                                   .channels_first = true,
                                   .has_opsets = true};
     return convert_model(&onnx, options, conversion);

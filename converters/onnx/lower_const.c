@@ -124,10 +124,7 @@ static odlc_status range_of_floats(struct lower *l, enum dtype dtype)
     double v[3];
     for (uint32_t i = 0; i < 3; i++)
         TRY(lower_one_float(l, i, range_inputs[i], &v[i]));
-    double n = ceil((v[1] - v[0]) / v[2]);
-    if (v[2] == 0 || !(n < 0x1p31))
-        return lower_invalid(l, "delta", NULL, "the range from %g to %g by %g has no end", v[0], v[1], v[2]);
-    return lower_give_steps(l, dtype, v[0], v[2], n > 0 ? (size_t)n : 0);
+    return lower_give_float_range(l, dtype, v, ceil((v[1] - v[0]) / v[2]));
 }
 
 static odlc_status range_of_ints(struct lower *l, enum dtype dtype)

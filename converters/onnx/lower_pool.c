@@ -48,11 +48,11 @@ static odlc_status check_auto_pad(const struct lower *l, const struct spatial *s
 static odlc_status fit_windows(const struct lower *l, struct pool *p, bool ceil)
 {
     struct spatial *s = &p->s;
+    bool rounds_up = ceil && s->auto_pad <= PAD_VALID, is_extended = false;
     TRY(check_auto_pad(l, s));
     spatial_auto_pad(s);
     for (uint32_t i = 0; i < s->axes; i++) {
         int64_t free = s->in[i] + s->pad[i][0] + s->pad[i][1] - spatial_reach(s, i);
-        bool rounds_up = ceil && s->auto_pad == PAD_NOTSET;
         p->model_end[i] = s->pad[i][1];
         /* Rounded up, a part of a window makes one. */
         if (free < 0 && (!rounds_up || free <= -s->stride[i]))
@@ -66,7 +66,10 @@ static odlc_status fit_windows(const struct lower *l, struct pool *p, bool ceil)
             p->out[i]--; /* a window of padding alone */
         if (p->out[i] != down)
             s->pad[i][1] = max_i64((p->out[i] - 1) * s->stride[i] + spatial_reach(s, i) - s->in[i] - s->pad[i][0], 0);
+        is_extended |= s->pad[i][1] > p->model_end[i];
     }
+    if (is_extended)
+        s->auto_pad = PAD_NOTSET; /* VALID has no padding */
     return ODLC_OK;
 }
 
@@ -79,7 +82,7 @@ static bool is_dilated(const struct spatial *s)
 }
 
 /* Whether a window reaches over the padding that the model asks for. */
-static bool is_extended(const struct pool *p)
+static bool reaches_over(const struct pool *p)
 {
     for (uint32_t i = 0; i < p->s.axes; i++)
         if (p->s.pad[i][1] > p->model_end[i])
@@ -248,7 +251,7 @@ static odlc_status end_average(struct lower *l, struct pool *p, tensor_id image)
     if (is_dilated(&p->s)) {
         TRY(average_correction(l, p, build_type(l->b, image)->dtype, &correction));
         TRY(spread_windows(l, p, &image));
-    } else if (p->count_padding && is_extended(p)) {
+    } else if (p->count_padding && reaches_over(p)) {
         TRY(make_padding_elements(l, p, &image));
         p->count_padding = false;
     }

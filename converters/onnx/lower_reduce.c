@@ -137,7 +137,35 @@ odlc_status lower_reduce_log_sum(struct lower *l)
     struct steps s = {.l = l};
     struct reduction r;
     TRY(read_reduction(l, axes_are_input(l), &r));
-    return steps_end_unary(&s, OP_ElementWiseLog, reduce_step(&s, OP_ReduceSum, &r, r.x));
+    enum dtype dtype = build_type(l->b, r.x)->dtype;
+    tensor_id sum = reduce_step(&s, OP_ReduceSum, &r, r.x);
+    if (dtype_is_float(dtype))
+        return steps_end_unary(&s, OP_ElementWiseLog, sum);
+    tensor_id logarithm = step_unary(&s, OP_ElementWiseLog, step_cast(&s, sum, DT_FLOAT64));
+    TRY(s.status);
+    return build_cast(l->b, logarithm, dtype, lower_out_name(l, 0), &l->out[0]);
+}
+
+/* The whole part of m + log Σ exp(x − m) for integers. The logarithm is not less than 0: it is rounded first, and then
+ * added, so that large integers lose nothing. */
+static odlc_status end_integer_log_sum_exp(struct steps *s, const struct reduction *r, tensor_id max)
+{
+    enum dtype dtype = build_type(s->l->b, max)->dtype;
+    tensor_id zero = step_scalar(s, max, 0), far = step_scalar(s, max, 120); /* exp(−120) is nothing beside 1 */
+    tensor_id below = step_binary(s, OP_ElementWiseSubtract, max, r->x);
+    below = step_select(s, step_binary(s, OP_ElementWiseLess, below, zero), far, below); /* it went beyond the type */
+    tensor_id shifted = step_unary(s, OP_ElementWiseNeg, step_cast(s, below, DT_FLOAT64));
+    tensor_id sum = reduce_step(s, OP_ReduceSum, r, step_unary(s, OP_ElementWiseExp, shifted));
+    tensor_id logarithm = step_unary(s, OP_ElementWiseLog, sum);
+    TRY(s->status);
+    TRY(build_reshape(s->l->b, max, &build_type(s->l->b, logarithm)->shape, step_name(s->l, "max"), &max));
+    tensor_id up = step_cast(s, step_unary(s, OP_ElementWiseCeil, logarithm), dtype);
+    tensor_id down = step_cast(s, step_unary(s, OP_ElementWiseFloor, logarithm), dtype);
+    up = step_binary(s, OP_ElementWiseAdd, max, up);
+    down = step_binary(s, OP_ElementWiseAdd, max, down);
+    tensor_id is_negative = step_binary(s, OP_ElementWiseLess, max, zero);
+    tensor_id stays_so = step_binary(s, OP_ElementWiseLessEqual, up, zero);
+    return steps_end_select(s, step_binary(s, OP_ElementWiseAnd, is_negative, stays_so), up, down);
 }
 
 /* m + log Σ exp(x − m) with m the maximum, so that nothing overflows; an m of −∞ is raised, or x − m had no value. */
@@ -151,6 +179,9 @@ odlc_status lower_reduce_log_sum_exp(struct lower *l)
         return ODLC_OK;
     }
     tensor_id max = step_reduce(&s, OP_ReduceMax, r.x, r.axes, r.n_axes, true);
+    TRY(s.status);
+    if (!dtype_is_float(build_type(l->b, r.x)->dtype))
+        return end_integer_log_sum_exp(&s, &r, max);
     max = step_binary(&s, OP_ElementWiseMaximum, max, step_scalar(&s, r.x, -FLT_MAX));
     tensor_id shifted = step_binary(&s, OP_ElementWiseSubtract, r.x, max);
     tensor_id sum = reduce_step(&s, OP_ReduceSum, &r, step_unary(&s, OP_ElementWiseExp, shifted));

@@ -31,7 +31,8 @@ static const struct choice positions[] = {{"half_pixel", POSITION_HALF_PIXEL},
                                           {"align_corners", POSITION_ALIGN_CORNERS},
                                           {"asymmetric", POSITION_ASYMMETRIC},
                                           {"half_pixel_symmetric", POSITION_HALF_PIXEL_SYMMETRIC},
-                                          {"tf_crop_and_resize", POSITION_CROP}};
+                                          {"tf_crop_and_resize", POSITION_CROP},
+                                          {"tf_half_pixel_for_nn", POSITION_TF_HALF_PIXEL}}; /* ends with Resize-11 */
 
 static const struct choice nearest_modes[] = {{"round_prefer_floor", NEAREST_PREFER_FLOOR},
                                               {"round_prefer_ceil", NEAREST_PREFER_CEIL},
@@ -46,7 +47,8 @@ static odlc_status read_how(const struct lower *l, bool is_old, struct resize *r
     double cubic_coeff;
     TRY(lower_choose(l, "mode", "nearest", interpolations, COUNT_OF(interpolations), &interpolation));
     if (!is_old) {
-        TRY(lower_choose(l, "coordinate_transformation_mode", "half_pixel", positions, COUNT_OF(positions), &position));
+        size_t known = COUNT_OF(positions) - (l->version > 12);
+        TRY(lower_choose(l, "coordinate_transformation_mode", "half_pixel", positions, known, &position));
         TRY(lower_choose(l, "nearest_mode", "round_prefer_floor", nearest_modes, COUNT_OF(nearest_modes), &nearest));
     }
     TRY(lower_attr_int(l, "exclude_outside", 0, &exclude_outside));
@@ -186,6 +188,19 @@ static void prefer_half_pixel(struct resize *r)
     r->how.nearest = NEAREST_PREFER_FLOOR;
 }
 
+/* Both round half a pixel down, from half a pixel further on: the container has one of them. */
+static void prefer_known_half_pixel(struct resize *r)
+{
+    if (r->how.position != POSITION_TF_HALF_PIXEL || r->how.interpolation != INTERPOLATE_NEAREST ||
+        r->how.nearest != NEAREST_FLOOR)
+        return;
+    for (uint32_t i = 0; i < r->rank; i++)
+        if (!resample_fits_extents(&r->axis[i]))
+            return;
+    r->how.position = POSITION_HALF_PIXEL;
+    r->how.nearest = NEAREST_PREFER_CEIL;
+}
+
 static bool is_native(const struct lower *l, const struct resize *r)
 {
     enum dtype dtype = build_type(l->b, r->x)->dtype;
@@ -196,7 +211,7 @@ static bool is_native(const struct lower *l, const struct resize *r)
         const struct resample_axis *a = &r->axis[i];
         /* Where no scale is stored, the extents must say it; so they must for corners to be aligned. */
         if (r->rank == 5)
-            shape_fits = shape_fits && a->scale == (float)a->out / (float)a->in;
+            shape_fits = shape_fits && resample_fits_extents(a);
         if (r->how.position == POSITION_ALIGN_CORNERS)
             shape_fits = shape_fits && resample_length(a) == (float)a->out;
     }
@@ -311,6 +326,7 @@ static odlc_status end_resize(struct lower *l, struct resize *r)
         return ODLC_OK;
     }
     prefer_half_pixel(r);
+    prefer_known_half_pixel(r);
     return is_native(l, r) ? native_resize(l, r) : table_resize(l, r);
 }
 

@@ -30,5 +30,7 @@ odlc_status onnx_load_tensor(const struct fw_memory *memory, struct diags *diags
 /* The default that the specification gives an attribute of a default-domain operator at that opset version; false when
  * there is none. Integers come as DT_INT64, floats as DT_FLOAT32, lists as tensors of rank 1. */
 bool onnx_schema_default(const char *op_type, int64_t version, const char *attr, struct param *out);
+/* Whether the attribute, an integer, is 0 or 1 by the specification. */
+bool onnx_is_flag(const char *op_type, int64_t version, const char *attr);
 
 #endif

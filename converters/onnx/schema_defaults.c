@@ -16,3 +16,8 @@ bool onnx_schema_default(const char *op_type, int64_t version, const char *attr,
 {
     return default_find(rows, COUNT_OF(rows), op_type, version, attr, out);
 }
+
+bool onnx_is_flag(const char *op_type, int64_t version, const char *attr)
+{
+    return default_is_flag(rows, COUNT_OF(rows), op_type, version, attr);
+}

@@ -143,10 +143,9 @@ static odlc_status range_of_floats(struct lower *l, enum dtype dtype)
     for (uint32_t i = 0; i < 3; i++)
         TRY(lower_one_float(l, i, range_inputs[i], &v[i]));
     bool is_possible = v[2] > 0 ? v[0] <= v[1] : v[2] < 0 && v[0] >= v[1];
-    double n = is_possible ? float_steps(dtype, v[0], v[1], v[2]) : 0;
-    if (!is_possible || !(n < 0x1p31))
+    if (!is_possible)
         return lower_invalid(l, "delta", NULL, "there is no range from %g to %g by %g", v[0], v[1], v[2]);
-    return lower_give_steps(l, dtype, v[0], v[2], (size_t)n);
+    return lower_give_float_range(l, dtype, v, float_steps(dtype, v[0], v[1], v[2]));
 }
 
 odlc_status tf_range(struct lower *l)

@@ -44,9 +44,9 @@ struct arena {
     struct block *block; /* newest */
     uint64_t serial;     /* of the newest block ever */
     struct cleanup *cleanup;
-    size_t size, most; /* bytes that it has of the system, and may have */
+    size_t size;                 /* bytes that it has of the system */
+    struct arena_budget *budget; /* that they count to, or NULL */
     uint64_t hash_key[2];
-    bool limited;
     jmp_buf *recovery; /* where exhausted memory jumps, or NULL */
     jmp_buf owner;     /* of the public function that owns the work */
 };
@@ -87,7 +87,6 @@ struct arena *arena_create(void)
         return NULL;
     arena->chunk = chunk_create(NULL);
     arena->size = CHUNK_SIZE;
-    arena->most = SIZE_MAX;
     if (!arena->chunk) {
         free(arena);
         return NULL;
@@ -108,23 +107,41 @@ size_t arena_size(const struct arena *arena)
     return arena->size;
 }
 
-void arena_limit(struct arena *arena, size_t size)
+static void count_more(struct arena *arena, size_t bytes)
 {
-    arena->most = size;
-    arena->limited = false;
+    arena->size += bytes;
+    if (arena->budget)
+        arena->budget->used += bytes;
 }
 
-bool arena_is_limited(const struct arena *arena)
+static void count_less(struct arena *arena, size_t bytes)
 {
-    return arena->limited;
+    arena->size -= bytes;
+    if (arena->budget)
+        arena->budget->used -= bytes;
+}
+
+static void leave_budget(struct arena *arena)
+{
+    if (arena->budget)
+        arena->budget->used -= arena->size;
+    arena->budget = NULL;
+}
+
+void arena_share(struct arena *arena, struct arena_budget *budget)
+{
+    leave_budget(arena);
+    budget->used += arena->size;
+    arena->budget = budget;
 }
 
 /* For bytes that are about to be asked of the system. */
-static void check_limit(struct arena *arena, size_t more)
+static void check_budget(struct arena *arena, size_t more)
 {
-    if (arena->size <= arena->most && more <= arena->most - arena->size)
+    struct arena_budget *budget = arena->budget;
+    if (!budget || (budget->used <= budget->most && more <= budget->most - budget->used))
         return;
-    arena->limited = true;
+    budget->reached = true;
     arena_exhausted(arena);
 }
 
@@ -142,7 +159,7 @@ static void block_free(struct arena *arena, struct block *block)
     if (block->older)
         block->older->newer = block->newer;
     *(block->newer ? &block->newer->older : &arena->block) = block->older;
-    arena->size -= block->size;
+    count_less(arena, block->size);
     pages_unmap(block, block->size);
 }
 
@@ -151,6 +168,7 @@ void arena_destroy(struct arena *arena)
     if (!arena)
         return;
     run_cleanups(arena, NULL);
+    leave_budget(arena);
     while (arena->block)
         block_free(arena, arena->block);
     while (arena->chunk) {
@@ -187,11 +205,11 @@ static void *block_create(struct arena *arena, size_t size)
     size_t total;
     if (ckd_add(&total, size, HEADER))
         arena_exhausted(arena);
-    check_limit(arena, total);
+    check_budget(arena, total);
     struct block *block = pages_map(total);
     if (!block)
         arena_exhausted(arena);
-    arena->size += total;
+    count_more(arena, total);
     *block = (struct block){.older = arena->block, .size = total, .serial = ++arena->serial};
     if (arena->block)
         arena->block->newer = block;
@@ -208,11 +226,11 @@ static void add_chunk(struct arena *arena)
         arena->chunk = chunk;
         return;
     }
-    check_limit(arena, CHUNK_SIZE);
+    check_budget(arena, CHUNK_SIZE);
     chunk = chunk_create(arena->chunk);
     if (!chunk)
         arena_exhausted(arena);
-    arena->size += CHUNK_SIZE;
+    count_more(arena, CHUNK_SIZE);
     arena->chunk = chunk;
 }
 
@@ -272,11 +290,11 @@ static void *grow_block(struct arena *arena, struct block *block, size_t size)
     if (ckd_add(&total, size, HEADER))
         arena_exhausted(arena);
     size_t old = block->size;
-    check_limit(arena, total > old ? total - old : 0);
+    check_budget(arena, total > old ? total - old : 0);
     struct block *grown = pages_grow(block, old, total);
     if (!grown)
         arena_exhausted(arena);
-    arena->size += total - old;
+    count_more(arena, total - old);
     grown->size = total;
     if (grown->older)
         grown->older->newer = grown;
@@ -407,7 +425,7 @@ void arena_rewind(struct arena *arena, struct arena_mark mark)
         struct chunk *chunk = arena->chunk;
         arena->chunk = chunk->previous;
         if (arena->spare) {
-            arena->size -= CHUNK_SIZE;
+            count_less(arena, CHUNK_SIZE);
             chunk_free(chunk);
         } else {
             chunk_rewind(chunk, 0, CHUNK_SIZE - HEADER);

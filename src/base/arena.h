@@ -53,11 +53,14 @@ void arena_release(struct arena *arena, void *data, size_t size);
 
 /* Bytes that the arena has of the system, used or not. */
 size_t arena_size(const struct arena *arena);
-/* It may have no more than that: an allocation beyond acts as if memory had run out. Without a call there is no limit.
- */
-void arena_limit(struct arena *arena, size_t size);
-/* Whether an allocation came to the limit since it was set. */
-bool arena_is_limited(const struct arena *arena);
+
+/* What several arenas may have of the system together. */
+struct arena_budget {
+    size_t used, most;
+    bool reached; /* by an allocation that would have gone beyond: it acted as if memory had run out */
+};
+/* From now on what the arena has counts, until it is destroyed; the budget may lie in the arena itself. */
+void arena_share(struct arena *arena, struct arena_budget *budget);
 
 /* The key for hashing in tables of this arena, drawn when it was created. */
 const uint64_t *arena_hash_key(const struct arena *arena);

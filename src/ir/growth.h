@@ -8,7 +8,7 @@
 
 #define GIB (UINT64_C(1) << 30)
 
-/* Bytes of each arena at work: all that is known of the model. */
+/* Bytes of all arenas at work together: all that is known of the model. */
 #define MEMORY_ALLOWANCE GIB
 #define MEMORY_PER_BYTE 64
 /* Bytes of the container's constants: 32 causal masks of 4096 × 4096 floats, and weights of 2 bits that become floats.

@@ -66,7 +66,8 @@ void build_param(struct build *b, const struct param *param)
 static odlc_status node_error(const struct build *b, const char *code, const char *message)
 {
     const char *node = b->source ? b->source : b->pending.name;
-    return diag_error(b->diags, ODLC_ERR_INTERNAL, AT(.node = node), code, "%s: %s", b->pending.op->name, message);
+    return diag_error(b->diags, ODLC_ERR_INTERNAL, AT(.node = node), code, "%s: %s",
+                      op_subject(b->diags, b->pending.op), message);
 }
 
 /* Defaults filled in, required ones there, counts within the row's arity. */
@@ -113,7 +114,7 @@ static odlc_status add_node(struct build *b, const char *const *names, const str
     for (uint32_t i = 0; i < n; i++) {
         if (shape_too_large(&types[i].shape) || types[i].shape.rank > MAX_RANK)
             return diag_error(b->diags, ODLC_ERR_LIMIT, AT(.node = b->source), "tensor-too-large",
-                              "%s: the output shape %s is beyond the limit", b->pending.op->name,
+                              "%s: the output shape %s is beyond the limit", op_subject(b->diags, b->pending.op),
                               shape_text(b->diags->arena, &types[i].shape));
     }
     const char *base = b->pending.name && *b->pending.name ? b->pending.name : b->pending.op->name;

@@ -160,6 +160,12 @@ static bool has_strings(const struct node *n, const struct buffer *in, const str
     return false;
 }
 
+/* The model's name of it, where it has one. */
+static const char *node_label(const struct node *n)
+{
+    return n->source ? n->source : n->name;
+}
+
 odlc_status eval_node(const struct node *n, const struct buffer *in, struct buffer *out, struct arena *scratch,
                       struct diags *diags)
 {
@@ -172,8 +178,8 @@ odlc_status eval_node(const struct node *n, const struct buffer *in, struct buff
         return ODLC_OK;
     enum compute compute = compute_of(n, in, out);
     if (compute != COMPUTE_BYTES && has_strings(n, in, out))
-        return diag_error(diags, ODLC_ERR_UNSUPPORTED, AT(.node = n->name), "dtype",
-                          "%s computes on numbers, not on strings", op->name);
+        return diag_error(diags, ODLC_ERR_UNSUPPORTED, AT(.node = node_label(n)), "dtype",
+                          "%s computes on numbers, not on strings", op_subject(diags, op));
     struct arena_mark mark = arena_mark(scratch);
     struct buffer *wide_in = arena_array(scratch, struct buffer, n->n_inputs);
     struct buffer *wide_out = arena_array(scratch, struct buffer, n->n_outputs);
@@ -196,7 +202,7 @@ odlc_status eval_node(const struct node *n, const struct buffer *in, struct buff
             buffer_narrow(&wide_out[i], &out[i]);
     arena_rewind(scratch, mark);
     if (status != ODLC_OK)
-        return diag_error(diags, status, AT(.node = n->name), "kernel", "%s cannot be computed on these values",
-                          op->name);
+        return diag_error(diags, status, AT(.node = node_label(n)), "kernel", "%s cannot be computed on these values",
+                          op_subject(diags, op));
     return ODLC_OK;
 }

@@ -160,6 +160,8 @@ void node_set_param(struct graph *g, struct node *n, uint32_t index, const struc
 void node_set_perm(struct graph *g, struct node *transpose, const struct perm *perm);
 
 /* ---- pieces shared by families ---- */
+/* What messages call an op: by the model's operator while that is lowered, else by its own name. */
+const char *op_subject(const struct diags *diags, const struct op *op);
 /* An infer error at the node. */
 odlc_status infer_error(const struct infer *c, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Type of input i; the caller knows that it is there. */

@@ -130,6 +130,11 @@ void node_set_perm(struct graph *g, struct node *transpose, const struct perm *p
     node_set_ints(g, transpose, "perm", &rank1, axes);
 }
 
+const char *op_subject(const struct diags *diags, const struct op *op)
+{
+    return diags->subject ? diags->subject : op->name;
+}
+
 odlc_status infer_error(const struct infer *c, const char *format, ...)
 {
     va_list args;
@@ -137,7 +142,8 @@ odlc_status infer_error(const struct infer *c, const char *format, ...)
     const char *message = arena_vprintf(c->diags->arena, format, args);
     va_end(args);
     const char *node = c->node->source ? c->node->source : c->node->name;
-    return diag_error(c->diags, ODLC_ERR_INVALID, AT(.node = node), "shape", "%s: %s", c->node->op->name, message);
+    return diag_error(c->diags, ODLC_ERR_INVALID, AT(.node = node), "shape", "%s: %s",
+                      op_subject(c->diags, c->node->op), message);
 }
 
 const struct type *infer_in(const struct infer *c, uint32_t i)

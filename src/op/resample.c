@@ -13,13 +13,18 @@ struct resample resample_flagged_nearest(bool align_corners, bool half_pixel_cen
     return r;
 }
 
+bool resample_fits_extents(const struct resample_axis *a)
+{
+    return a->scale == (float)a->out / (float)a->in;
+}
+
 float resample_length(const struct resample_axis *a)
 {
     float length = a->scale * (float)a->in;
     return fabsf(length - (float)a->out) < 1e-3f * (float)a->out ? (float)a->out : length;
 }
 
-/* Positions are computed in float, as the runtimes do: at ties the rounding of single precision decides. */
+/* Positions are computed in float, as the runtimes do. */
 static float position(const struct resample *r, const struct resample_axis *a, int64_t out)
 {
     float o = (float)out, last = (float)(a->in - 1);
@@ -34,6 +39,8 @@ static float position(const struct resample *r, const struct resample_axis *a, i
         float adjustment = (float)a->out / (a->scale * (float)a->in), center = (float)a->in / 2;
         return center * (1 - adjustment) + (o + 0.5f) / a->scale - 0.5f;
     }
+    case POSITION_TF_HALF_PIXEL:
+        return (o + 0.5f) / a->scale;
     case POSITION_CROP:
         return a->out > 1 ? a->start * last + o * (a->end - a->start) * last / (float)(a->out - 1)
                           : 0.5f * (a->start + a->end) * last;
@@ -50,21 +57,91 @@ static int64_t clamp_index(float x, int64_t count)
     return x < (float)(count - 1) ? (int64_t)x : count - 1;
 }
 
+static enum resample_nearest rounding(const struct resample *r, const struct resample_axis *a)
+{
+    if (r->nearest != NEAREST_SIMPLE)
+        return r->nearest;
+    return a->scale < 1 ? NEAREST_CEIL : NEAREST_FLOOR;
+}
+
+/* ---- positions as fractions: where the scale is that of the extents, rounding must not decide ties ---- */
+
+/* above / below; what position() says of the same element. */
+struct fraction {
+    int64_t above, below;
+};
+
+/* Sums of products of two of them, and twice these, stay within int64. */
+#define EXACT_MOST ((int64_t)1 << 29)
+
+static bool has_exact_scale(const struct resample *r, const struct resample_axis *a)
+{
+    return r->position != POSITION_CROP && a->in <= EXACT_MOST && a->out <= EXACT_MOST && resample_fits_extents(a);
+}
+
+static struct fraction exact_position(const struct resample *r, const struct resample_axis *a, int64_t out)
+{
+    switch (r->position) {
+    case POSITION_ALIGN_CORNERS:
+        return a->out > 1 ? (struct fraction){out * (a->in - 1), a->out - 1} : (struct fraction){0, 1};
+    case POSITION_ASYMMETRIC:
+        return (struct fraction){out * a->in, a->out};
+    case POSITION_TF_HALF_PIXEL:
+        return (struct fraction){(2 * out + 1) * a->in, 2 * a->out};
+    case POSITION_PYTORCH_HALF_PIXEL:
+        if (a->out == 1)
+            return (struct fraction){0, 1};
+        break;
+    default:
+        break;
+    }
+    return (struct fraction){(2 * out + 1) * a->in - a->out, 2 * a->out};
+}
+
+static int64_t divide_down(int64_t above, int64_t below)
+{
+    return above / below - (above % below < 0);
+}
+
+static int64_t divide_up(int64_t above, int64_t below)
+{
+    return above / below + (above % below > 0);
+}
+
+static int64_t exact_nearest(const struct resample *r, const struct resample_axis *a, int64_t out)
+{
+    const struct fraction x = exact_position(r, a, out);
+    int64_t element = 0;
+    switch (rounding(r, a)) {
+    case NEAREST_PREFER_CEIL:
+        element = divide_down(2 * x.above + x.below, 2 * x.below);
+        break;
+    case NEAREST_FLOOR:
+        element = divide_down(x.above, x.below);
+        break;
+    case NEAREST_CEIL:
+        element = divide_up(x.above, x.below);
+        break;
+    default:
+        element = divide_up(2 * x.above - x.below, 2 * x.below);
+    }
+    return max_i64(min_i64(element, a->in - 1), 0);
+}
+
+/* ---- positions as floats ---- */
+
 static int64_t nearest(const struct resample *r, const struct resample_axis *a, float x)
 {
-    switch (r->nearest) {
+    switch (rounding(r, a)) {
     case NEAREST_PREFER_CEIL:
         return clamp_index(roundf(x), a->in);
     case NEAREST_FLOOR:
         return clamp_index(floorf(x), a->in);
     case NEAREST_CEIL:
         return clamp_index(ceilf(x), a->in);
-    case NEAREST_SIMPLE:
-        return clamp_index(a->scale < 1 ? ceilf(x) : floorf(x), a->in);
-    case NEAREST_PREFER_FLOOR:
-        break;
+    default:
+        return clamp_index(ceilf(x - 0.5f), a->in);
     }
-    return clamp_index(ceilf(x - 0.5f), a->in);
 }
 
 /* The filter at a distance from its centre. */
@@ -115,7 +192,7 @@ static void filter_taps(const struct resample *r, const struct resample_axis *a,
 
 struct resample_taps resample_taps(struct arena *arena, const struct resample *r, const struct resample_axis *axis)
 {
-    bool is_nearest = r->interpolation == INTERPOLATE_NEAREST;
+    bool is_nearest = r->interpolation == INTERPOLATE_NEAREST, is_exact = has_exact_scale(r, axis);
     struct reach reach = filter_reach(r, axis);
     struct resample_taps taps = {.width = is_nearest ? 1 : 2 * reach.side};
     size_t count;
@@ -130,7 +207,7 @@ struct resample_taps resample_taps(struct arena *arena, const struct resample *r
         if (r->position == POSITION_CROP && (x < 0 || x > (float)(axis->in - 1)))
             continue;
         if (is_nearest) {
-            *index = nearest(r, axis, x);
+            *index = is_exact ? exact_nearest(r, axis, o) : nearest(r, axis, x);
             *weight = 1;
         } else {
             filter_taps(r, axis, &reach, x, index, weight);

@@ -5,14 +5,15 @@
 
 #include "base/arena.h"
 
-/* Values of Resize's transformation_mode in the master list, and two that only ONNX has. */
+/* Values of Resize's transformation_mode in the master list, and three that only ONNX has. */
 enum resample_position {
     POSITION_HALF_PIXEL,
     POSITION_PYTORCH_HALF_PIXEL,
     POSITION_ALIGN_CORNERS,
     POSITION_ASYMMETRIC,
     POSITION_HALF_PIXEL_SYMMETRIC,
-    POSITION_CROP /* tf_crop_and_resize: start and end select the part of the axis, as fractions */
+    POSITION_TF_HALF_PIXEL, /* tf_half_pixel_for_nn: half a pixel, for rounding down */
+    POSITION_CROP           /* tf_crop_and_resize: start and end select the part of the axis, as fractions */
 };
 
 /* Values of interpolation_mode. */
@@ -38,6 +39,9 @@ struct resample_axis {
 
 /* What the flags of ResizeNearestNeighbor mean: rounded down without any, else to the nearest, halves up. */
 struct resample resample_flagged_nearest(bool align_corners, bool half_pixel_centers);
+
+/* Whether the scale is out / in. Then nearest neighbours are found in whole numbers, else in single precision. */
+bool resample_fits_extents(const struct resample_axis *axis);
 
 /* The length of the scaled axis, which is not a whole number where `out` was rounded down: corners align with its end.
  */

@@ -17,6 +17,7 @@ static void move_output(struct aliases *a, tensor_id id, tensor_id with)
     graph_rename_tensor(a->g, with, name);
     from->kind = TENSOR_NATIVE;
     to->kind = TENSOR_OUTPUT;
+    to->axis_format = from->axis_format;
 }
 
 bool aliases_replace(struct aliases *a, tensor_id id, tensor_id with)

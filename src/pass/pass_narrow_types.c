@@ -89,6 +89,40 @@ static void warn_of_precision(const struct pass_context *c, const char *first, u
                   count, first);
 }
 
+/* Results may have more bits than operands, also those of operands that fit. */
+static bool may_wrap(const struct graph *g, const struct node *n)
+{
+    static const enum op_id ops[] = {OP_CumulativeSum,    OP_ElementWiseAdd,      OP_ElementWiseMultiply,
+                                     OP_ElementWisePower, OP_ElementWiseSubtract, OP_ElementWiseSquaredDifference,
+                                     OP_MatMul,           OP_ReduceProd,          OP_ReduceSum,
+                                     OP_ReduceSumSquare};
+    const struct tensor *out = node_output(g, n, 0);
+    if (!out || dtype_is_float(out->type->dtype) || dtype_size(out->type->dtype) < sizeof(int64_t))
+        return false;
+    for (size_t i = 0; i < COUNT_OF(ops); i++)
+        if (node_is(n, ops[i]))
+            return true;
+    return false;
+}
+
+/* One warning for the model, as for doubles. Steps on the way of an operator, such as counting an index from the other
+ * end, have other names than it, and stay within what the operator allows. */
+static void warn_of_wrapping(const struct pass_context *c, const struct graph *g)
+{
+    const char *first = NULL;
+    uint32_t count = 0;
+    for (size_t i = 0; i < g->order.count; i++) {
+        const struct node *n = graph_node(g, g->order.data[i]);
+        bool is_step = n->source && strcmp(n->source, n->name) != 0;
+        if (!is_step && may_wrap(g, n) && !count++)
+            first = n->name;
+    }
+    if (count)
+        diag_warn(c->diags, AT(.node = first), "int64",
+                  "integers of 64 bits become ones of 32 bits, beyond which results wrap: those of %u nodes, %s first",
+                  count, first);
+}
+
 static bool narrows_any(const struct graph *g)
 {
     for (tensor_id id = 0; id < g->tensors.count; id++) {
@@ -104,6 +138,7 @@ odlc_status pass_narrow_types(struct pass_context *c, struct graph *g, bool *pro
     struct build b;
     if (!narrows_any(g))
         return ODLC_OK;
+    warn_of_wrapping(c, g);
     build_init(&b, g, c->diags);
     /* The Casts below add readers of graph inputs only, so these lists stay right for what they are asked. */
     struct uses uses = graph_uses(c->scratch, g);

@@ -520,6 +520,7 @@ static odlc_status claim_output(struct track *t, tensor_id id, const char *name,
     return ODLC_OK;
 }
 
+/* The axis format of a graph output says whether it is in another order than the model's. */
 static odlc_status place_output(struct track *t, tensor_id *slot, const char *name)
 {
     const struct location at = t->at[*slot];
@@ -534,8 +535,13 @@ static odlc_status place_output(struct track *t, tensor_id *slot, const char *na
     if (graph_tensor(t->g, *slot)->kind == TENSOR_OUTPUT)
         graph_tensor(t->g, *slot)->kind = TENSOR_NATIVE;
     TRY(claim_output(t, value, name, slot));
-    if (graph_tensor(t->g, *slot)->kind == TENSOR_NATIVE)
-        graph_tensor(t->g, *slot)->kind = TENSOR_OUTPUT;
+    struct tensor *output = graph_tensor(t->g, *slot);
+    if (output->kind == TENSOR_NATIVE)
+        output->kind = TENSOR_OUTPUT;
+    /* What is channels-last inside may be the model's own order of this output, by a Transpose that was not needed. */
+    bool says_last = output->axis_format == AXIS_FORMAT_NHWC || output->axis_format == AXIS_FORMAT_NFC;
+    if (as_it_comes || says_last)
+        output->axis_format = as_it_comes ? format_of("nhwc", output->type->shape.rank) : AXIS_FORMAT_NONTRIVIAL;
     return ODLC_OK;
 }
 

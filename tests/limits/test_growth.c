@@ -84,30 +84,37 @@ END_TEST
 
 /* ---- memory ---- */
 
-START_TEST(an_arena_keeps_its_limit)
+/* Three blocks of two arenas, whichever asks for the fourth; one that goes leaves room for others. */
+START_TEST(arenas_keep_their_budget)
 {
-    struct arena *volatile limited = arena_create();
+    struct arena *volatile first = arena_create(), *volatile second = arena_create();
+    struct arena_budget budget = {.most = arena_size(first) + arena_size(second) + 3 * PAGE + PAGE / 2};
     volatile int made = 0;
-    if (setjmp(*arena_catch(limited)) == 0) {
-        arena_limit(limited, arena_size(limited) + 3 * PAGE + PAGE / 2);
+    arena_share(first, &budget);
+    arena_share(second, &budget);
+    ck_assert_uint_eq(budget.used, arena_size(first) + arena_size(second));
+    if (setjmp(*arena_catch(first)) == 0 && setjmp(*arena_catch(second)) == 0)
         while (made < 10) {
-            arena_alloc(limited, PAGE);
+            arena_alloc(made % 2 ? first : second, PAGE);
             made++;
         }
-    }
     ck_assert_int_eq(made, 3);
-    ck_assert(arena_is_limited(limited));
-    arena_limit(limited, SIZE_MAX);
-    ck_assert(!arena_is_limited(limited));
-    arena_destroy(limited);
+    ck_assert(budget.reached);
+    ck_assert_uint_eq(budget.used, arena_size(first) + arena_size(second));
+    arena_destroy(first);
+    ck_assert_uint_eq(budget.used, arena_size(second));
+    arena_alloc(second, PAGE);
+    arena_destroy(second);
+    ck_assert_uint_eq(budget.used, 0);
 }
 END_TEST
 
 START_TEST(what_is_given_back_does_not_count)
 {
     struct arena *limited = arena_create();
-    arena_limit(limited, arena_size(limited) + PAGE + PAGE / 2);
     size_t before = arena_size(limited);
+    struct arena_budget budget = {.most = before + PAGE + PAGE / 2};
+    arena_share(limited, &budget);
     for (int i = 0; i < 100; i++) {
         struct arena_mark mark = arena_mark(limited);
         char *bytes = arena_grow(limited, arena_alloc(limited, PAGE / 2), PAGE / 2, PAGE);
@@ -117,6 +124,7 @@ START_TEST(what_is_given_back_does_not_count)
         arena_rewind(limited, mark);
     }
     ck_assert_uint_le(arena_size(limited), before + PAGE / 2); /* a chunk is kept */
+    ck_assert_uint_eq(budget.used, arena_size(limited));
     arena_destroy(limited);
 }
 END_TEST
@@ -259,7 +267,7 @@ int main(void)
     TCase *numbers = tcase_create("numbers"), *graphs = tcase_create("graphs");
     tcase_add_test(numbers, limits_follow_the_model);
     tcase_add_test(numbers, folding_is_counted);
-    tcase_add_test(numbers, an_arena_keeps_its_limit);
+    tcase_add_test(numbers, arenas_keep_their_budget);
     tcase_add_test(numbers, what_is_given_back_does_not_count);
     tcase_add_checked_fixture(graphs, start, end);
     tcase_set_timeout(graphs, 120);

@@ -102,6 +102,23 @@ def ranges(count, lengths):
     return ended(m, *(f"y{i}" for i in range(count)))
 
 
+def doubled(model, levels):
+    """With y negated 16 · 2^levels times, by functions that call another twice."""
+    def function(name, op, domain, count):
+        f, values = Message().data(1, name).data(4, "v0").data(5, f"v{count}"), [f"v{i}" for i in range(count + 1)]
+        for source, target in zip(values, values[1:]):
+            f.message(7, Message().data(1, source).data(2, target).data(4, op).data(7, domain))
+        for opset in (Message().data(1, "").integer(2, 13), Message().data(1, "local").integer(2, 1)):
+            f.message(9, opset)
+        return f.data(10, "local")
+
+    model.opsets.append(("local", 1))
+    model.functions += [function(f"f{i}", f"f{i + 1}", "local", 2) for i in range(levels)]
+    model.functions.append(function(f"f{levels}", "Neg", "", 16))
+    model.node("f0", ["x"], ["y"], domain="local")
+    return ended(model)
+
+
 def reading(elements):
     """A Reshape to a shape of so many elements, which a few bytes stand for."""
     m = with_input()
@@ -133,6 +150,7 @@ def constants(c):
     c.lets_through("a list of so many elements", reading(most), "node-limit")
     c.passes("two ranges", ranges(2, 30_000_000))
     c.refuses("ranges of more than 1 GiB", ranges(6, 30_000_000), "model-memory", "the 1024 MiB of memory")
+    c.refuses("two ranges and a large graph", doubled(ranges(2, 30_000_000), 14), "model-memory", "the 1024 MiB of memory")
     sparse = with_input()
     for i in range(5):
         sparse.graph.message(15, Sparse(f"s{i}", FLOAT, [60_000_000], {1: 1.0}))

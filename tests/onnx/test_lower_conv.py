@@ -192,6 +192,18 @@ def test_other_pools(checks):
     for op, result in {"MaxPool": lambda e, _: e.max(0), "AveragePool": lambda e, _: e.mean(0)}.items():
         part = pool(x, [7, 2], [2, 3], [0, 0, 0, 0], [1, 1], 1, result)
         gives(checks, op, 11, [x], part, WITHIN, kernel_shape=[7, 2], strides=[2, 3], ceil_mode=1)
+    # The same without padding by auto_pad; its dims are those of ONNX's own shape inference.
+    for op, result in {"MaxPool": lambda e, _: e.max(0), "AveragePool": lambda e, _: e.mean(0),
+                       "LpPool": lambda e, _: (np.abs(e) ** 3).sum(0) ** (1 / 3)}.items():
+        other = {"p": 3} if op == "LpPool" else {}
+        for kernel, strides, dims in (([7, 2], [2, 3], (1, 2)), ([2, 2], [3, 2], (2, 3)), ([4, 4], [4, 2], (2, 2)),
+                                      ([1, 1], [7, 4], (1, 2)), ([3, 2], [1, 1], (4, 4))):
+            part = pool(x, kernel, strides, [0, 0, 0, 0], [1, 1], 1, result)
+            checks.equal("dims of the loop", part.shape[2:], dims)
+            gives(checks, op, 22, [x], part, WITHIN, kernel_shape=kernel, strides=strides, ceil_mode=1,
+                  auto_pad="VALID", **other)
+    gives(checks, "MaxPool", 22, [x], [x[:, :, ::4, ::4], np.array([[[[0, 4], [20, 24]], [[30, 34], [50, 54]]]], "i8")],
+          kernel_shape=[1, 1], strides=[4, 4], ceil_mode=1, auto_pad="VALID")
     refuses(checks, "larger than the padded input", "MaxPool", 11, [x], kernel_shape=[8, 2], strides=[2, 3], ceil_mode=1)
     refuses(checks, "kernel_shape is missing", "MaxPool", 12, [x])
     refuses(checks, "larger than the padded input", "AveragePool", 11, [x], kernel_shape=[7, 2])
@@ -270,6 +282,10 @@ def resized(x, axes, lengths, scales, *how):
     return x.astype("f4")
 
 
+def row_of(values):
+    return np.array(values, "f4").reshape(1, 1, 1, -1)
+
+
 def test_resize(checks):
     for shape, lengths in [
         ((1, 2, 5), [8]), ((1, 2, 4, 3), [7, 5]), ((1, 2, 6, 5), [3, 2]), ((1, 1, 3, 2, 3), [5, 4, 2])
@@ -288,6 +304,40 @@ def test_resize(checks):
             expected = resized(x, (2, 3), lengths, scales, "nearest", transformation, nearest)
             gives(checks, "Resize", 11, [x, Const([], "f4"), Const([1, 1, *scales], "f4")], expected,
                   nearest_mode=nearest, coordinate_transformation_mode=transformation)
+
+
+def test_resize_ties(checks):
+    """Numbers of ONNX Runtime half a pixel further on; and 8 of 14, where every second position is whole."""
+    x = np.arange(7, dtype="f4").reshape(1, 1, 1, 7)
+    nearest = {"floor": [0, 2, 4, 6], "ceil": [1, 3, 5, 6], "round_prefer_floor": [1, 3, 4, 6],
+               "round_prefer_ceil": [1, 3, 4, 6]}
+    half = {"coordinate_transformation_mode": "tf_half_pixel_for_nn"}
+    empty = [Const([], "f4"), Const([], "f4")]
+    for mode, expected in nearest.items():
+        gives(checks, "Resize", 11, [x, *empty, Const([1, 1, 1, 4])], row_of(expected), nearest_mode=mode, **half)
+        gives(checks, "Resize", 11, [x[..., 0, :], *empty, Const([1, 1, 4])], row_of(expected)[..., 0, :],
+              nearest_mode=mode, **half)
+    gives(checks, "Resize", 11, [x, *empty, Const([1, 1, 1, 4])], row_of([0.875, 2.625, 4.375, 6]), WITHIN,
+          mode="linear", **half)
+    gives(checks, "Resize", 11, [x[..., :3], Const([], "f4"), Const([1, 1, 1, 2.5], "f4")],
+          row_of([0, 0, 1, 1, 1, 2, 2]), nearest_mode="floor", **half)
+    refuses(checks, "unknown coordinate_transformation_mode", "Resize", 13, [x, *empty, Const([1, 1, 1, 4])], **half)
+    fourteen = np.arange(14, dtype="f4").reshape(1, 1, 1, 14)
+    for name in ("sizes", "scales"):
+        given = [Const([1, 1, 2, 8])] if name == "sizes" else [Const([1, 1, 2, 8 / 14], "f4")]
+        before = [None, None] if name == "sizes" else [None]
+        expected = np.repeat(row_of([0, 1, 3, 5, 7, 8, 10, 12]), 2, axis=2)
+        gives(checks, "Resize", 18, [fourteen, *before, *given], expected, nearest_mode="floor",
+              coordinate_transformation_mode="asymmetric")
+
+
+def test_resize_aligned_fractions(checks):
+    """Corners align with the end of 5 · 1.5 = 7.5 elements, of which 7 are there. The numbers are those of ONNX's own
+    reference implementation; docs/operators.md says who gives others."""
+    x, scales = row_of(range(5)), Const([1, 1, 1, 1.5], "f4")
+    for mode, expected in (("linear", [o * 4 / 6.5 for o in range(7)]), ("nearest", [0, 1, 1, 2, 2, 3, 4])):
+        gives(checks, "Resize", 19, [x, None, scales], row_of(expected), WITHIN, mode=mode,
+              coordinate_transformation_mode="align_corners")
 
 
 def test_resize_by_tables(checks):
@@ -356,8 +406,8 @@ def main():
         checks.skip("convolution operators", "python3-numpy is not there")
         checks.finish()
     for test in (test_conv, test_conv_auto_pad, test_conv_transpose, test_conv_refusals, test_pools, test_other_pools,
-                 test_matmul, test_gemm, test_resize, test_resize_by_tables, test_resize_refusals, test_upsample,
-                 test_depth_and_space):
+                 test_matmul, test_gemm, test_resize, test_resize_ties, test_resize_aligned_fractions,
+                 test_resize_by_tables, test_resize_refusals, test_upsample, test_depth_and_space):
         test(checks)
     checks.finish()
 

@@ -173,6 +173,23 @@ def test_reductions(checks):
         whole = np.array(rows, dtype)
         roots = np.array([math.isqrt(int(a)**2 + int(b)**2) for a, b in rows], dtype)
         gives(checks, "ReduceL2", 18, [whole, Const([1])], roots, keepdims=0)
+    # The functions of the operators: logarithms in double, of which the whole part is kept.
+    for dtype, rows in (("i4", [[3, 1, 2], [5, 5, 5], [-3, -3, -3], [-1, -2, -1], [-1, -1, -9], [0, 0, 0], [100, 1, -100],
+                                [2**31 - 1, -2**31, 2**31 - 2], [20000001, 20000000, 20000000], [-20000001] * 3]),
+                        ("u4", [[3, 1, 2], [0, 0, 0], [2**32 - 1, 0, 2**32 - 2], [7, 0, 7]]),
+                        ("i8", [[3, 1, 2], [-7, -7, -7]])):
+        whole = np.array(rows, dtype)
+        top = whole.max(1).astype("f8")
+        logarithms = np.trunc(top + np.log(np.exp(whole - top[:, None]).sum(1))).astype(dtype)
+        gives(checks, "ReduceLogSumExp", 18, [whole, Const([1])], logarithms, keepdims=0)
+        gives(checks, "ReduceLogSumExp", 18, [Const(whole, dtype), Const([1])], logarithms[:, None])
+    for dtype, rows in (("i4", [[1, 1], [7, 13], [403, 0], [2, 402], [2**30, 2**30 - 1]]), ("u4", [[2, 1], [2**31, 5]])):
+        whole = np.array(rows, dtype)
+        logarithms = np.trunc(np.log(whole.sum(1, dtype="f8"))).astype(dtype)
+        gives(checks, "ReduceLogSum", 18, [whole, Const([1])], logarithms, keepdims=0)
+    # What is wrong with an op that an operator becomes is said of the operator.
+    refuses(checks, "'node': Mish: an input of type int32 is not floating point", "Mish", 18, [n])
+    refuses(checks, "'node': Sum: the operands' types int32 and float32 differ", "Sum", 13, [n, x])
     none = np.zeros((2, 0, 3), bool)
     gives(checks, "ReduceMax", 20, [none, Const([1])], np.zeros((2, 3), bool), keepdims=0)
     gives(checks, "ReduceMin", 20, [none, Const([1])], np.ones((2, 1, 3), bool))

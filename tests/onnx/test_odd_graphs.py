@@ -143,6 +143,98 @@ def declarations(w):
     w.fails("a graph as a constant", 1, ["value", "the attribute is of another kind than its name says"], m)
 
 
+def orders_of_outputs(w):
+    """A graph output whose dims do not tell the order: the axis format says whether it is the model's."""
+    last, first, dims = [0, 2, 3, 1], [0, 3, 1, 2], [1, 2, 2, 2]
+    count_up = [float(i) for i in range(8)]
+    turned = [count_up[4 * c + 2 * h + v] for h in range(2) for v in range(2) for c in range(2)]
+
+    def formats(label, nodes, results, *args):
+        m = onnx.Model()
+        m.input("x", FLOAT, dims)
+        m.tensor("w", FLOAT, [2, 2, 1, 1], [1.0, 0.0, 0.0, 1.0])
+        for op, source, target, attributes in nodes:
+            m.node(op, [source, "w"] if op == "Conv" else [source], [target], **attributes)
+        for name in results:
+            m.output(name, FLOAT, dims)
+        container, _ = w.convert(label, m, *args)
+        x = container.tensors["x"]
+        found = w.execute(label, container, x=turned if x.axis_format == 3 else count_up)
+        w.checks.equal(f"{label}: formats", {name: container.tensors[name].axis_format for name in results}, results)
+        return found
+
+    conv, to_last, to_first = ("Conv", "x", "c", {"kernel_shape": [1, 1]}), {"perm": last}, {"perm": first}
+    found = formats("channels last in the end", [conv, ("Transpose", "c", "y", to_last)], {"y": 11})
+    w.checks.equal("channels last in the end", found, {"y": turned})
+    found = formats("both orders", [conv, ("Transpose", "c", "y", to_last)], {"y": 11, "c": 3})
+    w.checks.equal("both orders", found, {"y": turned, "c": turned})
+    found = formats("both orders, kept", [conv, ("Transpose", "c", "y", to_last)], {"y": 11, "c": 2}, "--preserve_io",
+                    "layout")
+    w.checks.equal("both orders, kept", found, {"y": turned, "c": count_up})
+    found = formats("channels last all the way", [("Transpose", "x", "a", to_first),
+                                                  ("Conv", "a", "c", {"kernel_shape": [1, 1]}),
+                                                  ("Transpose", "c", "y", to_last)], {"y": 11})
+    w.checks.equal("channels last all the way", found, {"y": count_up})
+    formats("no Transpose", [conv], {"c": 3})
+    formats("computed behind it", [conv, ("Transpose", "c", "t", to_last), ("Relu", "t", "y", {})], {"y": 11})
+
+
+def wrapping(w):
+    """Integers of 64 bits become ones of 32 bits: one warning when what the container computes of them may not fit."""
+    def warnings(label, dtype, *nodes, constants=(), x=(2**31 - 1, -2), expected):
+        m = onnx.Model(opset=18)
+        m.input("x", dtype, [2])
+        fill(m, nodes, constants)
+        m.output("y", dtype, [2])
+        container, messages = w.convert(label, m)
+        if expected:
+            w.checks.equal(f"{label}: results", w.execute(label, container, x=list(x)), {"y": expected})
+        return [line.split("warning: ")[1] for line in messages.splitlines() if "wrap" in line]
+
+    said = "node '{0}': integers of 64 bits become ones of 32 bits, beyond which results wrap: those of {1} nodes, {0} first"
+    add, double = ("Add", ["x", "x"], ["y"], {"name": "sum"}), ("Add", ["x", "x"], ["t"], {"name": "double"})
+    w.checks.equal("a sum", warnings("a sum", INT64, add, expected=[-2, -4]), [said.format("sum", 1)])
+    two = warnings("two of them", INT64, double, ("Mul", ["t", "x"], ["y"]), expected=[2 - 2**32 + 2**32, 8])
+    w.checks.equal("two of them", two, [said.format("double", 2)])
+    w.checks.equal("32 bits in the model", warnings("32 bits in the model", INT32, add, expected=[-2, -4]), [])
+    known = warnings("known values", INT64, ("Shape", ["x"], ["n"]), ("Mul", ["n", "n"], ["p"]),
+                     ("Max", ["x", "p"], ["y"]), expected=[2**31 - 1, 4])
+    w.checks.equal("known values", known, [])
+    index = warnings("an index", INT64, ("Gather", ["c", "x"], ["y"]), constants=[("c", INT64, [2], [7, 8])], x=(1, -2),
+                     expected=[8, 7])
+    w.checks.equal("an index", index, [])
+
+
+def declared_dims(w):
+    """Dimensions that the model declares otherwise than they are: a warning for each output, and one for all inside."""
+    def warnings(label, inner, outer, *args, x=(2, 3)):
+        m = onnx.Model()
+        m.input("x", FLOAT, x)
+        m.node("Neg", ["x"], ["a"], name="first")
+        m.node("Transpose", ["a"], ["b"], name="second", perm=[1, 0])
+        m.node("Neg", ["b"], ["y"], name="third")
+        for name, dims in inner.items():
+            m.value(name, FLOAT, dims)
+        m.output("y", FLOAT, outer)
+        _, messages = w.convert(label, m, *args)
+        return [line.split("warning: ")[1] for line in messages.splitlines() if "declares" in line]
+
+    w.checks.equal("right dims", warnings("right dims", {"a": [2, 3], "b": [3, "k"]}, [3, 2]), [])
+    w.checks.equal("an output of other dims", warnings("an output", {"b": [3, 2]}, [3, 4]),
+                   ["node 'third': the model declares y as [3,4], but Neg gives [3,2]"])
+    w.checks.equal("an output of another rank", warnings("another rank", {}, ["k"]),
+                   ["node 'third': the model declares y as [k], but Neg gives [3,2]"])
+    w.checks.equal("a value inside", warnings("a value inside", {"b": [2, 3]}, [3, 2]),
+                   ["node 'second': the model declares b as [2,3], but Transpose gives [3,2]"])
+    w.checks.equal("values inside", warnings("values inside", {"a": [], "b": [2, 3]}, [2, 3]),
+                   ["node 'third': the model declares y as [2,3], but Neg gives [3,2]",
+                    "node 'first': the model declares a as [], but Neg gives [2,3]: 2 values inside of the model are "
+                    "declared otherwise, this one first"])
+    w.checks.equal("an option changes the input", warnings("changed", {"a": [2, 3]}, [3, 2], "-d", "x", "4,3"), [])
+    symbols = warnings("symbols", {}, ["n", 2], "--define_symbol", "n", "2", x=("n", 3))
+    w.checks.equal("symbols say what they like", symbols, [])
+
+
 def shapes(w):
     for label, words, nodes, constants in (
             ("strings padded", ["strings cannot be padded with a constant"],
@@ -263,9 +355,8 @@ def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         w = Workshop(checks, folder)
-        for part in (conditions, loops, scans, sequences, declarations, shapes, strings, large_words, masks,
-                     transposed_convolutions, functions, empty_past, known_regions,
-                     nothing_left):
+        for part in (conditions, loops, scans, sequences, declarations, orders_of_outputs, wrapping, declared_dims, shapes, strings,
+                     large_words, masks, transposed_convolutions, functions, empty_past, known_regions, nothing_left):
             if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
                 part(w)
     checks.finish()

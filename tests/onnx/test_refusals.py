@@ -1,7 +1,10 @@
 """Nodes that say something impossible, or ask for what containers cannot hold: each is refused, with the reason. What
 rows of other tests already refuse is not repeated here."""
 
-from one_node import Const, np, refuses
+import pathlib
+import re
+
+from one_node import Const, gives, np, refuses
 from checks import Checks
 
 if np is None:
@@ -40,7 +43,15 @@ CONSTANTS = [
     ("there is no value", "Constant", 13, [], {}),
     ("value is not a tensor of one element", "ConstantOfShape", 9, [Const([2])], {"value": [1.0, 2.0]}),
     ("the range from 0 to 1 by 0 has no end", "Range", 11, [Const(v, "f4") for v in (0, 1, 0)], {}),
-    ("the range from 0 to 1e+30 by 1 has no end", "Range", 11, [Const(v, "f4") for v in (0, 1e30, 1)], {}),
+    ("the range from 0 to inf by 1 has no end", "Range", 11, [Const(v, "f4") for v in (0, np.inf, 1)], {}),
+    ("the range from 0 to nan by 1 has no end", "Range", 11, [Const(v, "f4") for v in (0, np.nan, 1)], {}),
+    ("the range from 0 to 1e+30 by 1 is too long: 1e+30 elements", "Range", 11, [Const(v, "f4") for v in (0, 1e30, 1)],
+     {}),
+    ("the range from 0 to 4611686018427387904 by 1 is too long: 4611686018427387904 elements", "Range", 11,
+     [Const(v) for v in (0, 2**62, 1)], {}),
+    ("the range from 9223372036854775807 to -9223372036854775808 by -2 is too long: 9223372036854775808 elements", "Range",
+     11, [Const(v) for v in (2**63 - 1, -2**63, -2)], {}),
+    ("the range from 0 to 4 by 0 has no end", "Range", 11, [Const(v) for v in (0, 4, 0)], {}),
     ("the input is not a matrix or k not one number", "Trilu", 14, [floats(3)], {}),
     ("the input is not a matrix or k not one number", "Trilu", 14, [floats(3, 3), Const([1, 2])], {}),
     ("start is not one number", "Range", 11, [Const([0, 1]), Const(2), Const(1)], {}),
@@ -224,8 +235,48 @@ FAMILIES = {
 }
 
 
+FLAGS = """
+AffineGrid.align_corners Add-6.broadcast And-6.broadcast ArgMax.keepdims ArgMax.select_last_index ArgMin.keepdims
+ArgMin.select_last_index Attention.is_causal AveragePool.ceil_mode AveragePool.count_include_pad BatchNormalization-8.spatial
+BatchNormalization.training_mode BlackmanWindow.periodic Cast.saturate CastLike.saturate ConcatFromSequence.new_axis
+CumProd.exclusive CumProd.reverse CumSum.exclusive CumSum.reverse DFT.inverse DFT.onesided Div-6.broadcast Equal-6.broadcast
+GRU.linear_before_reset GRU-6.output_sequence Gemm-6.broadcast Gemm.transA Gemm.transB Greater-6.broadcast
+GridSample.align_corners HammingWindow.periodic HannWindow.periodic IsInf.detect_negative IsInf.detect_positive
+LSTM.input_forget LSTM-6.output_sequence Less-6.broadcast LpPool.ceil_mode MaxPool.ceil_mode MaxPool.storage_order Mod.fmod
+Mul-6.broadcast NonMaxSuppression.center_point_box Or-6.broadcast Pow-6.broadcast QuantizeLinear.saturate
+RNN-6.output_sequence ReduceL1.keepdims ReduceL1.noop_with_empty_axes ReduceL2.keepdims ReduceL2.noop_with_empty_axes
+ReduceLogSum.keepdims ReduceLogSum.noop_with_empty_axes ReduceLogSumExp.keepdims ReduceLogSumExp.noop_with_empty_axes
+ReduceMax.keepdims ReduceMax.noop_with_empty_axes ReduceMean.keepdims ReduceMean.noop_with_empty_axes ReduceMin.keepdims
+ReduceMin.noop_with_empty_axes ReduceProd.keepdims ReduceProd.noop_with_empty_axes ReduceSum.keepdims
+ReduceSum.noop_with_empty_axes ReduceSumSquare.keepdims ReduceSumSquare.noop_with_empty_axes Reshape.allowzero
+Resize.antialias Resize.exclude_outside RotaryEmbedding.interleaved STFT.onesided SplitToSequence.keepdims Sub-6.broadcast
+TopK.largest TopK.sorted Trilu.upper Unique.sorted Xor-6.broadcast
+""".split()
+
+
+def flags(checks):
+    """Integers that say yes or no, by the words of the operators' documentation: runtimes read a 3 as either of them."""
+    newest = {}
+    for row in (pathlib.Path(__file__).parents[2] / "converters/onnx/rows.def").read_text().splitlines():
+        if match := re.match(r'ONNX_ROW\("", "(\w+)", (\d+), (\w+)', row):
+            newest[match[1]] = 27 if match[3] == "LATEST" else int(match[3])
+    for flag in FLAGS:
+        op, attribute = flag.split(".")
+        op, _, opset = op.partition("-")
+        for value in (3, -1, 2**40):
+            refuses(checks, f"{op}: {attribute} is {value} instead of 0 or 1", op, int(opset or newest[op]), [floats(2)],
+                    **{attribute: value})
+    x = np.array([[3, 1, 2]], "f4")
+    gives(checks, "TopK", 11, [x, Const([2])], [x[:, [0, 2]], np.array([[0, 2]])], largest=1)
+    gives(checks, "TopK", 11, [x, Const([2])], [x[:, [1, 2]], np.array([[1, 2]])], largest=0)
+    # Test mode is anything but 0, and the number of a type is no flag.
+    gives(checks, "Dropout", 6, [x], x, is_test=7)
+    gives(checks, "Cast", 13, [x], x.astype("i4"), to=6)
+
+
 def main():
     checks = Checks()
+    flags(checks)
     for rows in FAMILIES.values():
         for message, op, opset, inputs, attributes, *n_outputs in rows:
             refuses(checks, message, op, opset, inputs, *n_outputs, **attributes)

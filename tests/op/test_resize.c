@@ -109,6 +109,47 @@ START_TEST(nearest_ties)
 }
 END_TEST
 
+/* The element at the position above / below, by looking at all of them. */
+static int64_t naive_nearest(int mode, int64_t above, int64_t below, int64_t count)
+{
+    int64_t found = 0;
+    for (int64_t i = 1; i < count; i++) {
+        int64_t distance = llabs(i * below - above), least = llabs(found * below - above);
+        if (mode == DOWN ? i * below <= above
+            : mode == UP ? found * below < above
+                         : distance < least || (mode == PREFER_CEIL && distance == least))
+            found = i;
+    }
+    return found;
+}
+
+/* All pairs of small extents: positions are fractions, and no rounding of theirs moves a tie. */
+START_TEST(exact_ties)
+{
+    int64_t in = _i + 1;
+    float x[18];
+    for (int i = 0; i < 18; i++)
+        x[i] = (float)i;
+    for (int64_t out = 1; out <= 18; out++)
+        for (int how = 0; how < 16; how++) {
+            int position = how / 4, mode = how % 4;
+            struct fixture *f = fixture_start(1);
+            float expected[18];
+            for (int64_t o = 0; o < out; o++) {
+                bool corners = position == ALIGN_CORNERS, centre = position <= PYTORCH_HALF_PIXEL;
+                int64_t above = corners ? o * (in - 1) : centre ? (2 * o + 1) * in - out : o * in;
+                int64_t below = corners ? out - 1 : centre ? 2 * out : out;
+                bool start = out == 1 && (corners || position == PYTORCH_HALF_PIXEL);
+                expected[o] = (float)naive_nearest(mode, start ? 0 : above, start ? 1 : below, in);
+            }
+            resize_line(f, x, in, (double)((float)out / (float)in), NEAREST, position);
+            build_int(&f->build, "nearest_mode", mode);
+            check_line(f, expected, out);
+            fixture_end(f);
+        }
+}
+END_TEST
+
 START_TEST(nearest_integers)
 {
     struct fixture *f = fixture_start(1);
@@ -302,6 +343,7 @@ int main(void)
     tcase_add_test(tc, one_left);
     tcase_add_test(tc, cubic_line);
     tcase_add_test(tc, nearest_ties);
+    tcase_add_loop_test(tc, exact_ties, 0, 18);
     tcase_add_test(tc, nearest_integers);
     tcase_add_test(tc, flagged);
     tcase_add_loop_test(tc, linear_images, 0, 3);
