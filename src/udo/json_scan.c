@@ -49,22 +49,6 @@ static void skip_space(struct scan *s)
     }
 }
 
-/* Bytes of the valid UTF-8 sequence at p, or 0. */
-static size_t utf8_length(const char *text, size_t left)
-{
-    const unsigned char *p = (const unsigned char *)text;
-    size_t length = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
-    if (length == 0 || length > left)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    bool overlong = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xf0 && p[1] < 0x90);
-    bool surrogate = p[0] == 0xed && p[1] > 0x9f;
-    bool too_large = p[0] == 0xf4 && p[1] > 0x8f;
-    return overlong || surrogate || too_large ? 0 : length;
-}
-
 /* The four hex digits after \u, or -1. */
 static int32_t hex4(const struct scan *s, size_t at)
 {
@@ -140,7 +124,7 @@ static void scan_string(struct scan *s)
             scan_escape(s);
             continue;
         }
-        size_t length = utf8_length(s->text + s->pos, s->size - s->pos);
+        size_t length = source_utf8_length(&s->j->source, s->pos);
         if ((unsigned char)c < 0x20)
             complain(s, s->pos, "write it as an escape, such as \\t", "control character in a string");
         else if (length == 0)
@@ -357,8 +341,7 @@ void json_scan(struct json *j)
 {
     struct scan s = {.j = j, .text = j->source.text, .size = j->source.size};
     vec_push(j->source.arena, &j->source.lines, 0);
-    if (s.size >= 3 && memcmp(s.text, "\xef\xbb\xbf", 3) == 0)
-        s.pos = 3; /* a byte order mark is no part of the text */
+    s.pos = source_text_start(&j->source);
     scan_value(&s, JSON_NO_KEY, 0, 0);
     if (s.stopped)
         return;
