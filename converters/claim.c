@@ -276,6 +276,7 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
                             .declared_shape = has_shape,
                             .partial = partial,
                             .n_out = l->n_out,
+                            .outputs_open = !c->frontend->has_opsets, /* TensorFlow */
                             .channels_first = has_channels_first(c, l),
                             .user = &claim,
                             .schema_default = schema_default,

@@ -39,6 +39,7 @@ static inline const char *udo_words_of(const struct udo_place *place, const char
     return place->pointer ? json : xml;
 }
 
+struct source;   /* src/udo/source.h */
 struct udo_expr; /* src/udo/expr.h */
 
 /* The names of an enumeration's values, which count from 0. */
@@ -64,6 +65,8 @@ struct udo_tensor {
     enum udo_layout layout;
     const char *quantization_mode;     /* NULL: not given */
     const struct param *default_value; /* NULL: none; converted to dtype already */
+    const struct param *only_value;    /* the same, also where the model must give a value, for those in: */
+    const char *only_default;          /* "CPU, DSP (HTP)": cores that take just the default; NULL: none */
     bool same_as;                      /* shape is "same_as in<same_as_input>" */
     uint32_t same_as_input;
     const struct udo_expr **shape; /* one expression per dimension; NULL: no rule */
@@ -77,9 +80,13 @@ struct udo_scalar {
     const char *name;
     enum dtype dtype;
     uint64_t several;                  /* as in struct udo_tensor */
+    bool per_core;                     /* as in struct udo_tensor, from XML */
+    enum dtype core_dtypes[UDO_CORES]; /* as in struct udo_tensor */
     bool optional, unused_default;     /* as in struct udo_tensor */
     const char *unresolved;            /* as in struct udo_tensor */
     const struct param *default_value; /* NULL: none; converted to dtype already */
+    const struct param *only_value;    /* as in struct udo_tensor */
+    const char *only_default;          /* as in struct udo_tensor */
     struct udo_words enumeration;
 };
 
@@ -113,6 +120,7 @@ struct udo_nodes {
 /* What the nodes showed about a definition, for the reports that come once. */
 struct udo_use {
     uint32_t nodes;               /* claimed so far */
+    bool unmatched;               /* the model has no such operator, which has been said */
     VEC(const char *) unnamed;    /* attributes that the definition does not name */
     struct udo_nodes *not_static; /* per input: the nodes that have data for it although it is not static */
 };
@@ -141,6 +149,9 @@ odlc_status udo_parse(struct udo_set *set, const char *path, const char *text, s
 odlc_status udo_parse_json(struct udo_set *set, const char *path, const char *text, size_t size) MUST_USE;
 odlc_status udo_parse_xml(struct udo_set *set, const char *path, const char *text, size_t size) MUST_USE;
 
+/* What is odd about a definition without being wrong, as warnings. dsp: its cores have the DSP by that name. */
+void udo_advise(struct udo_set *set, struct source *source, const struct udo_def *def, bool dsp);
+
 /* Whether no param may have that name, because the container has one of its own. */
 bool udo_name_is_reserved(const char *name);
 
@@ -154,6 +165,14 @@ odlc_status udo_add(struct udo_set *set, struct udo_def *def) MUST_USE;
 
 /* The definition that claims nodes of that type, or NULL. */
 const struct udo_def *udo_find(const struct udo_set *set, const char *op_type, const char *domain);
+
+/* An operator of the model. */
+struct udo_operator {
+    const char *type, *domain;
+};
+
+/* Says which definitions the operators of a model leave without a node, whatever comes of the conversion. */
+void udo_match(struct udo_set *set, const struct udo_operator *operators, size_t count);
 
 /* A framework node that a definition claims. */
 struct udo_call {
@@ -171,6 +190,7 @@ struct udo_call {
     const bool *declared_shape;   /* whether declared[i].shape is known */
     const struct shape *partial;  /* of the others: what the model says of it, open dimensions -1; rank 0: nothing */
     uint32_t n_out;
+    bool outputs_open;   /* the model tells only which outputs it reads: the node may have more */
     bool channels_first; /* the model's tensors are NCHW here: always those of ONNX */
     void *user;
     /* The framework's default for an attribute; false: there is none. NULL allowed. */

@@ -156,14 +156,14 @@ static const struct fault meaning_faults[] = {
      "second <Name> in <OpDef>", 4, 1, NULL},
     {BAD(OPDEF("\n" TENSOR("Input", "z", "\n<Repeated>maybe</Repeated>"))),
      "<Repeated> must be true or false, not 'maybe'", 5, 11, NULL},
-    {BAD("<OpDef><Name>T</Name>\n" TENSOR("Input", "r", "\n<Repeated>1</Repeated>") TENSOR("Input", "x", "")
-             TENSOR("Output", "y", "") "</OpDef>"),
-     "only the last <Input> may be repeated", 5, 1, NULL},
+    {BAD("<OpDef><Name>T</Name>\n" TENSOR("Input", "r", "<Repeated>TRUE</Repeated>") TENSOR("Input", "x", "")
+             TENSOR("Input", "s", "\n<Repeated>1</Repeated>") TENSOR("Output", "y", "") "</OpDef>"),
+     "only one <Input> may be repeated", 5, 1, "the node tells how many one of them stands for, not two"},
     {BAD(OPDEF("\n" TENSOR("Output", "z", "\n<Default>1</Default>"))), "an output cannot have a default", 5, 1, NULL},
     {BAD(OPDEF("\n" PARAM("a", "true", "FLOAT_23", "SCALAR", ""))), "unknown data type 'FLOAT_23'", 4, 63,
      "did you mean FLOAT_32? Known are BACKEND_SPECIFIC, INT_8, INT_16, INT_32, INT_64, UINT_8, UINT_16, UINT_32, "
      "UINT_64, FLOAT_16, FLOAT_32, SFIXED_POINT_4, SFIXED_POINT_8, SFIXED_POINT_16, SFIXED_POINT_32, UFIXED_POINT_4, "
-     "UFIXED_POINT_8, UFIXED_POINT_16, UFIXED_POINT_32, BOOL_8, STRING"},
+     "UFIXED_POINT_8, UFIXED_POINT_16, UFIXED_POINT_32, BOOL_8, STRING, FIXED_4, FIXED_8, FIXED_16"},
     {BAD(OPDEF("\n<Parameter><Name>a</Name><Datatype>INT_32</Datatype>\n<Shape/></Parameter>")),
      "<Rank> is missing in the <Shape> of a <Parameter>", 5, 1,
      "SCALAR makes it a scalar param, 1D and the like a tensor param"},
