@@ -417,5 +417,5 @@ static void add_tests(TCase *t)
 
 int main(void)
 {
-    return run_suite("udo_guide", add_tests);
+    return run_suite("udo_templates", add_tests);
 }
