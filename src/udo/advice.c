@@ -16,7 +16,9 @@ static void advise(const struct advice *a, const struct udo_place *place, const 
 static void advise(const struct advice *a, const struct udo_place *place, const char *hint, const char *code,
                    const char *format, ...)
 {
-    if (++a->source->warnings > SOURCE_MAX_REPORTS)
+    bool shown = source_shows_warnings(a->source);
+    a->source->warnings++;
+    if (!shown)
         return;
     va_list args;
     va_start(args, format);

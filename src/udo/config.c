@@ -33,7 +33,8 @@ void config_check_keys(const struct config *c, const cJSON *object, const char *
             i++;
         if (i < count)
             continue;
-        const char *nearest = nearest_word(m->string, known, count);
+        bool shown = source_shows_warnings(&c->json->source);
+        const char *nearest = shown ? nearest_word(m->string, known, count) : NULL;
         json_key_warn(c->json, m, nearest ? arena_printf(c->arena, "did you mean '%s'?", nearest) : NULL,
                       "udo-unknown-key", "unknown key '%s' is ignored", m->string);
     }

@@ -119,7 +119,7 @@ void opdef_check_supplements(struct opdef *o)
         const char *name = s->name->text;
         if (map_get(&o->known, name) != MAP_NONE)
             continue;
-        bool shown = o->xml->source.warnings < SOURCE_MAX_REPORTS;
+        bool shown = source_shows_warnings(&o->xml->source);
         const char *nearest = shown ? nearest_word(name, o->names.data, o->names.count) : NULL;
         const char *hint = nearest ? arena_printf(o->arena, "did you mean '%s'?", nearest) : NULL;
         xml_warn(o->xml, xml_text_offset(o->xml, s->name), hint, "udo-unknown-op",
