@@ -282,6 +282,7 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
                             .partial = partial,
                             .demands = demands,
                             .n_out = l->n_out,
+                            .outputs_open = !c->frontend->has_opsets, /* TensorFlow */
                             .channels_first = has_channels_first(c, l),
                             .user = &claim,
                             .schema_default = schema_default,

@@ -27,6 +27,16 @@ static odlc_status load_udos(struct conversion *c)
     return status;
 }
 
+/* Said before anything else can fail. */
+static void match_udos(struct conversion *c)
+{
+    size_t count = c->model->ops.count;
+    struct udo_operator *operators = arena_array(c->arena, struct udo_operator, count);
+    for (size_t i = 0; i < count; i++)
+        operators[i] = (struct udo_operator){c->model->ops.data[i]->type, c->model->ops.data[i]->domain};
+    udo_match(&c->udos, operators, count);
+}
+
 static odlc_status check_options(struct conversion *c)
 {
     const struct odlc_convert_options *o = c->options;
@@ -220,6 +230,7 @@ static odlc_status run(struct conversion *c)
     const struct growth growth = {.model_bytes = input_bytes(c), .model_nodes = c->model->graph.nodes.count};
     c->memory.most = growth_memory(&growth);
     TRY(begin(c, ODLC_STAGE_CHECK));
+    match_udos(c);
     TRY(prepare_model(c));
     TRY(check_outputs(c));
     odlc_status surveyed = survey_ops(c), checked = check_inputs(c);

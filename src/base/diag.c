@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/c_locale.h"
+
 const char *odlc_status_name(odlc_status status)
 {
     switch (status) {
@@ -82,13 +84,23 @@ void diag_note(struct diags *diags, const struct odlc_diag *place, const char *c
     va_end(args);
 }
 
-/* Optimal string alignment distance (a swap of neighbours counts one), cut off at words of 63 bytes. */
-static size_t edit_distance(const char *a, const char *b)
+static void fold(char *to, const char *from, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        to[i] = c_tolower(from[i]);
+}
+
+/* Optimal string alignment distance (a swap of neighbours counts one), cut off at words of 63 bytes. A letter in the
+ * other case is the same letter. */
+static size_t edit_distance(const char *first, const char *second)
 {
     enum { LONGEST = 63 };
-    size_t n = strlen(a), m = strlen(b);
+    size_t n = strlen(first), m = strlen(second);
     if (n > LONGEST || m > LONGEST)
         return SIZE_MAX;
+    char a[LONGEST], b[LONGEST];
+    fold(a, first, n);
+    fold(b, second, m);
     size_t rows[3][LONGEST + 1];
     for (size_t j = 0; j <= m; j++)
         rows[0][j] = j;
@@ -112,8 +124,11 @@ static size_t edit_distance(const char *a, const char *b)
 const char *nearest_word(const char *word, const char *const *candidates, size_t count)
 {
     const char *nearest = NULL;
-    size_t allowed = strlen(word) / 3 + 1, best = allowed + 1;
+    size_t length = strlen(word), best = length / 3 + 2;
     for (size_t i = 0; i < count; i++) {
+        size_t other = strlen(candidates[i]), apart = other > length ? other - length : length - other;
+        if (apart >= best)
+            continue;
         size_t distance = edit_distance(word, candidates[i]);
         if (distance < best) {
             best = distance;

@@ -28,7 +28,8 @@ void diag_warn(struct diags *diags, const struct odlc_diag *place, const char *c
 void diag_note(struct diags *diags, const struct odlc_diag *place, const char *code, const char *format, ...)
     PRINTF_LIKE(4, 5);
 
-/* The candidate with the smallest edit distance to word when it is near enough to be a typing error, else NULL. */
+/* The candidate with the smallest edit distance to word when it is near enough to be a typing error, else NULL. Upper
+ * and lower case count as the same. */
 const char *nearest_word(const char *word, const char *const *candidates, size_t count);
 
 /* 1-based line and column (in bytes) of an offset in text, and a copy of that line for `excerpt`. */

@@ -45,11 +45,30 @@ const char *site_place(struct site *s, const struct udo_place *place)
 
 /* ---- operands ---- */
 
-const struct udo_tensor *operand_of(const struct udo_tensor *tensors, uint32_t count, uint32_t i)
+uint32_t repeated_of(const struct udo_tensor *tensors, uint32_t count)
 {
-    if (i < count)
-        return &tensors[i];
-    return tensors[count - 1].repeated ? &tensors[count - 1] : NULL;
+    uint32_t i = 0;
+    while (i < count && !tensors[i].repeated)
+        i++;
+    return i;
+}
+
+const struct udo_tensor *operand_of(const struct udo_tensor *tensors, uint32_t count, uint32_t total, uint32_t i)
+{
+    uint32_t repeated = repeated_of(tensors, count), more = total > count ? total - count : 0;
+    if (repeated < count && i > repeated)
+        i = i - repeated <= more ? repeated : i - more;
+    return i < count ? &tensors[i] : NULL;
+}
+
+const struct udo_tensor *site_input(const struct site *s, uint32_t i)
+{
+    return operand_of(s->def->inputs, s->def->n_inputs, s->n_in, i);
+}
+
+const struct udo_tensor *site_output(const struct site *s, uint32_t j)
+{
+    return operand_of(s->def->outputs, s->def->n_outputs, s->n_out, j);
 }
 
 const char *operand_label(struct site *s, const char *kind, uint32_t i, const struct udo_tensor *t)
@@ -94,6 +113,39 @@ const char *layout_suffix(enum udo_layout layout)
     return layout == UDO_LAYOUT_NCHW ? ".nchw" : ".nhwc";
 }
 
+int declared_rank(const struct udo_tensor *t)
+{
+    if (t->rank && t->rank[0] >= '0' && t->rank[0] <= '9')
+        return t->rank[0] - '0';
+    return t->shape ? (int)t->shape_rank : t->default_value ? (int)t->default_value->shape.rank : -1;
+}
+
+bool layout_fits(enum udo_layout layout, uint32_t rank)
+{
+    return layout == UDO_LAYOUT_NONE || (rank >= 3 && rank <= 5);
+}
+
+/* A layout that says nothing of this tensor; where the definition tells the rank, it has been said. */
+static void check_layout(struct site *s, const char *label, const struct udo_tensor *t, uint32_t rank)
+{
+    int declared = declared_rank(t);
+    bool said = declared >= 0 && !layout_fits(t->layout, (uint32_t)declared);
+    if (!said && !layout_fits(t->layout, rank) && site_first(s, "layout", label))
+        site_warn(s, t->name, "layouts are those of images, of rank 3 to 5: the tensor is taken as it is",
+                  "udo-layout-rank", "%s of '%s' is declared %s, but has rank %u", label, s->def->type,
+                  t->layout == UDO_LAYOUT_NCHW ? "NCHW" : "NHWC", rank);
+}
+
+static void check_layouts(struct site *s, const struct operands *in, const struct type *types)
+{
+    for (uint32_t i = 0; i < in->count; i++)
+        if (in->known[i])
+            check_layout(s, operand_label(s, "input", i, site_input(s, i)), site_input(s, i), in->shapes[i].rank);
+    for (uint32_t j = 0; j < s->n_out; j++)
+        if (types[j].dtype != DT_NONE)
+            check_layout(s, operand_label(s, "output", j, site_output(s, j)), site_output(s, j), types[j].shape.rank);
+}
+
 /* ---- building ---- */
 
 /* Attributes that the definition does not name are reported once, by udo_finish. */
@@ -132,7 +184,7 @@ static odlc_status add_node(struct site *s, const struct operands *in, const str
     const char **names = arena_array(s->scratch, const char *, total);
     struct operand_form *forms = arena_array(s->arena, struct operand_form, total);
     for (uint32_t j = 0; j < total; j++) {
-        const struct udo_tensor *out = operand_of(def->outputs, def->n_outputs, j);
+        const struct udo_tensor *out = site_output(s, j);
         if (types[j].dtype == DT_NONE)
             continue;
         struct perm perm;
@@ -179,14 +231,25 @@ void call_definition(struct site *s)
         check_resolved(s, &def->tensor_params[i].place, def->tensor_params[i].name, def->tensor_params[i].unresolved);
 }
 
-/* All that the definition lists, but for optional ones at the end that the model does not use; more if the last one is
+/* All that the definition lists; more if one of them is repeated. Where others stand behind that one, they are counted
+ * from the end of the node's, whether these are absent or not. */
+static uint32_t count_inputs(const struct udo_def *def, const struct udo_call *call)
+{
+    uint32_t total = def->n_inputs, given = call->n_in, repeated = repeated_of(def->inputs, total);
+    while (repeated + 1 >= total && given > 0 && call->in[given - 1] == NO_TENSOR)
+        given--;
+    return repeated < total && given > total ? given : total;
+}
+
+/* All that the definition lists, but for optional ones at the end that the model does not use; more if one is
  * repeated. */
 static uint32_t count_outputs(const struct udo_def *def, const struct udo_call *call)
 {
     uint32_t total = def->n_outputs, used = call->n_out;
     while (used > 0 && !*call->out_names[used - 1])
         used--;
-    if (def->outputs[total - 1].repeated && used > total)
+    uint32_t repeated = repeated_of(def->outputs, total);
+    if (repeated < total && (repeated + 1 < total ? call->n_out : used) > total)
         return call->n_out;
     while (total > least_outputs(def) && total > used)
         total--;
@@ -201,7 +264,8 @@ odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct bui
     s.scratch = call->scratch;
     s.use->nodes++;
     report_begin(&s);
-    uint32_t total = count_outputs(def, call);
+    s.n_in = count_inputs(def, call);
+    uint32_t total = s.n_out = count_outputs(def, call);
     struct operands in = {0};
     struct param *params = arena_array(s.scratch, struct param, def->row.n_params);
     struct type *types = arena_array(s.scratch, struct type, total);
@@ -213,6 +277,7 @@ odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct bui
     report_end(&s);
     if (s.errors)
         return ODLC_ERR_INVALID;
+    check_layouts(&s, &in, types);
     tensor_id *given = arena_array(s.scratch, tensor_id, total);
     TRY(add_node(&s, &in, params, types, total, given));
     for (uint32_t j = total; j < call->n_out; j++)
@@ -222,7 +287,7 @@ odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct bui
         outs[j] = result;
         if (given[j] == NO_TENSOR)
             continue;
-        TRY(restore_order(&s, operand_of(def->outputs, def->n_outputs, j), output_name(&s, j), given[j], &result));
+        TRY(restore_order(&s, site_output(&s, j), output_name(&s, j), given[j], &result));
         outs[j] = result;
     }
     return ODLC_OK;

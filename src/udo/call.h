@@ -11,6 +11,7 @@ struct site {
     struct build *b;
     const struct udo_call *call;
     struct arena *arena, *scratch; /* the graph's, the call's */
+    uint32_t n_in, n_out;          /* operands that the node has, or the definition asks for */
     size_t errors;                 /* of this node */
     struct odlc_udo_report *report;
     struct odlc_udo_value *inputs, *params, *outputs; /* of the report */
@@ -62,8 +63,13 @@ bool site_first(struct site *s, const char *what, const char *name);
 const char *site_place(struct site *s, const struct udo_place *place);
 
 /* ---- operands of definitions ---- */
-/* The entry that describes operand i: the last one when that is repeated. NULL past the end. */
-const struct udo_tensor *operand_of(const struct udo_tensor *tensors, uint32_t count, uint32_t i);
+/* The entry that is repeated, or count. */
+uint32_t repeated_of(const struct udo_tensor *tensors, uint32_t count);
+/* The entry that describes operand i of total: the repeated one stands for all that the others leave over. NULL: none.
+ */
+const struct udo_tensor *operand_of(const struct udo_tensor *tensors, uint32_t count, uint32_t total, uint32_t i);
+const struct udo_tensor *site_input(const struct site *s, uint32_t i);
+const struct udo_tensor *site_output(const struct site *s, uint32_t j);
 /* "input 1 ('scale')" */
 const char *operand_label(struct site *s, const char *kind, uint32_t i, const struct udo_tensor *t);
 /* The attribute of that name, or NULL. */
@@ -75,5 +81,9 @@ bool layout_perm(const struct udo_call *call, enum udo_layout layout, uint32_t r
 /* What passes must know of the operand, which has that rank. */
 struct operand_form form_of(const struct udo_call *call, const struct udo_tensor *t, uint32_t rank);
 const char *layout_suffix(enum udo_layout layout); /* ".nhwc" */
+/* The rank that the definition itself tells, or -1. */
+int declared_rank(const struct udo_tensor *t);
+/* Whether a layout says something of tensors of that rank. */
+bool layout_fits(enum udo_layout layout, uint32_t rank);
 
 #endif

@@ -46,17 +46,10 @@ static bool has_encodings(const struct site *s, const struct view *view, enum dt
     return fixed != DT_NONE && dtype_value_bits(fixed) == dtype_value_bits(to) && quant_of_view(s->arena, view);
 }
 
-/* Whether the cores agree on one type, and that type can hold the data. */
+/* Whether the type can hold the data. */
 static bool check_data(struct site *s, const char *label, const struct udo_tensor *in, const struct view *view,
                        enum dtype to)
 {
-    for (int core = 0; core < UDO_CORES; core++) {
-        if (in->core_dtypes[core] == DT_NONE || dtype_narrowed(in->core_dtypes[core]) == to)
-            continue;
-        site_error(s, in->name, arena_printf(s->arena, "give one data_type at %s", site_place(s, &in->place)),
-                   "udo-core-types-differ", "the cores take %s in different types, but its data is stored once", label);
-        return false;
-    }
     if (dtype_is_fixed(to)) {
         if (has_encodings(s, view, to))
             return true;
@@ -164,20 +157,41 @@ static tensor_id substitute(struct site *s, const char *label, uint32_t i, const
     return NO_TENSOR;
 }
 
+/* Data other than the default that some core takes alone; what the model computes may be any. */
+static void check_only_default(struct site *s, const char *label, const struct udo_tensor *in, tensor_id id)
+{
+    if (!in->only_default || !in->only_value)
+        return;
+    const struct tensor *t = graph_tensor(s->b->graph, id);
+    bool same = false;
+    if (build_is_const(s->b, id) && t->type->dtype != DT_STRING && in->only_value->dtype != DT_STRING) {
+        struct view only = value_view(s->arena, in->only_value);
+        struct shape given = view_shape(t->view), asked = view_shape(&only);
+        same = shape_equal(&given, &asked) &&
+               memcmp(view_load(s->arena, t->view, DT_FLOAT64), view_load(s->arena, &only, DT_FLOAT64),
+                      shape_count(&given) * sizeof(double)) == 0;
+    }
+    if (!same && site_first(s, "only default", label))
+        site_warn(s, in->name,
+                  arena_printf(s->arena, "<OnlyDefaultSupported> is said of %s", site_place(s, &in->place)),
+                  "udo-only-default", "the model gives %s, but its default is all that is supported on %s", label,
+                  in->only_default);
+}
+
 static tensor_id classify(struct site *s, uint32_t i, const struct udo_tensor *in, tensor_id id)
 {
     const char *label = operand_label(s, "input", i, in);
     if (id == NO_TENSOR)
         return substitute(s, label, i, in);
+    check_only_default(s, label, in, id);
     s->inputs[i].tensor = graph_tensor(s->b->graph, id)->name;
     if (build_is_const(s->b, id)) {
         s->inputs[i].origin = in->is_static            ? ODLC_UDO_STATIC
                               : s->set->promote_static ? ODLC_UDO_PROMOTED
                                                        : ODLC_UDO_NOT_STATIC;
         if (!in->is_static) {
-            uint32_t row = i < s->def->n_inputs ? i : s->def->n_inputs - 1;
             const char *node = arena_strdup(s->set->arena, s->call->label);
-            vec_push(s->set->arena, &s->use->not_static[row].labels, node);
+            vec_push(s->set->arena, &s->use->not_static[in - s->def->inputs].labels, node);
         }
         return serialise(s, label, in, id);
     }
@@ -195,7 +209,7 @@ static tensor_id classify(struct site *s, uint32_t i, const struct udo_tensor *i
 /* What comes after the last input of the definition. */
 static void check_surplus(struct site *s, uint32_t n_in)
 {
-    if (n_in <= s->def->n_inputs || s->def->inputs[s->def->n_inputs - 1].repeated)
+    if (n_in <= s->def->n_inputs || repeated_of(s->def->inputs, s->def->n_inputs) < s->def->n_inputs)
         return;
     site_error(s, NULL,
                arena_printf(s->arena, "list every input at %s; one that holds data needs %s",
@@ -214,7 +228,7 @@ static void note_shapes(struct site *s, struct operands *in, const tensor_id *id
     for (uint32_t i = 0; i < in->count; i++) {
         if (in->ids[i] == NO_TENSOR)
             continue;
-        const struct udo_tensor *declared = operand_of(s->def->inputs, s->def->n_inputs, i);
+        const struct udo_tensor *declared = site_input(s, i);
         /* A default stands in the definition's layout already. */
         bool from_model = ids[i] != NO_TENSOR;
         struct perm perm;
@@ -239,14 +253,13 @@ void call_inputs(struct site *s, struct operands *in)
     while (n_in > 0 && s->call->in[n_in - 1] == NO_TENSOR)
         n_in--;
     check_surplus(s, n_in);
-    bool repeated = s->def->inputs[s->def->n_inputs - 1].repeated;
-    uint32_t total = repeated && n_in > s->def->n_inputs ? n_in : s->def->n_inputs;
+    uint32_t total = s->n_in;
     in->ids = arena_array(s->scratch, tensor_id, total);
     in->forms = arena_array(s->arena, struct operand_form, total);
     tensor_id *model = arena_array(s->scratch, tensor_id, total);
     report_inputs(s, total);
     for (uint32_t i = 0; i < total; i++) {
-        const struct udo_tensor *declared = operand_of(s->def->inputs, s->def->n_inputs, i);
+        const struct udo_tensor *declared = site_input(s, i);
         model[i] = i < n_in ? s->call->in[i] : NO_TENSOR;
         in->ids[i] = classify(s, i, declared, model[i]);
         uint32_t rank = in->ids[i] == NO_TENSOR ? 0 : build_rank(s->b, in->ids[i]);

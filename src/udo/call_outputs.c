@@ -171,7 +171,7 @@ static enum dtype output_dtype(struct site *s, const struct udo_tensor *out, con
 
 bool output_absent(const struct site *s, uint32_t j)
 {
-    const struct udo_tensor *out = operand_of(s->def->outputs, s->def->n_outputs, j);
+    const struct udo_tensor *out = site_output(s, j);
     bool asked_for = j < s->call->n_out && *s->call->out_names[j];
     return j > 0 && out->optional && !asked_for;
 }
@@ -203,7 +203,7 @@ static void one_type(struct site *s, const struct operands *in, const struct typ
                      struct type *type)
 {
     const struct udo_call *call = s->call;
-    const struct udo_tensor *out = operand_of(s->def->outputs, s->def->n_outputs, j);
+    const struct udo_tensor *out = site_output(s, j);
     const char *label = operand_label(s, "output", j, out);
     bool declared = j < call->n_out && call->declared_shape[j];
     struct odlc_udo_value *value = &s->outputs[j];
@@ -245,7 +245,7 @@ static bool needs_native(const struct site *s, uint32_t total)
     for (uint32_t j = 0; j < call->n_out && j < total; j++) {
         if (output_absent(s, j))
             continue;
-        const struct udo_tensor *out = operand_of(s->def->outputs, s->def->n_outputs, j);
+        const struct udo_tensor *out = site_output(s, j);
         bool shape_known = out->same_as || out->shape || call->declared_shape[j];
         if (!shape_known || call->declared[j].dtype == DT_NONE)
             return true;
@@ -266,6 +266,10 @@ void call_output_types(struct site *s, const struct operands *in, struct type *t
                    s->def->type, s->def->n_outputs);
         return;
     }
+    if (call->outputs_open && repeated_of(s->def->outputs, s->def->n_outputs) + 1 < s->def->n_outputs)
+        site_error(s, NULL, arena_printf(s->arena, "list each output at %s", site_place(s, &s->def->place)),
+                   "udo-open-outputs",
+                   "the model does not tell how many outputs the node has, so none can stand behind a repeated one");
     if (s->errors)
         return; /* what follows would only repeat that an input is missing */
     struct type *native = arena_array(s->scratch, struct type, call->n_out);

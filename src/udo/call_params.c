@@ -15,12 +15,14 @@ struct wanted {
     uint64_t several;
     bool optional, unused_default;
     const struct udo_words *enumeration;
+    const struct param *only_value;
+    const char *only_default;
 };
 
 /* The node's constant input that no input of the definition stands for, or -1. */
 static int unclaimed_constant(const struct site *s)
 {
-    if (s->def->inputs[s->def->n_inputs - 1].repeated)
+    if (repeated_of(s->def->inputs, s->def->n_inputs) < s->def->n_inputs)
         return -1;
     for (uint32_t i = s->def->n_inputs; i < s->call->n_in; i++)
         if (build_is_const(s->b, s->call->in[i]))
@@ -28,11 +30,25 @@ static int unclaimed_constant(const struct site *s)
     return -1;
 }
 
+/* An attribute with nearly that name that no param stands for, or NULL. */
+static const char *near_attribute(const struct site *s, const char *name)
+{
+    const char **names = arena_array(s->scratch, const char *, s->call->n_attrs);
+    size_t count = 0;
+    for (uint32_t i = 0; i < s->call->n_attrs; i++)
+        if (op_param_index(&s->def->row, s->call->attrs[i].name) < 0)
+            names[count++] = s->call->attrs[i].name;
+    return nearest_word(name, names, count);
+}
+
 static void missing(struct site *s, const struct wanted *w)
 {
     int input = unclaimed_constant(s);
-    const char *hint;
-    if (input >= 0)
+    const char *near = near_attribute(s, w->name), *hint;
+    if (near)
+        hint = arena_printf(s->arena, "the node has an attribute '%s': is that the name that is meant at %s?", near,
+                            site_place(s, w->place));
+    else if (input >= 0)
         hint = arena_printf(
             s->arena,
             "the node has an input %d ('%s') with data that the definition does not list: if that is meant, "
@@ -129,6 +145,25 @@ static bool enumerate(struct site *s, const struct wanted *w, struct param *valu
     return true;
 }
 
+/* A value that some core does not take. */
+static void check_only_default(struct site *s, const struct wanted *w, const struct param *value)
+{
+    struct param only;
+    const char *why;
+    if (!w->only_default || !w->only_value)
+        return;
+    only = *w->only_value;
+    bool same = value_convert(s->arena, &only, value->dtype, &why) && value_equal(&only, value);
+    if (same || !site_first(s, "only default", w->name))
+        return;
+    struct odlc_udo_value shown = {.name = w->name}, given = {.name = w->name};
+    report_param(s, &shown, ODLC_UDO_DEFAULT, w->only_value);
+    report_param(s, &given, ODLC_UDO_ATTRIBUTE, value);
+    site_warn(s, w->name, arena_printf(s->arena, "<OnlyDefaultSupported> is said of %s", site_place(s, w->place)),
+              "udo-only-default", "'%s' is %s in the model, but its default, %s, is all that is supported on %s",
+              w->name, given.text, shown.text, w->only_default);
+}
+
 static void fill(struct site *s, const struct wanted *w, struct param *out, struct odlc_udo_value *report)
 {
     struct param value;
@@ -158,6 +193,8 @@ static void fill(struct site *s, const struct wanted *w, struct param *out, stru
                    "udo-param-misfit", "param '%s': %s", w->name, why);
         return;
     }
+    if (attr || from_schema)
+        check_only_default(s, w, &value);
     value.name = w->name;
     value.usage = 1;
     value.set = true;
@@ -179,7 +216,9 @@ void call_params(struct site *s, struct param *params)
                            .several = p->several,
                            .optional = p->optional,
                            .unused_default = p->unused_default,
-                           .enumeration = &p->enumeration};
+                           .enumeration = &p->enumeration,
+                           .only_value = p->only_value,
+                           .only_default = p->only_default};
         fill(s, &w, params++, report++);
     }
     for (uint32_t i = 0; i < def->n_tensor_params; i++) {
@@ -193,7 +232,9 @@ void call_params(struct site *s, struct param *params)
                            .several = p->several,
                            .optional = p->optional,
                            .unused_default = p->unused_default,
-                           .enumeration = &p->enumeration};
+                           .enumeration = &p->enumeration,
+                           .only_value = p->only_value,
+                           .only_default = p->only_default};
         fill(s, &w, params++, report++);
     }
     for (uint32_t i = 0; i < def->n_supplemental; i++)

@@ -33,7 +33,8 @@ void config_check_keys(const struct config *c, const cJSON *object, const char *
             i++;
         if (i < count)
             continue;
-        const char *nearest = nearest_word(m->string, known, count);
+        bool shown = source_shows_warnings(&c->json->source);
+        const char *nearest = shown ? nearest_word(m->string, known, count) : NULL;
         json_key_warn(c->json, m, nearest ? arena_printf(c->arena, "did you mean '%s'?", nearest) : NULL,
                       "udo-unknown-key", "unknown key '%s' is ignored", m->string);
     }
@@ -80,6 +81,23 @@ int config_word(const struct config *c, const cJSON *item, const char *const *wo
     return -1;
 }
 
+int config_core(const struct config *c, const cJSON *item, bool is_key)
+{
+    const char *word = is_key ? item->string : cJSON_IsString(item) ? item->valuestring : "";
+    if (!is_key && !udo_is_npu(word))
+        return config_word(c, item, udo_core_names, UDO_CORES, "core type");
+    for (int core = 0; core < UDO_CORES; core++)
+        if (strcmp(word, udo_core_names[core]) == 0)
+            return core;
+    const char *nearest = nearest_word(word, udo_core_names, UDO_CORES);
+    const char *hint = udo_is_npu(word) ? "write DSP: it stands for the whole of the NPU, HTP and HTA included"
+                       : nearest        ? arena_printf(c->arena, "did you mean %s? Known are CPU, GPU, DSP", nearest)
+                                        : "known are CPU, GPU, DSP";
+    (void)(is_key ? json_key_error : json_error)(c->json, item, hint, "udo-unknown-word", "unknown core type '%s'",
+                                                 word);
+    return -1;
+}
+
 /* ---- operators ---- */
 
 /* An array member; NULL when it is absent. Its elements in *count, which is 0 when the member is something else. */
@@ -109,11 +127,13 @@ static const struct udo_tensor *read_tensors(const struct config *c, const cJSON
     const cJSON *array = array_member(c, op, key, most, count);
     struct udo_tensor *tensors = arena_array(c->arena, struct udo_tensor, *count);
     const cJSON *item = *count ? array->child : NULL;
+    bool repeated = false;
     for (uint32_t i = 0; i < *count; i++, item = item->next) {
         config_read_tensor(c, item, role, n_inputs, &tensors[i]);
-        if (tensors[i].repeated && i + 1 < *count)
-            (void)json_error(c->json, item, NULL, "udo-repeated-not-last", "only the last of the %s may be repeated",
-                             key);
+        if (tensors[i].repeated && repeated)
+            (void)json_error(c->json, item, "the node tells how many one of them stands for, not two",
+                             "udo-two-repeated", "only one of the %s may be repeated", key);
+        repeated = repeated || tensors[i].repeated;
     }
     bool wanted = role != CONFIG_PARAM;
     if (wanted && !array)
@@ -166,7 +186,9 @@ static uint32_t read_cores(const struct config *c, const cJSON *op)
     uint32_t count, mask = 0;
     const cJSON *array = array_member(c, op, "core_types", UDO_MAX_OPERANDS, &count);
     for (const cJSON *item = count ? array->child : NULL; item; item = item->next) {
-        int core = config_word(c, item, udo_core_names, UDO_CORES, "core type");
+        int core = config_core(c, item, false);
+        if (core >= 0 && mask & 1u << core)
+            json_warn(c->json, item, "remove one", "udo-twice", "second '%s' in core_types", udo_core_names[core]);
         if (core >= 0)
             mask |= 1u << core;
     }
@@ -175,13 +197,17 @@ static uint32_t read_cores(const struct config *c, const cJSON *op)
 
 static const char *const *read_archs(const struct config *c, const cJSON *op, uint32_t *count)
 {
-    static const char *const known[] = {"v60", "v65", "v66", "v68", "v69", "v73", "v75", "v79", "v81"};
     const cJSON *array = array_member(c, op, "dsp_arch_types", UDO_MAX_OPERANDS, count);
     const char **archs = arena_array(c->arena, const char *, *count);
     const cJSON *item = *count ? array->child : NULL;
     for (uint32_t i = 0; i < *count; i++, item = item->next) {
-        int arch = config_word(c, item, known, COUNT_OF(known), "DSP architecture");
-        archs[i] = arch < 0 ? "" : known[arch];
+        int arch = config_word(c, item, udo_archs, udo_n_archs, "DSP architecture");
+        archs[i] = arch < 0 ? "" : udo_archs[arch];
+        for (uint32_t k = 0; k < i; k++)
+            if (arch >= 0 && strcmp(archs[k], archs[i]) == 0) {
+                json_warn(c->json, item, "remove one", "udo-twice", "second '%s' in dsp_arch_types", archs[i]);
+                break;
+            }
     }
     return archs;
 }
@@ -220,6 +246,7 @@ static void read_operator(const struct config *c, const cJSON *op, const char *p
     check_params(c, op, def);
     if (c->json->source.errors != errors || !package)
         return;
+    udo_advise(c->set, &c->json->source, def, def->cores & 1u << UDO_DSP);
     if (udo_add(c->set, def) != ODLC_OK)
         c->json->source.errors++;
 }

@@ -24,6 +24,8 @@ const char *config_string(const struct config *c, const cJSON *object, const cha
 bool config_bool(const struct config *c, const cJSON *object, const char *key);
 /* The index of a string value among words, or -1 with an error that names `what`. */
 int config_word(const struct config *c, const cJSON *item, const char *const *words, size_t count, const char *what);
+/* The core of a name, or -1 with an error at the value, or at the key of that name. */
+int config_core(const struct config *c, const cJSON *item, bool is_key);
 
 /* ---- tensors and scalars (config_tensor.c) ---- */
 enum config_role { CONFIG_INPUT, CONFIG_OUTPUT, CONFIG_PARAM };

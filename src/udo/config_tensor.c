@@ -16,14 +16,6 @@ static enum dtype read_type(const struct config *c, const cJSON *item)
     return word < 0 ? DT_NONE : dtype_from_udo(type_names[word]);
 }
 
-static bool types_differ(const struct udo_tensor *t)
-{
-    for (int core = 0; core < UDO_CORES; core++)
-        if (t->core_dtypes[core] != DT_NONE && t->core_dtypes[core] != t->dtype)
-            return true;
-    return false;
-}
-
 static void read_per_core(const struct config *c, const cJSON *table, struct udo_tensor *out)
 {
     if (!cJSON_IsObject(table) || !table->child) {
@@ -33,15 +25,11 @@ static void read_per_core(const struct config *c, const cJSON *table, struct udo
     }
     out->per_core = true;
     for (const cJSON *entry = table->child; entry; entry = entry->next) {
-        int core = 0;
-        while (core < UDO_CORES && strcmp(entry->string, udo_core_names[core]) != 0)
-            core++;
-        if (core == UDO_CORES) {
-            (void)json_key_error(c->json, entry, "known are CPU, GPU, DSP", "udo-unknown-word",
-                                 "unknown core type '%s'", entry->string);
+        int core = config_core(c, entry, true);
+        enum dtype dtype = read_type(c, entry);
+        if (core < 0)
             continue;
-        }
-        out->core_dtypes[core] = read_type(c, entry);
+        out->core_dtypes[core] = dtype;
         if (core == UDO_CPU || out->dtype == DT_NONE)
             out->dtype = out->core_dtypes[core];
     }
@@ -57,24 +45,18 @@ static void read_types(const struct config *c, const cJSON *tensor, struct udo_t
                              other->string);
         json_note(c->json, table, "udo-first", "the other table is here");
     }
-    table = table ? table : other;
-    if (one && table) {
-        (void)json_key_error(c->json, table, "give one type for all cores, or a type per core", "udo-two-types",
-                             "'data_type' and '%s' at once", table->string);
+    const cJSON *first = table ? table : other;
+    if (one && first) {
+        (void)json_key_error(c->json, first, "give one type for all cores, or a type per core", "udo-two-types",
+                             "'data_type' and '%s' at once", first->string);
         json_note(c->json, one, "udo-first", "the other type is here");
     }
     if (one)
         out->dtype = read_type(c, one);
-    else if (table)
+    if (table)
         read_per_core(c, table, out);
-}
-
-/* Data is stored once, so the cores must not want it in different types. */
-static void check_serialised_type(const struct config *c, const cJSON *tensor, const struct udo_tensor *t)
-{
-    if (t->per_core && types_differ(t))
-        (void)json_error(c->json, tensor, "give one data_type", "udo-core-types-differ",
-                         "the cores take this data in different types, but it is stored once");
+    if (other)
+        read_per_core(c, other, out);
 }
 
 static void read_default(const struct config *c, const cJSON *tensor, enum config_role role, struct udo_tensor *out)
@@ -141,8 +123,6 @@ void config_read_tensor(const struct config *c, const cJSON *item, enum config_r
     const cJSON *shape = config_member(item, "shape");
     if (role == CONFIG_OUTPUT && shape)
         config_read_shape(c, shape, n_inputs, out);
-    if (role == CONFIG_PARAM || out->is_static)
-        check_serialised_type(c, item, out);
 }
 
 void config_read_scalar(const struct config *c, const cJSON *item, struct udo_scalar *out)

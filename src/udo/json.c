@@ -84,6 +84,15 @@ void json_note(struct json *j, const cJSON *item, const char *code, const char *
     source_note(&j->source, json_spot(j, item)->value, code, message);
 }
 
+void json_warn(struct json *j, const cJSON *item, const char *hint, const char *code, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *message = arena_vprintf(j->source.arena, format, args);
+    va_end(args);
+    source_warn(&j->source, json_spot(j, item)->value, json_pointer(j, item), hint, code, message);
+}
+
 void json_key_warn(struct json *j, const cJSON *item, const char *hint, const char *code, const char *format, ...)
 {
     va_list args;
@@ -128,9 +137,11 @@ odlc_status json_parse(struct arena *arena, struct diags *diags, const char *pat
     struct json *j = arena_new(arena, struct json);
     TRY(source_init(&j->source, arena, diags, path, text, size));
     json_scan(j);
-    if (j->source.errors)
+    if (j->broken)
         return ODLC_ERR_INVALID;
-    j->root = cJSON_ParseWithLength(j->source.text, size);
+    j->root = cJSON_ParseWithLength(j->mended ? j->mended : j->source.text, size);
+    if (!j->root && j->mended)
+        return ODLC_ERR_INVALID;
     if (!j->root)
         arena_exhausted(arena); /* the scan found no fault in it */
     arena_defer(arena, delete_tree, j->root);

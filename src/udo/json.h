@@ -2,7 +2,9 @@
  *
  * cJSON builds the tree, but it is lenient, keeps no places and only says where it gave up. So a scan of our own goes
  * first: it checks the text strictly (RFC 8259), says what is wrong and where, carries on after the usual slips so that
- * one run shows them all, and notes the place of each value in document order. The tree is then tied to those notes. */
+ * one run shows them all, and notes the place of each value in document order. The tree is then tied to those notes.
+ * Slips that are plain to mend (a comment, a comma, single quotes) are, in a copy, so that what the text means is
+ * looked at all the same: it fails nevertheless. */
 #ifndef UDO_JSON_H
 #define UDO_JSON_H
 
@@ -25,16 +27,18 @@ struct json_spot {
 
 struct json {
     struct source source;
+    char *mended; /* the text that makes the tree, of the size of the source's; NULL: that itself */
+    bool broken;  /* there are slips that cannot be mended */
     cJSON *root;
     VEC(struct json_spot) spots; /* in document order; item->valueint is an item's index */
 };
 
-/* Reads the text. All syntax errors are reported before it fails; duplicate keys are only counted as errors, so that
- * what the values say can be checked, too. */
+/* Reads the text. All syntax errors are reported before it fails; those that can be mended, and duplicate keys, are
+ * only counted as errors, so that what the values say can be checked, too. */
 odlc_status json_parse(struct arena *arena, struct diags *diags, const char *path, const char *text, size_t size,
                        struct json **out) MUST_USE;
 
-/* The strict scan alone: fills spots and lines; errors are counted in the source. */
+/* The strict scan alone: fills spots, lines, mended and broken; errors are counted in the source. */
 void json_scan(struct json *j);
 
 const struct json_spot *json_spot(const struct json *j, const cJSON *item);
@@ -53,6 +57,8 @@ odlc_status json_key_error(struct json *j, const cJSON *item, const char *hint, 
                            ...) PRINTF_LIKE(5, 6);
 /* A note at a value, for the error just reported. */
 void json_note(struct json *j, const cJSON *item, const char *code, const char *message);
+void json_warn(struct json *j, const cJSON *item, const char *hint, const char *code, const char *format, ...)
+    PRINTF_LIKE(5, 6);
 void json_key_warn(struct json *j, const cJSON *item, const char *hint, const char *code, const char *format, ...)
     PRINTF_LIKE(5, 6);
 

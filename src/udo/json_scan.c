@@ -12,9 +12,25 @@ struct scan {
     bool stopped; /* after an error from which no sure way leads on */
 };
 
-static void complain(struct scan *s, size_t offset, const char *hint, const char *message)
+/* An error that mend, called after it, makes good. */
+static void tell(struct scan *s, size_t offset, const char *hint, const char *message)
 {
     (void)json_error_at(s->j, offset, NULL, hint, "json-syntax", "%s", message);
+}
+
+static void complain(struct scan *s, size_t offset, const char *hint, const char *message)
+{
+    tell(s, offset, hint, message);
+    s->j->broken = true;
+}
+
+/* Replaces each of the bytes [from, to), in the copy that makes the tree. */
+static void mend(struct scan *s, size_t from, size_t to, char by)
+{
+    struct json *j = s->j;
+    if (!j->mended)
+        j->mended = arena_memdup(j->source.arena, s->text, s->size);
+    memset(j->mended + from, by, to - from);
 }
 
 static void give_up(struct scan *s, size_t offset, const char *hint, const char *message)
@@ -38,31 +54,41 @@ static bool is_word(char c)
     return c_isalpha(c) || c_isdigit(c) || c == '_';
 }
 
+static bool starts_comment(const struct scan *s)
+{
+    const struct source *source = &s->j->source;
+    return peek(s) == '#' || source_has(source, s->pos, "//") || source_has(source, s->pos, "/*");
+}
+
+/* Up to the end of the line, or of its own. */
+static void skip_comment(struct scan *s)
+{
+    size_t from = s->pos;
+    tell(s, from, "remove it", "JSON has no comments");
+    const char *line = memchr(s->text + from, '\n', s->size - from);
+    s->pos = line ? (size_t)(line - s->text) : s->size;
+    if (source_has(&s->j->source, from, "/*"))
+        s->pos = source_skip_past(&s->j->source, from + 2, "*/");
+    for (size_t i = from; i < s->pos; i++)
+        if (s->text[i] == '\n')
+            vec_push(s->j->source.arena, &s->j->source.lines, (uint32_t)(i + 1));
+    mend(s, from, s->pos, ' ');
+}
+
 static void skip_space(struct scan *s)
 {
-    for (; !at_end(s); s->pos++) {
+    while (!at_end(s)) {
         char c = s->text[s->pos];
+        if (starts_comment(s)) {
+            skip_comment(s);
+            continue;
+        }
         if (c == '\n')
             vec_push(s->j->source.arena, &s->j->source.lines, (uint32_t)(s->pos + 1));
         else if (c != ' ' && c != '\t' && c != '\r')
             return;
+        s->pos++;
     }
-}
-
-/* Bytes of the valid UTF-8 sequence at p, or 0. */
-static size_t utf8_length(const char *text, size_t left)
-{
-    const unsigned char *p = (const unsigned char *)text;
-    size_t length = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
-    if (length == 0 || length > left)
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if ((p[i] & 0xc0) != 0x80)
-            return 0;
-    bool overlong = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xf0 && p[1] < 0x90);
-    bool surrogate = p[0] == 0xed && p[1] > 0x9f;
-    bool too_large = p[0] == 0xf4 && p[1] > 0x8f;
-    return overlong || surrogate || too_large ? 0 : length;
 }
 
 /* The four hex digits after \u, or -1. */
@@ -83,13 +109,13 @@ static int32_t hex4(const struct scan *s, size_t at)
 }
 
 /* An escape whose backslash is at s->pos, and not the last byte. */
-static void scan_escape(struct scan *s)
+static void scan_escape(struct scan *s, char quote)
 {
     size_t at = s->pos;
     char c = s->text[at + 1];
     s->pos += 2;
     if (c != 'u') {
-        if (!c || !strchr("\"\\/bfnrt", c))
+        if (c != quote && (!c || !strchr("\"\\/bfnrt", c)))
             complain(s, at, "write a backslash as \\\\", "unknown escape in a string");
         return;
     }
@@ -114,39 +140,80 @@ static void scan_escape(struct scan *s)
 /* The rest of the line counts as the string's, but for the punctuation at its end, so that what follows still reads. */
 static void unterminated(struct scan *s, size_t open)
 {
-    complain(s, open, "end it with a double quote on the same line", "unterminated string");
+    complain(s, open, s->text[open] == '"' ? "end it with a double quote on the same line" : "use double quotes",
+             "unterminated string");
     while (!at_end(s) && peek(s) != '\n')
         s->pos++;
     while (s->pos > open + 1 && strchr(" \t\r,]}", s->text[s->pos - 1]))
         s->pos--;
 }
 
+/* Single quotes become double ones, unless such a string holds what would then mean something else. */
+static void mend_quotes(struct scan *s, size_t open, size_t close)
+{
+    tell(s, open, "use double quotes", "string in single quotes");
+    for (size_t i = open + 1; i < close; i++)
+        s->j->broken = s->j->broken || s->text[i] == '"' || (s->text[i] == '\\' && s->text[i + 1] == '\'');
+    mend(s, open, open + 1, '"');
+    mend(s, close, close + 1, '"');
+}
+
 static void scan_string(struct scan *s)
 {
     size_t open = s->pos++;
+    char quote = s->text[open];
     for (;;) {
         if (at_end(s) || peek(s) == '\n') {
             unterminated(s, open);
             return;
         }
         char c = peek(s);
-        if (c == '"') {
+        if (c == quote) {
+            if (quote == '\'')
+                mend_quotes(s, open, s->pos);
             s->pos++;
             if (is_word(peek(s))) /* ["CPU, "GPU"]: that was the next string's opening quote */
                 unterminated(s, open);
             return;
         }
         if (c == '\\' && s->pos + 1 < s->size && s->text[s->pos + 1] != '\n') {
-            scan_escape(s);
+            scan_escape(s, quote);
             continue;
         }
-        size_t length = utf8_length(s->text + s->pos, s->size - s->pos);
+        size_t length = source_utf8_length(&s->j->source, s->pos);
         if ((unsigned char)c < 0x20)
             complain(s, s->pos, "write it as an escape, such as \\t", "control character in a string");
         else if (length == 0)
             complain(s, s->pos, "save the file as UTF-8", "bytes that are not UTF-8 in a string");
         s->pos += length ? length : 1;
     }
+}
+
+/* What other languages call these. Those of the length of our own are mended. */
+static const struct {
+    const char *word, *literal, *hint;
+} foreign[] = {
+    {"True", "true", "did you mean true?"},
+    {"TRUE", "true", "did you mean true?"},
+    {"False", "false", "did you mean false?"},
+    {"FALSE", "false", "did you mean false?"},
+    {"None", NULL, "leave the key out where there is no value"},
+    {"nil", NULL, "leave the key out where there is no value"},
+    {"undefined", NULL, "leave the key out where there is no value"},
+    {"NaN", NULL, "JSON has finite numbers alone"},
+    {"nan", NULL, "JSON has finite numbers alone"},
+    {"inf", NULL, "JSON has finite numbers alone"},
+    {"Inf", NULL, "JSON has finite numbers alone"},
+    {"Infinity", NULL, "JSON has finite numbers alone"},
+};
+
+/* The entry of a word, or -1. */
+static int find_foreign(const char *word, size_t length)
+{
+    for (size_t i = 0; i < COUNT_OF(foreign); i++)
+        if (strlen(foreign[i].word) == length && memcmp(foreign[i].word, word, length) == 0)
+            return (int)i;
+    return -1;
 }
 
 static size_t skip_digits(struct scan *s)
@@ -182,14 +249,18 @@ static void scan_number(struct scan *s)
         while (is_word(peek(s)) || peek(s) == '.')
             s->pos++;
     }
+    size_t sign = s->text[from] == '-';
+    int word = good ? -1 : find_foreign(s->text + from + sign, s->pos - from - sign);
     if (!good)
-        complain(s, from, "JSON numbers look like -1, 0.5 or 2e-3", "malformed number");
+        complain(s, from, word >= 0 ? foreign[word].hint : "JSON numbers look like -1, 0.5 or 2e-3",
+                 "malformed number");
     else if (s->pos - from > LONGEST)
         complain(s, from, NULL, "number of more than 60 characters");
 }
 
 static void scan_word(struct scan *s)
 {
+    struct arena *arena = s->j->source.arena;
     size_t from = s->pos;
     while (is_word(peek(s)))
         s->pos++;
@@ -198,22 +269,28 @@ static void scan_word(struct scan *s)
     for (size_t i = 0; i < COUNT_OF(literals); i++)
         if (length == strlen(literals[i]) && memcmp(s->text + from, literals[i], length) == 0)
             return;
-    const char *shown = arena_strndup(s->j->source.arena, s->text + from, length < 40 ? length : 40);
-    const char *nearest = nearest_word(shown, literals, COUNT_OF(literals));
-    const char *hint =
-        nearest ? arena_printf(s->j->source.arena, "did you mean %s?", nearest) : "put text in double quotes";
-    complain(s, from, hint, arena_printf(s->j->source.arena, "bad literal '%s'", shown));
+    const char *shown = arena_strndup(arena, s->text + from, length < 40 ? length : 40);
+    const char *message = arena_printf(arena, "bad literal '%s'", shown);
+    int i = find_foreign(s->text + from, length);
+    if (i >= 0 && foreign[i].literal) {
+        tell(s, from, foreign[i].hint, message);
+        for (size_t k = 0; k < length; k++)
+            mend(s, from + k, from + k + 1, foreign[i].literal[k]);
+        return;
+    }
+    const char *nearest = i < 0 ? nearest_word(shown, literals, COUNT_OF(literals)) : NULL;
+    complain(s, from,
+             i >= 0    ? foreign[i].hint
+             : nearest ? arena_printf(arena, "did you mean %s?", nearest)
+                       : "put text in double quotes",
+             message);
 }
 
 /* A byte that cannot begin anything. */
 static void unexpected(struct scan *s)
 {
     char c = peek(s);
-    if (c == '/' || c == '#')
-        give_up(s, s->pos, "remove it", "JSON has no comments");
-    else if (c == '\'')
-        give_up(s, s->pos, "use double quotes", "string in single quotes");
-    else if (c > ' ' && c < 0x7f)
+    if (c > ' ' && c < 0x7f)
         give_up(s, s->pos, NULL, arena_printf(s->j->source.arena, "unexpected '%c'", c));
     else
         give_up(s, s->pos, NULL, arena_printf(s->j->source.arena, "unexpected byte 0x%02x", (unsigned char)c));
@@ -221,7 +298,7 @@ static void unexpected(struct scan *s)
 
 static bool starts_value(char c)
 {
-    return c == '{' || c == '[' || c == '"' || c == '-' || is_word(c);
+    return c == '{' || c == '[' || c == '"' || c == '\'' || c == '-' || is_word(c);
 }
 
 static void scan_value(struct scan *s, uint32_t key, uint32_t parent, uint32_t position);
@@ -229,7 +306,7 @@ static void scan_value(struct scan *s, uint32_t key, uint32_t parent, uint32_t p
 /* "key": value */
 static void scan_member(struct scan *s, uint32_t parent, uint32_t position)
 {
-    if (peek(s) != '"') {
+    if (peek(s) != '"' && peek(s) != '\'') {
         if (!is_word(peek(s))) {
             unexpected(s);
             return;
@@ -279,7 +356,11 @@ static bool scan_separator(struct scan *s, size_t open, char close, size_t *comm
     } else if (at_end(s)) {
         unclosed(s, open, close);
     } else if (starts_value(c)) {
-        complain(s, end, NULL, "missing comma");
+        tell(s, end, NULL, "missing comma");
+        if (end == s->pos)
+            s->j->broken = true; /* there is no room for one */
+        else
+            mend(s, end, end + 1, ',');
     } else if (c != close) {
         if (c == '}' || c == ']') {
             give_up(s, s->pos, NULL, arena_printf(s->j->source.arena, "'%c' where '%c' is due", c, close));
@@ -301,23 +382,25 @@ static void scan_container(struct scan *s, uint32_t self)
     }
     s->depth++;
     size_t comma = 0;
-    for (uint32_t n = 0; !s->stopped; n++) {
+    for (uint32_t n = 0; !s->stopped;) {
         skip_space(s);
         if (at_end(s)) {
             unclosed(s, open, close);
         } else if (peek(s) == close) {
-            if (comma)
-                complain(s, comma - 1, "remove it",
-                         arena_printf(s->j->source.arena, "trailing comma before '%c'", close));
+            if (comma) {
+                tell(s, comma - 1, "remove it", arena_printf(s->j->source.arena, "trailing comma before '%c'", close));
+                mend(s, comma - 1, comma, ' ');
+            }
             s->pos++;
             break;
         } else if (peek(s) == ',') {
-            complain(s, s->pos++, NULL, "nothing before this comma");
+            tell(s, s->pos++, "remove it", "nothing before this comma");
+            mend(s, s->pos - 1, s->pos, ' ');
         } else {
             if (close == '}')
-                scan_member(s, self, n);
+                scan_member(s, self, n++);
             else
-                scan_value(s, JSON_NO_KEY, self, n);
+                scan_value(s, JSON_NO_KEY, self, n++);
             if (s->stopped || !scan_separator(s, open, close, &comma))
                 break;
         }
@@ -340,7 +423,7 @@ static void scan_value(struct scan *s, uint32_t key, uint32_t parent, uint32_t p
         give_up(s, s->size, NULL, "the text ends where a value is due");
     else if (c == '{' || c == '[')
         scan_container(s, self);
-    else if (c == '"')
+    else if (c == '"' || c == '\'')
         scan_string(s);
     else if (c == '-' || c_isdigit(c))
         scan_number(s);
@@ -357,8 +440,7 @@ void json_scan(struct json *j)
 {
     struct scan s = {.j = j, .text = j->source.text, .size = j->source.size};
     vec_push(j->source.arena, &j->source.lines, 0);
-    if (s.size >= 3 && memcmp(s.text, "\xef\xbb\xbf", 3) == 0)
-        s.pos = 3; /* a byte order mark is no part of the text */
+    s.pos = source_text_start(&j->source);
     scan_value(&s, JSON_NO_KEY, 0, 0);
     if (s.stopped)
         return;

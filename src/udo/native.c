@@ -45,7 +45,7 @@ static void check_operands(struct site *s, const struct node *n)
 {
     const struct udo_def *def = s->def;
     for (uint32_t i = 0; i < n->n_inputs || i < def->n_inputs; i++) {
-        const struct udo_tensor *in = operand_of(def->inputs, def->n_inputs, i);
+        const struct udo_tensor *in = site_input(s, i);
         const char *label = operand_label(s, "input", i, in);
         tensor_id id = i < n->n_inputs ? n->inputs[i] : NO_TENSOR;
         if (!in)
@@ -58,7 +58,7 @@ static void check_operands(struct site *s, const struct node *n)
             site_error(s, in->name, NULL, "udo-missing-input", "the native op has no %s", label);
     }
     for (uint32_t j = 0; j < n->n_outputs || j < least_outputs(def); j++) {
-        const struct udo_tensor *out = operand_of(def->outputs, def->n_outputs, j);
+        const struct udo_tensor *out = site_output(s, j);
         if (!out || j >= n->n_outputs) {
             site_error(s, NULL, NULL, "udo-surplus-outputs",
                        "the native op has %u outputs, but the definition of '%s' lists %u", n->n_outputs, def->type,
@@ -78,6 +78,8 @@ static odlc_status replace(struct udo_set *set, const struct udo_def *def, struc
                      .use = &set->uses.data[def->index],
                      .b = b,
                      .call = &call,
+                     .n_in = n->n_inputs,
+                     .n_out = n->n_outputs,
                      .arena = arena,
                      .scratch = arena};
     struct param *params = arena_array(s.arena, struct param, def->row.n_params);
@@ -99,6 +101,20 @@ static odlc_status replace(struct udo_set *set, const struct udo_def *def, struc
     return ODLC_OK;
 }
 
+/* With the nearest op that the graph has: its nodes may have become another one. */
+static void say_unused(struct udo_set *set, const struct udo_def *def, const struct graph *g)
+{
+    const char *nearest = NULL;
+    for (size_t i = 0; i < g->order.count; i++) {
+        const char *both[] = {nearest, graph_node(g, g->order.data[i])->op->name};
+        nearest = nearest ? nearest_word(def->type, both, 2) : nearest_word(def->type, &both[1], 1);
+    }
+    const struct odlc_diag place =
+        udo_at(&def->place, nearest ? arena_printf(set->arena, "did you mean '%s'?", nearest) : NULL);
+    diag_warn(set->diags, &place, "udo-unused", "the definition of '%s' matches no native op of the translated model",
+              def->type);
+}
+
 odlc_status udo_replace_natives(struct udo_set *set, struct graph *g)
 {
     odlc_status status = ODLC_OK;
@@ -110,11 +126,8 @@ odlc_status udo_replace_natives(struct udo_set *set, struct graph *g)
         if (at != MAP_NONE && replace(set, set->defs.data[at], &b, n) != ODLC_OK)
             status = ODLC_ERR_INVALID;
     }
-    for (size_t i = 0; i < set->defs.count; i++) {
-        const struct udo_def *def = set->defs.data[i];
-        if (def->replaces_native && !set->uses.data[i].nodes)
-            diag_warn(set->diags, AT(.file = def->place.file, .line = def->place.line, .column = def->place.column),
-                      "udo-unused", "the definition of '%s' matches no native op of the translated model", def->type);
-    }
+    for (size_t i = 0; i < set->defs.count; i++)
+        if (set->defs.data[i]->replaces_native && !set->uses.data[i].nodes)
+            say_unused(set, set->defs.data[i], g);
     return status;
 }

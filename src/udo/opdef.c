@@ -11,6 +11,14 @@ struct udo_place opdef_place(const struct opdef *o, const struct xml_node *node)
     return place;
 }
 
+const struct xml_node *opdef_child(const struct xml_node *node, const char *name)
+{
+    const struct xml_node *child = xml_child(node, name);
+    while (child && !*child->text)
+        child = xml_next(child);
+    return child;
+}
+
 const char *opdef_text(struct opdef *o, const struct xml_node *node, const char *child, bool required)
 {
     const struct xml_node *found = xml_child(node, child);
@@ -22,17 +30,24 @@ const char *opdef_text(struct opdef *o, const struct xml_node *node, const char 
     return NULL;
 }
 
+bool opdef_is_bool(const char *text, bool *value)
+{
+    static const char *const words[] = {"true", "True", "TRUE", "1", "false", "False", "FALSE", "0"};
+    size_t i = 0;
+    while (i < COUNT_OF(words) && strcmp(text, words[i]) != 0)
+        i++;
+    *value = i < COUNT_OF(words) / 2;
+    return i < COUNT_OF(words);
+}
+
 bool opdef_bool(struct opdef *o, const struct xml_node *node, const char *child, bool absent)
 {
-    const struct xml_node *found = xml_child(node, child);
-    if (!found)
-        return absent;
-    bool yes = strcmp(found->text, "true") == 0 || strcmp(found->text, "1") == 0;
-    bool no = strcmp(found->text, "false") == 0 || strcmp(found->text, "0") == 0;
-    if (!yes && !no)
+    const struct xml_node *found = opdef_child(node, child);
+    bool value = absent;
+    if (found && !opdef_is_bool(found->text, &value))
         (void)xml_error(o->xml, xml_text_offset(o->xml, found), NULL, "udo-wrong-type",
                         "<%s> must be true or false, not '%s'", child, found->text);
-    return yes;
+    return value;
 }
 
 int opdef_word(struct opdef *o, size_t offset, const char *word, const char *const *words, size_t count,
@@ -74,11 +89,14 @@ static const struct udo_tensor *read_operands(struct opdef *o, const struct xml_
         (void)xml_error(o->xml, op->offset, NULL, "udo-no-operands", "an OpDef needs at least one <%s>", kind);
     struct udo_tensor *tensors = arena_array(o->arena, struct udo_tensor, *count);
     const struct xml_node *node = xml_child(op, kind);
+    bool repeated = false;
     for (uint32_t i = 0; i < *count; i++, node = xml_next(node)) {
         opdef_read_tensor(o, node, role, backends, &tensors[i]);
-        if (tensors[i].repeated && i + 1 < *count)
-            (void)xml_error(o->xml, xml_child(node, "Repeated")->offset, NULL, "udo-repeated-not-last",
-                            "only the last <%s> may be repeated", kind);
+        if (tensors[i].repeated && repeated)
+            (void)xml_error(o->xml, xml_child(node, "Repeated")->offset,
+                            "the node tells how many one of them stands for, not two", "udo-two-repeated",
+                            "only one <%s> may be repeated", kind);
+        repeated = repeated || tensors[i].repeated;
     }
     return tensors;
 }
@@ -151,13 +169,21 @@ static void read_op(struct opdef *o, const struct xml_node *op)
     def->inputs = read_operands(o, op, OPDEF_INPUT, &backends, &def->n_inputs);
     def->outputs = read_operands(o, op, OPDEF_OUTPUT, &backends, &def->n_outputs);
     read_params(o, op, &backends, def);
-    for (uint32_t i = 0; i < backends.count; i++)
+    bool dsp = false;
+    for (uint32_t i = 0; i < backends.count; i++) {
+        dsp = dsp || backends.list[i].backend == BACKEND_DSP;
         if (opdef_core(backends.list[i].backend) >= 0)
             def->cores |= 1u << opdef_core(backends.list[i].backend);
+    }
+    def->dsp_arch_types = backends.archs.data;
+    def->n_dsp_arch_types = (uint32_t)backends.archs.count;
     def->replaces_native = opdef_bool(o, op, "UseDefaultTranslation", false);
     if (def->replaces_native && def->type && !op_find(def->type))
         unknown_native(o, op, def->type);
-    if (o->xml->source.errors == errors && o->package && udo_add(o->set, def) != ODLC_OK)
+    if (o->xml->source.errors != errors || !o->package)
+        return;
+    udo_advise(o->set, &o->xml->source, def, dsp);
+    if (udo_add(o->set, def) != ODLC_OK)
         o->xml->source.errors++;
 }
 
@@ -165,12 +191,11 @@ static void read_op(struct opdef *o, const struct xml_node *op)
 
 static bool read_qhpi(struct opdef *o, const struct xml_attr *a)
 {
-    bool yes = a && (strcmp(a->value, "true") == 0 || strcmp(a->value, "1") == 0);
-    bool no = !a || strcmp(a->value, "false") == 0 || strcmp(a->value, "0") == 0;
-    if (!yes && !no)
+    bool value = false;
+    if (a && *a->value && !opdef_is_bool(a->value, &value))
         (void)xml_error(o->xml, a->offset, NULL, "udo-wrong-type", "'UseQHPI' must be true or false, not '%s'",
                         a->value);
-    return yes;
+    return value;
 }
 
 static void read_collection(struct opdef *o, const struct xml_node *root)

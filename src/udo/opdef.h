@@ -37,6 +37,7 @@ struct backends {
         const struct xml_node *node;
     } list[BACKENDS];
     uint32_t count;
+    VEC(const char *) archs; /* of the DSP: "v68" */
 };
 
 /* ---- structure (opdef_schema.c) ---- */
@@ -50,13 +51,17 @@ void opdef_check_supplements(struct opdef *o);
 void opdef_backends(struct opdef *o, const struct xml_node *op, const char *name, struct backends *out);
 /* The core that a backend runs on, or -1. */
 int opdef_core(enum backend backend);
+/* "CPU", "DSP (HTP)" */
+const char *opdef_core_label(enum backend backend);
+/* The cores whose backends say of a tensor that its default is all they take; NULL: none. */
+const char *opdef_only_default(struct opdef *o, const struct backends *tensor);
 /* What each backend says of the tensor ("Input", "Output", "Parameter"). */
 void opdef_tensor_backends(const struct backends *op, const char *kind, const char *name, struct backends *out);
 /* Overrides of tensors that the operation does not have. */
 void opdef_check_overrides(struct opdef *o, const struct xml_node *op, const struct backends *backends);
 
 /* ---- tensors (opdef_tensor.c) ---- */
-enum opdef_role { OPDEF_INPUT, OPDEF_OUTPUT, OPDEF_PARAM };
+enum opdef_role { OPDEF_INPUT, OPDEF_OUTPUT, OPDEF_PARAM, OPDEF_SCALAR };
 void opdef_read_tensor(struct opdef *o, const struct xml_node *node, enum opdef_role role,
                        const struct backends *backends, struct udo_tensor *out);
 void opdef_read_scalar(struct opdef *o, const struct xml_node *node, const struct backends *backends,
@@ -65,10 +70,14 @@ bool opdef_is_scalar(const struct xml_node *parameter);
 
 /* ---- leaves ---- */
 struct udo_place opdef_place(const struct opdef *o, const struct xml_node *node);
+/* The first child of that name with text in it: what is optional and empty counts as absent. NULL: none, or no node. */
+const struct xml_node *opdef_child(const struct xml_node *node, const char *name);
 /* The text of a child; NULL when there is no such child or, with an error if required, no text in it. */
 const char *opdef_text(struct opdef *o, const struct xml_node *node, const char *child, bool required);
-/* An xs:boolean child: absent gives `absent`. */
+/* An xs:boolean child, in letters of either case: absent gives `absent`. */
 bool opdef_bool(struct opdef *o, const struct xml_node *node, const char *child, bool absent);
+/* Whether a text is a boolean, and which. */
+bool opdef_is_bool(const char *text, bool *value);
 /* The index of a word, or -1 with an error at `offset` that names `what`. */
 int opdef_word(struct opdef *o, size_t offset, const char *word, const char *const *words, size_t count,
                const char *what);

@@ -109,6 +109,10 @@ static void unknown_element(struct opdef *o, const struct rule *rule, const stru
     const char *names[MAX_MEMBERS];
     size_t count = 0;
     text list = {0};
+    if (!rule->strict && !source_shows_warnings(&o->xml->source)) {
+        o->xml->source.warnings++;
+        return;
+    }
     while (count < MAX_MEMBERS && rule->members[count].name) {
         names[count] = rule->members[count].name;
         text_add(o->arena, &list, "%s%s", count ? ", " : "", names[count]);
@@ -140,7 +144,8 @@ static void check_attrs(struct opdef *o, const struct rule *rule, const struct x
         /* xsi:noNamespaceSchemaLocation and the like say nothing about ops. */
         if (k < count || strncmp(o->xml->source.text + a->offset, a->name, strlen(a->name)) != 0)
             continue;
-        const char *nearest = nearest_word(a->name, rule->attrs, count);
+        bool shown = source_shows_warnings(&o->xml->source);
+        const char *nearest = shown ? nearest_word(a->name, rule->attrs, count) : NULL;
         xml_warn(o->xml, a->offset, nearest ? arena_printf(o->arena, "did you mean '%s'?", nearest) : NULL,
                  "udo-unknown-attribute", "unknown attribute '%s' of <%s> is ignored", a->name, node->name);
     }

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "udo/opdef.h"
+#include "udo/row.h"
 
 static const char *const backend_names[BACKENDS] = {
     [BACKEND_CPU] = "CPU", [BACKEND_GPU] = "GPU", [BACKEND_DSP] = "DSP", [BACKEND_HTP] = "HTP", [BACKEND_AIC] = "AIC"};
@@ -16,16 +17,44 @@ int opdef_core(enum backend backend)
     return cores[backend];
 }
 
-/* The backend of a name; one that is not known concerns nobody here, so it is only a warning. */
-static int read_backend(struct opdef *o, size_t offset, const char *name)
+const char *opdef_core_label(enum backend backend)
 {
-    for (int i = 0; i < BACKENDS; i++)
-        if (strcmp(name, backend_names[i]) == 0)
-            return i;
+    return backend == BACKEND_HTP ? "DSP (HTP)" : backend_names[backend];
+}
+
+const char *opdef_only_default(struct opdef *o, const struct backends *tensor)
+{
+    text cores = {0};
+    for (uint32_t i = 0; i < tensor->count; i++)
+        if (opdef_bool(o, tensor->list[i].node, "OnlyDefaultSupported", false))
+            text_add(o->arena, &cores, "%s%s", cores.count ? ", " : "", opdef_core_label(tensor->list[i].backend));
+    return cores.data;
+}
+
+/* The backend of a name, and the architecture in it: "DSP_V68" is the DSP with "v68". One that is not known concerns
+ * nobody here, so it is only a warning. */
+static int read_backend(struct opdef *o, size_t offset, const char *name, const char **arch)
+{
+    const char *dash = strchr(name, '_');
+    const char *plain = dash ? arena_strndup(o->arena, name, (size_t)(dash - name)) : name;
+    int backend = 0;
+    *arch = NULL;
+    while (backend < BACKENDS && strcmp(plain, backend_names[backend]) != 0)
+        backend++;
+    if (backend < BACKENDS && !dash)
+        return backend;
+    if (backend == BACKEND_DSP || backend == BACKEND_HTP) {
+        *arch = udo_find_arch(dash + 1);
+        if (!*arch)
+            xml_warn(o->xml, offset, "known are V60, V65, V66, V68, V69, V73, V75, V79, V81",
+                     "udo-unknown-architecture", "unknown architecture '%s' of %s is ignored", dash + 1, plain);
+        return backend;
+    }
     const char *nearest = nearest_word(name, backend_names, BACKENDS);
-    xml_warn(o->xml, offset,
-             nearest ? arena_printf(o->arena, "did you mean %s?", nearest) : "known are CPU, GPU, DSP, HTP, AIC",
-             "udo-unknown-backend", "unknown backend '%s' is ignored", name);
+    const char *hint = udo_is_npu(plain) ? "the NPU is the HTP: write HTP"
+                       : nearest         ? arena_printf(o->arena, "did you mean %s?", nearest)
+                                         : "known are CPU, GPU, DSP, HTP, AIC";
+    xml_warn(o->xml, offset, hint, "udo-unknown-backend", "unknown backend '%s' is ignored", name);
     return -1;
 }
 
@@ -61,7 +90,8 @@ static void collect_list(struct opdef *o, const struct xml_node *list)
     if (!a || !*a->value)
         (void)xml_error(o->xml, a ? a->offset : list->offset, NULL, "udo-missing-attribute",
                         "'Backend' of <SupplementalOpDefList> is missing");
-    int backend = a && *a->value ? read_backend(o, a->offset, a->value) : -1;
+    const char *arch;
+    int backend = a && *a->value ? read_backend(o, a->offset, a->value, &arch) : -1;
     for (const struct xml_node *ops = xml_child(list, "SupportedOps"); ops; ops = xml_next(ops))
         for (const struct xml_node *op = xml_child(ops, "OpName"); op && backend >= 0; op = xml_next(op))
             add(o, (struct supplement){op, op, (enum backend)backend, true, MAP_NONE});
@@ -89,7 +119,7 @@ void opdef_check_supplements(struct opdef *o)
         const char *name = s->name->text;
         if (map_get(&o->known, name) != MAP_NONE)
             continue;
-        bool shown = o->xml->source.warnings < SOURCE_MAX_REPORTS;
+        bool shown = source_shows_warnings(&o->xml->source);
         const char *nearest = shown ? nearest_word(name, o->names.data, o->names.count) : NULL;
         const char *hint = nearest ? arena_printf(o->arena, "did you mean '%s'?", nearest) : NULL;
         xml_warn(o->xml, xml_text_offset(o->xml, s->name), hint, "udo-unknown-op",
@@ -99,6 +129,14 @@ void opdef_check_supplements(struct opdef *o)
 }
 
 /* ---- what the backends of one operation say ---- */
+
+static void add_arch(struct opdef *o, struct backends *out, const char *arch)
+{
+    for (size_t i = 0; i < out->archs.count; i++)
+        if (strcmp(out->archs.data[i], arch) == 0)
+            return;
+    vec_push(o->arena, &out->archs, arch);
+}
 
 static void add_backend(struct backends *out, enum backend backend, const struct xml_node *node)
 {
@@ -111,15 +149,29 @@ static void add_backend(struct backends *out, enum backend backend, const struct
     out->list[out->count++].node = node;
 }
 
+static void read_supported(struct opdef *o, const struct xml_node *op, struct backends *out)
+{
+    struct map seen;
+    map_init(&seen, o->arena);
+    for (const struct xml_node *b = xml_child(op, "SupportedBackend"); b; b = xml_next(b)) {
+        size_t at = xml_text_offset(o->xml, b);
+        const char *arch;
+        int backend = *b->text ? read_backend(o, at, b->text, &arch) : -1;
+        if (backend < 0)
+            continue;
+        if (map_add(&seen, b->text, 0) != MAP_NONE)
+            xml_warn(o->xml, at, "remove one", "udo-twice", "second <SupportedBackend> '%s'", b->text);
+        else if (arch)
+            add_arch(o, out, arch);
+        add_backend(out, (enum backend)backend, NULL);
+    }
+}
+
 void opdef_backends(struct opdef *o, const struct xml_node *op, const char *name, struct backends *out)
 {
     *out = (struct backends){.count = 0};
-    for (const struct xml_node *b = xml_child(op, "SupportedBackend"); b; b = xml_next(b)) {
-        int backend = read_backend(o, xml_text_offset(o->xml, b), b->text);
-        if (backend >= 0)
-            add_backend(out, (enum backend)backend, NULL);
-    }
-    bool listed = xml_child(op, "SupportedBackend") != NULL;
+    read_supported(o, op, out);
+    bool listed = opdef_child(op, "SupportedBackend") != NULL;
     for (uint32_t at = map_get(&o->by_op, name); at != MAP_NONE; at = o->supplements.data[at].next) {
         const struct supplement *s = &o->supplements.data[at];
         if (s->supported_only)

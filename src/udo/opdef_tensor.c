@@ -5,7 +5,8 @@
 
 /* ---- data types ---- */
 
-/* The schema's types, and FLOAT_64; data in 64 bits is stored in 32, as everywhere in a container. */
+/* The schema's types, FLOAT_64, and the guide's names of some; data in 64 bits is stored in 32, as everywhere in a
+ * container. */
 static const struct {
     const char *name;
     enum dtype dtype;
@@ -32,6 +33,9 @@ static const struct {
     {"UFIXED_POINT_32", DT_UFXP32},
     {"BOOL_8", DT_BOOL},
     {"STRING", DT_STRING},
+    {"FIXED_4", DT_UFXP4},
+    {"FIXED_8", DT_UFXP8},
+    {"FIXED_16", DT_UFXP16},
 };
 
 /* The types that a tensor may have, in the order given. */
@@ -58,6 +62,8 @@ static void read_types(struct opdef *o, const struct xml_node *tensor, struct ty
     *out = (struct type_list){.count = 0};
     for (const struct xml_node *n = xml_child(tensor, "Datatype"); n; n = xml_next(n)) {
         const char *word = n->text;
+        if (!*word)
+            continue;
         if (strncmp(word, prefix, sizeof prefix - 1) == 0)
             word += sizeof prefix - 1;
         int i = opdef_word(o, xml_text_offset(o->xml, n), word, names, COUNT_OF(names), "data type");
@@ -72,7 +78,7 @@ static void read_types(struct opdef *o, const struct xml_node *tensor, struct ty
 static void backend_types(struct opdef *o, const struct xml_node *override, const struct type_list *base,
                           struct type_list *out)
 {
-    if (override && xml_child(override, "Datatype"))
+    if (opdef_child(override, "Datatype"))
         read_types(o, override, out);
     else
         *out = *base;
@@ -134,7 +140,7 @@ static void resolve_types(struct opdef *o, const struct xml_node *tensor, const 
     struct type_list base, lists[BACKENDS];
     *out = (struct tensor_types){.dtype = DT_NONE};
     read_types(o, tensor, &base);
-    if (!xml_child(tensor, "Datatype"))
+    if (!opdef_child(tensor, "Datatype"))
         (void)xml_error(o->xml, tensor->offset, NULL, "udo-missing-element", "<Datatype> is missing in <%s>",
                         tensor->name);
     for (uint32_t i = 0; i < b->count; i++) {
@@ -177,7 +183,7 @@ static int read_layout(struct opdef *o, const struct xml_node *node)
 
 static const struct xml_node *layout_node(const struct xml_node *tensor)
 {
-    return tensor ? xml_child(xml_child(tensor, "Shape"), "Layout") : NULL;
+    return opdef_child(xml_child(tensor, "Shape"), "Layout");
 }
 
 /* A tensor has one layout in the graph, so all backends must agree on it. */
@@ -224,8 +230,8 @@ bool opdef_is_scalar(const struct xml_node *parameter)
 /* Whether it has a rank decides only about params. */
 static void read_shape(struct opdef *o, const struct xml_node *tensor, bool is_param, struct udo_tensor *out)
 {
-    const struct xml_node *shape = xml_child(tensor, "Shape"), *rank = xml_child(shape, "Rank"),
-                          *about = xml_child(shape, "Text");
+    const struct xml_node *shape = xml_child(tensor, "Shape"), *rank = opdef_child(shape, "Rank"),
+                          *about = opdef_child(shape, "Text");
     if (rank)
         (void)opdef_word(o, xml_text_offset(o->xml, rank), rank->text, ranks, COUNT_OF(ranks), "rank");
     else if (is_param)
@@ -233,7 +239,7 @@ static void read_shape(struct opdef *o, const struct xml_node *tensor, bool is_p
                         "SCALAR makes it a scalar param, 1D and the like a tensor param", "udo-missing-element",
                         "<Rank> is missing in the <Shape> of a <Parameter>");
     out->rank = rank ? rank->text : NULL;
-    out->shape_text = about && *about->text ? about->text : NULL;
+    out->shape_text = about ? about->text : NULL;
 }
 
 static struct udo_words read_enumeration(struct opdef *o, const struct xml_node *parameter)
@@ -241,10 +247,13 @@ static struct udo_words read_enumeration(struct opdef *o, const struct xml_node 
     const struct xml_node *e = xml_child(parameter, "Enumeration");
     struct map seen;
     VEC(const char *) words = {0};
-    if (!e)
+    if (!opdef_child(e, "Enum"))
         return (struct udo_words){.count = 0};
     map_init(&seen, o->arena);
     for (const struct xml_node *word = xml_child(e, "Enum"); word; word = xml_next(word)) {
+        if (!*word->text) /* numbers count from the first on */
+            (void)xml_error(o->xml, word->offset, "remove it", "udo-missing-element",
+                            "<Enum> in <Enumeration> is empty");
         uint32_t first = map_add(&seen, word->text, word->offset);
         if (first != MAP_NONE) {
             (void)xml_error(o->xml, word->offset, NULL, "udo-duplicate-enum", "second <Enum> '%s'", word->text);
@@ -252,8 +261,6 @@ static struct udo_words read_enumeration(struct opdef *o, const struct xml_node 
         }
         vec_push(o->arena, &words, word->text);
     }
-    if (!words.count)
-        (void)xml_error(o->xml, e->offset, NULL, "udo-missing-element", "an <Enumeration> needs at least one <Enum>");
     return (struct udo_words){.words = words.data, .count = (uint32_t)words.count};
 }
 
@@ -281,6 +288,21 @@ static void check_enumeration(struct opdef *o, const struct xml_node *node, cons
                         "an enumeration is stored as a number, so its <Datatype> must be an integer type");
 }
 
+/* The default, where anything asks for its value; returns the cores that take nothing else. */
+static const char *read_default(struct opdef *o, const struct xml_node *node, const struct backends *own,
+                                enum dtype dtype, enum opdef_role role, bool optional,
+                                const struct udo_words *enumeration, const struct param **value)
+{
+    const struct xml_node *given = opdef_child(node, "Default");
+    const char *only = opdef_only_default(o, own);
+    if (only && !given)
+        xml_warn(o->xml, node->offset, "give a <Default>", "udo-only-default",
+                 "<OnlyDefaultSupported> is said of a <%s> without <Default>", node->name);
+    if (given && (only || optional))
+        *value = opdef_read_value(o, given, dtype, role != OPDEF_SCALAR, enumeration);
+    return only;
+}
+
 void opdef_read_tensor(struct opdef *o, const struct xml_node *node, enum opdef_role role,
                        const struct backends *backends, struct udo_tensor *out)
 {
@@ -302,14 +324,13 @@ void opdef_read_tensor(struct opdef *o, const struct xml_node *node, enum opdef_
     out->enumeration = read_enumeration(o, node);
     read_shape(o, node, role == OPDEF_PARAM, out);
     check_enumeration(o, node, &out->enumeration, out->dtype);
-    if (out->per_core && (out->is_static || role == OPDEF_PARAM))
-        (void)xml_error(o->xml, node->offset, "give one type that all backends take", "udo-core-types-differ",
-                        "the backends take this data in different types, but it is stored once");
-    const struct xml_node *value = xml_child(node, "Default");
+    const struct xml_node *value = opdef_child(node, "Default");
     if (value && role == OPDEF_OUTPUT)
         (void)xml_error(o->xml, value->offset, NULL, "udo-output-default", "an output cannot have a default");
-    else if (value && out->optional)
-        out->default_value = opdef_read_value(o, value, value_type(&types), true, &out->enumeration);
+    else
+        out->only_default =
+            read_default(o, node, &own, value_type(&types), role, out->optional, &out->enumeration, &out->only_value);
+    out->default_value = out->optional ? out->only_value : NULL;
     out->unused_default = value && !out->optional;
 }
 
@@ -324,16 +345,16 @@ void opdef_read_scalar(struct opdef *o, const struct xml_node *node, const struc
     resolve_types(o, node, &own, &types);
     out->unresolved = types.unresolved;
     (void)resolve_layout(o, node, &own, &out->unresolved);
-    if (types.per_core)
-        (void)xml_error(o->xml, node->offset, "give one type that all backends take", "udo-core-types-differ",
-                        "the backends take this param in different types, but it is stored once");
+    out->per_core = types.per_core;
+    memcpy(out->core_dtypes, types.core_dtypes, sizeof out->core_dtypes);
     out->dtype = value_type(&types);
     out->several = types.several;
     out->optional = !opdef_bool(o, node, "Mandatory", true);
     out->enumeration = read_enumeration(o, node);
     check_enumeration(o, node, &out->enumeration, out->dtype);
-    const struct xml_node *value = xml_child(node, "Default");
-    if (value && out->optional)
-        out->default_value = opdef_read_value(o, value, out->dtype, false, &out->enumeration);
+    const struct xml_node *value = opdef_child(node, "Default");
+    out->only_default =
+        read_default(o, node, &own, out->dtype, OPDEF_SCALAR, out->optional, &out->enumeration, &out->only_value);
+    out->default_value = out->optional ? out->only_value : NULL;
     out->unused_default = value && !out->optional;
 }

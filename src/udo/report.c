@@ -35,7 +35,7 @@ static struct odlc_udo_value *describe(struct site *s, const struct udo_tensor *
 {
     struct odlc_udo_value *values = arena_array(s->set->arena, struct odlc_udo_value, total);
     for (uint32_t i = 0; i < total; i++) {
-        const struct udo_tensor *t = operand_of(tensors, count, i);
+        const struct udo_tensor *t = operand_of(tensors, count, total, i);
         values[i] = (struct odlc_udo_value){.is_tensor = 1};
         if (t) {
             values[i].name = t->name;

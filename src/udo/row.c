@@ -2,9 +2,38 @@
 
 #include <string.h>
 
+#include "base/c_locale.h"
+#include "udo/call.h"
 #include "udo/value.h"
 
 const char *const udo_core_names[UDO_CORES] = {[UDO_CPU] = "CPU", [UDO_GPU] = "GPU", [UDO_DSP] = "DSP"};
+
+const char *const udo_archs[] = {"v60", "v65", "v66", "v68", "v69", "v73", "v75", "v79", "v81"};
+const size_t udo_n_archs = COUNT_OF(udo_archs);
+
+/* The word among those in small letters that has the same letters, or NULL. */
+static const char *find_folded(const char *const *words, size_t count, const char *word)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t at = 0;
+        while (words[i][at] && c_tolower(word[at]) == words[i][at])
+            at++;
+        if (!words[i][at] && !word[at])
+            return words[i];
+    }
+    return NULL;
+}
+
+const char *udo_find_arch(const char *word)
+{
+    return find_folded(udo_archs, udo_n_archs, word);
+}
+
+bool udo_is_npu(const char *word)
+{
+    static const char *const names[] = {"npu", "htp", "hta", "aip", "cdsp", "hexagon"};
+    return find_folded(names, COUNT_OF(names), word) != NULL;
+}
 
 /* ---- what the node carries for inspection ---- */
 
@@ -37,15 +66,15 @@ static const char *arch_text(struct arena *arena, const struct udo_def *def)
 }
 
 /* "in0: CPU=FLOAT_32,DSP=UINT_8" */
-static void add_core_types(struct arena *arena, text *t, const char *label, const struct udo_tensor *tensor)
+static void add_core_types(struct arena *arena, text *t, const char *label, const enum dtype core_dtypes[UDO_CORES])
 {
     add_separator(arena, t, "; ");
     text_add(arena, t, "%s: ", label);
     const char *separator = "";
     for (int core = 0; core < UDO_CORES; core++) {
-        if (tensor->core_dtypes[core] == DT_NONE)
+        if (core_dtypes[core] == DT_NONE)
             continue;
-        text_add(arena, t, "%s%s=%s", separator, udo_core_names[core], udo_type_name(tensor->core_dtypes[core]));
+        text_add(arena, t, "%s%s=%s", separator, udo_core_names[core], udo_type_name(core_dtypes[core]));
         separator = ",";
     }
 }
@@ -55,14 +84,18 @@ static const char *type_text(struct arena *arena, const struct udo_def *def)
     text t = {0};
     for (uint32_t i = 0; i < def->n_inputs; i++)
         if (def->inputs[i].per_core)
-            add_core_types(arena, &t, arena_printf(arena, "in%u", i), &def->inputs[i]);
+            add_core_types(arena, &t, arena_printf(arena, "in%u", i), def->inputs[i].core_dtypes);
     for (uint32_t i = 0; i < def->n_outputs; i++)
         if (def->outputs[i].per_core)
-            add_core_types(arena, &t, arena_printf(arena, "out%u", i), &def->outputs[i]);
+            add_core_types(arena, &t, arena_printf(arena, "out%u", i), def->outputs[i].core_dtypes);
+    for (uint32_t i = 0; i < def->n_scalar_params; i++)
+        if (def->scalar_params[i].per_core)
+            add_core_types(arena, &t, arena_printf(arena, "param %s", def->scalar_params[i].name),
+                           def->scalar_params[i].core_dtypes);
     for (uint32_t i = 0; i < def->n_tensor_params; i++)
         if (def->tensor_params[i].per_core)
             add_core_types(arena, &t, arena_printf(arena, "param %s", def->tensor_params[i].name),
-                           &def->tensor_params[i]);
+                           def->tensor_params[i].core_dtypes);
     return t.data;
 }
 
@@ -132,7 +165,7 @@ uint32_t least_outputs(const struct udo_def *def)
 
 static uint8_t most(const struct udo_tensor *tensors, uint32_t count)
 {
-    return tensors[count - 1].repeated ? VARIADIC : (uint8_t)count;
+    return repeated_of(tensors, count) < count ? VARIADIC : (uint8_t)count;
 }
 
 void udo_make_row(struct arena *arena, struct udo_def *def)

@@ -12,4 +12,12 @@ uint32_t least_outputs(const struct udo_def *def);
 
 extern const char *const udo_core_names[UDO_CORES];
 
+/* A DSP architecture of that name, in letters of either case: "v68"; NULL: none. */
+const char *udo_find_arch(const char *word);
+extern const char *const udo_archs[];
+extern const size_t udo_n_archs;
+
+/* Whether a word that names no core is another name of the NPU, or of a part of it: NPU, HTA, cDSP. */
+bool udo_is_npu(const char *word);
+
 #endif

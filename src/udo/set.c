@@ -59,8 +59,10 @@ static bool absence_equal(bool optional_a, const struct param *default_a, bool o
 static bool scalar_equal(const struct udo_scalar *a, const struct udo_scalar *b)
 {
     return text_equal(a->name, b->name) && a->dtype == b->dtype && a->several == b->several &&
+           a->per_core == b->per_core && memcmp(a->core_dtypes, b->core_dtypes, sizeof a->core_dtypes) == 0 &&
            absence_equal(a->optional, a->default_value, b->optional, b->default_value) &&
-           a->unused_default == b->unused_default && words_equal(&a->enumeration, &b->enumeration);
+           a->unused_default == b->unused_default && text_equal(a->only_default, b->only_default) &&
+           words_equal(&a->enumeration, &b->enumeration);
 }
 
 static bool tensor_equal(const struct udo_tensor *a, const struct udo_tensor *b)
@@ -69,8 +71,8 @@ static bool tensor_equal(const struct udo_tensor *a, const struct udo_tensor *b)
                 a->per_core == b->per_core && memcmp(a->core_dtypes, b->core_dtypes, sizeof a->core_dtypes) == 0 &&
                 a->is_static == b->is_static &&
                 absence_equal(a->optional, a->default_value, b->optional, b->default_value) &&
-                a->unused_default == b->unused_default && words_equal(&a->enumeration, &b->enumeration) &&
-                a->repeated == b->repeated && a->layout == b->layout &&
+                a->unused_default == b->unused_default && text_equal(a->only_default, b->only_default) &&
+                words_equal(&a->enumeration, &b->enumeration) && a->repeated == b->repeated && a->layout == b->layout &&
                 text_equal(a->quantization_mode, b->quantization_mode) && a->same_as == b->same_as &&
                 a->same_as_input == b->same_as_input && !a->shape == !b->shape && a->shape_rank == b->shape_rank;
     for (uint32_t i = 0; same && i < a->shape_rank; i++)
@@ -161,6 +163,47 @@ odlc_status udo_add(struct udo_set *set, struct udo_def *def)
     return ODLC_OK;
 }
 
+/* ---- the model's operators ---- */
+
+static void say_unmatched(struct udo_set *set, const struct udo_def *def, const char *hint)
+{
+    const struct odlc_diag place = udo_at(&def->place, hint);
+    diag_warn(set->diags, &place, "udo-unused", "the definition of '%s' matches no node of the model", def->type);
+}
+
+/* The operator that is meant, most likely: of that type in another domain, or of nearly that type. */
+static const char *unmatched_hint(struct udo_set *set, const struct udo_def *def, const struct udo_operator *operators,
+                                  const char *const *types, size_t count)
+{
+    for (size_t i = 0; i < count && def->domain; i++)
+        if (strcmp(types[i], def->type) == 0)
+            return arena_printf(set->arena, "the model has '%s' in domain '%s'", def->type,
+                                *operators[i].domain ? operators[i].domain : "ai.onnx");
+    const char *nearest = nearest_word(def->type, types, count);
+    return nearest ? arena_printf(set->arena, "did you mean '%s'?", nearest) : NULL;
+}
+
+void udo_match(struct udo_set *set, const struct udo_operator *operators, size_t count)
+{
+    enum { HINTED = 100 };
+    bool *matched = arena_array(set->arena, bool, set->defs.count);
+    const char **types = arena_array(set->arena, const char *, count);
+    size_t hinted = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct udo_def *def = udo_find(set, operators[i].type, operators[i].domain);
+        types[i] = operators[i].type;
+        if (def)
+            matched[def->index] = true;
+    }
+    for (size_t i = 0; i < set->defs.count; i++) {
+        const struct udo_def *def = set->defs.data[i];
+        if (matched[i] || def->replaces_native)
+            continue;
+        set->uses.data[i].unmatched = true;
+        say_unmatched(set, def, hinted++ < HINTED ? unmatched_hint(set, def, operators, types, count) : NULL);
+    }
+}
+
 /* ---- reports that come once ---- */
 
 /* "a, b, c and 4 more" */
@@ -212,8 +255,8 @@ static odlc_status finish_definition(struct udo_set *set, const struct udo_def *
         if (use->not_static[i].labels.count && finish_input(set, def, i, &use->not_static[i]) != ODLC_OK)
             status = ODLC_ERR_INVALID;
     struct odlc_diag place = udo_at(&def->place, NULL);
-    if (!use->nodes && all_seen)
-        diag_warn(set->diags, &place, "udo-unused", "the definition of '%s' matches no node of the model", def->type);
+    if (!use->nodes && all_seen && !use->unmatched)
+        say_unmatched(set, def, NULL);
     if (use->unnamed.count) {
         place.hint =
             udo_words_of(&def->place, "list them under scalar_params or tensor_params if the operation needs them",

@@ -2,6 +2,13 @@
 
 #include <string.h>
 
+/* Text as Windows calls "Unicode": its mark, or every other byte of its beginning is zero. */
+static bool is_utf16(const char *text, size_t size)
+{
+    bool mark = size >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0);
+    return mark || (size >= 4 && !text[0] != !text[1] && !text[0] == !text[2] && !text[1] == !text[3]);
+}
+
 odlc_status source_init(struct source *s, struct arena *arena, struct diags *diags, const char *path, const char *text,
                         size_t size)
 {
@@ -9,7 +16,43 @@ odlc_status source_init(struct source *s, struct arena *arena, struct diags *dia
     if (size > SOURCE_MAX_BYTES)
         return diag_error(diags, ODLC_ERR_LIMIT, AT(.file = path), "udo-too-large", "larger than %zu MiB",
                           SOURCE_MAX_BYTES >> 20);
+    if (is_utf16(s->text, size))
+        return diag_error(diags, ODLC_ERR_INVALID, AT(.file = path, .line = 1, .column = 1, .hint = "save it as UTF-8"),
+                          "udo-utf16", "the file is UTF-16 text");
     return ODLC_OK;
+}
+
+size_t source_text_start(const struct source *s)
+{
+    return source_has(s, 0, "\xef\xbb\xbf") ? 3 : 0;
+}
+
+bool source_has(const struct source *s, size_t at, const char *word)
+{
+    size_t length = strlen(word);
+    return at + length <= s->size && memcmp(s->text + at, word, length) == 0;
+}
+
+size_t source_skip_past(const struct source *s, size_t at, const char *word)
+{
+    const char *found = at < s->size ? memmem(s->text + at, s->size - at, word, strlen(word)) : NULL;
+    return found ? (size_t)(found - s->text) + strlen(word) : s->size;
+}
+
+size_t source_utf8_length(const struct source *s, size_t at)
+{
+    const unsigned char *p = (const unsigned char *)s->text + at;
+    size_t left = s->size - at;
+    size_t length = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : p[0] < 0xf5 ? 4 : 0;
+    if (length == 0 || length > left)
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    bool overlong = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xf0 && p[1] < 0x90);
+    bool surrogate = p[0] == 0xed && p[1] > 0x9f;
+    bool too_large = p[0] == 0xf4 && p[1] > 0x8f;
+    return overlong || surrogate || too_large ? 0 : length;
 }
 
 void source_find_lines(struct source *s)
@@ -75,6 +118,11 @@ void source_warn(struct source *s, size_t offset, const char *pointer, const cha
         return;
     struct odlc_diag place = place_at(s, offset, pointer, hint);
     diag_warn(s->diags, &place, code, "%s", message);
+}
+
+bool source_shows_warnings(const struct source *s)
+{
+    return s->warnings < SOURCE_MAX_REPORTS;
 }
 
 void source_note(struct source *s, size_t offset, const char *code, const char *message)

@@ -16,11 +16,20 @@ struct source {
     VEC(uint32_t) lines; /* offset of each line's first byte */
 };
 
-/* Fails, with an error, for a text that is too large. Leaves lines empty: who scans the text finds them, or
+/* Fails, with an error, for a text that is too large, or UTF-16. Leaves lines empty: who scans the text finds them, or
  * source_find_lines does. */
 odlc_status source_init(struct source *s, struct arena *arena, struct diags *diags, const char *path, const char *text,
                         size_t size) MUST_USE;
 void source_find_lines(struct source *s);
+
+/* Of the text, behind a byte order mark. */
+size_t source_text_start(const struct source *s);
+/* Whether the word stands at an offset. */
+bool source_has(const struct source *s, size_t at, const char *word);
+/* The offset after the next `word` from at on; the end of the text when there is none. */
+size_t source_skip_past(const struct source *s, size_t at, const char *word);
+/* Bytes of the valid UTF-8 sequence at an offset of the text, or 0. */
+size_t source_utf8_length(const struct source *s, size_t at);
 
 /* 1-based; columns in bytes. */
 void source_line_column(const struct source *s, size_t offset, uint32_t *line, uint32_t *column);
@@ -33,6 +42,8 @@ odlc_status source_error(struct source *s, size_t offset, const char *pointer, c
                          const char *message);
 void source_warn(struct source *s, size_t offset, const char *pointer, const char *hint, const char *code,
                  const char *message);
+/* Whether one more warning would be shown: others need no look for a near word. */
+bool source_shows_warnings(const struct source *s);
 /* A note that goes with the error just reported. */
 void source_note(struct source *s, size_t offset, const char *code, const char *message);
 

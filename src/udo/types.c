@@ -73,9 +73,9 @@ static void keep_types(struct udo_set *set, struct graph *g, struct node *n)
     const struct udo_def *def = n->op->udo;
     struct keeper k = {.set = set, .g = g, .def = def, .use = &set->uses.data[def->index]};
     for (uint32_t i = 0; i < n->n_inputs; i++)
-        keep_operand(&k, "input", i, operand_of(def->inputs, def->n_inputs, i), n->inputs[i]);
+        keep_operand(&k, "input", i, operand_of(def->inputs, def->n_inputs, n->n_inputs, i), n->inputs[i]);
     for (uint32_t j = 0; j < n->n_outputs; j++)
-        keep_operand(&k, "output", j, operand_of(def->outputs, def->n_outputs, j), n->outputs[j]);
+        keep_operand(&k, "output", j, operand_of(def->outputs, def->n_outputs, n->n_outputs, j), n->outputs[j]);
     if (!k.kept.count)
         return;
     const struct param kept = {

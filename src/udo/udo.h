@@ -40,6 +40,7 @@ static inline const char *udo_words_of(const struct udo_place *place, const char
     return place->pointer ? json : xml;
 }
 
+struct source;   /* src/udo/source.h */
 struct udo_expr; /* src/udo/expr.h */
 
 /* The names of an enumeration's values, which count from 0. */
@@ -65,6 +66,8 @@ struct udo_tensor {
     enum udo_layout layout;
     const char *quantization_mode;     /* NULL: not given */
     const struct param *default_value; /* NULL: none; converted to dtype already */
+    const struct param *only_value;    /* the same, also where the model must give a value, for those in: */
+    const char *only_default;          /* "CPU, DSP (HTP)": cores that take just the default; NULL: none */
     bool same_as;                      /* shape is "same_as in<same_as_input>" */
     uint32_t same_as_input;
     const struct udo_expr **shape; /* one expression per dimension; NULL: no rule */
@@ -78,9 +81,13 @@ struct udo_scalar {
     const char *name;
     enum dtype dtype;
     uint64_t several;                  /* as in struct udo_tensor */
+    bool per_core;                     /* as in struct udo_tensor, from XML */
+    enum dtype core_dtypes[UDO_CORES]; /* as in struct udo_tensor */
     bool optional, unused_default;     /* as in struct udo_tensor */
     const char *unresolved;            /* as in struct udo_tensor */
     const struct param *default_value; /* NULL: none; converted to dtype already */
+    const struct param *only_value;    /* as in struct udo_tensor */
+    const char *only_default;          /* as in struct udo_tensor */
     struct udo_words enumeration;
 };
 
@@ -116,6 +123,7 @@ struct udo_use {
     uint32_t nodes;               /* claimed so far */
     VEC(const char *) types;      /* operands of which nodes have other types than declared, in words */
     bool contradicted;            /* by some of these, which no processor's type could stand for */
+    bool unmatched;               /* the model has no such operator, which has been said */
     VEC(const char *) unnamed;    /* attributes that the definition does not name */
     struct udo_nodes *not_static; /* per input: the nodes that have data for it although it is not static */
 };
@@ -144,6 +152,9 @@ odlc_status udo_parse(struct udo_set *set, const char *path, const char *text, s
 odlc_status udo_parse_json(struct udo_set *set, const char *path, const char *text, size_t size) MUST_USE;
 odlc_status udo_parse_xml(struct udo_set *set, const char *path, const char *text, size_t size) MUST_USE;
 
+/* What is odd about a definition without being wrong, as warnings. dsp: its cores have the DSP by that name. */
+void udo_advise(struct udo_set *set, struct source *source, const struct udo_def *def, bool dsp);
+
 /* Whether no param may have that name, because the container has one of its own. */
 bool udo_name_is_reserved(const char *name);
 
@@ -166,6 +177,14 @@ struct udo_demand {
     enum dtype likely;  /* what the node's own attributes suggest; DT_NONE: nothing */
 };
 
+/* An operator of the model. */
+struct udo_operator {
+    const char *type, *domain;
+};
+
+/* Says which definitions the operators of a model leave without a node, whatever comes of the conversion. */
+void udo_match(struct udo_set *set, const struct udo_operator *operators, size_t count);
+
 /* A framework node that a definition claims. */
 struct udo_call {
     struct arena *scratch; /* for what is not kept; the caller rewinds it */
@@ -183,6 +202,7 @@ struct udo_call {
     const struct shape *partial;  /* of the others: what the model says of it, open dimensions -1; rank 0: nothing */
     const struct udo_demand *demands; /* one per output; NULL: nothing is known of readers */
     uint32_t n_out;
+    bool outputs_open;   /* the model tells only which outputs it reads: the node may have more */
     bool channels_first; /* the model's tensors are NCHW here: always those of ONNX */
     void *user;
     /* The framework's default for an attribute; false: there is none. NULL allowed. */

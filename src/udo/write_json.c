@@ -117,8 +117,11 @@ static void put_shape(struct udo_writer *w, bool *first, const struct udo_tensor
 }
 
 static void check_lost(struct udo_writer *w, const struct udo_place *place, const char *label, const char *unresolved,
-                       bool optional, bool unused_default, const struct udo_words *enumeration)
+                       bool optional, bool unused_default, const struct udo_words *enumeration,
+                       const char *only_default)
 {
+    if (only_default)
+        write_lost(w, place, "<OnlyDefaultSupported> of %s is not written", label);
     if (unresolved)
         write_impossible(w, place, "the %s of %s is BACKEND_SPECIFIC, and nothing says what it is", unresolved, label);
     if (optional)
@@ -135,7 +138,8 @@ static void put_tensor(struct udo_writer *w, const struct udo_def *def, const st
     static const char *const kinds[] = {"input", "output", "param"}, *const layouts[] = {NULL, "NHWC", "NCHW"};
     const char *label = write_label(w, def, kinds[role], i, t->name);
     bool first = true, may_be_absent = t->optional && !t->default_value;
-    check_lost(w, &t->place, label, t->unresolved, may_be_absent && role == PARAM, t->unused_default, &t->enumeration);
+    check_lost(w, &t->place, label, t->unresolved, may_be_absent && role == PARAM, t->unused_default, &t->enumeration,
+               t->only_default);
     text_add(w->arena, &w->out, "          {");
     put_member(w, &first, "name", t->name);
     put_types(w, &first, label, t);
@@ -153,8 +157,10 @@ static void put_scalar(struct udo_writer *w, const struct udo_def *def, const st
 {
     const char *label = write_label(w, def, "param", i, p->name);
     bool first = true;
-    check_lost(w, &p->place, label, p->unresolved, p->optional && !p->default_value, p->unused_default,
-               &p->enumeration);
+    check_lost(w, &p->place, label, p->unresolved, p->optional && !p->default_value, p->unused_default, &p->enumeration,
+               p->only_default);
+    if (p->per_core)
+        write_lost(w, &p->place, "%s has types for cores; JSON gives it %s", label, udo_type_name(p->dtype));
     text_add(w->arena, &w->out, "          {");
     put_member(w, &first, "name", p->name);
     put_member(w, &first, "data_type", type_word(w, &p->place, label, p->dtype, p->several));

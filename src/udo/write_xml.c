@@ -68,8 +68,27 @@ static void put_types(struct udo_writer *w, int level, enum dtype dtype, uint64_
             put_element(w, level, "Datatype", type_word(w, (enum dtype)i));
 }
 
+/* The types of an operand. */
+struct types {
+    const struct udo_place *place;
+    enum dtype dtype;
+    uint64_t several;
+    bool per_core;
+    const enum dtype *core_dtypes;
+};
+
+static struct types types_of_tensor(const struct udo_tensor *t)
+{
+    return (struct types){&t->place, t->dtype, t->several, t->per_core, t->core_dtypes};
+}
+
+static struct types types_of_scalar(const struct udo_scalar *p)
+{
+    return (struct types){&p->place, p->dtype, p->several, p->per_core, p->core_dtypes};
+}
+
 /* The cores whose types supplements give. */
-static uint32_t table_cores(const struct udo_tensor *t)
+static uint32_t table_cores(const struct types *t)
 {
     uint32_t mask = 0;
     for (int core = 0; core < UDO_CORES && t->per_core; core++)
@@ -77,23 +96,40 @@ static uint32_t table_cores(const struct udo_tensor *t)
     return mask;
 }
 
-static bool types_differ(const struct udo_tensor *t)
+/* Whether cores take different types, which supplements give. */
+static bool differ(const struct types *t)
 {
-    for (int core = 0; core < UDO_CORES; core++)
+    for (int core = 0; core < UDO_CORES && t->per_core; core++)
         if (t->core_dtypes[core] != DT_NONE && t->core_dtypes[core] != t->dtype)
             return true;
     return false;
 }
 
-static void check_table(struct udo_writer *w, const struct udo_def *def, const struct udo_tensor *t, const char *label)
+static bool types_differ(const struct udo_tensor *t)
+{
+    const struct types types = types_of_tensor(t);
+    return differ(&types);
+}
+
+static void check_table(struct udo_writer *w, const struct udo_def *def, const struct types *t, const char *label)
 {
     uint32_t table = table_cores(t);
     if (table & ~def->cores)
-        write_impossible(w, &t->place, "%s has a type for a core that core_types does not list", label);
-    else if (t->per_core && !types_differ(t))
-        write_lost(w, &t->place, "%s has the same type for all cores; XML gives it one type", label);
+        write_impossible(w, t->place, "%s has a type for a core that core_types does not list", label);
+    else if (t->per_core && !differ(t))
+        write_lost(w, t->place, "%s has the same type for all cores; XML gives it one type", label);
     else if (t->per_core && table != def->cores)
-        write_lost(w, &t->place, "%s has no type for some core; XML gives it %s there", label, udo_type_name(t->dtype));
+        write_lost(w, t->place, "%s has no type for some core; XML gives it %s there", label, udo_type_name(t->dtype));
+}
+
+/* The types in the OpDef itself. */
+static void put_own_types(struct udo_writer *w, const struct udo_def *def, const struct types *t, const char *label)
+{
+    check_table(w, def, t, label);
+    if (differ(t) && table_cores(t) == def->cores)
+        put_element(w, 4, "Datatype", "BACKEND_SPECIFIC");
+    else
+        put_types(w, 4, t->dtype, t->several);
 }
 
 /* ---- values ---- */
@@ -130,7 +166,7 @@ static void check_string(struct udo_writer *w, const struct udo_place *place, co
 static void put_string(struct udo_writer *w, const struct udo_place *place, const char *label, const char *string)
 {
     size_t length = strlen(string);
-    bool plain = !length || (!strchr(" \"'", string[0]) && string[length - 1] != ' ');
+    bool plain = length && (!strchr(" \"'", string[0]) && string[length - 1] != ' ');
     if (plain && !strpbrk(string, "\t\n\r")) {
         put_text(w, string);
         return;
@@ -164,9 +200,16 @@ static const char *name_of(struct udo_writer *w, const struct udo_tensor *t, enu
     return t->name ? t->name : arena_printf(w->arena, "%s%u", prefixes[role], i);
 }
 
-static void check_tensor(struct udo_writer *w, const struct udo_def *def, const struct udo_tensor *t, const char *label)
+static void check_only_default(struct udo_writer *w, const struct udo_place *place, const char *label,
+                               const char *only_default)
 {
-    check_table(w, def, t, label);
+    if (only_default)
+        write_lost(w, place, "<OnlyDefaultSupported> of %s is not written", label);
+}
+
+static void check_tensor(struct udo_writer *w, const struct udo_tensor *t, const char *label)
+{
+    check_only_default(w, &t->place, label, t->only_default);
     if (t->name)
         check_text(w, &t->place, "the name", t->name);
     else
@@ -211,15 +254,12 @@ static void put_tensor(struct udo_writer *w, const struct udo_def *def, const st
 {
     static const char *const kinds[] = {"input", "output", "param"};
     const char *label = write_label(w, def, kinds[role], i, t->name);
-    bool by_core = t->per_core && types_differ(t);
-    check_tensor(w, def, t, label);
+    const struct types types = types_of_tensor(t);
+    check_tensor(w, t, label);
     text_add(w->arena, &w->out, "      <%s>\n", elements[role]);
     put_element(w, 4, "Name", name_of(w, t, role, i));
     put_element(w, 4, "Mandatory", t->optional || t->default_value ? "false" : "true");
-    if (by_core && table_cores(t) == def->cores)
-        put_element(w, 4, "Datatype", "BACKEND_SPECIFIC");
-    else
-        put_types(w, 4, t->dtype, t->several);
+    put_own_types(w, def, &types, label);
     put_shape(w, t->rank ? t->rank : "ND", t->layout, t->shape_text);
     if (t->default_value)
         put_default(w, &t->place, label, t->default_value);
@@ -234,7 +274,9 @@ static void put_tensor(struct udo_writer *w, const struct udo_def *def, const st
 static void put_scalar(struct udo_writer *w, const struct udo_def *def, const struct udo_scalar *p, uint32_t i)
 {
     const char *label = write_label(w, def, "param", i, p->name);
+    const struct types types = types_of_scalar(p);
     check_text(w, &p->place, "the name", p->name);
+    check_only_default(w, &p->place, label, p->only_default);
     if (p->unresolved)
         write_impossible(w, &p->place, "the %s of %s is BACKEND_SPECIFIC, and nothing says what it is", p->unresolved,
                          label);
@@ -243,7 +285,7 @@ static void put_scalar(struct udo_writer *w, const struct udo_def *def, const st
     text_add(w->arena, &w->out, "      <Parameter>\n");
     put_element(w, 4, "Name", p->name);
     put_element(w, 4, "Mandatory", p->optional || p->default_value ? "false" : "true");
-    put_types(w, 4, p->dtype, p->several);
+    put_own_types(w, def, &types, label);
     put_shape(w, "SCALAR", UDO_LAYOUT_NONE, NULL);
     if (p->default_value)
         put_default(w, &p->place, label, p->default_value);
@@ -255,7 +297,7 @@ static void put_scalar(struct udo_writer *w, const struct udo_def *def, const st
 static void check_names(struct udo_writer *w, const struct udo_tensor *tensors, uint32_t count, enum role role)
 {
     for (uint32_t i = 0; i < count; i++)
-        for (uint32_t k = 0; k < count && tensors[i].per_core && types_differ(&tensors[i]); k++)
+        for (uint32_t k = 0; k < count && types_differ(&tensors[i]); k++)
             if (k != i && strcmp(name_of(w, &tensors[i], role, i), name_of(w, &tensors[k], role, k)) == 0) {
                 write_impossible(
                     w, &tensors[i].place,
@@ -281,11 +323,22 @@ static void check_operation(struct udo_writer *w, const struct udo_def *def)
     if (def->domain)
         write_lost(w, &def->place, "'%s' is restricted to domain '%s'; XML claims nodes of any", def->type,
                    def->domain);
-    if (def->n_dsp_arch_types)
-        write_lost(w, &def->place, "the dsp_arch_types of '%s' are not written", def->type);
+    if (def->n_dsp_arch_types && !(def->cores & 1u << UDO_DSP))
+        write_lost(w, &def->place, "the dsp_arch_types of '%s', which does not run on the DSP, are not written",
+                   def->type);
     if (!def->cores)
         write_lost(w, &def->place, "'%s' has no core_types, and XML asks for at least one <SupportedBackend>",
                    def->type);
+}
+
+/* The DSP stands once for each architecture: "DSP_V68". */
+static void put_backends(struct udo_writer *w, const struct udo_def *def)
+{
+    for (int core = 0; core < UDO_CORES; core++)
+        if (def->cores & 1u << core && (core != UDO_DSP || !def->n_dsp_arch_types))
+            put_element(w, 3, "SupportedBackend", udo_core_names[core]);
+    for (uint32_t i = 0; i < def->n_dsp_arch_types && def->cores & 1u << UDO_DSP; i++)
+        put_element(w, 3, "SupportedBackend", arena_printf(w->arena, "DSP_V%s", def->dsp_arch_types[i] + 1));
 }
 
 static void put_operation(struct udo_writer *w, const struct udo_def *def)
@@ -301,25 +354,28 @@ static void put_operation(struct udo_writer *w, const struct udo_def *def)
     put_tensors(w, def, def->tensor_params, def->n_tensor_params, PARAM);
     if (def->replaces_native)
         put_element(w, 3, "UseDefaultTranslation", "true");
-    for (int core = 0; core < UDO_CORES; core++)
-        if (def->cores & 1u << core)
-            put_element(w, 3, "SupportedBackend", udo_core_names[core]);
+    put_backends(w, def);
     text_add(w->arena, &w->out, "    </OpDef>\n");
 }
 
 /* ---- supplements ---- */
 
+static void put_override(struct udo_writer *w, const struct types *t, const char *name, enum role role, int core)
+{
+    if (!differ(t) || t->core_dtypes[core] == DT_NONE)
+        return;
+    text_add(w->arena, &w->out, "      <%s>\n", elements[role]);
+    put_element(w, 4, "Name", name);
+    put_types(w, 4, t->core_dtypes[core], 0);
+    text_add(w->arena, &w->out, "      </%s>\n", elements[role]);
+}
+
 static void put_overrides(struct udo_writer *w, const struct udo_tensor *tensors, uint32_t count, enum role role,
                           int core)
 {
     for (uint32_t i = 0; i < count; i++) {
-        const struct udo_tensor *t = &tensors[i];
-        if (!t->per_core || !types_differ(t) || t->core_dtypes[core] == DT_NONE)
-            continue;
-        text_add(w->arena, &w->out, "      <%s>\n", elements[role]);
-        put_element(w, 4, "Name", name_of(w, t, role, i));
-        put_types(w, 4, t->core_dtypes[core], 0);
-        text_add(w->arena, &w->out, "      </%s>\n", elements[role]);
+        const struct types types = types_of_tensor(&tensors[i]);
+        put_override(w, &types, name_of(w, &tensors[i], role, i), role, core);
     }
 }
 
@@ -335,6 +391,11 @@ static void put_supplement(struct udo_writer *w, int core)
         size_t head = w->out.count;
         put_overrides(w, def->inputs, def->n_inputs, INPUT, core);
         put_overrides(w, def->outputs, def->n_outputs, OUTPUT, core);
+        for (uint32_t k = 0; k < def->n_scalar_params; k++) {
+            const struct types types = types_of_scalar(&def->scalar_params[k]);
+            put_override(w, &types, def->scalar_params[k].name, PARAM, core);
+        }
+        put_overrides(w, def->tensor_params, def->n_tensor_params, PARAM, core);
         if (w->out.count == head)
             w->out.count = before; /* nothing to say about it */
         else {

@@ -16,7 +16,8 @@ struct reader {
     uint32_t level;
     size_t elements;
     text texts[XML_MAX_LEVELS]; /* of the open elements */
-    uint32_t last_error;        /* where; the parser may repeat itself there */
+    size_t faults;              /* that the parser found */
+    uint32_t last_fault;        /* where the last one is; it may repeat itself there */
     bool stopped;               /* nothing more is read */
     bool exhausted;             /* memory ran out while the parser was at work */
 };
@@ -47,19 +48,6 @@ const struct xml_attr *xml_attr(const struct xml_node *node, const char *name)
     return NULL;
 }
 
-static bool starts_with(const struct source *s, size_t at, const char *word)
-{
-    size_t length = strlen(word);
-    return at + length <= s->size && memcmp(s->text + at, word, length) == 0;
-}
-
-/* The offset after the next `word` from at on; the end of the text when there is none. */
-static size_t skip_past(const struct source *s, size_t at, const char *word)
-{
-    const char *found = memmem(s->text + at, s->size - at, word, strlen(word));
-    return found ? (size_t)(found - s->text) + strlen(word) : s->size;
-}
-
 size_t xml_text_offset(const struct xml *x, const struct xml_node *node)
 {
     const struct source *s = &x->source;
@@ -69,9 +57,9 @@ size_t xml_text_offset(const struct xml *x, const struct xml_node *node)
     for (;;) {
         while (at < s->size && c_isspace(s->text[at]))
             at++;
-        if (starts_with(s, at, "<!--"))
-            at = skip_past(s, at, "-->");
-        else if (starts_with(s, at, "<![CDATA["))
+        if (source_has(s, at, "<!--"))
+            at = source_skip_past(s, at + 4, "-->");
+        else if (source_has(s, at, "<![CDATA["))
             at += strlen("<![CDATA[");
         else
             return at < s->size && s->text[at] != '<' ? at : node->offset;
@@ -125,10 +113,8 @@ static size_t position(const struct reader *r)
 /* The '<' of the tag that ends at, or goes on to, an offset: no '<' can stand inside a tag. */
 static size_t tag_start(const struct source *s, size_t at)
 {
-    for (size_t i = at; i > 0; i--)
-        if (s->text[i - 1] == '<')
-            return i - 1;
-    return 0;
+    const char *found = memrchr(s->text, '<', at);
+    return found ? (size_t)(found - s->text) : 0;
 }
 
 static bool ends_name(char c)
@@ -136,42 +122,55 @@ static bool ends_name(char c)
     return c_isspace(c) || c == '=' || c == '>' || c == '/';
 }
 
-/* Where attribute `name` stands in the tag at an offset. */
-static uint32_t attr_offset(const struct source *s, size_t tag, size_t end, const char *name)
+/* The next attribute of a tag: where its name begins, from *at on, which is moved behind its value. What declares a
+ * namespace is none. The end of the tag when there is none left. */
+static size_t next_attr(const struct source *s, size_t end, size_t *at)
 {
-    size_t at = tag, length = strlen(name);
-    while (at < end && !ends_name(s->text[at]))
-        at++;
-    while (at < end) {
-        while (at < end && c_isspace(s->text[at]))
-            at++;
-        size_t start = at;
-        while (at < end && !ends_name(s->text[at]))
-            at++;
-        if (at - start >= length && memcmp(s->text + at - length, name, length) == 0 &&
-            (at - start == length || s->text[at - length - 1] == ':'))
-            return (uint32_t)start;
-        while (at < end && s->text[at] != '"' && s->text[at] != '\'')
-            at++;
-        const char *close = at < end ? memchr(s->text + at + 1, s->text[at], end - at - 1) : NULL;
-        at = close ? (size_t)(close - s->text) + 1 : end;
+    for (;;) {
+        while (*at < end && !ends_name(s->text[*at]))
+            ++*at;
+        while (*at < end && c_isspace(s->text[*at]))
+            ++*at;
+        size_t start = *at;
+        while (*at < end && !ends_name(s->text[*at]))
+            ++*at;
+        size_t length = *at - start;
+        while (*at < end && s->text[*at] != '"' && s->text[*at] != '\'')
+            ++*at;
+        const char *close = *at < end ? memchr(s->text + *at + 1, s->text[*at], end - *at - 1) : NULL;
+        *at = close ? (size_t)(close - s->text) + 1 : end;
+        if (!source_has(s, start, "xmlns") || (length > 5 && s->text[start + 5] != ':') || start >= end)
+            return start;
     }
-    return (uint32_t)tag;
 }
 
-/* ---- making the tree ---- */
+/* Whether the attribute that begins at an offset has that name, perhaps behind a prefix. */
+static bool is_named(const struct source *s, size_t at, const char *name)
+{
+    size_t end = at;
+    while (end < s->size && !ends_name(s->text[end]))
+        end++;
+    size_t length = strlen(name);
+    return end - at >= length && memcmp(s->text + end - length, name, length) == 0 &&
+           (end - at == length || s->text[end - length - 1] == ':');
+}
 
-/* The parser's names live as long as its dictionary, which the arena holds; values are given as a range. */
+/* The parser's names live as long as its dictionary, which the arena holds; values are given as a range. They come in
+ * the order of the text, but for those that are given twice. */
 static const struct xml_attr *read_attrs(struct reader *r, const xmlChar **given, int count, uint32_t tag, size_t end)
 {
     enum { NAME = 0, VALUE = 3, END = 4, WIDTH = 5 };
     struct source *s = &r->x->source;
     struct xml_attr *attrs = arena_array(s->arena, struct xml_attr, (size_t)count);
+    size_t at = tag + 1;
     for (int i = 0; i < count; i++) {
         const char *const *a = (const char *const *)given + (size_t)i * WIDTH;
+        size_t offset = next_attr(s, end, &at);
+        while (offset < end && !is_named(s, offset, a[NAME]))
+            offset = next_attr(s, end, &at);
         attrs[i] = (struct xml_attr){.name = a[NAME],
                                      .value = arena_strndup(s->arena, a[VALUE], (size_t)(a[END] - a[VALUE])),
-                                     .offset = attr_offset(s, tag, end, a[NAME])};
+                                     .offset = offset < end ? (uint32_t)offset : tag};
     }
     return attrs;
 }
@@ -239,41 +238,6 @@ static void refuse_doctype(struct reader *r)
     stop(r);
 }
 
-/* The parser's message in the form of ours: no capital at the start, no line end. What it calls internal is of the
- * text, too. */
-static const char *parser_message(struct reader *r, const xmlError *e)
-{
-    static const char internal[] = "internal error: ";
-    const char *given = e->message ? e->message : "malformed XML";
-    if (strncmp(given, internal, sizeof internal - 1) == 0)
-        given += sizeof internal - 1;
-    char *message = arena_strdup(r->x->source.arena, given);
-    size_t length = strlen(message);
-    while (length && (c_isspace(message[length - 1]) || message[length - 1] == '.'))
-        message[--length] = '\0';
-    if (c_isupper(message[0]) && !c_isupper(message[1]))
-        message[0] = c_tolower(message[0]);
-    return message;
-}
-
-static const char *parser_hint(const xmlError *e)
-{
-    switch (e->code) {
-    case XML_ERR_INVALID_ENCODING:
-    case XML_ERR_INVALID_CHAR:
-        return "save the file as UTF-8 without control characters";
-    case XML_ERR_UNDECLARED_ENTITY:
-    case XML_WAR_UNDECLARED_ENTITY:
-        return "only &lt; &gt; &amp; &quot; and &apos; are known; write a plain & as &amp;";
-    case XML_ERR_NAME_REQUIRED:
-    case XML_ERR_ENTITYREF_SEMICOL_MISSING:
-    case XML_ERR_LT_IN_ATTRIBUTE:
-        return "write a plain < as &lt; and a plain & as &amp;";
-    default:
-        return NULL;
-    }
-}
-
 static void report_fault(struct reader *r, const xmlError *e)
 {
     struct source *s = &r->x->source;
@@ -283,15 +247,14 @@ static void report_fault(struct reader *r, const xmlError *e)
     if (e->domain == XML_FROM_NAMESPACE || e->level < XML_ERR_ERROR)
         return;
     size_t at = position(r);
-    bool mismatch = e->code == XML_ERR_TAG_NAME_MISMATCH;
-    if (mismatch || e->code == XML_ERR_ATTRIBUTE_REDEFINED)
+    if (e->code == XML_ERR_TAG_NAME_MISMATCH || e->code == XML_ERR_ATTRIBUTE_REDEFINED)
         at = tag_start(s, at);
-    if (s->errors && r->last_error == at)
+    if (r->faults && r->last_fault == at)
         return;
-    r->last_error = (uint32_t)at;
-    (void)xml_error(r->x, at, parser_hint(e), "xml-syntax", "%s", parser_message(r, e));
-    if (mismatch && r->open)
-        xml_note(r->x, r->open->offset, "xml-opened", "<%s> begins here", r->open->name);
+    r->faults++;
+    r->last_fault = (uint32_t)at;
+    const struct xml_fault fault = {e->code, e->message, e->str1, e->str2};
+    xml_report_fault(r->x, at, &fault, r->open);
     if (s->errors >= SOURCE_MAX_REPORTS)
         stop(r);
 }
@@ -358,40 +321,38 @@ bool xml_recognise(const char *text, size_t size)
     size_t at = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     while (at < size && c_isspace(text[at]))
         at++;
-    if (size >= 4 && (memcmp(text, "\xff\xfe<\0", 4) == 0 || memcmp(text, "\xfe\xff\0<", 4) == 0))
-        return true; /* UTF-16: refused, but as XML */
     return at < size && text[at] == '<';
 }
 
-enum { MAX_ATTRS = 200 };
-
-/* The parser compares the attributes of an element with each other, all with all: a tag of a million would take it
- * hours. An offset at which a tag has too many, or 0. */
-static size_t crowded_tag(const struct source *s)
+/* The first offset from at on whose byte is of no character that XML has; the end of the text when there is none. */
+static size_t next_bad_byte(const struct source *s, size_t at)
 {
-    uint32_t attrs = 0;
-    bool in_tag = false;
-    char quote = '\0';
-    for (size_t at = 0; at < s->size; at++) {
-        char c = s->text[at];
-        if (c == '<') {
-            bool comment = starts_with(s, at, "<!--"), data = starts_with(s, at, "<![CDATA[");
-            in_tag = !comment && !data;
-            attrs = 0;
-            quote = '\0';
-            if (!in_tag)
-                at = skip_past(s, at, comment ? "-->" : "]]>") - 1;
-        } else if (in_tag && quote) {
-            quote = c == quote ? '\0' : quote;
-        } else if (in_tag && (c == '"' || c == '\'')) {
-            quote = c;
-            if (++attrs > MAX_ATTRS)
-                return at;
-        } else if (c == '>') {
-            in_tag = false;
-        }
+    for (size_t length = 1; at < s->size; at += length) {
+        unsigned char c = (unsigned char)s->text[at];
+        length = c < 0x80 ? 1 : source_utf8_length(s, at);
+        bool none = c == 0xef && (source_has(s, at, "\xef\xbf\xbe") || source_has(s, at, "\xef\xbf\xbf"));
+        if (!length || none || (c < ' ' && c != '\n' && c != '\r' && c != '\t'))
+            return at;
     }
-    return 0;
+    return at;
+}
+
+/* Says where bytes are of no character. The parser would lose its way there: it reads an underscore in their place. */
+static void check_bytes(struct xml *x)
+{
+    struct source *s = &x->source;
+    size_t last = s->size, at = next_bad_byte(s, 0);
+    char *mended = at < s->size ? arena_memdup(s->arena, s->text, s->size) : NULL;
+    for (; at < s->size && s->errors < SOURCE_MAX_REPORTS; at = next_bad_byte(s, at + 1)) {
+        bool control = (unsigned char)s->text[at] < ' ';
+        if (at != last + 1)
+            (void)xml_error(x, at, control ? "remove it" : "save the file as UTF-8", "xml-syntax",
+                            control ? "a control character in the text" : "bytes that are not UTF-8");
+        last = at;
+        mended[at] = '_';
+    }
+    if (mended)
+        s->text = mended;
 }
 
 static void free_parser(void *parser)
@@ -430,15 +391,11 @@ odlc_status xml_parse(struct arena *arena, struct diags *diags, const char *path
     struct source *s = &x->source;
     TRY(source_init(s, arena, diags, path, text, size));
     source_find_lines(s);
-    const char *zero = memchr(s->text, '\0', size);
-    if (zero)
-        return xml_error(x, (size_t)(zero - s->text), "save the file as UTF-8", "xml-syntax",
-                         "the text holds a NUL byte");
     if (!size)
         return xml_error(x, 0, NULL, "xml-syntax", "the file is empty");
-    size_t crowded = crowded_tag(s);
-    if (crowded)
-        return xml_error(x, crowded, NULL, "xml-limit", "more than %d attributes in one tag", MAX_ATTRS);
+    check_bytes(x);
+    if (s->errors >= SOURCE_MAX_REPORTS || !xml_within_limits(x))
+        return ODLC_ERR_INVALID;
     errno = 0;
     r->parser = make_parser(r);
     (void)xmlParseDocument(r->parser);

@@ -10,6 +10,11 @@
 
 #define XML_MAX_ELEMENTS ((size_t)1 << 19)
 #define XML_MAX_LEVELS 64
+#define XML_MAX_TAG_ATTRS 200            /* of one element */
+#define XML_MAX_ATTRS ((size_t)1 << 19)  /* of all */
+#define XML_MAX_NAMES ((size_t)4096)     /* that differ, of elements, attributes and instructions */
+#define XML_MAX_NAME ((size_t)1024)      /* bytes of one */
+#define XML_MAX_NAMESPACES ((size_t)512) /* that are declared, in all */
 
 struct xml_attr {
     const char *name, *value; /* the name without its prefix */
@@ -37,6 +42,18 @@ bool xml_recognise(const char *text, size_t size);
 odlc_status xml_parse(struct arena *arena, struct diags *diags, const char *path, const char *text, size_t size,
                       struct xml **out) MUST_USE;
 
+/* ---- what reading takes (xml_limits.c, xml_fault.c) ---- */
+/* Whether the text keeps the limits that the parser's time depends on; false with an error. */
+bool xml_within_limits(struct xml *x);
+/* What the parser says of a fault: its code, its message, and the names in that. */
+struct xml_fault {
+    int code;
+    const char *message, *name, *other;
+};
+/* Says it in our words; open is the innermost element that has not ended, or NULL. */
+void xml_report_fault(struct xml *x, size_t at, const struct xml_fault *fault, const struct xml_node *open);
+
+/* ---- looking at the tree ---- */
 /* The first child of that name, or the next one after a child; NULL: none. */
 const struct xml_node *xml_child(const struct xml_node *node, const char *name);
 const struct xml_node *xml_next(const struct xml_node *child);

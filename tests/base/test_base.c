@@ -234,6 +234,10 @@ START_TEST(nearest_word_finds_typing_errors_only)
     ck_assert_str_eq(nearest_word("input", words, 4), "inputs");
     ck_assert_str_eq(nearest_word("scalar_parmas", words, 4), "scalar_params");
     ck_assert_ptr_null(nearest_word("description", words, 4));
+    static const char *const types[] = {"FLOAT_16", "FLOAT_32", "INT_32"};
+    ck_assert_str_eq(nearest_word("float32", types, 3), "FLOAT_32");
+    ck_assert_str_eq(nearest_word("Int_32", types, 3), "INT_32");
+    ck_assert_ptr_null(nearest_word("a_word_that_is_longer_than_all_of_these", types, 3));
 }
 END_TEST
 

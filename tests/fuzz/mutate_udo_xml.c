@@ -38,6 +38,12 @@ static const char *const elements[] = {
     "<Default>-1</Default></Parameter>",
     "<SupplementalOpDefList Backend=\"GPU\"><SupportedOps><OpName>T</OpName></SupportedOps></SupplementalOpDefList>",
     "<!-- c -->",
+    "<?p <!-- ?>",
+    "<![CDATA[<a b=''/>]]>",
+    "<Repeated/>",
+    "<Layout></Layout>",
+    "<SupportedBackend>DSP_V68</SupportedBackend>",
+    "<b xmlns:n='u' n:c='' d=''/>",
     NULL};
 
 static const char *const values[] = {"T",

@@ -101,6 +101,17 @@ def json_configs(folder):
 def xml_configs(folder):
     udo_configs(folder, "xml", XML)
     (folder / "nested").write_text("<a>" * 64 + "</a>" * 64)  # as deep as is allowed
+    around = '<OpDefCollection PackageName="P">%s</OpDefCollection>'
+
+    def tag(attrs, end="/>"):
+        return "<a" + "".join(f' {name}=""' for name in attrs) + end
+
+    (folder / "names").write_text(around % "".join(tag(f"b{n:x}" for n in range(k, k + 15)) for k in range(0, 4080, 15)))
+    (folder / "tag").write_text(around % (tag(f"p{n}:b{n}" for n in range(199)) * 3))
+    (folder / "namespaces").write_text(around % (tag(f"xmlns:n{n}" for n in range(150)) * 3))
+    (folder / "scope").write_text(around % (  # prefixes that are looked up among all
+        "".join(tag((f"xmlns:n{n}" for n in range(k, k + 8)), ">") for k in range(0, 480, 8)) + "<n0:b/>" * 30 + "</a>" * 60))
+    (folder / "remarks").write_text(around % "<?p <!--?><!--><![CDATA[--><a b=''/><![CDATA[<!--]]><?q ]]> <a c='?>'")
 
 
 def shape_rules(folder):

@@ -16,7 +16,7 @@ DEFAULTS = {"FLOAT_16": 65519.9, "FLOAT_32": 3.4028235e38, "UINT_8": 255, "UINT_
             "INT_16": 7, "INT_32": -2147483648, "BOOL_8": True, "STRING": "a <b> & \"c\" {d}"}
 CONFIGS = SHARED / "corpus" / "udo-configs"
 
-WARP = {"type": "Warp", "core_types": ["CPU", "DSP"],
+WARP = {"type": "Warp", "core_types": ["CPU", "DSP"], "dsp_arch_types": ["v68"],
         "inputs": [{"name": "x", "data_type": "FLOAT_32", "tensor_layout": "NCHW"},
                    {"name": "grid", "data_type": "FLOAT_32", "static": True, "tensor_layout": "NHWC"},
                    {"name": "bias", "data_type": "FLOAT_32", "static": True, "default_value": [1, 2]},
@@ -85,13 +85,14 @@ def alone(shop):
               warned)
     shop.says("warning, strict", 1, ["unknown key 'nam'"], warned, "--strict")
     bad = shop.text('{"P": {"UDO_PACKAGE_NAME": "P",\n "Operators": [{"type": "A", "inputs": [],}]}}', "bad.json")
-    shop.says("two files", 1, ["bad.json:2:42: error: trailing comma", "1 definition: 1 error, 0 warnings"], bad, good)
+    shop.says("two files", 1, ["bad.json:2:42: error: trailing comma", "'inputs' needs at least one",
+                              "'outputs' is missing", "1 definition: 3 errors, 0 warnings"], bad, good)
     for dtype, value in (("FLOAT_32", 3.4028236e38), ("FLOAT_16", 65520), ("UINT_8", 256)):
         wide = shop.config(dict(WARP, scalar_params=[{"name": "s", "data_type": dtype, "default_value": value}]),
                            name="wide.json")
         shop.says(f"too wide for {dtype}", 1, [f"does not fit {dtype}"], wide)
     shop.says("no such file", 1, ["missing.json"], shop.folder / "missing.json")
-    second = shop.config(dict(WARP, core_types=["GPU"]), name="second.json")
+    second = shop.config(dict(WARP, dsp_arch_types=["v73"]), name="second.json")
     done = shop.says("duplicate", 1, ["second, different definition of 'Warp'", "note: the first definition of 'Warp'"],
                      good, second)
     shop.checks.check("duplicate: the note has a place", f"{good}:1:" in done.stderr, done.stderr)
@@ -172,6 +173,10 @@ def faults_of_a_model(shop):
     m.node("Warp", ["t"], ["y"], name="warp", domain="d")
     m.output("y", onnx.FLOAT, [1, 2])
     m.save(both)
+    broken = dict(WARP, type="unhaerd", domain="d")
+    shop.says("no node, whatever else fails", 1, ["the definition of 'unhaerd' matches no node of the model",
+                                                  "hint: did you mean 'Unheard'?", "op Unheard"],
+              shop.config(WARP, broken, name="unmatched.json"), "--model", both)
     shop.says("not reached", 1, ["node warp: not looked at, because of the errors", "1 unsupported"], warp, "--model",
               both)
 
@@ -225,17 +230,20 @@ def definitions():
                 op["tensor_params"][0]["default_value"] = [["{a}, 'b'"], ['"c"']]
         yield op
     cores = {"per_core_data_types": {"CPU": "FLOAT_32", "DSP": "FIXED_8"}}
-    yield {"type": "Cores", "core_types": ["CPU", "DSP"], "inputs": [dict(cores, name="x")],
-           "outputs": [dict(cores, name="y")]}
+    yield {"type": "Cores", "core_types": ["CPU", "DSP"], "dsp_arch_types": ["v73", "v68"],
+           "inputs": [dict(cores, name="x"), dict(cores, name="w", static=True)], "outputs": [dict(cores, name="y")],
+           "tensor_params": [{"name": "p", "per_core_data_types": {"CPU": "FLOAT_32", "DSP": "FLOAT_16"}}]}
 
 
 def there_and_back(shop, label, config):
     """Definitions that went through XML are the same: two that differ would be an error."""
     xml, back = shop.folder / "there.xml", shop.folder / "back.json"
-    done = shop.says(f"{label} to XML", 0, [], config, "--convert", "xml", "-o", xml, "--strict")
-    shop.checks.equal(f"{label}: nothing is lost", done.stderr, "")
-    shop.says(f"{label} to JSON", 0, [], xml, "--convert", "json", "-o", back, "--strict")
-    counts = [len(shop.report(label, 0, *files, "--strict")["definitions"]) for files in ([config], [config, back],
+    odd = run("udo-check", config).stderr.count("warning:")
+    strict = [] if odd else ["--strict"]
+    done = shop.says(f"{label} to XML", 0, [], config, "--convert", "xml", "-o", xml, *strict)
+    shop.checks.equal(f"{label}: nothing is lost", done.stderr.count("warning:"), odd)
+    shop.says(f"{label} to JSON", 0, [], xml, "--convert", "json", "-o", back, *strict)
+    counts = [len(shop.report(label, 0, *files, *strict)["definitions"]) for files in ([config], [config, back],
                                                                                         [config, xml])]
     shop.checks.check(f"{label}: the same definitions", counts[0] > 0 and len(set(counts)) == 1, counts)
 
@@ -244,7 +252,7 @@ def conversion(shop):
     operators = list(definitions())
     there_and_back(shop, "matrix", shop.config(*operators, name="matrix.json"))
     shop.checks.equal("matrix has all", len(operators), 2 * 3 * 13 + 1)
-    everything = dict(WARP, domain="d", dsp_arch_types=["v68"])
+    everything = dict(WARP, domain="d", core_types=["CPU"])
     everything["inputs"] = [dict(WARP["inputs"][0], quantization_mode="TF"), {"data_type": "FLOAT_32"}]
     out = shop.folder / "lost.xml"
     config = shop.config(everything, name="everything.json")
@@ -320,7 +328,7 @@ def published(shop):
         else:
             shop.checks.check(f"{config.name}: says why", "error:" in done.stderr and not out.exists(), done.stderr)
         if done.returncode == 0 and not done.stderr:
-            shop.says(f"{config.name}: the same", 0, ["2 files"], config, out, "--strict")
+            shop.says(f"{config.name}: the same", 0, ["2 files"], config, out)
 
 
 def main():

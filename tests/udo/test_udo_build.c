@@ -33,9 +33,8 @@ START_TEST(hard_sigmoid)
     ck_assert_str_eq(graph_tensor(s.g, s.outs[0])->name, "y");
     check_shape(&graph_tensor(s.g, s.outs[0])->type->shape, SHAPE(1, 8, 4, 6));
     ck_assert_uint_eq(s.g->order.count, 1);
-    ck_assert_uint_eq(s.f.diags.list.count, 0);
     ck_assert_int_eq(udo_finish(&s.f.set), ODLC_OK);
-    ck_assert_uint_eq(s.f.diags.list.count, 0);
+    ck_assert_msg(s.f.diags.list.count == 1 && find_diag(&s.f, "udo-no-architecture"), "%s", all_diags(&s.f));
     end(&s);
 }
 END_TEST
@@ -83,7 +82,9 @@ START_TEST(static_matrix)
     bool as_stored = !*layout || (strstr(layout, "NHWC") && shape.rank != 4 && shape.rank > 2);
     ck_assert(!n->forms->in[0].as_stored && n->forms->in[1].as_stored == as_stored);
     ck_assert_uint_eq(s.g->order.count, 1);
-    ck_assert_uint_eq(s.f.diags.list.count, 0);
+    /* x and y are NCHW, of rank 2 */
+    ck_assert_uint_eq(count_diags(&s.f, "udo-layout-rank"), *layout && shape.rank < 3 ? 3 : 2);
+    ck_assert_uint_eq(s.f.diags.list.count, count_diags(&s.f, "udo-layout-rank"));
     end(&s);
     arena_destroy(arena);
 }
@@ -123,7 +124,8 @@ START_TEST(dynamic_matrix)
         ck_assert_uint_eq(n->inputs[0], x);
         ck_assert_uint_eq(n->outputs[0], s.outs[0]);
     }
-    ck_assert_uint_eq(s.f.diags.list.count, 0);
+    ck_assert_uint_eq(count_diags(&s.f, "udo-layout-rank"), *layout && shape.rank < 3 ? 2 : 0);
+    ck_assert_uint_eq(s.f.diags.list.count, count_diags(&s.f, "udo-layout-rank"));
     end(&s);
     arena_destroy(arena);
 }
@@ -442,7 +444,7 @@ static void give_two_constant_nodes(struct site *s)
     s->call.n_in = 0;
     give_tensor(s, "x", DT_FLOAT32, SHAPE(2, 3));
     run_ok(s);
-    ck_assert_uint_eq(s->f.diags.list.count, 0);
+    ck_assert_msg(s->f.diags.list.count == 1 && find_diag(&s->f, "udo-layout-rank"), "%s", all_diags(&s->f)); /* y */
 }
 
 START_TEST(data_for_an_input_that_is_not_static)
@@ -450,7 +452,7 @@ START_TEST(data_for_an_input_that_is_not_static)
     struct site s;
     give_two_constant_nodes(&s);
     ck_assert_int_eq(udo_finish(&s.f.set), ODLC_ERR_INVALID);
-    ck_assert_uint_eq(s.f.diags.list.count, 1);
+    ck_assert_uint_eq(s.f.diags.list.count, 2);
     const struct odlc_diag *d = find_diag(&s.f, "udo-not-static");
     ck_assert_str_eq(d->message,
                      "input 0 ('x') of 'T' is not static, but the model gives data for it, which would be lost, "
@@ -471,7 +473,7 @@ START_TEST(promoted_static)
     give_two_constant_nodes(&s);
     s.f.set.promote_static = true;
     ck_assert_int_eq(udo_finish(&s.f.set), ODLC_OK);
-    ck_assert_uint_eq(s.f.diags.list.count, 1);
+    ck_assert_uint_eq(s.f.diags.list.count, 2);
     const struct odlc_diag *d = find_diag(&s.f, "udo-promoted-static");
     ck_assert_int_eq(d->severity, ODLC_WARNING);
     ck_assert_str_eq(d->message,
@@ -481,15 +483,34 @@ START_TEST(promoted_static)
 }
 END_TEST
 
-START_TEST(promoted_data_needs_one_type)
+/* Data is stored once: as the CPU takes it, or else the first core that is listed. The node has the table. */
+START_TEST(data_that_cores_take_in_different_types)
 {
+    static const struct {
+        const char *input, *table;
+        enum dtype stored;
+    } rows[] = {
+        {"'static': true, 'per_core_data_types': {'DSP': 'UINT_8', 'CPU': 'FLOAT_16'}", "in0: CPU=FLOAT_16,DSP=UINT_8",
+         DT_FLOAT16},
+        {"'static': true, 'per_core_data_types': {'DSP': 'UINT_8', 'GPU': 'FLOAT_16'}", "in0: GPU=FLOAT_16,DSP=UINT_8",
+         DT_UINT8},
+        {"'per_core_data_types': {'CPU': 'INT_16', 'DSP': 'UINT_8'}", "in0: CPU=INT_16,DSP=UINT_8", DT_INT16},
+    };
     struct site s;
-    start(&s, DEFINE("{'name': 'x', 'per_core_data_types': {'CPU': 'FLOAT_32', 'DSP': 'UINT_8'}}", ""));
+    struct arena *arena = arena_create();
+    start(&s, arena_printf(arena, DEFINE("{'name': 'x', %s}", ""), rows[_i].input));
     s.f.set.promote_static = true;
     give_floats(&s, "w", SHAPE(2, 3), UINT64_MAX, 0);
-    fails(&s, "udo-core-types-differ", "the cores take input 0 ('x') in different types, but its data is stored once",
-          "give one data_type at ops.json:4:13");
+    run_ok(&s);
+    const struct tensor *w = node_input(s.g, udo_node(&s), 0);
+    ck_assert_int_eq(w->kind, TENSOR_STATIC);
+    ck_assert_int_eq(w->type->dtype, rows[_i].stored);
+    const float *stored = view_load(s.f.arena, w->view, DT_FLOAT32);
+    for (int k = 0; k < 6; k++)
+        ck_assert(stored[k] == (float)k);
+    ck_assert_str_eq(node_string(udo_node(&s), "udo_per_core_data_types", ""), rows[_i].table);
     end(&s);
+    arena_destroy(arena);
 }
 END_TEST
 
@@ -520,7 +541,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, repeated_inputs);
     tcase_add_test(t, data_for_an_input_that_is_not_static);
     tcase_add_test(t, promoted_static);
-    tcase_add_test(t, promoted_data_needs_one_type);
+    tcase_add_loop_test(t, data_that_cores_take_in_different_types, 0, 3);
 }
 
 int main(void)

@@ -103,6 +103,10 @@ START_TEST(many)
 {
     refused_file("many elements", "<OpDefCollection>", "<a/>", 10 * MEGABYTE, "</OpDefCollection>", NULL);
     refused_file("many attributes", "<OpDefCollection ", "a='1' ", MEGABYTE, "/>", "xml-limit");
+    refused_file("many tags with attributes", "<OpDefCollection>", "<a b='' c=''/>", 15 * MEGABYTE,
+                 "</OpDefCollection>", "xml-limit");
+    refused_file("many namespaces", "<OpDefCollection>", "<a xmlns:b=''/>", 15 * MEGABYTE, "</OpDefCollection>",
+                 "xml-limit");
     refused_file("many definitions", "<OpDefCollection PackageName='P'><OpDefList>", "<OpDef/>", MEGABYTE,
                  "</OpDefList></OpDefCollection>", NULL);
     refused_file("many supplements", "<OpDefCollection><SupplementalOpDefList Backend='HTP'>",
@@ -111,9 +115,34 @@ START_TEST(many)
 }
 END_TEST
 
+/* Names that all differ, 16 to 24 bytes each. */
+static void refused_names(const char *what, const char *format)
+{
+    static const char end[] = "</OpDefCollection>";
+    enum { LONGEST = 24, NAMES = 15 * MEGABYTE / LONGEST };
+    char *text = malloc(NAMES * LONGEST + 64);
+    ck_assert_ptr_nonnull(text);
+    size_t length = (size_t)sprintf(text, "<OpDefCollection>");
+    for (unsigned i = 0; i < NAMES; i++)
+        length += (size_t)sprintf(text + length, format, i);
+    memcpy(text + length, end, sizeof end);
+    refused(what, text, length + sizeof end - 1, "xml-limit");
+    free(text);
+}
+
+START_TEST(many_names)
+{
+    refused_names("names of attributes", "<a b%07x=''/>");
+    refused_names("names of elements", "<a%07x/>");
+    refused_names("names of instructions", "<?a%07x?>");
+    refused_names("names behind what looks like a comment", "<?a <!--?><c%x/>");
+    refused_names("prefixes", "<a%07x:b/>");
+}
+END_TEST
+
 START_TEST(long_words)
 {
-    refused_file("a long name", "<", "a", 10 * MEGABYTE, "/>", "xml-syntax");
+    refused_file("a long name", "<", "a", 10 * MEGABYTE, "/>", "xml-limit");
     refused_file("a long number",
                  "<OpDefCollection PackageName='P'><OpDefList><OpDef><Name>T</Name><Parameter><Name>a</Name><Mandatory>"
                  "false</Mandatory><Datatype>INT_32</Datatype><Shape><Rank>SCALAR</Rank></Shape><Default>",
@@ -164,6 +193,7 @@ int main(void)
     tcase_add_test(t, external_entity);
     tcase_add_test(t, deep);
     tcase_add_test(t, many);
+    tcase_add_test(t, many_names);
     tcase_add_test(t, long_words);
     tcase_add_test(t, bytes);
     tcase_add_test(t, garbage);

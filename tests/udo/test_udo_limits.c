@@ -123,6 +123,43 @@ static void make_attributes(struct fixture *f, text *t, size_t count)
     text_add(f->arena, t, "><OpDefList>" OPDEF("") "</OpDefList></OpDefCollection>");
 }
 
+/* Of instructions, too. */
+static void make_names(struct fixture *f, text *t, size_t count)
+{
+    text_add(f->arena, t, "<OpDefCollection PackageName='P'><OpDefList>" OPDEF("<Description>"));
+    t->count -= strlen("</OpDef>"); /* 12 names so far */
+    add_copies(f, t, 20, "", "<?i", true, "?>");
+    add_copies(f, t, 30, "", "<a b", true, "=''/>");
+    add_copies(f, t, count - 12 - 20 - 31, "", "<e", true, "/>");
+    add_copies(f, t, count, "", "<e1/>", false, "");
+    text_add(f->arena, t, "</Description></OpDef></OpDefList></OpDefCollection>");
+}
+
+static void make_long_name(struct fixture *f, text *t, size_t count)
+{
+    text_add(f->arena, t, "<OpDefCollection PackageName='P' x:");
+    add_copies(f, t, count - 2, "", "a", false, "");
+    text_add(f->arena, t, "=''><OpDefList>" OPDEF("") "</OpDefList></OpDefCollection>");
+}
+
+/* Two in an element, so that there are fewer elements than may be. */
+static void make_all_attributes(struct fixture *f, text *t, size_t count)
+{
+    text_add(f->arena, t, "<OpDefCollection PackageName='P'><OpDefList>" OPDEF("<Description>"));
+    t->count -= strlen("</OpDef>");
+    add_copies(f, t, (count - 1) / 2, "", "<a b='' c=''/>", false, "");
+    text_add(f->arena, t, (count - 1) % 2 ? "<a b=''/>" : "");
+    text_add(f->arena, t, "</Description></OpDef></OpDefList></OpDefCollection>");
+}
+
+static void make_namespaces(struct fixture *f, text *t, size_t count)
+{
+    text_add(f->arena, t, "<OpDefCollection PackageName='P' xmlns='u' xmlns:n='u'><OpDefList>" OPDEF("<Description>"));
+    t->count -= strlen("</OpDef>");
+    add_copies(f, t, count - 2, "", "<a xmlns:n='u'/>", false, "");
+    text_add(f->arena, t, "</Description></OpDef></OpDefList></OpDefCollection>");
+}
+
 /* ---- definitions ---- */
 
 static void make_definitions(struct fixture *f, text *t, size_t count)
@@ -229,6 +266,11 @@ static const struct limit limits[] = {
     {"more than 64 levels", "xml-limit", ODLC_ERR_INVALID, XML_MAX_LEVELS, make_deep_xml, false},
     {"more than 524288 elements", "xml-limit", ODLC_ERR_INVALID, XML_MAX_ELEMENTS, make_elements, false},
     {"more than 200 attributes in one tag", "xml-limit", ODLC_ERR_INVALID, 200, make_attributes, false},
+    {"more than 524288 attributes", "xml-limit", ODLC_ERR_INVALID, XML_MAX_ATTRS, make_all_attributes, false},
+    {"more than 4096 different names of elements and attributes", "xml-limit", ODLC_ERR_INVALID, XML_MAX_NAMES,
+     make_names, false},
+    {"more than 1024 bytes in a name", "xml-limit", ODLC_ERR_INVALID, XML_MAX_NAME, make_long_name, false},
+    {"more than 512 namespace declarations", "xml-limit", ODLC_ERR_INVALID, XML_MAX_NAMESPACES, make_namespaces, false},
     {"more than 65536 Operators", "udo-too-many", ODLC_ERR_INVALID, UDO_MAX_DEFINITIONS, make_definitions, false},
     {"more than 65536 definitions", "udo-too-many", ODLC_ERR_INVALID, UDO_MAX_DEFINITIONS, make_packages, false},
     {"more than 254 inputs", "udo-too-many", ODLC_ERR_INVALID, UDO_MAX_OPERANDS, make_inputs, false},

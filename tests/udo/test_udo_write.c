@@ -48,6 +48,27 @@ static void write_as(enum udo_form form, const struct row *row)
         "") "<UseDefaultTranslation>true</UseDefaultTranslation><SupportedBackend>CPU</SupportedBackend></OpDef>" \
             "</OpDefList>")
 
+#define BOTH_BACKENDS "<SupportedBackend>CPU</SupportedBackend><SupportedBackend>HTP</SupportedBackend>"
+#define SUPPLEMENT(backend, content)                \
+    "<SupplementalOpDefList Backend='" backend "'>" \
+    "<SupplementalOpDef><Name>T</Name>" content "</SupplementalOpDef></SupplementalOpDefList>"
+#define DIFFERENT_TYPES(element)                                                                \
+    SUPPLEMENT("CPU", "<" element "><Name>p</Name><Datatype>FLOAT_32</Datatype></" element ">") \
+    SUPPLEMENT("HTP", "<" element "><Name>p</Name><Datatype>FLOAT_16</Datatype></" element ">")
+
+/* Params that two backends take in different types. */
+#define TYPED(rank)                                                                 \
+    COLLECTION("<OpDefList>" OPDEF(PARAM("p", "true", "BACKEND_SPECIFIC", rank, "") \
+                                       BOTH_BACKENDS) "</OpDefList>" DIFFERENT_TYPES("Parameter"))
+#define ONLY_DEFAULT                                                                                              \
+    COLLECTION("<OpDefList>" OPDEF(                                                                               \
+        PARAM("p", "false", "INT_32", "SCALAR", "<Default>1</Default>")                                           \
+            BOTH_BACKENDS) "</OpDefList>" SUPPLEMENT("HTP", "<Parameter><Name>p</Name><OnlyDefaultSupported>true" \
+                                                            "</OnlyDefaultSupported></Parameter>"))
+#define TYPE_FOR(core, type)                                                                                           \
+    "  <SupplementalOpDefList Backend='" core "'>\n    <SupplementalOpDef>\n      <Name>T</Name>\n      <Parameter>\n" \
+    "        <Name>p</Name>\n        <Datatype>QNN_DATATYPE_" type "</Datatype>\n"
+
 START_TEST(as_xml)
 {
     static const struct row rows[] = {
@@ -70,6 +91,15 @@ START_TEST(as_xml)
         {"{'type': 'T', 'core_types': ['CPU', 'DSP'], " JSON_OUT ", 'inputs': [{'name': 'x', 'data_type': 'INT_8'},"
          " {'name': 'x', 'per_core_data_types': {'CPU': 'FLOAT_32', 'DSP': 'FLOAT_16'}}]}",
          "there are two Inputs 'x', of which one has types of its own for cores, which XML finds by name", NULL},
+        {JSON_OP("'core_types': ['CPU', 'DSP'], 'dsp_arch_types': ['v73', 'v68'], " JSON_OUT), NULL,
+         "      <SupportedBackend>CPU</SupportedBackend>\n      <SupportedBackend>DSP_V73</SupportedBackend>\n"
+         "      <SupportedBackend>DSP_V68</SupportedBackend>\n    </OpDef>"},
+        {JSON_OP("'core_types': ['CPU'], 'dsp_arch_types': ['v73'], " JSON_OUT),
+         "the dsp_arch_types of 'T', which does not run on the DSP, are not written",
+         "      <SupportedBackend>CPU</SupportedBackend>\n    </OpDef>"},
+        {TYPED("SCALAR"), NULL, TYPE_FOR("CPU", "FLOAT_32")},
+        {TYPED("1D"), NULL, TYPE_FOR("DSP", "FLOAT_16")},
+        {ONLY_DEFAULT, "<OnlyDefaultSupported> of param 'p' of 'T' is not written", "<Default>1</Default>"},
     };
     write_as(UDO_XML, &rows[_i]);
 }
@@ -83,6 +113,10 @@ START_TEST(as_json)
         {JSON_OP("'domain': 'd', 'core_types': ['CPU'], " JSON_OUT), NULL, "'domain': 'd'"},
         {JSON_OP("'core_types': ['CPU'], " JSON_OUT ", 'scalar_params': [{'name': 'a\\u0001', 'data_type': 'INT_32'}]"),
          NULL, "\\u0001"},
+        {TYPED("SCALAR"), "param 'p' of 'T' has types for cores; JSON gives it FLOAT_32",
+         "{'name': 'p', 'data_type': 'FLOAT_32'}"},
+        {ONLY_DEFAULT, "<OnlyDefaultSupported> of param 'p' of 'T' is not written", "'default_value': 1"},
+        {FILE_OF("<SupportedBackend>HTP_V75</SupportedBackend>"), NULL, "'dsp_arch_types': ['v75']"},
     };
     write_as(UDO_JSON, &rows[_i]);
 }
@@ -120,34 +154,20 @@ END_TEST
 
 /* ---- configs that are refused ---- */
 
-#define BOTH_BACKENDS "<SupportedBackend>CPU</SupportedBackend><SupportedBackend>HTP</SupportedBackend>"
-#define SUPPLEMENT(backend, content)                \
-    "<SupplementalOpDefList Backend='" backend "'>" \
-    "<SupplementalOpDef><Name>T</Name>" content "</SupplementalOpDef></SupplementalOpDefList>"
-#define DIFFERENT_TYPES(element)                                                                \
-    SUPPLEMENT("CPU", "<" element "><Name>p</Name><Datatype>FLOAT_32</Datatype></" element ">") \
-    SUPPLEMENT("HTP", "<" element "><Name>p</Name><Datatype>FLOAT_16</Datatype></" element ">")
-
 START_TEST(refused)
 {
     static const struct row rows[] = {
         {FILE_OF("<Input><Name>i</Name><Mandatory>true</Mandatory><Shape><Rank>ND</Rank></Shape></Input>"),
          "<Datatype> is missing in <Input>", NULL},
-        {FILE_OF(PARAM("mode", "true", "UINT_32", "SCALAR", "<Enumeration></Enumeration>")),
-         "an <Enumeration> needs at least one <Enum>", NULL},
+        {FILE_OF(PARAM("mode", "true", "UINT_32", "SCALAR", "<Enumeration><Enum/><Enum>a</Enum></Enumeration>")),
+         "<Enum> in <Enumeration> is empty", NULL},
         {FILE_OF("<Input><Name>i</Name><Mandatory>true</Mandatory><Datatype>FLOAT_32</Datatype><Shape><Rank>4D</Rank>"
                  "<Layout>QQQQQQQ</Layout></Shape></Input>"),
          "(hint: known are ", NULL},
         {FILE_OF(PARAM("s", "false", "STRING", "1D", "<Default>{\"a, b}</Default>")), "unterminated string", NULL},
-        {COLLECTION("<OpDefList>" OPDEF(PARAM("p", "true", "BACKEND_SPECIFIC", "SCALAR", "")
-                                            BOTH_BACKENDS) "</OpDefList>" DIFFERENT_TYPES("Parameter")),
-         "the backends take this param in different types, but it is stored once", NULL},
-        {COLLECTION("<OpDefList>" OPDEF(PARAM("p", "true", "BACKEND_SPECIFIC", "1D", "")
-                                            BOTH_BACKENDS) "</OpDefList>" DIFFERENT_TYPES("Parameter")),
-         "the backends take this data in different types, but it is stored once", NULL},
         {"<", "ops.xml:1:", NULL},
         {"<!-- only this -->", "ops.xml:1:", NULL},
-        {"<OpDefCollection>\xff</OpDefCollection>", "save the file as UTF-8 without control characters", NULL},
+        {"<OpDefCollection>\xff</OpDefCollection>", "save the file as UTF-8", NULL},
         {COLLECTION("<OpDefList>" OPDEF(PARAM("<!-- a -->p", "true", "UINT_32", "SCALAR", "")
                                             PARAM("<![CDATA[p]]>", "true", "UINT_32", "SCALAR", "")) "</OpDefList>"),
          "'p'", NULL},
@@ -219,11 +239,11 @@ int main(void)
 {
     Suite *suite = suite_create("udo_write");
     TCase *tc = tcase_create("udo_write");
-    tcase_add_loop_test(tc, as_xml, 0, 7);
-    tcase_add_loop_test(tc, as_json, 0, 4);
+    tcase_add_loop_test(tc, as_xml, 0, 13);
+    tcase_add_loop_test(tc, as_json, 0, 7);
     tcase_add_test(tc, nothing);
     tcase_add_test(tc, files_that_differ_in_qhpi);
-    tcase_add_loop_test(tc, refused, 0, 12);
+    tcase_add_loop_test(tc, refused, 0, 10);
     tcase_add_test(tc, strings_in_single_quotes);
     tcase_add_test(tc, an_empty_file);
     tcase_add_loop_test(tc, second_definitions, 0, 4);

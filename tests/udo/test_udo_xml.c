@@ -27,16 +27,38 @@ static void check_fault(const struct fault *fault, odlc_severity severity)
     fixture_end(&f);
 }
 
+#define WRITE_ENTITIES "write a plain < as &lt; and a plain & as &amp;"
+#define WRITE_VALUE "write name=\"value\""
+
 static const struct fault syntax_faults[] = {
-    {"<OpDefCollection>\n<OpDefList>\n</OpDefCollection>",
-     "opening and ending tag mismatch: OpDefList line 2 and OpDefCollection", 3, 1, NULL},
-    {"<OpDefCollection", "couldn't find end of Start Tag OpDefCollection line 1", 1, 17, NULL},
+    {"<OpDefCollection>\n<OpDefList>\n</OpDefCollection>", "</OpDefCollection> where </OpDefList> is due", 3, 1,
+     "each element ends with its own name: case counts"},
+    {"<OpDefCollection", "the tag is not closed", 1, 17, "end it with '>'"},
+    {"<OpDefCollection>\n", "the text ends inside of <OpDefCollection>", 2, 1, "add the missing end tags"},
     {"<!DOCTYPE OpDefCollection SYSTEM 'http://example.com/x.dtd'>\n<OpDefCollection/>",
      "a DOCTYPE is not allowed: nothing outside the file is read, and no entities are defined", 1, 1,
      "remove it; &lt; &gt; &amp; &quot; and &apos; work without"},
-    {"<a>&other;</a>", "entity 'other' not defined", 1, 11,
+    {"<a>&other;</a>", "the entity 'other' is not defined", 1, 11,
      "only &lt; &gt; &amp; &quot; and &apos; are known; write a plain & as &amp;"},
-    {" <", "startTag: invalid element name", 1, 3, "write a plain < as &lt; and a plain & as &amp;"},
+    {"<a>a & b</a>", "a name is missing", 1, 7, WRITE_ENTITIES},
+    {"<a>a &lt b</a>", "';' is missing behind an entity", 1, 9, "write a plain & as &amp;"},
+    {"<a>1 < 2</a>", "a name is missing", 1, 7, WRITE_ENTITIES},
+    {" <", "a name is missing", 1, 3, WRITE_ENTITIES},
+    {"<a b=1/>", "the value of an attribute must stand in quotes", 1, 6, WRITE_VALUE},
+    {"<a b/>", "the attribute 'b' has no value", 1, 5, WRITE_VALUE},
+    {"<a b='x/>", "the value of an attribute does not end", 1, 10, "end it with its quote"},
+    {"<a b='<'/>", "'<' in the value of an attribute", 1, 7, "write it as &lt;, or end the value with its quote"},
+    {"<a>\n<b c='1' x:c='3' c='2'/></a>", "second attribute 'c' in a tag", 2, 1, "remove one"},
+    {"<a/><b/>", "text after the end of the outermost element", 1, 5, "remove it, or an end tag too many"},
+    {"<a><!-- x", "a comment does not end", 1, 10, "end it with -->"},
+    {"<a><!-- x -- y --></a>", "'--' in a comment", 1, 11, "a comment ends with -->, and has no -- before"},
+    {"<a><![CDATA[x</a>", "a CDATA section does not end", 1, 18, "end it with ]]>"},
+    {"<a>&#xZ;</a>", "a character reference is malformed", 1, 7, "it looks like &#x41;"},
+    {" <?xml version='1.0'?><a/>", "<?xml ?> is allowed at the very beginning of the file alone", 1, 7,
+     "remove what stands before it"},
+    {"<!-- c -->", "an element must begin here", 1, 11, "the form is <OpDefCollection PackageName=\"…\"><OpDefList>…"},
+    {"<a>\x01\x02 b</a>", "a control character in the text", 1, 4, "remove it"},
+    {"<a>\xe4\xf6</a>", "bytes that are not UTF-8", 1, 4, "save the file as UTF-8"},
 };
 
 START_TEST(syntax)
@@ -46,10 +68,66 @@ START_TEST(syntax)
     fixture_start(&f);
     ck_assert_int_eq(load_xml(&f, fault.text), ODLC_ERR_INVALID);
     const struct odlc_diag *d = &f.diags.list.data[0];
-    ck_assert_msg(strcasecmp(d->message, fault.message) == 0 && d->line == fault.line && d->column == fault.column,
+    ck_assert_msg(strcmp(d->message, fault.message) == 0 && d->line == fault.line && d->column == fault.column,
                   "%s\nexpected %u:%u %s\n%s", fault.text, fault.line, fault.column, fault.message, all_diags(&f));
     ck_assert_pstr_eq(d->hint, fault.hint);
     fixture_end(&f);
+}
+END_TEST
+
+/* Bytes that are no text do not hide what else is wrong. */
+START_TEST(behind_bad_bytes)
+{
+    struct fixture f;
+    fixture_start(&f);
+    ck_assert_int_eq(load_xml(&f, "<a>\n<!-- gr\xfc\xdf -->\n&u;\n<b x=1/>\n\x02\n</a>"), ODLC_ERR_INVALID);
+    static const struct fault expected[] = {{NULL, "bytes that are not UTF-8", 2, 8, NULL},
+                                            {NULL, "a control character in the text", 5, 1, NULL},
+                                            {NULL, "the entity 'u' is not defined", 3, 4, NULL},
+                                            {NULL, "the value of an attribute must stand in quotes", 4, 6, NULL}};
+    ck_assert_msg(f.diags.list.count == COUNT_OF(expected), "%s", all_diags(&f));
+    for (size_t i = 0; i < COUNT_OF(expected); i++) {
+        const struct odlc_diag *d = &f.diags.list.data[i];
+        ck_assert_str_eq(d->message, expected[i].message);
+        ck_assert_msg(d->line == expected[i].line && d->column == expected[i].column, "%s", all_diags(&f));
+    }
+    fixture_end(&f);
+}
+END_TEST
+
+/* Attributes are found in the order of the text, beside namespaces and others of their names. */
+START_TEST(places_of_attributes)
+{
+    struct fixture f;
+    fixture_start(&f);
+    ck_assert_int_eq(
+        load_xml(&f, "<OpDefCollection xmlns:Verzion='u' a:Verzion='&lt;Backnd=&quot;'\n Verzion='1' "
+                     "PackageName='Backnd=' xmlnsx = 'P'>\n<OpDefList>" OPDEF("") "</OpDefList></OpDefCollection>"),
+        ODLC_OK);
+    ck_assert_msg(f.diags.list.count == 2, "%s", all_diags(&f));
+    ck_assert_str_eq(f.diags.list.data[0].message, "unknown attribute 'Verzion' of <OpDefCollection> is ignored");
+    ck_assert_msg(f.diags.list.data[0].line == 2 && f.diags.list.data[0].column == 2, "%s", all_diags(&f));
+    ck_assert_str_eq(f.diags.list.data[1].message, "unknown attribute 'xmlnsx' of <OpDefCollection> is ignored");
+    ck_assert_msg(f.diags.list.data[1].line == 2 && f.diags.list.data[1].column == 36, "%s", all_diags(&f));
+    fixture_end(&f);
+}
+END_TEST
+
+START_TEST(utf16)
+{
+    static const struct {
+        const char *text;
+        size_t size;
+    } texts[] = {{"\xff\xfe<\0O\0", 6}, {"\xfe\xff\0<\0O", 6}, {"{\0 \0", 4}, {"\0<\0O\0p", 6}, {"\xff\xfe", 2}};
+    for (size_t i = 0; i < COUNT_OF(texts); i++) {
+        struct fixture f;
+        fixture_start(&f);
+        ck_assert_int_eq(udo_parse(&f.set, "u", texts[i].text, texts[i].size), ODLC_ERR_INVALID);
+        ck_assert_msg(f.diags.list.count == 1, "%s", all_diags(&f));
+        ck_assert_str_eq(f.diags.list.data[0].message, "the file is UTF-16 text");
+        ck_assert_str_eq(f.diags.list.data[0].hint, "save it as UTF-8");
+        fixture_end(&f);
+    }
 }
 END_TEST
 
@@ -78,14 +156,15 @@ static const struct fault meaning_faults[] = {
      "second <Name> in <OpDef>", 4, 1, NULL},
     {BAD(OPDEF("\n" TENSOR("Input", "z", "\n<Repeated>maybe</Repeated>"))),
      "<Repeated> must be true or false, not 'maybe'", 5, 11, NULL},
-    {BAD("<OpDef><Name>T</Name>\n" TENSOR("Input", "r", "\n<Repeated>1</Repeated>") TENSOR("Input", "x", "")
-             TENSOR("Output", "y", "") "</OpDef>"),
-     "only the last <Input> may be repeated", 5, 1, NULL},
+    {BAD("<OpDef><Name>T</Name>\n" TENSOR("Input", "r", "<Repeated>TRUE</Repeated>") TENSOR("Input", "x", "")
+             TENSOR("Input", "s", "\n<Repeated>1</Repeated>") TENSOR("Output", "y", "") "</OpDef>"),
+     "only one <Input> may be repeated", 5, 1, "the node tells how many one of them stands for, not two"},
     {BAD(OPDEF("\n" TENSOR("Output", "z", "\n<Default>1</Default>"))), "an output cannot have a default", 5, 1, NULL},
     {BAD(OPDEF("\n" PARAM("a", "true", "FLOAT_23", "SCALAR", ""))), "unknown data type 'FLOAT_23'", 4, 63,
      "did you mean FLOAT_32? Known are BACKEND_SPECIFIC, INT_8, INT_16, INT_32, INT_64, UINT_8, UINT_16, UINT_32, "
      "UINT_64, FLOAT_16, FLOAT_32, FLOAT_64, SFIXED_POINT_4, SFIXED_POINT_8, SFIXED_POINT_16, SFIXED_POINT_32, "
-     "UFIXED_POINT_4, UFIXED_POINT_8, UFIXED_POINT_16, UFIXED_POINT_32, BOOL_8, STRING"},
+     "UFIXED_POINT_4, UFIXED_POINT_8, UFIXED_POINT_16, UFIXED_POINT_32, BOOL_8, STRING, FIXED_4, "
+     "FIXED_8, FIXED_16"},
     {BAD(OPDEF("\n<Parameter><Name>a</Name><Datatype>INT_32</Datatype>\n<Shape/></Parameter>")),
      "<Rank> is missing in the <Shape> of a <Parameter>", 5, 1,
      "SCALAR makes it a scalar param, 1D and the like a tensor param"},
@@ -255,6 +334,9 @@ static Suite *suite(void)
     Suite *s = suite_create("udo_xml");
     TCase *t = tcase_create("faults");
     tcase_add_loop_test(t, syntax, 0, COUNT_OF(syntax_faults));
+    tcase_add_test(t, behind_bad_bytes);
+    tcase_add_test(t, places_of_attributes);
+    tcase_add_test(t, utf16);
     tcase_add_loop_test(t, meaning, 0, COUNT_OF(meaning_faults));
     tcase_add_loop_test(t, defaults_refused, 0, COUNT_OF(default_faults));
     tcase_add_loop_test(t, supplements_refused, 0, COUNT_OF(supplement_faults));
