@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/cost.h"
 #include "dlc/record.h"
 #include "op/build.h"
 #include "opendlc/container.h"
@@ -101,6 +102,34 @@ static void window(const int64_t *stride, const int64_t *pads)
     build_ints(&b, "stride", stride, 2);
     build_tensor_ints(&b, "pad_amount", &pads_shape, pads);
 }
+
+/* A layer of version 3, whose weights stand beside it; the output's first dimension is the batch. */
+START_TEST(layers_of_version_3)
+{
+    struct diags d;
+    struct arena *own = arena_create();
+    diags_init(&d, own);
+    const struct shape weights_shape = SHAPE(3, 3, 4, 8), bias_shape = SHAPE(8), out_shape = SHAPE(2, 5, 7, 8);
+    const struct dlc_tensor params[] = {{.name = "weights", .shape = &weights_shape},
+                                        {.name = "bias", .shape = &bias_shape}};
+    const struct dlc_tensor out = {.name = "y", .shape = &out_shape};
+    const char *outputs[] = {"y"};
+    struct dlc_op layer = {
+        .name = "conv", .type = "Convolutional", .outputs = outputs, .n_outputs = 1, .params = params, .n_params = 2};
+    struct dlc_graph layers = {.ops = &layer, .n_ops = 1, .tensors = &out, .n_tensors = 1};
+    map_init(&layers.tensor_index, own);
+    map_put(&layers.tensor_index, "y", 0);
+    const struct dlc_file dlc = {.major = 3, .graphs = &layers, .n_graphs = 1};
+    struct odlc_op op = {0};
+    struct odlc_graph graph = {.ops = &op, .n_ops = 1};
+    count_graph(own, &d, &dlc, 0, &graph, &op);
+    ck_assert_int_eq(graph.counted, 1);
+    ck_assert_uint_eq(op.parameters, 3 * 3 * 4 * 8 + 8);
+    ck_assert_uint_eq(op.macs, (2 * 5 * 7) * (3 * 3 * 4 * 8));
+    ck_assert_uint_eq(graph.macs, op.macs);
+    arena_destroy(own);
+}
+END_TEST
 
 START_TEST(conv2d)
 {
@@ -358,6 +387,7 @@ int main(void)
     Suite *suite = suite_create("container");
     TCase *tcase = tcase_create("container");
     tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase, layers_of_version_3);
     tcase_add_test(tcase, conv2d);
     tcase_add_test(tcase, depthwise_conv2d);
     tcase_add_test(tcase, fully_connected);

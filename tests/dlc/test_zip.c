@@ -201,6 +201,31 @@ START_TEST(two_entries_of_one_name)
 }
 END_TEST
 
+/* The last byte that an entry may have is the file's. */
+START_TEST(an_entry_ends_with_the_file)
+{
+    size_t size;
+    uint8_t *bytes = read_all(write_two(1), &size);
+    size_t central = size - 22 - 46 - 6; /* of "second" */
+    ck_assert_uint_eq(load_le(bytes + central, 4), 0x02014B50);
+    uint64_t data = load_le(bytes + central + 42, 4) + 30 + 6;
+    data += load_le(bytes + data - 36 + 28, 2);
+    for (uint32_t beyond = 0; beyond < 2; beyond++) {
+        struct dlc_entry *entries;
+        uint32_t count;
+        store_le(bytes + central + 20, 4, size - data + beyond);
+        store_le(bytes + central + 24, 4, size - data + beyond);
+        const char *path = in_folder(beyond ? "beyond.zip" : "whole.zip");
+        write_all(path, bytes, size);
+        odlc_status status = zip_list(arena, &diags, map(path), &entries, &count);
+        ck_assert_int_eq(status, beyond ? ODLC_ERR_INVALID : ODLC_OK);
+        if (!beyond)
+            ck_assert_uint_eq(entries[1].offset + entries[1].size, size);
+    }
+    ck_assert_str_eq(last_diag()->message, "an entry is longer than the file");
+}
+END_TEST
+
 START_TEST(damaged_payload_fails_its_crc)
 {
     size_t size;
@@ -228,6 +253,7 @@ int main(void)
                                   sizes_of_compressed_entries,
                                   other_files_are_not_containers,
                                   two_entries_of_one_name,
+                                  an_entry_ends_with_the_file,
                                   damaged_payload_fails_its_crc};
     return run_tests("zip", tests, COUNT_OF(tests));
 }

@@ -230,6 +230,26 @@ START_TEST(empty_tensors_take_no_harm)
 }
 END_TEST
 
+/* Each string where it stands, also where all are one. */
+START_TEST(constants_of_strings)
+{
+    const char *words[] = {"one", "", "zwei", "tr\xc3\xa8s"};
+    struct type type = {DT_STRING, SHAPE(2, 2)};
+    for (int splat = 0; splat < 2; splat++) {
+        struct view view = view_of(NULL, DT_STRING, &type.shape);
+        view.strings = words + splat * 2;
+        view.splat = splat;
+        tensor_id id = graph_add_constant(g, splat ? "same" : "words", DT_STRING, &view);
+        struct executor *e;
+        ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &id, 1, &e), ODLC_OK);
+        ck_assert_int_eq(executor_run(e), ODLC_OK);
+        const char *const *found = e->buffers[id].data;
+        for (int i = 0; i < 4; i++)
+            ck_assert_str_eq(found[i], splat ? "zwei" : words[i]);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("executor");
@@ -243,6 +263,7 @@ int main(void)
     tcase_add_test(tcase, a_tensor_that_nothing_computes_is_an_error);
     tcase_add_test(tcase, types_that_cannot_be_are_refused);
     tcase_add_test(tcase, empty_tensors_take_no_harm);
+    tcase_add_test(tcase, constants_of_strings);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -101,6 +101,29 @@ START_TEST(param_that_does_not_fit)
 }
 END_TEST
 
+/* A float has no integers between some that are larger than its mantissa: those are refused, not rounded. */
+START_TEST(integers_beyond_a_double)
+{
+    static const int64_t inexact[] = {(1ll << 53) + 1, -(1ll << 53) - 1, INT64_MAX, (1ll << 24) + 1};
+    for (size_t i = 0; i < COUNT_OF(inexact); i++) {
+        struct site s;
+        start(&s, SCALAR_A("FLOAT_32"));
+        give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
+        give_attr(&s, int_attr("a", inexact[i]));
+        fails(&s, "udo-param-misfit",
+              arena_printf(s.f.arena, "param 'a': %lld does not fit FLOAT_32", (long long)inexact[i]), NULL);
+        end(&s);
+    }
+    struct site s;
+    start(&s, SCALAR_A("FLOAT_32"));
+    give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
+    give_attr(&s, int_attr("a", (1ll << 53) + (1ll << 40)));
+    run_ok(&s);
+    ck_assert(node_float(udo_node(&s), "a", 0) == 0x1p53 + 0x1p40);
+    end(&s);
+}
+END_TEST
+
 START_TEST(tensor_param_that_does_not_fit)
 {
     struct site s;
@@ -234,6 +257,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, param_kinds);
     tcase_add_test(t, param_layout);
     tcase_add_test(t, param_that_does_not_fit);
+    tcase_add_test(t, integers_beyond_a_double);
     tcase_add_test(t, tensor_param_that_does_not_fit);
     tcase_add_test(t, list_for_a_scalar);
     tcase_add_test(t, one_element_list_for_a_scalar);
