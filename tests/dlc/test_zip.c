@@ -60,6 +60,26 @@ START_TEST(every_alignment_is_reached)
 }
 END_TEST
 
+/* Other programs walk the extra fields of a local header: each has its length, and the last ends where they all do. */
+START_TEST(extra_fields_fill_their_room)
+{
+    for (uint32_t alignment = 1; alignment <= 256; alignment *= 2) {
+        struct dlc_entry *entries;
+        uint32_t count;
+        struct file *file = map(write_two(alignment));
+        ck_status_ok(zip_list(arena, &diags, file, &entries, &count));
+        for (uint32_t i = 0; i < count; i++) {
+            const uint8_t *header = file->data + entries[i].header;
+            uint64_t at = 30 + load_le(header + 26, 2), end = at + load_le(header + 28, 2);
+            ck_assert_uint_eq(entries[i].header + end, entries[i].offset);
+            while (at < end)
+                at += 4 + load_le(header + at + 2, 2);
+            ck_assert_uint_eq(at, end);
+        }
+    }
+}
+END_TEST
+
 START_TEST(entry_must_get_its_size)
 {
     const char *path = in_folder("short.zip");
@@ -247,6 +267,7 @@ int main(void)
 {
     const TTest *const tests[] = {written_entries_are_listed,
                                   every_alignment_is_reached,
+                                  extra_fields_fill_their_room,
                                   entry_must_get_its_size,
                                   compressed_entry,
                                   compressed_bomb,
