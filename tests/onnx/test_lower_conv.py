@@ -192,6 +192,10 @@ def test_other_pools(checks):
     for op, result in {"MaxPool": lambda e, _: e.max(0), "AveragePool": lambda e, _: e.mean(0)}.items():
         part = pool(x, [7, 2], [2, 3], [0, 0, 0, 0], [1, 1], 1, result)
         gives(checks, op, 11, [x], part, WITHIN, kernel_shape=[7, 2], strides=[2, 3], ceil_mode=1)
+    # [p, 1], [2, 3]; a third window would be over padding alone.
+    line = np.array([[[1, 2, 3]]], "f4")
+    for op, result in {"MaxPool": [1, 3], "AveragePool": [1, 2.5]}.items():
+        gives(checks, op, 11, [line], np.array([[result]], "f4"), kernel_shape=[2], strides=[2], pads=[1, 1], ceil_mode=1)
     refuses(checks, "larger than the padded input", "MaxPool", 11, [x], kernel_shape=[8, 2], strides=[2, 3], ceil_mode=1)
     refuses(checks, "kernel_shape is missing", "MaxPool", 12, [x])
     refuses(checks, "larger than the padded input", "AveragePool", 11, [x], kernel_shape=[7, 2])

@@ -284,6 +284,18 @@ def test_clamps_within_the_range(checks):
         run_model(checks, f"{clamp} {attributes} before zero point {zero}", m, {"x": x}, {"d1": expected}, step=1e-5)
 
 
+def test_ties_of_pairs(checks):
+    """A pair is one Quantize and one Dequantize, which round halves to even as well."""
+    x = f4([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 60.5])
+    for scale in (0.5, 1.0):
+        m = Model(opset=13)
+        m.input("x", FLOAT, x.shape)
+        m.output(pair(m, "x", scale, 100, 0), FLOAT, x.shape)
+        expected = f4([-2, -2, 0, 0, 2, 2, 4, 60]) * f4(scale)
+        c = run_model(checks, f"pair of scale {scale}", m, {"x": x * f4(scale)}, {"d0": expected})
+        checks.equal("ops of a pair", c and [o.type for o in c.ops], ["Quantize", "Dequantize"])
+
+
 def test_ties_between_quantized(checks):
     """What a node on fixed-point tensors gives is rounded to even, too."""
     x = f4([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 60.5])
@@ -293,25 +305,6 @@ def test_ties_between_quantized(checks):
     m.output(pair(m, "a", 1.0, 10, 1), FLOAT, x.shape)
     c = run_model(checks, "ties", m, {"x": x}, {"d1": f4([2, 2, 0, 0, 2, 2, 4, 60])})
     checks.check("the node is on fixed-point tensors", c and [o.type for o in c.ops][1:2] != ["Dequantize"], c and c.ops)
-
-
-def test_moves_of_per_axis(checks):
-    """A Transpose or Reshape of what has an encoding for each index of an axis comes behind its Dequantize."""
-    x = np.arange(24).astype("u1").reshape(2, 3, 4)
-    scale, zero = f4([0.5, 2, 16]), [0, 3, 7]
-    real = (x.astype("f4") - np.reshape(zero, (3, 1))) * scale.reshape(3, 1)
-    for op, moved, attributes in (("Transpose", real.transpose(1, 2, 0), {"perm": [1, 2, 0]}),
-                                  ("Transpose", real.transpose(2, 1, 0), {"perm": [2, 1, 0]}),
-                                  ("Reshape", real.reshape(3, 8), {})):
-        m = Model(opset=13)
-        m.input("x", UINT8, x.shape)
-        m.tensor("scale", FLOAT, [3], scale.tolist())
-        m.tensor("zero", UINT8, [3], zero)
-        m.tensor("shape", INT64, [2], [3, 8])
-        m.node("DequantizeLinear", ["x", "scale", "zero"], ["d"], axis=1)
-        m.node(op, ["d", "shape"] if op == "Reshape" else ["d"], ["y"], **attributes)
-        m.output("y", FLOAT, moved.shape)
-        run_model(checks, f"per axis, then {op} {attributes}", m, {"x": x}, {"y": moved})
 
 
 def dtypes(container, op):

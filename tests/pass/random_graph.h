@@ -17,6 +17,7 @@ struct random_graph {
     struct graph *g;
     const struct feed *feeds;
     size_t n_feeds;
+    const double *slacks; /* by how much the numbers of each output may differ: 0 where nothing is quantized */
     uint64_t state; /* of the random numbers, to go on with */
 };
 

@@ -36,7 +36,7 @@ class Checks:
         else:
             self.failed += 1
             case = case_at_work()
-            print(f"FAILED {name}" + (f" [{case}]" if case else "") + (f": {detail}" if detail else ""))
+            print("FAILED " + (f"in {case}: " if case else "") + name + (f": {detail}" if detail else ""))
         return bool(holds)
 
     def equal(self, name, found, expected):

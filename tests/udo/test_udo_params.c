@@ -81,6 +81,9 @@ START_TEST(param_that_does_not_fit)
         {SCALAR_A("FLOAT_16"),
          {.name = "a", .dtype = DT_FLOAT32, .f = 1e6},
          "param 'a': 1000000 does not fit FLOAT_16"},
+        {SCALAR_A("FLOAT_16"), /* halfway between the largest half and what would be the next */
+         {.name = "a", .dtype = DT_FLOAT32, .f = 65520},
+         "param 'a': 65520 does not fit FLOAT_16"},
         {SCALAR_A("BOOL_8"), {.name = "a", .dtype = DT_INT64, .i = 2}, "param 'a': 2 does not fit BOOL_8"},
         {SCALAR_A("STRING"), {.name = "a", .dtype = DT_INT64, .i = 2}, "param 'a': STRING cannot hold a number"},
         {SCALAR_A("INT_32"), {.name = "a", .dtype = DT_STRING, .s = "2"}, "param 'a': INT_32 cannot hold text"},
