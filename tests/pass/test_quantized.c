@@ -42,38 +42,63 @@ static double rounded(int i)
     return (fmin(fmax(q, 0), 255) - zero[k]) * scale[k];
 }
 
-/* x → Quantize, each column by its own encoding → Dequantize. */
-static tensor_id quantized_input(void)
+static tensor_id input(void)
 {
-    const struct type real = {DT_FLOAT32, SHAPE(ROWS, COLUMNS, DEPTH)}, fixed = {DT_UFXP8, real.shape};
-    const char *names[] = {"q", "d"};
-    tensor_id x = graph_add_tensor(b.graph, "x", TENSOR_INPUT, &real), q, d;
+    const struct type real = {DT_FLOAT32, SHAPE(ROWS, COLUMNS, DEPTH)};
+    tensor_id x = graph_add_tensor(b.graph, "x", TENSOR_INPUT, &real);
     vec_push(arena, &b.graph->inputs, x);
-    build_op(&b, "Quantize", "quantize");
+    return x;
+}
+
+/* x → Quantize → Dequantize */
+static tensor_id pair(tensor_id x, const struct quant *quant, const char *name)
+{
+    const struct type real = *build_type(&b, x), fixed = {DT_UFXP8, real.shape};
+    const char *quantized = arena_printf(arena, "%s.quantized", name);
+    tensor_id q, d;
+    build_op(&b, "Quantize", quantized);
     build_in(&b, x);
-    ck_assert_int_eq(build_end_typed(&b, &names[0], &fixed, 1, &q), ODLC_OK);
-    graph_tensor(b.graph, q)->quant = quant_create(arena, DT_UFXP8, scale, zero, COLUMNS, true, 1);
-    build_op(&b, "Dequantize", "dequantize");
+    ck_assert_int_eq(build_end_typed(&b, &quantized, &fixed, 1, &q), ODLC_OK);
+    graph_tensor(b.graph, q)->quant = quant;
+    build_op(&b, "Dequantize", name);
     build_in(&b, q);
-    ck_assert_int_eq(build_end_typed(&b, &names[1], &real, 1, &d), ODLC_OK);
+    ck_assert_int_eq(build_end_typed(&b, &name, &real, 1, &d), ODLC_OK);
     return d;
 }
 
-/* All passes, and the numbers of the graph's output. */
-static const float *run_with(tensor_id out)
+/* Each column by its own encoding. */
+static tensor_id quantized_input(void)
+{
+    return pair(input(), quant_create(arena, DT_UFXP8, scale, zero, COLUMNS, true, 1), "d");
+}
+
+static void add_output(tensor_id out)
+{
+    graph_tensor(b.graph, out)->kind = TENSOR_OUTPUT;
+    vec_push(arena, &b.graph->outputs, out);
+}
+
+/* All passes, and what is computed then. */
+static const struct executor *run_all(void)
 {
     struct graph *g = b.graph;
     struct pass_options options = {0};
     struct pass_context context = {.scratch = scratch, .diags = &diags, .options = &options};
     struct executor *e;
-    graph_tensor(g, out)->kind = TENSOR_OUTPUT;
-    vec_push(arena, &g->outputs, out);
     ck_assert_int_eq(pass_run_all(&context, g), ODLC_OK);
-    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, g->outputs.data, 1, &e), ODLC_OK);
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, g->outputs.data, g->outputs.count, &e), ODLC_OK);
     for (int i = 0; i < COUNT; i++)
         ((float *)e->buffers[g->inputs.data[0]].data)[i] = (float)given(i);
     ck_assert_int_eq(executor_run(e), ODLC_OK);
-    return e->buffers[g->outputs.data[0]].data;
+    return e;
+}
+
+/* The numbers of the only output. */
+static const float *run_with(tensor_id out)
+{
+    add_output(out);
+    const struct executor *e = run_all();
+    return e->buffers[b.graph->outputs.data[0]].data;
 }
 
 /* A Transpose or a Reshape does not move before the Dequantize: the encodings would belong to another axis. */
@@ -101,6 +126,23 @@ START_TEST(per_axis_encodings_keep_their_shape)
 }
 END_TEST
 
+/* Two that read one value, each by its own encoding: by quarters and by fours. */
+START_TEST(each_quantize_has_its_encoding)
+{
+    static const double fine = 0.25, coarse = 4, one = 1, none = 0, middle = 128;
+    tensor_id d = pair(input(), quant_create(arena, DT_UFXP8, &one, &middle, 1, false, 0), "d"), a;
+    ck_assert_int_eq(build_unary(&b, "ElementWiseAbs", d, "a", &a), ODLC_OK);
+    add_output(pair(a, quant_create(arena, DT_UFXP8, &fine, &none, 1, false, 0), "fine"));
+    add_output(pair(a, quant_create(arena, DT_UFXP8, &coarse, &none, 1, false, 0), "coarse"));
+    const struct executor *e = run_all();
+    for (int i = 0; i < COUNT; i++) {
+        double value = fabs(rint(given(i)));
+        ck_assert_float_eq(((const float *)e->buffers[b.graph->outputs.data[0]].data)[i], (float)value);
+        ck_assert_float_eq(((const float *)e->buffers[b.graph->outputs.data[1]].data)[i], (float)(rint(value / 4) * 4));
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("quantized");
@@ -108,6 +150,7 @@ int main(void)
     tcase_add_checked_fixture(tests, start, stop);
     tcase_add_test(tests, per_axis_encodings_stay_behind);
     tcase_add_test(tests, per_axis_encodings_keep_their_shape);
+    tcase_add_test(tests, each_quantize_has_its_encoding);
     suite_add_tcase(suite, tests);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
