@@ -18,7 +18,7 @@ struct random_graph {
     const struct feed *feeds;
     size_t n_feeds;
     const double *slacks; /* by how much the numbers of each output may differ: 0 where nothing is quantized */
-    uint64_t state; /* of the random numbers, to go on with */
+    uint64_t state;       /* of the random numbers, to go on with */
 };
 
 /* What the graph of a seed is made for: it computes the same numbers in all these forms. */
