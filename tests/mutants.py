@@ -120,6 +120,8 @@ MUTANTS = [
            "t->view->strings[t->view->splat ? 0 : i]", "t->view->strings[0]"),
     Mutant("length-of-alignment", "dlc/test_zip extra_fields_fill_their_room", "src/dlc/zip_write.c", "put(&r, 2, pad - 4);",
            "put(&r, 2, pad);"),
+    Mutant("strings-in-order", "api/test_container strings_of_a_container", "src/runtime/executor.c",
+           "t->view->strings[t->view->splat ? 0 : i]", "t->view->strings[t->view->splat ? 0 : count - 1 - i]"),
     Mutant("wanted-tensors-stay", "runtime/test_executor wanted_tensors_keep_their_place", "src/runtime/plan.c",
            "p->last_use[wanted[i]] = SIZE_MAX;", "p->last_use[wanted[i]] += 0;"),
     Mutant("freed-twice", "runtime/test_executor an_operand_that_is_read_twice_is_freed_once", "src/runtime/plan.c",

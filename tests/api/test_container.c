@@ -359,6 +359,36 @@ START_TEST(choosing_results)
 }
 END_TEST
 
+/* A container's constant of strings reaches the op that reads it: Gather gives the third of them, and the first. */
+START_TEST(strings_of_a_container)
+{
+    const char *words[] = {"one", "zwei", "tr\xc3\xa8s"};
+    static const char *const wanted[] = {"chosen"};
+    static const int32_t places[] = {2, 0};
+    const struct shape shape = SHAPE(3);
+    struct type type = {DT_INT32, SHAPE(2)};
+    struct view view = view_of(NULL, DT_STRING, &shape);
+    view.strings = words;
+    tensor_id places_id = graph_add_tensor(g, "places", TENSOR_INPUT, &type);
+    vec_push(arena, &g->inputs, places_id);
+    build_op(&b, "Gather", "gather");
+    build_in(&b, graph_add_constant(g, "words", DT_STRING, &view));
+    build_in(&b, places_id);
+    build_int(&b, "axis", 0);
+    finish("chosen");
+    write_container();
+    ck_assert_int_eq(odlc_run_open(run, path), ODLC_OK);
+    ck_assert_int_eq(odlc_run_want(run, wanted, 1), ODLC_OK);
+    ck_assert_int_eq(odlc_run_set_native(run, 0, places, sizeof places), ODLC_OK);
+    ck_assert_int_eq(odlc_run_execute(run), ODLC_OK);
+    const char *const *found = odlc_run_native(run, 0);
+    ck_assert_str_eq(found[0], "tr\xc3\xa8s");
+    ck_assert_str_eq(found[1], "one");
+    float floats[2];
+    ck_assert_int_eq(odlc_run_get_floats(run, 0, floats, 2), ODLC_ERR_UNSUPPORTED);
+}
+END_TEST
+
 START_TEST(calls_out_of_order)
 {
     float x[3] = {0};
@@ -401,6 +431,7 @@ int main(void)
     tcase_add_test(tcase, verification);
     tcase_add_test(tcase, execution);
     tcase_add_test(tcase, choosing_results);
+    tcase_add_test(tcase, strings_of_a_container);
     tcase_add_test(tcase, calls_out_of_order);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
