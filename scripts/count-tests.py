@@ -27,6 +27,9 @@ def count(entry):
         passed, failed, skipped = int(entry["result"] == "OK"), 0, int(entry["result"] == "SKIP")
     if entry["result"] not in ("OK", "SKIP") and not failed:
         failed = 1  # it crashed, timed out, or its sanitizer spoke after the last case
+    if not passed + failed + skipped:
+        print(f"{entry['name']} ran no case")
+        failed = 1
     return passed, failed, skipped
 
 

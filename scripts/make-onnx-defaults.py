@@ -29,6 +29,9 @@ EXACT = {
     "1.0507": "1.05070102214813232421875f",
 }
 
+# The table prints these with five places, as 0.
+SMALL = {("Adagrad", "epsilon"): "1e-06f", ("Adam", "epsilon"): "1e-06f"}
+
 
 def literal(kind, value, since):
     """(kind, C tokens) of a default; lists as comma-separated elements."""
@@ -47,13 +50,14 @@ def literal(kind, value, since):
     raise ValueError(f"a default of kind {kind}")
 
 
-def defaults(attributes, since):
+def defaults(op, attributes, since):
     """{attribute: (kind, tokens)} of one table cell."""
     found = {}
     for attribute in filter(None, (a.strip() for a in attributes.split(";"))):
         match = re.fullmatch(r"(\w+):([a-z ]+?) \(=(.*)\)", attribute)
         if match:
-            kind, tokens = literal(match[2], match[3], since)
+            small = SMALL.get((op, match[1]))
+            kind, tokens = ("FLOAT", small) if small else literal(match[2], match[3], since)
             found[match[1]] = "FLAG" if match[1] in FLAGS and kind == "INT" else kind, tokens
     return found
 
@@ -63,7 +67,7 @@ def rows(table):
     for line in csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE):
         if line["domain"] == "ai.onnx":
             cell, since = "" if line["deprecated"] else line["attributes"], int(line["since_version"])
-            versions.setdefault(line["op"], []).append((since, defaults(cell, since)))
+            versions.setdefault(line["op"], []).append((since, defaults(line["op"], cell, since)))
     for op, history in versions.items():
         history.sort()
         ends = [since - 1 for since, _ in history[1:]] + [LATEST]

@@ -236,16 +236,14 @@ static odlc_status place_written(struct layout *l, const struct touched *touched
     return ODLC_OK;
 }
 
-/* Frees those of the tensors that step s was the last to touch; each once, also where it is read twice. */
+/* Frees those of the tensors that step s was the last to touch; a step names each once. */
 static void release_dead(struct layout *l, const tensor_id *tensors, uint32_t count, size_t s)
 {
     const uint64_t *offsets = l->p->plan->spaces[l->space].offsets;
     for (uint32_t i = 0; i < count; i++) {
         tensor_id t = tensors[i];
-        if (l->last_use[t] != s || offsets[t] == PLAN_NOWHERE)
-            continue;
-        pool_give(&l->pool, l->parts[t]);
-        l->last_use[t] = SIZE_MAX;
+        if (l->last_use[t] == s && offsets[t] != PLAN_NOWHERE)
+            pool_give(&l->pool, l->parts[t]);
     }
 }
 

@@ -189,6 +189,7 @@ def main(*parts):
         with tempfile.TemporaryDirectory() as folder:
             bench = Bench(checks, folder)
             part(bench)
-            bench.checks.check(f"{part.__name__} ran", True)
+            if not bench.counted:
+                bench.checks.skip(part.__name__, f"nothing is there that it is about (in {SHARED})")
             print(f"{part.__name__}: {bench.counted} allocations failed in {processor_time() - bench.started:.1f} s of a processor", flush=True)
     checks.finish()

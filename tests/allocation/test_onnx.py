@@ -44,8 +44,8 @@ def threads(bench):
 def published(bench):
     """One in fifty of the ONNX project's cases; only where there is time."""
     cases = sorted((SHARED / "corpus" / "onnx-backend" / "node").glob("*/model.onnx"))
-    for path in cases[::50] if LONG else ():
+    for path in cases[::50]:
         bench.every("onnx-to-dlc", "-i", path, *OUT, status=None)
 
 
-main(network, xml_config, quantized, refused, threads, published)
+main(network, xml_config, quantized, refused, threads, *[published] * LONG)

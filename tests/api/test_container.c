@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/cost.h"
 #include "dlc/record.h"
 #include "op/build.h"
 #include "opendlc/container.h"
@@ -101,6 +102,34 @@ static void window(const int64_t *stride, const int64_t *pads)
     build_ints(&b, "stride", stride, 2);
     build_tensor_ints(&b, "pad_amount", &pads_shape, pads);
 }
+
+/* A layer of version 3, whose weights stand beside it; the output's first dimension is the batch. */
+START_TEST(layers_of_version_3)
+{
+    struct diags d;
+    struct arena *own = arena_create();
+    diags_init(&d, own);
+    const struct shape weights_shape = SHAPE(3, 3, 4, 8), bias_shape = SHAPE(8), out_shape = SHAPE(2, 5, 7, 8);
+    const struct dlc_tensor params[] = {{.name = "weights", .shape = &weights_shape},
+                                        {.name = "bias", .shape = &bias_shape}};
+    const struct dlc_tensor out = {.name = "y", .shape = &out_shape};
+    const char *outputs[] = {"y"};
+    struct dlc_op layer = {
+        .name = "conv", .type = "Convolutional", .outputs = outputs, .n_outputs = 1, .params = params, .n_params = 2};
+    struct dlc_graph layers = {.ops = &layer, .n_ops = 1, .tensors = &out, .n_tensors = 1};
+    map_init(&layers.tensor_index, own);
+    map_put(&layers.tensor_index, "y", 0);
+    const struct dlc_file dlc = {.major = 3, .graphs = &layers, .n_graphs = 1};
+    struct odlc_op op = {0};
+    struct odlc_graph graph = {.ops = &op, .n_ops = 1};
+    count_graph(own, &d, &dlc, 0, &graph, &op);
+    ck_assert_int_eq(graph.counted, 1);
+    ck_assert_uint_eq(op.parameters, 3 * 3 * 4 * 8 + 8);
+    ck_assert_uint_eq(op.macs, (2 * 5 * 7) * (3 * 3 * 4 * 8));
+    ck_assert_uint_eq(graph.macs, op.macs);
+    arena_destroy(own);
+}
+END_TEST
 
 START_TEST(conv2d)
 {
@@ -356,6 +385,36 @@ START_TEST(choosing_results)
 }
 END_TEST
 
+/* A container's constant of strings reaches the op that reads it: Gather gives the third of them, and the first. */
+START_TEST(strings_of_a_container)
+{
+    const char *words[] = {"one", "zwei", "tr\xc3\xa8s"};
+    static const char *const wanted[] = {"chosen"};
+    static const int32_t places[] = {2, 0};
+    const struct shape shape = SHAPE(3);
+    struct type type = {DT_INT32, SHAPE(2)};
+    struct view view = view_of(NULL, DT_STRING, &shape);
+    view.strings = words;
+    tensor_id places_id = graph_add_tensor(g, "places", TENSOR_INPUT, &type);
+    vec_push(arena, &g->inputs, places_id);
+    build_op(&b, OP_Gather, "gather");
+    build_in(&b, graph_add_constant(g, "words", DT_STRING, &view));
+    build_in(&b, places_id);
+    build_int(&b, "axis", 0);
+    finish("chosen");
+    write_container();
+    ck_assert_int_eq(odlc_run_open(run, path), ODLC_OK);
+    ck_assert_int_eq(odlc_run_want(run, wanted, 1), ODLC_OK);
+    ck_assert_int_eq(odlc_run_set_native(run, 0, places, sizeof places), ODLC_OK);
+    ck_assert_int_eq(odlc_run_execute(run), ODLC_OK);
+    const char *const *found = odlc_run_native(run, 0);
+    ck_assert_str_eq(found[0], "tr\xc3\xa8s");
+    ck_assert_str_eq(found[1], "one");
+    float floats[2];
+    ck_assert_int_eq(odlc_run_get_floats(run, 0, floats, 2), ODLC_ERR_UNSUPPORTED);
+}
+END_TEST
+
 START_TEST(calls_out_of_order)
 {
     float x[3] = {0};
@@ -384,6 +443,7 @@ int main(void)
     Suite *suite = suite_create("container");
     TCase *tcase = tcase_create("container");
     tcase_add_checked_fixture(tcase, setup, teardown);
+    tcase_add_test(tcase, layers_of_version_3);
     tcase_add_test(tcase, conv2d);
     tcase_add_test(tcase, depthwise_conv2d);
     tcase_add_test(tcase, fully_connected);
@@ -398,6 +458,7 @@ int main(void)
     tcase_add_test(tcase, execution);
     tcase_add_test(tcase, choosing_backends);
     tcase_add_test(tcase, choosing_results);
+    tcase_add_test(tcase, strings_of_a_container);
     tcase_add_test(tcase, calls_out_of_order);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);

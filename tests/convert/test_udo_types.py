@@ -10,7 +10,7 @@ F, I32, I64 = onnx.FLOAT, onnx.INT32, onnx.INT64
 
 
 def typed(op_type, inputs, outputs, **more):
-    return {"type": op_type, "inputs": inputs, "outputs": outputs, "core_types": ["CPU", "DSP"], **more}
+    return {"type": op_type, "inputs": inputs, "outputs": outputs, "core_types": ["CPU", "DSP"], "dsp_arch_types": ["v68"], **more}
 
 
 def stub_of(stdout):
@@ -118,7 +118,7 @@ def readers(w):
     if container:
         w.checks.equal("readers: types", [container.tensors[name].dtype for name in "abcyz"],
                        ["INT_32", "BOOL_8", "INT_32", "INT_32", "FLOAT_32"])
-        w.checks.equal("readers: no warning", messages.count("warning:"), 0)
+        w.checks.equal("readers: no warning", messages.count("warning:"), messages.count("beyond which results wrap"))
 
 
 def wide_types(w):

@@ -60,6 +60,26 @@ START_TEST(every_alignment_is_reached)
 }
 END_TEST
 
+/* Other programs walk the extra fields of a local header: each has its length, and the last ends where they all do. */
+START_TEST(extra_fields_fill_their_room)
+{
+    for (uint32_t alignment = 1; alignment <= 256; alignment *= 2) {
+        struct dlc_entry *entries;
+        uint32_t count;
+        struct file *file = map(write_two(alignment));
+        ck_status_ok(zip_list(arena, &diags, file, &entries, &count));
+        for (uint32_t i = 0; i < count; i++) {
+            const uint8_t *header = file->data + entries[i].header;
+            uint64_t at = 30 + load_le(header + 26, 2), end = at + load_le(header + 28, 2);
+            ck_assert_uint_eq(entries[i].header + end, entries[i].offset);
+            while (at < end)
+                at += 4 + load_le(header + at + 2, 2);
+            ck_assert_uint_eq(at, end);
+        }
+    }
+}
+END_TEST
+
 START_TEST(entry_must_get_its_size)
 {
     const char *path = in_folder("short.zip");
@@ -201,6 +221,34 @@ START_TEST(two_entries_of_one_name)
 }
 END_TEST
 
+/* The last byte that an entry may have is the file's. */
+START_TEST(an_entry_ends_with_the_file)
+{
+    struct dlc_entry *entries;
+    uint32_t count;
+    size_t size;
+    uint8_t *bytes = read_all(write_two(1), &size);
+    ck_status_ok(zip_list(arena, &diags, map(in_folder("two.zip")), &entries, &count));
+    uint64_t data = entries[1].offset;
+    size_t central = size - 4;
+    while (load_le(bytes + central, 4) != 0x02014B50) /* of "second" */
+        central--;
+    uint8_t *sizes = bytes + central + 46 + 6 + 4; /* behind name and head of the ZIP64 field */
+    ck_assert_uint_eq(load_le(sizes, 8), 3);
+    for (uint32_t beyond = 0; beyond < 2; beyond++) {
+        store_le(sizes, 8, size - data + beyond);
+        store_le(sizes + 8, 8, size - data + beyond);
+        const char *path = in_folder(beyond ? "beyond.zip" : "whole.zip");
+        write_all(path, bytes, size);
+        odlc_status status = zip_list(arena, &diags, map(path), &entries, &count);
+        ck_assert_int_eq(status, beyond ? ODLC_ERR_INVALID : ODLC_OK);
+        if (!beyond)
+            ck_assert_uint_eq(entries[1].offset + entries[1].size, size);
+    }
+    ck_assert_str_eq(last_diag()->message, "broken zip: an entry is longer than the file");
+}
+END_TEST
+
 START_TEST(damaged_payload_fails_its_crc)
 {
     size_t size;
@@ -222,12 +270,14 @@ int main(void)
 {
     const TTest *const tests[] = {written_entries_are_listed,
                                   every_alignment_is_reached,
+                                  extra_fields_fill_their_room,
                                   entry_must_get_its_size,
                                   compressed_entry,
                                   compressed_bomb,
                                   sizes_of_compressed_entries,
                                   other_files_are_not_containers,
                                   two_entries_of_one_name,
+                                  an_entry_ends_with_the_file,
                                   damaged_payload_fails_its_crc};
     return run_tests("zip", tests, COUNT_OF(tests));
 }

@@ -7,6 +7,7 @@
  *   FAULT_DO=errno:E    the call fails with that error and does nothing (close: closes)
  *            short      the call moves half of the bytes
  *            signal:S   the process gets that signal before the call
+ *            after:S    the process gets that signal when the call is done: linkat and rename
  *            cut:SIZE   FAULT_FILE is made that long before the call
  *            touch      the last byte of FAULT_FILE is written anew before the call
  *            replace    FAULT_OTHER gets the name FAULT_FILE before the call
@@ -40,6 +41,7 @@ static struct {
     int report;
 } plan;
 static atomic_long calls, moves, space;
+static atomic_bool follows; /* a signal comes when the call at work is done */
 
 #define REAL(name) (__extension__(__typeof__(&name)) dlsym(RTLD_NEXT, #name))
 
@@ -142,6 +144,8 @@ static int step(const char *call, const char *detail)
         return -1;
     if (doing("signal"))
         kill(getpid(), (int)plan.number);
+    if (doing("after"))
+        atomic_store(&follows, true);
     if (doing("cut") && truncate(plan.file, plan.number) != 0)
         fail_here("cut");
     if (doing("touch"))
@@ -154,7 +158,17 @@ static int step(const char *call, const char *detail)
     return 0;
 }
 
-/* The same for calls that move bytes; *size becomes how many may go. */
+/* What the call gave, which is done. */
+static int end_step(int result)
+{
+    int before = errno;
+    if (atomic_exchange(&follows, false))
+        kill(getpid(), (int)plan.number);
+    errno = before;
+    return result;
+}
+
+/* As step, for calls that move bytes; *size becomes how many may go. */
 static int step_move(const char *call, size_t *size, bool writes)
 {
     int fault = step(call, "");
@@ -280,13 +294,13 @@ int fallocate(int fd, int mode, off_t at, off_t size)
 int linkat(int from_folder, const char *from, int to_folder, const char *to, int flags)
 {
     FAIL_IF(step("linkat", to));
-    return REAL(linkat)(from_folder, from, to_folder, to, flags);
+    return end_step(REAL(linkat)(from_folder, from, to_folder, to, flags));
 }
 
 int rename(const char *from, const char *to)
 {
     FAIL_IF(step("rename", to));
-    return REAL(rename)(from, to);
+    return end_step(REAL(rename)(from, to));
 }
 
 int unlink(const char *path)

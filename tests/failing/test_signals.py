@@ -1,6 +1,6 @@
-"""Conversions that are ended by signals: before every system call (each fifth trial without
-ODLC_LONG=1), and at random moments of a large one. The container is
-complete, as it was before, or not there, and no temporary file is left unless the signal is SIGKILL."""
+"""Conversions that are ended by signals: before every system call (each fifth trial without ODLC_LONG=1), between two names
+of the output, and at random moments of a large one. The container is complete, as it was before, or not there, and no
+temporary file is left unless the signal is SIGKILL."""
 
 import os
 import random
@@ -47,6 +47,23 @@ def every_call(scene):
                 for ending in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU):
                     ends(scene, faults, older, number, ending)
     scene.checks.check("SIGKILL found temporary files to leave", left > 10 // STEP, left)
+
+
+def between_names(scene):
+    """The signal comes when the output has one name already: beside an older file it still has to be renamed."""
+    for faults in ({}, {"NAMED": 1}):
+        for older in (False, True):
+            calls = [name for name, _ in scene.calls(faults, older)]
+            placed = [number for number, name in enumerate(calls, 1) if name in ("linkat", "rename")]
+            label = f"{'over an older file' if older else 'new'}{', named' if faults else ''}"
+            scene.checks.check(f"{label}: the output gets a name", placed, calls)
+            for number in placed:
+                for ending in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+                    scene.set_older(older)
+                    done = scene.convert({**faults, "AT": number, "DO": f"after:{int(ending)}"})
+                    what = f"{label}: {ending.name} after {calls[number - 1]}"
+                    scene.checks.equal(f"{what}: ended by it", done.returncode, -ending)
+                    scene.check_folder(what, None if calls[number - 1] == "linkat" else True, older)
 
 
 def ignored(scene):
@@ -105,6 +122,7 @@ def main():
     seed = sys.argv[1] if len(sys.argv) > 1 else str(time.time_ns())
     with tempfile.TemporaryDirectory() as folder:
         scene = Scene(checks, folder)
+        between_names(scene)
         every_call(scene)
         ignored(scene)
         random_moments(scene, seed)

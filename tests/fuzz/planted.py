@@ -8,7 +8,6 @@ crash within so many seconds of processor time, by an input that it takes withou
 build for the next time. The last line is "N passed, N failed, 0 skipped"."""
 
 import argparse
-import filecmp
 import os
 import pathlib
 import re
@@ -18,7 +17,9 @@ import subprocess
 import sys
 import tempfile
 
-SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+
+from planting import SOURCE, copy_sources, misplaced, planted  # noqa: E402
 
 
 class Plant:
@@ -83,16 +84,6 @@ PLANTS = [
 ]
 
 
-def copy_sources(work):
-    """Files that are under version control, or would be. One that is the same keeps its time, which ninja goes by."""
-    listed = subprocess.run(["git", "-C", SOURCE, "ls-files", "-coz", "--exclude-standard"], capture_output=True, check=True)
-    for name in filter(None, listed.stdout.decode().split("\0")):
-        same = (work / name).exists() and filecmp.cmp(SOURCE / name, work / name, shallow=False)
-        if not same and (SOURCE / name).exists():
-            (work / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(SOURCE / name, work / name)
-
-
 def build(work, targets):
     subprocess.run(["ninja", "-C", work / "build", *(f"tests/fuzz/{target}" for target in targets)], check=True,
                    stdout=subprocess.DEVNULL)
@@ -143,17 +134,12 @@ def try_fuzzing(work, plant, seconds):
 
 
 def try_plant(work, plant, seconds):
-    path = work / plant.file
-    text = path.read_text()
-    if text.count(plant.check) != 1:
-        found, how = False, f"it is there {text.count(plant.check)} times"
-    else:
-        path.write_text(text.replace(plant.check, plant.replacement))
-        try:
+    how = misplaced(work, plant.file, plant.check)
+    found = False
+    if not how:
+        with planted(work, plant.file, plant.check, plant.replacement):
             build(work, [plant.target])
             found, how = try_fuzzing(work, plant, seconds)
-        finally:
-            path.write_text(text)
     print(f"{'ok' if found else 'FAILED'} {plant.target}: {plant.file} without '{plant.check}'\n    {how}", flush=True)
     return found
 

@@ -204,6 +204,10 @@ def test_other_pools(checks):
                   auto_pad="VALID", **other)
     gives(checks, "MaxPool", 22, [x], [x[:, :, ::4, ::4], np.array([[[[0, 4], [20, 24]], [[30, 34], [50, 54]]]], "i8")],
           kernel_shape=[1, 1], strides=[4, 4], ceil_mode=1, auto_pad="VALID")
+    # [p, 1], [2, 3]; a third window would be over padding alone.
+    line = np.array([[[1, 2, 3]]], "f4")
+    for op, result in {"MaxPool": [1, 3], "AveragePool": [1, 2.5]}.items():
+        gives(checks, op, 11, [line], np.array([[result]], "f4"), kernel_shape=[2], strides=[2], pads=[1, 1], ceil_mode=1)
     refuses(checks, "larger than the padded input", "MaxPool", 11, [x], kernel_shape=[8, 2], strides=[2, 3], ceil_mode=1)
     refuses(checks, "kernel_shape is missing", "MaxPool", 12, [x])
     refuses(checks, "larger than the padded input", "AveragePool", 11, [x], kernel_shape=[7, 2])

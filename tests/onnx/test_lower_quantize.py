@@ -65,6 +65,16 @@ def test_quantize(checks):
     refuses(checks, "nothing is quantized to int32", "QuantizeLinear", 21, [x, f4(1)], output_dtype=INT32)
 
 
+def test_ties(checks):
+    """Halves go to the even number, whether the scale is a constant or comes from the graph."""
+    x = f4([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 126.5])
+    to_even = np.array([-2, -2, 0, 0, 2, 2, 4, 126])
+    for scale in (1.0, 0.5):
+        for given in (f4(scale), Const(scale, "f4")):
+            gives(checks, "QuantizeLinear", 13, [x * f4(scale), given, np.int8(0)], to_even.astype("i1"))
+            gives(checks, "QuantizeLinear", 13, [x * f4(scale), given, np.uint8(10)], (to_even + 10).astype("u1"))
+
+
 def test_dequantize(checks):
     rng = np.random.default_rng(2)
     x = rng.integers(0, 255, (2, 3, 4)).astype("u1")
@@ -96,14 +106,14 @@ def test_dynamic(checks):
         gives(checks, "DynamicQuantizeLinear", 11, [x], [quantized(x, scale, zero, "u1"), scale, zero])
 
 
-def whole_conv(x, w, pad):
-    """Convolution of integers, [N, C, H, W] and [O, C, h, w], padded by zeros."""
+def whole_conv(x, w, pad, apart=(1, 1)):
+    """Convolution of integers, [N, C, H, W] and [O, C, h, w], padded by zeros; apart: how far the weights lie apart."""
     x = np.pad(x.astype("i8"), ((0, 0), (0, 0), (pad, pad), (pad, pad)))
     h, v = w.shape[2:]
-    out = np.zeros((x.shape[0], w.shape[0], x.shape[2] - h + 1, x.shape[3] - v + 1), "i8")
+    out = np.zeros((x.shape[0], w.shape[0], x.shape[2] - (h - 1) * apart[0], x.shape[3] - (v - 1) * apart[1]), "i8")
     for i in range(h):
         for k in range(v):
-            part = x[:, :, i:i + out.shape[2], k:k + out.shape[3]]
+            part = x[:, :, i * apart[0]:, k * apart[1]:][:, :, :out.shape[2], :out.shape[3]]
             out += np.einsum("nchw,oc->nohw", part, w[:, :, i, k].astype("i8"))
     return out
 
@@ -135,6 +145,17 @@ def test_integers(checks):
                                       Const([9, 100, 130, 250], "u1"), f4(4.0), Const(128, "u1"), Const(bias, "i4")],
           np.clip(expected, 0, 255).astype("u1"), pads=[1, 1, 1, 1])
     refuses(checks, "is of type float32, not of 8-bit integers", "MatMulInteger", 10, [f4([[1]]), f4([[1]])])
+
+
+def test_dilated_integers(checks):
+    rng = np.random.default_rng(14)
+    x, w = rng.integers(0, 255, (1, 2, 7, 6)).astype("u1"), rng.integers(-128, 127, (3, 2, 3, 2)).astype("i1")
+    for apart in ([2, 3], [3, 1]):
+        total = whole_conv(x.astype("i8") - 7, w, 1, apart)
+        gives(checks, "ConvInteger", 10, [x, Const(w, "i1"), np.uint8(7)], total.astype("i4"), pads=[1, 1, 1, 1], dilations=apart)
+        expected = np.clip(np.round(total.astype("f4") * (f4(0.5) * f4(0.25) / f4(32))) - 3, -128, 127).astype("i1")
+        gives(checks, "QLinearConv", 10, [x, f4(0.5), np.uint8(7), Const(w, "i1"), Const(0.25, "f4"), Const(0, "i1"), f4(32),
+                                          Const(-3, "i1")], expected, pads=[1, 1, 1, 1], dilations=apart)
 
 
 # ---- models ----
@@ -247,6 +268,43 @@ def conv_model(rng, relu, per_axis):
         for k in range(3):
             y += np.einsum("nchw,oc->nohw", inner[:, :, i:i + 6, k:k + 5], real[:, :, i, k])
     return m, {"x": x}, {"d1": back_and_forth(y.astype("f4"), result_scale, result_zero)}, result_scale
+
+
+def test_clamps_within_the_range(checks):
+    """A zero point above the least integer leaves room for negative numbers, which a Relu takes away."""
+    x = f4([-9, -4, -0.5, 0, 0.5, 3, 9])
+    for zero, clamp, attributes, low, high in ((100, "Relu", {}, 0, None), (0, "Clip", {"min": 1.0, "max": 4.0}, 1, 4),
+                                               (128, "Clip", {"min": -20.0, "max": 2.0}, -20, 2),
+                                               (128, "Clip", {"min": -2.0, "max": 50.0}, -2, 50)):
+        m = Model(opset=10)
+        m.input("x", FLOAT, x.shape)
+        m.node(clamp, [pair(m, "x", 0.1, 128, 0)], ["c"], **attributes)
+        m.output(pair(m, "c", 0.1, zero, 1), FLOAT, x.shape)
+        expected = back_and_forth(np.clip(back_and_forth(x, 0.1, 128), low, high), 0.1, zero)
+        run_model(checks, f"{clamp} {attributes} before zero point {zero}", m, {"x": x}, {"d1": expected}, step=1e-5)
+
+
+def test_ties_of_pairs(checks):
+    """A pair is one Quantize and one Dequantize, which round halves to even as well."""
+    x = f4([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 60.5])
+    for scale in (0.5, 1.0):
+        m = Model(opset=13)
+        m.input("x", FLOAT, x.shape)
+        m.output(pair(m, "x", scale, 100, 0), FLOAT, x.shape)
+        expected = f4([-2, -2, 0, 0, 2, 2, 4, 60]) * f4(scale)
+        c = run_model(checks, f"pair of scale {scale}", m, {"x": x * f4(scale)}, {"d0": expected})
+        checks.equal("ops of a pair", c and [o.type for o in c.ops], ["Quantize", "Dequantize"])
+
+
+def test_ties_between_quantized(checks):
+    """What a node on fixed-point tensors gives is rounded to even, too."""
+    x = f4([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5, 3.5, 60.5])
+    m = Model(opset=13)
+    m.input("x", FLOAT, x.shape)
+    m.node("Abs", [pair(m, "x", 0.5, 128, 0)], ["a"])
+    m.output(pair(m, "a", 1.0, 10, 1), FLOAT, x.shape)
+    c = run_model(checks, "ties", m, {"x": x}, {"d1": f4([2, 2, 0, 0, 2, 2, 4, 60])})
+    checks.check("the node is on fixed-point tensors", c and [o.type for o in c.ops][1:2] != ["Dequantize"], c and c.ops)
 
 
 def dtypes(container, op):

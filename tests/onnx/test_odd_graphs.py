@@ -275,7 +275,7 @@ def large_words(w):
 
 def masks(w):
     """Dropout outside of training keeps everything, and its mask says so."""
-    for opset, data_type in ((9, FLOAT), (13, BOOL)):
+    for opset, data_type in ((9, FLOAT), (10, BOOL), (11, BOOL), (12, BOOL), (13, BOOL)):
         m = onnx.Model(opset=opset)
         m.input("x", FLOAT, [2])
         m.node("Dropout", ["x"], ["d", "mask"])

@@ -3,9 +3,10 @@ rows of other tests already refuse is not repeated here."""
 
 import pathlib
 import re
+import tempfile
 
-from one_node import Const, gives, np, refuses
-from checks import Checks
+from one_node import Case, Const, convert, gives, np, refuses, write_model
+from checks import SOURCE, Checks
 
 if np is None:
     without = Checks()
@@ -274,9 +275,35 @@ def flags(checks):
     gives(checks, "Cast", 13, [x], x.astype("i4"), to=6)
 
 
+ROW = re.compile(r'^ONNX_ROW\("([^"]*)", "([^"]+)", (\d+), (\d+|LATEST), ', re.MULTILINE)
+
+
+def rows_that_end():
+    """(domain, operator, last opset) of rows that no other one goes on from."""
+    rows = ROW.findall((SOURCE / "converters" / "onnx" / "rows.def").read_text())
+    starts = {(domain, op, int(first)) for domain, op, first, _ in rows}
+    return [(domain, op, int(last)) for domain, op, _, last in rows
+            if last != "LATEST" and (domain, op, int(last) + 1) not in starts]
+
+
+def after_the_last_opset(checks):
+    """One opset after the last whose meaning is known, the operator is not known; up to it, it is."""
+    ending = rows_that_end()
+    checks.check("operators end", len(ending) > 8, ending)
+    for domain, op, last in ending:
+        kind = f"{domain}::{op}" if domain else op
+        refuses(checks, f"op {op} (domain {domain or 'ai.onnx'}, version {last + 1}) is not supported", kind, last + 1, [floats(2, 3)])
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = pathlib.Path(temporary)
+            write_model(folder / "model.onnx", last, kind, [floats(2, 3)], 1, {}, [floats(1)])
+            done, _ = convert(Case(op, folder / "model.onnx", {}, {}), folder)
+            checks.check(f"{op} of opset {last} is known", f"op {op} (domain" not in done.stderr, done.stderr)
+
+
 def main():
     checks = Checks()
     flags(checks)
+    after_the_last_opset(checks)
     for rows in FAMILIES.values():
         for message, op, opset, inputs, attributes, *n_outputs in rows:
             refuses(checks, message, op, opset, inputs, *n_outputs, **attributes)

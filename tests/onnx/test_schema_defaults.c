@@ -34,6 +34,7 @@ START_TEST(test_scalars)
     ck_assert(found("Selu", 6, "gamma").f == (double)1.05070102214813232421875f);
     ck_assert(found("Selu", 5, "gamma").f == (double)1.0507f);
     ck_assert(found("GlobalLpPool", 1, "p").dtype == DT_FLOAT32);
+    ck_assert(found("Adam", 1, "epsilon").f == (double)1e-6f);
     ck_assert(found("Clip", 6, "max").f == (double)FLT_MAX);
     ck_assert(found("Clip", 10, "min").f == -(double)FLT_MAX);
 }

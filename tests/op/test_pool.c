@@ -173,6 +173,19 @@ START_TEST(rounding_up)
 }
 END_TEST
 
+/* The first window of two lies in the padding before 5 and 7: it has no element. */
+START_TEST(average_of_nothing)
+{
+    struct fixture *f = fixture_start(1);
+    const float x[] = {5, 7};
+    struct setup s = {.axes = 2, .filter = {1, 2}, .stride = {1, 2}, .pad = {{0, 0}, {2, 0}}};
+    pool_op(f, &s, OP_PoolAvg2d, input_with(f, DT_FLOAT32, SHAPE(1, 1, 2, 1), x));
+    const float *y = values_of(f, end_node(f));
+    ck_assert(y[0] == 0 && y[1] == 6);
+    fixture_end(f);
+}
+END_TEST
+
 START_TEST(max_of_small_integers)
 {
     struct fixture *f = fixture_start(1);
@@ -211,6 +224,7 @@ int main(void)
     TCase *tc = tcase_create("pool");
     tcase_add_loop_test(tc, pool, 0, (int)(sizeof pools / sizeof *pools));
     tcase_add_test(tc, rounding_up);
+    tcase_add_test(tc, average_of_nothing);
     tcase_add_test(tc, max_of_small_integers);
     tcase_add_test(tc, refusals);
     suite_add_tcase(suite, tc);

@@ -218,6 +218,10 @@ START_TEST(large_uint64)
     build_int(&f->build, "axis", 0);
     found = end_node(f);
     ck_assert_int_eq(*(const int32_t *)values_of(f, found), 1);
+    const uint64_t halves[] = {UINT64_C(1) << 63, 6};
+    const void *mean =
+        values_of(f, reduce(f, OP_ReduceMean, input_with(f, DT_UINT64, SHAPE(2), halves), &axis, 1, false));
+    ck_assert_uint_eq(*(const uint64_t *)mean, (UINT64_C(1) << 62) + 3);
     tensor_id small = input_with(f, DT_UINT8, SHAPE(2), ((const uint8_t[]){200, 100}));
     ck_assert_uint_eq(*(const uint8_t *)values_of(f, reduce(f, OP_ReduceSum, small, &axis, 1, false)), 44);
     fixture_end(f);

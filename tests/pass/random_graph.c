@@ -1,7 +1,10 @@
 #include "random_graph.h"
 
 #include <check.h>
+#include <math.h>
 #include <string.h>
+
+#include "ir/quant.h"
 
 /* Larger values would make the rounding of sums visible. */
 #define FLOAT_BOUND 32.0
@@ -13,6 +16,8 @@
 struct value {
     tensor_id id;
     double bound; /* of the elements' magnitude */
+    double slack; /* by how much they may differ: what a tie that is rounded the other way makes of it */
+    bool known;   /* it depends on constants alone, whether these are inputs or not */
     bool read;
 };
 
@@ -22,10 +27,14 @@ struct gen {
     uint64_t state, claim_state; /* of random numbers; what is claimed changes nothing else */
     struct random_form form;
     struct claims claims;
-    size_t settled; /* nodes in order that are claimed already, or never will be */
+    double slack;      /* of what is built */
+    bool known;        /* what is built */
+    bool pair_follows; /* which bounds what is built: values beyond it saturate */
+    size_t settled;    /* nodes in order that are claimed already, or never will be */
     unsigned n_names;
     VEC(struct value) values;
     VEC(struct feed) feeds;
+    VEC(double) slacks; /* of the outputs */
 };
 
 /* splitmix64 */
@@ -108,6 +117,37 @@ static tensor_id constant(struct gen *r, enum dtype dtype, const struct shape *s
     return constant_of(r, &type, random_elements(r, &type, bound));
 }
 
+/* The bias that a layer without one gets. */
+static tensor_id no_bias(struct gen *r, const struct shape *shape)
+{
+    struct feed feed = {.name = name(r, "c"), .type = {DT_FLOAT32, *shape}};
+    feed.data = arena_calloc(r->arena, shape_count(shape), sizeof(float));
+    if (r->form.constants_are_inputs)
+        return add_input(r, &feed);
+    struct view view = view_splat_int(r->arena, DT_FLOAT32, shape, 0);
+    return graph_add_constant(r->b.graph, feed.name, DT_FLOAT32, &view);
+}
+
+/* Integers of 8 bits that are still to be scaled, as lowering leaves weights that a model dequantizes. */
+static tensor_id quantized_constant(struct gen *r, const struct shape *shape, double bound)
+{
+    struct type type = {DT_FLOAT32, *shape};
+    size_t count = shape_count(shape);
+    int8_t *whole = arena_array(r->arena, int8_t, count);
+    double *scale = arena_array(r->arena, double, 1), *zero = arena_array(r->arena, double, 1);
+    *zero = (double)below(r, 20) - 10;
+    *scale = (double)(float)(bound / 140);
+    for (size_t i = 0; i < count; i++)
+        whole[i] = (int8_t)((int)below(r, 256) - 128);
+    struct view view = view_of(whole, DT_INT8, shape);
+    view.scale = scale;
+    view.zero = zero;
+    view.scale_axis = SCALE_WHOLE;
+    if (r->form.constants_are_inputs)
+        return constant_of(r, &type, view_load(r->arena, &view, DT_FLOAT32));
+    return graph_add_constant(r->b.graph, name(r, "c"), DT_FLOAT32, &view);
+}
+
 /* Claims now and then what was built since the last time. */
 static tensor_id settle(struct gen *r, tensor_id id)
 {
@@ -123,12 +163,14 @@ static tensor_id settle(struct gen *r, tensor_id id)
 static void give(struct gen *r, tensor_id id, double bound)
 {
     id = claims_now(&r->claims, id); /* a second result of nodes that were claimed with the first */
+    if (r->pair_follows)
+        bound = fmin(bound, FLOAT_BOUND);
     if (bound > FLOAT_BOUND && dtype_is_float(build_type(&r->b, id)->dtype)) {
         must(r, build_unary(&r->b, OP_Tanh, id, name(r, "v"), &id));
         bound = 1;
     }
     id = settle(r, id);
-    vec_push(r->arena, &r->values, (struct value){.id = id, .bound = bound});
+    vec_push(r->arena, &r->values, (struct value){.id = id, .bound = bound, .slack = r->slack, .known = r->known});
 }
 
 /* Mostly the last value, so that chains grow. */
@@ -187,7 +229,7 @@ static struct value partner(struct gen *r, const struct value *x)
         }
     }
     struct shape shape = narrower(r, &type.shape);
-    return (struct value){.id = constant(r, type.dtype, &shape, 2), .bound = 2};
+    return (struct value){.id = constant(r, type.dtype, &shape, 2), .bound = 2, .known = true};
 }
 
 static void make_binary(struct gen *r, struct value x)
@@ -199,6 +241,8 @@ static void make_binary(struct gen *r, struct value x)
     double bound = op == 0 ? x.bound * y.bound : x.bound + y.bound;
     if (bound > INT_BOUND && !dtype_is_float(type_of(r, &x)->dtype))
         return;
+    r->known = x.known && y.known;
+    r->slack = op == 0 ? x.slack * y.bound + y.slack * (x.bound + x.slack) : x.slack + y.slack;
     bool swap = chance(r, 50);
     start(r, ops[op], swap ? &y : &x);
     build_in(&r->b, swap ? x.id : y.id);
@@ -219,6 +263,7 @@ static void make_softmax(struct gen *r, struct value x)
     bool logarithm = chance(r, 30);
     if (rank == 0)
         return;
+    r->slack *= logarithm ? 2 : 1;
     start(r, logarithm ? OP_LogSoftmax : OP_Softmax, &x);
     build_int(&r->b, "axis", below(r, rank));
     end(r, logarithm ? 2 * x.bound + 8 : 1);
@@ -306,12 +351,14 @@ static void make_concat(struct gen *r, struct value x)
     }
     type.shape.dims[axis] = 1 + below(r, 3);
     parts[2] = parts[at];
-    parts[at] = (struct value){.id = constant(r, type.dtype, &type.shape, 2), .bound = 2};
+    parts[at] = (struct value){.id = constant(r, type.dtype, &type.shape, 2), .bound = 2, .known = true};
     build_op(&r->b, OP_Concat, name(r, "n"));
     double bound = 0;
     for (uint32_t i = 0; i < 3; i++) {
         build_in(&r->b, parts[i].id);
-        bound = parts[i].bound > bound ? parts[i].bound : bound;
+        bound = fmax(bound, parts[i].bound);
+        r->slack = fmax(r->slack, parts[i].slack);
+        r->known = r->known && parts[i].known;
     }
     build_int(&r->b, "axis", axis);
     end(r, bound);
@@ -413,6 +460,7 @@ static void make_reduce(struct gen *r, struct value x)
             axes[count++] = i;
     if (rank == 0 || (bound > INT_BOUND && !dtype_is_float(type->dtype)))
         return;
+    r->slack *= op == 0 ? (double)shape_count(&type->shape) : 1;
     start(r, ops[op], &x);
     build_ints(&r->b, "axes", axes, count);
     build_int(&r->b, "keep_dims", chance(r, 50));
@@ -425,9 +473,57 @@ static void make_matmul(struct gen *r, struct value x)
     if (shape.rank < 2)
         return;
     struct shape weights = SHAPE(shape.dims[shape.rank - 1], 1 + below(r, 4));
+    r->slack *= (double)weights.dims[0];
     start(r, OP_MatMul, &x);
     build_in(&r->b, constant(r, DT_FLOAT32, &weights, 1));
     end(r, x.bound * (double)weights.dims[0]);
+}
+
+/* ---- quantizing ---- */
+
+/* Encodings of elements up to the bound, and some beyond, which saturate; for the whole tensor, or for each index of an
+ * axis. *step: the largest distance of two numbers that they have. */
+static const struct quant *encodings(struct gen *r, enum dtype dtype, const struct shape *shape, double bound,
+                                     double *step)
+{
+    bool per_axis = shape->rank > 0 && chance(r, 20);
+    uint32_t axis = per_axis ? below(r, shape->rank) : 0, count = per_axis ? (uint32_t)shape->dims[axis] : 1;
+    double *scale = arena_array(r->arena, double, count), *zero = arena_array(r->arena, double, count);
+    double low, high;
+    bool is_signed = dtype_info(dtype)->cls == CLASS_SFXP;
+    high = ldexp(1, (int)dtype_value_bits(dtype) - is_signed) - 1;
+    low = is_signed ? -high - 1 : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t kind = below(r, 4);
+        zero[i] = kind == 0 ? low : kind == 1 ? high : low + floor((high - low) / (2 + below(r, 3)));
+        scale[i] = (double)(float)(bound * (1 + below(r, 3)) / (high - low));
+        *step = fmax(*step, scale[i]);
+    }
+    return quant_create(r->arena, dtype, scale, zero, count, per_axis, axis);
+}
+
+/* Quantize and Dequantize, which UDOs never claim: one alone has no encoding. */
+static void make_pair(struct gen *r, struct value x)
+{
+    static const enum dtype types[] = {DT_UFXP8, DT_SFXP8, DT_UFXP16, DT_SFXP16};
+    struct type fixed = {.dtype = types[below(r, COUNT_OF(types))], .shape = type_of(r, &x)->shape};
+    struct type real = {.dtype = DT_FLOAT32, .shape = fixed.shape};
+    const char *names[] = {name(r, "q"), name(r, "v")};
+    tensor_id q, y;
+    if (x.known || (!r->pair_follows && x.slack > x.bound / 4))
+        return;
+    r->pair_follows = false;
+    double step = 0, bound = fmax(x.bound, 0.25);
+    const struct quant *quant = encodings(r, fixed.dtype, &fixed.shape, bound, &step);
+    start(r, OP_Quantize, &x);
+    must(r, build_end_typed(&r->b, &names[0], &fixed, 1, &q));
+    graph_tensor(r->b.graph, q)->quant = quant;
+    build_op(&r->b, OP_Dequantize, name(r, "n"));
+    build_in(&r->b, q);
+    must(r, build_end_typed(&r->b, &names[1], &real, 1, &y));
+    r->settled = r->b.graph->order.count;
+    r->slack += step;
+    give(r, y, bound * 3);
 }
 
 /* ---- channels-last ops between Transposes ---- */
@@ -464,6 +560,30 @@ static void make_batchnorm(struct gen *r, struct value x)
     leave(r, x.bound + 1);
 }
 
+/* The layer's result plus a constant for each channel, or times one; some are for each row instead. */
+static void make_channel_op(struct gen *r, struct value x)
+{
+    const struct shape in = type_of(r, &x)->shape;
+    struct shape each = chance(r, 80) ? SHAPE(in.dims[1], 1, 1) : SHAPE(in.dims[2], 1);
+    bool product = chance(r, 40), swap = chance(r, 30);
+    tensor_id c = constant(r, DT_FLOAT32, &each, 1);
+    build_op(&r->b, product ? OP_ElementWiseMultiply : OP_ElementWiseAdd, name(r, "n"));
+    build_in(&r->b, swap ? c : x.id);
+    build_in(&r->b, swap ? x.id : c);
+    end(r, x.bound + 1);
+}
+
+/* What is folded into the layer that was built last. */
+static void follow_layer(struct gen *r, bool normalized)
+{
+    struct value *y = &r->values.data[r->values.count - 1];
+    y->read = chance(r, 80);
+    if (normalized)
+        make_batchnorm(r, *y);
+    else
+        make_channel_op(r, *y);
+}
+
 static void window_params(struct gen *r, int64_t kernel)
 {
     int64_t stride[] = {1 + below(r, 2), 1 + below(r, 2)}, pad = kernel / 2, pads[] = {pad, pad, pad, 0};
@@ -483,21 +603,21 @@ static void make_conv(struct gen *r, struct value x)
     struct shape weights = SHAPE(kernel, kernel, depthwise ? 1 : channels / group, depth), bias = SHAPE(depth);
     if (kernel > shape.dims[2] || kernel > shape.dims[3])
         return;
+    bool quantized = chance(r, x.slack > 0 ? 70 : 20);
     struct value image = enter(r, &x);
+    double terms = (double)shape_count_range(&weights, 0, 3), bound = x.bound * terms / 2 + 0.5;
+    r->slack *= terms / 2;
     start(r, depthwise ? OP_DepthWiseConv2d : OP_Conv2d, &image);
-    build_in(&r->b, constant(r, DT_FLOAT32, &weights, 0.5));
-    build_in(&r->b, constant(r, DT_FLOAT32, &bias, 0.5));
+    build_in(&r->b, quantized ? quantized_constant(r, &weights, 0.5) : constant(r, DT_FLOAT32, &weights, 0.5));
+    build_in(&r->b, chance(r, quantized ? 80 : 40) ? no_bias(r, &bias) : constant(r, DT_FLOAT32, &bias, 0.5));
     window_params(r, kernel);
     if (!depthwise)
         build_int(&r->b, "group", group);
-    bool normalized = chance(r, 50); /* directly, so that it can be folded: sums rarely come near their bound */
-    double bound = x.bound * (double)shape_count_range(&weights, 0, 3) / 2 + 0.5;
-    leave(r, normalized && bound > FLOAT_BOUND ? FLOAT_BOUND : bound);
-    if (normalized) {
-        struct value *y = &r->values.data[r->values.count - 1];
-        y->read = chance(r, 80);
-        make_batchnorm(r, *y);
-    }
+    uint32_t next =
+        below(r, quantized ? 3 : 4); /* directly, so that it can be folded: sums rarely come near their bound */
+    leave(r, next > 1 && bound > FLOAT_BOUND ? FLOAT_BOUND : bound);
+    if (next > 1)
+        follow_layer(r, next == 2);
 }
 
 static void make_pool(struct gen *r, struct value x)
@@ -527,6 +647,27 @@ static void make_blocks(struct gen *r, struct value x)
     leave(r, x.bound);
 }
 
+/* As models quantize: before and behind an op. Its result is read by the second pair alone. */
+static void make_between_pairs(struct gen *r, struct value x)
+{
+    static void (*const ops[])(struct gen *, struct value) = {
+        make_conv,   make_unary, make_conv,  make_reshape, make_conv,  make_transpose, make_conv,
+        make_binary, make_conv,  make_slice, make_pool,    make_unary, make_softmax,   make_concat};
+    size_t before = r->values.count;
+    make_pair(r, x);
+    for (int step = 0; step < 2 && r->values.count > before; step++) {
+        struct value *last = &r->values.data[r->values.count - 1];
+        before = r->values.count;
+        last->read = true;
+        r->pair_follows = true;
+        if (step == 0)
+            ops[below(r, COUNT_OF(ops))](r, *last);
+        else
+            make_pair(r, *last);
+    }
+    r->pair_follows = false;
+}
+
 /* ---- graphs ---- */
 
 static const struct {
@@ -538,7 +679,7 @@ static const struct {
     {make_reshape, 5, false},  {make_concat, 3, false}, {make_split, 2, false}, {make_transpose, 4, false},
     {make_slice, 2, false},    {make_pad, 2, false},    {make_tile, 1, false},  {make_gather, 2, false},
     {make_reduce, 4, false},   {make_matmul, 2, true},  {make_conv, 8, true},   {make_pool, 3, true},
-    {make_batchnorm, 2, true}, {make_blocks, 2, true},
+    {make_batchnorm, 2, true}, {make_blocks, 2, true},  {make_pair, 2, true},   {make_between_pairs, 9, true},
 };
 
 static void make_one(struct gen *r)
@@ -550,6 +691,8 @@ static void make_one(struct gen *r)
     while (at >= makers[i].weight)
         at -= makers[i++].weight;
     struct value x = pick(r);
+    r->slack = x.slack;
+    r->known = x.known;
     if (!makers[i].floats_only || dtype_is_float(type_of(r, &x)->dtype))
         makers[i].make(r, x);
 }
@@ -582,6 +725,7 @@ static void mark_outputs(struct gen *r)
             id = build_copy(g, id, copy);
         graph_tensor(g, id)->kind = TENSOR_OUTPUT;
         vec_push(r->arena, &g->outputs, id);
+        vec_push(r->arena, &r->slacks, r->values.data[i].slack);
     }
 }
 
@@ -594,10 +738,12 @@ struct random_graph random_graph_make(struct arena *arena, struct diags *diags, 
     for (uint32_t i = 0; i < n_inputs; i++)
         make_input(&r);
     struct shape four = SHAPE(1 + below(&r, 2), 1 + below(&r, 4), 3, 4);
+    r.slack = 0;
+    r.known = true;     /* no input comes after this */
     if (chance(&r, 30)) /* a part of the graph that folds away as a whole */
         give(&r, constant(&r, DT_FLOAT32, &four, 2), 2);
     for (uint32_t i = 0; i < n_nodes; i++)
         make_one(&r);
     mark_outputs(&r);
-    return (struct random_graph){r.b.graph, r.feeds.data, r.feeds.count, r.state};
+    return (struct random_graph){r.b.graph, r.feeds.data, r.feeds.count, r.slacks.data, r.state};
 }

@@ -17,7 +17,8 @@ struct random_graph {
     struct graph *g;
     const struct feed *feeds;
     size_t n_feeds;
-    uint64_t state; /* of the random numbers, to go on with */
+    const double *slacks; /* by how much the numbers of each output may differ: 0 where nothing is quantized */
+    uint64_t state;       /* of the random numbers, to go on with */
 };
 
 /* What the graph of a seed is made for: it computes the same numbers in all these forms. */

@@ -277,6 +277,32 @@ START_TEST(constants_that_do_not_fit_are_named)
 }
 END_TEST
 
+/* A constant's cast is done before it is narrowed: 1.2345 is no bfloat16, and -1 no uint64 that uint32 holds. */
+START_TEST(pending_casts_come_first)
+{
+    struct build b;
+    bool progress;
+    tensor_id c, y;
+    const struct shape one = SHAPE(1);
+    struct type type = {DT_BFLOAT16, one};
+    struct graph *g = graph_create(arena, "g");
+    build_init(&b, g, &diags);
+    vec_push(arena, &g->inputs, graph_add_tensor(g, "x", TENSOR_INPUT, &type));
+    c = build_const_floats(&b, "c", &one, (const float[]){1.2345f});
+    must(build_cast(&b, c, DT_BFLOAT16, "c.half", &c));
+    ck_assert_int_eq(graph_tensor(g, c)->view->dtype, DT_FLOAT32); /* or there is nothing to be seen */
+    build_op(&b, OP_ElementWiseAdd, "add");
+    build_in(&b, g->inputs.data[0]);
+    build_in(&b, c);
+    must(build_end(&b, "y", &y));
+    graph_tensor(g, y)->kind = TENSOR_OUTPUT;
+    vec_push(arena, &g->outputs, y);
+    must(pass_run(&context, g, "narrow_types", &progress));
+    ck_assert_int_eq(graph_tensor(g, c)->type->dtype, DT_FLOAT32);
+    ck_assert(*(const float *)view_load(arena, graph_tensor(g, c)->view, DT_FLOAT32) == 1.234375f);
+}
+END_TEST
+
 START_TEST(rank_0_becomes_one_element)
 {
     check_pass("promote_scalars",
@@ -368,6 +394,42 @@ START_TEST(a_transpose_is_shared_by_its_readers)
         "node \"g\" Reshape (\"c\") {shape=[2]{2, 16}} -> \"g\" float32[2,16]\n"
         "node \"h\" Reshape (\"g\") {shape=[2]{1, 32}} -> \"h\" float32[1,32]\n"
         "node \"a\" ElementWiseAdd (\"f\", \"h\") -> \"y\" float32[1,32]\n"
+        "output \"y\"", 1e-6);
+    ck_assert_uint_eq(count_ops(g, "Transpose"), 1);
+}
+END_TEST
+
+/* A Reshape that nobody wants channels-last takes the Transpose that is there, instead of one behind itself. */
+START_TEST(an_order_that_nobody_wants_costs_nothing)
+{
+    struct graph *g = check_numbers(
+        "graph \"g\" input \"x\" float32[1,3,4,4] const \"w\" float32[3,3,3,2] const \"b\" float32[2]\n"
+        "const \"m\" float32[16,3]\n"
+        TO_LAST("t1", "x", "x.l") "float32[1,4,4,3]\n" CONV("c", "x.l", "w", "b", "c.l") "float32[1,4,4,2]\n"
+        TO_FIRST("t2", "c.l", "c") "float32[1,2,4,4]\n"
+        "node \"rows\" Reshape (\"c\") {shape=[3]{1, 2, 16}} -> \"r\" float32[1,2,16]\n"
+        "node \"product\" MatMul (\"r\", \"m\") -> \"p\" float32[1,2,3]\n"
+        "node \"flat\" Reshape (\"c\") {shape=[2]{1, 32}} -> \"f\" float32[1,32]\n"
+        "node \"flat too\" Reshape (\"p\") {shape=[2]{1, 6}} -> \"q\" float32[1,6]\n"
+        "node \"cat\" Concat (\"f\", \"q\") {axis=1} -> \"y\" float32[1,38]\n"
+        "output \"y\"", 1e-5);
+    ck_assert_uint_eq(count_ops(g, "Transpose"), 1);
+}
+END_TEST
+
+/* The model's own Transpose serves all who want the tensor in that order. */
+START_TEST(a_transpose_of_the_model_is_shared)
+{
+    struct graph *g = check_numbers(
+        "graph \"g\" input \"x\" float32[1,3,4,4] const \"w\" float32[3,3,3,2] const \"b\" float32[2]\n"
+        TO_LAST("t1", "x", "x.l") "float32[1,4,4,3]\n" CONV("c", "x.l", "w", "b", "c.l") "float32[1,4,4,2]\n"
+        TO_FIRST("t2", "c.l", "c") "float32[1,2,4,4]\n"
+        "node \"own\" Transpose (\"c\") {perm=[4]{0, 2, 1, 3}} -> \"s\" float32[1,4,2,4]\n"
+        "node \"again\" Transpose (\"c\") {perm=[4]{0, 2, 1, 3}} -> \"t\" float32[1,4,2,4]\n"
+        "node \"f\" Reshape (\"s\") {shape=[2]{1, 32}} -> \"f\" float32[1,32]\n"
+        "node \"h\" Reshape (\"t\") {shape=[2]{2, 16}} -> \"h\" float32[2,16]\n"
+        "node \"i\" Reshape (\"h\") {shape=[2]{1, 32}} -> \"i\" float32[1,32]\n"
+        "node \"a\" ElementWiseMultiply (\"f\", \"i\") -> \"y\" float32[1,32]\n"
         "output \"y\"", 1e-6);
     ck_assert_uint_eq(count_ops(g, "Transpose"), 1);
 }
@@ -498,6 +560,20 @@ START_TEST(what_is_no_bias_stays)
 }
 END_TEST
 
+/* As many values as channels, and as rows of the image: each belongs to a row. */
+START_TEST(a_value_for_each_row_is_no_bias)
+{
+    options.fold_bias = true;
+    struct graph *g = check_numbers(
+        "graph \"g\" input \"x\" float32[1,2,2,3] const \"w\" float32[3,3,3,2] const \"b\" float32[2] {0, 0}\n"
+        "const \"c\" float32[2,1] {1, 20}\n"
+        CONV("c", "x", "w", "b", "z") "float32[1,2,2,2]\n"
+        "node \"plus\" ElementWiseAdd (\"z\", \"c\") -> \"y\" float32[1,2,2,2]\n"
+        "output \"y\"", 1e-6);
+    ck_assert_uint_eq(count_ops(g, "ElementWiseAdd"), 1);
+}
+END_TEST
+
 /* An image of 6 × 6 in blocks of 2 × 2, a convolution of these, and the image again. */
 static const char *in_blocks(const char *pads, const char *crops, const char *result)
 {
@@ -594,11 +670,14 @@ int main(void)
     tcase_add_test(t, wide_types_are_narrowed);
     tcase_add_test(t, preserved_types_get_casts);
     tcase_add_test(t, constants_that_do_not_fit_are_named);
+    tcase_add_test(t, pending_casts_come_first);
     tcase_add_test(t, rank_0_becomes_one_element);
     tcase_add_test(t, layout_transposes_vanish_between_convolutions);
     tcase_add_test(t, reshape_gets_the_own_order_and_axis_params_follow);
     tcase_add_test(t, preserved_layout_puts_transposes_inside);
     tcase_add_test(t, a_transpose_is_shared_by_its_readers);
+    tcase_add_test(t, an_order_that_nobody_wants_costs_nothing);
+    tcase_add_test(t, a_transpose_of_the_model_is_shared);
     tcase_add_test(t, a_channel_shuffle_costs_one_transpose);
     tcase_add_test(t, half_of_a_shuffle_joins_a_channels_last_tensor);
     tcase_add_test(t, a_channels_last_input_stays_as_it_is);
@@ -606,6 +685,7 @@ int main(void)
     tcase_add_test(t, batch_norm_stays_when_others_read_the_convolution);
     tcase_add_test(t, biases_and_factors_fold_into_the_layer);
     tcase_add_test(t, what_is_no_bias_stays);
+    tcase_add_test(t, a_value_for_each_row_is_no_bias);
     tcase_add_test(t, convolutions_in_blocks_are_dilated_ones);
     tcase_add_test(t, a_new_convolution_is_folded_into);
     tcase_add_test(t, the_validator_finds_wrong_types);

@@ -102,6 +102,26 @@ START_TEST(a_chain_needs_two_slots)
 }
 END_TEST
 
+/* Its place is given back once: two tensors that are alive later do not share it. */
+START_TEST(an_operand_that_is_read_twice_is_freed_once)
+{
+    tensor_id x = tensor("x", TENSOR_INPUT), t[5];
+    for (int i = 0; i < 5; i++)
+        t[i] = tensor("t", TENSOR_NATIVE);
+    node(&add, "2x", x, x, t[0], NO_TENSOR);
+    node(&add, "4x", t[0], t[0], t[1], NO_TENSOR);
+    node(&add, "5x", t[1], x, t[2], NO_TENSOR);
+    node(&add, "8x", t[1], t[1], t[3], NO_TENSOR);
+    node(&add, "13x", t[2], t[3], t[4], NO_TENSOR);
+    struct executor *e;
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &t[4], 1, &reference_only, &e), ODLC_OK);
+    ck_assert_uint_eq(e->plan.spaces[HOST_SPACE].size, 3 * N * sizeof(float));
+    elements(e, x)[2] = 1;
+    ck_assert_int_eq(executor_run(e), ODLC_OK);
+    ck_assert_float_eq(elements(e, t[4])[2], 13);
+}
+END_TEST
+
 START_TEST(wanted_tensors_keep_their_place)
 {
     tensor_id x = tensor("x", TENSOR_INPUT), t[4];
@@ -298,6 +318,26 @@ START_TEST(empty_tensors_take_no_harm)
 }
 END_TEST
 
+/* Each string where it stands, also where all are one. */
+START_TEST(constants_of_strings)
+{
+    const char *words[] = {"one", "", "zwei", "tr\xc3\xa8s"};
+    struct type type = {DT_STRING, SHAPE(2, 2)};
+    for (int splat = 0; splat < 2; splat++) {
+        struct view view = view_of(NULL, DT_STRING, &type.shape);
+        view.strings = words + splat * 2;
+        view.splat = splat;
+        tensor_id id = graph_add_constant(g, splat ? "same" : "words", DT_STRING, &view);
+        struct executor *e;
+        ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &id, 1, &reference_only, &e), ODLC_OK);
+        ck_assert_int_eq(executor_run(e), ODLC_OK);
+        const char *const *found = e->buffers[id].data;
+        for (int i = 0; i < 4; i++)
+            ck_assert_str_eq(found[i], splat ? "zwei" : words[i]);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("executor");
@@ -314,6 +354,8 @@ int main(void)
     tcase_add_test(tcase, integers_do_not_become_reals);
     tcase_add_test(tcase, an_encoding_that_is_not_known_is_an_error);
     tcase_add_test(tcase, empty_tensors_take_no_harm);
+    tcase_add_test(tcase, an_operand_that_is_read_twice_is_freed_once);
+    tcase_add_test(tcase, constants_of_strings);
     suite_add_tcase(suite, tcase);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

@@ -20,8 +20,18 @@ def share_of(cases, step):
     return list(cases)[::1 if LONG else step]
 
 
+def case_at_work():
+    """The outermost function of the script, but main, in which a check is made; None: there is none."""
+    names, frame = [], sys._getframe(1)
+    while frame:
+        if frame.f_globals.get("__name__") == "__main__" and frame.f_code.co_name not in ("main", "<module>"):
+            names.append(frame.f_code.co_name)
+        frame = frame.f_back
+    return names[-1] if names else None
+
+
 class Checks:
-    """Counts checks; failures are printed as they come, the totals at the end."""
+    """Counts checks; failures are printed as they come, with the function that made them, the totals at the end."""
 
     def __init__(self):
         self.passed = self.failed = self.skipped = 0
@@ -31,7 +41,8 @@ class Checks:
             self.passed += 1
         else:
             self.failed += 1
-            print(f"FAILED {name}" + (f": {detail}" if detail else ""))
+            case = case_at_work()
+            print("FAILED " + (f"in {case}: " if case else "") + name + (f": {detail}" if detail else ""))
         return bool(holds)
 
     def equal(self, name, found, expected):
@@ -43,6 +54,9 @@ class Checks:
 
     def finish(self):
         print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
+        if not (self.passed or self.failed or self.skipped):
+            print("FAILED: no check was made")
+            sys.exit(1)
         if self.failed:
             sys.exit(1)
         sys.exit(SKIPPED if self.skipped and not self.passed else 0)

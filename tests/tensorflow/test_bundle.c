@@ -493,6 +493,38 @@ START_TEST(test_broken_slices)
 }
 END_TEST
 
+/* v of 4 elements in two slices of two, which begin at 0 and at `second`. */
+static void save_two_spans(unsigned second)
+{
+    static const int32_t data[] = {5, 6};
+    text shard = {0}, whole = entry_head(arena, TF_INT32, DIMS(4));
+    struct table_writer w = begin();
+    for (unsigned start = 0;; start = second) {
+        text key = {0};
+        put(arena, &key, "\0v\0\1\1\1", 6);
+        put_ordered(&key, start);
+        put(arena, &key, "\x82", 1);
+        put_slice(&whole, (const int64_t[][2]){{start, 2}}, 1);
+        table_add(&w, key.data, key.count, stored(&shard, TF_INT32, DIMS(2), data, sizeof data));
+        if (start == second)
+            break;
+    }
+    add(&w, "v", whole);
+    save_index(table_end(&w));
+    save_shard(0, 1, shard);
+}
+
+/* As many elements as the whole has, but one of them twice. */
+START_TEST(test_slices_that_overlap_by_one)
+{
+    save_two_spans(1);
+    not_found("v", ODLC_ERR_INVALID, "checkpoint-slices", "two of which overlap");
+    save_two_spans(2);
+    const int32_t expected[] = {5, 6, 5, 6};
+    ck_assert_mem_eq(found(opened(), "v").bytes, expected, sizeof expected);
+}
+END_TEST
+
 START_TEST(test_slices_of_other_rank)
 {
     for (size_t rank = 1; rank < 4; rank += 2) {
@@ -679,6 +711,7 @@ int main(void)
     tcase_add_test(tests, test_slices);
     tcase_add_test(tests, test_number_of_slices);
     tcase_add_test(tests, test_broken_slices);
+    tcase_add_test(tests, test_slices_that_overlap_by_one);
     tcase_add_test(tests, test_slices_of_other_rank);
     tcase_add_test(tests, test_slices_of_slices);
     tcase_add_test(tests, test_slices_of_same_bytes);

@@ -102,4 +102,4 @@ def in_blocks(w):
                 "BatchToSpace")
 
 
-run_parts(layouts, following, in_blocks)
+run_parts(layouts, following, in_training, in_blocks)

@@ -333,6 +333,8 @@ START_TEST(test_errors_say_where_and_what)
         {"node { name: '\\U0001F60' }", 1, 15, "\\U needs 8 hexadecimal digits"},
         {"node { name: '\\ud83d' }", 1, 15, "\\u does not name a character"},
         {"node { name: '\\ud83d\\u0041' }", 1, 15, "\\u does not name a character"},
+        {"node { name: '\\ud83d\\ud83d' }", 1, 15, "\\u does not name a character"},
+        {"node { name: '\\ud83d\\ue000' }", 1, 15, "\\u does not name a character"},
         {"node { name: '\\udc00' }", 1, 15, "\\u does not name a character"},
         {"node { name: '\\U00110000' }", 1, 15, "\\U does not name a character"},
         {"node { name: 'a\\000b' }", 1, 14, "the field 'name' takes a string without NUL bytes"},

@@ -200,7 +200,9 @@ START_TEST(json_strings_are_always_utf8)
                  {"\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""},
                  {"\xf4\x8f\xbf\xbf", "\"\xf4\x8f\xbf\xbf\""},
                  {"\xf0\x9f\x98\x80", "\"\xf0\x9f\x98\x80\""},
-                 {"\xe2\x82", "\"\\ufffd\\ufffd\""}};
+                 {"\xe2\x82", "\"\\ufffd\\ufffd\""},
+                 {"\xf0\x9f\x98", "\"\\ufffd\\ufffd\\ufffd\""},
+                 {"\xf0\x9f\x98x", "\"\\ufffd\\ufffd\\ufffdx\""}};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char *bytes = NULL;
         size_t size = 0;

@@ -3,6 +3,24 @@
 
 /* ---- the plain case ---- */
 
+START_TEST(types_per_core_of_every_operand)
+{
+    struct site s;
+    start(&s, "{'type': 'T', 'inputs': [{'data_type': 'FLOAT_32'},"
+              "{'per_core_data_types': {'CPU': 'FLOAT_32', 'GPU': 'FLOAT_16'}}],"
+              "'outputs': [{'shape': 'same_as in0', 'per_core_data_types': {'CPU': 'FLOAT_32', 'DSP': 'UINT_8'}},"
+              "{'shape': 'same_as in0', 'per_core_data_types': {'CPU': 'INT_32', 'DSP': 'UINT_16'}}],"
+              "'core_types': ['CPU', 'GPU', 'DSP']}");
+    give_tensor(&s, "x", DT_FLOAT32, SHAPE(2));
+    give_tensor(&s, "w", DT_FLOAT32, SHAPE(2));
+    s.call.n_out = 2;
+    run_ok(&s);
+    ck_assert_str_eq(node_string(udo_node(&s), "udo_per_core_data_types", ""),
+                     "in1: CPU=FLOAT_32,GPU=FLOAT_16; out0: CPU=FLOAT_32,DSP=UINT_8; out1: CPU=INT_32,DSP=UINT_16");
+    end(&s);
+}
+END_TEST
+
 START_TEST(hard_sigmoid)
 {
     struct site s;
@@ -530,6 +548,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, fixed_point_needs_encodings);
     tcase_add_test(t, text_for_a_number);
     tcase_add_test(t, string_data);
+    tcase_add_test(t, types_per_core_of_every_operand);
     tcase_add_test(t, default_input);
     tcase_add_test(t, optional_inputs);
     tcase_add_test(t, missing_input);

@@ -94,6 +94,28 @@ START_TEST(backends)
 }
 END_TEST
 
+/* DSP and HTP are one core: what the first of them that is listed takes is the core's type. */
+START_TEST(backends_of_one_core)
+{
+    static const char *const files[] = {SPECIFIC(CPU HTP "<SupportedBackend>DSP</SupportedBackend>",
+                                                 FOR("CPU", TYPE("FLOAT_32"), "NCHW") FOR("DSP", TYPE("UINT_8"), "NCHW")
+                                                     FOR("HTP", TYPE("UFIXED_POINT_16"), "NCHW")),
+                                        SPECIFIC(CPU "<SupportedBackend>DSP</SupportedBackend>" HTP,
+                                                 FOR("CPU", TYPE("FLOAT_32"), "NCHW") FOR("DSP", TYPE("UINT_8"), "NCHW")
+                                                     FOR("HTP", TYPE("UFIXED_POINT_16"), "NCHW"))};
+    static const enum dtype expected[] = {DT_UFXP16, DT_UINT8};
+    for (size_t i = 0; i < COUNT_OF(files); i++) {
+        struct fixture f;
+        fixture_start(&f);
+        const struct udo_tensor *x = &load_def(&f, files[i])->inputs[0];
+        ck_assert(x->per_core);
+        ck_assert_int_eq(x->core_dtypes[UDO_CPU], DT_FLOAT32);
+        ck_assert_int_eq(x->core_dtypes[UDO_DSP], expected[i]);
+        fixture_end(&f);
+    }
+}
+END_TEST
+
 /* What no supplement makes concrete is a warning, and an error for a node. */
 START_TEST(left_open)
 {
@@ -244,6 +266,40 @@ START_TEST(several_types)
 }
 END_TEST
 
+#define SEVERAL_TYPES TYPE("INT_32") TYPE("FLOAT_32")
+#define PARAM_OF(name, types, rank)                                                                            \
+    "<Parameter><Name>" name "</Name><Mandatory>true</Mandatory>" types "<Shape><Rank>" rank "</Rank></Shape>" \
+    "</Parameter>"
+
+/* So do params, scalars and tensors alike: each attribute keeps its type. */
+START_TEST(params_of_several_types)
+{
+    struct site s;
+    start_xml(&s, FILE_OF(PARAM_OF("whole", SEVERAL_TYPES, "SCALAR") PARAM_OF("part", SEVERAL_TYPES, "SCALAR")
+                              PARAM_OF("parts", SEVERAL_TYPES, "1D") PARAM_OF("wholes", SEVERAL_TYPES, "1D")
+                                  PARAM_OF("first", TYPE("FLOAT_32") TYPE("INT_32"), "SCALAR")));
+    give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
+    give_attr(&s, int_attr("whole", 3));
+    give_attr(&s, float_attr("part", 0.5f));
+    give_attr(&s, floats_attr("parts", SHAPE(2), (const double[]){0.25, 2}));
+    give_attr(&s, ints_attr("wholes", SHAPE(2), (const int64_t[]){7, 8}));
+    give_attr(&s, int_attr("first", 16777217)); /* no float */
+    run_ok(&s);
+    const struct node *n = udo_node(&s);
+    static const struct {
+        const char *name;
+        enum dtype dtype;
+    } expected[] = {
+        {"whole", DT_INT32}, {"part", DT_FLOAT32}, {"parts", DT_FLOAT32}, {"wholes", DT_INT32}, {"first", DT_INT32}};
+    for (size_t i = 0; i < COUNT_OF(expected); i++)
+        ck_assert_msg(node_param(n, expected[i].name)->dtype == expected[i].dtype, "%s", expected[i].name);
+    ck_assert(node_float(n, "part", 0) == 0.5);
+    ck_assert(node_param(n, "parts")->floats[0] == 0.25);
+    ck_assert_int_eq(node_int(n, "first", 0), 16777217);
+    end(&s);
+}
+END_TEST
+
 /* Optional outputs at the end that the model does not use are left out. */
 START_TEST(optional_outputs)
 {
@@ -312,6 +368,8 @@ static Suite *suite(void)
     tcase_add_test(t, enumeration_list);
     tcase_add_test(t, mandatory);
     tcase_add_test(t, several_types);
+    tcase_add_test(t, params_of_several_types);
+    tcase_add_test(t, backends_of_one_core);
     tcase_add_test(t, optional_outputs);
     tcase_add_test(t, open_node);
     tcase_add_test(t, qhpi);

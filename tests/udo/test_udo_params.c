@@ -81,6 +81,9 @@ START_TEST(param_that_does_not_fit)
         {SCALAR_A("FLOAT_16"),
          {.name = "a", .dtype = DT_FLOAT32, .f = 1e6},
          "param 'a': 1000000 does not fit FLOAT_16"},
+        {SCALAR_A("FLOAT_16"), /* halfway between the largest half and what would be the next */
+         {.name = "a", .dtype = DT_FLOAT32, .f = 65520},
+         "param 'a': 65520 does not fit FLOAT_16"},
         {SCALAR_A("BOOL_8"), {.name = "a", .dtype = DT_INT64, .i = 2}, "param 'a': 2 does not fit BOOL_8"},
         {SCALAR_A("STRING"), {.name = "a", .dtype = DT_INT64, .i = 2}, "param 'a': STRING cannot hold a number"},
         {SCALAR_A("INT_32"), {.name = "a", .dtype = DT_STRING, .s = "2"}, "param 'a': INT_32 cannot hold text"},
@@ -98,6 +101,29 @@ START_TEST(param_that_does_not_fit)
         ck_assert_str_eq(d->attribute, "a");
         end(&s);
     }
+}
+END_TEST
+
+/* A float has no integers between some that are larger than its mantissa: those are refused, not rounded. */
+START_TEST(integers_beyond_a_double)
+{
+    static const int64_t inexact[] = {(1ll << 53) + 1, -(1ll << 53) - 1, INT64_MAX, (1ll << 24) + 1};
+    for (size_t i = 0; i < COUNT_OF(inexact); i++) {
+        struct site s;
+        start(&s, SCALAR_A("FLOAT_32"));
+        give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
+        give_attr(&s, int_attr("a", inexact[i]));
+        fails(&s, "udo-param-misfit",
+              arena_printf(s.f.arena, "param 'a': %lld does not fit FLOAT_32", (long long)inexact[i]), NULL);
+        end(&s);
+    }
+    struct site s;
+    start(&s, SCALAR_A("FLOAT_32"));
+    give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
+    give_attr(&s, int_attr("a", (1ll << 53) + (1ll << 40)));
+    run_ok(&s);
+    ck_assert(node_float(udo_node(&s), "a", 0) == 0x1p53 + 0x1p40);
+    end(&s);
 }
 END_TEST
 
@@ -234,6 +260,7 @@ static void add_tests(TCase *t)
     tcase_add_test(t, param_kinds);
     tcase_add_test(t, param_layout);
     tcase_add_test(t, param_that_does_not_fit);
+    tcase_add_test(t, integers_beyond_a_double);
     tcase_add_test(t, tensor_param_that_does_not_fit);
     tcase_add_test(t, list_for_a_scalar);
     tcase_add_test(t, one_element_list_for_a_scalar);

@@ -1,0 +1,302 @@
+#!/usr/bin/python3
+"""Do the tests see bugs? Each of MUTANTS is planted alone in a copy of the sources, and the case that is named must fail.
+
+    tests/mutants.py [--only NAME]... [--work FOLDER]     plants them; FOLDER keeps the build for the next time
+    tests/mutants.py --list                               the names, each with its file and its test
+    tests/mutants.py --check                              the list alone: texts are there once, tests are there
+
+Only the test that the mutant names is built and run, after it passed without any. The last line is
+"N passed, N failed, 0 skipped"."""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "support"))
+
+from checks import SHARED, Checks  # noqa: E402
+from planting import SOURCE, copy_sources, misplaced, planted  # noqa: E402
+
+ENVIRONMENT = {**{name: value for name, value in os.environ.items() if name != "ODLC_LONG"}, "ODLC_SHARED": str(SHARED), "CK_VERBOSITY": "normal"}
+ROOMS = {f"src/{room}" for room in ("api", "base", "dlc", "ir", "op", "pass", "runtime", "tools", "udo")} | {
+    "converters/lowering", "converters/onnx", "converters/tensorflow"}
+
+
+class Mutant:
+    """In `file`, `text` is replaced; it must be there once. test: "suite/test case", where case is the function that fails."""
+
+    def __init__(self, name, test, file, text, replacement):
+        self.name, self.file, self.text, self.replacement = name, file, text, replacement
+        self.suite, self.test, self.case = re.fullmatch(r"(\w+)/(\w+) (\w+)", test).groups()
+
+
+MUTANTS = [
+    # ---- quantized models ----
+    Mutant("relu-within-range", "onnx/test_lower_quantize test_clamps_within_the_range", "src/pass/pass_quantize.c",
+           "return e->min >= 0;", "return true;"),
+    Mutant("clip-within-range", "onnx/test_lower_quantize test_clamps_within_the_range", "src/pass/pass_quantize.c",
+           'e->max <= node_float(n, "max_value", -INFINITY)', "true"),
+    Mutant("per-axis-sinks", "pass/test_quantized per_axis_encodings_stay_behind", "src/pass/pass_quantize.c",
+           "if (from.quant->per_axis)", "if (false)"),
+    Mutant("ties-of-quantize", "onnx/test_lower_quantize test_ties_of_pairs", "src/op/op_quantize.c", "rint(single", "round(single"),
+    Mutant("ties-of-the-graph", "onnx/test_lower_quantize test_ties", "src/op/op_unary.c", "X(Round, 11, rint(a))",
+           "X(Round, 11, round(a))"),
+    Mutant("ties-of-fixed-point", "onnx/test_lower_quantize test_ties_between_quantized", "src/op/eval.c",
+           "nearbyint((double)(float)", "round((double)(float)"),
+    Mutant("offset-of-dequantize", "op/test_quantize dequantize", "src/op/eval.c", "(real[i] + e->offset)", "(real[i])"),
+    Mutant("dilated-integers", "onnx/test_lower_quantize test_dilated_integers", "src/op/conv_ints.c",
+           "tap[i] * a[i].dilation", "tap[i]"),
+    Mutant("zero-point-of-rows", "onnx/test_lower_quantize test_integers", "converters/onnx/lower_integer.c",
+           "left.rank > 1 ? left.dims[left.rank - 2] : 1, left.rank > 1", "left.rank > 1 ? left.dims[left.rank - 2] : 1, 0"),
+    Mutant("encodings-of-all-quantizers", "pass/test_quantized each_quantize_has_its_encoding", "src/pass/pass_quantize.c",
+           "|| !quant_equal(a->quant, b->quant))", ")"),
+    # ---- passes ----
+    Mutant("constant-of-one-channel", "pass/test_random_graphs passes_keep_the_numbers", "src/pass/pass_fold_bias.c",
+           "values[count == 1 ? 0 : i]", "values[0]"),
+    Mutant("integers-without-encoding", "pass/test_random_graphs passes_keep_the_numbers", "src/pass/pass_quantize.c",
+           "graph_tensor(g, twin)->quant = quant;", "graph_tensor(g, twin)->quant = NULL;"),
+    Mutant("pending-cast", "pass/test_pass pending_casts_come_first", "src/pass/pass_narrow_types.c",
+           "if (t->view->dtype != t->type->dtype)", "if (false)"),
+    Mutant("row-is-no-bias", "pass/test_pass a_value_for_each_row_is_no_bias", "src/pass/pass_fold_bias.c",
+           "count == channels && (uint64_t)shape->dims[shape->rank - 1] == channels;", "count == channels;"),
+    Mutant("order-that-does-not-pay", "pass/test_pass an_order_that_nobody_wants_costs_nothing", "src/pass/pass_track_axes.c",
+           "if (!node_is(graph_node(t->g, t->uses.nodes[i]), OP_Transpose))", "if (false)"),
+    Mutant("transpose-forgotten", "pass/test_pass a_transpose_of_the_model_is_shared", "src/pass/pass_track_axes.c",
+           "    remember_copy(t, at.stored, &step, out);\n", ""),
+    Mutant("permute-forgotten", "pass/test_pass a_transpose_is_shared_by_its_readers", "src/pass/pass_track_axes.c",
+           "    remember_copy(t, at.stored, &step, *out);\n", ""),
+    Mutant("factor-before-shift", "pass/test_pass biases_and_factors_fold_into_the_layer", "src/pass/affine.c",
+           "old[i] * (a->factor ? a->factor[i] : 1)", "old[i]"),
+    Mutant("shared-layer-folds", "pass/test_pass batch_norm_stays_when_others_read_the_convolution", "src/pass/affine.c",
+           " || uses->count[x] != 1", ""),
+    Mutant("cut-beyond-padding", "pass/test_pass convolutions_in_blocks_are_dilated_ones", "src/pass/pass_fold_dilation.c",
+           "if (d->pad[i][end] < 0)", "if (false)"),
+    # ---- operators ----
+    Mutant("index-at-the-end", "op/test_index gather_refuses", "src/op/op_index.c", "return *out >= 0 && *out < dim;",
+           "return *out >= 0 && *out <= dim;"),
+    Mutant("average-over-the-end", "op/test_pool pool", "src/op/op_pool.c", "end = a->in + a->pad_after;",
+           "end = a->in + a->filter;"),
+    Mutant("average-in-padding", "op/test_pool average_of_nothing", "src/op/op_pool.c", "return count > 0 ? sum / count : 0;", "return sum / count;"),
+    Mutant("mean-of-large-uint64", "op/test_reduce large_uint64", "src/op/op_reduce.c", "(int64_t)((uint64_t)ints[i] / per_group)",
+           "ints[i] / (int64_t)per_group"),
+    Mutant("sign-of-zero-modulo", "op/test_eltwise zero_modulo_has_the_divisors_sign", "src/op/op_eltwise.c",
+           "return copysign(0, b);", "return r;"),
+    Mutant("maximum-loses-nan", "op/test_eltwise extremes_keep_nans", "src/op/op_eltwise.c", "a > b || a != a ? a : b, a > b",
+           "a > b ? a : b, a > b"),
+    # ---- types, views, bytes ----
+    Mutant("least-signed-integer", "ir/test_ir conversion_saturates_and_keeps_exact_values", "src/ir/convert.c",
+           "*low = has_sign(dtype) ? -*high - 1 : 0;", "*low = has_sign(dtype) ? -*high : 0;"),
+    Mutant("axis-of-encodings", "op/test_quantize encodings", "src/ir/quant.c", "a->axis != b->axis || ", ""),
+    Mutant("vectors-of-permutation", "ir/test_tiles boxes_are_permuted_alike_by_vectors_scalars_and_plain_loops",
+           "src/ir/permute.c", "#define UPPER_4(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)",
+           "#define UPPER_4(a, b) __builtin_shufflevector(a, b, 2, 6, 7, 3)"),
+    Mutant("reader-goes-on", "base/test_base reader_stops_at_the_end", "src/base/reader.h", "n > r->size - r->pos)",
+           "n > r->size - r->pos + 1)"),
+    # ---- user-defined operations ----
+    Mutant("params-of-several-types", "udo/test_udo_opdef params_of_several_types", "src/udo/call_params.c",
+           "udo_pick_dtype(w->dtype, w->several, value.dtype)", "w->dtype"),
+    Mutant("second-backend-of-a-core", "udo/test_udo_opdef backends_of_one_core", "src/udo/opdef_tensor.c",
+           " && out->core_dtypes[core] == DT_NONE", ""),
+    Mutant("types-of-second-output", "udo/test_udo_build types_per_core_of_every_operand", "src/udo/row.c",
+           '"out%u", i), def->outputs[i]', '"out%u", i), def->outputs[0]'),
+    Mutant("integers-beyond-a-double", "udo/test_udo_params integers_beyond_a_double", "src/udo/value.c",
+           "(int64_t)wide != from || ", ""),
+    Mutant("half-overflow", "udo/test_udo_params param_that_does_not_fit", "src/udo/value.c", "return dtype == DT_FLOAT16 ? 65520.0",
+           "return dtype == DT_FLOAT16 ? 65536.0"),
+    Mutant("fraction-for-an-integer", "udo/test_udo_params param_that_does_not_fit", "src/udo/value.c",
+           " || from != floor(from))", ")"),
+    Mutant("most-negative-quotient", "udo/test_shape_rule failure", "src/udo/expr.c", "if (b == -1 && a == INT64_MIN)", "if (false)"),
+    # ---- containers and execution ----
+    Mutant("byte-past-the-file", "dlc/test_zip an_entry_ends_with_the_file", "src/dlc/zip_read.c", "packed > f->size - start)",
+           "packed > f->size - start + 1)"),
+    Mutant("strings-of-constants", "runtime/test_executor constants_of_strings", "src/runtime/executor.c",
+           "t->view->strings[t->view->splat ? 0 : i]", "t->view->strings[0]"),
+    Mutant("length-of-alignment", "dlc/test_zip extra_fields_fill_their_room", "src/dlc/zip_write.c", "put(&r, 2, pad - 4);",
+           "put(&r, 2, pad);"),
+    Mutant("strings-in-order", "api/test_container strings_of_a_container", "src/runtime/executor.c",
+           "t->view->strings[t->view->splat ? 0 : i]", "t->view->strings[t->view->splat ? 0 : count - 1 - i]"),
+    Mutant("wanted-tensors-stay", "runtime/test_executor wanted_tensors_keep_their_place", "src/runtime/plan.c",
+           "            l->last_use[t] = SIZE_MAX;\n", "            l->last_use[t] += 0;\n"),
+    Mutant("freed-twice", "runtime/test_executor an_operand_that_is_read_twice_is_freed_once", "src/runtime/plan.c",
+           "    if (!m->index[id]) {\n", "    {\n"),
+    Mutant("weights-that-are-none", "api/test_container operands_that_are_no_weights", "src/api/cost.c",
+           "(n->op->weights >> i & 1)", "true"),
+    Mutant("batch-of-version-3", "api/test_container layers_of_version_3", "src/api/cost.c",
+           "shape_count_range(out->shape, 0,", "shape_count_range(out->shape, 1,"),
+    Mutant("signal-between-names", "failing/test_signals between_names", "src/base/file.c",
+           "    hold_signals(&before);\n    const char *failed", "    sigemptyset(&before);\n    const char *failed"),
+    # ---- front ends ----
+    Mutant("lambd-of-shrink", "onnx/test_lower_eltwise test_activations", "converters/onnx/lower_activation.c",
+           '"lambd", 0.5', '"lambd", 1'),
+    Mutant("shrink-ignores-lambd", "onnx/test_lower_eltwise test_activations", "converters/onnx/lower_activation.c",
+           "step_scalar(&s, x, -lambd)", "step_scalar(&s, x, -1)"),
+    Mutant("mask-of-dropout", "onnx/test_odd_graphs masks", "converters/onnx/lower_shape.c", "l->version < 10 ?",
+           "l->version < 12 ?"),
+    Mutant("after-the-last-opset", "onnx/test_refusals after_the_last_opset", "converters/survey.c", "row->hi < version",
+           "row->hi + 1 < version"),
+    Mutant("least-half-of-padding", "onnx/test_rare_nodes windows_of_padding_alone", "converters/onnx/lower_pool.c",
+           "out->f = -65504;", "out->f = -65536;"),
+    Mutant("window-of-padding-alone", "onnx/test_lower_conv test_other_pools", "converters/onnx/lower_pool.c",
+           "p->out[i]--; /* a window", "p->out[i] += 0; /* a window"),
+    Mutant("more-than-there-is", "onnx/test_lower_shape test_one_hot_and_top_k", "converters/lowering/gather.c",
+           "best->k > dim)", "best->k > dim + 1)"),
+    Mutant("axes-of-top-k", "onnx/test_lower_shape test_one_hot_and_top_k", "converters/lowering/gather.c",
+           "    swap.axis[rank - 1] = (uint8_t)at;\n", ""),
+    Mutant("inline-default", "onnx/test_inline_defaults defaults_are_the_schemas", "converters/onnx/lower_resize.c",
+           '"cubic_coeff_a", -0.75', '"cubic_coeff_a", -0.5'),
+    Mutant("inline-default-by-version", "onnx/test_inline_defaults defaults_are_the_schemas", "converters/onnx/lower_reduce.c",
+           '"axis", l->version < 13 ? 1 : -1', '"axis", l->version < 12 ? 1 : -1'),
+    Mutant("two-high-surrogates", "tensorflow/test_pbtxt test_errors_say_where_and_what", "converters/tensorflow/pbtxt_scan.c", "low >= 0xdc00 &&",
+           "low >= 0xd800 &&"),
+    Mutant("norms-in-training", "tensorflow/test_tensorflow_layers in_training", "converters/tensorflow/lower_norm.c",
+           "    warn_of_training(l);\n", ""),
+    Mutant("slices-that-overlap", "tensorflow/test_bundle test_slices_that_overlap_by_one", "converters/tensorflow/bundle_slices.c",
+           "a_end <= b->start[i] ||", "a_end <= b->start[i] + 1 ||"),
+    # ---- tools ----
+    Mutant("name-of-an-input", "tools/test_files mistakes_have_their_line", "src/tools/input_list.c",
+           " || (word->path && !*word->text))", ")"),
+    Mutant("equal-nans", "tools/test_dlc_diff numbers", "src/tools/diff_elements.c", " && !(isnan(a[i]) && isnan(b[i]))", ""),
+    Mutant("caret-of-wide-characters", "tools/test_print_diags caret_counts_characters_not_bytes", "src/tools/print_diags.c",
+           "*escape ? (int)strlen(escape) : 1", "*escape ? (int)strlen(escape) : (int)n"),
+    Mutant("bytes-that-are-no-text", "tools/test_print_diags json_strings_are_always_utf8", "src/tools/json_out.c",
+           "return (s[3] & 0xC0) == 0x80 ? 4 : 0;", "return 4;"),
+]
+
+
+# ---- without building: the list fits the sources ----
+
+
+def is_case(path, case):
+    """Whether the test program has the case: a function of Check's, or one of the script's."""
+    text = path.read_text()
+    return f"START_TEST({case})" in text if path.suffix == ".c" else re.search(rf"^def {case}\(", text, re.MULTILINE)
+
+
+def stems(mutant):
+    """What the source of a test of that name may be called: names that two folders would give have words of their own."""
+    return mutant.test, mutant.test.replace("test_tensorflow_", "test_"), mutant.test.removesuffix("_limits")
+
+
+def complaint(mutant):
+    """What is wrong with the mutant's place or with its test; None: nothing."""
+    wrong = misplaced(SOURCE, mutant.file, mutant.text)
+    if wrong:
+        return wrong
+    folder = SOURCE / "tests" / mutant.suite
+    listed = (folder / "meson.build").read_text()
+    sources = [folder / (stem + suffix) for stem in stems(mutant) for suffix in (".c", ".py")
+               if f"'{stem}'" in listed or f"'{stem.removeprefix('test_')}'" in listed]
+    sources = [path for path in sources if path.exists()]
+    if not sources:
+        return f"there is no test {mutant.suite}/{mutant.test}"
+    return None if is_case(sources[0], mutant.case) else f"{mutant.suite}/{mutant.test} has no case {mutant.case}"
+
+
+def check_list(checks):
+    for mutant in MUTANTS:
+        wrong = complaint(mutant)
+        checks.check(f"mutant {mutant.name}", wrong is None, wrong)
+    names = collections.Counter(mutant.name for mutant in MUTANTS)
+    checks.equal("names are given once", [name for name, count in names.items() if count > 1], [])
+    rooms = {"/".join(mutant.file.split("/")[:2]) for mutant in MUTANTS}
+    checks.equal("rooms without a mutant", sorted(ROOMS - rooms), [])
+
+
+# ---- with a build ----
+
+
+def set_up(work):
+    """Without link-time optimization, and without what would make objects depend on the folder: a cache has most."""
+    if not (work / "build" / "build.ninja").exists():
+        subprocess.run(["meson", "setup", work / "build", work, "-Db_lto=false", "-Ddebug=false", "-Doptimization=1"],
+                       check=True, stdout=subprocess.DEVNULL)
+
+
+def run_test(work, suite, test):
+    """Builds what the test needs, and runs it; its entry in Meson's log, None when there is none."""
+    log = work / "build" / "meson-logs" / "testlog.json"
+    log.unlink(missing_ok=True)
+    done = subprocess.run(["meson", "test", "-C", work / "build", "--suite", suite, test], check=False, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=ENVIRONMENT)
+    entries = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    return entries[0] if len(entries) == 1 else {"result": "NONE", "stdout": done.stdout}
+
+
+def is_seen(entry, case):
+    """That case failed: Check says so, or the script's checks do, or Python does where it was stopped."""
+    said = entry.get("stdout", "") + entry.get("stderr", "")
+    forms = rf":[FE]:[^:\n]*:{case}:|^FAILED in {case}: |^  File .*, in {case}$"
+    return entry["result"] in ("FAIL", "ERROR", "TIMEOUT") and re.search(forms, said, re.MULTILINE)
+
+
+def try_mutant(work, mutant):
+    wrong = complaint(mutant)
+    start = time.monotonic()
+    if not wrong:
+        with planted(work, mutant.file, mutant.text, mutant.replacement):
+            entry = run_test(work, mutant.suite, mutant.test)
+        if not is_seen(entry, mutant.case):
+            tail = (entry.get("stdout", "") + entry.get("stderr", ""))[-1500:]
+            wrong = f"not seen by {mutant.suite}/{mutant.test} {mutant.case}: {entry['result']}\n{tail}"
+    print(f"{'FAILED' if wrong else 'ok'} {mutant.name} ({time.monotonic() - start:.0f} s){': ' if wrong else ''}{wrong or ''}",
+          flush=True)
+    return not wrong
+
+
+def fit_without(work, mutants):
+    """The tests that pass as long as nothing is planted."""
+    fit = set()
+    for suite, test in sorted({(mutant.suite, mutant.test) for mutant in mutants}):
+        entry = run_test(work, suite, test)
+        if entry["result"] == "OK":
+            fit.add((suite, test))
+        else:
+            print(f"FAILED {suite}/{test} without a mutant: {entry['result']}\n{entry.get('stdout', '')[-3000:]}", flush=True)
+    return fit
+
+
+def try_all(mutants, work):
+    copy_sources(work)
+    set_up(work)
+    fit = fit_without(work, mutants)
+    passed = sum((mutant.suite, mutant.test) in fit and try_mutant(work, mutant) for mutant in mutants)
+    print(f"{passed} passed, {len(mutants) - passed} failed, 0 skipped")
+    return passed == len(mutants)
+
+
+def read_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", action="append", metavar="NAME")
+    parser.add_argument("--work", type=pathlib.Path, metavar="FOLDER")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    unknown = set(options.only or ()) - {mutant.name for mutant in MUTANTS}
+    if unknown:
+        parser.error(f"no mutant {', '.join(sorted(unknown))}; --list says which there are")
+    return options
+
+
+def main():
+    options = read_options()
+    chosen = [mutant for mutant in MUTANTS if not options.only or mutant.name in options.only]
+    if options.list:
+        for mutant in chosen:
+            print(f"{mutant.name:<28} {mutant.file}  →  {mutant.suite}/{mutant.test} {mutant.case}")
+    elif options.check:
+        checks = Checks()
+        check_list(checks)
+        checks.finish()
+    else:
+        with tempfile.TemporaryDirectory(prefix="mutants") as name:
+            sys.exit(not try_all(chosen, options.work or pathlib.Path(name)))
+
+
+main()
