@@ -99,13 +99,18 @@ int file_read_at(const struct file *file, uint64_t offset, void *bytes, size_t s
     return 0;
 }
 
-odlc_status file_read(const struct file *file, struct diags *diags, uint64_t offset, void *bytes, size_t size)
+odlc_status file_read_error(const struct file *file, struct diags *diags, int error)
 {
-    int error = file_read_at(file, offset, bytes, size);
     if (error == EFAULT)
         return diag_error(diags, ODLC_ERR_IO, AT(.file = file->path), "io", "it became shorter while it was read");
     errno = error;
-    return error ? io_error(diags, file->path, "read") : ODLC_OK;
+    return io_error(diags, file->path, "read");
+}
+
+odlc_status file_read(const struct file *file, struct diags *diags, uint64_t offset, void *bytes, size_t size)
+{
+    int error = file_read_at(file, offset, bytes, size);
+    return error ? file_read_error(file, diags, error) : ODLC_OK;
 }
 
 bool file_populate(const struct file *file, uint64_t offset, uint64_t size)

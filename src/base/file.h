@@ -29,6 +29,9 @@ struct file *file_of_memory(struct arena *arena, const char *path, const void *b
  * around it, too). */
 odlc_status file_read(const struct file *file, struct diags *diags, uint64_t offset, void *bytes, size_t size) MUST_USE;
 
+/* What file_read says of an error that file_read_at gave. */
+odlc_status file_read_error(const struct file *file, struct diags *diags, int error) MUST_USE;
+
 /* The same for any thread: gives errno, 0 when all is read, EFAULT when the file became shorter. */
 int file_read_at(const struct file *file, uint64_t offset, void *bytes, size_t size) MUST_USE;
 
