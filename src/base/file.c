@@ -224,6 +224,9 @@ static odlc_status check_target(struct out_file *out)
     const struct odlc_diag *place = AT(.file = out->path, .hint = "name another file for the output");
     if (!*out->target)
         return diag_error(out->diags, ODLC_ERR_USAGE, AT(.hint = place->hint), "no-output", "the output has no name");
+    if (is_kernel_link(out->arena, out->target))
+        return diag_error(out->diags, ODLC_ERR_IO, place, "not-a-file",
+                          "the output is not a regular file: the name leads to what a process has open");
     if (stat(out->target, &st) != 0)
         return errno == ENOENT ? ODLC_OK : io_error(out->diags, out->path, "create");
     if (!S_ISREG(st.st_mode))

@@ -48,7 +48,8 @@ void file_drop(const struct file *file, uint64_t offset, uint64_t size);
  * target by out_commit. Without a commit nothing is left behind. */
 struct out_file;
 
-/* A path that is a symbolic link stays one: the file that it leads to is written. In commands, a
+/* A path that is a symbolic link stays one: the file that it leads to is written, unless the link is one of the kernel
+ * (target.h). In commands, a
  * path that is an input is a usage error (fault.h). */
 odlc_status out_create(struct arena *arena, struct diags *diags, const char *path, struct out_file **out) MUST_USE;
 /* Appends; buffered. */
