@@ -99,13 +99,18 @@ int file_read_at(const struct file *file, uint64_t offset, void *bytes, size_t s
     return 0;
 }
 
-odlc_status file_read(const struct file *file, struct diags *diags, uint64_t offset, void *bytes, size_t size)
+odlc_status file_read_error(const struct file *file, struct diags *diags, int error)
 {
-    int error = file_read_at(file, offset, bytes, size);
     if (error == EFAULT)
         return diag_error(diags, ODLC_ERR_IO, AT(.file = file->path), "io", "it became shorter while it was read");
     errno = error;
-    return error ? io_error(diags, file->path, "read") : ODLC_OK;
+    return io_error(diags, file->path, "read");
+}
+
+odlc_status file_read(const struct file *file, struct diags *diags, uint64_t offset, void *bytes, size_t size)
+{
+    int error = file_read_at(file, offset, bytes, size);
+    return error ? file_read_error(file, diags, error) : ODLC_OK;
 }
 
 bool file_populate(const struct file *file, uint64_t offset, uint64_t size)
@@ -219,6 +224,9 @@ static odlc_status check_target(struct out_file *out)
     const struct odlc_diag *place = AT(.file = out->path, .hint = "name another file for the output");
     if (!*out->target)
         return diag_error(out->diags, ODLC_ERR_USAGE, AT(.hint = place->hint), "no-output", "the output has no name");
+    if (is_kernel_link(out->arena, out->target))
+        return diag_error(out->diags, ODLC_ERR_IO, place, "not-a-file",
+                          "the output is not a regular file: the name leads to what a process has open");
     if (stat(out->target, &st) != 0)
         return errno == ENOENT ? ODLC_OK : io_error(out->diags, out->path, "create");
     if (!S_ISREG(st.st_mode))

@@ -29,6 +29,9 @@ struct file *file_of_memory(struct arena *arena, const char *path, const void *b
  * around it, too). */
 odlc_status file_read(const struct file *file, struct diags *diags, uint64_t offset, void *bytes, size_t size) MUST_USE;
 
+/* What file_read says of an error that file_read_at gave. */
+odlc_status file_read_error(const struct file *file, struct diags *diags, int error) MUST_USE;
+
 /* The same for any thread: gives errno, 0 when all is read, EFAULT when the file became shorter. */
 int file_read_at(const struct file *file, uint64_t offset, void *bytes, size_t size) MUST_USE;
 
@@ -45,7 +48,8 @@ void file_drop(const struct file *file, uint64_t offset, uint64_t size);
  * target by out_commit. Without a commit nothing is left behind. */
 struct out_file;
 
-/* A path that is a symbolic link stays one: the file that it leads to is written. In commands, a
+/* A path that is a symbolic link stays one: the file that it leads to is written, unless the link is one of the kernel
+ * (target.h). In commands, a
  * path that is an input is a usage error (fault.h). */
 odlc_status out_create(struct arena *arena, struct diags *diags, const char *path, struct out_file **out) MUST_USE;
 /* Appends; buffered. */

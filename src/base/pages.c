@@ -4,9 +4,41 @@
 #include <string.h>
 #include <sys/mman.h>
 
+static void *reserve(size_t size)
+{
+    void *pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return pages == MAP_FAILED ? NULL : pages;
+}
+
 #if ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 #include <unistd.h>
+
+/* What is poisoned takes an eighth of its size. The rest of the last page belongs to it. */
+static size_t watched(size_t size)
+{
+    enum { MOST = 64 << 20 };
+    return size < MOST ? align_up(size, (size_t)sysconf(_SC_PAGESIZE)) : MOST;
+}
+
+void *pages_reserve(size_t size)
+{
+    void *pages = reserve(size);
+    if (pages)
+        ASAN_POISON_MEMORY_REGION(pages, watched(size));
+    return pages;
+}
+
+void pages_use(void *bytes, size_t size)
+{
+    ASAN_UNPOISON_MEMORY_REGION(bytes, size);
+}
+
+void pages_unreserve(void *pages, size_t size)
+{
+    ASAN_UNPOISON_MEMORY_REGION(pages, watched(size));
+    munmap(pages, size);
+}
 
 void *pages_map(size_t size)
 {
@@ -61,6 +93,22 @@ void pages_unmap_file(const void *pages, size_t size)
 }
 
 #else
+
+void *pages_reserve(size_t size)
+{
+    return reserve(size);
+}
+
+void pages_use(void *bytes, size_t size)
+{
+    (void)bytes;
+    (void)size;
+}
+
+void pages_unreserve(void *pages, size_t size)
+{
+    munmap(pages, size);
+}
 
 void *pages_map(size_t size)
 {

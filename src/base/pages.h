@@ -24,6 +24,12 @@ void *pages_map(size_t size);
 void *pages_grow(void *pages, size_t old_size, size_t new_size);
 void pages_unmap(void *pages, size_t size);
 
+/* Room for size bytes, of which few will be used: it counts as memory only where it was written to. NULL when there is
+ * none. AddressSanitizer finds what is read before pages_use was called for it (in the first 64 MiB). */
+void *pages_reserve(size_t size);
+void pages_use(void *bytes, size_t size);
+void pages_unreserve(void *pages, size_t size);
+
 /* All of a file that is not empty, to be read; NULL and errno when that cannot be. AddressSanitizer finds what is read
  * behind its end. */
 const void *pages_map_file(int fd, size_t size);

@@ -1,9 +1,11 @@
 #include "base/target.h"
 
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 enum { MAX_LINKS = 40, KEPT_BYTES = 200 };
@@ -22,12 +24,20 @@ const char *folder_of(struct arena *arena, const char *path)
     return slash == path ? "/" : arena_strndup(arena, path, (size_t)(slash - path));
 }
 
+bool is_kernel_link(struct arena *arena, const char *path)
+{
+    struct stat st;
+    struct statfs fs;
+    return lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && statfs(folder_of(arena, path), &fs) == 0 &&
+           fs.f_type == PROC_SUPER_MAGIC;
+}
+
 const char *follow_links(struct arena *arena, const char *path)
 {
     char to[PATH_MAX];
     for (int i = 0; i < MAX_LINKS; i++) {
         ssize_t size = readlink(path, to, sizeof to);
-        if (size < 0 || size == (ssize_t)sizeof to)
+        if (size < 0 || size == (ssize_t)sizeof to || is_kernel_link(arena, path))
             return path;
         const char *folder = to[0] == '/' ? "" : arena_printf(arena, "%s/", folder_of(arena, path));
         path = arena_printf(arena, "%s%.*s", folder, (int)size, to);

@@ -7,8 +7,12 @@
 /* The folder that a path's last part is in: "." for "name", "/" for "/name". */
 const char *folder_of(struct arena *arena, const char *path);
 
+/* Whether a path is a link that the kernel makes up, as those in /proc/self/fd: it leads to something that a process
+ * has open, and its text is a description, not always a name ("/tmp/old (deleted)"). */
+bool is_kernel_link(struct arena *arena, const char *path);
+
 /* Where a path leads when symbolic links are followed, whether there is a file or not. A circle of links gives one of
- * them, which stat refuses. */
+ * them, which stat refuses; links of the kernel are not followed. */
 const char *follow_links(struct arena *arena, const char *path);
 
 /* Whether two paths lead to the same file, or would if it existed. */

@@ -6,7 +6,7 @@
 #ifndef DLC_FLATBUF_H
 #define DLC_FLATBUF_H
 
-#include "base/base.h"
+#include "base/file_copy.h"
 
 enum fb_kind {
     FB_IGNORED, /* a slot that nobody reads */
@@ -23,13 +23,17 @@ enum fb_kind {
 
 struct fb_field {
     enum fb_kind kind;
-    const struct fb_type *type; /* FB_TABLE, FB_TABLES */
+    const struct fb_type *type; /* FB_TABLE, FB_TABLES; FB_BYTES and FB_WORDS: FB_PAYLOAD or NULL */
 };
 
 struct fb_type {
     const struct fb_field *fields; /* by slot */
     uint32_t n_fields;
 };
+
+/* Marks vectors whose elements are weights: they are not taken into a copy. */
+extern const struct fb_type fb_payload;
+#define FB_PAYLOAD (&fb_payload)
 
 struct fb_fault {
     uint64_t offset;
@@ -39,9 +43,10 @@ struct fb_fault {
 /* Walks everything reachable from the root and checks offsets, counts and strings (which must end in NUL and hold no
  * other). Nesting is limited, and so is the work that shared parts can cause. True when all is well. */
 bool fb_verify(const uint8_t *data, uint64_t size, const struct fb_type *root, struct fb_fault *fault);
-/* The same for what can be reached through one reference: large buffers can be walked a table at a time. */
-bool fb_verify_at(const uint8_t *data, uint64_t size, uint64_t reference, const struct fb_type *type,
-                  struct fb_fault *fault);
+/* The same for a buffer that a file may be written to under: what is verified is taken into the copy, where the buffer
+ * begins at `start`, and what the accessors read is nothing else. Also false when that fails (copy->error). */
+bool fb_verify_copy(struct file_copy *copy, uint64_t start, uint64_t size, const struct fb_type *root,
+                    struct fb_fault *fault);
 
 /* ---- reading a verified buffer ---- */
 

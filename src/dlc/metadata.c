@@ -128,7 +128,7 @@ odlc_status dlc_read_metadata(struct dlc_reading *r)
                           "the metadata is larger than %d MiB", MAX_METADATA >> 20);
     const uint8_t *bytes;
     meta_list list = {0};
-    TRY(zip_bytes(r->arena, r->diags, r->file, entry, &bytes));
+    TRY(zip_copy(r->arena, r->diags, r->file, entry, &bytes));
     if (lines)
         TRY(read_lines(r, bytes, entry->size, &list));
     else

@@ -69,6 +69,8 @@ static odlc_status attach_strings(const struct dlc_reading *r, struct dlc_tensor
                                   uint64_t size)
 {
     uint64_t count = shape_count(tensor->shape), found = 0;
+    if (r->payload.file) /* whoever has the pointers relies on the NULs */
+        bytes = arena_memdup(r->arena, bytes, size);
     if (count > size) /* each has its NUL */
         return dlc_invalid(r, NULL, "string tensor %s has fewer strings than elements", tensor->name);
     const char **strings = arena_array(r->arena, const char *, count);
@@ -133,18 +135,48 @@ odlc_status dlc_attach(const struct dlc_reading *r, struct dlc_tensor *tensor, c
 odlc_status dlc_verify_buffer(struct dlc_reading *r, const struct dlc_stream *stream, const struct fb_type *root)
 {
     struct fb_fault fault;
-    if (fb_verify(stream->data, stream->size, root, &fault))
+    struct file_copy *copy = stream->copy;
+    if (copy ? fb_verify_copy(copy, stream->start, stream->size, root, &fault)
+             : fb_verify(stream->data, stream->size, root, &fault))
         return ODLC_OK;
+    if (copy && copy->error)
+        return file_read_error(r->file, r->diags, copy->error);
     return diag_error(r->diags, ODLC_ERR_INVALID,
                       AT(.file = r->file->path, .offset = stream->offset + fault.offset, .has_offset = 1),
                       "dlc-flatbuffer", "entry %s is damaged: %s", stream->name, fault.what);
 }
 
+const uint8_t *dlc_payload(const struct dlc_reading *r, struct fb_vector v)
+{
+    return r->params.mapped + (v.data + v.pos - r->params.data);
+}
+
+odlc_status dlc_read_identifier(const struct dlc_reading *r, struct dlc_stream *stream)
+{
+    if (stream->copy && !file_copy_need(stream->copy, stream->start, 8))
+        return file_read_error(r->file, r->diags, stream->copy->error);
+    memcpy(stream->identifier, stream->data + 4, 4);
+    return ODLC_OK;
+}
+
+/* The stream's header, of an entry that is long enough or not. */
+static odlc_status read_header(const struct dlc_reading *r, const struct dlc_entry *entry, const uint8_t *bytes,
+                               uint8_t header[STREAM_HEADER])
+{
+    size_t size = (size_t)min_u64(entry->size, STREAM_HEADER);
+    if (!entry->compressed)
+        return file_read(r->file, r->diags, entry->offset, header, size);
+    memcpy(header, bytes, size);
+    return ODLC_OK;
+}
+
 static odlc_status open_stream(struct dlc_reading *r, const struct dlc_entry *entry, struct dlc_stream *stream)
 {
     const uint8_t *bytes;
+    uint8_t first[STREAM_HEADER] = {0};
     TRY(zip_bytes(r->arena, r->diags, r->file, entry, &bytes));
-    struct reader header = reader_of(bytes, entry->size);
+    TRY(read_header(r, entry, bytes, first));
+    struct reader header = reader_of(first, min_u64(entry->size, sizeof first));
     uint32_t magic = read_u16(&header), major = read_u16(&header), minor = read_u16(&header);
     if (!header.failed && magic == STREAM_MAGIC && major == 2)
         return diag_error(
@@ -158,12 +190,16 @@ static odlc_status open_stream(struct dlc_reading *r, const struct dlc_entry *en
                           "dlc-not-a-container", "entry %s does not start with a stream header", entry->name);
     *stream = (struct dlc_stream){.name = entry->name,
                                   .data = bytes + STREAM_HEADER,
+                                  .mapped = bytes + STREAM_HEADER,
                                   .size = entry->size - STREAM_HEADER,
                                   .offset = entry->offset + STREAM_HEADER,
                                   .major = major,
                                   .minor = minor};
-    memcpy(stream->identifier, stream->data + 4, 4);
-    return ODLC_OK;
+    if (!entry->compressed && r->file->fd >= 0) {
+        stream->copy = file_copy_new(r->arena, r->file, stream->offset, stream->size);
+        stream->data = stream->copy->bytes;
+    }
+    return dlc_read_identifier(r, stream);
 }
 
 static odlc_status open_streams(struct dlc_reading *r)
@@ -181,7 +217,7 @@ static odlc_status open_streams(struct dlc_reading *r)
     if (!params)
         return ODLC_OK;
     TRY(open_stream(r, params, &r->params));
-    r->payload = (struct dlc_bytes){r->params.data, r->params.size, params->compressed ? NULL : r->file};
+    r->payload = (struct dlc_bytes){r->params.mapped, r->params.size, params->compressed ? NULL : r->file};
     return ODLC_OK;
 }
 
@@ -225,6 +261,7 @@ odlc_status dlc_read_outline(struct arena *arena, struct diags *diags, const cha
     struct dlc_reading r = {.arena = arena, .diags = diags, .dlc = dlc};
     struct dlc_entry *entries;
     const uint8_t *bytes;
+    uint8_t first[STREAM_HEADER] = {0};
     TRY(file_map(arena, diags, path, &r.file));
     dlc->file = r.file;
     dlc->params_format = "none";
@@ -234,7 +271,8 @@ odlc_status dlc_read_outline(struct arena *arena, struct diags *diags, const cha
     if (!model)
         return dlc_invalid(&r, NULL, "the zip has no entry named model");
     TRY(zip_bytes(arena, diags, r.file, model, &bytes));
-    struct reader header = reader_of(bytes, model->size);
+    TRY(read_header(&r, model, bytes, first));
+    struct reader header = reader_of(first, min_u64(model->size, sizeof first));
     if (read_u16(&header) != STREAM_MAGIC)
         return dlc_invalid(&r, NULL, "entry model does not start with a stream header");
     dlc->major = read_u16(&header);

@@ -5,10 +5,14 @@
 #include "dlc/record.h"
 #include "dlc/schema.h"
 
-/* A stream of the zip behind its header: a flatbuffer that has been verified. */
+/* A stream of the zip behind its header: a flatbuffer that has been verified. Its tables are read in memory that nobody
+ * else writes to; payloads stay in the file's mapping, whose bytes may be any and may change between two looks. */
 struct dlc_stream {
     const char *name;
-    const uint8_t *data; /* of the flatbuffer */
+    const uint8_t *data;    /* of the flatbuffer: what was verified is there, payloads are not */
+    const uint8_t *mapped;  /* of the flatbuffer, all of it */
+    struct file_copy *copy; /* that data is a part of, or NULL: data is mapped */
+    uint64_t start;         /* of data in the copy */
     uint64_t size;
     uint64_t offset; /* of the flatbuffer in the file, for messages */
     uint32_t major, minor;
@@ -48,9 +52,13 @@ odlc_status dlc_read_mapped(struct arena *arena, struct diags *diags, struct fil
 
 odlc_status dlc_verify_buffer(struct dlc_reading *r, const struct dlc_stream *stream,
                               const struct fb_type *root) MUST_USE;
+/* Sets stream->identifier, of a buffer of 8 bytes or more. */
+odlc_status dlc_read_identifier(const struct dlc_reading *r, struct dlc_stream *stream) MUST_USE;
 /* An error about the container's content; node may be NULL. */
 odlc_status dlc_invalid(const struct dlc_reading *r, const char *node, const char *format, ...)
     PRINTF_LIKE(3, 4) MUST_USE;
+/* A vector of payload bytes of the parameters, where they are mapped. */
+const uint8_t *dlc_payload(const struct dlc_reading *r, struct fb_vector v);
 
 /* A dims vector as shape: rank and product are checked. */
 odlc_status dlc_read_shape(const struct dlc_reading *r, const char *name, struct fb_vector dims,

@@ -24,7 +24,6 @@ static void set_list(const struct dlc_reading *r, struct dlc_attr *a, enum dtype
                              .encoding = NO_ENCODING,
                              .view = view};
     *view = view_of(v.count && !strings ? v.data + v.pos : NULL, dtype, t->shape);
-    view->file = strings ? NULL : r->payload.file;
     view->strings = strings;
     a->kind = DLC_TENSOR;
     a->dtype = (uint8_t)dtype;
@@ -206,7 +205,7 @@ static odlc_status read_param(const struct dlc_reading *r, struct fb_table t, st
               : out->quant ? quantized_dtype(out->quant)
                            : DT_UINT8,
               out->quant || floats ? DT_FLOAT32 : DT_UINT8);
-    return dlc_attach(r, out, bytes.data ? bytes.data + bytes.pos : r->params.data,
+    return dlc_attach(r, out, bytes.data ? dlc_payload(r, bytes) : r->params.mapped,
                       (uint64_t)bytes.count * (floats ? 4 : 1));
 }
 

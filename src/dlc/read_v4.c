@@ -294,7 +294,7 @@ static odlc_status buffer_bytes(const struct params *p, const char *name, uint64
     TRY(payload_length(p, start, &length));
     if (length > stream->size - start - 8)
         return dlc_invalid(p->r, NULL, "the data of tensor %s lie outside model.params", name);
-    *bytes = stream->data + start + 8;
+    *bytes = stream->mapped + start + 8;
     *size = length;
     return ODLC_OK;
 }
@@ -319,7 +319,7 @@ static odlc_status attach_data(struct params *p, struct fb_table t, struct dlc_t
         TRY(bin_bytes(p, tensor->name, fb_child(t, DATA_POSITION), &bytes, &size));
     } else if (fb_has(t, DATA_BYTES)) {
         struct fb_vector inline_bytes = fb_vector(t, DATA_BYTES);
-        bytes = inline_bytes.data + inline_bytes.pos;
+        bytes = dlc_payload(p->r, inline_bytes);
         size = inline_bytes.count;
     } else {
         TRY(buffer_bytes(p, tensor->name, fb_u64(t, DATA_INDEX), &bytes, &size));
@@ -426,8 +426,9 @@ static odlc_status open_params(struct dlc_reading *r, struct params *p, struct f
             return dlc_invalid(r, NULL, "model.params has buffers but no list of tensors");
         netp.data = inner.data + inner.pos;
         netp.size = inner.count;
+        netp.start += inner.pos;
         netp.offset += inner.pos;
-        memcpy(netp.identifier, netp.data + 4, 4);
+        TRY(dlc_read_identifier(r, &netp));
         r->dlc->params_format = ID_BUFFERS;
     } else {
         r->dlc->params_format = ID_PARAMS;

@@ -87,7 +87,7 @@ static const struct fb_type position = TYPE(position_fields);
 
 static const struct fb_field data_fields[] = {
     [DATA_NAME] = {FB_STRING, NULL},
-    [DATA_BYTES] = {FB_BYTES, NULL},
+    [DATA_BYTES] = {FB_BYTES, FB_PAYLOAD},
     [DATA_INDEX] = {FB_64, NULL},
     [DATA_POSITION] = {FB_TABLE, &position},
 };
@@ -121,8 +121,8 @@ static const struct fb_field buffer_fields[] = {[BUFFER_OFFSET] = {FB_64, NULL}}
 const struct fb_type v4_buffer = TYPE(buffer_fields);
 
 static const struct fb_field buffers_fields[] = {
-    [NR64_BUFFERS] = {FB_TABLES, &v4_buffer},
-    [NR64_PARAMS] = {FB_BYTES, NULL},
+    [NR64_BUFFERS] = {FB_TABLES, &v4_buffer}, [NR64_PARAMS] = {FB_BYTES, FB_PAYLOAD}, /* a buffer of its own, which has
+                                                                                         weights in it, perhaps */
 };
 const struct fb_type v4_buffers = TYPE(buffers_fields);
 
@@ -159,8 +159,8 @@ const struct fb_type v3_network = TYPE(network3_fields);
 
 static const struct fb_field data3_fields[] = {
     [DATA3_TYPE] = {FB_8, NULL},
-    [DATA3_BYTES] = {FB_BYTES, NULL},
-    [DATA3_FLOATS] = {FB_WORDS, NULL},
+    [DATA3_BYTES] = {FB_BYTES, FB_PAYLOAD},
+    [DATA3_FLOATS] = {FB_WORDS, FB_PAYLOAD},
 };
 static const struct fb_type data3 = TYPE(data3_fields);
 

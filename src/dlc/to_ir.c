@@ -82,6 +82,13 @@ static odlc_status find_operands(const struct to_ir *c, const char *op, const ch
 
 /* ---- params ---- */
 
+/* Rules and kernels rely on what they have checked, so that elements do not stay in a file that may be written to. */
+static const void *load_elements(const struct to_ir *c, const struct view *view, enum dtype as)
+{
+    const void *elements = view_load(c->arena, view, as);
+    return elements == view->bytes ? arena_memdup(c->arena, elements, view_size(view, as)) : elements;
+}
+
 static odlc_status set_tensor(const struct to_ir *c, const char *op, const struct dlc_attr *a, struct param *p)
 {
     const struct dlc_tensor *t = a->tensor;
@@ -93,9 +100,9 @@ static odlc_status set_tensor(const struct to_ir *c, const char *op, const struc
     if (p->dtype == DT_STRING)
         p->strings = t->view->strings;
     else if (dtype_is_float(p->dtype))
-        p->floats = view_load(c->arena, t->view, DT_FLOAT64);
+        p->floats = load_elements(c, t->view, DT_FLOAT64);
     else
-        p->ints = view_load(c->arena, t->view, DT_INT64);
+        p->ints = load_elements(c, t->view, DT_INT64);
     return ODLC_OK;
 }
 

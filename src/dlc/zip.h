@@ -14,6 +14,9 @@ const struct dlc_entry *zip_find(const struct dlc_entry *entries, uint32_t count
 /* The entry's bytes: the mapping itself when it is stored, inflated into the arena otherwise. */
 odlc_status zip_bytes(struct arena *arena, struct diags *diags, const struct file *file, const struct dlc_entry *entry,
                       const uint8_t **bytes) MUST_USE;
+/* The same in memory that nobody else writes to. */
+odlc_status zip_copy(struct arena *arena, struct diags *diags, const struct file *file, const struct dlc_entry *entry,
+                     const uint8_t **bytes) MUST_USE;
 /* Compares a stored entry with its CRC, reading through a buffer instead of the mapping. Compressed ones are checked by
  * zip_bytes. */
 odlc_status zip_check(struct diags *diags, const struct file *file, const struct dlc_entry *entry) MUST_USE;

@@ -32,43 +32,71 @@ static odlc_status broken(const struct zip_reader *z, uint64_t offset, const cha
                       "dlc-zip", "broken zip: %s", what);
 }
 
+/* Bytes in memory that nobody else writes to: what is read of the file is read once. */
+static odlc_status read_part(const struct zip_reader *z, uint64_t offset, uint64_t size, const uint8_t **bytes)
+{
+    uint8_t *part = arena_alloc(z->arena, size);
+    *bytes = part;
+    return file_read(z->file, z->diags, offset, part, size);
+}
+
 /* The end record, searched backwards over the comment that may follow it. */
-static odlc_status find_end(const struct zip_reader *z, uint64_t *end)
+static odlc_status find_end(const struct zip_reader *z, uint8_t record[END_SIZE], uint64_t *end)
 {
     const struct file *f = z->file;
+    uint8_t first[4] = {0};
     uint64_t lowest = f->size > END_SIZE + MAX_COMMENT ? f->size - END_SIZE - MAX_COMMENT : 0;
+    struct arena_mark mark = arena_mark(z->arena);
+    const uint8_t *tail;
+    TRY(read_part(z, lowest, f->size - lowest, &tail));
     for (uint64_t at = f->size >= END_SIZE ? f->size - END_SIZE + 1 : 0; at-- > lowest;) {
-        if (load_le(f->data + at, 4) == 0x06054B50 && at + END_SIZE + load_le(f->data + at + 20, 2) == f->size) {
+        memcpy(record, tail + (at - lowest), END_SIZE);
+        if (load_le(record, 4) == 0x06054B50 && at + END_SIZE + load_le(record + 20, 2) == f->size) {
+            arena_rewind(z->arena, mark);
             *end = at;
             return ODLC_OK;
         }
     }
+    arena_rewind(z->arena, mark);
+    TRY(file_read(f, z->diags, 0, first, (size_t)min_u64(f->size, sizeof first)));
     return diag_error(z->diags, ODLC_ERR_INVALID,
                       AT(.file = f->path, .hint = "a DLC container is a zip file that holds an entry named model"),
                       "dlc-not-a-container", "not a DLC container%s",
-                      f->size >= 4 && load_le(f->data, 4) == 0x04034B50 ? ", or one that is cut off" : "");
+                      load_le(first, 4) == 0x04034B50 ? ", or one that is cut off" : "");
 }
 
+struct directory {
+    uint64_t at, end; /* in the file: of what is still to be read */
+    uint64_t count;   /* of entries */
+};
+
 /* Where the central directory is, by the ZIP64 end record when there is one. */
-static odlc_status find_directory(const struct zip_reader *z, uint64_t end, struct reader *directory, uint64_t *count)
+static odlc_status find_directory(const struct zip_reader *z, uint64_t *end, struct directory *out)
 {
-    const uint8_t *data = z->file->data;
-    *count = load_le(data + end + 10, 2);
-    uint64_t size = load_le(data + end + 12, 4), offset = load_le(data + end + 16, 4);
-    if (end >= LOCATOR_SIZE && load_le(data + end - LOCATOR_SIZE, 4) == 0x07064B50) {
-        uint64_t at = load_le(data + end - LOCATOR_SIZE + 8, 8);
-        if (end < END64_SIZE || at > end - END64_SIZE || load_le(data + at, 4) != 0x06064B50)
-            return broken(z, end, "the ZIP64 end record is not where its locator says");
-        *count = load_le(data + at + 32, 8);
-        size = load_le(data + at + 40, 8);
-        offset = load_le(data + at + 48, 8);
+    uint8_t record[END_SIZE], locator[LOCATOR_SIZE] = {0}, wide[END64_SIZE] = {0};
+    TRY(find_end(z, record, end));
+    out->count = load_le(record + 10, 2);
+    uint64_t size = load_le(record + 12, 4), offset = load_le(record + 16, 4);
+    if (*end >= LOCATOR_SIZE)
+        TRY(file_read(z->file, z->diags, *end - LOCATOR_SIZE, locator, LOCATOR_SIZE));
+    if (load_le(locator, 4) == 0x07064B50) {
+        uint64_t at = load_le(locator + 8, 8);
+        bool inside = *end >= END64_SIZE && at <= *end - END64_SIZE;
+        if (inside)
+            TRY(file_read(z->file, z->diags, at, wide, END64_SIZE));
+        if (load_le(wide, 4) != 0x06064B50)
+            return broken(z, *end, "the ZIP64 end record is not where its locator says");
+        out->count = load_le(wide + 32, 8);
+        size = load_le(wide + 40, 8);
+        offset = load_le(wide + 48, 8);
     }
-    if (offset > end || size > end - offset)
-        return broken(z, end, "the central directory lies outside the file");
-    if (*count > MAX_ENTRIES)
+    if (offset > *end || size > *end - offset)
+        return broken(z, *end, "the central directory lies outside the file");
+    if (out->count > MAX_ENTRIES)
         return diag_error(z->diags, ODLC_ERR_LIMIT, AT(.file = z->file->path), "dlc-zip", "more than %d entries",
                           MAX_ENTRIES);
-    *directory = reader_of(data + offset, size);
+    out->at = offset;
+    out->end = offset + size;
     return ODLC_OK;
 }
 
@@ -93,40 +121,58 @@ static bool widen(struct reader extra, uint64_t *size, uint64_t *packed, uint64_
 }
 
 /* The offset of the entry's data, behind its local header. */
-static odlc_status check_local(const struct zip_reader *z, struct dlc_entry *entry, const uint8_t *name,
-                               uint64_t name_length, uint64_t offset, uint64_t packed)
+static odlc_status check_local(const struct zip_reader *z, struct dlc_entry *entry, uint64_t offset, uint64_t packed)
 {
     const struct file *f = z->file;
-    if (offset > f->size || f->size - offset < LOCAL_SIZE || load_le(f->data + offset, 4) != 0x04034B50)
+    uint8_t fixed[LOCAL_SIZE] = {0};
+    if (offset <= f->size && f->size - offset >= LOCAL_SIZE)
+        TRY(file_read(f, z->diags, offset, fixed, LOCAL_SIZE));
+    if (load_le(fixed, 4) != 0x04034B50)
         return broken(z, offset, "an entry is not where the directory says");
-    uint64_t names = load_le(f->data + offset + 26, 2), extras = load_le(f->data + offset + 28, 2);
+    uint64_t names = load_le(fixed + 26, 2), extras = load_le(fixed + 28, 2);
     uint64_t start = offset + LOCAL_SIZE + names + extras;
     if (start > f->size || packed > f->size - start)
         return broken(z, offset, "an entry is longer than the file");
-    if (names != name_length || memcmp(f->data + offset + LOCAL_SIZE, name, names) != 0)
+    if (names != strlen(entry->name) || memcmp(f->data + offset + LOCAL_SIZE, entry->name, names) != 0)
         return broken(z, offset, "an entry's name differs from the directory's");
     entry->header = offset;
     entry->offset = start;
     return ODLC_OK;
 }
 
-static odlc_status read_entry(const struct zip_reader *z, struct reader *r, struct dlc_entry *entry)
+/* The next entry's header of the directory, and what stands behind it: name, extra field and comment. */
+static odlc_status read_central(const struct zip_reader *z, struct directory *d, uint8_t fixed[CENTRAL_SIZE],
+                                const char **name, struct reader *extra)
 {
-    uint64_t at = (uint64_t)(r->data - z->file->data) + r->pos;
-    const uint8_t *fixed = read_bytes(r, CENTRAL_SIZE);
-    if (!fixed || load_le(fixed, 4) != 0x02014B50)
-        return broken(z, at, "the central directory is damaged");
+    const uint64_t at = d->at, room = d->end - at;
+    const uint8_t *rest;
+    if (room >= CENTRAL_SIZE)
+        TRY(file_read(z->file, z->diags, at, fixed, CENTRAL_SIZE));
     uint64_t name_length = load_le(fixed + 28, 2), extra_length = load_le(fixed + 30, 2);
-    const uint8_t *name = read_bytes(r, name_length);
-    const uint8_t *extra = read_bytes(r, extra_length);
-    read_bytes(r, load_le(fixed + 32, 2));
-    if (r->failed || !name_length || memchr(name, 0, name_length))
+    uint64_t total = CENTRAL_SIZE + name_length + extra_length + load_le(fixed + 32, 2);
+    if (load_le(fixed, 4) != 0x02014B50 || total > room || !name_length)
         return broken(z, at, "the central directory is damaged");
+    TRY(read_part(z, at + CENTRAL_SIZE, name_length + extra_length, &rest));
+    if (memchr(rest, 0, name_length))
+        return broken(z, at, "the central directory is damaged");
+    *name = arena_strndup(z->arena, (const char *)rest, name_length);
+    *extra = reader_of(rest + name_length, extra_length);
+    d->at += total;
+    return ODLC_OK;
+}
+
+static odlc_status read_entry(const struct zip_reader *z, struct directory *d, struct dlc_entry *entry)
+{
+    uint64_t at = d->at;
+    uint8_t fixed[CENTRAL_SIZE] = {0};
+    const char *name;
+    struct reader extra;
+    TRY(read_central(z, d, fixed, &name, &extra));
     uint64_t packed = load_le(fixed + 20, 4), size = load_le(fixed + 24, 4), offset = load_le(fixed + 42, 4);
-    if (!widen(reader_of(extra, extra_length), &size, &packed, &offset))
+    if (!widen(extra, &size, &packed, &offset))
         return broken(z, at, "a ZIP64 field is too short");
     uint64_t flags = load_le(fixed + 8, 2), method = load_le(fixed + 10, 2);
-    *entry = (struct dlc_entry){.name = arena_strndup(z->arena, (const char *)name, name_length),
+    *entry = (struct dlc_entry){.name = name,
                                 .size = size,
                                 .packed = packed,
                                 .crc = (uint32_t)load_le(fixed + 16, 4),
@@ -136,18 +182,18 @@ static odlc_status read_entry(const struct zip_reader *z, struct reader *r, stru
                           "dlc-zip", "entry %s is encrypted or packed by an unknown method", entry->name);
     if (method == METHOD_STORED && packed != size)
         return broken(z, at, "a stored entry has two sizes");
-    return check_local(z, entry, name, name_length, offset, packed);
+    return check_local(z, entry, offset, packed);
 }
 
 odlc_status zip_list(struct arena *arena, struct diags *diags, const struct file *file, struct dlc_entry **entries,
                      uint32_t *count)
 {
     struct zip_reader z = {arena, diags, file};
-    struct reader directory;
-    uint64_t end, n;
-    TRY(find_end(&z, &end));
-    TRY(find_directory(&z, end, &directory, &n));
-    if (n > directory.size / CENTRAL_SIZE)
+    struct directory directory;
+    uint64_t end;
+    TRY(find_directory(&z, &end, &directory));
+    uint64_t n = directory.count;
+    if (n > (directory.end - directory.at) / CENTRAL_SIZE)
         return broken(&z, end, "fewer entries than the end record says");
     struct dlc_entry *list = arena_array(arena, struct dlc_entry, n);
     struct map names;
@@ -193,9 +239,8 @@ static bool inflate_all(struct arena *arena, const uint8_t *packed, uint64_t pac
 odlc_status zip_bytes(struct arena *arena, struct diags *diags, const struct file *file, const struct dlc_entry *entry,
                       const uint8_t **bytes)
 {
-    const uint8_t *stored = file->data + entry->offset;
     if (!entry->compressed) {
-        *bytes = stored;
+        *bytes = file->data + entry->offset;
         return ODLC_OK;
     }
     if (entry->size > MAX_INFLATED || entry->packed > entry->size + 65536 || entry->size / MAX_RATIO > entry->packed)
@@ -208,13 +253,26 @@ odlc_status zip_bytes(struct arena *arena, struct diags *diags, const struct fil
                           "dlc-zip", "entry %s is packed, and unpacked it is over twice the file and 32 MiB",
                           entry->name);
     uint8_t *out = arena_alloc(arena, entry->size);
-    if (!inflate_all(arena, stored, entry->packed, out, entry->size))
+    struct arena_mark mark = arena_mark(arena);
+    uint8_t *packed = arena_alloc(arena, entry->packed);
+    TRY(file_read(file, diags, entry->offset, packed, entry->packed));
+    bool unpacked = inflate_all(arena, packed, entry->packed, out, entry->size);
+    arena_rewind(arena, mark);
+    if (!unpacked)
         return diag_error(diags, ODLC_ERR_INVALID, AT(.file = file->path, .offset = entry->offset, .has_offset = 1),
                           "dlc-zip", "entry %s cannot be unpacked", entry->name);
     if (entry->crc && libdeflate_crc32(0, out, entry->size) != entry->crc)
         return crc_error(diags, file, entry);
     *bytes = out;
     return ODLC_OK;
+}
+
+odlc_status zip_copy(struct arena *arena, struct diags *diags, const struct file *file, const struct dlc_entry *entry,
+                     const uint8_t **bytes)
+{
+    const struct zip_reader z = {arena, diags, file};
+    return entry->compressed ? zip_bytes(arena, diags, file, entry, bytes)
+                             : read_part(&z, entry->offset, entry->size, bytes);
 }
 
 odlc_status zip_check(struct diags *diags, const struct file *file, const struct dlc_entry *entry)
@@ -232,12 +290,16 @@ odlc_status zip_check(struct diags *diags, const struct file *file, const struct
 
 odlc_status zip_check_header(struct diags *diags, const struct file *file, const struct dlc_entry *entry)
 {
-    const uint8_t *local = file->data + entry->header;
-    uint64_t extra_length = load_le(local + 28, 2), packed = load_le(local + 18, 4), size = load_le(local + 22, 4);
+    uint8_t local[LOCAL_SIZE];
+    uint64_t extra = entry->header + LOCAL_SIZE + strlen(entry->name), extra_length = entry->offset - extra;
+    TRY(file_read(file, diags, entry->header, local, LOCAL_SIZE));
+    uint8_t *bytes = arena_alloc(diags->arena, extra_length);
+    TRY(file_read(file, diags, extra, bytes, extra_length));
+    uint64_t packed = load_le(local + 18, 4), size = load_le(local + 22, 4);
     uint64_t unused = 0, flags = load_le(local + 6, 2), method = load_le(local + 8, 2), crc = load_le(local + 14, 4);
     bool later = flags & FLAG_SIZES_LATER;
     bool same = method == (entry->compressed ? METHOD_DEFLATED : METHOD_STORED) && (later || crc == entry->crc) &&
-                widen(reader_of(file->data + entry->offset - extra_length, extra_length), &size, &packed, &unused) &&
+                widen(reader_of(bytes, extra_length), &size, &packed, &unused) &&
                 (later || (size == entry->size && packed == entry->packed));
     return same ? ODLC_OK
                 : diag_error(diags, ODLC_ERR_INVALID, AT(.file = file->path, .offset = entry->header, .has_offset = 1),

@@ -29,8 +29,12 @@ static odlc_status load_constant(struct executor *e, const struct tensor *t, str
 {
     if (t->type->dtype == DT_STRING)
         return load_strings(e, t, b);
-    const void *data = view_load(e->scope.arena, t->view, t->type->dtype);
-    if ((uintptr_t)data % dtype_size(t->type->dtype) != 0)
+    const enum dtype dtype = t->type->dtype;
+    const void *data = view_load(e->scope.arena, t->view, dtype);
+    /* Kernels check the positions that they read of a constant, narrower ones in a copy of their own. They shall find
+     * the same ones again when somebody writes to the container. */
+    bool may_be_positions = dtype == DT_INT64 && t->view->file;
+    if (may_be_positions || (uintptr_t)data % dtype_size(dtype) != 0)
         data = arena_memdup(e->scope.arena, data, tensor_bytes(t->type));
     b->data = (void *)data; /* kernels do not write to their inputs */
     return ODLC_OK;

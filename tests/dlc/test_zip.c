@@ -155,7 +155,7 @@ END_TEST
 START_TEST(compressed_bomb)
 {
     static const uint8_t byte = 0;
-    const struct file file = {.path = "bomb.dlc", .data = &byte, .size = 100000};
+    const struct file file = {.path = "bomb.dlc", .fd = -1, .data = &byte, .size = 100000};
     struct dlc_entry entry = {.name = "model", .compressed = true, .packed = 90000, .size = 200000 + (32 << 20) + 1};
     const uint8_t *bytes;
     ck_assert_int_eq(zip_bytes(arena, &diags, &file, &entry, &bytes), ODLC_ERR_LIMIT);
@@ -166,8 +166,8 @@ END_TEST
 /* Whether an entry of these sizes, in a file that is no reason to refuse it, is refused before anything is unpacked. */
 static bool impossible(uint64_t packed, uint64_t size)
 {
-    static const uint8_t zeros[1024];
-    const struct file file = {.path = "large.dlc", .data = zeros, .size = UINT64_C(1) << 40};
+    static const uint8_t zeros[(UINT64_C(512) << 20) / 1032];
+    const struct file file = {.path = "large.dlc", .fd = -1, .data = zeros, .size = UINT64_C(1) << 40};
     struct dlc_entry entry = {.name = "model", .compressed = true, .packed = packed, .size = size};
     const uint8_t *bytes;
     odlc_status status = zip_bytes(arena, &diags, &file, &entry, &bytes);

@@ -26,10 +26,10 @@ def snapshot(folder):
     return found
 
 
-def refused(scene, label, args, status, words, command="onnx-to-dlc"):
+def refused(scene, label, args, status, words, command="onnx-to-dlc", **more):
     """The command fails, says why, and changes nothing."""
     before = snapshot(scene.inputs)
-    done = run(scene.inputs, command, *args, timeout=60)
+    done = run(scene.inputs, command, *args, timeout=60, **more)
     scene.checks.equal(f"{label}: status {done.stderr}", done.returncode, status)
     scene.checks.check(f"{label}: words", words in done.stderr, done.stderr)
     scene.checks.check(f"{label}: nothing is changed", snapshot(scene.inputs) == before)
@@ -97,8 +97,29 @@ def impossible(scene):
                          ("lost.dlc", "No such file"), (f"{'n' * 256}", "File name too long"),
                          (f"{'n/' * 2100}out.dlc", "File name too long"), ("", "has no name")):
         refused(scene, f"output {place[:20]!r}", arguments(place), 2 if place == "" else 1, words)
+    by_descriptor(scene)
     shutil.rmtree(folder / "full")
     for name in ("pipe", "circle", "lost.dlc"):
+        (folder / name).unlink()
+
+
+def by_descriptor(scene):
+    """Links to what a process has open are no names: a file that has been removed would be made anew, as "NAME
+    (deleted)"."""
+    folder = scene.inputs
+    for name in ("open.dlc", "removed.dlc"):
+        (folder / name).write_bytes(b"as it was")
+    os.symlink("/proc/self/fd/2", folder / "linked.dlc")
+    with open(folder / "open.dlc", "ab") as kept, open(folder / "removed.dlc", "ab") as removed:
+        (folder / "removed.dlc").unlink()
+        for label, number in (("a file", kept.fileno()), ("a removed file", removed.fileno())):
+            for place in (f"/proc/self/fd/{number}", f"/dev/fd/{number}"):
+                refused(scene, f"output {place} is {label}", arguments(place), 1, "not a regular file",
+                        pass_fds=[number])
+        refused(scene, "output is a link to standard error", arguments("linked.dlc"), 1, "not a regular file")
+    scene.checks.equal("the open file", (folder / "open.dlc").read_bytes(), b"as it was")
+    scene.checks.equal("removed files do not come back", sorted(path.name for path in folder.glob("removed*")), [])
+    for name in ("open.dlc", "linked.dlc"):
         (folder / name).unlink()
 
 

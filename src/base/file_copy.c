@@ -1,0 +1,51 @@
+#include "base/file_copy.h"
+
+#include "base/pages.h"
+
+/* Small enough that a table between payloads brings little of them along, large enough that tables that stand together
+ * take few reads. */
+enum { PIECE = 16 * 1024 };
+
+static void release(void *object)
+{
+    const struct file_copy *copy = object;
+    if (copy->bytes)
+        pages_unreserve(copy->bytes, copy->size);
+}
+
+struct file_copy *file_copy_new(struct arena *arena, const struct file *file, uint64_t offset, uint64_t size)
+{
+    struct file_copy *copy = arena_new(arena, struct file_copy);
+    copy->file = file;
+    copy->offset = offset;
+    copy->size = size;
+    copy->have = arena_array(arena, uint64_t, size / PIECE / 64 + 1);
+    arena_defer(arena, release, copy);
+    if (!size)
+        return copy;
+    copy->bytes = pages_reserve(size);
+    if (!copy->bytes)
+        arena_exhausted(arena);
+    return copy;
+}
+
+static bool take_in(struct file_copy *copy, uint64_t piece)
+{
+    uint64_t at = piece * PIECE, size = min_u64(PIECE, copy->size - at);
+    pages_use(copy->bytes + at, size);
+    copy->error = file_read_at(copy->file, copy->offset + at, copy->bytes + at, size);
+    if (copy->error)
+        return false;
+    copy->have[piece / 64] |= UINT64_C(1) << piece % 64;
+    return true;
+}
+
+bool file_copy_need(struct file_copy *copy, uint64_t at, uint64_t size)
+{
+    if (!size)
+        return true;
+    for (uint64_t piece = at / PIECE; piece <= (at + size - 1) / PIECE; piece++)
+        if (!(copy->have[piece / 64] >> piece % 64 & 1) && (copy->error || !take_in(copy, piece)))
+            return false;
+    return true;
+}
