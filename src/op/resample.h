@@ -13,7 +13,7 @@ enum resample_position {
     POSITION_ASYMMETRIC,
     POSITION_HALF_PIXEL_SYMMETRIC,
     POSITION_TF_HALF_PIXEL, /* tf_half_pixel_for_nn: half a pixel, for rounding down */
-    POSITION_CROP /* tf_crop_and_resize: start and end select the part of the axis, as fractions */
+    POSITION_CROP           /* tf_crop_and_resize: start and end select the part of the axis, as fractions */
 };
 
 /* Values of interpolation_mode. */
