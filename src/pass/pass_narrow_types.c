@@ -105,18 +105,22 @@ static bool may_wrap(const struct graph *g, const struct node *n)
     return false;
 }
 
-/* One warning for the model, as for doubles. Steps on the way of an operator, such as counting an index from the other
- * end, have other names than it, and stay within what the operator allows. */
-static void warn_of_wrapping(const struct pass_context *c, const struct graph *g)
+/* How many nodes may, and the first one. Steps on the way of an operator, such as counting an index from the other end,
+ * have other names than it, and stay within what the operator allows. */
+static uint32_t find_wrapping(const struct graph *g, const char **first)
 {
-    const char *first = NULL;
     uint32_t count = 0;
     for (size_t i = 0; i < g->order.count; i++) {
         const struct node *n = graph_node(g, g->order.data[i]);
         bool is_step = n->source && strcmp(n->source, n->name) != 0;
         if (!is_step && may_wrap(g, n) && !count++)
-            first = n->name;
+            *first = n->name;
     }
+    return count;
+}
+
+static void warn_of_wrapping(const struct pass_context *c, const char *first, uint32_t count)
+{
     if (count)
         diag_warn(c->diags, AT(.node = first), "int64",
                   "integers of 64 bits become ones of 32 bits, beyond which results wrap: those of %u nodes, %s first",
@@ -138,7 +142,8 @@ odlc_status pass_narrow_types(struct pass_context *c, struct graph *g, bool *pro
     struct build b;
     if (!narrows_any(g))
         return ODLC_OK;
-    warn_of_wrapping(c, g);
+    const char *first_double = NULL, *first_wrapping = NULL;
+    uint32_t doubles = 0, wrapping = find_wrapping(g, &first_wrapping);
     build_init(&b, g, c->diags);
     /* The Casts below add readers of graph inputs only, so these lists stay right for what they are asked. */
     struct uses uses = graph_uses(c->scratch, g);
@@ -152,8 +157,6 @@ odlc_status pass_narrow_types(struct pass_context *c, struct graph *g, bool *pro
         kept[g->outputs.data[i]] = true;
     }
     odlc_status status = ODLC_OK;
-    const char *first_double = NULL;
-    uint32_t doubles = 0;
     for (tensor_id id = 0; id < g->tensors.count; id++) {
         struct tensor *t = graph_tensor(g, id);
         enum dtype to = dtype_narrowed(t->type->dtype);
@@ -168,5 +171,6 @@ odlc_status pass_narrow_types(struct pass_context *c, struct graph *g, bool *pro
         *progress = true;
     }
     warn_of_precision(c, first_double, doubles);
+    warn_of_wrapping(c, first_wrapping, wrapping);
     return status;
 }
