@@ -56,10 +56,19 @@ size_t hidden_escape(const char *text, size_t left, char escape[HIDDEN_ESCAPE])
     return length ? length : 1;
 }
 
+static bool is_plain(char c)
+{
+    return c >= 0x20 && c < 0x7F;
+}
+
 bool hidden_anywhere(const char *text, size_t length)
 {
     char escape[HIDDEN_ESCAPE];
     for (size_t i = 0; i < length;) {
+        if (is_plain(text[i])) { /* as most are */
+            i++;
+            continue;
+        }
         i += hidden_escape(text + i, length - i, escape);
         if (*escape)
             return true;
