@@ -51,11 +51,9 @@ struct group {
 
 /* Where a step finds an operand of its nodes: among its inputs (below n_inputs), among its outputs (from n_inputs on),
  * or: */
-enum {
-    PLACE_ABSENT = UINT32_MAX,       /* an optional operand that is not there */
-    PLACE_CONSTANT = UINT32_MAX - 1, /* scope->constants of the tensor */
-    PLACE_INNER = UINT32_MAX - 2     /* the step's own */
-};
+#define PLACE_ABSENT UINT32_MAX         /* an optional operand that is not there */
+#define PLACE_CONSTANT (UINT32_MAX - 1) /* scope->constants of the tensor */
+#define PLACE_INNER (UINT32_MAX - 2)    /* the step's own */
 
 /* What a group reads and writes from outside, each tensor once, in the order in which its nodes name them. */
 struct step_io {
