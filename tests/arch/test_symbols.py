@@ -1,0 +1,43 @@
+"""What libopendlc.so exports: the functions of the public headers, each with the version of the interface, and nothing else."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from checks import BUILD, SOURCE, Checks  # noqa: E402
+
+DECLARED = re.compile(r"\b(odlc_\w+)\(")
+
+
+def exported():
+    """{name: version} of the defined dynamic symbols."""
+    done = subprocess.run(["readelf", "-W", "--dyn-syms", BUILD / "libopendlc.so"], capture_output=True, text=True, check=True)
+    found = {}
+    for line in done.stdout.splitlines():
+        words = line.split()
+        if len(words) >= 8 and words[0].endswith(":") and words[4] in ("GLOBAL", "WEAK") and words[6] != "UND":
+            name, _, version = words[7].partition("@")
+            found[name] = version.lstrip("@")
+    return found
+
+
+def declared():
+    """Functions that a public header marks ODLC_API."""
+    text = "".join(path.read_text() for path in sorted((SOURCE / "include" / "opendlc").glob("*.h")))
+    marked = re.findall(r"^ODLC_API[^;]*?;", re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL), re.MULTILINE | re.DOTALL)
+    return {DECLARED.search(one).group(1) for one in marked}
+
+
+def main():
+    checks = Checks()
+    found = exported()
+    versions = {name for name in found if name.startswith("OPENDLC_")}
+    checks.equal("versions", versions, {"OPENDLC_0"})
+    checks.equal("functions", set(found) - versions, declared())
+    checks.equal("each has the version", {version for name, version in found.items() if name not in versions}, {"OPENDLC_0"})
+    checks.finish()
+
+
+main()
