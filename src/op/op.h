@@ -113,7 +113,7 @@ struct op {
     /* Operations of the kernel that neither macs nor the number of elements bounds; NULL: none. */
     uint64_t (*work)(const struct graph *g, const struct node *n);
     enum layer_kind layer;
-    int8_t channel_axis;  /* of a layer's weights: counts the output's channels, each of which can be scaled; or -1 */
+    int channel_axis;     /* of a layer's weights: counts the output's channels, each of which can be scaled; or -1 */
     uint8_t spatial_axes; /* along which a window moves; 0: there is none */
     bool may_copy;    /* with one input of the output's type and shape the value is the same, but for a permutation */
     uint32_t weights; /* mask of the inputs whose elements are the layer's parameters */

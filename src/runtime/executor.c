@@ -134,7 +134,7 @@ static odlc_status open_backends(struct executor *e, const struct backend *const
 {
     struct opened *opened = arena_array(e->scope.arena, struct opened, MAX_BACKENDS);
     e->claims.backends = opened;
-    for (uint32_t i = 0; backends[i] && i < MAX_BACKENDS; i++) {
+    for (uint32_t i = 0; i < MAX_BACKENDS && backends[i]; i++) {
         opened[i].backend = backends[i];
         if (backends[i]->open)
             TRY(backends[i]->open(&e->scope, &opened[i].state));
