@@ -75,7 +75,7 @@ def removed(scene):
 
 def without_output(scene):
     """Dry runs and udo-check read as conversions do."""
-    for command, args in (("onnx-to-dlc", ["-i", "model.onnx", "-udo", "ops.json", "--dry_run"]),
+    for command, args in (("onnx-to-dlc", ["-i", "model.onnx", "-udo", "ops.json", "--freeze_input", "shape=shape.raw", "--dry_run"]),
                           ("udo-check", ["ops.json", "--model", "model.onnx", "--freeze_input", "shape=shape.raw"])):
         report_and_cut(scene, scene.inputs, command, args, "model.onnx")
         report_and_cut(scene, scene.inputs, command, args, "ops.json")
