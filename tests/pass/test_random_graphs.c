@@ -281,7 +281,7 @@ static void count_fixed(const struct graph *g, size_t *moved, size_t *computed, 
 {
     for (size_t i = 0; i < g->order.count; i++) {
         const struct node *n = graph_node(g, g->order.data[i]);
-        bool pair = node_is(n, OP_Quantize) || node_is(n, OP_Dequantize), moves = n->op->compute == COMPUTE_BYTES;
+        bool pair = node_is(n, OP_Quantize) || node_is(n, OP_Dequantize), moves = n->op->compute == COMPUTE_MOVE;
         if (pair || !dtype_is_fixed(node_output(g, n, 0)->type->dtype))
             continue;
         ++*(moves ? moved : computed);

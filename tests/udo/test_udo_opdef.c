@@ -97,10 +97,10 @@ END_TEST
 /* DSP and HTP are one core: what the first of them that is listed takes is the core's type. */
 START_TEST(backends_of_one_core)
 {
-    static const char *const files[] = {SPECIFIC(CPU HTP "<SupportedBackend>DSP</SupportedBackend>",
+    static const char *const files[] = {SPECIFIC(CPU HTP "<SupportedBackend>DSP_V66</SupportedBackend>",
                                                  FOR("CPU", TYPE("FLOAT_32"), "NCHW") FOR("DSP", TYPE("UINT_8"), "NCHW")
                                                      FOR("HTP", TYPE("UFIXED_POINT_16"), "NCHW")),
-                                        SPECIFIC(CPU "<SupportedBackend>DSP</SupportedBackend>" HTP,
+                                        SPECIFIC(CPU "<SupportedBackend>DSP_V66</SupportedBackend>" HTP,
                                                  FOR("CPU", TYPE("FLOAT_32"), "NCHW") FOR("DSP", TYPE("UINT_8"), "NCHW")
                                                      FOR("HTP", TYPE("UFIXED_POINT_16"), "NCHW"))};
     static const enum dtype expected[] = {DT_UFXP16, DT_UINT8};
