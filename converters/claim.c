@@ -265,7 +265,8 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
             continue;
         if (declared[i].dtype == DT_NONE)
             declared[i].dtype = given_type(c, fw_out_id(n, i));
-        demands[i] = demand_for(c, fw_out_id(n, i));
+        if (declared[i].dtype == DT_NONE) /* or nobody asks */
+            demands[i] = demand_for(c, fw_out_id(n, i));
     }
     struct udo_call call = {.scratch = c->scratch,
                             .path = c->model->path,

@@ -3,9 +3,8 @@
 /* The node of that op that gives the tensor, or NULL. */
 static const struct node *producer(const struct lower *l, tensor_id t, enum op_id op)
 {
-    const struct graph *g = l->b->graph;
-    node_id id = t == NO_TENSOR ? NO_NODE : graph_tensor(g, t)->producer;
-    return id != NO_NODE && node_is(graph_node(g, id), op) ? graph_node(g, id) : NULL;
+    const struct node *n = graph_producer(l->b->graph, t);
+    return n && node_is(n, op) ? n : NULL;
 }
 
 /* The sum of the squares of x along axes that stay, of which `factor` is the reciprocal root where it is not below

@@ -166,6 +166,12 @@ void graph_compact(struct graph *g)
     g->order.count = kept;
 }
 
+struct node *graph_producer(const struct graph *g, tensor_id id)
+{
+    node_id producer = id == NO_TENSOR ? NO_NODE : graph_tensor(g, id)->producer;
+    return producer == NO_NODE ? NULL : graph_node(g, producer);
+}
+
 struct uses graph_uses_among(struct arena *arena, const struct graph *g, const node_id *nodes, size_t count)
 {
     size_t n_tensors = g->tensors.count;

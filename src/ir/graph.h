@@ -147,6 +147,8 @@ static inline struct node *graph_node(const struct graph *g, node_id id)
 /* The i-th input's tensor, or NULL when it is absent or i is past the end. */
 const struct tensor *node_input(const struct graph *g, const struct node *n, uint32_t i);
 const struct tensor *node_output(const struct graph *g, const struct node *n, uint32_t i);
+/* The node that computes a tensor; NULL for graph inputs, constants and NO_TENSOR. */
+struct node *graph_producer(const struct graph *g, tensor_id id);
 
 /* The graph's copy of a type. */
 const struct type *graph_type(struct graph *g, enum dtype dtype, const struct shape *shape);

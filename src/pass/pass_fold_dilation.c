@@ -17,12 +17,6 @@ static tensor_id behind_reshapes(const struct graph *g, const struct uses *uses,
     }
 }
 
-static struct node *producer(const struct graph *g, tensor_id id)
-{
-    const struct tensor *t = graph_tensor(g, id);
-    return t->producer == NO_NODE ? NULL : graph_node(g, t->producer);
-}
-
 static bool same_shape(const struct graph *g, tensor_id x, tensor_id y)
 {
     return shape_equal(&graph_tensor(g, x)->type->shape, &graph_tensor(g, y)->type->shape);
@@ -73,13 +67,13 @@ static bool can_be_dilated(const struct op *op)
 static bool find(const struct graph *g, const struct uses *uses, const struct node *join, struct dilated *d)
 {
     d->result = behind_reshapes(g, uses, join->inputs[0], true);
-    d->conv = producer(g, d->result);
+    d->conv = graph_producer(g, d->result);
     if (!d->conv || !can_be_dilated(d->conv->op) || uses->count[d->result] != 1 ||
         !same_shape(g, d->result, join->inputs[0]) || !all_are(d->conv, "stride", 1) ||
         !all_are(d->conv, "pad_amount", 0))
         return false;
     tensor_id blocks = behind_reshapes(g, uses, d->conv->inputs[0], false);
-    const struct node *split = producer(g, blocks);
+    const struct node *split = graph_producer(g, blocks);
     if (!split || !node_is(split, OP_SpaceToBatch) || !same_shape(g, blocks, d->conv->inputs[0]))
         return false;
     d->image = split->inputs[0];

@@ -19,12 +19,6 @@ struct quantize {
     bool *progress;
 };
 
-static const struct node *producer_of(const struct graph *g, tensor_id t)
-{
-    node_id id = graph_tensor(g, t)->producer;
-    return id == NO_NODE ? NULL : graph_node(g, id);
-}
-
 static bool is_op(const struct node *n, enum op_id op)
 {
     return n && n->op && node_is(n, op);
@@ -89,7 +83,7 @@ static node_id add_node(struct graph *g, enum op_id op, const char *name, tensor
 static node_id sink(struct graph *g, node_id id)
 {
     struct node *n = graph_node(g, id);
-    const struct node *dequantize = producer_of(g, n->inputs[0]);
+    const struct node *dequantize = graph_producer(g, n->inputs[0]);
     if ((!node_is(n, OP_Transpose) && !node_is(n, OP_Reshape)) || !is_op(dequantize, OP_Dequantize))
         return NO_NODE;
     tensor_id fixed = dequantize->inputs[0], real = n->outputs[0];
@@ -184,7 +178,7 @@ static bool is_real(const struct tensor *t)
 /* The fixed-point tensor that stands for input i, or NO_TENSOR. */
 static tensor_id fixed_input(struct quantize *q, const struct node *n, uint32_t i)
 {
-    const struct node *producer = producer_of(q->g, n->inputs[i]);
+    const struct node *producer = graph_producer(q->g, n->inputs[i]);
     const struct tensor *t = node_input(q->g, n, i);
     if (is_op(producer, OP_Dequantize))
         return t->type->dtype == DT_FLOAT32 ? producer->inputs[0] : NO_TENSOR;
@@ -320,7 +314,7 @@ static void adopt_udo(struct quantize *q, struct aliases *aliases, node_id id)
     struct graph *g = q->g;
     struct node *n = graph_node(g, id);
     for (uint32_t i = 0; n->forms && i < n->n_inputs; i++) {
-        const struct node *producer = n->inputs[i] == NO_TENSOR ? NULL : producer_of(g, n->inputs[i]);
+        const struct node *producer = graph_producer(g, n->inputs[i]);
         if (is_op(producer, OP_Dequantize) && is_fixed_of(g, producer->inputs[0], n->forms->in[i].fixed_bits))
             n->inputs[i] = producer->inputs[0];
     }

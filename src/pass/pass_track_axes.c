@@ -76,19 +76,13 @@ static const char *permute_reason(const struct track *t, const struct node *read
                         reader->source ? reader->source : reader->name, reader->op->name);
 }
 
-static const struct node *producer_of(const struct graph *g, tensor_id id)
-{
-    node_id producer = id == NO_TENSOR ? NO_NODE : graph_tensor(g, id)->producer;
-    return producer == NO_NODE ? NULL : graph_node(g, producer);
-}
-
 /* What computed the tensor, before it was quantized and dequantized, which models do once; NULL: nothing did. */
 static const struct node *computed_by(const struct graph *g, tensor_id id)
 {
     enum { MOST_STEPS = 16 };
-    const struct node *n = producer_of(g, id);
+    const struct node *n = graph_producer(g, id);
     for (int steps = 0; steps < MOST_STEPS && n && (node_is(n, OP_Quantize) || node_is(n, OP_Dequantize)); steps++)
-        n = producer_of(g, n->inputs[0]);
+        n = graph_producer(g, n->inputs[0]);
     return n;
 }
 
@@ -109,7 +103,7 @@ static const struct node *udo_behind(const struct graph *g, tensor_id stored, bo
     size_t count = 0, seen = 0;
     const struct node *udo = NULL;
     for (open[count++] = stored; count > 0 && seen < MOST; seen++) {
-        const struct node *n = producer_of(g, open[--count]);
+        const struct node *n = graph_producer(g, open[--count]);
         if (!n)
             continue;
         bool passes = passes_order_on(n);

@@ -122,15 +122,14 @@ static odlc_status check_order(const struct backend_scope *scope, const struct d
     return ODLC_OK;
 }
 
-odlc_status claim_nodes(const struct backend_scope *scope, const struct needed *needed, const tensor_id *wanted,
-                        size_t n_wanted, const bool *observed, struct division *claims)
+odlc_status claim_nodes(const struct backend_scope *scope, const struct needed *needed, const struct uses *uses,
+                        const tensor_id *wanted, size_t n_wanted, const bool *observed, struct division *claims)
 {
     const struct graph *g = scope->graph;
     struct arena_mark mark = arena_mark(scope->scratch);
-    struct uses uses = graph_uses_among(scope->scratch, g, needed->nodes, needed->n_nodes);
     bool *is_wanted = arena_array(scope->scratch, bool, g->tensors.count);
     bool *is_free = arena_array(scope->scratch, bool, g->nodes.count);
-    struct dividing d = {.view = {.scope = scope, .uses = &uses, .wanted = is_wanted, .is_free = is_free},
+    struct dividing d = {.view = {.scope = scope, .uses = uses, .wanted = is_wanted, .is_free = is_free},
                          .is_free = is_free,
                          .claim_of = arena_array(scope->scratch, uint32_t, g->nodes.count),
                          .claims = claims};

@@ -40,10 +40,11 @@ struct division {
     VEC(struct refusal) refusals;
 };
 
-/* Divides the needed nodes; `observed` (per tensor, or NULL) counts as wanted. A node that nobody takes is an error
- * (ODLC_ERR_UNSUPPORTED), with the last backend's reason; all of them are reported. A group that cannot stand where its
- * last node stands is a defect of its backend (ODLC_ERR_INTERNAL). */
-odlc_status claim_nodes(const struct backend_scope *scope, const struct needed *needed, const tensor_id *wanted,
-                        size_t n_wanted, const bool *observed, struct division *claims) MUST_USE;
+/* Divides the needed nodes, among which `uses` was made; `observed` (per tensor, or NULL) counts as wanted. A node that
+ * nobody takes is an error (ODLC_ERR_UNSUPPORTED), with the last backend's reason; all of them are reported. A group
+ * that cannot stand where its last node stands is a defect of its backend (ODLC_ERR_INTERNAL). */
+odlc_status claim_nodes(const struct backend_scope *scope, const struct needed *needed, const struct uses *uses,
+                        const tensor_id *wanted, size_t n_wanted, const bool *observed,
+                        struct division *claims) MUST_USE;
 
 #endif

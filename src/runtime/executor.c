@@ -176,6 +176,21 @@ static odlc_status prepare_steps(struct executor *e)
     return ODLC_OK;
 }
 
+/* Divides the needed nodes among the backends, and lays out what they do. */
+static odlc_status plan_execution(struct executor *e, const tensor_id *wanted, size_t n_wanted)
+{
+    const struct backend_scope *scope = &e->scope;
+    struct arena_mark mark = arena_mark(scope->scratch);
+    struct uses uses = graph_uses_among(scope->scratch, scope->graph, e->needed.nodes, e->needed.n_nodes);
+    odlc_status types = plan_check(scope->scratch, scope->diags, scope->graph, &e->needed);
+    TRY(claim_nodes(scope, &e->needed, &uses, wanted, n_wanted, e->observed, &e->claims));
+    TRY(types);
+    TRY(load_all(e));
+    TRY(plan_make(scope, &e->claims, &uses, wanted, n_wanted, e->observed, &e->plan));
+    arena_rewind(scope->scratch, mark);
+    return ODLC_OK;
+}
+
 odlc_status executor_create(struct arena *arena, struct arena *scratch, struct diags *diags, const struct graph *g,
                             const tensor_id *wanted, size_t n_wanted, const struct executor_options *options,
                             struct executor **out)
@@ -192,11 +207,7 @@ odlc_status executor_create(struct arena *arena, struct arena *scratch, struct d
     e->observer = options->observer;
     e->needed = needed_nodes(arena, g, wanted, n_wanted);
     TRY(open_backends(e, options->backends));
-    odlc_status types = plan_check(scratch, diags, g, &e->needed);
-    TRY(claim_nodes(&e->scope, &e->needed, wanted, n_wanted, options->observed, &e->claims));
-    TRY(types);
-    TRY(load_all(e));
-    TRY(plan_make(&e->scope, &e->claims, wanted, n_wanted, options->observed, &e->plan));
+    TRY(plan_execution(e, wanted, n_wanted));
     TRY(place_all(e));
     TRY(prepare_steps(e));
     e->nanoseconds = arena_array(arena, uint64_t, e->plan.steps.count);

@@ -27,11 +27,17 @@ uint32_t plan_space_of(const struct division *claims, uint32_t backend)
 
 /* ---- steps ---- */
 
+/* Wanted or observed. */
+static bool is_seen(const struct planner *p, tensor_id t)
+{
+    return p->kept[t] || (p->visible && p->visible[t]);
+}
+
 /* Inner tensors are those that nodes of the group alone read, and nobody sees. One that nobody reads at all still needs
  * a place to be written to. */
 static bool is_output(const struct planner *p, tensor_id t, const bool *in_group, const struct uses *uses)
 {
-    if (p->kept[t] || (p->visible && p->visible[t]) || uses->count[t] == 0)
+    if (is_seen(p, t) || uses->count[t] == 0)
         return true;
     for (uint32_t i = uses->first[t]; i < uses->first[t + 1]; i++)
         if (!in_group[uses->nodes[i]])
@@ -153,24 +159,19 @@ static void add_group(struct planner *p, const struct claimed *claim, struct ste
     for (uint32_t i = 0; i < io.n_outputs; i++)
         p->valid[io.outputs[i]] = 1U << space;
     for (uint32_t i = 0; i < io.n_outputs; i++)
-        if (p->kept[io.outputs[i]] || (p->visible && p->visible[io.outputs[i]]))
+        if (is_seen(p, io.outputs[i]))
             bring(p, io.outputs[i], HOST_SPACE);
 }
 
-static void make_steps(struct planner *p)
+static void make_steps(struct planner *p, const struct uses *uses)
 {
     const struct graph *g = p->scope->graph;
     struct arena *scratch = p->scope->scratch;
-    VEC(node_id) nodes = {0};
-    for (size_t c = 0; c < p->claims->list.count; c++)
-        for (size_t i = 0; i < p->claims->list.data[c].group.nodes.count; i++)
-            vec_push(scratch, &nodes, p->claims->list.data[c].group.nodes.data[i]);
-    struct uses uses = graph_uses_among(scratch, g, nodes.data, nodes.count);
     const struct membership m = {.in_group = arena_array(scratch, bool, g->nodes.count),
                                  .index = arena_array(scratch, uint32_t, g->tensors.count)};
     for (size_t c = 0; c < p->claims->list.count; c++) {
         const struct claimed *claim = &p->claims->list.data[c];
-        add_group(p, claim, io_of(p, &claim->group, &uses, &m));
+        add_group(p, claim, io_of(p, &claim->group, uses, &m));
     }
 }
 
@@ -287,8 +288,8 @@ static odlc_status lay_out_all(const struct planner *p)
     return ODLC_OK;
 }
 
-odlc_status plan_make(const struct backend_scope *scope, const struct division *claims, const tensor_id *wanted,
-                      size_t n_wanted, const bool *observed, struct plan *out)
+odlc_status plan_make(const struct backend_scope *scope, const struct division *claims, const struct uses *uses,
+                      const tensor_id *wanted, size_t n_wanted, const bool *observed, struct plan *out)
 {
     size_t n_tensors = scope->graph->tensors.count;
     struct arena_mark mark = arena_mark(scope->scratch);
@@ -303,7 +304,7 @@ odlc_status plan_make(const struct backend_scope *scope, const struct division *
         p.valid[t] = 1U << HOST_SPACE; /* inputs; what steps compute is put right there */
     for (size_t i = 0; i < n_wanted; i++)
         p.kept[wanted[i]] = true;
-    make_steps(&p);
+    make_steps(&p, uses);
     odlc_status status = lay_out_all(&p);
     arena_rewind(scope->scratch, mark);
     TRY(status);

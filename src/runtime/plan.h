@@ -34,11 +34,12 @@ struct plan {
     uint32_t n_spaces;
 };
 
-/* Lays out the execution of claims. Tensors that are wanted keep their place in the host's memory to the end, observed
- * ones (per tensor) as long as they are read, or until their step is over. The graph's inputs and constants have no
- * place in the block: they outlive a run. ODLC_ERR_LIMIT when a block would not fit in the address space. */
-odlc_status plan_make(const struct backend_scope *scope, const struct division *claims, const tensor_id *wanted,
-                      size_t n_wanted, const bool *observed, struct plan *out) MUST_USE;
+/* Lays out the execution of claims; `uses` is among their nodes. Tensors that are wanted keep their place in the host's
+ * memory to the end, observed ones (per tensor) as long as they are read, or until their step is over. The graph's
+ * inputs and constants have no place in the block: they outlive a run. ODLC_ERR_LIMIT when a block would not fit in the
+ * address space. */
+odlc_status plan_make(const struct backend_scope *scope, const struct division *claims, const struct uses *uses,
+                      const tensor_id *wanted, size_t n_wanted, const bool *observed, struct plan *out) MUST_USE;
 
 /* The space of a backend's steps. */
 uint32_t plan_space_of(const struct division *claims, uint32_t backend);

@@ -200,7 +200,7 @@ struct udo_call {
     const struct type *declared;  /* the model's own shape information, one per output; dtype DT_NONE: not known */
     const bool *declared_shape;   /* whether declared[i].shape is known */
     const struct shape *partial;  /* of the others: what the model says of it, open dimensions -1; rank 0: nothing */
-    const struct udo_demand *demands; /* one per output; NULL: nothing is known of readers */
+    const struct udo_demand *demands; /* one per output that has no declared type; NULL: nothing is known of readers */
     uint32_t n_out;
     bool outputs_open;   /* the model tells only which outputs it reads: the node may have more */
     bool channels_first; /* the model's tensors are NCHW here: always those of ONNX */
