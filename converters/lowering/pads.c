@@ -47,7 +47,7 @@ static odlc_status pad_by_position(const struct lower *l, tensor_id *in, enum pa
     TRY(lower_table(l, (uint64_t)total.dims[axis], sizeof *positions, &positions));
     for (int64_t i = 0; i < total.dims[axis]; i++)
         positions[i] = repeated(mode, i - before, dim);
-    return lower_pick(l, *in, axis, positions, total.dims[axis], step_name(l, "padded"), in);
+    return lower_gather_positions(l, *in, axis, positions, total.dims[axis], step_name(l, "padded"), in);
 }
 
 odlc_status lower_padded(const struct lower *l, tensor_id in, const struct pads *p, const char *out_name,

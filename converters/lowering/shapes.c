@@ -90,8 +90,8 @@ tensor_id lower_splat(const struct lower *l, const char *name, enum dtype dtype,
     return graph_add_constant(l->b->graph, name, dtype, &view);
 }
 
-odlc_status lower_pick(const struct lower *l, tensor_id in, uint32_t axis, const int64_t *positions, int64_t count,
-                       const char *out_name, tensor_id *out)
+odlc_status lower_gather_positions(const struct lower *l, tensor_id in, uint32_t axis, const int64_t *positions,
+                                   int64_t count, const char *out_name, tensor_id *out)
 {
     struct shape shape = SHAPE(count);
     tensor_id indices = build_const_ints(l->b, step_name(l, "indices"), DT_INT32, &shape, positions);
@@ -102,8 +102,8 @@ odlc_status lower_pick(const struct lower *l, tensor_id in, uint32_t axis, const
     return build_end(l->b, out_name, out);
 }
 
-odlc_status lower_repeat(const struct lower *l, tensor_id in, const int64_t *multiples, const char *out_name,
-                         tensor_id *out)
+odlc_status lower_tile_axes(const struct lower *l, tensor_id in, const int64_t *multiples, const char *out_name,
+                            tensor_id *out)
 {
     uint32_t rank = build_rank(l->b, in);
     bool once = true;
@@ -147,7 +147,7 @@ odlc_status lower_broadcast(const struct lower *l, tensor_id in, const struct sh
         multiples[i] = aligned.dims[i] == shape->dims[i] ? 1 : shape->dims[i];
     }
     TRY(build_reshape(l->b, in, &aligned, step_name(l, "aligned"), &in));
-    return lower_repeat(l, in, multiples, out_name, out);
+    return lower_tile_axes(l, in, multiples, out_name, out);
 }
 
 struct slices slices_whole(const struct shape *shape)
@@ -192,8 +192,8 @@ odlc_status lower_slices(const struct lower *l, tensor_id in, const struct slice
     return build_end(l->b, out_name, out);
 }
 
-odlc_status lower_part(const struct lower *l, tensor_id in, uint32_t axis, int64_t begin, int64_t end,
-                       const char *out_name, tensor_id *out)
+odlc_status lower_slice_axis(const struct lower *l, tensor_id in, uint32_t axis, int64_t begin, int64_t end,
+                             const char *out_name, tensor_id *out)
 {
     struct slices s = slices_whole(&build_type(l->b, in)->shape);
     s.row[axis][0] = begin;
@@ -201,8 +201,8 @@ odlc_status lower_part(const struct lower *l, tensor_id in, uint32_t axis, int64
     return lower_slices(l, in, &s, out_name, out);
 }
 
-odlc_status lower_join(const struct lower *l, const tensor_id *parts, uint32_t count, int64_t axis,
-                       const char *out_name, tensor_id *out)
+odlc_status lower_concat_tensors(const struct lower *l, const tensor_id *parts, uint32_t count, int64_t axis,
+                                 const char *out_name, tensor_id *out)
 {
     tensor_id *full = arena_array(l->arena, tensor_id, (size_t)count + 1);
     uint32_t n = 0, at;
@@ -222,8 +222,8 @@ odlc_status lower_join(const struct lower *l, const tensor_id *parts, uint32_t c
     return build_end(l->b, out_name, out);
 }
 
-odlc_status lower_cut(const struct lower *l, tensor_id in, uint32_t axis, int64_t *sizes, uint32_t count,
-                      const char *const *names, tensor_id *outs)
+odlc_status lower_split_axis(const struct lower *l, tensor_id in, uint32_t axis, int64_t *sizes, uint32_t count,
+                             const char *const *names, tensor_id *outs)
 {
     if (count == 1) {
         outs[0] = in;

@@ -2,7 +2,7 @@
  *
  * Names and parameters are those of the target's master operator list. Activations and
  * weights are in the container's own layout at all times: Conv2d is NHWC with HWIO weights in every graph, before and
- * after every pass; a front end whose layout differs puts Transposes around it (see op/build.h), which passes then
+ * after every pass; a front end whose layout differs puts Transposes around it (see build/build.h), which passes then
  * remove. */
 #ifndef OP_OP_H
 #define OP_OP_H
@@ -65,7 +65,7 @@ struct kernel {
 };
 typedef odlc_status kernel_fn(const struct kernel *k);
 
-/* What a kernel is handed. A reference kernel exists once, not once per dtype: op/eval.c converts around it. */
+/* What a kernel is handed. A reference kernel exists once, not once per dtype: kernel/eval.c converts around it. */
 enum compute {
     COMPUTE_WIDE,   /* float and fixed-point elements as double, integers and bools as int64_t (buffer.dtype says which:
                        DT_FLOAT64 or DT_INT64); outputs likewise, by the class of their dtype in the graph */

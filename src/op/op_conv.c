@@ -2,7 +2,7 @@
  * [filter…, channels in, channels out]. */
 #include <string.h>
 
-#include "op/conv_kernel.h"
+#include "kernel/conv_kernel.h"
 #include "op/families.h"
 #include "op/rules.h"
 

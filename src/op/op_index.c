@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "op/eval.h"
+#include "kernel/eval.h"
 #include "op/families.h"
-#include "op/move.h"
+#include "kernel/move.h"
 #include "op/rules.h"
 
 /* ---- shared ---- */

@@ -1,8 +1,8 @@
 /* Matrix products: MatMul and FullyConnected. */
 #include "op/families.h"
-#include "op/gemm.h"
+#include "kernel/gemm.h"
 #include "op/rules.h"
-#include "op/walk.h"
+#include "kernel/nd_iterate.h"
 
 /* ---- geometry ---- */
 

@@ -4,7 +4,7 @@
 
 #include "op/families.h"
 #include "op/rules.h"
-#include "op/walk.h"
+#include "kernel/nd_iterate.h"
 
 /* ---- functions ---- */
 
@@ -73,11 +73,11 @@ static odlc_status run_neuron(const struct kernel *k, const struct span_set *set
                              .threshold = node_float(k->node, "threshold", -1),
                              .min = open_bound(node_float(k->node, "min_value", 0)),
                              .max = open_bound(node_float(k->node, "max_value", INFINITY))};
-    struct walk w;
-    walk_init(&w, &k->out[0].shape);
-    walk_broadcast(&w, &k->out[0]);
-    walk_broadcast(&w, &k->in[0]);
-    walk_run(&w, fn, &p);
+    struct nd_loop w;
+    nd_init(&w, &k->out[0].shape);
+    nd_broadcast(&w, &k->out[0]);
+    nd_broadcast(&w, &k->in[0]);
+    nd_run(&w, fn, &p);
     return ODLC_OK;
 }
 

@@ -6,9 +6,9 @@
 #include <math.h>
 
 #include "op/families.h"
-#include "op/move.h"
+#include "kernel/move.h"
 #include "op/rules.h"
-#include "op/walk.h"
+#include "kernel/nd_iterate.h"
 
 /* ---- the common computation ---- */
 
@@ -85,20 +85,20 @@ static void take_statistics(const struct kernel *k, const struct norm *n, struct
     t->per_group = (double)per_group;
     t->mean = arena_array(k->scratch, double, t->groups);
     t->factor = arena_array(k->scratch, double, t->groups);
-    struct walk w;
+    struct nd_loop w;
     if (n->center) {
-        walk_init(&w, &n->space);
-        walk_axes(&w, t->mean, DT_FLOAT64, ~n->axes);
-        walk_axes(&w, x->data, DT_FLOAT32, ALL_AXES);
-        walk_run(&w, add_span, NULL);
+        nd_init(&w, &n->space);
+        nd_axes(&w, t->mean, DT_FLOAT64, ~n->axes);
+        nd_axes(&w, x->data, DT_FLOAT32, ALL_AXES);
+        nd_run(&w, add_span, NULL);
         for (uint64_t i = 0; i < t->groups; i++)
             t->mean[i] /= t->per_group;
     }
-    walk_init(&w, &n->space);
-    walk_axes(&w, t->factor, DT_FLOAT64, ~n->axes);
-    walk_axes(&w, x->data, DT_FLOAT32, ALL_AXES);
-    walk_axes(&w, t->mean, DT_FLOAT64, ~n->axes);
-    walk_run(&w, add_squares_span, NULL);
+    nd_init(&w, &n->space);
+    nd_axes(&w, t->factor, DT_FLOAT64, ~n->axes);
+    nd_axes(&w, x->data, DT_FLOAT32, ALL_AXES);
+    nd_axes(&w, t->mean, DT_FLOAT64, ~n->axes);
+    nd_run(&w, add_squares_span, NULL);
     invert_deviations(n, t->factor, t->groups, t->per_group);
 }
 
@@ -110,15 +110,15 @@ static odlc_status run_norm(const struct kernel *k, const struct norm *n)
     float one = 1, zero = 0;
     struct statistics t;
     take_statistics(k, n, &t);
-    struct walk w;
-    walk_init(&w, &n->space);
-    walk_axes(&w, k->out[0].data, DT_FLOAT32, ALL_AXES);
-    walk_axes(&w, k->in[0].data, DT_FLOAT32, ALL_AXES);
-    walk_axes(&w, t.mean, DT_FLOAT64, ~n->axes);
-    walk_axes(&w, t.factor, DT_FLOAT64, ~n->axes);
-    walk_axes(&w, n->gamma ? n->gamma->data : &one, DT_FLOAT32, n->gamma ? n->weight_axes : 0);
-    walk_axes(&w, n->beta ? n->beta->data : &zero, DT_FLOAT32, n->beta ? n->weight_axes : 0);
-    walk_run(&w, apply_span, NULL);
+    struct nd_loop w;
+    nd_init(&w, &n->space);
+    nd_axes(&w, k->out[0].data, DT_FLOAT32, ALL_AXES);
+    nd_axes(&w, k->in[0].data, DT_FLOAT32, ALL_AXES);
+    nd_axes(&w, t.mean, DT_FLOAT64, ~n->axes);
+    nd_axes(&w, t.factor, DT_FLOAT64, ~n->axes);
+    nd_axes(&w, n->gamma ? n->gamma->data : &one, DT_FLOAT32, n->gamma ? n->weight_axes : 0);
+    nd_axes(&w, n->beta ? n->beta->data : &zero, DT_FLOAT32, n->beta ? n->weight_axes : 0);
+    nd_run(&w, apply_span, NULL);
     return ODLC_OK;
 }
 
@@ -231,13 +231,13 @@ static odlc_status run_batchnorm(const struct kernel *k)
     const struct buffer *x = &k->in[0], *weight = &k->in[1], *bias = operand(k, 2) ? operand(k, 2) : &none;
     if (x->dtype != DT_FLOAT32 || weight->dtype != DT_FLOAT32 || bias->dtype != DT_FLOAT32)
         return ODLC_ERR_UNSUPPORTED;
-    struct walk w;
-    walk_init(&w, &x->shape);
-    walk_broadcast(&w, &k->out[0]);
-    walk_broadcast(&w, x);
-    walk_broadcast(&w, weight);
-    walk_broadcast(&w, bias);
-    walk_run(&w, multiply_add_span, NULL);
+    struct nd_loop w;
+    nd_init(&w, &x->shape);
+    nd_broadcast(&w, &k->out[0]);
+    nd_broadcast(&w, x);
+    nd_broadcast(&w, weight);
+    nd_broadcast(&w, bias);
+    nd_run(&w, multiply_add_span, NULL);
     return ODLC_OK;
 }
 

@@ -3,7 +3,7 @@
 
 #include "op/families.h"
 #include "op/rules.h"
-#include "op/walk.h"
+#include "kernel/nd_iterate.h"
 #include "op/window.h"
 
 /* The windows over the output image, which is [batch, height, width, channels]; the geometry's `out` counts them. */

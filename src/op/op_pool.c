@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "op/eval.h"
+#include "kernel/eval.h"
 #include "op/families.h"
 #include "op/window.h"
 

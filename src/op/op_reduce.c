@@ -2,9 +2,9 @@
 #include <math.h>
 
 #include "op/families.h"
-#include "op/move.h"
+#include "kernel/move.h"
 #include "op/rules.h"
-#include "op/walk.h"
+#include "kernel/nd_iterate.h"
 
 /* ---- reductions: accumulated in double or int64_t ---- */
 
@@ -82,11 +82,11 @@ static odlc_status reduce(const struct kernel *k, const struct reduction *r)
         return ODLC_ERR_UNSUPPORTED;
     enum dtype wide = out->dtype == DT_INT64 ? DT_INT64 : DT_FLOAT64;
     void *acc = accumulators(k, r, count);
-    struct walk w;
-    walk_init(&w, &in->shape);
-    walk_axes(&w, acc, wide, ~axes);
-    walk_axes(&w, in->data, in->dtype, ~0u);
-    walk_run(&w, in->stored == DT_UINT64 && r->uints ? r->uints : span_for(&r->spans, in->dtype), NULL);
+    struct nd_loop w;
+    nd_init(&w, &in->shape);
+    nd_axes(&w, acc, wide, ~axes);
+    nd_axes(&w, in->data, in->dtype, ~0u);
+    nd_run(&w, in->stored == DT_UINT64 && r->uints ? r->uints : span_for(&r->spans, in->dtype), NULL);
     if (r->mean && count)
         divide(acc, out, count, shape_count(&in->shape) / count);
     if (acc != out->data)

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "op/families.h"
-#include "op/move.h"
-#include "op/resample.h"
+#include "kernel/move.h"
+#include "kernel/resample.h"
 #include "op/rules.h"
 
 #define SPATIAL_MAX 3

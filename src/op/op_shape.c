@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "op/families.h"
-#include "op/move.h"
+#include "kernel/move.h"
 #include "op/rules.h"
 
 /* ---- Reshape ---- */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "op/families.h"
-#include "op/move.h"
+#include "kernel/move.h"
 
 /* ---- StridedSlice ---- */
 

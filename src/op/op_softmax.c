@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "op/families.h"
-#include "op/move.h"
+#include "kernel/move.h"
 #include "op/rules.h"
 
 struct softmax {

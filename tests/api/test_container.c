@@ -7,7 +7,7 @@
 
 #include "api/cost.h"
 #include "dlc/record.h"
-#include "op/build.h"
+#include "build/build.h"
 #include "opendlc/container.h"
 #include "opendlc/run.h"
 

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "dlc/record.h"
-#include "op/build.h"
+#include "build/build.h"
 
 enum { PAGE = 1 << 20 };
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "op/eval.h"
+#include "kernel/eval.h"
 #include "op/graph_text.h"
 #include "pass/pass.h"
 
