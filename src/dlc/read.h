@@ -9,12 +9,11 @@
  * else writes to; payloads stay in the file's mapping, whose bytes may be any and may change between two looks. */
 struct dlc_stream {
     const char *name;
-    const uint8_t *data;    /* of the flatbuffer: what was verified is there, payloads are not */
-    const uint8_t *mapped;  /* of the flatbuffer, all of it */
-    struct file_copy *copy; /* that data is a part of, or NULL: data is mapped */
-    uint64_t start;         /* of data in the copy */
-    uint64_t size;
-    uint64_t offset; /* of the flatbuffer in the file, for messages */
+    struct fb_buffer buffer; /* the bytes that were verified are there, payloads are not */
+    const uint8_t *mapped;   /* the flatbuffer, all of it */
+    struct file_copy *copy;  /* that the buffer's bytes are a part of, or NULL: they are mapped */
+    uint64_t start;          /* of the buffer in the copy */
+    uint64_t offset;         /* of the buffer in the file, for messages */
     uint32_t major, minor;
     char identifier[5];
 };
@@ -37,7 +36,7 @@ struct dlc_reading {
     struct shape_cache *shapes;
     struct file *file;
     struct dlc_file *dlc;
-    struct dlc_stream model, params; /* params.data is NULL when there are none */
+    struct dlc_stream model, params; /* params.name is NULL when there are none */
     struct dlc_bytes payload;        /* what holds the bytes: the params stream or model.params.bin */
 };
 
