@@ -52,13 +52,13 @@ bool fb_verify_copy(struct file_copy *copy, uint64_t start, uint64_t size, const
 
 /* ---- reading ---- */
 
-/* A buffer to read. Every access stays inside of it: an offset that leads out sets `failed`, which stays, and the
- * object there is absent. A verified buffer never fails; one that this program has just written is read without being
- * verified first, which would look at everything twice, and `failed` asked for once a table. */
+/* A buffer to read. Every access stays inside: an offset that leads out sets `failed`, which stays, and the object
+ * there is absent. A verified buffer never fails. The read-back does not verify a buffer, which would look at every
+ * byte twice, and asks for `failed` once a table. */
 struct fb_buffer {
     const uint8_t *data;
     uint64_t size;
-    bool is_aligned; /* tables, vectors and strings begin at multiples of 4, and tables end there; else it failed */
+    bool is_aligned; /* tables, vectors and strings must begin at multiples of 4, and tables end there */
     bool failed;
 };
 
@@ -100,8 +100,7 @@ static inline struct fb_table fb_open(struct fb_buffer *in, uint64_t reference)
     uint64_t at = fb_follow(in, reference);
     if (at == 0)
         return absent;
-    uint64_t vtable =
-        at - (uint64_t)(int64_t)(int32_t)load_le(in->data + at, 4); /* wraps when it is before the start */
+    uint64_t vtable = at - (uint64_t)(int64_t)(int32_t)load_le(in->data + at, 4); /* wraps when before the start */
     if (!fb_inside(in, vtable, 4))
         return absent;
     uint32_t vtable_size = (uint32_t)load_le(in->data + vtable, 2), size = (uint32_t)load_le(in->data + vtable + 2, 2);
@@ -117,7 +116,7 @@ static inline struct fb_table fb_root(struct fb_buffer *in)
     return fb_open(in, 0);
 }
 
-/* Where the slot's field of so many bytes is; 0 when it is absent. */
+/* The position of the slot's field, which has so many bytes; 0 when absent. */
 static inline uint64_t fb_place(struct fb_table t, unsigned slot, unsigned bytes)
 {
     uint32_t entry = 4 + 2 * slot;
@@ -136,7 +135,7 @@ static inline bool fb_has(struct fb_table t, unsigned slot)
     return fb_place(t, slot, 4) != 0;
 }
 
-/* Scalars are 0 when they are absent. */
+/* Absent scalars are 0. */
 static inline uint64_t fb_scalar(struct fb_table t, unsigned slot, unsigned bytes)
 {
     uint64_t at = fb_place(t, slot, bytes);
@@ -175,7 +174,7 @@ static inline double fb_double(struct fb_table t, unsigned slot)
     return value;
 }
 
-/* Where the 64-bit offset, which counts from its own field, leads; 0 when it is absent or leads out of the buffer. */
+/* The position that a 64-bit offset leads to, which counts from its own field; 0 when absent or outside the buffer. */
 static inline uint64_t fb_far(struct fb_table t, unsigned slot)
 {
     uint64_t at = fb_place(t, slot, 8), distance = at ? load_le(t.in->data + at, 8) : 0;
@@ -215,7 +214,7 @@ static inline struct fb_table fb_table_at(struct fb_vector v, uint32_t i)
     return fb_open(v.in, v.pos + 4 * (uint64_t)i);
 }
 
-/* The string that a reference leads to, of a verified buffer: it ends in NUL there. */
+/* The string that a reference leads to, which ends in NUL only in a verified buffer. */
 static inline const char *fb_text(struct fb_buffer *in, uint64_t reference)
 {
     uint64_t at = fb_follow(in, reference);

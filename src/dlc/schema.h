@@ -1,19 +1,19 @@
 /* The container's flatbuffers, made from their field list (schema_v4.def, schema_v3.def): for each table the slots of
- * its fields, its description for fb_verify, and an accessor for each field. The codes that fields hold, too. */
+ * the fields, a description for fb_verify, and an accessor for each field. The codes that fields hold, too. */
 #ifndef DLC_SCHEMA_H
 #define DLC_SCHEMA_H
 
 #include "dlc/flatbuf.h"
 
-/* Every stream of the zip: u16 magic, u16 major, u16 minor, u16 patch; then the flatbuffer, whose bytes 4 … 7 identify
- * it. */
+/* Every stream of the zip: u16 magic, u16 major, u16 minor, u16 patch; then the flatbuffer, whose bytes 4 … 7 are its
+ * identifier. */
 #define STREAM_MAGIC 0x0AD5
 #define STREAM_HEADER 8
 #define ID_MODEL "NETD"
 #define ID_PARAMS "NETP"
 #define ID_BUFFERS "NR64"
 
-#define NO_ENCODING 0x7FFFFFFFu  /* quantization encoding: none. 0 is scale and offset, so it must be said */
+#define NO_ENCODING 0x7FFFFFFFu  /* quantization encoding: none. 0, as an absent field, is scale and offset */
 #define STRING_DTYPE 0x7FFFFFFFu /* dtype of string scalars up to release 2.20; later 0x0608 */
 #define NATIVE_PACKAGE "qti.aisw"
 #define PACKAGE_ATTRIBUTE "packageName"
@@ -36,7 +36,7 @@ enum arg_type {
     ARG_IS_NESTED
 };
 
-/* What is read of a field does not depend on what the writer makes it of. */
+/* Readers do not ask for the column `value`. */
 #define FIELD(table, field, slot, kind, type, value) READ(table, field, slot, kind, type)
 
 /* ---- slots: SLOT_v4_tensor_id ---- */

@@ -2,8 +2,8 @@
  *
  *   put_v4_tensor(b, reference, record)  appends the table and its strings and numbers. The caller makes the references
  *                                        of LATER lead somewhere (fb_slot_ref).
- *   same_v4_tensor(table, record)        whether the table is what put_v4_tensor makes of the record. Of LATER it says
- *                                        whether the reference is there; what it leads to is for the caller to compare.
+ *   same_v4_tensor(table, record)        whether the table holds the record, as put_v4_tensor writes it. References
+ *                                        of LATER must be there; the caller compares the objects they lead to.
  *   take_v4_tensor(table, record)        sets those members of the record that fields hold as they are.
  *
  * Nothing fails here: put reports through its fb_build, the others through the table's buffer. */
@@ -62,7 +62,7 @@ static inline void put_string(struct fb_build *b, uint32_t reference, const char
         fb_put_string(b, reference, string);
 }
 
-/* ---- the column `value`: whether the field is there, what it holds, and what takes it back ---- */
+/* ---- the column `value`: whether the field is there, the value, and how the record takes the value back ---- */
 
 #define IF_MEMBER(m) true
 #define IF_MEMBER_UNLESS_0(m) (r->m != 0)
@@ -83,7 +83,7 @@ static inline void put_string(struct fb_build *b, uint32_t reference, const char
 
 #define READ(table, field, slot, kind, type)
 
-/* ---- putting: first the slots of a table, then what stands behind it ---- */
+/* ---- putting: the slots of a table, then the strings and vectors behind the table ---- */
 
 #define SLOT_U8(slot, v) FB_U8(slot, v)
 #define SLOT_U32(slot, v) FB_U32(slot, v)
