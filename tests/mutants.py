@@ -42,7 +42,7 @@ MUTANTS = [
     Mutant("relu-within-range", "onnx/test_lower_quantize test_clamps_within_the_range", "src/pass/pass_quantize.c",
            "return e->min >= 0;", "return true;"),
     Mutant("clip-within-range", "onnx/test_lower_quantize test_clamps_within_the_range", "src/pass/pass_quantize.c",
-           'e->max <= node_float(n, "max_value", -INFINITY)', "true"),
+           'e->max <= node_float(n, PARAM_max_value, -INFINITY)', "true"),
     Mutant("per-axis-sinks", "pass/test_quantized per_axis_encodings_stay_behind", "src/pass/pass_quantize.c",
            "if (from.quant->per_axis)", "if (false)"),
     Mutant("ties-of-quantize", "onnx/test_lower_quantize test_ties_of_pairs", "src/op/op_quantize.c", "rint(single", "round(single"),

@@ -126,8 +126,8 @@ odlc_status freeze_inputs(struct conversion *c) MUST_USE;
 /* The value that a file has for an input, checked to be one of the input's type and dimensions. */
 odlc_status read_frozen(struct conversion *c, const struct fw_value *input, const struct file *file,
                         struct view *out) MUST_USE;
-/* check_support.c: says what converts each operator, and notes all nodes, those in subgraphs included; an error for each op
- * type that is neither native nor claimed, but for those in branches, which may not be taken. */
+/* check_support.c: says what converts each operator, and notes all nodes, those in subgraphs included; an error for
+ * each op type that is neither native nor claimed, but for those in branches, which may not be taken. */
 odlc_status check_support(struct conversion *c) MUST_USE;
 /* Notes which nodes their lowering refused. */
 void note_refusals(struct conversion *c);
