@@ -46,7 +46,7 @@ struct dlc_reading {
 odlc_status dlc_read_v4(struct dlc_reading *r) MUST_USE;
 odlc_status dlc_read_v3(struct dlc_reading *r) MUST_USE;
 /* Sets dlc->metadata from the entry `dlc.metadata` or a JSON one (`dlc.metadata2.2.0`). ODLC_ERR_LIMIT: the metadata
- * are too large or have too many lines. */
+ * are too large. */
 odlc_status dlc_read_metadata(struct dlc_reading *r) MUST_USE;
 
 /* dlc_read for a file that is mapped already. */

@@ -11,9 +11,8 @@
 
 enum { CONTAINER_MAJOR = 4, CONTAINER_MINOR = 0 };
 enum { ENTRY_METADATA, ENTRY_MODEL, ENTRY_PARAMS };
-enum {
-    PAYLOAD_ALIGNMENT = 64
-}; /* of each payload in its entry, and of that entry in the file: weights can be mapped */
+/* Of each payload in its entry, and of that entry in the file: weights can be mapped. */
+enum { PAYLOAD_ALIGNMENT = 64 };
 
 struct dlc_writing {
     struct arena *arena;
