@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "dlc/tables.h"
-#include "dlc/write.h"
+#include "dlc/write_container.h"
 
 enum { RESIDENT = 1024 * 1024, FAULT_AROUND = 64 * 1024 }; /* pages come in groups of up to the latter */
 

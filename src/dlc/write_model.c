@@ -1,6 +1,6 @@
 /* Records → the flatbuffer of the entry `model`. */
 #include "dlc/tables.h"
-#include "dlc/write.h"
+#include "dlc/write_container.h"
 
 static void put_axis_encodings(struct fb_build *b, uint32_t ref, const struct quant *quant)
 {

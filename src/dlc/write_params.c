@@ -7,7 +7,7 @@
 #include "base/reader.h"
 #include "dlc/read.h"
 #include "dlc/tables.h"
-#include "dlc/write.h"
+#include "dlc/write_container.h"
 
 /* ---- payloads ---- */
 

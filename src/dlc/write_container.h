@@ -2,8 +2,8 @@
  *
  * Records of a graph would take many times the graph's own memory, so a record is made when it is asked for, and again:
  * once to lay an entry out, once to write the entry, once to compare the file with the graph. */
-#ifndef DLC_WRITE_H
-#define DLC_WRITE_H
+#ifndef DLC_WRITE_CONTAINER_H
+#define DLC_WRITE_CONTAINER_H
 
 #include "dlc/fb_build.h"
 #include "dlc/record.h"
