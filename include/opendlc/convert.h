@@ -84,7 +84,7 @@ struct odlc_op_report {
 
 /* How a UDO node came by one of its inputs or params, or by the shape of an output. */
 enum odlc_udo_origin {
-    ODLC_UDO_FAILED,     /* it did not: the errors say why */
+    ODLC_UDO_FAILED,     /* there is none: the errors say why */
     ODLC_UDO_DYNAMIC,    /* input: computed when the model runs */
     ODLC_UDO_STATIC,     /* input: data of the model, stored */
     ODLC_UDO_PROMOTED,   /* input: the same, though the definition does not mark it static */
@@ -94,14 +94,14 @@ enum odlc_udo_origin {
     ODLC_UDO_ATTRIBUTE,  /* param: the node's attribute */
     ODLC_UDO_SCHEMA,     /* param: the default of the framework's own operator */
     ODLC_UDO_RULE,       /* output: the definition's shape rule */
-    ODLC_UDO_DECLARED,   /* output: the model says it */
-    ODLC_UDO_NATIVE,     /* output: the native operator of that name gives it */
-    ODLC_UDO_LIKE_INPUT  /* output: nothing tells it; the only input's is taken */
+    ODLC_UDO_DECLARED,   /* output: the model's declaration */
+    ODLC_UDO_NATIVE,     /* output: the shape rule of the native operator of that name */
+    ODLC_UDO_LIKE_INPUT  /* output: the shape of the only input, as nothing else tells one */
 };
 
 /* One input, param or output of a UDO node. */
 struct odlc_udo_value {
-    const char *name;   /* in the definition; NULL: it has none */
+    const char *name;   /* in the definition; NULL: none */
     const char *tensor; /* the model's name of an input or output; NULL: none */
     enum odlc_udo_origin origin;
     const char *data_type; /* as stored; NULL: not known */
@@ -115,7 +115,7 @@ struct odlc_udo_value {
 
 /* A Transpose that a UDO's layout costs. */
 struct odlc_udo_permute {
-    const char *tensor;    /* what is permuted */
+    const char *tensor;    /* that is permuted */
     const char *from, *to; /* "NHWC", "NCHW" */
     int after;             /* 0: before the UDO, 1: after it */
     const char *reason;    /* one sentence without a full stop */

@@ -19,9 +19,9 @@ static void put_char(FILE *stream, char c, bool literal)
         fputc(c, stream);
 }
 
-/* Prints the word up to a blank or the end of the text; `style` is the mark of the font that it is in, which words with
- * blanks keep. Gives its length. */
-static size_t put_word(FILE *stream, const char *word, char *style)
+/* Prints the word up to a blank or the end of the text, and gives its length. `style` is the mark of the font that the
+ * word begins in, or 0, and becomes that of the next word. */
+static size_t put_word(FILE *stream, const char *word, bool capital, char *style)
 {
     size_t length = strcspn(word, " \n");
     bool option = *word == '-';
@@ -33,15 +33,17 @@ static size_t put_word(FILE *stream, const char *word, char *style)
             fputs(*style ? "\\fR" : word[i] == '`' ? "\\fB" : "\\fI", stream);
             *style = *style ? '\0' : word[i];
         } else {
-            put_char(stream, word[i], option || *style == '`');
+            put_char(stream, capital && i == 0 ? (char)toupper((unsigned char)word[i]) : word[i],
+                     option || *style == '`');
         }
     }
     return length;
 }
 
-/* Prints filled text, and `end` behind it. */
+/* Prints filled text with a large first letter, and `end` behind it. */
 static void put_text(FILE *stream, const char *words, const char *end)
 {
+    const char *const first = words;
     size_t column = 0;
     char style = '\0';
     while (*words) {
@@ -55,7 +57,7 @@ static void put_text(FILE *stream, const char *words, const char *end)
         bool fits = column == 0 || column + 1 + length <= WIDTH;
         if (column)
             fputc(fits ? ' ' : '\n', stream);
-        column = (fits && column ? column + 1 : 0) + put_word(stream, words, &style);
+        column = (fits && column ? column + 1 : 0) + put_word(stream, words, words == first, &style);
         words += length + strspn(words + length, " ");
     }
     fprintf(stream, "%s\n", end);
@@ -104,8 +106,8 @@ static void put_option(FILE *stream, const struct option *row)
         fputc(' ', stream);
         put_values(stream, row->values);
     }
-    fprintf(stream, "\n%c", toupper((unsigned char)row->help[0]));
-    put_text(stream, row->help + 1, ".");
+    fputc('\n', stream);
+    put_text(stream, row->help, ".");
     if (row->more)
         put_text(stream, row->more, "");
 }
