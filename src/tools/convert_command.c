@@ -5,8 +5,8 @@
 
 #include "tools/command.h"
 #include "tools/convert_options.h"
-#include "tools/progress.h"
-#include "tools/table.h"
+#include "tools/progress_line.h"
+#include "tools/text_table.h"
 
 /* ---- options → odlc_convert_options ---- */
 
