@@ -77,12 +77,22 @@ const char *operand_label(struct site *s, const char *kind, uint32_t i, const st
                         : arena_printf(s->scratch, "%s %u", kind, i);
 }
 
+static const struct param *find_param(const struct param *params, uint32_t count, const char *name)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(params[i].name, name) == 0)
+            return &params[i];
+    return NULL;
+}
+
 const struct param *site_attr(const struct site *s, const char *name)
 {
-    for (uint32_t i = 0; i < s->call->n_attrs; i++)
-        if (strcmp(s->call->attrs[i].name, name) == 0)
-            return &s->call->attrs[i];
-    return NULL;
+    return find_param(s->call->attrs, s->call->n_attrs, name);
+}
+
+const struct param *site_default(const struct site *s, const char *name)
+{
+    return find_param(s->call->defaults, s->call->n_defaults, name);
 }
 
 /* ---- layouts ---- */
@@ -241,9 +251,7 @@ static uint32_t count_inputs(const struct udo_def *def, const struct udo_call *c
     return repeated < total && given > total ? given : total;
 }
 
-/* All that the definition lists, but for optional ones at the end that the model does not use; more if one is
- * repeated. */
-static uint32_t count_outputs(const struct udo_def *def, const struct udo_call *call)
+uint32_t site_count_outputs(const struct udo_def *def, const struct udo_call *call)
 {
     uint32_t total = def->n_outputs, used = call->n_out;
     while (used > 0 && !*call->out_names[used - 1])
@@ -265,7 +273,7 @@ odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct bui
     s.use->nodes++;
     report_begin(&s);
     s.n_in = count_inputs(def, call);
-    uint32_t total = s.n_out = count_outputs(def, call);
+    uint32_t total = s.n_out = site_count_outputs(def, call);
     struct operands in = {0};
     struct param *params = arena_array(s.scratch, struct param, def->row.n_params);
     struct type *types = arena_array(s.scratch, struct type, total);

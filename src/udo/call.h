@@ -63,6 +63,9 @@ bool site_first(struct site *s, const char *what, const char *name);
 const char *site_place(struct site *s, const struct udo_place *place);
 
 /* ---- operands of definitions ---- */
+/* How many outputs the node has: all that the definition lists, but for optional ones at the end that the model does
+ * not use; more if one is repeated. */
+uint32_t site_count_outputs(const struct udo_def *def, const struct udo_call *call);
 /* The entry that is repeated, or count. */
 uint32_t repeated_of(const struct udo_tensor *tensors, uint32_t count);
 /* The entry that describes operand i of total: the repeated one stands for all that the others leave over. NULL: none.
@@ -72,8 +75,9 @@ const struct udo_tensor *site_input(const struct site *s, uint32_t i);
 const struct udo_tensor *site_output(const struct site *s, uint32_t j);
 /* "input 1 ('scale')" */
 const char *operand_label(struct site *s, const char *kind, uint32_t i, const struct udo_tensor *t);
-/* The attribute of that name, or NULL. */
+/* The attribute of that name, and the framework's default for it; NULL: there is none. */
 const struct param *site_attr(const struct site *s, const char *name);
+const struct param *site_default(const struct site *s, const char *name);
 
 /* ---- layouts ---- */
 /* The permutation from the model's order to the declared one; false when they are the same. */

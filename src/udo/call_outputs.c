@@ -199,10 +199,10 @@ static void unknown_shape(struct site *s, const struct udo_tensor *out, uint32_t
                rule.data ? ": the model leaves it open, [" : "", rule.data ? shown.data : "", rule.data ? "]" : "");
 }
 
-static void one_type(struct site *s, const struct operands *in, const struct type *native, uint32_t j, uint32_t total,
-                     struct type *type)
+static void one_type(struct site *s, const struct operands *in, uint32_t j, uint32_t total, struct type *type)
 {
     const struct udo_call *call = s->call;
+    const struct type *native = call->native;
     const struct udo_tensor *out = site_output(s, j);
     const char *label = operand_label(s, "output", j, out);
     bool declared = j < call->n_out && call->declared_shape[j];
@@ -238,14 +238,13 @@ static void one_type(struct site *s, const struct operands *in, const struct typ
     report_type(value, dtype_narrowed(type->dtype), &type->shape);
 }
 
-/* Asking the native op costs a trial: only where the model does not say all. */
-static bool needs_native(const struct site *s, uint32_t total)
+bool udo_needs_native(const struct udo_def *def, const struct udo_call *call)
 {
-    const struct udo_call *call = s->call;
-    for (uint32_t j = 0; j < call->n_out && j < total; j++) {
-        if (output_absent(s, j))
+    const struct site s = {.def = def, .call = call, .n_out = site_count_outputs(def, call)};
+    for (uint32_t j = 0; j < call->n_out && j < s.n_out; j++) {
+        if (output_absent(&s, j))
             continue;
-        const struct udo_tensor *out = site_output(s, j);
+        const struct udo_tensor *out = site_output(&s, j);
         bool shape_known = out->same_as || out->shape || call->declared_shape[j];
         if (!shape_known || call->declared[j].dtype == DT_NONE)
             return true;
@@ -272,11 +271,9 @@ void call_output_types(struct site *s, const struct operands *in, struct type *t
                    "the model does not tell how many outputs the node has, so none can stand behind a repeated one");
     if (s->errors)
         return; /* what follows would only repeat that an input is missing */
-    struct type *native = arena_array(s->scratch, struct type, call->n_out);
-    bool has_native = call->native_types && needs_native(s, total) && call->native_types(call->user, native);
     for (uint32_t j = 0; j < total; j++)
         if (output_absent(s, j))
             s->outputs[j].origin = ODLC_UDO_ABSENT;
         else
-            one_type(s, in, has_native ? native : NULL, j, total, &types[j]);
+            one_type(s, in, j, total, &types[j]);
 }

@@ -166,21 +166,17 @@ static void check_only_default(struct site *s, const struct wanted *w, const str
 
 static void fill(struct site *s, const struct wanted *w, struct param *out, struct odlc_udo_value *report)
 {
-    struct param value;
-    const struct param *attr = site_attr(s, w->name);
-    bool from_schema = !attr && !w->default_value && s->call->schema_default &&
-                       s->call->schema_default(s->call->user, w->name, &value);
-    if (attr)
-        value = *attr;
-    else if (w->default_value)
-        value = *w->default_value;
-    else if (!from_schema) {
+    const struct param *attr = site_attr(s, w->name), *schema = NULL;
+    if (!attr && !w->default_value)
+        schema = site_default(s, w->name);
+    if (!attr && !w->default_value && !schema) {
         if (w->optional)
             report->origin = ODLC_UDO_ABSENT;
         else
             missing(s, w);
         return;
     }
+    struct param value = attr ? *attr : schema ? *schema : *w->default_value;
     if (!reform(s, w, &value) || (w->enumeration->count && !enumerate(s, w, &value)))
         return;
     struct perm perm;
@@ -193,12 +189,12 @@ static void fill(struct site *s, const struct wanted *w, struct param *out, stru
                    "udo-param-misfit", "param '%s': %s", w->name, why);
         return;
     }
-    if (attr || from_schema)
+    if (attr || schema)
         check_only_default(s, w, &value);
     value.name = w->name;
     value.usage = 1;
     value.set = true;
-    report_param(s, report, attr ? ODLC_UDO_ATTRIBUTE : from_schema ? ODLC_UDO_SCHEMA : ODLC_UDO_DEFAULT, &value);
+    report_param(s, report, attr ? ODLC_UDO_ATTRIBUTE : schema ? ODLC_UDO_SCHEMA : ODLC_UDO_DEFAULT, &value);
     *out = value;
 }
 

@@ -202,14 +202,18 @@ struct udo_call {
     const struct shape *partial;  /* of the others: what the model says of it, open dimensions -1; rank 0: nothing */
     const struct udo_demand *demands; /* one per output that has no declared type; NULL: nothing is known of readers */
     uint32_t n_out;
-    bool outputs_open;   /* the model tells only which outputs it reads: the node may have more */
-    bool channels_first; /* the model's tensors are NCHW here: always those of ONNX */
-    void *user;
-    /* The framework's default for an attribute; false: there is none. NULL allowed. */
-    bool (*schema_default)(void *user, const char *attr, struct param *out);
-    /* Output types by the native rule of the op of that name, n_out of them; false: there is none. NULL allowed. */
-    bool (*native_types)(void *user, struct type *out);
+    bool outputs_open;            /* the model tells only which outputs it reads: the node may have more */
+    bool channels_first;          /* the model's tensors are NCHW here: always those of ONNX */
+    const struct param *defaults; /* of the framework, for attributes that the node leaves out */
+    uint32_t n_defaults;
+    /* Types of the outputs by the native rule of the operator of that name, n_out of them, for when udo_needs_native;
+     * NULL: there is no such rule. */
+    const struct type *native;
 };
+
+/* Whether the definition and the model together leave open what an output is, so that native tells: it costs a trial.
+ */
+bool udo_needs_native(const struct udo_def *def, const struct udo_call *call);
 
 /* Classifies inputs and params and adds the UDO node to b's graph; outs[i] gets the tensors in the model's own order of
  * axes (with layout-only Transposes for NHWC definitions). All problems of the node are reported in one go. Data for an

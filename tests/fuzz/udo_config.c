@@ -43,7 +43,7 @@ struct try_node {
     struct build b;
     unsigned variant;
     tensor_id in[OPERANDS], outs[OPERANDS];
-    struct param attrs[ATTRS];
+    struct param attrs[ATTRS], defaults[ATTRS];
     struct type declared[OPERANDS];
     bool declared_shape[OPERANDS];
     struct shape partial[OPERANDS];
@@ -123,18 +123,14 @@ static void make_outputs(struct try_node *t, uint32_t count)
     }
 }
 
-static bool default_of_schema(void *user, const char *attr, struct param *out)
+/* The framework's, for params whose names begin with an a. */
+static uint32_t make_defaults(struct try_node *t)
 {
-    (void)user;
-    *out = make_attr(attr, 0);
-    return *attr == 'a';
-}
-
-static bool types_of_native(void *user, struct type *out)
-{
-    (void)user;
-    out[0] = (struct type){.dtype = DT_FLOAT32, .shape = SHAPE(1, 2, 3, 4)};
-    return true;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < t->def->row.n_params && count < ATTRS; i++)
+        if (*t->def->row.params[i].name == 'a')
+            t->defaults[count++] = make_attr(t->def->row.params[i].name, 0);
+    return count;
 }
 
 static void must_be_valid(struct udo_set *set, const struct graph *g)
@@ -157,6 +153,7 @@ static void try_node(struct udo_set *set, const struct udo_def *def, unsigned va
         t->in[i] = make_operand(t, i < def->n_inputs && def->inputs[i].is_static ? 3 + (i + variant) % 3 : i + variant,
                                 i < def->n_inputs ? def->inputs[i].dtype : DT_NONE);
     make_outputs(t, n_out);
+    const struct type native[OPERANDS] = {{.dtype = DT_FLOAT32, .shape = SHAPE(1, 2, 3, 4)}};
     const struct udo_call call = {.scratch = set->arena,
                                   .path = "model",
                                   .label = "node",
@@ -172,9 +169,11 @@ static void try_node(struct udo_set *set, const struct udo_def *def, unsigned va
                                   .partial = t->partial,
                                   .n_out = n_out,
                                   .channels_first = variant % 2,
-                                  .schema_default = default_of_schema,
-                                  .native_types = variant % 3 ? NULL : types_of_native};
+                                  .defaults = t->defaults,
+                                  .n_defaults = make_defaults(t),
+                                  .native = variant % 3 ? NULL : native};
     size_t errors = set->diags->errors;
+    (void)udo_needs_native(def, &call);
     odlc_status status = udo_build(set, def, &t->b, &call, t->outs);
     must((status == ODLC_OK) == (set->diags->errors == errors), "a node is built, or there is an error", set->diags);
     if (status == ODLC_OK)

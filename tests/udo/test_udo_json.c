@@ -551,7 +551,7 @@ START_TEST(run_time_row)
 }
 END_TEST
 
-/* cJSON's numbers are doubles; ours must not be. */
+/* Doubles would round these: the text of a number is what counts. */
 START_TEST(exact_integers)
 {
     struct fixture f;

@@ -165,18 +165,13 @@ START_TEST(one_element_list_for_a_scalar)
 }
 END_TEST
 
-static bool schema(void *user, const char *attr, struct param *out)
-{
-    (void)user;
-    *out = int_attr(attr, 42);
-    return strcmp(attr, "a") == 0;
-}
-
 START_TEST(schema_default)
 {
     struct site s;
     start(&s, SCALAR_A("INT_32"));
-    s.call.schema_default = schema;
+    const struct param defaults[] = {int_attr("b", 41), int_attr("a", 42)};
+    s.call.defaults = defaults;
+    s.call.n_defaults = COUNT_OF(defaults);
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     run_ok(&s);
     ck_assert_int_eq(node_int(udo_node(&s), "a", 0), 42);
