@@ -1,8 +1,6 @@
 /* The tree of a JSON text: what each value is, where it stands, and what slips leave no doubt about. */
-#include <stdlib.h>
-
 #include "udo/json.h"
-#include "udo_fixture.h"
+#include "udo_site.h"
 
 static const struct json *parse(struct fixture *f, const char *text)
 {
@@ -105,18 +103,15 @@ START_TEST(numbers)
 }
 END_TEST
 
-int main(void)
+static void add_tests(TCase *t)
 {
-    Suite *s = suite_create("json_tree");
-    TCase *t = tcase_create("json_tree");
     tcase_add_test(t, kinds_and_places);
     tcase_add_loop_test(t, escapes, 0, 5);
     tcase_add_test(t, slips_without_doubt);
     tcase_add_loop_test(t, numbers, 0, 5);
-    suite_add_tcase(s, t);
-    SRunner *runner = srunner_create(s);
-    srunner_run_all(runner, CK_NORMAL);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int main(void)
+{
+    return run_suite("json_tree", add_tests);
 }
