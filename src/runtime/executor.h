@@ -5,7 +5,7 @@
 #ifndef RUNTIME_EXECUTOR_H
 #define RUNTIME_EXECUTOR_H
 
-#include "op/eval.h"
+#include "kernel/eval.h"
 #include "runtime/plan.h"
 
 /* Sees tensors as soon as they are computed, in the host's memory. What fails there ends the run with that status. */

@@ -9,7 +9,7 @@
 #include "tools/input_list.h"
 #include "tools/options.h"
 #include "tools/output_dir.h"
-#include "tools/table.h"
+#include "tools/text_table.h"
 
 enum {
     OPT_CONTAINER,
