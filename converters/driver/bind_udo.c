@@ -121,11 +121,11 @@ static bool schema_default(const struct conversion *c, const struct fw_node *n, 
 static const struct param *schema_defaults(const struct conversion *c, const struct fw_node *n,
                                            const struct udo_def *def, uint32_t *count)
 {
-    struct param *defaults = arena_array(c->scratch, struct param, def->row.n_params);
+    struct param *defaults = arena_array(c->scratch, struct param, def->row->n_params);
     *count = 0;
-    for (uint32_t i = 0; i < def->row.n_params; i++) {
-        const char *name = def->row.params[i].name;
-        if (def->row.params[i].supplemental || fw_find_attr(n, name) || !schema_default(c, n, name, &defaults[*count]))
+    for (uint32_t i = 0; i < def->row->n_params; i++) {
+        const char *name = def->row->params[i].name;
+        if (def->row->params[i].supplemental || fw_find_attr(n, name) || !schema_default(c, n, name, &defaults[*count]))
             continue;
         defaults[(*count)++].name = name;
     }
@@ -237,7 +237,7 @@ static odlc_status check_attr(const struct lower *l, const struct udo_def *def, 
 {
     bool graph = fw_holds_graph(a);
     const char *misfit = misfit_of(l->arena, a);
-    if (!misfit || (!graph && op_param_index(&def->row, a->name) < 0)) /* it is not stored, and a warning says so */
+    if (!misfit || (!graph && op_param_index(def->row, a->name) < 0)) /* it is not stored, and a warning says so */
         return ODLC_OK;
     return lower_unsupported(l, a->name,
                              graph ? "leave the node to the converter, or claim the nodes inside the graph" : NULL,
@@ -256,12 +256,12 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
     uint32_t n_attrs = 0;
     for (size_t i = 0; i < n->n_attrs; i++) {
         const struct fw_attr *a = &n->attrs[i];
-        int index = op_param_index(&def->row, a->name);
+        int index = op_param_index(def->row, a->name);
         TRY(check_attr(l, def, a));
         if (a->is_type && index < 0) /* nodes have them for every operand: not worth a word */
             continue;
         attrs[n_attrs] = attr_param(c->graph->arena, a);
-        if (a->is_type && def->row.params[index].dtype == DT_STRING)
+        if (a->is_type && def->row->params[index].dtype == DT_STRING)
             name_types(c->graph->arena, c->frontend, a, &attrs[n_attrs]);
         n_attrs++;
     }

@@ -27,7 +27,7 @@ odlc_udo *odlc_udo_new(void)
     struct odlc_udo *udo = arena_new(arena, struct odlc_udo);
     udo->arena = arena;
     diags_init(&udo->diags, arena);
-    udo_set_init(&udo->set, arena, &udo->diags);
+    udo_set_init(&udo->set, arena, &udo->diags, op_registry_new(arena));
     return udo;
 }
 

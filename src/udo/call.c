@@ -163,7 +163,7 @@ static void note_unnamed(struct site *s)
 {
     for (uint32_t i = 0; i < s->call->n_attrs; i++) {
         const char *name = s->call->attrs[i].name;
-        if (op_param_index(&s->def->row, name) < 0 && site_first(s, "attribute", name))
+        if (op_param_index(s->def->row, name) < 0 && site_first(s, "attribute", name))
             vec_push(s->set->arena, &s->use->unnamed, arena_strdup(s->set->arena, name));
     }
 }
@@ -203,10 +203,10 @@ static odlc_status add_node(struct site *s, const struct operands *in, const str
             names[j] = arena_printf(s->arena, "%s%s", names[j], layout_suffix(out->layout));
         forms[j] = form_of(s->call, out, types[j].shape.rank);
     }
-    build_row(s->b, &def->row, s->call->label);
+    build_row(s->b, def->row, s->call->label);
     for (uint32_t i = 0; i < in->count; i++)
         build_in(s->b, in->ids[i]);
-    for (uint32_t i = 0; i < def->row.n_params; i++)
+    for (uint32_t i = 0; i < def->row->n_params; i++)
         if (params[i].set)
             build_param(s->b, &params[i]);
     TRY(build_end_typed(s->b, names, types, total, given));
@@ -275,7 +275,7 @@ odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct bui
     s.n_in = count_inputs(def, call);
     uint32_t total = s.n_out = site_count_outputs(def, call);
     struct operands in = {0};
-    struct param *params = arena_array(s.scratch, struct param, def->row.n_params);
+    struct param *params = arena_array(s.scratch, struct param, def->row->n_params);
     struct type *types = arena_array(s.scratch, struct type, total);
     call_definition(&s);
     call_inputs(&s, &in);

@@ -36,7 +36,7 @@ static const char *near_attribute(const struct site *s, const char *name)
     const char **names = arena_array(s->scratch, const char *, s->call->n_attrs);
     size_t count = 0;
     for (uint32_t i = 0; i < s->call->n_attrs; i++)
-        if (op_param_index(&s->def->row, s->call->attrs[i].name) < 0)
+        if (op_param_index(s->def->row, s->call->attrs[i].name) < 0)
             names[count++] = s->call->attrs[i].name;
     return nearest_word(name, names, count);
 }

@@ -14,7 +14,7 @@ static const struct param *native_attrs(struct site *s, const struct node *n, ui
         if (!n->params[i].set || n->op->params[i].supplemental)
             continue;
         attrs[(*count)++] = node_get_param(n, i);
-        if (op_param_index(&s->def->row, n->op->params[i].name) < 0 && site_first(s, "param", n->op->params[i].name))
+        if (op_param_index(s->def->row, n->op->params[i].name) < 0 && site_first(s, "param", n->op->params[i].name))
             site_warn(s, n->op->params[i].name, "list it as a <Parameter> if the operation needs it",
                       "udo-unnamed-attribute", "param '%s' of native '%s' is not named by the definition and left out",
                       n->op->params[i].name, n->op->name);
@@ -82,7 +82,7 @@ static odlc_status replace(struct udo_set *set, const struct udo_def *def, struc
                      .n_out = n->n_outputs,
                      .arena = arena,
                      .scratch = arena};
-    struct param *params = arena_array(s.arena, struct param, def->row.n_params);
+    struct param *params = arena_array(s.arena, struct param, def->row->n_params);
     s.use->nodes++;
     report_begin(&s);
     report_native(&s, n);
@@ -93,9 +93,9 @@ static odlc_status replace(struct udo_set *set, const struct udo_def *def, struc
     report_end(&s);
     if (s.errors)
         return ODLC_ERR_INVALID;
-    n->op = &def->row;
-    n->params = arena_array(s.arena, struct packed_param, def->row.n_params);
-    for (uint32_t i = 0; i < def->row.n_params; i++)
+    n->op = def->row;
+    n->params = arena_array(s.arena, struct packed_param, def->row->n_params);
+    for (uint32_t i = 0; i < def->row->n_params; i++)
         if (params[i].set)
             node_set_param(b->graph, n, i, &params[i]);
     return ODLC_OK;

@@ -168,10 +168,10 @@ static uint8_t most(const struct udo_tensor *tensors, uint32_t count)
     return repeated_of(tensors, count) < count ? VARIADIC : (uint8_t)count;
 }
 
-void udo_make_row(struct arena *arena, struct udo_def *def)
+void udo_add_row(struct op_registry *registry, struct arena *arena, struct udo_def *def)
 {
     make_supplemental(arena, def);
-    def->row = (struct op){
+    struct op row = {
         .name = def->type,
         .dlc_type = def->type,
         .min_inputs = least_inputs(def),
@@ -182,5 +182,6 @@ void udo_make_row(struct arena *arena, struct udo_def *def)
         .package = def->package,
         .udo = def,
     };
-    def->row.params = row_params(arena, def, &def->row.n_params);
+    row.params = row_params(arena, def, &row.n_params);
+    def->row = op_registry_add(registry, &row);
 }

@@ -4,6 +4,7 @@
 #define UDO_UDO_H
 
 #include "build/build.h"
+#include "op/registry.h"
 #include "opendlc/convert.h"
 
 enum udo_layout { UDO_LAYOUT_NONE, UDO_LAYOUT_NHWC, UDO_LAYOUT_NCHW };
@@ -104,9 +105,9 @@ struct udo_def {
     bool use_qhpi;
     bool replaces_native; /* type is a native op, which it replaces after the translation, and no operator of the model
                            */
-    /* Filled by udo_add. The run-time row: name = dlc_type = type, params in config order (scalars, then tensors, then
-     * the supplemental ones), no kernel. */
-    struct op row;
+    /* Filled by udo_add. The registry's row: name = dlc_type = type, params in config order (scalars, then tensors,
+     * then the supplemental ones), no kernel. */
+    const struct op *row;
     const struct param *supplemental; /* the last of the row's params, which every node has */
     uint32_t n_supplemental;
     uint32_t index; /* in the set */
@@ -132,6 +133,7 @@ struct udo_use {
 struct udo_set {
     struct arena *arena;
     struct diags *diags;
+    struct op_registry *registry;
     VEC(struct udo_def *) defs;
     VEC(struct udo_use) uses;            /* one per definition */
     struct map types;                    /* type → the first definition of that type */
@@ -141,7 +143,8 @@ struct udo_set {
     VEC(struct odlc_udo_report) reports; /* what was found at each node, without permutes */
 };
 
-void udo_set_init(struct udo_set *set, struct arena *arena, struct diags *diags);
+/* Definitions get their rows in the registry; what these point to is in the arena, which must last as long. */
+void udo_set_init(struct udo_set *set, struct arena *arena, struct diags *diags, struct op_registry *registry);
 
 /* Reads a config, JSON or XML by what is in it, and adds its definitions. All errors of the file are reported before it
  * fails; the set then holds those definitions that had none, so that further problems can be found, but must not be

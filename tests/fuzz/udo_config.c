@@ -127,9 +127,9 @@ static void make_outputs(struct try_node *t, uint32_t count)
 static uint32_t make_defaults(struct try_node *t)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < t->def->row.n_params && count < ATTRS; i++)
-        if (*t->def->row.params[i].name == 'a')
-            t->defaults[count++] = make_attr(t->def->row.params[i].name, 0);
+    for (uint32_t i = 0; i < t->def->row->n_params && count < ATTRS; i++)
+        if (*t->def->row->params[i].name == 'a')
+            t->defaults[count++] = make_attr(t->def->row->params[i].name, 0);
     return count;
 }
 
@@ -184,7 +184,8 @@ static void try_natives(struct udo_set *set)
 {
     struct graph *g;
     size_t errors = set->diags->errors;
-    must(graph_parse(set->arena, set->diags, native_graph, &g) == ODLC_OK, "the native graph is one", set->diags);
+    must(graph_parse(set->arena, set->diags, op_registry_new(set->arena), native_graph, &g) == ODLC_OK,
+         "the native graph is one", set->diags);
     odlc_status status = udo_replace_natives(set, g);
     must((status == ODLC_OK) == (set->diags->errors == errors), "ops are replaced, or there is an error", set->diags);
     if (status == ODLC_OK)
@@ -229,7 +230,7 @@ static void try_writing(struct udo_set *set, enum udo_form form)
         return;
     }
     diags_init(&diags, set->arena);
-    udo_set_init(&again, set->arena, &diags);
+    udo_set_init(&again, set->arena, &diags, op_registry_new(set->arena));
     must(udo_parse(&again, "written", first.data, first.count) == ODLC_OK, "what is written can be read", &diags);
     must(again.defs.count == count, "all definitions are written", &diags);
     must(udo_write(&again, form, &second) == ODLC_OK, "it is written again", &diags);
@@ -268,7 +269,7 @@ void try_config(const uint8_t *bytes, size_t size,
         struct diags diags;
         struct udo_set set;
         diags_init(&diags, arena);
-        udo_set_init(&set, arena, &diags);
+        udo_set_init(&set, arena, &diags, op_registry_new(arena));
         try_text(&set, (const char *)bytes, size, parse);
     }
     arena_destroy(arena);

@@ -16,7 +16,7 @@ struct operand {
 
 /* What a UDO stands for. */
 struct claim {
-    struct op row;
+    struct op row; /* the first member: the kernel finds the claim by its node's row */
     struct graph *mini;
     VEC(struct operand) in;
     VEC(struct operand) out;
@@ -26,7 +26,7 @@ struct claim {
 void claims_init(struct claims *c, struct arena *arena, struct diags *diags)
 {
     *c = (struct claims){.arena = arena};
-    udo_set_init(&c->set, arena, diags);
+    udo_set_init(&c->set, arena, diags, op_registry_new(arena));
 }
 
 tensor_id claims_now(const struct claims *c, tensor_id id)
@@ -93,7 +93,7 @@ static odlc_status run_replaced(const struct kernel *k, const struct claim *c, s
 static odlc_status kernel_of_claim(const struct kernel *k)
 {
     struct arena *arena = arena_create(), *scratch = arena_create();
-    odlc_status status = run_replaced(k, k->node->op->udo, arena, scratch);
+    odlc_status status = run_replaced(k, (const struct claim *)k->node->op, arena, scratch);
     arena_destroy(scratch);
     arena_destroy(arena);
     return status;
@@ -243,11 +243,10 @@ static void build_claim(struct claims *claims, struct claim *c, struct build *b,
     b->source = type;
     ck_assert_msg(udo_build(&claims->set, def, b, &call, outs) == ODLC_OK, "%s is refused", type);
     b->source = NULL;
-    c->row = def->row;
+    c->row = *def->row;
     c->row.kernel = kernel_of_claim;
-    c->row.udo = c;
     for (size_t i = first; i < b->graph->nodes.count; i++)
-        if (b->graph->nodes.data[i].op == &def->row)
+        if (b->graph->nodes.data[i].op == def->row)
             b->graph->nodes.data[i].op = &c->row;
     for (uint32_t i = 0; i < call.n_out; i++)
         vec_push(claims->arena, &claims->moved, (struct moved){c->out.data[i].model, outs[i]});

@@ -56,7 +56,7 @@ START_TEST(graph_text)
     struct fixture f;
     struct graph *g;
     fixture_start(&f);
-    odlc_status status = graph_parse(f.arena, &f.diags, model, &g);
+    odlc_status status = graph_parse(f.arena, &f.diags, op_registry_new(f.arena), model, &g);
     ck_assert_msg(status == ODLC_OK, "%s", all_diags(&f));
     ck_assert_str_eq(graph_print(f.arena, g), model);
     fixture_end(&f);

@@ -147,7 +147,7 @@ END_TEST
 static void start_xml(struct site *s, const char *xml)
 {
     start(s, DEFINE(X, ""));
-    udo_set_init(&s->f.set, s->f.arena, &s->f.diags);
+    udo_set_init(&s->f.set, s->f.arena, &s->f.diags, op_registry_new(s->f.arena));
     s->call.op_type = load_def(&s->f, xml)->type;
 }
 
@@ -309,7 +309,7 @@ START_TEST(optional_outputs)
     for (uint32_t n_out = 1; n_out <= 2; n_out++) {
         struct site s;
         start(&s, DEFINE(X, ""));
-        udo_set_init(&s.f.set, s.f.arena, &s.f.diags);
+        udo_set_init(&s.f.set, s.f.arena, &s.f.diags, op_registry_new(s.f.arena));
         const char *xml = arena_printf(s.f.arena,
                                        "<OpDefCollection PackageName='P'><OpDefList><OpDef><Name>T</Name>%s%s%s"
                                        "</OpDef></OpDefList></OpDefCollection>",
@@ -333,7 +333,7 @@ START_TEST(open_node)
 {
     struct site s;
     start(&s, DEFINE(X, ""));
-    udo_set_init(&s.f.set, s.f.arena, &s.f.diags);
+    udo_set_init(&s.f.set, s.f.arena, &s.f.diags, op_registry_new(s.f.arena));
     ck_assert_int_eq(load_xml(&s.f, SPECIFIC(CPU, "")), ODLC_OK);
     s.call.op_type = "T";
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(2));

@@ -76,7 +76,7 @@ START_TEST(template_in_json)
 {
     struct site s;
     start(&s, DEFINE(X, ""));
-    udo_set_init(&s.f.set, s.f.arena, &s.f.diags);
+    udo_set_init(&s.f.set, s.f.arena, &s.f.diags, op_registry_new(s.f.arena));
     ck_assert_msg(load_text(&s.f, "guide.json", json_template) == ODLC_OK, "%s", all_diags(&s.f));
     ck_assert_msg(s.f.diags.list.count == 0, "%s", all_diags(&s.f));
     give_blend(&s);
@@ -100,7 +100,7 @@ START_TEST(template_in_xml)
 {
     struct site s;
     start(&s, DEFINE(X, ""));
-    udo_set_init(&s.f.set, s.f.arena, &s.f.diags);
+    udo_set_init(&s.f.set, s.f.arena, &s.f.diags, op_registry_new(s.f.arena));
     const struct udo_def *def = load_def(&s.f, xml_template);
     ck_assert_uint_eq(def->n_inputs, 2);
     ck_assert_int_eq(def->inputs[0].dtype, DT_FLOAT32);
@@ -299,7 +299,7 @@ END_TEST
 static void run_limited(struct site *s, const char *xml, int64_t mode, bool give_mode, float second)
 {
     start(s, DEFINE(X, ""));
-    udo_set_init(&s->f.set, s->f.arena, &s->f.diags);
+    udo_set_init(&s->f.set, s->f.arena, &s->f.diags, op_registry_new(s->f.arena));
     s->call.op_type = load_def(&s->f, xml)->type;
     s->declared_shape[0] = true;
     s->declared[0] = (struct type){.dtype = DT_FLOAT32, .shape = SHAPE(2)};
