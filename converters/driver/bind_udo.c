@@ -275,7 +275,7 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
         if (declared[i].dtype == DT_NONE) /* or nobody asks */
             demands[i] = demand_for(c, fw_out_id(n, i));
     }
-    struct udo_call call = {.scratch = c->scratch,
+    struct udo_site site = {.scratch = c->scratch,
                             .path = c->model->path,
                             .label = n->name,
                             .op_type = n->op->type,
@@ -292,8 +292,8 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
                             .n_out = l->n_out,
                             .outputs_open = !c->frontend->has_opsets, /* TensorFlow */
                             .channels_first = has_channels_first(c, l)};
-    call.defaults = schema_defaults(c, n, def, &call.n_defaults);
-    if (udo_needs_native(def, &call))
-        call.native = native_types(c, l);
-    return udo_build(&c->udos, def, l->b, &call, l->out);
+    site.defaults = schema_defaults(c, n, def, &site.n_defaults);
+    if (udo_needs_native(def, &site))
+        site.native = native_types(c, l);
+    return udo_build(&c->udos, def, l->b, &site, l->out);
 }

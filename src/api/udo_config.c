@@ -5,8 +5,8 @@
 
 #include "base/file.h"
 #include "udo/udo.h"
-#include "udo/value.h"
-#include "udo/write.h"
+#include "udo/param_value.h"
+#include "udo/udo_write.h"
 
 struct odlc_udo {
     struct arena *arena;

@@ -1,8 +1,8 @@
 /* Records of a version 4 container → IR. */
 #include <string.h>
 
-#include "dlc/schema.h"
 #include "dlc/record.h"
+#include "dlc/schema.h"
 #include "op/registry.h"
 
 typedef VEC(tensor_id) id_list;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "udo/row.h"
+#include "udo/udo_cores.h"
 
 struct udo_place config_place(const struct config *c, const struct json_value *item)
 {

@@ -2,8 +2,7 @@
 
 #include <string.h>
 
-#include "udo/row.h"
-#include "udo/value.h"
+#include "udo/param_value.h"
 
 /* The guide's types, those that published configs use beside them, and frameworks' types of 64 bits. */
 static const char *const type_names[] = {"FLOAT_16", "FLOAT_32", "FIXED_4", "FIXED_8", "FIXED_16", "UINT_8",

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "udo/expr.h"
-#include "udo/value.h"
+#include "udo/param_value.h"
 
 /* ---- default values ---- */
 

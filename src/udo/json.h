@@ -6,7 +6,7 @@
 #ifndef UDO_JSON_H
 #define UDO_JSON_H
 
-#include "udo/source.h"
+#include "udo/config_source.h"
 
 #define JSON_MAX_VALUES ((size_t)1 << 20)
 #define JSON_MAX_DEPTH 64

@@ -6,8 +6,8 @@
 
 #include "op/graph_text.h"
 #include "op/validate.h"
-#include "udo/value.h"
-#include "udo/write.h"
+#include "udo/param_value.h"
+#include "udo/udo_write.h"
 
 enum {
     TRIED = 6,    /* definitions of a config that nodes are made of */
@@ -154,7 +154,7 @@ static void try_node(struct udo_set *set, const struct udo_def *def, unsigned va
                                 i < def->n_inputs ? def->inputs[i].dtype : DT_NONE);
     make_outputs(t, n_out);
     const struct type native[OPERANDS] = {{.dtype = DT_FLOAT32, .shape = SHAPE(1, 2, 3, 4)}};
-    const struct udo_call call = {.scratch = set->arena,
+    const struct udo_site site = {.scratch = set->arena,
                                   .path = "model",
                                   .label = "node",
                                   .op_type = def->type,
@@ -173,8 +173,8 @@ static void try_node(struct udo_set *set, const struct udo_def *def, unsigned va
                                   .n_defaults = make_defaults(t),
                                   .native = variant % 3 ? NULL : native};
     size_t errors = set->diags->errors;
-    (void)udo_needs_native(def, &call);
-    odlc_status status = udo_build(set, def, &t->b, &call, t->outs);
+    (void)udo_needs_native(def, &site);
+    odlc_status status = udo_build(set, def, &t->b, &site, t->outs);
     must((status == ODLC_OK) == (set->diags->errors == errors), "a node is built, or there is an error", set->diags);
     if (status == ODLC_OK)
         must_be_valid(set, t->b.graph);

@@ -2,10 +2,10 @@
 
 #include <string.h>
 
+#include "udo/config_source.h"
 #include "udo/expr.h"
-#include "udo/row.h"
-#include "udo/source.h"
-#include "udo/value.h"
+#include "udo/param_value.h"
+#include "udo/udo_row.h"
 
 void udo_set_init(struct udo_set *set, struct arena *arena, struct diags *diags, struct op_registry *registry)
 {

@@ -1,4 +1,4 @@
-#include "udo/write.h"
+#include "udo/udo_write.h"
 
 #include <string.h>
 
