@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "converters/onnx/onnx.pb-c.h"
+#include "onnx.pb-c.h"
 
 /* A whole file; NULL when it cannot be read. */
 static uint8_t *read_all(const char *path, size_t *size)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes docs/operators.md and docs/operators-tensorflow.md, the lists of operators of ONNX and TensorFlow: what they are
-lowered to, and limits, from the tables (rows.def, refusals.def in converters/onnx and converters/tensorflow) and from the
+lowered to, and limits, from the tables (rows and refusals in converters/onnx/lower and converters/tensorflow/lower) and from the
 lowering functions that the rows name.
 usage: make-operators-doc.py [--check]     (--check: only says whether the files are up to date)"""
 
@@ -33,7 +33,7 @@ value that must be known at conversion and is a graph input of the model is fixe
 ONNX_HEAD = """# ONNX operators
 
 What `onnx-to-dlc` makes of the operators of ONNX. """ + HOW_TO_READ.format(command="onnx-to-dlc") + """
-This file is made by `scripts/make-operators-doc.py` from `converters/onnx/rows.def`, `refusals.def` and the lowering functions.
+This file is made by `scripts/make-operators-doc.py` from `converters/onnx/lower/onnx_rows.def`, `onnx_refusals.def` and the lowering functions.
 
 | Operator | Opset versions | Lowered to | Refused |
 |---|---|---|---|
@@ -50,7 +50,7 @@ Indices (Gather, GatherNd, ScatterNd and their relatives) that are outside of a 
 among them. Those that are known are an error of the conversion. Others are executed as the container's operators do it: `net-run`
 counts negative ones from the back, and fails for those beyond. OneHot has no 1 for an index outside, as TensorFlow has it.
 
-This file is made by `scripts/make-operators-doc.py` from `converters/tensorflow/rows.def`, `refusals.def` and the lowering
+This file is made by `scripts/make-operators-doc.py` from `converters/tensorflow/lower/tf_rows.def`, `tf_refusals.def` and the lowering
 functions.
 
 | Operator | Lowered to | Refused |
@@ -83,7 +83,7 @@ class Sources:
     def __init__(self, frontend):
         self.ops = set(re.findall(r"OP_ID\((\w+)\)", (ROOT / "src" / "op" / "op_ids.def").read_text()))
         self.functions = {}
-        folders = (ROOT / "converters" / name for name in ("lowering", frontend))
+        folders = (ROOT / "converters" / name for name in ("lowering", f"{frontend}/lower", f"{frontend}/decode"))
         for path in sorted(path for folder in folders for path in folder.glob("*.c")):
             content = path.read_text()
             for name, body in FUNCTION.findall(content) + TABLE.findall(content):
@@ -130,7 +130,8 @@ def unique(values):
 
 
 def lines_of(frontend, name):
-    return (ROOT / "converters" / frontend / name).read_text().splitlines()
+    prefix = {"onnx": "onnx", "tensorflow": "tf"}[frontend]
+    return (ROOT / "converters" / frontend / "lower" / f"{prefix}_{name}").read_text().splitlines()
 
 
 def onnx_rows():

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Makes tables of TensorFlow's operators from the registry of an installed TensorFlow, with which it is to be run.
 
-usage: make-tensorflow-defs.py outputs operators.txt > converters/tensorflow/op_defs.def
-       make-tensorflow-defs.py inputs operators.txt > converters/tensorflow/op_inputs.def
-       make-tensorflow-defs.py defaults operators.txt > converters/tensorflow/schema_defaults.def
+usage: make-tensorflow-defs.py outputs operators.txt > converters/tensorflow/decode/op_defs.def
+       make-tensorflow-defs.py inputs operators.txt > converters/tensorflow/decode/op_inputs.def
+       make-tensorflow-defs.py defaults operators.txt > converters/tensorflow/decode/tf_schema_defaults.def
 
 tests/reference/operators.txt has the operators that models to convert may have. Outputs are also said of others that have
 several, because there a wrong number of an output would not be noticed.

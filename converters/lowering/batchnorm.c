@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "converters/lowering/shapes.h"
-#include "converters/lowering/steps.h"
+#include "converters/lowering/emit.h"
 
 static tensor_id constant_of_doubles(struct lower *l, const char *name, tensor_id like, const double *values,
                                      const struct shape *shape)
@@ -35,12 +35,12 @@ odlc_status batchnorm_weights(struct lower *l, const struct batchnorm *n, tensor
 {
     if (constant_weights(l, n, weight, bias))
         return ODLC_OK;
-    struct steps s = {.l = l};
+    struct emit s = {.l = l};
     const tensor_id *v = n->like_x;
-    tensor_id raised = step_binary(&s, OP_ElementWiseAdd, v[BN_VARIANCE], step_scalar(&s, n->x, n->epsilon));
-    tensor_id deviation = step_unary(&s, OP_ElementWiseSquareRoot, raised);
-    *weight = step_binary(&s, OP_ElementWiseDivide, v[BN_SCALE], deviation);
-    tensor_id moved = step_binary(&s, OP_ElementWiseMultiply, v[BN_MEAN], *weight);
-    *bias = step_binary(&s, OP_ElementWiseSubtract, v[BN_SHIFT], moved);
+    tensor_id raised = emit_binary(&s, OP_ElementWiseAdd, v[BN_VARIANCE], emit_scalar(&s, n->x, n->epsilon));
+    tensor_id deviation = emit_unary(&s, OP_ElementWiseSquareRoot, raised);
+    *weight = emit_binary(&s, OP_ElementWiseDivide, v[BN_SCALE], deviation);
+    tensor_id moved = emit_binary(&s, OP_ElementWiseMultiply, v[BN_MEAN], *weight);
+    *bias = emit_binary(&s, OP_ElementWiseSubtract, v[BN_SHIFT], moved);
     return s.status;
 }

@@ -2,7 +2,7 @@
 #ifndef CONVERTERS_LOWERING_BATCHNORM_H
 #define CONVERTERS_LOWERING_BATCHNORM_H
 
-#include "converters/lower.h"
+#include "converters/lowering/lower.h"
 
 enum { BN_SCALE, BN_SHIFT, BN_MEAN, BN_VARIANCE, BN_STATISTICS };
 

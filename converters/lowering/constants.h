@@ -2,7 +2,7 @@
 #ifndef CONVERTERS_LOWERING_CONSTANTS_H
 #define CONVERTERS_LOWERING_CONSTANTS_H
 
-#include "converters/lower.h"
+#include "converters/lowering/lower.h"
 
 /* Output i is this constant. */
 void lower_give_view(struct lower *l, uint32_t i, const struct view *view);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "converters/lowering/shapes.h"
-#include "converters/lowering/steps.h"
+#include "converters/lowering/emit.h"
 
 static bool starts_inside(const struct lower *l, const char *source)
 {
@@ -76,8 +76,8 @@ odlc_status control_select(struct lower *l, tensor_id condition, uint32_t i, con
     if (!tensors || a->dtype != b->dtype || !shape_equal(&a->shape, &b->shape))
         return control_blame(l, condition,
                              arena_printf(l->diags->arena, "the branches differ in the type of output %u", i));
-    struct steps s = {.l = l};
-    tensor_id selected = step_select(&s, condition, yes->tensor, no->tensor);
+    struct emit s = {.l = l};
+    tensor_id selected = emit_select(&s, condition, yes->tensor, no->tensor);
     *out = (struct lower_value){.kind = VALUE_TENSOR, .tensor = selected};
     return s.status;
 }
@@ -93,12 +93,12 @@ static odlc_status select_branches(struct lower *l, tensor_id condition, const s
         return control_blame(l, condition, "a branch cannot be converted");
     TRY(build_reshape(l->b, condition, &scalar, step_name(l, "condition"), &condition));
     for (uint32_t i = 0; i < l->n_out; i++) {
-        struct steps s = {.l = l};
+        struct emit s = {.l = l};
         if (!lower_out_name(l, i))
             continue;
         TRY(control_select(l, condition, i, &yes[i], &no[i], &l->results[i]));
         if (l->results[i].kind == VALUE_TENSOR)
-            TRY(steps_give(&s, i, l->results[i].tensor));
+            TRY(emit_give(&s, i, l->results[i].tensor));
     }
     return ODLC_OK;
 }

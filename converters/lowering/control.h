@@ -3,7 +3,7 @@
 #ifndef CONVERTERS_LOWERING_CONTROL_H
 #define CONVERTERS_LOWERING_CONTROL_H
 
-#include "converters/lower.h"
+#include "converters/lowering/lower.h"
 
 /* A result of a subgraph becomes output i: under the output's name where the subgraph made it. */
 void control_give(struct lower *l, uint32_t i, const struct lower_value *value);

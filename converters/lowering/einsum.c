@@ -3,10 +3,10 @@
 
 #include "converters/lowering/equation.h"
 #include "converters/lowering/shapes.h"
-#include "converters/lowering/steps.h"
+#include "converters/lowering/emit.h"
 
 struct einsum {
-    struct steps s;
+    struct emit s;
     struct equation equation;
     int64_t extent[EINSUM_LABELS]; /* of a label: 1 is repeated where another operand has more */
 };
@@ -59,10 +59,10 @@ static odlc_status take_diagonal(struct einsum *e, struct term *t, uint32_t firs
     TRY(lower_table(l, (uint64_t)extent, sizeof *diagonal, &diagonal));
     for (int64_t i = 0; i < extent; i++)
         diagonal[i] = i * (extent + 1);
-    tensor_id x = step_reshape(&e->s, step_transpose(&e->s, t->t, &perm), &joined);
+    tensor_id x = emit_reshape(&e->s, emit_transpose(&e->s, t->t, &perm), &joined);
     TRY(e->s.status);
     t->labels = labels;
-    return lower_pick(l, x, joined.rank - 1, diagonal, extent, step_name(l, "diagonal"), &t->t);
+    return lower_gather_positions(l, x, joined.rank - 1, diagonal, extent, step_name(l, "diagonal"), &t->t);
 }
 
 /* The sum along the axes whose labels are in the set. */
@@ -75,7 +75,7 @@ static void sum_axes(struct einsum *e, struct term *t, uint64_t set)
             axes[count++] = i;
     if (count == 0)
         return;
-    t->t = step_reduce(&e->s, OP_ReduceSum, t->t, axes, count, false);
+    t->t = emit_reduce(&e->s, OP_ReduceSum, t->t, axes, count, false);
     t->labels = labels_of(&t->labels, ~set);
 }
 
@@ -114,7 +114,7 @@ static void arrange(struct einsum *e, struct term *t, const struct labels *order
         for (uint32_t k = 0; k < t->labels.count; k++)
             if (t->labels.at[k] == order->at[i])
                 perm.axis[i] = (uint8_t)k;
-    t->t = step_transpose(&e->s, t->t, &perm);
+    t->t = emit_transpose(&e->s, t->t, &perm);
     t->labels = *order;
 }
 
@@ -127,7 +127,7 @@ static void repeat_axes(struct einsum *e, struct term *t, uint64_t set)
     for (uint32_t i = 0; i < shape.rank; i++)
         if (set >> t->labels.at[i] & 1)
             shape.dims[i] = e->extent[t->labels.at[i]];
-    t->t = step_broadcast(&e->s, t->t, &shape);
+    t->t = emit_broadcast(&e->s, t->t, &shape);
 }
 
 /* The labels of a pair: in both and needed later, in both and summed, in one of them. */
@@ -157,7 +157,7 @@ static bool as_matrices(struct einsum *e, struct term *t, const struct labels *b
     uint32_t middle = batch->count + (is_swapped ? columns : rows)->count;
     matrices.dims[matrices.rank++] = (int64_t)shape_count_range(&in, batch->count, middle);
     matrices.dims[matrices.rank++] = (int64_t)shape_count_range(&in, middle, in.rank);
-    t->t = step_reshape(&e->s, t->t, &matrices);
+    t->t = emit_reshape(&e->s, t->t, &matrices);
     return is_swapped;
 }
 
@@ -169,7 +169,7 @@ static tensor_id matrix_product(struct einsum *e, struct term *x, struct term *y
     bool transpose_y = as_matrices(e, y, &p->batch, &p->summed, &p->y_own);
     for (uint32_t i = 0; i < result->count; i++)
         shape.dims[i] = e->extent[result->at[i]];
-    return step_reshape(&e->s, step_matmul(&e->s, x->t, y->t, transpose_x, transpose_y), &shape);
+    return emit_reshape(&e->s, emit_matmul(&e->s, x->t, y->t, transpose_x, transpose_y), &shape);
 }
 
 /* [batch, x_own, 1 …] · [batch, 1 …, y_own] */
@@ -191,8 +191,8 @@ static tensor_id element_product(struct einsum *e, struct term *x, struct term *
         y_shape.dims[y_shape.rank++] = 1;
     for (uint32_t i = p->batch.count; i < y_in.rank; i++)
         y_shape.dims[y_shape.rank++] = y_in.dims[i];
-    tensor_id left = step_reshape(&e->s, x->t, &x_shape), right = step_reshape(&e->s, y->t, &y_shape);
-    return step_binary(&e->s, OP_ElementWiseMultiply, left, right);
+    tensor_id left = emit_reshape(&e->s, x->t, &x_shape), right = emit_reshape(&e->s, y->t, &y_shape);
+    return emit_binary(&e->s, OP_ElementWiseMultiply, left, right);
 }
 
 /* x takes up y; labels that are not needed any more are summed. */
@@ -227,5 +227,5 @@ odlc_status lower_einsum(struct lower *l)
         TRY(take_up(&e, &terms[0], &terms[i], needed));
     }
     arrange(&e, &terms[0], &e.equation.result);
-    return steps_give(&e.s, 0, terms[0].t);
+    return emit_give(&e.s, 0, terms[0].t);
 }

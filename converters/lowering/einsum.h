@@ -2,7 +2,7 @@
 #ifndef CONVERTERS_LOWERING_EINSUM_H
 #define CONVERTERS_LOWERING_EINSUM_H
 
-#include "converters/lower.h"
+#include "converters/lowering/lower.h"
 
 /* A row's function: any number of inputs, and the attribute `equation`. */
 lower_fn lower_einsum;

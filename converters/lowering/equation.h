@@ -2,7 +2,7 @@
 #ifndef CONVERTERS_LOWERING_EQUATION_H
 #define CONVERTERS_LOWERING_EQUATION_H
 
-#include "converters/lower.h"
+#include "converters/lowering/lower.h"
 
 /* Labels are numbers: A … Z, a … z, then the axes that an ellipsis stands for, the last of which is the same in all
  * operands. So their order is the one in which an equation without a right-hand side lists its result. */

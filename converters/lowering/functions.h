@@ -3,7 +3,7 @@
 #ifndef CONVERTERS_LOWERING_FUNCTIONS_H
 #define CONVERTERS_LOWERING_FUNCTIONS_H
 
-#include "converters/lower.h"
+#include "converters/lowering/lower.h"
 
 lower_fn lower_acos, lower_tan, lower_asinh, lower_acosh, lower_atanh, lower_softsign;
 /* Of the arg, ElementWiseSubtract or ElementWiseAdd. */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "converters/lowering/shapes.h"
-#include "converters/lowering/steps.h"
+#include "converters/lowering/emit.h"
 
 /* ---- indices ---- */
 
@@ -65,7 +65,7 @@ odlc_status lower_gather_axis(const struct lower *l, tensor_id data, tensor_id i
     build_op(l->b, OP_Gather, fw_node_label(l->node));
     build_in(l->b, data);
     build_in(l->b, indices);
-    build_int(l->b, "axis", axis);
+    build_int(l->b, PARAM_axis, axis);
     TRY(build_end(l->b, scalar ? step_name(l, "gathered") : out_name, out));
     if (!scalar)
         return ODLC_OK;
@@ -82,7 +82,7 @@ odlc_status lower_gather_slices(const struct lower *l, tensor_id data, tensor_id
     build_op(l->b, OP_GatherNd, fw_node_label(l->node));
     build_in(l->b, data);
     build_in(l->b, coordinates);
-    build_int(l->b, "batch_dims", batch_dims);
+    build_int(l->b, PARAM_batch_dims, batch_dims);
     return build_end(l->b, out_name, out);
 }
 
@@ -113,10 +113,10 @@ odlc_status lower_hot(struct lower *l, tensor_id indices, const struct hot *h)
     tensor_id hot;
     build_op(l->b, OP_OneHot, fw_node_label(l->node));
     build_in(l->b, indices);
-    build_int(l->b, "depth", h->depth);
-    build_int(l->b, "axis", scalar ? 1 : at);
-    build_float(l->b, "on_value", h->on);
-    build_float(l->b, "off_value", h->off);
+    build_int(l->b, PARAM_depth, h->depth);
+    build_int(l->b, PARAM_axis, scalar ? 1 : at);
+    build_float(l->b, PARAM_on_value, h->on);
+    build_float(l->b, PARAM_off_value, h->off);
     TRY(build_end(l->b, last && !scalar ? lower_out_name(l, 0) : step_name(l, "hot"), &hot));
     if (scalar)
         TRY(build_reshape(l->b, hot, &vector, last ? lower_out_name(l, 0) : step_name(l, "vector"), &hot));
@@ -133,8 +133,8 @@ static odlc_status best_of_last(const struct lower *l, tensor_id in, const struc
     const char *const own[] = {names[0], cast ? step_name(l, "indices") : names[1]};
     build_op(l->b, OP_TopK, fw_node_label(l->node));
     build_in(l->b, in);
-    build_int(l->b, "k", best->k);
-    build_int(l->b, "largest", best->largest);
+    build_int(l->b, PARAM_k, best->k);
+    build_int(l->b, PARAM_largest, best->largest);
     TRY(build_end_n(l->b, own, 2, outs));
     return build_cast(l->b, outs[1], best->positions, names[1], &outs[1]);
 }
@@ -183,7 +183,7 @@ static odlc_status reverse_pairs(const struct lower *l, tensor_id in, uint32_t t
     struct shape joined = {.rank = shape.rank - 1, .dims = {total}};
     memcpy(joined.dims + 1, shape.dims + 2, (joined.rank - 1) * sizeof *joined.dims);
     TRY(build_reshape(l->b, in, &joined, step_name(l, "joined"), &in));
-    TRY(lower_pick(l, in, 0, positions, total, step_name(l, "reversed"), &in));
+    TRY(lower_gather_positions(l, in, 0, positions, total, step_name(l, "reversed"), &in));
     return build_reshape(l->b, in, &shape, out_name, out);
 }
 
@@ -212,23 +212,23 @@ odlc_status lower_reverse_starts(struct lower *l, tensor_id in, uint32_t time_ax
 odlc_status lower_reverse_starts_by(struct lower *l, tensor_id in, uint32_t time_axis, uint32_t batch_axis,
                                     tensor_id lengths)
 {
-    struct steps s = {.l = l};
+    struct emit s = {.l = l};
     struct perm front = batch_first(build_rank(l->b, in), time_axis, batch_axis), back = perm_inverse(&front);
-    in = step_transpose(&s, in, &front);
+    in = emit_transpose(&s, in, &front);
     TRY(s.status);
     const struct shape shape = build_type(l->b, in)->shape;
     double *times;
     TRY(lower_table(l, (uint64_t)shape.dims[1], sizeof *times, &times));
     for (int64_t i = 0; i < shape.dims[1]; i++)
         times[i] = (double)i;
-    tensor_id length = step_reshape(&s, step_cast(&s, lengths, DT_INT32), &SHAPE(shape.dims[0], 1));
-    tensor_id time = step_constant(&s, DT_INT32, &SHAPE(1, shape.dims[1]), times);
-    tensor_id is_start = step_binary(&s, OP_ElementWiseLess, time, length);
-    tensor_id one = step_scalar(&s, time, 1);
-    tensor_id turned = step_binary(&s, OP_ElementWiseSubtract, length, one);
-    turned = step_binary(&s, OP_ElementWiseSubtract, turned, time);
-    tensor_id from = step_select(&s, is_start, turned, time);
-    from = step_reshape(&s, from, &SHAPE(shape.dims[0], shape.dims[1], 1));
+    tensor_id length = emit_reshape(&s, emit_cast(&s, lengths, DT_INT32), &SHAPE(shape.dims[0], 1));
+    tensor_id time = emit_constant(&s, DT_INT32, &SHAPE(1, shape.dims[1]), times);
+    tensor_id is_start = emit_binary(&s, OP_ElementWiseLess, time, length);
+    tensor_id one = emit_scalar(&s, time, 1);
+    tensor_id turned = emit_binary(&s, OP_ElementWiseSubtract, length, one);
+    turned = emit_binary(&s, OP_ElementWiseSubtract, turned, time);
+    tensor_id from = emit_select(&s, is_start, turned, time);
+    from = emit_reshape(&s, from, &SHAPE(shape.dims[0], shape.dims[1], 1));
     TRY(s.status);
     bool moved = !perm_is_identity(&back);
     const char *name = lower_out_name(l, 0);

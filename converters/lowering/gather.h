@@ -2,7 +2,7 @@
 #ifndef CONVERTERS_LOWERING_GATHER_H
 #define CONVERTERS_LOWERING_GATHER_H
 
-#include "converters/lower.h"
+#include "converters/lowering/lower.h"
 
 /* Which indices of an axis there are. */
 enum index_range {

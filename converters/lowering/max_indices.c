@@ -3,7 +3,7 @@
 #include "converters/lowering/max_indices.h"
 
 #include "converters/lowering/shapes.h"
-#include "converters/lowering/steps.h"
+#include "converters/lowering/emit.h"
 
 /* ---- windows without padding ---- */
 
@@ -54,7 +54,7 @@ static odlc_status position_table(const struct lower *l, const struct spatial *s
 }
 
 /* [batch, channels, out…, elements of the window] */
-static tensor_id window_elements(struct steps *s, const struct spatial *w, const int64_t *out, const char *kernel,
+static tensor_id window_elements(struct emit *s, const struct spatial *w, const int64_t *out, const char *kernel,
                                  tensor_id x)
 {
     struct lower *l = s->l;
@@ -72,7 +72,7 @@ static tensor_id window_elements(struct steps *s, const struct spatial *w, const
             return NO_TENSOR;
         for (int64_t at = 0; at < count; at++)
             positions[at] = window_position(w, i, at / w->kernel[i], at % w->kernel[i]);
-        s->status = lower_pick(l, x, i + 2, positions, count, step_name(l, "windows"), &x);
+        s->status = lower_gather_positions(l, x, i + 2, positions, count, step_name(l, "windows"), &x);
         apart.dims[apart.rank++] = out[i];
         apart.dims[apart.rank++] = w->kernel[i];
         joined.dims[joined.rank++] = out[i];
@@ -81,9 +81,9 @@ static tensor_id window_elements(struct steps *s, const struct spatial *w, const
         taps *= w->kernel[i];
     }
     joined.dims[joined.rank++] = taps;
-    x = step_reshape(s, x, &apart);
-    x = step_transpose(s, x, &perm);
-    return step_reshape(s, x, &joined);
+    x = emit_reshape(s, x, &apart);
+    x = emit_transpose(s, x, &perm);
+    return emit_reshape(s, x, &joined);
 }
 
 /* Multiples of `step` in the order of their elements, `outer` more for each step along the first axis. */
@@ -106,7 +106,7 @@ odlc_status lower_max_indices(struct lower *l, tensor_id x, const struct spatial
     int64_t *table;
     tensor_id best, windows, channels;
     TRY(position_table(l, w, out, strides->spatial, kernel, &table));
-    struct steps s = {.l = l};
+    struct emit s = {.l = l};
     tensor_id elements = window_elements(&s, w, out, kernel, x);
     TRY(s.status);
     const struct shape shape = build_type(l->b, elements)->shape;
@@ -120,14 +120,14 @@ odlc_status lower_max_indices(struct lower *l, tensor_id x, const struct spatial
     struct shape positions = SHAPE((int64_t)shape_count(&each_window) * taps);
     build_op(l->b, OP_Argmax, step_name(l, "Argmax"));
     build_in(l->b, elements);
-    build_int(l->b, "axis", shape.rank - 1);
-    build_int(l->b, "keep_dims", 0);
+    build_int(l->b, PARAM_axis, shape.rank - 1);
+    build_int(l->b, PARAM_keep_dims, 0);
     TRY(build_end(l->b, step_name(l, "Argmax"), &best));
     TRY(multiples(l, &each_window, row, taps, &windows));
     TRY(multiples(l, &each_channel, strides->batch, strides->channel, &channels));
     tensor_id places = build_const_ints(l->b, step_name(l, "positions"), DT_INT32, &positions, table);
-    best = step_binary(&s, OP_ElementWiseAdd, best, windows);
-    places = step_gather(&s, places, best, 0);
-    *found = step_binary(&s, OP_ElementWiseAdd, places, channels);
+    best = emit_binary(&s, OP_ElementWiseAdd, best, windows);
+    places = emit_gather(&s, places, best, 0);
+    *found = emit_binary(&s, OP_ElementWiseAdd, places, channels);
     return s.status;
 }

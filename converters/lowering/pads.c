@@ -47,7 +47,7 @@ static odlc_status pad_by_position(const struct lower *l, tensor_id *in, enum pa
     TRY(lower_table(l, (uint64_t)total.dims[axis], sizeof *positions, &positions));
     for (int64_t i = 0; i < total.dims[axis]; i++)
         positions[i] = repeated(mode, i - before, dim);
-    return lower_pick(l, *in, axis, positions, total.dims[axis], step_name(l, "padded"), in);
+    return lower_gather_positions(l, *in, axis, positions, total.dims[axis], step_name(l, "padded"), in);
 }
 
 odlc_status lower_padded(const struct lower *l, tensor_id in, const struct pads *p, const char *out_name,
@@ -76,8 +76,8 @@ odlc_status lower_padded(const struct lower *l, tensor_id in, const struct pads 
     struct shape shape = SHAPE(rank, 2);
     build_op(l->b, OP_Pad, fw_node_label(l->node));
     build_in(l->b, in);
-    build_int(l->b, "scheme", schemes[p->mode]);
-    build_tensor_ints(l->b, "pad_amount", &shape, amounts[0]);
+    build_int(l->b, PARAM_scheme, schemes[p->mode]);
+    build_tensor_ints(l->b, PARAM_pad_amount, &shape, amounts[0]);
     if (p->mode == MODE_CONSTANT && (p->value.f != 0 || p->value.i != 0))
         build_param(l->b, &p->value); /* absent means zero */
     return build_end(l->b, out_name, out);

@@ -2,7 +2,7 @@
 #ifndef CONVERTERS_LOWERING_PADS_H
 #define CONVERTERS_LOWERING_PADS_H
 
-#include "converters/lower.h"
+#include "converters/lowering/lower.h"
 
 enum pad_mode {
     MODE_CONSTANT,

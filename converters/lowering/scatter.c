@@ -1,7 +1,7 @@
 #include "converters/lowering/scatter.h"
 
 #include "converters/lowering/shapes.h"
-#include "converters/lowering/steps.h"
+#include "converters/lowering/emit.h"
 
 static odlc_status emit_scatter_elements(const struct lower *l, const struct scatter *s, const char *out_name,
                                          tensor_id *out)
@@ -10,8 +10,8 @@ static odlc_status emit_scatter_elements(const struct lower *l, const struct sca
     build_in(l->b, s->data);
     build_in(l->b, s->indices);
     build_in(l->b, s->updates);
-    build_int(l->b, "axis", s->axis);
-    build_int(l->b, "reduction", s->reduction);
+    build_int(l->b, PARAM_axis, s->axis);
+    build_int(l->b, PARAM_reduction, s->reduction);
     return build_end(l->b, out_name, out);
 }
 
@@ -47,7 +47,7 @@ odlc_status lower_scatter_axis(const struct lower *l, struct scatter s, const ch
 /* The rows that coordinates [.., depth] name, when the axes that they count are one: [rows, 1]. */
 static odlc_status row_numbers(struct lower *l, tensor_id coordinates, const struct shape *shape, tensor_id *out)
 {
-    struct steps s = {.l = l};
+    struct emit s = {.l = l};
     const struct shape given = build_type(l->b, coordinates)->shape;
     int64_t depth = given.dims[given.rank - 1], stride = 1;
     const int64_t last = given.rank - 1;
@@ -58,13 +58,13 @@ static odlc_status row_numbers(struct lower *l, tensor_id coordinates, const str
         strides[i] = (double)stride;
     }
     enum dtype dtype = build_type(l->b, coordinates)->dtype;
-    tensor_id is_back = step_binary(&s, OP_ElementWiseLess, coordinates, step_scalar(&s, coordinates, 0));
-    tensor_id all = step_constant(&s, dtype, &SHAPE(depth), dims);
-    tensor_id front = step_select(&s, is_back, step_binary(&s, OP_ElementWiseAdd, coordinates, all), coordinates);
-    tensor_id steps = step_constant(&s, dtype, &SHAPE(depth), strides);
+    tensor_id is_back = emit_binary(&s, OP_ElementWiseLess, coordinates, emit_scalar(&s, coordinates, 0));
+    tensor_id all = emit_constant(&s, dtype, &SHAPE(depth), dims);
+    tensor_id front = emit_select(&s, is_back, emit_binary(&s, OP_ElementWiseAdd, coordinates, all), coordinates);
+    tensor_id steps = emit_constant(&s, dtype, &SHAPE(depth), strides);
     tensor_id numbers =
-        step_reduce(&s, OP_ReduceSum, step_binary(&s, OP_ElementWiseMultiply, front, steps), &last, 1, 0);
-    *out = step_reshape(&s, numbers, &SHAPE((int64_t)shape_count_range(&given, 0, given.rank - 1), 1));
+        emit_reduce(&s, OP_ReduceSum, emit_binary(&s, OP_ElementWiseMultiply, front, steps), &last, 1, 0);
+    *out = emit_reshape(&s, numbers, &SHAPE((int64_t)shape_count_range(&given, 0, given.rank - 1), 1));
     return s.status;
 }
 
@@ -93,6 +93,6 @@ odlc_status lower_scatter_slices(struct lower *l, struct scatter s, const char *
     build_in(l->b, s.data);
     build_in(l->b, s.indices);
     build_in(l->b, s.updates);
-    build_int(l->b, "reduction", s.reduction);
+    build_int(l->b, PARAM_reduction, s.reduction);
     return build_end(l->b, out_name, out);
 }

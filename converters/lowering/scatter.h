@@ -2,7 +2,7 @@
 #ifndef CONVERTERS_LOWERING_SCATTER_H
 #define CONVERTERS_LOWERING_SCATTER_H
 
-#include "converters/lower.h"
+#include "converters/lowering/lower.h"
 
 enum reduction { REDUCE_NONE, REDUCE_ADD, REDUCE_MUL, REDUCE_MAX, REDUCE_MIN };
 

@@ -90,20 +90,20 @@ tensor_id lower_splat(const struct lower *l, const char *name, enum dtype dtype,
     return graph_add_constant(l->b->graph, name, dtype, &view);
 }
 
-odlc_status lower_pick(const struct lower *l, tensor_id in, uint32_t axis, const int64_t *positions, int64_t count,
-                       const char *out_name, tensor_id *out)
+odlc_status lower_gather_positions(const struct lower *l, tensor_id in, uint32_t axis, const int64_t *positions,
+                                   int64_t count, const char *out_name, tensor_id *out)
 {
     struct shape shape = SHAPE(count);
     tensor_id indices = build_const_ints(l->b, step_name(l, "indices"), DT_INT32, &shape, positions);
     build_op(l->b, OP_Gather, fw_node_label(l->node));
     build_in(l->b, in);
     build_in(l->b, indices);
-    build_int(l->b, "axis", axis);
+    build_int(l->b, PARAM_axis, axis);
     return build_end(l->b, out_name, out);
 }
 
-odlc_status lower_repeat(const struct lower *l, tensor_id in, const int64_t *multiples, const char *out_name,
-                         tensor_id *out)
+odlc_status lower_tile_axes(const struct lower *l, tensor_id in, const int64_t *multiples, const char *out_name,
+                            tensor_id *out)
 {
     uint32_t rank = build_rank(l->b, in);
     bool once = true;
@@ -115,7 +115,7 @@ odlc_status lower_repeat(const struct lower *l, tensor_id in, const int64_t *mul
     }
     build_op(l->b, OP_Tile, fw_node_label(l->node));
     build_in(l->b, in);
-    build_ints(l->b, "multiples", multiples, rank);
+    build_ints(l->b, PARAM_multiples, multiples, rank);
     return build_end(l->b, out_name, out);
 }
 
@@ -147,7 +147,7 @@ odlc_status lower_broadcast(const struct lower *l, tensor_id in, const struct sh
         multiples[i] = aligned.dims[i] == shape->dims[i] ? 1 : shape->dims[i];
     }
     TRY(build_reshape(l->b, in, &aligned, step_name(l, "aligned"), &in));
-    return lower_repeat(l, in, multiples, out_name, out);
+    return lower_tile_axes(l, in, multiples, out_name, out);
 }
 
 struct slices slices_whole(const struct shape *shape)
@@ -186,14 +186,14 @@ odlc_status lower_slices(const struct lower *l, tensor_id in, const struct slice
         to_start |= (int64_t)(s->row[i][1] < 0) << i;
     build_op(l->b, OP_StridedSlice, fw_node_label(l->node));
     build_in(l->b, in);
-    build_tensor_ints(l->b, "ranges", &shape, s->row[0]);
+    build_tensor_ints(l->b, PARAM_ranges, &shape, s->row[0]);
     /* Some readers take the end -1 for the last element: the mask says the same in all readings. */
-    build_int(l->b, "end_mask", to_start);
+    build_int(l->b, PARAM_end_mask, to_start);
     return build_end(l->b, out_name, out);
 }
 
-odlc_status lower_part(const struct lower *l, tensor_id in, uint32_t axis, int64_t begin, int64_t end,
-                       const char *out_name, tensor_id *out)
+odlc_status lower_slice_axis(const struct lower *l, tensor_id in, uint32_t axis, int64_t begin, int64_t end,
+                             const char *out_name, tensor_id *out)
 {
     struct slices s = slices_whole(&build_type(l->b, in)->shape);
     s.row[axis][0] = begin;
@@ -201,8 +201,8 @@ odlc_status lower_part(const struct lower *l, tensor_id in, uint32_t axis, int64
     return lower_slices(l, in, &s, out_name, out);
 }
 
-odlc_status lower_join(const struct lower *l, const tensor_id *parts, uint32_t count, int64_t axis,
-                       const char *out_name, tensor_id *out)
+odlc_status lower_concat_tensors(const struct lower *l, const tensor_id *parts, uint32_t count, int64_t axis,
+                                 const char *out_name, tensor_id *out)
 {
     tensor_id *full = arena_array(l->arena, tensor_id, (size_t)count + 1);
     uint32_t n = 0, at;
@@ -218,12 +218,12 @@ odlc_status lower_join(const struct lower *l, const tensor_id *parts, uint32_t c
     build_op(l->b, OP_Concat, fw_node_label(l->node));
     for (uint32_t i = 0; i < n; i++)
         build_in(l->b, full[i]);
-    build_int(l->b, "axis", at);
+    build_int(l->b, PARAM_axis, at);
     return build_end(l->b, out_name, out);
 }
 
-odlc_status lower_cut(const struct lower *l, tensor_id in, uint32_t axis, int64_t *sizes, uint32_t count,
-                      const char *const *names, tensor_id *outs)
+odlc_status lower_split_axis(const struct lower *l, tensor_id in, uint32_t axis, int64_t *sizes, uint32_t count,
+                             const char *const *names, tensor_id *outs)
 {
     if (count == 1) {
         outs[0] = in;
@@ -233,7 +233,7 @@ odlc_status lower_cut(const struct lower *l, tensor_id in, uint32_t axis, int64_
         sizes[i] += sizes[i - 1];
     build_op(l->b, OP_Split, fw_node_label(l->node));
     build_in(l->b, in);
-    build_int(l->b, "axis", axis);
-    build_ints(l->b, "split_index", sizes, count - 1);
+    build_int(l->b, PARAM_axis, axis);
+    build_ints(l->b, PARAM_split_index, sizes, count - 1);
     return build_end_n(l->b, names, count, outs);
 }

@@ -2,7 +2,7 @@
 #ifndef CONVERTERS_LOWERING_SHAPES_H
 #define CONVERTERS_LOWERING_SHAPES_H
 
-#include "converters/lower.h"
+#include "converters/lowering/lower.h"
 
 /* The name of a tensor that stands between the node's own: "<node>.<step>". */
 const char *step_name(const struct lower *l, const char *step);
@@ -34,8 +34,8 @@ odlc_status lower_rest_dim(const struct lower *l, const struct shape *from, uint
 tensor_id lower_splat(const struct lower *l, const char *name, enum dtype dtype, const struct shape *shape,
                       int64_t value);
 /* `in` repeated along each of its axes. */
-odlc_status lower_repeat(const struct lower *l, tensor_id in, const int64_t *multiples, const char *out_name,
-                         tensor_id *out) MUST_USE;
+odlc_status lower_tile_axes(const struct lower *l, tensor_id in, const int64_t *multiples, const char *out_name,
+                            tensor_id *out) MUST_USE;
 /* `in` broadcast to a shape that numpy's rules allow: repeats axes of 1, which is exact for every type. */
 odlc_status lower_broadcast(const struct lower *l, tensor_id in, const struct shape *shape, const char *out_name,
                             tensor_id *out) MUST_USE;
@@ -52,17 +52,17 @@ void slices_set(struct slices *s, uint32_t axis, int64_t begin, int64_t end, int
 odlc_status lower_slices(const struct lower *l, tensor_id in, const struct slices *s, const char *out_name,
                          tensor_id *out) MUST_USE;
 /* The elements begin … end - 1 of an axis. */
-odlc_status lower_part(const struct lower *l, tensor_id in, uint32_t axis, int64_t begin, int64_t end,
-                       const char *out_name, tensor_id *out) MUST_USE;
+odlc_status lower_slice_axis(const struct lower *l, tensor_id in, uint32_t axis, int64_t begin, int64_t end,
+                             const char *out_name, tensor_id *out) MUST_USE;
 /* The elements of `in` at these positions along an axis, which must be inside of it. */
-odlc_status lower_pick(const struct lower *l, tensor_id in, uint32_t axis, const int64_t *positions, int64_t count,
-                       const char *out_name, tensor_id *out) MUST_USE;
+odlc_status lower_gather_positions(const struct lower *l, tensor_id in, uint32_t axis, const int64_t *positions,
+                                   int64_t count, const char *out_name, tensor_id *out) MUST_USE;
 /* Tensors of one type end to end along an axis, which may count from the back. Those without elements are left out:
  * runtimes for devices do not know empty tensors. */
-odlc_status lower_join(const struct lower *l, const tensor_id *parts, uint32_t count, int64_t axis,
-                       const char *out_name, tensor_id *out) MUST_USE;
+odlc_status lower_concat_tensors(const struct lower *l, const tensor_id *parts, uint32_t count, int64_t axis,
+                                 const char *out_name, tensor_id *out) MUST_USE;
 /* The parts of those sizes, which make up the axis of `in`; names as for build_end_n. Sizes are overwritten. */
-odlc_status lower_cut(const struct lower *l, tensor_id in, uint32_t axis, int64_t *sizes, uint32_t count,
-                      const char *const *names, tensor_id *outs) MUST_USE;
+odlc_status lower_split_axis(const struct lower *l, tensor_id in, uint32_t axis, int64_t *sizes, uint32_t count,
+                             const char *const *names, tensor_id *outs) MUST_USE;
 
 #endif

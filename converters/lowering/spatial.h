@@ -2,7 +2,7 @@
 #ifndef CONVERTERS_LOWERING_SPATIAL_H
 #define CONVERTERS_LOWERING_SPATIAL_H
 
-#include "converters/lower.h"
+#include "converters/lowering/lower.h"
 
 /* Larger values cannot be right, and their sums and products stay within int64. */
 #define SPATIAL_VALUE_MAX ((int64_t)1 << 30)

@@ -2,7 +2,7 @@
 #ifndef CONVERTERS_LOWERING_UNIQUE_H
 #define CONVERTERS_LOWERING_UNIQUE_H
 
-#include "converters/lower.h"
+#include "converters/lowering/lower.h"
 
 struct unique {
     int64_t count;    /* of different slices */

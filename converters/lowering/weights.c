@@ -38,10 +38,10 @@ odlc_status lower_weight_rows(struct lower *l, tensor_id in, int64_t begin, int6
 {
     struct graph *g = l->b->graph;
     if (!build_is_const(l->b, in))
-        return lower_part(l, in, 0, begin, end, step_name(l, name), out);
+        return lower_slice_axis(l, in, 0, begin, end, step_name(l, name), out);
     struct view view = *graph_tensor(g, in)->view;
     if (!perm_is_identity(&view.perm) || view.scale || view.splat || view.dtype == DT_STRING)
-        return lower_part(l, in, 0, begin, end, name, out);
+        return lower_slice_axis(l, in, 0, begin, end, name, out);
     uint64_t row = shape_count_range(&view.shape, 1, view.shape.rank) * dtype_size(view.dtype);
     view.bytes += (uint64_t)begin * row;
     view.shape.dims[0] = end - begin;

@@ -2,7 +2,7 @@
 #ifndef CONVERTERS_LOWERING_WEIGHTS_H
 #define CONVERTERS_LOWERING_WEIGHTS_H
 
-#include "converters/lower.h"
+#include "converters/lowering/lower.h"
 
 /* `in`, which comes from input i of the node, permuted. Constants become permuted views that keep the model's name,
  * followed by `suffix`; a layer that asks for the same weights in the same order gets the same tensor. Others get a

@@ -3,7 +3,7 @@
 #ifndef CONVERTERS_TENSORFLOW_TENSORFLOW_H
 #define CONVERTERS_TENSORFLOW_TENSORFLOW_H
 
-#include "converters/driver.h"
+#include "converters/driver/driver.h"
 
 /* Reads what the outputs need: those of options->out_names, of the signature, or, when neither is there, all nodes that
  * nothing reads. Names in the options are canonical. Only what is needed must be sound. */

@@ -46,6 +46,16 @@ struct odlc_refusal {
     const char *node, *op, *backend, *reason;
 };
 
+/* How the elements of a tensor are handed out. */
+enum odlc_form {
+    ODLC_FLOATS, /* float; fixed-point ones are dequantized */
+    ODLC_NATIVE  /* the tensor's own type, little-endian */
+};
+
+/* Sees a tensor during an execution. values holds tensor->count elements of the form that was asked for, and is valid
+ * during the call, in which the run must not be used. Anything but ODLC_OK ends the execution with that status. */
+typedef odlc_status odlc_see_fn(void *user, const struct odlc_io *tensor, const void *values);
+
 /* NULL when memory is out. */
 ODLC_API odlc_run *odlc_run_new(void);
 /* NULL is allowed. */
@@ -75,6 +85,10 @@ ODLC_API odlc_status odlc_run_want_outputs(odlc_run *run) ODLC_MUST_USE;
 ODLC_API odlc_status odlc_run_want(odlc_run *run, const char *const *names, size_t count) ODLC_MUST_USE;
 /* All tensors that nodes compute, in execution order. */
 ODLC_API odlc_status odlc_run_want_all(odlc_run *run) ODLC_MUST_USE;
+/* All tensors that nodes compute, in execution order, each shown as soon as it is computed; none is kept, so memory is
+ * that of a plain execution. odlc_run_results lists them, and odlc_run_get_floats and odlc_run_native have none of
+ * them. During odlc_run_execute the form ODLC_FLOATS of a tensor of strings is ODLC_ERR_UNSUPPORTED. */
+ODLC_API odlc_status odlc_run_want_each(odlc_run *run, enum odlc_form form, odlc_see_fn *see, void *user) ODLC_MUST_USE;
 /* The outputs of the named nodes. */
 ODLC_API odlc_status odlc_run_want_nodes(odlc_run *run, const char *const *names, size_t count) ODLC_MUST_USE;
 

@@ -5,7 +5,7 @@
 
 #include "api/cost.h"
 #include "api/memory.h"
-#include "runtime/check.h"
+#include "runtime/check_types.h"
 
 struct odlc_container {
     struct arena *arena;

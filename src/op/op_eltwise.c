@@ -3,7 +3,7 @@
 
 #include "op/families.h"
 #include "op/rules.h"
-#include "op/walk.h"
+#include "kernel/nd_iterate.h"
 
 /* ---- integer arithmetic: what division by zero leaves undefined is 0, as in numpy ---- */
 
@@ -98,30 +98,30 @@ SPAN_BINARY(uint_minimum, uint64_t, uint64_t, uint64_t, a < b ? a : b)
     X(Or, 15, (a || b)) \
     X(Xor, 19, !a != !b)
 
-#define DEFINE_ARITHMETIC(name, code, float_expr, int_expr, uint_span)                                         \
-    SPAN_BINARY(name##_floats, float, float, float, float_expr)                                                \
-    SPAN_BINARY(name##_doubles, double, double, double, float_expr)                                            \
-    SPAN_BINARY(name##_ints, int64_t, int64_t, int64_t, int_expr)                                              \
-    static odlc_status run_##name(const struct kernel *k)                                                      \
-    {                                                                                                          \
-        return walk_with_uint64(k, &(struct span_set){name##_floats, name##_doubles, name##_ints}, uint_span); \
+#define DEFINE_ARITHMETIC(name, code, float_expr, int_expr, uint_span)                                       \
+    SPAN_BINARY(name##_floats, float, float, float, float_expr)                                              \
+    SPAN_BINARY(name##_doubles, double, double, double, float_expr)                                          \
+    SPAN_BINARY(name##_ints, int64_t, int64_t, int64_t, int_expr)                                            \
+    static odlc_status run_##name(const struct kernel *k)                                                    \
+    {                                                                                                        \
+        return nd_with_uint64(k, &(struct span_set){name##_floats, name##_doubles, name##_ints}, uint_span); \
     }
 
-#define DEFINE_COMPARISON(name, code, expr)                                                                       \
-    SPAN_BINARY(name##_floats, int64_t, float, float, expr)                                                       \
-    SPAN_BINARY(name##_doubles, int64_t, double, double, expr)                                                    \
-    SPAN_BINARY(name##_ints, int64_t, int64_t, int64_t, expr)                                                     \
-    SPAN_BINARY(name##_uints, int64_t, uint64_t, uint64_t, expr)                                                  \
-    static odlc_status run_##name(const struct kernel *k)                                                         \
-    {                                                                                                             \
-        return walk_with_uint64(k, &(struct span_set){name##_floats, name##_doubles, name##_ints}, name##_uints); \
+#define DEFINE_COMPARISON(name, code, expr)                                                                     \
+    SPAN_BINARY(name##_floats, int64_t, float, float, expr)                                                     \
+    SPAN_BINARY(name##_doubles, int64_t, double, double, expr)                                                  \
+    SPAN_BINARY(name##_ints, int64_t, int64_t, int64_t, expr)                                                   \
+    SPAN_BINARY(name##_uints, int64_t, uint64_t, uint64_t, expr)                                                \
+    static odlc_status run_##name(const struct kernel *k)                                                       \
+    {                                                                                                           \
+        return nd_with_uint64(k, &(struct span_set){name##_floats, name##_doubles, name##_ints}, name##_uints); \
     }
 
-#define DEFINE_LOGICAL(name, code, expr)                                   \
-    SPAN_BINARY(name##_bools, int64_t, int64_t, int64_t, expr)             \
-    static odlc_status run_##name(const struct kernel *k)                  \
-    {                                                                      \
-        return walk_by_class(k, &(struct span_set){.ints = name##_bools}); \
+#define DEFINE_LOGICAL(name, code, expr)                                 \
+    SPAN_BINARY(name##_bools, int64_t, int64_t, int64_t, expr)           \
+    static odlc_status run_##name(const struct kernel *k)                \
+    {                                                                    \
+        return nd_by_class(k, &(struct span_set){.ints = name##_bools}); \
     }
 
 ARITHMETIC(DEFINE_ARITHMETIC)
@@ -155,10 +155,10 @@ static odlc_status run_power(const struct kernel *k)
     const struct span_set int_base = {power_int_float, power_int_double, NULL}; /* by the exponent */
     enum dtype base = k->in[0].dtype, exponent = k->in[1].dtype;
     if (k->in[1].stored == DT_UINT64)
-        return walk_inputs(k, span_for(&uint_exponent, base));
+        return nd_inputs(k, span_for(&uint_exponent, base));
     if (exponent == DT_INT64)
-        return walk_inputs(k, span_for(&int_exponent, base));
-    return walk_inputs(k, base == DT_INT64 ? span_for(&int_base, exponent) : span_for(&real_exponent, base));
+        return nd_inputs(k, span_for(&int_exponent, base));
+    return nd_inputs(k, base == DT_INT64 ? span_for(&int_base, exponent) : span_for(&real_exponent, base));
 }
 
 /* ---- Prelu and Select ---- */
@@ -170,7 +170,7 @@ SPAN_UNARY(prelu_uints, uint64_t, uint64_t, a)
 
 static odlc_status run_prelu(const struct kernel *k)
 {
-    return walk_with_uint64(k, &(struct span_set){prelu_floats, prelu_doubles, prelu_ints}, prelu_uints);
+    return nd_with_uint64(k, &(struct span_set){prelu_floats, prelu_doubles, prelu_ints}, prelu_uints);
 }
 
 /* Elements are only moved: their size is all that matters. */
@@ -192,7 +192,7 @@ static odlc_status run_select(const struct kernel *k)
 {
     if (k->in[0].dtype != DT_INT64 || k->in[1].dtype != k->in[2].dtype)
         return ODLC_ERR_UNSUPPORTED;
-    return walk_inputs(k, dtype_size(k->in[1].dtype) == 4 ? select_32_bits : select_64_bits);
+    return nd_inputs(k, dtype_size(k->in[1].dtype) == 4 ? select_32_bits : select_64_bits);
 }
 
 /* ---- types ---- */

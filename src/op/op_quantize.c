@@ -1,7 +1,7 @@
 /* Quantize and Dequantize: between floats and fixed-point tensors, whose encodings say what their integers mean. */
 #include <math.h>
 
-#include "op/eval.h"
+#include "kernel/eval.h"
 #include "op/families.h"
 #include "op/rules.h"
 

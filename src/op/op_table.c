@@ -68,6 +68,14 @@ const struct op *op_find_dlc(const char *dlc_type, const char *selected, int64_t
     return op_find(dlc_type);
 }
 
+int op_param_place(const struct op *op, enum param_id id)
+{
+    for (uint32_t i = 0; i < op->n_params; i++)
+        if (op->params[i].id == id)
+            return (int)i;
+    return -1;
+}
+
 int op_param_index(const struct op *op, const char *name)
 {
     for (uint32_t i = 0; i < op->n_params; i++)

@@ -1,10 +1,10 @@
 /* Elementwise ops of one operand, and Cast. */
 #include <math.h>
 
-#include "op/eval.h"
+#include "kernel/eval.h"
 #include "op/families.h"
 #include "op/rules.h"
-#include "op/walk.h"
+#include "kernel/nd_iterate.h"
 
 /* ---- kernels ---- */
 
@@ -29,22 +29,22 @@
     X(Sin, 14, sin(a))        \
     X(SquareRoot, 15, sqrt(a))
 
-#define DEFINE_NUMERIC(name, code, float_expr, int_expr, uint_expr)                                               \
-    SPAN_UNARY(name##_floats, float, float, float_expr)                                                           \
-    SPAN_UNARY(name##_doubles, double, double, float_expr)                                                        \
-    SPAN_UNARY(name##_ints, int64_t, int64_t, int_expr)                                                           \
-    SPAN_UNARY(name##_uints, uint64_t, uint64_t, uint_expr)                                                       \
-    static odlc_status run_##name(const struct kernel *k)                                                         \
-    {                                                                                                             \
-        return walk_with_uint64(k, &(struct span_set){name##_floats, name##_doubles, name##_ints}, name##_uints); \
+#define DEFINE_NUMERIC(name, code, float_expr, int_expr, uint_expr)                                             \
+    SPAN_UNARY(name##_floats, float, float, float_expr)                                                         \
+    SPAN_UNARY(name##_doubles, double, double, float_expr)                                                      \
+    SPAN_UNARY(name##_ints, int64_t, int64_t, int_expr)                                                         \
+    SPAN_UNARY(name##_uints, uint64_t, uint64_t, uint_expr)                                                     \
+    static odlc_status run_##name(const struct kernel *k)                                                       \
+    {                                                                                                           \
+        return nd_with_uint64(k, &(struct span_set){name##_floats, name##_doubles, name##_ints}, name##_uints); \
     }
 
-#define DEFINE_REAL(name, code, expr)                                                     \
-    SPAN_UNARY(name##_floats, float, float, expr)                                         \
-    SPAN_UNARY(name##_doubles, double, double, expr)                                      \
-    static odlc_status run_##name(const struct kernel *k)                                 \
-    {                                                                                     \
-        return walk_by_class(k, &(struct span_set){name##_floats, name##_doubles, NULL}); \
+#define DEFINE_REAL(name, code, expr)                                                   \
+    SPAN_UNARY(name##_floats, float, float, expr)                                       \
+    SPAN_UNARY(name##_doubles, double, double, expr)                                    \
+    static odlc_status run_##name(const struct kernel *k)                               \
+    {                                                                                   \
+        return nd_by_class(k, &(struct span_set){name##_floats, name##_doubles, NULL}); \
     }
 
 NUMERIC(DEFINE_NUMERIC)
@@ -54,7 +54,7 @@ SPAN_UNARY(not_bools, int64_t, int64_t, !a)
 
 static odlc_status run_not(const struct kernel *k)
 {
-    return walk_by_class(k, &(struct span_set){.ints = not_bools});
+    return nd_by_class(k, &(struct span_set){.ints = not_bools});
 }
 
 /* The low bits stay (conversion alone would saturate): between integers, and where ONNX defines it for floats, too. */

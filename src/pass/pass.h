@@ -7,7 +7,7 @@
 #define PASS_PASS_H
 
 #include "base/progress.h"
-#include "op/build.h"
+#include "build/build.h"
 #include "op/validate.h"
 
 /* What a graph input means (--input_layout); values of pass_options.input_layouts. */

@@ -20,7 +20,7 @@
 #include "base/map.h"
 #include "pass/pass.h"
 #include "pass/regroup.h"
-#include "pass/wishes.h"
+#include "pass/preferred_layout.h"
 
 pass_fn pass_track_axes;
 
@@ -33,9 +33,9 @@ struct track {
     struct pass_context *c;
     struct graph *g;
     struct build b;
-    struct location *at;       /* per tensor of the old graph */
-    const struct wish *wishes; /* per tensor of the old graph */
-    struct uses uses;          /* of the old graph */
+    struct location *at;                      /* per tensor of the old graph */
+    const struct preferred_layout *preferred; /* per tensor of the old graph */
+    struct uses uses;                         /* of the old graph */
     struct map copies; /* a stored tensor and a permutation → the tensor that is the one permuted by the other */
 };
 
@@ -256,10 +256,10 @@ static void pass_name_on(struct track *t, const struct node *n, tensor_id stored
  * channels-last when its axes mean that. */
 static struct perm order_of_result(const struct track *t, tensor_id out)
 {
-    const struct wish *wish = &t->wishes[out];
+    const struct preferred_layout *wanted = &t->preferred[out];
     uint32_t rank = graph_tensor(t->g, out)->type->shape.rank;
-    bool followed = wish->order.rank && (wish->spatial || graph_tensor(t->g, out)->kind != TENSOR_OUTPUT);
-    return followed ? wish->order : perm_identity(rank);
+    bool followed = wanted->order.rank && (wanted->spatial || graph_tensor(t->g, out)->kind != TENSOR_OUTPUT);
+    return followed ? wanted->order : perm_identity(rank);
 }
 
 static odlc_status visit_transpose(struct track *t, node_id id)
@@ -412,7 +412,7 @@ static void visit_copy(struct track *t, node_id id)
     const struct shape *stored = &graph_tensor(t->g, at.stored)->type->shape;
     const struct shape rank1 = SHAPE(stored->rank);
     n->inputs[0] = at.stored;
-    node_set_ints(t->g, n, "shape", &rank1, stored->dims);
+    node_set_ints(t->g, n, PARAM_shape, &rank1, stored->dims);
     store_output(t, n->outputs[0], &at.perm);
     vec_push(t->g->arena, &t->g->order, id);
 }
@@ -440,13 +440,13 @@ static bool visit_regrouping(struct track *t, node_id id)
     const struct perm back = perm_inverse(&at.perm);
     const struct shape from = perm_apply(&back, &graph_tensor(t->g, at.stored)->type->shape);
     struct perm order;
-    if (!regroup(&from, &at.perm, &graph_tensor(t->g, out)->type->shape, &t->wishes[out].order, &order) ||
+    if (!regroup(&from, &at.perm, &graph_tensor(t->g, out)->type->shape, &t->preferred[out].order, &order) ||
         !order_pays(t, out, &order))
         return false;
     n->inputs[0] = at.stored;
     store_output(t, out, &order);
     const struct shape *shape = &graph_tensor(t->g, out)->type->shape, rank1 = SHAPE(shape->rank);
-    node_set_ints(t->g, n, "shape", &rank1, shape->dims);
+    node_set_ints(t->g, n, PARAM_shape, &rank1, shape->dims);
     vec_push(t->g->arena, &t->g->order, id);
     return true;
 }
@@ -484,7 +484,7 @@ static void place_inputs(struct track *t)
         tensor_id id = t->g->inputs.data[i];
         struct tensor *tensor = graph_tensor(t->g, id);
         uint32_t layout = o->input_layouts ? map_get(o->input_layouts, tensor->name) : MAP_NONE;
-        bool spatial = layout == MAP_NONE ? t->wishes[id].spatial : layout == INPUT_NCHW;
+        bool spatial = layout == MAP_NONE ? t->preferred[id].spatial : layout == INPUT_NCHW;
         struct perm last = perm_channels_last(tensor->type->shape.rank);
         if (!spatial || tensor->type->shape.rank < 3 || preserves(t, tensor->name))
             continue;
@@ -562,7 +562,7 @@ odlc_status pass_track_axes(struct pass_context *c, struct graph *g, bool *progr
     struct track t = {.c = c, .g = g};
     build_init(&t.b, g, c->diags);
     t.at = arena_array(scratch, struct location, n_old);
-    t.wishes = find_wishes(scratch, g);
+    t.preferred = find_preferred_layouts(scratch, g);
     t.uses = graph_uses(scratch, g);
     map_init(&t.copies, scratch);
     for (tensor_id i = 0; i < n_old; i++)

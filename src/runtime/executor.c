@@ -2,7 +2,7 @@
 
 #include <time.h>
 
-#include "runtime/check.h"
+#include "runtime/check_types.h"
 
 /* Bytes of mapped constants whose pages are kept; then they are given back, to be mapped again when they are needed. */
 #define MAX_RESIDENT ((uint64_t)16 << 20)

@@ -6,8 +6,8 @@
 #include "base/file.h"
 #include "tools/command.h"
 #include "tools/model_options.h"
-#include "tools/progress.h"
-#include "tools/table.h"
+#include "tools/progress_line.h"
+#include "tools/text_table.h"
 
 /* ---- options → odlc_convert_options ---- */
 

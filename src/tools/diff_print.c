@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tools/diff.h"
-#include "tools/table.h"
+#include "tools/text_table.h"
 #include "tools/terminal.h"
 
 #define WRAP 48 /* columns of a value in the text; CSV has it on one line */

@@ -7,7 +7,7 @@
 #include "base/diag.h"
 #include "opendlc/container.h"
 #include "tools/json_out.h"
-#include "tools/table.h"
+#include "tools/text_table.h"
 #include "tools/value_text.h"
 
 /* Of the JSON forms; a change that can break a reader raises it. */

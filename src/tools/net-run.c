@@ -9,7 +9,7 @@
 #include "tools/input_list.h"
 #include "tools/options.h"
 #include "tools/output_dir.h"
-#include "tools/table.h"
+#include "tools/text_table.h"
 
 enum {
     OPT_CONTAINER,
@@ -133,9 +133,55 @@ struct session {
     struct input_list list;
     const char *output_dir;
     bool native_inputs, native_outputs;
-    int64_t iterations;
-    uint64_t *node_times; /* summed over all executions */
+    int64_t iterations, iteration; /* of each inference, and the one at work */
+    size_t number;                 /* of the inference at work */
+    uint64_t *node_times;          /* summed over all executions */
 };
+
+/* ---- results ---- */
+
+/* Writes a tensor of the inference at work, of whose elements `values` has the form that is written. */
+static odlc_status write_tensor(struct session *s, const struct odlc_io *io, const void *values)
+{
+    struct arena_mark mark = arena_mark(s->scratch);
+    const char *folder = arena_printf(s->scratch, "%s/Result_%zu", s->output_dir, s->number), *path;
+    if (s->native_outputs && io->count && !io->native_size)
+        return diag_error(&s->diags, ODLC_ERR_UNSUPPORTED, AT(.attribute = io->name), "output-strings",
+                          "a tensor of strings has no raw form");
+    uint64_t size = s->native_outputs ? io->native_size : io->count * sizeof(float);
+    TRY(output_path(s->scratch, &s->diags, folder, io->name, &path));
+    TRY(output_write(s->scratch, &s->diags, path, values, size));
+    arena_rewind(s->scratch, mark);
+    return ODLC_OK;
+}
+
+/* --debug: each tensor as soon as it is computed, in the last of the iterations. */
+static odlc_status write_shown(void *user, const struct odlc_io *io, const void *values)
+{
+    struct session *s = user;
+    return s->iteration + 1 == s->iterations ? write_tensor(s, io, values) : ODLC_OK;
+}
+
+static odlc_status write_result(struct session *s, size_t index, const struct odlc_io *io)
+{
+    if (s->native_outputs)
+        return write_tensor(s, io, odlc_run_native(s->run, index));
+    float *values = arena_array(s->scratch, float, io->count);
+    TRY(odlc_run_get_floats(s->run, index, values, io->count));
+    return write_tensor(s, io, values);
+}
+
+static odlc_status write_results(struct session *s)
+{
+    size_t n_results;
+    const struct odlc_io *results = odlc_run_results(s->run, &n_results);
+    for (size_t i = 0; i < n_results; i++) {
+        struct arena_mark mark = arena_mark(s->scratch);
+        TRY(write_result(s, i, &results[i]));
+        arena_rewind(s->scratch, mark);
+    }
+    return ODLC_OK;
+}
 
 /* ---- what to compute ---- */
 
@@ -193,7 +239,7 @@ static odlc_status choose_results(struct session *s)
     if (named)
         return want_named(s);
     if (all)
-        return odlc_run_want_all(s->run);
+        return odlc_run_want_each(s->run, s->native_outputs ? ODLC_NATIVE : ODLC_FLOATS, write_shown, s);
     if (s->list.choice == LIST_NODES)
         return odlc_run_want_nodes(s->run, s->list.chosen, s->list.n_chosen);
     if (s->list.choice == LIST_TENSORS)
@@ -241,36 +287,6 @@ static odlc_status load_input(struct session *s, const struct inference *inferen
     return odlc_run_set_floats(s->run, index, (const float *)(const void *)file->data, io->count);
 }
 
-/* ---- results ---- */
-
-static odlc_status write_result(struct session *s, size_t index, const struct odlc_io *io, const char *folder)
-{
-    const char *path;
-    TRY(output_path(s->scratch, &s->diags, folder, io->name, &path));
-    if (s->native_outputs) {
-        if (io->count && !io->native_size)
-            return diag_error(&s->diags, ODLC_ERR_UNSUPPORTED, AT(.attribute = io->name), "output-strings",
-                              "a tensor of strings has no raw form");
-        return output_write(s->scratch, &s->diags, path, odlc_run_native(s->run, index), io->native_size);
-    }
-    float *values = arena_array(s->scratch, float, io->count);
-    TRY(odlc_run_get_floats(s->run, index, values, io->count));
-    return output_write(s->scratch, &s->diags, path, values, io->count * sizeof *values);
-}
-
-static odlc_status write_results(struct session *s, size_t number)
-{
-    size_t n_results;
-    const struct odlc_io *results = odlc_run_results(s->run, &n_results);
-    for (size_t i = 0; i < n_results; i++) {
-        struct arena_mark mark = arena_mark(s->scratch);
-        const char *folder = arena_printf(s->scratch, "%s/Result_%zu", s->output_dir, number);
-        TRY(write_result(s, i, &results[i], folder));
-        arena_rewind(s->scratch, mark);
-    }
-    return ODLC_OK;
-}
-
 /* Two names that differ only in slashes would share a file. */
 static odlc_status check_result_paths(struct session *s)
 {
@@ -296,7 +312,7 @@ static odlc_status execute(struct session *s)
 {
     size_t n_steps;
     const struct odlc_step *steps = odlc_run_steps(s->run, &n_steps);
-    for (int64_t i = 0; i < s->iterations; i++) {
+    for (s->iteration = 0; s->iteration < s->iterations; s->iteration++) {
         TRY(odlc_run_execute(s->run));
         for (size_t k = 0; k < n_steps; k++)
             s->node_times[k] += steps[k].nanoseconds;
@@ -307,6 +323,7 @@ static odlc_status execute(struct session *s)
 static odlc_status infer(struct session *s, size_t number)
 {
     const struct inference *inference = &s->list.inferences.data[number];
+    s->number = number;
     for (size_t i = 0; i < inference->n_items; i++) {
         struct arena_mark mark = arena_mark(s->scratch);
         TRY(load_input(s, inference, &inference->items[i]));
@@ -314,7 +331,7 @@ static odlc_status infer(struct session *s, size_t number)
         arena_rewind(s->scratch, mark);
     }
     TRY(execute(s));
-    return write_results(s, number);
+    return options_given(&s->options, OPT_DEBUG) ? ODLC_OK : write_results(s);
 }
 
 static void print_profile(const struct session *s)

@@ -3,7 +3,7 @@
 #ifndef UDO_UDO_H
 #define UDO_UDO_H
 
-#include "op/build.h"
+#include "build/build.h"
 #include "opendlc/convert.h"
 
 enum udo_layout { UDO_LAYOUT_NONE, UDO_LAYOUT_NHWC, UDO_LAYOUT_NCHW };

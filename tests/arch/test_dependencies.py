@@ -9,23 +9,26 @@ from checks import SOURCE, Checks  # noqa: E402
 
 # What a room may include beside itself and include/opendlc.
 OP_AND_BELOW = {"base", "ir", "op"}
+BUILD_AND_BELOW = OP_AND_BELOW | {"kernel", "build"}
 ALLOWED = {
     "base": set(),
     "ir": {"base"},
-    "op": {"base", "ir"},
-    "pass": OP_AND_BELOW,
-    "udo": OP_AND_BELOW,
-    "dlc": OP_AND_BELOW,
-    "runtime": OP_AND_BELOW,
-    "backend": OP_AND_BELOW | {"runtime"},
-    "gen": OP_AND_BELOW | {"udo"},
-    "api": OP_AND_BELOW | {"pass", "udo", "dlc", "runtime", "backend"},
-    "converters": OP_AND_BELOW | {"pass", "udo", "dlc"},
+    "op": {"base", "ir", "kernel"},
+    "kernel": OP_AND_BELOW,
+    "build": OP_AND_BELOW | {"kernel"},
+    "pass": BUILD_AND_BELOW,
+    "udo": BUILD_AND_BELOW,
+    "dlc": BUILD_AND_BELOW,
+    "runtime": BUILD_AND_BELOW,
+    "backend": BUILD_AND_BELOW | {"runtime"},
+    "gen": BUILD_AND_BELOW | {"udo"},
+    "api": BUILD_AND_BELOW | {"pass", "udo", "dlc", "runtime", "backend"},
+    "converters": BUILD_AND_BELOW | {"pass", "udo", "dlc"},
     "tools": OP_AND_BELOW | {"udo", "dlc", "runtime", "api"},
 }
 # The command of a front end is a tool that happens to live beside it.
 COMMAND = ALLOWED["converters"] | ALLOWED["tools"] | {"tools", "converters"}
-COMMANDS = {f"converters/{framework}/main.c": COMMAND for framework in ("onnx", "tensorflow")}
+COMMANDS = {f"converters/{framework}/{framework}-to-dlc.c": COMMAND for framework in ("onnx", "tensorflow")}
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 

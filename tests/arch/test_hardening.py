@@ -55,7 +55,7 @@ def main():
         check_file(checks, name, command(name), True)
     check_file(checks, "library", next(BUILD.glob("libopendlc.so.*.*.*[0-9]")), False)
     if platform.machine() == "x86_64":  # programs have it only where the system's own objects do, too
-        notes = read(BUILD / "converters" / "libodlc-converters.a.p" / "convert.c.o", "-n")
+        notes = read(BUILD / "converters" / "driver" / "libodlc-driver.a.p" / "convert_model.c.o", "-n")
         checks.check("jumps are checked", re.search(r"IBT.*SHSTK", notes), notes)
     checks.finish()
 

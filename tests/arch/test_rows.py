@@ -33,7 +33,7 @@ def check_refusals(checks, what, refused, converted):
 
 def check_onnx(checks):
     rows = [(domain, op, int(lo), LATEST if hi == "LATEST" else int(hi))
-            for domain, op, lo, hi, _, _ in read(checks, "onnx/rows.def", "ONNX_ROW", ONNX_ROW)]
+            for domain, op, lo, hi, _, _ in read(checks, "onnx/lower/onnx_rows.def", "ONNX_ROW", ONNX_ROW)]
     for row in rows:
         checks.check(f"range of {row[1]}", row[2] <= row[3], f"{row[2]} > {row[3]}")
     for before, after in zip(rows, rows[1:]):
@@ -41,15 +41,15 @@ def check_onnx(checks):
         checks.check(f"order of {after[1]}", before[:3] < after[:3], f"{before} stands before {after}")
         if before[:2] == after[:2]:
             checks.check(f"ranges of {after[1]}", before[3] < after[2], f"{before} overlaps {after}")
-    check_refusals(checks, "ONNX", read(checks, "onnx/refusals.def", "ONNX_REFUSAL", ONNX_REFUSAL),
+    check_refusals(checks, "ONNX", read(checks, "onnx/lower/onnx_refusals.def", "ONNX_REFUSAL", ONNX_REFUSAL),
                    [row[:2] for row in rows])
 
 
 def check_tensorflow(checks):
-    ops = [row[0] for row in read(checks, "tensorflow/rows.def", "TF_ROW", TF_ROW)]
+    ops = [row[0] for row in read(checks, "tensorflow/lower/tf_rows.def", "TF_ROW", TF_ROW)]
     for before, after in zip(ops, ops[1:]):
         checks.check(f"order of {after}", before < after, f"{before} stands before it")
-    refused = [row[0] for row in read(checks, "tensorflow/refusals.def", "TF_REFUSAL", TF_REFUSAL)]
+    refused = [row[0] for row in read(checks, "tensorflow/lower/tf_refusals.def", "TF_REFUSAL", TF_REFUSAL)]
     check_refusals(checks, "TensorFlow", refused, ops)
 
 

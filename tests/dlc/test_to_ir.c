@@ -1,5 +1,6 @@
 /* From a container back to the graph: nothing is lost, ops find their rows, and what makes no sense is refused. */
 #include "dlc_fixture.h"
+#include "tests/support/named_param.h"
 
 static struct graph *load(const char *path)
 {
@@ -47,18 +48,18 @@ START_TEST(graph_survives)
     ck_assert(n->op->kernel == NULL);
     ck_assert_uint_eq(n->n_inputs, 6);
     ck_assert_uint_eq(n->inputs[2], NO_TENSOR);
-    ck_assert_double_eq(node_float(n, "alpha", 0), 0.2);
-    ck_assert_int_eq(node_int(n, "count", 0), -5000000000);
-    ck_assert_str_eq(node_string(n, "label", NULL), "a \"label\"");
-    ck_assert_uint_eq(node_param(n, "label")->usage, 2);
-    ck_assert_double_eq(node_param(n, "weights")->floats[1], -1.25);
-    ck_assert_str_eq(node_param(n, "modes")->strings[0], "edge");
-    ck_assert_ptr_null(node_param(n, "packageName"));
+    ck_assert_double_eq(named_float(n, "alpha", 0), 0.2);
+    ck_assert_int_eq(named_int(n, "count", 0), -5000000000);
+    ck_assert_str_eq(named_string(n, "label", NULL), "a \"label\"");
+    ck_assert_uint_eq(named_param(n, "label")->usage, 2);
+    ck_assert_double_eq(named_param(n, "weights")->floats[1], -1.25);
+    ck_assert_str_eq(named_param(n, "modes")->strings[0], "edge");
+    ck_assert_ptr_null(named_param(n, "packageName"));
     uint32_t count;
-    const int64_t *offsets = node_ints(n, "offsets", &count);
+    const int64_t *offsets = named_ints(n, "offsets", &count);
     ck_assert_uint_eq(count, 4);
     ck_assert_int_eq(offsets[3], 2147483647);
-    ck_assert_uint_eq(node_param(n, "offsets")->shape->rank, 2);
+    ck_assert_uint_eq(named_param(n, "offsets")->shape->rank, 2);
     ck_assert_ptr_eq(graph_node(g, g->order.data[1])->op, op_find("Transpose"));
     ck_assert_double_eq(graph_tensor(g, graph_find_tensor(g, "y"))->quant->encodings[0].scale, 0.25);
 }
@@ -144,7 +145,7 @@ START_TEST(native_type_without_a_row)
     ck_assert_str_eq(n->op->dlc_type, "Mystery");
     ck_assert_ptr_null(n->op->package);
     ck_assert(n->op->kernel == NULL);
-    ck_assert_int_eq(node_int(n, "depth", 0), 3);
+    ck_assert_int_eq(named_int(n, "depth", 0), 3);
 }
 END_TEST
 

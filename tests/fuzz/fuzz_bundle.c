@@ -1,7 +1,7 @@
 /* Any bytes as a checkpoint of one shard: all its tensors are read or refused with a diagnostic, nothing else. An input
  * is the length of the index in 4 bytes, the index, and the shard. */
 #include "base/reader.h"
-#include "converters/tensorflow/bundle.h"
+#include "converters/tensorflow/source/bundle.h"
 #include "engine.h"
 #include "scratch.h"
 

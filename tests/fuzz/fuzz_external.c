@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "converters/model_folder.h"
-#include "converters/onnx/decode.h"
+#include "converters/frontend/model_folder.h"
+#include "converters/onnx/decode/onnx_decode.h"
 #include "engine.h"
 #include "onnx.pb-c.h"
 

@@ -3,8 +3,8 @@
 #include <setjmp.h>
 #include <stdlib.h>
 
-#include "converters/tensorflow/pbtxt.h"
-#include "converters/wire.h"
+#include "converters/tensorflow/source/pbtxt.h"
+#include "converters/frontend/wire.h"
 #include "tensorflow.pb-c.h"
 #include "engine.h"
 

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "converters/driver.h"
-#include "converters/onnx/onnx.h"
+#include "converters/driver/driver.h"
+#include "converters/onnx/decode/onnx.h"
 #include "converters/tensorflow/tensorflow.h"
 #include "dlc/record.h"
 #include "engine.h"

@@ -1,8 +1,8 @@
 #include "mend_bundle.h"
 
 #include "base/reader.h"
-#include "converters/tensorflow/crc32c.h"
-#include "converters/wire.h"
+#include "converters/tensorflow/source/crc32c.h"
+#include "converters/frontend/wire.h"
 
 enum { FOOTER = 48, TRAILER = 5 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "../tensorflow/bundle_writer.h"
-#include "converters/tensorflow/crc32c.h"
+#include "converters/tensorflow/source/crc32c.h"
 #include "engine.h"
 #include "mend_bundle.h"
 

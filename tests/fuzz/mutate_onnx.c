@@ -6,13 +6,13 @@
 
 #define ONNX_ROW(domain, op, ...) op,
 static const char *const ops[] = {
-#include "converters/onnx/rows.def"
+#include "converters/onnx/lower/onnx_rows.def"
     "MyScale", "MySplit", "SoftClamp", "Constant"};
 
 /* Many operators' attributes have no default; those that have one are likelier the more operators share them. */
 #define ONNX_DEFAULT(op, attribute, ...) attribute,
 static const char *const attributes[] = {
-#include "converters/onnx/schema_defaults.def"
+#include "converters/onnx/decode/onnx_schema_defaults.def"
     "activation_alpha",
     "activation_beta",
     "activations",

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
-#include "converters/wire.h"
+#include "converters/frontend/wire.h"
 
 #define NONE UINT32_MAX
 enum { MAX_ELEMENTS = 4096, MAX_ADOPTED = 4, MAX_VARINT = 10 };

@@ -31,9 +31,9 @@ class Plant:
 
 PLANTS = [
     # Blocks of the index beyond its end, keys made of more than there is, fewer bytes than the shape asks for.
-    Plant("fuzz_bundle", "converters/tensorflow/table.c", " || end > room", " || h->offset > room"),
-    Plant("fuzz_bundle", "converters/tensorflow/table.c", " || shared > (previous ? previous->key_size : 0)", ""),
-    Plant("fuzz_bundle", "converters/tensorflow/bundle_entry.c", "(uint64_t)e->size !=", "(uint64_t)e->size >"),
+    Plant("fuzz_bundle", "converters/tensorflow/source/sorted_table.c", " || end > room", " || h->offset > room"),
+    Plant("fuzz_bundle", "converters/tensorflow/source/sorted_table.c", " || shared > (previous ? previous->key_size : 0)", ""),
+    Plant("fuzz_bundle", "converters/tensorflow/source/bundle_entry.c", "(uint64_t)e->size !=", "(uint64_t)e->size >"),
     # Vectors and lists beyond the end, fewer elements than dimensions ask for, a kind too many, numbers that are not compared.
     Plant("fuzz_dlc_v3", "src/dlc/flatbuf.c", "offset <= v->size && size <= v->size - offset", "offset <= v->size"),
     Plant("fuzz_dlc_v3", "src/dlc/read.c", "if (size == wanted)", "if (true)"),
@@ -42,27 +42,27 @@ PLANTS = [
     Plant("fuzz_dlc_v4_1", "src/dlc/read_v4.c", "if (kind > KIND_NULL)", "if (kind > KIND_NULL + 1)"),
     Plant("fuzz_dlc_v4_1", "src/dlc/read_v4.c", " || offset > p->bin.size", ""),
     # A link out of the folder is followed, at the first step or later; bytes beyond the file.
-    Plant("fuzz_external", "converters/model_folder.c", "RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS", "RESOLVE_NO_MAGICLINKS"),
-    Plant("fuzz_external", "converters/model_folder.c", " | O_NOFOLLOW", ""),
-    Plant("fuzz_external", "converters/onnx/external.c", " || end > found->size", ""),
+    Plant("fuzz_external", "converters/frontend/model_folder.c", "RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS", "RESOLVE_NO_MAGICLINKS"),
+    Plant("fuzz_external", "converters/frontend/model_folder.c", " | O_NOFOLLOW", ""),
+    Plant("fuzz_external", "converters/onnx/decode/external_data.c", " || end > found->size", ""),
     # Reading past the last line; a path that begins with the sign before it.
     Plant("fuzz_input_list", "src/tools/input_list.c", "for (; i < length && (quote", "for (; (quote"),
     Plant("fuzz_input_list", "src/tools/input_list.c", "path = count;", "path = count + 1;"),
     # A size that is not compared, an axis too many.
-    Plant("fuzz_onnx", "converters/onnx/decode_tensor.c", "if (j->data.size != expected)", "if (false)"),
-    Plant("fuzz_onnx", "converters/onnx/decode_tensor.c", "if (j->n_dims > MAX_RANK)", "if (j->n_dims > MAX_RANK + 1)"),
+    Plant("fuzz_onnx", "converters/onnx/decode/onnx_tensor.c", "if (j->data.size != expected)", "if (false)"),
+    Plant("fuzz_onnx", "converters/onnx/decode/onnx_tensor.c", "if (j->n_dims > MAX_RANK)", "if (j->n_dims > MAX_RANK + 1)"),
     # Reading one byte past the end; names of any length.
-    Plant("fuzz_pbtxt", "converters/tensorflow/pbtxt_scan.c", "n < s->size - s->pos", "n <= s->size - s->pos"),
-    Plant("fuzz_pbtxt", "converters/tensorflow/pbtxt.c", "length <= LONGEST_NAME ? length : 0", "length"),
+    Plant("fuzz_pbtxt", "converters/tensorflow/source/pbtxt_scan.c", "n < s->size - s->pos", "n <= s->size - s->pos"),
+    Plant("fuzz_pbtxt", "converters/tensorflow/source/pbtxt.c", "length <= LONGEST_NAME ? length : 0", "length"),
     # A field that the writer leaves out, one that the reader takes for another.
     Plant("fuzz_round_trip", "src/dlc/write_model.c", "if (t->quant && t->quant->overridden)", "if (false)"),
     Plant("fuzz_round_trip", "src/dlc/read_v4.c", "fb_float(t, FXP_MAX)", "fb_float(t, FXP_MIN)"),
     # An index before the first element, an axis that is not there.
     Plant("fuzz_run", "src/op/op_index.c", "return *out >= 0 && *out < dim;", "return *out < dim;"),
-    Plant("fuzz_run", "src/op/move.c", "return axis >= 0 && axis < rank;", "return axis >= 0;"),
+    Plant("fuzz_run", "src/kernel/move.c", "return axis >= 0 && axis < rank;", "return axis >= 0;"),
     # A result that a function does not have, a key that is made of more than there is.
-    Plant("fuzz_saved_model", "converters/tensorflow/resolve.c", "if (*out >= function->rets.count)", "if (false)"),
-    Plant("fuzz_saved_model", "converters/tensorflow/table.c", " || shared > (previous ? previous->key_size : 0)", ""),
+    Plant("fuzz_saved_model", "converters/tensorflow/normalize/resolve.c", "if (*out >= function->rets.count)", "if (false)"),
+    Plant("fuzz_saved_model", "converters/tensorflow/source/sorted_table.c", " || shared > (previous ? previous->key_size : 0)", ""),
     # A dim that the shape does not have, a division by zero, one that overflows.
     Plant("fuzz_shape_rule", "src/udo/expr.c", " || index >= shape->rank", ""),
     Plant("fuzz_shape_rule", "src/udo/expr.c", "if (b == 0)", "if (false)"),
@@ -70,11 +70,11 @@ PLANTS = [
     # More elements than the file has, one axis too many, raw elements of another size.
     Plant("fuzz_tensor_file", "src/ir/npy.c", " != file->size - n.data", " < file->size - n.data"),
     Plant("fuzz_tensor_file", "src/ir/npy.c", "if (out->rank == MAX_RANK)", "if (out->rank > MAX_RANK)"),
-    Plant("fuzz_tensor_file", "converters/freeze.c", "if (size != file->size)", "if (size < file->size)"),
+    Plant("fuzz_tensor_file", "converters/driver/freeze.c", "if (size != file->size)", "if (size < file->size)"),
     # A size that is not compared, an axis too many, of a tensor and of a shape.
-    Plant("fuzz_tensorflow", "converters/tensorflow/decode_tensor.c", "if (j->content.size != size)", "if (false)"),
-    Plant("fuzz_tensorflow", "converters/tensorflow/lower_shape.c", "if (in.rank == MAX_RANK)", "if (in.rank > MAX_RANK)"),
-    Plant("fuzz_tensorflow", "converters/tensorflow/decode_attr.c", "dims.count > MAX_RANK)", "dims.count > MAX_RANK + 1)"),
+    Plant("fuzz_tensorflow", "converters/tensorflow/decode/tf_tensor.c", "if (j->content.size != size)", "if (false)"),
+    Plant("fuzz_tensorflow", "converters/tensorflow/lower/tf_shape.c", "if (in.rank == MAX_RANK)", "if (in.rank > MAX_RANK)"),
+    Plant("fuzz_tensorflow", "converters/tensorflow/decode/tf_attr.c", "dims.count > MAX_RANK)", "dims.count > MAX_RANK + 1)"),
     # A character that goes on past the end, lists of different lengths.
     Plant("fuzz_udo_json", "src/udo/source.c", "length == 0 || length > left", "length == 0"),
     Plant("fuzz_udo_json", "src/udo/config_value.c", "count != leaves", "count > leaves"),

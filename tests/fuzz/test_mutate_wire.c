@@ -1,6 +1,6 @@
 /* Mutations of messages: what comes out is a message of the schema, and different things happen to it. */
 #include "../onnx/onnx_model.h"
-#include "converters/wire.h"
+#include "converters/frontend/wire.h"
 #include "mutate_wire.h"
 #include "onnx.pb-c.h"
 

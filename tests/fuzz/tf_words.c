@@ -5,7 +5,7 @@
 
 #define TF_ROW(op, ...) op,
 static const char *const ops[] = {
-#include "converters/tensorflow/rows.def"
+#include "converters/tensorflow/lower/tf_rows.def"
     "Assign",
     "AssignVariableOp",
     "Const",

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "tools/progress.h"
+#include "tools/progress_line.h"
 
 enum { ENDLESS = 1000000 };
 

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "converters/model_folder.h"
+#include "converters/frontend/model_folder.h"
 #include "onnx_model.h"
 
 /* A folder with a secret in it, and below it the model's folder. */

@@ -258,7 +258,7 @@ TopK.largest TopK.sorted Trilu.upper Unique.sorted Xor-6.broadcast
 def flags(checks):
     """Integers that say yes or no, by the words of the operators' documentation: runtimes read a 3 as either of them."""
     newest = {}
-    for row in (pathlib.Path(__file__).parents[2] / "converters/onnx/rows.def").read_text().splitlines():
+    for row in (pathlib.Path(__file__).parents[2] / "converters/onnx/lower/onnx_rows.def").read_text().splitlines():
         if match := re.match(r'ONNX_ROW\("", "(\w+)", (\d+), (\w+)', row):
             newest[match[1]] = 27 if match[3] == "LATEST" else int(match[3])
     for flag in FLAGS:

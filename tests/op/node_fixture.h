@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "op/build.h"
-#include "op/eval.h"
+#include "build/build.h"
+#include "kernel/eval.h"
 
 #define FIXTURE_TENSORS 64
 

@@ -64,6 +64,13 @@ START_TEST(rows_are_complete)
 }
 END_TEST
 
+static const char *const param_names[] = {
+    "",
+#define PARAM_ID(name) #name,
+#include "op/param_ids.def"
+#undef PARAM_ID
+};
+
 START_TEST(params_are_unique_and_typed)
 {
     const struct op *op;
@@ -71,6 +78,9 @@ START_TEST(params_are_unique_and_typed)
         for (uint32_t p = 0; p < op->n_params; p++) {
             const struct param_def *def = &op->params[p];
             ck_assert_msg(op_param_index(op, def->name) == (int)p, "%s: %s is listed twice", op->name, def->name);
+            ck_assert_msg(def->id != PARAM_CUSTOM && strcmp(def->name, param_names[def->id]) == 0,
+                          "%s: %s has the id of another param", op->name, def->name);
+            ck_assert_msg(op_param_place(op, def->id) == (int)p, "%s: %s is not found", op->name, def->name);
             ck_assert_msg(def->dtype != DT_NONE || !def->is_tensor, "%s: %s has no type", op->name, def->name);
             ck_assert_msg(def->presence != PARAM_DEFAULT || (!def->is_tensor && def->dtype != DT_STRING),
                           "%s: only numbers have defaults, %s is none", op->name, def->name);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "op/eval.h"
+#include "kernel/eval.h"
 #include "op/graph_text.h"
 #include "pass/pass.h"
 
@@ -369,7 +369,7 @@ START_TEST(reshape_gets_the_own_order_and_axis_params_follow)
     for (size_t i = 0; i < g->order.count; i++) {
         const struct node *n = graph_node(g, g->order.data[i]);
         if (strcmp(n->op->name, "Softmax") == 0)
-            ck_assert_int_eq(node_int(n, "axis", -1), 3);
+            ck_assert_int_eq(node_int(n, PARAM_axis, -1), 3);
     }
 }
 END_TEST
@@ -594,8 +594,8 @@ START_TEST(convolutions_in_blocks_are_dilated_ones)
     uint32_t count;
     const struct node *conv = graph_node(g, g->order.data[0]);
     const int64_t dilation[] = {2, 2}, pads[] = {0, 1, 2, 0};
-    ck_assert_mem_eq(node_ints(conv, "dilation", &count), dilation, sizeof dilation);
-    ck_assert_mem_eq(node_ints(conv, "pad_amount", &count), pads, sizeof pads);
+    ck_assert_mem_eq(node_ints(conv, PARAM_dilation, &count), dilation, sizeof dilation);
+    ck_assert_mem_eq(node_ints(conv, PARAM_pad_amount, &count), pads, sizeof pads);
     /* More is cut off than was added. */
     g = check_numbers(in_blocks("0, 2, 2, 0", "1, 0, 0, 0", "float32[1,5,6,2]"), 1e-6);
     ck_assert_uint_eq(g->order.count, 3);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "ir/quant.h"
-#include "op/build.h"
+#include "build/build.h"
 #include "pass/pass.h"
 #include "tests/support/reference_only.h"
 

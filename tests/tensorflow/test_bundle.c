@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "bundle_writer.h"
-#include "converters/tensorflow/bundle.h"
-#include "converters/tensorflow/table.h"
+#include "converters/tensorflow/source/bundle.h"
+#include "converters/tensorflow/source/sorted_table.h"
 
 enum { TF_FLOAT = 1, TF_INT32 = 3, TF_STRING = 7, TF_COMPLEX64 = 8, TF_INT64 = 9, TF_BOOL = 10, TF_BFLOAT16 = 14 };
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "converters/tensorflow/bundle.h"
+#include "converters/tensorflow/source/bundle.h"
 
 static struct arena *arena;
 static struct diags diags;

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "converters/tensorflow/op_defs.h"
-#include "converters/tensorflow/pbtxt.h"
+#include "converters/tensorflow/decode/op_defs.h"
+#include "converters/tensorflow/source/pbtxt.h"
 #include "converters/tensorflow/tensorflow.h"
-#include "converters/tensorflow/tensorflow.pb-c.h"
+#include "tensorflow.pb-c.h"
 
 /* ---- numbers and types of outputs ---- */
 

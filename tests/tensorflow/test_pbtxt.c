@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "converters/tensorflow/pbtxt.h"
-#include "converters/wire.h"
+#include "converters/tensorflow/source/pbtxt.h"
+#include "converters/frontend/wire.h"
 #include "tests/support/comma_locale.h"
 #include "tensorflow.pb-c.h"
 

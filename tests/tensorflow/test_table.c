@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "bundle_writer.h"
-#include "converters/tensorflow/table.h"
+#include "converters/tensorflow/source/sorted_table.h"
 
 static struct arena *arena;
 static struct diags diags;

@@ -1,5 +1,6 @@
 /* From a framework node to a UDO node: inputs, static data, layouts. */
 #include "udo_site.h"
+#include "tests/support/named_param.h"
 
 /* ---- the plain case ---- */
 
@@ -15,7 +16,7 @@ START_TEST(types_per_core_of_every_operand)
     give_tensor(&s, "w", DT_FLOAT32, SHAPE(2));
     s.call.n_out = 2;
     run_ok(&s);
-    ck_assert_str_eq(node_string(udo_node(&s), "udo_per_core_data_types", ""),
+    ck_assert_str_eq(named_string(udo_node(&s), "udo_per_core_data_types", ""),
                      "in1: CPU=FLOAT_32,GPU=FLOAT_16; out0: CPU=FLOAT_32,DSP=UINT_8; out1: CPU=INT_32,DSP=UINT_16");
     end(&s);
 }
@@ -40,14 +41,14 @@ START_TEST(hard_sigmoid)
     ck_assert_uint_eq(n->outputs[0], s.outs[0]);
     ck_assert(n->forms->in[0].as_stored);
     ck_assert(n->forms->out[0].as_stored);
-    ck_assert(node_float(n, "alpha", 0) == 0.25);
-    ck_assert(node_float(n, "beta", 0) == 0.5);
-    ck_assert_int_eq(node_param(n, "alpha")->dtype, DT_FLOAT32);
-    ck_assert_uint_eq(node_param(n, "alpha")->usage, 1);
-    ck_assert_str_eq(node_string(n, "udo_core_types", ""), "CPU,DSP");
-    ck_assert_str_eq(node_string(n, "udo_per_core_data_types", ""), "in0: CPU=FLOAT_32,DSP=UINT_8");
-    ck_assert_uint_eq(node_param(n, "udo_core_types")->usage, 2);
-    ck_assert_ptr_null(node_param(n, "udo_dsp_arch_types"));
+    ck_assert(named_float(n, "alpha", 0) == 0.25);
+    ck_assert(named_float(n, "beta", 0) == 0.5);
+    ck_assert_int_eq(named_param(n, "alpha")->dtype, DT_FLOAT32);
+    ck_assert_uint_eq(named_param(n, "alpha")->usage, 1);
+    ck_assert_str_eq(named_string(n, "udo_core_types", ""), "CPU,DSP");
+    ck_assert_str_eq(named_string(n, "udo_per_core_data_types", ""), "in0: CPU=FLOAT_32,DSP=UINT_8");
+    ck_assert_uint_eq(named_param(n, "udo_core_types")->usage, 2);
+    ck_assert_ptr_null(named_param(n, "udo_dsp_arch_types"));
     ck_assert_str_eq(graph_tensor(s.g, s.outs[0])->name, "y");
     check_shape(&graph_tensor(s.g, s.outs[0])->type->shape, SHAPE(1, 8, 4, 6));
     ck_assert_uint_eq(s.g->order.count, 1);
@@ -526,7 +527,7 @@ START_TEST(data_that_cores_take_in_different_types)
     const float *stored = view_load(s.f.arena, w->view, DT_FLOAT32);
     for (int k = 0; k < 6; k++)
         ck_assert(stored[k] == (float)k);
-    ck_assert_str_eq(node_string(udo_node(&s), "udo_per_core_data_types", ""), rows[_i].table);
+    ck_assert_str_eq(named_string(udo_node(&s), "udo_per_core_data_types", ""), rows[_i].table);
     end(&s);
     arena_destroy(arena);
 }

@@ -1,5 +1,6 @@
 /* What XML OpDefs mean: for the definition, and for nodes of it. */
 #include "udo_xml.h"
+#include "tests/support/named_param.h"
 
 #define FILE_OF(more) COLLECTION("<OpDefList>" OPDEF(more) "</OpDefList>")
 
@@ -161,7 +162,7 @@ static int64_t stored_mode(struct param attr)
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_attr(&s, attr);
     run_ok(&s);
-    const struct packed_param *mode = node_param(udo_node(&s), "mode");
+    const struct packed_param *mode = named_param(udo_node(&s), "mode");
     ck_assert_int_eq(mode->dtype, DT_UINT8);
     ck_assert(!mode->shape);
     int64_t value = mode->i;
@@ -215,7 +216,7 @@ START_TEST(enumeration_list)
                                  .strings = (const char *[]){"B", "A", "B"}});
     run_ok(&s);
     uint32_t count;
-    const int64_t *values = node_ints(udo_node(&s), "modes", &count);
+    const int64_t *values = named_ints(udo_node(&s), "modes", &count);
     ck_assert_uint_eq(count, 3);
     ck_assert(values[0] == 1 && values[1] == 0 && values[2] == 1);
     end(&s);
@@ -229,8 +230,8 @@ START_TEST(mandatory)
     start_xml(&s, FILE_OF(MODE("false", "<Default>LINEAR</Default>") PARAM("left", "false", "INT_32", "1D", "")));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     run_ok(&s);
-    ck_assert_int_eq(node_int(udo_node(&s), "mode", -1), 1);
-    ck_assert_ptr_null(node_param(udo_node(&s), "left"));
+    ck_assert_int_eq(named_int(udo_node(&s), "mode", -1), 1);
+    ck_assert_ptr_null(named_param(udo_node(&s), "left"));
     end(&s);
 
     start_xml(&s, FILE_OF(MODE("true", "<Default>LINEAR</Default>")));
@@ -292,10 +293,10 @@ START_TEST(params_of_several_types)
     } expected[] = {
         {"whole", DT_INT32}, {"part", DT_FLOAT32}, {"parts", DT_FLOAT32}, {"wholes", DT_INT32}, {"first", DT_INT32}};
     for (size_t i = 0; i < COUNT_OF(expected); i++)
-        ck_assert_msg(node_param(n, expected[i].name)->dtype == expected[i].dtype, "%s", expected[i].name);
-    ck_assert(node_float(n, "part", 0) == 0.5);
-    ck_assert(node_param(n, "parts")->floats[0] == 0.25);
-    ck_assert_int_eq(node_int(n, "first", 0), 16777217);
+        ck_assert_msg(named_param(n, expected[i].name)->dtype == expected[i].dtype, "%s", expected[i].name);
+    ck_assert(named_float(n, "part", 0) == 0.5);
+    ck_assert(named_param(n, "parts")->floats[0] == 0.25);
+    ck_assert_int_eq(named_int(n, "first", 0), 16777217);
     end(&s);
 }
 END_TEST
@@ -350,7 +351,7 @@ START_TEST(qhpi)
               "<OpDefCollection PackageName='P' UseQHPI='1'><OpDefList>" OPDEF("") "</OpDefList></OpDefCollection>");
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     run_ok(&s);
-    ck_assert_str_eq(node_string(udo_node(&s), "udo_use_qhpi", ""), "true");
+    ck_assert_str_eq(named_string(udo_node(&s), "udo_use_qhpi", ""), "true");
     end(&s);
 }
 END_TEST

@@ -1,5 +1,6 @@
 /* Attributes as params of a UDO node. */
 #include "udo_site.h"
+#include "tests/support/named_param.h"
 
 START_TEST(param_kinds)
 {
@@ -22,20 +23,20 @@ START_TEST(param_kinds)
     give_attr(&s, ints_attr("any", SHAPE(2), (const int64_t[]){7, 8}));
     run_ok(&s);
     const struct node *n = udo_node(&s);
-    ck_assert_int_eq(node_int(n, "i", 0), -5);
-    ck_assert(node_float(n, "f", 0) == (double)half_to_float(0x2e66));
-    ck_assert_str_eq(node_string(n, "s", ""), "abc");
-    ck_assert_int_eq(node_int(n, "b", 0), 1);
-    ck_assert_int_eq(node_int(n, "fi", 0), 200);
-    ck_assert_int_eq(node_param(n, "fi")->dtype, DT_UINT8);
+    ck_assert_int_eq(named_int(n, "i", 0), -5);
+    ck_assert(named_float(n, "f", 0) == (double)half_to_float(0x2e66));
+    ck_assert_str_eq(named_string(n, "s", ""), "abc");
+    ck_assert_int_eq(named_int(n, "b", 0), 1);
+    ck_assert_int_eq(named_int(n, "fi", 0), 200);
+    ck_assert_int_eq(named_param(n, "fi")->dtype, DT_UINT8);
     uint32_t count;
-    ck_assert_int_eq(node_ints(n, "is", &count)[2], 65535);
+    ck_assert_int_eq(named_ints(n, "is", &count)[2], 65535);
     ck_assert_uint_eq(count, 3);
-    check_shape(node_param(n, "fs")->shape, SHAPE(2, 1));
-    ck_assert(node_param(n, "fs")->floats[1] == -3.0);
-    ck_assert_int_eq(node_ints(n, "one", &count)[0], 9);
+    check_shape(named_param(n, "fs")->shape, SHAPE(2, 1));
+    ck_assert(named_param(n, "fs")->floats[1] == -3.0);
+    ck_assert_int_eq(named_ints(n, "one", &count)[0], 9);
     ck_assert_uint_eq(count, 1);
-    ck_assert_int_eq(node_param(n, "any")->dtype, DT_INT32);
+    ck_assert_int_eq(named_param(n, "any")->dtype, DT_INT32);
     for (int i = 0; i < 9; i++)
         ck_assert_uint_eq(n->params[i].usage, 1);
     ck_assert_uint_eq(s.f.diags.list.count, count_diags(&s.f, "udo-layout-rank"));
@@ -51,7 +52,7 @@ START_TEST(param_layout)
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_attr(&s, floats_attr("k", SHAPE(1, 2, 1, 3), (const double[]){0, 1, 2, 3, 4, 5}));
     run_ok(&s);
-    const struct packed_param *k = node_param(udo_node(&s), "k");
+    const struct packed_param *k = named_param(udo_node(&s), "k");
     check_shape(k->shape, SHAPE(1, 1, 3, 2));
     const double expected[] = {0, 3, 1, 4, 2, 5};
     for (int i = 0; i < 6; i++)
@@ -122,7 +123,7 @@ START_TEST(integers_beyond_a_double)
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_attr(&s, int_attr("a", (1ll << 53) + (1ll << 40)));
     run_ok(&s);
-    ck_assert(node_float(udo_node(&s), "a", 0) == 0x1p53 + 0x1p40);
+    ck_assert(named_float(udo_node(&s), "a", 0) == 0x1p53 + 0x1p40);
     end(&s);
 }
 END_TEST
@@ -157,7 +158,7 @@ START_TEST(one_element_list_for_a_scalar)
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_attr(&s, ints_attr("a", SHAPE(1), (const int64_t[]){4}));
     run_ok(&s);
-    ck_assert_int_eq(node_int(udo_node(&s), "a", 0), 4);
+    ck_assert_int_eq(named_int(udo_node(&s), "a", 0), 4);
     ck_assert_uint_eq(s.f.diags.warnings, 1 + count_diags(&s.f, "udo-layout-rank"));
     ck_assert_str_eq(find_diag(&s.f, "udo-list-as-scalar")->message,
                      "'a' is a scalar param, and the attribute a list of one element, which is taken");
@@ -179,7 +180,7 @@ START_TEST(schema_default)
     s.call.schema_default = schema;
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     run_ok(&s);
-    ck_assert_int_eq(node_int(udo_node(&s), "a", 0), 42);
+    ck_assert_int_eq(named_int(udo_node(&s), "a", 0), 42);
     end(&s);
 }
 END_TEST

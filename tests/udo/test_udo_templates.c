@@ -1,5 +1,6 @@
 /* Configs in the form of published templates, and what is odd in a definition without being wrong. */
 #include "udo_xml.h"
+#include "tests/support/named_param.h"
 
 /* ---- templates ---- */
 
@@ -86,9 +87,9 @@ START_TEST(template_in_json)
     const float *stored = view_load(s.f.arena, w->view, DT_FLOAT32);
     for (int k = 0; k < 6; k++)
         ck_assert(stored[k] == (float)k);
-    ck_assert_int_eq(node_param(n, "scales")->dtype, DT_FLOAT32);
-    ck_assert(node_param(n, "scales")->floats[0] == (double)0.1f);
-    ck_assert_str_eq(node_string(n, "udo_per_core_data_types", ""),
+    ck_assert_int_eq(named_param(n, "scales")->dtype, DT_FLOAT32);
+    ck_assert(named_param(n, "scales")->floats[0] == (double)0.1f);
+    ck_assert_str_eq(named_string(n, "udo_per_core_data_types", ""),
                      "in0: CPU=FLOAT_32,GPU=FLOAT_32,DSP=UINT_8; in1: CPU=FLOAT_32,GPU=FLOAT_16,DSP=UINT_8; "
                      "out0: CPU=FLOAT_32,GPU=FLOAT_32,DSP=UINT_8; param scales: CPU=FLOAT_32,DSP=FLOAT_16");
     end(&s);
@@ -120,10 +121,10 @@ START_TEST(template_in_xml)
     const float *stored = view_load(s.f.arena, w->view, DT_FLOAT32);
     for (int k = 0; k < 6; k++)
         ck_assert(stored[k] == (float)k);
-    ck_assert_str_eq(node_string(n, "udo_core_types", ""), "CPU,DSP");
-    ck_assert_str_eq(node_string(n, "udo_dsp_arch_types", ""), "v68,v73");
-    ck_assert_str_eq(node_string(n, "udo_per_core_data_types", ""), "in1: CPU=FLOAT_16,DSP=UINT_8");
-    ck_assert(node_float(n, "alpha", 0) == 0.25);
+    ck_assert_str_eq(named_string(n, "udo_core_types", ""), "CPU,DSP");
+    ck_assert_str_eq(named_string(n, "udo_dsp_arch_types", ""), "v68,v73");
+    ck_assert_str_eq(named_string(n, "udo_per_core_data_types", ""), "in1: CPU=FLOAT_16,DSP=UINT_8");
+    ck_assert(named_float(n, "alpha", 0) == 0.25);
     end(&s);
 }
 END_TEST
@@ -322,7 +323,7 @@ START_TEST(only_default)
     ck_assert_msg(s.f.diags.list.count == 1, "%s", all_diags(&s.f));
     ck_assert_str_eq(find_diag(&s.f, "udo-only-default")->message,
                      "'mode' is 2 in the model, but its default, 1, is all that is supported on DSP (HTP), GPU");
-    ck_assert_int_eq(node_int(udo_node(&s), "mode", 0), 2);
+    ck_assert_int_eq(named_int(udo_node(&s), "mode", 0), 2);
     end(&s);
     run_limited(&s, LIMITED("false"), 1, true, 0.5f);
     ck_assert_msg(s.f.diags.list.count == 1, "%s", all_diags(&s.f));

@@ -1,6 +1,6 @@
 #include "backend/reference/reference.h"
 
-#include "op/eval.h"
+#include "kernel/eval.h"
 
 struct step {
     const struct node *node;

@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/table.h"
+#include "tools/text_table.h"
 #include "tools/viewer/viewer.h"
 
 bool viewer_is_udo(const struct odlc_op *op)

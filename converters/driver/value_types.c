@@ -1,0 +1,161 @@
+/* Element types of the model's values as far as the model tells them: by what it declares, by what its operators give,
+ * and by what the readers of a value take. It concerns nodes that nothing but a UDO's definition describes. */
+#include "converters/driver/driver.h"
+
+enum { CONTRADICTED = TYPE_REAL + 1 }; /* said in two ways */
+
+struct value_types {
+    uint8_t *given;                 /* per name: DT_NONE, an element type, or CONTRADICTED */
+    uint8_t *taken;                 /* by readers; TYPE_REAL, too */
+    const struct fw_node **readers; /* one of those */
+    uint8_t *likely;                /* by the attributes of nodes whose operators nothing defines */
+};
+
+struct walk {
+    struct conversion *c;
+    struct value_types *types;
+};
+
+static void note(uint8_t *slot, uint8_t type)
+{
+    bool vague = *slot == DT_NONE || *slot == TYPE_REAL;
+    if (type == DT_NONE || (type == TYPE_REAL && *slot != DT_NONE))
+        return;
+    *slot = vague || *slot == type ? type : CONTRADICTED;
+}
+
+static uint8_t sure(uint8_t type)
+{
+    return type < DT_COUNT ? type : DT_NONE;
+}
+
+static void note_values(struct walk *w, const struct fw_value *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!values[i].not_a_tensor)
+            note(&w->types->given[values[i].id], values[i].dtype);
+}
+
+static void note_declared(struct walk *w, const struct fw_graph *g)
+{
+    note_values(w, g->inputs.data, g->inputs.count);
+    note_values(w, g->outputs.data, g->outputs.count);
+    note_values(w, g->values.data, g->values.count);
+    for (size_t i = 0; i < g->initializers.count; i++)
+        note(&w->types->given[g->initializers.data[i].id], (uint8_t)g->initializers.data[i].view.dtype);
+}
+
+/* What is known of a node's operands, and what its operator says of the others. */
+static void ask(struct walk *w, const struct fw_node *n, bool of_readers, uint8_t *in, uint8_t *out)
+{
+    const struct value_types *types = w->types;
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        in[i] = sure(types->given[fw_in_id(n, i)]);
+    for (uint32_t k = 0; k < n->n_outputs; k++) {
+        fw_name name = fw_out_id(n, k);
+        out[k] = sure(types->given[name]);
+        if (of_readers && out[k] == DT_NONE)
+            out[k] = sure(types->taken[name]);
+    }
+    w->c->frontend->operand_types(n, in, out);
+}
+
+/* Nodes that no output needs say nothing. */
+static bool counts(const struct walk *w, const struct fw_graph *g, size_t i)
+{
+    return g != &w->c->model->graph || w->c->live[i];
+}
+
+/* Values that nodes give, in the order of the nodes. */
+static void walk_forward(struct walk *w, const struct fw_graph *g)
+{
+    note_declared(w, g);
+    for (size_t i = 0; i < g->nodes.count; i++) {
+        const struct fw_node *n = &g->nodes.data[i];
+        if (!counts(w, g, i))
+            continue;
+        struct arena_mark mark = arena_mark(w->c->scratch);
+        uint8_t *in = arena_array(w->c->scratch, uint8_t, n->n_inputs);
+        uint8_t *out = arena_array(w->c->scratch, uint8_t, n->n_outputs);
+        uint8_t *likely = arena_array(w->c->scratch, uint8_t, n->n_outputs);
+        for (size_t a = 0; a < n->n_attrs; a++)
+            if (fw_attr_graph(&n->attrs[a]))
+                walk_forward(w, fw_attr_graph(&n->attrs[a]));
+        if (w->c->frontend->likely_types)
+            w->c->frontend->likely_types(n, likely);
+        ask(w, n, false, in, out);
+        for (uint32_t k = 0; k < n->n_outputs; k++) {
+            fw_name name = fw_out_id(n, k);
+            if (name == FW_NO_NAME)
+                continue;
+            note(&w->types->given[name], sure(out[k]));
+            w->types->likely[name] = likely[k];
+        }
+        arena_rewind(w->c->scratch, mark);
+    }
+}
+
+/* What readers take, from the last one on: what one gives on is what the one behind it takes. */
+static void walk_backward(struct walk *w, const struct fw_graph *g)
+{
+    for (size_t i = g->nodes.count; i-- > 0;) {
+        const struct fw_node *n = &g->nodes.data[i];
+        if (!counts(w, g, i))
+            continue;
+        struct arena_mark mark = arena_mark(w->c->scratch);
+        uint8_t *in = arena_array(w->c->scratch, uint8_t, n->n_inputs);
+        uint8_t *out = arena_array(w->c->scratch, uint8_t, n->n_outputs);
+        for (size_t a = 0; a < n->n_attrs; a++)
+            if (fw_attr_graph(&n->attrs[a]))
+                walk_backward(w, fw_attr_graph(&n->attrs[a]));
+        ask(w, n, true, in, out);
+        for (uint32_t k = 0; k < n->n_inputs; k++) {
+            fw_name name = fw_in_id(n, k);
+            if (name == FW_NO_NAME || in[k] == DT_NONE)
+                continue;
+            note(&w->types->taken[name], in[k]);
+            w->types->readers[name] = n;
+        }
+        arena_rewind(w->c->scratch, mark);
+    }
+}
+
+/* Most conversions never ask. */
+static const struct value_types *types_of(struct conversion *c)
+{
+    if (c->value_types)
+        return c->value_types;
+    struct value_types *types = arena_new(c->model_arena, struct value_types);
+    types->given = arena_array(c->model_arena, uint8_t, c->model->n_names);
+    types->taken = arena_array(c->model_arena, uint8_t, c->model->n_names);
+    types->readers = arena_array(c->model_arena, const struct fw_node *, c->model->n_names);
+    types->likely = arena_array(c->model_arena, uint8_t, c->model->n_names);
+    struct walk w = {.c = c, .types = types};
+    walk_forward(&w, &c->model->graph);
+    walk_backward(&w, &c->model->graph);
+    c->value_types = types;
+    return types;
+}
+
+enum dtype given_type(struct conversion *c, fw_name name)
+{
+    return (enum dtype)sure(types_of(c)->given[name]);
+}
+
+struct udo_demand demand_for(struct conversion *c, fw_name name)
+{
+    const struct value_types *types = types_of(c);
+    struct udo_demand demand = {.dtype = (enum dtype)sure(types->taken[name]),
+                                .real = types->taken[name] == TYPE_REAL,
+                                .likely = (enum dtype)types->likely[name]};
+    if (demand.dtype != DT_NONE || demand.real)
+        demand.reader = fw_node_label(types->readers[name]);
+    return demand;
+}
+
+enum dtype known_type(struct conversion *c, fw_name name)
+{
+    const struct udo_demand demand = demand_for(c, name);
+    enum dtype given = given_type(c, name);
+    return given != DT_NONE ? given : demand.dtype != DT_NONE ? demand.dtype : demand.likely;
+}

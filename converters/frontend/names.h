@@ -1,0 +1,25 @@
+/* The names of a model's values, each kept once and numbered. */
+#ifndef CONVERTERS_FRONTEND_NAMES_H
+#define CONVERTERS_FRONTEND_NAMES_H
+
+#include "base/map.h"
+#include "converters/frontend/frontend.h"
+
+struct fw_names {
+    struct arena *kept, *scratch;
+    struct map index;        /* text → number */
+    VEC(const char *) texts; /* by number */
+    fw_name newest;          /* the one that was numbered last */
+};
+
+/* Texts are kept in one arena; the table is in another, and usable while that is. */
+void names_init(struct fw_names *names, struct arena *kept, struct arena *scratch);
+/* The number of a name that is given as bytes, without a NUL. */
+fw_name names_number(struct fw_names *names, const char *bytes, size_t length);
+
+static inline const char *names_text(const struct fw_names *names, fw_name id)
+{
+    return names->texts.data[id];
+}
+
+#endif

@@ -1,0 +1,16 @@
+/* Operators on the bits of integers. */
+#ifndef CONVERTERS_LOWERING_BITWISE_H
+#define CONVERTERS_LOWERING_BITWISE_H
+
+#include "converters/lowering/lower.h"
+
+/* Functions of rows: of inputs 0 and 1, which broadcast, and of input 0. */
+lower_fn lower_bitwise_and, lower_bitwise_or, lower_bitwise_xor, lower_bitwise_not;
+
+/* Output 0: the bits of a number, moved. A count that is negative or not below the number of bits moves all of them
+ * out. */
+odlc_status lower_shift(struct lower *l, tensor_id number, tensor_id by, bool left) MUST_USE;
+/* Output 0: input 0, x, whose bits are read as another type of that size. The attribute names the type. */
+odlc_status lower_bit_cast_to(struct lower *l, tensor_id x, const char *attribute, enum dtype to) MUST_USE;
+
+#endif

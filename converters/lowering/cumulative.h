@@ -1,0 +1,18 @@
+/* Sums and products of the elements up to each one along an axis. */
+#ifndef CONVERTERS_LOWERING_CUMULATIVE_H
+#define CONVERTERS_LOWERING_CUMULATIVE_H
+
+#include "converters/lowering/lower.h"
+
+struct cumulative {
+    tensor_id x;
+    uint32_t axis;
+    bool exclusive; /* of the element itself */
+    bool reverse;   /* from the end on */
+};
+
+/* They give output 0. */
+odlc_status lower_cumulative_sum(struct lower *l, const struct cumulative *n) MUST_USE;
+odlc_status lower_cumulative_product(struct lower *l, const struct cumulative *n) MUST_USE;
+
+#endif

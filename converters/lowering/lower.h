@@ -1,0 +1,160 @@
+/* Lowering: one framework node becomes IR nodes. A lowering function reads attributes and inputs, emits through
+ * build/build.h and sets out[]. */
+#ifndef CONVERTERS_LOWERING_LOWER_H
+#define CONVERTERS_LOWERING_LOWER_H
+
+#include "converters/frontend/frontend.h"
+#include "build/build.h"
+
+/* What a name of the model stands for. Only tensors get into the container: sequences, optionals and random numbers
+ * exist while the graph is lowered, and vanish in it. */
+enum value_kind {
+    VALUE_ABSENT, /* an optional operand that is not there */
+    VALUE_TENSOR,
+    VALUE_SEQUENCE,
+    VALUE_EMPTY,   /* an optional that holds nothing */
+    VALUE_RANDOM,  /* numbers that are not known, and different each time */
+    VALUE_SPOILED, /* its node failed; what depends on it is skipped */
+    VALUE_DEAD     /* of a branch that is not taken: nodes that read it are not run */
+};
+
+/* Random numbers: of the type, none below or above. */
+struct random_range {
+    struct type type;
+    double low, high;
+};
+
+struct lower_value {
+    enum value_kind kind;
+    tensor_id tensor;
+    const struct random_range *range; /* of random numbers */
+    const struct lower_value *items;  /* of a sequence: `count` tensors or sequences */
+    size_t count;
+};
+
+struct scope;
+
+struct lower {
+    struct build *b;
+    struct arena *arena; /* the graph's */
+    struct diags *diags;
+    const char *path; /* the model's, for diagnostics */
+    const struct fw_node *node;
+    int64_t version;     /* of the node's domain */
+    enum op_id op;       /* the row's */
+    const char *variant; /* the row's */
+    const tensor_id *in; /* NO_TENSOR for absent ones; n_in counts trailing absent ones out */
+    uint32_t n_in;
+    tensor_id *out; /* to set; n_out entries, as the node lists them */
+    uint32_t n_out;
+    /* For rows with one of the traits below: the inputs, tensors or not (n_in entries); outputs that are no tensors are
+     * set in results instead of out. */
+    const struct lower_value *values;
+    struct lower_value *results;
+    struct scope *scope; /* where the node's names are known */
+};
+
+enum lower_trait {
+    TAKES_VALUES = 1,  /* operands may be other values than tensors; other operators get tensors alone */
+    TAKES_DEAD = 2,    /* the same, and values of branches that are not taken */
+    HOLDS_BRANCHES = 4 /* its graphs are branches, of which only one may be needed; what these take may be any value */
+};
+
+typedef odlc_status lower_fn(struct lower *l);
+
+/* A row of a front end's table: which function lowers (domain, op) for versions lo … hi. */
+struct lower_row {
+    const char *domain, *op;
+    int64_t lo, hi; /* inclusive; LATEST: no upper end */
+    lower_fn *fn;
+    /* What tells the rows of one function apart: the operator that it makes, or a word; what the operands may be. */
+    struct lower_kind {
+        enum op_id op;       /* OP_CUSTOM: none */
+        const char *variant; /* or NULL */
+        uint8_t traits;      /* enum lower_trait */
+    } kind;
+};
+#define PLAIN           \
+    {                   \
+        .op = OP_CUSTOM \
+    }
+#define MAKES(name)     \
+    {                   \
+        .op = OP_##name \
+    }
+#define AS(word)        \
+    {                   \
+        .variant = word \
+    }
+#define IS(trait)       \
+    {                   \
+        .traits = trait \
+    }
+#define LATEST INT64_MAX
+
+/* The name the model gives output i, for build_end (NULL when it has none). */
+const char *lower_out_name(const struct lower *l, uint32_t i);
+/* Input i, or NO_TENSOR when it is absent. */
+tensor_id lower_in(const struct lower *l, uint32_t i);
+/* Fails with a diagnostic when input i is absent. */
+odlc_status lower_need(const struct lower *l, uint32_t i, const char *what, tensor_id *out) MUST_USE;
+
+/* ---- attributes: a value of another kind than asked for is an error with the attribute's name ---- */
+odlc_status lower_attr_int(const struct lower *l, const char *name, int64_t absent, int64_t *out) MUST_USE;
+odlc_status lower_attr_bool(const struct lower *l, const char *name, bool absent, bool *out) MUST_USE;
+odlc_status lower_attr_float(const struct lower *l, const char *name, double absent, double *out) MUST_USE;
+odlc_status lower_attr_string(const struct lower *l, const char *name, const char *absent, const char **out) MUST_USE;
+/* *out NULL and *count 0 when it is absent. */
+odlc_status lower_attr_ints(const struct lower *l, const char *name, const int64_t **out, uint32_t *count) MUST_USE;
+odlc_status lower_attr_floats(const struct lower *l, const char *name, const float **out, uint32_t *count) MUST_USE;
+/* Fails when it is absent. */
+odlc_status lower_attr_graph(const struct lower *l, const char *name, const struct fw_graph **out) MUST_USE;
+odlc_status lower_attr_strings(const struct lower *l, const char *name, const char *const **out,
+                               uint32_t *count) MUST_USE;
+bool lower_has_attr(const struct lower *l, const char *name);
+
+/* ---- constant inputs ---- */
+/* The values of input i, which must be known at conversion; `what` names it in the error ("shape", "pads"), whose hint
+ * says which graph input to freeze. An absent input gives *out NULL and *count 0. */
+odlc_status lower_const_ints(const struct lower *l, uint32_t i, const char *what, const int64_t **out,
+                             uint32_t *count) MUST_USE;
+odlc_status lower_const_floats(const struct lower *l, uint32_t i, const char *what, const double **out,
+                               uint32_t *count) MUST_USE;
+
+/* The same for a tensor that is no input of the node; `what` names it in the error ("the condition of iteration 3"). */
+odlc_status lower_tensor_ints(const struct lower *l, tensor_id id, const char *what, const int64_t **out,
+                              uint32_t *count) MUST_USE;
+
+/* Fails unless input i, which is there, is known at conversion: `why` says what needs it to be, the hint what to
+ * freeze. */
+odlc_status lower_need_const(const struct lower *l, uint32_t i, const char *what, const char *why) MUST_USE;
+
+/* ---- subgraphs ---- */
+/* Nodes that the graphs inside of nodes may expand to, and with it trips of loops and items of sequences. So many bytes
+ * of their names count as one node. */
+#define LOWER_MAX_EXPANSION 100000
+#define LOWER_TEXT_PER_NODE 1024
+
+/* Lowers the nodes of a graph that the node holds as an attribute, as often as it is called. The graph's inputs are
+ * given the values, in order; it sees the names around it. Names of its nodes and tensors get the prefix. results gets
+ * g->outputs.count values. What all subgraphs of a model expand to is limited. */
+odlc_status lower_subgraph(struct lower *l, const struct fw_graph *g, const char *prefix,
+                           const struct lower_value *values, size_t count, struct lower_value *results) MUST_USE;
+
+/* More trips of a loop, or items of a sequence, than nodes that the graphs of a model may expand to: an error at the
+ * node. */
+odlc_status lower_check_trips(const struct lower *l, const char *what, uint64_t count) MUST_USE;
+
+/* Zeroed memory in *out for a constant that the model implies without holding it (positions, masks, weights of a
+ * filter). A few bytes can ask for any number of elements: more than 256 MiB is an error at the node. */
+odlc_status lower_table(const struct lower *l, uint64_t count, size_t size, void *out) MUST_USE;
+
+/* An error at the node: what is wrong, and what would help (hint may be NULL). */
+odlc_status lower_invalid(const struct lower *l, const char *attribute, const char *hint, const char *format, ...)
+    PRINTF_LIKE(4, 5) MUST_USE;
+odlc_status lower_unsupported(const struct lower *l, const char *attribute, const char *hint, const char *format, ...)
+    PRINTF_LIKE(4, 5) MUST_USE;
+odlc_status lower_limit(const struct lower *l, const char *attribute, const char *hint, const char *format, ...)
+    PRINTF_LIKE(4, 5) MUST_USE;
+
+#endif

@@ -1,0 +1,180 @@
+/* GraphDef, NodeDef and FunctionDef, as far as needed to find the way through the graph. */
+#include <string.h>
+
+#include "converters/tensorflow/source/tf_fields.h"
+#include "converters/tensorflow/decode/tf_graph.h"
+
+static const char *text_of(const struct tf_model *m, const struct wire_field *f)
+{
+    return arena_strndup(m->memory.scratch, wire_bytes(m->file, f), f->size);
+}
+
+/* The text in the one field of that number; "" when there is none. */
+static const char *only_text(const struct tf_model *m, const struct sections *s, uint32_t number)
+{
+    struct wire_field f = wire_only(m->file, s, number);
+    return text_of(m, &f);
+}
+
+static odlc_status decode_node(struct tf_model *m, const struct wire_field *message, struct tf_node *out)
+{
+    const struct sections s = wire_sections(m->file, message->content, message->content + message->size);
+    struct wire w = wire_section(m->file, &s, NODE_INPUT);
+    struct wire_field f;
+    const char **inputs = arena_array(m->memory.scratch, const char *, s.of[NODE_INPUT].count);
+    uint32_t n_inputs = 0;
+    while (n_inputs < s.of[NODE_INPUT].count && wire_next_of(&w, NODE_INPUT, &f))
+        inputs[n_inputs++] = text_of(m, &f);
+    *out = (struct tf_node){.name = only_text(m, &s, NODE_NAME),
+                            .op = only_text(m, &s, NODE_OP),
+                            .inputs = inputs,
+                            .n_inputs = n_inputs,
+                            .attrs = s.of[NODE_ATTR]};
+    if (!*out->name || !*out->op)
+        return diag_error(m->diags, ODLC_ERR_INVALID,
+                          AT(IN_MODEL(m), .offset = message->at, .has_offset = 1, .node = out->name), "tensorflow-node",
+                          "a node has no %s", *out->name ? "operator" : "name");
+    if (s.of[NODE_ATTR].count > TF_MAX_ATTRS)
+        return diag_error(m->diags, ODLC_ERR_LIMIT,
+                          AT(IN_MODEL(m), .offset = message->at, .has_offset = 1, .node = out->name), "tensorflow-node",
+                          "node %s has %zu attributes, more than %d", out->name, s.of[NODE_ATTR].count, TF_MAX_ATTRS);
+    if (*out->name == '^' || strchr(out->name, ':'))
+        return diag_error(m->diags, ODLC_ERR_INVALID,
+                          AT(IN_MODEL(m), .offset = message->at, .has_offset = 1, .node = out->name), "tensorflow-node",
+                          "a node is called %s, which is no name: inputs could not say it", out->name);
+    return ODLC_OK;
+}
+
+static odlc_status add_node(struct tf_model *m, struct tf_body *body, const struct wire_field *message)
+{
+    struct tf_node node;
+    if (body->nodes.count == FW_MAX_ENTRIES)
+        return diag_error(m->diags, ODLC_ERR_LIMIT, AT(IN_MODEL(m), .offset = message->at, .has_offset = 1),
+                          "tensorflow-graph-size", "a graph has more than %d nodes", FW_MAX_ENTRIES);
+    TRY(decode_node(m, message, &node));
+    if (map_add(&body->index, node.name, (uint32_t)body->nodes.count) != MAP_NONE)
+        return diag_error(m->diags, ODLC_ERR_INVALID,
+                          AT(IN_MODEL(m), .offset = message->at, .has_offset = 1, .node = node.name),
+                          "tensorflow-duplicate-node", "two nodes have the name %s", node.name);
+    vec_push(m->memory.scratch, &body->nodes, node);
+    body->size += tf_node_size(node.n_inputs);
+    return ODLC_OK;
+}
+
+static odlc_status add_nodes(struct tf_model *m, struct tf_body *body, struct wire w, uint32_t number)
+{
+    struct wire_field f;
+    map_init(&body->index, m->memory.scratch);
+    while (wire_next_of(&w, number, &f))
+        TRY(add_node(m, body, &f));
+    return ODLC_OK;
+}
+
+static struct wire_field signature_of(const struct tf_model *m, const struct wire_field *function)
+{
+    struct wire w = wire_in(m->file, function);
+    struct wire_field f = {0};
+    return wire_next_of(&w, FUNCTION_SIGNATURE, &f) ? f : (struct wire_field){.content = function->content};
+}
+
+static odlc_status add_functions(struct tf_model *m, const struct wire_field *library)
+{
+    struct wire w = wire_in(m->file, library);
+    struct wire_field f;
+    while (wire_next_of(&w, LIBRARY_FUNCTION, &f)) {
+        struct wire_field signature = signature_of(m, &f);
+        const struct sections s = wire_sections(m->file, signature.content, signature.content + signature.size);
+        struct tf_function function = {.name = only_text(m, &s, OP_DEF_NAME), .message = f};
+        if (map_add(&m->function_index, function.name, (uint32_t)m->functions.count) != MAP_NONE)
+            return diag_error(m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(m), .offset = f.at, .has_offset = 1),
+                              "tensorflow-duplicate-function", "two functions have the name %s", function.name);
+        vec_push(m->memory.scratch, &m->functions, function);
+    }
+    return ODLC_OK;
+}
+
+static int64_t producer_of(const struct tf_model *m, const struct wire_field *versions)
+{
+    struct wire w = wire_in(m->file, versions);
+    struct wire_field f;
+    int64_t producer = 0;
+    while (wire_next_of(&w, VERSION_PRODUCER, &f))
+        producer = (int64_t)f.value;
+    return producer;
+}
+
+odlc_status tf_decode_graph(struct tf_model *m, uint64_t from, uint64_t to)
+{
+    struct wire w = wire_of(m->file, from, to);
+    struct wire_field f;
+    map_init(&m->function_index, m->memory.scratch);
+    TRY(add_nodes(m, &m->body, w, GRAPH_NODE));
+    struct wire library = w, versions = w;
+    while (wire_next_of(&library, GRAPH_LIBRARY, &f))
+        TRY(add_functions(m, &f));
+    while (wire_next_of(&versions, GRAPH_VERSIONS, &f))
+        m->producer = producer_of(m, &f);
+    return ODLC_OK;
+}
+
+/* ---- functions ---- */
+
+static void add_args(const struct tf_model *m, struct tf_function *function, const struct sections *signature)
+{
+    struct wire inputs = wire_section(m->file, signature, OP_DEF_INPUT_ARG);
+    struct wire outputs = wire_section(m->file, signature, OP_DEF_OUTPUT_ARG);
+    struct wire_field f;
+    map_init(&function->args, m->memory.scratch);
+    while (wire_next_of(&inputs, OP_DEF_INPUT_ARG, &f)) {
+        const struct sections arg = wire_sections(m->file, f.content, f.content + f.size);
+        const char *name = only_text(m, &arg, ARG_NAME);
+        map_put(&function->args, name, (uint32_t)function->arg_names.count);
+        vec_push(m->memory.scratch, &function->arg_names, name);
+    }
+    while (wire_next_of(&outputs, OP_DEF_OUTPUT_ARG, &f)) {
+        const struct sections arg = wire_sections(m->file, f.content, f.content + f.size);
+        vec_push(m->memory.scratch, &function->ret_names, only_text(m, &arg, ARG_NAME));
+    }
+}
+
+/* What gives each result, by the map from their names. */
+static odlc_status add_rets(struct tf_model *m, struct tf_function *function, struct wire w)
+{
+    struct map found;
+    struct wire_field f;
+    VEC(const char *) values = {0};
+    map_init(&found, m->memory.scratch);
+    while (wire_next_of(&w, FUNCTION_RET, &f)) {
+        const struct sections entry = wire_sections(m->file, f.content, f.content + f.size);
+        map_put(&found, only_text(m, &entry, ENTRY_KEY), (uint32_t)values.count);
+        vec_push(m->memory.scratch, &values, only_text(m, &entry, ENTRY_VALUE));
+    }
+    for (size_t i = 0; i < function->ret_names.count; i++) {
+        uint32_t at = map_get(&found, function->ret_names.data[i]);
+        if (at == MAP_NONE)
+            return diag_error(m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(m)), "tensorflow-function",
+                              "function %s does not say what gives its output %s", function->name,
+                              function->ret_names.data[i]);
+        vec_push(m->memory.scratch, &function->rets, values.data[at]);
+    }
+    return ODLC_OK;
+}
+
+static odlc_status decode_body(struct tf_model *m, struct tf_function *function)
+{
+    struct wire_field at = signature_of(m, &function->message);
+    const struct sections signature = wire_sections(m->file, at.content, at.content + at.size);
+    add_args(m, function, &signature);
+    TRY(add_nodes(m, &function->body, wire_in(m->file, &function->message), FUNCTION_NODE));
+    function->attrs = arena_array(m->memory.scratch, struct tf_known_attrs, function->body.nodes.count);
+    return add_rets(m, function, wire_in(m->file, &function->message));
+}
+
+odlc_status tf_decode_function(struct tf_model *m, struct tf_function *f)
+{
+    if (!f->decoded) {
+        f->decoded = true;
+        f->failed = decode_body(m, f) != ODLC_OK;
+    }
+    return f->failed ? ODLC_ERR_INVALID : ODLC_OK;
+}

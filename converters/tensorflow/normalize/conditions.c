@@ -1,0 +1,174 @@
+#include "converters/tensorflow/normalize/conditions.h"
+
+#include <string.h>
+
+#include "converters/tensorflow/normalize/loops.h"
+
+enum { MAX_TERMS = 64 }; /* conditionals within conditionals */
+enum { MAX_HOPS = 16 };  /* from a Switch to what it decides by */
+
+bool is_switch(const char *op)
+{
+    return strcmp(op, "Switch") == 0 || strcmp(op, "RefSwitch") == 0 || strcmp(op, "_SwitchN") == 0;
+}
+
+bool is_merge(const char *op)
+{
+    return strcmp(op, "Merge") == 0 || strcmp(op, "RefMerge") == 0;
+}
+
+/* ---- conditions ---- */
+
+static const struct condition *unclear(void)
+{
+    static const struct condition any = {.kind = CONDITION_UNCLEAR};
+    return &any;
+}
+
+static const struct condition *never(void)
+{
+    static const struct condition none = {.kind = CONDITION_NEVER};
+    return &none;
+}
+
+/* The one object for the terms. */
+static const struct condition *intern(struct flatten *f, const struct condition_term *terms, uint32_t count)
+{
+    struct arena *arena = f->m->memory.scratch;
+    if (count == 0)
+        return NULL;
+    if (count > MAX_TERMS)
+        return unclear();
+    struct arena_mark mark = arena_mark(arena);
+    text key = {0};
+    for (uint32_t i = 0; i < count; i++)
+        text_add(arena, &key, "%u:%u ", terms[i].value, terms[i].side);
+    uint32_t at = map_get(&f->condition_index, key.data);
+    if (at != MAP_NONE) {
+        arena_rewind(arena, mark);
+        return f->conditions.data[at];
+    }
+    map_put(&f->condition_index, key.data, (uint32_t)f->conditions.count);
+    struct condition *c = arena_alloc(arena, sizeof *c + count * sizeof *terms);
+    *c = (struct condition){.kind = CONDITION_TERMS, .count = count};
+    memcpy(c->terms, terms, count * sizeof *terms);
+    vec_push(arena, &f->conditions, c);
+    return c;
+}
+
+const struct condition *condition_and(struct flatten *f, const struct condition *a, const struct condition *b)
+{
+    struct condition_term terms[2 * MAX_TERMS];
+    uint32_t count = 0, i = 0, k = 0;
+    if (a == b || !b)
+        return a;
+    if (!a)
+        return b;
+    if (a->kind == CONDITION_NEVER || b->kind == CONDITION_NEVER)
+        return never();
+    if (a->kind == CONDITION_UNCLEAR || b->kind == CONDITION_UNCLEAR)
+        return unclear();
+    while (i < a->count || k < b->count) {
+        bool first = k == b->count || (i < a->count && a->terms[i].value <= b->terms[k].value);
+        bool both = first && k < b->count && a->terms[i].value == b->terms[k].value;
+        if (both && a->terms[i].side != b->terms[k].side)
+            return never();
+        terms[count++] = first ? a->terms[i] : b->terms[k];
+        i += first;
+        k += !first || both;
+    }
+    return intern(f, terms, count);
+}
+
+const struct condition *condition_with(struct flatten *f, const struct condition *when, fw_name value, uint32_t side)
+{
+    const struct condition_term term = {.value = value, .side = side};
+    return condition_and(f, when, intern(f, &term, 1));
+}
+
+/* The place of the one term in which two conditions differ: both name a value, and different sides of it. */
+static bool differing_term(const struct condition *a, const struct condition *b, uint32_t *out)
+{
+    uint32_t differences = 0;
+    if (a->count != b->count)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (a->terms[i].value != b->terms[i].value)
+            return false;
+        if (a->terms[i].side != b->terms[i].side) {
+            differences++;
+            *out = i;
+        }
+    }
+    return differences == 1;
+}
+
+bool condition_split(struct flatten *f, const struct condition *const *when, uint32_t count, fw_name *value,
+                     int64_t *sides, const struct condition **rest)
+{
+    struct condition_term others[MAX_TERMS];
+    uint32_t at = 0, found = 0, possible[2] = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        bool never = when[i] && when[i]->kind == CONDITION_NEVER;
+        sides[i] = never ? NEVER_ALIVE : 0;
+        if (!never && found < 2)
+            possible[found] = i;
+        found += !never;
+    }
+    *rest = found == 1 ? when[possible[0]] : unclear();
+    if (found != 2)
+        return false;
+    const struct condition *a = when[possible[0]], *b = when[possible[1]];
+    if (!a || !b || a->kind != CONDITION_TERMS || b->kind != CONDITION_TERMS || !differing_term(a, b, &at))
+        return false;
+    *value = a->terms[at].value;
+    sides[possible[0]] = a->terms[at].side;
+    sides[possible[1]] = b->terms[at].side;
+    for (uint32_t i = 0; i + 1 < a->count; i++)
+        others[i] = a->terms[i + (i >= at)];
+    *rest = intern(f, others, a->count - 1);
+    return true;
+}
+
+/* ---- what decides ---- */
+
+/* Operators whose result is their first input, where there is a result. */
+static bool passes(const char *op)
+{
+    return strcmp(op, "Identity") == 0 || is_switch(op);
+}
+
+odlc_status switch_value(struct flatten *f, struct frame *frame, uint32_t node, fw_name *out)
+{
+    const struct tf_node *n = &frame->body->nodes.data[node];
+    const char *text = n->n_inputs > 1 ? n->inputs[1] : "^";
+    struct source s = {.frame = frame};
+    *out = FW_NO_NAME;
+    for (int hops = 0; *text != '^'; hops++) {
+        TRY(find_source(f, s.frame, text, n->name, &s));
+        TRY(see_through_loops(f, &s, n->name));
+        *out = source_id(f, &s);
+        if (s.is_arg || s.cut || s.is_loop || hops == MAX_HOPS || !passes(source_node(&s)->op))
+            return ODLC_OK;
+        n = source_node(&s);
+        text = n->n_inputs ? n->inputs[0] : "^";
+    }
+    return ODLC_OK;
+}
+
+bool is_branch_pivot(const struct flatten *f, const struct frame *frame, const char *control)
+{
+    const char *text = control + 1;
+    for (int hops = 0; hops < MAX_HOPS; hops++) {
+        uint32_t node = body_node(f, frame, text);
+        if (node == MAP_NONE)
+            return false;
+        const struct tf_node *n = &frame->body->nodes.data[node];
+        if (is_switch(n->op))
+            return n->n_inputs > 1 && !is_loop_cond(frame, body_node(f, frame, n->inputs[1]));
+        if (strcmp(n->op, "Identity") != 0 || n->n_inputs == 0)
+            return false;
+        text = n->inputs[0];
+    }
+    return false;
+}

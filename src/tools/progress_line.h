@@ -1,0 +1,33 @@
+/* A line on a terminal that says how far a conversion is:
+ *
+ *     writing: 1.2 of 3.2 GB, 37 %, 840 MB/s, 0:02 left
+ *
+ * It appears when the work takes longer than half a second, is drawn ten times a second at most, is never wider than
+ * the terminal, and is gone when the work ends, by a signal too. It is drawn with carriage returns and blanks alone,
+ * and only where that works: on a terminal that is not "dumb", while the process has it to itself. */
+#ifndef TOOLS_PROGRESS_LINE_H
+#define TOOLS_PROGRESS_LINE_H
+
+#include <stdio.h>
+
+#include "base/base.h"
+#include "opendlc/convert.h"
+
+struct progress_line {
+    FILE *stream;
+    double began, stage_began, drawn; /* seconds of the monotonic clock; drawn is 0 before the first time */
+    enum odlc_stage stage;
+    size_t length; /* of what is on the screen */
+};
+
+/* False, and no line, when the stream is not a terminal that can show one. */
+bool progress_line_begin(struct progress_line *line, FILE *stream);
+/* An odlc_progress_fn; user is the line. */
+int progress_line_report(void *user, const struct odlc_progress *progress);
+/* Before anything else is written to the stream. */
+void progress_line_end(struct progress_line *line);
+
+/* The text of the line, as many of its parts as fit the columns; seconds: since the stage began. */
+void progress_text(char *out, size_t size, size_t columns, const struct odlc_progress *progress, double seconds);
+
+#endif
