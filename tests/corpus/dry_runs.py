@@ -9,7 +9,8 @@ import tempfile
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "onnx_backend"), str(TESTS / "reference")]
-from checks import SHARED, run  # noqa: E402
+from checks import SHARED  # noqa: E402
+from prestarted import run  # noqa: E402
 
 try:
     import numpy as np

@@ -19,9 +19,10 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import dlc_tools  # noqa: E402
 import onnx_writer as onnx  # noqa: E402
-from checks import Checks, run  # noqa: E402
+from checks import Checks  # noqa: E402
 from dlc_reader import read_container  # noqa: E402
 from opdef_writer import opdef_xml  # noqa: E402
+from prestarted import run  # noqa: E402
 
 DIMS = [2, 3, 4, 5, 6]
 TO_NHWC = [0, 2, 3, 1]

@@ -9,8 +9,9 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import onnx_writer as onnx  # noqa: E402
-from checks import SOURCE, Checks, run  # noqa: E402
+from checks import SOURCE, Checks  # noqa: E402
 from onnx_writer import BOOL, FLOAT, INT32, INT64, INT8, UINT8  # noqa: E402
+from prestarted import run  # noqa: E402
 
 ROW = re.compile(r'^ONNX_ROW\("([^"]*)", "([^"]+)", (\d+), (\d+|LATEST), ')
 NEWEST = 28
