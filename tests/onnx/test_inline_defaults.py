@@ -96,7 +96,7 @@ def compare(checks, known, schema, row, compared):
 
 def defaults_are_the_schemas(checks):
     known, schema, compared = functions(), schemas(), set()
-    for row in ROW.findall((CONVERTERS / "onnx" / "rows.def").read_text()):
+    for row in ROW.findall((CONVERTERS / "onnx" / "lower" / "onnx_rows.def").read_text()):
         checks.check(f"{row[4]} is found", row[4] in known)
         if row[0] in DOMAINS:
             compare(checks, known, schema, row, compared)

@@ -17,7 +17,7 @@ NEWEST = 28
 def spans():
     """{operator: [(first version, last version)]} of the rows."""
     found = {}
-    for line in (SOURCE / "converters" / "onnx" / "rows.def").read_text().splitlines():
+    for line in (SOURCE / "converters" / "onnx" / "lower" / "onnx_rows.def").read_text().splitlines():
         match = ROW.match(line)
         if match:
             last = NEWEST if match.group(3) == "LATEST" else int(match.group(3))
