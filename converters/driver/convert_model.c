@@ -17,7 +17,8 @@ static bool claims(void *user, const char *op_type, const char *domain)
 static odlc_status load_udos(struct conversion *c)
 {
     odlc_status status = ODLC_OK;
-    udo_set_init(&c->udos, c->arena, &c->diags);
+    c->registry = op_registry_new(c->arena);
+    udo_set_init(&c->udos, c->arena, &c->diags, c->registry);
     c->udos.promote_static = c->options->promote_static;
     for (size_t i = 0; i < c->options->n_udo_configs; i++) {
         odlc_status loaded = udo_load(&c->udos, c->options->udo_configs[i]);

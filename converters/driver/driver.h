@@ -65,6 +65,7 @@ struct conversion {
     const struct frontend *frontend;
     const struct odlc_convert_options *options;
     struct fw_model *model; /* NULL when it has been lowered */
+    struct op_registry *registry;
     struct udo_set udos;
     struct graph *graph;
     struct map input_index; /* of the model: name → graph.inputs, filled when it is asked for */
