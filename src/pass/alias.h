@@ -15,7 +15,7 @@ struct aliases aliases_start(struct arena *scratch, struct graph *g);
  * and nothing changed, when it cannot (it is an input, a constant or an output itself). */
 bool aliases_replace(struct aliases *a, tensor_id id, tensor_id with);
 /* Rewrites the inputs of a node. */
-void aliases_apply(const struct aliases *a, struct node *n);
+void aliases_apply(const struct aliases *a, node_id id);
 /* Rewrites the graph's outputs, at the end. */
 void aliases_finish(const struct aliases *a);
 
