@@ -185,7 +185,7 @@ static tensor_id fixed_input(struct quantize *q, const struct node *n, uint32_t 
 
 /* A node before and after. */
 struct change {
-    tensor_id *inputs, *outputs;
+    tensor_id *reads, *gives;
     const struct tensor *first; /* one of the fixed-point tensors */
     bool alike;                 /* all of them have its type and encoding */
 };
@@ -205,8 +205,8 @@ static bool plan_change(struct quantize *q, const struct node *n, struct change 
 {
     struct arena *scratch = q->c->scratch;
     *change = (struct change){.first = NULL};
-    change->outputs = arena_memdup(scratch, n->outputs, n->n_outputs * sizeof *n->outputs);
-    change->inputs = arena_memdup(scratch, n->inputs, n->n_inputs * sizeof *n->inputs);
+    change->gives = arena_memdup(scratch, n->outputs, n->n_outputs * sizeof *n->outputs);
+    change->reads = arena_memdup(scratch, n->inputs, n->n_inputs * sizeof *n->inputs);
     for (uint32_t i = 0; i < n->n_outputs; i++) {
         const struct tensor *t = node_output(q->g, n, i);
         if (!t || !is_real(t))
@@ -214,21 +214,21 @@ static bool plan_change(struct quantize *q, const struct node *n, struct change 
         const struct node *quantizer = quantizer_of(q, n->outputs[i]);
         if (!quantizer)
             return false;
-        change->outputs[i] = quantizer->outputs[0];
+        change->gives[i] = quantizer->outputs[0];
     }
     for (uint32_t i = 0; i < n->n_inputs; i++) {
         const struct tensor *t = node_input(q->g, n, i);
-        if (t && is_real(t) && (change->inputs[i] = fixed_input(q, n, i)) == NO_TENSOR)
+        if (t && is_real(t) && (change->reads[i] = fixed_input(q, n, i)) == NO_TENSOR)
             return false;
     }
     for (uint32_t i = 0; i < n->n_outputs; i++)
-        if (change->outputs[i] != n->outputs[i])
-            take(q, change, change->outputs[i]);
+        if (change->gives[i] != n->outputs[i])
+            take(q, change, change->gives[i]);
     if (!change->first) /* no real is computed */
         return false;
     for (uint32_t i = 0; i < n->n_inputs; i++)
-        if (change->inputs[i] != n->inputs[i])
-            take(q, change, change->inputs[i]);
+        if (change->reads[i] != n->inputs[i])
+            take(q, change, change->reads[i]);
     return (n->op->compute != COMPUTE_BYTES && n->op->compute != COMPUTE_MOVE) || change->alike;
 }
 
@@ -271,14 +271,14 @@ static void adopt(struct quantize *q, struct aliases *aliases, node_id id)
     if (!candidate || !plan_change(q, n, &change))
         return;
     struct node changed = *n;
-    changed.inputs = change.inputs;
+    changed.inputs = change.reads;
     if (!inferable(q, &changed))
         return;
     for (uint32_t i = 0; i < n->n_inputs; i++)
-        graph_replace_input(q->g, id, i, change.inputs[i]);
+        graph_replace_input(q->g, id, i, change.reads[i]);
     for (uint32_t i = 0; i < n->n_outputs; i++)
-        if (change.outputs[i] != n->outputs[i])
-            replace_output(q, aliases, id, i, change.outputs[i]);
+        if (change.gives[i] != n->outputs[i])
+            replace_output(q, aliases, id, i, change.gives[i]);
 }
 
 /* ---- UDOs: each operand by its own declaration ---- */
