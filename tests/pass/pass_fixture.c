@@ -35,6 +35,6 @@ void must(odlc_status status)
 struct graph *parsed(const char *text)
 {
     struct graph *g;
-    must(graph_parse(arena, &diags, text, &g));
+    must(graph_parse(arena, &diags, op_registry_new(arena), text, &g));
     return g;
 }
