@@ -1,7 +1,9 @@
+#include "converters/driver/driver.h"
 #include "converters/tensorflow/decode/op_defs.h"
 #include "converters/tensorflow/lower/tf_rows.h"
 #include "converters/tensorflow/tensorflow.h"
-#include "converters/tensorflow/decode/tf_types.h"
+#include "converters/tensorflow/schema/tf_names.h"
+#include "converters/tensorflow/schema/tf_types.h"
 
 odlc_status odlc_convert_tensorflow(const struct odlc_convert_options *options, struct odlc_conversion **conversion)
 {
