@@ -410,8 +410,8 @@ static odlc_status make_while(struct walk *w, struct visit *v, bool *made)
         return diag_error(w->nz->m->diags, ODLC_ERR_LIMIT, AT(IN_MODEL(w->nz->m), .node = source_node(&s)->name),
                           "tensorflow-depth", "loops within loops nest deeper than %d levels", MAX_NESTING);
     struct fw_attr *attrs = arena_array(w->nz->m->memory.graph, struct fw_attr, 2);
-    attrs[0] = (struct fw_attr){.kind = FW_GRAPH};
-    attrs[1] = (struct fw_attr){.kind = FW_GRAPH};
+    attrs[0] = (struct fw_attr){.name = "cond", .kind = FW_GRAPH};
+    attrs[1] = (struct fw_attr){.name = "body", .kind = FW_GRAPH};
     TRY(walk_trip(w, v, false, &attrs[0].graph));
     TRY(walk_trip(w, v, true, &attrs[1].graph));
     walk_stand_for(w, v,
