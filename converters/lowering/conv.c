@@ -9,8 +9,8 @@ static void start(struct build *b, const struct conv_layer *c, enum op_id op, co
     build_in(b, c->weights);
     build_in(b, c->bias);
     spatial_stride_params(b, &c->s);
-    build_string(b, "bias_op_name", c->bias_name);
-    build_int(b, "padding_size_strategy", spatial_strategy(&c->s));
+    build_string(b, PARAM_bias_op_name, c->bias_name);
+    build_int(b, PARAM_padding_size_strategy, spatial_strategy(&c->s));
 }
 
 void conv_start(struct build *b, const struct conv_layer *c, const char *name)
@@ -21,7 +21,7 @@ void conv_start(struct build *b, const struct conv_layer *c, const char *name)
     start(b, c, depthwise ? OP_DepthWiseConv2d : c->s.axes == 2 ? OP_Conv2d : OP_Conv3d, name);
     spatial_dilation_param(b, &c->s);
     if (!depthwise)
-        build_int(b, "group", c->group);
+        build_int(b, PARAM_group, c->group);
 }
 
 static odlc_status add_axis(struct lower *l, uint32_t at, const char *name, tensor_id *tensor)
@@ -49,7 +49,7 @@ odlc_status conv_transpose_start(struct lower *l, struct conv_layer *c, const ch
     start(l->b, c, c->s.axes == 3 ? OP_TransposeConv3d : OP_TransposeConv2d, name);
     if (c->s.axes == 3)
         spatial_dilation_param(l->b, &c->s);
-    build_int(l->b, "group", c->group);
-    build_ints(l->b, "output_padding", c->s.output_padding, c->s.axes);
+    build_int(l->b, PARAM_group, c->group);
+    build_ints(l->b, PARAM_output_padding, c->s.output_padding, c->s.axes);
     return ODLC_OK;
 }

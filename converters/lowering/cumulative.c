@@ -7,9 +7,9 @@ odlc_status lower_cumulative_sum(struct lower *l, const struct cumulative *n)
 {
     build_op(l->b, OP_CumulativeSum, fw_node_label(l->node));
     build_in(l->b, n->x);
-    build_int(l->b, "axis", n->axis);
-    build_int(l->b, "exclusive", n->exclusive);
-    build_int(l->b, "reverse", n->reverse);
+    build_int(l->b, PARAM_axis, n->axis);
+    build_int(l->b, PARAM_exclusive, n->exclusive);
+    build_int(l->b, PARAM_reverse, n->reverse);
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
 }
 
@@ -22,8 +22,8 @@ static odlc_status split_axis(struct lower *l, tensor_id x, uint32_t axis, int64
         cuts[i - 1] = i;
     build_op(l->b, OP_Split, step_name(l, "parts"));
     build_in(l->b, x);
-    build_int(l->b, "axis", axis);
-    build_ints(l->b, "split_index", cuts, (uint32_t)count - 1);
+    build_int(l->b, PARAM_axis, axis);
+    build_ints(l->b, PARAM_split_index, cuts, (uint32_t)count - 1);
     return build_end_n(l->b, names, (uint32_t)count, parts);
 }
 

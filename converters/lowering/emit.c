@@ -57,8 +57,8 @@ tensor_id emit_reduce(struct emit *s, enum op_id op, tensor_id x, const int64_t 
     const char *name = step_name(s->l, op_row(op)->name);
     build_op(s->l->b, op, name);
     build_in(s->l->b, x);
-    build_ints(s->l->b, "axes", axes, count);
-    build_int(s->l->b, "keep_dims", keep);
+    build_ints(s->l->b, PARAM_axes, axes, count);
+    build_int(s->l->b, PARAM_keep_dims, keep);
     return end_step(s, name);
 }
 
@@ -70,8 +70,8 @@ tensor_id emit_matmul(struct emit *s, tensor_id x, tensor_id y, bool transpose_x
     build_op(s->l->b, OP_MatMul, name);
     build_in(s->l->b, x);
     build_in(s->l->b, y);
-    build_int(s->l->b, "transpose_in0", transpose_x);
-    build_int(s->l->b, "transpose_in1", transpose_y);
+    build_int(s->l->b, PARAM_transpose_in0, transpose_x);
+    build_int(s->l->b, PARAM_transpose_in1, transpose_y);
     return end_step(s, name);
 }
 
@@ -82,12 +82,12 @@ tensor_id emit_softmax(struct emit *s, tensor_id x, uint32_t axis)
     const char *name = step_name(s->l, "Softmax");
     build_op(s->l->b, OP_Softmax, name);
     build_in(s->l->b, x);
-    build_int(s->l->b, "axis", axis);
+    build_int(s->l->b, PARAM_axis, axis);
     return end_step(s, name);
 }
 
-/* An op of one operand with two params, the second may be NULL. */
-static tensor_id emit_with_params(struct emit *s, enum op_id op, tensor_id x, const char *const names[2],
+/* An op of one operand with two params, the second may be PARAM_CUSTOM: none. */
+static tensor_id emit_with_params(struct emit *s, enum op_id op, tensor_id x, const enum param_id params[2],
                                   const double values[2])
 {
     if (s->status != ODLC_OK)
@@ -95,25 +95,26 @@ static tensor_id emit_with_params(struct emit *s, enum op_id op, tensor_id x, co
     const char *name = step_name(s->l, op_row(op)->name);
     build_op(s->l->b, op, name);
     build_in(s->l->b, x);
-    for (int i = 0; i < 2 && names[i]; i++)
-        build_float(s->l->b, names[i], values[i]);
+    for (int i = 0; i < 2 && params[i]; i++)
+        build_float(s->l->b, params[i], values[i]);
     return end_step(s, name);
 }
 
 tensor_id emit_elu(struct emit *s, tensor_id x, double alpha)
 {
-    return emit_with_params(s, OP_Elu, x, (const char *const[]){"alpha", NULL}, (const double[]){alpha, 0});
+    return emit_with_params(s, OP_Elu, x, (const enum param_id[]){PARAM_alpha, PARAM_CUSTOM},
+                            (const double[]){alpha, 0});
 }
 
 tensor_id emit_hard_sigmoid(struct emit *s, tensor_id x, double alpha, double beta)
 {
-    return emit_with_params(s, OP_HardSigmoid, x, (const char *const[]){"alpha", "beta"},
+    return emit_with_params(s, OP_HardSigmoid, x, (const enum param_id[]){PARAM_alpha, PARAM_beta},
                             (const double[]){alpha, beta});
 }
 
 tensor_id emit_clamp(struct emit *s, tensor_id x, double min, double max)
 {
-    return emit_with_params(s, OP_ReluMinMax, x, (const char *const[]){"min_value", "max_value"},
+    return emit_with_params(s, OP_ReluMinMax, x, (const enum param_id[]){PARAM_min_value, PARAM_max_value},
                             (const double[]){min, max});
 }
 
@@ -172,7 +173,7 @@ tensor_id emit_concat(struct emit *s, const tensor_id *parts, uint32_t count, ui
     build_op(s->l->b, OP_Concat, name);
     for (uint32_t i = 0; i < count; i++)
         build_in(s->l->b, parts[i]);
-    build_int(s->l->b, "axis", axis);
+    build_int(s->l->b, PARAM_axis, axis);
     return end_step(s, name);
 }
 
@@ -221,7 +222,7 @@ tensor_id emit_gather(struct emit *s, tensor_id x, tensor_id positions, uint32_t
     build_op(s->l->b, OP_Gather, name);
     build_in(s->l->b, x);
     build_in(s->l->b, positions);
-    build_int(s->l->b, "axis", axis);
+    build_int(s->l->b, PARAM_axis, axis);
     return end_step(s, name);
 }
 

@@ -91,8 +91,8 @@ static odlc_status bounded(struct lower *l, double most, tensor_id *x)
     TRY(lower_need(l, 0, "input", x));
     build_op(l->b, OP_ReluMinMax, fw_node_label(l->node));
     build_in(l->b, *x);
-    build_float(l->b, "min_value", -most);
-    build_float(l->b, "max_value", most);
+    build_float(l->b, PARAM_min_value, -most);
+    build_float(l->b, PARAM_max_value, most);
     return build_end(l->b, NULL, x);
 }
 

@@ -65,7 +65,7 @@ odlc_status lower_gather_axis(const struct lower *l, tensor_id data, tensor_id i
     build_op(l->b, OP_Gather, fw_node_label(l->node));
     build_in(l->b, data);
     build_in(l->b, indices);
-    build_int(l->b, "axis", axis);
+    build_int(l->b, PARAM_axis, axis);
     TRY(build_end(l->b, scalar ? step_name(l, "gathered") : out_name, out));
     if (!scalar)
         return ODLC_OK;
@@ -82,7 +82,7 @@ odlc_status lower_gather_slices(const struct lower *l, tensor_id data, tensor_id
     build_op(l->b, OP_GatherNd, fw_node_label(l->node));
     build_in(l->b, data);
     build_in(l->b, coordinates);
-    build_int(l->b, "batch_dims", batch_dims);
+    build_int(l->b, PARAM_batch_dims, batch_dims);
     return build_end(l->b, out_name, out);
 }
 
@@ -113,10 +113,10 @@ odlc_status lower_hot(struct lower *l, tensor_id indices, const struct hot *h)
     tensor_id hot;
     build_op(l->b, OP_OneHot, fw_node_label(l->node));
     build_in(l->b, indices);
-    build_int(l->b, "depth", h->depth);
-    build_int(l->b, "axis", scalar ? 1 : at);
-    build_float(l->b, "on_value", h->on);
-    build_float(l->b, "off_value", h->off);
+    build_int(l->b, PARAM_depth, h->depth);
+    build_int(l->b, PARAM_axis, scalar ? 1 : at);
+    build_float(l->b, PARAM_on_value, h->on);
+    build_float(l->b, PARAM_off_value, h->off);
     TRY(build_end(l->b, last && !scalar ? lower_out_name(l, 0) : step_name(l, "hot"), &hot));
     if (scalar)
         TRY(build_reshape(l->b, hot, &vector, last ? lower_out_name(l, 0) : step_name(l, "vector"), &hot));
@@ -133,8 +133,8 @@ static odlc_status best_of_last(const struct lower *l, tensor_id in, const struc
     const char *const own[] = {names[0], cast ? step_name(l, "indices") : names[1]};
     build_op(l->b, OP_TopK, fw_node_label(l->node));
     build_in(l->b, in);
-    build_int(l->b, "k", best->k);
-    build_int(l->b, "largest", best->largest);
+    build_int(l->b, PARAM_k, best->k);
+    build_int(l->b, PARAM_largest, best->largest);
     TRY(build_end_n(l->b, own, 2, outs));
     return build_cast(l->b, outs[1], best->positions, names[1], &outs[1]);
 }

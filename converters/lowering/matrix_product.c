@@ -80,7 +80,7 @@ static odlc_status fully_connected(struct lower *l, struct matrix_product *g, te
     build_in(l->b, x);
     build_in(l->b, weights);
     build_in(l->b, bias);
-    build_string(l->b, "bias_op_name", bias_name);
+    build_string(l->b, PARAM_bias_op_name, bias_name);
     return build_end(l->b, g->c == NO_TENSOR ? lower_out_name(l, 0) : step_name(l, "product"), out);
 }
 
@@ -90,8 +90,8 @@ static odlc_status dynamic_product(struct lower *l, const struct matrix_product 
     build_op(l->b, OP_MatMul, fw_node_label(l->node));
     build_in(l->b, g->a);
     build_in(l->b, g->b);
-    build_int(l->b, "transpose_in0", g->transpose_a);
-    build_int(l->b, "transpose_in1", g->transpose_b);
+    build_int(l->b, PARAM_transpose_in0, g->transpose_a);
+    build_int(l->b, PARAM_transpose_in1, g->transpose_b);
     TRY(build_end(l->b, g->alpha == 1 ? last : step_name(l, "product"), out));
     return scaled(l, out, g->alpha, "alpha", last);
 }

@@ -120,8 +120,8 @@ odlc_status lower_max_indices(struct lower *l, tensor_id x, const struct spatial
     struct shape positions = SHAPE((int64_t)shape_count(&each_window) * taps);
     build_op(l->b, OP_Argmax, step_name(l, "Argmax"));
     build_in(l->b, elements);
-    build_int(l->b, "axis", shape.rank - 1);
-    build_int(l->b, "keep_dims", 0);
+    build_int(l->b, PARAM_axis, shape.rank - 1);
+    build_int(l->b, PARAM_keep_dims, 0);
     TRY(build_end(l->b, step_name(l, "Argmax"), &best));
     TRY(multiples(l, &each_window, row, taps, &windows));
     TRY(multiples(l, &each_channel, strides->batch, strides->channel, &channels));

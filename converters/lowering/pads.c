@@ -76,8 +76,8 @@ odlc_status lower_padded(const struct lower *l, tensor_id in, const struct pads 
     struct shape shape = SHAPE(rank, 2);
     build_op(l->b, OP_Pad, fw_node_label(l->node));
     build_in(l->b, in);
-    build_int(l->b, "scheme", schemes[p->mode]);
-    build_tensor_ints(l->b, "pad_amount", &shape, amounts[0]);
+    build_int(l->b, PARAM_scheme, schemes[p->mode]);
+    build_tensor_ints(l->b, PARAM_pad_amount, &shape, amounts[0]);
     if (p->mode == MODE_CONSTANT && (p->value.f != 0 || p->value.i != 0))
         build_param(l->b, &p->value); /* absent means zero */
     return build_end(l->b, out_name, out);

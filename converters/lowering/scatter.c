@@ -10,8 +10,8 @@ static odlc_status emit_scatter_elements(const struct lower *l, const struct sca
     build_in(l->b, s->data);
     build_in(l->b, s->indices);
     build_in(l->b, s->updates);
-    build_int(l->b, "axis", s->axis);
-    build_int(l->b, "reduction", s->reduction);
+    build_int(l->b, PARAM_axis, s->axis);
+    build_int(l->b, PARAM_reduction, s->reduction);
     return build_end(l->b, out_name, out);
 }
 
@@ -93,6 +93,6 @@ odlc_status lower_scatter_slices(struct lower *l, struct scatter s, const char *
     build_in(l->b, s.data);
     build_in(l->b, s.indices);
     build_in(l->b, s.updates);
-    build_int(l->b, "reduction", s.reduction);
+    build_int(l->b, PARAM_reduction, s.reduction);
     return build_end(l->b, out_name, out);
 }

@@ -98,7 +98,7 @@ odlc_status lower_gather_positions(const struct lower *l, tensor_id in, uint32_t
     build_op(l->b, OP_Gather, fw_node_label(l->node));
     build_in(l->b, in);
     build_in(l->b, indices);
-    build_int(l->b, "axis", axis);
+    build_int(l->b, PARAM_axis, axis);
     return build_end(l->b, out_name, out);
 }
 
@@ -115,7 +115,7 @@ odlc_status lower_tile_axes(const struct lower *l, tensor_id in, const int64_t *
     }
     build_op(l->b, OP_Tile, fw_node_label(l->node));
     build_in(l->b, in);
-    build_ints(l->b, "multiples", multiples, rank);
+    build_ints(l->b, PARAM_multiples, multiples, rank);
     return build_end(l->b, out_name, out);
 }
 
@@ -186,9 +186,9 @@ odlc_status lower_slices(const struct lower *l, tensor_id in, const struct slice
         to_start |= (int64_t)(s->row[i][1] < 0) << i;
     build_op(l->b, OP_StridedSlice, fw_node_label(l->node));
     build_in(l->b, in);
-    build_tensor_ints(l->b, "ranges", &shape, s->row[0]);
+    build_tensor_ints(l->b, PARAM_ranges, &shape, s->row[0]);
     /* Some readers take the end -1 for the last element: the mask says the same in all readings. */
-    build_int(l->b, "end_mask", to_start);
+    build_int(l->b, PARAM_end_mask, to_start);
     return build_end(l->b, out_name, out);
 }
 
@@ -218,7 +218,7 @@ odlc_status lower_concat_tensors(const struct lower *l, const tensor_id *parts, 
     build_op(l->b, OP_Concat, fw_node_label(l->node));
     for (uint32_t i = 0; i < n; i++)
         build_in(l->b, full[i]);
-    build_int(l->b, "axis", at);
+    build_int(l->b, PARAM_axis, at);
     return build_end(l->b, out_name, out);
 }
 
@@ -233,7 +233,7 @@ odlc_status lower_split_axis(const struct lower *l, tensor_id in, uint32_t axis,
         sizes[i] += sizes[i - 1];
     build_op(l->b, OP_Split, fw_node_label(l->node));
     build_in(l->b, in);
-    build_int(l->b, "axis", axis);
-    build_ints(l->b, "split_index", sizes, count - 1);
+    build_int(l->b, PARAM_axis, axis);
+    build_ints(l->b, PARAM_split_index, sizes, count - 1);
     return build_end_n(l->b, names, count, outs);
 }

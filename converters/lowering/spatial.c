@@ -49,20 +49,20 @@ int64_t spatial_strategy(const struct spatial *s)
 void spatial_stride_params(struct build *b, const struct spatial *s)
 {
     struct shape pairs = SHAPE(s->axes, 2);
-    build_ints(b, "stride", s->stride, s->axes);
-    build_tensor_ints(b, "pad_amount", &pairs, s->pad[0]);
+    build_ints(b, PARAM_stride, s->stride, s->axes);
+    build_tensor_ints(b, PARAM_pad_amount, &pairs, s->pad[0]);
 }
 
 void spatial_dilation_param(struct build *b, const struct spatial *s)
 {
-    build_ints(b, "dilation", s->dilation, s->axes);
+    build_ints(b, PARAM_dilation, s->dilation, s->axes);
 }
 
 void spatial_pool_params(struct build *b, const struct spatial *s, bool count_padding)
 {
     spatial_stride_params(b, s);
-    build_ints(b, "filter_size", s->kernel, s->axes);
-    build_int(b, "padding_size_strategy", spatial_strategy(s));
+    build_ints(b, PARAM_filter_size, s->kernel, s->axes);
+    build_int(b, PARAM_padding_size_strategy, spatial_strategy(s));
     if (op_param_index(b->pending.op, "count_pad_for_edges") >= 0)
-        build_int(b, "count_pad_for_edges", count_padding);
+        build_int(b, PARAM_count_pad_for_edges, count_padding);
 }

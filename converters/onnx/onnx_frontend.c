@@ -1,4 +1,4 @@
-#include "converters/driver/driver.h"
+#include "converters/frontends.h"
 #include "converters/onnx/decode/onnx.h"
 #include "converters/onnx/decode/operand_types.h"
 #include "converters/onnx/lower/onnx_rows.h"
@@ -12,18 +12,17 @@ static odlc_status load(const struct fw_memory *memory, struct diags *diags, con
     return onnx_load_file(memory, diags, file, &how, out);
 }
 
-odlc_status odlc_convert_onnx(const struct odlc_convert_options *options, struct odlc_conversion **conversion)
+struct frontend onnx_frontend(void)
 {
-    const struct frontend onnx = {.load = load,
-                                  .load_tensor = onnx_load_tensor,
-                                  .rows = onnx_rows,
-                                  .n_rows = onnx_row_count,
-                                  .refusal = onnx_refusal,
-                                  .takes_strings = onnx_takes_strings,
-                                  .schema_default = onnx_schema_default,
-                                  .operand_types = onnx_operand_types,
-                                  .is_flag = onnx_is_flag,
-                                  .channels_first = true,
-                                  .has_opsets = true};
-    return convert_model(&onnx, options, conversion);
+    return (struct frontend){.load = load,
+                             .load_tensor = onnx_load_tensor,
+                             .rows = onnx_rows,
+                             .n_rows = onnx_row_count,
+                             .refusal = onnx_refusal,
+                             .takes_strings = onnx_takes_strings,
+                             .schema_default = onnx_schema_default,
+                             .operand_types = onnx_operand_types,
+                             .is_flag = onnx_is_flag,
+                             .channels_first = true,
+                             .has_opsets = true};
 }

@@ -30,28 +30,28 @@ void build_in(struct build *b, tensor_id id)
     vec_push(b->graph->arena, &b->inputs, id);
 }
 
-void build_int(struct build *b, const char *param, int64_t value)
+void build_int(struct build *b, enum param_id param, int64_t value)
 {
     node_set_int(&b->pending, param, value);
 }
 
-void build_float(struct build *b, const char *param, double value)
+void build_float(struct build *b, enum param_id param, double value)
 {
     node_set_float(&b->pending, param, value);
 }
 
-void build_string(struct build *b, const char *param, const char *value)
+void build_string(struct build *b, enum param_id param, const char *value)
 {
     node_set_string(b->graph, &b->pending, param, value);
 }
 
-void build_ints(struct build *b, const char *param, const int64_t *values, uint32_t count)
+void build_ints(struct build *b, enum param_id param, const int64_t *values, uint32_t count)
 {
     struct shape shape = SHAPE(count);
     node_set_ints(b->graph, &b->pending, param, &shape, values);
 }
 
-void build_tensor_ints(struct build *b, const char *param, const struct shape *shape, const int64_t *values)
+void build_tensor_ints(struct build *b, enum param_id param, const struct shape *shape, const int64_t *values)
 {
     node_set_ints(b->graph, &b->pending, param, shape, values);
 }
@@ -70,6 +70,16 @@ static odlc_status node_error(const struct build *b, const char *code, const cha
                       op_subject(b->diags, b->pending.op), message);
 }
 
+static void set_default(struct build *b, uint32_t index, const struct param_def *def)
+{
+    const struct param value = {.set = true,
+                                .usage = def->supplemental ? 2 : 1,
+                                .dtype = def->dtype == DT_NONE ? DT_INT32 : def->dtype,
+                                .i = (int64_t)def->def,
+                                .f = def->def};
+    node_set_param(b->graph, &b->pending, index, &value);
+}
+
 /* Defaults filled in, required ones there, counts within the row's arity. */
 static odlc_status complete(struct build *b, uint32_t n_outputs)
 {
@@ -80,10 +90,8 @@ static odlc_status complete(struct build *b, uint32_t n_outputs)
             continue;
         if (def->presence == PARAM_REQUIRED)
             return node_error(b, "missing-param", def->name);
-        if (def->presence == PARAM_DEFAULT && dtype_is_float(def->dtype))
-            build_float(b, def->name, def->def);
-        else if (def->presence == PARAM_DEFAULT)
-            build_int(b, def->name, (int64_t)def->def);
+        if (def->presence == PARAM_DEFAULT)
+            set_default(b, i, def);
     }
     uint32_t n_inputs = (uint32_t)b->inputs.count;
     if (n_inputs < op->min_inputs || (op->max_inputs != VARIADIC && n_inputs > op->max_inputs))
@@ -206,7 +214,7 @@ odlc_status build_reshape(struct build *b, tensor_id in, const struct shape *sha
     struct shape rank1 = SHAPE(shape->rank);
     build_op(b, OP_Reshape, out_name);
     build_in(b, in);
-    build_tensor_ints(b, "shape", &rank1, shape->dims);
+    build_tensor_ints(b, PARAM_shape, &rank1, shape->dims);
     return build_end(b, out_name, out);
 }
 
@@ -248,7 +256,7 @@ tensor_id build_copy(struct graph *g, tensor_id value, const char *name)
         graph_rename_tensor(g, holder, graph_free_tensor_name(g, arena_printf(g->arena, "%s.value", name)));
     graph_rename_tensor(g, copy, name);
     node_id id = graph_add_node(g, reshape, reshape->n_params, name, &value, 1, &copy, 1);
-    node_set_ints(g, graph_node(g, id), "shape", &rank1, type.shape.dims);
+    node_set_ints(g, graph_node(g, id), PARAM_shape, &rank1, type.shape.dims);
     vec_push(g->arena, &g->order, id);
     return copy;
 }

@@ -21,11 +21,11 @@ void build_op(struct build *b, enum op_id op, const char *name);
 /* The same for a row that is not in the table (a UDO's). */
 void build_row(struct build *b, const struct op *row, const char *name);
 void build_in(struct build *b, tensor_id id); /* NO_TENSOR: absent */
-void build_int(struct build *b, const char *param, int64_t value);
-void build_float(struct build *b, const char *param, double value);
-void build_string(struct build *b, const char *param, const char *value);
-void build_ints(struct build *b, const char *param, const int64_t *values, uint32_t count); /* rank 1 */
-void build_tensor_ints(struct build *b, const char *param, const struct shape *shape, const int64_t *values);
+void build_int(struct build *b, enum param_id param, int64_t value);
+void build_float(struct build *b, enum param_id param, double value);
+void build_string(struct build *b, enum param_id param, const char *value);
+void build_ints(struct build *b, enum param_id param, const int64_t *values, uint32_t count); /* rank 1 */
+void build_tensor_ints(struct build *b, enum param_id param, const struct shape *shape, const int64_t *values);
 /* Any param, already in its final form (UDO definitions choose dtypes of their own). */
 void build_param(struct build *b, const struct param *param);
 

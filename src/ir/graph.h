@@ -46,7 +46,7 @@ enum axis_format {
     AXIS_FORMAT_HWIO = 16
 };
 
-/* A graph may have a million of these: what few tensors need is out of line. */
+/* A graph may have a million tensors: facts that few of them have are out of line. */
 struct tensor {
     const char *name;        /* unique in the graph, never empty */
     const char *wanted;      /* the name that was asked for, where another tensor had it; else NULL */
@@ -76,7 +76,7 @@ struct param {
     const char *const *strings;
 };
 
-/* The same as a node keeps it; its name is that of the row's param. Read by node_get_param, written by node_set_param
+/* A parameter as a node keeps it; its name stands in the node's row. Read by node_get_param, written by node_set_param
  * (src/op/op.h). */
 struct packed_param {
     const struct shape *shape; /* of a tensor, in one of graph->types; NULL: a scalar */
@@ -127,7 +127,7 @@ struct graph {
     struct map tensor_names; /* name → tensor_id */
     struct map node_names;   /* name → node_id */
     struct type_set types;   /* of all tensors and tensor params */
-    struct growth growth;    /* what building it may make */
+    struct growth growth;    /* limits of what building the graph may add */
 };
 
 struct graph *graph_create(struct arena *arena, const char *name);
@@ -144,7 +144,7 @@ static inline struct node *graph_node(const struct graph *g, node_id id)
     return &g->nodes.data[id];
 }
 
-/* The i-th input's tensor, or NULL when it is absent or i is past the end. */
+/* The i-th input's tensor, or NULL when the input is absent or i is past the end. */
 const struct tensor *node_input(const struct graph *g, const struct node *n, uint32_t i);
 const struct tensor *node_output(const struct graph *g, const struct node *n, uint32_t i);
 /* The node that computes a tensor; NULL for graph inputs, constants and NO_TENSOR. */

@@ -145,7 +145,7 @@ void param_element(const struct buffer *like, const struct packed_param *p, int6
 
 bool node_axis(const struct node *n, int64_t absent, uint32_t rank, uint32_t *out)
 {
-    int64_t axis = node_int(n, "axis", absent);
+    int64_t axis = node_int(n, PARAM_axis, absent);
     *out = (uint32_t)axis;
     return axis >= 0 && axis < rank;
 }
@@ -156,7 +156,7 @@ bool permute_axis(struct graph *g, struct node *n, const struct perm *perm, stru
     (void)g;
     if (!node_axis(n, -1, perm->rank, &axis))
         return false;
-    node_set_int(n, "axis", perm_find(perm, axis));
+    node_set_int(n, PARAM_axis, perm_find(perm, axis));
     *out = *perm;
     return true;
 }

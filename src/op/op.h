@@ -22,6 +22,15 @@ enum op_id {
     OP_IDS
 };
 
+/* What a parameter is. Its name stands in rows and in the container; code asks by id. */
+enum param_id {
+    PARAM_CUSTOM, /* of a user-defined operator: known by its name in the row alone */
+#define PARAM_ID(name) PARAM_##name,
+#include "op/param_ids.def"
+#undef PARAM_ID
+    PARAM_IDS
+};
+
 enum param_presence {
     PARAM_REQUIRED,
     PARAM_DEFAULT, /* absent means `def`; written with that value */
@@ -31,12 +40,15 @@ enum param_presence {
 /* One parameter of an operator. */
 struct param_def {
     const char *name;
+    enum param_id id;
     enum dtype dtype; /* DT_NONE: a number of float32 or int32, by its setter */
     uint8_t presence; /* enum param_presence */
     bool is_tensor;
     bool supplemental; /* usage 2 in the container */
     double def;        /* PARAM_DEFAULT scalars of numeric type */
 };
+/* The first two members. */
+#define PARAM_NAMED(param) .name = #param, .id = PARAM_##param
 
 /* Types are inferred from input types, constant inputs and params. */
 struct infer {
@@ -94,6 +106,8 @@ enum layer_kind {
     LAYER_TRANSPOSED   /* the gradient of one */
 };
 
+struct udo_def;
+
 struct op {
     enum op_id id;        /* OP_CUSTOM: the row is none of the table */
     const char *name;     /* in the master list; unique */
@@ -118,9 +132,9 @@ struct op {
     bool may_copy;    /* with one input of the output's type and shape the value is the same, but for a permutation */
     uint32_t weights; /* mask of the inputs whose elements are the layer's parameters */
     enum compute compute;
-    kernel_fn *kernel;   /* NULL: cannot be executed (a UDO) */
-    const char *package; /* NULL: a native op ("qti.aisw"); else the UDO's package */
-    const void *udo;     /* the definition behind a UDO row (src/udo), or NULL */
+    kernel_fn *kernel;         /* NULL: cannot be executed (a UDO) */
+    const char *package;       /* NULL: a native op ("qti.aisw"); else the UDO's package */
+    const struct udo_def *udo; /* the definition behind the row (udo/udo.h), or NULL */
 };
 
 /* The table is the union of the families (op/families.h). Row `index` of it, NULL past the end. */
@@ -129,17 +143,17 @@ const struct op *op_at(size_t index);
 const struct op *op_row(enum op_id id);
 /* The native op of that name, or NULL. */
 const struct op *op_find(const char *name);
-/* The native op that a container's (type, selector value or NULL, operation or -1) stands for, or NULL. */
-const struct op *op_find_dlc(const char *dlc_type, const char *selected, int64_t operation);
-/* The index of a param in the row, or -1. */
+/* The index in the row of a param of that name, or -1. */
 int op_param_index(const struct op *op, const char *name);
+/* The same by its id, which is not PARAM_CUSTOM. */
+int op_param_place(const struct op *op, enum param_id id);
 
 /* ---- reading params (set by the builder, so required and defaulted ones are always there) ---- */
-const struct packed_param *node_param(const struct node *n, const char *name); /* NULL when absent */
+const struct packed_param *node_param(const struct node *n, enum param_id id); /* NULL when absent */
 struct param node_get_param(const struct node *n, uint32_t index); /* of the row; .set says if it is there */
-int64_t node_int(const struct node *n, const char *name, int64_t absent);
-double node_float(const struct node *n, const char *name, double absent);
-const char *node_string(const struct node *n, const char *name, const char *absent);
+int64_t node_int(const struct node *n, enum param_id id, int64_t absent);
+double node_float(const struct node *n, enum param_id id, double absent);
+const char *node_string(const struct node *n, enum param_id id, const char *absent);
 /* True for a live node of that native operator. */
 static inline bool node_is(const struct node *n, enum op_id id)
 {
@@ -148,13 +162,13 @@ static inline bool node_is(const struct node *n, enum op_id id)
 /* The permutation that a native Transpose makes. */
 struct perm node_perm(const struct node *transpose);
 /* The elements of an integer tensor param, count in *count (0 and NULL when absent). */
-const int64_t *node_ints(const struct node *n, const char *name, uint32_t *count);
+const int64_t *node_ints(const struct node *n, enum param_id id, uint32_t *count);
 
 /* ---- writing params (strings and integers are copied into the arena) ---- */
-void node_set_int(struct node *n, const char *name, int64_t value);
-void node_set_float(struct node *n, const char *name, double value);
-void node_set_string(struct graph *g, struct node *n, const char *name, const char *value);
-void node_set_ints(struct graph *g, struct node *n, const char *name, const struct shape *shape, const int64_t *values);
+void node_set_int(struct node *n, enum param_id id, int64_t value);
+void node_set_float(struct node *n, enum param_id id, double value);
+void node_set_string(struct graph *g, struct node *n, enum param_id id, const char *value);
+void node_set_ints(struct graph *g, struct node *n, enum param_id id, const struct shape *shape, const int64_t *values);
 /* Any param, in its final form: elements and strings are borrowed. */
 void node_set_param(struct graph *g, struct node *n, uint32_t index, const struct param *value);
 void node_set_perm(struct graph *g, struct node *transpose, const struct perm *perm);

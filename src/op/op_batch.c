@@ -10,10 +10,10 @@ struct batches {
     int64_t block[2], in[2], before[2], after[2];
 };
 
-static const char *read_pairs(struct batches *b, const struct node *n, const char *name)
+static const char *read_pairs(struct batches *b, const struct node *n, enum param_id param)
 {
     uint32_t count;
-    const int64_t *pairs = node_ints(n, name, &count);
+    const int64_t *pairs = node_ints(n, param, &count);
     if (pairs && count != 4)
         return "a param has the wrong number of elements";
     for (int i = 0; pairs && i < 2; i++) {
@@ -28,7 +28,7 @@ static const char *read_pairs(struct batches *b, const struct node *n, const cha
 static const char *read_block(struct batches *b, const struct node *n, const struct shape *x)
 {
     uint32_t count;
-    const int64_t *block = node_ints(n, "block_size", &count);
+    const int64_t *block = node_ints(n, PARAM_block_size, &count);
     *b = (struct batches){0};
     if (x->rank != 4)
         return "the input does not have 4 axes";
@@ -46,7 +46,7 @@ static const char *read_space_to_batch(struct batches *b, const struct node *n, 
 {
     const char *wrong = read_block(b, n, x);
     if (!wrong)
-        wrong = read_pairs(b, n, "pad_amount");
+        wrong = read_pairs(b, n, PARAM_pad_amount);
     if (wrong)
         return wrong;
     b->batch = x->dims[0];
@@ -62,7 +62,7 @@ static const char *read_batch_to_space(struct batches *b, const struct node *n, 
 {
     const char *wrong = read_block(b, n, x);
     if (!wrong)
-        wrong = read_pairs(b, n, "crops");
+        wrong = read_pairs(b, n, PARAM_crops);
     if (wrong)
         return wrong;
     if (x->dims[0] % (b->block[0] * b->block[1]) != 0)
@@ -148,13 +148,13 @@ static odlc_status kernel_batch_to_space(const struct kernel *k)
 }
 
 static const struct param_def params_space_to_batch[] = {
-    {"block_size", DT_UINT32, PARAM_REQUIRED, true, false, 0},
-    {"pad_amount", DT_UINT32, PARAM_OPTIONAL, true, false, 0},
+    {PARAM_NAMED(block_size), DT_UINT32, PARAM_REQUIRED, true, false, 0},
+    {PARAM_NAMED(pad_amount), DT_UINT32, PARAM_OPTIONAL, true, false, 0},
 };
 
 static const struct param_def params_batch_to_space[] = {
-    {"block_size", DT_UINT32, PARAM_REQUIRED, true, false, 0},
-    {"crops", DT_UINT32, PARAM_OPTIONAL, true, false, 0},
+    {PARAM_NAMED(block_size), DT_UINT32, PARAM_REQUIRED, true, false, 0},
+    {PARAM_NAMED(crops), DT_UINT32, PARAM_OPTIONAL, true, false, 0},
 };
 
 #define BATCH_ROW(name_, params_, infer_, kernel_)                                                                    \

@@ -14,7 +14,7 @@ static const char *read_shared(struct conv *c, const struct node *n, const struc
     const char *wrong = window_read(&c->window, n, x, w->dims);
     if (wrong)
         return wrong;
-    c->group = node_int(n, "group", 1);
+    c->group = node_int(n, PARAM_group, 1);
     return c->group < 1 || c->group > INT32_MAX ? "group is out of range" : NULL;
 }
 
@@ -114,7 +114,7 @@ static odlc_status infer_transpose(const struct infer *c)
     TRY(read_operands(c, conv_read_transpose, &conv));
     struct window *w = &conv.window;
     uint32_t count;
-    const int64_t *more = node_ints(c->node, "output_padding", &count);
+    const int64_t *more = node_ints(c->node, PARAM_output_padding, &count);
     if (more && count != w->rank)
         return infer_error(c, "output_padding has the wrong number of elements");
     for (uint32_t i = 0; i < w->rank; i++) {
@@ -150,17 +150,17 @@ static uint64_t macs_transpose(const struct graph *g, const struct node *n)
 
 /* clang-format off */
 #define WINDOW_PARAMS                                      \
-    {"stride", DT_UINT32, PARAM_REQUIRED, true, false, 0}, \
-    {"pad_amount", DT_UINT32, PARAM_REQUIRED, true, false, 0}
-#define GROUP {"group", DT_UINT32, PARAM_DEFAULT, false, false, 1}
-#define DILATION {"dilation", DT_UINT32, PARAM_OPTIONAL, true, false, 0}
-#define OUTPUT_PADDING {"output_padding", DT_UINT32, PARAM_OPTIONAL, true, false, 0}
+    {PARAM_NAMED(stride), DT_UINT32, PARAM_REQUIRED, true, false, 0}, \
+    {PARAM_NAMED(pad_amount), DT_UINT32, PARAM_REQUIRED, true, false, 0}
+#define GROUP {PARAM_NAMED(group), DT_UINT32, PARAM_DEFAULT, false, false, 1}
+#define DILATION {PARAM_NAMED(dilation), DT_UINT32, PARAM_OPTIONAL, true, false, 0}
+#define OUTPUT_PADDING {PARAM_NAMED(output_padding), DT_UINT32, PARAM_OPTIONAL, true, false, 0}
 /* What converters note for later tools; a batch-norm that was folded leaves its factors. */
 #define NOTES                                                            \
-    {"bias_op_name", DT_STRING, PARAM_OPTIONAL, false, true, 0},         \
-    {"padding_size_strategy", DT_UINT8, PARAM_OPTIONAL, false, true, 0}, \
-    {"beta", DT_FLOAT32, PARAM_OPTIONAL, true, true, 0},                 \
-    {"gamma", DT_FLOAT32, PARAM_OPTIONAL, true, true, 0}
+    {PARAM_NAMED(bias_op_name), DT_STRING, PARAM_OPTIONAL, false, true, 0},         \
+    {PARAM_NAMED(padding_size_strategy), DT_UINT8, PARAM_OPTIONAL, false, true, 0}, \
+    {PARAM_NAMED(beta), DT_FLOAT32, PARAM_OPTIONAL, true, true, 0},                 \
+    {PARAM_NAMED(gamma), DT_FLOAT32, PARAM_OPTIONAL, true, true, 0}
 /* clang-format on */
 
 static const struct param_def params_conv[] = {WINDOW_PARAMS, GROUP, DILATION, NOTES};

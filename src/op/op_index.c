@@ -162,7 +162,7 @@ enum { SCATTER_NONE, SCATTER_ADD, SCATTER_MUL, SCATTER_MAX };
 static odlc_status infer_scatter(const struct infer *c, const struct shape *updates, int64_t last_reduction)
 {
     const struct type *data = infer_in(c, 0), *given = infer_in(c, 2);
-    int64_t reduction = node_int(c->node, "reduction", SCATTER_NONE);
+    int64_t reduction = node_int(c->node, PARAM_reduction, SCATTER_NONE);
     if (!shape_equal(updates, &given->shape) || !can_stand_together(given->dtype, data->dtype))
         return infer_error(c, "updates are %s %s where %s %s is needed", dtype_info(given->dtype)->name,
                            in_shape_text(c, 2), dtype_info(data->dtype)->name, shape_text(c->diags->arena, updates));
@@ -226,7 +226,7 @@ struct scatter {
 static odlc_status start_scatter(const struct kernel *k, struct scatter *s)
 {
     const struct buffer *out = &k->out[0];
-    *s = (struct scatter){.reduction = node_int(k->node, "reduction", SCATTER_NONE), .to = *out};
+    *s = (struct scatter){.reduction = node_int(k->node, PARAM_reduction, SCATTER_NONE), .to = *out};
     if (s->reduction != SCATTER_NONE && dtype_is_fixed(out->dtype)) {
         if (!out->quant)
             return ODLC_ERR_UNSUPPORTED;
@@ -328,13 +328,13 @@ static odlc_status slices_shape(const struct infer *c, int64_t batch_dims, struc
 static odlc_status infer_gather_nd(const struct infer *c)
 {
     c->out[0].dtype = infer_in(c, 0)->dtype;
-    return slices_shape(c, node_int(c->node, "batch_dims", 0), &c->out[0].shape);
+    return slices_shape(c, node_int(c->node, PARAM_batch_dims, 0), &c->out[0].shape);
 }
 
 static odlc_status run_gather_nd(const struct kernel *k)
 {
     struct slices s;
-    if (!slices_of(&k->in[0].shape, &k->in[1].shape, node_int(k->node, "batch_dims", 0), &s))
+    if (!slices_of(&k->in[0].shape, &k->in[1].shape, node_int(k->node, PARAM_batch_dims, 0), &s))
         return ODLC_ERR_INVALID;
     const int64_t *coordinate = load_indices(k, 1);
     size_t size = element_size(k->in[0].dtype);
@@ -382,8 +382,8 @@ static odlc_status run_scatter_nd(const struct kernel *k)
 static odlc_status infer_one_hot(const struct infer *c)
 {
     const struct shape *in = &infer_in(c, 0)->shape;
-    const struct packed_param *on = node_param(c->node, "on_value"), *off = node_param(c->node, "off_value");
-    int64_t axis = node_int(c->node, "axis", in->rank), depth = node_int(c->node, "depth", 0);
+    const struct packed_param *on = node_param(c->node, PARAM_on_value), *off = node_param(c->node, PARAM_off_value);
+    int64_t axis = node_int(c->node, PARAM_axis, in->rank), depth = node_int(c->node, PARAM_depth, 0);
     TRY(check_indices(c, 0));
     if (axis < 0 || axis > in->rank || in->rank == MAX_RANK || depth < 1)
         return infer_error(c, "%lld classes along axis %lld do not fit %s", (long long)depth, (long long)axis,
@@ -404,12 +404,12 @@ static odlc_status run_one_hot(const struct kernel *k)
 {
     const struct shape *in = &k->in[0].shape;
     const int64_t *indices = load_indices(k, 0);
-    int64_t depth = node_int(k->node, "depth", 0), axis = node_int(k->node, "axis", in->rank), at;
+    int64_t depth = node_int(k->node, PARAM_depth, 0), axis = node_int(k->node, PARAM_axis, in->rank), at;
     uint64_t inner = shape_count_range(in, (uint32_t)axis, in->rank), total = shape_count(&k->out[0].shape);
     size_t size = element_size(k->out[0].dtype);
     uint8_t on[8], off[8], *out = k->out[0].data;
-    param_element(&k->out[0], node_param(k->node, "on_value"), 1, on);
-    param_element(&k->out[0], node_param(k->node, "off_value"), 0, off);
+    param_element(&k->out[0], node_param(k->node, PARAM_on_value), 1, on);
+    param_element(&k->out[0], node_param(k->node, PARAM_off_value), 0, off);
     for (uint64_t i = 0; i < total; i++)
         memcpy(out + i * size, off, size);
     for (uint64_t i = 0, count = shape_count(in); i < count; i++)
@@ -423,7 +423,7 @@ static odlc_status run_one_hot(const struct kernel *k)
 static odlc_status infer_top_k(const struct infer *c)
 {
     const struct type *in = infer_in(c, 0);
-    int64_t count = node_int(c->node, "k", 0);
+    int64_t count = node_int(c->node, PARAM_k, 0);
     if (in->shape.rank == 0 || count < 1 || count > in->shape.dims[in->shape.rank - 1])
         return infer_error(c, "k = %lld does not fit %s", (long long)count, in_shape_text(c, 0));
     c->out[0] = *in;
@@ -474,7 +474,7 @@ static void mirror(struct ranked *row, int64_t count, bool is_float)
 static odlc_status run_top_k(const struct kernel *k)
 {
     const struct shape *in = &k->in[0].shape;
-    bool is_float = k->in[0].dtype == DT_FLOAT64, largest = node_int(k->node, "largest", 1) != 0;
+    bool is_float = k->in[0].dtype == DT_FLOAT64, largest = node_int(k->node, PARAM_largest, 1) != 0;
     int64_t dim = in->dims[in->rank - 1], count = k->out[0].shape.dims[in->rank - 1];
     struct ranked *row = arena_array(k->scratch, struct ranked, (size_t)dim);
     const uint8_t *from = k->in[0].data;
@@ -502,23 +502,26 @@ static odlc_status run_top_k(const struct kernel *k)
 
 /* ---- rows ---- */
 
-static const struct param_def gather_params[] = {{"axis", DT_INT32, PARAM_REQUIRED, false, false, 0}};
-static const struct param_def gather_elements_params[] = {{"axis", DT_UINT32, PARAM_DEFAULT, false, false, 0}};
-static const struct param_def gather_nd_params[] = {{"batch_dims", DT_UINT32, PARAM_DEFAULT, false, false, 0}};
+static const struct param_def gather_params[] = {{PARAM_NAMED(axis), DT_INT32, PARAM_REQUIRED, false, false, 0}};
+static const struct param_def gather_elements_params[] = {
+    {PARAM_NAMED(axis), DT_UINT32, PARAM_DEFAULT, false, false, 0}};
+static const struct param_def gather_nd_params[] = {
+    {PARAM_NAMED(batch_dims), DT_UINT32, PARAM_DEFAULT, false, false, 0}};
 static const struct param_def one_hot_params[] = {
-    {"depth", DT_UINT32, PARAM_REQUIRED, false, false, 0},
-    {"axis", DT_UINT32, PARAM_OPTIONAL, false, false, 0},
-    {"on_value", DT_NONE, PARAM_OPTIONAL, false, false, 0}, /* their type is that of the output */
-    {"off_value", DT_NONE, PARAM_OPTIONAL, false, false, 0},
+    {PARAM_NAMED(depth), DT_UINT32, PARAM_REQUIRED, false, false, 0},
+    {PARAM_NAMED(axis), DT_UINT32, PARAM_OPTIONAL, false, false, 0},
+    {PARAM_NAMED(on_value), DT_NONE, PARAM_OPTIONAL, false, false, 0}, /* their type is that of the output */
+    {PARAM_NAMED(off_value), DT_NONE, PARAM_OPTIONAL, false, false, 0},
 };
 static const struct param_def scatter_elements_params[] = {
-    {"axis", DT_UINT32, PARAM_DEFAULT, false, false, 0},
-    {"reduction", DT_UINT32, PARAM_DEFAULT, false, false, 0},
+    {PARAM_NAMED(axis), DT_UINT32, PARAM_DEFAULT, false, false, 0},
+    {PARAM_NAMED(reduction), DT_UINT32, PARAM_DEFAULT, false, false, 0},
 };
-static const struct param_def scatter_nd_params[] = {{"reduction", DT_UINT32, PARAM_DEFAULT, false, false, 0}};
+static const struct param_def scatter_nd_params[] = {
+    {PARAM_NAMED(reduction), DT_UINT32, PARAM_DEFAULT, false, false, 0}};
 static const struct param_def top_k_params[] = {
-    {"k", DT_UINT32, PARAM_REQUIRED, false, false, 0},
-    {"largest", DT_BOOL, PARAM_DEFAULT, false, false, 1},
+    {PARAM_NAMED(k), DT_UINT32, PARAM_REQUIRED, false, false, 0},
+    {PARAM_NAMED(largest), DT_BOOL, PARAM_DEFAULT, false, false, 1},
 };
 
 #define ROW(type, ins, outs, param_list, infer_rule, run)                                                         \

@@ -31,7 +31,7 @@ static const char *read_product(struct product *p, const struct node *n, const s
 {
     if (a->rank < 2 || b->rank < 2)
         return "an operand has fewer than two axes";
-    bool transpose_a = node_int(n, "transpose_in0", 0) != 0, transpose_b = node_int(n, "transpose_in1", 0) != 0;
+    bool transpose_a = node_int(n, PARAM_transpose_in0, 0) != 0, transpose_b = node_int(n, PARAM_transpose_in1, 0) != 0;
     int64_t a_rows = a->dims[a->rank - 2], a_columns = a->dims[a->rank - 1];
     int64_t b_rows = b->dims[b->rank - 2], b_columns = b->dims[b->rank - 1];
     p->m = transpose_a ? a_columns : a_rows;
@@ -78,7 +78,7 @@ static odlc_status infer_matmul(const struct infer *c)
 static uint64_t macs_matmul(const struct graph *g, const struct node *n)
 {
     const struct shape *a = &node_input(g, n, 0)->type->shape;
-    uint32_t from_end = node_int(n, "transpose_in0", 0) ? 2 : 1;
+    uint32_t from_end = node_int(n, PARAM_transpose_in0, 0) ? 2 : 1;
     if (a->rank < from_end)
         return 0;
     return sat_mul(shape_count(&node_output(g, n, 0)->type->shape), (uint64_t)a->dims[a->rank - from_end]);
@@ -96,7 +96,7 @@ static odlc_status infer_fully_connected(const struct infer *c)
     if (bias && shape_count(&bias->type->shape) != (uint64_t)out)
         return infer_error(c, "the bias does not have one element per output");
     uint64_t count = shape_count(&x->shape);
-    bool keep = node_int(c->node, "keep_dims", 0) || x->shape.rank == 1;
+    bool keep = node_int(c->node, PARAM_keep_dims, 0) || x->shape.rank == 1;
     if (in < 1 || count % (uint64_t)in != 0 || (keep && x->shape.dims[x->shape.rank - 1] != in))
         return infer_error(c, "the input %s cannot be split into rows of %lld elements",
                            shape_text(c->diags->arena, &x->shape), (long long)in);
@@ -236,13 +236,13 @@ static odlc_status kernel_fully_connected(const struct kernel *k)
 /* ---- rows ---- */
 
 static const struct param_def params_matmul[] = {
-    {"transpose_in0", DT_BOOL, PARAM_DEFAULT, false, false, 0},
-    {"transpose_in1", DT_BOOL, PARAM_DEFAULT, false, false, 0},
+    {PARAM_NAMED(transpose_in0), DT_BOOL, PARAM_DEFAULT, false, false, 0},
+    {PARAM_NAMED(transpose_in1), DT_BOOL, PARAM_DEFAULT, false, false, 0},
 };
 
 static const struct param_def params_fully_connected[] = {
-    {"keep_dims", DT_BOOL, PARAM_OPTIONAL, false, false, 0},
-    {"bias_op_name", DT_STRING, PARAM_OPTIONAL, false, true, 0},
+    {PARAM_NAMED(keep_dims), DT_BOOL, PARAM_OPTIONAL, false, false, 0},
+    {PARAM_NAMED(bias_op_name), DT_STRING, PARAM_OPTIONAL, false, true, 0},
 };
 
 const struct op op_rows_matmul[] = {

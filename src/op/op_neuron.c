@@ -68,11 +68,11 @@ static odlc_status run_neuron(const struct kernel *k, const struct span_set *set
     span_fn *fn = span_for(set, k->in[0].dtype);
     if (!fn)
         return ODLC_ERR_UNSUPPORTED;
-    const struct neuron p = {.alpha = node_float(k->node, "alpha", 1),
-                             .beta = node_float(k->node, "beta", 1),
-                             .threshold = node_float(k->node, "threshold", -1),
-                             .min = open_bound(node_float(k->node, "min_value", 0)),
-                             .max = open_bound(node_float(k->node, "max_value", INFINITY))};
+    const struct neuron p = {.alpha = node_float(k->node, PARAM_alpha, 1),
+                             .beta = node_float(k->node, PARAM_beta, 1),
+                             .threshold = node_float(k->node, PARAM_threshold, -1),
+                             .min = open_bound(node_float(k->node, PARAM_min_value, 0)),
+                             .max = open_bound(node_float(k->node, PARAM_max_value, INFINITY))};
     struct nd_loop w;
     nd_init(&w, &k->out[0].shape);
     nd_broadcast(&w, &k->out[0]);
@@ -119,23 +119,23 @@ static odlc_status run_relu(const struct kernel *k)
 
 /* ---- rows ---- */
 
-#define BOUNDS(bound_presence)                                               \
-    {.name = "min_value", .dtype = DT_FLOAT32, .presence = bound_presence},  \
-    {                                                                        \
-        .name = "max_value", .dtype = DT_FLOAT32, .presence = bound_presence \
+#define BOUNDS(bound_presence)                                                  \
+    {PARAM_NAMED(min_value), .dtype = DT_FLOAT32, .presence = bound_presence},  \
+    {                                                                           \
+        PARAM_NAMED(max_value), .dtype = DT_FLOAT32, .presence = bound_presence \
     }
-#define FLOAT_DEFAULT(param, value)                                                 \
-    {                                                                               \
-        .name = param, .dtype = DT_FLOAT32, .presence = PARAM_DEFAULT, .def = value \
+#define FLOAT_DEFAULT(param, value)                                                      \
+    {                                                                                    \
+        PARAM_NAMED(param), .dtype = DT_FLOAT32, .presence = PARAM_DEFAULT, .def = value \
     }
 
 /* Files carry min_value and max_value also where they say nothing new (Relu in files of 2.20). */
 static const struct param_def bound_params[] = {BOUNDS(PARAM_OPTIONAL)};
 static const struct param_def min_max_params[] = {BOUNDS(PARAM_REQUIRED)};
-static const struct param_def alpha_params[] = {FLOAT_DEFAULT("alpha", 1.0), BOUNDS(PARAM_OPTIONAL)};
-static const struct param_def hard_sigmoid_params[] = {FLOAT_DEFAULT("alpha", 0.2), FLOAT_DEFAULT("beta", 0.5),
+static const struct param_def alpha_params[] = {FLOAT_DEFAULT(alpha, 1.0), BOUNDS(PARAM_OPTIONAL)};
+static const struct param_def hard_sigmoid_params[] = {FLOAT_DEFAULT(alpha, 0.2), FLOAT_DEFAULT(beta, 0.5),
                                                        BOUNDS(PARAM_OPTIONAL)};
-static const struct param_def softplus_params[] = {FLOAT_DEFAULT("beta", 1.0), FLOAT_DEFAULT("threshold", -1.0),
+static const struct param_def softplus_params[] = {FLOAT_DEFAULT(beta, 1.0), FLOAT_DEFAULT(threshold, -1.0),
                                                    BOUNDS(PARAM_OPTIONAL)};
 
 #define NEURON_ROW_OF(op_name, code, param_list, types, run)                                                      \

@@ -134,7 +134,7 @@ static odlc_status run_over_axes(const struct kernel *k, bool center)
     struct norm n = {.space = k->in[0].shape,
                      .center = center,
                      .scale = true,
-                     .epsilon = node_float(k->node, "epsilon", 0),
+                     .epsilon = node_float(k->node, PARAM_epsilon, 0),
                      .gamma = operand(k, 1),
                      .beta = operand(k, 2)};
     if (!node_axes(k->node, n.space.rank, &n.axes))
@@ -163,12 +163,12 @@ static struct shape places_by_channel(const struct shape *shape)
 static odlc_status run_instance_norm(const struct kernel *k)
 {
     static const uint32_t axes_of_region[] = {1u << 1, 1u << 2, 1u << 1 | 1u << 2};
-    int64_t region = node_int(k->node, "region", 0);
+    int64_t region = node_int(k->node, PARAM_region, 0);
     struct norm n = {.space = places_by_channel(&k->in[0].shape),
                      .weight_axes = 1u << 2,
-                     .center = node_int(k->node, "mode", 0) == 0,
-                     .scale = node_int(k->node, "normalize_variance", 1) != 0,
-                     .epsilon = node_float(k->node, "epsilon", 0),
+                     .center = node_int(k->node, PARAM_mode, 0) == 0,
+                     .scale = node_int(k->node, PARAM_normalize_variance, 1) != 0,
+                     .epsilon = node_float(k->node, PARAM_epsilon, 0),
                      .gamma = operand(k, 1),
                      .beta = operand(k, 2)};
     if (region < 0 || region >= (int64_t)COUNT_OF(axes_of_region))
@@ -180,7 +180,7 @@ static odlc_status run_instance_norm(const struct kernel *k)
 static odlc_status run_group_norm(const struct kernel *k)
 {
     struct shape flat = places_by_channel(&k->in[0].shape);
-    int64_t groups = node_int(k->node, "group", 0);
+    int64_t groups = node_int(k->node, PARAM_group, 0);
     if (groups <= 0 || flat.dims[2] % groups != 0)
         return ODLC_ERR_UNSUPPORTED;
     struct norm n = {.space = SHAPE(flat.dims[0], flat.dims[1], groups, flat.dims[2] / groups),
@@ -188,7 +188,7 @@ static odlc_status run_group_norm(const struct kernel *k)
                      .weight_axes = 1u << 2 | 1u << 3,
                      .center = true,
                      .scale = true,
-                     .epsilon = node_float(k->node, "epsilon", 0),
+                     .epsilon = node_float(k->node, PARAM_epsilon, 0),
                      .gamma = operand(k, 1),
                      .beta = operand(k, 2)};
     return run_norm(k, &n);
@@ -198,7 +198,7 @@ static odlc_status run_group_norm(const struct kernel *k)
 static bool l2_axes(const struct node *n, uint32_t rank, uint32_t *mask)
 {
     uint32_t axis;
-    if (node_param(n, "axes"))
+    if (node_param(n, PARAM_axes))
         return node_axes(n, rank, mask);
     if (!node_axis(n, 0, rank, &axis))
         return false;
@@ -209,7 +209,7 @@ static bool l2_axes(const struct node *n, uint32_t rank, uint32_t *mask)
 static odlc_status run_l2_norm(const struct kernel *k)
 {
     struct norm n = {
-        .space = k->in[0].shape, .scale = true, .floor_sum = true, .epsilon = node_float(k->node, "epsilon", 0)};
+        .space = k->in[0].shape, .scale = true, .floor_sum = true, .epsilon = node_float(k->node, PARAM_epsilon, 0)};
     if (!l2_axes(k->node, n.space.rank, &n.axes))
         return ODLC_ERR_UNSUPPORTED;
     return run_norm(k, &n);
@@ -245,10 +245,10 @@ static odlc_status run_batchnorm(const struct kernel *k)
 static odlc_status run_lrn(const struct kernel *k)
 {
     const struct shape *shape = &k->in[0].shape;
-    int64_t channels = shape->dims[shape->rank - 1], radius = node_int(k->node, "radius", 0);
-    double alpha = node_float(k->node, "alpha", 1), beta = node_float(k->node, "beta", 0.5);
-    double bias = node_float(k->node, "bias", 1);
-    if (k->in[0].dtype != DT_FLOAT32 || radius < 0 || node_int(k->node, "region", 0) != 0)
+    int64_t channels = shape->dims[shape->rank - 1], radius = node_int(k->node, PARAM_radius, 0);
+    double alpha = node_float(k->node, PARAM_alpha, 1), beta = node_float(k->node, PARAM_beta, 0.5);
+    double bias = node_float(k->node, PARAM_bias, 1);
+    if (k->in[0].dtype != DT_FLOAT32 || radius < 0 || node_int(k->node, PARAM_region, 0) != 0)
         return ODLC_ERR_UNSUPPORTED;
     uint64_t places = shape_count_range(shape, 0, shape->rank - 1);
     /* squares[c]: the sum of squares of the channels before c */
@@ -297,7 +297,7 @@ static odlc_status infer_batchnorm(const struct infer *c)
 
 static odlc_status infer_instance_norm(const struct infer *c)
 {
-    int64_t mode = node_int(c->node, "mode", 0), region = node_int(c->node, "region", 0);
+    int64_t mode = node_int(c->node, PARAM_mode, 0), region = node_int(c->node, PARAM_region, 0);
     if (mode < 0 || mode > 1)
         return infer_error(c, "mode %lld is not known", (long long)mode);
     if (region < 0 || region > 2)
@@ -309,7 +309,7 @@ static odlc_status infer_group_norm(const struct infer *c)
 {
     TRY(need_per_channel(c, 2));
     const struct shape *in = &infer_in(c, 0)->shape;
-    int64_t groups = node_int(c->node, "group", 0);
+    int64_t groups = node_int(c->node, PARAM_group, 0);
     if (groups <= 0 || in->dims[in->rank - 1] % groups != 0)
         return infer_error(c, "%lld channels do not divide into %lld groups", (long long)in->dims[in->rank - 1],
                            (long long)groups);
@@ -319,7 +319,7 @@ static odlc_status infer_group_norm(const struct infer *c)
 static bool ascending(const struct node *n)
 {
     uint32_t count;
-    const int64_t *axes = node_ints(n, "axes", &count);
+    const int64_t *axes = node_ints(n, PARAM_axes, &count);
     for (uint32_t i = 1; i < count; i++)
         if (axes[i] <= axes[i - 1])
             return false;
@@ -352,10 +352,10 @@ static odlc_status infer_l2_norm(const struct infer *c)
 
 static odlc_status infer_lrn(const struct infer *c)
 {
-    int64_t region = node_int(c->node, "region", 0);
+    int64_t region = node_int(c->node, PARAM_region, 0);
     if (infer_in(c, 0)->shape.rank == 0)
         return infer_error(c, "an input of rank 0 has no channels");
-    if (node_int(c->node, "radius", 0) < 0)
+    if (node_int(c->node, PARAM_radius, 0) < 0)
         return infer_error(c, "the radius is negative");
     if (region < 0 || region > 1)
         return infer_error(c, "region %lld is not known", (long long)region);
@@ -392,44 +392,44 @@ static bool permute_l2_norm(struct graph *g, struct node *n, const struct perm *
     if (!l2_axes(n, perm->rank, &axes))
         return false;
     *out = *perm;
-    if (node_param(n, "axes"))
+    if (node_param(n, PARAM_axes))
         permute_axes_param(g, n, perm);
     else
-        node_set_int(n, "axis", perm_find(perm, (uint32_t)node_int(n, "axis", 0)));
+        node_set_int(n, PARAM_axis, perm_find(perm, (uint32_t)node_int(n, PARAM_axis, 0)));
     return true;
 }
 
 /* ---- rows ---- */
 
-#define FLOAT_PARAM(param, value)                                                   \
-    {                                                                               \
-        .name = param, .dtype = DT_FLOAT32, .presence = PARAM_DEFAULT, .def = value \
+#define FLOAT_PARAM(param, value)                                                        \
+    {                                                                                    \
+        PARAM_NAMED(param), .dtype = DT_FLOAT32, .presence = PARAM_DEFAULT, .def = value \
     }
-#define INT_PARAM(param, type, value)                                         \
-    {                                                                         \
-        .name = param, .dtype = type, .presence = PARAM_DEFAULT, .def = value \
+#define INT_PARAM(param, type, value)                                              \
+    {                                                                              \
+        PARAM_NAMED(param), .dtype = type, .presence = PARAM_DEFAULT, .def = value \
     }
-#define AXES(needed)                                                              \
-    {                                                                             \
-        .name = "axes", .dtype = DT_UINT32, .presence = needed, .is_tensor = true \
+#define AXES(needed)                                                                 \
+    {                                                                                \
+        PARAM_NAMED(axes), .dtype = DT_UINT32, .presence = needed, .is_tensor = true \
     }
 
-static const struct param_def instance_norm_params[] = {FLOAT_PARAM("epsilon", 1e-12), INT_PARAM("mode", DT_UINT32, 0),
-                                                        INT_PARAM("normalize_variance", DT_BOOL, 1),
-                                                        INT_PARAM("region", DT_UINT32, 0)};
-static const struct param_def layer_norm_params[] = {AXES(PARAM_REQUIRED), FLOAT_PARAM("epsilon", 0.001)};
-static const struct param_def rms_norm_params[] = {AXES(PARAM_REQUIRED), FLOAT_PARAM("epsilon", 1e-6)};
+static const struct param_def instance_norm_params[] = {FLOAT_PARAM(epsilon, 1e-12), INT_PARAM(mode, DT_UINT32, 0),
+                                                        INT_PARAM(normalize_variance, DT_BOOL, 1),
+                                                        INT_PARAM(region, DT_UINT32, 0)};
+static const struct param_def layer_norm_params[] = {AXES(PARAM_REQUIRED), FLOAT_PARAM(epsilon, 0.001)};
+static const struct param_def rms_norm_params[] = {AXES(PARAM_REQUIRED), FLOAT_PARAM(epsilon, 1e-6)};
 static const struct param_def group_norm_params[] = {
-    {.name = "epsilon", .dtype = DT_FLOAT32, .presence = PARAM_REQUIRED},
-    {.name = "group", .dtype = DT_UINT32, .presence = PARAM_REQUIRED}};
+    {PARAM_NAMED(epsilon), .dtype = DT_FLOAT32, .presence = PARAM_REQUIRED},
+    {PARAM_NAMED(group), .dtype = DT_UINT32, .presence = PARAM_REQUIRED}};
 static const struct param_def l2_norm_params[] = {AXES(PARAM_OPTIONAL),
-                                                  {.name = "axis", .dtype = DT_UINT32, .presence = PARAM_OPTIONAL},
-                                                  FLOAT_PARAM("epsilon", 1e-12)};
-static const struct param_def lrn_params[] = {FLOAT_PARAM("alpha", 1.0),
-                                              FLOAT_PARAM("beta", 0.5),
-                                              FLOAT_PARAM("bias", 1.0),
-                                              {.name = "radius", .dtype = DT_INT32, .presence = PARAM_REQUIRED},
-                                              INT_PARAM("region", DT_UINT32, 0)};
+                                                  {PARAM_NAMED(axis), .dtype = DT_UINT32, .presence = PARAM_OPTIONAL},
+                                                  FLOAT_PARAM(epsilon, 1e-12)};
+static const struct param_def lrn_params[] = {FLOAT_PARAM(alpha, 1.0),
+                                              FLOAT_PARAM(beta, 0.5),
+                                              FLOAT_PARAM(bias, 1.0),
+                                              {PARAM_NAMED(radius), .dtype = DT_INT32, .presence = PARAM_REQUIRED},
+                                              INT_PARAM(region, DT_UINT32, 0)};
 
 #define OUT_ONE .min_outputs = 1, .max_outputs = 1, .compute = COMPUTE_FLOAT
 #define PARAMS(list) .params = list, .n_params = COUNT_OF(list)

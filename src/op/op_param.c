@@ -3,9 +3,9 @@
 
 #include "op/op.h"
 
-const struct packed_param *node_param(const struct node *n, const char *name)
+const struct packed_param *node_param(const struct node *n, enum param_id id)
 {
-    int i = op_param_index(n->op, name);
+    int i = op_param_place(n->op, id);
     return i >= 0 && n->params[i].set ? &n->params[i] : NULL;
 }
 
@@ -28,27 +28,27 @@ struct param node_get_param(const struct node *n, uint32_t index)
     return value;
 }
 
-int64_t node_int(const struct node *n, const char *name, int64_t absent)
+int64_t node_int(const struct node *n, enum param_id id, int64_t absent)
 {
-    const struct packed_param *p = node_param(n, name);
+    const struct packed_param *p = node_param(n, id);
     return p ? p->i : absent;
 }
 
-double node_float(const struct node *n, const char *name, double absent)
+double node_float(const struct node *n, enum param_id id, double absent)
 {
-    const struct packed_param *p = node_param(n, name);
+    const struct packed_param *p = node_param(n, id);
     return p ? p->f : absent;
 }
 
-const char *node_string(const struct node *n, const char *name, const char *absent)
+const char *node_string(const struct node *n, enum param_id id, const char *absent)
 {
-    const struct packed_param *p = node_param(n, name);
+    const struct packed_param *p = node_param(n, id);
     return p ? p->s : absent;
 }
 
-const int64_t *node_ints(const struct node *n, const char *name, uint32_t *count)
+const int64_t *node_ints(const struct node *n, enum param_id id, uint32_t *count)
 {
-    const struct packed_param *p = node_param(n, name);
+    const struct packed_param *p = node_param(n, id);
     *count = p ? (uint32_t)shape_count(p->shape) : 0;
     return p ? p->ints : NULL;
 }
@@ -56,45 +56,45 @@ const int64_t *node_ints(const struct node *n, const char *name, uint32_t *count
 struct perm node_perm(const struct node *transpose)
 {
     struct perm perm;
-    const int64_t *axes = node_ints(transpose, "perm", &perm.rank);
+    const int64_t *axes = node_ints(transpose, PARAM_perm, &perm.rank);
     for (uint32_t i = 0; i < perm.rank; i++)
         perm.axis[i] = (uint8_t)axes[i];
     return perm;
 }
 
-/* The slot of a param, made ready from its definition. A name that the row does not have is a defect of the caller. */
-static struct packed_param *slot(struct node *n, const char *name)
+/* The slot of a param, made ready from its definition. A param that the row does not have is a defect of the caller. */
+static struct packed_param *slot(struct node *n, enum param_id id)
 {
-    int i = op_param_index(n->op, name);
+    int i = op_param_place(n->op, id);
     assert(i >= 0);
     const struct param_def *def = &n->op->params[i];
     n->params[i] = (struct packed_param){.set = true, .usage = def->supplemental ? 2 : 1, .dtype = (uint8_t)def->dtype};
     return &n->params[i];
 }
 
-void node_set_int(struct node *n, const char *name, int64_t value)
+void node_set_int(struct node *n, enum param_id id, int64_t value)
 {
-    struct packed_param *p = slot(n, name);
+    struct packed_param *p = slot(n, id);
     p->dtype = p->dtype == DT_NONE ? DT_INT32 : p->dtype;
     p->i = value;
 }
 
-void node_set_float(struct node *n, const char *name, double value)
+void node_set_float(struct node *n, enum param_id id, double value)
 {
-    struct packed_param *p = slot(n, name);
+    struct packed_param *p = slot(n, id);
     p->dtype = p->dtype == DT_NONE ? DT_FLOAT32 : p->dtype;
     p->f = value;
 }
 
-void node_set_string(struct graph *g, struct node *n, const char *name, const char *value)
+void node_set_string(struct graph *g, struct node *n, enum param_id id, const char *value)
 {
-    slot(n, name)->s = arena_strdup(g->arena, value);
+    slot(n, id)->s = arena_strdup(g->arena, value);
 }
 
-void node_set_ints(struct graph *g, struct node *n, const char *name, const struct shape *shape, const int64_t *values)
+void node_set_ints(struct graph *g, struct node *n, enum param_id id, const struct shape *shape, const int64_t *values)
 {
     const int64_t *copy = arena_memdup(g->arena, values, shape_count(shape) * sizeof *values);
-    struct packed_param *p = slot(n, name);
+    struct packed_param *p = slot(n, id);
     p->shape = &graph_type(g, DT_NONE, shape)->shape;
     p->ints = copy;
 }
@@ -127,7 +127,7 @@ void node_set_perm(struct graph *g, struct node *transpose, const struct perm *p
     struct shape rank1 = SHAPE(perm->rank);
     for (uint32_t i = 0; i < perm->rank; i++)
         axes[i] = perm->axis[i];
-    node_set_ints(g, transpose, "perm", &rank1, axes);
+    node_set_ints(g, transpose, PARAM_perm, &rank1, axes);
 }
 
 const char *op_subject(const struct diags *diags, const struct op *op)

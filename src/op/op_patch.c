@@ -10,7 +10,7 @@
 static const char *read_patches(struct window *w, const struct node *n, const struct shape *x, const struct shape *y)
 {
     uint32_t count;
-    const int64_t *kernel = node_ints(n, "kernel_size", &count);
+    const int64_t *kernel = node_ints(n, PARAM_kernel_size, &count);
     if (!kernel || count != 2 || x->rank != 3 || y->rank != 4 || y->dims[0] != x->dims[0])
         return "the input, the output and kernel_size do not fit";
     const char *wrong = window_read(w, n, y, kernel);
@@ -107,17 +107,17 @@ static const char *extract_axis(struct window_axis *a, bool same)
 
 static const char *read_extract(struct window *w, const struct node *n, const struct shape *x)
 {
-    static const char *const names[] = {"size", "stride", "rate"};
-    const int64_t *lists[COUNT_OF(names)];
-    int64_t padding = node_int(n, "padding", -1);
+    static const enum param_id params[] = {PARAM_size, PARAM_stride, PARAM_rate};
+    const int64_t *lists[COUNT_OF(params)];
+    int64_t padding = node_int(n, PARAM_padding, -1);
     if (x->rank != 4)
         return "the input does not have 4 axes";
     if (padding != PADDING_VALID && padding != PADDING_SAME)
         return "padding is neither 0 (valid) nor 1 (same)";
     *w = (struct window){.rank = 2, .batch = x->dims[0], .channels = x->dims[3]};
-    for (size_t i = 0; i < COUNT_OF(names); i++) {
+    for (size_t i = 0; i < COUNT_OF(params); i++) {
         uint32_t count;
-        lists[i] = node_ints(n, names[i], &count);
+        lists[i] = node_ints(n, params[i], &count);
         if (!lists[i] || count != 2)
             return "a param has the wrong number of elements";
         for (uint32_t k = 0; k < 2; k++)
@@ -185,17 +185,17 @@ static odlc_status kernel_extract(const struct kernel *k)
 /* ---- rows ---- */
 
 static const struct param_def params_extract[] = {
-    {"size", DT_UINT32, PARAM_REQUIRED, true, false, 0},
-    {"stride", DT_UINT32, PARAM_REQUIRED, true, false, 0},
-    {"rate", DT_UINT32, PARAM_REQUIRED, true, false, 0},
-    {"padding", DT_UINT32, PARAM_REQUIRED, false, false, 0},
+    {PARAM_NAMED(size), DT_UINT32, PARAM_REQUIRED, true, false, 0},
+    {PARAM_NAMED(stride), DT_UINT32, PARAM_REQUIRED, true, false, 0},
+    {PARAM_NAMED(rate), DT_UINT32, PARAM_REQUIRED, true, false, 0},
+    {PARAM_NAMED(padding), DT_UINT32, PARAM_REQUIRED, false, false, 0},
 };
 
 static const struct param_def params_col2im[] = {
-    {"kernel_size", DT_UINT32, PARAM_REQUIRED, true, false, 0},
-    {"stride", DT_UINT32, PARAM_REQUIRED, true, false, 0},
-    {"pad_amount", DT_UINT32, PARAM_REQUIRED, true, false, 0},
-    {"dilation", DT_UINT32, PARAM_OPTIONAL, true, false, 0},
+    {PARAM_NAMED(kernel_size), DT_UINT32, PARAM_REQUIRED, true, false, 0},
+    {PARAM_NAMED(stride), DT_UINT32, PARAM_REQUIRED, true, false, 0},
+    {PARAM_NAMED(pad_amount), DT_UINT32, PARAM_REQUIRED, true, false, 0},
+    {PARAM_NAMED(dilation), DT_UINT32, PARAM_OPTIONAL, true, false, 0},
 };
 
 #define PATCH_ROW(name_, params_, infer_, kernel_)                                                                    \

@@ -12,7 +12,7 @@ enum { ROUND_FLOOR, ROUND_CEIL };
 static const char *read_window(struct window *w, const struct node *n, const struct shape *x)
 {
     uint32_t axes = n->op->spatial_axes, count;
-    const int64_t *filter = node_ints(n, "filter_size", &count);
+    const int64_t *filter = node_ints(n, PARAM_filter_size, &count);
     if (x->rank != axes + 2)
         return "the input has the wrong rank";
     if (!filter || count != axes)
@@ -23,7 +23,7 @@ static const char *read_window(struct window *w, const struct node *n, const str
 static odlc_status infer_pool(const struct infer *c)
 {
     const struct type *x = infer_in(c, 0);
-    int64_t rounding = node_int(c->node, "rounding_mode", ROUND_FLOOR);
+    int64_t rounding = node_int(c->node, PARAM_rounding_mode, ROUND_FLOOR);
     struct window w;
     const char *wrong = read_window(&w, c->node, &x->shape);
     if (!wrong && rounding != ROUND_FLOOR && rounding != ROUND_CEIL)
@@ -144,7 +144,7 @@ static odlc_status kernel_max(const struct kernel *k)
 
 static odlc_status kernel_average(const struct kernel *k)
 {
-    return pool(k, &pool_average, node_int(k->node, "count_pad_for_edges", 0) != 0);
+    return pool(k, &pool_average, node_int(k->node, PARAM_count_pad_for_edges, 0) != 0);
 }
 
 static odlc_status kernel_l2(const struct kernel *k)
@@ -157,7 +157,7 @@ static uint64_t work_pool(const struct graph *g, const struct node *n)
 {
     const struct shape *x = &node_input(g, n, 0)->type->shape;
     uint32_t axes;
-    const int64_t *filter = node_ints(n, "filter_size", &axes);
+    const int64_t *filter = node_ints(n, PARAM_filter_size, &axes);
     uint64_t work = shape_count(&node_output(g, n, 0)->type->shape);
     for (uint32_t i = 0; i < axes && i + 1 < x->rank; i++)
         work = sat_mul(work, (uint64_t)min_i64(filter[i], x->dims[i + 1]));
@@ -166,18 +166,18 @@ static uint64_t work_pool(const struct graph *g, const struct node *n)
 
 /* clang-format off */
 #define POOL_PARAMS                                             \
-    {"filter_size", DT_UINT32, PARAM_REQUIRED, true, false, 0}, \
-    {"stride", DT_UINT32, PARAM_REQUIRED, true, false, 0},      \
-    {"pad_amount", DT_UINT32, PARAM_REQUIRED, true, false, 0},  \
-    {"padding_size_strategy", DT_UINT8, PARAM_OPTIONAL, false, true, 0}
-#define ROUNDING {"rounding_mode", DT_UINT32, PARAM_OPTIONAL, false, false, 0}
+    {PARAM_NAMED(filter_size), DT_UINT32, PARAM_REQUIRED, true, false, 0}, \
+    {PARAM_NAMED(stride), DT_UINT32, PARAM_REQUIRED, true, false, 0},      \
+    {PARAM_NAMED(pad_amount), DT_UINT32, PARAM_REQUIRED, true, false, 0},  \
+    {PARAM_NAMED(padding_size_strategy), DT_UINT8, PARAM_OPTIONAL, false, true, 0}
+#define ROUNDING {PARAM_NAMED(rounding_mode), DT_UINT32, PARAM_OPTIONAL, false, false, 0}
 /* clang-format on */
 
 static const struct param_def params_max[] = {POOL_PARAMS, ROUNDING};
 static const struct param_def params_average[] = {
     POOL_PARAMS,
     ROUNDING,
-    {"count_pad_for_edges", DT_BOOL, PARAM_DEFAULT, false, false, 0},
+    {PARAM_NAMED(count_pad_for_edges), DT_BOOL, PARAM_DEFAULT, false, false, 0},
 };
 static const struct param_def params_l2[] = {POOL_PARAMS};
 

@@ -21,8 +21,8 @@ static bool read_sequence(const struct node *n, const struct shape *x, const str
 {
     if (x->rank < 2 || x->rank > 3 || w->rank != 2)
         return false;
-    s->time_major = node_int(n, "time_major", 1) != 0;
-    s->reverse = node_int(n, "direction", 0) != 0;
+    s->time_major = node_int(n, PARAM_time_major, 1) != 0;
+    s->reverse = node_int(n, PARAM_direction, 0) != 0;
     s->steps = x->rank == 3 ? x->dims[!s->time_major] : 1;
     s->batch = x->dims[x->rank == 3 && s->time_major];
     s->in = x->dims[x->rank - 1];
@@ -183,7 +183,8 @@ static odlc_status infer_lstm(const struct infer *c)
         if (!node_input(c->graph, c->node, lstm_w[i]) || !node_input(c->graph, c->node, lstm_r[i]) ||
             !node_input(c->graph, c->node, lstm_bias[i]))
             return infer_error(c, "a gate has no weights or no bias");
-    if (node_float(c->node, "cell_clip_threshold", 0) != 0 || node_float(c->node, "output_clip_threshold", 0) != 0)
+    if (node_float(c->node, PARAM_cell_clip_threshold, 0) != 0 ||
+        node_float(c->node, PARAM_output_clip_threshold, 0) != 0)
         return infer_error(c, "clipping is not supported");
     TRY(infer_sequence(c, lstm_operands, &s));
     for (uint32_t i = 1; i < c->node->n_outputs; i++)
@@ -315,7 +316,7 @@ static void gru_step(void *layer, const double *x, double *h)
 
 static odlc_status kernel_gru(const struct kernel *k)
 {
-    struct gru m = {.linear_before_reset = node_int(k->node, "linear_before_reset", 0) != 0};
+    struct gru m = {.linear_before_reset = node_int(k->node, PARAM_linear_before_reset, 0) != 0};
     if (!all_floats(k) || !read_sequence(k->node, &k->in[0].shape, &k->in[1].shape, &m.s))
         return ODLC_ERR_UNSUPPORTED;
     size_t units = (size_t)m.s.units;
@@ -342,22 +343,22 @@ static odlc_status kernel_gru(const struct kernel *k)
 #define RANGE_MASK(first, last) (((1u << ((last) - (first) + 1)) - 1) << (first))
 
 static const struct param_def lstm_params[] = {
-    {.name = "direction", .dtype = DT_UINT32, .presence = PARAM_DEFAULT},
-    {.name = "cell_clip_threshold", .dtype = DT_FLOAT32, .presence = PARAM_DEFAULT},
-    {.name = "output_clip_threshold", .dtype = DT_FLOAT32, .presence = PARAM_DEFAULT},
-    {.name = "time_major", .dtype = DT_BOOL, .presence = PARAM_DEFAULT, .def = 1},
-    {.name = "input_gate_qscale", .dtype = DT_FLOAT32, .presence = PARAM_OPTIONAL},
-    {.name = "forget_gate_qscale", .dtype = DT_FLOAT32, .presence = PARAM_OPTIONAL},
-    {.name = "cell_gate_qscale", .dtype = DT_FLOAT32, .presence = PARAM_OPTIONAL},
-    {.name = "output_gate_qscale", .dtype = DT_FLOAT32, .presence = PARAM_OPTIONAL},
-    {.name = "hidden_state_offset", .dtype = DT_NONE, .presence = PARAM_OPTIONAL},
-    {.name = "hidden_state_qscale", .dtype = DT_FLOAT32, .presence = PARAM_OPTIONAL},
+    {PARAM_NAMED(direction), .dtype = DT_UINT32, .presence = PARAM_DEFAULT},
+    {PARAM_NAMED(cell_clip_threshold), .dtype = DT_FLOAT32, .presence = PARAM_DEFAULT},
+    {PARAM_NAMED(output_clip_threshold), .dtype = DT_FLOAT32, .presence = PARAM_DEFAULT},
+    {PARAM_NAMED(time_major), .dtype = DT_BOOL, .presence = PARAM_DEFAULT, .def = 1},
+    {PARAM_NAMED(input_gate_qscale), .dtype = DT_FLOAT32, .presence = PARAM_OPTIONAL},
+    {PARAM_NAMED(forget_gate_qscale), .dtype = DT_FLOAT32, .presence = PARAM_OPTIONAL},
+    {PARAM_NAMED(cell_gate_qscale), .dtype = DT_FLOAT32, .presence = PARAM_OPTIONAL},
+    {PARAM_NAMED(output_gate_qscale), .dtype = DT_FLOAT32, .presence = PARAM_OPTIONAL},
+    {PARAM_NAMED(hidden_state_offset), .dtype = DT_NONE, .presence = PARAM_OPTIONAL},
+    {PARAM_NAMED(hidden_state_qscale), .dtype = DT_FLOAT32, .presence = PARAM_OPTIONAL},
 };
 
 static const struct param_def gru_params[] = {
-    {.name = "direction", .dtype = DT_UINT32, .presence = PARAM_DEFAULT},
-    {.name = "linear_before_reset", .dtype = DT_UINT32, .presence = PARAM_DEFAULT},
-    {.name = "time_major", .dtype = DT_BOOL, .presence = PARAM_DEFAULT, .def = 1},
+    {PARAM_NAMED(direction), .dtype = DT_UINT32, .presence = PARAM_DEFAULT},
+    {PARAM_NAMED(linear_before_reset), .dtype = DT_UINT32, .presence = PARAM_DEFAULT},
+    {PARAM_NAMED(time_major), .dtype = DT_BOOL, .presence = PARAM_DEFAULT, .def = 1},
 };
 
 const struct op op_rows_recurrent[] = {

@@ -110,7 +110,7 @@ static odlc_status infer_reduce(const struct infer *c)
         return infer_error(c, "an input of type %s is not numbers", dtype_info(in->dtype)->name);
     if (!node_axes(c->node, in->shape.rank, &axes))
         return infer_error(c, "axes are not distinct axes of %s", shape_text(c->diags->arena, &in->shape));
-    bool keep = node_int(c->node, "keep_dims", 0) != 0;
+    bool keep = node_int(c->node, PARAM_keep_dims, 0) != 0;
     c->out[0] = (struct type){.dtype = in->dtype, .shape = reduced_shape(&in->shape, axes, keep)};
     return ODLC_OK;
 }
@@ -120,7 +120,7 @@ static bool permute_reduce(struct graph *g, struct node *n, const struct perm *p
     uint32_t axes;
     if (!node_axes(n, perm->rank, &axes))
         return false;
-    *out = node_int(n, "keep_dims", 0) ? *perm : perm_without(perm, axes);
+    *out = node_int(n, PARAM_keep_dims, 0) ? *perm : perm_without(perm, axes);
     permute_axes_param(g, n, perm);
     return true;
 }
@@ -204,7 +204,7 @@ static odlc_status infer_arg(const struct infer *c)
         return infer_error(c, "axis is not one of %s", shape_text(c->diags->arena, &in->shape));
     if (in->shape.dims[axis] == 0)
         return infer_error(c, "axis %u of %s has no elements", axis, shape_text(c->diags->arena, &in->shape));
-    bool keep = node_int(c->node, "keep_dims", 0) != 0;
+    bool keep = node_int(c->node, PARAM_keep_dims, 0) != 0;
     c->out[0] = (struct type){.dtype = DT_INT32, .shape = reduced_shape(&in->shape, 1u << axis, keep)};
     return ODLC_OK;
 }
@@ -215,7 +215,7 @@ static bool permute_arg(struct graph *g, struct node *n, const struct perm *perm
     struct perm all;
     if (!node_axis(n, -1, perm->rank, &axis) || !permute_axis(g, n, perm, &all))
         return false;
-    *out = node_int(n, "keep_dims", 0) ? *perm : perm_without(perm, 1u << axis);
+    *out = node_int(n, PARAM_keep_dims, 0) ? *perm : perm_without(perm, 1u << axis);
     return true;
 }
 
@@ -246,7 +246,7 @@ RUNNING_SUM(running_ints, int64_t, wrap_add)
 
 static odlc_status run_cumulative_sum(const struct kernel *k)
 {
-    bool exclusive = node_int(k->node, "exclusive", 0) != 0, reverse = node_int(k->node, "reverse", 0) != 0;
+    bool exclusive = node_int(k->node, PARAM_exclusive, 0) != 0, reverse = node_int(k->node, PARAM_reverse, 0) != 0;
     struct axis_loop l;
     if (!axis_loop(k, &l) || k->in[0].dtype != k->out[0].dtype)
         return ODLC_ERR_UNSUPPORTED;
@@ -269,19 +269,19 @@ static odlc_status infer_cumulative_sum(const struct infer *c)
 
 /* ---- rows ---- */
 
-#define KEEP_DIMS                                                        \
-    {                                                                    \
-        .name = "keep_dims", .dtype = DT_BOOL, .presence = PARAM_DEFAULT \
+#define KEEP_DIMS                                                           \
+    {                                                                       \
+        PARAM_NAMED(keep_dims), .dtype = DT_BOOL, .presence = PARAM_DEFAULT \
     }
 
 static const struct param_def reduce_params[] = {
-    {.name = "axes", .dtype = DT_UINT32, .presence = PARAM_REQUIRED, .is_tensor = true}, KEEP_DIMS};
-static const struct param_def arg_params[] = {{.name = "axis", .dtype = DT_UINT32, .presence = PARAM_REQUIRED},
+    {PARAM_NAMED(axes), .dtype = DT_UINT32, .presence = PARAM_REQUIRED, .is_tensor = true}, KEEP_DIMS};
+static const struct param_def arg_params[] = {{PARAM_NAMED(axis), .dtype = DT_UINT32, .presence = PARAM_REQUIRED},
                                               KEEP_DIMS};
 static const struct param_def cumulative_sum_params[] = {
-    {.name = "axis", .dtype = DT_UINT32, .presence = PARAM_REQUIRED},
-    {.name = "exclusive", .dtype = DT_BOOL, .presence = PARAM_DEFAULT},
-    {.name = "reverse", .dtype = DT_BOOL, .presence = PARAM_DEFAULT}};
+    {PARAM_NAMED(axis), .dtype = DT_UINT32, .presence = PARAM_REQUIRED},
+    {PARAM_NAMED(exclusive), .dtype = DT_BOOL, .presence = PARAM_DEFAULT},
+    {PARAM_NAMED(reverse), .dtype = DT_BOOL, .presence = PARAM_DEFAULT}};
 
 #define ROW(op_name, type, select, param_list, types, axes, elements, run)                                            \
     {                                                                                                                 \

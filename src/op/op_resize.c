@@ -32,7 +32,7 @@ static odlc_status infer_resize(const struct infer *c)
             c->out[0].shape.dims[i] = known->shape.dims[i];
         return ODLC_OK;
     }
-    double scale[2] = {node_float(c->node, "scale_height", 0), node_float(c->node, "scale_width", 0)};
+    double scale[2] = {node_float(c->node, PARAM_scale_height, 0), node_float(c->node, PARAM_scale_width, 0)};
     if (rank != 4 || !(scale[0] > 0) || !(scale[1] > 0))
         return infer_error(c, "the size of the output is not known");
     for (uint32_t i = 0; i < 2; i++) {
@@ -47,24 +47,24 @@ static odlc_status infer_resize(const struct infer *c)
 /* Files of TensorFlow's habits say only align_corners and half_pixel_centers. */
 static enum resample_position flagged_position(const struct node *n)
 {
-    if (node_int(n, "align_corners", 0))
+    if (node_int(n, PARAM_align_corners, 0))
         return POSITION_ALIGN_CORNERS;
-    return node_int(n, "half_pixel_centers", 0) ? POSITION_HALF_PIXEL : POSITION_ASYMMETRIC;
+    return node_int(n, PARAM_half_pixel_centers, 0) ? POSITION_HALF_PIXEL : POSITION_ASYMMETRIC;
 }
 
 static bool read_resize(struct resample *r, const struct node *n)
 {
-    int64_t position = node_int(n, "transformation_mode", flagged_position(n));
-    int64_t interpolation = node_int(n, "interpolation_mode", INTERPOLATE_NEAREST);
-    int64_t nearest = node_int(n, "nearest_mode", NEAREST_PREFER_FLOOR);
+    int64_t position = node_int(n, PARAM_transformation_mode, flagged_position(n));
+    int64_t interpolation = node_int(n, PARAM_interpolation_mode, INTERPOLATE_NEAREST);
+    int64_t nearest = node_int(n, PARAM_nearest_mode, NEAREST_PREFER_FLOOR);
     if (position < 0 || position > POSITION_ASYMMETRIC || interpolation < 0 || interpolation > INTERPOLATE_CUBIC ||
         nearest < 0 || nearest > NEAREST_CEIL)
         return false;
     *r = (struct resample){.position = (enum resample_position)position,
                            .interpolation = (enum resample_interpolation)interpolation,
                            .nearest = (enum resample_nearest)nearest,
-                           .cubic_coeff = (float)node_float(n, "cubic_coeff", -0.75),
-                           .exclude_outside = node_int(n, "exclude_outside", 0) != 0};
+                           .cubic_coeff = (float)node_float(n, PARAM_cubic_coeff, -0.75),
+                           .exclude_outside = node_int(n, PARAM_exclude_outside, 0) != 0};
     return true;
 }
 
@@ -144,7 +144,7 @@ static odlc_status kernel_resize(const struct kernel *k)
     struct resample how;
     if (!read_resize(&how, k->node))
         return ODLC_ERR_INVALID;
-    double scale[2] = {node_float(k->node, "scale_height", 0), node_float(k->node, "scale_width", 0)};
+    double scale[2] = {node_float(k->node, PARAM_scale_height, 0), node_float(k->node, PARAM_scale_width, 0)};
     return resize(k, &how, k->in[0].shape.rank == 4 ? scale : NULL);
 }
 
@@ -156,8 +156,8 @@ static odlc_status kernel_resize_bilinear(const struct kernel *k)
 
 static odlc_status kernel_resize_nearest(const struct kernel *k)
 {
-    struct resample how = resample_flagged_nearest(node_int(k->node, "align_corners", 0) != 0,
-                                                   node_int(k->node, "half_pixel_centers", 0) != 0);
+    struct resample how = resample_flagged_nearest(node_int(k->node, PARAM_align_corners, 0) != 0,
+                                                   node_int(k->node, PARAM_half_pixel_centers, 0) != 0);
     return resize(k, &how, NULL);
 }
 
@@ -175,8 +175,8 @@ struct blocks {
 static const char *read_block_size(struct blocks *b, const struct node *n, const struct shape *x)
 {
     uint32_t count;
-    const int64_t *size = node_ints(n, "block_size", &count);
-    int64_t mode = node_int(n, "mode", MODE_DCR);
+    const int64_t *size = node_ints(n, PARAM_block_size, &count);
+    int64_t mode = node_int(n, PARAM_mode, MODE_DCR);
     if (x->rank != 4)
         return "the input does not have 4 axes";
     for (uint32_t i = 0; i < x->rank; i++)
@@ -286,26 +286,26 @@ static odlc_status kernel_space_to_depth(const struct kernel *k)
 
 /* clang-format off */
 #define FLAGS                                                   \
-    {"align_corners", DT_BOOL, PARAM_DEFAULT, false, false, 0}, \
-    {"half_pixel_centers", DT_BOOL, PARAM_DEFAULT, false, false, 0}
+    {PARAM_NAMED(align_corners), DT_BOOL, PARAM_DEFAULT, false, false, 0}, \
+    {PARAM_NAMED(half_pixel_centers), DT_BOOL, PARAM_DEFAULT, false, false, 0}
 /* clang-format on */
 
 static const struct param_def params_resize[] = {
     FLAGS,
-    {"interpolation_mode", DT_UINT32, PARAM_OPTIONAL, false, true, 0},
-    {"transformation_mode", DT_UINT32, PARAM_OPTIONAL, false, true, 0},
-    {"scale_height", DT_FLOAT32, PARAM_OPTIONAL, false, true, 0},
-    {"scale_width", DT_FLOAT32, PARAM_OPTIONAL, false, true, 0},
-    {"exclude_outside", DT_BOOL, PARAM_OPTIONAL, false, false, 0},
-    {"nearest_mode", DT_UINT32, PARAM_OPTIONAL, false, false, 0},
-    {"cubic_coeff", DT_FLOAT32, PARAM_OPTIONAL, false, false, 0},
+    {PARAM_NAMED(interpolation_mode), DT_UINT32, PARAM_OPTIONAL, false, true, 0},
+    {PARAM_NAMED(transformation_mode), DT_UINT32, PARAM_OPTIONAL, false, true, 0},
+    {PARAM_NAMED(scale_height), DT_FLOAT32, PARAM_OPTIONAL, false, true, 0},
+    {PARAM_NAMED(scale_width), DT_FLOAT32, PARAM_OPTIONAL, false, true, 0},
+    {PARAM_NAMED(exclude_outside), DT_BOOL, PARAM_OPTIONAL, false, false, 0},
+    {PARAM_NAMED(nearest_mode), DT_UINT32, PARAM_OPTIONAL, false, false, 0},
+    {PARAM_NAMED(cubic_coeff), DT_FLOAT32, PARAM_OPTIONAL, false, false, 0},
 };
 
 static const struct param_def params_flags[] = {FLAGS};
 
 static const struct param_def params_blocks[] = {
-    {"block_size", DT_UINT32, PARAM_REQUIRED, true, false, 0},
-    {"mode", DT_UINT32, PARAM_DEFAULT, false, false, 0},
+    {PARAM_NAMED(block_size), DT_UINT32, PARAM_REQUIRED, true, false, 0},
+    {PARAM_NAMED(mode), DT_UINT32, PARAM_DEFAULT, false, false, 0},
 };
 
 #define RESIZE_ROW(name_, params_, infer_, compute_, kernel_)                                                     \

@@ -44,8 +44,8 @@ static odlc_status infer_crops(const struct infer *c)
 {
     const struct type *x = infer_in(c, 0);
     uint32_t count;
-    const int64_t *size = node_ints(c->node, "resize_dims", &count);
-    int64_t mode = node_int(c->node, "interpolation_mode", 0);
+    const int64_t *size = node_ints(c->node, PARAM_resize_dims, &count);
+    int64_t mode = node_int(c->node, PARAM_interpolation_mode, 0);
     TRY(check_regions(c));
     if (!size || count != 2 || size[0] < 1 || size[1] < 1 || size[0] > INT32_MAX || size[1] > INT32_MAX)
         return infer_error(c, "resize_dims is out of range");
@@ -84,7 +84,7 @@ static odlc_status read_operands(const struct kernel *k, struct regions *r)
 
 static odlc_status read_regions(const struct kernel *k, struct regions *r)
 {
-    const struct packed_param *ratio = node_param(k->node, "img_size_ratio");
+    const struct packed_param *ratio = node_param(k->node, PARAM_img_size_ratio);
     TRY(read_operands(k, r));
     if (!ratio || shape_count(ratio->shape) != 2 || !(ratio->floats[0] > 0) || !(ratio->floats[1] > 0))
         return ODLC_ERR_INVALID;
@@ -194,15 +194,15 @@ static odlc_status kernel_roi_align(const struct kernel *k)
 {
     struct regions r;
     TRY(read_regions(k, &r));
-    bool aligned = node_int(k->node, "aligned", 0) != 0;
+    bool aligned = node_int(k->node, PARAM_aligned, 0) != 0;
     double *y = r.y;
     for (uint64_t i = 0; i < r.count; i++) {
         const double *image = region_image(&r, i);
         if (!image)
             return ODLC_ERR_INVALID;
         struct lattice axes[2] = {
-            region_axis(&r, i, HEIGHT, node_int(k->node, "num_samples_y", -1), aligned),
-            region_axis(&r, i, WIDTH, node_int(k->node, "num_samples_x", -1), aligned),
+            region_axis(&r, i, HEIGHT, node_int(k->node, PARAM_num_samples_y, -1), aligned),
+            region_axis(&r, i, WIDTH, node_int(k->node, PARAM_num_samples_x, -1), aligned),
         };
         for (int64_t row = 0; row < r.out[HEIGHT]; row++)
             for (int64_t column = 0; column < r.out[WIDTH]; column++, y += r.channels)
@@ -302,8 +302,8 @@ static odlc_status kernel_crop_and_resize(const struct kernel *k)
 {
     struct regions r;
     TRY(read_operands(k, &r));
-    bool nearest = node_int(k->node, "interpolation_mode", 0) == 1;
-    double outside = node_float(k->node, "extrapolation_value", 0), *y = r.y;
+    bool nearest = node_int(k->node, PARAM_interpolation_mode, 0) == 1;
+    double outside = node_float(k->node, PARAM_extrapolation_value, 0), *y = r.y;
     for (uint64_t i = 0; i < r.count; i++) {
         const double *image = region_image(&r, i);
         if (!image)
@@ -325,7 +325,7 @@ static odlc_status kernel_crop_and_resize(const struct kernel *k)
 /* Where params do not say how many samples a bin takes, the boxes do, which can ask for any number. */
 static uint64_t work_roi_align(const struct graph *g, const struct node *n)
 {
-    int64_t rows = node_int(n, "num_samples_y", -1), columns = node_int(n, "num_samples_x", -1);
+    int64_t rows = node_int(n, PARAM_num_samples_y, -1), columns = node_int(n, PARAM_num_samples_x, -1);
     if (rows <= 0 || columns <= 0)
         return UINT64_MAX;
     return sat_mul(shape_count(&node_output(g, n, 0)->type->shape), (uint64_t)rows * (uint64_t)columns);
@@ -341,22 +341,22 @@ static uint64_t work_roi_pooling(const struct graph *g, const struct node *n)
 /* ---- rows ---- */
 
 /* clang-format off */
-#define RATIO {"img_size_ratio", DT_FLOAT32, PARAM_REQUIRED, true, false, 0}
+#define RATIO {PARAM_NAMED(img_size_ratio), DT_FLOAT32, PARAM_REQUIRED, true, false, 0}
 /* clang-format on */
 
 static const struct param_def params_roi_align[] = {
     RATIO,
-    {"num_samples_y", DT_INT32, PARAM_DEFAULT, false, false, -1},
-    {"num_samples_x", DT_INT32, PARAM_DEFAULT, false, false, -1},
-    {"aligned", DT_BOOL, PARAM_DEFAULT, false, false, 0},
-    {"allow_invalid_roi", DT_BOOL, PARAM_OPTIONAL, false, false, 0},
+    {PARAM_NAMED(num_samples_y), DT_INT32, PARAM_DEFAULT, false, false, -1},
+    {PARAM_NAMED(num_samples_x), DT_INT32, PARAM_DEFAULT, false, false, -1},
+    {PARAM_NAMED(aligned), DT_BOOL, PARAM_DEFAULT, false, false, 0},
+    {PARAM_NAMED(allow_invalid_roi), DT_BOOL, PARAM_OPTIONAL, false, false, 0},
 };
 static const struct param_def params_roi_pooling[] = {RATIO};
 
 static const struct param_def params_crop_and_resize[] = {
-    {"resize_dims", DT_UINT32, PARAM_REQUIRED, true, false, 0},
-    {"interpolation_mode", DT_UINT32, PARAM_DEFAULT, false, false, 0},
-    {"extrapolation_value", DT_FLOAT32, PARAM_DEFAULT, false, false, 0},
+    {PARAM_NAMED(resize_dims), DT_UINT32, PARAM_REQUIRED, true, false, 0},
+    {PARAM_NAMED(interpolation_mode), DT_UINT32, PARAM_DEFAULT, false, false, 0},
+    {PARAM_NAMED(extrapolation_value), DT_FLOAT32, PARAM_DEFAULT, false, false, 0},
 };
 
 #define ROI_ROW(name_, params_, infer_, work_, kernel_)                                                           \

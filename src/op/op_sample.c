@@ -20,14 +20,14 @@ struct sampler {
 static const char *read_sampler(struct sampler *s, const struct node *n, const struct shape *x,
                                 const struct shape *grid)
 {
-    int64_t mode = node_int(n, "mode", MODE_LINEAR);
+    int64_t mode = node_int(n, PARAM_mode, MODE_LINEAR);
     if (x->rank < 4 || x->rank > AXES_MAX + 2)
         return "the input does not have 2 or 3 spatial axes";
     *s = (struct sampler){.axes = x->rank - 2,
                           .channels = x->dims[x->rank - 1],
-                          .align_corners = node_int(n, "align_corners", 0) != 0,
+                          .align_corners = node_int(n, PARAM_align_corners, 0) != 0,
                           .nearest = mode == MODE_NEAREST,
-                          .padding = node_int(n, "padding_mode", PADDING_ZEROS)};
+                          .padding = node_int(n, PARAM_padding_mode, PADDING_ZEROS)};
     if (grid->rank != x->rank || grid->dims[grid->rank - 1] != s->axes || grid->dims[0] != x->dims[0])
         return "the grid does not fit the input";
     for (uint32_t i = 0; i < s->axes; i++) {
@@ -166,9 +166,9 @@ static odlc_status kernel_grid_sample(const struct kernel *k)
 }
 
 static const struct param_def params_grid_sample[] = {
-    {"align_corners", DT_BOOL, PARAM_DEFAULT, false, false, 0},
-    {"mode", DT_UINT32, PARAM_DEFAULT, false, false, 0},
-    {"padding_mode", DT_UINT32, PARAM_DEFAULT, false, false, 0},
+    {PARAM_NAMED(align_corners), DT_BOOL, PARAM_DEFAULT, false, false, 0},
+    {PARAM_NAMED(mode), DT_UINT32, PARAM_DEFAULT, false, false, 0},
+    {PARAM_NAMED(padding_mode), DT_UINT32, PARAM_DEFAULT, false, false, 0},
 };
 
 const struct op op_rows_sample[] = {

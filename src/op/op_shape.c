@@ -10,7 +10,7 @@
 static odlc_status infer_reshape(const struct infer *c)
 {
     const struct type *in = infer_in(c, 0);
-    const struct packed_param *p = node_param(c->node, "shape");
+    const struct packed_param *p = node_param(c->node, PARAM_shape);
     if (!p)
         return infer_error(c, "the new shape is not given");
     uint64_t rank = shape_count(p->shape);
@@ -38,7 +38,7 @@ static odlc_status run_reshape(const struct kernel *k)
 static bool transpose_perm(const struct node *n, uint32_t rank, struct perm *out)
 {
     uint32_t count;
-    const int64_t *axes = node_ints(n, "perm", &count);
+    const int64_t *axes = node_ints(n, PARAM_perm, &count);
     if (count != rank)
         return false;
     out->rank = rank;
@@ -70,7 +70,7 @@ static bool permute_transpose(struct graph *g, struct node *n, const struct perm
     for (uint32_t i = 0; i < own.rank; i++)
         axes[i] = perm_find(perm, own.axis[i]);
     struct shape shape = SHAPE(own.rank);
-    node_set_ints(g, n, "perm", &shape, axes);
+    node_set_ints(g, n, PARAM_perm, &shape, axes);
     *out = perm_identity(perm->rank);
     return true;
 }
@@ -156,7 +156,7 @@ static odlc_status infer_split(const struct infer *c)
     uint32_t axis, cuts;
     if (!node_axis(c->node, 0, in->shape.rank, &axis))
         return infer_error(c, "the axis is outside %s", shape_text(c->diags->arena, &in->shape));
-    const int64_t *cut = node_ints(c->node, "split_index", &cuts);
+    const int64_t *cut = node_ints(c->node, PARAM_split_index, &cuts);
     if (cuts + 1 != c->node->n_outputs)
         return infer_error(c, "%u cuts for %u outputs", cuts, c->node->n_outputs);
     int64_t from = 0;
@@ -192,7 +192,7 @@ static odlc_status infer_tile(const struct infer *c)
 {
     const struct type *in = infer_in(c, 0);
     uint32_t count;
-    const int64_t *multiples = node_ints(c->node, "multiples", &count);
+    const int64_t *multiples = node_ints(c->node, PARAM_multiples, &count);
     if (count != in->shape.rank)
         return infer_error(c, "%u multiples for %s", count, shape_text(c->diags->arena, &in->shape));
     c->out[0] = *in;
@@ -205,14 +205,14 @@ static odlc_status infer_tile(const struct infer *c)
 static bool permute_tile(struct graph *g, struct node *n, const struct perm *perm, struct perm *out)
 {
     uint32_t count;
-    const int64_t *multiples = node_ints(n, "multiples", &count);
+    const int64_t *multiples = node_ints(n, PARAM_multiples, &count);
     if (count != perm->rank)
         return false;
     int64_t stored[MAX_RANK];
     for (uint32_t i = 0; i < count; i++)
         stored[i] = multiples[perm->axis[i]];
     struct shape shape = SHAPE(count);
-    node_set_ints(g, n, "multiples", &shape, stored);
+    node_set_ints(g, n, PARAM_multiples, &shape, stored);
     *out = *perm;
     return true;
 }
@@ -236,13 +236,13 @@ static odlc_status run_tile(const struct kernel *k)
 
 /* ---- rows ---- */
 
-static const struct param_def concat_params[] = {{"axis", DT_UINT32, PARAM_OPTIONAL, false, false, 0}};
+static const struct param_def concat_params[] = {{PARAM_NAMED(axis), DT_UINT32, PARAM_OPTIONAL, false, false, 0}};
 /* Supplemental in the container, where the output's dims say it too. */
-static const struct param_def reshape_params[] = {{"shape", DT_INT32, PARAM_OPTIONAL, true, true, 0}};
-static const struct param_def split_params[] = {{"axis", DT_UINT32, PARAM_REQUIRED, false, false, 0},
-                                                {"split_index", DT_UINT32, PARAM_REQUIRED, true, false, 0}};
-static const struct param_def tile_params[] = {{"multiples", DT_UINT32, PARAM_REQUIRED, true, false, 0}};
-static const struct param_def transpose_params[] = {{"perm", DT_UINT32, PARAM_REQUIRED, true, false, 0}};
+static const struct param_def reshape_params[] = {{PARAM_NAMED(shape), DT_INT32, PARAM_OPTIONAL, true, true, 0}};
+static const struct param_def split_params[] = {{PARAM_NAMED(axis), DT_UINT32, PARAM_REQUIRED, false, false, 0},
+                                                {PARAM_NAMED(split_index), DT_UINT32, PARAM_REQUIRED, true, false, 0}};
+static const struct param_def tile_params[] = {{PARAM_NAMED(multiples), DT_UINT32, PARAM_REQUIRED, true, false, 0}};
+static const struct param_def transpose_params[] = {{PARAM_NAMED(perm), DT_UINT32, PARAM_REQUIRED, true, false, 0}};
 
 #define ROW(type, n_in, n_out, copies, param_list, infer_rule, axis_rule, run)                                    \
     {                                                                                                             \

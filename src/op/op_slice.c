@@ -15,7 +15,7 @@ struct range {
     bool added;  /* an axis of 1 that the input does not have */
 };
 
-static bool in_mask(const struct node *n, const char *mask, uint32_t i)
+static bool in_mask(const struct node *n, enum param_id mask, uint32_t i)
 {
     return (node_int(n, mask, 0) >> i & 1) != 0;
 }
@@ -31,11 +31,11 @@ static bool range_of(const struct node *n, uint32_t i, const int64_t row[3], int
         begin += dim;
     if (end < 0 && !(down && end == -1))
         end += dim;
-    if (in_mask(n, "begin_mask", i))
+    if (in_mask(n, PARAM_begin_mask, i))
         begin = down ? dim - 1 : 0;
-    if (in_mask(n, "end_mask", i))
+    if (in_mask(n, PARAM_end_mask, i))
         end = down ? -1 : dim;
-    *out = (struct range){.begin = begin, .count = 1, .shrink = in_mask(n, "shrink_axes", i)};
+    *out = (struct range){.begin = begin, .count = 1, .shrink = in_mask(n, PARAM_shrink_axes, i)};
     if (out->shrink)
         return begin >= 0 && begin < dim;
     if (stride == 0 || stride == INT64_MIN || begin < 0 || begin > dim || end < -1 || end > dim)
@@ -50,12 +50,12 @@ static bool range_of(const struct node *n, uint32_t i, const int64_t row[3], int
 static bool read_ranges(const struct node *n, const struct shape *in, struct range out[2 * MAX_RANK], uint32_t *count)
 {
     uint32_t values, axis = 0;
-    const int64_t *rows = node_ints(n, "ranges", &values);
+    const int64_t *rows = node_ints(n, PARAM_ranges, &values);
     if (values % 3 || values / 3 > 2 * MAX_RANK)
         return false;
     *count = values / 3;
     for (uint32_t i = 0; i < *count; i++) {
-        if (in_mask(n, "new_axes_mask", i))
+        if (in_mask(n, PARAM_new_axes_mask, i))
             out[i] = (struct range){.count = 1, .added = true};
         else if (axis == in->rank || !range_of(n, i, rows + 3 * i, in->dims[axis++], &out[i]))
             return false;
@@ -82,7 +82,7 @@ static odlc_status infer_strided_slice(const struct infer *c)
     return ODLC_OK;
 }
 
-static int64_t permute_mask(const struct node *n, const char *mask, const struct perm *perm)
+static int64_t permute_mask(const struct node *n, enum param_id mask, const struct perm *perm)
 {
     int64_t stored = 0;
     for (uint32_t i = 0; i < perm->rank; i++)
@@ -94,17 +94,17 @@ static int64_t permute_mask(const struct node *n, const char *mask, const struct
 static bool permute_strided_slice(struct graph *g, struct node *n, const struct perm *perm, struct perm *out)
 {
     uint32_t values;
-    const int64_t *rows = node_ints(n, "ranges", &values);
-    if (values != 3 * perm->rank || node_int(n, "shrink_axes", 0) || node_int(n, "new_axes_mask", 0))
+    const int64_t *rows = node_ints(n, PARAM_ranges, &values);
+    if (values != 3 * perm->rank || node_int(n, PARAM_shrink_axes, 0) || node_int(n, PARAM_new_axes_mask, 0))
         return false;
     assert(perm->rank <= MAX_RANK);
     int64_t stored[3 * MAX_RANK];
     for (uint32_t i = 0; i < perm->rank; i++)
         memcpy(stored + 3 * i, rows + 3 * perm->axis[i], 3 * sizeof *rows);
     struct shape shape = SHAPE(perm->rank, 3);
-    node_set_ints(g, n, "ranges", &shape, stored);
-    node_set_int(n, "begin_mask", permute_mask(n, "begin_mask", perm));
-    node_set_int(n, "end_mask", permute_mask(n, "end_mask", perm));
+    node_set_ints(g, n, PARAM_ranges, &shape, stored);
+    node_set_int(n, PARAM_begin_mask, permute_mask(n, PARAM_begin_mask, perm));
+    node_set_int(n, PARAM_end_mask, permute_mask(n, PARAM_end_mask, perm));
     *out = *perm;
     return true;
 }
@@ -146,8 +146,8 @@ static odlc_status infer_pad(const struct infer *c)
 {
     const struct type *in = infer_in(c, 0);
     uint32_t count;
-    const int64_t *amount = node_ints(c->node, "pad_amount", &count);
-    int64_t scheme = node_int(c->node, "scheme", PAD_CONSTANT);
+    const int64_t *amount = node_ints(c->node, PARAM_pad_amount, &count);
+    int64_t scheme = node_int(c->node, PARAM_scheme, PAD_CONSTANT);
     if (count != 2 * in->shape.rank || scheme < PAD_CONSTANT || scheme > PAD_EDGE)
         return infer_error(c, "%u pad amounts of scheme %lld do not fit %s", count, (long long)scheme,
                            shape_text(c->diags->arena, &in->shape));
@@ -167,7 +167,7 @@ static odlc_status infer_pad(const struct infer *c)
 static bool permute_pad(struct graph *g, struct node *n, const struct perm *perm, struct perm *out)
 {
     uint32_t count;
-    const int64_t *amount = node_ints(n, "pad_amount", &count);
+    const int64_t *amount = node_ints(n, PARAM_pad_amount, &count);
     if (count != 2 * perm->rank)
         return false;
     assert(perm->rank <= MAX_RANK);
@@ -175,7 +175,7 @@ static bool permute_pad(struct graph *g, struct node *n, const struct perm *perm
     for (uint32_t i = 0; i < perm->rank; i++)
         memcpy(stored + 2 * i, amount + 2 * perm->axis[i], 2 * sizeof *amount);
     struct shape shape = SHAPE(perm->rank, 2);
-    node_set_ints(g, n, "pad_amount", &shape, stored);
+    node_set_ints(g, n, PARAM_pad_amount, &shape, stored);
     *out = *perm;
     return true;
 }
@@ -220,8 +220,8 @@ static void pad_row(uint8_t *to, const uint8_t *source, const int64_t *map, int6
 static void pad_maps(const struct kernel *k, int64_t *maps[MAX_RANK])
 {
     uint32_t count;
-    const int64_t *amount = node_ints(k->node, "pad_amount", &count);
-    int64_t scheme = node_int(k->node, "scheme", PAD_CONSTANT);
+    const int64_t *amount = node_ints(k->node, PARAM_pad_amount, &count);
+    int64_t scheme = node_int(k->node, PARAM_scheme, PAD_CONSTANT);
     for (uint32_t axis = 0; axis < k->in[0].shape.rank; axis++) {
         maps[axis] = arena_array(k->scratch, int64_t, (size_t)k->out[0].shape.dims[axis]);
         for (int64_t i = 0; i < k->out[0].shape.dims[axis]; i++)
@@ -234,10 +234,10 @@ static odlc_status run_pad(const struct kernel *k)
     const struct shape *in = &k->in[0].shape, *out = &k->out[0].shape;
     size_t size = element_size(k->out[0].dtype);
     uint8_t constant[8] = {0};
-    if (node_int(k->node, "scheme", PAD_CONSTANT) == PAD_CONSTANT) {
+    if (node_int(k->node, PARAM_scheme, PAD_CONSTANT) == PAD_CONSTANT) {
         if (k->out[0].dtype == DT_STRING)
             return ODLC_ERR_UNSUPPORTED;
-        param_element(&k->out[0], node_param(k->node, "pad_constant_value"), 0, constant);
+        param_element(&k->out[0], node_param(k->node, PARAM_pad_constant_value), 0, constant);
     }
     if (shape_count(out) == 0)
         return ODLC_OK;
@@ -267,16 +267,16 @@ static odlc_status run_pad(const struct kernel *k)
 /* ---- rows ---- */
 
 static const struct param_def pad_params[] = {
-    {"scheme", DT_UINT32, PARAM_REQUIRED, false, false, 0},
-    {"pad_amount", DT_UINT32, PARAM_REQUIRED, true, false, 0},
-    {"pad_constant_value", DT_NONE, PARAM_OPTIONAL, false, false, 0}, /* of the tensor's nature */
+    {PARAM_NAMED(scheme), DT_UINT32, PARAM_REQUIRED, false, false, 0},
+    {PARAM_NAMED(pad_amount), DT_UINT32, PARAM_REQUIRED, true, false, 0},
+    {PARAM_NAMED(pad_constant_value), DT_NONE, PARAM_OPTIONAL, false, false, 0}, /* of the tensor's nature */
 };
 static const struct param_def strided_slice_params[] = {
-    {"ranges", DT_INT32, PARAM_REQUIRED, true, false, 0},
-    {"begin_mask", DT_UINT32, PARAM_DEFAULT, false, false, 0},
-    {"end_mask", DT_UINT32, PARAM_DEFAULT, false, false, 0},
-    {"shrink_axes", DT_UINT32, PARAM_DEFAULT, false, false, 0},
-    {"new_axes_mask", DT_UINT32, PARAM_DEFAULT, false, false, 0},
+    {PARAM_NAMED(ranges), DT_INT32, PARAM_REQUIRED, true, false, 0},
+    {PARAM_NAMED(begin_mask), DT_UINT32, PARAM_DEFAULT, false, false, 0},
+    {PARAM_NAMED(end_mask), DT_UINT32, PARAM_DEFAULT, false, false, 0},
+    {PARAM_NAMED(shrink_axes), DT_UINT32, PARAM_DEFAULT, false, false, 0},
+    {PARAM_NAMED(new_axes_mask), DT_UINT32, PARAM_DEFAULT, false, false, 0},
 };
 
 #define ROW(type, param_list, infer_rule, axis_rule, run)                                                      \

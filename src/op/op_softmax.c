@@ -46,7 +46,7 @@ static odlc_status run(const struct kernel *k, bool is_log)
         return ODLC_ERR_UNSUPPORTED;
     int64_t outer = (int64_t)shape_count_range(shape, 0, axis), along = shape->dims[axis];
     int64_t inner = (int64_t)shape_count_range(shape, axis + 1, shape->rank);
-    struct softmax p = {.beta = node_float(k->node, "beta", 1), .log = is_log};
+    struct softmax p = {.beta = node_float(k->node, PARAM_beta, 1), .log = is_log};
     p.max = arena_array(k->scratch, double, (size_t)inner);
     p.sum = arena_array(k->scratch, double, (size_t)inner);
     const float *in = k->in[0].data;
@@ -78,19 +78,19 @@ static odlc_status infer_softmax(const struct infer *c)
 /* The absent axis is the last one of the node, wherever that is stored. */
 static bool permute_softmax(struct graph *g, struct node *n, const struct perm *perm, struct perm *out)
 {
-    if (!node_param(n, "axis"))
-        node_set_int(n, "axis", (int64_t)perm->rank - 1);
+    if (!node_param(n, PARAM_axis))
+        node_set_int(n, PARAM_axis, (int64_t)perm->rank - 1);
     return permute_axis(g, n, perm, out);
 }
 
-#define BETA                                                                       \
-    {                                                                              \
-        .name = "beta", .dtype = DT_FLOAT32, .presence = PARAM_DEFAULT, .def = 1.0 \
+#define BETA                                                                          \
+    {                                                                                 \
+        PARAM_NAMED(beta), .dtype = DT_FLOAT32, .presence = PARAM_DEFAULT, .def = 1.0 \
     }
-static const struct param_def softmax_params[] = {{.name = "axis", .dtype = DT_UINT32, .presence = PARAM_OPTIONAL},
+static const struct param_def softmax_params[] = {{PARAM_NAMED(axis), .dtype = DT_UINT32, .presence = PARAM_OPTIONAL},
                                                   BETA};
-static const struct param_def log_softmax_params[] = {{.name = "axis", .dtype = DT_UINT32, .presence = PARAM_REQUIRED},
-                                                      BETA};
+static const struct param_def log_softmax_params[] = {
+    {PARAM_NAMED(axis), .dtype = DT_UINT32, .presence = PARAM_REQUIRED}, BETA};
 
 #define ROW(op_name, param_list, kernel_function)                                                               \
     {                                                                                                           \

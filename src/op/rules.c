@@ -46,7 +46,7 @@ odlc_status infer_numeric(const struct infer *c)
 bool node_axes(const struct node *n, uint32_t rank, uint32_t *mask)
 {
     uint32_t count;
-    const int64_t *axes = node_ints(n, "axes", &count);
+    const int64_t *axes = node_ints(n, PARAM_axes, &count);
     *mask = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (axes[i] < 0 || axes[i] >= rank || *mask >> axes[i] & 1)
@@ -85,12 +85,12 @@ struct perm perm_without(const struct perm *perm, uint32_t axes)
 void permute_axes_param(struct graph *g, struct node *n, const struct perm *perm)
 {
     uint32_t count;
-    const int64_t *axes = node_ints(n, "axes", &count);
+    const int64_t *axes = node_ints(n, PARAM_axes, &count);
     int64_t stored[MAX_RANK];
     for (uint32_t i = 0; i < count; i++)
         stored[i] = perm_find(perm, (uint32_t)axes[i]);
     struct shape shape = SHAPE(count);
-    node_set_ints(g, n, "axes", &shape, stored);
+    node_set_ints(g, n, PARAM_axes, &shape, stored);
 }
 
 const struct type *infer_known_output(const struct infer *c)

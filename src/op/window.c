@@ -4,11 +4,11 @@
 #define EXTENT_MAX ((int64_t)1 << 30)
 
 /* Element i of an integer tensor param of `count` elements within [low, EXTENT_MAX]. */
-static const char *read_extents(const struct node *n, const char *name, uint32_t count, int64_t low,
+static const char *read_extents(const struct node *n, enum param_id param, uint32_t count, int64_t low,
                                 const int64_t **out)
 {
     uint32_t given;
-    *out = node_ints(n, name, &given);
+    *out = node_ints(n, param, &given);
     if (!*out)
         return NULL;
     if (given != count)
@@ -25,11 +25,11 @@ const char *window_read(struct window *w, const struct node *n, const struct sha
         return "the input's rank does not fit";
     *w = (struct window){.rank = x->rank - 2, .batch = x->dims[0], .channels = x->dims[x->rank - 1]};
     const int64_t *stride, *pad, *dilation;
-    const char *wrong = read_extents(n, "stride", w->rank, 1, &stride);
+    const char *wrong = read_extents(n, PARAM_stride, w->rank, 1, &stride);
     if (!wrong)
-        wrong = read_extents(n, "pad_amount", 2 * w->rank, 0, &pad);
+        wrong = read_extents(n, PARAM_pad_amount, 2 * w->rank, 0, &pad);
     if (!wrong)
-        wrong = read_extents(n, "dilation", w->rank, 1, &dilation);
+        wrong = read_extents(n, PARAM_dilation, w->rank, 1, &dilation);
     if (wrong)
         return wrong;
     if (!stride || !pad)

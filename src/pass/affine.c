@@ -34,8 +34,8 @@ bool affine_scalable(const struct graph *g, const struct node *layer)
 bool affine_has_no_bias(const struct graph *g, const struct node *layer)
 {
     const struct view *bias = node_input(g, layer, 2)->view;
-    return bias->splat && op_param_index(layer->op, "bias_op_name") >= 0 &&
-           *node_string(layer, "bias_op_name", "-") == '\0';
+    return bias->splat && op_param_place(layer->op, PARAM_bias_op_name) >= 0 &&
+           *node_string(layer, PARAM_bias_op_name, "-") == '\0';
 }
 
 static void scale_weights(struct graph *g, struct node *layer, const double *factor)
@@ -60,8 +60,8 @@ static void move_bias(struct graph *g, struct node *layer, const struct affine *
     struct view view = view_of(moved, DT_FLOAT64, &bias->type->shape);
     const char *name = a->bias_name ? a->bias_name : bias->wanted ? bias->wanted : bias->name;
     layer->inputs[2] = graph_add_constant(g, name, bias->type->dtype, &view);
-    if (op_param_index(layer->op, "bias_op_name") >= 0)
-        node_set_string(g, layer, "bias_op_name", graph_tensor(g, layer->inputs[2])->name);
+    if (op_param_place(layer->op, PARAM_bias_op_name) >= 0)
+        node_set_string(g, layer, PARAM_bias_op_name, graph_tensor(g, layer->inputs[2])->name);
 }
 
 void affine_fold(struct graph *g, struct node *layer, const struct affine *a, node_id replaced)

@@ -23,7 +23,7 @@ static bool same_shape(const struct graph *g, tensor_id x, tensor_id y)
 }
 
 /* Whether all elements of an integer param, where it is there, are `value`. */
-static bool all_are(const struct node *n, const char *param, int64_t value)
+static bool all_are(const struct node *n, enum param_id param, int64_t value)
 {
     uint32_t count;
     const int64_t *values = node_ints(n, param, &count);
@@ -43,9 +43,10 @@ struct dilated {
 static bool join_params(struct dilated *d, const struct node *split, const struct node *join)
 {
     uint32_t count;
-    const int64_t *blocks = node_ints(split, "block_size", &count), *same = node_ints(join, "block_size", &count);
-    const int64_t *dilation = node_ints(d->conv, "dilation", &count);
-    const int64_t *pads = node_ints(split, "pad_amount", &count), *crops = node_ints(join, "crops", &count);
+    const int64_t *blocks = node_ints(split, PARAM_block_size, &count),
+                  *same = node_ints(join, PARAM_block_size, &count);
+    const int64_t *dilation = node_ints(d->conv, PARAM_dilation, &count);
+    const int64_t *pads = node_ints(split, PARAM_pad_amount, &count), *crops = node_ints(join, PARAM_crops, &count);
     for (int i = 0; i < 2; i++) {
         d->dilation[i] = blocks[i] * (dilation ? dilation[i] : 1);
         if (blocks[i] != same[i] || d->dilation[i] > INT32_MAX)
@@ -61,7 +62,7 @@ static bool join_params(struct dilated *d, const struct node *split, const struc
 
 static bool can_be_dilated(const struct op *op)
 {
-    return op && op->layer == LAYER_CONVOLUTION && op->spatial_axes == 2 && op_param_index(op, "dilation") >= 0;
+    return op && op->layer == LAYER_CONVOLUTION && op->spatial_axes == 2 && op_param_place(op, PARAM_dilation) >= 0;
 }
 
 static bool find(const struct graph *g, const struct uses *uses, const struct node *join, struct dilated *d)
@@ -69,8 +70,8 @@ static bool find(const struct graph *g, const struct uses *uses, const struct no
     d->result = behind_reshapes(g, uses, join->inputs[0], true);
     d->conv = graph_producer(g, d->result);
     if (!d->conv || !can_be_dilated(d->conv->op) || uses->count[d->result] != 1 ||
-        !same_shape(g, d->result, join->inputs[0]) || !all_are(d->conv, "stride", 1) ||
-        !all_are(d->conv, "pad_amount", 0))
+        !same_shape(g, d->result, join->inputs[0]) || !all_are(d->conv, PARAM_stride, 1) ||
+        !all_are(d->conv, PARAM_pad_amount, 0))
         return false;
     tensor_id blocks = behind_reshapes(g, uses, d->conv->inputs[0], false);
     const struct node *split = graph_producer(g, blocks);
@@ -97,10 +98,10 @@ static void fold(struct graph *g, const struct dilated *d, node_id join)
     struct shape pair = SHAPE(2), pairs = SHAPE(2, 2);
     node_id conv = graph_tensor(g, d->result)->producer;
     tensor_id out = graph_node(g, join)->outputs[0];
-    node_set_ints(g, d->conv, "dilation", &pair, d->dilation);
-    node_set_ints(g, d->conv, "pad_amount", &pairs, d->pad[0]);
-    if (!all_are(d->conv, "pad_amount", 0))
-        node_set_int(d->conv, "padding_size_strategy", 5); /* explicit amounts */
+    node_set_ints(g, d->conv, PARAM_dilation, &pair, d->dilation);
+    node_set_ints(g, d->conv, PARAM_pad_amount, &pairs, d->pad[0]);
+    if (!all_are(d->conv, PARAM_pad_amount, 0))
+        node_set_int(d->conv, PARAM_padding_size_strategy, 5); /* explicit amounts */
     remove_join(g, join, d->result);
     d->conv->inputs[0] = d->image;
     d->conv->outputs[0] = out;

@@ -19,9 +19,9 @@ odlc_status pass_promote_scalars(struct pass_context *c, struct graph *g, bool *
     }
     for (size_t i = 0; i < g->order.count; i++) {
         struct node *n = graph_node(g, g->order.data[i]);
-        const struct packed_param *shape = node_is(n, OP_Reshape) ? node_param(n, "shape") : NULL;
+        const struct packed_param *shape = node_is(n, OP_Reshape) ? node_param(n, PARAM_shape) : NULL;
         if (shape && shape->shape->dims[0] == 0)
-            node_set_ints(g, n, "shape", &one, one.dims);
+            node_set_ints(g, n, PARAM_shape, &one, one.dims);
     }
     return ODLC_OK;
 }

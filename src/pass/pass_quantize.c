@@ -145,8 +145,8 @@ static bool clamps_in_vain(const struct node *n, const struct quant *quant)
         return false;
     if (node_is(n, OP_Relu))
         return e->min >= 0;
-    return node_is(n, OP_ReluMinMax) && e->min >= node_float(n, "min_value", INFINITY) &&
-           e->max <= node_float(n, "max_value", -INFINITY);
+    return node_is(n, OP_ReluMinMax) && e->min >= node_float(n, PARAM_min_value, INFINITY) &&
+           e->max <= node_float(n, PARAM_max_value, -INFINITY);
 }
 
 static void skip_clamps(struct quantize *q)

@@ -31,9 +31,9 @@ static bool *find_used(struct arena *scratch, const struct graph *g)
 static void update_note(struct graph *g, struct node *n)
 {
     const struct tensor *bias = node_input(g, n, 2);
-    const char *noted = n->op->package ? NULL : node_string(n, "bias_op_name", NULL);
+    const char *noted = n->op->package ? NULL : node_string(n, PARAM_bias_op_name, NULL);
     if (bias && noted && *noted)
-        node_set_string(g, n, "bias_op_name", bias->name);
+        node_set_string(g, n, PARAM_bias_op_name, bias->name);
 }
 
 odlc_status pass_restore_names(struct pass_context *c, struct graph *g, bool *progress)

@@ -412,7 +412,7 @@ static void visit_copy(struct track *t, node_id id)
     const struct shape *stored = &graph_tensor(t->g, at.stored)->type->shape;
     const struct shape rank1 = SHAPE(stored->rank);
     n->inputs[0] = at.stored;
-    node_set_ints(t->g, n, "shape", &rank1, stored->dims);
+    node_set_ints(t->g, n, PARAM_shape, &rank1, stored->dims);
     store_output(t, n->outputs[0], &at.perm);
     vec_push(t->g->arena, &t->g->order, id);
 }
@@ -446,7 +446,7 @@ static bool visit_regrouping(struct track *t, node_id id)
     n->inputs[0] = at.stored;
     store_output(t, out, &order);
     const struct shape *shape = &graph_tensor(t->g, out)->type->shape, rank1 = SHAPE(shape->rank);
-    node_set_ints(t->g, n, "shape", &rank1, shape->dims);
+    node_set_ints(t->g, n, PARAM_shape, &rank1, shape->dims);
     vec_push(t->g->arena, &t->g->order, id);
     return true;
 }

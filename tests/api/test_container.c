@@ -99,8 +99,8 @@ static void expect_costs(uint64_t parameters, uint64_t macs)
 
 static void window(const int64_t *stride, const int64_t *pads)
 {
-    build_ints(&b, "stride", stride, 2);
-    build_tensor_ints(&b, "pad_amount", &pads_shape, pads);
+    build_ints(&b, PARAM_stride, stride, 2);
+    build_tensor_ints(&b, PARAM_pad_amount, &pads_shape, pads);
 }
 
 /* A layer of version 3, whose weights stand beside it; the output's first dimension is the batch. */
@@ -138,8 +138,8 @@ START_TEST(conv2d)
     build_in(&b, constant("w", SHAPE(3, 3, 2, 6)));
     build_in(&b, constant("bias", SHAPE(6)));
     window((int64_t[]){2, 1}, ones);
-    build_ints(&b, "dilation", ones, 2);
-    build_int(&b, "group", 2);
+    build_ints(&b, PARAM_dilation, ones, 2);
+    build_int(&b, PARAM_group, 2);
     const struct shape *out = &graph_tensor(g, finish("y"))->type->shape;
     ck_assert(shape_equal(out, &SHAPE(1, 3, 7, 6)));
     expect_costs(3 * 3 * 2 * 6 + 6, (3 * 7 * 6) * (3 * 3 * 2));
@@ -153,7 +153,7 @@ START_TEST(depthwise_conv2d)
     build_in(&b, constant("w", SHAPE(3, 3, 1, 8)));
     build_in(&b, constant("bias", SHAPE(8)));
     window(ones, zeros);
-    build_ints(&b, "dilation", ones, 2);
+    build_ints(&b, PARAM_dilation, ones, 2);
     finish("y");
     expect_costs(72 + 8, (2 * 4 * 4 * 8) * 9);
 }
@@ -185,7 +185,7 @@ START_TEST(matmul_by_a_transposed_constant)
     build_op(&b, OP_MatMul, "mm");
     build_in(&b, input("x", SHAPE(2, 3, 4)));
     build_in(&b, constant("w", SHAPE(5, 4)));
-    build_int(&b, "transpose_in1", 1);
+    build_int(&b, PARAM_transpose_in1, 1);
     finish("z");
     expect_costs(5 * 4, 2 * 3 * 5 * 4);
 }
@@ -195,7 +195,7 @@ START_TEST(pooling)
 {
     build_op(&b, OP_PoolMax2d, "pool");
     build_in(&b, input("x", SHAPE(1, 8, 8, 3)));
-    build_ints(&b, "filter_size", (int64_t[]){2, 2}, 2);
+    build_ints(&b, PARAM_filter_size, (int64_t[]){2, 2}, 2);
     window((int64_t[]){2, 2}, zeros);
     finish("y");
     expect_costs(0, 0);
@@ -206,7 +206,7 @@ START_TEST(softmax)
 {
     build_op(&b, OP_Softmax, "softmax");
     build_in(&b, input("x", SHAPE(2, 5)));
-    build_int(&b, "axis", 1);
+    build_int(&b, PARAM_axis, 1);
     finish("y");
     expect_costs(0, 0);
 }
@@ -385,6 +385,51 @@ START_TEST(choosing_results)
 }
 END_TEST
 
+/* What is shown of an execution, and the status that showing it gives. */
+struct shown {
+    size_t count;
+    const char *names[4];
+    double sums[4];
+    odlc_status status;
+};
+
+static odlc_status see_floats(void *user, const struct odlc_io *tensor, const void *values)
+{
+    struct shown *shown = user;
+    const float *elements = values;
+    shown->names[shown->count] = tensor->name;
+    for (uint64_t i = 0; i < tensor->count; i++)
+        shown->sums[shown->count] += (double)elements[i];
+    shown->count++;
+    return shown->status;
+}
+
+/* sum = x + 1, y = 2 sum (build_example) */
+START_TEST(tensors_shown_while_they_are_computed)
+{
+    static const float x[] = {1, 2, 3};
+    struct shown shown = {0};
+    float values[3];
+    size_t count;
+    build_example();
+    ck_assert_int_eq(odlc_run_open(run, path), ODLC_OK);
+    ck_assert_int_eq(odlc_run_want_each(run, ODLC_FLOATS, see_floats, &shown), ODLC_OK);
+    ck_assert_str_eq(odlc_run_results(run, &count)[0].name, "sum");
+    ck_assert_uint_eq(count, 2);
+    ck_assert_int_eq(odlc_run_set_native(run, 0, x, sizeof x), ODLC_OK);
+    ck_assert_int_eq(odlc_run_execute(run), ODLC_OK);
+    ck_assert_uint_eq(shown.count, 2);
+    ck_assert_str_eq(shown.names[0], "sum");
+    ck_assert_str_eq(shown.names[1], "y");
+    ck_assert(shown.sums[0] == 9 && shown.sums[1] == 18);
+    ck_assert_ptr_null(odlc_run_native(run, 0));
+    ck_assert_int_eq(odlc_run_get_floats(run, 1, values, 3), ODLC_ERR_USAGE);
+    shown = (struct shown){.status = ODLC_ERR_IO};
+    ck_assert_int_eq(odlc_run_execute(run), ODLC_ERR_IO);
+    ck_assert_uint_eq(shown.count, 1);
+}
+END_TEST
+
 /* A container's constant of strings reaches the op that reads it: Gather gives the third of them, and the first. */
 START_TEST(strings_of_a_container)
 {
@@ -400,7 +445,7 @@ START_TEST(strings_of_a_container)
     build_op(&b, OP_Gather, "gather");
     build_in(&b, graph_add_constant(g, "words", DT_STRING, &view));
     build_in(&b, places_id);
-    build_int(&b, "axis", 0);
+    build_int(&b, PARAM_axis, 0);
     finish("chosen");
     write_container();
     ck_assert_int_eq(odlc_run_open(run, path), ODLC_OK);
@@ -458,6 +503,7 @@ int main(void)
     tcase_add_test(tcase, execution);
     tcase_add_test(tcase, choosing_backends);
     tcase_add_test(tcase, choosing_results);
+    tcase_add_test(tcase, tensors_shown_while_they_are_computed);
     tcase_add_test(tcase, strings_of_a_container);
     tcase_add_test(tcase, calls_out_of_order);
     suite_add_tcase(suite, tcase);

@@ -10,7 +10,7 @@
 #include <assert.h>
 
 #include "dlc/record.h"
-#include "op/op.h"
+#include "op/registry.h"
 
 static const struct param_def blend_params[] = {
     {.name = "offsets", .dtype = DT_INT32, .presence = PARAM_OPTIONAL, .is_tensor = true},
@@ -89,7 +89,7 @@ static inline struct graph *sample_graph(struct arena *arena)
     assert(transpose);
     node_id second = graph_add_node(g, transpose, transpose->n_params, "turn", &y, 1, &z, 1);
     const int64_t perm[] = {0, 2, 1};
-    node_set_ints(g, graph_node(g, second), "perm", &SHAPE(3), perm);
+    node_set_ints(g, graph_node(g, second), PARAM_perm, &SHAPE(3), perm);
     vec_push(arena, &g->order, first);
     vec_push(arena, &g->order, second);
     vec_push(arena, &g->inputs, x);

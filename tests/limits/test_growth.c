@@ -193,9 +193,9 @@ static bool pool_folds(int64_t side)
     tensor_id out;
     build_op(&build, OP_PoolMax2d, NULL);
     build_in(&build, graph_add_constant(graph, "image", DT_FLOAT32, &ones));
-    build_ints(&build, "filter_size", window, 2);
-    build_ints(&build, "stride", one, 2);
-    build_tensor_ints(&build, "pad_amount", &pairs, pads);
+    build_ints(&build, PARAM_filter_size, window, 2);
+    build_ints(&build, PARAM_stride, one, 2);
+    build_tensor_ints(&build, PARAM_pad_amount, &pairs, pads);
     ck_assert_int_eq(build_end(&build, NULL, &out), ODLC_OK);
     return build_is_const(&build, out);
 }

@@ -19,8 +19,8 @@ static tensor_id blocks_op(struct fixture *f, enum op_id op, tensor_id x, const 
     struct shape pairs = SHAPE(2, 2);
     build_op(&f->build, op, "blocks");
     build_in(&f->build, x);
-    build_ints(&f->build, "block_size", block, 2);
-    build_tensor_ints(&f->build, op == OP_SpaceToBatch ? "pad_amount" : "crops", &pairs, random_pairs[0]);
+    build_ints(&f->build, PARAM_block_size, block, 2);
+    build_tensor_ints(&f->build, op == OP_SpaceToBatch ? PARAM_pad_amount : PARAM_crops, &pairs, random_pairs[0]);
     return end_node(f);
 }
 
@@ -70,10 +70,10 @@ START_TEST(patches)
         tensor_id x = floats(f, in);
         build_op(&f->build, OP_ExtractPatches, "patches");
         build_in(&f->build, x);
-        build_ints(&f->build, "size", size, 2);
-        build_ints(&f->build, "stride", stride, 2);
-        build_ints(&f->build, "rate", rate, 2);
-        build_int(&f->build, "padding", 1);
+        build_ints(&f->build, PARAM_size, size, 2);
+        build_ints(&f->build, PARAM_stride, stride, 2);
+        build_ints(&f->build, PARAM_rate, rate, 2);
+        build_int(&f->build, PARAM_padding, 1);
         tensor_id y = end_node(f);
         const struct shape out = *shape_of(f, y);
         const float *values = values_of(f, y);
@@ -105,9 +105,9 @@ static tensor_id crops_op(struct fixture *f, tensor_id x, const float *boxes, co
     build_in(&f->build, x);
     build_in(&f->build, input_with(f, DT_FLOAT32, SHAPE(count, 4), boxes));
     build_in(&f->build, input_with(f, DT_INT32, SHAPE(count), batch));
-    build_ints(&f->build, "resize_dims", size, 2);
-    build_int(&f->build, "interpolation_mode", mode);
-    build_float(&f->build, "extrapolation_value", -7);
+    build_ints(&f->build, PARAM_resize_dims, size, 2);
+    build_int(&f->build, PARAM_interpolation_mode, mode);
+    build_float(&f->build, PARAM_extrapolation_value, -7);
     return end_node(f);
 }
 
@@ -185,15 +185,15 @@ START_TEST(refusals)
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         build_op(&f->build, cases[i].op, "blocks");
         build_in(&f->build, x);
-        build_ints(&f->build, "block_size", cases[i].block, 2);
+        build_ints(&f->build, PARAM_block_size, cases[i].block, 2);
         end_fails(f);
     }
     build_op(&f->build, OP_ExtractPatches, "patches");
     build_in(&f->build, x);
-    build_ints(&f->build, "size", (const int64_t[]){4, 4}, 2);
-    build_ints(&f->build, "stride", block, 2);
-    build_ints(&f->build, "rate", block, 2);
-    build_int(&f->build, "padding", 0);
+    build_ints(&f->build, PARAM_size, (const int64_t[]){4, 4}, 2);
+    build_ints(&f->build, PARAM_stride, block, 2);
+    build_ints(&f->build, PARAM_rate, block, 2);
+    build_int(&f->build, PARAM_padding, 0);
     end_fails(f);
     y = crops_op(f, x, box, batch, 1, block, 0);
     run_node(f, producer_of(f, y), ODLC_ERR_INVALID); /* the batch has no image 1 */

@@ -53,8 +53,8 @@ static struct shape weights_shape(const struct setup *s, int64_t in, int64_t out
 static void window_params(struct build *b, const struct setup *s)
 {
     struct shape pairs = SHAPE(s->axes, 2);
-    build_ints(b, "stride", s->stride, s->axes);
-    build_tensor_ints(b, "pad_amount", &pairs, s->pad[0]);
+    build_ints(b, PARAM_stride, s->stride, s->axes);
+    build_tensor_ints(b, PARAM_pad_amount, &pairs, s->pad[0]);
 }
 
 struct operands {
@@ -73,11 +73,11 @@ static struct operands run_setup(struct fixture *f, const struct setup *s, enum 
         build_in(&f->build, o.bias);
     window_params(&f->build, s);
     if (op_param_index(op_row(op), "dilation") >= 0)
-        build_ints(&f->build, "dilation", s->dilation, s->axes);
+        build_ints(&f->build, PARAM_dilation, s->dilation, s->axes);
     if (op_param_index(op_row(op), "group") >= 0)
-        build_int(&f->build, "group", s->group);
+        build_int(&f->build, PARAM_group, s->group);
     if (op_param_index(op_row(op), "output_padding") >= 0)
-        build_ints(&f->build, "output_padding", s->more, s->axes);
+        build_ints(&f->build, PARAM_output_padding, s->more, s->axes);
     o.y = end_node(f);
     return o;
 }
@@ -192,8 +192,8 @@ START_TEST(conv_of_integers)
         if (s.bias)
             build_in(&f->build, integers(f, o.bias));
         window_params(&f->build, &s);
-        build_ints(&f->build, "dilation", s.dilation, s.axes);
-        build_int(&f->build, "group", s.group);
+        build_ints(&f->build, PARAM_dilation, s.dilation, s.axes);
+        build_int(&f->build, PARAM_group, s.group);
         tensor_id y = end_node(f);
         const int32_t *found = run_node(f, producer_of(f, y), ODLC_OK)->data;
         for (uint64_t i = 0; i < shape_count(shape_of(f, y)); i++) {
@@ -270,10 +270,10 @@ static tensor_id count_case(struct fixture *f, enum op_id op, struct shape x, st
     build_op(&f->build, op, op_row(op)->name);
     build_in(&f->build, typed(f, DT_FLOAT32, x));
     build_in(&f->build, typed(f, DT_FLOAT32, w));
-    build_ints(&f->build, "stride", strides, 2);
-    build_tensor_ints(&f->build, "pad_amount", &SHAPE(2, 2), pads);
+    build_ints(&f->build, PARAM_stride, strides, 2);
+    build_tensor_ints(&f->build, PARAM_pad_amount, &SHAPE(2, 2), pads);
     if (group)
-        build_int(&f->build, "group", group);
+        build_int(&f->build, PARAM_group, group);
     return end_node(f);
 }
 
@@ -309,10 +309,10 @@ static void refused(enum op_id op, struct shape x, struct shape w, int64_t bias,
     build_in(&f->build, typed(f, DT_FLOAT32, x));
     build_in(&f->build, typed(f, DT_FLOAT32, w));
     build_in(&f->build, typed(f, DT_FLOAT32, SHAPE(bias)));
-    build_ints(&f->build, "stride", strides, 2);
-    build_tensor_ints(&f->build, "pad_amount", &SHAPE(2, 2), pads);
+    build_ints(&f->build, PARAM_stride, strides, 2);
+    build_tensor_ints(&f->build, PARAM_pad_amount, &SHAPE(2, 2), pads);
     if (group)
-        build_int(&f->build, "group", group);
+        build_int(&f->build, PARAM_group, group);
     end_fails(f);
     fixture_end(f);
 }
@@ -340,8 +340,8 @@ static void types_refused(enum dtype x, enum dtype w, enum dtype bias)
     build_in(&f->build, typed(f, x, SHAPE(1, 5, 5, 4)));
     build_in(&f->build, typed(f, w, SHAPE(3, 3, 4, 2)));
     build_in(&f->build, typed(f, bias, SHAPE(2)));
-    build_ints(&f->build, "stride", ones, 2);
-    build_tensor_ints(&f->build, "pad_amount", &SHAPE(2, 2), none);
+    build_ints(&f->build, PARAM_stride, ones, 2);
+    build_tensor_ints(&f->build, PARAM_pad_amount, &SHAPE(2, 2), none);
     end_fails(f);
     fixture_end(f);
 }

@@ -503,8 +503,8 @@ static tensor_id clamped(struct fixture *f, tensor_id in, double min, double max
     tensor_id out;
     build_op(&f->build, OP_ReluMinMax, "n");
     build_in(&f->build, in);
-    build_float(&f->build, "min_value", min);
-    build_float(&f->build, "max_value", max);
+    build_float(&f->build, PARAM_min_value, min);
+    build_float(&f->build, PARAM_max_value, max);
     ck_assert_int_eq(build_end(&f->build, NULL, &out), ODLC_OK);
     return out;
 }
@@ -531,21 +531,21 @@ START_TEST(neuron_params)
     tensor_id in = input_with(f, DT_FLOAT32, SHAPE(2), x), out;
     build_op(&f->build, OP_Elu, "e");
     build_in(&f->build, in);
-    build_float(&f->build, "alpha", 2);
+    build_float(&f->build, PARAM_alpha, 2);
     ck_assert_int_eq(build_end(&f->build, NULL, &out), ODLC_OK);
     const float *elu_of_two = values_of(f, out);
     ck_assert(fabs((double)elu_of_two[0] - 2 * (exp(-1) - 1)) < 1e-6 && elu_of_two[1] == 2);
     build_op(&f->build, OP_HardSigmoid, "h");
     build_in(&f->build, in);
-    build_float(&f->build, "alpha", 0.25);
-    build_float(&f->build, "beta", 0.375);
+    build_float(&f->build, PARAM_alpha, 0.25);
+    build_float(&f->build, PARAM_beta, 0.375);
     ck_assert_int_eq(build_end(&f->build, NULL, &out), ODLC_OK);
     const float *hard = values_of(f, out);
     ck_assert(hard[0] == 0.125f && hard[1] == 0.875f);
     build_op(&f->build, OP_ElementWiseSoftplus, "s");
     build_in(&f->build, in);
-    build_float(&f->build, "beta", 2);
-    build_float(&f->build, "threshold", 3);
+    build_float(&f->build, PARAM_beta, 2);
+    build_float(&f->build, PARAM_threshold, 3);
     ck_assert_int_eq(build_end(&f->build, NULL, &out), ODLC_OK);
     const float *soft = values_of(f, out);
     ck_assert(fabs((double)soft[0] - log(1 + exp(-2)) / 2) < 1e-6 && soft[1] == 2); /* 2 · 2 is above 3 */

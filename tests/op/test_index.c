@@ -72,7 +72,7 @@ static void gather_by_positions(uint32_t seed)
     int64_t *indices = draw_indices(f, shape_count(&picked), shape.dims[axis]);
     tensor_id data = input_of(f, dtype, shape);
     begin(f, OP_Gather, data, ints(f, index_dtypes[draw(f, 0, 1)], picked, indices));
-    build_int(&f->build, "axis", axis);
+    build_int(&f->build, PARAM_axis, axis);
     struct node *n = end_node(f);
     struct buffer *result = run_node(f, n, ODLC_OK);
     uint64_t wrong = 0;
@@ -104,7 +104,7 @@ static void gather_elements_by_positions(uint32_t seed)
     int64_t *indices = draw_indices(f, shape_count(&picked), shape.dims[axis]);
     tensor_id data = input_of(f, DT_FLOAT16, shape);
     begin(f, OP_GatherElements, data, ints(f, DT_INT32, picked, indices));
-    build_int(&f->build, "axis", axis);
+    build_int(&f->build, PARAM_axis, axis);
     struct node *n = end_node(f);
     struct buffer *result = run_node(f, n, ODLC_OK);
     uint64_t wrong = 0;
@@ -139,7 +139,7 @@ static void gather_nd_by_positions(uint32_t seed)
     }
     tensor_id data = input_of(f, DT_INT32, shape);
     begin(f, OP_GatherNd, data, ints(f, DT_INT64, where, indices));
-    build_int(&f->build, "batch_dims", batch);
+    build_int(&f->build, PARAM_batch_dims, batch);
     struct buffer *result = run_node(f, end_node(f), ODLC_OK);
     uint64_t wrong = 0;
     ck_assert_uint_eq(result->shape.rank, rank - depth + 1);
@@ -165,19 +165,19 @@ START_TEST(gather_refuses)
     const int64_t too_far[] = {3}, fine[] = {-3};
     tensor_id data = input_of(f, DT_FLOAT32, SHAPE(3, 2));
     begin(f, OP_Gather, data, ints(f, DT_INT32, SHAPE(1), too_far));
-    build_int(&f->build, "axis", 0);
+    build_int(&f->build, PARAM_axis, 0);
     run_node(f, end_node(f), ODLC_ERR_INVALID);
     begin(f, OP_Gather, data, ints(f, DT_INT32, SHAPE(1), fine));
-    build_int(&f->build, "axis", 0);
+    build_int(&f->build, PARAM_axis, 0);
     run_node(f, end_node(f), ODLC_OK);
     begin(f, OP_Gather, data, input_of(f, DT_FLOAT32, SHAPE(1)));
-    build_int(&f->build, "axis", 0);
+    build_int(&f->build, PARAM_axis, 0);
     refused(f);
     begin(f, OP_Gather, data, ints(f, DT_INT32, SHAPE(1), fine));
-    build_int(&f->build, "axis", 2);
+    build_int(&f->build, PARAM_axis, 2);
     refused(f);
     begin(f, OP_GatherElements, data, ints(f, DT_INT32, SHAPE(1, 1, 1), fine));
-    build_int(&f->build, "axis", 0);
+    build_int(&f->build, PARAM_axis, 0);
     refused(f);
     begin(f, OP_GatherNd, data, input_of(f, DT_INT32, SHAPE(1, 3)));
     refused(f);
@@ -194,8 +194,8 @@ static void scatter_elements_gives(int64_t reduction, const int64_t *rows, const
     const float data[] = {1, 2, 3, 4, 5, 6}, updates[] = {10, 20, -1, 7};
     begin(f, OP_ScatterElements, floats(f, SHAPE(2, 3), data), ints(f, DT_INT64, SHAPE(2, 2), rows));
     build_in(&f->build, floats(f, SHAPE(2, 2), updates));
-    build_int(&f->build, "axis", 0);
-    build_int(&f->build, "reduction", reduction);
+    build_int(&f->build, PARAM_axis, 0);
+    build_int(&f->build, PARAM_reduction, reduction);
     struct node *n = end_node(f);
     floats_are(run_node(f, n, ODLC_OK), expected, 6);
     struct perm swap = PERM(1, 0);
@@ -221,14 +221,14 @@ START_TEST(scatter_reduces_in_the_elements_own_type)
     for (int64_t reduction = 1; reduction <= 3; reduction += 2) {
         begin(f, OP_ScatterElements, ints(f, DT_INT64, SHAPE(2), data), ints(f, DT_INT32, SHAPE(2), where));
         build_in(&f->build, ints(f, DT_INT64, SHAPE(2), updates));
-        build_int(&f->build, "reduction", reduction);
+        build_int(&f->build, PARAM_reduction, reduction);
         struct buffer *result = run_node(f, end_node(f), ODLC_OK);
         ck_assert_mem_eq(result->data, reduction == 1 ? sums : most, sizeof sums);
     }
     const int64_t high[] = {200}, first[] = {0};
     begin(f, OP_ScatterElements, ints(f, DT_UINT8, SHAPE(1), high), ints(f, DT_INT32, SHAPE(1), first));
     build_in(&f->build, ints(f, DT_UINT8, SHAPE(1), high));
-    build_int(&f->build, "reduction", 1);
+    build_int(&f->build, PARAM_reduction, 1);
     ck_assert_uint_eq(*(const uint8_t *)run_node(f, end_node(f), ODLC_OK)->data, 144);
     fixture_end(f);
 }
@@ -241,7 +241,7 @@ START_TEST(scatter_max_keeps_nan)
     const int64_t where[] = {0, 1};
     begin(f, OP_ScatterElements, floats(f, SHAPE(2), data), ints(f, DT_INT32, SHAPE(2), where));
     build_in(&f->build, floats(f, SHAPE(2), updates));
-    build_int(&f->build, "reduction", 3);
+    build_int(&f->build, PARAM_reduction, 3);
     const float *result = run_node(f, end_node(f), ODLC_OK)->data;
     ck_assert(isnan(result[0]) && isnan(result[1]));
     fixture_end(f);
@@ -260,7 +260,7 @@ START_TEST(scatter_nd_by_hand)
     const float added[] = {10, 20, 30};
     begin(f, OP_ScatterNd, floats(f, SHAPE(4, 2), data), ints(f, DT_INT64, SHAPE(3, 2), elements));
     build_in(&f->build, floats(f, SHAPE(3), added));
-    build_int(&f->build, "reduction", 1);
+    build_int(&f->build, PARAM_reduction, 1);
     floats_are(run_node(f, end_node(f), ODLC_OK), (const float[]){1, 32, 3, 4, 35, 6, 7, 8}, 8);
     fixture_end(f);
 }
@@ -282,7 +282,7 @@ START_TEST(scatter_refuses)
     refused(f);
     begin(f, OP_ScatterElements, data, ints(f, DT_INT32, SHAPE(2), where));
     build_in(&f->build, input_of(f, DT_FLOAT32, SHAPE(2)));
-    build_int(&f->build, "reduction", 4);
+    build_int(&f->build, PARAM_reduction, 4);
     refused(f);
     fixture_end(f);
 }
@@ -296,7 +296,7 @@ START_TEST(one_hot_by_hand)
     const int64_t classes[] = {1, -1, 3, 0}; /* 3 is outside */
     build_op(&f->build, OP_OneHot, "n");
     build_in(&f->build, ints(f, DT_INT32, SHAPE(4), classes));
-    build_int(&f->build, "depth", 3);
+    build_int(&f->build, PARAM_depth, 3);
     floats_are(run_node(f, end_node(f), ODLC_OK), (const float[]){0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0}, 12);
     struct param on = {.usage = 1, .name = "on_value", .dtype = DT_INT32, .i = 5};
     struct param off = {.usage = 1, .name = "off_value", .dtype = DT_INT32, .i = -2};
@@ -306,15 +306,15 @@ START_TEST(one_hot_by_hand)
     const int32_t between[] = {-2, -2, 5, 5, -2, -2, 5, -2, -2, -2, -2, 5};
     build_op(&f->build, OP_OneHot, "n");
     build_in(&f->build, ints(f, DT_INT64, SHAPE(4), classes));
-    build_int(&f->build, "depth", 3);
-    build_int(&f->build, "axis", 0);
+    build_int(&f->build, PARAM_depth, 3);
+    build_int(&f->build, PARAM_axis, 0);
     build_param(&f->build, &on);
     build_param(&f->build, &off);
     ck_assert_mem_eq(run_node(f, end_node(f), ODLC_OK)->data, expected, sizeof expected);
     build_op(&f->build, OP_OneHot, "n");
     build_in(&f->build, ints(f, DT_INT64, SHAPE(2, 2), square));
-    build_int(&f->build, "depth", 3);
-    build_int(&f->build, "axis", 1);
+    build_int(&f->build, PARAM_depth, 3);
+    build_int(&f->build, PARAM_axis, 1);
     build_param(&f->build, &on);
     build_param(&f->build, &off);
     struct buffer *result = run_node(f, end_node(f), ODLC_OK);
@@ -332,8 +332,8 @@ static struct buffer *top_k(struct fixture *f, tensor_id in, int64_t k, bool lar
     tensor_id outs[2];
     build_op(&f->build, OP_TopK, "n");
     build_in(&f->build, in);
-    build_int(&f->build, "k", k);
-    build_int(&f->build, "largest", largest);
+    build_int(&f->build, PARAM_k, k);
+    build_int(&f->build, PARAM_largest, largest);
     ck_assert_int_eq(build_end_n(&f->build, NULL, 2, outs), ODLC_OK);
     return run_node(f, producer_of(f, outs[0]), ODLC_OK);
 }
@@ -376,7 +376,7 @@ START_TEST(top_k_refuses_more_than_there_is)
     tensor_id outs[2];
     build_op(&f->build, OP_TopK, "n");
     build_in(&f->build, input_of(f, DT_FLOAT32, SHAPE(2, 4)));
-    build_int(&f->build, "k", 5);
+    build_int(&f->build, PARAM_k, 5);
     ck_assert_int_eq(build_end_n(&f->build, NULL, 2, outs), ODLC_ERR_INVALID);
     fixture_end(f);
 }

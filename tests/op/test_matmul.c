@@ -71,8 +71,8 @@ static tensor_id build_product(struct fixture *f, const struct factors *p, tenso
     build_in(&f->build, b);
     if (bias != NO_TENSOR)
         build_in(&f->build, bias);
-    build_int(&f->build, "transpose_in0", p->transpose_a);
-    build_int(&f->build, "transpose_in1", p->transpose_b);
+    build_int(&f->build, PARAM_transpose_in0, p->transpose_a);
+    build_int(&f->build, PARAM_transpose_in1, p->transpose_b);
     return end_node(f);
 }
 
@@ -179,7 +179,7 @@ static tensor_id fully_connected(struct fixture *f, tensor_id x, tensor_id w, te
     build_in(&f->build, w);
     build_in(&f->build, bias);
     if (keep)
-        build_int(&f->build, "keep_dims", 1);
+        build_int(&f->build, PARAM_keep_dims, 1);
     return end_node(f);
 }
 

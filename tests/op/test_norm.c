@@ -109,8 +109,8 @@ static void check_over_axes(struct fixture *f, bool center, bool weighted)
         build_in(&f->build, gamma);
         build_in(&f->build, beta);
     }
-    build_ints(&f->build, "axes", axes, count);
-    build_float(&f->build, "epsilon", epsilon);
+    build_ints(&f->build, PARAM_axes, axes, count);
+    build_float(&f->build, PARAM_epsilon, epsilon);
     const float *result = values_of(f, end_node(f)), *x = f->data[in], *g = f->data[gamma], *b = f->data[beta];
     struct listed how = {shape.rank, mask};
     for (uint64_t i = 0; i < shape_count(&shape); i++) {
@@ -142,7 +142,7 @@ START_TEST(layer_norm_follows_permuted_axes)
     build_op(&f->build, OP_LayerNorm, "n");
     build_in(&f->build, floats(f, SHAPE(2, 3, 2, 4)));
     build_in(&f->build, floats(f, SHAPE(3, 4)));
-    build_ints(&f->build, "axes", axes, 2);
+    build_ints(&f->build, PARAM_axes, axes, 2);
     struct node *n = producer_of(f, end_node(f));
     ck_assert(!n->op->permute(f->graph, n, &swaps, &out));
     check_axis_rule(f, n, &keeps);
@@ -162,10 +162,10 @@ START_TEST(l2_norm)
         build_op(&f->build, OP_L2Norm, "n");
         build_in(&f->build, in);
         if (one)
-            build_int(&f->build, "axis", axes[0]);
+            build_int(&f->build, PARAM_axis, axes[0]);
         else
-            build_ints(&f->build, "axes", axes, count);
-        build_float(&f->build, "epsilon", 0.25);
+            build_ints(&f->build, PARAM_axes, axes, count);
+        build_float(&f->build, PARAM_epsilon, 0.25);
         struct node *n = producer_of(f, end_node(f));
         const float *result = run_node(f, n, ODLC_OK)->data, *x = f->data[in];
         struct listed how = {shape.rank, one ? 1u << axes[0] : mask};
@@ -238,10 +238,10 @@ START_TEST(instance_norm)
         build_in(&f->build, in);
         build_in(&f->build, gamma);
         build_in(&f->build, beta);
-        build_float(&f->build, "epsilon", epsilon);
-        build_int(&f->build, "region", region);
-        build_int(&f->build, "mode", rms);
-        build_int(&f->build, "normalize_variance", scaled);
+        build_float(&f->build, PARAM_epsilon, epsilon);
+        build_int(&f->build, PARAM_region, region);
+        build_int(&f->build, PARAM_mode, rms);
+        build_int(&f->build, PARAM_normalize_variance, scaled);
         const float *result = values_of(f, end_node(f)), *x = f->data[in], *g = f->data[gamma], *b = f->data[beta];
         struct channels how = {shape.rank, region == 0 ? 1 : 0};
         for (uint64_t i = 0; i < shape_count(&shape); i++) {
@@ -270,8 +270,8 @@ START_TEST(group_norm)
         build_in(&f->build, in);
         build_in(&f->build, gamma);
         build_in(&f->build, beta);
-        build_float(&f->build, "epsilon", epsilon);
-        build_int(&f->build, "group", groups);
+        build_float(&f->build, PARAM_epsilon, epsilon);
+        build_int(&f->build, PARAM_group, groups);
         const float *result = values_of(f, end_node(f)), *x = f->data[in], *g = f->data[gamma], *b = f->data[beta];
         struct channels how = {shape.rank, per_group};
         for (uint64_t i = 0; i < shape_count(&shape); i++) {
@@ -293,10 +293,10 @@ START_TEST(lrn_across_channels)
         tensor_id in = floats(f, shape);
         build_op(&f->build, OP_Lrn, "n");
         build_in(&f->build, in);
-        build_float(&f->build, "alpha", 0.5);
-        build_float(&f->build, "beta", 0.75);
-        build_float(&f->build, "bias", 2);
-        build_int(&f->build, "radius", radius);
+        build_float(&f->build, PARAM_alpha, 0.5);
+        build_float(&f->build, PARAM_beta, 0.75);
+        build_float(&f->build, PARAM_bias, 2);
+        build_int(&f->build, PARAM_radius, radius);
         const float *result = values_of(f, end_node(f)), *x = f->data[in];
         for (int64_t i = 0; i < (int64_t)shape_count(&shape); i++) {
             double sum = 0;
@@ -332,16 +332,16 @@ START_TEST(weights_that_do_not_fit)
     build_op(&f->build, OP_LayerNorm, "n");
     build_in(&f->build, in);
     build_in(&f->build, floats(f, SHAPE(3)));
-    build_ints(&f->build, "axes", axes, 1);
+    build_ints(&f->build, PARAM_axes, axes, 1);
     refused(f, "LayerNorm: input 1 has the shape [3] instead of [4]");
     build_op(&f->build, OP_LayerNorm, "n");
     build_in(&f->build, in);
-    build_ints(&f->build, "axes", axes, 2);
+    build_ints(&f->build, PARAM_axes, axes, 2);
     refused(f, "LayerNorm: axes are not ascending axes of [2,3,4]");
     build_op(&f->build, OP_GroupNorm, "n");
     build_in(&f->build, in);
-    build_float(&f->build, "epsilon", 0);
-    build_int(&f->build, "group", 3);
+    build_float(&f->build, PARAM_epsilon, 0);
+    build_int(&f->build, PARAM_group, 3);
     refused(f, "GroupNorm: 4 channels do not divide into 3 groups");
     build_op(&f->build, OP_InstanceNorm, "n");
     build_in(&f->build, floats(f, SHAPE(2, 4)));
@@ -349,7 +349,7 @@ START_TEST(weights_that_do_not_fit)
     refused(f, "InstanceNorm: an input of rank 2 is below rank 3");
     build_op(&f->build, OP_Lrn, "n");
     build_in(&f->build, in);
-    build_int(&f->build, "radius", -1);
+    build_int(&f->build, PARAM_radius, -1);
     refused(f, "Lrn: the radius is negative");
     build_op(&f->build, OP_Batchnorm, "n");
     build_in(&f->build, in);

@@ -33,13 +33,13 @@ static void pool_op(struct fixture *f, const struct setup *s, enum op_id op, ten
     struct shape pairs = SHAPE(s->axes, 2);
     build_op(b, op, op_row(op)->name);
     build_in(b, x);
-    build_ints(b, "filter_size", s->filter, s->axes);
-    build_ints(b, "stride", s->stride, s->axes);
-    build_tensor_ints(b, "pad_amount", &pairs, s->pad[0]);
+    build_ints(b, PARAM_filter_size, s->filter, s->axes);
+    build_ints(b, PARAM_stride, s->stride, s->axes);
+    build_tensor_ints(b, PARAM_pad_amount, &pairs, s->pad[0]);
     if (op_param_index(op_row(op), "rounding_mode") >= 0)
-        build_int(b, "rounding_mode", s->rounding);
+        build_int(b, PARAM_rounding_mode, s->rounding);
     if (op_param_index(op_row(op), "count_pad_for_edges") >= 0)
-        build_int(b, "count_pad_for_edges", s->count_padding);
+        build_int(b, PARAM_count_pad_for_edges, s->count_padding);
 }
 
 /* Window by window: the first of each axis starts in the padding, the last is the last that the rounding allows and

@@ -51,8 +51,8 @@ static void build_layer(struct fixture *f, const struct layer *m, enum op_id op)
     build_op(&f->build, op, "layer");
     for (uint32_t i = 0; i < count; i++)
         build_in(&f->build, m->operands[i]);
-    build_int(&f->build, "direction", m->reverse);
-    build_int(&f->build, "time_major", m->time_major);
+    build_int(&f->build, PARAM_direction, m->reverse);
+    build_int(&f->build, PARAM_time_major, m->time_major);
 }
 
 /* Operand i at element j; 0 for an absent one. */
@@ -169,11 +169,11 @@ START_TEST(lstm)
 }
 END_TEST
 
-static void lstm_refused(struct fixture *f, const struct layer *m, const char *param, const char *message)
+static void lstm_refused(struct fixture *f, const struct layer *m, enum param_id param, const char *message)
 {
     tensor_id out[3];
     build_layer(f, m, OP_Lstm);
-    if (param)
+    if (param != PARAM_CUSTOM)
         build_float(&f->build, param, 1);
     ck_assert_int_eq(build_end_n(&f->build, NULL, 3, out), ODLC_ERR_INVALID);
     const char *said = f->diags.list.data[f->diags.list.count - 1].message;
@@ -184,22 +184,22 @@ START_TEST(lstm_refusals)
 {
     struct fixture *f = fixture_start(3);
     struct layer m = draw_lstm(f), wrong = m;
-    lstm_refused(f, &m, "cell_clip_threshold", "clipping");
-    lstm_refused(f, &m, "output_clip_threshold", "clipping");
+    lstm_refused(f, &m, PARAM_cell_clip_threshold, "clipping");
+    lstm_refused(f, &m, PARAM_output_clip_threshold, "clipping");
     wrong.operands[W_I] = NO_TENSOR;
-    lstm_refused(f, &wrong, NULL, "a gate has no weights");
+    lstm_refused(f, &wrong, PARAM_CUSTOM, "a gate has no weights");
     wrong = m;
     wrong.operands[R_C] = floats(f, SHAPE(m.units, m.units + 1));
-    lstm_refused(f, &wrong, NULL, "input 5 has the shape");
+    lstm_refused(f, &wrong, PARAM_CUSTOM, "input 5 has the shape");
     wrong = m;
     wrong.operands[13] = floats(f, SHAPE(m.units));
-    lstm_refused(f, &wrong, NULL, "layer normalization");
+    lstm_refused(f, &wrong, PARAM_CUSTOM, "layer normalization");
     wrong = m;
     wrong.operands[0] = floats(f, SHAPE(m.in));
-    lstm_refused(f, &wrong, NULL, "wrong rank");
+    lstm_refused(f, &wrong, PARAM_CUSTOM, "wrong rank");
     wrong = m;
     wrong.operands[B_F] = typed(f, DT_INT32, SHAPE(m.units));
-    lstm_refused(f, &wrong, NULL, "not floating point");
+    lstm_refused(f, &wrong, PARAM_CUSTOM, "not floating point");
     fixture_end(f);
 }
 END_TEST
@@ -278,7 +278,7 @@ START_TEST(gru)
         bool linear = draw(f, 0, 1) != 0;
         tensor_id out[2];
         build_layer(f, &m, OP_Gru);
-        build_int(&f->build, "linear_before_reset", linear);
+        build_int(&f->build, PARAM_linear_before_reset, linear);
         ck_assert_int_eq(build_end_n(&f->build, NULL, 2, out), ODLC_OK);
         check_shape(f, out[0], sequence_shape(&m, m.units));
         check_shape(f, out[1], SHAPE(1, m.batch, m.units));

@@ -44,8 +44,8 @@ static tensor_id reduce(struct fixture *f, enum op_id op, tensor_id in, const in
 {
     build_op(&f->build, op, "n");
     build_in(&f->build, in);
-    build_ints(&f->build, "axes", axes, count);
-    build_int(&f->build, "keep_dims", keep);
+    build_ints(&f->build, PARAM_axes, axes, count);
+    build_int(&f->build, PARAM_keep_dims, keep);
     return end_node(f);
 }
 
@@ -215,7 +215,7 @@ START_TEST(large_uint64)
     ck_assert_uint_eq(*(const uint64_t *)min, 0);
     build_op(&f->build, OP_Argmax, "arg");
     build_in(&f->build, x);
-    build_int(&f->build, "axis", 0);
+    build_int(&f->build, PARAM_axis, 0);
     found = end_node(f);
     ck_assert_int_eq(*(const int32_t *)values_of(f, found), 1);
     const uint64_t halves[] = {UINT64_C(1) << 63, 6};
@@ -246,8 +246,8 @@ static tensor_id arg(struct fixture *f, enum op_id op, tensor_id in, uint32_t ax
 {
     build_op(&f->build, op, "n");
     build_in(&f->build, in);
-    build_int(&f->build, "axis", axis);
-    build_int(&f->build, "keep_dims", keep);
+    build_int(&f->build, PARAM_axis, axis);
+    build_int(&f->build, PARAM_keep_dims, keep);
     return end_node(f);
 }
 
@@ -309,9 +309,9 @@ static tensor_id cumulative_sum(struct fixture *f, tensor_id in, uint32_t axis, 
 {
     build_op(&f->build, OP_CumulativeSum, "n");
     build_in(&f->build, in);
-    build_int(&f->build, "axis", axis);
-    build_int(&f->build, "exclusive", exclusive);
-    build_int(&f->build, "reverse", reverse);
+    build_int(&f->build, PARAM_axis, axis);
+    build_int(&f->build, PARAM_exclusive, exclusive);
+    build_int(&f->build, PARAM_reverse, reverse);
     return end_node(f);
 }
 
@@ -359,8 +359,8 @@ static tensor_id softmax(struct fixture *f, enum op_id op, tensor_id in, uint32_
 {
     build_op(&f->build, op, "n");
     build_in(&f->build, in);
-    build_int(&f->build, "axis", axis);
-    build_float(&f->build, "beta", beta);
+    build_int(&f->build, PARAM_axis, axis);
+    build_float(&f->build, PARAM_beta, beta);
     return end_node(f);
 }
 
@@ -428,17 +428,17 @@ START_TEST(axes_that_are_refused)
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         build_op(&f->build, OP_ReduceSum, "n");
         build_in(&f->build, in);
-        build_ints(&f->build, "axes", bad[i], 2);
+        build_ints(&f->build, PARAM_axes, bad[i], 2);
         ck_assert_int_eq(build_end(&f->build, NULL, &out), ODLC_ERR_INVALID);
         ck_assert_str_eq(f->diags.list.data[i].message, "ReduceSum: axes are not distinct axes of [2,3]");
     }
     build_op(&f->build, OP_Argmax, "n");
     build_in(&f->build, in);
-    build_int(&f->build, "axis", 2);
+    build_int(&f->build, PARAM_axis, 2);
     ck_assert_int_eq(build_end(&f->build, NULL, &out), ODLC_ERR_INVALID);
     build_op(&f->build, OP_Argmin, "n");
     build_in(&f->build, whole_numbers(f, DT_FLOAT32, SHAPE(2, 0), 0, 1));
-    build_int(&f->build, "axis", 1);
+    build_int(&f->build, PARAM_axis, 1);
     ck_assert_int_eq(build_end(&f->build, NULL, &out), ODLC_ERR_INVALID);
     fixture_end(f);
 }

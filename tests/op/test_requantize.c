@@ -1,5 +1,6 @@
 /* Ops that move elements between tensors of different encodings and types. Expected integers are worked out by hand
  * from real = (q - zero) * scale. */
+#include "build/fold.h"
 #include "ir/quant.h"
 #include "node_fixture.h"
 
@@ -86,7 +87,7 @@ START_TEST(concat)
     const struct buffer in[] = {u8(SHAPE(2), a, BYTES(12, 20)), u8(SHAPE(3), c, BYTES(7, 1, 100)),
                                 u8(SHAPE(2), b, BYTES(200, 3))};
     START(OP_Concat, in);
-    build_int(&f->build, "axis", 0);
+    build_int(&f->build, PARAM_axis, 0);
     expect(in, u8(SHAPE(7), b, BYTES(7, 23, 31, 7, 255, 200, 3))); /* 1, 5, 7, 1, 100 saturates, as it was */
 }
 END_TEST
@@ -95,7 +96,7 @@ START_TEST(concat_of_equal_ones)
 {
     const struct buffer in[] = {u8(SHAPE(2), a, BYTES(12, 20)), u8(SHAPE(1), encoding(DT_UFXP8, 0.5, 10), BYTES(255))};
     START(OP_Concat, in);
-    build_int(&f->build, "axis", 0);
+    build_int(&f->build, PARAM_axis, 0);
     expect(in, u8(SHAPE(3), a, BYTES(12, 20, 255)));
 }
 END_TEST
@@ -121,8 +122,8 @@ START_TEST(split)
     tensor_id ids[2];
     uint8_t first[1], second[2];
     start(OP_Split, &in, 1);
-    build_int(&f->build, "axis", 0);
-    build_ints(&f->build, "split_index", ELEMENTS(int64_t, 1), 1);
+    build_int(&f->build, PARAM_axis, 0);
+    build_ints(&f->build, PARAM_split_index, ELEMENTS(int64_t, 1), 1);
     ck_assert_int_eq(build_end_n(&f->build, names, 2, ids), ODLC_OK);
     struct buffer out[] = {u8(SHAPE(1), b, first), u8(SHAPE(2), a, second)};
     ck_assert_int_eq(eval_node(producer_of(f, ids[0]), &in, out, f->arena, &f->diags), ODLC_OK);
@@ -145,7 +146,7 @@ START_TEST(transpose_of_an_encoding_per_axis)
                 {c, {1, 12, 2, 16}}};
     for (size_t i = 0; i < COUNT_OF(outs); i++) {
         start(OP_Transpose, &in, 1);
-        build_ints(&f->build, "perm", ELEMENTS(int64_t, perm.axis[0], perm.axis[1]), 2);
+        build_ints(&f->build, PARAM_perm, ELEMENTS(int64_t, perm.axis[0], perm.axis[1]), 2);
         expect(&in, u8(SHAPE(2, 2), outs[i].quant, outs[i].expected));
     }
 }
@@ -155,15 +156,15 @@ START_TEST(reshape)
 {
     const struct buffer per_axis = u8(SHAPE(2, 2), two_scales(0, 0.5, 2), BYTES(2, 4, 6, 8));
     start(OP_Reshape, &per_axis, 1);
-    build_ints(&f->build, "shape", ELEMENTS(int64_t, 4), 1);
+    build_ints(&f->build, PARAM_shape, ELEMENTS(int64_t, 4), 1);
     expect(&per_axis, u8(SHAPE(4), c, BYTES(1, 2, 12, 16)));
     const struct buffer half = buffer(DT_FLOAT16, SHAPE(2), NULL, ELEMENTS(uint16_t, 0x3C00, 0xC000)); /* 1, -2 */
     start(OP_Reshape, &half, 1);
-    build_ints(&f->build, "shape", ELEMENTS(int64_t, 2, 1), 2);
+    build_ints(&f->build, PARAM_shape, ELEMENTS(int64_t, 2, 1), 2);
     expect(&half, buffer(DT_FLOAT32, SHAPE(2, 1), NULL, ELEMENTS(float, 1, -2)));
     const struct buffer real = buffer(DT_FLOAT32, SHAPE(4), NULL, ELEMENTS(float, 5, -5, 0.25F, 0.75F));
     start(OP_Reshape, &real, 1);
-    build_ints(&f->build, "shape", ELEMENTS(int64_t, 2, 2), 2);
+    build_ints(&f->build, PARAM_shape, ELEMENTS(int64_t, 2, 2), 2);
     expect(&real, u8(SHAPE(2, 2), a, BYTES(20, 0, 10, 12))); /* 0.5 and 1.5 steps: to the even one */
 }
 END_TEST
@@ -172,7 +173,7 @@ START_TEST(tile)
 {
     const struct buffer in = u8(SHAPE(2), a, BYTES(12, 20));
     start(OP_Tile, &in, 1);
-    build_ints(&f->build, "multiples", ELEMENTS(int64_t, 2), 1);
+    build_ints(&f->build, PARAM_multiples, ELEMENTS(int64_t, 2), 1);
     expect(&in, u8(SHAPE(4), c, BYTES(1, 5, 1, 5)));
 }
 END_TEST
@@ -182,7 +183,7 @@ START_TEST(strided_slice)
     const struct buffer in = u8(SHAPE(4), a, BYTES(12, 20, 30, 40));
     const struct shape rows = SHAPE(1, 3);
     start(OP_StridedSlice, &in, 1);
-    build_tensor_ints(&f->build, "ranges", &rows, ELEMENTS(int64_t, 3, -1, -2));
+    build_tensor_ints(&f->build, PARAM_ranges, &rows, ELEMENTS(int64_t, 3, -1, -2));
     expect(&in, u8(SHAPE(2), c, BYTES(15, 5)));
 }
 END_TEST
@@ -191,10 +192,10 @@ static void pad(struct buffer in, const int64_t *amounts, bool with_value, struc
 {
     const struct shape pairs = SHAPE(in.shape.rank, 2);
     start(OP_Pad, &in, 1);
-    build_int(&f->build, "scheme", 0);
-    build_tensor_ints(&f->build, "pad_amount", &pairs, amounts);
+    build_int(&f->build, PARAM_scheme, 0);
+    build_tensor_ints(&f->build, PARAM_pad_amount, &pairs, amounts);
     if (with_value)
-        build_float(&f->build, "pad_constant_value", 2);
+        build_float(&f->build, PARAM_pad_constant_value, 2);
     expect(&in, out);
 }
 
@@ -215,13 +216,13 @@ START_TEST(gathers)
 {
     const struct buffer gather[] = {u8(SHAPE(3), a, BYTES(12, 20, 30)), i64(SHAPE(2), ELEMENTS(int64_t, -1, 0))};
     START(OP_Gather, gather);
-    build_int(&f->build, "axis", 0);
+    build_int(&f->build, PARAM_axis, 0);
     expect(gather, u8(SHAPE(2), c, BYTES(10, 1)));
     START(OP_Gather, gather);
-    build_int(&f->build, "axis", 0);
+    build_int(&f->build, PARAM_axis, 0);
     expect(gather, buffer(DT_FLOAT32, SHAPE(2), NULL, ELEMENTS(float, 10, 1)));
     START(OP_GatherElements, gather);
-    build_int(&f->build, "axis", 0);
+    build_int(&f->build, PARAM_axis, 0);
     expect(gather, u8(SHAPE(2), b, BYTES(43, 7)));
     const struct buffer nd[] = {u8(SHAPE(2, 1), a, BYTES(12, 20)), i64(SHAPE(1, 1), ELEMENTS(int64_t, 1))};
     START(OP_GatherNd, nd);
@@ -240,15 +241,15 @@ START_TEST(scatters)
     START(OP_ScatterElements, alike);
     expect(alike, u8(SHAPE(2), a, BYTES(12, 14)));
     START(OP_ScatterElements, alike);
-    build_int(&f->build, "reduction", 1);
+    build_int(&f->build, PARAM_reduction, 1);
     expect(alike, u8(SHAPE(2), a, BYTES(12, 24))); /* 5 + 2 = 7 */
     const struct buffer nd[] = {elements[0], i64(SHAPE(1, 1), ELEMENTS(int64_t, 0)), elements[2]};
     START(OP_ScatterNd, nd);
-    build_int(&f->build, "reduction", 2);
+    build_int(&f->build, PARAM_reduction, 2);
     expect(nd, u8(SHAPE(2), b, BYTES(11, 23))); /* 1 * 2 = 2 */
     const struct buffer nd_alike[] = {nd[0], nd[1], alike[2]};
     START(OP_ScatterNd, nd_alike);
-    build_int(&f->build, "reduction", 2);
+    build_int(&f->build, PARAM_reduction, 2);
     expect(nd_alike, u8(SHAPE(2), a, BYTES(14, 20)));
 }
 END_TEST
@@ -257,12 +258,12 @@ START_TEST(one_hot)
 {
     const struct buffer in = i64(SHAPE(1), ELEMENTS(int64_t, 1));
     start(OP_OneHot, &in, 1);
-    build_int(&f->build, "depth", 3);
+    build_int(&f->build, PARAM_depth, 3);
     expect(&in, u8(SHAPE(1, 3), a, BYTES(10, 12, 10)));
     start(OP_OneHot, &in, 1);
-    build_int(&f->build, "depth", 2);
-    build_float(&f->build, "on_value", 5);
-    build_float(&f->build, "off_value", -0.5);
+    build_int(&f->build, PARAM_depth, 2);
+    build_float(&f->build, PARAM_on_value, 5);
+    build_float(&f->build, PARAM_off_value, -0.5);
     expect(&in, u8(SHAPE(1, 2), b, BYTES(1, 23)));
 }
 END_TEST
@@ -272,10 +273,10 @@ START_TEST(depth_and_space)
     const struct buffer deep = u8(SHAPE(1, 1, 1, 4), a, BYTES(12, 14, 16, 18));
     const struct buffer wide = u8(SHAPE(1, 2, 2, 1), a, BYTES(12, 14, 16, 18));
     start(OP_DepthToSpace, &deep, 1);
-    build_ints(&f->build, "block_size", ELEMENTS(int64_t, 2, 2), 2);
+    build_ints(&f->build, PARAM_block_size, ELEMENTS(int64_t, 2, 2), 2);
     expect(&deep, u8(SHAPE(1, 2, 2, 1), c, BYTES(1, 2, 3, 4)));
     start(OP_SpaceToDepth, &wide, 1);
-    build_ints(&f->build, "block_size", ELEMENTS(int64_t, 2, 2), 2);
+    build_ints(&f->build, PARAM_block_size, ELEMENTS(int64_t, 2, 2), 2);
     expect(&wide, u8(SHAPE(1, 1, 1, 4), b, BYTES(7, 11, 15, 19)));
 }
 END_TEST
@@ -287,7 +288,7 @@ START_TEST(integers_stay)
     const struct buffer longs[] = {i64(SHAPE(2), ELEMENTS(int64_t, large, -large)),
                                    i64(SHAPE(1), ELEMENTS(int64_t, 1))};
     START(OP_Gather, longs);
-    build_int(&f->build, "axis", 0);
+    build_int(&f->build, PARAM_axis, 0);
     expect(longs, i64(SHAPE(1), ELEMENTS(int64_t, -large)));
     const struct buffer ints[] = {buffer(DT_INT32, SHAPE(1), NULL, ELEMENTS(int32_t, INT32_MIN)),
                                   buffer(DT_INT32, SHAPE(1), NULL, ELEMENTS(int32_t, 16777217))};

@@ -13,10 +13,10 @@ static void resize_line(struct fixture *f, const float *x, int64_t width, double
 {
     build_op(&f->build, OP_Resize, "resize");
     build_in(&f->build, input_with(f, DT_FLOAT32, SHAPE(1, 1, width, 1), x));
-    build_int(&f->build, "interpolation_mode", interpolation);
-    build_int(&f->build, "transformation_mode", position);
-    build_float(&f->build, "scale_height", 1);
-    build_float(&f->build, "scale_width", scale);
+    build_int(&f->build, PARAM_interpolation_mode, interpolation);
+    build_int(&f->build, PARAM_transformation_mode, position);
+    build_float(&f->build, PARAM_scale_height, 1);
+    build_float(&f->build, PARAM_scale_width, scale);
 }
 
 static void check_line(struct fixture *f, const float *expected, int64_t width)
@@ -77,13 +77,13 @@ START_TEST(cubic_line)
     check_near(y[3], 2.296875);
     /* What lies outside does not count: the rest is scaled up. */
     resize_line(f, x, 4, 2, CUBIC, HALF_PIXEL);
-    build_int(&f->build, "exclude_outside", 1);
+    build_int(&f->build, PARAM_exclude_outside, 1);
     y = values_of(f, end_node(f));
     check_near(y[0], (first + third * 2) / (first + third));
     /* The coefficient -0.5 at distance 0.25: 1.5 · d³ - 2.5 · d² + 1 */
     static const float impulse[] = {0, 1, 0, 0};
     resize_line(f, impulse, 4, 2, CUBIC, HALF_PIXEL);
-    build_float(&f->build, "cubic_coeff", -0.5);
+    build_float(&f->build, PARAM_cubic_coeff, -0.5);
     y = values_of(f, end_node(f));
     check_near(y[3], 1.5 * 0.015625 - 2.5 * 0.0625 + 1);
     fixture_end(f);
@@ -102,7 +102,7 @@ START_TEST(nearest_ties)
     for (int mode = PREFER_FLOOR; mode <= UP; mode++) {
         struct fixture *f = fixture_start(1);
         resize_line(f, x, 4, 2, NEAREST, ASYMMETRIC);
-        build_int(&f->build, "nearest_mode", mode);
+        build_int(&f->build, PARAM_nearest_mode, mode);
         check_line(f, expected[mode], 8);
         fixture_end(f);
     }
@@ -143,7 +143,7 @@ START_TEST(exact_ties)
                 expected[o] = (float)naive_nearest(mode, start ? 0 : above, start ? 1 : below, in);
             }
             resize_line(f, x, in, (double)((float)out / (float)in), NEAREST, position);
-            build_int(&f->build, "nearest_mode", mode);
+            build_int(&f->build, PARAM_nearest_mode, mode);
             check_line(f, expected, out);
             fixture_end(f);
         }
@@ -156,9 +156,9 @@ START_TEST(nearest_integers)
     const int64_t x[] = {INT64_MAX, -1};
     build_op(&f->build, OP_Resize, "resize");
     build_in(&f->build, input_with(f, DT_INT64, SHAPE(1, 1, 2, 1), x));
-    build_float(&f->build, "scale_height", 2);
-    build_float(&f->build, "scale_width", 1);
-    build_int(&f->build, "half_pixel_centers", 1);
+    build_float(&f->build, PARAM_scale_height, 2);
+    build_float(&f->build, PARAM_scale_width, 1);
+    build_int(&f->build, PARAM_half_pixel_centers, 1);
     const int64_t *y = run_node(f, producer_of(f, end_node(f)), ODLC_OK)->data;
     const int64_t expected[] = {INT64_MAX, -1, INT64_MAX, -1};
     ck_assert_mem_eq(y, expected, sizeof expected);
@@ -187,8 +187,8 @@ START_TEST(flagged)
         build_op(&f->build, cases[i].op, "resize");
         build_in(&f->build,
                  input_with(f, DT_FLOAT32, linear ? SHAPE(1, 1, 2, 1) : SHAPE(1, 1, 3, 1), linear ? two : three));
-        build_int(&f->build, "align_corners", cases[i].align);
-        build_int(&f->build, "half_pixel_centers", cases[i].half);
+        build_int(&f->build, PARAM_align_corners, cases[i].align);
+        build_int(&f->build, PARAM_half_pixel_centers, cases[i].half);
         ck_assert_int_eq(build_end_typed(&f->build, NULL, &type, 1, &y), ODLC_OK);
         const float *values = values_of(f, y);
         for (int k = 0; k < 5; k++)
@@ -242,8 +242,8 @@ START_TEST(linear_images)
         tensor_id x = floats(f, in), y;
         build_op(&f->build, OP_Resize, "resize");
         build_in(&f->build, x);
-        build_int(&f->build, "interpolation_mode", LINEAR);
-        build_int(&f->build, "half_pixel_centers", 1);
+        build_int(&f->build, PARAM_interpolation_mode, LINEAR);
+        build_int(&f->build, PARAM_half_pixel_centers, 1);
         ck_assert_int_eq(build_end_typed(&f->build, NULL, &type, 1, &y), ODLC_OK);
         ck_assert_uint_eq(macs_of(f, y), 0);
         const float *values = values_of(f, y);
@@ -263,13 +263,13 @@ START_TEST(sizes)
     build_op(&f->build, OP_Resize, "resize");
     build_in(&f->build, typed(f, DT_FLOAT32, SHAPE(1, 65, 65, 2)));
     /* Scales as a real file has them, rounded to single precision: 513 / 65 and 1. */
-    build_float(&f->build, "scale_height", 7.892307758331299);
-    build_float(&f->build, "scale_width", 1);
+    build_float(&f->build, PARAM_scale_height, 7.892307758331299);
+    build_float(&f->build, PARAM_scale_width, 1);
     check_shape(f, end_node(f), SHAPE(1, 513, 65, 2));
     build_op(&f->build, OP_Resize, "resize");
     build_in(&f->build, typed(f, DT_FLOAT32, SHAPE(1, 5, 5, 2)));
-    build_float(&f->build, "scale_height", 0.5);
-    build_float(&f->build, "scale_width", 1.5);
+    build_float(&f->build, PARAM_scale_height, 0.5);
+    build_float(&f->build, PARAM_scale_width, 1.5);
     check_shape(f, end_node(f), SHAPE(1, 2, 7, 2));
     build_op(&f->build, OP_Resize, "resize");
     build_in(&f->build, typed(f, DT_FLOAT32, SHAPE(1, 5, 5, 2)));
@@ -299,8 +299,8 @@ START_TEST(depth_and_space)
         tensor_id x = input_of(f, DT_INT16, to_space ? deep : wide);
         build_op(&f->build, to_space ? OP_DepthToSpace : OP_SpaceToDepth, "blocks");
         build_in(&f->build, x);
-        build_ints(&f->build, "block_size", block, 2);
-        build_int(&f->build, "mode", mode);
+        build_ints(&f->build, PARAM_block_size, block, 2);
+        build_int(&f->build, PARAM_mode, mode);
         tensor_id y = end_node(f);
         check_shape(f, y, to_space ? wide : deep);
         const void *out = run_node(f, producer_of(f, y), ODLC_OK)->data;
@@ -327,8 +327,8 @@ START_TEST(blocks_that_do_not_fit)
         struct fixture *f = fixture_start(1);
         build_op(&f->build, ops[i % 2], "blocks");
         build_in(&f->build, typed(f, DT_FLOAT32, SHAPE(1, 3, 4, 6)));
-        build_ints(&f->build, "block_size", blocks[i / 2], 2);
-        build_int(&f->build, "mode", i / 2 == 2 ? 2 : 0);
+        build_ints(&f->build, PARAM_block_size, blocks[i / 2], 2);
+        build_int(&f->build, PARAM_mode, i / 2 == 2 ? 2 : 0);
         end_fails(f);
         fixture_end(f);
     }

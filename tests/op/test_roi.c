@@ -47,9 +47,9 @@ static tensor_id region_op(struct fixture *f, const struct setup *s, enum op_id 
     build_in(&f->build, input_with(f, DT_INT32, SHAPE(s->out.dims[0]), s->batch));
     build_param(&f->build, &param);
     if (op == OP_RoiAlign) {
-        build_int(&f->build, "num_samples_y", s->samples ? s->samples : -1);
-        build_int(&f->build, "num_samples_x", s->samples ? s->samples : -1);
-        build_int(&f->build, "aligned", s->aligned);
+        build_int(&f->build, PARAM_num_samples_y, s->samples ? s->samples : -1);
+        build_int(&f->build, PARAM_num_samples_x, s->samples ? s->samples : -1);
+        build_int(&f->build, PARAM_aligned, s->aligned);
     }
     ck_assert_int_eq(build_end_typed(&f->build, NULL, &type, 1, &y), ODLC_OK);
     return y;

@@ -22,9 +22,9 @@ static void sample_op(struct fixture *f, tensor_id x, tensor_id grid, int mode, 
     build_op(&f->build, OP_GridSample, "sample");
     build_in(&f->build, x);
     build_in(&f->build, grid);
-    build_int(&f->build, "mode", mode);
-    build_int(&f->build, "padding_mode", padding);
-    build_int(&f->build, "align_corners", align);
+    build_int(&f->build, PARAM_mode, mode);
+    build_int(&f->build, PARAM_padding_mode, padding);
+    build_int(&f->build, PARAM_align_corners, align);
 }
 
 /* Index i mirrored step by step: about the outer elements, or about their outer edges. */
@@ -189,10 +189,10 @@ static void patches_op(struct fixture *f, const struct patches *p, tensor_id x)
     struct shape pairs = SHAPE(2, 2);
     build_op(&f->build, OP_Col2Im, "patches");
     build_in(&f->build, x);
-    build_ints(&f->build, "kernel_size", p->kernel, 2);
-    build_ints(&f->build, "stride", p->stride, 2);
-    build_tensor_ints(&f->build, "pad_amount", &pairs, p->pad[0]);
-    build_ints(&f->build, "dilation", p->dilation, 2);
+    build_ints(&f->build, PARAM_kernel_size, p->kernel, 2);
+    build_ints(&f->build, PARAM_stride, p->stride, 2);
+    build_tensor_ints(&f->build, PARAM_pad_amount, &pairs, p->pad[0]);
+    build_ints(&f->build, PARAM_dilation, p->dilation, 2);
 }
 
 /* Whether element k of the window at position o of an axis stands for element `at` of the image. */

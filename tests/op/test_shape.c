@@ -33,7 +33,7 @@ static tensor_id reshape(struct fixture *f, tensor_id in, const struct shape *sh
     struct shape rank1 = SHAPE(shape->rank);
     build_op(&f->build, OP_Reshape, "n");
     build_in(&f->build, in);
-    build_tensor_ints(&f->build, "shape", &rank1, shape->dims);
+    build_tensor_ints(&f->build, PARAM_shape, &rank1, shape->dims);
     return end_node(f);
 }
 
@@ -67,7 +67,7 @@ START_TEST(reshape_refuses_another_count)
     int64_t dims[] = {5, 5};
     build_op(&f->build, OP_Reshape, "n");
     build_in(&f->build, input_of(f, DT_FLOAT32, SHAPE(2, 3, 4)));
-    build_ints(&f->build, "shape", dims, 2);
+    build_ints(&f->build, PARAM_shape, dims, 2);
     refused(f);
     fixture_end(f);
 }
@@ -82,7 +82,7 @@ static tensor_id transpose(struct fixture *f, tensor_id in, const struct perm *p
         axes[i] = perm->axis[i];
     build_op(&f->build, OP_Transpose, "n");
     build_in(&f->build, in);
-    build_ints(&f->build, "perm", axes, perm->rank);
+    build_ints(&f->build, PARAM_perm, axes, perm->rank);
     return end_node(f);
 }
 
@@ -114,7 +114,7 @@ START_TEST(transpose_swallows_its_input_permutation)
     ck_assert(n->op->permute(f->graph, n, &stored, &out_perm));
     ck_assert(perm_is_identity(&out_perm));
     uint32_t count;
-    const int64_t *axes = node_ints(n, "perm", &count);
+    const int64_t *axes = node_ints(n, PARAM_perm, &count);
     for (uint32_t i = 0; i < 4; i++)
         ck_assert_int_eq(axes[i], i);
     fixture_end(f);
@@ -128,7 +128,7 @@ START_TEST(transpose_refuses_what_is_no_permutation)
         struct fixture *f = fixture_start(6);
         build_op(&f->build, OP_Transpose, "n");
         build_in(&f->build, input_of(f, DT_FLOAT32, SHAPE(2, 3, 4)));
-        build_ints(&f->build, "perm", wrong[i], 3);
+        build_ints(&f->build, PARAM_perm, wrong[i], 3);
         refused(f);
         fixture_end(f);
     }
@@ -153,7 +153,7 @@ static void concat_by_positions(uint32_t seed)
     build_op(&f->build, OP_Concat, "n");
     for (uint32_t i = 0; i < n; i++)
         build_in(&f->build, in[i]);
-    build_int(&f->build, "axis", axis);
+    build_int(&f->build, PARAM_axis, axis);
     tensor_id out = end_node(f);
     struct buffer *result = run_node(f, producer_of(f, out), ODLC_OK);
     for (uint64_t i = 0; i < shape_count(&result->shape); i++) {
@@ -176,16 +176,16 @@ START_TEST(concat_refuses_parts_that_differ)
     build_op(&f->build, OP_Concat, "n");
     build_in(&f->build, input_of(f, DT_FLOAT32, SHAPE(2, 3)));
     build_in(&f->build, input_of(f, DT_FLOAT32, SHAPE(2, 4)));
-    build_int(&f->build, "axis", 0);
+    build_int(&f->build, PARAM_axis, 0);
     refused(f);
     build_op(&f->build, OP_Concat, "n");
     build_in(&f->build, input_of(f, DT_FLOAT32, SHAPE(2, 3)));
     build_in(&f->build, input_of(f, DT_FLOAT16, SHAPE(2, 3)));
-    build_int(&f->build, "axis", 0);
+    build_int(&f->build, PARAM_axis, 0);
     refused(f);
     build_op(&f->build, OP_Concat, "n");
     build_in(&f->build, input_of(f, DT_FLOAT32, SHAPE(2, 3)));
-    build_int(&f->build, "axis", 2);
+    build_int(&f->build, PARAM_axis, 2);
     refused(f);
     fixture_end(f);
 }
@@ -203,8 +203,8 @@ static void split_by_positions(uint32_t seed)
     tensor_id in = input_of(f, dtype, shape), outs[3];
     build_op(&f->build, OP_Split, "n");
     build_in(&f->build, in);
-    build_int(&f->build, "axis", axis);
-    build_ints(&f->build, "split_index", cuts, 2);
+    build_int(&f->build, PARAM_axis, axis);
+    build_ints(&f->build, PARAM_split_index, cuts, 2);
     ck_assert_int_eq(build_end_n(&f->build, NULL, 3, outs), ODLC_OK);
     struct buffer *parts = run_node(f, producer_of(f, outs[0]), ODLC_OK);
     for (uint32_t p = 0; p < 3; p++)
@@ -229,8 +229,8 @@ START_TEST(split_refuses_cuts_out_of_order)
         tensor_id outs[3];
         build_op(&f->build, OP_Split, "n");
         build_in(&f->build, input_of(f, DT_FLOAT32, SHAPE(6, 2)));
-        build_int(&f->build, "axis", 0);
-        build_ints(&f->build, "split_index", wrong[i], 2);
+        build_int(&f->build, PARAM_axis, 0);
+        build_ints(&f->build, PARAM_split_index, wrong[i], 2);
         ck_assert_int_eq(build_end_n(&f->build, NULL, 3, outs), ODLC_ERR_INVALID);
         fixture_end(f);
     }
@@ -252,7 +252,7 @@ static void tile_by_positions(uint32_t seed)
     tensor_id in = input_of(f, dtype, shape);
     build_op(&f->build, OP_Tile, "n");
     build_in(&f->build, in);
-    build_ints(&f->build, "multiples", multiples, rank);
+    build_ints(&f->build, PARAM_multiples, multiples, rank);
     tensor_id out = end_node(f);
     struct buffer *result = run_node(f, producer_of(f, out), ODLC_OK);
     for (uint32_t d = 0; d < rank; d++)
@@ -278,9 +278,9 @@ static tensor_id slice(struct fixture *f, tensor_id in, uint32_t rows, int64_t r
     struct shape shape = SHAPE(rows, 3);
     build_op(&f->build, OP_StridedSlice, "n");
     build_in(&f->build, in);
-    build_tensor_ints(&f->build, "ranges", &shape, ranges[0]);
-    build_int(&f->build, "begin_mask", begin_mask);
-    build_int(&f->build, "end_mask", end_mask);
+    build_tensor_ints(&f->build, PARAM_ranges, &shape, ranges[0]);
+    build_int(&f->build, PARAM_begin_mask, begin_mask);
+    build_int(&f->build, PARAM_end_mask, end_mask);
     return end_node(f);
 }
 
@@ -346,9 +346,9 @@ START_TEST(strided_slice_drops_and_adds_axes)
     struct shape rows = SHAPE(3, 3), expected = SHAPE(1, 3);
     build_op(&f->build, OP_StridedSlice, "n");
     build_in(&f->build, input_with(f, DT_INT32, SHAPE(2, 3), values));
-    build_tensor_ints(&f->build, "ranges", &rows, ranges[0]);
-    build_int(&f->build, "new_axes_mask", 1);
-    build_int(&f->build, "shrink_axes", 2);
+    build_tensor_ints(&f->build, PARAM_ranges, &rows, ranges[0]);
+    build_int(&f->build, PARAM_new_axes_mask, 1);
+    build_int(&f->build, PARAM_shrink_axes, 2);
     tensor_id out = end_node(f);
     ck_assert(shape_equal(&build_type(&f->build, out)->shape, &expected));
     struct node *n = producer_of(f, out);
@@ -367,7 +367,7 @@ START_TEST(strided_slice_refuses_what_leaves_the_axis)
         struct fixture *f = fixture_start(11);
         build_op(&f->build, OP_StridedSlice, "n");
         build_in(&f->build, input_of(f, DT_FLOAT32, SHAPE(6)));
-        build_tensor_ints(&f->build, "ranges", &rows, wrong[i]);
+        build_tensor_ints(&f->build, PARAM_ranges, &rows, wrong[i]);
         refused(f);
         fixture_end(f);
     }
@@ -383,9 +383,9 @@ static tensor_id pad(struct fixture *f, tensor_id in, int64_t scheme, int64_t am
     struct shape shape = SHAPE(rank, 2);
     build_op(&f->build, OP_Pad, "n");
     build_in(&f->build, in);
-    build_int(&f->build, "scheme", scheme);
-    build_tensor_ints(&f->build, "pad_amount", &shape, amounts[0]);
-    build_float(&f->build, "pad_constant_value", (double)value);
+    build_int(&f->build, PARAM_scheme, scheme);
+    build_tensor_ints(&f->build, PARAM_pad_amount, &shape, amounts[0]);
+    build_float(&f->build, PARAM_pad_constant_value, (double)value);
     return end_node(f);
 }
 
@@ -447,8 +447,8 @@ START_TEST(pad_constant_of_the_tensors_own_type)
     struct param value = {.usage = 1, .name = "pad_constant_value", .dtype = DT_INT32, .i = -7};
     build_op(&f->build, OP_Pad, "n");
     build_in(&f->build, input_with(f, DT_INT64, SHAPE(1), values));
-    build_int(&f->build, "scheme", CONSTANT);
-    build_tensor_ints(&f->build, "pad_amount", &shape, amounts[0]);
+    build_int(&f->build, PARAM_scheme, CONSTANT);
+    build_tensor_ints(&f->build, PARAM_pad_amount, &shape, amounts[0]);
     build_param(&f->build, &value);
     tensor_id out = end_node(f);
     ck_assert_mem_eq(run_node(f, producer_of(f, out), ODLC_OK)->data, padded, sizeof padded);
@@ -483,8 +483,8 @@ START_TEST(pad_refuses_a_reflection_wider_than_the_axis)
         struct fixture *f = fixture_start(15);
         build_op(&f->build, OP_Pad, "n");
         build_in(&f->build, input_of(f, DT_FLOAT32, SHAPE(4)));
-        build_int(&f->build, "scheme", wrong[i][0]);
-        build_tensor_ints(&f->build, "pad_amount", &shape, &wrong[i][1]);
+        build_int(&f->build, PARAM_scheme, wrong[i][0]);
+        build_tensor_ints(&f->build, PARAM_pad_amount, &shape, &wrong[i][1]);
         refused(f);
         fixture_end(f);
     }

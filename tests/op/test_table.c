@@ -31,7 +31,7 @@ START_TEST(names_are_unique)
 }
 END_TEST
 
-START_TEST(rows_are_found_by_name_and_by_type)
+START_TEST(rows_are_found_by_name_and_by_id)
 {
     const struct op *op;
     size_t i;
@@ -39,14 +39,10 @@ START_TEST(rows_are_found_by_name_and_by_type)
         ck_assert_ptr_eq(op_find(op->name), op);
         ck_assert_uint_eq(op->id, i + 1); /* op_ids.def lists them in the order of the rows */
         ck_assert_ptr_eq(op_row(op->id), op);
-        ck_assert_ptr_eq(op_find_dlc(op->dlc_type, op->selector ? op->name : NULL, -1), op);
-        if (op->has_operation)
-            ck_assert_ptr_eq(op_find_dlc(op->dlc_type, NULL, op->operation), op);
     }
     ck_assert_uint_gt(i, 50);
     ck_assert_ptr_null(op_at(i));
     ck_assert_ptr_null(op_find("NoSuchOp"));
-    ck_assert_ptr_null(op_find_dlc("NoSuchOp", NULL, -1));
 }
 END_TEST
 
@@ -64,6 +60,13 @@ START_TEST(rows_are_complete)
 }
 END_TEST
 
+static const char *const param_names[] = {
+    "",
+#define PARAM_ID(name) #name,
+#include "op/param_ids.def"
+#undef PARAM_ID
+};
+
 START_TEST(params_are_unique_and_typed)
 {
     const struct op *op;
@@ -71,6 +74,9 @@ START_TEST(params_are_unique_and_typed)
         for (uint32_t p = 0; p < op->n_params; p++) {
             const struct param_def *def = &op->params[p];
             ck_assert_msg(op_param_index(op, def->name) == (int)p, "%s: %s is listed twice", op->name, def->name);
+            ck_assert_msg(def->id != PARAM_CUSTOM && strcmp(def->name, param_names[def->id]) == 0,
+                          "%s: %s has the id of another param", op->name, def->name);
+            ck_assert_msg(op_param_place(op, def->id) == (int)p, "%s: %s is not found", op->name, def->name);
             ck_assert_msg(def->dtype != DT_NONE || !def->is_tensor, "%s: %s has no type", op->name, def->name);
             ck_assert_msg(def->presence != PARAM_DEFAULT || (!def->is_tensor && def->dtype != DT_STRING),
                           "%s: only numbers have defaults, %s is none", op->name, def->name);
@@ -170,7 +176,7 @@ int main(void)
     Suite *suite = suite_create("table");
     TCase *table = tcase_create("table");
     tcase_add_test(table, names_are_unique);
-    tcase_add_test(table, rows_are_found_by_name_and_by_type);
+    tcase_add_test(table, rows_are_found_by_name_and_by_id);
     tcase_add_test(table, rows_are_complete);
     tcase_add_test(table, params_are_unique_and_typed);
     tcase_add_test(table, rows_follow_the_master_list);

@@ -72,7 +72,7 @@ START_TEST(sum_of_squares)
     tensor_id out, in = numbers(f, DT_FLOAT64, values);
     build_op(&f->build, OP_ReduceSumSquare, "n");
     build_in(&f->build, in);
-    build_tensor_ints(&f->build, "axes", &SHAPE(1), axis);
+    build_tensor_ints(&f->build, PARAM_axes, &SHAPE(1), axis);
     ck_assert_int_eq(build_end(&f->build, NULL, &out), ODLC_OK);
     const double *found = run_node(f, producer_of(f, out), ODLC_OK)->data;
     ck_assert_double_eq(*found, 1e150 * 1e150 + 1 + 0x1p-40);
@@ -87,7 +87,7 @@ START_TEST(least_of_uint64)
     tensor_id out, in = numbers(f, DT_UINT64, values);
     build_op(&f->build, OP_Argmin, "n");
     build_in(&f->build, in);
-    build_int(&f->build, "axis", 0);
+    build_int(&f->build, PARAM_axis, 0);
     ck_assert_int_eq(build_end(&f->build, NULL, &out), ODLC_OK);
     const struct buffer *result = run_node(f, producer_of(f, out), ODLC_OK);
     double found;

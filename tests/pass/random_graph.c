@@ -265,7 +265,7 @@ static void make_softmax(struct gen *r, struct value x)
         return;
     r->slack *= logarithm ? 2 : 1;
     start(r, logarithm ? OP_LogSoftmax : OP_Softmax, &x);
-    build_int(&r->b, "axis", below(r, rank));
+    build_int(&r->b, PARAM_axis, below(r, rank));
     end(r, logarithm ? 2 * x.bound + 8 : 1);
 }
 
@@ -311,7 +311,7 @@ static void make_reshape(struct gen *r, struct value x)
     else if (kind < 8 && in.rank > 0 && in.rank < 6)
         out = regrouped(r, &in);
     start(r, OP_Reshape, &x);
-    build_ints(&r->b, "shape", out.dims, out.rank);
+    build_ints(&r->b, PARAM_shape, out.dims, out.rank);
     end(r, x.bound);
 }
 
@@ -333,7 +333,7 @@ static void make_transpose(struct gen *r, struct value x)
     if (rank == 0)
         return;
     start(r, OP_Transpose, &x);
-    build_ints(&r->b, "perm", axes, rank);
+    build_ints(&r->b, PARAM_perm, axes, rank);
     end(r, x.bound);
 }
 
@@ -360,7 +360,7 @@ static void make_concat(struct gen *r, struct value x)
         r->slack = fmax(r->slack, parts[i].slack);
         r->known = r->known && parts[i].known;
     }
-    build_int(&r->b, "axis", axis);
+    build_int(&r->b, PARAM_axis, axis);
     end(r, bound);
 }
 
@@ -373,8 +373,8 @@ static void make_split(struct gen *r, struct value x)
         return;
     int64_t cut = 1 + below(r, (uint32_t)shape.dims[axis] - 1);
     start(r, OP_Split, &x);
-    build_int(&r->b, "axis", axis);
-    build_ints(&r->b, "split_index", &cut, 1);
+    build_int(&r->b, PARAM_axis, axis);
+    build_ints(&r->b, PARAM_split_index, &cut, 1);
     const char *const names[] = {name(r, "v"), name(r, "v")};
     must(r, build_end_n(&r->b, names, 2, outs));
     give(r, outs[0], x.bound);
@@ -395,7 +395,7 @@ static void make_slice(struct gen *r, struct value x)
         ranges[i][2] = 1 + below(r, 2);
     }
     start(r, OP_StridedSlice, &x);
-    build_tensor_ints(&r->b, "ranges", &rows, ranges[0]);
+    build_tensor_ints(&r->b, PARAM_ranges, &rows, ranges[0]);
     end(r, x.bound);
 }
 
@@ -410,8 +410,8 @@ static void make_pad(struct gen *r, struct value x)
         for (uint32_t k = 0; k < 2; k++)
             amounts[i][k] = below(r, 2);
     start(r, OP_Pad, &x);
-    build_int(&r->b, "scheme", chance(r, 50) ? 0 : 3);
-    build_tensor_ints(&r->b, "pad_amount", &pairs, amounts[0]);
+    build_int(&r->b, PARAM_scheme, chance(r, 50) ? 0 : 3);
+    build_tensor_ints(&r->b, PARAM_pad_amount, &pairs, amounts[0]);
     end(r, x.bound);
 }
 
@@ -424,7 +424,7 @@ static void make_tile(struct gen *r, struct value x)
     for (uint32_t i = 0; i < shape.rank; i++)
         multiples[i] = 1 + below(r, 2);
     start(r, OP_Tile, &x);
-    build_ints(&r->b, "multiples", multiples, shape.rank);
+    build_ints(&r->b, PARAM_multiples, multiples, shape.rank);
     end(r, x.bound);
 }
 
@@ -442,7 +442,7 @@ static void make_gather(struct gen *r, struct value x)
         indices[i] = below(r, (uint32_t)shape.dims[axis]);
     start(r, OP_Gather, &x);
     build_in(&r->b, constant_of(r, &type, indices));
-    build_int(&r->b, "axis", axis);
+    build_int(&r->b, PARAM_axis, axis);
     end(r, x.bound);
 }
 
@@ -462,8 +462,8 @@ static void make_reduce(struct gen *r, struct value x)
         return;
     r->slack *= op == 0 ? (double)shape_count(&type->shape) : 1;
     start(r, ops[op], &x);
-    build_ints(&r->b, "axes", axes, count);
-    build_int(&r->b, "keep_dims", chance(r, 50));
+    build_ints(&r->b, PARAM_axes, axes, count);
+    build_int(&r->b, PARAM_keep_dims, chance(r, 50));
     end(r, bound);
 }
 
@@ -588,8 +588,8 @@ static void window_params(struct gen *r, int64_t kernel)
 {
     int64_t stride[] = {1 + below(r, 2), 1 + below(r, 2)}, pad = kernel / 2, pads[] = {pad, pad, pad, 0};
     struct shape pairs = SHAPE(2, 2);
-    build_ints(&r->b, "stride", stride, 2);
-    build_tensor_ints(&r->b, "pad_amount", &pairs, pads);
+    build_ints(&r->b, PARAM_stride, stride, 2);
+    build_tensor_ints(&r->b, PARAM_pad_amount, &pairs, pads);
 }
 
 static void make_conv(struct gen *r, struct value x)
@@ -612,7 +612,7 @@ static void make_conv(struct gen *r, struct value x)
     build_in(&r->b, chance(r, quantized ? 80 : 40) ? no_bias(r, &bias) : constant(r, DT_FLOAT32, &bias, 0.5));
     window_params(r, kernel);
     if (!depthwise)
-        build_int(&r->b, "group", group);
+        build_int(&r->b, PARAM_group, group);
     uint32_t next =
         below(r, quantized ? 3 : 4); /* directly, so that it can be folded: sums rarely come near their bound */
     leave(r, next > 1 && bound > FLOAT_BOUND ? FLOAT_BOUND : bound);
@@ -628,7 +628,7 @@ static void make_pool(struct gen *r, struct value x)
         return;
     struct value image = enter(r, &x);
     start(r, chance(r, 50) ? OP_PoolMax2d : OP_PoolAvg2d, &image);
-    build_ints(&r->b, "filter_size", filter, 2);
+    build_ints(&r->b, PARAM_filter_size, filter, 2);
     window_params(r, 2);
     leave(r, x.bound);
 }
@@ -642,8 +642,8 @@ static void make_blocks(struct gen *r, struct value x)
         return;
     struct value image = enter(r, &x);
     start(r, to_depth ? OP_SpaceToDepth : OP_DepthToSpace, &image);
-    build_ints(&r->b, "block_size", block, 2);
-    build_int(&r->b, "mode", to_depth ? 0 : below(r, 2));
+    build_ints(&r->b, PARAM_block_size, block, 2);
+    build_int(&r->b, PARAM_mode, to_depth ? 0 : below(r, 2));
     leave(r, x.bound);
 }
 

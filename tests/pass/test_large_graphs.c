@@ -126,7 +126,7 @@ START_TEST(many_readers_and_outputs)
         add_output(build_copy(g, y, numbered("out", i)));
     }
     build_op(&b, OP_Concat, "all");
-    build_int(&b, "axis", 0);
+    build_int(&b, PARAM_axis, 0);
     for (uint32_t i = 0; i < MANY; i++)
         build_in(&b, x);
     must(build_end(&b, "all", &y));
@@ -147,7 +147,7 @@ START_TEST(many_inputs_are_kept)
     for (uint32_t i = 0; i < MANY; i++)
         inputs[i] = add_input(numbered("in", i), &wide);
     build_op(&b, OP_Concat, "all");
-    build_int(&b, "axis", 0);
+    build_int(&b, PARAM_axis, 0);
     for (uint32_t i = 0; i < 2 * MANY; i++)
         build_in(&b, inputs[i % MANY < 10 ? 0 : i % MANY]);
     must(build_end(&b, "all", &y));
@@ -190,7 +190,7 @@ START_TEST(layouts_of_many_operands)
         must(build_to_channels_first(&b, last, numbered("part", i), &parts[i]));
     }
     build_op(&b, OP_Concat, "all");
-    build_int(&b, "axis", 1);
+    build_int(&b, PARAM_axis, 1);
     for (uint32_t i = 0; i < MANY; i++)
         build_in(&b, parts[i]);
     must(build_end(&b, "all", &x));

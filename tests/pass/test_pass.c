@@ -39,7 +39,7 @@ static void must(odlc_status status)
 static struct graph *parsed(const char *text)
 {
     struct graph *g;
-    must(graph_parse(arena, &diags, text, &g));
+    must(graph_parse(arena, &diags, op_registry_new(arena), text, &g));
     return g;
 }
 
@@ -159,10 +159,12 @@ END_TEST
 START_TEST(text_errors_have_a_place)
 {
     struct graph *g;
-    ck_assert_int_eq(graph_parse(arena, &diags, "graph \"g\"\ninput \"x\" floaty[1]\n", &g), ODLC_ERR_INVALID);
+    ck_assert_int_eq(graph_parse(arena, &diags, op_registry_new(arena), "graph \"g\"\ninput \"x\" floaty[1]\n", &g),
+                     ODLC_ERR_INVALID);
     ck_assert_uint_eq(diags.list.data[0].line, 2);
     ck_assert_str_eq(diags.list.data[0].message, "a dtype before this place expected");
-    ck_assert_int_eq(graph_parse(arena, &diags, "graph \"g\"\nnode \"n\" Relu (\"x\") -> \"y\" float32[1]\n", &g),
+    ck_assert_int_eq(graph_parse(arena, &diags, op_registry_new(arena),
+                                 "graph \"g\"\nnode \"n\" Relu (\"x\") -> \"y\" float32[1]\n", &g),
                      ODLC_ERR_INVALID);
     ck_assert_str_eq(diags.list.data[1].message, "the name of a tensor defined above expected");
 }
@@ -369,7 +371,7 @@ START_TEST(reshape_gets_the_own_order_and_axis_params_follow)
     for (size_t i = 0; i < g->order.count; i++) {
         const struct node *n = graph_node(g, g->order.data[i]);
         if (strcmp(n->op->name, "Softmax") == 0)
-            ck_assert_int_eq(node_int(n, "axis", -1), 3);
+            ck_assert_int_eq(node_int(n, PARAM_axis, -1), 3);
     }
 }
 END_TEST
@@ -594,8 +596,8 @@ START_TEST(convolutions_in_blocks_are_dilated_ones)
     uint32_t count;
     const struct node *conv = graph_node(g, g->order.data[0]);
     const int64_t dilation[] = {2, 2}, pads[] = {0, 1, 2, 0};
-    ck_assert_mem_eq(node_ints(conv, "dilation", &count), dilation, sizeof dilation);
-    ck_assert_mem_eq(node_ints(conv, "pad_amount", &count), pads, sizeof pads);
+    ck_assert_mem_eq(node_ints(conv, PARAM_dilation, &count), dilation, sizeof dilation);
+    ck_assert_mem_eq(node_ints(conv, PARAM_pad_amount, &count), pads, sizeof pads);
     /* More is cut off than was added. */
     g = check_numbers(in_blocks("0, 2, 2, 0", "1, 0, 0, 0", "float32[1,5,6,2]"), 1e-6);
     ck_assert_uint_eq(g->order.count, 3);

@@ -1,9 +1,10 @@
 /* Attributes as params of a UDO node. */
-#include "udo_site.h"
+#include "site_fixture.h"
+#include "tests/support/named_param.h"
 
 START_TEST(param_kinds)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s,
           DEFINE(X, ", 'scalar_params': [{'name': 'i', 'data_type': 'INT_32'}, {'name': 'f', 'data_type': 'FLOAT_16'},"
                     "{'name': 's', 'data_type': 'STRING'}, {'name': 'b', 'data_type': 'BOOL_8'}, {'name': 'fi', "
@@ -22,20 +23,20 @@ START_TEST(param_kinds)
     give_attr(&s, ints_attr("any", SHAPE(2), (const int64_t[]){7, 8}));
     run_ok(&s);
     const struct node *n = udo_node(&s);
-    ck_assert_int_eq(node_int(n, "i", 0), -5);
-    ck_assert(node_float(n, "f", 0) == (double)half_to_float(0x2e66));
-    ck_assert_str_eq(node_string(n, "s", ""), "abc");
-    ck_assert_int_eq(node_int(n, "b", 0), 1);
-    ck_assert_int_eq(node_int(n, "fi", 0), 200);
-    ck_assert_int_eq(node_param(n, "fi")->dtype, DT_UINT8);
+    ck_assert_int_eq(named_int(n, "i", 0), -5);
+    ck_assert(named_float(n, "f", 0) == (double)half_to_float(0x2e66));
+    ck_assert_str_eq(named_string(n, "s", ""), "abc");
+    ck_assert_int_eq(named_int(n, "b", 0), 1);
+    ck_assert_int_eq(named_int(n, "fi", 0), 200);
+    ck_assert_int_eq(named_param(n, "fi")->dtype, DT_UINT8);
     uint32_t count;
-    ck_assert_int_eq(node_ints(n, "is", &count)[2], 65535);
+    ck_assert_int_eq(named_ints(n, "is", &count)[2], 65535);
     ck_assert_uint_eq(count, 3);
-    check_shape(node_param(n, "fs")->shape, SHAPE(2, 1));
-    ck_assert(node_param(n, "fs")->floats[1] == -3.0);
-    ck_assert_int_eq(node_ints(n, "one", &count)[0], 9);
+    check_shape(named_param(n, "fs")->shape, SHAPE(2, 1));
+    ck_assert(named_param(n, "fs")->floats[1] == -3.0);
+    ck_assert_int_eq(named_ints(n, "one", &count)[0], 9);
     ck_assert_uint_eq(count, 1);
-    ck_assert_int_eq(node_param(n, "any")->dtype, DT_INT32);
+    ck_assert_int_eq(named_param(n, "any")->dtype, DT_INT32);
     for (int i = 0; i < 9; i++)
         ck_assert_uint_eq(n->params[i].usage, 1);
     ck_assert_uint_eq(s.f.diags.list.count, count_diags(&s.f, "udo-layout-rank"));
@@ -46,12 +47,12 @@ END_TEST
 /* A rank-4 param in the definition's layout, as static data would be. */
 START_TEST(param_layout)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X, ", 'tensor_params': [{'name': 'k', 'data_type': 'FLOAT_32', 'tensor_layout': 'NHWC'}]"));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_attr(&s, floats_attr("k", SHAPE(1, 2, 1, 3), (const double[]){0, 1, 2, 3, 4, 5}));
     run_ok(&s);
-    const struct packed_param *k = node_param(udo_node(&s), "k");
+    const struct packed_param *k = named_param(udo_node(&s), "k");
     check_shape(k->shape, SHAPE(1, 1, 3, 2));
     const double expected[] = {0, 3, 1, 4, 2, 5};
     for (int i = 0; i < 6; i++)
@@ -92,7 +93,7 @@ START_TEST(param_that_does_not_fit)
          "param 'a': FIXED_8 data needs encodings, which only quantization provides"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct site s;
+        struct site_fixture s;
         start(&s, cases[i].definition);
         give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
         give_attr(&s, cases[i].attr);
@@ -109,7 +110,7 @@ START_TEST(integers_beyond_a_double)
 {
     static const int64_t inexact[] = {(1ll << 53) + 1, -(1ll << 53) - 1, INT64_MAX, (1ll << 24) + 1};
     for (size_t i = 0; i < COUNT_OF(inexact); i++) {
-        struct site s;
+        struct site_fixture s;
         start(&s, SCALAR_A("FLOAT_32"));
         give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
         give_attr(&s, int_attr("a", inexact[i]));
@@ -117,19 +118,19 @@ START_TEST(integers_beyond_a_double)
               arena_printf(s.f.arena, "param 'a': %lld does not fit FLOAT_32", (long long)inexact[i]), NULL);
         end(&s);
     }
-    struct site s;
+    struct site_fixture s;
     start(&s, SCALAR_A("FLOAT_32"));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_attr(&s, int_attr("a", (1ll << 53) + (1ll << 40)));
     run_ok(&s);
-    ck_assert(node_float(udo_node(&s), "a", 0) == 0x1p53 + 0x1p40);
+    ck_assert(named_float(udo_node(&s), "a", 0) == 0x1p53 + 0x1p40);
     end(&s);
 }
 END_TEST
 
 START_TEST(tensor_param_that_does_not_fit)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X, ", 'tensor_params': [{'name': 'a', 'data_type': 'INT_32'}]"));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_attr(&s, floats_attr("a", SHAPE(3), (const double[]){1, 2, 2.5}));
@@ -140,7 +141,7 @@ END_TEST
 
 START_TEST(list_for_a_scalar)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, SCALAR_A("INT_32"));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_attr(&s, ints_attr("a", SHAPE(2), (const int64_t[]){1, 2}));
@@ -152,12 +153,12 @@ END_TEST
 
 START_TEST(one_element_list_for_a_scalar)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, SCALAR_A("INT_32"));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_attr(&s, ints_attr("a", SHAPE(1), (const int64_t[]){4}));
     run_ok(&s);
-    ck_assert_int_eq(node_int(udo_node(&s), "a", 0), 4);
+    ck_assert_int_eq(named_int(udo_node(&s), "a", 0), 4);
     ck_assert_uint_eq(s.f.diags.warnings, 1 + count_diags(&s.f, "udo-layout-rank"));
     ck_assert_str_eq(find_diag(&s.f, "udo-list-as-scalar")->message,
                      "'a' is a scalar param, and the attribute a list of one element, which is taken");
@@ -165,28 +166,23 @@ START_TEST(one_element_list_for_a_scalar)
 }
 END_TEST
 
-static bool schema(void *user, const char *attr, struct param *out)
-{
-    (void)user;
-    *out = int_attr(attr, 42);
-    return strcmp(attr, "a") == 0;
-}
-
 START_TEST(schema_default)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, SCALAR_A("INT_32"));
-    s.call.schema_default = schema;
+    const struct param defaults[] = {int_attr("b", 41), int_attr("a", 42)};
+    s.site.defaults = defaults;
+    s.site.n_defaults = COUNT_OF(defaults);
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     run_ok(&s);
-    ck_assert_int_eq(node_int(udo_node(&s), "a", 0), 42);
+    ck_assert_int_eq(named_int(udo_node(&s), "a", 0), 42);
     end(&s);
 }
 END_TEST
 
 START_TEST(missing_param)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, SCALAR_A("INT_32"));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     const struct odlc_diag *d =
@@ -200,7 +196,7 @@ END_TEST
 /* The guide warns that inputs are easily listed as params. */
 START_TEST(input_listed_as_param)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, SCALAR_A("FLOAT_32"));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_floats(&s, "slope", SHAPE(1), UINT64_MAX, 0);
@@ -218,14 +214,14 @@ END_TEST
 
 START_TEST(unnamed_attributes)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, SCALAR_A("INT_32"));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_attr(&s, int_attr("a", 1));
     give_attr(&s, int_attr("q", 1));
     give_attr(&s, int_attr("r", 1));
     run_ok(&s);
-    s.call.label = "n2";
+    s.site.label = "n2";
     run_ok(&s);
     ck_assert_ptr_null(find_diag(&s.f, "udo-unnamed-attribute"));
     ck_assert_int_eq(udo_finish(&s.f.set), ODLC_OK);
@@ -238,7 +234,7 @@ END_TEST
 
 START_TEST(all_problems_at_once)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s,
           DEFINE("{'static': true, 'data_type': 'INT_32'}, {'name': 'w'}",
                  ", 'scalar_params': [{'name': 'a', 'data_type': 'INT_32'}, {'name': 'b', 'data_type': 'INT_32'}]"));

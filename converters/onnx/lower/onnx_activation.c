@@ -29,8 +29,8 @@ static odlc_status relu_min_max(struct lower *l, tensor_id x, double min, double
 {
     build_op(l->b, OP_ReluMinMax, fw_node_label(l->node));
     build_in(l->b, x);
-    build_float(l->b, "min_value", min);
-    build_float(l->b, "max_value", max);
+    build_float(l->b, PARAM_min_value, min);
+    build_float(l->b, PARAM_max_value, max);
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
 }
 
@@ -78,7 +78,7 @@ odlc_status lower_elu(struct lower *l)
     TRY(lower_attr_float(l, "alpha", 1, &alpha));
     build_op(l->b, OP_Elu, fw_node_label(l->node));
     build_in(l->b, x);
-    build_float(l->b, "alpha", alpha);
+    build_float(l->b, PARAM_alpha, alpha);
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
 }
 
@@ -91,8 +91,8 @@ odlc_status lower_hard_sigmoid(struct lower *l)
     TRY(lower_attr_float(l, "beta", 0.5, &beta));
     build_op(l->b, OP_HardSigmoid, fw_node_label(l->node));
     build_in(l->b, x);
-    build_float(l->b, "alpha", alpha);
-    build_float(l->b, "beta", beta);
+    build_float(l->b, PARAM_alpha, alpha);
+    build_float(l->b, PARAM_beta, beta);
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
 }
 

@@ -22,8 +22,8 @@ static tensor_id pivot_row(struct emit *s, const struct elimination *e, tensor_i
         return NO_TENSOR;
     build_op(s->l->b, OP_Argmax, step_name(s->l, "Argmax"));
     build_in(s->l->b, size);
-    build_int(s->l->b, "axis", 1);
-    build_int(s->l->b, "keep_dims", true);
+    build_int(s->l->b, PARAM_axis, 1);
+    build_int(s->l->b, PARAM_keep_dims, true);
     s->status = build_end(s->l->b, step_name(s->l, "Argmax"), place);
     return emit_binary(s, OP_ElementWiseEqual, emit_constant(s, DT_INT32, &SHAPE(1, e->n, 1), numbers), *place);
 }

@@ -54,7 +54,7 @@ odlc_status lower_gather_elements(struct lower *l)
     build_op(l->b, OP_GatherElements, fw_node_label(l->node));
     build_in(l->b, data);
     build_in(l->b, indices);
-    build_int(l->b, "axis", axis);
+    build_int(l->b, PARAM_axis, axis);
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
 }
 

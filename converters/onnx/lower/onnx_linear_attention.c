@@ -95,8 +95,8 @@ static odlc_status cut(struct linear *n, uint32_t i, int64_t heads, int64_t rows
     }
     build_op(l->b, OP_Split, arena_printf(l->arena, "%s.input_%u", fw_node_label(l->node), i));
     build_in(l->b, x);
-    build_int(l->b, "axis", 2);
-    build_ints(l->b, "split_index", cuts, (uint32_t)n->length - 1);
+    build_int(l->b, PARAM_axis, 2);
+    build_ints(l->b, PARAM_split_index, cuts, (uint32_t)n->length - 1);
     return build_end_n(l->b, names, (uint32_t)n->length, *out);
 }
 

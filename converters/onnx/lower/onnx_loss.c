@@ -79,7 +79,7 @@ static tensor_id negative_of_class(struct emit *s, tensor_id x, tensor_id classe
     build_op(l->b, OP_GatherElements, step_name(l, "GatherElements"));
     build_in(l->b, x);
     build_in(l->b, index);
-    build_int(l->b, "axis", 1);
+    build_int(l->b, PARAM_axis, 1);
     s->status = build_end(l->b, step_name(l, "GatherElements"), &picked);
     return emit_unary(s, OP_ElementWiseNeg, emit_reshape(s, picked, &samples));
 }
@@ -140,7 +140,7 @@ odlc_status lower_softmax_cross_entropy_loss(struct lower *l)
     TRY(read_loss(l, &n));
     build_op(l->b, OP_LogSoftmax, step_name(l, "log_prob"));
     build_in(l->b, n.x);
-    build_int(l->b, "axis", 1);
+    build_int(l->b, PARAM_axis, 1);
     TRY(build_end(l->b, step_name(l, "log_prob"), &n.x));
     TRY(emit_loss(l, &n));
     return l->n_out > 1 ? emit_give(&(struct emit){.l = l}, 1, n.x) : ODLC_OK;

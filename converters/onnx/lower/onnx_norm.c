@@ -170,7 +170,7 @@ odlc_status lower_instance_normalization(struct lower *l)
     build_in(l->b, x);
     build_in(l->b, scale);
     build_in(l->b, shift);
-    build_float(l->b, "epsilon", epsilon);
+    build_float(l->b, PARAM_epsilon, epsilon);
     return end_channels_last(l);
 }
 
@@ -186,7 +186,7 @@ static odlc_status weights_per_channel(struct lower *l, const char *what, int64_
     TRY(build_reshape(l->b, *weights, &column, step_name(l, what), &tall));
     build_op(l->b, OP_Tile, step_name(l, what));
     build_in(l->b, tall);
-    build_ints(l->b, "multiples", multiples, 2);
+    build_ints(l->b, PARAM_multiples, multiples, 2);
     TRY(build_end(l->b, step_name(l, what), &tall));
     return build_reshape(l->b, tall, &flat, step_name(l, what), weights);
 }
@@ -215,8 +215,8 @@ odlc_status lower_group_normalization(struct lower *l)
     build_in(l->b, x);
     build_in(l->b, scale);
     build_in(l->b, shift);
-    build_float(l->b, "epsilon", epsilon);
-    build_int(l->b, "group", groups);
+    build_float(l->b, PARAM_epsilon, epsilon);
+    build_int(l->b, PARAM_group, groups);
     return end_channels_last(l);
 }
 
@@ -269,8 +269,8 @@ static void start_over_axes(struct lower *l, const struct over_axes *n, const ch
 {
     build_op(l->b, l->op, name);
     build_in(l->b, n->x);
-    build_ints(l->b, "axes", n->axes, n->n_axes);
-    build_float(l->b, "epsilon", n->epsilon);
+    build_ints(l->b, PARAM_axes, n->axes, n->n_axes);
+    build_float(l->b, PARAM_epsilon, n->epsilon);
 }
 
 /* The weights as the op takes them, where their shape only lacks or has axes of 1; false: they broadcast. */
@@ -354,8 +354,8 @@ odlc_status lower_lp_normalization(struct lower *l)
     if (p == 2) {
         build_op(l->b, OP_L2Norm, fw_node_label(l->node));
         build_in(l->b, x);
-        build_int(l->b, "axis", axis);
-        build_float(l->b, "epsilon", FLT_MIN); /* a bound of the sum that only 0 is below */
+        build_int(l->b, PARAM_axis, axis);
+        build_float(l->b, PARAM_epsilon, FLT_MIN); /* a bound of the sum that only 0 is below */
         return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
     }
     const int64_t axes[] = {axis};
@@ -426,10 +426,10 @@ odlc_status lower_lrn(struct lower *l)
     TRY(build_to_channels_last(l->b, n.x, &x));
     build_op(l->b, OP_Lrn, fw_node_label(l->node));
     build_in(l->b, x);
-    build_float(l->b, "alpha", n.alpha);
-    build_float(l->b, "beta", n.beta);
-    build_float(l->b, "bias", n.bias);
-    build_int(l->b, "radius", (size - 1) / 2);
+    build_float(l->b, PARAM_alpha, n.alpha);
+    build_float(l->b, PARAM_beta, n.beta);
+    build_float(l->b, PARAM_bias, n.bias);
+    build_int(l->b, PARAM_radius, (size - 1) / 2);
     return end_channels_last(l);
 }
 

@@ -120,10 +120,10 @@ static odlc_status native_patches(struct lower *l, struct patches *p)
     tensor_id y;
     build_op(l->b, OP_Col2Im, fw_node_label(l->node));
     build_in(l->b, p->x);
-    build_ints(l->b, "kernel_size", p->block, 2);
-    build_ints(l->b, "stride", p->stride, 2);
-    build_tensor_ints(l->b, "pad_amount", &pairs, p->pad[0]);
-    build_ints(l->b, "dilation", p->dilation, 2);
+    build_ints(l->b, PARAM_kernel_size, p->block, 2);
+    build_ints(l->b, PARAM_stride, p->stride, 2);
+    build_tensor_ints(l->b, PARAM_pad_amount, &pairs, p->pad[0]);
+    build_ints(l->b, PARAM_dilation, p->dilation, 2);
     TRY(build_end_typed(l->b, &name, &type, 1, &y));
     TRY(build_to_channels_first(l->b, y, line ? step_name(l, "nchw") : lower_out_name(l, 0), &l->out[0]));
     return line ? build_reshape(l->b, l->out[0], &shape, lower_out_name(l, 0), &l->out[0]) : ODLC_OK;
@@ -172,7 +172,7 @@ static odlc_status scatter_patches(struct lower *l, const struct patches *p)
     build_in(l->b, lower_splat(l, step_name(l, "empty"), dtype, &rows, 0));
     build_in(l->b, build_const_ints(l->b, step_name(l, "places"), DT_INT32, &indices, place));
     build_in(l->b, values);
-    build_int(l->b, "reduction", 1);
+    build_int(l->b, PARAM_reduction, 1);
     TRY(build_end(l->b, step_name(l, "sums"), &sum));
     sum = emit_slice(&s, sum, 0, 0, elements);
     sum = emit_transpose(&s, sum, &swap);

@@ -128,8 +128,8 @@ static odlc_status pad_image(struct lower *l, enum pool_kind kind, uint32_t axes
     TRY(neutral_value(l, kind, build_type(l->b, *image)->dtype, &value));
     build_op(l->b, OP_Pad, step_name(l, "pad"));
     build_in(l->b, *image);
-    build_int(l->b, "scheme", 0);
-    build_tensor_ints(l->b, "pad_amount", &pairs, all[0]);
+    build_int(l->b, PARAM_scheme, 0);
+    build_tensor_ints(l->b, PARAM_pad_amount, &pairs, all[0]);
     if (value.f != 0 || value.i != 0)
         build_param(l->b, &value); /* absent means zero */
     return build_end(l->b, step_name(l, "pad"), image);

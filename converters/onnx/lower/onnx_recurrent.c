@@ -32,10 +32,10 @@ static odlc_status end_layer(struct emit *s, const struct recurrent *r, enum op_
         count--;
     for (uint32_t i = 0; i < count; i++)
         build_in(s->l->b, inputs[i]);
-    build_int(s->l->b, "direction", r->reverse[direction]);
-    build_int(s->l->b, "time_major", !r->batch_first);
+    build_int(s->l->b, PARAM_direction, r->reverse[direction]);
+    build_int(s->l->b, PARAM_time_major, !r->batch_first);
     if (r->kind == &gru)
-        build_int(s->l->b, "linear_before_reset", r->linear_before_reset);
+        build_int(s->l->b, PARAM_linear_before_reset, r->linear_before_reset);
     return build_end_n(s->l->b, NULL, n_outputs, outputs);
 }
 

@@ -56,8 +56,8 @@ static odlc_status end_reduce(struct emit *s, enum op_id op, const struct reduct
     }
     build_op(l->b, op, fw_node_label(l->node));
     build_in(l->b, x);
-    build_ints(l->b, "axes", r->axes, r->n_axes);
-    build_int(l->b, "keep_dims", r->keep);
+    build_ints(l->b, PARAM_axes, r->axes, r->n_axes);
+    build_int(l->b, PARAM_keep_dims, r->keep);
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
 }
 
@@ -221,8 +221,8 @@ odlc_status lower_arg(struct lower *l)
         TRY(reverse_axis(l, x, axis, &x));
     build_op(l->b, l->op, step_name(l, "int32"));
     build_in(l->b, x);
-    build_int(l->b, "axis", axis);
-    build_int(l->b, "keep_dims", keep != 0);
+    build_int(l->b, PARAM_axis, axis);
+    build_int(l->b, PARAM_keep_dims, keep != 0);
     TRY(build_end(l->b, step_name(l, "int32"), &found));
     if (last)
         found = emit_binary(&s, OP_ElementWiseSubtract, emit_scalar(&s, found, (double)(count - 1)), found);
@@ -272,7 +272,7 @@ static odlc_status softmax(struct lower *l, tensor_id x, uint32_t axis, const ch
 {
     build_op(l->b, l->op, fw_node_label(l->node));
     build_in(l->b, x);
-    build_int(l->b, "axis", axis);
+    build_int(l->b, PARAM_axis, axis);
     return build_end(l->b, name, out);
 }
 
@@ -290,8 +290,8 @@ static odlc_status hardmax(struct lower *l, tensor_id x, uint32_t axis, const ch
         positions[i] = (double)i;
     build_op(l->b, OP_Argmax, step_name(l, "Argmax"));
     build_in(l->b, x);
-    build_int(l->b, "axis", axis);
-    build_int(l->b, "keep_dims", true);
+    build_int(l->b, PARAM_axis, axis);
+    build_int(l->b, PARAM_keep_dims, true);
     TRY(build_end(l->b, step_name(l, "Argmax"), &largest));
     tensor_id every = emit_constant(&s, DT_INT32, &along, positions);
     tensor_id hit = emit_binary(&s, OP_ElementWiseEqual, every, largest);

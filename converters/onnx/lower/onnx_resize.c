@@ -221,21 +221,21 @@ static bool is_native(const struct lower *l, const struct resize *r)
 static void resize_params(struct build *b, const struct resize *r, const struct shape *in)
 {
     const struct resample *how = &r->how;
-    build_int(b, "align_corners", how->position == POSITION_ALIGN_CORNERS);
-    build_int(b, "half_pixel_centers",
+    build_int(b, PARAM_align_corners, how->position == POSITION_ALIGN_CORNERS);
+    build_int(b, PARAM_half_pixel_centers,
               how->position == POSITION_HALF_PIXEL || how->position == POSITION_PYTORCH_HALF_PIXEL);
-    build_int(b, "transformation_mode", how->position);
-    build_int(b, "interpolation_mode", how->interpolation);
+    build_int(b, PARAM_transformation_mode, how->position);
+    build_int(b, PARAM_interpolation_mode, how->interpolation);
     if (how->interpolation == INTERPOLATE_NEAREST && how->nearest != NEAREST_PREFER_FLOOR)
-        build_int(b, "nearest_mode", how->nearest);
+        build_int(b, PARAM_nearest_mode, how->nearest);
     if (how->interpolation == INTERPOLATE_CUBIC)
-        build_float(b, "cubic_coeff", (double)how->cubic_coeff);
+        build_float(b, PARAM_cubic_coeff, (double)how->cubic_coeff);
     if (how->interpolation == INTERPOLATE_CUBIC && how->exclude_outside)
-        build_int(b, "exclude_outside", 1);
+        build_int(b, PARAM_exclude_outside, 1);
     if (in->rank != 4)
         return;
-    build_float(b, "scale_height", r->rank == 3 ? 1 : (double)r->axis[2].scale);
-    build_float(b, "scale_width", (double)r->axis[r->rank - 1].scale);
+    build_float(b, PARAM_scale_height, r->rank == 3 ? 1 : (double)r->axis[2].scale);
+    build_float(b, PARAM_scale_width, (double)r->axis[r->rank - 1].scale);
 }
 
 static odlc_status native_resize(struct lower *l, const struct resize *r)
@@ -418,7 +418,7 @@ odlc_status lower_blocks(struct lower *l)
     int64_t size[] = {block, block};
     TRY(image_enter(l, NULL, &image));
     image_op(l, l->op, image);
-    build_ints(l->b, "block_size", size, COUNT_OF(size));
-    build_int(l->b, "mode", mode);
+    build_ints(l->b, PARAM_block_size, size, COUNT_OF(size));
+    build_int(l->b, PARAM_mode, mode);
     return image_leave(l);
 }

@@ -360,8 +360,8 @@ odlc_status lower_roi_align(struct lower *l)
     if (a.largest)
         return align_largest(l, &a);
     TRY(start_native(l, &a.roi, OP_RoiAlign));
-    build_int(l->b, "num_samples_y", a.ratio > 0 ? a.ratio : -1);
-    build_int(l->b, "num_samples_x", a.ratio > 0 ? a.ratio : -1);
-    build_int(l->b, "aligned", a.half_pixel);
+    build_int(l->b, PARAM_num_samples_y, a.ratio > 0 ? a.ratio : -1);
+    build_int(l->b, PARAM_num_samples_x, a.ratio > 0 ? a.ratio : -1);
+    build_int(l->b, PARAM_aligned, a.half_pixel);
     return end_native(l, &a.roi);
 }

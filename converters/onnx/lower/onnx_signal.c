@@ -267,9 +267,9 @@ static tensor_id convolve(struct emit *s, const struct stft *f, tensor_id image,
     build_in(b, image);
     build_in(b, filters);
     build_in(b, bias);
-    build_ints(b, "stride", (const int64_t[]){1, f->step}, 2);
-    build_tensor_ints(b, "pad_amount", &SHAPE(2, 2), no_padding);
-    build_int(b, "group", 1);
+    build_ints(b, PARAM_stride, (const int64_t[]){1, f->step}, 2);
+    build_tensor_ints(b, PARAM_pad_amount, &SHAPE(2, 2), no_padding);
+    build_int(b, PARAM_group, 1);
     s->status = build_end(b, step_name(s->l, "Conv2d"), &out);
     return out;
 }

@@ -150,7 +150,7 @@ odlc_status image_leave_typed(struct lower *l, const struct type *type)
     int64_t shape[] = {dims[0], dims[1], dims[3]};
     build_op(l->b, OP_Reshape, line_name(l, "_intermediate"));
     build_in(l->b, y);
-    build_ints(l->b, "shape", shape, COUNT_OF(shape));
+    build_ints(l->b, PARAM_shape, shape, COUNT_OF(shape));
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
 }
 

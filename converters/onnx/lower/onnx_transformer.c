@@ -269,10 +269,10 @@ static odlc_status convolve(struct lower *l, tensor_id line, int64_t kernel, ten
     build_in(l->b, x);
     build_in(l->b, weights);
     build_in(l->b, bias);
-    build_ints(l->b, "stride", one, 2);
-    build_ints(l->b, "dilation", one, 2);
-    build_tensor_ints(l->b, "pad_amount", &pairs, none);
-    build_string(l->b, "bias_op_name", bias_name);
+    build_ints(l->b, PARAM_stride, one, 2);
+    build_ints(l->b, PARAM_dilation, one, 2);
+    build_tensor_ints(l->b, PARAM_pad_amount, &pairs, none);
+    build_string(l->b, PARAM_bias_op_name, bias_name);
     TRY(build_end(l->b, step_name(l, "convolution"), &x));
     TRY(build_to_channels_first(l->b, x, step_name(l, "convolution.nchw"), &x));
     return build_reshape(l->b, x, &result, step_name(l, "line"), out);

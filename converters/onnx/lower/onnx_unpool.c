@@ -61,8 +61,8 @@ static odlc_status fill_up(struct lower *l, tensor_id in, const struct shape *sh
     }
     build_op(l->b, OP_Pad, fw_node_label(l->node));
     build_in(l->b, in);
-    build_int(l->b, "scheme", 0);
-    build_tensor_ints(l->b, "pad_amount", &pairs, amounts[0]);
+    build_int(l->b, PARAM_scheme, 0);
+    build_tensor_ints(l->b, PARAM_pad_amount, &pairs, amounts[0]);
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
 }
 
@@ -99,7 +99,7 @@ odlc_status lower_max_unpool(struct lower *l)
     build_in(l->b, lower_splat(l, step_name(l, "zeros"), type.dtype, &flat, 0));
     build_in(l->b, indices);
     build_in(l->b, x);
-    build_int(l->b, "axis", 0);
+    build_int(l->b, PARAM_axis, 0);
     TRY(build_end(l->b, step_name(l, "scattered"), &sparse));
     if (!larger)
         return build_reshape(l->b, sparse, &shape, lower_out_name(l, 0), &l->out[0]);

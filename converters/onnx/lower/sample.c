@@ -16,9 +16,9 @@ struct normalizer sample_normalizer(int64_t extent, bool align_corners)
 
 void sample_params(struct build *b, const struct sampling *how)
 {
-    build_int(b, "mode", how->mode);
-    build_int(b, "padding_mode", how->padding);
-    build_int(b, "align_corners", how->align_corners);
+    build_int(b, PARAM_mode, how->mode);
+    build_int(b, PARAM_padding_mode, how->padding);
+    build_int(b, PARAM_align_corners, how->align_corners);
 }
 
 tensor_id emit_grid_sample(struct emit *s, tensor_id image, tensor_id grid, const struct sampling *how)
@@ -141,7 +141,7 @@ void sample_pool_params(struct build *b, uint32_t axes, const int64_t *count)
 {
     static const int64_t none[SPATIAL_MAX][2];
     struct shape pairs = SHAPE(axes, 2);
-    build_ints(b, "filter_size", count, axes);
-    build_ints(b, "stride", count, axes);
-    build_tensor_ints(b, "pad_amount", &pairs, none[0]);
+    build_ints(b, PARAM_filter_size, count, axes);
+    build_ints(b, PARAM_stride, count, axes);
+    build_tensor_ints(b, PARAM_pad_amount, &pairs, none[0]);
 }

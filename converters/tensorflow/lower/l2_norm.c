@@ -23,7 +23,7 @@ static const struct node *find_sum(const struct lower *l, tensor_id x, tensor_id
     if (!least || count != 1 || !(*least > 0) || !square || square->inputs[0] != x || square->inputs[1] != x)
         return NULL;
     *epsilon = *least;
-    return node_int(sum, "keep_dims", 0) ? sum : NULL;
+    return node_int(sum, PARAM_keep_dims, 0) ? sum : NULL;
 }
 
 odlc_status give_l2_norm(struct lower *l, bool *done)
@@ -38,15 +38,15 @@ odlc_status give_l2_norm(struct lower *l, bool *done)
     *done = sum && build_type(l->b, x)->dtype == DT_FLOAT32;
     if (!*done)
         return ODLC_OK;
-    const struct packed_param *axes = node_param(sum, "axes");
+    const struct packed_param *axes = node_param(sum, PARAM_axes);
     uint32_t count = (uint32_t)axes->shape->dims[0];
     const int64_t *listed = axes->ints;
     build_op(l->b, OP_L2Norm, fw_node_label(l->node));
     build_in(l->b, x);
     if (count == 1)
-        build_int(l->b, "axis", listed[0]);
+        build_int(l->b, PARAM_axis, listed[0]);
     else
-        build_ints(l->b, "axes", listed, count);
-    build_float(l->b, "epsilon", epsilon);
+        build_ints(l->b, PARAM_axes, listed, count);
+    build_float(l->b, PARAM_epsilon, epsilon);
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
 }

@@ -77,6 +77,6 @@ odlc_status tf_softmax(struct lower *l)
     }
     build_op(l->b, l->op, fw_node_label(l->node));
     build_in(l->b, x);
-    build_int(l->b, "axis", shape->rank - 1);
+    build_int(l->b, PARAM_axis, shape->rank - 1);
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
 }

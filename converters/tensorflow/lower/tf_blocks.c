@@ -33,8 +33,8 @@ odlc_status tf_depth_blocks(struct lower *l)
     TRY(tf_image(l, first, x, &x));
     build_op(l->b, l->op, fw_node_label(l->node));
     build_in(l->b, x);
-    build_ints(l->b, "block_size", size, COUNT_OF(size));
-    build_int(l->b, "mode", 0);
+    build_ints(l->b, PARAM_block_size, size, COUNT_OF(size));
+    build_int(l->b, PARAM_mode, 0);
     return tf_end_image(l, first);
 }
 
@@ -97,7 +97,7 @@ static struct shape image_shape(const struct shape *in, const struct blocks *b)
 }
 
 /* The container's op has two axes of blocks, whose result is an image again. */
-static odlc_status lower_blocks(struct lower *l, const struct blocks *b, const char *border)
+static odlc_status lower_blocks(struct lower *l, const struct blocks *b, enum param_id border)
 {
     const struct shape in = build_type(l->b, b->x)->shape, image = image_shape(&in, b);
     uint32_t added = BLOCK_AXES - b->axes;
@@ -111,7 +111,7 @@ static odlc_status lower_blocks(struct lower *l, const struct blocks *b, const c
     memcpy(pairs + added, b->border, b->axes * sizeof *pairs);
     build_op(l->b, l->op, fw_node_label(l->node));
     build_in(l->b, x);
-    build_ints(l->b, "block_size", size, BLOCK_AXES);
+    build_ints(l->b, PARAM_block_size, size, BLOCK_AXES);
     build_tensor_ints(l->b, border, &square, pairs[0]);
     if (same)
         return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
@@ -126,12 +126,12 @@ odlc_status tf_space_to_batch(struct lower *l)
 {
     struct blocks b;
     TRY(read_blocks(l, "paddings", &b));
-    return lower_blocks(l, &b, "pad_amount");
+    return lower_blocks(l, &b, PARAM_pad_amount);
 }
 
 odlc_status tf_batch_to_space(struct lower *l)
 {
     struct blocks b;
     TRY(read_blocks(l, "crops", &b));
-    return lower_blocks(l, &b, "crops");
+    return lower_blocks(l, &b, PARAM_crops);
 }

@@ -76,8 +76,8 @@ static odlc_status native_resize(struct lower *l, const struct resize *r, tensor
     type.shape.dims[2] = r->out[1];
     build_op(l->b, op, fw_node_label(l->node));
     build_in(l->b, x);
-    build_int(l->b, "align_corners", r->align_corners);
-    build_int(l->b, "half_pixel_centers", r->half_pixel_centers);
+    build_int(l->b, PARAM_align_corners, r->align_corners);
+    build_int(l->b, PARAM_half_pixel_centers, r->half_pixel_centers);
     return build_end_typed(l->b, &name, &type, 1, &l->out[0]);
 }
 
@@ -271,9 +271,9 @@ odlc_status tf_crop_and_resize(struct lower *l)
     build_in(l->b, x);
     build_in(l->b, boxes);
     build_in(l->b, batch);
-    build_ints(l->b, "resize_dims", size, 2);
-    build_int(l->b, "interpolation_mode", method);
-    build_float(l->b, "extrapolation_value", outside);
+    build_ints(l->b, PARAM_resize_dims, size, 2);
+    build_int(l->b, PARAM_interpolation_mode, method);
+    build_float(l->b, PARAM_extrapolation_value, outside);
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
 }
 

@@ -267,8 +267,8 @@ odlc_status tf_nth_element(struct lower *l)
         return lower_invalid(l, "n", NULL, "n is %lld in %s", (long long)n, shape_text(l->diags->arena, &shape));
     build_op(l->b, OP_TopK, fw_node_label(l->node));
     build_in(l->b, in);
-    build_int(l->b, "k", n + 1);
-    build_int(l->b, "largest", largest);
+    build_int(l->b, PARAM_k, n + 1);
+    build_int(l->b, PARAM_largest, largest);
     TRY(build_end_n(l->b, (const char *const[]){step_name(l, "best"), NULL}, 2, outs));
     struct emit s = {.l = l};
     return emit_give(&s, 0, emit_element(&s, outs[0], shape.rank - 1, n));

@@ -106,7 +106,7 @@ static odlc_status normalize_by_own(struct lower *l, const struct fused_norm *f,
     build_in(l->b, image);
     build_in(l->b, f->n.like_x[BN_SCALE]);
     build_in(l->b, f->n.like_x[BN_SHIFT]);
-    build_float(l->b, "epsilon", f->n.epsilon);
+    build_float(l->b, PARAM_epsilon, f->n.epsilon);
     TRY(build_end(l->b, same ? name : step_name(l, "normal"), y));
     return same ? ODLC_OK : build_reshape(l->b, *y, &shape, name, y);
 }
@@ -251,9 +251,9 @@ odlc_status tf_lrn(struct lower *l)
         return lower_invalid(l, "depth_radius", NULL, "depth_radius is %lld", (long long)radius);
     build_op(l->b, OP_Lrn, fw_node_label(l->node));
     build_in(l->b, x);
-    build_float(l->b, "alpha", alpha);
-    build_float(l->b, "beta", beta);
-    build_float(l->b, "bias", bias);
-    build_int(l->b, "radius", radius);
+    build_float(l->b, PARAM_alpha, alpha);
+    build_float(l->b, PARAM_beta, beta);
+    build_float(l->b, PARAM_bias, bias);
+    build_int(l->b, PARAM_radius, radius);
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
 }

@@ -23,10 +23,10 @@ odlc_status tf_extract_patches(struct lower *l)
     TRY(lower_choose(l, "padding", "", paddings, COUNT_OF(paddings), &padding));
     build_op(l->b, OP_ExtractPatches, fw_node_label(l->node));
     build_in(l->b, x);
-    build_ints(l->b, "size", w.s.kernel, 2);
-    build_ints(l->b, "stride", w.s.stride, 2);
-    build_ints(l->b, "rate", w.s.dilation, 2);
-    build_int(l->b, "padding", padding);
+    build_ints(l->b, PARAM_size, w.s.kernel, 2);
+    build_ints(l->b, PARAM_stride, w.s.stride, 2);
+    build_ints(l->b, PARAM_rate, w.s.dilation, 2);
+    build_int(l->b, PARAM_padding, padding);
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
 }
 
@@ -48,8 +48,8 @@ static odlc_status pad_below(struct lower *l, const struct spatial *s, tensor_id
                                 .f = build_type(l->b, *x)->dtype == DT_FLOAT16 ? -65504 : -(double)FLT_MAX};
     build_op(l->b, OP_Pad, step_name(l, "pad"));
     build_in(l->b, *x);
-    build_int(l->b, "scheme", 0);
-    build_tensor_ints(l->b, "pad_amount", &pairs, amounts[0]);
+    build_int(l->b, PARAM_scheme, 0);
+    build_tensor_ints(l->b, PARAM_pad_amount, &pairs, amounts[0]);
     build_param(l->b, &least);
     return build_end(l->b, step_name(l, "pad"), x);
 }

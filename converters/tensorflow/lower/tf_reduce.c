@@ -43,8 +43,8 @@ odlc_status tf_reduce(struct lower *l)
         return ODLC_OK;
     build_op(l->b, l->op, fw_node_label(l->node));
     build_in(l->b, r.x);
-    build_ints(l->b, "axes", r.axes, r.n_axes);
-    build_int(l->b, "keep_dims", r.keep);
+    build_ints(l->b, PARAM_axes, r.axes, r.n_axes);
+    build_int(l->b, PARAM_keep_dims, r.keep);
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
 }
 
@@ -113,7 +113,7 @@ odlc_status tf_arg(struct lower *l)
     TRY(lower_tf_dtype(l, "output_type", DT_INT64, &to));
     build_op(l->b, l->op, fw_node_label(l->node));
     build_in(l->b, x);
-    build_int(l->b, "axis", axis);
+    build_int(l->b, PARAM_axis, axis);
     TRY(build_end(l->b, to == DT_INT32 ? lower_out_name(l, 0) : step_name(l, "int32"), &found));
     return emit_give(&s, 0, emit_cast(&s, found, to));
 }
