@@ -1,6 +1,6 @@
 /* Where the axes of tensors come from, found node by node as the graph grows. */
 #include "converters/driver/driver.h"
-#include "pass/preferred_layout.h"
+#include "op/layout.h"
 
 static struct layout_origin own_order(const struct graph *g, tensor_id id, bool last)
 {

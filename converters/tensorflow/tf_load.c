@@ -1,6 +1,7 @@
 /* Loading a model: find the graph, check the bytes, find the nodes, then walk back from the outputs. */
 #include <string.h>
 
+#include "converters/frontend/unknown_name.h"
 #include "converters/tensorflow/normalize/loops.h"
 #include "converters/tensorflow/source/tf_schema.h"
 #include "converters/tensorflow/source/tf_source.h"
@@ -109,7 +110,7 @@ static void note_unconsumed(const struct flatten *f)
 }
 
 /* Values that become inputs: those that options give dimensions, and those of the signature. */
-static void find_cuts(struct flatten *f, const struct odlc_convert_options *options, const struct tf_source *source)
+static void find_cuts(struct flatten *f, const struct fw_load_options *options, const struct tf_source *source)
 {
     struct arena *arena = f->m->memory.scratch;
     map_init(&f->cuts, arena);
@@ -118,8 +119,8 @@ static void find_cuts(struct flatten *f, const struct odlc_convert_options *opti
         if (!v->not_a_tensor && map_add(&f->cuts, v->name, (uint32_t)f->cut_values.count) == MAP_NONE)
             vec_push(arena, &f->cut_values, *v);
     }
-    for (size_t i = 0; i < options->n_input_dims; i++) {
-        const char *name = options->input_dims[i].name;
+    for (size_t i = 0; i < options->n_cut_inputs; i++) {
+        const char *name = options->cut_inputs[i];
         if (map_add(&f->cuts, name, (uint32_t)f->cut_values.count) == MAP_NONE)
             vec_push(arena, &f->cut_values, (struct fw_value){.name = name});
     }
@@ -140,7 +141,7 @@ static odlc_status find_results(struct flatten *f, name_list *out)
     return ODLC_OK;
 }
 
-static odlc_status find_outputs(struct flatten *f, const struct odlc_convert_options *options,
+static odlc_status find_outputs(struct flatten *f, const struct fw_load_options *options,
                                 const struct tf_source *source, name_list *out)
 {
     struct arena *arena = f->m->memory.scratch;
@@ -181,7 +182,7 @@ static odlc_status choose_root(struct flatten *f, const struct tf_source *source
     return ODLC_OK;
 }
 
-static odlc_status load_graph(struct flatten *f, const struct odlc_convert_options *options,
+static odlc_status load_graph(struct flatten *f, const struct fw_load_options *options,
                               const struct tf_source *source)
 {
     name_list outputs = {0};
@@ -204,19 +205,27 @@ static odlc_status load_graph(struct flatten *f, const struct odlc_convert_optio
     return ODLC_OK;
 }
 
-static struct flatten begin_flatten(struct tf_model *m, fw_claims_fn *claims, void *user)
+static bool claims_nothing(void *user, const char *op_type, const char *domain)
+{
+    (void)user, (void)op_type, (void)domain;
+    return false;
+}
+
+static struct flatten begin_flatten(struct tf_model *m, const struct fw_load_options *options)
 {
     return (struct flatten){
-        .m = m, .claims = claims, .claims_user = user, .model = arena_new(m->memory.graph, struct fw_model)};
+        .m = m,
+                            .claims = options->claims ? options->claims : claims_nothing,
+                            .claims_user = options->claims_user,
+                            .model = arena_new(m->memory.graph, struct fw_model)};
 }
 
 odlc_status tensorflow_load_file(const struct fw_memory *memory, struct diags *diags, const struct file *file,
-                                 const struct odlc_convert_options *options, fw_claims_fn *claims, void *user,
-                                 struct fw_model **out)
+                                 const struct fw_load_options *options, struct fw_model **out)
 {
     struct arena_mark mark = arena_mark(memory->scratch);
     struct tf_model m = begin(memory, diags, file);
-    struct flatten f = begin_flatten(&m, claims, user);
+    struct flatten f = begin_flatten(&m, options);
     const struct tf_source source = {.to = file->size, .path = file->path, .restore_op = ""};
     odlc_status status = wire_check(diags, file, &tensorflow_schema, &tensorflow__graph_def__descriptor);
     if (status == ODLC_OK)
@@ -227,13 +236,12 @@ odlc_status tensorflow_load_file(const struct fw_memory *memory, struct diags *d
     return status;
 }
 
-odlc_status tensorflow_load(const struct fw_memory *memory, struct diags *diags,
-                            const struct odlc_convert_options *options, fw_claims_fn *claims, void *user,
+odlc_status tensorflow_load(const struct fw_memory *memory, struct diags *diags, const struct fw_load_options *options,
                             struct fw_model **out)
 {
     struct arena_mark mark = arena_mark(memory->scratch);
     struct tf_model m = begin(memory, diags, NULL);
-    struct flatten f = begin_flatten(&m, claims, user);
+    struct flatten f = begin_flatten(&m, options);
     struct tf_source source;
     odlc_status status = source_open(&m, options, &source);
     if (status == ODLC_OK)

@@ -304,7 +304,7 @@ SCAN_8 = [("Unsqueeze", ["x"], ["b"], {"axes": [0]}), ("Scan", ["", "batch_row",
 
 def rows():
     """(domain, op, versions to try) of each row."""
-    for line in (SOURCE / "converters" / "onnx" / "rows.def").read_text().splitlines():
+    for line in (SOURCE / "converters" / "onnx" / "lower" / "onnx_rows.def").read_text().splitlines():
         match = ROW.match(line)
         if match:
             lo = int(match.group(3))

@@ -5,7 +5,7 @@
 #ifndef CONVERTERS_TENSORFLOW_NORMALIZE_FLATTEN_H
 #define CONVERTERS_TENSORFLOW_NORMALIZE_FLATTEN_H
 
-#include "converters/driver/driver.h"
+#include "converters/frontend/frontend.h"
 #include "converters/tensorflow/decode/tf_graph.h"
 
 /* An output of a node that is no call, or an argument of a function that is a graph of its own. */

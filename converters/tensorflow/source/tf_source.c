@@ -262,7 +262,7 @@ static odlc_status take_graph(struct tf_model *m, const struct wire_field *meta,
 }
 
 /* Of the model's file, which is taken already. */
-static odlc_status read_saved_model(struct tf_model *m, const struct odlc_convert_options *options,
+static odlc_status read_saved_model(struct tf_model *m, const struct fw_load_options *options,
                                     struct tf_source *out)
 {
     struct wire_field meta;
@@ -287,7 +287,7 @@ static odlc_status read_meta(struct tf_model *m, const char *path, struct tf_sou
     return ODLC_OK;
 }
 
-static odlc_status check_choices(struct tf_model *m, const struct odlc_convert_options *options, bool saved_model)
+static odlc_status check_choices(struct tf_model *m, const struct fw_load_options *options, bool saved_model)
 {
     const char *function = options->saved_model_function;
     if (function && options->signature_key)
@@ -300,7 +300,7 @@ static odlc_status check_choices(struct tf_model *m, const struct odlc_convert_o
     return ODLC_OK;
 }
 
-odlc_status source_open(struct tf_model *m, const struct odlc_convert_options *options, struct tf_source *out)
+odlc_status source_open(struct tf_model *m, const struct fw_load_options *options, struct tf_source *out)
 {
     const char *input = options->input;
     bool folder = !is_saved_model(input) && is_folder(input);

@@ -33,6 +33,6 @@ struct tf_source {
 
 /* Opens options->input, by what it is: a folder or a file of the name saved_model.pb or saved_model.pbtxt, a .meta
  * file, or a graph; each of them may be in text form. Sets m->file. */
-odlc_status source_open(struct tf_model *m, const struct odlc_convert_options *options, struct tf_source *out) MUST_USE;
+odlc_status source_open(struct tf_model *m, const struct fw_load_options *options, struct tf_source *out) MUST_USE;
 
 #endif
