@@ -40,8 +40,14 @@ static void match_udos(struct conversion *c)
 static odlc_status check_options(struct conversion *c)
 {
     const struct odlc_convert_options *o = c->options;
+    if (!c->frontend)
+        return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = o->input), "no-framework",
+                          "there is no framework of that number");
     if (!o->input)
         return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = NULL), "no-input", "no model is given");
+    if (o->threads < 1 || o->threads > ODLC_MAX_THREADS)
+        return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = NULL), "threads",
+                          "a container is written by 1 to %d threads", ODLC_MAX_THREADS);
     if (o->model_version && strlen(o->model_version) > 64)
         return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = NULL), "model-version",
                           "the model version is longer than 64 bytes");
@@ -168,7 +174,7 @@ static odlc_status write_container(struct conversion *c)
 {
     const struct odlc_convert_options *o = c->options;
     struct dlc_write_options options = {.netp = o->netp,
-                                        .threads = o->threads,
+                                        .threads = (unsigned)o->threads,
                                         .converter_command = o->converter_command,
                                         .converter_version = "OpenDLC-" ODLC_VERSION,
                                         .model_copyright = o->model_copyright,
@@ -254,39 +260,6 @@ static odlc_status run(struct conversion *c)
     return write_container(c);
 }
 
-static const struct odlc_name_value *canonical_pairs(struct conversion *c, const struct odlc_name_value *pairs,
-                                                     size_t n)
-{
-    struct odlc_name_value *copy = arena_array(c->arena, struct odlc_name_value, n);
-    for (size_t i = 0; i < n; i++)
-        copy[i] = (struct odlc_name_value){c->frontend->canonical_name(c->arena, pairs[i].name), pairs[i].value};
-    return copy;
-}
-
-static const char *const *canonical_list(struct conversion *c, const char *const *names, size_t n)
-{
-    const char **copy = arena_array(c->arena, const char *, n);
-    for (size_t i = 0; i < n; i++)
-        copy[i] = c->frontend->canonical_name(c->arena, names[i]);
-    return copy;
-}
-
-/* The options with names of values as the model spells them. */
-static const struct odlc_convert_options *canonical_options(struct conversion *c,
-                                                            const struct odlc_convert_options *given)
-{
-    struct odlc_convert_options *o = arena_memdup(c->arena, given, sizeof *given);
-    if (!c->frontend->canonical_name)
-        return o;
-    o->input_dims = canonical_pairs(c, o->input_dims, o->n_input_dims);
-    o->input_dtypes = canonical_pairs(c, o->input_dtypes, o->n_input_dtypes);
-    o->frozen_inputs = canonical_pairs(c, o->frozen_inputs, o->n_frozen_inputs);
-    o->input_layouts = canonical_pairs(c, o->input_layouts, o->n_input_layouts);
-    o->out_names = canonical_list(c, o->out_names, o->n_out_names);
-    o->preserve_names = o->preserve_names ? canonical_list(c, o->preserve_names, o->n_preserve_names) : NULL;
-    return o;
-}
-
 /* An arena whose exhaustion is that of `whole`. */
 #define DEPENDENT_ARENA(out, whole)              \
     do {                                         \
@@ -340,11 +313,12 @@ odlc_status convert_model(const struct frontend *frontend, const struct odlc_con
     arena_share(c->scratch, &c->memory);
     arena_share(c->model_arena, &c->memory);
     c->frontend = frontend;
-    c->options = canonical_options(c, options);
     diags_init(&c->diags, arena);
-    odlc_status status = run(c);
+    odlc_status status = adopt_options(c, options);
+    if (status == ODLC_OK)
+        status = run(c);
     if (status != ODLC_OK && c->diags.errors == 0)
-        (void)diag_error(&c->diags, status, AT(.file = options->input), "failed", "%s", odlc_status_name(status));
+        (void)diag_error(&c->diags, status, AT(.file = c->options->input), "failed", "%s", odlc_status_name(status));
     *out = conversion;
     return status;
 }

@@ -158,7 +158,12 @@ enum dtype known_type(struct conversion *c, fw_name name);
 odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct udo_def *def,
                           const struct fw_value *const *declared) MUST_USE;
 
-/* convert_model.c: the whole road, behind odlc_convert_onnx. */
+/* adopt_options.c: c->options become the caller's, with defaults for what an older caller does not know, and names as
+ * the model spells them. ODLC_ERR_USAGE: no version's struct has that size, or a newer one asks for what is not known
+ * here. */
+odlc_status adopt_options(struct conversion *c, const struct odlc_convert_options *given) MUST_USE;
+
+/* convert_model.c: the whole road, behind odlc_convert. frontend: NULL for a framework that there is none for. */
 odlc_status convert_model(const struct frontend *frontend, const struct odlc_convert_options *options,
                           struct odlc_conversion **out) MUST_USE;
 

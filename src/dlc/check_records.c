@@ -1,5 +1,5 @@
-/* What is odd in a container that can be read: the findings of dlc-info --verify that need no knowledge of operators.
- */
+/* dlc_check: oddities of a container that can be read. Of dlc-info --verify, these are the findings that need no
+ * knowledge of operators. */
 #include "dlc/read.h"
 
 #include <math.h>

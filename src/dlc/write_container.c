@@ -1,5 +1,5 @@
 /* Writing a container: the graph laid out → three zip entries → read back and compared → renamed. */
-#include "dlc/write.h"
+#include "dlc/write_container.h"
 
 #include <string.h>
 
