@@ -19,7 +19,7 @@ struct fw_load_options {
     size_t n_out_names, n_cut_inputs;
     /* Which of a saved model's graphs, signatures and functions; NULL: the one that serves. */
     const char *saved_model_tag, *signature_key, *saved_model_function;
-    bool follow_links; /* files of the model may be reached by links out of its folder (model_folder.h) */
+    bool follow_links;    /* files of the model may be reached by links out of its folder (model_folder.h) */
     fw_claims_fn *claims; /* NULL: no operator is claimed */
     void *claims_user;
 };

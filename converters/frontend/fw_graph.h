@@ -171,6 +171,12 @@ const struct fw_attr *fw_find_attr(const struct fw_node *n, const char *name);
 /* The node's name, or its first output's when it has none. */
 const char *fw_node_label(const struct fw_node *n);
 
+/* The symbol of dimension k, or NULL. */
+static inline const char *fw_symbol(const struct fw_value *v, uint32_t k)
+{
+    return v->symbols ? v->symbols[k] : NULL;
+}
+
 /* Its dimensions between commas: open ones by their symbol, or "?". "" for a scalar, "unknown rank" without any. */
 const char *fw_dims_text(struct arena *arena, const struct fw_value *v);
 

@@ -47,8 +47,8 @@ struct lower {
     uint32_t n_in;
     tensor_id *out; /* to set; n_out entries, as the node lists them */
     uint32_t n_out;
-    /* For rows with one of the traits of lower_table.h: the inputs, tensors or not (n_in entries); outputs that are no tensors are
-     * set in results instead of out. */
+    /* For rows with one of the traits of lower_table.h: the inputs, tensors or not (n_in entries); outputs that are no
+     * tensors are set in results instead of out. */
     const struct lower_value *values;
     struct lower_value *results;
     struct scope *scope; /* where the node's names are known */

@@ -182,8 +182,7 @@ static odlc_status choose_root(struct flatten *f, const struct tf_source *source
     return ODLC_OK;
 }
 
-static odlc_status load_graph(struct flatten *f, const struct fw_load_options *options,
-                              const struct tf_source *source)
+static odlc_status load_graph(struct flatten *f, const struct fw_load_options *options, const struct tf_source *source)
 {
     name_list outputs = {0};
     f->model->path = source->path;
@@ -213,8 +212,7 @@ static bool claims_nothing(void *user, const char *op_type, const char *domain)
 
 static struct flatten begin_flatten(struct tf_model *m, const struct fw_load_options *options)
 {
-    return (struct flatten){
-        .m = m,
+    return (struct flatten){.m = m,
                             .claims = options->claims ? options->claims : claims_nothing,
                             .claims_user = options->claims_user,
                             .model = arena_new(m->memory.graph, struct fw_model)};

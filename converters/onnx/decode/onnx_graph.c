@@ -1,5 +1,6 @@
 /* Graphs: from ONNX's messages to the framework graph. */
 #include "converters/onnx/decode/onnx_decode.h"
+#include "converters/onnx/schema/onnx_types.h"
 
 #include <inttypes.h>
 

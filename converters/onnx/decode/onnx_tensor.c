@@ -1,6 +1,7 @@
 /* Tensors: element type, shape, and a view of the elements wherever the model keeps them. Raw and packed floats are
  * used in place; variable-length integers and packed values are decoded into the arena. */
 #include "converters/onnx/decode/onnx_decode.h"
+#include "converters/onnx/schema/onnx_types.h"
 
 #include <inttypes.h>
 

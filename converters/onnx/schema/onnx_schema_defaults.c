@@ -2,6 +2,7 @@
 #include <float.h>
 
 #include "converters/frontend/defaults.h"
+#include "converters/frontend/fw_graph.h"
 #include "converters/onnx/schema/onnx_schema_defaults.h"
 
 #define ONNX_DEFAULT(name, attribute, first, last, kind, ...) \

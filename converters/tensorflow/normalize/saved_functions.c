@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "converters/frontend/unknown_name.h"
 #include "converters/tensorflow/source/tf_fields.h"
 #include "converters/tensorflow/decode/tf_types.h"
 #include "converters/tensorflow/normalize/variables.h"

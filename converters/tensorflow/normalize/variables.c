@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converters/frontend/unknown_name.h"
 #include "converters/tensorflow/source/bundle.h"
 #include "converters/tensorflow/source/tf_fields.h"
 #include "converters/tensorflow/source/tf_schema.h"

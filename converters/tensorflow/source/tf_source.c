@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "converters/frontend/unknown_name.h"
 #include "converters/tensorflow/source/tf_fields.h"
 #include "converters/tensorflow/source/pbtxt.h"
 #include "converters/tensorflow/normalize/saved_functions.h"
@@ -262,8 +263,7 @@ static odlc_status take_graph(struct tf_model *m, const struct wire_field *meta,
 }
 
 /* Of the model's file, which is taken already. */
-static odlc_status read_saved_model(struct tf_model *m, const struct fw_load_options *options,
-                                    struct tf_source *out)
+static odlc_status read_saved_model(struct tf_model *m, const struct fw_load_options *options, struct tf_source *out)
 {
     struct wire_field meta;
     struct sections s;
