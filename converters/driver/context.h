@@ -4,6 +4,7 @@
 
 #include "base/progress.h"
 #include "converters/frontend/frontend.h"
+#include "op/registry.h"
 #include "opendlc/convert.h"
 
 /* The conversion owns all that this points to. */
@@ -13,6 +14,7 @@ struct context {
     struct arena *model_arena; /* the framework graph and what lowering knows of it; NULL when that is lowered */
     struct diags *diags;
     const struct progress *progress; /* of the stage at work */
+    struct op_registry *registry;    /* what op types mean: native ones, and those that configs define */
     const struct frontend *frontend;
     const struct odlc_convert_options *options; /* names of values are canonical */
 };

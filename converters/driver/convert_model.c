@@ -24,7 +24,7 @@ static bool claims(void *user, const char *op_type, const char *domain)
 static odlc_status load_udos(const struct context *c, struct udo_set *udos)
 {
     odlc_status status = ODLC_OK;
-    udo_set_init(udos, c->arena, c->diags);
+    udo_set_init(udos, c->arena, c->diags, c->registry);
     udos->promote_static = c->options->promote_static;
     for (size_t i = 0; i < c->options->n_udo_configs; i++) {
         odlc_status loaded = udo_load(udos, c->options->udo_configs[i]);
@@ -234,8 +234,11 @@ static struct odlc_conversion *new_conversion(struct arena *arena, const struct 
     conversion->op_reports = arena_new(arena, struct odlc_op_report *);
     conversion->memory.most = SIZE_MAX;
     conversion->progress = (struct progress){report_progress, conversion};
-    conversion->shared = (struct context){
-        .arena = arena, .diags = &conversion->diags, .progress = &conversion->progress, .frontend = frontend};
+    conversion->shared = (struct context){.arena = arena,
+                                          .diags = &conversion->diags,
+                                          .progress = &conversion->progress,
+                                          .registry = op_registry_new(arena),
+                                          .frontend = frontend};
     return conversion;
 }
 

@@ -5,6 +5,7 @@
 
 #include "api/backends.h"
 #include "dlc/record.h"
+#include "op/registry.h"
 #include "runtime/executor.h"
 
 /* Names listed in the hint of an unknown one. */
@@ -129,7 +130,7 @@ static odlc_status open_run(odlc_run *run, const char *path)
     if (dlc->n_graphs != 1)
         return diag_error(&run->diags, ODLC_ERR_UNSUPPORTED, AT(.file = run->path), "run-graphs",
                           "the container holds %u graphs, and only one can be executed", dlc->n_graphs);
-    TRY(dlc_to_ir(run->arena, &run->diags, dlc, 0, &g));
+    TRY(dlc_to_ir(run->arena, &run->diags, op_registry_new(run->arena), dlc, 0, &g));
     run->inputs = arena_array(run->arena, struct odlc_io, g->inputs.count);
     run->is_set = arena_array(run->arena, bool, g->inputs.count);
     map_init(&run->input_names, run->arena);

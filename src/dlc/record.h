@@ -7,6 +7,8 @@
 #include "base/progress.h"
 #include "ir/graph.h"
 
+struct op_registry; /* op/registry.h */
+
 struct dlc_entry { /* of the zip */
     const char *name;
     uint64_t offset,
@@ -146,12 +148,12 @@ odlc_status dlc_write(struct arena *scratch, struct diags *diags, const struct g
 odlc_status dlc_try_write(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
                           const struct dlc_write_options *options) MUST_USE;
 
-/* Graph `index` of a v4 container as IR. Native ops get their rows; an op of a foreign package, or a native type
- * without a row, gets a run-time row without kernel (the attributes become params). Shapes are the stored ones. Node i
- * is op i of the record; order may be another one. ODLC_ERR_USAGE: there is no graph `index`; ODLC_ERR_UNSUPPORTED: a
- * version 3 container, or a type or role of tensors that the IR does not have; ODLC_ERR_INVALID: ops, params or tensors
- * do not fit together. */
-odlc_status dlc_to_ir(struct arena *arena, struct diags *diags, const struct dlc_file *dlc, uint32_t index,
-                      struct graph **out) MUST_USE;
+/* Graph `index` of a v4 container as IR. Ops get the registry's rows; one that nothing describes gets a row without
+ * kernel, which is added there (its attributes become its params, and the arena must last as long as the registry).
+ * Shapes are the stored ones. Node i is op i of the record; order may be another one. ODLC_ERR_USAGE: there is no graph
+ * `index`; ODLC_ERR_UNSUPPORTED: a version 3 container, or a type or role of tensors that the IR does not have;
+ * ODLC_ERR_INVALID: ops, params or tensors do not fit together. */
+odlc_status dlc_to_ir(struct arena *arena, struct diags *diags, struct op_registry *registry,
+                      const struct dlc_file *dlc, uint32_t index, struct graph **out) MUST_USE;
 
 #endif

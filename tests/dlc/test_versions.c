@@ -262,7 +262,7 @@ END_TEST
 START_TEST(v3_is_shown_but_not_executed)
 {
     struct graph *g;
-    ck_assert_int_eq(dlc_to_ir(arena, &diags, read_v3(), 0, &g), ODLC_ERR_UNSUPPORTED);
+    ck_assert_int_eq(dlc_to_ir(arena, &diags, op_registry_new(arena), read_v3(), 0, &g), ODLC_ERR_UNSUPPORTED);
     ck_assert_str_eq(last_diag()->message, "version 3 containers can be shown, but not executed");
 }
 END_TEST

@@ -125,7 +125,7 @@ static void make_container(void)
         abort();
     atexit(remove_container);
     diags_init(&diags, arena);
-    if (graph_parse(arena, &diags, graph, &g) != ODLC_OK ||
+    if (graph_parse(arena, &diags, op_registry_new(arena), graph, &g) != ODLC_OK ||
         dlc_write(arena, &diags, g, container, &(struct dlc_write_options){.netp = false}) != ODLC_OK)
         abort();
     arena_destroy(arena);

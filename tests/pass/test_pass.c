@@ -39,7 +39,7 @@ static void must(odlc_status status)
 static struct graph *parsed(const char *text)
 {
     struct graph *g;
-    must(graph_parse(arena, &diags, text, &g));
+    must(graph_parse(arena, &diags, op_registry_new(arena), text, &g));
     return g;
 }
 
@@ -159,10 +159,12 @@ END_TEST
 START_TEST(text_errors_have_a_place)
 {
     struct graph *g;
-    ck_assert_int_eq(graph_parse(arena, &diags, "graph \"g\"\ninput \"x\" floaty[1]\n", &g), ODLC_ERR_INVALID);
+    ck_assert_int_eq(graph_parse(arena, &diags, op_registry_new(arena), "graph \"g\"\ninput \"x\" floaty[1]\n", &g),
+                     ODLC_ERR_INVALID);
     ck_assert_uint_eq(diags.list.data[0].line, 2);
     ck_assert_str_eq(diags.list.data[0].message, "a dtype before this place expected");
-    ck_assert_int_eq(graph_parse(arena, &diags, "graph \"g\"\nnode \"n\" Relu (\"x\") -> \"y\" float32[1]\n", &g),
+    ck_assert_int_eq(graph_parse(arena, &diags, op_registry_new(arena),
+                                 "graph \"g\"\nnode \"n\" Relu (\"x\") -> \"y\" float32[1]\n", &g),
                      ODLC_ERR_INVALID);
     ck_assert_str_eq(diags.list.data[1].message, "the name of a tensor defined above expected");
 }

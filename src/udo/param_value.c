@@ -1,4 +1,4 @@
-#include "udo/value.h"
+#include "udo/param_value.h"
 
 #include <math.h>
 #include <string.h>

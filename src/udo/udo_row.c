@@ -1,39 +1,10 @@
-#include "udo/row.h"
+#include "udo/udo_row.h"
 
 #include <string.h>
 
-#include "base/c_locale.h"
-#include "udo/call.h"
-#include "udo/value.h"
-
-const char *const udo_core_names[UDO_CORES] = {[UDO_CPU] = "CPU", [UDO_GPU] = "GPU", [UDO_DSP] = "DSP"};
-
-const char *const udo_archs[] = {"v60", "v65", "v66", "v68", "v69", "v73", "v75", "v79", "v81"};
-const size_t udo_n_archs = COUNT_OF(udo_archs);
-
-/* The word among those in small letters that has the same letters, or NULL. */
-static const char *find_folded(const char *const *words, size_t count, const char *word)
-{
-    for (size_t i = 0; i < count; i++) {
-        size_t at = 0;
-        while (words[i][at] && c_tolower(word[at]) == words[i][at])
-            at++;
-        if (!words[i][at] && !word[at])
-            return words[i];
-    }
-    return NULL;
-}
-
-const char *udo_find_arch(const char *word)
-{
-    return find_folded(udo_archs, udo_n_archs, word);
-}
-
-bool udo_is_npu(const char *word)
-{
-    static const char *const names[] = {"npu", "htp", "hta", "aip", "cdsp", "hexagon"};
-    return find_folded(names, COUNT_OF(names), word) != NULL;
-}
+#include "udo/param_value.h"
+#include "udo/site.h"
+#include "udo/udo_cores.h"
 
 /* ---- what the node carries for inspection ---- */
 
@@ -168,10 +139,10 @@ static uint8_t most(const struct udo_tensor *tensors, uint32_t count)
     return repeated_of(tensors, count) < count ? VARIADIC : (uint8_t)count;
 }
 
-void udo_make_row(struct arena *arena, struct udo_def *def)
+void udo_add_row(struct op_registry *registry, struct arena *arena, struct udo_def *def)
 {
     make_supplemental(arena, def);
-    def->row = (struct op){
+    struct op row = {
         .name = def->type,
         .dlc_type = def->type,
         .min_inputs = least_inputs(def),
@@ -182,5 +153,6 @@ void udo_make_row(struct arena *arena, struct udo_def *def)
         .package = def->package,
         .udo = def,
     };
-    def->row.params = row_params(arena, def, &def->row.n_params);
+    row.params = row_params(arena, def, &row.n_params);
+    def->row = op_registry_add(registry, &row);
 }

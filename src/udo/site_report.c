@@ -1,23 +1,23 @@
 /* What a node's operands and params came to, for those who ask (udo-check). */
-#include "udo/call.h"
-#include "udo/value.h"
+#include "udo/param_value.h"
+#include "udo/site.h"
 
 #define SHOWN_ELEMENTS 8
 
-void report_begin(struct site *s)
+void report_begin(struct site_build *s)
 {
     struct arena *arena = s->set->arena;
     s->report = arena_new(arena, struct odlc_udo_report);
-    *s->report = (struct odlc_udo_report){.node = arena_strdup(arena, s->call->label),
+    *s->report = (struct odlc_udo_report){.node = arena_strdup(arena, s->site->label),
                                           .op_type = s->def->type,
-                                          .domain = s->call->domain ? s->call->domain : "",
+                                          .domain = s->site->domain ? s->site->domain : "",
                                           .package = s->def->package,
                                           .file = s->def->place.file,
                                           .line = s->def->place.line,
                                           .column = s->def->place.column};
 }
 
-void report_end(struct site *s)
+void report_end(struct site_build *s)
 {
     s->report->failed = s->errors > 0;
     for (size_t i = 0; i < s->report->n_inputs; i++) /* such nodes have their error later, in udo_finish */
@@ -31,7 +31,8 @@ static const char *layout_name(enum udo_layout layout)
     return layout == UDO_LAYOUT_NONE ? NULL : names[layout];
 }
 
-static struct odlc_udo_value *describe(struct site *s, const struct udo_tensor *tensors, uint32_t count, uint32_t total)
+static struct odlc_udo_value *describe(struct site_build *s, const struct udo_tensor *tensors, uint32_t count,
+                                       uint32_t total)
 {
     struct odlc_udo_value *values = arena_array(s->set->arena, struct odlc_udo_value, total);
     for (uint32_t i = 0; i < total; i++) {
@@ -45,21 +46,21 @@ static struct odlc_udo_value *describe(struct site *s, const struct udo_tensor *
     return values;
 }
 
-void report_inputs(struct site *s, uint32_t total)
+void report_inputs(struct site_build *s, uint32_t total)
 {
     s->report->inputs = s->inputs = describe(s, s->def->inputs, s->def->n_inputs, total);
     s->report->n_inputs = total;
 }
 
-void report_outputs(struct site *s, uint32_t total)
+void report_outputs(struct site_build *s, uint32_t total)
 {
     s->report->outputs = s->outputs = describe(s, s->def->outputs, s->def->n_outputs, total);
     s->report->n_outputs = total;
-    for (uint32_t j = 0; j < total && j < s->call->n_out; j++)
-        s->outputs[j].tensor = *s->call->out_names[j] ? s->call->out_names[j] : NULL;
+    for (uint32_t j = 0; j < total && j < s->site->n_out; j++)
+        s->outputs[j].tensor = *s->site->out_names[j] ? s->site->out_names[j] : NULL;
 }
 
-void report_params(struct site *s)
+void report_params(struct site_build *s)
 {
     const struct udo_def *def = s->def;
     uint32_t total = def->n_scalar_params + def->n_tensor_params;
@@ -82,14 +83,14 @@ void report_type(struct odlc_udo_value *value, enum dtype dtype, const struct sh
         value->dims[i] = shape->dims[i];
 }
 
-static void report_tensor(struct site *s, struct odlc_udo_value *value, tensor_id id)
+static void report_tensor(struct site_build *s, struct odlc_udo_value *value, tensor_id id)
 {
     const struct tensor *t = graph_tensor(s->b->graph, id);
     value->tensor = t->name;
     report_type(value, t->type->dtype, &t->type->shape);
 }
 
-void report_native(struct site *s, const struct node *n)
+void report_native(struct site_build *s, const struct node *n)
 {
     report_inputs(s, n->n_inputs);
     report_outputs(s, n->n_outputs);
@@ -119,7 +120,8 @@ static void add_element(struct arena *arena, text *t, const struct param *p, uin
         text_add(arena, t, "%lld", (long long)(p->is_tensor ? p->ints[k] : p->i));
 }
 
-void report_param(struct site *s, struct odlc_udo_value *value, enum odlc_udo_origin origin, const struct param *param)
+void report_param(struct site_build *s, struct odlc_udo_value *value, enum odlc_udo_origin origin,
+                  const struct param *param)
 {
     static const struct shape scalar;
     struct arena *arena = s->set->arena;

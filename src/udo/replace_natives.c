@@ -1,12 +1,12 @@
 /* Definitions that replace native ops after the model has been translated (UseDefaultTranslation). */
 #include <string.h>
 
-#include "udo/call.h"
-#include "udo/row.h"
-#include "udo/value.h"
+#include "udo/param_value.h"
+#include "udo/site.h"
+#include "udo/udo_row.h"
 
 /* The native node's params as the attributes that a definition finds its own by. */
-static const struct param *native_attrs(struct site *s, const struct node *n, uint32_t *count)
+static const struct param *native_attrs(struct site_build *s, const struct node *n, uint32_t *count)
 {
     struct param *attrs = arena_array(s->arena, struct param, n->op->n_params);
     *count = 0;
@@ -14,7 +14,7 @@ static const struct param *native_attrs(struct site *s, const struct node *n, ui
         if (!n->params[i].set || n->op->params[i].supplemental)
             continue;
         attrs[(*count)++] = node_get_param(n, i);
-        if (op_param_index(&s->def->row, n->op->params[i].name) < 0 && site_first(s, "param", n->op->params[i].name))
+        if (op_param_index(s->def->row, n->op->params[i].name) < 0 && site_first(s, "param", n->op->params[i].name))
             site_warn(s, n->op->params[i].name, "list it as a <Parameter> if the operation needs it",
                       "udo-unnamed-attribute", "param '%s' of native '%s' is not named by the definition and left out",
                       n->op->params[i].name, n->op->name);
@@ -23,7 +23,7 @@ static const struct param *native_attrs(struct site *s, const struct node *n, ui
 }
 
 /* Native ops see what the container has: channels last. */
-static void check_operand(struct site *s, const char *label, const struct udo_tensor *declared, tensor_id id)
+static void check_operand(struct site_build *s, const char *label, const struct udo_tensor *declared, tensor_id id)
 {
     const struct tensor *t = graph_tensor(s->b->graph, id);
     enum dtype dtype = dtype_narrowed(udo_pick_dtype(declared->dtype, declared->several, t->type->dtype));
@@ -41,7 +41,7 @@ static void check_operand(struct site *s, const char *label, const struct udo_te
                    udo_type_name(t->type->dtype));
 }
 
-static void check_operands(struct site *s, const struct node *n)
+static void check_operands(struct site_build *s, const struct node *n)
 {
     const struct udo_def *def = s->def;
     for (uint32_t i = 0; i < n->n_inputs || i < def->n_inputs; i++) {
@@ -72,30 +72,30 @@ static void check_operands(struct site *s, const struct node *n)
 static odlc_status replace(struct udo_set *set, const struct udo_def *def, struct build *b, struct node *n)
 {
     struct arena *arena = b->graph->arena;
-    struct udo_call call = {.path = set->diags->model, .label = n->source ? n->source : n->name};
-    struct site s = {.set = set,
-                     .def = def,
-                     .use = &set->uses.data[def->index],
-                     .b = b,
-                     .call = &call,
-                     .n_in = n->n_inputs,
-                     .n_out = n->n_outputs,
-                     .arena = arena,
-                     .scratch = arena};
-    struct param *params = arena_array(s.arena, struct param, def->row.n_params);
+    struct udo_site site = {.path = set->diags->model, .label = n->source ? n->source : n->name};
+    struct site_build s = {.set = set,
+                           .def = def,
+                           .use = &set->uses.data[def->index],
+                           .b = b,
+                           .site = &site,
+                           .n_in = n->n_inputs,
+                           .n_out = n->n_outputs,
+                           .arena = arena,
+                           .scratch = arena};
+    struct param *params = arena_array(s.arena, struct param, def->row->n_params);
     s.use->nodes++;
     report_begin(&s);
     report_native(&s, n);
-    call.attrs = native_attrs(&s, n, &call.n_attrs);
-    call_definition(&s);
+    site.attrs = native_attrs(&s, n, &site.n_attrs);
+    site_check_definition(&s);
     check_operands(&s, n);
-    call_params(&s, params);
+    site_fill_params(&s, params);
     report_end(&s);
     if (s.errors)
         return ODLC_ERR_INVALID;
-    n->op = &def->row;
-    n->params = arena_array(s.arena, struct packed_param, def->row.n_params);
-    for (uint32_t i = 0; i < def->row.n_params; i++)
+    n->op = def->row;
+    n->params = arena_array(s.arena, struct packed_param, def->row->n_params);
+    for (uint32_t i = 0; i < def->row->n_params; i++)
         if (params[i].set)
             node_set_param(b->graph, n, i, &params[i]);
     return ODLC_OK;

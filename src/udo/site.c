@@ -1,13 +1,13 @@
-#include "udo/call.h"
+#include "udo/site.h"
 
 #include <string.h>
 
-#include "udo/row.h"
-#include "udo/value.h"
+#include "udo/param_value.h"
+#include "udo/udo_row.h"
 
 /* ---- diagnostics ---- */
 
-void site_error(struct site *s, const char *operand, const char *hint, const char *code, const char *format, ...)
+void site_error(struct site_build *s, const char *operand, const char *hint, const char *code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -15,21 +15,21 @@ void site_error(struct site *s, const char *operand, const char *hint, const cha
     va_end(args);
     s->errors++;
     (void)diag_error(s->set->diags, ODLC_ERR_INVALID,
-                     AT(.file = s->call->path, .node = s->call->label, .attribute = operand, .hint = hint), code, "%s",
+                     AT(.file = s->site->path, .node = s->site->label, .attribute = operand, .hint = hint), code, "%s",
                      message);
 }
 
-void site_warn(struct site *s, const char *operand, const char *hint, const char *code, const char *format, ...)
+void site_warn(struct site_build *s, const char *operand, const char *hint, const char *code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
     const char *message = arena_vprintf(s->scratch, format, args);
     va_end(args);
-    diag_warn(s->set->diags, AT(.file = s->call->path, .node = s->call->label, .attribute = operand, .hint = hint),
+    diag_warn(s->set->diags, AT(.file = s->site->path, .node = s->site->label, .attribute = operand, .hint = hint),
               code, "%s", message);
 }
 
-bool site_first(struct site *s, const char *what, const char *name)
+bool site_first(struct site_build *s, const char *what, const char *name)
 {
     const char *key = arena_printf(s->scratch, "%u %s %s", s->def->index, what, name);
     if (map_get(&s->set->said, key) != MAP_NONE)
@@ -38,7 +38,7 @@ bool site_first(struct site *s, const char *what, const char *name)
     return true;
 }
 
-const char *site_place(struct site *s, const struct udo_place *place)
+const char *site_place(struct site_build *s, const struct udo_place *place)
 {
     return arena_printf(s->scratch, "%s:%u:%u", place->file, place->line, place->column);
 }
@@ -61,48 +61,58 @@ const struct udo_tensor *operand_of(const struct udo_tensor *tensors, uint32_t c
     return i < count ? &tensors[i] : NULL;
 }
 
-const struct udo_tensor *site_input(const struct site *s, uint32_t i)
+const struct udo_tensor *site_input(const struct site_build *s, uint32_t i)
 {
     return operand_of(s->def->inputs, s->def->n_inputs, s->n_in, i);
 }
 
-const struct udo_tensor *site_output(const struct site *s, uint32_t j)
+const struct udo_tensor *site_output(const struct site_build *s, uint32_t j)
 {
     return operand_of(s->def->outputs, s->def->n_outputs, s->n_out, j);
 }
 
-const char *operand_label(struct site *s, const char *kind, uint32_t i, const struct udo_tensor *t)
+const char *operand_label(struct site_build *s, const char *kind, uint32_t i, const struct udo_tensor *t)
 {
     return t && t->name ? arena_printf(s->scratch, "%s %u ('%s')", kind, i, t->name)
                         : arena_printf(s->scratch, "%s %u", kind, i);
 }
 
-const struct param *site_attr(const struct site *s, const char *name)
+static const struct param *find_param(const struct param *params, uint32_t count, const char *name)
 {
-    for (uint32_t i = 0; i < s->call->n_attrs; i++)
-        if (strcmp(s->call->attrs[i].name, name) == 0)
-            return &s->call->attrs[i];
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(params[i].name, name) == 0)
+            return &params[i];
     return NULL;
+}
+
+const struct param *site_attr(const struct site_build *s, const char *name)
+{
+    return find_param(s->site->attrs, s->site->n_attrs, name);
+}
+
+const struct param *site_default(const struct site_build *s, const char *name)
+{
+    return find_param(s->site->defaults, s->site->n_defaults, name);
 }
 
 /* ---- layouts ---- */
 
-bool layout_perm(const struct udo_call *call, enum udo_layout layout, uint32_t rank, struct perm *out)
+bool layout_perm(const struct udo_site *site, enum udo_layout layout, uint32_t rank, struct perm *out)
 {
-    if (call->channels_first && layout == UDO_LAYOUT_NHWC && rank == 4) {
+    if (site->channels_first && layout == UDO_LAYOUT_NHWC && rank == 4) {
         *out = perm_channels_last(rank);
         return true;
     }
-    if (!call->channels_first && layout == UDO_LAYOUT_NCHW && rank >= 3 && rank <= 5) {
+    if (!site->channels_first && layout == UDO_LAYOUT_NCHW && rank >= 3 && rank <= 5) {
         *out = perm_channels_first(rank);
         return true;
     }
     return false;
 }
 
-struct operand_form form_of(const struct udo_call *call, const struct udo_tensor *t, uint32_t rank)
+struct operand_form form_of(const struct udo_site *site, const struct udo_tensor *t, uint32_t rank)
 {
-    bool no_image = t->layout == UDO_LAYOUT_NHWC && call->channels_first && rank >= 3 && rank != 4;
+    bool no_image = t->layout == UDO_LAYOUT_NHWC && site->channels_first && rank >= 3 && rank != 4;
     enum dtype dtype = udo_pick_dtype(t->dtype, t->several, DT_FLOAT32);
     return (struct operand_form){.as_stored = t->layout == UDO_LAYOUT_NONE || no_image,
                                  .fixed_bits = dtype_is_fixed(dtype) ? (uint8_t)dtype_value_bits(dtype) : 0};
@@ -126,7 +136,7 @@ bool layout_fits(enum udo_layout layout, uint32_t rank)
 }
 
 /* A layout that says nothing of this tensor; where the definition tells the rank, it has been said. */
-static void check_layout(struct site *s, const char *label, const struct udo_tensor *t, uint32_t rank)
+static void check_layout(struct site_build *s, const char *label, const struct udo_tensor *t, uint32_t rank)
 {
     int declared = declared_rank(t);
     bool said = declared >= 0 && !layout_fits(t->layout, (uint32_t)declared);
@@ -136,7 +146,7 @@ static void check_layout(struct site *s, const char *label, const struct udo_ten
                   t->layout == UDO_LAYOUT_NCHW ? "NCHW" : "NHWC", rank);
 }
 
-static void check_layouts(struct site *s, const struct operands *in, const struct type *types)
+static void check_layouts(struct site_build *s, const struct site_operands *in, const struct type *types)
 {
     for (uint32_t i = 0; i < in->count; i++)
         if (in->known[i])
@@ -149,22 +159,22 @@ static void check_layouts(struct site *s, const struct operands *in, const struc
 /* ---- building ---- */
 
 /* Attributes that the definition does not name are reported once, by udo_finish. */
-static void note_unnamed(struct site *s)
+static void note_unnamed(struct site_build *s)
 {
-    for (uint32_t i = 0; i < s->call->n_attrs; i++) {
-        const char *name = s->call->attrs[i].name;
-        if (op_param_index(&s->def->row, name) < 0 && site_first(s, "attribute", name))
+    for (uint32_t i = 0; i < s->site->n_attrs; i++) {
+        const char *name = s->site->attrs[i].name;
+        if (op_param_index(s->def->row, name) < 0 && site_first(s, "attribute", name))
             vec_push(s->set->arena, &s->use->unnamed, arena_strdup(s->set->arena, name));
     }
 }
 
 /* Brings output j, which the node gives in the declared layout, into the model's order under its own name. */
-static odlc_status restore_order(struct site *s, const struct udo_tensor *out, const char *name, tensor_id given,
+static odlc_status restore_order(struct site_build *s, const struct udo_tensor *out, const char *name, tensor_id given,
                                  tensor_id *result)
 {
     struct perm perm;
     *result = given;
-    if (!layout_perm(s->call, out->layout, build_rank(s->b, given), &perm))
+    if (!layout_perm(s->site, out->layout, build_rank(s->b, given), &perm))
         return ODLC_OK;
     perm = perm_inverse(&perm);
     TRY(build_transpose(s->b, given, &perm, name, result));
@@ -172,12 +182,12 @@ static odlc_status restore_order(struct site *s, const struct udo_tensor *out, c
     return ODLC_OK;
 }
 
-static const char *output_name(const struct site *s, uint32_t j)
+static const char *output_name(const struct site_build *s, uint32_t j)
 {
-    return j < s->call->n_out && *s->call->out_names[j] ? s->call->out_names[j] : NULL;
+    return j < s->site->n_out && *s->site->out_names[j] ? s->site->out_names[j] : NULL;
 }
 
-static odlc_status add_node(struct site *s, const struct operands *in, const struct param *params,
+static odlc_status add_node(struct site_build *s, const struct site_operands *in, const struct param *params,
                             const struct type *types, uint32_t total, tensor_id *given)
 {
     const struct udo_def *def = s->def;
@@ -189,14 +199,14 @@ static odlc_status add_node(struct site *s, const struct operands *in, const str
             continue;
         struct perm perm;
         names[j] = output_name(s, j);
-        if (names[j] && layout_perm(s->call, out->layout, types[j].shape.rank, &perm))
+        if (names[j] && layout_perm(s->site, out->layout, types[j].shape.rank, &perm))
             names[j] = arena_printf(s->arena, "%s%s", names[j], layout_suffix(out->layout));
-        forms[j] = form_of(s->call, out, types[j].shape.rank);
+        forms[j] = form_of(s->site, out, types[j].shape.rank);
     }
-    build_row(s->b, &def->row, s->call->label);
+    build_row(s->b, def->row, s->site->label);
     for (uint32_t i = 0; i < in->count; i++)
         build_in(s->b, in->ids[i]);
-    for (uint32_t i = 0; i < def->row.n_params; i++)
+    for (uint32_t i = 0; i < def->row->n_params; i++)
         if (params[i].set)
             build_param(s->b, &params[i]);
     TRY(build_end_typed(s->b, names, types, total, given));
@@ -207,7 +217,8 @@ static odlc_status add_node(struct site *s, const struct operands *in, const str
     return ODLC_OK;
 }
 
-static void check_resolved(struct site *s, const struct udo_place *place, const char *name, const char *unresolved)
+static void check_resolved(struct site_build *s, const struct udo_place *place, const char *name,
+                           const char *unresolved)
 {
     if (unresolved)
         site_error(
@@ -218,7 +229,7 @@ static void check_resolved(struct site *s, const struct udo_place *place, const 
 }
 
 /* A config may describe operations that it leaves open; a node of them cannot be built. */
-void call_definition(struct site *s)
+void site_check_definition(struct site_build *s)
 {
     const struct udo_def *def = s->def;
     for (uint32_t i = 0; i < def->n_inputs; i++)
@@ -233,46 +244,44 @@ void call_definition(struct site *s)
 
 /* All that the definition lists; more if one of them is repeated. Where others stand behind that one, they are counted
  * from the end of the node's, whether these are absent or not. */
-static uint32_t count_inputs(const struct udo_def *def, const struct udo_call *call)
+static uint32_t count_inputs(const struct udo_def *def, const struct udo_site *site)
 {
-    uint32_t total = def->n_inputs, given = call->n_in, repeated = repeated_of(def->inputs, total);
-    while (repeated + 1 >= total && given > 0 && call->in[given - 1] == NO_TENSOR)
+    uint32_t total = def->n_inputs, given = site->n_in, repeated = repeated_of(def->inputs, total);
+    while (repeated + 1 >= total && given > 0 && site->in[given - 1] == NO_TENSOR)
         given--;
     return repeated < total && given > total ? given : total;
 }
 
-/* All that the definition lists, but for optional ones at the end that the model does not use; more if one is
- * repeated. */
-static uint32_t count_outputs(const struct udo_def *def, const struct udo_call *call)
+uint32_t site_count_outputs(const struct udo_def *def, const struct udo_site *site)
 {
-    uint32_t total = def->n_outputs, used = call->n_out;
-    while (used > 0 && !*call->out_names[used - 1])
+    uint32_t total = def->n_outputs, used = site->n_out;
+    while (used > 0 && !*site->out_names[used - 1])
         used--;
     uint32_t repeated = repeated_of(def->outputs, total);
-    if (repeated < total && (repeated + 1 < total ? call->n_out : used) > total)
-        return call->n_out;
+    if (repeated < total && (repeated + 1 < total ? site->n_out : used) > total)
+        return site->n_out;
     while (total > least_outputs(def) && total > used)
         total--;
     return total;
 }
 
-odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct build *b, const struct udo_call *call,
+odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct build *b, const struct udo_site *site,
                       tensor_id *outs)
 {
-    struct site s = {.set = set, .def = def, .use = &set->uses.data[def->index], .b = b, .call = call};
+    struct site_build s = {.set = set, .def = def, .use = &set->uses.data[def->index], .b = b, .site = site};
     s.arena = b->graph->arena;
-    s.scratch = call->scratch;
+    s.scratch = site->scratch;
     s.use->nodes++;
     report_begin(&s);
-    s.n_in = count_inputs(def, call);
-    uint32_t total = s.n_out = count_outputs(def, call);
-    struct operands in = {0};
-    struct param *params = arena_array(s.scratch, struct param, def->row.n_params);
+    s.n_in = count_inputs(def, site);
+    uint32_t total = s.n_out = site_count_outputs(def, site);
+    struct site_operands in = {0};
+    struct param *params = arena_array(s.scratch, struct param, def->row->n_params);
     struct type *types = arena_array(s.scratch, struct type, total);
-    call_definition(&s);
-    call_inputs(&s, &in);
-    call_output_types(&s, &in, types, total); /* before the params, whose faults do not concern it */
-    call_params(&s, params);
+    site_check_definition(&s);
+    site_take_inputs(&s, &in);
+    site_output_types(&s, &in, types, total); /* before the params, whose faults do not concern it */
+    site_fill_params(&s, params);
     note_unnamed(&s);
     report_end(&s);
     if (s.errors)
@@ -280,9 +289,9 @@ odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct bui
     check_layouts(&s, &in, types);
     tensor_id *given = arena_array(s.scratch, tensor_id, total);
     TRY(add_node(&s, &in, params, types, total, given));
-    for (uint32_t j = total; j < call->n_out; j++)
+    for (uint32_t j = total; j < site->n_out; j++)
         outs[j] = NO_TENSOR; /* unused ones, which are left out */
-    for (uint32_t j = 0; j < call->n_out && j < total; j++) {
+    for (uint32_t j = 0; j < site->n_out && j < total; j++) {
         tensor_id result = NO_TENSOR;
         outs[j] = result;
         if (given[j] == NO_TENSOR)

@@ -1,21 +1,22 @@
-#include "udo/call.h"
+#include "udo/site.h"
 
 #include "udo/expr.h"
-#include "udo/value.h"
+#include "udo/param_value.h"
 
 /* An error in the definition's rule as this node has it. */
-static void rule_error(struct site *s, const struct udo_tensor *out, const char *message)
+static void rule_error(struct site_build *s, const struct udo_tensor *out, const char *message)
 {
     struct odlc_diag place = udo_at(&out->place, NULL);
     place.pointer = arena_printf(s->arena, "%s/shape", out->place.pointer);
-    place.node = s->call->label;
+    place.node = s->site->label;
     s->errors++;
     (void)diag_error(s->set->diags, ODLC_ERR_INVALID, &place, "udo-shape-rule", "the shape rule cannot be used: %s",
                      message);
 }
 
 /* The shape that the definition's rule gives, in its own layout. */
-static bool rule_shape(struct site *s, const struct operands *in, const struct udo_tensor *out, struct shape *shape)
+static bool rule_shape(struct site_build *s, const struct site_operands *in, const struct udo_tensor *out,
+                       struct shape *shape)
 {
     const char *message;
     struct expr_inputs inputs = {.shapes = in->shapes, .known = in->known, .count = in->count};
@@ -37,11 +38,11 @@ static bool rule_shape(struct site *s, const struct operands *in, const struct u
 }
 
 /* In the definition's layout → in the model's order, and back. */
-static struct shape reorder(const struct udo_call *call, enum udo_layout layout, const struct shape *shape,
+static struct shape reorder(const struct udo_site *site, enum udo_layout layout, const struct shape *shape,
                             bool to_model)
 {
     struct perm perm;
-    if (!layout_perm(call, layout, shape->rank, &perm))
+    if (!layout_perm(site, layout, shape->rank, &perm))
         return *shape;
     if (to_model)
         perm = perm_inverse(&perm);
@@ -51,7 +52,7 @@ static struct shape reorder(const struct udo_call *call, enum udo_layout layout,
 enum outcome { KNOWN, UNKNOWN, FAILED };
 
 /* The definition's own rule, in the model's order. */
-static enum outcome by_rule(struct site *s, const struct operands *in, const struct udo_tensor *out,
+static enum outcome by_rule(struct site_build *s, const struct site_operands *in, const struct udo_tensor *out,
                             struct shape *shape)
 {
     if (out->same_as) {
@@ -68,15 +69,15 @@ static enum outcome by_rule(struct site *s, const struct operands *in, const str
     struct shape own;
     if (!rule_shape(s, in, out, &own))
         return FAILED;
-    *shape = reorder(s->call, out->layout, &own, true);
+    *shape = reorder(s->site, out->layout, &own, true);
     return KNOWN;
 }
 
 /* What the model says of the shape of output j, which leaves dimensions open; rank 0: nothing. */
-static struct shape partial_shape(const struct site *s, uint32_t j)
+static struct shape partial_shape(const struct site_build *s, uint32_t j)
 {
-    const struct udo_call *call = s->call;
-    return call->partial && j < call->n_out ? call->partial[j] : (struct shape){.rank = 0};
+    const struct udo_site *site = s->site;
+    return site->partial && j < site->n_out ? site->partial[j] : (struct shape){.rank = 0};
 }
 
 static bool fits(const struct shape *shape, const struct shape *partial)
@@ -88,7 +89,7 @@ static bool fits(const struct shape *shape, const struct shape *partial)
 }
 
 /* One input and one output: the input's shape is a guess worth a warning, where nothing speaks against it. */
-static enum outcome by_input(struct site *s, const struct operands *in, uint32_t total, const char *name,
+static enum outcome by_input(struct site_build *s, const struct site_operands *in, uint32_t total, const char *name,
                              const char *label, struct shape *shape)
 {
     const struct shape partial = partial_shape(s, 0);
@@ -115,12 +116,12 @@ static bool declares(const struct udo_tensor *t, enum dtype model)
     return suits;
 }
 
-static void contradicted(struct site *s, const struct udo_tensor *out, const char *label,
+static void contradicted(struct site_build *s, const struct udo_tensor *out, const char *label,
                          const struct udo_demand *demand)
 {
     struct odlc_diag place = udo_at(&out->place, arena_printf(s->arena, "declare %s, or no type: the model tells it",
                                                               udo_type_name(demand->dtype)));
-    place.node = s->call->label;
+    place.node = s->site->label;
     s->errors++;
     (void)diag_error(s->set->diags, ODLC_ERR_INVALID, &place, "udo-type-contradicted",
                      "%s of '%s' is declared %s, but node '%s' takes it as %s", label, s->def->type,
@@ -129,12 +130,12 @@ static void contradicted(struct site *s, const struct udo_tensor *out, const cha
 
 /* The type of an output of which the definition alone speaks. What quantization makes of real numbers is real before
  * that, where the node computes on any. */
-static enum dtype declared_dtype(const struct site *s, const struct udo_tensor *out)
+static enum dtype declared_dtype(const struct site_build *s, const struct udo_tensor *out)
 {
-    const struct udo_call *call = s->call;
+    const struct udo_site *site = s->site;
     enum dtype first = DT_NONE, real = DT_NONE;
-    for (uint32_t i = call->n_in; i-- > 0;) {
-        enum dtype in = call->in[i] == NO_TENSOR ? DT_NONE : build_type(s->b, call->in[i])->dtype;
+    for (uint32_t i = site->n_in; i-- > 0;) {
+        enum dtype in = site->in[i] == NO_TENSOR ? DT_NONE : build_type(s->b, site->in[i])->dtype;
         real = dtype_is_float(in) ? in : real;
         first = i == 0 ? in : DT_NONE;
     }
@@ -149,7 +150,7 @@ static enum dtype declared_dtype(const struct site *s, const struct udo_tensor *
 
 /* The type of one output: activations have the framework's own type, whatever a processor's kernel gets. `model` is
  * what the model, or the native op of the name, says of it. */
-static enum dtype output_dtype(struct site *s, const struct udo_tensor *out, const char *label, enum dtype model,
+static enum dtype output_dtype(struct site_build *s, const struct udo_tensor *out, const char *label, enum dtype model,
                                const struct udo_demand *demand)
 {
     if (model != DT_NONE)
@@ -169,16 +170,16 @@ static enum dtype output_dtype(struct site *s, const struct udo_tensor *out, con
     return dtype;
 }
 
-bool output_absent(const struct site *s, uint32_t j)
+bool site_output_absent(const struct site_build *s, uint32_t j)
 {
     const struct udo_tensor *out = site_output(s, j);
-    bool asked_for = j < s->call->n_out && *s->call->out_names[j];
+    bool asked_for = j < s->site->n_out && *s->site->out_names[j];
     return j > 0 && out->optional && !asked_for;
 }
 
-static void unknown_shape(struct site *s, const struct udo_tensor *out, uint32_t j, const char *label)
+static void unknown_shape(struct site_build *s, const struct udo_tensor *out, uint32_t j, const char *label)
 {
-    const struct shape model = partial_shape(s, j), partial = reorder(s->call, out->layout, &model, false);
+    const struct shape model = partial_shape(s, j), partial = reorder(s->site, out->layout, &model, false);
     text shown = {0}, rule = {0};
     for (uint32_t i = 0; i < partial.rank; i++) {
         text_add(s->arena, &shown, i ? "," : "");
@@ -199,27 +200,28 @@ static void unknown_shape(struct site *s, const struct udo_tensor *out, uint32_t
                rule.data ? ": the model leaves it open, [" : "", rule.data ? shown.data : "", rule.data ? "]" : "");
 }
 
-static void one_type(struct site *s, const struct operands *in, const struct type *native, uint32_t j, uint32_t total,
+static void one_type(struct site_build *s, const struct site_operands *in, uint32_t j, uint32_t total,
                      struct type *type)
 {
-    const struct udo_call *call = s->call;
+    const struct udo_site *site = s->site;
+    const struct type *native = site->native;
     const struct udo_tensor *out = site_output(s, j);
     const char *label = operand_label(s, "output", j, out);
-    bool declared = j < call->n_out && call->declared_shape[j];
+    bool declared = j < site->n_out && site->declared_shape[j];
     struct odlc_udo_value *value = &s->outputs[j];
     struct shape shape;
     enum outcome outcome = by_rule(s, in, out, &shape);
     if (outcome == FAILED)
         return;
     value->origin = outcome == KNOWN ? ODLC_UDO_RULE : ODLC_UDO_LIKE_INPUT;
-    if (outcome == KNOWN && declared && !shape_equal(&shape, &call->declared[j].shape))
+    if (outcome == KNOWN && declared && !shape_equal(&shape, &site->declared[j].shape))
         site_warn(s, out->name, NULL, "udo-shape-differs", "the shape rule gives %s for %s, but the model declares %s",
-                  shape_text(s->arena, &shape), label, shape_text(s->arena, &call->declared[j].shape));
+                  shape_text(s->arena, &shape), label, shape_text(s->arena, &site->declared[j].shape));
     if (outcome == UNKNOWN && declared) {
-        shape = call->declared[j].shape;
+        shape = site->declared[j].shape;
         outcome = KNOWN;
         value->origin = ODLC_UDO_DECLARED;
-    } else if (outcome == UNKNOWN && native && j < call->n_out) {
+    } else if (outcome == UNKNOWN && native && j < site->n_out) {
         shape = native[j].shape;
         outcome = KNOWN;
         value->origin = ODLC_UDO_NATIVE;
@@ -229,36 +231,35 @@ static void one_type(struct site *s, const struct operands *in, const struct typ
         value->origin = ODLC_UDO_FAILED;
         return;
     }
-    enum dtype model = j < call->n_out ? call->declared[j].dtype : DT_NONE;
-    if (model == DT_NONE && native && j < call->n_out)
+    enum dtype model = j < site->n_out ? site->declared[j].dtype : DT_NONE;
+    if (model == DT_NONE && native && j < site->n_out)
         model = native[j].dtype;
     const struct udo_demand none = {.dtype = DT_NONE};
-    type->dtype = output_dtype(s, out, label, model, call->demands && j < call->n_out ? &call->demands[j] : &none);
-    type->shape = reorder(call, out->layout, &shape, false);
+    type->dtype = output_dtype(s, out, label, model, site->demands && j < site->n_out ? &site->demands[j] : &none);
+    type->shape = reorder(site, out->layout, &shape, false);
     report_type(value, dtype_narrowed(type->dtype), &type->shape);
 }
 
-/* Asking the native op costs a trial: only where the model does not say all. */
-static bool needs_native(const struct site *s, uint32_t total)
+bool udo_needs_native(const struct udo_def *def, const struct udo_site *site)
 {
-    const struct udo_call *call = s->call;
-    for (uint32_t j = 0; j < call->n_out && j < total; j++) {
-        if (output_absent(s, j))
+    const struct site_build s = {.def = def, .site = site, .n_out = site_count_outputs(def, site)};
+    for (uint32_t j = 0; j < site->n_out && j < s.n_out; j++) {
+        if (site_output_absent(&s, j))
             continue;
-        const struct udo_tensor *out = site_output(s, j);
-        bool shape_known = out->same_as || out->shape || call->declared_shape[j];
-        if (!shape_known || call->declared[j].dtype == DT_NONE)
+        const struct udo_tensor *out = site_output(&s, j);
+        bool shape_known = out->same_as || out->shape || site->declared_shape[j];
+        if (!shape_known || site->declared[j].dtype == DT_NONE)
             return true;
     }
     return false;
 }
 
-void call_output_types(struct site *s, const struct operands *in, struct type *types, uint32_t total)
+void site_output_types(struct site_build *s, const struct site_operands *in, struct type *types, uint32_t total)
 {
-    const struct udo_call *call = s->call;
-    uint32_t used = call->n_out;
+    const struct udo_site *site = s->site;
+    uint32_t used = site->n_out;
     report_outputs(s, total);
-    while (used > 0 && !*call->out_names[used - 1])
+    while (used > 0 && !*site->out_names[used - 1])
         used--;
     if (used > total) {
         site_error(s, NULL, arena_printf(s->arena, "list every output at %s", site_place(s, &s->def->place)),
@@ -266,17 +267,15 @@ void call_output_types(struct site *s, const struct operands *in, struct type *t
                    s->def->type, s->def->n_outputs);
         return;
     }
-    if (call->outputs_open && repeated_of(s->def->outputs, s->def->n_outputs) + 1 < s->def->n_outputs)
+    if (site->outputs_open && repeated_of(s->def->outputs, s->def->n_outputs) + 1 < s->def->n_outputs)
         site_error(s, NULL, arena_printf(s->arena, "list each output at %s", site_place(s, &s->def->place)),
                    "udo-open-outputs",
                    "the model does not tell how many outputs the node has, so none can stand behind a repeated one");
     if (s->errors)
         return; /* what follows would only repeat that an input is missing */
-    struct type *native = arena_array(s->scratch, struct type, call->n_out);
-    bool has_native = call->native_types && needs_native(s, total) && call->native_types(call->user, native);
     for (uint32_t j = 0; j < total; j++)
-        if (output_absent(s, j))
+        if (site_output_absent(s, j))
             s->outputs[j].origin = ODLC_UDO_ABSENT;
         else
-            one_type(s, in, has_native ? native : NULL, j, total, &types[j]);
+            one_type(s, in, j, total, &types[j]);
 }

@@ -1,16 +1,16 @@
 /* A node at a definition: what the tests of udo_build share. */
-#ifndef TESTS_UDO_SITE_H
-#define TESTS_UDO_SITE_H
+#ifndef TESTS_UDO_SITE_FIXTURE_H
+#define TESTS_UDO_SITE_FIXTURE_H
 
 #include <stdlib.h>
 
 #include "udo_fixture.h"
 
-struct site {
+struct site_fixture {
     struct fixture f;
     struct graph *g;
     struct build b;
-    struct udo_call call;
+    struct udo_site site;
     tensor_id in[80];
     struct param attrs[10];
     struct type declared[4];
@@ -20,14 +20,14 @@ struct site {
 };
 
 /* One operator is defined; the node is of that type, has no input yet and one output "y". */
-static inline void start(struct site *s, const char *definition)
+static inline void start(struct site_fixture *s, const char *definition)
 {
-    *s = (struct site){.out_names = {"y", "z", "u", "v"}};
+    *s = (struct site_fixture){.out_names = {"y", "z", "u", "v"}};
     fixture_start(&s->f);
     ck_assert_msg(load_operators(&s->f, definition) == ODLC_OK, "%s", all_diags(&s->f));
     s->g = graph_create(s->f.arena, "g");
     build_init(&s->b, s->g, &s->f.diags);
-    s->call = (struct udo_call){.scratch = s->f.arena,
+    s->site = (struct udo_site){.scratch = s->f.arena,
                                 .path = "m.onnx",
                                 .label = "n1",
                                 .op_type = s->f.set.defs.data[0]->type,
@@ -41,39 +41,40 @@ static inline void start(struct site *s, const char *definition)
                                 .channels_first = true};
 }
 
-static inline void end(struct site *s)
+static inline void end(struct site_fixture *s)
 {
     fixture_end(&s->f);
 }
 
-static inline tensor_id give_tensor(struct site *s, const char *name, enum dtype dtype, struct shape shape)
+static inline tensor_id give_tensor(struct site_fixture *s, const char *name, enum dtype dtype, struct shape shape)
 {
     struct type type = {.dtype = dtype, .shape = shape};
     tensor_id id = graph_add_tensor(s->g, name, TENSOR_INPUT, &type);
-    s->in[s->call.n_in++] = id;
+    s->in[s->site.n_in++] = id;
     return id;
 }
 
 /* Values 0, 1, 2, …, one of which may be replaced. */
-static inline tensor_id give_floats(struct site *s, const char *name, struct shape shape, uint64_t at, float special)
+static inline tensor_id give_floats(struct site_fixture *s, const char *name, struct shape shape, uint64_t at,
+                                    float special)
 {
     uint64_t count = shape_count(&shape);
     float *values = arena_array(s->f.arena, float, count + 1);
     for (uint64_t k = 0; k < count; k++)
         values[k] = k == at ? special : (float)k;
     tensor_id id = build_const_floats(&s->b, name, &shape, values);
-    s->in[s->call.n_in++] = id;
+    s->in[s->site.n_in++] = id;
     return id;
 }
 
-static inline void give_absent(struct site *s)
+static inline void give_absent(struct site_fixture *s)
 {
-    s->in[s->call.n_in++] = NO_TENSOR;
+    s->in[s->site.n_in++] = NO_TENSOR;
 }
 
-static inline void give_attr(struct site *s, struct param attr)
+static inline void give_attr(struct site_fixture *s, struct param attr)
 {
-    s->attrs[s->call.n_attrs++] = attr;
+    s->attrs[s->site.n_attrs++] = attr;
 }
 
 static inline struct param int_attr(const char *name, int64_t value)
@@ -101,21 +102,21 @@ static inline struct param floats_attr(const char *name, struct shape shape, con
     return (struct param){.name = name, .dtype = DT_FLOAT32, .is_tensor = true, .shape = shape, .floats = values};
 }
 
-static inline odlc_status run(struct site *s)
+static inline odlc_status run(struct site_fixture *s)
 {
-    const struct udo_def *def = udo_find(&s->f.set, s->call.op_type, s->call.domain);
+    const struct udo_def *def = udo_find(&s->f.set, s->site.op_type, s->site.domain);
     ck_assert_ptr_nonnull(def);
-    return udo_build(&s->f.set, def, &s->b, &s->call, s->outs);
+    return udo_build(&s->f.set, def, &s->b, &s->site, s->outs);
 }
 
-static inline void run_ok(struct site *s)
+static inline void run_ok(struct site_fixture *s)
 {
     odlc_status status = run(s);
     ck_assert_msg(status == ODLC_OK, "%s", all_diags(&s->f));
 }
 
 /* The UDO node: the one whose op has a package. */
-static inline const struct node *udo_node(const struct site *s)
+static inline const struct node *udo_node(const struct site_fixture *s)
 {
     const struct node *found = NULL;
     for (size_t i = 0; i < s->g->nodes.count; i++) {
@@ -136,7 +137,8 @@ static inline void check_shape(const struct shape *shape, struct shape expected)
 }
 
 /* The node fails with this error alone; hint is a part of the hint, or NULL. */
-static inline const struct odlc_diag *fails(struct site *s, const char *code, const char *message, const char *hint)
+static inline const struct odlc_diag *fails(struct site_fixture *s, const char *code, const char *message,
+                                            const char *hint)
 {
     ck_assert_int_eq(run(s), ODLC_ERR_INVALID);
     ck_assert_msg(s->f.diags.errors == 1, "%s", all_diags(&s->f));

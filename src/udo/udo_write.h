@@ -1,18 +1,19 @@
-/* Writing definitions as a config. */
-#ifndef UDO_WRITE_H
-#define UDO_WRITE_H
+/* Writing the definitions of a set as a config. */
+#ifndef UDO_UDO_WRITE_H
+#define UDO_UDO_WRITE_H
 
 #include "udo/udo.h"
 
 enum udo_form { UDO_JSON, UDO_XML };
 
-/* The set's definitions as a config in that form, which is read back to be sure. What the form has no words for is
- * reported: as a warning ("udo-lost") where the rest still makes sense, as an error ("udo-cannot-write") where it does
- * not; all of them in one go, in set->diags. */
+/* Writes the set's definitions as a config in that form to *out, in the set's arena, and reads that back to be sure.
+ * ODLC_ERR_INVALID: the set is empty; ODLC_ERR_UNSUPPORTED: the form has no words for something, and the rest would not
+ * make sense without ("udo-cannot-write"). Where the rest does, there is a warning ("udo-lost"). All are reported. */
 odlc_status udo_write(struct udo_set *set, enum udo_form form, text *out) MUST_USE;
 
-/* ---- what the two writers share (write.c) ---- */
+/* ---- what the two writers share (udo_write.c) ---- */
 
+/* The state of a writer; it counts its errors. */
 struct udo_writer {
     struct arena *arena;
     struct diags *diags;
@@ -29,9 +30,9 @@ void write_impossible(struct udo_writer *w, const struct udo_place *place, const
 /* "input 1 ('scale') of 'Warp'" */
 const char *write_label(struct udo_writer *w, const struct udo_def *def, const char *kind, uint32_t i,
                         const char *name);
-/* A number with all its digits; a float always looks like one. */
+/* Writes element k of a value, or the scalar, with all its digits; a float always looks like one. */
 void write_number(struct udo_writer *w, const struct param *value, uint64_t k);
-/* The elements in nested lists; leaf writes element k. */
+/* Writes the elements in nested lists; leaf writes element k. */
 void write_nested(struct udo_writer *w, const struct param *value, const char brackets[2],
                   void (*leaf)(struct udo_writer *w, const struct param *value, uint64_t k));
 

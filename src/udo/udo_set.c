@@ -2,14 +2,14 @@
 
 #include <string.h>
 
+#include "udo/config_source.h"
 #include "udo/expr.h"
-#include "udo/row.h"
-#include "udo/source.h"
-#include "udo/value.h"
+#include "udo/param_value.h"
+#include "udo/udo_row.h"
 
-void udo_set_init(struct udo_set *set, struct arena *arena, struct diags *diags)
+void udo_set_init(struct udo_set *set, struct arena *arena, struct diags *diags, struct op_registry *registry)
 {
-    *set = (struct udo_set){.arena = arena, .diags = diags};
+    *set = (struct udo_set){.arena = arena, .diags = diags, .registry = registry};
     map_init(&set->types, arena);
     map_init(&set->natives, arena);
     map_init(&set->said, arena);
@@ -155,7 +155,7 @@ odlc_status udo_add(struct udo_set *set, struct udo_def *def)
         return diag_error(set->diags, ODLC_ERR_LIMIT, &place, "udo-too-many", "more than %d definitions",
                           UDO_MAX_DEFINITIONS);
     def->index = (uint32_t)set->defs.count;
-    udo_make_row(set->arena, def);
+    udo_add_row(set->registry, set->arena, def);
     list_definition(set, types, first, def);
     struct udo_use use = {.not_static = arena_array(set->arena, struct udo_nodes, def->n_inputs)};
     vec_push(set->arena, &set->defs, def);

@@ -1,4 +1,4 @@
-#include "udo/write.h"
+#include "udo/udo_write.h"
 
 #include <string.h>
 
@@ -74,7 +74,7 @@ static odlc_status read_back(struct udo_writer *w)
     struct diags diags;
     struct udo_set set;
     diags_init(&diags, w->arena);
-    udo_set_init(&set, w->arena, &diags);
+    udo_set_init(&set, w->arena, &diags, op_registry_new(w->arena));
     odlc_status status = udo_parse(&set, "the written text", w->out.data, w->out.count);
     if (status == ODLC_OK && set.defs.count == w->set->defs.count)
         return ODLC_OK;

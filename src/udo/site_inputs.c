@@ -1,9 +1,9 @@
-#include "udo/call.h"
+#include "udo/site.h"
 
 #include <string.h>
 
 #include "ir/quant.h"
-#include "udo/value.h"
+#include "udo/param_value.h"
 
 static enum dtype stored_dtype(const struct udo_tensor *in, enum dtype model)
 {
@@ -19,7 +19,7 @@ static const char *index_text(struct arena *arena, const struct shape *shape, ui
     return shape_text(arena, &index);
 }
 
-static void value_error(struct site *s, const struct udo_tensor *in, const char *label, const struct view *view,
+static void value_error(struct site_build *s, const struct udo_tensor *in, const char *label, const struct view *view,
                         enum dtype to, uint64_t bad)
 {
     const uint8_t *elements = view_load(s->arena, view, view->dtype);
@@ -40,14 +40,14 @@ static void value_error(struct site *s, const struct udo_tensor *in, const char 
 }
 
 /* Integers that the model dequantizes, of the declared width: they are stored with their encodings. */
-static bool has_encodings(const struct site *s, const struct view *view, enum dtype to)
+static bool has_encodings(const struct site_build *s, const struct view *view, enum dtype to)
 {
     enum dtype fixed = quant_dtype(view->dtype);
     return fixed != DT_NONE && dtype_value_bits(fixed) == dtype_value_bits(to) && quant_of_view(s->arena, view);
 }
 
 /* Whether the type can hold the data. */
-static bool check_data(struct site *s, const char *label, const struct udo_tensor *in, const struct view *view,
+static bool check_data(struct site_build *s, const char *label, const struct udo_tensor *in, const struct view *view,
                        enum dtype to)
 {
     if (dtype_is_fixed(to)) {
@@ -71,7 +71,7 @@ static bool check_data(struct site *s, const char *label, const struct udo_tenso
 }
 
 /* A constant with just this value: one made for another node, or a new one. */
-static tensor_id shared_constant(struct site *s, const char *name, enum dtype dtype, const struct view *view)
+static tensor_id shared_constant(struct site_build *s, const char *name, enum dtype dtype, const struct view *view)
 {
     struct graph *g = s->b->graph;
     tensor_id id = graph_find_tensor(g, name);
@@ -86,7 +86,7 @@ static tensor_id shared_constant(struct site *s, const char *name, enum dtype dt
 }
 
 /* The constant in the declared type and layout. */
-static tensor_id serialise(struct site *s, const char *label, const struct udo_tensor *in, tensor_id id)
+static tensor_id serialise(struct site_build *s, const char *label, const struct udo_tensor *in, tensor_id id)
 {
     const struct tensor *t = graph_tensor(s->b->graph, id);
     struct view view = *t->view;
@@ -102,7 +102,7 @@ static tensor_id serialise(struct site *s, const char *label, const struct udo_t
     if (keeps_integers)
         to = t->type->dtype; /* until nodes are quantized */
     struct perm perm;
-    bool moved = layout_perm(s->call, in->layout, t->type->shape.rank, &perm);
+    bool moved = layout_perm(s->site, in->layout, t->type->shape.rank, &perm);
     if (!moved && to == t->type->dtype)
         return id;
     if (moved)
@@ -114,11 +114,11 @@ static tensor_id serialise(struct site *s, const char *label, const struct udo_t
 }
 
 /* The tensor in the declared layout. */
-static tensor_id take(struct site *s, const struct udo_tensor *in, tensor_id id)
+static tensor_id take(struct site_build *s, const struct udo_tensor *in, tensor_id id)
 {
     const struct tensor *t = graph_tensor(s->b->graph, id);
     struct perm perm;
-    if (s->errors || !layout_perm(s->call, in->layout, t->type->shape.rank, &perm))
+    if (s->errors || !layout_perm(s->site, in->layout, t->type->shape.rank, &perm))
         return id;
     tensor_id moved;
     const char *name = arena_printf(s->arena, "%s%s", t->name, layout_suffix(in->layout));
@@ -131,13 +131,13 @@ static tensor_id take(struct site *s, const struct udo_tensor *in, tensor_id id)
 }
 
 /* An operand that the model leaves out. */
-static tensor_id substitute(struct site *s, const char *label, uint32_t i, const struct udo_tensor *in)
+static tensor_id substitute(struct site_build *s, const char *label, uint32_t i, const struct udo_tensor *in)
 {
     s->inputs[i].origin = in->default_value ? ODLC_UDO_DEFAULT : in->optional ? ODLC_UDO_ABSENT : ODLC_UDO_FAILED;
     if (in->default_value) {
         struct view view = value_view(s->arena, in->default_value);
         const char *name = in->name ? in->name : arena_printf(s->arena, "input_%u", i);
-        return graph_add_constant(s->b->graph, arena_printf(s->arena, "%s.%s", s->call->label, name), view.dtype,
+        return graph_add_constant(s->b->graph, arena_printf(s->arena, "%s.%s", s->site->label, name), view.dtype,
                                   &view);
     }
     if (in->optional)
@@ -158,7 +158,7 @@ static tensor_id substitute(struct site *s, const char *label, uint32_t i, const
 }
 
 /* Data other than the default that some core takes alone; what the model computes may be any. */
-static void check_only_default(struct site *s, const char *label, const struct udo_tensor *in, tensor_id id)
+static void check_only_default(struct site_build *s, const char *label, const struct udo_tensor *in, tensor_id id)
 {
     if (!in->only_default || !in->only_value)
         return;
@@ -178,7 +178,7 @@ static void check_only_default(struct site *s, const char *label, const struct u
                   in->only_default);
 }
 
-static tensor_id classify(struct site *s, uint32_t i, const struct udo_tensor *in, tensor_id id)
+static tensor_id classify(struct site_build *s, uint32_t i, const struct udo_tensor *in, tensor_id id)
 {
     const char *label = operand_label(s, "input", i, in);
     if (id == NO_TENSOR)
@@ -190,7 +190,7 @@ static tensor_id classify(struct site *s, uint32_t i, const struct udo_tensor *i
                               : s->set->promote_static ? ODLC_UDO_PROMOTED
                                                        : ODLC_UDO_NOT_STATIC;
         if (!in->is_static) {
-            const char *node = arena_strdup(s->set->arena, s->call->label);
+            const char *node = arena_strdup(s->set->arena, s->site->label);
             vec_push(s->set->arena, &s->use->not_static[in - s->def->inputs].labels, node);
         }
         return serialise(s, label, in, id);
@@ -207,7 +207,7 @@ static tensor_id classify(struct site *s, uint32_t i, const struct udo_tensor *i
 }
 
 /* What comes after the last input of the definition. */
-static void check_surplus(struct site *s, uint32_t n_in)
+static void check_surplus(struct site_build *s, uint32_t n_in)
 {
     if (n_in <= s->def->n_inputs || repeated_of(s->def->inputs, s->def->n_inputs) < s->def->n_inputs)
         return;
@@ -220,7 +220,7 @@ static void check_surplus(struct site *s, uint32_t n_in)
 }
 
 /* Dims of each operand for shape rules. */
-static void note_shapes(struct site *s, struct operands *in, const tensor_id *ids)
+static void note_shapes(struct site_build *s, struct site_operands *in, const tensor_id *ids)
 {
     struct shape *model = arena_array(s->scratch, struct shape, in->count);
     in->shapes = arena_array(s->scratch, struct shape, in->count);
@@ -234,7 +234,7 @@ static void note_shapes(struct site *s, struct operands *in, const tensor_id *id
         struct perm perm;
         in->known[i] = true;
         model[i] = in->shapes[i] = build_type(s->b, from_model ? ids[i] : in->ids[i])->shape;
-        bool moved = layout_perm(s->call, declared->layout, model[i].rank, &perm);
+        bool moved = layout_perm(s->site, declared->layout, model[i].rank, &perm);
         if (moved && from_model) {
             in->shapes[i] = perm_apply(&perm, &model[i]);
             s->inputs[i].permuted = build_is_const(s->b, ids[i]);
@@ -247,10 +247,10 @@ static void note_shapes(struct site *s, struct operands *in, const tensor_id *id
     in->model_shapes = model;
 }
 
-void call_inputs(struct site *s, struct operands *in)
+void site_take_inputs(struct site_build *s, struct site_operands *in)
 {
-    uint32_t n_in = s->call->n_in;
-    while (n_in > 0 && s->call->in[n_in - 1] == NO_TENSOR)
+    uint32_t n_in = s->site->n_in;
+    while (n_in > 0 && s->site->in[n_in - 1] == NO_TENSOR)
         n_in--;
     check_surplus(s, n_in);
     uint32_t total = s->n_in;
@@ -260,10 +260,10 @@ void call_inputs(struct site *s, struct operands *in)
     report_inputs(s, total);
     for (uint32_t i = 0; i < total; i++) {
         const struct udo_tensor *declared = site_input(s, i);
-        model[i] = i < n_in ? s->call->in[i] : NO_TENSOR;
+        model[i] = i < n_in ? s->site->in[i] : NO_TENSOR;
         in->ids[i] = classify(s, i, declared, model[i]);
         uint32_t rank = in->ids[i] == NO_TENSOR ? 0 : build_rank(s->b, in->ids[i]);
-        in->forms[i] = form_of(s->call, declared, rank);
+        in->forms[i] = form_of(s->site, declared, rank);
     }
     in->count = total;
     while (in->count > 0 && in->ids[in->count - 1] == NO_TENSOR)

@@ -1,7 +1,7 @@
 /* Declared types of activations, which a float model does not have: they say what a processor's kernel gets after
  * quantization. */
-#include "udo/call.h"
-#include "udo/value.h"
+#include "udo/param_value.h"
+#include "udo/site.h"
 
 struct keeper {
     struct udo_set *set;

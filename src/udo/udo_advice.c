@@ -1,7 +1,7 @@
 /* What is odd about a definition without being wrong: its author most likely means something else. */
-#include "udo/call.h"
-#include "udo/row.h"
-#include "udo/source.h"
+#include "udo/config_source.h"
+#include "udo/site.h"
+#include "udo/udo_cores.h"
 
 struct advice {
     struct udo_set *set;

@@ -1,4 +1,4 @@
-#include "udo/source.h"
+#include "udo/config_source.h"
 
 #include <string.h>
 
