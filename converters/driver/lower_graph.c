@@ -58,8 +58,8 @@ static odlc_status subgraph_results(struct lower *l, const struct scope *s, cons
     return ODLC_OK;
 }
 
-static odlc_status lower_inner(struct lower *l, struct scope *s, const struct lower_value *values, size_t count,
-                               struct lower_value *results)
+static odlc_status lower_nodes_inside(struct lower *l, struct scope *s, const struct lower_value *values, size_t count,
+                                      struct lower_value *results)
 {
     const struct fw_graph *g = s->graph;
     odlc_status status = ODLC_OK;
@@ -88,8 +88,8 @@ static uint64_t text_of(const struct fw_graph *g, const char *prefix)
     return size;
 }
 
-odlc_status lower_subgraph(struct lower *l, const struct fw_graph *g, const char *prefix,
-                           const struct lower_value *values, size_t count, struct lower_value *results)
+static odlc_status lower_inner_graph(struct lower *l, const struct fw_graph *g, const char *prefix,
+                                     const struct lower_value *values, size_t count, struct lower_value *results)
 {
     struct lowering *all = l->scope->all;
     struct scope s = {
@@ -102,7 +102,7 @@ odlc_status lower_subgraph(struct lower *l, const struct fw_graph *g, const char
                           AT(.file = l->path, .node = l->node->name,
                              .hint = "fewer trips of the loop, or a user-defined op in its place"),
                           "expansion", "the graphs inside of nodes expand to more than %d nodes", LOWER_MAX_EXPANSION);
-    odlc_status status = lower_inner(l, &s, values, count, results);
+    odlc_status status = lower_nodes_inside(l, &s, values, count, results);
     scope_leave(&s);
     return status;
 }
@@ -152,6 +152,7 @@ odlc_status lower_graph(struct lowering *all, struct graph *graph)
     struct scope s = {.all = all, .graph = model};
     odlc_status status = ODLC_OK;
     all->path = all->in->model->path;
+    all->subgraph = lower_inner_graph;
     all->origins = (struct layout_origins){.arena = c->model_arena, .graph = graph};
     build_init(&all->b, graph, c->diags);
     bindings_init(&all->names, c->model_arena, all->in->model->n_names);

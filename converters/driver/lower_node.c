@@ -191,7 +191,8 @@ odlc_status lower_node(struct scope *s, struct fw_node *n)
                       .n_out = n->n_outputs,
                       .values = values,
                       .results = arena_array(c->scratch, struct lower_value, n->n_outputs),
-                      .scope = s};
+                      .scope = s,
+                      .subgraph = s->all->subgraph};
     for (size_t k = 0; k < n->n_outputs; k++) {
         l.out[k] = NO_TENSOR;
         if (fw_out_id(n, k) != FW_NO_NAME)

@@ -21,6 +21,7 @@ struct lowering {
     VEC(struct lower_value) values; /* what each stands for */
     uint64_t expanded;              /* nodes that subgraphs were lowered to */
     const char *at_node;            /* the node that is being lowered, or was last; NULL before the first */
+    lower_subgraph_fn *subgraph;    /* lowers the graphs inside of nodes */
     struct layout_origins origins;
     struct contradictions { /* values inside of the model whose declared dimensions are not the computed ones */
         uint32_t count;

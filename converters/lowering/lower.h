@@ -33,6 +33,11 @@ struct lower_value {
 };
 
 struct scope;
+struct lower;
+
+/* See lower_subgraph. */
+typedef odlc_status lower_subgraph_fn(struct lower *l, const struct fw_graph *g, const char *prefix,
+                                      const struct lower_value *values, size_t count, struct lower_value *results);
 
 struct lower {
     struct build *b;
@@ -51,7 +56,8 @@ struct lower {
      * tensors are set in results instead of out. */
     const struct lower_value *values;
     struct lower_value *results;
-    struct scope *scope; /* where the node's names are known */
+    struct scope *scope;         /* where the node's names are known; the driver's */
+    lower_subgraph_fn *subgraph; /* the driver's, which calls the rows */
 };
 
 typedef odlc_status lower_fn(struct lower *l);
