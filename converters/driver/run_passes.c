@@ -42,7 +42,7 @@ static void summarize(const struct context *c, const struct graph *g, const stru
                       struct odlc_conversion_summary *out)
 {
     bool *counted = arena_array(c->scratch, bool, g->tensors.count);
-    out->permutes_inserted = passes->permutes_inserted;
+    out->permutes_inserted = (uint32_t)passes->permutes.count;
     for (size_t i = 0; i < g->order.count; i++) {
         const struct node *n = graph_node(g, g->order.data[i]);
         out->ops++;
@@ -58,14 +58,14 @@ static void summarize(const struct context *c, const struct graph *g, const stru
     }
 }
 
-/* Hands the permutes that the passes found on to the reports of their nodes. */
-static void add_permutes(const struct context *c, struct udo_set *udos, const struct pass_context *passes)
+/* Hands the permutes that the passes found on to the reports of their nodes, which lowering made: the first n. */
+static void add_permutes(const struct context *c, struct udo_set *udos, const struct pass_context *passes, size_t n)
 {
     typedef VEC(struct odlc_udo_permute) permutes;
     struct map nodes;
     map_init(&nodes, c->scratch);
-    permutes *lists = arena_array(c->scratch, permutes, udos->reports.count);
-    for (size_t i = 0; i < udos->reports.count; i++)
+    permutes *lists = arena_array(c->scratch, permutes, n);
+    for (size_t i = 0; i < n; i++)
         map_put(&nodes, udos->reports.data[i].node, (uint32_t)i);
     for (size_t i = 0; i < passes->udo_permutes.count; i++) {
         const struct pass_permute *p = &passes->udo_permutes.data[i];
@@ -79,27 +79,39 @@ static void add_permutes(const struct context *c, struct udo_set *udos, const st
                                                .after = p->after,
                                                .reason = p->reason});
     }
-    for (size_t i = 0; i < udos->reports.count; i++) {
+    for (size_t i = 0; i < n; i++) {
         udos->reports.data[i].permutes = lists[i].data;
         udos->reports.data[i].n_permutes = lists[i].count;
     }
 }
 
+static odlc_status replace_natives(void *udos, struct graph *g)
+{
+    return udo_replace_natives(udos, g);
+}
+
+static odlc_status keep_declared_types(void *udos, struct graph *g)
+{
+    udo_keep_types(udos, g);
+    return ODLC_OK;
+}
+
 odlc_status run_passes(const struct context *c, struct udo_set *udos, struct graph *graph, struct outcome *out)
 {
+    const size_t n_claimed = udos->reports.count;
     struct pass_options options;
     struct map names, layouts;
     TRY(pass_options(c, &names, &layouts, &options));
-    struct pass_context passes = {
-        .scratch = c->scratch, .diags = c->diags, .options = &options, .progress = c->progress};
+    struct pass_context passes = {.scratch = c->scratch,
+                                  .diags = c->diags,
+                                  .options = &options,
+                                  .progress = c->progress,
+                                  .replace_natives = {replace_natives, udos},
+                                  .keep_declared_types = {keep_declared_types, udos}};
     odlc_status status = pass_run_all(&passes, graph);
     out->dumped = passes.dumped;
-    add_permutes(c, udos, &passes);
+    add_permutes(c, udos, &passes, n_claimed);
     if (status == ODLC_OK)
-        status = udo_replace_natives(udos, graph);
-    if (status == ODLC_OK) {
-        udo_keep_types(udos, graph);
         summarize(c, graph, &passes, &out->summary);
-    }
     return status;
 }

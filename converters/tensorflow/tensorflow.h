@@ -17,7 +17,4 @@ odlc_status tensorflow_load_file(const struct fw_memory *memory, struct diags *d
 odlc_status tensorflow_load_tensor(const struct fw_memory *memory, struct diags *diags, const struct file *file,
                                    struct fw_tensor *out) MUST_USE;
 
-/* `canonical_name` of struct frontend: "name" of "name:0" and of "^name". */
-const char *tensorflow_canonical_name(struct arena *arena, const char *name);
-
 #endif

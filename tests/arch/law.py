@@ -46,13 +46,6 @@ commands                tools base opendlc
 # What is against the law, and goes: (room, other room).
 NOT_YET = {
     ("op", "kernel"),
-    ("tensorflow.decode", "lowering"),
-    ("tensorflow.decode", "tensorflow.source"),
-    ("tensorflow.lower", "tensorflow.decode"),
-    ("tensorflow.lower", "tensorflow.normalize"),
-    ("tensorflow.source", "tensorflow"),
-    ("tensorflow.source", "tensorflow.decode"),
-    ("tensorflow.source", "tensorflow.normalize"),
 }
 # The command of a front end is a tool that happens to live beside it.
 COMMANDS = {f"converters/{framework}/{framework}-to-dlc.c" for framework in ("onnx", "tensorflow")}

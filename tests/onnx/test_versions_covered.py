@@ -1,4 +1,4 @@
-"""Every version of every operator of ONNX's default domain either has a row that covers it, or stands in refusals.def."""
+"""Every version of every operator of ONNX's default domain either has a row that covers it, or stands in onnx_refusals.def."""
 
 import csv
 import os
