@@ -151,7 +151,7 @@ END_TEST
 
 int main(void)
 {
-    Suite *suite = suite_create("onnx large graphs");
+    Suite *suite = suite_create("onnx large models");
     ADD_CASE(suite, "nodes", test_chain, test_reverse_order, test_sizes);
     ADD_CASE(suite, "memory", test_what_is_kept);
     ADD_CASE(suite, "fields", test_scattered_fields, test_empty_lists);

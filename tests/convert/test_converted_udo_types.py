@@ -4,7 +4,8 @@ import json
 import tempfile
 
 from conversion import Workshop, onnx, op_types, udo
-from checks import Checks, run
+from checks import Checks
+from prestarted import run
 
 F, I32, I64 = onnx.FLOAT, onnx.INT32, onnx.INT64
 
