@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "converters/driver/driver.h"
+#include "op/op.h"
 
 static void take_tensor(struct arena *arena, const struct view *view, struct param *p)
 {

@@ -1,5 +1,7 @@
 /* Where the axes of tensors come from, found node by node as the graph grows. */
 #include "converters/driver/driver.h"
+#include "op/op.h"
+#include "op/params.h"
 #include "pass/preferred_layout.h"
 
 static struct layout_origin own_order(const struct graph *g, tensor_id id, bool last)

@@ -4,6 +4,7 @@
 #include "dlc/schema.h"
 #include "dlc/record.h"
 #include "op/op.h"
+#include "op/params.h"
 
 typedef VEC(tensor_id) id_list;
 
@@ -235,7 +236,6 @@ static const struct op *foreign_row(struct to_ir *c, const struct dlc_op *op, co
     row->name = row->dlc_type = op->type;
     row->params = params;
     row->max_inputs = row->max_outputs = VARIADIC;
-    row->compute = COMPUTE_BYTES;
     row->package = package;
     return row;
 }

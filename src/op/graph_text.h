@@ -2,7 +2,8 @@
 #ifndef OP_GRAPH_TEXT_H
 #define OP_GRAPH_TEXT_H
 
-#include "op/op.h"
+#include "base/diag.h"
+#include "ir/graph.h"
 
 /* In the arena. Constants of up to 16 elements show their values; of larger ones only the type is printed, and parsing
  * gives zeros. */

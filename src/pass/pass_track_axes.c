@@ -18,6 +18,8 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "op/op.h"
+#include "op/params.h"
 #include "pass/pass.h"
 #include "pass/regroup.h"
 #include "pass/preferred_layout.h"

@@ -1,6 +1,13 @@
 #include "pass/preferred_layout.h"
 
+#include "op/op.h"
+#include "op/params.h"
 #include "pass/regroup.h"
+
+bool carries_axes(const struct op *op, uint32_t input)
+{
+    return op->permute && (op->permuted == 0 || (input < 32 && op->permuted >> input & 1));
+}
 
 struct search {
     const struct graph *g;

@@ -2,7 +2,7 @@
 #ifndef PASS_PREFERRED_LAYOUT_H
 #define PASS_PREFERRED_LAYOUT_H
 
-#include "op/op.h"
+#include "ir/graph.h"
 
 struct preferred_layout {
     struct perm order; /* rank 0: no matter which */
@@ -14,10 +14,7 @@ struct preferred_layout {
 const struct preferred_layout *find_preferred_layouts(struct arena *scratch, const struct graph *g);
 
 /* Whether input i of such a node has the axes that the op's axis rule permutes. */
-static inline bool carries_axes(const struct op *op, uint32_t input)
-{
-    return op->permute && (op->permuted == 0 || (input < 32 && op->permuted >> input & 1));
-}
+bool carries_axes(const struct op *op, uint32_t input);
 
 static inline bool takes_as_stored(const struct node *n, uint32_t input)
 {

@@ -1,6 +1,7 @@
 /* Definitions that replace native ops after the model has been translated (UseDefaultTranslation). */
 #include <string.h>
 
+#include "op/params.h"
 #include "udo/call.h"
 #include "udo/row.h"
 #include "udo/value.h"

@@ -178,7 +178,6 @@ void udo_make_row(struct arena *arena, struct udo_def *def)
         .max_inputs = most(def->inputs, def->n_inputs),
         .min_outputs = (uint8_t)least_outputs(def),
         .max_outputs = most(def->outputs, def->n_outputs),
-        .compute = COMPUTE_BYTES,
         .package = def->package,
         .udo = def,
     };

@@ -4,6 +4,7 @@
 #define UDO_UDO_H
 
 #include "build/build.h"
+#include "op/op.h"
 #include "opendlc/convert.h"
 
 enum udo_layout { UDO_LAYOUT_NONE, UDO_LAYOUT_NHWC, UDO_LAYOUT_NCHW };

@@ -11,6 +11,7 @@
 
 #include "dlc/record.h"
 #include "op/op.h"
+#include "op/params.h"
 
 static const struct param_def blend_params[] = {
     {.name = "offsets", .dtype = DT_INT32, .presence = PARAM_OPTIONAL, .is_tensor = true},
@@ -28,7 +29,6 @@ static const struct op blend = {.name = "Blend",
                                 .n_params = COUNT_OF(blend_params),
                                 .max_inputs = VARIADIC,
                                 .max_outputs = VARIADIC,
-                                .compute = COMPUTE_BYTES,
                                 .package = "MyPack"};
 
 static const float sample_table[6] = {1.5f, -2, 3, 4, 5, 6.25f};
