@@ -1,4 +1,4 @@
-/* Blocks of an image as elements of the batch, and back, channels last: SpaceToBatch, BatchToSpace. */
+/* Blocks of an image as elements of the batch, and back, channels last. */
 #include <string.h>
 
 #include "kernel/kernels.h"

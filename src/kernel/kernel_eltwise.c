@@ -1,4 +1,4 @@
-/* Elementwise ops of two and three operands, broadcast as numpy does. */
+/* Elementwise functions of two and three operands, broadcast as numpy does. */
 #include <math.h>
 
 #include "kernel/kernels.h"
@@ -72,28 +72,28 @@ SPAN_BINARY(uint_remainder, uint64_t, uint64_t, uint64_t, b ? a % b : 0)
 SPAN_BINARY(uint_maximum, uint64_t, uint64_t, uint64_t, a > b ? a : b)
 SPAN_BINARY(uint_minimum, uint64_t, uint64_t, uint64_t, a < b ? a : b)
 
-#define ARITHMETIC(name, float_expr, int_expr, uint_span)                                       \
+#define ARITHMETIC(name, float_expr, int_expr, uint_span)                                                    \
     SPAN_BINARY(name##_floats, float, float, float, float_expr)                                              \
     SPAN_BINARY(name##_doubles, double, double, double, float_expr)                                          \
     SPAN_BINARY(name##_ints, int64_t, int64_t, int64_t, int_expr)                                            \
-    odlc_status kernel_##name(const struct kernel *k)                                                    \
+    odlc_status kernel_##name(const struct kernel *k)                                                        \
     {                                                                                                        \
         return nd_with_uint64(k, &(struct span_set){name##_floats, name##_doubles, name##_ints}, uint_span); \
     }
 
-#define COMPARISON(name, expr)                                                                     \
+#define COMPARISON(name, expr)                                                                                  \
     SPAN_BINARY(name##_floats, int64_t, float, float, expr)                                                     \
     SPAN_BINARY(name##_doubles, int64_t, double, double, expr)                                                  \
     SPAN_BINARY(name##_ints, int64_t, int64_t, int64_t, expr)                                                   \
     SPAN_BINARY(name##_uints, int64_t, uint64_t, uint64_t, expr)                                                \
-    odlc_status kernel_##name(const struct kernel *k)                                                       \
+    odlc_status kernel_##name(const struct kernel *k)                                                           \
     {                                                                                                           \
         return nd_with_uint64(k, &(struct span_set){name##_floats, name##_doubles, name##_ints}, name##_uints); \
     }
 
-#define LOGICAL(name, expr)                                 \
+#define LOGICAL(name, expr)                                              \
     SPAN_BINARY(name##_bools, int64_t, int64_t, int64_t, expr)           \
-    odlc_status kernel_##name(const struct kernel *k)                \
+    odlc_status kernel_##name(const struct kernel *k)                    \
     {                                                                    \
         return nd_by_class(k, &(struct span_set){.ints = name##_bools}); \
     }

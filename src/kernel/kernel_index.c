@@ -1,5 +1,4 @@
-/* Ops that read or write at positions given by a tensor: Gather, GatherElements, GatherNd, ScatterNd, ScatterElements,
- * OneHot, TopK. Indices count from the front; negative ones from the back. */
+/* Reading or writing at positions that a tensor gives. Indices count from the front; negative ones from the back. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

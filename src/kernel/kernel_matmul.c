@@ -1,10 +1,8 @@
-/* Matrix products: MatMul and FullyConnected. */
+/* Matrix products: floats by way of gemm, integers by plain loops. */
 #include "kernel/gemm.h"
 #include "kernel/kernels.h"
 #include "kernel/nd_iterate.h"
 #include "op/product.h"
-
-/* ---- kernels ---- */
 
 static void multiply_floats(const struct product *p, const float *a, const float *b, const float *bias, float *out,
                             struct arena *scratch)

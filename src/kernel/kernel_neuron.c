@@ -1,12 +1,10 @@
-/* Activation functions: ops of one operand that the container calls Neuron. */
+/* Activation functions. */
 #include <float.h>
 #include <math.h>
 
 #include "kernel/kernels.h"
 #include "kernel/nd_iterate.h"
 #include "op/params.h"
-
-/* ---- functions ---- */
 
 struct neuron {
     double alpha, beta, threshold, min, max;
@@ -70,18 +68,18 @@ static odlc_status run_neuron(const struct kernel *k, const struct span_set *set
 }
 
 /* The value at a with params p. */
-#define NEURON(name, expr)                                        \
+#define NEURON(name, expr)                                                             \
     SPAN_NEURON(name##_floats, float, expr)                                            \
     SPAN_NEURON(name##_doubles, double, expr)                                          \
-    odlc_status kernel_##name(const struct kernel *k)                              \
+    odlc_status kernel_##name(const struct kernel *k)                                  \
     {                                                                                  \
         return run_neuron(k, &(struct span_set){name##_floats, name##_doubles, NULL}); \
     }
 
 NEURON(elu, a > 0 ? a : p->alpha * expm1(a))
 NEURON(gelu, gelu(a))
-NEURON(hard_sigmoid, clamp(p->alpha * a + p->beta, 0, 1))
-NEURON(hard_swish, a * clamp(a + 3, 0, 6) / 6)
+NEURON(hard_sigmoid, clamp(p->alpha *a + p->beta, 0, 1))
+NEURON(hard_swish, a *clamp(a + 3, 0, 6) / 6)
 NEURON(sigmoid, 1 / (1 + exp(-a)))
 NEURON(softplus, softplus(a, p))
 NEURON(tanh, tanh(a))

@@ -1,4 +1,4 @@
-/* Sliding patches of an image, and patches put back to one: ExtractPatches, Col2Im. Channels are last. */
+/* Sliding patches of an image, channels last, and patches put back to one. */
 #include <string.h>
 
 #include "kernel/kernels.h"

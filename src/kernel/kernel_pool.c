@@ -1,5 +1,5 @@
-/* Pools over channels-last activations: PoolMax2d, PoolAvg2d, L2Pool2d, PoolMax3d, PoolAvg3d. Padding never takes part
- * in a maximum; an average counts it only with count_pad_for_edges. */
+/* Pools over channels-last activations. Padding never takes part in a maximum; an average counts padding only with
+ * count_pad_for_edges. */
 #include <math.h>
 
 #include "kernel/kernels.h"

@@ -1,4 +1,4 @@
-/* Reductions along a set of axes, positions of extremes, and running sums. */
+/* Reductions along a set of axes, positions of extremes, and cumulative sums. */
 #include <math.h>
 
 #include "kernel/kernels.h"
@@ -19,11 +19,11 @@ struct reduction {
 };
 
 /* The value of no elements, the next one of floats and of integers, the loop for uint64. */
-#define REDUCTION(name, start, float_expr, int_expr, uint_span)                                                \
+#define REDUCTION(name, start, float_expr, int_expr, uint_span)                                                       \
     SPAN_FOLD(name##_floats, double, float, float_expr)                                                               \
     SPAN_FOLD(name##_doubles, double, double, float_expr)                                                             \
     SPAN_FOLD(name##_ints, int64_t, int64_t, int_expr)                                                                \
-    odlc_status kernel_reduce_##name(const struct kernel *k)                                                             \
+    odlc_status kernel_reduce_##name(const struct kernel *k)                                                          \
     {                                                                                                                 \
         return reduce(k, &(struct reduction){{name##_floats, name##_doubles, name##_ints}, uint_span, start, false}); \
     }

@@ -1,5 +1,4 @@
-/* Resizing and rearranging images, channels last: Resize, ResizeBilinear, ResizeNearestNeighbor, DepthToSpace,
- * SpaceToDepth. */
+/* Resizing and rearranging images, channels last. */
 #include <assert.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Sampling an image or a volume, channels last, at positions that a tensor holds: GridSample. */
+/* Sampling an image or a volume, channels last, at positions that a tensor holds. */
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Ops that keep every element and change where it stands: Reshape, Transpose, Concat, Split, Tile. */
+/* Moving every element to where the result has the element: Reshape, Transpose, Concat, Split, Tile. */
 #include <string.h>
 
 #include "kernel/kernels.h"

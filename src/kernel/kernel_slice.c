@@ -1,4 +1,4 @@
-/* Ops that keep a part of a tensor or put it into a larger one: StridedSlice, Pad. */
+/* Keeping a part of a tensor or putting one into a larger one: StridedSlice, Pad. */
 #include <string.h>
 
 #include "kernel/kernels.h"

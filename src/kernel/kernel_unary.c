@@ -1,26 +1,24 @@
-/* Elementwise ops of one operand, and Cast. */
+/* Elementwise functions of one operand, and Cast. */
 #include <math.h>
 
 #include "kernel/kernels.h"
 #include "kernel/nd_iterate.h"
 
-/* ---- kernels ---- */
-
 /* Numbers of any class: the value of a float, of an integer, of a uint64. */
-#define NUMERIC(name, float_expr, int_expr, uint_expr)                                             \
+#define NUMERIC(name, float_expr, int_expr, uint_expr)                                                          \
     SPAN_UNARY(name##_floats, float, float, float_expr)                                                         \
     SPAN_UNARY(name##_doubles, double, double, float_expr)                                                      \
     SPAN_UNARY(name##_ints, int64_t, int64_t, int_expr)                                                         \
     SPAN_UNARY(name##_uints, uint64_t, uint64_t, uint_expr)                                                     \
-    odlc_status kernel_##name(const struct kernel *k)                                                       \
+    odlc_status kernel_##name(const struct kernel *k)                                                           \
     {                                                                                                           \
         return nd_with_uint64(k, &(struct span_set){name##_floats, name##_doubles, name##_ints}, name##_uints); \
     }
 
-#define REAL(name, expr)                                                   \
+#define REAL(name, expr)                                                                \
     SPAN_UNARY(name##_floats, float, float, expr)                                       \
     SPAN_UNARY(name##_doubles, double, double, expr)                                    \
-    odlc_status kernel_##name(const struct kernel *k)                               \
+    odlc_status kernel_##name(const struct kernel *k)                                   \
     {                                                                                   \
         return nd_by_class(k, &(struct span_set){name##_floats, name##_doubles, NULL}); \
     }

@@ -1,9 +1,8 @@
-/* The operator table: one row says everything about an operator.
+/* The operator table: one row says what an operator is. How the reference computes the operator is in src/kernel.
  *
- * Names and parameters are those of the target's master operator list. Activations and
- * weights are in the container's own layout at all times: Conv2d is NHWC with HWIO weights in every graph, before and
- * after every pass; a front end whose layout differs puts Transposes around it (see build/build.h), which passes then
- * remove. */
+ * Names and parameters are those of the target's master operator list. Activations and weights are in the container's
+ * own layout at all times: Conv2d is NHWC with HWIO weights in every graph, before and after every pass; a front end
+ * whose layout differs puts Transposes around the op (build/build.h), which passes then remove. */
 #ifndef OP_OP_H
 #define OP_OP_H
 
@@ -38,7 +37,8 @@ typedef odlc_status infer_fn(const struct infer *c);
 /* The axis rule: the node's inputs of the mask `permuted` are about to be delivered permuted by perm (their rank is
  * perm->rank; stored axis i is the node's axis perm->axis[i]). Rewrites the params so that the node does the same on
  * the stored axes, gives the permutation in which its outputs then come, and returns true. Returns false, with nothing
- * changed, when it cannot: the inputs are then brought back to the node's own order. NULL in the row: never. */
+ * changed, when no params say that: the inputs are then brought back to the node's own order. NULL in the row: never.
+ */
 typedef bool permute_fn(struct graph *g, struct node *n, const struct perm *perm, struct perm *out);
 
 /* What passes may put into an operator that computes W ∗ x + b, with weights W as input 1 and a bias b, where there is

@@ -111,10 +111,10 @@ static const struct param_def params_batch_to_space[] = {
     {PARAM_NAMED(crops), DT_UINT32, PARAM_OPTIONAL, true, false, 0},
 };
 
-#define BATCH_ROW(name_, params_, infer_)                                                                    \
-    {                                                                                                                 \
-        .id = OP_##name_, .name = #name_, .dlc_type = #name_, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1,     \
-        .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_ \
+#define BATCH_ROW(name_, params_, infer_)                                                                         \
+    {                                                                                                             \
+        .id = OP_##name_, .name = #name_, .dlc_type = #name_, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, \
+        .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_                       \
     }
 
 const struct op op_rows_batch[] = {

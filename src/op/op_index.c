@@ -177,7 +177,7 @@ static odlc_status infer_one_hot(const struct infer *c)
     return ODLC_OK;
 }
 
-/* ---- TopK: along the last axis, best first ---- */
+/* ---- TopK ---- */
 
 static odlc_status infer_top_k(const struct infer *c)
 {
@@ -215,13 +215,12 @@ static const struct param_def top_k_params[] = {
     {PARAM_NAMED(largest), DT_BOOL, PARAM_DEFAULT, false, false, 1},
 };
 
-#define ROW(type, ins, outs, param_list, infer_rule)                                                         \
+#define ROW(type, ins, outs, param_list, infer_rule)                                                              \
     .id = OP_##type, .name = #type, .dlc_type = #type, .min_inputs = ins, .max_inputs = ins, .min_outputs = outs, \
     .max_outputs = outs, .params = param_list, .n_params = COUNT_OF(param_list), .infer = infer_rule
 
 const struct op op_rows_index[] = {
-    {ROW(Gather, 2, 1, gather_params, infer_gather), .permute = permute_gather,
-     .permuted = 1},
+    {ROW(Gather, 2, 1, gather_params, infer_gather), .permute = permute_gather, .permuted = 1},
     {ROW(GatherElements, 2, 1, gather_elements_params, infer_gather_elements), .permute = permute_axis},
     {ROW(GatherNd, 2, 1, gather_nd_params, infer_gather_nd)},
     {ROW(OneHot, 1, 1, one_hot_params, infer_one_hot)},

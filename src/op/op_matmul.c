@@ -17,7 +17,7 @@ static void batch_steps(const struct shape *operand, const struct shape *batch, 
 }
 
 const char *product_read(struct product *p, const struct node *n, const struct shape *a, const struct shape *b,
-                                const struct shape *bias)
+                         const struct shape *bias)
 {
     if (a->rank < 2 || b->rank < 2)
         return "an operand has fewer than two axes";

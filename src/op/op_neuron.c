@@ -3,8 +3,6 @@
 #include "op/families.h"
 #include "op/infer.h"
 
-/* ---- rows ---- */
-
 #define BOUNDS(bound_presence)                                                  \
     {PARAM_NAMED(min_value), .dtype = DT_FLOAT32, .presence = bound_presence},  \
     {                                                                           \
@@ -24,11 +22,11 @@ static const struct param_def hard_sigmoid_params[] = {FLOAT_DEFAULT(alpha, 0.2)
 static const struct param_def softplus_params[] = {FLOAT_DEFAULT(beta, 1.0), FLOAT_DEFAULT(threshold, -1.0),
                                                    BOUNDS(PARAM_OPTIONAL)};
 
-#define NEURON_ROW(op_name, code, param_list, types)                                                      \
+#define NEURON_ROW(op_name, code, param_list, types)                                                              \
     {                                                                                                             \
         .id = OP_##op_name, .name = #op_name, .dlc_type = "Neuron", .selector = "neuron_type", .operation = code, \
         .has_operation = (code) >= 0, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, .max_outputs = 1,       \
-        .params = param_list, .n_params = COUNT_OF(param_list), .infer = types, .permute = permute_any \
+        .params = param_list, .n_params = COUNT_OF(param_list), .infer = types, .permute = permute_any            \
     }
 const struct op op_rows_neuron[] = {
     NEURON_ROW(Elu, 0, alpha_params, infer_real),

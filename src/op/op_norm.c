@@ -1,13 +1,7 @@
-/* Normalisations. Channels are the last axis.
- *
- * All but Batchnorm and Lrn are one computation: subtract the mean over some axes, divide by the deviation over the
- * same axes, multiply and add weights that vary along other axes. They differ in the axes and in what counts as
- * deviation. */
+/* Normalizations: Batchnorm, GroupNorm, InstanceNorm, L2Norm, LayerNorm, Lrn, RmsNorm. Channels are the last axis. */
 #include "op/axes.h"
 #include "op/families.h"
 #include "op/infer.h"
-
-/* ---- the ops ---- */
 
 /* ---- types ---- */
 

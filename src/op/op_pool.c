@@ -1,5 +1,4 @@
-/* Pools over channels-last activations: PoolMax2d, PoolAvg2d, L2Pool2d, PoolMax3d, PoolAvg3d. Padding never takes part
- * in a maximum; an average counts it only with count_pad_for_edges. */
+/* Pools over channels-last activations: PoolMax2d, PoolAvg2d, L2Pool2d, PoolMax3d, PoolAvg3d. */
 #include "op/families.h"
 #include "op/infer.h"
 #include "op/window.h"
@@ -51,11 +50,11 @@ static const struct param_def params_average[] = {
 };
 static const struct param_def params_l2[] = {POOL_PARAMS};
 
-#define POOL_ROW(name_, axes_, type_, selector_, params_)                                                    \
+#define POOL_ROW(name_, axes_, type_, selector_, params_)                                                             \
     {                                                                                                                 \
         .id = OP_##name_, .name = #name_, .dlc_type = type_, .selector = selector_, .min_inputs = 1, .max_inputs = 1, \
         .min_outputs = 1, .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_pool,    \
-        .spatial_axes = axes_, .work = work_pool                          \
+        .spatial_axes = axes_, .work = work_pool                                                                      \
     }
 
 const struct op op_rows_pool[] = {

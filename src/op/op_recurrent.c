@@ -1,4 +1,4 @@
-/* Recurrent layers over a sequence. Gates and states are kept in double; a state is never rounded between steps. */
+/* Recurrent layers over a sequence: Gru, Lstm. */
 #include "op/families.h"
 #include "op/infer.h"
 #include "op/sequence.h"

@@ -1,9 +1,9 @@
-/* Reductions along a set of axes, positions of extremes, and running sums. */
+/* Reductions along a set of axes, positions of extremes, and cumulative sums. */
 #include "op/axes.h"
 #include "op/families.h"
 #include "op/infer.h"
 
-/* ---- reductions: accumulated in double or int64_t ---- */
+/* ---- reductions ---- */
 
 static odlc_status infer_reduce(const struct infer *c)
 {
@@ -28,7 +28,7 @@ static bool permute_reduce(struct graph *g, struct node *n, const struct perm *p
     return true;
 }
 
-/* ---- one axis: a tensor is outer × along × inner elements ---- */
+/* ---- positions of extremes ---- */
 
 static odlc_status infer_arg(const struct infer *c)
 {
@@ -82,11 +82,11 @@ static const struct param_def cumulative_sum_params[] = {
     {PARAM_NAMED(exclusive), .dtype = DT_BOOL, .presence = PARAM_DEFAULT},
     {PARAM_NAMED(reverse), .dtype = DT_BOOL, .presence = PARAM_DEFAULT}};
 
-#define ROW(op_name, type, select, param_list, types, axes, wraps)                                            \
+#define ROW(op_name, type, select, param_list, types, axes, wraps)                                                    \
     {                                                                                                                 \
         .id = OP_##op_name, .name = #op_name, .dlc_type = type, .selector = select, .min_inputs = 1, .max_inputs = 1, \
         .min_outputs = 1, .max_outputs = 1, .params = param_list, .n_params = COUNT_OF(param_list), .infer = types,   \
-        .permute = axes, .may_wrap = wraps \
+        .permute = axes, .may_wrap = wraps                                                                            \
     }
 #define REDUCE_ROW(op_name, wraps) \
     ROW(op_name, "Reduce", "reduce_type", reduce_params, infer_reduce, permute_reduce, wraps)

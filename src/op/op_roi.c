@@ -1,7 +1,5 @@
-/* Regions of an image, channels last, brought to one size each: RoiAlign (the mean of interpolated samples),
- * RoiPooling (the largest element) and CropAndResize (an interpolated sample). Regions of the first two are
- * [x1, y1, x2, y2] on the original image, which is img_size_ratio times as large, and the size of the result is no
- * param: the output says it. */
+/* Regions of an image, channels last, brought to one size each: RoiAlign, RoiPooling and CropAndResize. The size of the
+ * first two's result is no param: the output has the size. */
 #include "op/families.h"
 #include "op/infer.h"
 #include "op/params.h"
@@ -90,10 +88,10 @@ static const struct param_def params_crop_and_resize[] = {
     {PARAM_NAMED(extrapolation_value), DT_FLOAT32, PARAM_DEFAULT, false, false, 0},
 };
 
-#define ROI_ROW(name_, params_, infer_, work_)                                                           \
+#define ROI_ROW(name_, params_, infer_, work_)                                                                    \
     {                                                                                                             \
         .id = OP_##name_, .name = #name_, .dlc_type = #name_, .min_inputs = 3, .max_inputs = 3, .min_outputs = 1, \
-        .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .work = work_ \
+        .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .work = work_        \
     }
 
 const struct op op_rows_roi[] = {

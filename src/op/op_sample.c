@@ -4,8 +4,7 @@
 #include "op/sampler.h"
 
 enum { MODE_LINEAR, MODE_NEAREST };
-const char *sampler_read(struct sampler *s, const struct node *n, const struct shape *x,
-                                const struct shape *grid)
+const char *sampler_read(struct sampler *s, const struct node *n, const struct shape *x, const struct shape *grid)
 {
     int64_t mode = node_int(n, PARAM_mode, MODE_LINEAR);
     if (x->rank < 4 || x->rank > SPATIAL_MAX + 2)

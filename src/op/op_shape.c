@@ -51,7 +51,7 @@ static bool permute_transpose(struct graph *g, struct node *n, const struct perm
     return true;
 }
 
-/* ---- Concat and Split: the same copy in two directions ---- */
+/* ---- Concat and Split ---- */
 
 static odlc_status infer_concat(const struct infer *c)
 {
@@ -140,11 +140,11 @@ static const struct param_def split_params[] = {{PARAM_NAMED(axis), DT_UINT32, P
 static const struct param_def tile_params[] = {{PARAM_NAMED(multiples), DT_UINT32, PARAM_REQUIRED, true, false, 0}};
 static const struct param_def transpose_params[] = {{PARAM_NAMED(perm), DT_UINT32, PARAM_REQUIRED, true, false, 0}};
 
-#define ROW(type, n_in, n_out, copies, param_list, infer_rule, axis_rule)                                    \
+#define ROW(type, n_in, n_out, copies, param_list, infer_rule, axis_rule)                                         \
     {                                                                                                             \
         .id = OP_##type, .name = #type, .dlc_type = #type, .min_inputs = 1, .max_inputs = n_in, .min_outputs = 1, \
         .max_outputs = n_out, .params = param_list, .n_params = COUNT_OF(param_list), .infer = infer_rule,        \
-        .permute = axis_rule, .may_copy = copies                          \
+        .permute = axis_rule, .may_copy = copies                                                                  \
     }
 
 const struct op op_rows_shape[] = {

@@ -157,11 +157,11 @@ static const struct param_def strided_slice_params[] = {
     {PARAM_NAMED(new_axes_mask), DT_UINT32, PARAM_DEFAULT, false, false, 0},
 };
 
-#define ROW(type, param_list, infer_rule, axis_rule)                                                      \
+#define ROW(type, param_list, infer_rule, axis_rule)                                                           \
     {                                                                                                          \
         .id = OP_##type, .name = #type, .dlc_type = #type, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, \
         .max_outputs = 1, .params = param_list, .n_params = COUNT_OF(param_list), .infer = infer_rule,         \
-        .permute = axis_rule                                           \
+        .permute = axis_rule                                                                                   \
     }
 
 const struct op op_rows_slice[] = {

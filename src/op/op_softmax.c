@@ -1,4 +1,4 @@
-/* Softmax and LogSoftmax along one axis, in the shifted form that cannot overflow. */
+/* Softmax and LogSoftmax along one axis. */
 #include "op/axes.h"
 #include "op/families.h"
 #include "op/infer.h"
@@ -29,11 +29,11 @@ static const struct param_def softmax_params[] = {{PARAM_NAMED(axis), .dtype = D
 static const struct param_def log_softmax_params[] = {
     {PARAM_NAMED(axis), .dtype = DT_UINT32, .presence = PARAM_REQUIRED}, BETA};
 
-#define ROW(op_name, param_list)                                                               \
-    {                                                                                                           \
-        .id = OP_##op_name, .name = #op_name, .dlc_type = #op_name, .min_inputs = 1, .max_inputs = 1,           \
-        .min_outputs = 1, .max_outputs = 1, .params = param_list, .n_params = COUNT_OF(param_list),             \
-        .infer = infer_softmax, .permute = permute_softmax \
+#define ROW(op_name, param_list)                                                                      \
+    {                                                                                                 \
+        .id = OP_##op_name, .name = #op_name, .dlc_type = #op_name, .min_inputs = 1, .max_inputs = 1, \
+        .min_outputs = 1, .max_outputs = 1, .params = param_list, .n_params = COUNT_OF(param_list),   \
+        .infer = infer_softmax, .permute = permute_softmax                                            \
     }
 
 const struct op op_rows_softmax[] = {

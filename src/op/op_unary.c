@@ -28,11 +28,11 @@ static odlc_status infer_cast(const struct infer *c)
 
 /* ---- rows ---- */
 
-#define UNARY_ROW(op_name, code, types)                                                               \
-    {                                                                                                      \
-        .id = OP_##op_name, .name = #op_name, .dlc_type = "Eltwise_Unary", .selector = "eltwise_type",     \
-        .operation = code, .has_operation = true, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1,      \
-        .max_outputs = 1, .infer = types, .permute = permute_any \
+#define UNARY_ROW(op_name, code, types)                                                                \
+    {                                                                                                  \
+        .id = OP_##op_name, .name = #op_name, .dlc_type = "Eltwise_Unary", .selector = "eltwise_type", \
+        .operation = code, .has_operation = true, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1,  \
+        .max_outputs = 1, .infer = types, .permute = permute_any                                       \
     }
 
 const struct op op_rows_unary[] = {

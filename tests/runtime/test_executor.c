@@ -46,8 +46,7 @@ static odlc_status infer_first(const struct infer *c)
     return ODLC_OK;
 }
 
-static const struct op strict = {
-    .name = "Strict", .dlc_type = "Strict", .own_kernel = &adds, .infer = infer_first};
+static const struct op strict = {.name = "Strict", .dlc_type = "Strict", .own_kernel = &adds, .infer = infer_first};
 
 static void setup(void)
 {
