@@ -15,6 +15,8 @@
  * --preserve_io). */
 #include <string.h>
 
+#include "op/op.h"
+#include "op/params.h"
 #include "pass/regroup.h"
 #include "pass/track_interface.h"
 
