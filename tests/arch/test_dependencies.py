@@ -13,7 +13,7 @@ BUILD_AND_BELOW = OP_AND_BELOW | {"kernel", "build"}
 ALLOWED = {
     "base": set(),
     "ir": {"base"},
-    "op": {"base", "ir", "kernel"},
+    "op": {"base", "ir"},
     "kernel": OP_AND_BELOW,
     "build": OP_AND_BELOW | {"kernel"},
     "pass": BUILD_AND_BELOW,
