@@ -2,6 +2,7 @@
 """Totals of a meson test log in test cases: "N passed, N failed, N skipped".
 usage: count-tests.py BUILD/meson-logs/testlog.json [PASSED FAILED SKIPPED]   (the numbers are added)
 
+The line before tells of cases that tests of each n-th case left out ("left out: N of N …").
 A script ends its output with such a line of its own; Check prints "…%: Checks: …"; anything else counts as one case.
 """
 
@@ -10,6 +11,7 @@ import re
 import sys
 
 TOTALS = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", re.MULTILINE)
+LEFT_OUT = re.compile(r"^left out: (\d+) of \d+ ", re.MULTILINE)
 CHECK = re.compile(r"^\d+%: Checks: (\d+), Failures: (\d+), Errors: (\d+)", re.MULTILINE)
 
 
@@ -35,9 +37,13 @@ def count(entry):
 
 def main():
     sums = [int(argument) for argument in sys.argv[2:5]] or [0, 0, 0]
+    left_out = 0
     with open(sys.argv[1], encoding="utf-8") as log:
-        for line in log:
-            sums = [a + b for a, b in zip(sums, count(json.loads(line)))]
+        for entry in map(json.loads, log):
+            sums = [a + b for a, b in zip(sums, count(entry))]
+            left_out += sum(map(int, LEFT_OUT.findall(entry.get("stdout", ""))))
+    if left_out:
+        print(f"{left_out} cases are left to scripts/test.sh --long")
     print(f"{sums[0]} passed, {sums[1]} failed, {sums[2]} skipped")
     sys.exit(1 if sums[1] or not sums[0] else 0)
 

@@ -40,7 +40,7 @@ int main(int argc, char **argv)
     struct udo_set set;
     struct file *types;
     diags_init(&diags, arena);
-    udo_set_init(&set, arena, &diags);
+    udo_set_init(&set, arena, &diags, op_registry_new(arena));
     double start = seconds();
     if (udo_load(&set, argv[1]) != ODLC_OK || file_map(arena, &diags, argv[2], &types) != ODLC_OK)
         return 1;

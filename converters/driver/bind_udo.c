@@ -1,7 +1,9 @@
-/* A framework node that a UDO claims: translated into the neutral form that src/udo works on. */
+#include "converters/driver/bind_udo.h"
+
 #include <string.h>
 
-#include "converters/driver/driver.h"
+#include "converters/driver/value_types.h"
+#include "converters/lowering/lower_table.h"
 #include "op/op.h"
 
 static void take_tensor(struct arena *arena, const struct view *view, struct param *p)
@@ -107,23 +109,32 @@ static void name_types(struct arena *arena, const struct frontend *frontend, con
     p->strings = names;
 }
 
-struct claim {
-    struct conversion *c;
-    struct lower *l;
-};
-
-static bool schema_default(void *user, const char *attr, struct param *out)
+static bool schema_default(const struct lowering *all, const struct fw_node *n, const char *attr, struct param *out)
 {
-    const struct claim *claim = user;
-    const struct fw_node *n = claim->l->node;
-    const struct frontend *frontend = claim->c->frontend;
+    const struct frontend *frontend = all->c->frontend;
     for (uint32_t i = 0; i < n->op->n_defaults; i++)
-        if (strcmp(n->op->defaults[i].name, attr) == 0 && !misfit_of(claim->c->scratch, &n->op->defaults[i])) {
-            *out = attr_param(claim->c->graph->arena, &n->op->defaults[i]);
+        if (strcmp(n->op->defaults[i].name, attr) == 0 && !misfit_of(all->c->scratch, &n->op->defaults[i])) {
+            *out = attr_param(all->b.graph->arena, &n->op->defaults[i]);
             return true;
         }
     return !*n->op->domain && frontend->schema_default &&
            frontend->schema_default(n->op->type, n->op->version, attr, out);
+}
+
+/* What the framework takes for those params of the definition that the node has no attribute for. */
+static const struct param *schema_defaults(const struct lowering *all, const struct fw_node *n,
+                                           const struct udo_def *def, uint32_t *count)
+{
+    struct param *defaults = arena_array(all->c->scratch, struct param, def->row->n_params);
+    *count = 0;
+    for (uint32_t i = 0; i < def->row->n_params; i++) {
+        const char *name = def->row->params[i].name;
+        if (def->row->params[i].supplemental || fw_find_attr(n, name) ||
+            !schema_default(all, n, name, &defaults[*count]))
+            continue;
+        defaults[(*count)++].name = name;
+    }
+    return defaults;
 }
 
 /* The node's inputs in a graph of their own. */
@@ -148,13 +159,13 @@ static void copy_inputs(const struct lower *from, struct lower *to)
 }
 
 /* Lowers the node natively in a graph that is thrown away, and looks at the types that come out. */
-static bool try_native(const struct claim *claim, const struct lower_row *row, struct type *out)
+static bool try_native(const struct context *c, const struct lower *l, const struct lower_row *row, struct type *out)
 {
-    struct arena *arena = claim->c->scratch;
-    const struct fw_node *n = claim->l->node;
+    struct arena *arena = c->scratch;
+    const struct fw_node *n = l->node;
     struct diags quiet;
     struct build b;
-    struct lower trial = *claim->l;
+    struct lower trial = *l;
     diags_init(&quiet, arena);
     build_init(&b, graph_create(arena, "trial"), &quiet);
     b.source = n->name;
@@ -165,7 +176,7 @@ static bool try_native(const struct claim *claim, const struct lower_row *row, s
     trial.variant = row->kind.variant;
     trial.out = arena_array(arena, tensor_id, n->n_outputs);
     trial.results = arena_array(arena, struct lower_value, n->n_outputs);
-    copy_inputs(claim->l, &trial);
+    copy_inputs(l, &trial);
     for (size_t i = 0; i < n->n_outputs; i++)
         trial.out[i] = NO_TENSOR;
     if (row->fn(&trial) != ODLC_OK)
@@ -176,15 +187,16 @@ static bool try_native(const struct claim *claim, const struct lower_row *row, s
     return true;
 }
 
-static bool native_types(void *user, struct type *out)
+/* The types of the outputs by the converter's own row for the operator; NULL: it has none that takes the node. */
+static const struct type *native_types(const struct context *c, const struct lower *l)
 {
-    const struct claim *claim = user;
-    const struct fw_node *n = claim->l->node;
-    const struct lower_row *row = find_row(claim->c->frontend, n->op->domain, n->op->type, n->op->version);
-    struct arena_mark mark = arena_mark(claim->c->scratch);
-    bool known = row && try_native(claim, row, out);
-    arena_rewind(claim->c->scratch, mark);
-    return known;
+    const struct fw_node *n = l->node;
+    const struct lower_row *row = lower_find_row(c->frontend->table, n->op->domain, n->op->type, n->op->version);
+    struct type *types = arena_array(c->scratch, struct type, n->n_outputs);
+    struct arena_mark mark = arena_mark(c->scratch);
+    bool known = row && try_native(c, l, row, types);
+    arena_rewind(c->scratch, mark);
+    return known ? types : NULL;
 }
 
 static void take_declared(const struct fw_value *v, struct type *type, bool *has_shape, struct shape *partial)
@@ -206,10 +218,10 @@ static void take_declared(const struct fw_value *v, struct type *type, bool *has
 
 /* Whether the node's tensors have their channels first, for frameworks that have both: what the node says of itself,
  * else where its first image comes from, else how the model is on the whole. */
-static bool has_channels_first(struct conversion *c, const struct lower *l)
+static bool has_channels_first(struct lowering *all, const struct lower *l)
 {
     const struct fw_attr *format = fw_find_attr(l->node, "data_format");
-    if (c->frontend->channels_first)
+    if (all->c->frontend->channels_first)
         return true;
     if (format && format->kind == FW_STRING && format->s[0] == 'N')
         return format->s[1] == 'C' && format->s[2];
@@ -217,12 +229,12 @@ static bool has_channels_first(struct conversion *c, const struct lower *l)
         uint32_t rank = l->in[i] == NO_TENSOR ? 0 : build_rank(l->b, l->in[i]);
         if (rank < 3 || rank > 5 || build_is_const(l->b, l->in[i]))
             continue;
-        const struct layout_origin origin = tensor_layout_origin(c, l->in[i]);
-        bool from_last = origin.last || !c->model->channels_first;
+        const struct layout_origin origin = find_layout_origin(&all->origins, l->in[i]);
+        bool from_last = origin.last || !all->in->model->channels_first;
         const struct perm first = from_last ? perm_channels_first(rank) : perm_identity(rank);
         return perm_equal(&origin.moved, &first);
     }
-    return c->model->channels_first;
+    return all->in->model->channels_first;
 }
 
 /* Whether a UDO node can do without the attribute, or carry it: a graph reads values around it, which would be lost. */
@@ -230,18 +242,18 @@ static odlc_status check_attr(const struct lower *l, const struct udo_def *def, 
 {
     bool graph = fw_holds_graph(a);
     const char *misfit = misfit_of(l->arena, a);
-    if (!misfit || (!graph && op_param_index(&def->row, a->name) < 0)) /* it is not stored, and a warning says so */
+    if (!misfit || (!graph && op_param_index(def->row, a->name) < 0)) /* it is not stored, and a warning says so */
         return ODLC_OK;
     return lower_unsupported(l, a->name,
                              graph ? "leave the node to the converter, or claim the nodes inside the graph" : NULL,
                              "attribute %s holds %s", a->name, misfit);
 }
 
-odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct udo_def *def,
+odlc_status lower_claimed(struct lowering *all, struct lower *l, const struct udo_def *def,
                           const struct fw_value *const *values)
 {
+    const struct context *c = all->c;
     const struct fw_node *n = l->node;
-    struct claim claim = {.c = c, .l = l};
     struct param *attrs = arena_array(c->scratch, struct param, n->n_attrs);
     struct type *declared = arena_array(c->scratch, struct type, n->n_outputs);
     bool *has_shape = arena_array(c->scratch, bool, n->n_outputs);
@@ -250,13 +262,13 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
     uint32_t n_attrs = 0;
     for (size_t i = 0; i < n->n_attrs; i++) {
         const struct fw_attr *a = &n->attrs[i];
-        int index = op_param_index(&def->row, a->name);
+        int index = op_param_index(def->row, a->name);
         TRY(check_attr(l, def, a));
         if (a->is_type && index < 0) /* nodes have them for every operand: not worth a word */
             continue;
-        attrs[n_attrs] = attr_param(c->graph->arena, a);
-        if (a->is_type && def->row.params[index].dtype == DT_STRING)
-            name_types(c->graph->arena, c->frontend, a, &attrs[n_attrs]);
+        attrs[n_attrs] = attr_param(all->b.graph->arena, a);
+        if (a->is_type && def->row->params[index].dtype == DT_STRING)
+            name_types(all->b.graph->arena, c->frontend, a, &attrs[n_attrs]);
         n_attrs++;
     }
     for (uint32_t i = 0; i < n->n_outputs; i++) {
@@ -265,12 +277,12 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
         if (fw_out_id(n, i) == FW_NO_NAME)
             continue;
         if (declared[i].dtype == DT_NONE)
-            declared[i].dtype = given_type(c, fw_out_id(n, i));
+            declared[i].dtype = given_type(c, all->in, fw_out_id(n, i));
         if (declared[i].dtype == DT_NONE) /* or nobody asks */
-            demands[i] = demand_for(c, fw_out_id(n, i));
+            demands[i] = demand_for(c, all->in, fw_out_id(n, i));
     }
-    struct udo_call call = {.scratch = c->scratch,
-                            .path = c->model->path,
+    struct udo_site site = {.scratch = c->scratch,
+                            .path = all->path,
                             .label = n->name,
                             .op_type = n->op->type,
                             .domain = n->op->domain,
@@ -285,9 +297,9 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
                             .demands = demands,
                             .n_out = l->n_out,
                             .outputs_open = !c->frontend->has_opsets, /* TensorFlow */
-                            .channels_first = has_channels_first(c, l),
-                            .user = &claim,
-                            .schema_default = schema_default,
-                            .native_types = native_types};
-    return udo_build(&c->udos, def, l->b, &call, l->out);
+                            .channels_first = has_channels_first(all, l)};
+    site.defaults = schema_defaults(all, n, def, &site.n_defaults);
+    if (udo_needs_native(def, &site))
+        site.native = native_types(c, l);
+    return udo_build(all->udos, def, l->b, &site, l->out);
 }

@@ -1,19 +1,15 @@
 /* onnx-to-dlc: an ONNX model with user-defined ops becomes a DLC container. */
 #include "tools/convert_command.h"
-#include "tools/model_options.h"
+#include "tools/convert_options.h"
 
 static const struct option rows[] = {
-    {.title = "Files"},
-    {.id = CONVERT_OPT_INPUT,
-     .name = "input_network",
-     .shorts = {"i"},
-     .min = 1,
-     .max = 1,
-     .required = true,
-     .values = "FILE",
-     .complete = ".onnx",
-     .help = "the ONNX model"},
-#include "tools/convert_options.def"
+#define FOR_EVERY TAKE_ROW
+#define FOR_CONVERTERS TAKE_ROW
+#define FOR_ONNX TAKE_ROW
+#define FOR_TENSORFLOW LEAVE_ROW
+#define FOR_READ_TENSORFLOW LEAVE_ROW
+#include "tools/convert_rows.def"
+    OPTIONS_COMMON("Reports"),
 };
 
 static const struct convert_command self = {
@@ -24,7 +20,7 @@ static const struct convert_command self = {
             .usage = "-i MODEL [-o CONTAINER] [options]",
             OPTION_ROWS(rows),
         },
-    .convert = odlc_convert_onnx,
+    .framework = ODLC_ONNX,
 };
 
 int main(int argc, char **argv)

@@ -8,7 +8,9 @@
  *     odlc_container_free(c);
  *
  * Everything that is handed out belongs to the container and stays as it is until odlc_container_free. The file is
- * mapped, not read: it must not be changed meanwhile. A container may be used by one thread at a time. */
+ * mapped, not read, and must not be changed meanwhile. A container may be used by one thread at a time, several
+ * containers by as many threads. Every function here that can fail returns ODLC_ERR_NOMEM when memory runs out; the
+ * container is fit for odlc_container_free only then. */
 #ifndef OPENDLC_CONTAINER_H
 #define OPENDLC_CONTAINER_H
 
@@ -145,32 +147,39 @@ struct odlc_summary {
     size_t n_entries;
 };
 
-/* NULL when memory is out. */
+/* An empty container, which belongs to the caller; NULL when memory runs out. */
 ODLC_API odlc_container *odlc_container_new(void);
 /* NULL is allowed. */
 ODLC_API void odlc_container_free(odlc_container *container);
 
-/* Opens a file; once per container. What is read of it is checked: the zip, the model and the metadata (with their
- * CRCs), and where the elements of constants lie. The elements themselves stay unread until they are asked for, and
- * their entry is not compared with its CRC: odlc_container_verify does that. After a failure only odlc_container_diags,
- * odlc_container_summary and odlc_container_free are allowed; the summary has a path when the file is a container of a
- * version whose graphs cannot be read, with metadata and entries then. */
+/* Opens a file; once per container. The parts that are read are checked: the zip, the model and the metadata (with
+ * their CRCs), and where the elements of constants lie. The elements themselves stay unread until a function asks for
+ * them, and only odlc_container_verify compares the CRC of their entry. After a failure odlc_container_diags,
+ * odlc_container_summary and odlc_container_free alone are allowed.
+ *
+ * ODLC_ERR_USAGE: the container has a file already. ODLC_ERR_IO: the file cannot be read. ODLC_ERR_INVALID: the file is
+ * no container, or a damaged one. ODLC_ERR_UNSUPPORTED: a container of a version whose graphs cannot be read; the
+ * summary has its path, metadata and entries then. ODLC_ERR_LIMIT: larger than docs/limits.md allows. */
 ODLC_API odlc_status odlc_container_open(odlc_container *container, const char *path) ODLC_MUST_USE;
 
-/* Gives back the memory of the file's pages that were read so far; they are read again when they are needed. Whoever
- * reads much of a large container calls it from time to time. */
+/* Gives back the memory of the file's pages that were read so far; pages that are needed again are read again. For
+ * callers that read much of a large container, from time to time. */
 ODLC_API void odlc_container_release(const odlc_container *container);
 
-/* Looks through an open container for everything that is wrong with it beyond what opening it refuses: CRCs of all
- * entries, for which the whole file is read, headers of entries, ids, names, order of ops, params against the model,
- * sizes, encodings, shapes that do not follow from their inputs. Each finding is an error among the diagnostics.
- * ODLC_OK: there is none. */
+/* Looks through an open container for all faults beyond those that odlc_container_open refuses: CRCs of all entries,
+ * for which the whole file is read, headers of entries, ids, names, order of ops, params against the model, sizes,
+ * encodings, shapes that do not follow from their inputs. Each fault is an error among the diagnostics.
+ *
+ * ODLC_ERR_INVALID: there are faults. ODLC_ERR_USAGE: the container is not open. Other statuses are those of
+ * odlc_container_open. */
 ODLC_API odlc_status odlc_container_verify(odlc_container *container) ODLC_MUST_USE;
 
-/* Everything there is to say so far: errors, and warnings of a successful open. */
+/* All diagnostics so far, oldest first: errors, and warnings of a successful open. */
 ODLC_API const struct odlc_diag *odlc_container_diags(const odlc_container *container, size_t *count);
 
+/* The file as a whole. The path is NULL before odlc_container_open, and after a failure but ODLC_ERR_UNSUPPORTED. */
 ODLC_API const struct odlc_summary *odlc_container_summary(const odlc_container *container);
+/* The graphs of an open container, in stored order. */
 ODLC_API const struct odlc_graph *odlc_container_graphs(const odlc_container *container, size_t *count);
 
 /* Element `index` (< count) of a tensor that has data, in the order of its dims. Fixed-point elements are given as
@@ -184,7 +193,7 @@ ODLC_API void odlc_tensor_doubles(const struct odlc_tensor *tensor, uint64_t fir
 /* `count` elements from `first` on as the reals that they stand for: fixed-point ones by the tensor's encodings, or as
  * stored when it has none. Not for STRING. */
 ODLC_API void odlc_tensor_reals(const struct odlc_tensor *tensor, uint64_t first, uint64_t count, double *reals);
-/* Whether the functions above may be called: the container holds elements, of a known class. */
+/* Whether the functions above may be called for a tensor: the container holds its elements, of a known class. */
 ODLC_API int odlc_tensor_readable(const struct odlc_tensor *tensor);
 
 #ifdef __cplusplus

@@ -1,11 +1,16 @@
 /* Converting a model to a DLC container.
  *
- *     struct odlc_convert_options options = {.input = "model.onnx", .output = "model.dlc"};
+ *     struct odlc_convert_options options;
  *     struct odlc_conversion *conversion;
- *     odlc_status status = odlc_convert_onnx(&options, &conversion);
+ *     odlc_convert_defaults(&options, sizeof options);
+ *     options.input = "model.onnx";
+ *     options.output = "model.dlc";
+ *     odlc_status status = odlc_convert(ODLC_ONNX, &options, &conversion);
  *     … odlc_conversion_diags(conversion, &count) …
  *     odlc_conversion_free(conversion);
- */
+ *
+ * Conversions share nothing, so any number of threads may convert at a time. One conversion's results may be read by
+ * several threads, but for odlc_conversion_ops. */
 #ifndef OPENDLC_CONVERT_H
 #define OPENDLC_CONVERT_H
 
@@ -30,67 +35,40 @@ enum odlc_stage {
     ODLC_STAGE_WRITE   /* counts bytes of the container's constants */
 };
 
-/* What a conversion is at. total is 0 where nothing is counted. */
+/* The stage that a conversion is at, and how much of the stage is done. total is 0 where nothing is counted. */
 struct odlc_progress {
     enum odlc_stage stage;
     uint64_t done, total;
 };
 
-/* Called when a stage begins, in short intervals while it lasts, and by no other thread than the one that converts.
- * Other than 0: the conversion ends with ODLC_ERR_STOPPED and leaves nothing behind. */
+/* Called when a stage begins, and in short intervals while the stage lasts, by the thread alone that converts. A result
+ * other than 0 ends the conversion with ODLC_ERR_STOPPED; nothing is left behind. */
 typedef int odlc_progress_fn(void *user, const struct odlc_progress *progress);
 
-/* Zero and NULL mean "not given" everywhere. Strings are borrowed during the call. */
+/* What is to be converted, and how: the members stand in opendlc/convert_options.def, each with its meaning. Strings
+ * and lists belong to the caller and are borrowed until odlc_convert returns.
+ *
+ * The struct grows at its end from version to version. struct_size says how much of the struct the caller knows: what
+ * an older program lacks is set to its default, and what a newer one has beyond this library is accepted while it is 0.
+ */
 struct odlc_convert_options {
-    const char *input;              /* the model */
-    const char *output;             /* the container; NULL: none is written */
-    const char *const *udo_configs; /* paths, JSON or XML */
-    size_t n_udo_configs;
-    const struct odlc_name_value *input_dims; /* graph input → "1,3,224,224" */
-    size_t n_input_dims;
-    const struct odlc_name_value *input_dtypes; /* graph input → "float32" */
-    size_t n_input_dtypes;
-    /* graph input → path of a file with its value, which makes it a constant: .npy, .pb (a TensorProto), or else raw
-     * little-endian elements */
-    const struct odlc_name_value *frozen_inputs;
-    size_t n_frozen_inputs;
-    const struct odlc_name_value *input_layouts; /* graph input → NCHW, NHWC or NONTRIVIAL */
-    size_t n_input_layouts;
-    const struct odlc_name_value *symbols; /* symbolic dimension → size */
-    size_t n_symbols;
-    const char *const *out_names; /* tensors or nodes where the graph is cut */
-    size_t n_out_names;
-    int64_t batch;                       /* > 0: the first dimension of every graph input */
-    int dry_run;                         /* do all but writing; go on with other ops when one is unsupported */
-    int preserve_layout, preserve_dtype; /* graph inputs and outputs keep the model's … */
-    const char *const *preserve_names;   /* … only these; NULL: all */
-    size_t n_preserve_names;
-    int promote_static; /* --udo_promote_static */
-    int no_batchnorm_folding, keep_disconnected_nodes;
-    int keep_quant_nodes;  /* quantizing and dequantizing stay nodes; tensors between other nodes stay float */
-    int keep_int64_inputs; /* graph inputs of int64 stay of that type */
-    int netp;              /* parameters inline, in the older form */
-    unsigned threads; /* that write weights, at most ODLC_MAX_THREADS; 0: one. The container does not depend on it */
-    const char *model_version; /* at most 64 bytes */
-    const char *model_copyright;
-    const char *converter_command; /* for the container's metadata */
-    const char *dump_ir_after;     /* name of a pass */
-    /* A file in make syntax with the container's name and those of all files that it depends on. It appears just before
-     * the container does, so a container is never there without it. */
-    const char *depfile;
-    /* Links in the model's folder may lead out of it, for folders of links that build systems make. Otherwise nothing
-     * outside of the folder is read, whatever the model names. */
-    int follow_links;
-    const char *const *more_inputs; /* files that the caller read for this conversion, as that of model_copyright */
-    size_t n_more_inputs;
-    /* Of TensorFlow's saved models: which graph, by its tags with commas ("serve"), and which of its signatures says
-     * what goes in and comes out ("serving_default"). */
-    const char *saved_model_tag, *signature_key;
-    /* Instead of a signature: a function of the saved program, by the attributes that lead to it ("encoder.call"), or
-     * by its name in the model. */
-    const char *saved_model_function;
-    odlc_progress_fn *progress; /* NULL: nobody wants to know */
-    void *progress_user;
+    size_t struct_size; /* set by odlc_convert_defaults */
+#define ODLC_DECLARE(type, member, initial) type member;
+#include "opendlc/convert_options.def"
+};
+
+/* Sets all of a struct, whose size the caller gives, to the defaults: 1 thread, and else 0 and NULL for "not given". */
+ODLC_API void odlc_convert_defaults(struct odlc_convert_options *options, size_t struct_size);
+
+/* What a model is made with. */
+enum odlc_framework {
+    /* A model file of ONNX. */
+    ODLC_ONNX = 1,
+    /* A frozen graph (.pb, .pbtxt), the folder of a saved model, or the graph of a checkpoint (.meta, beside which its
+     * .index and data files lie). Names of values are a node's name, or "name:K" for the node's output K; "name:0"
+     * means the first, too. A name of input_dims that is no input of the graph cuts the graph: the value becomes an
+     * input. */
+    ODLC_TENSORFLOW = 2
 };
 
 /* An op is unsupported when nothing converts its operator, or when this one of its nodes was refused. */
@@ -106,7 +84,7 @@ struct odlc_op_report {
 
 /* How a UDO node came by one of its inputs or params, or by the shape of an output. */
 enum odlc_udo_origin {
-    ODLC_UDO_FAILED,     /* it did not: the errors say why */
+    ODLC_UDO_FAILED,     /* there is none: the errors say why */
     ODLC_UDO_DYNAMIC,    /* input: computed when the model runs */
     ODLC_UDO_STATIC,     /* input: data of the model, stored */
     ODLC_UDO_PROMOTED,   /* input: the same, though the definition does not mark it static */
@@ -116,14 +94,14 @@ enum odlc_udo_origin {
     ODLC_UDO_ATTRIBUTE,  /* param: the node's attribute */
     ODLC_UDO_SCHEMA,     /* param: the default of the framework's own operator */
     ODLC_UDO_RULE,       /* output: the definition's shape rule */
-    ODLC_UDO_DECLARED,   /* output: the model says it */
-    ODLC_UDO_NATIVE,     /* output: the native operator of that name gives it */
-    ODLC_UDO_LIKE_INPUT  /* output: nothing tells it; the only input's is taken */
+    ODLC_UDO_DECLARED,   /* output: the model's declaration */
+    ODLC_UDO_NATIVE,     /* output: the shape rule of the native operator of that name */
+    ODLC_UDO_LIKE_INPUT  /* output: the shape of the only input, as nothing else tells one */
 };
 
 /* One input, param or output of a UDO node. */
 struct odlc_udo_value {
-    const char *name;   /* in the definition; NULL: it has none */
+    const char *name;   /* in the definition; NULL: none */
     const char *tensor; /* the model's name of an input or output; NULL: none */
     enum odlc_udo_origin origin;
     const char *data_type; /* as stored; NULL: not known */
@@ -137,7 +115,7 @@ struct odlc_udo_value {
 
 /* A Transpose that a UDO's layout costs. */
 struct odlc_udo_permute {
-    const char *tensor;    /* what is permuted */
+    const char *tensor;    /* that is permuted */
     const char *from, *to; /* "NHWC", "NCHW" */
     int after;             /* 0: before the UDO, 1: after it */
     const char *reason;    /* one sentence without a full stop */
@@ -157,43 +135,46 @@ struct odlc_udo_report {
 
 struct odlc_conversion;
 
-/* Converts an ONNX model. *conversion is set whatever the status (NULL only with ODLC_ERR_NOMEM) and belongs to the
- * caller. The container appears under its name only when it is complete and verified. */
-ODLC_API odlc_status odlc_convert_onnx(const struct odlc_convert_options *options,
-                                       struct odlc_conversion **conversion) ODLC_MUST_USE;
-/* The same for a TensorFlow model: a frozen graph (.pb, .pbtxt), the folder of a saved model, or the graph of a
- * checkpoint
- * (.meta, beside which its .index and data files lie). Names of values are a node's name, or "name:K" for its output K;
- * "name:0" means the first, too. A name of input_dims that is no input of the graph cuts it: the value becomes an
- * input. */
-ODLC_API odlc_status odlc_convert_tensorflow(const struct odlc_convert_options *options,
-                                             struct odlc_conversion **conversion) ODLC_MUST_USE;
+/* Converts a model. *conversion is set whatever the status is (NULL only with ODLC_ERR_NOMEM), has the diagnostics, and
+ * belongs to the caller, who gives it to odlc_conversion_free. The container appears under its name only when it is
+ * complete and verified; after any other status than ODLC_OK what was there before is as it was.
+ *
+ * ODLC_ERR_USAGE: options that contradict each other or the model, a name that the model does not have, a framework or
+ * a struct_size that makes no sense. ODLC_ERR_IO: a file could not be read or written, or changed meanwhile.
+ * ODLC_ERR_INVALID: the model or a UDO config breaks its format's rules. ODLC_ERR_UNSUPPORTED: a node that nothing
+ * converts. ODLC_ERR_LIMIT: the model asks for more than docs/limits.md allows. ODLC_ERR_STOPPED: the caller's progress
+ * function asked for it. ODLC_ERR_INTERNAL: a defect of OpenDLC. */
+ODLC_API odlc_status odlc_convert(enum odlc_framework framework, const struct odlc_convert_options *options,
+                                  struct odlc_conversion **conversion) ODLC_MUST_USE;
+/* NULL is allowed. All that the functions below handed out goes with the conversion. */
 ODLC_API void odlc_conversion_free(struct odlc_conversion *conversion);
 
+/* All errors, warnings and notes, in the order in which they were found. */
 ODLC_API const struct odlc_diag *odlc_conversion_diags(const struct odlc_conversion *conversion, size_t *count);
 /* Every node of the model, after a dry run and a conversion alike. The list is made by the first call, which must not
- * run beside others for the same conversion; NULL and no count when memory runs out. */
+ * run beside others for the same conversion; NULL and a count of 0 when memory runs out. */
 ODLC_API const struct odlc_op_report *odlc_conversion_ops(const struct odlc_conversion *conversion, size_t *count);
 /* The UDO nodes that were looked at, in the order of the graph. */
 ODLC_API const struct odlc_udo_report *odlc_conversion_udo_nodes(const struct odlc_conversion *conversion,
                                                                  size_t *count);
 /* The files that were read: the model, UDO configs, external data, frozen values, and those of more_inputs. */
 ODLC_API const char *const *odlc_conversion_inputs(const struct odlc_conversion *conversion, size_t *count);
-/* Nodes of a TensorFlow model that nothing which comes out needs, in the order of the file. */
+/* Nodes of a TensorFlow model that no output needs, in the order of the file. */
 ODLC_API const char *const *odlc_conversion_unconsumed(const struct odlc_conversion *conversion, size_t *count);
 /* After a dry run: a UDO config to start from for the ops that are not supported, or NULL. */
 ODLC_API const char *odlc_conversion_udo_stub(const struct odlc_conversion *conversion);
-/* The graph as text after the pass that was asked for, or NULL. */
+/* The graph as text after the pass that the options name, or NULL. */
 ODLC_API const char *odlc_conversion_dump(const struct odlc_conversion *conversion);
 
 struct odlc_conversion_summary {
     uint32_t model_nodes, ops, udo_ops, permutes_inserted;
     uint64_t static_bytes; /* of constants in the container */
 };
-/* What a stage does, for people: "reading the model". Static storage. */
-ODLC_API const char *odlc_stage_name(enum odlc_stage stage);
+/* Numbers of a conversion that succeeded; 0 where it did not come so far. */
 ODLC_API struct odlc_conversion_summary odlc_conversion_summary(const struct odlc_conversion *conversion);
-/* Name of pass i in the order in which they run, or NULL: what dump_ir_after takes. */
+/* The work of a stage, for people: "reading the model". Static storage. */
+ODLC_API const char *odlc_stage_name(enum odlc_stage stage);
+/* Name of pass i in the order in which they run, which dump_ir_after takes; NULL behind the last. Static storage. */
 ODLC_API const char *odlc_pass_name(size_t i);
 
 #ifdef __cplusplus

@@ -9,8 +9,12 @@
  *     odlc_run_free(r);
  *
  * Only the nodes that the wanted tensors depend on are executed, so the part of a graph before a user-defined op
- * without an implementation can be run. Calls that return ODLC_ERR_NOMEM leave the object fit for odlc_run_free only.
- * An object may be used by one thread at a time; the container's file must not change meanwhile. */
+ * without an implementation can be run.
+ *
+ * Everything that is handed out belongs to the object. An object may be used by one thread at a time, several objects
+ * by as many threads; the container's file must not change meanwhile. Every function here that can fail returns
+ * ODLC_ERR_NOMEM when memory runs out, and leaves the object fit for odlc_run_free only then, and ODLC_ERR_USAGE when
+ * it is called out of order. */
 #ifndef OPENDLC_RUN_H
 #define OPENDLC_RUN_H
 
@@ -46,12 +50,25 @@ struct odlc_refusal {
     const char *node, *op, *backend, *reason;
 };
 
-/* NULL when memory is out. */
+/* How the elements of a tensor are handed out. */
+enum odlc_form {
+    ODLC_FLOATS, /* float; fixed-point ones are dequantized */
+    ODLC_NATIVE  /* the tensor's own type, little-endian */
+};
+
+/* Sees a tensor during an execution. values holds tensor->count elements of the form that was asked for, and is valid
+ * during the call, in which the run must not be used. Anything but ODLC_OK ends the execution with that status. */
+typedef odlc_status odlc_see_fn(void *user, const struct odlc_io *tensor, const void *values);
+
+/* An object without a container, which belongs to the caller; NULL when memory runs out. */
 ODLC_API odlc_run *odlc_run_new(void);
 /* NULL is allowed. */
 ODLC_API void odlc_run_free(odlc_run *run);
 
-/* Opens a container of one graph; once per object. */
+/* Opens a container of one graph; once per object. The whole file is compared with its CRCs. ODLC_ERR_IO: the file
+ * cannot be read. ODLC_ERR_INVALID: the file is no container, or a damaged one. ODLC_ERR_UNSUPPORTED: a container of
+ * version 3, of another number of graphs than one, or with an op that cannot be represented. ODLC_ERR_LIMIT: larger
+ * than docs/limits.md allows. */
 ODLC_API odlc_status odlc_run_open(odlc_run *run, const char *path) ODLC_MUST_USE;
 
 /* The backends of this build, in no order; NULL at the end. Static storage. Any thread may call this. */
@@ -63,18 +80,25 @@ ODLC_API odlc_status odlc_run_set_backends(odlc_run *run, const char *const *nam
 /* Threads that backends may use for one execution: 1 without a call; ODLC_ERR_USAGE for 0. The reference uses one. */
 ODLC_API odlc_status odlc_run_set_threads(odlc_run *run, unsigned threads) ODLC_MUST_USE;
 
-/* All diagnostics so far. Those of a failed call are at the end. */
+/* All diagnostics so far, oldest first: those of a failed call are at the end. Valid until the next call that can fail.
+ */
 ODLC_API const struct odlc_diag *odlc_run_diags(const odlc_run *run, size_t *count);
 
-/* Chooses what odlc_run_execute computes, and with that which inputs are needed; called after odlc_run_open and before
- * inputs are set. Fails when a name is unknown, or when no backend executes a node that is needed. A later choice
- * replaces an earlier one and forgets the inputs that were set. */
+/* The next five choose the results of odlc_run_execute, and with that the inputs that are needed; called after
+ * odlc_run_open and before inputs are set. A later choice replaces an earlier one and forgets the inputs that were set.
+ * ODLC_ERR_USAGE: a name that the graph does not have. ODLC_ERR_UNSUPPORTED: no backend executes a node that is needed.
+ * ODLC_ERR_INVALID: types that contradict an op. ODLC_ERR_LIMIT: tensors that do not fit in the address space, or in
+ * the memory of a backend. */
 /* The graph's outputs. */
 ODLC_API odlc_status odlc_run_want_outputs(odlc_run *run) ODLC_MUST_USE;
 /* Tensors by name, in this order. */
 ODLC_API odlc_status odlc_run_want(odlc_run *run, const char *const *names, size_t count) ODLC_MUST_USE;
 /* All tensors that nodes compute, in execution order. */
 ODLC_API odlc_status odlc_run_want_all(odlc_run *run) ODLC_MUST_USE;
+/* All tensors that nodes compute, in execution order, each shown as soon as it is computed; none is kept, so memory is
+ * that of a plain execution. odlc_run_results lists them, and odlc_run_get_floats and odlc_run_native have none of
+ * them. During odlc_run_execute the form ODLC_FLOATS of a tensor of strings is ODLC_ERR_UNSUPPORTED. */
+ODLC_API odlc_status odlc_run_want_each(odlc_run *run, enum odlc_form form, odlc_see_fn *see, void *user) ODLC_MUST_USE;
 /* The outputs of the named nodes. */
 ODLC_API odlc_status odlc_run_want_nodes(odlc_run *run, const char *const *names, size_t count) ODLC_MUST_USE;
 
@@ -83,25 +107,31 @@ ODLC_API const struct odlc_io *odlc_run_inputs(const odlc_run *run, size_t *coun
 /* The index of the input of that name; ODLC_ERR_USAGE with a diagnostic when there is none. */
 ODLC_API odlc_status odlc_run_find_input(odlc_run *run, const char *name, size_t *index) ODLC_MUST_USE;
 
-/* Sets an input from floats: quantized for fixed-point inputs (saturating, as quantization does), rounded for narrower
- * floats; for integer and boolean inputs every value must be exactly representable. */
+/* Sets an input from floats, which are copied: quantized for fixed-point inputs (saturating, as quantization does),
+ * rounded for narrower floats. ODLC_ERR_USAGE: another count than the input's. ODLC_ERR_INVALID: a value that an
+ * integer or boolean input cannot hold exactly. ODLC_ERR_UNSUPPORTED: an input of strings. */
 ODLC_API odlc_status odlc_run_set_floats(odlc_run *run, size_t input, const float *values, size_t count) ODLC_MUST_USE;
-/* Sets an input from elements of its own type, little-endian. */
+/* Sets an input from elements of its own type, little-endian, which are copied. ODLC_ERR_USAGE: another size than the
+ * input's. */
 ODLC_API odlc_status odlc_run_set_native(odlc_run *run, size_t input, const void *bytes, size_t size) ODLC_MUST_USE;
 
-/* Computes what is wanted; every needed input must have been set. Inputs keep their values for the next execution. */
+/* Computes the results. Inputs keep their values for the next execution. ODLC_ERR_USAGE: a needed input is not set.
+ * Other statuses are those of kernels: ODLC_ERR_INVALID for values that an op cannot take. */
 ODLC_API odlc_status odlc_run_execute(odlc_run *run) ODLC_MUST_USE;
 
-/* What is wanted, in that order; empty before anything is. */
+/* The chosen results, in the order of the choice; empty before there is one. Valid until the next choice. */
 ODLC_API const struct odlc_io *odlc_run_results(const odlc_run *run, size_t *count);
-/* After odlc_run_execute: a result as floats (fixed-point ones are dequantized), or its elements as they are. */
+/* After odlc_run_execute, the result of an index: copied as floats (fixed-point ones are dequantized), or its elements
+ * as they are, which stay until the next execution or choice. ODLC_ERR_USAGE, and NULL: before an execution, for an
+ * index beyond the results, and for another count than the result's. ODLC_ERR_UNSUPPORTED: a result of strings. */
 ODLC_API odlc_status odlc_run_get_floats(odlc_run *run, size_t result, float *values, size_t count) ODLC_MUST_USE;
 ODLC_API const void *odlc_run_native(const odlc_run *run, size_t result);
 
-/* The steps of what is wanted, in the order of their execution, with their times; empty before anything is wanted. Like
- * results and refusals they are valid until the next choice of results. */
+/* The steps that compute the results, in the order of their execution, with their times; empty before a choice of
+ * results, and valid until the next one. */
 ODLC_API const struct odlc_step *odlc_run_steps(const odlc_run *run, size_t *count);
-/* What backends did not take of the wanted tensors' nodes, and why. */
+/* The needed nodes that a backend left to the next one, each with the reason; valid until the next choice of results.
+ */
 ODLC_API const struct odlc_refusal *odlc_run_refusals(const odlc_run *run, size_t *count);
 
 #ifdef __cplusplus

@@ -8,7 +8,8 @@
  *     odlc_udo_free(u);
  *
  * Everything that is handed out belongs to the object and stays until the next odlc_udo_load or odlc_udo_free. An
- * object may be used by one thread at a time; loaded files must not change meanwhile. */
+ * object may be used by one thread at a time, several objects by as many threads; loaded files must not change
+ * meanwhile. After ODLC_ERR_NOMEM an object is fit for odlc_udo_free only. */
 #ifndef OPENDLC_UDO_H
 #define OPENDLC_UDO_H
 
@@ -40,26 +41,29 @@ struct odlc_udo_definition {
     const struct odlc_udo_operand *inputs, *outputs, *scalar_params, *tensor_params;
 };
 
-/* NULL when memory is out. */
+/* An object without definitions, which belongs to the caller; NULL when memory runs out. */
 ODLC_API odlc_udo *odlc_udo_new(void);
 /* NULL is allowed. */
 ODLC_API void odlc_udo_free(odlc_udo *udo);
 
 /* Adds the definitions of a config, JSON or XML. All errors of the file are reported in one go; definitions without
- * errors are added even when others have some. After ODLC_ERR_NOMEM the object is fit for odlc_udo_free only. */
+ * errors are added even when others have some. ODLC_ERR_IO: the file cannot be read. ODLC_ERR_INVALID: a definition has
+ * errors, or the file is neither JSON nor XML. ODLC_ERR_LIMIT: larger than docs/limits.md allows. */
 ODLC_API odlc_status odlc_udo_load(odlc_udo *udo, const char *path) ODLC_MUST_USE;
 
 enum odlc_udo_form { ODLC_UDO_JSON, ODLC_UDO_XML };
 
-/* Writes all definitions that were added as one config. What the form has no words for is reported: warnings where the
- * rest still says what it did; errors, all in one go and no file, where it would not. Descriptions and comments were
- * never kept. */
+/* Writes all definitions that were added as one config. Parts of a definition that the form has no words for are
+ * reported: as warnings where the definition still means the same without them, and else as errors, all in one go and
+ * without a file. Descriptions and comments were never kept. ODLC_ERR_UNSUPPORTED: the form cannot say a definition.
+ * ODLC_ERR_INVALID: there is no definition. ODLC_ERR_USAGE: the path is empty.
+ * ODLC_ERR_IO: the file cannot be written. */
 ODLC_API odlc_status odlc_udo_write(odlc_udo *udo, enum odlc_udo_form form, const char *path) ODLC_MUST_USE;
 
-/* In the order of the files. */
+/* All definitions, in the order of the files. */
 ODLC_API const struct odlc_udo_definition *odlc_udo_definitions(const odlc_udo *udo, size_t *count);
 
-/* All diagnostics so far, warnings included. */
+/* All diagnostics so far, oldest first, warnings included. */
 ODLC_API const struct odlc_diag *odlc_udo_diags(const odlc_udo *udo, size_t *count);
 
 #ifdef __cplusplus

@@ -4,7 +4,7 @@
 
 #include "runtime/backend.h"
 
-/* Those that are asked when the caller names none; NULL at the end. */
+/* The backends that are asked when the caller names none; NULL at the end. */
 extern const struct backend *const default_backends[];
 
 /* All that this build has; NULL at the end. */

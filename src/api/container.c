@@ -5,6 +5,7 @@
 
 #include "api/cost.h"
 #include "api/memory.h"
+#include "op/registry.h"
 #include "runtime/check_types.h"
 
 struct odlc_container {
@@ -327,7 +328,8 @@ static void verify_meaning(odlc_container *c, uint32_t index)
     struct graph *ir;
     struct arena_mark mark = arena_mark(c->scratch);
     diags_init(&attempt, c->arena);
-    if (dlc_to_ir(c->scratch, &attempt, c->dlc, index, &ir) != ODLC_OK || check_all(c, &attempt, ir) != ODLC_OK)
+    if (dlc_to_ir(c->scratch, &attempt, op_registry_new(c->scratch), c->dlc, index, &ir) != ODLC_OK ||
+        check_all(c, &attempt, ir) != ODLC_OK)
         add_findings(c, &attempt);
     arena_rewind(c->scratch, mark);
 }

@@ -4,6 +4,7 @@
 
 #include "kernel/kernel.h"
 #include "op/op.h"
+#include "op/registry.h"
 
 static bool starts_with(const char *name, const char *prefix)
 {
@@ -50,7 +51,7 @@ static odlc_status count_nodes(struct arena *arena, struct diags *diags, const s
                                struct odlc_graph *graph, struct odlc_op *ops)
 {
     struct graph *ir;
-    TRY(dlc_to_ir(arena, diags, dlc, index, &ir));
+    TRY(dlc_to_ir(arena, diags, op_registry_new(arena), dlc, index, &ir));
     for (node_id i = 0; i < ir->nodes.count; i++) {
         const struct node *n = graph_node(ir, i);
         if (node_output(ir, n, 0))

@@ -6,10 +6,19 @@
 
 #include "api/backends.h"
 #include "dlc/record.h"
+#include "op/registry.h"
 #include "runtime/executor.h"
 
 /* Names listed in the hint of an unknown one. */
 #define LISTED_NAMES 12
+
+/* Showing tensors while they are computed. */
+struct show {
+    enum odlc_form form;
+    odlc_see_fn *see;
+    void *user;
+    const uint32_t *place; /* per tensor: where the results list it */
+};
 
 struct odlc_run {
     struct arena *arena, *scratch;
@@ -24,9 +33,10 @@ struct odlc_run {
     struct map input_names;
     bool *is_set;              /* per input */
     struct executor *executor; /* NULL before something is wanted */
-    const tensor_id *wanted;
+    const tensor_id *listed;   /* what odlc_run_results lists */
     struct odlc_io *results;
-    size_t n_wanted;
+    size_t n_listed;
+    struct show show; /* how these are shown instead of kept; .see NULL: they are kept */
     struct odlc_step *steps;
     struct odlc_refusal *refusals;
     bool executed;
@@ -121,7 +131,7 @@ static odlc_status open_run(odlc_run *run, const char *path)
     if (dlc->n_graphs != 1)
         return diag_error(&run->diags, ODLC_ERR_UNSUPPORTED, AT(.file = run->path), "run-graphs",
                           "the container holds %u graphs, and only one can be executed", dlc->n_graphs);
-    TRY(dlc_to_ir(run->arena, &run->diags, dlc, 0, &g));
+    TRY(dlc_to_ir(run->arena, &run->diags, op_registry_new(run->arena), dlc, 0, &g));
     run->inputs = arena_array(run->arena, struct odlc_io, g->inputs.count);
     run->is_set = arena_array(run->arena, bool, g->inputs.count);
     map_init(&run->input_names, run->arena);
@@ -245,26 +255,47 @@ static void describe_execution(odlc_run *run)
     }
 }
 
-static odlc_status want(odlc_run *run, const tensor_id *wanted, size_t count)
+/* What belongs to the last choice of results goes. */
+static void forget_choice(odlc_run *run)
 {
-    const struct graph *g = run->graph;
-    const struct executor_options options = {.backends = run->backends, .threads = run->threads};
-    struct executor *e;
     run->executor = NULL;
     run->executed = false;
+    run->show = (struct show){0};
+    run->results = NULL;
+    run->n_listed = 0;
     arena_rewind(run->execution, run->empty);
-    TRY(executor_create(run->execution, run->scratch, &run->diags, g, wanted, count, &options, &e));
+}
+
+static void list_results(odlc_run *run, const tensor_id *listed, size_t count)
+{
+    run->listed = listed;
+    run->n_listed = count;
+    run->results = arena_array(run->execution, struct odlc_io, count);
+    for (size_t i = 0; i < count; i++)
+        run->results[i] = io_of(graph_tensor(run->graph, listed[i]));
+}
+
+/* Prepares the computation of `wanted`, which is kept to the end. */
+static odlc_status prepare(odlc_run *run, const tensor_id *wanted, size_t count, const struct executor_options *options)
+{
+    const struct graph *g = run->graph;
+    struct executor *e;
+    TRY(executor_create(run->execution, run->scratch, &run->diags, g, wanted, count, options, &e));
     for (size_t i = 0; i < g->inputs.count; i++) {
         run->inputs[i].needed = e->needed.used[g->inputs.data[i]];
         run->is_set[i] = false;
     }
-    run->wanted = wanted;
-    run->n_wanted = count;
-    run->results = arena_array(run->execution, struct odlc_io, count);
-    for (size_t i = 0; i < count; i++)
-        run->results[i] = io_of(graph_tensor(g, wanted[i]));
     run->executor = e;
     describe_execution(run);
+    return ODLC_OK;
+}
+
+static odlc_status want(odlc_run *run, const tensor_id *wanted, size_t count)
+{
+    const struct executor_options options = {.backends = run->backends, .threads = run->threads};
+    forget_choice(run);
+    TRY(prepare(run, wanted, count, &options));
+    list_results(run, wanted, count);
     return ODLC_OK;
 }
 
@@ -325,17 +356,71 @@ static odlc_status want_outputs_of(odlc_run *run, const char *const *names, size
     return want(run, wanted.data, wanted.count);
 }
 
-static odlc_status want_everything(odlc_run *run)
+typedef VEC(tensor_id) tensor_list;
+
+/* In execution order. */
+static tensor_list computed_tensors(odlc_run *run)
 {
     const struct graph *g = run->graph;
-    VEC(tensor_id) wanted = {0};
+    tensor_list all = {0};
     for (size_t i = 0; i < g->order.count; i++) {
         const struct node *n = graph_node(g, g->order.data[i]);
         for (uint32_t k = 0; k < n->n_outputs; k++)
             if (n->outputs[k] != NO_TENSOR)
-                vec_push(run->arena, &wanted, n->outputs[k]);
+                vec_push(run->arena, &all, n->outputs[k]);
     }
-    return want(run, wanted.data, wanted.count);
+    return all;
+}
+
+static odlc_status want_everything(odlc_run *run)
+{
+    tensor_list all = computed_tensors(run);
+    return want(run, all.data, all.count);
+}
+
+static odlc_status no_floats(odlc_run *run, const char *tensor)
+{
+    return diag_error(&run->diags, ODLC_ERR_UNSUPPORTED, AT(.attribute = tensor), "run-strings",
+                      "strings cannot be given as floats");
+}
+
+static odlc_status show_tensor(void *object, tensor_id id, const struct buffer *value)
+{
+    odlc_run *run = object;
+    const struct odlc_io *tensor = &run->results[run->show.place[id]];
+    if (run->show.form == ODLC_NATIVE)
+        return run->show.see(run->show.user, tensor, value->data);
+    if (value->dtype == DT_STRING)
+        return no_floats(run, tensor->name);
+    struct arena_mark mark = arena_mark(run->scratch);
+    struct buffer wide = buffer_widen(value, DT_FLOAT32, run->scratch);
+    odlc_status status = run->show.see(run->show.user, tensor, wide.data);
+    arena_rewind(run->scratch, mark);
+    return status;
+}
+
+/* Computes what nobody reads, and with that everything; observed are all. */
+static odlc_status want_each(odlc_run *run, const struct show *show)
+{
+    const struct graph *g = run->graph;
+    tensor_list all = computed_tensors(run), ends = {0};
+    forget_choice(run);
+    struct uses uses = graph_uses_among(run->execution, g, g->order.data, g->order.count);
+    bool *observed = arena_array(run->execution, bool, g->tensors.count);
+    uint32_t *place = arena_array(run->execution, uint32_t, g->tensors.count);
+    for (size_t i = 0; i < all.count; i++) {
+        observed[all.data[i]] = true;
+        place[all.data[i]] = (uint32_t)i;
+        if (uses.count[all.data[i]] == 0)
+            vec_push(run->execution, &ends, all.data[i]);
+    }
+    const struct executor_options options = {
+        .backends = run->backends, .threads = run->threads, .observed = observed, .observer = {run, show_tensor}};
+    TRY(prepare(run, ends.data, ends.count, &options));
+    list_results(run, all.data, all.count);
+    run->show = *show;
+    run->show.place = place;
+    return ODLC_OK;
 }
 
 odlc_status odlc_run_want(odlc_run *run, const char *const *names, size_t count)
@@ -364,6 +449,13 @@ odlc_status odlc_run_want_all(odlc_run *run)
     CATCH_EXHAUSTION(run);
     TRY(need_open(run));
     return want_everything(run);
+}
+
+odlc_status odlc_run_want_each(odlc_run *run, enum odlc_form form, odlc_see_fn *see, void *user)
+{
+    CATCH_EXHAUSTION(run);
+    TRY(need_open(run));
+    return want_each(run, &(struct show){.form = form, .see = see, .user = user});
 }
 
 /* ---- inputs ---- */
@@ -502,25 +594,27 @@ odlc_status odlc_run_execute(odlc_run *run)
 
 const struct odlc_io *odlc_run_results(const odlc_run *run, size_t *count)
 {
-    *count = run->n_wanted;
+    *count = run->n_listed;
     return run->results;
+}
+
+static bool is_kept(const odlc_run *run, size_t result)
+{
+    return run->executed && !run->show.see && result < run->n_listed;
 }
 
 const void *odlc_run_native(const odlc_run *run, size_t result)
 {
-    if (!run->executed || result >= run->n_wanted)
-        return NULL;
-    return run->executor->buffers[run->wanted[result]].data;
+    return is_kept(run, result) ? run->executor->buffers[run->listed[result]].data : NULL;
 }
 
 static odlc_status get_floats(odlc_run *run, size_t result, float *values, size_t count)
 {
-    if (!run->executed || result >= run->n_wanted || count != run->results[result].count)
+    if (!is_kept(run, result) || count != run->results[result].count)
         return out_of_order(run, "results are read after an execution, with room for all their elements");
-    const struct buffer *b = &run->executor->buffers[run->wanted[result]];
+    const struct buffer *b = &run->executor->buffers[run->listed[result]];
     if (b->dtype == DT_STRING)
-        return diag_error(&run->diags, ODLC_ERR_UNSUPPORTED, AT(.attribute = run->results[result].name), "run-strings",
-                          "strings cannot be given as floats");
+        return no_floats(run, run->results[result].name);
     struct arena_mark mark = arena_mark(run->scratch);
     struct buffer wide = buffer_widen(b, DT_FLOAT32, run->scratch);
     if (count)

@@ -5,8 +5,8 @@
 
 #include "base/file.h"
 #include "udo/udo.h"
-#include "udo/value.h"
-#include "udo/write.h"
+#include "udo/param_value.h"
+#include "udo/udo_write.h"
 
 struct odlc_udo {
     struct arena *arena;
@@ -27,7 +27,7 @@ odlc_udo *odlc_udo_new(void)
     struct odlc_udo *udo = arena_new(arena, struct odlc_udo);
     udo->arena = arena;
     diags_init(&udo->diags, arena);
-    udo_set_init(&udo->set, arena, &udo->diags);
+    udo_set_init(&udo->set, arena, &udo->diags, op_registry_new(arena));
     return udo;
 }
 

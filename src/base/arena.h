@@ -31,9 +31,9 @@ void arena_destroy(struct arena *arena);
  * Without one, exhausted memory aborts the process. */
 jmp_buf *arena_catch(struct arena *arena);
 
-/* For calls by another library, whose frames must not be jumped over: exhausted memory jumps `to` there, until what
- * this gives back is put in its place again. Then the caller returns through the library, and goes on by
- * arena_exhausted. */
+/* For calls by another library, whose frames must not be jumped over: makes `to` the target of the jump, and gives the
+ * former target, which a second call puts in its place again. After a jump the caller returns through the library and
+ * goes on by arena_exhausted. */
 jmp_buf *arena_divert(struct arena *arena, jmp_buf *to);
 
 /* Acts as if memory had run out; for sizes that overflow and for libraries that report exhaustion themselves. */
@@ -45,8 +45,8 @@ void *arena_alloc(struct arena *arena, size_t size);
 /* count * size, with the product checked. */
 void *arena_calloc(struct arena *arena, size_t count, size_t size);
 
-/* A block of old_size bytes made size (not fewer) bytes: what is added is zeros. Large blocks grow where they are if
- * they can; data is not valid any more. NULL with old_size 0 is allowed. */
+/* A block of old_size bytes made size (not fewer) bytes; the added bytes are zeros. Large blocks grow in place where
+ * possible; data is not valid any more. NULL with old_size 0 is allowed. */
 void *arena_grow(struct arena *arena, void *data, size_t old_size, size_t size);
 /* Gives a block back before its time: all of a large one (64 KiB), others where it is possible. */
 void arena_release(struct arena *arena, void *data, size_t size);
@@ -54,15 +54,15 @@ void arena_release(struct arena *arena, void *data, size_t size);
 /* Bytes that the arena has of the system, used or not. */
 size_t arena_size(const struct arena *arena);
 
-/* What several arenas may have of the system together. */
+/* A limit on the memory that several arenas take from the system together. */
 struct arena_budget {
     size_t used, most;
-    bool reached; /* by an allocation that would have gone beyond: it acted as if memory had run out */
+    bool reached; /* an allocation would have gone beyond `most`, and acted as if memory had run out */
 };
-/* From now on what the arena has counts, until it is destroyed; the budget may lie in the arena itself. */
+/* Counts the arena's memory in the budget until the arena is destroyed. The budget may lie in the arena itself. */
 void arena_share(struct arena *arena, struct arena_budget *budget);
 
-/* The key for hashing in tables of this arena, drawn when it was created. */
+/* The key for hashing in tables of this arena, drawn by arena_create. */
 const uint64_t *arena_hash_key(const struct arena *arena);
 
 #define arena_new(arena, type) ((type *)arena_alloc((arena), sizeof(type)))

@@ -1,4 +1,4 @@
-/* What every file uses: status forwarding, checked arithmetic, small macros. */
+/* Shared by all files: status forwarding, checked arithmetic, small macros. */
 #ifndef BASE_BASE_H
 #define BASE_BASE_H
 
@@ -30,7 +30,7 @@
 #define ckd_sub(out, a, b) __builtin_sub_overflow(a, b, out)
 #define ckd_mul(out, a, b) __builtin_mul_overflow(a, b, out)
 
-/* Of sizes that anybody may have written into a file: what does not fit stays at the largest number. */
+/* Saturating arithmetic for sizes from untrusted files: a result that does not fit is the largest number. */
 static inline uint64_t sat_add(uint64_t a, uint64_t b)
 {
     uint64_t sum;

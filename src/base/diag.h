@@ -8,7 +8,7 @@
 struct diags {
     struct arena *arena; /* owns the strings */
     const char *model;   /* file of places that name a node and no file; NULL: none */
-    const char *subject; /* the model's operator at work, which ops that it becomes are called by; NULL: none */
+    const char *subject; /* the model's operator at work: messages call its ops by this name; NULL: none */
     VEC(struct odlc_diag) list;
     size_t errors, warnings;
 };

@@ -1,4 +1,4 @@
-/* What goes wrong around a piece of work: inputs that shrink or change while they are read, and signals that end the
+/* Faults around a piece of work: inputs that shrink or change while they are read, and signals that end the
  * process while a temporary file has a name.
  *
  * The mapped files and the temporary names are listed for the whole process, because a signal handler is given nothing
@@ -13,13 +13,13 @@
 
 struct file;
 
-/* What is remembered of a file while it is mapped; a part of struct file. */
+/* The state of a file while the file is mapped; a part of struct file. */
 struct watch {
     const struct file *file;
     const struct diags *diags; /* of the work that opened it */
     bool is_input;             /* false: the work's own output, mapped to be read back */
-    struct stat opened;        /* what the file was when it was opened */
-    atomic_bool damaged;       /* bytes of it could not be read, and read as zeros since */
+    struct stat opened;        /* the file's status at the time of file_map */
+    atomic_bool damaged;       /* some bytes could not be read, and read as zeros since */
     struct watch *previous, *next;
 };
 
@@ -32,21 +32,21 @@ struct watch {
  * - all work of the process is one: files that were opened with any diags are its inputs. */
 void fault_guard_process(void);
 
-/* From file_map to unmapping. `opened` is what fstat says. */
+/* From file_map to unmapping. `opened` is the file's status by fstat. */
 void fault_watch(struct watch *watch, const struct file *file, const struct diags *diags, const struct stat *opened);
 void fault_unwatch(struct watch *watch);
 
-/* An error (ODLC_ERR_IO) for each mapped input of the work that could not be read, is shorter or was written to since
- * it was opened: what was made of its bytes is not to be trusted, and other errors may come from that. In commands also
- * for one that was replaced: a build would take the result for newer than it. An input that was removed was read as it
- * was. */
+/* An error (ODLC_ERR_IO) for each mapped input of the work that could not be read, became shorter or was written to
+ * after file_map: results made of its bytes are not to be trusted, and other errors may come from the change. In
+ * commands also for an input that was replaced: a build would take the result for newer than the input. An input that
+ * was removed was read whole. */
 odlc_status fault_check_inputs(struct diags *diags) MUST_USE;
 
-/* Whether the process is a command's and a mapped input of it is this file. (Callers of the library may write a file
- * anew that they have open: it is replaced as a whole.) */
+/* Whether the process is a command with this file among its mapped inputs. (Callers of the library may write a file
+ * anew that they have open: the file is replaced as a whole.) */
 bool fault_is_input(const struct stat *st);
 
-/* A temporary file has this name, which stays valid until it is forgotten. */
+/* A temporary file has this name; the string stays valid until fault_forget_scratch. */
 void fault_remember_scratch(const char *name);
 void fault_forget_scratch(const char *name);
 

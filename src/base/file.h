@@ -8,31 +8,33 @@
  * risk (SIGBUS), as with every program that maps; commands guard themselves (fault.h). */
 struct file {
     const char *path;
-    int fd; /* -1: there is none, the bytes are in memory alone */
+    int fd; /* -1: the bytes are in memory alone */
     const uint8_t *data;
     uint64_t size;
     struct watch watch;
 };
 
-/* open with O_CLOEXEC, again while it is interrupted by signals. */
+/* open() with O_CLOEXEC, repeated while signals interrupt the call. */
 int open_patiently(const char *path, int flags);
 
+/* Maps the file at path. ODLC_ERR_IO, with a diagnostic: path does not open, or names no regular file. */
 odlc_status file_map(struct arena *arena, struct diags *diags, const char *path, struct file **out) MUST_USE;
 /* The same for an already open descriptor, which then belongs to the arena. */
 odlc_status file_map_fd(struct arena *arena, struct diags *diags, const char *path, int fd, struct file **out) MUST_USE;
 
-/* Bytes in memory, which outlive it, in place of those of the file that they were made of: all that is told to do with
- * a mapping's pages has no effect on them. */
+/* A file whose content is bytes in memory; these must outlive the file. Functions that concern a mapping's pages leave
+ * such bytes alone. */
 struct file *file_of_memory(struct arena *arena, const char *path, const void *bytes, uint64_t size);
 
-/* Reads bytes through the descriptor: unlike a touch of the mapping, this makes no pages resident (a touch maps those
- * around it, too). */
+/* Reads bytes through the descriptor. A touch of the mapping would make the touched page and its neighbours resident;
+ * this call makes none. ODLC_ERR_IO, with a diagnostic: the file became shorter, or its disk fails. */
 odlc_status file_read(const struct file *file, struct diags *diags, uint64_t offset, void *bytes, size_t size) MUST_USE;
 
-/* What file_read says of an error that file_read_at gave. */
+/* The diagnostic of file_read for an errno of file_read_at; gives ODLC_ERR_IO. */
 odlc_status file_read_error(const struct file *file, struct diags *diags, int error) MUST_USE;
 
-/* The same for any thread: gives errno, 0 when all is read, EFAULT when the file became shorter. */
+/* file_read for any thread, without a diagnostic: errno of the failure, 0 when all bytes are read, EFAULT when the file
+ * became shorter. */
 int file_read_at(const struct file *file, uint64_t offset, void *bytes, size_t size) MUST_USE;
 
 /* Maps the pages of bytes that are about to be handed to the system, which stumbles over each one that is not mapped.
@@ -40,7 +42,7 @@ int file_read_at(const struct file *file, uint64_t offset, void *bytes, size_t s
 bool file_populate(const struct file *file, uint64_t offset, uint64_t size);
 
 /* Tells the system that the bytes will not be read through the mapping soon: keeps resident memory flat. The page at
- * the end stays when there is more in it. Bytes in memory (fd is -1) are left alone. */
+ * the end stays when the range covers a part of that page. */
 void file_drop(const struct file *file, uint64_t offset, uint64_t size);
 
 /* An output file that appears under its name only when it is complete: written to an unnamed file in the target's
@@ -48,19 +50,19 @@ void file_drop(const struct file *file, uint64_t offset, uint64_t size);
  * target by out_commit. Without a commit nothing is left behind. */
 struct out_file;
 
-/* A path that is a symbolic link stays one: the file that it leads to is written, unless the link is one of the kernel
- * (target.h). In commands, a
- * path that is an input is a usage error (fault.h). */
+/* Begins an output. A path that is a symbolic link stays one: the file at the link's end is written, unless the link is
+ * one of the kernel (target.h). ODLC_ERR_IO: the folder cannot be written to; ODLC_ERR_USAGE, in commands: the path is
+ * an input of the work (fault.h). */
 odlc_status out_create(struct arena *arena, struct diags *diags, const char *path, struct out_file **out) MUST_USE;
-/* Appends; buffered. */
+/* Appends; buffered. ODLC_ERR_IO, like every function below that gives a status: the bytes cannot be stored. */
 odlc_status out_write(struct out_file *out, const void *bytes, size_t size) MUST_USE;
 /* Writes to a place of the file without a buffer; any thread may. Gives errno, 0 when all is written. The bytes may be
  * of a mapped file: EFAULT when it became shorter. */
 int out_write_at(const struct out_file *out, uint64_t offset, const void *bytes, size_t size) MUST_USE;
-/* The next `size` bytes are written by out_write_at: what is appended comes behind them. */
+/* Leaves room for `size` bytes that out_write_at will write; later appends come behind the room. */
 odlc_status out_skip(struct out_file *out, uint64_t size) MUST_USE;
-/* Asks the file system for room up to `size` bytes, which makes writing cheaper. Where that is not possible, the writes
- * find out. */
+/* Asks the file system for room up to `size` bytes, which makes writing cheaper. A disk that is full is found by the
+ * writes themselves. */
 void out_reserve(struct out_file *out, uint64_t size);
 /* An error of out_write_at as a diagnostic. */
 odlc_status out_error(const struct out_file *out, int error) MUST_USE;
@@ -70,9 +72,9 @@ uint64_t out_offset(const struct out_file *out);
 /* Flushes; afterwards the file can be read through its descriptor. */
 odlc_status out_flush(struct out_file *out) MUST_USE;
 int out_fd(const struct out_file *out);
-/* Fails, and leaves what has the name as it is, when an input of the work changed while it was read (fault.h), or when
- * the file system finds out late that bytes cannot be stored. Like cp, it does not wait for the disk: after a power
- * failure in the seconds that follow, the file may be empty or cut. */
+/* Gives the file its name. ODLC_ERR_IO, with an older file of that name untouched: an input of the work changed during
+ * the work (fault.h), or the file system reports late that bytes cannot be stored. Like cp, out_commit does not wait
+ * for the disk: after a power failure in the seconds that follow, the file may be empty or cut. */
 odlc_status out_commit(struct out_file *out) MUST_USE;
 
 #endif

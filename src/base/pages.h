@@ -1,7 +1,7 @@
-/* Memory from the system, by the page: zeroed, untouched until it is used, and given back at once.
+/* Memory from the system, by the page: zeroed, not resident before its first use, and given back at once.
  *
- * Builds with AddressSanitizer take it from the heap instead and never grow it in place, so that a use of what has
- * moved or gone is found. */
+ * Builds with AddressSanitizer take pages from the heap instead and never grow them in place, so that a use of pages
+ * that have moved or gone is found. */
 #ifndef BASE_PAGES_H
 #define BASE_PAGES_H
 
@@ -20,18 +20,18 @@
 
 /* size bytes, aligned to 64 at least; NULL when there is no memory. */
 void *pages_map(size_t size);
-/* Makes old_size bytes new_size (not fewer) bytes, perhaps elsewhere; what is added is zeros. NULL: nothing changed. */
+/* Makes old_size bytes new_size (not fewer) bytes, perhaps elsewhere; added bytes are zeros. NULL: nothing changed. */
 void *pages_grow(void *pages, size_t old_size, size_t new_size);
 void pages_unmap(void *pages, size_t size);
 
-/* Room for size bytes, of which few will be used: it counts as memory only where it was written to. NULL when there is
- * none. AddressSanitizer finds what is read before pages_use was called for it (in the first 64 MiB). */
+/* Room for size bytes, of which few will be used: only pages that were written to count as memory. NULL when there is
+ * no room. AddressSanitizer finds reads of bytes that pages_use was not called for (in the first 64 MiB). */
 void *pages_reserve(size_t size);
 void pages_use(void *bytes, size_t size);
 void pages_unreserve(void *pages, size_t size);
 
-/* All of a file that is not empty, to be read; NULL and errno when that cannot be. AddressSanitizer finds what is read
- * behind its end. */
+/* Maps all of a file that is not empty, for reading; NULL and errno on failure. AddressSanitizer finds reads behind the
+ * file's end. */
 const void *pages_map_file(int fd, size_t size);
 void pages_unmap_file(const void *pages, size_t size);
 

@@ -6,7 +6,7 @@
 
 struct progress {
     /* Called by the thread that was asked to do the work, and by no other. False: the work is to stop. total is 0 while
-     * it is not known; the unit is the work's own. */
+     * the total is not known; the unit is the work's own. */
     bool (*report)(void *user, uint64_t done, uint64_t total);
     void *user;
 };

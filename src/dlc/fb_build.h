@@ -2,23 +2,23 @@
  * forward offsets that are patched once the child's place is known. A reference is the position of such an offset in
  * the buffer.
  *
- * A buffer is built in memory as a whole, or streamed: what no open reference leads from any more is settled and goes
- * to a sink. A reference that would stay open over a settling is written with its target in the first place; the target
- * is known from a walk over the same objects whose bytes are only counted. */
+ * A buffer is built in memory as a whole, or streamed: bytes that hold no open reference any more are settled and go to
+ * a sink. A reference that would stay open over a settling is written with its target in the first place; the target is
+ * known from a walk over the same objects whose bytes are only counted. */
 #ifndef DLC_FB_BUILD_H
 #define DLC_FB_BUILD_H
 
 #include "base/vec.h"
 
 enum { FB_MAX_SLOTS = 16, FB_RECENT = 64 };
-#define FB_NOWHERE UINT32_MAX /* no reference: whoever leads to the object does so by its position */
+#define FB_NOWHERE UINT32_MAX /* no reference: the caller leads to the object by the object's position */
 
-/* Gets the settled bytes in order. */
+/* Gets the settled bytes in order. A failure ends the stream; fb_flush gives its status. */
 typedef odlc_status fb_sink_fn(void *user, const void *bytes, size_t size);
 
 struct fb_vtable {
     uint32_t key; /* which slots, and their sizes */
-    uint32_t at;  /* its position; tables that look alike share it */
+    uint32_t at;  /* position; vtables of the same content share one */
     uint16_t size, table_size;
     uint16_t fields[FB_MAX_SLOTS]; /* by slot: the place in the table */
 };
@@ -39,7 +39,7 @@ struct fb_build {
 struct fb_slot {
     uint8_t slot;
     uint8_t size;   /* 1, 4 or 8 */
-    uint32_t key;   /* what it adds to its vtable's */
+    uint32_t key;   /* the slot's bits in fb_vtable.key */
     uint64_t value; /* for references: 0 until fb_link */
 };
 
@@ -47,63 +47,66 @@ struct fb_slot {
 #define FB_U32(slot, value) ((struct fb_slot){(slot), 4, 2u << 2 * (slot), (uint32_t)(value)})
 #define FB_U64(slot, value) ((struct fb_slot){(slot), 8, 3u << 2 * (slot), (uint64_t)(value)})
 #define FB_REF(slot) FB_U32((slot), 0)
+/* The numbers as they stand in a buffer. */
 uint32_t float_bits(float value);
 uint64_t double_bits(double value);
 
 /* A table that was put. */
 struct fb_made {
-    uint32_t at;     /* its position */
+    uint32_t at;     /* position */
     uint32_t vtable; /* index in vtables */
 };
 
-/* Starts a buffer in memory; the result is the reference to the root table. */
+/* Starts a buffer in memory of the arena; gives the reference to the root table. */
 uint32_t fb_start(struct fb_build *b, struct arena *arena, const char identifier[4]);
-/* The same for a buffer that is streamed. The sink may be NULL: then positions and the size are all that comes of it.
- */
+/* fb_start for a buffer that is streamed. Without a sink (NULL), positions and sizes are counted, and no bytes made. */
 uint32_t fb_start_stream(struct fb_build *b, struct arena *arena, fb_sink_fn *sink, void *user,
                          const char identifier[4]);
-/* No reference leads from the bytes so far to what comes: they may go to the sink. They do when it is worth it, */
+/* Says that no reference is open in the bytes so far: they go to the sink when they are many. */
 void fb_settle(struct fb_build *b);
-/* or, here, at once. Gives the sink's first failure. */
+/* fb_settle, and the bytes go to the sink at once. Gives the status of the sink's first failure. */
 odlc_status fb_flush(struct fb_build *b) MUST_USE;
 
-/* Each of the following appends an object and makes the reference lead to it. */
+/* Each of the following appends an object and makes the reference lead to the object. */
 
 /* At most 16 slots, numbered below 16. */
 struct fb_made fb_put_table(struct fb_build *b, uint32_t reference, const struct fb_slot *slots, unsigned count);
 /* The position of a field of a table that was put. */
 uint32_t fb_slot_ref(const struct fb_build *b, struct fb_made table, unsigned slot);
-/* Gives its position. */
+/* Gives the string's position. */
 uint32_t fb_put_string(struct fb_build *b, uint32_t reference, const char *string);
 /* A vector of count references; reference i is at result + 4 * i. */
 uint32_t fb_put_references(struct fb_build *b, uint32_t reference, uint32_t count);
-/* A vector of count references that lead to the targets, which come later. Settles. Gives its position. */
+/* A vector of count references that lead to the targets, positions that come later. Settles. Gives the vector's
+ * position. */
 uint32_t fb_put_targets(struct fb_build *b, uint32_t reference, const uint32_t *targets, uint32_t count);
 void fb_put_strings(struct fb_build *b, uint32_t reference, const char *const *strings, uint32_t count);
 void fb_put_words(struct fb_build *b, uint32_t reference, const uint32_t *words, uint32_t count);
 /* Bytes, the first of which is aligned to 8 in the buffer. */
 void fb_put_bytes(struct fb_build *b, uint32_t reference, const uint8_t *bytes, uint32_t size);
-/* The same for bytes that the caller gives to the sink itself between the two calls. Flushes. */
+/* fb_put_bytes for bytes that the caller gives to the sink between the two calls. Flushes, and fails as fb_flush does.
+ */
 odlc_status fb_begin_bytes(struct fb_build *b, uint32_t reference, uint64_t size) MUST_USE;
 void fb_end_bytes(struct fb_build *b, uint64_t size);
-/* Makes the 32-bit reference lead to target, which may lie behind everything built. */
+/* Makes the 32-bit reference lead to a target, which may lie behind all objects so far. */
 void fb_link(struct fb_build *b, uint32_t reference, uint64_t target);
-/* Sets the 64-bit field there. */
+/* Sets the 64-bit field at that position. */
 void fb_set_u64(struct fb_build *b, uint32_t field, uint64_t value);
 
-/* A table with its children that may be wanted again: its bytes, which are the same wherever it stands but for the way
- * to the vtables. Large ones, and those that brought a vtable with them, are not kept. */
+/* A table with children that may be wanted again: its bytes, which do not depend on its position but for the distance
+ * to the vtables. Large tables, and tables that brought a vtable with them, are not kept. */
 enum { FB_KEPT_BYTES = 192, FB_KEPT_TABLES = 2 };
 struct fb_kept {
     uint32_t size; /* 0: nothing is kept */
-    uint32_t at;   /* where it stood */
+    uint32_t at;   /* position of the original */
     uint32_t tables[FB_KEPT_TABLES];
     uint8_t bytes[FB_KEPT_BYTES];
 };
-/* Keeps what was put since the first of these tables, which are all that are in it; n_vtables were known then. */
+/* Keeps the bytes from the first of these tables on, in which there are no other tables. n_vtables: how many vtables
+ * there were before the first was put. */
 void fb_keep(struct fb_build *b, const struct fb_made *tables, unsigned n_tables, size_t n_vtables,
              struct fb_kept *out);
-/* Puts it again. Gives the position of its first table. */
+/* Puts a copy of the kept bytes. Gives the position of the first table. */
 uint32_t fb_put_kept(struct fb_build *b, uint32_t reference, const struct fb_kept *kept);
 
 /* Bytes so far. 32-bit offsets reach no further than INT32_MAX. */

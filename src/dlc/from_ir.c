@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "dlc/schema.h"
-#include "dlc/write.h"
+#include "dlc/write_container.h"
 #include "op/op.h"
 #include "op/params.h"
 

@@ -136,8 +136,9 @@ odlc_status dlc_verify_buffer(struct dlc_reading *r, const struct dlc_stream *st
 {
     struct fb_fault fault;
     struct file_copy *copy = stream->copy;
-    if (copy ? fb_verify_copy(copy, stream->start, stream->size, root, &fault)
-             : fb_verify(stream->data, stream->size, root, &fault))
+    const struct fb_buffer *buffer = &stream->buffer;
+    if (copy ? fb_verify_copy(copy, stream->start, buffer->size, root, &fault)
+             : fb_verify(buffer->data, buffer->size, root, &fault))
         return ODLC_OK;
     if (copy && copy->error)
         return file_read_error(r->file, r->diags, copy->error);
@@ -148,14 +149,14 @@ odlc_status dlc_verify_buffer(struct dlc_reading *r, const struct dlc_stream *st
 
 const uint8_t *dlc_payload(const struct dlc_reading *r, struct fb_vector v)
 {
-    return r->params.mapped + (v.data + v.pos - r->params.data);
+    return r->params.mapped + (fb_bytes(v) - r->params.buffer.data);
 }
 
 odlc_status dlc_read_identifier(const struct dlc_reading *r, struct dlc_stream *stream)
 {
     if (stream->copy && !file_copy_need(stream->copy, stream->start, 8))
         return file_read_error(r->file, r->diags, stream->copy->error);
-    memcpy(stream->identifier, stream->data + 4, 4);
+    memcpy(stream->identifier, stream->buffer.data + 4, 4);
     return ODLC_OK;
 }
 
@@ -189,15 +190,14 @@ static odlc_status open_stream(struct dlc_reading *r, const struct dlc_entry *en
                              .hint = "a zip with an entry of that name is not yet a DLC container"),
                           "dlc-not-a-container", "entry %s does not start with a stream header", entry->name);
     *stream = (struct dlc_stream){.name = entry->name,
-                                  .data = bytes + STREAM_HEADER,
+                                  .buffer = {.data = bytes + STREAM_HEADER, .size = entry->size - STREAM_HEADER},
                                   .mapped = bytes + STREAM_HEADER,
-                                  .size = entry->size - STREAM_HEADER,
                                   .offset = entry->offset + STREAM_HEADER,
                                   .major = major,
                                   .minor = minor};
     if (!entry->compressed && r->file->fd >= 0) {
-        stream->copy = file_copy_new(r->arena, r->file, stream->offset, stream->size);
-        stream->data = stream->copy->bytes;
+        stream->copy = file_copy_new(r->arena, r->file, stream->offset, stream->buffer.size);
+        stream->buffer.data = stream->copy->bytes;
     }
     return dlc_read_identifier(r, stream);
 }
@@ -217,7 +217,7 @@ static odlc_status open_streams(struct dlc_reading *r)
     if (!params)
         return ODLC_OK;
     TRY(open_stream(r, params, &r->params));
-    r->payload = (struct dlc_bytes){r->params.mapped, r->params.size, params->compressed ? NULL : r->file};
+    r->payload = (struct dlc_bytes){r->params.mapped, r->params.buffer.size, params->compressed ? NULL : r->file};
     return ODLC_OK;
 }
 

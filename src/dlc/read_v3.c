@@ -23,7 +23,7 @@ static void set_list(const struct dlc_reading *r, struct dlc_attr *a, enum dtype
                              .source_dtype_code = dtype_info(dtype)->dlc,
                              .encoding = NO_ENCODING,
                              .view = view};
-    *view = view_of(v.count && !strings ? v.data + v.pos : NULL, dtype, t->shape);
+    *view = view_of(v.count && !strings ? fb_bytes(v) : NULL, dtype, t->shape);
     view->strings = strings;
     a->kind = DLC_TENSOR;
     a->dtype = (uint8_t)dtype;
@@ -39,48 +39,48 @@ static void set_int(struct dlc_attr *a, enum dlc_value_kind kind, enum dtype dty
 
 static odlc_status read_arg(const struct dlc_reading *r, struct fb_table t, struct dlc_attr *a)
 {
-    a->name = dlc_text(fb_string(t, ARG_NAME));
-    switch (fb_u8(t, ARG_TYPE)) {
+    a->name = dlc_text(v3_arg_name(t));
+    switch (v3_arg_type(t)) {
     case ARG_IS_BOOL:
-        set_int(a, DLC_BOOL, DT_BOOL, fb_u8(t, ARG_BOOL) != 0);
+        set_int(a, DLC_BOOL, DT_BOOL, v3_arg_bool_value(t));
         break;
     case ARG_IS_INT:
-        set_int(a, DLC_INT, DT_INT32, fb_i32(t, ARG_INT));
+        set_int(a, DLC_INT, DT_INT32, v3_arg_int_value(t));
         break;
     case ARG_IS_UINT:
-        set_int(a, DLC_UINT, DT_UINT32, fb_u32(t, ARG_UINT));
+        set_int(a, DLC_UINT, DT_UINT32, v3_arg_uint_value(t));
         break;
     case ARG_IS_FLOAT:
         a->kind = DLC_FLOAT;
         a->dtype = DT_FLOAT32;
-        a->f = (double)fb_float(t, ARG_FLOAT);
+        a->f = v3_arg_float_value(t);
         break;
     case ARG_IS_STRING:
         a->kind = DLC_STRING;
         a->dtype = DT_STRING;
-        a->s = dlc_text(fb_string(t, ARG_STRING));
+        a->s = dlc_text(v3_arg_string_value(t));
         break;
     case ARG_IS_BYTES:
-        set_list(r, a, DT_UINT8, fb_vector(t, ARG_BYTES), NULL);
+        set_list(r, a, DT_UINT8, v3_arg_bytes(t), NULL);
         break;
     case ARG_IS_INTS:
-        set_list(r, a, DT_INT32, fb_vector(t, ARG_INTS), NULL);
+        set_list(r, a, DT_INT32, v3_arg_ints(t), NULL);
         break;
     case ARG_IS_UINTS:
-        set_list(r, a, DT_UINT32, fb_vector(t, ARG_UINTS), NULL);
+        set_list(r, a, DT_UINT32, v3_arg_uints(t), NULL);
         break;
     case ARG_IS_FLOATS:
-        set_list(r, a, DT_FLOAT32, fb_vector(t, ARG_FLOATS), NULL);
+        set_list(r, a, DT_FLOAT32, v3_arg_floats(t), NULL);
         break;
     case ARG_IS_STRINGS:
-        set_list(r, a, DT_STRING, fb_vector(t, ARG_STRINGS), dlc_read_strings(r->arena, fb_vector(t, ARG_STRINGS)));
+        set_list(r, a, DT_STRING, v3_arg_strings(t), dlc_read_strings(r->arena, v3_arg_strings(t)));
         break;
     case ARG_IS_NESTED:
         a->kind = DLC_NESTED;
-        a->n_nested = fb_vector(t, ARG_NESTED).count;
-        return read_args(r, fb_vector(t, ARG_NESTED), &a->nested);
+        a->n_nested = v3_arg_args(t).count;
+        return read_args(r, v3_arg_args(t), &a->nested);
     default:
-        return dlc_invalid(r, NULL, "argument %s is of the unknown type %u", a->name, fb_u8(t, ARG_TYPE));
+        return dlc_invalid(r, NULL, "argument %s is of the unknown type %u", a->name, v3_arg_type(t));
     }
     a->dtype_code = dtype_info((enum dtype)a->dtype)->dlc;
     return ODLC_OK;
@@ -191,21 +191,21 @@ static void set_dtype(struct dlc_tensor *t, enum dtype dtype, enum dtype source)
 static odlc_status read_param(const struct dlc_reading *r, struct fb_table t, struct dlc_tensor *out)
 {
     const struct dlc_attr *args;
-    struct fb_vector arg_list = fb_vector(t, TENSOR3_ARGS);
-    struct fb_table data = fb_child(t, TENSOR3_DATA);
+    struct fb_vector arg_list = v3_tensor_args(t);
+    struct fb_table data = v3_tensor_data(t);
     TRY(read_args(r, arg_list, &args));
-    out->name = dlc_text(fb_string(t, TENSOR3_NAME));
+    out->name = dlc_text(v3_tensor_name(t));
     out->kind = KIND_STATIC;
-    TRY(dlc_read_shape(r, out->name, fb_vector(t, TENSOR3_DIMS), &out->shape));
+    TRY(dlc_read_shape(r, out->name, v3_tensor_dims(t), &out->shape));
     out->quant = read_quant(r->arena, (struct group){args, arg_list.count}, "0", out->shape);
-    bool floats = fb_u8(data, DATA3_TYPE) == ARG_IS_FLOATS;
-    struct fb_vector bytes = fb_vector(data, floats ? DATA3_FLOATS : DATA3_BYTES);
+    bool floats = v3_data_type(data) == ARG_IS_FLOATS;
+    struct fb_vector bytes = floats ? v3_data_floats(data) : v3_data_bytes(data);
     set_dtype(out,
               floats       ? DT_FLOAT32
               : out->quant ? quantized_dtype(out->quant)
                            : DT_UINT8,
               out->quant || floats ? DT_FLOAT32 : DT_UINT8);
-    return dlc_attach(r, out, bytes.data ? dlc_payload(r, bytes) : r->params.mapped,
+    return dlc_attach(r, out, bytes.pos ? dlc_payload(r, bytes) : r->params.mapped,
                       (uint64_t)bytes.count * (floats ? 4 : 1));
 }
 
@@ -217,16 +217,16 @@ struct layer_params {
 static odlc_status open_params(struct dlc_reading *r, struct layer_params *p)
 {
     map_init(&p->index, r->arena);
-    p->list = (struct fb_vector){NULL, 0, 0};
-    if (!r->params.data)
+    p->list = (struct fb_vector){.count = 0};
+    if (!r->params.name)
         return ODLC_OK;
     if (strcmp(r->params.identifier, ID_PARAMS) != 0)
         return dlc_invalid(r, NULL, "entry model.params is not identified as " ID_PARAMS);
     TRY(dlc_verify_buffer(r, &r->params, &v3_params));
     r->dlc->params_format = ID_PARAMS;
-    p->list = fb_vector(fb_root(r->params.data), PARAMS3_LAYERS);
+    p->list = v3_params_layers(fb_root(&r->params.buffer));
     for (uint32_t i = 0; i < p->list.count; i++) {
-        const char *name = dlc_text(fb_string(fb_table_at(p->list, i), LAYER_PARAM_NAME));
+        const char *name = dlc_text(v3_layer_params_name(fb_table_at(p->list, i)));
         if (map_add(&p->index, name, i) != MAP_NONE)
             return dlc_invalid(r, name, "model.params lists a layer twice");
     }
@@ -238,7 +238,7 @@ static odlc_status read_layer_params(const struct dlc_reading *r, const struct l
     uint32_t index = map_get(&p->index, op->name);
     if (index == MAP_NONE)
         return ODLC_OK;
-    struct fb_vector list = fb_vector(fb_table_at(p->list, index), LAYER_PARAM_TENSORS);
+    struct fb_vector list = v3_layer_params_tensors(fb_table_at(p->list, index));
     struct dlc_tensor *params = arena_array(r->arena, struct dlc_tensor, list.count);
     for (uint32_t i = 0; i < list.count; i++)
         TRY(read_param(r, fb_table_at(list, i), &params[i]));
@@ -252,11 +252,10 @@ static odlc_status read_layer_params(const struct dlc_reading *r, const struct l
 static odlc_status read_layer(const struct dlc_reading *r, struct fb_table t, const struct layer_params *params,
                               struct dlc_op *op)
 {
-    struct fb_vector in = fb_vector(t, LAYER_INPUTS), out = fb_vector(t, LAYER_OUTPUTS),
-                     args = fb_vector(t, LAYER_ARGS);
-    op->id = fb_u32(t, LAYER_ID);
-    op->name = dlc_text(fb_string(t, LAYER_NAME));
-    op->type = dlc_text(fb_string(t, LAYER_TYPE));
+    struct fb_vector in = v3_layer_inputs(t), out = v3_layer_outputs(t), args = v3_layer_args(t);
+    op->id = v3_layer_id(t);
+    op->name = dlc_text(v3_layer_name(t));
+    op->type = dlc_text(v3_layer_type(t));
     op->n_outputs = out.count;
     op->outputs = dlc_read_strings(r->arena, out);
     /* An Input layer lists its own output as input. */
@@ -347,7 +346,7 @@ static void find_stray_params(const struct dlc_reading *r, const struct layer_pa
     for (uint32_t i = 0; i < g->n_ops; i++)
         map_put(&layers, g->ops[i].name, i);
     for (uint32_t i = 0; i < p->list.count; i++) {
-        const char *name = dlc_text(fb_string(fb_table_at(p->list, i), LAYER_PARAM_NAME));
+        const char *name = dlc_text(v3_layer_params_name(fb_table_at(p->list, i)));
         if (map_get(&layers, name) == MAP_NONE)
             vec_push(r->arena, &stray, name);
     }
@@ -360,13 +359,13 @@ odlc_status dlc_read_v3(struct dlc_reading *r)
     struct layer_params params;
     TRY(dlc_verify_buffer(r, &r->model, &v3_network));
     TRY(open_params(r, &params));
-    struct fb_table network = fb_root(r->model.data);
-    struct fb_vector layers = fb_vector(network, NETWORK3_LAYERS);
+    struct fb_table network = fb_root(&r->model.buffer);
+    struct fb_vector layers = v3_network_layers(network);
     struct dlc_graph *g = arena_new(r->arena, struct dlc_graph);
     struct dlc_op *ops = arena_array(r->arena, struct dlc_op, layers.count);
     for (uint32_t i = 0; i < layers.count; i++)
         TRY(read_layer(r, fb_table_at(layers, i), &params, &ops[i]));
-    g->name = dlc_text(fb_string(network, NETWORK3_NAME));
+    g->name = dlc_text(v3_network_name(network));
     g->ops = ops;
     g->n_ops = layers.count;
     find_stray_params(r, &params, g);

@@ -4,33 +4,23 @@
 
 #include <string.h>
 
-#include "base/reader.h"
+#include "dlc/tables.h"
 #include "dlc/zip.h"
 
 enum { ENCODING_SCALE_OFFSET, ENCODING_AXIS };
 
 /* ---- model ---- */
 
-static struct encoding read_fxp(struct fb_table t)
-{
-    return (struct encoding){.bitwidth = fb_u32(t, FXP_BITWIDTH),
-                             .min = (double)fb_float(t, FXP_MIN),
-                             .max = (double)fb_float(t, FXP_MAX),
-                             .scale = (double)fb_float(t, FXP_SCALE),
-                             .offset = fb_i32(t, FXP_OFFSET),
-                             .symmetric = fb_u8(t, FXP_SYMMETRIC) != 0};
-}
-
 static odlc_status read_axis_quant(const struct dlc_reading *r, const struct dlc_tensor *tensor, struct fb_table t,
                                    struct quant *quant)
 {
-    struct fb_vector list = fb_vector(t, AXIS_FXP_ENCODINGS);
-    int32_t axis = fb_i32(t, AXIS_FXP_AXIS);
+    struct fb_vector list = v4_axis_encoding_encodings(t);
+    int32_t axis = v4_axis_encoding_axis(t);
     if (axis < 0 || (uint32_t)axis >= tensor->shape->rank || tensor->shape->dims[axis] != list.count)
         return dlc_invalid(r, NULL, "tensor %s has per-axis encodings that do not match its dimensions", tensor->name);
     struct encoding *encodings = arena_array(r->arena, struct encoding, list.count);
     for (uint32_t i = 0; i < list.count; i++)
-        encodings[i] = read_fxp(fb_table_at(list, i));
+        take_v4_encoding(fb_table_at(list, i), &encodings[i]);
     quant->per_axis = true;
     quant->axis = (uint32_t)axis;
     quant->count = list.count;
@@ -42,19 +32,20 @@ static odlc_status read_axis_quant(const struct dlc_reading *r, const struct dlc
  * values. */
 static odlc_status read_quant(const struct dlc_reading *r, struct fb_table t, struct dlc_tensor *tensor)
 {
-    tensor->encoding = t.data ? fb_u32(t, QUANT_ENCODING) : NO_ENCODING;
-    bool single = tensor->encoding == ENCODING_SCALE_OFFSET && fb_has(t, QUANT_SCALE_OFFSET);
+    struct fb_table scale_offset = v4_quantization_scale_offset(t);
+    tensor->encoding = t.pos ? v4_quantization_encoding(t) : NO_ENCODING;
+    bool single = tensor->encoding == ENCODING_SCALE_OFFSET && scale_offset.pos;
     if (!single && tensor->encoding != ENCODING_AXIS)
         return ODLC_OK;
     struct quant *quant = arena_new(r->arena, struct quant);
-    quant->overridden = fb_u8(t, QUANT_OVERRIDDEN) != 0;
+    quant->overridden = v4_quantization_is_overridden(t);
     if (single) {
         struct encoding *encoding = arena_new(r->arena, struct encoding);
-        *encoding = read_fxp(fb_child(t, QUANT_SCALE_OFFSET));
+        take_v4_encoding(scale_offset, encoding);
         quant->count = 1;
         quant->encodings = encoding;
     } else {
-        TRY(read_axis_quant(r, tensor, fb_child(t, QUANT_AXIS), quant));
+        TRY(read_axis_quant(r, tensor, v4_quantization_per_axis(t), quant));
     }
     tensor->quant = quant;
     return ODLC_OK;
@@ -62,13 +53,9 @@ static odlc_status read_quant(const struct dlc_reading *r, struct fb_table t, st
 
 static odlc_status read_tensor(const struct dlc_reading *r, struct fb_table t, struct dlc_tensor *out)
 {
-    uint32_t kind = fb_u32(t, TENSOR_KIND);
-    struct dlc_tensor tensor = {.id = fb_u32(t, TENSOR_ID),
-                                .name = fb_string(t, TENSOR_NAME),
-                                .axis_format = fb_u32(t, TENSOR_AXIS_FORMAT),
-                                .dtype_code = fb_u32(t, TENSOR_DTYPE),
-                                .source_dtype_code = fb_u32(t, TENSOR_SOURCE_DTYPE),
-                                .is_quantizable = fb_u8(t, TENSOR_QUANTIZABLE) != 0};
+    uint32_t kind = v4_tensor_kind(t);
+    struct dlc_tensor tensor = {.name = NULL};
+    take_v4_tensor(t, &tensor);
     if (!tensor.name || !*tensor.name)
         return dlc_invalid(r, NULL, "a tensor has no name");
     if (kind > KIND_NULL)
@@ -76,8 +63,8 @@ static odlc_status read_tensor(const struct dlc_reading *r, struct fb_table t, s
     tensor.kind = (uint8_t)kind;
     tensor.dtype = (uint8_t)dtype_from_dlc(tensor.dtype_code);
     tensor.source_dtype = (uint8_t)dtype_from_dlc(tensor.source_dtype_code);
-    TRY(dlc_read_shape(r, tensor.name, fb_vector(t, TENSOR_DIMS), &tensor.shape));
-    TRY(read_quant(r, fb_child(t, TENSOR_QUANT), &tensor));
+    TRY(dlc_read_shape(r, tensor.name, v4_tensor_dims(t), &tensor.shape));
+    TRY(read_quant(r, v4_tensor_quantization(t), &tensor));
     *out = tensor;
     return ODLC_OK;
 }
@@ -101,35 +88,35 @@ static enum dlc_value_kind scalar_kind(enum dtype dtype)
 
 static void read_scalar(struct fb_table t, struct dlc_attr *attr)
 {
-    attr->dtype_code = fb_u32(t, SCALAR_DTYPE);
+    take_v4_scalar(t, attr);
     enum dtype dtype = attr->dtype_code == STRING_DTYPE ? DT_STRING : dtype_from_dlc(attr->dtype_code);
     attr->dtype = (uint8_t)dtype;
     attr->kind = (uint8_t)scalar_kind(dtype);
     if (attr->kind == DLC_STRING)
-        attr->s = dlc_text(fb_string(t, SCALAR_STRING));
+        attr->s = dlc_text(v4_scalar_string_value(t));
     else if (attr->kind == DLC_FLOAT)
-        attr->f = fb_double(t, SCALAR_FLOAT);
+        attr->f = v4_scalar_float_value(t);
     else if (attr->kind == DLC_BOOL)
-        attr->i = fb_u64(t, SCALAR_INT) != 0;
+        attr->i = v4_scalar_int_value(t) != 0;
     else
-        attr->i = (int64_t)fb_u64(t, SCALAR_INT);
+        attr->i = v4_scalar_int_value(t);
 }
 
 static odlc_status read_attr(const struct dlc_reading *r, const char *op, struct fb_table t, struct dlc_attr *attr)
 {
-    uint32_t kind = fb_u32(t, ATTR_KIND);
-    attr->name = fb_string(t, ATTR_NAME);
-    attr->usage = fb_u8(t, ATTR_USAGE);
+    uint32_t kind = v4_attribute_kind(t);
+    struct fb_table scalar = v4_attribute_scalar(t), of_tensor = v4_attribute_tensor(t);
+    take_v4_attribute(t, attr);
     if (!attr->name || !*attr->name)
         return dlc_invalid(r, op, "an attribute has no name");
-    if (kind == 0 && fb_has(t, ATTR_SCALAR)) {
-        read_scalar(fb_child(t, ATTR_SCALAR), attr);
+    if (kind == 0 && scalar.pos) {
+        read_scalar(scalar, attr);
         return ODLC_OK;
     }
-    if (kind != 1 || !fb_has(t, ATTR_TENSOR))
+    if (kind != 1 || !of_tensor.pos)
         return dlc_invalid(r, op, "attribute %s is neither a scalar nor a tensor", attr->name);
     struct dlc_tensor *tensor = arena_new(r->arena, struct dlc_tensor);
-    TRY(read_tensor(r, fb_child(t, ATTR_TENSOR), tensor));
+    TRY(read_tensor(r, of_tensor, tensor));
     attr->kind = DLC_TENSOR;
     attr->tensor = tensor;
     attr->dtype = tensor->dtype;
@@ -180,9 +167,9 @@ static odlc_status check_names(const struct dlc_reading *r, const struct dlc_op 
 
 static odlc_status read_op(const struct dlc_reading *r, struct fb_table t, struct dlc_op *op)
 {
-    struct fb_vector list = fb_vector(t, OP_ATTRIBUTES), in = fb_vector(t, OP_INPUTS), out = fb_vector(t, OP_OUTPUTS);
-    op->name = dlc_text(fb_string(t, OP_NAME));
-    op->type = dlc_text(fb_string(t, OP_TYPE));
+    struct fb_vector list = v4_op_attributes(t), in = v4_op_inputs(t), out = v4_op_outputs(t);
+    op->name = dlc_text(v4_op_name(t));
+    op->type = dlc_text(v4_op_type(t));
     if (!*op->type)
         return dlc_invalid(r, op->name, "an op has no type");
     op->inputs = dlc_read_strings(r->arena, in);
@@ -206,8 +193,8 @@ struct reading_graph {
 static odlc_status read_graph(const struct dlc_reading *r, struct fb_table t, struct reading_graph *out)
 {
     struct dlc_graph *g = out->graph;
-    struct fb_vector ops = fb_vector(t, GRAPH_OPS), tensors = fb_vector(t, GRAPH_TENSORS);
-    g->name = dlc_text(fb_string(t, GRAPH_NAME));
+    struct fb_vector ops = v4_graph_ops(t), tensors = v4_graph_tensors(t);
+    g->name = dlc_text(v4_graph_name(t));
     struct dlc_op *op_list = arena_array(r->arena, struct dlc_op, ops.count);
     out->tensors = arena_array(r->arena, struct dlc_tensor, tensors.count);
     map_init(&g->tensor_index, r->arena);
@@ -237,6 +224,7 @@ struct window {
 
 struct params {
     struct dlc_reading *r;
+    struct dlc_stream netp;   /* the params stream, or what NR64 carries */
     struct fb_vector buffers; /* NR64 */
     struct window *window;
     struct dlc_bytes bin; /* model.params.bin; data NULL: there is none */
@@ -250,7 +238,7 @@ enum { FREE_TAKEN_IN = 1 << 20 };
 static odlc_status count_taken_in(struct params *p, const struct dlc_tensor *tensor, uint64_t size)
 {
     p->taken_in = sat_add(p->taken_in, size);
-    if (p->taken_in <= p->r->model.size + p->r->payload.size + FREE_TAKEN_IN)
+    if (p->taken_in <= p->r->model.buffer.size + p->r->payload.size + FREE_TAKEN_IN)
         return ODLC_OK;
     return diag_error(p->r->diags, ODLC_ERR_LIMIT, AT(.file = p->r->file->path, .attribute = tensor->name),
                       "dlc-shared-data",
@@ -265,13 +253,13 @@ static odlc_status payload_length(const struct params *p, uint64_t pos, uint64_t
     struct window *w = p->window;
     uint64_t at = stream->offset + pos;
     if (!file) {
-        *length = load_le(stream->data + pos, 8);
+        *length = load_le(stream->buffer.data + pos, 8);
         return ODLC_OK;
     }
     if (at < w->start || at + 8 > w->start + w->size) {
         w->start = at;
         w->size = 0;
-        uint64_t size = min_u64(sizeof w->bytes, stream->size - pos);
+        uint64_t size = min_u64(sizeof w->bytes, stream->buffer.size - pos);
         TRY(file_read(file, p->r->diags, at, w->bytes, size));
         w->size = size;
     }
@@ -286,13 +274,11 @@ static odlc_status buffer_bytes(const struct params *p, const char *name, uint64
     if (index >= p->buffers.count)
         return dlc_invalid(p->r, NULL, "tensor %s refers to buffer %llu of %u", name, (unsigned long long)index,
                            p->buffers.count);
-    uint64_t at = fb_field_pos(fb_table_at(p->buffers, (uint32_t)index), BUFFER_OFFSET);
-    uint64_t distance = at ? load_le(stream->data + at, 8) : 0;
-    if (!at || distance > stream->size - at || stream->size - at - distance < 8)
+    uint64_t start = v4_buffer_offset(fb_table_at(p->buffers, (uint32_t)index)), length;
+    if (!start || stream->buffer.size - start < 8)
         return dlc_invalid(p->r, NULL, "the data of tensor %s lie outside model.params", name);
-    uint64_t start = at + distance, length;
     TRY(payload_length(p, start, &length));
-    if (length > stream->size - start - 8)
+    if (length > stream->buffer.size - start - 8)
         return dlc_invalid(p->r, NULL, "the data of tensor %s lie outside model.params", name);
     *bytes = stream->mapped + start + 8;
     *size = length;
@@ -302,7 +288,7 @@ static odlc_status buffer_bytes(const struct params *p, const char *name, uint64
 static odlc_status bin_bytes(const struct params *p, const char *name, struct fb_table position, const uint8_t **bytes,
                              uint64_t *size)
 {
-    uint64_t offset = fb_u64(position, POSITION_OFFSET), length = fb_u64(position, POSITION_SIZE);
+    uint64_t offset = v4_position_offset(position), length = v4_position_size(position);
     if (!p->bin.data || offset > p->bin.size || length > p->bin.size - offset)
         return dlc_invalid(p->r, NULL, "the data of tensor %s lie outside model.params.bin", name);
     *bytes = p->bin.data + offset;
@@ -315,14 +301,15 @@ static odlc_status attach_data(struct params *p, struct fb_table t, struct dlc_t
 {
     const uint8_t *bytes = NULL;
     uint64_t size = 0;
-    if (fb_has(t, DATA_POSITION)) {
-        TRY(bin_bytes(p, tensor->name, fb_child(t, DATA_POSITION), &bytes, &size));
-    } else if (fb_has(t, DATA_BYTES)) {
-        struct fb_vector inline_bytes = fb_vector(t, DATA_BYTES);
+    struct fb_table position = v4_data_position(t);
+    struct fb_vector inline_bytes = v4_data_bytes(t);
+    if (position.pos) {
+        TRY(bin_bytes(p, tensor->name, position, &bytes, &size));
+    } else if (inline_bytes.pos) {
         bytes = dlc_payload(p->r, inline_bytes);
         size = inline_bytes.count;
     } else {
-        TRY(buffer_bytes(p, tensor->name, fb_u64(t, DATA_INDEX), &bytes, &size));
+        TRY(buffer_bytes(p, tensor->name, v4_data_buffer_index(t), &bytes, &size));
     }
     if (of_attribute || tensor->dtype == DT_STRING)
         TRY(count_taken_in(p, tensor, size));
@@ -359,7 +346,7 @@ static struct dlc_tensor *attr_tensor(const struct dlc_op *op, const struct map 
  * the name alone says whose data they are. What is left without data is seen by dlc_verify_graphs. */
 static odlc_status attach_op_params(struct params *p, struct fb_table t, const struct dlc_op *op)
 {
-    struct fb_vector list = fb_vector(t, OP_PARAMS_TENSORS);
+    struct fb_vector list = v4_op_params_tensors(t);
     struct map index;
     map_init(&index, p->r->arena);
     for (uint32_t i = 0; i < op->n_attrs && op->n_attrs > FEW_NAMES; i++)
@@ -367,7 +354,7 @@ static odlc_status attach_op_params(struct params *p, struct fb_table t, const s
             map_put(&index, op->attrs[i].tensor->name, i);
     for (uint32_t i = 0; i < list.count; i++) {
         struct fb_table entry = fb_table_at(list, i);
-        const char *name = dlc_text(fb_string(entry, DATA_NAME));
+        const char *name = dlc_text(v4_data_name(entry));
         struct dlc_tensor *tensor = attr_tensor(op, &index, name);
         if (tensor)
             TRY(attach_data(p, entry, tensor, true));
@@ -380,13 +367,13 @@ static odlc_status attach_op_params(struct params *p, struct fb_table t, const s
 static odlc_status attach_graph(struct params *p, struct fb_table t, const struct reading_graph *to)
 {
     const struct dlc_graph *g = to->graph;
-    const char *name = dlc_text(fb_string(t, GRAPH_PARAMS_NAME));
-    struct fb_vector tensors = fb_vector(t, GRAPH_PARAMS_TENSORS), ops = fb_vector(t, GRAPH_PARAMS_OPS);
+    const char *name = dlc_text(v4_graph_params_name(t));
+    struct fb_vector tensors = v4_graph_params_tensors(t), ops = v4_graph_params_ops(t);
     if (strcmp(name, g->name) != 0)
         return dlc_invalid(p->r, NULL, "model has graph %s where model.params has %s", g->name, name);
     for (uint32_t i = 0; i < tensors.count; i++) {
         struct fb_table entry = fb_table_at(tensors, i);
-        const char *tensor = dlc_text(fb_string(entry, DATA_NAME));
+        const char *tensor = dlc_text(v4_data_name(entry));
         uint32_t index = map_get(&g->tensor_index, tensor);
         if (index == MAP_NONE)
             warn_stray(p, NULL, tensor);
@@ -416,28 +403,28 @@ static odlc_status open_bin(struct dlc_reading *r, struct params *p)
 /* The root of the NETP buffer, which NR64 carries as a byte vector behind its own. */
 static odlc_status open_params(struct dlc_reading *r, struct params *p, struct fb_table *root)
 {
-    struct dlc_stream netp = r->params;
+    struct dlc_stream *netp = &p->netp;
+    *netp = r->params;
     if (strcmp(r->params.identifier, ID_BUFFERS) == 0) {
         TRY(dlc_verify_buffer(r, &r->params, &v4_buffers));
-        struct fb_table outer = fb_root(r->params.data);
-        struct fb_vector inner = fb_vector(outer, NR64_PARAMS);
-        p->buffers = fb_vector(outer, NR64_BUFFERS);
+        struct fb_table outer = fb_root(&r->params.buffer);
+        struct fb_vector inner = v4_buffers_params(outer);
+        p->buffers = v4_buffers_buffers(outer);
         if (inner.count < 8)
             return dlc_invalid(r, NULL, "model.params has buffers but no list of tensors");
-        netp.data = inner.data + inner.pos;
-        netp.size = inner.count;
-        netp.start += inner.pos;
-        netp.offset += inner.pos;
-        TRY(dlc_read_identifier(r, &netp));
+        netp->buffer = (struct fb_buffer){.data = fb_bytes(inner), .size = inner.count};
+        netp->start += inner.pos;
+        netp->offset += inner.pos;
+        TRY(dlc_read_identifier(r, netp));
         r->dlc->params_format = ID_BUFFERS;
     } else {
         r->dlc->params_format = ID_PARAMS;
         TRY(open_bin(r, p));
     }
-    if (strcmp(netp.identifier, ID_PARAMS) != 0)
+    if (strcmp(netp->identifier, ID_PARAMS) != 0)
         return dlc_invalid(r, NULL, "entry model.params is identified neither as " ID_BUFFERS " nor as " ID_PARAMS);
-    TRY(dlc_verify_buffer(r, &netp, &v4_params));
-    *root = fb_root(netp.data);
+    TRY(dlc_verify_buffer(r, netp, &v4_params));
+    *root = fb_root(&netp->buffer);
     return ODLC_OK;
 }
 
@@ -446,7 +433,7 @@ static odlc_status read_params(struct dlc_reading *r, const struct reading_graph
     struct params p = {.r = r, .window = arena_new(r->arena, struct window)};
     struct fb_table root;
     TRY(open_params(r, &p, &root));
-    struct fb_vector list = fb_vector(root, PARAMS_GRAPHS);
+    struct fb_vector list = v4_params_graphs(root);
     if (list.count != count)
         return dlc_invalid(r, NULL, "model has %u graphs where model.params has %u", count, list.count);
     for (uint32_t i = 0; i < count; i++)
@@ -457,14 +444,14 @@ static odlc_status read_params(struct dlc_reading *r, const struct reading_graph
 odlc_status dlc_read_v4(struct dlc_reading *r)
 {
     TRY(dlc_verify_buffer(r, &r->model, &v4_network));
-    struct fb_vector list = fb_vector(fb_root(r->model.data), NETWORK_GRAPHS);
+    struct fb_vector list = v4_network_graphs(fb_root(&r->model.buffer));
     struct dlc_graph *graphs = arena_array(r->arena, struct dlc_graph, list.count);
     struct reading_graph *reading = arena_array(r->arena, struct reading_graph, list.count);
     for (uint32_t i = 0; i < list.count; i++) {
         reading[i].graph = &graphs[i];
         TRY(read_graph(r, fb_table_at(list, i), &reading[i]));
     }
-    if (r->params.data)
+    if (r->params.name)
         TRY(read_params(r, reading, list.count));
     r->dlc->graphs = graphs;
     r->dlc->n_graphs = list.count;

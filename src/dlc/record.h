@@ -1,18 +1,20 @@
-/* A container as records: what stands in the file, for v3 and v4 alike, before any meaning is given to it. dlc-info and
- * the conversion to IR read records; the v4 writer is given them. Strings and arrays live in the reader's arena; tensor
- * data stay views of the mapped file. */
+/* A container as records: the content of the file, for v3 and v4 alike, before any meaning is given to its codes.
+ * dlc-info and the conversion to IR read records; the v4 writer makes some of a graph. Strings and arrays live in the
+ * reader's arena; tensor data stay views of the mapped file. */
 #ifndef DLC_RECORD_H
 #define DLC_RECORD_H
 
 #include "base/progress.h"
 #include "ir/graph.h"
 
+struct op_registry; /* op/registry.h */
+
 struct dlc_entry { /* of the zip */
     const char *name;
     uint64_t offset,
         size;        /* of the data in the file; compressed entries: size once inflated, offset of the packed data */
     uint64_t packed; /* bytes in the file */
-    uint64_t header; /* where its local header begins */
+    uint64_t header; /* offset of the local header in the file */
     uint32_t crc;
     bool compressed;
 };
@@ -23,12 +25,12 @@ struct dlc_meta { /* dlc.metadata line, or a leaf of the JSON form as "header.x.
 
 enum dlc_value_kind { DLC_BOOL, DLC_INT, DLC_UINT, DLC_FLOAT, DLC_STRING, DLC_TENSOR, DLC_NESTED };
 
-/* Containers may have millions of tensors and attributes: what most of them lack, or share, stands elsewhere. */
+/* Containers may have millions of tensors and attributes: members that most of them lack, or share, are pointers. */
 struct dlc_tensor {
     const char *name;
     const struct shape *shape; /* equal shapes may be one */
     const struct quant *quant; /* NULL: none */
-    const struct view *view;   /* NULL: the container has no elements of it. v3: of the params entry */
+    const struct view *view;   /* the elements; NULL: the container has none. v3: of the params entry */
     uint32_t id;
     uint32_t axis_format;
     uint32_t dtype_code, source_dtype_code; /* as stored */
@@ -41,7 +43,7 @@ struct dlc_tensor {
 struct dlc_attr {
     const char *name;
     union {            /* by kind */
-        int64_t i;     /* DLC_BOOL, DLC_INT; DLC_UINT as the same bits */
+        int64_t i;     /* DLC_BOOL, DLC_INT; DLC_UINT: the bits of the uint64_t */
         double f;      /* DLC_FLOAT */
         const char *s; /* DLC_STRING */
         const struct dlc_tensor
@@ -89,26 +91,32 @@ struct dlc_file {
     size_t n_stray_params;
 };
 
-/* Opens and reads a container; verifies every offset, count and size before use. v2 and other files give a clear error.
- * Payload bytes are not touched, and stored entries not compared with their CRCs (dlc_verify does). */
+/* Opens and reads a container; verifies every offset, count and size before use. Payload bytes are not touched, and
+ * stored entries not compared with their CRCs (dlc_verify does). ODLC_ERR_IO: the file cannot be opened or read;
+ * ODLC_ERR_INVALID: it is no container, or damaged; ODLC_ERR_UNSUPPORTED: another version than 3 and 4, or a zip that
+ * is encrypted or packed by an unknown method; ODLC_ERR_LIMIT: larger than docs/limits.md says. */
 odlc_status dlc_read(struct arena *arena, struct diags *diags, const char *path, struct dlc_file **out) MUST_USE;
 
-/* For a file that dlc_read refuses because of its version: entries, metadata and the version. No graphs. */
+/* Entries, metadata and version, without graphs: of a container that dlc_read refuses because of the version. Fails as
+ * dlc_read does, but for that. */
 odlc_status dlc_read_outline(struct arena *arena, struct diags *diags, const char *path,
                              struct dlc_file **out) MUST_USE;
 
-/* Checks that names resolve and that nothing lacks its data, and compares the entries that dlc_read took in as a whole,
- * the model and the metadata, with their CRCs (those of 0 in v4.1 files are skipped). Payload bytes are not touched. */
+/* Checks that names resolve and that no constant lacks its data, and compares the entries that dlc_read took in as a
+ * whole, the model and the metadata, with their CRCs (a CRC of 0, as v4.1 files have, is skipped). Payload bytes are
+ * not touched. ODLC_ERR_INVALID: one of this does not hold; ODLC_ERR_IO: the file cannot be read. */
 odlc_status dlc_verify_graphs(struct diags *diags, const struct dlc_file *dlc) MUST_USE;
-/* Compares all entries with their CRCs: reads the whole file. */
+/* Compares all entries with their CRCs, for which the whole file is read. Fails as dlc_verify_graphs does. */
 odlc_status dlc_verify_crcs(struct diags *diags, const struct dlc_file *dlc) MUST_USE;
-/* Both. */
+/* dlc_verify_crcs, then the names and data of dlc_verify_graphs. */
 odlc_status dlc_verify(struct diags *diags, const struct dlc_file *dlc) MUST_USE;
-/* What is odd in a container that dlc_verify accepts: each finding is an error. The graphs' meaning is left to
- * dlc_to_ir. */
+/* Looks for oddities in a container that dlc_verify accepts (check_records.c): each finding is reported as an error.
+ * The graphs' meaning is left to dlc_to_ir. ODLC_ERR_INVALID: there is a finding; ODLC_ERR_IO: the file cannot be read.
+ */
 odlc_status dlc_check(struct diags *diags, const struct dlc_file *dlc) MUST_USE;
 
-const char *dlc_metadata(const struct dlc_file *dlc, const char *key); /* NULL when absent */
+/* Each NULL when there is none of that name. */
+const char *dlc_metadata(const struct dlc_file *dlc, const char *key);
 const struct dlc_attr *dlc_attr_find(const struct dlc_op *op, const char *name);
 const struct dlc_tensor *dlc_tensor_find(const struct dlc_graph *g, const char *name);
 
@@ -116,30 +124,36 @@ const struct dlc_tensor *dlc_tensor_find(const struct dlc_graph *g, const char *
 
 struct dlc_write_options {
     bool netp;                     /* inline NETP params instead of NR64 */
-    unsigned threads;              /* that write weights, at most 16; 0: one. The bytes do not depend on it */
+    unsigned threads;              /* that write weights, at most 16; 0: one. Any number gives the same bytes */
     const char *converter_command; /* metadata values; NULL: "N/A" */
     const char *converter_version, *model_copyright, *model_version, *quantizer_command;
     const struct progress *progress; /* counts bytes of payloads; NULL: nobody wants to know */
     uint64_t
-        most_payload; /* bytes of constants that are written, else it is an error before the first; 0: any number */
-    /* Called when the file is complete and verified, before it appears under its name; NULL: nothing. */
+        most_payload; /* bytes of constants; a graph with more is an error before the first is written; 0: no limit */
+    /* Called when the file is complete and verified, before the file appears under its name; NULL: nothing. */
     odlc_status (*ready)(void *user);
     void *ready_user;
 };
 
 /* Writes the graph as a v4.0 container, laid out like the vendor's release 2.18/2.20 files: streamed, atomic,
- * deterministic. Then reads it back and verifies it before the rename, all but the payloads' bytes. Memory: some 25
- * bytes a node, 24 a payload, the records of the largest op and a tile. */
+ * deterministic. Before the rename, the file is read back and compared with the graph, all but the payloads' bytes.
+ * Memory: some 25 bytes a node, 24 a payload, the records of the largest op and a tile.
+ * ODLC_ERR_UNSUPPORTED: a container cannot hold the graph; ODLC_ERR_LIMIT: the graph, or its weights, are too large for
+ * the format or most_payload; ODLC_ERR_USAGE: path is no name for an output, or an input's; ODLC_ERR_IO: writing, or
+ * reading a source of weights, failed; ODLC_ERR_INTERNAL: the file reads back differently; ODLC_ERR_STOPPED: progress
+ * asked for it; else the status of `ready`. */
 odlc_status dlc_write(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
                       const struct dlc_write_options *options) MUST_USE;
-/* The errors of the graph that dlc_write would report; nothing is written. path may be NULL. */
+/* The errors of the graph that dlc_write would report, with the same status; no file is written. path may be NULL. */
 odlc_status dlc_try_write(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
                           const struct dlc_write_options *options) MUST_USE;
 
-/* Graph `index` of a v4 container as IR. Native ops get their rows; an op of a foreign package, or a native type
- * without a row, gets a run-time row without kernel (its attributes become its params). Shapes are the stored ones.
- * Node i is op i of the record; order may be another one. */
-odlc_status dlc_to_ir(struct arena *arena, struct diags *diags, const struct dlc_file *dlc, uint32_t index,
-                      struct graph **out) MUST_USE;
+/* Graph `index` of a v4 container as IR. Ops get the registry's rows; one that nothing describes gets a row without
+ * kernel, which is added there (its attributes become its params, and the arena must last as long as the registry).
+ * Shapes are the stored ones. Node i is op i of the record; order may be another one. ODLC_ERR_USAGE: there is no graph
+ * `index`; ODLC_ERR_UNSUPPORTED: a version 3 container, or a type or role of tensors that the IR does not have;
+ * ODLC_ERR_INVALID: ops, params or tensors do not fit together. */
+odlc_status dlc_to_ir(struct arena *arena, struct diags *diags, struct op_registry *registry,
+                      const struct dlc_file *dlc, uint32_t index, struct graph **out) MUST_USE;
 
 #endif

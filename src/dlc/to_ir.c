@@ -1,16 +1,18 @@
 /* Records of a version 4 container → IR. */
 #include <string.h>
 
-#include "dlc/schema.h"
 #include "dlc/record.h"
+#include "dlc/schema.h"
 #include "op/op.h"
 #include "op/params.h"
+#include "op/registry.h"
 
 typedef VEC(tensor_id) id_list;
 
 struct to_ir {
     struct arena *arena;
     struct diags *diags;
+    struct op_registry *registry;
     const char *path;
     const struct dlc_graph *from;
     struct graph *g;
@@ -143,8 +145,8 @@ static bool same_nature(const struct param_def *def, const struct param *p)
            (def->dtype == DT_STRING) == (p->dtype == DT_STRING);
 }
 
-static odlc_status native_param(const struct to_ir *c, const struct dlc_op *op, const struct param_def *def,
-                                struct param *p)
+static odlc_status described_param(const struct to_ir *c, const struct dlc_op *op, const struct param_def *def,
+                                   struct param *p)
 {
     const struct dlc_attr *a = dlc_attr_find(op, def->name);
     if (a && is_silent(a))
@@ -184,11 +186,11 @@ static void warn_unknown(struct to_ir *c, const struct dlc_op *op, const struct 
     }
 }
 
-static odlc_status native_params(struct to_ir *c, const struct dlc_op *op, struct node *n)
+static odlc_status described_params(struct to_ir *c, const struct dlc_op *op, struct node *n)
 {
     for (uint32_t i = 0; i < n->op->n_params; i++) {
         struct param p = {.set = false};
-        TRY(native_param(c, op, &n->op->params[i], &p));
+        TRY(described_param(c, op, &n->op->params[i], &p));
         if (p.set)
             node_set_param(c->g, n, i, &p);
     }
@@ -218,30 +220,29 @@ static const char *selected(const struct dlc_op *op)
     return NULL;
 }
 
-/* A row for an op that the table does not know: its attributes are its params, and it cannot be executed. */
-static const struct op *foreign_row(struct to_ir *c, const struct dlc_op *op, const char *package)
+/* For an op that the registry does not know: its attributes are its params. */
+static const struct op *undescribed_row(struct to_ir *c, const struct dlc_op *op, const char *package)
 {
-    struct op *row = arena_new(c->arena, struct op);
     struct param_def *params = arena_array(c->arena, struct param_def, op->n_attrs);
+    uint32_t n_params = 0;
     for (uint32_t i = 0; i < op->n_attrs; i++) {
         const struct dlc_attr *a = &op->attrs[i];
         if (strcmp(a->name, PACKAGE_ATTRIBUTE) == 0)
             continue;
-        params[row->n_params++] = (struct param_def){.name = a->name,
-                                                     .dtype = (enum dtype)a->dtype,
-                                                     .presence = PARAM_OPTIONAL,
-                                                     .is_tensor = a->kind == DLC_TENSOR,
-                                                     .supplemental = a->usage == USAGE_SUPPLEMENTAL};
+        params[n_params++] = (struct param_def){.name = a->name,
+                                                .dtype = (enum dtype)a->dtype,
+                                                .presence = PARAM_OPTIONAL,
+                                                .is_tensor = a->kind == DLC_TENSOR,
+                                                .supplemental = a->usage == USAGE_SUPPLEMENTAL};
     }
-    row->name = row->dlc_type = op->type;
-    row->params = params;
-    row->max_inputs = row->max_outputs = VARIADIC;
-    row->package = package;
+    const struct op *row = op_registry_undescribed(c->registry, package, op->type, params, n_params);
+    if (row->params != params)
+        arena_release(c->arena, params, op->n_attrs * sizeof *params);
     return row;
 }
 
 /* The row's params are the attributes in their order. */
-static odlc_status foreign_params(struct to_ir *c, const struct dlc_op *op, struct node *n)
+static odlc_status undescribed_params(struct to_ir *c, const struct dlc_op *op, struct node *n)
 {
     for (uint32_t i = 0, param = 0; i < op->n_attrs; i++) {
         if (strcmp(op->attrs[i].name, PACKAGE_ATTRIBUTE) == 0)
@@ -256,13 +257,16 @@ static odlc_status foreign_params(struct to_ir *c, const struct dlc_op *op, stru
     return ODLC_OK;
 }
 
-static const struct op *find_row(const struct dlc_op *op, const char *package)
+/* NULL: nothing describes the op. */
+static const struct op *find_row(const struct to_ir *c, const struct dlc_op *op, const char *package)
 {
-    if (package && strcmp(package, NATIVE_PACKAGE) != 0)
-        return NULL;
     const struct dlc_attr *operation = dlc_attr_find(op, "operation");
     bool has_operation = operation && (operation->kind == DLC_INT || operation->kind == DLC_UINT);
-    return op_find_dlc(op->type, selected(op), has_operation ? operation->i : -1);
+    const struct op_key key = {.package = package,
+                               .type = op->type,
+                               .selected = package ? NULL : selected(op),
+                               .operation = has_operation ? operation->i : -1};
+    return op_registry_find(c->registry, &key);
 }
 
 static odlc_status check_arity(const struct to_ir *c, const struct dlc_op *op, const struct op *row)
@@ -298,9 +302,10 @@ static odlc_status check_outputs(const struct to_ir *c, const struct dlc_op *op,
 static odlc_status add_node(struct to_ir *c, const struct dlc_op *op)
 {
     const char *package = string_of(op, PACKAGE_ATTRIBUTE);
-    const struct op *native = find_row(op, package);
-    bool own = !package || strcmp(package, NATIVE_PACKAGE) == 0;
-    const struct op *row = native ? native : foreign_row(c, op, own ? NULL : package);
+    if (package && strcmp(package, NATIVE_PACKAGE) == 0)
+        package = NULL;
+    const struct op *described = find_row(c, op, package);
+    const struct op *row = described ? described : undescribed_row(c, op, package);
     TRY(check_arity(c, op, row));
     TRY(find_operands(c, op->name, op->inputs, op->n_inputs, needed_operands(row->min_inputs, row->max_inputs),
                       &c->in));
@@ -309,7 +314,8 @@ static odlc_status add_node(struct to_ir *c, const struct dlc_op *op)
     TRY(check_outputs(c, op, c->out.data));
     node_id id = graph_add_node(c->g, row, row->n_params, *op->name ? op->name : op->type, c->in.data, op->n_inputs,
                                 c->out.data, op->n_outputs);
-    return native ? native_params(c, op, graph_node(c->g, id)) : foreign_params(c, op, graph_node(c->g, id));
+    struct node *n = graph_node(c->g, id);
+    return described ? described_params(c, op, n) : undescribed_params(c, op, n);
 }
 
 /* ---- order ---- */
@@ -388,10 +394,10 @@ static odlc_status check_producers(const struct to_ir *c)
     return ODLC_OK;
 }
 
-odlc_status dlc_to_ir(struct arena *arena, struct diags *diags, const struct dlc_file *dlc, uint32_t index,
-                      struct graph **out)
+odlc_status dlc_to_ir(struct arena *arena, struct diags *diags, struct op_registry *registry,
+                      const struct dlc_file *dlc, uint32_t index, struct graph **out)
 {
-    struct to_ir c = {.arena = arena, .diags = diags, .path = dlc->file->path};
+    struct to_ir c = {.arena = arena, .diags = diags, .registry = registry, .path = dlc->file->path};
     if (dlc->major != 4)
         return refuse(&c, ODLC_ERR_UNSUPPORTED, NULL, NULL, "version %u containers can be shown, but not executed",
                       dlc->major);

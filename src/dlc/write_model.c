@@ -1,112 +1,32 @@
 /* Records → the flatbuffer of the entry `model`. */
-#include <string.h>
+#include "dlc/tables.h"
+#include "dlc/write_container.h"
 
-#include "dlc/schema.h"
-#include "dlc/write.h"
-
-static void put_fxp(struct fb_build *b, uint32_t ref, const struct encoding *e)
+static void put_axis_encodings(struct fb_build *b, uint32_t ref, const struct quant *quant)
 {
-    struct fb_slot slots[6];
-    unsigned n = 0;
-    slots[n++] = FB_U32(FXP_BITWIDTH, e->bitwidth);
-    slots[n++] = FB_U32(FXP_MIN, float_bits((float)e->min));
-    slots[n++] = FB_U32(FXP_MAX, float_bits((float)e->max));
-    slots[n++] = FB_U32(FXP_SCALE, float_bits((float)e->scale));
-    slots[n++] = FB_U32(FXP_OFFSET, e->offset);
-    if (e->symmetric)
-        slots[n++] = FB_U8(FXP_SYMMETRIC, 1);
-    fb_put_table(b, ref, slots, n);
-}
-
-static void put_axis_fxp(struct fb_build *b, uint32_t ref, const struct quant *quant)
-{
-    const struct fb_slot slots[] = {FB_U32(AXIS_FXP_AXIS, quant->axis), FB_REF(AXIS_FXP_ENCODINGS)};
-    struct fb_made table = fb_put_table(b, ref, slots, COUNT_OF(slots));
-    uint32_t first = fb_put_references(b, fb_slot_ref(b, table, AXIS_FXP_ENCODINGS), quant->count);
+    struct fb_made table = put_v4_axis_encoding(b, ref, quant);
+    uint32_t first = fb_put_references(b, fb_slot_ref(b, table, SLOT_v4_axis_encoding_encodings), quant->count);
     for (uint32_t i = 0; i < quant->count; i++)
-        put_fxp(b, first + 4 * i, &quant->encodings[i]);
+        put_v4_encoding(b, first + 4 * i, &quant->encodings[i]);
 }
 
-/* The table is always there, because a reader takes an absent encoding for scale and offset. */
-static void put_quant(struct fb_build *b, uint32_t ref, const struct dlc_tensor *t)
+static void put_quantization(struct fb_build *b, uint32_t ref, const struct dlc_tensor *t)
 {
-    struct fb_slot slots[3];
-    unsigned n = 0, content = 0;
-    if (t->encoding)
-        slots[n++] = FB_U32(QUANT_ENCODING, t->encoding);
-    if (t->quant && t->quant->overridden)
-        slots[n++] = FB_U8(QUANT_OVERRIDDEN, 1);
-    if (t->quant) {
-        content = t->quant->per_axis ? QUANT_AXIS : QUANT_SCALE_OFFSET;
-        slots[n++] = FB_REF(content);
-    }
-    struct fb_made table = fb_put_table(b, ref, slots, n);
-    if (content == QUANT_AXIS)
-        put_axis_fxp(b, fb_slot_ref(b, table, content), t->quant);
-    else if (content)
-        put_fxp(b, fb_slot_ref(b, table, content), &t->quant->encodings[0]);
-}
-
-static void put_dims(struct fb_build *b, uint32_t ref, const struct shape *shape)
-{
-    uint32_t dims[MAX_RANK];
-    for (uint32_t i = 0; i < shape->rank; i++)
-        dims[i] = (uint32_t)shape->dims[i];
-    fb_put_words(b, ref, dims, shape->rank);
+    struct fb_made table = put_v4_quantization(b, ref, t);
+    if (!t->quant)
+        return;
+    if (t->quant->per_axis)
+        put_axis_encodings(b, fb_slot_ref(b, table, SLOT_v4_quantization_per_axis), t->quant);
+    else
+        put_v4_encoding(b, fb_slot_ref(b, table, SLOT_v4_quantization_scale_offset), t->quant->encodings);
 }
 
 /* Gives the position of its table, as put_op does. */
 static uint32_t put_tensor(struct fb_build *b, uint32_t ref, const struct dlc_tensor *t)
 {
-    struct fb_slot slots[9];
-    unsigned n = 0;
-    slots[n++] = FB_U32(TENSOR_ID, t->id);
-    slots[n++] = FB_REF(TENSOR_NAME);
-    if (t->kind)
-        slots[n++] = FB_U32(TENSOR_KIND, t->kind);
-    slots[n++] = FB_REF(TENSOR_DIMS);
-    slots[n++] = FB_U32(TENSOR_AXIS_FORMAT, t->axis_format);
-    slots[n++] = FB_REF(TENSOR_QUANT);
-    slots[n++] = FB_U32(TENSOR_DTYPE, t->dtype_code);
-    slots[n++] = FB_U32(TENSOR_SOURCE_DTYPE, t->source_dtype_code);
-    if (t->is_quantizable)
-        slots[n++] = FB_U8(TENSOR_QUANTIZABLE, 1);
-    struct fb_made table = fb_put_table(b, ref, slots, n);
-    fb_put_string(b, fb_slot_ref(b, table, TENSOR_NAME), t->name);
-    put_dims(b, fb_slot_ref(b, table, TENSOR_DIMS), t->shape);
-    put_quant(b, fb_slot_ref(b, table, TENSOR_QUANT), t);
+    struct fb_made table = put_v4_tensor(b, ref, t);
+    put_quantization(b, fb_slot_ref(b, table, SLOT_v4_tensor_quantization), t);
     return table.at;
-}
-
-static struct fb_made put_scalar(struct fb_build *b, uint32_t ref, const struct dlc_attr *a)
-{
-    struct fb_slot slots[2];
-    unsigned n = 0;
-    slots[n++] = FB_U32(SCALAR_DTYPE, a->dtype_code);
-    if (a->kind == DLC_STRING)
-        slots[n++] = FB_REF(SCALAR_STRING);
-    else if (a->kind == DLC_FLOAT && double_bits(a->f))
-        slots[n++] = FB_U64(SCALAR_FLOAT, double_bits(a->f));
-    else if (a->kind != DLC_FLOAT && a->i)
-        slots[n++] = FB_U64(SCALAR_INT, a->i);
-    struct fb_made table = fb_put_table(b, ref, slots, n);
-    if (a->kind == DLC_STRING)
-        fb_put_string(b, fb_slot_ref(b, table, SCALAR_STRING), a->s);
-    return table;
-}
-
-static struct fb_made put_attr_table(struct fb_build *b, uint32_t ref, const struct dlc_attr *a)
-{
-    struct fb_slot slots[4];
-    unsigned n = 0;
-    slots[n++] = FB_REF(ATTR_NAME);
-    if (a->kind == DLC_TENSOR)
-        slots[n++] = FB_U32(ATTR_KIND, 1);
-    slots[n++] = FB_U8(ATTR_USAGE, a->usage);
-    slots[n++] = a->kind == DLC_TENSOR ? FB_REF(ATTR_TENSOR) : FB_REF(ATTR_SCALAR);
-    struct fb_made table = fb_put_table(b, ref, slots, n);
-    fb_put_string(b, fb_slot_ref(b, table, ATTR_NAME), a->name);
-    return table;
 }
 
 /* Most ops say what an op before them said: their package, their selector, the same scalars. Text is compared by its
@@ -142,8 +62,8 @@ static void put_scalar_attr(struct putting *p, uint32_t ref, const struct dlc_at
     *older = *known;
     size_t n_vtables = b->vtables.count;
     struct fb_made tables[2];
-    tables[0] = put_attr_table(b, ref, a);
-    tables[1] = put_scalar(b, fb_slot_ref(b, tables[0], ATTR_SCALAR), a);
+    tables[0] = put_v4_attribute(b, ref, a);
+    tables[1] = put_v4_scalar(b, fb_slot_ref(b, tables[0], SLOT_v4_attribute_scalar), a);
     fb_keep(b, tables, COUNT_OF(tables), n_vtables, &known->kept);
     known->attr = *a;
 }
@@ -154,21 +74,15 @@ static void put_attr(struct putting *p, uint32_t ref, const struct dlc_attr *a)
         put_scalar_attr(p, ref, a);
         return;
     }
-    struct fb_made table = put_attr_table(&p->b, ref, a);
-    put_tensor(&p->b, fb_slot_ref(&p->b, table, ATTR_TENSOR), a->tensor);
+    struct fb_made table = put_v4_attribute(&p->b, ref, a);
+    put_tensor(&p->b, fb_slot_ref(&p->b, table, SLOT_v4_attribute_tensor), a->tensor);
 }
 
 static uint32_t put_op(struct putting *p, const struct dlc_op *op)
 {
     struct fb_build *b = &p->b;
-    const struct fb_slot slots[] = {FB_REF(OP_NAME), FB_REF(OP_TYPE), FB_REF(OP_INPUTS), FB_REF(OP_OUTPUTS),
-                                    FB_REF(OP_ATTRIBUTES)};
-    struct fb_made table = fb_put_table(b, FB_NOWHERE, slots, COUNT_OF(slots));
-    fb_put_string(b, fb_slot_ref(b, table, OP_NAME), op->name);
-    fb_put_string(b, fb_slot_ref(b, table, OP_TYPE), op->type);
-    fb_put_strings(b, fb_slot_ref(b, table, OP_INPUTS), op->inputs, op->n_inputs);
-    fb_put_strings(b, fb_slot_ref(b, table, OP_OUTPUTS), op->outputs, op->n_outputs);
-    uint32_t first = fb_put_references(b, fb_slot_ref(b, table, OP_ATTRIBUTES), op->n_attrs);
+    struct fb_made table = put_v4_op(b, FB_NOWHERE, op);
+    uint32_t first = fb_put_references(b, fb_slot_ref(b, table, SLOT_v4_op_attributes), op->n_attrs);
     for (uint32_t i = 0; i < op->n_attrs; i++)
         put_attr(p, first + 4 * i, &op->attrs[i]);
     return table.at;
@@ -201,13 +115,11 @@ static void put_tensors(struct fb_build *b, struct dlc_model *m)
 static odlc_status put_graph(struct putting *p, uint32_t ref, struct dlc_model *m)
 {
     struct fb_build *b = &p->b;
-    const struct fb_slot slots[] = {FB_REF(GRAPH_NAME), FB_REF(GRAPH_OPS), FB_REF(GRAPH_TENSORS), FB_REF(GRAPH_NAME2)};
     struct dlc_records *r = m->records;
-    struct fb_made table = fb_put_table(b, ref, slots, COUNT_OF(slots));
-    fb_link(b, fb_slot_ref(b, table, GRAPH_TENSORS), m->tensor_list);
-    fb_link(b, fb_slot_ref(b, table, GRAPH_NAME2), m->name);
-    fb_put_string(b, fb_slot_ref(b, table, GRAPH_NAME), r->g->name);
-    fb_put_targets(b, fb_slot_ref(b, table, GRAPH_OPS), m->ops, r->n_ops);
+    struct fb_made table = put_v4_graph(b, ref, r->g);
+    fb_link(b, fb_slot_ref(b, table, SLOT_v4_graph_tensors), m->tensor_list);
+    fb_link(b, fb_slot_ref(b, table, SLOT_v4_graph_name_again), m->name);
+    fb_put_targets(b, fb_slot_ref(b, table, SLOT_v4_graph_ops), m->ops, r->n_ops);
     TRY(put_ops(p, m));
     if (!m->tensors)
         m->tensors = arena_array(r->w->arena, uint32_t, r->n_tensors);
@@ -221,10 +133,9 @@ static odlc_status put_network(struct dlc_model *m, fb_sink_fn *sink, void *user
 {
     struct putting *p = arena_new(m->records->w->arena, struct putting);
     struct fb_build *b = &p->b;
-    const struct fb_slot root[] = {FB_REF(NETWORK_GRAPHS)};
     uint32_t start = fb_start_stream(b, m->records->w->arena, sink, user, ID_MODEL);
-    struct fb_made network = fb_put_table(b, start, root, COUNT_OF(root));
-    TRY(put_graph(p, fb_put_references(b, fb_slot_ref(b, network, NETWORK_GRAPHS), 1), m));
+    struct fb_made network = put_v4_network(b, start, NULL);
+    TRY(put_graph(p, fb_put_references(b, fb_slot_ref(b, network, SLOT_v4_network_graphs), 1), m));
     m->size = fb_size(b);
     return fb_flush(b);
 }

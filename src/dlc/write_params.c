@@ -6,7 +6,8 @@
 
 #include "base/reader.h"
 #include "dlc/read.h"
-#include "dlc/write.h"
+#include "dlc/tables.h"
+#include "dlc/write_container.h"
 
 /* ---- payloads ---- */
 
@@ -95,14 +96,11 @@ struct emitting {
 static struct fb_made put_data(struct emitting *e, uint32_t ref, const char *name)
 {
     const struct dlc_params *p = e->params;
-    const struct fb_slot content = p->inline_bytes ? FB_REF(DATA_BYTES) : FB_U64(DATA_INDEX, e->index);
-    const struct fb_slot slots[] = {FB_REF(DATA_NAME), content};
-    struct fb_made table = fb_put_table(&e->netp, ref, slots, COUNT_OF(slots));
+    const struct dlc_data data = {.name = name, .is_inline = p->inline_bytes, .index = e->index++};
+    struct fb_made table = put_v4_data(&e->netp, ref, &data);
     uint64_t size, pos;
-    fb_put_string(&e->netp, fb_slot_ref(&e->netp, table, DATA_NAME), name);
     if (p->inline_bytes && dlc_next_place(&e->payloads, &size, &pos))
-        fb_link(&e->netp, fb_slot_ref(&e->netp, table, DATA_BYTES), pos - p->length_size);
-    e->index++;
+        fb_link(&e->netp, fb_slot_ref(&e->netp, table, SLOT_v4_data_bytes), pos - p->length_size);
     return table;
 }
 
@@ -119,7 +117,6 @@ static void put_static_tensors(struct emitting *e, uint32_t ref)
 /* Gives the position of the op's table. The op's payloads are the next ones. */
 static uint32_t put_op_params(struct emitting *e, node_id node)
 {
-    const struct fb_slot slots[] = {FB_REF(OP_PARAMS_TENSORS)};
     const struct dlc_params *p = e->params;
     uint32_t count = 0, left = p->n_payloads - e->index;
     const struct dlc_param_place *first = left ? p->records->params.data + (e->index - p->n_statics) : NULL;
@@ -128,8 +125,8 @@ static uint32_t put_op_params(struct emitting *e, node_id node)
     if (count == 0 && e->without_params.size)
         return fb_put_kept(&e->netp, FB_NOWHERE, &e->without_params);
     size_t n_vtables = e->netp.vtables.count;
-    struct fb_made table = fb_put_table(&e->netp, FB_NOWHERE, slots, COUNT_OF(slots));
-    uint32_t at = fb_put_references(&e->netp, fb_slot_ref(&e->netp, table, OP_PARAMS_TENSORS), count);
+    struct fb_made table = put_v4_op_params(&e->netp, FB_NOWHERE, NULL);
+    uint32_t at = fb_put_references(&e->netp, fb_slot_ref(&e->netp, table, SLOT_v4_op_params_tensors), count);
     for (uint32_t i = 0; i < count; i++)
         put_data(e, at + 4 * i, dlc_param_name(p->records, &first[i]));
     if (count == 0)
@@ -152,17 +149,14 @@ static void put_ops(struct emitting *e)
 
 static odlc_status emit_netp(struct dlc_params *p, fb_sink_fn *sink, void *user)
 {
-    const struct fb_slot root[] = {FB_REF(PARAMS_GRAPHS)};
-    const struct fb_slot slots[] = {FB_REF(GRAPH_PARAMS_NAME), FB_REF(GRAPH_PARAMS_TENSORS), FB_REF(GRAPH_PARAMS_OPS)};
     struct emitting e = {.params = p, .payloads = dlc_payloads(p)};
     struct fb_build *b = &e.netp;
     uint32_t start = fb_start_stream(b, p->records->w->arena, sink, user, ID_PARAMS);
-    struct fb_made table = fb_put_table(b, start, root, COUNT_OF(root));
-    uint32_t graphs = fb_put_references(b, fb_slot_ref(b, table, PARAMS_GRAPHS), 1);
-    table = fb_put_table(b, graphs, slots, COUNT_OF(slots));
-    fb_link(b, fb_slot_ref(b, table, GRAPH_PARAMS_OPS), p->op_list);
-    fb_put_string(b, fb_slot_ref(b, table, GRAPH_PARAMS_NAME), p->records->g->name);
-    put_static_tensors(&e, fb_slot_ref(b, table, GRAPH_PARAMS_TENSORS));
+    struct fb_made table = put_v4_params(b, start, NULL);
+    uint32_t graphs = fb_put_references(b, fb_slot_ref(b, table, SLOT_v4_params_graphs), 1);
+    table = put_v4_graph_params(b, graphs, p->records->g);
+    fb_link(b, fb_slot_ref(b, table, SLOT_v4_graph_params_ops), p->op_list);
+    put_static_tensors(&e, fb_slot_ref(b, table, SLOT_v4_graph_params_tensors));
     p->op_list = fb_put_targets(b, FB_NOWHERE, p->ops, p->records->n_ops);
     put_ops(&e);
     p->netp_size = fb_size(b);
@@ -174,21 +168,19 @@ static odlc_status emit_netp(struct dlc_params *p, fb_sink_fn *sink, void *user)
 static odlc_status emit_nr64(struct dlc_params *p, fb_sink_fn *sink, void *user)
 {
     struct fb_build b;
-    const struct fb_slot slots[] = {FB_REF(NR64_BUFFERS), FB_REF(NR64_PARAMS)};
-    const struct fb_slot buffer[] = {FB_U64(BUFFER_OFFSET, 0)};
     struct dlc_payload_walk payloads = dlc_payloads(p);
     uint64_t size, pos;
     uint32_t *buffers = p->data + p->n_statics;
     uint32_t start = fb_start_stream(&b, p->records->w->arena, sink, user, ID_BUFFERS);
-    struct fb_made table = fb_put_table(&b, start, slots, COUNT_OF(slots));
-    fb_link(&b, fb_slot_ref(&b, table, NR64_BUFFERS), p->buffer_list);
-    TRY(fb_begin_bytes(&b, fb_slot_ref(&b, table, NR64_PARAMS), p->netp_size));
+    struct fb_made table = put_v4_buffers(&b, start, NULL);
+    fb_link(&b, fb_slot_ref(&b, table, SLOT_v4_buffers_buffers), p->buffer_list);
+    TRY(fb_begin_bytes(&b, fb_slot_ref(&b, table, SLOT_v4_buffers_params), p->netp_size));
     TRY(emit_netp(p, sink, user));
     fb_end_bytes(&b, p->netp_size);
     p->buffer_list = fb_put_targets(&b, FB_NOWHERE, buffers, p->n_payloads);
     for (uint32_t i = 0; dlc_next_place(&payloads, &size, &pos); i++) {
-        table = fb_put_table(&b, FB_NOWHERE, buffer, COUNT_OF(buffer));
-        uint32_t offset = fb_slot_ref(&b, table, BUFFER_OFFSET);
+        table = put_v4_buffer(&b, FB_NOWHERE, NULL);
+        uint32_t offset = fb_slot_ref(&b, table, SLOT_v4_buffer_offset);
         fb_set_u64(&b, offset, pos - p->length_size - offset);
         buffers[i] = table.at;
         fb_settle(&b);

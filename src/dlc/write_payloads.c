@@ -8,7 +8,7 @@
 
 #include "base/reader.h"
 #include "dlc/read.h"
-#include "dlc/write.h"
+#include "dlc/write_container.h"
 #include "ir/tiles.h"
 #include "opendlc/convert.h"
 

@@ -1,4 +1,7 @@
-/* The zip around a container's streams. Facts: docs/dlc-format.md; PKWARE's APPNOTE for the rest. */
+/* The zip around a container's streams. Facts: docs/dlc-format.md; PKWARE's APPNOTE for the rest.
+ *
+ * Reading fails with ODLC_ERR_IO when the file cannot be read or has become shorter, writing when the file cannot be
+ * written. */
 #ifndef DLC_ZIP_H
 #define DLC_ZIP_H
 
@@ -6,22 +9,26 @@
 
 /* ---- reading ---- */
 
-/* Lists the central directory; every entry's local header and extent are checked. */
+/* Lists the central directory; the names of *entries lie in the arena. Checked is that each entry and its local header
+ * lie in the file, and that no name stands twice. ODLC_ERR_INVALID: the zip is damaged, or the file is no zip;
+ * ODLC_ERR_LIMIT: too many entries; ODLC_ERR_UNSUPPORTED: an entry is encrypted or packed by an unknown method. */
 odlc_status zip_list(struct arena *arena, struct diags *diags, const struct file *file, struct dlc_entry **entries,
                      uint32_t *count) MUST_USE;
-/* NULL when there is none of that name. */
+/* The entry of that name, or NULL. */
 const struct dlc_entry *zip_find(const struct dlc_entry *entries, uint32_t count, const char *name);
-/* The entry's bytes: the mapping itself when it is stored, inflated into the arena otherwise. */
+/* The bytes of an entry: of a stored one the mapping itself, of a compressed one inflated into the arena.
+ * ODLC_ERR_LIMIT: inflated, the entry is too large for a file of this size; ODLC_ERR_INVALID: the entry cannot be
+ * inflated, or differs from its CRC (which is not compared with stored ones). */
 odlc_status zip_bytes(struct arena *arena, struct diags *diags, const struct file *file, const struct dlc_entry *entry,
                       const uint8_t **bytes) MUST_USE;
-/* The same in memory that nobody else writes to. */
+/* zip_bytes into the arena, of a stored entry, too: nobody else writes there. Fails as zip_bytes does. */
 odlc_status zip_copy(struct arena *arena, struct diags *diags, const struct file *file, const struct dlc_entry *entry,
                      const uint8_t **bytes) MUST_USE;
-/* Compares a stored entry with its CRC, reading through a buffer instead of the mapping. Compressed ones are checked by
- * zip_bytes. */
+/* Compares a stored entry with its CRC, through a buffer instead of the mapping. ODLC_ERR_INVALID: they differ.
+ * Compressed entries are compared by zip_bytes. */
 odlc_status zip_check(struct diags *diags, const struct file *file, const struct dlc_entry *entry) MUST_USE;
 
-/* Compares the local header's method, CRC and sizes with the central directory's. */
+/* Compares the local header's method, CRC and sizes with the central directory's. ODLC_ERR_INVALID: they differ. */
 odlc_status zip_check_header(struct diags *diags, const struct file *file, const struct dlc_entry *entry) MUST_USE;
 
 /* ---- writing: stored entries, ZIP64 throughout, a fixed time ---- */
@@ -38,11 +45,13 @@ struct zip_writer {
     uint32_t crc; /* of the entry at work */
 };
 
-/* alignment: of the entry's first byte in the file; 1 for none, 256 at most. */
+/* Begins an entry of `size` bytes, whose name must outlive the writer. alignment: of the entry's first byte in the
+ * file; a power of two, 1 for none, 256 at most. ZIP_MAX_ENTRIES entries at most. */
 odlc_status zip_begin(struct zip_writer *zip, const char *name, uint64_t size, uint32_t alignment) MUST_USE;
+/* Appends to the entry at work. */
 odlc_status zip_write(struct zip_writer *zip, const void *bytes, size_t size) MUST_USE;
 odlc_status zip_zeros(struct zip_writer *zip, uint64_t size) MUST_USE;
-/* The rest of the entry can come in any order and from several threads: each writes what it makes through a part of its
+/* The rest of an entry can come in any order and from several threads: each thread writes through a zip_part of its
  * own, and all parts together write every byte once. */
 struct zip_part {
     const struct zip_writer *zip;
@@ -51,7 +60,7 @@ struct zip_part {
     size_t buffered;  /* bytes */
     uint64_t run_end; /* of the bytes that follow each other in the entry and whose CRC is at work */
     uint32_t run_crc;
-    uint32_t crc;     /* what the bytes written so far add to the entry's CRC */
+    uint32_t crc;     /* the share of the bytes written so far in the entry's CRC */
     uint64_t written; /* bytes */
     int error;        /* errno of the first write that failed, or 0 */
 };
@@ -59,16 +68,19 @@ struct zip_part {
 enum { ZIP_PART_BUFFER = 128 * 1024 };
 
 struct zip_part zip_part_new(struct arena *arena, const struct zip_writer *zip);
-/* Writes to an offset in the entry; ODLC_ERR_IO and part->error when that fails. Uses no arena and no diagnostics. */
+/* Writes to an offset in the entry. Both set part->error when they fail, with ODLC_ERR_IO, and use neither an arena nor
+ * diagnostics. */
 odlc_status zip_part_write(struct zip_part *part, uint64_t offset, const void *bytes, size_t size) MUST_USE;
 odlc_status zip_part_flush(struct zip_part *part) MUST_USE;
-/* Before the first part is written to: what the entry got so far goes to the file. */
+/* Before the first part is written to: the bytes that zip_write took so far go to the file. */
 odlc_status zip_parts_begin(struct zip_writer *zip) MUST_USE;
-/* Once the parts are flushed. */
+/* After the last part was flushed: the entry goes on behind the bytes of all parts, and its CRC has theirs. */
 odlc_status zip_parts_end(struct zip_writer *zip, const struct zip_part *parts, uint32_t count) MUST_USE;
 
-/* Ends the entry, which must have got exactly its size. */
+/* Ends the entry, and patches the CRC into its local header. ODLC_ERR_INTERNAL: the entry did not get exactly its size.
+ */
 odlc_status zip_end(struct zip_writer *zip) MUST_USE;
+/* Writes the central directory behind the last entry. */
 odlc_status zip_finish(struct zip_writer *zip) MUST_USE;
 
 #endif

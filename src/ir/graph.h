@@ -46,7 +46,7 @@ enum axis_format {
     AXIS_FORMAT_HWIO = 16
 };
 
-/* A graph may have a million of these: what few tensors need is out of line. */
+/* A graph may have a million tensors: facts that few of them have are out of line. */
 struct tensor {
     const char *name;        /* unique in the graph, never empty */
     const char *wanted;      /* the name that was asked for, where another tensor had it; else NULL */
@@ -76,7 +76,7 @@ struct param {
     const char *const *strings;
 };
 
-/* The same as a node keeps it; its name is that of the row's param. Read by node_get_param, written by node_set_param
+/* A parameter as a node keeps it; its name stands in the node's row. Read by node_get_param, written by node_set_param
  * (src/op/op.h). */
 struct packed_param {
     const struct shape *shape; /* of a tensor, in one of graph->types; NULL: a scalar */
@@ -127,7 +127,7 @@ struct graph {
     struct map tensor_names; /* name → tensor_id */
     struct map node_names;   /* name → node_id */
     struct type_set types;   /* of all tensors and tensor params */
-    struct growth growth;    /* what building it may make */
+    struct growth growth;    /* limits of what building the graph may add */
 };
 
 struct graph *graph_create(struct arena *arena, const char *name);
@@ -144,7 +144,7 @@ static inline struct node *graph_node(const struct graph *g, node_id id)
     return &g->nodes.data[id];
 }
 
-/* The i-th input's tensor, or NULL when it is absent or i is past the end. */
+/* The i-th input's tensor, or NULL when the input is absent or i is past the end. */
 const struct tensor *node_input(const struct graph *g, const struct node *n, uint32_t i);
 const struct tensor *node_output(const struct graph *g, const struct node *n, uint32_t i);
 /* The node that computes a tensor; NULL for graph inputs, constants and NO_TENSOR. */
@@ -176,6 +176,13 @@ node_id graph_add_node(struct graph *g, const struct op *op, uint32_t n_params, 
 void graph_rename_node(struct graph *g, node_id id, const char *name);
 /* Takes the node out (op = NULL); outputs lose their producer. graph_compact drops it from order. */
 void graph_remove_node(struct graph *g, node_id id);
+/* Input i of the node reads that tensor from now on, or nothing (NO_TENSOR). */
+void graph_replace_input(struct graph *g, node_id id, uint32_t i, tensor_id tensor);
+/* Output i of the node is that tensor from now on, which no node computes yet; the one before it loses its producer. */
+void graph_replace_output(struct graph *g, node_id id, uint32_t i, tensor_id tensor);
+/* Graph output i is that tensor from now on. Of the two, the one before becomes native and the other one an output,
+ * unless they are graph inputs or constants, which stay what they are. */
+void graph_replace_result(struct graph *g, size_t i, tensor_id tensor);
 /* Rewrites graph->order without removed nodes. */
 void graph_compact(struct graph *g);
 
@@ -188,5 +195,7 @@ struct uses {
 struct uses graph_uses(struct arena *arena, const struct graph *g);
 /* The same of some nodes alone, in their order; being a graph output does not count. */
 struct uses graph_uses_among(struct arena *arena, const struct graph *g, const node_id *nodes, size_t count);
+/* All nodes that read `tensor` (`uses` is right for it) read `with` instead; graph outputs stay as they are. */
+void graph_replace_uses(struct graph *g, const struct uses *uses, tensor_id tensor, tensor_id with);
 
 #endif

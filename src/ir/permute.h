@@ -14,7 +14,7 @@ struct box {
 
 /* Writes the box densely. The source's first element is at `source`; neither side need be aligned. */
 void permute_box(const struct box *box, uint8_t *out, const uint8_t *source);
-/* The same without vectors: what permute_box is tested against. */
+/* permute_box without vectors: the reference of its test. */
 void permute_box_scalar(const struct box *box, uint8_t *out, const uint8_t *source);
 
 #endif

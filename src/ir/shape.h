@@ -32,7 +32,7 @@ void shape_strides(const struct shape *shape, int64_t strides[MAX_RANK]);
 const char *shape_text(struct arena *arena, const struct shape *shape);
 /* numpy-style broadcast of both; false when they do not match. */
 bool shape_broadcast(const struct shape *a, const struct shape *b, struct shape *out);
-/* axis in [-rank, rank) → [0, rank); false when it is outside. */
+/* axis in [-rank, rank) → [0, rank); false for an axis outside of that. */
 bool axis_normalize(int64_t axis, uint32_t rank, uint32_t *out);
 
 /* A permutation as Transpose has it: axis i of the result is axis perm.axis[i] of the source. */

@@ -21,11 +21,11 @@ struct view {
     bool splat;                 /* bytes (or strings) hold one element for all */
     struct perm perm;           /* result axis i is source axis perm.axis[i]; rank == shape.rank */
     const double *scale;        /* NULL, or one factor per index of source axis scale_axis; to become floats only */
-    const double *zero;         /* with a scale: NULL, or what is subtracted before it, likewise */
+    const double *zero;         /* with a scale: NULL, or the zero points, subtracted before scaling, likewise */
     uint32_t scale_axis;        /* SCALE_WHOLE: one factor (and zero) for all elements */
 };
 
-/* A view of elements in memory that outlives it. */
+/* A view of elements in memory; the elements must outlive the view. */
 struct view view_of(const void *bytes, enum dtype dtype, const struct shape *shape);
 /* A splat of one element (copied into the arena), given as double for float types and as int64 otherwise. */
 struct view view_splat_float(struct arena *arena, enum dtype dtype, const struct shape *shape, double value);
@@ -69,7 +69,7 @@ void keep_low_bits(int64_t *values, enum dtype dtype, uint64_t count);
 void convert_elements(void *to, enum dtype to_dtype, const void *from, enum dtype from_dtype, size_t count);
 
 struct scaling {
-    const double *factor, *zero; /* zero: NULL, or what is subtracted before multiplying */
+    const double *factor, *zero; /* zero: NULL, or the values subtracted before multiplying */
     bool each;                   /* one for each element; else one for all */
 };
 

@@ -9,6 +9,7 @@
 struct parser {
     struct arena *arena;
     struct diags *diags;
+    const struct op_registry *registry;
     const char *text, *p;
     struct graph *g;
 };
@@ -244,14 +245,25 @@ static odlc_status parse_outputs(struct parser *s, id_list *outputs)
     return ODLC_OK;
 }
 
+/* Relu, or MyPackage::Warp */
+static odlc_status parse_op(struct parser *s, const struct op **out)
+{
+    struct op_key key = {.operation = -1};
+    TRY(parse_word(s, &key.type));
+    if (accept(s, "::")) {
+        key.package = key.type;
+        TRY(parse_word(s, &key.type));
+    }
+    *out = key.package ? op_registry_find(s->registry, &key) : op_find(key.type);
+    return *out ? ODLC_OK : fail(s, "the name of an op that is known before this place");
+}
+
 static odlc_status parse_node(struct parser *s)
 {
-    const char *name, *op_name;
+    const char *name;
+    const struct op *op;
     TRY(parse_string(s, &name));
-    TRY(parse_word(s, &op_name));
-    const struct op *op = op_find(op_name);
-    if (!op)
-        return fail(s, "the name of a native op before this place");
+    TRY(parse_op(s, &op));
     id_list inputs = {0}, outputs = {0};
     struct param *params = arena_array(s->arena, struct param, op->n_params);
     TRY(parse_inputs(s, &inputs));
@@ -297,9 +309,10 @@ static odlc_status parse_output(struct parser *s)
     return ODLC_OK;
 }
 
-odlc_status graph_parse(struct arena *arena, struct diags *diags, const char *text, struct graph **out)
+odlc_status graph_parse(struct arena *arena, struct diags *diags, const struct op_registry *registry, const char *text,
+                        struct graph **out)
 {
-    struct parser s = {.arena = arena, .diags = diags, .text = text, .p = text};
+    struct parser s = {.arena = arena, .diags = diags, .registry = registry, .text = text, .p = text};
     const char *name;
     TRY(expect(&s, "graph"));
     TRY(parse_string(&s, &name));

@@ -51,6 +51,7 @@ enum layer_kind {
 };
 
 struct reference_kernel;
+struct udo_def;
 
 struct op {
     enum op_id id;        /* OP_CUSTOM: the row is none of the table */
@@ -76,8 +77,8 @@ struct op {
     bool may_copy;    /* with one input of the output's type and shape the value is the same, but for a permutation */
     bool may_wrap;    /* integer results may have more bits than the operands, also of operands that fit */
     uint32_t weights; /* mask of the inputs whose elements are the layer's parameters */
-    const char *package; /* NULL: a native op ("qti.aisw"); else the UDO's package */
-    const void *udo;     /* the definition behind a UDO row (src/udo), or NULL */
+    const char *package;       /* NULL: a native op ("qti.aisw"); else the UDO's package */
+    const struct udo_def *udo; /* the definition behind the row (udo/udo.h), or NULL */
     /* OP_CUSTOM: the reference kernel that comes with the row, or NULL. The table's are asked for by kernel_of
        (kernel/kernel.h). */
     const struct reference_kernel *own_kernel;
@@ -89,8 +90,6 @@ const struct op *op_at(size_t index);
 const struct op *op_row(enum op_id id);
 /* The native op of that name, or NULL. */
 const struct op *op_find(const char *name);
-/* The native op that a container's (type, selector value or NULL, operation or -1) stands for, or NULL. */
-const struct op *op_find_dlc(const char *dlc_type, const char *selected, int64_t operation);
 /* The index in the row of a param of that name, or -1. */
 int op_param_index(const struct op *op, const char *name);
 /* The same by its id, which is not PARAM_CUSTOM. */

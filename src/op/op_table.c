@@ -35,39 +35,6 @@ const struct op *op_find(const char *name)
     return NULL;
 }
 
-/* Types under which newer files store what 2.18/2.20 files call otherwise (dlc-format.md: ElementWiseNeuron since
- * 2.22). */
-static const char *classic_type(const char *type)
-{
-    static const struct {
-        const char *newer, *classic;
-    } aliases[] = {
-        {"ElementWiseNeuron", "Neuron"},
-        {"ElementWiseBinary", "Eltwise_Binary"},
-        {"ElementWiseUnary", "Eltwise_Unary"},
-    };
-    for (size_t i = 0; i < COUNT_OF(aliases); i++)
-        if (strcmp(type, aliases[i].newer) == 0)
-            return aliases[i].classic;
-    return type;
-}
-
-const struct op *op_find_dlc(const char *dlc_type, const char *selected, int64_t operation)
-{
-    const char *type = classic_type(dlc_type);
-    const struct op *op;
-    for (size_t i = 0; (op = op_at(i)); i++) {
-        if (strcmp(op->dlc_type, type) != 0)
-            continue;
-        if (!op->selector)
-            return op;
-        if (selected ? strcmp(op->name, selected) == 0 : op->has_operation && op->operation == operation)
-            return op;
-    }
-    /* Files may also use the name in the master list as the type ("PoolMax2d" for Pool with a pool_type). */
-    return op_find(dlc_type);
-}
-
 bool node_is(const struct node *n, enum op_id id)
 {
     return n->op && n->op->id == id;

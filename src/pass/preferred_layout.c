@@ -4,11 +4,6 @@
 #include "op/params.h"
 #include "pass/regroup.h"
 
-bool carries_axes(const struct op *op, uint32_t input)
-{
-    return op->permute && (op->permuted == 0 || (input < 32 && op->permuted >> input & 1));
-}
-
 struct search {
     const struct graph *g;
     struct preferred_layout *preferred;

@@ -1,4 +1,4 @@
-/* The contract between the runtime and what executes groups of a graph's nodes: a backend.
+/* The contract between the runtime and a backend, which executes groups of a graph's nodes.
  *
  * The backends of an execution are asked in the caller's order, each for every node that is still free. A backend that
  * takes a node answers with a group: that node alone, or with others that it computes in one step (a layer and what is
@@ -25,8 +25,8 @@ struct memory {
     odlc_status (*download)(void *state, void *host, const void *place, uint64_t size);
 };
 
-/* What a backend may use for one execution of a graph. The arena lives as long as the steps; scratch is rewound after
- * every call. */
+/* The surroundings of a backend during one execution of a graph. The arena lives as long as the steps; scratch is
+ * rewound after every call. */
 struct backend_scope {
     struct arena *arena, *scratch;
     struct diags *diags;
@@ -55,7 +55,7 @@ struct group {
 #define PLACE_CONSTANT (UINT32_MAX - 1) /* scope->constants of the tensor */
 #define PLACE_INNER (UINT32_MAX - 2)    /* the step's own */
 
-/* What a group reads and writes from outside, each tensor once, in the order in which its nodes name them. */
+/* The tensors that a group exchanges with others, each once, in the order in which its nodes name them. */
 struct step_io {
     const tensor_id *inputs, *outputs; /* inputs are no constants: those are in the scope */
     uint32_t n_inputs, n_outputs;
@@ -71,7 +71,7 @@ struct backend {
     void (*close)(void *state);
     /* Whether the node is taken. Adds the group's nodes, or says the reason why not. */
     bool (*claim)(void *state, const struct claiming *c, node_id node, struct group *group);
-    /* Does what can be done once: weights are packed, kernels compiled, scratch is sized. */
+    /* All work that is the same for every run: packing weights, compiling kernels, sizing scratch. */
     odlc_status (*prepare)(void *state, const struct backend_scope *scope, const struct group *group,
                            const struct step_io *io, void **step);
     /* Computes out from in, which stand as in step_io. Allocates nothing but scratch. */

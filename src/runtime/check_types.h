@@ -1,5 +1,6 @@
-/* Whether nodes can be executed on the types that are stored for them. Kernels trust the types of their operands; those
- * of a container are what its writer says, so they are compared with what the ops' rules say before anything runs. */
+/* Whether nodes can be executed on the types that are stored for them. Kernels trust the types of their operands, but
+ * the types of a container are the word of its writer: they are compared with the ops' shape rules before anything
+ * runs. */
 #ifndef RUNTIME_CHECK_TYPES_H
 #define RUNTIME_CHECK_TYPES_H
 

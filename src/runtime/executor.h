@@ -8,7 +8,7 @@
 #include "kernel/eval.h"
 #include "runtime/plan.h"
 
-/* Sees tensors as soon as they are computed, in the host's memory. What fails there ends the run with that status. */
+/* Sees tensors as soon as they are computed, in the host's memory. Another status than ODLC_OK ends the run with it. */
 struct observer {
     void *object;
     odlc_status (*see)(void *object, tensor_id id, const struct buffer *value); /* NULL: there is no observer */
@@ -26,8 +26,8 @@ struct executor {
     struct needed needed;
     struct division claims;
     struct plan plan;
-    void **steps;           /* per step: what its backend prepared; NULL for copies */
-    struct buffer *buffers; /* per tensor, in the host's memory; without data when it has no place there */
+    void **steps;           /* per step: the state that its backend prepared; NULL for copies */
+    struct buffer *buffers; /* per tensor, in the host's memory; without data where the tensor has no place there */
     struct buffer **placed; /* per space but the host's: the same in that memory; NULL without one */
     uint64_t *nanoseconds;  /* per step, of the last run */
     uint64_t unreleased;    /* bytes of mapped constants read since their pages were given back */

@@ -24,7 +24,7 @@ struct plan_step {
 };
 
 struct plan_space {
-    uint64_t *offsets; /* per tensor: its place in the block; PLAN_NOWHERE where it has none */
+    uint64_t *offsets; /* per tensor: its place in the block, or PLAN_NOWHERE */
     uint64_t size;     /* of the block, bytes: tensors that are never alive together share them */
 };
 

@@ -22,7 +22,7 @@ struct pool {
     uint32_t spare;          /* parts that are no longer part of the block, joined by `next` */
     uint32_t free_lists[64]; /* by the logarithm of the size */
     uint64_t filled;         /* a bit for each list that is not empty */
-    uint64_t size;           /* of the block, bytes: what the places need */
+    uint64_t size;           /* of the block that holds all places, bytes */
 };
 
 void pool_init(struct pool *pool, struct arena *arena);

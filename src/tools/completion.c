@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "tools/manual.h"
+
 /* ---- what a value can be ---- */
 
 enum offer_kind { OFFER_NOTHING, OFFER_WORDS, OFFER_FILES, OFFER_FOLDERS };
@@ -175,7 +177,7 @@ static void print_bash(FILE *stream, const struct command *command)
     print_identifier(stream, command->name);
     fputs(bash_head, stream);
     for (size_t i = 0; i < command->n_rows; i++)
-        if (command->rows[i].name && command->rows[i].max)
+        if (command->rows[i].max)
             print_bash_row(stream, &command->rows[i]);
     fputs("    esac\n", stream);
     if (command->operands) {
@@ -186,8 +188,6 @@ static void print_bash(FILE *stream, const struct command *command)
     }
     fputs("    local options='", stream);
     for (size_t i = 0; i < command->n_rows; i++) {
-        if (!command->rows[i].name)
-            continue;
         fprintf(stream, "\n        ");
         print_spellings(stream, &command->rows[i], false, " ");
     }
@@ -263,8 +263,7 @@ static void print_zsh(FILE *stream, const struct command *command)
     const char *name = command->name;
     fprintf(stream, "#compdef %s\n\n_%s()\n{\n    _arguments", name, name);
     for (size_t i = 0; i < command->n_rows; i++)
-        if (command->rows[i].name)
-            print_zsh_row(stream, &command->rows[i]);
+        print_zsh_row(stream, &command->rows[i]);
     if (command->operands) {
         struct offer offer = offer_operands(command);
         fputs(" \\\n        '*:FILE:", stream);
@@ -353,16 +352,15 @@ static void print_fish(FILE *stream, const struct command *command)
     print_fish_action(stream, command->operands ? &operands : &nothing);
     fputc('\n', stream);
     for (size_t i = 0; i < command->n_rows; i++)
-        if (command->rows[i].name)
-            print_fish_row(stream, command->name, &command->rows[i]);
+        print_fish_row(stream, command->name, &command->rows[i]);
 }
 
-/* ---- shells ---- */
+/* ---- shells, and man, for which the build asks ---- */
 
 static const struct printer {
     const char *shell;
     void (*print)(FILE *stream, const struct command *command);
-} printers[] = {{"bash", print_bash}, {"zsh", print_zsh}, {"fish", print_fish}};
+} printers[] = {{"bash", print_bash}, {"zsh", print_zsh}, {"fish", print_fish}, {"man", manual_print_options}};
 
 static const struct printer *find_printer(const char *shell)
 {

@@ -4,7 +4,8 @@
 
 #include "tools/options.h"
 
-/* Is there a script for this shell: bash, zsh or fish? */
+/* Is there a script for this shell: bash, zsh or fish? Known, too, and told to nobody but the build, is man: what is
+ * made then is the section OPTIONS of the man page (manual.h). */
 bool completion_known(const char *shell);
 
 /* Prints the script for a shell that is known. */

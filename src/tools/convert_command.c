@@ -3,9 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "tools/command.h"
-#include "tools/model_options.h"
+#include "tools/convert_options.h"
 #include "tools/progress_line.h"
 #include "tools/text_table.h"
 
@@ -21,37 +20,17 @@ static const char *default_output(struct arena *arena, const char *input)
     return arena_printf(arena, "%.*s.dlc", dot && dot != stem ? (int)(dot - path) : (int)length, path);
 }
 
-static odlc_status read_text_file(struct arena *arena, struct diags *diags, const char *path, const char **out)
-{
-    struct file *file;
-    TRY(file_map(arena, diags, path, &file));
-    if (file->size > 65536)
-        return diag_error(diags, ODLC_ERR_LIMIT, AT(.file = path), "copyright", "the copyright text is over 64 KiB");
-    *out = arena_strndup(arena, (const char *)file->data, file->size);
-    return ODLC_OK;
-}
-
-/* Whether an option says something about the container, and not only where it goes, how fast, and with what words. */
-static bool is_recorded(int id)
-{
-    static const int others[] = {CONVERT_OPT_OUTPUT, CONVERT_OPT_THREADS, CONVERT_OPT_DEPFILE, CONVERT_OPT_JSON,
-                                 CONVERT_OPT_DUMP,   CONVERT_OPT_QUIET,   CONVERT_OPT_DEBUG,   MODEL_OPT_FOLLOW_LINKS};
-    for (size_t i = 0; i < COUNT_OF(others); i++)
-        if (id == others[i])
-            return false;
-    return true;
-}
-
-/* The container records the tool and its options, sorted by name, as files of the field do. */
+/* The container records the tool and its options in the order of the table, but for those that say nothing about the
+ * container: only where it goes, how fast, and with what words. */
 static const char *command_text(struct arena *arena, const struct options *options)
 {
     const struct command *command = options->command;
     text t = {0};
     text_add(arena, &t, "%s", command->name);
     for (const struct option *row = command->rows; row < command->rows + command->n_rows; row++) {
-        for (size_t i = 0; row->name && i < options->uses.count; i++) {
+        for (size_t i = 0; i < options->uses.count; i++) {
             const struct option_use *use = &options->uses.data[i];
-            if (use->option != row || !is_recorded(row->id))
+            if (use->option != row || row->unrecorded)
                 continue;
             text_add(arena, &t, " %s=", row->name);
             for (size_t k = 0; k < use->n_values; k++)
@@ -63,41 +42,15 @@ static const char *command_text(struct arena *arena, const struct options *optio
     return t.data;
 }
 
-static odlc_status read_threads(const struct options *options, struct diags *diags, struct odlc_convert_options *out)
-{
-    int64_t threads = 1;
-    TRY(options_int(options, diags, CONVERT_OPT_THREADS, 1, ODLC_MAX_THREADS, &threads));
-    out->threads = (unsigned)threads;
-    return ODLC_OK;
-}
-
 static odlc_status read_options(struct arena *arena, struct diags *diags, const struct options *options,
                                 struct odlc_convert_options *out)
 {
-    const char *format = options_value(options, CONVERT_OPT_FORMAT, "nr64"),
-               *dump = options_value(options, CONVERT_OPT_DUMP, NULL);
-    out->input = options_value(options, CONVERT_OPT_INPUT, NULL);
-    out->output = options_value(options, CONVERT_OPT_OUTPUT, default_output(arena, out->input));
-    options_values(arena, options, CONVERT_OPT_UDO, CONVERT_OPT_OP_PACKAGE, &out->udo_configs, &out->n_udo_configs);
-    out->dry_run = options_given(options, CONVERT_OPT_DRY_RUN);
-    out->model_version = options_value(options, CONVERT_OPT_MODEL_VERSION, NULL);
-    out->netp = strcmp(format, "netp") == 0;
+    odlc_convert_defaults(out, sizeof *out);
+    TRY(convert_options_read(arena, diags, options, out));
+    if (!out->output)
+        out->output = default_output(arena, out->input);
     out->converter_command = command_text(arena, options);
-    TRY(model_options_read(arena, diags, options, out));
-    if (!out->netp && strcmp(format, "nr64") != 0)
-        return diag_error(diags, ODLC_ERR_USAGE, AT(.hint = "nr64 or netp"), "params-format",
-                          "--params_format: there is no format %s", format);
-    if (dump && strncmp(dump, "after=", 6) != 0)
-        return diag_error(diags, ODLC_ERR_USAGE, AT(.hint = "--dump_ir after=PASS"), "dump-ir",
-                          "--dump_ir: %s is not of the form after=PASS", dump);
-    out->dump_ir_after = dump ? dump + 6 : NULL;
-    out->depfile = options_value(options, CONVERT_OPT_DEPFILE, NULL);
-    TRY(read_threads(options, diags, out));
-    if (!options_given(options, CONVERT_OPT_COPYRIGHT))
-        return ODLC_OK;
-    options_values(arena, options, CONVERT_OPT_COPYRIGHT, CONVERT_OPT_COPYRIGHT, &out->more_inputs,
-                   &out->n_more_inputs);
-    return read_text_file(arena, diags, options_value(options, CONVERT_OPT_COPYRIGHT, NULL), &out->model_copyright);
+    return ODLC_OK;
 }
 
 /* ---- results ---- */
@@ -170,7 +123,7 @@ static odlc_status report(const struct session *s, const struct odlc_convert_opt
                           bool summary)
 {
     const char *name = s->self->command.name;
-    bool debug = options_given(&s->options, CONVERT_OPT_DEBUG), written = status == ODLC_OK && !convert->dry_run;
+    bool debug = options_given(&s->options, CONVERT_OPT_debug), written = status == ODLC_OK && !convert->dry_run;
     if (written || command_inputs_intact(s->arena, name, s->format))
         print_conversion_diags(s->conversion, name, debug, s->format);
     else
@@ -190,15 +143,15 @@ static odlc_status report(const struct session *s, const struct odlc_convert_opt
 
 static odlc_status convert(struct session *s)
 {
-    struct odlc_convert_options convert = {0};
+    struct odlc_convert_options convert;
     struct progress_line line;
     bool summary =
-        !options_given(&s->options, CONVERT_OPT_QUIET) && s->format == DIAG_TEXT; /* JSON lines stay among themselves */
+        !options_given(&s->options, CONVERT_OPT_quiet) && s->format == DIAG_TEXT; /* JSON lines stay among themselves */
     TRY(read_options(s->arena, &s->diags, &s->options, &convert));
     if (progress_line_begin(&line, stderr) && summary)
         convert.progress = progress_line_report;
     convert.progress_user = &line;
-    odlc_status status = s->self->convert(&convert, &s->conversion);
+    odlc_status status = odlc_convert(s->self->framework, &convert, &s->conversion);
     progress_line_end(&line);
     if (!s->conversion)
         return diag_error(&s->diags, status, AT(.file = convert.input), "no-memory", "memory ran out");
@@ -212,7 +165,7 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
         return print_out_of_memory(command->name, s->format);
     diags_init(&s->diags, s->arena);
     odlc_status status = options_parse(s->arena, &s->diags, command, argc, argv, &s->options);
-    if (options_mention(s->arena, command, argc, argv, CONVERT_OPT_JSON))
+    if (options_mention(s->arena, command, argc, argv, CONVERT_OPT_json))
         s->format = DIAG_JSON;
     if (status == ODLC_OK && !options_answered(&s->options))
         status = convert(s);

@@ -6,69 +6,14 @@
 #include "tools/options.h"
 
 enum {
-    OPT_INPUT,
-    OPT_SAVE,
-    OPT_MEMORY,
-    OPT_ENCODINGS,
-    OPT_JSON,
-    OPT_NODES,
-    OPT_VERIFY,
-    OPT_TENSOR,
-    OPT_DUMP,
-    OPT_REAL
+#define OPTION OPTION_IDS
+#include "tools/dlc-info.def"
 };
 
 static const struct option rows[] = {
-    {.id = OPT_INPUT,
-     .name = "input_dlc",
-     .shorts = {"i"},
-     .min = 1,
-     .max = 1,
-     .required = true,
-     .values = "FILE",
-     .complete = ".dlc",
-     .help = "the DLC container (version 3, 4.0 or 4.1)"},
-    {.id = OPT_SAVE,
-     .name = "save",
-     .shorts = {"s"},
-     .min = 1,
-     .max = 1,
-     .values = "FILE.csv",
-     .help = "also write the table of nodes as CSV"},
-    {.id = OPT_MEMORY,
-     .name = "display_memory",
-     .shorts = {"m"},
-     .help = "estimate the memory that an inference needs"},
-    {.id = OPT_ENCODINGS,
-     .name = "display_all_encodings",
-     .shorts = {"d"},
-     .help = "print the encodings of every channel"},
-    {.id = OPT_JSON, .name = "json", .help = "print JSON instead of text; diagnostics on stderr are JSON lines then"},
-    {.id = OPT_NODES,
-     .name = "nodes",
-     .min = 1,
-     .max = 1,
-     .values = "PATTERN",
-     .help = "list only nodes whose names match this shell pattern; totals are still those of the whole graph"},
-    {.id = OPT_VERIFY,
-     .name = "verify",
-     .help = "instead of the report, check the whole file, payloads and CRCs included, and list what is wrong with it; "
-             "exit "
-             "status 1 if anything is"},
-    {.id = OPT_TENSOR,
-     .name = "tensor",
-     .min = 1,
-     .max = 1,
-     .values = "NAME",
-     .help = "instead of the report, print this tensor's type, dimensions, encodings, statistics and first values"},
-    {.id = OPT_DUMP,
-     .name = "dump",
-     .min = 1,
-     .max = 1,
-     .values = "FILE.npy",
-     .help = "write the elements of --tensor, as they are stored, as a NumPy array"},
-    {.id = OPT_REAL, .name = "real", .help = "dump float32 values, quantized ones as the real numbers they stand for"},
-    OPTIONS_COMMON,
+#define OPTION OPTION_ROW
+#include "tools/dlc-info.def"
+    OPTIONS_COMMON(NULL),
 };
 
 static const struct command self = {

@@ -7,34 +7,15 @@
 #include "tools/options.h"
 #include "tools/viewer/viewer.h"
 
-enum { OPT_INPUT, OPT_SAVE, OPT_GRAPH, OPT_DOT, OPT_SVG };
+enum {
+#define OPTION OPTION_IDS
+#include "tools/dlc-viewer.def"
+};
 
 static const struct option rows[] = {
-    {.id = OPT_INPUT,
-     .name = "input_dlc",
-     .shorts = {"i"},
-     .min = 1,
-     .max = 1,
-     .required = true,
-     .values = "FILE",
-     .complete = ".dlc",
-     .help = "the DLC container (version 3, 4.0 or 4.1)"},
-    {.id = OPT_SAVE,
-     .name = "save",
-     .shorts = {"s"},
-     .min = 1,
-     .max = 1,
-     .values = "FILE.html",
-     .help = "where the page goes, or what --dot and --svg give (default: standard output)"},
-    {.id = OPT_GRAPH,
-     .name = "graph",
-     .min = 1,
-     .max = 1,
-     .values = "NAME",
-     .help = "the graph that is drawn, or that the page shows first (default: the first one)"},
-    {.id = OPT_DOT, .name = "dot", .help = "give the graph in Graphviz's DOT language instead of a page"},
-    {.id = OPT_SVG, .name = "svg", .help = "give a drawing made by Graphviz's program dot, which must be on PATH"},
-    OPTIONS_COMMON,
+#define OPTION OPTION_ROW
+#include "tools/dlc-viewer.def"
+    OPTIONS_COMMON(NULL),
 };
 
 static const struct command self = {

@@ -12,107 +12,16 @@
 #include "tools/text_table.h"
 
 enum {
-    OPT_CONTAINER,
-    OPT_INPUT_LIST,
-    OPT_OUTPUT_DIR,
-    OPT_OUTPUT_TENSORS,
-    OPT_DEBUG,
-    OPT_NATIVE_INPUTS,
-    OPT_NATIVE_OUTPUTS,
-    OPT_UDO_PACKAGES,
-    OPT_ITERATIONS,
-    OPT_PROFILE,
-    OPT_BACKEND,
-    OPT_THREADS,
-    OPT_EXPLAIN,
-    OPT_PROCESSOR /* and further ones: see below */
+#define OPTION OPTION_IDS
+#include "tools/net-run.def"
 };
 
 static const char on_the_host[] = "the host executes the graph, whatever processor is asked for";
 
-#define PROCESSOR_OPTION(number, option) \
-    .id = OPT_PROCESSOR + (number), .name = (option), .ignored = true, .instead = on_the_host
-
 static const struct option rows[] = {
-    {.id = OPT_CONTAINER,
-     .name = "container",
-     .min = 1,
-     .max = 1,
-     .required = true,
-     .values = "FILE",
-     .complete = ".dlc",
-     .help = "the DLC container"},
-    {.id = OPT_INPUT_LIST,
-     .name = "input_list",
-     .min = 1,
-     .max = 1,
-     .required = true,
-     .values = "FILE",
-     .help = "a text file with one line an inference: the path of the input's raw data, or name:=path for each input; "
-             "paths are relative to the working directory"},
-    {.id = OPT_OUTPUT_DIR,
-     .name = "output_dir",
-     .min = 1,
-     .max = 1,
-     .values = "DIR",
-     .help = "where results go, as DIR/Result_<n>/<tensor>.raw (default: ./output)"},
-    {.id = OPT_OUTPUT_TENSORS,
-     .name = "set_output_tensors",
-     .min = 1,
-     .max = MANY_VALUES,
-     .repeatable = true,
-     .values = "NAME[,NAME...]",
-     .help = "tensors to compute instead of the graph's outputs; nodes that they do not depend on are not executed"},
-    {.id = OPT_DEBUG, .name = "debug", .help = "write every tensor that a node computes"},
-    {.id = OPT_NATIVE_INPUTS,
-     .name = "use_native_input_files",
-     .help = "raw inputs are in the inputs' own types (default: float32)"},
-    {.id = OPT_NATIVE_OUTPUTS,
-     .name = "use_native_output_files",
-     .help = "write results in the tensors' own types (default: float32)"},
-    {.id = OPT_ITERATIONS,
-     .name = "iterations",
-     .min = 1,
-     .max = 1,
-     .values = "N",
-     .help = "execute each inference N times, to measure (default: 1)"},
-    {.id = OPT_PROFILE, .name = "profile", .help = "print the time that each node took"},
-    {.id = OPT_BACKEND,
-     .name = "backend",
-     .min = 1,
-     .max = MANY_VALUES,
-     .repeatable = true,
-     .values = "NAME[,NAME...]",
-     .help = "who executes: each node goes to the first of these that takes it (default: reference)"},
-    {.id = OPT_THREADS,
-     .name = "threads",
-     .min = 1,
-     .max = 1,
-     .values = "N",
-     .help = "threads that one inference may use (default: 1; the reference uses one)"},
-    {.id = OPT_EXPLAIN, .name = "explain", .help = "print which backend executes each node, and why others do not"},
-    {.id = OPT_UDO_PACKAGES,
-     .name = "udo_package_path",
-     .min = 1,
-     .max = MANY_VALUES,
-     .repeatable = true,
-     .values = "LIB[,LIB...]",
-     .complete = ".so",
-     .help = "implementations of user-defined ops; not supported yet"},
-    OPTIONS_COMMON,
-    {.title = "Accepted for the sake of existing scripts: the host executes the graph"},
-    {PROCESSOR_OPTION(0, "use_cpu"), .help = "run on the CPU"},
-    {PROCESSOR_OPTION(1, "use_gpu"), .help = "run on the GPU"},
-    {PROCESSOR_OPTION(2, "use_gpu_fp16"), .help = "run on the GPU in float16"},
-    {PROCESSOR_OPTION(3, "use_dsp"), .help = "run on the DSP"},
-    {PROCESSOR_OPTION(4, "use_aip"), .help = "run on the AI processor"},
-    {PROCESSOR_OPTION(5, "enable_cpu_fallback"), .help = "run on the CPU what the processor cannot"},
-    {PROCESSOR_OPTION(6, "enable_init_cache"), .help = "keep what the processor prepared in the container"},
-    {PROCESSOR_OPTION(7, "runtime_order"), .min = 1, .max = 1, .values = "LIST", .help = "processors to be tried"},
-    {PROCESSOR_OPTION(8, "platform_options"), .min = 1, .max = 1, .values = "TEXT", .help = "options of the processor"},
-    {PROCESSOR_OPTION(9, "perf_profile"), .min = 1, .max = 1, .values = "NAME", .help = "clocks of the processor"},
-    {PROCESSOR_OPTION(10, "profiling_level"), .min = 1, .max = 1, .values = "NAME", .help = "what the processor logs"},
-    {PROCESSOR_OPTION(11, "priority_hint"), .min = 1, .max = 1, .values = "NAME", .help = "priority on the processor"},
+#define OPTION OPTION_ROW
+#include "tools/net-run.def"
+    OPTIONS_COMMON(NULL),
 };
 
 static const struct command self = {
@@ -133,9 +42,55 @@ struct session {
     struct input_list list;
     const char *output_dir;
     bool native_inputs, native_outputs;
-    int64_t iterations;
-    uint64_t *node_times; /* summed over all executions */
+    int64_t iterations, iteration; /* of each inference, and the one at work */
+    size_t number;                 /* of the inference at work */
+    uint64_t *node_times;          /* summed over all executions */
 };
+
+/* ---- results ---- */
+
+/* Writes a tensor of the inference at work, of whose elements `values` has the form that is written. */
+static odlc_status write_tensor(struct session *s, const struct odlc_io *io, const void *values)
+{
+    struct arena_mark mark = arena_mark(s->scratch);
+    const char *folder = arena_printf(s->scratch, "%s/Result_%zu", s->output_dir, s->number), *path;
+    if (s->native_outputs && io->count && !io->native_size)
+        return diag_error(&s->diags, ODLC_ERR_UNSUPPORTED, AT(.attribute = io->name), "output-strings",
+                          "a tensor of strings has no raw form");
+    uint64_t size = s->native_outputs ? io->native_size : io->count * sizeof(float);
+    TRY(output_path(s->scratch, &s->diags, folder, io->name, &path));
+    TRY(output_write(s->scratch, &s->diags, path, values, size));
+    arena_rewind(s->scratch, mark);
+    return ODLC_OK;
+}
+
+/* --debug: each tensor as soon as it is computed, in the last of the iterations. */
+static odlc_status write_shown(void *user, const struct odlc_io *io, const void *values)
+{
+    struct session *s = user;
+    return s->iteration + 1 == s->iterations ? write_tensor(s, io, values) : ODLC_OK;
+}
+
+static odlc_status write_result(struct session *s, size_t index, const struct odlc_io *io)
+{
+    if (s->native_outputs)
+        return write_tensor(s, io, odlc_run_native(s->run, index));
+    float *values = arena_array(s->scratch, float, io->count);
+    TRY(odlc_run_get_floats(s->run, index, values, io->count));
+    return write_tensor(s, io, values);
+}
+
+static odlc_status write_results(struct session *s)
+{
+    size_t n_results;
+    const struct odlc_io *results = odlc_run_results(s->run, &n_results);
+    for (size_t i = 0; i < n_results; i++) {
+        struct arena_mark mark = arena_mark(s->scratch);
+        TRY(write_result(s, i, &results[i]));
+        arena_rewind(s->scratch, mark);
+    }
+    return ODLC_OK;
+}
 
 /* ---- what to compute ---- */
 
@@ -193,7 +148,7 @@ static odlc_status choose_results(struct session *s)
     if (named)
         return want_named(s);
     if (all)
-        return odlc_run_want_all(s->run);
+        return odlc_run_want_each(s->run, s->native_outputs ? ODLC_NATIVE : ODLC_FLOATS, write_shown, s);
     if (s->list.choice == LIST_NODES)
         return odlc_run_want_nodes(s->run, s->list.chosen, s->list.n_chosen);
     if (s->list.choice == LIST_TENSORS)
@@ -241,36 +196,6 @@ static odlc_status load_input(struct session *s, const struct inference *inferen
     return odlc_run_set_floats(s->run, index, (const float *)(const void *)file->data, io->count);
 }
 
-/* ---- results ---- */
-
-static odlc_status write_result(struct session *s, size_t index, const struct odlc_io *io, const char *folder)
-{
-    const char *path;
-    TRY(output_path(s->scratch, &s->diags, folder, io->name, &path));
-    if (s->native_outputs) {
-        if (io->count && !io->native_size)
-            return diag_error(&s->diags, ODLC_ERR_UNSUPPORTED, AT(.attribute = io->name), "output-strings",
-                              "a tensor of strings has no raw form");
-        return output_write(s->scratch, &s->diags, path, odlc_run_native(s->run, index), io->native_size);
-    }
-    float *values = arena_array(s->scratch, float, io->count);
-    TRY(odlc_run_get_floats(s->run, index, values, io->count));
-    return output_write(s->scratch, &s->diags, path, values, io->count * sizeof *values);
-}
-
-static odlc_status write_results(struct session *s, size_t number)
-{
-    size_t n_results;
-    const struct odlc_io *results = odlc_run_results(s->run, &n_results);
-    for (size_t i = 0; i < n_results; i++) {
-        struct arena_mark mark = arena_mark(s->scratch);
-        const char *folder = arena_printf(s->scratch, "%s/Result_%zu", s->output_dir, number);
-        TRY(write_result(s, i, &results[i], folder));
-        arena_rewind(s->scratch, mark);
-    }
-    return ODLC_OK;
-}
-
 /* Two names that differ only in slashes would share a file. */
 static odlc_status check_result_paths(struct session *s)
 {
@@ -296,7 +221,7 @@ static odlc_status execute(struct session *s)
 {
     size_t n_steps;
     const struct odlc_step *steps = odlc_run_steps(s->run, &n_steps);
-    for (int64_t i = 0; i < s->iterations; i++) {
+    for (s->iteration = 0; s->iteration < s->iterations; s->iteration++) {
         TRY(odlc_run_execute(s->run));
         for (size_t k = 0; k < n_steps; k++)
             s->node_times[k] += steps[k].nanoseconds;
@@ -307,6 +232,7 @@ static odlc_status execute(struct session *s)
 static odlc_status infer(struct session *s, size_t number)
 {
     const struct inference *inference = &s->list.inferences.data[number];
+    s->number = number;
     for (size_t i = 0; i < inference->n_items; i++) {
         struct arena_mark mark = arena_mark(s->scratch);
         TRY(load_input(s, inference, &inference->items[i]));
@@ -314,7 +240,7 @@ static odlc_status infer(struct session *s, size_t number)
         arena_rewind(s->scratch, mark);
     }
     TRY(execute(s));
-    return write_results(s, number);
+    return options_given(&s->options, OPT_DEBUG) ? ODLC_OK : write_results(s);
 }
 
 static void print_profile(const struct session *s)

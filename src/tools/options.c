@@ -56,7 +56,7 @@ static const char *suggest(struct arena *arena, const struct command *command, c
 static const struct option *find_short(const struct command *command, const char *name)
 {
     for (size_t i = 0; i < command->n_rows; i++)
-        if (command->rows[i].name && is_one_of(command->rows[i].shorts, name))
+        if (is_one_of(command->rows[i].shorts, name))
             return &command->rows[i];
     return NULL;
 }
@@ -69,8 +69,6 @@ static const struct option *find_long(struct arena *arena, const struct command 
     const struct option *found = NULL;
     for (size_t i = 0; i < command->n_rows; i++) {
         const struct option *row = &command->rows[i];
-        if (!row->name)
-            continue;
         if (strcmp(row->name, name) == 0 || is_one_of(row->aliases, name))
             return row;
         if (has_prefix(row->name, name, length) || has_prefix(row->aliases[0], name, length) ||
@@ -253,14 +251,12 @@ const char *options_value(const struct options *options, int id, const char *abs
     return use && use->n_values ? use->values[0] : absent;
 }
 
-void options_values(struct arena *arena, const struct options *options, int id, int other, const char *const **out,
-                    size_t *count)
+void options_values(struct arena *arena, const struct options *options, int id, const char *const **out, size_t *count)
 {
     VEC(const char *) values = {0};
     for (size_t i = 0; i < options->uses.count; i++) {
         const struct option_use *use = &options->uses.data[i];
-        bool meant = use->option->id == id || use->option->id == other;
-        for (size_t k = 0; meant && k < use->n_values; k++)
+        for (size_t k = 0; use->option->id == id && k < use->n_values; k++)
             vec_push(arena, &values, use->values[k]);
     }
     *out = values.data;
@@ -333,17 +329,33 @@ static void print_option(FILE *stream, const struct option *row)
     print_wrapped(stream, row->help, (size_t)column);
 }
 
+static bool same_section(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+size_t options_next_of(const struct command *command, const char *section, size_t from)
+{
+    while (from < command->n_rows && !same_section(command->rows[from].section, section))
+        from++;
+    return from;
+}
+
+bool options_opens_section(const struct command *command, size_t row)
+{
+    return options_next_of(command, command->rows[row].section, 0) == row;
+}
+
 void options_print_help(FILE *stream, const struct command *command)
 {
     fprintf(stream, "Usage: %s %s\n\n%s.\n", command->name, command->usage, command->summary);
-    if (!command->n_rows || command->rows[0].name)
-        fprintf(stream, "\nOptions:\n");
     for (size_t i = 0; i < command->n_rows; i++) {
-        const struct option *row = &command->rows[i];
-        if (!row->name)
-            fprintf(stream, "\n%s:\n", row->title);
-        else
-            print_option(stream, row);
+        const char *section = command->rows[i].section;
+        if (!options_opens_section(command, i))
+            continue;
+        fprintf(stream, "\n%s:\n", section ? section : "Options");
+        for (size_t k = i; k < command->n_rows; k = options_next_of(command, section, k + 1))
+            print_option(stream, &command->rows[k]);
     }
     if (command->epilogue)
         fprintf(stream, "\n%s\n", command->epilogue);

@@ -5,44 +5,23 @@
 #include "base/map.h"
 #include "tools/check.h"
 #include "tools/command.h"
-#include "tools/model_options.h"
+#include "tools/convert_options.h"
 
-enum { OPT_MODEL, OPT_STRICT, OPT_JSON, OPT_QUIET, OPT_CONVERT, OPT_OUTPUT };
+enum {
+#define OPTION OPTION_IDS
+#include "tools/udo-check.def"
+};
 
 static const struct option rows[] = {
-    {.title = "Checking"},
-    {.id = OPT_MODEL,
-     .name = "model",
-     .aliases = {"input_network"},
-     .shorts = {"i"},
-     .min = 1,
-     .max = 1,
-     .values = "FILE",
-     .complete = ".onnx .pb .pbtxt .meta",
-     .help = "an ONNX or TensorFlow model: say which of its nodes each definition claims, and how"},
-    {.id = OPT_STRICT, .name = "strict", .help = "warnings count as errors"},
-    {.id = OPT_JSON, .name = "json", .help = "print JSON instead of text; diagnostics on stderr are JSON lines then"},
-    {.id = OPT_QUIET, .name = "quiet", .shorts = {"q"}, .help = "diagnostics only, no report"},
-    {.title = "Writing the other form"},
-    {.id = OPT_CONVERT,
-     .name = "convert",
-     .min = 1,
-     .max = 1,
-     .values = "json|xml",
-     .help = "write the definitions of the files in this form, and say what is lost"},
-    {.id = OPT_OUTPUT,
-     .name = "output_path",
-     .shorts = {"o"},
-     .min = 1,
-     .max = 1,
-     .values = "FILE",
-     .complete = ".json .xml",
-     .help = "the file that --convert writes"},
-#include "tools/model_options.def"
-    {.title = "TensorFlow models"},
-#include "tools/saved_model_options.def"
-    {.title = "Help"},
-    OPTIONS_COMMON,
+#define OPTION OPTION_ROW
+#include "tools/udo-check.def"
+#define FOR_EVERY TAKE_ROW
+#define FOR_CONVERTERS LEAVE_ROW
+#define FOR_ONNX LEAVE_ROW
+#define FOR_TENSORFLOW LEAVE_ROW
+#define FOR_READ_TENSORFLOW TAKE_ROW
+#include "tools/convert_rows.def"
+    OPTIONS_COMMON("Help"),
 };
 
 static const struct command self = {
@@ -161,12 +140,13 @@ static bool is_tensorflow(const char *path)
 
 static odlc_status convert_model(struct session *s, const char *model)
 {
-    struct odlc_convert_options convert = {.input = model};
-    TRY(model_options_read(s->arena, &s->diags, &s->options, &convert));
+    struct odlc_convert_options convert;
+    odlc_convert_defaults(&convert, sizeof convert);
+    convert.input = model;
+    TRY(convert_options_read(s->arena, &s->diags, &s->options, &convert));
     convert.udo_configs = s->options.operands.data;
     convert.n_udo_configs = s->options.operands.count;
-    return is_tensorflow(model) ? odlc_convert_tensorflow(&convert, &s->conversion)
-                                : odlc_convert_onnx(&convert, &s->conversion);
+    return odlc_convert(is_tensorflow(model) ? ODLC_TENSORFLOW : ODLC_ONNX, &convert, &s->conversion);
 }
 
 /* Those of the conversion repeat what the configs alone say. */

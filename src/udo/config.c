@@ -2,88 +2,84 @@
 
 #include <string.h>
 
-#include "udo/row.h"
+#include "udo/udo_cores.h"
 
-const cJSON *config_member(const cJSON *object, const char *key)
-{
-    return cJSON_GetObjectItemCaseSensitive(object, key);
-}
-
-struct udo_place config_place(const struct config *c, const cJSON *item)
+struct udo_place config_place(const struct config *c, const struct json_value *item)
 {
     struct udo_place place = {
         .file = c->json->source.path, .pointer = json_pointer(c->json, item), .source = &c->json->source};
-    source_line_column(&c->json->source, json_spot(c->json, item)->value, &place.line, &place.column);
+    source_line_column(&c->json->source, item->begin, &place.line, &place.column);
     return place;
 }
 
-bool config_is_object(const struct config *c, const cJSON *item, const char *what)
+bool config_is_object(const struct config *c, const struct json_value *item, const char *what)
 {
-    if (cJSON_IsObject(item))
+    if (json_is(item, JSON_OBJECT))
         return true;
     (void)json_error(c->json, item, NULL, "udo-wrong-type", "%s must be an object", what);
     return false;
 }
 
-void config_check_keys(const struct config *c, const cJSON *object, const char *const *known, size_t count)
+void config_check_keys(const struct config *c, const struct json_value *object, const char *const *known, size_t count)
 {
-    for (const cJSON *m = object->child; m; m = m->next) {
+    for (const struct json_value *m = json_child(object); m; m = m->next) {
         size_t i = 0;
-        while (i < count && strcmp(m->string, known[i]) != 0)
+        while (i < count && strcmp(m->key, known[i]) != 0)
             i++;
         if (i < count)
             continue;
         bool shown = source_shows_warnings(&c->json->source);
-        const char *nearest = shown ? nearest_word(m->string, known, count) : NULL;
+        const char *nearest = shown ? nearest_word(m->key, known, count) : NULL;
         json_key_warn(c->json, m, nearest ? arena_printf(c->arena, "did you mean '%s'?", nearest) : NULL,
-                      "udo-unknown-key", "unknown key '%s' is ignored", m->string);
+                      "udo-unknown-key", "unknown key '%s' is ignored", m->key);
     }
 }
 
-const char *config_string(const struct config *c, const cJSON *object, const char *key, bool required)
+const char *config_string(const struct config *c, const struct json_value *object, const char *key, bool required)
 {
-    const cJSON *item = config_member(object, key);
+    const struct json_value *item = json_member(object, key);
     if (!item) {
         if (required)
             (void)json_error(c->json, object, NULL, "udo-missing-key", "'%s' is missing", key);
         return NULL;
     }
-    if (cJSON_IsString(item) && *item->valuestring)
-        return item->valuestring;
+    if (json_is(item, JSON_STRING) && *item->string)
+        return item->string;
     (void)json_error(c->json, item, NULL, "udo-wrong-type", "'%s' must be a non-empty string", key);
     return NULL;
 }
 
-bool config_bool(const struct config *c, const cJSON *object, const char *key)
+bool config_bool(const struct config *c, const struct json_value *object, const char *key)
 {
-    const cJSON *item = config_member(object, key);
-    if (item && !cJSON_IsBool(item))
+    const struct json_value *item = json_member(object, key);
+    if (item && !json_is(item, JSON_BOOL))
         (void)json_error(c->json, item, NULL, "udo-wrong-type", "'%s' must be true or false", key);
-    return item && cJSON_IsTrue(item);
+    return json_is(item, JSON_BOOL) && item->truth;
 }
 
-int config_word(const struct config *c, const cJSON *item, const char *const *words, size_t count, const char *what)
+int config_word(const struct config *c, const struct json_value *item, const char *const *words, size_t count,
+                const char *what)
 {
-    if (!cJSON_IsString(item)) {
+    if (!json_is(item, JSON_STRING)) {
         (void)json_error(c->json, item, NULL, "udo-wrong-type", "the %s must be a string", what);
         return -1;
     }
     for (size_t i = 0; i < count; i++)
-        if (strcmp(item->valuestring, words[i]) == 0)
+        if (strcmp(item->string, words[i]) == 0)
             return (int)i;
     text list = {0};
     for (size_t i = 0; i < count; i++)
         text_add(c->arena, &list, "%s%s", i ? ", " : "", words[i]);
-    const char *nearest = nearest_word(item->valuestring, words, count);
+    const char *nearest = nearest_word(item->string, words, count);
     const char *hint = nearest ? arena_printf(c->arena, "did you mean %s? Known are %s", nearest, list.data)
                                : arena_printf(c->arena, "known are %s", list.data);
-    (void)json_error(c->json, item, hint, "udo-unknown-word", "unknown %s '%s'", what, item->valuestring);
+    (void)json_error(c->json, item, hint, "udo-unknown-word", "unknown %s '%s'", what, item->string);
     return -1;
 }
 
-int config_core(const struct config *c, const cJSON *item, bool is_key)
+int config_core(const struct config *c, const struct json_value *item, bool is_key)
 {
-    const char *word = is_key ? item->string : cJSON_IsString(item) ? item->valuestring : "";
+    const char *word = is_key ? item->key : json_is(item, JSON_STRING) ? item->string : "";
     if (!is_key && !udo_is_npu(word))
         return config_word(c, item, udo_core_names, UDO_CORES, "core type");
     for (int core = 0; core < UDO_CORES; core++)
@@ -101,17 +97,17 @@ int config_core(const struct config *c, const cJSON *item, bool is_key)
 /* ---- operators ---- */
 
 /* An array member; NULL when it is absent. Its elements in *count, which is 0 when the member is something else. */
-static const cJSON *array_member(const struct config *c, const cJSON *object, const char *key, uint32_t most,
-                                 uint32_t *count)
+static const struct json_value *array_member(const struct config *c, const struct json_value *object, const char *key,
+                                             uint32_t most, uint32_t *count)
 {
-    const cJSON *array = config_member(object, key);
+    const struct json_value *array = json_member(object, key);
     *count = 0;
-    if (array && !cJSON_IsArray(array)) {
+    if (array && !json_is(array, JSON_ARRAY)) {
         (void)json_error(c->json, array, NULL, "udo-wrong-type", "'%s' must be an array", key);
         return array;
     }
     size_t n = 0;
-    for (const cJSON *child = array ? array->child : NULL; child; child = child->next)
+    for (const struct json_value *child = json_child(array); child; child = child->next)
         n++;
     if (n > most)
         (void)json_error(c->json, array, NULL, "udo-too-many", "more than %u %s", most, key);
@@ -120,13 +116,13 @@ static const cJSON *array_member(const struct config *c, const cJSON *object, co
     return array;
 }
 
-static const struct udo_tensor *read_tensors(const struct config *c, const cJSON *op, const char *key,
+static const struct udo_tensor *read_tensors(const struct config *c, const struct json_value *op, const char *key,
                                              enum config_role role, uint32_t n_inputs, uint32_t *count)
 {
     uint32_t most = role == CONFIG_PARAM ? (uint32_t)UDO_MAX_PARAMS : UDO_MAX_OPERANDS;
-    const cJSON *array = array_member(c, op, key, most, count);
+    const struct json_value *array = array_member(c, op, key, most, count);
     struct udo_tensor *tensors = arena_array(c->arena, struct udo_tensor, *count);
-    const cJSON *item = *count ? array->child : NULL;
+    const struct json_value *item = *count ? json_child(array) : NULL;
     bool repeated = false;
     for (uint32_t i = 0; i < *count; i++, item = item->next) {
         config_read_tensor(c, item, role, n_inputs, &tensors[i]);
@@ -138,28 +134,28 @@ static const struct udo_tensor *read_tensors(const struct config *c, const cJSON
     bool wanted = role != CONFIG_PARAM;
     if (wanted && !array)
         (void)json_error(c->json, op, NULL, "udo-missing-key", "'%s' is missing", key);
-    else if (wanted && cJSON_IsArray(array) && !array->child)
+    else if (wanted && json_is(array, JSON_ARRAY) && !json_child(array))
         (void)json_error(c->json, array, NULL, "udo-no-operands", "'%s' needs at least one entry", key);
     return tensors;
 }
 
-static const struct udo_scalar *read_scalars(const struct config *c, const cJSON *op, uint32_t *count)
+static const struct udo_scalar *read_scalars(const struct config *c, const struct json_value *op, uint32_t *count)
 {
-    const cJSON *array = array_member(c, op, "scalar_params", (uint32_t)UDO_MAX_PARAMS, count);
+    const struct json_value *array = array_member(c, op, "scalar_params", (uint32_t)UDO_MAX_PARAMS, count);
     struct udo_scalar *scalars = arena_array(c->arena, struct udo_scalar, *count);
-    const cJSON *item = *count ? array->child : NULL;
+    const struct json_value *item = *count ? json_child(array) : NULL;
     for (uint32_t i = 0; i < *count; i++, item = item->next)
         config_read_scalar(c, item, &scalars[i]);
     return scalars;
 }
 
-static void check_param_name(const struct config *c, struct map *seen, const char *name, const cJSON *item)
+static void check_param_name(const struct config *c, struct map *seen, const char *name, const struct json_value *item)
 {
     if (!name)
         return;
     if (udo_name_is_reserved(name))
         (void)json_error(c->json, item, NULL, "udo-reserved-name", "the name '%s' is the container's own", name);
-    uint32_t first = map_add(seen, name, json_spot(c->json, item)->value);
+    uint32_t first = map_add(seen, name, item->begin);
     if (first == MAP_NONE)
         return;
     (void)json_error(c->json, item, "params are found by their names", "udo-duplicate-param", "second param '%s'",
@@ -167,25 +163,25 @@ static void check_param_name(const struct config *c, struct map *seen, const cha
     source_note(&c->json->source, first, "udo-first", "the first is here");
 }
 
-static void check_params(const struct config *c, const cJSON *op, const struct udo_def *def)
+static void check_params(const struct config *c, const struct json_value *op, const struct udo_def *def)
 {
     struct map seen;
     map_init(&seen, c->arena);
-    const cJSON *item = def->n_scalar_params ? config_member(op, "scalar_params")->child : NULL;
+    const struct json_value *item = json_child(json_member(op, "scalar_params"));
     for (uint32_t i = 0; i < def->n_scalar_params; i++, item = item->next)
         check_param_name(c, &seen, def->scalar_params[i].name, item);
-    item = def->n_tensor_params ? config_member(op, "tensor_params")->child : NULL;
+    item = json_child(json_member(op, "tensor_params"));
     for (uint32_t i = 0; i < def->n_tensor_params; i++, item = item->next)
         check_param_name(c, &seen, def->tensor_params[i].name, item);
     if (def->n_scalar_params + def->n_tensor_params > UDO_MAX_PARAMS)
         (void)json_error(c->json, op, NULL, "udo-too-many", "more than %zu params", UDO_MAX_PARAMS);
 }
 
-static uint32_t read_cores(const struct config *c, const cJSON *op)
+static uint32_t read_cores(const struct config *c, const struct json_value *op)
 {
     uint32_t count, mask = 0;
-    const cJSON *array = array_member(c, op, "core_types", UDO_MAX_OPERANDS, &count);
-    for (const cJSON *item = count ? array->child : NULL; item; item = item->next) {
+    const struct json_value *array = array_member(c, op, "core_types", UDO_MAX_OPERANDS, &count);
+    for (const struct json_value *item = count ? json_child(array) : NULL; item; item = item->next) {
         int core = config_core(c, item, false);
         if (core >= 0 && mask & 1u << core)
             json_warn(c->json, item, "remove one", "udo-twice", "second '%s' in core_types", udo_core_names[core]);
@@ -195,11 +191,11 @@ static uint32_t read_cores(const struct config *c, const cJSON *op)
     return mask;
 }
 
-static const char *const *read_archs(const struct config *c, const cJSON *op, uint32_t *count)
+static const char *const *read_archs(const struct config *c, const struct json_value *op, uint32_t *count)
 {
-    const cJSON *array = array_member(c, op, "dsp_arch_types", UDO_MAX_OPERANDS, count);
+    const struct json_value *array = array_member(c, op, "dsp_arch_types", UDO_MAX_OPERANDS, count);
     const char **archs = arena_array(c->arena, const char *, *count);
-    const cJSON *item = *count ? array->child : NULL;
+    const struct json_value *item = *count ? json_child(array) : NULL;
     for (uint32_t i = 0; i < *count; i++, item = item->next) {
         int arch = config_word(c, item, udo_archs, udo_n_archs, "DSP architecture");
         archs[i] = arch < 0 ? "" : udo_archs[arch];
@@ -212,19 +208,19 @@ static const char *const *read_archs(const struct config *c, const cJSON *op, ui
     return archs;
 }
 
-static const char *read_domain(const struct config *c, const cJSON *op)
+static const char *read_domain(const struct config *c, const struct json_value *op)
 {
-    const cJSON *item = config_member(op, "domain");
+    const struct json_value *item = json_member(op, "domain");
     if (!item)
         return NULL;
-    if (!cJSON_IsString(item)) {
+    if (!json_is(item, JSON_STRING)) {
         (void)json_error(c->json, item, NULL, "udo-wrong-type", "'domain' must be a string");
         return NULL;
     }
-    return strcmp(item->valuestring, "ai.onnx") == 0 ? "" : item->valuestring;
+    return strcmp(item->string, "ai.onnx") == 0 ? "" : item->string;
 }
 
-static void read_operator(const struct config *c, const cJSON *op, const char *package)
+static void read_operator(const struct config *c, const struct json_value *op, const char *package)
 {
     static const char *const keys[] = {"type",          "domain",        "inputs",     "outputs",
                                        "scalar_params", "tensor_params", "core_types", "dsp_arch_types"};
@@ -253,31 +249,31 @@ static void read_operator(const struct config *c, const cJSON *op, const char *p
 
 /* ---- packages ---- */
 
-static void read_package(const struct config *c, const cJSON *package)
+static void read_package(const struct config *c, const struct json_value *package)
 {
     static const char *const keys[] = {"Operators", "UDO_PACKAGE_NAME", "UDO_PACKAGE_PATH", "SNPE_UDO_ROOT"};
     if (!config_is_object(c, package, "a package"))
         return;
     config_check_keys(c, package, keys, COUNT_OF(keys));
     const char *name = config_string(c, package, "UDO_PACKAGE_NAME", true);
-    if (!config_member(package, "Operators"))
+    if (!json_member(package, "Operators"))
         (void)json_error(c->json, package, NULL, "udo-missing-key", "'Operators' is missing");
     uint32_t count;
-    const cJSON *operators = array_member(c, package, "Operators", UDO_MAX_DEFINITIONS, &count);
-    for (const cJSON *op = count ? operators->child : NULL; op; op = op->next)
+    const struct json_value *operators = array_member(c, package, "Operators", UDO_MAX_DEFINITIONS, &count);
+    for (const struct json_value *op = count ? json_child(operators) : NULL; op; op = op->next)
         read_operator(c, op, name);
 }
 
 static odlc_status read_config(struct udo_set *set, struct json *json)
 {
     struct config c = {.set = set, .arena = set->arena, .json = json};
-    if (!cJSON_IsObject(json->root))
+    if (!json_is(json->root, JSON_OBJECT))
         return json_error(json, json->root,
                           "the form is { \"UdoPackage_0\": { \"Operators\": […], \"UDO_PACKAGE_NAME\": \"…\" } }",
                           "udo-wrong-type", "the file must hold an object with one member per package");
-    if (!json->root->child)
+    if (!json_child(json->root))
         return json_error(json, json->root, NULL, "udo-no-package", "the file holds no package");
-    for (const cJSON *package = json->root->child; package; package = package->next)
+    for (const struct json_value *package = json_child(json->root); package; package = package->next)
         read_package(&c, package);
     return json->source.errors ? ODLC_ERR_INVALID : ODLC_OK;
 }

@@ -2,29 +2,28 @@
 
 #include <string.h>
 
-#include "udo/row.h"
-#include "udo/value.h"
+#include "udo/param_value.h"
 
 /* The guide's types, those that published configs use beside them, and frameworks' types of 64 bits. */
 static const char *const type_names[] = {"FLOAT_16", "FLOAT_32", "FIXED_4", "FIXED_8", "FIXED_16", "UINT_8",
                                          "UINT_16",  "UINT_32",  "INT_8",   "INT_16",  "INT_32",   "BOOL_8",
                                          "STRING",   "INT_64",   "UINT_64", "FLOAT_64"};
 
-static enum dtype read_type(const struct config *c, const cJSON *item)
+static enum dtype read_type(const struct config *c, const struct json_value *item)
 {
     int word = config_word(c, item, type_names, COUNT_OF(type_names), "data type");
     return word < 0 ? DT_NONE : dtype_from_udo(type_names[word]);
 }
 
-static void read_per_core(const struct config *c, const cJSON *table, struct udo_tensor *out)
+static void read_per_core(const struct config *c, const struct json_value *table, struct udo_tensor *out)
 {
-    if (!cJSON_IsObject(table) || !table->child) {
+    if (!json_is(table, JSON_OBJECT) || !json_child(table)) {
         (void)json_error(c->json, table, "the form is {\"CPU\": \"FLOAT_32\", \"DSP\": \"UINT_8\"}", "udo-wrong-type",
-                         "'%s' must be an object with a type per core", table->string);
+                         "'%s' must be an object with a type per core", table->key);
         return;
     }
     out->per_core = true;
-    for (const cJSON *entry = table->child; entry; entry = entry->next) {
+    for (const struct json_value *entry = json_child(table); entry; entry = entry->next) {
         int core = config_core(c, entry, true);
         enum dtype dtype = read_type(c, entry);
         if (core < 0)
@@ -35,20 +34,19 @@ static void read_per_core(const struct config *c, const cJSON *table, struct udo
     }
 }
 
-static void read_types(const struct config *c, const cJSON *tensor, struct udo_tensor *out)
+static void read_types(const struct config *c, const struct json_value *tensor, struct udo_tensor *out)
 {
-    const cJSON *one = config_member(tensor, "data_type");
-    const cJSON *table = config_member(tensor, "per_core_data_types");
-    const cJSON *other = config_member(tensor, "per_core_data_type");
+    const struct json_value *one = json_member(tensor, "data_type");
+    const struct json_value *table = json_member(tensor, "per_core_data_types");
+    const struct json_value *other = json_member(tensor, "per_core_data_type");
     if (table && other) {
-        (void)json_key_error(c->json, other, NULL, "udo-two-types", "'%s' and '%s' at once", table->string,
-                             other->string);
+        (void)json_key_error(c->json, other, NULL, "udo-two-types", "'%s' and '%s' at once", table->key, other->key);
         json_note(c->json, table, "udo-first", "the other table is here");
     }
-    const cJSON *first = table ? table : other;
+    const struct json_value *first = table ? table : other;
     if (one && first) {
         (void)json_key_error(c->json, first, "give one type for all cores, or a type per core", "udo-two-types",
-                             "'data_type' and '%s' at once", first->string);
+                             "'data_type' and '%s' at once", first->key);
         json_note(c->json, one, "udo-first", "the other type is here");
     }
     if (one)
@@ -59,9 +57,10 @@ static void read_types(const struct config *c, const cJSON *tensor, struct udo_t
         read_per_core(c, other, out);
 }
 
-static void read_default(const struct config *c, const cJSON *tensor, enum config_role role, struct udo_tensor *out)
+static void read_default(const struct config *c, const struct json_value *tensor, enum config_role role,
+                         struct udo_tensor *out)
 {
-    const cJSON *item = config_member(tensor, "default_value");
+    const struct json_value *item = json_member(tensor, "default_value");
     if (!item)
         return;
     if (role == CONFIG_OUTPUT)
@@ -70,7 +69,7 @@ static void read_default(const struct config *c, const cJSON *tensor, enum confi
         out->default_value = config_read_value(c, item, out->dtype, true);
 }
 
-static void check_keys(const struct config *c, const cJSON *tensor, enum config_role role)
+static void check_keys(const struct config *c, const struct json_value *tensor, enum config_role role)
 {
     static const char *const keys[] = {"name",
                                        "data_type",
@@ -88,14 +87,14 @@ static void check_keys(const struct config *c, const cJSON *tensor, enum config_
 }
 
 /* Inputs and outputs count by position: their names may be absent, or empty as in the guide's template. */
-static const char *read_name(const struct config *c, const cJSON *tensor, enum config_role role)
+static const char *read_name(const struct config *c, const struct json_value *tensor, enum config_role role)
 {
-    const cJSON *name = config_member(tensor, "name");
-    bool empty = cJSON_IsString(name) && !*name->valuestring;
+    const struct json_value *name = json_member(tensor, "name");
+    bool empty = json_is(name, JSON_STRING) && !*name->string;
     return empty && role != CONFIG_PARAM ? NULL : config_string(c, tensor, "name", role == CONFIG_PARAM);
 }
 
-void config_read_tensor(const struct config *c, const cJSON *item, enum config_role role, uint32_t n_inputs,
+void config_read_tensor(const struct config *c, const struct json_value *item, enum config_role role, uint32_t n_inputs,
                         struct udo_tensor *out)
 {
     static const char *const roles[] = {"an input", "an output", "a tensor param"};
@@ -109,23 +108,23 @@ void config_read_tensor(const struct config *c, const cJSON *item, enum config_r
     read_types(c, item, out);
     out->is_static = config_bool(c, item, "static");
     if (role == CONFIG_OUTPUT && out->is_static)
-        (void)json_key_error(c->json, config_member(item, "static"), NULL, "udo-static-output",
+        (void)json_key_error(c->json, json_member(item, "static"), NULL, "udo-static-output",
                              "an output cannot be static");
-    const cJSON *layout = config_member(item, "tensor_layout");
+    const struct json_value *layout = json_member(item, "tensor_layout");
     int word = layout ? config_word(c, layout, layouts, COUNT_OF(layouts), "tensor layout") : -1;
     out->layout = word < 0 ? UDO_LAYOUT_NONE : word == 0 ? UDO_LAYOUT_NHWC : UDO_LAYOUT_NCHW;
-    const cJSON *mode = config_member(item, "quantization_mode");
+    const struct json_value *mode = json_member(item, "quantization_mode");
     word = mode ? config_word(c, mode, modes, COUNT_OF(modes), "quantization mode") : -1;
     out->quantization_mode = word < 0 ? NULL : modes[word];
     out->repeated = role != CONFIG_PARAM && config_bool(c, item, "repeated");
     out->optional = role != CONFIG_PARAM && config_bool(c, item, "optional");
     read_default(c, item, role, out);
-    const cJSON *shape = config_member(item, "shape");
+    const struct json_value *shape = json_member(item, "shape");
     if (role == CONFIG_OUTPUT && shape)
         config_read_shape(c, shape, n_inputs, out);
 }
 
-void config_read_scalar(const struct config *c, const cJSON *item, struct udo_scalar *out)
+void config_read_scalar(const struct config *c, const struct json_value *item, struct udo_scalar *out)
 {
     static const char *const keys[] = {"name", "data_type", "default_value"};
     *out = (struct udo_scalar){.place = config_place(c, item)};
@@ -133,12 +132,12 @@ void config_read_scalar(const struct config *c, const cJSON *item, struct udo_sc
         return;
     config_check_keys(c, item, keys, COUNT_OF(keys));
     out->name = config_string(c, item, "name", true);
-    const cJSON *type = config_member(item, "data_type");
+    const struct json_value *type = json_member(item, "data_type");
     if (type)
         out->dtype = read_type(c, type);
     else
         (void)json_error(c->json, item, NULL, "udo-missing-key", "'data_type' is missing");
-    const cJSON *value = config_member(item, "default_value");
+    const struct json_value *value = json_member(item, "default_value");
     if (value)
         out->default_value = config_read_value(c, value, out->dtype, false);
 }

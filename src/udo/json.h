@@ -1,65 +1,83 @@
-/* A JSON text whose every value knows its place.
+/* A JSON text as a tree whose every value knows its place.
  *
- * cJSON builds the tree, but it is lenient, keeps no places and only says where it gave up. So a scan of our own goes
- * first: it checks the text strictly (RFC 8259), says what is wrong and where, carries on after the usual slips so that
- * one run shows them all, and notes the place of each value in document order. The tree is then tied to those notes.
- * Slips that are plain to mend (a comment, a comma, single quotes) are, in a copy, so that what the text means is
- * looked at all the same: it fails nevertheless. */
+ * One strict scan (RFC 8259) makes the tree: it says what is wrong and where, and carries on after the usual slips, so
+ * that one run shows them all. Where such a slip leaves no doubt about what is meant (a comment, a comma, single
+ * quotes), the tree has what is meant, so that the values are looked at all the same: reading fails nevertheless. */
 #ifndef UDO_JSON_H
 #define UDO_JSON_H
 
-#include <cjson/cJSON.h>
-
-#include "udo/source.h"
+#include "udo/config_source.h"
 
 #define JSON_MAX_VALUES ((size_t)1 << 20)
 #define JSON_MAX_DEPTH 64
 #define JSON_NO_KEY UINT32_MAX
 
-/* Where a value stands: offsets into the text. */
-struct json_spot {
-    uint32_t key;        /* of the opening quote of its key; JSON_NO_KEY in arrays and for the root */
-    uint32_t value, end; /* [value, end) */
-    uint32_t parent;     /* index of the container's spot; the root is its own parent */
-    uint32_t position;   /* among the container's children */
-    const cJSON *item;
+enum json_kind { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT };
+
+/* A value of the text, and the key that it stands under. */
+struct json_value {
+    enum json_kind kind;
+    uint32_t begin, end;       /* the bytes [begin, end) of the text */
+    uint32_t key_begin;        /* offset of the opening quote of the key; JSON_NO_KEY in arrays and for the root */
+    uint32_t position;         /* among the container's children */
+    const char *key;           /* without escapes; NULL in arrays and for the root */
+    struct json_value *parent; /* NULL: the root */
+    struct json_value *next;   /* child of the same container */
+    union {
+        bool truth;               /* JSON_BOOL */
+        double number;            /* JSON_NUMBER: the nearest double, or infinity; the text has all the digits */
+        const char *string;       /* JSON_STRING, without escapes */
+        struct json_value *child; /* JSON_ARRAY, JSON_OBJECT: the first one; NULL: it is empty */
+    };
 };
 
+/* Values are in the source's arena. */
 struct json {
     struct source source;
-    char *mended; /* the text that makes the tree, of the size of the source's; NULL: that itself */
-    bool broken;  /* there are slips that cannot be mended */
-    cJSON *root;
-    VEC(struct json_spot) spots; /* in document order; item->valueint is an item's index */
+    struct json_value *root;
+    bool broken; /* of some slip it is not certain what is meant: the tree says nothing */
 };
 
-/* Reads the text. All syntax errors are reported before it fails; those that can be mended, and duplicate keys, are
- * only counted as errors, so that what the values say can be checked, too. */
+/* Reads the text. All syntax errors are reported before it fails, with ODLC_ERR_INVALID; those that leave no doubt
+ * about what is meant, and duplicate keys, are only counted as errors of the source, so that what the values say can be
+ * checked, too. A text beyond SOURCE_MAX_BYTES is ODLC_ERR_LIMIT. */
 odlc_status json_parse(struct arena *arena, struct diags *diags, const char *path, const char *text, size_t size,
                        struct json **out) MUST_USE;
 
-/* The strict scan alone: fills spots, lines, mended and broken; errors are counted in the source. */
+/* The scan alone: fills root, broken and the source's lines; errors are counted in the source. */
 void json_scan(struct json *j);
 
-const struct json_spot *json_spot(const struct json *j, const cJSON *item);
-/* RFC 6901, in the arena. */
-const char *json_pointer(const struct json *j, const cJSON *item);
-/* The text of a value as written: "9007199254740993". */
-const char *json_source(const struct json *j, const cJSON *item, size_t *length);
+static inline bool json_is(const struct json_value *value, enum json_kind kind)
+{
+    return value && value->kind == kind;
+}
 
-/* Reports at a byte of the text; pointer and hint may be NULL. */
+/* A container's first child; NULL for an empty one, and for what is none. */
+static inline const struct json_value *json_child(const struct json_value *value)
+{
+    return json_is(value, JSON_ARRAY) || json_is(value, JSON_OBJECT) ? value->child : NULL;
+}
+
+/* The first member of that key; NULL: none. */
+const struct json_value *json_member(const struct json_value *object, const char *key);
+/* RFC 6901, in the source's arena. */
+const char *json_pointer(const struct json *j, const struct json_value *value);
+/* The text of a value as written: "9007199254740993". */
+const char *json_source(const struct json *j, const struct json_value *value, size_t *length);
+
+/* Reports at a byte of the text; pointer and hint may be NULL. These return ODLC_ERR_INVALID. */
 odlc_status json_error_at(struct json *j, size_t offset, const char *pointer, const char *hint, const char *code,
                           const char *format, ...) PRINTF_LIKE(6, 7);
 /* Report at a value, or at a member's key. */
-odlc_status json_error(struct json *j, const cJSON *item, const char *hint, const char *code, const char *format, ...)
-    PRINTF_LIKE(5, 6);
-odlc_status json_key_error(struct json *j, const cJSON *item, const char *hint, const char *code, const char *format,
-                           ...) PRINTF_LIKE(5, 6);
+odlc_status json_error(struct json *j, const struct json_value *value, const char *hint, const char *code,
+                       const char *format, ...) PRINTF_LIKE(5, 6);
+odlc_status json_key_error(struct json *j, const struct json_value *value, const char *hint, const char *code,
+                           const char *format, ...) PRINTF_LIKE(5, 6);
 /* A note at a value, for the error just reported. */
-void json_note(struct json *j, const cJSON *item, const char *code, const char *message);
-void json_warn(struct json *j, const cJSON *item, const char *hint, const char *code, const char *format, ...)
-    PRINTF_LIKE(5, 6);
-void json_key_warn(struct json *j, const cJSON *item, const char *hint, const char *code, const char *format, ...)
-    PRINTF_LIKE(5, 6);
+void json_note(struct json *j, const struct json_value *value, const char *code, const char *message);
+void json_warn(struct json *j, const struct json_value *value, const char *hint, const char *code, const char *format,
+               ...) PRINTF_LIKE(5, 6);
+void json_key_warn(struct json *j, const struct json_value *value, const char *hint, const char *code,
+                   const char *format, ...) PRINTF_LIKE(5, 6);
 
 #endif

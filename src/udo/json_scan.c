@@ -3,16 +3,18 @@
 #include <string.h>
 
 #include "base/c_locale.h"
+#include "base/utf8.h"
 
 struct scan {
     struct json *j;
     const char *text;
     size_t size, pos;
+    size_t n_values;
     uint32_t depth;
     bool stopped; /* after an error from which no sure way leads on */
 };
 
-/* An error that mend, called after it, makes good. */
+/* An error that leaves no doubt about what is meant. */
 static void tell(struct scan *s, size_t offset, const char *hint, const char *message)
 {
     (void)json_error_at(s->j, offset, NULL, hint, "json-syntax", "%s", message);
@@ -22,15 +24,6 @@ static void complain(struct scan *s, size_t offset, const char *hint, const char
 {
     tell(s, offset, hint, message);
     s->j->broken = true;
-}
-
-/* Replaces each of the bytes [from, to), in the copy that makes the tree. */
-static void mend(struct scan *s, size_t from, size_t to, char by)
-{
-    struct json *j = s->j;
-    if (!j->mended)
-        j->mended = arena_memdup(j->source.arena, s->text, s->size);
-    memset(j->mended + from, by, to - from);
 }
 
 static void give_up(struct scan *s, size_t offset, const char *hint, const char *message)
@@ -72,7 +65,6 @@ static void skip_comment(struct scan *s)
     for (size_t i = from; i < s->pos; i++)
         if (s->text[i] == '\n')
             vec_push(s->j->source.arena, &s->j->source.lines, (uint32_t)(i + 1));
-    mend(s, from, s->pos, ' ');
 }
 
 static void skip_space(struct scan *s)
@@ -148,14 +140,12 @@ static void unterminated(struct scan *s, size_t open)
         s->pos--;
 }
 
-/* Single quotes become double ones, unless such a string holds what would then mean something else. */
-static void mend_quotes(struct scan *s, size_t open, size_t close)
+/* Such a string holds what would mean something else in double quotes: it may not end where it seems to. */
+static void single_quoted(struct scan *s, size_t open, size_t close)
 {
     tell(s, open, "use double quotes", "string in single quotes");
     for (size_t i = open + 1; i < close; i++)
         s->j->broken = s->j->broken || s->text[i] == '"' || (s->text[i] == '\\' && s->text[i + 1] == '\'');
-    mend(s, open, open + 1, '"');
-    mend(s, close, close + 1, '"');
 }
 
 static void scan_string(struct scan *s)
@@ -170,7 +160,7 @@ static void scan_string(struct scan *s)
         char c = peek(s);
         if (c == quote) {
             if (quote == '\'')
-                mend_quotes(s, open, s->pos);
+                single_quoted(s, open, s->pos);
             s->pos++;
             if (is_word(peek(s))) /* ["CPU, "GPU"]: that was the next string's opening quote */
                 unterminated(s, open);
@@ -189,7 +179,41 @@ static void scan_string(struct scan *s)
     }
 }
 
-/* What other languages call these. Those of the length of our own are mended. */
+/* The character of an escape at *from, which has been checked and is passed. */
+static uint32_t escaped_character(const struct scan *s, size_t *from)
+{
+    static const char letters[] = "bfnrt", characters[] = "\b\f\n\r\t";
+    char c = s->text[*from + 1];
+    const char *letter = strchr(letters, c);
+    size_t at = *from + 2;
+    *from = at;
+    if (c != 'u')
+        return (uint32_t)(letter ? characters[letter - letters] : c);
+    uint32_t unit = (uint32_t)hex4(s, at);
+    *from += 4;
+    if (unit < 0xd800 || unit > 0xdbff)
+        return unit;
+    *from += 6;
+    return 0x10000 + ((unit - 0xd800) << 10) + ((uint32_t)hex4(s, at + 6) - 0xdc00);
+}
+
+/* The text between the quotes at `open` and before s->pos without its escapes; NULL when some are wrong. */
+static const char *unescape(const struct scan *s, size_t open)
+{
+    if (s->j->broken)
+        return NULL;
+    size_t end = s->pos - 1;
+    char *string = arena_alloc(s->j->source.arena, s->pos - open), *to = string;
+    for (size_t from = open + 1; from < end;) {
+        if (s->text[from] == '\\')
+            to += utf8_encode(escaped_character(s, &from), to);
+        else
+            *to++ = s->text[from++];
+    }
+    return string;
+}
+
+/* What other languages call these; `literal` is what some of them mean. */
 static const struct {
     const char *word, *literal, *hint;
 } foreign[] = {
@@ -224,9 +248,10 @@ static size_t skip_digits(struct scan *s)
     return s->pos - from;
 }
 
-static void scan_number(struct scan *s)
+static void scan_number(struct scan *s, struct json_value *value)
 {
-    enum { LONGEST = 60 }; /* cJSON reads no more than 63 characters */
+    enum { LONGEST = 60 };
+    char number[LONGEST + 1] = "";
     size_t from = s->pos;
     bool good = true;
     if (peek(s) == '-')
@@ -256,9 +281,20 @@ static void scan_number(struct scan *s)
                  "malformed number");
     else if (s->pos - from > LONGEST)
         complain(s, from, NULL, "number of more than 60 characters");
+    else
+        memcpy(number, s->text + from, s->pos - from);
+    value->kind = JSON_NUMBER;
+    value->number = c_strtod(number, NULL);
 }
 
-static void scan_word(struct scan *s)
+/* Of true, false or null. */
+static void set_literal(struct json_value *value, const char *literal)
+{
+    value->kind = *literal == 'n' ? JSON_NULL : JSON_BOOL;
+    value->truth = *literal == 't';
+}
+
+static void scan_word(struct scan *s, struct json_value *value)
 {
     struct arena *arena = s->j->source.arena;
     size_t from = s->pos;
@@ -267,15 +303,16 @@ static void scan_word(struct scan *s)
     size_t length = s->pos - from;
     static const char *const literals[] = {"true", "false", "null"};
     for (size_t i = 0; i < COUNT_OF(literals); i++)
-        if (length == strlen(literals[i]) && memcmp(s->text + from, literals[i], length) == 0)
+        if (length == strlen(literals[i]) && memcmp(s->text + from, literals[i], length) == 0) {
+            set_literal(value, literals[i]);
             return;
+        }
     const char *shown = arena_strndup(arena, s->text + from, length < 40 ? length : 40);
     const char *message = arena_printf(arena, "bad literal '%s'", shown);
     int i = find_foreign(s->text + from, length);
     if (i >= 0 && foreign[i].literal) {
         tell(s, from, foreign[i].hint, message);
-        for (size_t k = 0; k < length; k++)
-            mend(s, from + k, from + k + 1, foreign[i].literal[k]);
+        set_literal(value, foreign[i].literal);
         return;
     }
     const char *nearest = i < 0 ? nearest_word(shown, literals, COUNT_OF(literals)) : NULL;
@@ -301,39 +338,55 @@ static bool starts_value(char c)
     return c == '{' || c == '[' || c == '"' || c == '\'' || c == '-' || is_word(c);
 }
 
-static void scan_value(struct scan *s, uint32_t key, uint32_t parent, uint32_t position);
+static struct json_value *scan_value(struct scan *s, struct json_value *parent, uint32_t position);
 
-/* "key": value */
-static void scan_member(struct scan *s, uint32_t parent, uint32_t position)
+/* What stands between a key and its value. */
+static void scan_colon(struct scan *s)
 {
-    if (peek(s) != '"' && peek(s) != '\'') {
-        if (!is_word(peek(s))) {
-            unexpected(s);
-            return;
-        }
-        complain(s, s->pos, "put the key in double quotes", "key without quotes");
-        while (is_word(peek(s)))
-            s->pos++;
-    } else {
-        uint32_t key = (uint32_t)s->pos;
-        scan_string(s);
-        size_t end = s->pos;
-        skip_space(s);
-        if (peek(s) == ':') {
-            s->pos++;
-            scan_value(s, key, parent, position);
-        } else if (starts_value(peek(s))) {
-            complain(s, end, NULL, "missing ':' after a key");
-            scan_value(s, key, parent, position);
-        } else {
-            give_up(s, end, NULL, "missing ':' and value after a key");
-        }
-        return;
-    }
+    size_t end = s->pos;
     skip_space(s);
     if (peek(s) == ':')
         s->pos++;
-    scan_value(s, JSON_NO_KEY, parent, position);
+    else if (starts_value(peek(s)))
+        complain(s, end, NULL, "missing ':' after a key");
+    else
+        give_up(s, end, NULL, "missing ':' and value after a key");
+}
+
+/* A key without quotes, and a colon behind it that may be missing. */
+static void scan_bare_key(struct scan *s)
+{
+    if (!is_word(peek(s))) {
+        unexpected(s);
+        return;
+    }
+    complain(s, s->pos, "put the key in double quotes", "key without quotes");
+    while (is_word(peek(s)))
+        s->pos++;
+    skip_space(s);
+    if (peek(s) == ':')
+        s->pos++;
+}
+
+/* "key": value. NULL when there is no value. */
+static struct json_value *scan_member(struct scan *s, struct json_value *parent, uint32_t position)
+{
+    uint32_t begin = JSON_NO_KEY;
+    const char *key = NULL;
+    if (peek(s) == '"' || peek(s) == '\'') {
+        begin = (uint32_t)s->pos;
+        scan_string(s);
+        key = unescape(s, begin);
+        scan_colon(s);
+    } else {
+        scan_bare_key(s);
+    }
+    struct json_value *value = s->stopped ? NULL : scan_value(s, parent, position);
+    if (value) {
+        value->key = key;
+        value->key_begin = begin;
+    }
+    return value;
 }
 
 static void unclosed(struct scan *s, size_t open, char close)
@@ -357,10 +410,7 @@ static bool scan_separator(struct scan *s, size_t open, char close, size_t *comm
         unclosed(s, open, close);
     } else if (starts_value(c)) {
         tell(s, end, NULL, "missing comma");
-        if (end == s->pos)
-            s->j->broken = true; /* there is no room for one */
-        else
-            mend(s, end, end + 1, ',');
+        s->j->broken = s->j->broken || end == s->pos; /* with no blank between, they may be one value */
     } else if (c != close) {
         if (c == '}' || c == ']') {
             give_up(s, s->pos, NULL, arena_printf(s->j->source.arena, "'%c' where '%c' is due", c, close));
@@ -372,8 +422,9 @@ static bool scan_separator(struct scan *s, size_t open, char close, size_t *comm
     return !s->stopped;
 }
 
-static void scan_container(struct scan *s, uint32_t self)
+static void scan_container(struct scan *s, struct json_value *self)
 {
+    struct json_value **last = &self->child;
     size_t open = s->pos++;
     char close = s->text[open] == '{' ? '}' : ']';
     if (s->depth == JSON_MAX_DEPTH) {
@@ -387,20 +438,15 @@ static void scan_container(struct scan *s, uint32_t self)
         if (at_end(s)) {
             unclosed(s, open, close);
         } else if (peek(s) == close) {
-            if (comma) {
+            if (comma)
                 tell(s, comma - 1, "remove it", arena_printf(s->j->source.arena, "trailing comma before '%c'", close));
-                mend(s, comma - 1, comma, ' ');
-            }
             s->pos++;
             break;
         } else if (peek(s) == ',') {
             tell(s, s->pos++, "remove it", "nothing before this comma");
-            mend(s, s->pos - 1, s->pos, ' ');
         } else {
-            if (close == '}')
-                scan_member(s, self, n++);
-            else
-                scan_value(s, JSON_NO_KEY, self, n++);
+            *last = close == '}' ? scan_member(s, self, n++) : scan_value(s, self, n++);
+            last = *last ? &(*last)->next : last;
             if (s->stopped || !scan_separator(s, open, close, &comma))
                 break;
         }
@@ -408,32 +454,38 @@ static void scan_container(struct scan *s, uint32_t self)
     s->depth--;
 }
 
-static void scan_value(struct scan *s, uint32_t key, uint32_t parent, uint32_t position)
+/* NULL when there are too many. */
+static struct json_value *scan_value(struct scan *s, struct json_value *parent, uint32_t position)
 {
     skip_space(s);
-    uint32_t self = (uint32_t)s->j->spots.count;
-    if (self == JSON_MAX_VALUES) {
+    if (s->n_values++ == JSON_MAX_VALUES) {
         give_up(s, s->pos, NULL, arena_printf(s->j->source.arena, "more than %zu values", JSON_MAX_VALUES));
-        return;
+        return NULL;
     }
-    struct json_spot spot = {.key = key, .value = (uint32_t)s->pos, .parent = parent, .position = position};
-    vec_push(s->j->source.arena, &s->j->spots, spot);
+    struct json_value *value = arena_new(s->j->source.arena, struct json_value);
+    *value = (struct json_value){
+        .begin = (uint32_t)s->pos, .key_begin = JSON_NO_KEY, .position = position, .parent = parent};
     char c = peek(s);
-    if (at_end(s))
+    if (at_end(s)) {
         give_up(s, s->size, NULL, "the text ends where a value is due");
-    else if (c == '{' || c == '[')
-        scan_container(s, self);
-    else if (c == '"' || c == '\'')
+    } else if (c == '{' || c == '[') {
+        value->kind = c == '{' ? JSON_OBJECT : JSON_ARRAY;
+        scan_container(s, value);
+    } else if (c == '"' || c == '\'') {
         scan_string(s);
-    else if (c == '-' || c_isdigit(c))
-        scan_number(s);
-    else if (is_word(c))
-        scan_word(s);
-    else if (c == ',' || c == '}' || c == ']')
+        value->kind = JSON_STRING;
+        value->string = unescape(s, value->begin);
+    } else if (c == '-' || c_isdigit(c)) {
+        scan_number(s, value);
+    } else if (is_word(c)) {
+        scan_word(s, value);
+    } else if (c == ',' || c == '}' || c == ']') {
         complain(s, s->pos, NULL, "missing value");
-    else
+    } else {
         unexpected(s);
-    s->j->spots.data[self].end = (uint32_t)s->pos;
+    }
+    value->end = (uint32_t)s->pos;
+    return value;
 }
 
 void json_scan(struct json *j)
@@ -441,7 +493,7 @@ void json_scan(struct json *j)
     struct scan s = {.j = j, .text = j->source.text, .size = j->source.size};
     vec_push(j->source.arena, &j->source.lines, 0);
     s.pos = source_text_start(&j->source);
-    scan_value(&s, JSON_NO_KEY, 0, 0);
+    j->root = scan_value(&s, NULL, 0);
     if (s.stopped)
         return;
     skip_space(&s);

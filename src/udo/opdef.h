@@ -1,5 +1,5 @@
-/* Reading XML OpDef files: what its sources share. Every function reports all it finds (the text's error count tells)
- * and fills in something harmless where the text is wrong, so that reading goes on. */
+/* Reading XML OpDef files: what the reader's files share. No function gives a status: each reports all errors that it
+ * finds in the text, whose source counts them, and fills in something harmless, so that reading goes on. */
 #ifndef UDO_OPDEF_H
 #define UDO_OPDEF_H
 
@@ -41,12 +41,12 @@ struct backends {
 };
 
 /* ---- structure (opdef_schema.c) ---- */
-/* Checks which elements and attributes stand where, from the root on. False when the root is none that can be read. */
+/* Checks which elements and attributes stand where, from the root on. False: the root is none that can be read. */
 bool opdef_check(struct opdef *o);
 
 /* ---- supplements (opdef_supplement.c) ---- */
 void opdef_collect(struct opdef *o, const struct xml_node *collection);
-/* Supplements of operations that the file does not define. */
+/* Warns about supplements of operations that the file does not define. */
 void opdef_check_supplements(struct opdef *o);
 void opdef_backends(struct opdef *o, const struct xml_node *op, const char *name, struct backends *out);
 /* The core that a backend runs on, or -1. */
@@ -55,9 +55,9 @@ int opdef_core(enum backend backend);
 const char *opdef_core_label(enum backend backend);
 /* The cores whose backends say of a tensor that its default is all they take; NULL: none. */
 const char *opdef_only_default(struct opdef *o, const struct backends *tensor);
-/* What each backend says of the tensor ("Input", "Output", "Parameter"). */
+/* Narrows the backends of an operation to what each says of one tensor; kind: "Input", "Output", "Parameter". */
 void opdef_tensor_backends(const struct backends *op, const char *kind, const char *name, struct backends *out);
-/* Overrides of tensors that the operation does not have. */
+/* Reports overrides of tensors that the operation does not have. */
 void opdef_check_overrides(struct opdef *o, const struct xml_node *op, const struct backends *backends);
 
 /* ---- tensors (opdef_tensor.c) ---- */

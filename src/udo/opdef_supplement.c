@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "udo/opdef.h"
-#include "udo/row.h"
+#include "udo/udo_cores.h"
 
 static const char *const backend_names[BACKENDS] = {
     [BACKEND_CPU] = "CPU", [BACKEND_GPU] = "GPU", [BACKEND_DSP] = "DSP", [BACKEND_HTP] = "HTP", [BACKEND_AIC] = "AIC"};

@@ -6,7 +6,7 @@
 
 #include "base/c_locale.h"
 #include "udo/opdef.h"
-#include "udo/value.h"
+#include "udo/param_value.h"
 
 struct piece {
     const char *text; /* of its own */

@@ -1,10 +1,10 @@
-/* User-defined operations: what configs (JSON, and XML OpDefs) say, and how a framework node becomes a UDO node.
- * What each key and element means is in docs/udo-config.md. */
+/* User-defined operations: definitions as configs (JSON, and XML OpDefs) have them, and how a framework node becomes a
+ * UDO node. docs/udo-config.md says what each key and element of a config means. */
 #ifndef UDO_UDO_H
 #define UDO_UDO_H
 
 #include "build/build.h"
-#include "op/op.h"
+#include "op/registry.h"
 #include "opendlc/convert.h"
 
 enum udo_layout { UDO_LAYOUT_NONE, UDO_LAYOUT_NHWC, UDO_LAYOUT_NCHW };
@@ -27,22 +27,22 @@ enum udo_core { UDO_CPU, UDO_GPU, UDO_DSP, UDO_CORES };
 #define DTYPE_BIT(dtype) ((uint64_t)1 << (dtype))
 _Static_assert(DT_COUNT <= 64, "a mask holds all types");
 
-/* Where something stands in a config. */
+/* The place of a definition, or of a part of one, in its config. */
 struct udo_place {
     const char *file;
     uint32_t line, column;
     const char *pointer;         /* JSON pointer; NULL in XML */
-    const struct source *source; /* src/udo/source.h */
+    const struct source *source; /* udo/config_source.h */
 };
 
-/* What a hint says about a config, in the words of its form. */
+/* The words of a hint for the form that the config has. */
 static inline const char *udo_words_of(const struct udo_place *place, const char *json, const char *xml)
 {
     return place->pointer ? json : xml;
 }
 
-struct source;   /* src/udo/source.h */
-struct udo_expr; /* src/udo/expr.h */
+struct source;   /* udo/config_source.h */
+struct udo_expr; /* udo/expr.h */
 
 /* The names of an enumeration's values, which count from 0. */
 struct udo_words {
@@ -77,6 +77,7 @@ struct udo_tensor {
     const char *rank, *shape_text; /* "4D" and a remark, as written; NULL: not given */
 };
 
+/* A scalar param of a definition. */
 struct udo_scalar {
     struct udo_place place;
     const char *name;
@@ -92,6 +93,7 @@ struct udo_scalar {
     struct udo_words enumeration;
 };
 
+/* The definition of one operation; in the arena of its set. */
 struct udo_def {
     struct udo_place place;
     const char *package, *type;
@@ -105,9 +107,9 @@ struct udo_def {
     bool use_qhpi;
     bool replaces_native; /* type is a native op, which it replaces after the translation, and no operator of the model
                            */
-    /* Filled by udo_add. The run-time row: name = dlc_type = type, params in config order (scalars, then tensors, then
-     * the supplemental ones), no kernel. */
-    struct op row;
+    /* Filled by udo_add. The registry's row: name = dlc_type = type, params in config order (scalars, then tensors,
+     * then the supplemental ones), no kernel. */
+    const struct op *row;
     const struct param *supplemental; /* the last of the row's params, which every node has */
     uint32_t n_supplemental;
     uint32_t index; /* in the set */
@@ -115,6 +117,7 @@ struct udo_def {
         *domains; /* of the first definition of a type, when it names a domain: domain → definition of the type */
 };
 
+/* Nodes of the model, by the names that diagnostics use. */
 struct udo_nodes {
     VEC(const char *) labels;
 };
@@ -133,6 +136,7 @@ struct udo_use {
 struct udo_set {
     struct arena *arena;
     struct diags *diags;
+    struct op_registry *registry;
     VEC(struct udo_def *) defs;
     VEC(struct udo_use) uses;            /* one per definition */
     struct map types;                    /* type → the first definition of that type */
@@ -142,32 +146,34 @@ struct udo_set {
     VEC(struct odlc_udo_report) reports; /* what was found at each node, without permutes */
 };
 
-void udo_set_init(struct udo_set *set, struct arena *arena, struct diags *diags);
+/* Definitions get their rows in the registry; what these point to is in the arena, which must last as long. */
+void udo_set_init(struct udo_set *set, struct arena *arena, struct diags *diags, struct op_registry *registry);
 
-/* Reads a config, JSON or XML by what is in it, and adds its definitions. All errors of the file are reported before it
- * fails; the set then holds those definitions that had none, so that further problems can be found, but must not be
- * converted with. */
+/* Reads a config, JSON or XML by what its text begins with, and adds its definitions. ODLC_ERR_IO: the file cannot be
+ * read; ODLC_ERR_LIMIT: it is larger than SOURCE_MAX_BYTES; ODLC_ERR_INVALID: it has errors, all of which are reported.
+ * The set then holds those definitions that had none, so that further problems can be found, but must not be converted
+ * with. */
 odlc_status udo_load(struct udo_set *set, const char *path) MUST_USE;
-/* The same for a text in memory that stays; path is for diagnostics. */
+/* The same for a text in memory, which must last as long as the set; path is for diagnostics. */
 odlc_status udo_parse(struct udo_set *set, const char *path, const char *text, size_t size) MUST_USE;
 odlc_status udo_parse_json(struct udo_set *set, const char *path, const char *text, size_t size) MUST_USE;
 odlc_status udo_parse_xml(struct udo_set *set, const char *path, const char *text, size_t size) MUST_USE;
 
-/* What is odd about a definition without being wrong, as warnings. dsp: its cores have the DSP by that name. */
+/* Warns about what is odd in a definition without being wrong. dsp: its cores have the DSP by that name. */
 void udo_advise(struct udo_set *set, struct source *source, const struct udo_def *def, bool dsp);
 
-/* Whether no param may have that name, because the container has one of its own. */
+/* Whether the container itself has a param of that name, so that no definition may. */
 bool udo_name_is_reserved(const char *name);
 
-/* A place for diagnostics, with its line; hint may be NULL. */
+/* The place as diagnostics have it, with its line of the config; hint may be NULL. */
 struct odlc_diag udo_at(const struct udo_place *place, const char *hint);
 
-/* Adds a definition; row, supplemental, index and domains are filled in
- * here. A second definition of a type is an error
- * unless it says the same (it is then dropped), or both name a domain and these differ. */
+/* Adds a definition and fills its row, supplemental, index and domains. A second definition of a type is dropped when
+ * it says the same, and added when both name a domain and these differ; otherwise it is ODLC_ERR_INVALID.
+ * ODLC_ERR_LIMIT: the set has UDO_MAX_DEFINITIONS already. */
 odlc_status udo_add(struct udo_set *set, struct udo_def *def) MUST_USE;
 
-/* The definition that claims nodes of that type, or NULL. */
+/* The definition that claims nodes of that type in that domain; NULL: none. */
 const struct udo_def *udo_find(const struct udo_set *set, const char *op_type, const char *domain);
 
 /* What else tells the type of an output, where the model does not say it. */
@@ -183,12 +189,13 @@ struct udo_operator {
     const char *type, *domain;
 };
 
-/* Says which definitions the operators of a model leave without a node, whatever comes of the conversion. */
+/* Warns about definitions that no operator of the model matches, whatever comes of the conversion. */
 void udo_match(struct udo_set *set, const struct udo_operator *operators, size_t count);
 
-/* A framework node that a definition claims. */
-struct udo_call {
-    struct arena *scratch; /* for what is not kept; the caller rewinds it */
+/* A framework node that a definition claims, with all that the model and its framework say of it. Arrays and strings
+ * are the caller's; elements of params, and names, must last as long as the graph. */
+struct udo_site {
+    struct arena *scratch; /* of the node: the caller rewinds it */
     const char *path;      /* of the model */
     const char *label;     /* node name for diagnostics */
     const char *op_type, *domain;
@@ -203,31 +210,37 @@ struct udo_call {
     const struct shape *partial;  /* of the others: what the model says of it, open dimensions -1; rank 0: nothing */
     const struct udo_demand *demands; /* one per output that has no declared type; NULL: nothing is known of readers */
     uint32_t n_out;
-    bool outputs_open;   /* the model tells only which outputs it reads: the node may have more */
-    bool channels_first; /* the model's tensors are NCHW here: always those of ONNX */
-    void *user;
-    /* The framework's default for an attribute; false: there is none. NULL allowed. */
-    bool (*schema_default)(void *user, const char *attr, struct param *out);
-    /* Output types by the native rule of the op of that name, n_out of them; false: there is none. NULL allowed. */
-    bool (*native_types)(void *user, struct type *out);
+    bool outputs_open;            /* the model tells only which outputs it reads: the node may have more */
+    bool channels_first;          /* the model's tensors are NCHW here: always those of ONNX */
+    const struct param *defaults; /* of the framework, for attributes that the node leaves out */
+    uint32_t n_defaults;
+    /* Types of the outputs by the native rule of the operator of that name, n_out of them, for when udo_needs_native;
+     * NULL: there is no such rule. */
+    const struct type *native;
 };
 
+/* Whether definition and model leave the shape or the type of an output open, so that site->native is asked for: to
+ * find it costs a trial. */
+bool udo_needs_native(const struct udo_def *def, const struct udo_site *site);
+
 /* Classifies inputs and params and adds the UDO node to b's graph; outs[i] gets the tensors in the model's own order of
- * axes (with layout-only Transposes for NHWC definitions). All problems of the node are reported in one go. Data for an
- * input that is not static does not fail the node: udo_finish lists such nodes once per input. */
-odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct build *b, const struct udo_call *call,
+ * axes (with layout-only Transposes for NHWC definitions). ODLC_ERR_INVALID: the node does not fit the definition; all
+ * its problems are reported. Data for an input that is not static does not fail the node: udo_finish lists such nodes
+ * once per input. */
+odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct build *b, const struct udo_site *site,
                       tensor_id *outs) MUST_USE;
 
-/* Makes UDO nodes of the native nodes that definitions replace; for the graph as it will be written. All problems are
- * reported before it fails. */
+/* Makes UDO nodes of the native nodes that definitions replace; for the graph as it will be written. ODLC_ERR_INVALID:
+ * some do not fit their definitions; all problems of all nodes are reported. */
 odlc_status udo_replace_natives(struct udo_set *set, struct graph *g) MUST_USE;
 
-/* For the graph as it will be written: nodes keep the types that their definitions declare and that activations do not
- * have, and one warning a definition lists these. */
+/* For the graph as it will be written: nodes keep the types that their definitions declare where activations have
+ * others, and one warning a definition lists these operands. */
 void udo_keep_types(struct udo_set *set, struct graph *g);
 
-/* After all nodes: what is said once per definition. Errors for data given to inputs that are not static (warnings with
- * promote_static); warnings for attributes that are not serialised and for definitions that matched nothing. */
+/* After all nodes: the reports that come once per definition. Warns about attributes that are not serialised and about
+ * definitions that matched nothing. ODLC_ERR_INVALID: the model has data for inputs that are not static (a warning with
+ * promote_static). */
 odlc_status udo_finish(struct udo_set *set) MUST_USE;
 
 #endif

@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "udo/expr.h"
-#include "udo/row.h"
-#include "udo/value.h"
-#include "udo/write.h"
+#include "udo/param_value.h"
+#include "udo/udo_cores.h"
+#include "udo/udo_write.h"
 
 enum role { INPUT, OUTPUT, PARAM };
 

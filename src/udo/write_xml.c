@@ -1,9 +1,9 @@
 /* Definitions as an XML OpDef collection, in the order of elements that the schema asks for. */
 #include <string.h>
 
-#include "udo/row.h"
-#include "udo/value.h"
-#include "udo/write.h"
+#include "udo/param_value.h"
+#include "udo/udo_cores.h"
+#include "udo/udo_write.h"
 
 enum role { INPUT, OUTPUT, PARAM };
 

@@ -6,7 +6,7 @@
 #ifndef UDO_XML_H
 #define UDO_XML_H
 
-#include "udo/source.h"
+#include "udo/config_source.h"
 
 #define XML_MAX_ELEMENTS ((size_t)1 << 19)
 #define XML_MAX_LEVELS 64
@@ -38,7 +38,8 @@ struct xml {
 /* Whether a text is XML rather than JSON: the first thing in it is a '<'. */
 bool xml_recognise(const char *text, size_t size);
 
-/* Reads the text, which must stay. All faults of the text are reported before it fails. */
+/* Reads the text, which is borrowed. ODLC_ERR_LIMIT: it is larger than SOURCE_MAX_BYTES; ODLC_ERR_INVALID: it has
+ * faults, or goes beyond a limit above; all faults are reported. */
 odlc_status xml_parse(struct arena *arena, struct diags *diags, const char *path, const char *text, size_t size,
                       struct xml **out) MUST_USE;
 
@@ -50,7 +51,7 @@ struct xml_fault {
     int code;
     const char *message, *name, *other;
 };
-/* Says it in our words; open is the innermost element that has not ended, or NULL. */
+/* Reports the fault in our words; open is the innermost element that has not ended, or NULL. */
 void xml_report_fault(struct xml *x, size_t at, const struct xml_fault *fault, const struct xml_node *open);
 
 /* ---- looking at the tree ---- */
@@ -61,7 +62,7 @@ const struct xml_attr *xml_attr(const struct xml_node *node, const char *name);
 /* Where the text of an element begins; its tag when there is none. */
 size_t xml_text_offset(const struct xml *x, const struct xml_node *node);
 
-/* Report at an offset: node->offset, attr->offset, or xml_text_offset. */
+/* Report at an offset: node->offset, attr->offset, or xml_text_offset. xml_error gives ODLC_ERR_INVALID. */
 odlc_status xml_error(struct xml *x, size_t offset, const char *hint, const char *code, const char *format, ...)
     PRINTF_LIKE(5, 6);
 void xml_warn(struct xml *x, size_t offset, const char *hint, const char *code, const char *format, ...)

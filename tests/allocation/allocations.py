@@ -10,15 +10,15 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from checks import BUILD, LONG, Checks, command, run  # noqa: E402
+from checks import BUILD, LONG, SHARED, Checks, command, leave_out, run  # noqa: E402
 
 LIBRARY = BUILD / "tests" / "allocation" / "allocations.so"
 SANITIZED = 99  # the status of a command in which a sanitizer found something
 OPTIONS = f"exitcode={SANITIZED}:abort_on_error=0:malloc_context_size=8"
 REPORTED = 5  # failures of one command line that are described
 FEW = 50  # of more allocations than these, every ONCE_STEP-th fails alone, and every REST_STEP-th with all behind it
-ONCE_STEP = 1 if LONG else 7
-REST_STEP = 1 if LONG else 37
+ONCE_STEP = 1 if LONG else 17
+REST_STEP = 1 if LONG else 83
 
 
 class Run:
@@ -169,6 +169,8 @@ class Bench:
         rest = path.try_all("rest", REST_STEP if count > FEW else 1)
         print(f"{path.label}: {count} allocations; of {ended + without} that failed {ended} end it; {sum(rest)} times all "
               "from one on fail", flush=True)
+        leave_out(count - ended - without, count, "allocations that fail alone")
+        leave_out(count - sum(rest), count, "allocations from which on all fail")
         self.counted += ended + without
         self.checks.equal(f"{path.label}: failures", path.failures, 0)
         self.checks.check(f"{path.label}: most are needed", ended > 0, (ended, without))

@@ -385,6 +385,51 @@ START_TEST(choosing_results)
 }
 END_TEST
 
+/* What is shown of an execution, and the status that showing it gives. */
+struct shown {
+    size_t count;
+    const char *names[4];
+    double sums[4];
+    odlc_status status;
+};
+
+static odlc_status see_floats(void *user, const struct odlc_io *tensor, const void *values)
+{
+    struct shown *shown = user;
+    const float *elements = values;
+    shown->names[shown->count] = tensor->name;
+    for (uint64_t i = 0; i < tensor->count; i++)
+        shown->sums[shown->count] += (double)elements[i];
+    shown->count++;
+    return shown->status;
+}
+
+/* sum = x + 1, y = 2 sum (build_example) */
+START_TEST(tensors_shown_while_they_are_computed)
+{
+    static const float x[] = {1, 2, 3};
+    struct shown shown = {0};
+    float values[3];
+    size_t count;
+    build_example();
+    ck_assert_int_eq(odlc_run_open(run, path), ODLC_OK);
+    ck_assert_int_eq(odlc_run_want_each(run, ODLC_FLOATS, see_floats, &shown), ODLC_OK);
+    ck_assert_str_eq(odlc_run_results(run, &count)[0].name, "sum");
+    ck_assert_uint_eq(count, 2);
+    ck_assert_int_eq(odlc_run_set_native(run, 0, x, sizeof x), ODLC_OK);
+    ck_assert_int_eq(odlc_run_execute(run), ODLC_OK);
+    ck_assert_uint_eq(shown.count, 2);
+    ck_assert_str_eq(shown.names[0], "sum");
+    ck_assert_str_eq(shown.names[1], "y");
+    ck_assert(shown.sums[0] == 9 && shown.sums[1] == 18);
+    ck_assert_ptr_null(odlc_run_native(run, 0));
+    ck_assert_int_eq(odlc_run_get_floats(run, 1, values, 3), ODLC_ERR_USAGE);
+    shown = (struct shown){.status = ODLC_ERR_IO};
+    ck_assert_int_eq(odlc_run_execute(run), ODLC_ERR_IO);
+    ck_assert_uint_eq(shown.count, 1);
+}
+END_TEST
+
 /* A container's constant of strings reaches the op that reads it: Gather gives the third of them, and the first. */
 START_TEST(strings_of_a_container)
 {
@@ -458,6 +503,7 @@ int main(void)
     tcase_add_test(tcase, execution);
     tcase_add_test(tcase, choosing_backends);
     tcase_add_test(tcase, choosing_results);
+    tcase_add_test(tcase, tensors_shown_while_they_are_computed);
     tcase_add_test(tcase, strings_of_a_container);
     tcase_add_test(tcase, calls_out_of_order);
     suite_add_tcase(suite, tcase);

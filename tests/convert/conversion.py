@@ -9,8 +9,9 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import dlc_tools  # noqa: E402
 import onnx_writer as onnx  # noqa: E402
-from checks import command, run  # noqa: E402
+from checks import command  # noqa: E402
 from dlc_reader import read_container  # noqa: E402
+from prestarted import run  # noqa: E402
 
 FORMATS = {"FLOAT_32": "f", "FLOAT_16": "e", "INT_32": "i", "INT_64": "q", "UINT_8": "B", "BOOL_8": "?"}
 

@@ -22,12 +22,15 @@ int main(void)
     while (fgets(line, sizeof line, stdin)) {
         const char *model = strtok(line, " \n"), *config = strtok(NULL, " \n");
         struct odlc_conversion *conversion;
-        struct odlc_convert_options options = {.input = model, .dump_ir_after = "set_axis_formats"};
+        struct odlc_convert_options options;
+        odlc_convert_defaults(&options, sizeof options);
+        options.input = model;
+        options.dump_ir_after = "set_axis_formats";
         if (config) {
             options.udo_configs = &config;
             options.n_udo_configs = 1;
         }
-        odlc_status status = odlc_convert_onnx(&options, &conversion);
+        odlc_status status = odlc_convert(ODLC_ONNX, &options, &conversion);
         if (!conversion)
             return 1;
         print_conversion(conversion, status);

@@ -20,7 +20,7 @@ int main(void)
     struct diags diags;
     struct graph *graph;
     diags_init(&diags, arena);
-    odlc_status status = graph_parse(arena, &diags, read_all(arena, stdin), &graph);
+    odlc_status status = graph_parse(arena, &diags, op_registry_new(arena), read_all(arena, stdin), &graph);
     if (status == ODLC_OK)
         fputs(graph_print(arena, graph), stdout);
     for (size_t i = 0; i < diags.list.count; i++)

@@ -5,7 +5,8 @@ import struct
 import tempfile
 
 from conversion import Workshop, onnx, op_types, scaling, udo
-from checks import Checks, run
+from checks import Checks
+from prestarted import run
 
 F, I64 = onnx.FLOAT, onnx.INT64
 IMAGE = [1, 4, 6, 8]

@@ -9,9 +9,10 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import dlc_tools  # noqa: E402
-from checks import SHARED, Checks, run  # noqa: E402
+from checks import SHARED, Checks  # noqa: E402
 from dlc_reader import read_container  # noqa: E402
 from dry_runs import check_dry_runs  # noqa: E402
+from prestarted import run  # noqa: E402
 from udo_cases import UDO_CASES  # noqa: E402
 from udo_models import OWN_MODELS  # noqa: E402
 

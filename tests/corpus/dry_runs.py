@@ -9,7 +9,8 @@ import tempfile
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "onnx_backend"), str(TESTS / "reference")]
-from checks import SHARED, run  # noqa: E402
+from checks import SHARED, share_of  # noqa: E402
+from prestarted import run  # noqa: E402
 
 try:
     import numpy as np
@@ -21,6 +22,7 @@ except ImportError:
 
 CORPUS = SHARED / "corpus"
 TENSORFLOW = CORPUS / "tf"
+STEP = 11
 COUNTS = re.compile(r"^\d+ ops: .*?(?:, (\d+) unsupported|, not converted: .*)$", re.M)
 ROW = "{:64} {:>12} {:>12}  {}"
 
@@ -124,5 +126,5 @@ def attempts(networks, folder):
 def check_dry_runs(checks, networks):
     print(ROW.format("model", "dry run", "conversion", "verdict"))
     with tempfile.TemporaryDirectory() as folder:
-        for attempt in attempts(networks, pathlib.Path(folder)):
+        for attempt in share_of(attempts(networks, pathlib.Path(folder)), STEP, "dry runs"):
             check_attempt(checks, attempt)

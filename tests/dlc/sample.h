@@ -12,6 +12,7 @@
 #include "dlc/record.h"
 #include "op/op.h"
 #include "op/params.h"
+#include "op/registry.h"
 
 static const struct param_def blend_params[] = {
     {.name = "offsets", .dtype = DT_INT32, .presence = PARAM_OPTIONAL, .is_tensor = true},

@@ -215,7 +215,7 @@ START_TEST(zipformer_written_again)
     struct dlc_file *ours;
     struct graph *g;
     const char *path = in_folder("again.dlc");
-    ck_status_ok(dlc_to_ir(arena, &diags, real, 0, &g));
+    ck_status_ok(dlc_to_ir(arena, &diags, op_registry_new(arena), real, 0, &g));
     ck_assert_uint_eq(diags.warnings, 0);
     ck_status_ok(dlc_write(arena, &diags, g, path, &(struct dlc_write_options){.netp = false}));
     ck_status_ok(dlc_read(arena, &diags, path, &ours));

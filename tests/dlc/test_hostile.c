@@ -24,7 +24,7 @@ static odlc_status try_bytes(const uint8_t *bytes, size_t size, bool strict)
     if (status == ODLC_OK && strict)
         status = dlc_verify(&found, dlc);
     if (status == ODLC_OK)
-        status = dlc_to_ir(own, &found, dlc, 0, &g);
+        status = dlc_to_ir(own, &found, op_registry_new(own), dlc, 0, &g);
     ck_assert_int_eq(status != ODLC_OK, found.errors > 0);
     arena_destroy(own);
     return status;

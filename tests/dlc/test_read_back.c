@@ -3,7 +3,7 @@
 #include "dlc_fixture.h"
 
 #include "dlc/schema.h"
-#include "dlc/write.h"
+#include "dlc/write_container.h"
 
 #define NOWHERE UINT64_MAX
 

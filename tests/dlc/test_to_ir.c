@@ -4,13 +4,18 @@
 #include "op/params.h"
 #include "tests/support/named_param.h"
 
-static struct graph *load(const char *path)
+static struct graph *load_with(struct op_registry *registry, const char *path)
 {
     struct dlc_file *dlc;
     struct graph *g;
     ck_status_ok(dlc_read(arena, &diags, path, &dlc));
-    ck_status_ok(dlc_to_ir(arena, &diags, dlc, 0, &g));
+    ck_status_ok(dlc_to_ir(arena, &diags, registry, dlc, 0, &g));
     return g;
+}
+
+static struct graph *load(const char *path)
+{
+    return load_with(op_registry_new(arena), path);
 }
 
 static const char *save(const struct graph *g, const char *name)
@@ -115,6 +120,36 @@ static const struct node *only_node(const char *path)
     return graph_node(g, g->order.data[0]);
 }
 
+/* a → b → c → d, each by one op. */
+static struct graph *chain(void)
+{
+    static const struct op step = {
+        .name = "Step", .dlc_type = "Step", .package = "P", .max_inputs = 2, .max_outputs = 1};
+    struct graph *g = graph_create(arena, "chain");
+    struct type type = {DT_FLOAT32, SHAPE(4)};
+    tensor_id t[] = {graph_add_tensor(g, "a", TENSOR_INPUT, &type), graph_add_tensor(g, "b", TENSOR_NATIVE, &type),
+                     graph_add_tensor(g, "c", TENSOR_NATIVE, &type), graph_add_tensor(g, "d", TENSOR_OUTPUT, &type)};
+    for (int i = 0; i < 3; i++)
+        graph_add_node(g, &step, 0, arena_printf(arena, "step%d", i), &t[i], 1, &t[i + 1], 1);
+    vec_push(arena, &g->inputs, t[0]);
+    vec_push(arena, &g->outputs, t[3]);
+    return g;
+}
+
+static void expect_refusal_with(struct op_registry *registry, const char *path, odlc_status status, const char *message)
+{
+    struct dlc_file *dlc;
+    struct graph *g;
+    ck_status_ok(dlc_read(arena, &diags, path, &dlc));
+    ck_assert_int_eq(dlc_to_ir(arena, &diags, registry, dlc, 0, &g), status);
+    ck_assert_str_eq(last_diag()->message, message);
+}
+
+static void expect_refusal(const char *path, odlc_status status, const char *message)
+{
+    expect_refusal_with(op_registry_new(arena), path, status, message);
+}
+
 /* Files of later releases carry the kind of op as a number. */
 START_TEST(numbered_operations)
 {
@@ -140,6 +175,42 @@ START_TEST(foreign_op_with_a_native_name)
 }
 END_TEST
 
+/* A row that was added says what the op of its package is: which params it has, and how many tensors it takes. */
+START_TEST(foreign_op_with_a_row)
+{
+    const struct param written[] = {{.set = true, .name = "depth", .usage = 1, .dtype = DT_INT32, .i = 3},
+                                    {.set = true, .name = "oddity", .usage = 1, .dtype = DT_INT32, .i = 4}};
+    const char *path = write_made_up("Warp", "MyPack", written, 2);
+    struct op_registry *registry = op_registry_new(arena);
+    struct op *row = made_up("Warp", "MyPack", written, 1);
+    row->min_inputs = row->max_inputs = 1;
+    const struct op *added = op_registry_add(registry, row);
+    op_registry_add(registry, made_up("Warp", "OtherPack", written, 0));
+    const struct graph *g = load_with(registry, path);
+    const struct node *n = graph_node(g, g->order.data[0]);
+    ck_assert_ptr_eq(n->op, added);
+    ck_assert_int_eq(named_int(n, "depth", 0), 3);
+    ck_assert_uint_eq(diags.warnings, 1);
+    ck_assert_str_eq(last_diag()->message, "param oddity of Warp is not known and has no effect");
+    row->min_inputs = row->max_inputs = 2;
+    registry = op_registry_new(arena);
+    op_registry_add(registry, row);
+    expect_refusal_with(registry, path, ODLC_ERR_INVALID, "Warp does not take 1 inputs");
+}
+END_TEST
+
+START_TEST(foreign_ops_with_the_same_params_share_a_row)
+{
+    struct graph *written = chain();
+    for (node_id i = 0; i < 3; i++)
+        vec_push(arena, &written->order, i);
+    const struct graph *g = load(save(written, "chain.dlc"));
+    ck_assert_uint_eq(g->order.count, 3);
+    for (size_t i = 1; i < g->order.count; i++)
+        ck_assert_ptr_eq(graph_node(g, g->order.data[i])->op, graph_node(g, g->order.data[0])->op);
+}
+END_TEST
+
 START_TEST(native_type_without_a_row)
 {
     const struct param depth[] = {{.set = true, .name = "depth", .usage = 1, .dtype = DT_INT32, .i = 3}};
@@ -162,15 +233,6 @@ START_TEST(unknown_params_are_told_once)
 }
 END_TEST
 
-static void expect_refusal(const char *path, odlc_status status, const char *message)
-{
-    struct dlc_file *dlc;
-    struct graph *g;
-    ck_status_ok(dlc_read(arena, &diags, path, &dlc));
-    ck_assert_int_eq(dlc_to_ir(arena, &diags, dlc, 0, &g), status);
-    ck_assert_str_eq(last_diag()->message, message);
-}
-
 START_TEST(required_params)
 {
     const struct param scalar[] = {{.set = true, .name = "perm", .usage = 1, .dtype = DT_UINT32, .i = 0}};
@@ -190,22 +252,6 @@ START_TEST(arity)
 END_TEST
 
 /* ---- order ---- */
-
-/* a → b → c → d, each by one op. */
-static struct graph *chain(void)
-{
-    static const struct op step = {
-        .name = "Step", .dlc_type = "Step", .package = "P", .max_inputs = 2, .max_outputs = 1};
-    struct graph *g = graph_create(arena, "chain");
-    struct type type = {DT_FLOAT32, SHAPE(4)};
-    tensor_id t[] = {graph_add_tensor(g, "a", TENSOR_INPUT, &type), graph_add_tensor(g, "b", TENSOR_NATIVE, &type),
-                     graph_add_tensor(g, "c", TENSOR_NATIVE, &type), graph_add_tensor(g, "d", TENSOR_OUTPUT, &type)};
-    for (int i = 0; i < 3; i++)
-        graph_add_node(g, &step, 0, arena_printf(arena, "step%d", i), &t[i], 1, &t[i + 1], 1);
-    vec_push(arena, &g->inputs, t[0]);
-    vec_push(arena, &g->outputs, t[3]);
-    return g;
-}
 
 START_TEST(ops_out_of_order_are_sorted)
 {
@@ -242,7 +288,7 @@ START_TEST(graph_index)
     struct dlc_file *dlc;
     struct graph *g;
     ck_status_ok(dlc_read(arena, &diags, save(sample_graph(arena), "a.dlc"), &dlc));
-    ck_assert_int_eq(dlc_to_ir(arena, &diags, dlc, 1, &g), ODLC_ERR_USAGE);
+    ck_assert_int_eq(dlc_to_ir(arena, &diags, op_registry_new(arena), dlc, 1, &g), ODLC_ERR_USAGE);
     ck_assert_str_eq(last_diag()->message, "there is no graph 1, the container has 1");
 }
 END_TEST
@@ -254,6 +300,8 @@ int main(void)
                                   numbered_operations,
                                   names_of_the_operator_list_are_types_too,
                                   foreign_op_with_a_native_name,
+                                  foreign_op_with_a_row,
+                                  foreign_ops_with_the_same_params_share_a_row,
                                   native_type_without_a_row,
                                   unknown_params_are_told_once,
                                   required_params,

@@ -50,32 +50,33 @@ static struct dlc_file *read_zip(const struct entry *entries, size_t count)
 static uint32_t put_named(struct fb_build *b, uint32_t ref, const char *name, unsigned type, unsigned slot,
                           struct fb_slot value)
 {
-    const struct fb_slot slots[] = {FB_REF(ARG_NAME), FB_U8(ARG_TYPE, type), value};
+    const struct fb_slot slots[] = {FB_REF(SLOT_v3_arg_name), FB_U8(SLOT_v3_arg_type, type), value};
     struct fb_made table = fb_put_table(b, ref, slots, 3);
-    fb_put_string(b, fb_slot_ref(b, table, ARG_NAME), name);
+    fb_put_string(b, fb_slot_ref(b, table, SLOT_v3_arg_name), name);
     return fb_slot_ref(b, table, slot);
 }
 
 static void put_float(struct fb_build *b, uint32_t ref, const char *name, float value)
 {
-    put_named(b, ref, name, ARG_IS_FLOAT, ARG_FLOAT, FB_U32(ARG_FLOAT, float_bits(value)));
+    put_named(b, ref, name, ARG_IS_FLOAT, SLOT_v3_arg_float_value, FB_U32(SLOT_v3_arg_float_value, float_bits(value)));
 }
 
 static void put_int(struct fb_build *b, uint32_t ref, const char *name, int value)
 {
-    put_named(b, ref, name, ARG_IS_INT, ARG_INT, FB_U32(ARG_INT, value));
+    put_named(b, ref, name, ARG_IS_INT, SLOT_v3_arg_int_value, FB_U32(SLOT_v3_arg_int_value, value));
 }
 
 /* The first reference of the nested list. */
 static uint32_t put_group(struct fb_build *b, uint32_t ref, const char *name, uint32_t count)
 {
-    return fb_put_references(b, put_named(b, ref, name, ARG_IS_NESTED, ARG_NESTED, FB_REF(ARG_NESTED)), count);
+    return fb_put_references(b, put_named(b, ref, name, ARG_IS_NESTED, SLOT_v3_arg_args, FB_REF(SLOT_v3_arg_args)),
+                             count);
 }
 
 static void put_output_dims(struct fb_build *b, uint32_t ref, const uint32_t *dims, uint32_t rank)
 {
     uint32_t list = put_group(b, ref, "OutputDims", 1);
-    fb_put_words(b, put_named(b, list, "0", ARG_IS_UINTS, ARG_UINTS, FB_REF(ARG_UINTS)), dims, rank);
+    fb_put_words(b, put_named(b, list, "0", ARG_IS_UINTS, SLOT_v3_arg_uints, FB_REF(SLOT_v3_arg_uints)), dims, rank);
 }
 
 static void put_encoding(struct fb_build *b, uint32_t ref, const char *name, float delta, float offset)
@@ -83,21 +84,22 @@ static void put_encoding(struct fb_build *b, uint32_t ref, const char *name, flo
     uint32_t list = put_group(b, ref, name, 3);
     put_float(b, list, "delta", delta);
     put_float(b, list + 4, "offset", offset);
-    put_named(b, list + 8, "precision", ARG_IS_UINT, ARG_UINT, FB_U32(ARG_UINT, 0x208));
+    put_named(b, list + 8, "precision", ARG_IS_UINT, SLOT_v3_arg_uint_value, FB_U32(SLOT_v3_arg_uint_value, 0x208));
 }
 
 /* The first reference of the layer's arguments. */
 static uint32_t put_layer(struct fb_build *b, uint32_t ref, uint32_t id, const char *type, const char *in,
                           const char *out, uint32_t n_args)
 {
-    const struct fb_slot slots[] = {FB_U32(LAYER_ID, id), FB_REF(LAYER_NAME),    FB_REF(LAYER_TYPE),
-                                    FB_REF(LAYER_INPUTS), FB_REF(LAYER_OUTPUTS), FB_REF(LAYER_ARGS)};
+    const struct fb_slot slots[] = {FB_U32(SLOT_v3_layer_id, id),  FB_REF(SLOT_v3_layer_name),
+                                    FB_REF(SLOT_v3_layer_type),    FB_REF(SLOT_v3_layer_inputs),
+                                    FB_REF(SLOT_v3_layer_outputs), FB_REF(SLOT_v3_layer_args)};
     struct fb_made table = fb_put_table(b, ref, slots, COUNT_OF(slots));
-    fb_put_string(b, fb_slot_ref(b, table, LAYER_NAME), arena_printf(arena, "layer_%s", out));
-    fb_put_string(b, fb_slot_ref(b, table, LAYER_TYPE), type);
-    fb_put_strings(b, fb_slot_ref(b, table, LAYER_INPUTS), &in, in ? 1 : 0);
-    fb_put_strings(b, fb_slot_ref(b, table, LAYER_OUTPUTS), &out, 1);
-    return fb_put_references(b, fb_slot_ref(b, table, LAYER_ARGS), n_args);
+    fb_put_string(b, fb_slot_ref(b, table, SLOT_v3_layer_name), arena_printf(arena, "layer_%s", out));
+    fb_put_string(b, fb_slot_ref(b, table, SLOT_v3_layer_type), type);
+    fb_put_strings(b, fb_slot_ref(b, table, SLOT_v3_layer_inputs), &in, in ? 1 : 0);
+    fb_put_strings(b, fb_slot_ref(b, table, SLOT_v3_layer_outputs), &out, 1);
+    return fb_put_references(b, fb_slot_ref(b, table, SLOT_v3_layer_args), n_args);
 }
 
 /* in ─ Input ─ in ─ Convolutional ─ mid ─ Neuron ─ out, and a Const. */
@@ -106,16 +108,18 @@ static struct fb_build network3(void)
     static const uint32_t dims[] = {1, 4, 4, 2};
     static const char *const words[] = {"left", "right"};
     struct fb_build b;
-    const struct fb_slot root[] = {FB_REF(NETWORK3_LAYERS)};
+    const struct fb_slot root[] = {FB_REF(SLOT_v3_network_layers)};
     struct fb_made table = fb_put_table(&b, fb_start(&b, arena, ID_MODEL), root, 1);
-    uint32_t layers = fb_put_references(&b, fb_slot_ref(&b, table, NETWORK3_LAYERS), 4);
+    uint32_t layers = fb_put_references(&b, fb_slot_ref(&b, table, SLOT_v3_network_layers), 4);
     put_output_dims(&b, put_layer(&b, layers, 0, "Input", "in", "in", 1), dims, 4);
     uint32_t args = put_layer(&b, layers + 4, 1, "Convolutional", "in", "mid", 4);
     put_output_dims(&b, args, dims, 4);
     put_int(&b, args + 4, "stride", -2);
     uint32_t old = put_group(&b, args + 8, "FxpData", 1);
     put_encoding(&b, old, "0", 0.5f, -3);
-    fb_put_strings(&b, put_named(&b, args + 12, "sides", ARG_IS_STRINGS, ARG_STRINGS, FB_REF(ARG_STRINGS)), words, 2);
+    fb_put_strings(&b,
+                   put_named(&b, args + 12, "sides", ARG_IS_STRINGS, SLOT_v3_arg_strings, FB_REF(SLOT_v3_arg_strings)),
+                   words, 2);
     put_output_dims(&b, put_layer(&b, layers + 8, 2, "Neuron", "mid", "out", 1), dims, 4);
     put_output_dims(&b, put_layer(&b, layers + 12, 3, "Const", NULL, "const", 1), dims + 3, 1);
     return b;
@@ -123,25 +127,25 @@ static struct fb_build network3(void)
 
 static uint32_t put_layer_params(struct fb_build *b, uint32_t ref, const char *layer)
 {
-    const struct fb_slot slots[] = {FB_REF(LAYER_PARAM_NAME), FB_REF(LAYER_PARAM_TENSORS)};
+    const struct fb_slot slots[] = {FB_REF(SLOT_v3_layer_params_name), FB_REF(SLOT_v3_layer_params_tensors)};
     struct fb_made table = fb_put_table(b, ref, slots, 2);
-    fb_put_string(b, fb_slot_ref(b, table, LAYER_PARAM_NAME), layer);
-    return fb_put_references(b, fb_slot_ref(b, table, LAYER_PARAM_TENSORS), 1);
+    fb_put_string(b, fb_slot_ref(b, table, SLOT_v3_layer_params_name), layer);
+    return fb_put_references(b, fb_slot_ref(b, table, SLOT_v3_layer_params_tensors), 1);
 }
 
 /* The reference to the tensor's arguments. */
 static uint32_t put_tensor3(struct fb_build *b, uint32_t ref, const char *name, const uint32_t *dims, uint32_t rank,
                             const void *bytes, uint32_t size)
 {
-    const struct fb_slot slots[] = {FB_REF(TENSOR3_NAME), FB_REF(TENSOR3_DIMS), FB_REF(TENSOR3_DATA),
-                                    FB_REF(TENSOR3_ARGS)};
-    const struct fb_slot data[] = {FB_U8(DATA3_TYPE, ARG_IS_BYTES), FB_REF(DATA3_BYTES)};
+    const struct fb_slot slots[] = {FB_REF(SLOT_v3_tensor_name), FB_REF(SLOT_v3_tensor_dims),
+                                    FB_REF(SLOT_v3_tensor_data), FB_REF(SLOT_v3_tensor_args)};
+    const struct fb_slot data[] = {FB_U8(SLOT_v3_data_type, ARG_IS_BYTES), FB_REF(SLOT_v3_data_bytes)};
     struct fb_made table = fb_put_table(b, ref, slots, COUNT_OF(slots));
-    fb_put_string(b, fb_slot_ref(b, table, TENSOR3_NAME), name);
-    fb_put_words(b, fb_slot_ref(b, table, TENSOR3_DIMS), dims, rank);
-    struct fb_made inner = fb_put_table(b, fb_slot_ref(b, table, TENSOR3_DATA), data, 2);
-    fb_put_bytes(b, fb_slot_ref(b, inner, DATA3_BYTES), bytes, size);
-    return fb_slot_ref(b, table, TENSOR3_ARGS);
+    fb_put_string(b, fb_slot_ref(b, table, SLOT_v3_tensor_name), name);
+    fb_put_words(b, fb_slot_ref(b, table, SLOT_v3_tensor_dims), dims, rank);
+    struct fb_made inner = fb_put_table(b, fb_slot_ref(b, table, SLOT_v3_tensor_data), data, 2);
+    fb_put_bytes(b, fb_slot_ref(b, inner, SLOT_v3_data_bytes), bytes, size);
+    return fb_slot_ref(b, table, SLOT_v3_tensor_args);
 }
 
 /* Weights [2,3] with one encoding per column; a constant [2] without encoding. `size`: bytes given to the weights. */
@@ -149,9 +153,9 @@ static struct fb_build params3(uint32_t size)
 {
     static const uint32_t dims[] = {2, 3};
     struct fb_build b;
-    const struct fb_slot root[] = {FB_REF(PARAMS3_LAYERS)};
+    const struct fb_slot root[] = {FB_REF(SLOT_v3_params_layers)};
     struct fb_made table = fb_put_table(&b, fb_start(&b, arena, ID_PARAMS), root, 1);
-    uint32_t layers = fb_put_references(&b, fb_slot_ref(&b, table, PARAMS3_LAYERS), 2);
+    uint32_t layers = fb_put_references(&b, fb_slot_ref(&b, table, SLOT_v3_params_layers), 2);
     uint32_t ref = put_tensor3(&b, put_layer_params(&b, layers, "layer_mid"), "weights_0", dims, 2, "abcdefgh", size);
     uint32_t args = fb_put_references(&b, ref, 1);
     uint32_t coded = put_group(&b, put_group(&b, args, "DataEncoding", 1), "0", 2);
@@ -258,7 +262,7 @@ END_TEST
 START_TEST(v3_is_shown_but_not_executed)
 {
     struct graph *g;
-    ck_assert_int_eq(dlc_to_ir(arena, &diags, read_v3(), 0, &g), ODLC_ERR_UNSUPPORTED);
+    ck_assert_int_eq(dlc_to_ir(arena, &diags, op_registry_new(arena), read_v3(), 0, &g), ODLC_ERR_UNSUPPORTED);
     ck_assert_str_eq(last_diag()->message, "version 3 containers can be shown, but not executed");
 }
 END_TEST
@@ -269,17 +273,19 @@ END_TEST
 static struct fb_build network41_of(uint32_t count, uint32_t dtype, uint32_t elements)
 {
     struct fb_build b;
-    const struct fb_slot root[] = {FB_REF(NETWORK_GRAPHS)}, graph[] = {FB_REF(GRAPH_NAME), FB_REF(GRAPH_TENSORS)};
-    const struct fb_slot tensor[] = {FB_U32(TENSOR_ID, 1), FB_REF(TENSOR_NAME), FB_U32(TENSOR_KIND, KIND_STATIC),
-                                     FB_REF(TENSOR_DIMS), FB_U32(TENSOR_DTYPE, dtype)};
+    const struct fb_slot root[] = {FB_REF(SLOT_v4_network_graphs)},
+                         graph[] = {FB_REF(SLOT_v4_graph_name), FB_REF(SLOT_v4_graph_tensors)};
+    const struct fb_slot tensor[] = {FB_U32(SLOT_v4_tensor_id, 1), FB_REF(SLOT_v4_tensor_name),
+                                     FB_U32(SLOT_v4_tensor_kind, KIND_STATIC), FB_REF(SLOT_v4_tensor_dims),
+                                     FB_U32(SLOT_v4_tensor_dtype, dtype)};
     struct fb_made table = fb_put_table(&b, fb_start(&b, arena, ID_MODEL), root, 1);
-    table = fb_put_table(&b, fb_put_references(&b, fb_slot_ref(&b, table, NETWORK_GRAPHS), 1), graph, 2);
-    fb_put_string(&b, fb_slot_ref(&b, table, GRAPH_NAME), "g");
-    uint32_t list = fb_put_references(&b, fb_slot_ref(&b, table, GRAPH_TENSORS), count);
+    table = fb_put_table(&b, fb_put_references(&b, fb_slot_ref(&b, table, SLOT_v4_network_graphs), 1), graph, 2);
+    fb_put_string(&b, fb_slot_ref(&b, table, SLOT_v4_graph_name), "g");
+    uint32_t list = fb_put_references(&b, fb_slot_ref(&b, table, SLOT_v4_graph_tensors), count);
     for (uint32_t i = 0; i < count; i++) {
         table = fb_put_table(&b, list + 4 * i, tensor, COUNT_OF(tensor));
-        fb_put_string(&b, fb_slot_ref(&b, table, TENSOR_NAME), (char[]){(char)('c' + i), 0});
-        fb_put_words(&b, fb_slot_ref(&b, table, TENSOR_DIMS), &elements, 1);
+        fb_put_string(&b, fb_slot_ref(&b, table, SLOT_v4_tensor_name), (char[]){(char)('c' + i), 0});
+        fb_put_words(&b, fb_slot_ref(&b, table, SLOT_v4_tensor_dims), &elements, 1);
     }
     return b;
 }
@@ -293,18 +299,19 @@ static struct fb_build network41(void)
 static struct fb_build params41_of(const char *graph_name, uint32_t count, uint64_t offset, uint64_t size)
 {
     struct fb_build b;
-    const struct fb_slot root[] = {FB_REF(PARAMS_GRAPHS)};
-    const struct fb_slot graph[] = {FB_REF(GRAPH_PARAMS_NAME), FB_REF(GRAPH_PARAMS_TENSORS)};
-    const struct fb_slot data[] = {FB_REF(DATA_NAME), FB_U64(DATA_INDEX, 5), FB_REF(DATA_POSITION)};
-    const struct fb_slot position[] = {FB_U64(POSITION_OFFSET, offset), FB_U64(POSITION_SIZE, size)};
+    const struct fb_slot root[] = {FB_REF(SLOT_v4_params_graphs)};
+    const struct fb_slot graph[] = {FB_REF(SLOT_v4_graph_params_name), FB_REF(SLOT_v4_graph_params_tensors)};
+    const struct fb_slot data[] = {FB_REF(SLOT_v4_data_name), FB_U64(SLOT_v4_data_buffer_index, 5),
+                                   FB_REF(SLOT_v4_data_position)};
+    const struct fb_slot position[] = {FB_U64(SLOT_v4_position_offset, offset), FB_U64(SLOT_v4_position_size, size)};
     struct fb_made table = fb_put_table(&b, fb_start(&b, arena, ID_PARAMS), root, 1);
-    table = fb_put_table(&b, fb_put_references(&b, fb_slot_ref(&b, table, PARAMS_GRAPHS), 1), graph, 2);
-    fb_put_string(&b, fb_slot_ref(&b, table, GRAPH_PARAMS_NAME), graph_name);
-    uint32_t list = fb_put_references(&b, fb_slot_ref(&b, table, GRAPH_PARAMS_TENSORS), count);
+    table = fb_put_table(&b, fb_put_references(&b, fb_slot_ref(&b, table, SLOT_v4_params_graphs), 1), graph, 2);
+    fb_put_string(&b, fb_slot_ref(&b, table, SLOT_v4_graph_params_name), graph_name);
+    uint32_t list = fb_put_references(&b, fb_slot_ref(&b, table, SLOT_v4_graph_params_tensors), count);
     for (uint32_t i = 0; i < count; i++) {
         table = fb_put_table(&b, list + 4 * i, data, COUNT_OF(data));
-        fb_put_string(&b, fb_slot_ref(&b, table, DATA_NAME), (char[]){(char)('c' + i), 0});
-        fb_put_table(&b, fb_slot_ref(&b, table, DATA_POSITION), position, 2);
+        fb_put_string(&b, fb_slot_ref(&b, table, SLOT_v4_data_name), (char[]){(char)('c' + i), 0});
+        fb_put_table(&b, fb_slot_ref(&b, table, SLOT_v4_data_position), position, 2);
     }
     return b;
 }

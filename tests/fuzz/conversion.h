@@ -7,13 +7,11 @@
 #include "opendlc/convert.h"
 #include "scratch.h"
 
-typedef odlc_status conversion_fn(const struct odlc_convert_options *options, struct odlc_conversion **out);
-
 /* Converts, and aborts where the status is not what the diagnostics say. */
-static inline odlc_status try_conversion(conversion_fn *convert, const struct odlc_convert_options *options)
+static inline odlc_status try_conversion(enum odlc_framework framework, const struct odlc_convert_options *options)
 {
     struct odlc_conversion *conversion;
-    odlc_status status = convert(options, &conversion);
+    odlc_status status = odlc_convert(framework, options, &conversion);
     size_t count = 0, errors = 0;
     const struct odlc_diag *diags = conversion ? odlc_conversion_diags(conversion, &count) : NULL;
     for (size_t i = 0; i < count; i++)
@@ -25,19 +23,19 @@ static inline odlc_status try_conversion(conversion_fn *convert, const struct od
 }
 
 /* What converts does so with other options, too: some inputs with these, some with those. */
-static inline void try_options(conversion_fn *convert, struct odlc_convert_options options, size_t which)
+static inline void try_options(enum odlc_framework framework, struct odlc_convert_options options, size_t which)
 {
     options.dry_run = which == 0;
-    if (which == 0 && try_conversion(convert, &options) != ODLC_OK)
+    if (which == 0 && try_conversion(framework, &options) != ODLC_OK)
         abort(); /* it says what a conversion would */
     options.preserve_layout = options.preserve_dtype = options.promote_static = options.no_batchnorm_folding = 1;
     options.keep_disconnected_nodes = options.keep_quant_nodes = options.keep_int64_inputs = 1;
     if (which == 1)
-        (void)try_conversion(convert, &options);
+        (void)try_conversion(framework, &options);
 }
 
 /* Converts the bytes as a file of that name, some operators claimed by the config. */
-static inline void convert_fuzzed(conversion_fn *convert, const char *name, const void *bytes, size_t size,
+static inline void convert_fuzzed(enum odlc_framework framework, const char *name, const void *bytes, size_t size,
                                   const char *config, size_t config_size)
 {
     static const char *configs[1];
@@ -46,10 +44,13 @@ static inline void convert_fuzzed(conversion_fn *convert, const char *name, cons
         configs[0] = strdup(scratch_path("udo.json"));
     }
     scratch_save(name, bytes, size);
-    const struct odlc_convert_options options = {
-        .input = scratch_path(name), .udo_configs = configs, .n_udo_configs = 1};
-    if (try_conversion(convert, &options) == ODLC_OK)
-        try_options(convert, options, size % 4);
+    struct odlc_convert_options options;
+    odlc_convert_defaults(&options, sizeof options);
+    options.input = scratch_path(name);
+    options.udo_configs = configs;
+    options.n_udo_configs = 1;
+    if (try_conversion(framework, &options) == ODLC_OK)
+        try_options(framework, options, size % 4);
 }
 
 #endif

@@ -28,6 +28,6 @@ static const char config[] =
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    convert_fuzzed(odlc_convert_onnx, "model.onnx", data, size, config, sizeof config - 1);
+    convert_fuzzed(ODLC_ONNX, "model.onnx", data, size, config, sizeof config - 1);
     return 0;
 }

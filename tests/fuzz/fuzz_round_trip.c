@@ -11,6 +11,7 @@
 #include "dlc/read.h"
 #include "engine.h"
 #include "file_of_bytes.h"
+#include "op/registry.h"
 #include "random_graph.h"
 #include "same_graph.h"
 
@@ -48,7 +49,7 @@ static struct graph *read_graph(struct arena *arena, struct dlc_file *dlc, uint3
     struct diags diags;
     struct graph *g;
     diags_init(&diags, arena);
-    return dlc_to_ir(arena, &diags, dlc, index, &g) == ODLC_OK ? g : NULL;
+    return dlc_to_ir(arena, &diags, op_registry_new(arena), dlc, index, &g) == ODLC_OK ? g : NULL;
 }
 
 /* What is in a file of ours, which has to be in order. */

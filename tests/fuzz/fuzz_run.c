@@ -1,5 +1,5 @@
-/* Executes what strangers' containers hold. An input is a graph as text (docs/architecture.md), which is put into a
- * container, read, planned and executed with made-up inputs; or a container, which is executed as net-run does. The
+/* Executes what strangers' containers hold. An input is a graph as text (docs/graphs-and-passes.md), which is put into
+ * a container, read, planned and executed with made-up inputs; or a container, which is executed as net-run does. The
  * types of results are those that the text gives, or what follows from the operands, so that kernels are reached with
  * params that nobody would write. Work is bounded by the dims and the MACs of the graph, not by time. */
 #include <libdeflate.h>
@@ -92,7 +92,7 @@ static struct graph *through_container(struct arena *arena, struct diags *diags,
     unlink(path);
     if (status != ODLC_OK) /* what is written can be read, and is in order */
         abort();
-    return dlc_to_ir(arena, diags, dlc, 0, &read) == ODLC_OK ? read : NULL;
+    return dlc_to_ir(arena, diags, op_registry_new(arena), dlc, 0, &read) == ODLC_OK ? read : NULL;
 }
 
 /* Results get the types that follow from the operands, as far as they do. */
@@ -134,7 +134,8 @@ static void run_text(struct arena *arena, struct arena *scratch, const uint8_t *
     struct graph *g;
     uint32_t seed = libdeflate_crc32(0, bytes, size);
     diags_init(&diags, arena);
-    if (graph_parse(arena, &diags, arena_strndup(arena, (const char *)bytes, size), &g) != ODLC_OK ||
+    if (graph_parse(arena, &diags, op_registry_new(arena), arena_strndup(arena, (const char *)bytes, size), &g) !=
+            ODLC_OK ||
         elements_of(g) > MAX_ELEMENTS)
         return;
     struct graph *read = through_container(arena, &diags, g);
@@ -154,8 +155,8 @@ static bool container_affordable(struct arena *arena, const char *path)
     struct dlc_file *dlc;
     struct graph *g;
     diags_init(&diags, arena);
-    return dlc_read(arena, &diags, path, &dlc) == ODLC_OK && dlc_to_ir(arena, &diags, dlc, 0, &g) == ODLC_OK &&
-           affordable(g);
+    return dlc_read(arena, &diags, path, &dlc) == ODLC_OK &&
+           dlc_to_ir(arena, &diags, op_registry_new(arena), dlc, 0, &g) == ODLC_OK && affordable(g);
 }
 
 static odlc_status set_inputs(odlc_run *run, struct arena *arena, uint32_t seed)

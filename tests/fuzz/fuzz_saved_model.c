@@ -35,20 +35,22 @@ static void convert(const char *input, uint8_t how)
 {
     static const char *const outputs[] = {"y"};
     static const struct odlc_name_value dims[] = {{"x", "2,3"}};
-    struct odlc_convert_options options = {.input = input,
-                                           .saved_model_tag = how & WITH_TAG ? "serve,gpu" : NULL,
-                                           .signature_key = how & WITH_SIGNATURE ? "second" : NULL,
-                                           .saved_model_function = how & WITH_FUNCTION ? "both" : NULL,
-                                           .out_names = outputs,
-                                           .n_out_names = how & WITH_OUTPUT ? 1 : 0,
-                                           .input_dims = dims,
-                                           .n_input_dims = how & WITH_DIMS ? 1 : 0,
-                                           .preserve_layout = how & OTHER_OPTIONS,
-                                           .keep_disconnected_nodes = how & OTHER_OPTIONS};
-    if (try_conversion(odlc_convert_tensorflow, &options) != ODLC_OK)
+    struct odlc_convert_options options;
+    odlc_convert_defaults(&options, sizeof options);
+    options.input = input;
+    options.saved_model_tag = how & WITH_TAG ? "serve,gpu" : NULL;
+    options.signature_key = how & WITH_SIGNATURE ? "second" : NULL;
+    options.saved_model_function = how & WITH_FUNCTION ? "both" : NULL;
+    options.out_names = outputs;
+    options.n_out_names = how & WITH_OUTPUT ? 1 : 0;
+    options.input_dims = dims;
+    options.n_input_dims = how & WITH_DIMS ? 1 : 0;
+    options.preserve_layout = how & OTHER_OPTIONS;
+    options.keep_disconnected_nodes = how & OTHER_OPTIONS;
+    if (try_conversion(ODLC_TENSORFLOW, &options) != ODLC_OK)
         return;
     options.dry_run = 1;
-    if (try_conversion(odlc_convert_tensorflow, &options) != ODLC_OK)
+    if (try_conversion(ODLC_TENSORFLOW, &options) != ODLC_OK)
         abort(); /* it says what a conversion would */
 }
 

@@ -19,6 +19,6 @@ static const char config[] =
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    convert_fuzzed(odlc_convert_tensorflow, "model.pb", data, size, config, sizeof config - 1);
+    convert_fuzzed(ODLC_TENSORFLOW, "model.pb", data, size, config, sizeof config - 1);
     return 0;
 }

@@ -15,11 +15,12 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
-from checks import BUILD, COMMAND_FOLDERS  # noqa: E402
+from checks import BUILD, COMMAND_FOLDERS, LONG, leave_out  # noqa: E402
 
 MIB = 1 << 20
 CHUNK = 50  # copies that one process tries before its findings are printed
 LARGEST_OUTPUT = 2048 * MIB
+TESTS_SHARE = 30  # with ODLC_LONG=1 tests try so many times the copies
 
 
 class Build:
@@ -126,10 +127,14 @@ def read_options(description):
     parser.add_argument("--build", action="append", default=[])
     parser.add_argument("--seeds", action="append", default=[])
     parser.add_argument("--count", type=int, default=10000)
+    parser.add_argument("--share", type=int, help="of a test: so many copies, or with ODLC_LONG=1 some times as many")
     parser.add_argument("--seed", default="0")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--keep", type=pathlib.Path)
     options = parser.parse_args()
+    if options.share:
+        options.count = options.share * (TESTS_SHARE if LONG else 1)
+        leave_out(options.share * TESTS_SHARE - options.count, options.share * TESTS_SHARE, "damaged copies")
     options.build = options.build or [BUILD]
     if options.keep:
         options.keep.mkdir(parents=True, exist_ok=True)

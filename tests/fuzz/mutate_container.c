@@ -185,7 +185,7 @@ static void mutate_stream(struct parts *p, struct part *part)
     const struct fb_type *root =
         p->major == 3 ? (is_model ? &v3_network : &v3_params) : (is_model ? &v4_network : &v4_params);
     if (p->major == 4 && !is_model && memcmp(buffer.data + 4, ID_BUFFERS, 4) == 0) {
-        struct flat inner = flatbuffer_vector(&buffer, NR64_PARAMS);
+        struct flat inner = flatbuffer_vector(&buffer, SLOT_v4_buffers_params);
         root = &v4_buffers;
         if (inner.size && random_below(p->random, 4))
             mutate_flatbuffer(p->arena, &inner, &v4_params, chosen, COUNT_OF(chosen));

@@ -61,7 +61,7 @@ PLANTS = [
     Plant("fuzz_run", "src/kernel/kernel_index.c", "return *out >= 0 && *out < dim;", "return *out < dim;"),
     Plant("fuzz_run", "src/op/axes.c", "return axis >= 0 && axis < rank;", "return axis >= 0;"),
     # A result that a function does not have, a key that is made of more than there is.
-    Plant("fuzz_saved_model", "converters/tensorflow/normalize/resolve.c", "if (*out >= function->rets.count)", "if (false)"),
+    Plant("fuzz_saved_model", "converters/tensorflow/normalize/inline_calls.c", "if (*out >= function->rets.count)", "if (false)"),
     Plant("fuzz_saved_model", "converters/tensorflow/source/sorted_table.c", " || shared > (previous ? previous->key_size : 0)", ""),
     # A dim that the shape does not have, a division by zero, one that overflows.
     Plant("fuzz_shape_rule", "src/udo/expr.c", " || index >= shape->rank", ""),
@@ -76,10 +76,10 @@ PLANTS = [
     Plant("fuzz_tensorflow", "converters/tensorflow/lower/tf_shape.c", "if (in.rank == MAX_RANK)", "if (in.rank > MAX_RANK)"),
     Plant("fuzz_tensorflow", "converters/tensorflow/decode/tf_attr.c", "dims.count > MAX_RANK)", "dims.count > MAX_RANK + 1)"),
     # A character that goes on past the end, lists of different lengths.
-    Plant("fuzz_udo_json", "src/udo/source.c", "length == 0 || length > left", "length == 0"),
+    Plant("fuzz_udo_json", "src/udo/config_source.c", "length == 0 || length > left", "length == 0"),
     Plant("fuzz_udo_json", "src/udo/config_value.c", "count != leaves", "count > leaves"),
     # Reading past the end, one level too many.
-    Plant("fuzz_udo_xml", "src/udo/source.c", "at + length <= s->size && memcmp", "memcmp"),
+    Plant("fuzz_udo_xml", "src/udo/config_source.c", "at + length <= s->size && memcmp", "memcmp"),
     Plant("fuzz_udo_xml", "src/udo/xml.c", "r->level == XML_MAX_LEVELS;", "r->level > XML_MAX_LEVELS;"),
 ]
 

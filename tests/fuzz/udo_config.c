@@ -1,3 +1,4 @@
+#include "op/op.h"
 #include "udo_config.h"
 
 #include <stdio.h>
@@ -6,8 +7,8 @@
 
 #include "op/graph_text.h"
 #include "op/validate.h"
-#include "udo/value.h"
-#include "udo/write.h"
+#include "udo/param_value.h"
+#include "udo/udo_write.h"
 
 enum {
     TRIED = 6,    /* definitions of a config that nodes are made of */
@@ -43,7 +44,7 @@ struct try_node {
     struct build b;
     unsigned variant;
     tensor_id in[OPERANDS], outs[OPERANDS];
-    struct param attrs[ATTRS];
+    struct param attrs[ATTRS], defaults[ATTRS];
     struct type declared[OPERANDS];
     bool declared_shape[OPERANDS];
     struct shape partial[OPERANDS];
@@ -123,18 +124,14 @@ static void make_outputs(struct try_node *t, uint32_t count)
     }
 }
 
-static bool default_of_schema(void *user, const char *attr, struct param *out)
+/* The framework's, for params whose names begin with an a. */
+static uint32_t make_defaults(struct try_node *t)
 {
-    (void)user;
-    *out = make_attr(attr, 0);
-    return *attr == 'a';
-}
-
-static bool types_of_native(void *user, struct type *out)
-{
-    (void)user;
-    out[0] = (struct type){.dtype = DT_FLOAT32, .shape = SHAPE(1, 2, 3, 4)};
-    return true;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < t->def->row->n_params && count < ATTRS; i++)
+        if (*t->def->row->params[i].name == 'a')
+            t->defaults[count++] = make_attr(t->def->row->params[i].name, 0);
+    return count;
 }
 
 static void must_be_valid(struct udo_set *set, const struct graph *g)
@@ -157,7 +154,8 @@ static void try_node(struct udo_set *set, const struct udo_def *def, unsigned va
         t->in[i] = make_operand(t, i < def->n_inputs && def->inputs[i].is_static ? 3 + (i + variant) % 3 : i + variant,
                                 i < def->n_inputs ? def->inputs[i].dtype : DT_NONE);
     make_outputs(t, n_out);
-    const struct udo_call call = {.scratch = set->arena,
+    const struct type native[OPERANDS] = {{.dtype = DT_FLOAT32, .shape = SHAPE(1, 2, 3, 4)}};
+    const struct udo_site site = {.scratch = set->arena,
                                   .path = "model",
                                   .label = "node",
                                   .op_type = def->type,
@@ -172,10 +170,12 @@ static void try_node(struct udo_set *set, const struct udo_def *def, unsigned va
                                   .partial = t->partial,
                                   .n_out = n_out,
                                   .channels_first = variant % 2,
-                                  .schema_default = default_of_schema,
-                                  .native_types = variant % 3 ? NULL : types_of_native};
+                                  .defaults = t->defaults,
+                                  .n_defaults = make_defaults(t),
+                                  .native = variant % 3 ? NULL : native};
     size_t errors = set->diags->errors;
-    odlc_status status = udo_build(set, def, &t->b, &call, t->outs);
+    (void)udo_needs_native(def, &site);
+    odlc_status status = udo_build(set, def, &t->b, &site, t->outs);
     must((status == ODLC_OK) == (set->diags->errors == errors), "a node is built, or there is an error", set->diags);
     if (status == ODLC_OK)
         must_be_valid(set, t->b.graph);
@@ -185,7 +185,8 @@ static void try_natives(struct udo_set *set)
 {
     struct graph *g;
     size_t errors = set->diags->errors;
-    must(graph_parse(set->arena, set->diags, native_graph, &g) == ODLC_OK, "the native graph is one", set->diags);
+    must(graph_parse(set->arena, set->diags, op_registry_new(set->arena), native_graph, &g) == ODLC_OK,
+         "the native graph is one", set->diags);
     odlc_status status = udo_replace_natives(set, g);
     must((status == ODLC_OK) == (set->diags->errors == errors), "ops are replaced, or there is an error", set->diags);
     if (status == ODLC_OK)
@@ -230,7 +231,7 @@ static void try_writing(struct udo_set *set, enum udo_form form)
         return;
     }
     diags_init(&diags, set->arena);
-    udo_set_init(&again, set->arena, &diags);
+    udo_set_init(&again, set->arena, &diags, op_registry_new(set->arena));
     must(udo_parse(&again, "written", first.data, first.count) == ODLC_OK, "what is written can be read", &diags);
     must(again.defs.count == count, "all definitions are written", &diags);
     must(udo_write(&again, form, &second) == ODLC_OK, "it is written again", &diags);
@@ -269,7 +270,7 @@ void try_config(const uint8_t *bytes, size_t size,
         struct diags diags;
         struct udo_set set;
         diags_init(&diags, arena);
-        udo_set_init(&set, arena, &diags);
+        udo_set_init(&set, arena, &diags, op_registry_new(arena));
         try_text(&set, (const char *)bytes, size, parse);
     }
     arena_destroy(arena);

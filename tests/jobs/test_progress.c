@@ -49,15 +49,17 @@ static int note(void *user, const struct odlc_progress *p)
 static odlc_status convert(struct watch *w, const char *code)
 {
     const char *configs[] = {SOURCE_ROOT "/examples/ops.json"};
-    struct odlc_convert_options options = {.input = SOURCE_ROOT "/examples/example.onnx",
-                                           .output = output,
-                                           .depfile = depfile,
-                                           .udo_configs = configs,
-                                           .n_udo_configs = 1,
-                                           .progress = note,
-                                           .progress_user = w};
+    struct odlc_convert_options options;
+    odlc_convert_defaults(&options, sizeof options);
+    options.input = SOURCE_ROOT "/examples/example.onnx";
+    options.output = output;
+    options.depfile = depfile;
+    options.udo_configs = configs;
+    options.n_udo_configs = 1;
+    options.progress = note;
+    options.progress_user = w;
     struct odlc_conversion *conversion;
-    odlc_status status = odlc_convert_onnx(&options, &conversion);
+    odlc_status status = odlc_convert(ODLC_ONNX, &options, &conversion);
     size_t count;
     const struct odlc_diag *diags = odlc_conversion_diags(conversion, &count);
     bool found = !code;

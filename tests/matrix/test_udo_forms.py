@@ -10,9 +10,10 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import onnx_writer as onnx  # noqa: E402
-from checks import Checks, run  # noqa: E402
+from checks import Checks  # noqa: E402
 from dlc_reader import read_container  # noqa: E402
 from opdef_writer import opdef_xml  # noqa: E402
+from prestarted import run  # noqa: E402
 
 X = {"name": "x", "data_type": "FLOAT_32"}
 Y = {"name": "y", "data_type": "FLOAT_32"}

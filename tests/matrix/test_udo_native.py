@@ -10,8 +10,9 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import onnx_writer as onnx  # noqa: E402
-from checks import Checks, run  # noqa: E402
+from checks import Checks  # noqa: E402
 from dlc_reader import read_container  # noqa: E402
+from prestarted import run  # noqa: E402
 
 
 def tensor(kind, name, more="", mandatory="true", layout="NHWC", data_type="FLOAT_32"):

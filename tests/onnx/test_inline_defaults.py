@@ -1,5 +1,5 @@
 """What lowering functions take for an attribute that a node leaves out is what the operator's schema says. The functions
-that each row of rows.def leads to are found in the sources, with the defaults that they write down; schema_defaults.def
+that each row of onnx_rows.def leads to are found in the sources, with the defaults that they write down; onnx_schema_defaults.def
 has the schemas'."""
 
 import pathlib
@@ -23,7 +23,7 @@ DOMAINS = ("", "ai.onnx.preview.training")
 def functions():
     """{name: [(file, body)]}: a static function may have its name in several files."""
     found = {}
-    for path in [*sorted((CONVERTERS / "onnx").glob("*.c")), *sorted((CONVERTERS / "lowering").glob("*.c"))]:
+    for path in [*sorted((CONVERTERS / "onnx" / "lower").glob("*.c")), *sorted((CONVERTERS / "lowering").glob("*.c"))]:
         for match in FUNCTION.finditer(path.read_text()):
             found.setdefault(match[1], []).append((path, match[2]))
     return found
@@ -76,7 +76,7 @@ def chosen(expression, body, version):
 
 def schemas():
     found = {}
-    for op, attribute, first, last, kind, value in SCHEMA.findall((CONVERTERS / "onnx" / "schema_defaults.def").read_text()):
+    for op, attribute, first, last, kind, value in SCHEMA.findall((CONVERTERS / "onnx" / "schema" / "onnx_schema_defaults.def").read_text()):
         found.setdefault((op, attribute), []).append((int(first), LATEST if last == "LATEST" else int(last), kind, value))
     return found
 
@@ -96,7 +96,7 @@ def compare(checks, known, schema, row, compared):
 
 def defaults_are_the_schemas(checks):
     known, schema, compared = functions(), schemas(), set()
-    for row in ROW.findall((CONVERTERS / "onnx" / "rows.def").read_text()):
+    for row in ROW.findall((CONVERTERS / "onnx" / "lower" / "onnx_rows.def").read_text()):
         checks.check(f"{row[4]} is found", row[4] in known)
         if row[0] in DOMAINS:
             compare(checks, known, schema, row, compared)

@@ -280,7 +280,7 @@ ROW = re.compile(r'^ONNX_ROW\("([^"]*)", "([^"]+)", (\d+), (\d+|LATEST), ', re.M
 
 def rows_that_end():
     """(domain, operator, last opset) of rows that no other one goes on from."""
-    rows = ROW.findall((SOURCE / "converters" / "onnx" / "rows.def").read_text())
+    rows = ROW.findall((SOURCE / "converters" / "onnx" / "lower" / "onnx_rows.def").read_text())
     starts = {(domain, op, int(first)) for domain, op, first, _ in rows}
     return [(domain, op, int(last)) for domain, op, _, last in rows
             if last != "LATEST" and (domain, op, int(last) + 1) not in starts]

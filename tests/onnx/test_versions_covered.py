@@ -1,4 +1,4 @@
-"""Every version of every operator of ONNX's default domain either has a row that covers it, or stands in refusals.def."""
+"""Every version of every operator of ONNX's default domain either has a row that covers it, or stands in onnx_refusals.def."""
 
 import csv
 import os
@@ -17,7 +17,7 @@ NEWEST = 28
 def spans():
     """{operator: [(first version, last version)]} of the rows."""
     found = {}
-    for line in (SOURCE / "converters" / "onnx" / "rows.def").read_text().splitlines():
+    for line in (SOURCE / "converters" / "onnx" / "lower" / "onnx_rows.def").read_text().splitlines():
         match = ROW.match(line)
         if match:
             last = NEWEST if match.group(3) == "LATEST" else int(match.group(3))
@@ -37,7 +37,7 @@ def main():
             if line["domain"] == "ai.onnx":
                 history.setdefault(line["op"], []).append((int(line["since_version"]), bool(line["deprecated"])))
     covered = spans()
-    refused = set(REFUSAL.findall((SOURCE / "converters" / "onnx" / "refusals.def").read_text()))
+    refused = set(REFUSAL.findall((SOURCE / "converters" / "onnx" / "lower" / "onnx_refusals.def").read_text()))
     for op, versions in sorted(history.items()):
         versions.sort()
         ends = [since - 1 for since, _ in versions[1:]] + [NEWEST]

@@ -70,7 +70,7 @@ class Operators:
     out in others, the one that the case's name begins with."""
 
     def __init__(self, cases):
-        tables = (SOURCE / "converters" / "onnx").glob("*.def")
+        tables = (SOURCE / "converters" / "onnx").rglob("*.def")
         names = {match.group(1) for table in tables for match in map(ROW.match, table.read_text().splitlines()) if match}
         names |= {operator for case in cases if len(case.operators) == 1 for operator in case.operators}
         self.by_prefix = {plain(name): name for name in names}

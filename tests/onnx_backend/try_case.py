@@ -11,10 +11,10 @@ import tempfile
 
 import dlc_tools
 import numpy as np
-from checks import run
 from dlc_reader import read_container
 from model_case import CONTAINER_TYPES, result
 from onnx_reader import Array
+from prestarted import run
 
 MATCHED, REFUSED, WRONG, CRASHED = "matched", "refused", "WRONG", "CRASHED"
 # With equal dimensions nothing would tell which order of axes a container has: let it be the model's.

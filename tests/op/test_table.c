@@ -32,7 +32,7 @@ START_TEST(names_are_unique)
 }
 END_TEST
 
-START_TEST(rows_are_found_by_name_and_by_type)
+START_TEST(rows_are_found_by_name_and_by_id)
 {
     const struct op *op;
     size_t i;
@@ -40,14 +40,10 @@ START_TEST(rows_are_found_by_name_and_by_type)
         ck_assert_ptr_eq(op_find(op->name), op);
         ck_assert_uint_eq(op->id, i + 1); /* op_ids.def lists them in the order of the rows */
         ck_assert_ptr_eq(op_row(op->id), op);
-        ck_assert_ptr_eq(op_find_dlc(op->dlc_type, op->selector ? op->name : NULL, -1), op);
-        if (op->has_operation)
-            ck_assert_ptr_eq(op_find_dlc(op->dlc_type, NULL, op->operation), op);
     }
     ck_assert_uint_gt(i, 50);
     ck_assert_ptr_null(op_at(i));
     ck_assert_ptr_null(op_find("NoSuchOp"));
-    ck_assert_ptr_null(op_find_dlc("NoSuchOp", NULL, -1));
 }
 END_TEST
 
@@ -181,7 +177,7 @@ int main(void)
     Suite *suite = suite_create("table");
     TCase *table = tcase_create("table");
     tcase_add_test(table, names_are_unique);
-    tcase_add_test(table, rows_are_found_by_name_and_by_type);
+    tcase_add_test(table, rows_are_found_by_name_and_by_id);
     tcase_add_test(table, rows_are_complete);
     tcase_add_test(table, params_are_unique_and_typed);
     tcase_add_test(table, rows_follow_the_master_list);

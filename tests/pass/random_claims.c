@@ -18,7 +18,7 @@ struct operand {
 
 /* What a UDO stands for. */
 struct claim {
-    struct op row;
+    struct op row; /* the first member: the kernel finds the claim by its node's row */
     struct graph *mini;
     VEC(struct operand) in;
     VEC(struct operand) out;
@@ -28,7 +28,7 @@ struct claim {
 void claims_init(struct claims *c, struct arena *arena, struct diags *diags)
 {
     *c = (struct claims){.arena = arena};
-    udo_set_init(&c->set, arena, diags);
+    udo_set_init(&c->set, arena, diags, op_registry_new(arena));
 }
 
 tensor_id claims_now(const struct claims *c, tensor_id id)
@@ -95,7 +95,7 @@ static odlc_status run_replaced(const struct kernel *k, const struct claim *c, s
 static odlc_status run_claim(const struct kernel *k)
 {
     struct arena *arena = arena_create(), *scratch = arena_create();
-    odlc_status status = run_replaced(k, k->node->op->udo, arena, scratch);
+    odlc_status status = run_replaced(k, (const struct claim *)k->node->op, arena, scratch);
     arena_destroy(scratch);
     arena_destroy(arena);
     return status;
@@ -219,7 +219,7 @@ static const struct udo_def *define(struct claims *claims, const struct claim *c
 static void build_claim(struct claims *claims, struct claim *c, struct build *b, const char *type)
 {
     const struct udo_def *def = define(claims, c, type);
-    struct udo_call call = {.scratch = claims->arena,
+    struct udo_site site = {.scratch = claims->arena,
                             .path = "random.onnx",
                             .label = type,
                             .op_type = type,
@@ -227,33 +227,32 @@ static void build_claim(struct claims *claims, struct claim *c, struct build *b,
                             .n_in = (uint32_t)c->in.count,
                             .n_out = (uint32_t)c->out.count,
                             .channels_first = true};
-    tensor_id *in = arena_array(claims->arena, tensor_id, call.n_in);
-    tensor_id *outs = arena_array(claims->arena, tensor_id, call.n_out);
-    const char **names = arena_array(claims->arena, const char *, call.n_out);
-    struct type *declared = arena_array(claims->arena, struct type, call.n_out);
-    bool *declared_shape = arena_array(claims->arena, bool, call.n_out);
-    for (uint32_t i = 0; i < call.n_in; i++)
+    tensor_id *in = arena_array(claims->arena, tensor_id, site.n_in);
+    tensor_id *outs = arena_array(claims->arena, tensor_id, site.n_out);
+    const char **names = arena_array(claims->arena, const char *, site.n_out);
+    struct type *declared = arena_array(claims->arena, struct type, site.n_out);
+    bool *declared_shape = arena_array(claims->arena, bool, site.n_out);
+    for (uint32_t i = 0; i < site.n_in; i++)
         in[i] = c->in.data[i].model;
-    for (uint32_t i = 0; i < call.n_out; i++) {
+    for (uint32_t i = 0; i < site.n_out; i++) {
         names[i] = arena_printf(claims->arena, "%s_out%u", type, i);
         declared[i] = *graph_tensor(c->mini, c->out.data[i].mini)->type;
         declared_shape[i] = true;
     }
-    call.in = in;
-    call.out_names = names;
-    call.declared = declared;
-    call.declared_shape = declared_shape;
+    site.in = in;
+    site.out_names = names;
+    site.declared = declared;
+    site.declared_shape = declared_shape;
     size_t first = b->graph->nodes.count;
     b->source = type;
-    ck_assert_msg(udo_build(&claims->set, def, b, &call, outs) == ODLC_OK, "%s is refused", type);
+    ck_assert_msg(udo_build(&claims->set, def, b, &site, outs) == ODLC_OK, "%s is refused", type);
     b->source = NULL;
-    c->row = def->row;
+    c->row = *def->row;
     c->row.own_kernel = &claim_kernel;
-    c->row.udo = c;
     for (size_t i = first; i < b->graph->nodes.count; i++)
-        if (b->graph->nodes.data[i].op == &def->row)
+        if (b->graph->nodes.data[i].op == def->row)
             b->graph->nodes.data[i].op = &c->row;
-    for (uint32_t i = 0; i < call.n_out; i++)
+    for (uint32_t i = 0; i < site.n_out; i++)
         vec_push(claims->arena, &claims->moved, (struct moved){c->out.data[i].model, outs[i]});
 }
 

@@ -5,9 +5,9 @@ import tempfile
 
 import numpy as np
 from case import difference, same
-from checks import run
 from dlc_reader import read_container
 from model_case import CONTAINER_TYPES, LAST, as_stored, complaints, run_on
+from prestarted import run
 
 # What the conversion narrows.
 NARROWED = {"float64": "float32", "int64": "int32", "uint64": "uint32"}

@@ -15,9 +15,18 @@ SKIPPED = 77
 LONG = os.environ.get("ODLC_LONG") == "1"  # scripts/test.sh --long: what is tried in part otherwise is tried whole
 
 
-def share_of(cases, step):
-    """All cases with ODLC_LONG=1, each step-th one otherwise."""
-    return list(cases)[::1 if LONG else step]
+def leave_out(count, total, what):
+    """Says what is left to ODLC_LONG=1; scripts/count-tests.py adds such lines up."""
+    if count:
+        print(f"left out: {count} of {total} {what}")
+
+
+def share_of(cases, step, what="cases"):
+    """All cases with ODLC_LONG=1; each step-th one otherwise, and the rest is said to be left out."""
+    cases = list(cases)
+    share = cases[::1 if LONG else step]
+    leave_out(len(cases) - len(share), len(cases), what)
+    return share
 
 
 def case_at_work():

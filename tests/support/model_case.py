@@ -5,9 +5,9 @@ import json
 import re
 
 import numpy as np
-from checks import run
 from dlc_reader import read_container
 from onnx_reader import graph_inputs, graph_of, graph_outputs, tensor_of
+from prestarted import run
 
 CHANNELS_LAST = (3, 5)  # axis formats NHWC and NFC
 LAST = {3: (0, 2, 1), 4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}

@@ -7,7 +7,8 @@ import tempfile
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "support"), str(TESTS / "reference")]
-from checks import Checks, run  # noqa: E402
+from checks import Checks  # noqa: E402
+from prestarted import run  # noqa: E402
 
 try:
     import numpy as np

@@ -80,8 +80,8 @@ def all_unsupported(w):
 def refusals(w):
     """Each operator that is refused for a reason says the reason, the node, and what to do."""
     rows = re.findall(r'^TF_REFUSAL\("([^"]+)", (.+)\)$',
-                      (SOURCE / "converters" / "tensorflow" / "refusals.def").read_text(), re.M)
-    macros = dict(re.findall(r'^#define (\w+) "(.*)"$', (SOURCE / "converters" / "tensorflow" / "refusals.def").read_text(),
+                      (SOURCE / "converters" / "tensorflow" / "lower" / "tf_refusals.def").read_text(), re.M)
+    macros = dict(re.findall(r'^#define (\w+) "(.*)"$', (SOURCE / "converters" / "tensorflow" / "lower" / "tf_refusals.def").read_text(),
                              re.M))
     w.checks.check("there are refusals", rows)
     for op, reason in rows:

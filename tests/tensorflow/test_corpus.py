@@ -9,7 +9,8 @@ import tempfile
 
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "support"), str(TESTS / "reference")]
-from checks import SHARED, Checks, run  # noqa: E402
+from checks import SHARED, Checks  # noqa: E402
+from prestarted import run  # noqa: E402
 
 MODELS = SHARED / "corpus" / "tf"
 NEAR = 1e-4

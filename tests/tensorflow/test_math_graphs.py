@@ -6,7 +6,8 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from checks import Checks, run  # noqa: E402
+from checks import Checks  # noqa: E402
+from prestarted import run  # noqa: E402
 
 try:
     import numpy as np

@@ -11,10 +11,10 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from checks import SOURCE, Checks  # noqa: E402
 
-FOLDER = SOURCE / "converters" / "tensorflow"
+FOLDER = SOURCE / "converters" / "tensorflow" / "decode"
 OPERATORS = SOURCE / "tests" / "reference" / "operators.txt"
 SCRIPT = SOURCE / "scripts" / "make-tensorflow-defs.py"
-TABLES = {"outputs": FOLDER / "op_defs.def", "inputs": FOLDER / "op_inputs.def", "defaults": FOLDER / "schema_defaults.def"}
+TABLES = {"outputs": FOLDER / "op_defs.def", "inputs": FOLDER / "op_inputs.def", "defaults": FOLDER / "tf_schema_defaults.def"}
 ARGUMENT = re.compile(r'(ONE|ONE_OF|MANY|MANY_OF|LISTED)\(([^)]*)\)')
 TYPES = {"FLOAT": "float32", "DOUBLE": "float64", "HALF": "float16"}
 

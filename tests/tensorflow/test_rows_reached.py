@@ -37,7 +37,7 @@ def main():
         checks.skip("rows", "python3-numpy is not there")
         checks.finish()
     found = reached()
-    for line in (SOURCE / "converters" / "tensorflow" / "rows.def").read_text().splitlines():
+    for line in (SOURCE / "converters" / "tensorflow" / "lower" / "tf_rows.def").read_text().splitlines():
         match = ROW.match(line)
         if match:
             checks.check(f"a case has {match.group(1)}", match.group(1) in found)

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """The completion scripts of all commands, run by the shells themselves: bash by calling the function, fish by
-`complete -C`, zsh by a Tab in a terminal. Shells that are not installed are skipped."""
+`complete -C`, zsh by a Tab in a terminal. Shells that are not installed are skipped. And the scripts say of each option
+what --help says: how many values it takes, and its sentence."""
 
 import os
 import pathlib
@@ -15,6 +16,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from checks import COMMAND_FOLDERS, Checks, run
+from help_options import arity, options_of_help
 
 SHELLS = ("bash", "zsh", "fish")
 CALL_BASH = """source "$1"; shift; function=$1; shift
@@ -86,8 +88,40 @@ def zsh_screen(script, line, wanted, folder):
 
 def spellings_of_help(name):
     """What --help lists: every short form and every long name."""
-    heads = re.findall(r"^  (?=-)((?:-\w+, )*--\w+)", run(name, "--help").stdout, re.MULTILINE)
-    return {spelling for head in heads for spelling in head.split(", ")}
+    return {spelling for option in options_of_help(name).values() for spelling in option.spellings}
+
+
+def arities_of_bash(text):
+    """{spelling: (least, most)} of options that take values."""
+    found = {}
+    for spellings, least, most in re.findall(r"^    (-.*?)\) least=(\d+) most=(\d+)", text, re.MULTILINE):
+        found.update(dict.fromkeys(spellings.split(" | "), (int(least), int(most))))
+    return found
+
+
+def sentences_of_fish(text):
+    """{long name: sentence}"""
+    return {name: sentence.replace("\\'", "'").replace("\\\\", "\\")
+            for name, sentence in re.findall(r"^complete .* -l (\w+) -d '((?:[^'\\]|\\.)*)'", text, re.MULTILINE)}
+
+
+def sentences_of_zsh(text):
+    """{long name: sentence}"""
+    found = re.findall(r"^        '(?:\*|\([^)]*\))--(\w+)=?\[((?:[^\]\\]|\\.)*)\]", text, re.MULTILINE)
+    return {name: re.sub(r"\\([][\\:])", r"\1", sentence.replace("'\\''", "'")) for name, sentence in found}
+
+
+def check_tables(checks, scripts):
+    for name in COMMAND_FOLDERS:
+        options = options_of_help(name)
+        text = {shell: pathlib.Path(scripts[name, shell]).read_text() for shell in SHELLS}
+        found = arities_of_bash(text["bash"])
+        for option in options.values():
+            for spelling in option.spellings:
+                checks.equal(f"bash: values of {name} {spelling}", found.get(spelling, (0, 0)), arity(option.values))
+        said = {long: option.text for long, option in options.items()}
+        checks.equal(f"fish: sentences of {name}", sentences_of_fish(text["fish"]), said)
+        checks.equal(f"zsh: sentences of {name}", sentences_of_zsh(text["zsh"]), said)
 
 
 def check_bash(checks, scripts, folder):
@@ -147,6 +181,7 @@ def main():
             done = run(program, "--completion", "csh")
             checks.equal(f"{program} --completion csh", (done.returncode, done.stdout), (2, ""))
             checks.check(f"{program}: the shells are named", "bash, zsh or fish" in done.stderr, done.stderr)
+        check_tables(checks, scripts)
         for shell, check in (("bash", check_bash), ("fish", check_fish), ("zsh", check_zsh)):
             if shutil.which(shell):
                 check(checks, scripts, str(folder))

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Each command's man page lists the options that --help lists, with the same spellings and values, and no others; and
-it is clean for man, groff and mandoc, those that are installed."""
+"""Each command's man page lists the options that --help lists, with the same headings, spellings, values and sentences,
+in the same order, and no others; and it is clean for man, groff and mandoc, those that are installed."""
 
 import pathlib
 import re
@@ -9,7 +9,8 @@ import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from checks import COMMAND_FOLDERS, SOURCE, Checks, run
+from checks import BUILD, COMMAND_FOLDERS, Checks, run
+from help_options import options_of_help
 
 FORMATTERS = (
     ("man", ["man", "--warnings", "-E", "UTF-8", "-l", "{page}"]),
@@ -20,55 +21,49 @@ FORMATTERS = (
 HARMLESS = re.compile(r"missing date")
 
 
-def options_of_help(name):
-    """{long name: (all spellings, values)}; names of values and their punctuation count, white space does not."""
-    found = {}
-    for line in run(name, "--help").stdout.splitlines():
-        match = re.match(r"  (?=-)((?:-\w+, )*--(\w+))(?: (\S.*?))?(?:\s{2,}.*)?$", line)
-        if match:
-            found[match[2]] = (set(match[1].split(", ")), "".join((match[3] or "").split()))
-    return found
-
-
-def plain(line):
-    """A line of a man page without its macro, fonts and quotes."""
-    line = re.sub(r"^\.(?:B|BR|RB|I|IR|BI) ", "", line)
-    words = re.findall(r'"([^"]*)"|(\S+)', line)
-    text = "".join(quoted or bare for quoted, bare in words)
-    return re.sub(r"\\f[RIBP]", "", text).replace(r"\-", "-")
+def plain(text):
+    """Text of a man page without fonts and escapes."""
+    text = re.sub(r"\\f[RIB]", "", text)
+    for escape, meant in ((r"\&", ""), (r"\-", "-"), (r"\(ha", "^"), (r"\e", "\\")):
+        text = text.replace(escape, meant)
+    return text
 
 
 def options_of_page(text):
-    """The same of the tags in the section OPTIONS; aliases stand among the spellings."""
+    """{long name: (all spellings, values, text)} of the section OPTIONS; aliases stand among the spellings, behind."""
     section = re.search(r"^\.SH OPTIONS\n(.*?)^\.SH ", text, re.MULTILINE | re.DOTALL)[1]
     found = {}
-    for tag in re.findall(r"^\.TP\n(\.B.*)$", section, re.MULTILINE):
-        match = re.match(r"((?:-+\w+, )*-+\w+)(.*)$", plain(tag))
+    for tag, body in re.findall(r"^\.TP\n(.*)\n((?:(?!\.(?:TP|SS)).*\n)*)", section, re.MULTILINE):
+        match = re.match(r"((?:-+\w+, )*-+\w+)(?: (.*))?$", plain(tag))
         spellings = match[1].split(", ")
-        longs = [spelling[2:] for spelling in spellings if spelling.startswith("--")]
-        found[longs[0]] = (set(spellings), "".join(match[2].split()), set(longs[1:]))
+        first = next(spelling[2:] for spelling in spellings if spelling.startswith("--"))
+        found[first] = (spellings, match[2] or "", " ".join(plain(body).split()))
     return found
 
 
 def check_options(checks, name, text):
     listed, written = options_of_help(name), options_of_page(text)
     checks.check(f"{name} lists options", len(listed) > 5, listed)
-    checks.equal(f"{name}: options in the page", sorted(written), sorted(listed))
+    checks.equal(f"{name}: options in the page", list(written), list(listed))
     for option in sorted(set(listed) & set(written)):
-        spellings, values, aliases = written[option]
-        shown = spellings - {"--" + alias for alias in aliases}
-        checks.equal(f"{name} --{option}: spellings", shown, listed[option][0])
-        checks.equal(f"{name} --{option}: values", values, listed[option][1])
-        for alias in aliases:
+        shown, (spellings, values, said) = listed[option], written[option]
+        checks.equal(f"{name} --{option}: spellings", spellings[:len(shown.spellings)], shown.spellings)
+        checks.equal(f"{name} --{option}: values", values, shown.values)
+        sentence = shown.text[0].upper() + shown.text[1:] + "."
+        checks.equal(f"{name} --{option}: sentence", said[:len(sentence)], sentence)
+        for alias in spellings[len(shown.spellings):]:
             # A known option without its values, or with an unknown name, are different complaints.
-            said = run(name, "--" + alias).stderr
-            checks.check(f"{name} --{alias} is known", "unknown option" not in said and "ambiguous" not in said, said)
+            said = run(name, alias).stderr
+            checks.check(f"{name} {alias} is known", "unknown option" not in said and "ambiguous" not in said, said)
+    headings = re.findall(r"^(\S.*):$", run(name, "--help").stdout, re.MULTILINE)
+    checks.equal(f"{name}: headings", re.findall(r"^\.SS (.*)$", text, re.MULTILINE),
+                 [heading for heading in headings if heading != "Options"])
 
 
 def main():
     checks = Checks()
     for name in COMMAND_FOLDERS:
-        page = SOURCE / "docs" / f"{name}.1"
+        page = BUILD / "docs" / f"{name}.1"
         if not checks.check(f"{name} has a page", page.exists()):
             continue
         check_options(checks, name, page.read_text())

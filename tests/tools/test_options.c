@@ -8,8 +8,8 @@
 enum { OPT_INPUT, OPT_DIM, OPT_UDO, OPT_DEBUG, OPT_DRY_RUN, OPT_DEPTH, OPT_OLD };
 
 static const struct option rows[] = {
-    {.title = "Files"},
     {.id = OPT_INPUT,
+     .section = "Files",
      .name = "input_network",
      .shorts = {"i"},
      .min = 1,
@@ -18,6 +18,7 @@ static const struct option rows[] = {
      .values = "FILE",
      .help = "the model"},
     {.id = OPT_DIM,
+     .section = "Files",
      .name = "input_dim",
      .shorts = {"d"},
      .min = 2,
@@ -26,6 +27,7 @@ static const struct option rows[] = {
      .values = "NAME DIMS",
      .help = "dimensions of an input"},
     {.id = OPT_UDO,
+     .section = "Files",
      .name = "udo_config_paths",
      .shorts = {"udo"},
      .min = 1,
@@ -34,11 +36,18 @@ static const struct option rows[] = {
      .values = "FILE...",
      .help = "descriptions of user-defined ops, a sentence that is long enough to be wrapped by the "
              "printer of the help"},
-    {.id = OPT_DEBUG, .name = "debug", .min = 0, .max = 1, .values = "[N]", .help = "say more"},
-    {.id = OPT_DRY_RUN, .name = "dry_run", .help = "write nothing"},
-    {.id = OPT_DEPTH, .name = "depth", .aliases = {"level"}, .min = 1, .max = 1, .values = "N", .help = "a number"},
-    {.id = OPT_OLD, .name = "strict", .min = 0, .max = 1, .ignored = true, .help = "nothing"},
-    OPTIONS_COMMON,
+    {.id = OPT_DEBUG, .section = "Files", .name = "debug", .min = 0, .max = 1, .values = "[N]", .help = "say more"},
+    {.id = OPT_DRY_RUN, .section = "Files", .name = "dry_run", .help = "write nothing"},
+    {.id = OPT_DEPTH,
+     .section = "Files",
+     .name = "depth",
+     .aliases = {"level"},
+     .min = 1,
+     .max = 1,
+     .values = "N",
+     .help = "a number"},
+    {.id = OPT_OLD, .section = "Files", .name = "strict", .min = 0, .max = 1, .ignored = true, .help = "nothing"},
+    OPTIONS_COMMON("Files"),
 };
 
 static const struct command self = {

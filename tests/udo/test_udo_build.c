@@ -1,12 +1,12 @@
 /* From a framework node to a UDO node: inputs, static data, layouts. */
-#include "udo_site.h"
+#include "site_fixture.h"
 #include "tests/support/named_param.h"
 
 /* ---- the plain case ---- */
 
 START_TEST(types_per_core_of_every_operand)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, "{'type': 'T', 'inputs': [{'data_type': 'FLOAT_32'},"
               "{'per_core_data_types': {'CPU': 'FLOAT_32', 'GPU': 'FLOAT_16'}}],"
               "'outputs': [{'shape': 'same_as in0', 'per_core_data_types': {'CPU': 'FLOAT_32', 'DSP': 'UINT_8'}},"
@@ -14,7 +14,7 @@ START_TEST(types_per_core_of_every_operand)
               "'core_types': ['CPU', 'GPU', 'DSP']}");
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(2));
     give_tensor(&s, "w", DT_FLOAT32, SHAPE(2));
-    s.call.n_out = 2;
+    s.site.n_out = 2;
     run_ok(&s);
     ck_assert_str_eq(named_string(udo_node(&s), "udo_per_core_data_types", ""),
                      "in1: CPU=FLOAT_32,GPU=FLOAT_16; out0: CPU=FLOAT_32,DSP=UINT_8; out1: CPU=INT_32,DSP=UINT_16");
@@ -24,7 +24,7 @@ END_TEST
 
 START_TEST(hard_sigmoid)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, "{'type': 'HardSigmoid', 'inputs': [{'name': 'x', 'per_core_data_types': {'CPU': 'FLOAT_32', 'DSP': "
               "'UINT_8'}}],"
               "'outputs': [{'name': 'y', 'data_type': 'FLOAT_32', 'shape': 'same_as in0'}],"
@@ -79,7 +79,7 @@ START_TEST(static_matrix)
 {
     struct shape shape = shapes[_i % 5];
     const char *layout = layouts[_i / 5 % 3], *type = types[_i / 15];
-    struct site s;
+    struct site_fixture s;
     struct arena *arena = arena_create();
     start(&s, arena_printf(arena, DEFINE(X ", {'name': 'w', 'static': true, 'data_type': '%s'%s}", ""), type, layout));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
@@ -114,7 +114,7 @@ START_TEST(dynamic_matrix)
     struct shape shape = shapes[_i % 5];
     const char *layout = layouts[_i / 5 % 3], *type = types[_i / 15];
     enum dtype dtype = dtypes[_i / 15];
-    struct site s;
+    struct site_fixture s;
     struct arena *arena = arena_create();
     start(&s, arena_printf(arena,
                            "{'type': 'T', 'inputs': [{'data_type': '%s'%s}],"
@@ -153,9 +153,9 @@ END_TEST
 /* A framework whose tensors are channels-last: NCHW is what moves. */
 START_TEST(channels_last_framework)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X ", {'static': true, 'tensor_layout': 'NCHW'}, {'static': true, 'tensor_layout': 'NHWC'}", ""));
-    s.call.channels_first = false;
+    s.site.channels_first = false;
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 4, 6, 3));
     give_floats(&s, "w", SHAPE(1, 1, 2, 3), UINT64_MAX, 0);
     give_floats(&s, "v", SHAPE(1, 1, 2, 3), UINT64_MAX, 0);
@@ -182,14 +182,14 @@ END_TEST
 
 START_TEST(same_data_is_shared)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X ", {'static': true, 'data_type': 'FLOAT_16'}", ""));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_floats(&s, "w", SHAPE(3), UINT64_MAX, 0);
     run_ok(&s);
     tensor_id first = udo_node(&s)->inputs[1];
     ck_assert_str_eq(graph_tensor(s.g, first)->name, "w.float16");
-    s.call.label = "n2";
+    s.site.label = "n2";
     s.out_names[0] = "y2";
     run_ok(&s);
     ck_assert_uint_eq(graph_node(s.g, graph_tensor(s.g, s.outs[0])->producer)->inputs[1], first);
@@ -199,12 +199,12 @@ END_TEST
 
 START_TEST(untyped_data_keeps_its_type)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X ", {'static': true}, {'static': true}", ""));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     tensor_id w = give_floats(&s, "w", SHAPE(3), UINT64_MAX, 0);
     struct shape shape = SHAPE(2);
-    s.in[s.call.n_in++] = build_const_ints(&s.b, "i", DT_INT64, &shape, (const int64_t[]){7, -8});
+    s.in[s.site.n_in++] = build_const_ints(&s.b, "i", DT_INT64, &shape, (const int64_t[]){7, -8});
     run_ok(&s);
     const struct node *n = udo_node(&s);
     ck_assert_uint_eq(n->inputs[1], w);
@@ -219,13 +219,13 @@ END_TEST
 /* A cast that is still pending in the model's constant comes first. */
 START_TEST(pending_cast)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X ", {'static': true, 'data_type': 'FLOAT_32'}", ""));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     static const float source[] = {2.75f, -1.5f};
     struct shape shape = SHAPE(2);
     struct view view = view_of(source, DT_FLOAT32, &shape);
-    s.in[s.call.n_in++] = graph_add_constant(s.g, "c", DT_INT32, &view);
+    s.in[s.site.n_in++] = graph_add_constant(s.g, "c", DT_INT32, &view);
     run_ok(&s);
     const struct tensor *c = node_input(s.g, udo_node(&s), 1);
     const float *values = view_load(s.f.arena, c->view, DT_FLOAT32);
@@ -237,7 +237,7 @@ END_TEST
 
 START_TEST(value_that_does_not_fit)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X ", {'name': 'w', 'static': true, 'data_type': 'INT_32', 'tensor_layout': 'NHWC'}", ""));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_floats(&s, "w", SHAPE(1, 2, 2, 2), 6, 1.5f);
@@ -252,11 +252,11 @@ END_TEST
 
 START_TEST(integer_that_does_not_fit)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X ", {'static': true, 'data_type': 'UINT_8'}", ""));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     struct shape shape = SHAPE(3);
-    s.in[s.call.n_in++] = build_const_ints(&s.b, "i", DT_INT64, &shape, (const int64_t[]){255, 256, -1});
+    s.in[s.site.n_in++] = build_const_ints(&s.b, "i", DT_INT64, &shape, (const int64_t[]){255, 256, -1});
     fails(&s, "udo-value-misfit", "element [1] of input 1 is 256, which does not fit UINT_8", NULL);
     end(&s);
 }
@@ -264,7 +264,7 @@ END_TEST
 
 START_TEST(half_overflow)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X ", {'static': true, 'data_type': 'FLOAT_16'}", ""));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_floats(&s, "w", SHAPE(2, 3), 4, 65536.0f);
@@ -275,12 +275,12 @@ END_TEST
 
 START_TEST(half_rounds_to_even)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X ", {'static': true, 'data_type': 'FLOAT_16'}", ""));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     static const float source[] = {2049.0f, 2051.0f, 0.1f}; /* halves are 2 apart from 2048 on */
     struct shape shape = SHAPE(3);
-    s.in[s.call.n_in++] = build_const_floats(&s.b, "w", &shape, source);
+    s.in[s.site.n_in++] = build_const_floats(&s.b, "w", &shape, source);
     run_ok(&s);
     const uint16_t *halves = view_load(s.f.arena, node_input(s.g, udo_node(&s), 1)->view, DT_FLOAT16);
     ck_assert_uint_eq(halves[0], 0x6800); /* 2048 */
@@ -292,7 +292,7 @@ END_TEST
 
 START_TEST(fixed_point_needs_encodings)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X ", {'name': 'w', 'static': true, 'data_type': 'FIXED_8'}", ""));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_floats(&s, "w", SHAPE(2), UINT64_MAX, 0);
@@ -304,7 +304,7 @@ END_TEST
 
 START_TEST(text_for_a_number)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X ", {'static': true, 'data_type': 'STRING'}", ""));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_floats(&s, "w", SHAPE(2), UINT64_MAX, 0);
@@ -315,7 +315,7 @@ END_TEST
 
 START_TEST(string_data)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X ", {'static': true, 'data_type': 'STRING', 'default_value': ['a', 'b']}", ""));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     run_ok(&s);
@@ -331,7 +331,7 @@ END_TEST
 
 START_TEST(default_input)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s,
           DEFINE(X ", {'name': 'w', 'static': true, 'data_type': 'UINT_8', 'default_value': [[1, 2], [3, 255]]}", ""));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
@@ -348,7 +348,7 @@ END_TEST
 
 START_TEST(optional_inputs)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X ", {'optional': true}, {'optional': true}, {'optional': true}", ""));
     tensor_id x = give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_absent(&s);
@@ -366,7 +366,7 @@ END_TEST
 
 START_TEST(missing_input)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X ", {'name': 'w'}", ""));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_absent(&s);
@@ -378,7 +378,7 @@ END_TEST
 
 START_TEST(missing_static_input)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X ", {'name': 'w', 'static': true}", ""));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     fails(&s, "udo-missing-input", "input 1 ('w') is missing and must have data", "give a default_value");
@@ -388,7 +388,7 @@ END_TEST
 
 START_TEST(attribute_listed_as_input)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X ", {'name': 'alpha', 'static': true}", ""));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_attr(&s, float_attr("alpha", 1));
@@ -400,7 +400,7 @@ END_TEST
 
 START_TEST(static_input_that_is_computed)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X ", {'name': 'w', 'static': true, 'default_value': 1}", ""));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_tensor(&s, "w", DT_FLOAT32, SHAPE(1, 2));
@@ -412,7 +412,7 @@ END_TEST
 
 START_TEST(surplus_inputs)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X, ""));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_tensor(&s, "z", DT_FLOAT32, SHAPE(1, 2));
@@ -424,7 +424,7 @@ END_TEST
 
 START_TEST(trailing_absent_inputs_do_not_count)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X, ""));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_absent(&s);
@@ -436,7 +436,7 @@ END_TEST
 
 START_TEST(repeated_inputs)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X ", {'name': 'rest', 'repeated': true, 'tensor_layout': 'NHWC'}", ""));
     for (int i = 0; i < 70; i++)
         give_tensor(&s, "x", DT_FLOAT32, i == 65 ? SHAPE(1, 2, 3, 4) : SHAPE(1, 2, 3));
@@ -450,17 +450,17 @@ START_TEST(repeated_inputs)
 }
 END_TEST
 
-static void give_two_constant_nodes(struct site *s)
+static void give_two_constant_nodes(struct site_fixture *s)
 {
     start(s, DEFINE("{'name': 'x', 'data_type': 'FLOAT_32'}", ""));
     give_floats(s, "w", SHAPE(2, 3), UINT64_MAX, 0);
     run_ok(s);
-    s->call.label = "n2";
+    s->site.label = "n2";
     s->out_names[0] = "y2";
     run_ok(s);
-    s->call.label = "n3";
+    s->site.label = "n3";
     s->out_names[0] = "y3";
-    s->call.n_in = 0;
+    s->site.n_in = 0;
     give_tensor(s, "x", DT_FLOAT32, SHAPE(2, 3));
     run_ok(s);
     ck_assert_msg(s->f.diags.list.count == 1 && find_diag(&s->f, "udo-layout-rank"), "%s", all_diags(&s->f)); /* y */
@@ -468,7 +468,7 @@ static void give_two_constant_nodes(struct site *s)
 
 START_TEST(data_for_an_input_that_is_not_static)
 {
-    struct site s;
+    struct site_fixture s;
     give_two_constant_nodes(&s);
     ck_assert_int_eq(udo_finish(&s.f.set), ODLC_ERR_INVALID);
     ck_assert_uint_eq(s.f.diags.list.count, 2);
@@ -488,7 +488,7 @@ END_TEST
 
 START_TEST(promoted_static)
 {
-    struct site s;
+    struct site_fixture s;
     give_two_constant_nodes(&s);
     s.f.set.promote_static = true;
     ck_assert_int_eq(udo_finish(&s.f.set), ODLC_OK);
@@ -515,7 +515,7 @@ START_TEST(data_that_cores_take_in_different_types)
          DT_UINT8},
         {"'per_core_data_types': {'CPU': 'INT_16', 'DSP': 'UINT_8'}", "in0: CPU=INT_16,DSP=UINT_8", DT_INT16},
     };
-    struct site s;
+    struct site_fixture s;
     struct arena *arena = arena_create();
     start(&s, arena_printf(arena, DEFINE("{'name': 'x', %s}", ""), rows[_i].input));
     s.f.set.promote_static = true;

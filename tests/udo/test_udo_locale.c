@@ -1,7 +1,7 @@
 /* Configs and graphs in a process whose locale writes numbers with commas: what they mean does not change. */
 #include "op/graph_text.h"
 #include "tests/support/comma_locale.h"
-#include "udo/write.h"
+#include "udo/udo_write.h"
 #include "udo_xml.h"
 
 #define SCALAR(default_value) PARAM("a", "false", "FLOAT_32", "SCALAR", "<Default>" default_value "</Default>")
@@ -23,7 +23,7 @@ END_TEST
 
 START_TEST(json_default)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X, ", 'scalar_params': [{'name': 'a', 'data_type': 'FLOAT_32', 'default_value': 0.375}]"));
     ck_assert_double_eq(default_of(&s.f)->f, 0.375);
     end(&s);
@@ -56,7 +56,7 @@ START_TEST(graph_text)
     struct fixture f;
     struct graph *g;
     fixture_start(&f);
-    odlc_status status = graph_parse(f.arena, &f.diags, model, &g);
+    odlc_status status = graph_parse(f.arena, &f.diags, op_registry_new(f.arena), model, &g);
     ck_assert_msg(status == ODLC_OK, "%s", all_diags(&f));
     ck_assert_str_eq(graph_print(f.arena, g), model);
     fixture_end(&f);

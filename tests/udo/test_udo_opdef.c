@@ -144,11 +144,11 @@ END_TEST
 
 /* ---- nodes ---- */
 
-static void start_xml(struct site *s, const char *xml)
+static void start_xml(struct site_fixture *s, const char *xml)
 {
     start(s, DEFINE(X, ""));
-    udo_set_init(&s->f.set, s->f.arena, &s->f.diags);
-    s->call.op_type = load_def(&s->f, xml)->type;
+    udo_set_init(&s->f.set, s->f.arena, &s->f.diags, op_registry_new(s->f.arena));
+    s->site.op_type = load_def(&s->f, xml)->type;
 }
 
 #define MODE(mandatory, more)                    \
@@ -157,7 +157,7 @@ static void start_xml(struct site *s, const char *xml)
 
 static int64_t stored_mode(struct param attr)
 {
-    struct site s;
+    struct site_fixture s;
     start_xml(&s, FILE_OF(MODE("true", "")));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_attr(&s, attr);
@@ -181,7 +181,7 @@ END_TEST
 
 static void refuses_mode(struct param attr, const char *message, const char *hint)
 {
-    struct site s;
+    struct site_fixture s;
     start_xml(&s, FILE_OF(MODE("true", "")));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_attr(&s, attr);
@@ -205,7 +205,7 @@ END_TEST
 /* Names in a list become a tensor of numbers. */
 START_TEST(enumeration_list)
 {
-    struct site s;
+    struct site_fixture s;
     start_xml(
         &s, FILE_OF(PARAM("modes", "true", "INT_32", "1D", "<Enumeration><Enum>A</Enum><Enum>B</Enum></Enumeration>")));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
@@ -226,7 +226,7 @@ END_TEST
 /* Mandatory decides what an absent attribute means. */
 START_TEST(mandatory)
 {
-    struct site s;
+    struct site_fixture s;
     start_xml(&s, FILE_OF(MODE("false", "<Default>LINEAR</Default>") PARAM("left", "false", "INT_32", "1D", "")));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     run_ok(&s);
@@ -251,7 +251,7 @@ END_TEST
 /* Of several types, data keeps the model's own when it is one of them. */
 START_TEST(several_types)
 {
-    struct site s;
+    struct site_fixture s;
     start_xml(&s,
               COLLECTION("<OpDefList><OpDef><Name>T</Name>" SEVERAL TENSOR("Output", "y", "") "</OpDef></OpDefList>"));
     s.declared_shape[0] = true;
@@ -275,7 +275,7 @@ END_TEST
 /* So do params, scalars and tensors alike: each attribute keeps its type. */
 START_TEST(params_of_several_types)
 {
-    struct site s;
+    struct site_fixture s;
     start_xml(&s, FILE_OF(PARAM_OF("whole", SEVERAL_TYPES, "SCALAR") PARAM_OF("part", SEVERAL_TYPES, "SCALAR")
                               PARAM_OF("parts", SEVERAL_TYPES, "1D") PARAM_OF("wholes", SEVERAL_TYPES, "1D")
                                   PARAM_OF("first", TYPE("FLOAT_32") TYPE("INT_32"), "SCALAR")));
@@ -307,15 +307,15 @@ START_TEST(optional_outputs)
     const char *extra = "<Output><Name>z</Name><Mandatory>false</Mandatory><Datatype>INT_32</Datatype>"
                         "<Shape><Rank>1D</Rank></Shape></Output>";
     for (uint32_t n_out = 1; n_out <= 2; n_out++) {
-        struct site s;
+        struct site_fixture s;
         start(&s, DEFINE(X, ""));
-        udo_set_init(&s.f.set, s.f.arena, &s.f.diags);
+        udo_set_init(&s.f.set, s.f.arena, &s.f.diags, op_registry_new(s.f.arena));
         const char *xml = arena_printf(s.f.arena,
                                        "<OpDefCollection PackageName='P'><OpDefList><OpDef><Name>T</Name>%s%s%s"
                                        "</OpDef></OpDefList></OpDefCollection>",
                                        TENSOR("Input", "x", ""), TENSOR("Output", "y", ""), extra);
-        s.call.op_type = load_def(&s.f, xml)->type;
-        s.call.n_out = n_out;
+        s.site.op_type = load_def(&s.f, xml)->type;
+        s.site.n_out = n_out;
         for (int i = 0; i < 2; i++) {
             s.declared_shape[i] = true;
             s.declared[i] = (struct type){.dtype = i ? DT_INT32 : DT_FLOAT32, .shape = SHAPE(2)};
@@ -331,11 +331,11 @@ END_TEST
 /* A definition that leaves a type open claims its nodes, but they cannot be built. */
 START_TEST(open_node)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X, ""));
-    udo_set_init(&s.f.set, s.f.arena, &s.f.diags);
+    udo_set_init(&s.f.set, s.f.arena, &s.f.diags, op_registry_new(s.f.arena));
     ck_assert_int_eq(load_xml(&s.f, SPECIFIC(CPU, "")), ODLC_OK);
-    s.call.op_type = "T";
+    s.site.op_type = "T";
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(2));
     ck_assert_int_eq(run(&s), ODLC_ERR_INVALID);
     ck_assert_msg(s.f.diags.errors == 1, "%s", all_diags(&s.f));
@@ -346,7 +346,7 @@ END_TEST
 /* The supplemental param that keeps UseQHPI. */
 START_TEST(qhpi)
 {
-    struct site s;
+    struct site_fixture s;
     start_xml(&s,
               "<OpDefCollection PackageName='P' UseQHPI='1'><OpDefList>" OPDEF("") "</OpDefList></OpDefCollection>");
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));

@@ -1,5 +1,5 @@
 /* Shapes and types of what a UDO node gives. */
-#include "udo_site.h"
+#include "site_fixture.h"
 
 #define OUT(layout, shape)                                                                                \
     "{'type': 'T', 'inputs': [{'tensor_layout': '" layout "'}],\n 'outputs': [{'tensor_layout': '" layout \
@@ -8,7 +8,7 @@
 /* Rules count in the definition's own layout. */
 START_TEST(rule_in_nhwc)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, OUT("NHWC", "['in0[0]', 'in0[1] * 2', 'in0[2] * 2', 'in0[3] / 4']"));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 8, 5, 7));
     run_ok(&s);
@@ -21,7 +21,7 @@ END_TEST
 
 START_TEST(rule_in_nchw)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, OUT("NCHW", "['in0[0]', 'in0[1] / 4', 'in0[2] * 2', 3]"));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 8, 5, 7));
     run_ok(&s);
@@ -42,7 +42,7 @@ START_TEST(rule_that_fails)
         {OUT("NCHW", "['1 / (in0[0] - 2)']"), "the shape rule cannot be used: division by zero"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct site s;
+        struct site_fixture s;
         start(&s, cases[i].definition);
         give_tensor(&s, "x", DT_FLOAT32, SHAPE(2, 3));
         const struct odlc_diag *d = fails(&s, "udo-shape-rule", cases[i].message, NULL);
@@ -57,7 +57,7 @@ END_TEST
 
 START_TEST(same_as_an_absent_input)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, "{'type': 'T', 'inputs': [{}, {'optional': true}], 'outputs': [{'shape': 'same_as in1'}]}");
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(2, 3));
     fails(&s, "udo-shape-rule", "the shape rule cannot be used: the node has no input 1", NULL);
@@ -68,7 +68,7 @@ END_TEST
 /* The same tensor, whatever the two layouts are. */
 START_TEST(same_as_across_layouts)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, "{'type': 'T', 'inputs': [{'tensor_layout': 'NCHW'}], 'outputs': [{'tensor_layout': 'NHWC', 'shape': "
               "'same_as in0'}]}");
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 8, 5, 7));
@@ -83,7 +83,7 @@ END_TEST
 
 START_TEST(declared_type)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, UNSHAPED);
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(2, 3));
     give_tensor(&s, "z", DT_FLOAT32, SHAPE(2, 3));
@@ -97,18 +97,12 @@ START_TEST(declared_type)
 }
 END_TEST
 
-static bool native(void *user, struct type *out)
-{
-    (void)user;
-    out[0] = (struct type){DT_FLOAT16, SHAPE(6, 1)};
-    return true;
-}
-
 START_TEST(native_type)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, UNSHAPED);
-    s.call.native_types = native;
+    const struct type native = {DT_FLOAT16, SHAPE(6, 1)};
+    s.site.native = &native;
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(2, 3));
     give_tensor(&s, "z", DT_FLOAT32, SHAPE(2, 3));
     run_ok(&s);
@@ -120,11 +114,11 @@ END_TEST
 
 START_TEST(shape_of_the_only_input)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, "{'type': 'T', 'inputs': [{}], 'outputs': [{}]}");
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(2, 3));
     run_ok(&s);
-    s.call.label = "n2";
+    s.site.label = "n2";
     run_ok(&s);
     check_shape(&graph_tensor(s.g, s.outs[0])->type->shape, SHAPE(2, 3));
     ck_assert_uint_eq(s.f.diags.list.count, 1);
@@ -137,7 +131,7 @@ END_TEST
 
 START_TEST(unknown_shape)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, UNSHAPED);
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(2, 3));
     give_tensor(&s, "z", DT_FLOAT32, SHAPE(2, 3));
@@ -148,7 +142,7 @@ END_TEST
 
 START_TEST(rule_against_the_model)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X, ""));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(2, 3));
     s.declared[0] = (struct type){DT_FLOAT32, SHAPE(2, 4)};
@@ -163,11 +157,11 @@ END_TEST
 
 START_TEST(several_outputs)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, "{'type': 'T', 'inputs': [{}], 'outputs': [{'shape': [1]}, {'shape': [2], 'data_type': 'INT_32'}, "
               "{'shape': [3]}]}");
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(2, 3));
-    s.call.n_out = 2;
+    s.site.n_out = 2;
     s.out_names[0] = ""; /* unused in the model */
     run_ok(&s);
     const struct node *n = udo_node(&s);
@@ -183,10 +177,10 @@ END_TEST
 
 START_TEST(repeated_outputs)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, "{'type': 'Split', 'inputs': [{}], 'outputs': [{'shape': ['in0[0] / 2'], 'repeated': true}]}");
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(6));
-    s.call.n_out = 3;
+    s.site.n_out = 3;
     run_ok(&s);
     ck_assert_uint_eq(udo_node(&s)->n_outputs, 3);
     check_shape(&graph_tensor(s.g, s.outs[2])->type->shape, SHAPE(3));
@@ -196,10 +190,10 @@ END_TEST
 
 START_TEST(surplus_outputs)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X, ""));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(6));
-    s.call.n_out = 2;
+    s.site.n_out = 2;
     fails(&s, "udo-surplus-outputs", "the node has 2 outputs, but the definition of 'T' lists 1",
           "list every output at ops.json:3:1");
     end(&s);
@@ -209,7 +203,7 @@ END_TEST
 /* Activations stay float until they are quantized. */
 START_TEST(fixed_point_output)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, "{'type': 'T', 'inputs': [{'data_type': 'FIXED_8'}], 'outputs': [{'data_type': 'FIXED_8', 'shape': "
               "'same_as in0'}]}");
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(6));

@@ -1,10 +1,10 @@
 /* Attributes as params of a UDO node. */
-#include "udo_site.h"
+#include "site_fixture.h"
 #include "tests/support/named_param.h"
 
 START_TEST(param_kinds)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s,
           DEFINE(X, ", 'scalar_params': [{'name': 'i', 'data_type': 'INT_32'}, {'name': 'f', 'data_type': 'FLOAT_16'},"
                     "{'name': 's', 'data_type': 'STRING'}, {'name': 'b', 'data_type': 'BOOL_8'}, {'name': 'fi', "
@@ -47,7 +47,7 @@ END_TEST
 /* A rank-4 param in the definition's layout, as static data would be. */
 START_TEST(param_layout)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X, ", 'tensor_params': [{'name': 'k', 'data_type': 'FLOAT_32', 'tensor_layout': 'NHWC'}]"));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_attr(&s, floats_attr("k", SHAPE(1, 2, 1, 3), (const double[]){0, 1, 2, 3, 4, 5}));
@@ -93,7 +93,7 @@ START_TEST(param_that_does_not_fit)
          "param 'a': FIXED_8 data needs encodings, which only quantization provides"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct site s;
+        struct site_fixture s;
         start(&s, cases[i].definition);
         give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
         give_attr(&s, cases[i].attr);
@@ -110,7 +110,7 @@ START_TEST(integers_beyond_a_double)
 {
     static const int64_t inexact[] = {(1ll << 53) + 1, -(1ll << 53) - 1, INT64_MAX, (1ll << 24) + 1};
     for (size_t i = 0; i < COUNT_OF(inexact); i++) {
-        struct site s;
+        struct site_fixture s;
         start(&s, SCALAR_A("FLOAT_32"));
         give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
         give_attr(&s, int_attr("a", inexact[i]));
@@ -118,7 +118,7 @@ START_TEST(integers_beyond_a_double)
               arena_printf(s.f.arena, "param 'a': %lld does not fit FLOAT_32", (long long)inexact[i]), NULL);
         end(&s);
     }
-    struct site s;
+    struct site_fixture s;
     start(&s, SCALAR_A("FLOAT_32"));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_attr(&s, int_attr("a", (1ll << 53) + (1ll << 40)));
@@ -130,7 +130,7 @@ END_TEST
 
 START_TEST(tensor_param_that_does_not_fit)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X, ", 'tensor_params': [{'name': 'a', 'data_type': 'INT_32'}]"));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_attr(&s, floats_attr("a", SHAPE(3), (const double[]){1, 2, 2.5}));
@@ -141,7 +141,7 @@ END_TEST
 
 START_TEST(list_for_a_scalar)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, SCALAR_A("INT_32"));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_attr(&s, ints_attr("a", SHAPE(2), (const int64_t[]){1, 2}));
@@ -153,7 +153,7 @@ END_TEST
 
 START_TEST(one_element_list_for_a_scalar)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, SCALAR_A("INT_32"));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_attr(&s, ints_attr("a", SHAPE(1), (const int64_t[]){4}));
@@ -166,18 +166,13 @@ START_TEST(one_element_list_for_a_scalar)
 }
 END_TEST
 
-static bool schema(void *user, const char *attr, struct param *out)
-{
-    (void)user;
-    *out = int_attr(attr, 42);
-    return strcmp(attr, "a") == 0;
-}
-
 START_TEST(schema_default)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, SCALAR_A("INT_32"));
-    s.call.schema_default = schema;
+    const struct param defaults[] = {int_attr("b", 41), int_attr("a", 42)};
+    s.site.defaults = defaults;
+    s.site.n_defaults = COUNT_OF(defaults);
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     run_ok(&s);
     ck_assert_int_eq(named_int(udo_node(&s), "a", 0), 42);
@@ -187,7 +182,7 @@ END_TEST
 
 START_TEST(missing_param)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, SCALAR_A("INT_32"));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     const struct odlc_diag *d =
@@ -201,7 +196,7 @@ END_TEST
 /* The guide warns that inputs are easily listed as params. */
 START_TEST(input_listed_as_param)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, SCALAR_A("FLOAT_32"));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_floats(&s, "slope", SHAPE(1), UINT64_MAX, 0);
@@ -219,14 +214,14 @@ END_TEST
 
 START_TEST(unnamed_attributes)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, SCALAR_A("INT_32"));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_attr(&s, int_attr("a", 1));
     give_attr(&s, int_attr("q", 1));
     give_attr(&s, int_attr("r", 1));
     run_ok(&s);
-    s.call.label = "n2";
+    s.site.label = "n2";
     run_ok(&s);
     ck_assert_ptr_null(find_diag(&s.f, "udo-unnamed-attribute"));
     ck_assert_int_eq(udo_finish(&s.f.set), ODLC_OK);
@@ -239,7 +234,7 @@ END_TEST
 
 START_TEST(all_problems_at_once)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s,
           DEFINE("{'static': true, 'data_type': 'INT_32'}, {'name': 'w'}",
                  ", 'scalar_params': [{'name': 'a', 'data_type': 'INT_32'}, {'name': 'b', 'data_type': 'INT_32'}]"));

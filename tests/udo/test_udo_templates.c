@@ -56,11 +56,11 @@ static const char xml_template[] =
     "<Input><Name>w</Name><Datatype>QNN_DATATYPE_UINT_8</Datatype></Input></SupplementalOpDef>\n"
     "</SupplementalOpDefList>\n</OpDefCollection>\n";
 
-static void give_blend(struct site *s)
+static void give_blend(struct site_fixture *s)
 {
     static const int64_t sizes[] = {3, 5};
     static const double scales[] = {0.1, 2};
-    s->call.op_type = "Blend";
+    s->site.op_type = "Blend";
     s->declared_shape[0] = true;
     s->declared[0] = (struct type){.dtype = DT_FLOAT32, .shape = SHAPE(1, 2, 3, 4)};
     give_tensor(s, "x", DT_FLOAT32, SHAPE(1, 2, 3, 4));
@@ -74,9 +74,9 @@ static void give_blend(struct site *s)
 
 START_TEST(template_in_json)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X, ""));
-    udo_set_init(&s.f.set, s.f.arena, &s.f.diags);
+    udo_set_init(&s.f.set, s.f.arena, &s.f.diags, op_registry_new(s.f.arena));
     ck_assert_msg(load_text(&s.f, "guide.json", json_template) == ODLC_OK, "%s", all_diags(&s.f));
     ck_assert_msg(s.f.diags.list.count == 0, "%s", all_diags(&s.f));
     give_blend(&s);
@@ -98,9 +98,9 @@ END_TEST
 
 START_TEST(template_in_xml)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X, ""));
-    udo_set_init(&s.f.set, s.f.arena, &s.f.diags);
+    udo_set_init(&s.f.set, s.f.arena, &s.f.diags, op_registry_new(s.f.arena));
     const struct udo_def *def = load_def(&s.f, xml_template);
     ck_assert_uint_eq(def->n_inputs, 2);
     ck_assert_int_eq(def->inputs[0].dtype, DT_FLOAT32);
@@ -211,12 +211,12 @@ END_TEST
 /* A layout that says nothing of a tensor is found at the node where the definition does not tell the rank. */
 START_TEST(layout_of_a_node)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s,
           "{'type': 'T', 'inputs': [{'name': 'x', 'tensor_layout': 'NHWC'}], 'outputs': [{'shape': 'same_as in0'}]}");
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(2, 3));
     run_ok(&s);
-    s.call.label = "n2";
+    s.site.label = "n2";
     run_ok(&s);
     ck_assert_msg(s.f.diags.list.count == 1, "%s", all_diags(&s.f)); /* said once */
     ck_assert_str_eq(find_diag(&s.f, "udo-layout-rank")->message,
@@ -238,7 +238,7 @@ START_TEST(repeated_before_others)
     /* a, so many xs, w, b; of which b may be absent as long as it is listed. */
     for (uint32_t count = 1; count <= 3; count++)
         for (int with_b = 0; with_b < 2; with_b++) {
-            struct site s;
+            struct site_fixture s;
             start(&s, repeated_first);
             give_tensor(&s, "a", DT_FLOAT32, SHAPE(1, 2));
             for (uint32_t i = 0; i < count; i++)
@@ -248,7 +248,7 @@ START_TEST(repeated_before_others)
                 give_tensor(&s, "b", DT_FLOAT32, SHAPE(1, 2));
             else
                 give_absent(&s);
-            s.call.n_out = 1 + count;
+            s.site.n_out = 1 + count;
             run_ok(&s);
             const struct node *n = udo_node(&s);
             ck_assert_uint_eq(n->n_inputs, count + 2 + (uint32_t)with_b);
@@ -267,13 +267,13 @@ END_TEST
 /* Where the model tells only the outputs that it reads, none can be counted from the end. */
 START_TEST(repeated_outputs_of_an_open_list)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, repeated_first);
     give_tensor(&s, "a", DT_FLOAT32, SHAPE(1, 2));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2));
     give_floats(&s, "w", SHAPE(3), UINT64_MAX, 0);
-    s.call.n_out = 2;
-    s.call.outputs_open = true;
+    s.site.n_out = 2;
+    s.site.outputs_open = true;
     fails(&s, "udo-open-outputs",
           "the model does not tell how many outputs the node has, so none can stand behind a repeated one",
           "list each output at ops.json:3:1");
@@ -296,11 +296,11 @@ END_TEST
             "HTP") BACKEND("GPU")) "</OpDefList>" SUPPLEMENT("HTP", ONLY("Parameter", "mode") ONLY("Input", "w"))  \
                    SUPPLEMENT("GPU", ONLY("Parameter", "mode")))
 
-static void run_limited(struct site *s, const char *xml, int64_t mode, bool give_mode, float second)
+static void run_limited(struct site_fixture *s, const char *xml, int64_t mode, bool give_mode, float second)
 {
     start(s, DEFINE(X, ""));
-    udo_set_init(&s->f.set, s->f.arena, &s->f.diags);
-    s->call.op_type = load_def(&s->f, xml)->type;
+    udo_set_init(&s->f.set, s->f.arena, &s->f.diags, op_registry_new(s->f.arena));
+    s->site.op_type = load_def(&s->f, xml)->type;
     s->declared_shape[0] = true;
     s->declared[0] = (struct type){.dtype = DT_FLOAT32, .shape = SHAPE(2)};
     give_tensor(s, "x", DT_FLOAT32, SHAPE(2));
@@ -312,7 +312,7 @@ static void run_limited(struct site *s, const char *xml, int64_t mode, bool give
 
 START_TEST(only_default)
 {
-    struct site s;
+    struct site_fixture s;
     run_limited(&s, LIMITED("false"), 1, true, 1);
     ck_assert_msg(s.f.diags.list.count == 0, "%s", all_diags(&s.f));
     end(&s);
@@ -369,7 +369,7 @@ END_TEST
 /* A param and an attribute of nearly one name. */
 START_TEST(near_attribute)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE(X, ", 'tensor_params': [{'name': 'axis', 'data_type': 'INT_32'}]"));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(1, 2, 3, 4));
     give_attr(&s, ints_attr("axes", SHAPE(1), (const int64_t[]){2}));

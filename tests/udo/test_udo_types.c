@@ -1,6 +1,7 @@
 /* Element types of operands: activations have the framework's, whatever the definition declares for processors. */
+#include "op/op.h"
 #include "op/params.h"
-#include "udo_site.h"
+#include "site_fixture.h"
 
 /* ---- outputs ---- */
 
@@ -53,7 +54,7 @@ static const struct {
     {"'data_type': 'FIXED_8'", DT_NONE, {0}, DT_INT32, DT_FLOAT32},
 };
 
-static void start_output(struct site *s, const char *declared)
+static void start_output(struct site_fixture *s, const char *declared)
 {
     struct arena *arena = arena_create();
     start(s,
@@ -63,13 +64,13 @@ static void start_output(struct site *s, const char *declared)
 
 START_TEST(type_of_an_output)
 {
-    struct site s;
+    struct site_fixture s;
     start_output(&s, outputs[_i].declared);
     give_tensor(&s, "x", outputs[_i].in, SHAPE(2, 3));
     s.declared[0].dtype = outputs[_i].model;
     struct udo_demand demand = outputs[_i].demand;
     demand.reader = "reader";
-    s.call.demands = &demand;
+    s.site.demands = &demand;
     run_ok(&s);
     ck_assert_int_eq(graph_tensor(s.g, s.outs[0])->type->dtype, outputs[_i].expected);
     ck_assert_uint_eq(s.f.diags.list.count, 0);
@@ -107,12 +108,12 @@ static const struct {
 
 START_TEST(contradicted_by_a_reader)
 {
-    struct site s;
+    struct site_fixture s;
     start_output(&s, contradictions[_i].declared);
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(2, 3));
     struct udo_demand demand = contradictions[_i].demand;
     demand.reader = "reader";
-    s.call.demands = &demand;
+    s.site.demands = &demand;
     const char *message = arena_printf(s.f.arena, "output 0 of 'T' is %s", contradictions[_i].message);
     const struct odlc_diag *d = fails(&s, "udo-type-contradicted", message, contradictions[_i].hint);
     ck_assert_str_eq(d->file, "ops.json");
@@ -135,7 +136,7 @@ static const char *kept_by(const struct node *n)
 
 START_TEST(declared_types_are_kept)
 {
-    struct site s;
+    struct site_fixture s;
     start(
         &s,
         "{'type': 'T', 'inputs': [{'name': 'a', 'data_type': 'UINT_8'}, {'data_type': 'FLOAT_32'},\n"
@@ -150,7 +151,7 @@ START_TEST(declared_types_are_kept)
     give_tensor(&s, "e", DT_FLOAT32, SHAPE(2));
     give_tensor(&s, "f", DT_FLOAT32, SHAPE(2));
     give_tensor(&s, "g", DT_BOOL, SHAPE(2));
-    s.call.n_out = 2;
+    s.site.n_out = 2;
     s.declared[0].dtype = DT_FLOAT32;
     s.declared[1].dtype = DT_INT64;
     run_ok(&s);
@@ -173,7 +174,7 @@ END_TEST
 /* One warning for all nodes of a definition, and none where all is as declared. */
 START_TEST(one_warning)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, "{'type': 'T', 'inputs': [{'data_type': 'FLOAT_32'}], 'outputs': [{'shape': 'same_as in0'}]}");
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(2));
     run_ok(&s);
@@ -181,8 +182,8 @@ START_TEST(one_warning)
     ck_assert_str_eq(kept_by(udo_node(&s)), "");
     ck_assert_uint_eq(s.f.diags.list.count, 0);
     for (int i = 0; i < 2; i++) {
-        s.call.n_in = 0;
-        s.call.label = i ? "n2" : "n3";
+        s.site.n_in = 0;
+        s.site.label = i ? "n2" : "n3";
         s.out_names[0] = i ? "u" : "v";
         give_tensor(&s, i ? "p" : "q", DT_INT32, SHAPE(2));
         run_ok(&s);
@@ -207,7 +208,7 @@ START_TEST(static_data_of_64_bits)
         const char *declared;
         enum dtype stored;
     } types[] = {{"INT_64", DT_INT32}, {"UINT_64", DT_UINT32}, {"FLOAT_64", DT_FLOAT32}};
-    struct site s;
+    struct site_fixture s;
     struct arena *arena = arena_create();
     start(&s, arena_printf(arena,
                            DEFINE("{}, {'data_type': '%s', 'static': true}",
@@ -233,7 +234,7 @@ END_TEST
 
 START_TEST(number_beyond_32_bits)
 {
-    struct site s;
+    struct site_fixture s;
     start(&s, DEFINE("{}, {'data_type': 'INT_64', 'static': true}", ""));
     give_tensor(&s, "x", DT_FLOAT32, SHAPE(2));
     give_floats(&s, "w", SHAPE(3), 1, 4294967296.0f);

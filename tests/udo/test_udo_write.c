@@ -2,7 +2,7 @@
  * whose faults other tests do not have. */
 #include "udo_xml.h"
 
-#include "udo/write.h"
+#include "udo/udo_write.h"
 
 #define FILE_OF(more) COLLECTION("<OpDefList>" OPDEF(more) "</OpDefList>")
 #define JSON_OP(members) "{'type': 'T', 'inputs': [{'name': 'x', 'data_type': 'FLOAT_32'}], " members "}"

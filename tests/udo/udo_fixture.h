@@ -19,7 +19,7 @@ static inline void fixture_start(struct fixture *f)
     f->arena = arena_create();
     ck_assert_ptr_nonnull(f->arena);
     diags_init(&f->diags, f->arena);
-    udo_set_init(&f->set, f->arena, &f->diags);
+    udo_set_init(&f->set, f->arena, &f->diags, op_registry_new(f->arena));
 }
 
 static inline void fixture_end(struct fixture *f)

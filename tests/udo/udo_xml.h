@@ -2,7 +2,7 @@
 #ifndef TESTS_UDO_XML_H
 #define TESTS_UDO_XML_H
 
-#include "udo_site.h"
+#include "site_fixture.h"
 
 #define COLLECTION(content) "<OpDefCollection PackageName='P' Domain='d' Version='1'>\n" content "</OpDefCollection>"
 #define TENSOR(kind, name, more)                                                                                    \

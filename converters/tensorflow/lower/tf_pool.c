@@ -4,7 +4,7 @@
 #include "converters/lowering/max_indices.h"
 #include "converters/lowering/shapes.h"
 #include "converters/tensorflow/lower/tf_rows.h"
-#include "converters/tensorflow/decode/tf_types.h"
+#include "converters/tensorflow/lower/type_attribute.h"
 #include "converters/tensorflow/lower/windows.h"
 #include "op/op.h"
 

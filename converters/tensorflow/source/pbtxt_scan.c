@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/c_locale.h"
+#include "base/utf8.h"
 
 void scan_begin(struct scan *s, struct diags *diags, const struct file *file)
 {
@@ -99,19 +100,6 @@ static uint32_t digits(struct scan *s, int base, unsigned most, unsigned *count)
     return value;
 }
 
-static unsigned utf8_of(uint32_t c, char out[4])
-{
-    if (c < 0x80) {
-        out[0] = (char)c;
-        return 1;
-    }
-    unsigned length = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    for (unsigned i = length - 1; i > 0; i--, c >>= 6)
-        out[i] = (char)(0x80 | (c & 0x3f));
-    out[0] = (char)(0xf0 << (4 - length) | c);
-    return length;
-}
-
 /* \uXXXX (two of them for a surrogate pair) and \UXXXXXXXX, from behind the letter on. */
 static odlc_status scan_unicode(struct scan *s, size_t at, char letter, char out[4], unsigned *length)
 {
@@ -126,7 +114,7 @@ static odlc_status scan_unicode(struct scan *s, size_t at, char letter, char out
     }
     if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
         return scan_error(s, at, "pbtxt-syntax", NULL, "\\%c does not name a character", letter);
-    *length = utf8_of(c, out);
+    *length = utf8_encode(c, out);
     return ODLC_OK;
 }
 

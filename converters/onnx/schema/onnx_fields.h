@@ -1,0 +1,110 @@
+/* The numbers of ONNX's fields that the decoder reads (proto/onnx.proto has their types). */
+#ifndef CONVERTERS_ONNX_SCHEMA_ONNX_FIELDS_H
+#define CONVERTERS_ONNX_SCHEMA_ONNX_FIELDS_H
+
+enum { MODEL_IR_VERSION = 1, MODEL_GRAPH = 7, MODEL_OPSET_IMPORT = 8, MODEL_FUNCTIONS = 25 };
+
+enum { OPSET_DOMAIN = 1, OPSET_VERSION = 2 };
+
+enum {
+    GRAPH_NODE = 1,
+    GRAPH_NAME = 2,
+    GRAPH_INITIALIZER = 5,
+    GRAPH_INPUT = 11,
+    GRAPH_OUTPUT = 12,
+    GRAPH_VALUE_INFO = 13,
+    GRAPH_QUANTIZATION = 14,
+    GRAPH_SPARSE_INITIALIZER = 15
+};
+
+enum {
+    NODE_INPUT = 1,
+    NODE_OUTPUT = 2,
+    NODE_NAME = 3,
+    NODE_OP_TYPE = 4,
+    NODE_ATTRIBUTE = 5,
+    NODE_DOMAIN = 7,
+    NODE_OVERLOAD = 8
+};
+
+enum {
+    ATTR_NAME = 1,
+    ATTR_F = 2,
+    ATTR_I = 3,
+    ATTR_S = 4,
+    ATTR_T = 5,
+    ATTR_G = 6,
+    ATTR_FLOATS = 7,
+    ATTR_INTS = 8,
+    ATTR_STRINGS = 9,
+    ATTR_TENSORS = 10,
+    ATTR_GRAPHS = 11,
+    ATTR_TYPE_PROTO = 14,
+    ATTR_TYPE_PROTOS = 15,
+    ATTR_TYPE = 20,
+    ATTR_REF = 21,
+    ATTR_SPARSE_TENSOR = 22,
+    ATTR_SPARSE_TENSORS = 23
+};
+
+/* AttributeProto.type; absent in old files, where the field that is set says it. */
+enum {
+    ATTR_TYPE_FLOAT = 1,
+    ATTR_TYPE_INT = 2,
+    ATTR_TYPE_STRING = 3,
+    ATTR_TYPE_TENSOR = 4,
+    ATTR_TYPE_GRAPH = 5,
+    ATTR_TYPE_FLOATS = 6,
+    ATTR_TYPE_INTS = 7,
+    ATTR_TYPE_STRINGS = 8,
+    ATTR_TYPE_SPARSE_TENSOR = 11,
+    ATTR_TYPE_TYPE_PROTOS = 14
+};
+
+enum {
+    TENSOR_DIMS = 1,
+    TENSOR_DATA_TYPE = 2,
+    TENSOR_SEGMENT = 3,
+    TENSOR_FLOAT_DATA = 4,
+    TENSOR_INT32_DATA = 5,
+    TENSOR_STRING_DATA = 6,
+    TENSOR_INT64_DATA = 7,
+    TENSOR_NAME = 8,
+    TENSOR_RAW_DATA = 9,
+    TENSOR_DOUBLE_DATA = 10,
+    TENSOR_UINT64_DATA = 11,
+    TENSOR_EXTERNAL_DATA = 13,
+    TENSOR_DATA_LOCATION = 14
+};
+
+/* TensorProto.data_location */
+enum { LOCATION_EXTERNAL = 1 };
+
+enum { ENTRY_KEY = 1, ENTRY_VALUE = 2 };
+
+enum { SPARSE_VALUES = 1, SPARSE_INDICES = 2, SPARSE_DIMS = 3 };
+
+enum { VALUE_NAME = 1, VALUE_TYPE = 2 };
+
+enum { TYPE_TENSOR = 1, TYPE_SEQUENCE = 4, TYPE_MAP = 5, TYPE_OPAQUE = 7, TYPE_SPARSE_TENSOR = 8, TYPE_OPTIONAL = 9 };
+
+enum { TENSOR_TYPE_ELEMENT = 1, TENSOR_TYPE_SHAPE = 2 };
+
+enum { SHAPE_DIM = 1 };
+
+enum { DIM_VALUE = 1, DIM_PARAM = 2 };
+
+enum {
+    FUNCTION_NAME = 1,
+    FUNCTION_INPUT = 4,
+    FUNCTION_OUTPUT = 5,
+    FUNCTION_ATTRIBUTE = 6,
+    FUNCTION_NODE = 7,
+    FUNCTION_OPSET_IMPORT = 9,
+    FUNCTION_DOMAIN = 10,
+    FUNCTION_ATTRIBUTE_PROTO = 11,
+    FUNCTION_VALUE_INFO = 12,
+    FUNCTION_OVERLOAD = 13
+};
+
+#endif

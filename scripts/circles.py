@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Prints circles of files in a room: units of one folder that all lead to each other.
+usage: scripts/circles.py BUILD [--max N] [--verbose]   (BUILD is built; status 1 when a circle has more than N units, default 2)
+
+A unit is NAME.c, NAME.h and NAME.def together. It leads to another unit of its folder when one of its files includes one of
+the other's, or its object uses a symbol that the other's object defines: one header may declare what several files define.
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+FOLDERS = ("include", "src", "converters")
+INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
+HEADER_ROOTS = (ROOT, ROOT / "include", ROOT / "src")
+
+
+def unit_of(path):
+    """(folder, name) of a source file."""
+    return path.parent, path.stem
+
+
+def includes():
+    """Pairs of units: one includes the other. An include is looked for beside the file, then along the build's -I."""
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*.[ch]")):
+            for name in INCLUDE.findall(path.read_text()):
+                found = next((p for p in (path.parent / name, *(root / name for root in HEADER_ROOTS)) if p.exists()), None)
+                if found:
+                    yield unit_of(path), unit_of(pathlib.Path(os.path.normpath(found)))
+
+
+def objects(build):
+    """{source file: object} of the product; a file that several programs compile counts once."""
+    found = {}
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        source = pathlib.Path(os.path.normpath(build / entry["file"]))
+        if any(source.is_relative_to(ROOT / folder) for folder in FOLDERS):
+            found.setdefault(source, build / entry["output"])
+    return {source: path for source, path in found.items() if path.exists()}
+
+
+def symbols(path):
+    """(defined, undefined) global names of an object."""
+    listing = subprocess.run(["nm", "-g", "-P", path], capture_output=True, text=True, check=True).stdout
+    defined, used = set(), set()
+    for line in listing.splitlines():
+        name, kind = line.split()[:2]
+        (used if kind in "Uvw" else defined).add(name)
+    return defined, used
+
+
+def uses(build):
+    """Pairs of units: the object of one uses a symbol that the other's defines."""
+    tables = {source: symbols(path) for source, path in sorted(objects(build).items())}
+    owner = {name: unit_of(source) for source, (defined, _) in tables.items() for name in defined if name != "main"}
+    for source, (_, used) in tables.items():
+        for name in sorted(used & owner.keys()):
+            yield unit_of(source), owner[name]
+
+
+def edges_within_rooms(pairs):
+    edges = collections.defaultdict(set)
+    for user, used in pairs:
+        if user != used and user[0] == used[0]:
+            edges[user].add(used)
+    return edges
+
+
+def reachable(edges, start):
+    seen, left = set(), [start]
+    while left:
+        for unit in edges.get(left.pop(), ()):
+            if unit not in seen:
+                seen.add(unit)
+                left.append(unit)
+    return seen
+
+
+def circles(edges):
+    """Sets of two units or more, each of which leads to all of its set."""
+    reach = {unit: reachable(edges, unit) for unit in list(edges)}
+    found = {frozenset(other for other in reach[unit] if unit in reach.get(other, ())) for unit in reach}
+    return sorted((sorted(circle) for circle in found if len(circle) > 1), key=lambda circle: (-len(circle), circle))
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.splitlines()[1].removeprefix("usage: "))
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--max", type=int, default=2)
+    parser.add_argument("--verbose", action="store_true", help="name which unit leads to which")
+    arguments = parser.parse_args()
+    edges = edges_within_rooms([*includes(), *uses(arguments.build.resolve())])
+    found = circles(edges)
+    for circle in found:
+        print(f"{circle[0][0].relative_to(ROOT)}: {len(circle)} units: {', '.join(name for _, name in circle)}")
+        for unit in circle if arguments.verbose else ():
+            print(f"    {unit[1]} -> {', '.join(sorted(name for folder, name in edges[unit] & set(circle)))}")
+    longest = max(map(len, found), default=0)
+    print(f"{len(found)} circles, the longest of {longest} units")
+    sys.exit(longest > arguments.max)
+
+
+main()

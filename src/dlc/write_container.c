@@ -1,0 +1,132 @@
+/* Writing a container: the graph laid out → three zip entries → read back and compared → renamed. */
+#include "dlc/write_container.h"
+
+#include <string.h>
+
+#include "base/reader.h"
+#include "dlc/schema.h"
+
+static odlc_status write_stream_header(struct zip_writer *zip)
+{
+    uint8_t header[STREAM_HEADER] = {0};
+    store_le(header, 2, STREAM_MAGIC);
+    store_le(header + 2, 2, CONTAINER_MAJOR);
+    store_le(header + 4, 2, CONTAINER_MINOR);
+    return zip_write(zip, header, sizeof header);
+}
+
+/* Line breaks would add lines of the metadata that nobody meant. */
+static const char *one_line(struct arena *arena, const char *value)
+{
+    char *copy = arena_strdup(arena, value ? value : "N/A");
+    for (char *p = copy; *p; p++)
+        if (*p == '\n' || *p == '\r')
+            *p = ' ';
+    return copy;
+}
+
+static odlc_status write_metadata(const struct dlc_writing *w, struct zip_writer *zip,
+                                  const struct dlc_write_options *options)
+{
+    const struct dlc_meta lines[] = {{"converter-command", options->converter_command},
+                                     {"converter-version", options->converter_version},
+                                     {"model-copyright", options->model_copyright},
+                                     {"model-version", options->model_version},
+                                     {"quantizer-command", options->quantizer_command}};
+    text all = {0};
+    for (size_t i = 0; i < COUNT_OF(lines); i++)
+        text_add(w->arena, &all, "%s=%s\n", lines[i].key, one_line(w->arena, lines[i].value));
+    TRY(zip_begin(zip, "dlc.metadata", strlen(all.data), 1));
+    TRY(zip_write(zip, all.data, strlen(all.data)));
+    return zip_end(zip);
+}
+
+static odlc_status to_zip(void *zip, const void *bytes, size_t size)
+{
+    return zip_write(zip, bytes, size);
+}
+
+static odlc_status write_model(struct zip_writer *zip, struct dlc_model *model)
+{
+    TRY(zip_begin(zip, "model", STREAM_HEADER + model->size, 1));
+    TRY(write_stream_header(zip));
+    TRY(dlc_emit_model(model, to_zip, zip));
+    return zip_end(zip);
+}
+
+static odlc_status write_params(const struct dlc_writing *w, struct zip_writer *zip, struct dlc_params *params)
+{
+    TRY(zip_begin(zip, "model.params", STREAM_HEADER + params->size, PAYLOAD_ALIGNMENT));
+    TRY(write_stream_header(zip));
+    TRY(dlc_emit_params_head(params, to_zip, zip));
+    TRY(dlc_stream_payloads(w, params, zip));
+    return zip_end(zip);
+}
+
+/* A few bytes of a model can stand for any number of elements. */
+static odlc_status check_payload(const struct dlc_writing *w, const struct dlc_params *params, uint64_t most)
+{
+    struct dlc_payload_walk walk = dlc_payloads(params);
+    struct dlc_payload payload;
+    uint64_t total = 0, largest = 0;
+    const char *name = "";
+    while (most && dlc_next_payload(&walk, &payload)) {
+        total += payload.size;
+        if (payload.size > largest) {
+            largest = payload.size;
+            name = arena_strdup(w->arena, payload.name);
+        }
+    }
+    if (total <= most)
+        return ODLC_OK;
+    const char *hint = arena_printf(w->diags->arena, "the largest is %s, of %llu bytes: make it a graph input", name,
+                                    (unsigned long long)largest);
+    return diag_error(w->diags, ODLC_ERR_LIMIT, AT(.file = w->path, .hint = hint), "constants-size",
+                      "the constants of the container would take %llu bytes, more than the %llu that a model of this "
+                      "size may have",
+                      (unsigned long long)total, (unsigned long long)most);
+}
+
+/* A container before its first byte. */
+struct layout {
+    struct dlc_writing w;
+    struct dlc_records records;
+    struct dlc_model model;
+    struct dlc_params params;
+};
+
+/* Whatever keeps the graph out of a container is found here. */
+static odlc_status lay_out(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
+                           const struct dlc_write_options *options, struct layout *out)
+{
+    out->w = (struct dlc_writing){
+        .arena = scratch, .diags = diags, .path = path, .threads = options->threads, .progress = options->progress};
+    TRY(dlc_records_start(&out->w, g, &out->records));
+    TRY(dlc_lay_out_model(&out->records, &out->model));
+    TRY(dlc_lay_out_params(&out->records, options->netp, &out->params));
+    return check_payload(&out->w, &out->params, options->most_payload);
+}
+
+odlc_status dlc_try_write(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
+                          const struct dlc_write_options *options)
+{
+    struct layout layout;
+    return lay_out(scratch, diags, g, path, options, &layout);
+}
+
+odlc_status dlc_write(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
+                      const struct dlc_write_options *options)
+{
+    struct layout l;
+    struct zip_writer zip = {.diags = diags, .path = path};
+    TRY(lay_out(scratch, diags, g, path, options, &l));
+    TRY(out_create(scratch, diags, path, &zip.out));
+    TRY(write_metadata(&l.w, &zip, options));
+    TRY(write_model(&zip, &l.model));
+    TRY(write_params(&l.w, &zip, &l.params));
+    TRY(zip_finish(&zip));
+    TRY(dlc_read_back(&l.w, &zip, &l.model, &l.params));
+    if (options->ready)
+        TRY(options->ready(options->ready_user));
+    return out_commit(zip.out);
+}
