@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "op/op.h"
 
 struct entry {
     const struct op *row;

@@ -15,7 +15,6 @@
  * --preserve_io). */
 #include <string.h>
 
-#include "op/op.h"
 #include "op/params.h"
 #include "pass/regroup.h"
 #include "pass/track_interface.h"
