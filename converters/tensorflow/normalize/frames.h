@@ -4,7 +4,7 @@
 #define CONVERTERS_TENSORFLOW_NORMALIZE_FRAMES_H
 
 #include "converters/frontend/frontend.h"
-#include "converters/tensorflow/decode/tf_graph.h"
+#include "converters/tensorflow/decode/tf_model.h"
 
 /* Nodes for which one of them stands: a loop. */
 struct group {

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converters/tensorflow/decode/op_list.h"
+
 enum { MAX_STEPS = 4000000 }; /* through calls, for one value */
 
 /* ---- calls ---- */
