@@ -25,7 +25,7 @@ from checks import SHARED, Checks  # noqa: E402
 from planting import SOURCE, copy_sources, misplaced, planted  # noqa: E402
 
 ENVIRONMENT = {**{name: value for name, value in os.environ.items() if name != "ODLC_LONG"}, "ODLC_SHARED": str(SHARED), "CK_VERBOSITY": "normal"}
-ROOMS = {f"src/{room}" for room in ("api", "base", "dlc", "ir", "op", "pass", "runtime", "tools", "udo")} | {
+ROOMS = {f"src/{room}" for room in ("api", "base", "dlc", "ir", "kernel", "op", "pass", "runtime", "tools", "udo")} | {
     "converters/lowering", "converters/onnx", "converters/tensorflow"}
 
 
@@ -45,18 +45,21 @@ MUTANTS = [
            'e->max <= node_float(n, PARAM_max_value, -INFINITY)', "true"),
     Mutant("per-axis-sinks", "pass/test_quantized per_axis_encodings_stay_behind", "src/pass/pass_quantize.c",
            "if (from.quant->per_axis)", "if (false)"),
-    Mutant("ties-of-quantize", "onnx/test_lower_quantize test_ties_of_pairs", "src/op/op_quantize.c", "rint(single", "round(single"),
-    Mutant("ties-of-the-graph", "onnx/test_lower_quantize test_ties", "src/op/op_unary.c", "X(Round, 11, rint(a))",
-           "X(Round, 11, round(a))"),
-    Mutant("ties-of-fixed-point", "onnx/test_lower_quantize test_ties_between_quantized", "src/kernel/eval.c",
+    Mutant("ties-of-quantize", "onnx/test_lower_quantize test_ties_of_pairs", "src/kernel/kernel_quantize.c", "rint(single", "round(single"),
+    Mutant("ties-of-the-graph", "onnx/test_lower_quantize test_ties", "src/kernel/kernel_unary.c", "REAL(round, rint(a))",
+           "REAL(round, round(a))"),
+    Mutant("ties-of-fixed-point", "onnx/test_lower_quantize test_ties_between_quantized", "src/kernel/buffer.c",
            "nearbyint((double)(float)", "round((double)(float)"),
-    Mutant("offset-of-dequantize", "op/test_quantize dequantize", "src/kernel/eval.c", "(real[i] + e->offset)", "(real[i])"),
-    Mutant("dilated-integers", "onnx/test_lower_quantize test_dilated_integers", "src/kernel/conv_ints.c",
+    Mutant("offset-of-dequantize", "op/test_quantize dequantize", "src/kernel/buffer.c", "(real[i] + e->offset)", "(real[i])"),
+    Mutant("dilated-integers", "onnx/test_lower_quantize test_dilated_integers", "src/kernel/kernel_conv.c",
            "tap[i] * a[i].dilation", "tap[i]"),
     Mutant("zero-point-of-rows", "onnx/test_lower_quantize test_integers", "converters/onnx/lower/onnx_integer.c",
            "left.rank > 1 ? left.dims[left.rank - 2] : 1, left.rank > 1", "left.rank > 1 ? left.dims[left.rank - 2] : 1, 0"),
     Mutant("encodings-of-all-quantizers", "pass/test_quantized each_quantize_has_its_encoding", "src/pass/pass_quantize.c",
            "|| !quant_equal(a->quant, b->quant))", ")"),
+    # ---- the registry ----
+    Mutant("package-of-a-row", "op/test_registry added_rows", "src/op/registry.c",
+           "if (strcmp(registry->rows.data[i].row->package, key->package) == 0)", "if (true)"),
     # ---- passes ----
     Mutant("constant-of-one-channel", "pass/test_random_graphs passes_keep_the_numbers", "src/pass/pass_fold_bias.c",
            "values[count == 1 ? 0 : i]", "values[0]"),
@@ -79,16 +82,16 @@ MUTANTS = [
     Mutant("cut-beyond-padding", "pass/test_pass convolutions_in_blocks_are_dilated_ones", "src/pass/pass_fold_dilation.c",
            "if (d->pad[i][end] < 0)", "if (false)"),
     # ---- operators ----
-    Mutant("index-at-the-end", "op/test_index gather_refuses", "src/op/op_index.c", "return *out >= 0 && *out < dim;",
+    Mutant("index-at-the-end", "op/test_index gather_refuses", "src/kernel/kernel_index.c", "return *out >= 0 && *out < dim;",
            "return *out >= 0 && *out <= dim;"),
-    Mutant("average-over-the-end", "op/test_pool pool", "src/op/op_pool.c", "end = a->in + a->pad_after;",
+    Mutant("average-over-the-end", "op/test_pool pool", "src/kernel/kernel_pool.c", "end = a->in + a->pad_after;",
            "end = a->in + a->filter;"),
-    Mutant("average-in-padding", "op/test_pool average_of_nothing", "src/op/op_pool.c", "return count > 0 ? sum / count : 0;", "return sum / count;"),
-    Mutant("mean-of-large-uint64", "op/test_reduce large_uint64", "src/op/op_reduce.c", "(int64_t)((uint64_t)ints[i] / per_group)",
+    Mutant("average-in-padding", "op/test_pool average_of_nothing", "src/kernel/kernel_pool.c", "return count > 0 ? sum / count : 0;", "return sum / count;"),
+    Mutant("mean-of-large-uint64", "op/test_reduce large_uint64", "src/kernel/kernel_reduce.c", "(int64_t)((uint64_t)ints[i] / per_group)",
            "ints[i] / (int64_t)per_group"),
-    Mutant("sign-of-zero-modulo", "op/test_eltwise zero_modulo_has_the_divisors_sign", "src/op/op_eltwise.c",
+    Mutant("sign-of-zero-modulo", "op/test_eltwise zero_modulo_has_the_divisors_sign", "src/kernel/kernel_eltwise.c",
            "return copysign(0, b);", "return r;"),
-    Mutant("maximum-loses-nan", "op/test_eltwise extremes_keep_nans", "src/op/op_eltwise.c", "a > b || a != a ? a : b, a > b",
+    Mutant("maximum-loses-nan", "op/test_eltwise extremes_keep_nans", "src/kernel/kernel_eltwise.c", "a > b || a != a ? a : b, a > b",
            "a > b ? a : b, a > b"),
     # ---- types, views, bytes ----
     Mutant("least-signed-integer", "ir/test_ir conversion_saturates_and_keeps_exact_values", "src/ir/convert.c",

@@ -35,6 +35,11 @@ const struct op *op_find(const char *name)
     return NULL;
 }
 
+bool node_is(const struct node *n, enum op_id id)
+{
+    return n->op && n->op->id == id;
+}
+
 int op_param_place(const struct op *op, enum param_id id)
 {
     for (uint32_t i = 0; i < op->n_params; i++)

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "op/op.h"
+
 /* ---- leaves ---- */
 
 struct udo_place opdef_place(const struct opdef *o, const struct xml_node *node)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "op/op.h"
 #include "udo/param_value.h"
 #include "udo/udo_row.h"
 
