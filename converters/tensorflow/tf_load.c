@@ -1,4 +1,7 @@
 /* Loading a model: find the graph, check the bytes, find the nodes, then walk back from the outputs. */
+#include "converters/tensorflow/decode/op_list.h"
+#include "converters/tensorflow/decode/tf_graph.h"
+#include "converters/tensorflow/decode/tf_tensor.h"
 #include "converters/tensorflow/normalize/normalize.h"
 #include "converters/tensorflow/schema/tf_schema.h"
 #include "converters/tensorflow/tensorflow.h"
