@@ -1,16 +1,8 @@
-/* The table of TensorFlow operators. tf_rows.def is the table's only list, which declares
- * the lowering functions, too. */
+/* The lowering functions of TensorFlow operators: tf_rows.def, which is the only list of them, declares them, too. */
 #ifndef CONVERTERS_TENSORFLOW_LOWER_TF_ROWS_H
 #define CONVERTERS_TENSORFLOW_LOWER_TF_ROWS_H
 
-#include "converters/lowering/lower_table.h"
-
-extern const struct lower_table tensorflow_table;
-
-/* Why no row converts an operator (tf_refusals.def); NULL: the list has no such operator. */
-const char *tensorflow_refusal(const char *domain, const char *op);
-/* Whether some input of the operator may hold strings. */
-bool tensorflow_takes_strings(const char *domain, const char *op);
+#include "converters/lowering/lower.h"
 
 #define TF_ROW(op, fn, arg) lower_fn fn;
 #include "converters/tensorflow/lower/tf_rows.def"
