@@ -1,6 +1,6 @@
-/* A library for LD_PRELOAD that starts a command once for many runs. It takes the place of main: the process stays as it is
- * before main, and for each request it makes a copy of itself that goes on into the command with arguments of its own. So
- * programs are loaded, relocated and given their sanitizers once. prestarted.py is the other end.
+/* A library for LD_PRELOAD that starts a command once for many runs. It takes the place of main: the process stays as
+ * it is before main, and for each request it makes a copy of itself that goes on into the command with arguments of its
+ * own. So programs are loaded, relocated and given their sanitizers once. prestarted.py is the other end.
  *
  *   PRESTARTED_SOCKET  number of a descriptor, a SOCK_SEQPACKET. A request is the working folder and the arguments from
  *                      argv[0] on, each with a zero behind it, and two descriptors: standard output and standard error.
@@ -36,7 +36,8 @@ static size_t receive(int socket, int *streams)
         char bytes[CMSG_SPACE(2 * sizeof(int))];
     } control;
     struct iovec bytes = {request, sizeof request - 1};
-    struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    struct msghdr message = {
+        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
     ssize_t size = recvmsg(socket, &message, 0);
     if (size <= 0)
         return 0;
