@@ -101,7 +101,7 @@ static void summarize(struct conversion *c, const struct pass_context *passes)
 {
     const struct graph *g = c->graph;
     bool *counted = arena_array(c->scratch, bool, g->tensors.count);
-    c->summary.permutes_inserted = passes->permutes_inserted;
+    c->summary.permutes_inserted = (uint32_t)passes->permutes.count;
     for (size_t i = 0; i < g->order.count; i++) {
         const struct node *n = graph_node(g, g->order.data[i]);
         c->summary.ops++;
@@ -117,14 +117,14 @@ static void summarize(struct conversion *c, const struct pass_context *passes)
     }
 }
 
-/* Hands the permutes that the passes found on to the reports of their nodes. */
-static void add_permutes(struct conversion *c, const struct pass_context *passes)
+/* Hands the permutes that the passes found on to the reports of their nodes, which lowering made: the first n. */
+static void add_permutes(struct conversion *c, const struct pass_context *passes, size_t n)
 {
     typedef VEC(struct odlc_udo_permute) permutes;
     struct map nodes;
     map_init(&nodes, c->scratch);
-    permutes *lists = arena_array(c->scratch, permutes, c->udos.reports.count);
-    for (size_t i = 0; i < c->udos.reports.count; i++)
+    permutes *lists = arena_array(c->scratch, permutes, n);
+    for (size_t i = 0; i < n; i++)
         map_put(&nodes, c->udos.reports.data[i].node, (uint32_t)i);
     for (size_t i = 0; i < passes->udo_permutes.count; i++) {
         const struct pass_permute *p = &passes->udo_permutes.data[i];
@@ -138,28 +138,40 @@ static void add_permutes(struct conversion *c, const struct pass_context *passes
                                                .after = p->after,
                                                .reason = p->reason});
     }
-    for (size_t i = 0; i < c->udos.reports.count; i++) {
+    for (size_t i = 0; i < n; i++) {
         c->udos.reports.data[i].permutes = lists[i].data;
         c->udos.reports.data[i].n_permutes = lists[i].count;
     }
 }
 
+static odlc_status replace_natives(void *udos, struct graph *g)
+{
+    return udo_replace_natives(udos, g);
+}
+
+static odlc_status keep_declared_types(void *udos, struct graph *g)
+{
+    udo_keep_types(udos, g);
+    return ODLC_OK;
+}
+
 static odlc_status run_passes(struct conversion *c)
 {
+    const size_t n_claimed = c->udos.reports.count;
     struct pass_options options;
     struct map names, layouts;
     TRY(pass_options(c, &names, &layouts, &options));
-    struct pass_context passes = {
-        .scratch = c->scratch, .diags = &c->diags, .options = &options, .progress = &c->progress};
+    struct pass_context passes = {.scratch = c->scratch,
+                                  .diags = &c->diags,
+                                  .options = &options,
+                                  .progress = &c->progress,
+                                  .replace_natives = {replace_natives, &c->udos},
+                                  .keep_declared_types = {keep_declared_types, &c->udos}};
     odlc_status status = pass_run_all(&passes, c->graph);
     c->dumped = passes.dumped;
-    add_permutes(c, &passes);
+    add_permutes(c, &passes, n_claimed);
     if (status == ODLC_OK)
-        status = udo_replace_natives(&c->udos, c->graph);
-    if (status == ODLC_OK) {
-        udo_keep_types(&c->udos, c->graph);
         summarize(c, &passes);
-    }
     return status;
 }
 

@@ -7,9 +7,6 @@
 #include "pass/pass.h"
 #include "udo/udo.h"
 
-/* Whether a UDO claims ops of that type: a front end leaves such nodes whole. */
-typedef bool fw_claims_fn(void *user, const char *op_type, const char *domain);
-
 /* Among element types: some float. */
 enum { TYPE_REAL = DT_COUNT };
 
@@ -113,15 +110,6 @@ odlc_status check_inputs(struct conversion *c) MUST_USE;
 struct fw_value *find_model_input(struct conversion *c, const char *name, const char *option);
 /* Takes note of the symbols that an input with known dimensions fixes. */
 void note_symbols(struct conversion *c, const struct fw_value *input);
-/* An error for a name in an option that the model does not have: the hint has the nearest one, and lists at most 20. */
-struct unknown_name {
-    odlc_status status; /* ODLC_OK: wrong usage */
-    const char *code, *message, *name;
-    const char *const *known;
-    size_t n_known;
-    const char *listed_as; /* what the known ones are: "graph inputs" */
-};
-odlc_status unknown_name(struct diags *diags, const char *path, const struct unknown_name *u);
 /* freeze.c: the inputs of --freeze_input become constants. */
 odlc_status freeze_inputs(struct conversion *c) MUST_USE;
 /* The value that a file has for an input, checked to be one of the input's type and dimensions. */

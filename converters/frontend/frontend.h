@@ -14,6 +14,9 @@
 
 #define DIM_OPEN (-1) /* a dimension the model leaves open */
 
+/* Whether a UDO claims ops of that type: a front end leaves such nodes whole. */
+typedef bool fw_claims_fn(void *user, const char *op_type, const char *domain);
+
 /* Where a model is loaded to. No two of them are the same arena. */
 struct fw_memory {
     struct arena *kept;    /* texts, and elements that are in no file: what follows the graph goes on using them */

@@ -109,6 +109,11 @@ struct wire wire_section(const struct file *file, const struct sections *s, uint
     return wire_of(file, s->of[number].from, s->of[number].to);
 }
 
+const char *wire_text(struct arena *arena, const struct file *file, const struct wire_field *f)
+{
+    return f->size > 0 ? arena_strndup(arena, wire_bytes(file, f), f->size) : "";
+}
+
 bool wire_next_of(struct wire *w, uint32_t number, struct wire_field *f)
 {
     while (wire_next(w, f))

@@ -76,9 +76,15 @@ struct sections {
 };
 /* Finds them without looking into fields. */
 struct sections wire_sections(const struct file *file, uint64_t from, uint64_t to);
+static inline struct sections wire_sections_of(const struct file *file, const struct wire_field *message)
+{
+    return wire_sections(file, message->content, message->content + message->size);
+}
 struct wire wire_section(const struct file *file, const struct sections *s, uint32_t number);
 /* The one field of that number; of size 0 when there is none. */
 struct wire_field wire_only(const struct file *file, const struct sections *s, uint32_t number);
+/* The text in a field, copied to the arena; "" for one of size 0. */
+const char *wire_text(struct arena *arena, const struct file *file, const struct wire_field *f);
 /* The next field of that number; false after the last one. */
 bool wire_next_of(struct wire *w, uint32_t number, struct wire_field *f);
 

@@ -3,7 +3,8 @@
 #ifndef CONVERTERS_TENSORFLOW_TENSORFLOW_H
 #define CONVERTERS_TENSORFLOW_TENSORFLOW_H
 
-#include "converters/driver/driver.h"
+#include "converters/frontend/frontend.h"
+#include "opendlc/convert.h"
 
 /* Reads what the outputs need: those of options->out_names, of the signature, or, when neither is there, all nodes that
  * nothing reads. Names in the options are canonical. Only what is needed must be sound. */
@@ -18,8 +19,5 @@ odlc_status tensorflow_load_file(const struct fw_memory *memory, struct diags *d
 /* Reads a file that holds one tensor (a serialized TensorProto). It must stay mapped while the tensor is used. */
 odlc_status tensorflow_load_tensor(const struct fw_memory *memory, struct diags *diags, const struct file *file,
                                    struct fw_tensor *out) MUST_USE;
-
-/* "name:0" is "name", "^name" too. */
-const char *tensorflow_canonical_name(struct arena *arena, const char *name);
 
 #endif

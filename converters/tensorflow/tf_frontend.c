@@ -2,7 +2,8 @@
 #include "converters/tensorflow/decode/op_defs.h"
 #include "converters/tensorflow/lower/tf_rows.h"
 #include "converters/tensorflow/tensorflow.h"
-#include "converters/tensorflow/decode/tf_types.h"
+#include "converters/tensorflow/schema/tf_names.h"
+#include "converters/tensorflow/schema/tf_types.h"
 
 struct frontend tensorflow_frontend(void)
 {

@@ -127,7 +127,6 @@ static void make_constant(struct graph *g, tensor_id id, const struct view *view
 {
     struct tensor *t = graph_tensor(g, id);
     t->kind = TENSOR_STATIC;
-    t->producer = NO_NODE;
     graph_set_view(g, id, view);
 }
 

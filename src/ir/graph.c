@@ -1,5 +1,6 @@
 #include "ir/graph.h"
 
+#include <assert.h>
 #include <string.h>
 
 struct graph *graph_create(struct arena *arena, const char *name)
@@ -157,6 +158,36 @@ void graph_remove_node(struct graph *g, node_id id)
     n->op = NULL;
 }
 
+void graph_replace_input(struct graph *g, node_id id, uint32_t i, tensor_id tensor)
+{
+    struct node *n = graph_node(g, id);
+    assert(n->op && i < n->n_inputs && (tensor == NO_TENSOR || tensor < g->tensors.count));
+    n->inputs[i] = tensor;
+}
+
+void graph_replace_output(struct graph *g, node_id id, uint32_t i, tensor_id tensor)
+{
+    struct node *n = graph_node(g, id);
+    assert(n->op && i < n->n_outputs && tensor < g->tensors.count);
+    assert(graph_tensor(g, tensor)->producer == NO_NODE && graph_tensor(g, tensor)->kind != TENSOR_INPUT &&
+           graph_tensor(g, tensor)->kind != TENSOR_STATIC);
+    if (n->outputs[i] != NO_TENSOR && graph_tensor(g, n->outputs[i])->producer == id)
+        graph_tensor(g, n->outputs[i])->producer = NO_NODE;
+    n->outputs[i] = tensor;
+    graph_tensor(g, tensor)->producer = id;
+}
+
+void graph_replace_result(struct graph *g, size_t i, tensor_id tensor)
+{
+    assert(i < g->outputs.count && tensor < g->tensors.count);
+    struct tensor *before = graph_tensor(g, g->outputs.data[i]), *after = graph_tensor(g, tensor);
+    if (before->kind == TENSOR_OUTPUT)
+        before->kind = TENSOR_NATIVE;
+    if (after->kind == TENSOR_NATIVE)
+        after->kind = TENSOR_OUTPUT;
+    g->outputs.data[i] = tensor;
+}
+
 void graph_compact(struct graph *g)
 {
     size_t kept = 0;
@@ -205,4 +236,15 @@ struct uses graph_uses(struct arena *arena, const struct graph *g)
     for (size_t i = 0; i < g->outputs.count; i++)
         u.count[g->outputs.data[i]]++;
     return u;
+}
+
+void graph_replace_uses(struct graph *g, const struct uses *uses, tensor_id tensor, tensor_id with)
+{
+    for (uint32_t k = uses->first[tensor]; k < uses->first[tensor + 1]; k++) {
+        node_id reader = uses->nodes[k];
+        bool again = k > uses->first[tensor] && uses->nodes[k - 1] == reader;
+        for (uint32_t i = 0; !again && i < graph_node(g, reader)->n_inputs; i++)
+            if (graph_node(g, reader)->inputs[i] == tensor)
+                graph_replace_input(g, reader, i, with);
+    }
 }

@@ -176,6 +176,13 @@ node_id graph_add_node(struct graph *g, const struct op *op, uint32_t n_params, 
 void graph_rename_node(struct graph *g, node_id id, const char *name);
 /* Takes the node out (op = NULL); outputs lose their producer. graph_compact drops it from order. */
 void graph_remove_node(struct graph *g, node_id id);
+/* Input i of the node reads that tensor from now on, or nothing (NO_TENSOR). */
+void graph_replace_input(struct graph *g, node_id id, uint32_t i, tensor_id tensor);
+/* Output i of the node is that tensor from now on, which no node computes yet; the one before it loses its producer. */
+void graph_replace_output(struct graph *g, node_id id, uint32_t i, tensor_id tensor);
+/* Graph output i is that tensor from now on. Of the two, the one before becomes native and the other one an output,
+ * unless they are graph inputs or constants, which stay what they are. */
+void graph_replace_result(struct graph *g, size_t i, tensor_id tensor);
 /* Rewrites graph->order without removed nodes. */
 void graph_compact(struct graph *g);
 
@@ -188,5 +195,7 @@ struct uses {
 struct uses graph_uses(struct arena *arena, const struct graph *g);
 /* The same of some nodes alone, in their order; being a graph output does not count. */
 struct uses graph_uses_among(struct arena *arena, const struct graph *g, const node_id *nodes, size_t count);
+/* All nodes that read `tensor` (`uses` is right for it) read `with` instead; graph outputs stay as they are. */
+void graph_replace_uses(struct graph *g, const struct uses *uses, tensor_id tensor, tensor_id with);
 
 #endif

@@ -38,19 +38,21 @@ bool affine_has_no_bias(const struct graph *g, const struct node *layer)
            *node_string(layer, PARAM_bias_op_name, "-") == '\0';
 }
 
-static void scale_weights(struct graph *g, struct node *layer, const double *factor)
+static void scale_weights(struct graph *g, node_id id, const double *factor)
 {
+    const struct node *layer = graph_node(g, id);
     const struct tensor *weights = node_input(g, layer, 1);
     struct view scaled = *weights->view;
     scaled.scale = factor;
     scaled.scale_axis = scaled.perm.axis[layer->op->channel_axis];
     /* The folded ones stand for the originals, so they ask for the originals' names (restore_names). */
     const char *name = weights->wanted ? weights->wanted : weights->name;
-    layer->inputs[1] = graph_add_constant(g, name, weights->type->dtype, &scaled);
+    graph_replace_input(g, id, 1, graph_add_constant(g, name, weights->type->dtype, &scaled));
 }
 
-static void move_bias(struct graph *g, struct node *layer, const struct affine *a)
+static void move_bias(struct graph *g, node_id id, const struct affine *a)
 {
+    struct node *layer = graph_node(g, id);
     const struct tensor *bias = node_input(g, layer, 2);
     uint64_t channels = affine_channels(g, layer);
     const double *old = view_load(g->arena, bias->view, DT_FLOAT64);
@@ -59,7 +61,7 @@ static void move_bias(struct graph *g, struct node *layer, const struct affine *
         moved[i] = old[i] * (a->factor ? a->factor[i] : 1) + (a->shift ? a->shift[i] : 0);
     struct view view = view_of(moved, DT_FLOAT64, &bias->type->shape);
     const char *name = a->bias_name ? a->bias_name : bias->wanted ? bias->wanted : bias->name;
-    layer->inputs[2] = graph_add_constant(g, name, bias->type->dtype, &view);
+    graph_replace_input(g, id, 2, graph_add_constant(g, name, bias->type->dtype, &view));
     if (op_param_place(layer->op, PARAM_bias_op_name) >= 0)
         node_set_string(g, layer, PARAM_bias_op_name, graph_tensor(g, layer->inputs[2])->name);
 }
@@ -67,12 +69,11 @@ static void move_bias(struct graph *g, struct node *layer, const struct affine *
 void affine_fold(struct graph *g, struct node *layer, const struct affine *a, node_id replaced)
 {
     tensor_id out = graph_node(g, replaced)->outputs[0];
-    node_id layer_id = node_output(g, layer, 0)->producer;
+    node_id id = node_output(g, layer, 0)->producer;
     if (a->factor)
-        scale_weights(g, layer, a->factor);
+        scale_weights(g, id, a->factor);
     if (a->shift || !affine_has_no_bias(g, layer))
-        move_bias(g, layer, a);
-    layer->outputs[0] = out;
+        move_bias(g, id, a);
     graph_remove_node(g, replaced);
-    graph_tensor(g, out)->producer = layer_id;
+    graph_replace_output(g, id, 0, out);
 }

@@ -11,16 +11,16 @@ uint64_t affine_channels(const struct graph *g, const struct node *layer);
 /* Whether each output channel's weights can be multiplied by a factor of their own. */
 bool affine_scalable(const struct graph *g, const struct node *layer);
 
-/* Whether the bias is only there because the container's layers have one: it is zeros. */
+/* Whether the layer's bias is zeros, and only there because the container's layers have one. */
 bool affine_has_no_bias(const struct graph *g, const struct node *layer);
 
-/* What happens to each channel: factor · (W∗x + b) + shift. */
+/* An affine change of each channel of a layer's result: factor · (W∗x + b) + shift. */
 struct affine {
     const double *factor, *shift; /* NULL: 1 and 0; factor lives in the graph's arena */
-    const char *bias_name;        /* what the bias is called now; NULL: as before */
+    const char *bias_name;        /* of the new bias; NULL: that of the old one */
 };
-/* Puts that into the layer, in place of the node that did it and gave the tensor `out`. The weights are not touched:
- * their view gets a pending factor per channel, applied when the bytes are streamed out. */
+/* Puts the change into the layer, which gives the result of the node `replaced` from now on; that node is removed. The
+ * weights are not touched: their view gets a pending factor per channel, applied when the bytes are streamed out. */
 void affine_fold(struct graph *g, struct node *layer, const struct affine *a, node_id replaced);
 
 #endif

@@ -32,16 +32,19 @@ bool aliases_replace(struct aliases *a, tensor_id id, tensor_id with)
     return true;
 }
 
-void aliases_apply(const struct aliases *a, struct node *n)
+void aliases_apply(const struct aliases *a, node_id id)
 {
+    const struct node *n = graph_node(a->g, id);
     for (uint32_t i = 0; i < n->n_inputs; i++)
         if (n->inputs[i] != NO_TENSOR && n->inputs[i] < a->count)
-            n->inputs[i] = a->to[n->inputs[i]];
+            graph_replace_input(a->g, id, i, a->to[n->inputs[i]]);
 }
 
 void aliases_finish(const struct aliases *a)
 {
-    for (size_t i = 0; i < a->g->outputs.count; i++)
-        if (a->g->outputs.data[i] < a->count)
-            a->g->outputs.data[i] = a->to[a->g->outputs.data[i]];
+    for (size_t i = 0; i < a->g->outputs.count; i++) {
+        tensor_id id = a->g->outputs.data[i];
+        if (id < a->count && a->to[id] != id)
+            graph_replace_result(a->g, i, a->to[id]);
+    }
 }

@@ -1,8 +1,8 @@
-/* Passes: one file each, listed once in pass_list.def, run in that order by pass_run_all.
+/* Passes: one file each, run by pass_run_all in the order of pass_list.def, each entry once.
  *
  * A pass leaves a valid graph: the runner validates it after each one, in release builds after the last one alone. It
  * may use the scratch arena freely (it is rewound after the pass); what stays in the graph is allocated in the graph's
- * arena. */
+ * arena. Operands of nodes are changed by graph_replace_… alone. */
 #ifndef PASS_PASS_H
 #define PASS_PASS_H
 
@@ -23,7 +23,21 @@ struct pass_options {
     bool keep_disconnected;           /* --keep_disconnected_nodes */
     bool keep_quant_nodes;            /* --keep_quant_nodes */
     bool keep_int64_inputs;           /* --keep_int64_inputs */
-    const char *dump_after;           /* pass name: `dumped` gets the graph as text after it */
+    const char *dump_after;           /* name of the list: `dumped` gets the graph as text after it */
+};
+
+/* A pass whose place is in the list and whose function is the caller's: what it knows is not of this room. */
+struct pass_hook {
+    odlc_status (*run)(void *owner, struct graph *g); /* NULL: nothing is done */
+    void *owner;
+};
+
+/* A Transpose that track_axes inserted for layout alone. */
+struct layout_permute {
+    tensor_id tensor;
+    const char *name; /* of the tensor then, after which the Transpose is called: a graph output is renamed later */
+    node_id reader;   /* the first one that wanted it; NO_NODE: a graph output */
+    bool to_first;    /* NHWC → NCHW; else another way */
 };
 
 /* A Transpose that a UDO's layout costs; strings in the graph's arena. */
@@ -38,18 +52,24 @@ struct pass_context {
     struct arena *scratch;
     struct diags *diags;
     const struct pass_options *options;
-    const struct progress *progress; /* counts passes; NULL: nobody wants to know */
-    const char *dumped;
-    uint32_t permutes_inserted;            /* by track_axes: Transposes that exist for layout alone */
-    VEC(struct pass_permute) udo_permutes; /* of these, those that a UDO's layout costs */
+    const struct progress *progress;       /* counts passes; NULL: nobody wants to know */
+    const char *dumped;                    /* in the graph's arena; NULL: no pass of that name has run */
+    struct pass_hook replace_natives;      /* makes UDO nodes of native ones */
+    struct pass_hook keep_declared_types;  /* notes at UDO nodes the types that their definitions declare */
+    VEC(struct layout_permute) permutes;   /* all that track_axes inserted */
+    VEC(struct pass_permute) udo_permutes; /* of these, those that a UDO's layout costs, by report_permutes */
 };
 
-typedef odlc_status pass_fn(struct pass_context *c, struct graph *g, bool *progress);
+/* A pass. Fails with ODLC_ERR_UNSUPPORTED for what no container can hold, and as the functions of build.h and the hooks
+ * do; the reasons are reported, and the graph is of no use any more. */
+typedef odlc_status pass_fn(struct pass_context *c, struct graph *g);
 
+/* All passes. Fails as the first pass does that fails, with ODLC_ERR_INTERNAL when one leaves a graph that is not
+ * valid, and with ODLC_ERR_STOPPED when progress says so. */
 odlc_status pass_run_all(struct pass_context *c, struct graph *g) MUST_USE;
-/* The names of the passes in order, for --dump_ir; NULL past the end. */
+/* The names in the list, in order, for --dump_ir; each is there once. NULL past the end. */
 const char *pass_name(size_t index);
-/* One pass by name, validated; for tests. */
-odlc_status pass_run(struct pass_context *c, struct graph *g, const char *name, bool *progress) MUST_USE;
+/* The pass of that name alone, validated; for tests. ODLC_ERR_USAGE: there is none. */
+odlc_status pass_run(struct pass_context *c, struct graph *g, const char *name) MUST_USE;
 
 #endif

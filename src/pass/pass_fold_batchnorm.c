@@ -32,7 +32,7 @@ static void fold(struct graph *g, struct node *layer, node_id id)
     affine_fold(g, layer, &affine, id);
 }
 
-odlc_status pass_fold_batchnorm(struct pass_context *c, struct graph *g, bool *progress)
+odlc_status pass_fold_batchnorm(struct pass_context *c, struct graph *g)
 {
     if (c->options->no_batchnorm_folding)
         return ODLC_OK;
@@ -45,10 +45,8 @@ odlc_status pass_fold_batchnorm(struct pass_context *c, struct graph *g, bool *p
         if (!uses.count)
             uses = graph_uses(c->scratch, g);
         struct node *layer = foldable_layer(g, &uses, bn);
-        if (!layer)
-            continue;
-        fold(g, layer, id);
-        *progress = true;
+        if (layer)
+            fold(g, layer, id);
     }
     return ODLC_OK;
 }

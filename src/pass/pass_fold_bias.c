@@ -47,7 +47,7 @@ static bool fold(struct pass_context *c, struct graph *g, const struct uses *use
     return true;
 }
 
-odlc_status pass_fold_bias(struct pass_context *c, struct graph *g, bool *progress)
+odlc_status pass_fold_bias(struct pass_context *c, struct graph *g)
 {
     if (!c->options->fold_bias)
         return ODLC_OK;
@@ -55,8 +55,9 @@ odlc_status pass_fold_bias(struct pass_context *c, struct graph *g, bool *progre
     for (size_t i = 0; i < g->order.count; i++) {
         node_id id = g->order.data[i];
         const struct node *n = graph_node(g, id);
-        if ((node_is(n, OP_ElementWiseAdd) || node_is(n, OP_ElementWiseMultiply)) && n->n_inputs == 2)
-            *progress |= fold(c, g, &uses, id, 1) || fold(c, g, &uses, id, 0);
+        bool fits = (node_is(n, OP_ElementWiseAdd) || node_is(n, OP_ElementWiseMultiply)) && n->n_inputs == 2;
+        if (fits && !fold(c, g, &uses, id, 1))
+            (void)fold(c, g, &uses, id, 0);
     }
     return ODLC_OK;
 }

@@ -103,12 +103,11 @@ static void fold(struct graph *g, const struct dilated *d, node_id join)
     if (!all_are(d->conv, PARAM_pad_amount, 0))
         node_set_int(d->conv, PARAM_padding_size_strategy, 5); /* explicit amounts */
     remove_join(g, join, d->result);
-    d->conv->inputs[0] = d->image;
-    d->conv->outputs[0] = out;
-    graph_tensor(g, out)->producer = conv;
+    graph_replace_input(g, conv, 0, d->image);
+    graph_replace_output(g, conv, 0, out);
 }
 
-odlc_status pass_fold_dilation(struct pass_context *c, struct graph *g, bool *progress)
+odlc_status pass_fold_dilation(struct pass_context *c, struct graph *g)
 {
     struct uses uses = {0};
     for (size_t i = 0; i < g->order.count; i++) {
@@ -119,10 +118,8 @@ odlc_status pass_fold_dilation(struct pass_context *c, struct graph *g, bool *pr
             continue;
         if (!uses.count)
             uses = graph_uses(c->scratch, g);
-        if (!find(g, &uses, join, &d))
-            continue;
-        fold(g, &d, id);
-        *progress = true;
+        if (find(g, &uses, join, &d))
+            fold(g, &d, id);
     }
     return ODLC_OK;
 }

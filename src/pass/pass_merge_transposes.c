@@ -5,12 +5,13 @@
 
 pass_fn pass_merge_transposes;
 
-odlc_status pass_merge_transposes(struct pass_context *c, struct graph *g, bool *progress)
+odlc_status pass_merge_transposes(struct pass_context *c, struct graph *g)
 {
     struct aliases aliases = aliases_start(c->scratch, g);
     for (size_t i = 0; i < g->order.count; i++) {
-        struct node *n = graph_node(g, g->order.data[i]);
-        aliases_apply(&aliases, n);
+        node_id id = g->order.data[i];
+        struct node *n = graph_node(g, id);
+        aliases_apply(&aliases, id);
         if (!node_is(n, OP_Transpose))
             continue;
         node_id before = graph_tensor(g, n->inputs[0])->producer;
@@ -18,12 +19,11 @@ odlc_status pass_merge_transposes(struct pass_context *c, struct graph *g, bool 
             continue;
         const struct node *first = graph_node(g, before);
         struct perm a = node_perm(first), b = node_perm(n), both = perm_compose(&a, &b);
-        *progress = true;
         if (perm_is_identity(&both) && aliases_replace(&aliases, n->outputs[0], first->inputs[0])) {
-            graph_remove_node(g, g->order.data[i]);
+            graph_remove_node(g, id);
             continue;
         }
-        n->inputs[0] = first->inputs[0];
+        graph_replace_input(g, id, 0, first->inputs[0]);
         node_set_perm(g, n, &both);
     }
     aliases_finish(&aliases);

@@ -60,24 +60,23 @@ static odlc_status keep_inputs(const struct pass_context *c, struct build *b, bo
     if (g->order.count == before)
         return ODLC_OK;
     for (size_t i = 0; i < before; i++)
-        aliases_apply(&casts, graph_node(g, g->order.data[i]));
+        aliases_apply(&casts, g->order.data[i]);
     move_to_front(c->scratch, g, before);
     return ODLC_OK;
 }
 
 /* The value computed in the narrow dtype gets a name of its own; the graph output is a Cast of it. */
-static odlc_status keep_output(struct build *b, tensor_id *slot)
+static odlc_status keep_output(struct build *b, size_t i)
 {
     struct graph *g = b->graph;
-    const char *name = graph_tensor(g, *slot)->name;
-    enum dtype wide = graph_tensor(g, *slot)->type->dtype;
-    tensor_id value = *slot;
+    tensor_id value = g->outputs.data[i], cast;
+    const char *name = graph_tensor(g, value)->name;
+    enum dtype wide = graph_tensor(g, value)->type->dtype;
     graph_rename_tensor(g, value, graph_free_tensor_name(g, arena_printf(g->arena, "%s.cast", name)));
-    graph_tensor(g, value)->kind = TENSOR_NATIVE;
     graph_set_dtype(g, value, dtype_narrowed(wide));
-    TRY(build_cast(b, value, wide, NULL, slot));
-    graph_rename_tensor(g, *slot, name);
-    graph_tensor(g, *slot)->kind = TENSOR_OUTPUT;
+    TRY(build_cast(b, value, wide, NULL, &cast));
+    graph_rename_tensor(g, cast, name);
+    graph_replace_result(g, i, cast);
     return ODLC_OK;
 }
 
@@ -137,7 +136,7 @@ static bool narrows_any(const struct graph *g)
     return false;
 }
 
-odlc_status pass_narrow_types(struct pass_context *c, struct graph *g, bool *progress)
+odlc_status pass_narrow_types(struct pass_context *c, struct graph *g)
 {
     struct build b;
     if (!narrows_any(g))
@@ -153,7 +152,7 @@ odlc_status pass_narrow_types(struct pass_context *c, struct graph *g, bool *pro
         const struct tensor *t = graph_tensor(g, g->outputs.data[i]);
         if (t->kind != TENSOR_OUTPUT || !preserves(c, t) || dtype_narrowed(t->type->dtype) == t->type->dtype)
             continue;
-        TRY(keep_output(&b, &g->outputs.data[i]));
+        TRY(keep_output(&b, i));
         kept[g->outputs.data[i]] = true;
     }
     odlc_status status = ODLC_OK;
@@ -168,7 +167,6 @@ odlc_status pass_narrow_types(struct pass_context *c, struct graph *g, bool *pro
             first_double = t->name;
         t->source_dtype = (uint8_t)t->type->dtype;
         graph_set_dtype(g, id, to);
-        *progress = true;
     }
     warn_of_precision(c, first_double, doubles);
     warn_of_wrapping(c, first_wrapping, wrapping);

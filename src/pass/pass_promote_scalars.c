@@ -4,7 +4,7 @@
 
 pass_fn pass_promote_scalars;
 
-odlc_status pass_promote_scalars(struct pass_context *c, struct graph *g, bool *progress)
+odlc_status pass_promote_scalars(struct pass_context *c, struct graph *g)
 {
     (void)c;
     const struct shape one = SHAPE(1);
@@ -15,7 +15,6 @@ odlc_status pass_promote_scalars(struct pass_context *c, struct graph *g, bool *
         graph_set_shape(g, id, &one);
         if (t->kind == TENSOR_STATIC && !view_reshape(t->view, &one))
             return ODLC_ERR_INTERNAL;
-        *progress = true;
     }
     for (size_t i = 0; i < g->order.count; i++) {
         struct node *n = graph_node(g, g->order.data[i]);

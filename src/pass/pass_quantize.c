@@ -16,7 +16,6 @@ struct quantize {
     struct uses uses;
     tensor_id *twins; /* per tensor of the old graph: the constant with integers that stands for it, or NO_TENSOR */
     size_t n_tensors;
-    bool *progress;
 };
 
 static bool is_op(const struct node *n, enum op_id op)
@@ -82,7 +81,7 @@ static node_id add_node(struct graph *g, enum op_id op, const char *name, tensor
 /* Dequantize → Transpose becomes Transpose → Dequantize. The node's own output stays the dequantized one. */
 static node_id sink(struct graph *g, node_id id)
 {
-    struct node *n = graph_node(g, id);
+    const struct node *n = graph_node(g, id);
     const struct node *dequantize = graph_producer(g, n->inputs[0]);
     if ((!node_is(n, OP_Transpose) && !node_is(n, OP_Reshape)) || !is_op(dequantize, OP_Dequantize))
         return NO_NODE;
@@ -94,9 +93,8 @@ static node_id sink(struct graph *g, node_id id)
     const char *name = arena_printf(g->arena, "%s.quantized", graph_tensor(g, real)->name);
     tensor_id moved = graph_add_tensor(g, name, TENSOR_NATIVE, &type);
     graph_tensor(g, moved)->quant = from.quant;
-    graph_tensor(g, moved)->producer = id;
-    n->inputs[0] = fixed;
-    n->outputs[0] = moved;
+    graph_replace_input(g, id, 0, fixed);
+    graph_replace_output(g, id, 0, moved);
     return add_node(g, OP_Dequantize, graph_tensor(g, real)->name, moved, real);
 }
 
@@ -153,17 +151,15 @@ static void skip_clamps(struct quantize *q)
 {
     struct graph *g = q->g;
     for (size_t i = 0; i < g->order.count; i++) {
-        struct node *n = graph_node(g, g->order.data[i]);
+        const struct node *n = graph_node(g, g->order.data[i]);
         const struct node *quantizer = n->op && n->n_outputs == 1 ? quantizer_of(q, n->outputs[0]) : NULL;
         if (!quantizer || !clamps_in_vain(n, node_output(g, quantizer, 0)->quant))
             continue;
-        tensor_id x = n->inputs[0], y = n->outputs[0];
+        tensor_id x = n->inputs[0];
         if (graph_tensor(g, x)->kind != TENSOR_NATIVE || q->uses.count[x] != 1)
             continue;
-        for (uint32_t k = q->uses.first[y]; k < q->uses.first[y + 1]; k++)
-            graph_node(g, q->uses.nodes[k])->inputs[0] = x;
+        graph_replace_uses(g, &q->uses, n->outputs[0], x);
         graph_remove_node(g, g->order.data[i]);
-        *q->progress = true;
     }
     graph_compact(g);
 }
@@ -189,7 +185,7 @@ static tensor_id fixed_input(struct quantize *q, const struct node *n, uint32_t 
 
 /* A node before and after. */
 struct change {
-    tensor_id *inputs, *outputs;
+    tensor_id *reads, *gives;
     const struct tensor *first; /* one of the fixed-point tensors */
     bool alike;                 /* all of them have its type and encoding */
 };
@@ -209,8 +205,8 @@ static bool plan_change(struct quantize *q, const struct node *n, struct change 
 {
     struct arena *scratch = q->c->scratch;
     *change = (struct change){.first = NULL};
-    change->outputs = arena_memdup(scratch, n->outputs, n->n_outputs * sizeof *n->outputs);
-    change->inputs = arena_memdup(scratch, n->inputs, n->n_inputs * sizeof *n->inputs);
+    change->gives = arena_memdup(scratch, n->outputs, n->n_outputs * sizeof *n->outputs);
+    change->reads = arena_memdup(scratch, n->inputs, n->n_inputs * sizeof *n->inputs);
     for (uint32_t i = 0; i < n->n_outputs; i++) {
         const struct tensor *t = node_output(q->g, n, i);
         if (!t || !is_real(t))
@@ -218,21 +214,21 @@ static bool plan_change(struct quantize *q, const struct node *n, struct change 
         const struct node *quantizer = quantizer_of(q, n->outputs[i]);
         if (!quantizer)
             return false;
-        change->outputs[i] = quantizer->outputs[0];
+        change->gives[i] = quantizer->outputs[0];
     }
     for (uint32_t i = 0; i < n->n_inputs; i++) {
         const struct tensor *t = node_input(q->g, n, i);
-        if (t && is_real(t) && (change->inputs[i] = fixed_input(q, n, i)) == NO_TENSOR)
+        if (t && is_real(t) && (change->reads[i] = fixed_input(q, n, i)) == NO_TENSOR)
             return false;
     }
     for (uint32_t i = 0; i < n->n_outputs; i++)
-        if (change->outputs[i] != n->outputs[i])
-            take(q, change, change->outputs[i]);
+        if (change->gives[i] != n->outputs[i])
+            take(q, change, change->gives[i]);
     if (!change->first) /* no real is computed */
         return false;
     for (uint32_t i = 0; i < n->n_inputs; i++)
-        if (change->inputs[i] != n->inputs[i])
-            take(q, change, change->inputs[i]);
+        if (change->reads[i] != n->inputs[i])
+            take(q, change, change->reads[i]);
     return (n->op->compute != COMPUTE_BYTES && n->op->compute != COMPUTE_MOVE) || change->alike;
 }
 
@@ -245,46 +241,44 @@ static bool inferable(const struct quantize *q, const struct node *n)
     return n->op->infer(&(struct infer){.graph = q->g, .node = n, .out = types, .diags = &quiet}) == ODLC_OK;
 }
 
-/* The quantized result takes the place and the name of the real one; the other Quantize nodes give the same. */
-static void replace_output(struct quantize *q, struct aliases *aliases, node_id id, tensor_id real, tensor_id fixed)
+/* The quantized result takes the place and the name of the real one, output i; the other Quantize nodes give the same.
+ */
+static void replace_output(struct quantize *q, struct aliases *aliases, node_id id, uint32_t i, tensor_id fixed)
 {
     struct graph *g = q->g;
+    tensor_id real = graph_node(g, id)->outputs[i];
     const char *name = graph_tensor(g, real)->name;
-    for (uint32_t i = q->uses.first[real]; i < q->uses.first[real + 1]; i++) {
-        const struct node *quantizer = graph_node(g, q->uses.nodes[i]);
+    for (uint32_t k = q->uses.first[real]; k < q->uses.first[real + 1]; k++) {
+        const struct node *quantizer = graph_node(g, q->uses.nodes[k]);
         if (!quantizer->op) /* reads it twice */
             continue;
         tensor_id given = quantizer->outputs[0];
-        graph_remove_node(g, q->uses.nodes[i]);
+        graph_remove_node(g, q->uses.nodes[k]);
         if (given != fixed)
             aliases->to[given] = fixed;
     }
-    graph_tensor(g, real)->producer = NO_NODE;
-    graph_tensor(g, fixed)->producer = id;
+    graph_replace_output(g, id, i, fixed);
     graph_rename_tensor(g, real, graph_free_tensor_name(g, arena_printf(g->arena, "%s.real", name)));
     graph_rename_tensor(g, fixed, name);
 }
 
 static void adopt(struct quantize *q, struct aliases *aliases, node_id id)
 {
-    struct node *n = graph_node(q->g, id);
+    const struct node *n = graph_node(q->g, id);
     struct change change;
-    bool candidate = n->op && !n->op->package && n->op->kernel && n->n_inputs > 0 && !node_is(n, OP_Quantize) &&
+    bool candidate = !n->op->package && n->op->kernel && n->n_inputs > 0 && !node_is(n, OP_Quantize) &&
                      !node_is(n, OP_Dequantize) && !node_is(n, OP_Cast);
     if (!candidate || !plan_change(q, n, &change))
         return;
     struct node changed = *n;
-    changed.inputs = change.inputs;
+    changed.inputs = change.reads;
     if (!inferable(q, &changed))
         return;
     for (uint32_t i = 0; i < n->n_inputs; i++)
-        n->inputs[i] = change.inputs[i];
+        graph_replace_input(q->g, id, i, change.reads[i]);
     for (uint32_t i = 0; i < n->n_outputs; i++)
-        if (change.outputs[i] != n->outputs[i])
-            replace_output(q, aliases, id, n->outputs[i], change.outputs[i]);
-    for (uint32_t i = 0; i < n->n_outputs; i++)
-        n->outputs[i] = change.outputs[i];
-    *q->progress = true;
+        if (change.gives[i] != n->outputs[i])
+            replace_output(q, aliases, id, i, change.gives[i]);
 }
 
 /* ---- UDOs: each operand by its own declaration ---- */
@@ -298,12 +292,12 @@ static bool is_fixed_of(const struct graph *g, tensor_id id, uint8_t bits)
 static void store_udo_constants(struct quantize *q)
 {
     for (size_t i = 0; i < q->g->order.count; i++) {
-        struct node *n = graph_node(q->g, q->g->order.data[i]);
+        const struct node *n = graph_node(q->g, q->g->order.data[i]);
         for (uint32_t k = 0; n->forms && k < n->n_inputs; k++) {
             tensor_id fixed =
                 n->inputs[k] != NO_TENSOR && n->forms->in[k].fixed_bits ? twin_of(q, n->inputs[k]) : NO_TENSOR;
             if (is_fixed_of(q->g, fixed, n->forms->in[k].fixed_bits))
-                n->inputs[k] = fixed;
+                graph_replace_input(q->g, q->g->order.data[i], k, fixed);
         }
     }
 }
@@ -312,19 +306,16 @@ static void store_udo_constants(struct quantize *q)
 static void adopt_udo(struct quantize *q, struct aliases *aliases, node_id id)
 {
     struct graph *g = q->g;
-    struct node *n = graph_node(g, id);
+    const struct node *n = graph_node(g, id);
     for (uint32_t i = 0; n->forms && i < n->n_inputs; i++) {
         const struct node *producer = graph_producer(g, n->inputs[i]);
         if (is_op(producer, OP_Dequantize) && is_fixed_of(g, producer->inputs[0], n->forms->in[i].fixed_bits))
-            n->inputs[i] = producer->inputs[0];
+            graph_replace_input(g, id, i, producer->inputs[0]);
     }
     for (uint32_t i = 0; n->forms && i < n->n_outputs; i++) {
         const struct node *quantizer = n->outputs[i] == NO_TENSOR ? NULL : quantizer_of(q, n->outputs[i]);
-        tensor_id real = n->outputs[i];
-        if (!quantizer || !is_fixed_of(g, quantizer->outputs[0], n->forms->out[i].fixed_bits))
-            continue;
-        n->outputs[i] = quantizer->outputs[0];
-        replace_output(q, aliases, id, real, n->outputs[i]);
+        if (quantizer && is_fixed_of(g, quantizer->outputs[0], n->forms->out[i].fixed_bits))
+            replace_output(q, aliases, id, i, quantizer->outputs[0]);
     }
 }
 
@@ -349,7 +340,7 @@ static void dequantize_constants(struct quantize *q)
                 real[in] = graph_add_tensor(g, name, TENSOR_NATIVE, &type);
                 vec_push(g->arena, &g->order, add_node(g, OP_Dequantize, name, fixed, real[in]));
             }
-            graph_node(g, before[i])->inputs[k] = real[in];
+            graph_replace_input(g, before[i], k, real[in]);
         }
         vec_push(g->arena, &g->order, before[i]);
     }
@@ -386,7 +377,9 @@ static void quantize_nodes(struct quantize *q)
     start(q);
     struct aliases aliases = aliases_start(q->c->scratch, g);
     for (size_t i = 0; i < g->order.count; i++) {
-        aliases_apply(&aliases, graph_node(g, g->order.data[i]));
+        if (!graph_node(g, g->order.data[i])->op) /* a Quantize, replaced with what it reads */
+            continue;
+        aliases_apply(&aliases, g->order.data[i]);
         adopt(q, &aliases, g->order.data[i]);
         adopt_udo(q, &aliases, g->order.data[i]);
     }
@@ -403,9 +396,9 @@ static bool has_work(const struct graph *g)
     return false;
 }
 
-odlc_status pass_quantize(struct pass_context *c, struct graph *g, bool *progress)
+odlc_status pass_quantize(struct pass_context *c, struct graph *g)
 {
-    struct quantize q = {.c = c, .g = g, .progress = progress};
+    struct quantize q = {.c = c, .g = g};
     if (c->options->keep_quant_nodes || has_work(g)) {
         start(&q);
         store_udo_constants(&q);

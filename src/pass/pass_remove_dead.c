@@ -4,7 +4,7 @@
 
 pass_fn pass_remove_dead;
 
-odlc_status pass_remove_dead(struct pass_context *c, struct graph *g, bool *progress)
+odlc_status pass_remove_dead(struct pass_context *c, struct graph *g)
 {
     if (c->options->keep_disconnected)
         return ODLC_OK;
@@ -18,7 +18,6 @@ odlc_status pass_remove_dead(struct pass_context *c, struct graph *g, bool *prog
             live |= n->outputs[k] != NO_TENSOR && needed[n->outputs[k]];
         if (!live) {
             graph_remove_node(g, g->order.data[i]);
-            *progress = true;
             continue;
         }
         for (uint32_t k = 0; k < n->n_inputs; k++)

@@ -17,16 +17,15 @@ static bool gives_back_its_input(const struct graph *g, const struct node *n)
     return perm_is_identity(&perm);
 }
 
-odlc_status pass_remove_identity(struct pass_context *c, struct graph *g, bool *progress)
+odlc_status pass_remove_identity(struct pass_context *c, struct graph *g)
 {
     struct aliases aliases = aliases_start(c->scratch, g);
     for (size_t i = 0; i < g->order.count; i++) {
-        struct node *n = graph_node(g, g->order.data[i]);
-        aliases_apply(&aliases, n);
-        if (gives_back_its_input(g, n) && aliases_replace(&aliases, n->outputs[0], n->inputs[0])) {
-            graph_remove_node(g, g->order.data[i]);
-            *progress = true;
-        }
+        node_id id = g->order.data[i];
+        const struct node *n = graph_node(g, id);
+        aliases_apply(&aliases, id);
+        if (gives_back_its_input(g, n) && aliases_replace(&aliases, n->outputs[0], n->inputs[0]))
+            graph_remove_node(g, id);
     }
     aliases_finish(&aliases);
     return ODLC_OK;

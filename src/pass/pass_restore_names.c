@@ -36,7 +36,7 @@ static void update_note(struct graph *g, struct node *n)
         node_set_string(g, n, PARAM_bias_op_name, bias->name);
 }
 
-odlc_status pass_restore_names(struct pass_context *c, struct graph *g, bool *progress)
+odlc_status pass_restore_names(struct pass_context *c, struct graph *g)
 {
     const bool *used = find_used(c->scratch, g);
     for (tensor_id id = 0; id < g->tensors.count; id++) {
@@ -47,7 +47,6 @@ odlc_status pass_restore_names(struct pass_context *c, struct graph *g, bool *pr
         if (holder != NO_TENSOR && used[holder])
             continue;
         graph_rename_tensor(g, id, t->wanted);
-        *progress = true;
     }
     for (size_t i = 0; i < g->order.count; i++)
         update_note(g, graph_node(g, g->order.data[i]));

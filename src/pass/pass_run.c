@@ -3,17 +3,25 @@
 #include "op/graph_text.h"
 #include "pass/pass.h"
 
-#define PASS(name) pass_fn pass_##name;
+#define PASS(name, function) pass_fn pass_##function;
+#define HOOK(name)                                                          \
+    static odlc_status hook_##name(struct pass_context *c, struct graph *g) \
+    {                                                                       \
+        return c->name.run ? c->name.run(c->name.owner, g) : ODLC_OK;       \
+    }
 #include "pass/pass_list.def"
 #undef PASS
+#undef HOOK
 
 static const struct {
     const char *name;
     pass_fn *fn;
 } passes[] = {
-#define PASS(name) {#name, pass_##name},
+#define PASS(name, function) {#name, pass_##function},
+#define HOOK(name) {#name, hook_##name},
 #include "pass/pass_list.def"
 #undef PASS
+#undef HOOK
 };
 
 const char *pass_name(size_t index)
@@ -21,10 +29,10 @@ const char *pass_name(size_t index)
     return index < COUNT_OF(passes) ? passes[index].name : NULL;
 }
 
-static odlc_status run_one(struct pass_context *c, struct graph *g, size_t index, bool validate, bool *progress)
+static odlc_status run_one(struct pass_context *c, struct graph *g, size_t index, bool validate)
 {
     struct arena_mark mark = arena_mark(c->scratch);
-    odlc_status status = passes[index].fn(c, g, progress);
+    odlc_status status = passes[index].fn(c, g);
     arena_rewind(c->scratch, mark);
     TRY(status);
     graph_compact(g);
@@ -40,18 +48,17 @@ odlc_status pass_run_all(struct pass_context *c, struct graph *g)
     if (VALIDATE_PASSES)
         TRY(graph_validate(g, c->scratch, c->diags, "lowering"));
     for (size_t i = 0; i < COUNT_OF(passes); i++) {
-        bool progress = false;
         bool last = i + 1 == COUNT_OF(passes);
         TRY(progress_report(c->progress, c->diags, i, COUNT_OF(passes)));
-        TRY(run_one(c, g, i, VALIDATE_PASSES || last, &progress));
+        TRY(run_one(c, g, i, VALIDATE_PASSES || last));
     }
     return ODLC_OK;
 }
 
-odlc_status pass_run(struct pass_context *c, struct graph *g, const char *name, bool *progress)
+odlc_status pass_run(struct pass_context *c, struct graph *g, const char *name)
 {
     for (size_t i = 0; i < COUNT_OF(passes); i++)
         if (strcmp(passes[i].name, name) == 0)
-            return run_one(c, g, i, true, progress);
+            return run_one(c, g, i, true);
     return diag_error(c->diags, ODLC_ERR_USAGE, AT(.hint = NULL), "unknown-pass", "there is no pass %s", name);
 }

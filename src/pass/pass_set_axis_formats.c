@@ -9,10 +9,9 @@ static bool has_hwio_weights(const struct node *n)
     return n->op && n->op->layer != NO_LAYER && n->op->spatial_axes == 2;
 }
 
-odlc_status pass_set_axis_formats(struct pass_context *c, struct graph *g, bool *progress)
+odlc_status pass_set_axis_formats(struct pass_context *c, struct graph *g)
 {
     (void)c;
-    (void)progress;
     for (size_t i = 0; i < g->order.count; i++) {
         const struct node *n = graph_node(g, g->order.data[i]);
         if (has_hwio_weights(n))

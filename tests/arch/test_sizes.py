@@ -1,4 +1,4 @@
-"""No source file over 800 lines, no function over 80, no line over 120 characters, no tab."""
+"""No source file over 800 lines, no function over 80, no line over 120 characters, no tab, no two files of one name."""
 
 import pathlib
 import re
@@ -25,8 +25,20 @@ def functions(lines):
             start = None
 
 
+def check_names(checks):
+    """In messages, stack traces and editors a file goes by its name alone; NAME.c and NAME.h lie in one folder."""
+    folders = {}
+    for folder in ("src", "converters"):
+        for path in (SOURCE / folder).rglob("*.[chd]*"):
+            if path.suffix in (".c", ".h", ".def"):
+                folders.setdefault(path.stem, set()).add(path.parent.relative_to(SOURCE).as_posix())
+    for name, places in sorted(folders.items()):
+        checks.check(f"files of the name {name}", len(places) == 1, f"are in {', '.join(sorted(places))}")
+
+
 def main():
     checks = Checks()
+    check_names(checks)
     for folder in ("include", "src", "converters", "tests", "bench"):
         for path in sorted((SOURCE / folder).rglob("*.[ch]")):
             name = path.relative_to(SOURCE).as_posix()

@@ -2,13 +2,14 @@
 
 import json
 import os
+import re
 import struct
 import subprocess
 import sys
 import tempfile
 
 from conversion import Workshop, chain, onnx, op_types, scaled, scaling, udo
-from checks import BUILD, Checks, command
+from checks import BUILD, SOURCE, Checks, command
 from dlc_reader import read_container
 
 
@@ -307,8 +308,13 @@ def dump_ir(w):
     passes = w.converter("-i", w.save(scaled()), "--dump_ir", "after=?").stderr
     names = passes.split("the passes are: ")[1].strip().split(", ")
     w.checks.check("dump: names of passes", "track_axes" in names and "remove_dead" in names, names)
+    w.checks.equal("dump: names that stand twice", [name for name in names if names.count(name) > 1], [])
+    options = (SOURCE / "include" / "opendlc" / "convert_options.def").read_text()
+    w.checks.equal("dump: passes in the manual", re.findall(r"`(\w+)`", options.split('"PASS is ')[1].split(')')[0]), names)
+    table = (SOURCE / "docs" / "architecture.md").read_text().split("## The passes")[1].split("\n\n")[1]
+    w.checks.equal("dump: passes in architecture.md", re.findall(r"^\| (\w+) \|", table, re.M)[1:], names)
     reader = BUILD / "tests" / "convert" / "read_ir"
-    for name in dict.fromkeys(names):
+    for name in names:
         done = w.converter("-i", w.folder / "m.onnx", "-o", w.folder / "dump.dlc", "--dump_ir", f"after={name}")
         w.checks.equal(f"dump after {name}", done.returncode, 0)
         read = subprocess.run([reader], input=done.stdout, capture_output=True, text=True, check=False)

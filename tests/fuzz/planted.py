@@ -61,7 +61,7 @@ PLANTS = [
     Plant("fuzz_run", "src/op/op_index.c", "return *out >= 0 && *out < dim;", "return *out < dim;"),
     Plant("fuzz_run", "src/kernel/move.c", "return axis >= 0 && axis < rank;", "return axis >= 0;"),
     # A result that a function does not have, a key that is made of more than there is.
-    Plant("fuzz_saved_model", "converters/tensorflow/normalize/resolve.c", "if (*out >= function->rets.count)", "if (false)"),
+    Plant("fuzz_saved_model", "converters/tensorflow/normalize/inline_calls.c", "if (*out >= function->rets.count)", "if (false)"),
     Plant("fuzz_saved_model", "converters/tensorflow/source/sorted_table.c", " || shared > (previous ? previous->key_size : 0)", ""),
     # A dim that the shape does not have, a division by zero, one that overflows.
     Plant("fuzz_shape_rule", "src/udo/expr.c", " || index >= shape->rank", ""),

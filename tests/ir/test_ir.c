@@ -332,6 +332,64 @@ START_TEST(uses_list_readers_in_order)
 }
 END_TEST
 
+static struct graph *chain_of_two(node_id *first, node_id *second, tensor_id *x, tensor_id *y, tensor_id *z)
+{
+    struct graph *g = graph_create(arena, "g");
+    struct type type = {.dtype = DT_FLOAT32, .shape = SHAPE(1)};
+    const struct op *op = (const struct op *)arena; /* any non-null row: the graph does not look into it */
+    *x = graph_add_tensor(g, "x", TENSOR_INPUT, &type);
+    *y = graph_add_tensor(g, "y", TENSOR_NATIVE, &type);
+    *z = graph_add_tensor(g, "z", TENSOR_OUTPUT, &type);
+    const tensor_id twice[] = {*y, *y};
+    *first = graph_add_node(g, op, 0, "first", x, 1, y, 1);
+    *second = graph_add_node(g, op, 0, "second", twice, 2, z, 1);
+    vec_push(arena, &g->inputs, *x);
+    vec_push(arena, &g->order, *first);
+    vec_push(arena, &g->order, *second);
+    vec_push(arena, &g->outputs, *z);
+    return g;
+}
+
+START_TEST(replacing_keeps_producers_and_kinds)
+{
+    node_id first, second;
+    tensor_id x, y, z;
+    struct graph *g = chain_of_two(&first, &second, &x, &y, &z);
+    graph_replace_input(g, second, 1, x);
+    ck_assert_uint_eq(graph_node(g, second)->inputs[0], y);
+    ck_assert_uint_eq(graph_node(g, second)->inputs[1], x);
+    graph_replace_input(g, second, 1, NO_TENSOR);
+    ck_assert_uint_eq(graph_node(g, second)->inputs[1], NO_TENSOR);
+    graph_remove_node(g, second);
+    graph_replace_output(g, first, 0, z);
+    ck_assert_uint_eq(graph_node(g, first)->outputs[0], z);
+    ck_assert_uint_eq(graph_tensor(g, z)->producer, first);
+    ck_assert_uint_eq(graph_tensor(g, y)->producer, NO_NODE);
+    graph_replace_result(g, 0, y);
+    ck_assert_uint_eq(g->outputs.data[0], y);
+    ck_assert_int_eq(graph_tensor(g, y)->kind, TENSOR_OUTPUT);
+    ck_assert_int_eq(graph_tensor(g, z)->kind, TENSOR_NATIVE);
+    graph_replace_result(g, 0, x);
+    ck_assert_int_eq(graph_tensor(g, x)->kind, TENSOR_INPUT);
+}
+END_TEST
+
+START_TEST(all_uses_are_replaced)
+{
+    node_id first, second;
+    tensor_id x, y, z;
+    struct graph *g = chain_of_two(&first, &second, &x, &y, &z);
+    const struct uses uses = graph_uses(arena, g);
+    graph_replace_uses(g, &uses, y, x);
+    ck_assert_uint_eq(graph_node(g, second)->inputs[0], x);
+    ck_assert_uint_eq(graph_node(g, second)->inputs[1], x);
+    ck_assert_uint_eq(graph_node(g, first)->inputs[0], x);
+    ck_assert_uint_eq(graph_node(g, first)->outputs[0], y);
+    graph_replace_uses(g, &uses, z, x); /* a graph output alone */
+    ck_assert_uint_eq(g->outputs.data[0], z);
+}
+END_TEST
+
 START_TEST(views_of_quantized_integers)
 {
     struct arena *arena = arena_create();
@@ -383,6 +441,8 @@ int main(void)
     tcase_add_test(t, fitting_looks_at_one_of_elements_that_are_the_same);
     tcase_add_test(t, names_are_made_unique);
     tcase_add_test(t, uses_list_readers_in_order);
+    tcase_add_test(t, replacing_keeps_producers_and_kinds);
+    tcase_add_test(t, all_uses_are_replaced);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);

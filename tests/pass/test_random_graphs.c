@@ -197,9 +197,8 @@ static void compare(struct trial *t, const char *step, const struct expected *ex
 
 static void run_pass(struct trial *t, const char *pass)
 {
-    bool progress = false;
     t->step = pass;
-    must(t, pass_run(&t->context, t->random.g, pass, &progress));
+    must(t, pass_run(&t->context, t->random.g, pass));
 }
 
 /* Each pass alone, on the graph as lowering leaves it. */

@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "converters/frontend/defaults.h"
-#include "converters/lowering/lower.h"
-#include "converters/tensorflow/decode/tf_types.h"
+#include "converters/tensorflow/schema/tf_types.h"
 #include "tensorflow.pb-c.h"
 
 /* ---- the tables ---- */
@@ -55,7 +54,7 @@ static const struct input_defs inputs[] = {
 
 #define VALUE_TYPE(name) VALUE_INT(DATA_TYPE(name))
 #define TF_DEFAULT(name, attribute, kind, ...) \
-    {.op = (name), .attr = (attribute), .hi = LATEST, VALUE_##kind(__VA_ARGS__)},
+    {.op = (name), .attr = (attribute), .hi = INT64_MAX, VALUE_##kind(__VA_ARGS__)},
 
 static const struct default_row defaults[] = {
 #include "converters/tensorflow/decode/tf_schema_defaults.def"

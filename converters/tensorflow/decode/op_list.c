@@ -1,7 +1,7 @@
 /* A saved model brings the definitions of the operators that it uses: of a user's own ones they are the only source. */
 #include <string.h>
 
-#include "converters/tensorflow/source/tf_fields.h"
+#include "converters/tensorflow/schema/tf_fields.h"
 #include "converters/tensorflow/decode/tf_graph.h"
 #include "converters/tensorflow/decode/op_defs.h"
 

@@ -1,7 +1,7 @@
 /* Attributes of nodes: AttrValue, into the form that both front ends share. */
 #include <string.h>
 
-#include "converters/tensorflow/source/tf_fields.h"
+#include "converters/tensorflow/schema/tf_fields.h"
 #include "converters/tensorflow/decode/tf_graph.h"
 
 /* Functions are attributes of functions, in turn: a name with attributes. */

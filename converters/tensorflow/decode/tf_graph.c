@@ -1,8 +1,9 @@
 /* GraphDef, NodeDef and FunctionDef, as far as needed to find the way through the graph. */
 #include <string.h>
 
-#include "converters/tensorflow/source/tf_fields.h"
+#include "converters/tensorflow/schema/tf_fields.h"
 #include "converters/tensorflow/decode/tf_graph.h"
+#include "converters/tensorflow/schema/tf_types.h"
 
 static const char *text_of(const struct tf_model *m, const struct wire_field *f)
 {
@@ -177,4 +178,49 @@ odlc_status tf_decode_function(struct tf_model *m, struct tf_function *f)
         f->failed = decode_body(m, f) != ODLC_OK;
     }
     return f->failed ? ODLC_ERR_INVALID : ODLC_OK;
+}
+
+/* ---- arguments of a function that is the model ---- */
+
+/* The shape in the attributes of the argument. */
+static odlc_status describe_shape(struct tf_model *m, const struct wire_field *attrs, const char *name,
+                                  struct fw_value *out)
+{
+    struct wire w = wire_in(m->file, attrs);
+    struct wire_field f, list, shape;
+    while (wire_next_of(&w, ARG_ATTRS_ATTR, &f)) {
+        const struct sections entry = wire_sections_of(m->file, &f);
+        const struct wire_field key = wire_only(m->file, &entry, ENTRY_KEY),
+                                value = wire_only(m->file, &entry, ENTRY_VALUE);
+        if (strcmp(tf_text(m, &key), "_output_shapes") != 0)
+            continue;
+        struct wire in = wire_in(m->file, &value);
+        if (!wire_next_of(&in, ATTR_LIST, &list))
+            continue;
+        struct wire shapes = wire_in(m->file, &list);
+        if (wire_next_of(&shapes, ATTR_SHAPE, &shape))
+            TRY(tf_decode_shape(m, &shape, name, out));
+    }
+    return ODLC_OK;
+}
+
+odlc_status tf_describe_argument(struct tf_model *m, const struct tf_function *function, uint32_t arg,
+                                 struct fw_value *out)
+{
+    const struct sections s = wire_sections_of(m->file, &function->message);
+    const struct wire_field signature = wire_only(m->file, &s, FUNCTION_SIGNATURE);
+    struct wire args = wire_in(m->file, &signature), attrs = wire_section(m->file, &s, FUNCTION_ARG_ATTR);
+    struct wire_field f;
+    for (uint32_t i = 0; i <= arg && wire_next_of(&args, OP_DEF_INPUT_ARG, &f); i++) {
+        const struct sections a = wire_sections_of(m->file, &f);
+        if (i == arg)
+            out->dtype = tf_dtype((int64_t)wire_only(m->file, &a, ARG_TYPE).value);
+    }
+    while (wire_next_of(&attrs, FUNCTION_ARG_ATTR, &f)) {
+        const struct sections entry = wire_sections_of(m->file, &f);
+        const struct wire_field value = wire_only(m->file, &entry, ENTRY_VALUE);
+        if (wire_only(m->file, &entry, ENTRY_KEY).value == arg)
+            TRY(describe_shape(m, &value, function->arg_names.data[arg], out));
+    }
+    return ODLC_OK;
 }

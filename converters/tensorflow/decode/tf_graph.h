@@ -65,10 +65,13 @@ struct tf_model {
 /* A place in the model's file:  AT(IN_MODEL(m), .node = name) */
 #define IN_MODEL(m) .file = (m)->file->path
 
-/* decode_graph.c: fills body and functions from the GraphDef that is between two places of the file. */
+/* tf_graph.c: fills body and functions from the GraphDef that is between two places of the file. */
 odlc_status tf_decode_graph(struct tf_model *m, uint64_t from, uint64_t to) MUST_USE;
 /* Fills the function's arguments, results and body, once. */
 odlc_status tf_decode_function(struct tf_model *m, struct tf_function *f) MUST_USE;
+/* Type and shape of an argument, as far as the function says them. */
+odlc_status tf_describe_argument(struct tf_model *m, const struct tf_function *function, uint32_t arg,
+                                 struct fw_value *out) MUST_USE;
 
 /* op_list.c: takes in the definitions in an OpList. */
 odlc_status tf_decode_op_list(struct tf_model *m, const struct wire_field *list) MUST_USE;
@@ -77,7 +80,7 @@ odlc_status tf_describe_op(struct tf_model *m, struct fw_op *op) MUST_USE;
 /* TensorFlow's definition of the operator, or else the model's; NULL: there is none. */
 const struct tf_op_def *tf_op_of(const struct tf_model *m, const char *op);
 
-/* decode_attr.c: the attributes of a node. `given` are the attributes of the function call that the node is inside of
+/* tf_attr.c: the attributes of a node. `given` are the attributes of the function call that the node is inside of
  * (count n_given): its own may refer to them by name; *varies says that they do. Elements and texts are kept. */
 odlc_status tf_decode_attrs(struct tf_model *m, const struct tf_node *n, const struct fw_attr *given, size_t n_given,
                             const struct fw_attr **out, uint32_t *count, bool *varies) MUST_USE;
@@ -91,7 +94,7 @@ odlc_status tf_decode_shape(struct tf_model *m, const struct wire_field *shape, 
 odlc_status tf_decode_output_shapes(struct tf_model *m, const struct tf_node *n, size_t first, struct fw_value *v,
                                     size_t count) MUST_USE;
 
-/* decode_tensor.c: the type that a TensorProto's elements have in a view: integers for quantized ones; DT_NONE: there
+/* tf_tensor.c: the type that a TensorProto's elements have in a view: integers for quantized ones; DT_NONE: there
  * is none. *code gets TensorFlow's number of it. */
 enum dtype tf_tensor_dtype(const struct tf_model *m, const struct wire_field *tensor, int64_t *code);
 /* A TensorProto as a view, of the mapped file where possible. */
@@ -107,7 +110,7 @@ static inline uint64_t tf_node_size(uint32_t n_inputs)
 /* The text in a field, kept. */
 static inline const char *tf_text(const struct tf_model *m, const struct wire_field *f)
 {
-    return f->size > 0 ? arena_strndup(m->memory.kept, wire_bytes(m->file, f), f->size) : "";
+    return wire_text(m->memory.kept, m->file, f);
 }
 
 #endif

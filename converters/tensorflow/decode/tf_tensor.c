@@ -3,9 +3,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "converters/tensorflow/source/tf_fields.h"
+#include "converters/tensorflow/schema/tf_fields.h"
 #include "converters/tensorflow/decode/tf_graph.h"
-#include "converters/tensorflow/decode/tf_types.h"
+#include "converters/tensorflow/schema/tf_types.h"
 
 /* A short list can stand for any number of elements; more than this is no model's intent. */
 #define MAX_EXPANDED (UINT64_C(1) << 28)

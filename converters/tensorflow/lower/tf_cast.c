@@ -2,7 +2,7 @@
 #include "converters/lowering/casts.h"
 #include "converters/lowering/bitwise.h"
 #include "converters/tensorflow/lower/tf_rows.h"
-#include "converters/tensorflow/decode/tf_types.h"
+#include "converters/tensorflow/lower/type_attribute.h"
 
 odlc_status tf_cast(struct lower *l)
 {

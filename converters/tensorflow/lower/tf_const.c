@@ -9,7 +9,8 @@
 #include "converters/lowering/unique.h"
 #include "converters/tensorflow/lower/lists.h"
 #include "converters/tensorflow/lower/tf_rows.h"
-#include "converters/tensorflow/decode/tf_types.h"
+#include "converters/tensorflow/lower/type_attribute.h"
+#include "converters/tensorflow/schema/tf_types.h"
 
 /* ---- Shape, ShapeN, Size, Rank ---- */
 

@@ -6,7 +6,7 @@
 #include "converters/lowering/control.h"
 #include "converters/lowering/shapes.h"
 #include "converters/lowering/emit.h"
-#include "converters/tensorflow/normalize/conditions.h"
+#include "converters/tensorflow/schema/merge_sides.h"
 #include "converters/tensorflow/lower/tf_rows.h"
 
 /* ---- conditions ---- */
@@ -252,7 +252,7 @@ odlc_status tf_merge(struct lower *l)
 {
     const int64_t *sides;
     uint32_t count, n_alive = 0, alive[2] = {0};
-    TRY(lower_attr_ints(l, "sides", &sides, &count));
+    TRY(lower_attr_ints(l, MERGE_SIDES, &sides, &count));
     for (uint32_t i = 0; i < count; i++) {
         if (l->values[i].kind == VALUE_DEAD || sides[i] == NEVER_ALIVE)
             continue;

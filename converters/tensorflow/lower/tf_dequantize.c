@@ -4,7 +4,7 @@
 
 #include "converters/lowering/shapes.h"
 #include "converters/tensorflow/lower/tf_rows.h"
-#include "converters/tensorflow/decode/tf_types.h"
+#include "converters/tensorflow/lower/type_attribute.h"
 
 enum mode { MIN_COMBINED, MIN_FIRST, SCALED };
 

@@ -5,7 +5,7 @@
 #include "converters/lowering/emit.h"
 #include "converters/tensorflow/lower/list.h"
 #include "converters/tensorflow/lower/tf_rows.h"
-#include "converters/tensorflow/decode/tf_types.h"
+#include "converters/tensorflow/lower/type_attribute.h"
 
 /* ---- operands ---- */
 

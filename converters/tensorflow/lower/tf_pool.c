@@ -4,7 +4,7 @@
 #include "converters/lowering/max_indices.h"
 #include "converters/lowering/shapes.h"
 #include "converters/tensorflow/lower/tf_rows.h"
-#include "converters/tensorflow/decode/tf_types.h"
+#include "converters/tensorflow/lower/type_attribute.h"
 #include "converters/tensorflow/lower/windows.h"
 
 /* The sizes of windows and their strides are attributes, or inputs 1 and 2. */

@@ -3,7 +3,7 @@
 #include "converters/lowering/shapes.h"
 #include "converters/lowering/emit.h"
 #include "converters/tensorflow/lower/tf_rows.h"
-#include "converters/tensorflow/decode/tf_types.h"
+#include "converters/tensorflow/lower/type_attribute.h"
 
 /* ---- reductions ---- */
 

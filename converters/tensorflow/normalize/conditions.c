@@ -2,10 +2,9 @@
 
 #include <string.h>
 
-#include "converters/tensorflow/normalize/loops.h"
+#include "converters/tensorflow/schema/merge_sides.h"
 
 enum { MAX_TERMS = 64 }; /* conditionals within conditionals */
-enum { MAX_HOPS = 16 };  /* from a Switch to what it decides by */
 
 bool is_switch(const char *op)
 {
@@ -32,9 +31,9 @@ static const struct condition *never(void)
 }
 
 /* The one object for the terms. */
-static const struct condition *intern(struct flatten *f, const struct condition_term *terms, uint32_t count)
+static const struct condition *intern(struct normalize *nz, const struct condition_term *terms, uint32_t count)
 {
-    struct arena *arena = f->m->memory.scratch;
+    struct arena *arena = nz->m->memory.scratch;
     if (count == 0)
         return NULL;
     if (count > MAX_TERMS)
@@ -43,20 +42,20 @@ static const struct condition *intern(struct flatten *f, const struct condition_
     text key = {0};
     for (uint32_t i = 0; i < count; i++)
         text_add(arena, &key, "%u:%u ", terms[i].value, terms[i].side);
-    uint32_t at = map_get(&f->condition_index, key.data);
+    uint32_t at = map_get(&nz->condition_index, key.data);
     if (at != MAP_NONE) {
         arena_rewind(arena, mark);
-        return f->conditions.data[at];
+        return nz->conditions.data[at];
     }
-    map_put(&f->condition_index, key.data, (uint32_t)f->conditions.count);
+    map_put(&nz->condition_index, key.data, (uint32_t)nz->conditions.count);
     struct condition *c = arena_alloc(arena, sizeof *c + count * sizeof *terms);
     *c = (struct condition){.kind = CONDITION_TERMS, .count = count};
     memcpy(c->terms, terms, count * sizeof *terms);
-    vec_push(arena, &f->conditions, c);
+    vec_push(arena, &nz->conditions, c);
     return c;
 }
 
-const struct condition *condition_and(struct flatten *f, const struct condition *a, const struct condition *b)
+const struct condition *condition_and(struct normalize *nz, const struct condition *a, const struct condition *b)
 {
     struct condition_term terms[2 * MAX_TERMS];
     uint32_t count = 0, i = 0, k = 0;
@@ -77,13 +76,13 @@ const struct condition *condition_and(struct flatten *f, const struct condition 
         i += first;
         k += !first || both;
     }
-    return intern(f, terms, count);
+    return intern(nz, terms, count);
 }
 
-const struct condition *condition_with(struct flatten *f, const struct condition *when, fw_name value, uint32_t side)
+const struct condition *condition_with(struct normalize *nz, const struct condition *when, fw_name value, uint32_t side)
 {
     const struct condition_term term = {.value = value, .side = side};
-    return condition_and(f, when, intern(f, &term, 1));
+    return condition_and(nz, when, intern(nz, &term, 1));
 }
 
 /* The place of the one term in which two conditions differ: both name a value, and different sides of it. */
@@ -103,7 +102,7 @@ static bool differing_term(const struct condition *a, const struct condition *b,
     return differences == 1;
 }
 
-bool condition_split(struct flatten *f, const struct condition *const *when, uint32_t count, fw_name *value,
+bool condition_split(struct normalize *nz, const struct condition *const *when, uint32_t count, fw_name *value,
                      int64_t *sides, const struct condition **rest)
 {
     struct condition_term others[MAX_TERMS];
@@ -126,49 +125,6 @@ bool condition_split(struct flatten *f, const struct condition *const *when, uin
     sides[possible[1]] = b->terms[at].side;
     for (uint32_t i = 0; i + 1 < a->count; i++)
         others[i] = a->terms[i + (i >= at)];
-    *rest = intern(f, others, a->count - 1);
+    *rest = intern(nz, others, a->count - 1);
     return true;
-}
-
-/* ---- what decides ---- */
-
-/* Operators whose result is their first input, where there is a result. */
-static bool passes(const char *op)
-{
-    return strcmp(op, "Identity") == 0 || is_switch(op);
-}
-
-odlc_status switch_value(struct flatten *f, struct frame *frame, uint32_t node, fw_name *out)
-{
-    const struct tf_node *n = &frame->body->nodes.data[node];
-    const char *text = n->n_inputs > 1 ? n->inputs[1] : "^";
-    struct source s = {.frame = frame};
-    *out = FW_NO_NAME;
-    for (int hops = 0; *text != '^'; hops++) {
-        TRY(find_source(f, s.frame, text, n->name, &s));
-        TRY(see_through_loops(f, &s, n->name));
-        *out = source_id(f, &s);
-        if (s.is_arg || s.cut || s.is_loop || hops == MAX_HOPS || !passes(source_node(&s)->op))
-            return ODLC_OK;
-        n = source_node(&s);
-        text = n->n_inputs ? n->inputs[0] : "^";
-    }
-    return ODLC_OK;
-}
-
-bool is_branch_pivot(const struct flatten *f, const struct frame *frame, const char *control)
-{
-    const char *text = control + 1;
-    for (int hops = 0; hops < MAX_HOPS; hops++) {
-        uint32_t node = body_node(f, frame, text);
-        if (node == MAP_NONE)
-            return false;
-        const struct tf_node *n = &frame->body->nodes.data[node];
-        if (is_switch(n->op))
-            return n->n_inputs > 1 && !is_loop_cond(frame, body_node(f, frame, n->inputs[1]));
-        if (strcmp(n->op, "Identity") != 0 || n->n_inputs == 0)
-            return false;
-        text = n->inputs[0];
-    }
-    return false;
 }

@@ -3,7 +3,7 @@
 #ifndef CONVERTERS_TENSORFLOW_NORMALIZE_CONDITIONS_H
 #define CONVERTERS_TENSORFLOW_NORMALIZE_CONDITIONS_H
 
-#include "converters/tensorflow/normalize/flatten.h"
+#include "converters/tensorflow/normalize/frames.h"
 
 enum condition_kind {
     CONDITION_TERMS,
@@ -25,20 +25,14 @@ bool is_switch(const char *op);
 bool is_merge(const char *op);
 
 /* Both hold. */
-const struct condition *condition_and(struct flatten *f, const struct condition *a, const struct condition *b);
+const struct condition *condition_and(struct normalize *nz, const struct condition *a, const struct condition *b);
 /* As well as the condition, output `side` of a Switch that decides by the value is alive. */
-const struct condition *condition_with(struct flatten *f, const struct condition *when, fw_name value, uint32_t side);
+const struct condition *condition_with(struct normalize *nz, const struct condition *when, fw_name value,
+                                       uint32_t side);
 
-/* The side of values that never arrive. */
-#define NEVER_ALIVE (-1)
-/* Of values that a Merge takes: by which value, and for which of its sides, each is the one that arrives. False when
- * they are not two sides of one conditional. `rest` is when any of them arrives. */
-bool condition_split(struct flatten *f, const struct condition *const *when, uint32_t count, fw_name *value,
+/* Of values that a Merge takes: by which value, and for which of its sides, each is the one that arrives (or
+ * NEVER_ALIVE). False when they are not two sides of one conditional. `rest` is when any of them arrives. */
+bool condition_split(struct normalize *nz, const struct condition *const *when, uint32_t count, fw_name *value,
                      int64_t *sides, const struct condition **rest);
-
-/* The value that a Switch decides by, whatever names it goes by. */
-odlc_status switch_value(struct flatten *f, struct frame *frame, uint32_t node, fw_name *out) MUST_USE;
-/* Whether a control input of a node in a branch stands for the branch. */
-bool is_branch_pivot(const struct flatten *f, const struct frame *frame, const char *control);
 
 #endif

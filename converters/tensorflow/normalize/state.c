@@ -2,14 +2,14 @@
 
 #include <string.h>
 
-#include "converters/tensorflow/normalize/loops.h"
+#include "converters/tensorflow/normalize/inline_calls.h"
 #include "converters/tensorflow/normalize/variables.h"
 
 enum { MAX_HOPS = 100 }; /* from an assignment to its variable */
 
 /* A search over all that is run. */
 struct search {
-    struct flatten *f;
+    struct normalize *nz;
     VEC(struct source) open;
 };
 
@@ -44,14 +44,14 @@ static const char *held_argument(struct source *s)
 
 /* The variable that a node's first input refers to, or the argument of the model's function; frame NULL when it is
  * none. */
-static odlc_status assigned_variable(struct flatten *f, struct frame *frame, const struct tf_node *n,
+static odlc_status assigned_variable(struct normalize *nz, struct frame *frame, const struct tf_node *n,
                                      struct source *out)
 {
     const char *text = n->n_inputs && n->inputs[0][0] != '^' ? n->inputs[0] : NULL;
     *out = (struct source){.frame = frame};
     for (int hops = 0; text && hops < MAX_HOPS; hops++) {
-        TRY(find_source(f, out->frame, text, n->name, out));
-        if (out->is_arg && out->frame == f->root)
+        TRY(find_source(nz, out->frame, text, n->name, out));
+        if (out->is_arg && out->frame == nz->root)
             return ODLC_OK;
         if (out->is_arg) {
             text = held_argument(out);
@@ -71,7 +71,7 @@ static void push(struct search *s, struct frame *frame, uint32_t node)
     if (node == MAP_NONE || frame->seen[node].reached)
         return;
     frame->seen[node].reached = true;
-    vec_push(s->f->m->memory.scratch, &s->open, (struct source){.frame = frame, .node = node});
+    vec_push(s->nz->m->memory.scratch, &s->open, (struct source){.frame = frame, .node = node});
 }
 
 /* A function's own assignments are run whenever it is, whatever it returns; so are those of what it calls. */
@@ -79,65 +79,65 @@ static void push_effects(struct search *s, struct frame *frame)
 {
     for (uint32_t i = 0; i < frame->body->nodes.count; i++) {
         const char *op = frame->body->nodes.data[i].op;
-        if (may_assign(op) || is_call(s->f, op))
+        if (may_assign(op) || is_call(s->nz, op))
             push(s, frame, i);
     }
 }
 
 /* The error at an assignment to a variable that the outputs read. */
-static odlc_status check_assignment(struct flatten *f, struct frame *frame, const struct tf_node *n)
+static odlc_status check_assignment(struct normalize *nz, struct frame *frame, const struct tf_node *n)
 {
     struct source variable;
-    struct diags *diags = f->m->diags, quiet;
-    diags_init(&quiet, f->m->memory.scratch);
-    f->m->diags = &quiet; /* what cannot be followed is no variable of the outputs */
-    odlc_status status = assigned_variable(f, frame, n, &variable);
-    f->m->diags = diags;
+    struct diags *diags = nz->m->diags, quiet;
+    diags_init(&quiet, nz->m->memory.scratch);
+    nz->m->diags = &quiet; /* what cannot be followed is no variable of the outputs */
+    odlc_status status = assigned_variable(nz, frame, n, &variable);
+    nz->m->diags = diags;
     if (status != ODLC_OK || !variable.frame)
         return ODLC_OK;
-    if (variable.is_arg ? !f->args_read[variable.node] : variable.frame->seen[variable.node].state == SEEN_NEW)
+    if (variable.is_arg ? !nz->args_read[variable.node] : variable.frame->seen[variable.node].state == SEEN_NEW)
         return ODLC_OK;
-    return diag_error(f->m->diags, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(f->m), .node = n->name), "tensorflow-state",
+    return diag_error(nz->m->diags, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(nz->m), .node = n->name), "tensorflow-state",
                       "%s: the graph changes variable %s while it runs: containers have no state", n->op,
-                      source_name(f, &variable));
+                      source_name(nz, &variable));
 }
 
 static odlc_status look_at(struct search *s, const struct source *at)
 {
-    struct flatten *f = s->f;
+    struct normalize *nz = s->nz;
     const struct tf_node *n = source_node(at);
     struct frame *inner = at->frame->seen[at->node].inner;
-    if (at->frame == f->root && map_get(&f->cuts, n->name) != MAP_NONE)
+    if (at->frame == nz->root && map_get(&nz->cuts, n->name) != MAP_NONE)
         return ODLC_OK;
     if (may_assign(n->op))
-        TRY(check_assignment(f, at->frame, n));
+        TRY(check_assignment(nz, at->frame, n));
     for (uint32_t i = 0; i < n->n_inputs; i++)
-        push(s, at->frame, body_node(f, at->frame, n->inputs[i]));
-    if (!inner && is_call(f, n->op) && !f->claims(f->claims_user, n->op, ""))
-        TRY(call_frame(f, at->frame, at->node, &inner));
+        push(s, at->frame, body_node(nz, at->frame, n->inputs[i]));
+    if (!inner && is_call(nz, n->op) && !nz->claims(nz->claims_user, n->op, ""))
+        TRY(call_frame(nz, at->frame, at->node, &inner));
     if (inner)
         push_effects(s, inner);
     return ODLC_OK;
 }
 
-odlc_status check_state(struct flatten *f)
+odlc_status check_state(struct normalize *nz)
 {
-    struct search s = {.f = f};
-    if (!f->n_variables)
+    struct search s = {.nz = nz};
+    if (!nz->n_variables)
         return ODLC_OK;
-    for (size_t i = 0; i < f->n_outputs; i++) {
+    for (size_t i = 0; i < nz->n_outputs; i++) {
         struct source output;
-        TRY(find_named(f, f->outputs[i], &output));
+        TRY(find_named(nz, nz->outputs[i], &output));
         if (output.is_arg)
             continue;
         push(&s, output.frame, output.node);
         for (struct frame *at = output.frame; at->parent; at = at->parent)
-            push(&s, at->parent, body_node(f, at->parent, at->call->name));
+            push(&s, at->parent, body_node(nz, at->parent, at->call->name));
     }
-    if (f->root->function)
-        push_effects(&s, f->root);
-    for (size_t i = 0; i < f->held.count; i++)
-        push_effects(&s, f->held.data[i]);
+    if (nz->root->function)
+        push_effects(&s, nz->root);
+    for (size_t i = 0; i < nz->held.count; i++)
+        push_effects(&s, nz->held.data[i]);
     while (s.open.count) {
         const struct source at = s.open.data[--s.open.count];
         TRY(look_at(&s, &at));

@@ -3,10 +3,10 @@
 #ifndef CONVERTERS_TENSORFLOW_NORMALIZE_STATE_H
 #define CONVERTERS_TENSORFLOW_NORMALIZE_STATE_H
 
-#include "converters/tensorflow/normalize/flatten.h"
+#include "converters/tensorflow/normalize/frames.h"
 
-/* After flatten_model: an error when what is run for the outputs, control inputs included, assigns to a variable that
- * they read. */
-odlc_status check_state(struct flatten *f) MUST_USE;
+/* After the walk: ODLC_ERR_UNSUPPORTED when what is run for the outputs, control inputs included, assigns to a variable
+ * that they read. */
+odlc_status check_state(struct normalize *nz) MUST_USE;
 
 #endif

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converters/frontend/unknown_name.h"
+#include "converters/tensorflow/normalize/inline_calls.h"
 #include "converters/tensorflow/source/bundle.h"
-#include "converters/tensorflow/source/tf_fields.h"
-#include "converters/tensorflow/source/tf_schema.h"
+#include "converters/tensorflow/schema/tf_fields.h"
+#include "converters/tensorflow/schema/tf_schema.h"
 #include "tensorflow.pb-c.h"
 
 enum { MAX_HOPS = 16 }; /* through Identity, from an assignment to its variable or to what restores it */
@@ -20,7 +22,7 @@ struct saved {
 };
 
 struct variables {
-    struct flatten *f;
+    struct normalize *nz;
     const struct tf_source *source;
     struct bundle *bundle; /* NULL: not opened yet */
     bool traced, knows_objects;
@@ -30,12 +32,12 @@ struct variables {
     VEC(const char *) object_keys;
 };
 
-struct variables *variables_create(struct flatten *f, const struct tf_source *source)
+struct variables *variables_create(struct normalize *nz, const struct tf_source *source)
 {
-    struct variables *v = arena_new(f->m->memory.scratch, struct variables);
-    *v = (struct variables){.f = f, .source = source};
-    map_init(&v->index, f->m->memory.scratch);
-    map_init(&v->objects, f->m->memory.scratch);
+    struct variables *v = arena_new(nz->m->memory.scratch, struct variables);
+    *v = (struct variables){.nz = nz, .source = source};
+    map_init(&v->index, nz->m->memory.scratch);
+    map_init(&v->objects, nz->m->memory.scratch);
     return v;
 }
 
@@ -59,7 +61,7 @@ static odlc_status operand(struct variables *v, const struct source *node, uint3
         const struct tf_node *n = source_node(&at);
         if (k >= n->n_inputs || n->inputs[k][0] == '^')
             break;
-        TRY(find_source(v->f, at.frame, n->inputs[k], n->name, out));
+        TRY(find_source(v->nz, at.frame, n->inputs[k], n->name, out));
         if (!is_op(out, "Identity"))
             return ODLC_OK;
         at = *out;
@@ -80,7 +82,7 @@ static odlc_status constant_text(struct variables *v, const struct source *node,
     TRY(operand(v, node, k, &constant));
     if (!is_op(&constant, "Const"))
         return ODLC_OK;
-    TRY(node_attrs(v->f, constant.frame, constant.node, &attrs, &count));
+    TRY(node_attrs(v->nz, constant.frame, constant.node, &attrs, &count));
     for (uint32_t i = 0; i < count; i++) {
         const struct view *view = attrs[i].kind == FW_TENSOR ? &attrs[i].tensor->view : NULL;
         if (view && view->dtype == DT_STRING && at < shape_count(&view->shape))
@@ -95,7 +97,7 @@ static odlc_status trace_assignment(struct variables *v, const struct source *as
     struct saved saved;
     TRY(operand(v, assign, 0, &variable));
     TRY(operand(v, assign, 1, &restore));
-    if (!variable.frame || variable.frame != v->f->top || !is_variable(source_node(&variable)->op) ||
+    if (!variable.frame || variable.frame != v->nz->top || !is_variable(source_node(&variable)->op) ||
         !is_op(&restore, "RestoreV2"))
         return ODLC_OK;
     TRY(constant_text(v, &restore, 1, restore.output, &saved.key));
@@ -103,7 +105,7 @@ static odlc_status trace_assignment(struct variables *v, const struct source *as
     if (!saved.key || !saved.slice)
         return ODLC_OK;
     map_put(&v->index, source_node(&variable)->name, (uint32_t)v->saved.count);
-    vec_push(v->f->m->memory.scratch, &v->saved, saved);
+    vec_push(v->nz->m->memory.scratch, &v->saved, saved);
     return ODLC_OK;
 }
 
@@ -119,23 +121,23 @@ static odlc_status trace_body(struct variables *v, struct frame *frame)
 
 static odlc_status trace_all(struct variables *v)
 {
-    struct frame *top = v->f->top, *restoring = NULL;
+    struct frame *top = v->nz->top, *restoring = NULL;
     uint32_t node = map_get(&top->body->index, v->source->restore_op);
     TRY(trace_body(v, top));
     if (node != MAP_NONE)
-        TRY(call_frame(v->f, top, node, &restoring));
+        TRY(call_frame(v->nz, top, node, &restoring));
     return restoring ? trace_body(v, restoring) : ODLC_OK;
 }
 
 /* Nodes that cannot be followed restore nothing that is known: names are what remains. */
 static void trace(struct variables *v)
 {
-    struct diags *diags = v->f->m->diags, quiet;
-    diags_init(&quiet, v->f->m->memory.scratch);
+    struct diags *diags = v->nz->m->diags, quiet;
+    diags_init(&quiet, v->nz->m->memory.scratch);
     v->traced = true;
-    v->f->m->diags = &quiet;
+    v->nz->m->diags = &quiet;
     (void)trace_all(v);
-    v->f->m->diags = diags;
+    v->nz->m->diags = diags;
 }
 
 /* ---- what the checkpoint says ---- */
@@ -144,7 +146,7 @@ static void add_attribute(struct variables *v, const struct file *file, const st
 {
     const struct sections s = wire_sections(file, attribute->content, attribute->content + attribute->size);
     struct wire names = wire_section(file, &s, SERIALIZED_FULL_NAME), keys = wire_section(file, &s, SERIALIZED_KEY);
-    struct arena *arena = v->f->m->memory.scratch;
+    struct arena *arena = v->nz->m->memory.scratch;
     struct wire_field name, key;
     if (!wire_next_of(&names, SERIALIZED_FULL_NAME, &name) || !wire_next_of(&keys, SERIALIZED_KEY, &key))
         return;
@@ -162,7 +164,7 @@ static odlc_status read_objects(struct variables *v)
     TRY(bundle_find_bytes(v->bundle, "_CHECKPOINTABLE_OBJECT_GRAPH", &found, &file));
     if (!found)
         return ODLC_OK;
-    TRY(wire_check(v->f->m->diags, &file, &tensorflow_schema, &tensorflow__trackable_object_graph__descriptor));
+    TRY(wire_check(v->nz->m->diags, &file, &tensorflow_schema, &tensorflow__trackable_object_graph__descriptor));
     for (struct wire w = wire_of(&file, 0, file.size); wire_next_of(&w, OBJECTS_NODE, &node);)
         for (struct wire in = wire_in(&file, &node); wire_next_of(&in, OBJECT_ATTRIBUTE, &attribute);)
             add_attribute(v, &file, &attribute);
@@ -231,9 +233,9 @@ static odlc_status open_checkpoint(struct variables *v, const char *name)
         return ODLC_OK;
     const char *hint = "freeze the graph, or give the saved model's folder or the .meta file beside the checkpoint";
     if (!v->source->checkpoint)
-        return diag_error(v->f->m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(v->f->m), .node = name, .hint = hint),
+        return diag_error(v->nz->m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(v->nz->m), .node = name, .hint = hint),
                           "no-checkpoint", "variable %s has no value: the model has no checkpoint", name);
-    return bundle_open(v->f->m->memory.kept, v->f->m->diags, v->source->folder, v->source->checkpoint, &v->bundle);
+    return bundle_open(v->nz->m->memory.kept, v->nz->m->diags, v->source->folder, v->source->checkpoint, &v->bundle);
 }
 
 /* The name that the variable is saved under where nothing says otherwise. */
@@ -242,21 +244,23 @@ static odlc_status own_name(struct variables *v, const struct source *node, cons
     const struct fw_attr *attrs;
     uint32_t count;
     *out = source_node(node)->name;
-    TRY(node_attrs(v->f, node->frame, node->node, &attrs, &count));
+    TRY(node_attrs(v->nz, node->frame, node->node, &attrs, &count));
     for (uint32_t i = 0; i < count; i++)
         if (strcmp(attrs[i].name, "shared_name") == 0 && attrs[i].kind == FW_STRING && *attrs[i].s)
             *out = attrs[i].s;
     return ODLC_OK;
 }
 
-odlc_status variable_value(struct variables *v, const struct source *node, struct view *out)
+/* The value of the variable that the node is: that which the graph's own nodes would read into it, or else that of its
+ * name. The checkpoint is opened when the first one is asked for. */
+static odlc_status variable_value(struct variables *v, const struct source *node, struct view *out)
 {
     const char *name = source_node(node)->name, *slice = "", *key;
     bool found;
     TRY(open_checkpoint(v, name));
     if (!v->traced)
         trace(v);
-    uint32_t at = node->frame == v->f->top ? map_get(&v->index, name) : MAP_NONE;
+    uint32_t at = node->frame == v->nz->top ? map_get(&v->index, name) : MAP_NONE;
     if (at != MAP_NONE) {
         key = v->saved.data[at].key;
         slice = v->saved.data[at].slice;
@@ -269,13 +273,13 @@ odlc_status variable_value(struct variables *v, const struct source *node, struc
         TRY(bundle_find(v->bundle, key, &found, out));
     }
     if (found && *slice && !cut_rows(out, slice))
-        return diag_error(v->f->m->diags, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(v->f->m), .node = name), "variable-slice",
+        return diag_error(v->nz->m->diags, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(v->nz->m), .node = name), "variable-slice",
                           "the variable is the part \"%s\" of a saved tensor, which is not supported", slice);
     if (found)
         return ODLC_OK;
     size_t count;
     const char *const *keys = bundle_keys(v->bundle, &count);
-    return unknown_name(v->f->m->diags, v->f->m->file->path,
+    return unknown_name(v->nz->m->diags, v->nz->m->file->path,
                         &(struct unknown_name){.status = ODLC_ERR_INVALID,
                                                .code = "variable-not-saved",
                                                .message = "the checkpoint has no tensor for the variable",
@@ -321,7 +325,7 @@ static odlc_status key_at_path(struct variables *v, const char *const *path, uin
     TRY(bundle_find_bytes(v->bundle, "_CHECKPOINTABLE_OBJECT_GRAPH", &found, &file));
     if (!found)
         return ODLC_OK;
-    TRY(wire_check(v->f->m->diags, &file, &tensorflow_schema, &tensorflow__trackable_object_graph__descriptor));
+    TRY(wire_check(v->nz->m->diags, &file, &tensorflow_schema, &tensorflow__trackable_object_graph__descriptor));
     uint64_t index = 0;
     for (uint32_t i = 0; i < n_path; i++)
         if (!object_at(&file, index, &object) || !child_of(&file, &object, path[i], &index))
@@ -331,7 +335,7 @@ static odlc_status key_at_path(struct variables *v, const char *const *path, uin
     for (struct wire w = wire_in(&file, &object); !*key && wire_next_of(&w, OBJECT_ATTRIBUTE, &attribute);) {
         const struct sections s = wire_sections(&file, attribute.content, attribute.content + attribute.size);
         const struct wire_field text = wire_only(&file, &s, SERIALIZED_KEY);
-        *key = arena_strndup(v->f->m->memory.scratch, wire_bytes(&file, &text), text.size);
+        *key = arena_strndup(v->nz->m->memory.scratch, wire_bytes(&file, &text), text.size);
     }
     return ODLC_OK;
 }
@@ -349,8 +353,8 @@ odlc_status variable_at_path(struct variables *v, const char *const *path, uint3
     if (found)
         return ODLC_OK;
     for (uint32_t i = 0; i < n_path; i++)
-        text_add(v->f->m->diags->arena, &attributes, "%s%s", i ? "." : "", path[i]);
-    return diag_error(v->f->m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(v->f->m)), "variable-not-saved",
+        text_add(v->nz->m->diags->arena, &attributes, "%s%s", i ? "." : "", path[i]);
+    return diag_error(v->nz->m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(v->nz->m)), "variable-not-saved",
                       "the checkpoint has no value for the variable %s", attributes.count ? attributes.data : name);
 }
 
@@ -359,5 +363,22 @@ void variables_list_files(const struct variables *v)
     size_t count = 0;
     const char *const *files = v->bundle ? bundle_files(v->bundle, &count) : NULL;
     for (size_t i = 0; i < count; i++)
-        vec_push(v->f->m->memory.graph, &v->f->model->files, files[i]);
+        vec_push(v->nz->m->memory.graph, &v->nz->model->files, files[i]);
 }
+
+/* ---- the stage ---- */
+
+static odlc_status make(struct walk *w, struct visit *v, bool *made)
+{
+    const struct source s = visited(v);
+    *made = is_variable(source_node(&s)->op);
+    if (!*made)
+        return ODLC_OK;
+    struct fw_tensor t = {.name = source_name(w->nz, &s), .id = source_id(w->nz, &s)};
+    w->nz->n_variables++;
+    TRY(variable_value(w->nz->variables, &s, &t.view));
+    walk_constant(w, t);
+    return ODLC_OK;
+}
+
+const struct stage restore_variables = {.make = make};

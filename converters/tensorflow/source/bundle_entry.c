@@ -3,8 +3,8 @@
 
 #include "converters/tensorflow/source/bundle_entry.h"
 #include "converters/tensorflow/source/crc32c.h"
-#include "converters/tensorflow/source/tf_fields.h"
-#include "converters/tensorflow/decode/tf_types.h"
+#include "converters/tensorflow/schema/tf_fields.h"
+#include "converters/tensorflow/schema/tf_types.h"
 #include "tensorflow.pb-c.h"
 
 static odlc_status bad_entry(struct bundle *b, odlc_status status, const struct bundle_entry *e, const char *code,

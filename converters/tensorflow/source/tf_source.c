@@ -4,13 +4,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "converters/tensorflow/source/tf_fields.h"
+#include "converters/frontend/unknown_name.h"
+#include "converters/tensorflow/schema/tf_fields.h"
+#include "converters/tensorflow/schema/tf_names.h"
 #include "converters/tensorflow/source/pbtxt.h"
-#include "converters/tensorflow/normalize/saved_functions.h"
-#include "converters/tensorflow/source/tf_schema.h"
-#include "converters/tensorflow/tensorflow.h"
+#include "converters/tensorflow/source/saved_program.h"
+#include "converters/tensorflow/schema/tf_schema.h"
 #include "tensorflow.pb-c.h"
-#include "converters/tensorflow/decode/tf_types.h"
 
 #define DEFAULT_TAG "serve"
 #define DEFAULT_SIGNATURE "serving_default"
@@ -23,23 +23,23 @@ static bool is_text(const char *path)
 }
 
 /* Makes the file the model's. Text becomes bytes first. */
-static odlc_status take_file(struct tf_model *m, struct file *file, const ProtobufCMessageDescriptor *message)
+static odlc_status take_file(struct tf_source *src, struct file *file, const ProtobufCMessageDescriptor *message)
 {
     if (file->size == 0)
-        return diag_error(m->diags, ODLC_ERR_INVALID, AT(.file = file->path), "tensorflow-empty",
+        return diag_error(src->diags, ODLC_ERR_INVALID, AT(.file = file->path), "tensorflow-empty",
                           "not a TensorFlow model: the file is empty");
     if (is_text(file->path))
-        TRY(pbtxt_to_wire(m->memory.kept, m->diags, file, message, &file));
-    m->file = file;
-    return wire_check(m->diags, file, &tensorflow_schema, message);
+        TRY(pbtxt_to_wire(src->memory.kept, src->diags, file, message, &file));
+    src->file = file;
+    return wire_check(src->diags, file, &tensorflow_schema, message);
 }
 
 /* A file that the caller named. */
-static odlc_status take_named_file(struct tf_model *m, const char *path, const ProtobufCMessageDescriptor *message)
+static odlc_status take_named_file(struct tf_source *src, const char *path, const ProtobufCMessageDescriptor *message)
 {
     struct file *file;
-    TRY(file_map(m->memory.kept, m->diags, path, &file));
-    return take_file(m, file, message);
+    TRY(file_map(src->memory.kept, src->diags, path, &file));
+    return take_file(src, file, message);
 }
 
 static bool is_folder(const char *path)
@@ -61,33 +61,28 @@ static bool is_saved_model(const char *path)
 }
 
 /* Takes the file of a saved model's folder. */
-static odlc_status take_from_folder(struct tf_model *m, const char *input, struct model_folder *folder)
+static odlc_status take_from_folder(struct tf_source *src, const char *input, struct model_folder *folder)
 {
     static const char *const names[] = {"saved_model.pb", "saved_model.pbtxt"};
     for (size_t i = 0; i < COUNT_OF(names); i++) {
-        const char *path = arena_printf(m->memory.kept, "%s%s", folder->path, names[i]);
+        const char *path = arena_printf(src->memory.kept, "%s%s", folder->path, names[i]);
         struct file *file;
         if (!model_folder_has(folder, path))
             continue;
-        TRY(model_folder_map(folder, m->memory.kept, m->diags, path, NULL, &file));
-        return take_file(m, file, &tensorflow__saved_model__descriptor);
+        TRY(model_folder_map(folder, src->memory.kept, src->diags, path, NULL, &file));
+        return take_file(src, file, &tensorflow__saved_model__descriptor);
     }
-    return diag_error(m->diags, ODLC_ERR_INVALID,
+    return diag_error(src->diags, ODLC_ERR_INVALID,
                       AT(.file = input, .hint = "give the folder that holds saved_model.pb, or a frozen graph"),
                       "saved-model", "the folder holds no saved_model.pb and no saved_model.pbtxt");
 }
 
 /* ---- messages ---- */
 
-static struct sections sections_of(const struct tf_model *m, const struct wire_field *message)
+static const char *only_text(const struct tf_source *src, const struct sections *s, uint32_t number)
 {
-    return wire_sections(m->file, message->content, message->content + message->size);
-}
-
-static const char *only_text(const struct tf_model *m, const struct sections *s, uint32_t number)
-{
-    struct wire_field f = wire_only(m->file, s, number);
-    return tf_text(m, &f);
+    struct wire_field f = wire_only(src->file, s, number);
+    return wire_text(src->memory.kept, src->file, &f);
 }
 
 /* ---- which graph of a saved model ---- */
@@ -110,38 +105,38 @@ static const char *join(struct arena *arena, name_list *tags)
     return t.count ? t.data : "";
 }
 
-static const char *tags_of(const struct tf_model *m, const struct wire_field *meta)
+static const char *tags_of(const struct tf_source *src, const struct wire_field *meta)
 {
-    const struct sections s = sections_of(m, meta);
-    struct wire_field info = wire_only(m->file, &s, META_INFO), f;
-    struct wire w = wire_in(m->file, &info);
+    const struct sections s = wire_sections_of(src->file, meta);
+    struct wire_field info = wire_only(src->file, &s, META_INFO), f;
+    struct wire w = wire_in(src->file, &info);
     name_list tags = {0};
     while (wire_next_of(&w, META_INFO_TAG, &f))
-        vec_push(m->memory.scratch, &tags, tf_text(m, &f));
-    return join(m->memory.kept, &tags);
+        vec_push(src->memory.scratch, &tags, wire_text(src->memory.kept, src->file, &f));
+    return join(src->memory.kept, &tags);
 }
 
-static const char *sorted_tags(const struct tf_model *m, const char *given)
+static const char *sorted_tags(const struct tf_source *src, const char *given)
 {
     name_list tags = {0};
     for (const char *at = given; *at; at += *at == ',') {
         size_t length = strcspn(at, ",");
-        vec_push(m->memory.scratch, &tags, arena_strndup(m->memory.scratch, at, length));
+        vec_push(src->memory.scratch, &tags, arena_strndup(src->memory.scratch, at, length));
         at += length;
     }
-    return join(m->memory.scratch, &tags);
+    return join(src->memory.scratch, &tags);
 }
 
 /* Without a wish it is the graph to serve, or the only one. */
-static odlc_status choose_graph(struct tf_model *m, const char *tag, struct wire_field *out)
+static odlc_status choose_graph(struct tf_source *src, const char *tag, struct wire_field *out)
 {
-    const char *wanted = sorted_tags(m, tag ? tag : DEFAULT_TAG);
-    struct wire w = wire_of(m->file, 0, m->file->size);
+    const char *wanted = sorted_tags(src, tag ? tag : DEFAULT_TAG);
+    struct wire w = wire_of(src->file, 0, src->file->size);
     struct wire_field f, last = {0};
     name_list known = {0};
     while (wire_next_of(&w, SAVED_MODEL_META_GRAPH, &f)) {
-        const char *tags = tags_of(m, &f);
-        vec_push(m->memory.scratch, &known, tags);
+        const char *tags = tags_of(src, &f);
+        vec_push(src->memory.scratch, &known, tags);
         last = f;
         if (strcmp(tags, wanted) != 0)
             continue;
@@ -151,7 +146,7 @@ static odlc_status choose_graph(struct tf_model *m, const char *tag, struct wire
     *out = last;
     if (known.count == 1 && !tag)
         return ODLC_OK;
-    return unknown_name(m->diags, m->file->path,
+    return unknown_name(src->diags, src->file->path,
                         &(struct unknown_name){.code = "unknown-tag",
                                                .message = "--saved_model_tag: the saved model has no graph tagged",
                                                .name = tag ? tag : DEFAULT_TAG,
@@ -162,80 +157,37 @@ static odlc_status choose_graph(struct tf_model *m, const char *tag, struct wire
 
 /* ---- which signature ---- */
 
-static odlc_status add_end(struct tf_model *m, const struct wire_field *entry, struct tf_end *out)
-{
-    const struct sections s = sections_of(m, entry);
-    struct wire_field value = wire_only(m->file, &s, ENTRY_VALUE);
-    const struct sections info = sections_of(m, &value);
-    struct wire_field dtype = wire_only(m->file, &info, TENSOR_INFO_DTYPE),
-                      shape = wire_only(m->file, &info, TENSOR_INFO_SHAPE);
-    *out = (struct tf_end){.key = only_text(m, &s, ENTRY_KEY)};
-    out->value.name = tensorflow_canonical_name(m->memory.kept, only_text(m, &info, TENSOR_INFO_NAME));
-    out->value.dtype = tf_dtype((int64_t)dtype.value);
-    out->value.not_a_tensor = !*out->value.name;
-    if (info.of[TENSOR_INFO_SHAPE].count)
-        TRY(tf_decode_shape(m, &shape, out->value.name, &out->value));
-    return ODLC_OK;
-}
-
-static int compare_ends(const void *a, const void *b)
-{
-    return strcmp(((const struct tf_end *)a)->key, ((const struct tf_end *)b)->key);
-}
-
-static odlc_status read_signature(struct tf_model *m, const struct wire_field *signature, struct tf_source *out)
-{
-    struct wire w = wire_in(m->file, signature);
-    struct wire_field f;
-    struct tf_end end;
-    while (wire_next(&w, &f)) {
-        if (f.number != SIGNATURE_INPUTS && f.number != SIGNATURE_OUTPUTS)
-            continue;
-        TRY(add_end(m, &f, &end));
-        if (f.number == SIGNATURE_INPUTS)
-            vec_push(m->memory.scratch, &out->inputs, end);
-        else
-            vec_push(m->memory.scratch, &out->outputs, end);
-    }
-    if (out->outputs.count)
-        qsort(out->outputs.data, out->outputs.count, sizeof *out->outputs.data, compare_ends);
-    if (out->inputs.count)
-        qsort(out->inputs.data, out->inputs.count, sizeof *out->inputs.data, compare_ends);
-    return ODLC_OK;
-}
-
 /* Signatures whose names begin so are for loading, not for users. */
 static bool is_internal(const char *key)
 {
     return strncmp(key, "__saved_model_", 14) == 0;
 }
 
-static odlc_status choose_signature(struct tf_model *m, const struct sections *meta, const char *key, bool needed,
-                                    struct tf_source *out)
+static odlc_status choose_signature(struct tf_source *src, const char *key, bool needed)
 {
     const char *wanted = key ? key : DEFAULT_SIGNATURE;
-    struct wire w = wire_section(m->file, meta, META_SIGNATURE);
+    struct wire w = wire_section(src->file, &src->meta, META_SIGNATURE);
     struct wire_field f, last = {0};
     name_list known = {0};
     while (wire_next_of(&w, META_SIGNATURE, &f)) {
-        const struct sections entry = sections_of(m, &f);
-        const char *name = only_text(m, &entry, ENTRY_KEY);
-        struct wire_field value = wire_only(m->file, &entry, ENTRY_VALUE);
-        if (strcmp(name, wanted) == 0)
-            return read_signature(m, &value, out);
-        if (is_internal(name))
-            continue;
-        vec_push(m->memory.scratch, &known, name);
-        last = value;
+        const struct sections entry = wire_sections_of(src->file, &f);
+        const char *name = only_text(src, &entry, ENTRY_KEY);
+        last = is_internal(name) ? last : wire_only(src->file, &entry, ENTRY_VALUE);
+        if (strcmp(name, wanted) == 0) {
+            src->signature = wire_only(src->file, &entry, ENTRY_VALUE);
+            return ODLC_OK;
+        }
+        if (!is_internal(name))
+            vec_push(src->memory.scratch, &known, name);
     }
     if (known.count == 1 && !key)
-        return read_signature(m, &last, out);
-    if (!key && !needed)
+        src->signature = last;
+    if ((known.count == 1 || !needed) && !key)
         return ODLC_OK;
     if (!key && known.count == 0)
-        return report_no_signature(m, meta);
+        return report_no_signature(src);
     return unknown_name(
-        m->diags, m->file->path,
+        src->diags, src->file->path,
         &(struct unknown_name){.code = "unknown-signature",
                                .message = "--saved_model_signature_key: the saved model has no signature",
                                .name = wanted,
@@ -244,79 +196,85 @@ static odlc_status choose_signature(struct tf_model *m, const struct sections *m
                                .listed_as = "signatures"});
 }
 
+odlc_status source_choose(struct tf_source *s, const struct odlc_convert_options *options)
+{
+    if (!s->is_saved_model)
+        return ODLC_OK;
+    if (options->saved_model_function)
+        return choose_function(s, options->saved_model_function);
+    return choose_signature(s, options->signature_key, options->n_out_names == 0);
+}
+
 /* ---- forms ---- */
 
-static odlc_status take_graph(struct tf_model *m, const struct wire_field *meta, struct sections *s,
-                              struct tf_source *out)
+static void take_graph(struct tf_source *src, const struct wire_field *meta)
 {
-    *s = sections_of(m, meta);
-    struct wire_field graph = wire_only(m->file, s, META_GRAPH_DEF), saver = wire_only(m->file, s, META_SAVER);
-    struct wire_field info = wire_only(m->file, s, META_INFO);
-    const struct sections names = sections_of(m, &saver), infos = sections_of(m, &info);
-    const struct wire_field ops = wire_only(m->file, &infos, META_INFO_OPS);
-    TRY(tf_decode_op_list(m, &ops));
-    out->from = graph.content;
-    out->to = graph.content + graph.size;
-    out->restore_op = tensorflow_canonical_name(m->memory.kept, only_text(m, &names, SAVER_RESTORE_OP));
-    return ODLC_OK;
+    src->meta = wire_sections_of(src->file, meta);
+    struct wire_field graph = wire_only(src->file, &src->meta, META_GRAPH_DEF),
+                      saver = wire_only(src->file, &src->meta, META_SAVER),
+                      info = wire_only(src->file, &src->meta, META_INFO);
+    const struct sections names = wire_sections_of(src->file, &saver), infos = wire_sections_of(src->file, &info);
+    src->ops = wire_only(src->file, &infos, META_INFO_OPS);
+    src->from = graph.content;
+    src->to = graph.content + graph.size;
+    src->restore_op = tensorflow_canonical_name(src->memory.kept, only_text(src, &names, SAVER_RESTORE_OP));
 }
 
 /* Of the model's file, which is taken already. */
-static odlc_status read_saved_model(struct tf_model *m, const struct odlc_convert_options *options,
-                                    struct tf_source *out)
+static odlc_status read_saved_model(struct tf_source *src, const struct odlc_convert_options *options)
 {
     struct wire_field meta;
-    struct sections s;
-    TRY(choose_graph(m, options->saved_model_tag, &meta));
-    TRY(take_graph(m, &meta, &s, out));
-    const char *prefix = arena_printf(m->memory.kept, "%svariables/variables", out->folder->path);
-    if (model_folder_has(out->folder, arena_printf(m->memory.scratch, "%s.index", prefix)))
-        out->checkpoint = prefix;
-    if (options->saved_model_function)
-        return choose_function(m, &s, options->saved_model_function, out);
-    return choose_signature(m, &s, options->signature_key, options->n_out_names == 0, out);
-}
-
-static odlc_status read_meta(struct tf_model *m, const char *path, struct tf_source *out)
-{
-    struct sections s;
-    TRY(take_named_file(m, path, &tensorflow__meta_graph_def__descriptor));
-    const struct wire_field whole = {.size = m->file->size};
-    TRY(take_graph(m, &whole, &s, out));
-    out->checkpoint = arena_strndup(m->memory.kept, path, strlen(path) - strlen(".meta"));
+    TRY(choose_graph(src, options->saved_model_tag, &meta));
+    take_graph(src, &meta);
+    const char *prefix = arena_printf(src->memory.kept, "%svariables/variables", src->folder->path);
+    if (model_folder_has(src->folder, arena_printf(src->memory.scratch, "%s.index", prefix)))
+        src->checkpoint = prefix;
     return ODLC_OK;
 }
 
-static odlc_status check_choices(struct tf_model *m, const struct odlc_convert_options *options, bool saved_model)
+static odlc_status read_meta(struct tf_source *src, const char *path)
+{
+    TRY(take_named_file(src, path, &tensorflow__meta_graph_def__descriptor));
+    const struct wire_field whole = {.size = src->file->size};
+    take_graph(src, &whole);
+    src->checkpoint = arena_strndup(src->memory.kept, path, strlen(path) - strlen(".meta"));
+    return ODLC_OK;
+}
+
+static odlc_status check_choices(const struct tf_source *src, const struct odlc_convert_options *options)
 {
     const char *function = options->saved_model_function;
     if (function && options->signature_key)
-        return diag_error(m->diags, ODLC_ERR_USAGE, AT(.file = options->input), "saved-model-function",
+        return diag_error(src->diags, ODLC_ERR_USAGE, AT(.file = options->input), "saved-model-function",
                           "--saved_model_function %s and --saved_model_signature_key %s contradict each other",
                           function, options->signature_key);
-    if (function && !saved_model)
-        return diag_error(m->diags, ODLC_ERR_USAGE, AT(.file = options->input), "saved-model-function",
+    if (function && !src->is_saved_model)
+        return diag_error(src->diags, ODLC_ERR_USAGE, AT(.file = options->input), "saved-model-function",
                           "--saved_model_function %s: the model is no saved model", function);
     return ODLC_OK;
 }
 
-odlc_status source_open(struct tf_model *m, const struct odlc_convert_options *options, struct tf_source *out)
+odlc_status source_open(const struct fw_memory *memory, struct diags *diags, const struct odlc_convert_options *options,
+                        struct tf_source *out)
 {
     const char *input = options->input;
     bool folder = !is_saved_model(input) && is_folder(input);
-    const char *in_folder =
-        folder && !fw_has_suffix(input, "/") ? arena_printf(m->memory.scratch, "%s/", input) : input;
-    *out = (struct tf_source){.path = input, .restore_op = ""};
-    TRY(check_choices(m, options, folder || is_saved_model(input)));
-    out->folder = model_folder_of(m->memory.kept, in_folder, options->follow_links);
-    if (folder || is_saved_model(input)) {
-        TRY(folder ? take_from_folder(m, input, out->folder)
-                   : take_named_file(m, input, &tensorflow__saved_model__descriptor));
-        return read_saved_model(m, options, out);
+    const char *in_folder = folder && !fw_has_suffix(input, "/") ? arena_printf(memory->scratch, "%s/", input) : input;
+    *out = (struct tf_source){.memory = *memory,
+                              .diags = diags,
+                              .path = input,
+                              .restore_op = "",
+                              .is_saved_model = folder || is_saved_model(input)};
+    TRY(check_choices(out, options));
+    out->folder = model_folder_of(memory->kept, in_folder, options->follow_links);
+    if (out->is_saved_model) {
+        TRY(folder ? take_from_folder(out, input, out->folder)
+                   : take_named_file(out, input, &tensorflow__saved_model__descriptor));
+        return read_saved_model(out, options);
     }
     if (fw_has_suffix(input, ".meta"))
-        return read_meta(m, input, out);
-    TRY(take_named_file(m, input, &tensorflow__graph_def__descriptor));
-    out->to = m->file->size;
+        return read_meta(out, input);
+    TRY(take_named_file(out, input, &tensorflow__graph_def__descriptor));
+    out->to = out->file->size;
     return ODLC_OK;
 }

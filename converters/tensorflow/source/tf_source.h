@@ -2,14 +2,10 @@
 #ifndef CONVERTERS_TENSORFLOW_SOURCE_TF_SOURCE_H
 #define CONVERTERS_TENSORFLOW_SOURCE_TF_SOURCE_H
 
+#include "converters/frontend/frontend.h"
 #include "converters/frontend/model_folder.h"
-#include "converters/tensorflow/normalize/flatten.h"
-
-/* An input or output of a signature. */
-struct tf_end {
-    const char *key;       /* in the signature */
-    struct fw_value value; /* name canonical; dtype and shape as far as the signature says them */
-};
+#include "converters/frontend/wire.h"
+#include "opendlc/convert.h"
 
 /* What an argument of a function is that its callers do not give: something that it took from around it. */
 struct tf_bound {
@@ -20,19 +16,29 @@ struct tf_bound {
 };
 
 struct tf_source {
-    uint64_t from, to;           /* the GraphDef, in the model's file */
+    struct fw_memory memory;
+    struct diags *diags;
+    const struct file *file;     /* that the graph is in */
     const char *path;            /* that users know the model by */
+    uint64_t from, to;           /* the GraphDef, in the file */
+    struct sections meta;        /* of the graph's MetaGraphDef; nothing without one */
+    struct wire_field ops;       /* the OpList that the model brings; of size 0: none */
     struct model_folder *folder; /* which the files of a checkpoint are in, or below it */
     const char *checkpoint;      /* prefix of the files with the values of variables, or NULL */
     const char *restore_op;      /* the node that would read them; "" when nothing says it */
-    VEC(struct tf_end) inputs;   /* of the signature */
-    VEC(struct tf_end) outputs;  /* sorted by key; none without a signature */
+    bool is_saved_model;
+    struct wire_field signature; /* the SignatureDef that says what goes in and comes out; of size 0: none */
     const char *function;        /* that is the model, instead of the graph; or NULL */
     VEC(struct tf_bound) bound;  /* its last arguments */
 };
 
 /* Opens options->input, by what it is: a folder or a file of the name saved_model.pb or saved_model.pbtxt, a .meta
- * file, or a graph; each of them may be in text form. Sets m->file. */
-odlc_status source_open(struct tf_model *m, const struct odlc_convert_options *options, struct tf_source *out) MUST_USE;
+ * file, or a graph; each of them may be in text form. ODLC_ERR_USAGE for options that do not fit the model,
+ * ODLC_ERR_INVALID for a file that is no model, ODLC_ERR_IO for one that cannot be read. */
+odlc_status source_open(const struct fw_memory *memory, struct diags *diags, const struct odlc_convert_options *options,
+                        struct tf_source *out) MUST_USE;
+/* Of a saved model that is open: chooses the signature or the function that the options name, or the one that serves.
+ * Nothing for other models. ODLC_ERR_USAGE where the model has none of that name. */
+odlc_status source_choose(struct tf_source *s, const struct odlc_convert_options *options) MUST_USE;
 
 #endif

@@ -1,6 +1,6 @@
 /* What the bytes of TensorFlow's files are checked along. */
-#ifndef CONVERTERS_TENSORFLOW_SOURCE_TF_SCHEMA_H
-#define CONVERTERS_TENSORFLOW_SOURCE_TF_SCHEMA_H
+#ifndef CONVERTERS_TENSORFLOW_SCHEMA_TF_SCHEMA_H
+#define CONVERTERS_TENSORFLOW_SCHEMA_TF_SCHEMA_H
 
 #include "converters/frontend/wire.h"
 

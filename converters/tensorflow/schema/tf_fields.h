@@ -1,6 +1,6 @@
 /* The numbers of TensorFlow's fields that are read (proto/tensorflow.proto has their types). */
-#ifndef CONVERTERS_TENSORFLOW_SOURCE_TF_FIELDS_H
-#define CONVERTERS_TENSORFLOW_SOURCE_TF_FIELDS_H
+#ifndef CONVERTERS_TENSORFLOW_SCHEMA_TF_FIELDS_H
+#define CONVERTERS_TENSORFLOW_SCHEMA_TF_FIELDS_H
 
 enum { GRAPH_NODE = 1, GRAPH_LIBRARY = 2, GRAPH_VERSIONS = 4 };
 

@@ -1,20 +1,23 @@
-/* From the outputs back: what they need of a TensorFlow graph, in topological order, calls of functions replaced by
- * what they compute. The rest (training, saving, summaries, control inputs) is never looked at.
- *
- * Names inside of a call are "call/name". */
-#ifndef CONVERTERS_TENSORFLOW_NORMALIZE_FLATTEN_H
-#define CONVERTERS_TENSORFLOW_NORMALIZE_FLATTEN_H
+/* Bodies at work: the model's own graph, and those of its functions as calls run them. What is known of their nodes,
+ * how values are called, and what all of them together may take. */
+#ifndef CONVERTERS_TENSORFLOW_NORMALIZE_FRAMES_H
+#define CONVERTERS_TENSORFLOW_NORMALIZE_FRAMES_H
 
-#include "converters/driver/driver.h"
 #include "converters/tensorflow/decode/tf_graph.h"
+
+/* Nodes for which one of them stands: a loop. */
+struct group {
+    const char *const *inputs; /* that the nodes read from around them, as inputs of nodes say it */
+    uint32_t n_inputs;
+};
 
 /* An output of a node that is no call, or an argument of a function that is a graph of its own. */
 struct source {
     struct frame *frame; /* NULL: not known */
     uint32_t node, output;
-    bool is_arg;  /* `node` is the argument's number */
-    bool cut;     /* an option makes it an input of the graph; of a node that may be a call */
-    bool is_loop; /* `node` is the LoopCond of a loop, and stands for it; `output` is the number of its variable */
+    bool is_arg;               /* `node` is the argument's number */
+    bool cut;                  /* an option makes it an input of the graph; of a node that may be a call */
+    const struct group *group; /* that `node` stands for, whose result number `output` it is; or NULL */
 };
 
 enum seen_state { SEEN_NEW, SEEN_ACTIVE, SEEN_DONE };
@@ -52,25 +55,19 @@ struct frame {
     uint32_t holder;     /* of a function that is no call: the node in the frame around that holds it */
 };
 
-/* A node of the flat graph. */
-struct emitted {
-    struct fw_node node;        /* without outputs and their ids until all readers are known */
-    const struct tf_node *from; /* NULL: another name for a value, or a loop */
-    uint32_t n_outputs;         /* up to the highest that something reads */
-};
-
 /* What all graphs of one model share. */
-struct flatten {
+struct normalize {
     struct tf_model *m;
     fw_claims_fn *claims;
     void *claims_user;
     struct fw_model *model;
+    const struct stage *const *stages; /* walk.h */
+    size_t n_stages;
     struct map ops; /* type → model->ops */
     /* Names of values that options or a signature make inputs, and what is known of these. */
     struct map cuts;
     VEC(struct fw_value) cut_values;
     struct variables *variables;
-    const struct tf_source *source;
     uint64_t expanded; /* nodes of all bodies at work */
     uint64_t name_bytes;
     text name;          /* room for the one that is being made */
@@ -85,32 +82,25 @@ struct flatten {
     VEC(const struct condition *) conditions;
 };
 
-/* ---- resolve.c: which node gives a value ---- */
+/* ODLC_ERR_LIMIT at a node: too many nodes at work, `more` of them new. */
+odlc_status note_expansion(struct normalize *nz, uint64_t more, const char *node) MUST_USE;
+/* ODLC_ERR_LIMIT at a node: the names of so many values, prefix and the node's name, are too much with those before. */
+odlc_status note_names(struct normalize *nz, uint64_t count, const char *prefix, const char *node) MUST_USE;
 
-/* Whether nodes of the operator are calls, unless a UDO claims them. */
-bool is_call(const struct flatten *f, const char *op);
-/* The frame of a node that is a call, made when it is first asked for; NULL for other nodes. */
-odlc_status call_frame(struct flatten *f, struct frame *frame, uint32_t node, struct frame **out) MUST_USE;
-/* A frame for a body. function and call may be NULL; without a call, `around` is where the function is held. */
-odlc_status frame_create(struct flatten *f, struct frame *around, struct tf_function *function,
+/* A frame for a body. function and call may be NULL; without a call, `around` is where the function is held.
+ * ODLC_ERR_INVALID for a function that calls itself, ODLC_ERR_LIMIT where they nest too deep or expand to too much. */
+odlc_status frame_create(struct normalize *nz, struct frame *around, struct tf_function *function,
                          const struct tf_node *call, const struct fw_function *as, struct frame **out) MUST_USE;
-/* An error at a node: too many nodes at work, `more` of them new. */
-odlc_status note_expansion(struct flatten *f, uint64_t more, const char *node) MUST_USE;
-/* An error at a node: the names of so many values, prefix and the node's name, are too much with those before. */
-odlc_status note_names(struct flatten *f, uint64_t count, const char *prefix, const char *node) MUST_USE;
-/* What gives the value that a node's input (or a function's result) names. `reader` is for diagnostics. */
-odlc_status find_source(struct flatten *f, struct frame *frame, const char *text, const char *reader,
-                        struct source *out) MUST_USE;
-/* The value of that name as options give it, which may lie inside of calls; out->frame NULL: there is none. */
-odlc_status find_named(struct flatten *f, const char *name, struct source *out) MUST_USE;
 /* The node's attributes, decoded once. */
-odlc_status node_attrs(struct flatten *f, struct frame *frame, uint32_t node, const struct fw_attr **out,
+odlc_status node_attrs(struct normalize *nz, struct frame *frame, uint32_t node, const struct fw_attr **out,
                        uint32_t *count) MUST_USE;
+const struct fw_attr *find_attr(const struct fw_attr *attrs, uint32_t count, const char *name);
+
 /* The number of the value's name, which is "prefix/name", or "prefix/name:1" for other outputs than the first. */
-fw_name source_id(struct flatten *f, const struct source *s);
-static inline const char *source_name(struct flatten *f, const struct source *s)
+fw_name source_id(struct normalize *nz, const struct source *s);
+static inline const char *source_name(struct normalize *nz, const struct source *s)
 {
-    return names_text(&f->m->names, source_id(f, s));
+    return names_text(&nz->m->names, source_id(nz, s));
 }
 
 static inline const struct tf_node *source_node(const struct source *s)
@@ -118,10 +108,10 @@ static inline const struct tf_node *source_node(const struct source *s)
     return &s->frame->body->nodes.data[s->node];
 }
 
-/* ---- flatten.c ---- */
-
-/* Fills the graph of f->model with what the outputs need: names of nodes, or of outputs of nodes ("name:1"), inside of
- * calls, too. All of them are there (find_named). */
-odlc_status flatten_model(struct flatten *f, const char *const *outputs, size_t count) MUST_USE;
+/* The number of the node that an input names, in the body; MAP_NONE for arguments, and for what is not there. */
+uint32_t body_node(const struct normalize *nz, const struct frame *frame, const char *input);
+/* Of the nodes whose names are what stands before a slash in `name`, within its first *length bytes, the one with the
+ * longest name, whose length *length becomes; MAP_NONE: there is none. Names of values inside of calls begin so. */
+uint32_t holding_node(const struct normalize *nz, const struct frame *frame, const char *name, size_t *length);
 
 #endif

@@ -1,9 +1,9 @@
 /* TensorFlow's element types by the numbers that attributes, tensors and checkpoints give them (DataType in
  * proto/tensorflow.proto). */
-#ifndef CONVERTERS_TENSORFLOW_DECODE_TF_TYPES_H
-#define CONVERTERS_TENSORFLOW_DECODE_TF_TYPES_H
+#ifndef CONVERTERS_TENSORFLOW_SCHEMA_TF_TYPES_H
+#define CONVERTERS_TENSORFLOW_SCHEMA_TF_TYPES_H
 
-#include "converters/lowering/lower.h"
+#include "ir/dtype.h"
 
 enum { TF_STRING = 7, TF_QINT8 = 11, TF_QUINT8, TF_QINT32, TF_QINT16 = 15, TF_QUINT16, TF_RESOURCE = 20, TF_VARIANT };
 #define TF_REF 100 /* what the number of a reference type is more than that of its type */
@@ -16,9 +16,5 @@ enum dtype tf_stored_dtype(int64_t code);
 const char *tf_dtype_name(int64_t code);
 /* "DT_COMPLEX64", as TensorFlow's messages spell it; "DT_INVALID" for numbers that are none. */
 const char *tf_dtype_enum(int64_t code);
-
-/* The type that an attribute of the node names; `absent` without it (DT_NONE: it must be there). One that is not
- * supported is an error at the node. */
-odlc_status lower_tf_dtype(const struct lower *l, const char *name, enum dtype absent, enum dtype *out) MUST_USE;
 
 #endif

@@ -1,6 +1,6 @@
-#include "converters/tensorflow/source/tf_schema.h"
+#include "converters/tensorflow/schema/tf_schema.h"
 
-#include "converters/tensorflow/source/tf_fields.h"
+#include "converters/tensorflow/schema/tf_fields.h"
 #include "tensorflow.pb-c.h"
 
 const struct wire_schema tensorflow_schema = {

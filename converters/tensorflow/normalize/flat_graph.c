@@ -1,0 +1,141 @@
+#include "converters/tensorflow/normalize/flat_graph.h"
+
+#include <string.h>
+
+struct walk walk_begin(struct normalize *nz, struct walk *outer, struct fw_graph *graph)
+{
+    struct walk w = {.nz = nz, .outer = outer, .number = nz->n_walks++, .graph = graph};
+    map_init(&w.inputs, nz->m->memory.scratch);
+    return w;
+}
+
+struct walk *walk_of(struct walk *w, const struct seen *seen)
+{
+    struct walk *at = seen->state == SEEN_NEW ? NULL : w;
+    while (at && at->number != seen->walk)
+        at = at->outer;
+    return at;
+}
+
+struct walk *walk_outermost(struct walk *w)
+{
+    while (w->outer)
+        w = w->outer;
+    return w;
+}
+
+/* ---- inputs and constants ---- */
+
+void walk_input(struct walk *w, const struct source *s, struct fw_value v)
+{
+    struct normalize *nz = w->nz;
+    v.name = source_name(nz, s);
+    v.id = source_id(nz, s);
+    if (map_add(&w->inputs, v.name, 1) != MAP_NONE)
+        return;
+    uint32_t cut = map_get(&nz->cuts, v.name);
+    const struct fw_value *said = cut == MAP_NONE ? NULL : &nz->cut_values.data[cut];
+    if (said && said->dtype != DT_NONE)
+        v.dtype = said->dtype;
+    if (said && said->has_shape && !v.has_shape) {
+        v.has_shape = true;
+        v.rank = said->rank;
+        v.dims = said->dims;
+    }
+    vec_push(nz->m->memory.graph, &w->graph->inputs, v);
+}
+
+void walk_constant(struct walk *w, struct fw_tensor t)
+{
+    vec_push(w->nz->m->memory.graph, &w->graph->initializers, t);
+}
+
+/* ---- nodes ---- */
+
+static const struct fw_op *op_of(struct normalize *nz, const char *type)
+{
+    uint32_t at = map_add(&nz->ops, type, (uint32_t)nz->model->ops.count);
+    if (at != MAP_NONE)
+        return nz->model->ops.data[at];
+    struct fw_op *op = arena_new(nz->m->memory.graph, struct fw_op);
+    *op = (struct fw_op){.type = arena_strdup(nz->m->memory.kept, type),
+                         .domain = "",
+                         .overload = "",
+                         .index = (uint32_t)nz->model->ops.count};
+    vec_push(nz->m->memory.graph, &nz->model->ops, op);
+    return op;
+}
+
+void walk_append(struct walk *w, const struct new_node *node)
+{
+    struct arena *arena = w->nz->m->memory.graph;
+    const char **inputs = arena_array(arena, const char *, node->n_operands);
+    fw_name *ids = arena_array(arena, fw_name, node->n_operands);
+    for (size_t i = 0; i < node->n_operands; i++) {
+        ids[i] = node->operands[i].id;
+        inputs[i] = names_text(&w->nz->m->names, ids[i]);
+    }
+    struct emitted e = {.from = node->from, .n_outputs = node->from ? 0 : 1};
+    e.node = (struct fw_node){.name = node->name,
+                              .op = op_of(w->nz, node->op),
+                              .inputs = inputs,
+                              .ids = ids,
+                              .n_inputs = (uint32_t)node->n_operands,
+                              .attrs = node->attrs,
+                              .n_attrs = node->n_attrs};
+    vec_push(w->nz->m->memory.scratch, &w->emitted, e);
+}
+
+void walk_stand_for(struct walk *w, const struct visit *v, const struct new_node *node)
+{
+    struct seen *seen = visit_seen(v);
+    seen->emitted = (uint32_t)w->emitted.count;
+    walk_append(w, node);
+    w->emitted.data[seen->emitted].node.conditional = seen->when != NULL;
+}
+
+/* ---- the end ---- */
+
+static odlc_status declare_shapes(struct walk *w, const struct emitted *e)
+{
+    struct arena *arena = w->nz->m->memory.scratch;
+    struct fw_value *values = arena_array(arena, struct fw_value, e->n_outputs);
+    TRY(tf_decode_output_shapes(w->nz->m, e->from, 0, values, e->n_outputs));
+    for (uint32_t i = 0; i < e->n_outputs; i++) {
+        values[i].name = e->node.outputs[i];
+        values[i].id = fw_out_id(&e->node, i);
+        if (values[i].has_shape)
+            vec_push(w->nz->m->memory.graph, &w->graph->values, values[i]);
+    }
+    return ODLC_OK;
+}
+
+odlc_status walk_finish(struct walk *w)
+{
+    struct arena *arena = w->nz->m->memory.graph;
+    if (w->emitted.count > 0) {
+        w->graph->nodes.data = arena_array(arena, struct fw_node, w->emitted.count);
+        w->graph->nodes.capacity = w->emitted.count;
+    }
+    for (size_t i = 0; i < w->emitted.count; i++) {
+        struct emitted *e = &w->emitted.data[i];
+        const char **outputs = arena_array(arena, const char *, e->n_outputs);
+        fw_name *ids = arena_array(arena, fw_name, e->node.n_inputs + e->n_outputs);
+        memcpy(ids, e->node.ids, e->node.n_inputs * sizeof *ids);
+        for (uint32_t k = 0; k < e->n_outputs; k++) {
+            const char *name = e->node.name;
+            if (k)
+                name = arena_printf(w->nz->m->memory.kept, "%s:%u", name, k);
+            fw_name id = names_number(&w->nz->m->names, name, strlen(name));
+            ids[e->node.n_inputs + k] = id;
+            outputs[k] = names_text(&w->nz->m->names, id);
+        }
+        e->node.ids = ids;
+        e->node.outputs = outputs;
+        e->node.n_outputs = e->n_outputs;
+        vec_push(arena, &w->graph->nodes, e->node);
+        if (e->from)
+            TRY(declare_shapes(w, e));
+    }
+    return ODLC_OK;
+}

@@ -1,0 +1,89 @@
+/* The graph that a walk fills: the model's own, a function that an operator holds, or a part of a loop. */
+#ifndef CONVERTERS_TENSORFLOW_NORMALIZE_FLAT_GRAPH_H
+#define CONVERTERS_TENSORFLOW_NORMALIZE_FLAT_GRAPH_H
+
+#include "converters/tensorflow/normalize/frames.h"
+
+/* A value that an input of a node stands for. */
+struct operand {
+    fw_name id;
+    const struct condition *when; /* it is alive */
+};
+
+/* A node whose inputs are being walked. */
+struct visit {
+    struct frame *frame;
+    uint32_t node;
+    const struct group *group;   /* that the node stands for; or NULL */
+    const char *const *inputs;   /* of the node, or of the group */
+    uint32_t n_inputs, input;    /* the input that comes next */
+    size_t first_operand;        /* its own are from here on */
+    const struct fw_attr *attrs; /* when all inputs are known */
+    uint32_t n_attrs;
+};
+
+/* A node of the flat graph. */
+struct emitted {
+    struct fw_node node;        /* without outputs and their ids until all readers are known */
+    const struct tf_node *from; /* NULL: another name for a value, or a loop */
+    uint32_t n_outputs;         /* up to the highest that something reads */
+};
+
+/* One graph that is being filled. */
+struct walk {
+    struct normalize *nz;
+    struct walk *outer; /* whose values are seen here; of parts of loops alone */
+    uint32_t number;
+    struct fw_graph *graph;
+    VEC(struct visit) visits;
+    VEC(struct operand) operands; /* of all visits */
+    VEC(struct emitted) emitted;
+    struct map inputs; /* names of values that became inputs of the graph */
+};
+
+struct walk walk_begin(struct normalize *nz, struct walk *outer, struct fw_graph *graph);
+/* The nodes get their outputs, now that all readers are known. */
+odlc_status walk_finish(struct walk *w) MUST_USE;
+
+/* The walk that has the node's state: this one, or one around it, whose values are seen here. NULL: the node is new
+ * here, whatever another part of the loop made of it. */
+struct walk *walk_of(struct walk *w, const struct seen *seen);
+/* That which no other is around. */
+struct walk *walk_outermost(struct walk *w);
+
+static inline struct source visited(const struct visit *v)
+{
+    return (struct source){.frame = v->frame, .node = v->node};
+}
+static inline struct seen *visit_seen(const struct visit *v)
+{
+    return &v->frame->seen[v->node];
+}
+/* The operands of the innermost visit, when all of its inputs are known; NULL where it has none. */
+static inline size_t visit_n_operands(const struct walk *w, const struct visit *v)
+{
+    return w->operands.count - v->first_operand;
+}
+static inline const struct operand *visit_operands(const struct walk *w, const struct visit *v)
+{
+    return visit_n_operands(w, v) > 0 ? w->operands.data + v->first_operand : NULL;
+}
+
+/* A node to be. */
+struct new_node {
+    const char *name, *op;
+    const struct fw_attr *attrs;
+    uint32_t n_attrs;
+    const struct operand *operands;
+    size_t n_operands;
+    const struct tf_node *from; /* as in struct emitted */
+};
+
+void walk_append(struct walk *w, const struct new_node *node);
+/* The same for a node that gives the values of the visited one. */
+void walk_stand_for(struct walk *w, const struct visit *v, const struct new_node *node);
+/* A value that becomes an input of the graph, once; v has the type and the shape that the model declares. */
+void walk_input(struct walk *w, const struct source *s, struct fw_value v);
+void walk_constant(struct walk *w, struct fw_tensor t);
+
+#endif

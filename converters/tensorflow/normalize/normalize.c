@@ -1,0 +1,105 @@
+#include "converters/tensorflow/normalize/normalize.h"
+
+#include <string.h>
+
+#include "converters/tensorflow/normalize/arguments.h"
+#include "converters/tensorflow/normalize/conditionals.h"
+#include "converters/tensorflow/normalize/inline_calls.h"
+#include "converters/tensorflow/normalize/state.h"
+#include "converters/tensorflow/normalize/variables.h"
+#include "converters/tensorflow/normalize/wanted.h"
+#include "converters/tensorflow/normalize/while_loops.h"
+
+/* ---- which graph ---- */
+
+/* What is converted. */
+static odlc_status choose_root(struct normalize *nz, const struct tf_source *source)
+{
+    nz->root = nz->top;
+    if (!source->function)
+        return ODLC_OK;
+    uint32_t at = map_get(&nz->m->function_index, source->function);
+    if (at == MAP_NONE)
+        return diag_error(nz->m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(nz->m)), "tensorflow-function",
+                          "the model has no function %s", source->function);
+    TRY(frame_create(nz, NULL, &nz->m->functions.data[at], NULL, NULL, &nz->root));
+    nz->args_read = arena_array(nz->m->memory.scratch, bool, nz->root->function->arg_names.count);
+    return ODLC_OK;
+}
+
+/* ---- from the outputs back ---- */
+
+/* An output of the graph: under that name, if the value has another. */
+static void add_output(struct walk *w, const char *name, const struct source *s)
+{
+    struct normalize *nz = w->nz;
+    const fw_name id = names_number(&nz->m->names, name, strlen(name));
+    const char *kept = names_text(&nz->m->names, id);
+    const struct operand value = {.id = source_id(nz, s)};
+    if (id != value.id)
+        walk_append(w, &(struct new_node){.name = kept, .op = "Identity", .operands = &value, .n_operands = 1});
+    vec_push(nz->m->memory.graph, &w->graph->outputs, (struct fw_value){.name = kept, .id = id});
+}
+
+static odlc_status prune(struct normalize *nz, const struct tf_source *source)
+{
+    struct walk w = walk_begin(nz, NULL, &nz->model->graph);
+    w.graph->name = "";
+    for (size_t i = 0; i < nz->n_outputs; i++) {
+        struct source s;
+        TRY(find_named(nz, nz->outputs[i], &s));
+        TRY(walk_need(&w, &s, nz->outputs[i]));
+        add_output(&w, nz->outputs[i], &s);
+    }
+    if (nz->root->function)
+        TRY(add_arguments(&w, source));
+    TRY(check_state(nz));
+    return walk_finish(&w);
+}
+
+static void note_unconsumed(const struct normalize *nz)
+{
+    const struct tf_body *body = nz->root->body;
+    struct arena *arena = nz->m->memory.kept;
+    for (size_t i = 0; i < body->nodes.count; i++) {
+        const struct seen *seen = &nz->root->seen[i];
+        if (seen->state == SEEN_NEW && !seen->inner)
+            vec_push(arena, &nz->model->unconsumed, arena_strdup(arena, body->nodes.data[i].name));
+    }
+    for (size_t i = 0; nz->root->function && i < nz->root->function->arg_names.count; i++)
+        if (!nz->args_read[i])
+            vec_push(arena, &nz->model->unconsumed, arena_strdup(arena, nz->root->function->arg_names.data[i]));
+}
+
+/* ---- all of it ---- */
+
+const struct stage *const normalize_stages[] = {&restore_variables, &while_from_loops, &select_from_merges};
+const size_t normalize_n_stages = COUNT_OF(normalize_stages);
+
+odlc_status normalize_graph(struct tf_model *m, const struct wanted *wanted, const struct stage *const *stages,
+                            size_t n_stages, struct fw_model **out)
+{
+    struct normalize nz = {.m = m,
+                           .claims = wanted->claims,
+                           .claims_user = wanted->claims_user,
+                           .model = arena_new(m->memory.graph, struct fw_model),
+                           .stages = stages,
+                           .n_stages = n_stages};
+    const struct tf_source *source = wanted->source;
+    nz.model->path = source->path;
+    if (strcmp(source->path, m->file->path) != 0)
+        vec_push(m->memory.graph, &nz.model->files, m->file->path);
+    map_init(&nz.ops, m->memory.scratch);
+    map_init(&nz.condition_index, m->memory.scratch);
+    find_cuts(&nz, wanted->options, wanted->signature);
+    nz.variables = variables_create(&nz, source);
+    TRY(frame_create(&nz, NULL, NULL, NULL, NULL, &nz.top));
+    TRY(choose_root(&nz, source));
+    TRY(find_outputs(&nz, wanted->options, wanted->signature));
+    TRY(prune(&nz, source));
+    note_unconsumed(&nz);
+    variables_list_files(nz.variables);
+    nz.model->n_names = (uint32_t)m->names.texts.count;
+    *out = nz.model;
+    return ODLC_OK;
+}
