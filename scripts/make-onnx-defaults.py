@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes converters/onnx/decode/onnx_schema_defaults.def: the attribute defaults of ONNX's default-domain operators.
+"""Makes converters/onnx/schema/onnx_schema_defaults.def: the attribute defaults of ONNX's default-domain operators.
 
-usage: make-onnx-defaults.py onnx-ops.tsv > converters/onnx/decode/onnx_schema_defaults.def
+usage: make-onnx-defaults.py onnx-ops.tsv > converters/onnx/schema/onnx_schema_defaults.def
 
 The table has a line per operator and version, with the columns domain, op, since_version, … and attributes, such as
 "epsilon:float (=1e-05); axis:int (required)". A row of the result holds for a range of opset versions.

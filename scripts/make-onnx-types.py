@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes converters/onnx/decode/operand_types.def: the element types of operands of ONNX's default-domain operators.
+"""Makes converters/onnx/schema/operand_types.def: the element types of operands of ONNX's default-domain operators.
 
-usage: make-onnx-types.py onnx-ops.tsv > converters/onnx/decode/operand_types.def
+usage: make-onnx-types.py onnx-ops.tsv > converters/onnx/schema/operand_types.def
 
 The table has a line per operator and version, with the columns inputs and outputs, such as "X:T; min?:T; inputs...:T",
 and type_constraints: "T=float16|float; Tind=int32|int64". A row of the result holds for a range of opset versions.

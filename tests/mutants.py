@@ -152,7 +152,7 @@ MUTANTS = [
            "emit_scalar(&s, x, -lambd)", "emit_scalar(&s, x, -1)"),
     Mutant("mask-of-dropout", "onnx/test_odd_graphs masks", "converters/onnx/lower/onnx_shape.c", "l->version < 10 ?",
            "l->version < 12 ?"),
-    Mutant("after-the-last-opset", "onnx/test_refusals after_the_last_opset", "converters/driver/check_support.c", "row->hi < version",
+    Mutant("after-the-last-opset", "onnx/test_refusals after_the_last_opset", "converters/lowering/lower_table.c", "row->hi < version",
            "row->hi + 1 < version"),
     Mutant("least-half-of-padding", "onnx/test_rare_nodes windows_of_padding_alone", "converters/onnx/lower/onnx_pool.c",
            "out->f = -65504;", "out->f = -65536;"),

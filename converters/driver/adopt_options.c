@@ -1,7 +1,7 @@
+#include "converters/driver/adopt_options.h"
+
 #include <stdalign.h>
 #include <string.h>
-
-#include "converters/driver/driver.h"
 
 static const struct odlc_convert_options defaults = {
     .struct_size = sizeof defaults,
@@ -26,7 +26,7 @@ static bool says_more(const struct odlc_convert_options *given)
     return false;
 }
 
-static const struct odlc_name_value *canonical_pairs(struct conversion *c, const struct odlc_name_value *pairs,
+static const struct odlc_name_value *canonical_pairs(const struct context *c, const struct odlc_name_value *pairs,
                                                      size_t n)
 {
     struct odlc_name_value *copy = arena_array(c->arena, struct odlc_name_value, n);
@@ -35,7 +35,7 @@ static const struct odlc_name_value *canonical_pairs(struct conversion *c, const
     return copy;
 }
 
-static const char *const *canonical_list(struct conversion *c, const char *const *names, size_t n)
+static const char *const *canonical_list(const struct context *c, const char *const *names, size_t n)
 {
     const char **copy = arena_array(c->arena, const char *, n);
     for (size_t i = 0; i < n; i++)
@@ -44,7 +44,7 @@ static const char *const *canonical_list(struct conversion *c, const char *const
 }
 
 /* Names of values as the model spells them. */
-static void spell_as_model(struct conversion *c, struct odlc_convert_options *o)
+static void spell_as_model(const struct context *c, struct odlc_convert_options *o)
 {
     o->input_dims = canonical_pairs(c, o->input_dims, o->n_input_dims);
     o->input_dtypes = canonical_pairs(c, o->input_dtypes, o->n_input_dtypes);
@@ -54,16 +54,16 @@ static void spell_as_model(struct conversion *c, struct odlc_convert_options *o)
     o->preserve_names = o->preserve_names ? canonical_list(c, o->preserve_names, o->n_preserve_names) : NULL;
 }
 
-odlc_status adopt_options(struct conversion *c, const struct odlc_convert_options *given)
+odlc_status adopt_options(struct context *c, const struct odlc_convert_options *given)
 {
     struct odlc_convert_options *own = arena_memdup(c->arena, &defaults, sizeof defaults);
     const size_t size = given->struct_size, least = offsetof(struct odlc_convert_options, input) + sizeof given->input;
     c->options = own;
     if (size < least || size % alignof(struct odlc_convert_options))
-        return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.hint = "odlc_convert_defaults sets it"), "struct-size",
+        return diag_error(c->diags, ODLC_ERR_USAGE, AT(.hint = "odlc_convert_defaults sets it"), "struct-size",
                           "no version of struct odlc_convert_options has %zu bytes", size);
     if (size > sizeof *own && says_more(given))
-        return diag_error(&c->diags, ODLC_ERR_USAGE,
+        return diag_error(c->diags, ODLC_ERR_USAGE,
                           AT(.hint = "run the program with the library that it was compiled for, or a newer one"),
                           "struct-size", "the options have something beyond the %zu bytes that this library knows",
                           sizeof *own);
@@ -72,4 +72,21 @@ odlc_status adopt_options(struct conversion *c, const struct odlc_convert_option
     if (c->frontend && c->frontend->canonical_name)
         spell_as_model(c, own);
     return ODLC_OK;
+}
+
+struct fw_load_options load_options(const struct context *c)
+{
+    const struct odlc_convert_options *o = c->options;
+    const char **cut = arena_array(c->arena, const char *, o->n_input_dims);
+    for (size_t i = 0; i < o->n_input_dims; i++)
+        cut[i] = o->input_dims[i].name;
+    return (struct fw_load_options){.input = o->input,
+                                    .out_names = o->out_names,
+                                    .n_out_names = o->n_out_names,
+                                    .cut_inputs = cut,
+                                    .n_cut_inputs = o->n_input_dims,
+                                    .saved_model_tag = o->saved_model_tag,
+                                    .signature_key = o->signature_key,
+                                    .saved_model_function = o->saved_model_function,
+                                    .follow_links = o->follow_links};
 }

@@ -1,7 +1,9 @@
-/* A framework node that a UDO claims: translated into the neutral form that src/udo works on. */
+#include "converters/driver/bind_udo.h"
+
 #include <string.h>
 
-#include "converters/driver/driver.h"
+#include "converters/driver/value_types.h"
+#include "converters/lowering/lower_table.h"
 
 static void take_tensor(struct arena *arena, const struct view *view, struct param *p)
 {
@@ -106,26 +108,28 @@ static void name_types(struct arena *arena, const struct frontend *frontend, con
     p->strings = names;
 }
 
-static bool schema_default(const struct conversion *c, const struct fw_node *n, const char *attr, struct param *out)
+static bool schema_default(const struct lowering *all, const struct fw_node *n, const char *attr, struct param *out)
 {
+    const struct frontend *frontend = all->c->frontend;
     for (uint32_t i = 0; i < n->op->n_defaults; i++)
-        if (strcmp(n->op->defaults[i].name, attr) == 0 && !misfit_of(c->scratch, &n->op->defaults[i])) {
-            *out = attr_param(c->graph->arena, &n->op->defaults[i]);
+        if (strcmp(n->op->defaults[i].name, attr) == 0 && !misfit_of(all->c->scratch, &n->op->defaults[i])) {
+            *out = attr_param(all->b.graph->arena, &n->op->defaults[i]);
             return true;
         }
-    return !*n->op->domain && c->frontend->schema_default &&
-           c->frontend->schema_default(n->op->type, n->op->version, attr, out);
+    return !*n->op->domain && frontend->schema_default &&
+           frontend->schema_default(n->op->type, n->op->version, attr, out);
 }
 
 /* What the framework takes for those params of the definition that the node has no attribute for. */
-static const struct param *schema_defaults(const struct conversion *c, const struct fw_node *n,
+static const struct param *schema_defaults(const struct lowering *all, const struct fw_node *n,
                                            const struct udo_def *def, uint32_t *count)
 {
-    struct param *defaults = arena_array(c->scratch, struct param, def->row->n_params);
+    struct param *defaults = arena_array(all->c->scratch, struct param, def->row->n_params);
     *count = 0;
     for (uint32_t i = 0; i < def->row->n_params; i++) {
         const char *name = def->row->params[i].name;
-        if (def->row->params[i].supplemental || fw_find_attr(n, name) || !schema_default(c, n, name, &defaults[*count]))
+        if (def->row->params[i].supplemental || fw_find_attr(n, name) ||
+            !schema_default(all, n, name, &defaults[*count]))
             continue;
         defaults[(*count)++].name = name;
     }
@@ -154,7 +158,7 @@ static void copy_inputs(const struct lower *from, struct lower *to)
 }
 
 /* Lowers the node natively in a graph that is thrown away, and looks at the types that come out. */
-static bool try_native(const struct conversion *c, const struct lower *l, const struct lower_row *row, struct type *out)
+static bool try_native(const struct context *c, const struct lower *l, const struct lower_row *row, struct type *out)
 {
     struct arena *arena = c->scratch;
     const struct fw_node *n = l->node;
@@ -183,10 +187,10 @@ static bool try_native(const struct conversion *c, const struct lower *l, const 
 }
 
 /* The types of the outputs by the converter's own row for the operator; NULL: it has none that takes the node. */
-static const struct type *native_types(const struct conversion *c, const struct lower *l)
+static const struct type *native_types(const struct context *c, const struct lower *l)
 {
     const struct fw_node *n = l->node;
-    const struct lower_row *row = find_row(c->frontend, n->op->domain, n->op->type, n->op->version);
+    const struct lower_row *row = lower_find_row(c->frontend->table, n->op->domain, n->op->type, n->op->version);
     struct type *types = arena_array(c->scratch, struct type, n->n_outputs);
     struct arena_mark mark = arena_mark(c->scratch);
     bool known = row && try_native(c, l, row, types);
@@ -213,10 +217,10 @@ static void take_declared(const struct fw_value *v, struct type *type, bool *has
 
 /* Whether the node's tensors have their channels first, for frameworks that have both: what the node says of itself,
  * else where its first image comes from, else how the model is on the whole. */
-static bool has_channels_first(struct conversion *c, const struct lower *l)
+static bool has_channels_first(struct lowering *all, const struct lower *l)
 {
     const struct fw_attr *format = fw_find_attr(l->node, "data_format");
-    if (c->frontend->channels_first)
+    if (all->c->frontend->channels_first)
         return true;
     if (format && format->kind == FW_STRING && format->s[0] == 'N')
         return format->s[1] == 'C' && format->s[2];
@@ -224,12 +228,12 @@ static bool has_channels_first(struct conversion *c, const struct lower *l)
         uint32_t rank = l->in[i] == NO_TENSOR ? 0 : build_rank(l->b, l->in[i]);
         if (rank < 3 || rank > 5 || build_is_const(l->b, l->in[i]))
             continue;
-        const struct layout_origin origin = tensor_layout_origin(c, l->in[i]);
-        bool from_last = origin.last || !c->model->channels_first;
+        const struct layout_origin origin = find_layout_origin(&all->origins, l->in[i]);
+        bool from_last = origin.last || !all->in->model->channels_first;
         const struct perm first = from_last ? perm_channels_first(rank) : perm_identity(rank);
         return perm_equal(&origin.moved, &first);
     }
-    return c->model->channels_first;
+    return all->in->model->channels_first;
 }
 
 /* Whether a UDO node can do without the attribute, or carry it: a graph reads values around it, which would be lost. */
@@ -244,9 +248,10 @@ static odlc_status check_attr(const struct lower *l, const struct udo_def *def, 
                              "attribute %s holds %s", a->name, misfit);
 }
 
-odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct udo_def *def,
+odlc_status lower_claimed(struct lowering *all, struct lower *l, const struct udo_def *def,
                           const struct fw_value *const *values)
 {
+    const struct context *c = all->c;
     const struct fw_node *n = l->node;
     struct param *attrs = arena_array(c->scratch, struct param, n->n_attrs);
     struct type *declared = arena_array(c->scratch, struct type, n->n_outputs);
@@ -260,9 +265,9 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
         TRY(check_attr(l, def, a));
         if (a->is_type && index < 0) /* nodes have them for every operand: not worth a word */
             continue;
-        attrs[n_attrs] = attr_param(c->graph->arena, a);
+        attrs[n_attrs] = attr_param(all->b.graph->arena, a);
         if (a->is_type && def->row->params[index].dtype == DT_STRING)
-            name_types(c->graph->arena, c->frontend, a, &attrs[n_attrs]);
+            name_types(all->b.graph->arena, c->frontend, a, &attrs[n_attrs]);
         n_attrs++;
     }
     for (uint32_t i = 0; i < n->n_outputs; i++) {
@@ -271,12 +276,12 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
         if (fw_out_id(n, i) == FW_NO_NAME)
             continue;
         if (declared[i].dtype == DT_NONE)
-            declared[i].dtype = given_type(c, fw_out_id(n, i));
+            declared[i].dtype = given_type(c, all->in, fw_out_id(n, i));
         if (declared[i].dtype == DT_NONE) /* or nobody asks */
-            demands[i] = demand_for(c, fw_out_id(n, i));
+            demands[i] = demand_for(c, all->in, fw_out_id(n, i));
     }
     struct udo_site site = {.scratch = c->scratch,
-                            .path = c->model->path,
+                            .path = all->path,
                             .label = n->name,
                             .op_type = n->op->type,
                             .domain = n->op->domain,
@@ -291,9 +296,9 @@ odlc_status lower_claimed(struct conversion *c, struct lower *l, const struct ud
                             .demands = demands,
                             .n_out = l->n_out,
                             .outputs_open = !c->frontend->has_opsets, /* TensorFlow */
-                            .channels_first = has_channels_first(c, l)};
-    site.defaults = schema_defaults(c, n, def, &site.n_defaults);
+                            .channels_first = has_channels_first(all, l)};
+    site.defaults = schema_defaults(all, n, def, &site.n_defaults);
     if (udo_needs_native(def, &site))
         site.native = native_types(c, l);
-    return udo_build(&c->udos, def, l->b, &site, l->out);
+    return udo_build(all->udos, def, l->b, &site, l->out);
 }

@@ -1,27 +1,8 @@
-/* Every node of the model against what can be converted, before anything is: so one run names all that is missing. */
+#include "converters/driver/check_support.h"
+
 #include <string.h>
 
-#include "converters/driver/driver.h"
-
-const struct lower_row *find_row(const struct frontend *frontend, const char *domain, const char *op, int64_t version)
-{
-    size_t low = 0, high = frontend->n_rows;
-    while (low < high) {
-        size_t mid = (low + high) / 2;
-        const struct lower_row *row = &frontend->rows[mid];
-        int order = strcmp(row->domain, domain);
-        order = order ? order : strcmp(row->op, op);
-        if (order < 0 || (order == 0 && row->hi < version))
-            low = mid + 1;
-        else
-            high = mid;
-    }
-    if (low == frontend->n_rows)
-        return NULL;
-    const struct lower_row *row = &frontend->rows[low];
-    bool same = strcmp(row->domain, domain) == 0 && strcmp(row->op, op) == 0;
-    return same && row->lo <= version ? row : NULL;
-}
+#include "converters/lowering/lower_table.h"
 
 /* The nodes of one (domain, op type) that nothing can convert. */
 struct missing {
@@ -30,16 +11,8 @@ struct missing {
     size_t count;
 };
 
-static bool has_row_of_any_version(const struct frontend *frontend, const struct fw_node *n)
-{
-    for (size_t i = 0; i < frontend->n_rows; i++)
-        if (strcmp(frontend->rows[i].domain, n->op->domain) == 0 && strcmp(frontend->rows[i].op, n->op->type) == 0)
-            return true;
-    return false;
-}
-
 /* What a user can do about a node that nothing converts. */
-static const char *missing_hint(const struct conversion *c, const struct fw_node *n)
+static const char *missing_hint(const struct context *c, const struct fw_node *n)
 {
     for (uint32_t i = 0; i < n->n_attrs; i++)
         if (fw_holds_graph(&n->attrs[i]))
@@ -47,12 +20,12 @@ static const char *missing_hint(const struct conversion *c, const struct fw_node
                                 "its attribute %s holds a graph, which no UDO can carry: end the model before it with "
                                 "--out_node",
                                 n->attrs[i].name);
-    return has_row_of_any_version(c->frontend, n)
+    return lower_has_row(c->frontend->table, n->op->domain, n->op->type)
                ? "another version of this op is supported: convert the model to a newer opset, or claim it by a UDO"
                : "describe it as a UDO (--udo_config_paths); --dry_run prints a config to start from";
 }
 
-static odlc_status report_missing(struct conversion *c, const struct missing *m)
+static odlc_status report_missing(const struct context *c, const struct input *in, const struct missing *m)
 {
     const struct fw_node *n = m->first;
     const char *reason = c->frontend->refusal(n->op->domain, n->op->type), *hint = missing_hint(c, n);
@@ -60,20 +33,22 @@ static odlc_status report_missing(struct conversion *c, const struct missing *m)
     if (c->frontend->has_opsets)
         of = arena_printf(c->arena, " (domain %s, version %lld)", *n->op->domain ? n->op->domain : "ai.onnx",
                           (long long)n->op->version);
-    return diag_error(&c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = c->model->path, .node = n->name, .hint = hint),
+    return diag_error(c->diags, ODLC_ERR_UNSUPPORTED, AT(.file = in->model->path, .node = n->name, .hint = hint),
                       "unsupported-op", "op %s%s is not supported%s%s; %zu node%s: %s", n->op->type, of,
                       reason ? ": " : "", reason ? reason : "", m->count, m->count == 1 ? "" : "s", m->nodes.data);
 }
 
-odlc_status report_missing_op(struct conversion *c, const struct fw_node *n)
+odlc_status report_missing_op(const struct context *c, const struct input *in, const struct fw_node *n)
 {
     struct missing m = {.first = n, .count = 1};
     text_add(c->arena, &m.nodes, "%s", n->name);
-    return report_missing(c, &m);
+    return report_missing(c, in, &m);
 }
 
 struct support_check {
-    struct conversion *c;
+    const struct context *c;
+    const struct input *in;
+    struct support *out;
     struct map index; /* domain and op type → missing */
     VEC(struct missing) missing;
 };
@@ -87,41 +62,41 @@ static void note_missing(struct support_check *s, const struct fw_node *n)
         at = (uint32_t)s->missing.count;
         vec_push(arena, &s->missing, (struct missing){.first = n});
     }
-    s->c->model->ops.data[n->op->index]->reported = true;
+    s->in->model->ops.data[n->op->index]->reported = true;
     struct missing *m = &s->missing.data[at];
     text_add(arena, &m->nodes, "%s%s", m->count++ ? ", " : "", n->name);
 }
 
 /* What converts the nodes of each operator. */
-static void find_converters(struct conversion *c)
+static void find_converters(const struct context *c, struct input *in, const struct udo_set *udos, struct support *out)
 {
     const struct frontend *frontend = c->frontend;
-    c->op_reports = arena_array(c->arena, struct odlc_op_report, c->model->ops.count);
-    for (size_t i = 0; i < c->model->ops.count; i++) {
-        struct fw_op *op = c->model->ops.data[i];
-        const struct udo_def *def = udo_find(&c->udos, op->type, op->domain);
+    out->ops = arena_array(c->arena, struct odlc_op_report, in->model->ops.count);
+    for (size_t i = 0; i < in->model->ops.count; i++) {
+        struct fw_op *op = in->model->ops.data[i];
+        const struct udo_def *def = udo_find(udos, op->type, op->domain);
         op->claimed_by = def;
-        op->row = def ? NULL : find_row(frontend, op->domain, op->type, op->version);
+        op->row = def ? NULL : lower_find_row(frontend->table, op->domain, op->type, op->version);
         op->takes_strings = op->row && frontend->takes_strings(op->domain, op->type);
-        c->op_reports[i] = (struct odlc_op_report){.op_type = op->type,
-                                                   .domain = op->domain,
-                                                   .version = op->version,
-                                                   .status = def       ? ODLC_OP_UDO
-                                                             : op->row ? ODLC_OP_NATIVE
-                                                                       : ODLC_OP_UNSUPPORTED,
-                                                   .package = def ? def->package : NULL};
+        out->ops[i] = (struct odlc_op_report){.op_type = op->type,
+                                              .domain = op->domain,
+                                              .version = op->version,
+                                              .status = def       ? ODLC_OP_UDO
+                                                        : op->row ? ODLC_OP_NATIVE
+                                                                  : ODLC_OP_UNSUPPORTED,
+                                              .package = def ? def->package : NULL};
     }
 }
 
 /* certain: the node is needed, whatever the model's values. */
 static void check_node(struct support_check *s, const struct fw_node *n, bool certain)
 {
-    struct conversion *c = s->c;
+    const struct context *c = s->c;
     const struct lower_row *row = n->op->row;
     certain &= !n->conditional;
-    vec_push(c->arena, &c->notes, (struct op_note){.node = n->name, .op = n->op->index});
+    vec_push(c->arena, &s->out->notes, (struct op_note){.node = n->name, .op = n->op->index});
     if (!n->op->claimed_by && !row) {
-        vec_push(c->model_arena, &c->missing, n);
+        vec_push(c->model_arena, &s->out->missing, n);
         if (certain)
             note_missing(s, n);
         return;
@@ -136,39 +111,38 @@ static void check_node(struct support_check *s, const struct fw_node *n, bool ce
     }
 }
 
-odlc_status check_support(struct conversion *c)
+odlc_status check_support(const struct context *c, struct input *in, const struct udo_set *udos, struct support *out)
 {
-    const struct fw_graph *g = &c->model->graph;
-    struct support_check s = {.c = c};
+    const struct fw_graph *g = &in->model->graph;
+    struct support_check s = {.c = c, .in = in, .out = out};
     map_init(&s.index, c->model_arena);
-    find_converters(c);
-    c->notes.data = arena_array(c->arena, struct op_note, g->nodes.count);
-    c->notes.capacity = g->nodes.count;
+    find_converters(c, in, udos, out);
+    out->notes.data = arena_array(c->arena, struct op_note, g->nodes.count);
+    out->notes.capacity = g->nodes.count;
     for (size_t i = 0; i < g->nodes.count; i++)
-        if (c->live[i])
+        if (in->live[i])
             check_node(&s, &g->nodes.data[i], true);
     for (size_t i = 0; i < s.missing.count; i++)
-        (void)report_missing(c, &s.missing.data[i]);
-    c->summary.model_nodes = (uint32_t)c->notes.count;
+        (void)report_missing(c, in, &s.missing.data[i]);
     return s.missing.count ? ODLC_ERR_UNSUPPORTED : ODLC_OK;
 }
 
 /* In the order in which check_node noted them. */
-static void note_refusal(struct conversion *c, const struct fw_node *n, size_t *next)
+static void note_refusal(struct support *support, const struct fw_node *n, size_t *next)
 {
-    c->notes.data[(*next)++].refused = n->refused;
+    support->notes.data[(*next)++].refused = n->refused;
     for (size_t i = 0; n->op->row && i < n->n_attrs; i++) {
         const struct fw_graph *g = fw_attr_graph(&n->attrs[i]);
         for (size_t k = 0; g && k < g->nodes.count; k++)
-            note_refusal(c, &g->nodes.data[k], next);
+            note_refusal(support, &g->nodes.data[k], next);
     }
 }
 
-void note_refusals(struct conversion *c)
+void note_refusals(const struct input *in, struct support *support)
 {
-    const struct fw_graph *g = &c->model->graph;
+    const struct fw_graph *g = &in->model->graph;
     size_t next = 0;
     for (size_t i = 0; i < g->nodes.count; i++)
-        if (c->live[i])
-            note_refusal(c, &g->nodes.data[i], &next);
+        if (in->live[i])
+            note_refusal(support, &g->nodes.data[i], &next);
 }

@@ -1,18 +1,18 @@
-/* --freeze_input: a graph input becomes a constant, so that shapes, axes or pads that a model takes as inputs are known
- * at conversion. */
-#include <string.h>
+#include "converters/driver/freeze.h"
 
-#include "converters/driver/driver.h"
+#include "converters/driver/declared_dims.h"
+#include "converters/driver/input_files.h"
+#include "converters/driver/model_inputs.h"
 #include "ir/npy.h"
 
-static odlc_status bad_value(struct conversion *c, const char *path, const struct fw_value *input, const char *what)
+static odlc_status bad_value(const struct context *c, const char *path, const struct fw_value *input, const char *what)
 {
-    return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = path), "freeze-input", "--freeze_input %s: %s", input->name,
+    return diag_error(c->diags, ODLC_ERR_USAGE, AT(.file = path), "freeze-input", "--freeze_input %s: %s", input->name,
                       what);
 }
 
 /* Raw elements say neither type nor shape: the graph input must. */
-static odlc_status raw_value(struct conversion *c, const struct fw_value *input, const struct file *file,
+static odlc_status raw_value(const struct context *c, const struct fw_value *input, const struct file *file,
                              struct view *out)
 {
     struct shape shape = {.rank = input->rank};
@@ -38,21 +38,21 @@ static odlc_status raw_value(struct conversion *c, const struct fw_value *input,
 }
 
 /* By content for .npy, by name for .pb; anything else is raw. */
-static odlc_status read_value(struct conversion *c, const struct fw_value *input, const struct file *file,
+static odlc_status read_value(const struct context *c, const struct fw_value *input, const struct file *file,
                               struct view *out)
 {
     struct fw_tensor tensor;
     if (fw_has_suffix(file->path, ".pb")) {
         const struct fw_memory memory = model_memory(c);
-        TRY(c->frontend->load_tensor(&memory, &c->diags, file, &tensor));
+        TRY(c->frontend->load_tensor(&memory, c->diags, file, &tensor));
         *out = tensor.view;
         return ODLC_OK;
     }
-    return npy_is(file) ? npy_read(c->arena, &c->diags, file, out) : raw_value(c, input, file, out);
+    return npy_is(file) ? npy_read(c->arena, c->diags, file, out) : raw_value(c, input, file, out);
 }
 
 /* The value must be what the model declares, as far as it does. */
-static odlc_status check_value(struct conversion *c, const struct fw_value *input, const char *path,
+static odlc_status check_value(const struct context *c, const struct fw_value *input, const char *path,
                                const struct view *view)
 {
     struct shape shape = view_shape(view);
@@ -70,42 +70,43 @@ static odlc_status check_value(struct conversion *c, const struct fw_value *inpu
     return ODLC_OK;
 }
 
-odlc_status read_frozen(struct conversion *c, const struct fw_value *input, const struct file *file, struct view *out)
+odlc_status read_frozen(const struct context *c, const struct fw_value *input, const struct file *file,
+                        struct view *out)
 {
     TRY(read_value(c, input, file, out));
     return check_value(c, input, file->path, out);
 }
 
-static odlc_status freeze_input(struct conversion *c, const struct odlc_name_value *given)
+static odlc_status freeze_input(const struct context *c, struct input *in, const struct odlc_name_value *given)
 {
-    struct fw_graph *g = &c->model->graph;
-    struct fw_value *input = find_model_input(c, given->name, "--freeze_input");
+    struct fw_graph *g = &in->model->graph;
+    struct fw_value *input = find_model_input(c, in, given->name, "--freeze_input");
     struct fw_tensor constant;
     struct file *file;
     if (!input)
         return ODLC_ERR_USAGE;
     constant.name = input->name;
     constant.id = input->id;
-    TRY(file_map(c->arena, &c->diags, given->value, &file));
+    TRY(file_map(c->arena, c->diags, given->value, &file));
     TRY(read_frozen(c, input, file, &constant.view));
     if (constant.view.file) /* a .pb may lead to another one */
-        add_input(c, constant.view.file->path);
+        add_input_file(c, in, constant.view.file->path);
     const struct shape value = view_shape(&constant.view);
     input->has_shape = true;
     input->rank = (uint8_t)value.rank;
     input->dims = arena_memdup(c->model_arena, value.dims, value.rank * sizeof *value.dims);
-    note_symbols(c, input);
+    note_symbols(c, in, input);
     vec_push(c->model_arena, &g->initializers, constant);
     input->frozen = true;
     return ODLC_OK;
 }
 
-odlc_status freeze_inputs(struct conversion *c)
+odlc_status freeze_inputs(const struct context *c, struct input *in)
 {
-    struct fw_graph *g = &c->model->graph;
+    struct fw_graph *g = &in->model->graph;
     odlc_status status = ODLC_OK;
     for (size_t i = 0; i < c->options->n_frozen_inputs; i++) {
-        odlc_status frozen = freeze_input(c, &c->options->frozen_inputs[i]);
+        odlc_status frozen = freeze_input(c, in, &c->options->frozen_inputs[i]);
         if (status == ODLC_OK)
             status = frozen; /* all of them are reported */
     }

@@ -1,6 +1,6 @@
-/* Where the axes of tensors come from, found node by node as the graph grows. */
-#include "converters/driver/driver.h"
-#include "pass/preferred_layout.h"
+#include "converters/driver/layout_origin.h"
+
+#include "op/layout.h"
 
 static struct layout_origin own_order(const struct graph *g, tensor_id id, bool last)
 {
@@ -8,12 +8,12 @@ static struct layout_origin own_order(const struct graph *g, tensor_id id, bool 
 }
 
 /* Layout Transposes stand between orders that are known. */
-static struct layout_origin of_transpose(const struct conversion *c, const struct node *n)
+static struct layout_origin of_transpose(const struct layout_origins *o, const struct node *n)
 {
     const struct perm perm = node_perm(n), back = perm_inverse(&perm);
-    struct layout_origin in = c->origins.data[n->inputs[0]];
+    struct layout_origin in = o->known.data[n->inputs[0]];
     if (n->layout_only && is_channels_last(&perm))
-        return own_order(c->graph, n->outputs[0], true);
+        return own_order(o->graph, n->outputs[0], true);
     if (n->layout_only && is_channels_last(&back))
         return (struct layout_origin){.moved = perm, .last = true};
     in.moved = perm_compose(&in.moved, &perm);
@@ -22,30 +22,30 @@ static struct layout_origin of_transpose(const struct conversion *c, const struc
 
 /* Ops that keep the axes, and UDOs, take the order of the first input of that rank; the container's ops on images are
  * channels-last. */
-static struct layout_origin of_output(const struct conversion *c, const struct node *n, tensor_id out)
+static struct layout_origin of_output(const struct layout_origins *o, const struct node *n, tensor_id out)
 {
-    const uint32_t rank = graph_tensor(c->graph, out)->type->shape.rank;
+    const uint32_t rank = graph_tensor(o->graph, out)->type->shape.rank;
     if (node_is(n, OP_Transpose))
-        return of_transpose(c, n);
+        return of_transpose(o, n);
     for (uint32_t i = 0; i < n->n_inputs; i++) {
         bool keeps = n->op->package || carries_axes(n->op, i);
-        if (keeps && n->inputs[i] != NO_TENSOR && c->origins.data[n->inputs[i]].moved.rank == rank &&
-            graph_tensor(c->graph, n->inputs[i])->kind != TENSOR_STATIC)
-            return c->origins.data[n->inputs[i]];
+        if (keeps && n->inputs[i] != NO_TENSOR && o->known.data[n->inputs[i]].moved.rank == rank &&
+            graph_tensor(o->graph, n->inputs[i])->kind != TENSOR_STATIC)
+            return o->known.data[n->inputs[i]];
     }
-    return own_order(c->graph, out, !n->op->permute && !n->op->package && !node_is(n, OP_Reshape));
+    return own_order(o->graph, out, !n->op->permute && !n->op->package && !node_is(n, OP_Reshape));
 }
 
-struct layout_origin tensor_layout_origin(struct conversion *c, tensor_id id)
+struct layout_origin find_layout_origin(struct layout_origins *o, tensor_id id)
 {
-    const struct graph *g = c->graph;
-    for (size_t i = c->origins.count; i < g->tensors.count; i++)
-        vec_push(c->model_arena, &c->origins, own_order(g, (tensor_id)i, false));
-    for (; c->n_followed < g->order.count; c->n_followed++) {
-        const struct node *n = graph_node(g, g->order.data[c->n_followed]);
+    const struct graph *g = o->graph;
+    for (size_t i = o->known.count; i < g->tensors.count; i++)
+        vec_push(o->arena, &o->known, own_order(g, (tensor_id)i, false));
+    for (; o->n_followed < g->order.count; o->n_followed++) {
+        const struct node *n = graph_node(g, g->order.data[o->n_followed]);
         for (uint32_t k = 0; k < n->n_outputs; k++)
             if (n->outputs[k] != NO_TENSOR)
-                c->origins.data[n->outputs[k]] = of_output(c, n, n->outputs[k]);
+                o->known.data[n->outputs[k]] = of_output(o, n, n->outputs[k]);
     }
-    return c->origins.data[id];
+    return o->known.data[id];
 }

@@ -1,9 +1,9 @@
-/* The UDO config that a user can start from: one definition for each domain and op type that nothing can convert, with
- * what all its nodes show of inputs, outputs and attributes. What only its author knows is left for them to fill in. */
+#include "converters/driver/udo_template.h"
+
 #include <cjson/cJSON.h>
 #include <string.h>
 
-#include "converters/driver/driver.h"
+#include "converters/driver/value_types.h"
 
 static void delete_tree(void *object)
 {
@@ -47,7 +47,9 @@ struct group {
 
 struct template
 {
-    struct conversion *c;
+    const struct context *c;
+    struct input *in;
+    const struct support *support;
     struct map data; /* name of a value that the model holds → its dtype */
     VEC(struct group) groups;
 };
@@ -72,7 +74,7 @@ static enum dtype constant_dtype(const struct fw_node *n)
 
 static void find_values(struct template *s)
 {
-    const struct fw_graph *g = &s->c->model->graph;
+    const struct fw_graph *g = &s->in->model->graph;
     map_init(&s->data, s->c->arena);
     for (size_t i = 0; i < g->initializers.count; i++)
         map_put(&s->data, g->initializers.data[i].name, g->initializers.data[i].view.dtype);
@@ -91,7 +93,7 @@ static void find_values(struct template *s)
 static void see_value(const struct template *s, const char *name, fw_name id, struct seen *seen)
 {
     uint32_t data = map_get(&s->data, name);
-    enum dtype dtype = data != MAP_NONE && data != DT_NONE ? (enum dtype)data : known_type(s->c, id);
+    enum dtype dtype = data != MAP_NONE && data != DT_NONE ? (enum dtype)data : known_type(s->c, s->in, id);
     if (!*name) {
         seen->absent = true;
         return;
@@ -177,11 +179,11 @@ static struct group *group_of(struct template *s, struct map *index, const struc
 
 static void find_groups(struct template *s)
 {
-    struct conversion *c = s->c;
+    const struct context *c = s->c;
     struct map index;
     map_init(&index, c->arena);
-    for (size_t i = 0; i < c->missing.count; i++) {
-        const struct fw_node *n = c->missing.data[i];
+    for (size_t i = 0; i < s->support->missing.count; i++) {
+        const struct fw_node *n = s->support->missing.data[i];
         struct group *group = group_of(s, &index, n);
         see_values(s, group, &group->inputs, n->inputs, n->ids, n->n_inputs);
         see_values(s, group, &group->outputs, n->outputs, n->ids + n->n_inputs, n->n_outputs);
@@ -208,11 +210,11 @@ static void drop_graph_holders(struct template *s)
 /* A definition without a domain claims the nodes of all domains, native ones too. */
 static void find_namesakes(struct template *s)
 {
-    const struct conversion *c = s->c;
+    const struct context *c = s->c;
     struct map elsewhere; /* types of nodes that are in a domain */
     map_init(&elsewhere, c->arena);
-    for (size_t i = 0; i < c->notes.count; i++) {
-        const struct odlc_op_report *op = &c->op_reports[c->notes.data[i].op];
+    for (size_t i = 0; i < s->support->notes.count; i++) {
+        const struct odlc_op_report *op = &s->support->ops[s->support->notes.data[i].op];
         if (*op->domain)
             map_put(&elsewhere, op->op_type, 1);
     }
@@ -326,9 +328,9 @@ static void add_operator(struct template *s, cJSON *operators, const struct grou
     (void)append(s, cores, cJSON_CreateString("CPU"));
 }
 
-const char *write_udo_template(struct conversion *c)
+const char *write_udo_template(const struct context *c, struct input *in, const struct support *support)
 {
-    struct template s = {.c = c};
+    struct template s = {.c = c, .in = in, .support = support};
     find_values(&s);
     find_groups(&s);
     find_namesakes(&s);

@@ -1,6 +1,4 @@
-/* Element types of the model's values as far as the model tells them: by what it declares, by what its operators give,
- * and by what the readers of a value take. It concerns nodes that nothing but a UDO's definition describes. */
-#include "converters/driver/driver.h"
+#include "converters/driver/value_types.h"
 
 enum { CONTRADICTED = TYPE_REAL + 1 }; /* said in two ways */
 
@@ -12,7 +10,8 @@ struct value_types {
 };
 
 struct walk {
-    struct conversion *c;
+    const struct context *c;
+    const struct input *in;
     struct value_types *types;
 };
 
@@ -63,7 +62,7 @@ static void ask(struct walk *w, const struct fw_node *n, bool of_readers, uint8_
 /* Nodes that no output needs say nothing. */
 static bool counts(const struct walk *w, const struct fw_graph *g, size_t i)
 {
-    return g != &w->c->model->graph || w->c->live[i];
+    return g != &w->in->model->graph || w->in->live[i];
 }
 
 /* Values that nodes give, in the order of the nodes. */
@@ -121,30 +120,30 @@ static void walk_backward(struct walk *w, const struct fw_graph *g)
 }
 
 /* Most conversions never ask. */
-static const struct value_types *types_of(struct conversion *c)
+static const struct value_types *types_of(const struct context *c, struct input *in)
 {
-    if (c->value_types)
-        return c->value_types;
+    if (in->types)
+        return in->types;
     struct value_types *types = arena_new(c->model_arena, struct value_types);
-    types->given = arena_array(c->model_arena, uint8_t, c->model->n_names);
-    types->taken = arena_array(c->model_arena, uint8_t, c->model->n_names);
-    types->readers = arena_array(c->model_arena, const struct fw_node *, c->model->n_names);
-    types->likely = arena_array(c->model_arena, uint8_t, c->model->n_names);
-    struct walk w = {.c = c, .types = types};
-    walk_forward(&w, &c->model->graph);
-    walk_backward(&w, &c->model->graph);
-    c->value_types = types;
+    types->given = arena_array(c->model_arena, uint8_t, in->model->n_names);
+    types->taken = arena_array(c->model_arena, uint8_t, in->model->n_names);
+    types->readers = arena_array(c->model_arena, const struct fw_node *, in->model->n_names);
+    types->likely = arena_array(c->model_arena, uint8_t, in->model->n_names);
+    struct walk w = {.c = c, .in = in, .types = types};
+    walk_forward(&w, &in->model->graph);
+    walk_backward(&w, &in->model->graph);
+    in->types = types;
     return types;
 }
 
-enum dtype given_type(struct conversion *c, fw_name name)
+enum dtype given_type(const struct context *c, struct input *in, fw_name name)
 {
-    return (enum dtype)sure(types_of(c)->given[name]);
+    return (enum dtype)sure(types_of(c, in)->given[name]);
 }
 
-struct udo_demand demand_for(struct conversion *c, fw_name name)
+struct udo_demand demand_for(const struct context *c, struct input *in, fw_name name)
 {
-    const struct value_types *types = types_of(c);
+    const struct value_types *types = types_of(c, in);
     struct udo_demand demand = {.dtype = (enum dtype)sure(types->taken[name]),
                                 .real = types->taken[name] == TYPE_REAL,
                                 .likely = (enum dtype)types->likely[name]};
@@ -153,9 +152,9 @@ struct udo_demand demand_for(struct conversion *c, fw_name name)
     return demand;
 }
 
-enum dtype known_type(struct conversion *c, fw_name name)
+enum dtype known_type(const struct context *c, struct input *in, fw_name name)
 {
-    const struct udo_demand demand = demand_for(c, name);
-    enum dtype given = given_type(c, name);
+    const struct udo_demand demand = demand_for(c, in, name);
+    enum dtype given = given_type(c, in, name);
     return given != DT_NONE ? given : demand.dtype != DT_NONE ? demand.dtype : demand.likely;
 }

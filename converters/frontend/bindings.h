@@ -4,7 +4,7 @@
 #ifndef CONVERTERS_FRONTEND_BINDINGS_H
 #define CONVERTERS_FRONTEND_BINDINGS_H
 
-#include "converters/frontend/frontend.h"
+#include "converters/frontend/fw_graph.h"
 
 #define NOT_BOUND UINT32_MAX
 

@@ -1,187 +1,64 @@
-/* What a front end hands over: the framework's graph with its own names and attributes, and tensors as views of mapped
- * files. ONNX and TensorFlow fill it.
- *
- * Graphs have millions of nodes, so what is alike is shared: a value goes by one text wherever it is named, and nodes
- * of one operator share its description. The graph itself may go when it has been lowered (struct fw_memory). */
+/* The interface between a front end and the driver: what the driver asks a framework's front end for. Each front end is
+ * one constant of struct frontend; it sees neither the driver nor the public options. */
 #ifndef CONVERTERS_FRONTEND_FRONTEND_H
 #define CONVERTERS_FRONTEND_FRONTEND_H
 
-#include "ir/graph.h"
+#include "base/file.h"
+#include "converters/frontend/fw_graph.h"
 
-/* Nodes, initializers, or other entries of one kind, that a graph may list. Ids are 32 bits wide, and entries without
- * content take two bytes of a file, but a hundred of memory. */
-#define FW_MAX_ENTRIES (1 << 22)
+struct lower_table;
 
-#define DIM_OPEN (-1) /* a dimension the model leaves open */
-
-/* Whether a UDO claims ops of that type: a front end leaves such nodes whole. */
+/* Whether a UDO claims nodes of that operator: a front end leaves such nodes whole. */
 typedef bool fw_claims_fn(void *user, const char *op_type, const char *domain);
 
-/* Where a model is loaded to. No two of them are the same arena. */
-struct fw_memory {
-    struct arena *kept;    /* texts, and elements that are in no file: what follows the graph goes on using them */
-    struct arena *graph;   /* the framework graph itself */
-    struct arena *scratch; /* for loading alone: it comes back as it was */
+/* What a front end is told of the model to load. Texts and lists belong to the caller and outlive the model. */
+struct fw_load_options {
+    const char *input;             /* path of the model's file or folder */
+    const char *const *out_names;  /* values or nodes that the graph is to end at; none: where the model says */
+    const char *const *cut_inputs; /* values that may become graph inputs, as their dimensions are given */
+    size_t n_out_names, n_cut_inputs;
+    /* Which of a saved model's graphs, signatures and functions; NULL: the one that serves. */
+    const char *saved_model_tag, *signature_key, *saved_model_function;
+    bool follow_links;    /* files of the model may be reached by links out of its folder (model_folder.h) */
+    fw_claims_fn *claims; /* NULL: no operator is claimed */
+    void *claims_user;
 };
 
-/* The number of a value's name: names that are the same have the same number, anywhere in the model. */
-typedef uint32_t fw_name;
-#define FW_NO_NAME 0 /* of the name "" */
+/* An entry of a list of element types, beside those: some floating-point type. */
+enum { TYPE_REAL = DT_COUNT };
 
-struct fw_tensor {
-    const char *name;
-    fw_name id;
-    struct view view; /* dtype and shape of the model */
+struct frontend {
+    /* Reads the model and reports all problems of one kind that the model has. The names in `options` are canonical.
+     * *out is set on ODLC_OK alone. ODLC_ERR_IO: a file cannot be read; ODLC_ERR_INVALID: a file is no sound model of
+     * the framework; ODLC_ERR_UNSUPPORTED, ODLC_ERR_LIMIT: the model is sound, but not for this front end;
+     * ODLC_ERR_USAGE: the model has not what the options name. */
+    odlc_status (*load)(const struct fw_memory *memory, struct diags *diags, const struct fw_load_options *options,
+                        struct fw_model **out);
+    /* Reads a file that holds one tensor in the framework's own form; the file stays mapped while the tensor is used.
+     * ODLC_ERR_INVALID or ODLC_ERR_UNSUPPORTED: such a tensor cannot be had of the file. */
+    odlc_status (*load_tensor)(const struct fw_memory *memory, struct diags *diags, const struct file *file,
+                               struct fw_tensor *out);
+    const struct lower_table *table; /* which function lowers which operator (converters/lowering/lower_table.h) */
+    const char *(*refusal)(const char *domain, const char *op); /* why no row converts the operator, or NULL */
+    bool (*takes_strings)(const char *domain, const char *op);  /* as elements of some input */
+    /* The default of an attribute that a node may leave out; false: the framework defines none. */
+    bool (*schema_default)(const char *op_type, int64_t version, const char *attr, struct param *out);
+    /* Whether an integer attribute says yes or no, and is 1 or 0; NULL: the framework has a kind of its own for those.
+     */
+    bool (*is_flag)(const char *op_type, int64_t version, const char *attr);
+    /* The spelling that a value has in the model, for a name in any spelling; NULL: values have one spelling only. */
+    const char *(*canonical_name)(struct arena *arena, const char *name);
+    /* Fills in the element types of a node's inputs and outputs that are DT_NONE, as far as the framework's definition
+     * of the node's operator tells them; types that are known may say what others are. */
+    void (*operand_types)(const struct fw_node *n, uint8_t *in, uint8_t *out);
+    /* Fills in what the attributes of a node whose operator nothing defines suggest for the types of the outputs, which
+     * are DT_NONE before. NULL: models have no such attributes. */
+    void (*likely_types)(const struct fw_node *n, uint8_t *out);
+    /* The name of an element type by its number in attributes: "DT_FLOAT"; NULL: the framework has no such names. */
+    const char *(*type_name)(int64_t number);
+    bool channels_first; /* the framework's spatial tensors are NCHW; otherwise fw_model.channels_first may say so */
+    bool bias_apart;     /* the framework's layers have no bias: operators of their own add it */
+    bool has_opsets;     /* operators are of domains and versions, which messages name */
 };
-
-enum fw_attr_kind {
-    FW_INT,
-    FW_BOOL, /* in `i`: 0 or 1 */
-    FW_FLOAT,
-    FW_STRING,
-    FW_TENSOR,
-    FW_GRAPH,
-    FW_INTS,
-    FW_FLOATS,
-    FW_STRINGS,
-    FW_FUNCTION, /* a function of the model's library, which a front end replaces by its graph where it can */
-    FW_SPARSE,   /* a sparse tensor; `tensor` has all its elements */
-    FW_OTHER     /* a kind that no operator here uses (lists of tensors or graphs, ONNX's types) */
-};
-
-/* A function by name, with attributes that its body refers to. */
-struct fw_function {
-    const char *name;
-    const struct fw_attr *attrs;
-    uint32_t n_attrs;
-};
-
-struct fw_attr {
-    const char *name; /* like lists and strings that are values, it stays when the graph goes */
-    const char *ref;  /* inside a function body: the name of the function's attribute that gives the value, or NULL */
-    enum fw_attr_kind kind;
-    bool is_type; /* FW_INT, FW_INTS: the framework's numbers of element types */
-    size_t count; /* of the list kinds; bytes of a string, which may hold NULs */
-    union {       /* by kind; none with a ref */
-        int64_t i;
-        float f;
-        const char *s; /* NUL-terminated */
-        const struct fw_tensor *tensor;
-        struct fw_graph *graph;
-        const struct fw_function *function;
-        const int64_t *ints;
-        const float *floats;
-        const char *const *strings;
-    };
-};
-
-/* Declared type of a value; a model may say none of it. */
-struct fw_value {
-    const char *name;
-    fw_name id;
-    enum dtype dtype : 8; /* DT_NONE: not said */
-    bool has_shape : 1;
-    bool not_a_tensor : 1; /* sequence, optional, map, sparse */
-    bool frozen : 1;       /* a graph input that an option made a constant */
-    uint8_t rank;
-    int64_t *dims;        /* rank entries; DIM_OPEN where the model leaves it open */
-    const char **symbols; /* NULL, or one per dimension: the symbol of an open one ("batch"), or NULL */
-};
-
-/* An operator as nodes name it. */
-struct fw_op {
-    const char *type;
-    const char *domain;   /* "" is the default domain ("ai.onnx" is turned into "") */
-    const char *overload; /* which one of several functions of that name; "" */
-    int64_t
-        version;    /* of the domain, by the model's (or function's) opset imports; 0: not imported, or no such thing */
-    uint32_t index; /* in the model's list */
-    /* What the model says of the operator, where that is more than the front end knows: attributes that a node may
-     * leave out, with what they are then, and names of inputs, from the first one on. */
-    const struct fw_attr *defaults;
-    const char *const *input_names;
-    uint32_t n_defaults, n_input_names;
-    const void *definition; /* the same for the front end, or NULL */
-    /* Filled by the driver: what converts its nodes. */
-    const struct udo_def *claimed_by; /* or NULL */
-    const struct lower_row *row;      /* or NULL, as with claimed_by */
-    bool takes_strings;               /* as elements of some input */
-    bool reported;                    /* an error says that nothing converts its nodes */
-};
-
-struct fw_node {
-    const char *name; /* "" when the model gives none */
-    const struct fw_op *op;
-    const char *const *inputs, *const *outputs; /* "" for an absent optional one */
-    const fw_name *ids;                         /* of the inputs, then of the outputs */
-    const struct fw_attr *attrs;
-    uint32_t n_inputs, n_outputs, n_attrs;
-    bool conditional; /* it is of a branch, and may not be run */
-    bool refused;     /* filled by the driver: its lowering failed */
-};
-
-struct fw_graph {
-    const char *name;
-    VEC(struct fw_node) nodes;   /* in the model's order, which is topological (checked) */
-    VEC(struct fw_value) inputs; /* without those that are initializers */
-    VEC(struct fw_value) outputs;
-    VEC(struct fw_tensor) initializers;
-    VEC(struct fw_value) values; /* value_info */
-};
-
-struct fw_model {
-    const char *path;
-    struct fw_graph graph;
-    VEC(struct fw_op *) ops;      /* of all nodes, those in subgraphs included */
-    uint32_t n_names;             /* of values: their numbers are less */
-    int64_t ir_version, opset;    /* opset of the default domain */
-    bool channels_first;          /* nodes say that their spatial tensors are NCHW, where others may be NHWC */
-    VEC(const char *) files;      /* that were opened besides path */
-    VEC(const char *) unconsumed; /* nodes that no output needs, where the front end leaves them out; kept */
-};
-
-static inline fw_name fw_in_id(const struct fw_node *n, size_t i)
-{
-    return n->ids[i];
-}
-
-static inline fw_name fw_out_id(const struct fw_node *n, size_t i)
-{
-    return n->ids[n->n_inputs + i];
-}
-
-/* The graph, or tensor, that the attribute holds, or NULL. */
-static inline struct fw_graph *fw_attr_graph(const struct fw_attr *a)
-{
-    return a->kind == FW_GRAPH && !a->ref ? a->graph : NULL;
-}
-
-/* Whether it is a graph, or a function by its name. */
-static inline bool fw_holds_graph(const struct fw_attr *a)
-{
-    return a->kind == FW_GRAPH || a->kind == FW_FUNCTION;
-}
-
-static inline const struct fw_tensor *fw_attr_tensor(const struct fw_attr *a)
-{
-    return (a->kind == FW_TENSOR || a->kind == FW_SPARSE) && !a->ref ? a->tensor : NULL;
-}
-
-const struct fw_attr *fw_find_attr(const struct fw_node *n, const char *name);
-/* The node's name, or its first output's when it has none. */
-const char *fw_node_label(const struct fw_node *n);
-
-/* Its dimensions between commas: open ones by their symbol, or "?". "" for a scalar, "unknown rank" without any. */
-const char *fw_dims_text(struct arena *arena, const struct fw_value *v);
-
-/* Whether the word is in the list, which has a space on both sides of each of its words. */
-bool fw_is_one_of(const char *words, const char *word);
-
-/* Calls fn for every name that the node reads: its inputs, and what the graphs that it holds may read from around it
- * (names of their own are among those). */
-typedef void fw_name_fn(void *user, fw_name name);
-void fw_each_read(const struct fw_node *n, fw_name_fn *fn, void *user);
-
-bool fw_has_suffix(const char *text, const char *suffix);
 
 #endif

@@ -3,7 +3,7 @@
 #define CONVERTERS_FRONTEND_NAMES_H
 
 #include "base/map.h"
-#include "converters/frontend/frontend.h"
+#include "converters/frontend/fw_graph.h"
 
 struct fw_names {
     struct arena *kept, *scratch;

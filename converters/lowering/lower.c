@@ -7,6 +7,12 @@ const char *lower_out_name(const struct lower *l, uint32_t i)
     return i < l->n_out && *l->node->outputs[i] ? l->node->outputs[i] : NULL;
 }
 
+odlc_status lower_subgraph(struct lower *l, const struct fw_graph *g, const char *prefix,
+                           const struct lower_value *values, size_t count, struct lower_value *results)
+{
+    return l->subgraph(l, g, prefix, values, count, results);
+}
+
 tensor_id lower_in(const struct lower *l, uint32_t i)
 {
     return i < l->n_in ? l->in[i] : NO_TENSOR;

@@ -3,7 +3,7 @@
 #ifndef CONVERTERS_LOWERING_LOWER_H
 #define CONVERTERS_LOWERING_LOWER_H
 
-#include "converters/frontend/frontend.h"
+#include "converters/frontend/fw_graph.h"
 #include "build/build.h"
 
 /* What a name of the model stands for. Only tensors get into the container: sequences, optionals and random numbers
@@ -33,6 +33,11 @@ struct lower_value {
 };
 
 struct scope;
+struct lower;
+
+/* See lower_subgraph. */
+typedef odlc_status lower_subgraph_fn(struct lower *l, const struct fw_graph *g, const char *prefix,
+                                      const struct lower_value *values, size_t count, struct lower_value *results);
 
 struct lower {
     struct build *b;
@@ -47,50 +52,15 @@ struct lower {
     uint32_t n_in;
     tensor_id *out; /* to set; n_out entries, as the node lists them */
     uint32_t n_out;
-    /* For rows with one of the traits below: the inputs, tensors or not (n_in entries); outputs that are no tensors are
-     * set in results instead of out. */
+    /* For rows with one of the traits of lower_table.h: the inputs, tensors or not (n_in entries); outputs that are no
+     * tensors are set in results instead of out. */
     const struct lower_value *values;
     struct lower_value *results;
-    struct scope *scope; /* where the node's names are known */
-};
-
-enum lower_trait {
-    TAKES_VALUES = 1,  /* operands may be other values than tensors; other operators get tensors alone */
-    TAKES_DEAD = 2,    /* the same, and values of branches that are not taken */
-    HOLDS_BRANCHES = 4 /* its graphs are branches, of which only one may be needed; what these take may be any value */
+    struct scope *scope;         /* where the node's names are known; the driver's */
+    lower_subgraph_fn *subgraph; /* the driver's, which calls the rows */
 };
 
 typedef odlc_status lower_fn(struct lower *l);
-
-/* A row of a front end's table: which function lowers (domain, op) for versions lo … hi. */
-struct lower_row {
-    const char *domain, *op;
-    int64_t lo, hi; /* inclusive; LATEST: no upper end */
-    lower_fn *fn;
-    /* What tells the rows of one function apart: the operator that it makes, or a word; what the operands may be. */
-    struct lower_kind {
-        enum op_id op;       /* OP_CUSTOM: none */
-        const char *variant; /* or NULL */
-        uint8_t traits;      /* enum lower_trait */
-    } kind;
-};
-#define PLAIN           \
-    {                   \
-        .op = OP_CUSTOM \
-    }
-#define MAKES(name)     \
-    {                   \
-        .op = OP_##name \
-    }
-#define AS(word)        \
-    {                   \
-        .variant = word \
-    }
-#define IS(trait)       \
-    {                   \
-        .traits = trait \
-    }
-#define LATEST INT64_MAX
 
 /* The name the model gives output i, for build_end (NULL when it has none). */
 const char *lower_out_name(const struct lower *l, uint32_t i);

@@ -23,15 +23,13 @@ static odlc_status load_graph(struct tf_model *m, const struct wanted *wanted, s
 }
 
 odlc_status tensorflow_load_file(const struct fw_memory *memory, struct diags *diags, const struct file *file,
-                                 const struct odlc_convert_options *options, fw_claims_fn *claims, void *user,
-                                 struct fw_model **out)
+                                 const struct fw_load_options *options, struct fw_model **out)
 {
     struct arena_mark mark = arena_mark(memory->scratch);
     struct tf_model m = begin(memory, diags, file);
     const struct tf_source source = {.to = file->size, .path = file->path, .restore_op = ""};
     const struct tf_signature signature = {0};
-    const struct wanted wanted = {
-        .options = options, .source = &source, .signature = &signature, .claims = claims, .claims_user = user};
+    const struct wanted wanted = {.options = options, .source = &source, .signature = &signature};
     odlc_status status = wire_check(diags, file, &tensorflow_schema, &tensorflow__graph_def__descriptor);
     if (status == ODLC_OK)
         status = load_graph(&m, &wanted, out);
@@ -54,12 +52,11 @@ static odlc_status load_source(const struct fw_memory *memory, struct diags *dia
     return load_graph(&m, wanted, out);
 }
 
-odlc_status tensorflow_load(const struct fw_memory *memory, struct diags *diags,
-                            const struct odlc_convert_options *options, fw_claims_fn *claims, void *user,
+odlc_status tensorflow_load(const struct fw_memory *memory, struct diags *diags, const struct fw_load_options *options,
                             struct fw_model **out)
 {
     struct arena_mark mark = arena_mark(memory->scratch);
-    struct wanted wanted = {.options = options, .claims = claims, .claims_user = user};
+    struct wanted wanted = {.options = options};
     odlc_status status = load_source(memory, diags, &wanted, out);
     arena_rewind(memory->scratch, mark);
     return status;

@@ -2,7 +2,7 @@
 #ifndef PASS_PREFERRED_LAYOUT_H
 #define PASS_PREFERRED_LAYOUT_H
 
-#include "op/op.h"
+#include "op/layout.h"
 
 struct preferred_layout {
     struct perm order; /* rank 0: no matter which */
@@ -12,27 +12,5 @@ struct preferred_layout {
 /* Per tensor: the order that the channels-last op wants which the tensor flows into; or, where an op that keeps the
  * order of axes joins it with a channels-last tensor, that order. */
 const struct preferred_layout *find_preferred_layouts(struct arena *scratch, const struct graph *g);
-
-/* Whether input i of such a node has the axes that the op's axis rule permutes. */
-static inline bool carries_axes(const struct op *op, uint32_t input)
-{
-    return op->permute && (op->permuted == 0 || (input < 32 && op->permuted >> input & 1));
-}
-
-static inline bool takes_as_stored(const struct node *n, uint32_t input)
-{
-    return n->forms && n->forms->in[input].as_stored;
-}
-
-static inline bool gives_as_stored(const struct node *n, uint32_t output)
-{
-    return n->forms && n->forms->out[output].as_stored;
-}
-
-static inline bool is_channels_last(const struct perm *perm)
-{
-    struct perm last = perm_channels_last(perm->rank);
-    return perm->rank >= 3 && perm_equal(perm, &last);
-}
 
 #endif

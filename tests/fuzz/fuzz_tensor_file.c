@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "converters/driver/driver.h"
-#include "converters/onnx/decode/onnx.h"
-#include "converters/tensorflow/tensorflow.h"
+#include "converters/driver/freeze.h"
+#include "converters/onnx/onnx_frontend.h"
+#include "converters/tensorflow/tf_frontend.h"
 #include "dlc/record.h"
 #include "engine.h"
 #include "op/graph_text.h"
@@ -61,18 +61,16 @@ static void check_fit(const struct fw_value *input, const struct view *view)
         abort();
 }
 
-static void try_frozen(struct conversion *c, enum form form, const struct fw_value *input, const uint8_t *bytes,
+static void try_frozen(struct context *c, enum form form, const struct fw_value *input, const uint8_t *bytes,
                        size_t size)
 {
-    static const struct frontend onnx = {.load_tensor = onnx_load_tensor},
-                                 tensorflow = {.load_tensor = tensorflow_load_tensor};
     bool message = form == ONNX_PB || form == TENSORFLOW_PB;
     struct view view;
-    diags_init(&c->diags, c->arena);
-    c->frontend = form == ONNX_PB ? &onnx : &tensorflow;
+    diags_init(c->diags, c->arena);
+    c->frontend = form == ONNX_PB ? &onnx_frontend : &tensorflow_frontend;
     const char *path = message ? "/nonexistent/value.pb" : "/nonexistent/value";
     odlc_status status = read_frozen(c, input, file_of_memory(c->arena, path, bytes, size), &view);
-    if ((status == ODLC_OK) != (c->diags.errors == 0) || status == ODLC_ERR_INTERNAL)
+    if ((status == ODLC_OK) != (c->diags->errors == 0) || status == ODLC_ERR_INTERNAL)
         abort();
     if (status != ODLC_OK)
         return;
@@ -82,21 +80,17 @@ static void try_frozen(struct conversion *c, enum form form, const struct fw_val
 
 static void freeze(enum form form, const struct fw_value *input, const uint8_t *bytes, size_t size)
 {
-    struct conversion *c = calloc(1, sizeof *c);
-    if (!c)
+    struct diags diags;
+    struct context c = {
+        .arena = arena_create(), .model_arena = arena_create(), .scratch = arena_create(), .diags = &diags};
+    if (!c.arena || !c.model_arena || !c.scratch)
         abort();
-    c->arena = arena_create();
-    c->model_arena = arena_create();
-    c->scratch = arena_create();
-    if (!c->arena || !c->model_arena || !c->scratch)
-        abort();
-    if (setjmp(*arena_catch(c->arena)) == 0 && setjmp(*arena_catch(c->model_arena)) == 0 &&
-        setjmp(*arena_catch(c->scratch)) == 0)
-        try_frozen(c, form, input, bytes, size);
-    arena_destroy(c->scratch);
-    arena_destroy(c->model_arena);
-    arena_destroy(c->arena);
-    free(c);
+    if (setjmp(*arena_catch(c.arena)) == 0 && setjmp(*arena_catch(c.model_arena)) == 0 &&
+        setjmp(*arena_catch(c.scratch)) == 0)
+        try_frozen(&c, form, input, bytes, size);
+    arena_destroy(c.scratch);
+    arena_destroy(c.model_arena);
+    arena_destroy(c.arena);
 }
 
 /* ---- net-run ---- */

@@ -12,7 +12,7 @@ static const char *const ops[] = {
 /* Many operators' attributes have no default; those that have one are likelier the more operators share them. */
 #define ONNX_DEFAULT(op, attribute, ...) attribute,
 static const char *const attributes[] = {
-#include "converters/onnx/decode/onnx_schema_defaults.def"
+#include "converters/onnx/schema/onnx_schema_defaults.def"
     "activation_alpha",
     "activation_beta",
     "activations",

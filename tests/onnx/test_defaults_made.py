@@ -17,9 +17,9 @@ def main():
     for script, file in (("make-onnx-defaults.py", "onnx_schema_defaults.def"), ("make-onnx-types.py", "operand_types.def")):
         made = subprocess.run([sys.executable, os.path.join(SOURCE, "scripts", script), table], check=True,
                               capture_output=True, text=True).stdout
-        with open(os.path.join(SOURCE, "converters", "onnx", "decode", file), encoding="utf-8") as kept:
+        with open(os.path.join(SOURCE, "converters", "onnx", "schema", file), encoding="utf-8") as kept:
             if kept.read() != made:
-                print(f"converters/onnx/decode/{file} is not what scripts/{script} makes")
+                print(f"converters/onnx/schema/{file} is not what scripts/{script} makes")
                 failed = 1
     return failed
 

@@ -81,7 +81,7 @@ static odlc_status load_with(struct pb t, struct fw_model **out)
     struct pb m = model(g);
     const char *path = in_folder("m.onnx");
     write_file(path, m.bytes.data, m.bytes.count);
-    return onnx_load(&memory, &diags, path, out);
+    return onnx_load(&memory, &diags, &(struct fw_load_options){.input = path}, out);
 }
 
 static const struct view *loads(struct pb t)
@@ -125,7 +125,8 @@ START_TEST(test_one_mapping)
     struct pb m = model(g);
     write_file(in_folder("m.onnx"), m.bytes.data, m.bytes.count);
     struct fw_model *out;
-    ck_assert_int_eq(onnx_load(&memory, &diags, in_folder("m.onnx"), &out), ODLC_OK);
+    ck_assert_int_eq(onnx_load(&memory, &diags, &(struct fw_load_options){.input = in_folder("m.onnx")}, &out),
+                     ODLC_OK);
     const struct view *a = &out->graph.initializers.data[0].view, *b = &out->graph.initializers.data[1].view;
     ck_assert_ptr_eq(a->file, b->file);
     ck_assert_ptr_eq(a->bytes + 8, b->bytes);
@@ -138,7 +139,7 @@ START_TEST(test_bare_path)
     loads(external_tensor("w", 4, ENTRIES("location", "w.bin")));
     ck_assert_int_eq(chdir(folder), 0);
     struct fw_model *out;
-    ck_assert_int_eq(onnx_load(&memory, &diags, "m.onnx", &out), ODLC_OK);
+    ck_assert_int_eq(onnx_load(&memory, &diags, &(struct fw_load_options){.input = "m.onnx"}, &out), ODLC_OK);
     ck_assert_mem_eq(out->graph.initializers.data[0].view.bytes, weights, sizeof weights);
     ck_assert_int_eq(chdir("/"), 0);
 }

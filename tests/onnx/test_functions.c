@@ -212,9 +212,9 @@ START_TEST(test_kept_calls)
     struct pb g = graph_x_to_y();
     pb_add(&g, 1, call("Gone", "x", "y"));
     struct pb m = model_with(g, 2, functions);
-    const struct onnx_reading how = {.claims = claims_kept, .user = "Kept"};
+    const struct fw_load_options options = {.claims = claims_kept, .claims_user = "Kept"};
     struct fw_model *out;
-    ck_assert_int_eq(onnx_load_file(&memory, &diags, file_of(m.bytes.data, m.bytes.count), &how, &out), ODLC_OK);
+    ck_assert_int_eq(onnx_load_file(&memory, &diags, file_of(m.bytes.data, m.bytes.count), &options, &out), ODLC_OK);
     ck_assert_str_eq(graph_text(&out->graph), "Kept(x)->y");
 }
 END_TEST

@@ -1,5 +1,5 @@
 """What lowering functions take for an attribute that a node leaves out is what the operator's schema says. The functions
-that each row of rows.def leads to are found in the sources, with the defaults that they write down; schema_defaults.def
+that each row of onnx_rows.def leads to are found in the sources, with the defaults that they write down; onnx_schema_defaults.def
 has the schemas'."""
 
 import pathlib
@@ -76,7 +76,7 @@ def chosen(expression, body, version):
 
 def schemas():
     found = {}
-    for op, attribute, first, last, kind, value in SCHEMA.findall((CONVERTERS / "onnx" / "decode" / "onnx_schema_defaults.def").read_text()):
+    for op, attribute, first, last, kind, value in SCHEMA.findall((CONVERTERS / "onnx" / "schema" / "onnx_schema_defaults.def").read_text()):
         found.setdefault((op, attribute), []).append((int(first), LATEST if last == "LATEST" else int(last), kind, value))
     return found
 

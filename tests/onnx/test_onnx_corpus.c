@@ -15,7 +15,7 @@ static const char *corpus(const char *name)
 static struct fw_model *load_path(const char *path)
 {
     struct fw_model *m = NULL;
-    odlc_status status = onnx_load(&memory, &diags, path, &m);
+    odlc_status status = onnx_load(&memory, &diags, &(struct fw_load_options){.input = path}, &m);
     ck_assert_msg(status == ODLC_OK, "%s: %s", path, diags.errors ? diags.list.data[0].message : "");
     return m;
 }
@@ -132,7 +132,7 @@ START_TEST(test_hostile)
 {
     struct fw_model *m;
     const char *path = corpus(arena_printf(arena, "hostile/%s", hostile[_i].name));
-    ck_assert_int_ne(onnx_load(&memory, &diags, path, &m), ODLC_OK);
+    ck_assert_int_ne(onnx_load(&memory, &diags, &(struct fw_load_options){.input = path}, &m), ODLC_OK);
     ck_assert_str_eq(diags.list.data[0].code, hostile[_i].code);
     ck_assert_msg(strstr(diags.list.data[0].message, hostile[_i].part), "%s", diags.list.data[0].message);
 }
@@ -151,7 +151,7 @@ START_TEST(test_backend)
         struct diags said;
         struct fw_model *m;
         diags_init(&said, own.kept);
-        odlc_status status = onnx_load(&own, &said, entry->fts_path, &m);
+        odlc_status status = onnx_load(&own, &said, &(struct fw_load_options){.input = entry->fts_path}, &m);
         loaded += status == ODLC_OK;
         refused += status != ODLC_OK;
         for (size_t i = 0; i < said.list.count; i++) {

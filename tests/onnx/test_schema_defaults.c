@@ -1,6 +1,7 @@
 /* Attribute defaults, with values from the operator documentation. */
 #include <float.h>
 
+#include "converters/onnx/schema/onnx_schema_defaults.h"
 #include "onnx_model.h"
 
 static struct param found(const char *op, int64_t version, const char *attr)

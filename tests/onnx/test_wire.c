@@ -40,8 +40,9 @@ START_TEST(test_not_a_model)
     load_fails(bytes_of("\x89PNG\r\n\x1a\n", 8), ODLC_ERR_INVALID, "model-wire", "not an ONNX model: ");
     load_fails(bytes_of("\x08\x08", 2), ODLC_ERR_INVALID, "onnx-no-graph", "it holds no graph");
     struct fw_model *out;
-    ck_assert_int_eq(onnx_load(&memory, &diags, "/nonexistent/model.onnx", &out), ODLC_ERR_IO);
-    ck_assert_int_eq(onnx_load(&memory, &diags, "/", &out), ODLC_ERR_IO);
+    ck_assert_int_eq(onnx_load(&memory, &diags, &(struct fw_load_options){.input = "/nonexistent/model.onnx"}, &out),
+                     ODLC_ERR_IO);
+    ck_assert_int_eq(onnx_load(&memory, &diags, &(struct fw_load_options){.input = "/"}, &out), ODLC_ERR_IO);
 }
 END_TEST
 

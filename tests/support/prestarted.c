@@ -1,6 +1,7 @@
-/* A library for LD_PRELOAD that starts a command once for many runs. It takes the place of main: the process stays as
- * it is before main, and for each request it makes a copy of itself that goes on into the command with arguments of its
- * own. So programs are loaded, relocated and given their sanitizers once. prestarted.py is the other end.
+/* A library for LD_PRELOAD that starts a command once for many runs. The library takes the place of main: the process
+ * stays as it is before main, and for each request it makes a copy of itself that goes on into the command with
+ * arguments of its own. So programs are loaded, relocated and given their sanitizers once. prestarted.py is the other
+ * end.
  *
  *   PRESTARTED_SOCKET  number of a descriptor, a SOCK_SEQPACKET. A request is the working folder and the arguments from
  *                      argv[0] on, each with a zero behind it, and two descriptors: standard output and standard error.

@@ -82,10 +82,10 @@ def content(stream, errors):
     return data.decode(errors=errors).replace("\r\n", "\n").replace("\r", "\n")
 
 
-def run(name, *args, cwd=None, timeout=None, errors="strict"):
-    """As checks.run: a completed process with text output."""
-    if LONG or not LIBRARY.exists():
-        return checks.run(name, *args, cwd=cwd, timeout=timeout, errors=errors)
+def run(name, *args, cwd=None, timeout=None, errors="strict", **more):
+    """As checks.run: a completed process with text output. With another argument (env, …) it has a process of its own."""
+    if LONG or more or not LIBRARY.exists():
+        return checks.run(name, *args, cwd=cwd, timeout=timeout, errors=errors, **more)
     arguments = [command(name), *map(str, args)]
     streams = [os.memfd_create("output") for _ in range(2)]
     try:

@@ -191,12 +191,6 @@ static void teardown(void)
     arena_destroy(arena);
 }
 
-static bool claims_none(void *user, const char *op_type, const char *domain)
-{
-    (void)user, (void)op_type, (void)domain;
-    return false;
-}
-
 /* Loads a graph whose node "end" reads what a function's body gives: `nodes` of it, and `ret`. */
 static odlc_status load_function(const char *nodes, const char *ret, struct fw_model **out)
 {
@@ -213,9 +207,9 @@ static odlc_status load_function(const char *nodes, const char *ret, struct fw_m
     struct file *wire;
     const struct file *file = file_of_memory(arena, "graph.pbtxt", text, strlen(text));
     ck_assert_int_eq(pbtxt_to_wire(arena, &diags, file, &tensorflow__graph_def__descriptor, &wire), ODLC_OK);
-    const struct odlc_convert_options options = {.input = "graph.pbtxt"};
+    const struct fw_load_options options = {.input = "graph.pbtxt"};
     *out = NULL;
-    return tensorflow_load_file(&memory, &diags, wire, &options, claims_none, NULL, out);
+    return tensorflow_load_file(&memory, &diags, wire, &options, out);
 }
 
 /* What the node reads. */
@@ -291,9 +285,9 @@ static odlc_status load_saved_model(const char *output, struct fw_model **out)
     ck_assert_ptr_nonnull(file);
     fprintf(file, saved_model, output);
     fclose(file);
-    const struct odlc_convert_options options = {.input = folder};
+    const struct fw_load_options options = {.input = folder};
     *out = NULL;
-    odlc_status status = tensorflow_load(&memory, &diags, &options, claims_none, NULL, out);
+    odlc_status status = tensorflow_load(&memory, &diags, &options, out);
     remove(path);
     remove(folder);
     return status;

@@ -90,7 +90,7 @@ static odlc_status check_header(struct decode *d, const struct sections *model)
     return ODLC_OK;
 }
 
-static odlc_status decode_model(struct decode *d, const struct sections *s, const struct onnx_reading *how)
+static odlc_status decode_model(struct decode *d, const struct sections *s, const struct fw_load_options *options)
 {
     struct fw_model *model = d->model;
     struct opsets opsets = {0};
@@ -106,7 +106,7 @@ static odlc_status decode_model(struct decode *d, const struct sections *s, cons
     decode_graph(d, &graph, &opsets, &model->graph);
     TRY(d->status);
     if (s->of[MODEL_FUNCTIONS].count > 0)
-        inline_functions(d, functions, s->of[MODEL_FUNCTIONS].count, how, &model->graph);
+        inline_functions(d, functions, s->of[MODEL_FUNCTIONS].count, options, &model->graph);
     TRY(d->status);
     check_names(d, &model->graph);
     model->n_names = (uint32_t)d->names.texts.count;
@@ -125,7 +125,7 @@ static struct decode begin(const struct fw_memory *memory, struct diags *diags, 
     return d;
 }
 
-static odlc_status load_file(struct decode *d, const struct onnx_reading *how)
+static odlc_status load_file(struct decode *d, const struct fw_load_options *options)
 {
     TRY(wire_check(d->diags, d->file, &onnx_schema, &onnx__model_proto__descriptor));
     const struct sections s = wire_sections(d->file, 0, d->file->size);
@@ -134,15 +134,15 @@ static odlc_status load_file(struct decode *d, const struct onnx_reading *how)
     if (wire_next_of(&w, MODEL_IR_VERSION, &f))
         d->model->ir_version = (int64_t)f.value;
     TRY(check_header(d, &s));
-    return decode_model(d, &s, how) == ODLC_OK ? ODLC_OK : outcome(d);
+    return decode_model(d, &s, options) == ODLC_OK ? ODLC_OK : outcome(d);
 }
 
 odlc_status onnx_load_file(const struct fw_memory *memory, struct diags *diags, const struct file *file,
-                           const struct onnx_reading *how, struct fw_model **out)
+                           const struct fw_load_options *options, struct fw_model **out)
 {
     struct arena_mark mark = arena_mark(memory->scratch);
-    struct decode d = begin(memory, diags, file, how && how->follow_links);
-    odlc_status status = load_file(&d, how);
+    struct decode d = begin(memory, diags, file, options && options->follow_links);
+    odlc_status status = load_file(&d, options);
     arena_rewind(memory->scratch, mark);
     external_list(d.external, d.model);
     if (status == ODLC_OK)
@@ -150,11 +150,12 @@ odlc_status onnx_load_file(const struct fw_memory *memory, struct diags *diags, 
     return status;
 }
 
-odlc_status onnx_load(const struct fw_memory *memory, struct diags *diags, const char *path, struct fw_model **out)
+odlc_status onnx_load(const struct fw_memory *memory, struct diags *diags, const struct fw_load_options *options,
+                      struct fw_model **out)
 {
     struct file *file;
-    TRY(file_map(memory->kept, diags, path, &file));
-    return onnx_load_file(memory, diags, file, NULL, out);
+    TRY(file_map(memory->kept, diags, options->input, &file));
+    return onnx_load_file(memory, diags, file, options, out);
 }
 
 odlc_status onnx_load_tensor(const struct fw_memory *memory, struct diags *diags, const struct file *file,

@@ -3,7 +3,7 @@
 #define CONVERTERS_ONNX_DECODE_ONNX_DECODE_H
 
 #include "converters/frontend/names.h"
-#include "converters/onnx/decode/onnx_fields.h"
+#include "converters/onnx/schema/onnx_fields.h"
 #include "converters/onnx/decode/onnx.h"
 #include "converters/frontend/wire.h"
 
@@ -76,9 +76,6 @@ const fw_name *decode_names(struct decode *d, const struct sections *s, uint32_t
  * error was reported, and *out has the name alone. */
 odlc_status decode_tensor(struct decode *d, const struct wire_field *tensor, const struct odlc_diag *place,
                           struct fw_tensor *out) MUST_USE;
-/* The element type of an ONNX code; when it is not supported, ODLC_ERR_UNSUPPORTED or ODLC_ERR_INVALID and its name (or
- * NULL) in *name. */
-odlc_status decode_dtype(int32_t code, enum dtype *out, const char **name) MUST_USE;
 
 /* decode_sparse.c: a sparse tensor with its zeros (empty strings) written out; under the name of its values. */
 odlc_status decode_sparse(struct decode *d, const struct wire_field *sparse, const struct odlc_diag *place,
@@ -101,7 +98,7 @@ struct function *decode_functions(struct decode *d, const struct sections *model
 const char *decode_domain(const char *domain);
 
 /* functions.c: replaces calls of local functions by their bodies, everywhere in the graph. */
-void inline_functions(struct decode *d, struct function *functions, size_t count, const struct onnx_reading *how,
+void inline_functions(struct decode *d, struct function *functions, size_t count, const struct fw_load_options *options,
                       struct fw_graph *graph);
 
 /* check_names.c: every value is defined once and before it is read; nodes are put in order. */

@@ -13,7 +13,7 @@ struct inliner {
     struct map index; /* domain, name and overload → functions */
     uint32_t *called; /* per operator of the model: the function, or MAP_NONE */
     struct map taken; /* name of a value → number of the next attempt to find one like it */
-    const struct onnx_reading *how;
+    const struct fw_load_options *options;
     struct fw_graph *graph; /* the one that is being filled */
     uint64_t spent;         /* bytes, about */
     uint32_t depth;
@@ -272,7 +272,7 @@ static void expand_call(struct inliner *x, const struct fw_node *node, struct fu
 static uint32_t find_function(struct inliner *x, const struct fw_op *op)
 {
     struct arena *scratch = x->d->memory.scratch;
-    if (x->how && x->how->claims && x->how->claims(x->how->user, op->type, op->domain))
+    if (x->options && x->options->claims && x->options->claims(x->options->claims_user, op->type, op->domain))
         return MAP_NONE;
     struct arena_mark mark = arena_mark(scratch);
     uint32_t found = map_get(&x->index, arena_printf(scratch, "%s\n%s\n%s", op->domain, op->type, op->overload));
@@ -344,10 +344,10 @@ static struct fw_graph *expand_graph(struct inliner *x, struct call *call, const
     return out;
 }
 
-void inline_functions(struct decode *d, struct function *functions, size_t count, const struct onnx_reading *how,
+void inline_functions(struct decode *d, struct function *functions, size_t count, const struct fw_load_options *options,
                       struct fw_graph *graph)
 {
-    struct inliner x = {.d = d, .functions = functions, .how = how};
+    struct inliner x = {.d = d, .functions = functions, .options = options};
     map_init(&x.index, d->memory.scratch);
     map_init(&x.taken, d->memory.scratch);
     for (size_t i = 0; i < count; i++) {

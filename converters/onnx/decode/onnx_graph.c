@@ -1,5 +1,6 @@
 /* Graphs: from ONNX's messages to the framework graph. */
 #include "converters/onnx/decode/onnx_decode.h"
+#include "converters/onnx/schema/onnx_types.h"
 
 #include <inttypes.h>
 
@@ -128,7 +129,7 @@ static void decode_tensor_type(struct decode *d, const struct wire_field *type, 
     }
     const char *name;
     enum dtype dtype = DT_NONE;
-    odlc_status known = element != 0 ? decode_dtype(element, &dtype, &name) : ODLC_OK;
+    odlc_status known = element != 0 ? onnx_dtype(element, &dtype, &name) : ODLC_OK;
     v->dtype = dtype;
     if (known == ODLC_ERR_UNSUPPORTED)
         decode_error(d, known, AT(IN_MODEL(d)), "onnx-dtype",

@@ -1,46 +1,9 @@
 /* Tensors: element type, shape, and a view of the elements wherever the model keeps them. Raw and packed floats are
  * used in place; variable-length integers and packed values are decoded into the arena. */
 #include "converters/onnx/decode/onnx_decode.h"
+#include "converters/onnx/schema/onnx_types.h"
 
 #include <inttypes.h>
-
-/* How ONNX stores the elements of a type. */
-struct element_type {
-    int32_t code;
-    const char *name;
-    enum dtype dtype; /* DT_NONE: not supported */
-    uint32_t field;   /* TensorProto's list for elements that are not raw; 0: string_data */
-    int64_t min, max; /* what an element of an integer list may be */
-};
-
-static const struct element_type element_types[] = {
-    {1, "float", DT_FLOAT32, TENSOR_FLOAT_DATA, 0, 0},
-    {2, "uint8", DT_UINT8, TENSOR_INT32_DATA, 0, UINT8_MAX},
-    {3, "int8", DT_INT8, TENSOR_INT32_DATA, INT8_MIN, INT8_MAX},
-    {4, "uint16", DT_UINT16, TENSOR_INT32_DATA, 0, UINT16_MAX},
-    {5, "int16", DT_INT16, TENSOR_INT32_DATA, INT16_MIN, INT16_MAX},
-    {6, "int32", DT_INT32, TENSOR_INT32_DATA, INT32_MIN, INT32_MAX},
-    {7, "int64", DT_INT64, TENSOR_INT64_DATA, INT64_MIN, INT64_MAX},
-    {8, "string", DT_STRING, 0, 0, 0},
-    {9, "bool", DT_BOOL, TENSOR_INT32_DATA, 0, 1},
-    {10, "float16", DT_FLOAT16, TENSOR_INT32_DATA, 0, UINT16_MAX},
-    {11, "double", DT_FLOAT64, TENSOR_DOUBLE_DATA, 0, 0},
-    {12, "uint32", DT_UINT32, TENSOR_UINT64_DATA, 0, UINT32_MAX},
-    {13, "uint64", DT_UINT64, TENSOR_UINT64_DATA, INT64_MIN, INT64_MAX}, /* as bits */
-    {14, "complex64", DT_NONE, 0, 0, 0},
-    {15, "complex128", DT_NONE, 0, 0, 0},
-    {16, "bfloat16", DT_BFLOAT16, TENSOR_INT32_DATA, 0, UINT16_MAX},
-    {17, "float8e4m3fn", DT_FLOAT8E4M3FN, TENSOR_INT32_DATA, 0, UINT8_MAX},
-    {18, "float8e4m3fnuz", DT_FLOAT8E4M3FNUZ, TENSOR_INT32_DATA, 0, UINT8_MAX},
-    {19, "float8e5m2", DT_FLOAT8E5M2, TENSOR_INT32_DATA, 0, UINT8_MAX},
-    {20, "float8e5m2fnuz", DT_FLOAT8E5M2FNUZ, TENSOR_INT32_DATA, 0, UINT8_MAX},
-    {21, "uint4", DT_UINT4, TENSOR_INT32_DATA, 0, UINT8_MAX}, /* of fewer than 8 bits: packed */
-    {22, "int4", DT_INT4, TENSOR_INT32_DATA, 0, UINT8_MAX},
-    {23, "float4e2m1", DT_FLOAT4E2M1, TENSOR_INT32_DATA, 0, UINT8_MAX},
-    {24, "float8e8m0", DT_FLOAT8E8M0, TENSOR_INT32_DATA, 0, UINT8_MAX},
-    {25, "uint2", DT_UINT2, TENSOR_INT32_DATA, 0, UINT8_MAX},
-    {26, "int2", DT_INT2, TENSOR_INT32_DATA, 0, UINT8_MAX},
-};
 
 /* One tensor at work. */
 struct tensor_job {
@@ -50,7 +13,7 @@ struct tensor_job {
     fw_name id;
     const char *name;
     int32_t code; /* of the element type */
-    const struct element_type *type;
+    const struct onnx_type *type;
     bool external, segment;
     uint64_t count; /* elements that the shape asks for */
     int64_t dims[MAX_RANK];
@@ -67,35 +30,15 @@ static const char *label(const struct tensor_job *j)
     return j->name[0] ? arena_printf(j->d->diags->arena, "tensor '%s'", j->name) : "the tensor";
 }
 
-static const struct element_type *find_type(int32_t code)
-{
-    for (size_t i = 0; i < COUNT_OF(element_types); i++)
-        if (element_types[i].code == code)
-            return &element_types[i];
-    return NULL;
-}
-
-odlc_status decode_dtype(int32_t code, enum dtype *out, const char **name)
-{
-    const struct element_type *type = find_type(code);
-    *name = type ? type->name : NULL;
-    if (!type)
-        return ODLC_ERR_INVALID;
-    if (type->dtype == DT_NONE)
-        return ODLC_ERR_UNSUPPORTED;
-    *out = type->dtype;
-    return ODLC_OK;
-}
-
 /* Elements of fewer than 8 bits share a byte, in files as well as in lists: this many. Others have one of their own. */
-static unsigned elements_per_byte(const struct element_type *type)
+static unsigned elements_per_byte(const struct onnx_type *type)
 {
     unsigned bits = dtype_value_bits(type->dtype);
     return bits && bits < 8 ? 8 / bits : 1;
 }
 
 /* float_data and double_data hold elements as they are, the other lists hold variable-length integers. */
-static bool in_float_list(const struct element_type *type)
+static bool in_float_list(const struct onnx_type *type)
 {
     return type->field == TENSOR_FLOAT_DATA || type->field == TENSOR_DOUBLE_DATA;
 }
@@ -306,7 +249,7 @@ static odlc_status numeric_elements(const struct tensor_job *j, struct view *vie
 
 static odlc_status find_element_type(struct tensor_job *j)
 {
-    j->type = find_type(j->code);
+    j->type = onnx_find_type(j->code);
     if (!j->type)
         return decode_error(j->d, ODLC_ERR_INVALID, j->place, "onnx-dtype", "%s has the unknown element type %" PRId32,
                             label(j), j->code);

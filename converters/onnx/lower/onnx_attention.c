@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "converters/onnx/lower/attention.h"
-#include "converters/onnx/decode/onnx_decode.h"
+#include "converters/onnx/schema/onnx_types.h"
 #include "converters/onnx/lower/onnx_shape.h"
 #include "converters/onnx/lower/onnx_rows.h"
 
@@ -155,7 +155,7 @@ static odlc_status softmax_dtype(struct lower *l, enum dtype absent, enum dtype 
     if (!lower_has_attr(l, "softmax_precision"))
         return ODLC_OK;
     TRY(lower_attr_int(l, "softmax_precision", 0, &code));
-    if (code < 0 || code > INT32_MAX || decode_dtype((int32_t)code, out, &name) != ODLC_OK || !dtype_is_float(*out))
+    if (onnx_dtype(code, out, &name) != ODLC_OK || !dtype_is_float(*out))
         return lower_invalid(l, "softmax_precision", NULL, "%lld is not a floating-point type", (long long)code);
     return ODLC_OK;
 }

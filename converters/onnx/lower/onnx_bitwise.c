@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "converters/lowering/bitwise.h"
-#include "converters/onnx/decode/onnx_decode.h"
+#include "converters/onnx/schema/onnx_types.h"
 #include "converters/onnx/lower/onnx_rows.h"
 
 odlc_status lower_bit_shift(struct lower *l)
@@ -23,7 +23,7 @@ static odlc_status bit_cast_target(const struct lower *l, enum dtype *to)
     int64_t code;
     const char *name = NULL;
     TRY(lower_attr_int(l, "to", -1, &code));
-    odlc_status status = code < 0 || code > INT32_MAX ? ODLC_ERR_INVALID : decode_dtype((int32_t)code, to, &name);
+    odlc_status status = onnx_dtype(code, to, &name);
     if (status == ODLC_ERR_UNSUPPORTED)
         return lower_unsupported(l, "to", NULL, "the type %s is not supported", name);
     if (status != ODLC_OK || *to == DT_STRING)

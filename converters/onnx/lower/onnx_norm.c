@@ -2,7 +2,7 @@
 #include <float.h>
 #include <string.h>
 
-#include "converters/onnx/decode/onnx_decode.h"
+#include "converters/onnx/schema/onnx_types.h"
 #include "converters/onnx/lower/onnx_shape.h"
 #include "converters/onnx/lower/onnx_rows.h"
 #include "converters/lowering/batchnorm.h"
@@ -290,7 +290,7 @@ static odlc_status stash_type(const struct lower *l, enum dtype *out)
     int64_t code;
     const char *name;
     TRY(lower_attr_int(l, "stash_type", 1, &code));
-    if (code < 0 || code > INT32_MAX || decode_dtype((int32_t)code, out, &name) != ODLC_OK || !dtype_is_float(*out))
+    if (onnx_dtype(code, out, &name) != ODLC_OK || !dtype_is_float(*out))
         return lower_invalid(l, "stash_type", NULL, "%lld is not a floating-point type", (long long)code);
     return ODLC_OK;
 }

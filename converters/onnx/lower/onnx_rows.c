@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-const struct lower_row onnx_rows[] = {
+static const struct lower_row rows[] = {
 #define ONNX_ROW(domain, op, lo, hi, fn, arg) {domain, op, lo, hi, fn, arg},
 #include "converters/onnx/lower/onnx_rows.def"
 #undef ONNX_ROW
 };
-const size_t onnx_row_count = COUNT_OF(onnx_rows);
+const struct lower_table onnx_table = {rows, COUNT_OF(rows)};
 
 const char *onnx_refusal(const char *domain, const char *op)
 {

@@ -1,13 +1,13 @@
-/* The table of ONNX operators. rows.def is its only list: it declares the lowering functions, too. */
+/* The table of ONNX operators. onnx_rows.def is the table's only list, which declares
+ * the lowering functions, too. */
 #ifndef CONVERTERS_ONNX_LOWER_ONNX_ROWS_H
 #define CONVERTERS_ONNX_LOWER_ONNX_ROWS_H
 
-#include "converters/lowering/lower.h"
+#include "converters/lowering/lower_table.h"
 
-extern const struct lower_row onnx_rows[];
-extern const size_t onnx_row_count;
+extern const struct lower_table onnx_table;
 
-/* Why no row converts an operator of the specification (refusals.def); NULL when it says nothing of it. */
+/* Why no row converts an operator of the specification (onnx_refusals.def); NULL: the list has no such operator. */
 const char *onnx_refusal(const char *domain, const char *op);
 /* Whether some input of the operator may hold strings. */
 bool onnx_takes_strings(const char *domain, const char *op);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "converters/onnx/decode/onnx_decode.h"
+#include "converters/onnx/schema/onnx_types.h"
 #include "converters/onnx/lower/onnx_rows.h"
 
 /* ---- shared ---- */
@@ -20,7 +20,7 @@ odlc_status lower_ints(const struct lower *l, uint32_t i, const char *name, cons
 odlc_status lower_dtype(const struct lower *l, const char *name, int64_t code, enum dtype *out)
 {
     const char *type = NULL;
-    odlc_status status = code < 0 || code > INT32_MAX ? ODLC_ERR_INVALID : decode_dtype((int32_t)code, out, &type);
+    odlc_status status = onnx_dtype(code, out, &type);
     if (status == ODLC_ERR_UNSUPPORTED)
         return lower_unsupported(l, name, NULL, "the type %s is not supported", type);
     if (status != ODLC_OK)

@@ -4,7 +4,7 @@
 
 #include "converters/lowering/shapes.h"
 
-/* The arg of rows whose integer lists are attributes; in later versions of the operators they are inputs. */
+/* The variant of rows whose integer lists are attributes; in later versions of the operators they are inputs. */
 #define LISTS_ARE_ATTRIBUTES "attributes"
 
 /* The integers of the attribute `name` or, where the row says nothing, of input i. Absent: NULL and 0. */

@@ -3,7 +3,7 @@
 #ifndef CONVERTERS_TENSORFLOW_DECODE_OP_DEFS_H
 #define CONVERTERS_TENSORFLOW_DECODE_OP_DEFS_H
 
-#include "converters/frontend/frontend.h"
+#include "converters/frontend/fw_graph.h"
 
 enum tf_found {
     TF_FOUND,

@@ -3,12 +3,12 @@
 #include <string.h>
 
 /* Operators have no versions: a new meaning gets a new name. */
-const struct lower_row tensorflow_rows[] = {
+static const struct lower_row rows[] = {
 #define TF_ROW(op, fn, arg) {"", op, 0, LATEST, fn, arg},
 #include "converters/tensorflow/lower/tf_rows.def"
 #undef TF_ROW
 };
-const size_t tensorflow_row_count = COUNT_OF(tensorflow_rows);
+const struct lower_table tensorflow_table = {rows, COUNT_OF(rows)};
 
 const char *tensorflow_refusal(const char *domain, const char *op)
 {

@@ -1,13 +1,13 @@
-/* The table of TensorFlow operators. rows.def is its only list: it declares the lowering functions, too. */
+/* The table of TensorFlow operators. tf_rows.def is the table's only list, which declares
+ * the lowering functions, too. */
 #ifndef CONVERTERS_TENSORFLOW_LOWER_TF_ROWS_H
 #define CONVERTERS_TENSORFLOW_LOWER_TF_ROWS_H
 
-#include "converters/lowering/lower.h"
+#include "converters/lowering/lower_table.h"
 
-extern const struct lower_row tensorflow_rows[];
-extern const size_t tensorflow_row_count;
+extern const struct lower_table tensorflow_table;
 
-/* Why no row converts an operator (refusals.def); NULL when it says nothing of it. */
+/* Why no row converts an operator (tf_refusals.def); NULL: the list has no such operator. */
 const char *tensorflow_refusal(const char *domain, const char *op);
 /* Whether some input of the operator may hold strings. */
 bool tensorflow_takes_strings(const char *domain, const char *op);

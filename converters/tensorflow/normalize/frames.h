@@ -3,6 +3,7 @@
 #ifndef CONVERTERS_TENSORFLOW_NORMALIZE_FRAMES_H
 #define CONVERTERS_TENSORFLOW_NORMALIZE_FRAMES_H
 
+#include "converters/frontend/frontend.h"
 #include "converters/tensorflow/decode/tf_graph.h"
 
 /* Nodes for which one of them stands: a loop. */

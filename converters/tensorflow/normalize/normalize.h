@@ -34,15 +34,13 @@
 #include "converters/tensorflow/decode/tf_signature.h"
 #include "converters/tensorflow/normalize/walk.h"
 #include "converters/tensorflow/source/tf_source.h"
-#include "opendlc/convert.h"
+#include "converters/frontend/frontend.h"
 
 /* What of a model is wanted, and what is known of it. All of it is borrowed during the call. */
 struct wanted {
-    const struct odlc_convert_options *options; /* names of outputs and inputs, canonical */
+    const struct fw_load_options *options; /* which outputs and inputs, and which operators UDOs claim */
     const struct tf_source *source;
     const struct tf_signature *signature;
-    fw_claims_fn *claims; /* nodes whose operator a UDO claims stay whole */
-    void *claims_user;
 };
 
 /* The stages between inline calls and prune, in their order. */

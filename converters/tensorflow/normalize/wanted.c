@@ -5,7 +5,7 @@
 #include "converters/frontend/unknown_name.h"
 #include "converters/tensorflow/normalize/inline_calls.h"
 
-void find_cuts(struct normalize *nz, const struct odlc_convert_options *options, const struct tf_signature *signature)
+void find_cuts(struct normalize *nz, const struct fw_load_options *options, const struct tf_signature *signature)
 {
     struct arena *arena = nz->m->memory.scratch;
     map_init(&nz->cuts, arena);
@@ -14,8 +14,8 @@ void find_cuts(struct normalize *nz, const struct odlc_convert_options *options,
         if (!v->not_a_tensor && map_add(&nz->cuts, v->name, (uint32_t)nz->cut_values.count) == MAP_NONE)
             vec_push(arena, &nz->cut_values, *v);
     }
-    for (size_t i = 0; i < options->n_input_dims; i++) {
-        const char *name = options->input_dims[i].name;
+    for (size_t i = 0; i < options->n_cut_inputs; i++) {
+        const char *name = options->cut_inputs[i];
         if (map_add(&nz->cuts, name, (uint32_t)nz->cut_values.count) == MAP_NONE)
             vec_push(arena, &nz->cut_values, (struct fw_value){.name = name});
     }
@@ -106,7 +106,7 @@ static odlc_status find_results(struct normalize *nz, name_list *out)
     return ODLC_OK;
 }
 
-static odlc_status list_outputs(struct normalize *nz, const struct odlc_convert_options *options,
+static odlc_status list_outputs(struct normalize *nz, const struct fw_load_options *options,
                                 const struct tf_signature *signature, name_list *out)
 {
     struct arena *arena = nz->m->memory.scratch;
@@ -131,7 +131,7 @@ static odlc_status list_outputs(struct normalize *nz, const struct odlc_convert_
     return ODLC_OK;
 }
 
-odlc_status find_outputs(struct normalize *nz, const struct odlc_convert_options *options,
+odlc_status find_outputs(struct normalize *nz, const struct fw_load_options *options,
                          const struct tf_signature *signature)
 {
     name_list outputs = {0};

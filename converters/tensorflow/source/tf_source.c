@@ -196,7 +196,7 @@ static odlc_status choose_signature(struct tf_source *src, const char *key, bool
                                .listed_as = "signatures"});
 }
 
-odlc_status source_choose(struct tf_source *s, const struct odlc_convert_options *options)
+odlc_status source_choose(struct tf_source *s, const struct fw_load_options *options)
 {
     if (!s->is_saved_model)
         return ODLC_OK;
@@ -221,7 +221,7 @@ static void take_graph(struct tf_source *src, const struct wire_field *meta)
 }
 
 /* Of the model's file, which is taken already. */
-static odlc_status read_saved_model(struct tf_source *src, const struct odlc_convert_options *options)
+static odlc_status read_saved_model(struct tf_source *src, const struct fw_load_options *options)
 {
     struct wire_field meta;
     TRY(choose_graph(src, options->saved_model_tag, &meta));
@@ -241,7 +241,7 @@ static odlc_status read_meta(struct tf_source *src, const char *path)
     return ODLC_OK;
 }
 
-static odlc_status check_choices(const struct tf_source *src, const struct odlc_convert_options *options)
+static odlc_status check_choices(const struct tf_source *src, const struct fw_load_options *options)
 {
     const char *function = options->saved_model_function;
     if (function && options->signature_key)
@@ -254,7 +254,7 @@ static odlc_status check_choices(const struct tf_source *src, const struct odlc_
     return ODLC_OK;
 }
 
-odlc_status source_open(const struct fw_memory *memory, struct diags *diags, const struct odlc_convert_options *options,
+odlc_status source_open(const struct fw_memory *memory, struct diags *diags, const struct fw_load_options *options,
                         struct tf_source *out)
 {
     const char *input = options->input;

@@ -5,7 +5,6 @@
 #include "converters/frontend/frontend.h"
 #include "converters/frontend/model_folder.h"
 #include "converters/frontend/wire.h"
-#include "opendlc/convert.h"
 
 /* What an argument of a function is that its callers do not give: something that it took from around it. */
 struct tf_bound {
@@ -35,10 +34,10 @@ struct tf_source {
 /* Opens options->input, by what it is: a folder or a file of the name saved_model.pb or saved_model.pbtxt, a .meta
  * file, or a graph; each of them may be in text form. ODLC_ERR_USAGE for options that do not fit the model,
  * ODLC_ERR_INVALID for a file that is no model, ODLC_ERR_IO for one that cannot be read. */
-odlc_status source_open(const struct fw_memory *memory, struct diags *diags, const struct odlc_convert_options *options,
+odlc_status source_open(const struct fw_memory *memory, struct diags *diags, const struct fw_load_options *options,
                         struct tf_source *out) MUST_USE;
 /* Of a saved model that is open: chooses the signature or the function that the options name, or the one that serves.
  * Nothing for other models. ODLC_ERR_USAGE where the model has none of that name. */
-odlc_status source_choose(struct tf_source *s, const struct odlc_convert_options *options) MUST_USE;
+odlc_status source_choose(struct tf_source *s, const struct fw_load_options *options) MUST_USE;
 
 #endif

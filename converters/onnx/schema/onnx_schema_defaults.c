@@ -2,14 +2,14 @@
 #include <float.h>
 
 #include "converters/frontend/defaults.h"
-#include "converters/lowering/lower.h"
-#include "converters/onnx/decode/onnx.h"
+#include "converters/frontend/fw_graph.h"
+#include "converters/onnx/schema/onnx_schema_defaults.h"
 
 #define ONNX_DEFAULT(name, attribute, first, last, kind, ...) \
     {.op = (name), .attr = (attribute), .lo = (first), .hi = (last), VALUE_##kind(__VA_ARGS__)},
 
 static const struct default_row rows[] = {
-#include "converters/onnx/decode/onnx_schema_defaults.def"
+#include "converters/onnx/schema/onnx_schema_defaults.def"
 };
 
 bool onnx_schema_default(const char *op_type, int64_t version, const char *attr, struct param *out)

@@ -1,6 +1,6 @@
 /* The numbers of ONNX's fields that the decoder reads (proto/onnx.proto has their types). */
-#ifndef CONVERTERS_ONNX_DECODE_ONNX_FIELDS_H
-#define CONVERTERS_ONNX_DECODE_ONNX_FIELDS_H
+#ifndef CONVERTERS_ONNX_SCHEMA_ONNX_FIELDS_H
+#define CONVERTERS_ONNX_SCHEMA_ONNX_FIELDS_H
 
 enum { MODEL_IR_VERSION = 1, MODEL_GRAPH = 7, MODEL_OPSET_IMPORT = 8, MODEL_FUNCTIONS = 25 };
 

@@ -1,11 +1,11 @@
 /* What ONNX's own definitions say of the element types of operands. */
-#include "converters/onnx/decode/operand_types.h"
+#include "converters/onnx/schema/operand_types.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "converters/onnx/decode/onnx_decode.h"
-#include "converters/onnx/decode/onnx.h"
+#include "converters/onnx/schema/onnx_schema_defaults.h"
+#include "converters/onnx/schema/onnx_types.h"
 
 struct type_row {
     const char *op;
@@ -16,7 +16,7 @@ struct type_row {
 #define ONNX_TYPES(name, first, last, inputs, outputs) {(name), (first), (last), (inputs), (outputs)},
 
 static const struct type_row rows[] = {
-#include "converters/onnx/decode/operand_types.def"
+#include "converters/onnx/schema/operand_types.def"
 };
 
 static int by_op(const void *a, const void *b)
@@ -118,7 +118,7 @@ static enum dtype named_type(const struct fw_node *n)
             code = a->kind == FW_INT && !a->ref ? a->i : 0;
         else if (onnx_schema_default(n->op->type, n->op->version, names[i], &p) && p.dtype == DT_INT64 && !p.is_tensor)
             code = p.i;
-        if (code > 0 && code <= INT32_MAX && decode_dtype((int32_t)code, &dtype, &name) == ODLC_OK)
+        if (code > 0 && onnx_dtype(code, &dtype, &name) == ODLC_OK)
             return dtype;
     }
     return DT_NONE;

@@ -1,4 +1,4 @@
-#include "converters/frontend/frontend.h"
+#include "converters/frontend/fw_graph.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,0 +1,33 @@
+/* How an operator sees the order in which the axes of its operands are stored. Used where layouts are tracked
+ * (src/pass) and where the driver asks for the layout that a tensor comes from. */
+#ifndef OP_LAYOUT_H
+#define OP_LAYOUT_H
+
+#include "op/op.h"
+
+/* Whether input `input` of such a node has the axes that the operator's axis rule permutes. */
+static inline bool carries_axes(const struct op *op, uint32_t input)
+{
+    return op->permute && (op->permuted == 0 || (input < 32 && op->permuted >> input & 1));
+}
+
+/* Whether the definition of a UDO node asks for that input in whatever order the input is stored. */
+static inline bool takes_as_stored(const struct node *n, uint32_t input)
+{
+    return n->forms && n->forms->in[input].as_stored;
+}
+
+/* The same of an output: the node gives it in the order of the inputs. */
+static inline bool gives_as_stored(const struct node *n, uint32_t output)
+{
+    return n->forms && n->forms->out[output].as_stored;
+}
+
+/* Whether the permutation moves the channels of a tensor of rank 3 or more from axis 1 to the last one. */
+static inline bool is_channels_last(const struct perm *perm)
+{
+    struct perm last = perm_channels_last(perm->rank);
+    return perm->rank >= 3 && perm_equal(perm, &last);
+}
+
+#endif
