@@ -21,7 +21,7 @@
 struct fw_memory {
     struct arena *kept;    /* texts, and elements that are in no file: what follows the graph goes on using them */
     struct arena *graph;   /* the framework graph itself */
-    struct arena *scratch; /* for loading alone: it comes back as it was */
+    struct arena *scratch; /* for loading alone, which gives back what it takes */
 };
 
 /* The number of a value's name: names that are the same have the same number, anywhere in the model. */
@@ -116,8 +116,8 @@ struct fw_node {
     const fw_name *ids;                         /* of the inputs, then of the outputs */
     const struct fw_attr *attrs;
     uint32_t n_inputs, n_outputs, n_attrs;
-    bool conditional; /* it is of a branch, and may not be run */
-    bool refused;     /* filled by the driver: its lowering failed */
+    bool conditional; /* the node is of a branch, and may not be run */
+    bool refused;     /* filled by the driver: the node's lowering failed */
 };
 
 struct fw_graph {
@@ -156,7 +156,7 @@ static inline struct fw_graph *fw_attr_graph(const struct fw_attr *a)
     return a->kind == FW_GRAPH && !a->ref ? a->graph : NULL;
 }
 
-/* Whether it is a graph, or a function by its name. */
+/* Whether the attribute is a graph, or a function by its name. */
 static inline bool fw_holds_graph(const struct fw_attr *a)
 {
     return a->kind == FW_GRAPH || a->kind == FW_FUNCTION;
@@ -167,6 +167,7 @@ static inline const struct fw_tensor *fw_attr_tensor(const struct fw_attr *a)
     return (a->kind == FW_TENSOR || a->kind == FW_SPARSE) && !a->ref ? a->tensor : NULL;
 }
 
+/* The attribute of that name, or NULL. */
 const struct fw_attr *fw_find_attr(const struct fw_node *n, const char *name);
 /* The node's name, or its first output's when it has none. */
 const char *fw_node_label(const struct fw_node *n);
@@ -177,13 +178,14 @@ static inline const char *fw_symbol(const struct fw_value *v, uint32_t k)
     return v->symbols ? v->symbols[k] : NULL;
 }
 
-/* Its dimensions between commas: open ones by their symbol, or "?". "" for a scalar, "unknown rank" without any. */
+/* The dimensions of a value between commas: open ones by their symbol, or "?". "" for a scalar, "unknown rank" for a
+ * value without a shape. */
 const char *fw_dims_text(struct arena *arena, const struct fw_value *v);
 
 /* Whether the word is in the list, which has a space on both sides of each of its words. */
 bool fw_is_one_of(const char *words, const char *word);
 
-/* Calls fn for every name that the node reads: its inputs, and what the graphs that it holds may read from around it
+/* Calls fn for every name that the node reads: inputs, and what the graphs inside of the node may read from around them
  * (names of their own are among those). */
 typedef void fw_name_fn(void *user, fw_name name);
 void fw_each_read(const struct fw_node *n, fw_name_fn *fn, void *user);

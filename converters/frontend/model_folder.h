@@ -15,16 +15,18 @@ struct model_folder {
 /* The folder of a path: all up to its last slash, wherever links on the way lead. Lives as long as the arena. */
 struct model_folder *model_folder_of(struct arena *arena, const char *path, bool follow_links);
 
-/* Opens path, which begins with the folder's and has no ".." and no empty parts behind that, for reading; -1 and errno
- * on failure. model_folder_is_left says whether that was for a link out of the folder. */
+/* Opens path, which begins with the folder's and has no ".." and no empty parts behind that, for reading. Gives a
+ * descriptor, which the caller closes, or -1 and errno. */
 int model_folder_open(struct model_folder *folder, const char *path);
+/* Whether the errno of a failed call says that a link leads out of the folder. */
 bool model_folder_is_left(int error);
 /* Whether there is such a file, which may be one that cannot be opened. */
 bool model_folder_has(struct model_folder *folder, const char *path);
-/* What to do about such a link. */
+/* The hint for a link that leads out of the folder. */
 #define MODEL_FOLDER_HINT "copy the file into the folder, or allow links that lead out of it with --follow_links"
 
-/* The same, mapped, with an error when it fails. hint is for files that cannot be opened. */
+/* The file, opened and mapped; `hint` is for files that cannot be opened. ODLC_ERR_IO: there is no such file, or it
+ * cannot be read, or a link leads out of the folder. */
 odlc_status model_folder_map(struct model_folder *folder, struct arena *arena, struct diags *diags, const char *path,
                              const char *hint, struct file **out) MUST_USE;
 

@@ -13,7 +13,8 @@ struct batchnorm {
     double epsilon;
 };
 
-/* weight and bias, for which the result is weight · x + bias. Those of constant statistics are computed in double. */
+/* *weight and *bias, for which the result is weight · x + bias. Constant statistics are computed with in double, others
+ * by nodes. */
 odlc_status batchnorm_weights(struct lower *l, const struct batchnorm *n, tensor_id *weight, tensor_id *bias) MUST_USE;
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "converters/lowering/lower.h"
 
-/* Output i is this constant. */
+/* Output i is the constant of that view, or of these values. */
 void lower_give_view(struct lower *l, uint32_t i, const struct view *view);
 void lower_give_ints(struct lower *l, uint32_t i, enum dtype dtype, const struct shape *shape, const int64_t *values);
 /* Output i repeats the one element of `element`, which is never written out. */
@@ -12,16 +12,18 @@ void lower_give_filled(struct lower *l, uint32_t i, const struct view *element, 
 
 /* Output 0: count numbers of that type from `start` on, `step` apart. */
 odlc_status lower_give_steps(struct lower *l, enum dtype dtype, double start, double step, size_t count) MUST_USE;
-/* The same for `count`, a whole number that may be any, of start, limit and delta; an error when it is too large. */
+/* The same for start, limit and delta, whose range has `count` elements, a whole number that may be any.
+ * ODLC_ERR_LIMIT: the range is too long; ODLC_ERR_INVALID: the range has no end. */
 odlc_status lower_give_float_range(struct lower *l, enum dtype dtype, const double range[3], double count) MUST_USE;
-/* Output 0: the whole numbers start, start + delta … before limit. The range of a delta that leads away is empty. */
+/* Output 0: the whole numbers start, start + delta … before limit. The range of a delta that leads away is empty.
+ * Statuses as above. */
 odlc_status lower_give_range(struct lower *l, enum dtype dtype, int64_t start, int64_t limit, int64_t delta) MUST_USE;
-/* Input i as one number. */
+/* Input i as one number. ODLC_ERR_INVALID: the input has several; else the statuses of lower_const_ints. */
 odlc_status lower_one_int(const struct lower *l, uint32_t i, const char *what, int64_t *out) MUST_USE;
 odlc_status lower_one_float(const struct lower *l, uint32_t i, const char *what, double *out) MUST_USE;
 
-/* The elements of input i, which must be known at conversion, that are not zero: the coordinates of each after
- * another, in the order of the elements. A scalar's has none. */
+/* The elements of input i that are not zero: the coordinates of each after another, in the order of the elements, of
+ * which a scalar's element has none. ODLC_ERR_UNSUPPORTED: the input is not known at conversion, or holds strings. */
 odlc_status lower_nonzero(const struct lower *l, uint32_t i, const char *what, int64_t **out, int64_t *count) MUST_USE;
 
 #endif

@@ -8,19 +8,21 @@
 /* A result of a subgraph becomes output i: under the output's name where the subgraph made it. */
 void control_give(struct lower *l, uint32_t i, const struct lower_value *value);
 
-/* Lowers the branch that the attribute `name` holds; *results gets a value for each of its outputs, of which there are
- * as many as the node has, or more. */
+/* Lowers the branch that the attribute `name` holds; *results gets a value for each output of the branch.
+ * ODLC_ERR_INVALID: the branch has fewer outputs than the node; else the statuses of lower_subgraph. */
 odlc_status control_run(struct lower *l, const char *name, const char *prefix, const struct lower_value *values,
                         size_t count, struct lower_value **results) MUST_USE;
 
-/* A value that must be one known element; `what` names it in the error. *out says whether it is not 0. */
+/* Whether a value of one element, which `what` names in the error, is not 0. ODLC_ERR_INVALID: the value has several
+ * elements; ODLC_ERR_UNSUPPORTED: it is not known. */
 odlc_status control_known(const struct lower *l, tensor_id id, const char *what, bool *out) MUST_USE;
 
-/* What is wrong would not matter if the condition were known: says what to freeze. */
+/* The error for what would not matter if the condition were known: the hint says what to freeze. Gives
+ * ODLC_ERR_UNSUPPORTED. */
 odlc_status control_blame(const struct lower *l, tensor_id condition, const char *what) MUST_USE;
 
-/* condition ? yes : no, for output i of the node; the condition has rank 0. Both must be tensors of one type, or one
- * value. */
+/* condition ? yes : no, for output i of the node; the condition has rank 0. ODLC_ERR_UNSUPPORTED unless both are
+ * tensors of one type, or one value. */
 odlc_status control_select(struct lower *l, tensor_id condition, uint32_t i, const struct lower_value *yes,
                            const struct lower_value *no, struct lower_value *out) MUST_USE;
 

@@ -13,8 +13,8 @@ struct conv_layer {
 
 /* Starts a Conv2d or Conv3d; where each channel is a group, a DepthWiseConv2d, whose weights have the same order. */
 void conv_start(struct build *b, const struct conv_layer *c, const char *name);
-/* Starts a TransposeConv2d or TransposeConv3d. An image whose kernel is dilated becomes a volume of depth 1: the result
- * has one axis too many. */
+/* Starts a TransposeConv2d or TransposeConv3d. An image whose kernel is dilated becomes a volume of depth 1, and the
+ * result has one axis too many. */
 odlc_status conv_transpose_start(struct lower *l, struct conv_layer *c, const char *name) MUST_USE;
 
 #endif

@@ -11,7 +11,8 @@ struct cumulative {
     bool reverse;   /* from the end on */
 };
 
-/* They give output 0. */
+/* Output 0: the sums, or the products. A product takes a node for each element of the axis, and ODLC_ERR_UNSUPPORTED
+ * says that those are too many. */
 odlc_status lower_cumulative_sum(struct lower *l, const struct cumulative *n) MUST_USE;
 odlc_status lower_cumulative_product(struct lower *l, const struct cumulative *n) MUST_USE;
 

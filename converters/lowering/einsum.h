@@ -4,7 +4,8 @@
 
 #include "converters/lowering/lower.h"
 
-/* A row's function: any number of inputs, and the attribute `equation`. */
+/* A row's function: any number of inputs, and the attribute `equation`. ODLC_ERR_UNSUPPORTED: a product on the way has
+ * more axes than a tensor may have. */
 lower_fn lower_einsum;
 
 #endif

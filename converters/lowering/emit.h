@@ -1,7 +1,7 @@
 /* Lowering one operator to several: the steps in between.
  *
  * A sticky status makes formulas short: after the first failure every step does nothing and gives NO_TENSOR. The last
- * node, which carries the model's name of the output, is built by one of steps_end_*. C does not say which argument of
+ * node, which carries the model's name of the output, is built by one of emit_end_*. C does not say which argument of
  * a call comes first: two steps in one argument list would make the order of nodes the compiler's choice. */
 #ifndef CONVERTERS_LOWERING_EMIT_H
 #define CONVERTERS_LOWERING_EMIT_H

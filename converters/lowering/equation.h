@@ -19,14 +19,15 @@ struct equation {
     struct labels result; /* none twice, all found in the terms */
 };
 
-/* The attribute `equation` for the node's inputs. */
+/* Reads the attribute `equation` for the node's inputs. ODLC_ERR_INVALID: the equation is none, or does not fit the
+ * inputs; ODLC_ERR_UNSUPPORTED: a term or the result has more axes than a tensor may have. */
 odlc_status einsum_parse(struct lower *l, struct equation *out) MUST_USE;
 
 /* The set of the labels: bit i for label i. */
 uint64_t labels_set(const struct labels *labels);
 /* The labels that are in the set, in their order. */
 struct labels labels_of(const struct labels *labels, uint64_t set);
-/* `more` after `labels`; false when they are more than MAX_RANK. */
+/* Puts `more` behind `labels`. False, and nothing done: together they are more than MAX_RANK. */
 bool labels_append(struct labels *labels, const struct labels *more) MUST_USE;
 bool labels_equal(const struct labels *x, const struct labels *y);
 

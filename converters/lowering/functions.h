@@ -6,7 +6,7 @@
 #include "converters/lowering/lower.h"
 
 lower_fn lower_acos, lower_tan, lower_asinh, lower_acosh, lower_atanh, lower_softsign;
-/* Of the arg, ElementWiseSubtract or ElementWiseAdd. */
+/* The row's op, ElementWiseSubtract or ElementWiseAdd, joins the two exponentials. */
 lower_fn lower_sinh_cosh;
 lower_fn lower_erf, lower_erfc;
 

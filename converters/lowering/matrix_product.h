@@ -11,10 +11,10 @@ struct matrix_product {
     double alpha, beta; /* of integers: integers */
 };
 
-/* Fails unless A and B are matrices that can be multiplied. */
+/* ODLC_ERR_INVALID unless A and B are matrices that can be multiplied. */
 odlc_status lower_check_product(const struct lower *l, const struct matrix_product *g) MUST_USE;
-/* Output 0: FullyConnected where B is known, MatMul where it is computed. A constant C that is a bias becomes that of
- * the FullyConnected. */
+/* Output 0: FullyConnected where B is known, MatMul where B is computed. A constant C that is a bias becomes that of
+ * the FullyConnected. ODLC_ERR_UNSUPPORTED: alpha or beta of integers is none. */
 odlc_status lower_product(struct lower *l, struct matrix_product *g) MUST_USE;
 
 #endif

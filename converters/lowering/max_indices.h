@@ -15,7 +15,8 @@ struct max_strides {
     int64_t batch, channel, spatial[SPATIAL_MAX];
 };
 /* The position of the maximum of each window of x [batch, channels, spatial axes…], the first of equals, as int32, in
- * *found. windows_see_input holds. `kernel` is the attribute that is to blame for too large windows. */
+ * *found. windows_see_input holds. ODLC_ERR_UNSUPPORTED: the windows are too large, which the attribute `kernel` says.
+ */
 odlc_status lower_max_indices(struct lower *l, tensor_id x, const struct spatial *s, const int64_t *out,
                               const struct max_strides *strides, const char *kernel, tensor_id *found) MUST_USE;
 

@@ -18,11 +18,13 @@ struct pads {
     struct param value;                        /* of MODE_CONSTANT */
 };
 
-/* Sets p->value, for a tensor of that type, to the number in input i, which must be known at conversion; to 0 when the
- * input is absent. */
+/* Sets p->value, for a tensor of that type, to the number in input i, or to 0 when the input is absent.
+ * ODLC_ERR_UNSUPPORTED: the number is not known at conversion, or none that the container has; ODLC_ERR_INVALID: the
+ * input has several. */
 odlc_status lower_pad_value(const struct lower *l, uint32_t i, const char *what, enum dtype dtype,
                             struct pads *p) MUST_USE;
-/* `in` with elements around it; `in` itself when there are to be none. */
+/* `in` with the elements around; `in` itself when there are to be none. ODLC_ERR_INVALID: an axis is too short to be
+ * mirrored so far. */
 odlc_status lower_padded(const struct lower *l, tensor_id in, const struct pads *p, const char *out_name,
                          tensor_id *out) MUST_USE;
 

@@ -5,7 +5,7 @@
 #include "converters/lowering/lower.h"
 #include "kernel/resample.h"
 
-/* Whether a table of weights for so many elements is one that somebody wants in a container. */
+/* Whether a table of weights for so many elements is small enough for a container. */
 bool resample_matmul_fits(int64_t in, int64_t out);
 /* Each of `out` elements along an axis of x, a float tensor, is the weighted sum that the taps say. */
 odlc_status lower_resample_matmul(struct lower *l, tensor_id x, uint32_t axis, const struct resample_taps *taps,

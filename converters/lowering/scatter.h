@@ -12,9 +12,10 @@ struct scatter {
     enum reduction reduction;
 };
 
-/* Indices of elements along an axis, as many as updates. */
+/* `indices` has as many elements as `updates`, each a position along s.axis. ODLC_ERR_UNSUPPORTED: the container has no
+ * such reduction for the type. */
 odlc_status lower_scatter_axis(const struct lower *l, struct scatter s, const char *out_name, tensor_id *out) MUST_USE;
-/* Indices are coordinates of slices. */
+/* `indices` are coordinates of slices. Statuses as above. */
 odlc_status lower_scatter_slices(struct lower *l, struct scatter s, const char *out_name, tensor_id *out) MUST_USE;
 
 #endif

@@ -35,7 +35,7 @@ int64_t spatial_strategy(const struct spatial *s);
 /* Sets the params stride and pad_amount (and dilation) of the node being built. */
 void spatial_stride_params(struct build *b, const struct spatial *s);
 void spatial_dilation_param(struct build *b, const struct spatial *s);
-/* These, and filter_size and the counting of padding, of the pool being built. */
+/* The same for the pool being built, and its params filter_size and count_pad_for_edges. */
 void spatial_pool_params(struct build *b, const struct spatial *s, bool count_padding);
 
 #endif

@@ -13,7 +13,7 @@ struct unique {
 };
 
 /* The slices of a constant, which holds no strings, along an axis: in ascending order, or in that of their first
- * occurrence. NaN is an error. */
+ * occurrence. ODLC_ERR_UNSUPPORTED: the constant holds a NaN. */
 odlc_status lower_unique_slices(struct lower *l, tensor_id data, uint32_t axis, bool sorted,
                                 struct unique *out) MUST_USE;
 

@@ -18,8 +18,8 @@ odlc_status lower_weight_rows(struct lower *l, tensor_id in, int64_t begin, int6
 /* A bias of zeros, which takes no space. */
 tensor_id lower_zero_bias(struct lower *l, enum dtype dtype, int64_t count);
 
-/* Input i as the bias of `count` elements, in *out, and its name for the param bias_op_name; zeros, and "", when it is
- * absent. */
+/* Input i as the bias of `count` elements, in *out, and the bias's name for the param bias_op_name; zeros, and "", when
+ * the input is absent. ODLC_ERR_INVALID: the input has another number of elements. */
 odlc_status lower_bias(struct lower *l, uint32_t i, int64_t count, tensor_id *out, const char **name) MUST_USE;
 
 #endif

@@ -1,4 +1,4 @@
-/* The graph as text, for people, golden tests and --dump_ir. Grammar: docs/architecture.md. */
+/* The graph as text, for people, golden tests and --dump_ir. Grammar: docs/graphs-and-passes.md. */
 #ifndef OP_GRAPH_TEXT_H
 #define OP_GRAPH_TEXT_H
 

@@ -311,8 +311,8 @@ def dump_ir(w):
     w.checks.equal("dump: names that stand twice", [name for name in names if names.count(name) > 1], [])
     options = (SOURCE / "include" / "opendlc" / "convert_options.def").read_text()
     w.checks.equal("dump: passes in the manual", re.findall(r"`(\w+)`", options.split('"PASS is ')[1].split(')')[0]), names)
-    table = (SOURCE / "docs" / "architecture.md").read_text().split("## The passes")[1].split("\n\n")[1]
-    w.checks.equal("dump: passes in architecture.md", re.findall(r"^\| (\w+) \|", table, re.M)[1:], names)
+    table = (SOURCE / "docs" / "graphs-and-passes.md").read_text().split("## The passes")[1].split("\n\n")[1]
+    w.checks.equal("dump: passes in graphs-and-passes.md", re.findall(r"^\| (\w+) \|", table, re.M)[1:], names)
     reader = BUILD / "tests" / "convert" / "read_ir"
     for name in names:
         done = w.converter("-i", w.folder / "m.onnx", "-o", w.folder / "dump.dlc", "--dump_ir", f"after={name}")

@@ -12,7 +12,7 @@ struct conv_operands {
 
 /* Reads X and W, inputs 0 and 1, and the attributes. */
 odlc_status conv_read_operands(struct lower *l, struct conv_operands *c) MUST_USE;
-/* Fails unless the weights [channels out, channels in per group, kernel…] fit the input and the groups. */
+/* ODLC_ERR_INVALID unless the weights [channels out, channels in per group, kernel…] fit the input and the groups. */
 odlc_status conv_check_weights(const struct lower *l, const struct conv_operands *c) MUST_USE;
 /* The convolution of a channels-last image, with the windows of c->s, as output 0 of the ONNX node. */
 odlc_status conv_image(struct lower *l, const struct conv_operands *c, uint32_t bias_input, tensor_id image) MUST_USE;

@@ -10,9 +10,9 @@ struct granularity {
     int64_t block; /* 0: no blocks */
 };
 
-/* The type is an integer type that tensors are quantized to: of 2 to 16 bits. */
+/* Whether tensors can be quantized to the type: an integer type of 2 to 16 bits. */
 bool is_quantized_type(enum dtype dtype);
-/* The constant is zero everywhere; NO_TENSOR is, too. */
+/* Whether a constant is zero everywhere, as NO_TENSOR is. */
 bool is_zero(const struct build *b, tensor_id t);
 
 /* A scale or zero point, whose shape was checked, so that it broadcasts to x. */

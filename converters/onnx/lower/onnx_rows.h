@@ -1,5 +1,4 @@
-/* The table of ONNX operators. onnx_rows.def is the table's only list, which declares
- * the lowering functions, too. */
+/* The table of ONNX operators. onnx_rows.def is the table's only list, which declares the lowering functions, too. */
 #ifndef CONVERTERS_ONNX_LOWER_ONNX_ROWS_H
 #define CONVERTERS_ONNX_LOWER_ONNX_ROWS_H
 

@@ -10,9 +10,11 @@
 /* The integers of the attribute `name` or, where the row says nothing, of input i. Absent: NULL and 0. */
 odlc_status lower_ints(const struct lower *l, uint32_t i, const char *name, const int64_t **out,
                        uint32_t *count) MUST_USE;
-/* The element type of that number, which the attribute `name` gives; or of the attribute itself, `absent` (unless
- * DT_NONE) without it. A node's result is to be of the type. */
+/* The element type of the number `code`, which comes from the attribute `name`, for a node's result. ODLC_ERR_INVALID:
+ * there is no such type; ODLC_ERR_UNSUPPORTED: the container has none like it. */
 odlc_status lower_dtype(const struct lower *l, const char *name, int64_t code, enum dtype *out) MUST_USE;
+/* The same for the number in the attribute itself, or `absent` (unless DT_NONE) where the node does not give the
+ * attribute. */
 odlc_status lower_attr_dtype(const struct lower *l, const char *name, enum dtype absent, enum dtype *out) MUST_USE;
 
 #endif
