@@ -1,5 +1,5 @@
-/* Executes what strangers' containers hold. An input is a graph as text (docs/graphs-and-passes.md), which is put into a
- * container, read, planned and executed with made-up inputs; or a container, which is executed as net-run does. The
+/* Executes what strangers' containers hold. An input is a graph as text (docs/graphs-and-passes.md), which is put into
+ * a container, read, planned and executed with made-up inputs; or a container, which is executed as net-run does. The
  * types of results are those that the text gives, or what follows from the operands, so that kernels are reached with
  * params that nobody would write. Work is bounded by the dims and the MACs of the graph, not by time. */
 #include <libdeflate.h>
