@@ -16,6 +16,8 @@ OTHERS = {
     "base": "src/base/",
     "IR": "src/ir/",
     "operators": "src/op/",
+    "kernels": "src/kernel/",
+    "building": "src/build/",
     "runtime": "src/runtime/",
     "API": "src/api/",
     "tools": "src/tools/",

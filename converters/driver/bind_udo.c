@@ -4,6 +4,7 @@
 
 #include "converters/driver/value_types.h"
 #include "converters/lowering/lower_table.h"
+#include "op/op.h"
 
 static void take_tensor(struct arena *arena, const struct view *view, struct param *p)
 {

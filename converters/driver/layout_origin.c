@@ -1,6 +1,8 @@
 #include "converters/driver/layout_origin.h"
 
 #include "op/layout.h"
+#include "op/op.h"
+#include "op/params.h"
 
 static struct layout_origin own_order(const struct graph *g, tensor_id id, bool last)
 {

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "op/op.h"
 #include "pass/pass.h"
 
 /* preserve_names and input_layouts as maps, which live in `names` and `layouts`. */

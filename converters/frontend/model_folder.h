@@ -25,8 +25,8 @@ bool model_folder_has(struct model_folder *folder, const char *path);
 /* The hint for a link that leads out of the folder. */
 #define MODEL_FOLDER_HINT "copy the file into the folder, or allow links that lead out of it with --follow_links"
 
-/* The file, opened and mapped; `hint` is for files that cannot be opened. ODLC_ERR_IO: there is no such file, or it
- * cannot be read, or a link leads out of the folder. */
+/* The file, opened and mapped; `hint` is for files that cannot be opened. ODLC_ERR_INVALID: a
+ * link leads out of the folder; ODLC_ERR_IO: there is no such file, or none that can be read. */
 odlc_status model_folder_map(struct model_folder *folder, struct arena *arena, struct diags *diags, const char *path,
                              const char *hint, struct file **out) MUST_USE;
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "converters/lowering/shapes.h"
+#include "op/op.h"
 
 /* Ends the node that was started, under a name made from the operator's and `name`. */
 static tensor_id end_step(struct emit *s, const char *name)

@@ -1,5 +1,7 @@
 #include "converters/lowering/spatial.h"
 
+#include "op/op.h"
+
 void spatial_prepend(struct spatial *s)
 {
     struct spatial tail = *s;

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "kernel/kernel.h"
+#include "op/op.h"
 #include "op/registry.h"
 
 static bool starts_with(const char *name, const char *prefix)
@@ -36,7 +38,7 @@ static void count_layers(const struct dlc_graph *g, struct odlc_graph *graph, st
 
 static void count_node(const struct graph *ir, const struct node *n, struct odlc_op *op)
 {
-    op->executable = n->op->kernel != NULL;
+    op->executable = kernel_of(n->op) != NULL;
     op->macs = n->op->macs ? n->op->macs(ir, n) : 0;
     for (uint32_t i = 0; i < n->n_inputs && i < 32; i++) {
         const struct tensor *t = node_input(ir, n, i);

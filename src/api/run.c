@@ -1,3 +1,4 @@
+#include "op/op.h"
 #include "opendlc/run.h"
 
 #include <stdlib.h>

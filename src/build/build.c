@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "build/fold.h"
+#include "op/infer.h"
+#include "op/params.h"
 
 void build_init(struct build *b, struct graph *g, struct diags *diags)
 {

@@ -3,7 +3,9 @@
 #ifndef BUILD_BUILD_H
 #define BUILD_BUILD_H
 
-#include "op/op.h"
+#include "base/diag.h"
+#include "ir/graph.h"
+#include "op/op_id.h"
 
 struct build {
     struct graph *graph;

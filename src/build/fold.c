@@ -1,6 +1,10 @@
 #include <string.h>
 
 #include "ir/quant.h"
+#include "kernel/eval.h"
+#include "kernel/kernel.h"
+#include "op/op.h"
+#include "op/params.h"
 #include "build/fold.h"
 
 /* A constant whose computation would need too much memory or time stays a node (ir/growth.h): folding must not make the
@@ -134,7 +138,7 @@ odlc_status fold_node(struct graph *g, node_id id, struct diags *diags, bool *fo
 {
     const struct node *n = graph_node(g, id);
     *folded = false;
-    if (!n->op->kernel || !all_inputs_constant(g, n))
+    if (!kernel_of(n->op) || !all_inputs_constant(g, n))
         return ODLC_OK;
     struct view view;
     if (n->n_outputs == 1 && fold_as_view(g, n, &view)) {

@@ -2,7 +2,8 @@
 #ifndef BUILD_FOLD_H
 #define BUILD_FOLD_H
 
-#include "kernel/eval.h"
+#include "base/diag.h"
+#include "ir/graph.h"
 
 /* Replaces the node's outputs by constants when all its inputs are constants and it has a kernel. *folded says whether.
  * View-only cases (Transpose, Reshape, Cast of a constant) move no bytes. The node must not be in graph->order yet, or

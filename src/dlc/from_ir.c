@@ -5,6 +5,7 @@
 #include "dlc/schema.h"
 #include "dlc/write_container.h"
 #include "op/op.h"
+#include "op/params.h"
 
 static odlc_status unwritable(const struct dlc_writing *w, const char *node, const char *attribute, const char *hint,
                               const char *format, ...) PRINTF_LIKE(5, 6);

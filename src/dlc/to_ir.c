@@ -3,6 +3,8 @@
 
 #include "dlc/record.h"
 #include "dlc/schema.h"
+#include "op/op.h"
+#include "op/params.h"
 #include "op/registry.h"
 
 typedef VEC(tensor_id) id_list;

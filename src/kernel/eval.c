@@ -1,9 +1,8 @@
 #include "kernel/eval.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "ir/quant.h"
+#include "kernel/kernel.h"
+#include "op/infer.h"
 
 /* The type a kernel sees for elements of dtype. */
 static enum dtype wide_dtype(enum dtype dtype, enum compute compute)
@@ -14,76 +13,6 @@ static enum dtype wide_dtype(enum dtype dtype, enum compute compute)
         return DT_INT64;
     /* float64 graphs keep their precision in float kernels no further than the container does: it stores float32. */
     return compute == COMPUTE_FLOAT ? DT_FLOAT32 : DT_FLOAT64;
-}
-
-static bool is_quantized(const struct buffer *b)
-{
-    return dtype_is_fixed(b->dtype) && b->quant;
-}
-
-const struct encoding *buffer_encoding(const struct buffer *b, uint64_t i)
-{
-    const struct quant *q = b->quant;
-    if (!q->per_axis)
-        return &q->encodings[0];
-    uint64_t inner = shape_count_range(&b->shape, q->axis + 1, b->shape.rank);
-    return &q->encodings[i / inner % q->count];
-}
-
-/* Quantized tensors are converted by way of doubles, so many at a time. */
-enum { BLOCK = 1024 };
-
-static void *element_at(const void *elements, enum dtype dtype, uint64_t index)
-{
-    return (uint8_t *)(uintptr_t)elements + index * dtype_size(dtype);
-}
-
-/* The reals of quantized tensors are float32, as they are in the models that these come from: a quotient half way
- * between two integers stays what it is there. */
-struct buffer buffer_widen(const struct buffer *b, enum dtype to, struct arena *scratch)
-{
-    struct buffer wide = *b;
-    uint64_t count = shape_count(&b->shape);
-    if (!b->data || to == b->dtype)
-        return wide;
-    wide.dtype = to;
-    wide.data = arena_calloc(scratch, count, dtype_size(to));
-    if (!is_quantized(b)) {
-        convert_elements(wide.data, to, b->data, b->dtype, count);
-        return wide;
-    }
-    double real[BLOCK];
-    for (uint64_t done = 0, n; done < count; done += n) {
-        n = min_u64(BLOCK, count - done);
-        convert_elements(real, DT_FLOAT64, element_at(b->data, b->dtype, done), b->dtype, n);
-        for (uint64_t i = 0; i < n; i++) {
-            const struct encoding *e = buffer_encoding(b, done + i);
-            real[i] = (double)(float)((real[i] + e->offset) * e->scale);
-        }
-        convert_elements(element_at(wide.data, to, done), to, real, DT_FLOAT64, n);
-    }
-    return wide;
-}
-
-void buffer_narrow(const struct buffer *wide, struct buffer *b)
-{
-    uint64_t count = shape_count(&b->shape);
-    if (wide->data == b->data)
-        return;
-    if (!is_quantized(b)) {
-        convert_elements(b->data, b->dtype, wide->data, wide->dtype, count);
-        return;
-    }
-    double q[BLOCK];
-    for (uint64_t done = 0, n; done < count; done += n) {
-        n = min_u64(BLOCK, count - done);
-        convert_elements(q, DT_FLOAT64, element_at(wide->data, wide->dtype, done), wide->dtype, n);
-        for (uint64_t i = 0; i < n; i++) {
-            const struct encoding *e = buffer_encoding(b, done + i);
-            q[i] = nearbyint((double)(float)((double)(float)q[i] / e->scale)) - e->offset;
-        }
-        convert_elements(element_at(b->data, b->dtype, done), b->dtype, q, DT_FLOAT64, n);
-    }
 }
 
 static bool is_other_real(const struct buffer *b)
@@ -134,11 +63,12 @@ static enum compute compute_of_move(const struct node *n, const struct buffer *i
 }
 
 /* The one way in which all buffers of the node are handed over. */
-static enum compute compute_of(const struct node *n, const struct buffer *in, const struct buffer *out)
+static enum compute compute_of(const struct node *n, enum compute wanted, const struct buffer *in,
+                               const struct buffer *out)
 {
-    if (n->op->compute == COMPUTE_MOVE)
+    if (wanted == COMPUTE_MOVE)
         return compute_of_move(n, in, out);
-    return n->op->compute == COMPUTE_EITHER ? compute_of_either(n, in, out) : n->op->compute;
+    return wanted == COMPUTE_EITHER ? compute_of_either(n, in, out) : wanted;
 }
 
 static bool gives_elements(const struct node *n, const struct buffer *out)
@@ -170,13 +100,14 @@ odlc_status eval_node(const struct node *n, const struct buffer *in, struct buff
                       struct diags *diags)
 {
     const struct op *op = n->op;
-    if (!op->kernel)
+    const struct reference_kernel *kernel = kernel_of(op);
+    if (!kernel)
         return diag_error(diags, ODLC_ERR_UNSUPPORTED, AT(.node = n->name), "no-kernel",
                           "there is no implementation of %s%s%s", op->package ? op->package : "",
                           op->package ? "::" : "", op->name);
     if (!gives_elements(n, out)) /* empty tensors have dimensions that no loop should be made of */
         return ODLC_OK;
-    enum compute compute = compute_of(n, in, out);
+    enum compute compute = compute_of(n, kernel->compute, in, out);
     if (compute != COMPUTE_BYTES && has_strings(n, in, out))
         return diag_error(diags, ODLC_ERR_UNSUPPORTED, AT(.node = node_label(n)), "dtype",
                           "%s computes on numbers, not on strings", op_subject(diags, op));
@@ -196,7 +127,7 @@ odlc_status eval_node(const struct node *n, const struct buffer *in, struct buff
     }
     struct kernel k = {
         .node = n, .in = wide_in, .out = wide_out, .n_in = n->n_inputs, .n_out = n->n_outputs, .scratch = scratch};
-    odlc_status status = op->kernel(&k);
+    odlc_status status = kernel->run(&k);
     for (uint32_t i = 0; status == ODLC_OK && i < n->n_outputs; i++)
         if (out[i].data)
             buffer_narrow(&wide_out[i], &out[i]);

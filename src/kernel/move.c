@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernel/eval.h"
-
 enum { TILE = 32 };
 
 size_t element_size(enum dtype dtype)
@@ -141,22 +139,4 @@ void param_element(const struct buffer *like, const struct packed_param *p, int6
         number.data = &real;
     }
     buffer_narrow(&number, &one);
-}
-
-bool node_axis(const struct node *n, int64_t absent, uint32_t rank, uint32_t *out)
-{
-    int64_t axis = node_int(n, PARAM_axis, absent);
-    *out = (uint32_t)axis;
-    return axis >= 0 && axis < rank;
-}
-
-bool permute_axis(struct graph *g, struct node *n, const struct perm *perm, struct perm *out)
-{
-    uint32_t axis;
-    (void)g;
-    if (!node_axis(n, -1, perm->rank, &axis))
-        return false;
-    node_set_int(n, PARAM_axis, perm_find(perm, axis));
-    *out = *perm;
-    return true;
 }

@@ -1,8 +1,8 @@
-/* Moving elements without looking at them, and the axis param: what the shape, slice and index families share. */
+/* Moving elements without looking at them: what the shape, slice and index families share. */
 #ifndef KERNEL_MOVE_H
 #define KERNEL_MOVE_H
 
-#include "op/op.h"
+#include "kernel/buffer.h"
 
 /* Bytes per element of a buffer; strings are pointers. */
 size_t element_size(enum dtype dtype);
@@ -25,10 +25,5 @@ void move_elements(const struct move *m, size_t size, void *to, const void *from
 /* A number as one element of the buffer, quantized where the buffer has an encoding: that of the param, or `absent`
  * when the node has none (p is NULL). */
 void param_element(const struct buffer *like, const struct packed_param *p, int64_t absent, void *element);
-
-/* The param `axis`, which must be one of rank axes; `absent` when the node has none. */
-bool node_axis(const struct node *n, int64_t absent, uint32_t rank, uint32_t *out);
-/* Axis rule of ops that do the same at every place along all axes but the param `axis`. */
-permute_fn permute_axis;
 
 #endif

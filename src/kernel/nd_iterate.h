@@ -5,7 +5,7 @@
 #ifndef KERNEL_ND_ITERATE_H
 #define KERNEL_ND_ITERATE_H
 
-#include "op/op.h"
+#include "kernel/kernel.h"
 
 #define ND_OPERANDS 6
 

@@ -3,6 +3,8 @@
 
 #include "base/c_locale.h"
 #include "op/graph_text.h"
+#include "op/op.h"
+#include "op/params.h"
 
 struct parser {
     struct arena *arena;

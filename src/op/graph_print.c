@@ -1,6 +1,8 @@
 #include <string.h>
 
 #include "op/graph_text.h"
+#include "op/op.h"
+#include "op/params.h"
 
 enum { VALUES_SHOWN = 16 };
 

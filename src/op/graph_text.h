@@ -2,6 +2,8 @@
 #ifndef OP_GRAPH_TEXT_H
 #define OP_GRAPH_TEXT_H
 
+#include "base/diag.h"
+#include "ir/graph.h"
 #include "op/registry.h"
 
 /* In the arena. Constants of up to 16 elements show their values; of larger ones only the type is printed, and parsing

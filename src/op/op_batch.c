@@ -1,14 +1,9 @@
 /* Blocks of an image as elements of the batch, and back, channels last: SpaceToBatch, BatchToSpace. */
 #include <string.h>
 
+#include "op/batches.h"
 #include "op/families.h"
-#include "op/rules.h"
-
-/* The wide side is [batch, in[0], in[1], depth] inside of a border, which makes whole blocks of it. */
-struct batches {
-    int64_t batch, depth;
-    int64_t block[2], in[2], before[2], after[2];
-};
+#include "op/infer.h"
 
 static const char *read_pairs(struct batches *b, const struct node *n, enum param_id param)
 {
@@ -42,7 +37,7 @@ static const char *read_block(struct batches *b, const struct node *n, const str
     return NULL;
 }
 
-static const char *read_space_to_batch(struct batches *b, const struct node *n, const struct shape *x)
+const char *batches_read_space(struct batches *b, const struct node *n, const struct shape *x)
 {
     const char *wrong = read_block(b, n, x);
     if (!wrong)
@@ -58,7 +53,7 @@ static const char *read_space_to_batch(struct batches *b, const struct node *n, 
     return NULL;
 }
 
-static const char *read_batch_to_space(struct batches *b, const struct node *n, const struct shape *x)
+const char *batches_read_batch(struct batches *b, const struct node *n, const struct shape *x)
 {
     const char *wrong = read_block(b, n, x);
     if (!wrong)
@@ -76,8 +71,7 @@ static const char *read_batch_to_space(struct batches *b, const struct node *n, 
     return NULL;
 }
 
-/* Blocks along an axis. */
-static int64_t blocks(const struct batches *b, int axis)
+int64_t batches_along(const struct batches *b, int axis)
 {
     return (b->before[axis] + b->in[axis] + b->after[axis]) / b->block[axis];
 }
@@ -86,13 +80,13 @@ static odlc_status infer_space_to_batch(const struct infer *c)
 {
     struct batches b;
     const struct type *x = infer_in(c, 0);
-    const char *wrong = read_space_to_batch(&b, c->node, &x->shape);
+    const char *wrong = batches_read_space(&b, c->node, &x->shape);
     int64_t batch = 0;
     if (!wrong && ckd_mul(&batch, b.batch, b.block[0] * b.block[1]))
         wrong = "block_size is out of range";
     if (wrong)
         return infer_error(c, "%s (input %s)", wrong, shape_text(c->diags->arena, &x->shape));
-    c->out[0] = (struct type){x->dtype, SHAPE(batch, blocks(&b, 0), blocks(&b, 1), b.depth)};
+    c->out[0] = (struct type){x->dtype, SHAPE(batch, batches_along(&b, 0), batches_along(&b, 1), b.depth)};
     return ODLC_OK;
 }
 
@@ -100,50 +94,10 @@ static odlc_status infer_batch_to_space(const struct infer *c)
 {
     struct batches b;
     const struct type *x = infer_in(c, 0);
-    const char *wrong = read_batch_to_space(&b, c->node, &x->shape);
+    const char *wrong = batches_read_batch(&b, c->node, &x->shape);
     if (wrong)
         return infer_error(c, "%s (input %s)", wrong, shape_text(c->diags->arena, &x->shape));
     c->out[0] = (struct type){x->dtype, SHAPE(b.batch, b.in[0], b.in[1], b.depth)};
-    return ODLC_OK;
-}
-
-/* Where the pixel at (row, column) of the wide side is on the other. */
-static int64_t pixel_of(const struct batches *b, int64_t batch, int64_t row, int64_t column)
-{
-    int64_t y = row + b->before[0], x = column + b->before[1];
-    int64_t image = ((y % b->block[0]) * b->block[1] + x % b->block[1]) * b->batch + batch;
-    return (image * blocks(b, 0) + y / b->block[0]) * blocks(b, 1) + x / b->block[1];
-}
-
-/* All elements have 8 bytes here (COMPUTE_WIDE), so that padding is the number 0 in quantized tensors, too. */
-static void move_pixels(const struct batches *b, bool to_wide, const char *from, char *to)
-{
-    size_t size = (size_t)b->depth * sizeof(double);
-    int64_t wide = 0;
-    for (int64_t i = 0; i < b->batch; i++)
-        for (int64_t row = 0; row < b->in[0]; row++)
-            for (int64_t column = 0; column < b->in[1]; column++, wide++) {
-                int64_t at = pixel_of(b, i, row, column);
-                memcpy(to + (size_t)(to_wide ? wide : at) * size, from + (size_t)(to_wide ? at : wide) * size, size);
-            }
-}
-
-static odlc_status kernel_space_to_batch(const struct kernel *k)
-{
-    struct batches b;
-    if (read_space_to_batch(&b, k->node, &k->in[0].shape) || k->in[0].dtype == DT_STRING)
-        return ODLC_ERR_INVALID;
-    memset(k->out[0].data, 0, shape_count(&k->out[0].shape) * sizeof(double));
-    move_pixels(&b, false, k->in[0].data, k->out[0].data);
-    return ODLC_OK;
-}
-
-static odlc_status kernel_batch_to_space(const struct kernel *k)
-{
-    struct batches b;
-    if (read_batch_to_space(&b, k->node, &k->in[0].shape) || k->in[0].dtype == DT_STRING)
-        return ODLC_ERR_INVALID;
-    move_pixels(&b, true, k->in[0].data, k->out[0].data);
     return ODLC_OK;
 }
 
@@ -157,15 +111,14 @@ static const struct param_def params_batch_to_space[] = {
     {PARAM_NAMED(crops), DT_UINT32, PARAM_OPTIONAL, true, false, 0},
 };
 
-#define BATCH_ROW(name_, params_, infer_, kernel_)                                                                    \
-    {                                                                                                                 \
-        .id = OP_##name_, .name = #name_, .dlc_type = #name_, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1,     \
-        .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .compute = COMPUTE_WIDE, \
-        .kernel = kernel_                                                                                             \
+#define BATCH_ROW(name_, params_, infer_)                                                                         \
+    {                                                                                                             \
+        .id = OP_##name_, .name = #name_, .dlc_type = #name_, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, \
+        .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_                       \
     }
 
 const struct op op_rows_batch[] = {
-    BATCH_ROW(BatchToSpace, params_batch_to_space, infer_batch_to_space, kernel_batch_to_space),
-    BATCH_ROW(SpaceToBatch, params_space_to_batch, infer_space_to_batch, kernel_space_to_batch),
+    BATCH_ROW(BatchToSpace, params_batch_to_space, infer_batch_to_space),
+    BATCH_ROW(SpaceToBatch, params_space_to_batch, infer_space_to_batch),
 };
 const size_t op_rows_batch_count = COUNT_OF(op_rows_batch);

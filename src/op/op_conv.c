@@ -1,10 +1,8 @@
 /* Convolutions: Conv2d, Conv3d, DepthWiseConv2d, TransposeConv2d, TransposeConv3d. Channels-last activations, weights
  * [filter…, channels in, channels out]. */
-#include <string.h>
-
-#include "kernel/conv_kernel.h"
+#include "op/conv_geometry.h"
 #include "op/families.h"
-#include "op/rules.h"
+#include "op/infer.h"
 
 static const char *read_shared(struct conv *c, const struct node *n, const struct shape *x, const struct shape *w)
 {
@@ -168,22 +166,18 @@ static const struct param_def params_depthwise[] = {WINDOW_PARAMS, DILATION, NOT
 static const struct param_def params_transpose[] = {WINDOW_PARAMS, GROUP, OUTPUT_PADDING, NOTES};
 static const struct param_def params_transpose_3d[] = {WINDOW_PARAMS, GROUP, DILATION, OUTPUT_PADDING, NOTES};
 
-#define CONV_ROW(name_, kind_, axes_, channels_, params_, infer_, macs_, kernel_)                                 \
+#define CONV_ROW(name_, kind_, axes_, channels_, params_, infer_, macs_)                                          \
     {                                                                                                             \
         .id = OP_##name_, .name = #name_, .dlc_type = #name_, .min_inputs = 2, .max_inputs = 3, .min_outputs = 1, \
         .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .macs = macs_,       \
-        .layer = kind_, .channel_axis = channels_, .spatial_axes = axes_, .weights = 1 << 1 | 1 << 2,             \
-        .compute = COMPUTE_FLOAT, .kernel = kernel_                                                               \
+        .layer = kind_, .channel_axis = channels_, .spatial_axes = axes_, .weights = 1 << 1 | 1 << 2              \
     }
 
 const struct op op_rows_conv[] = {
-    CONV_ROW(Conv2d, LAYER_CONVOLUTION, 2, 3, params_conv, infer_conv, macs_conv, kernel_conv),
-    CONV_ROW(Conv3d, LAYER_CONVOLUTION, 3, -1, params_conv, infer_conv, macs_conv, kernel_conv),
-    CONV_ROW(DepthWiseConv2d, LAYER_CONVOLUTION, 2, 3, params_depthwise, infer_depthwise, macs_conv,
-             kernel_conv_depthwise),
-    CONV_ROW(TransposeConv2d, LAYER_TRANSPOSED, 2, 3, params_transpose, infer_transpose, macs_transpose,
-             kernel_conv_transpose),
-    CONV_ROW(TransposeConv3d, LAYER_TRANSPOSED, 3, -1, params_transpose_3d, infer_transpose, macs_transpose,
-             kernel_conv_transpose),
+    CONV_ROW(Conv2d, LAYER_CONVOLUTION, 2, 3, params_conv, infer_conv, macs_conv),
+    CONV_ROW(Conv3d, LAYER_CONVOLUTION, 3, -1, params_conv, infer_conv, macs_conv),
+    CONV_ROW(DepthWiseConv2d, LAYER_CONVOLUTION, 2, 3, params_depthwise, infer_depthwise, macs_conv),
+    CONV_ROW(TransposeConv2d, LAYER_TRANSPOSED, 2, 3, params_transpose, infer_transpose, macs_transpose),
+    CONV_ROW(TransposeConv3d, LAYER_TRANSPOSED, 3, -1, params_transpose_3d, infer_transpose, macs_transpose),
 };
 const size_t op_rows_conv_count = COUNT_OF(op_rows_conv);

@@ -1,271 +1,7 @@
-/* Normalisations. Channels are the last axis.
- *
- * All but Batchnorm and Lrn are one computation: subtract the mean over some axes, divide by the deviation over the
- * same axes, multiply and add weights that vary along other axes. They differ in the axes and in what counts as
- * deviation. */
-#include <math.h>
-
+/* Normalizations: Batchnorm, GroupNorm, InstanceNorm, L2Norm, LayerNorm, Lrn, RmsNorm. Channels are the last axis. */
+#include "op/axes.h"
 #include "op/families.h"
-#include "kernel/move.h"
-#include "op/rules.h"
-#include "kernel/nd_iterate.h"
-
-/* ---- the common computation ---- */
-
-#define ALL_AXES (~0u)
-
-struct norm {
-    struct shape space;   /* the input, its axes grouped as needed */
-    uint32_t axes;        /* statistics are taken over these */
-    uint32_t weight_axes; /* gamma and beta vary along these */
-    bool center, scale;   /* subtract the mean; divide by the deviation */
-    bool floor_sum;       /* divide by sqrt(max(sum of squares, epsilon)), not by sqrt(mean of squares + epsilon) */
-    double epsilon;
-    const struct buffer *gamma, *beta; /* NULL: 1 and 0 */
-};
-
-static void add_span(const struct span *s, const void *user)
-{
-    (void)user;
-    double *sum = s->data[0];
-    const float *x = s->data[1];
-    for (int64_t i = 0; i < s->count; i++)
-        sum[i * s->step[0]] += (double)x[i * s->step[1]];
-}
-
-static void add_squares_span(const struct span *s, const void *user)
-{
-    (void)user;
-    double *sum = s->data[0];
-    const float *x = s->data[1];
-    const double *mean = s->data[2];
-    for (int64_t i = 0; i < s->count; i++) {
-        double d = (double)x[i * s->step[1]] - mean[i * s->step[2]];
-        sum[i * s->step[0]] += d * d;
-    }
-}
-
-static void apply_span(const struct span *s, const void *user)
-{
-    (void)user;
-    float *out = s->data[0];
-    const float *x = s->data[1], *gamma = s->data[4], *beta = s->data[5];
-    const double *mean = s->data[2], *factor = s->data[3];
-    for (int64_t i = 0; i < s->count; i++) {
-        double normal = ((double)x[i * s->step[1]] - mean[i * s->step[2]]) * factor[i * s->step[3]];
-        out[i] = (float)(normal * (double)gamma[i * s->step[4]] + (double)beta[i * s->step[5]]);
-    }
-}
-
-/* From sums of squares to factors, in place. */
-static void invert_deviations(const struct norm *n, double *sums, uint64_t groups, double per_group)
-{
-    for (uint64_t i = 0; i < groups; i++) {
-        if (!n->scale)
-            sums[i] = 1;
-        else if (n->floor_sum)
-            sums[i] = 1 / sqrt(fmax(sums[i], n->epsilon));
-        else
-            sums[i] = 1 / sqrt(sums[i] / per_group + n->epsilon);
-    }
-}
-
-struct statistics {
-    uint64_t groups;
-    double per_group; /* elements */
-    double *mean, *factor;
-};
-
-static void take_statistics(const struct kernel *k, const struct norm *n, struct statistics *t)
-{
-    const struct buffer *x = &k->in[0];
-    struct shape kept = reduced_shape(&n->space, n->axes, false);
-    t->groups = shape_count(&kept);
-    uint64_t per_group = t->groups ? shape_count(&n->space) / t->groups : 0;
-    t->per_group = (double)per_group;
-    t->mean = arena_array(k->scratch, double, t->groups);
-    t->factor = arena_array(k->scratch, double, t->groups);
-    struct nd_loop w;
-    if (n->center) {
-        nd_init(&w, &n->space);
-        nd_axes(&w, t->mean, DT_FLOAT64, ~n->axes);
-        nd_axes(&w, x->data, DT_FLOAT32, ALL_AXES);
-        nd_run(&w, add_span, NULL);
-        for (uint64_t i = 0; i < t->groups; i++)
-            t->mean[i] /= t->per_group;
-    }
-    nd_init(&w, &n->space);
-    nd_axes(&w, t->factor, DT_FLOAT64, ~n->axes);
-    nd_axes(&w, x->data, DT_FLOAT32, ALL_AXES);
-    nd_axes(&w, t->mean, DT_FLOAT64, ~n->axes);
-    nd_run(&w, add_squares_span, NULL);
-    invert_deviations(n, t->factor, t->groups, t->per_group);
-}
-
-static odlc_status run_norm(const struct kernel *k, const struct norm *n)
-{
-    for (uint32_t i = 0; i < k->n_in; i++)
-        if (k->in[i].data && k->in[i].dtype != DT_FLOAT32)
-            return ODLC_ERR_UNSUPPORTED;
-    float one = 1, zero = 0;
-    struct statistics t;
-    take_statistics(k, n, &t);
-    struct nd_loop w;
-    nd_init(&w, &n->space);
-    nd_axes(&w, k->out[0].data, DT_FLOAT32, ALL_AXES);
-    nd_axes(&w, k->in[0].data, DT_FLOAT32, ALL_AXES);
-    nd_axes(&w, t.mean, DT_FLOAT64, ~n->axes);
-    nd_axes(&w, t.factor, DT_FLOAT64, ~n->axes);
-    nd_axes(&w, n->gamma ? n->gamma->data : &one, DT_FLOAT32, n->gamma ? n->weight_axes : 0);
-    nd_axes(&w, n->beta ? n->beta->data : &zero, DT_FLOAT32, n->beta ? n->weight_axes : 0);
-    nd_run(&w, apply_span, NULL);
-    return ODLC_OK;
-}
-
-static const struct buffer *operand(const struct kernel *k, uint32_t i)
-{
-    return i < k->n_in && k->in[i].data ? &k->in[i] : NULL;
-}
-
-/* ---- the ops ---- */
-
-static odlc_status run_over_axes(const struct kernel *k, bool center)
-{
-    struct norm n = {.space = k->in[0].shape,
-                     .center = center,
-                     .scale = true,
-                     .epsilon = node_float(k->node, PARAM_epsilon, 0),
-                     .gamma = operand(k, 1),
-                     .beta = operand(k, 2)};
-    if (!node_axes(k->node, n.space.rank, &n.axes))
-        return ODLC_ERR_UNSUPPORTED;
-    n.weight_axes = n.axes;
-    return run_norm(k, &n);
-}
-
-static odlc_status run_layer_norm(const struct kernel *k)
-{
-    return run_over_axes(k, true);
-}
-
-static odlc_status run_rms_norm(const struct kernel *k)
-{
-    return run_over_axes(k, false);
-}
-
-/* [batch, places, channels] */
-static struct shape places_by_channel(const struct shape *shape)
-{
-    int64_t places = (int64_t)shape_count_range(shape, 1, shape->rank - 1);
-    return SHAPE(shape->dims[0], places, shape->dims[shape->rank - 1]);
-}
-
-static odlc_status run_instance_norm(const struct kernel *k)
-{
-    static const uint32_t axes_of_region[] = {1u << 1, 1u << 2, 1u << 1 | 1u << 2};
-    int64_t region = node_int(k->node, PARAM_region, 0);
-    struct norm n = {.space = places_by_channel(&k->in[0].shape),
-                     .weight_axes = 1u << 2,
-                     .center = node_int(k->node, PARAM_mode, 0) == 0,
-                     .scale = node_int(k->node, PARAM_normalize_variance, 1) != 0,
-                     .epsilon = node_float(k->node, PARAM_epsilon, 0),
-                     .gamma = operand(k, 1),
-                     .beta = operand(k, 2)};
-    if (region < 0 || region >= (int64_t)COUNT_OF(axes_of_region))
-        return ODLC_ERR_UNSUPPORTED;
-    n.axes = axes_of_region[region];
-    return run_norm(k, &n);
-}
-
-static odlc_status run_group_norm(const struct kernel *k)
-{
-    struct shape flat = places_by_channel(&k->in[0].shape);
-    int64_t groups = node_int(k->node, PARAM_group, 0);
-    if (groups <= 0 || flat.dims[2] % groups != 0)
-        return ODLC_ERR_UNSUPPORTED;
-    struct norm n = {.space = SHAPE(flat.dims[0], flat.dims[1], groups, flat.dims[2] / groups),
-                     .axes = 1u << 1 | 1u << 3,
-                     .weight_axes = 1u << 2 | 1u << 3,
-                     .center = true,
-                     .scale = true,
-                     .epsilon = node_float(k->node, PARAM_epsilon, 0),
-                     .gamma = operand(k, 1),
-                     .beta = operand(k, 2)};
-    return run_norm(k, &n);
-}
-
-/* `axes` where the node has them, else `axis`. */
-static bool l2_axes(const struct node *n, uint32_t rank, uint32_t *mask)
-{
-    uint32_t axis;
-    if (node_param(n, PARAM_axes))
-        return node_axes(n, rank, mask);
-    if (!node_axis(n, 0, rank, &axis))
-        return false;
-    *mask = 1u << axis;
-    return true;
-}
-
-static odlc_status run_l2_norm(const struct kernel *k)
-{
-    struct norm n = {
-        .space = k->in[0].shape, .scale = true, .floor_sum = true, .epsilon = node_float(k->node, PARAM_epsilon, 0)};
-    if (!l2_axes(k->node, n.space.rank, &n.axes))
-        return ODLC_ERR_UNSUPPORTED;
-    return run_norm(k, &n);
-}
-
-static void multiply_add_span(const struct span *s, const void *user)
-{
-    (void)user;
-    float *out = s->data[0];
-    const float *x = s->data[1], *weight = s->data[2], *bias = s->data[3];
-    for (int64_t i = 0; i < s->count; i++)
-        out[i] = (float)((double)x[i * s->step[1]] * (double)weight[i * s->step[2]] + (double)bias[i * s->step[3]]);
-}
-
-static odlc_status run_batchnorm(const struct kernel *k)
-{
-    float zero = 0;
-    const struct buffer none = {.dtype = DT_FLOAT32, .data = &zero};
-    const struct buffer *x = &k->in[0], *weight = &k->in[1], *bias = operand(k, 2) ? operand(k, 2) : &none;
-    if (x->dtype != DT_FLOAT32 || weight->dtype != DT_FLOAT32 || bias->dtype != DT_FLOAT32)
-        return ODLC_ERR_UNSUPPORTED;
-    struct nd_loop w;
-    nd_init(&w, &x->shape);
-    nd_broadcast(&w, &k->out[0]);
-    nd_broadcast(&w, x);
-    nd_broadcast(&w, weight);
-    nd_broadcast(&w, bias);
-    nd_run(&w, multiply_add_span, NULL);
-    return ODLC_OK;
-}
-
-/* Across channels only: what alpha is divided by within a channel is not known. */
-static odlc_status run_lrn(const struct kernel *k)
-{
-    const struct shape *shape = &k->in[0].shape;
-    int64_t channels = shape->dims[shape->rank - 1], radius = node_int(k->node, PARAM_radius, 0);
-    double alpha = node_float(k->node, PARAM_alpha, 1), beta = node_float(k->node, PARAM_beta, 0.5);
-    double bias = node_float(k->node, PARAM_bias, 1);
-    if (k->in[0].dtype != DT_FLOAT32 || radius < 0 || node_int(k->node, PARAM_region, 0) != 0)
-        return ODLC_ERR_UNSUPPORTED;
-    uint64_t places = shape_count_range(shape, 0, shape->rank - 1);
-    /* squares[c]: the sum of squares of the channels before c */
-    double *squares = arena_array(k->scratch, double, (size_t)channels + 1);
-    const float *x = k->in[0].data;
-    float *out = k->out[0].data;
-    for (uint64_t p = 0; p < places; p++, x += channels, out += channels) {
-        for (int64_t c = 0; c < channels; c++)
-            squares[c + 1] = squares[c] + (double)x[c] * (double)x[c];
-        for (int64_t c = 0; c < channels; c++) {
-            int64_t first = c > radius ? c - radius : 0;
-            int64_t end = radius < channels - 1 - c ? c + radius + 1 : channels;
-            out[c] = (float)((double)x[c] / pow(bias + alpha * (squares[end] - squares[first]), beta));
-        }
-    }
-    return ODLC_OK;
-}
+#include "op/infer.h"
 
 /* ---- types ---- */
 
@@ -345,7 +81,7 @@ static odlc_status infer_l2_norm(const struct infer *c)
 {
     const struct shape *in = &infer_in(c, 0)->shape;
     uint32_t axes;
-    if (!l2_axes(c->node, in->rank, &axes))
+    if (!node_axes_or_axis(c->node, in->rank, &axes))
         return infer_error(c, "the axes are not distinct axes of %s", shape_text(c->diags->arena, in));
     return infer_real(c);
 }
@@ -389,7 +125,7 @@ static bool permute_over_axes(struct graph *g, struct node *n, const struct perm
 static bool permute_l2_norm(struct graph *g, struct node *n, const struct perm *perm, struct perm *out)
 {
     uint32_t axes;
-    if (!l2_axes(n, perm->rank, &axes))
+    if (!node_axes_or_axis(n, perm->rank, &axes))
         return false;
     *out = *perm;
     if (node_param(n, PARAM_axes))
@@ -431,7 +167,7 @@ static const struct param_def lrn_params[] = {FLOAT_PARAM(alpha, 1.0),
                                               {PARAM_NAMED(radius), .dtype = DT_INT32, .presence = PARAM_REQUIRED},
                                               INT_PARAM(region, DT_UINT32, 0)};
 
-#define OUT_ONE .min_outputs = 1, .max_outputs = 1, .compute = COMPUTE_FLOAT
+#define OUT_ONE .min_outputs = 1, .max_outputs = 1
 #define PARAMS(list) .params = list, .n_params = COUNT_OF(list)
 #define WEIGHTS (1u << 1 | 1u << 2)
 
@@ -443,8 +179,7 @@ const struct op op_rows_norm[] = {
      .max_inputs = 3,
      OUT_ONE,
      .infer = infer_batchnorm,
-     .weights = WEIGHTS,
-     .kernel = run_batchnorm},
+     .weights = WEIGHTS},
     {.id = OP_GroupNorm,
      .name = "GroupNorm",
      .dlc_type = "GroupNorm",
@@ -453,8 +188,7 @@ const struct op op_rows_norm[] = {
      OUT_ONE,
      PARAMS(group_norm_params),
      .infer = infer_group_norm,
-     .weights = WEIGHTS,
-     .kernel = run_group_norm},
+     .weights = WEIGHTS},
     {.id = OP_InstanceNorm,
      .name = "InstanceNorm",
      .dlc_type = "InstanceNorm",
@@ -463,8 +197,7 @@ const struct op op_rows_norm[] = {
      OUT_ONE,
      PARAMS(instance_norm_params),
      .infer = infer_instance_norm,
-     .weights = WEIGHTS,
-     .kernel = run_instance_norm},
+     .weights = WEIGHTS},
     {.id = OP_L2Norm,
      .name = "L2Norm",
      .dlc_type = "L2Norm",
@@ -473,8 +206,7 @@ const struct op op_rows_norm[] = {
      OUT_ONE,
      PARAMS(l2_norm_params),
      .infer = infer_l2_norm,
-     .permute = permute_l2_norm,
-     .kernel = run_l2_norm},
+     .permute = permute_l2_norm},
     {.id = OP_LayerNorm,
      .name = "LayerNorm",
      .dlc_type = "LayerNorm",
@@ -485,8 +217,7 @@ const struct op op_rows_norm[] = {
      .infer = infer_over_axes,
      .permute = permute_over_axes,
      .permuted = 1u << 0,
-     .weights = WEIGHTS,
-     .kernel = run_layer_norm},
+     .weights = WEIGHTS},
     {.id = OP_Lrn,
      .name = "Lrn",
      .dlc_type = "Lrn",
@@ -494,8 +225,7 @@ const struct op op_rows_norm[] = {
      .max_inputs = 1,
      OUT_ONE,
      PARAMS(lrn_params),
-     .infer = infer_lrn,
-     .kernel = run_lrn},
+     .infer = infer_lrn},
     {.id = OP_RmsNorm,
      .name = "RmsNorm",
      .dlc_type = "RmsNorm",
@@ -506,7 +236,6 @@ const struct op op_rows_norm[] = {
      .infer = infer_over_axes,
      .permute = permute_over_axes,
      .permuted = 1u << 0,
-     .weights = WEIGHTS,
-     .kernel = run_rms_norm},
+     .weights = WEIGHTS},
 };
 const size_t op_rows_norm_count = COUNT_OF(op_rows_norm);

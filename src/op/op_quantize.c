@@ -1,9 +1,6 @@
 /* Quantize and Dequantize: between floats and fixed-point tensors, whose encodings say what their integers mean. */
-#include <math.h>
-
-#include "kernel/eval.h"
 #include "op/families.h"
-#include "op/rules.h"
+#include "op/infer.h"
 
 /* The target type is that of the output and nowhere else, as for Cast. */
 static const struct tensor *output_of(const struct infer *c)
@@ -33,36 +30,6 @@ static odlc_status infer_dequantize(const struct infer *c)
     return ODLC_OK;
 }
 
-/* float32 is divided in float32, as the framework that the encoding comes from does: the double's quotient rounded to
- * float is float's. */
-static odlc_status run_quantize(const struct kernel *k)
-{
-    const struct buffer *in = &k->in[0], *out = &k->out[0];
-    bool single = in->dtype == DT_FLOAT32;
-    if (!out->quant)
-        return ODLC_ERR_UNSUPPORTED;
-    struct buffer wide = buffer_widen(in, DT_FLOAT64, k->scratch);
-    const double *real = wide.data;
-    uint64_t count = shape_count(&out->shape);
-    double *q = arena_array(k->scratch, double, count);
-    for (uint64_t i = 0; i < count; i++) {
-        const struct encoding *e = buffer_encoding(out, i);
-        double quotient = real[i] / e->scale;
-        q[i] = rint(single ? (double)(float)quotient : quotient) - e->offset;
-    }
-    convert_elements(out->data, out->dtype, q, DT_FLOAT64, count);
-    return ODLC_OK;
-}
-
-static odlc_status run_dequantize(const struct kernel *k)
-{
-    if (!k->in[0].quant)
-        return ODLC_ERR_UNSUPPORTED;
-    struct buffer wide = buffer_widen(&k->in[0], DT_FLOAT64, k->scratch);
-    buffer_narrow(&wide, &k->out[0]);
-    return ODLC_OK;
-}
-
 /* The axis of an encoding would have to move with the tensor's axes. */
 static bool per_tensor(const struct tensor *t)
 {
@@ -75,15 +42,14 @@ static bool permute_quantize(struct graph *g, struct node *n, const struct perm 
     return per_tensor(node_input(g, n, 0)) && per_tensor(node_output(g, n, 0));
 }
 
-#define QUANTIZE_ROW(op_name, types, run)                                                                          \
-    {                                                                                                              \
-        .id = OP_##op_name, .name = #op_name, .dlc_type = #op_name, .min_inputs = 1, .max_inputs = 1,              \
-        .min_outputs = 1, .max_outputs = 1, .infer = types, .permute = permute_quantize, .compute = COMPUTE_BYTES, \
-        .kernel = run                                                                                              \
+#define QUANTIZE_ROW(op_name, types)                                                                  \
+    {                                                                                                 \
+        .id = OP_##op_name, .name = #op_name, .dlc_type = #op_name, .min_inputs = 1, .max_inputs = 1, \
+        .min_outputs = 1, .max_outputs = 1, .infer = types, .permute = permute_quantize               \
     }
 
 const struct op op_rows_quantize[] = {
-    QUANTIZE_ROW(Dequantize, infer_dequantize, run_dequantize),
-    QUANTIZE_ROW(Quantize, infer_quantize, run_quantize),
+    QUANTIZE_ROW(Dequantize, infer_dequantize),
+    QUANTIZE_ROW(Quantize, infer_quantize),
 };
 const size_t op_rows_quantize_count = COUNT_OF(op_rows_quantize);

@@ -1,15 +1,11 @@
 /* Resizing and rearranging images, channels last: Resize, ResizeBilinear, ResizeNearestNeighbor, DepthToSpace,
  * SpaceToDepth. */
-#include <assert.h>
 #include <math.h>
-#include <string.h>
 
+#include "op/axes.h"
+#include "op/blocks.h"
 #include "op/families.h"
-#include "kernel/move.h"
-#include "kernel/resample.h"
-#include "op/rules.h"
-
-#define SPATIAL_MAX 3
+#include "op/infer.h"
 
 /* ---- Resize ---- */
 
@@ -44,133 +40,9 @@ static odlc_status infer_resize(const struct infer *c)
     return ODLC_OK;
 }
 
-/* Files of TensorFlow's habits say only align_corners and half_pixel_centers. */
-static enum resample_position flagged_position(const struct node *n)
-{
-    if (node_int(n, PARAM_align_corners, 0))
-        return POSITION_ALIGN_CORNERS;
-    return node_int(n, PARAM_half_pixel_centers, 0) ? POSITION_HALF_PIXEL : POSITION_ASYMMETRIC;
-}
-
-static bool read_resize(struct resample *r, const struct node *n)
-{
-    int64_t position = node_int(n, PARAM_transformation_mode, flagged_position(n));
-    int64_t interpolation = node_int(n, PARAM_interpolation_mode, INTERPOLATE_NEAREST);
-    int64_t nearest = node_int(n, PARAM_nearest_mode, NEAREST_PREFER_FLOOR);
-    if (position < 0 || position > POSITION_ASYMMETRIC || interpolation < 0 || interpolation > INTERPOLATE_CUBIC ||
-        nearest < 0 || nearest > NEAREST_CEIL)
-        return false;
-    *r = (struct resample){.position = (enum resample_position)position,
-                           .interpolation = (enum resample_interpolation)interpolation,
-                           .nearest = (enum resample_nearest)nearest,
-                           .cubic_coeff = (float)node_float(n, PARAM_cubic_coeff, -0.75),
-                           .exclude_outside = node_int(n, PARAM_exclude_outside, 0) != 0};
-    return true;
-}
-
-/* Where one output position of an image takes its values from: the taps of each spatial axis meet. */
-struct resize {
-    uint32_t axes;
-    int64_t in[SPATIAL_MAX], channels;
-    struct resample_taps taps[SPATIAL_MAX];
-};
-
-static void resize_floats(const struct resize *r, uint32_t axis, const int64_t at[SPATIAL_MAX], double weight,
-                          int64_t index, const double *x, double *y)
-{
-    if (axis == r->axes) {
-        for (int64_t c = 0; c < r->channels; c++)
-            y[c] += weight * x[index * r->channels + c];
-        return;
-    }
-    assert(axis < SPATIAL_MAX);
-    const struct resample_taps *t = &r->taps[axis];
-    for (int64_t i = at[axis] * t->width; i < (at[axis] + 1) * t->width; i++)
-        if (t->weight[i] != 0)
-            resize_floats(r, axis + 1, at, weight * t->weight[i], index * r->in[axis] + t->index[i], x, y);
-}
-
-/* Nearest neighbours are moved, not computed with: doubles and integers of 8 bytes alike. */
-static void resize_nearest(const struct resize *r, const int64_t at[SPATIAL_MAX], const void *x, void *y)
-{
-    int64_t index = 0;
-    size_t size = (size_t)r->channels * sizeof(double);
-    for (uint32_t i = 0; i < r->axes; i++)
-        index = index * r->in[i] + r->taps[i].index[at[i]];
-    memcpy(y, (const char *)x + (size_t)index * size, size);
-}
-
-static odlc_status resize(const struct kernel *k, const struct resample *how, const double *scale)
-{
-    const struct shape *in = &k->in[0].shape, *out = &k->out[0].shape;
-    bool nearest = how->interpolation == INTERPOLATE_NEAREST;
-    if (k->in[0].dtype != k->out[0].dtype || (!nearest && k->in[0].dtype != DT_FLOAT64))
-        return ODLC_ERR_UNSUPPORTED;
-    if (in->rank < 3 || in->rank > SPATIAL_MAX + 2 || out->rank != in->rank || in->dims[0] != out->dims[0] ||
-        in->dims[in->rank - 1] != out->dims[in->rank - 1])
-        return ODLC_ERR_INVALID;
-    if (shape_count(out) == 0)
-        return ODLC_OK;
-    if (shape_count(in) == 0)
-        return ODLC_ERR_INVALID;
-    struct resize r = {.axes = in->rank - 2, .channels = in->dims[in->rank - 1]};
-    int64_t extent[SPATIAL_MAX] = {1, 1, 1}, at[SPATIAL_MAX];
-    for (uint32_t i = 0; i < r.axes; i++) {
-        struct resample_axis axis = {.in = in->dims[i + 1], .out = out->dims[i + 1]};
-        axis.scale = scale && scale[i] > 0 ? (float)scale[i] : (float)axis.out / (float)axis.in;
-        r.in[i] = axis.in;
-        extent[i] = axis.out;
-        r.taps[i] = resample_taps(k->scratch, how, &axis);
-    }
-    size_t in_image = shape_count_range(in, 1, in->rank);
-    const double *x = k->in[0].data;
-    double *y = k->out[0].data;
-    for (int64_t b = 0; b < in->dims[0]; b++, x += in_image)
-        for (at[0] = 0; at[0] < extent[0]; at[0]++)
-            for (at[1] = 0; at[1] < extent[1]; at[1]++)
-                for (at[2] = 0; at[2] < extent[2]; at[2]++, y += r.channels) {
-                    if (nearest) {
-                        resize_nearest(&r, at, x, y);
-                        continue;
-                    }
-                    memset(y, 0, (size_t)r.channels * sizeof *y);
-                    resize_floats(&r, 0, at, 1, 0, x, y);
-                }
-    return ODLC_OK;
-}
-
-static odlc_status kernel_resize(const struct kernel *k)
-{
-    struct resample how;
-    if (!read_resize(&how, k->node))
-        return ODLC_ERR_INVALID;
-    double scale[2] = {node_float(k->node, PARAM_scale_height, 0), node_float(k->node, PARAM_scale_width, 0)};
-    return resize(k, &how, k->in[0].shape.rank == 4 ? scale : NULL);
-}
-
-static odlc_status kernel_resize_bilinear(const struct kernel *k)
-{
-    struct resample how = {.position = flagged_position(k->node), .interpolation = INTERPOLATE_LINEAR};
-    return resize(k, &how, NULL);
-}
-
-static odlc_status kernel_resize_nearest(const struct kernel *k)
-{
-    struct resample how = resample_flagged_nearest(node_int(k->node, PARAM_align_corners, 0) != 0,
-                                                   node_int(k->node, PARAM_half_pixel_centers, 0) != 0);
-    return resize(k, &how, NULL);
-}
-
 /* ---- depth and space ---- */
 
 enum { MODE_DCR, MODE_CRD };
-
-/* The geometry is that of the deep side, [batch, height, width, depth · rows · columns]. */
-struct blocks {
-    int64_t batch, height, width, depth; /* depth of the wide side */
-    int64_t rows, columns;               /* of a block */
-    bool block_first; /* DCR: within a pixel of the deep side, the position in the block comes first */
-};
 
 static const char *read_block_size(struct blocks *b, const struct node *n, const struct shape *x)
 {
@@ -190,7 +62,7 @@ static const char *read_block_size(struct blocks *b, const struct node *n, const
     return NULL;
 }
 
-static const char *read_deep(struct blocks *b, const struct node *n, const struct shape *x)
+const char *blocks_read_deep(struct blocks *b, const struct node *n, const struct shape *x)
 {
     const char *wrong = read_block_size(b, n, x);
     if (wrong)
@@ -203,7 +75,7 @@ static const char *read_deep(struct blocks *b, const struct node *n, const struc
     return NULL;
 }
 
-static const char *read_wide(struct blocks *b, const struct node *n, const struct shape *x)
+const char *blocks_read_wide(struct blocks *b, const struct node *n, const struct shape *x)
 {
     const char *wrong = read_block_size(b, n, x);
     if (wrong)
@@ -229,7 +101,7 @@ static struct shape wide_shape(const struct blocks *b)
 static odlc_status infer_depth_to_space(const struct infer *c)
 {
     struct blocks b;
-    const char *wrong = read_deep(&b, c->node, &infer_in(c, 0)->shape);
+    const char *wrong = blocks_read_deep(&b, c->node, &infer_in(c, 0)->shape);
     if (wrong)
         return infer_error(c, "%s (input %s)", wrong, shape_text(c->diags->arena, &infer_in(c, 0)->shape));
     c->out[0] = (struct type){infer_in(c, 0)->dtype, wide_shape(&b)};
@@ -239,46 +111,10 @@ static odlc_status infer_depth_to_space(const struct infer *c)
 static odlc_status infer_space_to_depth(const struct infer *c)
 {
     struct blocks b;
-    const char *wrong = read_wide(&b, c->node, &infer_in(c, 0)->shape);
+    const char *wrong = blocks_read_wide(&b, c->node, &infer_in(c, 0)->shape);
     if (wrong)
         return infer_error(c, "%s (input %s)", wrong, shape_text(c->diags->arena, &infer_in(c, 0)->shape));
     c->out[0] = (struct type){infer_in(c, 0)->dtype, deep_shape(&b)};
-    return ODLC_OK;
-}
-
-/* The nest over both sides: `to` steps through the wide one, `from` through the deep one. */
-static struct move block_moves(const struct blocks *b)
-{
-    int64_t area = b->rows * b->columns, deep = b->depth * area, row = b->width * b->columns * b->depth;
-    int64_t in_block = b->block_first ? b->depth : 1, in_depth = b->block_first ? 1 : area;
-    return (struct move){.rank = 6,
-                         .axis = {{b->batch, b->height * b->rows * row, b->height * b->width * deep},
-                                  {b->height, b->rows * row, b->width * deep},
-                                  {b->rows, row, b->columns * in_block},
-                                  {b->width, b->columns * b->depth, deep},
-                                  {b->columns, b->depth, in_block},
-                                  {b->depth, 1, in_depth}}};
-}
-
-static odlc_status kernel_depth_to_space(const struct kernel *k)
-{
-    struct blocks b;
-    if (read_deep(&b, k->node, &k->in[0].shape) || shape_count(&k->out[0].shape) != shape_count(&k->in[0].shape))
-        return ODLC_ERR_INVALID;
-    struct move m = block_moves(&b);
-    move_elements(&m, element_size(k->in[0].dtype), k->out[0].data, k->in[0].data);
-    return ODLC_OK;
-}
-
-static odlc_status kernel_space_to_depth(const struct kernel *k)
-{
-    struct blocks b;
-    if (read_wide(&b, k->node, &k->in[0].shape) || shape_count(&k->out[0].shape) != shape_count(&k->in[0].shape))
-        return ODLC_ERR_INVALID;
-    struct move m = block_moves(&b);
-    for (uint32_t i = 0; i < m.rank; i++)
-        m.axis[i] = (struct move_axis){m.axis[i].count, m.axis[i].from, m.axis[i].to};
-    move_elements(&m, element_size(k->in[0].dtype), k->out[0].data, k->in[0].data);
     return ODLC_OK;
 }
 
@@ -308,18 +144,17 @@ static const struct param_def params_blocks[] = {
     {PARAM_NAMED(mode), DT_UINT32, PARAM_DEFAULT, false, false, 0},
 };
 
-#define RESIZE_ROW(name_, params_, infer_, compute_, kernel_)                                                     \
+#define RESIZE_ROW(name_, params_, infer_)                                                                        \
     {                                                                                                             \
         .id = OP_##name_, .name = #name_, .dlc_type = #name_, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, \
-        .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .compute = compute_, \
-        .kernel = kernel_                                                                                         \
+        .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_                       \
     }
 
 const struct op op_rows_resize[] = {
-    RESIZE_ROW(DepthToSpace, params_blocks, infer_depth_to_space, COMPUTE_MOVE, kernel_depth_to_space),
-    RESIZE_ROW(Resize, params_resize, infer_resize, COMPUTE_WIDE, kernel_resize),
-    RESIZE_ROW(ResizeBilinear, params_flags, infer_resize, COMPUTE_WIDE, kernel_resize_bilinear),
-    RESIZE_ROW(ResizeNearestNeighbor, params_flags, infer_resize, COMPUTE_WIDE, kernel_resize_nearest),
-    RESIZE_ROW(SpaceToDepth, params_blocks, infer_space_to_depth, COMPUTE_MOVE, kernel_space_to_depth),
+    RESIZE_ROW(DepthToSpace, params_blocks, infer_depth_to_space),
+    RESIZE_ROW(Resize, params_resize, infer_resize),
+    RESIZE_ROW(ResizeBilinear, params_flags, infer_resize),
+    RESIZE_ROW(ResizeNearestNeighbor, params_flags, infer_resize),
+    RESIZE_ROW(SpaceToDepth, params_blocks, infer_space_to_depth),
 };
 const size_t op_rows_resize_count = COUNT_OF(op_rows_resize);

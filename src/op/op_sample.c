@@ -1,27 +1,13 @@
 /* Sampling an image or a volume, channels last, at positions that a tensor holds: GridSample. */
-#include <math.h>
-#include <string.h>
-
 #include "op/families.h"
-
-#define AXES_MAX 3
+#include "op/infer.h"
+#include "op/sampler.h"
 
 enum { MODE_LINEAR, MODE_NEAREST };
-enum { PADDING_ZEROS, PADDING_BORDER, PADDING_REFLECTION };
-
-struct sampler {
-    uint32_t axes;
-    int64_t in[AXES_MAX], channels;
-    bool align_corners, nearest;
-    int64_t padding;
-};
-
-/* Gives NULL, or what is wrong. */
-static const char *read_sampler(struct sampler *s, const struct node *n, const struct shape *x,
-                                const struct shape *grid)
+const char *sampler_read(struct sampler *s, const struct node *n, const struct shape *x, const struct shape *grid)
 {
     int64_t mode = node_int(n, PARAM_mode, MODE_LINEAR);
-    if (x->rank < 4 || x->rank > AXES_MAX + 2)
+    if (x->rank < 4 || x->rank > SPATIAL_MAX + 2)
         return "the input does not have 2 or 3 spatial axes";
     *s = (struct sampler){.axes = x->rank - 2,
                           .channels = x->dims[x->rank - 1],
@@ -46,7 +32,7 @@ static odlc_status infer_grid_sample(const struct infer *c)
 {
     const struct type *x = infer_in(c, 0), *grid = infer_in(c, 1);
     struct sampler s;
-    const char *wrong = read_sampler(&s, c->node, &x->shape, &grid->shape);
+    const char *wrong = sampler_read(&s, c->node, &x->shape, &grid->shape);
     if (!wrong && !dtype_is_float(grid->dtype) && !dtype_is_fixed(grid->dtype))
         wrong = "the grid does not hold real numbers";
     if (!wrong && (x->dtype == DT_STRING || (!s.nearest && !dtype_is_float(x->dtype) && !dtype_is_fixed(x->dtype))))
@@ -56,112 +42,6 @@ static odlc_status infer_grid_sample(const struct infer *c)
                            shape_text(c->diags->arena, &grid->shape));
     c->out[0] = (struct type){x->dtype, grid->shape};
     c->out[0].shape.dims[grid->shape.rank - 1] = s.channels;
-    return ODLC_OK;
-}
-
-/* Mirrored at both ends until it is between them. */
-static float reflect(float x, float low, float high)
-{
-    float span = high - low, past = x < low ? low - x : x - high;
-    if (past <= 0)
-        return x;
-    if (!(span > 0))
-        return low;
-    float rest = fmodf(past, span);
-    bool at_start = (fmodf(floorf(past / span), 2) == 0) == (x < low);
-    return at_start ? low + rest : high - rest;
-}
-
-/* The elements of one axis that a position takes its value from; an index of -1 stands for a zero. */
-struct taps {
-    int count;
-    int64_t index[2];
-    double weight[2];
-};
-
-/* Positions are computed in single precision, as the runtimes do: at ties its rounding decides. */
-static struct taps axis_taps(const struct sampler *s, uint32_t axis, double normalized)
-{
-    int64_t count = s->in[axis];
-    float n = (float)normalized, length = (float)count, last = (float)(count - 1);
-    float x = s->align_corners ? (n + 1) / 2 * last : ((n + 1) * length - 1) / 2;
-    if (s->nearest)
-        x = nearbyintf(x);
-    if (s->padding == PADDING_REFLECTION)
-        x = s->align_corners ? reflect(x, 0, last) : reflect(x, -0.5f, length - 0.5f);
-    if (s->padding != PADDING_ZEROS)
-        x = fminf(fmaxf(x, 0), last);
-    struct taps t = {.count = s->nearest ? 1 : 2, .index = {-1, -1}};
-    if (!(x > -1 && x < length))
-        return t;
-    float low = floorf(x);
-    t.weight[1] = s->nearest ? 0 : (double)(x - low);
-    t.weight[0] = 1 - t.weight[1];
-    for (int i = 0; i < t.count; i++) {
-        int64_t at = (int64_t)low + i;
-        t.index[i] = at >= 0 && at < count ? at : -1;
-    }
-    return t;
-}
-
-/* The index, in pixels, of a corner of the cell that the taps span, and its weight; -1 where it is outside. */
-static int64_t corner_at(const struct sampler *s, const struct taps *taps, uint32_t corner, double *weight)
-{
-    int64_t at = 0;
-    *weight = 1;
-    for (uint32_t i = 0; i < s->axes; i++) {
-        uint32_t k = corner >> i & 1;
-        if (taps[i].index[k] < 0 || taps[i].weight[k] == 0)
-            return -1;
-        at = at * s->in[i] + taps[i].index[k];
-        *weight *= taps[i].weight[k];
-    }
-    return at;
-}
-
-static void sample_linear(const struct sampler *s, const struct taps *taps, const double *x, double *y)
-{
-    double weight;
-    memset(y, 0, (size_t)s->channels * sizeof *y);
-    for (uint32_t corner = 0; corner < 1u << s->axes; corner++) {
-        int64_t at = corner_at(s, taps, corner, &weight);
-        for (int64_t c = 0; at >= 0 && c < s->channels; c++)
-            y[c] += weight * x[at * s->channels + c];
-    }
-}
-
-/* Nearest elements are moved, not computed with: doubles and integers of 8 bytes alike. */
-static void sample_nearest(const struct sampler *s, const struct taps *taps, const double *x, double *y)
-{
-    double weight;
-    size_t size = (size_t)s->channels * sizeof *y;
-    int64_t at = corner_at(s, taps, 0, &weight);
-    if (at < 0)
-        memset(y, 0, size);
-    else
-        memcpy(y, x + at * s->channels, size);
-}
-
-static odlc_status kernel_grid_sample(const struct kernel *k)
-{
-    const struct buffer *x = &k->in[0], *grid = &k->in[1];
-    struct sampler s;
-    if (read_sampler(&s, k->node, &x->shape, &grid->shape))
-        return ODLC_ERR_INVALID;
-    if (grid->dtype != DT_FLOAT64 || x->dtype != k->out[0].dtype || (!s.nearest && x->dtype != DT_FLOAT64))
-        return ODLC_ERR_UNSUPPORTED;
-    uint64_t positions = shape_count_range(&grid->shape, 1, s.axes + 1);
-    size_t image = shape_count_range(&x->shape, 1, x->shape.rank);
-    const double *from = x->data, *at = grid->data;
-    double *to = k->out[0].data;
-    for (int64_t b = 0; b < x->shape.dims[0]; b++, from += image)
-        for (uint64_t i = 0; i < positions; i++, at += s.axes, to += s.channels) {
-            struct taps taps[AXES_MAX];
-            /* Coordinates are listed from the innermost axis to the outermost. */
-            for (uint32_t axis = 0; axis < s.axes; axis++)
-                taps[axis] = axis_taps(&s, axis, at[s.axes - 1 - axis]);
-            (s.nearest ? sample_nearest : sample_linear)(&s, taps, from, to);
-        }
     return ODLC_OK;
 }
 
@@ -181,8 +61,6 @@ const struct op op_rows_sample[] = {
      .max_outputs = 1,
      .params = params_grid_sample,
      .n_params = COUNT_OF(params_grid_sample),
-     .infer = infer_grid_sample,
-     .compute = COMPUTE_WIDE,
-     .kernel = kernel_grid_sample},
+     .infer = infer_grid_sample},
 };
 const size_t op_rows_sample_count = COUNT_OF(op_rows_sample);

@@ -1,9 +1,7 @@
 /* Ops that keep every element and change where it stands: Reshape, Transpose, Concat, Split, Tile. */
-#include <string.h>
-
+#include "op/axes.h"
 #include "op/families.h"
-#include "kernel/move.h"
-#include "op/rules.h"
+#include "op/infer.h"
 
 /* ---- Reshape ---- */
 
@@ -26,35 +24,13 @@ static odlc_status infer_reshape(const struct infer *c)
     return ODLC_OK;
 }
 
-static odlc_status run_reshape(const struct kernel *k)
-{
-    memcpy(k->out[0].data, k->in[0].data, shape_count(&k->in[0].shape) * element_size(k->in[0].dtype));
-    return ODLC_OK;
-}
-
 /* ---- Transpose ---- */
-
-/* False when the param is not a permutation of rank axes. */
-static bool transpose_perm(const struct node *n, uint32_t rank, struct perm *out)
-{
-    uint32_t count;
-    const int64_t *axes = node_ints(n, PARAM_perm, &count);
-    if (count != rank)
-        return false;
-    out->rank = rank;
-    for (uint32_t i = 0; i < rank; i++) {
-        if (axes[i] < 0 || axes[i] >= rank)
-            return false;
-        out->axis[i] = (uint8_t)axes[i];
-    }
-    return perm_is_valid(out);
-}
 
 static odlc_status infer_transpose(const struct infer *c)
 {
     const struct type *in = infer_in(c, 0);
     struct perm perm;
-    if (!transpose_perm(c->node, in->shape.rank, &perm))
+    if (!node_valid_perm(c->node, in->shape.rank, &perm))
         return infer_error(c, "perm is not a permutation of the axes of %s", shape_text(c->diags->arena, &in->shape));
     c->out[0] = (struct type){.dtype = in->dtype, .shape = perm_apply(&perm, &in->shape)};
     return ODLC_OK;
@@ -64,7 +40,7 @@ static odlc_status infer_transpose(const struct infer *c)
 static bool permute_transpose(struct graph *g, struct node *n, const struct perm *perm, struct perm *out)
 {
     struct perm own;
-    if (!transpose_perm(n, perm->rank, &own))
+    if (!node_valid_perm(n, perm->rank, &own))
         return false;
     int64_t axes[MAX_RANK];
     for (uint32_t i = 0; i < own.rank; i++)
@@ -75,23 +51,7 @@ static bool permute_transpose(struct graph *g, struct node *n, const struct perm
     return true;
 }
 
-static odlc_status run_transpose(const struct kernel *k)
-{
-    const struct shape *to = &k->out[0].shape;
-    struct perm perm;
-    if (!transpose_perm(k->node, k->in[0].shape.rank, &perm))
-        return ODLC_ERR_INVALID;
-    int64_t to_strides[MAX_RANK], from_strides[MAX_RANK];
-    shape_strides(to, to_strides);
-    shape_strides(&k->in[0].shape, from_strides);
-    struct move m = {.rank = perm.rank};
-    for (uint32_t i = 0; i < m.rank; i++)
-        m.axis[i] = (struct move_axis){to->dims[i], to_strides[i], from_strides[perm.axis[i]]};
-    move_elements(&m, element_size(k->in[0].dtype), k->out[0].data, k->in[0].data);
-    return ODLC_OK;
-}
-
-/* ---- Concat and Split: the same copy in two directions ---- */
+/* ---- Concat and Split ---- */
 
 static odlc_status infer_concat(const struct infer *c)
 {
@@ -116,39 +76,6 @@ static odlc_status infer_concat(const struct infer *c)
     return ODLC_OK;
 }
 
-/* Copies between a part and its place in the whole, `at` steps along axis. */
-static void move_part(struct buffer *to, const struct buffer *from, const struct buffer *whole, uint32_t axis,
-                      int64_t at)
-{
-    const struct buffer *part = whole == to ? from : to;
-    if (shape_count(&part->shape) == 0)
-        return;
-    size_t size = element_size(whole->dtype);
-    int64_t inner = (int64_t)shape_count_range(&whole->shape, axis + 1, whole->shape.rank);
-    int64_t whole_row = whole->shape.dims[axis] * inner, part_row = part->shape.dims[axis] * inner;
-    struct move m = {.rank = 2};
-    m.axis[0] = (struct move_axis){(int64_t)shape_count_range(&whole->shape, 0, axis),
-                                   whole == to ? whole_row : part_row, whole == to ? part_row : whole_row};
-    m.axis[1] = (struct move_axis){part_row, 1, 1};
-    uint64_t offset = (uint64_t)(at * inner) * size;
-    uint8_t *target = (uint8_t *)to->data + (whole == to ? offset : 0);
-    const uint8_t *source = (const uint8_t *)from->data + (whole == to ? 0 : offset);
-    move_elements(&m, size, target, source);
-}
-
-static odlc_status run_concat(const struct kernel *k)
-{
-    uint32_t axis;
-    if (!node_axis(k->node, (int64_t)k->out[0].shape.rank - 1, k->out[0].shape.rank, &axis))
-        return ODLC_ERR_INVALID;
-    int64_t at = 0;
-    for (uint32_t i = 0; i < k->n_in; i++) {
-        move_part(&k->out[0], &k->in[i], &k->out[0], axis, at);
-        at += k->in[i].shape.dims[axis];
-    }
-    return ODLC_OK;
-}
-
 /* Output i holds [split_index[i - 1], split_index[i]) of the axis. */
 static odlc_status infer_split(const struct infer *c)
 {
@@ -168,20 +95,6 @@ static odlc_status infer_split(const struct infer *c)
         c->out[i] = *in;
         c->out[i].shape.dims[axis] = to - from;
         from = to;
-    }
-    return ODLC_OK;
-}
-
-static odlc_status run_split(const struct kernel *k)
-{
-    uint32_t axis;
-    if (!node_axis(k->node, 0, k->in[0].shape.rank, &axis))
-        return ODLC_ERR_INVALID;
-    int64_t at = 0;
-    for (uint32_t i = 0; i < k->n_out; i++) {
-        if (k->out[i].data)
-            move_part(&k->out[i], &k->in[0], &k->in[0], axis, at);
-        at += k->out[i].shape.dims[axis];
     }
     return ODLC_OK;
 }
@@ -217,23 +130,6 @@ static bool permute_tile(struct graph *g, struct node *n, const struct perm *per
     return true;
 }
 
-/* Each axis is walked twice: over the repetitions, which leave the source where it is, and over its elements. */
-static odlc_status run_tile(const struct kernel *k)
-{
-    const struct shape *in = &k->in[0].shape;
-    int64_t to[MAX_RANK], from[MAX_RANK];
-    shape_strides(&k->out[0].shape, to);
-    shape_strides(in, from);
-    struct move m = {.rank = 2 * in->rank};
-    for (uint32_t i = 0; i < in->rank; i++) {
-        int64_t times = in->dims[i] ? k->out[0].shape.dims[i] / in->dims[i] : 0;
-        m.axis[2 * i] = (struct move_axis){times, in->dims[i] * to[i], 0};
-        m.axis[2 * i + 1] = (struct move_axis){in->dims[i], to[i], from[i]};
-    }
-    move_elements(&m, element_size(k->in[0].dtype), k->out[0].data, k->in[0].data);
-    return ODLC_OK;
-}
-
 /* ---- rows ---- */
 
 static const struct param_def concat_params[] = {{PARAM_NAMED(axis), DT_UINT32, PARAM_OPTIONAL, false, false, 0}};
@@ -244,18 +140,18 @@ static const struct param_def split_params[] = {{PARAM_NAMED(axis), DT_UINT32, P
 static const struct param_def tile_params[] = {{PARAM_NAMED(multiples), DT_UINT32, PARAM_REQUIRED, true, false, 0}};
 static const struct param_def transpose_params[] = {{PARAM_NAMED(perm), DT_UINT32, PARAM_REQUIRED, true, false, 0}};
 
-#define ROW(type, n_in, n_out, copies, param_list, infer_rule, axis_rule, run)                                    \
+#define ROW(type, n_in, n_out, copies, param_list, infer_rule, axis_rule)                                         \
     {                                                                                                             \
         .id = OP_##type, .name = #type, .dlc_type = #type, .min_inputs = 1, .max_inputs = n_in, .min_outputs = 1, \
         .max_outputs = n_out, .params = param_list, .n_params = COUNT_OF(param_list), .infer = infer_rule,        \
-        .permute = axis_rule, .may_copy = copies, .compute = COMPUTE_MOVE, .kernel = run                          \
+        .permute = axis_rule, .may_copy = copies                                                                  \
     }
 
 const struct op op_rows_shape[] = {
-    ROW(Concat, VARIADIC, 1, true, concat_params, infer_concat, permute_axis, run_concat),
-    ROW(Reshape, 1, 1, true, reshape_params, infer_reshape, NULL, run_reshape),
-    ROW(Split, 1, VARIADIC, false, split_params, infer_split, permute_axis, run_split),
-    ROW(Tile, 1, 1, false, tile_params, infer_tile, permute_tile, run_tile),
-    ROW(Transpose, 1, 1, true, transpose_params, infer_transpose, permute_transpose, run_transpose),
+    ROW(Concat, VARIADIC, 1, true, concat_params, infer_concat, permute_axis),
+    ROW(Reshape, 1, 1, true, reshape_params, infer_reshape, NULL),
+    ROW(Split, 1, VARIADIC, false, split_params, infer_split, permute_axis),
+    ROW(Tile, 1, 1, false, tile_params, infer_tile, permute_tile),
+    ROW(Transpose, 1, 1, true, transpose_params, infer_transpose, permute_transpose),
 };
 const size_t op_rows_shape_count = COUNT_OF(op_rows_shape);

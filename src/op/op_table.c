@@ -35,18 +35,7 @@ const struct op *op_find(const char *name)
     return NULL;
 }
 
-int op_param_place(const struct op *op, enum param_id id)
+bool node_is(const struct node *n, enum op_id id)
 {
-    for (uint32_t i = 0; i < op->n_params; i++)
-        if (op->params[i].id == id)
-            return (int)i;
-    return -1;
-}
-
-int op_param_index(const struct op *op, const char *name)
-{
-    for (uint32_t i = 0; i < op->n_params; i++)
-        if (strcmp(op->params[i].name, name) == 0)
-            return (int)i;
-    return -1;
+    return n->op && n->op->id == id;
 }

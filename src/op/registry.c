@@ -1,6 +1,9 @@
 #include "op/registry.h"
 
+#include <string.h>
+
 #include "base/map.h"
+#include "op/op.h"
 
 struct entry {
     const struct op *row;
@@ -109,7 +112,6 @@ const struct op *op_registry_undescribed(struct op_registry *registry, const cha
                        .max_outputs = VARIADIC,
                        .params = params,
                        .n_params = n_params,
-                       .compute = COMPUTE_BYTES,
                        .package = package};
     map_put(&registry->last_undescribed, type, (uint32_t)registry->undescribed.count);
     vec_push(registry->arena, &registry->undescribed, (const struct op *)row);

@@ -6,9 +6,11 @@
 #ifndef OP_REGISTRY_H
 #define OP_REGISTRY_H
 
-#include "op/op.h"
+#include "base/arena.h"
 
+struct op;
 struct op_registry;
+struct param_def;
 
 /* In the arena, with native rows alone. */
 struct op_registry *op_registry_new(struct arena *arena);

@@ -2,6 +2,8 @@
 
 #include <stdarg.h>
 
+#include "op/infer.h"
+
 struct check {
     const struct graph *g;
     struct arena *scratch;

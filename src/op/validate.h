@@ -2,7 +2,8 @@
 #ifndef OP_VALIDATE_H
 #define OP_VALIDATE_H
 
-#include "op/op.h"
+#include "base/diag.h"
+#include "ir/graph.h"
 
 /* Every operand exists and is defined before its use, outputs are produced once and by the node that says so, arity and
  * required params match the row, and the types are those that the row infers. A violation is a defect of OpenDLC: the

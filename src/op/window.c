@@ -1,5 +1,7 @@
 #include "op/window.h"
 
+#include "op/op.h"
+
 /* More than any extent that fits in memory; sums of products of two of these stay within int64. */
 #define EXTENT_MAX ((int64_t)1 << 30)
 
@@ -88,4 +90,80 @@ struct shape window_shape(const struct window *w, int64_t channels)
 int64_t window_taps(const struct window *w)
 {
     return w->axis[0].filter * w->axis[1].filter * w->axis[2].filter;
+}
+
+const char *window_read_pool(struct window *w, const struct node *n, const struct shape *x)
+{
+    uint32_t axes = n->op->spatial_axes, count;
+    const int64_t *filter = node_ints(n, PARAM_filter_size, &count);
+    if (x->rank != axes + 2)
+        return "the input has the wrong rank";
+    if (!filter || count != axes)
+        return "filter_size has the wrong number of elements";
+    return window_read(w, n, x, filter);
+}
+
+const char *window_read_col2im(struct window *w, const struct node *n, const struct shape *x, const struct shape *y)
+{
+    uint32_t count;
+    const int64_t *kernel = node_ints(n, PARAM_kernel_size, &count);
+    if (!kernel || count != 2 || x->rank != 3 || y->rank != 4 || y->dims[0] != x->dims[0])
+        return "the input, the output and kernel_size do not fit";
+    const char *wrong = window_read(w, n, y, kernel);
+    if (!wrong)
+        wrong = window_count(w, false);
+    if (wrong)
+        return wrong;
+    int64_t patches = w->axis[1].out * w->axis[2].out, taps, rows;
+    if (ckd_mul(&taps, kernel[0], kernel[1]) || ckd_mul(&rows, taps, w->channels) || rows != x->dims[1] ||
+        patches != x->dims[2])
+        return "the patches do not fit the image";
+    return NULL;
+}
+
+enum { PADDING_VALID, PADDING_SAME };
+
+/* An axis of the geometry by the param `padding`; an amount more at the end than before where it is odd. */
+static const char *extract_axis(struct window_axis *a, bool same)
+{
+    int64_t reach = (a->filter - 1) * a->dilation + 1;
+    if (!same && reach > a->in)
+        return "the patches are larger than the image";
+    a->out = same ? (a->in + a->stride - 1) / a->stride : (a->in - reach) / a->stride + 1;
+    int64_t padding = same ? max_i64((a->out - 1) * a->stride + reach - a->in, 0) : 0;
+    a->pad_before = padding / 2;
+    a->pad_after = padding - a->pad_before;
+    return NULL;
+}
+
+const char *window_read_patches(struct window *w, const struct node *n, const struct shape *x)
+{
+    static const enum param_id params[] = {PARAM_size, PARAM_stride, PARAM_rate};
+    const int64_t *lists[COUNT_OF(params)];
+    int64_t padding = node_int(n, PARAM_padding, -1);
+    if (x->rank != 4)
+        return "the input does not have 4 axes";
+    if (padding != PADDING_VALID && padding != PADDING_SAME)
+        return "padding is neither 0 (valid) nor 1 (same)";
+    *w = (struct window){.rank = 2, .batch = x->dims[0], .channels = x->dims[3]};
+    for (size_t i = 0; i < COUNT_OF(params); i++) {
+        uint32_t count;
+        lists[i] = node_ints(n, params[i], &count);
+        if (!lists[i] || count != 2)
+            return "a param has the wrong number of elements";
+        for (uint32_t k = 0; k < 2; k++)
+            if (lists[i][k] < 1 || lists[i][k] > INT32_MAX / 2)
+                return "a param is out of range";
+    }
+    for (int i = 0; i < 2; i++) {
+        struct window_axis *a = &w->axis[i + 1];
+        if (x->dims[i + 1] > INT32_MAX / 2)
+            return "an extent is out of range";
+        *a = (struct window_axis){
+            .in = x->dims[i + 1], .filter = lists[0][i], .stride = lists[1][i], .dilation = lists[2][i]};
+        const char *wrong = extract_axis(a, padding == PADDING_SAME);
+        if (wrong)
+            return wrong;
+    }
+    return NULL;
 }

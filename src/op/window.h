@@ -4,7 +4,7 @@
 #ifndef OP_WINDOW_H
 #define OP_WINDOW_H
 
-#include "op/op.h"
+#include "op/params.h"
 
 #define WINDOW_AXES 3
 
@@ -35,6 +35,14 @@ struct shape window_shape(const struct window *w, int64_t channels);
 
 /* Elements of the filter per channel. */
 int64_t window_taps(const struct window *w);
+
+/* ---- the windows of operators: NULL, or what is wrong ---- */
+/* Of a pool over x; `out` is not set yet. */
+const char *window_read_pool(struct window *w, const struct node *n, const struct shape *x);
+/* Of Col2Im over the output image y, [batch, height, width, channels], whose patches x holds; `out` counts them. */
+const char *window_read_col2im(struct window *w, const struct node *n, const struct shape *x, const struct shape *y);
+/* Of ExtractPatches over x; `out` counts the patches. */
+const char *window_read_patches(struct window *w, const struct node *n, const struct shape *x);
 
 /* The taps [*first, *last) of an axis' filter that fall on the input when the window is at position `at`. */
 static inline void window_clip(const struct window_axis *a, int64_t at, int64_t *first, int64_t *last)

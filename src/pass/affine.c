@@ -1,5 +1,8 @@
 #include "pass/affine.h"
 
+#include "op/op.h"
+#include "op/params.h"
+
 static bool is_static(const struct graph *g, const struct node *n, uint32_t i)
 {
     const struct tensor *t = node_input(g, n, i);

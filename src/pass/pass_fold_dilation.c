@@ -1,6 +1,8 @@
 /* A convolution of the blocks of an image that lie in the batch is a dilated convolution of the image: SpaceToBatch,
  * Conv2d or DepthWiseConv2d without padding and with strides of 1, BatchToSpace become one. What is padded before and
  * not cut off behind is the padding of the new one. */
+#include "op/op.h"
+#include "op/params.h"
 #include "pass/pass.h"
 
 pass_fn pass_fold_dilation;

@@ -1,6 +1,7 @@
 /* A Transpose of a Transpose is one Transpose of the first one's input, and nothing at all when the two cancel. One
  * walk in execution order suffices: the first of each pair has been merged with what is before it already. Transposes
  * left without readers go with remove_dead. */
+#include "op/params.h"
 #include "pass/alias.h"
 
 pass_fn pass_merge_transposes;

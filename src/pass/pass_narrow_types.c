@@ -3,6 +3,7 @@
  * Graph inputs and outputs whose dtype is to be preserved keep it behind a Cast. */
 #include <string.h>
 
+#include "op/op.h"
 #include "pass/alias.h"
 
 pass_fn pass_narrow_types;
@@ -91,17 +92,9 @@ static void warn_of_precision(const struct pass_context *c, const char *first, u
 /* Results may have more bits than operands, also those of operands that fit. */
 static bool may_wrap(const struct graph *g, const struct node *n)
 {
-    static const enum op_id ops[] = {OP_CumulativeSum,    OP_ElementWiseAdd,      OP_ElementWiseMultiply,
-                                     OP_ElementWisePower, OP_ElementWiseSubtract, OP_ElementWiseSquaredDifference,
-                                     OP_MatMul,           OP_ReduceProd,          OP_ReduceSum,
-                                     OP_ReduceSumSquare};
     const struct tensor *out = node_output(g, n, 0);
-    if (!out || dtype_is_float(out->type->dtype) || dtype_size(out->type->dtype) < sizeof(int64_t))
-        return false;
-    for (size_t i = 0; i < COUNT_OF(ops); i++)
-        if (node_is(n, ops[i]))
-            return true;
-    return false;
+    return n->op->may_wrap && out && !dtype_is_float(out->type->dtype) &&
+           dtype_size(out->type->dtype) >= sizeof(int64_t);
 }
 
 /* How many nodes may, and the first one. Steps on the way of an operator, such as counting an index from the other end,

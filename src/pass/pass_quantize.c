@@ -6,6 +6,9 @@
 #include <math.h>
 
 #include "ir/quant.h"
+#include "kernel/kernel.h"
+#include "op/infer.h"
+#include "op/params.h"
 #include "pass/alias.h"
 
 pass_fn pass_quantize;
@@ -229,7 +232,8 @@ static bool plan_change(struct quantize *q, const struct node *n, struct change 
     for (uint32_t i = 0; i < n->n_inputs; i++)
         if (change->reads[i] != n->inputs[i])
             take(q, change, change->reads[i]);
-    return (n->op->compute != COMPUTE_BYTES && n->op->compute != COMPUTE_MOVE) || change->alike;
+    enum compute compute = kernel_of(n->op)->compute;
+    return (compute != COMPUTE_BYTES && compute != COMPUTE_MOVE) || change->alike;
 }
 
 /* Whether the operator's own rule takes these types. */
@@ -266,7 +270,7 @@ static void adopt(struct quantize *q, struct aliases *aliases, node_id id)
 {
     const struct node *n = graph_node(q->g, id);
     struct change change;
-    bool candidate = !n->op->package && n->op->kernel && n->n_inputs > 0 && !node_is(n, OP_Quantize) &&
+    bool candidate = !n->op->package && kernel_of(n->op) && n->n_inputs > 0 && !node_is(n, OP_Quantize) &&
                      !node_is(n, OP_Dequantize) && !node_is(n, OP_Cast);
     if (!candidate || !plan_change(q, n, &change))
         return;

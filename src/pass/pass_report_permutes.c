@@ -2,8 +2,8 @@
  * pass_context.udo_permutes for the report of the UDO's node: the definition wants another order than the tensor is
  * stored in, or the UDO gives its result in an order that a reader does not want. Other Transposes that track_axes
  * inserted are nobody's fault. */
+#include "op/layout.h"
 #include "pass/pass.h"
-#include "pass/preferred_layout.h"
 
 pass_fn pass_report_permutes;
 

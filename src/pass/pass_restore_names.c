@@ -4,6 +4,8 @@
  */
 #include <string.h>
 
+#include "op/op.h"
+#include "op/params.h"
 #include "pass/pass.h"
 
 pass_fn pass_restore_names;

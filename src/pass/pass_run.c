@@ -33,11 +33,12 @@ static odlc_status run_one(struct pass_context *c, struct graph *g, size_t index
 {
     struct arena_mark mark = arena_mark(c->scratch);
     odlc_status status = passes[index].fn(c, g);
+    if (status == ODLC_OK)
+        graph_compact(g);
+    if (status == ODLC_OK && validate)
+        status = graph_validate(g, c->scratch, c->diags, passes[index].name);
     arena_rewind(c->scratch, mark);
     TRY(status);
-    graph_compact(g);
-    if (validate)
-        TRY(graph_validate(g, c->scratch, c->diags, passes[index].name));
     if (c->options->dump_after && strcmp(c->options->dump_after, passes[index].name) == 0)
         c->dumped = graph_print(g->arena, g);
     return ODLC_OK;

@@ -1,5 +1,6 @@
 /* Says how the axes of convolution weights are to be read (HWIO), and that a rank 4 or 5 tensor which no pass stored in
  * a spatial order has no spatial meaning. The rest follows from the rank when the container is written. */
+#include "op/op.h"
 #include "pass/pass.h"
 
 pass_fn pass_set_axis_formats;

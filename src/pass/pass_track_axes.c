@@ -15,6 +15,7 @@
  * --preserve_io). */
 #include <string.h>
 
+#include "op/params.h"
 #include "pass/regroup.h"
 #include "pass/track_interface.h"
 

@@ -1,5 +1,7 @@
 #include "pass/preferred_layout.h"
 
+#include "op/op.h"
+#include "op/params.h"
 #include "pass/regroup.h"
 
 struct search {

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "op/params.h"
+
 /* How the result of bringing a tensor into the order `to` is called, when it is stored in the order `from`. */
 static const char *layout_suffix(const struct perm *from, const struct perm *to)
 {

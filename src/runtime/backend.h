@@ -8,7 +8,7 @@
 #ifndef RUNTIME_BACKEND_H
 #define RUNTIME_BACKEND_H
 
-#include "op/op.h"
+#include "kernel/buffer.h"
 
 /* A kind of memory other than the host's. The plan lays tensors out in one block, and inserts copies where a tensor is
  * written in one kind of memory and read in another. `state` is the backend's. */

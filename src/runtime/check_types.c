@@ -1,17 +1,20 @@
 #include "runtime/check_types.h"
 
+#include "kernel/kernel.h"
+#include "op/infer.h"
+
 static bool is_real(enum dtype dtype)
 {
     return dtype_is_float(dtype) || dtype_is_fixed(dtype);
 }
 
 /* What a kernel sees of a dtype (kernel/eval.h): the elements themselves, or numbers of one of two classes. */
-static bool same_elements(const struct op *op, enum dtype a, enum dtype b)
+static bool same_elements(enum compute compute, enum dtype a, enum dtype b)
 {
     if (a == DT_STRING || b == DT_STRING || a == DT_NONE || b == DT_NONE)
         return a == b;
     bool real = is_real(a), alike = real == is_real(b);
-    if (op->compute == COMPUTE_BYTES || (op->compute == COMPUTE_MOVE && !real))
+    if (compute == COMPUTE_BYTES || (compute == COMPUTE_MOVE && !real))
         alike &= dtype_size(a) == dtype_size(b);
     return alike;
 }
@@ -24,12 +27,13 @@ static bool same_shape(const struct shape *inferred, const struct shape *stored)
 
 static odlc_status check_types(struct arena *scratch, struct diags *diags, const struct graph *g, const struct node *n)
 {
+    enum compute compute = kernel_of(n->op)->compute;
     struct type *types = arena_array(scratch, struct type, n->n_outputs);
     TRY(n->op->infer(&(struct infer){.graph = g, .node = n, .out = types, .diags = diags}));
     for (uint32_t i = 0; i < n->n_outputs; i++) {
         const struct tensor *t = node_output(g, n, i);
         if (t &&
-            !(same_elements(n->op, types[i].dtype, t->type->dtype) && same_shape(&types[i].shape, &t->type->shape)))
+            !(same_elements(compute, types[i].dtype, t->type->dtype) && same_shape(&types[i].shape, &t->type->shape)))
             return diag_error(diags, ODLC_ERR_INVALID, AT(.node = n->name, .attribute = t->name), "run-types",
                               "the container gives this tensor %s %s, but %s %s follows from the inputs of %s",
                               dtype_info(t->type->dtype)->display, shape_text(scratch, &t->type->shape),
@@ -59,7 +63,7 @@ static odlc_status check_encodings(struct diags *diags, const struct graph *g, c
         const struct tensor *t = operand(g, n, i);
         lacking = t && lacks_encoding(t) ? t : NULL;
     }
-    bool as_they_are = n->op->compute == COMPUTE_MOVE;
+    bool as_they_are = kernel_of(n->op)->compute == COMPUTE_MOVE;
     for (uint32_t i = 0; i < count && lacking; i++) {
         const struct tensor *t = operand(g, n, i);
         as_they_are &= !t || !is_real(t->type->dtype) || (lacks_encoding(t) && t->type->dtype == lacking->type->dtype);
@@ -78,8 +82,9 @@ odlc_status plan_check(struct arena *scratch, struct diags *diags, const struct 
     for (size_t i = 0; i < needed->n_nodes; i++) {
         const struct node *n = graph_node(g, needed->nodes[i]);
         struct arena_mark mark = arena_mark(scratch);
-        odlc_status checked = n->op->kernel && n->op->infer ? check_types(scratch, diags, g, n) : ODLC_OK;
-        if (checked == ODLC_OK && n->op->kernel)
+        bool computed = kernel_of(n->op) != NULL;
+        odlc_status checked = computed && n->op->infer ? check_types(scratch, diags, g, n) : ODLC_OK;
+        if (checked == ODLC_OK && computed)
             checked = check_encodings(diags, g, n);
         arena_rewind(scratch, mark);
         if (status == ODLC_OK)

@@ -1,5 +1,7 @@
 #include "runtime/claim.h"
 
+#include "op/op.h"
+
 struct needed needed_nodes(struct arena *arena, const struct graph *g, const tensor_id *wanted, size_t n_wanted)
 {
     struct needed needed = {.used = arena_array(arena, bool, g->tensors.count)};

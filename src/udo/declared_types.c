@@ -1,5 +1,7 @@
 /* Declared types of activations, which a float model does not have: they say what a processor's kernel gets after
  * quantization. */
+#include "op/op.h"
+#include "op/params.h"
 #include "udo/param_value.h"
 #include "udo/site.h"
 

@@ -1,5 +1,7 @@
 #include "udo/opdef.h"
 
+#include "op/op.h"
+
 /* ---- operations ---- */
 
 /* The children of that name; more than `most` are an error, and none is read then. */

@@ -1,6 +1,8 @@
 /* Definitions that replace native ops after the model has been translated (UseDefaultTranslation). */
 #include <string.h>
 
+#include "op/op.h"
+#include "op/params.h"
 #include "udo/param_value.h"
 #include "udo/site.h"
 #include "udo/udo_row.h"

@@ -1,5 +1,7 @@
 #include "udo/site.h"
 
+#include "op/op.h"
+
 /* A layout that says nothing of this tensor; where the definition tells the rank, it has been said. */
 static void check_layout(struct site_build *s, const char *label, const struct udo_tensor *t, uint32_t rank)
 {

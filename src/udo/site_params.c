@@ -1,3 +1,4 @@
+#include "op/op.h"
 #include "udo/site.h"
 
 #include <string.h>

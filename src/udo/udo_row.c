@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "op/op.h"
 #include "udo/param_value.h"
 #include "udo/site.h"
 #include "udo/udo_cores.h"
@@ -149,7 +150,6 @@ void udo_add_row(struct op_registry *registry, struct arena *arena, struct udo_d
         .max_inputs = most(def->inputs, def->n_inputs),
         .min_outputs = (uint8_t)least_outputs(def),
         .max_outputs = most(def->outputs, def->n_outputs),
-        .compute = COMPUTE_BYTES,
         .package = def->package,
         .udo = def,
     };

@@ -10,6 +10,8 @@
 #include <assert.h>
 
 #include "dlc/record.h"
+#include "op/op.h"
+#include "op/params.h"
 #include "op/registry.h"
 
 static const struct param_def blend_params[] = {
@@ -28,7 +30,6 @@ static const struct op blend = {.name = "Blend",
                                 .n_params = COUNT_OF(blend_params),
                                 .max_inputs = VARIADIC,
                                 .max_outputs = VARIADIC,
-                                .compute = COMPUTE_BYTES,
                                 .package = "MyPack"};
 
 static const float sample_table[6] = {1.5f, -2, 3, 4, 5, 6.25f};

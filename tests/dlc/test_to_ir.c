@@ -1,5 +1,7 @@
 /* From a container back to the graph: nothing is lost, ops find their rows, and what makes no sense is refused. */
 #include "dlc_fixture.h"
+#include "kernel/kernel.h"
+#include "op/params.h"
 #include "tests/support/named_param.h"
 
 static struct graph *load_with(struct op_registry *registry, const char *path)
@@ -50,7 +52,7 @@ START_TEST(graph_survives)
     const struct node *n = graph_node(g, g->order.data[0]);
     ck_assert_str_eq(n->name, "blend");
     ck_assert_str_eq(n->op->package, "MyPack");
-    ck_assert(n->op->kernel == NULL);
+    ck_assert(kernel_of(n->op) == NULL);
     ck_assert_uint_eq(n->n_inputs, 6);
     ck_assert_uint_eq(n->inputs[2], NO_TENSOR);
     ck_assert_double_eq(named_float(n, "alpha", 0), 0.2);
@@ -169,7 +171,7 @@ START_TEST(foreign_op_with_a_native_name)
     const struct node *n = only_node(write_made_up("Relu", "MyPack", NULL, 0));
     ck_assert_str_eq(n->op->name, "Relu");
     ck_assert_str_eq(n->op->package, "MyPack");
-    ck_assert(n->op->kernel == NULL);
+    ck_assert(kernel_of(n->op) == NULL);
 }
 END_TEST
 
@@ -215,7 +217,7 @@ START_TEST(native_type_without_a_row)
     const struct node *n = only_node(write_made_up("Mystery", NULL, depth, 1));
     ck_assert_str_eq(n->op->dlc_type, "Mystery");
     ck_assert_ptr_null(n->op->package);
-    ck_assert(n->op->kernel == NULL);
+    ck_assert(kernel_of(n->op) == NULL);
     ck_assert_int_eq(named_int(n, "depth", 0), 3);
 }
 END_TEST

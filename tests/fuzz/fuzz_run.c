@@ -13,6 +13,7 @@
 #include "engine.h"
 #include "file_of_bytes.h"
 #include "op/graph_text.h"
+#include "op/infer.h"
 #include "opendlc/run.h"
 #include "runtime/executor.h"
 #include "tests/support/reference_only.h"

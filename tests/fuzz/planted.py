@@ -58,8 +58,8 @@ PLANTS = [
     Plant("fuzz_round_trip", "src/dlc/write_model.c", "if (t->quant && t->quant->overridden)", "if (false)"),
     Plant("fuzz_round_trip", "src/dlc/read_v4.c", "fb_float(t, FXP_MAX)", "fb_float(t, FXP_MIN)"),
     # An index before the first element, an axis that is not there.
-    Plant("fuzz_run", "src/op/op_index.c", "return *out >= 0 && *out < dim;", "return *out < dim;"),
-    Plant("fuzz_run", "src/kernel/move.c", "return axis >= 0 && axis < rank;", "return axis >= 0;"),
+    Plant("fuzz_run", "src/kernel/kernel_index.c", "return *out >= 0 && *out < dim;", "return *out < dim;"),
+    Plant("fuzz_run", "src/op/axes.c", "return axis >= 0 && axis < rank;", "return axis >= 0;"),
     # A result that a function does not have, a key that is made of more than there is.
     Plant("fuzz_saved_model", "converters/tensorflow/normalize/inline_calls.c", "if (*out >= function->rets.count)", "if (false)"),
     Plant("fuzz_saved_model", "converters/tensorflow/source/sorted_table.c", " || shared > (previous ? previous->key_size : 0)", ""),

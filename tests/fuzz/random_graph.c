@@ -1,3 +1,4 @@
+#include "op/params.h"
 #include "random_graph.h"
 
 #include <string.h>
@@ -232,7 +233,6 @@ static const struct op *take_udo(struct source *s)
     row->package = arena_printf(s->arena, "P%s", take_name(s));
     row->params = params;
     row->max_inputs = row->max_outputs = VARIADIC;
-    row->compute = COMPUTE_BYTES;
     return row;
 }
 

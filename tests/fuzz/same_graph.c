@@ -1,3 +1,5 @@
+#include "kernel/kernel.h"
+#include "op/params.h"
 #include "same_graph.h"
 
 #include <string.h>
@@ -148,8 +150,8 @@ static uint32_t without_absent(const tensor_id *ids, uint32_t count)
 
 static bool same_op(const struct op *a, const struct op *b)
 {
-    return a == b ||
-           (strcmp(a->dlc_type, b->dlc_type) == 0 && same_text(a->package, b->package) && (a->package || !b->kernel));
+    return a == b || (strcmp(a->dlc_type, b->dlc_type) == 0 && same_text(a->package, b->package) &&
+                      (a->package || !kernel_of(b)));
 }
 
 static bool same_node(struct comparison *c, const struct node *a, const struct node *b)

@@ -1,3 +1,4 @@
+#include "op/op.h"
 #include "udo_config.h"
 
 #include <stdio.h>

@@ -9,6 +9,8 @@
 
 #include "build/build.h"
 #include "kernel/eval.h"
+#include "op/infer.h"
+#include "op/params.h"
 
 #define FIXTURE_TENSORS 64
 

@@ -2,7 +2,9 @@
 #include <check.h>
 #include <stdlib.h>
 
+#include "kernel/kernel.h"
 #include "op/graph_text.h"
+#include "op/op.h"
 
 static struct arena *arena;
 static struct op_registry *registry;
@@ -77,7 +79,7 @@ START_TEST(undescribed_rows)
     ck_assert_str_eq(row->package, "P");
     ck_assert_int_eq(row->id, OP_CUSTOM);
     ck_assert_ptr_eq(row->params, params);
-    ck_assert(row->n_params == 2 && row->max_inputs == VARIADIC && row->max_outputs == VARIADIC && !row->kernel);
+    ck_assert(row->n_params == 2 && row->max_inputs == VARIADIC && row->max_outputs == VARIADIC && !row->own_kernel);
     ck_assert_ptr_eq(op_registry_undescribed(registry, "P", "Warp", again, 2), row);
     ck_assert_ptr_ne(op_registry_undescribed(registry, "P", "Warp", others, 2), row);
     ck_assert_ptr_ne(op_registry_undescribed(registry, "P", "Warp", params, 1), row);

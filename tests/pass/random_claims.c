@@ -1,3 +1,5 @@
+#include "kernel/kernel.h"
+#include "op/op.h"
 #include "random_claims.h"
 
 #include <check.h>
@@ -90,7 +92,7 @@ static odlc_status run_replaced(const struct kernel *k, const struct claim *c, s
     return ODLC_OK;
 }
 
-static odlc_status kernel_of_claim(const struct kernel *k)
+static odlc_status run_claim(const struct kernel *k)
 {
     struct arena *arena = arena_create(), *scratch = arena_create();
     odlc_status status = run_replaced(k, (const struct claim *)k->node->op, arena, scratch);
@@ -98,6 +100,8 @@ static odlc_status kernel_of_claim(const struct kernel *k)
     arena_destroy(arena);
     return status;
 }
+
+static const struct reference_kernel claim_kernel = {COMPUTE_BYTES, run_claim};
 
 /* ---- the replaced nodes as a graph ---- */
 
@@ -244,7 +248,7 @@ static void build_claim(struct claims *claims, struct claim *c, struct build *b,
     ck_assert_msg(udo_build(&claims->set, def, b, &site, outs) == ODLC_OK, "%s is refused", type);
     b->source = NULL;
     c->row = *def->row;
-    c->row.kernel = kernel_of_claim;
+    c->row.own_kernel = &claim_kernel;
     for (size_t i = first; i < b->graph->nodes.count; i++)
         if (b->graph->nodes.data[i].op == def->row)
             b->graph->nodes.data[i].op = &c->row;

@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "kernel/eval.h"
+#include "kernel/kernel.h"
 #include "op/graph_text.h"
+#include "op/op.h"
+#include "op/params.h"
 #include "tests/pass/pass_fixture.h"
 
 /* ---- execution: the naive walk over all nodes ---- */
@@ -454,6 +457,7 @@ static struct graph *with_own_convolution(const char *text)
     struct op *own = arena_new(arena, struct op);
     *own = *op_row(OP_Conv2d);
     own->id = OP_CUSTOM;
+    own->own_kernel = kernel_of(op_row(OP_Conv2d));
     own->name = own->dlc_type = "OwnConvolution";
     for (size_t i = 0; i < g->order.count; i++)
         if (node_is(graph_node(g, g->order.data[i]), OP_Conv2d))

@@ -5,6 +5,8 @@
 
 #include "ir/quant.h"
 #include "op/graph_text.h"
+#include "op/op.h"
+#include "op/params.h"
 #include "tests/pass/pass_fixture.h"
 
 struct example {

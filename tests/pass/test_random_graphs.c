@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/kernel.h"
 #include "op/graph_text.h"
+#include "op/op.h"
 #include "pass/pass.h"
 #include "random_graph.h"
 #include "runtime/executor.h"
@@ -280,7 +282,8 @@ static void count_fixed(const struct graph *g, size_t *moved, size_t *computed, 
 {
     for (size_t i = 0; i < g->order.count; i++) {
         const struct node *n = graph_node(g, g->order.data[i]);
-        bool pair = node_is(n, OP_Quantize) || node_is(n, OP_Dequantize), moves = n->op->compute == COMPUTE_MOVE;
+        bool pair = node_is(n, OP_Quantize) || node_is(n, OP_Dequantize);
+        bool moves = kernel_of(n->op)->compute == COMPUTE_MOVE;
         if (pair || !dtype_is_fixed(node_output(g, n, 0)->type->dtype))
             continue;
         ++*(moves ? moved : computed);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/kernel.h"
+#include "op/op.h"
 #include "tests/support/reference_only.h"
 
 #define N 4
@@ -27,9 +29,9 @@ static odlc_status negate_kernel(const struct kernel *k)
     return ODLC_OK;
 }
 
-static const struct op add = {.name = "Add", .dlc_type = "Add", .compute = COMPUTE_WIDE, .kernel = add_kernel};
-static const struct op negate = {
-    .name = "Negate", .dlc_type = "Negate", .compute = COMPUTE_WIDE, .kernel = negate_kernel};
+static const struct reference_kernel adds = {COMPUTE_WIDE, add_kernel}, negates = {COMPUTE_WIDE, negate_kernel};
+static const struct op add = {.name = "Add", .dlc_type = "Add", .own_kernel = &adds};
+static const struct op negate = {.name = "Negate", .dlc_type = "Negate", .own_kernel = &negates};
 static const struct op custom = {.name = "Selu", .dlc_type = "Selu", .package = "MyPackage"};
 
 /* ---- a backend that fuses: -(a + b) is one step ---- */

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/kernel.h"
+#include "op/infer.h"
 #include "op/op.h"
 #include "runtime/executor.h"
 #include "tests/support/reference_only.h"
@@ -33,8 +35,9 @@ static odlc_status fork_kernel(const struct kernel *k)
     return ODLC_OK;
 }
 
-static const struct op add = {.name = "Add", .dlc_type = "Add", .compute = COMPUTE_WIDE, .kernel = add_kernel};
-static const struct op forks = {.name = "Fork", .dlc_type = "Fork", .compute = COMPUTE_WIDE, .kernel = fork_kernel};
+static const struct reference_kernel adds = {COMPUTE_WIDE, add_kernel}, forks_to_two = {COMPUTE_WIDE, fork_kernel};
+static const struct op add = {.name = "Add", .dlc_type = "Add", .own_kernel = &adds};
+static const struct op forks = {.name = "Fork", .dlc_type = "Fork", .own_kernel = &forks_to_two};
 static const struct op custom = {.name = "Selu", .dlc_type = "Selu", .package = "MyPackage"};
 
 static odlc_status infer_first(const struct infer *c)
@@ -43,8 +46,7 @@ static odlc_status infer_first(const struct infer *c)
     return ODLC_OK;
 }
 
-static const struct op strict = {
-    .name = "Strict", .dlc_type = "Strict", .compute = COMPUTE_WIDE, .kernel = add_kernel, .infer = infer_first};
+static const struct op strict = {.name = "Strict", .dlc_type = "Strict", .own_kernel = &adds, .infer = infer_first};
 
 static void setup(void)
 {

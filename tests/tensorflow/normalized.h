@@ -73,8 +73,8 @@ static odlc_status normalized_model(const struct example *e, struct fw_model **o
     struct tf_model m = {.memory = memory, .diags = &diags, .file = wire};
     names_init(&m.names, memory.kept, memory.scratch);
     ck_assert_int_eq(tf_decode_graph(&m, 0, wire->size), ODLC_OK);
-    const struct odlc_name_value cut = {.name = e->cut, .value = ""};
-    struct odlc_convert_options options = {.out_names = e->outputs, .input_dims = &cut, .n_input_dims = e->cut != NULL};
+    struct fw_load_options options = {
+        .out_names = e->outputs, .cut_inputs = &e->cut, .n_cut_inputs = e->cut != NULL, .claims = claims};
     while (e->outputs[options.n_out_names])
         options.n_out_names++;
     const struct tf_source source = {.path = wire->path,
@@ -82,7 +82,7 @@ static odlc_status normalized_model(const struct example *e, struct fw_model **o
                                      .checkpoint = e->checkpoint,
                                      .folder = model_folder_of(arena, e->checkpoint ? e->checkpoint : "", false)};
     const struct tf_signature signature = {0};
-    const struct wanted wanted = {.options = &options, .source = &source, .signature = &signature, .claims = claims};
+    const struct wanted wanted = {.options = &options, .source = &source, .signature = &signature};
     return normalize_graph(&m, &wanted, normalize_stages, e->n_stages, out);
 }
 

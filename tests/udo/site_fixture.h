@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "op/op.h"
 #include "udo_fixture.h"
 
 struct site_fixture {

@@ -1,4 +1,5 @@
 /* Configs: what they mean, and where and how they are refused. */
+#include "op/op.h"
 #include "udo_fixture.h"
 
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 /* Element types of operands: activations have the framework's, whatever the definition declares for processors. */
+#include "op/op.h"
+#include "op/params.h"
 #include "site_fixture.h"
 
 /* ---- outputs ---- */

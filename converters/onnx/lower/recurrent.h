@@ -45,7 +45,7 @@ struct recurrent_result {
 
 /* ---- reading (recurrent_read.c) ---- */
 /* Reads and checks inputs and attributes of the node. ODLC_ERR_INVALID: shapes or attributes that do not fit each
- * other; ODLC_ERR_UNSUPPORTED: lengths that are not known. */
+ * other; ODLC_ERR_UNSUPPORTED: a sequence without steps. */
 odlc_status recurrent_read(struct lower *l, const struct recurrent_kind *kind, struct recurrent *r) MUST_USE;
 
 /* `count` gates from `gate` on of the weights (w or r) of a direction, [count · units, in or units]; `label` goes into
@@ -62,7 +62,7 @@ tensor_id recurrent_initial(struct emit *s, const struct recurrent *r, tensor_id
 
 /* ---- activation functions (recurrent_functions.c) ---- */
 /* Reads activations, activation_alpha and activation_beta. ODLC_ERR_INVALID: a list of another length, or a function
- * that ONNX does not have. */
+ * that ONNX does not have; ODLC_ERR_UNSUPPORTED: values that could be of several functions. */
 odlc_status recurrent_read_functions(struct lower *l, struct recurrent *r) MUST_USE;
 /* Whether all functions of all directions are those that the operator has by default. */
 bool recurrent_has_default_functions(const struct recurrent *r);

@@ -1,5 +1,7 @@
 #include "converters/tensorflow/lower/l2_norm.h"
 
+#include "op/params.h"
+
 /* The node of that op that gives the tensor, or NULL. */
 static const struct node *producer(const struct lower *l, tensor_id t, enum op_id op)
 {

@@ -6,6 +6,7 @@
 #include "converters/tensorflow/lower/tf_rows.h"
 #include "converters/tensorflow/lower/type_attribute.h"
 #include "converters/tensorflow/lower/windows.h"
+#include "op/op.h"
 
 /* The sizes of windows and their strides are attributes, or inputs 1 and 2. */
 static odlc_status read_pool(const struct lower *l, uint32_t axes, tensor_id *x, struct tf_windows *w,

@@ -1,6 +1,8 @@
 #include "backend/reference/reference.h"
 
 #include "kernel/eval.h"
+#include "kernel/kernel.h"
+#include "op/op.h"
 
 struct step {
     const struct node *node;
@@ -11,7 +13,7 @@ static bool claim(void *state, const struct claiming *c, node_id node, struct gr
 {
     const struct op *op = graph_node(c->scope->graph, node)->op;
     (void)state;
-    if (!op->kernel) {
+    if (!kernel_of(op)) {
         group->reason = arena_printf(c->scope->arena, "there is no implementation of op %s (package %s)", op->name,
                                      op->package ? op->package : "qti.aisw");
         return false;

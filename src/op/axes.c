@@ -1,46 +1,12 @@
-#include "op/rules.h"
+#include "op/axes.h"
 
 #include <assert.h>
 
-odlc_status need_real(const struct infer *c)
+bool node_axis(const struct node *n, int64_t absent, uint32_t rank, uint32_t *out)
 {
-    for (uint32_t i = 0; i < c->node->n_inputs; i++) {
-        const struct tensor *in = node_input(c->graph, c->node, i);
-        if (in && !dtype_is_float(in->type->dtype) && !dtype_is_fixed(in->type->dtype))
-            return infer_error(c, "an input of type %s is not floating point", dtype_info(in->type->dtype)->name);
-    }
-    return ODLC_OK;
-}
-
-odlc_status need_alike(const struct infer *c)
-{
-    const char *first = dtype_info(infer_in(c, 0)->dtype)->name;
-    if (!dtype_is_int(infer_in(c, 0)->dtype))
-        return need_real(c);
-    for (uint32_t i = 1; i < c->node->n_inputs; i++) {
-        const struct tensor *in = node_input(c->graph, c->node, i);
-        if (in && !dtype_is_int(in->type->dtype))
-            return infer_error(c, "the operands' types %s and %s differ", first, dtype_info(in->type->dtype)->name);
-    }
-    return ODLC_OK;
-}
-
-bool can_stand_together(enum dtype a, enum dtype b)
-{
-    return a == b || (dtype_is_fixed(a) && (dtype_is_fixed(b) || dtype_is_float(b))) ||
-           (dtype_is_float(a) && dtype_is_fixed(b));
-}
-
-odlc_status infer_real(const struct infer *c)
-{
-    TRY(need_real(c));
-    return infer_same(c);
-}
-
-odlc_status infer_numeric(const struct infer *c)
-{
-    TRY(need_alike(c));
-    return infer_same(c);
+    int64_t axis = node_int(n, PARAM_axis, absent);
+    *out = (uint32_t)axis;
+    return axis >= 0 && axis < rank;
 }
 
 bool node_axes(const struct node *n, uint32_t rank, uint32_t *mask)
@@ -54,6 +20,32 @@ bool node_axes(const struct node *n, uint32_t rank, uint32_t *mask)
         *mask |= 1u << axes[i];
     }
     return count > 0;
+}
+
+bool node_axes_or_axis(const struct node *n, uint32_t rank, uint32_t *mask)
+{
+    uint32_t axis;
+    if (node_param(n, PARAM_axes))
+        return node_axes(n, rank, mask);
+    if (!node_axis(n, 0, rank, &axis))
+        return false;
+    *mask = 1u << axis;
+    return true;
+}
+
+bool node_valid_perm(const struct node *n, uint32_t rank, struct perm *out)
+{
+    uint32_t count;
+    const int64_t *axes = node_ints(n, PARAM_perm, &count);
+    if (count != rank)
+        return false;
+    out->rank = rank;
+    for (uint32_t i = 0; i < rank; i++) {
+        if (axes[i] < 0 || axes[i] >= rank)
+            return false;
+        out->axis[i] = (uint8_t)axes[i];
+    }
+    return perm_is_valid(out);
 }
 
 struct shape reduced_shape(const struct shape *in, uint32_t axes, bool keep)
@@ -93,8 +85,21 @@ void permute_axes_param(struct graph *g, struct node *n, const struct perm *perm
     node_set_ints(g, n, PARAM_axes, &shape, stored);
 }
 
-const struct type *infer_known_output(const struct infer *c)
+bool permute_any(struct graph *g, struct node *n, const struct perm *perm, struct perm *out)
 {
-    const struct tensor *t = c->node->outputs ? node_output(c->graph, c->node, 0) : NULL;
-    return t ? t->type : NULL;
+    (void)g;
+    (void)n;
+    *out = *perm;
+    return true;
+}
+
+bool permute_axis(struct graph *g, struct node *n, const struct perm *perm, struct perm *out)
+{
+    uint32_t axis;
+    (void)g;
+    if (!node_axis(n, -1, perm->rank, &axis))
+        return false;
+    node_set_int(n, PARAM_axis, perm_find(perm, axis));
+    *out = *perm;
+    return true;
 }

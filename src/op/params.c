@@ -1,7 +1,25 @@
+#include "op/params.h"
+
 #include <assert.h>
 #include <string.h>
 
 #include "op/op.h"
+
+int op_param_place(const struct op *op, enum param_id id)
+{
+    for (uint32_t i = 0; i < op->n_params; i++)
+        if (op->params[i].id == id)
+            return (int)i;
+    return -1;
+}
+
+int op_param_index(const struct op *op, const char *name)
+{
+    for (uint32_t i = 0; i < op->n_params; i++)
+        if (strcmp(op->params[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
 
 const struct packed_param *node_param(const struct node *n, enum param_id id)
 {
@@ -128,39 +146,4 @@ void node_set_perm(struct graph *g, struct node *transpose, const struct perm *p
     for (uint32_t i = 0; i < perm->rank; i++)
         axes[i] = perm->axis[i];
     node_set_ints(g, transpose, PARAM_perm, &rank1, axes);
-}
-
-const char *op_subject(const struct diags *diags, const struct op *op)
-{
-    return diags->subject ? diags->subject : op->name;
-}
-
-odlc_status infer_error(const struct infer *c, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    const char *message = arena_vprintf(c->diags->arena, format, args);
-    va_end(args);
-    const char *node = c->node->source ? c->node->source : c->node->name;
-    return diag_error(c->diags, ODLC_ERR_INVALID, AT(.node = node), "shape", "%s: %s",
-                      op_subject(c->diags, c->node->op), message);
-}
-
-const struct type *infer_in(const struct infer *c, uint32_t i)
-{
-    return node_input(c->graph, c->node, i)->type;
-}
-
-odlc_status infer_same(const struct infer *c)
-{
-    c->out[0] = *infer_in(c, 0);
-    return ODLC_OK;
-}
-
-bool permute_any(struct graph *g, struct node *n, const struct perm *perm, struct perm *out)
-{
-    (void)g;
-    (void)n;
-    *out = *perm;
-    return true;
 }

@@ -1,6 +1,6 @@
-/* Reference kernels of the convolutions; the rows are in op_conv.c. */
-#ifndef KERNEL_CONV_KERNEL_H
-#define KERNEL_CONV_KERNEL_H
+/* The geometry of convolutions, which shape rules and kernels read alike (op_conv.c). */
+#ifndef OP_CONV_GEOMETRY_H
+#define OP_CONV_GEOMETRY_H
 
 #include "op/window.h"
 
@@ -17,10 +17,5 @@ typedef const char *conv_read_fn(struct conv *c, const struct node *n, const str
 conv_read_fn conv_read;           /* weights [filter…, channels_in / group, channels_out] */
 conv_read_fn conv_read_depthwise; /* weights [filter…, 1, channels_out], channels_in groups */
 conv_read_fn conv_read_transpose; /* weights [filter…, channels_in, channels_out / group] */
-
-kernel_fn kernel_conv;
-kernel_fn kernel_conv_ints; /* kernel_conv of integers */
-kernel_fn kernel_conv_depthwise;
-kernel_fn kernel_conv_transpose;
 
 #endif
