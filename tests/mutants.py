@@ -25,7 +25,7 @@ from checks import SHARED, Checks  # noqa: E402
 from planting import SOURCE, copy_sources, misplaced, planted  # noqa: E402
 
 ENVIRONMENT = {**{name: value for name, value in os.environ.items() if name != "ODLC_LONG"}, "ODLC_SHARED": str(SHARED), "CK_VERBOSITY": "normal"}
-ROOMS = {f"src/{room}" for room in ("api", "base", "dlc", "ir", "op", "pass", "runtime", "tools", "udo")} | {
+ROOMS = {f"src/{room}" for room in ("api", "base", "dlc", "ir", "kernel", "op", "pass", "runtime", "tools", "udo")} | {
     "converters/lowering", "converters/onnx", "converters/tensorflow"}
 
 
@@ -57,6 +57,9 @@ MUTANTS = [
            "left.rank > 1 ? left.dims[left.rank - 2] : 1, left.rank > 1", "left.rank > 1 ? left.dims[left.rank - 2] : 1, 0"),
     Mutant("encodings-of-all-quantizers", "pass/test_quantized each_quantize_has_its_encoding", "src/pass/pass_quantize.c",
            "|| !quant_equal(a->quant, b->quant))", ")"),
+    # ---- the registry ----
+    Mutant("package-of-a-row", "op/test_registry added_rows", "src/op/registry.c",
+           "if (strcmp(registry->rows.data[i].row->package, key->package) == 0)", "if (true)"),
     # ---- passes ----
     Mutant("constant-of-one-channel", "pass/test_random_graphs passes_keep_the_numbers", "src/pass/pass_fold_bias.c",
            "values[count == 1 ? 0 : i]", "values[0]"),
