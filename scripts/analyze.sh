@@ -1,15 +1,23 @@
 #!/bin/sh
-# Looks for faults without running anything: clang-tidy (.clang-tidy says what for) and cppcheck, over all sources of the
-# product. The status is 0 when there is no finding.
-#   scripts/analyze.sh [BUILD]   BUILD is a configured and built folder (default: build/clang)
+# Looks for faults without running anything: clang-tidy (.clang-tidy says what for) and cppcheck. The status is 0 when
+# there is no finding.
+#   scripts/analyze.sh [--changed] [BUILD]   BUILD is a configured and built folder (default: build/clang)
+# Over all sources of the product, or those that a change makes a difference to (scripts/changed-sources.py says which).
 set -eu
 
 cd "$(dirname "$0")/.."
+changed=no
+[ "${1:-}" != --changed ] || { changed=yes; shift; }
 build=${1:-build/clang}
 jobs=$(nproc)
 notes=$(mktemp)
 trap 'rm -f "$notes"' EXIT
-sources=$(find src converters -name '*.c' | sort)
+if [ "$changed" = yes ]; then
+    sources=$(scripts/changed-sources.py "$build")
+    [ -n "$sources" ] || exit 0
+else
+    sources=$(find src converters -name '*.c' | sort)
+fi
 
 echo "clang-tidy"
 # Findings are on standard output. The rest, which counts warnings of system headers, is shown when it fails. The build may

@@ -2,8 +2,9 @@
 """Prints circles of files in a room: units of one folder that all lead to each other.
 usage: scripts/circles.py BUILD [--max N] [--verbose]   (BUILD is built; status 1 when a circle has more than N units, default 2)
 
-A unit is NAME.c, NAME.h and NAME.def together. It leads to another unit of its folder when one of its files includes one of
-the other's, or its object uses a symbol that the other's object defines: one header may declare what several files define.
+A unit is NAME.c, NAME.h and NAME.def together. There are two ways from one to another of its folder, each with circles of its
+own: a file of the one includes a file of the other ("includes"), or the object of the one uses a symbol that the other's
+defines ("symbols"): one header may declare what several files define.
 """
 
 import argparse
@@ -90,21 +91,34 @@ def circles(edges):
     return sorted((sorted(circle) for circle in found if len(circle) > 1), key=lambda circle: (-len(circle), circle))
 
 
+def circles_by_way(build):
+    """{"includes" or "symbols": (circles, edges)}"""
+    ways = {"includes": includes(), "symbols": uses(build.resolve())}
+    edges = {way: edges_within_rooms(pairs) for way, pairs in ways.items()}
+    return {way: (circles(edges[way]), edges[way]) for way in ways}
+
+
+def label(way, circle):
+    """As "src/ir: 2 units by symbols: tiles, view"."""
+    return f"{circle[0][0].relative_to(ROOT)}: {len(circle)} units by {way}: {', '.join(name for _, name in circle)}"
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__.splitlines()[1].removeprefix("usage: "))
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--max", type=int, default=2)
-    parser.add_argument("--verbose", action="store_true", help="name which unit leads to which")
+    parser.add_argument("--verbose", action="store_true")
     arguments = parser.parse_args()
-    edges = edges_within_rooms([*includes(), *uses(arguments.build.resolve())])
-    found = circles(edges)
-    for circle in found:
-        print(f"{circle[0][0].relative_to(ROOT)}: {len(circle)} units: {', '.join(name for _, name in circle)}")
-        for unit in circle if arguments.verbose else ():
-            print(f"    {unit[1]} -> {', '.join(sorted(name for folder, name in edges[unit] & set(circle)))}")
-    longest = max(map(len, found), default=0)
-    print(f"{len(found)} circles, the longest of {longest} units")
+    longest = 0
+    for way, (found, edges) in circles_by_way(arguments.build).items():
+        for circle in found:
+            print(label(way, circle))
+            for unit in circle if arguments.verbose else ():
+                print(f"    {unit[1]} -> {', '.join(sorted(name for _, name in edges[unit] & set(circle)))}")
+        longest = max(longest, *map(len, found), 0)
+        print(f"{way}: {len(found)} circles")
     sys.exit(longest > arguments.max)
 
 
-main()
+if __name__ == "__main__":
+    main()

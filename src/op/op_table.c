@@ -41,19 +41,3 @@ bool node_is(const struct node *n, enum op_id id)
 {
     return n->op && n->op->id == id;
 }
-
-int op_param_place(const struct op *op, enum param_id id)
-{
-    for (uint32_t i = 0; i < op->n_params; i++)
-        if (op->params[i].id == id)
-            return (int)i;
-    return -1;
-}
-
-int op_param_index(const struct op *op, const char *name)
-{
-    for (uint32_t i = 0; i < op->n_params; i++)
-        if (strcmp(op->params[i].name, name) == 0)
-            return (int)i;
-    return -1;
-}

@@ -1,8 +1,25 @@
 #include "op/params.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "op/op.h"
+
+int op_param_place(const struct op *op, enum param_id id)
+{
+    for (uint32_t i = 0; i < op->n_params; i++)
+        if (op->params[i].id == id)
+            return (int)i;
+    return -1;
+}
+
+int op_param_index(const struct op *op, const char *name)
+{
+    for (uint32_t i = 0; i < op->n_params; i++)
+        if (strcmp(op->params[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
 
 const struct packed_param *node_param(const struct node *n, enum param_id id)
 {

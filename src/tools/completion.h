@@ -2,7 +2,9 @@
 #ifndef TOOLS_COMPLETION_H
 #define TOOLS_COMPLETION_H
 
-#include "tools/options.h"
+#include <stdio.h>
+
+#include "tools/option_rows.h"
 
 /* Is there a script for this shell: bash, zsh or fish? Known, too, and told to nobody but the build, is man: what is
  * made then is the section OPTIONS of the man page (manual.h). */

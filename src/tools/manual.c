@@ -116,11 +116,11 @@ void manual_print_options(FILE *stream, const struct command *command)
 {
     for (size_t i = 0; i < command->n_rows; i++) {
         const char *section = command->rows[i].section;
-        if (!options_opens_section(command, i))
+        if (!option_opens_section(command, i))
             continue;
         if (section)
             fprintf(stream, ".SS %s\n", section);
-        for (size_t k = i; k < command->n_rows; k = options_next_of(command, section, k + 1))
+        for (size_t k = i; k < command->n_rows; k = option_row_of(command, section, k + 1))
             put_option(stream, &command->rows[k]);
     }
 }

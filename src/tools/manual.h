@@ -2,7 +2,9 @@
 #ifndef TOOLS_MANUAL_H
 #define TOOLS_MANUAL_H
 
-#include "tools/options.h"
+#include <stdio.h>
+
+#include "tools/option_rows.h"
 
 /* Prints, below each heading, every option with its spellings, aliases included, its values, its sentence of the help
  * and what there is `more`. In texts, `x` is bold and *x* is italic, and a line break begins a paragraph. */

@@ -329,32 +329,15 @@ static void print_option(FILE *stream, const struct option *row)
     print_wrapped(stream, row->help, (size_t)column);
 }
 
-static bool same_section(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
-size_t options_next_of(const struct command *command, const char *section, size_t from)
-{
-    while (from < command->n_rows && !same_section(command->rows[from].section, section))
-        from++;
-    return from;
-}
-
-bool options_opens_section(const struct command *command, size_t row)
-{
-    return options_next_of(command, command->rows[row].section, 0) == row;
-}
-
 void options_print_help(FILE *stream, const struct command *command)
 {
     fprintf(stream, "Usage: %s %s\n\n%s.\n", command->name, command->usage, command->summary);
     for (size_t i = 0; i < command->n_rows; i++) {
         const char *section = command->rows[i].section;
-        if (!options_opens_section(command, i))
+        if (!option_opens_section(command, i))
             continue;
         fprintf(stream, "\n%s:\n", section ? section : "Options");
-        for (size_t k = i; k < command->n_rows; k = options_next_of(command, section, k + 1))
+        for (size_t k = i; k < command->n_rows; k = option_row_of(command, section, k + 1))
             print_option(stream, &command->rows[k]);
     }
     if (command->epilogue)

@@ -2,6 +2,7 @@
 
 #include "udo/expr.h"
 #include "udo/param_value.h"
+#include "udo/udo_row.h"
 
 /* An error in the definition's rule as this node has it. */
 static void rule_error(struct site_build *s, const struct udo_tensor *out, const char *message)
@@ -278,4 +279,17 @@ void site_output_types(struct site_build *s, const struct site_operands *in, str
             s->outputs[j].origin = ODLC_UDO_ABSENT;
         else
             one_type(s, in, j, total, &types[j]);
+}
+
+uint32_t site_count_outputs(const struct udo_def *def, const struct udo_site *site)
+{
+    uint32_t total = def->n_outputs, used = site->n_out;
+    while (used > 0 && !*site->out_names[used - 1])
+        used--;
+    uint32_t repeated = repeated_of(def->outputs, total);
+    if (repeated < total && (repeated + 1 < total ? site->n_out : used) > total)
+        return site->n_out;
+    while (total > least_outputs(def) && total > used)
+        total--;
+    return total;
 }

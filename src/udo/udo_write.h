@@ -11,7 +11,7 @@ enum udo_form { UDO_JSON, UDO_XML };
  * make sense without ("udo-cannot-write"). Where the rest does, there is a warning ("udo-lost"). All are reported. */
 odlc_status udo_write(struct udo_set *set, enum udo_form form, text *out) MUST_USE;
 
-/* ---- what the two writers share (udo_write.c) ---- */
+/* ---- what the two writers share (write_parts.c) ---- */
 
 /* The state of a writer; it counts its errors. */
 struct udo_writer {

@@ -54,4 +54,5 @@ def main():
     checks.finish()
 
 
-main()
+if __name__ == "__main__":
+    main()

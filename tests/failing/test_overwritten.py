@@ -8,8 +8,9 @@ import subprocess
 import sys
 import tempfile
 
-from scene import Checks, Scene, onnx, run
+from scene import Checks, Scene, onnx
 from checks import LONG, SOURCE
+from prestarted import run
 
 # Each of the nine command lines has 100, or 2,000.
 ROUNDS = 18000 if LONG else 900
@@ -92,7 +93,7 @@ class Subject:
             lines = self.commands()
             for i in range(times):
                 line = lines[(seed + i) % len(lines)]
-                done = run(self.scene.folder, *line, timeout=120)
+                done = run(*line, cwd=self.scene.folder, timeout=120, errors="replace")
                 checks.check(f"{self.name}: {' '.join(line)} (seed {seed})",
                              done.returncode in (0, 1, 2) and "Sanitizer" not in done.stderr
                              and "runtime error" not in done.stderr,
@@ -107,11 +108,11 @@ class Subject:
 def subjects(scene):
     folder = scene.folder
     index_model(folder / "index.onnx")
-    done = run(folder, "onnx-to-dlc", "-i", "index.onnx", "-o", "index.dlc")
+    done = run("onnx-to-dlc", "-i", "index.onnx", "-o", "index.dlc", cwd=folder)
     scene.checks.equal(f"index: {done.stderr}", done.returncode, 0)
     (folder / "x.raw").write_bytes(struct.pack("<f", 0.5) * 256)
     (folder / "list.txt").write_text("x:=x.raw\n")
-    done = run(folder, "net-run", "--container", "index.dlc", "--input_list", "list.txt")
+    done = run("net-run", "--container", "index.dlc", "--input_list", "list.txt", cwd=folder)
     scene.checks.equal(f"index runs: {done.stderr}", done.returncode, 0)
     yield Subject(scene, "index.dlc", (folder / "index.dlc").read_bytes(), True)
     yield Subject(scene, "net.dlc", scene.container, False)

@@ -15,7 +15,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 
-from checks import BUILD, COMMAND_FOLDERS, LONG, leave_out  # noqa: E402
+from checks import BUILD, COMMAND_FOLDERS, LONG, leave_out, print_left_out  # noqa: E402
 
 MIB = 1 << 20
 CHUNK = 50  # copies that one process tries before its findings are printed
@@ -119,6 +119,7 @@ def print_totals(counts, failed, seconds):
         print(f"{change.removeprefix('change '):<16} {counts[change]:>7}")
     print(f"{counts['copies']} copies, {counts['processes']} processes ({counts['processes'] / seconds:.0f}/s), "
           f"{counts['good']} times good nevertheless")
+    print_left_out()
     print(f"{counts['copies'] - failed} passed, {failed} failed, 0 skipped")
 
 

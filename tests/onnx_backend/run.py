@@ -2,7 +2,7 @@
 """The ONNX project's backend cases: converted, executed, compared with the published outputs.
 usage: run.py [-v] [--update] [--cases FOLDER] [--build FOLDER] [PATTERN...]
 
-  PATTERN          a shell pattern over the cases' names; default: all
+  PATTERN          a shell pattern over the cases' names; default: those of ODLC_CASES, or all
   --cases FOLDER   other cases laid out alike (or ODLC_BACKEND_CASES); the list of refused cases says nothing about them
   --build FOLDER   whose commands are tried (or ODLC_BUILD_ROOT)
   --update         rewrites the list of refused cases
@@ -40,7 +40,7 @@ def arguments():
 OPTIONS = arguments()
 if OPTIONS.build:
     os.environ["ODLC_BUILD_ROOT"] = os.path.abspath(OPTIONS.build)  # before checks.py reads it
-from checks import SHARED, Checks, command  # noqa: E402
+from checks import CASES, SHARED, Checks, command  # noqa: E402
 
 try:
     from cases import Operators, cases_of
@@ -118,8 +118,10 @@ class Report:
 def run_cases(checks, folder):
     cases = cases_of(folder)
     operators = Operators(cases)
-    patterns = OPTIONS.patterns or ["*"]
+    patterns = OPTIONS.patterns or CASES or ["*"]
     chosen = [case for case in cases if any(fnmatch.fnmatch(case.name, pattern) for pattern in patterns)]
+    if not chosen and CASES and not OPTIONS.patterns:
+        return
     if not chosen:
         sys.exit(f"run.py: no case of {folder} has such a name")
     listed = None if OPTIONS.cases or OPTIONS.update else read_list()
@@ -139,7 +141,7 @@ def main():
     folder = pathlib.Path(OPTIONS.cases or SHARED / "corpus" / "onnx-backend")
     if OPTIONS.cases and not folder.is_dir():
         sys.exit(f"run.py: there is no folder {folder}")
-    if OPTIONS.update and (OPTIONS.cases or OPTIONS.patterns):
+    if OPTIONS.update and (OPTIONS.cases or OPTIONS.patterns or CASES):
         sys.exit("run.py: --update lists all cases of the project's corpus; name no others, and no patterns")
     if not os.path.exists(command("onnx-to-dlc")):
         sys.exit(f"run.py: there is no {command('onnx-to-dlc')}: name a build with --build")

@@ -1,5 +1,6 @@
 """The runner of the backend cases on cases made here: each outcome is told from the others, and the totals are right."""
 
+import os
 import pathlib
 import struct
 import subprocess
@@ -64,8 +65,9 @@ def write_cases(folder):
 
 
 def run_on(folder, *patterns):
+    env = {**os.environ, "ODLC_LONG": "1", "ODLC_CASES": ""}
     done = subprocess.run([sys.executable, HERE / "run.py", "--cases", folder, *patterns], capture_output=True, text=True,
-                          check=False)
+                          check=False, env=env)
     return done.returncode, done.stdout
 
 

@@ -1,5 +1,6 @@
 """What the test scripts share: counting checks, and finding sources, commands and the real data."""
 
+import fnmatch
 import os
 import pathlib
 import subprocess
@@ -13,12 +14,26 @@ COMMAND_FOLDERS = {**dict.fromkeys(("onnx-to-dlc", "tensorflow-to-dlc", "udo-che
                    **dict.fromkeys(("dlc-diff", "dlc-info", "dlc-viewer", "net-run"), "src/tools")}
 SKIPPED = 77
 LONG = os.environ.get("ODLC_LONG") == "1"  # scripts/test.sh --long: what is tried in part otherwise is tried whole
+CASES = os.environ.get("ODLC_CASES", "").split()  # shell patterns: tests that take them try the cases with such names alone
+LEFT_OUT = {}  # what → [how many of it are left to ODLC_LONG=1, how many there are]
+
+
+def case_chosen(name):
+    return not CASES or any(fnmatch.fnmatchcase(name, pattern) for pattern in CASES)
 
 
 def leave_out(count, total, what):
-    """Says what is left to ODLC_LONG=1; scripts/count-tests.py adds such lines up."""
-    if count:
-        print(f"left out: {count} of {total} {what}")
+    """Notes what is left to ODLC_LONG=1."""
+    sums = LEFT_OUT.setdefault(what, [0, 0])
+    sums[0] += count
+    sums[1] += total
+
+
+def print_left_out():
+    """scripts/count-tests.py adds the lines up."""
+    for what, (count, total) in LEFT_OUT.items():
+        if count:
+            print(f"left out: {count} of {total} {what}")
 
 
 def share_of(cases, step, what="cases"):
@@ -62,6 +77,9 @@ class Checks:
         print(f"skipped {name}: {reason}")
 
     def finish(self):
+        print_left_out()
+        if CASES and not (self.passed or self.failed or self.skipped):
+            self.skip("all cases", "ODLC_CASES names none of them")
         print(f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped")
         if not (self.passed or self.failed or self.skipped):
             print("FAILED: no check was made")
