@@ -82,6 +82,8 @@ MUTANTS = [
     Mutant("cut-beyond-padding", "pass/test_pass convolutions_in_blocks_are_dilated_ones", "src/pass/pass_fold_dilation.c",
            "if (d->pad[i][end] < 0)", "if (false)"),
     # ---- operators ----
+    Mutant("position-in-the-padding", "op/test_pool pool", "src/op/window.c",
+           "ceil && (a->out - 1) * a->stride >= a->in + a->pad_before", "false"),
     Mutant("index-at-the-end", "op/test_index gather_refuses", "src/kernel/kernel_index.c", "return *out >= 0 && *out < dim;",
            "return *out >= 0 && *out <= dim;"),
     Mutant("average-over-the-end", "op/test_pool pool", "src/kernel/kernel_pool.c", "end = a->in + a->pad_after;",

@@ -1,7 +1,7 @@
 #include "converters/onnx/onnx_frontend.h"
 
-#include "converters/onnx/decode/onnx.h"
-#include "converters/onnx/lower/onnx_rows.h"
+#include "converters/onnx/decode/onnx_load.h"
+#include "converters/onnx/lower/onnx_table.h"
 #include "converters/onnx/schema/onnx_schema_defaults.h"
 #include "converters/onnx/schema/operand_types.h"
 

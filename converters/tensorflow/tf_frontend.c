@@ -1,7 +1,7 @@
 #include "converters/tensorflow/tf_frontend.h"
 
 #include "converters/tensorflow/decode/op_defs.h"
-#include "converters/tensorflow/lower/tf_rows.h"
+#include "converters/tensorflow/lower/tf_table.h"
 #include "converters/tensorflow/schema/tf_names.h"
 #include "converters/tensorflow/schema/tf_types.h"
 #include "converters/tensorflow/tensorflow.h"

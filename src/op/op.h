@@ -84,7 +84,7 @@ struct op {
     const struct reference_kernel *own_kernel;
 };
 
-/* The table is the union of the families (op/families.h). Row `index` of it, NULL past the end. */
+/* The table is the union of the families (op/families.def). Row `index` of it, NULL past the end. */
 const struct op *op_at(size_t index);
 /* The row of a native operator. */
 const struct op *op_row(enum op_id id);

@@ -8,7 +8,9 @@ struct family {
 };
 
 #define FAMILY(name) {op_rows_##name, &op_rows_##name##_count},
-static const struct family families[] = {OP_FAMILIES(FAMILY)};
+static const struct family families[] = {
+#include "op/families.def"
+};
 #undef FAMILY
 
 const struct op *op_at(size_t index)

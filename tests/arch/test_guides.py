@@ -1,5 +1,5 @@
-"""The guide that adds a backend, followed step by step in a copy of the sources: what it writes compiles, and net-run
-computes by it."""
+"""The guides that add an operator and a backend, followed step by step in a copy of the sources: what they write compiles, and
+net-run computes by it."""
 
 import pathlib
 import re
@@ -42,15 +42,16 @@ def follow(folder, blocks):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.name == "meson.build":
-            text = path.read_text().replace("\n}\n", f"\n{text}}}\n", 1)
+            list_end = re.compile(r"^[})]$", re.MULTILINE)
+            text = list_end.sub(lambda end, more=text: more + end.group(), path.read_text(), count=1)
         elif path.exists():
             text = path.read_text() + text
         path.write_text(text)
 
 
-def build(checks, folder):
+def build(checks, folder, targets):
     for command in (["meson", "setup", "build", "-Dtests=false", "-Doptimization=0", "-Ddebug=false", "-Dwerror=true"],
-                    ["ninja", "-C", "build", "src/tools/net-run"]):
+                    ["ninja", "-C", "build", *targets]):
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
         if not checks.equal(" ".join(command[:2]), done.returncode, 0):
             print(done.stdout[-4000:])
@@ -88,8 +89,38 @@ def run_toy(checks, folder):
     checks.equal("numbers", y, (111, 222, 333, 444))
 
 
+def run_cube(checks, folder):
+    """y = 2 · x³ with x of float32, and with a constant, which is computed when the model is converted."""
+    m = Model(opset=13, domains=("example",))
+    m.input("x", FLOAT, [4])
+    m.tensor("c", FLOAT, [4], [1, 2, 3, 4])
+    m.node("Cube", ["x"], ["cubes"], name="of_input", domain="example", gain=2.0)
+    m.node("Cube", ["c"], ["known"], name="of_constant", domain="example")
+    m.node("Add", ["cubes", "known"], ["y"], name="sum")
+    m.output("y", FLOAT, [4])
+    m.save(folder / "cube.onnx")
+    done = subprocess.run([folder / "build" / "converters" / "onnx-to-dlc", "-i", "cube.onnx", "-o", "cube.dlc"], cwd=folder,
+                          capture_output=True, text=True, check=False)
+    checks.check("conversion of a Cube", done.returncode == 0 and "2 ops from 3 nodes" in done.stderr, done.stderr)
+    (folder / "x.raw").write_bytes(struct.pack("<4f", 1, -2, 3, 0.5))
+    (folder / "cube.txt").write_text("x:=x.raw\n")
+    done = subprocess.run([folder / "build" / "src" / "tools" / "net-run", "--container", "cube.dlc", "--input_list", "cube.txt",
+                           "--explain", "--output_dir", "cube"], cwd=folder, capture_output=True, text=True, check=False)
+    checks.equal("net-run of a Cube", (done.returncode, done.stderr), (0, ""))
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    checks.equal("nodes left", lines[1:3], ["reference Cube of_input", "reference ElementWiseAdd sum"])
+    y = struct.unpack("<4f", (folder / "cube" / "Result_0" / "y.raw").read_bytes())
+    checks.equal("cubes", y, (2 + 1, -16 + 8, 54 + 27, 0.25 + 64))
+
+
 def main():
     checks = Checks()
+    operator = blocks_of("adding-an-op.md")
+    lower = "converters/onnx/lower"
+    checks.equal("files of the guide to operators", sorted(operator),
+                 [f"{lower}/meson.build", f"{lower}/onnx_cube.c", f"{lower}/onnx_rows.def", "src/kernel/kernel_cube.c",
+                  "src/kernel/kernels.def", "src/kernel/meson.build", "src/op/families.def", "src/op/meson.build",
+                  "src/op/op_cube.c", "src/op/op_ids.def", "src/op/param_ids.def"])
     blocks = blocks_of("adding-a-backend.md")
     checks.equal("files of the guide", sorted(blocks),
                  ["src/api/backends.def", "src/backend/meson.build", "src/backend/toy/toy.c"])
@@ -97,9 +128,11 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         copy_sources(folder)
+        follow(folder, operator)
         follow(folder, blocks)
-        if build(checks, folder):
+        if build(checks, folder, ["src/tools/net-run", "converters/onnx-to-dlc"]):
             run_toy(checks, folder)
+            run_cube(checks, folder)
     checks.finish()
 
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "converters/frontend/model_folder.h"
-#include "converters/onnx/decode/onnx_decode.h"
+#include "converters/onnx/decode/onnx_load.h"
 #include "engine.h"
 #include "onnx.pb-c.h"
 

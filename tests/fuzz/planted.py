@@ -74,7 +74,7 @@ PLANTS = [
     # A size that is not compared, an axis too many, of a tensor and of a shape.
     Plant("fuzz_tensorflow", "converters/tensorflow/decode/tf_tensor.c", "if (j->content.size != size)", "if (false)"),
     Plant("fuzz_tensorflow", "converters/tensorflow/lower/tf_shape.c", "if (in.rank == MAX_RANK)", "if (in.rank > MAX_RANK)"),
-    Plant("fuzz_tensorflow", "converters/tensorflow/decode/tf_attr.c", "dims.count > MAX_RANK)", "dims.count > MAX_RANK + 1)"),
+    Plant("fuzz_tensorflow", "converters/tensorflow/decode/tensor_shape.c", "dims.count > MAX_RANK)", "dims.count > MAX_RANK + 1)"),
     # A character that goes on past the end, lists of different lengths.
     Plant("fuzz_udo_json", "src/udo/config_source.c", "length == 0 || length > left", "length == 0"),
     Plant("fuzz_udo_json", "src/udo/config_value.c", "count != leaves", "count > leaves"),

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "converters/onnx/decode/onnx.h"
+#include "converters/onnx/decode/onnx_load.h"
 
 /* A message being written. */
 struct pb {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converters/tensorflow/decode/tf_graph.h"
 #include "converters/tensorflow/normalize/normalize.h"
 #include "converters/tensorflow/schema/tf_schema.h"
 #include "converters/tensorflow/source/pbtxt.h"

@@ -4,47 +4,45 @@
 #define CALL(name, input, function) NODE(name, "PartitionedCall", IN(input) ATTR("f", "func { name: '" function "' }"))
 #define RELU_OF_X FUNCTION("relu", ARG("x"), RESULT("y"), NODE_DEF("r", "Relu", IN("x")) RET("y", "r:activations:0"))
 
+static void expect(const char *graph, const char *expected)
+{
+    expect_graph(&(struct example){.graph = graph, .n_stages = UP_TO_CALLS, .outputs = {"end"}}, expected);
+}
+
 START_TEST(test_a_call_is_what_its_function_does)
 {
-    expect_graph(&(struct example){.graph = PLACEHOLDER("in", "DT_FLOAT") CALL("a", "in", "relu")
-                                       CALL("b", "a:0", "relu") NODE("end", "Neg", IN("b")) "library { " RELU_OF_X "}",
-                                   .n_stages = UP_TO_CALLS,
-                                   .outputs = {"end"}},
-                 "input \"in\" float32[2]\n"
-                 "node \"a/r\" Relu (\"in\") -> \"a/r\"\n"
-                 "node \"b/r\" Relu (\"a/r\") -> \"b/r\"\n"
-                 "node \"end\" Neg (\"b/r\") -> \"end\"\n"
-                 "output \"end\"\n");
+    expect(PLACEHOLDER("in", "DT_FLOAT") CALL("a", "in", "relu") CALL("b", "a:0", "relu")
+               NODE("end", "Neg", IN("b")) "library { " RELU_OF_X "}",
+           "input \"in\" float32[2]\n"
+           "node \"a/r\" Relu (\"in\") -> \"a/r\"\n"
+           "node \"b/r\" Relu (\"a/r\") -> \"b/r\"\n"
+           "node \"end\" Neg (\"b/r\") -> \"end\"\n"
+           "output \"end\"\n");
 }
 END_TEST
 
 START_TEST(test_the_operator_may_be_the_function)
 {
-    expect_graph(&(struct example){.graph = PLACEHOLDER("in", "DT_FLOAT") NODE("a", "relu", IN("in"))
-                                       NODE("end", "Neg", IN("a")) "library { " RELU_OF_X "}",
-                                   .n_stages = UP_TO_CALLS,
-                                   .outputs = {"end"}},
-                 "input \"in\" float32[2]\n"
-                 "node \"a/r\" Relu (\"in\") -> \"a/r\"\n"
-                 "node \"end\" Neg (\"a/r\") -> \"end\"\n"
-                 "output \"end\"\n");
+    expect(PLACEHOLDER("in", "DT_FLOAT") NODE("a", "relu", IN("in")) NODE("end", "Neg", IN("a")) "library { " RELU_OF_X
+                                                                                                 "}",
+           "input \"in\" float32[2]\n"
+           "node \"a/r\" Relu (\"in\") -> \"a/r\"\n"
+           "node \"end\" Neg (\"a/r\") -> \"end\"\n"
+           "output \"end\"\n");
 }
 END_TEST
 
 START_TEST(test_calls_within_calls)
 {
-    expect_graph(&(struct example){.graph = PLACEHOLDER("in", "DT_FLOAT") CALL("a", "in", "outer")
-                                       NODE("end", "Neg", IN("a")) "library { " RELU_OF_X FUNCTION(
-                                           "outer", ARG("x"), RESULT("y"),
-                                           NODE_DEF("i", "relu", IN("x")) NODE_DEF("n", "Abs", IN("i:y:0"))
-                                               RET("y", "n:y:0")) "}",
-                                   .n_stages = UP_TO_CALLS,
-                                   .outputs = {"end"}},
-                 "input \"in\" float32[2]\n"
-                 "node \"a/i/r\" Relu (\"in\") -> \"a/i/r\"\n"
-                 "node \"a/n\" Abs (\"a/i/r\") -> \"a/n\"\n"
-                 "node \"end\" Neg (\"a/n\") -> \"end\"\n"
-                 "output \"end\"\n");
+    expect(PLACEHOLDER("in", "DT_FLOAT") CALL("a", "in", "outer")
+               NODE("end", "Neg", IN("a")) "library { " RELU_OF_X FUNCTION(
+                   "outer", ARG("x"), RESULT("y"),
+                   NODE_DEF("i", "relu", IN("x")) NODE_DEF("n", "Abs", IN("i:y:0")) RET("y", "n:y:0")) "}",
+           "input \"in\" float32[2]\n"
+           "node \"a/i/r\" Relu (\"in\") -> \"a/i/r\"\n"
+           "node \"a/n\" Abs (\"a/i/r\") -> \"a/n\"\n"
+           "node \"end\" Neg (\"a/n\") -> \"end\"\n"
+           "output \"end\"\n");
 }
 END_TEST
 
@@ -70,60 +68,52 @@ END_TEST
 /* Attributes inside of a function may be those of the call. */
 START_TEST(test_attributes_of_the_call)
 {
-    expect_graph(
-        &(struct example){.graph = PLACEHOLDER("in", "DT_FLOAT") NODE("a", "leaky", IN("in") ATTR("slope", "f: 0.25"))
-                              NODE("b", "leaky", IN("a") ATTR("slope", "f: 0.5"))
-                                  NODE("end", "Neg", IN("b")) "library { " FUNCTION(
-                                      "leaky", ARG("x"), RESULT("y"),
-                                      NODE_DEF("r", "LeakyRelu", IN("x") ATTR("alpha", "placeholder: 'slope'"))
-                                          RET("y", "r:activations:0")) "}",
-                          .n_stages = UP_TO_CALLS,
-                          .outputs = {"end"}},
-        "input \"in\" float32[2]\n"
-        "node \"a/r\" LeakyRelu (\"in\") {alpha=0.25} -> \"a/r\"\n"
-        "node \"b/r\" LeakyRelu (\"a/r\") {alpha=0.5} -> \"b/r\"\n"
-        "node \"end\" Neg (\"b/r\") -> \"end\"\n"
-        "output \"end\"\n");
+    expect(PLACEHOLDER("in", "DT_FLOAT") NODE("a", "leaky", IN("in") ATTR("slope", "f: 0.25"))
+               NODE("b", "leaky", IN("a") ATTR("slope", "f: 0.5")) NODE("end", "Neg", IN("b")) "library { " FUNCTION(
+                   "leaky", ARG("x"), RESULT("y"),
+                   NODE_DEF("r", "LeakyRelu", IN("x") ATTR("alpha", "placeholder: 'slope'"))
+                       RET("y", "r:activations:0")) "}",
+           "input \"in\" float32[2]\n"
+           "node \"a/r\" LeakyRelu (\"in\") {alpha=0.25} -> \"a/r\"\n"
+           "node \"b/r\" LeakyRelu (\"a/r\") {alpha=0.5} -> \"b/r\"\n"
+           "node \"end\" Neg (\"b/r\") -> \"end\"\n"
+           "output \"end\"\n");
 }
 END_TEST
 
 /* Branches are graphs that their node holds, with inputs of their own. */
 START_TEST(test_functions_that_nodes_hold)
 {
-    expect_graph(&(struct example){.graph = PLACEHOLDER("p", "DT_BOOL") PLACEHOLDER("in", "DT_FLOAT")
-                                       NODE("if", "StatelessIf",
-                                            IN("p") IN("in") ATTR("then_branch", "func { name: 'relu' }")
-                                                ATTR("else_branch", "func { name: 'same' }"))
-                                           NODE("end", "Neg", IN("if")) "library { " RELU_OF_X FUNCTION(
-                                               "same", ARG("z"), RESULT("y"), RET("y", "z")) "}",
-                                   .n_stages = UP_TO_CALLS,
-                                   .outputs = {"end"}},
-                 "input \"p\" bool[2]\n"
-                 "input \"in\" float32[2]\n"
-                 "node \"if\" StatelessIf (\"p\", \"in\") {then_branch={\n"
-                 "  input \"x\" ?[unknown rank]\n"
-                 "  node \"r\" Relu (\"x\") -> \"r\"\n"
-                 "  output \"r\"\n"
-                 "}, else_branch={\n"
-                 "  input \"z\" ?[unknown rank]\n"
-                 "  output \"z\"\n"
-                 "}} -> \"if\"\n"
-                 "node \"end\" Neg (\"if\") -> \"end\"\n"
-                 "output \"end\"\n");
+    expect(PLACEHOLDER("p", "DT_BOOL") PLACEHOLDER("in", "DT_FLOAT")
+               NODE("if", "StatelessIf",
+                    IN("p") IN("in") ATTR("then_branch", "func { name: 'relu' }")
+                        ATTR("else_branch", "func { name: 'same' }"))
+                   NODE("end", "Neg", IN("if")) "library { " RELU_OF_X FUNCTION("same", ARG("z"), RESULT("y"),
+                                                                                RET("y", "z")) "}",
+           "input \"p\" bool[2]\n"
+           "input \"in\" float32[2]\n"
+           "node \"if\" StatelessIf (\"p\", \"in\") {then_branch={\n"
+           "  input \"x\" ?[unknown rank]\n"
+           "  node \"r\" Relu (\"x\") -> \"r\"\n"
+           "  output \"r\"\n"
+           "}, else_branch={\n"
+           "  input \"z\" ?[unknown rank]\n"
+           "  output \"z\"\n"
+           "}} -> \"if\"\n"
+           "node \"end\" Neg (\"if\") -> \"end\"\n"
+           "output \"end\"\n");
 }
 END_TEST
 
 START_TEST(test_a_claimed_function_stays_a_node)
 {
     claimed = "relu";
-    expect_graph(&(struct example){.graph = PLACEHOLDER("in", "DT_FLOAT") NODE("a", "relu", IN("in"))
-                                       NODE("end", "Neg", IN("a")) "library { " RELU_OF_X "}",
-                                   .n_stages = UP_TO_CALLS,
-                                   .outputs = {"end"}},
-                 "input \"in\" float32[2]\n"
-                 "node \"a\" relu (\"in\") -> \"a\"\n"
-                 "node \"end\" Neg (\"a\") -> \"end\"\n"
-                 "output \"end\"\n");
+    expect(PLACEHOLDER("in", "DT_FLOAT") NODE("a", "relu", IN("in")) NODE("end", "Neg", IN("a")) "library { " RELU_OF_X
+                                                                                                 "}",
+           "input \"in\" float32[2]\n"
+           "node \"a\" relu (\"in\") -> \"a\"\n"
+           "node \"end\" Neg (\"a\") -> \"end\"\n"
+           "output \"end\"\n");
 }
 END_TEST
 

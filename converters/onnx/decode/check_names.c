@@ -3,8 +3,9 @@
  *
  * A graph inside a node (a branch, a loop's body) reads values of the graphs around it. Such a read is a dependency of
  * the node that holds the graph. */
+#include "converters/onnx/decode/check_names.h"
+
 #include "converters/frontend/bindings.h"
-#include "converters/onnx/decode/onnx_decode.h"
 
 /* What a name stands for: a node's index, or one of these. */
 #define DEFINED_INPUT (UINT32_MAX - 1)

@@ -1,9 +1,10 @@
 /* Tensors whose elements are in files beside the model, in its folder and below. */
+#include "converters/onnx/decode/external_data.h"
+
 #include <errno.h>
 #include <inttypes.h>
 
 #include "converters/frontend/model_folder.h"
-#include "converters/onnx/decode/onnx_decode.h"
 
 struct external {
     struct arena *arena;

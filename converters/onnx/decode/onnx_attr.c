@@ -1,7 +1,11 @@
 /* Attributes: from ONNX's messages to the framework graph. */
-#include "converters/onnx/decode/onnx_decode.h"
+#include "converters/onnx/decode/onnx_attr.h"
 
 #include <inttypes.h>
+
+#include "converters/onnx/decode/onnx_graph.h"
+#include "converters/onnx/decode/onnx_sparse.h"
+#include "converters/onnx/decode/onnx_tensor.h"
 
 /* An attribute as it stands in the file. */
 struct attr_message {

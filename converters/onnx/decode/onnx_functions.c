@@ -1,7 +1,9 @@
 /* Local functions: a call is replaced by the function's body, with the call's values for its inputs and outputs, with
  * the call's attributes (or the function's defaults) where the body refers to them, and with fresh names for its inner
  * values. A body sees nothing but its inputs, so every other name in it gets the call's name as a prefix. */
-#include "converters/onnx/decode/onnx_decode.h"
+#include "converters/onnx/decode/onnx_functions.h"
+
+#include "converters/onnx/decode/onnx_attr.h"
 
 /* Memory that all expansions together may take, and depth of calls within bodies. */
 #define MAX_EXPANSION (UINT64_C(64) << 20)

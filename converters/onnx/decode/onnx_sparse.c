@@ -1,7 +1,9 @@
 /* Sparse tensors: values and where they stand. The container has none, so all elements are written out. */
+#include "converters/onnx/decode/onnx_sparse.h"
+
 #include <inttypes.h>
 
-#include "converters/onnx/decode/onnx_decode.h"
+#include "converters/onnx/decode/onnx_tensor.h"
 
 /* A few bytes of a file can ask for any amount of memory. */
 enum { MAX_DENSE_BYTES = 256 * 1024 * 1024 };

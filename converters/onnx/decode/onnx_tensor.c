@@ -1,9 +1,11 @@
 /* Tensors: element type, shape, and a view of the elements wherever the model keeps them. Raw and packed floats are
  * used in place; variable-length integers and packed values are decoded into the arena. */
-#include "converters/onnx/decode/onnx_decode.h"
-#include "converters/onnx/schema/onnx_types.h"
+#include "converters/onnx/decode/onnx_tensor.h"
 
 #include <inttypes.h>
+
+#include "converters/onnx/decode/external_data.h"
+#include "converters/onnx/schema/onnx_types.h"
 
 /* One tensor at work. */
 struct tensor_job {

@@ -1,15 +1,8 @@
-/* The table of ONNX operators. onnx_rows.def is the table's only list, which declares the lowering functions, too. */
+/* The lowering functions of ONNX operators: onnx_rows.def, which is the only list of them, declares them, too. */
 #ifndef CONVERTERS_ONNX_LOWER_ONNX_ROWS_H
 #define CONVERTERS_ONNX_LOWER_ONNX_ROWS_H
 
-#include "converters/lowering/lower_table.h"
-
-extern const struct lower_table onnx_table;
-
-/* Why no row converts an operator of the specification (onnx_refusals.def); NULL: the list has no such operator. */
-const char *onnx_refusal(const char *domain, const char *op);
-/* Whether some input of the operator may hold strings. */
-bool onnx_takes_strings(const char *domain, const char *op);
+#include "converters/lowering/lower.h"
 
 #define ONNX_ROW(domain, op, lo, hi, fn, arg) lower_fn fn;
 #include "converters/onnx/lower/onnx_rows.def"

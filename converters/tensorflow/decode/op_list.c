@@ -1,9 +1,10 @@
 /* A saved model brings the definitions of the operators that it uses: of a user's own ones they are the only source. */
+#include "converters/tensorflow/decode/op_list.h"
+
 #include <string.h>
 
+#include "converters/tensorflow/decode/tf_attr.h"
 #include "converters/tensorflow/schema/tf_fields.h"
-#include "converters/tensorflow/decode/tf_graph.h"
-#include "converters/tensorflow/decode/op_defs.h"
 
 static struct tf_arg_def read_arg(const struct tf_model *m, const struct wire_field *arg)
 {

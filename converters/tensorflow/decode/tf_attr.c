@@ -1,8 +1,11 @@
-/* Attributes of nodes: AttrValue, into the form that both front ends share. */
+/* AttrValue, into the form that both front ends share. */
+#include "converters/tensorflow/decode/tf_attr.h"
+
 #include <string.h>
 
+#include "converters/tensorflow/decode/tensor_shape.h"
+#include "converters/tensorflow/decode/tf_tensor.h"
 #include "converters/tensorflow/schema/tf_fields.h"
-#include "converters/tensorflow/decode/tf_graph.h"
 
 /* Functions are attributes of functions, in turn: a name with attributes. */
 enum { MAX_NESTING = 32 };
@@ -28,44 +31,6 @@ static odlc_status bad_attr(const struct attrs *a, const char *name, const char 
 }
 
 /* ---- shapes ---- */
-
-static int64_t dim_size(const struct tf_model *m, const struct wire_field *dim, const char **name)
-{
-    struct wire w = wire_in(m->file, dim);
-    struct wire_field f;
-    int64_t size = 0;
-    *name = NULL;
-    while (wire_next(&w, &f)) {
-        if (f.number == DIM_SIZE)
-            size = (int64_t)f.value;
-        else if (f.number == DIM_NAME && f.size > 0)
-            *name = tf_text(m, &f);
-    }
-    return size;
-}
-
-odlc_status tf_decode_shape(struct tf_model *m, const struct wire_field *shape, const char *node, struct fw_value *v)
-{
-    struct wire w = wire_in(m->file, shape);
-    struct wire_field f;
-    VEC(int64_t) dims = {0};
-    const char *name;
-    v->has_shape = true;
-    while (wire_next(&w, &f)) {
-        if (f.number == SHAPE_UNKNOWN_RANK && f.value)
-            v->has_shape = false;
-        if (f.number != SHAPE_DIM)
-            continue;
-        int64_t size = dim_size(m, &f, &name);
-        vec_push(m->memory.graph, &dims, size < 0 ? DIM_OPEN : size);
-    }
-    if (dims.count > MAX_RANK)
-        return diag_error(m->diags, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(m), .node = node), "tensorflow-rank",
-                          "a shape has %zu dimensions, more than %d", dims.count, MAX_RANK);
-    v->rank = (uint8_t)dims.count;
-    v->dims = dims.data;
-    return ODLC_OK;
-}
 
 /* A shape of unknown rank has no form here: FW_OTHER. */
 static odlc_status decode_shape_attr(struct attrs *a, const struct wire_field *f, struct fw_attr *out)

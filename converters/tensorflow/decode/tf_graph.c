@@ -1,8 +1,10 @@
 /* GraphDef, NodeDef and FunctionDef, as far as needed to find the way through the graph. */
+#include "converters/tensorflow/decode/tf_graph.h"
+
 #include <string.h>
 
+#include "converters/tensorflow/decode/tensor_shape.h"
 #include "converters/tensorflow/schema/tf_fields.h"
-#include "converters/tensorflow/decode/tf_graph.h"
 #include "converters/tensorflow/schema/tf_types.h"
 
 static const char *text_of(const struct tf_model *m, const struct wire_field *f)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converters/tensorflow/decode/tensor_shape.h"
 #include "converters/tensorflow/schema/tf_fields.h"
 #include "converters/tensorflow/schema/tf_names.h"
 #include "converters/tensorflow/schema/tf_types.h"

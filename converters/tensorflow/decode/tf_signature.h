@@ -2,7 +2,7 @@
 #ifndef CONVERTERS_TENSORFLOW_DECODE_TF_SIGNATURE_H
 #define CONVERTERS_TENSORFLOW_DECODE_TF_SIGNATURE_H
 
-#include "converters/tensorflow/decode/tf_graph.h"
+#include "converters/tensorflow/decode/tf_model.h"
 
 /* An input or output of a signature. */
 struct tf_end {

@@ -1,10 +1,12 @@
 /* TensorProto: raw bytes and packed floats are used in place, other lists are decoded. A list may be shorter than the
  * tensor: its last value stands for the rest. */
+#include "converters/tensorflow/decode/tf_tensor.h"
+
 #include <inttypes.h>
 #include <string.h>
 
+#include "converters/tensorflow/decode/tensor_shape.h"
 #include "converters/tensorflow/schema/tf_fields.h"
-#include "converters/tensorflow/decode/tf_graph.h"
 #include "converters/tensorflow/schema/tf_types.h"
 
 /* A short list can stand for any number of elements; more than this is no model's intent. */

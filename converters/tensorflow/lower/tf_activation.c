@@ -3,7 +3,7 @@
 
 #include "converters/lowering/emit.h"
 #include "converters/tensorflow/lower/activation.h"
-#include "converters/tensorflow/lower/tf_rows.h"
+#include "converters/tensorflow/lower/tf_lowerings.h"
 
 static tensor_id leaky_relu(struct emit *s, const char *attribute, tensor_id x)
 {

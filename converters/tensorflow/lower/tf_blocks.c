@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "converters/lowering/shapes.h"
-#include "converters/tensorflow/lower/tf_rows.h"
+#include "converters/tensorflow/lower/tf_lowerings.h"
 #include "converters/tensorflow/lower/windows.h"
 
 /* Larger ones cannot be right, and their sums and products stay within int64. */

@@ -1,7 +1,7 @@
 /* TensorFlow Cast and Bitcast. */
 #include "converters/lowering/casts.h"
 #include "converters/lowering/bitwise.h"
-#include "converters/tensorflow/lower/tf_rows.h"
+#include "converters/tensorflow/lower/tf_lowerings.h"
 #include "converters/tensorflow/lower/type_attribute.h"
 
 odlc_status tf_cast(struct lower *l)

@@ -8,7 +8,7 @@
 #include "converters/lowering/emit.h"
 #include "converters/lowering/unique.h"
 #include "converters/tensorflow/lower/lists.h"
-#include "converters/tensorflow/lower/tf_rows.h"
+#include "converters/tensorflow/lower/tf_lowerings.h"
 #include "converters/tensorflow/lower/type_attribute.h"
 #include "converters/tensorflow/schema/tf_types.h"
 

@@ -7,7 +7,7 @@
 #include "converters/lowering/emit.h"
 #include "converters/lowering/weights.h"
 #include "converters/tensorflow/lower/activation.h"
-#include "converters/tensorflow/lower/tf_rows.h"
+#include "converters/tensorflow/lower/tf_lowerings.h"
 #include "converters/tensorflow/lower/windows.h"
 
 /* Args of rows: operators over volumes, and those with a filter for each channel. */

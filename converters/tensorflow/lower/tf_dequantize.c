@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "converters/lowering/shapes.h"
-#include "converters/tensorflow/lower/tf_rows.h"
+#include "converters/tensorflow/lower/tf_lowerings.h"
 #include "converters/tensorflow/lower/type_attribute.h"
 
 enum mode { MIN_COMBINED, MIN_FIRST, SCALED };

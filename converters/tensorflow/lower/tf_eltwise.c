@@ -5,7 +5,7 @@
 #include "converters/lowering/emit.h"
 #include "converters/tensorflow/lower/l2_norm.h"
 #include "converters/tensorflow/lower/random.h"
-#include "converters/tensorflow/lower/tf_rows.h"
+#include "converters/tensorflow/lower/tf_lowerings.h"
 
 /* Operators that do nothing at inference; a sequence or a resource passes, too. */
 odlc_status tf_identity(struct lower *l)

@@ -4,7 +4,7 @@
 
 #include "converters/lowering/shapes.h"
 #include "converters/lowering/emit.h"
-#include "converters/tensorflow/lower/tf_rows.h"
+#include "converters/tensorflow/lower/tf_lowerings.h"
 
 /* Where each axis of dst is in src; the two must name the same axes. */
 static odlc_status read_formats(const struct lower *l, const char **src, int64_t from[MAX_RANK], uint32_t *rank)

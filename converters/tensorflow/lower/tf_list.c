@@ -4,7 +4,7 @@
 #include "converters/lowering/shapes.h"
 #include "converters/lowering/emit.h"
 #include "converters/tensorflow/lower/list.h"
-#include "converters/tensorflow/lower/tf_rows.h"
+#include "converters/tensorflow/lower/tf_lowerings.h"
 #include "converters/tensorflow/lower/type_attribute.h"
 
 /* ---- operands ---- */

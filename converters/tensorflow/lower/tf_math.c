@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "converters/lowering/emit.h"
-#include "converters/tensorflow/lower/tf_rows.h"
+#include "converters/tensorflow/lower/tf_lowerings.h"
 
 /* eˣ − 1 without the difference, which would leave nothing of small results: Elu gives it for x ≤ 0, and above,
  * eˣ − 1 is −eˣ · (e⁻ˣ − 1). */

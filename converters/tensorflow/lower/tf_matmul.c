@@ -5,7 +5,7 @@
 #include "converters/lowering/shapes.h"
 #include "converters/lowering/emit.h"
 #include "converters/tensorflow/lower/activation.h"
-#include "converters/tensorflow/lower/tf_rows.h"
+#include "converters/tensorflow/lower/tf_lowerings.h"
 #include "converters/tensorflow/lower/type_attribute.h"
 
 static odlc_status read_product(const struct lower *l, struct matrix_product *g)

@@ -4,7 +4,7 @@
 
 #include "converters/lowering/shapes.h"
 #include "converters/lowering/emit.h"
-#include "converters/tensorflow/lower/tf_rows.h"
+#include "converters/tensorflow/lower/tf_lowerings.h"
 
 /* The diagonals low … high of a matrix, where 0 is the main one and positive ones are above. As a tensor they are rows,
  * the highest one first, each as long as the longest. */

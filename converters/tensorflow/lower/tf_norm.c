@@ -4,7 +4,7 @@
 #include "converters/lowering/batchnorm.h"
 #include "converters/lowering/shapes.h"
 #include "converters/lowering/emit.h"
-#include "converters/tensorflow/lower/tf_rows.h"
+#include "converters/tensorflow/lower/tf_lowerings.h"
 #include "converters/tensorflow/lower/windows.h"
 
 /* BiasAdd: a value for each channel, which are the last axis, or the second one by data_format. */

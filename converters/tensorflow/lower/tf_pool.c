@@ -3,7 +3,7 @@
 
 #include "converters/lowering/max_indices.h"
 #include "converters/lowering/shapes.h"
-#include "converters/tensorflow/lower/tf_rows.h"
+#include "converters/tensorflow/lower/tf_lowerings.h"
 #include "converters/tensorflow/lower/type_attribute.h"
 #include "converters/tensorflow/lower/windows.h"
 #include "op/op.h"

@@ -8,7 +8,7 @@
 #include "converters/lowering/quantized.h"
 #include "converters/lowering/shapes.h"
 #include "converters/lowering/emit.h"
-#include "converters/tensorflow/lower/tf_rows.h"
+#include "converters/tensorflow/lower/tf_lowerings.h"
 #include "ir/quant.h"
 
 /* The numbers that there are: k · step for the whole k from lowest to highest. All is computed in floats, as

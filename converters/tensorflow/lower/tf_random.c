@@ -3,7 +3,7 @@
 
 #include "converters/lowering/shapes.h"
 #include "converters/tensorflow/lower/random.h"
-#include "converters/tensorflow/lower/tf_rows.h"
+#include "converters/tensorflow/lower/tf_lowerings.h"
 #include "converters/tensorflow/lower/type_attribute.h"
 
 /* The distance of neighbours in [1, 2): numbers in [0, 1) are made as such ones minus 1. */

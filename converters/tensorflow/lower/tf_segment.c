@@ -7,7 +7,7 @@
 #include "converters/lowering/scatter.h"
 #include "converters/lowering/shapes.h"
 #include "converters/lowering/emit.h"
-#include "converters/tensorflow/lower/tf_rows.h"
+#include "converters/tensorflow/lower/tf_lowerings.h"
 
 enum method { SUM, MEAN, PROD, MAX, MIN };
 

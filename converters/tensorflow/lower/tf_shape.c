@@ -3,7 +3,7 @@
 
 #include "converters/lowering/emit.h"
 #include "converters/tensorflow/lower/lists.h"
-#include "converters/tensorflow/lower/tf_rows.h"
+#include "converters/tensorflow/lower/tf_lowerings.h"
 
 odlc_status tf_check_outputs(const struct lower *l, int64_t count)
 {

@@ -2,7 +2,7 @@
  * those that turn it around: Reverse, Roll. */
 #include "converters/lowering/pads.h"
 #include "converters/lowering/shapes.h"
-#include "converters/tensorflow/lower/tf_rows.h"
+#include "converters/tensorflow/lower/tf_lowerings.h"
 
 /* ---- Slice ---- */
 

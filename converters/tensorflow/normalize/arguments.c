@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "converters/tensorflow/decode/tf_graph.h"
 #include "converters/tensorflow/normalize/variables.h"
 
 static odlc_status named_constant(struct normalize *nz, const char *name, struct view *out)

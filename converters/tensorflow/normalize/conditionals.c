@@ -122,7 +122,7 @@ static odlc_status make(struct walk *w, struct visit *v, bool *made)
     const bool reads = visit_n_operands(w, v) > 0;
     if (reads && is_constant(op))
         return make_gate(w, v, made);
-    *made = (is_switch(op) || (reads && is_merge(op))) && !w->nz->claims(w->nz->claims_user, op, "");
+    *made = (is_switch(op) || (reads && is_merge(op))) && !is_claimed(w->nz, op);
     if (!*made)
         return ODLC_OK;
     return is_switch(op) ? make_switch(w, v) : make_merge(w, v);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "converters/tensorflow/decode/tf_attr.h"
+
 struct walk walk_begin(struct normalize *nz, struct walk *outer, struct fw_graph *graph)
 {
     struct walk w = {.nz = nz, .outer = outer, .number = nz->n_walks++, .graph = graph};

@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+#include "converters/tensorflow/decode/tf_attr.h"
+#include "converters/tensorflow/decode/tf_graph.h"
+
 enum { MAX_DEPTH = 64 }; /* of calls within calls, and graphs within graphs */
 /* Nodes of all calls and loops together; large models may have more. */
 enum { MAX_EXPANSION = 100000, BYTES_PER_NODE = 16 };

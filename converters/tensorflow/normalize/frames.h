@@ -4,7 +4,7 @@
 #define CONVERTERS_TENSORFLOW_NORMALIZE_FRAMES_H
 
 #include "converters/frontend/frontend.h"
-#include "converters/tensorflow/decode/tf_graph.h"
+#include "converters/tensorflow/decode/tf_model.h"
 
 /* Nodes for which one of them stands: a loop. */
 struct group {
@@ -59,7 +59,7 @@ struct frame {
 /* What all graphs of one model share. */
 struct normalize {
     struct tf_model *m;
-    fw_claims_fn *claims;
+    fw_claims_fn *claims; /* or NULL */
     void *claims_user;
     struct fw_model *model;
     const struct stage *const *stages; /* walk.h */
@@ -82,6 +82,12 @@ struct normalize {
     struct map condition_index;    /* terms as text → conditions */
     VEC(const struct condition *) conditions;
 };
+
+/* Whether a UDO claims nodes of the operator, which stay whole. */
+static inline bool is_claimed(const struct normalize *nz, const char *op)
+{
+    return nz->claims && nz->claims(nz->claims_user, op, "");
+}
 
 /* ODLC_ERR_LIMIT at a node: too many nodes at work, `more` of them new. */
 odlc_status note_expansion(struct normalize *nz, uint64_t more, const char *node) MUST_USE;

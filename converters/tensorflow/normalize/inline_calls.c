@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "converters/tensorflow/decode/op_list.h"
+
 enum { MAX_STEPS = 4000000 }; /* through calls, for one value */
 
 /* ---- calls ---- */
@@ -53,7 +55,7 @@ odlc_status call_frame(struct normalize *nz, struct frame *frame, uint32_t node,
     struct fw_function as = {0};
     struct tf_function *function;
     *out = seen->inner;
-    if (seen->inner || !is_call(nz, n->op) || nz->claims(nz->claims_user, n->op, ""))
+    if (seen->inner || !is_call(nz, n->op) || is_claimed(nz, n->op))
         return ODLC_OK;
     TRY(called_function(nz, frame, node, &as, &function));
     TRY(frame_create(nz, frame, function, n, &as, &seen->inner));

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "converters/tensorflow/decode/op_defs.h"
+#include "converters/tensorflow/decode/tf_attr.h"
 #include "converters/tensorflow/schema/tf_types.h"
 
 /* Up to that version of its graphs, TensorFlow wrote an unknown shape as that of a scalar. */

@@ -76,17 +76,11 @@ static void note_unconsumed(const struct normalize *nz)
 const struct stage *const normalize_stages[] = {&restore_variables, &while_from_loops, &select_from_merges};
 const size_t normalize_n_stages = COUNT_OF(normalize_stages);
 
-static bool claims_nothing(void *user, const char *op_type, const char *domain)
-{
-    (void)user, (void)op_type, (void)domain;
-    return false;
-}
-
 odlc_status normalize_graph(struct tf_model *m, const struct wanted *wanted, const struct stage *const *stages,
                             size_t n_stages, struct fw_model **out)
 {
     struct normalize nz = {.m = m,
-                           .claims = wanted->options->claims ? wanted->options->claims : claims_nothing,
+                           .claims = wanted->options->claims,
                            .claims_user = wanted->options->claims_user,
                            .model = arena_new(m->memory.graph, struct fw_model),
                            .stages = stages,

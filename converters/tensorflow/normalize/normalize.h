@@ -31,10 +31,10 @@
 #ifndef CONVERTERS_TENSORFLOW_NORMALIZE_NORMALIZE_H
 #define CONVERTERS_TENSORFLOW_NORMALIZE_NORMALIZE_H
 
+#include "converters/frontend/frontend.h"
 #include "converters/tensorflow/decode/tf_signature.h"
 #include "converters/tensorflow/normalize/walk.h"
 #include "converters/tensorflow/source/tf_source.h"
-#include "converters/frontend/frontend.h"
 
 /* What of a model is wanted, and what is known of it. All of it is borrowed during the call. */
 struct wanted {

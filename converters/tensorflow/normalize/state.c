@@ -113,7 +113,7 @@ static odlc_status look_at(struct search *s, const struct source *at)
         TRY(check_assignment(nz, at->frame, n));
     for (uint32_t i = 0; i < n->n_inputs; i++)
         push(s, at->frame, body_node(nz, at->frame, n->inputs[i]));
-    if (!inner && is_call(nz, n->op) && !nz->claims(nz->claims_user, n->op, ""))
+    if (!inner && is_call(nz, n->op) && !is_claimed(nz, n->op))
         TRY(call_frame(nz, at->frame, at->node, &inner));
     if (inner)
         push_effects(s, inner);

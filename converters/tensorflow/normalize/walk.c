@@ -51,11 +51,6 @@ static odlc_status walk_function(struct normalize *nz, const struct fw_function 
     return walk_finish(&w);
 }
 
-static bool is_claimed(const struct normalize *nz, const char *op)
-{
-    return nz->claims(nz->claims_user, op, "");
-}
-
 odlc_status walk_prepare(struct walk *w, struct visit *v)
 {
     struct fw_attr *copy = NULL;

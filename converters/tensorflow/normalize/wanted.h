@@ -2,9 +2,9 @@
 #ifndef CONVERTERS_TENSORFLOW_NORMALIZE_WANTED_H
 #define CONVERTERS_TENSORFLOW_NORMALIZE_WANTED_H
 
+#include "converters/frontend/frontend.h"
 #include "converters/tensorflow/decode/tf_signature.h"
 #include "converters/tensorflow/normalize/frames.h"
-#include "converters/frontend/frontend.h"
 
 /* Fills nz->cuts with the values that become inputs: those that options give dimensions, and those of the signature. */
 void find_cuts(struct normalize *nz, const struct fw_load_options *options, const struct tf_signature *signature);

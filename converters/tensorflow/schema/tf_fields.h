@@ -28,7 +28,7 @@ enum {
 
 enum { FUNC_NAME = 1, FUNC_ATTR = 2 };
 
-enum { SHAPE_DIM = 2, SHAPE_UNKNOWN_RANK = 3, DIM_SIZE = 1, DIM_NAME = 2 };
+enum { SHAPE_DIM = 2, SHAPE_UNKNOWN_RANK = 3, DIM_SIZE = 1 };
 
 enum {
     TENSOR_DTYPE = 1,

@@ -1,12 +1,17 @@
+#include "converters/tensorflow/source/bundle.h"
+
 #include <inttypes.h>
 
 #include "converters/tensorflow/source/bundle_entry.h"
+#include "converters/tensorflow/source/bundle_slices.h"
 #include "tensorflow.pb-c.h"
 
 /* The newest form of bundles that is known, and the largest number that a shard's name has room for. */
 enum { BUNDLE_VERSION = 1, MAX_SHARDS = 99999, LITTLE_ENDIAN_DATA = 0 };
 
 enum { HEADER_NUM_SHARDS = 1, HEADER_ENDIANNESS = 2, HEADER_VERSION = 3, VERSION_MIN_CONSUMER = 2 };
+
+/* ---- opening ---- */
 
 static int64_t read_min_consumer(const struct file *message, const struct wire_field *version)
 {

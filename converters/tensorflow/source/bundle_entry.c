@@ -1,7 +1,8 @@
+#include "converters/tensorflow/source/bundle_entry.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "converters/tensorflow/source/bundle_entry.h"
 #include "converters/tensorflow/source/crc32c.h"
 #include "converters/tensorflow/schema/tf_fields.h"
 #include "converters/tensorflow/schema/tf_types.h"

@@ -1,5 +1,4 @@
-/* Files of a checkpoint, and the messages that are values of its index. */
-#include "converters/tensorflow/source/bundle_entry.h"
+#include "converters/tensorflow/source/bundle_files.h"
 
 static const struct wire_schema entry_schema = {.what = "an entry of a checkpoint", .form = "TensorFlow's form"};
 

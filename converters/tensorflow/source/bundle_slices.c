@@ -1,6 +1,7 @@
 /* A partitioned variable: an entry that has only the whole's shape, and one for each slice under a key made of name and
  * place. Slices are put together in memory, after they are known to fill the whole. */
-#include "converters/tensorflow/source/bundle_entry.h"
+#include "converters/tensorflow/source/bundle_slices.h"
+
 #include "converters/tensorflow/source/ordered_code.h"
 
 /* Each slice is compared with all others. Variables are partitioned over machines: a model has far fewer. */

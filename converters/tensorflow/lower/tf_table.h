@@ -1,7 +1,6 @@
-/* The table of TensorFlow operators. tf_rows.def is the table's only list, which declares
- * the lowering functions, too. */
-#ifndef CONVERTERS_TENSORFLOW_LOWER_TF_ROWS_H
-#define CONVERTERS_TENSORFLOW_LOWER_TF_ROWS_H
+/* The table of TensorFlow operators: tf_rows.def is its only list. */
+#ifndef CONVERTERS_TENSORFLOW_LOWER_TF_TABLE_H
+#define CONVERTERS_TENSORFLOW_LOWER_TF_TABLE_H
 
 #include "converters/lowering/lower_table.h"
 
@@ -11,9 +10,5 @@ extern const struct lower_table tensorflow_table;
 const char *tensorflow_refusal(const char *domain, const char *op);
 /* Whether some input of the operator may hold strings. */
 bool tensorflow_takes_strings(const char *domain, const char *op);
-
-#define TF_ROW(op, fn, arg) lower_fn fn;
-#include "converters/tensorflow/lower/tf_rows.def"
-#undef TF_ROW
 
 #endif

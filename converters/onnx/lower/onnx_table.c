@@ -1,6 +1,8 @@
-#include "converters/onnx/lower/onnx_rows.h"
+#include "converters/onnx/lower/onnx_table.h"
 
 #include <string.h>
+
+#include "converters/onnx/lower/onnx_rows.h"
 
 static const struct lower_row rows[] = {
 #define ONNX_ROW(domain, op, lo, hi, fn, arg) {domain, op, lo, hi, fn, arg},

@@ -1,6 +1,8 @@
-#include "converters/tensorflow/lower/tf_rows.h"
+#include "converters/tensorflow/lower/tf_table.h"
 
 #include <string.h>
+
+#include "converters/tensorflow/lower/tf_lowerings.h"
 
 /* Operators have no versions: a new meaning gets a new name. */
 static const struct lower_row rows[] = {

@@ -1,0 +1,80 @@
+/* A TensorFlow graph as it stands in the file: names of nodes, what they read, and where the rest of them is. A node's
+ * attributes are decoded when it turns out to be needed. */
+#ifndef CONVERTERS_TENSORFLOW_DECODE_TF_MODEL_H
+#define CONVERTERS_TENSORFLOW_DECODE_TF_MODEL_H
+
+#include "base/map.h"
+#include "converters/frontend/names.h"
+#include "converters/frontend/wire.h"
+#include "converters/tensorflow/decode/op_defs.h"
+
+/* Attributes of a node, and inputs, outputs and attributes that an operator's definition lists: operators have 20 or
+ * 30, and what is looked up for each node is looked up among them. */
+enum { TF_MAX_ATTRS = 1024 };
+
+struct tf_node {
+    const char *name, *op;
+    /* "name", "name:1", "^name" for a control input; in a function an argument's name, or "name:output:0" where the
+     * output is one that the operator's definition names */
+    const char *const *inputs;
+    uint32_t n_inputs;
+    struct section attrs; /* where its attributes are */
+};
+
+/* The nodes of the graph, or of a function. */
+struct tf_body {
+    VEC(struct tf_node) nodes;
+    uint64_t size;    /* what the body costs where it stands: its nodes, and one more for a few inputs */
+    struct map index; /* name → node */
+};
+
+/* Attributes that are the same wherever their node stands. */
+struct tf_known_attrs {
+    const struct fw_attr *list;
+    uint32_t count;
+    enum { ATTRS_NEW, ATTRS_KNOWN, ATTRS_VARY } state;
+};
+
+struct tf_function {
+    const char *name;
+    struct wire_field message;
+    bool decoded, failed; /* what follows is filled when the function is needed */
+    struct map args;      /* name → number */
+    VEC(const char *) arg_names;
+    VEC(const char *) ret_names; /* of its outputs, in their order */
+    VEC(const char *) rets;      /* what gives each of them, as an input of a node says it */
+    struct tf_body body;
+    struct tf_known_attrs *attrs; /* per node of the body */
+};
+
+/* A model that is being read. */
+struct tf_model {
+    struct fw_memory memory;
+    struct diags *diags;
+    const struct file *file; /* with the graph's message */
+    struct fw_names names;   /* of values */
+    struct tf_body body;
+    int64_t producer; /* version of what made the graph; 0: it does not say */
+    VEC(struct tf_function) functions;
+    struct map function_index; /* name → function */
+    VEC(struct tf_op_def) ops; /* that the model brings definitions of */
+    VEC(struct wire_field) op_messages;
+    struct map op_index; /* name → ops; made when there are any */
+};
+
+/* A place in the model's file:  AT(IN_MODEL(m), .node = name) */
+#define IN_MODEL(m) .file = (m)->file->path
+
+/* What walking over a node with so many inputs costs: most count once. */
+static inline uint64_t tf_node_size(uint32_t n_inputs)
+{
+    return 1 + n_inputs / 8;
+}
+
+/* The text in a field, kept. */
+static inline const char *tf_text(const struct tf_model *m, const struct wire_field *f)
+{
+    return wire_text(m->memory.kept, m->file, f);
+}
+
+#endif
