@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Measures onnx-to-dlc against copying the same bytes, and against the other converters that this machine has.
-usage: run.py [--smoke] [--build FOLDER] [--folder SCRATCH] [--rounds N] [--markdown] [--keep] [--alone]
+usage: run.py [--smoke] [--build FOLDER] [--tools FOLDER] [--folder SCRATCH] [--rounds N] [--markdown] [--keep] [--alone]
               [--patience SECONDS] [NAME...]
 
 Models are written to SCRATCH (default: the system's folder for temporary files; 15 GB). A round runs every command
 once, one after another, so that what disturbs the machine disturbs all; ratios are taken within rounds. A first round
 that does not count brings the models into the page cache. Outputs are removed after each run, models after their
 measurement (--keep: models are left there, and those that are there are used).
+
+--tools: the build whose bench/usage and bench/unpack are used (default: that of --build).
 
 The last lines say for each limit whether it holds; the status is 0 when all of those that were measured do. --smoke:
 small models, one round, no limits. --alone: without other converters. --patience: another converter is ended
@@ -106,7 +108,7 @@ class Model:
         self.attempt(meter, OURS, self.conversion())
         self.record("cat", meter.must(["cat", *self.inputs], stdout=self.out / "copy"))
         if len(self.inputs) == 1:
-            self.attempt(meter, UNPACK, [self.settings.build / "bench" / "unpack", *self.inputs])
+            self.attempt(meter, UNPACK, [self.settings.tools / "bench" / "unpack", *self.inputs])
 
     def measure_other(self, meter, other):
         """A run of another converter, unless it failed before or took long. It gets the model under a second name among
@@ -179,6 +181,7 @@ def read_arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("--build", default=DEFAULT_BUILD, type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("--tools", type=lambda text: pathlib.Path(text).resolve())
     parser.add_argument("--folder", type=lambda text: pathlib.Path(text).resolve())
     parser.add_argument("--rounds", default=5, type=int)
     parser.add_argument("--markdown", action="store_true")
@@ -189,6 +192,7 @@ def read_arguments():
     parser.add_argument("names", nargs="*", metavar="NAME", choices=[[], *GROUPS])
     settings = parser.parse_args()
     settings.rounds = 1 if settings.smoke else settings.rounds
+    settings.tools = settings.tools or settings.build
     return settings
 
 
@@ -197,7 +201,7 @@ def main():
     if settings.list:
         print("\n".join(f"{name}: {', '.join(group)}" for name, group in GROUPS.items()))
         return
-    meter, measured = Meter(settings.build), []
+    meter, measured = Meter(settings.tools), []
     found, missing = ([], []) if settings.alone else others.find()
     with tempfile.TemporaryDirectory(prefix="bench-") as scratch:
         settings.folder = settings.folder or pathlib.Path(scratch)

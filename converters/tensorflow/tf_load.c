@@ -40,27 +40,25 @@ odlc_status tensorflow_load_file(const struct fw_memory *memory, struct diags *d
     return status;
 }
 
-static odlc_status load_source(const struct fw_memory *memory, struct diags *diags, struct wanted *wanted,
+static odlc_status load_source(const struct fw_memory *memory, struct diags *diags, const struct fw_load_options *options,
                                struct fw_model **out)
 {
     struct tf_source source;
     struct tf_signature signature;
-    TRY(source_open(memory, diags, wanted->options, &source));
+    TRY(source_open(memory, diags, options, &source));
     struct tf_model m = begin(memory, diags, source.file);
     TRY(tf_decode_op_list(&m, &source.ops));
-    TRY(source_choose(&source, wanted->options));
+    TRY(source_choose(&source, options));
     TRY(tf_decode_signature(&m, &source.signature, &signature));
-    wanted->source = &source;
-    wanted->signature = &signature;
-    return load_graph(&m, wanted, out);
+    const struct wanted wanted = {.options = options, .source = &source, .signature = &signature};
+    return load_graph(&m, &wanted, out);
 }
 
 odlc_status tensorflow_load(const struct fw_memory *memory, struct diags *diags, const struct fw_load_options *options,
                             struct fw_model **out)
 {
     struct arena_mark mark = arena_mark(memory->scratch);
-    struct wanted wanted = {.options = options};
-    odlc_status status = load_source(memory, diags, &wanted, out);
+    odlc_status status = load_source(memory, diags, options, out);
     arena_rewind(memory->scratch, mark);
     return status;
 }
