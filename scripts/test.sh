@@ -1,9 +1,10 @@
 #!/bin/sh
 # Installs what is missing, builds with AddressSanitizer and UndefinedBehaviorSanitizer, and runs all tests.
-#   scripts/test.sh          everything but fuzzing
-#   scripts/test.sh --long   also what takes long, bugs that tests must see, and each fuzz target for 60 seconds (clang,
-#                            libFuzzer)
-# The last line is "N passed, N failed, N skipped", counted in test cases; the status is 0 when none failed.
+#   scripts/test.sh          everything but fuzzing; of exhaustive tests each n-th case
+#   scripts/test.sh --long   also all cases, the static analysis of all sources, bugs that tests must see, and each fuzz
+#                            target for 60 seconds (clang, libFuzzer)
+# The last line is "N passed, N failed, N skipped", counted in test cases, and the one before says how many were left to
+# --long; the status is 0 when none failed.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -43,21 +44,33 @@ run_mutants()
     mutants_failed=${mutants_failed:-1}
 }
 
+# Looks at all sources; sets analysis_failed.
+run_analysis()
+{
+    "$root/scripts/install-packages.sh" fuzz ci
+    analysis_failed=0
+    "$root/scripts/analyze.sh" "$build/test" || analysis_failed=1
+}
+
 "$root/scripts/install-packages.sh" build test
-configure "$build/test" -Db_sanitize=address,undefined -Db_lundef=false -Dc_args=-fno-sanitize-recover=all
+# Sanitizers name lines, for which -g1 is enough. Compiling takes half of the time of -O2, and the tests as long.
+configure "$build/test" -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=true -Doptimization=1 \
+    -Dc_args='-fno-sanitize-recover=all -g1'
 ninja -C "$build/test"
 
 export UBSAN_OPTIONS=print_stacktrace=1
 export CK_VERBOSITY=normal
 [ "$long" = no ] || export ODLC_LONG=1
-# The totals below decide, so that a failure does not hide them.
-meson test -C "$build/test" --no-rebuild --print-errorlogs || true
+# The totals below decide, so that a failure does not hide them. As ninja does, there are more at work than there are cores:
+# some tests wait.
+meson test -C "$build/test" --no-rebuild --print-errorlogs --num-processes "$(($(nproc) + 2))" || true
 
 fuzz_passed=0
 fuzz_failed=0
 mutants_passed=0
 mutants_failed=0
-[ "$long" = no ] || { run_mutants; run_fuzzers; }
+analysis_failed=0
+[ "$long" = no ] || { run_analysis; run_mutants; run_fuzzers; }
 
 python3 "$root/scripts/count-tests.py" "$build/test/meson-logs/testlog.json" "$((fuzz_passed + mutants_passed))" \
-    "$((fuzz_failed + mutants_failed))" 0
+    "$((fuzz_failed + mutants_failed + analysis_failed))" 0

@@ -40,8 +40,8 @@ odlc_status tensorflow_load_file(const struct fw_memory *memory, struct diags *d
     return status;
 }
 
-static odlc_status load_source(const struct fw_memory *memory, struct diags *diags, const struct fw_load_options *options,
-                               struct fw_model **out)
+static odlc_status load_source(const struct fw_memory *memory, struct diags *diags,
+                               const struct fw_load_options *options, struct fw_model **out)
 {
     struct tf_source source;
     struct tf_signature signature;
