@@ -37,7 +37,7 @@ bool node_valid_perm(const struct node *n, uint32_t rank, struct perm *out)
 {
     uint32_t count;
     const int64_t *axes = node_ints(n, PARAM_perm, &count);
-    if (count != rank)
+    if (count != rank || rank > MAX_RANK)
         return false;
     out->rank = rank;
     for (uint32_t i = 0; i < rank; i++) {
