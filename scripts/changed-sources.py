@@ -73,4 +73,5 @@ def main():
     print("\n".join(chosen))
 
 
-main()
+if __name__ == "__main__":
+    main()

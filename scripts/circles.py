@@ -47,23 +47,25 @@ def objects(build):
     return {source: path for source, path in found.items() if path.exists()}
 
 
-def symbols(path):
-    """(defined, undefined) global names of an object."""
-    listing = subprocess.run(["nm", "-g", "-P", path], capture_output=True, text=True, check=True).stdout
-    defined, used = set(), set()
+def symbols(paths):
+    """{object: (defined, undefined) global names}"""
+    listing = subprocess.run(["nm", "-A", "-g", "-P", *paths], capture_output=True, text=True, check=True).stdout
+    found = {str(path): (set(), set()) for path in paths}
     for line in listing.splitlines():
-        name, kind = line.split()[:2]
-        (used if kind in "Uvw" else defined).add(name)
-    return defined, used
+        path, _, rest = line.rpartition(": ")
+        name, kind = rest.split()[:2]
+        found[path][kind in "Uvw"].add(name)
+    return found
 
 
 def uses(build):
     """Pairs of units: the object of one uses a symbol that the other's defines."""
-    tables = {source: symbols(path) for source, path in sorted(objects(build).items())}
-    owner = {name: unit_of(source) for source, (defined, _) in tables.items() for name in defined if name != "main"}
-    for source, (_, used) in tables.items():
+    units = {str(path): unit_of(source) for source, path in sorted(objects(build).items())}
+    tables = symbols(list(units))
+    owner = {name: units[path] for path, (defined, _) in tables.items() for name in defined if name != "main"}
+    for path, (_, used) in tables.items():
         for name in sorted(used & owner.keys()):
-            yield unit_of(source), owner[name]
+            yield units[path], owner[name]
 
 
 def edges_within_rooms(pairs):
