@@ -1,4 +1,6 @@
 /* onnx-to-dlc: an ONNX model with user-defined ops becomes a DLC container. */
+#include "converters/driver/convert_model.h"
+#include "converters/onnx/onnx_frontend.h"
 #include "tools/convert_command.h"
 #include "tools/convert_options.h"
 
@@ -12,6 +14,11 @@ static const struct option rows[] = {
     OPTIONS_COMMON("Reports"),
 };
 
+static odlc_status convert(const struct odlc_convert_options *options, struct odlc_conversion **out)
+{
+    return convert_model(&onnx_frontend, options, out);
+}
+
 static const struct convert_command self = {
     .command =
         {
@@ -20,7 +27,7 @@ static const struct convert_command self = {
             .usage = "-i MODEL [-o CONTAINER] [options]",
             OPTION_ROWS(rows),
         },
-    .framework = ODLC_ONNX,
+    .convert = convert,
 };
 
 int main(int argc, char **argv)

@@ -1,6 +1,8 @@
 /* tensorflow-to-dlc: a TensorFlow model with user-defined ops becomes a DLC container. */
 #include <stdio.h>
 
+#include "converters/driver/convert_model.h"
+#include "converters/tensorflow/tf_frontend.h"
 #include "tools/convert_command.h"
 #include "tools/convert_options.h"
 
@@ -25,6 +27,11 @@ static void report_own(const struct options *options, const struct odlc_conversi
     printf("%zu nodes are not consumed\n", count);
 }
 
+static odlc_status convert(const struct odlc_convert_options *options, struct odlc_conversion **out)
+{
+    return convert_model(&tensorflow_frontend, options, out);
+}
+
 static const struct convert_command self = {
     .command =
         {
@@ -33,7 +40,7 @@ static const struct convert_command self = {
             .usage = "-i MODEL [-d NAME DIMS]... [--out_node NAME] [-o CONTAINER] [options]",
             OPTION_ROWS(rows),
         },
-    .framework = ODLC_TENSORFLOW,
+    .convert = convert,
     .report = report_own,
 };
 

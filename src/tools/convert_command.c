@@ -151,7 +151,7 @@ static odlc_status convert(struct session *s)
     if (progress_line_begin(&line, stderr) && summary)
         convert.progress = progress_line_report;
     convert.progress_user = &line;
-    odlc_status status = odlc_convert(s->self->framework, &convert, &s->conversion);
+    odlc_status status = s->self->convert(&convert, &s->conversion);
     progress_line_end(&line);
     if (!s->conversion)
         return diag_error(&s->diags, status, AT(.file = convert.input), "no-memory", "memory ran out");

@@ -8,7 +8,8 @@
 
 struct convert_command {
     struct command command;
-    enum odlc_framework framework;
+    /* Conversion by the command's own front end alone: the other one would double the program and its start. */
+    odlc_status (*convert)(const struct odlc_convert_options *options, struct odlc_conversion **out);
     /* Prints what the command's own options ask for; NULL: it has none. */
     void (*report)(const struct options *options, const struct odlc_conversion *conversion);
 };

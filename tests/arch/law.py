@@ -41,7 +41,7 @@ NARROW = """
 opendlc
 sdk
 tools                   base ir op udo dlc runtime api opendlc
-commands                tools base opendlc
+commands                tools base opendlc frontend driver onnx tensorflow
 """
 # The command of a front end is a tool that happens to live beside it.
 COMMANDS = {f"converters/{framework}/{framework}-to-dlc.c" for framework in ("onnx", "tensorflow")}
