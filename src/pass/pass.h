@@ -10,6 +10,11 @@
 #include "build/build.h"
 #include "op/validate.h"
 
+/* A release of the vendor's tools as a number that can be compared: RELEASE(2, 20). */
+#define RELEASE(major, minor) ((uint32_t)(major)*1000 + (uint32_t)(minor))
+#define RELEASE_OLDEST RELEASE(2, 18)  /* that containers are written for */
+#define RELEASE_DEFAULT RELEASE(2, 20) /* … where nobody asks for another one */
+
 /* What a graph input means (--input_layout); values of pass_options.input_layouts. */
 enum input_layout { INPUT_NCHW, INPUT_NHWC, INPUT_NONTRIVIAL };
 
@@ -23,6 +28,7 @@ struct pass_options {
     bool keep_disconnected;           /* --keep_disconnected_nodes */
     bool keep_quant_nodes;            /* --keep_quant_nodes */
     bool keep_int64_inputs;           /* --keep_int64_inputs */
+    uint32_t target_release;          /* --target_release, by RELEASE */
     const char *dump_after;           /* name of the list: `dumped` gets the graph as text after it */
 };
 
