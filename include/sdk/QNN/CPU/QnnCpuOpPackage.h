@@ -1,0 +1,73 @@
+/* What the CPU backend hands to createOpImpl, and what a package hands back: names as op sources use them, the order
+ * of the members is ours.
+ *
+ * A QnnOpPackage_Node_t points to a QnnCpuOpPackage_Node_t. The host's memory stays valid, at the same addresses, until
+ * freeOpImpl: a package may keep the pointers. Activations are float32, whatever the container's fixed-point type;
+ * integers, booleans and static data are of their own type. Output data are set to zero before each execution. */
+#ifndef QNN_CPU_OP_PACKAGE_H
+#define QNN_CPU_OP_PACKAGE_H
+
+#include "../QnnOpPackage.h"
+#include "QnnCpuCommon.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum {
+    QNN_CPU_PARAMTYPE_SCALAR = 0,
+    QNN_CPU_PARAMTYPE_TENSOR = 1,
+    QNN_CPU_PARAMTYPE_STRING = 2,
+    QNN_CPU_PARAMTYPE_UNDEFINED = 0x7FFFFFFF
+} QnnCpuOpPackage_ParamType_t;
+
+typedef enum {
+    QNN_CPU_DATA_FORMAT_FLAT_BUFFER = 0,
+    QNN_CPU_DATA_FORMAT_UNDEFINED = 0x7FFFFFFF
+} QnnCpuOpPackage_DataFormat_t;
+
+/* An operand. One that is absent has a data of NULL and a rank of 0. */
+typedef struct {
+    QnnCpuOpPackage_DataFormat_t dataFormat;
+    Qnn_DataType_t dataType;
+    uint32_t rank;
+    uint32_t *maxDimensions;     /* rank of them: what `data` has room for */
+    uint32_t *currentDimensions; /* rank of them */
+    void *data;
+    Qnn_QuantizeParams_t quantizeParams; /* of fixed-point data */
+} QnnCpuOpPackage_Tensor_t;
+
+typedef struct {
+    QnnCpuOpPackage_ParamType_t type; /* which of the members below is set */
+    const char *name;
+    double scalarParam; /* of every numeric type, and booleans */
+    const char *stringParam;
+    QnnCpuOpPackage_Tensor_t *tensorParam;
+} QnnCpuOpPackage_Param_t;
+
+typedef struct {
+    const char *name;
+    const char *packageName;
+    const char *typeName;
+    uint32_t numOfParams;
+    QnnCpuOpPackage_Param_t **params; /* exactly those that the op's description declares, in its order */
+    uint32_t numOfInputs;
+    QnnCpuOpPackage_Tensor_t **inputs;
+    uint32_t numOfOutputs;
+    QnnCpuOpPackage_Tensor_t **outputs;
+} QnnCpuOpPackage_Node_t;
+
+/* Executes the op once, with userData. Any thread calls it, at most one at a time for an implementation. */
+typedef Qnn_ErrorHandle_t (*QnnCpuOpPackage_OpImplFn_t)(void *userData);
+
+/* Made by createOpImpl; the package's memory, until freeOpImpl. */
+typedef struct QnnOpPackage_OpImpl {
+    QnnCpuOpPackage_OpImplFn_t opImplFn;
+    void *userData;
+} QnnCpuOpPackage_OpImpl_t;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
