@@ -21,15 +21,12 @@ typedef enum {
 } QnnLog_Level_t;
 
 /* The numbers are ours. */
-typedef enum {
-    QNN_LOG_NO_ERROR = 0,
-    QNN_LOG_MIN_ERROR = 9000,
-    QNN_LOG_ERROR_INVALID_ARGUMENT = 9000,
-    QNN_LOG_ERROR_MEM_ALLOC = 9001,
-    QNN_LOG_ERROR_INITIALIZATION = 9002,
-    QNN_LOG_ERROR_INVALID_HANDLE = 9003,
-    QNN_LOG_MAX_ERROR = 9999
-} QnnLog_Error_t;
+enum {
+    QNN_LOG_ERROR_INVALID_ARGUMENT = 2001,
+    QNN_LOG_ERROR_MEM_ALLOC,
+    QNN_LOG_ERROR_INITIALIZATION,
+    QNN_LOG_ERROR_INVALID_HANDLE
+};
 
 /* A message as for vprintf, at a time in nanoseconds. The host's function may be called by any thread. */
 typedef void (*QnnLog_Callback_t)(const char *fmt, QnnLog_Level_t level, uint64_t timestamp, va_list args);

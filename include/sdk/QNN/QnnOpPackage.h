@@ -18,18 +18,12 @@ extern "C" {
 /* The numbers are ours. */
 typedef enum {
     QNN_OP_PACKAGE_NO_ERROR = 0,
-    QNN_OP_PACKAGE_MIN_ERROR = 3000,
-    QNN_OP_PACKAGE_ERROR_LIBRARY_ALREADY_INITIALIZED = 3000,
-    QNN_OP_PACKAGE_ERROR_LIBRARY_NOT_INITIALIZED = 3001,
-    QNN_OP_PACKAGE_ERROR_INVALID_HANDLE = 3002,
-    QNN_OP_PACKAGE_ERROR_INVALID_INFRASTRUCTURE = 3003,
-    QNN_OP_PACKAGE_ERROR_INVALID_INFO = 3004,
-    QNN_OP_PACKAGE_ERROR_VALIDATION_FAILURE = 3005,
-    QNN_OP_PACKAGE_ERROR_INVALID_ARGUMENT = 3006,
-    QNN_OP_PACKAGE_ERROR_UNSUPPORTED_FEATURE = 3007,
-    QNN_OP_PACKAGE_ERROR_GENERAL = 3100,
-    QNN_OP_PACKAGE_MAX_ERROR = 3999,
-    QNN_OP_PACKAGE_ERROR_UNKNOWN_ERROR = 0x7FFFFFFF
+    QNN_OP_PACKAGE_ERROR_LIBRARY_ALREADY_INITIALIZED = 3001,
+    QNN_OP_PACKAGE_ERROR_LIBRARY_NOT_INITIALIZED,
+    QNN_OP_PACKAGE_ERROR_INVALID_INFO,
+    QNN_OP_PACKAGE_ERROR_VALIDATION_FAILURE,
+    QNN_OP_PACKAGE_ERROR_INVALID_ARGUMENT,
+    QNN_OP_PACKAGE_ERROR_GENERAL
 } QnnOpPackage_Error_t;
 
 /* What these point to is defined by the backend (CPU/QnnCpuOpPackage.h). */
@@ -37,9 +31,6 @@ typedef struct QnnOpPackage_GlobalInfrastructure *QnnOpPackage_GlobalInfrastruct
 typedef struct QnnOpPackage_GraphInfrastructure *QnnOpPackage_GraphInfrastructure_t;
 typedef struct QnnOpPackage_Node *QnnOpPackage_Node_t;
 typedef struct QnnOpPackage_OpImpl *QnnOpPackage_OpImpl_t;
-typedef struct QnnOpPackage_OperationInfo QnnOpPackage_OperationInfo_t;
-typedef struct QnnOpPackage_Optimization QnnOpPackage_Optimization_t;
-typedef struct QnnOpPackage_PackageInfo QnnOpPackage_PackageInfo_t;
 
 #define QNN_OP_PACKAGE_RESERVED_INFO_SIZE 12
 
@@ -47,40 +38,29 @@ typedef struct QnnOpPackage_PackageInfo QnnOpPackage_PackageInfo_t;
 typedef struct {
     const char *packageName;
     const char **operationNames; /* numOperations, unique in the package */
-    const QnnOpPackage_OperationInfo_t *operationInfo; /* of the backend, or NULL */
+    const void *operationInfo; /* of the backend, or NULL */
     uint32_t numOperations;
-    const QnnOpPackage_Optimization_t *optimizations; /* of the backend, or NULL */
+    const void *optimizations; /* of the backend, or NULL */
     uint32_t numOptimizations;
     const char *sdkBuildId;
     const Qnn_ApiVersion_t *sdkApiVersion;
-    const QnnOpPackage_PackageInfo_t *packageInfo; /* of the backend, or NULL */
+    const void *packageInfo; /* of the backend, or NULL */
     const Qnn_Version_t *opsetVersion;             /* or NULL */
     size_t reserved[QNN_OP_PACKAGE_RESERVED_INFO_SIZE]; /* zeros */
 } QnnOpPackage_Info_t;
 
 #define QNN_OP_PACKAGE_INFO_INIT {NULL, NULL, NULL, 0u, NULL, 0u, NULL, NULL, NULL, NULL, {0u}}
 
-typedef Qnn_ErrorHandle_t (*QnnOpPackage_InitFn_t)(QnnOpPackage_GlobalInfrastructure_t infrastructure);
-typedef Qnn_ErrorHandle_t (*QnnOpPackage_TerminateFn_t)(void);
-typedef Qnn_ErrorHandle_t (*QnnOpPackage_GetInfoFn_t)(const QnnOpPackage_Info_t **info);
-typedef Qnn_ErrorHandle_t (*QnnOpPackage_ValidateOpConfigFn_t)(Qnn_OpConfig_t opConfig);
-typedef Qnn_ErrorHandle_t (*QnnOpPackage_CreateOpImplFn_t)(QnnOpPackage_GraphInfrastructure_t graphInfrastructure,
-                                                           QnnOpPackage_Node_t node, QnnOpPackage_OpImpl_t *opImpl);
-typedef Qnn_ErrorHandle_t (*QnnOpPackage_FreeOpImplFn_t)(QnnOpPackage_OpImpl_t opImpl);
-typedef Qnn_ErrorHandle_t (*QnnOpPackage_LogInitializeFn_t)(QnnLog_Callback_t callback, QnnLog_Level_t maxLogLevel);
-typedef Qnn_ErrorHandle_t (*QnnOpPackage_LogSetLevelFn_t)(QnnLog_Level_t maxLogLevel);
-typedef Qnn_ErrorHandle_t (*QnnOpPackage_LogTerminateFn_t)(void);
-
 typedef struct {
-    QnnOpPackage_InitFn_t init;           /* once a load */
-    QnnOpPackage_TerminateFn_t terminate; /* the last call */
-    QnnOpPackage_GetInfoFn_t getInfo;
-    QnnOpPackage_ValidateOpConfigFn_t validateOpConfig; /* of each node, before createOpImpl */
-    QnnOpPackage_CreateOpImplFn_t createOpImpl;         /* NULL in packages that register ops by other means */
-    QnnOpPackage_FreeOpImplFn_t freeOpImpl;
-    QnnOpPackage_LogInitializeFn_t logInitialize; /* these three may be NULL */
-    QnnOpPackage_LogSetLevelFn_t logSetLevel;
-    QnnOpPackage_LogTerminateFn_t logTerminate;
+    Qnn_ErrorHandle_t (*init)(QnnOpPackage_GlobalInfrastructure_t infrastructure);           /* once a load */
+    Qnn_ErrorHandle_t (*terminate)(void); /* the last call */
+    Qnn_ErrorHandle_t (*getInfo)(const QnnOpPackage_Info_t **info);
+    Qnn_ErrorHandle_t (*validateOpConfig)(Qnn_OpConfig_t opConfig); /* of each node, before createOpImpl */
+    Qnn_ErrorHandle_t (*createOpImpl)(QnnOpPackage_GraphInfrastructure_t graphInfrastructure, QnnOpPackage_Node_t node, QnnOpPackage_OpImpl_t *opImpl);         /* NULL in packages that register ops by other means */
+    Qnn_ErrorHandle_t (*freeOpImpl)(QnnOpPackage_OpImpl_t opImpl);
+    Qnn_ErrorHandle_t (*logInitialize)(QnnLog_Callback_t callback, QnnLog_Level_t maxLogLevel); /* these three may be NULL */
+    Qnn_ErrorHandle_t (*logSetLevel)(QnnLog_Level_t maxLogLevel);
+    Qnn_ErrorHandle_t (*logTerminate)(void);
 } QnnOpPackage_ImplementationV1_4_t;
 
 #define QNN_OP_PACKAGE_IMPLEMENTATION_V1_4_INIT {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}

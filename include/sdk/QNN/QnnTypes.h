@@ -47,33 +47,28 @@ typedef enum {
     QNN_TENSOR_TYPE_APP_READWRITE = 2,
     QNN_TENSOR_TYPE_NATIVE = 3,
     QNN_TENSOR_TYPE_STATIC = 4, /* constant data */
-    QNN_TENSOR_TYPE_NULL = 5,   /* an optional operand that is absent */
-    QNN_TENSOR_TYPE_UNDEFINED = 0x7FFFFFFF
+    QNN_TENSOR_TYPE_NULL = 5    /* an optional operand that is absent */
 } Qnn_TensorType_t;
 
 /* How the elements lie: dense, the last dimension fastest. */
 typedef uint32_t Qnn_TensorDataFormat_t;
 #define QNN_TENSOR_DATA_FORMAT_FLAT_BUFFER 0
-#define QNN_TENSOR_DATA_FORMAT_DENSE 0
 
 typedef enum {
     QNN_TENSORMEMTYPE_RAW = 0,       /* clientBuf is the data */
-    QNN_TENSORMEMTYPE_MEMHANDLE = 1, /* memHandle is */
-    QNN_TENSORMEMTYPE_UNDEFINED = 0x7FFFFFFF
+    QNN_TENSORMEMTYPE_MEMHANDLE = 1  /* memHandle is */
 } Qnn_TensorMemType_t;
 
 typedef enum {
     QNN_TENSOR_VERSION_1 = 1,
-    QNN_TENSOR_VERSION_2 = 2,
-    QNN_TENSOR_VERSION_UNDEFINED = 0x7FFFFFFF
+    QNN_TENSOR_VERSION_2 = 2
 } Qnn_TensorVersion_t;
 
-typedef enum { QNN_OPCONFIG_VERSION_1 = 1, QNN_OPCONFIG_VERSION_UNDEFINED = 0x7FFFFFFF } Qnn_OpConfigVersion_t;
+typedef enum { QNN_OPCONFIG_VERSION_1 = 1 } Qnn_OpConfigVersion_t;
 
 typedef enum {
     QNN_PARAMTYPE_SCALAR = 0,
-    QNN_PARAMTYPE_TENSOR = 1,
-    QNN_PARAMTYPE_UNDEFINED = 0x7FFFFFFF
+    QNN_PARAMTYPE_TENSOR = 1
 } Qnn_ParamType_t;
 
 typedef enum {
@@ -87,8 +82,7 @@ typedef enum {
     QNN_QUANTIZATION_ENCODING_AXIS_SCALE_OFFSET = 1,
     QNN_QUANTIZATION_ENCODING_BW_SCALE_OFFSET = 2,
     QNN_QUANTIZATION_ENCODING_BW_AXIS_SCALE_OFFSET = 3,
-    QNN_QUANTIZATION_ENCODING_BLOCK = 4,
-    QNN_QUANTIZATION_ENCODING_BLOCKWISE_EXPANSION = 5,
+    QNN_QUANTIZATION_ENCODING_BLOCKWISE_EXPANSION = 4,
     QNN_QUANTIZATION_ENCODING_UNDEFINED = 0x7FFFFFFF
 } Qnn_QuantizationEncoding_t;
 
@@ -119,19 +113,13 @@ typedef struct {
     int32_t *offsets; /* NULL: all are 0 */
 } Qnn_BwAxisScaleOffset_t;
 
-typedef enum {
-    QNN_BLOCKWISE_EXPANSION_BITWIDTH_SCALE_STORAGE_8 = 0,
-    QNN_BLOCKWISE_EXPANSION_BITWIDTH_SCALE_STORAGE_16 = 1,
-    QNN_BLOCKWISE_EXPANSION_BITWIDTH_SCALE_STORAGE_UNDEFINED = 0x7FFFFFFF
-} Qnn_BlockwiseExpansionBlockScaleStorageType_t;
-
 /* The scale of place i of the axis and block k stands at i * numBlocksPerAxis + k. */
 typedef struct {
     int32_t axis;
     Qnn_ScaleOffset_t *scaleOffsets;
     uint32_t numBlocksPerAxis;
     uint32_t blockScaleBitwidth;
-    Qnn_BlockwiseExpansionBlockScaleStorageType_t blockScaleStorageType;
+    uint32_t blockScaleStorageType; /* 0: blocksScale8; 1: blocksScale16 */
     union {
         uint8_t *blocksScale8;
         uint16_t *blocksScale16;
@@ -165,8 +153,6 @@ typedef struct {
     uint32_t dataSize; /* bytes */
 } Qnn_ClientBuffer_t;
 
-#define QNN_CLIENT_BUFFER_INIT {NULL, 0u}
-
 typedef void *Qnn_MemHandle_t;
 
 typedef struct {
@@ -185,15 +171,6 @@ typedef struct {
     };
 } Qnn_TensorV1_t;
 
-#define QNN_TENSOR_V1_INIT \
-    { \
-        0u, NULL, QNN_TENSOR_TYPE_UNDEFINED, QNN_TENSOR_DATA_FORMAT_FLAT_BUFFER, QNN_DATATYPE_UNDEFINED, \
-            QNN_QUANTIZE_PARAMS_INIT, 0u, NULL, QNN_TENSORMEMTYPE_UNDEFINED, \
-        { \
-            QNN_CLIENT_BUFFER_INIT \
-        } \
-    }
-
 /* Begins with the members of version 1; the order behind memHandle is ours. */
 typedef struct {
     uint32_t id;
@@ -211,13 +188,13 @@ typedef struct {
     };
     uint8_t *isDynamicDimensions; /* NULL: none is */
     void *sparseParams;           /* NULL: the tensor is dense */
-    uint8_t isProduced;
 } Qnn_TensorV2_t;
 
+/* A tensor of version 2 without data: begins with the members of version 1, to which the rest adds nothing. */
 #define QNN_TENSOR_V2_INIT \
     { \
-        0u, NULL, QNN_TENSOR_TYPE_UNDEFINED, QNN_TENSOR_DATA_FORMAT_FLAT_BUFFER, QNN_DATATYPE_UNDEFINED, \
-            QNN_QUANTIZE_PARAMS_INIT, 0u, NULL, QNN_TENSORMEMTYPE_UNDEFINED, {QNN_CLIENT_BUFFER_INIT}, NULL, NULL, 0u \
+        0u, NULL, QNN_TENSOR_TYPE_NATIVE, QNN_TENSOR_DATA_FORMAT_FLAT_BUFFER, QNN_DATATYPE_UNDEFINED, \
+            QNN_QUANTIZE_PARAMS_INIT, 0u, NULL, QNN_TENSORMEMTYPE_RAW, {{NULL, 0u}}, NULL, NULL \
     }
 
 typedef struct {
@@ -232,7 +209,13 @@ typedef struct {
     { \
         QNN_TENSOR_VERSION_1, \
         { \
-            QNN_TENSOR_V1_INIT \
+            { \
+                0u, NULL, QNN_TENSOR_TYPE_NATIVE, QNN_TENSOR_DATA_FORMAT_FLAT_BUFFER, QNN_DATATYPE_UNDEFINED, \
+                    QNN_QUANTIZE_PARAMS_INIT, 0u, NULL, QNN_TENSORMEMTYPE_RAW, \
+                { \
+                    {NULL, 0u} \
+                } \
+            } \
         } \
     }
 
@@ -273,14 +256,6 @@ typedef struct {
     };
 } Qnn_Param_t;
 
-#define QNN_PARAM_INIT \
-    { \
-        QNN_PARAMTYPE_UNDEFINED, NULL, \
-        { \
-            QNN_SCALAR_INIT \
-        } \
-    }
-
 /* ---- op configs ---- */
 
 typedef struct {
@@ -295,8 +270,6 @@ typedef struct {
     Qnn_Tensor_t *outputTensors;
 } Qnn_OpConfigV1_t;
 
-#define QNN_OPCONFIG_V1_INIT {NULL, NULL, NULL, 0u, NULL, 0u, NULL, 0u, NULL}
-
 typedef struct {
     Qnn_OpConfigVersion_t version;
     union {
@@ -308,7 +281,7 @@ typedef struct {
     { \
         QNN_OPCONFIG_VERSION_1, \
         { \
-            QNN_OPCONFIG_V1_INIT \
+            {NULL, NULL, NULL, 0u, NULL, 0u, NULL, 0u, NULL} \
         } \
     }
 

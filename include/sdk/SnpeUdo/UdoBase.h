@@ -35,13 +35,6 @@ typedef enum {
     SNPE_UDO_UNSUPPORTED_FEATURE = 3,
     SNPE_UDO_MEM_ALLOC_ERROR = 4,
     SNPE_UDO_WRONG_OPERATION = 100,
-    SNPE_UDO_WRONG_CORE_TYPE = 101,
-    SNPE_UDO_WRONG_NUM_OF_PARAMS = 102,
-    SNPE_UDO_WRONG_NUM_OF_DIMENSIONS = 103,
-    SNPE_UDO_WRONG_NUM_OF_INPUTS = 104,
-    SNPE_UDO_WRONG_NUM_OF_OUTPUTS = 105,
-    SNPE_UDO_PROGRAM_CACHE_NOT_FOUND = 106,
-    SNPE_UDO_UNKNOWN_ERROR = 0x7FFFFFFF,
     UDO_NO_ERROR = SNPE_UDO_NO_ERROR,
     UDO_WRONG_CORE = SNPE_UDO_WRONG_CORE,
     UDO_INVALID_ARGUMENT = SNPE_UDO_INVALID_ARGUMENT,
@@ -53,63 +46,55 @@ typedef SnpeUdo_ErrorType_t Udo_ErrorType_t;
 
 /* Bits, so that several can be named at once. */
 typedef enum {
-    SNPE_UDO_DATATYPE_FLOAT_16 = 0x0001,
-    SNPE_UDO_DATATYPE_FLOAT_32 = 0x0002,
-    SNPE_UDO_DATATYPE_FIXED_4 = 0x0004,
-    SNPE_UDO_DATATYPE_FIXED_8 = 0x0008,
-    SNPE_UDO_DATATYPE_FIXED_16 = 0x0010,
-    SNPE_UDO_DATATYPE_FIXED_32 = 0x0020,
-    SNPE_UDO_DATATYPE_UINT_8 = 0x0100,
-    SNPE_UDO_DATATYPE_UINT_16 = 0x0200,
-    SNPE_UDO_DATATYPE_UINT_32 = 0x0400,
-    SNPE_UDO_DATATYPE_UINT_64 = 0x0800,
-    SNPE_UDO_DATATYPE_INT_8 = 0x1000,
-    SNPE_UDO_DATATYPE_INT_16 = 0x2000,
-    SNPE_UDO_DATATYPE_INT_32 = 0x4000,
-    SNPE_UDO_DATATYPE_INT_64 = 0x8000,
-    SNPE_UDO_DATATYPE_BOOL_8 = 0x10000,
-    SNPE_UDO_DATATYPE_LAST = 0x7FFFFFFF
+    SNPE_UDO_DATATYPE_FLOAT_16 = 1 << 0,
+    SNPE_UDO_DATATYPE_FLOAT_32 = 1 << 1,
+    SNPE_UDO_DATATYPE_FIXED_4 = 1 << 2,
+    SNPE_UDO_DATATYPE_FIXED_8 = 1 << 3,
+    SNPE_UDO_DATATYPE_FIXED_16 = 1 << 4,
+    SNPE_UDO_DATATYPE_FIXED_32 = 1 << 5,
+    SNPE_UDO_DATATYPE_UINT_8 = 1 << 6,
+    SNPE_UDO_DATATYPE_UINT_16 = 1 << 7,
+    SNPE_UDO_DATATYPE_UINT_32 = 1 << 8,
+    SNPE_UDO_DATATYPE_INT_8 = 1 << 9,
+    SNPE_UDO_DATATYPE_INT_16 = 1 << 10,
+    SNPE_UDO_DATATYPE_INT_32 = 1 << 11,
+    /* The names of the rest are ours, too. */
+    ODLC_UDO_DATATYPE_UINT_64 = 1 << 12,
+    ODLC_UDO_DATATYPE_INT_64 = 1 << 13,
+    ODLC_UDO_DATATYPE_BOOL_8 = 1 << 14,
+    ODLC_UDO_DATATYPE_FLOAT_64 = 1 << 15,
+    ODLC_UDO_DATATYPE_STRING = 1 << 16
 } SnpeUdo_DataType_t;
 typedef SnpeUdo_DataType_t Udo_DataType_t;
 
 typedef enum {
-    SNPE_UDO_LAYOUT_NHWC = 0x01,
-    SNPE_UDO_LAYOUT_NCHW = 0x02,
-    SNPE_UDO_LAYOUT_NDHWC = 0x04,
-    SNPE_UDO_LAYOUT_NCDHW = 0x08,
-    SNPE_UDO_LAYOUT_GPU_OPTIMAL1 = 0x10,
-    SNPE_UDO_LAYOUT_GPU_OPTIMAL2 = 0x20,
-    SNPE_UDO_LAYOUT_DSP_OPTIMAL1 = 0x40,
-    SNPE_UDO_LAYOUT_DSP_OPTIMAL2 = 0x80,
-    SNPE_UDO_LAYOUT_BACKEND_SPECIFIC = 0x100, /* whatever the tensor has */
-    SNPE_UDO_LAYOUT_NULL = 0x200,             /* an absent tensor */
+    SNPE_UDO_LAYOUT_NHWC = 1 << 0,
+    SNPE_UDO_LAYOUT_NULL = 1 << 1,  /* an absent tensor */
+    ODLC_UDO_LAYOUT_NCHW = 1 << 2,  /* the names of these are ours, too */
+    ODLC_UDO_LAYOUT_OTHER = 1 << 3, /* none is declared, or another one */
     SNPE_UDO_LAYOUT_LAST = 0x7FFFFFFF
 } SnpeUdo_TensorLayout_t;
 typedef SnpeUdo_TensorLayout_t Udo_TensorLayout_t;
 
 /* Bits of SnpeUdo_RegInfo_t.supportedByCores. */
 typedef enum {
-    SNPE_UDO_CORETYPE_UNDEFINED = 0x00,
     SNPE_UDO_CORETYPE_CPU = 0x01,
     SNPE_UDO_CORETYPE_GPU = 0x02,
-    SNPE_UDO_CORETYPE_DSP = 0x04,
-    SNPE_UDO_CORETYPE_LAST = 0x7FFFFFFF
+    SNPE_UDO_CORETYPE_DSP = 0x04
 } SnpeUdo_CoreType_t;
 typedef SnpeUdo_CoreType_t Udo_CoreType_t;
 
 typedef enum {
     SNPE_UDO_PARAMTYPE_SCALAR = 1,
     SNPE_UDO_PARAMTYPE_STRING = 2,
-    SNPE_UDO_PARAMTYPE_TENSOR = 3,
-    SNPE_UDO_PARAMTYPE_LAST = 0x7FFFFFFF
+    SNPE_UDO_PARAMTYPE_TENSOR = 3
 } SnpeUdo_ParamType_t;
 typedef SnpeUdo_ParamType_t Udo_ParamType_t;
 
 typedef enum {
     SNPE_UDO_QUANTIZATION_NONE = 0,
     SNPE_UDO_QUANTIZATION_TF = 1,
-    SNPE_UDO_QUANTIZATION_QMN = 2, /* supported by nobody */
-    SNPE_UDO_QUANTIZATION_LAST = 0x7FFFFFFF
+    SNPE_UDO_QUANTIZATION_QMN = 2 /* supported by nobody */
 } SnpeUdo_QuantizationType_t;
 typedef SnpeUdo_QuantizationType_t Udo_QuantizationType_t;
 

@@ -10,21 +10,16 @@ extern "C" {
 
 /* The first call after loading. */
 SnpeUdo_ErrorType_t SnpeUdo_initRegLibrary(void);
-typedef SnpeUdo_ErrorType_t (*SnpeUdo_InitRegLibraryFunction_t)(void);
 
 /* The package, in the library's memory until SnpeUdo_terminateRegLibrary. */
 SnpeUdo_ErrorType_t SnpeUdo_getRegInfo(SnpeUdo_RegInfo_t **registrationInfo);
-typedef SnpeUdo_ErrorType_t (*SnpeUdo_GetRegInfoFunction_t)(SnpeUdo_RegInfo_t **);
 
 /* Whether the package can execute the operation with these params. A library need not export this one. */
 SnpeUdo_ErrorType_t SnpeUdo_validateOperation(SnpeUdo_String_t operationType, uint32_t numOfStaticParams,
                                               const SnpeUdo_Param_t *staticParams);
-typedef SnpeUdo_ErrorType_t (*SnpeUdo_ValidateOperationFunction_t)(SnpeUdo_String_t, uint32_t,
-                                                                   const SnpeUdo_Param_t *);
 
 /* The last call before unloading. */
 SnpeUdo_ErrorType_t SnpeUdo_terminateRegLibrary(void);
-typedef SnpeUdo_ErrorType_t (*SnpeUdo_TerminateRegLibraryFunction_t)(void);
 
 #ifdef __cplusplus
 }

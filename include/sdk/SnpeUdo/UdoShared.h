@@ -10,7 +10,6 @@ extern "C" {
 
 /* The versions of the library and of its interface, in the library's memory. SNPE_UDO_INVALID_ARGUMENT: NULL. */
 SnpeUdo_ErrorType_t SnpeUdo_getVersion(SnpeUdo_LibVersion_t **version);
-typedef SnpeUdo_ErrorType_t (*SnpeUdo_GetVersionFunction_t)(SnpeUdo_LibVersion_t **);
 
 #ifdef __cplusplus
 }

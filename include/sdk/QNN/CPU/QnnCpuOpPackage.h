@@ -14,21 +14,12 @@
 extern "C" {
 #endif
 
-typedef enum {
-    QNN_CPU_PARAMTYPE_SCALAR = 0,
-    QNN_CPU_PARAMTYPE_TENSOR = 1,
-    QNN_CPU_PARAMTYPE_STRING = 2,
-    QNN_CPU_PARAMTYPE_UNDEFINED = 0x7FFFFFFF
-} QnnCpuOpPackage_ParamType_t;
-
-typedef enum {
-    QNN_CPU_DATA_FORMAT_FLAT_BUFFER = 0,
-    QNN_CPU_DATA_FORMAT_UNDEFINED = 0x7FFFFFFF
-} QnnCpuOpPackage_DataFormat_t;
+/* Which member of a param is set. */
+enum { ODLC_CPU_PARAM_SCALAR = 0, ODLC_CPU_PARAM_TENSOR = 1, ODLC_CPU_PARAM_STRING = 2 };
 
 /* An operand. One that is absent has a data of NULL and a rank of 0. */
 typedef struct {
-    QnnCpuOpPackage_DataFormat_t dataFormat;
+    Qnn_TensorDataFormat_t dataFormat;
     Qnn_DataType_t dataType;
     uint32_t rank;
     uint32_t *maxDimensions;     /* rank of them: what `data` has room for */
@@ -38,7 +29,7 @@ typedef struct {
 } QnnCpuOpPackage_Tensor_t;
 
 typedef struct {
-    QnnCpuOpPackage_ParamType_t type; /* which of the members below is set */
+    uint32_t type; /* ODLC_CPU_PARAM_… */
     const char *name;
     double scalarParam; /* of every numeric type, and booleans */
     const char *stringParam;
@@ -57,12 +48,10 @@ typedef struct {
     QnnCpuOpPackage_Tensor_t **outputs;
 } QnnCpuOpPackage_Node_t;
 
-/* Executes the op once, with userData. Any thread calls it, at most one at a time for an implementation. */
-typedef Qnn_ErrorHandle_t (*QnnCpuOpPackage_OpImplFn_t)(void *userData);
-
 /* Made by createOpImpl; the package's memory, until freeOpImpl. */
 typedef struct QnnOpPackage_OpImpl {
-    QnnCpuOpPackage_OpImplFn_t opImplFn;
+    /* Executes the op once, with userData. Any thread calls it, at most one at a time for an implementation. */
+    Qnn_ErrorHandle_t (*opImplFn)(void *userData);
     void *userData;
 } QnnCpuOpPackage_OpImpl_t;
 
