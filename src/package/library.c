@@ -1,0 +1,107 @@
+#include "package/library.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "sdk/OdlcSdk.h"
+
+odlc_status library_error(struct diags *diags, odlc_status status, const struct library *library, const char *code,
+                          const char *hint, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *message = arena_vprintf(diags->arena, format, args);
+    va_end(args);
+    return diag_error(diags, status, AT(.file = library->path, .hint = hint), code, "%s", message);
+}
+
+/* The command that compiles the package anew: libraries lie in libs/TARGET of the package's folder. */
+static const char *rebuild_hint(struct arena *arena, const char *path)
+{
+    const char *libs = strstr(path, "/libs/");
+    return libs ? arena_printf(arena, "make -C %.*s cpu_x86 compiles the package with OpenDLC's headers",
+                               (int)(libs - path), path)
+                : "compile the package with OpenDLC's headers: pkg-config --variable=sdkdir opendlc says where they are";
+}
+
+static odlc_status other_headers(struct arena *arena, struct diags *diags, const struct library *library)
+{
+    return library_error(diags, ODLC_ERR_UNSUPPORTED, library, "package-headers", rebuild_hint(arena, library->path),
+                         "the library was compiled with other headers than OpenDLC's, and cannot be called");
+}
+
+/* Loading runs the library's own code. One that has not even the name of the mark is refused before. */
+static odlc_status check_unloaded(struct arena *arena, struct diags *diags, const struct library *library)
+{
+    struct file *file;
+    struct stat st;
+    if (!strchr(library->path, '/') || stat(library->path, &st) != 0)
+        return ODLC_OK; /* the loader finds it, or says why not */
+    TRY(file_map(arena, diags, library->path, &file));
+    bool is_elf = file->size >= SELFMAG && memcmp(file->data, ELFMAG, SELFMAG) == 0;
+    if (is_elf && !memmem(file->data, file->size, "odlc_sdk_abi", sizeof "odlc_sdk_abi"))
+        return other_headers(arena, diags, library);
+    return ODLC_OK;
+}
+
+static odlc_status check_loaded(struct arena *arena, struct diags *diags, const struct library *library)
+{
+    const uint32_t *abi = library_symbol(library, "odlc_sdk_abi");
+    if (!abi)
+        return other_headers(arena, diags, library);
+    if (*abi != ODLC_SDK_ABI)
+        return library_error(diags, ODLC_ERR_UNSUPPORTED, library, "package-headers", rebuild_hint(arena, library->path),
+                             "the library was compiled with another version of OpenDLC's headers: %u instead of %u",
+                             *abi, ODLC_SDK_ABI);
+    return ODLC_OK;
+}
+
+/* The loader does not say which of a library's dependencies is missing in words of its own. */
+static odlc_status refuse(struct arena *arena, struct diags *diags, const struct library *library)
+{
+    const char *reason = dlerror(), *search = getenv("LD_LIBRARY_PATH");
+    struct stat st;
+    bool has_folder = strchr(library->path, '/');
+    if (has_folder && stat(library->path, &st) != 0)
+        return library_error(diags, ODLC_ERR_IO, library, "package-missing", NULL, "there is no such library: %s",
+                             strerror(errno));
+    if (!has_folder)
+        return library_error(diags, ODLC_ERR_IO, library, "package-missing",
+                             arena_printf(arena, "it was looked for in LD_LIBRARY_PATH (%s) and the system's folders",
+                                          search ? search : "not set"),
+                             "the library cannot be loaded: %s", reason ? reason : "no reason is given");
+    return library_error(diags, ODLC_ERR_IO, library, "package-load", NULL, "the library cannot be loaded: %s",
+                         reason ? reason : "no reason is given");
+}
+
+odlc_status library_open(struct arena *arena, struct diags *diags, const char *path, struct library *out)
+{
+    struct library library = {.path = arena_strdup(arena, path)};
+    TRY(check_unloaded(arena, diags, &library));
+    library.handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library.handle)
+        return refuse(arena, diags, &library);
+    odlc_status status = check_loaded(arena, diags, &library);
+    if (status == ODLC_OK)
+        *out = library;
+    else
+        library_close(&library);
+    return status;
+}
+
+void library_close(struct library *library)
+{
+    if (library->handle)
+        dlclose(library->handle);
+    library->handle = NULL;
+}
+
+void *library_symbol(const struct library *library, const char *name)
+{
+    return dlsym(library->handle, name);
+}

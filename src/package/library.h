@@ -1,0 +1,26 @@
+/* Shared libraries that a user names: opened, recognised, closed. */
+#ifndef PACKAGE_LIBRARY_H
+#define PACKAGE_LIBRARY_H
+
+#include "base/diag.h"
+
+struct library {
+    const char *path; /* as the user, or the registration library, named it */
+    void *handle;
+};
+
+/* Opens the library of that path, without showing its symbols to others, and makes sure that it was compiled with this
+ * project's headers (include/sdk). A path without a slash is looked for as the loader does. ODLC_ERR_IO: there is no
+ * such file, or the loader refuses it; ODLC_ERR_UNSUPPORTED: the library was compiled with other headers, which it must
+ * not be called after. */
+odlc_status library_open(struct arena *arena, struct diags *diags, const char *path, struct library *out) MUST_USE;
+void library_close(struct library *library);
+
+/* A function or an object by its name; NULL: the library has none. */
+void *library_symbol(const struct library *library, const char *name);
+
+/* What is at fault and in which package, in diagnostics. */
+odlc_status library_error(struct diags *diags, odlc_status status, const struct library *library, const char *code,
+                          const char *hint, const char *format, ...) PRINTF_LIKE(6, 7);
+
+#endif
