@@ -1,0 +1,297 @@
+#include "package/package.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/target.h"
+#include "package/log_sink.h"
+#include "package/status_text.h"
+
+/* The process's packages; under the lock. Loading holds the lock: who wants the same package meanwhile waits for it. */
+static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct package *packages;
+
+/* ---- names ---- */
+
+const char *package_name(const struct package *package)
+{
+    return package->info->packageName;
+}
+
+static bool same_but_for_backend(const char *with, const char *without)
+{
+    static const char *const backends[] = {"Cpu", "CPU", "_cpu", "_CPU"};
+    const size_t length = strlen(without);
+    if (strncmp(with, without, length) != 0)
+        return false;
+    for (size_t i = 0; i < COUNT_OF(backends); i++)
+        if (strcmp(with + length, backends[i]) == 0)
+            return true;
+    return with[length] == '\0';
+}
+
+bool package_is_named(const struct package *package, const char *name)
+{
+    const char *own = package_name(package);
+    return same_but_for_backend(own, name) || same_but_for_backend(name, own);
+}
+
+bool package_has_op(const struct package *package, const char *type)
+{
+    for (uint32_t i = 0; i < package->info->numOperations; i++)
+        if (strcmp(package->info->operationNames[i], type) == 0)
+            return true;
+    return false;
+}
+
+/* ---- the implementation ---- */
+
+static odlc_status failed(struct diags *diags, const struct library *library, const char *function,
+                          Qnn_ErrorHandle_t error)
+{
+    return library_error(diags, ODLC_ERR_INVALID, library, "package-call", NULL, "%s of the package gives %s", function,
+                         qnn_error_text(diags->arena, error));
+}
+
+static odlc_status get_interface(struct package *p, struct diags *diags)
+{
+    QnnOpPackage_InterfaceProvider_t provider;
+    QnnOpPackage_Interface_t found = QNN_OP_PACKAGE_INTERFACE_INIT;
+    void *symbol = library_symbol(&p->library, p->provider);
+    if (!symbol)
+        return library_error(diags, ODLC_ERR_INVALID, &p->library, "package-symbol", NULL,
+                             "the library does not export %s", p->provider);
+    memcpy(&provider, &symbol, sizeof symbol);
+    Qnn_ErrorHandle_t error = provider(&found);
+    if (error != QNN_SUCCESS)
+        return failed(diags, &p->library, p->provider, error);
+    const Qnn_Version_t *v = &found.interfaceVersion;
+    if (v->major == 2)
+        return library_error(diags, ODLC_ERR_UNSUPPORTED, &p->library, "package-version",
+                             "let the package provide version 1.4 of the interface",
+                             "the package provides version %u.%u.%u of the op package interface, whose functions are "
+                             "not published",
+                             v->major, v->minor, v->patch);
+    if (v->major != 1 || v->minor != 4)
+        return library_error(diags, ODLC_ERR_UNSUPPORTED, &p->library, "package-version", NULL,
+                             "the package provides version %u.%u.%u of the op package interface, and 1.4.0 is known",
+                             v->major, v->minor, v->patch);
+    p->functions = found.v1_4;
+    return ODLC_OK;
+}
+
+static odlc_status check_functions(const struct package *p, struct diags *diags)
+{
+    const QnnOpPackage_ImplementationV1_4_t *f = &p->functions;
+    const char *missing = !f->init               ? "init"
+                          : !f->terminate        ? "terminate"
+                          : !f->getInfo          ? "getInfo"
+                          : !f->validateOpConfig ? "validateOpConfig"
+                          : !f->createOpImpl     ? "createOpImpl"
+                          : !f->freeOpImpl       ? "freeOpImpl"
+                                                 : NULL;
+    if (missing)
+        return library_error(diags, ODLC_ERR_INVALID, &p->library, "package-symbol", NULL,
+                             "the interface of the package has no function %s", missing);
+    return ODLC_OK;
+}
+
+static odlc_status read_info(struct package *p, struct diags *diags)
+{
+    const QnnOpPackage_Info_t *info = NULL;
+    Qnn_ErrorHandle_t error = p->functions.getInfo(&info);
+    if (error != QNN_SUCCESS)
+        return failed(diags, &p->library, "getInfo", error);
+    if (!info || !info->packageName || (info->numOperations && !info->operationNames))
+        return library_error(diags, ODLC_ERR_INVALID, &p->library, "package-info", NULL,
+                             "the package does not say its name, or which ops it has");
+    for (uint32_t i = 0; i < info->numOperations; i++)
+        if (!info->operationNames[i])
+            return library_error(diags, ODLC_ERR_INVALID, &p->library, "package-info", NULL,
+                                 "op %u of the package has no name", i);
+    p->info = info;
+    return ODLC_OK;
+}
+
+static void terminate(struct package *p)
+{
+    if (p->functions.logTerminate)
+        p->functions.logTerminate();
+    p->functions.terminate();
+}
+
+static odlc_status initialize(struct package *p, struct diags *diags)
+{
+    static struct QnnOpPackage_GlobalInfrastructure *const none = NULL;
+    TRY(get_interface(p, diags));
+    TRY(check_functions(p, diags));
+    if (p->functions.logInitialize) {
+        Qnn_ErrorHandle_t error = p->functions.logInitialize(log_sink_callback, QNN_LOG_LEVEL_DEBUG);
+        if (error != QNN_SUCCESS)
+            return failed(diags, &p->library, "logInitialize", error);
+    }
+    Qnn_ErrorHandle_t error = p->functions.init(none);
+    if (error != QNN_SUCCESS)
+        return failed(diags, &p->library, "init", error);
+    odlc_status status = read_info(p, diags);
+    if (status != ODLC_OK)
+        terminate(p);
+    return status;
+}
+
+/* ---- from a registration library to the implementation ---- */
+
+/* The file beside the registration library, where there is one; else the loader is asked. */
+static const char *place_of(struct arena *arena, const struct registration *registration, const char *name)
+{
+    const char *beside = arena_printf(arena, "%s/%s", folder_of(arena, registration->library.path), name);
+    return access(beside, F_OK) == 0 ? beside : name;
+}
+
+static odlc_status open_implementation(struct package *p, struct diags *diags)
+{
+    const struct registration *r = &p->registration;
+    const char *name = registration_cpu_library(r);
+    p->provider = arena_printf(p->arena, "%sInterfaceProvider", r->info->packageName);
+    p->one_library = library_symbol(&r->library, p->provider) != NULL;
+    if (p->one_library) {
+        p->library = r->library;
+        return ODLC_OK;
+    }
+    if (!name)
+        return library_error(diags, ODLC_ERR_UNSUPPORTED, &r->library, "package-core", "add CPU to its core_types",
+                             "package %s has no implementation for the CPU", r->info->packageName);
+    return library_open(p->arena, diags, place_of(p->arena, r, name), &p->library);
+}
+
+static odlc_status check_agreement(const struct package *p, struct diags *diags)
+{
+    const SnpeUdo_RegInfo_t *info = p->registration.info;
+    if (!info)
+        return ODLC_OK;
+    if (!package_is_named(p, info->packageName))
+        return library_error(diags, ODLC_ERR_INVALID, &p->library, "package-name", NULL,
+                             "the library implements package %s, and its registration library is that of %s",
+                             package_name(p), info->packageName);
+    for (uint32_t i = 0; i < info->numOfOperations; i++)
+        if (!package_has_op(p, info->operationsInfo[i].operationType))
+            return library_error(diags, ODLC_ERR_INVALID, &p->library, "package-op", NULL,
+                                 "the library does not implement op %s, which the registration library announces",
+                                 info->operationsInfo[i].operationType);
+    return ODLC_OK;
+}
+
+/* Closes what is open. */
+static void end(struct package *p)
+{
+    if (p->info)
+        terminate(p);
+    if (!p->one_library)
+        library_close(&p->library);
+    registration_end(&p->registration);
+    pthread_mutex_destroy(&p->lock);
+    arena_destroy(p->arena);
+}
+
+static odlc_status begin_registered(struct package *p, struct diags *diags, const struct library *library)
+{
+    if (!is_registration(library))
+        return library_error(diags, ODLC_ERR_INVALID, library, "package-symbol",
+                             "an op package without one is named by --op_packages LIBRARY:PROVIDER",
+                             "this is no registration library: it does not export SnpeUdo_initRegLibrary");
+    TRY(registration_begin(diags, library, &p->registration));
+    return open_implementation(p, diags);
+}
+
+static odlc_status begin(struct package *p, struct diags *diags, const char *path)
+{
+    struct library library;
+    TRY(library_open(p->arena, diags, path, &library));
+    if (p->provider) {
+        p->library = library;
+    } else {
+        odlc_status status = begin_registered(p, diags, &library);
+        if (!p->registration.library.handle)
+            library_close(&library);
+        TRY(status);
+    }
+    TRY(initialize(p, diags));
+    return check_agreement(p, diags);
+}
+
+/* ---- the process's list ---- */
+
+static const char *key_of(struct arena *arena, const char *path, const char *provider)
+{
+    char real[PATH_MAX];
+    return arena_printf(arena, "%s:%s", realpath(path, real) ? real : path, provider ? provider : "");
+}
+
+static odlc_status load_new(struct diags *diags, const char *path, const char *provider, const char *key,
+                            struct package **out)
+{
+    struct arena *arena = arena_create();
+    if (!arena)
+        return ODLC_ERR_NOMEM;
+    if (setjmp(*arena_catch(arena))) {
+        arena_destroy(arena);
+        return ODLC_ERR_NOMEM;
+    }
+    struct package *p = arena_new(arena, struct package);
+    p->arena = arena;
+    p->uses = 1;
+    p->key = arena_strdup(arena, key);
+    p->provider = provider ? arena_strdup(arena, provider) : NULL;
+    pthread_mutex_init(&p->lock, NULL);
+    log_sink_begin();
+    odlc_status status = begin(p, diags, path);
+    log_sink_end(diags, AT(.file = path));
+    if (status != ODLC_OK) {
+        end(p);
+        return status;
+    }
+    *out = p;
+    return ODLC_OK;
+}
+
+static odlc_status load_locked(struct diags *diags, const char *path, const char *provider, const char *key,
+                               struct package **out)
+{
+    for (struct package *p = packages; p; p = p->next)
+        if (strcmp(p->key, key) == 0) {
+            p->uses++;
+            *out = p;
+            return ODLC_OK;
+        }
+    TRY(load_new(diags, path, provider, key, out));
+    (*out)->next = packages;
+    packages = *out;
+    return ODLC_OK;
+}
+
+odlc_status package_load(struct arena *scratch, struct diags *diags, const char *path, const char *provider,
+                         struct package **out)
+{
+    const char *key = key_of(scratch, path, provider);
+    pthread_mutex_lock(&list_lock);
+    odlc_status status = load_locked(diags, path, provider, key, out);
+    pthread_mutex_unlock(&list_lock);
+    return status;
+}
+
+void package_release(struct package *package)
+{
+    if (!package)
+        return;
+    pthread_mutex_lock(&list_lock);
+    if (--package->uses == 0) {
+        struct package **at = &packages;
+        while (*at != package)
+            at = &(*at)->next;
+        *at = package->next;
+        end(package);
+    }
+    pthread_mutex_unlock(&list_lock);
+}
