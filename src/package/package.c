@@ -271,12 +271,21 @@ static odlc_status load_locked(struct diags *diags, const char *path, const char
     return ODLC_OK;
 }
 
+/* Memory of the diagnostics that runs out must not leave the list locked. */
 odlc_status package_load(struct arena *scratch, struct diags *diags, const char *path, const char *provider,
                          struct package **out)
 {
     const char *key = key_of(scratch, path, provider);
+    jmp_buf exhausted;
     pthread_mutex_lock(&list_lock);
+    jmp_buf *before = arena_divert(diags->arena, &exhausted);
+    if (setjmp(exhausted)) {
+        pthread_mutex_unlock(&list_lock);
+        arena_divert(diags->arena, before);
+        return ODLC_ERR_NOMEM;
+    }
     odlc_status status = load_locked(diags, path, provider, key, out);
+    arena_divert(diags->arena, before);
     pthread_mutex_unlock(&list_lock);
     return status;
 }

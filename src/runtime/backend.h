@@ -25,6 +25,8 @@ struct memory {
     odlc_status (*download)(void *state, void *host, const void *place, uint64_t size);
 };
 
+struct package_set; /* package/package.h */
+
 /* The surroundings of a backend during one execution of a graph. The arena lives as long as the steps; scratch is
  * rewound after every call. */
 struct backend_scope {
@@ -34,6 +36,7 @@ struct backend_scope {
     const struct buffer
         *constants;   /* per tensor: the elements of constants in the host's memory, others without data */
     uint32_t threads; /* 1 or more */
+    const struct package_set *packages; /* with kernels of user-defined ops; NULL: none */
 };
 
 /* What claims are decided by. */

@@ -1,0 +1,24 @@
+/* A node of the graph as op packages get it. */
+#ifndef PACKAGE_OP_NODE_H
+#define PACKAGE_OP_NODE_H
+
+#include "op/op.h"
+#include "runtime/backend.h"
+#include "sdk/QNN/CPU/QnnCpuOpPackage.h"
+
+/* All of it is in the arena of op_node_make, at addresses that stay. */
+struct op_node {
+    QnnCpuOpPackage_Node_t node; /* data of activations NULL until op_node_bind */
+    Qnn_OpConfig_t config;       /* the same for validateOpConfig: without data but those of constants and params */
+    QnnCpuOpPackage_Tensor_t *inputs, *outputs;
+};
+
+/* The type in which packages get activations: float32 for fixed-point and smaller floats, else the tensor's own. */
+enum dtype op_node_activation(enum dtype dtype);
+
+/* Describes the node: operands in its order, absent ones as null tensors, and its params without those that only
+ * describe its definition. constants: as in struct backend_scope. */
+struct op_node *op_node_make(struct arena *arena, const struct graph *g, const struct node *n, const char *package,
+                             const struct buffer *constants);
+
+#endif
