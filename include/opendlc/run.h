@@ -80,6 +80,11 @@ ODLC_API odlc_status odlc_run_set_backends(odlc_run *run, const char *const *nam
 /* Threads that backends may use for one execution: 1 without a call; ODLC_ERR_USAGE for 0. The reference uses one. */
 ODLC_API odlc_status odlc_run_set_threads(odlc_run *run, unsigned threads) ODLC_MUST_USE;
 
+/* Makes the ops of a package available to this object: path and provider as in odlc_add_op_package (opendlc/package.h),
+ * which says the statuses. The package is given back with the object. Called before a choice of results; packages of
+ * the object are asked in the order of the calls, those of the process after them. */
+ODLC_API odlc_status odlc_run_add_op_package(odlc_run *run, const char *path, const char *provider) ODLC_MUST_USE;
+
 /* All diagnostics so far, oldest first: those of a failed call are at the end. Valid until the next call that can fail.
  */
 ODLC_API const struct odlc_diag *odlc_run_diags(const odlc_run *run, size_t *count);

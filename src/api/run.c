@@ -7,6 +7,7 @@
 #include "api/backends.h"
 #include "dlc/record.h"
 #include "op/registry.h"
+#include "package/package.h"
 #include "runtime/executor.h"
 
 /* Names listed in the hint of an unknown one. */
@@ -26,6 +27,7 @@ struct odlc_run {
     struct arena_mark empty; /* of that arena */
     const struct backend *const *backends;
     unsigned threads;
+    struct package_set packages; /* with kernels of user-defined ops */
     struct diags diags;
     const char *path;
     struct graph *graph; /* NULL before odlc_run_open */
@@ -93,6 +95,7 @@ void odlc_run_free(odlc_run *run)
     if (!run)
         return;
     arena_destroy(run->execution); /* its steps hold parts of the others */
+    package_set_release(&run->packages);
     arena_destroy(run->scratch);
     arena_destroy(run->arena);
     free(run);
@@ -219,6 +222,12 @@ odlc_status odlc_run_set_threads(odlc_run *run, unsigned threads)
     return ODLC_OK;
 }
 
+odlc_status odlc_run_add_op_package(odlc_run *run, const char *path, const char *provider)
+{
+    CATCH_EXHAUSTION(run);
+    return package_set_add(run->arena, &run->diags, &run->packages, path, provider);
+}
+
 /* ---- choosing results ---- */
 
 /* A step goes by the last node of its group, which gives the result; its op says them all. */
@@ -292,8 +301,10 @@ static odlc_status prepare(odlc_run *run, const tensor_id *wanted, size_t count,
 
 static odlc_status want(odlc_run *run, const tensor_id *wanted, size_t count)
 {
-    const struct executor_options options = {.backends = run->backends, .threads = run->threads};
+    const struct executor_options options = {
+        .backends = run->backends, .threads = run->threads, .packages = &run->packages};
     forget_choice(run);
+    package_set_add_for_all(run->arena, &run->packages);
     TRY(prepare(run, wanted, count, &options));
     list_results(run, wanted, count);
     return ODLC_OK;

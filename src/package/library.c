@@ -24,9 +24,10 @@ odlc_status library_error(struct diags *diags, odlc_status status, const struct 
 static const char *rebuild_hint(struct arena *arena, const char *path)
 {
     const char *libs = strstr(path, "/libs/");
-    return libs ? arena_printf(arena, "make -C %.*s cpu_x86 compiles the package with OpenDLC's headers",
-                               (int)(libs - path), path)
-                : "compile the package with OpenDLC's headers: pkg-config --variable=sdkdir opendlc says where they are";
+    return libs
+               ? arena_printf(arena, "make -C %.*s cpu_x86 compiles the package with OpenDLC's headers",
+                              (int)(libs - path), path)
+               : "compile the package with OpenDLC's headers: pkg-config --variable=sdkdir opendlc says where they are";
 }
 
 static odlc_status other_headers(struct arena *arena, struct diags *diags, const struct library *library)
@@ -55,9 +56,9 @@ static odlc_status check_loaded(struct arena *arena, struct diags *diags, const 
     if (!abi)
         return other_headers(arena, diags, library);
     if (*abi != ODLC_SDK_ABI)
-        return library_error(diags, ODLC_ERR_UNSUPPORTED, library, "package-headers", rebuild_hint(arena, library->path),
-                             "the library was compiled with another version of OpenDLC's headers: %u instead of %u",
-                             *abi, ODLC_SDK_ABI);
+        return library_error(
+            diags, ODLC_ERR_UNSUPPORTED, library, "package-headers", rebuild_hint(arena, library->path),
+            "the library was compiled with another version of OpenDLC's headers: %u instead of %u", *abi, ODLC_SDK_ABI);
     return ODLC_OK;
 }
 

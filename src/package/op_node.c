@@ -59,8 +59,8 @@ static QnnCpuOpPackage_Tensor_t *operands(struct arena *arena, const struct grap
 {
     QnnCpuOpPackage_Tensor_t *out = arena_array(arena, QnnCpuOpPackage_Tensor_t, count);
     for (uint32_t i = 0; i < count; i++) {
-        out[i] = (QnnCpuOpPackage_Tensor_t){.dataType = QNN_DATATYPE_UNDEFINED,
-                                            .quantizeParams = QNN_QUANTIZE_PARAMS_INIT};
+        out[i] =
+            (QnnCpuOpPackage_Tensor_t){.dataType = QNN_DATATYPE_UNDEFINED, .quantizeParams = QNN_QUANTIZE_PARAMS_INIT};
         if (ids[i] != NO_TENSOR)
             out[i] = operand(arena, graph_tensor(g, ids[i]), &constants[ids[i]]);
     }

@@ -9,9 +9,13 @@
 #include "package/log_sink.h"
 #include "package/status_text.h"
 
-/* The process's packages; under the lock. Loading holds the lock: who wants the same package meanwhile waits for it. */
+/* The process's packages, and how many of them are for all executions; under the lock. Loading holds the lock: who
+ * wants the same package meanwhile waits for it. */
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct package *packages;
+
+/* Packages that are loaded for all executions at most. */
+enum { MAX_FOR_ALL = 256 };
 
 /* ---- names ---- */
 
@@ -303,4 +307,60 @@ void package_release(struct package *package)
         end(package);
     }
     pthread_mutex_unlock(&list_lock);
+}
+
+/* ---- sets ---- */
+
+static bool set_has(const struct package_set *set, const struct package *package)
+{
+    for (size_t i = 0; i < set->packages.count; i++)
+        if (set->packages.data[i] == package)
+            return true;
+    return false;
+}
+
+odlc_status package_set_add(struct arena *arena, struct diags *diags, struct package_set *set, const char *path,
+                            const char *provider)
+{
+    struct package *package;
+    TRY(package_load(arena, diags, path, provider, &package));
+    if (set_has(set, package))
+        package_release(package);
+    else
+        vec_push(arena, &set->packages, package);
+    return ODLC_OK;
+}
+
+odlc_status package_load_for_all(struct arena *scratch, struct diags *diags, const char *path, const char *provider)
+{
+    struct package *package;
+    TRY(package_load(scratch, diags, path, provider, &package));
+    pthread_mutex_lock(&list_lock);
+    if (package->for_all)
+        package->uses--;
+    package->for_all = true;
+    pthread_mutex_unlock(&list_lock);
+    return ODLC_OK;
+}
+
+void package_set_add_for_all(struct arena *arena, struct package_set *set)
+{
+    struct package *found[MAX_FOR_ALL];
+    size_t count = 0;
+    pthread_mutex_lock(&list_lock);
+    for (struct package *p = packages; p && count < MAX_FOR_ALL; p = p->next)
+        if (p->for_all && !set_has(set, p)) {
+            p->uses++;
+            found[count++] = p;
+        }
+    pthread_mutex_unlock(&list_lock);
+    while (count > 0)
+        vec_push(arena, &set->packages, found[--count]);
+}
+
+void package_set_release(struct package_set *set)
+{
+    for (size_t i = 0; i < set->packages.count; i++)
+        package_release(set->packages.data[i]);
+    set->packages.count = 0;
 }

@@ -15,12 +15,14 @@ struct package {
     struct arena *arena;
     struct package *next; /* of the process's list */
     size_t uses;
-    const char *key;     /* of the list: the real path of the library that was named, and the provider */
-    const char *provider; /* the function, by name */
+    bool for_all;                     /* one of the uses is that of all executions */
+    const char *key;                  /* of the list: the real path of the library that was named, and the provider */
+    const char *provider;             /* the function, by name */
     struct registration registration; /* library.handle NULL: the package was named by its provider */
     struct library library;           /* the implementation */
     bool one_library;                 /* registration and implementation */
-    pthread_mutex_t lock; /* held in calls other than the execution of ops: nothing promises that they are thread-safe */
+    pthread_mutex_t
+        lock; /* held in calls other than the execution of ops: nothing promises that they are thread-safe */
     QnnOpPackage_ImplementationV1_4_t functions;
     const QnnOpPackage_Info_t *info; /* the package's own memory */
 };
@@ -46,5 +48,15 @@ bool package_has_op(const struct package *package, const char *type);
 struct package_set {
     VEC(struct package *) packages;
 };
+
+/* Loads a package, to be released with the set; one that the set has is not added again. Fails as package_load. */
+odlc_status package_set_add(struct arena *arena, struct diags *diags, struct package_set *set, const char *path,
+                            const char *provider) MUST_USE;
+/* Loads a package for all executions of the process to come; it is never released. Fails as package_load. */
+odlc_status package_load_for_all(struct arena *scratch, struct diags *diags, const char *path,
+                                 const char *provider) MUST_USE;
+/* Adds the packages that were loaded for all. */
+void package_set_add_for_all(struct arena *arena, struct package_set *set);
+void package_set_release(struct package_set *set);
 
 #endif

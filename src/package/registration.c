@@ -53,8 +53,8 @@ static odlc_status check_info(struct diags *diags, const struct library *library
                              "the registration library counts operations or libraries that it does not list");
     for (uint32_t i = 0; i < info->numOfOperations; i++) {
         const SnpeUdo_OperationInfo_t *op = &info->operationsInfo[i];
-        if (!op->operationType || (op->numOfStaticParams && !op->staticParams) || (op->numOfInputs && !op->inputInfos) ||
-            (op->numOfOutputs && !op->outputInfos))
+        if (!op->operationType || (op->numOfStaticParams && !op->staticParams) ||
+            (op->numOfInputs && !op->inputInfos) || (op->numOfOutputs && !op->outputInfos))
             return library_error(diags, ODLC_ERR_INVALID, library, "package-info", NULL,
                                  "operation %u of the registration library has no type, or lists less than it counts",
                                  i);

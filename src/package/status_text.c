@@ -8,7 +8,10 @@ struct named {
     const char *name;
 };
 
-#define NAMED(error) {(uint64_t)(error), #error}
+#define NAMED(error)              \
+    {                             \
+        (uint64_t)(error), #error \
+    }
 
 static const char *in_words(struct arena *arena, uint64_t error, const struct named *known, size_t count)
 {
@@ -43,8 +46,8 @@ const char *qnn_error_text(struct arena *arena, Qnn_ErrorHandle_t error)
 const char *udo_error_text(struct arena *arena, SnpeUdo_ErrorType_t error)
 {
     static const struct named known[] = {
-        NAMED(SNPE_UDO_WRONG_CORE),          NAMED(SNPE_UDO_INVALID_ARGUMENT), NAMED(SNPE_UDO_UNSUPPORTED_FEATURE),
-        NAMED(SNPE_UDO_MEM_ALLOC_ERROR),     NAMED(SNPE_UDO_WRONG_OPERATION),
+        NAMED(SNPE_UDO_WRONG_CORE),      NAMED(SNPE_UDO_INVALID_ARGUMENT), NAMED(SNPE_UDO_UNSUPPORTED_FEATURE),
+        NAMED(SNPE_UDO_MEM_ALLOC_ERROR), NAMED(SNPE_UDO_WRONG_OPERATION),
     };
     return in_words(arena, (uint64_t)error, known, COUNT_OF(known));
 }

@@ -202,7 +202,8 @@ odlc_status executor_create(struct arena *arena, struct arena *scratch, struct d
                                       .diags = diags,
                                       .graph = g,
                                       .constants = e->buffers,
-                                      .threads = options->threads ? options->threads : 1};
+                                      .threads = options->threads ? options->threads : 1,
+                                      .packages = options->packages};
     e->observed = options->observed;
     e->observer = options->observer;
     e->needed = needed_nodes(arena, g, wanted, n_wanted);

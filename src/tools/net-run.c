@@ -1,6 +1,7 @@
 /* net-run: executes a container on raw input files. */
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/file.h"
 #include "base/map.h"
@@ -123,6 +124,38 @@ static odlc_status want_named(struct session *s)
         return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.file = NULL), "option-value",
                           "option --set_output_tensors names no tensors");
     return odlc_run_want(s->run, names.list.data, names.list.count);
+}
+
+/* PATH:PROVIDER, or PATH:PROVIDER:TARGET; a target other than the CPU's is for other hosts. */
+static odlc_status load_op_package(struct session *s, const char *value)
+{
+    const char *colon = strchr(value, ':');
+    if (!colon || colon == value || !colon[1])
+        return diag_error(&s->diags, ODLC_ERR_USAGE,
+                          AT(.hint = "LIBRARY:PROVIDER, for example libMine.so:MineInterfaceProvider"), "option-value",
+                          "option --op_packages: '%s' names no function that provides the package", value);
+    const char *provider = colon + 1, *target = strchr(provider, ':');
+    if (target && strcasecmp(target + 1, "cpu") != 0)
+        return diag_error(&s->diags, ODLC_ERR_UNSUPPORTED, AT(.hint = "CPU, or no target"), "option-value",
+                          "option --op_packages: packages for target %s cannot be executed here", target + 1);
+    const size_t length = target ? (size_t)(target - provider) : strlen(provider);
+    return odlc_run_add_op_package(s->run, arena_strndup(s->arena, value, (size_t)(colon - value)),
+                                   arena_strndup(s->arena, provider, length));
+}
+
+static odlc_status load_packages(struct session *s)
+{
+    struct names registrations = names_of(s, OPT_UDO_PACKAGES), packages = names_of(s, OPT_OP_PACKAGES);
+    odlc_status status = ODLC_OK;
+    for (size_t i = 0; i < registrations.list.count; i++) {
+        odlc_status loaded = odlc_run_add_op_package(s->run, registrations.list.data[i], NULL);
+        status = status == ODLC_OK ? loaded : status; /* the errors of all are reported */
+    }
+    for (size_t i = 0; i < packages.list.count; i++) {
+        odlc_status loaded = load_op_package(s, packages.list.data[i]);
+        status = status == ODLC_OK ? loaded : status;
+    }
+    return status;
 }
 
 static odlc_status choose_backends(struct session *s)
@@ -271,17 +304,6 @@ static void print_explanation(struct session *s)
                refusals[i].op, refusals[i].reason);
 }
 
-static odlc_status refuse_udo_packages(struct session *s)
-{
-    if (!options_given(&s->options, OPT_UDO_PACKAGES))
-        return ODLC_OK;
-    return diag_error(
-        &s->diags, ODLC_ERR_UNSUPPORTED,
-        AT(.hint = "tensors that do not depend on a user-defined op can be computed: --set_output_tensors"),
-        "udo-package-path",
-        "implementations of user-defined ops cannot be loaded yet: --udo_package_path is not supported");
-}
-
 /* A graph without inputs is executed once; nobody can name an input of it. */
 static odlc_status check_list(struct session *s)
 {
@@ -304,10 +326,10 @@ static odlc_status run_session(struct session *s)
     s->native_outputs = options_given(&s->options, OPT_NATIVE_OUTPUTS);
     s->iterations = 1;
     TRY(options_int(&s->options, &s->diags, OPT_ITERATIONS, 1, 1000000, &s->iterations));
-    TRY(refuse_udo_packages(s));
     TRY(input_list_read(s->arena, &s->diags, options_value(&s->options, OPT_INPUT_LIST, ""), &s->list));
     TRY(odlc_run_open(s->run, options_value(&s->options, OPT_CONTAINER, "")));
     TRY(check_list(s));
+    TRY(load_packages(s));
     TRY(choose_backends(s));
     TRY(choose_results(s));
     TRY(check_result_paths(s));

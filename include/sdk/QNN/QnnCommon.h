@@ -21,7 +21,7 @@ extern "C" {
 /* 0 is success; other numbers are errors of the interface that returned them. */
 typedef uint64_t Qnn_ErrorHandle_t;
 #define QNN_SUCCESS 0
-#define QNN_GET_ERROR_CODE(error) ((error) & 0xFFFF)
+#define QNN_GET_ERROR_CODE(error) ((error)&0xFFFF)
 
 /* Errors that every part of the interface may return. The numbers are ours. */
 enum {

@@ -38,32 +38,44 @@ typedef struct QnnOpPackage_OpImpl *QnnOpPackage_OpImpl_t;
 typedef struct {
     const char *packageName;
     const char **operationNames; /* numOperations, unique in the package */
-    const void *operationInfo; /* of the backend, or NULL */
+    const void *operationInfo;   /* of the backend, or NULL */
     uint32_t numOperations;
     const void *optimizations; /* of the backend, or NULL */
     uint32_t numOptimizations;
     const char *sdkBuildId;
     const Qnn_ApiVersion_t *sdkApiVersion;
-    const void *packageInfo; /* of the backend, or NULL */
-    const Qnn_Version_t *opsetVersion;             /* or NULL */
+    const void *packageInfo;                            /* of the backend, or NULL */
+    const Qnn_Version_t *opsetVersion;                  /* or NULL */
     size_t reserved[QNN_OP_PACKAGE_RESERVED_INFO_SIZE]; /* zeros */
 } QnnOpPackage_Info_t;
 
-#define QNN_OP_PACKAGE_INFO_INIT {NULL, NULL, NULL, 0u, NULL, 0u, NULL, NULL, NULL, NULL, {0u}}
+#define QNN_OP_PACKAGE_INFO_INIT                                \
+    {                                                           \
+        NULL, NULL, NULL, 0u, NULL, 0u, NULL, NULL, NULL, NULL, \
+        {                                                       \
+            0u                                                  \
+        }                                                       \
+    }
 
 typedef struct {
-    Qnn_ErrorHandle_t (*init)(QnnOpPackage_GlobalInfrastructure_t infrastructure);           /* once a load */
-    Qnn_ErrorHandle_t (*terminate)(void); /* the last call */
+    Qnn_ErrorHandle_t (*init)(QnnOpPackage_GlobalInfrastructure_t infrastructure); /* once a load */
+    Qnn_ErrorHandle_t (*terminate)(void);                                          /* the last call */
     Qnn_ErrorHandle_t (*getInfo)(const QnnOpPackage_Info_t **info);
     Qnn_ErrorHandle_t (*validateOpConfig)(Qnn_OpConfig_t opConfig); /* of each node, before createOpImpl */
-    Qnn_ErrorHandle_t (*createOpImpl)(QnnOpPackage_GraphInfrastructure_t graphInfrastructure, QnnOpPackage_Node_t node, QnnOpPackage_OpImpl_t *opImpl);         /* NULL in packages that register ops by other means */
+    Qnn_ErrorHandle_t (*createOpImpl)(
+        QnnOpPackage_GraphInfrastructure_t graphInfrastructure, QnnOpPackage_Node_t node,
+        QnnOpPackage_OpImpl_t *opImpl); /* NULL in packages that register ops by other means */
     Qnn_ErrorHandle_t (*freeOpImpl)(QnnOpPackage_OpImpl_t opImpl);
-    Qnn_ErrorHandle_t (*logInitialize)(QnnLog_Callback_t callback, QnnLog_Level_t maxLogLevel); /* these three may be NULL */
+    Qnn_ErrorHandle_t (*logInitialize)(QnnLog_Callback_t callback,
+                                       QnnLog_Level_t maxLogLevel); /* these three may be NULL */
     Qnn_ErrorHandle_t (*logSetLevel)(QnnLog_Level_t maxLogLevel);
     Qnn_ErrorHandle_t (*logTerminate)(void);
 } QnnOpPackage_ImplementationV1_4_t;
 
-#define QNN_OP_PACKAGE_IMPLEMENTATION_V1_4_INIT {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL}
+#define QNN_OP_PACKAGE_IMPLEMENTATION_V1_4_INIT              \
+    {                                                        \
+        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL \
+    }
 
 /* Version 2.0: the order of its functions is published, their parameters are not. No host here calls them. */
 typedef struct {
@@ -76,10 +88,19 @@ typedef struct {
     void (*free)(void);
 } QnnOpPackage_ImplementationV2_0_t;
 
-#define QNN_OP_PACKAGE_IMPLEMENTATION_V2_0_INIT {NULL, NULL, NULL, NULL, NULL, NULL, NULL}
+#define QNN_OP_PACKAGE_IMPLEMENTATION_V2_0_INIT  \
+    {                                            \
+        NULL, NULL, NULL, NULL, NULL, NULL, NULL \
+    }
 
-#define QNN_OP_PACKAGE_API_VERSION_1_4_0 {1u, 4u, 0u}
-#define QNN_OP_PACKAGE_API_VERSION_2_0_0 {2u, 0u, 0u}
+#define QNN_OP_PACKAGE_API_VERSION_1_4_0 \
+    {                                    \
+        1u, 4u, 0u                       \
+    }
+#define QNN_OP_PACKAGE_API_VERSION_2_0_0 \
+    {                                    \
+        2u, 0u, 0u                       \
+    }
 
 typedef struct {
     Qnn_Version_t interfaceVersion; /* says which member of the union is filled */
@@ -89,12 +110,12 @@ typedef struct {
     };
 } QnnOpPackage_Interface_t;
 
-#define QNN_OP_PACKAGE_INTERFACE_INIT \
-    { \
-        QNN_OP_PACKAGE_API_VERSION_1_4_0, \
-        { \
+#define QNN_OP_PACKAGE_INTERFACE_INIT               \
+    {                                               \
+        QNN_OP_PACKAGE_API_VERSION_1_4_0,           \
+        {                                           \
             QNN_OP_PACKAGE_IMPLEMENTATION_V1_4_INIT \
-        } \
+        }                                           \
     }
 
 /* Exported by a package as <Package>InterfaceProvider. */

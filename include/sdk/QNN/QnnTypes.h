@@ -55,21 +55,15 @@ typedef uint32_t Qnn_TensorDataFormat_t;
 #define QNN_TENSOR_DATA_FORMAT_FLAT_BUFFER 0
 
 typedef enum {
-    QNN_TENSORMEMTYPE_RAW = 0,       /* clientBuf is the data */
-    QNN_TENSORMEMTYPE_MEMHANDLE = 1  /* memHandle is */
+    QNN_TENSORMEMTYPE_RAW = 0,      /* clientBuf is the data */
+    QNN_TENSORMEMTYPE_MEMHANDLE = 1 /* memHandle is */
 } Qnn_TensorMemType_t;
 
-typedef enum {
-    QNN_TENSOR_VERSION_1 = 1,
-    QNN_TENSOR_VERSION_2 = 2
-} Qnn_TensorVersion_t;
+typedef enum { QNN_TENSOR_VERSION_1 = 1, QNN_TENSOR_VERSION_2 = 2 } Qnn_TensorVersion_t;
 
 typedef enum { QNN_OPCONFIG_VERSION_1 = 1 } Qnn_OpConfigVersion_t;
 
-typedef enum {
-    QNN_PARAMTYPE_SCALAR = 0,
-    QNN_PARAMTYPE_TENSOR = 1
-} Qnn_ParamType_t;
+typedef enum { QNN_PARAMTYPE_SCALAR = 0, QNN_PARAMTYPE_TENSOR = 1 } Qnn_ParamType_t;
 
 typedef enum {
     QNN_DEFINITION_IMPL_GENERATED = 0,
@@ -138,12 +132,14 @@ typedef struct {
     };
 } Qnn_QuantizeParams_t;
 
-#define QNN_QUANTIZE_PARAMS_INIT \
-    { \
+#define QNN_QUANTIZE_PARAMS_INIT                                       \
+    {                                                                  \
         QNN_DEFINITION_UNDEFINED, QNN_QUANTIZATION_ENCODING_UNDEFINED, \
-        { \
-            {0.0f, 0} \
-        } \
+        {                                                              \
+            {                                                          \
+                0.0f, 0                                                \
+            }                                                          \
+        }                                                              \
     }
 
 /* ---- tensors ---- */
@@ -191,10 +187,10 @@ typedef struct {
 } Qnn_TensorV2_t;
 
 /* A tensor of version 2 without data: begins with the members of version 1, to which the rest adds nothing. */
-#define QNN_TENSOR_V2_INIT \
-    { \
+#define QNN_TENSOR_V2_INIT                                                                            \
+    {                                                                                                 \
         0u, NULL, QNN_TENSOR_TYPE_NATIVE, QNN_TENSOR_DATA_FORMAT_FLAT_BUFFER, QNN_DATATYPE_UNDEFINED, \
-            QNN_QUANTIZE_PARAMS_INIT, 0u, NULL, QNN_TENSORMEMTYPE_RAW, {{NULL, 0u}}, NULL, NULL \
+            QNN_QUANTIZE_PARAMS_INIT, 0u, NULL, QNN_TENSORMEMTYPE_RAW, {{NULL, 0u}}, NULL, NULL       \
     }
 
 typedef struct {
@@ -205,18 +201,20 @@ typedef struct {
     };
 } Qnn_Tensor_t;
 
-#define QNN_TENSOR_INIT \
-    { \
-        QNN_TENSOR_VERSION_1, \
-        { \
-            { \
+#define QNN_TENSOR_INIT                                                                                       \
+    {                                                                                                         \
+        QNN_TENSOR_VERSION_1,                                                                                 \
+        {                                                                                                     \
+            {                                                                                                 \
                 0u, NULL, QNN_TENSOR_TYPE_NATIVE, QNN_TENSOR_DATA_FORMAT_FLAT_BUFFER, QNN_DATATYPE_UNDEFINED, \
-                    QNN_QUANTIZE_PARAMS_INIT, 0u, NULL, QNN_TENSORMEMTYPE_RAW, \
-                { \
-                    {NULL, 0u} \
-                } \
-            } \
-        } \
+                    QNN_QUANTIZE_PARAMS_INIT, 0u, NULL, QNN_TENSORMEMTYPE_RAW,                                \
+                {                                                                                             \
+                    {                                                                                         \
+                        NULL, 0u                                                                              \
+                    }                                                                                         \
+                }                                                                                             \
+            }                                                                                                 \
+        }                                                                                                     \
     }
 
 /* ---- params ---- */
@@ -239,12 +237,12 @@ typedef struct {
     };
 } Qnn_Scalar_t;
 
-#define QNN_SCALAR_INIT \
-    { \
+#define QNN_SCALAR_INIT         \
+    {                           \
         QNN_DATATYPE_UNDEFINED, \
-        { \
-            0.0f \
-        } \
+        {                       \
+            0.0f                \
+        }                       \
     }
 
 typedef struct {
@@ -277,12 +275,14 @@ typedef struct {
     };
 } Qnn_OpConfig_t;
 
-#define QNN_OPCONFIG_INIT \
-    { \
-        QNN_OPCONFIG_VERSION_1, \
-        { \
-            {NULL, NULL, NULL, 0u, NULL, 0u, NULL, 0u, NULL} \
-        } \
+#define QNN_OPCONFIG_INIT                                      \
+    {                                                          \
+        QNN_OPCONFIG_VERSION_1,                                \
+        {                                                      \
+            {                                                  \
+                NULL, NULL, NULL, 0u, NULL, 0u, NULL, 0u, NULL \
+            }                                                  \
+        }                                                      \
     }
 
 #ifdef __cplusplus
