@@ -21,9 +21,9 @@ struct affine {
 };
 /* Puts the change into the layer, which gives the result of the node `replaced` from now on; that node is removed. The
  * weights are not touched: their view gets a pending factor per channel, applied when the bytes are streamed out. With
- * --qdq encodings, the scales of integers that are still to be scaled are multiplied by it, so that their encodings stay
- * right; a bias that is changed has none, nor have weights one of whose factors is not positive, which is reported. */
-void affine_fold(struct pass_context *c, struct graph *g, struct node *layer, const struct affine *a,
-                 node_id replaced);
+ * --qdq encodings, the scales of integers that are still to be scaled are multiplied by it, so that their encodings
+ * stay right; a bias that is changed has none, nor have weights one of whose factors is not positive, which is
+ * reported. */
+void affine_fold(struct pass_context *c, struct graph *g, struct node *layer, const struct affine *a, node_id replaced);
 
 #endif

@@ -15,7 +15,8 @@ static bool is_per_channel(const struct graph *g, const struct node *layer, cons
     bool last = shape->rank > 0 && count == channels && (uint64_t)shape->dims[shape->rank - 1] == channels;
     bool counts = y->type->shape.rank > 0 && (uint64_t)y->type->shape.dims[y->type->shape.rank - 1] == channels;
     return c->kind == TENSOR_STATIC && dtype_is_float(c->type->dtype) && counts && (last || count == 1) &&
-           !dtype_is_fixed(y->type->dtype) && shape_equal(&out->type->shape, &y->type->shape) && out->type->dtype == y->type->dtype;
+           !dtype_is_fixed(y->type->dtype) && shape_equal(&out->type->shape, &y->type->shape) &&
+           out->type->dtype == y->type->dtype;
 }
 
 /* The values of a constant, one for each channel, in the graph's arena. */

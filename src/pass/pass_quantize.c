@@ -2,7 +2,8 @@
  * Dequantize, and known integers as constants that are still to be scaled. A node all of whose real inputs were
  * dequantized, and all of whose results are quantized next, works on the fixed-point tensors themselves; the kernels
  * compute with the reals they stand for, so nothing changes but roundings between the two. Every other node keeps its
- * floats. With --keep_quant_nodes and --qdq encodings all do, and known integers become the floats that they stand for. */
+ * floats. With --keep_quant_nodes and --qdq encodings all do, and known integers become the floats that they stand for.
+ */
 #include <math.h>
 
 #include "ir/quant.h"

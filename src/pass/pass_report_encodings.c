@@ -1,5 +1,5 @@
-/* One note for each encoding that the model gives (--qdq encodings) to a value that the container does not have: a layer
- * took in what was done to its result, for example. */
+/* One note for each encoding that the model gives (--qdq encodings) to a value that the container does not have: a
+ * layer took in what was done to its result, for example. */
 #include <stdlib.h>
 
 #include "pass/pass.h"
