@@ -95,6 +95,8 @@ static node_id drop_pair(struct keeping *k, node_id id)
     if (!quantize || !node_is(quantize, OP_Quantize))
         return id;
     const struct quant *quant = graph_tensor(k->g, quantize->outputs[0])->quant;
+    if (quant->per_axis) /* of computed values; quantizers have one for all of them */
+        return id;
     tensor_id real = before_clamp(k->g, quantize), given = dequantize->outputs[0];
     const char *name = dequantize->name;
     keep_encoding(k, real, quant);
