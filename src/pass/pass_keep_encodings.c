@@ -99,10 +99,12 @@ static node_id drop_pair(struct keeping *k, node_id id)
         return id;
     tensor_id real = before_clamp(k->g, quantize), given = dequantize->outputs[0];
     const char *name = dequantize->name;
-    keep_encoding(k, real, quant);
+    bool clamped = is_activation(k, real, quant);
+    if (!clamped || !graph_tensor(k->g, real)->quant)
+        keep_encoding(k, real, quant);
     graph_tensor(k->g, given)->quant = NULL; /* what comes after quantizes the real value, too */
     graph_remove_node(k->g, id);
-    if (is_activation(k, real, quant))
+    if (clamped)
         return add_clamp(k, name, real, given, quant);
     if (!aliases_replace(&k->aliases, given, real))
         give_copy(k, given, real, quant);

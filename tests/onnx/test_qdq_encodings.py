@@ -148,6 +148,14 @@ def test_activations(checks):
     m.output(pair(m, "n", 0.02, 0, 1), FLOAT, x.shape)
     c = run_model(checks, "an input of zero and more", m, {"x": x}, {"d1": f4([0, 0, 0])}, ENCODINGS)
     checks.equal("an input of zero and more: ops", c and types(c), ["Eltwise_Unary", "Eltwise_Unary", "Neuron"])
+    m = Model(opset=13)
+    m.input("x", FLOAT, x.shape)
+    m.node("Neg", ["x"], ["n"])
+    m.output(pair(m, "n", 0.5, 100, 0), FLOAT, x.shape)
+    m.output(pair(m, "n", 0.02, 0, 1), FLOAT, x.shape)
+    c = run_model(checks, "the activation and the value", m, {"x": x}, {"d0": -x, "d1": f4([1, 0, 0])}, ENCODINGS)
+    if c:
+        expect(checks, "the activation and the value", c, {"d0": ([encoding(0.5, 100)], None), "d1": ([encoding(0.02, 0)], None)})
 
 
 def test_readers(checks):
