@@ -6,12 +6,13 @@
 #include "converters/lowering/shapes.h"
 #include "converters/lowering/emit.h"
 #include "converters/lowering/resample_matmul.h"
+#include "converters/lowering/resize_params.h"
 #include "converters/tensorflow/lower/tf_lowerings.h"
 
 /* ---- resizing ----
  *
- * Bilinear and nearest-neighbour resizing are ops of the container. Where those, which compute positions in another
- * order, would take other elements, and for what they do not know, the elements and weights of each axis are written
+ * Bilinear and nearest-neighbour resizing are the container's Resize. Where that op, which computes positions in another
+ * order, would take other elements, and for what it does not know, the elements and weights of each axis are written
  * out: a Gather, or a MatMul with a table. */
 
 struct resize {
@@ -62,22 +63,27 @@ static odlc_status start_taps(const struct lower *l, const struct resize *r, uin
     return lower_table(l, count, sizeof *taps->weight, &taps->weight);
 }
 
+static float resize_factor(const struct resize *r, uint32_t axis)
+{
+    return (float)r->out[axis] / (float)r->in[axis];
+}
+
 static bool nothing_changes(const struct resize *r)
 {
     return r->in[0] == r->out[0] && r->in[1] == r->out[1];
 }
 
-/* The container's op of that name. */
-static odlc_status native_resize(struct lower *l, const struct resize *r, tensor_id x, enum op_id op)
+/* The container's Resize. */
+static odlc_status native_resize(struct lower *l, const struct resize *r, tensor_id x, const struct resample *how)
 {
     struct type type = *build_type(l->b, x);
     const char *name = lower_out_name(l, 0);
+    const float scales[] = {resize_factor(r, 0), resize_factor(r, 1)};
     type.shape.dims[1] = r->out[0];
     type.shape.dims[2] = r->out[1];
-    build_op(l->b, op, fw_node_label(l->node));
+    build_op(l->b, OP_Resize, fw_node_label(l->node));
     build_in(l->b, x);
-    build_int(l->b, PARAM_align_corners, r->align_corners);
-    build_int(l->b, PARAM_half_pixel_centers, r->half_pixel_centers);
+    lower_resize_params(l->b, how, scales);
     return build_end_typed(l->b, &name, &type, 1, &l->out[0]);
 }
 
@@ -112,7 +118,8 @@ odlc_status tf_resize_bilinear(struct lower *l)
         l->out[0] = r.x;
         return ODLC_OK;
     }
-    return native_resize(l, &r, r.x, OP_ResizeBilinear);
+    const struct resample how = resample_flagged(INTERPOLATE_LINEAR, r.align_corners, r.half_pixel_centers);
+    return native_resize(l, &r, r.x, &how);
 }
 
 /* ---- nearest neighbours ---- */
@@ -127,12 +134,11 @@ static int64_t nearest_element(const struct resize *r, uint32_t axis, int64_t ou
 }
 
 /* Whether the container's op takes the same elements. */
-static bool op_takes(const struct lower *l, const struct resize *r, uint32_t axis, const int64_t *elements)
+static bool op_takes(const struct lower *l, const struct resize *r, const struct resample *how, uint32_t axis,
+                     const int64_t *elements)
 {
-    const struct resample_axis a = {
-        .in = r->in[axis], .out = r->out[axis], .scale = (float)r->out[axis] / (float)r->in[axis]};
-    const struct resample how = resample_flagged_nearest(r->align_corners, r->half_pixel_centers);
-    struct resample_taps taps = resample_taps(l->arena, &how, &a);
+    const struct resample_axis a = {.in = r->in[axis], .out = r->out[axis], .scale = resize_factor(r, axis)};
+    struct resample_taps taps = resample_taps(l->arena, how, &a);
     return memcmp(taps.index, elements, (size_t)a.out * sizeof *elements) == 0;
 }
 
@@ -146,14 +152,15 @@ odlc_status tf_resize_nearest(struct lower *l)
         l->out[0] = r.x;
         return ODLC_OK;
     }
+    const struct resample how = resample_flagged(INTERPOLATE_NEAREST, r.align_corners, r.half_pixel_centers);
     for (uint32_t i = 0; i < 2; i++) {
         TRY(lower_table(l, (uint64_t)r.out[i], sizeof *elements[i], &elements[i]));
         for (int64_t o = 0; o < r.out[i]; o++)
             elements[i][o] = nearest_element(&r, i, o);
-        native = native && op_takes(l, &r, i, elements[i]);
+        native = native && op_takes(l, &r, &how, i, elements[i]);
     }
     if (native)
-        return native_resize(l, &r, r.x, OP_ResizeNearestNeighbor);
+        return native_resize(l, &r, r.x, &how);
     TRY(lower_gather_positions(l, r.x, 1, elements[0], r.out[0], step_name(l, "height"), &r.x));
     return lower_gather_positions(l, r.x, 2, elements[1], r.out[1], lower_out_name(l, 0), &l->out[0]);
 }
