@@ -5,8 +5,8 @@
 #include "converters/lowering/lower.h"
 #include "kernel/resample.h"
 
-/* Sets the params of the Resize being built. `scales` are those of height and width, out / in; NULL for other inputs than
- * images. */
+/* Sets the params of the Resize being built. `scales` are those of height and width, out / in; NULL for other inputs
+ * than images. */
 void lower_resize_params(struct build *b, const struct resample *how, const float *scales);
 
 #endif

@@ -37,8 +37,8 @@ struct resample_axis {
     float start, end; /* POSITION_CROP */
 };
 
-/* What the flags of ResizeBilinear and ResizeNearestNeighbor mean. Nearest neighbours are rounded down without any flag,
- * else to the nearest, halves up. */
+/* What the flags of ResizeBilinear and ResizeNearestNeighbor mean. Nearest neighbours are rounded down without any
+ * flag, else to the nearest, halves up. */
 struct resample resample_flagged(enum resample_interpolation interpolation, bool align_corners,
                                  bool half_pixel_centers);
 

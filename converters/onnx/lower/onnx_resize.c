@@ -172,7 +172,8 @@ static bool is_kept(const struct resample_axis *a)
     return a->out == a->in && a->scale == 1 && a->start == 0 && a->end == 1;
 }
 
-/* The rule of ONNX Resize-10 and Upsample is one of the container's where all axes that change do so in one direction. */
+/* The rule of ONNX Resize-10 and Upsample is one of the container's where all axes that change do so in one direction.
+ */
 static void prefer_known_rounding(struct resize *r)
 {
     bool enlarges = false, reduces = false;
@@ -204,8 +205,8 @@ static bool is_native(const struct lower *l, const struct resize *r)
     enum dtype dtype = build_type(l->b, r->x)->dtype;
     bool nearest = r->how.interpolation == INTERPOLATE_NEAREST;
     bool shape_fits = r->rank >= 3 && r->rank <= SPATIAL_MAX + 2 && is_kept(&r->axis[0]) && is_kept(&r->axis[1]);
-    bool mode_fits = r->how.position <= POSITION_ASYMMETRIC && !r->how.antialias &&
-                     (!nearest || r->how.nearest <= NEAREST_CEIL);
+    bool mode_fits =
+        r->how.position <= POSITION_ASYMMETRIC && !r->how.antialias && (!nearest || r->how.nearest <= NEAREST_CEIL);
     for (uint32_t i = 2; i < r->rank; i++) {
         const struct resample_axis *a = &r->axis[i];
         /* Where no scale is stored, the extents must say it; so they must for corners to be aligned. */

@@ -11,9 +11,9 @@
 
 /* ---- resizing ----
  *
- * Bilinear and nearest-neighbour resizing are the container's Resize. Where that op, which computes positions in another
- * order, would take other elements, and for what it does not know, the elements and weights of each axis are written
- * out: a Gather, or a MatMul with a table. */
+ * Bilinear and nearest-neighbour resizing are the container's Resize. Where that op, which computes positions in
+ * another order, would take other elements, and for what it does not know, the elements and weights of each axis are
+ * written out: a Gather, or a MatMul with a table. */
 
 struct resize {
     tensor_id x;
