@@ -10,8 +10,8 @@ struct seen {
     int64_t windows, behind;
 };
 
-/* By trying each start. Rounded up, a window that is there in part counts where whole ones leave a rest, and where its start
- * is before the end of the input. */
+/* By trying each start. Rounded up, a window that is there in part counts where whole ones leave a rest, and where its
+ * start is before the end of the input. */
 static struct seen look(const struct spatial *s, int rounding)
 {
     struct seen seen = {0};
@@ -23,7 +23,8 @@ static struct seen look(const struct spatial *s, int rounding)
         seen.windows++;
     for (int64_t window = 0; window < seen.windows; window++)
         for (int64_t tap = 0; tap < s->kernel[0]; tap++)
-            seen.behind = max_i64(seen.behind, window * s->stride[0] + tap * s->dilation[0] - s->pad[0][0] + 1 - s->in[0]);
+            seen.behind =
+                max_i64(seen.behind, window * s->stride[0] + tap * s->dilation[0] - s->pad[0][0] + 1 - s->in[0]);
     return seen;
 }
 

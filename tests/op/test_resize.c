@@ -198,8 +198,8 @@ START_TEST(flagged)
 }
 END_TEST
 
-/* Enlarged a whole number of times, an element is taken so often: as models say it (asymmetric, down), and as containers
- * have it that name half pixels instead, and no nearest_mode. */
+/* Enlarged a whole number of times, an element is taken so often: as models say it (asymmetric, down), and as
+ * containers have it that name half pixels instead, and no nearest_mode. */
 START_TEST(enlarged_by_half_pixels)
 {
     static const float x[] = {0, 1, 2, 3, 4};
