@@ -1,5 +1,6 @@
 #include "pass/never_negative.h"
 
+#include "kernel/resample.h"
 #include "op/op.h"
 #include "op/params.h"
 
@@ -59,7 +60,9 @@ bool gives_no_negative(const struct graph *g, const struct node *n, const bool *
 {
     if (is_among(n, never, COUNT_OF(never)) || (node_is(n, OP_ReluMinMax) && node_float(n, PARAM_min_value, -1) >= 0))
         return true;
-    if (!is_among(n, where_none_is, COUNT_OF(where_none_is)))
+    /* Some weights of cubic interpolation are negative. */
+    bool resizes = node_is(n, OP_Resize) && node_int(n, PARAM_interpolation_mode, 0) != INTERPOLATE_CUBIC;
+    if (!resizes && !is_among(n, where_none_is, COUNT_OF(where_none_is)))
         return false;
     for (uint32_t i = 0; i < n->n_inputs; i++) {
         const struct tensor *t = node_input(g, n, i);

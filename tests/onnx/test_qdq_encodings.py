@@ -148,6 +148,17 @@ def test_activations(checks):
     m.output(pair(m, "n", 0.02, 0, 1), FLOAT, x.shape)
     c = run_model(checks, "an input of zero and more", m, {"x": x}, {"d1": f4([0, 0, 0])}, ENCODINGS)
     checks.equal("an input of zero and more: ops", c and types(c), ["Eltwise_Unary", "Eltwise_Unary", "Neuron"])
+    image = f4([[[[0, 1], [2, 3]]]])
+    for mode, ops in (("linear", ["Neuron", "Resize"]), ("cubic", ["Neuron", "Resize", "Neuron"])):
+        m = Model(opset=13)
+        m.input("x", FLOAT, image.shape)
+        m.tensor("scales", FLOAT, [4], [1.0, 1.0, 2.0, 2.0])
+        m.node("Relu", ["x"], ["r"])
+        m.node("Resize", ["r", "", "scales"], ["s"], mode=mode, coordinate_transformation_mode="align_corners")
+        m.output(pair(m, "s", 0.02, 0, 0), FLOAT, [1, 1, 4, 4])
+        expected = f4([[[[(2 * i + k) / 3 for k in range(4)] for i in range(4)]]]) if mode == "linear" else None
+        c = run_model(checks, f"resized, {mode}", m, {"x": image}, {} if expected is None else {"d0": expected}, ENCODINGS, 1e-6)
+        checks.equal(f"resized, {mode}: ops", c and [op for op in types(c) if op != "Transpose"], ops)
     m = Model(opset=13)
     m.input("x", FLOAT, x.shape)
     m.node("Neg", ["x"], ["n"])
