@@ -4,10 +4,10 @@ DequantizeLinear pairs, which become quantized tensors with the same results, or
 import pathlib
 import tempfile
 
-from one_node import Case, Const, convert, gives, np, refuses
+from one_node import Case, Const, convert, gives, np, refuses, run_model
 from checks import Checks
 from onnx_writer import FLOAT, FLOAT16, INT8, INT32, INT64, UINT8, UINT16, Model
-from quantized_models import back_and_forth, f4, pair, quantized, run_model, spread
+from quantized_models import back_and_forth, f4, pair, quantized, spread
 
 BFLOAT16, FLOAT8, UINT4, INT4, UINT2, INT2 = 16, 17, 21, 22, 25, 26
 INF = float("inf")

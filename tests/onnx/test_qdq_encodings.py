@@ -6,11 +6,11 @@ import json
 import pathlib
 import tempfile
 
-from one_node import np
+from one_node import np, run_model
 from checks import SHARED, Checks
 from onnx_writer import FLOAT, INT8, INT16, INT32, UINT8, UINT16, Model
 from prestarted import run
-from quantized_models import back_and_forth, f4, pair, quantized, run_model, spread
+from quantized_models import back_and_forth, f4, pair, quantized, spread
 
 try:
     from dlc_reader import read_container
