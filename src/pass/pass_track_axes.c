@@ -35,7 +35,7 @@ static bool is_copy(const struct track *t, const struct node *n)
 /* ---- the kinds of nodes ---- */
 
 /* A lowered op's own output takes the name that the model gives the value; the (perhaps never needed) transposed one
- * steps back. */
+ * steps back. Where that one is `<stored>.nchw` already, neither is a value of the model. */
 static void pass_name_on(struct track *t, const struct node *n, tensor_id stored)
 {
     struct tensor *from = graph_tensor(t->g, n->outputs[0]), *to = graph_tensor(t->g, stored);
@@ -43,6 +43,8 @@ static void pass_name_on(struct track *t, const struct node *n, tensor_id stored
     if (!writer || writer->source != n->source || !n->source || to->kind != TENSOR_NATIVE)
         return;
     const char *name = from->name, *aside = arena_printf(t->g->arena, "%s.nchw", name);
+    if (strcmp(name, arena_printf(t->g->arena, "%s.nchw", to->name)) == 0)
+        return;
     graph_rename_tensor(t->g, n->outputs[0], graph_free_tensor_name(t->g, aside));
     graph_rename_tensor(t->g, stored, name);
 }
