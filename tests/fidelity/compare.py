@@ -38,10 +38,10 @@ LONGEST = 16  # of lists that are printed whole
 
 Param = collections.namedtuple("Param", "dtype dims values usage")
 Op = collections.namedtuple("Op", "name type inputs outputs params")
-Encoding = collections.namedtuple("Encoding", "bitwidth scale offset symmetric")
-# encodings: one, one for each index of the axis `encoding_axis`, or none. data: bytes of a static tensor.
-# What a source does not say is None.
-Tensor = collections.namedtuple("Tensor", "kind dtype dims axis_format encodings encoding_axis data")
+Encoding = collections.namedtuple("Encoding", "bitwidth least greatest scale offset symmetric")
+# encodings: one, one for each index of the axis `encoding_axis`, or none. overridden: they were given, not computed. data:
+# bytes of a static tensor. What a source does not say is None.
+Tensor = collections.namedtuple("Tensor", "kind dtype dims axis_format encodings encoding_axis overridden data")
 # inputs, outputs: names of the graph's, in order. clashes: (spelling, names that share it).
 Result = collections.namedtuple("Result", "ops tensors inputs outputs clashes")
 
@@ -81,9 +81,10 @@ def param_of_container(param):
 
 
 def tensor_of_container(t):
-    encodings = [Encoding(bitwidth, single(scale), offset, symmetric) for (scale, offset), (bitwidth, symmetric)
-                 in zip(t.encodings, t.encoding_forms)]
-    return Tensor(t.kind, t.dtype, list(t.dims), AXIS_FORMATS.get(t.axis_format, t.axis_format), encodings, t.axis, t.data)
+    encodings = [Encoding(bitwidth, least, greatest, scale, offset, symmetric) for (scale, offset), (bitwidth, symmetric),
+                 (least, greatest) in zip(t.encodings, t.encoding_forms, t.encoding_ranges)]
+    axis_format = AXIS_FORMATS.get(t.axis_format, t.axis_format)
+    return Tensor(t.kind, t.dtype, list(t.dims), axis_format, encodings, t.axis, t.overridden, t.data)
 
 
 def read_dlc(path, spell=str):
@@ -105,7 +106,8 @@ def read_dlc(path, spell=str):
 def encodings_of_json(params):
     """(encodings, the axis that they belong to)"""
     def encoding(e):
-        return Encoding(e["bitwidth"], single(float(e["scale"])), e["offset"], e["is_symmetric"])
+        least, greatest, scale = (single(float(e[key])) for key in ("minimum", "maximum", "scale"))
+        return Encoding(e["bitwidth"], least, greatest, scale, e["offset"], e["is_symmetric"])
 
     if params["encoding"] == 0:
         return [encoding(params["scale_offset"])], None
@@ -117,7 +119,8 @@ def encodings_of_json(params):
 
 def tensor_of_json(t):
     encodings, axis = encodings_of_json(t["quant_params"])
-    return Tensor(TYPE_NAMES[t["type"]], DTYPES[t["data_type"]], t["dims"], t.get("axis_format"), encodings, axis, None)
+    return Tensor(TYPE_NAMES[t["type"]], DTYPES[t["data_type"]], t["dims"], t.get("axis_format"), encodings, axis,
+                  t["quant_params"].get("is_overridden"), None)
 
 
 def params_of_json(node):
@@ -197,7 +200,7 @@ def compare_encodings(name, a, b):
 
 
 def compare_tensors(name, a, b):
-    for what in ("kind", "dtype", "dims", "axis_format"):
+    for what in ("kind", "dtype", "dims", "axis_format", "overridden"):
         ours, theirs = getattr(a, what), getattr(b, what)
         if ours != theirs and ours is not None and theirs is not None:
             yield f"tensor {name}: {what}: {ours} | {theirs}"

@@ -44,8 +44,9 @@ def convert(folder, name="model", model=None):
 def with_encodings(result):
     """The result with made-up encodings: one for y, one a channel for w."""
     tensors = dict(result.tensors)
-    tensors["y"] = tensors["y"]._replace(encodings=[Encoding(8, 0.5, -3, False)])
-    tensors["w"] = tensors["w"]._replace(encodings=[Encoding(8, 0.25 * (i + 1), 0, True) for i in range(4)], encoding_axis=3)
+    tensors["y"] = tensors["y"]._replace(encodings=[Encoding(8, -1.5, 126.0, 0.5, -3, False)])
+    channels = [Encoding(8, -32.0 * (i + 1), 31.0 * (i + 1), 0.25 * (i + 1), 0, True) for i in range(4)]
+    tensors["w"] = tensors["w"]._replace(encodings=channels, encoding_axis=3)
     return result._replace(tensors=tensors)
 
 
@@ -53,7 +54,8 @@ def with_encodings(result):
 
 
 def encoding_json(encoding):
-    return {"bitwidth": encoding.bitwidth, "scale": encoding.scale, "offset": encoding.offset, "is_symmetric": encoding.symmetric}
+    return {"bitwidth": encoding.bitwidth, "minimum": encoding.least, "maximum": encoding.greatest, "scale": encoding.scale,
+            "offset": encoding.offset, "is_symmetric": encoding.symmetric}
 
 
 def tensor_json(tensor):
@@ -63,6 +65,7 @@ def tensor_json(tensor):
                                                        "scale_offsets": [encoding_json(e) for e in tensor.encodings]}}
     elif tensor.encodings:
         params = {"encoding": 0, "scale_offset": encoding_json(tensor.encodings[0])}
+    params["is_overridden"] = tensor.overridden
     return {"type": KINDS[tensor.kind], "data_type": CODES[tensor.dtype], "dims": tensor.dims,
             "axis_format": tensor.axis_format, "quant_params": params}
 
@@ -137,11 +140,14 @@ JSON_CHANGES = (
     (lambda g: g["tensors"]["w"]["quant_params"]["axis_scale_offset"]["scale_offsets"].pop(),
      "tensor w: encodings: 4 of axis 3 | 3 of axis 3"),
     (lambda g: g["tensors"]["w"]["quant_params"]["axis_scale_offset"]["scale_offsets"][2].update(scale=0.5),
-     "tensor w: encodings: [2] (8, 0.75, 0, True) | (8, 0.5, 0, True) (1 differ)"),
+     "tensor w: encodings: [2] (8, -96.0, 93.0, 0.75, 0, True) | (8, -96.0, 93.0, 0.5, 0, True) (1 differ)"),
+    (lambda g: g["tensors"]["w"]["quant_params"].update(is_overridden=True), "tensor w: overridden: False | True"),
     *((lambda g, change=change: g["tensors"]["y"]["quant_params"]["scale_offset"].update(change),
-       f"tensor y: encodings: [0] (8, 0.5, -3, False) | {theirs} (1 differ)")
-      for change, theirs in (({"bitwidth": 16}, (16, 0.5, -3, False)), ({"scale": 0.25}, (8, 0.25, -3, False)),
-                             ({"offset": -2}, (8, 0.5, -2, False)), ({"is_symmetric": True}, (8, 0.5, -3, True)))),
+       f"tensor y: encodings: [0] (8, -1.5, 126.0, 0.5, -3, False) | {theirs} (1 differ)")
+      for change, theirs in (({"bitwidth": 16}, (16, -1.5, 126.0, 0.5, -3, False)), ({"minimum": -2}, (8, -2.0, 126.0, 0.5, -3, False)),
+                             ({"maximum": 127}, (8, -1.5, 127.0, 0.5, -3, False)), ({"scale": 0.25}, (8, -1.5, 126.0, 0.25, -3, False)),
+                             ({"offset": -2}, (8, -1.5, 126.0, 0.5, -2, False)),
+                             ({"is_symmetric": True}, (8, -1.5, 126.0, 0.5, -3, True)))),
 )
 
 
