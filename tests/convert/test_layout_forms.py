@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""However graph inputs and outputs are stored, a model computes the same. Random models (tests/support/random_onnx.py) are
-converted in four forms: as they are, with the model's layout kept, with all inputs said to mean nothing spatial, and with the
-layout of some names kept. net-run gets the same inputs in the order in which each container stores them, and every output,
-brought back into the model's order, must be what NumPy computes, and what the other forms give.
+"""However graph inputs and outputs are stored, a model computes the same. Random models (tests/support/random_onnx.py)
+are converted in four forms: as they are, with the model's layout kept, with all inputs said to mean nothing spatial, and
+with the layout of some names kept. net-run gets the same inputs in the order in which each container stores them, and
+every output, brought back into the model's order, must be what NumPy computes, and what the other forms give.
 
     tests/convert/test_layout_forms.py [SEED [COUNT]]
 
-How a tensor is stored is told by its dims: the models' inputs and outputs have others channels-first than channels-last. The
-axis format and the converter's note must say the same."""
+How a tensor is stored is told by its dims: the models' inputs and outputs have others channels-first than
+channels-last. The axis format and the converter's note must say the same."""
 
 import pathlib
 import random
@@ -134,8 +134,8 @@ def test_random_models(checks, seeds):
         found = [check_seed(checks, seed, pathlib.Path(name)) for seed in seeds]
     worst = [max(column) for column in zip(*found)]
     same = sum(spread == 0 for _, spread in found)
-    print(f"{len(found)} models: at most {worst[0]:.2g} from NumPy's numbers, {worst[1]:.2g} between forms; {same} are the "
-          "same to the last bit in all forms")
+    print(f"{len(found)} models: at most {worst[0]:.2g} from NumPy's numbers, {worst[1]:.2g} between forms; {same} are "
+          "the same to the last bit in all forms")
 
 
 def main():

@@ -7,13 +7,13 @@ Ops are aligned by name, tensors by name. Every difference is a line: where, the
 
     op Conv_1 (Conv2d): param stride: UINT_32[2] [1, 1] | UINT_32[2] [2, 2]
 
-FILE holds accepted differences: lines "PATTERN <tab> REASON"; a pattern is the line, "*" in it any text. Differences that are
-accepted are counted (with --all: printed with their reasons). The status is 1 when others remain, or when a pattern of FILE
-matches none.
+FILE holds accepted differences: lines "PATTERN <tab> REASON"; a pattern is the line, "*" in it any text. Differences
+that are accepted are counted (with --all: printed with their reasons). The status is 1 when others remain, or when a
+pattern of FILE matches none.
 
-The vendor's JSON spells names with "_" for every character but letters, digits and "_"; ours are read in that spelling then.
-Of what it leaves out nothing is compared: data of static tensors, whether a param is supplemental, some supplemental
-params (NOT_IN_JSON), and, in files of some releases, axis formats.
+The vendor's JSON spells names with "_" for every character but letters, digits and "_"; ours are read in that spelling
+then. Of what it leaves out nothing is compared: data of static tensors, whether a param is supplemental, some
+supplemental params (NOT_IN_JSON), and, in files of some releases, axis formats.
 """
 
 import argparse
@@ -30,8 +30,8 @@ from dlc_reader import DTYPES, TYPE_NAMES, read_container  # noqa: E402
 
 AXIS_FORMATS = {2: "NCHW", 3: "NHWC", 4: "NCF", 5: "NFC", 8: "NF", 10: "ANY", 11: "NONTRIVIAL", 16: "HWIO"}
 PACKING = {"INT_8": "b", "INT_16": "h", "INT_32": "i", "INT_64": "q", "UINT_8": "B", "UINT_16": "H", "UINT_32": "I",
-           "UINT_64": "Q", "FLOAT_16": "e", "FLOAT_32": "f", "FLOAT_64": "d", "BOOL_8": "?", "SFXP_8": "b", "SFXP_16": "h",
-           "SFXP_32": "i", "UFXP_8": "B", "UFXP_16": "H", "UFXP_32": "I"}
+           "UINT_64": "Q", "FLOAT_16": "e", "FLOAT_32": "f", "FLOAT_64": "d", "BOOL_8": "?", "SFXP_8": "b",
+           "SFXP_16": "h", "SFXP_32": "i", "UFXP_8": "B", "UFXP_16": "H", "UFXP_32": "I"}
 NOT_IN_JSON = {"padding_size_strategy", "bias_op_name", "shape", "beta", "gamma"}
 SUPPLEMENTAL = 2
 LONGEST = 16  # of lists that are printed whole
@@ -39,8 +39,8 @@ LONGEST = 16  # of lists that are printed whole
 Param = collections.namedtuple("Param", "dtype dims values usage")
 Op = collections.namedtuple("Op", "name type inputs outputs params")
 Encoding = collections.namedtuple("Encoding", "bitwidth least greatest scale offset symmetric")
-# encodings: one, one for each index of the axis `encoding_axis`, or none. overridden: they were given, not computed. data:
-# bytes of a static tensor. What a source does not say is None.
+# encodings: one, one for each index of the axis `encoding_axis`, or none. overridden: they were given, not computed.
+# data: bytes of a static tensor. What a source does not say is None.
 Tensor = collections.namedtuple("Tensor", "kind dtype dims axis_format encodings encoding_axis overridden data")
 # inputs, outputs: names of the graph's, in order. clashes: (spelling, names that share it).
 Result = collections.namedtuple("Result", "ops tensors inputs outputs clashes")
@@ -77,7 +77,8 @@ def param_of_container(param):
     if param.tensor is None:
         integer = param.dtype not in ("STRING", "FLOAT_32", "FLOAT_64")
         return Param(param.dtype, [], [int(param.value) if integer else single(param.value)], param.usage)
-    return Param(param.dtype, list(param.tensor.dims), [single(x) for x in elements(param.dtype, param.tensor.data)], param.usage)
+    values = [single(x) for x in elements(param.dtype, param.tensor.data)]
+    return Param(param.dtype, list(param.tensor.dims), values, param.usage)
 
 
 def tensor_of_container(t):
@@ -130,14 +131,16 @@ def params_of_json(node):
         params[name] = Param(DTYPES[int(code)], [], [single(value)], None)
     for name, named in node["tensor_params"].items():
         tensor = next(iter(named.values()))
-        params[name] = Param(DTYPES[tensor["data_type"]], tensor["dims"], [single(x) for x in flat(tensor["data"])], None)
+        values = [single(x) for x in flat(tensor["data"])]
+        params[name] = Param(DTYPES[tensor["data_type"]], tensor["dims"], values, None)
     return params
 
 
 def read_json(path):
     graph = json.loads(pathlib.Path(path).read_text())["graph"]
     ops = [Op(spelling(name), node["type"], [spelling(x) for x in node["input_names"]],
-              [spelling(x) for x in node["output_names"]], params_of_json(node)) for name, node in graph["nodes"].items()]
+              [spelling(x) for x in node["output_names"]], params_of_json(node))
+           for name, node in graph["nodes"].items()]
     tensors = {spelling(name): tensor_of_json(t) for name, t in graph["tensors"].items()}
     return Result(ops, tensors, sides(tensors, "APP_WRITE"), sides(tensors, "APP_READ"), [])
 

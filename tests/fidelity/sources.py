@@ -20,7 +20,7 @@ def channels_first(dims):
 
 
 def one_op(path, model, op_type, constants=(), **attributes):
-    """A model of the one op of a vendor's JSON. constants: (name, dims, values) of what it reads beside the graph input."""
+    """A model of the one op of a vendor's JSON. constants: (name, dims, values) of what it reads beside the input."""
     graph = graph_of_json(path)
     (name, node), = graph["nodes"].items()
     (source, result), = [[node["input_names"][0], node["output_names"][0]]]
@@ -37,8 +37,8 @@ def blur(path, model):
     """A filter of each channel by itself, with the output as large as the input."""
     h, w, _, channels = graph_of_json(path)["tensors"]["_Constant_output_0"]["dims"]
     weights = [1 / (h * w)] * (h * w * channels)
-    one_op(path, model, "Conv", [("_Constant_output_0", [channels, 1, h, w], weights)], group=channels, kernel_shape=[h, w],
-           pads=[h // 2, w // 2, h // 2, w // 2])
+    one_op(path, model, "Conv", [("_Constant_output_0", [channels, 1, h, w], weights)], group=channels,
+           kernel_shape=[h, w], pads=[h // 2, w // 2, h // 2, w // 2])
 
 
 def passthrough(path, model):
@@ -65,18 +65,17 @@ def weights_of_line(stored):
     """[O, I, W] of a Conv over one axis, from the container's [1, W, I, O]."""
     _, width, inner, outer = stored.dims
     values = struct.unpack(f"<{len(stored.data) // 4}f", stored.data)
-    ordered = [values[(x * inner + i) * outer + o] for o in range(outer) for i in range(inner) for x in range(width)]
-    return [outer, inner, width], ordered
+    places = [(o, i, x) for o in range(outer) for i in range(inner) for x in range(width)]
+    return [outer, inner, width], [values[(x * inner + i) * outer + o] for o, i, x in places]
 
 
 def zipformer_decoder(path, model):
-    """The decoder of a speech recognizer: embedded tokens, those below 0 masked, a grouped Conv over the two, a Gemm."""
+    """A speech recognizer's decoder: embedded tokens, those below 0 masked, a grouped Conv over the two, a Gemm."""
     tensors = read_container(path).tensors
     m = Model(OPSET)
     m.input("y", INT64, tensors["y"].dims)
-    for name, stored in (("decoder.embedding.weight", "decoder.embedding.weight"), ("decoder_proj.bias", "decoder_proj.bias"),
-                         ("decoder_proj.weight", "decoder_proj.weight_permute")):
-        m.tensor(name, FLOAT, tensors[stored].dims, raw=tensors[stored].data)
+    for name in ("decoder.embedding.weight", "decoder_proj.bias", "decoder_proj.weight_permute"):
+        m.tensor(name.removesuffix("_permute"), FLOAT, tensors[name].dims, raw=tensors[name].data)
     m.tensor("decoder.conv.weight", FLOAT, *weights_of_line(tensors["decoder.conv.weight"]))
     for name, dims, values in (("least", [], [0]), ("last", [1], [-1]), ("first", [1], [1])):
         m.tensor(name, INT64, dims, values)

@@ -54,8 +54,8 @@ def with_encodings(result):
 
 
 def encoding_json(encoding):
-    return {"bitwidth": encoding.bitwidth, "minimum": encoding.least, "maximum": encoding.greatest, "scale": encoding.scale,
-            "offset": encoding.offset, "is_symmetric": encoding.symmetric}
+    return {"bitwidth": encoding.bitwidth, "minimum": encoding.least, "maximum": encoding.greatest,
+            "scale": encoding.scale, "offset": encoding.offset, "is_symmetric": encoding.symmetric}
 
 
 def tensor_json(tensor):
@@ -80,7 +80,7 @@ def nested(values, dims):
 def node_json(op):
     shown = {name: param for name, param in op.params.items() if name not in compare.NOT_IN_JSON}
     scalars = {name: {str(CODES[p.dtype]): p.values[0]} for name, p in shown.items() if not p.dims}
-    tensors = {name: {f"{op.name}_{name}": {"data_type": CODES[p.dtype], "dims": p.dims, "data": nested(p.values, p.dims)}}
+    tensors = {name: {"": {"data_type": CODES[p.dtype], "dims": p.dims, "data": nested(p.values, p.dims)}}
                for name, p in shown.items() if p.dims}
     return {"type": op.type, "input_names": op.inputs, "output_names": op.outputs, "scalar_params": scalars,
             "tensor_params": tensors}
@@ -114,14 +114,16 @@ JSON_CHANGES = (
     (lambda g: moved_last(g["nodes"], "_conv"), "op _conv: order: after nothing | after _pool"),
     (lambda g: g["nodes"]["_pool"]["scalar_params"].update(pool_type={"1544": "PoolAvg2d"}),
      "op _pool (Pool): param pool_type: STRING 'PoolMax2d' | STRING 'PoolAvg2d'"),
-    (lambda g: g["nodes"]["_conv"]["scalar_params"].update(group={"306": 2}), "op _conv (Conv2d): param group: UINT_32 1 | UINT_32 2"),
-    (lambda g: g["nodes"]["_conv"]["scalar_params"].update(group={"50": 1}), "op _conv (Conv2d): param group: UINT_32 1 | INT_32 1"),
+    (lambda g: g["nodes"]["_conv"]["scalar_params"].update(group={"306": 2}),
+     "op _conv (Conv2d): param group: UINT_32 1 | UINT_32 2"),
+    (lambda g: g["nodes"]["_conv"]["scalar_params"].update(group={"50": 1}),
+     "op _conv (Conv2d): param group: UINT_32 1 | INT_32 1"),
     (lambda g: g["nodes"]["_conv"]["scalar_params"].pop("group"), "op _conv (Conv2d): param group: UINT_32 1 | none"),
     (lambda g: g["nodes"]["_conv"]["scalar_params"].update(more={"562": 0.5}),
      "op _conv (Conv2d): param more: none | FLOAT_32 0.5"),
-    (lambda g: g["nodes"]["_pool"]["tensor_params"]["stride"]["_pool_stride"].update(data=[2, 1]),
+    (lambda g: g["nodes"]["_pool"]["tensor_params"]["stride"][""].update(data=[2, 1]),
      "op _pool (Pool): param stride: UINT_32[2] [2, 2] | UINT_32[2] [2, 1]"),
-    (lambda g: g["nodes"]["_pool"]["tensor_params"]["stride"]["_pool_stride"].update(dims=[1, 2]),
+    (lambda g: g["nodes"]["_pool"]["tensor_params"]["stride"][""].update(dims=[1, 2]),
      "op _pool (Pool): param stride: UINT_32[2] [2, 2] | UINT_32[1, 2] [2, 2]"),
     (lambda g: g["tensors"].pop("sum"), "tensor sum: NATIVE [1, 6, 8, 4] | none"),
     (lambda g: g["tensors"].update(more=g["tensors"]["sum"]), "tensor more: none | NATIVE [1, 6, 8, 4]"),
@@ -142,12 +144,14 @@ JSON_CHANGES = (
     (lambda g: g["tensors"]["w"]["quant_params"]["axis_scale_offset"]["scale_offsets"][2].update(scale=0.5),
      "tensor w: encodings: [2] (8, -96.0, 93.0, 0.75, 0, True) | (8, -96.0, 93.0, 0.5, 0, True) (1 differ)"),
     (lambda g: g["tensors"]["w"]["quant_params"].update(is_overridden=True), "tensor w: overridden: False | True"),
-    *((lambda g, change=change: g["tensors"]["y"]["quant_params"]["scale_offset"].update(change),
+    *((lambda g, change={key: value}: g["tensors"]["y"]["quant_params"]["scale_offset"].update(change),
        f"tensor y: encodings: [0] (8, -1.5, 126.0, 0.5, -3, False) | {theirs} (1 differ)")
-      for change, theirs in (({"bitwidth": 16}, (16, -1.5, 126.0, 0.5, -3, False)), ({"minimum": -2}, (8, -2.0, 126.0, 0.5, -3, False)),
-                             ({"maximum": 127}, (8, -1.5, 127.0, 0.5, -3, False)), ({"scale": 0.25}, (8, -1.5, 126.0, 0.25, -3, False)),
-                             ({"offset": -2}, (8, -1.5, 126.0, 0.5, -2, False)),
-                             ({"is_symmetric": True}, (8, -1.5, 126.0, 0.5, -3, True)))),
+      for key, value, theirs in (("bitwidth", 16, (16, -1.5, 126.0, 0.5, -3, False)),
+                                 ("minimum", -2, (8, -2.0, 126.0, 0.5, -3, False)),
+                                 ("maximum", 127, (8, -1.5, 127.0, 0.5, -3, False)),
+                                 ("scale", 0.25, (8, -1.5, 126.0, 0.25, -3, False)),
+                                 ("offset", -2, (8, -1.5, 126.0, 0.5, -2, False)),
+                                 ("is_symmetric", True, (8, -1.5, 126.0, 0.5, -3, True)))),
 )
 
 
@@ -187,16 +191,18 @@ def test_containers(checks):
     strategy = next(op for op in ours.ops if op.name == "/pool").params["padding_size_strategy"].values[0]
     words = (
         (ours, []),
-        (with_tensor(ours, "c", data=b"\0\0\x80\x3f"), ["tensor c: data: [0] 0.5 | 1.0 (1 values differ, by up to 0.5)"]),
+        (with_tensor(ours, "c", data=b"\0\0\x80\x3f"),
+         ["tensor c: data: [0] 0.5 | 1.0 (1 values differ, by up to 0.5)"]),
         (with_tensor(ours, "c", data=b"\0\0\x80\x3f", dtype="UINT_32"), ["tensor c: dtype: FLOAT_32 | UINT_32"]),
         (with_param(ours, "/pool", "padding_size_strategy", values=[77]),
          [f"op /pool (Pool): param padding_size_strategy: UINT_8 {strategy}, supplemental | UINT_8 77, supplemental"]),
-        (with_param(ours, "/conv", "group", usage=2), ["op /conv (Conv2d): param group: UINT_32 1 | UINT_32 1, supplemental"]),
+        (with_param(ours, "/conv", "group", usage=2),
+         ["op /conv (Conv2d): param group: UINT_32 1 | UINT_32 1, supplemental"]),
     )
     for theirs, expected in words:
         checks.equal(f"a container that gives {expected}", list(compare.compare(ours, theirs)), expected)
-    zero, minus = b"\0\0\0\0", b"\0\0\0\x80"
-    checks.equal("zeros of both signs", list(compare.compare(with_tensor(ours, "c", data=zero), with_tensor(ours, "c", data=minus))),
+    zero, minus = (with_tensor(ours, "c", data=data) for data in (b"\0\0\0\0", b"\0\0\0\x80"))
+    checks.equal("zeros of both signs", list(compare.compare(zero, minus)),
                  ["tensor c: data: [0] bits | other bits (0 values differ, by up to 0)"])
 
 
@@ -230,7 +236,8 @@ def test_accepted(checks):
         checks.equal("any text", judged("op *: inputs: ['x'] | ['y']\twhy\n"),
                      (lines[2:], [(lines[0], "why"), (lines[1], "why")], []))
         checks.equal("the whole line", judged("op a: inputs\twhy\n"), (lines, [], ["op a: inputs"]))
-        checks.equal("brackets are brackets", judged("tensor t: dims: [12] | [2]\twhy\n"), (lines, [], ["tensor t: dims: [12] | [2]"]))
+        like = "tensor t: dims: [12] | [2]"
+        checks.equal("brackets are brackets", judged(f"{like}\twhy\n"), (lines, [], [like]))
         for bad in ("op a*", "op a*\t ", "op a*  why"):
             path.write_text(bad + "\n")
             try:
@@ -248,14 +255,15 @@ def test_command(checks):
         (folder / "accepted.txt").write_text("tensor sum: dims: *\ta test\nop gone: *\ta test\n")
 
         def said(*arguments):
-            done = subprocess.run([sys.executable, compare.__file__, dlc, *arguments], capture_output=True, text=True, check=False)
+            done = subprocess.run([sys.executable, compare.__file__, dlc, *arguments], capture_output=True, text=True,
+                                  check=False)
             return done.returncode, done.stdout
 
-        line = "tensor sum: dims: [1, 6, 8, 4] | [7]"
+        line, accepted = "tensor sum: dims: [1, 6, 8, 4] | [7]", ["--accept", folder / "accepted.txt", "--all"]
         checks.equal("a container and itself", said(dlc), (0, "0 differences, 0 accepted\n"))
         checks.equal("a difference", said(folder / "net.json"), (1, f"{line}\n1 differences, 0 accepted\n"))
-        checks.equal("accepted, with one pattern too many", said(folder / "net.json", "--accept", folder / "accepted.txt", "--all"),
-                     (1, f"accepted: {line}  (a test)\naccepted, but not seen: op gone: *\n0 differences, 1 accepted\n"))
+        expected = f"accepted: {line}  (a test)\naccepted, but not seen: op gone: *\n0 differences, 1 accepted\n"
+        checks.equal("accepted, with one pattern too many", said(folder / "net.json", *accepted), (1, expected))
 
 
 def main():

@@ -1,12 +1,14 @@
-"""Random ONNX models with what they compute: each node is evaluated with NumPy while it is added, by ONNX's definition.
+"""Random ONNX models with what they compute: each node is evaluated with NumPy while it is added, by ONNX's
+definition.
 
     m = RandomModel(seed)
     m.save(path)
     m.inputs, m.outputs        # arrays by name
 
-Numbers are computed as float64 and rounded to float32 after each node. A seed always gives the same model. Nodes whose result
-would jump where a number changes a little (ArgMax, Greater) are added only where no number is near such a place. Of rank 3 to 5,
-graph inputs and outputs have dims that differ in channels-first and channels-last order, so dims say how one is stored."""
+Numbers are computed as float64 and rounded to float32 after each node. A seed always gives the same model. Nodes whose
+result would jump where a number changes a little (ArgMax, Greater) are added only where no number is near such a place.
+Of rank 3 to 5, graph inputs and outputs have dims that differ in channels-first and channels-last order, so dims say how
+one is stored."""
 
 import random
 

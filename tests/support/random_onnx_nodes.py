@@ -1,5 +1,5 @@
-"""The nodes that random_onnx.py's models are made of. Each function is given the model and a value of float32, and adds nodes
-of one kind that read the value; it returns the results, or None where the kind does not fit the value."""
+"""The nodes that random_onnx.py's models are made of. Each function is given the model and a value of float32, and adds
+nodes of one kind that read the value; it returns the results, or None where the kind does not fit the value."""
 
 import itertools
 import math
