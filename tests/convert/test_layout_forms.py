@@ -23,7 +23,7 @@ from model_case import CHANNELS_LAST, LAST, result, run_on  # noqa: E402
 from prestarted import run  # noqa: E402
 from random_onnx import RandomModel  # noqa: E402
 
-COUNT, STEP = 2000, 20
+COUNT, STEP = 600, 10
 # Of the largest value of an output. NumPy rounds to float32 after each node, net-run after each op; fewer ops come of
 # what is folded together, and each rounding is 6e-8.
 TOLERANCE = 1e-5
