@@ -1,5 +1,5 @@
-/* The operands of a MatMul have as many axes as each other: the one with fewer gets axes of 1 in front of its own, which
- * is how it was to be read. */
+/* The operands of a MatMul have as many axes as each other: the one with fewer gets axes of 1 in front of its own,
+ * which is how it was to be read. */
 #include "op/op.h"
 #include "op/params.h"
 #include "pass/pass.h"
@@ -45,8 +45,7 @@ static void align(struct graph *g, node_id id, uint32_t operand, uint32_t rank)
     const struct op *row = op_row(OP_Reshape);
     if (t.kind == TENSOR_STATIC) {
         struct view view = widened_view(t.view, rank);
-        graph_replace_input(g, id, operand,
-                            graph_add_constant(g, t.wanted ? t.wanted : t.name, t.type->dtype, &view));
+        graph_replace_input(g, id, operand, graph_add_constant(g, t.wanted ? t.wanted : t.name, t.type->dtype, &view));
         return;
     }
     const struct type type = {.dtype = t.type->dtype, .shape = widened(&t.type->shape, rank)};

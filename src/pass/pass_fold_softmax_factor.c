@@ -40,20 +40,22 @@ static tensor_id scaled_by(const struct graph *g, const struct node *n, double *
     return NO_TENSOR;
 }
 
-static void fold(struct graph *g, const struct uses *uses, node_id id)
+/* Takes the factor out of what gives the node's input; false: there is none. */
+static bool fold(struct graph *g, const struct uses *uses, node_id id)
 {
     tensor_id in = graph_node(g, id)->inputs[0];
     const struct node *scaling = graph_producer(g, in);
     double factor = 0;
     if (!scaling || uses->count[in] != 1)
-        return;
+        return false;
     tensor_id x = scaled_by(g, scaling, &factor);
     float beta = (float)(node_float(graph_node(g, id), PARAM_beta, 1) * factor);
     if (x == NO_TENSOR || !isnormal(beta))
-        return;
+        return false;
     graph_remove_node(g, graph_tensor(g, in)->producer);
     graph_replace_input(g, id, 0, x);
     node_set_float(graph_node(g, id), PARAM_beta, (double)beta);
+    return true;
 }
 
 odlc_status pass_fold_softmax_factor(struct pass_context *c, struct graph *g)
@@ -64,7 +66,8 @@ odlc_status pass_fold_softmax_factor(struct pass_context *c, struct graph *g)
             continue;
         if (!uses.count)
             uses = graph_uses(c->scratch, g);
-        fold(g, &uses, g->order.data[i]);
+        while (fold(g, &uses, g->order.data[i]))
+            ;
     }
     return ODLC_OK;
 }

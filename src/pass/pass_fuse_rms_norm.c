@@ -7,7 +7,8 @@
 #include "op/params.h"
 #include "pass/pass.h"
 
-#define SINCE RELEASE(2, 47) /* of the vendor's files, those of this release have the operator and those of 2.18 do not */
+#define SINCE \
+    RELEASE(2, 47)  /* of the vendor's files, those of this release have the operator and those of 2.18 do not */
 #define STEPS_MAX 8 /* nodes of the pattern */
 
 pass_fn pass_fuse_rms_norm;

@@ -165,8 +165,7 @@ static void replace(struct matching *m, node_id id)
         node_set_string(g, graph_node(g, layer), PARAM_bias_op_name, noted);
     follow(m, id, layer);
     if (product != out)
-        follow(m, layer,
-               add_reshape(m, arena_printf(g->arena, "%s_post_reshape", old.name), old.source, product, out));
+        follow(m, layer, add_reshape(m, arena_printf(g->arena, "%s_post_reshape", old.name), old.source, product, out));
 }
 
 /* ---- the pass ---- */
