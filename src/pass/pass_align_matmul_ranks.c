@@ -41,7 +41,8 @@ static struct view widened_view(const struct view *view, uint32_t rank)
 static void align(struct graph *g, node_id id, uint32_t operand, uint32_t rank)
 {
     const struct node n = *graph_node(g, id);
-    const struct tensor t = *graph_tensor(g, n.inputs[operand]);
+    tensor_id in = n.inputs[operand];
+    const struct tensor t = *graph_tensor(g, in);
     const struct op *row = op_row(OP_Reshape);
     if (t.kind == TENSOR_STATIC) {
         struct view view = widened_view(t.view, rank);
@@ -52,7 +53,7 @@ static void align(struct graph *g, node_id id, uint32_t operand, uint32_t rank)
     const struct shape rank1 = SHAPE(rank);
     const char *name = arena_printf(g->arena, "%s_pre_reshape", n.name);
     tensor_id wide = graph_add_tensor(g, name, TENSOR_NATIVE, &type);
-    node_id reshape = graph_add_node(g, row, row->n_params, name, &n.inputs[operand], 1, &wide, 1);
+    node_id reshape = graph_add_node(g, row, row->n_params, name, &in, 1, &wide, 1);
     node_set_ints(g, graph_node(g, reshape), PARAM_shape, &rank1, type.shape.dims);
     graph_node(g, reshape)->source = n.source;
     graph_replace_input(g, id, operand, wide);
