@@ -4,15 +4,9 @@ DequantizeLinear pairs, which become quantized tensors with the same results, or
 import pathlib
 import tempfile
 
-from one_node import Const, gives, np, refuses
-import dlc_tools
+from one_node import Case, Const, convert, gives, np, refuses, run_model
 from checks import Checks
 from onnx_writer import FLOAT, FLOAT16, INT8, INT32, INT64, UINT8, UINT16, Model
-
-try:
-    from model_case import Case, as_stored, convert, execute, result
-except ImportError:
-    Case = as_stored = convert = execute = result = None
 
 BFLOAT16, FLOAT8, UINT4, INT4, UINT2, INT2 = 16, 17, 21, 22, 25, 26
 INF = float("inf")
@@ -159,27 +153,6 @@ def test_dilated_integers(checks):
 
 
 # ---- models ----
-
-
-def run_model(checks, name, model, inputs, expected, options=(), step=0.0):
-    """Converts and executes; the container, for more questions. Results are within `step`."""
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = pathlib.Path(temporary)
-        model.save(folder / "model.onnx")
-        done, dlc = convert(Case(name, folder / "model.onnx", inputs, expected), folder, options=options)
-        if not checks.check(f"convert {name}", done.returncode == 0, done.stderr):
-            return None
-        checks.equal(f"others read {name}", dlc_tools.refusal(dlc), None)
-        done, container = execute(Case(name, None, inputs, expected), dlc, folder)
-        if not checks.check(f"execute {name}", done.returncode == 0, done.stderr):
-            return None
-        for output, array in expected.items():
-            found = result(folder, container, output)
-            stored = as_stored(array, container.tensors[output])
-            worst = np.max(np.abs(found.astype("f8") - stored), initial=0)
-            same = np.array_equal(found, stored, equal_nan=True) if step == 0 else worst <= step * 1.001
-            checks.check(f"{name}: {output}", same, f"found {found.tolist()}, expected {stored.tolist()}")
-        return container
 
 
 def rounded_to_bfloat16(x):
