@@ -2,6 +2,7 @@
 
 #include "op/op.h"
 #include "op/params.h"
+#include "pass/parts.h"
 
 static bool is_static(const struct graph *g, const struct node *n, uint32_t i)
 {
@@ -48,9 +49,7 @@ static void scale_weights(struct graph *g, node_id id, const double *factor)
     struct view scaled = *weights->view;
     scaled.scale = factor;
     scaled.scale_axis = scaled.perm.axis[layer->op->channel_axis];
-    /* The folded ones stand for the originals, so they ask for the originals' names (restore_names). */
-    const char *name = weights->wanted ? weights->wanted : weights->name;
-    graph_replace_input(g, id, 1, graph_add_constant(g, name, weights->type->dtype, &scaled));
+    graph_replace_input(g, id, 1, part_constant(g, layer->inputs[1], &scaled));
 }
 
 static void move_bias(struct graph *g, node_id id, const struct affine *a)

@@ -1,7 +1,7 @@
 /* The operands of a MatMul have as many axes as each other: the one with fewer gets axes of 1 in front of its own,
  * which is how it was to be read. */
 #include "op/op.h"
-#include "op/params.h"
+#include "pass/parts.h"
 #include "pass/pass.h"
 
 pass_fn pass_align_matmul_ranks;
@@ -43,21 +43,16 @@ static void align(struct graph *g, node_id id, uint32_t operand, uint32_t rank)
     const struct node n = *graph_node(g, id);
     tensor_id in = n.inputs[operand];
     const struct tensor t = *graph_tensor(g, in);
-    const struct op *row = op_row(OP_Reshape);
     if (t.kind == TENSOR_STATIC) {
         struct view view = widened_view(t.view, rank);
-        graph_replace_input(g, id, operand, graph_add_constant(g, t.wanted ? t.wanted : t.name, t.type->dtype, &view));
+        graph_replace_input(g, id, operand, part_constant(g, in, &view));
         return;
     }
     const struct type type = {.dtype = t.type->dtype, .shape = widened(&t.type->shape, rank)};
-    const struct shape rank1 = SHAPE(rank);
     const char *name = arena_printf(g->arena, "%s_pre_reshape", n.name);
     tensor_id wide = graph_add_tensor(g, name, TENSOR_NATIVE, &type);
-    node_id reshape = graph_add_node(g, row, row->n_params, name, &in, 1, &wide, 1);
-    node_set_ints(g, graph_node(g, reshape), PARAM_shape, &rank1, type.shape.dims);
-    graph_node(g, reshape)->source = n.source;
+    vec_push(g->arena, &g->order, part_reshape(g, name, n.source, in, wide));
     graph_replace_input(g, id, operand, wide);
-    vec_push(g->arena, &g->order, reshape);
 }
 
 odlc_status pass_align_matmul_ranks(struct pass_context *c, struct graph *g)

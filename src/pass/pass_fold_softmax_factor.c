@@ -6,6 +6,7 @@
 
 #include "op/op.h"
 #include "op/params.h"
+#include "pass/parts.h"
 #include "pass/pass.h"
 
 pass_fn pass_fold_softmax_factor;
@@ -13,16 +14,6 @@ pass_fn pass_fold_softmax_factor;
 static bool has_beta(const struct node *n)
 {
     return node_is(n, OP_Softmax) || node_is(n, OP_LogSoftmax);
-}
-
-/* The factor that a constant of one value is; 0 for other tensors. */
-static double read_factor(const struct graph *g, const struct tensor *t, bool divides)
-{
-    double value;
-    if (t->kind != TENSOR_STATIC || !dtype_is_float(t->type->dtype) || shape_count(&t->type->shape) != 1)
-        return 0;
-    convert_elements(&value, DT_FLOAT64, view_load(g->arena, t->view, t->type->dtype), t->type->dtype, 1);
-    return divides ? 1 / value : value;
 }
 
 /* The tensor that the node scales by *factor, and nothing else; NO_TENSOR when it does another thing. */
@@ -33,9 +24,11 @@ static tensor_id scaled_by(const struct graph *g, const struct node *n, double *
         return NO_TENSOR;
     for (uint32_t i = 0; i < 2 - (uint32_t)divides; i++) {
         const struct tensor *x = node_input(g, n, i), *y = node_output(g, n, 0);
-        *factor = read_factor(g, node_input(g, n, 1 - i), divides);
-        if (*factor > 0 && shape_equal(&x->type->shape, &y->type->shape))
-            return n->inputs[i];
+        if (!part_number(g, n->inputs[1 - i], factor) || !shape_equal(&x->type->shape, &y->type->shape))
+            continue;
+        if (divides)
+            *factor = 1 / *factor;
+        return *factor > 0 ? n->inputs[i] : NO_TENSOR;
     }
     return NO_TENSOR;
 }

@@ -5,6 +5,7 @@
 #include "op/axes.h"
 #include "op/op.h"
 #include "op/params.h"
+#include "pass/parts.h"
 #include "pass/pass.h"
 
 #define SINCE \
@@ -36,20 +37,10 @@ static const struct node *step(struct rms_norm *r, tensor_id t, enum op_id op)
     return n;
 }
 
-/* The value of a constant float of one element. */
-static bool read_number(const struct graph *g, tensor_id id, double *out)
-{
-    const struct tensor *t = graph_tensor(g, id);
-    if (t->kind != TENSOR_STATIC || !dtype_is_float(t->type->dtype) || shape_count(&t->type->shape) != 1)
-        return false;
-    convert_elements(out, DT_FLOAT64, view_load(g->arena, t->view, t->type->dtype), t->type->dtype, 1);
-    return true;
-}
-
 static bool is_number(const struct graph *g, tensor_id id, double value)
 {
     double found;
-    return read_number(g, id, &found) && found == value;
+    return part_number(g, id, &found) && found == value;
 }
 
 /* The base of base ** exponent. */
@@ -75,7 +66,7 @@ static tensor_id under_shift(struct rms_norm *r, tensor_id t)
 {
     const struct node *sum = t == NO_TENSOR ? NULL : step(r, t, OP_ElementWiseAdd);
     for (uint32_t i = 0; sum && i < 2; i++)
-        if (read_number(r->g, sum->inputs[i], &r->epsilon))
+        if (part_number(r->g, sum->inputs[i], &r->epsilon))
             return r->epsilon > 0 && r->epsilon <= FLT_MAX ? under_mean_of_squares(r, sum->inputs[1 - i]) : NO_TENSOR;
     return NO_TENSOR;
 }
@@ -130,7 +121,7 @@ static bool gamma_fits(const struct rms_norm *r)
 {
     const struct tensor *gamma = graph_tensor(r->g, r->gamma), *x = graph_tensor(r->g, r->x);
     const struct shape *from = &gamma->type->shape, *to = &x->type->shape, weights = weights_shape(r);
-    if (gamma->kind != TENSOR_STATIC || from->rank > to->rank)
+    if (gamma->kind != TENSOR_STATIC || gamma->type->dtype != x->type->dtype || from->rank > to->rank)
         return false;
     for (uint32_t i = 0, missing = to->rank - from->rank; i < to->rank; i++)
         if ((i < missing ? 1 : from->dims[i - missing]) != (r->axes >> i & 1 ? to->dims[i] : 1))
@@ -166,7 +157,7 @@ static void add_weights(struct graph *g, const struct rms_norm *r, tensor_id wei
     struct view view = *gamma.view, zeros = view_splat_float(g->arena, gamma.type->dtype, &shape, 0);
     weights[0] = r->gamma;
     if (!shape_equal(&gamma.type->shape, &shape) && view_reshape(&view, &shape))
-        weights[0] = graph_add_constant(g, name, gamma.type->dtype, &view);
+        weights[0] = part_constant(g, r->gamma, &view);
     weights[1] = graph_add_constant(g, arena_printf(g->arena, "%s_bias", name), gamma.type->dtype, &zeros);
 }
 

@@ -3,6 +3,7 @@
  * before it follows what it reads directly, which is where the vendor's converters put it. */
 #include "op/op.h"
 #include "op/params.h"
+#include "pass/parts.h"
 #include "pass/pass.h"
 
 pass_fn pass_match_fully_connected;
@@ -29,16 +30,15 @@ static bool fits(const struct graph *g, const struct node *n)
            shape_count(&b->type->shape) > 0 && shape_count(&a->type->shape) > 0;
 }
 
-/* Whether a constant has one value for each column of a product of that shape, and nothing else. */
-static bool is_vector(const struct tensor *t, const struct shape *product)
+/* Whether a constant has one value for each column of the product, and nothing else. */
+static bool is_vector(const struct tensor *t, const struct type *product)
 {
-    int64_t columns = product->dims[product->rank - 1];
+    int64_t columns = product->shape.dims[product->shape.rank - 1];
     const struct shape *shape = &t->type->shape;
-    struct view view;
-    if (t->kind != TENSOR_STATIC || shape->rank == 0 || shape->dims[shape->rank - 1] != columns ||
-        shape_count(shape) != (uint64_t)columns)
+    if (t->kind != TENSOR_STATIC || t->type->dtype != product->dtype || shape->rank == 0 ||
+        shape->dims[shape->rank - 1] != columns || shape_count(shape) != (uint64_t)columns)
         return false;
-    view = *t->view;
+    struct view view = *t->view;
     return shape->rank == 1 || view_reshape(&view, &SHAPE(columns));
 }
 
@@ -61,18 +61,11 @@ static struct bias find_bias(const struct matching *m, tensor_id product)
         return none;
     uint32_t other = add->inputs[0] == product;
     bool same = shape_equal(&node_output(g, add, 0)->type->shape, &t->type->shape);
-    return same && is_vector(node_input(g, add, other), &t->type->shape)
-               ? (struct bias){.add = id, .value = add->inputs[other]}
-               : none;
+    return same && is_vector(node_input(g, add, other), t->type) ? (struct bias){.add = id, .value = add->inputs[other]}
+                                                                 : none;
 }
 
 /* ---- operands ---- */
-
-/* A constant derived from another one, whose name goes to it when nothing else reads the other one (restore_names). */
-static tensor_id derive(struct graph *g, const struct tensor *from, const struct view *view)
-{
-    return graph_add_constant(g, from->wanted ? from->wanted : from->name, from->type->dtype, view);
-}
 
 /* The right operand as [m, k]: itself, or a view of it, which all products with the same operand share. */
 static tensor_id weights_of(struct matching *m, tensor_id b, bool transposed)
@@ -83,7 +76,7 @@ static tensor_id weights_of(struct matching *m, tensor_id b, bool transposed)
     if (!m->weights[b]) { /* a tensor that is made here is not the first one */
         struct view view = *graph_tensor(m->g, b)->view;
         view_permute(&view, &swap);
-        m->weights[b] = derive(m->g, graph_tensor(m->g, b), &view);
+        m->weights[b] = part_constant(m->g, b, &view);
     }
     return m->weights[b];
 }
@@ -95,7 +88,7 @@ static tensor_id bias_of(struct graph *g, tensor_id value)
     if (shape->rank == 1)
         return value;
     struct view view = *t->view;
-    return view_reshape(&view, &SHAPE(shape->dims[shape->rank - 1])) ? derive(g, t, &view) : value;
+    return view_reshape(&view, &SHAPE(shape->dims[shape->rank - 1])) ? part_constant(g, value, &view) : value;
 }
 
 /* ---- nodes ---- */
@@ -114,17 +107,6 @@ static tensor_id add_like(struct graph *g, tensor_id like, const char *name, con
     return graph_add_tensor(g, name, TENSOR_NATIVE, &type);
 }
 
-static node_id add_reshape(struct matching *m, const char *name, const char *source, tensor_id in, tensor_id out)
-{
-    struct graph *g = m->g;
-    const struct op *row = op_row(OP_Reshape);
-    const struct shape to = graph_tensor(g, out)->type->shape, rank1 = SHAPE(to.rank);
-    node_id id = graph_add_node(g, row, row->n_params, name, &in, 1, &out, 1);
-    node_set_ints(g, graph_node(g, id), PARAM_shape, &rank1, to.dims);
-    graph_node(g, id)->source = source;
-    return id;
-}
-
 /* The left operand as rows of k elements. */
 static tensor_id rows_of(struct matching *m, const struct node *product, int64_t rows, int64_t k)
 {
@@ -135,7 +117,7 @@ static tensor_id rows_of(struct matching *m, const struct node *product, int64_t
     const char *name = arena_printf(g->arena, "%s_pre_reshape", product->name), *source = product->source;
     node_id before = graph_tensor(g, a)->producer;
     tensor_id flat = add_like(g, a, name, &SHAPE(rows, k));
-    follow(m, before, add_reshape(m, name, source, a, flat));
+    follow(m, before, part_reshape(g, name, source, a, flat));
     return flat;
 }
 
@@ -165,7 +147,8 @@ static void replace(struct matching *m, node_id id)
         node_set_string(g, graph_node(g, layer), PARAM_bias_op_name, noted);
     follow(m, id, layer);
     if (product != out)
-        follow(m, layer, add_reshape(m, arena_printf(g->arena, "%s_post_reshape", old.name), old.source, product, out));
+        follow(m, layer,
+               part_reshape(g, arena_printf(g->arena, "%s_post_reshape", old.name), old.source, product, out));
 }
 
 /* ---- the pass ---- */

@@ -165,6 +165,7 @@ static void declare_types(struct graph *g)
     last " -> \"y\" float32[1,2,4]\n" "output \"y\"\n"
 #define GAMMA "[4] {1, 2, 3, 4}"
 #define SQUARE "node \"squares\" ElementWiseMultiply (\"x\", \"x\")"
+#define CUBE "const \"three\" float32[1] {3}\nnode \"squares\" ElementWisePower (\"x\", \"three\")"
 #define SUM "node \"sum\" ElementWiseAdd (\"mean\", \"eps\")"
 #define TIMES_INVERSE "node \"n\" ElementWiseMultiply (\"x\", \"inverse\")"
 #define TIMES_GAMMA "node \"y\" ElementWiseMultiply (\"n\", \"gamma\")"
@@ -425,7 +426,7 @@ static const struct example examples[] = {
               "input \"x\" float32[2]\n"
               "node \"a\" Reshape (\"x\") {shape=[1]{2}} -> \"y\" float32[2]\n"
               "output \"y\"\n"},
-    /* A Where whose condition is always true gives back its first choice, when the other one does not make it larger. */
+    /* A Where whose condition is always true gives back its first choice, unless the other one makes it larger. */
     {.pass = "remove_identity",
      .before = "graph \"g\" input \"x\" float32[2] input \"z\" float32[2,2]\n"
                "const \"all\" bool[2] {1, 1} const \"some\" bool[2] {1, 0}\n"
@@ -484,7 +485,8 @@ static const struct example examples[] = {
      .after = RMS_NORM("gamma.1")},
     {.pass = "fuse_rms_norm",
      .options = {.target_release = RELEASE(2, 47)},
-     .before = RMS_STEPS(SQUARE, SUM, ROOT) RMS_END("node \"n\" ElementWiseDivide (\"x\", \"root\")", GAMMA, TIMES_GAMMA),
+     .before = RMS_STEPS(SQUARE, SUM, ROOT)
+               RMS_END("node \"n\" ElementWiseDivide (\"x\", \"root\")", GAMMA, TIMES_GAMMA),
      .after = RMS_NORM("gamma")},
     {.pass = "fuse_rms_norm",
      .options = {.target_release = RELEASE(2, 47)},
@@ -509,9 +511,9 @@ static const struct example examples[] = {
      .after = RMS_STEPS(SQUARE, SUM, RSQRT) RMS_END(TIMES_INVERSE, GAMMA, TIMES_GAMMA) "output \"mean\"\n"},
     {.pass = "fuse_rms_norm",
      .options = {.target_release = RELEASE(2, 47)},
-     .before = RMS_STEPS("const \"three\" float32[1] {3}\nnode \"squares\" ElementWisePower (\"x\", \"three\")", SUM, RSQRT)
+     .before = RMS_STEPS(CUBE, SUM, RSQRT)
                RMS_END(TIMES_INVERSE, GAMMA, TIMES_GAMMA),
-     .after = RMS_STEPS("const \"three\" float32[1] {3}\nnode \"squares\" ElementWisePower (\"x\", \"three\")", SUM, RSQRT)
+     .after = RMS_STEPS(CUBE, SUM, RSQRT)
               RMS_END(TIMES_INVERSE, GAMMA, TIMES_GAMMA)},
     {.pass = "fuse_rms_norm",
      .options = {.target_release = RELEASE(2, 47)},
