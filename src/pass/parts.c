@@ -18,6 +18,15 @@ tensor_id part_constant(struct graph *g, tensor_id from, const struct view *view
     return graph_add_constant(g, t->wanted ? t->wanted : t->name, t->type->dtype, view);
 }
 
+tensor_id part_reshaped(struct graph *g, tensor_id like, const char *name, const struct shape *shape)
+{
+    const struct quant *quant = graph_tensor(g, like)->quant;
+    struct type type = {.dtype = graph_tensor(g, like)->type->dtype, .shape = *shape};
+    tensor_id id = graph_add_tensor(g, name, TENSOR_NATIVE, &type);
+    graph_tensor(g, id)->quant = quant && !quant->per_axis ? quant : NULL;
+    return id;
+}
+
 node_id part_reshape(struct graph *g, const char *name, const char *source, tensor_id in, tensor_id out)
 {
     const struct op *row = op_row(OP_Reshape);

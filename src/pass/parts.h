@@ -11,6 +11,9 @@ bool part_number(const struct graph *g, tensor_id id, double *value);
  * (restore_names). */
 tensor_id part_constant(struct graph *g, tensor_id from, const struct view *view);
 
+/* A tensor for the values of `like` in another shape, with the encoding that they have. */
+tensor_id part_reshaped(struct graph *g, tensor_id like, const char *name, const struct shape *shape);
+
 /* A Reshape of `in` to the shape of `out`, which no node computes yet; not in the order. `source` is for diagnostics.
  */
 node_id part_reshape(struct graph *g, const char *name, const char *source, tensor_id in, tensor_id out);

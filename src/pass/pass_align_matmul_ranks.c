@@ -48,9 +48,9 @@ static void align(struct graph *g, node_id id, uint32_t operand, uint32_t rank)
         graph_replace_input(g, id, operand, part_constant(g, in, &view));
         return;
     }
-    const struct type type = {.dtype = t.type->dtype, .shape = widened(&t.type->shape, rank)};
+    const struct shape shape = widened(&t.type->shape, rank);
     const char *name = arena_printf(g->arena, "%s_pre_reshape", n.name);
-    tensor_id wide = graph_add_tensor(g, name, TENSOR_NATIVE, &type);
+    tensor_id wide = part_reshaped(g, in, name, &shape);
     vec_push(g->arena, &g->order, part_reshape(g, name, n.source, in, wide));
     graph_replace_input(g, id, operand, wide);
 }

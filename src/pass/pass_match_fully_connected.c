@@ -100,13 +100,6 @@ static void follow(struct matching *m, node_id before, node_id id)
     *at = id;
 }
 
-/* A tensor of the type of `like` with another shape. */
-static tensor_id add_like(struct graph *g, tensor_id like, const char *name, const struct shape *shape)
-{
-    struct type type = {.dtype = graph_tensor(g, like)->type->dtype, .shape = *shape};
-    return graph_add_tensor(g, name, TENSOR_NATIVE, &type);
-}
-
 /* The left operand as rows of k elements. */
 static tensor_id rows_of(struct matching *m, const struct node *product, int64_t rows, int64_t k)
 {
@@ -116,7 +109,7 @@ static tensor_id rows_of(struct matching *m, const struct node *product, int64_t
         return a;
     const char *name = arena_printf(g->arena, "%s_pre_reshape", product->name), *source = product->source;
     node_id before = graph_tensor(g, a)->producer;
-    tensor_id flat = add_like(g, a, name, &SHAPE(rows, k));
+    tensor_id flat = part_reshaped(g, a, name, &SHAPE(rows, k));
     follow(m, before, part_reshape(g, name, source, a, flat));
     return flat;
 }
@@ -137,7 +130,8 @@ static void replace(struct matching *m, node_id id)
     in[1] = weights_of(m, old.inputs[1], transposed);
     in[2] = bias.add == NO_NODE ? NO_TENSOR : bias_of(g, bias.value);
     if (shape.rank > 2)
-        product = add_like(g, out, arena_printf(g->arena, "%s_fc", graph_tensor(g, out)->name), &SHAPE(rows, columns));
+        product =
+            part_reshaped(g, out, arena_printf(g->arena, "%s_fc", graph_tensor(g, out)->name), &SHAPE(rows, columns));
     if (bias.add != NO_NODE)
         graph_remove_node(g, bias.add);
     graph_remove_node(g, id);
