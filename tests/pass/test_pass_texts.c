@@ -166,6 +166,8 @@ static void declare_types(struct graph *g)
 #define GAMMA "[4] {1, 2, 3, 4}"
 #define SQUARE "node \"squares\" ElementWiseMultiply (\"x\", \"x\")"
 #define CUBE "const \"three\" float32[1] {3}\nnode \"squares\" ElementWisePower (\"x\", \"three\")"
+#define PRODUCT_WITH_ANOTHER \
+    "const \"z\" float32[4] {1, 2, 3, 4}\nnode \"squares\" ElementWiseMultiply (\"x\", \"z\")"
 #define SUM "node \"sum\" ElementWiseAdd (\"mean\", \"eps\")"
 #define TIMES_INVERSE "node \"n\" ElementWiseMultiply (\"x\", \"inverse\")"
 #define TIMES_GAMMA "node \"y\" ElementWiseMultiply (\"n\", \"gamma\")"
@@ -499,8 +501,8 @@ static const struct example examples[] = {
                          INVERSE("node \"inverse\" ElementWisePower (\"shifted\", \"minus half\")"))
                RMS_END(TIMES_INVERSE, GAMMA, TIMES_GAMMA),
      .after = RMS_NORM("gamma")},
-    /* An older release has no such operator. A step that is an output is one that someone wants, x ** 3 is no square,
-       and what differs from row to row is no gamma. */
+    /* An older release has no such operator. A step that is an output is one that someone wants, x ** 3 and x · z are
+       no squares, and what differs from row to row is no gamma. */
     {.pass = "fuse_rms_norm",
      .options = {.target_release = RELEASE(2, 46)},
      .before = RMS_STEPS(SQUARE, SUM, RSQRT) RMS_END(TIMES_INVERSE, GAMMA, TIMES_GAMMA),
@@ -509,6 +511,10 @@ static const struct example examples[] = {
      .options = {.target_release = RELEASE(2, 47)},
      .before = RMS_STEPS(SQUARE, SUM, RSQRT) RMS_END(TIMES_INVERSE, GAMMA, TIMES_GAMMA) "output \"mean\"\n",
      .after = RMS_STEPS(SQUARE, SUM, RSQRT) RMS_END(TIMES_INVERSE, GAMMA, TIMES_GAMMA) "output \"mean\"\n"},
+    {.pass = "fuse_rms_norm",
+     .options = {.target_release = RELEASE(2, 47)},
+     .before = RMS_STEPS(PRODUCT_WITH_ANOTHER, SUM, RSQRT) RMS_END(TIMES_INVERSE, GAMMA, TIMES_GAMMA),
+     .after = RMS_STEPS(PRODUCT_WITH_ANOTHER, SUM, RSQRT) RMS_END(TIMES_INVERSE, GAMMA, TIMES_GAMMA)},
     {.pass = "fuse_rms_norm",
      .options = {.target_release = RELEASE(2, 47)},
      .before = RMS_STEPS(CUBE, SUM, RSQRT)
