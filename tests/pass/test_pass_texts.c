@@ -435,17 +435,19 @@ static const struct example examples[] = {
                "node \"a\" ElementWiseSelect (\"all\", \"x\", \"x\") -> \"y\" float32[2]\n"
                "node \"b\" Relu (\"y\") -> \"r\" float32[2]\n"
                "node \"c\" ElementWiseSelect (\"some\", \"x\", \"r\") -> \"u\" float32[2]\n"
+               "node \"e\" Tanh (\"u\") -> \"t\" float32[2]\n"
                "node \"d\" ElementWiseSelect (\"all\", \"x\", \"z\") -> \"v\" float32[2,2]\n"
-               "output \"u\" output \"v\"",
+               "output \"t\" output \"v\"",
      .after = "graph \"g\"\n"
               "input \"x\" float32[2]\n"
               "input \"z\" float32[2,2]\n"
               "node \"b\" Relu (\"x\") -> \"r\" float32[2]\n"
               "const \"some\" bool[2] {1, 0}\n"
               "node \"c\" ElementWiseSelect (\"some\", \"x\", \"r\") -> \"u\" float32[2]\n"
+              "node \"e\" Tanh (\"u\") -> \"t\" float32[2]\n"
               "const \"all\" bool[2] {1, 1}\n"
               "node \"d\" ElementWiseSelect (\"all\", \"x\", \"z\") -> \"v\" float32[2,2]\n"
-              "output \"u\"\n"
+              "output \"t\"\n"
               "output \"v\"\n"},
     /* Three are one, called as the first; two that cancel out are none; one that is read twice stays. */
     {.pass = "merge_reshapes",
