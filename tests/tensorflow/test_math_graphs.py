@@ -73,6 +73,38 @@ def products(place):
         place.checks.equal("its bias is the layer's", c.ops[0].inputs[2], "bias")
 
 
+def rows_of_batches(place):
+    """A product with a known matrix is a layer whatever the rows' axes are, also when a vector is added."""
+    x, w, bias = place.random(2, 3, 4), place.random(4, 5), place.random(5)
+    for turned in (False, True):
+        g = Graph()
+        rows = g.placeholder("x", np.float32, x.shape)
+        product = g.node("BatchMatMulV2", [rows, g.const("w", w.T if turned else w)], name="product", adj_y=turned)
+        y = g.node("AddV2", [product, g.const("bias", bias)], name="y")
+        c = place.ops(f"rows of batches, turned {turned}", g, y, ["Reshape", "FullyConnected", "Reshape"])
+        if c:
+            place.checks.equal("three operands", len(c.ops[1].inputs), 3)
+            found = place.numbers(c, {c.ops[0].inputs[0]: x}, y)
+            place.checks.check("their numbers", np.abs(found - (x @ w + bias)).max() < 1e-5, found)
+
+
+def root_mean_squares(place):
+    """T5's norm, from the release on that has the operator."""
+    x, gamma = place.random(2, 3, 4), place.random(4)
+    g = Graph()
+    rows = g.placeholder("x", np.float32, x.shape)
+    mean = g.node("Mean", [g.node("Square", [rows]), g.const("axes", np.array([-1], np.int32))], keep_dims=True)
+    inverse = g.node("Rsqrt", [g.node("AddV2", [mean, g.const("epsilon", np.array(1e-6, np.float32))])])
+    y = g.node("Mul", [g.const("gamma", gamma), g.node("Mul", [rows, inverse])], name="y")
+    c = place.ops("a norm of 2.47", g, y, ["RmsNorm"], "--target_release", "2.47")
+    if c:
+        found = place.numbers(c, {c.ops[0].inputs[0]: x}, y)
+        exact = x / np.sqrt(np.mean(x.astype("f8") ** 2, axis=-1, keepdims=True) + 1e-6) * gamma
+        place.checks.check("its numbers", np.abs(found - exact).max() < 1e-5, found)
+    c = place.convert("a norm of 2.20", g, y)
+    place.checks.check("a norm of 2.20: no RmsNorm", c and "RmsNorm" not in [op.type for op in c.ops], c)
+
+
 def normalizations(place):
     g = Graph()
     x = g.placeholder("x", np.float32, [2, 4])
@@ -205,6 +237,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         place = Place(checks, folder)
         products(place)
+        rows_of_batches(place)
+        root_mean_squares(place)
         normalizations(place)
         dropouts(place)
         fake_quantization(place)

@@ -296,12 +296,28 @@ odlc_status lower_expand(struct lower *l)
 
 /* ---- Identity, Dropout ---- */
 
+/* Exporters write one of several equal weights and give the others by Identity: each layer's keep their own name. */
+static tensor_id named_constant(struct lower *l, tensor_id in)
+{
+    struct graph *g = l->b->graph;
+    const char *name = lower_out_name(l, 0);
+    if (!name || !build_is_const(l->b, in))
+        return in;
+    const struct tensor from = *graph_tensor(g, in);
+    tensor_id out = graph_add_constant(g, name, from.type->dtype, from.view);
+    graph_tensor(g, out)->quant = from.quant;
+    return out;
+}
+
 odlc_status lower_identity(struct lower *l)
 {
-    if (l->n_in && l->values[0].kind != VALUE_TENSOR)
+    tensor_id in;
+    if (l->n_in && l->values[0].kind != VALUE_TENSOR) {
         l->results[0] = l->values[0];
-    else
-        TRY(lower_need(l, 0, "input", &l->out[0]));
+        return ODLC_OK;
+    }
+    TRY(lower_need(l, 0, "input", &in));
+    l->out[0] = named_constant(l, in);
     return ODLC_OK;
 }
 
