@@ -97,27 +97,3 @@ odlc_status lower_one_float(const struct lower *l, uint32_t i, const char *what,
     *out = value[0];
     return ODLC_OK;
 }
-
-/* ---- positions ---- */
-
-odlc_status lower_nonzero(const struct lower *l, uint32_t i, const char *what, int64_t **out, int64_t *count)
-{
-    tensor_id in;
-    TRY(lower_need(l, i, what, &in));
-    TRY(lower_need_const(l, i, what, "the shape of the result depends on its values"));
-    const struct shape shape = build_type(l->b, in)->shape;
-    if (build_type(l->b, in)->dtype == DT_STRING)
-        return lower_unsupported(l, NULL, NULL, "the input holds strings");
-    uint64_t all = shape_count(&shape), found = 0, *at;
-    TRY(lower_table(l, all, sizeof *at, &at));
-    const double *values = build_const_as_floats(l->b, in, &all);
-    for (uint64_t k = 0; k < all; k++)
-        if (values[k] != 0)
-            at[found++] = k;
-    TRY(lower_table(l, found, (shape.rank + 1) * sizeof **out, out));
-    for (uint64_t k = 0; k < found; k++)
-        for (uint32_t d = shape.rank; d-- > 0; at[k] /= (uint64_t)shape.dims[d])
-            (*out)[k * shape.rank + d] = (int64_t)(at[k] % (uint64_t)shape.dims[d]);
-    *count = (int64_t)found;
-    return ODLC_OK;
-}

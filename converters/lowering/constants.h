@@ -22,8 +22,4 @@ odlc_status lower_give_range(struct lower *l, enum dtype dtype, int64_t start, i
 odlc_status lower_one_int(const struct lower *l, uint32_t i, const char *what, int64_t *out) MUST_USE;
 odlc_status lower_one_float(const struct lower *l, uint32_t i, const char *what, double *out) MUST_USE;
 
-/* The elements of input i that are not zero: the coordinates of each after another, in the order of the elements, of
- * which a scalar's element has none. ODLC_ERR_UNSUPPORTED: the input is not known at conversion, or holds strings. */
-odlc_status lower_nonzero(const struct lower *l, uint32_t i, const char *what, int64_t **out, int64_t *count) MUST_USE;
-
 #endif

@@ -1,5 +1,5 @@
-/* ONNX operators whose result is known at conversion: Constant, ConstantOfShape, Shape, Size, Range, EyeLike, NonZero;
- * and Trilu, whose mask is. */
+/* ONNX operators whose result is known at conversion: Constant, ConstantOfShape, Shape, Size, Range, EyeLike; and
+ * Trilu, whose mask is. */
 #include <math.h>
 
 #include "converters/lowering/constants.h"
@@ -196,21 +196,4 @@ odlc_status lower_trilu(struct lower *l)
     build_in(l->b, in);
     build_in(l->b, lower_splat(l, step_name(l, "zero"), type.dtype, &one, 0));
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
-}
-
-/* ---- NonZero ---- */
-
-/* Positions of one axis per row of the result; a scalar counts as a vector of one. */
-odlc_status lower_non_zero(struct lower *l)
-{
-    int64_t *coordinates, *positions, found;
-    TRY(lower_nonzero(l, 0, "X", &coordinates, &found));
-    uint32_t rank = build_rank(l->b, l->in[0]), rows = rank ? rank : 1;
-    TRY(lower_table(l, (uint64_t)found, rows * sizeof *positions, &positions));
-    for (int64_t i = 0; i < found; i++)
-        for (uint32_t d = 0; d < rank; d++)
-            positions[d * found + i] = coordinates[i * rank + d];
-    struct shape result = SHAPE(rows, found);
-    lower_give_ints(l, 0, DT_INT64, &result, positions);
-    return ODLC_OK;
 }

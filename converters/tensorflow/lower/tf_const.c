@@ -1,5 +1,5 @@
 /* TensorFlow operators whose result is known at conversion: Shape and its relatives, Fill, Range, LinSpace; and those
- * whose result's shape depends on values, which must be known: Where, Unique, ListDiff. */
+ * whose result's shape depends on values, which must be known: Unique, ListDiff. */
 #include <math.h>
 
 #include "converters/lowering/constants.h"
@@ -227,18 +227,7 @@ odlc_status tf_diag_part(struct lower *l)
     return emit_give(&s, 0, emit_reshape(&s, diagonal, &half));
 }
 
-/* ---- Where, UnravelIndex ---- */
-
-odlc_status tf_where(struct lower *l)
-{
-    int64_t *coordinates, count;
-    TRY(lower_nonzero(l, 0, "condition", &coordinates, &count));
-    if (build_rank(l->b, l->in[0]) == 0)
-        return lower_invalid(l, NULL, NULL, "the input has no axis");
-    struct shape shape = SHAPE(count, build_rank(l->b, l->in[0]));
-    lower_give_ints(l, 0, DT_INT64, &shape, coordinates);
-    return ODLC_OK;
-}
+/* ---- UnravelIndex ---- */
 
 /* Coordinates of elements that are counted through. */
 odlc_status tf_unravel_index(struct lower *l)
