@@ -18,6 +18,28 @@ void lower_give_ints(struct lower *l, uint32_t i, enum dtype dtype, const struct
         l->out[i] = build_const_ints(l->b, lower_out_name(l, i), dtype, shape, values);
 }
 
+static void give_sizes(struct lower *l, uint32_t i, uint64_t sizes)
+{
+    if (i < l->n_out && sizes)
+        build_set_filler(l->b, l->out[i], (struct filler){.sizes = sizes});
+}
+
+void lower_give_dims(struct lower *l, uint32_t i, enum dtype dtype, tensor_id of, uint32_t begin, uint32_t end)
+{
+    const struct shape shape = build_type(l->b, of)->shape, list = SHAPE(end - begin);
+    unsigned axes = build_filler(l->b, of).axes;
+    lower_give_ints(l, i, dtype, &list, shape.dims + begin);
+    give_sizes(l, i, axes >> begin & ((1u << (end - begin)) - 1));
+}
+
+void lower_give_size(struct lower *l, enum dtype dtype, tensor_id of)
+{
+    struct shape scalar = {.rank = 0};
+    int64_t count = (int64_t)shape_count(&build_type(l->b, of)->shape);
+    lower_give_ints(l, 0, dtype, &scalar, &count);
+    give_sizes(l, 0, build_filler(l->b, of).axes != 0);
+}
+
 void lower_give_filled(struct lower *l, uint32_t i, const struct view *element, const struct shape *shape)
 {
     struct view view = *element;

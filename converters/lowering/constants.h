@@ -7,6 +7,10 @@
 /* Output i is the constant of that view, or of these values. */
 void lower_give_view(struct lower *l, uint32_t i, const struct view *view);
 void lower_give_ints(struct lower *l, uint32_t i, enum dtype dtype, const struct shape *shape, const int64_t *values);
+/* Output i lists the dims [begin, end) of a tensor; output 0 is the number of its elements. Both know which of them an
+ * op that finds as much as it finds has a part in. */
+void lower_give_dims(struct lower *l, uint32_t i, enum dtype dtype, tensor_id of, uint32_t begin, uint32_t end);
+void lower_give_size(struct lower *l, enum dtype dtype, tensor_id of);
 /* Output i repeats the one element of `element`, which is never written out. */
 void lower_give_filled(struct lower *l, uint32_t i, const struct view *element, const struct shape *shape);
 

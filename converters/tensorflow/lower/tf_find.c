@@ -62,6 +62,8 @@ static tensor_id padded(struct emit *s, const struct found *found, tensor_id x, 
         tensor_id row = build_const_ints(s->l->b, step_name(s->l, "row"), DT_INT32, &list, rows);
         tensor_id valid = emit_binary(s, OP_ElementWiseLess, row, emit_cast(s, found->count, DT_INT32));
         x = emit_select(s, valid, x, emit_scalar(s, x, 0));
+        if (s->status == ODLC_OK)
+            build_set_filler(s->l->b, x, (struct filler){.axes = 0});
     }
     if (s->status == ODLC_OK)
         s->status = lower_padded(s->l, x, &p, step_name(s->l, "padded"), &x);
