@@ -191,7 +191,7 @@ class Behind:
         m.tensor("most", INT64, [1], [5])
         m.tensor("half", FLOAT, [1], [0.5])
         for name, dims, values in (("zero", [], [0]), ("one", [], [1]), ("two", [], [2]), ("minus", [], [-1]), ("at0", [1], [0]),
-                                   ("at1", [1], [1]), ("at5", [1], [5]), ("rest", [1], [-1]), ("flat", [1], [40]),
+                                   ("at1", [1], [1]), ("at2", [1], [2]), ("at5", [1], [5]), ("rest", [1], [-1]), ("flat", [1], [40]),
                                    ("pairs", [2], [1, 2]), ("pads", [4], [0, 0, 1, 0])):
             m.tensor(name, INT64, dims, values)
         m.tensor("w", FLOAT, [4, 3], [1.0] * 12)
@@ -238,7 +238,7 @@ APART = {
                         n("Add", "rows u", "y")],
     "a column's number": [n("Shape", "rows", "shape"), n("Gather", "shape one", "c"), n("Cast", "c", "f", to=FLOAT),
                           n("Div", "rows f", "y")],
-    "a shape of columns": [n("Shape", "rows", "shape"), n("Slice", "shape at1 pairs at0", "s"), n("Cast", "s", "f", to=FLOAT),
+    "a shape of columns": [n("Shape", "rows", "shape"), n("Slice", "shape at1 at2 at0", "s"), n("Cast", "s", "f", to=FLOAT),
                            n("Mul", "rows f", "y")],
 }
 TOGETHER = {
