@@ -37,7 +37,9 @@ static odlc_status cut_to_count(struct lower *l, struct found *found)
     const int64_t *count = build_const_as_ints(l->b, found->count, &one);
     found->count = NO_TENSOR;
     found->exact = true;
-    return lower_slice_axis(l, found->rows, 0, 0, count[0], step_name(l, "found"), &found->rows);
+    TRY(lower_slice_axis(l, found->rows, 0, 0, count[0], step_name(l, "found"), &found->rows));
+    build_set_filler(l->b, found->rows, (struct filler){.axes = 0});
+    return ODLC_OK;
 }
 
 odlc_status lower_suppressed(struct lower *l, const struct suppression *s, struct found *out)
