@@ -96,25 +96,40 @@ static bool by_axis(const struct follow *f)
     return node_axis(f->n, (int64_t)rank - 1, rank, &axis) && !(axes >> axis & 1) && all_outputs(f, axes);
 }
 
+/* Inputs from `first` on: weights, which all count. */
+static bool all_known(const struct follow *f, uint32_t first)
+{
+    for (uint32_t i = first; i < f->n->n_inputs; i++)
+        if (f->in[i])
+            return false;
+    return true;
+}
+
 static bool by_norm(const struct follow *f)
 {
     uint32_t axes;
-    return node_axes_or_axis(f->n, shape_in(f, 0)->rank, &axes) && !(f->in[0] & axes) && all_outputs(f, f->in[0]);
+    return node_axes_or_axis(f->n, shape_in(f, 0)->rank, &axes) && !(f->in[0] & axes) && all_known(f, 1) &&
+           all_outputs(f, f->in[0]);
 }
 
 /* Images: those of a batch side by side. */
 static bool by_image(const struct follow *f)
 {
-    unsigned axes = 0;
-    for (uint32_t i = 0; i < f->n->n_inputs; i++)
-        axes |= f->in[i];
+    return !(f->in[0] & ~1u) && all_known(f, 1) && all_outputs(f, f->in[0]);
+}
+
+/* Images and where they are sampled. */
+static bool by_sample(const struct follow *f)
+{
+    unsigned axes = f->in[0] | f->in[1];
     return !(axes & ~1u) && all_outputs(f, axes);
 }
 
 /* Regions side by side, all of the image. */
 static bool by_region(const struct follow *f)
 {
-    return f->in[0] == 0 && all_outputs(f, f->in[1] | f->in[2]);
+    unsigned axes = f->in[1] | f->in[2];
+    return f->in[0] == 0 && !(axes & ~1u) && all_outputs(f, axes);
 }
 
 /* Operands that are not transposed: rows side by side, columns side by side. */
@@ -136,7 +151,7 @@ static bool by_product(const struct follow *f)
 static bool by_dense_layer(const struct follow *f)
 {
     uint32_t rank = shape_in(f, 0)->rank;
-    bool rows_stay = shape_out(f)->rank == rank && !f->in[1];
+    bool rows_stay = shape_out(f)->rank == rank && all_known(f, 1);
     return rows_stay && !(f->in[0] >> (rank - 1) & 1) && all_outputs(f, f->in[0]);
 }
 
@@ -266,7 +281,7 @@ static bool by_gather_nd(const struct follow *f)
 /* Written to by positions and values that all count. */
 static bool by_scatter(const struct follow *f)
 {
-    return !f->in[1] && !f->in[2] && all_outputs(f, f->in[0]);
+    return all_known(f, 1) && all_outputs(f, f->in[0]);
 }
 
 static bool by_one_hot(const struct follow *f)
