@@ -128,6 +128,11 @@ static odlc_status add_output(struct scope *s, const struct fw_value *output)
     if (t->type->dtype == DT_STRING)
         return diag_error(diags, ODLC_ERR_UNSUPPORTED, AT(.file = s->all->path), "output-type",
                           "the graph output %s holds strings: a container computes on numbers", name);
+    if (build_filler(&s->all->b, id).sizes)
+        return diag_error(diags, ODLC_ERR_UNSUPPORTED,
+                          AT(.file = s->all->path, .hint = "end the model before it with --out_node"), "unknown-size",
+                          "the graph output %s is a size that depends on how much an op finds while the model runs",
+                          name);
     bool same_name = strcmp(t->name, name) == 0;
     if (t->kind == TENSOR_OUTPUT && same_name) /* the model lists it twice */
         return ODLC_OK;

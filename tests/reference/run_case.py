@@ -6,7 +6,7 @@ import tempfile
 import numpy as np
 from case import difference, same
 from dlc_reader import read_container
-from model_case import CONTAINER_TYPES, LAST, as_stored, complaints, run_on
+from model_case import CONTAINER_TYPES, LAST, as_stored, complaints, run_on, with_filler
 from prestarted import run
 
 # What the conversion narrows.
@@ -49,7 +49,8 @@ def compare(outcome, case, value, expected, container, folder):
     own = expected.dtype.name
     stored = CONTAINER_TYPES[tensor.dtype]
     outcome.check(f"type of {value.name}:", np.dtype(stored).name in (own, NARROWED.get(own)), tensor.dtype)
-    order = as_stored(expected, tensor, model_has_channels_last=True)
+    filled = with_filler(expected, tensor.dims, case.if_none) if case.if_none is not None else None
+    order = as_stored(expected if filled is None else filled, tensor, model_has_channels_last=True)
     if not outcome.check(f"dims of {value.name}:", order is not None, f"{tensor.dims} for {expected.shape}"):
         return
     file = folder / "out" / "Result_0" / f"{value.name}.raw"

@@ -242,14 +242,6 @@ def stitches():
         c.refused(part)
 
 
-def boxes():
-    for operator in ("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3"):
-        c = CASES.new(operator)
-        c.node(operator, [c.input([6, 4]), c.input([6]), ints(c, 3), *([] if operator == "NonMaxSuppression" else
-               [c.const(np.float32(0.5))] * (1 + (operator[-1] > "2")))])
-        c.refused("claim it by a UDO")
-
-
 gathers()
 coordinates()
 scatters()
@@ -258,4 +250,3 @@ top_ks()
 nth_elements()
 sequences()
 stitches()
-boxes()

@@ -117,9 +117,6 @@ def positions():
     c = CASES.new("where of a scalar")
     c.node("Where", [c.const(np.array(True))])
     c.refused("the input has no axis")
-    c = CASES.new("where of any")
-    c.node("Where", [c.input([3], np.bool_, name="mask")])
-    c.refused("the shape of the result depends on its values")
     for dtype in (np.int32, np.int64):
         c = CASES.new(f"unravel {np.dtype(dtype).name}")
         dims = ints(c, [3, 4, 5], dtype)
