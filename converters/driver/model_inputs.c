@@ -22,8 +22,7 @@ static name_list shown_names(const struct context *c, const fw_aliases *aliases,
     for (size_t i = 0; i < count; i++) {
         const uint32_t alias = map_get(&keys, values[i].name);
         if (!values[i].frozen)
-            vec_push(c->scratch, &names,
-                     alias == MAP_NONE ? short_name(c, values[i].name) : aliases->data[alias].key);
+            vec_push(c->scratch, &names, alias == MAP_NONE ? short_name(c, values[i].name) : aliases->data[alias].key);
     }
     return names;
 }

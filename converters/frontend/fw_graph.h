@@ -141,9 +141,9 @@ typedef VEC(struct fw_alias) fw_aliases;
 struct fw_model {
     const char *path;
     struct fw_graph graph;
-    VEC(struct fw_op *) ops;      /* of all nodes, those in subgraphs included */
-    uint32_t n_names;             /* of values: their numbers are less */
-    int64_t ir_version, opset;    /* opset of the default domain */
+    VEC(struct fw_op *) ops;                  /* of all nodes, those in subgraphs included */
+    uint32_t n_names;                         /* of values: their numbers are less */
+    int64_t ir_version, opset;                /* opset of the default domain */
     fw_aliases input_aliases, output_aliases; /* they come before names of values */
     bool channels_first;          /* nodes say that their spatial tensors are NCHW, where others may be NHWC */
     VEC(const char *) files;      /* that were opened besides path */

@@ -10,8 +10,8 @@ static void expect(const char *graph, const char *expected)
 }
 
 /* The head of all of these graphs. */
-#define SWITCHED_TEXT(more)                                                                            \
-    "input \"x:0\" float32[2]\n"                                                                         \
+#define SWITCHED_TEXT(more)                                                                                    \
+    "input \"x:0\" float32[2]\n"                                                                               \
     "input \"p:0\" bool[2]\n" more "node \"switch\" Switch (\"x:0\", \"p:0\") -> \"switch:0\", \"switch:1\"\n" \
     "node \"neg\" Neg (\"switch:0\") conditional -> \"neg:0\"\n"
 
@@ -45,10 +45,11 @@ START_TEST(test_constants_of_a_branch)
                NODE("c", "Const", IN("^pivot") SCALAR("DT_FLOAT", "float_val: 7"))
                    NODE("m", "Merge", IN("neg") IN("c")),
            SWITCHED_TEXT(
-               "const \"c:0\" float32[] {7}\n") "node \"pivot:0\" Identity (\"switch:1\") conditional -> \"pivot:0\"\n"
-                                              "node \"c\" IdentityN (\"^c:0\", \"pivot:0\") -> \"c:0\"\n"
-                                              "node \"m\" Merge (\"neg:0\", \"c:0\", \"p:0\") {sides=[0, 1]} -> \"m:0\"\n"
-                                              "output \"m:0\"\n");
+               "const \"c:0\" float32[] {7}\n") "node \"pivot\" Identity (\"switch:1\") conditional -> \"pivot:0\"\n"
+                                                "node \"c\" IdentityN (\"^c:0\", \"pivot:0\") -> \"c:0\"\n"
+                                                "node \"m\" Merge (\"neg:0\", \"c:0\", \"p:0\") {sides=[0, 1]} -> "
+                                                "\"m:0\"\n"
+                                                "output \"m:0\"\n");
 }
 END_TEST
 
@@ -91,7 +92,7 @@ END_TEST
 START_TEST(test_values_that_never_arrive)
 {
     expect(SWITCHED NODE("both", "AddV2", IN("switch") IN("switch:1")) NODE("m", "Merge", IN("neg") IN("both")),
-           SWITCHED_TEXT("") "node \"both\" AddV2 (\"switch\", \"switch:1\") conditional -> \"both\"\n"
+           SWITCHED_TEXT("") "node \"both\" AddV2 (\"switch:0\", \"switch:1\") conditional -> \"both:0\"\n"
                              "node \"m\" Merge (\"neg:0\", \"both:0\") {sides=[0, -1]} conditional -> \"m:0\"\n"
                              "output \"m:0\"\n");
 }

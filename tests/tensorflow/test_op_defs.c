@@ -234,7 +234,7 @@ START_TEST(test_functions_name_outputs_by_argument)
     static const char top[] = "node_def { name: 'top' op: 'TopKV2' input: 'x' input: 'x' }";
     static const char split[] = "node_def { name: 's' op: 'Split' input: 'x' input: 'x' "
                                 "attr { key: 'num_split' value { i: 3 } } }";
-    ck_assert_str_eq(read_by_end(top, "top:values:0"), "call/top");
+    ck_assert_str_eq(read_by_end(top, "top:values:0"), "call/top:0");
     ck_assert_str_eq(read_by_end(top, "top:indices:0"), "call/top:1");
     ck_assert_str_eq(read_by_end(split, "s:output:2"), "call/s:2");
     ck_assert_str_eq(read_by_end("node_def { name: 'a' op: 'MyOwn' input: 'x' }", "a:anything:1"), "call/a:1");

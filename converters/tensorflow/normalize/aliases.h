@@ -1,5 +1,5 @@
-/* What options may call graph inputs and outputs beside their names: keys of the signature, and names of the graph around
- * the function that the signature serves. */
+/* What options may call graph inputs and outputs beside their names: keys of the signature, and names of the graph
+ * around the function that the signature serves. */
 #ifndef CONVERTERS_TENSORFLOW_NORMALIZE_ALIASES_H
 #define CONVERTERS_TENSORFLOW_NORMALIZE_ALIASES_H
 

@@ -76,10 +76,9 @@ static odlc_status make_gate(struct walk *w, const struct visit *v, bool *made)
     operands[0] = (struct operand){.id = t.id};
     memcpy(operands + 1, visit_operands(w, v), count * sizeof *operands);
     visit_seen(v)->emitted = (uint32_t)w->emitted.count;
-    walk_append(w, &(struct new_node){.name = source_node_name(w->nz, &s),
-                                      .op = "IdentityN",
-                                      .operands = operands,
-                                      .n_operands = count + 1});
+    walk_append(
+        w, &(struct new_node){
+               .name = source_node_name(w->nz, &s), .op = "IdentityN", .operands = operands, .n_operands = count + 1});
     walk_constant(walk_outermost(w), t);
     return ODLC_OK;
 }

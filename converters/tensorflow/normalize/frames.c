@@ -144,9 +144,9 @@ const struct fw_attr *find_attr(const struct fw_attr *attrs, uint32_t count, con
 
 fw_name source_id(struct normalize *nz, const struct source *s)
 {
-    const struct node_name n =
-        s->is_arg ? (struct node_name){s->frame->prefix, s->frame->function->arg_names.data[s->node]}
-                  : name_of(s->frame, s->node);
+    const struct node_name n = s->is_arg
+                                   ? (struct node_name){s->frame->prefix, s->frame->function->arg_names.data[s->node]}
+                                   : name_of(s->frame, s->node);
     fw_name *known = s->is_arg || s->output ? NULL : &s->frame->seen[s->node].id;
     if (known && *known != FW_NO_NAME)
         return *known;

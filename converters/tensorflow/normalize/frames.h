@@ -80,10 +80,10 @@ struct normalize {
     struct variables *variables;
     uint64_t expanded; /* nodes of all bodies at work */
     uint64_t name_bytes;
-    text name;          /* room for the one that is being made */
-    struct frame *top;  /* the model's own graph */
-    struct frame *root; /* what is converted: that graph, or a function of a saved program */
-    bool *args_read;    /* per argument of that function */
+    text name;            /* room for the one that is being made */
+    struct frame *top;    /* the model's own graph */
+    struct frame *root;   /* what is converted: that graph, or a function of a saved program */
+    bool *args_read;      /* per argument of that function */
     struct frame *served; /* the function of the signature (served.h); or NULL */
     const struct output *outputs;
     size_t n_outputs;

@@ -13,10 +13,10 @@ odlc_status name_in_graph(struct normalize *nz, const char *name, const char **o
  * key of the signature comes before a value of that name. */
 odlc_status find_cuts(struct normalize *nz, const struct fw_load_options *options,
                       const struct tf_signature *signature) MUST_USE;
-/* Fills nz->outputs with values, inside of calls, too: those that the options name (by keys of the signature first), the
- * results of the function that is the model, those of the signature, or else all nodes that nothing reads. ODLC_ERR_USAGE for an
- * option that names nothing, ODLC_ERR_UNSUPPORTED for an output that is an input or no tensor, ODLC_ERR_INVALID where
- * there is none. */
+/* Fills nz->outputs with values, inside of calls, too: those that the options name (by keys of the signature first),
+ * the results of the function that is the model, those of the signature, or else all nodes that nothing reads.
+ * ODLC_ERR_USAGE for an option that names nothing, ODLC_ERR_UNSUPPORTED for an output that is an input or no tensor,
+ * ODLC_ERR_INVALID where there is none. */
 odlc_status find_outputs(struct normalize *nz, const struct fw_load_options *options,
                          const struct tf_signature *signature) MUST_USE;
 /* What the tensor of an output is called. */
