@@ -1,9 +1,9 @@
 """What tensors of TensorFlow models are called, "node:0", and by which names options, input lists and reports take them: with
 the suffix and without, keys of signatures, and names of the graph around the function that a signature serves."""
 
-import onnx_writer as onnx
 from tf_workshop import (Func, Graph, meta_graph, np, run, run_parts, save_bundle, save_meta_graph, save_saved_model,
                          signature, udo)
+import onnx_writer as onnx  # on the path that tf_workshop adds
 from tf_writer import RESOURCE
 
 F = np.float32
