@@ -1,9 +1,13 @@
 """What tensors of TensorFlow models are called, "node:0", and by which names options, input lists and reports take them: with
 the suffix and without, keys of signatures, and names of the graph around the function that a signature serves."""
 
+import json
+
 from tf_workshop import (Func, Graph, meta_graph, np, run, run_parts, save_bundle, save_meta_graph, save_saved_model,
                          signature, udo)
 import onnx_writer as onnx  # on the path that tf_workshop adds
+from onnx_writer import Message
+from checks import SHARED
 from tf_writer import RESOURCE
 
 F = np.float32
@@ -312,6 +316,22 @@ def names_that_clash(w):
     w.checks.equal("a key of a node's name", ends(container), (["input_input:0"], [f"{SELU}:0"]))
 
 
+def free_scopes(w):
+    """No name inside of the function begins as those of the graph around it."""
+    for inner, scope in (("outer/Const", "outer_1"), ("outer", "outer_1"), ("outer_7/x", "outer_8"), ("outermost/x", "outer"),
+                         ("outer_x", "outer")):
+        g = Graph()
+        x, k = g.placeholder("serving_default_x", F, [2]), g.const("Const", F([2, 3]))
+        f = g.function("f", {"x": F, "k": F})
+        total = f.node("AddV2", [f.args["x"], f.const(inner, F([10, 20]))], name="sum")
+        f.returns(out=f.node("Mul", [total, f.args["k"]], name="y"))
+        y = g.node("PartitionedCall", [x, k], name="call", f=Func("f"), Tin=[F, F], Tout=[F])
+        keys = signature({"x": (x, [2])}, {"out": (y, [2])})
+        save_saved_model(w.folder / "scope", meta_graph(g, {"serving_default": keys}))
+        container = w.gives(f"scope beside {inner}", w.folder / "scope", {"x": [1, 2]}, {"y": [22, 66]})
+        w.checks.equal(f"scope beside {inner}", container and tensors(container, "STATIC"), sorted([f"{inner}:0", f"{scope}/Const:0"]))
+
+
 def results_that_are_inputs(w):
     """What the function gives back as it got it is an output under the name that the graph has for it."""
     g = Graph()
@@ -337,6 +357,92 @@ def user_defined_ops_in_functions(w):
                    [("net/thing", ["x:0"], ["net/thing:0"])])
 
 
+def unneeded_inputs(w):
+    """A key whose input no output needs, two keys of one input, and a key that is no tensor."""
+    g = Graph()
+    x, z = g.placeholder("serving_default_x", F, [None]), g.placeholder("serving_default_z", F, [None])
+    f = g.function("f", {"x": F, "z": F})
+    f.returns(out=f.node("Neg", [f.args["x"]], name="y"), sum=f.node("AddV2", [f.args["x"], f.args["z"]], name="sum"))
+    y = g.node("PartitionedCall", [x, z], name="call", f=Func("f"), Tin=[F, F], Tout=[F, F])
+    keys = signature({"x": (x, [None]), "z": (z, [None]), "x_again": (x, [None])}, {"out": (y[0], [None]), "sum": (y[1], [None])})
+    sparse = Message().message(4, Message().data(1, "a:0").data(2, "b:0").data(3, "c:0"))
+    keys.message(1, Message().data(1, "sparse").message(2, sparse))
+    save_saved_model(w.folder / "unneeded", meta_graph(g, {"serving_default": keys}))
+    for name in ("z", "z:0", "serving_default_z"):
+        container, messages = w.convert(f"unneeded {name}", w.folder / "unneeded", "-d", "x", "2", "-d", name, "2", "--out_node",
+                                        "out", "--debug")
+        w.checks.equal(f"unneeded {name}", ends(container), (["x:0"], ["y:0"]))
+        w.checks.check(f"unneeded {name}: note", "note: node 'z': --input_dim z: no output needs it" in messages, messages)
+    container = w.gives("two keys", w.folder / "unneeded", {"x": [1, 2]}, {"y": [-1, -2]}, "-d", "x_again", "2", "--out_node", "out")
+    w.fails("no tensor", 2, ["no input sparse", "the graph inputs are: x"], w.folder / "unneeded", "-d", "x", "2", "-d", "sparse",
+            "2", "--out_node", "out")
+    done = w.converter("-i", w.folder / "unneeded", "-d", "x", "2", "--out_node", "out", "--show_unconsumed_nodes", "-o",
+                       w.folder / "o.dlc")
+    w.checks.equal("unconsumed", [name for name in ("sum", "z", "x", "y") if f" {name}\n" in done.stdout], ["sum", "z"])
+
+
+# ---- a container of the vendor's ----
+
+
+def keras_classifier(folder):
+    """What the container's converter had: a network that Keras saved, with Selu as a user-defined op."""
+    g = Graph()
+    source = np.random.RandomState(1)
+    shapes = {"input/kernel": (3, 3, 1, 4), "input/bias": (4,), "dense/kernel": (13 * 13 * 4, 8), "dense/bias": (8,),
+              "output/kernel": (8, 3), "output/bias": (3,)}
+    values = {name: source.standard_normal(shape).astype(F) for name, shape in shapes.items()}
+    handles = [g.node("VarHandleOp", [], name=name, dtype=F, shape=list(value.shape), shared_name=name)
+               for name, value in values.items()]
+    arguments = {f"unknown_{i}": RESOURCE for i in range(len(handles))}
+    f = g.function("__inference__wrapped_model", {"input_input": F, **arguments})
+
+    def read(i, name):
+        return f.node("ReadVariableOp", [f.args[f"unknown_{i}"]], name=f"sequential/{name}/ReadVariableOp", dtype=F)
+
+    def dense(x, name, i):
+        product = f.node("MatMul", [x, read(i, f"{name}/MatMul")], name=f"sequential/{name}/MatMul")
+        return f.node("BiasAdd", [product, read(i + 1, f"{name}/BiasAdd")], name=f"sequential/{name}/BiasAdd")
+
+    x = f.node("Conv2D", [f.args["input_input"], read(0, "input/Conv2D")], name="sequential/input/Conv2D",
+               strides=[1, 1, 1, 1], padding="VALID")
+    x = f.node("BiasAdd", [x, read(1, "input/BiasAdd")], name="sequential/input/BiasAdd")
+    x = f.node("MaxPool", [x], name="sequential/max_pooling2d/MaxPool", ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="VALID")
+    x = f.node("Reshape", [x, f.const("sequential/flatten/Const", np.int32([-1, 13 * 13 * 4]))], name="sequential/flatten/Reshape")
+    x = f.node("Relu", [dense(x, "dense", 2)], name="sequential/dense/Relu")
+    x = f.node("Selu", [dense(x, "output", 4)], name="sequential/output/Selu")
+    f.returns(identity=f.node("Identity", [x], name="Identity"))
+    wrapper = g.function("__inference_signature_wrapper", {"input_input": F, **arguments})
+    types = {"Tin": [F] + [RESOURCE] * len(handles), "Tout": [F]}
+    inner = wrapper.node("StatefulPartitionedCall", list(wrapper.args.values()), name="StatefulPartitionedCall", f=Func(f.name),
+                         **types)
+    wrapper.returns(identity=wrapper.node("Identity", [inner], name="Identity"))
+    x = g.placeholder("serving_default_input_input", F, [None, 28, 28, 1])
+    y = g.node("StatefulPartitionedCall", [x, *handles], name="StatefulPartitionedCall", f=Func(wrapper.name), **types)
+    keys = signature({"input_input": (x, [None, 28, 28, 1])}, {"output": (y, [None, 3])})
+    save_saved_model(folder / "keras", meta_graph(g, {"serving_default": keys}))
+    save_bundle(folder / "keras/variables/variables", values)
+    return folder / "keras"
+
+
+def names_of_the_vendor(w):
+    """The same command gives all names that the container has of that model."""
+    captured = SHARED / "corpus" / "dlc" / "selu-udo.v3.dlc"
+    if not captured.exists():
+        w.checks.skip("names of the vendor", f"{captured} is not there")
+        return
+    graph = json.loads(run("dlc-info", "-i", captured, "--json").stdout)["graphs"][0]
+    expected = {node["name"]: node["outputs"] for node in graph["nodes"] if node["type"] != "Input"}
+    selu = {**udo("Selu"), "type": "Selu"}
+    container, _ = w.convert("as the vendor", keras_classifier(w.folder), "-d", "input_input", "1,28,28,1", "--out_node", "output",
+                             "-udo", w.config(selu))
+    if container:
+        found = {op.name: op.outputs for op in container.ops}
+        w.checks.equal("as the vendor: ops", {name: found.get(name) for name in expected}, expected)
+        w.checks.equal("as the vendor: others", sorted(set(found) - set(expected)),
+                       ["StatefulPartitionedCall/sequential/flatten/Reshape"])
+        w.checks.equal("as the vendor: ends", ends(container), (graph["inputs"], graph["outputs"]))
+
+
 def graphs_around_functions(w):
     """Where the signature's outputs are not those of one call, the graph is what is converted, under its names."""
     g = Graph()
@@ -355,4 +461,5 @@ def graphs_around_functions(w):
 
 run_parts(names_of_a_graph, readings_of_a_constant, suffixes_in_options, names_of_user_defined_ops, names_at_execution,
           other_spellings, keys_of_the_first_version, keys_of_a_function, graph_names_of_a_function, errors_of_a_function,
-          names_that_clash, results_that_are_inputs, user_defined_ops_in_functions, graphs_around_functions)
+          names_that_clash, free_scopes, results_that_are_inputs, user_defined_ops_in_functions, unneeded_inputs, graphs_around_functions,
+          names_of_the_vendor)

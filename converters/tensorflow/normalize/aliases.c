@@ -38,11 +38,15 @@ static odlc_status list_inputs(struct normalize *nz, const struct tf_signature *
     struct listing l = listing_begin(nz, &nz->model->input_aliases);
     for (size_t i = 0; i < signature->inputs.count; i++) {
         const char *value;
+        if (signature->inputs.data[i].value.not_a_tensor)
+            continue;
         TRY(name_in_graph(nz, signature->inputs.data[i].value.name, &value));
         add_key(&l, signature->inputs.data[i].key, value);
     }
     for (size_t i = 0; i < signature->inputs.count; i++) {
         const char *name = signature->inputs.data[i].value.name, *value;
+        if (signature->inputs.data[i].value.not_a_tensor)
+            continue;
         TRY(name_in_graph(nz, name, &value));
         add_alias(&l, name, NULL, value);
     }

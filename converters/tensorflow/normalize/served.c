@@ -1,12 +1,13 @@
 #include "converters/tensorflow/normalize/served.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "converters/tensorflow/normalize/inline_calls.h"
 #include "converters/tensorflow/normalize/leaves.h"
 #include "converters/tensorflow/normalize/variables.h"
 
-enum { MAX_HOPS = 1000 }; /* of Identities, one behind another */
+enum { MAX_HOPS = 64 }; /* of Identities, one behind another: a result may go by the name of the next one */
 
 /* ---- which function ---- */
 
@@ -26,23 +27,34 @@ static uint32_t call_of(const struct normalize *nz, const struct tf_signature *s
 
 /* ---- names ---- */
 
-static bool begins_scope(const char *name, const char *scope)
+#define SCOPE "outer"
+
+/* Where the name begins with "outer" or "outer_7", the scope's number becomes a larger one. */
+static void avoid(const char *name, uint32_t *number)
 {
-    const size_t length = strlen(scope);
-    return strncmp(name, scope, length) == 0 && (name[length] == '/' || !name[length]);
+    enum { MAX_DIGITS = 8 }; /* larger numbers are never reached */
+    if (strncmp(name, SCOPE, strlen(SCOPE)) != 0)
+        return;
+    const char *digits = name + strlen(SCOPE);
+    digits += *digits == '_';
+    const char *end = digits + strspn(digits, "0123456789");
+    if ((*end && *end != '/') || end - digits > MAX_DIGITS)
+        return;
+    const uint32_t free_number = (uint32_t)strtoul(digits, NULL, 10) + 1;
+    if (free_number > *number)
+        *number = free_number;
 }
 
-/* Whether no name of the function, and no key, begins so. */
-static bool is_free_scope(const struct normalize *nz, const struct tf_signature *signature, const char *scope)
+/* "outer", or "outer_1" …: no name of the function, and no key, begins so. */
+static const char *free_scope(const struct normalize *nz, const struct tf_signature *signature)
 {
     const struct tf_body *body = nz->served->body;
+    uint32_t number = 0;
     for (size_t i = 0; i < body->nodes.count; i++)
-        if (begins_scope(body->nodes.data[i].name, scope))
-            return false;
+        avoid(body->nodes.data[i].name, &number);
     for (size_t i = 0; i < signature->inputs.count; i++)
-        if (begins_scope(signature->inputs.data[i].key, scope))
-            return false;
-    return true;
+        avoid(signature->inputs.data[i].key, &number);
+    return number ? arena_printf(nz->m->memory.kept, SCOPE "_%u", number) : SCOPE;
 }
 
 /* Whether a value of the function may have the name. */
@@ -62,10 +74,7 @@ static void name_around(struct normalize *nz, const struct tf_signature *signatu
 {
     struct arena *kept = nz->m->memory.kept;
     struct frame *top = nz->top;
-    const char *scope = "outer";
-    for (uint32_t i = 1; !is_free_scope(nz, signature, scope); i++)
-        scope = arena_printf(kept, "outer_%u", i);
-    top->prefix = arena_printf(kept, "%s/", scope);
+    top->prefix = arena_printf(kept, "%s/", free_scope(nz, signature));
     top->renamed = arena_array(nz->m->memory.scratch, const char *, top->body->nodes.count);
     for (size_t i = 0; i < signature->inputs.count; i++) {
         const struct tf_end *end = &signature->inputs.data[i];

@@ -54,6 +54,8 @@ static odlc_status named_input(struct normalize *nz, const struct tf_signature *
     const struct tf_end *end = end_of_key(nz, signature->inputs.data, signature->inputs.count, name);
     const char *outside;
     struct source inside = {0}, place;
+    if (end && end->value.not_a_tensor)
+        end = NULL;
     TRY(find_place(nz, nz->root, name, &place));
     TRY(name_in_graph(nz, end ? end->value.name : name, out));
     outside = place.frame ? source_name(nz, &place) : *out;
