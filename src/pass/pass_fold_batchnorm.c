@@ -12,16 +12,17 @@ static bool is_static(const struct graph *g, const struct node *n, uint32_t i)
 }
 
 /* The layer whose output only this Batchnorm reads, or NULL. */
-static struct node *foldable_layer(const struct graph *g, const struct uses *uses, const struct node *bn)
+static struct node *foldable_layer(const struct pass_context *c, const struct graph *g, const struct uses *uses,
+                                   const struct node *bn)
 {
     if (!is_static(g, bn, 1) || !is_static(g, bn, 2))
         return NULL;
     struct node *layer = affine_layer(g, uses, bn->inputs[0]);
     uint64_t channels = shape_count(&node_input(g, bn, 1)->type->shape);
-    return layer && affine_scalable(g, layer) && channels == affine_channels(g, layer) ? layer : NULL;
+    return layer && affine_scalable(c, g, layer) && channels == affine_channels(g, layer) ? layer : NULL;
 }
 
-static void fold(struct graph *g, struct node *layer, node_id id)
+static void fold(struct pass_context *context, struct graph *g, struct node *layer, node_id id)
 {
     const struct node *bn = graph_node(g, id);
     const struct tensor *w = node_input(g, bn, 1), *c = node_input(g, bn, 2);
@@ -29,7 +30,7 @@ static void fold(struct graph *g, struct node *layer, node_id id)
     const double *factor = view_load(g->arena, w->view, DT_FLOAT64);
     const struct affine affine = {.factor = arena_memdup(g->arena, factor, channels * sizeof *factor),
                                   .shift = view_load(g->arena, c->view, DT_FLOAT64)};
-    affine_fold(g, layer, &affine, id);
+    affine_fold(context, g, layer, &affine, id);
 }
 
 odlc_status pass_fold_batchnorm(struct pass_context *c, struct graph *g)
@@ -44,9 +45,9 @@ odlc_status pass_fold_batchnorm(struct pass_context *c, struct graph *g)
             continue;
         if (!uses.count)
             uses = graph_uses(c->scratch, g);
-        struct node *layer = foldable_layer(g, &uses, bn);
+        struct node *layer = foldable_layer(c, g, &uses, bn);
         if (layer)
-            fold(g, layer, id);
+            fold(c, g, layer, id);
     }
     return ODLC_OK;
 }
