@@ -256,6 +256,8 @@ def keys_of_a_function(w):
         w.checks.equal("served: constants", tensors(container, "STATIC"),
                        [f"{SELU}.constant", "StatefulPartitionedCall/net/sum/ReadVariableOp:0", "outer/Const:0"])
     w.checks.check("served: note", f"outputs of the signature: before is {PRODUCT}:0, output is {SELU}:0" in messages, messages)
+    _, messages = served(w, "served quietly", model, {PRODUCT: BEFORE, SELU: AFTER})
+    w.checks.check("served quietly: no note", "note" not in messages, messages)
     for name, expected in (
             ("output", {SELU: AFTER}), ("before", {PRODUCT: BEFORE}), ("output:0", {SELU: AFTER}),
             (SELU, {SELU: AFTER}), (f"{PRODUCT}:0", {PRODUCT: BEFORE}),

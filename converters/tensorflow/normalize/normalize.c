@@ -110,7 +110,7 @@ static void note_keys(struct normalize *nz)
                      output_name(nz, out));
     }
     if (renamed.count)
-        diag_note(nz->m->diags, AT(IN_MODEL(nz->m)), "signature-outputs", "outputs of the signature: %s", renamed.data);
+        diag_note(nz->m->diags, AT(.file = NULL), "signature-outputs", "outputs of the signature: %s", renamed.data);
 }
 
 /* ---- all of it ---- */
