@@ -13,7 +13,7 @@ try:
     import numpy as np
     from dlc_reader import read_container
     from model_case import result, run_on
-    from tf_writer import Graph
+    from tf_writer import Graph, tensor_name
 except ImportError as error:
     if error.name != "numpy":
         raise
@@ -45,9 +45,9 @@ class Place:
         return container
 
     def numbers(self, container, inputs, output):
-        done = run_on(inputs, self.folder / "model.dlc", self.folder)
+        done = run_on({tensor_name(name): values for name, values in inputs.items()}, self.folder / "model.dlc", self.folder)
         self.checks.check("net-run", done.returncode == 0, done.stderr)
-        return result(self.folder, container, output.name)
+        return result(self.folder, container, tensor_name(output.name))
 
 
 def products(place):
@@ -70,7 +70,7 @@ def products(place):
     y = g.node("_FusedMatMul", [x, g.const("w", w), bias], name="y", num_args=1, fused_ops=["BiasAdd", "Relu"])
     c = place.ops("a fused product", g, y, ["FullyConnected", "Neuron"])
     if c:
-        place.checks.equal("its bias is the layer's", c.ops[0].inputs[2], "bias")
+        place.checks.equal("its bias is the layer's", c.ops[0].inputs[2], "bias:0")
 
 
 def rows_of_batches(place):
@@ -128,7 +128,7 @@ def dropouts(place):
     (place.folder / "one.raw").write_bytes(np.array(1, np.float32).tobytes())
     c = place.ops("a dropout that keeps everything", g, y, ["Neuron"], f"--freeze_input=keep_prob={place.folder}/one.raw")
     if c:
-        place.checks.equal("its reader reads the input", c.ops[0].inputs, ["x"])
+        place.checks.equal("its reader reads the input", c.ops[0].inputs, ["x:0"])
 
 
 BOUNDS = {"x": (-1.0, 1.5), "w": (-0.5, 0.5), "y": (-1.0, 1.5)}
