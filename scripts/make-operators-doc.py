@@ -109,7 +109,7 @@ class Sources:
             limits += [f"an input that is not a constant: {why}" for why in NEEDS.findall(body)]
             rest = NEEDS.sub("", REFUSES.sub("", body))
             ops += [name for name in re.findall(r"\bOP_(\w+)", rest) if name in self.ops]
-            for called in re.findall(r"(?<!struct )\b[a-z]\w+\b", LITERAL.sub("", rest)):
+            for called in re.findall(r"(?<!struct )(?<!\.)(?<!->)\b[a-z]\w+\b", LITERAL.sub("", rest)):
                 more_ops, more_limits = self.reach(called, where, seen)
                 ops += more_ops
                 limits += more_limits

@@ -5,6 +5,20 @@
 #include "op/op.h"
 #include "pass/pass.h"
 
+static odlc_status parse_qdq(const struct context *c, bool *keep_encodings)
+{
+    const struct odlc_convert_options *o = c->options;
+    const char *text = o->qdq ? o->qdq : "fixed";
+    *keep_encodings = strcmp(text, "encodings") == 0;
+    if (!*keep_encodings && strcmp(text, "fixed") != 0)
+        return diag_error(c->diags, ODLC_ERR_USAGE, AT(.hint = "fixed or encodings"), "bad-qdq",
+                          "--qdq %s: there is no such form", text);
+    if (*keep_encodings && o->keep_quant_nodes)
+        return diag_error(c->diags, ODLC_ERR_USAGE, AT(.hint = "give one of the two"), "bad-qdq",
+                          "--qdq encodings leaves no quantizing op that --keep_quant_nodes could keep");
+    return ODLC_OK;
+}
+
 /* preserve_names and input_layouts as maps, which live in `names` and `layouts`. */
 static odlc_status pass_options(const struct context *c, struct map *names, struct map *layouts,
                                 struct pass_options *out)
@@ -21,6 +35,7 @@ static odlc_status pass_options(const struct context *c, struct map *names, stru
                                  .keep_int64_inputs = o->keep_int64_inputs,
                                  .target_release = c->release,
                                  .dump_after = o->dump_ir_after};
+    TRY(parse_qdq(c, &out->keep_encodings));
     map_init(names, c->arena);
     map_init(layouts, c->arena);
     for (size_t i = 0; i < o->n_preserve_names; i++)

@@ -29,7 +29,7 @@ struct quant {
     bool per_axis; /* count encodings along `axis`; otherwise one */
     uint32_t axis, count;
     const struct encoding *encodings;
-    bool overridden;
+    bool overridden; /* given from outside of the quantizer, which keeps to it: by the model, for example */
 };
 
 enum tensor_kind { TENSOR_NATIVE, TENSOR_INPUT, TENSOR_OUTPUT, TENSOR_STATIC };

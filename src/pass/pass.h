@@ -23,6 +23,7 @@ struct pass_options {
     const struct map *input_layouts;  /* name → enum input_layout; NULL: none given */
     bool keep_disconnected;           /* --keep_disconnected_nodes */
     bool keep_quant_nodes;            /* --keep_quant_nodes */
+    bool keep_encodings;              /* --qdq encodings */
     bool keep_int64_inputs;           /* --keep_int64_inputs */
     uint32_t target_release;          /* --target_release, by RELEASE */
     const char *dump_after;           /* name of the list: `dumped` gets the graph as text after it */

@@ -14,13 +14,14 @@ static bool is_static(const struct graph *g, const struct node *n, uint32_t i)
 }
 
 /* The layer whose output only this Batchnorm reads, or NULL. */
-static struct node *foldable_layer(const struct graph *g, const struct uses *uses, const struct node *bn)
+static struct node *foldable_layer(const struct pass_context *c, const struct graph *g, const struct uses *uses,
+                                   const struct node *bn)
 {
     if (!is_static(g, bn, 1) || !is_static(g, bn, 2))
         return NULL;
     struct node *layer = affine_layer(g, uses, bn->inputs[0]);
     uint64_t channels = shape_count(&node_input(g, bn, 1)->type->shape);
-    return layer && affine_scalable(g, layer) && channels == affine_channels(g, layer) ? layer : NULL;
+    return layer && affine_scalable(c, g, layer) && channels == affine_channels(g, layer) ? layer : NULL;
 }
 
 /* What the normalization notes of its result, the layer says now. */
@@ -34,7 +35,7 @@ static void hand_on(struct graph *g, const struct node *bn, struct node *layer)
     }
 }
 
-static void fold(struct graph *g, struct node *layer, node_id id)
+static void fold(struct pass_context *context, struct graph *g, struct node *layer, node_id id)
 {
     const struct node *bn = graph_node(g, id);
     const struct tensor *w = node_input(g, bn, 1), *c = node_input(g, bn, 2);
@@ -43,7 +44,7 @@ static void fold(struct graph *g, struct node *layer, node_id id)
     const struct affine affine = {.factor = arena_memdup(g->arena, factor, channels * sizeof *factor),
                                   .shift = view_load(g->arena, c->view, DT_FLOAT64)};
     hand_on(g, bn, layer);
-    affine_fold(g, layer, &affine, id);
+    affine_fold(context, g, layer, &affine, id);
 }
 
 static void forget_notes(struct node *bn)
@@ -62,9 +63,9 @@ odlc_status pass_fold_batchnorm(struct pass_context *c, struct graph *g)
             continue;
         if (!uses.count)
             uses = graph_uses(c->scratch, g);
-        struct node *layer = c->options->no_batchnorm_folding ? NULL : foldable_layer(g, &uses, bn);
+        struct node *layer = c->options->no_batchnorm_folding ? NULL : foldable_layer(c, g, &uses, bn);
         if (layer)
-            fold(g, layer, id);
+            fold(c, g, layer, id);
         else
             forget_notes(bn);
     }

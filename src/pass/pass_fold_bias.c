@@ -15,8 +15,9 @@ static bool is_per_channel(const struct graph *g, const struct node *layer, cons
     uint64_t count = shape_count(shape), channels = affine_channels(g, layer);
     bool last = shape->rank > 0 && count == channels && (uint64_t)shape->dims[shape->rank - 1] == channels;
     bool counts = y->type->shape.rank > 0 && (uint64_t)y->type->shape.dims[y->type->shape.rank - 1] == channels;
-    return c->kind == TENSOR_STATIC && dtype_is_float(c->type->dtype) && counts && (last || count == 1) && !y->quant &&
-           shape_equal(&out->type->shape, &y->type->shape) && out->type->dtype == y->type->dtype;
+    return c->kind == TENSOR_STATIC && dtype_is_float(c->type->dtype) && counts && (last || count == 1) &&
+           !dtype_is_fixed(y->type->dtype) && shape_equal(&out->type->shape, &y->type->shape) &&
+           out->type->dtype == y->type->dtype;
 }
 
 /* The values of a constant, one for each channel, in the graph's arena. */
@@ -46,14 +47,14 @@ static bool fold(struct pass_context *c, struct graph *g, const struct uses *use
     bool product = node_is(n, OP_ElementWiseMultiply);
     struct node *layer = affine_layer(g, uses, n->inputs[1 - i]);
     if (!layer || !is_per_channel(g, layer, n, i) ||
-        (product && (c->options->no_batchnorm_folding || !affine_scalable(g, layer))))
+        (product && (c->options->no_batchnorm_folding || !affine_scalable(c, g, layer))))
         return false;
     const struct tensor *constant = node_input(g, n, i);
     const double *values = per_channel(g, constant, affine_channels(g, layer));
     struct affine affine = {.factor = product ? values : NULL, .shift = product ? NULL : values};
     if (!product && layer_has_no_bias(g, layer))
         take_as_bias(g, layer, n, constant, &affine);
-    affine_fold(g, layer, &affine, id);
+    affine_fold(c, g, layer, &affine, id);
     return true;
 }
 

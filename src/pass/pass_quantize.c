@@ -2,7 +2,8 @@
  * Dequantize, and known integers as constants that are still to be scaled. A node all of whose real inputs were
  * dequantized, and all of whose results are quantized next, works on the fixed-point tensors themselves; the kernels
  * compute with the reals they stand for, so nothing changes but roundings between the two. Every other node keeps its
- * floats. With --keep_quant_nodes all do, and constants are dequantized by nodes, too. */
+ * floats. With --keep_quant_nodes and --qdq encodings all do, and known integers become the floats that they stand for.
+ */
 #include <math.h>
 
 #include "ir/quant.h"
@@ -325,28 +326,30 @@ static void adopt_udo(struct quantize *q, struct aliases *aliases, node_id id)
 
 /* ---- the pass ---- */
 
-/* Constants are dequantized by nodes: as many as there are constants, before all others. */
-static void dequantize_constants(struct quantize *q)
+/* The integers that the model quantizes a value to, which the Quantize node of its fixed-point tensor stands for; their
+ * tensor came before that one. NO_TENSOR: something still reads them, or the model has no name for them. */
+static tensor_id integers_of(const struct graph *g, tensor_id fixed)
 {
-    struct graph *g = q->g;
-    size_t count = g->order.count;
-    node_id *before = arena_memdup(q->c->scratch, g->order.data, count * sizeof *before);
-    tensor_id *real = arena_array(q->c->scratch, tensor_id, q->n_tensors);
-    g->order.count = 0;
-    for (size_t i = 0; i < count; i++) {
-        for (uint32_t k = 0; !graph_node(g, before[i])->op->package && k < graph_node(g, before[i])->n_inputs; k++) {
-            tensor_id in = graph_node(g, before[i])->inputs[k], fixed = in == NO_TENSOR ? in : twin_of(q, in);
-            if (fixed == NO_TENSOR)
-                continue;
-            if (!real[in]) { /* no output of a node is tensor 0: the constant came before it */
-                struct type type = *graph_tensor(g, in)->type;
-                const char *name = arena_printf(g->arena, "%s.dequantized", graph_tensor(g, in)->name);
-                real[in] = graph_add_tensor(g, name, TENSOR_NATIVE, &type);
-                vec_push(g->arena, &g->order, add_node(g, OP_Dequantize, name, fixed, real[in]));
-            }
-            graph_replace_input(g, before[i], k, real[in]);
-        }
-        vec_push(g->arena, &g->order, before[i]);
+    for (tensor_id id = fixed; id-- > 0;) {
+        const struct tensor *t = graph_tensor(g, id);
+        if (t->quant == graph_tensor(g, fixed)->quant && dtype_is_int(t->type->dtype))
+            return t->producer == NO_NODE ? id : NO_TENSOR;
+    }
+    return NO_TENSOR;
+}
+
+/* Nodes that are kept are called as in the model, and so are the tensors between them. */
+static void name_quantizers(struct graph *g)
+{
+    for (size_t i = 0; i < g->order.count; i++) {
+        const struct node *n = graph_node(g, g->order.data[i]);
+        tensor_id integers = node_is(n, OP_Quantize) ? integers_of(g, n->outputs[0]) : NO_TENSOR;
+        if (integers == NO_TENSOR)
+            continue;
+        const char *name = graph_tensor(g, integers)->name;
+        graph_rename_tensor(g, integers, graph_free_tensor_name(g, arena_printf(g->arena, "%s.integers", name)));
+        graph_rename_tensor(g, n->outputs[0], name);
+        graph_rename_node(g, g->order.data[i], n->source);
     }
 }
 
@@ -360,15 +363,21 @@ static void start(struct quantize *q)
 }
 
 /* Integer tensors were marked with what lowering knew of them; the container gives encodings to fixed-point ones, which
- * were floats. */
-static void settle_types(struct graph *g)
+ * were floats, and to floats whose encodings are kept. */
+static void settle_types(const struct pass_context *c, struct graph *g)
 {
     for (tensor_id id = 0; id < g->tensors.count; id++) {
         struct tensor *t = graph_tensor(g, id);
-        if (dtype_is_fixed(t->type->dtype))
+        if (dtype_is_fixed(t->type->dtype)) {
             t->source_dtype = DT_FLOAT32;
-        else
+            continue;
+        }
+        if (t->quant && !t->quant->overridden)
             t->quant = NULL;
+        bool scaled = c->options->keep_encodings && t->kind == TENSOR_STATIC && t->type->dtype == DT_FLOAT32;
+        const struct quant *quant = scaled ? quant_of_view(g->arena, t->view) : NULL;
+        if (quant)
+            quant_override(g, id, quant);
     }
 }
 
@@ -403,14 +412,14 @@ static bool has_work(const struct graph *g)
 odlc_status pass_quantize(struct pass_context *c, struct graph *g)
 {
     struct quantize q = {.c = c, .g = g};
-    if (c->options->keep_quant_nodes || has_work(g)) {
+    if (has_work(g)) {
         start(&q);
         store_udo_constants(&q);
         if (c->options->keep_quant_nodes)
-            dequantize_constants(&q);
-        else
+            name_quantizers(g);
+        else if (!c->options->keep_encodings)
             quantize_nodes(&q);
     }
-    settle_types(g);
+    settle_types(c, g);
     return ODLC_OK;
 }

@@ -1,6 +1,6 @@
 /* Drops nodes that give back what they take: a Cast to the same dtype, a Reshape to the same shape, a Transpose that
  * moves nothing, a Concat of one input. They come from models and from other passes (a Cast between int64 and int32
- * after narrow_types). */
+ * after narrow_types, a Reshape between rank 0 and one element of rank 1 after promote_scalars). */
 #include "op/op.h"
 #include "op/params.h"
 #include "pass/alias.h"

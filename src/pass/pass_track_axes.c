@@ -265,6 +265,17 @@ static odlc_status visit(struct track *t, node_id id)
     return visit_fixed(t, id);
 }
 
+/* The encoding that is given for a value holds where the value is stored. */
+static void move_encodings(struct track *t, size_t n_old)
+{
+    for (tensor_id id = 0; id < n_old; id++) {
+        const struct quant *quant = graph_tensor(t->g, id)->quant;
+        struct tensor *stored = graph_tensor(t->g, t->at[id].stored);
+        if (quant && quant->overridden && !stored->quant)
+            stored->quant = quant;
+    }
+}
+
 /* Without a Transpose, and without an input whose layout is given, every tensor is in its own order already. */
 static bool has_work(const struct pass_context *c, const struct graph *g)
 {
@@ -302,5 +313,6 @@ odlc_status pass_track_axes(struct pass_context *c, struct graph *g)
     for (size_t i = 0; i < n_nodes; i++)
         TRY(visit(&t, nodes[i]));
     t.b.source = NULL;
+    move_encodings(&t, n_old);
     return track_place_outputs(&t, output_names);
 }

@@ -63,6 +63,8 @@ static odlc_status place_output(struct track *t, size_t i, const char *name)
     TRY(claim_output(t, value, name, &value));
     graph_replace_result(t->g, i, value);
     struct tensor *output = graph_tensor(t->g, value);
+    if (graph_tensor(t->g, before)->quant && !output->quant)
+        output->quant = graph_tensor(t->g, before)->quant;
     /* What is channels-last inside may be the model's own order of this output, by a Transpose that was not needed. */
     bool says_last = output->axis_format == AXIS_FORMAT_NHWC || output->axis_format == AXIS_FORMAT_NFC;
     if (as_it_comes || says_last)

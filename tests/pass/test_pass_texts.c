@@ -82,6 +82,53 @@ static void check_encodings(const struct graph *g)
     ck_assert(graph_tensor(g, tensor_called(g, "r"))->quant->encodings[0].scale == 0.25);
 }
 
+static void check_overrides(const struct graph *g)
+{
+    const struct quant *x = graph_tensor(g, tensor_called(g, "x"))->quant;
+    const struct quant *y = graph_tensor(g, tensor_called(g, "y"))->quant;
+    ck_assert(x && x->overridden && x->encodings[0].scale == 0.5);
+    ck_assert(y && y->overridden && y->encodings[0].scale == 0.25);
+}
+
+/* Integers of a constant that are still to be scaled, and an encoding that is given. */
+static void scale_constant(struct graph *g)
+{
+    static const int8_t integers[] = {6, -4};
+    static const double scale[] = {0.5, 0.25};
+    const struct shape two = SHAPE(2);
+    struct view view = view_of(integers, DT_INT8, &two);
+    view.scale = scale;
+    graph_set_view(g, tensor_called(g, "c"), &view);
+    encode(g);
+    quant_override(g, tensor_called(g, "x"), graph_tensor(g, tensor_called(g, "halves"))->quant);
+}
+
+static void check_constant(const struct graph *g)
+{
+    const struct quant *known = graph_tensor(g, tensor_called(g, "c"))->quant;
+    ck_assert(known && known->overridden && known->per_axis && known->axis == 0 && known->count == 2);
+    ck_assert(known->encodings[0].scale == 0.5 && known->encodings[1].scale == 0.25);
+    ck_assert(graph_tensor(g, tensor_called(g, "x"))->quant->encodings[0].scale == 0.5);
+}
+
+/* Nothing computes "halves" any more. */
+static void lose_encoding(struct graph *g)
+{
+    encode(g);
+    quant_override(g, tensor_called(g, "halves"), graph_tensor(g, tensor_called(g, "halves"))->quant);
+    quant_override(g, tensor_called(g, "quarters"), graph_tensor(g, tensor_called(g, "quarters"))->quant);
+    graph_remove_node(g, node_called(g, "a"));
+    graph_compact(g);
+}
+
+static void check_lost(const struct graph *g)
+{
+    (void)g;
+    ck_assert_uint_eq(diags.list.count, 1);
+    ck_assert_str_eq(diags.list.data[0].message,
+                     "tensor halves is not in the container: the encoding that the model gives it is not kept");
+}
+
 static void want_names(struct graph *g)
 {
     graph_tensor(g, tensor_called(g, "folded"))->wanted = "w";
@@ -162,6 +209,21 @@ static const struct example examples[] = {
               "input \"x\" float32[2]\n"
               "node \"a\" Relu (\"x\") -> \"y\" float32[2]\n"
               "node \"b\" Tanh (\"x\") -> \"unread\" float32[2]\n"
+              "output \"y\"\n"},
+    {.pass = "keep_encodings",
+     .options = {.keep_encodings = true},
+     .prepare = encode,
+     .check = check_overrides,
+     .before = "graph \"g\" input \"x\" float32[2]\n"
+               "node \"a\" Quantize (\"x\") -> \"halves\" ufxp8[2]\n"
+               "node \"b\" Dequantize (\"halves\") -> \"d\" float32[2]\n"
+               "node \"c\" Sigmoid (\"d\") -> \"r\" float32[2]\n"
+               "node \"e\" Quantize (\"r\") -> \"quarters\" ufxp8[2]\n"
+               "node \"f\" Dequantize (\"quarters\") -> \"y\" float32[2]\n"
+               "output \"y\"",
+     .after = "graph \"g\"\n"
+              "input \"x\" float32[2]\n"
+              "node \"c\" Sigmoid (\"x\") -> \"y\" float32[2]\n"
               "output \"y\"\n"},
     /* The convolution's Transposes go; the Reshape, which would tear the channels apart, needs one of its own. */
     {.pass = "track_axes",
@@ -388,6 +450,22 @@ static const struct example examples[] = {
               "node \"c\" Sigmoid (\"halves\") -> \"r\" ufxp8[2]\n"
               "node \"f\" Dequantize (\"r\") -> \"y\" float32[2]\n"
               "output \"y\"\n"},
+    {.pass = "quantize",
+     .options = {.keep_encodings = true},
+     .prepare = scale_constant,
+     .check = check_constant,
+     .before = "graph \"g\" input \"x\" float32[2] const \"c\" float32[2] {3, -1}\n"
+               "node \"a\" Quantize (\"x\") -> \"halves\" ufxp8[2]\n"
+               "node \"b\" Quantize (\"x\") -> \"quarters\" ufxp8[2]\n"
+               "node \"d\" ElementWiseMultiply (\"x\", \"c\") -> \"y\" float32[2]\n"
+               "output \"y\"",
+     .after = "graph \"g\"\n"
+              "input \"x\" float32[2]\n"
+              "node \"a\" Quantize (\"x\") -> \"halves\" ufxp8[2]\n"
+              "node \"b\" Quantize (\"x\") -> \"quarters\" ufxp8[2]\n"
+              "const \"c\" float32[2] {3, -1}\n"
+              "node \"d\" ElementWiseMultiply (\"x\", \"c\") -> \"y\" float32[2]\n"
+              "output \"y\"\n"},
     {.pass = "remove_unread",
      .before = "graph \"g\" input \"x\" float32[2,3]\n"
                "node \"a\" Transpose (\"x\") {perm=[2]{1, 0}} -> \"unread\" float32[3,2]\n"
@@ -397,6 +475,18 @@ static const struct example examples[] = {
               "input \"x\" float32[2,3]\n"
               "node \"b\" Relu (\"x\") -> \"y\" float32[2,3]\n"
               "output \"y\"\n"},
+    {.pass = "report_encodings",
+     .options = {.keep_encodings = true},
+     .prepare = lose_encoding,
+     .check = check_lost,
+     .before = "graph \"g\" input \"x\" float32[2]\n"
+               "node \"a\" Sigmoid (\"x\") -> \"halves\" float32[2]\n"
+               "node \"b\" Tanh (\"x\") -> \"quarters\" float32[2]\n"
+               "output \"quarters\"",
+     .after = "graph \"g\"\n"
+              "input \"x\" float32[2]\n"
+              "node \"b\" Tanh (\"x\") -> \"quarters\" float32[2]\n"
+              "output \"quarters\"\n"},
     /* Nobody reads "w" any more, but "b". */
     {.pass = "restore_names",
      .prepare = want_names,

@@ -6,7 +6,7 @@ import struct
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "reference"))
-from tf_workshop import np, op_types, run_parts  # noqa: E402
+from tf_workshop import np, op_types, params_of, run_parts, value_of  # noqa: E402
 
 if np is not None:
     from case import cases_of
@@ -26,10 +26,6 @@ def consists_of(w, name, *types, options=(), **more):
     if container:
         w.checks.equal(f"operators: {name} {options}", op_types(container), list(types))
     return container
-
-
-def ints(param):
-    return list(struct.unpack(f"<{len(param.tensor.data) // 4}I", param.tensor.data))
 
 
 def floats(tensor):
@@ -125,8 +121,8 @@ def in_blocks(w):
         container = consists_of(w, name, "Conv2d")
         if container:
             conv = container.ops[0]
-            w.checks.equal(f"dilation: {name}", ints(conv.params["dilation"]), dilation)
-            w.checks.equal(f"padding: {name}", ints(conv.params["pad_amount"]), pads)
+            w.checks.equal(f"dilation: {name}", value_of(conv.params["dilation"])[1], dilation)
+            w.checks.equal(f"padding: {name}", value_of(conv.params["pad_amount"])[1], pads)
     consists_of(w, "DepthwiseConv2dNative in blocks, as large as the image", "DepthWiseConv2d")
     consists_of(w, "conv in blocks and a bias", "Conv2d", "Neuron")
     consists_of(w, "blocks that two convs read", "Conv2d", "Conv2d")
@@ -139,4 +135,43 @@ def in_blocks(w):
                 "BatchToSpace")
 
 
-run_parts(layouts, following, without_bias, normalized, in_training, in_blocks)
+def resized(position, interpolation, scales, **more):
+    """The params of a Resize: 0 half pixels, 2 corners aligned, 3 asymmetric; 0 nearest, 1 linear, 2 cubic."""
+    return {"align_corners": ("BOOL_8", int(position == 2)), "half_pixel_centers": ("BOOL_8", int(position == 0)),
+            "interpolation_mode*": ("UINT_32", interpolation), "scale_height*": ("FLOAT_32", float(np.float32(scales[0]))),
+            "scale_width*": ("FLOAT_32", float(np.float32(scales[1]))), "transformation_mode*": ("UINT_32", position), **more}
+
+
+def resizes(w):
+    """Each is a Resize. Nearest neighbours are rounded down (2), or to the nearest and halves up (1)."""
+    for flag, position in (("", 3), (", align_corners", 2), (", half_pixel_centers", 0)):
+        for sizes, scales in (("(4, 5) to (8, 10)", (2, 2)), ("(5, 7) to (7, 3)", (7 / 5, 3 / 7)), ("(4, 4) to (1, 1)", (1 / 4,) * 2)):
+            for op, interpolation in (("ResizeNearestNeighbor", 0), ("ResizeBilinear", 1)):
+                container = consists_of(w, f"{op} {sizes}{flag}", "Resize", family="image")
+                more = {"nearest_mode": ("UINT_32", 2 if position == 3 else 1)} if interpolation == 0 else {}
+                if container:
+                    w.checks.equal(f"params: {op} {sizes}{flag}", params_of(container.ops[0]),
+                                   resized(position, interpolation, scales, **more))
+    # TensorFlow looks cubic weights up, at each 1024th of the way: where no position is between two, the op's are the same.
+    for flag, position, coefficient in (("", 3, -0.75), (", half_pixel_centers", 0, -0.5)):
+        more = {"exclude_outside": ("BOOL_8", 1)} if position == 0 else {}
+        container = consists_of(w, f"ResizeBicubic (4, 5) to (8, 10){flag}", "Resize", family="image")
+        if container:
+            w.checks.equal(f"params: cubic{flag}", params_of(container.ops[0]),
+                           resized(position, 2, (2, 2), cubic_coeff=("FLOAT_32", coefficient), **more))
+        container = convert(w, f"ResizeBicubic (5, 7) to (7, 3){flag}", family="image")
+        if container:
+            w.checks.check(f"weights of a table{flag}", "MatMul" in op_types(container) and "Resize" not in op_types(container),
+                           op_types(container))
+
+
+def pools(w):
+    """Padding behind what the last window sees is left out: of 2 behind 5 rows, 1."""
+    container = consists_of(w, "MaxPool with explicit padding", "Pool", family="pool")
+    if container:
+        params = params_of(container.ops[0])
+        w.checks.equal("padding of a pool", params["pad_amount"], ("UINT_32", [1, 1, 0, 1]))
+        w.checks.equal("steps of a pool", params["stride"], ("UINT_32", [2, 2]))
+
+
+run_parts(layouts, following, without_bias, normalized, in_training, in_blocks, resizes, pools)

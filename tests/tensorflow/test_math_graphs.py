@@ -141,7 +141,37 @@ def fake_quantization(place):
     checks.check("results are within half a step, or the end of the range", error < 0.51, error)
     options = "--keep_quant_nodes"
     place.ops("a quantized layer whose nodes are kept", *quantized_layer(w), [
-        "Quantize", "Dequantize", "Dequantize", "FullyConnected", "Quantize", "Dequantize"], options)
+        "Quantize", "Dequantize", "FullyConnected", "Quantize", "Dequantize"], options)
+
+
+def fake_quantization_as_encodings(place):
+    """Floats that carry what TensorFlow computes of the ranges, weights as TensorFlow rounds them."""
+    w, x = place.random(3, 4, low=-0.5, high=0.5), place.random(2, 3)
+    g, y = quantized_layer(w)
+    c = place.ops("a layer with encodings", g, y, ["FullyConnected"], "--qdq", "encodings")
+    if not c:
+        return
+    checks, layer = place.checks, c.ops[0]
+    for label, name, step, offset in (("data", layer.inputs[0], scale("x"), -102), ("weights", layer.inputs[1], scale("w", True), 0),
+                                      ("result", layer.outputs[0], scale("y"), -102)):
+        tensor = c.tensors[name]
+        checks.equal(f"the {label} are floats", (tensor.dtype, tensor.overridden), ("FLOAT_32", True))
+        found, place_of_zero = tensor.encodings[0]
+        checks.check(f"given scale of the {label}", abs(found - step) < 1e-7 * step, (found, step))
+        checks.equal(f"given offset of the {label}", place_of_zero, offset)
+    rounded = np.floor(w / scale("w", True) + 0.5) * scale("w", True)
+    stored = np.frombuffer(c.tensors[layer.inputs[1]].data, np.float32).reshape(4, 3).T
+    checks.check("floats of the weights", np.abs(stored - rounded).max() < 1e-7, np.abs(stored - rounded).max())
+    error = np.abs(place.numbers(c, {"x": x}, y) - x @ rounded).max()
+    checks.check("nothing else is rounded", error < 1e-6, error)
+    g = Graph()
+    few = fake(g, "x", g.placeholder("x", np.float32, [2, 3]), num_bits=7)
+    y = g.node("Neg", [few], name="y")
+    c = place.ops("fewer integers than a type has", g, y, ["Eltwise_Unary"], "--qdq", "encodings")
+    if c:
+        found, place_of_zero = c.tensors[c.ops[0].inputs[0]].encodings[0]
+        checks.check("scale of 7 bits", abs(found - 2.5 / 127) < 1e-8, found)
+        checks.equal("offset of 7 bits", place_of_zero, -51)
 
 
 def ranges_along_an_axis(place):
@@ -178,6 +208,7 @@ def main():
         normalizations(place)
         dropouts(place)
         fake_quantization(place)
+        fake_quantization_as_encodings(place)
         ranges_along_an_axis(place)
     checks.finish()
 

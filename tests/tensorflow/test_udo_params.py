@@ -2,12 +2,9 @@
 definition and the model say."""
 
 import json
-import struct
 
 from tf_workshop import (BFLOAT16, STRING, Func, Graph, Shape, Tensor, meta_graph, np, op_def, op_types, opdef_xml, run_parts,
-                         save_bundle, save_meta_graph, save_saved_model, signature, udo)
-
-CODES = {"INT_32": "i", "FLOAT_32": "f", "FLOAT_16": "e", "UINT_8": "B", "BOOL_8": "B"}
+                         save_bundle, save_meta_graph, save_saved_model, signature, udo, value_of)
 
 
 def model(op="Thing", shape=(1, 4), constants=(), **attributes):
@@ -20,18 +17,6 @@ def model(op="Thing", shape=(1, 4), constants=(), **attributes):
 
 def op_of(container, op_type="Thing"):
     return next(op for op in container.ops if op.type == op_type)
-
-
-def value_of(param):
-    """(type, value or list of values) of a param, or of static data."""
-    tensor = getattr(param, "tensor", param)
-    if tensor is None:
-        return param.dtype, param.value
-    if tensor.dtype == "STRING":
-        return tensor.dtype, [text.decode() for text in tensor.data.split(b"\0")[:-1]]
-    code = CODES[tensor.dtype]
-    count = len(tensor.data) // struct.calcsize(code)
-    return tensor.dtype, list(struct.unpack(f"<{count}{code}", tensor.data))
 
 
 def given(name, data_type, **more):

@@ -8,7 +8,7 @@ import tempfile
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "support"), str(TESTS / "convert")]
 from checks import SKIPPED, SOURCE, Checks, command  # noqa: E402,F401
-from conversion import Workshop, op_types, udo  # noqa: E402,F401
+from conversion import Workshop, op_types, params_of, udo, value_of  # noqa: E402,F401
 from opdef_writer import opdef_xml  # noqa: E402,F401
 from prestarted import run  # noqa: E402,F401
 
