@@ -1,23 +1,9 @@
 #include "converters/driver/run_passes.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "op/op.h"
 #include "pass/pass.h"
-
-/* "2.20", and "2.20.0.231229" as containers have it. */
-static odlc_status parse_release(const struct context *c, const char *text, uint32_t *out)
-{
-    unsigned major = 0, minor = 0;
-    int end = 0;
-    bool read = sscanf(text, "%1u.%3u%n", &major, &minor, &end) == 2 && (text[end] == '\0' || text[end] == '.');
-    *out = RELEASE(major, minor);
-    if (!read || *out < RELEASE_OLDEST)
-        return diag_error(c->diags, ODLC_ERR_USAGE, AT(.hint = "2.18, 2.20 or a later one, for example 2.47"),
-                          "bad-release", "--target_release %s: containers are written for releases from 2.18 on", text);
-    return ODLC_OK;
-}
 
 static odlc_status parse_qdq(const struct context *c, bool *keep_encodings)
 {
@@ -47,11 +33,9 @@ static odlc_status pass_options(const struct context *c, struct map *names, stru
                                  .keep_disconnected = o->keep_disconnected_nodes,
                                  .keep_quant_nodes = o->keep_quant_nodes,
                                  .keep_int64_inputs = o->keep_int64_inputs,
-                                 .target_release = RELEASE_DEFAULT,
+                                 .target_release = c->release,
                                  .dump_after = o->dump_ir_after};
     TRY(parse_qdq(c, &out->keep_encodings));
-    if (o->target_release)
-        TRY(parse_release(c, o->target_release, &out->target_release));
     map_init(names, c->arena);
     map_init(layouts, c->arena);
     for (size_t i = 0; i < o->n_preserve_names; i++)

@@ -130,6 +130,12 @@ struct graph {
     struct growth growth;    /* limits of what building the graph may add */
 };
 
+/* The name that a tensor has, or asked for and gets when it is free (pass_restore_names.c). */
+static inline const char *tensor_wanted_name(const struct tensor *t)
+{
+    return t->wanted ? t->wanted : t->name;
+}
+
 struct graph *graph_create(struct arena *arena, const char *name);
 /* Makes room for that many more tensors and nodes in the tables of names, where the numbers are known before. */
 void graph_reserve(struct graph *g, size_t n_tensors, size_t n_nodes);

@@ -26,6 +26,7 @@ struct param_def {
     bool is_tensor;
     bool supplemental; /* usage 2 in the container */
     double def;        /* PARAM_DEFAULT scalars of numeric type */
+    bool named_alone;  /* a tensor that the container calls by the param's name instead of "<op>_<param>" */
 };
 /* The first two members. */
 #define PARAM_NAMED(param) .name = #param, .id = PARAM_##param

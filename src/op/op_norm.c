@@ -171,6 +171,11 @@ static const struct param_def lrn_params[] = {FLOAT_PARAM(alpha, 1.0),
 #define PARAMS(list) .params = list, .n_params = COUNT_OF(list)
 #define WEIGHTS (1u << 1 | 1u << 2)
 
+/* For the layer that the normalization may be folded into; no container has them here. */
+static const struct param_def batchnorm_notes[] = {
+    {PARAM_NAMED(beta), .dtype = DT_FLOAT32, .is_tensor = true, .presence = PARAM_OPTIONAL, .supplemental = true},
+    {PARAM_NAMED(gamma), .dtype = DT_FLOAT32, .is_tensor = true, .presence = PARAM_OPTIONAL, .supplemental = true}};
+
 const struct op op_rows_norm[] = {
     {.id = OP_Batchnorm,
      .name = "Batchnorm",
@@ -178,6 +183,7 @@ const struct op op_rows_norm[] = {
      .min_inputs = 2,
      .max_inputs = 3,
      OUT_ONE,
+     PARAMS(batchnorm_notes),
      .infer = infer_batchnorm,
      .weights = WEIGHTS},
     {.id = OP_GroupNorm,

@@ -11,6 +11,16 @@ static bool is_static(const struct graph *g, const struct node *n, uint32_t i)
     return t && t->kind == TENSOR_STATIC && dtype_is_float(t->type->dtype);
 }
 
+bool layer_has_no_bias(const struct graph *g, const struct node *layer)
+{
+    return !node_input(g, layer, 2);
+}
+
+const char *layer_bias_name(const struct graph *g, const struct node *layer)
+{
+    return arena_printf(g->arena, "%s_bias", layer->name);
+}
+
 struct node *affine_layer(const struct graph *g, const struct uses *uses, tensor_id x)
 {
     const struct tensor *t = graph_tensor(g, x);
@@ -18,13 +28,14 @@ struct node *affine_layer(const struct graph *g, const struct uses *uses, tensor
         return NULL;
     struct node *layer = graph_node(g, t->producer);
     bool fits = layer->op && layer->op->layer != NO_LAYER && layer->n_inputs == 3 && is_static(g, layer, 1) &&
-                is_static(g, layer, 2);
+                (layer_has_no_bias(g, layer) || is_static(g, layer, 2));
     return fits ? layer : NULL;
 }
 
 uint64_t affine_channels(const struct graph *g, const struct node *layer)
 {
-    return shape_count(&node_input(g, layer, 2)->type->shape);
+    const struct shape *shape = &node_output(g, layer, 0)->type->shape;
+    return (uint64_t)shape->dims[shape->rank - 1];
 }
 
 /* Integers that a DequantizeLinear scales, as a whole or along that axis. */
@@ -44,13 +55,6 @@ bool affine_scalable(const struct pass_context *c, const struct graph *g, const 
         return true;
     /* Weights whose dtype was cast would be scaled before the cast instead of after it. */
     return weights->view->dtype == weights->type->dtype && !weights->view->scale;
-}
-
-bool affine_has_no_bias(const struct graph *g, const struct node *layer)
-{
-    const struct view *bias = node_input(g, layer, 2)->view;
-    return bias->splat && op_param_place(layer->op, PARAM_bias_op_name) >= 0 &&
-           *node_string(layer, PARAM_bias_op_name, "-") == '\0';
 }
 
 /* Factors on top of the scales of integers. */
@@ -89,21 +93,21 @@ static void scale_weights(struct pass_context *c, struct graph *g, node_id id, c
 
 static void move_bias(struct pass_context *c, struct graph *g, node_id id, const struct affine *a)
 {
-    struct node *layer = graph_node(g, id);
-    const struct tensor *bias = node_input(g, layer, 2);
-    if (c->options->keep_encodings && bias->view->scale)
+    const struct node *layer = graph_node(g, id);
+    const struct tensor *bias = node_input(g, layer, 2), *like = bias ? bias : node_output(g, layer, 0);
+    if (c->options->keep_encodings && bias && bias->view->scale)
         diag_note(c->diags, AT(.node = layer->name), "lost-encoding",
                   "the bias loses the encoding that the model gives it: a constant is folded into it");
     uint64_t channels = affine_channels(g, layer);
-    const double *old = view_load(g->arena, bias->view, DT_FLOAT64);
+    const double *old = bias ? view_load(g->arena, bias->view, DT_FLOAT64) : NULL;
     double *moved = arena_array(g->arena, double, channels);
     for (uint64_t i = 0; i < channels; i++)
-        moved[i] = old[i] * (a->factor ? a->factor[i] : 1) + (a->shift ? a->shift[i] : 0);
-    struct view view = view_of(moved, DT_FLOAT64, &bias->type->shape);
-    const char *name = a->bias_name ? a->bias_name : bias->wanted ? bias->wanted : bias->name;
-    graph_replace_input(g, id, 2, graph_add_constant(g, name, bias->type->dtype, &view));
-    if (op_param_place(layer->op, PARAM_bias_op_name) >= 0)
-        node_set_string(g, layer, PARAM_bias_op_name, graph_tensor(g, layer->inputs[2])->name);
+        moved[i] = (old ? old[i] * (a->factor ? a->factor[i] : 1) : 0) + (a->shift ? a->shift[i] : 0);
+    struct view view = view_of(moved, DT_FLOAT64, bias ? &bias->type->shape : &SHAPE((int64_t)channels));
+    const char *name = bias ? tensor_wanted_name(bias) : layer_bias_name(g, layer);
+    if (a->bias_name)
+        name = a->bias_name;
+    graph_replace_input(g, id, 2, graph_add_constant(g, name, like->type->dtype, &view));
 }
 
 void affine_fold(struct pass_context *c, struct graph *g, struct node *layer, const struct affine *a, node_id replaced)
@@ -112,7 +116,7 @@ void affine_fold(struct pass_context *c, struct graph *g, struct node *layer, co
     node_id id = node_output(g, layer, 0)->producer;
     if (a->factor)
         scale_weights(c, g, id, a->factor);
-    if (a->shift || !affine_has_no_bias(g, layer))
+    if (a->shift || !layer_has_no_bias(g, layer))
         move_bias(c, g, id, a);
     graph_remove_node(g, replaced);
     graph_replace_output(g, id, 0, out);

@@ -15,7 +15,7 @@ bool part_number(const struct graph *g, tensor_id id, double *value)
 tensor_id part_constant(struct graph *g, tensor_id from, const struct view *view)
 {
     const struct tensor *t = graph_tensor(g, from);
-    return graph_add_constant(g, t->wanted ? t->wanted : t->name, t->type->dtype, view);
+    return graph_add_constant(g, tensor_wanted_name(t), t->type->dtype, view);
 }
 
 tensor_id part_reshaped(struct graph *g, tensor_id like, const char *name, const struct shape *shape)

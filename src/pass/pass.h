@@ -8,12 +8,8 @@
 
 #include "base/progress.h"
 #include "build/build.h"
+#include "op/release.h"
 #include "op/validate.h"
-
-/* A release of the vendor's tools as a number that can be compared: RELEASE(2, 20). */
-#define RELEASE(major, minor) ((uint32_t)(major)*1000 + (uint32_t)(minor))
-#define RELEASE_OLDEST RELEASE(2, 18)  /* that containers are written for */
-#define RELEASE_DEFAULT RELEASE(2, 20) /* … where nobody asks for another one */
 
 /* What a graph input means (--input_layout); values of pass_options.input_layouts. */
 enum input_layout { INPUT_NCHW, INPUT_NHWC, INPUT_NONTRIVIAL };

@@ -1,6 +1,7 @@
 /* Folds the addition of a constant per channel, and the multiplication by one, into the convolution or fully connected
  * layer before them: for models whose layers have no bias of their own. Only when nothing else reads the layer's
  * output. */
+#include "op/params.h"
 #include "pass/affine.h"
 
 pass_fn pass_fold_bias;
@@ -30,6 +31,15 @@ static const double *per_channel(struct graph *g, const struct tensor *c, uint64
     return all;
 }
 
+/* The layer's bias is the constant that n adds, as which it is known on. */
+static void take_as_bias(struct graph *g, struct node *layer, const struct node *n, const struct tensor *constant,
+                         struct affine *affine)
+{
+    affine->bias_name = tensor_wanted_name(constant);
+    if (op_param_place(layer->op, PARAM_bias_op_name) >= 0)
+        node_set_string(g, layer, PARAM_bias_op_name, n->name);
+}
+
 /* Folds the node if its input i is a constant and the other one comes from a layer. */
 static bool fold(struct pass_context *c, struct graph *g, const struct uses *uses, node_id id, uint32_t i)
 {
@@ -42,8 +52,8 @@ static bool fold(struct pass_context *c, struct graph *g, const struct uses *use
     const struct tensor *constant = node_input(g, n, i);
     const double *values = per_channel(g, constant, affine_channels(g, layer));
     struct affine affine = {.factor = product ? values : NULL, .shift = product ? NULL : values};
-    if (!product && affine_has_no_bias(g, layer))
-        affine.bias_name = constant->wanted ? constant->wanted : constant->name;
+    if (!product && layer_has_no_bias(g, layer))
+        take_as_bias(g, layer, n, constant, &affine);
     affine_fold(c, g, layer, &affine, id);
     return true;
 }

@@ -39,7 +39,7 @@ static tensor_id make_twin(struct graph *g, const struct tensor *t)
         return NO_TENSOR;
     view.scale = view.zero = NULL;
     view.dtype = fixed;
-    tensor_id twin = graph_add_constant(g, t->wanted ? t->wanted : t->name, fixed, &view);
+    tensor_id twin = graph_add_constant(g, tensor_wanted_name(t), fixed, &view);
     graph_tensor(g, twin)->quant = quant;
     return twin;
 }
@@ -69,7 +69,7 @@ static tensor_id zero_bias(struct quantize *q, const struct tensor *t)
     const double one = 1;
     struct view zeros = view_splat_int(g->arena, DT_SFXP32, &t->type->shape, 0);
     const struct quant *quant = quant_create(g->arena, DT_SFXP32, &one, NULL, 1, false, 0);
-    tensor_id id = graph_add_constant(g, t->wanted ? t->wanted : t->name, DT_SFXP32, &zeros);
+    tensor_id id = graph_add_constant(g, tensor_wanted_name(t), DT_SFXP32, &zeros);
     graph_tensor(g, id)->quant = quant;
     return id;
 }

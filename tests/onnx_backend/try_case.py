@@ -85,13 +85,13 @@ def open_dims(case, data):
     return arguments
 
 
-def convert(case, data, dlc):
+def convert(case, data, dlc, *options):
     """Converts, freezing the inputs that the converter asks for, round by round, and gives their names."""
     frozen = []
     while True:
         arguments = [f"--freeze_input={name}={data.files[name]}" for name in frozen]
         done = finished("onnx-to-dlc", "-i", case.model, "-o", dlc, "--json", *KEEP_LAYOUT, *open_dims(case, data),
-                        *arguments)
+                        *options, *arguments)
         if done.returncode == 0:
             return frozen
         errors = errors_of(done)

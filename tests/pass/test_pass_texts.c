@@ -129,14 +129,6 @@ static void check_lost(const struct graph *g)
                      "tensor halves is not in the container: the encoding that the model gives it is not kept");
 }
 
-/* What lowering gives a layer that has no bias of its own. */
-static void forget_bias(struct graph *g)
-{
-    const struct shape two = SHAPE(2);
-    const struct view zeros = view_splat_int(arena, DT_FLOAT32, &two, 0);
-    graph_set_view(g, tensor_called(g, "zeros"), &zeros);
-}
-
 static void want_names(struct graph *g)
 {
     graph_tensor(g, tensor_called(g, "folded"))->wanted = "w";
@@ -187,6 +179,11 @@ static void declare_types(struct graph *g)
     "graph \"g\"\ninput \"x\" float32[1,2,2,1]\n" \
     "const \"" w "\" float32[1,1,1,2] {" weights "}\nconst \"" b "\" float32[2] {" bias "}\n" \
     "node \"conv\" Conv2d (\"x\", \"" w "\", \"" b "\") " CONV_PARAMS_AND(more) " -> \"" out "\" float32[1,2,2,2]\n"
+/* The same without a bias. */
+#define LAYER_ALONE(weights, more, out) \
+    "graph \"g\"\ninput \"x\" float32[1,2,2,1]\n" \
+    "const \"w\" float32[1,1,1,2] {" weights "}\n" \
+    "node \"conv\" Conv2d (\"x\", \"w\", -) " CONV_PARAMS_AND(more) " -> \"" out "\" float32[1,2,2,2]\n"
 #define BLOCKS(params, result) \
     "node \"conv\" Conv2d (\"s\", \"w\", \"b\") " params " -> \"c\" float32[4,3,3,1]\n" \
     "node \"join\" BatchToSpace (\"c\") {block_size=[2]{2, 2}, crops=[2,2]{1, 0, 0, 0}} -> \"y\" " result "\n"
@@ -399,14 +396,32 @@ static const struct example examples[] = {
               "output \"r\"\n"
               "output \"s\"\n"},
     /* 5 and 6 are the bias of a layer that has none, and go by their own name, which is taken as yet. */
+    /* 5 and 6 are the bias of a layer that has none, and go by their own name, which is taken as yet; the layer notes
+       who added them. */
     {.pass = "fold_bias",
      .options = {.fold_bias = true},
-     .prepare = forget_bias,
-     .before = LAYER("w", "2, 3", "zeros", "0, 0", ", bias_op_name=\"\"", "c")
+     .before = LAYER_ALONE("2, 3", ", bias_op_name=\"\"", "c")
                "const \"bias\" float32[2] {5, 6}\n"
                "node \"plus\" ElementWiseAdd (\"c\", \"bias\") -> \"y\" float32[1,2,2,2]\n"
                "output \"y\"\n",
-     .after = LAYER("w", "2, 3", "bias.1", "5, 6", ", bias_op_name=\"bias.1\"", "y") "output \"y\"\n"},
+     .after = LAYER("w", "2, 3", "bias.1", "5, 6", ", bias_op_name=\"plus\"", "y") "output \"y\"\n"},
+    /* The bias that is there already keeps its name and its note. */
+    {.pass = "fold_bias",
+     .options = {.fold_bias = true},
+     .before = LAYER("w", "2, 3", "b", "1, 1", ", bias_op_name=\"first\"", "c")
+               "const \"more\" float32[2] {5, 6}\n"
+               "node \"plus\" ElementWiseAdd (\"c\", \"more\") -> \"y\" float32[1,2,2,2]\n"
+               "output \"y\"\n",
+     .after = LAYER("w", "2, 3", "b.1", "6, 7", ", bias_op_name=\"first\"", "y") "output \"y\"\n"},
+    /* Factors leave a layer without a bias. */
+    {.pass = "fold_bias",
+     .options = {.fold_bias = true},
+     .before = LAYER_ALONE("2, 3", "", "c")
+               "const \"factors\" float32[2] {4, -1}\n"
+               "node \"times\" ElementWiseMultiply (\"c\", \"factors\") -> \"y\" float32[1,2,2,2]\n"
+               "output \"y\"\n",
+     .after = "graph \"g\"\ninput \"x\" float32[1,2,2,1]\nconst \"w.1\" float32[1,1,1,2] {8, -3}\n"
+              "node \"conv\" Conv2d (\"x\", \"w.1\", -) " CONV_PARAMS " -> \"y\" float32[1,2,2,2]\noutput \"y\"\n"},
     {.pass = "fold_bias",
      .before = LAYER("w", "2, 3", "b", "1, 1", "", "c")
                "const \"bias\" float32[2] {5, 6}\n"
@@ -439,14 +454,54 @@ static const struct example examples[] = {
                "const \"factors\" float32[2] {4, -1}\n"
                "node \"times\" ElementWiseMultiply (\"c\", \"factors\") -> \"y\" float32[1,2,2,2]\n"
                "output \"y\"\n",
-     .after = LAYER("w.1", "8, -3", "b.1", "20, -6", ", bias_op_name=\"b.1\"", "y") "output \"y\"\n"},
+     .after = LAYER("w.1", "8, -3", "b.1", "20, -6", "", "y") "output \"y\"\n"},
     /* 2 · 0.5 and 3 · -3; 1 · 0.5 + 1 and 1 · -3 + 0.25 */
     {.pass = "fold_batchnorm",
      .before = LAYER("w", "2, 3", "b", "1, 1", "", "c")
                "const \"factors\" float32[2] {0.5, -3} const \"offsets\" float32[2] {1, 0.25}\n"
                "node \"norm\" Batchnorm (\"c\", \"factors\", \"offsets\") -> \"y\" float32[1,2,2,2]\n"
                "output \"y\"\n",
-     .after = LAYER("w.1", "1, -9", "b.1", "1.5, -2.75", ", bias_op_name=\"b.1\"", "y") "output \"y\"\n"},
+     .after = LAYER("w.1", "1, -9", "b.1", "1.5, -2.75", "", "y") "output \"y\"\n"},
+    /* A layer without a bias gets one that goes by the layer's name, and the normalization's own scale and offset. */
+    {.pass = "fold_batchnorm",
+     .before = LAYER_ALONE("2, 3", ", bias_op_name=\"\"", "c")
+               "const \"factors\" float32[2] {0.5, -3} const \"offsets\" float32[2] {1, 0.25}\n"
+               "node \"norm\" Batchnorm (\"c\", \"factors\", \"offsets\") {beta=[2]{7, 8}, gamma=[2]{-4, 9}}"
+               " -> \"y\" float32[1,2,2,2]\n"
+               "output \"y\"\n",
+     .after = LAYER("w.1", "1, -9", "conv_bias", "1, 0.25",
+                    ", bias_op_name=\"\", beta=[2]{7, 8}, gamma=[2]{-4, 9}", "y") "output \"y\"\n"},
+    /* One that stays keeps nothing for a layer. */
+    {.pass = "fold_batchnorm",
+     .options = {.no_batchnorm_folding = true},
+     .before = LAYER_ALONE("2, 3", "", "c")
+               "const \"factors\" float32[2] {0.5, -3} const \"offsets\" float32[2] {1, 0.25}\n"
+               "node \"norm\" Batchnorm (\"c\", \"factors\", \"offsets\") {beta=[2]{7, 8}, gamma=[2]{-4, 9}}"
+               " -> \"y\" float32[1,2,2,2]\n"
+               "output \"y\"\n",
+     .after = LAYER_ALONE("2, 3", "", "c")
+              "const \"factors\" float32[2] {0.5, -3}\nconst \"offsets\" float32[2] {1, 0.25}\n"
+              "node \"norm\" Batchnorm (\"c\", \"factors\", \"offsets\") -> \"y\" float32[1,2,2,2]\n"
+              "output \"y\"\n"},
+    {.pass = "give_bias",
+     .options = {.target_release = RELEASE(2, 20)},
+     .before = LAYER_ALONE("2, 3", "", "y") "output \"y\"\n",
+     .after = LAYER_ALONE("2, 3", "", "y") "output \"y\"\n"},
+    /* One that there is stays; fully connected layers have none to miss. */
+    {.pass = "give_bias",
+     .options = {.target_release = RELEASE(2, 22)},
+     .before = LAYER_ALONE("2, 3", "", "c")
+               "const \"v\" float32[1,1,2,1] {4, 5} const \"b\" float32[1] {6}\n"
+               "node \"next\" Conv2d (\"c\", \"v\", \"b\") " CONV_PARAMS " -> \"d\" float32[1,2,2,1]\n"
+               "const \"m\" float32[3,4] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}\n"
+               "node \"dense\" FullyConnected (\"d\", \"m\", -) -> \"y\" float32[1,3]\n"
+               "output \"y\"\n",
+     .after = LAYER("w", "2, 3", "conv_bias", "0, 0", "", "c")
+              "const \"v\" float32[1,1,2,1] {4, 5}\nconst \"b\" float32[1] {6}\n"
+              "node \"next\" Conv2d (\"c\", \"v\", \"b\") " CONV_PARAMS " -> \"d\" float32[1,2,2,1]\n"
+              "const \"m\" float32[3,4] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}\n"
+              "node \"dense\" FullyConnected (\"d\", \"m\", -) -> \"y\" float32[1,3]\n"
+              "output \"y\"\n"},
     {.pass = "narrow_types",
      .before = "graph \"g\" input \"x\" int64[2]\n"
                "const \"one\" int64[1] {1}\n"

@@ -2,6 +2,7 @@
 tests/reference compares. Layouts cost no Transposes, biases and factors are in the layers, dilated convolutions are one."""
 
 import pathlib
+import struct
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "reference"))
@@ -9,6 +10,7 @@ from tf_workshop import np, op_types, params_of, run_parts, value_of  # noqa: E4
 
 if np is not None:
     from case import cases_of
+    from tf_writer import Graph
 
 
 def convert(w, name, *options, family="conv", says=""):
@@ -24,6 +26,10 @@ def consists_of(w, name, *types, options=(), **more):
     if container:
         w.checks.equal(f"operators: {name} {options}", op_types(container), list(types))
     return container
+
+
+def floats(tensor):
+    return list(struct.unpack(f"<{len(tensor.data) // 4}f", tensor.data))
 
 
 def layouts(w):
@@ -60,8 +66,40 @@ def following(w):
     if container:
         conv = container.ops[0]
         w.checks.equal("the bias has the model's name", conv.inputs[2], "Const_1:0")
-        w.checks.equal("the bias is named in the layer", conv.params["bias_op_name"].value, "Const_1:0")
+        w.checks.equal("the layer notes who added it", conv.params["bias_op_name"].value, "BiasAdd")
         w.checks.equal("the result has the model's name", conv.outputs, ["BiasAdd:0"])
+
+
+def without_bias(w):
+    """Two inputs up to release 2.20, zeros later."""
+    for release, inputs in (("2.20", []), ("2.47", ["Conv2D_bias"])):
+        container = convert(w, "conv SAME strides (2, 2) of (7, 8)", "--target_release", release)
+        if container:
+            conv = container.ops[0]
+            w.checks.equal(f"bias of {release}", conv.inputs[2:], inputs)
+            w.checks.equal(f"its values of {release}", [set(container.tensors[name].data) for name in inputs], [{0}] * len(inputs))
+            w.checks.equal(f"bias_op_name of {release}", conv.params["bias_op_name"].value, "")
+
+
+def normalized(w):
+    """The layer's bias is the layer's own, and beta and gamma are the model's."""
+    for op, depthwise in (("Conv2D", False), ("DepthwiseConv2dNative", True)):
+        g = Graph()
+        x = g.placeholder("x", np.float32, [1, 2, 2, 2])
+        kernel = g.const("kernel", np.float32([[[[1], [2]]]] if depthwise else [[[[1, 3], [2, 4]]]]))
+        conv = g.node(op, [x, kernel], name="layer", strides=[1, 1, 1, 1], padding="VALID")
+        scale, offset, mean, variance = (g.const(name, np.float32(values)) for name, values in (
+            ("scale", [4, -2]), ("offset", [0.5, 1]), ("mean", [1, 3]), ("variance", [4, 4])))
+        y = g.node("FusedBatchNormV3", [conv, scale, offset, mean, variance], name="norm", epsilon=0.0, is_training=False)
+        container, _ = w.convert(f"normalized {op}", g, "--out_node", y.name)
+        if not container:
+            continue
+        layer = container.ops[0]
+        bias = container.tensors[layer.inputs[2]]
+        w.checks.equal(f"{op}: bias", (bias.name, floats(bias)), ("layer_bias", [-1.5, 4]))
+        w.checks.equal(f"{op}: bias_op_name", layer.params["bias_op_name"].value, "")
+        w.checks.equal(f"{op}: beta", floats(layer.params["beta"].tensor), [0.5, 1])
+        w.checks.equal(f"{op}: gamma", floats(layer.params["gamma"].tensor), [4, -2])
 
 
 def in_training(w):
@@ -136,4 +174,4 @@ def pools(w):
         w.checks.equal("steps of a pool", params["stride"], ("UINT_32", [2, 2]))
 
 
-run_parts(layouts, following, in_training, in_blocks, resizes, pools)
+run_parts(layouts, following, without_bias, normalized, in_training, in_blocks, resizes, pools)

@@ -140,16 +140,13 @@ odlc_status lower_batch_normalization(struct lower *l)
     if (training)
         return train(l, &n);
     TRY(refuse_other_outputs(l, "a statistic of training"));
-    TRY(batchnorm_weights(l, &n, &weight, &bias));
     if (per_element || build_rank(l->b, n.x) == 1) { /* that is one channel */
         struct emit s = {.l = l};
+        TRY(batchnorm_weights(l, &n, &weight, &bias));
         return emit_end_binary(&s, OP_ElementWiseAdd, emit_binary(&s, OP_ElementWiseMultiply, n.x, weight), bias);
     }
     TRY(build_to_channels_last(l->b, n.x, &x));
-    build_op(l->b, OP_Batchnorm, fw_node_label(l->node));
-    build_in(l->b, x);
-    build_in(l->b, weight);
-    build_in(l->b, bias);
+    TRY(batchnorm_start(l, &n, x, fw_node_label(l->node)));
     return end_channels_last(l);
 }
 
