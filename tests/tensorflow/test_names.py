@@ -343,7 +343,8 @@ def results_that_are_inputs(w):
     y = g.node("StatefulPartitionedCall", [x], name="call", f=Func("f"), Tin=[F], Tout=[F, F])
     save_saved_model(w.folder / "same", meta_graph(g, {"serving_default": signature(
         {"x": (x, [2])}, {"same": (y[0], [2]), "other": (y[1], [2])})}))
-    w.gives("an input given back", w.folder / "same", {"x": [3, -4]}, {"outer/call": [3, -4], "neg": [-3, 4]})
+    container = w.gives("an input given back", w.folder / "same", {"x": [3, -4]}, {"outer/call": [3, -4], "neg": [-3, 4]})
+    w.checks.equal("an input given back: ops", container and sorted(op.name for op in container.ops), ["neg", "outer/call"])
 
 
 def user_defined_ops_in_functions(w):
