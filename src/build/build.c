@@ -5,6 +5,7 @@
 
 #include "build/fold.h"
 #include "op/infer.h"
+#include "op/layout.h"
 #include "op/params.h"
 
 void build_init(struct build *b, struct graph *g, struct diags *diags)
@@ -196,7 +197,8 @@ static odlc_status layout_transpose(struct build *b, tensor_id in, const struct 
 odlc_status build_to_channels_last(struct build *b, tensor_id in, tensor_id *out)
 {
     struct perm perm = perm_channels_last(build_rank(b, in));
-    const char *name = arena_printf(b->graph->arena, "%s.nhwc", graph_tensor(b->graph, in)->name);
+    const char *suffix = order_suffix(ORDER_CHANNELS_LAST, perm.rank);
+    const char *name = arena_printf(b->graph->arena, "%s.%s", graph_tensor(b->graph, in)->name, suffix);
     return layout_transpose(b, in, &perm, name, out);
 }
 
