@@ -14,11 +14,11 @@ def dims_of(container, name="x"):
 def fixed_dims(w):
     equal, open_model = w.checks.equal, chain("Relu", dims=["N", 2, "W"])
     for label, args, expected in (
-            ("-d", ["-d", "x", "4,2,5"], [4, 2, 5]),
-            ("--input_dim", ["--input_dim", "x", "4,2,5"], [4, 2, 5]),
-            ("symbols", ["--define_symbol", "N", "3", "-s", "W", "7"], [3, 2, 7]),
-            ("batch and symbol", ["--batch", "6", "-s", "W", "7"], [6, 2, 7]),
-            ("-b", ["-b", "6", "-s", "W", "7"], [6, 2, 7])):
+            ("-d", ["-d", "x", "4,2,5"], [4, 5, 2]),  # stored channels-last
+            ("--input_dim", ["--input_dim", "x", "4,2,5"], [4, 5, 2]),
+            ("symbols", ["--define_symbol", "N", "3", "-s", "W", "7"], [3, 7, 2]),
+            ("batch and symbol", ["--batch", "6", "-s", "W", "7"], [6, 7, 2]),
+            ("-b", ["-b", "6", "-s", "W", "7"], [6, 7, 2])):
         container, _ = w.convert(label, open_model, *args)
         equal(f"{label}: dims", (dims_of(container), dims_of(container, "y")), (expected, expected))
     container, _ = w.convert("batch of a fixed model", chain("Relu", dims=[1, 3]), "-b", "4")
