@@ -40,6 +40,15 @@ static inline bool gives_as_stored(const struct node *n, uint32_t output)
     return n->forms && n->forms->out[output].as_stored;
 }
 
+/* The order that a Transpose for layout leads to. */
+static inline enum axis_order order_led_to(const struct node *transpose, const struct perm *perm)
+{
+    const struct perm last = perm_channels_last(perm->rank);
+    if (!transpose->layout_only)
+        return ORDER_OTHER;
+    return !transpose->to_first && perm_equal(perm, &last) ? ORDER_CHANNELS_LAST : ORDER_CHANNELS_FIRST;
+}
+
 /* Whether the permutation moves the channels of a tensor of rank 3 or more from axis 1 to the last one. */
 static inline bool is_channels_last(const struct perm *perm)
 {

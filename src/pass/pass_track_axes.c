@@ -70,7 +70,9 @@ static odlc_status visit_transpose(struct track *t, node_id id)
     tensor_id shared = costs_nothing ? NO_TENSOR : track_find_copy(t, at.stored, &step);
     if (costs_nothing) {
         t->at[out] = (struct location){.stored = at.stored, .perm = stored_as};
-        if (n->layout_only && is_channels_last(&stored_as)) {
+        const enum axis_order led_to = order_led_to(n, &perm);
+        graph_tensor(t->g, out)->axis_format = order_format(led_to, perm.rank);
+        if (led_to == ORDER_CHANNELS_FIRST && is_channels_last(&stored_as)) {
             graph_tensor(t->g, at.stored)->axis_format = order_format(ORDER_CHANNELS_LAST, stored_as.rank);
             pass_name_on(t, n, at.stored);
         }

@@ -4,13 +4,15 @@
 
 #include "op/params.h"
 
-/* What bringing a tensor into the order `to` makes of the axes, when it is stored in the order `from`. */
-static enum axis_order order_reached(const struct perm *from, const struct perm *to)
+/* What bringing a tensor into the order `to` makes of the axes, when it is stored in the order `from`. Of rank 3 both
+ * ways are the same permutation: there the stored tensor says which it is. */
+static enum axis_order order_reached(const struct tensor *stored, const struct perm *from, const struct perm *to)
 {
     struct perm back = perm_inverse(from);
-    if (is_channels_last(to) || (perm_is_identity(to) && is_channels_last(&back) && !is_channels_last(from)))
+    bool from_last = is_channels_last(from) && (from->rank > 3 || stored->axis_format == AXIS_FORMAT_NFC);
+    if (is_channels_last(to) || (perm_is_identity(to) && is_channels_last(&back) && !from_last))
         return ORDER_CHANNELS_LAST;
-    return perm_is_identity(to) && is_channels_last(from) ? ORDER_CHANNELS_FIRST : ORDER_OTHER;
+    return perm_is_identity(to) && from_last ? ORDER_CHANNELS_FIRST : ORDER_OTHER;
 }
 
 struct copy_key {
@@ -71,7 +73,7 @@ odlc_status track_bring(struct track *t, tensor_id id, const struct perm *to, no
     *out = track_find_copy(t, at.stored, &step);
     if (*out != NO_TENSOR)
         return ODLC_OK;
-    const enum axis_order order = order_reached(&at.perm, to);
+    const enum axis_order order = order_reached(graph_tensor(t->g, at.stored), &at.perm, to);
     const char *stored_name = graph_tensor(t->g, at.stored)->name;
     const char *name = arena_printf(t->g->arena, "%s.%s", stored_name, order_suffix(order, to->rank));
     if (graph_tensor(t->g, at.stored)->kind != TENSOR_STATIC)
@@ -80,7 +82,8 @@ odlc_status track_bring(struct track *t, tensor_id id, const struct perm *to, no
                       graph_tensor(t->g, id)->kind == TENSOR_NATIVE;
     TRY(add_transpose(t, at.stored, &step, free_again ? id : NO_TENSOR, name, out));
     struct tensor *made = graph_tensor(t->g, *out);
-    made->axis_format = order_format(order, to->rank);
+    if (!free_again || !made->axis_format)
+        made->axis_format = order_format(order, to->rank);
     track_remember_copy(t, at.stored, &step, *out);
     return ODLC_OK;
 }

@@ -128,7 +128,9 @@ static tensor_id take(struct site_build *s, const struct udo_tensor *in, tensor_
         s->errors++; /* reported already */
         return id;
     }
-    graph_node(s->b->graph, graph_tensor(s->b->graph, moved)->producer)->layout_only = true;
+    struct node *transpose = graph_node(s->b->graph, graph_tensor(s->b->graph, moved)->producer);
+    transpose->layout_only = true;
+    transpose->to_first = in->layout == UDO_LAYOUT_NCHW;
     return moved;
 }
 
