@@ -114,6 +114,7 @@ struct node {
     uint32_t n_inputs;
     uint32_t n_outputs : 31;
     bool layout_only : 1; /* a Transpose that lowering put around a channels-last op: not the model's own */
+    bool to_first : 1;    /* … from channels-last to channels-first, which of rank 3 the permutation does not tell */
 };
 
 struct graph {

@@ -169,11 +169,11 @@ static const struct param_def params_conv_3d[] = {WINDOW_PARAMS, GROUP, DILATION
 static const struct param_def params_transpose[] = {WINDOW_PARAMS, GROUP, OUTPUT_PADDING, NOTES};
 static const struct param_def params_transpose_3d[] = {WINDOW_PARAMS, GROUP, DILATION, OUTPUT_PADDING, NOTES};
 
-#define CONV_ROW(name_, kind_, axes_, channels_, params_, infer_, macs_)                                          \
-    {                                                                                                             \
-        .id = OP_##name_, .name = #name_, .dlc_type = #name_, .min_inputs = 2, .max_inputs = 3, .min_outputs = 1, \
-        .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .macs = macs_,       \
-        .layer = kind_, .channel_axis = channels_, .spatial_axes = axes_, .weights = 1 << 1 | 1 << 2              \
+#define CONV_ROW(name_, kind_, axes_, channels_, params_, infer_, macs_)                                             \
+    {                                                                                                                \
+        .id = OP_##name_, .name = #name_, .dlc_type = #name_, .min_inputs = 2, .max_inputs = 3, .min_outputs = 1,    \
+        .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .macs = macs_,          \
+        .layer = kind_, .channel_axis = channels_, .spatial_axes = axes_, .weights = 1 << 1 | 1 << 2, .images = true \
     }
 
 const struct op op_rows_conv[] = {

@@ -11,16 +11,15 @@
 #include "op/release.h"
 #include "op/validate.h"
 
-/* What a graph input means (--input_layout); values of pass_options.input_layouts. */
-enum input_layout { INPUT_NCHW, INPUT_NHWC, INPUT_NONTRIVIAL };
-
 struct pass_options {
-    bool no_batchnorm_folding;        /* --disable_batchnorm_folding */
-    bool fold_bias;                   /* the model's layers have no bias of their own */
-    bool preserve_layout;             /* graph inputs and outputs keep the model's order of axes */
-    bool preserve_dtype;              /* … and its dtypes */
+    bool no_batchnorm_folding; /* --disable_batchnorm_folding */
+    bool fold_bias;            /* the model's layers have no bias of their own */
+    bool channels_first;       /* the model's tensors of rank 3 and 4 are, where nothing else is known */
+    bool model_layout;         /* --io_layout model: all graph inputs and outputs keep the model's order of axes */
+    bool preserve_layout;      /* graph inputs and outputs keep the model's order of axes */
+    bool preserve_dtype;       /* … and its dtypes */
     const struct map *preserve_names; /* restricts both to these names; NULL: all */
-    const struct map *input_layouts;  /* name → enum input_layout; NULL: none given */
+    const struct map *input_layouts;  /* name → index of the layout (input_layout.h); NULL: none given */
     bool keep_disconnected;           /* --keep_disconnected_nodes */
     bool keep_quant_nodes;            /* --keep_quant_nodes */
     bool keep_encodings;              /* --qdq encodings */

@@ -10,9 +10,9 @@
  * A backward walk finds the order that a tensor should best be stored in: that of the channels-last op which it flows
  * into. A Transpose of the model gives its result in that order at no cost.
  *
- * A graph input is stored channels-last when it flows into a channels-last op through ops that keep the meaning of
- * axes. A graph output is stored as it comes, when that is channels-last (docs/udo-config.md,
- * --preserve_io). */
+ * A graph input is stored channels-last when the model's tensors are channels-first (of rank 3 and 4), or when it flows
+ * into a channels-last op through ops that keep the meaning of axes. A graph output is stored as it comes, when that is
+ * channels-last (docs/udo-config.md, --preserve_io). */
 #include <string.h>
 
 #include "op/params.h"
@@ -34,18 +34,6 @@ static bool is_copy(const struct track *t, const struct node *n)
 
 /* ---- the kinds of nodes ---- */
 
-/* Whether a layout Transpose brings the result of a channels-last op, which is stored there, into the model's order. Of
- * rank 3, that and the way in are the same permutation: the op must be of the same node of the model. */
-static bool leaves_op(const struct track *t, const struct node *n, const struct perm *stored_as, tensor_id stored)
-{
-    if (!n->layout_only || !is_channels_last(stored_as))
-        return false;
-    if (stored_as->rank != 3)
-        return true;
-    node_id producer = graph_tensor(t->g, stored)->producer;
-    return producer != NO_NODE && n->source && graph_node(t->g, producer)->source == n->source;
-}
-
 /* A lowered op's own output takes the name that the model gives the value; the (perhaps never needed) transposed one
  * steps back. Where that one is `<stored>.nchw` already, neither is a value of the model. */
 static void pass_name_on(struct track *t, const struct node *n, tensor_id stored)
@@ -54,8 +42,9 @@ static void pass_name_on(struct track *t, const struct node *n, tensor_id stored
     const struct node *writer = to->producer == NO_NODE ? NULL : graph_node(t->g, to->producer);
     if (!writer || writer->source != n->source || !n->source || to->kind != TENSOR_NATIVE)
         return;
-    const char *name = from->name, *aside = arena_printf(t->g->arena, "%s.nchw", name);
-    if (strcmp(name, arena_printf(t->g->arena, "%s.nchw", to->name)) == 0)
+    const char *name = from->name, *suffix = order_suffix(ORDER_CHANNELS_FIRST, from->type->shape.rank);
+    const char *aside = arena_printf(t->g->arena, "%s.%s", name, suffix);
+    if (strcmp(name, arena_printf(t->g->arena, "%s.%s", to->name, suffix)) == 0)
         return;
     graph_rename_tensor(t->g, n->outputs[0], graph_free_tensor_name(t->g, aside));
     graph_rename_tensor(t->g, stored, name);
@@ -83,8 +72,10 @@ static odlc_status visit_transpose(struct track *t, node_id id)
     tensor_id shared = costs_nothing ? NO_TENSOR : track_find_copy(t, at.stored, &step);
     if (costs_nothing) {
         t->at[out] = (struct location){.stored = at.stored, .perm = stored_as};
-        if (leaves_op(t, n, &stored_as, at.stored)) {
-            graph_tensor(t->g, at.stored)->axis_format = track_format("nhwc", stored_as.rank);
+        const enum axis_order led_to = order_led_to(n, &perm);
+        graph_tensor(t->g, out)->axis_format = order_format(led_to, perm.rank);
+        if (led_to == ORDER_CHANNELS_FIRST && is_channels_last(&stored_as)) {
+            graph_tensor(t->g, at.stored)->axis_format = order_format(ORDER_CHANNELS_LAST, stored_as.rank);
             pass_name_on(t, n, at.stored);
         }
         graph_remove_node(t->g, id);
@@ -139,10 +130,11 @@ static odlc_status bring_broadcast(struct track *t, tensor_id id, const struct p
     for (uint32_t i = 0; i < perm->rank; i++)
         wide.dims[i] = i < perm->rank - rank ? 1 : shape.dims[i - (perm->rank - rank)];
     const char *name = graph_tensor(t->g, *out)->name;
+    const char *suffix = order_suffix(is_channels_last(perm) ? ORDER_CHANNELS_LAST : ORDER_OTHER, perm->rank);
     if (graph_tensor(t->g, *out)->kind != TENSOR_STATIC)
         track_note_permute(t, reader, *out, false);
     TRY(build_reshape(&t->b, *out, &wide, arena_printf(t->g->arena, "%s.expanded", name), out));
-    return build_transpose(&t->b, *out, perm, arena_printf(t->g->arena, "%s.nhwc", name), out);
+    return build_transpose(&t->b, *out, perm, arena_printf(t->g->arena, "%s.%s", name, suffix), out);
 }
 
 static odlc_status visit_permutable(struct track *t, node_id id, const struct perm *perm, const struct perm *out_perm)
@@ -290,11 +282,14 @@ static void move_encodings(struct track *t, size_t n_old)
     }
 }
 
-/* Without a Transpose, and without an input whose layout is given, every tensor is in its own order already. */
+/* Without a Transpose, and without an input that is placed, every tensor is in its own order already. */
 static bool has_work(const struct pass_context *c, const struct graph *g)
 {
     if (c->options->input_layouts)
         return true;
+    for (size_t i = 0; i < g->inputs.count; i++)
+        if (track_places_input(c->options, graph_tensor(g, g->inputs.data[i])->type->shape.rank))
+            return true;
     for (size_t i = 0; i < g->outputs.count; i++)
         if (graph_tensor(g, g->outputs.data[i])->kind == TENSOR_STATIC) /* it needs a copy */
             return true;

@@ -242,7 +242,7 @@ def at_the_edges(w):
     """Graph inputs and outputs: (layouts of a first and a last UDO) -> the ops, and the dims of x and y."""
     last = [1, 6, 8, 4]
     for first, final, ops, dims in (
-            ("NCHW", "NCHW", ["Op0", "Transpose", "Conv2d", "Transpose", "Op1"], [IMAGE, IMAGE]),
+            ("NCHW", "NCHW", ["Transpose", "Op0", "Transpose", "Conv2d", "Transpose", "Op1"], [last, IMAGE]),
             ("NHWC", "NHWC", ["Op0", "Conv2d", "Op1"], [last, last]),
             (None, None, ["Op0", "Conv2d", "Op1"], [last, last])):
         m = start(IMAGE)

@@ -313,10 +313,13 @@ def test_moved(checks):
     real = back_and_forth(x, 0.02, 90).transpose(0, 2, 1)
     gate = back_and_forth((1 / (1 + np.exp(-real))).astype("f4"), 1 / 255, 0)
     expected = back_and_forth(np.concatenate([gate, real], 1), 0.02, 90)
-    c = run_model(checks, "moved", m, {"x": x}, {"d2": expected}, step=0.02)
+    c = run_model(checks, "moved", m, {"x": x}, {"d2": expected}, ("--io_layout", "model"), step=0.02)
     if c:
         checks.equal("moved: types", [dtypes(c, "Transpose"), dtypes(c, "Neuron")], [["UFXP_8"] * 2] * 2)
         checks.equal("moved: concat", dtypes(c, "Concat"), ["FLOAT_32"] * 3)
+    # The input comes in the order that the model's Transpose makes.
+    c = run_model(checks, "moved already", m, {"x": x}, {"d2": expected}, step=0.02)
+    checks.equal("moved already: Transposes", c and [o.name for o in c.ops if o.type == "Transpose"], [])
 
 
 def test_wide_types(checks):

@@ -23,9 +23,9 @@ def results(case, data, folder, release):
     """{file: bytes} of an inference, and the container."""
     dlc, place = folder / f"{release}.dlc", folder / release
     place.mkdir()
-    frozen = convert(case, data, dlc, "--target_release", release)
+    frozen, moved = convert(case, data, dlc, "model", "--target_release", release)
     container = read_container(dlc, data=False)
-    execute(data, dlc, container, frozen, place)
+    execute(data, dlc, container, frozen, place, moved)
     out = place / "out"
     return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*.raw"))}, container
 

@@ -135,11 +135,50 @@ static void want_names(struct graph *g)
     graph_tensor(g, tensor_called(g, "moved"))->wanted = "b";
 }
 
+static int format_of(const struct graph *g, const char *name)
+{
+    return graph_tensor(g, tensor_called(g, name))->axis_format;
+}
+
+/* Of a model with channels last: of inputs by rank, of results by what their axes come from. */
 static void check_formats(const struct graph *g)
 {
-    ck_assert_int_eq(graph_tensor(g, tensor_called(g, "w"))->axis_format, AXIS_FORMAT_HWIO);
-    ck_assert_int_eq(graph_tensor(g, tensor_called(g, "x"))->axis_format, AXIS_FORMAT_NONTRIVIAL);
-    ck_assert_int_eq(graph_tensor(g, tensor_called(g, "b"))->axis_format, 0);
+    static const struct {
+        const char *name;
+        int format;
+    } expected[] = {{"x", AXIS_FORMAT_NHWC},       {"w", AXIS_FORMAT_HWIO},    {"b", AXIS_FORMAT_ANY},
+                    {"c", AXIS_FORMAT_NHWC},       {"r", AXIS_FORMAT_NHWC},    {"m", AXIS_FORMAT_NHWC},
+                    {"i", AXIS_FORMAT_NONTRIVIAL}, {"p", AXIS_FORMAT_NHWC},    {"first", AXIS_FORMAT_NCHW},
+                    {"back", AXIS_FORMAT_NHWC},    {"rows", AXIS_FORMAT_NF},   {"turned", AXIS_FORMAT_NONTRIVIAL},
+                    {"sum", AXIS_FORMAT_NF},       {"steps", AXIS_FORMAT_NFC}, {"d", AXIS_FORMAT_NONTRIVIAL},
+                    {"y", AXIS_FORMAT_NONTRIVIAL}, {"flat", AXIS_FORMAT_ANY},  {"k", AXIS_FORMAT_NONTRIVIAL},
+                    {"shifted", AXIS_FORMAT_NFC},  {"same", AXIS_FORMAT_NFC},  {"other", AXIS_FORMAT_NONTRIVIAL}};
+    for (size_t i = 0; i < COUNT_OF(expected); i++)
+        ck_assert_msg(format_of(g, expected[i].name) == expected[i].format, "%s has axis format %d, not %d",
+                      expected[i].name, format_of(g, expected[i].name), expected[i].format);
+}
+
+/* The model's order: nothing is known of a tensor of rank 3, and an image op's result is the model's own output. */
+static void check_formats_of_first(const struct graph *g)
+{
+    ck_assert_int_eq(format_of(g, "x"), AXIS_FORMAT_NONTRIVIAL);
+    ck_assert_int_eq(format_of(g, "c"), AXIS_FORMAT_NHWC);
+    ck_assert_int_eq(format_of(g, "y"), AXIS_FORMAT_NONTRIVIAL);
+}
+
+static void check_placed(const struct graph *g)
+{
+    ck_assert_int_eq(format_of(g, "x"), AXIS_FORMAT_NHWC);
+    ck_assert_int_eq(format_of(g, "s"), AXIS_FORMAT_NFC);
+    ck_assert_int_eq(format_of(g, "s.ncf"), AXIS_FORMAT_NCF);
+    ck_assert_int_eq(format_of(g, "m"), AXIS_FORMAT_NHWC);
+    ck_assert_uint_eq(diags.list.count, 3);
+    ck_assert_str_eq(diags.list.data[0].message,
+                     "graph input x is stored channels-last: [1,3,4,2] instead of [1,2,3,4]");
+    ck_assert_str_eq(diags.list.data[0].hint,
+                     "--preserve_io layout x or --input_layout x NONTRIVIAL keeps the model's order");
+    ck_assert_str_eq(diags.list.data[2].message, "graph output m is stored channels-last: [1,3,4,1]");
+    ck_assert_str_eq(diags.list.data[2].hint, "--preserve_io layout m keeps the model's order");
 }
 
 /* The owner is the name of the node that a definition replaces. */
@@ -153,6 +192,15 @@ static void replace_relu(struct graph *g)
 {
     (void)g;
     context.replace_natives = (struct pass_hook){replace_node, "relu"};
+}
+
+static struct map only_y;
+
+static void name_y(struct graph *g)
+{
+    (void)g;
+    map_init(&only_y, arena);
+    map_put(&only_y, "y", 1);
 }
 
 static odlc_status note_type(void *owner, struct graph *g)
@@ -187,6 +235,35 @@ static void declare_types(struct graph *g)
 #define BLOCKS(params, result) \
     "node \"conv\" Conv2d (\"s\", \"w\", \"b\") " params " -> \"c\" float32[4,3,3,1]\n" \
     "node \"join\" BatchToSpace (\"c\") {block_size=[2]{2, 2}, crops=[2,2]{1, 0, 0, 0}} -> \"y\" " result "\n"
+/* Tensors of which no pass has said how their axes are to be read. */
+#define FORMATS                                                                                  \
+    "graph \"g\"\n"                                                                             \
+    "input \"x\" float32[1,2,2,1]\ninput \"steps\" float32[1,2,3]\ninput \"rows\" float32[2,3]\n"  \
+    "const \"w\" float32[1,1,1,2] {2, 3}\nconst \"b\" float32[2] {5, 6}\n"                       \
+    "node \"conv\" Conv2d (\"x\", \"w\", \"b\") " CONV_PARAMS " -> \"c\" float32[1,2,2,2]\n"        \
+    "node \"relu\" Relu (\"c\") -> \"r\" float32[1,2,2,2]\n"                                      \
+    "node \"mean\" ReduceMean (\"r\") {axes=[1]{3}, keep_dims=1} -> \"m\" float32[1,2,2,1]\n"       \
+    "node \"plane\" ReduceMean (\"r\") {axes=[1]{3}, keep_dims=0} -> \"i\" float32[1,2,2]\n"        \
+    "node \"pair\" Concat (\"r\", \"m\") {axis=3} -> \"p\" float32[1,2,2,3]\n"                     \
+    "node \"to first\" Transpose (\"r\") {perm=[4]{0, 3, 1, 2}} -> \"first\" float32[1,2,2,2]\n"    \
+    "node \"to last\" Transpose (\"first\") {perm=[4]{0, 2, 3, 1}} -> \"back\" float32[1,2,2,2]\n"  \
+    "node \"turn\" Transpose (\"r\") {perm=[4]{0, 2, 1, 3}} -> \"turned\" float32[1,2,2,2]\n"       \
+    "node \"plus\" ElementWiseAdd (\"rows\", \"rows\") -> \"sum\" float32[2,3]\n"                  \
+    "const \"d\" float32[2,3] {1, 2, 3, 4, 5, 6}\n" \
+    "node \"dense\" FullyConnected (\"sum\", \"d\") -> \"y\" float32[2,2]\n"                       \
+    "const \"k\" float32[1,1,3] {1, 2, 3}\n" \
+    "node \"shift\" ElementWiseAdd (\"k\", \"steps\") -> \"shifted\" float32[1,2,3]\n"             \
+    "node \"copy\" Reshape (\"shifted\") {shape=[3]{1, 2, 3}} -> \"same\" float32[1,2,3]\n"         \
+    "node \"wide\" Reshape (\"shifted\") {shape=[3]{1, 3, 2}} -> \"other\" float32[1,3,2]\n"        \
+    "node \"line\" Reshape (\"shifted\") {shape=[1]{6}} -> \"flat\" float32[6]\n"                   \
+    "output \"y\"\n"
+#define RELU_OF_LAYER "node \"relu\" Relu (\"c\") -> \"y\" float32[1,2,2,2]\noutput \"y\"\n"
+#define PLACED(x, s) "graph \"g\"\ninput \"x\" float32" x "\ninput \"s\" float32" s "\n"
+#define PLACED_OUTPUTS "output \"m\"\noutput \"f\"\n"
+/* What stays when no input is placed. */
+#define PLACED_KEPT                                                                              \
+    "node \"mean\" ReduceMean (\"x\") {axes=[1]{1}, keep_dims=1} -> \"m\" float32[1,1,3,4]\n"       \
+    "node \"flat\" Reshape (\"s\") {shape=[1]{24}} -> \"f\" float32[24]\n" PLACED_OUTPUTS
 
 #define PRODUCT "{transpose_in0=0, transpose_in1=0}"
 #define MATMULS \
@@ -290,6 +367,36 @@ static const struct example examples[] = {
               "node \"s.nchw\" Transpose (\"s\") {perm=[4]{0, 3, 1, 2}} -> \"s.nchw\" float32[1,3,2,2]\n"
               "node \"flat\" Reshape (\"s.nchw\") {shape=[2]{1, 12}} -> \"y\" float32[1,12]\n"
               "output \"y\"\n"},
+    /* Inputs are placed whatever reads them: axes of the one reader change, the other one gets a Transpose. */
+    {.pass = "track_axes",
+     .options = {.channels_first = true},
+     .check = check_placed,
+     .before = PLACED("[1,2,3,4]", "[2,3,4]")
+               "node \"mean\" ReduceMean (\"x\") {axes=[1]{1}, keep_dims=1} -> \"m\" float32[1,1,3,4]\n"
+               "node \"flat\" Reshape (\"s\") {shape=[1]{24}} -> \"f\" float32[24]\n" PLACED_OUTPUTS,
+     .after = PLACED("[1,3,4,2]", "[2,4,3]")
+              "node \"mean\" ReduceMean (\"x\") {axes=[1]{3}, keep_dims=1} -> \"m\" float32[1,3,4,1]\n"
+              "node \"s.ncf\" Transpose (\"s\") {perm=[3]{0, 2, 1}} -> \"s.ncf\" float32[2,3,4]\n"
+              "node \"flat\" Reshape (\"s.ncf\") {shape=[1]{24}} -> \"f\" float32[24]\n" PLACED_OUTPUTS},
+    /* A sum in the order of the placed input goes back to the model's order behind it. */
+    {.pass = "track_axes",
+     .options = {.channels_first = true, .preserve_layout = true, .preserve_names = &only_y},
+     .prepare = name_y,
+     .before = "graph \"g\"\n"
+               "input \"x\" float32[1,2,3]\n"
+               "node \"relu\" Relu (\"x\") -> \"y\" float32[1,2,3]\n"
+               "output \"y\"\n",
+     .after = "graph \"g\"\n"
+              "input \"x\" float32[1,3,2]\n"
+              "node \"relu\" Relu (\"x\") -> \"y.nfc\" float32[1,3,2]\n"
+              "node \"y.ncf\" Transpose (\"y.nfc\") {perm=[3]{0, 2, 1}} -> \"y\" float32[1,2,3]\n"
+              "output \"y\"\n"},
+    {.pass = "track_axes",
+     .options = {.channels_first = true, .model_layout = true},
+     .before = PLACED("[1,2,3,4]", "[2,3,4]") PLACED_KEPT,
+     .after = PLACED("[1,2,3,4]", "[2,3,4]") PLACED_KEPT},
+    {.pass = "track_axes", .before = PLACED("[1,2,3,4]", "[2,3,4]") PLACED_KEPT,
+     .after = PLACED("[1,2,3,4]", "[2,3,4]") PLACED_KEPT},
     {.pass = "report_permutes",
      .prepare = note_permutes,
      .check = check_report,
@@ -762,10 +869,12 @@ static const struct example examples[] = {
               "const \"b\" float32[2] {5, 6}\n"
               "node \"minus\" ElementWiseSubtract (\"q\", \"b\") -> \"y\" float32[2]\n"
               "output \"y\"\n"},
+    {.pass = "set_axis_formats", .check = check_formats, .before = FORMATS, .after = FORMATS},
     {.pass = "set_axis_formats",
-     .check = check_formats,
-     .before = LAYER("w", "2, 3", "b", "5, 6", "", "y") "output \"y\"\n",
-     .after = LAYER("w", "2, 3", "b", "5, 6", "", "y") "output \"y\"\n"},
+     .options = {.channels_first = true},
+     .check = check_formats_of_first,
+     .before = LAYER("w", "2, 3", "b", "5, 6", "", "c") RELU_OF_LAYER,
+     .after = LAYER("w", "2, 3", "b", "5, 6", "", "c") RELU_OF_LAYER},
     {.pass = "replace_natives",
      .prepare = replace_relu,
      .before = "graph \"g\" input \"x\" float32[2]\n"

@@ -6,7 +6,7 @@ import tempfile
 import numpy as np
 from case import difference, same
 from dlc_reader import read_container
-from model_case import CONTAINER_TYPES, LAST, as_stored, complaints, run_on, with_filler
+from model_case import CONTAINER_TYPES, as_stored, complaints, has_two_readings, run_on, with_filler
 from prestarted import run
 from tf_writer import tensor_name
 
@@ -23,11 +23,6 @@ class Outcome:
     def check(self, what, holds, detail=""):
         self.checks.append((f"{what} {self.name}", bool(holds), detail))
         return bool(holds)
-
-
-def has_two_readings(array):
-    """The dims are the same with channels first and last: they do not tell which of them a container has."""
-    return array.ndim in LAST and array.shape == array.transpose(LAST[array.ndim]).shape and array.size > array.shape[0]
 
 
 def convert(case, expected, folder):
