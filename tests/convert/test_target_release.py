@@ -1,13 +1,18 @@
 """What --target_release decides: biases of layers, the spelling of ops, notes of types that no container is known to have;
 and what a folded batch normalization leaves in its layer. Expected results are computed by hand."""
 
+import json
 import math
+import re
 import struct
 import sys
 import tempfile
 
 from conversion import Workshop, chain, onnx, op_types
-from checks import Checks
+from checks import SHARED, Checks
+
+FACTS = SHARED / "corpus" / "fidelity"
+NOT_IN_JSON = {"bias_op_name", "padding_size_strategy"}
 
 # ONNX operator and its attributes, the op's name in older containers, its number in newer ones, and what it computes.
 NEURONS = [
@@ -258,6 +263,47 @@ def notes(w):
     w.checks.check("notes are for --debug", "not known" not in w.convert("quiet", m)[1])
 
 
+# ---- the vendor's own results ----
+
+def vendor_nodes(name):
+    """The nodes of a network JSON; its names have "_" for whatever is no letter or digit."""
+    return json.loads((FACTS / name).read_text())["graph"]["nodes"]
+
+
+def plain(name):
+    return re.sub(r"[^A-Za-z0-9]", "_", name).lstrip("_")
+
+
+def like_the_vendor(w, label, container, nodes):
+    """Each of the vendor's ops is there with its type, scalar params, number of inputs and bias."""
+    ops = {plain(op.name): op for op in container.ops} if container else {}
+    for name, expected in nodes.items():
+        if not w.checks.check(f"{label}: there is {name}", plain(name) in ops):
+            continue
+        op = ops[plain(name)]
+        scalars = {key: next(iter(value.values())) for key, value in expected["scalar_params"].items()}
+        ours = {key: param.value for key, param in op.params.items() if param.tensor is None and key not in NOT_IN_JSON}
+        w.checks.equal(f"{label}: {name}: type", op.type, expected["type"])
+        w.checks.equal(f"{label}: {name}: scalar params", ours, scalars)
+        w.checks.equal(f"{label}: {name}: number of inputs", len(op.inputs), len(expected["input_names"]))
+        w.checks.equal(f"{label}: {name}: bias", [plain(i) for i in op.inputs[2:]], [plain(i) for i in expected["input_names"][2:]])
+
+
+def networks(w):
+    if not FACTS.is_dir():
+        w.checks.skip("the vendor's results", f"{FACTS} is not there")
+        return
+    container, _ = w.convert("image filter", FACTS / "naf-block" / "model.onnx", "--target_release", "2.33")
+    like_the_vendor(w, "image filter", container, vendor_nodes("naf-block/vendor_net.json"))
+    m = onnx.Model(opset=13)
+    m.input("input", onnx.FLOAT, [1, 3, 288, 384])
+    m.tensor("/Constant_output_0", onnx.FLOAT, [3, 1, 9, 9], [1 / 81] * 243)
+    m.node("Conv", ["input", "/Constant_output_0"], ["output"], name="/Conv", group=3, pads=[4] * 4)
+    m.output("output", onnx.FLOAT, [1, 3, 288, 384])
+    container, _ = w.convert("blur", m, "--target_release", "2.47")
+    like_the_vendor(w, "blur", container, vendor_nodes("conv-io/blur_conv_net.json"))
+
+
 def default(w):
     """Without the option: 2.20."""
     plain, _ = w.convert("default", chain("Sigmoid", "Sigmoid"))
@@ -277,7 +323,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         w = Workshop(checks, folder)
         for part in (spellings, pairs, unchanged, biases, taken_name, other_layers, gemm_biases, normalized, not_folded, notes,
-                     default, bad_releases):
+                     networks, default, bad_releases):
             part(w)
     checks.finish()
 
