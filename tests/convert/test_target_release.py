@@ -10,6 +10,7 @@ import tempfile
 
 from conversion import Workshop, chain, onnx, op_types
 from checks import SHARED, Checks
+from prestarted import run
 
 FACTS = SHARED / "corpus" / "fidelity"
 NOT_IN_JSON = {"bias_op_name", "padding_size_strategy"}
@@ -55,7 +56,8 @@ def spelled(w, label, model, inputs, expected, older, newer):
         op = container.ops[0]
         others = {"eltwise_type", "neuron_type", "operation"} - {param}
         w.checks.equal(f"{label} of {release}: type", [op.type for op in container.ops], [type_])
-        w.checks.check(f"{label} of {release}: params", param in op.params and not others & set(op.params), list(op.params))
+        if not w.checks.check(f"{label} of {release}: params", param in op.params and not others & set(op.params), list(op.params)):
+            continue
         w.checks.equal(f"{label} of {release}: {param}", op.params[param].value, value)
         if param == "operation":
             w.checks.equal(f"{label}: type and usage of {param}", (op.params[param].dtype, op.params[param].usage), ("UINT_32", 1))
@@ -235,6 +237,17 @@ def normalized(w):
         layer(w, "normalized with a bias", layers(True, True), release, x, {"y": [22.5, -19, 14.5, -13]}, ("b", [18.5, -16]), "b")
 
 
+def shown_and_compared(w):
+    """Reports have these params, and differences of them."""
+    first, _ = w.convert("first", layers(False, True))
+    second, _ = w.convert("second", layers(False, True), "--disable_batchnorm_folding")
+    if first and second:
+        shown = run("dlc-info", "-i", first.path).stdout
+        w.checks.check("dlc-info shows them", "beta: [0.5, 1]" in shown and "gamma: [4, -2]" in shown, shown)
+        compared = run("dlc-diff", "-i1", first.path, "-i2", second.path, "--parameters").stdout
+        w.checks.check("dlc-diff compares them", all(f" {name} " in compared for name in ("beta", "gamma")), compared)
+
+
 def not_folded(w):
     """Without folding there are no notes, neither in the layer nor in the normalization."""
     op = layer(w, "apart", layers(False, True), "2.20", {"x": [1, -1]}, {"y": [2.5, 1, -5.5, 7]}, None, "",
@@ -322,8 +335,8 @@ def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         w = Workshop(checks, folder)
-        for part in (spellings, pairs, unchanged, biases, taken_name, other_layers, gemm_biases, normalized, not_folded, notes,
-                     networks, default, bad_releases):
+        for part in (spellings, pairs, unchanged, biases, taken_name, other_layers, gemm_biases, normalized, shown_and_compared,
+                     not_folded, notes, networks, default, bad_releases):
             part(w)
     checks.finish()
 
