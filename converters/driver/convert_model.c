@@ -123,6 +123,7 @@ static odlc_status load_model(struct odlc_conversion *conversion)
     options.claims_user = &conversion->udos;
     TRY(c->frontend->load(&memory, c->diags, &options, &in->model));
     c->diags->model = in->model->path;
+    adopt_model_names(&conversion->shared, in->model);
     in->unconsumed = in->model->unconsumed.data;
     in->n_unconsumed = in->model->unconsumed.count;
     list_input_files(c, in);

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "build/follow_filler.h"
 #include "build/fold.h"
 #include "op/infer.h"
 #include "op/params.h"
@@ -137,11 +138,15 @@ static odlc_status add_node(struct build *b, const char *const *names, const str
     memcpy(added->params, b->pending_params, b->pending.op->n_params * sizeof *b->pending_params);
     added->source = b->source;
     added->layout_only = b->pending.layout_only;
+    follow_filler_axes(b, added);
     bool folded;
+    const struct node before = *added; /* folding drops the node */
     TRY(fold_node(g, id, b->diags, &folded));
-    if (!folded)
+    if (folded)
+        follow_filler_sizes(b, &before);
+    else
         vec_push(g->arena, &g->order, id);
-    return ODLC_OK;
+    return folded ? ODLC_OK : refuse_filler_sizes(b, &before);
 }
 
 odlc_status build_end_typed(struct build *b, const char *const *names, const struct type *types, uint32_t n,
@@ -288,6 +293,18 @@ tensor_id build_const_scalar(struct build *b, const char *name, enum dtype dtype
 {
     struct shape scalar = {.rank = 0};
     return add_constant(b, name, dtype, &scalar, &value, DT_FLOAT64);
+}
+
+struct filler build_filler(const struct build *b, tensor_id id)
+{
+    return id < b->filler.count ? b->filler.data[id] : (struct filler){.axes = 0};
+}
+
+void build_set_filler(struct build *b, tensor_id id, struct filler filler)
+{
+    while (b->filler.count <= id)
+        vec_push(b->graph->arena, &b->filler, (struct filler){.axes = 0});
+    b->filler.data[id] = filler;
 }
 
 bool build_is_const(const struct build *b, tensor_id id)

@@ -3,6 +3,7 @@
 #include "ir/quant.h"
 #include "op/op.h"
 #include "op/params.h"
+#include "pass/parts.h"
 
 static bool is_static(const struct graph *g, const struct node *n, uint32_t i)
 {
@@ -87,9 +88,7 @@ static void scale_weights(struct pass_context *c, struct graph *g, node_id id, c
     else
         scaled.scale = factor;
     scaled.scale_axis = scaled.perm.axis[layer->op->channel_axis];
-    /* The folded ones stand for the originals, so they ask for the originals' names (restore_names). */
-    tensor_id constant = graph_add_constant(g, tensor_wanted_name(weights), weights->type->dtype, &scaled);
-    graph_replace_input(g, id, 1, constant);
+    graph_replace_input(g, id, 1, part_constant(g, layer->inputs[1], &scaled));
 }
 
 static void move_bias(struct pass_context *c, struct graph *g, node_id id, const struct affine *a)

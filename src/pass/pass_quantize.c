@@ -74,7 +74,12 @@ static tensor_id zero_bias(struct quantize *q, const struct tensor *t)
     return id;
 }
 
-/* ---- nodes that only move elements: dequantized after them ---- */
+/* ---- nodes that only move elements: dequantized after them, quantized before them ---- */
+
+static bool moves_elements(const struct node *n)
+{
+    return is_op(n, OP_Transpose) || is_op(n, OP_Reshape);
+}
 
 static node_id add_node(struct graph *g, enum op_id op, const char *name, tensor_id in, tensor_id out)
 {
@@ -87,7 +92,7 @@ static node_id sink(struct graph *g, node_id id)
 {
     const struct node *n = graph_node(g, id);
     const struct node *dequantize = graph_producer(g, n->inputs[0]);
-    if ((!node_is(n, OP_Transpose) && !node_is(n, OP_Reshape)) || !is_op(dequantize, OP_Dequantize))
+    if (!moves_elements(n) || !is_op(dequantize, OP_Dequantize))
         return NO_NODE;
     tensor_id fixed = dequantize->inputs[0], real = n->outputs[0];
     const struct tensor from = *graph_tensor(g, fixed);
@@ -113,6 +118,60 @@ static void sink_all(struct quantize *q)
         vec_push(g->arena, &g->order, before[i]);
         if (added != NO_NODE)
             vec_push(g->arena, &g->order, added);
+    }
+}
+
+/* A real tensor that one node reads, and nothing else. */
+static bool is_between(const struct graph *g, const struct uses *uses, tensor_id id)
+{
+    const struct tensor *t = graph_tensor(g, id);
+    return t->kind == TENSOR_NATIVE && t->type->dtype == DT_FLOAT32 && uses->count[id] == 1;
+}
+
+/* Transpose → Quantize becomes Quantize → Transpose: gives the node that was before, or NO_NODE. The result keeps the
+ * name that the real one had, as that of every quantized node does. */
+static node_id hoist(struct graph *g, const struct uses *uses, node_id id)
+{
+    const struct node quantize = *graph_node(g, id);
+    tensor_id real = quantize.inputs[0], fixed = quantize.outputs[0];
+    const struct tensor to = *graph_tensor(g, fixed);
+    node_id before = graph_tensor(g, real)->producer;
+    if (!moves_elements(graph_producer(g, real)) || !is_between(g, uses, real) || !to.quant || to.quant->per_axis)
+        return NO_NODE;
+    tensor_id from = graph_node(g, before)->inputs[0];
+    if (!is_between(g, uses, from))
+        return NO_NODE;
+    const struct type type = {.dtype = to.type->dtype, .shape = graph_tensor(g, from)->type->shape};
+    const char *name = graph_tensor(g, real)->name;
+    tensor_id moved =
+        graph_add_tensor(g, arena_printf(g->arena, "%s.quantized", graph_tensor(g, from)->name), TENSOR_NATIVE, &type);
+    graph_tensor(g, moved)->quant = to.quant;
+    graph_replace_input(g, id, 0, from);
+    graph_replace_output(g, id, 0, moved);
+    graph_replace_input(g, before, 0, moved);
+    graph_replace_output(g, before, 0, fixed);
+    if (to.kind == TENSOR_NATIVE) {
+        graph_rename_tensor(g, real, graph_free_tensor_name(g, arena_printf(g->arena, "%s.real", name)));
+        graph_rename_tensor(g, fixed, name);
+    }
+    return before;
+}
+
+/* From the end, so that a Quantize passes all that only moves elements before it. */
+static void hoist_all(struct quantize *q)
+{
+    struct graph *g = q->g;
+    size_t *place = arena_array(q->c->scratch, size_t, g->nodes.count);
+    for (size_t i = 0; i < g->order.count; i++)
+        place[g->order.data[i]] = i;
+    for (size_t i = g->order.count; i-- > 0;) {
+        node_id id = g->order.data[i];
+        node_id before = is_op(graph_node(g, id), OP_Quantize) ? hoist(g, &q->uses, id) : NO_NODE;
+        if (before == NO_NODE)
+            continue;
+        g->order.data[i] = before;
+        g->order.data[place[before]] = id;
+        place[before] = i;
     }
 }
 
@@ -385,6 +444,8 @@ static void quantize_nodes(struct quantize *q)
 {
     struct graph *g = q->g;
     sink_all(q);
+    start(q);
+    hoist_all(q);
     start(q);
     skip_clamps(q);
     start(q);

@@ -34,8 +34,20 @@ static bool is_copy(const struct track *t, const struct node *n)
 
 /* ---- the kinds of nodes ---- */
 
+/* Whether a layout Transpose brings the result of a channels-last op, which is stored there, into the model's order. Of
+ * rank 3, that and the way in are the same permutation: the op must be of the same node of the model. */
+static bool leaves_op(const struct track *t, const struct node *n, const struct perm *stored_as, tensor_id stored)
+{
+    if (!n->layout_only || !is_channels_last(stored_as))
+        return false;
+    if (stored_as->rank != 3)
+        return true;
+    node_id producer = graph_tensor(t->g, stored)->producer;
+    return producer != NO_NODE && n->source && graph_node(t->g, producer)->source == n->source;
+}
+
 /* A lowered op's own output takes the name that the model gives the value; the (perhaps never needed) transposed one
- * steps back. */
+ * steps back. Where that one is `<stored>.nchw` already, neither is a value of the model. */
 static void pass_name_on(struct track *t, const struct node *n, tensor_id stored)
 {
     struct tensor *from = graph_tensor(t->g, n->outputs[0]), *to = graph_tensor(t->g, stored);
@@ -43,6 +55,8 @@ static void pass_name_on(struct track *t, const struct node *n, tensor_id stored
     if (!writer || writer->source != n->source || !n->source || to->kind != TENSOR_NATIVE)
         return;
     const char *name = from->name, *aside = arena_printf(t->g->arena, "%s.nchw", name);
+    if (strcmp(name, arena_printf(t->g->arena, "%s.nchw", to->name)) == 0)
+        return;
     graph_rename_tensor(t->g, n->outputs[0], graph_free_tensor_name(t->g, aside));
     graph_rename_tensor(t->g, stored, name);
 }
@@ -69,7 +83,7 @@ static odlc_status visit_transpose(struct track *t, node_id id)
     tensor_id shared = costs_nothing ? NO_TENSOR : track_find_copy(t, at.stored, &step);
     if (costs_nothing) {
         t->at[out] = (struct location){.stored = at.stored, .perm = stored_as};
-        if (n->layout_only && is_channels_last(&stored_as)) {
+        if (leaves_op(t, n, &stored_as, at.stored)) {
             graph_tensor(t->g, at.stored)->axis_format = track_format("nhwc", stored_as.rank);
             pass_name_on(t, n, at.stored);
         }

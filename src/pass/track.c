@@ -5,10 +5,13 @@
 
 #include "op/params.h"
 
-/* How the result of bringing a tensor into the order `to` is called, when it is stored in the order `from`. */
-static const char *layout_suffix(const struct perm *from, const struct perm *to)
+/* How the result of bringing a tensor into the order `to` is called, when it is stored in the order `from`. Of rank 3,
+ * both ways are the same permutation: the stored tensor's axis format tells. */
+static const char *layout_suffix(const struct tensor *stored, const struct perm *from, const struct perm *to)
 {
     struct perm back = perm_inverse(from);
+    if (from->rank == 3 && perm_is_identity(to) && is_channels_last(from))
+        return stored->axis_format == AXIS_FORMAT_NFC ? "nchw" : "nhwc";
     if (is_channels_last(to) || (perm_is_identity(to) && is_channels_last(&back) && !is_channels_last(from)))
         return "nhwc";
     return perm_is_identity(to) && is_channels_last(from) ? "nchw" : "perm";
@@ -82,7 +85,7 @@ odlc_status track_bring(struct track *t, tensor_id id, const struct perm *to, no
     *out = track_find_copy(t, at.stored, &step);
     if (*out != NO_TENSOR)
         return ODLC_OK;
-    const char *suffix = layout_suffix(&at.perm, to);
+    const char *suffix = layout_suffix(graph_tensor(t->g, at.stored), &at.perm, to);
     const char *name = arena_printf(t->g->arena, "%s.%s", graph_tensor(t->g, at.stored)->name, suffix);
     if (graph_tensor(t->g, at.stored)->kind != TENSOR_STATIC)
         track_note_permute(t, reader, at.stored, strcmp(suffix, "nchw") == 0);

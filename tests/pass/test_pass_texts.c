@@ -188,6 +188,52 @@ static void declare_types(struct graph *g)
     "node \"conv\" Conv2d (\"s\", \"w\", \"b\") " params " -> \"c\" float32[4,3,3,1]\n" \
     "node \"join\" BatchToSpace (\"c\") {block_size=[2]{2, 2}, crops=[2,2]{1, 0, 0, 0}} -> \"y\" " result "\n"
 
+#define PRODUCT "{transpose_in0=0, transpose_in1=0}"
+#define MATMULS \
+    "graph \"g\"\ninput \"i\" int32[1,1,2]\ninput \"x\" float32[1,2,2]\ninput \"y\" float32[2,2]\n" \
+    "const \"w\" int32[2,1] {1, 2}\n" \
+    "node \"a\" MatMul (\"i\", \"w\") " PRODUCT " -> \"p\" int32[1,1,1]\n" \
+    "node \"b\" MatMul (\"x\", \"y\") " PRODUCT " -> \"q\" float32[1,2,2]\n" \
+    "const \"v\" float32[1,2,2] {1, 2, 3, 4}\n" \
+    "node \"c\" MatMul (\"y\", \"v\") " PRODUCT " -> \"r\" float32[1,2,2]\n" \
+    "const \"u\" float32[2,1] {5, 6}\n" \
+    "node \"d\" MatMul (\"y\", \"u\") {transpose_in0=1, transpose_in1=0} -> \"s\" float32[2,1]\n" \
+    "output \"p\"\noutput \"q\"\noutput \"r\"\noutput \"s\"\n"
+/* The norm of x by its steps, up to the last one: its inverse deviation is computed by `inverse`, from "shifted". */
+#define RMS_STEPS(square, sum, inverse) \
+    "graph \"g\"\ninput \"x\" float32[1,2,4]\n" square " -> \"squares\" float32[1,2,4]\n" \
+    "node \"mean\" ReduceMean (\"squares\") {axes=[1]{2}, keep_dims=1} -> \"mean\" float32[1,2,1]\n" \
+    "const \"eps\" float32[1] {0.25}\n" sum " -> \"shifted\" float32[1,2,1]\n" inverse
+#define RMS_END(product, gamma, last) \
+    product " -> \"n\" float32[1,2,4]\n" "const \"gamma\" float32" gamma "\n" \
+    last " -> \"y\" float32[1,2,4]\n" "output \"y\"\n"
+#define GAMMA "[4] {1, 2, 3, 4}"
+#define SQUARE "node \"squares\" ElementWiseMultiply (\"x\", \"x\")"
+#define CUBE "const \"three\" float32[1] {3}\nnode \"squares\" ElementWisePower (\"x\", \"three\")"
+#define PRODUCT_WITH_ANOTHER \
+    "const \"z\" float32[4] {1, 2, 3, 4}\nnode \"squares\" ElementWiseMultiply (\"x\", \"z\")"
+#define SUM "node \"sum\" ElementWiseAdd (\"mean\", \"eps\")"
+#define TIMES_INVERSE "node \"n\" ElementWiseMultiply (\"x\", \"inverse\")"
+#define TIMES_GAMMA "node \"y\" ElementWiseMultiply (\"n\", \"gamma\")"
+#define ROOT "node \"root\" ElementWiseSquareRoot (\"shifted\") -> \"root\" float32[1,2,1]\n"
+#define INVERSE(node) node " -> \"inverse\" float32[1,2,1]\n"
+#define RSQRT INVERSE("node \"inverse\" ElementWiseRsqrt (\"shifted\")")
+#define RMS_NORM(gamma) \
+    "graph \"g\"\ninput \"x\" float32[1,2,4]\nconst \"" gamma "\" float32[4] {1, 2, 3, 4}\n" \
+    "const \"gamma_bias\" float32[4] {0, 0, 0, 0}\n" \
+    "node \"rms_norm_y\" RmsNorm (\"x\", \"" gamma "\", \"gamma_bias\") {axes=[1]{2}, epsilon=0.25}" \
+    " -> \"y\" float32[1,2,4]\noutput \"y\"\n"
+#define SCALED(node, soft) \
+    "graph \"g\"\ninput \"x\" float32[2,3]\nconst \"c\" float32[1] {4}\n" node " -> \"scaled\" float32[2,3]\n" \
+    "node \"soft\" " soft " -> \"y\" float32[2,3]\noutput \"y\"\n"
+#define NEGATED \
+    "graph \"g\"\ninput \"x\" float32[2,3]\nconst \"c\" float32[1] {-4}\n" \
+    "node \"by\" ElementWiseMultiply (\"x\", \"c\") -> \"scaled\" float32[2,3]\n" \
+    "node \"soft\" Softmax (\"scaled\") {axis=1, beta=1} -> \"y\" float32[2,3]\noutput \"y\"\n"
+#define SOFT(input, beta) \
+    "graph \"g\"\ninput \"x\" float32[2,3]\nnode \"soft\" " input " {axis=1, beta=" beta "} -> \"y\" float32[2,3]\n" \
+    "output \"y\"\n"
+
 static const struct example examples[] = {
     {.pass = "remove_dead",
      .before = "graph \"g\" input \"x\" float32[2]\n"
@@ -274,6 +320,82 @@ static const struct example examples[] = {
               "output \"z\"\n"
               "output \"v\"\n"
               "output \"y\"\n"},
+    /* The rows of both products follow what they read, the later one's first; the vector becomes the bias. */
+    {.pass = "match_fully_connected",
+     .before = "graph \"g\" input \"x\" float32[1,2,3]\n"
+               "const \"w\" float32[3,2] {1, 2, 3, 4, 5, 6} const \"b\" float32[1,2] {7, 8}\n"
+               "node \"relu\" Relu (\"x\") -> \"r\" float32[1,2,3]\n"
+               "node \"p\" MatMul (\"r\", \"w\") " PRODUCT " -> \"m\" float32[1,2,2]\n"
+               "node \"plus\" ElementWiseAdd (\"b\", \"m\") -> \"y\" float32[1,2,2]\n"
+               "node \"q\" MatMul (\"r\", \"w\") " PRODUCT " -> \"z\" float32[1,2,2]\n"
+               "output \"y\" output \"z\"",
+     .after = "graph \"g\"\n"
+              "input \"x\" float32[1,2,3]\n"
+              "node \"relu\" Relu (\"x\") -> \"r\" float32[1,2,3]\n"
+              "node \"q_pre_reshape\" Reshape (\"r\") {shape=[2]{2, 3}} -> \"q_pre_reshape\" float32[2,3]\n"
+              "node \"p_pre_reshape\" Reshape (\"r\") {shape=[2]{2, 3}} -> \"p_pre_reshape\" float32[2,3]\n"
+              "const \"w.1\" float32[2,3] {1, 3, 5, 2, 4, 6}\n"
+              "const \"b.1\" float32[2] {7, 8}\n"
+              "node \"p\" FullyConnected (\"p_pre_reshape\", \"w.1\", \"b.1\") {bias_op_name=\"plus\"}"
+              " -> \"y_fc\" float32[2,2]\n"
+              "node \"p_post_reshape\" Reshape (\"y_fc\") {shape=[3]{1, 2, 2}} -> \"y\" float32[1,2,2]\n"
+              "node \"q\" FullyConnected (\"q_pre_reshape\", \"w.1\") -> \"z_fc\" float32[2,2]\n"
+              "node \"q_post_reshape\" Reshape (\"z_fc\") {shape=[3]{1, 2, 2}} -> \"z\" float32[1,2,2]\n"
+              "output \"y\"\n"
+              "output \"z\"\n"},
+    /* A matrix needs no Reshapes. What is added to each column, to a product that is read elsewhere, or makes the sum
+       larger, is no bias. */
+    {.pass = "match_fully_connected",
+     .before = "graph \"g\" input \"x\" float32[2,3]\n"
+               "const \"w\" float32[2,3] {1, 2, 3, 4, 5, 6} const \"column\" float32[2,1] {7, 8}\n"
+               "const \"row\" float32[2] {9, 10} const \"deep\" float32[1,1,2] {11, 12}\n"
+               "node \"p\" MatMul (\"x\", \"w\") {transpose_in0=0, transpose_in1=1} -> \"m\" float32[2,2]\n"
+               "node \"plus\" ElementWiseAdd (\"m\", \"column\") -> \"u\" float32[2,2]\n"
+               "node \"q\" MatMul (\"x\", \"w\") {transpose_in0=0, transpose_in1=1} -> \"n\" float32[2,2]\n"
+               "node \"plus too\" ElementWiseAdd (\"n\", \"row\") -> \"v\" float32[2,2]\n"
+               "node \"r\" MatMul (\"x\", \"w\") {transpose_in0=0, transpose_in1=1} -> \"o\" float32[2,2]\n"
+               "node \"plus more\" ElementWiseAdd (\"o\", \"deep\") -> \"t\" float32[1,2,2]\n"
+               "output \"u\" output \"v\" output \"n\" output \"t\"",
+     .after = "graph \"g\"\n"
+              "input \"x\" float32[2,3]\n"
+              "const \"w\" float32[2,3] {1, 2, 3, 4, 5, 6}\n"
+              "node \"p\" FullyConnected (\"x\", \"w\") -> \"m\" float32[2,2]\n"
+              "const \"column\" float32[2,1] {7, 8}\n"
+              "node \"plus\" ElementWiseAdd (\"m\", \"column\") -> \"u\" float32[2,2]\n"
+              "node \"q\" FullyConnected (\"x\", \"w\") -> \"n\" float32[2,2]\n"
+              "const \"row\" float32[2] {9, 10}\n"
+              "node \"plus too\" ElementWiseAdd (\"n\", \"row\") -> \"v\" float32[2,2]\n"
+              "node \"r\" FullyConnected (\"x\", \"w\") -> \"o\" float32[2,2]\n"
+              "const \"deep\" float32[1,1,2] {11, 12}\n"
+              "node \"plus more\" ElementWiseAdd (\"o\", \"deep\") -> \"t\" float32[1,2,2]\n"
+              "output \"u\"\n"
+              "output \"v\"\n"
+              "output \"n\"\n"
+              "output \"t\"\n"},
+    /* Not of integers, of matrices that are computed, of those that lie side by side, or with a transposed input. */
+    {.pass = "match_fully_connected",
+     .before = MATMULS,
+     .after = MATMULS},
+    {.pass = "align_matmul_ranks",
+     .before = MATMULS,
+     .after = "graph \"g\"\n"
+              "input \"i\" int32[1,1,2]\n"
+              "input \"x\" float32[1,2,2]\n"
+              "input \"y\" float32[2,2]\n"
+              "const \"w.1\" int32[1,2,1] {1, 2}\n"
+              "node \"a\" MatMul (\"i\", \"w.1\") " PRODUCT " -> \"p\" int32[1,1,1]\n"
+              "node \"b_pre_reshape\" Reshape (\"y\") {shape=[3]{1, 2, 2}} -> \"b_pre_reshape\" float32[1,2,2]\n"
+              "node \"b\" MatMul (\"x\", \"b_pre_reshape\") " PRODUCT " -> \"q\" float32[1,2,2]\n"
+              "node \"c_pre_reshape\" Reshape (\"y\") {shape=[3]{1, 2, 2}} -> \"c_pre_reshape\" float32[1,2,2]\n"
+              "const \"v\" float32[1,2,2] {1, 2, 3, 4}\n"
+              "node \"c\" MatMul (\"c_pre_reshape\", \"v\") " PRODUCT " -> \"r\" float32[1,2,2]\n"
+              "const \"u\" float32[2,1] {5, 6}\n"
+              "node \"d\" MatMul (\"y\", \"u\") {transpose_in0=1, transpose_in1=0} -> \"s\" float32[2,1]\n"
+              "output \"p\"\n"
+              "output \"q\"\n"
+              "output \"r\"\n"
+              "output \"s\"\n"},
+    /* 5 and 6 are the bias of a layer that has none, and go by their own name, which is taken as yet. */
     /* 5 and 6 are the bias of a layer that has none, and go by their own name, which is taken as yet; the layer notes
        who added them. */
     {.pass = "fold_bias",
@@ -423,6 +545,118 @@ static const struct example examples[] = {
               "input \"x\" float32[2]\n"
               "node \"a\" Reshape (\"x\") {shape=[1]{2}} -> \"y\" float32[2]\n"
               "output \"y\"\n"},
+    /* A Where whose condition is always true gives back its first choice, unless the other one makes it larger. */
+    {.pass = "remove_identity",
+     .before = "graph \"g\" input \"x\" float32[2] input \"z\" float32[2,2]\n"
+               "const \"all\" bool[2] {1, 1} const \"some\" bool[2] {1, 0}\n"
+               "node \"a\" ElementWiseSelect (\"all\", \"x\", \"x\") -> \"y\" float32[2]\n"
+               "node \"b\" Relu (\"y\") -> \"r\" float32[2]\n"
+               "node \"c\" ElementWiseSelect (\"some\", \"x\", \"r\") -> \"u\" float32[2]\n"
+               "node \"e\" Tanh (\"u\") -> \"t\" float32[2]\n"
+               "node \"d\" ElementWiseSelect (\"all\", \"x\", \"z\") -> \"v\" float32[2,2]\n"
+               "output \"t\" output \"v\"",
+     .after = "graph \"g\"\n"
+              "input \"x\" float32[2]\n"
+              "input \"z\" float32[2,2]\n"
+              "node \"b\" Relu (\"x\") -> \"r\" float32[2]\n"
+              "const \"some\" bool[2] {1, 0}\n"
+              "node \"c\" ElementWiseSelect (\"some\", \"x\", \"r\") -> \"u\" float32[2]\n"
+              "node \"e\" Tanh (\"u\") -> \"t\" float32[2]\n"
+              "const \"all\" bool[2] {1, 1}\n"
+              "node \"d\" ElementWiseSelect (\"all\", \"x\", \"z\") -> \"v\" float32[2,2]\n"
+              "output \"t\"\n"
+              "output \"v\"\n"},
+    /* Three are one, called as the first; two that cancel out are none; one that is read twice stays. */
+    {.pass = "merge_reshapes",
+     .before = "graph \"g\" input \"x\" float32[2,3]\n"
+               "node \"a\" Reshape (\"x\") {shape=[1]{6}} -> \"p\" float32[6]\n"
+               "node \"b\" Reshape (\"p\") {shape=[3]{1, 3, 2}} -> \"q\" float32[1,3,2]\n"
+               "node \"c\" Reshape (\"q\") {shape=[2]{3, 2}} -> \"y\" float32[3,2]\n"
+               "node \"d\" Reshape (\"x\") {shape=[1]{6}} -> \"r\" float32[6]\n"
+               "node \"e\" Reshape (\"r\") {shape=[2]{2, 3}} -> \"s\" float32[2,3]\n"
+               "node \"f\" Relu (\"s\") -> \"z\" float32[2,3]\n"
+               "node \"g\" Reshape (\"x\") {shape=[1]{6}} -> \"t\" float32[6]\n"
+               "node \"h\" Reshape (\"t\") {shape=[2]{1, 6}} -> \"u\" float32[1,6]\n"
+               "node \"i\" Relu (\"t\") -> \"v\" float32[6]\n"
+               "output \"y\" output \"z\" output \"u\" output \"v\"",
+     .after = "graph \"g\"\n"
+              "input \"x\" float32[2,3]\n"
+              "node \"a\" Reshape (\"x\") {shape=[2]{3, 2}} -> \"y\" float32[3,2]\n"
+              "node \"f\" Relu (\"x\") -> \"z\" float32[2,3]\n"
+              "node \"g\" Reshape (\"x\") {shape=[1]{6}} -> \"t\" float32[6]\n"
+              "node \"h\" Reshape (\"t\") {shape=[2]{1, 6}} -> \"u\" float32[1,6]\n"
+              "node \"i\" Relu (\"t\") -> \"v\" float32[6]\n"
+              "output \"y\"\n"
+              "output \"z\"\n"
+              "output \"u\"\n"
+              "output \"v\"\n"},
+    /* The forms in which exporters write the norm. */
+    {.pass = "fuse_rms_norm",
+     .options = {.target_release = RELEASE(2, 47)},
+     .before = RMS_STEPS(SQUARE, SUM, RSQRT) RMS_END(TIMES_INVERSE, GAMMA, TIMES_GAMMA),
+     .after = RMS_NORM("gamma")},
+    {.pass = "fuse_rms_norm",
+     .options = {.target_release = RELEASE(2, 48)},
+     .before = RMS_STEPS("const \"two\" float32[1] {2}\nnode \"squares\" ElementWisePower (\"x\", \"two\")",
+                         "node \"sum\" ElementWiseAdd (\"eps\", \"mean\")",
+                         ROOT "const \"one\" float32[] {1}\n"
+                         INVERSE("node \"inverse\" ElementWiseDivide (\"one\", \"root\")"))
+               RMS_END("node \"n\" ElementWiseMultiply (\"inverse\", \"x\")", "[1,1,4] {1, 2, 3, 4}",
+                       "node \"y\" ElementWiseMultiply (\"gamma\", \"n\")"),
+     .after = RMS_NORM("gamma.1")},
+    {.pass = "fuse_rms_norm",
+     .options = {.target_release = RELEASE(2, 47)},
+     .before = RMS_STEPS(SQUARE, SUM, ROOT)
+               RMS_END("node \"n\" ElementWiseDivide (\"x\", \"root\")", GAMMA, TIMES_GAMMA),
+     .after = RMS_NORM("gamma")},
+    {.pass = "fuse_rms_norm",
+     .options = {.target_release = RELEASE(2, 47)},
+     .before = RMS_STEPS(SQUARE, SUM, ROOT INVERSE("node \"inverse\" ElementWiseReciprocal (\"root\")"))
+               RMS_END(TIMES_INVERSE, GAMMA, TIMES_GAMMA),
+     .after = RMS_NORM("gamma")},
+    {.pass = "fuse_rms_norm",
+     .options = {.target_release = RELEASE(2, 47)},
+     .before = RMS_STEPS(SQUARE, SUM, "const \"minus half\" float32[1] {-0.5}\n"
+                         INVERSE("node \"inverse\" ElementWisePower (\"shifted\", \"minus half\")"))
+               RMS_END(TIMES_INVERSE, GAMMA, TIMES_GAMMA),
+     .after = RMS_NORM("gamma")},
+    /* An older release has no such operator. A step that is an output is one that someone wants, x ** 3 and x · z are
+       no squares, and what differs from row to row is no gamma. */
+    {.pass = "fuse_rms_norm",
+     .options = {.target_release = RELEASE(2, 46)},
+     .before = RMS_STEPS(SQUARE, SUM, RSQRT) RMS_END(TIMES_INVERSE, GAMMA, TIMES_GAMMA),
+     .after = RMS_STEPS(SQUARE, SUM, RSQRT) RMS_END(TIMES_INVERSE, GAMMA, TIMES_GAMMA)},
+    {.pass = "fuse_rms_norm",
+     .options = {.target_release = RELEASE(2, 47)},
+     .before = RMS_STEPS(SQUARE, SUM, RSQRT) RMS_END(TIMES_INVERSE, GAMMA, TIMES_GAMMA) "output \"mean\"\n",
+     .after = RMS_STEPS(SQUARE, SUM, RSQRT) RMS_END(TIMES_INVERSE, GAMMA, TIMES_GAMMA) "output \"mean\"\n"},
+    {.pass = "fuse_rms_norm",
+     .options = {.target_release = RELEASE(2, 47)},
+     .before = RMS_STEPS(PRODUCT_WITH_ANOTHER, SUM, RSQRT) RMS_END(TIMES_INVERSE, GAMMA, TIMES_GAMMA),
+     .after = RMS_STEPS(PRODUCT_WITH_ANOTHER, SUM, RSQRT) RMS_END(TIMES_INVERSE, GAMMA, TIMES_GAMMA)},
+    {.pass = "fuse_rms_norm",
+     .options = {.target_release = RELEASE(2, 47)},
+     .before = RMS_STEPS(CUBE, SUM, RSQRT)
+               RMS_END(TIMES_INVERSE, GAMMA, TIMES_GAMMA),
+     .after = RMS_STEPS(CUBE, SUM, RSQRT)
+              RMS_END(TIMES_INVERSE, GAMMA, TIMES_GAMMA)},
+    {.pass = "fuse_rms_norm",
+     .options = {.target_release = RELEASE(2, 47)},
+     .before = RMS_STEPS(SQUARE, SUM, RSQRT) RMS_END(TIMES_INVERSE, "[2,1] {1, 2}", TIMES_GAMMA),
+     .after = RMS_STEPS(SQUARE, SUM, RSQRT) RMS_END(TIMES_INVERSE, "[2,1] {1, 2}", TIMES_GAMMA)},
+    {.pass = "fold_softmax_factor",
+     .before = SCALED("node \"by\" ElementWiseMultiply (\"c\", \"x\")", "Softmax (\"scaled\") {axis=1, beta=0.5}"),
+     .after = SOFT("Softmax (\"x\")", "2")},
+    {.pass = "fold_softmax_factor",
+     .before = SCALED("node \"by\" ElementWiseDivide (\"x\", \"c\")", "LogSoftmax (\"scaled\") {axis=1, beta=1}"),
+     .after = SOFT("LogSoftmax (\"x\")", "0.25")},
+    /* A constant that is divided is no factor, and what a beta of 0 or less means is not ours to say. */
+    {.pass = "fold_softmax_factor",
+     .before = SCALED("node \"by\" ElementWiseDivide (\"c\", \"x\")", "Softmax (\"scaled\") {axis=1, beta=1}"),
+     .after = SCALED("node \"by\" ElementWiseDivide (\"c\", \"x\")", "Softmax (\"scaled\") {axis=1, beta=1}")},
+    {.pass = "fold_softmax_factor",
+     .before = NEGATED,
+     .after = NEGATED},
     {.pass = "promote_scalars",
      .before = "graph \"g\" input \"x\" float32[]\n"
                "const \"c\" float32[] {2}\n"
@@ -465,6 +699,28 @@ static const struct example examples[] = {
               "node \"b\" Quantize (\"x\") -> \"quarters\" ufxp8[2]\n"
               "const \"c\" float32[2] {3, -1}\n"
               "node \"d\" ElementWiseMultiply (\"x\", \"c\") -> \"y\" float32[2]\n"
+              "output \"y\"\n"},
+    /* The Reshape moves the integers. */
+    {.pass = "quantize",
+     .prepare = encode,
+     .check = check_encodings,
+     .before = "graph \"g\" input \"x\" float32[2]\n"
+               "node \"a\" Quantize (\"x\") -> \"halves\" ufxp8[2]\n"
+               "node \"b\" Dequantize (\"halves\") -> \"d\" float32[2]\n"
+               "node \"c\" Sigmoid (\"d\") -> \"r\" float32[2]\n"
+               "node \"move\" Reshape (\"r\") {shape=[2]{1, 2}} -> \"m\" float32[1,2]\n"
+               "node \"turn\" Transpose (\"m\") {perm=[2]{1, 0}} -> \"t\" float32[2,1]\n"
+               "node \"e\" Quantize (\"t\") -> \"quarters\" ufxp8[2,1]\n"
+               "node \"f\" Dequantize (\"quarters\") -> \"y\" float32[2,1]\n"
+               "output \"y\"",
+     .after = "graph \"g\"\n"
+              "input \"x\" float32[2]\n"
+              "node \"a\" Quantize (\"x\") -> \"halves\" ufxp8[2]\n"
+              "node \"b\" Dequantize (\"halves\") -> \"d\" float32[2]\n"
+              "node \"c\" Sigmoid (\"halves\") -> \"r\" ufxp8[2]\n"
+              "node \"move\" Reshape (\"r\") {shape=[2]{1, 2}} -> \"m\" ufxp8[1,2]\n"
+              "node \"turn\" Transpose (\"m\") {perm=[2]{1, 0}} -> \"t\" ufxp8[2,1]\n"
+              "node \"f\" Dequantize (\"t\") -> \"y\" float32[2,1]\n"
               "output \"y\"\n"},
     {.pass = "remove_unread",
      .before = "graph \"g\" input \"x\" float32[2,3]\n"

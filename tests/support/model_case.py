@@ -67,6 +67,17 @@ def as_stored(array, tensor, model_has_channels_last=False):
     return None
 
 
+def with_filler(found, dims, if_none):
+    """What net-run gives for an op that found these rows (docs/limits.md): behind them the last one again up to the dims of the
+    container's tensor, or that number where there is none. None when the dims are no more rows of such ones."""
+    longer = [axis for axis in range(found.ndim) if list(found.shape)[axis] < dims[axis]] if found.ndim == len(dims) else []
+    if len(longer) != 1 or [*found.shape[:longer[0]], dims[longer[0]], *found.shape[longer[0] + 1:]] != dims:
+        return None
+    axis, count = longer[0], found.shape[longer[0]]
+    last = np.take(found, [count - 1], axis) if count else np.full([1 if i == axis else n for i, n in enumerate(dims)], if_none)
+    return np.concatenate([found, np.repeat(last, dims[axis] - count, axis)], axis).astype(found.dtype)
+
+
 def convert(case, folder, config=None, options=()):
     """(finished onnx-to-dlc, path of the container)."""
     out = folder / "model.dlc"

@@ -65,9 +65,9 @@ def following(w):
     container = convert(w, "Conv2D and bias")
     if container:
         conv = container.ops[0]
-        w.checks.equal("the bias has the model's name", conv.inputs[2], "Const_1")
+        w.checks.equal("the bias has the model's name", conv.inputs[2], "Const_1:0")
         w.checks.equal("the layer notes who added it", conv.params["bias_op_name"].value, "BiasAdd")
-        w.checks.equal("the result has the model's name", conv.outputs, ["BiasAdd"])
+        w.checks.equal("the result has the model's name", conv.outputs, ["BiasAdd:0"])
 
 
 def without_bias(w):
