@@ -1,13 +1,19 @@
 """What --target_release decides: biases of layers, the spelling of ops, notes of types that no container is known to have;
 and what a folded batch normalization leaves in its layer. Expected results are computed by hand."""
 
+import json
 import math
+import re
 import struct
 import sys
 import tempfile
 
 from conversion import Workshop, chain, onnx, op_types
-from checks import Checks
+from checks import SHARED, Checks
+from prestarted import run
+
+FACTS = SHARED / "corpus" / "fidelity"
+NOT_IN_JSON = {"bias_op_name", "padding_size_strategy"}
 
 # ONNX operator and its attributes, the op's name in older containers, its number in newer ones, and what it computes.
 NEURONS = [
@@ -50,7 +56,8 @@ def spelled(w, label, model, inputs, expected, older, newer):
         op = container.ops[0]
         others = {"eltwise_type", "neuron_type", "operation"} - {param}
         w.checks.equal(f"{label} of {release}: type", [op.type for op in container.ops], [type_])
-        w.checks.check(f"{label} of {release}: params", param in op.params and not others & set(op.params), list(op.params))
+        if not w.checks.check(f"{label} of {release}: params", param in op.params and not others & set(op.params), list(op.params)):
+            continue
         w.checks.equal(f"{label} of {release}: {param}", op.params[param].value, value)
         if param == "operation":
             w.checks.equal(f"{label}: type and usage of {param}", (op.params[param].dtype, op.params[param].usage), ("UINT_32", 1))
@@ -230,6 +237,17 @@ def normalized(w):
         layer(w, "normalized with a bias", layers(True, True), release, x, {"y": [22.5, -19, 14.5, -13]}, ("b", [18.5, -16]), "b")
 
 
+def shown_and_compared(w):
+    """Reports have these params, and differences of them."""
+    first, _ = w.convert("first", layers(False, True))
+    second, _ = w.convert("second", layers(False, True), "--disable_batchnorm_folding")
+    if first and second:
+        shown = run("dlc-info", "-i", first.path).stdout
+        w.checks.check("dlc-info shows them", "beta: [0.5, 1]" in shown and "gamma: [4, -2]" in shown, shown)
+        compared = run("dlc-diff", "-i1", first.path, "-i2", second.path, "--parameters").stdout
+        w.checks.check("dlc-diff compares them", all(f" {name} " in compared for name in ("beta", "gamma")), compared)
+
+
 def not_folded(w):
     """Without folding there are no notes, neither in the layer nor in the normalization."""
     op = layer(w, "apart", layers(False, True), "2.20", {"x": [1, -1]}, {"y": [2.5, 1, -5.5, 7]}, None, "",
@@ -258,6 +276,47 @@ def notes(w):
     w.checks.check("notes are for --debug", "not known" not in w.convert("quiet", m)[1])
 
 
+# ---- the vendor's own results ----
+
+def vendor_nodes(name):
+    """The nodes of a network JSON; its names have "_" for whatever is no letter or digit."""
+    return json.loads((FACTS / name).read_text())["graph"]["nodes"]
+
+
+def plain(name):
+    return re.sub(r"[^A-Za-z0-9]", "_", name).lstrip("_")
+
+
+def like_the_vendor(w, label, container, nodes):
+    """Each of the vendor's ops is there with its type, scalar params, number of inputs and bias."""
+    ops = {plain(op.name): op for op in container.ops} if container else {}
+    for name, expected in nodes.items():
+        if not w.checks.check(f"{label}: there is {name}", plain(name) in ops):
+            continue
+        op = ops[plain(name)]
+        scalars = {key: next(iter(value.values())) for key, value in expected["scalar_params"].items()}
+        ours = {key: param.value for key, param in op.params.items() if param.tensor is None and key not in NOT_IN_JSON}
+        w.checks.equal(f"{label}: {name}: type", op.type, expected["type"])
+        w.checks.equal(f"{label}: {name}: scalar params", ours, scalars)
+        w.checks.equal(f"{label}: {name}: number of inputs", len(op.inputs), len(expected["input_names"]))
+        w.checks.equal(f"{label}: {name}: bias", [plain(i) for i in op.inputs[2:]], [plain(i) for i in expected["input_names"][2:]])
+
+
+def networks(w):
+    if not FACTS.is_dir():
+        w.checks.skip("the vendor's results", f"{FACTS} is not there")
+        return
+    container, _ = w.convert("image filter", FACTS / "naf-block" / "model.onnx", "--target_release", "2.33")
+    like_the_vendor(w, "image filter", container, vendor_nodes("naf-block/vendor_net.json"))
+    m = onnx.Model(opset=13)
+    m.input("input", onnx.FLOAT, [1, 3, 288, 384])
+    m.tensor("/Constant_output_0", onnx.FLOAT, [3, 1, 9, 9], [1 / 81] * 243)
+    m.node("Conv", ["input", "/Constant_output_0"], ["output"], name="/Conv", group=3, pads=[4] * 4)
+    m.output("output", onnx.FLOAT, [1, 3, 288, 384])
+    container, _ = w.convert("blur", m, "--target_release", "2.47")
+    like_the_vendor(w, "blur", container, vendor_nodes("conv-io/blur_conv_net.json"))
+
+
 def default(w):
     """Without the option: 2.20."""
     plain, _ = w.convert("default", chain("Sigmoid", "Sigmoid"))
@@ -276,8 +335,8 @@ def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         w = Workshop(checks, folder)
-        for part in (spellings, pairs, unchanged, biases, taken_name, other_layers, gemm_biases, normalized, not_folded, notes,
-                     default, bad_releases):
+        for part in (spellings, pairs, unchanged, biases, taken_name, other_layers, gemm_biases, normalized, shown_and_compared,
+                     not_folded, notes, networks, default, bad_releases):
             part(w)
     checks.finish()
 
