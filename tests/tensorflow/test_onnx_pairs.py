@@ -166,7 +166,10 @@ class Pair:
         """([array as the container has it] of the outputs, what dlc-info counts), or None."""
         folder.mkdir()
         dlc = folder / "model.dlc"
-        done = run(command, "-i", model, "-o", dlc, *(option for name in wanted for option in ("--out_node", name)))
+        # Images are channels-last in both containers; a sequence would be in that of the ONNX model alone.
+        kept = [name for name, values in self.inputs.items() if values.ndim == 3]
+        done = run(command, "-i", model, "-o", dlc, *(option for name in wanted for option in ("--out_node", name)),
+                   *(option for name in kept for option in ("--input_layout", name, "NONTRIVIAL")))
         if not checks.check(f"{command}: {self.name}", done.returncode == 0, complaints(done)):
             return None
         container = read_container(dlc, data=False)
