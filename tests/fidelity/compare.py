@@ -7,8 +7,9 @@ Ops are aligned by name, tensors by name. Every difference is a line: where, the
 
     op Conv_1 (Conv2d): param stride: UINT_32[2] [1, 1] | UINT_32[2] [2, 2]
 
-FILE holds accepted differences: lines "PATTERN <tab> REASON"; a pattern is the line, "*" in it any text. Differences
-that are accepted are counted (with --all: printed with their reasons). The status is 1 when others remain, or when a
+FILE holds accepted differences: lines "PATTERN <tab> REASON"; a pattern is the line, "*" in it any text. "rename
+OURS THEIRS" in its place takes two names of a tensor for one, and compares all else of the two. Differences that are
+accepted are counted (with --all: printed with their reasons). The status is 1 when others remain, or when a
 pattern of FILE matches none.
 
 The vendor's JSON spells names with "_" for every character but letters, digits and "_"; ours are read in that spelling
@@ -245,11 +246,18 @@ def compare(ours, theirs, in_json=False):
             yield from compare_tensors(name, ours.tensors[name], theirs.tensors[name])
 
 
-def compare_files(ours, theirs):
+def renamed(result, names):
+    """The result with tensors called as {from: to} says."""
+    ops = [op._replace(inputs=[names.get(name, name) for name in op.inputs],
+                       outputs=[names.get(name, name) for name in op.outputs]) for op in result.ops]
+    return result._replace(ops=ops, tensors={names.get(name, name): t for name, t in result.tensors.items()})
+
+
+def compare_files(ours, theirs, accepted=()):
+    """All differences but those of accepted names."""
     in_json = str(theirs).endswith(".json")
-    if in_json:
-        return list(compare(read_dlc(ours, spelling), read_json(theirs), in_json))
-    return list(compare(read_dlc(ours), read_dlc(theirs)))
+    a, b = (read_dlc(ours, spelling), read_json(theirs)) if in_json else (read_dlc(ours), read_dlc(theirs))
+    return list(compare(renamed(a, renames(accepted)), b, in_json))
 
 
 # ---- accepted differences
@@ -267,8 +275,14 @@ def read_accepted(path):
     return accepted
 
 
+def renames(accepted):
+    """{our name: the vendor's} of the patterns "rename OURS THEIRS", which are no differences then."""
+    return dict(pattern.split()[1:] for pattern, _ in accepted if pattern.startswith("rename "))
+
+
 def judge(differences, accepted):
     """(not accepted, [(difference, reason)], patterns that match nothing)"""
+    accepted = [(pattern, reason) for pattern, reason in accepted if not pattern.startswith("rename ")]
     forms = [(re.compile(".*".join(map(re.escape, pattern.split("*")))), reason) for pattern, reason in accepted]
     left, known, used = [], [], set()
     for line in differences:
@@ -289,7 +303,7 @@ def main():
     parser.add_argument("--all", action="store_true", help="print accepted differences, too")
     args = parser.parse_args()
     accepted = read_accepted(args.accept) if args.accept else []
-    left, known, unused = judge(compare_files(args.ours, args.theirs), accepted)
+    left, known, unused = judge(compare_files(args.ours, args.theirs, accepted), accepted)
     for line, reason in known if args.all else ():
         print(f"accepted: {line}  ({reason})")
     for line in left:
