@@ -125,7 +125,7 @@ static void replace(struct matching *m, node_id id)
     int64_t columns = shape.dims[shape.rank - 1], rows = (int64_t)shape_count(&shape) / columns;
     bool transposed = node_int(&old, PARAM_transpose_in1, 0) != 0;
     int64_t k = graph_tensor(g, old.inputs[1])->type->shape.dims[transposed];
-    const char *noted = bias.add == NO_NODE ? NULL : graph_node(g, bias.add)->name;
+    const char *noted = bias.add == NO_NODE ? "" : graph_node(g, bias.add)->name;
     tensor_id in[3] = {[0] = rows_of(m, &old, rows, k)};
     in[1] = weights_of(m, old.inputs[1], transposed);
     in[2] = bias.add == NO_NODE ? NO_TENSOR : bias_of(g, bias.value);
@@ -135,10 +135,9 @@ static void replace(struct matching *m, node_id id)
     if (bias.add != NO_NODE)
         graph_remove_node(g, bias.add);
     graph_remove_node(g, id);
-    node_id layer = graph_add_node(g, row, row->n_params, old.name, in, bias.add == NO_NODE ? 2 : 3, &product, 1);
+    node_id layer = graph_add_node(g, row, row->n_params, old.name, in, COUNT_OF(in), &product, 1);
     graph_node(g, layer)->source = old.source;
-    if (noted)
-        node_set_string(g, graph_node(g, layer), PARAM_bias_op_name, noted);
+    node_set_string(g, graph_node(g, layer), PARAM_bias_op_name, noted);
     follow(m, id, layer);
     if (product != out)
         follow(m, layer,
