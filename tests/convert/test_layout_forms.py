@@ -57,7 +57,7 @@ class Form:
         self.checks, self.m, self.label, self.kept, self.folder = checks, m, label, kept, folder
         folder.mkdir(exist_ok=True)
         self.dlc = folder / "model.dlc"
-        self.done = run("onnx-to-dlc", "-i", folder.parent / "model.onnx", "-o", self.dlc, *options)
+        self.done = run("onnx-to-dlc", "-i", folder.parent / "model.onnx", "-o", self.dlc, "--debug", *options)
 
     def said_last(self):
         """Names that the converter says to be stored channels-last."""

@@ -60,7 +60,7 @@ def boxes():
     c.refused("boxes [6,4] and scores [5] do not match")
     c = CASES.new("suppression of unknown thresholds")
     c.node("NonMaxSuppressionV3", [c.input([6, 4]), c.input([6]), c.const(np.int32(2)), c.input([], name="iou"), c.const(np.float32(0))])
-    c.refused("--freeze_input iou=FILE")
+    c.refused("--freeze_input iou:0=FILE")
     c = CASES.new("suppression that lowers scores")
     c.node("NonMaxSuppressionV5", [c.input([6, 4]), c.input([6]), c.const(np.int32(2)), *[c.const(np.float32(0.5))] * 3])
     c.refused("soft_nms_sigma is 0.5")
