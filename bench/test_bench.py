@@ -95,10 +95,10 @@ def verdicts(*found):
 
 
 def test_limits(checks):
-    checks.equal("a good copy", verdicts(measured("transformer", 1.2)),
+    checks.equal("a good copy", verdicts(measured("transformer", 2.2)),
                  {"transformer: CPU time ÷ cp's": True, "transformer: elapsed time ÷ cp's": True,
                   "transformer: peak MB": True})
-    bad = verdicts(measured("transformer", 1.31, 32_000_001, 1.4))
+    bad = verdicts(measured("transformer", 2.31, 32_000_001, 2.4))
     checks.check("a bad copy", not any(bad.values()) and len(bad) == 3, str(bad))
     checks.equal("only its memory is limited", verdicts(measured("single3", 9.0)), {"single3: peak MB": True})
     small = measured("chain10k", 0.01, nodes=10_000)

@@ -25,7 +25,8 @@ MESSAGE = re.compile(r'\s*[\w.>-]+,\s*(?:[^",]|"[^"]*")+,\s*(?:[^",]|"[^"]*")+,(
 
 HOW_TO_READ = """*Lowered to* names the container's operators that the lowering function, which
 a family of operators may share, makes use of, by their names in the target's master list (Reshape, Transpose and Cast between
-them are left out). A node whose inputs are all known is computed during conversion and leaves a constant. *Refused* lists the forms that the container cannot
+them are left out). [Passes](graphs-and-passes.md#the-passes) make other ops of some of them: a MatMul of floats with known weights becomes a
+FullyConnected. A node whose inputs are all known is computed during conversion and leaves a constant. *Refused* lists the forms that the container cannot
 express, in the words of the error messages (`…` stands for a value); everything else is converted. A refused node, like any
 other, can be claimed by a [user-defined op](udo-config.md), and `{command} --dry_run` says what holds for a given model. A
 value that must be known at conversion and is a graph input of the model is fixed with `--freeze_input`.
@@ -109,7 +110,7 @@ class Sources:
             limits += [f"an input that is not a constant: {why}" for why in NEEDS.findall(body)]
             rest = NEEDS.sub("", REFUSES.sub("", body))
             ops += [name for name in re.findall(r"\bOP_(\w+)", rest) if name in self.ops]
-            for called in re.findall(r"(?<!struct )\b[a-z]\w+\b", LITERAL.sub("", rest)):
+            for called in re.findall(r"(?<!struct )(?<!\.)(?<!->)\b[a-z]\w+\b", LITERAL.sub("", rest)):
                 more_ops, more_limits = self.reach(called, where, seen)
                 ops += more_ops
                 limits += more_limits

@@ -74,6 +74,58 @@ odlc_status adopt_options(struct context *c, const struct odlc_convert_options *
     return ODLC_OK;
 }
 
+/* ---- names by which the model knows its inputs and outputs ---- */
+
+/* The value that is called so; NULL: none is, beside by its own name. */
+static const char *value_called(const fw_aliases *aliases, const char *name)
+{
+    for (size_t i = 0; i < aliases->count; i++)
+        if (strcmp(aliases->data[i].name, name) == 0)
+            return aliases->data[i].value;
+    return NULL;
+}
+
+static const struct odlc_name_value *resolved_pairs(const struct context *c, const struct fw_model *model,
+                                                    const struct odlc_name_value *pairs, size_t n)
+{
+    struct odlc_name_value *copy = arena_array(c->arena, struct odlc_name_value, n);
+    for (size_t i = 0; i < n; i++) {
+        const char *value = value_called(&model->input_aliases, pairs[i].name);
+        copy[i] = (struct odlc_name_value){value ? value : pairs[i].name, pairs[i].value};
+    }
+    return copy;
+}
+
+/* A name may be that of an input and of an output. */
+static void resolve_preserved(const struct context *c, const struct fw_model *model, struct odlc_convert_options *o)
+{
+    VEC(const char *) names = {0};
+    for (size_t i = 0; i < o->n_preserve_names; i++) {
+        const char *input = value_called(&model->input_aliases, o->preserve_names[i]),
+                   *output = value_called(&model->output_aliases, o->preserve_names[i]);
+        if (input)
+            vec_push(c->arena, &names, input);
+        if (output)
+            vec_push(c->arena, &names, output);
+        if (!input && !output)
+            vec_push(c->arena, &names, o->preserve_names[i]);
+    }
+    o->preserve_names = names.data;
+    o->n_preserve_names = names.count;
+}
+
+void adopt_model_names(struct context *c, const struct fw_model *model)
+{
+    struct odlc_convert_options *o = arena_memdup(c->arena, c->options, sizeof *c->options);
+    o->input_dims = resolved_pairs(c, model, o->input_dims, o->n_input_dims);
+    o->input_dtypes = resolved_pairs(c, model, o->input_dtypes, o->n_input_dtypes);
+    o->frozen_inputs = resolved_pairs(c, model, o->frozen_inputs, o->n_frozen_inputs);
+    o->input_layouts = resolved_pairs(c, model, o->input_layouts, o->n_input_layouts);
+    if (o->n_preserve_names)
+        resolve_preserved(c, model, o);
+    c->options = o;
+}
+
 struct fw_load_options load_options(const struct context *c)
 {
     const struct odlc_convert_options *o = c->options;

@@ -9,6 +9,10 @@
  * they are the defaults. */
 odlc_status adopt_options(struct context *c, const struct odlc_convert_options *given) MUST_USE;
 
+/* Names of graph inputs and outputs in c->options become those that the model's graph has: another name by which the
+ * model knows them (struct fw_alias) is replaced. */
+void adopt_model_names(struct context *c, const struct fw_model *model);
+
 /* What the front end is told of the options. Whether an operator is claimed is left for the caller to fill in. */
 struct fw_load_options load_options(const struct context *c);
 

@@ -17,6 +17,7 @@ struct context {
     struct op_registry *registry;    /* what op types mean: native ones, and those that configs define */
     const struct frontend *frontend;
     const struct odlc_convert_options *options; /* names of values are canonical */
+    uint32_t release;                           /* --target_release, by RELEASE (op/release.h) */
 };
 
 /* Where the model is loaded to. */

@@ -11,6 +11,7 @@
 #include "converters/driver/output_files.h"
 #include "converters/driver/prepare.h"
 #include "converters/driver/run_passes.h"
+#include "converters/driver/target_release.h"
 #include "converters/driver/udo_template.h"
 #include "dlc/record.h"
 #include "opendlc/version.h"
@@ -82,6 +83,7 @@ static odlc_status write_container(const struct context *c, const struct graph *
 {
     const struct odlc_convert_options *o = c->options;
     struct dlc_write_options options = {.netp = o->netp,
+                                        .release = c->release,
                                         .threads = (unsigned)o->threads,
                                         .converter_command = o->converter_command,
                                         .converter_version = "OpenDLC-" ODLC_VERSION,
@@ -121,6 +123,7 @@ static odlc_status load_model(struct odlc_conversion *conversion)
     options.claims_user = &conversion->udos;
     TRY(c->frontend->load(&memory, c->diags, &options, &in->model));
     c->diags->model = in->model->path;
+    adopt_model_names(&conversion->shared, in->model);
     in->unconsumed = in->model->unconsumed.data;
     in->n_unconsumed = in->model->unconsumed.count;
     list_input_files(c, in);
@@ -176,6 +179,7 @@ static odlc_status run(struct odlc_conversion *conversion)
     const struct context *c = &conversion->shared;
     struct input *in = &conversion->input;
     TRY(check_options(c));
+    TRY(read_target_release(c, &conversion->shared.release));
     TRY(begin(conversion, ODLC_STAGE_READ));
     TRY(load_udos(c, &conversion->udos));
     limit_loading(conversion);
@@ -196,6 +200,7 @@ static odlc_status run(struct odlc_conversion *conversion)
     TRY(run_passes(c, &conversion->udos, graph, &conversion->outcome));
     if (!c->options->output && !c->options->dry_run)
         return ODLC_OK;
+    note_unknown_types(c, graph);
     TRY(begin(conversion, ODLC_STAGE_WRITE));
     return write_container(c, graph, conversion->outcome.depfile);
 }

@@ -109,6 +109,17 @@ static odlc_status lower_inner_graph(struct lower *l, const struct fw_graph *g, 
 
 /* ---- the model's own graph ---- */
 
+/* The same value under another name; the op goes by the node's. */
+static tensor_id copy_value(const struct scope *s, tensor_id value, const char *name)
+{
+    const struct frontend *frontend = s->all->c->frontend;
+    struct graph *g = s->all->b.graph;
+    const tensor_id copy = build_copy(g, value, name);
+    if (frontend->short_name)
+        graph_rename_node(g, graph_tensor(g, copy)->producer, frontend->short_name(g->arena, name));
+    return copy;
+}
+
 static odlc_status add_output(struct scope *s, const struct fw_value *output)
 {
     const char *name = output->name;
@@ -128,6 +139,11 @@ static odlc_status add_output(struct scope *s, const struct fw_value *output)
     if (t->type->dtype == DT_STRING)
         return diag_error(diags, ODLC_ERR_UNSUPPORTED, AT(.file = s->all->path), "output-type",
                           "the graph output %s holds strings: a container computes on numbers", name);
+    if (build_filler(&s->all->b, id).sizes)
+        return diag_error(diags, ODLC_ERR_UNSUPPORTED,
+                          AT(.file = s->all->path, .hint = "end the model before it with --out_node"), "unknown-size",
+                          "the graph output %s is a size that depends on how much an op finds while the model runs",
+                          name);
     bool same_name = strcmp(t->name, name) == 0;
     if (t->kind == TENSOR_OUTPUT && same_name) /* the model lists it twice */
         return ODLC_OK;
@@ -137,7 +153,7 @@ static odlc_status add_output(struct scope *s, const struct fw_value *output)
                           "%s is a graph input and a graph output under one name, which a container cannot express",
                           name);
     if (t->kind != TENSOR_NATIVE) /* an input, a constant, another output: the result of an Identity, say */
-        id = build_copy(g, id, name);
+        id = copy_value(s, id, name);
     else if (!same_name && holder == NO_TENSOR)
         graph_rename_tensor(g, id, name);
     graph_tensor(g, id)->kind = TENSOR_OUTPUT;

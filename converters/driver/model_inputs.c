@@ -4,13 +4,39 @@
 
 #include "converters/frontend/unknown_name.h"
 
+static const char *short_name(const struct context *c, const char *name)
+{
+    return c->frontend->short_name ? c->frontend->short_name(c->arena, name) : name;
+}
+
+/* Keys of the model where there are some. */
+static name_list shown_names(const struct context *c, const fw_aliases *aliases, const struct fw_value *values,
+                             size_t count)
+{
+    struct map keys; /* name of a value → alias */
+    name_list names = {0};
+    map_init(&keys, c->scratch);
+    for (size_t i = 0; i < aliases->count; i++)
+        if (aliases->data[i].key)
+            map_add(&keys, aliases->data[i].value, (uint32_t)i);
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t alias = map_get(&keys, values[i].name);
+        if (!values[i].frozen)
+            vec_push(c->scratch, &names, alias == MAP_NONE ? short_name(c, values[i].name) : aliases->data[alias].key);
+    }
+    return names;
+}
+
 name_list model_input_names(const struct context *c, const struct input *in)
 {
-    name_list names = {0};
-    for (size_t i = 0; i < in->model->graph.inputs.count; i++)
-        if (!in->model->graph.inputs.data[i].frozen)
-            vec_push(c->scratch, &names, in->model->graph.inputs.data[i].name);
-    return names;
+    const struct fw_model *m = in->model;
+    return shown_names(c, &m->input_aliases, m->graph.inputs.data, m->graph.inputs.count);
+}
+
+name_list model_output_names(const struct context *c, const struct input *in)
+{
+    const struct fw_model *m = in->model;
+    return shown_names(c, &m->output_aliases, m->graph.outputs.data, m->graph.outputs.count);
 }
 
 odlc_status report_unknown_name(const struct context *c, const struct input *in, const char *code, const char *message,
@@ -19,7 +45,7 @@ odlc_status report_unknown_name(const struct context *c, const struct input *in,
     return unknown_name(c->diags, in->model->path,
                         &(struct unknown_name){.code = code,
                                                .message = message,
-                                               .name = name,
+                                               .name = short_name(c, name),
                                                .known = known->data,
                                                .n_known = known->count,
                                                .listed_as = listed_as});
@@ -62,8 +88,9 @@ bool is_unneeded_input(const struct context *c, struct input *in, const char *na
     size_t length = strcspn(name, ":"); /* of the node's name */
     for (size_t i = 0; !input_of_name(c, in, name) && i < in->n_unconsumed; i++)
         if (strncmp(in->unconsumed[i], name, length) == 0 && !in->unconsumed[i][length]) {
-            diag_note(c->diags, AT(.file = in->model->path, .node = name), "unneeded-input",
-                      "%s %s: no output needs it, so the option has no effect", option, name);
+            const char *node = short_name(c, name);
+            diag_note(c->diags, AT(.file = in->model->path, .node = node), "unneeded-input",
+                      "%s %s: no output needs it, so the option has no effect", option, node);
             return true;
         }
     return false;

@@ -6,8 +6,10 @@
 
 typedef VEC(const char *) name_list;
 
-/* The names of the graph inputs, without frozen ones, in c->scratch. */
+/* What users are told that the graph inputs are called, without frozen ones, in c->scratch. */
 name_list model_input_names(const struct context *c, const struct input *in);
+/* The same for the graph outputs. */
+name_list model_output_names(const struct context *c, const struct input *in);
 
 /* The graph input of that name. NULL: the model has none, which an error says that lists those that there are; `option`
  * is the one that named the input. */

@@ -23,14 +23,18 @@ static void name_nodes(const struct context *c, struct fw_graph *g)
 static odlc_status check_preserved(const struct context *c, struct input *in)
 {
     const struct odlc_convert_options *o = c->options;
+    const struct fw_graph *g = &in->model->graph;
+    const name_list outputs = model_output_names(c, in);
     name_list names = model_input_names(c, in);
     odlc_status status = ODLC_OK;
     struct map known;
     map_init(&known, c->scratch);
-    for (size_t i = 0; i < in->model->graph.outputs.count; i++)
-        vec_push(c->scratch, &names, in->model->graph.outputs.data[i].name);
-    for (size_t i = 0; i < names.count; i++)
-        map_put(&known, names.data[i], 1);
+    for (size_t i = 0; i < outputs.count; i++)
+        vec_push(c->scratch, &names, outputs.data[i]);
+    for (size_t i = 0; i < g->inputs.count; i++)
+        map_put(&known, g->inputs.data[i].name, 1);
+    for (size_t i = 0; i < g->outputs.count; i++)
+        map_put(&known, g->outputs.data[i].name, 1);
     for (size_t i = 0; i < o->n_preserve_names; i++)
         if (map_get(&known, o->preserve_names[i]) == MAP_NONE)
             status = report_unknown_name(c, in, "unknown-io", "--preserve_io: the model has no input or output",
@@ -47,7 +51,7 @@ static odlc_status prepare(const struct context *c, struct input *in)
         note_symbols(c, in, &in->model->graph.inputs.data[i]);
     TRY(freeze_inputs(c, in));
     settle_declared(in, &in->model->graph);
-    if (c->options->n_out_names)
+    if (c->options->n_out_names && !c->frontend->ends_at_outputs)
         TRY(cut_at_outputs(c, in));
     find_live_nodes(c, in);
     if (c->options->n_out_names)

@@ -1,56 +1,89 @@
 #include "converters/driver/run_passes.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "op/op.h"
+#include "pass/input_layout.h"
 #include "pass/pass.h"
 
-/* "2.20", and "2.20.0.231229" as containers have it. */
-static odlc_status parse_release(const struct context *c, const char *text, uint32_t *out)
+static odlc_status parse_qdq(const struct context *c, bool *keep_encodings)
 {
-    unsigned major = 0, minor = 0;
-    int end = 0;
-    bool read = sscanf(text, "%1u.%3u%n", &major, &minor, &end) == 2 && (text[end] == '\0' || text[end] == '.');
-    *out = RELEASE(major, minor);
-    if (!read || *out < RELEASE_OLDEST)
-        return diag_error(c->diags, ODLC_ERR_USAGE, AT(.hint = "2.18, 2.20 or a later one, for example 2.47"),
-                          "bad-release", "--target_release %s: containers are written for releases from 2.18 on", text);
+    const struct odlc_convert_options *o = c->options;
+    const char *text = o->qdq ? o->qdq : "fixed";
+    *keep_encodings = strcmp(text, "encodings") == 0;
+    if (!*keep_encodings && strcmp(text, "fixed") != 0)
+        return diag_error(c->diags, ODLC_ERR_USAGE, AT(.hint = "fixed or encodings"), "bad-qdq",
+                          "--qdq %s: there is no such form", text);
+    if (*keep_encodings && o->keep_quant_nodes)
+        return diag_error(c->diags, ODLC_ERR_USAGE, AT(.hint = "give one of the two"), "bad-qdq",
+                          "--qdq encodings leaves no quantizing op that --keep_quant_nodes could keep");
+    return ODLC_OK;
+}
+
+static odlc_status parse_io_layout(const struct context *c, bool *model)
+{
+    const char *text = c->options->io_layout;
+    *model = text && strcmp(text, "model") == 0;
+    if (text && !*model && strcmp(text, "channels_last") != 0)
+        return diag_error(c->diags, ODLC_ERR_USAGE, AT(.hint = "channels_last or model"), "bad-io-layout",
+                          "--io_layout: there is no layout %s of graph inputs and outputs", text);
+    return ODLC_OK;
+}
+
+/* What --input_layout gives an input, as its index. */
+static odlc_status parse_layout(const struct context *c, const struct graph *g, const struct odlc_name_value *given,
+                                uint32_t *out)
+{
+    text names = {0};
+    for (uint32_t i = 0; input_layout_at(i); i++)
+        text_add(c->scratch, &names, "%s%s", i ? ", " : "the layouts are ", input_layout_at(i)->name);
+    *out = input_layout_find(given->value);
+    if (*out == MAP_NONE)
+        return diag_error(c->diags, ODLC_ERR_USAGE, AT(.hint = names.data), "bad-layout",
+                          "--input_layout %s: there is no layout %s", given->name, given->value);
+    const struct input_layout *layout = input_layout_at(*out);
+    tensor_id input = graph_find_tensor(g, given->name);
+    uint32_t rank = input == NO_TENSOR ? layout->rank : graph_tensor(g, input)->type->shape.rank;
+    if (layout->rank && layout->rank != rank)
+        return diag_error(c->diags, ODLC_ERR_USAGE, AT(.hint = "NONTRIVIAL fits every rank"), "bad-layout",
+                          "--input_layout %s: %s is a layout of tensors of %u dimensions, the input has %u",
+                          given->name, layout->name, layout->rank, rank);
+    return ODLC_OK;
+}
+
+static odlc_status parse_layouts(const struct context *c, const struct graph *g, struct map *layouts)
+{
+    const struct odlc_convert_options *o = c->options;
+    for (size_t i = 0; i < o->n_input_layouts; i++) {
+        uint32_t layout;
+        TRY(parse_layout(c, g, &o->input_layouts[i], &layout));
+        map_put(layouts, o->input_layouts[i].name, layout);
+    }
     return ODLC_OK;
 }
 
 /* preserve_names and input_layouts as maps, which live in `names` and `layouts`. */
-static odlc_status pass_options(const struct context *c, struct map *names, struct map *layouts,
+static odlc_status pass_options(const struct context *c, const struct graph *g, struct map *names, struct map *layouts,
                                 struct pass_options *out)
 {
-    static const char *const known[] = {
-        [INPUT_NCHW] = "NCHW", [INPUT_NHWC] = "NHWC", [INPUT_NONTRIVIAL] = "NONTRIVIAL"};
     const struct odlc_convert_options *o = c->options;
     *out = (struct pass_options){.no_batchnorm_folding = o->no_batchnorm_folding,
                                  .fold_bias = c->frontend->bias_apart,
+                                 .channels_first = c->frontend->channels_first,
                                  .preserve_layout = o->preserve_layout,
                                  .preserve_dtype = o->preserve_dtype,
                                  .keep_disconnected = o->keep_disconnected_nodes,
                                  .keep_quant_nodes = o->keep_quant_nodes,
                                  .keep_int64_inputs = o->keep_int64_inputs,
-                                 .target_release = RELEASE_DEFAULT,
+                                 .target_release = c->release,
                                  .dump_after = o->dump_ir_after};
-    if (o->target_release)
-        TRY(parse_release(c, o->target_release, &out->target_release));
+    TRY(parse_qdq(c, &out->keep_encodings));
+    TRY(parse_io_layout(c, &out->model_layout));
     map_init(names, c->arena);
     map_init(layouts, c->arena);
     for (size_t i = 0; i < o->n_preserve_names; i++)
         map_put(names, o->preserve_names[i], 1);
-    for (size_t i = 0; i < o->n_input_layouts; i++) {
-        uint32_t layout = 0;
-        while (layout < COUNT_OF(known) && strcmp(known[layout], o->input_layouts[i].value) != 0)
-            layout++;
-        if (layout == COUNT_OF(known))
-            return diag_error(c->diags, ODLC_ERR_USAGE, AT(.hint = "NCHW, NHWC or NONTRIVIAL"), "bad-layout",
-                              "--input_layout %s: there is no layout %s", o->input_layouts[i].name,
-                              o->input_layouts[i].value);
-        map_put(layouts, o->input_layouts[i].name, layout);
-    }
+    TRY(parse_layouts(c, g, layouts));
     out->preserve_names = o->n_preserve_names ? names : NULL;
     out->input_layouts = o->n_input_layouts ? layouts : NULL;
     return ODLC_OK;
@@ -119,7 +152,7 @@ odlc_status run_passes(const struct context *c, struct udo_set *udos, struct gra
     const size_t n_claimed = udos->reports.count;
     struct pass_options options;
     struct map names, layouts;
-    TRY(pass_options(c, &names, &layouts, &options));
+    TRY(pass_options(c, graph, &names, &layouts, &options));
     struct pass_context passes = {.scratch = c->scratch,
                                   .diags = c->diags,
                                   .options = &options,

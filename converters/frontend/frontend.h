@@ -48,6 +48,8 @@ struct frontend {
     bool (*is_flag)(const char *op_type, int64_t version, const char *attr);
     /* The spelling that a value has in the model, for a name in any spelling; NULL: values have one spelling only. */
     const char *(*canonical_name)(struct arena *arena, const char *name);
+    /* What users call the value of that spelling; NULL: the same. */
+    const char *(*short_name)(struct arena *arena, const char *name);
     /* Fills in the element types of a node's inputs and outputs that are DT_NONE, as far as the framework's definition
      * of the node's operator tells them; types that are known may say what others are. */
     void (*operand_types)(const struct fw_node *n, uint8_t *in, uint8_t *out);
@@ -56,9 +58,10 @@ struct frontend {
     void (*likely_types)(const struct fw_node *n, uint8_t *out);
     /* The name of an element type by its number in attributes: "DT_FLOAT"; NULL: the framework has no such names. */
     const char *(*type_name)(int64_t number);
-    bool channels_first; /* the framework's spatial tensors are NCHW; otherwise fw_model.channels_first may say so */
-    bool bias_apart;     /* the framework's layers have no bias: operators of their own add it */
-    bool has_opsets;     /* operators are of domains and versions, which messages name */
+    bool channels_first;  /* the framework's spatial tensors are NCHW; otherwise fw_model.channels_first may say so */
+    bool bias_apart;      /* the framework's layers have no bias: operators of their own add it */
+    bool ends_at_outputs; /* what is loaded ends at options->out_names already */
+    bool has_opsets;      /* operators are of domains and versions, which messages name */
 };
 
 #endif

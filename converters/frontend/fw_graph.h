@@ -129,12 +129,22 @@ struct fw_graph {
     VEC(struct fw_value) values; /* value_info */
 };
 
+/* Another name by which options may call a graph input or output. All of it is kept. */
+struct fw_alias {
+    const char *name;  /* in the spelling that options get */
+    const char *key;   /* the same as the model says it, to show users; or NULL: it is not shown */
+    const char *value; /* of the graph */
+};
+
+typedef VEC(struct fw_alias) fw_aliases;
+
 struct fw_model {
     const char *path;
     struct fw_graph graph;
-    VEC(struct fw_op *) ops;      /* of all nodes, those in subgraphs included */
-    uint32_t n_names;             /* of values: their numbers are less */
-    int64_t ir_version, opset;    /* opset of the default domain */
+    VEC(struct fw_op *) ops;                  /* of all nodes, those in subgraphs included */
+    uint32_t n_names;                         /* of values: their numbers are less */
+    int64_t ir_version, opset;                /* opset of the default domain */
+    fw_aliases input_aliases, output_aliases; /* they come before names of values */
     bool channels_first;          /* nodes say that their spatial tensors are NCHW, where others may be NHWC */
     VEC(const char *) files;      /* that were opened besides path */
     VEC(const char *) unconsumed; /* nodes that no output needs, where the front end leaves them out; kept */

@@ -4,6 +4,7 @@
 
 #include "converters/lowering/shapes.h"
 #include "converters/lowering/emit.h"
+#include "op/params.h"
 
 static tensor_id constant_of_doubles(struct lower *l, const char *name, tensor_id like, const double *values,
                                      const struct shape *shape)
@@ -43,4 +44,26 @@ odlc_status batchnorm_weights(struct lower *l, const struct batchnorm *n, tensor
     tensor_id moved = emit_binary(&s, OP_ElementWiseMultiply, v[BN_MEAN], *weight);
     *bias = emit_binary(&s, OP_ElementWiseSubtract, v[BN_SHIFT], moved);
     return s.status;
+}
+
+/* For a layer that the normalization is folded into. */
+static void note(struct lower *l, enum param_id param, tensor_id statistic)
+{
+    uint64_t count = 0;
+    const double *values = build_const_as_floats(l->b, statistic, &count);
+    if (values && build_rank(l->b, statistic) == 1)
+        node_set_floats(l->b->graph, &l->b->pending, param, (uint32_t)count, values);
+}
+
+odlc_status batchnorm_start(struct lower *l, const struct batchnorm *n, tensor_id image, const char *name)
+{
+    tensor_id weight, bias;
+    TRY(batchnorm_weights(l, n, &weight, &bias));
+    build_op(l->b, OP_Batchnorm, name);
+    build_in(l->b, image);
+    build_in(l->b, weight);
+    build_in(l->b, bias);
+    note(l, PARAM_beta, n->given[BN_SHIFT]);
+    note(l, PARAM_gamma, n->given[BN_SCALE]);
+    return ODLC_OK;
 }

@@ -17,4 +17,7 @@ struct batchnorm {
  * by nodes. */
 odlc_status batchnorm_weights(struct lower *l, const struct batchnorm *n, tensor_id *weight, tensor_id *bias) MUST_USE;
 
+/* Starts a Batchnorm of the image, which is n->x in the container's order of axes. */
+odlc_status batchnorm_start(struct lower *l, const struct batchnorm *n, tensor_id image, const char *name) MUST_USE;
+
 #endif

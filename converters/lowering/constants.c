@@ -18,6 +18,28 @@ void lower_give_ints(struct lower *l, uint32_t i, enum dtype dtype, const struct
         l->out[i] = build_const_ints(l->b, lower_out_name(l, i), dtype, shape, values);
 }
 
+static void give_sizes(struct lower *l, uint32_t i, uint64_t sizes)
+{
+    if (i < l->n_out && sizes)
+        build_set_filler(l->b, l->out[i], (struct filler){.sizes = sizes});
+}
+
+void lower_give_dims(struct lower *l, uint32_t i, enum dtype dtype, tensor_id of, uint32_t begin, uint32_t end)
+{
+    const struct shape shape = build_type(l->b, of)->shape, list = SHAPE(end - begin);
+    unsigned axes = build_filler(l->b, of).axes;
+    lower_give_ints(l, i, dtype, &list, shape.dims + begin);
+    give_sizes(l, i, axes >> begin & ((1u << (end - begin)) - 1));
+}
+
+void lower_give_size(struct lower *l, enum dtype dtype, tensor_id of)
+{
+    struct shape scalar = {.rank = 0};
+    int64_t count = (int64_t)shape_count(&build_type(l->b, of)->shape);
+    lower_give_ints(l, 0, dtype, &scalar, &count);
+    give_sizes(l, 0, build_filler(l->b, of).axes != 0);
+}
+
 void lower_give_filled(struct lower *l, uint32_t i, const struct view *element, const struct shape *shape)
 {
     struct view view = *element;
@@ -95,29 +117,5 @@ odlc_status lower_one_float(const struct lower *l, uint32_t i, const char *what,
     if (count != 1)
         return lower_invalid(l, what, NULL, "%s is not one number", what);
     *out = value[0];
-    return ODLC_OK;
-}
-
-/* ---- positions ---- */
-
-odlc_status lower_nonzero(const struct lower *l, uint32_t i, const char *what, int64_t **out, int64_t *count)
-{
-    tensor_id in;
-    TRY(lower_need(l, i, what, &in));
-    TRY(lower_need_const(l, i, what, "the shape of the result depends on its values"));
-    const struct shape shape = build_type(l->b, in)->shape;
-    if (build_type(l->b, in)->dtype == DT_STRING)
-        return lower_unsupported(l, NULL, NULL, "the input holds strings");
-    uint64_t all = shape_count(&shape), found = 0, *at;
-    TRY(lower_table(l, all, sizeof *at, &at));
-    const double *values = build_const_as_floats(l->b, in, &all);
-    for (uint64_t k = 0; k < all; k++)
-        if (values[k] != 0)
-            at[found++] = k;
-    TRY(lower_table(l, found, (shape.rank + 1) * sizeof **out, out));
-    for (uint64_t k = 0; k < found; k++)
-        for (uint32_t d = shape.rank; d-- > 0; at[k] /= (uint64_t)shape.dims[d])
-            (*out)[k * shape.rank + d] = (int64_t)(at[k] % (uint64_t)shape.dims[d]);
-    *count = (int64_t)found;
     return ODLC_OK;
 }

@@ -7,6 +7,10 @@
 /* Output i is the constant of that view, or of these values. */
 void lower_give_view(struct lower *l, uint32_t i, const struct view *view);
 void lower_give_ints(struct lower *l, uint32_t i, enum dtype dtype, const struct shape *shape, const int64_t *values);
+/* Output i lists the dims [begin, end) of a tensor; output 0 is the number of its elements. Both know which of them an
+ * op that finds as much as it finds has a part in. */
+void lower_give_dims(struct lower *l, uint32_t i, enum dtype dtype, tensor_id of, uint32_t begin, uint32_t end);
+void lower_give_size(struct lower *l, enum dtype dtype, tensor_id of);
 /* Output i repeats the one element of `element`, which is never written out. */
 void lower_give_filled(struct lower *l, uint32_t i, const struct view *element, const struct shape *shape);
 
@@ -21,9 +25,5 @@ odlc_status lower_give_range(struct lower *l, enum dtype dtype, int64_t start, i
 /* Input i as one number. ODLC_ERR_INVALID: the input has several; else the statuses of lower_const_ints. */
 odlc_status lower_one_int(const struct lower *l, uint32_t i, const char *what, int64_t *out) MUST_USE;
 odlc_status lower_one_float(const struct lower *l, uint32_t i, const char *what, double *out) MUST_USE;
-
-/* The elements of input i that are not zero: the coordinates of each after another, in the order of the elements, of
- * which a scalar's element has none. ODLC_ERR_UNSUPPORTED: the input is not known at conversion, or holds strings. */
-odlc_status lower_nonzero(const struct lower *l, uint32_t i, const char *what, int64_t **out, int64_t *count) MUST_USE;
 
 #endif

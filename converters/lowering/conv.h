@@ -5,8 +5,9 @@
 #include "converters/lowering/spatial.h"
 
 struct conv_layer {
-    tensor_id image, weights, bias; /* weights: [kernel…, channels in, channels out], of the op that is started */
-    const char *bias_name;          /* for the param bias_op_name */
+    tensor_id image, weights; /* weights: [kernel…, channels in, channels out], of the op that is started */
+    tensor_id bias;           /* NO_TENSOR: none */
+    const char *bias_name;    /* for the param bias_op_name: where the bias comes from; "": not from the model */
     struct spatial s;
     int64_t group;
 };

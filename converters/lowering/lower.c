@@ -243,10 +243,21 @@ odlc_status lower_check_trips(const struct lower *l, const char *what, uint64_t 
     return ODLC_OK;
 }
 
+static const char *sizing_hint(const struct lower *l, tensor_id id)
+{
+    return arena_printf(
+        l->diags->arena,
+        "freeze the inputs that %s depends on (--freeze_input), or end the model before it (--out_node)",
+        graph_tensor(l->b->graph, id)->name);
+}
+
 /* A constant whose elements are about to be read as numbers; it may repeat one stored element. */
 static odlc_status constant_list(const struct lower *l, const char *attribute, const char *what, tensor_id id)
 {
     TRY(need_constant(l, attribute, what, id, ""));
+    if (build_filler(l->b, id).sizes && !l->takes_sizes)
+        return lower_unsupported(l, attribute, sizing_hint(l, id),
+                                 "%s is a size that depends on how much an op finds while the model runs", what);
     if (build_type(l->b, id)->dtype == DT_STRING)
         return lower_invalid(l, attribute, NULL, "%s holds strings, not numbers", what);
     uint64_t count = shape_count(&build_type(l->b, id)->shape);

@@ -57,6 +57,9 @@ struct lower {
     uint32_t n_in;
     tensor_id *out; /* to set; n_out entries, as the node lists them */
     uint32_t n_out;
+    /* Constants that are read now may be sizes of axes with filler (build.h): the row sees to what they say. Others
+     * would take the worst case for what the model asks. */
+    bool takes_sizes;
     /* For rows with one of the traits of lower_table.h: the inputs, tensors or not (n_in entries); outputs that are no
      * tensors are set in results instead of out. */
     const struct lower_value *values;
@@ -92,7 +95,8 @@ bool lower_has_attr(const struct lower *l, const char *name);
 
 /* ---- constant inputs ---- */
 /* The values of input i, which `what` names in the error ("shape", "pads"). An absent input gives *out NULL and *count
- * 0. ODLC_ERR_UNSUPPORTED: the values are not known at conversion, and the hint says which graph input to freeze;
+ * 0. ODLC_ERR_UNSUPPORTED: the values are not known at conversion, and the hint says which graph input to freeze, or
+ * they are sizes with filler that the row does not take;
  * ODLC_ERR_INVALID: they are strings; ODLC_ERR_LIMIT: they are more than such a list may have. */
 odlc_status lower_const_ints(const struct lower *l, uint32_t i, const char *what, const int64_t **out,
                              uint32_t *count) MUST_USE;

@@ -40,8 +40,8 @@ static tensor_id splat(struct lower *l, const char *name, enum dtype dtype, int6
     return graph_add_constant(l->b->graph, name, dtype, &view);
 }
 
-/* A constant C with one value, or one per column, is a bias: beta · C as a vector, and C is done with. Otherwise the
- * bias is 0, as for convolutions without one. */
+/* A constant C with one value, or one per column, is a bias: beta · C as a vector that goes by C's name, and C is done
+ * with. Otherwise there is none. */
 static odlc_status take_bias(struct lower *l, struct matrix_product *g, tensor_id *bias, const char **name)
 {
     enum dtype dtype = build_type(l->b, g->a)->dtype;
@@ -51,17 +51,17 @@ static odlc_status take_bias(struct lower *l, struct matrix_product *g, tensor_i
     bool per_column = c->rank > 0 && c->dims[c->rank - 1] == columns(l, g) && count == (uint64_t)columns(l, g);
     if (!build_is_const(l->b, g->c) || (!per_column && count != 1)) {
         *name = "";
-        *bias = splat(l, step_name(l, "bias"), dtype, columns(l, g), 0);
+        *bias = NO_TENSOR;
         return ODLC_OK;
     }
+    *name = graph_tensor(l->b->graph, g->c)->name;
     *bias = g->c;
     g->c = NO_TENSOR;
-    TRY(scaled(l, bias, g->beta, "beta", NULL));
+    TRY(scaled(l, bias, g->beta, "beta", *name));
     if (per_column)
-        TRY(build_reshape(l->b, *bias, &row, step_name(l, "bias"), bias));
+        TRY(build_reshape(l->b, *bias, &row, *name, bias));
     else
-        *bias = splat(l, step_name(l, "bias"), dtype, columns(l, g), *build_const_as_floats(l->b, *bias, &count));
-    *name = graph_tensor(l->b->graph, *bias)->name;
+        *bias = splat(l, *name, dtype, columns(l, g), *build_const_as_floats(l->b, *bias, &count));
     return ODLC_OK;
 }
 

@@ -70,6 +70,17 @@ odlc_status lower_shape_of(const struct lower *l, const char *name, const int64_
     return lower_check_shape(l, name, out);
 }
 
+void lower_note_sizes(struct lower *l, uint32_t i, tensor_id sizes, uint32_t first)
+{
+    uint64_t unknown = build_filler(l->b, sizes).sizes;
+    if (!unknown || i >= l->n_out)
+        return;
+    struct filler filler = build_filler(l->b, l->out[i]);
+    filler.axes |= (uint8_t)((unknown == ALL_SIZES ? UINT8_MAX : unknown) << first);
+    filler.axes &= (uint8_t)((1u << build_rank(l->b, l->out[i])) - 1);
+    build_set_filler(l->b, l->out[i], filler);
+}
+
 odlc_status lower_rest_dim(const struct lower *l, const struct shape *from, uint32_t at, struct shape *shape)
 {
     struct shape others = *shape;

@@ -29,6 +29,10 @@ odlc_status lower_check_shape(const struct lower *l, const char *name, const str
 odlc_status lower_shape_of(const struct lower *l, const char *name, const int64_t *dims, uint32_t count,
                            struct shape *out) MUST_USE;
 
+/* Output i has the sizes that the constant lists for its axes from `first` on: those that are not known are of axes
+ * with filler. */
+void lower_note_sizes(struct lower *l, uint32_t i, tensor_id sizes, uint32_t first);
+
 /* Fills in the dim of *shape that is -1, at axis `at`, so that the shape has as many elements as `from`.
  * ODLC_ERR_INVALID: no dim does that. */
 odlc_status lower_rest_dim(const struct lower *l, const struct shape *from, uint32_t at, struct shape *shape) MUST_USE;

@@ -37,6 +37,14 @@ void spatial_auto_pad(struct spatial *s)
     }
 }
 
+void spatial_fit_end(struct spatial *s, const int64_t *out)
+{
+    for (uint32_t i = 0; i < s->axes; i++) {
+        int64_t end = (out[i] - 1) * s->stride[i] + spatial_reach(s, i) - s->pad[i][0];
+        s->pad[i][1] = max_i64(end - s->in[i], 0);
+    }
+}
+
 int64_t spatial_strategy(const struct spatial *s)
 {
     static const int64_t strategies[] = {

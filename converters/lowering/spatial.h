@@ -29,6 +29,10 @@ int64_t spatial_reach(const struct spatial *s, uint32_t axis);
  * for SAME. */
 void spatial_auto_pad(struct spatial *s);
 
+/* Makes the padding at the end of each axis what the last of `out` windows reaches: no other element of it is seen.
+ * Sizes that are rounded down stay the same by it, and so does the padding of auto_pad. */
+void spatial_fit_end(struct spatial *s, const int64_t *out);
+
 /* The container's number for how the padding came about (padding_size_strategy). */
 int64_t spatial_strategy(const struct spatial *s);
 

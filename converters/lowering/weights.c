@@ -49,19 +49,12 @@ odlc_status lower_weight_rows(struct lower *l, tensor_id in, int64_t begin, int6
     return ODLC_OK;
 }
 
-tensor_id lower_zero_bias(struct lower *l, enum dtype dtype, int64_t count)
-{
-    struct shape shape = SHAPE(count);
-    struct view zeros = view_splat_float(l->arena, dtype, &shape, 0);
-    return graph_add_constant(l->b->graph, step_name(l, "bias"), zeros.dtype, &zeros);
-}
-
 odlc_status lower_bias(struct lower *l, uint32_t i, int64_t count, tensor_id *out, const char **name)
 {
     tensor_id bias = lower_in(l, i);
     struct shape shape = SHAPE(count);
     if (bias == NO_TENSOR) {
-        *out = lower_zero_bias(l, build_type(l->b, l->in[0])->dtype, count);
+        *out = NO_TENSOR;
         *name = "";
         return ODLC_OK;
     }

@@ -15,11 +15,8 @@ odlc_status lower_weights(struct lower *l, uint32_t i, tensor_id in, const struc
 odlc_status lower_weight_rows(struct lower *l, tensor_id in, int64_t begin, int64_t end, const char *name,
                               tensor_id *out) MUST_USE;
 
-/* A bias of zeros, which takes no space. */
-tensor_id lower_zero_bias(struct lower *l, enum dtype dtype, int64_t count);
-
-/* Input i as the bias of `count` elements, in *out, and the bias's name for the param bias_op_name; zeros, and "", when
- * the input is absent. ODLC_ERR_INVALID: the input has another number of elements. */
+/* Input i as the bias of `count` elements, in *out, and the bias's name for the param bias_op_name; NO_TENSOR, and "",
+ * when the input is absent. ODLC_ERR_INVALID: the input has another number of elements. */
 odlc_status lower_bias(struct lower *l, uint32_t i, int64_t count, tensor_id *out, const char **name) MUST_USE;
 
 #endif

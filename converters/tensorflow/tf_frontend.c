@@ -13,7 +13,9 @@ const struct frontend tensorflow_frontend = {.load = tensorflow_load,
                                              .takes_strings = tensorflow_takes_strings,
                                              .schema_default = tensorflow_schema_default,
                                              .canonical_name = tensorflow_canonical_name,
+                                             .short_name = tensorflow_short_name,
                                              .operand_types = tf_operand_types,
                                              .likely_types = tf_likely_types,
                                              .type_name = tf_dtype_enum,
-                                             .bias_apart = true};
+                                             .bias_apart = true,
+                                             .ends_at_outputs = true};

@@ -89,6 +89,8 @@ ODLC_API odlc_status odlc_run_add_op_package(odlc_run *run, const char *path, co
  */
 ODLC_API const struct odlc_diag *odlc_run_diags(const odlc_run *run, size_t *count);
 
+/* Tensors of TensorFlow models are called "node:0". Where a call names a tensor, "node" means the same, unless the
+ * graph has a tensor of that very name; and "node:0" means "node" where that is all there is. */
 /* The next five choose the results of odlc_run_execute, and with that the inputs that are needed; called after
  * odlc_run_open and before inputs are set. A later choice replaces an earlier one and forgets the inputs that were set.
  * ODLC_ERR_USAGE: a name that the graph does not have. ODLC_ERR_UNSUPPORTED: no backend executes a node that is needed.

@@ -6,6 +6,7 @@
 
 #include "api/backends.h"
 #include "dlc/record.h"
+#include "ir/tensor_name.h"
 #include "op/registry.h"
 #include "package/package.h"
 #include "runtime/executor.h"
@@ -324,12 +325,23 @@ static odlc_status unknown_tensor(odlc_run *run, const char *name)
                       "run-unknown-tensor", "the graph has no tensor '%s'", name);
 }
 
+/* The tensor of that name, or else of its other spelling. */
+static tensor_id find_tensor(const odlc_run *run, const char *name)
+{
+    struct arena_mark mark = arena_mark(run->scratch);
+    tensor_id found = graph_find_tensor(run->graph, name);
+    if (found == NO_TENSOR)
+        found = graph_find_tensor(run->graph, tensor_name_respelled(run->scratch, name));
+    arena_rewind(run->scratch, mark);
+    return found;
+}
+
 static odlc_status want_names(odlc_run *run, const char *const *names, size_t count)
 {
     tensor_id *wanted = arena_array(run->arena, tensor_id, count);
     odlc_status status = ODLC_OK;
     for (size_t i = 0; i < count; i++) {
-        wanted[i] = graph_find_tensor(run->graph, names[i]);
+        wanted[i] = find_tensor(run, names[i]);
         if (wanted[i] == NO_TENSOR)
             status = unknown_tensor(run, names[i]);
     }
@@ -480,7 +492,11 @@ const struct odlc_io *odlc_run_inputs(const odlc_run *run, size_t *count)
 static odlc_status find_input(odlc_run *run, const char *name, size_t *index)
 {
     size_t count = run->graph->inputs.count;
+    struct arena_mark mark = arena_mark(run->scratch);
     uint32_t found = map_get(&run->input_names, name);
+    if (found == MAP_NONE)
+        found = map_get(&run->input_names, tensor_name_respelled(run->scratch, name));
+    arena_rewind(run->scratch, mark);
     if (found != MAP_NONE) {
         *index = found;
         return ODLC_OK;

@@ -3,8 +3,10 @@
 #include <assert.h>
 #include <string.h>
 
+#include "build/follow_filler.h"
 #include "build/fold.h"
 #include "op/infer.h"
+#include "op/layout.h"
 #include "op/params.h"
 
 void build_init(struct build *b, struct graph *g, struct diags *diags)
@@ -137,11 +139,15 @@ static odlc_status add_node(struct build *b, const char *const *names, const str
     memcpy(added->params, b->pending_params, b->pending.op->n_params * sizeof *b->pending_params);
     added->source = b->source;
     added->layout_only = b->pending.layout_only;
+    follow_filler_axes(b, added);
     bool folded;
+    const struct node before = *added; /* folding drops the node */
     TRY(fold_node(g, id, b->diags, &folded));
-    if (!folded)
+    if (folded)
+        follow_filler_sizes(b, &before);
+    else
         vec_push(g->arena, &g->order, id);
-    return ODLC_OK;
+    return folded ? ODLC_OK : refuse_filler_sizes(b, &before);
 }
 
 odlc_status build_end_typed(struct build *b, const char *const *names, const struct type *types, uint32_t n,
@@ -183,27 +189,30 @@ odlc_status build_transpose(struct build *b, tensor_id in, const struct perm *pe
 }
 
 /* The Transpose is marked so that the layout pass tells it from the model's own; constants fold and carry no mark. */
-static odlc_status layout_transpose(struct build *b, tensor_id in, const struct perm *perm, const char *out_name,
-                                    tensor_id *out)
+static odlc_status layout_transpose(struct build *b, tensor_id in, const struct perm *perm, bool to_first,
+                                    const char *out_name, tensor_id *out)
 {
     TRY(build_transpose(b, in, perm, out_name, out));
     const struct tensor *t = graph_tensor(b->graph, *out);
-    if (*out != in && t->producer != NO_NODE)
-        graph_node(b->graph, t->producer)->layout_only = true;
+    if (*out == in || t->producer == NO_NODE)
+        return ODLC_OK;
+    graph_node(b->graph, t->producer)->layout_only = true;
+    graph_node(b->graph, t->producer)->to_first = to_first;
     return ODLC_OK;
 }
 
 odlc_status build_to_channels_last(struct build *b, tensor_id in, tensor_id *out)
 {
     struct perm perm = perm_channels_last(build_rank(b, in));
-    const char *name = arena_printf(b->graph->arena, "%s.nhwc", graph_tensor(b->graph, in)->name);
-    return layout_transpose(b, in, &perm, name, out);
+    const char *suffix = order_suffix(ORDER_CHANNELS_LAST, perm.rank);
+    const char *name = arena_printf(b->graph->arena, "%s.%s", graph_tensor(b->graph, in)->name, suffix);
+    return layout_transpose(b, in, &perm, false, name, out);
 }
 
 odlc_status build_to_channels_first(struct build *b, tensor_id in, const char *out_name, tensor_id *out)
 {
     struct perm perm = perm_channels_first(build_rank(b, in));
-    return layout_transpose(b, in, &perm, out_name, out);
+    return layout_transpose(b, in, &perm, true, out_name, out);
 }
 
 odlc_status build_reshape(struct build *b, tensor_id in, const struct shape *shape, const char *out_name,
@@ -288,6 +297,18 @@ tensor_id build_const_scalar(struct build *b, const char *name, enum dtype dtype
 {
     struct shape scalar = {.rank = 0};
     return add_constant(b, name, dtype, &scalar, &value, DT_FLOAT64);
+}
+
+struct filler build_filler(const struct build *b, tensor_id id)
+{
+    return id < b->filler.count ? b->filler.data[id] : (struct filler){.axes = 0};
+}
+
+void build_set_filler(struct build *b, tensor_id id, struct filler filler)
+{
+    while (b->filler.count <= id)
+        vec_push(b->graph->arena, &b->filler, (struct filler){.axes = 0});
+    b->filler.data[id] = filler;
 }
 
 bool build_is_const(const struct build *b, tensor_id id)

@@ -7,6 +7,15 @@
 #include "ir/graph.h"
 #include "op/op_id.h"
 
+/* What is not known of a tensor because an op finds as much as it finds (op/filler_axes.h). */
+struct filler {
+    uint8_t axes;   /* mask: behind the rows that were found stands filler */
+    uint64_t sizes; /* of a constant, the mask of elements that depend on the sizes of such axes, as if there were no
+                       filler; FILLER_SIZES elements have their bits, more are ALL_SIZES */
+};
+enum { FILLER_SIZES = 63 };
+#define ALL_SIZES UINT64_MAX
+
 struct build {
     struct graph *graph;
     struct diags *diags;
@@ -14,6 +23,7 @@ struct build {
     struct node pending; /* the node between build_op and build_end */
     VEC(tensor_id) inputs;
     struct packed_param pending_params[49];
+    VEC(struct filler) filler; /* by tensor; later ones have none */
 };
 
 void build_init(struct build *b, struct graph *g, struct diags *diags);
@@ -63,6 +73,11 @@ tensor_id build_const_ints(struct build *b, const char *name, enum dtype dtype, 
                            const int64_t *values);
 /* Rank 0 constant of float or integer dtype. */
 tensor_id build_const_scalar(struct build *b, const char *name, enum dtype dtype, double value);
+
+/* ---- filler ----
+ * Nodes that combine rows with filler are warned of; a node that would compute with such a size is an error. */
+struct filler build_filler(const struct build *b, tensor_id id);
+void build_set_filler(struct build *b, tensor_id id, struct filler filler);
 
 bool build_is_const(const struct build *b, tensor_id id);
 /* Values of a constant of any numeric type, as int64 / double, in the graph's arena; NULL when it is not constant. */

@@ -6,6 +6,7 @@
 #include "dlc/write_container.h"
 #include "op/op.h"
 #include "op/params.h"
+#include "op/release.h"
 
 static odlc_status unwritable(const struct dlc_writing *w, const char *node, const char *attribute, const char *hint,
                               const char *format, ...) PRINTF_LIKE(5, 6);
@@ -116,9 +117,12 @@ struct view dlc_param_view(const struct packed_param *p)
     return dtype_is_float(p->dtype) ? view_of(p->floats, DT_FLOAT64, p->shape) : view_of(p->ints, DT_INT64, p->shape);
 }
 
-/* "<op>_<param>" at the end of r->text, which has the room. */
-static const char *tensor_param_name(struct dlc_records *r, const char *op, const char *param)
+/* The param's own name, or "<op>_<param>" at the end of r->text, which has the room. */
+static const char *tensor_param_name(struct dlc_records *r, const struct node *n, uint32_t index)
 {
+    const char *op = n->name, *param = param_name(n, index);
+    if (n->op->params[index].named_alone)
+        return param;
     size_t op_length = strlen(op), param_size = strlen(param) + 1;
     char *name = r->text.data + r->text.count;
     memcpy(name, op, op_length); /* NOLINT(bugprone-not-null-terminated-result): the name goes on */
@@ -146,7 +150,7 @@ static odlc_status tensor_attr(struct dlc_records *r, const struct node *n, uint
     const struct packed_param *p = &n->params[param];
     struct dlc_tensor *t = &r->attr_tensors.data[r->attr_tensors.count++];
     *t = (struct dlc_tensor){.id = r->next_id++,
-                             .name = tensor_param_name(r, n->name, param_name(n, param)),
+                             .name = tensor_param_name(r, n, param),
                              .shape = p->shape,
                              .kind = KIND_STATIC,
                              .axis_format = format_by_rank(p->shape->rank),
@@ -224,21 +228,40 @@ static void sort_params(struct dlc_records *r, const struct node *n)
 }
 
 /* Puts the attribute where its name belongs among the ones before it. */
-static void insert_string_attr(struct dlc_records *r, const char *name, const char *value)
+static void insert_attr(struct dlc_records *r, const struct dlc_attr *attr)
 {
     struct dlc_attr *attrs = r->attrs.data;
     size_t at = r->attrs.count++;
-    for (; at > 0 && strcmp(attrs[at - 1].name, name) > 0; at--)
+    for (; at > 0 && strcmp(attrs[at - 1].name, attr->name) > 0; at--)
         attrs[at] = attrs[at - 1];
-    attrs[at] = (struct dlc_attr){.name = name,
-                                  .kind = DLC_STRING,
-                                  .usage = USAGE_SUPPLEMENTAL,
-                                  .dtype = DT_STRING,
-                                  .dtype_code = STRING_DTYPE,
-                                  .s = value};
+    attrs[at] = *attr;
 }
 
-static odlc_status place_attrs(struct dlc_records *r, const struct node *n)
+static void insert_string_attr(struct dlc_records *r, const char *name, const char *value)
+{
+    insert_attr(r, &(struct dlc_attr){.name = name,
+                                      .kind = DLC_STRING,
+                                      .usage = USAGE_SUPPLEMENTAL,
+                                      .dtype = DT_STRING,
+                                      .dtype_code = STRING_DTYPE,
+                                      .s = value});
+}
+
+/* What tells the operators of one type apart. */
+static void insert_operation(struct dlc_records *r, const struct node *n, const struct op_spelling *spelling)
+{
+    if (spelling->selector)
+        insert_string_attr(r, spelling->selector, n->op->name);
+    if (spelling->has_operation)
+        insert_attr(r, &(struct dlc_attr){.name = OPERATION_ATTRIBUTE,
+                                          .kind = DLC_INT,
+                                          .usage = USAGE_PARAM,
+                                          .dtype = DT_UINT32,
+                                          .dtype_code = dtype_info(DT_UINT32)->dlc,
+                                          .i = spelling->operation});
+}
+
+static odlc_status place_attrs(struct dlc_records *r, const struct node *n, const struct op_spelling *spelling)
 {
     sort_params(r, n);
     RESERVE(r, &r->attrs, r->sorted.count + 2);
@@ -253,8 +276,7 @@ static odlc_status place_attrs(struct dlc_records *r, const struct node *n)
         TRY(p->shape ? tensor_attr(r, n, param, attr) : scalar_attr(r, n, param, attr));
     }
     insert_string_attr(r, PACKAGE_ATTRIBUTE, n->op->package ? n->op->package : NATIVE_PACKAGE);
-    if (n->op->selector)
-        insert_string_attr(r, n->op->selector, n->op->name);
+    insert_operation(r, n, spelling);
     for (size_t i = 1; i < r->attrs.count; i++)
         if (strcmp(r->attrs.data[i - 1].name, r->attrs.data[i].name) == 0)
             return unwritable(r->w, n->name, r->attrs.data[i].name, "give the param another name",
@@ -280,11 +302,12 @@ static uint32_t operand_names(struct dlc_records *r, const tensor_id *ids, uint3
 static odlc_status place_op(struct dlc_records *r, const struct node *n)
 {
     struct dlc_op *op = &r->op;
+    const struct op_spelling spelling = op_spelling(n->op, r->w->release);
     op->name = n->name;
-    op->type = n->op->dlc_type;
+    op->type = spelling.type;
     for (uint32_t i = 0; i < n->n_inputs; i++)
         TRY(place_tensor(r, n->inputs[i]));
-    TRY(place_attrs(r, n));
+    TRY(place_attrs(r, n, &spelling));
     for (uint32_t i = 0; i < n->n_outputs; i++)
         TRY(place_tensor(r, n->outputs[i]));
     RESERVE(r, &r->names, (size_t)n->n_inputs + n->n_outputs + 1); /* never none: the lists are places in it */
@@ -320,7 +343,7 @@ const char *dlc_param_name(struct dlc_records *r, const struct dlc_param_place *
     const char *param = param_name(n, place->param);
     RESERVE(r, &r->text, strlen(n->name) + strlen(param) + 2);
     r->text.count = 0;
-    return tensor_param_name(r, n->name, param);
+    return tensor_param_name(r, n, place->param);
 }
 
 void dlc_records_again(struct dlc_records *r)

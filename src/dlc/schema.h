@@ -17,6 +17,7 @@
 #define STRING_DTYPE 0x7FFFFFFFu /* dtype of string scalars up to release 2.20; later 0x0608 */
 #define NATIVE_PACKAGE "qti.aisw"
 #define PACKAGE_ATTRIBUTE "packageName"
+#define OPERATION_ATTRIBUTE "operation" /* tells the ops of one type apart by a number */
 
 enum dlc_tensor_kind { KIND_APP_WRITE, KIND_APP_READ, KIND_APP_READWRITE, KIND_NATIVE, KIND_STATIC, KIND_NULL };
 enum dlc_usage { USAGE_PARAM = 1, USAGE_SUPPLEMENTAL = 2 };

@@ -177,7 +177,7 @@ static void warn_unknown(struct to_ir *c, const struct dlc_op *op, const struct 
 {
     for (uint32_t i = 0; i < op->n_attrs; i++) {
         const struct dlc_attr *a = &op->attrs[i];
-        if (a->usage != USAGE_PARAM || op_param_index(row, a->name) >= 0 || strcmp(a->name, "operation") == 0)
+        if (a->usage != USAGE_PARAM || op_param_index(row, a->name) >= 0 || strcmp(a->name, OPERATION_ATTRIBUTE) == 0)
             continue;
         const char *key = arena_printf(c->arena, "%s/%s", op->type, a->name);
         if (map_add(&c->reported, key, 1) == MAP_NONE)
@@ -260,7 +260,7 @@ static odlc_status undescribed_params(struct to_ir *c, const struct dlc_op *op, 
 /* NULL: nothing describes the op. */
 static const struct op *find_row(const struct to_ir *c, const struct dlc_op *op, const char *package)
 {
-    const struct dlc_attr *operation = dlc_attr_find(op, "operation");
+    const struct dlc_attr *operation = dlc_attr_find(op, OPERATION_ATTRIBUTE);
     bool has_operation = operation && (operation->kind == DLC_INT || operation->kind == DLC_UINT);
     const struct op_key key = {.package = package,
                                .type = op->type,

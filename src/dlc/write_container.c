@@ -99,8 +99,12 @@ struct layout {
 static odlc_status lay_out(struct arena *scratch, struct diags *diags, const struct graph *g, const char *path,
                            const struct dlc_write_options *options, struct layout *out)
 {
-    out->w = (struct dlc_writing){
-        .arena = scratch, .diags = diags, .path = path, .threads = options->threads, .progress = options->progress};
+    out->w = (struct dlc_writing){.arena = scratch,
+                                  .diags = diags,
+                                  .path = path,
+                                  .release = options->release,
+                                  .threads = options->threads,
+                                  .progress = options->progress};
     TRY(dlc_records_start(&out->w, g, &out->records));
     TRY(dlc_lay_out_model(&out->records, &out->model));
     TRY(dlc_lay_out_params(&out->records, options->netp, &out->params));

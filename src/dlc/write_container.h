@@ -18,6 +18,7 @@ struct dlc_writing {
     struct arena *arena;
     struct diags *diags;
     const char *path;                /* of the output */
+    uint32_t release;                /* whose spellings of ops are used (op/release.h) */
     unsigned threads;                /* that write payloads; 0: one */
     const struct progress *progress; /* counts bytes of payloads; NULL: nobody wants to know */
 };

@@ -351,6 +351,15 @@ void convert_elements(void *to, enum dtype to_dtype, const void *from, enum dtyp
 
 /* ---- scaling ---- */
 
+/* What a float32 keeps of each difference to the zero point, as ONNX has it for integers of 32 bits. */
+static void round_differences(double *values, size_t n, const struct scaling *s)
+{
+    for (size_t i = 0; i < n; i++) {
+        double zero = s->zero ? s->zero[s->each ? i : 0] : 0;
+        values[i] = (double)(float)(values[i] - zero) + zero;
+    }
+}
+
 static void scale_doubles(double *values, size_t n, const struct scaling *s)
 {
     if (!s->each)
@@ -387,6 +396,8 @@ void scale_elements(void *to, enum dtype to_dtype, const void *from, enum dtype 
     for (size_t done = 0, n; done < count; done += n) {
         n = min_u64(BLOCK, count - done);
         convert_elements(values, DT_FLOAT64, (const uint8_t *)from + done * dtype_size(from_dtype), from_dtype, n);
+        if (from_dtype == DT_INT32)
+            round_differences(values, n, &s);
         scale_doubles(values, n, &s);
         convert_elements((uint8_t *)to + done * dtype_size(to_dtype), to_dtype, values, DT_FLOAT64, n);
         s.factor += s.each ? n : 0;

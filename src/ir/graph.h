@@ -29,7 +29,7 @@ struct quant {
     bool per_axis; /* count encodings along `axis`; otherwise one */
     uint32_t axis, count;
     const struct encoding *encodings;
-    bool overridden;
+    bool overridden; /* given from outside of the quantizer, which keeps to it: by the model, for example */
 };
 
 enum tensor_kind { TENSOR_NATIVE, TENSOR_INPUT, TENSOR_OUTPUT, TENSOR_STATIC };
@@ -114,6 +114,7 @@ struct node {
     uint32_t n_inputs;
     uint32_t n_outputs : 31;
     bool layout_only : 1; /* a Transpose that lowering put around a channels-last op: not the model's own */
+    bool to_first : 1;    /* … from channels-last to channels-first, which of rank 3 the permutation does not tell */
 };
 
 struct graph {
@@ -129,6 +130,12 @@ struct graph {
     struct type_set types;   /* of all tensors and tensor params */
     struct growth growth;    /* limits of what building the graph may add */
 };
+
+/* The name that a tensor has, or asked for and gets when it is free (pass_restore_names.c). */
+static inline const char *tensor_wanted_name(const struct tensor *t)
+{
+    return t->wanted ? t->wanted : t->name;
+}
 
 struct graph *graph_create(struct arena *arena, const char *name);
 /* Makes room for that many more tensors and nodes in the tables of names, where the numbers are known before. */

@@ -47,6 +47,13 @@ const struct quant *quant_create(struct arena *arena, enum dtype dtype, const do
     return quant;
 }
 
+void quant_override(struct graph *g, tensor_id id, const struct quant *quant)
+{
+    struct quant *given = arena_memdup(g->arena, quant, sizeof *quant);
+    given->overridden = true;
+    graph_tensor(g, id)->quant = given;
+}
+
 bool quant_equal(const struct quant *a, const struct quant *b)
 {
     if (a == b)

@@ -14,6 +14,9 @@ const struct quant *quant_create(struct arena *arena, enum dtype dtype, const do
 /* The encodings of integers that are still to be scaled, in the order of axes in which the view gives them; NULL for
  * other data. */
 const struct quant *quant_of_view(struct arena *arena, const struct view *view);
+/* What is given for a tensor, for who quantizes the container: it is stored with the tensor, whatever its type, and
+ * numbers do not depend on it. */
+void quant_override(struct graph *g, tensor_id id, const struct quant *quant);
 /* Both absent, or the same reals for all integers. */
 bool quant_equal(const struct quant *a, const struct quant *b);
 

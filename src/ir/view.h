@@ -73,7 +73,8 @@ struct scaling {
     bool each;                   /* one for each element; else one for all */
 };
 
-/* (element - zero) × factor, computed in double and converted once. */
+/* (element - zero) × factor, computed in double and converted once; of 32-bit integers a float32 difference is taken,
+ * as DequantizeLinear does. */
 void scale_elements(void *to, enum dtype to_dtype, const void *from, enum dtype from_dtype, size_t count,
                     const struct scaling *scaling);
 

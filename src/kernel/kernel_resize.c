@@ -10,18 +10,17 @@
 
 /* ---- Resize ---- */
 
-/* Files of TensorFlow's habits say only align_corners and half_pixel_centers. */
-static enum resample_position flagged_position(const struct node *n)
+/* Some ops and files say only align_corners and half_pixel_centers. */
+static struct resample flagged(const struct node *n, enum resample_interpolation interpolation)
 {
-    if (node_int(n, PARAM_align_corners, 0))
-        return POSITION_ALIGN_CORNERS;
-    return node_int(n, PARAM_half_pixel_centers, 0) ? POSITION_HALF_PIXEL : POSITION_ASYMMETRIC;
+    return resample_flagged(interpolation, node_int(n, PARAM_align_corners, 0) != 0,
+                            node_int(n, PARAM_half_pixel_centers, 0) != 0);
 }
 
 static bool read_resize(struct resample *r, const struct node *n)
 {
-    int64_t position = node_int(n, PARAM_transformation_mode, flagged_position(n));
     int64_t interpolation = node_int(n, PARAM_interpolation_mode, INTERPOLATE_NEAREST);
+    int64_t position = node_int(n, PARAM_transformation_mode, flagged(n, INTERPOLATE_NEAREST).position);
     int64_t nearest = node_int(n, PARAM_nearest_mode, NEAREST_PREFER_FLOOR);
     if (position < 0 || position > POSITION_ASYMMETRIC || interpolation < 0 || interpolation > INTERPOLATE_CUBIC ||
         nearest < 0 || nearest > NEAREST_CEIL)
@@ -116,14 +115,13 @@ odlc_status kernel_resize(const struct kernel *k)
 
 odlc_status kernel_resize_bilinear(const struct kernel *k)
 {
-    struct resample how = {.position = flagged_position(k->node), .interpolation = INTERPOLATE_LINEAR};
+    struct resample how = flagged(k->node, INTERPOLATE_LINEAR);
     return resize(k, &how, NULL);
 }
 
 odlc_status kernel_resize_nearest(const struct kernel *k)
 {
-    struct resample how = resample_flagged_nearest(node_int(k->node, PARAM_align_corners, 0) != 0,
-                                                   node_int(k->node, PARAM_half_pixel_centers, 0) != 0);
+    struct resample how = flagged(k->node, INTERPOLATE_NEAREST);
     return resize(k, &how, NULL);
 }
 

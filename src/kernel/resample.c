@@ -2,10 +2,9 @@
 
 #include <math.h>
 
-struct resample resample_flagged_nearest(bool align_corners, bool half_pixel_centers)
+struct resample resample_flagged(enum resample_interpolation interpolation, bool align_corners, bool half_pixel_centers)
 {
-    struct resample r = {
-        .position = POSITION_ASYMMETRIC, .interpolation = INTERPOLATE_NEAREST, .nearest = NEAREST_FLOOR};
+    struct resample r = {.position = POSITION_ASYMMETRIC, .interpolation = interpolation, .nearest = NEAREST_FLOOR};
     if (align_corners || half_pixel_centers) {
         r.position = align_corners ? POSITION_ALIGN_CORNERS : POSITION_HALF_PIXEL;
         r.nearest = NEAREST_PREFER_CEIL;

@@ -37,8 +37,10 @@ struct resample_axis {
     float start, end; /* POSITION_CROP */
 };
 
-/* What the flags of ResizeNearestNeighbor mean: rounded down without any, else to the nearest, halves up. */
-struct resample resample_flagged_nearest(bool align_corners, bool half_pixel_centers);
+/* What the flags of ResizeBilinear and ResizeNearestNeighbor mean. Nearest neighbours are rounded down without any
+ * flag, else to the nearest, halves up. */
+struct resample resample_flagged(enum resample_interpolation interpolation, bool align_corners,
+                                 bool half_pixel_centers);
 
 /* Whether the scale is out / in. Then nearest neighbours are found in whole numbers, else in single precision. */
 bool resample_fits_extents(const struct resample_axis *axis);

@@ -26,6 +26,7 @@ struct param_def {
     bool is_tensor;
     bool supplemental; /* usage 2 in the container */
     double def;        /* PARAM_DEFAULT scalars of numeric type */
+    bool named_alone;  /* a tensor that the container calls by the param's name instead of "<op>_<param>" */
 };
 /* The first two members. */
 #define PARAM_NAMED(param) .name = #param, .id = PARAM_##param
@@ -74,6 +75,7 @@ struct op {
     enum layer_kind layer;
     int channel_axis;     /* of a layer's weights: counts the output's channels, each of which can be scaled; or -1 */
     uint8_t spatial_axes; /* along which a window moves; 0: there is none */
+    bool images;          /* a result of rank 4 is an image, NHWC */
     bool may_copy;    /* with one input of the output's type and shape the value is the same, but for a permutation */
     bool may_wrap;    /* integer results may have more bits than the operands, also of operands that fit */
     uint32_t weights; /* mask of the inputs whose elements are the layer's parameters */

@@ -114,7 +114,7 @@ static const struct param_def params_batch_to_space[] = {
 #define BATCH_ROW(name_, params_, infer_)                                                                         \
     {                                                                                                             \
         .id = OP_##name_, .name = #name_, .dlc_type = #name_, .min_inputs = 1, .max_inputs = 1, .min_outputs = 1, \
-        .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_                       \
+        .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .images = true       \
     }
 
 const struct op op_rows_batch[] = {

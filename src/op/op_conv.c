@@ -153,29 +153,32 @@ static uint64_t macs_transpose(const struct graph *g, const struct node *n)
 #define GROUP {PARAM_NAMED(group), DT_UINT32, PARAM_DEFAULT, false, false, 1}
 #define DILATION {PARAM_NAMED(dilation), DT_UINT32, PARAM_OPTIONAL, true, false, 0}
 #define OUTPUT_PADDING {PARAM_NAMED(output_padding), DT_UINT32, PARAM_OPTIONAL, true, false, 0}
-/* What converters note for later tools; a batch-norm that was folded leaves its factors. */
+/* What converters note for later tools. */
 #define NOTES                                                            \
     {PARAM_NAMED(bias_op_name), DT_STRING, PARAM_OPTIONAL, false, true, 0},         \
-    {PARAM_NAMED(padding_size_strategy), DT_UINT8, PARAM_OPTIONAL, false, true, 0}, \
-    {PARAM_NAMED(beta), DT_FLOAT32, PARAM_OPTIONAL, true, true, 0},                 \
-    {PARAM_NAMED(gamma), DT_FLOAT32, PARAM_OPTIONAL, true, true, 0}
+    {PARAM_NAMED(padding_size_strategy), DT_UINT8, PARAM_OPTIONAL, false, true, 0}
+/* A batch normalization that was folded leaves its own: equalization and bias correction ask how outputs are spread. */
+#define NORM_NOTES                                                             \
+    {PARAM_NAMED(beta), DT_FLOAT32, PARAM_OPTIONAL, true, true, 0, true},      \
+    {PARAM_NAMED(gamma), DT_FLOAT32, PARAM_OPTIONAL, true, true, 0, true}
 /* clang-format on */
 
-static const struct param_def params_conv[] = {WINDOW_PARAMS, GROUP, DILATION, NOTES};
-static const struct param_def params_depthwise[] = {WINDOW_PARAMS, DILATION, NOTES};
+static const struct param_def params_conv[] = {WINDOW_PARAMS, GROUP, DILATION, NOTES, NORM_NOTES};
+static const struct param_def params_depthwise[] = {WINDOW_PARAMS, DILATION, NOTES, NORM_NOTES};
+static const struct param_def params_conv_3d[] = {WINDOW_PARAMS, GROUP, DILATION, NOTES};
 static const struct param_def params_transpose[] = {WINDOW_PARAMS, GROUP, OUTPUT_PADDING, NOTES};
 static const struct param_def params_transpose_3d[] = {WINDOW_PARAMS, GROUP, DILATION, OUTPUT_PADDING, NOTES};
 
-#define CONV_ROW(name_, kind_, axes_, channels_, params_, infer_, macs_)                                          \
-    {                                                                                                             \
-        .id = OP_##name_, .name = #name_, .dlc_type = #name_, .min_inputs = 2, .max_inputs = 3, .min_outputs = 1, \
-        .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .macs = macs_,       \
-        .layer = kind_, .channel_axis = channels_, .spatial_axes = axes_, .weights = 1 << 1 | 1 << 2              \
+#define CONV_ROW(name_, kind_, axes_, channels_, params_, infer_, macs_)                                             \
+    {                                                                                                                \
+        .id = OP_##name_, .name = #name_, .dlc_type = #name_, .min_inputs = 2, .max_inputs = 3, .min_outputs = 1,    \
+        .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .macs = macs_,          \
+        .layer = kind_, .channel_axis = channels_, .spatial_axes = axes_, .weights = 1 << 1 | 1 << 2, .images = true \
     }
 
 const struct op op_rows_conv[] = {
     CONV_ROW(Conv2d, LAYER_CONVOLUTION, 2, 3, params_conv, infer_conv, macs_conv),
-    CONV_ROW(Conv3d, LAYER_CONVOLUTION, 3, -1, params_conv, infer_conv, macs_conv),
+    CONV_ROW(Conv3d, LAYER_CONVOLUTION, 3, -1, params_conv_3d, infer_conv, macs_conv),
     CONV_ROW(DepthWiseConv2d, LAYER_CONVOLUTION, 2, 3, params_depthwise, infer_depthwise, macs_conv),
     CONV_ROW(TransposeConv2d, LAYER_TRANSPOSED, 2, 3, params_transpose, infer_transpose, macs_transpose),
     CONV_ROW(TransposeConv3d, LAYER_TRANSPOSED, 3, -1, params_transpose_3d, infer_transpose, macs_transpose),

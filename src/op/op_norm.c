@@ -171,6 +171,11 @@ static const struct param_def lrn_params[] = {FLOAT_PARAM(alpha, 1.0),
 #define PARAMS(list) .params = list, .n_params = COUNT_OF(list)
 #define WEIGHTS (1u << 1 | 1u << 2)
 
+/* For the layer that the normalization may be folded into; no container has them here. */
+static const struct param_def batchnorm_notes[] = {
+    {PARAM_NAMED(beta), .dtype = DT_FLOAT32, .is_tensor = true, .presence = PARAM_OPTIONAL, .supplemental = true},
+    {PARAM_NAMED(gamma), .dtype = DT_FLOAT32, .is_tensor = true, .presence = PARAM_OPTIONAL, .supplemental = true}};
+
 const struct op op_rows_norm[] = {
     {.id = OP_Batchnorm,
      .name = "Batchnorm",
@@ -178,7 +183,9 @@ const struct op op_rows_norm[] = {
      .min_inputs = 2,
      .max_inputs = 3,
      OUT_ONE,
+     PARAMS(batchnorm_notes),
      .infer = infer_batchnorm,
+     .images = true,
      .weights = WEIGHTS},
     {.id = OP_GroupNorm,
      .name = "GroupNorm",
@@ -188,6 +195,7 @@ const struct op op_rows_norm[] = {
      OUT_ONE,
      PARAMS(group_norm_params),
      .infer = infer_group_norm,
+     .images = true,
      .weights = WEIGHTS},
     {.id = OP_InstanceNorm,
      .name = "InstanceNorm",
@@ -197,6 +205,7 @@ const struct op op_rows_norm[] = {
      OUT_ONE,
      PARAMS(instance_norm_params),
      .infer = infer_instance_norm,
+     .images = true,
      .weights = WEIGHTS},
     {.id = OP_L2Norm,
      .name = "L2Norm",
@@ -225,7 +234,8 @@ const struct op op_rows_norm[] = {
      .max_inputs = 1,
      OUT_ONE,
      PARAMS(lrn_params),
-     .infer = infer_lrn},
+     .infer = infer_lrn,
+     .images = true},
     {.id = OP_RmsNorm,
      .name = "RmsNorm",
      .dlc_type = "RmsNorm",

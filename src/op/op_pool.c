@@ -54,7 +54,7 @@ static const struct param_def params_l2[] = {POOL_PARAMS};
     {                                                                                                                 \
         .id = OP_##name_, .name = #name_, .dlc_type = type_, .selector = selector_, .min_inputs = 1, .max_inputs = 1, \
         .min_outputs = 1, .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_pool,    \
-        .spatial_axes = axes_, .work = work_pool                                                                      \
+        .spatial_axes = axes_, .work = work_pool, .images = true                                                      \
     }
 
 const struct op op_rows_pool[] = {

@@ -91,7 +91,8 @@ static const struct param_def params_crop_and_resize[] = {
 #define ROI_ROW(name_, params_, infer_, work_)                                                                    \
     {                                                                                                             \
         .id = OP_##name_, .name = #name_, .dlc_type = #name_, .min_inputs = 3, .max_inputs = 3, .min_outputs = 1, \
-        .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .work = work_        \
+        .max_outputs = 1, .params = params_, .n_params = COUNT_OF(params_), .infer = infer_, .work = work_,       \
+        .images = true                                                                                            \
     }
 
 const struct op op_rows_roi[] = {

@@ -61,6 +61,7 @@ const struct op op_rows_sample[] = {
      .max_outputs = 1,
      .params = params_grid_sample,
      .n_params = COUNT_OF(params_grid_sample),
-     .infer = infer_grid_sample},
+     .infer = infer_grid_sample,
+     .images = true},
 };
 const size_t op_rows_sample_count = COUNT_OF(op_rows_sample);

@@ -117,6 +117,21 @@ void node_set_ints(struct graph *g, struct node *n, enum param_id id, const stru
     p->ints = copy;
 }
 
+void node_set_floats(struct graph *g, struct node *n, enum param_id id, uint32_t count, const double *values)
+{
+    const double *copy = arena_memdup(g->arena, values, count * sizeof *values);
+    struct packed_param *p = slot(n, id);
+    p->shape = &graph_type(g, DT_NONE, &SHAPE(count))->shape;
+    p->floats = copy;
+}
+
+void node_unset(struct node *n, enum param_id id)
+{
+    int i = op_param_place(n->op, id);
+    if (i >= 0)
+        n->params[i] = (struct packed_param){.set = false};
+}
+
 void node_set_param(struct graph *g, struct node *n, uint32_t index, const struct param *value)
 {
     struct packed_param p = {.set = true, .usage = value->usage, .dtype = (uint8_t)value->dtype};

@@ -23,6 +23,10 @@ void node_set_string(struct graph *g, struct node *n, enum param_id id, const ch
 void node_set_ints(struct graph *g, struct node *n, enum param_id id, const struct shape *shape, const int64_t *values);
 /* Any param, in its final form: elements and strings are borrowed. */
 void node_set_param(struct graph *g, struct node *n, uint32_t index, const struct param *value);
+/* The floats of a tensor param of rank 1, copied. */
+void node_set_floats(struct graph *g, struct node *n, enum param_id id, uint32_t count, const double *values);
+/* Takes the param away, where it is set. */
+void node_unset(struct node *n, enum param_id id);
 void node_set_perm(struct graph *g, struct node *transpose, const struct perm *perm);
 
 #endif

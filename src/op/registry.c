@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "op/op.h"
+#include "op/release.h"
 
 struct entry {
     const struct op *row;
@@ -41,26 +42,9 @@ const struct op *op_registry_add(struct op_registry *registry, const struct op *
     return entry.row;
 }
 
-/* Types under which newer files store what 2.18/2.20 files call otherwise (dlc-format.md: ElementWiseNeuron since
- * 2.22). */
-static const char *classic_type(const char *type)
-{
-    static const struct {
-        const char *newer, *classic;
-    } aliases[] = {
-        {"ElementWiseNeuron", "Neuron"},
-        {"ElementWiseBinary", "Eltwise_Binary"},
-        {"ElementWiseUnary", "Eltwise_Unary"},
-    };
-    for (size_t i = 0; i < COUNT_OF(aliases); i++)
-        if (strcmp(type, aliases[i].newer) == 0)
-            return aliases[i].classic;
-    return type;
-}
-
 static const struct op *find_native(const struct op_key *key)
 {
-    const char *type = classic_type(key->type);
+    const char *type = op_older_type(key->type);
     const struct op *op;
     for (size_t i = 0; (op = op_at(i)); i++) {
         if (strcmp(op->dlc_type, type) != 0)

@@ -1,12 +1,24 @@
 #include "pass/affine.h"
 
+#include "ir/quant.h"
 #include "op/op.h"
 #include "op/params.h"
+#include "pass/parts.h"
 
 static bool is_static(const struct graph *g, const struct node *n, uint32_t i)
 {
     const struct tensor *t = node_input(g, n, i);
     return t && t->kind == TENSOR_STATIC && dtype_is_float(t->type->dtype);
+}
+
+bool layer_has_no_bias(const struct graph *g, const struct node *layer)
+{
+    return !node_input(g, layer, 2);
+}
+
+const char *layer_bias_name(const struct graph *g, const struct node *layer)
+{
+    return arena_printf(g->arena, "%s_bias", layer->name);
 }
 
 struct node *affine_layer(const struct graph *g, const struct uses *uses, tensor_id x)
@@ -16,67 +28,96 @@ struct node *affine_layer(const struct graph *g, const struct uses *uses, tensor
         return NULL;
     struct node *layer = graph_node(g, t->producer);
     bool fits = layer->op && layer->op->layer != NO_LAYER && layer->n_inputs == 3 && is_static(g, layer, 1) &&
-                is_static(g, layer, 2);
+                (layer_has_no_bias(g, layer) || is_static(g, layer, 2));
     return fits ? layer : NULL;
 }
 
 uint64_t affine_channels(const struct graph *g, const struct node *layer)
 {
-    return shape_count(&node_input(g, layer, 2)->type->shape);
+    const struct shape *shape = &node_output(g, layer, 0)->type->shape;
+    return (uint64_t)shape->dims[shape->rank - 1];
 }
 
-bool affine_scalable(const struct graph *g, const struct node *layer)
+/* Integers that a DequantizeLinear scales, as a whole or along that axis. */
+static bool is_dequantized_along(const struct view *view, uint32_t axis)
+{
+    return view->scale && quant_dtype(view->dtype) != DT_NONE &&
+           (view->scale_axis == SCALE_WHOLE || view->scale_axis == view->perm.axis[axis]);
+}
+
+bool affine_scalable(const struct pass_context *c, const struct graph *g, const struct node *layer)
 {
     const struct tensor *weights = node_input(g, layer, 1);
     int axis = layer->op->channel_axis;
+    if (axis < 0 || (uint64_t)weights->type->shape.dims[axis] != affine_channels(g, layer))
+        return false;
+    if (c->options->keep_encodings && is_dequantized_along(weights->view, (uint32_t)axis))
+        return true;
     /* Weights whose dtype was cast would be scaled before the cast instead of after it. */
-    bool plain = weights->view->dtype == weights->type->dtype && !weights->view->scale;
-    return axis >= 0 && plain && (uint64_t)weights->type->shape.dims[axis] == affine_channels(g, layer);
+    return weights->view->dtype == weights->type->dtype && !weights->view->scale;
 }
 
-bool affine_has_no_bias(const struct graph *g, const struct node *layer)
+/* Factors on top of the scales of integers. */
+static void scale_further(struct pass_context *c, struct graph *g, const struct node *layer, struct view *view,
+                          const double *factor)
 {
-    const struct view *bias = node_input(g, layer, 2)->view;
-    return bias->splat && op_param_place(layer->op, PARAM_bias_op_name) >= 0 &&
-           *node_string(layer, PARAM_bias_op_name, "-") == '\0';
+    uint64_t channels = affine_channels(g, layer), unfit = 0;
+    bool whole = view->scale_axis == SCALE_WHOLE;
+    double *scale = arena_array(g->arena, double, channels), *zero = arena_array(g->arena, double, channels);
+    for (uint64_t i = 0; i < channels; i++) {
+        scale[i] = factor[i] * view->scale[whole ? 0 : i];
+        zero[i] = view->zero ? view->zero[whole ? 0 : i] : 0;
+        unfit += !(scale[i] > 0);
+    }
+    view->scale = scale;
+    view->zero = zero;
+    if (unfit)
+        diag_warn(c->diags, AT(.node = layer->name), "lost-encoding",
+                  "the weights lose the encodings that the model gives them: %llu of the %llu factors that are folded "
+                  "into them are not positive",
+                  (unsigned long long)unfit, (unsigned long long)channels);
 }
 
-static void scale_weights(struct graph *g, node_id id, const double *factor)
+static void scale_weights(struct pass_context *c, struct graph *g, node_id id, const double *factor)
 {
     const struct node *layer = graph_node(g, id);
     const struct tensor *weights = node_input(g, layer, 1);
     struct view scaled = *weights->view;
-    scaled.scale = factor;
+    if (scaled.scale)
+        scale_further(c, g, layer, &scaled, factor);
+    else
+        scaled.scale = factor;
     scaled.scale_axis = scaled.perm.axis[layer->op->channel_axis];
-    /* The folded ones stand for the originals, so they ask for the originals' names (restore_names). */
-    const char *name = weights->wanted ? weights->wanted : weights->name;
-    graph_replace_input(g, id, 1, graph_add_constant(g, name, weights->type->dtype, &scaled));
+    graph_replace_input(g, id, 1, part_constant(g, layer->inputs[1], &scaled));
 }
 
-static void move_bias(struct graph *g, node_id id, const struct affine *a)
+static void move_bias(struct pass_context *c, struct graph *g, node_id id, const struct affine *a)
 {
-    struct node *layer = graph_node(g, id);
-    const struct tensor *bias = node_input(g, layer, 2);
+    const struct node *layer = graph_node(g, id);
+    const struct tensor *bias = node_input(g, layer, 2), *like = bias ? bias : node_output(g, layer, 0);
+    if (c->options->keep_encodings && bias && bias->view->scale)
+        diag_note(c->diags, AT(.node = layer->name), "lost-encoding",
+                  "the bias loses the encoding that the model gives it: a constant is folded into it");
     uint64_t channels = affine_channels(g, layer);
-    const double *old = view_load(g->arena, bias->view, DT_FLOAT64);
+    const double *old = bias ? view_load(g->arena, bias->view, DT_FLOAT64) : NULL;
     double *moved = arena_array(g->arena, double, channels);
     for (uint64_t i = 0; i < channels; i++)
-        moved[i] = old[i] * (a->factor ? a->factor[i] : 1) + (a->shift ? a->shift[i] : 0);
-    struct view view = view_of(moved, DT_FLOAT64, &bias->type->shape);
-    const char *name = a->bias_name ? a->bias_name : bias->wanted ? bias->wanted : bias->name;
-    graph_replace_input(g, id, 2, graph_add_constant(g, name, bias->type->dtype, &view));
-    if (op_param_place(layer->op, PARAM_bias_op_name) >= 0)
-        node_set_string(g, layer, PARAM_bias_op_name, graph_tensor(g, layer->inputs[2])->name);
+        moved[i] = (old ? old[i] * (a->factor ? a->factor[i] : 1) : 0) + (a->shift ? a->shift[i] : 0);
+    struct view view = view_of(moved, DT_FLOAT64, bias ? &bias->type->shape : &SHAPE((int64_t)channels));
+    const char *name = bias ? tensor_wanted_name(bias) : layer_bias_name(g, layer);
+    if (a->bias_name)
+        name = a->bias_name;
+    graph_replace_input(g, id, 2, graph_add_constant(g, name, like->type->dtype, &view));
 }
 
-void affine_fold(struct graph *g, struct node *layer, const struct affine *a, node_id replaced)
+void affine_fold(struct pass_context *c, struct graph *g, struct node *layer, const struct affine *a, node_id replaced)
 {
     tensor_id out = graph_node(g, replaced)->outputs[0];
     node_id id = node_output(g, layer, 0)->producer;
     if (a->factor)
-        scale_weights(g, id, a->factor);
-    if (a->shift || !affine_has_no_bias(g, layer))
-        move_bias(g, id, a);
+        scale_weights(c, g, id, a->factor);
+    if (a->shift || !layer_has_no_bias(g, layer))
+        move_bias(c, g, id, a);
     graph_remove_node(g, replaced);
     graph_replace_output(g, id, 0, out);
 }

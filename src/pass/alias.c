@@ -28,6 +28,9 @@ bool aliases_replace(struct aliases *a, tensor_id id, tensor_id with)
             return false;
         move_output(a, id, with);
     }
+    const struct quant *given = graph_tensor(a->g, id)->quant;
+    if (given && given->overridden && !graph_tensor(a->g, with)->quant)
+        graph_tensor(a->g, with)->quant = given;
     a->to[id] = with;
     return true;
 }

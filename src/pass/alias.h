@@ -13,7 +13,8 @@ struct aliases {
 /* Every tensor stands for itself. Tensors that are added later have no alias. */
 struct aliases aliases_start(struct arena *scratch, struct graph *g);
 /* From now on `with` stands for `id`. When id is a graph output, `with` becomes that output and takes its name; false,
- * and nothing changed, when it cannot (it is an input, a constant or an output itself). */
+ * and nothing changed, when it cannot (it is an input, a constant or an output itself). An encoding that is given for
+ * id goes to `with`, unless that has one. */
 bool aliases_replace(struct aliases *a, tensor_id id, tensor_id with);
 /* Rewrites the inputs of a node, which has not been removed. */
 void aliases_apply(const struct aliases *a, node_id id);

@@ -8,25 +8,21 @@
 
 #include "base/progress.h"
 #include "build/build.h"
+#include "op/release.h"
 #include "op/validate.h"
 
-/* A release of the vendor's tools as a number that can be compared: RELEASE(2, 20). */
-#define RELEASE(major, minor) ((uint32_t)(major)*1000 + (uint32_t)(minor))
-#define RELEASE_OLDEST RELEASE(2, 18)  /* that containers are written for */
-#define RELEASE_DEFAULT RELEASE(2, 20) /* … where nobody asks for another one */
-
-/* What a graph input means (--input_layout); values of pass_options.input_layouts. */
-enum input_layout { INPUT_NCHW, INPUT_NHWC, INPUT_NONTRIVIAL };
-
 struct pass_options {
-    bool no_batchnorm_folding;        /* --disable_batchnorm_folding */
-    bool fold_bias;                   /* the model's layers have no bias of their own */
-    bool preserve_layout;             /* graph inputs and outputs keep the model's order of axes */
-    bool preserve_dtype;              /* … and its dtypes */
+    bool no_batchnorm_folding; /* --disable_batchnorm_folding */
+    bool fold_bias;            /* the model's layers have no bias of their own */
+    bool channels_first;       /* the model's tensors of rank 3 and 4 are, where nothing else is known */
+    bool model_layout;         /* --io_layout model: all graph inputs and outputs keep the model's order of axes */
+    bool preserve_layout;      /* graph inputs and outputs keep the model's order of axes */
+    bool preserve_dtype;       /* … and its dtypes */
     const struct map *preserve_names; /* restricts both to these names; NULL: all */
-    const struct map *input_layouts;  /* name → enum input_layout; NULL: none given */
+    const struct map *input_layouts;  /* name → index of the layout (input_layout.h); NULL: none given */
     bool keep_disconnected;           /* --keep_disconnected_nodes */
     bool keep_quant_nodes;            /* --keep_quant_nodes */
+    bool keep_encodings;              /* --qdq encodings */
     bool keep_int64_inputs;           /* --keep_int64_inputs */
     uint32_t target_release;          /* --target_release, by RELEASE */
     const char *dump_after;           /* name of the list: `dumped` gets the graph as text after it */

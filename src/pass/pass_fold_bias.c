@@ -1,6 +1,7 @@
 /* Folds the addition of a constant per channel, and the multiplication by one, into the convolution or fully connected
  * layer before them: for models whose layers have no bias of their own. Only when nothing else reads the layer's
  * output. */
+#include "op/params.h"
 #include "pass/affine.h"
 
 pass_fn pass_fold_bias;
@@ -14,8 +15,9 @@ static bool is_per_channel(const struct graph *g, const struct node *layer, cons
     uint64_t count = shape_count(shape), channels = affine_channels(g, layer);
     bool last = shape->rank > 0 && count == channels && (uint64_t)shape->dims[shape->rank - 1] == channels;
     bool counts = y->type->shape.rank > 0 && (uint64_t)y->type->shape.dims[y->type->shape.rank - 1] == channels;
-    return c->kind == TENSOR_STATIC && dtype_is_float(c->type->dtype) && counts && (last || count == 1) && !y->quant &&
-           shape_equal(&out->type->shape, &y->type->shape) && out->type->dtype == y->type->dtype;
+    return c->kind == TENSOR_STATIC && dtype_is_float(c->type->dtype) && counts && (last || count == 1) &&
+           !dtype_is_fixed(y->type->dtype) && shape_equal(&out->type->shape, &y->type->shape) &&
+           out->type->dtype == y->type->dtype;
 }
 
 /* The values of a constant, one for each channel, in the graph's arena. */
@@ -29,6 +31,15 @@ static const double *per_channel(struct graph *g, const struct tensor *c, uint64
     return all;
 }
 
+/* The layer's bias is the constant that n adds, as which it is known on. */
+static void take_as_bias(struct graph *g, struct node *layer, const struct node *n, const struct tensor *constant,
+                         struct affine *affine)
+{
+    affine->bias_name = tensor_wanted_name(constant);
+    if (op_param_place(layer->op, PARAM_bias_op_name) >= 0)
+        node_set_string(g, layer, PARAM_bias_op_name, n->name);
+}
+
 /* Folds the node if its input i is a constant and the other one comes from a layer. */
 static bool fold(struct pass_context *c, struct graph *g, const struct uses *uses, node_id id, uint32_t i)
 {
@@ -36,14 +47,14 @@ static bool fold(struct pass_context *c, struct graph *g, const struct uses *use
     bool product = node_is(n, OP_ElementWiseMultiply);
     struct node *layer = affine_layer(g, uses, n->inputs[1 - i]);
     if (!layer || !is_per_channel(g, layer, n, i) ||
-        (product && (c->options->no_batchnorm_folding || !affine_scalable(g, layer))))
+        (product && (c->options->no_batchnorm_folding || !affine_scalable(c, g, layer))))
         return false;
     const struct tensor *constant = node_input(g, n, i);
     const double *values = per_channel(g, constant, affine_channels(g, layer));
     struct affine affine = {.factor = product ? values : NULL, .shift = product ? NULL : values};
-    if (!product && affine_has_no_bias(g, layer))
-        affine.bias_name = constant->wanted ? constant->wanted : constant->name;
-    affine_fold(g, layer, &affine, id);
+    if (!product && layer_has_no_bias(g, layer))
+        take_as_bias(g, layer, n, constant, &affine);
+    affine_fold(c, g, layer, &affine, id);
     return true;
 }
 

@@ -2,7 +2,8 @@
  * Dequantize, and known integers as constants that are still to be scaled. A node all of whose real inputs were
  * dequantized, and all of whose results are quantized next, works on the fixed-point tensors themselves; the kernels
  * compute with the reals they stand for, so nothing changes but roundings between the two. Every other node keeps its
- * floats. With --keep_quant_nodes all do, and constants are dequantized by nodes, too. */
+ * floats. With --keep_quant_nodes and --qdq encodings all do, and known integers become the floats that they stand for.
+ */
 #include <math.h>
 
 #include "ir/quant.h"
@@ -38,7 +39,7 @@ static tensor_id make_twin(struct graph *g, const struct tensor *t)
         return NO_TENSOR;
     view.scale = view.zero = NULL;
     view.dtype = fixed;
-    tensor_id twin = graph_add_constant(g, t->wanted ? t->wanted : t->name, fixed, &view);
+    tensor_id twin = graph_add_constant(g, tensor_wanted_name(t), fixed, &view);
     graph_tensor(g, twin)->quant = quant;
     return twin;
 }
@@ -68,12 +69,17 @@ static tensor_id zero_bias(struct quantize *q, const struct tensor *t)
     const double one = 1;
     struct view zeros = view_splat_int(g->arena, DT_SFXP32, &t->type->shape, 0);
     const struct quant *quant = quant_create(g->arena, DT_SFXP32, &one, NULL, 1, false, 0);
-    tensor_id id = graph_add_constant(g, t->wanted ? t->wanted : t->name, DT_SFXP32, &zeros);
+    tensor_id id = graph_add_constant(g, tensor_wanted_name(t), DT_SFXP32, &zeros);
     graph_tensor(g, id)->quant = quant;
     return id;
 }
 
-/* ---- nodes that only move elements: dequantized after them ---- */
+/* ---- nodes that only move elements: dequantized after them, quantized before them ---- */
+
+static bool moves_elements(const struct node *n)
+{
+    return is_op(n, OP_Transpose) || is_op(n, OP_Reshape);
+}
 
 static node_id add_node(struct graph *g, enum op_id op, const char *name, tensor_id in, tensor_id out)
 {
@@ -86,7 +92,7 @@ static node_id sink(struct graph *g, node_id id)
 {
     const struct node *n = graph_node(g, id);
     const struct node *dequantize = graph_producer(g, n->inputs[0]);
-    if ((!node_is(n, OP_Transpose) && !node_is(n, OP_Reshape)) || !is_op(dequantize, OP_Dequantize))
+    if (!moves_elements(n) || !is_op(dequantize, OP_Dequantize))
         return NO_NODE;
     tensor_id fixed = dequantize->inputs[0], real = n->outputs[0];
     const struct tensor from = *graph_tensor(g, fixed);
@@ -112,6 +118,60 @@ static void sink_all(struct quantize *q)
         vec_push(g->arena, &g->order, before[i]);
         if (added != NO_NODE)
             vec_push(g->arena, &g->order, added);
+    }
+}
+
+/* A real tensor that one node reads, and nothing else. */
+static bool is_between(const struct graph *g, const struct uses *uses, tensor_id id)
+{
+    const struct tensor *t = graph_tensor(g, id);
+    return t->kind == TENSOR_NATIVE && t->type->dtype == DT_FLOAT32 && uses->count[id] == 1;
+}
+
+/* Transpose → Quantize becomes Quantize → Transpose: gives the node that was before, or NO_NODE. The result keeps the
+ * name that the real one had, as that of every quantized node does. */
+static node_id hoist(struct graph *g, const struct uses *uses, node_id id)
+{
+    const struct node quantize = *graph_node(g, id);
+    tensor_id real = quantize.inputs[0], fixed = quantize.outputs[0];
+    const struct tensor to = *graph_tensor(g, fixed);
+    node_id before = graph_tensor(g, real)->producer;
+    if (!moves_elements(graph_producer(g, real)) || !is_between(g, uses, real) || !to.quant || to.quant->per_axis)
+        return NO_NODE;
+    tensor_id from = graph_node(g, before)->inputs[0];
+    if (!is_between(g, uses, from))
+        return NO_NODE;
+    const struct type type = {.dtype = to.type->dtype, .shape = graph_tensor(g, from)->type->shape};
+    const char *name = graph_tensor(g, real)->name;
+    tensor_id moved =
+        graph_add_tensor(g, arena_printf(g->arena, "%s.quantized", graph_tensor(g, from)->name), TENSOR_NATIVE, &type);
+    graph_tensor(g, moved)->quant = to.quant;
+    graph_replace_input(g, id, 0, from);
+    graph_replace_output(g, id, 0, moved);
+    graph_replace_input(g, before, 0, moved);
+    graph_replace_output(g, before, 0, fixed);
+    if (to.kind == TENSOR_NATIVE) {
+        graph_rename_tensor(g, real, graph_free_tensor_name(g, arena_printf(g->arena, "%s.real", name)));
+        graph_rename_tensor(g, fixed, name);
+    }
+    return before;
+}
+
+/* From the end, so that a Quantize passes all that only moves elements before it. */
+static void hoist_all(struct quantize *q)
+{
+    struct graph *g = q->g;
+    size_t *place = arena_array(q->c->scratch, size_t, g->nodes.count);
+    for (size_t i = 0; i < g->order.count; i++)
+        place[g->order.data[i]] = i;
+    for (size_t i = g->order.count; i-- > 0;) {
+        node_id id = g->order.data[i];
+        node_id before = is_op(graph_node(g, id), OP_Quantize) ? hoist(g, &q->uses, id) : NO_NODE;
+        if (before == NO_NODE)
+            continue;
+        g->order.data[i] = before;
+        g->order.data[place[before]] = id;
+        place[before] = i;
     }
 }
 
@@ -325,28 +385,30 @@ static void adopt_udo(struct quantize *q, struct aliases *aliases, node_id id)
 
 /* ---- the pass ---- */
 
-/* Constants are dequantized by nodes: as many as there are constants, before all others. */
-static void dequantize_constants(struct quantize *q)
+/* The integers that the model quantizes a value to, which the Quantize node of its fixed-point tensor stands for; their
+ * tensor came before that one. NO_TENSOR: something still reads them, or the model has no name for them. */
+static tensor_id integers_of(const struct graph *g, tensor_id fixed)
 {
-    struct graph *g = q->g;
-    size_t count = g->order.count;
-    node_id *before = arena_memdup(q->c->scratch, g->order.data, count * sizeof *before);
-    tensor_id *real = arena_array(q->c->scratch, tensor_id, q->n_tensors);
-    g->order.count = 0;
-    for (size_t i = 0; i < count; i++) {
-        for (uint32_t k = 0; !graph_node(g, before[i])->op->package && k < graph_node(g, before[i])->n_inputs; k++) {
-            tensor_id in = graph_node(g, before[i])->inputs[k], fixed = in == NO_TENSOR ? in : twin_of(q, in);
-            if (fixed == NO_TENSOR)
-                continue;
-            if (!real[in]) { /* no output of a node is tensor 0: the constant came before it */
-                struct type type = *graph_tensor(g, in)->type;
-                const char *name = arena_printf(g->arena, "%s.dequantized", graph_tensor(g, in)->name);
-                real[in] = graph_add_tensor(g, name, TENSOR_NATIVE, &type);
-                vec_push(g->arena, &g->order, add_node(g, OP_Dequantize, name, fixed, real[in]));
-            }
-            graph_replace_input(g, before[i], k, real[in]);
-        }
-        vec_push(g->arena, &g->order, before[i]);
+    for (tensor_id id = fixed; id-- > 0;) {
+        const struct tensor *t = graph_tensor(g, id);
+        if (t->quant == graph_tensor(g, fixed)->quant && dtype_is_int(t->type->dtype))
+            return t->producer == NO_NODE ? id : NO_TENSOR;
+    }
+    return NO_TENSOR;
+}
+
+/* Nodes that are kept are called as in the model, and so are the tensors between them. */
+static void name_quantizers(struct graph *g)
+{
+    for (size_t i = 0; i < g->order.count; i++) {
+        const struct node *n = graph_node(g, g->order.data[i]);
+        tensor_id integers = node_is(n, OP_Quantize) ? integers_of(g, n->outputs[0]) : NO_TENSOR;
+        if (integers == NO_TENSOR)
+            continue;
+        const char *name = graph_tensor(g, integers)->name;
+        graph_rename_tensor(g, integers, graph_free_tensor_name(g, arena_printf(g->arena, "%s.integers", name)));
+        graph_rename_tensor(g, n->outputs[0], name);
+        graph_rename_node(g, g->order.data[i], n->source);
     }
 }
 
@@ -360,15 +422,21 @@ static void start(struct quantize *q)
 }
 
 /* Integer tensors were marked with what lowering knew of them; the container gives encodings to fixed-point ones, which
- * were floats. */
-static void settle_types(struct graph *g)
+ * were floats, and to floats whose encodings are kept. */
+static void settle_types(const struct pass_context *c, struct graph *g)
 {
     for (tensor_id id = 0; id < g->tensors.count; id++) {
         struct tensor *t = graph_tensor(g, id);
-        if (dtype_is_fixed(t->type->dtype))
+        if (dtype_is_fixed(t->type->dtype)) {
             t->source_dtype = DT_FLOAT32;
-        else
+            continue;
+        }
+        if (t->quant && !t->quant->overridden)
             t->quant = NULL;
+        bool scaled = c->options->keep_encodings && t->kind == TENSOR_STATIC && t->type->dtype == DT_FLOAT32;
+        const struct quant *quant = scaled ? quant_of_view(g->arena, t->view) : NULL;
+        if (quant)
+            quant_override(g, id, quant);
     }
 }
 
@@ -376,6 +444,8 @@ static void quantize_nodes(struct quantize *q)
 {
     struct graph *g = q->g;
     sink_all(q);
+    start(q);
+    hoist_all(q);
     start(q);
     skip_clamps(q);
     start(q);
@@ -403,14 +473,14 @@ static bool has_work(const struct graph *g)
 odlc_status pass_quantize(struct pass_context *c, struct graph *g)
 {
     struct quantize q = {.c = c, .g = g};
-    if (c->options->keep_quant_nodes || has_work(g)) {
+    if (has_work(g)) {
         start(&q);
         store_udo_constants(&q);
         if (c->options->keep_quant_nodes)
-            dequantize_constants(&q);
-        else
+            name_quantizers(g);
+        else if (!c->options->keep_encodings)
             quantize_nodes(&q);
     }
-    settle_types(g);
+    settle_types(c, g);
     return ODLC_OK;
 }

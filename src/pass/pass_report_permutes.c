@@ -81,9 +81,15 @@ static void report(struct pass_context *c, struct graph *g, const struct layout_
                                    .to_first = to_first,
                                    .after = udo != reader};
     vec_push(g->arena, &c->udo_permutes, permute);
-    diag_warn(c->diags, AT(.node = permute.node), "udo-permute", "a permute %s is inserted for tensor %s %s UDO %s",
-              to_first ? "NHWC → NCHW" : "NCHW → NHWC", permute.tensor, udo == reader ? "before" : "after",
-              udo->op->name);
+    const struct tensor *stored = graph_tensor(g, inserted->tensor);
+    const char *hint =
+        udo == reader && stored->kind == TENSOR_INPUT
+            ? arena_printf(c->scratch, "--input_layout %s NONTRIVIAL stores the graph input as the model has it",
+                           stored->name)
+            : NULL;
+    diag_warn(c->diags, AT(.node = permute.node, .hint = hint), "udo-permute",
+              "a permute %s is inserted for tensor %s %s UDO %s", to_first ? "NHWC → NCHW" : "NCHW → NHWC",
+              permute.tensor, udo == reader ? "before" : "after", udo->op->name);
 }
 
 odlc_status pass_report_permutes(struct pass_context *c, struct graph *g)

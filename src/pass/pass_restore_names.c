@@ -4,8 +4,6 @@
  */
 #include <string.h>
 
-#include "op/op.h"
-#include "op/params.h"
 #include "pass/pass.h"
 
 pass_fn pass_restore_names;
@@ -29,15 +27,6 @@ static bool *find_used(struct arena *scratch, const struct graph *g)
     return used;
 }
 
-/* Layers note the name of their bias. */
-static void update_note(struct graph *g, struct node *n)
-{
-    const struct tensor *bias = node_input(g, n, 2);
-    const char *noted = n->op->package ? NULL : node_string(n, PARAM_bias_op_name, NULL);
-    if (bias && noted && *noted)
-        node_set_string(g, n, PARAM_bias_op_name, bias->name);
-}
-
 odlc_status pass_restore_names(struct pass_context *c, struct graph *g)
 {
     const bool *used = find_used(c->scratch, g);
@@ -50,7 +39,5 @@ odlc_status pass_restore_names(struct pass_context *c, struct graph *g)
             continue;
         graph_rename_tensor(g, id, t->wanted);
     }
-    for (size_t i = 0; i < g->order.count; i++)
-        update_note(g, graph_node(g, g->order.data[i]));
     return ODLC_OK;
 }

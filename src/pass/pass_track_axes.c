@@ -10,9 +10,9 @@
  * A backward walk finds the order that a tensor should best be stored in: that of the channels-last op which it flows
  * into. A Transpose of the model gives its result in that order at no cost.
  *
- * A graph input is stored channels-last when it flows into a channels-last op through ops that keep the meaning of
- * axes. A graph output is stored as it comes, when that is channels-last (docs/udo-config.md,
- * --preserve_io). */
+ * A graph input is stored channels-last when the model's tensors are channels-first (of rank 3 and 4), or when it flows
+ * into a channels-last op through ops that keep the meaning of axes. A graph output is stored as it comes, when that is
+ * channels-last (docs/udo-config.md, --preserve_io). */
 #include <string.h>
 
 #include "op/params.h"
@@ -35,14 +35,17 @@ static bool is_copy(const struct track *t, const struct node *n)
 /* ---- the kinds of nodes ---- */
 
 /* A lowered op's own output takes the name that the model gives the value; the (perhaps never needed) transposed one
- * steps back. */
+ * steps back. Where that one is `<stored>.nchw` already, neither is a value of the model. */
 static void pass_name_on(struct track *t, const struct node *n, tensor_id stored)
 {
     struct tensor *from = graph_tensor(t->g, n->outputs[0]), *to = graph_tensor(t->g, stored);
     const struct node *writer = to->producer == NO_NODE ? NULL : graph_node(t->g, to->producer);
     if (!writer || writer->source != n->source || !n->source || to->kind != TENSOR_NATIVE)
         return;
-    const char *name = from->name, *aside = arena_printf(t->g->arena, "%s.nchw", name);
+    const char *name = from->name, *suffix = order_suffix(ORDER_CHANNELS_FIRST, from->type->shape.rank);
+    const char *aside = arena_printf(t->g->arena, "%s.%s", name, suffix);
+    if (strcmp(name, arena_printf(t->g->arena, "%s.%s", to->name, suffix)) == 0)
+        return;
     graph_rename_tensor(t->g, n->outputs[0], graph_free_tensor_name(t->g, aside));
     graph_rename_tensor(t->g, stored, name);
 }
@@ -69,8 +72,10 @@ static odlc_status visit_transpose(struct track *t, node_id id)
     tensor_id shared = costs_nothing ? NO_TENSOR : track_find_copy(t, at.stored, &step);
     if (costs_nothing) {
         t->at[out] = (struct location){.stored = at.stored, .perm = stored_as};
-        if (n->layout_only && is_channels_last(&stored_as)) {
-            graph_tensor(t->g, at.stored)->axis_format = track_format("nhwc", stored_as.rank);
+        const enum axis_order led_to = order_led_to(n, &perm);
+        graph_tensor(t->g, out)->axis_format = order_format(led_to, perm.rank);
+        if (led_to == ORDER_CHANNELS_FIRST && is_channels_last(&stored_as)) {
+            graph_tensor(t->g, at.stored)->axis_format = order_format(ORDER_CHANNELS_LAST, stored_as.rank);
             pass_name_on(t, n, at.stored);
         }
         graph_remove_node(t->g, id);
@@ -125,10 +130,11 @@ static odlc_status bring_broadcast(struct track *t, tensor_id id, const struct p
     for (uint32_t i = 0; i < perm->rank; i++)
         wide.dims[i] = i < perm->rank - rank ? 1 : shape.dims[i - (perm->rank - rank)];
     const char *name = graph_tensor(t->g, *out)->name;
+    const char *suffix = order_suffix(is_channels_last(perm) ? ORDER_CHANNELS_LAST : ORDER_OTHER, perm->rank);
     if (graph_tensor(t->g, *out)->kind != TENSOR_STATIC)
         track_note_permute(t, reader, *out, false);
     TRY(build_reshape(&t->b, *out, &wide, arena_printf(t->g->arena, "%s.expanded", name), out));
-    return build_transpose(&t->b, *out, perm, arena_printf(t->g->arena, "%s.nhwc", name), out);
+    return build_transpose(&t->b, *out, perm, arena_printf(t->g->arena, "%s.%s", name, suffix), out);
 }
 
 static odlc_status visit_permutable(struct track *t, node_id id, const struct perm *perm, const struct perm *out_perm)
@@ -265,11 +271,25 @@ static odlc_status visit(struct track *t, node_id id)
     return visit_fixed(t, id);
 }
 
-/* Without a Transpose, and without an input whose layout is given, every tensor is in its own order already. */
+/* The encoding that is given for a value holds where the value is stored. */
+static void move_encodings(struct track *t, size_t n_old)
+{
+    for (tensor_id id = 0; id < n_old; id++) {
+        const struct quant *quant = graph_tensor(t->g, id)->quant;
+        struct tensor *stored = graph_tensor(t->g, t->at[id].stored);
+        if (quant && quant->overridden && !stored->quant)
+            stored->quant = quant;
+    }
+}
+
+/* Without a Transpose, and without an input that is placed, every tensor is in its own order already. */
 static bool has_work(const struct pass_context *c, const struct graph *g)
 {
     if (c->options->input_layouts)
         return true;
+    for (size_t i = 0; i < g->inputs.count; i++)
+        if (track_places_input(c->options, graph_tensor(g, g->inputs.data[i])->type->shape.rank))
+            return true;
     for (size_t i = 0; i < g->outputs.count; i++)
         if (graph_tensor(g, g->outputs.data[i])->kind == TENSOR_STATIC) /* it needs a copy */
             return true;
@@ -302,5 +322,6 @@ odlc_status pass_track_axes(struct pass_context *c, struct graph *g)
     for (size_t i = 0; i < n_nodes; i++)
         TRY(visit(&t, nodes[i]));
     t.b.source = NULL;
+    move_encodings(&t, n_old);
     return track_place_outputs(&t, output_names);
 }

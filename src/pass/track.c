@@ -1,17 +1,18 @@
 #include "pass/track.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "op/params.h"
 
-/* How the result of bringing a tensor into the order `to` is called, when it is stored in the order `from`. */
-static const char *layout_suffix(const struct perm *from, const struct perm *to)
+/* What bringing a tensor into the order `to` makes of the axes, when it is stored in the order `from`. Of rank 3 both
+ * ways are the same permutation: there the stored tensor says which it is. */
+static enum axis_order order_reached(const struct tensor *stored, const struct perm *from, const struct perm *to)
 {
     struct perm back = perm_inverse(from);
-    if (is_channels_last(to) || (perm_is_identity(to) && is_channels_last(&back) && !is_channels_last(from)))
-        return "nhwc";
-    return perm_is_identity(to) && is_channels_last(from) ? "nchw" : "perm";
+    bool from_last = is_channels_last(from) && (from->rank > 3 || stored->axis_format == AXIS_FORMAT_NFC);
+    if (is_channels_last(to) || (perm_is_identity(to) && is_channels_last(&back) && !from_last))
+        return ORDER_CHANNELS_LAST;
+    return perm_is_identity(to) && from_last ? ORDER_CHANNELS_FIRST : ORDER_OTHER;
 }
 
 struct copy_key {
@@ -39,16 +40,6 @@ void track_remember_copy(struct track *t, tensor_id stored, const struct perm *p
 {
     const struct copy_key key = copy_key(stored, perm);
     map_put(&t->copies, arena_strdup(t->c->scratch, key.text), tensor);
-}
-
-uint32_t track_format(const char *suffix, uint32_t rank)
-{
-    bool first = strcmp(suffix, "nchw") == 0, last = strcmp(suffix, "nhwc") == 0;
-    if (rank == 4)
-        return first ? AXIS_FORMAT_NCHW : last ? AXIS_FORMAT_NHWC : 0;
-    if (rank == 3)
-        return first ? AXIS_FORMAT_NCF : last ? AXIS_FORMAT_NFC : 0;
-    return 0;
 }
 
 /* A Transpose of `from` into `into`, a tensor that lost its own one, or into a new tensor (NO_TENSOR) called name. */
@@ -82,15 +73,17 @@ odlc_status track_bring(struct track *t, tensor_id id, const struct perm *to, no
     *out = track_find_copy(t, at.stored, &step);
     if (*out != NO_TENSOR)
         return ODLC_OK;
-    const char *suffix = layout_suffix(&at.perm, to);
-    const char *name = arena_printf(t->g->arena, "%s.%s", graph_tensor(t->g, at.stored)->name, suffix);
+    const enum axis_order order = order_reached(graph_tensor(t->g, at.stored), &at.perm, to);
+    const char *stored_name = graph_tensor(t->g, at.stored)->name;
+    const char *name = arena_printf(t->g->arena, "%s.%s", stored_name, order_suffix(order, to->rank));
     if (graph_tensor(t->g, at.stored)->kind != TENSOR_STATIC)
-        track_note_permute(t, reader, at.stored, strcmp(suffix, "nchw") == 0);
+        track_note_permute(t, reader, at.stored, order == ORDER_CHANNELS_FIRST);
     bool free_again = perm_is_identity(to) && id != at.stored && graph_tensor(t->g, id)->producer == NO_NODE &&
                       graph_tensor(t->g, id)->kind == TENSOR_NATIVE;
     TRY(add_transpose(t, at.stored, &step, free_again ? id : NO_TENSOR, name, out));
     struct tensor *made = graph_tensor(t->g, *out);
-    made->axis_format = track_format(suffix, made->type->shape.rank);
+    if (!free_again || !made->axis_format)
+        made->axis_format = order_format(order, to->rank);
     track_remember_copy(t, at.stored, &step, *out);
     return ODLC_OK;
 }
@@ -109,6 +102,5 @@ void track_store(struct track *t, tensor_id id, const struct perm *perm)
         return;
     const struct shape stored = perm_apply(perm, &tensor->type->shape);
     graph_set_shape(t->g, id, &stored);
-    if (is_channels_last(perm))
-        tensor->axis_format = track_format("nhwc", perm->rank);
+    tensor->axis_format = order_format(is_channels_last(perm) ? ORDER_CHANNELS_LAST : ORDER_OTHER, perm->rank);
 }

@@ -23,9 +23,6 @@ struct track {
     struct map copies; /* a stored tensor and a permutation → the tensor that is the one permuted by the other */
 };
 
-/* The axis format of a tensor stored in an order that goes by that suffix ("nchw", "nhwc"); 0: by rank. */
-uint32_t track_format(const char *suffix, uint32_t rank);
-
 /* The tensor that is `stored` permuted by perm, if there is one already; else NO_TENSOR. */
 tensor_id track_find_copy(const struct track *t, tensor_id stored, const struct perm *perm);
 void track_remember_copy(struct track *t, tensor_id stored, const struct perm *perm, tensor_id tensor);

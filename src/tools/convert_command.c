@@ -89,14 +89,25 @@ static void print_summary(const struct odlc_conversion *conversion, const char *
             s.ops, s.model_nodes, s.udo_ops, s.permutes_inserted, (double)s.static_bytes / 1e6);
 }
 
-/* Which graph inputs and outputs are stored in another order of axes than the model's. */
+/* Which graph inputs and outputs are stored in another order of axes than the model's: a few are listed. */
 static void print_layout_changes(const struct odlc_conversion *conversion)
 {
-    size_t count;
+    enum { MOST_LISTED = 8 };
+    size_t count, inputs = 0, outputs = 0;
     const struct odlc_diag *diags = odlc_conversion_diags(conversion, &count);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        inputs += strcmp(diags[i].code, "input-layout") == 0;
+        outputs += strcmp(diags[i].code, "output-layout") == 0;
+    }
+    bool listed = inputs + outputs <= MOST_LISTED;
+    for (size_t i = 0; i < count && listed; i++)
         if (strcmp(diags[i].code, "input-layout") == 0 || strcmp(diags[i].code, "output-layout") == 0)
             fprintf(stderr, "  %s\n", diags[i].message);
+    if (!listed)
+        fprintf(stderr, "  %zu graph inputs and %zu graph outputs are stored channels-last: --debug lists them\n",
+                inputs, outputs);
+    if (inputs + outputs)
+        fprintf(stderr, "  --io_layout model keeps the model's order\n");
 }
 
 /* Notes behind an error belong to it. Others explain decisions: they are for --debug. */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ir/tensor_name.h"
 #include "tools/info.h"
 #include "tools/json_out.h"
 #include "tools/npy_out.h"
@@ -53,9 +54,10 @@ odlc_status info_find_tensor(struct arena *arena, struct diags *diags, const odl
 {
     size_t n_graphs;
     const struct odlc_graph *graphs = odlc_container_graphs(container, &n_graphs);
+    const char *const spellings[] = {name, tensor_name_respelled(arena, name)};
     name_list known = {0};
-    for (size_t i = 0; i < n_graphs; i++)
-        if (find_in_graph(arena, &known, &graphs[i], name, out))
+    for (size_t i = 0; i < COUNT_OF(spellings) * n_graphs; i++)
+        if (find_in_graph(arena, &known, &graphs[i % n_graphs], spellings[i / n_graphs], out))
             return ODLC_OK;
     const char *near = nearest_word(name, known.data, known.count);
     const char *hint = near ? arena_printf(arena, "did you mean '%s'?", near) : "dlc-info without --tensor lists all";

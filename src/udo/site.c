@@ -67,7 +67,7 @@ static odlc_status add_node(struct site_build *s, const struct site_operands *in
         struct perm perm;
         names[j] = output_name(s, j);
         if (names[j] && layout_perm(s->site, out->layout, types[j].shape.rank, &perm))
-            names[j] = arena_printf(s->arena, "%s%s", names[j], layout_suffix(out->layout));
+            names[j] = arena_printf(s->arena, "%s.%s", names[j], layout_suffix(out->layout, types[j].shape.rank));
         forms[j] = form_of(s->site, out, types[j].shape.rank);
     }
     build_row(s->b, def->row, s->site->label);

@@ -90,7 +90,7 @@ const struct param *site_default(const struct site_build *s, const char *name);
 bool layout_perm(const struct udo_site *site, enum udo_layout layout, uint32_t rank, struct perm *out);
 /* The form of the operand, which has that rank, for passes. */
 struct operand_form form_of(const struct udo_site *site, const struct udo_tensor *t, uint32_t rank);
-const char *layout_suffix(enum udo_layout layout); /* ".nhwc" */
+const char *layout_suffix(enum udo_layout layout, uint32_t rank); /* "nhwc" */
 /* The rank that the definition itself tells, or -1. */
 int declared_rank(const struct udo_tensor *t);
 /* Whether the layout says something of tensors of that rank. */

@@ -107,9 +107,11 @@ static tensor_id serialise(struct site_build *s, const char *label, const struct
         return id;
     if (moved)
         view_permute(&view, &perm);
-    const char *name =
-        arena_printf(s->arena, "%s%s%s%s", t->name, to == t->type->dtype ? "" : ".",
-                     to == t->type->dtype ? "" : dtype_info(to)->name, moved ? layout_suffix(in->layout) : "");
+    const char *name = t->name;
+    if (to != t->type->dtype)
+        name = arena_printf(s->arena, "%s.%s", name, dtype_info(to)->name);
+    if (moved)
+        name = arena_printf(s->arena, "%s.%s", name, layout_suffix(in->layout, t->type->shape.rank));
     return shared_constant(s, name, to, &view);
 }
 
@@ -121,12 +123,14 @@ static tensor_id take(struct site_build *s, const struct udo_tensor *in, tensor_
     if (s->errors || !layout_perm(s->site, in->layout, t->type->shape.rank, &perm))
         return id;
     tensor_id moved;
-    const char *name = arena_printf(s->arena, "%s%s", t->name, layout_suffix(in->layout));
+    const char *name = arena_printf(s->arena, "%s.%s", t->name, layout_suffix(in->layout, t->type->shape.rank));
     if (build_transpose(s->b, id, &perm, name, &moved) != ODLC_OK) {
         s->errors++; /* reported already */
         return id;
     }
-    graph_node(s->b->graph, graph_tensor(s->b->graph, moved)->producer)->layout_only = true;
+    struct node *transpose = graph_node(s->b->graph, graph_tensor(s->b->graph, moved)->producer);
+    transpose->layout_only = true;
+    transpose->to_first = in->layout == UDO_LAYOUT_NCHW;
     return moved;
 }
 

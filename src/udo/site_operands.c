@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "op/layout.h"
 #include "udo/param_value.h"
 
 /* ---- diagnostics ---- */
@@ -118,9 +119,9 @@ struct operand_form form_of(const struct udo_site *site, const struct udo_tensor
                                  .fixed_bits = dtype_is_fixed(dtype) ? (uint8_t)dtype_value_bits(dtype) : 0};
 }
 
-const char *layout_suffix(enum udo_layout layout)
+const char *layout_suffix(enum udo_layout layout, uint32_t rank)
 {
-    return layout == UDO_LAYOUT_NCHW ? ".nchw" : ".nhwc";
+    return order_suffix(layout == UDO_LAYOUT_NCHW ? ORDER_CHANNELS_FIRST : ORDER_CHANNELS_LAST, rank);
 }
 
 int declared_rank(const struct udo_tensor *t)

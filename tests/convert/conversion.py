@@ -13,7 +13,8 @@ from checks import command  # noqa: E402
 from dlc_reader import read_container  # noqa: E402
 from prestarted import run  # noqa: E402
 
-FORMATS = {"FLOAT_32": "f", "FLOAT_16": "e", "INT_32": "i", "INT_64": "q", "UINT_8": "B", "BOOL_8": "?"}
+FORMATS = {"FLOAT_32": "f", "FLOAT_16": "e", "INT_32": "i", "INT_64": "q", "UINT_8": "B", "UINT_32": "I",
+           "BOOL_8": "?"}
 
 
 class Workshop:
@@ -97,6 +98,25 @@ class Workshop:
         if container:
             self.checks.equal(f"{label}: results", self.execute(label, container, **inputs), outputs)
         return container
+
+
+def value_of(param):
+    """(type, value or list of values) of a param, or of static data."""
+    tensor = getattr(param, "tensor", param)
+    if tensor is None:
+        return param.dtype, param.value
+    if tensor.dtype == "STRING":
+        return tensor.dtype, [text.decode() for text in tensor.data.split(b"\0")[:-1]]
+    code = FORMATS[tensor.dtype]
+    count = len(tensor.data) // struct.calcsize(code)
+    return tensor.dtype, list(struct.unpack(f"<{count}{code}", tensor.data))
+
+
+def params_of(op):
+    """{name: (type, value or list of values)} of the op's params in the file's order, without the package's name; supplemental
+    ones have a * behind their names."""
+    return {name + "*" * (op.params[name].usage == 2): value_of(op.params[name]) for name in op.param_order
+            if name != "packageName"}
 
 
 def start_converter(*args):

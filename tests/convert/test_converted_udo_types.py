@@ -219,8 +219,9 @@ def permutes_of_fewer_axes(w):
     conv(m, "x", "t")
     m.node("Mul", ["v", "t"], ["y"])
     m.output("y", F, [1, 3, 4, 4])
-    container = check_permutes(w, "scales of channels", m, w.config(udo("Op", "NCHW")), [("v", "NCHW", "NHWC", "after")])
-    w.checks.equal("scales of channels", container and op_types(container).count("Transpose"), 1)
+    container = check_permutes(w, "scales of channels", m, w.config(udo("Op", "NCHW")),
+                               [("s", "NHWC", "NCHW", "before"), ("v", "NCHW", "NHWC", "after")])
+    w.checks.equal("scales of channels", container and op_types(container).count("Transpose"), 2)
 
 
 def permutes_behind(w):
@@ -243,7 +244,7 @@ def permutes_behind(w):
             ("sum", "NCHW", conv, [relu, add], image, [before, ("u1", "NCHW", "NHWC", "after")]),
             ("to rows", "NHWC", None, [relu, reshape], rows, [("u1", "NHWC", "NCHW", "after")]),
             ("the convolution's own", "NHWC", conv, [relu, add, reshape], rows, []),
-            ("nothing to permute", "NCHW", None, [relu, reshape], rows, [])):
+            ("an input alone", "NCHW", None, [relu, reshape], rows, [("x", "NHWC", "NCHW", "before")])):
         m = onnx.Model(opset=13, domains=["test"])
         m.input("x", F, image)
         source = "x"

@@ -241,7 +241,7 @@ def layouts_of_chain(w):
 
 
 def graph_input_of_nchw(w):
-    """A graph input that only NCHW UDOs read stays as the model has it."""
+    """A graph input that only NCHW UDOs read is brought to their order once, or stays in it when it is told to."""
     m = onnx.Model(domains=["test"])
     m.input("x", onnx.FLOAT, [1, 2, 3, 4])
     m.node("First", ["x"], ["a"], domain="test")
@@ -251,9 +251,17 @@ def graph_input_of_nchw(w):
     config = w.config(udo("First", "NCHW"), udo("Both", "NCHW", inputs=2))
     container, messages = w.convert("NCHW input", m, "-udo", config)
     if container:
-        w.checks.equal("NCHW input: ops", op_types(container), ["First", "First", "Both"])
-        w.checks.equal("NCHW input: dims", container.tensors["x"].dims, [1, 2, 3, 4])
-        w.checks.check("NCHW input: no warning", "is inserted" not in messages, messages)
+        w.checks.equal("NCHW input: ops", op_types(container), ["Transpose", "First", "First", "Both"])
+        w.checks.equal("NCHW input: dims", container.tensors["x"].dims, [1, 3, 4, 2])
+        w.checks.equal("NCHW input: read", [op.inputs[0] for op in container.ops[1:3]], ["x.nchw"] * 2)
+        w.checks.equal("NCHW input: warnings", messages.count("is inserted"), 1)
+        w.checks.check("NCHW input: way out", "--input_layout x NONTRIVIAL" in messages, messages)
+    for args in (("-l", "x", "NONTRIVIAL"), ("--io_layout", "model")):
+        container, messages = w.convert(f"NCHW input {args}", m, "-udo", config, *args)
+        if container:
+            w.checks.equal(f"NCHW input {args}: ops", op_types(container), ["First", "First", "Both"])
+            w.checks.equal(f"NCHW input {args}: dims", container.tensors["x"].dims, [1, 2, 3, 4])
+            w.checks.check(f"NCHW input {args}: no warning", "is inserted" not in messages, messages)
     last = w.config(udo("First", "NHWC"), udo("Both", "NHWC", inputs=2))
     container, _ = w.convert("NHWC input", m, "-udo", last)
     if container:

@@ -242,7 +242,7 @@ def at_the_edges(w):
     """Graph inputs and outputs: (layouts of a first and a last UDO) -> the ops, and the dims of x and y."""
     last = [1, 6, 8, 4]
     for first, final, ops, dims in (
-            ("NCHW", "NCHW", ["Op0", "Transpose", "Conv2d", "Transpose", "Op1"], [IMAGE, IMAGE]),
+            ("NCHW", "NCHW", ["Transpose", "Op0", "Transpose", "Conv2d", "Transpose", "Op1"], [last, IMAGE]),
             ("NHWC", "NHWC", ["Op0", "Conv2d", "Op1"], [last, last]),
             (None, None, ["Op0", "Conv2d", "Op1"], [last, last])):
         m = start(IMAGE)
@@ -513,7 +513,7 @@ def quantized(w):
                           [same(data_type=data)])
 
     for data, static, args in itertools.product(("FIXED_8", "FLOAT_32"), ("FIXED_8", "FLOAT_32"),
-                                                ([], ["--keep_quant_nodes"])):
+                                                ([], ["--keep_quant_nodes"], ["--qdq", "encodings"])):
         label = f"quantized {data} {static} {args}"
         container, _ = w.convert(label, quantized_model(), "-udo", w.config(op(data, static)), *args)
         if not container:
@@ -522,10 +522,11 @@ def quantized(w):
         x, weights, y = (container.tensors[name] for name in node.inputs + node.outputs)
         fixed = data == "FIXED_8" and not args
         w.checks.equal(f"{label}: activations", [t.dtype for t in (x, y)], ["UFXP_8" if fixed else "FLOAT_32"] * 2)
-        if fixed:
+        given = "encodings" in args
+        if fixed or given:
             w.checks.equal(f"{label}: encodings", (x.encodings, y.encodings), ([(0.5, -3)], [(0.125, -3)]))
         stored = {"FIXED_8": ("SFXP_8", [(0.25, 0)], struct.pack("<2b", -7, 9)),
-                  "FLOAT_32": ("FLOAT_32", [], struct.pack("<2f", -1.75, 2.25))}[static]
+                  "FLOAT_32": ("FLOAT_32", [(0.25, 0)] * given, struct.pack("<2f", -1.75, 2.25))}[static]
         w.checks.equal(f"{label}: data", (weights.kind, weights.dtype, weights.encodings, weights.data),
                        ("STATIC", *stored))
     w.fails("another width", 1, ["FIXED_16", "needs encodings"], quantized_model(), "-udo",

@@ -1,4 +1,5 @@
-"""One ONNX node as a model that is converted and executed, or refused. NumPy says what must come out."""
+"""One ONNX node as a model that is converted and executed, or refused, and models of several. NumPy says what must come
+out."""
 
 import pathlib
 import sys
@@ -106,3 +107,24 @@ def refuses(checks, message, op, opset, inputs, n_outputs=1, **attributes):
         done, _ = convert(Case(op, folder / "model.onnx", {}, {}), folder)
         checks.check(f"{op} is refused", done.returncode == 1, done.returncode)
         checks.check(f"reason why {op} is refused", message in done.stderr, f"{message!r} not in {done.stderr!r}")
+
+
+def run_model(checks, name, model, inputs, expected, options=(), step=0.0):
+    """Converts and executes; the container, for more questions. Results are within `step`."""
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = pathlib.Path(temporary)
+        model.save(folder / "model.onnx")
+        done, dlc = convert(Case(name, folder / "model.onnx", inputs, expected), folder, options=options)
+        if not checks.check(f"convert {name}", done.returncode == 0, done.stderr):
+            return None
+        checks.equal(f"others read {name}", dlc_tools.refusal(dlc), None)
+        done, container = execute(Case(name, None, inputs, expected), dlc, folder)
+        if not checks.check(f"execute {name}", done.returncode == 0, done.stderr):
+            return None
+        for output, array in expected.items():
+            found = result(folder, container, output)
+            stored = as_stored(array, container.tensors[output])
+            worst = np.max(np.abs(found.astype("f8") - stored), initial=0)
+            same = np.array_equal(found, stored, equal_nan=True) if step == 0 else worst <= step * 1.001
+            checks.check(f"{name}: {output}", same, f"found {found.tolist()}, expected {stored.tolist()}")
+        return container

@@ -179,6 +179,28 @@ def orders_of_outputs(w):
     formats("computed behind it", [conv, ("Transpose", "c", "t", to_last), ("Relu", "t", "y", {})], {"y": 11})
 
 
+def lines(w):
+    """Of rank 3, channels-first to channels-last and back are one permutation: axis formats are not mixed up. What a
+    Conv over one axis gives is called as the vendor's converters call it, whether its Transpose is left or not."""
+    constants = [(name, FLOAT, [2], values) for name, values in zip("sbmv", ([1, 2], [0, 1], [0, 0], [1, 1]))]
+    norm = ("BatchNormalization", ["x", "s", "b", "m", "v"], ["y"], {"epsilon": 0.0})
+    m = model([("x", FLOAT, [1, 2, 3])], ["y"], norm, constants=constants)
+    container = w.gives("a kept line", m, {"x": [1, 2, 3, 4, 5, 6]}, {"y": [1, 2, 3, 9, 11, 13]}, "--preserve_io",
+                        "layout")
+    inner = {name: container.tensors[name].axis_format for op in container.ops if op.type == "Batchnorm"
+             for name in (op.inputs[0], op.outputs[0])}
+    w.checks.equal("a kept line: what Batchnorm reads and gives", list(inner.values()), [5, 5])
+    w.checks.check("a kept line: x is not channels-last", container.tensors["x"].axis_format not in (3, 5))
+    conv = ("Conv", ["x", "w"], ["c"], {"kernel_shape": [2]})
+    for label, node in (("a Transpose follows", ("Neg", ["c"], ["y"])),
+                        ("none does", ("Transpose", ["c"], ["y"], {"perm": [0, 2, 1]}))):
+        m = model([("x", FLOAT, [1, 2, 3])], ["y"], conv, node, constants=[("w", FLOAT, [4, 2, 2], [1] * 16)])
+        container, _ = w.convert(f"a line, {label}", m, "--preserve_io", "layout")
+        ops = {op.type: op for op in container.ops}
+        w.checks.equal(f"a line, {label}: names", (ops["Conv2d"].name, ops["Conv2d"].outputs),
+                       ("c_2d", ["c_intermediate"]))
+
+
 def wrapping(w):
     """Integers of 64 bits become ones of 32 bits: one warning when what the container computes of them may not fit."""
     def warnings(label, dtype, *nodes, constants=(), x=(2**31 - 1, -2), expected):
@@ -355,8 +377,9 @@ def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         w = Workshop(checks, folder)
-        for part in (conditions, loops, scans, sequences, declarations, orders_of_outputs, wrapping, declared_dims, shapes, strings,
-                     large_words, masks, transposed_convolutions, functions, empty_past, known_regions, nothing_left):
+        for part in (conditions, loops, scans, sequences, declarations, orders_of_outputs, lines, wrapping,
+                     declared_dims, shapes, strings, large_words, masks, transposed_convolutions, functions, empty_past,
+                     known_regions, nothing_left):
             if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
                 part(w)
     checks.finish()

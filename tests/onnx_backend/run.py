@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 """The ONNX project's backend cases: converted, executed, compared with the published outputs.
-usage: run.py [-v] [--update] [--cases FOLDER] [--build FOLDER] [PATTERN...]
+usage: run.py [-v] [--update] [--io_layout LAYOUT] [--step N] [--cases FOLDER] [--build FOLDER] [PATTERN...]
 
   PATTERN          a shell pattern over the cases' names; default: those of ODLC_CASES, or all
   --cases FOLDER   other cases laid out alike (or ODLC_BACKEND_CASES); the list of refused cases says nothing about them
   --build FOLDER   whose commands are tried (or ODLC_BUILD_ROOT)
+  --io_layout      the order of graph inputs and outputs: model (default), or channels_last, the converter's default
+  --step N         each N-th case alone, all with ODLC_LONG=1
   --update         rewrites the list of refused cases
   -v               a line for each refused case, too
 
@@ -30,6 +32,8 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
                                      usage=argparse.SUPPRESS)
     parser.add_argument("-v", action="store_true", dest="verbose", help=argparse.SUPPRESS)
+    parser.add_argument("--io_layout", choices=("model", "channels_last"), default="model", help=argparse.SUPPRESS)
+    parser.add_argument("--step", type=int, default=1, help=argparse.SUPPRESS)
     parser.add_argument("--update", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--cases", default=os.environ.get("ODLC_BACKEND_CASES"), help=argparse.SUPPRESS)
     parser.add_argument("--build", help=argparse.SUPPRESS)
@@ -40,7 +44,7 @@ def arguments():
 OPTIONS = arguments()
 if OPTIONS.build:
     os.environ["ODLC_BUILD_ROOT"] = os.path.abspath(OPTIONS.build)  # before checks.py reads it
-from checks import CASES, SHARED, Checks, command  # noqa: E402
+from checks import CASES, SHARED, Checks, command, share_of  # noqa: E402
 
 try:
     from cases import Operators, cases_of
@@ -124,10 +128,11 @@ def run_cases(checks, folder):
         return
     if not chosen:
         sys.exit(f"run.py: no case of {folder} has such a name")
+    chosen = share_of(chosen, OPTIONS.step)
     listed = None if OPTIONS.cases or OPTIONS.update else read_list()
     report = Report(checks, listed, OPTIONS.verbose)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for case, (outcome, reason) in zip(chosen, pool.map(try_case, chosen)):
+        for case, (outcome, reason) in zip(chosen, pool.map(lambda case: try_case(case, OPTIONS.io_layout), chosen)):
             report.add(case.name, operators.of(case), outcome, reason)
     for name in sorted(set(listed or ()) - {case.name for case in cases}):
         report.fail(f"UNTRUE {name} is in {LIST.name}, and there is no such case")

@@ -12,13 +12,11 @@ import tempfile
 import dlc_tools
 import numpy as np
 from dlc_reader import read_container
-from model_case import CONTAINER_TYPES, result
+from model_case import CHANNELS_LAST, CONTAINER_TYPES, LAST, result, with_filler
 from onnx_reader import Array
 from prestarted import run
 
 MATCHED, REFUSED, WRONG, CRASHED = "matched", "refused", "WRONG", "CRASHED"
-# With equal dimensions nothing would tell which order of axes a container has: let it be the model's.
-KEEP_LAYOUT = ("--preserve_io", "layout")
 SECONDS = 60
 SANITIZER = re.compile(r"Sanitizer|runtime error:")
 ASKED = re.compile(r"--freeze_input (.+?)=")
@@ -27,6 +25,8 @@ RTOL, ATOL, BFLOAT16_RTOL = 1e-3, 1e-7, 2.0**-6
 # Published values that are noise, and how far from the exact value they are: an FFT in float32 made these from sums of sines
 # that are exactly 0, and published 1.9e-7.
 NOISE = dict.fromkeys(("test_dft_inverse", "test_dft_inverse_opset19"), 2e-7)
+# Operators that find as much as they find: a container has room for the most, and this in it where nothing is found.
+FINDING = {"NonMaxSuppression": 0, "NonZero": -1}
 # What a container may store a model's type as. Types below 8 bits and the small floats have no such rule: their values
 # must be right.
 STORED = {"int64": ("INT_64", "INT_32"), "uint64": ("UINT_64", "UINT_32"), "float64": ("FLOAT_32",),
@@ -83,15 +83,17 @@ def open_dims(case, data):
     return arguments
 
 
-def convert(case, data, dlc):
-    """Converts, freezing the inputs that the converter asks for, round by round, and gives their names."""
+def convert(case, data, dlc, io_layout, *options):
+    """Converts, freezing the inputs that the converter asks for, round by round. The names of these, and of the graph
+    inputs and outputs that notes say to be stored channels-last."""
     frozen = []
     while True:
         arguments = [f"--freeze_input={name}={data.files[name]}" for name in frozen]
-        done = finished("onnx-to-dlc", "-i", case.model, "-o", dlc, "--json", *KEEP_LAYOUT, *open_dims(case, data),
-                        *arguments)
+        done = finished("onnx-to-dlc", "-i", case.model, "-o", dlc, "--json", "--debug",
+                        "--io_layout", io_layout, *open_dims(case, data), *options, *arguments)
         if done.returncode == 0:
-            return frozen
+            notes = [json.loads(line) for line in done.stderr.splitlines() if "-layout\"" in line]
+            return frozen, {note["node"] for note in notes if note["code"] in ("input-layout", "output-layout")}
         errors = errors_of(done)
         asked = {name for error in errors for name in ASKED.findall(error.get("hint", ""))}
         more = [name for name in data.files if name in asked and name not in frozen]
@@ -100,7 +102,25 @@ def convert(case, data, dlc):
         frozen += more
 
 
-def write_inputs(data, container, frozen, folder):
+def in_order(array, tensor, moved):
+    """The model's array as the container has it. What notes say, and the axis format, must be the same; volumes have none."""
+    if (tensor.axis_format in CHANNELS_LAST) != (tensor.name in moved) and array.ndim != 5:
+        raise Verdict(WRONG, f"{tensor.name} has axis format {tensor.axis_format}, notes say otherwise")
+    order = array.transpose(LAST[array.ndim]) if tensor.name in moved else array
+    if list(order.shape or [1]) != tensor.dims:
+        raise Verdict(WRONG, f"{tensor.name} has dims {tensor.dims}, expected {list(order.shape)}")
+    return order
+
+
+def check_moved(container, moved, io_layout):
+    """All graph inputs of rank 3 and 4 are channels-last, whatever reads them; or nothing is."""
+    wanted = {name for name, tensor in container.tensors.items()
+              if tensor.kind == "APP_WRITE" and len(tensor.dims) in (3, 4)} if io_layout == "channels_last" else set()
+    if not wanted <= moved or (moved and io_layout == "model"):
+        raise Verdict(WRONG, f"{sorted(moved)} are channels-last, expected {sorted(wanted)}")
+
+
+def write_inputs(data, container, frozen, folder, moved):
     """Raw files of the inputs in the container's types, and a list of them."""
     pairs = []
     for i, (name, value) in enumerate(data.inputs.items()):
@@ -116,13 +136,13 @@ def write_inputs(data, container, frozen, folder):
         if value.array.dtype.kind in "iu" and not np.array_equal(exact(stored), exact(value.array)):
             raise Verdict(WRONG, f"graph input {name} is {tensor.dtype}, which cannot hold the case's values")
         raw = folder / f"input_{i}.raw"
-        stored.tofile(raw)
+        in_order(stored, tensor, moved).tofile(raw)
         pairs.append(f"{name}:={raw}")
     (folder / "inputs.txt").write_text(" ".join(pairs) + "\n")
 
 
-def execute(data, dlc, container, frozen, folder):
-    write_inputs(data, container, frozen, folder)
+def execute(data, dlc, container, frozen, folder, moved):
+    write_inputs(data, container, frozen, folder, moved)
     done = finished("net-run", "--container", dlc, "--input_list", folder / "inputs.txt", "--output_dir",
                     folder / "out", "--use_native_input_files", "--use_native_output_files")
     if done.returncode:
@@ -135,7 +155,7 @@ def exact(array):
 
 
 def difference(found, expected, atol=ATOL):
-    """How the found array differs from the expected Array; None when it does not."""
+    """How the found array differs from the expected Array, which is in its order; None when it does not."""
     want = expected.array.reshape(found.shape)
     if want.dtype.kind != "f":
         if found.dtype != want.dtype:
@@ -154,15 +174,25 @@ def difference(found, expected, atol=ATOL):
     return f"{int(np.sum(~close))} of {want.size} elements differ, by up to {worst:g}"
 
 
-def compare(data, container, folder, atol):
+def in_its_room(case, expected, dims):
+    """The expected Array with the filler that the container has behind it, of operators that find something."""
+    operator = next(iter(case.operators & FINDING.keys()), None)
+    if operator is None or not isinstance(expected, Array):
+        return expected
+    filled = with_filler(expected.array, dims, FINDING[operator])
+    return expected if filled is None else Array(filled, expected.dtype)
+
+
+def compare(case, data, container, folder, moved):
+    atol = NOISE.get(case.name, ATOL)
     for name, expected in data.outputs.items():
         if name not in container.tensors:
             raise Verdict(WRONG, f"the container has no output {name}")
         if not isinstance(expected, Array):
             raise Verdict(WRONG, f"graph output {name} is no tensor, but converts")
-        tensor, shape = container.tensors[name], list(expected.array.shape)
-        if tensor.dims != (shape or [1]):
-            raise Verdict(WRONG, f"{name} has dims {tensor.dims}, expected {shape}")
+        tensor = container.tensors[name]
+        expected = in_its_room(case, expected, tensor.dims)
+        expected = Array(in_order(expected.array, tensor, moved), expected.dtype)
         if tensor.dtype not in STORED.get(expected.dtype, CONTAINER_TYPES):
             raise Verdict(WRONG, f"{name} is {tensor.dtype}, expected {expected.dtype}")
         try:
@@ -176,28 +206,29 @@ def compare(data, container, folder, atol):
             raise Verdict(WRONG, f"{name}: {wrong}")
 
 
-def try_data_sets(case, folder):
-    dlc, container, frozen = folder / "model.dlc", None, []
+def try_data_sets(case, folder, io_layout):
+    dlc, container, frozen, moved = folder / "model.dlc", None, [], set()
     for number, data in enumerate(case.data_sets()):
         if container is None or frozen:  # what is frozen differs from set to set
-            frozen = convert(case, data, dlc)
+            frozen, moved = convert(case, data, dlc, io_layout)
             container = read_container(dlc, data=False)
+            check_moved(container, moved, io_layout)
             refusal = dlc_tools.refusal_of_some(dlc)
             if refusal:
                 raise Verdict(WRONG, f"others do not read the container: {refusal}")
         place = folder / str(number)
         place.mkdir()
-        execute(data, dlc, container, frozen, place)
-        compare(data, container, place, NOISE.get(case.name, ATOL))
+        execute(data, dlc, container, frozen, place, moved)
+        compare(case, data, container, place, moved)
     if container is None:
         raise Verdict(WRONG, "the case has no data set")
 
 
-def try_case(case):
-    """(outcome, reason) of a case."""
+def try_case(case, io_layout="model"):
+    """(outcome, reason) of a case, in one of the two orders of graph inputs and outputs."""
     with tempfile.TemporaryDirectory() as temporary:
         try:
-            try_data_sets(case, pathlib.Path(temporary))
+            try_data_sets(case, pathlib.Path(temporary), io_layout)
         except Verdict as verdict:
             return verdict.outcome, verdict.reason
         except Exception as error:  # what a reader of the tests stumbles over fails this case, not the run

@@ -198,6 +198,26 @@ START_TEST(flagged)
 }
 END_TEST
 
+/* Enlarged a whole number of times, an element is taken so often: as models say it (asymmetric, down), and as
+ * containers have it that name half pixels instead, and no nearest_mode. */
+START_TEST(enlarged_by_half_pixels)
+{
+    static const float x[] = {0, 1, 2, 3, 4};
+    float expected[5 * 16];
+    for (int half = 0; half <= 1; half++) {
+        struct fixture *f = fixture_start(1);
+        for (int i = 0; i < 5 * _i; i++)
+            expected[i] = (float)(i / _i);
+        resize_line(f, x, 5, _i, NEAREST, half ? HALF_PIXEL : ASYMMETRIC);
+        build_int(&f->build, PARAM_half_pixel_centers, half);
+        if (!half)
+            build_int(&f->build, PARAM_nearest_mode, DOWN);
+        check_line(f, expected, 5 * _i);
+        fixture_end(f);
+    }
+}
+END_TEST
+
 /* ---- images and volumes ---- */
 
 /* Linear interpolation at a position along one axis: two neighbours and the share of the second. */
@@ -346,6 +366,7 @@ int main(void)
     tcase_add_loop_test(tc, exact_ties, 0, 18);
     tcase_add_test(tc, nearest_integers);
     tcase_add_test(tc, flagged);
+    tcase_add_loop_test(tc, enlarged_by_half_pixels, 1, 17);
     tcase_add_loop_test(tc, linear_images, 0, 3);
     tcase_add_test(tc, sizes);
     tcase_add_test(tc, depth_and_space);

@@ -117,9 +117,11 @@ static tensor_id constant(struct gen *r, enum dtype dtype, const struct shape *s
     return constant_of(r, &type, random_elements(r, &type, bound));
 }
 
-/* The bias that a layer without one gets. */
+/* What a layer may have in place of a bias: zeros, or nothing. */
 static tensor_id no_bias(struct gen *r, const struct shape *shape)
 {
+    if (chance(r, 50))
+        return NO_TENSOR;
     struct feed feed = {.name = name(r, "c"), .type = {DT_FLOAT32, *shape}};
     feed.data = arena_calloc(r->arena, shape_count(shape), sizeof(float));
     if (r->form.constants_are_inputs)

@@ -492,6 +492,21 @@ END_TEST
 
 /* clang-format on */
 
+/* Once a scalar is one element of rank 1, Reshapes between the two change nothing. */
+START_TEST(reshapes_of_scalars_go)
+{
+    struct graph *g = check_numbers("graph \"g\" input \"x\" float32[2,3]\n"
+                                    "node \"sum\" ReduceSum (\"x\") {axes=[2]{0, 1}, keep_dims=0} -> \"s\" float32[]\n"
+                                    "node \"to\" Reshape (\"s\") {shape=[1]{1}} -> \"t\" float32[1]\n"
+                                    "node \"and back\" Reshape (\"t\") {shape=[0]{}} -> \"b\" float32[]\n"
+                                    "node \"root\" Relu (\"b\") -> \"r\" float32[]\n"
+                                    "node \"end\" Reshape (\"r\") {shape=[2]{1, 1}} -> \"y\" float32[1,1]\n"
+                                    "output \"y\"",
+                                    1e-6);
+    ck_assert_uint_eq(count_ops(g, "Reshape"), 1);
+}
+END_TEST
+
 START_TEST(the_validator_finds_wrong_types)
 {
     struct graph *g = parsed("graph \"g\" input \"x\" float32[2]\n"
@@ -529,6 +544,7 @@ int main(void)
     tcase_add_test(t, a_value_for_each_row_is_no_bias);
     tcase_add_test(t, convolutions_in_blocks_are_dilated_ones);
     tcase_add_test(t, a_new_convolution_is_folded_into);
+    tcase_add_test(t, reshapes_of_scalars_go);
     tcase_add_test(t, the_validator_finds_wrong_types);
     suite_add_tcase(suite, t);
     SRunner *runner = srunner_create(suite);

@@ -82,12 +82,51 @@ static void check_encodings(const struct graph *g)
     ck_assert(graph_tensor(g, tensor_called(g, "r"))->quant->encodings[0].scale == 0.25);
 }
 
-/* What lowering gives a layer that has no bias of its own. */
-static void forget_bias(struct graph *g)
+static void check_overrides(const struct graph *g)
 {
+    const struct quant *x = graph_tensor(g, tensor_called(g, "x"))->quant;
+    const struct quant *y = graph_tensor(g, tensor_called(g, "y"))->quant;
+    ck_assert(x && x->overridden && x->encodings[0].scale == 0.5);
+    ck_assert(y && y->overridden && y->encodings[0].scale == 0.25);
+}
+
+/* Integers of a constant that are still to be scaled, and an encoding that is given. */
+static void scale_constant(struct graph *g)
+{
+    static const int8_t integers[] = {6, -4};
+    static const double scale[] = {0.5, 0.25};
     const struct shape two = SHAPE(2);
-    const struct view zeros = view_splat_int(arena, DT_FLOAT32, &two, 0);
-    graph_set_view(g, tensor_called(g, "zeros"), &zeros);
+    struct view view = view_of(integers, DT_INT8, &two);
+    view.scale = scale;
+    graph_set_view(g, tensor_called(g, "c"), &view);
+    encode(g);
+    quant_override(g, tensor_called(g, "x"), graph_tensor(g, tensor_called(g, "halves"))->quant);
+}
+
+static void check_constant(const struct graph *g)
+{
+    const struct quant *known = graph_tensor(g, tensor_called(g, "c"))->quant;
+    ck_assert(known && known->overridden && known->per_axis && known->axis == 0 && known->count == 2);
+    ck_assert(known->encodings[0].scale == 0.5 && known->encodings[1].scale == 0.25);
+    ck_assert(graph_tensor(g, tensor_called(g, "x"))->quant->encodings[0].scale == 0.5);
+}
+
+/* Nothing computes "halves" any more. */
+static void lose_encoding(struct graph *g)
+{
+    encode(g);
+    quant_override(g, tensor_called(g, "halves"), graph_tensor(g, tensor_called(g, "halves"))->quant);
+    quant_override(g, tensor_called(g, "quarters"), graph_tensor(g, tensor_called(g, "quarters"))->quant);
+    graph_remove_node(g, node_called(g, "a"));
+    graph_compact(g);
+}
+
+static void check_lost(const struct graph *g)
+{
+    (void)g;
+    ck_assert_uint_eq(diags.list.count, 1);
+    ck_assert_str_eq(diags.list.data[0].message,
+                     "tensor halves is not in the container: the encoding that the model gives it is not kept");
 }
 
 static void want_names(struct graph *g)
@@ -96,11 +135,50 @@ static void want_names(struct graph *g)
     graph_tensor(g, tensor_called(g, "moved"))->wanted = "b";
 }
 
+static int format_of(const struct graph *g, const char *name)
+{
+    return graph_tensor(g, tensor_called(g, name))->axis_format;
+}
+
+/* Of a model with channels last: of inputs by rank, of results by what their axes come from. */
 static void check_formats(const struct graph *g)
 {
-    ck_assert_int_eq(graph_tensor(g, tensor_called(g, "w"))->axis_format, AXIS_FORMAT_HWIO);
-    ck_assert_int_eq(graph_tensor(g, tensor_called(g, "x"))->axis_format, AXIS_FORMAT_NONTRIVIAL);
-    ck_assert_int_eq(graph_tensor(g, tensor_called(g, "b"))->axis_format, 0);
+    static const struct {
+        const char *name;
+        int format;
+    } expected[] = {{"x", AXIS_FORMAT_NHWC},       {"w", AXIS_FORMAT_HWIO},    {"b", AXIS_FORMAT_ANY},
+                    {"c", AXIS_FORMAT_NHWC},       {"r", AXIS_FORMAT_NHWC},    {"m", AXIS_FORMAT_NHWC},
+                    {"i", AXIS_FORMAT_NONTRIVIAL}, {"p", AXIS_FORMAT_NHWC},    {"first", AXIS_FORMAT_NCHW},
+                    {"back", AXIS_FORMAT_NHWC},    {"rows", AXIS_FORMAT_NF},   {"turned", AXIS_FORMAT_NONTRIVIAL},
+                    {"sum", AXIS_FORMAT_NF},       {"steps", AXIS_FORMAT_NFC}, {"d", AXIS_FORMAT_NONTRIVIAL},
+                    {"y", AXIS_FORMAT_NONTRIVIAL}, {"flat", AXIS_FORMAT_ANY},  {"k", AXIS_FORMAT_NONTRIVIAL},
+                    {"shifted", AXIS_FORMAT_NFC},  {"same", AXIS_FORMAT_NFC},  {"other", AXIS_FORMAT_NONTRIVIAL}};
+    for (size_t i = 0; i < COUNT_OF(expected); i++)
+        ck_assert_msg(format_of(g, expected[i].name) == expected[i].format, "%s has axis format %d, not %d",
+                      expected[i].name, format_of(g, expected[i].name), expected[i].format);
+}
+
+/* The model's order: nothing is known of a tensor of rank 3, and an image op's result is the model's own output. */
+static void check_formats_of_first(const struct graph *g)
+{
+    ck_assert_int_eq(format_of(g, "x"), AXIS_FORMAT_NONTRIVIAL);
+    ck_assert_int_eq(format_of(g, "c"), AXIS_FORMAT_NHWC);
+    ck_assert_int_eq(format_of(g, "y"), AXIS_FORMAT_NONTRIVIAL);
+}
+
+static void check_placed(const struct graph *g)
+{
+    ck_assert_int_eq(format_of(g, "x"), AXIS_FORMAT_NHWC);
+    ck_assert_int_eq(format_of(g, "s"), AXIS_FORMAT_NFC);
+    ck_assert_int_eq(format_of(g, "s.ncf"), AXIS_FORMAT_NCF);
+    ck_assert_int_eq(format_of(g, "m"), AXIS_FORMAT_NHWC);
+    ck_assert_uint_eq(diags.list.count, 3);
+    ck_assert_str_eq(diags.list.data[0].message,
+                     "graph input x is stored channels-last: [1,3,4,2] instead of [1,2,3,4]");
+    ck_assert_str_eq(diags.list.data[0].hint,
+                     "--preserve_io layout x or --input_layout x NONTRIVIAL keeps the model's order");
+    ck_assert_str_eq(diags.list.data[2].message, "graph output m is stored channels-last: [1,3,4,1]");
+    ck_assert_str_eq(diags.list.data[2].hint, "--preserve_io layout m keeps the model's order");
 }
 
 /* The owner is the name of the node that a definition replaces. */
@@ -114,6 +192,15 @@ static void replace_relu(struct graph *g)
 {
     (void)g;
     context.replace_natives = (struct pass_hook){replace_node, "relu"};
+}
+
+static struct map only_y;
+
+static void name_y(struct graph *g)
+{
+    (void)g;
+    map_init(&only_y, arena);
+    map_put(&only_y, "y", 1);
 }
 
 static odlc_status note_type(void *owner, struct graph *g)
@@ -140,247 +227,94 @@ static void declare_types(struct graph *g)
     "graph \"g\"\ninput \"x\" float32[1,2,2,1]\n" \
     "const \"" w "\" float32[1,1,1,2] {" weights "}\nconst \"" b "\" float32[2] {" bias "}\n" \
     "node \"conv\" Conv2d (\"x\", \"" w "\", \"" b "\") " CONV_PARAMS_AND(more) " -> \"" out "\" float32[1,2,2,2]\n"
+/* The same without a bias. */
+#define LAYER_ALONE(weights, more, out) \
+    "graph \"g\"\ninput \"x\" float32[1,2,2,1]\n" \
+    "const \"w\" float32[1,1,1,2] {" weights "}\n" \
+    "node \"conv\" Conv2d (\"x\", \"w\", -) " CONV_PARAMS_AND(more) " -> \"" out "\" float32[1,2,2,2]\n"
 #define BLOCKS(params, result) \
     "node \"conv\" Conv2d (\"s\", \"w\", \"b\") " params " -> \"c\" float32[4,3,3,1]\n" \
     "node \"join\" BatchToSpace (\"c\") {block_size=[2]{2, 2}, crops=[2,2]{1, 0, 0, 0}} -> \"y\" " result "\n"
+/* Tensors of which no pass has said how their axes are to be read. */
+#define FORMATS                                                                                  \
+    "graph \"g\"\n"                                                                             \
+    "input \"x\" float32[1,2,2,1]\ninput \"steps\" float32[1,2,3]\ninput \"rows\" float32[2,3]\n"  \
+    "const \"w\" float32[1,1,1,2] {2, 3}\nconst \"b\" float32[2] {5, 6}\n"                       \
+    "node \"conv\" Conv2d (\"x\", \"w\", \"b\") " CONV_PARAMS " -> \"c\" float32[1,2,2,2]\n"        \
+    "node \"relu\" Relu (\"c\") -> \"r\" float32[1,2,2,2]\n"                                      \
+    "node \"mean\" ReduceMean (\"r\") {axes=[1]{3}, keep_dims=1} -> \"m\" float32[1,2,2,1]\n"       \
+    "node \"plane\" ReduceMean (\"r\") {axes=[1]{3}, keep_dims=0} -> \"i\" float32[1,2,2]\n"        \
+    "node \"pair\" Concat (\"r\", \"m\") {axis=3} -> \"p\" float32[1,2,2,3]\n"                     \
+    "node \"to first\" Transpose (\"r\") {perm=[4]{0, 3, 1, 2}} -> \"first\" float32[1,2,2,2]\n"    \
+    "node \"to last\" Transpose (\"first\") {perm=[4]{0, 2, 3, 1}} -> \"back\" float32[1,2,2,2]\n"  \
+    "node \"turn\" Transpose (\"r\") {perm=[4]{0, 2, 1, 3}} -> \"turned\" float32[1,2,2,2]\n"       \
+    "node \"plus\" ElementWiseAdd (\"rows\", \"rows\") -> \"sum\" float32[2,3]\n"                  \
+    "const \"d\" float32[2,3] {1, 2, 3, 4, 5, 6}\n" \
+    "node \"dense\" FullyConnected (\"sum\", \"d\") -> \"y\" float32[2,2]\n"                       \
+    "const \"k\" float32[1,1,3] {1, 2, 3}\n" \
+    "node \"shift\" ElementWiseAdd (\"k\", \"steps\") -> \"shifted\" float32[1,2,3]\n"             \
+    "node \"copy\" Reshape (\"shifted\") {shape=[3]{1, 2, 3}} -> \"same\" float32[1,2,3]\n"         \
+    "node \"wide\" Reshape (\"shifted\") {shape=[3]{1, 3, 2}} -> \"other\" float32[1,3,2]\n"        \
+    "node \"line\" Reshape (\"shifted\") {shape=[1]{6}} -> \"flat\" float32[6]\n"                   \
+    "output \"y\"\n"
+#define RELU_OF_LAYER "node \"relu\" Relu (\"c\") -> \"y\" float32[1,2,2,2]\noutput \"y\"\n"
+#define PLACED(x, s) "graph \"g\"\ninput \"x\" float32" x "\ninput \"s\" float32" s "\n"
+#define PLACED_OUTPUTS "output \"m\"\noutput \"f\"\n"
+/* What stays when no input is placed. */
+#define PLACED_KEPT                                                                              \
+    "node \"mean\" ReduceMean (\"x\") {axes=[1]{1}, keep_dims=1} -> \"m\" float32[1,1,3,4]\n"       \
+    "node \"flat\" Reshape (\"s\") {shape=[1]{24}} -> \"f\" float32[24]\n" PLACED_OUTPUTS
+
+#define PRODUCT "{transpose_in0=0, transpose_in1=0}"
+#define MATMULS \
+    "graph \"g\"\ninput \"i\" int32[1,1,2]\ninput \"x\" float32[1,2,2]\ninput \"y\" float32[2,2]\n" \
+    "const \"w\" int32[2,1] {1, 2}\n" \
+    "node \"a\" MatMul (\"i\", \"w\") " PRODUCT " -> \"p\" int32[1,1,1]\n" \
+    "node \"b\" MatMul (\"x\", \"y\") " PRODUCT " -> \"q\" float32[1,2,2]\n" \
+    "const \"v\" float32[1,2,2] {1, 2, 3, 4}\n" \
+    "node \"c\" MatMul (\"y\", \"v\") " PRODUCT " -> \"r\" float32[1,2,2]\n" \
+    "const \"u\" float32[2,1] {5, 6}\n" \
+    "node \"d\" MatMul (\"y\", \"u\") {transpose_in0=1, transpose_in1=0} -> \"s\" float32[2,1]\n" \
+    "output \"p\"\noutput \"q\"\noutput \"r\"\noutput \"s\"\n"
+/* The norm of x by its steps, up to the last one: its inverse deviation is computed by `inverse`, from "shifted". */
+#define RMS_STEPS(square, sum, inverse) \
+    "graph \"g\"\ninput \"x\" float32[1,2,4]\n" square " -> \"squares\" float32[1,2,4]\n" \
+    "node \"mean\" ReduceMean (\"squares\") {axes=[1]{2}, keep_dims=1} -> \"mean\" float32[1,2,1]\n" \
+    "const \"eps\" float32[1] {0.25}\n" sum " -> \"shifted\" float32[1,2,1]\n" inverse
+#define RMS_END(product, gamma, last) \
+    product " -> \"n\" float32[1,2,4]\n" "const \"gamma\" float32" gamma "\n" \
+    last " -> \"y\" float32[1,2,4]\n" "output \"y\"\n"
+#define GAMMA "[4] {1, 2, 3, 4}"
+#define SQUARE "node \"squares\" ElementWiseMultiply (\"x\", \"x\")"
+#define CUBE "const \"three\" float32[1] {3}\nnode \"squares\" ElementWisePower (\"x\", \"three\")"
+#define PRODUCT_WITH_ANOTHER \
+    "const \"z\" float32[4] {1, 2, 3, 4}\nnode \"squares\" ElementWiseMultiply (\"x\", \"z\")"
+#define SUM "node \"sum\" ElementWiseAdd (\"mean\", \"eps\")"
+#define TIMES_INVERSE "node \"n\" ElementWiseMultiply (\"x\", \"inverse\")"
+#define TIMES_GAMMA "node \"y\" ElementWiseMultiply (\"n\", \"gamma\")"
+#define ROOT "node \"root\" ElementWiseSquareRoot (\"shifted\") -> \"root\" float32[1,2,1]\n"
+#define INVERSE(node) node " -> \"inverse\" float32[1,2,1]\n"
+#define RSQRT INVERSE("node \"inverse\" ElementWiseRsqrt (\"shifted\")")
+#define RMS_NORM(gamma) \
+    "graph \"g\"\ninput \"x\" float32[1,2,4]\nconst \"" gamma "\" float32[4] {1, 2, 3, 4}\n" \
+    "const \"gamma_bias\" float32[4] {0, 0, 0, 0}\n" \
+    "node \"rms_norm_y\" RmsNorm (\"x\", \"" gamma "\", \"gamma_bias\") {axes=[1]{2}, epsilon=0.25}" \
+    " -> \"y\" float32[1,2,4]\noutput \"y\"\n"
+#define SCALED(node, soft) \
+    "graph \"g\"\ninput \"x\" float32[2,3]\nconst \"c\" float32[1] {4}\n" node " -> \"scaled\" float32[2,3]\n" \
+    "node \"soft\" " soft " -> \"y\" float32[2,3]\noutput \"y\"\n"
+#define NEGATED \
+    "graph \"g\"\ninput \"x\" float32[2,3]\nconst \"c\" float32[1] {-4}\n" \
+    "node \"by\" ElementWiseMultiply (\"x\", \"c\") -> \"scaled\" float32[2,3]\n" \
+    "node \"soft\" Softmax (\"scaled\") {axis=1, beta=1} -> \"y\" float32[2,3]\noutput \"y\"\n"
+#define SOFT(input, beta) \
+    "graph \"g\"\ninput \"x\" float32[2,3]\nnode \"soft\" " input " {axis=1, beta=" beta "} -> \"y\" float32[2,3]\n" \
+    "output \"y\"\n"
 
 static const struct example examples[] = {
-    {.pass = "remove_dead",
-     .before = "graph \"g\" input \"x\" float32[2]\n"
-               "node \"a\" Relu (\"x\") -> \"y\" float32[2]\n"
-               "node \"b\" Tanh (\"x\") -> \"unread\" float32[2]\n"
-               "node \"c\" Sigmoid (\"unread\") -> \"unread too\" float32[2]\n"
-               "output \"y\"",
-     .after = "graph \"g\"\n"
-              "input \"x\" float32[2]\n"
-              "node \"a\" Relu (\"x\") -> \"y\" float32[2]\n"
-              "output \"y\"\n"},
-    {.pass = "remove_dead",
-     .options = {.keep_disconnected = true},
-     .before = "graph \"g\" input \"x\" float32[2]\n"
-               "node \"a\" Relu (\"x\") -> \"y\" float32[2]\n"
-               "node \"b\" Tanh (\"x\") -> \"unread\" float32[2]\n"
-               "output \"y\"",
-     .after = "graph \"g\"\n"
-              "input \"x\" float32[2]\n"
-              "node \"a\" Relu (\"x\") -> \"y\" float32[2]\n"
-              "node \"b\" Tanh (\"x\") -> \"unread\" float32[2]\n"
-              "output \"y\"\n"},
-    /* The convolution's Transposes go; the Reshape, which would tear the channels apart, needs one of its own. */
-    {.pass = "track_axes",
-     .before = "graph \"g\" input \"x\" float32[1,2,2,2]\n"
-               "const \"w\" float32[1,1,2,3] {1, 2, 3, 4, 5, 6} const \"b\" float32[3] {7, 8, 9}\n"
-               "node \"in\" Transpose (\"x\") {perm=[4]{0, 2, 3, 1}} layout_only -> \"last\" float32[1,2,2,2]\n"
-               "node \"conv\" Conv2d (\"last\", \"w\", \"b\") " CONV_PARAMS " -> \"c\" float32[1,2,2,3]\n"
-               "node \"out\" Transpose (\"c\") {perm=[4]{0, 3, 1, 2}} layout_only -> \"first\" float32[1,3,2,2]\n"
-               "node \"soft\" Softmax (\"first\") {axis=1, beta=1} -> \"s\" float32[1,3,2,2]\n"
-               "node \"flat\" Reshape (\"s\") {shape=[2]{1, 12}} -> \"y\" float32[1,12]\n"
-               "output \"y\"",
-     .after = "graph \"g\"\n"
-              "input \"x\" float32[1,2,2,2]\n"
-              "const \"w\" float32[1,1,2,3] {1, 2, 3, 4, 5, 6}\n"
-              "const \"b\" float32[3] {7, 8, 9}\n"
-              "node \"conv\" Conv2d (\"x\", \"w\", \"b\") " CONV_PARAMS " -> \"c\" float32[1,2,2,3]\n"
-              "node \"soft\" Softmax (\"c\") {axis=3, beta=1} -> \"s\" float32[1,2,2,3]\n"
-              "node \"s.nchw\" Transpose (\"s\") {perm=[4]{0, 3, 1, 2}} -> \"s.nchw\" float32[1,3,2,2]\n"
-              "node \"flat\" Reshape (\"s.nchw\") {shape=[2]{1, 12}} -> \"y\" float32[1,12]\n"
-              "output \"y\"\n"},
-    {.pass = "report_permutes",
-     .prepare = note_permutes,
-     .check = check_report,
-     .before = "graph \"g\" input \"x\" float32[1,2,3,4]\n"
-               "node \"t\" Transpose (\"x\") {perm=[4]{0, 3, 1, 2}} -> \"f\" float32[1,4,2,3]\n"
-               "node \"udo\" Relu (\"f\") -> \"u\" float32[1,4,2,3]\n"
-               "node \"native\" Relu (\"f\") -> \"y\" float32[1,4,2,3]\n"
-               "output \"u\" output \"y\"",
-     .after = "graph \"g\"\n"
-              "input \"x\" float32[1,2,3,4]\n"
-              "node \"t\" Transpose (\"x\") {perm=[4]{0, 3, 1, 2}} -> \"f\" float32[1,4,2,3]\n"
-              "node \"udo\" own::Relu (\"f\") -> \"u\" float32[1,4,2,3]\n"
-              "node \"native\" Relu (\"f\") -> \"y\" float32[1,4,2,3]\n"
-              "output \"u\"\n"
-              "output \"y\"\n"},
-    {.pass = "merge_transposes",
-     .before = "graph \"g\" input \"x\" float32[2,3,4]\n"
-               "node \"a\" Transpose (\"x\") {perm=[3]{2, 0, 1}} -> \"y\" float32[4,2,3]\n"
-               "node \"b\" Transpose (\"y\") {perm=[3]{2, 1, 0}} -> \"z\" float32[3,2,4]\n"
-               "node \"c\" Transpose (\"y\") {perm=[3]{1, 2, 0}} -> \"w\" float32[2,3,4]\n"
-               "node \"d\" Relu (\"w\") -> \"v\" float32[2,3,4]\n"
-               "output \"z\" output \"v\" output \"y\"",
-     .after = "graph \"g\"\n"
-              "input \"x\" float32[2,3,4]\n"
-              "node \"a\" Transpose (\"x\") {perm=[3]{2, 0, 1}} -> \"y\" float32[4,2,3]\n"
-              "node \"b\" Transpose (\"x\") {perm=[3]{1, 0, 2}} -> \"z\" float32[3,2,4]\n"
-              "node \"d\" Relu (\"x\") -> \"v\" float32[2,3,4]\n"
-              "output \"z\"\n"
-              "output \"v\"\n"
-              "output \"y\"\n"},
-    /* 5 and 6 are the bias of a layer that has none, and go by their own name, which is taken as yet. */
-    {.pass = "fold_bias",
-     .options = {.fold_bias = true},
-     .prepare = forget_bias,
-     .before = LAYER("w", "2, 3", "zeros", "0, 0", ", bias_op_name=\"\"", "c")
-               "const \"bias\" float32[2] {5, 6}\n"
-               "node \"plus\" ElementWiseAdd (\"c\", \"bias\") -> \"y\" float32[1,2,2,2]\n"
-               "output \"y\"\n",
-     .after = LAYER("w", "2, 3", "bias.1", "5, 6", ", bias_op_name=\"bias.1\"", "y") "output \"y\"\n"},
-    {.pass = "fold_bias",
-     .before = LAYER("w", "2, 3", "b", "1, 1", "", "c")
-               "const \"bias\" float32[2] {5, 6}\n"
-               "node \"plus\" ElementWiseAdd (\"c\", \"bias\") -> \"y\" float32[1,2,2,2]\n"
-               "output \"y\"\n",
-     .after = LAYER("w", "2, 3", "b", "1, 1", "", "c")
-              "const \"bias\" float32[2] {5, 6}\n"
-              "node \"plus\" ElementWiseAdd (\"c\", \"bias\") -> \"y\" float32[1,2,2,2]\n"
-              "output \"y\"\n"},
-    /* The padding of the image less what is cut off; blocks of 2 are a dilation of 2. */
-    {.pass = "fold_dilation",
-     .before = "graph \"g\" input \"x\" float32[1,6,6,3]\n"
-               "const \"w\" float32[2,2,3,1] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12} const \"b\" float32[1] {7}\n"
-               "node \"split\" SpaceToBatch (\"x\") {block_size=[2]{2, 2}, pad_amount=[2,2]{1, 1, 2, 0}}"
-               " -> \"s\" float32[4,4,4,3]\n" BLOCKS(CONV_PARAMS, "float32[1,5,6,1]")
-               "output \"y\"",
-     .after = "graph \"g\"\n"
-              "input \"x\" float32[1,6,6,3]\n"
-              "node \"split\" SpaceToBatch (\"x\") {block_size=[2]{2, 2}, pad_amount=[2,2]{1, 1, 2, 0}}"
-              " -> \"s\" float32[4,4,4,3]\n" /* goes with remove_unread */
-              "const \"w\" float32[2,2,3,1] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}\n"
-              "const \"b\" float32[1] {7}\n"
-              "node \"conv\" Conv2d (\"x\", \"w\", \"b\") {stride=[2]{1, 1}, pad_amount=[2,2]{0, 1, 2, 0}, group=1, "
-              "dilation=[2]{2, 2}, padding_size_strategy=5} -> \"y\" float32[1,5,6,1]\n"
-              "output \"y\"\n"},
-    /* Factors of the channels: 2 · 4 and 3 · -1; 5 · 4 and 6 · -1. */
-    {.pass = "fold_dilated_bias",
-     .options = {.fold_bias = true},
-     .before = LAYER("w", "2, 3", "b", "5, 6", "", "c")
-               "const \"factors\" float32[2] {4, -1}\n"
-               "node \"times\" ElementWiseMultiply (\"c\", \"factors\") -> \"y\" float32[1,2,2,2]\n"
-               "output \"y\"\n",
-     .after = LAYER("w.1", "8, -3", "b.1", "20, -6", ", bias_op_name=\"b.1\"", "y") "output \"y\"\n"},
-    /* 2 · 0.5 and 3 · -3; 1 · 0.5 + 1 and 1 · -3 + 0.25 */
-    {.pass = "fold_batchnorm",
-     .before = LAYER("w", "2, 3", "b", "1, 1", "", "c")
-               "const \"factors\" float32[2] {0.5, -3} const \"offsets\" float32[2] {1, 0.25}\n"
-               "node \"norm\" Batchnorm (\"c\", \"factors\", \"offsets\") -> \"y\" float32[1,2,2,2]\n"
-               "output \"y\"\n",
-     .after = LAYER("w.1", "1, -9", "b.1", "1.5, -2.75", ", bias_op_name=\"b.1\"", "y") "output \"y\"\n"},
-    {.pass = "narrow_types",
-     .before = "graph \"g\" input \"x\" int64[2]\n"
-               "const \"one\" int64[1] {1}\n"
-               "node \"a\" ElementWiseAdd (\"x\", \"one\") -> \"y\" int64[2]\n"
-               "node \"b\" Cast (\"y\") -> \"z\" float64[2]\n"
-               "output \"z\"",
-     .after = "graph \"g\"\n"
-              "input \"x\" int32[2]\n"
-              "const \"one\" int32[1] {1}\n"
-              "node \"a\" ElementWiseAdd (\"x\", \"one\") -> \"y\" int32[2]\n"
-              "node \"b\" Cast (\"y\") -> \"z\" float32[2]\n"
-              "output \"z\"\n"},
-    {.pass = "narrow_types",
-     .options = {.preserve_dtype = true},
-     .before = "graph \"g\" input \"x\" int64[2]\n"
-               "node \"a\" ElementWiseAdd (\"x\", \"x\") -> \"y\" int64[2]\n"
-               "output \"y\"",
-     .after = "graph \"g\"\n"
-              "input \"x\" int64[2]\n"
-              "node \"x.cast\" Cast (\"x\") -> \"x.cast\" int32[2]\n"
-              "node \"a\" ElementWiseAdd (\"x.cast\", \"x.cast\") -> \"y.cast\" int32[2]\n"
-              "node \"Cast\" Cast (\"y.cast\") -> \"y\" int64[2]\n"
-              "output \"y\"\n"},
-    {.pass = "remove_identity",
-     .before = "graph \"g\" input \"x\" float32[1,2]\n"
-               "node \"a\" Reshape (\"x\") {shape=[2]{1, 2}} -> \"y\" float32[1,2]\n"
-               "node \"b\" Cast (\"y\") -> \"z\" float32[1,2]\n"
-               "node \"c\" Relu (\"z\") -> \"r\" float32[1,2]\n"
-               "node \"d\" Transpose (\"r\") {perm=[2]{0, 1}} -> \"out\" float32[1,2]\n"
-               "output \"out\"",
-     .after = "graph \"g\"\n"
-              "input \"x\" float32[1,2]\n"
-              "node \"c\" Relu (\"x\") -> \"out\" float32[1,2]\n"
-              "output \"out\"\n"},
-    /* An input that is an output stays a copy. */
-    {.pass = "remove_identity",
-     .before = "graph \"g\" input \"x\" float32[2]\n"
-               "node \"a\" Reshape (\"x\") {shape=[1]{2}} -> \"y\" float32[2]\n"
-               "output \"y\"",
-     .after = "graph \"g\"\n"
-              "input \"x\" float32[2]\n"
-              "node \"a\" Reshape (\"x\") {shape=[1]{2}} -> \"y\" float32[2]\n"
-              "output \"y\"\n"},
-    {.pass = "promote_scalars",
-     .before = "graph \"g\" input \"x\" float32[]\n"
-               "const \"c\" float32[] {2}\n"
-               "node \"a\" ElementWiseMultiply (\"x\", \"c\") -> \"y\" float32[]\n"
-               "output \"y\"",
-     .after = "graph \"g\"\n"
-              "input \"x\" float32[1]\n"
-              "const \"c\" float32[1] {2}\n"
-              "node \"a\" ElementWiseMultiply (\"x\", \"c\") -> \"y\" float32[1]\n"
-              "output \"y\"\n"},
-    {.pass = "quantize",
-     .prepare = encode,
-     .check = check_encodings,
-     .before = "graph \"g\" input \"x\" float32[2]\n"
-               "node \"a\" Quantize (\"x\") -> \"halves\" ufxp8[2]\n"
-               "node \"b\" Dequantize (\"halves\") -> \"d\" float32[2]\n"
-               "node \"c\" Sigmoid (\"d\") -> \"r\" float32[2]\n"
-               "node \"e\" Quantize (\"r\") -> \"quarters\" ufxp8[2]\n"
-               "node \"f\" Dequantize (\"quarters\") -> \"y\" float32[2]\n"
-               "output \"y\"",
-     .after = "graph \"g\"\n"
-              "input \"x\" float32[2]\n"
-              "node \"a\" Quantize (\"x\") -> \"halves\" ufxp8[2]\n"
-              "node \"b\" Dequantize (\"halves\") -> \"d\" float32[2]\n"
-              "node \"c\" Sigmoid (\"halves\") -> \"r\" ufxp8[2]\n"
-              "node \"f\" Dequantize (\"r\") -> \"y\" float32[2]\n"
-              "output \"y\"\n"},
-    {.pass = "remove_unread",
-     .before = "graph \"g\" input \"x\" float32[2,3]\n"
-               "node \"a\" Transpose (\"x\") {perm=[2]{1, 0}} -> \"unread\" float32[3,2]\n"
-               "node \"b\" Relu (\"x\") -> \"y\" float32[2,3]\n"
-               "output \"y\"",
-     .after = "graph \"g\"\n"
-              "input \"x\" float32[2,3]\n"
-              "node \"b\" Relu (\"x\") -> \"y\" float32[2,3]\n"
-              "output \"y\"\n"},
-    /* Nobody reads "w" any more, but "b". */
-    {.pass = "restore_names",
-     .prepare = want_names,
-     .before = "graph \"g\" input \"x\" float32[2]\n"
-               "const \"w\" float32[2] {1, 2} const \"folded\" float32[2] {3, 4}\n"
-               "const \"b\" float32[2] {5, 6} const \"moved\" float32[2] {7, 8}\n"
-               "node \"times\" ElementWiseMultiply (\"x\", \"folded\") -> \"p\" float32[2]\n"
-               "node \"plus\" ElementWiseAdd (\"p\", \"moved\") -> \"q\" float32[2]\n"
-               "node \"minus\" ElementWiseSubtract (\"q\", \"b\") -> \"y\" float32[2]\n"
-               "output \"y\"",
-     .after = "graph \"g\"\n"
-              "input \"x\" float32[2]\n"
-              "const \"w\" float32[2] {3, 4}\n"
-              "node \"times\" ElementWiseMultiply (\"x\", \"w\") -> \"p\" float32[2]\n"
-              "const \"moved\" float32[2] {7, 8}\n"
-              "node \"plus\" ElementWiseAdd (\"p\", \"moved\") -> \"q\" float32[2]\n"
-              "const \"b\" float32[2] {5, 6}\n"
-              "node \"minus\" ElementWiseSubtract (\"q\", \"b\") -> \"y\" float32[2]\n"
-              "output \"y\"\n"},
-    {.pass = "set_axis_formats",
-     .check = check_formats,
-     .before = LAYER("w", "2, 3", "b", "5, 6", "", "y") "output \"y\"\n",
-     .after = LAYER("w", "2, 3", "b", "5, 6", "", "y") "output \"y\"\n"},
-    {.pass = "replace_natives",
-     .prepare = replace_relu,
-     .before = "graph \"g\" input \"x\" float32[2]\n"
-               "node \"relu\" Relu (\"x\") -> \"r\" float32[2]\n"
-               "node \"tanh\" Tanh (\"r\") -> \"y\" float32[2]\n"
-               "output \"y\"",
-     .after = "graph \"g\"\n"
-              "input \"x\" float32[2]\n"
-              "node \"relu\" own::Relu (\"x\") -> \"r\" float32[2]\n"
-              "node \"tanh\" Tanh (\"r\") -> \"y\" float32[2]\n"
-              "output \"y\"\n"},
-    {.pass = "keep_declared_types",
-     .prepare = declare_types,
-     .before = LAYER("w", "2, 3", "b", "5, 6", "", "y") "output \"y\"\n",
-     .after = LAYER("w", "2, 3", "b", "5, 6", ", bias_op_name=\"noted\"", "y") "output \"y\"\n"},
+#include "tests/pass/texts_layouts.def"
+#include "tests/pass/texts_layers.def"
+#include "tests/pass/texts_values.def"
 };
 
 /* An image of 4 × 4 in blocks, a convolution of them; one bias is added between, one behind. */

@@ -64,6 +64,7 @@ static struct trial *trial_create(uint64_t seed, struct random_form form)
     t->options.no_batchnorm_folding = random_below(&state, 4) == 0;
     t->options.fold_bias = random_below(&state, 2) == 0;
     t->options.keep_quant_nodes = random_below(&state, 4) == 0;
+    t->options.target_release = random_below(&state, 2) ? RELEASE_OLDEST : RELEASE_NEWER;
     map_init(&t->preserved, arena);
     if (random_below(&state, 3) == 0)
         t->options.preserve_names = &t->preserved;
@@ -239,6 +240,66 @@ static void check_seed(uint64_t seed)
     trial_destroy(plain);
 }
 
+static uint64_t setting(const char *variable, uint64_t absent)
+{
+    const char *text = getenv(variable);
+    return text ? strtoull(text, NULL, 10) : absent;
+}
+
+static uint32_t count_nodes(const struct graph *g, enum op_id op)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < g->order.count; i++)
+        count += node_is(graph_node(g, g->order.data[i]), op);
+    return count;
+}
+
+/* Encodings of floats that an operand or the graph has. */
+static uint32_t count_overrides(const struct graph *g)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < g->order.count; i++) {
+        const struct node *n = graph_node(g, g->order.data[i]);
+        const struct tensor *t = n->n_outputs ? node_output(g, n, 0) : NULL;
+        count += t && t->quant && t->quant->overridden && dtype_is_float(t->type->dtype);
+    }
+    return count;
+}
+
+/* The numbers of the floats that are left without the pairs are kept by what comes after. */
+static void check_encodings(uint64_t seed, uint32_t *pairs, uint32_t *overrides)
+{
+    struct trial *t = trial_create(seed, (struct random_form){.with_udos = seed & 1});
+    const struct expected *expected = NULL;
+    uint32_t before = count_nodes(t->random.g, OP_Quantize), left = 0;
+    t->options.keep_encodings = true;
+    t->options.keep_quant_nodes = false;
+    for (size_t i = 0; pass_name(i); i++) {
+        run_pass(t, pass_name(i));
+        if (expected)
+            compare(t, pass_name(i), expected);
+        if (strcmp(pass_name(i), "keep_encodings") != 0)
+            continue;
+        expected = expect(t);
+        left = count_nodes(t->random.g, OP_Quantize);
+    }
+    *pairs += before - left;
+    *overrides += count_overrides(t->random.g);
+    trial_destroy(t);
+}
+
+START_TEST(floats_with_encodings_keep_the_numbers)
+{
+    uint64_t first = setting("ODLC_RANDOM_SEED", 1), count = setting("ODLC_RANDOM_GRAPHS", 400);
+    uint32_t pairs = 0, overrides = 0;
+    for (uint64_t seed = first; seed < first + count; seed++)
+        check_encodings(seed, &pairs, &overrides);
+    printf("%u pairs became encodings, %u results of nodes have one\n", pairs, overrides);
+    ck_assert_uint_ge(pairs, count / 4);
+    ck_assert_uint_ge(overrides, count / 8);
+}
+END_TEST
+
 /* UDO nodes that the passes left, by whether they keep to the container's order or declare one. */
 static void count_udos(const struct graph *g, size_t *as_stored, size_t *declared)
 {
@@ -247,12 +308,6 @@ static void count_udos(const struct graph *g, size_t *as_stored, size_t *declare
         if (n->op && n->op->package)
             ++*(n->forms->in[0].as_stored ? as_stored : declared);
     }
-}
-
-static uint64_t setting(const char *variable, uint64_t absent)
-{
-    const char *text = getenv(variable);
-    return text ? strtoull(text, NULL, 10) : absent;
 }
 
 START_TEST(passes_keep_the_numbers)
@@ -336,6 +391,7 @@ int main(void)
     TCase *passes = tcase_create("passes");
     tcase_set_timeout(passes, 0);
     tcase_add_test(passes, passes_keep_the_numbers);
+    tcase_add_test(passes, floats_with_encodings_keep_the_numbers);
     tcase_add_test(passes, udos_are_there);
     tcase_add_test(passes, fixed_point_nodes_are_there);
     tcase_add_test(passes, a_wrong_number_is_found);

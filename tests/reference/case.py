@@ -44,7 +44,7 @@ class Case(Graph):
         self.variables = {}   # arrays by name of variable
         self.dims = {}        # what an input whose shape is open is fixed to
         self.fetched = []     # Values
-        self.within = None
+        self.within = self.if_none = None
         self.message_part = None
         self.options = []     # more arguments of tensorflow-to-dlc
 
@@ -85,10 +85,11 @@ class Case(Graph):
         save_bundle(folder / "model" / "variables" / "variables", self.variables)
         return folder / "model"
 
-    def gives(self, *values, within=None):
+    def gives(self, *values, within=None, if_none=None):
         """Outputs to compare. within: the largest difference as a part of the largest value, 0 for equal; NEAR unless said,
-        NEAR_HALF for float16. Integers and booleans are always equal."""
-        self.fetched, self.within = list(values), within
+        NEAR_HALF for float16. Integers and booleans are always equal. if_none: outputs may be what an op finds, for which
+        a container has more rows; what is in them where nothing is found."""
+        self.fetched, self.within, self.if_none = list(values), within, if_none
 
     def refused(self, part):
         """The conversion ends with an error whose text has this part."""

@@ -5,22 +5,29 @@ import zlib
 
 import numpy as np
 from case import random_numbers
+from tf_writer import tensor_name
 
 LARGEST_WHOLE = 2048  # elements of an output whose numbers are all kept; of larger ones as many are
 
 
 class Run:
     """A model with inputs and outputs by name. Frozen inputs are constants of the conversion. sizes: dims of inputs that the
-    model leaves open. transposes: how many the container may have. largest: of the inputs' numbers."""
+    model leaves open. transposes: how many the container may have. largest: of the inputs' numbers. stored: what the container
+    calls inputs and outputs of a function that the signature serves."""
 
     def __init__(self, name, model, inputs, outputs, frozen=(), signature=None, transposes=0,
-                 largest=1):
+                 largest=1, stored=()):
+        self.stored = dict(stored)
         self.name, self.model, self.outputs, self.transposes = name, model, outputs, transposes
         self.signature = signature
         self.frozen = {key: np.array(value, np.float32) for key, value in dict(frozen).items()}
         source = np.random.RandomState(zlib.crc32(name.encode()))
         self.inputs = {key: random_numbers(source, dims, np.float32, -largest, largest)
                        for key, dims in inputs.items()}
+
+    def tensor(self, name):
+        """Of the container."""
+        return self.stored.get(name) or tensor_name(name)
 
     def options(self):
         """Of tensorflow-to-dlc, but for the frozen inputs, which are files."""
@@ -48,6 +55,7 @@ def kept(array):
     return flat[np.sort(np.random.RandomState(flat.size).permutation(flat.size)[:LARGEST_WHOLE])]
 
 
+TIMES = {"serving_default_x": "x:0", "StatefulPartitionedCall": "StatefulPartitionedCall/mul:0"}
 HALF_PLUS_TWO = "saved_model/half-plus-two"
 RUNS = [
     Run("ae0", "frozen/ae0.pb", {"X": [2, 784]}, ["output"]),
@@ -67,17 +75,21 @@ RUNS = [
     Run("half-plus-two", HALF_PLUS_TWO, {"x": [4, 1]}, ["y"], signature="serving_default"),
     Run("half-plus-two regress_x2_to_y3", HALF_PLUS_TWO, {"x2": [4, 1]}, ["y3"], signature="regress_x2_to_y3"),
     Run("half-plus-two-tf2", "saved_model/half-plus-two-tf2", {"serving_default_x": [1]}, ["StatefulPartitionedCall_5"],
-        signature="serving_default"),
+        signature="serving_default",
+        stored={"serving_default_x": "x:0", "StatefulPartitionedCall_5": "StatefulPartitionedCall/Add:0"}),
     Run("half-plus-two-tf2 regress_x2_to_y3", "saved_model/half-plus-two-tf2", {"regress_x2_to_y3_inputs": [1]},
-        ["StatefulPartitionedCall_2"], signature="regress_x2_to_y3"),
+        ["StatefulPartitionedCall_2"], signature="regress_x2_to_y3",
+        stored={"regress_x2_to_y3_inputs": "inputs:0", "StatefulPartitionedCall_2": "StatefulPartitionedCall/Add:0"}),
     Run("half-plus-two-tf2 classify_x2_to_y3", "saved_model/half-plus-two-tf2", {"classify_x2_to_y3_inputs": [1]},
-        ["StatefulPartitionedCall"], signature="classify_x2_to_y3"),
+        ["StatefulPartitionedCall"], signature="classify_x2_to_y3",
+        stored={"classify_x2_to_y3_inputs": "inputs:0", "StatefulPartitionedCall": "StatefulPartitionedCall/Add:0"}),
     Run("multiple-signatures", "saved_model/multiple-signatures", {"serving_default_x": []}, ["StatefulPartitionedCall"],
-        signature="serving_default"),
+        signature="serving_default", stored=TIMES),
     Run("multiple-signatures timestwo", "saved_model/multiple-signatures", {"timestwo_x": []},
-        ["StatefulPartitionedCall_1"], signature="timestwo"),
+        ["StatefulPartitionedCall_1"], signature="timestwo",
+        stored={"timestwo_x": "x:0", "StatefulPartitionedCall_1": "StatefulPartitionedCall/mul:0"}),
     Run("times-three-float", "saved_model/times-three-float", {"serving_default_x": []}, ["StatefulPartitionedCall"],
-        signature="serving_default"),
+        signature="serving_default", stored=TIMES),
     Run("regression", "checkpoint/regression/model.meta", {"X": [5]}, ["Add"]),
 ]
 

@@ -14,7 +14,8 @@ import numpy as np  # noqa: E402
 import tensorflow_runs  # noqa: E402
 from case import EXPECTED  # noqa: E402
 from corpus_runs import RUNS, kept  # noqa: E402
-from tensorflow_runs import tf, with_port  # noqa: E402
+from tensorflow_runs import tf  # noqa: E402
+from tf_writer import tensor_name  # noqa: E402
 
 
 def load(session, path):
@@ -30,10 +31,10 @@ def load(session, path):
 def main():
     folder, arrays = pathlib.Path(sys.argv[1]), {}
     for run in RUNS:
-        fed = {with_port(name): values for name, values in {**run.inputs, **run.frozen}.items()}
+        fed = {tensor_name(name): values for name, values in {**run.inputs, **run.frozen}.items()}
         with tf.Graph().as_default(), tensorflow_runs.session() as session:
             load(session, folder / run.model)
-            for name, array in zip(run.outputs, session.run(list(map(with_port, run.outputs)), fed)):
+            for name, array in zip(run.outputs, session.run(list(map(tensor_name, run.outputs)), fed)):
                 array = np.asarray(array)
                 arrays[f"{run.name}|{name}|shape"] = np.array(array.shape, np.int64)
                 arrays[f"{run.name}|{name}|largest"] = np.array(np.max(np.abs(array)))

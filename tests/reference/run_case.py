@@ -6,8 +6,9 @@ import tempfile
 import numpy as np
 from case import difference, same
 from dlc_reader import read_container
-from model_case import CONTAINER_TYPES, LAST, as_stored, complaints, run_on
+from model_case import CONTAINER_TYPES, as_stored, complaints, has_two_readings, run_on, with_filler
 from prestarted import run
+from tf_writer import tensor_name
 
 # What the conversion narrows.
 NARROWED = {"float64": "float32", "int64": "int32", "uint64": "uint32"}
@@ -24,11 +25,6 @@ class Outcome:
         return bool(holds)
 
 
-def has_two_readings(array):
-    """The dims are the same with channels first and last: they do not tell which of them a container has."""
-    return array.ndim in LAST and array.shape == array.transpose(LAST[array.ndim]).shape and array.size > array.shape[0]
-
-
 def convert(case, expected, folder):
     dlc = folder / "model.dlc"
     arguments = ["-i", case.save_model(folder), "-o", dlc]
@@ -43,16 +39,18 @@ def convert(case, expected, folder):
 
 
 def compare(outcome, case, value, expected, container, folder):
-    tensor = container.tensors.get(value.name)
+    name = tensor_name(value.name)
+    tensor = container.tensors.get(name)
     if not outcome.check(f"there is {value.name}:", tensor is not None, sorted(container.tensors)):
         return
     own = expected.dtype.name
     stored = CONTAINER_TYPES[tensor.dtype]
     outcome.check(f"type of {value.name}:", np.dtype(stored).name in (own, NARROWED.get(own)), tensor.dtype)
-    order = as_stored(expected, tensor, model_has_channels_last=True)
+    filled = with_filler(expected, tensor.dims, case.if_none) if case.if_none is not None else None
+    order = as_stored(expected if filled is None else filled, tensor, model_has_channels_last=True)
     if not outcome.check(f"dims of {value.name}:", order is not None, f"{tensor.dims} for {expected.shape}"):
         return
-    file = folder / "out" / "Result_0" / f"{value.name}.raw"
+    file = folder / "out" / "Result_0" / f"{name}.raw"
     if outcome.check(f"net-run wrote {value.name}:", file.exists()):
         found = np.fromfile(file, stored).reshape(tensor.dims)
         holds = same(found, order, case.tolerance(expected.dtype))
@@ -61,8 +59,8 @@ def compare(outcome, case, value, expected, container, folder):
 
 def execute(outcome, case, expected, dlc, folder):
     container = read_container(dlc, data=False)
-    given = {name: as_stored(values, container.tensors[name], model_has_channels_last=True)
-             for name, values in case.given.items() if name in container.tensors}
+    given = {tensor_name(name): as_stored(values, container.tensors[tensor_name(name)], model_has_channels_last=True)
+             for name, values in case.given.items() if tensor_name(name) in container.tensors}
     done = run_on(given, dlc, folder)
     if outcome.check("execute", done.returncode == 0, complaints(done)):
         for value in case.fetched:

@@ -9,6 +9,7 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"  # kernels that sum in one order on every machine
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
+from tf_writer import tensor_name  # noqa: E402
 
 # What kernels say whose form is right, but not for CPUs.
 NOT_ON_CPUS = re.compile(r"support(s|ed)? |Missing 0-th output|No OpKernel")
@@ -22,15 +23,11 @@ def session():
     return tf.compat.v1.Session(config=config)
 
 
-def with_port(name):
-    return name if ":" in name else name + ":0"
-
-
 def run_in_session(graph_def, given, fetched, variables):
     with tf.Graph().as_default():
         tf.import_graph_def(graph_def, name="")
         graph = tf.compat.v1.get_default_graph()
-        assigned = [tf.raw_ops.AssignVariableOp(resource=graph.get_tensor_by_name(with_port(name)), value=value)
+        assigned = [tf.raw_ops.AssignVariableOp(resource=graph.get_tensor_by_name(tensor_name(name)), value=value)
                     for name, value in variables.items()]
         with session() as running:
             running.run(assigned)
@@ -48,8 +45,8 @@ def run_compiled(graph_def, given, fetched):
 def compute(case):
     """The arrays of the fetched values; those of types that NumPy does not have become float32."""
     graph_def = tf.compat.v1.GraphDef.FromString(case.bytes())
-    given = {with_port(name): values for name, values in case.given.items()}
-    fetched = [with_port(value.name) for value in case.fetched]
+    given = {tensor_name(name): values for name, values in case.given.items()}
+    fetched = [tensor_name(value.name) for value in case.fetched]
     try:
         arrays = run_in_session(graph_def, given, fetched, case.variables)
     except tf.errors.OpError as error:

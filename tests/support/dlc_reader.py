@@ -93,7 +93,11 @@ class Tensor:
         self.axis_format = table.scalar(4, "I")
         self.encoding = table.table(5).scalar(0, "I")
         pairs = {0: lambda q: [q.table(2)], 1: lambda q: q.table(3).tables(1)}.get(self.encoding, lambda q: [])
-        self.encodings = [(e.scalar(3, "f"), e.scalar(4, "i")) for e in pairs(table.table(5))]  # (scale, offset)
+        entries = pairs(table.table(5))
+        self.encodings = [(e.scalar(3, "f"), e.scalar(4, "i")) for e in entries]  # (scale, offset)
+        self.encoding_forms = [(e.scalar(0, "I"), bool(e.scalar(5, "B"))) for e in entries]  # (bit width, symmetric)
+        self.encoding_ranges = [(e.scalar(1, "f"), e.scalar(2, "f")) for e in entries]  # (least, greatest)
+        self.overridden = bool(table.table(5).scalar(1, "B"))
         self.axis = table.table(5).table(3).scalar(0, "i") if self.encoding == 1 else None  # of the encodings
         self.dtype = DTYPES[table.scalar(6, "I")]
         self.data = None

@@ -55,16 +55,41 @@ def case_of_light(model):
 # ---- running ----
 
 
+def has_two_readings(array):
+    """The dims are the same with channels first and last: they do not tell which of them a container has."""
+    return array.ndim in LAST and array.shape == array.transpose(LAST[array.ndim]).shape and array.size > array.shape[0]
+
+
+def in_order_of(array, tensor, model_has_channels_last=False):
+    """The model's array in the order of a container's graph input or output; None when its dims are not of that order. Of a
+    model with channels first the axis format says which order that is, whatever fits. Where it does not (volumes, models
+    with channels last), dims must tell."""
+    order = array.reshape(1) if array.ndim == 0 else array
+    by_format = order.ndim in (3, 4) and not model_has_channels_last
+    if by_format and tensor.axis_format in CHANNELS_LAST:
+        order = order.transpose(LAST[order.ndim])
+    if not by_format and order.ndim in LAST and list(order.shape) != tensor.dims:
+        order = order.transpose(LAST[order.ndim])
+    assert order.ndim != 5 or model_has_channels_last or not has_two_readings(order), f"{tensor.name} has two readings"
+    return order if list(order.shape) == tensor.dims else None
+
+
 def as_stored(array, tensor, model_has_channels_last=False):
-    """The model's array in the order and type of a container's tensor; None when its dims are of neither order."""
-    orders = [array, array.transpose(LAST[array.ndim])] if array.ndim in LAST else [array]
-    if tensor.axis_format in CHANNELS_LAST and not model_has_channels_last:
-        orders.reverse()
-    for order in orders:
-        if list(order.shape) == tensor.dims or (order.ndim == 0 and tensor.dims == [1]):
-            with np.errstate(over="ignore"):  # doubles become floats
-                return order.reshape(tensor.dims).astype(CONTAINER_TYPES[tensor.dtype])
-    return None
+    """The model's array in the order and type of a container's graph input or output; None when its dims do not fit."""
+    order = in_order_of(array, tensor, model_has_channels_last)
+    with np.errstate(over="ignore"):  # doubles become floats
+        return None if order is None else order.astype(CONTAINER_TYPES[tensor.dtype])
+
+
+def with_filler(found, dims, if_none):
+    """What net-run gives for an op that found these rows (docs/limits.md): behind them the last one again up to the dims of the
+    container's tensor, or that number where there is none. None when the dims are no more rows of such ones."""
+    longer = [axis for axis in range(found.ndim) if list(found.shape)[axis] < dims[axis]] if found.ndim == len(dims) else []
+    if len(longer) != 1 or [*found.shape[:longer[0]], dims[longer[0]], *found.shape[longer[0] + 1:]] != dims:
+        return None
+    axis, count = longer[0], found.shape[longer[0]]
+    last = np.take(found, [count - 1], axis) if count else np.full([1 if i == axis else n for i, n in enumerate(dims)], if_none)
+    return np.concatenate([found, np.repeat(last, dims[axis] - count, axis)], axis).astype(found.dtype)
 
 
 def convert(case, folder, config=None, options=()):

@@ -40,6 +40,11 @@ class DType(str):
 BFLOAT16, RESOURCE, STRING, VARIANT = map(DType, ("bfloat16", "resource", "string", "variant"))
 
 
+def tensor_name(name):
+    """"node" is the tensor "node:0"."""
+    return name if ":" in name else f"{name}:0"
+
+
 def dtype_name(dtype):
     return str(dtype) if isinstance(dtype, DType) else np.dtype(dtype).name
 

@@ -9,6 +9,7 @@
 
 #include "converters/tensorflow/decode/tf_graph.h"
 #include "converters/tensorflow/normalize/normalize.h"
+#include "converters/tensorflow/schema/tf_names.h"
 #include "converters/tensorflow/schema/tf_schema.h"
 #include "converters/tensorflow/source/pbtxt.h"
 #include "tensorflow.pb-c.h"
@@ -74,10 +75,11 @@ static odlc_status normalized_model(const struct example *e, struct fw_model **o
     struct tf_model m = {.memory = memory, .diags = &diags, .file = wire};
     names_init(&m.names, memory.kept, memory.scratch);
     ck_assert_int_eq(tf_decode_graph(&m, 0, wire->size), ODLC_OK);
+    const char *outputs[COUNT_OF(e->outputs)], *cut = e->cut ? tensorflow_canonical_name(arena, e->cut) : NULL;
     struct fw_load_options options = {
-        .out_names = e->outputs, .cut_inputs = &e->cut, .n_cut_inputs = e->cut != NULL, .claims = claims};
-    while (e->outputs[options.n_out_names])
-        options.n_out_names++;
+        .out_names = outputs, .cut_inputs = &cut, .n_cut_inputs = e->cut != NULL, .claims = claims};
+    for (; e->outputs[options.n_out_names]; options.n_out_names++)
+        outputs[options.n_out_names] = tensorflow_canonical_name(arena, e->outputs[options.n_out_names]);
     const struct tf_source source = {.path = wire->path,
                                      .restore_op = "",
                                      .checkpoint = e->checkpoint,

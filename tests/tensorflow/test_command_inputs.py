@@ -1,7 +1,7 @@
 """tensorflow-to-dlc: what the user says about a model's inputs and outputs."""
 
 from tf_workshop import (Func, Graph, Shape, Tensor, chain, meta_graph, np, op_types, run_parts, save_saved_model, signature,
-                         tensor_message)
+                         tensor_message, tensor_name)
 
 
 def scaled(data_format=None, shape=(1, 1, 3, 2)):
@@ -14,7 +14,7 @@ def scaled(data_format=None, shape=(1, 1, 3, 2)):
 
 
 def dims_of(container, name="x"):
-    return container and container.tensors[name].dims
+    return container and container.tensors[tensor_name(name)].dims
 
 
 def outputs_of(container):
@@ -39,8 +39,8 @@ def fixed_dims(w):
 
 
 def wrong_dims(w):
-    w.fails("open dims", 1, ["x has open dimensions: [?,2]", "--input_dim x"], chain("Relu", shape=[None, 2]))
-    w.fails("unknown rank", 1, ["x has open dimensions", "--input_dim x"], chain("Relu", shape=Shape.UNKNOWN))
+    w.fails("open dims", 1, ["x:0 has open dimensions: [?,2]", "--input_dim x"], chain("Relu", shape=[None, 2]))
+    w.fails("unknown rank", 1, ["x:0 has open dimensions", "--input_dim x"], chain("Relu", shape=Shape.UNKNOWN))
     w.fails("wrong rank", 2, ["3 dimensions given", "has 2"], chain("Relu"), "-d", "x", "1,2,3")
     for name in ("y", "n", "x:1", "x:a"):
         w.fails(f"no value {name}", 2, [f"no input {name}", "x"], chain("Relu"), "-d", name, "1,2")
@@ -59,7 +59,7 @@ def old_scalars(w):
             container, _ = w.convert(f"{label}: without -d", g)
             w.checks.equal(f"{label}: without -d", dims_of(container), [1])
             continue
-        w.fails(f"{label}: without -d", 1, ["x has open dimensions: [unknown rank]", "[] for a scalar"], g)
+        w.fails(f"{label}: without -d", 1, ["x:0 has open dimensions: [unknown rank]", "[] for a scalar"], g)
         w.gives(f"{label}: rank 2", g, {"x": [3, -4]}, {"n0": [3, 0]}, "-d", "x", "1,2")
         w.gives(f"{label}: a scalar", g, {"x": [3]}, {"n0": [3]}, "-d", "x", "[]")
 
@@ -73,9 +73,8 @@ def unneeded(w):
                  ["-d", "labels", "4", "-l", "labels", "NONTRIVIAL"]):
         container, messages = w.convert(f"unneeded {args}", g, "--out_node", "n1", *args, "--debug")
         w.checks.equal(f"unneeded {args}: inputs", container and [t.name for t in container.tensors.values()
-                                                                  if t.kind == "APP_WRITE"], ["x"])
-        w.checks.check(f"unneeded {args}: note", "note: node 'labels': --input_dim labels" in messages.replace("labels:0", "labels")
-                       and "no output needs it" in messages, messages)
+                                                                  if t.kind == "APP_WRITE"], ["x:0"])
+        w.checks.check(f"unneeded {args}: note", "note: node 'labels': --input_dim labels:" in messages and "no output needs it" in messages, messages)
         _, messages = w.convert(f"unneeded {args}: quietly", g, "--out_node", "n1", *args)
         w.checks.check(f"unneeded {args}: no note without --debug", "note" not in messages, messages)
     w.fails("neither", 2, ["no input label"], g, "--out_node", "n1", "-d", "label", "4")
@@ -97,7 +96,7 @@ def cut_in_front(w):
         if not container:
             continue
         found = sorted(tensor.name for tensor in container.tensors.values() if tensor.kind == "APP_WRITE")
-        w.checks.equal(f"{label}: inputs", found, sorted(name.replace("_", ":") for name in inputs))
+        w.checks.equal(f"{label}: inputs", found, sorted(tensor_name(name.replace("_", ":")) for name in inputs))
         values = {name.replace("_", ":"): value for name, value in inputs.items()}
         w.checks.equal(f"{label}: results", w.execute(label, container, **values), expected)
     w.fails("one of two outputs", 1, ["op Strange is not supported", "decode"], strange, "-d", "decode", "1,2")
@@ -105,15 +104,15 @@ def cut_in_front(w):
 
 def cut_types(w):
     """The type of a value that becomes an input is what its operator says, or an option."""
-    w.fails("unknown", 1, ["n0 has no element type", "--input_dtype"], chain("Strange", "Neg"), "-d", "n0", "1,2")
+    w.fails("unknown", 1, ["n0:0 has no element type", "--input_dtype"], chain("Strange", "Neg"), "-d", "n0", "1,2")
     g = Graph()
     x = g.placeholder("x", np.float32, [1, 2])
     cast = g.node("Cast", [x], name="cast", DstT=np.int32)
     g.node("Neg", [g.node("Identity", [cast], name="inside")], name="y")
     container, _ = w.convert("by attribute", g, "-d", "inside", "1,2")
-    w.checks.equal("by attribute", container and container.tensors["inside"].dtype, "INT_32")
+    w.checks.equal("by attribute", container and container.tensors["inside:0"].dtype, "INT_32")
     container, _ = w.convert("given", g, "-d", "cast", "1,2", "--input_dtype", "cast:0", "int32")
-    w.checks.equal("given", container and container.tensors["cast"].dtype, "INT_32")
+    w.checks.equal("given", container and container.tensors["cast:0"].dtype, "INT_32")
     w.fails("unknown type", 2, ["there is no type floaty"], g, "--input_dtype", "x", "floaty")
     w.fails("type of no input", 2, ["no input cast"], g, "--input_dtype", "cast", "int32")
 
@@ -129,7 +128,7 @@ def cut_behind(w):
             ("no word", [], {"n3": [-3, 0]})):
         container = w.gives(f"cut {label}", m, {"x": [3, -4]}, expected, *args)
         if container:
-            w.checks.equal(f"cut {label}: outputs", outputs_of(container), list(expected))
+            w.checks.equal(f"cut {label}: outputs", outputs_of(container), list(map(tensor_name, expected)))
     for label, names, words in (
             ("nothing", ["n_1"], ["no value or node n_1", "did you mean n"]),
             ("two", ["far_off_name", "other_strange_word"], ["node far_off_name", "node other_strange_word", "n3"])):
@@ -166,7 +165,7 @@ def frozen(w):
     for name in ("c.npy", "c.raw", "c.pb"):
         container = w.gives(f"frozen {name}", g, {"x": [1, 2]}, {"y": [11, 22]}, f"--freeze_input=c:0={w.folder / name}")
         w.checks.equal(f"frozen {name}: inputs", container and [t.name for t in container.tensors.values()
-                                                                if t.kind == "APP_WRITE"], ["x"])
+                                                                if t.kind == "APP_WRITE"], ["x:0"])
 
 
 def layouts(w):
@@ -209,7 +208,7 @@ def types_of_inputs(w):
     m = chain("Neg", shape=[3], dtype=np.int64)
     for args, dtype in (([], "INT_32"), (["--preserve_io", "datatype"], "INT_64")):
         container = w.gives(f"integers {args}", m, {"x": [5, -7, 0]}, {"n0": [-5, 7, 0]}, *args)
-        w.checks.equal(f"integers {args}: types", container and [container.tensors[name].dtype for name in ("x", "n0")],
+        w.checks.equal(f"integers {args}: types", container and [container.tensors[name].dtype for name in ("x:0", "n0:0")],
                        [dtype, dtype])
 
 

@@ -250,7 +250,7 @@ def checked_udos(w):
         node = report["definitions"][0]["nodes"][0]
         w.checks.equal(f"{model.name}: node", node["node"], "thing")
         w.checks.equal(f"{model.name}: permutes", [(p["tensor"], p["to"]) for p in node["permutes"]],
-                       [("n0", "NCHW"), ("thing.nchw", "NHWC")])
+                       [("n0:0", "NCHW"), ("thing:0.nchw", "NHWC")])
         w.checks.check(f"{model.name}: converts", report["model"]["converts"], report["model"])
     done = run("udo-check", config, "--model", frozen)
     for words in ("net.pb", "thing", "level", "attribute"):

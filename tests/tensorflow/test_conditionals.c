@@ -10,31 +10,31 @@ static void expect(const char *graph, const char *expected)
 }
 
 /* The head of all of these graphs. */
-#define SWITCHED_TEXT(more)                                                                            \
-    "input \"x\" float32[2]\n"                                                                         \
-    "input \"p\" bool[2]\n" more "node \"switch\" Switch (\"x\", \"p\") -> \"switch\", \"switch:1\"\n" \
-    "node \"neg\" Neg (\"switch\") conditional -> \"neg\"\n"
+#define SWITCHED_TEXT(more)                                                                                    \
+    "input \"x:0\" float32[2]\n"                                                                               \
+    "input \"p:0\" bool[2]\n" more "node \"switch\" Switch (\"x:0\", \"p:0\") -> \"switch:0\", \"switch:1\"\n" \
+    "node \"neg\" Neg (\"switch:0\") conditional -> \"neg:0\"\n"
 
 static const char two_sides[] = SWITCHED NODE("abs", "Abs", IN("switch:1")) NODE("m", "Merge", IN("neg") IN("abs"));
 
 START_TEST(test_two_sides)
 {
-    expect(two_sides, SWITCHED_TEXT("") "node \"abs\" Abs (\"switch:1\") conditional -> \"abs\"\n"
-                                        "node \"m\" Merge (\"neg\", \"abs\", \"p\") {sides=[0, 1]} -> \"m\"\n"
-                                        "output \"m\"\n");
+    expect(two_sides, SWITCHED_TEXT("") "node \"abs\" Abs (\"switch:1\") conditional -> \"abs:0\"\n"
+                                        "node \"m\" Merge (\"neg:0\", \"abs:0\", \"p:0\") {sides=[0, 1]} -> \"m:0\"\n"
+                                        "output \"m:0\"\n");
 }
 END_TEST
 
 START_TEST(test_before_the_stage_nothing_decides)
 {
     expect_graph(&(struct example){.graph = two_sides, .n_stages = UP_TO_LOOPS, .outputs = {"m"}},
-                 "input \"x\" float32[2]\n"
-                 "input \"p\" bool[2]\n"
-                 "node \"switch\" Switch (\"x\", \"p\") -> \"switch\", \"switch:1\"\n"
-                 "node \"neg\" Neg (\"switch\") -> \"neg\"\n"
-                 "node \"abs\" Abs (\"switch:1\") -> \"abs\"\n"
-                 "node \"m\" Merge (\"neg\", \"abs\") -> \"m\"\n"
-                 "output \"m\"\n");
+                 "input \"x:0\" float32[2]\n"
+                 "input \"p:0\" bool[2]\n"
+                 "node \"switch\" Switch (\"x:0\", \"p:0\") -> \"switch:0\", \"switch:1\"\n"
+                 "node \"neg\" Neg (\"switch:0\") -> \"neg:0\"\n"
+                 "node \"abs\" Abs (\"switch:1\") -> \"abs:0\"\n"
+                 "node \"m\" Merge (\"neg:0\", \"abs:0\") -> \"m:0\"\n"
+                 "output \"m:0\"\n");
 }
 END_TEST
 
@@ -45,10 +45,11 @@ START_TEST(test_constants_of_a_branch)
                NODE("c", "Const", IN("^pivot") SCALAR("DT_FLOAT", "float_val: 7"))
                    NODE("m", "Merge", IN("neg") IN("c")),
            SWITCHED_TEXT(
-               "const \"c\" float32[] {7}\n") "node \"pivot\" Identity (\"switch:1\") conditional -> \"pivot\"\n"
-                                              "node \"c\" IdentityN (\"^c\", \"pivot\") -> \"c\"\n"
-                                              "node \"m\" Merge (\"neg\", \"c\", \"p\") {sides=[0, 1]} -> \"m\"\n"
-                                              "output \"m\"\n");
+               "const \"c:0\" float32[] {7}\n") "node \"pivot\" Identity (\"switch:1\") conditional -> \"pivot:0\"\n"
+                                                "node \"c\" IdentityN (\"^c:0\", \"pivot:0\") -> \"c:0\"\n"
+                                                "node \"m\" Merge (\"neg:0\", \"c:0\", \"p:0\") {sides=[0, 1]} -> "
+                                                "\"m:0\"\n"
+                                                "output \"m:0\"\n");
 }
 END_TEST
 
@@ -56,17 +57,17 @@ START_TEST(test_conditionals_within_conditionals)
 {
     expect(SWITCHED NODE("inner", "Switch", IN("switch:1") IN("q")) NODE("a", "Abs", IN("inner:1"))
                NODE("b", "Exp", IN("inner")) NODE("i", "Merge", IN("a") IN("b")) NODE("m", "Merge", IN("i") IN("neg")),
-           "input \"x\" float32[2]\n"
-           "input \"p\" bool[2]\n"
-           "input \"q\" bool[2]\n"
-           "node \"switch\" Switch (\"x\", \"p\") -> \"switch\", \"switch:1\"\n"
-           "node \"inner\" Switch (\"switch:1\", \"q\") conditional -> \"inner\", \"inner:1\"\n"
-           "node \"a\" Abs (\"inner:1\") conditional -> \"a\"\n"
-           "node \"b\" Exp (\"inner\") conditional -> \"b\"\n"
-           "node \"i\" Merge (\"a\", \"b\", \"q\") {sides=[1, 0]} conditional -> \"i\"\n"
-           "node \"neg\" Neg (\"switch\") conditional -> \"neg\"\n"
-           "node \"m\" Merge (\"i\", \"neg\", \"p\") {sides=[1, 0]} -> \"m\"\n"
-           "output \"m\"\n");
+           "input \"x:0\" float32[2]\n"
+           "input \"p:0\" bool[2]\n"
+           "input \"q:0\" bool[2]\n"
+           "node \"switch\" Switch (\"x:0\", \"p:0\") -> \"switch:0\", \"switch:1\"\n"
+           "node \"inner\" Switch (\"switch:1\", \"q:0\") conditional -> \"inner:0\", \"inner:1\"\n"
+           "node \"a\" Abs (\"inner:1\") conditional -> \"a:0\"\n"
+           "node \"b\" Exp (\"inner:0\") conditional -> \"b:0\"\n"
+           "node \"i\" Merge (\"a:0\", \"b:0\", \"q:0\") {sides=[1, 0]} conditional -> \"i:0\"\n"
+           "node \"neg\" Neg (\"switch:0\") conditional -> \"neg:0\"\n"
+           "node \"m\" Merge (\"i:0\", \"neg:0\", \"p:0\") {sides=[1, 0]} -> \"m:0\"\n"
+           "output \"m:0\"\n");
 }
 END_TEST
 
@@ -75,15 +76,15 @@ START_TEST(test_other_names_of_what_decides)
 {
     expect(SWITCHED NODE("same", "Identity", IN("p")) NODE("other", "Switch", IN("x") IN("same"))
                NODE("abs", "Abs", IN("other:1")) NODE("m", "Merge", IN("neg") IN("abs")),
-           "input \"x\" float32[2]\n"
-           "input \"p\" bool[2]\n"
-           "node \"switch\" Switch (\"x\", \"p\") -> \"switch\"\n"
-           "node \"neg\" Neg (\"switch\") conditional -> \"neg\"\n"
-           "node \"same\" Identity (\"p\") -> \"same\"\n"
-           "node \"other\" Switch (\"x\", \"same\") -> \"other\", \"other:1\"\n"
-           "node \"abs\" Abs (\"other:1\") conditional -> \"abs\"\n"
-           "node \"m\" Merge (\"neg\", \"abs\", \"p\") {sides=[0, 1]} -> \"m\"\n"
-           "output \"m\"\n");
+           "input \"x:0\" float32[2]\n"
+           "input \"p:0\" bool[2]\n"
+           "node \"switch\" Switch (\"x:0\", \"p:0\") -> \"switch:0\"\n"
+           "node \"neg\" Neg (\"switch:0\") conditional -> \"neg:0\"\n"
+           "node \"same\" Identity (\"p:0\") -> \"same:0\"\n"
+           "node \"other\" Switch (\"x:0\", \"same:0\") -> \"other:0\", \"other:1\"\n"
+           "node \"abs\" Abs (\"other:1\") conditional -> \"abs:0\"\n"
+           "node \"m\" Merge (\"neg:0\", \"abs:0\", \"p:0\") {sides=[0, 1]} -> \"m:0\"\n"
+           "output \"m:0\"\n");
 }
 END_TEST
 
@@ -91,21 +92,21 @@ END_TEST
 START_TEST(test_values_that_never_arrive)
 {
     expect(SWITCHED NODE("both", "AddV2", IN("switch") IN("switch:1")) NODE("m", "Merge", IN("neg") IN("both")),
-           SWITCHED_TEXT("") "node \"both\" AddV2 (\"switch\", \"switch:1\") conditional -> \"both\"\n"
-                             "node \"m\" Merge (\"neg\", \"both\") {sides=[0, -1]} conditional -> \"m\"\n"
-                             "output \"m\"\n");
+           SWITCHED_TEXT("") "node \"both\" AddV2 (\"switch:0\", \"switch:1\") conditional -> \"both:0\"\n"
+                             "node \"m\" Merge (\"neg:0\", \"both:0\") {sides=[0, -1]} conditional -> \"m:0\"\n"
+                             "output \"m:0\"\n");
 }
 END_TEST
 
 START_TEST(test_values_of_no_conditional)
 {
     expect(SWITCHED NODE("m", "Merge", IN("neg") IN("x")),
-           "input \"x\" float32[2]\n"
-           "input \"p\" bool[2]\n"
-           "node \"switch\" Switch (\"x\", \"p\") -> \"switch\"\n"
-           "node \"neg\" Neg (\"switch\") conditional -> \"neg\"\n"
-           "node \"m\" Merge (\"neg\", \"x\") {sides=[0, 0]} conditional -> \"m\"\n"
-           "output \"m\"\n");
+           "input \"x:0\" float32[2]\n"
+           "input \"p:0\" bool[2]\n"
+           "node \"switch\" Switch (\"x:0\", \"p:0\") -> \"switch:0\"\n"
+           "node \"neg\" Neg (\"switch:0\") conditional -> \"neg:0\"\n"
+           "node \"m\" Merge (\"neg:0\", \"x:0\") {sides=[0, 0]} conditional -> \"m:0\"\n"
+           "output \"m:0\"\n");
 }
 END_TEST
 

@@ -37,7 +37,7 @@ def frozen():
     g = Graph()
     x = g.placeholder("x", np.float32, [None, 4])
     layer(g, x, *(g.const(name, values) for name, values in WEIGHTS.items()))
-    return g, ["-d", "x", "3,4"], "x", "y"
+    return g, ["-d", "x", "3,4"], "x:0", "y:0"
 
 
 def with_variables():
@@ -68,7 +68,7 @@ def checkpoint(folder):
     g, _, _ = with_variables()
     save_meta_graph(folder / "model.meta", g)
     save_bundle(folder / "model", WEIGHTS, shards=2)
-    return folder / "model.meta", ["-d", "x", "3,4", "--out_node", "y"], "x", "y"
+    return folder / "model.meta", ["-d", "x", "3,4", "--out_node", "y"], "x:0", "y:0"
 
 
 def saved_model_1(folder):
@@ -76,7 +76,7 @@ def saved_model_1(folder):
     sign = signature({"in": (x, [None, 4])}, {"out": (y, [None, 5])})
     save_saved_model(folder / "saved", meta_graph(g, {"serving_default": sign}, restore="save/restore_all"))
     save_bundle(folder / "saved" / "variables" / "variables", WEIGHTS)
-    return folder / "saved", ["-d", "x", "3,4"], "x", "y"
+    return folder / "saved", ["-d", "x", "3,4"], "x:0", "y:0"
 
 
 def add_restoring(g, handles, keys):
@@ -117,7 +117,7 @@ def saved_model_2(folder, restores=True):
         tensors[OBJECT_GRAPH] = object_graph(dict(zip(WEIGHTS, keys)))
     save_saved_model(folder / "saved", meta_graph(g, {"serving_default": sign}, restore="restore" if restores else None))
     save_bundle(folder / "saved" / "variables" / "variables", tensors)
-    return folder / "saved", ["-d", "serving_default_x", "3,4"], "serving_default_x", y.name
+    return folder / "saved", ["-d", "serving_default_x", "3,4"], "x:0", "StatefulPartitionedCall/y:0"
 
 
 def saved_model_2_by_objects(folder):

@@ -13,11 +13,11 @@ START_TEST(test_a_call_is_what_its_function_does)
 {
     expect(PLACEHOLDER("in", "DT_FLOAT") CALL("a", "in", "relu") CALL("b", "a:0", "relu")
                NODE("end", "Neg", IN("b")) "library { " RELU_OF_X "}",
-           "input \"in\" float32[2]\n"
-           "node \"a/r\" Relu (\"in\") -> \"a/r\"\n"
-           "node \"b/r\" Relu (\"a/r\") -> \"b/r\"\n"
-           "node \"end\" Neg (\"b/r\") -> \"end\"\n"
-           "output \"end\"\n");
+           "input \"in:0\" float32[2]\n"
+           "node \"a/r\" Relu (\"in:0\") -> \"a/r:0\"\n"
+           "node \"b/r\" Relu (\"a/r:0\") -> \"b/r:0\"\n"
+           "node \"end\" Neg (\"b/r:0\") -> \"end:0\"\n"
+           "output \"end:0\"\n");
 }
 END_TEST
 
@@ -25,10 +25,10 @@ START_TEST(test_the_operator_may_be_the_function)
 {
     expect(PLACEHOLDER("in", "DT_FLOAT") NODE("a", "relu", IN("in")) NODE("end", "Neg", IN("a")) "library { " RELU_OF_X
                                                                                                  "}",
-           "input \"in\" float32[2]\n"
-           "node \"a/r\" Relu (\"in\") -> \"a/r\"\n"
-           "node \"end\" Neg (\"a/r\") -> \"end\"\n"
-           "output \"end\"\n");
+           "input \"in:0\" float32[2]\n"
+           "node \"a/r\" Relu (\"in:0\") -> \"a/r:0\"\n"
+           "node \"end\" Neg (\"a/r:0\") -> \"end:0\"\n"
+           "output \"end:0\"\n");
 }
 END_TEST
 
@@ -38,11 +38,11 @@ START_TEST(test_calls_within_calls)
                NODE("end", "Neg", IN("a")) "library { " RELU_OF_X FUNCTION(
                    "outer", ARG("x"), RESULT("y"),
                    NODE_DEF("i", "relu", IN("x")) NODE_DEF("n", "Abs", IN("i:y:0")) RET("y", "n:y:0")) "}",
-           "input \"in\" float32[2]\n"
-           "node \"a/i/r\" Relu (\"in\") -> \"a/i/r\"\n"
-           "node \"a/n\" Abs (\"a/i/r\") -> \"a/n\"\n"
-           "node \"end\" Neg (\"a/n\") -> \"end\"\n"
-           "output \"end\"\n");
+           "input \"in:0\" float32[2]\n"
+           "node \"a/i/r\" Relu (\"in:0\") -> \"a/i/r:0\"\n"
+           "node \"a/n\" Abs (\"a/i/r:0\") -> \"a/n:0\"\n"
+           "node \"end\" Neg (\"a/n:0\") -> \"end:0\"\n"
+           "output \"end:0\"\n");
 }
 END_TEST
 
@@ -56,11 +56,11 @@ START_TEST(test_arguments_that_are_passed_on)
                                                RET("u", "q") RET("v", "p")) "}",
                                    .n_stages = UP_TO_CALLS,
                                    .outputs = {"end", "a:0"}},
-                 "input \"in\" float32[2]\n"
-                 "node \"n\" Neg (\"in\") -> \"n\"\n"
-                 "node \"end\" Sub (\"n\", \"in\") -> \"end\"\n"
-                 "node \"a:0\" Identity (\"n\") -> \"a:0\"\n"
-                 "output \"end\"\n"
+                 "input \"in:0\" float32[2]\n"
+                 "node \"n\" Neg (\"in:0\") -> \"n:0\"\n"
+                 "node \"end\" Sub (\"n:0\", \"in:0\") -> \"end:0\"\n"
+                 "node \"a\" Identity (\"n:0\") -> \"a:0\"\n"
+                 "output \"end:0\"\n"
                  "output \"a:0\"\n");
 }
 END_TEST
@@ -73,11 +73,11 @@ START_TEST(test_attributes_of_the_call)
                    "leaky", ARG("x"), RESULT("y"),
                    NODE_DEF("r", "LeakyRelu", IN("x") ATTR("alpha", "placeholder: 'slope'"))
                        RET("y", "r:activations:0")) "}",
-           "input \"in\" float32[2]\n"
-           "node \"a/r\" LeakyRelu (\"in\") {alpha=0.25} -> \"a/r\"\n"
-           "node \"b/r\" LeakyRelu (\"a/r\") {alpha=0.5} -> \"b/r\"\n"
-           "node \"end\" Neg (\"b/r\") -> \"end\"\n"
-           "output \"end\"\n");
+           "input \"in:0\" float32[2]\n"
+           "node \"a/r\" LeakyRelu (\"in:0\") {alpha=0.25} -> \"a/r:0\"\n"
+           "node \"b/r\" LeakyRelu (\"a/r:0\") {alpha=0.5} -> \"b/r:0\"\n"
+           "node \"end\" Neg (\"b/r:0\") -> \"end:0\"\n"
+           "output \"end:0\"\n");
 }
 END_TEST
 
@@ -90,18 +90,18 @@ START_TEST(test_functions_that_nodes_hold)
                         ATTR("else_branch", "func { name: 'same' }"))
                    NODE("end", "Neg", IN("if")) "library { " RELU_OF_X FUNCTION("same", ARG("z"), RESULT("y"),
                                                                                 RET("y", "z")) "}",
-           "input \"p\" bool[2]\n"
-           "input \"in\" float32[2]\n"
-           "node \"if\" StatelessIf (\"p\", \"in\") {then_branch={\n"
-           "  input \"x\" ?[unknown rank]\n"
-           "  node \"r\" Relu (\"x\") -> \"r\"\n"
-           "  output \"r\"\n"
+           "input \"p:0\" bool[2]\n"
+           "input \"in:0\" float32[2]\n"
+           "node \"if\" StatelessIf (\"p:0\", \"in:0\") {then_branch={\n"
+           "  input \"x:0\" ?[unknown rank]\n"
+           "  node \"r\" Relu (\"x:0\") -> \"r:0\"\n"
+           "  output \"r:0\"\n"
            "}, else_branch={\n"
-           "  input \"z\" ?[unknown rank]\n"
-           "  output \"z\"\n"
-           "}} -> \"if\"\n"
-           "node \"end\" Neg (\"if\") -> \"end\"\n"
-           "output \"end\"\n");
+           "  input \"z:0\" ?[unknown rank]\n"
+           "  output \"z:0\"\n"
+           "}} -> \"if:0\"\n"
+           "node \"end\" Neg (\"if:0\") -> \"end:0\"\n"
+           "output \"end:0\"\n");
 }
 END_TEST
 
@@ -110,10 +110,10 @@ START_TEST(test_a_claimed_function_stays_a_node)
     claimed = "relu";
     expect(PLACEHOLDER("in", "DT_FLOAT") NODE("a", "relu", IN("in")) NODE("end", "Neg", IN("a")) "library { " RELU_OF_X
                                                                                                  "}",
-           "input \"in\" float32[2]\n"
-           "node \"a\" relu (\"in\") -> \"a\"\n"
-           "node \"end\" Neg (\"a\") -> \"end\"\n"
-           "output \"end\"\n");
+           "input \"in:0\" float32[2]\n"
+           "node \"a\" relu (\"in:0\") -> \"a:0\"\n"
+           "node \"end\" Neg (\"a:0\") -> \"end:0\"\n"
+           "output \"end:0\"\n");
 }
 END_TEST
 

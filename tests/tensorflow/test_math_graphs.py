@@ -13,7 +13,7 @@ try:
     import numpy as np
     from dlc_reader import read_container
     from model_case import result, run_on
-    from tf_writer import Graph
+    from tf_writer import Graph, tensor_name
 except ImportError as error:
     if error.name != "numpy":
         raise
@@ -45,9 +45,9 @@ class Place:
         return container
 
     def numbers(self, container, inputs, output):
-        done = run_on(inputs, self.folder / "model.dlc", self.folder)
+        done = run_on({tensor_name(name): values for name, values in inputs.items()}, self.folder / "model.dlc", self.folder)
         self.checks.check("net-run", done.returncode == 0, done.stderr)
-        return result(self.folder, container, output.name)
+        return result(self.folder, container, tensor_name(output.name))
 
 
 def products(place):
@@ -70,7 +70,39 @@ def products(place):
     y = g.node("_FusedMatMul", [x, g.const("w", w), bias], name="y", num_args=1, fused_ops=["BiasAdd", "Relu"])
     c = place.ops("a fused product", g, y, ["FullyConnected", "Neuron"])
     if c:
-        place.checks.equal("its bias is the layer's", c.ops[0].inputs[2], "bias")
+        place.checks.equal("its bias is the layer's", c.ops[0].inputs[2], "bias:0")
+
+
+def rows_of_batches(place):
+    """A product with a known matrix is a layer whatever the rows' axes are, also when a vector is added."""
+    x, w, bias = place.random(2, 3, 4), place.random(4, 5), place.random(5)
+    for turned in (False, True):
+        g = Graph()
+        rows = g.placeholder("x", np.float32, x.shape)
+        product = g.node("BatchMatMulV2", [rows, g.const("w", w.T if turned else w)], name="product", adj_y=turned)
+        y = g.node("AddV2", [product, g.const("bias", bias)], name="y")
+        c = place.ops(f"rows of batches, turned {turned}", g, y, ["Reshape", "FullyConnected", "Reshape"])
+        if c:
+            place.checks.equal("three operands", len(c.ops[1].inputs), 3)
+            found = place.numbers(c, {c.ops[0].inputs[0]: x}, y)
+            place.checks.check("their numbers", np.abs(found - (x @ w + bias)).max() < 1e-5, found)
+
+
+def root_mean_squares(place):
+    """T5's norm, from the release on that has the operator."""
+    x, gamma = place.random(2, 3, 4), place.random(4)
+    g = Graph()
+    rows = g.placeholder("x", np.float32, x.shape)
+    mean = g.node("Mean", [g.node("Square", [rows]), g.const("axes", np.array([-1], np.int32))], keep_dims=True)
+    inverse = g.node("Rsqrt", [g.node("AddV2", [mean, g.const("epsilon", np.array(1e-6, np.float32))])])
+    y = g.node("Mul", [g.const("gamma", gamma), g.node("Mul", [rows, inverse])], name="y")
+    c = place.ops("a norm of 2.47", g, y, ["RmsNorm"], "--target_release", "2.47")
+    if c:
+        found = place.numbers(c, {c.ops[0].inputs[0]: x}, y)
+        exact = x / np.sqrt(np.mean(x.astype("f8") ** 2, axis=-1, keepdims=True) + 1e-6) * gamma
+        place.checks.check("its numbers", np.abs(found - exact).max() < 1e-5, found)
+    c = place.convert("a norm of 2.20", g, y)
+    place.checks.check("a norm of 2.20: no RmsNorm", c and "RmsNorm" not in [op.type for op in c.ops], c)
 
 
 def normalizations(place):
@@ -96,7 +128,7 @@ def dropouts(place):
     (place.folder / "one.raw").write_bytes(np.array(1, np.float32).tobytes())
     c = place.ops("a dropout that keeps everything", g, y, ["Neuron"], f"--freeze_input=keep_prob={place.folder}/one.raw")
     if c:
-        place.checks.equal("its reader reads the input", c.ops[0].inputs, ["x"])
+        place.checks.equal("its reader reads the input", c.ops[0].inputs, ["x:0"])
 
 
 BOUNDS = {"x": (-1.0, 1.5), "w": (-0.5, 0.5), "y": (-1.0, 1.5)}
@@ -141,7 +173,37 @@ def fake_quantization(place):
     checks.check("results are within half a step, or the end of the range", error < 0.51, error)
     options = "--keep_quant_nodes"
     place.ops("a quantized layer whose nodes are kept", *quantized_layer(w), [
-        "Quantize", "Dequantize", "Dequantize", "FullyConnected", "Quantize", "Dequantize"], options)
+        "Quantize", "Dequantize", "FullyConnected", "Quantize", "Dequantize"], options)
+
+
+def fake_quantization_as_encodings(place):
+    """Floats that carry what TensorFlow computes of the ranges, weights as TensorFlow rounds them."""
+    w, x = place.random(3, 4, low=-0.5, high=0.5), place.random(2, 3)
+    g, y = quantized_layer(w)
+    c = place.ops("a layer with encodings", g, y, ["FullyConnected"], "--qdq", "encodings")
+    if not c:
+        return
+    checks, layer = place.checks, c.ops[0]
+    for label, name, step, offset in (("data", layer.inputs[0], scale("x"), -102), ("weights", layer.inputs[1], scale("w", True), 0),
+                                      ("result", layer.outputs[0], scale("y"), -102)):
+        tensor = c.tensors[name]
+        checks.equal(f"the {label} are floats", (tensor.dtype, tensor.overridden), ("FLOAT_32", True))
+        found, place_of_zero = tensor.encodings[0]
+        checks.check(f"given scale of the {label}", abs(found - step) < 1e-7 * step, (found, step))
+        checks.equal(f"given offset of the {label}", place_of_zero, offset)
+    rounded = np.floor(w / scale("w", True) + 0.5) * scale("w", True)
+    stored = np.frombuffer(c.tensors[layer.inputs[1]].data, np.float32).reshape(4, 3).T
+    checks.check("floats of the weights", np.abs(stored - rounded).max() < 1e-7, np.abs(stored - rounded).max())
+    error = np.abs(place.numbers(c, {"x": x}, y) - x @ rounded).max()
+    checks.check("nothing else is rounded", error < 1e-6, error)
+    g = Graph()
+    few = fake(g, "x", g.placeholder("x", np.float32, [2, 3]), num_bits=7)
+    y = g.node("Neg", [few], name="y")
+    c = place.ops("fewer integers than a type has", g, y, ["Eltwise_Unary"], "--qdq", "encodings")
+    if c:
+        found, place_of_zero = c.tensors[c.ops[0].inputs[0]].encodings[0]
+        checks.check("scale of 7 bits", abs(found - 2.5 / 127) < 1e-8, found)
+        checks.equal("offset of 7 bits", place_of_zero, -51)
 
 
 def ranges_along_an_axis(place):
@@ -175,9 +237,12 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         place = Place(checks, folder)
         products(place)
+        rows_of_batches(place)
+        root_mean_squares(place)
         normalizations(place)
         dropouts(place)
         fake_quantization(place)
+        fake_quantization_as_encodings(place)
         ranges_along_an_axis(place)
     checks.finish()
 

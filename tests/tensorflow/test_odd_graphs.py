@@ -54,13 +54,13 @@ def given_attributes(shop):
     g.node("f", [x], name="y", outputs={"y": I}, to=DType("int32"))
     g.save(shop.folder / "model.pb")
     shop.checks.equal("by a call under the function's name", outputs(converted(shop, "call", shop.folder / "model.pb")),
-                      {"y": ("Int_32", [2, 3])})
+                      {"y:0": ("Int_32", [2, 3])})
     g, x = start()
     casting("f")
     g.node("PartitionedCall", [x], name="y", f=Func("f", to=DType("int32")), Tout=[I])
     g.save(shop.folder / "model.pb")
     shop.checks.equal("by the attribute of a call", outputs(converted(shop, "call", shop.folder / "model.pb")),
-                      {"y": ("Int_32", [2, 3])})
+                      {"y:0": ("Int_32", [2, 3])})
 
 
 def wrong_attributes(shop):
@@ -161,7 +161,7 @@ def constants(shop):
     g.node("Neg", ["y"], name="z", T=np.dtype(F))
     g.save(shop.folder / "model.pb")
     found = converted(shop, "uint32 values", shop.folder / "model.pb")
-    shop.checks.equal("uint32 values", outputs(found), {"z": ("Float_32", [3])})
+    shop.checks.equal("uint32 values", outputs(found), {"z:0": ("Float_32", [3])})
 
 
 # ---- signatures ----
@@ -176,7 +176,7 @@ def signatures(shop):
     serve = signature({"second": (x, dims), "first": (z, dims)}, {"v": (b, dims), "u": (a, dims), "w": (c, dims)})
     save_saved_model(shop.folder / "saved", meta_graph(g, {"serving_default": serve}))
     found = converted(shop, "several ends", shop.folder / "saved")
-    shop.checks.equal("outputs by their keys", list(outputs(found)), ["a", "b", "c"])
+    shop.checks.equal("outputs by their keys", list(outputs(found)), ["a:0", "b:0", "c:0"])
     sparse = Message()
     info = Message().message(4, Message().data(1, "a:0").data(2, "b:0").data(3, "c:0"))
     sparse.message(2, Message().data(1, "u").message(2, info))
@@ -277,7 +277,7 @@ def lists(shop):
     g.node("AddV2", ["both", g.placeholder("z", F, [2, 3])], name="sum", T=np.dtype(F))
     g.save(shop.folder / "model.pb")
     found = converted(shop, "nothing stacked", shop.folder / "model.pb", "--out_node", "sum")
-    shop.checks.equal("nothing stacked", outputs(found), {"sum": ("Float_32", [2, 3])})
+    shop.checks.equal("nothing stacked", outputs(found), {"sum:0": ("Float_32", [2, 3])})
     shop.checks.equal("nothing stacked is a constant", [node["type"] for node in found["nodes"]], ["Eltwise_Binary"])
 
 

@@ -17,7 +17,7 @@ try:
     from case import difference, random_numbers, same
     from dlc_reader import read_container
     from model_case import as_stored, complaints, result, run_on
-    from tf_writer import Graph
+    from tf_writer import Graph, tensor_name
 except ImportError as error:
     if error.name != "numpy":
         raise
@@ -166,16 +166,20 @@ class Pair:
         """([array as the container has it] of the outputs, what dlc-info counts), or None."""
         folder.mkdir()
         dlc = folder / "model.dlc"
-        done = run(command, "-i", model, "-o", dlc, *(option for name in wanted for option in ("--out_node", name)))
+        # Images are channels-last in both containers; a sequence would be in that of the ONNX model alone.
+        kept = [name for name, values in self.inputs.items() if values.ndim == 3]
+        done = run(command, "-i", model, "-o", dlc, *(option for name in wanted for option in ("--out_node", name)),
+                   *(option for name in kept for option in ("--input_layout", name, "NONTRIVIAL")))
         if not checks.check(f"{command}: {self.name}", done.returncode == 0, complaints(done)):
             return None
         container = read_container(dlc, data=False)
-        given = {name: as_stored(values, container.tensors[name], model_has_channels_last=True)
+        stored = str if command == "onnx-to-dlc" else tensor_name
+        given = {stored(name): as_stored(values, container.tensors[stored(name)], model_has_channels_last=True)
                  for name, values in self.inputs.items()}
         done = run_on(given, dlc, folder)
         if not checks.check(f"execute {self.name} of {command}", done.returncode == 0, complaints(done)):
             return None
-        return [result(folder, container, name) for name in wanted], counted(dlc, container)
+        return [result(folder, container, stored(name)) for name in wanted], counted(dlc, container)
 
     def compare(self, checks, *outputs):
         with tempfile.TemporaryDirectory() as temporary:

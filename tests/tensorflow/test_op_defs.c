@@ -234,7 +234,7 @@ START_TEST(test_functions_name_outputs_by_argument)
     static const char top[] = "node_def { name: 'top' op: 'TopKV2' input: 'x' input: 'x' }";
     static const char split[] = "node_def { name: 's' op: 'Split' input: 'x' input: 'x' "
                                 "attr { key: 'num_split' value { i: 3 } } }";
-    ck_assert_str_eq(read_by_end(top, "top:values:0"), "call/top");
+    ck_assert_str_eq(read_by_end(top, "top:values:0"), "call/top:0");
     ck_assert_str_eq(read_by_end(top, "top:indices:0"), "call/top:1");
     ck_assert_str_eq(read_by_end(split, "s:output:2"), "call/s:2");
     ck_assert_str_eq(read_by_end("node_def { name: 'a' op: 'MyOwn' input: 'x' }", "a:anything:1"), "call/a:1");
@@ -297,12 +297,12 @@ START_TEST(test_saved_models_define_operators)
 {
     static const struct {
         const char *output, *read;
-    } cases[] = {{"a:0", "call/own"}, {"b:0", "call/own:1"}, {"b:2", "call/own:3"}, {"c:0", "call/own:4"}};
+    } cases[] = {{"a:0", "own:0"}, {"b:0", "own:1"}, {"b:2", "own:3"}, {"c:0", "own:4"}};
     struct fw_model *m;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         odlc_status status = load_saved_model(cases[i].output, &m);
         ck_assert_msg(status == ODLC_OK, "%s", diags.errors ? diags.list.data[0].message : "");
-        ck_assert_str_eq(read_by(m, "call/end"), cases[i].read);
+        ck_assert_str_eq(read_by(m, "end"), cases[i].read);
     }
     ck_assert_int_eq(load_saved_model("b:3", &m), ODLC_ERR_INVALID);
     ck_assert_int_eq(load_saved_model("d:0", &m), ODLC_ERR_INVALID);

@@ -9,33 +9,33 @@ START_TEST(test_only_what_is_needed)
     expect_graph(&(struct example){.graph = NODE("end", "Exp", IN("b") IN("^gone")) NODE("broken", "Exp", IN("gone"))
                                        CHAIN NODE("summary", "Print", IN("b")),
                                    .outputs = {"end"}},
-                 "input \"in\" float32[2]\n"
-                 "node \"a\" Neg (\"in\") -> \"a\"\n"
-                 "node \"b\" Abs (\"a\") -> \"b\"\n"
-                 "node \"end\" Exp (\"b\") -> \"end\"\n"
-                 "output \"end\"\n");
+                 "input \"in:0\" float32[2]\n"
+                 "node \"a\" Neg (\"in:0\") -> \"a:0\"\n"
+                 "node \"b\" Abs (\"a:0\") -> \"b:0\"\n"
+                 "node \"end\" Exp (\"b:0\") -> \"end:0\"\n"
+                 "output \"end:0\"\n");
 }
 END_TEST
 
 START_TEST(test_a_node_stands_once)
 {
     expect_graph(&(struct example){.graph = CHAIN NODE("c", "Sub", IN("b") IN("a")), .outputs = {"c", "a"}},
-                 "input \"in\" float32[2]\n"
-                 "node \"a\" Neg (\"in\") -> \"a\"\n"
-                 "node \"b\" Abs (\"a\") -> \"b\"\n"
-                 "node \"c\" Sub (\"b\", \"a\") -> \"c\"\n"
-                 "output \"c\"\n"
-                 "output \"a\"\n");
+                 "input \"in:0\" float32[2]\n"
+                 "node \"a\" Neg (\"in:0\") -> \"a:0\"\n"
+                 "node \"b\" Abs (\"a:0\") -> \"b:0\"\n"
+                 "node \"c\" Sub (\"b:0\", \"a:0\") -> \"c:0\"\n"
+                 "output \"c:0\"\n"
+                 "output \"a:0\"\n");
 }
 END_TEST
 
 START_TEST(test_outputs_nobody_named)
 {
     expect_graph(&(struct example){.graph = CHAIN NODE("gradients/c", "Neg", IN("a")) NODE("save/c", "Neg", IN("a"))},
-                 "input \"in\" float32[2]\n"
-                 "node \"a\" Neg (\"in\") -> \"a\"\n"
-                 "node \"b\" Abs (\"a\") -> \"b\"\n"
-                 "output \"b\"\n");
+                 "input \"in:0\" float32[2]\n"
+                 "node \"a\" Neg (\"in:0\") -> \"a:0\"\n"
+                 "node \"b\" Abs (\"a:0\") -> \"b:0\"\n"
+                 "output \"b:0\"\n");
 }
 END_TEST
 
@@ -45,10 +45,10 @@ START_TEST(test_outputs_of_nodes)
     expect_graph(&(struct example){.graph = PLACEHOLDER("in", "DT_FLOAT") NODE("s", "Unpack", IN("in"))
                                        NODE("end", "Sub", IN("s:2") IN("s")),
                                    .outputs = {"end"}},
-                 "input \"in\" float32[2]\n"
-                 "node \"s\" Unpack (\"in\") -> \"s\", \"s:1\", \"s:2\"\n"
-                 "node \"end\" Sub (\"s:2\", \"s\") -> \"end\"\n"
-                 "output \"end\"\n");
+                 "input \"in:0\" float32[2]\n"
+                 "node \"s\" Unpack (\"in:0\") -> \"s:0\", \"s:1\", \"s:2\"\n"
+                 "node \"end\" Sub (\"s:2\", \"s:0\") -> \"end:0\"\n"
+                 "output \"end:0\"\n");
 }
 END_TEST
 
@@ -59,9 +59,9 @@ START_TEST(test_cut_values)
                                        NODE("end", "Exp", IN("broken")),
                                    .outputs = {"end"},
                                    .cut = "broken"},
-                 "input \"broken\" float16[unknown rank]\n"
-                 "node \"end\" Exp (\"broken\") -> \"end\"\n"
-                 "output \"end\"\n");
+                 "input \"broken:0\" float16[unknown rank]\n"
+                 "node \"end\" Exp (\"broken:0\") -> \"end:0\"\n"
+                 "output \"end:0\"\n");
 }
 END_TEST
 

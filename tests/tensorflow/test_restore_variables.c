@@ -66,20 +66,20 @@ static void expect(const char *graph, size_t n_stages, const char *expected)
 START_TEST(test_a_variable_is_what_was_saved_under_its_name)
 {
     expect(READ("first"), UP_TO_VARIABLES,
-           "input \"in\" float32[2]\n"
-           "const \"first\" float32[2] {1.5, -2}\n"
-           "node \"end\" AddV2 (\"in\", \"first\") -> \"end\"\n"
-           "output \"end\"\n");
+           "input \"in:0\" float32[2]\n"
+           "const \"first:0\" float32[2] {1.5, -2}\n"
+           "node \"end\" AddV2 (\"in:0\", \"first:0\") -> \"end:0\"\n"
+           "output \"end:0\"\n");
 }
 END_TEST
 
 START_TEST(test_a_variable_is_what_the_graph_restores)
 {
     expect(READ("first") RESTORED("first", "second"), UP_TO_VARIABLES,
-           "input \"in\" float32[2]\n"
-           "const \"first\" float32[2] {8, 16}\n"
-           "node \"end\" AddV2 (\"in\", \"first\") -> \"end\"\n"
-           "output \"end\"\n");
+           "input \"in:0\" float32[2]\n"
+           "const \"first:0\" float32[2] {8, 16}\n"
+           "node \"end\" AddV2 (\"in:0\", \"first:0\") -> \"end:0\"\n"
+           "output \"end:0\"\n");
 }
 END_TEST
 
@@ -87,19 +87,19 @@ END_TEST
 START_TEST(test_handles_of_variables)
 {
     expect(NODE("first", "VarHandleOp", "") NODE("end", "ReadVariableOp", IN("first")), UP_TO_VARIABLES,
-           "const \"first\" float32[2] {1.5, -2}\n"
-           "node \"end\" ReadVariableOp (\"first\") -> \"end\"\n"
-           "output \"end\"\n");
+           "const \"first:0\" float32[2] {1.5, -2}\n"
+           "node \"end\" ReadVariableOp (\"first:0\") -> \"end:0\"\n"
+           "output \"end:0\"\n");
 }
 END_TEST
 
 START_TEST(test_before_the_stage_variables_are_nodes)
 {
     expect(READ("first"), UP_TO_CALLS,
-           "input \"in\" float32[2]\n"
-           "node \"first\" VariableV2 () {dtype=1} -> \"first\"\n"
-           "node \"end\" AddV2 (\"in\", \"first\") -> \"end\"\n"
-           "output \"end\"\n");
+           "input \"in:0\" float32[2]\n"
+           "node \"first\" VariableV2 () {dtype=1} -> \"first:0\"\n"
+           "node \"end\" AddV2 (\"in:0\", \"first:0\") -> \"end:0\"\n"
+           "output \"end:0\"\n");
 }
 END_TEST
 

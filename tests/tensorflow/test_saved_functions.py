@@ -39,7 +39,7 @@ def numbers(w):
     # (3 * 2 + 10) * 2 + 0.5, (4 * -1 + 20) * 2 + 0.25; -(3 * 2), -(4 * -1)
     container = w.gives("of all", model, {"x": [3, 4], "s": [2]}, {"Identity": [32.5, 32.25], "Identity_1": [-6, 4]}, *both,
                         "-d", "x", "1,2")
-    w.checks.equal("inputs", sorted(t.name for t in container.tensors.values() if t.kind == "APP_WRITE"), ["s", "x"])
+    w.checks.equal("inputs", sorted(t.name for t in container.tensors.values() if t.kind == "APP_WRITE"), ["s:0", "x:0"])
     w.gives("-d of what is not read", model, {"x": [3, 4], "s": [2]}, {"Identity": [32.5, 32.25], "Identity_1": [-6, 4]}, *both,
             "-d", "x", "1,2", "-d", "unused", "3")
     w.gives("ends inside", model, {"x": [3, 4]}, {"call_1/Identity": [16, 16]}, *both, "-d", "x", "1,2", "--out_node",
@@ -49,7 +49,7 @@ def numbers(w):
 
 def refusals(w):
     model = save(w.folder / "saved")
-    w.fails("open dimensions", 1, ["x has open dimensions: [?,2]"], model, "--saved_model_function", "both")
+    w.fails("open dimensions", 1, ["x:0 has open dimensions: [?,2]"], model, "--saved_model_function", "both")
     w.fails("a variable that changes", 1, ["the graph changes variable n while it runs"], model, "--saved_model_function",
             "counted")
     w.fails("what is neither", 1, ["takes file from around it, which is neither a variable nor a constant"], model,

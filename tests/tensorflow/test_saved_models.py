@@ -80,18 +80,19 @@ class Place:
         out.unlink(missing_ok=True)
         return run("tensorflow-to-dlc", "-i", model, "-o", out, *options), out
 
-    def gives(self, label, model, expected, *options, source="x", result=None):
+    def gives(self, label, model, expected, *options, source="x", stored="x:0", result=None):
+        """source: the input in options; stored: what the container calls it; result: the node that gives the output."""
         done, out = self.convert(model, "-d", source, "1,3", *options)
         if not self.checks.equal(f"{label}: status {done.stderr}", done.returncode, 0):
             return
         (self.folder / "x.raw").write_bytes(X.tobytes())
-        (self.folder / "list.txt").write_text(f"{source}:={self.folder / 'x.raw'}\n")
+        (self.folder / "list.txt").write_text(f"{stored}:={self.folder / 'x.raw'}\n")
         shutil.rmtree(self.folder / "results", ignore_errors=True)
         ran = run("net-run", "--container", out, "--input_list", self.folder / "list.txt", "--output_dir",
                   self.folder / "results")
         self.checks.equal(f"{label}: execution {ran.stderr}", ran.returncode, 0)
         found = sorted((self.folder / "results/Result_0").rglob("*.raw"))
-        self.checks.equal(f"{label}: outputs", [path.name for path in found], [f"{result}.raw"])
+        self.checks.equal(f"{label}: outputs", [path.name for path in found], [f"{result}:0.raw"])
         if found:
             self.checks.equal(f"{label}: numbers", np.fromfile(found[0], np.float32).tolist(), list(expected))
 
@@ -129,7 +130,7 @@ def variables(place):
     graph, serve = second_version()
     keys = {f"root/{i}/.ATTRIBUTES/VARIABLE_VALUE": values for i, values in enumerate((A, C))}
     model = place.saved(meta_graph(graph, {"serving_default": serve}, restore="restore_call"), tensors=keys, shards=2)
-    place.gives("handles, in the second version", model, [4, 11, 20], source="serving_default_x", result="call")
+    place.gives("handles, in the second version", model, [4, 11, 20], source="serving_default_x", result="Sub")
     done, _ = place.convert(model, "-d", "serving_default_x", "1,3", "--depfile", place.folder / "d")
     listed = (place.folder / "d").read_text() if done.returncode == 0 else done.stderr
     for name in ("saved_model.pb", "variables.index", "variables.data-00000-of-00002", "variables.data-00001-of-00002"):

@@ -69,8 +69,8 @@ def walk_through(checks, folder):
 
 def probabilities(checks, work):
     """What the UDO takes gives by a Softmax what the native op gives."""
-    logits = np.fromfile(work / "udo/Result_0/InceptionV3/Logits/SpatialSqueeze.raw", np.float32).astype(np.float64)
-    native = np.fromfile(work / "native/Result_0/InceptionV3/Predictions/Reshape_1.raw", np.float32)
+    logits = np.fromfile(work / "udo/Result_0/InceptionV3/Logits/SpatialSqueeze:0.raw", np.float32).astype(np.float64)
+    native = np.fromfile(work / "native/Result_0/InceptionV3/Predictions/Reshape_1:0.raw", np.float32)
     checks.equal("classes", (logits.size, native.size), (1001, 1001))
     powers = np.exp(logits - logits.max())
     expected = powers / powers.sum()

@@ -3,7 +3,7 @@ permutes appear, how they are called, and what the operation sees."""
 
 import struct
 
-from tf_workshop import Graph, np, op_types, run_parts, udo
+from tf_workshop import Graph, np, op_types, run_parts, tensor_name, udo
 
 TO_NCHW, TO_NHWC = [0, 3, 1, 2], [0, 2, 3, 1]
 LAYOUTS = ("NCHW", "NHWC", None)
@@ -40,7 +40,7 @@ def perm_of(op):
 
 
 def dims_of(container, *names):
-    return [container.tensors[name].dims for name in names]
+    return [container.tensors[tensor_name(name)].dims for name in names]
 
 
 def one_op(w):
@@ -61,9 +61,9 @@ def one_op(w):
         w.checks.equal(f"{label}: dims", seen, [[1, 4, 6, 8]] * 2)
         before, after = container.ops[1], container.ops[3]
         w.checks.equal(f"{label}: perms", [perm_of(before), perm_of(after)], [TO_NCHW, TO_NHWC])
-        w.checks.equal(f"{label}: names", [before.outputs, op.outputs, after.outputs], [["a.nchw"], ["b.nchw"], ["b"]])
+        w.checks.equal(f"{label}: names", [before.outputs, op.outputs, after.outputs], [["a:0.nchw"], ["b:0.nchw"], ["b:0"]])
         w.checks.equal(f"{label}: warnings", messages.count("warning: node 'b': a permute"), 2)
-        w.checks.check(f"{label}: what for", "a permute NHWC → NCHW is inserted for tensor a before UDO Thing" in messages,
+        w.checks.check(f"{label}: what for", "a permute NHWC → NCHW is inserted for tensor a:0 before UDO Thing" in messages,
                        messages)
 
 

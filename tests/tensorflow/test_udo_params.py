@@ -2,12 +2,9 @@
 definition and the model say."""
 
 import json
-import struct
 
 from tf_workshop import (BFLOAT16, STRING, Func, Graph, Shape, Tensor, meta_graph, np, op_def, op_types, opdef_xml, run_parts,
-                         save_bundle, save_meta_graph, save_saved_model, signature, udo)
-
-CODES = {"INT_32": "i", "FLOAT_32": "f", "FLOAT_16": "e", "UINT_8": "B", "BOOL_8": "B"}
+                         save_bundle, save_meta_graph, save_saved_model, signature, udo, value_of)
 
 
 def model(op="Thing", shape=(1, 4), constants=(), **attributes):
@@ -20,18 +17,6 @@ def model(op="Thing", shape=(1, 4), constants=(), **attributes):
 
 def op_of(container, op_type="Thing"):
     return next(op for op in container.ops if op.type == op_type)
-
-
-def value_of(param):
-    """(type, value or list of values) of a param, or of static data."""
-    tensor = getattr(param, "tensor", param)
-    if tensor is None:
-        return param.dtype, param.value
-    if tensor.dtype == "STRING":
-        return tensor.dtype, [text.decode() for text in tensor.data.split(b"\0")[:-1]]
-    code = CODES[tensor.dtype]
-    count = len(tensor.data) // struct.calcsize(code)
-    return tensor.dtype, list(struct.unpack(f"<{count}{code}", tensor.data))
 
 
 def given(name, data_type, **more):
@@ -128,7 +113,7 @@ def own_defaults(w):
         params = op_of(container, "LRN").params
         w.checks.equal("own defaults", [value_of(params[name])[1] for name in ("depth_radius", "bias", "alpha", "beta")],
                        [5, 1.0, 0.5, 0.5])
-        w.checks.equal("own defaults: shape", container.tensors["thing"].dims, [1, 2, 3, 4])
+        w.checks.equal("own defaults: shape", container.tensors["thing:0"].dims, [1, 2, 3, 4])
         w.checks.check("own defaults: no warning", "warning" not in messages, messages)
 
 
@@ -182,7 +167,7 @@ def wide_outputs(w):
     g = model("Where")
     g.node("AddV2", [g.nodes[-1].outputs[0], g.const(np.int64([10, 20]))], name="y")
     container, messages = w.convert("int64", g, "-udo", w.config(definition))
-    w.checks.equal("int64: stored", container and [container.tensors[name].dtype for name in ("thing", "y")], ["INT_32"] * 2)
+    w.checks.equal("int64: stored", container and [container.tensors[name].dtype for name in ("thing:0", "y:0")], ["INT_32"] * 2)
     w.checks.check("int64: the sum may wrap", "beyond which results wrap: those of 1 nodes, y first" in messages, messages)
     w.checks.check("int64: no other warning", messages.count("warning") == 1, messages)
 
@@ -258,7 +243,7 @@ def control_inputs(w):
     g.node("NoOp", [], name="init")
     g.node("Thing", [x, "^init"], name="thing")
     container, _ = w.convert("control input", g, "-udo", w.config(udo("Thing")))
-    w.checks.equal("control input", container and op_of(container).inputs, ["x"])
+    w.checks.equal("control input", container and op_of(container).inputs, ["x:0"])
 
 
 def bare(**more):
@@ -270,28 +255,28 @@ def bare(**more):
 def shapes(w):
     two = [{"data_type": "FLOAT_32"}] * 2
     container, messages = w.convert("by _output_shapes", model(_output_shapes=[Shape([1, 9])]), "-udo", w.config(bare()))
-    w.checks.equal("by _output_shapes", container and container.tensors["thing"].dims, [1, 9])
+    w.checks.equal("by _output_shapes", container and container.tensors["thing:0"].dims, [1, 9])
     w.checks.check("by _output_shapes: no warning", "warning" not in messages, messages)
     ruled = bare(outputs=[{"data_type": "FLOAT_32", "shape": ["in0[0]", "in0[1] * 2"]}])
     container, messages = w.convert("by rule", model(_output_shapes=[Shape([1, 9])]), "-udo", w.config(ruled))
-    w.checks.equal("by rule", container and container.tensors["thing"].dims, [1, 8])
+    w.checks.equal("by rule", container and container.tensors["thing:0"].dims, [1, 8])
     w.checks.check("by rule: contradiction", "the shape rule gives [1,8]" in messages, messages)
     w.fails("an open shape", 1, ["nothing tells the shape of output 0: the model leaves it open, [?,9]", 'such as ["in0[0]", 9]'],
             model(_output_shapes=[Shape([None, 9])]), "-udo", w.config(bare()))
     container, messages = w.convert("like the input", model(_output_shapes=[Shape([None, 4])]), "-udo", w.config(bare()))
-    w.checks.equal("like the input", container and container.tensors["thing"].dims, [1, 4])
+    w.checks.equal("like the input", container and container.tensors["thing:0"].dims, [1, 4])
     w.checks.check("like the input: says so", "nothing tells the shape" in messages, messages)
     several = bare(inputs=two)
     several["inputs"] = [{"data_type": "FLOAT_32"}, {"data_type": "FLOAT_32", "static": True}]
     w.fails("unknown", 1, ["nothing tells the shape of output 0", 'add "shape" at', '"same_as in0"'],
             model(constants=[np.float32([1])]), "-udo", w.config(several))
     container, _ = w.convert("by the native operator", model("Relu"), "-udo", w.config(bare(type="Relu")))
-    w.checks.equal("by the native operator", container and container.tensors["thing"].dims, [1, 4])
+    w.checks.equal("by the native operator", container and container.tensors["thing:0"].dims, [1, 4])
     w.checks.equal("claims a native operator", container and [op.package for op in container.ops], ["P"])
     # What the model declares is not trusted where an option changes a dimension.
     container, messages = w.convert("other dims", model(_output_shapes=[Shape([1, 9])]), "-udo", w.config(bare()), "-d", "x",
                                     "1,5")
-    w.checks.equal("other dims", container and container.tensors["thing"].dims, [1, 5])
+    w.checks.equal("other dims", container and container.tensors["thing:0"].dims, [1, 5])
 
 
 def cut_values(w):
@@ -304,7 +289,7 @@ def cut_values(w):
     for dims, expected, warned in (("1,6", [1, 3], False), ("1,7", [1, 7], True)):
         container, messages = w.convert(f"cut {dims}", g, "-udo", config, "-d", "first", dims, "--input_dtype", "first",
                                         "float32")
-        w.checks.equal(f"cut {dims}", container and container.tensors["thing"].dims, expected)
+        w.checks.equal(f"cut {dims}", container and container.tensors["thing:0"].dims, expected)
         w.checks.equal(f"cut {dims}: warned", "dimension 1 is 6 in the model" in messages, warned)
 
 
@@ -318,8 +303,8 @@ def outputs(w):
     config = w.config(bare(outputs=[{"data_type": "FLOAT_32"}, {"data_type": "FLOAT_32"}]))
     container, _ = w.convert("two of three", g, "-udo", config)
     if container:
-        w.checks.equal("two of three", op_of(container).outputs, ["thing", "thing:1"])
-        w.checks.equal("two of three: dims", [container.tensors[name].dims for name in ("thing:1", "y")], [[1, 2], [1, 2]])
+        w.checks.equal("two of three", op_of(container).outputs, ["thing:0", "thing:1"])
+        w.checks.equal("two of three: dims", [container.tensors[name].dims for name in ("thing:1", "y:0")], [[1, 2], [1, 2]])
     ruled = bare(outputs=[{"data_type": "FLOAT_32", "shape": [2]}, {"shape": [3]},
                           {"data_type": "FLOAT_32", "shape": [4]}])
     container, _ = w.convert("all of three", g, "-udo", w.config(ruled))
@@ -331,7 +316,7 @@ def outputs(w):
     container, _ = w.convert("an output of the graph", g, "-udo", w.config(ruled), "--out_node", "thing:1", "thing:0")
     if container:
         found = [tensor.name for tensor in container.tensors.values() if tensor.kind == "APP_READ"]
-        w.checks.equal("an output of the graph", sorted(found), ["thing", "thing:1"])
+        w.checks.equal("an output of the graph", sorted(found), ["thing:0", "thing:1"])
 
 
 def functions(w):

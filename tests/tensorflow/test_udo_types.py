@@ -4,7 +4,7 @@ attributes."""
 
 import json
 
-from tf_workshop import Graph, meta_graph, np, op_def, run_parts, save_saved_model, signature
+from tf_workshop import Graph, meta_graph, np, op_def, run_parts, save_saved_model, signature, tensor_name
 
 BARE = {"type": "Thing", "core_types": ["CPU"], "inputs": [{}], "outputs": [{"shape": "same_as in0"}]}
 
@@ -17,7 +17,7 @@ def model(**attributes):
 
 
 def types(container, *names):
-    return container and [container.tensors[name].dtype for name in names]
+    return container and [container.tensors[tensor_name(name)].dtype for name in names]
 
 
 def readers(w):

@@ -25,21 +25,21 @@ START_TEST(test_a_cycle_becomes_while)
     expect_graph(&(struct example){.graph = COUNTING NODE("end", "Neg", IN("exit")),
                                    .n_stages = UP_TO_LOOPS,
                                    .outputs = {"end"}},
-                 "input \"n\" int32[unknown rank]\n"
-                 "const \"zero\" int32[] {0}\n"
-                 "const \"step\" int32[] {3}\n"
-                 "node \"cond\" While (\"zero\") {cond={\n"
-                 "  input \"i\" ?[unknown rank]\n"
-                 "  node \"less\" Less (\"i\", \"n\") -> \"less\"\n"
-                 "  output \"less\"\n"
+                 "input \"n:0\" int32[unknown rank]\n"
+                 "const \"zero:0\" int32[] {0}\n"
+                 "const \"step:0\" int32[] {3}\n"
+                 "node \"cond\" While (\"zero:0\") {cond={\n"
+                 "  input \"i:0\" ?[unknown rank]\n"
+                 "  node \"less\" Less (\"i:0\", \"n:0\") -> \"less:0\"\n"
+                 "  output \"less:0\"\n"
                  "}, body={\n"
-                 "  input \"i\" ?[unknown rank]\n"
-                 "  node \"add\" AddV2 (\"i\", \"step\") -> \"add\"\n"
-                 "  output \"add\"\n"
-                 "}} -> \"cond\"\n"
-                 "node \"exit\" Exit (\"cond\") -> \"exit\"\n"
-                 "node \"end\" Neg (\"exit\") -> \"end\"\n"
-                 "output \"end\"\n");
+                 "  input \"i:0\" ?[unknown rank]\n"
+                 "  node \"add\" AddV2 (\"i:0\", \"step:0\") -> \"add:0\"\n"
+                 "  output \"add:0\"\n"
+                 "}} -> \"cond:0\"\n"
+                 "node \"exit\" Exit (\"cond:0\") -> \"exit:0\"\n"
+                 "node \"end\" Neg (\"exit:0\") -> \"end:0\"\n"
+                 "output \"end:0\"\n");
 }
 END_TEST
 
@@ -68,25 +68,25 @@ START_TEST(test_variables_that_are_needed)
                                        NODE("end", "Neg", IN("j_exit")),
                                    .n_stages = UP_TO_LOOPS,
                                    .outputs = {"end"}},
-                 "input \"n\" int32[unknown rank]\n"
-                 "const \"zero\" int32[] {0}\n"
-                 "const \"step\" int32[] {3}\n"
-                 "node \"cond\" While (\"zero\", \"zero\") {cond={\n"
-                 "  input \"i\" ?[unknown rank]\n"
-                 "  input \"j\" ?[unknown rank]\n"
-                 "  node \"less\" Less (\"i\", \"n\") -> \"less\"\n"
-                 "  output \"less\"\n"
+                 "input \"n:0\" int32[unknown rank]\n"
+                 "const \"zero:0\" int32[] {0}\n"
+                 "const \"step:0\" int32[] {3}\n"
+                 "node \"cond\" While (\"zero:0\", \"zero:0\") {cond={\n"
+                 "  input \"i:0\" ?[unknown rank]\n"
+                 "  input \"j:0\" ?[unknown rank]\n"
+                 "  node \"less\" Less (\"i:0\", \"n:0\") -> \"less:0\"\n"
+                 "  output \"less:0\"\n"
                  "}, body={\n"
-                 "  input \"i\" ?[unknown rank]\n"
-                 "  input \"j\" ?[unknown rank]\n"
-                 "  node \"add\" AddV2 (\"i\", \"step\") -> \"add\"\n"
-                 "  node \"j_sum\" AddV2 (\"j\", \"i\") -> \"j_sum\"\n"
-                 "  output \"add\"\n"
-                 "  output \"j_sum\"\n"
-                 "}} -> \"cond\", \"cond:1\"\n"
-                 "node \"j_exit\" Exit (\"cond:1\") -> \"j_exit\"\n"
-                 "node \"end\" Neg (\"j_exit\") -> \"end\"\n"
-                 "output \"end\"\n");
+                 "  input \"i:0\" ?[unknown rank]\n"
+                 "  input \"j:0\" ?[unknown rank]\n"
+                 "  node \"add\" AddV2 (\"i:0\", \"step:0\") -> \"add:0\"\n"
+                 "  node \"j_sum\" AddV2 (\"j:0\", \"i:0\") -> \"j_sum:0\"\n"
+                 "  output \"add:0\"\n"
+                 "  output \"j_sum:0\"\n"
+                 "}} -> \"cond:0\", \"cond:1\"\n"
+                 "node \"j_exit\" Exit (\"cond:1\") -> \"j_exit:0\"\n"
+                 "node \"end\" Neg (\"j_exit:0\") -> \"end:0\"\n"
+                 "output \"end:0\"\n");
 }
 END_TEST
 

@@ -8,7 +8,7 @@ import tempfile
 TESTS = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(TESTS / "support"), str(TESTS / "convert")]
 from checks import SKIPPED, SOURCE, Checks, command  # noqa: E402,F401
-from conversion import Workshop, op_types, udo  # noqa: E402,F401
+from conversion import Workshop, op_types, params_of, udo, value_of  # noqa: E402,F401
 from opdef_writer import opdef_xml  # noqa: E402,F401
 from prestarted import run  # noqa: E402,F401
 
@@ -19,11 +19,19 @@ except ImportError:
     sys.exit(SKIPPED)
 from tf_bundle_writer import save_bundle  # noqa: E402,F401
 from tf_writer import (BFLOAT16, STRING, Func, Graph, Shape, Tensor, meta_graph, op_def, save_meta_graph,  # noqa: E402,F401
-                       save_saved_model, signature, tensor_message)
+                       save_saved_model, signature, tensor_message, tensor_name)
 
 
 class TensorflowWorkshop(Workshop):
+    """Tests name tensors as their nodes; the container's names are "node:0"."""
+
     command, suffix = "tensorflow-to-dlc", ".pb"
+
+    def execute(self, label, container, **inputs):
+        results = super().execute(label, container, **{tensor_name(name): values for name, values in inputs.items()})
+        plain = [name for name in results if ":" not in name]
+        self.checks.equal(f"{label}: names of results end in :0", plain, [])
+        return {name.removesuffix(":0"): values for name, values in results.items()}
 
 
 def run_parts(*parts):

@@ -23,6 +23,7 @@ CALL_BASH = """source "$1"; shift; function=$1; shift
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); "$function"
 ((${#COMPREPLY[@]} == 0)) || printf '%s\\n' "${COMPREPLY[@]}" """
 FILES = ("a.onnx", "b.dlc", "c d.json", "e.xml", "f.txt", "sub dir/", "libx.so")
+LAYOUTS = {"NCHW", "NHWC", "NCF", "NFC", "NCDHW", "NDHWC", "NTF", "TNF", "NF", "NC", "F", "NONTRIVIAL"}
 
 # (words of the command line, the last one to be completed; what must be offered)
 CASES = (
@@ -31,7 +32,8 @@ CASES = (
     ("onnx-to-dlc", ["--params_fo"], {"--params_format"}),
     ("onnx-to-dlc", ["--preserve_io", ""], {"layout", "datatype"}),
     ("onnx-to-dlc", ["-l", ""], set()),
-    ("onnx-to-dlc", ["-l", "x", ""], {"NCHW", "NHWC", "NONTRIVIAL"}),
+    ("onnx-to-dlc", ["-l", "x", ""], LAYOUTS),
+    ("onnx-to-dlc", ["--io_layout", ""], {"channels_last", "model"}),
     ("onnx-to-dlc", ["-l", "x", "NH"], {"NHWC"}),
     ("onnx-to-dlc", ["-d", "x", "1,-1", "-u"], {"-udo"}),
     ("onnx-to-dlc", ["-udo", "c"], {"c d.json"}),
@@ -136,7 +138,7 @@ def check_bash(checks, scripts, folder):
             checks.equal(f"bash: {name} without a word", offers(name, [""]), expected)
     for name, words, expected in CASES:
         checks.equal(f"bash: {name} {words}", offers(name, words), expected)
-    for words, expected in ((["--params_format", "="], {"nr64", "netp"}), (["-l", "=", "x", "NC"], {"NCHW"}),
+    for words, expected in ((["--params_format", "="], {"nr64", "netp"}), (["-l", "=", "x", "NC"], {"NC", "NCHW", "NCF", "NCDHW"}),
                             (["--freeze_input", "x", "=", "y", "--dry"], {"--dry_run"}),
                             (["-i", ""], {"a.onnx", "sub dir"})):
         checks.equal(f"bash: onnx-to-dlc {words}", offers("onnx-to-dlc", words), expected)

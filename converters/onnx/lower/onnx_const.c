@@ -1,5 +1,5 @@
-/* ONNX operators whose result is known at conversion: Constant, ConstantOfShape, Shape, Size, Range, EyeLike, NonZero;
- * and Trilu, whose mask is. */
+/* ONNX operators whose result is known at conversion: Constant, ConstantOfShape, Shape, Size, Range, EyeLike; and
+ * Trilu, whose mask is. */
 #include <math.h>
 
 #include "converters/lowering/constants.h"
@@ -79,11 +79,13 @@ odlc_status lower_constant_of_shape(struct lower *l)
     uint32_t count;
     struct view view;
     struct shape shape;
+    l->takes_sizes = true;
     TRY(lower_need(l, 0, "input", &in));
     TRY(lower_const_ints(l, 0, "shape", &dims, &count));
     TRY(lower_shape_of(l, "shape", dims, count, &shape));
     TRY(fill_element(l, &view));
     lower_give_filled(l, 0, &view, &shape);
+    lower_note_sizes(l, 0, in, 0);
     return ODLC_OK;
 }
 
@@ -94,14 +96,12 @@ odlc_status lower_shape(struct lower *l)
     tensor_id in;
     int64_t start, end;
     TRY(lower_need(l, 0, "data", &in));
-    const struct shape shape = build_type(l->b, in)->shape;
-    int64_t rank = shape.rank;
+    int64_t rank = build_rank(l->b, in);
     TRY(lower_attr_int(l, "start", 0, &start));
     TRY(lower_attr_int(l, "end", rank, &end));
     start = max_i64(0, min_i64(start < 0 ? start + rank : start, rank));
     end = max_i64(start, min_i64(end < 0 ? end + rank : end, rank));
-    struct shape list = SHAPE(end - start);
-    lower_give_ints(l, 0, DT_INT64, &list, shape.dims + start);
+    lower_give_dims(l, 0, DT_INT64, in, (uint32_t)start, (uint32_t)end);
     return ODLC_OK;
 }
 
@@ -109,9 +109,7 @@ odlc_status lower_size(struct lower *l)
 {
     tensor_id in;
     TRY(lower_need(l, 0, "data", &in));
-    int64_t count = (int64_t)shape_count(&build_type(l->b, in)->shape);
-    struct shape scalar = {.rank = 0};
-    lower_give_ints(l, 0, DT_INT64, &scalar, &count);
+    lower_give_size(l, DT_INT64, in);
     return ODLC_OK;
 }
 
@@ -122,16 +120,20 @@ static const char *const range_inputs[] = {"start", "limit", "delta"};
 static odlc_status range_of_floats(struct lower *l, enum dtype dtype)
 {
     double v[3];
-    for (uint32_t i = 0; i < 3; i++)
+    for (uint32_t i = 0; i < 3; i++) {
+        l->takes_sizes = i == 1;
         TRY(lower_one_float(l, i, range_inputs[i], &v[i]));
+    }
     return lower_give_float_range(l, dtype, v, ceil((v[1] - v[0]) / v[2]));
 }
 
 static odlc_status range_of_ints(struct lower *l, enum dtype dtype)
 {
     int64_t v[3];
-    for (uint32_t i = 0; i < 3; i++)
+    for (uint32_t i = 0; i < 3; i++) {
+        l->takes_sizes = i == 1;
         TRY(lower_one_int(l, i, range_inputs[i], &v[i]));
+    }
     return lower_give_range(l, dtype, v[0], v[1], v[2]);
 }
 
@@ -140,7 +142,9 @@ odlc_status lower_range(struct lower *l)
     tensor_id start;
     TRY(lower_need(l, 0, "start", &start));
     enum dtype dtype = build_type(l->b, start)->dtype;
-    return dtype_is_float(dtype) ? range_of_floats(l, dtype) : range_of_ints(l, dtype);
+    TRY(dtype_is_float(dtype) ? range_of_floats(l, dtype) : range_of_ints(l, dtype));
+    lower_note_sizes(l, 0, l->in[1], 0);
+    return ODLC_OK;
 }
 
 /* ---- EyeLike, Trilu ---- */
@@ -196,21 +200,4 @@ odlc_status lower_trilu(struct lower *l)
     build_in(l->b, in);
     build_in(l->b, lower_splat(l, step_name(l, "zero"), type.dtype, &one, 0));
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
-}
-
-/* ---- NonZero ---- */
-
-/* Positions of one axis per row of the result; a scalar counts as a vector of one. */
-odlc_status lower_non_zero(struct lower *l)
-{
-    int64_t *coordinates, *positions, found;
-    TRY(lower_nonzero(l, 0, "X", &coordinates, &found));
-    uint32_t rank = build_rank(l->b, l->in[0]), rows = rank ? rank : 1;
-    TRY(lower_table(l, (uint64_t)found, rows * sizeof *positions, &positions));
-    for (int64_t i = 0; i < found; i++)
-        for (uint32_t d = 0; d < rank; d++)
-            positions[d * found + i] = coordinates[i * rank + d];
-    struct shape result = SHAPE(rows, found);
-    lower_give_ints(l, 0, DT_INT64, &result, positions);
-    return ODLC_OK;
 }

@@ -140,16 +140,13 @@ odlc_status lower_batch_normalization(struct lower *l)
     if (training)
         return train(l, &n);
     TRY(refuse_other_outputs(l, "a statistic of training"));
-    TRY(batchnorm_weights(l, &n, &weight, &bias));
     if (per_element || build_rank(l->b, n.x) == 1) { /* that is one channel */
         struct emit s = {.l = l};
+        TRY(batchnorm_weights(l, &n, &weight, &bias));
         return emit_end_binary(&s, OP_ElementWiseAdd, emit_binary(&s, OP_ElementWiseMultiply, n.x, weight), bias);
     }
     TRY(build_to_channels_last(l->b, n.x, &x));
-    build_op(l->b, OP_Batchnorm, fw_node_label(l->node));
-    build_in(l->b, x);
-    build_in(l->b, weight);
-    build_in(l->b, bias);
+    TRY(batchnorm_start(l, &n, x, fw_node_label(l->node)));
     return end_channels_last(l);
 }
 
@@ -231,26 +228,26 @@ struct over_axes {
     struct shape weights; /* what the op's weights must look like */
 };
 
-/* The result of RMSNormalization is of the type of its scale: the wider of both is computed in. */
-static odlc_status settle_type(struct lower *l, struct over_axes *n)
+/* The result of RMSNormalization is of the type of its scale (`of_scale`): the wider of both is computed in. */
+static odlc_status settle_type(struct lower *l, bool of_scale, struct over_axes *n)
 {
     tensor_id scale;
     TRY(lower_need(l, 0, "X", &n->x));
     TRY(lower_need(l, 1, "scale", &scale));
     enum dtype x = build_type(l->b, n->x)->dtype, other = build_type(l->b, scale)->dtype;
-    n->result = l->op == OP_RmsNorm ? other : x;
+    n->result = of_scale ? other : x;
     if (n->result == x)
         return ODLC_OK;
     enum dtype wide = x == DT_FLOAT64 || other == DT_FLOAT64 ? DT_FLOAT64 : DT_FLOAT32;
     return build_cast(l->b, n->x, wide, step_name(l, "wide"), &n->x);
 }
 
-static odlc_status read_over_axes(struct lower *l, struct over_axes *n)
+static odlc_status read_over_axes(struct lower *l, bool of_scale, struct over_axes *n)
 {
     int64_t axis_attr;
     uint32_t first;
     *n = (struct over_axes){.shift = NO_TENSOR};
-    TRY(settle_type(l, n));
+    TRY(settle_type(l, of_scale, n));
     TRY(need_like(l, 1, "scale", n->x, &n->scale));
     if (lower_in(l, 2) != NO_TENSOR)
         TRY(need_like(l, 2, "bias", n->x, &n->shift));
@@ -313,14 +310,13 @@ static odlc_status layer_norm_statistics(struct lower *l, const struct over_axes
     return emit_give(&s, 2, inverse);
 }
 
-/* LayerNormalization and RMSNormalization; the row says which op. */
 odlc_status lower_layer_normalization(struct lower *l)
 {
     struct emit s = {.l = l};
     struct over_axes n;
     tensor_id y;
     bool fits = true;
-    TRY(read_over_axes(l, &n));
+    TRY(read_over_axes(l, false, &n));
     TRY(fit_weights(l, &n, &n.scale, &fits));
     TRY(fit_weights(l, &n, &n.shift, &fits));
     TRY(layer_norm_statistics(l, &n));
@@ -335,6 +331,23 @@ odlc_status lower_layer_normalization(struct lower *l)
         y = emit_binary(&s, OP_ElementWiseMultiply, y, n.scale);
         y = n.shift == NO_TENSOR ? y : emit_binary(&s, OP_ElementWiseAdd, y, n.shift);
     }
+    return emit_give(&s, 0, emit_cast(&s, y, n.result));
+}
+
+/* By the steps of its definition, which become one op in containers of releases that have it. */
+odlc_status lower_rms_normalization(struct lower *l)
+{
+    struct emit s = {.l = l};
+    struct over_axes n;
+    enum dtype stash;
+    TRY(read_over_axes(l, true, &n));
+    TRY(stash_type(l, &stash));
+    tensor_id x = emit_cast(&s, n.x, stash), squares = emit_binary(&s, OP_ElementWiseMultiply, x, x);
+    tensor_id mean = emit_reduce(&s, OP_ReduceMean, squares, n.axes, n.n_axes, true);
+    tensor_id shifted = emit_binary(&s, OP_ElementWiseAdd, mean, emit_scalar(&s, mean, n.epsilon));
+    tensor_id root = emit_unary(&s, OP_ElementWiseSquareRoot, shifted);
+    tensor_id y = emit_cast(&s, emit_binary(&s, OP_ElementWiseDivide, x, root), build_type(l->b, n.x)->dtype);
+    y = emit_binary(&s, OP_ElementWiseMultiply, y, n.scale);
     return emit_give(&s, 0, emit_cast(&s, y, n.result));
 }
 

@@ -2,7 +2,7 @@
  *
  * The container's pools know neither dilation nor ONNX's rules for windows that reach over the end of the input. Both
  * are expressed with what they do know:
- *   - ceil_mode: the padding at the end is made just large enough for the last window;
+ *   - ceil_mode: the padding at the end is made just large enough for the last window, as it is for every pool;
  *   - dilation: the elements under each window are laid out one after the other with Gather, and pooled without
  * overlap;
  *   - an average that counts the model's padding but not what ceil_mode adds: the model's padding becomes a Pad. */
@@ -44,11 +44,20 @@ static odlc_status check_auto_pad(const struct lower *l, const struct spatial *s
     return ODLC_OK;
 }
 
+/* Whether a window reaches over the padding that the model asks for. */
+static bool reaches_over(const struct pool *p)
+{
+    for (uint32_t i = 0; i < p->s.axes; i++)
+        if (p->s.pad[i][1] > p->model_end[i])
+            return true;
+    return false;
+}
+
 /* Extents of the output, and padding at the end that gives exactly them when sizes are rounded down. */
 static odlc_status fit_windows(const struct lower *l, struct pool *p, bool ceil)
 {
     struct spatial *s = &p->s;
-    bool rounds_up = ceil && s->auto_pad <= PAD_VALID, is_extended = false;
+    bool rounds_up = ceil && s->auto_pad <= PAD_VALID;
     TRY(check_auto_pad(l, s));
     spatial_auto_pad(s);
     for (uint32_t i = 0; i < s->axes; i++) {
@@ -57,18 +66,12 @@ static odlc_status fit_windows(const struct lower *l, struct pool *p, bool ceil)
         /* Rounded up, a part of a window makes one. */
         if (free < 0 && (!rounds_up || free <= -s->stride[i]))
             return lower_invalid(l, "kernel_shape", NULL, "the kernel is larger than the padded input");
-        int64_t down = free < 0 ? 0 : free / s->stride[i] + 1;
-        p->out[i] = down;
-        if (!rounds_up)
-            continue;
-        p->out[i] = (free + s->stride[i] - 1) / s->stride[i] + 1;
-        if ((p->out[i] - 1) * s->stride[i] >= s->in[i] + s->pad[i][0])
+        p->out[i] = (free + (rounds_up ? s->stride[i] - 1 : 0)) / s->stride[i] + 1;
+        if (rounds_up && (p->out[i] - 1) * s->stride[i] >= s->in[i] + s->pad[i][0])
             p->out[i]--; /* a window of padding alone */
-        if (p->out[i] != down)
-            s->pad[i][1] = max_i64((p->out[i] - 1) * s->stride[i] + spatial_reach(s, i) - s->in[i] - s->pad[i][0], 0);
-        is_extended |= s->pad[i][1] > p->model_end[i];
     }
-    if (is_extended)
+    spatial_fit_end(s, p->out);
+    if (reaches_over(p))
         s->auto_pad = PAD_NOTSET; /* VALID has no padding */
     return ODLC_OK;
 }
@@ -77,15 +80,6 @@ static bool is_dilated(const struct spatial *s)
 {
     for (uint32_t i = 0; i < s->axes; i++)
         if (s->dilation[i] != 1 && s->kernel[i] != 1)
-            return true;
-    return false;
-}
-
-/* Whether a window reaches over the padding that the model asks for. */
-static bool reaches_over(const struct pool *p)
-{
-    for (uint32_t i = 0; i < p->s.axes; i++)
-        if (p->s.pad[i][1] > p->model_end[i])
             return true;
     return false;
 }
@@ -362,7 +356,7 @@ odlc_status lower_lp_pool(struct lower *l)
     return lower_pool(l, &p);
 }
 
-/* One window that is the image. */
+/* One window that is the image, and steps over all of it. */
 odlc_status lower_global_pool(struct lower *l)
 {
     tensor_id x;
@@ -378,8 +372,8 @@ odlc_status lower_global_pool(struct lower *l)
         TRY(read_p(l, &p.p));
     p.s = (struct spatial){.axes = in->rank - 2, .auto_pad = PAD_VALID};
     for (uint32_t i = 0; i < p.s.axes; i++) {
-        p.s.in[i] = p.s.kernel[i] = in->dims[i + 2];
-        p.s.stride[i] = p.s.dilation[i] = p.out[i] = 1;
+        p.s.in[i] = p.s.kernel[i] = p.s.stride[i] = in->dims[i + 2];
+        p.s.dilation[i] = p.out[i] = 1;
     }
     return end_pool(l, &p);
 }

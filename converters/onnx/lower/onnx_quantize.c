@@ -1,6 +1,7 @@
 /* ONNX QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear. They become arithmetic that gives the very integers
  * that ONNX defines. Where a DequantizeLinear reads what a QuantizeLinear of the same encoding gives, or integers that
- * are known, the real value goes through a fixed-point tensor instead (pass_quantize.c). */
+ * are known, the real value goes through a fixed-point tensor instead (pass_quantize.c). Real values whose encoding is
+ * known by one of the operators alone are marked with it (pass_keep_encodings.c). */
 #include "converters/lowering/quantized.h"
 #include "converters/onnx/lower/onnx_shape.h"
 #include "converters/onnx/lower/onnx_quantized.h"
@@ -77,6 +78,13 @@ static const struct quant *encodings_of(const struct lower *l, const struct line
     return quant_create(l->arena, fixed, scale, zero, (uint32_t)count, !q->whole, q->granularity.axis);
 }
 
+/* The first mark stays. */
+static void mark_real(struct graph *g, tensor_id real, const struct quant *quant)
+{
+    if (!graph_tensor(g, real)->quant)
+        graph_tensor(g, real)->quant = quant;
+}
+
 /* ---- QuantizeLinear ---- */
 
 /* The type of the result: that of the zero point, or what the attribute says. */
@@ -138,8 +146,11 @@ odlc_status lower_quantize_linear(struct lower *l)
     tensor_id y = emit_saturate(&s, quotient, zero, to);
     TRY(emit_give(&s, 0, y));
     bool real = build_type(l->b, q.x)->dtype == DT_FLOAT32 && precision == DT_FLOAT32 && !build_is_const(l->b, y);
-    if (real && q.whole)
-        graph_tensor(l->b->graph, y)->quant = encodings_of(l, &q, to);
+    if (!real || !q.whole)
+        return ODLC_OK;
+    const struct quant *quant = encodings_of(l, &q, to);
+    graph_tensor(l->b->graph, y)->quant = quant;
+    mark_real(l->b->graph, q.x, quant);
     return ODLC_OK;
 }
 
@@ -161,7 +172,10 @@ static odlc_status fixed_tensor(struct lower *l, tensor_id x, tensor_id *out)
     for (*out = x + 1; *out < g->tensors.count; ++*out)
         if (graph_tensor(g, *out)->quant == quant)
             return ODLC_OK;
-    return lower_quantized(l, quantized_source(g, x), quant, build_type(l->b, x)->dtype, out);
+    TRY(lower_quantized(l, quantized_source(g, x), quant, build_type(l->b, x)->dtype, out));
+    if (graph_producer(g, *out))
+        graph_producer(g, *out)->source = graph_producer(g, x)->source;
+    return ODLC_OK;
 }
 
 static odlc_status give_dequantized(struct lower *l, tensor_id x)
@@ -226,7 +240,10 @@ odlc_status lower_dequantize_linear(struct lower *l)
         return give_dequantized(l, q.x);
     tensor_id y = dequantize(&s, &q);
     y = emit_cast_exactly(&s, y, to);
-    return emit_give(&s, 0, y);
+    TRY(emit_give(&s, 0, y));
+    if (quant && q.whole && !build_is_const(l->b, y))
+        mark_real(l->b->graph, y, quant);
+    return ODLC_OK;
 }
 
 /* ---- DynamicQuantizeLinear ---- */

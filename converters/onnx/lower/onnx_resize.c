@@ -10,6 +10,7 @@
 #include "converters/onnx/lower/onnx_rows.h"
 #include "converters/onnx/lower/onnx_spatial.h"
 #include "converters/lowering/resample_matmul.h"
+#include "converters/lowering/resize_params.h"
 
 struct resize {
     tensor_id x;
@@ -171,21 +172,19 @@ static bool is_kept(const struct resample_axis *a)
     return a->out == a->in && a->scale == 1 && a->start == 0 && a->end == 1;
 }
 
-/* Enlarged a whole number of times, the element below an output's corner is the one nearest to its centre: one way to
- * say it, and the op's default. */
-static void prefer_half_pixel(struct resize *r)
+/* The rule of ONNX Resize-10 and Upsample is one of the container's where all axes that change do so in one direction.
+ */
+static void prefer_known_rounding(struct resize *r)
 {
-    bool rounds_down = r->how.nearest == NEAREST_FLOOR || r->how.nearest == NEAREST_SIMPLE;
-    if (r->how.interpolation != INTERPOLATE_NEAREST || r->how.position != POSITION_ASYMMETRIC || !rounds_down)
+    bool enlarges = false, reduces = false;
+    if (r->how.nearest != NEAREST_SIMPLE)
         return;
     for (uint32_t i = 0; i < r->rank; i++) {
-        float scale = r->axis[i].scale;
-        /* Beyond 16 times, rounding of float positions could tell the two apart. */
-        if (scale < 1 || scale > 16 || scale != floorf(scale))
-            return;
+        enlarges |= r->axis[i].scale > 1;
+        reduces |= r->axis[i].scale < 1;
     }
-    r->how.position = POSITION_HALF_PIXEL;
-    r->how.nearest = NEAREST_PREFER_FLOOR;
+    if (!enlarges || !reduces)
+        r->how.nearest = reduces ? NEAREST_CEIL : NEAREST_FLOOR;
 }
 
 /* Both round half a pixel down, from half a pixel further on: the container has one of them. */
@@ -206,7 +205,8 @@ static bool is_native(const struct lower *l, const struct resize *r)
     enum dtype dtype = build_type(l->b, r->x)->dtype;
     bool nearest = r->how.interpolation == INTERPOLATE_NEAREST;
     bool shape_fits = r->rank >= 3 && r->rank <= SPATIAL_MAX + 2 && is_kept(&r->axis[0]) && is_kept(&r->axis[1]);
-    bool mode_fits = r->how.position <= POSITION_ASYMMETRIC && r->how.nearest <= NEAREST_CEIL && !r->how.antialias;
+    bool mode_fits =
+        r->how.position <= POSITION_ASYMMETRIC && !r->how.antialias && (!nearest || r->how.nearest <= NEAREST_CEIL);
     for (uint32_t i = 2; i < r->rank; i++) {
         const struct resample_axis *a = &r->axis[i];
         /* Where no scale is stored, the extents must say it; so they must for corners to be aligned. */
@@ -218,26 +218,6 @@ static bool is_native(const struct lower *l, const struct resize *r)
     return shape_fits && mode_fits && (nearest || dtype_is_float(dtype));
 }
 
-static void resize_params(struct build *b, const struct resize *r, const struct shape *in)
-{
-    const struct resample *how = &r->how;
-    build_int(b, PARAM_align_corners, how->position == POSITION_ALIGN_CORNERS);
-    build_int(b, PARAM_half_pixel_centers,
-              how->position == POSITION_HALF_PIXEL || how->position == POSITION_PYTORCH_HALF_PIXEL);
-    build_int(b, PARAM_transformation_mode, how->position);
-    build_int(b, PARAM_interpolation_mode, how->interpolation);
-    if (how->interpolation == INTERPOLATE_NEAREST && how->nearest != NEAREST_PREFER_FLOOR)
-        build_int(b, PARAM_nearest_mode, how->nearest);
-    if (how->interpolation == INTERPOLATE_CUBIC)
-        build_float(b, PARAM_cubic_coeff, (double)how->cubic_coeff);
-    if (how->interpolation == INTERPOLATE_CUBIC && how->exclude_outside)
-        build_int(b, PARAM_exclude_outside, 1);
-    if (in->rank != 4)
-        return;
-    build_float(b, PARAM_scale_height, r->rank == 3 ? 1 : (double)r->axis[2].scale);
-    build_float(b, PARAM_scale_width, (double)r->axis[r->rank - 1].scale);
-}
-
 static odlc_status native_resize(struct lower *l, const struct resize *r)
 {
     tensor_id image;
@@ -246,8 +226,9 @@ static odlc_status native_resize(struct lower *l, const struct resize *r)
     uint32_t first = type.shape.rank - r->rank;
     for (uint32_t i = 2; i < r->rank; i++)
         type.shape.dims[first + i - 1] = r->axis[i].out;
+    const float scales[] = {r->rank == 3 ? 1 : r->axis[2].scale, r->axis[r->rank - 1].scale};
     image_op(l, OP_Resize, image);
-    resize_params(l->b, r, &type.shape);
+    lower_resize_params(l->b, &r->how, type.shape.rank == 4 ? scales : NULL);
     return image_leave_typed(l, &type);
 }
 
@@ -325,7 +306,7 @@ static odlc_status end_resize(struct lower *l, struct resize *r)
         l->out[0] = r->x;
         return ODLC_OK;
     }
-    prefer_half_pixel(r);
+    prefer_known_rounding(r);
     prefer_known_half_pixel(r);
     return is_native(l, r) ? native_resize(l, r) : table_resize(l, r);
 }

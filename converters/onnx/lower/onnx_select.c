@@ -1,7 +1,10 @@
-/* ONNX operators whose result's shape depends on values: Unique, NonMaxSuppression. They are computed at conversion. */
-#include <stdlib.h>
+/* ONNX operators whose result's shape depends on values: Unique, which is computed at conversion, NonMaxSuppression and
+ * NonZero. */
+#include <math.h>
 
 #include "converters/lowering/constants.h"
+#include "converters/lowering/emit.h"
+#include "converters/lowering/find.h"
 #include "converters/lowering/unique.h"
 #include "converters/onnx/lower/onnx_shape.h"
 #include "converters/onnx/lower/onnx_rows.h"
@@ -32,80 +35,6 @@ odlc_status lower_unique(struct lower *l)
 
 /* ---- NonMaxSuppression ---- */
 
-enum { MOST_COMPARISONS = 1 << 28 }; /* of boxes: some seconds */
-
-struct suppression {
-    const double *boxes, *scores;
-    int64_t batches, classes, n_boxes, most;
-    double iou_threshold, score_threshold;
-    bool has_score_threshold, centered;
-};
-
-/* Lower and upper end along two axes, whichever corners the box is given by. In float, which the operator's types are:
- * a threshold that is met exactly is met in the same way as elsewhere. */
-static void corners(const struct suppression *n, const double *box, float out[4])
-{
-    for (int i = 0; i < 2; i++) {
-        /* the center's coordinates, then the sizes; or the coordinates of two corners */
-        float at = (float)box[i], next = (float)box[i + 2];
-        float a = n->centered ? at - next / 2 : at, b = n->centered ? at + next / 2 : next;
-        out[i] = a < b ? a : b;
-        out[i + 2] = a < b ? b : a;
-    }
-}
-
-static bool overlaps(const struct suppression *n, const double *one, const double *other)
-{
-    float a[4], b[4], size[2];
-    corners(n, one, a);
-    corners(n, other, b);
-    for (int i = 0; i < 2; i++)
-        size[i] = (a[i + 2] < b[i + 2] ? a[i + 2] : b[i + 2]) - (a[i] > b[i] ? a[i] : b[i]);
-    if (!(size[0] > 0 && size[1] > 0))
-        return false;
-    float shared = size[0] * size[1];
-    float a_area = (a[2] - a[0]) * (a[3] - a[1]), b_area = (b[2] - b[0]) * (b[3] - b[1]);
-    float both = a_area + b_area - shared;
-    return both > 0 && shared / both > (float)n->iou_threshold;
-}
-
-struct candidate {
-    double score;
-    int64_t box;
-};
-
-static int compare_candidates(const void *a, const void *b)
-{
-    const struct candidate *x = a, *y = b;
-    if (x->score != y->score)
-        return x->score > y->score ? -1 : 1;
-    return (x->box > y->box) - (x->box < y->box);
-}
-
-/* Appends the boxes of one class of a batch element, best first; returns how many. */
-static int64_t suppress(const struct suppression *n, int64_t batch, int64_t class, struct candidate *by_score,
-                        int64_t *out)
-{
-    const double *boxes = n->boxes + batch * n->n_boxes * 4;
-    const double *scores = n->scores + (batch * n->classes + class) * n->n_boxes;
-    int64_t kept = 0, candidates = 0;
-    for (int64_t i = 0; i < n->n_boxes; i++)
-        if (!n->has_score_threshold || scores[i] > n->score_threshold)
-            by_score[candidates++] = (struct candidate){scores[i], i};
-    qsort(by_score, (size_t)candidates, sizeof *by_score, compare_candidates);
-    for (int64_t c = 0; c < candidates && kept < n->most; c++) {
-        bool free = true;
-        for (int64_t k = 0; k < kept && free; k++)
-            free = !overlaps(n, boxes + 4 * by_score[c].box, boxes + 4 * out[3 * k + 2]);
-        if (!free)
-            continue;
-        out[3 * kept] = batch;
-        out[3 * kept + 1] = class;
-        out[3 * kept++ + 2] = by_score[c].box;
-    }
-    return kept;
-}
-
 /* The one number of an optional input. */
 static odlc_status optional_number(const struct lower *l, uint32_t i, const char *what, double *value)
 {
@@ -118,68 +47,49 @@ static odlc_status optional_number(const struct lower *l, uint32_t i, const char
     return ODLC_OK;
 }
 
-/* Each box may be compared with all those that are kept. */
-static odlc_status check_comparisons(const struct lower *l, const struct suppression *n)
+/* Centers and sizes become corners, which the container's op takes. A negative size is that of a box without area: the
+ * corners would make one of it. */
+static odlc_status boxes_by_corners(struct lower *l, tensor_id boxes, tensor_id *out)
 {
-    uint64_t count = sat_mul((uint64_t)n->n_boxes, (uint64_t)n->most);
-    count = sat_mul(sat_mul(count, (uint64_t)n->batches), (uint64_t)n->classes);
-    if (count > MOST_COMPARISONS)
-        return lower_limit(l, "max_output_boxes_per_class", "fewer boxes, or a user-defined op in its place",
-                           "it would take %llu comparisons of boxes, more than %d", (unsigned long long)count,
-                           MOST_COMPARISONS);
-    return ODLC_OK;
+    struct emit s = {.l = l};
+    tensor_id center = emit_slice(&s, boxes, 2, 0, 2);
+    tensor_id size = emit_unary(&s, OP_Relu, emit_slice(&s, boxes, 2, 2, 4));
+    tensor_id half = emit_binary(&s, OP_ElementWiseMultiply, size, emit_scalar(&s, boxes, 0.5));
+    tensor_id low = emit_binary(&s, OP_ElementWiseSubtract, center, half);
+    tensor_id high = emit_binary(&s, OP_ElementWiseAdd, center, half);
+    *out = emit_concat(&s, (tensor_id[]){low, high}, 2, 2);
+    return s.status;
 }
 
-static odlc_status read_suppression(struct lower *l, struct suppression *n)
-{
-    tensor_id boxes, scores;
-    int64_t centered;
-    uint64_t count;
-    double most = 0;
-    *n = (struct suppression){.has_score_threshold = lower_in(l, 4) != NO_TENSOR};
-    TRY(lower_need(l, 0, "boxes", &boxes));
-    TRY(lower_need(l, 1, "scores", &scores));
-    for (uint32_t i = 0; i < 2; i++)
-        TRY(lower_need_const(l, i, i ? "scores" : "boxes", "how many boxes are left depends on the values"));
-    TRY(optional_number(l, 2, "max_output_boxes_per_class", &most));
-    TRY(optional_number(l, 3, "iou_threshold", &n->iou_threshold));
-    TRY(optional_number(l, 4, "score_threshold", &n->score_threshold));
-    TRY(lower_attr_int(l, "center_point_box", 0, &centered));
-    const struct shape b = build_type(l->b, boxes)->shape, s = build_type(l->b, scores)->shape;
-    if (b.rank != 3 || s.rank != 3 || b.dims[2] != 4 || b.dims[0] != s.dims[0] || b.dims[1] != s.dims[2])
-        return lower_invalid(l, NULL, NULL, "boxes %s and scores %s do not match", shape_text(l->diags->arena, &b),
-                             shape_text(l->diags->arena, &s));
-    n->batches = b.dims[0];
-    n->n_boxes = b.dims[1];
-    n->classes = s.dims[1];
-    n->most = most < 0 ? 0 : most > (double)n->n_boxes ? n->n_boxes : (int64_t)most;
-    n->centered = centered != 0;
-    TRY(check_comparisons(l, n));
-    n->boxes = build_const_as_floats(l->b, boxes, &count);
-    n->scores = build_const_as_floats(l->b, scores, &count);
-    for (uint64_t i = 0; n->has_score_threshold && i < count; i++)
-        if (n->scores[i] == n->score_threshold)
-            return lower_unsupported(l, "score_threshold", NULL,
-                                     "a score is the threshold %g itself, which implementations drop and the "
-                                     "operator's definition keeps",
-                                     n->score_threshold);
-    return ODLC_OK;
-}
-
+/* Scores at the threshold are dropped, as the operator's reference does. */
 odlc_status lower_non_max_suppression(struct lower *l)
 {
-    struct suppression n;
-    TRY(read_suppression(l, &n));
-    struct shape all = SHAPE(n.batches, n.classes, n.most, 3);
-    int64_t *rows, kept = 0;
-    struct candidate *by_score;
-    TRY(lower_check_shape(l, NULL, &all));
-    TRY(lower_table(l, shape_count(&all), sizeof *rows, &rows));
-    TRY(lower_table(l, (uint64_t)n.n_boxes, sizeof *by_score, &by_score));
-    for (int64_t batch = 0; batch < n.batches; batch++)
-        for (int64_t class = 0; class < n.classes; class ++)
-            kept += suppress(&n, batch, class, by_score, rows + 3 * kept);
-    struct shape shape = SHAPE(kept, 3);
-    lower_give_ints(l, 0, DT_INT64, &shape, rows);
-    return ODLC_OK;
+    struct suppression n = {.score_threshold = -INFINITY};
+    struct found found;
+    int64_t centered;
+    double most = 0;
+    TRY(lower_need(l, 0, "boxes", &n.boxes));
+    TRY(lower_need(l, 1, "scores", &n.scores));
+    TRY(optional_number(l, 2, "max_output_boxes_per_class", &most));
+    TRY(optional_number(l, 3, "iou_threshold", &n.iou_threshold));
+    TRY(optional_number(l, 4, "score_threshold", &n.score_threshold));
+    TRY(lower_attr_int(l, "center_point_box", 0, &centered));
+    n.most = most < 0 ? 0 : most > INT32_MAX ? INT32_MAX : (int64_t)most;
+    if (centered && build_rank(l->b, n.boxes) == 3 && build_type(l->b, n.boxes)->shape.dims[2] == 4)
+        TRY(boxes_by_corners(l, n.boxes, &n.boxes));
+    TRY(lower_suppressed(l, &n, &found));
+    return build_cast(l->b, found.rows, DT_INT64, lower_out_name(l, 0), &l->out[0]);
+}
+
+/* ---- NonZero ---- */
+
+/* Positions of one axis per row of the result. */
+odlc_status lower_non_zero(struct lower *l)
+{
+    struct found found;
+    tensor_id positions;
+    TRY(lower_nonzero(l, 0, "X", &found));
+    TRY(build_cast(l->b, found.rows, DT_INT64, step_name(l, "positions"), &positions));
+    return build_transpose(l->b, positions, &(struct perm){.rank = 2, .axis = {1, 0}}, lower_out_name(l, 0),
+                           &l->out[0]);
 }

@@ -64,6 +64,7 @@ odlc_status lower_reshape(struct lower *l)
     const int64_t *dims;
     uint32_t count, rest = MAX_RANK;
     int64_t allow_zero;
+    l->takes_sizes = true;
     TRY(data_shape(l, &in));
     TRY(lower_ints(l, 1, "shape", &dims, &count));
     TRY(lower_attr_int(l, "allowzero", 0, &allow_zero));
@@ -283,6 +284,7 @@ odlc_status lower_expand(struct lower *l)
     const int64_t *dims;
     uint32_t count;
     struct shape asked, shape;
+    l->takes_sizes = true;
     TRY(lower_need(l, 0, "input", &in));
     TRY(lower_const_ints(l, 1, "shape", &dims, &count));
     TRY(lower_shape_of(l, "shape", dims, count, &asked));
@@ -291,17 +293,36 @@ odlc_status lower_expand(struct lower *l)
         return lower_invalid(l, "shape", NULL, "%s cannot be broadcast to %s", shape_text(l->diags->arena, &from),
                              shape_text(l->diags->arena, &asked));
     TRY(lower_check_shape(l, "shape", &shape));
-    return lower_broadcast(l, in, &shape, lower_out_name(l, 0), &l->out[0]);
+    TRY(lower_broadcast(l, in, &shape, lower_out_name(l, 0), &l->out[0]));
+    if (l->out[0] != in)
+        lower_note_sizes(l, 0, l->in[1], shape.rank - asked.rank);
+    return ODLC_OK;
 }
 
 /* ---- Identity, Dropout ---- */
 
+/* Exporters write one of several equal weights and give the others by Identity: each layer's keep their own name. */
+static tensor_id named_constant(struct lower *l, tensor_id in)
+{
+    struct graph *g = l->b->graph;
+    const char *name = lower_out_name(l, 0);
+    if (!name || !build_is_const(l->b, in))
+        return in;
+    const struct tensor from = *graph_tensor(g, in);
+    tensor_id out = graph_add_constant(g, name, from.type->dtype, from.view);
+    graph_tensor(g, out)->quant = from.quant;
+    return out;
+}
+
 odlc_status lower_identity(struct lower *l)
 {
-    if (l->n_in && l->values[0].kind != VALUE_TENSOR)
+    tensor_id in;
+    if (l->n_in && l->values[0].kind != VALUE_TENSOR) {
         l->results[0] = l->values[0];
-    else
-        TRY(lower_need(l, 0, "input", &l->out[0]));
+        return ODLC_OK;
+    }
+    TRY(lower_need(l, 0, "input", &in));
+    l->out[0] = named_constant(l, in);
     return ODLC_OK;
 }
 

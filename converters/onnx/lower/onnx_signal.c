@@ -254,19 +254,17 @@ static odlc_status read_stft(struct lower *l, tensor_id x, struct stft *f)
 }
 
 /* Frames are what a filter sees, one after the other. Images are channels-last, as the signal is. */
-static tensor_id convolve(struct emit *s, const struct stft *f, tensor_id image, tensor_id filters, int64_t channels)
+static tensor_id convolve(struct emit *s, const struct stft *f, tensor_id image, tensor_id filters)
 {
     static const int64_t no_padding[4];
     struct build *b = s->l->b;
     tensor_id out = NO_TENSOR;
     if (s->status != ODLC_OK)
         return NO_TENSOR;
-    struct view zeros = view_splat_float(s->l->arena, DT_FLOAT32, &SHAPE(channels), 0);
-    tensor_id bias = graph_add_constant(b->graph, step_name(s->l, "bias"), DT_FLOAT32, &zeros);
     build_op(b, OP_Conv2d, step_name(s->l, "Conv2d"));
     build_in(b, image);
     build_in(b, filters);
-    build_in(b, bias);
+    build_in(b, NO_TENSOR);
     build_ints(b, PARAM_stride, (const int64_t[]){1, f->step}, 2);
     build_tensor_ints(b, PARAM_pad_amount, &SHAPE(2, 2), no_padding);
     build_int(b, PARAM_group, 1);
@@ -293,7 +291,7 @@ odlc_status lower_stft(struct lower *l)
         tensor_id window = emit_reshape(&s, emit_cast(&s, f.window, DT_FLOAT32), &SHAPE(1, f.t.length, 1, 1));
         filters = emit_binary(&s, OP_ElementWiseMultiply, filters, window);
     }
-    x = emit_reshape(&s, convolve(&s, &f, x, filters, channels), &result);
+    x = emit_reshape(&s, convolve(&s, &f, x, filters), &result);
     return emit_give(&s, 0, emit_cast(&s, x, dtype));
 }
 

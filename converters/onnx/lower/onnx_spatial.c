@@ -104,6 +104,7 @@ odlc_status image_enter(struct lower *l, struct spatial *s, tensor_id *image)
         const int64_t *dims = build_type(l->b, x)->shape.dims;
         struct shape shape = SHAPE(dims[0], dims[1], 1, dims[2]);
         TRY(build_reshape(l->b, x, &shape, line_name(l, "_reshape_to_2d"), &x));
+        graph_tensor(l->b->graph, x)->axis_format = AXIS_FORMAT_NCHW;
         if (s)
             spatial_prepend(s);
     }
@@ -151,7 +152,9 @@ odlc_status image_leave_typed(struct lower *l, const struct type *type)
     build_op(l->b, OP_Reshape, line_name(l, "_intermediate"));
     build_in(l->b, y);
     build_ints(l->b, PARAM_shape, shape, COUNT_OF(shape));
-    return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
+    TRY(build_end(l->b, lower_out_name(l, 0), &l->out[0]));
+    graph_tensor(l->b->graph, l->out[0])->axis_format = AXIS_FORMAT_NCF;
+    return ODLC_OK;
 }
 
 odlc_status image_leave(struct lower *l)

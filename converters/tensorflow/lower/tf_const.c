@@ -1,5 +1,5 @@
 /* TensorFlow operators whose result is known at conversion: Shape and its relatives, Fill, Range, LinSpace; and those
- * whose result's shape depends on values, which must be known: Where, Unique, ListDiff. */
+ * whose result's shape depends on values, which must be known: Unique, ListDiff. */
 #include <math.h>
 
 #include "converters/lowering/constants.h"
@@ -23,9 +23,7 @@ odlc_status tf_shape(struct lower *l)
     TRY(tf_check_outputs(l, l->n_in));
     for (uint32_t i = 0; i < l->n_out; i++) {
         TRY(lower_need(l, i, "input", &in));
-        const struct shape shape = build_type(l->b, in)->shape;
-        struct shape list = SHAPE(shape.rank);
-        lower_give_ints(l, i, dtype, &list, shape.dims);
+        lower_give_dims(l, i, dtype, in, 0, build_rank(l->b, in));
     }
     return ODLC_OK;
 }
@@ -36,8 +34,7 @@ odlc_status tf_size(struct lower *l)
     tensor_id in;
     TRY(lower_need(l, 0, "input", &in));
     TRY(lower_tf_dtype(l, "out_type", DT_INT32, &dtype));
-    struct shape scalar = {.rank = 0};
-    lower_give_ints(l, 0, dtype, &scalar, &(int64_t){(int64_t)shape_count(&build_type(l->b, in)->shape)});
+    lower_give_size(l, dtype, in);
     return ODLC_OK;
 }
 
@@ -85,13 +82,16 @@ odlc_status tf_fill(struct lower *l)
 {
     tensor_id value;
     struct shape shape;
+    l->takes_sizes = true;
     TRY(read_shape(l, &shape));
     TRY(lower_need(l, 1, "value", &value));
     if (shape_count(&build_type(l->b, value)->shape) != 1)
         return lower_invalid(l, "value", NULL, "value is not one element");
     struct shape scalar = {.rank = 0};
     TRY(build_reshape(l->b, value, &scalar, step_name(l, "value"), &value));
-    return lower_broadcast(l, value, &shape, lower_out_name(l, 0), &l->out[0]);
+    TRY(lower_broadcast(l, value, &shape, lower_out_name(l, 0), &l->out[0]));
+    lower_note_sizes(l, 0, l->in[0], 0);
+    return ODLC_OK;
 }
 
 odlc_status tf_zeros_like(struct lower *l)
@@ -157,12 +157,16 @@ odlc_status tf_range(struct lower *l)
     enum dtype dtype = build_type(l->b, in)->dtype;
     if (dtype_is_float(dtype))
         return range_of_floats(l, dtype);
-    for (uint32_t i = 0; i < 3; i++)
+    for (uint32_t i = 0; i < 3; i++) {
+        l->takes_sizes = i == 1;
         TRY(lower_one_int(l, i, range_inputs[i], &v[i]));
+    }
     if (v[2] == 0 || (v[2] > 0 ? v[0] > v[1] : v[0] < v[1]))
         return lower_invalid(l, "delta", NULL, "there is no range from %lld to %lld by %lld", (long long)v[0],
                              (long long)v[1], (long long)v[2]);
-    return lower_give_range(l, dtype, v[0], v[1], v[2]);
+    TRY(lower_give_range(l, dtype, v[0], v[1], v[2]));
+    lower_note_sizes(l, 0, l->in[1], 0);
+    return ODLC_OK;
 }
 
 odlc_status tf_lin_space(struct lower *l)
@@ -227,18 +231,7 @@ odlc_status tf_diag_part(struct lower *l)
     return emit_give(&s, 0, emit_reshape(&s, diagonal, &half));
 }
 
-/* ---- Where, UnravelIndex ---- */
-
-odlc_status tf_where(struct lower *l)
-{
-    int64_t *coordinates, count;
-    TRY(lower_nonzero(l, 0, "condition", &coordinates, &count));
-    if (build_rank(l->b, l->in[0]) == 0)
-        return lower_invalid(l, NULL, NULL, "the input has no axis");
-    struct shape shape = SHAPE(count, build_rank(l->b, l->in[0]));
-    lower_give_ints(l, 0, DT_INT64, &shape, coordinates);
-    return ODLC_OK;
-}
+/* ---- UnravelIndex ---- */
 
 /* Coordinates of elements that are counted through. */
 odlc_status tf_unravel_index(struct lower *l)

@@ -76,12 +76,13 @@ static odlc_status depthwise_weights(struct lower *l, const struct tf_conv *c, i
     return build_reshape(l->b, c->filter, &shape, name, out);
 }
 
-/* The layer that the operands make, with the padding's amounts; the bias is still to be set. */
+/* The layer that the operands make, with the padding's amounts and without a bias. */
 static odlc_status conv_layer_of(struct lower *l, struct tf_conv *c, struct conv_layer *layer)
 {
     TRY(read_groups(l, c));
     spatial_auto_pad(&c->w.s);
-    *layer = (struct conv_layer){.weights = c->filter, .bias_name = "", .s = c->w.s, .group = c->group};
+    *layer =
+        (struct conv_layer){.weights = c->filter, .bias = NO_TENSOR, .bias_name = "", .s = c->w.s, .group = c->group};
     if (c->depthwise)
         TRY(depthwise_weights(l, c, 1, c->out_channels, &layer->weights));
     return tf_image(l, c->w.channels_first, c->x, &layer->image);
@@ -93,7 +94,6 @@ odlc_status tf_conv(struct lower *l)
     struct conv_layer layer;
     TRY(read_conv(l, 0, &c));
     TRY(conv_layer_of(l, &c, &layer));
-    layer.bias = lower_zero_bias(l, build_type(l->b, c.x)->dtype, c.out_channels);
     conv_start(l->b, &layer, fw_node_label(l->node));
     return tf_end_image(l, c.w.channels_first);
 }
@@ -105,7 +105,6 @@ static odlc_status normalize(struct lower *l, uint32_t i, int64_t channels, tens
 {
     struct batchnorm n = {.x = *y};
     struct shape shape = SHAPE(channels);
-    tensor_id weight, bias;
     TRY(lower_attr_float(l, "epsilon", (double)1e-4f, &n.epsilon));
     for (uint32_t k = 0; k < BN_STATISTICS; k++) {
         TRY(lower_need(l, i + k, "args", &n.given[k]));
@@ -113,11 +112,7 @@ static odlc_status normalize(struct lower *l, uint32_t i, int64_t channels, tens
         if (!shape_equal(&build_type(l->b, n.given[k])->shape, &shape))
             return lower_invalid(l, NULL, NULL, "input %u does not have %lld elements", i + k, (long long)channels);
     }
-    TRY(batchnorm_weights(l, &n, &weight, &bias));
-    build_op(l->b, OP_Batchnorm, step_name(l, "Batchnorm"));
-    build_in(l->b, *y);
-    build_in(l->b, weight);
-    build_in(l->b, bias);
+    TRY(batchnorm_start(l, &n, *y, step_name(l, "Batchnorm")));
     return build_end(l->b, step_name(l, "Batchnorm"), y);
 }
 
@@ -137,8 +132,6 @@ odlc_status tf_fused_conv(struct lower *l)
     TRY(conv_layer_of(l, &c, &layer));
     if (has_bias)
         TRY(lower_bias(l, 2, c.out_channels, &layer.bias, &layer.bias_name));
-    else
-        layer.bias = lower_zero_bias(l, build_type(l->b, c.x)->dtype, c.out_channels);
     const char *name = step_name(l, "conv");
     conv_start(l->b, &layer, name);
     TRY(build_end(l->b, name, &y));
@@ -235,14 +228,13 @@ static odlc_status end_transposed(struct lower *l, const struct tf_conv *c, bool
 odlc_status tf_conv_transpose(struct lower *l)
 {
     struct tf_conv c;
-    struct conv_layer layer = {.bias_name = ""};
+    struct conv_layer layer = {.bias = NO_TENSOR, .bias_name = ""};
     int64_t out[SPATIAL_MAX] = {0}, channels;
     TRY(read_conv(l, 2, &c));
     TRY(read_sizes(l, &c, out, &channels));
     TRY(transposed_weights(l, &c, channels, &layer.weights));
     TRY(reverse_padding(l, &c.w.s, out));
     TRY(tf_image(l, c.w.channels_first, c.x, &layer.image));
-    layer.bias = lower_zero_bias(l, build_type(l->b, c.x)->dtype, c.out_channels);
     layer.s = c.w.s;
     layer.group = c.group;
     TRY(conv_transpose_start(l, &layer, fw_node_label(l->node)));

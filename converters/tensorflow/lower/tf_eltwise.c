@@ -1,5 +1,6 @@
 /* TensorFlow operators that work element by element, and those that give back what they get. */
 #include <math.h>
+#include <string.h>
 
 #include "converters/lowering/shapes.h"
 #include "converters/lowering/emit.h"
@@ -7,13 +8,26 @@
 #include "converters/tensorflow/lower/random.h"
 #include "converters/tensorflow/lower/tf_lowerings.h"
 
+/* A constant goes by what its readers call it, "weights/read:0" instead of "weights:0": by the first reading of it. */
+static void name_as_read(const struct lower *l)
+{
+    struct graph *g = l->b->graph;
+    const char *name = lower_out_name(l, 0);
+    const struct tensor *t = graph_tensor(g, l->out[0]);
+    if (name && t->kind == TENSOR_STATIC && strcmp(t->name, l->node->inputs[0]) == 0 &&
+        graph_find_tensor(g, name) == NO_TENSOR)
+        graph_rename_tensor(g, l->out[0], name);
+}
+
 /* Operators that do nothing at inference; a sequence or a resource passes, too. */
 odlc_status tf_identity(struct lower *l)
 {
-    if (l->n_in && l->values[0].kind != VALUE_TENSOR)
+    if (l->n_in && l->values[0].kind != VALUE_TENSOR) {
         l->results[0] = l->values[0];
-    else
-        TRY(lower_need(l, 0, "input", &l->out[0]));
+        return ODLC_OK;
+    }
+    TRY(lower_need(l, 0, "input", &l->out[0]));
+    name_as_read(l);
     return ODLC_OK;
 }
 

@@ -1,18 +1,19 @@
 /* TensorFlow's operators that resize images, take regions of them and change their contrast. */
+#include <assert.h>
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "converters/lowering/shapes.h"
 #include "converters/lowering/emit.h"
 #include "converters/lowering/resample_matmul.h"
+#include "converters/lowering/resize_params.h"
 #include "converters/tensorflow/lower/tf_lowerings.h"
 
 /* ---- resizing ----
  *
- * Bilinear and nearest-neighbour resizing are ops of the container. Where those, which compute positions in another
- * order, would take other elements, and for what they do not know, the elements and weights of each axis are written
- * out: a Gather, or a MatMul with a table. */
+ * Bilinear and nearest-neighbour resizing are the container's Resize. Where that op, which computes positions in
+ * another order, would take other elements, and for what it does not know, the elements and weights of each axis are
+ * written out: a Gather, or a MatMul with a table. */
 
 struct resize {
     tensor_id x;
@@ -62,22 +63,42 @@ static odlc_status start_taps(const struct lower *l, const struct resize *r, uin
     return lower_table(l, count, sizeof *taps->weight, &taps->weight);
 }
 
+static float resize_factor(const struct resize *r, uint32_t axis)
+{
+    return (float)r->out[axis] / (float)r->in[axis];
+}
+
+/* Whether the container's op takes the same elements along an axis, and gives them the same weights: a difference that
+ * single precision does not see next to 1 is none. */
+static bool op_agrees(const struct lower *l, const struct resize *r, const struct resample *how, uint32_t axis,
+                      const struct resample_taps *wanted)
+{
+    const struct resample_axis a = {.in = r->in[axis], .out = r->out[axis], .scale = resize_factor(r, axis)};
+    struct resample_taps taps = resample_taps(l->arena, how, &a);
+    assert(taps.width == wanted->width);
+    for (int64_t i = 0; i < taps.width * a.out; i++)
+        if (fabs(taps.weight[i] - wanted->weight[i]) > (double)FLT_EPSILON / 2 ||
+            (wanted->weight[i] != 0 && taps.index[i] != wanted->index[i]))
+            return false;
+    return true;
+}
+
 static bool nothing_changes(const struct resize *r)
 {
     return r->in[0] == r->out[0] && r->in[1] == r->out[1];
 }
 
-/* The container's op of that name. */
-static odlc_status native_resize(struct lower *l, const struct resize *r, tensor_id x, enum op_id op)
+/* The container's Resize. */
+static odlc_status native_resize(struct lower *l, const struct resize *r, tensor_id x, const struct resample *how)
 {
     struct type type = *build_type(l->b, x);
     const char *name = lower_out_name(l, 0);
+    const float scales[] = {resize_factor(r, 0), resize_factor(r, 1)};
     type.shape.dims[1] = r->out[0];
     type.shape.dims[2] = r->out[1];
-    build_op(l->b, op, fw_node_label(l->node));
+    build_op(l->b, OP_Resize, fw_node_label(l->node));
     build_in(l->b, x);
-    build_int(l->b, PARAM_align_corners, r->align_corners);
-    build_int(l->b, PARAM_half_pixel_centers, r->half_pixel_centers);
+    lower_resize_params(l->b, how, scales);
     return build_end_typed(l->b, &name, &type, 1, &l->out[0]);
 }
 
@@ -112,7 +133,8 @@ odlc_status tf_resize_bilinear(struct lower *l)
         l->out[0] = r.x;
         return ODLC_OK;
     }
-    return native_resize(l, &r, r.x, OP_ResizeBilinear);
+    const struct resample how = resample_flagged(INTERPOLATE_LINEAR, r.align_corners, r.half_pixel_centers);
+    return native_resize(l, &r, r.x, &how);
 }
 
 /* ---- nearest neighbours ---- */
@@ -126,42 +148,40 @@ static int64_t nearest_element(const struct resize *r, uint32_t axis, int64_t ou
     return max_i64(min_i64((int64_t)at, r->in[axis] - 1), 0);
 }
 
-/* Whether the container's op takes the same elements. */
-static bool op_takes(const struct lower *l, const struct resize *r, uint32_t axis, const int64_t *elements)
-{
-    const struct resample_axis a = {
-        .in = r->in[axis], .out = r->out[axis], .scale = (float)r->out[axis] / (float)r->in[axis]};
-    const struct resample how = resample_flagged_nearest(r->align_corners, r->half_pixel_centers);
-    struct resample_taps taps = resample_taps(l->arena, &how, &a);
-    return memcmp(taps.index, elements, (size_t)a.out * sizeof *elements) == 0;
-}
-
 odlc_status tf_resize_nearest(struct lower *l)
 {
     struct resize r;
-    int64_t *elements[2];
+    struct resample_taps taps[2];
     bool native = true;
     TRY(read_resize(l, &r));
     if (nothing_changes(&r)) {
         l->out[0] = r.x;
         return ODLC_OK;
     }
+    const struct resample how = resample_flagged(INTERPOLATE_NEAREST, r.align_corners, r.half_pixel_centers);
     for (uint32_t i = 0; i < 2; i++) {
-        TRY(lower_table(l, (uint64_t)r.out[i], sizeof *elements[i], &elements[i]));
-        for (int64_t o = 0; o < r.out[i]; o++)
-            elements[i][o] = nearest_element(&r, i, o);
-        native = native && op_takes(l, &r, i, elements[i]);
+        TRY(start_taps(l, &r, i, 1, &taps[i]));
+        for (int64_t o = 0; o < r.out[i]; o++) {
+            taps[i].index[o] = nearest_element(&r, i, o);
+            taps[i].weight[o] = 1;
+        }
+        native = native && op_agrees(l, &r, &how, i, &taps[i]);
     }
     if (native)
-        return native_resize(l, &r, r.x, OP_ResizeNearestNeighbor);
-    TRY(lower_gather_positions(l, r.x, 1, elements[0], r.out[0], step_name(l, "height"), &r.x));
-    return lower_gather_positions(l, r.x, 2, elements[1], r.out[1], lower_out_name(l, 0), &l->out[0]);
+        return native_resize(l, &r, r.x, &how);
+    TRY(lower_gather_positions(l, r.x, 1, taps[0].index, r.out[0], step_name(l, "height"), &r.x));
+    return lower_gather_positions(l, r.x, 2, taps[1].index, r.out[1], lower_out_name(l, 0), &l->out[0]);
 }
 
 /* ---- cubic ---- */
 
 /* TensorFlow looks the filter up in a table of so many steps from one element to the next. */
 enum { CUBIC_STEPS = 1024 };
+
+static double cubic_coefficient(const struct resize *r)
+{
+    return r->half_pixel_centers ? -0.5 : -0.75;
+}
 
 /* The filter at a distance below 1, and at one that is 1 more; a is its coefficient. */
 static double cubic_inner(double a, double x)
@@ -183,7 +203,7 @@ static void cubic_element(const struct resize *r, uint32_t axis, int64_t out, in
     float at = r->half_pixel_centers ? ((float)out + half) * scale - half : (float)out * scale;
     int64_t first = (int64_t)floorf(at), last = r->in[axis] - 1;
     double step = (double)lrintf((at - (float)first) * CUBIC_STEPS) / CUBIC_STEPS, sum = 0;
-    double a = r->half_pixel_centers ? -0.5 : -0.75;
+    double a = cubic_coefficient(r);
     const double weights[4] = {cubic_outer(a, step), cubic_inner(a, step), cubic_inner(a, 1 - step),
                                cubic_outer(a, 1 - step)};
     for (int64_t i = 0; i < 4; i++) {
@@ -201,13 +221,24 @@ odlc_status tf_resize_bicubic(struct lower *l)
 {
     struct resize r;
     struct resample_taps taps[2];
+    bool native = true;
     TRY(read_resize(l, &r));
     TRY(as_float(l, &r));
+    if (nothing_changes(&r)) {
+        l->out[0] = r.x;
+        return ODLC_OK;
+    }
+    struct resample how = resample_flagged(INTERPOLATE_CUBIC, r.align_corners, r.half_pixel_centers);
+    how.cubic_coeff = (float)cubic_coefficient(&r);
+    how.exclude_outside = r.half_pixel_centers;
     for (uint32_t i = 0; i < 2; i++) {
         TRY(start_taps(l, &r, i, 4, &taps[i]));
         for (int64_t o = 0; o < r.out[i]; o++)
             cubic_element(&r, i, o, taps[i].index + 4 * o, taps[i].weight + 4 * o);
+        native = native && op_agrees(l, &r, &how, i, &taps[i]);
     }
+    if (native)
+        return native_resize(l, &r, r.x, &how);
     return weigh_axes(l, &r, r.x, taps);
 }
 

@@ -43,17 +43,6 @@ static odlc_status read_statistic(struct lower *l, uint32_t i, const char *name,
     return build_cast(l->b, n->given[which], build_type(l->b, n->x)->dtype, step_name(l, name), &n->like_x[which]);
 }
 
-static odlc_status start_batchnorm(struct lower *l, const struct batchnorm *n, tensor_id image, const char *name)
-{
-    tensor_id weight, bias;
-    TRY(batchnorm_weights(l, n, &weight, &bias));
-    build_op(l->b, OP_Batchnorm, name);
-    build_in(l->b, image);
-    build_in(l->b, weight);
-    build_in(l->b, bias);
-    return ODLC_OK;
-}
-
 struct fused_norm {
     struct batchnorm n;
     bool channels_first;
@@ -116,7 +105,7 @@ static odlc_status normalize(struct lower *l, const struct fused_norm *f, tensor
 {
     if (f->training)
         return normalize_by_own(l, f, image, name, y);
-    TRY(start_batchnorm(l, &f->n, image, fw_node_label(l->node)));
+    TRY(batchnorm_start(l, &f->n, image, fw_node_label(l->node)));
     return build_end(l->b, name, y);
 }
 
@@ -228,7 +217,7 @@ odlc_status tf_batch_norm_global(struct lower *l)
         n.given[BN_SCALE] = n.like_x[BN_SCALE] =
             lower_splat(l, step_name(l, "scale"), build_type(l->b, n.x)->dtype, &shape, 1);
     }
-    TRY(start_batchnorm(l, &n, n.x, fw_node_label(l->node)));
+    TRY(batchnorm_start(l, &n, n.x, fw_node_label(l->node)));
     return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
 }
 

@@ -23,7 +23,9 @@ static odlc_status read_pool(const struct lower *l, uint32_t axes, tensor_id *x,
         TRY(tf_windows_list(l, w, "strides", strides, n_strides, w->s.stride));
     }
     TRY(tf_windows_list(l, w, "ksize", kernel, n_kernel, w->s.kernel));
-    return tf_windows_count(l, w, out);
+    TRY(tf_windows_count(l, w, out));
+    spatial_fit_end(&w->s, out);
+    return ODLC_OK;
 }
 
 static odlc_status end_pool(struct lower *l, enum op_id op, const struct tf_windows *w, tensor_id x)

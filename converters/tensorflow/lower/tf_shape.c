@@ -34,6 +34,7 @@ odlc_status tf_reshape(struct lower *l)
     struct shape in, shape;
     const int64_t *dims;
     uint32_t count, rest = MAX_RANK;
+    l->takes_sizes = true;
     TRY(input_shape(l, &in));
     TRY(lower_need(l, 1, "shape", &list));
     TRY(lower_const_ints(l, 1, "shape", &dims, &count));
@@ -298,11 +299,15 @@ odlc_status tf_broadcast_to(struct lower *l)
     struct shape in, asked, shape;
     const int64_t *dims;
     uint32_t count;
+    l->takes_sizes = true;
     TRY(input_shape(l, &in));
     TRY(lower_const_ints(l, 1, "shape", &dims, &count));
     TRY(lower_shape_of(l, "shape", dims, count, &asked));
     if (!shape_broadcast(&in, &asked, &shape) || !shape_equal(&shape, &asked))
         return lower_invalid(l, "shape", NULL, "%s cannot be broadcast to %s", shape_text(l->diags->arena, &in),
                              shape_text(l->diags->arena, &asked));
-    return lower_broadcast(l, l->in[0], &asked, lower_out_name(l, 0), &l->out[0]);
+    TRY(lower_broadcast(l, l->in[0], &asked, lower_out_name(l, 0), &l->out[0]));
+    if (l->out[0] != l->in[0])
+        lower_note_sizes(l, 0, l->in[1], 0);
+    return ODLC_OK;
 }

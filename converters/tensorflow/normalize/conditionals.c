@@ -66,6 +66,7 @@ static odlc_status make_gate(struct walk *w, const struct visit *v, bool *made)
     struct arena *scratch = w->nz->m->memory.scratch;
     const size_t count = visit_n_operands(w, v);
     struct operand *operands = arena_array(scratch, struct operand, count + 1);
+    const struct source s = visited(v);
     struct fw_tensor t;
     TRY(constant_value(w, v, made, &t));
     if (!*made)
@@ -75,8 +76,9 @@ static odlc_status make_gate(struct walk *w, const struct visit *v, bool *made)
     operands[0] = (struct operand){.id = t.id};
     memcpy(operands + 1, visit_operands(w, v), count * sizeof *operands);
     visit_seen(v)->emitted = (uint32_t)w->emitted.count;
-    walk_append(w,
-                &(struct new_node){.name = t.name, .op = "IdentityN", .operands = operands, .n_operands = count + 1});
+    walk_append(
+        w, &(struct new_node){
+               .name = source_node_name(w->nz, &s), .op = "IdentityN", .operands = operands, .n_operands = count + 1});
     walk_constant(walk_outermost(w), t);
     return ODLC_OK;
 }
@@ -105,7 +107,7 @@ static odlc_status make_merge(struct walk *w, struct visit *v)
     bool clear = condition_split(w->nz, when, count, &operands[count].id, values, &visit_seen(v)->when);
     *sides = (struct fw_attr){.name = MERGE_SIDES, .kind = FW_INTS, .count = count, .ints = values};
     walk_stand_for(w, v,
-                   &(struct new_node){.name = source_name(w->nz, &s),
+                   &(struct new_node){.name = source_node_name(w->nz, &s),
                                       .op = "Merge",
                                       .attrs = sides,
                                       .n_attrs = 1,

@@ -77,7 +77,7 @@ void walk_append(struct walk *w, const struct new_node *node)
         ids[i] = node->operands[i].id;
         inputs[i] = names_text(&w->nz->m->names, ids[i]);
     }
-    struct emitted e = {.from = node->from, .n_outputs = node->from ? 0 : 1};
+    struct emitted e = {.output = node->output, .from = node->from, .n_outputs = node->from ? 0 : 1};
     e.node = (struct fw_node){.name = node->name,
                               .op = op_of(w->nz, node->op),
                               .inputs = inputs,
@@ -112,6 +112,16 @@ static odlc_status declare_shapes(struct walk *w, const struct emitted *e)
     return ODLC_OK;
 }
 
+static fw_name output_id(struct normalize *nz, const struct emitted *e, uint32_t output)
+{
+    nz->name.count = 0;
+    if (e->output)
+        text_add(nz->m->memory.scratch, &nz->name, "%s", e->output);
+    else
+        text_add(nz->m->memory.scratch, &nz->name, "%s:%u", e->node.name, output);
+    return names_number(&nz->m->names, nz->name.data, nz->name.count);
+}
+
 odlc_status walk_finish(struct walk *w)
 {
     struct arena *arena = w->nz->m->memory.graph;
@@ -125,10 +135,7 @@ odlc_status walk_finish(struct walk *w)
         fw_name *ids = arena_array(arena, fw_name, e->node.n_inputs + e->n_outputs);
         memcpy(ids, e->node.ids, e->node.n_inputs * sizeof *ids);
         for (uint32_t k = 0; k < e->n_outputs; k++) {
-            const char *name = e->node.name;
-            if (k)
-                name = arena_printf(w->nz->m->memory.kept, "%s:%u", name, k);
-            fw_name id = names_number(&w->nz->m->names, name, strlen(name));
+            const fw_name id = output_id(w->nz, e, k);
             ids[e->node.n_inputs + k] = id;
             outputs[k] = names_text(&w->nz->m->names, id);
         }

@@ -25,6 +25,7 @@ struct visit {
 /* A node of the flat graph. */
 struct emitted {
     struct fw_node node;        /* without outputs and their ids until all readers are known */
+    const char *output;         /* the name of its one output; NULL: outputs are "node:0", "node:1" … */
     const struct tf_node *from; /* NULL: another name for a value, or a loop */
     uint32_t n_outputs;         /* up to the highest that something reads */
 };
@@ -72,6 +73,7 @@ static inline const struct operand *visit_operands(const struct walk *w, const s
 /* A node to be. */
 struct new_node {
     const char *name, *op;
+    const char *output; /* as in struct emitted */
     const struct fw_attr *attrs;
     uint32_t n_attrs;
     const struct operand *operands;

@@ -52,9 +52,24 @@ static odlc_status check_function(struct normalize *nz, const struct frame *arou
     return ODLC_OK;
 }
 
+/* What the names of a node's values begin with. */
+struct node_name {
+    const char *prefix, *name;
+};
+
+static struct node_name name_of(const struct frame *frame, uint32_t node)
+{
+    const char *renamed = frame->renamed ? frame->renamed[node] : NULL;
+    const struct node_name own = {frame->prefix, frame->body->nodes.data[node].name};
+    return renamed ? (struct node_name){"", renamed} : own;
+}
+
 static const char *inner_prefix(const struct normalize *nz, const struct frame *parent, const struct tf_node *call)
 {
-    return call ? arena_printf(nz->m->memory.kept, "%s%s/", parent->prefix, call->name) : "";
+    if (!call)
+        return "";
+    const struct node_name n = name_of(parent, (uint32_t)(call - parent->body->nodes.data));
+    return arena_printf(nz->m->memory.kept, "%s%s/", n.prefix, n.name);
 }
 
 odlc_status frame_create(struct normalize *nz, struct frame *around, struct tf_function *function,
@@ -129,19 +144,24 @@ const struct fw_attr *find_attr(const struct fw_attr *attrs, uint32_t count, con
 
 fw_name source_id(struct normalize *nz, const struct source *s)
 {
-    const char *name = s->is_arg ? s->frame->function->arg_names.data[s->node] : source_node(s)->name;
-    const char *prefix = s->frame->prefix;
+    const struct node_name n = s->is_arg
+                                   ? (struct node_name){s->frame->prefix, s->frame->function->arg_names.data[s->node]}
+                                   : name_of(s->frame, s->node);
     fw_name *known = s->is_arg || s->output ? NULL : &s->frame->seen[s->node].id;
     if (known && *known != FW_NO_NAME)
         return *known;
     nz->name.count = 0;
-    text_add(nz->m->memory.scratch, &nz->name, "%s%s", prefix, name);
-    if (s->output)
-        text_add(nz->m->memory.scratch, &nz->name, ":%u", s->output);
+    text_add(nz->m->memory.scratch, &nz->name, "%s%s:%u", n.prefix, n.name, s->output);
     fw_name id = names_number(&nz->m->names, nz->name.data, nz->name.count);
     if (known)
         *known = id;
     return id;
+}
+
+const char *source_node_name(const struct normalize *nz, const struct source *s)
+{
+    const struct node_name n = name_of(s->frame, s->node);
+    return arena_printf(nz->m->memory.kept, "%s%s", n.prefix, n.name);
 }
 
 static uint32_t node_called(const struct normalize *nz, const struct frame *frame, const char *name, size_t length)

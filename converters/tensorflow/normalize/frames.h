@@ -39,6 +39,14 @@ struct seen {
 };
 #define NOT_EMITTED UINT32_MAX
 
+/* An output of what is converted. */
+struct output {
+    const char *name;  /* of the tensor; NULL: that of the value */
+    const char *asked; /* what the options or the signature call it */
+    const char *key;   /* in the signature; or NULL */
+    struct source source;
+};
+
 /* One body at work: the graph's own, or that of a function as one call runs it. */
 struct frame {
     struct frame *parent; /* of the call; NULL for the outermost */
@@ -47,6 +55,7 @@ struct frame {
     struct tf_function *function; /* NULL for the model's own graph */
     const struct tf_node *call;   /* in the parent's body, or NULL */
     const char *prefix;           /* of the names inside: "", or "call/" */
+    const char **renamed;         /* NULL, or per node: the whole name that its values go by instead, or NULL */
     const struct fw_attr *given;  /* attributes of the call, which those inside may refer to */
     size_t n_given;
     uint32_t depth;
@@ -71,11 +80,12 @@ struct normalize {
     struct variables *variables;
     uint64_t expanded; /* nodes of all bodies at work */
     uint64_t name_bytes;
-    text name;          /* room for the one that is being made */
-    struct frame *top;  /* the model's own graph */
-    struct frame *root; /* what is converted: that graph, or a function of a saved program */
-    bool *args_read;    /* per argument of that function */
-    const char *const *outputs;
+    text name;            /* room for the one that is being made */
+    struct frame *top;    /* the model's own graph */
+    struct frame *root;   /* what is converted: that graph, or a function of a saved program */
+    bool *args_read;      /* per argument of that function */
+    struct frame *served; /* the function of the signature (served.h); or NULL */
+    const struct output *outputs;
     size_t n_outputs;
     uint32_t n_walks, n_variables; /* n_variables: that the outputs read */
     VEC(struct frame *) held;      /* of functions that nodes hold */
@@ -103,8 +113,10 @@ odlc_status node_attrs(struct normalize *nz, struct frame *frame, uint32_t node,
                        uint32_t *count) MUST_USE;
 const struct fw_attr *find_attr(const struct fw_attr *attrs, uint32_t count, const char *name);
 
-/* The number of the value's name, which is "prefix/name", or "prefix/name:1" for other outputs than the first. */
+/* The number of the value's name, which is "prefix/name:output". */
 fw_name source_id(struct normalize *nz, const struct source *s);
+/* The name of the value's node: "prefix/name"; kept. */
+const char *source_node_name(const struct normalize *nz, const struct source *s);
 static inline const char *source_name(struct normalize *nz, const struct source *s)
 {
     return names_text(&nz->m->names, source_id(nz, s));

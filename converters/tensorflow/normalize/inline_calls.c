@@ -107,7 +107,7 @@ static odlc_status result_number(struct normalize *nz, const struct frame *inner
     return ODLC_OK;
 }
 
-static bool is_cut(struct normalize *nz, const struct source *s)
+bool is_cut(struct normalize *nz, const struct source *s)
 {
     const struct frame *outermost = s->frame;
     while (outermost->parent)
@@ -201,14 +201,21 @@ odlc_status find_source(struct normalize *nz, struct frame *frame, const char *t
     return ODLC_OK;
 }
 
-odlc_status find_named(struct normalize *nz, const char *name, struct source *out)
+/* Goes on to the frame in which a node has the name, or what is left of it behind names of calls. */
+static odlc_status find_frame(struct normalize *nz, struct frame **in, const char **rest, struct source *out)
 {
-    struct frame *frame = nz->root;
+    struct frame *frame = *in;
+    const char *name = *rest;
     *out = (struct source){0};
     for (;;) {
         struct reference r = parse(nz->m->memory.scratch, name);
-        if (r.valid && !r.arg && map_get(&frame->body->index, r.node) != MAP_NONE)
-            return find_source(nz, frame, name, name, out);
+        uint32_t at = r.valid && !r.arg ? map_get(&frame->body->index, r.node) : MAP_NONE;
+        if (at != MAP_NONE) {
+            *in = frame;
+            *rest = name;
+            *out = (struct source){.frame = frame, .node = at, .output = r.index};
+            return ODLC_OK;
+        }
         struct frame *inner = NULL;
         size_t length = strlen(name);
         for (uint32_t node = 0; !inner && node != MAP_NONE;) {
@@ -221,4 +228,15 @@ odlc_status find_named(struct normalize *nz, const char *name, struct source *ou
         frame = inner;
         name += length + 1;
     }
+}
+
+odlc_status find_place(struct normalize *nz, struct frame *frame, const char *name, struct source *out)
+{
+    return find_frame(nz, &frame, &name, out);
+}
+
+odlc_status find_named(struct normalize *nz, struct frame *frame, const char *name, struct source *out)
+{
+    TRY(find_frame(nz, &frame, &name, out));
+    return out->frame ? find_source(nz, frame, name, name, out) : ODLC_OK;
 }

@@ -13,7 +13,12 @@ odlc_status call_frame(struct normalize *nz, struct frame *frame, uint32_t node,
  * diagnostics. ODLC_ERR_INVALID where nothing gives it; errors of call_frame. */
 odlc_status find_source(struct normalize *nz, struct frame *frame, const char *text, const char *reader,
                         struct source *out) MUST_USE;
-/* The value of that name as options give it, which may lie inside of calls; out->frame NULL: there is none. */
-odlc_status find_named(struct normalize *nz, const char *name, struct source *out) MUST_USE;
+/* Whether options or a signature make the value an input. */
+bool is_cut(struct normalize *nz, const struct source *s);
+/* The node and its output that have the name in the frame or inside of calls there; out->frame NULL: there is none. The
+ * node may be a call. */
+odlc_status find_place(struct normalize *nz, struct frame *frame, const char *name, struct source *out) MUST_USE;
+/* The value of that name, which no call gives; out->frame NULL: there is none. */
+odlc_status find_named(struct normalize *nz, struct frame *frame, const char *name, struct source *out) MUST_USE;
 
 #endif

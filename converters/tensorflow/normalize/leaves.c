@@ -89,7 +89,7 @@ odlc_status make_constant(struct walk *w, const struct visit *v)
         walk_constant(outermost, t);
         return ODLC_OK;
     }
-    node.name = source_name(w->nz, &s);
+    node.name = source_node_name(w->nz, &s);
     node.n_operands = visit_n_operands(w, v);
     walk_stand_for(w, v, &node);
     return ODLC_OK;

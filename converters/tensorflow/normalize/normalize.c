@@ -2,13 +2,15 @@
 
 #include <string.h>
 
+#include "converters/tensorflow/normalize/aliases.h"
 #include "converters/tensorflow/normalize/arguments.h"
 #include "converters/tensorflow/normalize/conditionals.h"
-#include "converters/tensorflow/normalize/inline_calls.h"
+#include "converters/tensorflow/normalize/served.h"
 #include "converters/tensorflow/normalize/state.h"
 #include "converters/tensorflow/normalize/variables.h"
 #include "converters/tensorflow/normalize/wanted.h"
 #include "converters/tensorflow/normalize/while_loops.h"
+#include "converters/tensorflow/schema/tf_names.h"
 
 /* ---- which graph ---- */
 
@@ -37,19 +39,27 @@ static void add_output(struct walk *w, const char *name, const struct source *s)
     const char *kept = names_text(&nz->m->names, id);
     const struct operand value = {.id = source_id(nz, s)};
     if (id != value.id)
-        walk_append(w, &(struct new_node){.name = kept, .op = "Identity", .operands = &value, .n_operands = 1});
+        walk_append(w, &(struct new_node){.name = tensorflow_short_name(nz->m->memory.kept, kept),
+                                          .op = "Identity",
+                                          .output = kept,
+                                          .operands = &value,
+                                          .n_operands = 1});
     vec_push(nz->m->memory.graph, &w->graph->outputs, (struct fw_value){.name = kept, .id = id});
 }
 
 static odlc_status prune(struct normalize *nz, const struct tf_source *source)
 {
     struct walk w = walk_begin(nz, NULL, &nz->model->graph);
+    struct map given;
     w.graph->name = "";
+    map_init(&given, nz->m->memory.scratch);
     for (size_t i = 0; i < nz->n_outputs; i++) {
-        struct source s;
-        TRY(find_named(nz, nz->outputs[i], &s));
-        TRY(walk_need(&w, &s, nz->outputs[i]));
-        add_output(&w, nz->outputs[i], &s);
+        struct source s = nz->outputs[i].source;
+        const char *name = output_name(nz, &nz->outputs[i]);
+        if (map_add(&given, name, 1) != MAP_NONE)
+            continue;
+        TRY(walk_need(&w, &s, tensorflow_short_name(nz->m->memory.scratch, name)));
+        add_output(&w, name, &s);
     }
     if (nz->root->function)
         TRY(add_arguments(&w, source));
@@ -57,18 +67,50 @@ static odlc_status prune(struct normalize *nz, const struct tf_source *source)
     return walk_finish(&w);
 }
 
-static void note_unconsumed(const struct normalize *nz)
+/* Of the graph around a function that is served, it is the signature's inputs that count. */
+static void note_unconsumed_inputs(struct normalize *nz, const struct tf_signature *signature)
 {
-    const struct tf_body *body = nz->root->body;
+    struct map used;
+    map_init(&used, nz->m->memory.scratch);
+    for (size_t i = 0; i < nz->model->graph.inputs.count; i++)
+        map_put(&used, nz->model->graph.inputs.data[i].name, 1);
+    for (size_t i = 0; i < signature->inputs.count; i++) {
+        const uint32_t node = body_node(nz, nz->top, signature->inputs.data[i].value.name);
+        const struct source input = {.frame = nz->top, .node = node};
+        if (node != MAP_NONE && map_add(&used, source_name(nz, &input), 1) == MAP_NONE)
+            vec_push(nz->m->memory.kept, &nz->model->unconsumed, source_node_name(nz, &input));
+    }
+}
+
+static void note_unconsumed(struct normalize *nz, const struct tf_signature *signature)
+{
+    const struct frame *frame = nz->served ? nz->served : nz->root;
+    const struct tf_body *body = frame->body;
     struct arena *arena = nz->m->memory.kept;
     for (size_t i = 0; i < body->nodes.count; i++) {
-        const struct seen *seen = &nz->root->seen[i];
+        const struct seen *seen = &frame->seen[i];
         if (seen->state == SEEN_NEW && !seen->inner)
             vec_push(arena, &nz->model->unconsumed, arena_strdup(arena, body->nodes.data[i].name));
     }
+    if (nz->served)
+        note_unconsumed_inputs(nz, signature);
     for (size_t i = 0; nz->root->function && i < nz->root->function->arg_names.count; i++)
         if (!nz->args_read[i])
             vec_push(arena, &nz->model->unconsumed, arena_strdup(arena, nz->root->function->arg_names.data[i]));
+}
+
+/* Keys are what users know; results have their names. */
+static void note_keys(struct normalize *nz)
+{
+    text renamed = {0};
+    for (size_t i = 0; i < nz->n_outputs; i++) {
+        const struct output *out = &nz->outputs[i];
+        if (out->key && strcmp(tensorflow_short_name(nz->m->memory.scratch, output_name(nz, out)), out->key) != 0)
+            text_add(nz->m->diags->arena, &renamed, "%s%s is %s", renamed.count ? ", " : "", out->key,
+                     output_name(nz, out));
+    }
+    if (renamed.count)
+        diag_note(nz->m->diags, AT(.file = NULL), "signature-outputs", "outputs of the signature: %s", renamed.data);
 }
 
 /* ---- all of it ---- */
@@ -91,13 +133,17 @@ odlc_status normalize_graph(struct tf_model *m, const struct wanted *wanted, con
         vec_push(m->memory.graph, &nz.model->files, m->file->path);
     map_init(&nz.ops, m->memory.scratch);
     map_init(&nz.condition_index, m->memory.scratch);
-    find_cuts(&nz, wanted->options, wanted->signature);
+    map_init(&nz.cuts, m->memory.scratch);
     nz.variables = variables_create(&nz, source);
     TRY(frame_create(&nz, NULL, NULL, NULL, NULL, &nz.top));
     TRY(choose_root(&nz, source));
+    TRY(find_served(&nz, wanted->signature));
+    TRY(find_cuts(&nz, wanted->options, wanted->signature));
     TRY(find_outputs(&nz, wanted->options, wanted->signature));
     TRY(prune(&nz, source));
-    note_unconsumed(&nz);
+    TRY(note_aliases(&nz, wanted->signature));
+    note_unconsumed(&nz, wanted->signature);
+    note_keys(&nz);
     variables_list_files(nz.variables);
     nz.model->n_names = (uint32_t)m->names.texts.count;
     *out = nz.model;

@@ -23,11 +23,13 @@
  *     while_loops.c    While from loops
  *     conditionals.c   Select from Merges
  *     arguments.c      of a function that is the model
+ *     served.c         the function that a signature serves
  *     state.c          refuses graphs that assign to their variables
  *     wanted.c         which inputs and outputs
+ *     aliases.c        what options may call these
  *     normalize.c      all of it, in order
  *
- * Names inside of a call are "call/name". */
+ * Nodes inside of a call are "call/name", values "call/name:0". */
 #ifndef CONVERTERS_TENSORFLOW_NORMALIZE_NORMALIZE_H
 #define CONVERTERS_TENSORFLOW_NORMALIZE_NORMALIZE_H
 

@@ -4,6 +4,7 @@
 
 #include "converters/tensorflow/normalize/inline_calls.h"
 #include "converters/tensorflow/normalize/variables.h"
+#include "converters/tensorflow/schema/tf_names.h"
 
 enum { MAX_HOPS = 100 }; /* from an assignment to its variable */
 
@@ -99,7 +100,7 @@ static odlc_status check_assignment(struct normalize *nz, struct frame *frame, c
         return ODLC_OK;
     return diag_error(nz->m->diags, ODLC_ERR_UNSUPPORTED, AT(IN_MODEL(nz->m), .node = n->name), "tensorflow-state",
                       "%s: the graph changes variable %s while it runs: containers have no state", n->op,
-                      source_name(nz, &variable));
+                      tensorflow_short_name(nz->m->diags->arena, source_name(nz, &variable)));
 }
 
 static odlc_status look_at(struct search *s, const struct source *at)
@@ -107,7 +108,7 @@ static odlc_status look_at(struct search *s, const struct source *at)
     struct normalize *nz = s->nz;
     const struct tf_node *n = source_node(at);
     struct frame *inner = at->frame->seen[at->node].inner;
-    if (at->frame == nz->root && map_get(&nz->cuts, n->name) != MAP_NONE)
+    if (is_cut(nz, at))
         return ODLC_OK;
     if (may_assign(n->op))
         TRY(check_assignment(nz, at->frame, n));
@@ -126,8 +127,7 @@ odlc_status check_state(struct normalize *nz)
     if (!nz->n_variables)
         return ODLC_OK;
     for (size_t i = 0; i < nz->n_outputs; i++) {
-        struct source output;
-        TRY(find_named(nz, nz->outputs[i], &output));
+        const struct source output = nz->outputs[i].source;
         if (output.is_arg)
             continue;
         push(&s, output.frame, output.node);

@@ -90,7 +90,7 @@ void walk_keep(struct walk *w, const struct visit *v)
     const char *on_values = op_on_values(n->op);
     const bool changes = on_values != n->op && !is_claimed(w->nz, n->op);
     walk_stand_for(w, v,
-                   &(struct new_node){.name = source_name(w->nz, &s),
+                   &(struct new_node){.name = source_node_name(w->nz, &s),
                                       .op = changes ? on_values : n->op,
                                       .attrs = v->attrs,
                                       .n_attrs = v->n_attrs,

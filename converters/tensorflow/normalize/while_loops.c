@@ -101,22 +101,28 @@ static void push_inputs(const struct normalize *nz, const struct frame *frame, u
     }
 }
 
-/* The node of the model's own graph that an output is of, or is inside of. */
-static uint32_t output_node(const struct normalize *nz, const struct frame *frame, const char *output)
+/* The node of the frame that an output is of, or is inside of. */
+static uint32_t output_node(const struct frame *frame, const struct source *output)
 {
-    uint32_t node = body_node(nz, frame, output);
-    size_t length = strlen(output);
-    return node == MAP_NONE ? holding_node(nz, frame, output, &length) : node;
+    if (output->frame == frame)
+        return output->is_arg ? MAP_NONE : output->node;
+    for (const struct frame *at = output->frame; at && at->parent; at = at->parent)
+        if (at->parent == frame)
+            return (uint32_t)(at->call - frame->body->nodes.data);
+    return MAP_NONE;
 }
 
 static node_list results(const struct normalize *nz, const struct frame *frame)
 {
     node_list list = {0};
-    bool whole = frame->function && frame != nz->root; /* all its results may be needed */
-    size_t count = whole ? frame->function->rets.count : nz->n_outputs;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t node =
-            whole ? body_node(nz, frame, frame->function->rets.data[i]) : output_node(nz, frame, nz->outputs[i]);
+    const bool whole = frame->function && frame != nz->root; /* all its results may be needed */
+    for (size_t i = 0; i < (whole ? frame->function->rets.count : 0); i++) {
+        const uint32_t node = body_node(nz, frame, frame->function->rets.data[i]);
+        if (node != MAP_NONE)
+            vec_push(nz->m->memory.scratch, &list, node);
+    }
+    for (size_t i = 0; i < (whole && frame != nz->served ? 0 : nz->n_outputs); i++) {
+        const uint32_t node = output_node(frame, &nz->outputs[i].source);
         if (node != MAP_NONE)
             vec_push(nz->m->memory.scratch, &list, node);
     }
@@ -415,7 +421,7 @@ static odlc_status make_while(struct walk *w, struct visit *v, bool *made)
     TRY(walk_trip(w, v, false, &attrs[0].graph));
     TRY(walk_trip(w, v, true, &attrs[1].graph));
     walk_stand_for(w, v,
-                   &(struct new_node){.name = source_name(w->nz, &s),
+                   &(struct new_node){.name = source_node_name(w->nz, &s),
                                       .op = "While",
                                       .attrs = attrs,
                                       .n_attrs = 2,

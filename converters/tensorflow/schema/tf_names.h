@@ -4,7 +4,10 @@
 
 #include "base/arena.h"
 
-/* "name:0" is "name", "^name" too: a part of the name, or a copy in the arena. */
+/* Tensors are "name:0", as the containers have them; "name" and "^name" mean the same: a part of the name, or a copy in
+ * the arena. "" stays. */
 const char *tensorflow_canonical_name(struct arena *arena, const char *name);
+/* "name:0" is "name" to people: the name itself, or a copy in the arena. */
+const char *tensorflow_short_name(struct arena *arena, const char *name);
 
 #endif

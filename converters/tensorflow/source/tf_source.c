@@ -217,7 +217,7 @@ static void take_graph(struct tf_source *src, const struct wire_field *meta)
     src->ops = wire_only(src->file, &infos, META_INFO_OPS);
     src->from = graph.content;
     src->to = graph.content + graph.size;
-    src->restore_op = tensorflow_canonical_name(src->memory.kept, only_text(src, &names, SAVER_RESTORE_OP));
+    src->restore_op = tensorflow_short_name(src->memory.kept, only_text(src, &names, SAVER_RESTORE_OP));
 }
 
 /* Of the model's file, which is taken already. */

@@ -551,7 +551,7 @@ def arrays():
     c = CASES.new("a TensorArray as an output")
     handle, flow = array_ops(c)
     c.node("TensorArrayWriteV3", [handle, c.const(np.int32(0)), c.input([2]), flow], name="out")
-    c.refused("the graph output out is a sequence")
+    c.refused("the graph output out:0 is a sequence")
 
     c = CASES.new("reading at a place that is not known")
     handle, flow = array_ops(c)

@@ -228,7 +228,7 @@ def stitches():
         c.refused(part if part != "2 is" else "3 rows are made of 2")
     c = CASES.new("stitch by indices that are not known")
     c.node("DynamicStitch", [c.input([2], np.int32, name="at"), c.input([2, 2])], N=1)
-    c.refused("fix it with --freeze_input at=FILE")
+    c.refused("fix it with --freeze_input at:0=FILE")
     for given, parts, number in (([5, 2], [0, 1, 0, 1, 1], 2), ([5], [2, 0, 2, 2, 0], 4), ([2, 2, 3], [[0, 1], [1, 0]], 2)):
         for constant in (False, True):
             c = CASES.new(f"partition {given} by {parts}, {constant=}")
@@ -242,14 +242,6 @@ def stitches():
         c.refused(part)
 
 
-def boxes():
-    for operator in ("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3"):
-        c = CASES.new(operator)
-        c.node(operator, [c.input([6, 4]), c.input([6]), ints(c, 3), *([] if operator == "NonMaxSuppression" else
-               [c.const(np.float32(0.5))] * (1 + (operator[-1] > "2")))])
-        c.refused("claim it by a UDO")
-
-
 gathers()
 coordinates()
 scatters()
@@ -258,4 +250,3 @@ top_ks()
 nth_elements()
 sequences()
 stitches()
-boxes()

@@ -78,7 +78,7 @@ def per_channel():
 def fake_quant_refused():
     c = CASES.new("FakeQuantWithMinMaxVars of computed bounds")
     c.node("FakeQuantWithMinMaxVars", [c.input([3]), c.input(np.array(-1, F32), name="low"), c.const(np.array(1, F32))])
-    c.refused("--freeze_input low=FILE")
+    c.refused("--freeze_input low:0=FILE")
     c = CASES.new("FakeQuantWithMinMaxVars of a range that is none")
     c.node("FakeQuantWithMinMaxVars", [c.input([3]), c.const(np.array(2, F32)), c.const(np.array(1, F32))])
     c.refused("the range from 2 to 1 is none")
@@ -209,7 +209,7 @@ def dequantize_refused():
     c.refused("mode MIN_FIRST with one range per index of an axis is not supported")
     c = CASES.new("Dequantize of a computed range")
     c.node("Dequantize", [quantized(c, "quint8", [3]), c.input(np.array(-1, F32), name="low"), c.const(np.array(1, F32))])
-    c.refused("--freeze_input low=FILE")
+    c.refused("--freeze_input low:0=FILE")
     c = CASES.new("a constant of complex numbers")
     c.node("Neg", [c.const(np.array([1j, 2], np.complex64))])
     c.refused("the tensor is of the type complex64, which is not supported")

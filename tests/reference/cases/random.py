@@ -55,7 +55,7 @@ def refusals():
     c = CASES.new("a dropout whose keep_prob is a graph input")
     keep = c.input(np.array(1, F32), name="keep_prob")
     c.node("Floor", [c.node("Add", [keep, uniform(c, "RandomUniform", [2, 3], F32)])])
-    c.refused("--freeze_input keep_prob=FILE")
+    c.refused("--freeze_input keep_prob:0=FILE")
     c = CASES.new("a comparison with random numbers")
     c.node("GreaterEqual", [uniform(c, "RandomUniform", [2, 3], F32), c.const(np.array(0.25, F32))])
     c.refused("its result depends on random numbers between 0 and 1")

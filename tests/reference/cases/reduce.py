@@ -47,7 +47,7 @@ def reductions_refused():
     c.refused("reduction_indices 2 is outside a tensor of rank 2")
     c = CASES.new("Sum along computed axes")
     c.node("Sum", [c.input([2, 3]), c.input(np.array([1], I32), name="axes")])
-    c.refused("--freeze_input axes=FILE")
+    c.refused("--freeze_input axes:0=FILE")
     c = CASES.new("EuclideanNorm of integers")
     c.node("EuclideanNorm", [c.input([2, 3], I32), c.const(np.array(1, I32))])
     c.refused("a root of int32 is not supported")

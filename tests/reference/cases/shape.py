@@ -30,7 +30,7 @@ def reshapes():
         c.refused(part)
     c = CASES.new("reshape to a shape that is not known")
     c.node("Reshape", [c.input([2, 6]), c.input(np.array([3, 4], np.int32), name="dims")])
-    c.refused("fix it with --freeze_input dims=FILE")
+    c.refused("fix it with --freeze_input dims:0=FILE")
 
 
 def squeezes():

@@ -166,7 +166,7 @@ def pads():
         c.refused(part)
     c = CASES.new("pad with a number that is not known")
     c.node("PadV2", [c.input([3]), ints(c, [[1, 1]]), c.input([], name="value")])
-    c.refused("fix it with --freeze_input value=FILE")
+    c.refused("fix it with --freeze_input value:0=FILE")
 
 
 def turns():

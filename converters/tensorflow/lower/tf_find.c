@@ -1,0 +1,116 @@
+/* TensorFlow operators that find something: NonMaxSuppression and its later forms, Where of one operand. */
+#include <float.h>
+
+#include "converters/lowering/constants.h"
+#include "converters/lowering/emit.h"
+#include "converters/lowering/find.h"
+#include "converters/lowering/pads.h"
+#include "converters/lowering/shapes.h"
+#include "converters/tensorflow/lower/tf_lowerings.h"
+
+/* ---- NonMaxSuppression ---- */
+
+/* Later forms have inputs in place of the attribute, and more of them. Scores must be above a threshold always: it is
+ * the lowest number where none is given, and for one of -infinity. */
+static odlc_status read_thresholds(const struct lower *l, struct suppression *s)
+{
+    double sigma = 0;
+    if (lower_in(l, 3) == NO_TENSOR)
+        TRY(lower_attr_float(l, "iou_threshold", 0.5, &s->iou_threshold));
+    else
+        TRY(lower_one_float(l, 3, "iou_threshold", &s->iou_threshold));
+    if (lower_in(l, 4) != NO_TENSOR)
+        TRY(lower_one_float(l, 4, "score_threshold", &s->score_threshold));
+    s->score_threshold = s->score_threshold < -(double)FLT_MAX ? -(double)FLT_MAX : s->score_threshold;
+    if (lower_in(l, 5) != NO_TENSOR)
+        TRY(lower_one_float(l, 5, "soft_nms_sigma", &sigma));
+    if (sigma != 0)
+        return lower_unsupported(l, "soft_nms_sigma", "soft_nms_sigma = 0 drops boxes instead of lowering their scores",
+                                 "soft_nms_sigma is %g, and the container's op has no soft form", sigma);
+    return ODLC_OK;
+}
+
+/* Boxes as one batch element, scores as its one class. */
+static odlc_status read_boxes(struct lower *l, struct suppression *s)
+{
+    TRY(lower_need(l, 0, "boxes", &s->boxes));
+    TRY(lower_need(l, 1, "scores", &s->scores));
+    const struct shape boxes = build_type(l->b, s->boxes)->shape, scores = build_type(l->b, s->scores)->shape;
+    if (boxes.rank != 2 || scores.rank != 1 || boxes.dims[0] != scores.dims[0] || boxes.dims[1] != 4)
+        return lower_invalid(l, NULL, NULL, "boxes %s and scores %s do not match", shape_text(l->diags->arena, &boxes),
+                             shape_text(l->diags->arena, &scores));
+    TRY(lower_one_int(l, 2, "max_output_size", &s->most));
+    if (s->most < 0 || s->most > INT32_MAX)
+        return lower_invalid(l, "max_output_size", NULL, "max_output_size is %lld", (long long)s->most);
+    TRY(read_thresholds(l, s));
+    const struct shape batch = SHAPE(1, boxes.dims[0], 4), class = SHAPE(1, 1, boxes.dims[0]);
+    TRY(build_reshape(l->b, s->boxes, &batch, step_name(l, "boxes"), &s->boxes));
+    return build_reshape(l->b, s->scores, &class, step_name(l, "scores"), &s->scores);
+}
+
+/* What pad_to_max_output_size asks for: zeros behind the rows that were found, up to that size. The op's own filler is
+ * not what TensorFlow says. */
+static tensor_id padded(struct emit *s, const struct found *found, tensor_id x, int64_t size)
+{
+    int64_t room = s->status == ODLC_OK ? build_type(s->l->b, x)->shape.dims[0] : 0;
+    struct shape list = SHAPE(room);
+    struct pads p = {.mode = MODE_CONSTANT, .after = {size - room}};
+    if (!found->exact) {
+        int64_t *rows = arena_array(s->l->arena, int64_t, (size_t)room);
+        for (int64_t i = 0; i < room; i++)
+            rows[i] = i;
+        tensor_id row = build_const_ints(s->l->b, step_name(s->l, "row"), DT_INT32, &list, rows);
+        tensor_id valid = emit_binary(s, OP_ElementWiseLess, row, emit_cast(s, found->count, DT_INT32));
+        x = emit_select(s, valid, x, emit_scalar(s, x, 0));
+        if (s->status == ODLC_OK)
+            build_set_filler(s->l->b, x, (struct filler){.axes = 0});
+    }
+    if (s->status == ODLC_OK)
+        s->status = lower_padded(s->l, x, &p, step_name(s->l, "padded"), &x);
+    return x;
+}
+
+static odlc_status give_count(struct emit *s, const struct found *found, uint32_t i)
+{
+    struct shape scalar = {.rank = 0};
+    if (found->exact) {
+        lower_give_ints(s->l, i, DT_INT32, &scalar, build_type(s->l->b, found->rows)->shape.dims);
+        return ODLC_OK;
+    }
+    return emit_give(s, i, emit_reshape(s, emit_cast(s, found->count, DT_INT32), &scalar));
+}
+
+odlc_status tf_non_max_suppression(struct lower *l)
+{
+    struct suppression n = {.score_threshold = -(double)FLT_MAX};
+    struct found found;
+    bool pads, gives_scores = l->variant != NULL;
+    tensor_id scores = lower_in(l, 1);
+    TRY(lower_attr_bool(l, "pad_to_max_output_size", false, &pads));
+    TRY(read_boxes(l, &n));
+    TRY(lower_suppressed(l, &n, &found));
+    struct emit s = {.l = l};
+    tensor_id boxes = emit_element(&s, found.rows, 1, 2);
+    tensor_id best = gives_scores ? emit_gather(&s, scores, boxes, 0) : NO_TENSOR;
+    if (pads)
+        boxes = padded(&s, &found, boxes, n.most);
+    if (pads && gives_scores)
+        best = padded(&s, &found, best, n.most);
+    TRY(emit_give(&s, 0, boxes));
+    if (gives_scores)
+        TRY(emit_give(&s, 1, best));
+    return l->n_out > 1u + gives_scores ? give_count(&s, &found, 1u + gives_scores) : ODLC_OK;
+}
+
+/* ---- Where ---- */
+
+odlc_status tf_where(struct lower *l)
+{
+    struct found found;
+    tensor_id in;
+    TRY(lower_need(l, 0, "condition", &in));
+    if (build_rank(l->b, in) == 0)
+        return lower_invalid(l, NULL, NULL, "the input has no axis");
+    TRY(lower_nonzero(l, 0, "condition", &found));
+    return build_cast(l->b, found.rows, DT_INT64, lower_out_name(l, 0), &l->out[0]);
+}

@@ -1,0 +1,61 @@
+"""Containers of an older and of a newer release (--target_release) give the same numbers, to the bit: backend cases are
+converted for both and executed. Which spelling each has is tests/convert/test_target_release.py's."""
+
+import pathlib
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+from checks import SHARED, Checks, share_of  # noqa: E402
+
+try:
+    from cases import cases_of
+    from dlc_reader import read_container
+    from try_case import REFUSED, Verdict, convert, execute
+except ImportError as error:
+    if error.name != "numpy":
+        raise
+    cases_of = None
+
+
+def results(case, data, folder, release):
+    """{file: bytes} of an inference, and the container."""
+    dlc, place = folder / f"{release}.dlc", folder / release
+    place.mkdir()
+    frozen, moved = convert(case, data, dlc, "model", "--target_release", release)
+    container = read_container(dlc, data=False)
+    execute(data, dlc, container, frozen, place, moved)
+    out = place / "out"
+    return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*.raw"))}, container
+
+
+def compare(checks, case, folder):
+    """Whether the case has something that the releases spell differently; None: it is refused."""
+    data = next(iter(case.data_sets()), None)
+    try:
+        older, old = results(case, data, folder, "2.20")
+        newer, new = results(case, data, folder, "2.47")
+    except Verdict as verdict:
+        checks.check(case.name, verdict.outcome == REFUSED, verdict)
+        return None
+    checks.check(f"{case.name}: results", older and older == newer, sorted(older))
+    old_types, new_types = {op.type for op in old.ops}, {op.type for op in new.ops}
+    checks.check(f"{case.name}: types", "Neuron" not in new_types and "ElementWiseNeuron" not in old_types, new_types)
+    return [op.inputs for op in old.ops] != [op.inputs for op in new.ops] or any("operation" in op.params for op in new.ops)
+
+
+def main():
+    checks, folder = Checks(), SHARED / "corpus" / "onnx-backend"
+    if not cases_of or not folder.is_dir():
+        checks.skip("releases", "NumPy or the backend cases are not there")
+        checks.finish()
+    differing = 0
+    for case in share_of(cases_of(folder), 6, "backend cases"):
+        with tempfile.TemporaryDirectory() as temporary:
+            differing += bool(compare(checks, case, pathlib.Path(temporary)))
+    checks.check("the releases differ", differing > 30, differing)
+    checks.finish()
+
+
+main()

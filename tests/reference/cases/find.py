@@ -1,0 +1,102 @@
+"""Operators that find as much as they find: NonMaxSuppression in all its forms, Where of one operand. What is known at
+conversion has TensorFlow's shape, what is not the shape of the most that there can be."""
+
+import numpy as np
+from case import Cases
+
+CASES = Cases()
+FORMS = ("", "V2", "V3", "V4", "V5")
+LOWEST = float(np.finfo(np.float32).min)
+
+
+def suppress(c, form, boxes, scores, most, iou=0.5, threshold=0.0, **attributes):
+    """The node; forms differ in what they take as inputs, and whether they take it."""
+    inputs = [boxes, scores, c.const(np.int32(most))]
+    if form:
+        inputs.append(c.const(np.float32(iou)))
+    else:
+        attributes["iou_threshold"] = iou
+    if form in ("V3", "V4", "V5"):
+        inputs.append(c.const(np.float32(threshold)))
+    if form == "V5":
+        inputs.append(c.const(np.float32(0)))
+    return c.node(f"NonMaxSuppression{form}", inputs, **attributes)
+
+
+def outputs(form, y):
+    return [y] if form in ("", "V2", "V3") else [y[0], y[1]] if form == "V4" else [y[0], y[1], y[2]]
+
+
+def grid(c, dims):
+    """Boxes on a grid, whose areas meet thresholds exactly, by any two corners."""
+    return np.round(c.random([*dims, 4], np.float32, 0, 4)) / 2
+
+
+def boxes():
+    for form in FORMS:
+        for constant in (False, True):
+            for most, iou, threshold in ((3, 0.5, 0.0), (20, 0.25, 0.3), (20, 0.0, -np.inf), (9, 1.0, LOWEST), (4, 0.5, 9.0)):
+                c = CASES.new(f"suppression {form} {most} {iou} {threshold}, {constant=}")
+                at, of = c.either(constant, grid(c, [14])), c.either(constant, c.random([14], np.float32, -1, 1))
+                found = outputs(form, suppress(c, form, at, of, most, iou, threshold))
+                if threshold == 9 and not constant:  # the score of filler is that of box 0
+                    found = [found[0], *found[2:]] if form == "V5" else found
+                c.gives(*found, if_none=0)
+        c = CASES.new(f"suppression {form} of equal scores")
+        of = c.input(np.round(c.random([14], np.float32, 0, 1) * 2) / 2)
+        c.gives(*outputs(form, suppress(c, form, c.input(grid(c, [14])), of, 9)), if_none=0)
+        c = CASES.new(f"suppression {form} of odd scores")
+        of = c.input(np.array([np.nan, -np.inf, 1, np.inf, LOWEST, 0], np.float32))
+        c.gives(*outputs(form, suppress(c, form, c.input(grid(c, [6])), of, 6, 1.0, LOWEST)), if_none=0)
+    c = CASES.new("suppression above -infinity")
+    of = c.input(np.array([-np.inf, 1, -np.inf, 0], np.float32))
+    c.gives(suppress(c, "V3", c.input(grid(c, [4])), of, 4, 1.0, -np.inf), if_none=0)
+    for attributes, part in (({"most": -1}, "max_output_size is -1"), ({"iou": 1.5}, "iou_threshold 1.5 is not in [0, 1]")):
+        c = CASES.new(f"suppression {attributes}")
+        suppress(c, "V3", c.input([6, 4]), c.input([6]), **{"most": 2, **attributes})
+        c.refused(part)
+    c = CASES.new("suppression of other scores")
+    suppress(c, "V3", c.input([6, 4]), c.input([5]), 2)
+    c.refused("boxes [6,4] and scores [5] do not match")
+    c = CASES.new("suppression of unknown thresholds")
+    c.node("NonMaxSuppressionV3", [c.input([6, 4]), c.input([6]), c.const(np.int32(2)), c.input([], name="iou"), c.const(np.float32(0))])
+    c.refused("--freeze_input iou:0=FILE")
+    c = CASES.new("suppression that lowers scores")
+    c.node("NonMaxSuppressionV5", [c.input([6, 4]), c.input([6]), c.const(np.int32(2)), *[c.const(np.float32(0.5))] * 3])
+    c.refused("soft_nms_sigma is 0.5")
+
+
+def padded_boxes():
+    """With zeros up to the size that is asked for: shapes are the model's."""
+    for form in ("V4", "V5"):
+        for constant in (False, True):
+            for most, threshold in ((3, 0.0), (20, 0.3), (20, 9.0), (1, 0.0)):
+                c = CASES.new(f"padded suppression {form} {most} {threshold}, {constant=}")
+                at, of = c.either(constant, grid(c, [14])), c.either(constant, c.random([14], np.float32, -1, 1))
+                c.gives(*outputs(form, suppress(c, form, at, of, most, 0.3, threshold, pad_to_max_output_size=True)))
+        c = CASES.new(f"sum of padded suppression {form}")
+        y = suppress(c, form, c.input(grid(c, [14])), c.input(c.random([14], np.float32, -1, 1)), 20, pad_to_max_output_size=True)
+        c.gives(c.node("Sum", [y[0], c.const(np.array([0], np.int32))]), c.node("Shape", [y[0]]))
+
+
+def positions():
+    for given in ([5], [2, 3], [2, 2, 2], [1]):
+        for dtype in (np.bool_, np.float32, np.int32, np.uint8):
+            for high in (0, 1):
+                c = CASES.new(f"where of {given} {np.dtype(dtype).name} up to {high}")
+                values = np.round(c.random(given, np.float32, 0, 1)) * high
+                c.gives(c.node("Where", [c.input(values.astype(dtype))]), if_none=-1)
+    c = CASES.new("rows that a mask keeps")
+    mask = c.input(np.array([True, False, True, False, False, True]))
+    rows = c.node("Squeeze", [c.node("Where", [mask])], squeeze_dims=[1])
+    c.gives(c.node("GatherV2", [c.input([6, 3]), rows, c.const(np.int32(0))]), if_none=0)
+    for op, node in (("Size", "Size"), ("Shape", "Shape")):
+        c = CASES.new(f"{op} of what a mask keeps")
+        kept = c.node("Where", [c.input([6], np.bool_)])
+        c.node("Cast", [c.node(node, [kept])], SrcT=np.int32, DstT=np.float32)
+        c.refused("is a size that depends on how much an op finds")
+
+
+boxes()
+padded_boxes()
+positions()
