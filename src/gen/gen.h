@@ -8,9 +8,9 @@
 /* The names of templates for each package of a set, in the order of the configs. */
 struct gen_package {
     const char *name;
-    struct scope *scope; /* PACKAGE; CPU, GPU, DSP, DSP_LEGACY, DSP_V68: "1" where an op is for that core, else ""; ops */
-    VEC(struct scope *) ops; /* OP and others, see model.c */
-    const char *config;      /* the file that defines it */
+    struct scope *scope; /* PACKAGE, and CPU, GPU, DSP, DSP_LEGACY, DSP_V68: "1" where an op is for that core, or "" */
+    VEC(struct scope *) ops; /* OP and what gen_model.c adds */
+    const char *config;      /* the file that defines the package */
 };
 
 struct gen_packages {

@@ -55,16 +55,13 @@ static odlc_status write_file(const struct writer *w, const char *path, const ch
 {
     struct out_file *out;
     struct stat st;
-    if (lstat(path, &st) == 0) {
+    if (!w->options->force && lstat(path, &st) == 0) {
         bool same = false;
         if (S_ISREG(st.st_mode))
             TRY(same_content(w, path, content, size, &same));
-        if (same)
-            return ODLC_OK;
-        if (!w->options->force) {
+        if (!same)
             vec_push(w->arena, &w->result->kept, path);
-            return ODLC_OK;
-        }
+        return ODLC_OK;
     }
     TRY(make_folders(w, folder_of(w->arena, path)));
     TRY(out_create(w->arena, w->diags, path, &out));
@@ -90,7 +87,8 @@ static odlc_status write_from(const struct writer *w, const struct gen_package *
     const char *template = find_template(row->template);
     text path = {0}, content = {0};
     if (!template)
-        return diag_error(w->diags, ODLC_ERR_INTERNAL, AT(.file = NULL), "template", "there is no template %s", row->template);
+        return diag_error(w->diags, ODLC_ERR_INTERNAL, AT(.file = NULL), "template", "there is no template %s",
+                          row->template);
     text_add(w->arena, &path, "%s/%s/", w->options->folder, package->name);
     TRY(template_render(w->arena, w->diags, row->path, row->path, scope, &path));
     text_add(w->arena, &content, "%s", "");

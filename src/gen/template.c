@@ -80,7 +80,8 @@ struct render {
 
 static odlc_status fault(const struct render *r, const char *problem, const char *what)
 {
-    return diag_error(r->diags, ODLC_ERR_INTERNAL, AT(.file = NULL), "template", "template %s: %s %s", r->name, problem, what);
+    return diag_error(r->diags, ODLC_ERR_INTERNAL, AT(.file = NULL), "template", "template %s: %s %s", r->name, problem,
+                      what);
 }
 
 static const char *line_end(const char *line)

@@ -58,8 +58,8 @@ static bool claim(void *state, const struct claiming *c, node_id id, struct grou
     }
     if (!find_package(set, op)) {
         group->reason = arena_printf(c->scope->arena,
-                                     has_package(set, op->package) ? "package %s, which is loaded, has no op %s"
-                                                                   : "package %s is not loaded, which implements op %s",
+                                     has_package(set, op->package) ? "package %s is loaded, and has no op %s"
+                                                                   : "package %s, which implements op %s, is not loaded",
                                      op->package, op->name);
         return false;
     }

@@ -40,7 +40,7 @@ converters              driver onnx tensorflow
 NARROW = """
 opendlc
 sdk
-tools                   base ir op udo dlc runtime api opendlc
+tools                   base ir op udo dlc runtime gen api opendlc
 commands                tools base opendlc frontend driver onnx tensorflow
 """
 # The command of a front end is a tool that happens to live beside it.

@@ -8,7 +8,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from checks import BUILD, SOURCE, Checks  # noqa: E402
 
-DECLARED = re.compile(r"\b(odlc_\w+)\(")
+DECLARED = re.compile(r"\b((?:odlc|Snpe)_\w+)\(")
 
 
 def exported():

@@ -19,14 +19,14 @@ struct describe {
 static bool is_reserved(const char *name)
 {
     static const char *const words[] = {
-        "alignas",  "alignof",  "and",     "asm",      "auto",   "bool",      "break",    "case",     "catch",
-        "char",     "class",    "const",   "continue", "default", "delete",   "do",       "double",   "else",
-        "enum",     "explicit", "export",  "extern",   "false",  "float",     "for",      "friend",   "goto",
-        "if",       "inline",   "int",     "long",     "mutable", "namespace", "new",     "not",      "nullptr",
-        "operator", "or",       "private", "protected", "public", "register", "return",   "short",    "signed",
-        "sizeof",   "static",   "struct",  "switch",   "template", "this",    "throw",    "true",     "try",
-        "typedef",  "typeid",   "typename", "union",   "unsigned", "using",   "virtual",  "void",     "volatile",
-        "while",    "xor",      "std",     "qnn",
+        "alignas",  "alignof",  "and",      "asm",       "auto",     "bool",      "break",   "case",   "catch",
+        "char",     "class",    "const",    "continue",  "default",  "delete",    "do",      "double", "else",
+        "enum",     "explicit", "export",   "extern",    "false",    "float",     "for",     "friend", "goto",
+        "if",       "inline",   "int",      "long",      "mutable",  "namespace", "new",     "not",    "nullptr",
+        "operator", "or",       "private",  "protected", "public",   "register",  "return",  "short",  "signed",
+        "sizeof",   "static",   "struct",   "switch",    "template", "this",      "throw",   "true",   "try",
+        "typedef",  "typeid",   "typename", "union",     "unsigned", "using",     "virtual", "void",   "volatile",
+        "while",    "xor",      "std",      "qnn",
     };
     for (size_t i = 0; i < COUNT_OF(words); i++)
         if (strcmp(words[i], name) == 0)
@@ -144,7 +144,8 @@ static void comment(struct scope *op, const char *line)
 static void comment_operand(struct describe *d, struct scope *op, const char *kind, uint32_t i,
                             const struct udo_tensor *t)
 {
-    static const char *const words[] = {[UDO_LAYOUT_NONE] = "", [UDO_LAYOUT_NHWC] = ", NHWC", [UDO_LAYOUT_NCHW] = ", NCHW"};
+    static const char *const words[] = {
+        [UDO_LAYOUT_NONE] = "", [UDO_LAYOUT_NHWC] = ", NHWC", [UDO_LAYOUT_NCHW] = ", NCHW"};
     comment(op, arena_printf(d->arena, "  %s %u%s%s: %s%s%s%s%s%s%s", kind, i, t->name && *t->name ? ", " : "",
                              t->name ? quoted(d->arena, t->name) : "", type_words(t), t->rank ? ", " : "",
                              t->rank ? quoted(d->arena, t->rank) : "", words[t->layout], t->is_static ? ", static" : "",
@@ -193,9 +194,10 @@ static void describe_scalars(struct describe *d, const struct udo_def *def, stru
         add_param(d, op, i, p->name,
                   string ? arena_printf(d->arena, "addStringParam(\"%s\")", name)
                          : arena_printf(d->arena, "addScalarParam(\"%s\", %s)", name, udo_type(d->arena, p->dtype)));
-        comment(op, arena_printf(d->arena, "  param %s, %s: backend_utils::get%sParam(operation->getParam(\"%s\"))", name,
-                                 dtype_info(p->dtype)->udo ? dtype_info(p->dtype)->udo : "a number",
-                                 string ? "String" : "Scalar", name));
+        const char *form = "  param %s, %s: backend_utils::get%sParam(operation->getParam(\"%s\"))";
+        comment(op,
+                arena_printf(d->arena, form, name, dtype_info(p->dtype)->udo ? dtype_info(p->dtype)->udo : "a number",
+                             string ? "String" : "Scalar", name));
     }
 }
 
@@ -207,9 +209,8 @@ static void describe_tensor_params(struct describe *d, const struct udo_def *def
         add_param(d, op, def->n_scalar_params + i, p->name,
                   arena_printf(d->arena, "addTensorParam(\"%s\", %s, %s)", name, udo_type(d->arena, p->dtype),
                                layouts[p->layout]));
-        comment(op, arena_printf(d->arena,
-                                 "  param %s, %s elements: backend_utils::getTensorParam(operation->getParam(\"%s\"))->data",
-                                 name, type_words(p), name));
+        const char *form = "  param %s, elements %s: backend_utils::getTensorParam(operation->getParam(\"%s\"))->data";
+        comment(op, arena_printf(d->arena, form, name, type_words(p), name));
     }
 }
 
@@ -272,8 +273,7 @@ static struct gen_package *package_of(struct describe *d, struct gen_packages *o
     for (size_t i = 0; i < out->list.count; i++)
         if (strcmp(out->list.data[i].name, def->package) == 0)
             return &out->list.data[i];
-    struct gen_package package = {
-        .name = def->package, .scope = scope_new(d->arena, NULL), .config = def->place.file};
+    struct gen_package package = {.name = def->package, .scope = scope_new(d->arena, NULL), .config = def->place.file};
     check_identifier(d, &def->place, "package name", def->package);
     scope_set(package.scope, "PACKAGE", def->package);
     for (size_t i = 0; i < COUNT_OF(unset); i++)

@@ -1,0 +1,226 @@
+"""Packages of kernels, from config to numbers: generated, filled in, compiled, executed by net-run; and packages with a
+fault each, which are errors that name library, package, op and node."""
+
+import json
+import math
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+from workshop import COMPILERS, HOST_LIBS, SDK, fill_in, generate, make, registration  # noqa: E402
+from checks import SOURCE, Checks, run  # noqa: E402
+from dlc_reader import read_container  # noqa: E402
+from onnx_writer import FLOAT, INT64, Model  # noqa: E402
+
+EXAMPLES = SOURCE / "examples"
+SOFT_CLAMP = """
+    const CustomOpTensorPtr_t x = operation->getInput(0), limit = operation->getInput(1);
+    CustomOpTensorPtr_t y = operation->getOutput(0);
+    const int32_t *axes = static_cast<const int32_t *>(backend_utils::getTensorParam(operation->getParam("axes"))->data);
+    const double sharpness = backend_utils::getScalarParam(operation->getParam("sharpness"));
+    QNN_CUSTOM_BE_ENSURE_EQ(std::string(backend_utils::getStringParam(operation->getParam("mode"))), "smooth",
+                            QNN_OP_PACKAGE_ERROR_INVALID_ARGUMENT);
+    QNN_CUSTOM_BE_ENSURE(axes[0] == 2 && axes[1] == 3, QNN_OP_PACKAGE_ERROR_INVALID_ARGUMENT)
+    const uint32_t channels = x->currentDimensions[x->rank - 1];
+    for (uint32_t i = 0; i < numTensorSize(x); i++)
+        getTensorDataRef<float>(y)[i] = (float)(getTensorData<float>(limit)[i % channels] *
+                                                tanh(sharpness * getTensorData<float>(x)[i]));
+"""
+# Every kind of operand and param comes out again as floats.
+COPY = """
+    float *out = getTensorDataRef<float>(operation->getOutput(0));
+    const int32_t *ints = getTensorData<int32_t>(operation->getInput(1));
+    for (uint32_t i = 0; i < numTensorSize(operation->getInput(0)); i++)
+        out[i] = getTensorData<float>(operation->getInput(0))[i] + (float)ints[i];
+    float *told = getTensorDataRef<float>(operation->getOutput(1));
+    const CustomOpTensorPtr_t list = backend_utils::getTensorParam(operation->getParam("list"));
+    told[0] = (float)operation->getInput(0)->rank;
+    told[1] = (float)operation->getInput(0)->currentDimensions[1];
+    told[2] = (float)backend_utils::getScalarParam(operation->getParam("whole"));
+    told[3] = (float)backend_utils::getScalarParam(operation->getParam("yes"));
+    told[4] = getTensorData<float>(list)[2];
+    told[5] = (float)list->currentDimensions[0];
+    told[6] = (float)strlen(backend_utils::getStringParam(operation->getParam("word")));
+    told[7] = (float)operation->getInput(0)->dataType;
+"""
+
+
+def floats(path):
+    data = path.read_bytes()
+    return struct.unpack(f"<{len(data) // 4}f", data)
+
+
+def same(found, expected):
+    return len(found) == len(expected) and all(abs(a - b) <= 1e-6 * max(1, abs(b)) for a, b in zip(found, expected))
+
+
+def net_run(container, inputs, out, *options, cwd):
+    return run("net-run", "--container", container, "--input_list", inputs, "--output_dir", out, *options, cwd=cwd)
+
+
+def example(checks, folder):
+    """The README's op gets a kernel; its results are computed anew from what goes into it."""
+    container = folder / "example.dlc"
+    run("onnx-to-dlc", "-i", "example.onnx", "--udo_config_paths", "ops.json", "-o", container, cwd=EXAMPLES)
+    limit = struct.unpack("<8f", read_container(container).tensors["clamp/limit.nhwc"].data)
+    for compiler in COMPILERS:
+        package = folder / compiler / "ExampleOps"
+        generate([EXAMPLES / "ops.json"], folder / compiler)
+        fill_in(package, "SoftClamp", SOFT_CLAMP)
+        done = make(package, "cpu_x86", compiler)
+        if not checks.check(f"{compiler}: compiles", done.returncode == 0, done.stderr[-1500:]):
+            continue
+        out = folder / f"out-{compiler}"
+        done = net_run(container, "inputs.txt", out, "--udo_package_path", registration(package), "--set_output_tensors",
+                       "features,clamped,scores", cwd=EXAMPLES)
+        checks.equal(f"{compiler}: net-run", (done.returncode, done.stderr), (0, ""))
+        features, clamped = floats(out / "Result_0/features.raw"), floats(out / "Result_0/clamped.raw")
+        expected = [limit[i % 8] * math.tanh(4.0 * x) for i, x in enumerate(features)]
+        checks.check(f"{compiler}: numbers", same(clamped, expected) and any(expected), clamped[:4])
+        scores = floats(out / "Result_0/scores.raw")
+        checks.check(f"{compiler}: scores", len(scores) == 5 and abs(sum(scores) - 1) < 1e-6, scores)
+        implementation = package / HOST_LIBS / "libUdoExampleOpsImplCpu.so"
+        done = net_run(container, "inputs.txt", out, "--op_packages", f"{implementation}:ExampleOpsInterfaceProvider:CPU",
+                       "--explain", cwd=EXAMPLES)
+        checks.check(f"{compiler}: by provider", done.returncode == 0 and "package      SoftClamp" in done.stdout, done.stderr)
+
+
+def kinds(checks, folder):
+    """Several inputs and outputs, params of each kind, in the order and number that the config declares."""
+    m = Model(opset=13, domains=["test"])
+    m.input("x", FLOAT, [2, 3])
+    m.input("i", INT64, [2, 3])
+    m.node("Kinds", ["x", "i"], ["y", "told"], name="kinds", domain="test", whole=-7, yes=1, list=[0.5, 1.5, 2.5], word="abc")
+    m.output("y", FLOAT, [2, 3])
+    m.output("told", FLOAT, [8])
+    m.save(folder / "kinds.onnx")
+    tensor = [{"name": "x", "data_type": "FLOAT_32"}, {"name": "i", "data_type": "INT_32"}]
+    op = {"type": "Kinds", "inputs": tensor, "core_types": ["CPU"],
+          "outputs": [{"name": "y", "data_type": "FLOAT_32"}, {"name": "told", "data_type": "FLOAT_32"}],
+          "scalar_params": [{"name": "whole", "data_type": "INT_32"}, {"name": "yes", "data_type": "BOOL_8"},
+                            {"name": "word", "data_type": "STRING"},
+                            {"name": "left", "data_type": "FLOAT_32", "default_value": 0.25}],
+          "tensor_params": [{"name": "list", "data_type": "FLOAT_32"}]}
+    config = folder / "kinds.json"
+    config.write_text(json.dumps({"UdoPackage_0": {"UDO_PACKAGE_NAME": "Kinds", "Operators": [op]}}))
+    done = run("onnx-to-dlc", "-i", folder / "kinds.onnx", "--udo_config_paths", config, "-o", folder / "kinds.dlc")
+    checks.check("kinds: converts", done.returncode == 0, done.stderr)
+    generate([config], folder)
+    fill_in(folder / "Kinds", "Kinds", COPY)
+    done = make(folder / "Kinds", "cpu_x86")
+    checks.check("kinds: compiles", done.returncode == 0, done.stderr[-1500:])
+    (folder / "x.raw").write_bytes(struct.pack("<6f", 0.5, 1, 2, 3, 4, 5))
+    (folder / "i.raw").write_bytes(struct.pack("<6i", 10, 20, 30, 40, 50, -60))
+    (folder / "list.txt").write_text("x:=x.raw i:=i.raw\n")
+    done = net_run("kinds.dlc", "list.txt", "out", "--use_native_input_files", "--udo_package_path",
+                   registration(folder / "Kinds"), cwd=folder)
+    if checks.equal("kinds: net-run", (done.returncode, done.stderr), (0, "")):
+        checks.equal("kinds: sums", floats(folder / "out/Result_0/y.raw"), (10.5, 21, 32, 43, 54, -55))
+        checks.equal("kinds: told", floats(folder / "out/Result_0/told.raw"), (2, 3, -7, 1, 2.5, 3, 3, 0x232))
+
+
+# ---- faults
+
+LIBRARY = """#include "CPU/QnnCpuOpPackage.h"
+#include <stdlib.h>
+static const char *names[] = {OP_NAME};
+static Qnn_ErrorHandle_t init(QnnOpPackage_GlobalInfrastructure_t g) { (void)g; return INIT; }
+static Qnn_ErrorHandle_t terminate(void) { return QNN_SUCCESS; }
+static Qnn_ErrorHandle_t info(const QnnOpPackage_Info_t **out) {
+    static QnnOpPackage_Info_t i = QNN_OP_PACKAGE_INFO_INIT;
+    i.packageName = PACKAGE; i.operationNames = names; i.numOperations = 1; *out = &i; return INFO; }
+static Qnn_ErrorHandle_t validate(Qnn_OpConfig_t c) { (void)c; return VALIDATE; }
+static Qnn_ErrorHandle_t execute(void *data) { (void)data; return EXECUTE; }
+static Qnn_ErrorHandle_t create(QnnOpPackage_GraphInfrastructure_t g, QnnOpPackage_Node_t n, QnnOpPackage_OpImpl_t *out) {
+    (void)g; (void)n;
+    static QnnCpuOpPackage_OpImpl_t impl = {execute, NULL}; *out = CREATED; return CREATE; }
+static Qnn_ErrorHandle_t release(QnnOpPackage_OpImpl_t i) { (void)i; return QNN_SUCCESS; }
+QNN_API Qnn_ErrorHandle_t PROVIDER(QnnOpPackage_Interface_t *i) {
+    i->interfaceVersion.major = MAJOR; i->interfaceVersion.minor = MINOR;
+    i->v1_4.init = init; i->v1_4.terminate = terminate; i->v1_4.getInfo = GET_INFO; i->v1_4.validateOpConfig = validate;
+    i->v1_4.createOpImpl = create; i->v1_4.freeOpImpl = release; return PROVIDE; }
+"""
+SOUND = {"OP_NAME": '"SoftClamp"', "INIT": "0", "PACKAGE": '"ExampleOps"', "INFO": "0", "VALIDATE": "0", "EXECUTE": "0",
+         "CREATED": "&impl", "CREATE": "0", "PROVIDER": "Provide", "MAJOR": "1", "MINOR": "4", "GET_INFO": "info", "PROVIDE": "0"}
+FAILED = "QNN_OP_PACKAGE_ERROR_GENERAL"
+
+
+def fault(checks, folder, container, label, words, **changed):
+    """A C package that is sound but for what is changed."""
+    library = folder / "libfault.so"
+    source = folder / "fault.c"
+    source.write_text("".join(f"#define {name} {value}\n" for name, value in {**SOUND, **changed}.items()) + LIBRARY)
+    compiled = subprocess.run(["cc", "-shared", "-fPIC", "-I", SDK / "QNN", source, "-o", library], check=False,
+                              capture_output=True, text=True)
+    if not checks.check(f"{label}: compiles", compiled.returncode == 0, compiled.stderr):
+        return
+    done = net_run(container, "inputs.txt", folder / "out", "--op_packages", f"{library}:Provide", cwd=EXAMPLES)
+    checks.equal(f"{label}: status", done.returncode, 1 if words else 0)
+    for word in words:
+        checks.check(f"{label}: {word}", word in done.stderr, done.stderr)
+
+
+def faults(checks, folder):
+    container = folder / "example.dlc"
+    run("onnx-to-dlc", "-i", "example.onnx", "--udo_config_paths", "ops.json", "-o", container, cwd=EXAMPLES)
+    of_op = ("libfault.so", "node 'clamped'", "op SoftClamp", "package ExampleOps")
+    general = f"error 3006 ({FAILED})"
+    fault(checks, folder, container, "sound", [])
+    fault(checks, folder, container, "with the backend's name", [], PACKAGE='"ExampleOpsCpu"')
+    fault(checks, folder, container, "another provider", ["libfault.so", "does not export Provide"], PROVIDER="Other")
+    fault(checks, folder, container, "provider fails", ["libfault.so", "Provide of the package gives", general], PROVIDE=FAILED)
+    fault(checks, folder, container, "version 2.0", ["version 2.0.0", "not published", "1.4"], MAJOR="2", MINOR="0")
+    fault(checks, folder, container, "version 1.3", ["version 1.3.0", "1.4.0 is known"], MINOR="3")
+    fault(checks, folder, container, "no function", ["no function getInfo"], GET_INFO="0")
+    fault(checks, folder, container, "init fails", ["init of the package gives", general], INIT=FAILED)
+    fault(checks, folder, container, "getInfo fails", ["getInfo of the package gives", general], INFO=FAILED)
+    fault(checks, folder, container, "no name", ["does not say its name"], PACKAGE="0")
+    fault(checks, folder, container, "op without a name", ["op 0 of the package has no name"], OP_NAME="0")
+    fault(checks, folder, container, "another package", ["package ExampleOps, which implements op SoftClamp, is not loaded"],
+          PACKAGE='"Others"')
+    fault(checks, folder, container, "another op", ["package ExampleOps is loaded, and has no op SoftClamp"], OP_NAME='"Else"')
+    fault(checks, folder, container, "validate fails", [*of_op, "validateOpConfig", general], VALIDATE=FAILED)
+    fault(checks, folder, container, "create fails", [*of_op, "createOpImpl", general], CREATE=FAILED)
+    fault(checks, folder, container, "nothing is created", [*of_op, "gives no implementation"], CREATED="0")
+    fault(checks, folder, container, "execute fails", [*of_op, "execute", general], EXECUTE=FAILED)
+    fault(checks, folder, container, "a number without a name", [*of_op, "error 77"], EXECUTE="77")
+
+
+def libraries(checks, folder):
+    """What is no package at all; all that are named are reported."""
+    container = folder / "example.dlc"
+    run("onnx-to-dlc", "-i", "example.onnx", "--udo_config_paths", "ops.json", "-o", container, cwd=EXAMPLES)
+    text = folder / "text.so"
+    text.write_text("no library")
+    other = folder / "libs" / "other.so"
+    other.parent.mkdir()
+    source = folder / "other.c"
+    source.write_text("#include <stdlib.h>\n__attribute__((constructor)) static void run(void) { exit(3); }\n")
+    subprocess.run(["cc", "-shared", "-fPIC", source, "-o", other], check=True)
+    named = ",".join(map(str, (folder / "none.so", text, other, "libnone-of-that-name.so")))
+    done = net_run(container, "inputs.txt", folder / "out", "--udo_package_path", named, cwd=EXAMPLES)
+    checks.equal("libraries: status", done.returncode, 1)
+    for words in (f"{folder}/none.so: error: there is no such library", f"{text}: error: the library cannot be loaded",
+                  f"{other}: error: the library was compiled with other headers", f"make -C {folder} cpu_x86",
+                  "libnone-of-that-name.so: error: the library cannot be loaded", "LD_LIBRARY_PATH"):
+        checks.check(f"libraries: {words}", words in done.stderr, done.stderr)
+    for value, words in (("lib.so", "names no function that provides the package"),
+                         ("lib.so:P:HTP", "packages for target HTP cannot be executed here")):
+        done = net_run(container, "inputs.txt", folder / "out", "--op_packages", value, cwd=EXAMPLES)
+        checks.check(f"--op_packages {value}", done.returncode != 0 and words in done.stderr, done.stderr)
+    checks.check("nothing is written", not (folder / "out").exists())
+
+
+def main():
+    checks = Checks()
+    for test in (example, kinds, faults, libraries):
+        with tempfile.TemporaryDirectory() as folder:
+            test(checks, pathlib.Path(folder))
+    checks.finish()
+
+
+main()
