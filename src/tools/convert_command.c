@@ -110,6 +110,16 @@ static void print_layout_changes(const struct odlc_conversion *conversion)
         fprintf(stderr, "  --io_layout model keeps the model's order\n");
 }
 
+/* Results that have more rows than the model's, because the container knows no other shapes. */
+static void print_worst_cases(const struct odlc_conversion *conversion)
+{
+    size_t count;
+    const struct odlc_diag *diags = odlc_conversion_diags(conversion, &count);
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(diags[i].code, "worst-case-shape") == 0)
+            fprintf(stderr, "  node '%s': %s\n", diags[i].node, diags[i].message);
+}
+
 /* Notes behind an error belong to it. Others explain decisions: they are for --debug. */
 static void print_conversion_diags(const struct odlc_conversion *conversion, const char *name, bool notes,
                                    enum diag_format format)
@@ -145,8 +155,10 @@ static odlc_status report(const struct session *s, const struct odlc_convert_opt
         fputs(odlc_conversion_dump(s->conversion), stdout);
     if (written && summary)
         print_summary(s->conversion, convert->output);
-    if (written && summary && !debug)
+    if (written && summary && !debug) {
         print_layout_changes(s->conversion);
+        print_worst_cases(s->conversion);
+    }
     if (s->self->report)
         s->self->report(&s->options, s->conversion);
     return status;
