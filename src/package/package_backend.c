@@ -57,10 +57,11 @@ static bool claim(void *state, const struct claiming *c, node_id id, struct grou
         return false;
     }
     if (!find_package(set, op)) {
-        group->reason = arena_printf(c->scope->arena,
-                                     has_package(set, op->package) ? "package %s is loaded, and has no op %s"
-                                                                   : "package %s, which implements op %s, is not loaded",
-                                     op->package, op->name);
+        group->reason =
+            arena_printf(c->scope->arena,
+                         has_package(set, op->package) ? "package %s is loaded, and has no op %s"
+                                                       : "package %s, which implements op %s, is not loaded",
+                         op->package, op->name);
         return false;
     }
     vec_push(c->scope->arena, &group->nodes, id);

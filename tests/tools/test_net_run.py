@@ -227,7 +227,7 @@ def mistakes(b):
     b.list(x)
     b.fails("unknown tensor", 2, ["no tensor 'Identty'", "did you mean 'Identity'?"], add, "--set_output_tensors", "Identty")
     b.fails("two choices", 2, ["several ways"], add, "--debug", "--set_output_tensors", "Identity")
-    b.fails("udo library", 1, ["--udo_package_path is not supported"], add, "--udo_package_path", "lib.so")
+    b.fails("udo library", 1, ["lib.so: error: the library cannot be loaded"], add, "--udo_package_path", "lib.so")
     b.fails("iterations", 2, ["--iterations takes an integer"], add, "--iterations", "0")
     b.fails("version 3", 1, ["version 3"], "selu-udo.v3.dlc")
     b.file("out_is_a_file", b"")

@@ -79,7 +79,7 @@ def execution(checks, container, folder):
     for args in ([], ["--debug"]):
         done = execute(*args)
         checks.equal(f"UDO {args}", done.returncode, 1)
-        for words in ("node 'warp 1'", "no implementation of op Warp (package WarpPackage)", "--set_output_tensors"):
+        for words in ("node 'warp 1'", "package WarpPackage, which implements op Warp, is not loaded", "--set_output_tensors"):
             checks.check(f"UDO {args} says '{words}'", words in done.stderr, done.stderr)
         checks.check(f"UDO {args} writes nothing", not (folder / "out").exists())
     done = execute("--set_output_tensors", "/before/Relu_output")
