@@ -13,9 +13,11 @@
 extern "C" {
 #endif
 
+#ifndef ODLC_SDK_HOST /* who loads libraries is not marked */
 /* Weak: every source of a library that includes this header defines the symbol, and the linker keeps one. */
 extern const uint32_t odlc_sdk_abi __attribute__((weak, visibility("default")));
 const uint32_t odlc_sdk_abi = ODLC_SDK_ABI;
+#endif
 
 #ifdef __cplusplus
 }

@@ -14,9 +14,6 @@
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct package *packages;
 
-/* Packages that are loaded for all executions at most. */
-enum { MAX_FOR_ALL = 256 };
-
 /* ---- names ---- */
 
 const char *package_name(const struct package *package)
@@ -343,12 +340,25 @@ odlc_status package_load_for_all(struct arena *scratch, struct diags *diags, con
     return ODLC_OK;
 }
 
-void package_set_add_for_all(struct arena *arena, struct package_set *set)
+static size_t count_for_all(void)
 {
-    struct package *found[MAX_FOR_ALL];
     size_t count = 0;
     pthread_mutex_lock(&list_lock);
-    for (struct package *p = packages; p && count < MAX_FOR_ALL; p = p->next)
+    for (const struct package *p = packages; p; p = p->next)
+        count += p->for_all;
+    pthread_mutex_unlock(&list_lock);
+    return count;
+}
+
+/* Nothing may be allocated under the lock, since a failure jumps. Packages for all only become more: those that come
+ * meanwhile are for executions to come. */
+void package_set_add_for_all(struct arena *arena, struct package_set *set)
+{
+    const size_t room = count_for_all();
+    struct package **found = arena_array(arena, struct package *, room);
+    size_t count = 0;
+    pthread_mutex_lock(&list_lock);
+    for (struct package *p = packages; p && count < room; p = p->next)
         if (p->for_all && !set_has(set, p)) {
             p->uses++;
             found[count++] = p;

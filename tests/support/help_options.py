@@ -6,7 +6,7 @@ import re
 from checks import run
 
 TEXT_COLUMN = 34
-HEAD = re.compile(r"  (?=-)((?:-\w+, )*--(\w+))(?: (\S.*?))?(?:\s{2,}(\S.*))?$")
+HEAD = re.compile(r"  (?=-)((?:-\w+, )*--([\w-]+))(?: (\S.*?))?(?:\s{2,}(\S.*))?$")
 
 # spellings: a list as printed; values: the placeholder, "" for none; text: the sentence
 HelpOption = collections.namedtuple("HelpOption", "spellings values text")

@@ -104,12 +104,12 @@ def arities_of_bash(text):
 def sentences_of_fish(text):
     """{long name: sentence}"""
     return {name: sentence.replace("\\'", "'").replace("\\\\", "\\")
-            for name, sentence in re.findall(r"^complete .* -l (\w+) -d '((?:[^'\\]|\\.)*)'", text, re.MULTILINE)}
+            for name, sentence in re.findall(r"^complete .* -l ([\w-]+) -d '((?:[^'\\]|\\.)*)'", text, re.MULTILINE)}
 
 
 def sentences_of_zsh(text):
     """{long name: sentence}"""
-    found = re.findall(r"^        '(?:\*|\([^)]*\))--(\w+)=?\[((?:[^\]\\]|\\.)*)\]", text, re.MULTILINE)
+    found = re.findall(r"^        '(?:\*|\([^)]*\))--([\w-]+)=?\[((?:[^\]\\]|\\.)*)\]", text, re.MULTILINE)
     return {name: re.sub(r"\\([][\\:])", r"\1", sentence.replace("'\\''", "'")) for name, sentence in found}
 
 

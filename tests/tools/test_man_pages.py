@@ -34,7 +34,7 @@ def options_of_page(text):
     section = re.search(r"^\.SH OPTIONS\n(.*?)^\.SH ", text, re.MULTILINE | re.DOTALL)[1]
     found = {}
     for tag, body in re.findall(r"^\.TP\n(.*)\n((?:(?!\.(?:TP|SS)).*\n)*)", section, re.MULTILINE):
-        match = re.match(r"((?:-+\w+, )*-+\w+)(?: (.*))?$", plain(tag))
+        match = re.match(r"((?:-+[\w-]+, )*-+[\w-]+)(?: (.*))?$", plain(tag))
         spellings = match[1].split(", ")
         first = next(spelling[2:] for spelling in spellings if spelling.startswith("--"))
         found[first] = (spellings, match[2] or "", " ".join(plain(body).split()))
