@@ -113,10 +113,10 @@ static const char *find_end(const struct render *r, const char *line, bool other
     for (uint32_t depth = 0; *line; line = line_end(line)) {
         if (is_directive(r, line, "for", &ignored) || is_directive(r, line, "if", &ignored))
             depth++;
-        else if (is_directive(r, line, "end", NULL) && depth-- == 0)
+        bool ends = is_directive(r, line, "end", NULL);
+        if ((ends || (otherwise && is_directive(r, line, "else", NULL))) && depth == 0)
             return line;
-        else if (otherwise && depth == 0 && is_directive(r, line, "else", NULL))
-            return line;
+        depth -= ends;
     }
     return NULL;
 }
