@@ -1,6 +1,6 @@
 #include "converters/driver/target_release.h"
 
-#include <stdio.h>
+#include <ctype.h>
 
 #include "base/map.h"
 #include "op/release.h"
@@ -8,18 +8,33 @@
 #define MAJOR(release) ((release) / RELEASE(1, 0))
 #define MINOR(release) ((release) % RELEASE(1, 0))
 
+/* A number of at most three digits at *at, which is moved behind it; false: there is none. */
+static bool read_number(const char **at, uint32_t *out)
+{
+    const char *digit = *at;
+    *out = 0;
+    for (; isdigit((unsigned char)*digit) && digit - *at < 3; digit++)
+        *out = *out * 10 + (uint32_t)(*digit - '0');
+    bool read = digit > *at;
+    *at = digit;
+    return read;
+}
+
+/* "2.20", and "2.20.0.231229" as containers have it. */
+static bool read_release(const char *at, uint32_t *out)
+{
+    uint32_t major, minor;
+    if (!read_number(&at, &major) || *at++ != '.' || !read_number(&at, &minor))
+        return false;
+    *out = RELEASE(major, minor);
+    return *at == '\0' || *at == '.';
+}
+
 odlc_status read_target_release(const struct context *c, uint32_t *out)
 {
-    /* "2.20", and "2.20.0.231229" as containers have it. */
     const char *asked = c->options->target_release;
-    unsigned major = 0, minor = 0;
-    int end = 0;
     *out = RELEASE_DEFAULT;
-    if (!asked)
-        return ODLC_OK;
-    bool read = sscanf(asked, "%1u.%3u%n", &major, &minor, &end) == 2 && (asked[end] == '\0' || asked[end] == '.');
-    *out = RELEASE(major, minor);
-    if (!read || *out < RELEASE_OLDEST)
+    if (asked && (!read_release(asked, out) || *out < RELEASE_OLDEST))
         return diag_error(c->diags, ODLC_ERR_USAGE, AT(.hint = "2.18, 2.20 or a later one, for example 2.47"),
                           "bad-release", "--target_release %s: containers are written for releases from 2.18 on",
                           asked);
