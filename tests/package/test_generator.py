@@ -8,11 +8,12 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-from workshop import COMPILERS, HOST_LIBS, generate, make  # noqa: E402
+from workshop import COMPILERS, HOST_LIBS, SDK, generate, make  # noqa: E402
 from checks import SHARED, SOURCE, Checks, share_of  # noqa: E402
 
 EXAMPLE = SOURCE / "examples" / "ops.json"
-TREE = """Makefile common.mk config/ops.json
+TREE = """Makefile common.mk config/ops.json jni/Android.mk jni/Application.mk
+jni/src/CPU/makefiles/Android.mk jni/src/CPU/makefiles/Application.mk
 include/utils/IUdoOpDefinition.hpp include/utils/UdoMacros.hpp include/utils/UdoUtil.hpp
 jni/src/CPU/Makefile jni/src/CPU/makefiles/Makefile.linux-x86_64
 jni/src/CPU/src/CpuCustomOpPackage.cpp jni/src/CPU/src/{P}Interface.cpp
@@ -119,6 +120,24 @@ def missing(checks, folder):
         checks.check(f"{target} {environment}", done.returncode != 0 and words in done.stderr, done.stderr[-600:])
 
 
+def android(checks, folder):
+    """ndk-build is told where the package's files are, and which flags they are compiled with."""
+    generate([EXAMPLE], folder)
+    package, ndk = folder / "ExampleOps", folder / "ndk"
+    ndk.mkdir()
+    (ndk / "ndk-build").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    (ndk / "ndk-build").chmod(0o755)
+    done = make(package, "cpu_android", ANDROID_NDK_ROOT=str(ndk))
+    told = dict(line.split("=", 1) for line in done.stdout.splitlines() if line.startswith(("APP_BUILD", "NDK_", "PACKAGE_FLAGS")))
+    checks.equal("android: status", (done.returncode, done.stderr), (0, ""))
+    scripts = [line.split("=", 1)[1] for line in done.stdout.splitlines() if line.startswith("APP_BUILD_SCRIPT=")]
+    expected = [package / "jni/Android.mk", package / "jni/src/CPU/makefiles/Android.mk"]
+    checks.equal("android: scripts", scripts, [str(path) for path in expected])
+    checks.equal("android: libraries", told["NDK_LIBS_OUT"], str(package / "libs"))
+    for flag in ("-std=c++11", "-fvisibility=hidden", f"-I{SDK}/QNN"):
+        checks.check(f"android: {flag}", flag in told["PACKAGE_FLAGS"].split(), told["PACKAGE_FLAGS"])
+
+
 def published(checks, folder):
     """Published configs: each package compiles as generated."""
     configs = sorted((SHARED / "corpus" / "udo-configs").rglob("*.json")) if (SHARED / "corpus" / "udo-configs").is_dir() else []
@@ -141,7 +160,7 @@ def published(checks, folder):
 
 def main():
     checks = Checks()
-    for test in (tree, kept, places, names, compiles, missing, published):
+    for test in (tree, kept, places, names, missing, android, compiles, published):
         with tempfile.TemporaryDirectory() as folder:
             test(checks, pathlib.Path(folder))
     checks.finish()
