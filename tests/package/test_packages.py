@@ -12,7 +12,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 from workshop import COMPILERS, HOST_LIBS, SDK, fill_in, generate, make, registration  # noqa: E402
-from checks import SOURCE, Checks, run  # noqa: E402
+from checks import BUILD, SOURCE, Checks, run  # noqa: E402
 from dlc_reader import read_container  # noqa: E402
 from onnx_writer import FLOAT, INT64, Model  # noqa: E402
 
@@ -215,9 +215,38 @@ def libraries(checks, folder):
     checks.check("nothing is written", not (folder / "out").exists())
 
 
+DOUBLE = """    const CustomOpTensorPtr_t x = operation->getInput(0);
+    for (uint32_t i = 0; i < numTensorSize(x); i++)
+        getTensorDataRef<float>(operation->getOutput(0))[i] = 2 * getTensorData<float>(x)[i];
+"""
+
+
+def shared(checks, folder):
+    """64 runs in 8 threads, 1,000 loads, and a package for all runs, of a C++ package and by its registration library."""
+    m = Model(opset=13, domains=["test"])
+    m.input("x", FLOAT, [50, 20])
+    m.node("Twice", ["x"], ["y"], name="twice", domain="test")
+    m.output("y", FLOAT, [50, 20])
+    m.save(folder / "twice.onnx")
+    op = {"type": "Twice", "inputs": [{"name": "x"}], "outputs": [{"name": "y"}], "core_types": ["CPU"]}
+    config = folder / "twice.json"
+    config.write_text(json.dumps({"UdoPackage_0": {"UDO_PACKAGE_NAME": "Twice", "Operators": [op]}}))
+    run("onnx-to-dlc", "-i", folder / "twice.onnx", "--udo_config_paths", config, "-o", folder / "twice.dlc")
+    generate([config], folder)
+    fill_in(folder / "Twice", "Twice", DOUBLE)
+    done = make(folder / "Twice", "cpu_x86")
+    checks.check("shared: compiles", done.returncode == 0, done.stderr[-1500:])
+    (folder / "x.raw").write_bytes(struct.pack("<1000f", *(i / 7 for i in range(1000))))
+    library = folder / "Twice" / HOST_LIBS / "libUdoTwiceImplCpu.so"
+    done = subprocess.run([BUILD / "tests" / "package" / "share_package", folder / "twice.dlc", library, "TwiceInterfaceProvider",
+                           folder / "x.raw"], capture_output=True, text=True, check=False)
+    checks.equal("shared: runs", (done.returncode, done.stdout, done.stderr),
+                 (0, "same\n", "threads 0, loads 0, for all 0\n"))
+
+
 def main():
     checks = Checks()
-    for test in (example, kinds, faults, libraries):
+    for test in (example, kinds, faults, libraries, shared):
         with tempfile.TemporaryDirectory() as folder:
             test(checks, pathlib.Path(folder))
     checks.finish()
