@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/foreign.h"
 #include "base/target.h"
 #include "package/log_sink.h"
 #include "package/status_text.h"
@@ -247,7 +248,9 @@ static odlc_status load_new(struct diags *diags, const char *path, const char *p
     p->provider = provider ? arena_strdup(arena, provider) : NULL;
     pthread_mutex_init(&p->lock, NULL);
     log_sink_begin();
+    foreign_begin(arena_printf(arena, "loading package %s", path));
     odlc_status status = begin(p, diags, path);
+    foreign_end();
     log_sink_end(diags, AT(.file = path));
     if (status != ODLC_OK) {
         end(p);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/foreign.h"
 #include "package/log_sink.h"
 #include "package/op_node.h"
 #include "package/package.h"
@@ -18,6 +19,7 @@ struct step {
     struct package *package;
     const struct node *node;
     struct step_io io;
+    const char *call; /* what the op is called when it ends the process */
     struct op_node *op;
     QnnOpPackage_OpImpl_t impl; /* NULL: not created */
     struct converted *inputs, *outputs;
@@ -119,9 +121,13 @@ static odlc_status prepare(void *state, const struct backend_scope *scope, const
         s->inputs[i] = room_for(scope, n->inputs[i]);
     for (uint32_t i = 0; i < n->n_outputs; i++)
         s->outputs[i] = room_for(scope, n->outputs[i]);
+    s->call = arena_printf(scope->arena, "node '%s': op %s of package %s, library %s,", n->name, n->op->name,
+                           package_name(s->package), s->package->library.path);
     pthread_mutex_lock(&s->package->lock);
     log_sink_begin();
+    foreign_begin(s->call);
     Qnn_ErrorHandle_t error = create(s, &function);
+    foreign_end();
     pthread_mutex_unlock(&s->package->lock);
     log_sink_end(scope->diags, place_of(s));
     if (error != QNN_SUCCESS)
@@ -138,7 +144,9 @@ static void release(void *prepared)
 {
     struct step *s = prepared;
     pthread_mutex_lock(&s->package->lock);
+    foreign_begin(s->call);
     s->package->functions.freeOpImpl(s->impl);
+    foreign_end();
     pthread_mutex_unlock(&s->package->lock);
 }
 
@@ -181,7 +189,9 @@ static odlc_status run(void *prepared, const struct backend_scope *scope, const 
         if (out_places[i] != PLACE_ABSENT)
             give_output(s, i, &out[out_places[i] - s->io.n_inputs]);
     log_sink_begin();
+    foreign_begin(s->call);
     Qnn_ErrorHandle_t error = s->impl->opImplFn(s->impl->userData);
+    foreign_end();
     log_sink_end(scope->diags, place_of(s));
     if (error != QNN_SUCCESS)
         return failed(scope, s, "execute", error);

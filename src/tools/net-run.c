@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/map.h"
 #include "opendlc/run.h"
+#include "base/foreign.h"
 #include "tools/command.h"
 #include "tools/input_list.h"
 #include "tools/options.h"
@@ -374,6 +375,7 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    foreign_guard_process(self.name);
     command_begin();
     struct session s = {.arena = arena_create(), .scratch = arena_create(), .run = odlc_run_new()};
     odlc_status status = ODLC_ERR_NOMEM;

@@ -149,7 +149,7 @@ SOUND = {"OP_NAME": '"SoftClamp"', "INIT": "0", "PACKAGE": '"ExampleOps"', "INFO
 FAILED = "QNN_OP_PACKAGE_ERROR_GENERAL"
 
 
-def fault(checks, folder, container, label, words, **changed):
+def fault(checks, folder, container, label, words, status=1, **changed):
     """A C package that is sound but for what is changed."""
     library = folder / "libfault.so"
     source = folder / "fault.c"
@@ -159,7 +159,7 @@ def fault(checks, folder, container, label, words, **changed):
     if not checks.check(f"{label}: compiles", compiled.returncode == 0, compiled.stderr):
         return
     done = net_run(container, "inputs.txt", folder / "out", "--op_packages", f"{library}:Provide", cwd=EXAMPLES)
-    checks.equal(f"{label}: status", done.returncode, 1 if words else 0)
+    checks.equal(f"{label}: status", done.returncode, status if words else 0)
     for word in words:
         checks.check(f"{label}: {word}", word in done.stderr, done.stderr)
 
@@ -187,6 +187,13 @@ def faults(checks, folder):
     fault(checks, folder, container, "create fails", [*of_op, "createOpImpl", general], CREATE=FAILED)
     fault(checks, folder, container, "nothing is created", [*of_op, "gives no implementation"], CREATED="0")
     fault(checks, folder, container, "execute fails", [*of_op, "execute", general], EXECUTE=FAILED)
+    node = "net-run: error: node 'clamped': op SoftClamp of package ExampleOps, library "
+    for label, how, code in (("segfault", "SIGSEGV", "(*(volatile int *)8 = 0, 0)"), ("abort", "SIGABRT", "(abort(), 0)"),
+                             ("exit", "it called exit", "(exit(0), 0)")):
+        fault(checks, folder, container, label, [node, f"libfault.so, ended the process: {how}"], 70, EXECUTE=code)
+        fault(checks, folder, container, f"{label} in create", [node, how], 70, CREATE=code)
+        fault(checks, folder, container, f"{label} in init", ["loading package", "libfault.so ended the process", how], 70,
+              INIT=code)
     fault(checks, folder, container, "a number without a name", [*of_op, "error 77"], EXECUTE="77")
 
 

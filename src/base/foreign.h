@@ -1,0 +1,20 @@
+/* Calls into code of others: when that code ends the process, a command says whose it was.
+ *
+ * The call that a thread is in is kept for the thread, because a signal handler is given nothing else to find it by. */
+#ifndef BASE_FOREIGN_H
+#define BASE_FOREIGN_H
+
+/* Exit status of a command whose process was ended by foreign code. */
+enum { FOREIGN_STATUS = 70 };
+
+/* For commands, first of all: when foreign code crashes (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT) or calls exit, the
+ * command prints "COMMAND: error: CALL …" and ends with FOREIGN_STATUS. What happens outside of such calls is left to
+ * whoever would have had it. The name must last as long as the process. */
+void foreign_guard_process(const char *command);
+
+/* Around a call by this thread: says what is called ("op Softmax of node 'a', library x.so"); the text must last to the
+ * end of the call. Calls do not nest. */
+void foreign_begin(const char *call);
+void foreign_end(void);
+
+#endif
