@@ -87,8 +87,6 @@ odlc_status registration_begin(struct diags *diags, const struct library *librar
     SnpeUdo_ErrorType_t (*init)(void);
     TRY(find(diags, library, "SnpeUdo_initRegLibrary", &init));
     TRY(find(diags, library, "SnpeUdo_terminateRegLibrary", &r.terminate));
-    void *validate = library_symbol(library, "SnpeUdo_validateOperation");
-    memcpy(&r.validate, &validate, sizeof validate);
     SnpeUdo_ErrorType_t error = init();
     if (error != SNPE_UDO_NO_ERROR)
         return failed(diags, library, "SnpeUdo_initRegLibrary", error);
@@ -106,14 +104,6 @@ void registration_end(struct registration *registration)
         return;
     registration->terminate();
     library_close(&registration->library);
-}
-
-const SnpeUdo_OperationInfo_t *registration_find(const struct registration *registration, const char *type)
-{
-    for (uint32_t i = 0; registration->info && i < registration->info->numOfOperations; i++)
-        if (strcmp(registration->info->operationsInfo[i].operationType, type) == 0)
-            return &registration->info->operationsInfo[i];
-    return NULL;
 }
 
 const char *registration_cpu_library(const struct registration *registration)

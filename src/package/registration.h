@@ -9,8 +9,6 @@ struct registration {
     struct library library;
     const SnpeUdo_RegInfo_t *info; /* the library's own memory */
     SnpeUdo_ErrorType_t (*terminate)(void);
-    /* NULL: the library does not export one. */
-    SnpeUdo_ErrorType_t (*validate)(SnpeUdo_String_t, uint32_t, const SnpeUdo_Param_t *);
 };
 
 /* Whether a library is a registration library. */
@@ -23,8 +21,6 @@ odlc_status registration_begin(struct diags *diags, const struct library *librar
 /* Terminates and closes the library. */
 void registration_end(struct registration *registration);
 
-/* What the package says of an op; NULL: the package has no op of that type. */
-const SnpeUdo_OperationInfo_t *registration_find(const struct registration *registration, const char *type);
 /* The library for the CPU; NULL: there is none. */
 const char *registration_cpu_library(const struct registration *registration);
 
