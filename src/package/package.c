@@ -238,6 +238,7 @@ static odlc_status load_new(struct diags *diags, const char *path, const char *p
     if (!arena)
         return ODLC_ERR_NOMEM;
     if (setjmp(*arena_catch(arena))) {
+        foreign_end();
         arena_destroy(arena);
         return ODLC_ERR_NOMEM;
     }
@@ -284,6 +285,7 @@ odlc_status package_load(struct arena *scratch, struct diags *diags, const char 
     pthread_mutex_lock(&list_lock);
     jmp_buf *before = arena_divert(diags->arena, &exhausted);
     if (setjmp(exhausted)) {
+        foreign_end();
         pthread_mutex_unlock(&list_lock);
         arena_divert(diags->arena, before);
         return ODLC_ERR_NOMEM;
