@@ -216,16 +216,15 @@ static void describe_tensor_params(struct describe *d, const struct udo_def *def
 
 /* ---- ops and packages ---- */
 
-static void describe_cores(const struct udo_def *def, struct scope *op)
+static void describe_cores(struct describe *d, const struct udo_def *def, struct scope *op)
 {
-    static const char *const names[] = {"SNPE_UDO_CORETYPE_CPU", "SNPE_UDO_CORETYPE_GPU", "SNPE_UDO_CORETYPE_DSP"};
     static const char *const computes[] = {"SNPE_UDO_DATATYPE_FLOAT_32", "SNPE_UDO_DATATYPE_FLOAT_16",
                                            "SNPE_UDO_DATATYPE_FIXED_8"};
     for (uint32_t core = 0; core < UDO_CORES; core++) {
         if (!(def->cores >> core & 1))
             continue;
         struct scope *s = scope_add(op, "cores");
-        scope_set(s, "CORE", names[core]);
+        scope_set(s, "CORE", arena_printf(d->arena, "SNPE_UDO_CORETYPE_%s", udo_core_names[core]));
         scope_set(s, "CORE_TYPES", computes[core]);
     }
 }
@@ -258,7 +257,7 @@ static void add_op(struct describe *d, struct gen_package *package, const struct
     scope_set(op, "OP", def->type);
     scope_set(op, "op", lower(d->arena, def->type));
     scope_set(op, "Op", capitalized(d->arena, def->type));
-    describe_cores(def, op);
+    describe_cores(d, def, op);
     describe_operands(d, def, op, false);
     describe_operands(d, def, op, true);
     describe_scalars(d, def, op);

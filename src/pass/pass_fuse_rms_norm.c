@@ -152,13 +152,13 @@ static bool find(struct rms_norm *r, const struct node *last)
 static void add_weights(struct graph *g, const struct rms_norm *r, tensor_id weights[2])
 {
     const struct tensor gamma = *graph_tensor(g, r->gamma);
-    const char *name = gamma.wanted ? gamma.wanted : gamma.name;
     const struct shape shape = weights_shape(r);
     struct view view = *gamma.view, zeros = view_splat_float(g->arena, gamma.type->dtype, &shape, 0);
     weights[0] = r->gamma;
     if (!shape_equal(&gamma.type->shape, &shape) && view_reshape(&view, &shape))
         weights[0] = part_constant(g, r->gamma, &view);
-    weights[1] = graph_add_constant(g, arena_printf(g->arena, "%s_bias", name), gamma.type->dtype, &zeros);
+    weights[1] =
+        graph_add_constant(g, arena_printf(g->arena, "%s_bias", tensor_wanted_name(&gamma)), gamma.type->dtype, &zeros);
 }
 
 /* The node that takes the place of the pattern. One that an operator of the model was spelled out in keeps its name. */
