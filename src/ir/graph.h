@@ -7,6 +7,7 @@
 #define IR_GRAPH_H
 
 #include "base/map.h"
+#include "ir/encoding.h"
 #include "ir/growth.h"
 #include "ir/types.h"
 #include "ir/view.h"
@@ -17,20 +18,6 @@ typedef uint32_t node_id;
 #define NO_NODE UINT32_MAX
 
 struct op; /* src/op/op.h */
-
-struct encoding {
-    uint32_t bitwidth;
-    double min, max, scale;
-    int32_t offset; /* real = (q + offset) * scale */
-    bool symmetric;
-};
-
-struct quant {
-    bool per_axis; /* count encodings along `axis`; otherwise one */
-    uint32_t axis, count;
-    const struct encoding *encodings;
-    bool overridden; /* given from outside of the quantizer, which keeps to it: by the model, for example */
-};
 
 enum tensor_kind { TENSOR_NATIVE, TENSOR_INPUT, TENSOR_OUTPUT, TENSOR_STATIC };
 

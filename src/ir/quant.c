@@ -76,3 +76,12 @@ const struct quant *quant_of_view(struct arena *arena, const struct view *view)
     uint32_t axis = per_axis ? perm_find(&view->perm, view->scale_axis) : 0;
     return quant_create(arena, fixed, view->scale, view->zero, count, per_axis, axis);
 }
+
+const struct quant *quant_given(struct arena *arena, const struct view *view)
+{
+    if (!view->given || !view->given->per_axis)
+        return view->given;
+    struct quant *quant = arena_memdup(arena, view->given, sizeof *quant);
+    quant->axis = perm_find(&view->perm, quant->axis);
+    return quant;
+}

@@ -1,4 +1,4 @@
-/* Encodings of quantized tensors: real = (q + offset) * scale. */
+/* Encodings of tensors: made, given, compared. */
 #ifndef IR_QUANT_H
 #define IR_QUANT_H
 
@@ -14,6 +14,9 @@ const struct quant *quant_create(struct arena *arena, enum dtype dtype, const do
 /* The encodings of integers that are still to be scaled, in the order of axes in which the view gives them; NULL for
  * other data. */
 const struct quant *quant_of_view(struct arena *arena, const struct view *view);
+/* The encodings that are given for a constant of floats, in the order of axes in which the view gives it; NULL: none.
+ */
+const struct quant *quant_given(struct arena *arena, const struct view *view);
 /* What is given for a tensor, for who quantizes the container: it is stored with the tensor, whatever its type, and
  * numbers do not depend on it. */
 void quant_override(struct graph *g, tensor_id id, const struct quant *quant);

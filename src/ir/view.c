@@ -52,12 +52,12 @@ void view_permute(struct view *view, const struct perm *perm)
     view->perm = perm_compose(&view->perm, perm);
 }
 
-/* Whether the scaled axis and those before it are in the new shape, too. */
-static bool axis_stays(const struct view *view, const struct shape *shape)
+/* Whether an axis of the source and those before it are in the new shape, too. */
+static bool axis_stays(const struct view *view, uint32_t axis, const struct shape *shape)
 {
-    if (view->scale_axis >= shape->rank)
+    if (axis >= shape->rank)
         return false;
-    for (uint32_t i = 0; i <= view->scale_axis; i++)
+    for (uint32_t i = 0; i <= axis; i++)
         if (shape->dims[i] != view->shape.dims[i])
             return false;
     return true;
@@ -66,8 +66,10 @@ static bool axis_stays(const struct view *view, const struct shape *shape)
 bool view_reshape(struct view *view, const struct shape *shape)
 {
     bool moves = !perm_is_identity(&view->perm), per_axis = view->scale && view->scale_axis != SCALE_WHOLE;
-    if ((moves || (per_axis && !axis_stays(view, shape))) && !(view->splat && !view->scale))
+    if ((moves || (per_axis && !axis_stays(view, view->scale_axis, shape))) && !(view->splat && !view->scale))
         return false;
+    if (view->given && view->given->per_axis && !axis_stays(view, view->given->axis, shape))
+        view->given = NULL;
     view->shape = *shape;
     view->perm = perm_identity(shape->rank);
     return true;

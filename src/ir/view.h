@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "ir/dtype.h"
+#include "ir/encoding.h"
 #include "ir/shape.h"
 
 #define SCALE_WHOLE UINT32_MAX
@@ -23,6 +24,7 @@ struct view {
     const double *scale;        /* NULL, or one factor per index of source axis scale_axis; to become floats only */
     const double *zero;         /* with a scale: NULL, or the zero points, subtracted before scaling, likewise */
     uint32_t scale_axis;        /* SCALE_WHOLE: one factor (and zero) for all elements */
+    const struct quant *given;  /* of floats, for who quantizes the container: along a source axis; NULL: nothing */
 };
 
 /* A view of elements in memory; the elements must outlive the view. */
@@ -40,7 +42,7 @@ uint64_t view_size(const struct view *view, enum dtype as);
 /* Composes another permutation onto the view. */
 void view_permute(struct view *view, const struct perm *perm);
 /* Gives the value another shape of the same count without touching bytes; false when a pending permutation or a scale
- * of an axis that would not stay stands in the way. */
+ * of an axis that would not stay stands in the way. Encodings that are given along such an axis are lost. */
 bool view_reshape(struct view *view, const struct shape *shape);
 
 /* The view as elements of type `as`, in the arena (or the mapped bytes themselves when nothing is pending). A float →

@@ -3,7 +3,7 @@
 #ifndef UDO_CONFIG_H
 #define UDO_CONFIG_H
 
-#include "udo/json.h"
+#include "text/json.h"
 #include "udo/udo.h"
 
 struct config {

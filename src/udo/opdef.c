@@ -105,9 +105,8 @@ static void read_op(struct opdef *o, const struct xml_node *op)
     def->inputs = read_operands(o, op, OPDEF_INPUT, &backends, &def->n_inputs);
     def->outputs = read_operands(o, op, OPDEF_OUTPUT, &backends, &def->n_outputs);
     read_params(o, op, &backends, def);
-    bool dsp = false;
     for (uint32_t i = 0; i < backends.count; i++) {
-        dsp = dsp || backends.list[i].backend == BACKEND_DSP;
+        def->backends |= 1u << backends.list[i].backend;
         if (opdef_core(backends.list[i].backend) >= 0)
             def->cores |= 1u << opdef_core(backends.list[i].backend);
     }
@@ -118,7 +117,7 @@ static void read_op(struct opdef *o, const struct xml_node *op)
         unknown_native(o, op, def->type);
     if (o->xml->source.errors != errors || !o->package)
         return;
-    udo_advise(o->set, &o->xml->source, def, dsp);
+    udo_advise(o->set, &o->xml->source, def, def->backends >> BACKEND_DSP & 1);
     if (udo_add(o->set, def) != ODLC_OK)
         o->xml->source.errors++;
 }

@@ -3,16 +3,14 @@
 #ifndef UDO_OPDEF_H
 #define UDO_OPDEF_H
 
-#include "udo/udo.h"
+#include "udo/udo_cores.h"
 #include "udo/xml.h"
-
-enum backend { BACKEND_CPU, BACKEND_GPU, BACKEND_DSP, BACKEND_HTP, BACKEND_AIC, BACKENDS };
 
 /* What one backend says about an OpDef. */
 struct supplement {
     const struct xml_node *node,
         *name; /* the SupplementalOpDef, or the OpName of SupportedOps; and what names the op */
-    enum backend backend;
+    enum udo_backend backend;
     bool supported_only; /* an OpName */
     uint32_t next;       /* the next one for that op, or MAP_NONE */
 };
@@ -33,7 +31,7 @@ struct opdef {
  */
 struct backends {
     struct {
-        enum backend backend;
+        enum udo_backend backend;
         const struct xml_node *node;
     } list[BACKENDS];
     uint32_t count;
@@ -50,9 +48,9 @@ void opdef_collect(struct opdef *o, const struct xml_node *collection);
 void opdef_check_supplements(struct opdef *o);
 void opdef_backends(struct opdef *o, const struct xml_node *op, const char *name, struct backends *out);
 /* The core that a backend runs on, or -1. */
-int opdef_core(enum backend backend);
+int opdef_core(enum udo_backend backend);
 /* "CPU", "DSP (HTP)" */
-const char *opdef_core_label(enum backend backend);
+const char *opdef_core_label(enum udo_backend backend);
 /* The cores whose backends say of a tensor that its default is all they take; NULL: none. */
 const char *opdef_only_default(struct opdef *o, const struct backends *tensor);
 /* Narrows the backends of an operation to what each says of one tensor; kind: "Input", "Output", "Parameter". */

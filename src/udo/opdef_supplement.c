@@ -7,7 +7,7 @@
 static const char *const backend_names[BACKENDS] = {
     [BACKEND_CPU] = "CPU", [BACKEND_GPU] = "GPU", [BACKEND_DSP] = "DSP", [BACKEND_HTP] = "HTP", [BACKEND_AIC] = "AIC"};
 
-int opdef_core(enum backend backend)
+int opdef_core(enum udo_backend backend)
 {
     static const int cores[BACKENDS] = {[BACKEND_CPU] = UDO_CPU,
                                         [BACKEND_GPU] = UDO_GPU,
@@ -17,7 +17,7 @@ int opdef_core(enum backend backend)
     return cores[backend];
 }
 
-const char *opdef_core_label(enum backend backend)
+const char *opdef_core_label(enum udo_backend backend)
 {
     return backend == BACKEND_HTP ? "DSP (HTP)" : backend_names[backend];
 }
@@ -94,10 +94,10 @@ static void collect_list(struct opdef *o, const struct xml_node *list)
     int backend = a && *a->value ? read_backend(o, a->offset, a->value, &arch) : -1;
     for (const struct xml_node *ops = xml_child(list, "SupportedOps"); ops; ops = xml_next(ops))
         for (const struct xml_node *op = xml_child(ops, "OpName"); op && backend >= 0; op = xml_next(op))
-            add(o, (struct supplement){op, op, (enum backend)backend, true, MAP_NONE});
+            add(o, (struct supplement){op, op, (enum udo_backend)backend, true, MAP_NONE});
     for (const struct xml_node *op = xml_child(list, "SupplementalOpDef"); op; op = xml_next(op))
         if (opdef_text(o, op, "Name", true) && backend >= 0)
-            add(o, (struct supplement){op, xml_child(op, "Name"), (enum backend)backend, false, MAP_NONE});
+            add(o, (struct supplement){op, xml_child(op, "Name"), (enum udo_backend)backend, false, MAP_NONE});
 }
 
 void opdef_collect(struct opdef *o, const struct xml_node *collection)
@@ -138,7 +138,7 @@ static void add_arch(struct opdef *o, struct backends *out, const char *arch)
     vec_push(o->arena, &out->archs, arch);
 }
 
-static void add_backend(struct backends *out, enum backend backend, const struct xml_node *node)
+static void add_backend(struct backends *out, enum udo_backend backend, const struct xml_node *node)
 {
     for (uint32_t i = 0; i < out->count; i++)
         if (out->list[i].backend == backend) {
@@ -163,7 +163,7 @@ static void read_supported(struct opdef *o, const struct xml_node *op, struct ba
             xml_warn(o->xml, at, "remove one", "udo-twice", "second <SupportedBackend> '%s'", b->text);
         else if (arch)
             add_arch(o, out, arch);
-        add_backend(out, (enum backend)backend, NULL);
+        add_backend(out, (enum udo_backend)backend, NULL);
     }
 }
 

@@ -95,7 +95,7 @@ static void check_specific(struct opdef *o, const struct xml_node *specific, con
              "nothing says what the BACKEND_SPECIFIC %s is for %s", what, backend);
 }
 
-static const char *core_name(enum backend backend)
+static const char *core_name(enum udo_backend backend)
 {
     static const char *const names[BACKENDS] = {"CPU", "GPU", "DSP", "HTP", "AIC"};
     return names[backend];

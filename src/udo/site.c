@@ -134,8 +134,11 @@ odlc_status udo_build(struct udo_set *set, const struct udo_def *def, struct bui
     struct type *types = arena_array(s.scratch, struct type, total);
     site_check_definition(&s);
     site_take_inputs(&s, &in);
-    site_output_types(&s, &in, types, total); /* before the params, whose faults do not concern it */
+    const size_t before = s.errors;
     site_fill_params(&s, params);
+    s.param_errors = s.errors - before;
+    site_ask(&s, &in, params, total);
+    site_output_types(&s, &in, types, total);
     note_unnamed(&s);
     report_end(&s);
     if (s.errors)

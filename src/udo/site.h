@@ -3,7 +3,7 @@
 #ifndef UDO_SITE_H
 #define UDO_SITE_H
 
-#include "udo/udo.h"
+#include "udo/told.h"
 
 struct site_build {
     struct udo_set *set;
@@ -13,7 +13,8 @@ struct site_build {
     const struct udo_site *site;
     struct arena *arena, *scratch; /* the graph's, the site's */
     uint32_t n_in, n_out;          /* operands that the node has, or the definition asks for */
-    size_t errors;                 /* of this node */
+    size_t errors, param_errors;   /* of this node; those of its params */
+    const struct udo_answer *told; /* what a library tells of the outputs; NULL: nothing, or it was not asked */
     struct odlc_udo_report *report;
     struct odlc_udo_value *inputs, *params, *outputs; /* of the report */
 };
@@ -37,8 +38,22 @@ void site_check_definition(struct site_build *s);
 void site_take_inputs(struct site_build *s, struct site_operands *in);
 /* The params of the row, row->n_params entries, from attributes and defaults; .set says which the node has. */
 void site_fill_params(struct site_build *s, struct param *params);
+/* Asks the libraries, where neither definition nor model tells all shapes and types; before this, all that a node has
+ * but its outputs. */
+void site_ask(struct site_build *s, const struct site_operands *in, const struct param *params, uint32_t total);
+/* What was told of output j: the shape in the definition's own layout, and the type in the model's terms. False: it
+ * makes no sense, or contradicts what is known. */
+bool told_shape(struct site_build *s, uint32_t j, const char *label, struct shape *shape);
+bool told_type(struct site_build *s, uint32_t j, const char *label, const struct udo_demand *demand, enum dtype *dtype);
+/* An error in the shape that was told, in words that follow the function's name. */
+void told_shape_error(struct site_build *s, const char *message);
 /* Whether output j is an optional one that the model does not ask for. A node gives at least its first. */
 bool site_output_absent(const struct site_build *s, uint32_t j);
+/* Whether neither definition nor model tells the shape of output j; whether the model does not tell its type. */
+bool site_shape_open(const struct site_build *s, uint32_t j);
+bool site_type_open(const struct site_build *s, uint32_t j);
+/* Whether the definition has a type that suits what the framework computes. */
+bool site_declares(const struct udo_tensor *t, enum dtype model);
 /* The types of all outputs, total of them, in the definition's own layout; DT_NONE for absent ones. */
 void site_output_types(struct site_build *s, const struct site_operands *in, struct type *types, uint32_t total);
 

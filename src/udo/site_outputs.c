@@ -81,12 +81,43 @@ static struct shape partial_shape(const struct site_build *s, uint32_t j)
     return site->partial && j < site->n_out ? site->partial[j] : (struct shape){.rank = 0};
 }
 
+/* "[1,?,3]" */
+static const char *open_text(struct arena *arena, const struct shape *partial)
+{
+    text t = {0};
+    for (uint32_t i = 0; i < partial->rank; i++) {
+        text_add(arena, &t, i ? "," : "[");
+        if (partial->dims[i] < 0)
+            text_add(arena, &t, "?");
+        else
+            text_add(arena, &t, "%lld", (long long)partial->dims[i]);
+    }
+    text_add(arena, &t, "]");
+    return t.data;
+}
+
 static bool fits(const struct shape *shape, const struct shape *partial)
 {
     bool same = partial->rank == 0 || partial->rank == shape->rank;
     for (uint32_t i = 0; same && i < partial->rank; i++)
         same = partial->dims[i] < 0 || partial->dims[i] == shape->dims[i];
     return same;
+}
+
+/* What a library tells, in the model's order. */
+static enum outcome by_library(struct site_build *s, const struct udo_tensor *out, uint32_t j, const char *label,
+                               struct shape *shape)
+{
+    struct shape own;
+    const struct shape partial = partial_shape(s, j);
+    if (!told_shape(s, j, label, &own))
+        return FAILED;
+    *shape = reorder(s->site, out->layout, &own, true);
+    if (fits(shape, &partial))
+        return KNOWN;
+    told_shape_error(s, arena_printf(s->scratch, "gives %s the shape %s, but the model leaves only %s open", label,
+                                     shape_text(s->scratch, shape), open_text(s->scratch, &partial)));
+    return FAILED;
 }
 
 /* One input and one output: the input's shape is a guess worth a warning, where nothing speaks against it. */
@@ -106,8 +137,7 @@ static enum outcome by_input(struct site_build *s, const struct site_operands *i
     return KNOWN;
 }
 
-/* Whether the definition has a type that suits what the framework computes. */
-static bool declares(const struct udo_tensor *t, enum dtype model)
+bool site_declares(const struct udo_tensor *t, enum dtype model)
 {
     bool suits = t->dtype == DT_NONE || udo_type_suits(t->dtype, model);
     for (int i = DT_NONE + 1; i < DT_COUNT && !suits; i++)
@@ -157,11 +187,12 @@ static enum dtype output_dtype(struct site_build *s, const struct udo_tensor *ou
     if (model != DT_NONE)
         return model;
     if (demand->dtype != DT_NONE) {
-        if (!declares(out, demand->dtype))
+        if (!site_declares(out, demand->dtype))
             contradicted(s, out, label, demand);
         return demand->dtype;
     }
-    if (demand->likely != DT_NONE && declares(out, demand->likely) && (!demand->real || dtype_is_float(demand->likely)))
+    if (demand->likely != DT_NONE && site_declares(out, demand->likely) &&
+        (!demand->real || dtype_is_float(demand->likely)))
         return demand->likely;
     enum dtype dtype = declared_dtype(s, out);
     if (demand->real && !dtype_is_float(dtype)) {
@@ -181,24 +212,40 @@ bool site_output_absent(const struct site_build *s, uint32_t j)
 static void unknown_shape(struct site_build *s, const struct udo_tensor *out, uint32_t j, const char *label)
 {
     const struct shape model = partial_shape(s, j), partial = reorder(s->site, out->layout, &model, false);
-    text shown = {0}, rule = {0};
+    text rule = {0};
     for (uint32_t i = 0; i < partial.rank; i++) {
-        text_add(s->arena, &shown, i ? "," : "");
         text_add(s->arena, &rule, i ? ", " : "");
-        if (partial.dims[i] < 0) {
-            text_add(s->arena, &shown, "?");
+        if (partial.dims[i] < 0)
             text_add(s->arena, &rule, "\"in0[%u]\"", i);
-        } else {
-            text_add(s->arena, &shown, "%lld", (long long)partial.dims[i]);
+        else
             text_add(s->arena, &rule, "%lld", (long long)partial.dims[i]);
-        }
     }
     const char *example = rule.data ? arena_printf(s->arena, "[%s]", rule.data) : "\"same_as in0\" or [\"in0[0]\", 10]";
     const char *hint = udo_words_of(
         &out->place, arena_printf(s->arena, "add \"shape\" at %s, such as %s", site_place(s, &out->place), example),
         "give it in the model (value_info), or describe the operation in JSON with a \"shape\"");
-    site_error(s, out->name, hint, "udo-unknown-shape", "nothing tells the shape of %s%s%s%s", label,
-               rule.data ? ": the model leaves it open, [" : "", rule.data ? shown.data : "", rule.data ? "]" : "");
+    const char *asked = s->set->oracle ? arena_printf(s->arena, ", nor does a %sShapeInference of %s", s->def->type,
+                                                      s->set->oracle->libraries)
+                                       : "";
+    site_error(s, out->name, hint, "udo-unknown-shape", "nothing tells the shape of %s%s%s%s", label, asked,
+               rule.data ? ": the model leaves it open, " : "", rule.data ? open_text(s->arena, &partial) : "");
+}
+
+/* False: a library tells one that cannot be. */
+static bool find_dtype(struct site_build *s, const struct udo_tensor *out, uint32_t j, const char *label,
+                       enum dtype *dtype)
+{
+    const struct udo_site *site = s->site;
+    const bool asked_for = j < site->n_out;
+    const struct udo_demand none = {.dtype = DT_NONE};
+    const struct udo_demand *demand = site->demands && asked_for ? &site->demands[j] : &none;
+    enum dtype model = asked_for ? site->declared[j].dtype : DT_NONE;
+    if (model == DT_NONE && s->told && s->told->types_by && !told_type(s, j, label, demand, &model))
+        return false;
+    if (model == DT_NONE && site->native && asked_for)
+        model = site->native[j].dtype;
+    *dtype = output_dtype(s, out, label, model, demand);
+    return true;
 }
 
 static void one_type(struct site_build *s, const struct site_operands *in, uint32_t j, uint32_t total,
@@ -222,6 +269,11 @@ static void one_type(struct site_build *s, const struct site_operands *in, uint3
         shape = site->declared[j].shape;
         outcome = KNOWN;
         value->origin = ODLC_UDO_DECLARED;
+    } else if (outcome == UNKNOWN && s->told && s->told->shapes_by) {
+        outcome = by_library(s, out, j, label, &shape);
+        value->origin = outcome == KNOWN ? ODLC_UDO_LIBRARY : ODLC_UDO_FAILED;
+        if (outcome == FAILED)
+            return;
     } else if (outcome == UNKNOWN && native && j < site->n_out) {
         shape = native[j].shape;
         outcome = KNOWN;
@@ -232,13 +284,21 @@ static void one_type(struct site_build *s, const struct site_operands *in, uint3
         value->origin = ODLC_UDO_FAILED;
         return;
     }
-    enum dtype model = j < site->n_out ? site->declared[j].dtype : DT_NONE;
-    if (model == DT_NONE && native && j < site->n_out)
-        model = native[j].dtype;
-    const struct udo_demand none = {.dtype = DT_NONE};
-    type->dtype = output_dtype(s, out, label, model, site->demands && j < site->n_out ? &site->demands[j] : &none);
+    if (!find_dtype(s, out, j, label, &type->dtype))
+        return;
     type->shape = reorder(site, out->layout, &shape, false);
     report_type(value, dtype_narrowed(type->dtype), &type->shape);
+}
+
+bool site_shape_open(const struct site_build *s, uint32_t j)
+{
+    const struct udo_tensor *out = site_output(s, j);
+    return !out->same_as && !out->shape && (j >= s->site->n_out || !s->site->declared_shape[j]);
+}
+
+bool site_type_open(const struct site_build *s, uint32_t j)
+{
+    return j >= s->site->n_out || s->site->declared[j].dtype == DT_NONE;
 }
 
 bool udo_needs_native(const struct udo_def *def, const struct udo_site *site)
@@ -247,9 +307,7 @@ bool udo_needs_native(const struct udo_def *def, const struct udo_site *site)
     for (uint32_t j = 0; j < site->n_out && j < s.n_out; j++) {
         if (site_output_absent(&s, j))
             continue;
-        const struct udo_tensor *out = site_output(&s, j);
-        bool shape_known = out->same_as || out->shape || site->declared_shape[j];
-        if (!shape_known || site->declared[j].dtype == DT_NONE)
+        if (site_shape_open(&s, j) || site_type_open(&s, j))
             return true;
     }
     return false;
@@ -272,8 +330,8 @@ void site_output_types(struct site_build *s, const struct site_operands *in, str
         site_error(s, NULL, arena_printf(s->arena, "list each output at %s", site_place(s, &s->def->place)),
                    "udo-open-outputs",
                    "the model does not tell how many outputs the node has, so none can stand behind a repeated one");
-    if (s->errors)
-        return; /* what follows would only repeat that an input is missing */
+    if (s->errors > (s->set->oracle ? 0 : s->param_errors))
+        return; /* what follows would only repeat that an input is missing, or what libraries need to tell */
     for (uint32_t j = 0; j < total; j++)
         if (site_output_absent(s, j))
             s->outputs[j].origin = ODLC_UDO_ABSENT;

@@ -32,7 +32,7 @@ struct udo_place {
     const char *file;
     uint32_t line, column;
     const char *pointer;         /* JSON pointer; NULL in XML */
-    const struct source *source; /* udo/config_source.h */
+    const struct source *source; /* text/source.h */
 };
 
 /* The words of a hint for the form that the config has. */
@@ -41,7 +41,7 @@ static inline const char *udo_words_of(const struct udo_place *place, const char
     return place->pointer ? json : xml;
 }
 
-struct source;   /* udo/config_source.h */
+struct source;   /* text/source.h */
 struct udo_expr; /* udo/expr.h */
 
 /* The names of an enumeration's values, which count from 0. */
@@ -102,6 +102,7 @@ struct udo_def {
     const struct udo_scalar *scalar_params;
     uint32_t n_inputs, n_outputs, n_tensor_params, n_scalar_params;
     uint32_t cores;                    /* mask of 1 << enum udo_core */
+    uint32_t backends;                 /* mask of 1 << enum udo_backend; 0 in JSON */
     const char *const *dsp_arch_types; /* as written */
     uint32_t n_dsp_arch_types;
     bool use_qhpi;
@@ -132,6 +133,8 @@ struct udo_use {
     struct udo_nodes *not_static; /* per input: the nodes that have data for it although it is not static */
 };
 
+struct udo_oracle; /* udo/told.h */
+
 /* All definitions of a conversion. */
 struct udo_set {
     struct arena *arena;
@@ -143,6 +146,7 @@ struct udo_set {
     struct map natives;                  /* the same for those that replace native ops */
     struct map said;                     /* what has been warned about once */
     bool promote_static;                 /* --udo_promote_static */
+    const struct udo_oracle *oracle;     /* udo/told.h; NULL: there are no libraries to ask */
     VEC(struct odlc_udo_report) reports; /* what was found at each node, without permutes */
 };
 
@@ -167,6 +171,9 @@ bool udo_name_is_reserved(const char *name);
 
 /* The place as diagnostics have it, with its line of the config; hint may be NULL. */
 struct odlc_diag udo_at(const struct udo_place *place, const char *hint);
+
+/* Whether two definitions of a type say the same. */
+bool udo_same_definition(const struct udo_def *a, const struct udo_def *b);
 
 /* Adds a definition and fills its row, supplemental, index and domains. A second definition of a type is dropped when
  * it says the same, and added when both name a domain and these differ; otherwise it is ODLC_ERR_INVALID.

@@ -1,5 +1,5 @@
 /* What is odd about a definition without being wrong: its author most likely means something else. */
-#include "udo/config_source.h"
+#include "text/source.h"
 #include "udo/site.h"
 #include "udo/udo_cores.h"
 

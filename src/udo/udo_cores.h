@@ -4,6 +4,9 @@
 
 #include "udo/udo.h"
 
+/* Of XML configs, which tell the DSP's generations apart. */
+enum udo_backend { BACKEND_CPU, BACKEND_GPU, BACKEND_DSP, BACKEND_HTP, BACKEND_AIC, BACKENDS };
+
 extern const char *const udo_core_names[UDO_CORES]; /* "CPU", "GPU", "DSP" */
 
 extern const char *const udo_archs[]; /* "v68" */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "udo/config_source.h"
+#include "text/source.h"
 #include "udo/expr.h"
 #include "udo/param_value.h"
 #include "udo/udo_row.h"
@@ -88,7 +88,7 @@ static bool tensors_equal(const struct udo_tensor *a, uint32_t n_a, const struct
     return same;
 }
 
-static bool definitions_equal(const struct udo_def *a, const struct udo_def *b)
+bool udo_same_definition(const struct udo_def *a, const struct udo_def *b)
 {
     bool same = text_equal(a->package, b->package) && text_equal(a->domain, b->domain) &&
                 tensors_equal(a->inputs, a->n_inputs, b->inputs, b->n_inputs) &&
@@ -146,7 +146,7 @@ odlc_status udo_add(struct udo_set *set, struct udo_def *def)
     struct map *types = def->replaces_native ? &set->natives : &set->types;
     struct udo_def *first = first_of_type(set, types, def->type);
     struct udo_def *other = first && first->domain && def->domain ? of_domain(set, first, def->domain) : first;
-    if (other && !definitions_equal(other, def))
+    if (other && !udo_same_definition(other, def))
         return refuse_second(set, other, def);
     if (other)
         return ODLC_OK;

@@ -6,7 +6,7 @@
 #ifndef UDO_XML_H
 #define UDO_XML_H
 
-#include "udo/config_source.h"
+#include "text/source.h"
 
 #define XML_MAX_ELEMENTS ((size_t)1 << 19)
 #define XML_MAX_LEVELS 64

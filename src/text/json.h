@@ -3,10 +3,10 @@
  * One strict scan (RFC 8259) makes the tree: it says what is wrong and where, and carries on after the usual slips, so
  * that one run shows them all. Where such a slip leaves no doubt about what is meant (a comment, a comma, single
  * quotes), the tree has what is meant, so that the values are looked at all the same: reading fails nevertheless. */
-#ifndef UDO_JSON_H
-#define UDO_JSON_H
+#ifndef TEXT_JSON_H
+#define TEXT_JSON_H
 
-#include "udo/config_source.h"
+#include "text/source.h"
 
 #define JSON_MAX_VALUES ((size_t)1 << 20)
 #define JSON_MAX_DEPTH 64

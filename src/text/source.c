@@ -1,4 +1,4 @@
-#include "udo/config_source.h"
+#include "text/source.h"
 
 #include <string.h>
 

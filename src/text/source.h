@@ -1,6 +1,6 @@
-/* The text of a config: its lines, and diagnostics that show them. The readers of JSON and XML share this. */
-#ifndef UDO_CONFIG_SOURCE_H
-#define UDO_CONFIG_SOURCE_H
+/* A text that a user gives: its lines, and diagnostics that show them. The readers of JSON and XML share this. */
+#ifndef TEXT_SOURCE_H
+#define TEXT_SOURCE_H
 
 #include "base/diag.h"
 

@@ -1,4 +1,4 @@
-#include "udo/json.h"
+#include "text/json.h"
 
 #include <string.h>
 
