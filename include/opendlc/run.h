@@ -32,9 +32,10 @@ struct odlc_io {
     const char *dtype; /* "Float_32", as dlc-info prints it */
     uint32_t rank;
     const int64_t *dims;
-    uint64_t count;       /* elements: the product of dims */
-    uint64_t native_size; /* bytes in the container's own type; 0 for strings */
-    int needed;           /* inputs: the wanted tensors depend on it */
+    uint64_t count;        /* elements: the product of dims */
+    uint64_t native_size;  /* bytes in the container's own type; 0 for strings */
+    const char *node, *op; /* that compute the tensor; NULL for the graph's inputs */
+    int needed;            /* inputs: the wanted tensors depend on it */
 };
 
 /* A step of an execution: a group of nodes that one backend computes together, or a copy between kinds of memory. */
@@ -42,7 +43,8 @@ struct odlc_step {
     const char *node, *op; /* of the group's last node, which gives the result; a copied tensor, and "Copy" */
     const char *backend;
     size_t n_nodes;       /* in the group; 0: a copy */
-    uint64_t nanoseconds; /* of the last execution */
+    uint64_t begin;       /* of the last execution: nanoseconds of CLOCK_MONOTONIC */
+    uint64_t nanoseconds; /* … and how long the step took */
 };
 
 /* Why a backend left a node to the next one. */
@@ -73,12 +75,23 @@ ODLC_API odlc_status odlc_run_open(odlc_run *run, const char *path) ODLC_MUST_US
 
 /* The backends of this build, in no order; NULL at the end. Static storage. Any thread may call this. */
 ODLC_API const char *const *odlc_backend_names(void);
-/* Chooses who executes: each node is offered to the named backends in this order. Without a call: reference. The names
- * need not outlive the call. Called before a choice of results. ODLC_ERR_USAGE for a name that this build does not
- * have, for a backend that is named twice, and when nothing is named. */
+/* Chooses who executes: each node is offered to the named backends in this order. Without a call: cpu where this build
+ * has it, reference, package. The names need not outlive the call. Called before a choice of results. ODLC_ERR_USAGE
+ * for a name that this build does not have, for a backend that is named twice, and when nothing is named. */
 ODLC_API odlc_status odlc_run_set_backends(odlc_run *run, const char *const *names, size_t count) ODLC_MUST_USE;
-/* Threads that backends may use for one execution: 1 without a call; ODLC_ERR_USAGE for 0. The reference uses one. */
+/* Threads that backends may use for one execution: 1 without a call; ODLC_ERR_USAGE for 0. The reference uses one. They
+ * are libgomp's, which wait for each other busily: where other work runs, too, that makes executions many times slower.
+ * A program that asks for more than one sets GOMP_SPINCOUNT=1000 (or OMP_WAIT_POLICY=passive) in the environment that
+ * it is started in; the library reads it when it is loaded. */
 ODLC_API odlc_status odlc_run_set_threads(odlc_run *run, unsigned threads) ODLC_MUST_USE;
+
+/* Executes in a process of its own, which this one forks when results are chosen: code of packages that crashes, calls
+ * exit, or does not return within `seconds` (0: however long it takes) is an error of odlc_run_want… or
+ * odlc_run_execute (ODLC_ERR_INVALID, code "isolated-process") that names the node and the package; the next execution
+ * begins with a new process. Packages that are added to the object are loaded there, when results are chosen, and then
+ * have the errors of odlc_run_add_op_package. The process has no thread but the caller's. Called before packages are
+ * added and results chosen, else ODLC_ERR_USAGE. */
+ODLC_API odlc_status odlc_run_isolate(odlc_run *run, unsigned seconds) ODLC_MUST_USE;
 
 /* Makes the ops of a package available to this object: path and provider as in odlc_add_op_package (opendlc/package.h),
  * which says the statuses. The package is given back with the object. Called before a choice of results; packages of

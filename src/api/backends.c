@@ -6,7 +6,14 @@
 #include "api/backends.def"
 #undef BACKEND
 
-const struct backend *const default_backends[] = {&reference_backend, &package_backend, NULL};
+const struct backend *const default_backends[] = {
+#ifdef ODLC_BACKEND_CPU
+    &cpu_backend,
+#endif
+    &reference_backend,
+    &package_backend,
+    NULL,
+};
 
 const struct backend *const all_backends[] = {
 #define BACKEND(name) &name##_backend,

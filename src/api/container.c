@@ -5,7 +5,10 @@
 
 #include "api/cost.h"
 #include "api/memory.h"
+#include "base/foreign.h"
 #include "op/registry.h"
+#include "package/package.h"
+#include "package/registered_ops.h"
 #include "runtime/check_types.h"
 
 struct odlc_container {
@@ -297,6 +300,34 @@ void odlc_container_release(const odlc_container *container)
 }
 
 /* What net-run cannot do is no fault of the container. */
+static void add_runtimes(void *user, const char *package, const SnpeUdo_OperationInfo_t *info, uint32_t cores)
+{
+    const odlc_container *c = user;
+    const unsigned runtimes = (cores & SNPE_UDO_CORETYPE_CPU ? ODLC_RUNTIME_CPU : 0u) |
+                              (cores & SNPE_UDO_CORETYPE_GPU ? ODLC_RUNTIME_GPU : 0u) |
+                              (cores & SNPE_UDO_CORETYPE_DSP ? ODLC_RUNTIME_DSP : 0u);
+    for (size_t i = 0; i < c->n_graphs; i++)
+        for (size_t k = 0; k < c->graphs[i].n_ops; k++) {
+            struct odlc_op *op = (struct odlc_op *)&c->graphs[i].ops[k];
+            if (!op->package || !package_names_match(op->package, package) ||
+                strcmp(op->type, info->operationType) != 0)
+                continue;
+            op->runtimes |= runtimes;
+            op->executable = (op->runtimes & ODLC_RUNTIME_CPU) != 0;
+        }
+}
+
+odlc_status odlc_container_add_op_package(odlc_container *c, const char *path)
+{
+    if (setjmp(*arena_catch(c->arena))) {
+        foreign_end();
+        return ODLC_ERR_NOMEM;
+    }
+    if (!c->dlc)
+        return diag_error(&c->diags, ODLC_ERR_USAGE, AT(.file = path), "usage", "no container is open");
+    return registered_ops_tell(c->arena, &c->diags, path, add_runtimes, c);
+}
+
 static bool is_limit(const struct odlc_diag *d)
 {
     return strcmp(d->code, "run-encoding") == 0;

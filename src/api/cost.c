@@ -39,6 +39,7 @@ static void count_layers(const struct dlc_graph *g, struct odlc_graph *graph, st
 static void count_node(const struct graph *ir, const struct node *n, struct odlc_op *op)
 {
     op->executable = kernel_of(n->op) != NULL;
+    op->runtimes = op->executable ? ODLC_RUNTIME_CPU : 0;
     op->macs = n->op->macs ? n->op->macs(ir, n) : 0;
     for (uint32_t i = 0; i < n->n_inputs && i < 32; i++) {
         const struct tensor *t = node_input(ir, n, i);

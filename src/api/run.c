@@ -1,15 +1,14 @@
-#include "op/op.h"
 #include "opendlc/run.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/backends.h"
+#include "api/isolated.h"
 #include "dlc/record.h"
 #include "ir/tensor_name.h"
 #include "op/registry.h"
-#include "package/package.h"
-#include "runtime/executor.h"
+#include "op/op.h"
 
 /* Names listed in the hint of an unknown one. */
 #define LISTED_NAMES 12
@@ -29,19 +28,19 @@ struct odlc_run {
     const struct backend *const *backends;
     unsigned threads;
     struct package_set packages; /* with kernels of user-defined ops */
+    bool isolates;               /* executes in a process of its own */
+    struct isolation isolation;
     struct diags diags;
     const char *path;
     struct graph *graph; /* NULL before odlc_run_open */
     struct odlc_io *inputs;
     struct map input_names;
-    bool *is_set;              /* per input */
-    struct executor *executor; /* NULL before something is wanted */
-    const tensor_id *listed;   /* what odlc_run_results lists */
+    bool *is_set;            /* per input */
+    struct engine engine;    /* .run NULL before something is wanted */
+    const tensor_id *listed; /* what odlc_run_results lists */
     struct odlc_io *results;
     size_t n_listed;
     struct show show; /* how these are shown instead of kept; .see NULL: they are kept */
-    struct odlc_step *steps;
-    struct odlc_refusal *refusals;
     bool executed;
 };
 
@@ -58,7 +57,7 @@ static odlc_status need_open(odlc_run *run)
 
 static odlc_status need_wanted(odlc_run *run)
 {
-    return run->executor ? ODLC_OK : out_of_order(run, "nothing is wanted yet");
+    return run->engine.run ? ODLC_OK : out_of_order(run, "nothing is wanted yet");
 }
 
 /* Exhausted memory ends the public function that contains this. */
@@ -110,14 +109,18 @@ const struct odlc_diag *odlc_run_diags(const odlc_run *run, size_t *count)
 
 /* ---- opening ---- */
 
-static struct odlc_io io_of(const struct tensor *t)
+static struct odlc_io io_of(const struct graph *g, tensor_id id)
 {
+    const struct tensor *t = graph_tensor(g, id);
+    const struct node *n = t->producer == NO_NODE ? NULL : graph_node(g, t->producer);
     return (struct odlc_io){.name = t->name,
                             .dtype = dtype_info(t->type->dtype)->display,
                             .rank = t->type->shape.rank,
                             .dims = t->type->shape.dims,
                             .count = shape_count(&t->type->shape),
-                            .native_size = t->type->dtype == DT_STRING ? 0 : tensor_bytes(t->type)};
+                            .native_size = t->type->dtype == DT_STRING ? 0 : tensor_bytes(t->type),
+                            .node = n ? n->name : NULL,
+                            .op = n ? n->op->name : NULL};
 }
 
 static odlc_status open_run(odlc_run *run, const char *path)
@@ -140,7 +143,7 @@ static odlc_status open_run(odlc_run *run, const char *path)
     run->is_set = arena_array(run->arena, bool, g->inputs.count);
     map_init(&run->input_names, run->arena);
     for (size_t i = 0; i < g->inputs.count; i++) {
-        run->inputs[i] = io_of(graph_tensor(g, g->inputs.data[i]));
+        run->inputs[i] = io_of(g, g->inputs.data[i]);
         map_put(&run->input_names, run->inputs[i].name, (uint32_t)i);
     }
     run->graph = g;
@@ -226,49 +229,28 @@ odlc_status odlc_run_set_threads(odlc_run *run, unsigned threads)
 odlc_status odlc_run_add_op_package(odlc_run *run, const char *path, const char *provider)
 {
     CATCH_EXHAUSTION(run);
-    return package_set_add(run->arena, &run->diags, &run->packages, path, provider);
+    if (!run->isolates)
+        return package_set_add(run->arena, &run->diags, &run->packages, path, provider);
+    isolation_add_package(run->arena, &run->isolation, path, provider);
+    return ODLC_OK;
+}
+
+odlc_status odlc_run_isolate(odlc_run *run, unsigned seconds)
+{
+    CATCH_EXHAUSTION(run);
+    if (run->packages.packages.count || run->engine.run)
+        return out_of_order(run, "an object isolates its executions before packages are added and results chosen");
+    run->isolates = true;
+    run->isolation.seconds = seconds;
+    return ODLC_OK;
 }
 
 /* ---- choosing results ---- */
 
-/* A step goes by the last node of its group, which gives the result; its op says them all. */
-static struct odlc_step describe_step(const odlc_run *run, const struct plan_step *step)
-{
-    const struct graph *g = run->graph;
-    struct odlc_step out = {.backend = run->executor->claims.backends[step->backend].backend->name};
-    if (step->kind != STEP_GROUP) {
-        out.node = graph_tensor(g, step->tensor)->name;
-        out.op = "Copy";
-        return out;
-    }
-    const struct group *group = step->group;
-    out.n_nodes = group->nodes.count;
-    out.node = graph_node(g, group->nodes.data[out.n_nodes - 1])->name;
-    out.op = graph_node(g, group->nodes.data[0])->op->name;
-    for (size_t i = 1; i < out.n_nodes; i++)
-        out.op = arena_printf(run->execution, "%s+%s", out.op, graph_node(g, group->nodes.data[i])->op->name);
-    return out;
-}
-
-static void describe_execution(odlc_run *run)
-{
-    const struct executor *e = run->executor;
-    run->steps = arena_array(run->execution, struct odlc_step, e->plan.steps.count);
-    for (size_t s = 0; s < e->plan.steps.count; s++)
-        run->steps[s] = describe_step(run, &e->plan.steps.data[s]);
-    run->refusals = arena_array(run->execution, struct odlc_refusal, e->claims.refusals.count);
-    for (size_t i = 0; i < e->claims.refusals.count; i++) {
-        const struct refusal *r = &e->claims.refusals.data[i];
-        const struct node *n = graph_node(run->graph, r->node);
-        run->refusals[i] =
-            (struct odlc_refusal){n->name, n->op->name, e->claims.backends[r->backend].backend->name, r->reason};
-    }
-}
-
 /* What belongs to the last choice of results goes. */
 static void forget_choice(odlc_run *run)
 {
-    run->executor = NULL;
+    run->engine = (struct engine){0};
     run->executed = false;
     run->show = (struct show){0};
     run->results = NULL;
@@ -282,31 +264,38 @@ static void list_results(odlc_run *run, const tensor_id *listed, size_t count)
     run->n_listed = count;
     run->results = arena_array(run->execution, struct odlc_io, count);
     for (size_t i = 0; i < count; i++)
-        run->results[i] = io_of(graph_tensor(run->graph, listed[i]));
+        run->results[i] = io_of(run->graph, listed[i]);
 }
 
 /* Prepares the computation of `wanted`, which is kept to the end. */
-static odlc_status prepare(odlc_run *run, const tensor_id *wanted, size_t count, const struct executor_options *options)
+static odlc_status prepare(odlc_run *run, const tensor_id *wanted, size_t count, struct executor_options options)
 {
     const struct graph *g = run->graph;
-    struct executor *e;
-    TRY(executor_create(run->execution, run->scratch, &run->diags, g, wanted, count, options, &e));
+    struct engine engine;
+    package_set_add_for_all(run->arena, &run->packages);
+    options.backends = run->backends;
+    options.threads = run->threads;
+    options.packages = &run->packages;
+    const struct engine_request request = {.arena = run->execution,
+                                           .scratch = run->scratch,
+                                           .diags = &run->diags,
+                                           .graph = g,
+                                           .wanted = wanted,
+                                           .n_wanted = count,
+                                           .options = options};
+    TRY(run->isolates ? engine_isolated(&request, &run->isolation, &engine) : engine_here(&request, &engine));
     for (size_t i = 0; i < g->inputs.count; i++) {
-        run->inputs[i].needed = e->needed.used[g->inputs.data[i]];
+        run->inputs[i].needed = engine.needed[g->inputs.data[i]];
         run->is_set[i] = false;
     }
-    run->executor = e;
-    describe_execution(run);
+    run->engine = engine;
     return ODLC_OK;
 }
 
 static odlc_status want(odlc_run *run, const tensor_id *wanted, size_t count)
 {
-    const struct executor_options options = {
-        .backends = run->backends, .threads = run->threads, .packages = &run->packages};
     forget_choice(run);
-    package_set_add_for_all(run->arena, &run->packages);
-    TRY(prepare(run, wanted, count, &options));
+    TRY(prepare(run, wanted, count, (struct executor_options){0}));
     list_results(run, wanted, count);
     return ODLC_OK;
 }
@@ -437,13 +426,14 @@ static odlc_status want_each(odlc_run *run, const struct show *show)
         if (uses.count[all.data[i]] == 0)
             vec_push(run->execution, &ends, all.data[i]);
     }
-    const struct executor_options options = {
-        .backends = run->backends, .threads = run->threads, .observed = observed, .observer = {run, show_tensor}};
-    TRY(prepare(run, ends.data, ends.count, &options));
     list_results(run, all.data, all.count);
     run->show = *show;
     run->show.place = place;
-    return ODLC_OK;
+    const struct executor_options options = {.observed = observed, .observer = {run, show_tensor}};
+    odlc_status status = prepare(run, ends.data, ends.count, options);
+    if (status != ODLC_OK)
+        forget_choice(run);
+    return status;
 }
 
 odlc_status odlc_run_want(odlc_run *run, const char *const *names, size_t count)
@@ -522,7 +512,7 @@ static odlc_status input_buffer(odlc_run *run, size_t input, struct buffer **out
     TRY(need_wanted(run));
     if (input >= run->graph->inputs.count)
         return out_of_order(run, "there is no input of that index");
-    struct buffer *b = &run->executor->buffers[run->graph->inputs.data[input]];
+    struct buffer *b = &run->engine.buffers[run->graph->inputs.data[input]];
     *out = b->data ? b : NULL;
     return ODLC_OK;
 }
@@ -606,9 +596,8 @@ static odlc_status execute(odlc_run *run)
             status = diag_error(&run->diags, ODLC_ERR_USAGE, AT(.file = run->path), "run-input-missing",
                                 "there are no data for input '%s'", run->inputs[i].name);
     TRY(status);
-    TRY(executor_run(run->executor));
-    for (size_t s = 0; s < run->executor->plan.steps.count; s++)
-        run->steps[s].nanoseconds = run->executor->nanoseconds[s];
+    run->executed = false;
+    TRY(run->engine.run(&run->engine));
     run->executed = true;
     return ODLC_OK;
 }
@@ -632,14 +621,14 @@ static bool is_kept(const odlc_run *run, size_t result)
 
 const void *odlc_run_native(const odlc_run *run, size_t result)
 {
-    return is_kept(run, result) ? run->executor->buffers[run->listed[result]].data : NULL;
+    return is_kept(run, result) ? run->engine.buffers[run->listed[result]].data : NULL;
 }
 
 static odlc_status get_floats(odlc_run *run, size_t result, float *values, size_t count)
 {
     if (!is_kept(run, result) || count != run->results[result].count)
         return out_of_order(run, "results are read after an execution, with room for all their elements");
-    const struct buffer *b = &run->executor->buffers[run->listed[result]];
+    const struct buffer *b = &run->engine.buffers[run->listed[result]];
     if (b->dtype == DT_STRING)
         return no_floats(run, run->results[result].name);
     struct arena_mark mark = arena_mark(run->scratch);
@@ -658,12 +647,12 @@ odlc_status odlc_run_get_floats(odlc_run *run, size_t result, float *values, siz
 
 const struct odlc_step *odlc_run_steps(const odlc_run *run, size_t *count)
 {
-    *count = run->executor ? run->executor->plan.steps.count : 0;
-    return run->steps;
+    *count = run->engine.n_steps;
+    return run->engine.steps;
 }
 
 const struct odlc_refusal *odlc_run_refusals(const odlc_run *run, size_t *count)
 {
-    *count = run->executor ? run->executor->claims.refusals.count : 0;
-    return run->refusals;
+    *count = run->engine.n_refusals;
+    return run->engine.refusals;
 }

@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "base/target.h"
-#include "gen/templates.h"
+#include "gen/gen_model.h"
 
 struct file_row {
     enum gen_tree tree;
@@ -73,24 +73,18 @@ static odlc_status write_file(const struct writer *w, const char *path, const ch
 
 /* ---- trees ---- */
 
-static const char *find_template(const char *name)
-{
-    for (const struct gen_template *t = gen_templates; t->name; t++)
-        if (strcmp(t->name, name) == 0)
-            return t->text;
-    return NULL;
-}
-
 static odlc_status write_from(const struct writer *w, const struct gen_package *package, const struct file_row *row,
                               const struct scope *scope)
 {
-    const char *template = find_template(row->template);
+    const char *template = row->template ? template_find(row->template) : NULL;
     text path = {0}, content = {0};
+    text_add(w->arena, &path, "%s/%s/", w->options->folder, package->name);
+    TRY(template_render(w->arena, w->diags, row->path, row->path, scope, &path));
+    if (!row->template)
+        return make_folders(w, path.data);
     if (!template)
         return diag_error(w->diags, ODLC_ERR_INTERNAL, AT(.file = NULL), "template", "there is no template %s",
                           row->template);
-    text_add(w->arena, &path, "%s/%s/", w->options->folder, package->name);
-    TRY(template_render(w->arena, w->diags, row->path, row->path, scope, &path));
     text_add(w->arena, &content, "%s", "");
     TRY(template_render(w->arena, w->diags, row->template, template, scope, &content));
     return write_file(w, path.data, content.data, content.count);
@@ -98,35 +92,46 @@ static odlc_status write_from(const struct writer *w, const struct gen_package *
 
 static odlc_status write_row(const struct writer *w, const struct gen_package *package, const struct file_row *row)
 {
+    const struct gen_part whole = {.scope = package->scope,
+                                   .ops = {.data = package->ops.data, .count = package->ops.count}};
+    const struct gen_part *part = &whole;
     const char *value = scope_get(package->scope, row->where);
     if (strcmp(row->where, "ALWAYS") != 0 && (!value || !*value))
         return ODLC_OK;
+    for (size_t i = 0; i < package->parts.count; i++)
+        if (strcmp(package->parts.data[i].where, row->where) == 0)
+            part = &package->parts.data[i];
     if (!strstr(row->path, "@OP@"))
-        return write_from(w, package, row, package->scope);
-    for (size_t i = 0; i < package->ops.count; i++)
-        TRY(write_from(w, package, row, package->ops.data[i]));
+        return write_from(w, package, row, part->scope);
+    for (size_t i = 0; i < part->ops.count; i++)
+        TRY(write_from(w, package, row, part->ops.data[i]));
     return ODLC_OK;
 }
 
-/* The config goes with the package, under its own name. */
-static odlc_status copy_config(const struct writer *w, const struct gen_package *package)
+/* The configs go with the package, under their own names. */
+static odlc_status copy_configs(const struct writer *w, const struct gen_package *package)
 {
-    struct file *file;
-    const char *slash = strrchr(package->config, '/'), *name = slash ? slash + 1 : package->config;
-    TRY(file_map(w->arena, w->diags, package->config, &file));
-    return write_file(w, arena_printf(w->arena, "%s/%s/config/%s", w->options->folder, package->name, name),
-                      (const char *)file->data, file->size);
+    for (size_t i = 0; i < package->configs.count; i++) {
+        struct file *file;
+        const char *config = package->configs.data[i];
+        TRY(file_map(w->arena, w->diags, config, &file));
+        TRY(write_file(w,
+                       arena_printf(w->arena, "%s/%s/config/%s", w->options->folder, package->name, gen_base(config)),
+                       (const char *)file->data, file->size));
+    }
+    return ODLC_OK;
 }
 
-odlc_status gen_write(struct udo_set *set, const struct gen_packages *packages, const struct gen_options *options,
-                      struct gen_result *out)
+odlc_status gen_write(struct arena *arena, struct diags *diags, const struct gen_packages *packages,
+                      const struct gen_options *options, struct gen_result *out)
 {
-    const struct writer w = {set->arena, set->diags, options, out};
+    const struct writer w = {arena, diags, options, out};
     for (size_t i = 0; i < packages->list.count; i++) {
+        const struct gen_package *package = &packages->list.data[i];
         for (size_t k = 0; k < COUNT_OF(files); k++)
-            if (files[k].tree == options->tree)
-                TRY(write_row(&w, &packages->list.data[i], &files[k]));
-        TRY(copy_config(&w, &packages->list.data[i]));
+            if (files[k].tree == package->tree)
+                TRY(write_row(&w, package, &files[k]));
+        TRY(copy_configs(&w, package));
     }
     return ODLC_OK;
 }

@@ -3,6 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "gen/templates.h"
+
 /* ---- scopes ---- */
 
 struct value {
@@ -57,19 +59,32 @@ static const struct list *find_list(const struct scope *s, const char *name)
     return NULL;
 }
 
-struct scope *scope_add(struct scope *s, const char *list)
+void scope_share(struct scope *s, const char *list, struct scope *item)
 {
     size_t i = 0;
     while (i < s->lists.count && strcmp(s->lists.data[i].name, list) != 0)
         i++;
     if (i == s->lists.count)
         vec_push(s->arena, &s->lists, (struct list){.name = list});
-    struct scope *item = scope_new(s->arena, s);
     vec_push(s->arena, &s->lists.data[i].items, item);
+}
+
+struct scope *scope_add(struct scope *s, const char *list)
+{
+    struct scope *item = scope_new(s->arena, s);
+    scope_share(s, list, item);
     return item;
 }
 
 /* ---- templates ---- */
+
+const char *template_find(const char *name)
+{
+    for (const struct gen_template *t = gen_templates; t->name; t++)
+        if (strcmp(t->name, name) == 0)
+            return t->text;
+    return NULL;
+}
 
 struct render {
     struct arena *arena;
@@ -167,10 +182,25 @@ static odlc_status render_block(const struct render *r, const char **line, const
     return middle == end ? ODLC_OK : render(r, line_end(middle), end, s);
 }
 
+static odlc_status render_included(const struct render *r, const char *name, const struct scope *s)
+{
+    struct render inner = *r;
+    const char *included = template_find(name);
+    if (!included)
+        return fault(r, "no template is called", name);
+    inner.name = name;
+    return render(&inner, included, included + strlen(included), s);
+}
+
 static odlc_status render(const struct render *r, const char *from, const char *to, const struct scope *s)
 {
     while (from < to) {
         const char *name;
+        if (is_directive(r, from, "include", &name)) {
+            TRY(render_included(r, name, s));
+            from = line_end(from);
+            continue;
+        }
         bool repeated = is_directive(r, from, "for", &name);
         if (repeated || is_directive(r, from, "if", &name)) {
             TRY(render_block(r, &from, name, repeated, s));

@@ -5,6 +5,7 @@
  *     @if NAME@       a line: what follows only where NAME has a value that is not empty
  *     @else@          a line between @if@ and @end@: what follows only where NAME has none
  *     @end@           a line
+ *     @include NAME@  a line: that template
  *
  * Any other @ is text. Templates are ours, so what is wrong with one is a fault of the program. */
 #ifndef GEN_TEMPLATE_H
@@ -24,8 +25,14 @@ void scope_set(struct scope *s, const char *name, const char *value);
 const char *scope_get(const struct scope *s, const char *name);
 /* Adds an item to the list of that name: a scope inside of this one. */
 struct scope *scope_add(struct scope *s, const char *list);
+/* Adds a scope that is there already as an item. */
+void scope_share(struct scope *s, const char *list, struct scope *item);
 
-/* Appends what the template gives; name is for diagnostics. ODLC_ERR_INTERNAL: a name has no value, or lines of @for@,
+/* The text of a template of that name; NULL: there is none. */
+const char *template_find(const char *name);
+
+/* Appends what the template gives; name is for diagnostics. ODLC_ERR_INTERNAL: a name has no value, there is no
+ * template to include, or lines of @for@,
  * @if@ and @end@ do not match. */
 odlc_status template_render(struct arena *arena, struct diags *diags, const char *name, const char *template,
                             const struct scope *scope, text *out) MUST_USE;

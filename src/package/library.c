@@ -3,11 +3,15 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
+#include <limits.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
+#include "base/target.h"
 #include "sdk/OdlcSdk.h"
 
 odlc_status library_error(struct diags *diags, odlc_status status, const struct library *library, const char *code,
@@ -62,37 +66,77 @@ static odlc_status check_loaded(struct arena *arena, struct diags *diags, const 
     return ODLC_OK;
 }
 
-/* The loader does not say which of a library's dependencies is missing in words of its own. */
-static odlc_status refuse(struct arena *arena, struct diags *diags, const struct library *library)
+static const char *searched(struct arena *arena, const char *path, const char *beside)
 {
-    const char *reason = dlerror(), *search = getenv("LD_LIBRARY_PATH");
+    const char *search = getenv("LD_LIBRARY_PATH");
+    const bool is_here = access(path, F_OK) == 0;
+    return arena_printf(arena, "it was looked for in %s%sLD_LIBRARY_PATH (%s) and the system's folders%s%s",
+                        beside ? beside : "", beside ? " beside the registration library, " : "",
+                        search ? search : "not set", is_here ? "; that of this folder is ./" : "", is_here ? path : "");
+}
+
+/* The loader does not say which of a library's dependencies is missing in words of its own. */
+static odlc_status refuse(struct arena *arena, struct diags *diags, const struct library *library, const char *beside)
+{
+    const char *reason = dlerror();
     struct stat st;
     bool has_folder = strchr(library->path, '/');
     if (has_folder && stat(library->path, &st) != 0)
         return library_error(diags, ODLC_ERR_IO, library, "package-missing", NULL, "there is no such library: %s",
                              strerror(errno));
     if (!has_folder)
-        return library_error(diags, ODLC_ERR_IO, library, "package-missing",
-                             arena_printf(arena, "it was looked for in LD_LIBRARY_PATH (%s) and the system's folders",
-                                          search ? search : "not set"),
+        return library_error(diags, ODLC_ERR_IO, library, "package-missing", searched(arena, library->path, beside),
                              "the library cannot be loaded: %s", reason ? reason : "no reason is given");
     return library_error(diags, ODLC_ERR_IO, library, "package-load", NULL, "the library cannot be loaded: %s",
                          reason ? reason : "no reason is given");
 }
 
-odlc_status library_open(struct arena *arena, struct diags *diags, const char *path, struct library *out)
+/* beside: a folder where it is not, or NULL. */
+static odlc_status open_library(struct arena *arena, struct diags *diags, const char *path, const char *beside,
+                                struct library *out)
 {
     struct library library = {.path = arena_strdup(arena, path)};
     TRY(check_unloaded(arena, diags, &library));
     library.handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library.handle)
-        return refuse(arena, diags, &library);
+        return refuse(arena, diags, &library, beside);
     odlc_status status = check_loaded(arena, diags, &library);
     if (status == ODLC_OK)
         *out = library;
     else
         library_close(&library);
     return status;
+}
+
+odlc_status library_open(struct arena *arena, struct diags *diags, const char *path, struct library *out)
+{
+    return open_library(arena, diags, path, NULL, out);
+}
+
+static const char *path_of(struct arena *arena, void *handle, const char *otherwise)
+{
+    const struct link_map *map;
+    return dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && *map->l_name ? arena_strdup(arena, map->l_name) : otherwise;
+}
+
+odlc_status library_open_beside(struct arena *arena, struct diags *diags, const struct library *other, const char *name,
+                                struct library *out)
+{
+    const char *folder = folder_of(arena, path_of(arena, other->handle, other->path));
+    const char *beside = arena_printf(arena, "%s/%s", folder, name);
+    return open_library(arena, diags, access(beside, F_OK) == 0 ? beside : name, folder, out);
+}
+
+const char *library_file(struct arena *arena, const char *path)
+{
+    char real[PATH_MAX];
+    const char *file = path;
+    void *loaded = strchr(path, '/') ? NULL : dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+    if (loaded) {
+        file = path_of(arena, loaded, path);
+        dlclose(loaded);
+    }
+    return strchr(file, '/') && realpath(file, real) ? arena_strdup(arena, real) : path;
 }
 
 void library_close(struct library *library)

@@ -14,7 +14,14 @@ struct library {
  * such file, or the loader refuses it; ODLC_ERR_UNSUPPORTED: the library was compiled with other headers, which it must
  * not be called after. */
 odlc_status library_open(struct arena *arena, struct diags *diags, const char *path, struct library *out) MUST_USE;
+/* Opens the library of that name in the folder of another one, or else where the loader finds it. Fails as above. */
+odlc_status library_open_beside(struct arena *arena, struct diags *diags, const struct library *other, const char *name,
+                                struct library *out) MUST_USE;
 void library_close(struct library *library);
+
+/* The file that a path names when it is opened, without links: of a name without a slash the loaded library of that
+ * name, as long as there is one. */
+const char *library_file(struct arena *arena, const char *path);
 
 /* A function or an object by its name; NULL: the library has none. */
 void *library_symbol(const struct library *library, const char *name);

@@ -1,6 +1,8 @@
 #include "package/op_node.h"
 
 #include "op/params.h"
+#include "package/static_params.h"
+#include "udo/udo.h"
 
 enum { USAGE_SUPPLEMENTAL = 2 };
 
@@ -55,13 +57,13 @@ static QnnCpuOpPackage_Tensor_t operand(struct arena *arena, const struct tensor
 }
 
 static QnnCpuOpPackage_Tensor_t *operands(struct arena *arena, const struct graph *g, const tensor_id *ids,
-                                          uint32_t count, const struct buffer *constants)
+                                          uint32_t n_ids, uint32_t count, const struct buffer *constants)
 {
     QnnCpuOpPackage_Tensor_t *out = arena_array(arena, QnnCpuOpPackage_Tensor_t, count);
     for (uint32_t i = 0; i < count; i++) {
         out[i] =
             (QnnCpuOpPackage_Tensor_t){.dataType = QNN_DATATYPE_UNDEFINED, .quantizeParams = QNN_QUANTIZE_PARAMS_INIT};
-        if (ids[i] != NO_TENSOR)
+        if (i < n_ids && ids[i] != NO_TENSOR)
             out[i] = operand(arena, graph_tensor(g, ids[i]), &constants[ids[i]]);
     }
     return out;
@@ -125,7 +127,7 @@ static QnnCpuOpPackage_Param_t cpu_param(struct arena *arena, const struct param
     return out;
 }
 
-static bool is_of_the_op(const struct param *p)
+bool op_node_gives(const struct param *p)
 {
     return p->set && p->usage != USAGE_SUPPLEMENTAL;
 }
@@ -135,7 +137,7 @@ static void add_params(struct arena *arena, const struct node *n, struct op_node
     QnnCpuOpPackage_Param_t **all = arena_array(arena, QnnCpuOpPackage_Param_t *, n->op->n_params);
     for (uint32_t i = 0; i < n->op->n_params; i++) {
         const struct param p = node_get_param(n, i);
-        if (!is_of_the_op(&p))
+        if (!op_node_gives(&p))
             continue;
         QnnCpuOpPackage_Param_t *param = arena_new(arena, QnnCpuOpPackage_Param_t);
         *param = cpu_param(arena, &p);
@@ -159,7 +161,7 @@ static Qnn_Tensor_t config_tensor(const char *name, Qnn_TensorType_t type, const
     return out;
 }
 
-static Qnn_Tensor_t *config_operands(struct arena *arena, const struct graph *g, const tensor_id *ids,
+static Qnn_Tensor_t *config_operands(struct arena *arena, const struct graph *g, const tensor_id *ids, uint32_t n_ids,
                                      const QnnCpuOpPackage_Tensor_t *tensors, uint32_t count)
 {
     static const Qnn_TensorType_t types[] = {[TENSOR_NATIVE] = QNN_TENSOR_TYPE_NATIVE,
@@ -168,7 +170,7 @@ static Qnn_Tensor_t *config_operands(struct arena *arena, const struct graph *g,
                                              [TENSOR_STATIC] = QNN_TENSOR_TYPE_STATIC};
     Qnn_Tensor_t *out = arena_array(arena, Qnn_Tensor_t, count);
     for (uint32_t i = 0; i < count; i++) {
-        const struct tensor *t = ids[i] == NO_TENSOR ? NULL : graph_tensor(g, ids[i]);
+        const struct tensor *t = i < n_ids && ids[i] != NO_TENSOR ? graph_tensor(g, ids[i]) : NULL;
         out[i] = config_tensor(t ? t->name : "", t ? types[t->kind] : QNN_TENSOR_TYPE_NULL, &tensors[i]);
     }
     return out;
@@ -201,7 +203,7 @@ static void add_config_params(struct arena *arena, const struct node *n, struct 
     uint32_t count = 0;
     for (uint32_t i = 0; i < n->op->n_params; i++) {
         const struct param p = node_get_param(n, i);
-        if (!is_of_the_op(&p))
+        if (!op_node_gives(&p))
             continue;
         const QnnCpuOpPackage_Param_t *cpu = out->node.params[count];
         Qnn_Param_t *param = &all[count++];
@@ -216,28 +218,70 @@ static void add_config_params(struct arena *arena, const struct node *n, struct 
     out->config.v1.params = all;
 }
 
+/* ---- counts ---- */
+
+/* Those at the end that a node leaves out are not in the container. */
+static uint32_t count_with(uint32_t given, uint32_t declared, bool repeated)
+{
+    return repeated || given > declared ? given : declared;
+}
+
+static uint32_t defined_count(uint32_t given, const struct udo_tensor *declared, uint32_t count)
+{
+    bool repeated = false;
+    for (uint32_t i = 0; i < count; i++)
+        repeated |= declared[i].repeated;
+    return count_with(given, count, repeated);
+}
+
+bool op_node_repeats(const SnpeUdo_TensorInfo_t *registered, uint32_t count)
+{
+    bool repeated = false;
+    for (uint32_t i = 0; i < count; i++)
+        repeated |= registered[i].repeatable;
+    return repeated;
+}
+
+static uint32_t registered_count(uint32_t given, const SnpeUdo_TensorInfo_t *registered, uint32_t count)
+{
+    return count_with(given, count, op_node_repeats(registered, count));
+}
+
+static void count_operands(const struct node *n, const SnpeUdo_OperationInfo_t *registered, QnnCpuOpPackage_Node_t *out)
+{
+    const struct udo_def *def = n->op->udo;
+    out->numOfInputs = n->n_inputs;
+    out->numOfOutputs = n->n_outputs;
+    if (def) {
+        out->numOfInputs = defined_count(n->n_inputs, def->inputs, def->n_inputs);
+        out->numOfOutputs = defined_count(n->n_outputs, def->outputs, def->n_outputs);
+    } else if (registered) {
+        out->numOfInputs = registered_count(n->n_inputs, registered->inputInfos, registered->numOfInputs);
+        out->numOfOutputs = registered_count(n->n_outputs, registered->outputInfos, registered->numOfOutputs);
+    }
+}
+
 struct op_node *op_node_make(struct arena *arena, const struct graph *g, const struct node *n, const char *package,
-                             const struct buffer *constants)
+                             const SnpeUdo_OperationInfo_t *registered, const struct buffer *constants)
 {
     struct op_node *out = arena_new(arena, struct op_node);
-    out->inputs = operands(arena, g, n->inputs, n->n_inputs, constants);
-    out->outputs = operands(arena, g, n->outputs, n->n_outputs, constants);
-    out->node.name = n->name;
-    out->node.packageName = package;
-    out->node.typeName = n->op->name;
-    out->node.numOfInputs = n->n_inputs;
-    out->node.inputs = pointers_to(arena, out->inputs, n->n_inputs);
-    out->node.numOfOutputs = n->n_outputs;
-    out->node.outputs = pointers_to(arena, out->outputs, n->n_outputs);
+    QnnCpuOpPackage_Node_t *node = &out->node;
+    Qnn_OpConfigV1_t *config = &out->config.v1;
+    count_operands(n, registered, node);
+    out->inputs = operands(arena, g, n->inputs, n->n_inputs, node->numOfInputs, constants);
+    out->outputs = operands(arena, g, n->outputs, n->n_outputs, node->numOfOutputs, constants);
+    config->name = node->name = n->name;
+    config->packageName = node->packageName = package;
+    config->typeName = node->typeName = n->op->name;
+    node->inputs = pointers_to(arena, out->inputs, node->numOfInputs);
+    node->outputs = pointers_to(arena, out->outputs, node->numOfOutputs);
     add_params(arena, n, out);
     out->config.version = QNN_OPCONFIG_VERSION_1;
-    out->config.v1.name = n->name;
-    out->config.v1.packageName = package;
-    out->config.v1.typeName = n->op->name;
-    out->config.v1.numOfInputs = n->n_inputs;
-    out->config.v1.inputTensors = config_operands(arena, g, n->inputs, out->inputs, n->n_inputs);
-    out->config.v1.numOfOutputs = n->n_outputs;
-    out->config.v1.outputTensors = config_operands(arena, g, n->outputs, out->outputs, n->n_outputs);
+    config->numOfInputs = node->numOfInputs;
+    config->inputTensors = config_operands(arena, g, n->inputs, n->n_inputs, out->inputs, node->numOfInputs);
+    config->numOfOutputs = node->numOfOutputs;
+    config->outputTensors = config_operands(arena, g, n->outputs, n->n_outputs, out->outputs, node->numOfOutputs);
     add_config_params(arena, n, out);
+    out->static_params = static_params_make(arena, n, node, registered, &out->n_static_params);
     return out;
 }

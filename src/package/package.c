@@ -1,12 +1,8 @@
 #include "package/package.h"
 
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/foreign.h"
-#include "base/target.h"
 #include "package/log_sink.h"
 #include "package/status_text.h"
 
@@ -34,10 +30,14 @@ static bool same_but_for_backend(const char *with, const char *without)
     return with[length] == '\0';
 }
 
+bool package_names_match(const char *a, const char *b)
+{
+    return same_but_for_backend(a, b) || same_but_for_backend(b, a);
+}
+
 bool package_is_named(const struct package *package, const char *name)
 {
-    const char *own = package_name(package);
-    return same_but_for_backend(own, name) || same_but_for_backend(name, own);
+    return package_names_match(package_name(package), name);
 }
 
 bool package_has_op(const struct package *package, const char *type)
@@ -145,13 +145,6 @@ static odlc_status initialize(struct package *p, struct diags *diags)
 
 /* ---- from a registration library to the implementation ---- */
 
-/* The file beside the registration library, where there is one; else the loader is asked. */
-static const char *place_of(struct arena *arena, const struct registration *registration, const char *name)
-{
-    const char *beside = arena_printf(arena, "%s/%s", folder_of(arena, registration->library.path), name);
-    return access(beside, F_OK) == 0 ? beside : name;
-}
-
 static odlc_status open_implementation(struct package *p, struct diags *diags)
 {
     const struct registration *r = &p->registration;
@@ -165,7 +158,7 @@ static odlc_status open_implementation(struct package *p, struct diags *diags)
     if (!name)
         return library_error(diags, ODLC_ERR_UNSUPPORTED, &r->library, "package-core", "add CPU to its core_types",
                              "package %s has no implementation for the CPU", r->info->packageName);
-    return library_open(p->arena, diags, place_of(p->arena, r, name), &p->library);
+    return library_open_beside(p->arena, diags, &r->library, name, &p->library);
 }
 
 static odlc_status check_agreement(const struct package *p, struct diags *diags)
@@ -178,7 +171,8 @@ static odlc_status check_agreement(const struct package *p, struct diags *diags)
                              "the library implements package %s, and its registration library is that of %s",
                              package_name(p), info->packageName);
     for (uint32_t i = 0; i < info->numOfOperations; i++)
-        if (!package_has_op(p, info->operationsInfo[i].operationType))
+        if (registration_is_for_cpu(&info->operationsInfo[i]) &&
+            !package_has_op(p, info->operationsInfo[i].operationType))
             return library_error(diags, ODLC_ERR_INVALID, &p->library, "package-op", NULL,
                                  "the library does not implement op %s, which the registration library announces",
                                  info->operationsInfo[i].operationType);
@@ -199,10 +193,6 @@ static void end(struct package *p)
 
 static odlc_status begin_registered(struct package *p, struct diags *diags, const struct library *library)
 {
-    if (!is_registration(library))
-        return library_error(diags, ODLC_ERR_INVALID, library, "package-symbol",
-                             "an op package without one is named by --op_packages LIBRARY:PROVIDER",
-                             "this is no registration library: it does not export SnpeUdo_initRegLibrary");
     TRY(registration_begin(diags, library, &p->registration));
     return open_implementation(p, diags);
 }
@@ -227,12 +217,10 @@ static odlc_status begin(struct package *p, struct diags *diags, const char *pat
 
 static const char *key_of(struct arena *arena, const char *path, const char *provider)
 {
-    char real[PATH_MAX];
-    return arena_printf(arena, "%s:%s", realpath(path, real) ? real : path, provider ? provider : "");
+    return arena_printf(arena, "%s:%s", library_file(arena, path), provider ? provider : "");
 }
 
-static odlc_status load_new(struct diags *diags, const char *path, const char *provider, const char *key,
-                            struct package **out)
+static odlc_status load_new(struct diags *diags, const char *path, const char *provider, struct package **out)
 {
     struct arena *arena = arena_create();
     if (!arena)
@@ -245,7 +233,6 @@ static odlc_status load_new(struct diags *diags, const char *path, const char *p
     struct package *p = arena_new(arena, struct package);
     p->arena = arena;
     p->uses = 1;
-    p->key = arena_strdup(arena, key);
     p->provider = provider ? arena_strdup(arena, provider) : NULL;
     pthread_mutex_init(&p->lock, NULL);
     log_sink_begin();
@@ -257,6 +244,7 @@ static odlc_status load_new(struct diags *diags, const char *path, const char *p
         end(p);
         return status;
     }
+    p->key = key_of(arena, path, provider); /* of a name that the loader looked for it says the file only now */
     *out = p;
     return ODLC_OK;
 }
@@ -270,7 +258,7 @@ static odlc_status load_locked(struct diags *diags, const char *path, const char
             *out = p;
             return ODLC_OK;
         }
-    TRY(load_new(diags, path, provider, key, out));
+    TRY(load_new(diags, path, provider, out));
     (*out)->next = packages;
     packages = *out;
     return ODLC_OK;

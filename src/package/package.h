@@ -36,8 +36,10 @@ odlc_status package_load(struct arena *scratch, struct diags *diags, const char 
 /* Ends one use. NULL is allowed. */
 void package_release(struct package *package);
 
-/* Whether nodes of a package of that name are this package's: the names are the same, but for the backend's name at the
- * end of one of them ("MyPackageCpu"). */
+/* Whether two names are those of one package: they are the same, but for the backend's name at the end of one of them
+ * ("MyPackageCpu"). */
+bool package_names_match(const char *a, const char *b);
+/* Whether nodes of a package of that name are this package's. */
 bool package_is_named(const struct package *package, const char *name);
 /* The name that the package has in messages. */
 const char *package_name(const struct package *package);

@@ -5,8 +5,7 @@
 
 #include "base/foreign.h"
 #include "package/log_sink.h"
-#include "package/op_node.h"
-#include "package/package.h"
+#include "package/op_create.h"
 #include "package/status_text.h"
 
 /* An operand that the package gets in another type than the tensor's. */
@@ -79,12 +78,55 @@ static const struct odlc_diag *place_of(const struct step *s)
     return &place;
 }
 
-static odlc_status failed(const struct backend_scope *scope, const struct step *s, const char *function,
-                          Qnn_ErrorHandle_t error)
+static odlc_status refused(const struct backend_scope *scope, const struct step *s, const struct op_refusal *why)
 {
-    return diag_error(scope->diags, ODLC_ERR_INVALID, place_of(s), "package-op-failed",
-                      "%s of op %s, package %s, gives %s", function, s->node->op->name, package_name(s->package),
-                      qnn_error_text(scope->diags->arena, error));
+    return diag_error(scope->diags, ODLC_ERR_INVALID, AT(.file = why->library->path, .node = s->node->name),
+                      "package-op-failed", "%s of op %s, package %s, gives %s", why->function, s->node->op->name,
+                      package_name(s->package), op_refusal_text(scope->diags->arena, why));
+}
+
+static odlc_status unfit(const struct backend_scope *scope, const struct step *s, const struct library *library,
+                         const char *code, const char *words)
+{
+    return diag_error(scope->diags, ODLC_ERR_UNSUPPORTED, AT(.file = library->path, .node = s->node->name), code,
+                      "op %s of package %s %s", s->node->op->name, package_name(s->package), words);
+}
+
+/* Whoever gives strings would have to say how long they last. */
+static odlc_status check_types(const struct backend_scope *scope, const struct step *s)
+{
+    for (uint32_t i = 0; i < s->node->n_outputs; i++) {
+        const struct tensor *t = node_output(scope->graph, s->node, i);
+        if (t && t->type->dtype == DT_STRING)
+            return unfit(
+                scope, s, &s->package->library, "package-strings",
+                arena_printf(scope->arena, "gives strings as output %u ('%s'), which packages cannot", i, t->name));
+    }
+    return ODLC_OK;
+}
+
+/* More than the package registers; what is missing may be optional. */
+static odlc_status check_counts(const struct backend_scope *scope, const struct step *s,
+                                const SnpeUdo_OperationInfo_t *registered)
+{
+    const QnnCpuOpPackage_Node_t *node = &s->op->node;
+    const struct {
+        const char *what;
+        uint32_t found, registered;
+        bool open;
+    } counts[] = {
+        {"inputs", node->numOfInputs, registered->numOfInputs,
+         op_node_repeats(registered->inputInfos, registered->numOfInputs)},
+        {"outputs", node->numOfOutputs, registered->numOfOutputs,
+         op_node_repeats(registered->outputInfos, registered->numOfOutputs)},
+        {"params", node->numOfParams, registered->numOfStaticParams, false},
+    };
+    for (size_t i = 0; i < COUNT_OF(counts); i++)
+        if (counts[i].found > counts[i].registered && !counts[i].open)
+            return unfit(scope, s, &s->package->registration.library, "package-op-counts",
+                         arena_printf(scope->arena, "is registered with %u %s, and the node has %u",
+                                      counts[i].registered, counts[i].what, counts[i].found));
+    return ODLC_OK;
 }
 
 static struct converted room_for(const struct backend_scope *scope, tensor_id id)
@@ -96,25 +138,19 @@ static struct converted room_for(const struct backend_scope *scope, tensor_id id
     return (struct converted){arena_array(scope->arena, float, count), count};
 }
 
-static Qnn_ErrorHandle_t create(struct step *s, const char **function)
-{
-    const QnnOpPackage_ImplementationV1_4_t *f = &s->package->functions;
-    *function = "validateOpConfig";
-    Qnn_ErrorHandle_t error = f->validateOpConfig(s->op->config);
-    if (error != QNN_SUCCESS)
-        return error;
-    *function = "createOpImpl";
-    return f->createOpImpl(NULL, (QnnOpPackage_Node_t)&s->op->node, &s->impl);
-}
-
 static odlc_status prepare(void *state, const struct backend_scope *scope, const struct group *group,
                            const struct step_io *io, void **out)
 {
     const struct node *n = graph_node(scope->graph, group->nodes.data[0]);
     struct step *s = arena_new(scope->arena, struct step);
-    const char *function;
+    const SnpeUdo_OperationInfo_t *registered;
+    struct op_refusal why;
     *s = (struct step){.package = find_package(state, n->op), .node = n, .io = *io};
-    s->op = op_node_make(scope->arena, scope->graph, n, package_name(s->package), scope->constants);
+    registered = registration_operation(&s->package->registration, n->op->name);
+    TRY(check_types(scope, s));
+    s->op = op_node_make(scope->arena, scope->graph, n, package_name(s->package), registered, scope->constants);
+    if (registered)
+        TRY(check_counts(scope, s, registered));
     s->inputs = arena_array(scope->arena, struct converted, n->n_inputs);
     s->outputs = arena_array(scope->arena, struct converted, n->n_outputs);
     for (uint32_t i = 0; i < n->n_inputs; i++)
@@ -126,16 +162,12 @@ static odlc_status prepare(void *state, const struct backend_scope *scope, const
     pthread_mutex_lock(&s->package->lock);
     log_sink_begin();
     foreign_begin(s->call);
-    Qnn_ErrorHandle_t error = create(s, &function);
+    const bool created = op_create(s->package, s->op, &s->impl, &why);
     foreign_end();
     pthread_mutex_unlock(&s->package->lock);
     log_sink_end(scope->diags, place_of(s));
-    if (error != QNN_SUCCESS)
-        return failed(scope, s, function, error);
-    if (!s->impl || !s->impl->opImplFn)
-        return diag_error(scope->diags, ODLC_ERR_INVALID, place_of(s), "package-op-failed",
-                          "createOpImpl of op %s, package %s, gives no implementation", n->op->name,
-                          package_name(s->package));
+    if (!created)
+        return refused(scope, s, &why);
     *out = s;
     return ODLC_OK;
 }
@@ -194,7 +226,7 @@ static odlc_status run(void *prepared, const struct backend_scope *scope, const 
     foreign_end();
     log_sink_end(scope->diags, place_of(s));
     if (error != QNN_SUCCESS)
-        return failed(scope, s, "execute", error);
+        return refused(scope, s, &(struct op_refusal){"execute", &s->package->library, error, false});
     for (uint32_t i = 0; i < s->node->n_outputs; i++)
         if (out_places[i] != PLACE_ABSENT)
             take_output(s, i, &out[out_places[i] - s->io.n_inputs]);

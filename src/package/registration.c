@@ -4,11 +4,6 @@
 
 #include "package/status_text.h"
 
-bool is_registration(const struct library *library)
-{
-    return library_symbol(library, "SnpeUdo_initRegLibrary") != NULL;
-}
-
 static odlc_status failed(struct diags *diags, const struct library *library, const char *function,
                           SnpeUdo_ErrorType_t error)
 {
@@ -54,7 +49,8 @@ static odlc_status check_info(struct diags *diags, const struct library *library
     for (uint32_t i = 0; i < info->numOfOperations; i++) {
         const SnpeUdo_OperationInfo_t *op = &info->operationsInfo[i];
         if (!op->operationType || (op->numOfStaticParams && !op->staticParams) ||
-            (op->numOfInputs && !op->inputInfos) || (op->numOfOutputs && !op->outputInfos))
+            (op->numOfCoreInfo && !op->coreInfo) || (op->numOfInputs && !op->inputInfos) ||
+            (op->numOfOutputs && !op->outputInfos))
             return library_error(diags, ODLC_ERR_INVALID, library, "package-info", NULL,
                                  "operation %u of the registration library has no type, or lists less than it counts",
                                  i);
@@ -85,8 +81,14 @@ odlc_status registration_begin(struct diags *diags, const struct library *librar
 {
     struct registration r = {.library = *library};
     SnpeUdo_ErrorType_t (*init)(void);
+    if (!library_symbol(library, "SnpeUdo_initRegLibrary"))
+        return library_error(diags, ODLC_ERR_INVALID, library, "package-symbol",
+                             "an op package without one is named by --op_packages LIBRARY:PROVIDER",
+                             "this is no registration library: it does not export SnpeUdo_initRegLibrary");
     TRY(find(diags, library, "SnpeUdo_initRegLibrary", &init));
     TRY(find(diags, library, "SnpeUdo_terminateRegLibrary", &r.terminate));
+    void *validate = library_symbol(library, "SnpeUdo_validateOperation");
+    memcpy(&r.validate, &validate, sizeof validate);
     SnpeUdo_ErrorType_t error = init();
     if (error != SNPE_UDO_NO_ERROR)
         return failed(diags, library, "SnpeUdo_initRegLibrary", error);
@@ -104,6 +106,23 @@ void registration_end(struct registration *registration)
         return;
     registration->terminate();
     library_close(&registration->library);
+}
+
+const SnpeUdo_OperationInfo_t *registration_operation(const struct registration *registration, const char *type)
+{
+    const SnpeUdo_RegInfo_t *info = registration->info;
+    for (uint32_t i = 0; info && i < info->numOfOperations; i++)
+        if (strcmp(info->operationsInfo[i].operationType, type) == 0)
+            return &info->operationsInfo[i];
+    return NULL;
+}
+
+bool registration_is_for_cpu(const SnpeUdo_OperationInfo_t *op)
+{
+    bool found = op->numOfCoreInfo == 0;
+    for (uint32_t i = 0; i < op->numOfCoreInfo; i++)
+        found = found || op->coreInfo[i].coreType == SNPE_UDO_CORETYPE_CPU;
+    return found;
 }
 
 const char *registration_cpu_library(const struct registration *registration)

@@ -9,17 +9,22 @@ struct registration {
     struct library library;
     const SnpeUdo_RegInfo_t *info; /* the library's own memory */
     SnpeUdo_ErrorType_t (*terminate)(void);
+    /* SnpeUdo_validateOperation; NULL: the library does not export it. */
+    SnpeUdo_ErrorType_t (*validate)(SnpeUdo_String_t type, uint32_t count, const SnpeUdo_Param_t *params);
 };
 
-/* Whether a library is a registration library. */
-bool is_registration(const struct library *library);
-
 /* Initializes an opened library, which is the registration's from then on, and reads what it tells.
- * ODLC_ERR_UNSUPPORTED: another version of the interface; ODLC_ERR_INVALID: a symbol is missing, a call fails, or what
- * is told cannot be. */
+ * ODLC_ERR_UNSUPPORTED: another version of the interface; ODLC_ERR_INVALID: it is no registration library, a symbol is
+ * missing, a call fails, or what is told cannot be. */
 odlc_status registration_begin(struct diags *diags, const struct library *library, struct registration *out) MUST_USE;
 /* Terminates and closes the library. */
 void registration_end(struct registration *registration);
+
+/* What the library tells of an operation; NULL: nothing, or there is no library. */
+const SnpeUdo_OperationInfo_t *registration_operation(const struct registration *registration, const char *type);
+
+/* Whether the CPU is among the operation's cores; one that tells none is for all. */
+bool registration_is_for_cpu(const SnpeUdo_OperationInfo_t *op);
 
 /* The library for the CPU; NULL: there is none. */
 const char *registration_cpu_library(const struct registration *registration);

@@ -34,8 +34,8 @@ struct backend_scope {
     struct diags *diags;
     const struct graph *graph;
     const struct buffer
-        *constants;   /* per tensor: the elements of constants in the host's memory, others without data */
-    uint32_t threads; /* 1 or more */
+        *constants; /* per tensor: the elements of constants in the host's memory, others without data but with types */
+    uint32_t threads;                   /* 1 or more */
     const struct package_set *packages; /* with kernels of user-defined ops; NULL: none */
 };
 
@@ -47,8 +47,17 @@ struct claiming {
     const bool *is_free;     /* per node: it is executed, and nobody has it yet */
 };
 
+/* Whether the only output of a group may lie where the group's first input lies. */
+enum sharing {
+    SHARING_NONE,
+    SHARING_ELEMENTS, /* they are the same bytes: the step has nothing to do when both have one place */
+    SHARING_PLACE /* the step reads an element of that input before it writes the same element of the output, so that
+                     it may work in place when nobody needs the input any more */
+};
+
 struct group {
     VEC(node_id) nodes; /* in execution order; the one that was asked for is among them */
+    enum sharing sharing;
     const char *reason; /* why a node is not taken: a sentence, static or in the scope's arena */
 };
 
@@ -65,9 +74,14 @@ struct step_io {
     const uint32_t *places; /* of each node's inputs and then outputs, node by node */
 };
 
+/* Whether steps take and give float32 where the graph says float16: buffers say what it is. A tensor that nobody sees
+ * is float32 when all backends that touch it can do with it, and one of them is faster. */
+enum width { WIDTH_STORED, WIDTH_ANY, WIDTH_FLOAT32 };
+
 struct backend {
     const char *name;            /* as --backend takes it */
     const struct memory *memory; /* in which its steps read and write; NULL: the host's */
+    enum width width;
     /* Once for an execution, before anything is claimed; NULL: there is no state. ODLC_ERR_UNSUPPORTED when what the
      * backend needs is not there (a device), with a diagnostic. */
     odlc_status (*open)(const struct backend_scope *scope, void **state);

@@ -115,9 +115,12 @@ static odlc_status place_all(struct executor *e)
     e->placed = arena_array(e->scope.arena, struct buffer *, e->plan.n_spaces);
     for (uint32_t space = 1; space < e->plan.n_spaces; space++)
         TRY(place_space(e, space));
-    for (tensor_id id = 0; id < e->scope.graph->tensors.count; id++)
+    for (tensor_id id = 0; id < e->scope.graph->tensors.count; id++) {
         if (offsets[id] != PLAN_NOWHERE)
             e->buffers[id].data = block + offsets[id];
+        if (e->plan.wide[id])
+            e->buffers[id].dtype = DT_FLOAT32;
+    }
     e->placed[HOST_SPACE] = e->buffers;
     return ODLC_OK;
 }
@@ -145,6 +148,34 @@ static odlc_status open_backends(struct executor *e, const struct backend *const
     return ODLC_OK;
 }
 
+static void release_mapping(struct executor *e)
+{
+    if (e->mapping)
+        file_drop(e->mapping, 0, e->mapping->size);
+    e->mapping = NULL;
+    e->unreleased = 0;
+}
+
+/* Keeps what is resident of a mapped container in bounds, however large its weights are. */
+static void release_constants(struct executor *e, const struct node *n)
+{
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        const struct tensor *t = node_input(e->scope.graph, n, i);
+        if (!t || t->kind != TENSOR_STATIC || !t->view->file)
+            continue;
+        e->mapping = t->view->file;
+        e->unreleased += tensor_bytes(t->type);
+        if (e->unreleased >= MAX_RESIDENT)
+            release_mapping(e);
+    }
+}
+
+static void release_group(struct executor *e, const struct plan_step *step)
+{
+    for (size_t i = 0; step->kind == STEP_GROUP && i < step->group->nodes.count; i++)
+        release_constants(e, graph_node(e->scope.graph, step->group->nodes.data[i]));
+}
+
 struct prepared {
     const struct backend *backend;
     void *step;
@@ -167,12 +198,14 @@ static odlc_status prepare_steps(struct executor *e)
         struct arena_mark mark = arena_mark(e->scope.scratch);
         TRY(opened->backend->prepare(opened->state, &e->scope, step->group, &step->io, &e->steps[s]));
         arena_rewind(e->scope.scratch, mark);
+        release_group(e, step);
         if (!opened->backend->release)
             continue;
         struct prepared *prepared = arena_new(e->scope.arena, struct prepared);
         *prepared = (struct prepared){opened->backend, e->steps[s]};
         arena_defer(e->scope.arena, release_step, prepared);
     }
+    release_mapping(e); /* what steps have packed, nobody reads any more */
     return ODLC_OK;
 }
 
@@ -211,6 +244,7 @@ odlc_status executor_create(struct arena *arena, struct arena *scratch, struct d
     TRY(plan_execution(e, wanted, n_wanted));
     TRY(place_all(e));
     TRY(prepare_steps(e));
+    e->begins = arena_array(arena, uint64_t, e->plan.steps.count);
     e->nanoseconds = arena_array(arena, uint64_t, e->plan.steps.count);
     *out = e;
     return ODLC_OK;
@@ -270,31 +304,26 @@ static odlc_status show_results(struct executor *e, const struct plan_step *step
     return ODLC_OK;
 }
 
-/* Keeps what is resident of a mapped container in bounds, however large its weights are. */
-static void release_constants(struct executor *e, const struct node *n)
+static odlc_status run_step(struct executor *e, size_t s)
 {
-    for (uint32_t i = 0; i < n->n_inputs; i++) {
-        const struct tensor *t = node_input(e->scope.graph, n, i);
-        if (!t || t->kind != TENSOR_STATIC || !t->view->file)
-            continue;
-        e->unreleased += tensor_bytes(t->type);
-        if (e->unreleased < MAX_RESIDENT)
-            continue;
-        file_drop(t->view->file, 0, t->view->file->size);
-        e->unreleased = 0;
-    }
+    const struct plan_step *step = &e->plan.steps.data[s];
+    if (step->is_idle)
+        return ODLC_OK;
+    return step->kind == STEP_GROUP ? run_group(e, step, e->steps[s]) : run_copy(e, step);
 }
 
 odlc_status executor_run(struct executor *e)
 {
+    uint64_t begin = now();
     for (size_t s = 0; s < e->plan.steps.count; s++) {
         const struct plan_step *step = &e->plan.steps.data[s];
-        uint64_t start = now();
-        TRY(step->kind == STEP_GROUP ? run_group(e, step, e->steps[s]) : run_copy(e, step));
-        e->nanoseconds[s] = now() - start;
+        TRY(run_step(e, s));
+        const uint64_t end = step->is_idle ? begin : now();
+        e->begins[s] = begin;
+        e->nanoseconds[s] = end - begin;
         TRY(show_results(e, step));
-        for (size_t i = 0; step->kind == STEP_GROUP && i < step->group->nodes.count; i++)
-            release_constants(e, graph_node(e->scope.graph, step->group->nodes.data[i]));
+        begin = e->observed ? now() : end;
+        release_group(e, step);
     }
     return ODLC_OK;
 }

@@ -27,11 +27,13 @@ struct executor {
     struct needed needed;
     struct division claims;
     struct plan plan;
-    void **steps;           /* per step: the state that its backend prepared; NULL for copies */
-    struct buffer *buffers; /* per tensor, in the host's memory; without data where the tensor has no place there */
-    struct buffer **placed; /* per space but the host's: the same in that memory; NULL without one */
-    uint64_t *nanoseconds;  /* per step, of the last run */
-    uint64_t unreleased;    /* bytes of mapped constants read since their pages were given back */
+    void **steps;               /* per step: the state that its backend prepared; NULL for copies */
+    struct buffer *buffers;     /* per tensor, in the host's memory; without data where the tensor has no place there */
+    struct buffer **placed;     /* per space but the host's: the same in that memory; NULL without one */
+    uint64_t *begins;           /* per step of the last run: nanoseconds of the monotonic clock */
+    uint64_t *nanoseconds;      /* … and how long it took */
+    const struct file *mapping; /* that constants were read from since its pages were given back; NULL: none were */
+    uint64_t unreleased;        /* bytes of these constants */
     const bool *observed;
     struct observer observer;
 };

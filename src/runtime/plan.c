@@ -175,6 +175,53 @@ static void make_steps(struct planner *p, const struct uses *uses)
     }
 }
 
+/* ---- wide tensors ---- */
+
+/* What the backends of the groups that touch each tensor say, the least and the most. */
+struct widths {
+    enum width *least, *most;
+};
+
+static void touch(const struct widths *w, enum width width, const tensor_id *tensors, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const tensor_id t = tensors[i];
+        if (t == NO_TENSOR)
+            continue;
+        w->least[t] = width < w->least[t] ? width : w->least[t];
+        w->most[t] = width > w->most[t] ? width : w->most[t];
+    }
+}
+
+static void find_wide(const struct planner *p)
+{
+    const struct graph *g = p->scope->graph;
+    const size_t n_tensors = g->tensors.count;
+    const struct widths w = {arena_array(p->scope->scratch, enum width, n_tensors),
+                             arena_array(p->scope->scratch, enum width, n_tensors)};
+    for (size_t t = 0; t < n_tensors; t++)
+        w.least[t] = WIDTH_FLOAT32;
+    for (size_t c = 0; c < p->claims->list.count; c++) {
+        const struct claimed *claim = &p->claims->list.data[c];
+        for (size_t i = 0; i < claim->group.nodes.count; i++) {
+            const struct node *n = graph_node(g, claim->group.nodes.data[i]);
+            touch(&w, p->claims->backends[claim->backend].backend->width, n->inputs, n->n_inputs);
+            touch(&w, p->claims->backends[claim->backend].backend->width, n->outputs, n->n_outputs);
+        }
+    }
+    for (tensor_id t = 0; t < n_tensors; t++) {
+        const struct tensor *tensor = graph_tensor(g, t);
+        p->plan->wide[t] = tensor->type->dtype == DT_FLOAT16 && tensor->producer != NO_NODE && !is_seen(p, t) &&
+                           w.least[t] >= WIDTH_ANY && w.most[t] == WIDTH_FLOAT32;
+    }
+}
+
+static uint64_t stored_bytes(const struct planner *p, tensor_id id)
+{
+    const struct type *type = graph_tensor(p->scope->graph, id)->type;
+    return p->plan->wide[id] ? shape_count(&type->shape) * sizeof(float) : tensor_bytes(type);
+}
+
 /* ---- places ---- */
 
 /* What a step touches in a space: the tensors that it reads there, and those that it writes. */
@@ -200,51 +247,99 @@ struct layout {
     const struct planner *p;
     uint32_t space;
     uint64_t alignment;
-    size_t *last_use; /* per tensor: the step after which it is dead; SIZE_MAX: never */
-    uint32_t *parts;  /* per tensor with a place */
+    tensor_id *owner; /* per tensor with a place: whose place it is; NO_TENSOR: there is none */
+    size_t *last_use; /* per owner: the step after which its place is free; SIZE_MAX: never */
+    uint32_t *parts;  /* per owner */
     struct pool pool;
 };
+
+/* The tensor in whose place the step may put its output: one that has a place, of the same size; or NO_TENSOR. */
+static tensor_id shared_input(const struct layout *l, const struct plan_step *step, enum sharing sharing)
+{
+    const struct step_io *io = &step->io;
+    if (step->kind != STEP_GROUP || step->group->sharing != sharing || io->n_outputs != 1 || io->n_inputs == 0 ||
+        l->owner[io->inputs[0]] == NO_TENSOR || stored_bytes(l->p, io->inputs[0]) != stored_bytes(l->p, io->outputs[0]))
+        return NO_TENSOR;
+    return io->inputs[0];
+}
+
+static void find_owners(struct layout *l, struct plan_step *step, const struct touched *touched)
+{
+    for (uint32_t i = 0; i < touched->n_written; i++) {
+        const tensor_id shared = shared_input(l, step, SHARING_ELEMENTS);
+        l->owner[touched->written[i]] = shared == NO_TENSOR ? touched->written[i] : l->owner[shared];
+        step->is_idle |= shared != NO_TENSOR;
+    }
+}
 
 static void find_last_uses(struct layout *l)
 {
     const struct planner *p = l->p;
+    const size_t n_tensors = p->scope->graph->tensors.count;
+    for (size_t t = 0; t < n_tensors; t++)
+        l->owner[t] = NO_TENSOR;
     for (size_t s = 0; s < p->plan->steps.count; s++) {
         struct touched touched = touched_by(p, &p->plan->steps.data[s], l->space);
+        find_owners(l, &p->plan->steps.data[s], &touched);
         for (uint32_t i = 0; i < touched.n_written; i++)
-            l->last_use[touched.written[i]] = s;
+            l->last_use[l->owner[touched.written[i]]] = s;
         for (uint32_t i = 0; i < touched.n_read; i++)
-            l->last_use[touched.read[i]] = s;
+            if (l->owner[touched.read[i]] != NO_TENSOR)
+                l->last_use[l->owner[touched.read[i]]] = s;
     }
-    for (size_t t = 0; l->space == HOST_SPACE && t < p->scope->graph->tensors.count; t++)
-        if (p->kept[t])
-            l->last_use[t] = SIZE_MAX;
+    for (size_t t = 0; l->space == HOST_SPACE && t < n_tensors; t++)
+        if (p->kept[t] && l->owner[t] != NO_TENSOR)
+            l->last_use[l->owner[t]] = SIZE_MAX;
 }
 
-static odlc_status place_written(struct layout *l, const struct touched *touched)
+/* Whether step s is the last that needs the place of its input, and reads it as that input alone. */
+static bool ends_in(const struct layout *l, const struct step_io *io, tensor_id input, size_t s)
+{
+    for (uint32_t i = 0; i < io->n_inputs; i++)
+        if (io->inputs[i] != input && l->owner[io->inputs[i]] == l->owner[input])
+            return false;
+    return l->last_use[l->owner[input]] == s;
+}
+
+/* Gives the place of an input that dies in step s to the step's output. */
+static bool take_over(struct layout *l, const struct plan_step *step, tensor_id out, size_t s)
+{
+    const tensor_id shared = shared_input(l, step, SHARING_PLACE);
+    if (shared == NO_TENSOR || !ends_in(l, &step->io, shared, s))
+        return false;
+    l->parts[out] = l->parts[l->owner[shared]];
+    l->last_use[l->owner[shared]] = SIZE_MAX;
+    return true;
+}
+
+static odlc_status place_written(struct layout *l, const struct plan_step *step, const struct touched *touched,
+                                 size_t s)
 {
     const struct backend_scope *scope = l->p->scope;
     uint64_t *offsets = l->p->plan->spaces[l->space].offsets;
     for (uint32_t i = 0; i < touched->n_written; i++) {
         tensor_id t = touched->written[i];
         const struct tensor *tensor = graph_tensor(scope->graph, t);
-        uint64_t size = align_up(max_i64(1, (int64_t)tensor_bytes(tensor->type)), l->alignment), end;
+        uint64_t size = align_up(max_i64(1, (int64_t)stored_bytes(l->p, t)), l->alignment), end;
         if (ckd_add(&end, l->pool.size, size) || end > SIZE_MAX / 2)
             return diag_error(scope->diags, ODLC_ERR_LIMIT, AT(.attribute = tensor->name), "run-memory",
                               "the tensors that are alive at once do not fit in the address space");
-        l->parts[t] = pool_take(&l->pool, size);
-        offsets[t] = pool_offset(&l->pool, l->parts[t]);
+        if (l->owner[t] == t && !take_over(l, step, t, s))
+            l->parts[t] = pool_take(&l->pool, size);
+        offsets[t] = pool_offset(&l->pool, l->parts[l->owner[t]]);
     }
     return ODLC_OK;
 }
 
-/* Frees those of the tensors that step s was the last to touch; a step names each once. */
+/* Frees the places of those tensors that step s was the last to touch. */
 static void release_dead(struct layout *l, const tensor_id *tensors, uint32_t count, size_t s)
 {
-    const uint64_t *offsets = l->p->plan->spaces[l->space].offsets;
     for (uint32_t i = 0; i < count; i++) {
-        tensor_id t = tensors[i];
-        if (l->last_use[t] == s && offsets[t] != PLAN_NOWHERE)
-            pool_give(&l->pool, l->parts[t]);
+        const tensor_id owner = l->owner[tensors[i]];
+        if (owner == NO_TENSOR || l->last_use[owner] != s)
+            continue;
+        pool_give(&l->pool, l->parts[owner]);
+        l->last_use[owner] = SIZE_MAX;
     }
 }
 
@@ -256,6 +351,7 @@ static odlc_status lay_out(const struct planner *p, uint32_t space)
     struct layout l = {.p = p,
                        .space = space,
                        .alignment = memory ? memory->alignment : ALIGNMENT,
+                       .owner = arena_array(scope->scratch, tensor_id, n_tensors),
                        .last_use = arena_array(scope->scratch, size_t, n_tensors),
                        .parts = arena_array(scope->scratch, uint32_t, n_tensors)};
     struct plan_space *out = &p->plan->spaces[space];
@@ -266,7 +362,7 @@ static odlc_status lay_out(const struct planner *p, uint32_t space)
     find_last_uses(&l);
     for (size_t s = 0; s < p->plan->steps.count; s++) {
         struct touched touched = touched_by(p, &p->plan->steps.data[s], space);
-        TRY(place_written(&l, &touched));
+        TRY(place_written(&l, &p->plan->steps.data[s], &touched, s));
         release_dead(&l, touched.read, touched.n_read, s);
         release_dead(&l, touched.written, touched.n_written, s);
     }
@@ -291,9 +387,9 @@ static odlc_status lay_out_all(const struct planner *p)
 odlc_status plan_make(const struct backend_scope *scope, const struct division *claims, const struct uses *uses,
                       const tensor_id *wanted, size_t n_wanted, const bool *observed, struct plan *out)
 {
-    size_t n_tensors = scope->graph->tensors.count;
+    const size_t n_tensors = scope->graph->tensors.count;
     struct arena_mark mark = arena_mark(scope->scratch);
-    struct plan plan = {0};
+    struct plan plan = {.wide = arena_array(scope->arena, bool, n_tensors)};
     struct planner p = {.scope = scope,
                         .claims = claims,
                         .plan = &plan,
@@ -304,6 +400,7 @@ odlc_status plan_make(const struct backend_scope *scope, const struct division *
         p.valid[t] = 1U << HOST_SPACE; /* inputs; what steps compute is put right there */
     for (size_t i = 0; i < n_wanted; i++)
         p.kept[wanted[i]] = true;
+    find_wide(&p);
     make_steps(&p, uses);
     odlc_status status = lay_out_all(&p);
     arena_rewind(scope->scratch, mark);

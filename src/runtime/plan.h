@@ -21,6 +21,7 @@ struct plan_step {
     const struct group *group; /* STEP_GROUP */
     struct step_io io;
     tensor_id tensor; /* of a copy */
+    bool is_idle;     /* the result is the input, and lies there (SHARING_ELEMENTS) */
 };
 
 struct plan_space {
@@ -32,6 +33,7 @@ struct plan {
     VEC(struct plan_step) steps;
     struct plan_space *spaces; /* HOST_SPACE, then 1 + the index of a backend */
     uint32_t n_spaces;
+    bool *wide; /* per tensor: float16 in the graph, float32 in its place */
 };
 
 /* Lays out the execution of claims; `uses` is among their nodes. Tensors that are wanted keep their place in the host's

@@ -3,6 +3,8 @@ published configs give packages that compile without edits and without warnings,
 
 import json
 import pathlib
+import re
+import subprocess
 import sys
 import tempfile
 
@@ -19,6 +21,7 @@ jni/src/CPU/Makefile jni/src/CPU/makefiles/Makefile.linux-x86_64
 jni/src/CPU/src/CpuCustomOpPackage.cpp jni/src/CPU/src/{P}Interface.cpp
 jni/src/CPU/src/utils/BackendUtils.hpp jni/src/CPU/src/utils/CPU/CpuBackendUtils.cpp
 jni/src/CPU/src/utils/CPU/CpuBackendUtils.hpp jni/src/CPU/src/utils/CustomOpUtils.hpp
+jni/src/DSP_V68/Makefile jni/src/DSP_V68/src/{P}Interface.cpp
 jni/src/reg/Makefile jni/src/reg/{P}RegLib.cpp jni/src/utils/UdoUtil.cpp"""
 
 
@@ -38,7 +41,8 @@ def tree(checks, folder):
     done = generate([EXAMPLE], folder)
     checks.equal("status", (done.returncode, done.stderr), (0, ""))
     checks.check("says where", f"package ExampleOps is in {folder}/ExampleOps" in done.stdout, done.stdout)
-    expected = sorted(TREE.format(P="ExampleOps").split() + ["jni/src/CPU/src/ops/SoftClamp.cpp"])
+    expected = sorted(TREE.format(P="ExampleOps").split() +
+                      [f"jni/src/{core}/src/ops/SoftClamp.cpp" for core in ("CPU", "DSP_V68")])
     checks.equal("tree", files_of(folder / "ExampleOps"), expected)
     checks.equal("the config", (folder / "ExampleOps/config/ops.json").read_bytes(), EXAMPLE.read_bytes())
     op = (folder / "ExampleOps/jni/src/CPU/src/ops/SoftClamp.cpp").read_text()
@@ -91,6 +95,27 @@ def names(checks, folder):
     checks.equal("no config", done.returncode, 1)
     done = generate([config], "/proc/nothing")
     checks.equal("no folder can be made", done.returncode, 1)
+
+
+def operators(checks, folder):
+    """No operator of the frameworks gives a namespace that C++ or its headers have for something else."""
+    tables = [path.read_text() for path in sorted((SOURCE / "converters").rglob("*.def"))]
+    types = sorted({name for table in tables for name in re.findall(r'"([A-Z][A-Za-z0-9]*)"', table)})
+    config = folder / "all.json"
+    config.write_text(config_of([op_of(name) for name in types]))
+    checks.equal("operators: status", generate([config], folder).returncode, 0)
+    sources = [(folder / f"Made/jni/src/CPU/src/ops/{name}.cpp").read_text() for name in types]
+    found = {name: re.search(r"^namespace (\w+) {$", text, re.M).group(1) for name, text in zip(types, sources)}
+    checks.check("operators: in lower case", len(types) > 900 and all(
+        space.removesuffix("_op") == name.lower() for name, space in found.items()), found)
+    headers = sources[0][:sources[0].index("using namespace")] + "#include <thread>\n#include <unistd.h>\n"
+    lines = [f"namespace {space} {{ }}\n" for space in found.values()]
+    (folder / "all.cpp").write_text(headers + "".join(lines))
+    utils = folder / "Made/jni/src/CPU/src/utils"
+    for compiler in COMPILERS:
+        done = subprocess.run([compiler, "-std=c++11", "-fsyntax-only", "-I", SDK / "QNN", "-I", SDK / "CustomOp", "-I", utils,
+                               "-I", utils / "CPU", folder / "all.cpp"], capture_output=True, text=True, check=False)
+        checks.check(f"{compiler}: namespaces of operators", done.returncode == 0, done.stderr[:1500])
 
 
 def compiles(checks, folder):
@@ -160,7 +185,7 @@ def published(checks, folder):
 
 def main():
     checks = Checks()
-    for test in (tree, kept, places, names, missing, android, compiles, published):
+    for test in (tree, kept, places, names, operators, missing, android, compiles, published):
         with tempfile.TemporaryDirectory() as folder:
             test(checks, pathlib.Path(folder))
     checks.finish()

@@ -17,7 +17,8 @@ extern "C" {
 /* Which member of a param is set. */
 enum { ODLC_CPU_PARAM_SCALAR = 0, ODLC_CPU_PARAM_TENSOR = 1, ODLC_CPU_PARAM_STRING = 2 };
 
-/* An operand. One that is absent has a data of NULL and a rank of 0. */
+/* An operand. One that is absent has a data of NULL and a rank of 0. Elements of QNN_DATATYPE_STRING, of inputs and
+ * tensor params alone, are const char *. */
 typedef struct {
     Qnn_TensorDataFormat_t dataFormat;
     Qnn_DataType_t dataType;
@@ -42,7 +43,7 @@ typedef struct {
     const char *typeName;
     uint32_t numOfParams;
     QnnCpuOpPackage_Param_t **params; /* exactly those that the op's description declares, in its order */
-    uint32_t numOfInputs;
+    uint32_t numOfInputs;             /* as many as a registration library declares, unless one is repeated */
     QnnCpuOpPackage_Tensor_t **inputs;
     uint32_t numOfOutputs;
     QnnCpuOpPackage_Tensor_t **outputs;

@@ -1,0 +1,20 @@
+/* The trials of one op of a package. */
+#ifndef TRIAL_KERNEL_TRIAL_H
+#define TRIAL_KERNEL_TRIAL_H
+
+#include "package/package.h"
+#include "trial/contained.h"
+#include "udo/udo.h"
+
+struct kernel_trial {
+    struct arena *arena;
+    struct udo_set *set;
+    const struct udo_def *def;
+    const char *library; /* path of the registration library */
+    const char *native;  /* NULL: it is compared with none */
+};
+
+/* The work of contained_run on a struct kernel_trial: loads the package and tries the op; findings go to c. */
+void kernel_trial_work(struct contained *c, void *trial);
+
+#endif

@@ -1,0 +1,25 @@
+/* Nodes of a definition with made operands: what the trials of a kernel run on. */
+#ifndef TRIAL_MADE_NODE_H
+#define TRIAL_MADE_NODE_H
+
+#include "udo/udo.h"
+
+enum { MADE_SHAPES = 6 };
+
+struct made_node {
+    const struct graph *graph;
+    const struct node *node;
+    const struct buffer *constants; /* per tensor */
+    const char *label;              /* "input [1,5]", in findings */
+};
+
+/* A node whose inputs have made shape number `which` (of the ranks that the definition tells); without its optional
+ * inputs if `least`. False: the definition does not go with that shape, or least changes nothing. Diagnostics of the
+ * set are left as they were. */
+bool made_node(struct arena *arena, struct udo_set *set, const struct udo_def *def, uint32_t which, bool least,
+               struct made_node *out);
+
+/* The value of element i of a made tensor: floats in ±2, integers 0 and 1. */
+double made_value(uint64_t seed, uint64_t i, bool real);
+
+#endif

@@ -1,0 +1,195 @@
+#include "trial/trial_packages.h"
+
+#include <string.h>
+
+#include "base/child.h"
+#include "package/package.h"
+#include "trial/kernel_trial.h"
+#include "trial/registered_op.h"
+
+struct trials {
+    struct arena *arena;
+    struct diags *diags;
+    const struct trial_options *options;
+    struct udo_set set;
+    bool *met; /* per definition: a library is of its package */
+    size_t findings;
+    bool unloaded; /* a library could not be loaded: its ops are not known */
+    struct tried_ops *out;
+};
+
+enum place { OF_ANOTHER, IMPLEMENTED, MISSING };
+
+/* What the child that loads a library tells of it. */
+struct told {
+    bool loaded;
+    char package[128];
+    uint8_t places[]; /* enum place, per definition */
+};
+
+struct loading {
+    struct trials *t;
+    const char *library;
+    struct contained **of; /* per definition */
+    struct told *told;
+};
+
+static const char *native_of(const struct trials *t, const char *type)
+{
+    const size_t length = strlen(type);
+    for (size_t i = 0; i < t->options->n_against; i++) {
+        const char *text = t->options->against[i];
+        if (strcmp(text, type) == 0)
+            return text;
+        if (strncmp(text, type, length) == 0 && text[length] == '=')
+            return text + length + 1;
+    }
+    return NULL;
+}
+
+/* ---- loading ---- */
+
+static bool describes(const struct trials *t, const struct package *package, const char *type)
+{
+    for (size_t i = 0; i < t->set.defs.count; i++)
+        if (package_is_named(package, t->set.defs.data[i]->package) && strcmp(t->set.defs.data[i]->type, type) == 0)
+            return true;
+    return false;
+}
+
+static void compare_with_configs(struct loading *l, struct contained *c, const struct package *package)
+{
+    const struct trials *t = l->t;
+    for (size_t i = 0; i < t->set.defs.count; i++) {
+        const struct udo_def *def = t->set.defs.data[i];
+        if (!package_is_named(package, def->package))
+            continue;
+        const SnpeUdo_OperationInfo_t *op = registration_operation(&package->registration, def->type);
+        l->told->places[i] = package_has_op(package, def->type) ? IMPLEMENTED : MISSING;
+        if (op)
+            registered_op_compare(l->of[i], op, def);
+        else if (l->told->places[i] == IMPLEMENTED)
+            contained_found(l->of[i], "registration-missing", "generate the package anew from this config",
+                            "is implemented, but the registration library does not announce it");
+    }
+    for (uint32_t i = 0; i < package->info->numOperations; i++)
+        if (!describes(t, package, package->info->operationNames[i]))
+            contained_found(c, "package-op-undescribed", "give the config that describes it as well",
+                            "package %s has an op %s that no config describes", package_name(package),
+                            package->info->operationNames[i]);
+}
+
+static void load(struct contained *c, void *loading)
+{
+    struct loading *l = loading;
+    struct package *package;
+    struct diags diags;
+    diags_init(&diags, l->t->arena);
+    contained_stage(c, "load the package");
+    if (package_load(l->t->arena, &diags, l->library, NULL, &package) != ODLC_OK) {
+        for (size_t i = 0; i < diags.list.count; i++)
+            if (diags.list.data[i].severity == ODLC_ERROR)
+                contained_found(c, diags.list.data[i].code, diags.list.data[i].hint, "%s", diags.list.data[i].message);
+        return;
+    }
+    strncpy(l->told->package, package_name(package), sizeof l->told->package - 1);
+    compare_with_configs(l, c, package);
+    l->told->loaded = true;
+    contained_stage(c, "unload the package");
+    package_release(package);
+}
+
+/* ---- reporting ---- */
+
+static void report_library(struct trials *t, const char *library, const struct contained *c)
+{
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct found *f = &c->found[i];
+        t->findings++;
+        (void)diag_error(t->diags, ODLC_ERR_INVALID, AT(.file = library, .hint = *f->hint ? f->hint : NULL), f->code,
+                         strncmp(f->code, "kernel", 6) == 0 ? "the library %s" : "%s", f->message);
+    }
+}
+
+static void report_op(struct trials *t, const struct tried_op *op, const struct udo_def *def)
+{
+    for (uint32_t i = 0; i < op->trial->count; i++) {
+        const struct found *f = &op->trial->found[i];
+        const struct odlc_diag place = udo_at(&def->place, *f->hint ? f->hint : NULL);
+        t->findings++;
+        (void)diag_error(t->diags, ODLC_ERR_INVALID, &place, f->code, "op %s of package %s, library %s, %s", op->type,
+                         op->package, op->library, f->message);
+    }
+}
+
+static void try_op(struct trials *t, const char *library, const struct udo_def *def, struct contained *c)
+{
+    struct tried_op op = {
+        .type = def->type, .package = def->package, .library = library, .native = native_of(t, def->type), .trial = c};
+    struct kernel_trial trial = {
+        .arena = t->arena, .set = &t->set, .def = def, .library = library, .native = op.native};
+    contained_run(t->arena, c, t->options->seconds, kernel_trial_work, &trial);
+    report_op(t, &op, def);
+    vec_push(t->arena, &t->out->ops, op);
+}
+
+static void missing_op(struct trials *t, const char *library, const struct udo_def *def)
+{
+    if (!(def->cores >> UDO_CPU & 1))
+        return;
+    const struct odlc_diag place = udo_at(&def->place, "generate the package anew from this config, and fill it in");
+    t->findings++;
+    (void)diag_error(t->diags, ODLC_ERR_INVALID, &place, "package-op-missing",
+                     "package %s, library %s, does not implement op %s", def->package, library, def->type);
+}
+
+/* ---- the work ---- */
+
+static void try_library(struct trials *t, const char *library)
+{
+    const size_t count = t->set.defs.count;
+    struct contained *c = contained_new(t->arena);
+    struct loading l = {.t = t, .library = library, .of = arena_array(t->arena, struct contained *, count)};
+    l.told = child_share(t->arena, sizeof *l.told + count);
+    for (size_t i = 0; i < count; i++)
+        l.of[i] = contained_new(t->arena);
+    contained_run(t->arena, c, t->options->seconds, load, &l);
+    report_library(t, library, c);
+    t->unloaded |= !l.told->loaded;
+    bool any = false;
+    for (size_t i = 0; i < count && l.told->loaded; i++) {
+        any |= l.told->places[i] != OF_ANOTHER;
+        t->met[i] |= l.told->places[i] != OF_ANOTHER;
+        if (l.told->places[i] == IMPLEMENTED)
+            try_op(t, library, t->set.defs.data[i], l.of[i]);
+        else if (l.told->places[i] == MISSING)
+            missing_op(t, library, t->set.defs.data[i]);
+    }
+    if (l.told->loaded && !any) {
+        t->findings++;
+        (void)diag_error(t->diags, ODLC_ERR_INVALID, AT(.file = library), "package-undescribed",
+                         "no config describes package %s", l.told->package);
+    }
+}
+
+odlc_status trial_packages(struct arena *arena, struct diags *diags, const struct trial_options *options,
+                           struct tried_ops *out)
+{
+    struct diags said; /* of the configs: by who loaded them before */
+    struct trials t = {.arena = arena, .diags = diags, .options = options, .out = out};
+    diags_init(&said, arena);
+    udo_set_init(&t.set, arena, &said, op_registry_new(arena));
+    for (size_t i = 0; i < options->n_configs; i++)
+        TRY(udo_load(&t.set, options->configs[i]));
+    t.met = arena_array(arena, bool, t.set.defs.count);
+    for (size_t i = 0; i < options->n_libraries; i++)
+        try_library(&t, options->libraries[i]);
+    for (size_t i = 0; i < t.set.defs.count; i++)
+        if (!t.met[i] && !t.unloaded) {
+            const struct odlc_diag place = udo_at(&t.set.defs.data[i]->place, NULL);
+            diag_note(diags, &place, "package-not-given",
+                      "no library of package %s is given, so that op %s is not tried", t.set.defs.data[i]->package,
+                      t.set.defs.data[i]->type);
+        }
+    return t.findings ? ODLC_ERR_INVALID : ODLC_OK;
+}
