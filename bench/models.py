@@ -79,33 +79,52 @@ class Holes(Weights):
             out.truncate(self.offset)
 
 
-class Resnet50:
-    """ResNet-50 v1 as exported with separate BatchNormalization: 53 convolutions, 25.5 million weights."""
+class ConvNet:
+    """A network of convolutions, each with a BatchNormalization of its own and perhaps an activation."""
 
-    def __init__(self, divisor):
-        self.m = Model(opset=13)
-        self.w = Weights(self.m, make_noise())
-        self.channels = 64 // divisor
+    def __init__(self, model=Model, weights=Weights):
+        self.m = model(opset=13)
+        self.w = weights(self.m, make_noise())
         self.count = 0
 
-    def conv(self, source, channels_in, channels_out, kernel, stride, relu=True):
+    def conv(self, source, channels_in, channels_out, kernel, stride, activation="Relu", group=1):
         self.count += 1
         name = f"conv{self.count}"
         m = self.m
-        w = self.w.add(f"{name}.weight", [channels_out, channels_in, kernel, kernel])
+        w = self.w.add(f"{name}.weight", [channels_out, channels_in // group, kernel, kernel])
+        grouped = {"group": group} if group > 1 else {}
         m.node("Conv", [source, w], [f"{name}.y"], name=name, kernel_shape=[kernel] * 2, strides=[stride] * 2,
-               pads=[kernel // 2] * 4)
+               pads=[kernel // 2] * 4, **grouped)
         m.node("BatchNormalization", [f"{name}.y", *self.w.batch_statistics(name, channels_out)], [f"{name}.n"])
-        if relu:
-            m.node("Relu", [f"{name}.n"], [f"{name}.r"])
-        return f"{name}.r" if relu else f"{name}.n"
+        return self.activate(activation, f"{name}.n", f"{name}.r") if activation else f"{name}.n"
+
+    def activate(self, activation, source, name):
+        self.m.node(activation, [source], [name])
+        return name
+
+    def classify(self, x, channels, classes=1000):
+        m = self.m
+        m.node("GlobalAveragePool", [x], ["average"])
+        m.node("Flatten", ["average"], ["features"])
+        self.w.add("fc.weight", [classes, channels])
+        self.w.add("fc.bias", [classes])
+        m.node("Gemm", ["features", "fc.weight", "fc.bias"], ["scores"], transB=1)
+        m.output("scores", FLOAT, [1, classes])
+
+
+class Resnet50(ConvNet):
+    """ResNet-50 v1 as exported with separate BatchNormalization: 53 convolutions, 25.5 million weights."""
+
+    def __init__(self, divisor, **kinds):
+        super().__init__(**kinds)
+        self.channels = 64 // divisor
 
     def block(self, x, channels_in, channels, stride):
         y = self.conv(x, channels_in, channels, 1, 1)
         y = self.conv(y, channels, channels, 3, stride)
-        y = self.conv(y, channels, channels * 4, 1, 1, relu=False)
+        y = self.conv(y, channels, channels * 4, 1, 1, activation=None)
         if stride != 1 or channels_in != channels * 4:
-            x = self.conv(x, channels_in, channels * 4, 1, stride, relu=False)
+            x = self.conv(x, channels_in, channels * 4, 1, stride, activation=None)
         out = f"block{self.count}"
         self.m.node("Add", [x, y], [f"{out}.sum"])
         self.m.node("Relu", [f"{out}.sum"], [out])
@@ -123,12 +142,7 @@ class Resnet50:
                 x = self.block(x, channels_in, channels, 2 if stage and i == 0 else 1)
                 channels_in = channels * 4
             channels *= 2
-        m.node("GlobalAveragePool", [x], ["average"])
-        m.node("Flatten", ["average"], ["features"])
-        self.w.add("fc.weight", [1000, channels_in])
-        self.w.add("fc.bias", [1000])
-        m.node("Gemm", ["features", "fc.weight", "fc.bias"], ["scores"], transB=1)
-        m.output("scores", FLOAT, [1, 1000])
+        self.classify(x, channels_in)
         m.save(os.path.join(folder, "model.onnx"))
 
 
@@ -137,8 +151,8 @@ class Transformer:
 
     HEADS, TOKENS = 16, 128
 
-    def __init__(self, width, layers, vocabulary, divisor=1, weights=Weights, file=None):
-        self.m = Model(opset=17)
+    def __init__(self, width, layers, vocabulary, divisor=1, weights=Weights, file=None, model=Model):
+        self.m = model(opset=17)
         self.w = weights(self.m, make_noise(), file)
         self.width, self.layers, self.vocabulary = width // divisor, layers, vocabulary // divisor
 
@@ -311,7 +325,7 @@ def large(divisor, **place):
 
 MODELS = {
     "resnet50": Resnet50,
-    "transformer": lambda divisor: Transformer(1024, 8, 9000, divisor),
+    "transformer": lambda divisor, **kinds: Transformer(1024, 8, 9000, divisor, **kinds),
     "single1.9": lambda divisor: Transformer(2048, 9, 10500, divisor),
     "single3": large,
     "external3": lambda divisor: large(divisor, file="weights.bin"),

@@ -12,10 +12,11 @@ import time
 import types
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "tests" / "support")]
+sys.path[:0] = [str(HERE), str(HERE / "execute"), str(HERE.parent / "tests" / "support")]
 import models  # noqa: E402
 import others  # noqa: E402
 import report  # noqa: E402
+import verdicts as executed  # noqa: E402
 from checks import BUILD, Checks  # noqa: E402
 from limits import INFO, OURS, Limits  # noqa: E402
 from measure import Meter, Run, medians, paired  # noqa: E402
@@ -174,6 +175,31 @@ def test_failing_converter(checks, folder):
     shutil.rmtree(build)
 
 
+def execution(name, ours, theirs, error=0.0, memory=1, start=1.0):
+    """A network in which each execution took as long, on one thread."""
+    sides = (executed.Figures([ours] * 3, [start], memory), executed.Figures([theirs] * 3, [1.0], 1))
+    return executed.Row(name, executed.kind_of(name), 1, *sides, error)
+
+
+def test_executions(checks):
+    checks.equal("kinds", [executed.kind_of(name) for name in ("yolo", "yolo-8bit", "transformer", "squeezenet-fp16")],
+                 [executed.CONVOLUTIONAL, executed.BYTES, executed.OTHER, executed.HALF])
+    checks.equal("ratio round by round", tuple(executed.paired([1.0, 4.0, 9.0], [1.0, 1.0, 3.0])), (3.0, 1.0, 4.0))
+    good = [execution("yolo", 0.4, 1.0), execution("resnet50", 1.2, 1.0), execution("transformer", 1.1, 1.0)]
+    found = {limit.text: limit for limit in executed.limits(good)}
+    checks.check("geometric mean of 0.4 and 1.2", abs(found["1 thread, convolutional: mean ratio"].value - 0.6928) < 1e-4)
+    checks.check("of all", abs(found["1 thread, float32: mean ratio"].value - 0.8082) < 1e-4)
+    checks.check("a mean hides no network", found["1 thread, float32: largest ratio (resnet50)"].value == 1.2)
+    checks.check("all hold", all(limit.holds for limit in found.values()), str(found))
+    bad = [execution("yolo", 1.4, 1.0, 0.01, 3, 1.5), execution("yolo-8bit", 1.1, 1.0, 0.05)]
+    checks.equal("what does not hold", [limit.text for limit in executed.errors(bad) + executed.limits(bad) if not limit.holds],
+                 ["convolutional: largest error (yolo)", "1 thread, convolutional: mean ratio", "1 thread, 8 bits: mean ratio",
+                  "1 thread, float32: mean ratio", "1 thread, float32: largest ratio (yolo)",
+                  "1 thread: mean ratio of starts", "1 thread: largest ratio of peak memory (yolo)"])
+    lines = executed.table(bad, True).splitlines()
+    checks.check("a row", "| yolo | 1.4 | 1 | 1.40 (1.40..1.40) | 1.5 | 1 | 1.50 | 0.0 | 0.0 | 3.00 | 1e-02 |" in lines, lines)
+
+
 def main():
     checks, meter = Checks(), Meter(BUILD)
     with tempfile.TemporaryDirectory() as name:
@@ -184,6 +210,7 @@ def main():
         test_ratios(checks)
         test_limits(checks)
         test_others(checks)
+        test_executions(checks)
         test_models(checks, folder)
         test_failing_converter(checks, folder)
     checks.finish()

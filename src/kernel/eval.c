@@ -1,6 +1,7 @@
 #include "kernel/eval.h"
 
 #include "ir/quant.h"
+#include "kernel/fixed_product.h"
 #include "kernel/kernel.h"
 #include "op/infer.h"
 
@@ -12,7 +13,7 @@ static enum dtype wide_dtype(enum dtype dtype, enum compute compute)
     if (!dtype_is_float(dtype) && !dtype_is_fixed(dtype))
         return DT_INT64;
     /* float64 graphs keep their precision in float kernels no further than the container does: it stores float32. */
-    return compute == COMPUTE_FLOAT ? DT_FLOAT32 : DT_FLOAT64;
+    return compute == COMPUTE_FLOAT || compute == COMPUTE_PRODUCT ? DT_FLOAT32 : DT_FLOAT64;
 }
 
 static bool is_other_real(const struct buffer *b)
@@ -96,6 +97,67 @@ static const char *node_label(const struct node *n)
     return n->source ? n->source : n->name;
 }
 
+/* ---- the call ---- */
+
+/* A node while its kernel runs. */
+struct call {
+    const struct node *node;
+    enum compute compute;
+    bool is_sums; /* of fixed-point operands */
+    struct fixed_product product;
+    struct buffer *in, *out; /* as the kernel gets them */
+};
+
+static void widen_inputs(struct call *c, const struct buffer *in, struct arena *scratch)
+{
+    for (uint32_t i = 0; i < c->node->n_inputs; i++) {
+        if (!c->is_sums)
+            c->in[i] = buffer_widen(&in[i], wide_dtype(in[i].dtype, c->compute), scratch);
+        else
+            c->in[i] = i < 2 ? fixed_product_operand(&in[i], scratch) : (struct buffer){.dtype = DT_NONE};
+        c->in[i].stored = in[i].dtype;
+    }
+}
+
+static void make_outputs(struct call *c, const struct buffer *out, struct arena *scratch)
+{
+    for (uint32_t i = 0; i < c->node->n_outputs; i++) {
+        c->out[i] = out[i];
+        c->out[i].stored = out[i].dtype;
+        c->out[i].dtype = c->is_sums ? DT_FLOAT64 : wide_dtype(out[i].dtype, c->compute);
+        if (out[i].data && c->out[i].dtype != out[i].dtype)
+            c->out[i].data = arena_calloc(scratch, shape_count(&out[i].shape), dtype_size(c->out[i].dtype));
+    }
+}
+
+static void narrow_outputs(const struct call *c, struct buffer *out)
+{
+    for (uint32_t i = 0; i < c->node->n_outputs; i++)
+        if (c->is_sums)
+            fixed_product_narrow(&c->product, c->out[i].data, &out[i]);
+        else if (out[i].data)
+            buffer_narrow(&c->out[i], &out[i]);
+}
+
+static odlc_status run_kernel(const struct reference_kernel *kernel, const struct node *n, enum compute compute,
+                              const struct buffer *in, struct buffer *out, struct arena *scratch)
+{
+    struct call c = {.node = n,
+                     .compute = compute,
+                     .is_sums = compute == COMPUTE_PRODUCT && fixed_product_is(n, in, out),
+                     .in = arena_array(scratch, struct buffer, n->n_inputs),
+                     .out = arena_array(scratch, struct buffer, n->n_outputs)};
+    if (c.is_sums)
+        c.product = fixed_product_read(n, in, out, scratch);
+    widen_inputs(&c, in, scratch);
+    make_outputs(&c, out, scratch);
+    const struct kernel k = {
+        .node = n, .in = c.in, .out = c.out, .n_in = n->n_inputs, .n_out = n->n_outputs, .scratch = scratch};
+    TRY(kernel->run(&k));
+    narrow_outputs(&c, out);
+    return ODLC_OK;
+}
+
 odlc_status eval_node(const struct node *n, const struct buffer *in, struct buffer *out, struct arena *scratch,
                       struct diags *diags)
 {
@@ -112,25 +174,7 @@ odlc_status eval_node(const struct node *n, const struct buffer *in, struct buff
         return diag_error(diags, ODLC_ERR_UNSUPPORTED, AT(.node = node_label(n)), "dtype",
                           "%s computes on numbers, not on strings", op_subject(diags, op));
     struct arena_mark mark = arena_mark(scratch);
-    struct buffer *wide_in = arena_array(scratch, struct buffer, n->n_inputs);
-    struct buffer *wide_out = arena_array(scratch, struct buffer, n->n_outputs);
-    for (uint32_t i = 0; i < n->n_inputs; i++) {
-        wide_in[i] = buffer_widen(&in[i], wide_dtype(in[i].dtype, compute), scratch);
-        wide_in[i].stored = in[i].dtype;
-    }
-    for (uint32_t i = 0; i < n->n_outputs; i++) {
-        wide_out[i] = out[i];
-        wide_out[i].stored = out[i].dtype;
-        wide_out[i].dtype = wide_dtype(out[i].dtype, compute);
-        if (out[i].data && wide_out[i].dtype != out[i].dtype)
-            wide_out[i].data = arena_calloc(scratch, shape_count(&out[i].shape), dtype_size(wide_out[i].dtype));
-    }
-    struct kernel k = {
-        .node = n, .in = wide_in, .out = wide_out, .n_in = n->n_inputs, .n_out = n->n_outputs, .scratch = scratch};
-    odlc_status status = kernel->run(&k);
-    for (uint32_t i = 0; status == ODLC_OK && i < n->n_outputs; i++)
-        if (out[i].data)
-            buffer_narrow(&wide_out[i], &out[i]);
+    const odlc_status status = run_kernel(kernel, n, compute, in, out, scratch);
     arena_rewind(scratch, mark);
     if (status != ODLC_OK)
         return diag_error(diags, status, AT(.node = node_label(n)), "kernel", "%s cannot be computed on these values",

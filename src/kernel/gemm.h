@@ -7,6 +7,7 @@
 #define KERNEL_GEMM_H
 
 #include "base/arena.h"
+#include "ir/dtype.h"
 
 #define GEMM_ROWS 4 /* rows per panel */
 #define GEMM_COLS 4 /* columns per tile */
@@ -30,6 +31,26 @@ size_t gemm_tile_size(size_t k);
 static inline double *gemm_panel_row(double *panels, size_t k, size_t r)
 {
     return panels + r / GEMM_ROWS * GEMM_ROWS * k + r % GEMM_ROWS;
+}
+
+/* Where sums of products go: floats, or doubles where all their bits are wanted. */
+struct sums {
+    float *floats;
+    double *doubles; /* NULL: floats */
+};
+
+static inline struct sums sums_at(enum dtype dtype, void *data, int64_t first)
+{
+    return dtype == DT_FLOAT64 ? (struct sums){.doubles = (double *)data + first}
+                               : (struct sums){.floats = (float *)data + first};
+}
+
+static inline void sums_store(const struct sums *sums, size_t i, double value)
+{
+    if (sums->doubles)
+        sums->doubles[i] = value;
+    else
+        sums->floats[i] = (float)value;
 }
 
 /* product[rows][n] = panels × right operand. Rows that fill up the last panel need no values. */

@@ -25,10 +25,12 @@ enum compute {
                        accumulate in double */
     COMPUTE_EITHER, /* as float where all the node's float elements are float32 (nothing is converted then), else as
                        wide: for kernels that have the loops for both */
-    COMPUTE_BYTES,  /* elements as they are: for kernels that read types and encodings themselves */
-    COMPUTE_MOVE    /* elements as they are where all the node's reals (floats and fixed-point) have one type and one
-                       encoding for the whole tensor, else as float: for kernels that only move elements, since what
-                       comes from a tensor of another encoding is other integers */
+    COMPUTE_PRODUCT, /* as float; where the formula of fixed_product.h holds, operands are integers q + o in float, the
+                       bias is absent, and the result's sums are wanted as double */
+    COMPUTE_BYTES,   /* elements as they are: for kernels that read types and encodings themselves */
+    COMPUTE_MOVE     /* elements as they are where all the node's reals (floats and fixed-point) have one type and one
+                        encoding for the whole tensor, else as float: for kernels that only move elements, since what
+                        comes from a tensor of another encoding is other integers */
 };
 
 struct reference_kernel {

@@ -25,7 +25,7 @@ struct lattice {
 struct job {
     struct conv conv;
     const float *x, *w, *bias;
-    float *y;
+    const struct buffer *y;
     size_t weights_row, weights_group; /* elements between input channels, between groups */
     struct arena *scratch;
 };
@@ -35,7 +35,7 @@ static odlc_status job_init(struct job *j, const struct kernel *k, conv_read_fn 
     const struct buffer *x = &k->in[0], *w = &k->in[1], *bias = k->n_in > 2 && k->in[2].data ? &k->in[2] : NULL;
     struct buffer *y = &k->out[0];
     if (x->dtype != DT_FLOAT32 || w->dtype != DT_FLOAT32 || (bias && bias->dtype != DT_FLOAT32) ||
-        y->dtype != DT_FLOAT32)
+        (y->dtype != DT_FLOAT32 && y->dtype != DT_FLOAT64))
         return ODLC_ERR_UNSUPPORTED;
     if (read(&j->conv, k->node, &x->shape, &w->shape, bias ? &bias->shape : NULL) ||
         window_take(&j->conv.window, &y->shape) ||
@@ -44,7 +44,7 @@ static odlc_status job_init(struct job *j, const struct kernel *k, conv_read_fn 
     j->x = x->data;
     j->w = w->data;
     j->bias = bias ? bias->data : NULL;
-    j->y = y->data;
+    j->y = y;
     j->scratch = k->scratch;
     return ODLC_OK;
 }
@@ -90,7 +90,7 @@ static void fill_panels(const struct job *j, const struct lattice *l, const floa
 }
 
 static void store_rows(const struct job *j, const struct lattice *l, const double *product, size_t first, size_t rows,
-                       const float *bias, float *y)
+                       const float *bias, const struct sums *y)
 {
     const struct window *w = &j->conv.window;
     int64_t depth = j->conv.out_depth, channels = depth * j->conv.group;
@@ -99,9 +99,8 @@ static void store_rows(const struct job *j, const struct lattice *l, const doubl
         unravel(first + r, l->count, at);
         for (int i = 0; i < WINDOW_AXES; i++)
             index = index * w->axis[i].out + l->first[i] + at[i] * l->step[i];
-        float *to = y + index * channels;
         for (int64_t c = 0; c < depth; c++)
-            to[c] = (float)(product[c] + (bias ? (double)bias[c] : 0));
+            sums_store(y, (size_t)(index * channels + c), product[c] + (bias ? (double)bias[c] : 0));
     }
 }
 
@@ -125,13 +124,15 @@ static void run_lattice(const struct job *j, const struct lattice *l)
         for (size_t t = 0; t < l->n_taps; t++)
             segments[t] = l->taps[t].weights + g * j->weights_group;
         const float *bias = j->bias ? j->bias + g * out_depth : NULL;
-        for (size_t b = 0; b < (size_t)w->batch; b++)
+        for (size_t b = 0; b < (size_t)w->batch; b++) {
+            const struct sums y = sums_at(j->y->dtype, j->y->data, (int64_t)(b * out_image + g * out_depth));
             for (size_t first = 0; first < rows; first += block) {
                 size_t count = rows - first < block ? rows - first : block;
                 fill_panels(j, l, j->x + b * in_image + g * in_depth, first, count, panels);
                 gemm_multiply(&gemm, panels, count, tile, product);
-                store_rows(j, l, product, first, count, bias, j->y + b * out_image + g * out_depth);
+                store_rows(j, l, product, first, count, bias, &y);
             }
+        }
     }
     arena_rewind(j->scratch, mark);
 }
@@ -269,7 +270,8 @@ odlc_status kernel_conv_transpose(const struct kernel *k)
 }
 
 /* One output position: channels are the inner loop of every tap that falls on the input. */
-static void depthwise_position(const struct job *j, const int64_t at[2], const float *x, double *sum, float *y)
+static void depthwise_position(const struct job *j, const int64_t at[2], const float *x, double *sum,
+                               const struct sums *y)
 {
     const struct window_axis *a = &j->conv.window.axis[1];
     int64_t channels = j->conv.group, multiplier = j->conv.out_depth, out = channels * multiplier;
@@ -292,7 +294,7 @@ static void depthwise_position(const struct job *j, const int64_t at[2], const f
                     sum[c] += (double)from[c / multiplier] * (double)weights[c];
         }
     for (int64_t c = 0; c < out; c++)
-        y[c] = (float)sum[c];
+        sums_store(y, (size_t)c, sum[c]);
 }
 
 odlc_status kernel_conv_depthwise(const struct kernel *k)
@@ -302,13 +304,14 @@ odlc_status kernel_conv_depthwise(const struct kernel *k)
     const struct window *w = &j.conv.window;
     int64_t channels = j.conv.group, out = channels * j.conv.out_depth;
     double *sum = arena_array(k->scratch, double, (size_t)out);
-    float *y = j.y;
-    int64_t at[2];
+    int64_t at[2], first = 0;
     for (int64_t b = 0; b < w->batch; b++) {
         const float *x = j.x + b * w->axis[1].in * w->axis[2].in * channels;
         for (at[0] = 0; at[0] < w->axis[1].out; at[0]++)
-            for (at[1] = 0; at[1] < w->axis[2].out; at[1]++, y += out)
-                depthwise_position(&j, at, x, sum, y);
+            for (at[1] = 0; at[1] < w->axis[2].out; at[1]++, first += out) {
+                const struct sums y = sums_at(j.y->dtype, j.y->data, first);
+                depthwise_position(&j, at, x, sum, &y);
+            }
     }
     return ODLC_OK;
 }

@@ -4,7 +4,7 @@
 #include "kernel/nd_iterate.h"
 #include "op/product.h"
 
-static void multiply_floats(const struct product *p, const float *a, const float *b, const float *bias, float *out,
+static void multiply_floats(const struct product *p, const float *a, const float *b, const float *bias, struct sums out,
                             struct arena *scratch)
 {
     size_t m = (size_t)p->m, k = (size_t)p->k, n = (size_t)p->n, block = gemm_block_rows(k, m);
@@ -25,7 +25,7 @@ static void multiply_floats(const struct product *p, const float *a, const float
         gemm_multiply(&gemm, panels, rows, tile, product);
         for (size_t r = 0; r < rows; r++)
             for (size_t c = 0; c < n; c++)
-                *out++ = (float)(product[r * n + c] + (bias ? (double)bias[c] : 0));
+                sums_store(&out, (first + r) * n + c, product[r * n + c] + (bias ? (double)bias[c] : 0));
     }
     arena_rewind(scratch, mark);
 }
@@ -52,7 +52,7 @@ static const struct buffer *bias_of(const struct kernel *k)
 /* Whether all operands are of one type that can be multiplied. */
 static bool same_class(const struct kernel *k)
 {
-    enum dtype dtype = k->out[0].dtype;
+    enum dtype dtype = k->out[0].dtype == DT_FLOAT64 ? DT_FLOAT32 : k->out[0].dtype;
     const struct buffer *bias = bias_of(k);
     return (dtype == DT_FLOAT32 || dtype == DT_INT64) && k->in[0].dtype == dtype && k->in[1].dtype == dtype &&
            (!bias || bias->dtype == dtype);
@@ -61,9 +61,9 @@ static bool same_class(const struct kernel *k)
 static void multiply_at(const struct product *p, const struct kernel *k, int64_t a, int64_t b, int64_t out)
 {
     const struct buffer *bias = bias_of(k);
-    if (k->out[0].dtype == DT_FLOAT32)
+    if (k->in[0].dtype == DT_FLOAT32)
         multiply_floats(p, (const float *)k->in[0].data + a, (const float *)k->in[1].data + b, bias ? bias->data : NULL,
-                        (float *)k->out[0].data + out, k->scratch);
+                        sums_at(k->out[0].dtype, k->out[0].data, out), k->scratch);
     else
         multiply_ints(p, (const int64_t *)k->in[0].data + a, (const int64_t *)k->in[1].data + b,
                       bias ? bias->data : NULL, (int64_t *)k->out[0].data + out);

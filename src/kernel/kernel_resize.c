@@ -4,7 +4,7 @@
 
 #include "kernel/kernels.h"
 #include "kernel/move.h"
-#include "kernel/resample.h"
+#include "kernel/resize.h"
 #include "op/axes.h"
 #include "op/blocks.h"
 
@@ -33,12 +33,41 @@ static bool read_resize(struct resample *r, const struct node *n)
     return true;
 }
 
-/* Where one output position of an image takes its values from: the taps of each spatial axis meet. */
-struct resize {
-    uint32_t axes;
-    int64_t in[SPATIAL_MAX], channels;
-    struct resample_taps taps[SPATIAL_MAX];
-};
+static odlc_status read_how(struct resample *how, const struct node *n)
+{
+    if (node_is(n, OP_ResizeBilinear))
+        *how = flagged(n, INTERPOLATE_LINEAR);
+    else if (node_is(n, OP_ResizeNearestNeighbor))
+        *how = flagged(n, INTERPOLATE_NEAREST);
+    else if (!read_resize(how, n))
+        return ODLC_ERR_INVALID;
+    return ODLC_OK;
+}
+
+odlc_status resize_read(struct arena *arena, const struct node *n, const struct shape *in, const struct shape *out,
+                        struct resize *r)
+{
+    struct resample how;
+    const double scale[SPATIAL_MAX] = {node_float(n, PARAM_scale_height, 0), node_float(n, PARAM_scale_width, 0)};
+    TRY(read_how(&how, n));
+    if (in->rank < 3 || in->rank > SPATIAL_MAX + 2 || out->rank != in->rank || in->dims[0] != out->dims[0] ||
+        in->dims[in->rank - 1] != out->dims[in->rank - 1] || shape_count(in) == 0)
+        return ODLC_ERR_INVALID;
+    *r = (struct resize){.nearest = how.interpolation == INTERPOLATE_NEAREST,
+                         .axes = in->rank - 2,
+                         .in = {1, 1, 1},
+                         .out = {1, 1, 1},
+                         .channels = in->dims[in->rank - 1]};
+    for (uint32_t i = 0; i < r->axes; i++) {
+        struct resample_axis axis = {.in = in->dims[i + 1], .out = out->dims[i + 1]};
+        const bool scaled = node_is(n, OP_Resize) && in->rank == 4 && scale[i] > 0;
+        axis.scale = scaled ? (float)scale[i] : (float)axis.out / (float)axis.in;
+        r->in[i] = axis.in;
+        r->out[i] = axis.out;
+        r->taps[i] = resample_taps(arena, &how, &axis);
+    }
+    return ODLC_OK;
+}
 
 static void resize_floats(const struct resize *r, uint32_t axis, const int64_t at[SPATIAL_MAX], double weight,
                           int64_t index, const double *x, double *y)
@@ -65,36 +94,23 @@ static void resize_nearest(const struct resize *r, const int64_t at[SPATIAL_MAX]
     memcpy(y, (const char *)x + (size_t)index * size, size);
 }
 
-static odlc_status resize(const struct kernel *k, const struct resample *how, const double *scale)
+odlc_status kernel_resize(const struct kernel *k)
 {
-    const struct shape *in = &k->in[0].shape, *out = &k->out[0].shape;
-    bool nearest = how->interpolation == INTERPOLATE_NEAREST;
-    if (k->in[0].dtype != k->out[0].dtype || (!nearest && k->in[0].dtype != DT_FLOAT64))
-        return ODLC_ERR_UNSUPPORTED;
-    if (in->rank < 3 || in->rank > SPATIAL_MAX + 2 || out->rank != in->rank || in->dims[0] != out->dims[0] ||
-        in->dims[in->rank - 1] != out->dims[in->rank - 1])
-        return ODLC_ERR_INVALID;
-    if (shape_count(out) == 0)
+    struct resize r;
+    if (shape_count(&k->out[0].shape) == 0)
         return ODLC_OK;
-    if (shape_count(in) == 0)
-        return ODLC_ERR_INVALID;
-    struct resize r = {.axes = in->rank - 2, .channels = in->dims[in->rank - 1]};
-    int64_t extent[SPATIAL_MAX] = {1, 1, 1}, at[SPATIAL_MAX];
-    for (uint32_t i = 0; i < r.axes; i++) {
-        struct resample_axis axis = {.in = in->dims[i + 1], .out = out->dims[i + 1]};
-        axis.scale = scale && scale[i] > 0 ? (float)scale[i] : (float)axis.out / (float)axis.in;
-        r.in[i] = axis.in;
-        extent[i] = axis.out;
-        r.taps[i] = resample_taps(k->scratch, how, &axis);
-    }
-    size_t in_image = shape_count_range(in, 1, in->rank);
+    TRY(resize_read(k->scratch, k->node, &k->in[0].shape, &k->out[0].shape, &r));
+    if (k->in[0].dtype != k->out[0].dtype || (!r.nearest && k->in[0].dtype != DT_FLOAT64))
+        return ODLC_ERR_UNSUPPORTED;
+    const size_t in_image = shape_count_range(&k->in[0].shape, 1, k->in[0].shape.rank);
     const double *x = k->in[0].data;
     double *y = k->out[0].data;
-    for (int64_t b = 0; b < in->dims[0]; b++, x += in_image)
-        for (at[0] = 0; at[0] < extent[0]; at[0]++)
-            for (at[1] = 0; at[1] < extent[1]; at[1]++)
-                for (at[2] = 0; at[2] < extent[2]; at[2]++, y += r.channels) {
-                    if (nearest) {
+    int64_t at[SPATIAL_MAX];
+    for (int64_t b = 0; b < k->in[0].shape.dims[0]; b++, x += in_image)
+        for (at[0] = 0; at[0] < r.out[0]; at[0]++)
+            for (at[1] = 0; at[1] < r.out[1]; at[1]++)
+                for (at[2] = 0; at[2] < r.out[2]; at[2]++, y += r.channels) {
+                    if (r.nearest) {
                         resize_nearest(&r, at, x, y);
                         continue;
                     }
@@ -102,27 +118,6 @@ static odlc_status resize(const struct kernel *k, const struct resample *how, co
                     resize_floats(&r, 0, at, 1, 0, x, y);
                 }
     return ODLC_OK;
-}
-
-odlc_status kernel_resize(const struct kernel *k)
-{
-    struct resample how;
-    if (!read_resize(&how, k->node))
-        return ODLC_ERR_INVALID;
-    double scale[2] = {node_float(k->node, PARAM_scale_height, 0), node_float(k->node, PARAM_scale_width, 0)};
-    return resize(k, &how, k->in[0].shape.rank == 4 ? scale : NULL);
-}
-
-odlc_status kernel_resize_bilinear(const struct kernel *k)
-{
-    struct resample how = flagged(k->node, INTERPOLATE_LINEAR);
-    return resize(k, &how, NULL);
-}
-
-odlc_status kernel_resize_nearest(const struct kernel *k)
-{
-    struct resample how = flagged(k->node, INTERPOLATE_NEAREST);
-    return resize(k, &how, NULL);
 }
 
 /* ---- depth and space ---- */

@@ -9,7 +9,8 @@
 
 odlc_status kernel_reshape(const struct kernel *k)
 {
-    memcpy(k->out[0].data, k->in[0].data, shape_count(&k->in[0].shape) * element_size(k->in[0].dtype));
+    if (k->out[0].data != k->in[0].data)
+        memcpy(k->out[0].data, k->in[0].data, shape_count(&k->in[0].shape) * element_size(k->in[0].dtype));
     return ODLC_OK;
 }
 

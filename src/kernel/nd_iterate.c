@@ -56,8 +56,7 @@ static void move_axis(struct nd_loop *w, uint32_t to, uint32_t from)
         w->step[k][to] = w->step[k][from];
 }
 
-/* Axes of one element go; neighbours that all operands pass in one stride become one: the runs get long. */
-static void join_axes(struct nd_loop *w)
+void nd_join(struct nd_loop *w)
 {
     uint32_t rank = 0;
     for (uint32_t i = 0; i < w->rank; i++) {
@@ -74,31 +73,36 @@ static void join_axes(struct nd_loop *w)
     w->rank = rank;
 }
 
-void nd_run(const struct nd_loop *walk, span_fn *fn, const void *user)
+void nd_run(const struct nd_loop *w, span_fn *fn, const void *user)
 {
-    struct nd_loop w = *walk;
-    join_axes(&w);
+    struct nd_loop joined = *w;
+    nd_join(&joined);
+    nd_run_joined(&joined, fn, user);
+}
+
+void nd_run_joined(const struct nd_loop *w, span_fn *fn, const void *user)
+{
     struct span s = {.count = 1};
-    uint32_t outer = w.rank ? w.rank - 1 : 0;
-    for (uint32_t k = 0; k < w.operands; k++) {
-        s.data[k] = w.data[k];
-        s.step[k] = w.rank ? w.step[k][outer] : 0;
+    uint32_t outer = w->rank ? w->rank - 1 : 0;
+    for (uint32_t k = 0; k < w->operands; k++) {
+        s.data[k] = w->data[k];
+        s.step[k] = w->rank ? w->step[k][outer] : 0;
     }
     uint64_t runs = 1;
     for (uint32_t i = 0; i < outer; i++)
-        runs *= (uint64_t)w.dims[i];
-    if (w.rank)
-        s.count = w.dims[outer];
+        runs *= (uint64_t)w->dims[i];
+    if (w->rank)
+        s.count = w->dims[outer];
     if (s.count == 0)
         return;
     int64_t index[MAX_RANK] = {0};
     for (uint64_t run = 0; run < runs; run++) {
         fn(&s, user);
         for (uint32_t i = outer; i-- > 0;) {
-            bool wraps = ++index[i] == w.dims[i];
-            for (uint32_t k = 0; k < w.operands; k++) {
-                int64_t by = wraps ? -w.step[k][i] * (w.dims[i] - 1) : w.step[k][i];
-                s.data[k] = (char *)s.data[k] + by * w.size[k];
+            bool wraps = ++index[i] == w->dims[i];
+            for (uint32_t k = 0; k < w->operands; k++) {
+                int64_t by = wraps ? -w->step[k][i] * (w->dims[i] - 1) : w->step[k][i];
+                s.data[k] = (char *)s.data[k] + by * w->size[k];
             }
             if (!wraps)
                 break;

@@ -32,6 +32,10 @@ void nd_broadcast(struct nd_loop *w, const struct buffer *b);
 void nd_axes(struct nd_loop *w, void *data, enum dtype dtype, uint32_t axes);
 /* Calls fn for every run, in row-major order of the space. */
 void nd_run(const struct nd_loop *w, span_fn *fn, const void *user);
+/* The same in two parts, of which the first looks at no data: axes of one element go, neighbours that all operands pass
+ * in one stride become one, so that the runs get long. */
+void nd_join(struct nd_loop *w);
+void nd_run_joined(const struct nd_loop *w, span_fn *fn, const void *user);
 
 /* The loops of an op for the storage of its operands; NULL where it has none. */
 struct span_set {

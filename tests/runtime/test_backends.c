@@ -1,5 +1,5 @@
-/* The seam between executor and backends, with two toy backends: one computes pairs of nodes as one step, one has a
- * memory that the host cannot read. */
+/* The seam between executor and backends, with three toy backends: one computes pairs of nodes as one step, one has a
+ * memory that the host cannot read, one works in place. */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,6 +208,37 @@ static const struct backend far = {.name = "far",
                                    .run = far_run,
                                    .release = far_release};
 
+/* ---- a backend that works in place, where it may ---- */
+
+static bool over_claim(void *state, const struct claiming *c, node_id id, struct group *group)
+{
+    (void)state;
+    group->reason = "it is no Negate";
+    if (graph_node(c->scope->graph, id)->op != &negate)
+        return false;
+    vec_push(c->scope->arena, &group->nodes, id);
+    group->sharing = SHARING_PLACE;
+    return true;
+}
+
+static odlc_status over_prepare(void *state, const struct backend_scope *scope, const struct group *group,
+                                const struct step_io *io, void **step)
+{
+    (void)state, (void)scope, (void)group, (void)io;
+    *step = NULL;
+    return ODLC_OK;
+}
+
+static odlc_status over_run(void *step, const struct backend_scope *scope, const struct buffer *in, struct buffer *out)
+{
+    (void)step, (void)scope;
+    for (int i = 0; i < N; i++)
+        ((float *)out[0].data)[i] = -((const float *)in[0].data)[i];
+    return ODLC_OK;
+}
+
+static const struct backend over = {.name = "over", .claim = over_claim, .prepare = over_prepare, .run = over_run};
+
 /* ---- graphs ---- */
 
 static void setup(void)
@@ -316,6 +347,37 @@ START_TEST(a_group_hides_nothing_that_is_wanted)
     run(e);
     expect(e, t.twice, -20, 0);
     expect(e, t.sum, 10, 1);
+}
+END_TEST
+
+/* The sum dies in the Negate, whose result takes its place: two places are enough for all. */
+START_TEST(a_result_takes_the_place_of_a_dying_input)
+{
+    build_graph();
+    struct executor *e = create(&over, &t.twice, 1, NULL);
+    ck_assert_ptr_eq(e->buffers[t.minus].data, e->buffers[t.sum].data);
+    ck_assert_uint_eq(e->plan.spaces[HOST_SPACE].size, 2 * 64);
+    run(e);
+    expect(e, t.twice, -20, 0);
+}
+END_TEST
+
+START_TEST(an_input_that_is_needed_keeps_its_place)
+{
+    tensor_id wanted[2];
+    build_graph();
+    tensor_id other = tensor("other", TENSOR_OUTPUT), far_x = tensor("minus x", TENSOR_OUTPUT);
+    node(&add, "other", t.sum, t.minus, other);
+    node(&negate, "minus x", t.x, NO_TENSOR, far_x);
+    wanted[0] = other;
+    wanted[1] = far_x;
+    struct executor *e = create(&over, wanted, 2, NULL);
+    ck_assert_ptr_ne(e->buffers[t.minus].data, e->buffers[t.sum].data);
+    ck_assert_ptr_ne(e->buffers[far_x].data, e->buffers[t.x].data);
+    run(e);
+    expect(e, other, 0, 0);
+    expect(e, far_x, 0, -1);
+    expect(e, t.x, 0, 1);
 }
 END_TEST
 
@@ -476,6 +538,8 @@ int main(void)
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, a_group_of_two_is_one_step);
     tcase_add_test(tcase, a_group_hides_nothing_that_is_wanted);
+    tcase_add_test(tcase, a_result_takes_the_place_of_a_dying_input);
+    tcase_add_test(tcase, an_input_that_is_needed_keeps_its_place);
     tcase_add_test(tcase, an_observer_sees_what_a_group_would_hide);
     tcase_add_test(tcase, an_observer_sees_what_lies_in_other_memory);
     tcase_add_test(tcase, an_observer_ends_the_run);

@@ -38,6 +38,7 @@ static odlc_status fork_kernel(const struct kernel *k)
 static const struct reference_kernel adds = {COMPUTE_WIDE, add_kernel}, forks_to_two = {COMPUTE_WIDE, fork_kernel};
 static const struct op add = {.name = "Add", .dlc_type = "Add", .own_kernel = &adds};
 static const struct op forks = {.name = "Fork", .dlc_type = "Fork", .own_kernel = &forks_to_two};
+static const struct op reshape = {.id = OP_Reshape, .name = "Reshape", .dlc_type = "Reshape"};
 static const struct op custom = {.name = "Selu", .dlc_type = "Selu", .package = "MyPackage"};
 
 static odlc_status infer_first(const struct infer *c)
@@ -121,6 +122,37 @@ START_TEST(an_operand_that_is_read_twice_is_freed_once)
     elements(e, x)[2] = 1;
     ck_assert_int_eq(executor_run(e), ODLC_OK);
     ck_assert_float_eq(elements(e, t[4])[2], 13);
+}
+END_TEST
+
+/* The place of a tensor that is read under two names is given back once, and kept while one of them is needed. */
+START_TEST(reshapes_have_the_place_of_what_they_read)
+{
+    tensor_id x = tensor("x", TENSOR_INPUT), t[6];
+    for (int i = 0; i < 6; i++)
+        t[i] = tensor("t", TENSOR_NATIVE);
+    node(&add, "2x", x, x, t[0], NO_TENSOR);
+    node(&reshape, "2x again", t[0], NO_TENSOR, t[1], NO_TENSOR);
+    node(&add, "4x", t[0], t[1], t[2], NO_TENSOR);
+    node(&add, "5x", t[2], x, t[3], NO_TENSOR);
+    node(&add, "8x", t[2], t[2], t[4], NO_TENSOR);
+    node(&add, "13x", t[3], t[4], t[5], NO_TENSOR);
+    struct executor *e;
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &t[5], 1, &reference_only, &e), ODLC_OK);
+    ck_assert_ptr_eq(elements(e, t[1]), elements(e, t[0]));
+    ck_assert_uint_eq(e->plan.spaces[HOST_SPACE].size, 3 * N * sizeof(float));
+    for (size_t s = 0; s < e->plan.steps.count; s++)
+        ck_assert(e->plan.steps.data[s].is_idle == (s == 1));
+    elements(e, x)[2] = 1;
+    ck_assert_int_eq(executor_run(e), ODLC_OK);
+    ck_assert_uint_eq(e->nanoseconds[1], 0);
+    ck_assert_float_eq(elements(e, t[5])[2], 13);
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, (tensor_id[]){t[0], t[5]}, 2, &reference_only, &e),
+                     ODLC_OK);
+    ck_assert_ptr_eq(elements(e, t[1]), elements(e, t[0]));
+    elements(e, x)[2] = 1;
+    ck_assert_int_eq(executor_run(e), ODLC_OK);
+    ck_assert_float_eq(elements(e, t[0])[2], 2);
 }
 END_TEST
 
@@ -346,6 +378,7 @@ int main(void)
     TCase *tcase = tcase_create("executor");
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, a_chain_needs_two_slots);
+    tcase_add_test(tcase, reshapes_have_the_place_of_what_they_read);
     tcase_add_test(tcase, wanted_tensors_keep_their_place);
     tcase_add_test(tcase, an_unused_output_is_freed_at_once);
     tcase_add_test(tcase, nodes_that_nothing_wanted_needs_are_left_out);

@@ -1,5 +1,6 @@
 #include "backend/reference/reference.h"
 
+#include "ir/quant.h"
 #include "kernel/eval.h"
 #include "kernel/kernel.h"
 #include "op/op.h"
@@ -8,6 +9,13 @@ struct step {
     const struct node *node;
     struct step_io io;
 };
+
+/* Whether the result is the input's elements as they are. */
+static bool gives_input(const struct graph *g, const struct node *n)
+{
+    const struct tensor *x = node_input(g, n, 0), *y = node_output(g, n, 0);
+    return n->op->id == OP_Reshape && x->type->dtype == y->type->dtype && quant_equal(x->quant, y->quant);
+}
 
 static bool claim(void *state, const struct claiming *c, node_id node, struct group *group)
 {
@@ -19,6 +27,7 @@ static bool claim(void *state, const struct claiming *c, node_id node, struct gr
         return false;
     }
     vec_push(c->scope->arena, &group->nodes, node);
+    group->sharing = gives_input(c->scope->graph, graph_node(c->scope->graph, node)) ? SHARING_ELEMENTS : SHARING_NONE;
     return true;
 }
 
@@ -50,4 +59,5 @@ static odlc_status run(void *prepared, const struct backend_scope *scope, const 
     return eval_node(n, inputs, outputs, scope->scratch, scope->diags);
 }
 
-const struct backend reference_backend = {.name = "reference", .claim = claim, .prepare = prepare, .run = run};
+const struct backend reference_backend = {
+    .name = "reference", .width = WIDTH_ANY, .claim = claim, .prepare = prepare, .run = run};
