@@ -78,6 +78,30 @@ static void scale_further(struct pass_context *c, struct graph *g, const struct 
                   (unsigned long long)unfit, (unsigned long long)channels);
 }
 
+/* The encodings that are given for weights, of what they are multiplied to; none where a factor is not positive. */
+static const struct quant *scale_given(struct graph *g, const struct quant *given, uint32_t axis, uint32_t channels,
+                                       const double *factor)
+{
+    if (given->per_axis && given->axis != axis)
+        return NULL;
+    struct encoding *encodings = arena_array(g->arena, struct encoding, channels);
+    struct quant *quant = arena_memdup(g->arena, given, sizeof *given);
+    for (uint32_t i = 0; i < channels; i++) {
+        struct encoding *e = &encodings[i];
+        *e = given->encodings[given->per_axis ? i : 0];
+        e->scale *= factor[i];
+        e->min *= factor[i];
+        e->max *= factor[i];
+        if (!(e->scale > 0))
+            return NULL;
+    }
+    quant->encodings = encodings;
+    quant->per_axis = true;
+    quant->axis = axis;
+    quant->count = channels;
+    return quant;
+}
+
 static void scale_weights(struct pass_context *c, struct graph *g, node_id id, const double *factor)
 {
     const struct node *layer = graph_node(g, id);
@@ -88,6 +112,8 @@ static void scale_weights(struct pass_context *c, struct graph *g, node_id id, c
     else
         scaled.scale = factor;
     scaled.scale_axis = scaled.perm.axis[layer->op->channel_axis];
+    if (scaled.given)
+        scaled.given = scale_given(g, scaled.given, scaled.scale_axis, (uint32_t)affine_channels(g, layer), factor);
     graph_replace_input(g, id, 1, part_constant(g, layer->inputs[1], &scaled));
 }
 
@@ -110,14 +136,15 @@ static void move_bias(struct pass_context *c, struct graph *g, node_id id, const
     graph_replace_input(g, id, 2, graph_add_constant(g, name, like->type->dtype, &view));
 }
 
-void affine_fold(struct pass_context *c, struct graph *g, struct node *layer, const struct affine *a, node_id replaced)
+void affine_fold(struct pass_context *c, struct graph *g, struct node *layer, const struct affine *a, node_id replaced,
+                 tensor_id x)
 {
     tensor_id out = graph_node(g, replaced)->outputs[0];
-    node_id id = node_output(g, layer, 0)->producer;
+    node_id id = node_output(g, layer, 0)->producer, giver = graph_tensor(g, x)->producer;
     if (a->factor)
         scale_weights(c, g, id, a->factor);
     if (a->shift || !layer_has_no_bias(g, layer))
         move_bias(c, g, id, a);
     graph_remove_node(g, replaced);
-    graph_replace_output(g, id, 0, out);
+    graph_replace_output(g, giver, 0, out);
 }

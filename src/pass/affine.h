@@ -21,11 +21,13 @@ struct affine {
     const double *factor, *shift; /* NULL: 1 and 0; factor lives in the graph's arena */
     const char *bias_name; /* of the new bias; NULL: that of the old one, or where there is none layer_bias_name */
 };
-/* Puts the change into the layer, which gives the result of the node `replaced` from now on; that node is removed. The
+/* Puts the change into the layer. The node `replaced`, which did it to x, is removed: who computes x, the layer or a
+ * Reshape behind it, gives that node's result from now on. The
  * weights are not touched: their view gets a pending factor per channel, applied when the bytes are streamed out. With
  * --qdq encodings, the scales of integers that are still to be scaled are multiplied by it, so that their encodings
  * stay right; a bias that is changed has none, nor have weights one of whose factors is not positive, which is
  * reported. */
-void affine_fold(struct pass_context *c, struct graph *g, struct node *layer, const struct affine *a, node_id replaced);
+void affine_fold(struct pass_context *c, struct graph *g, struct node *layer, const struct affine *a, node_id replaced,
+                 tensor_id x);
 
 #endif

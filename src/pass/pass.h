@@ -13,7 +13,6 @@
 
 struct pass_options {
     bool no_batchnorm_folding; /* --disable_batchnorm_folding */
-    bool fold_bias;            /* the model's layers have no bias of their own */
     bool channels_first;       /* the model's tensors of rank 3 and 4 are, where nothing else is known */
     bool model_layout;         /* --io_layout model: all graph inputs and outputs keep the model's order of axes */
     bool preserve_layout;      /* graph inputs and outputs keep the model's order of axes */
@@ -24,8 +23,13 @@ struct pass_options {
     bool keep_quant_nodes;            /* --keep_quant_nodes */
     bool keep_encodings;              /* --qdq encodings */
     bool keep_int64_inputs;           /* --keep_int64_inputs */
-    uint32_t target_release;          /* --target_release, by RELEASE */
-    const char *dump_after;           /* name of the list: `dumped` gets the graph as text after it */
+    bool approximate_gelu;            /* --approximate_gelu */
+    bool halve_floats;                /* --float_bitwidth 16 */
+    bool keep_float_biases;           /* --float_bias_bitwidth 32 */
+    const char *const *no_fusions;    /* --no_fusion: passes fuse_NAME that are left out, or "all" */
+    size_t n_no_fusions;
+    uint32_t target_release; /* --target_release, by RELEASE */
+    const char *dump_after;  /* name of the list: `dumped` gets the graph as text after it */
 };
 
 /* A pass whose place is in the list and whose function is the caller's: what it knows is not of this room. */
@@ -71,6 +75,8 @@ typedef odlc_status pass_fn(struct pass_context *c, struct graph *g);
 odlc_status pass_run_all(struct pass_context *c, struct graph *g) MUST_USE;
 /* The names in the list, in order, for --dump_ir; each is there once. NULL past the end. */
 const char *pass_name(size_t index);
+/* Whether a name, or "all", is one that no_fusions takes. */
+bool pass_is_fusion(const char *name);
 /* The pass of that name alone, validated; for tests. ODLC_ERR_USAGE: there is none. */
 odlc_status pass_run(struct pass_context *c, struct graph *g, const char *name) MUST_USE;
 

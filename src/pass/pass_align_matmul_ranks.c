@@ -24,7 +24,7 @@ static struct shape widened(const struct shape *shape, uint32_t rank)
 }
 
 /* The same for what a view still has to do: its first axes stay the first ones. */
-static struct view widened_view(const struct view *view, uint32_t rank)
+static struct view widened_view(struct arena *arena, const struct view *view, uint32_t rank)
 {
     struct view wide = *view;
     uint32_t more = rank - view->shape.rank;
@@ -34,6 +34,11 @@ static struct view widened_view(const struct view *view, uint32_t rank)
         wide.perm.axis[i] = (uint8_t)(view->perm.axis[i - more] + more);
     if (view->scale_axis != SCALE_WHOLE)
         wide.scale_axis = view->scale_axis + more;
+    if (view->given && view->given->per_axis) {
+        struct quant *given = arena_memdup(arena, view->given, sizeof *given);
+        given->axis += more;
+        wide.given = given;
+    }
     return wide;
 }
 
@@ -44,7 +49,7 @@ static void align(struct graph *g, node_id id, uint32_t operand, uint32_t rank)
     tensor_id in = n.inputs[operand];
     const struct tensor t = *graph_tensor(g, in);
     if (t.kind == TENSOR_STATIC) {
-        struct view view = widened_view(t.view, rank);
+        struct view view = widened_view(g->arena, t.view, rank);
         graph_replace_input(g, id, operand, part_constant(g, in, &view));
         return;
     }

@@ -44,7 +44,7 @@ static void fold(struct pass_context *context, struct graph *g, struct node *lay
     const struct affine affine = {.factor = arena_memdup(g->arena, factor, channels * sizeof *factor),
                                   .shift = view_load(g->arena, c->view, DT_FLOAT64)};
     hand_on(g, bn, layer);
-    affine_fold(context, g, layer, &affine, id);
+    affine_fold(context, g, layer, &affine, id, bn->inputs[0]);
 }
 
 static void forget_notes(struct node *bn)

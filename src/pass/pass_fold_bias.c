@@ -1,16 +1,28 @@
 /* Folds the addition of a constant per channel, and the multiplication by one, into the convolution or fully connected
- * layer before them: for models whose layers have no bias of their own. Only when nothing else reads the layer's
- * output. */
+ * layer before them, also where a Reshape that keeps the channels stands between. Only when nothing else reads the
+ * layer's output. */
+#include "op/op.h"
 #include "op/params.h"
 #include "pass/affine.h"
 
 pass_fn pass_fold_bias;
 
+/* The layer whose result x is, perhaps in another shape with the same last axis. */
+static struct node *layer_of(const struct graph *g, const struct uses *uses, tensor_id x)
+{
+    const struct node *before = graph_producer(g, x);
+    if (!before || !node_is(before, OP_Reshape) || before->n_inputs != 1 || uses->count[x] != 1)
+        return affine_layer(g, uses, x);
+    const struct shape *from = &node_input(g, before, 0)->type->shape, *to = &graph_tensor(g, x)->type->shape;
+    const bool keeps = from->rank > 0 && to->rank > 0 && from->dims[from->rank - 1] == to->dims[to->rank - 1];
+    return keeps ? affine_layer(g, uses, before->inputs[0]) : NULL;
+}
+
 /* Whether input i of n is a constant with one value, or one for each channel of the layer's result, which n leaves in
  * its shape. */
 static bool is_per_channel(const struct graph *g, const struct node *layer, const struct node *n, uint32_t i)
 {
-    const struct tensor *c = node_input(g, n, i), *y = node_output(g, layer, 0), *out = node_output(g, n, 0);
+    const struct tensor *c = node_input(g, n, i), *y = node_input(g, n, 1 - i), *out = node_output(g, n, 0);
     const struct shape *shape = &c->type->shape;
     uint64_t count = shape_count(shape), channels = affine_channels(g, layer);
     bool last = shape->rank > 0 && count == channels && (uint64_t)shape->dims[shape->rank - 1] == channels;
@@ -45,7 +57,8 @@ static bool fold(struct pass_context *c, struct graph *g, const struct uses *use
 {
     const struct node *n = graph_node(g, id);
     bool product = node_is(n, OP_ElementWiseMultiply);
-    struct node *layer = affine_layer(g, uses, n->inputs[1 - i]);
+    const tensor_id x = n->inputs[1 - i];
+    struct node *layer = layer_of(g, uses, x);
     if (!layer || !is_per_channel(g, layer, n, i) ||
         (product && (c->options->no_batchnorm_folding || !affine_scalable(c, g, layer))))
         return false;
@@ -54,14 +67,12 @@ static bool fold(struct pass_context *c, struct graph *g, const struct uses *use
     struct affine affine = {.factor = product ? values : NULL, .shift = product ? NULL : values};
     if (!product && layer_has_no_bias(g, layer))
         take_as_bias(g, layer, n, constant, &affine);
-    affine_fold(c, g, layer, &affine, id);
+    affine_fold(c, g, layer, &affine, id, x);
     return true;
 }
 
 odlc_status pass_fold_bias(struct pass_context *c, struct graph *g)
 {
-    if (!c->options->fold_bias)
-        return ODLC_OK;
     struct uses uses = graph_uses(c->scratch, g);
     for (size_t i = 0; i < g->order.count; i++) {
         node_id id = g->order.data[i];

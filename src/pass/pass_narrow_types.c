@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "op/op.h"
-#include "pass/alias.h"
+#include "pass/kept_types.h"
 
 pass_fn pass_narrow_types;
 
@@ -26,59 +26,9 @@ static odlc_status narrow_constant(struct pass_context *c, struct graph *g, stru
 /* Types that containers do not have cannot be kept. */
 static bool preserves(const struct pass_context *c, const struct tensor *t)
 {
-    const struct pass_options *o = c->options;
-    if (o->keep_int64_inputs && t->kind == TENSOR_INPUT && t->type->dtype == DT_INT64)
+    if (c->options->keep_int64_inputs && t->kind == TENSOR_INPUT && t->type->dtype == DT_INT64)
         return true;
-    return o->preserve_dtype && dtype_in_containers(t->type->dtype) &&
-           (!o->preserve_names || map_get(o->preserve_names, t->name) != MAP_NONE);
-}
-
-/* The nodes behind the first `before` go to the front, the last one first. */
-static void move_to_front(struct arena *scratch, struct graph *g, size_t before)
-{
-    size_t count = g->order.count, added = count - before;
-    const node_id *order = arena_memdup(scratch, g->order.data, count * sizeof *order);
-    for (size_t i = 0; i < added; i++)
-        g->order.data[i] = order[count - 1 - i];
-    memcpy(g->order.data + added, order, before * sizeof *order);
-}
-
-/* Puts a Cast between each graph input that keeps the model's dtype and its readers. */
-static odlc_status keep_inputs(const struct pass_context *c, struct build *b, bool *kept)
-{
-    struct graph *g = b->graph;
-    size_t before = g->order.count;
-    struct aliases casts = aliases_start(c->scratch, g);
-    for (size_t i = 0; i < g->inputs.count; i++) {
-        tensor_id id = g->inputs.data[i];
-        const struct tensor *t = graph_tensor(g, id);
-        enum dtype to = dtype_narrowed(t->type->dtype);
-        if (!preserves(c, t) || to == t->type->dtype)
-            continue;
-        kept[id] = true;
-        TRY(build_cast(b, id, to, arena_printf(g->arena, "%s.cast", t->name), &casts.to[id]));
-    }
-    if (g->order.count == before)
-        return ODLC_OK;
-    for (size_t i = 0; i < before; i++)
-        aliases_apply(&casts, g->order.data[i]);
-    move_to_front(c->scratch, g, before);
-    return ODLC_OK;
-}
-
-/* The value computed in the narrow dtype gets a name of its own; the graph output is a Cast of it. */
-static odlc_status keep_output(struct build *b, size_t i)
-{
-    struct graph *g = b->graph;
-    tensor_id value = g->outputs.data[i], cast;
-    const char *name = graph_tensor(g, value)->name;
-    enum dtype wide = graph_tensor(g, value)->type->dtype;
-    graph_rename_tensor(g, value, graph_free_tensor_name(g, arena_printf(g->arena, "%s.cast", name)));
-    graph_set_dtype(g, value, dtype_narrowed(wide));
-    TRY(build_cast(b, value, wide, NULL, &cast));
-    graph_rename_tensor(g, cast, name);
-    graph_replace_result(g, i, cast);
-    return ODLC_OK;
+    return preserves_type(c, t);
 }
 
 /* One warning for the model: the results are not those of the precision that it asks for. */
@@ -139,15 +89,8 @@ odlc_status pass_narrow_types(struct pass_context *c, struct graph *g)
     build_init(&b, g, c->diags);
     /* The Casts below add readers of graph inputs only, so these lists stay right for what they are asked. */
     struct uses uses = graph_uses(c->scratch, g);
-    bool *kept = arena_array(c->scratch, bool, g->tensors.count + g->inputs.count + 2 * g->outputs.count);
-    TRY(keep_inputs(c, &b, kept));
-    for (size_t i = 0; i < g->outputs.count; i++) {
-        const struct tensor *t = graph_tensor(g, g->outputs.data[i]);
-        if (t->kind != TENSOR_OUTPUT || !preserves(c, t) || dtype_narrowed(t->type->dtype) == t->type->dtype)
-            continue;
-        TRY(keep_output(&b, i));
-        kept[g->outputs.data[i]] = true;
-    }
+    bool *kept = kept_types(c->scratch, g);
+    TRY(keep_types(c, &b, preserves, dtype_narrowed, kept));
     odlc_status status = ODLC_OK;
     for (tensor_id id = 0; id < g->tensors.count; id++) {
         struct tensor *t = graph_tensor(g, id);

@@ -434,7 +434,9 @@ static void settle_types(const struct pass_context *c, struct graph *g)
         if (t->quant && !t->quant->overridden)
             t->quant = NULL;
         bool scaled = c->options->keep_encodings && t->kind == TENSOR_STATIC && t->type->dtype == DT_FLOAT32;
-        const struct quant *quant = scaled ? quant_of_view(g->arena, t->view) : NULL;
+        const struct quant *quant = scaled ? quant_given(g->arena, t->view) : NULL;
+        if (scaled && !quant)
+            quant = quant_of_view(g->arena, t->view);
         if (quant)
             quant_override(g, id, quant);
     }

@@ -29,10 +29,30 @@ const char *pass_name(size_t index)
     return index < COUNT_OF(passes) ? passes[index].name : NULL;
 }
 
+#define FUSION "fuse_"
+
+bool pass_is_fusion(const char *name)
+{
+    for (size_t i = 0; i < COUNT_OF(passes); i++)
+        if (strncmp(passes[i].name, FUSION, strlen(FUSION)) == 0 && strcmp(passes[i].name + strlen(FUSION), name) == 0)
+            return true;
+    return strcmp(name, "all") == 0;
+}
+
+static bool is_left_out(const struct pass_options *o, const char *pass)
+{
+    if (strncmp(pass, FUSION, strlen(FUSION)) != 0)
+        return false;
+    for (size_t i = 0; i < o->n_no_fusions; i++)
+        if (strcmp(o->no_fusions[i], "all") == 0 || strcmp(o->no_fusions[i], pass + strlen(FUSION)) == 0)
+            return true;
+    return false;
+}
+
 static odlc_status run_one(struct pass_context *c, struct graph *g, size_t index, bool validate)
 {
     struct arena_mark mark = arena_mark(c->scratch);
-    odlc_status status = passes[index].fn(c, g);
+    odlc_status status = is_left_out(c->options, passes[index].name) ? ODLC_OK : passes[index].fn(c, g);
     if (status == ODLC_OK)
         graph_compact(g);
     if (status == ODLC_OK && validate)

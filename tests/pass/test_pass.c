@@ -378,16 +378,12 @@ START_TEST(biases_and_factors_fold_into_the_layer)
         "node \"times\" ElementWiseMultiply (\"p\", \"factor\") -> \"t\" float32[1,4,4,2]\n"
         "node \"plus too\" ElementWiseAdd (\"t\", \"offset\") -> \"y\" float32[1,4,4,2]\n"
         "output \"y\"";
-    ck_assert_uint_eq(check_numbers(text, 1e-6)->order.count, 4); /* only where the front end asks for it */
-    stop();
-    start();
-    options.fold_bias = true;
     struct graph *g = check_numbers(text, 1e-5);
     ck_assert_uint_eq(g->order.count, 1);
     ck_assert_str_eq(node_input(g, graph_node(g, g->order.data[0]), 1)->name, "w");
     stop();
     start();
-    options.fold_bias = options.no_batchnorm_folding = true;
+    options.no_batchnorm_folding = true;
     ck_assert_uint_eq(count_ops(check_numbers(text, 1e-5), "ElementWiseMultiply"), 1);
 }
 END_TEST
@@ -395,7 +391,6 @@ END_TEST
 START_TEST(what_is_no_bias_stays)
 {
     static const char *const others[] = {"float32[4,1]", "float32[4,4,2]", "float32[1,4,1,2]"};
-    options.fold_bias = true;
     for (size_t i = 0; i < COUNT_OF(others); i++) {
         struct graph *g = check_numbers(arena_printf(arena,
             "graph \"g\" input \"x\" float32[1,4,4,3] const \"w\" float32[3,3,3,2] const \"b\" float32[2] {0, 0}\n"
@@ -411,7 +406,6 @@ END_TEST
 /* As many values as channels, and as rows of the image: each belongs to a row. */
 START_TEST(a_value_for_each_row_is_no_bias)
 {
-    options.fold_bias = true;
     struct graph *g = check_numbers(
         "graph \"g\" input \"x\" float32[1,2,2,3] const \"w\" float32[3,3,3,2] const \"b\" float32[2] {0, 0}\n"
         "const \"c\" float32[2,1] {1, 20}\n"
@@ -479,7 +473,6 @@ START_TEST(a_new_convolution_is_folded_into)
         "node \"plus\" ElementWiseAdd (\"c\", \"offset\") -> \"y\" float32[1,4,4,2]\n"
         "output \"y\"",
         in_blocks("1, 1, 2, 0", "1, 0, 0, 0", "float32[1,5,6,2]")};
-    options.fold_bias = true;
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         struct graph *g = check_graph(with_own_convolution(texts[i]), 1e-5);
         ck_assert_uint_eq(g->order.count, 1);

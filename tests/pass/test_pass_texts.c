@@ -76,6 +76,20 @@ static void encode(struct graph *g)
         quant_create(arena, DT_UFXP8, &by_quarters, &middle, 1, false, 0);
 }
 
+/* "a" and "b" are equal, "c" is not, in its middle alone. */
+static void fill_constants(struct graph *g)
+{
+    for (const char *name = "abc"; *name; name++) {
+        struct tensor *t = graph_tensor(g, tensor_called(g, (const char[]){*name, 0}));
+        const uint64_t count = shape_count(&t->type->shape);
+        float *elements = arena_array(arena, float, count);
+        for (uint64_t i = 0; i < count; i++)
+            elements[i] = (float)i;
+        elements[count / 2] += *name == 'c';
+        *t->view = view_of(elements, DT_FLOAT32, &t->type->shape);
+    }
+}
+
 static void check_encodings(const struct graph *g)
 {
     ck_assert(graph_tensor(g, tensor_called(g, "halves"))->quant->encodings[0].scale == 0.5);
@@ -312,6 +326,7 @@ static void declare_types(struct graph *g)
     "output \"y\"\n"
 
 static const struct example examples[] = {
+#include "tests/pass/texts_fusions.def"
 #include "tests/pass/texts_layouts.def"
 #include "tests/pass/texts_layers.def"
 #include "tests/pass/texts_values.def"
@@ -335,7 +350,7 @@ static const char two_biases[] =
 
 static const char *dumped_after(const char *pass)
 {
-    options = (struct pass_options){.fold_bias = true, .dump_after = pass};
+    options = (struct pass_options){.dump_after = pass};
     context.dumped = NULL;
     must(pass_run_all(&context, parsed(two_biases)));
     ck_assert_msg(context.dumped, "nothing is dumped after %s", pass);
@@ -378,7 +393,7 @@ START_TEST(hooks_fail_as_passes_do)
     ck_assert_int_eq(pass_run_all(&context, parsed(two_biases)), ODLC_ERR_INVALID);
     ck_assert_int_eq(calls, 1);
     context.replace_natives = (struct pass_hook){0};
-    context.keep_declared_types = (struct pass_hook){tear, "plus too"};
+    context.keep_declared_types = (struct pass_hook){tear, "conv"};
     ck_assert_int_eq(pass_run_all(&context, parsed(two_biases)), ODLC_ERR_INTERNAL);
     ck_assert(strstr(diags.list.data[diags.list.count - 1].message, "not valid after keep_declared_types"));
 }

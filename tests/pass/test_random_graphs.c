@@ -62,7 +62,6 @@ static struct trial *trial_create(uint64_t seed, struct random_form form)
     t->options.preserve_layout = random_below(&state, 4) == 0;
     t->options.preserve_dtype = random_below(&state, 4) == 0;
     t->options.no_batchnorm_folding = random_below(&state, 4) == 0;
-    t->options.fold_bias = random_below(&state, 2) == 0;
     t->options.keep_quant_nodes = random_below(&state, 4) == 0;
     t->options.target_release = random_below(&state, 2) ? RELEASE_OLDEST : RELEASE_NEWER;
     map_init(&t->preserved, arena);
