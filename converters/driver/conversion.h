@@ -5,6 +5,7 @@
 #include "converters/driver/check_support.h"
 #include "converters/driver/lowering.h"
 #include "converters/driver/outcome.h"
+#include "converters/driver/overrides.h"
 
 /* Lives in its own arena, shared.arena. */
 struct odlc_conversion {
@@ -18,6 +19,7 @@ struct odlc_conversion {
     struct support support;
     struct odlc_op_report **op_reports; /* per note of the survey; *op_reports is NULL until they are asked for */
     struct lowering lowering;
+    struct overrides overrides;
     struct outcome outcome;
 };
 

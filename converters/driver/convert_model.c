@@ -15,6 +15,7 @@
 #include "converters/driver/udo_template.h"
 #include "dlc/record.h"
 #include "opendlc/version.h"
+#include "package/inference.h"
 #include "pass/pass.h"
 
 static bool claims(void *user, const char *op_type, const char *domain)
@@ -32,7 +33,10 @@ static odlc_status load_udos(const struct context *c, struct udo_set *udos)
         if (status == ODLC_OK)
             status = loaded; /* the errors of all configs are reported */
     }
-    return status;
+    const size_t count = c->options->n_inference_libraries;
+    odlc_status opened =
+        count ? inference_open(c->arena, c->diags, c->options->inference_libraries, count, &udos->oracle) : ODLC_OK;
+    return status == ODLC_OK ? opened : status;
 }
 
 /* Said before anything else can fail. */
@@ -43,6 +47,33 @@ static void match_udos(const struct context *c, const struct fw_model *model, st
     for (size_t i = 0; i < count; i++)
         operators[i] = (struct udo_operator){model->ops.data[i]->type, model->ops.data[i]->domain};
     udo_match(udos, operators, count);
+}
+
+static odlc_status check_dump(const struct context *c)
+{
+    const char *pass = c->options->dump_ir_after;
+    if (!pass)
+        return ODLC_OK;
+    for (size_t i = 0; pass_name(i); i++)
+        if (strcmp(pass_name(i), pass) == 0)
+            return ODLC_OK;
+    text names = {0};
+    for (size_t i = 0; pass_name(i); i++)
+        text_add(c->arena, &names, "%s%s", i ? ", " : "the passes are: ", pass_name(i));
+    return diag_error(c->diags, ODLC_ERR_USAGE, AT(.hint = names.data), "unknown-pass", "there is no pass %s", pass);
+}
+
+/* All names that are wrong are reported. */
+static odlc_status check_fusions(const struct context *c)
+{
+    const struct odlc_convert_options *o = c->options;
+    odlc_status status = ODLC_OK;
+    for (size_t i = 0; i < o->n_no_fusions; i++)
+        if (!pass_is_fusion(o->no_fusions[i]))
+            status = diag_error(c->diags, ODLC_ERR_USAGE,
+                                AT(.hint = "all, or a pass fuse_NAME of docs/graphs-and-passes.md: gelu, for example"),
+                                "unknown-fusion", "there is no fusion %s", o->no_fusions[i]);
+    return status;
 }
 
 static odlc_status check_options(const struct context *c)
@@ -59,16 +90,8 @@ static odlc_status check_options(const struct context *c)
     if (o->model_version && strlen(o->model_version) > 64)
         return diag_error(c->diags, ODLC_ERR_USAGE, AT(.file = NULL), "model-version",
                           "the model version is longer than 64 bytes");
-    if (!o->dump_ir_after)
-        return ODLC_OK;
-    for (size_t i = 0; pass_name(i); i++)
-        if (strcmp(pass_name(i), o->dump_ir_after) == 0)
-            return ODLC_OK;
-    text names = {0};
-    for (size_t i = 0; pass_name(i); i++)
-        text_add(c->arena, &names, "%s%s", i ? ", " : "the passes are: ", pass_name(i));
-    return diag_error(c->diags, ODLC_ERR_USAGE, AT(.hint = names.data), "unknown-pass", "there is no pass %s",
-                      o->dump_ir_after);
+    TRY(check_fusions(c));
+    return check_dump(c);
 }
 
 /* The graph goes by the stem of the file that is written first (dlc-format.md). */
@@ -153,7 +176,7 @@ static odlc_status lower_model(struct odlc_conversion *conversion, struct graph 
     lowering->udos = &conversion->udos;
     odlc_status status = lower_graph(lowering, graph);
     note_refusals(&conversion->input, &conversion->support);
-    return status;
+    return status == ODLC_OK ? apply_overrides(lowering, &conversion->overrides) : status;
 }
 
 /* The framework graph is as large as the IR graph, which has taken its place. */
@@ -182,6 +205,7 @@ static odlc_status run(struct odlc_conversion *conversion)
     TRY(read_target_release(c, &conversion->shared.release));
     TRY(begin(conversion, ODLC_STAGE_READ));
     TRY(load_udos(c, &conversion->udos));
+    TRY(read_overrides(c, &conversion->overrides));
     limit_loading(conversion);
     TRY(load_model(conversion));
     const struct growth growth = {.model_bytes = input_bytes(in), .model_nodes = in->model->graph.nodes.count};
@@ -198,6 +222,7 @@ static odlc_status run(struct odlc_conversion *conversion)
     forget_model(conversion);
     TRY(begin(conversion, ODLC_STAGE_PASSES));
     TRY(run_passes(c, &conversion->udos, graph, &conversion->outcome));
+    report_lost_overrides(c, graph, &conversion->overrides);
     if (!c->options->output && !c->options->dry_run)
         return ODLC_OK;
     note_unknown_types(c, graph);

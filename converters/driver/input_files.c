@@ -1,5 +1,6 @@
 #include "converters/driver/input_files.h"
 
+#include <string.h>
 #include <sys/stat.h>
 
 void add_input_file(const struct context *c, struct input *in, const char *path)
@@ -16,6 +17,11 @@ void list_input_files(const struct context *c, struct input *in)
     add_input_file(c, in, in->model->path);
     for (size_t i = 0; i < o->n_udo_configs; i++)
         add_input_file(c, in, o->udo_configs[i]);
+    for (size_t i = 0; i < o->n_inference_libraries; i++)
+        if (strchr(o->inference_libraries[i], '/')) /* or else the loader finds it */
+            add_input_file(c, in, o->inference_libraries[i]);
+    if (o->quantization_overrides)
+        add_input_file(c, in, o->quantization_overrides);
     for (size_t i = 0; i < o->n_frozen_inputs; i++)
         add_input_file(c, in, o->frozen_inputs[i].value);
     for (size_t i = 0; i < in->model->files.count; i++)

@@ -9,14 +9,31 @@
 static odlc_status parse_qdq(const struct context *c, bool *keep_encodings)
 {
     const struct odlc_convert_options *o = c->options;
-    const char *text = o->qdq ? o->qdq : "fixed";
+    const char *text = o->qdq ? o->qdq : o->quantization_overrides ? "encodings" : "fixed";
     *keep_encodings = strcmp(text, "encodings") == 0;
     if (!*keep_encodings && strcmp(text, "fixed") != 0)
         return diag_error(c->diags, ODLC_ERR_USAGE, AT(.hint = "fixed or encodings"), "bad-qdq",
                           "--qdq %s: there is no such form", text);
+    if (!*keep_encodings && o->quantization_overrides)
+        return diag_error(c->diags, ODLC_ERR_USAGE, AT(.hint = "leave --qdq out"), "bad-qdq",
+                          "--quantization_overrides gives encodings of floats, which --qdq fixed does not leave");
     if (*keep_encodings && o->keep_quant_nodes)
         return diag_error(c->diags, ODLC_ERR_USAGE, AT(.hint = "give one of the two"), "bad-qdq",
-                          "--qdq encodings leaves no quantizing op that --keep_quant_nodes could keep");
+                          "%s leaves no quantizing op that --keep_quant_nodes could keep",
+                          o->qdq ? "--qdq encodings" : "--quantization_overrides");
+    return ODLC_OK;
+}
+
+static odlc_status check_float_widths(const struct context *c)
+{
+    const int64_t all = c->options->float_bitwidth, biases = c->options->float_bias_bitwidth;
+    if (all != 16 && all != 32)
+        return diag_error(c->diags, ODLC_ERR_USAGE, AT(.hint = "16 or 32"), "bad-float-bitwidth",
+                          "--float_bitwidth: there are no floats of %lld bits", (long long)all);
+    if (biases != 0 && biases != 32 && biases != all)
+        return diag_error(c->diags, ODLC_ERR_USAGE, AT(.hint = "0 (as all others), or 32"), "bad-float-bitwidth",
+                          "--float_bias_bitwidth: biases of %lld bits do not go with floats of %lld", (long long)biases,
+                          (long long)all);
     return ODLC_OK;
 }
 
@@ -68,15 +85,20 @@ static odlc_status pass_options(const struct context *c, const struct graph *g, 
 {
     const struct odlc_convert_options *o = c->options;
     *out = (struct pass_options){.no_batchnorm_folding = o->no_batchnorm_folding,
-                                 .fold_bias = c->frontend->bias_apart,
                                  .channels_first = c->frontend->channels_first,
                                  .preserve_layout = o->preserve_layout,
                                  .preserve_dtype = o->preserve_dtype,
                                  .keep_disconnected = o->keep_disconnected_nodes,
                                  .keep_quant_nodes = o->keep_quant_nodes,
                                  .keep_int64_inputs = o->keep_int64_inputs,
+                                 .approximate_gelu = o->approximate_gelu,
+                                 .halve_floats = o->float_bitwidth == 16,
+                                 .keep_float_biases = o->float_bias_bitwidth == 32,
+                                 .no_fusions = o->no_fusions,
+                                 .n_no_fusions = o->n_no_fusions,
                                  .target_release = c->release,
                                  .dump_after = o->dump_ir_after};
+    TRY(check_float_widths(c));
     TRY(parse_qdq(c, &out->keep_encodings));
     TRY(parse_io_layout(c, &out->model_layout));
     map_init(names, c->arena);

@@ -59,7 +59,6 @@ struct frontend {
     /* The name of an element type by its number in attributes: "DT_FLOAT"; NULL: the framework has no such names. */
     const char *(*type_name)(int64_t number);
     bool channels_first;  /* the framework's spatial tensors are NCHW; otherwise fw_model.channels_first may say so */
-    bool bias_apart;      /* the framework's layers have no bias: operators of their own add it */
     bool ends_at_outputs; /* what is loaded ends at options->out_names already */
     bool has_opsets;      /* operators are of domains and versions, which messages name */
 };

@@ -17,5 +17,4 @@ const struct frontend tensorflow_frontend = {.load = tensorflow_load,
                                              .operand_types = tf_operand_types,
                                              .likely_types = tf_likely_types,
                                              .type_name = tf_dtype_enum,
-                                             .bias_apart = true,
                                              .ends_at_outputs = true};

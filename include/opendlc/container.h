@@ -88,6 +88,9 @@ struct odlc_operand {
     const struct odlc_tensor *tensor; /* NULL when it is absent or the graph does not describe it */
 };
 
+/* Bits of odlc_op.runtimes. */
+enum { ODLC_RUNTIME_CPU = 1, ODLC_RUNTIME_GPU = 2, ODLC_RUNTIME_DSP = 4 };
+
 struct odlc_op {
     uint32_t id;
     const char *name, *type;
@@ -100,7 +103,9 @@ struct odlc_op {
     size_t n_params;
     uint64_t parameters; /* elements of weights and bias; see odlc_graph.counted */
     uint64_t macs;       /* multiply-accumulates of one inference; see odlc_graph.counted */
-    int executable;      /* OpenDLC has a kernel for it */
+    int executable;      /* OpenDLC has a kernel for it, or an op package for the CPU was added */
+    unsigned runtimes;   /* the processors that are known to execute it: the CPU if it is executable, and those that
+                            op packages have it for */
 };
 
 struct odlc_graph {
@@ -161,6 +166,13 @@ ODLC_API void odlc_container_free(odlc_container *container);
  * no container, or a damaged one. ODLC_ERR_UNSUPPORTED: a container of a version whose graphs cannot be read; the
  * summary has its path, metadata and entries then. ODLC_ERR_LIMIT: larger than docs/limits.md allows. */
 ODLC_API odlc_status odlc_container_open(odlc_container *container, const char *path) ODLC_MUST_USE;
+
+/* Adds what a registration library (lib<Udo><Package>Reg.so) says of an open container's ops: `executable` and
+ * `runtimes` of those of its package. The library is loaded, which runs its code in this process, and given back;
+ * implementations are not looked for. ODLC_ERR_USAGE: the container is not open. ODLC_ERR_IO: the library is missing or
+ * cannot be loaded. ODLC_ERR_UNSUPPORTED: it was compiled with other headers, or has another version of the interface.
+ * ODLC_ERR_INVALID: it is no registration library, one of its calls fails, or what it says cannot be. */
+ODLC_API odlc_status odlc_container_add_op_package(odlc_container *container, const char *path) ODLC_MUST_USE;
 
 /* Gives back the memory of the file's pages that were read so far; pages that are needed again are read again. For
  * callers that read much of a large container, from time to time. */

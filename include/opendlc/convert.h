@@ -96,7 +96,8 @@ enum odlc_udo_origin {
     ODLC_UDO_RULE,       /* output: the definition's shape rule */
     ODLC_UDO_DECLARED,   /* output: the model's declaration */
     ODLC_UDO_NATIVE,     /* output: the shape rule of the native operator of that name */
-    ODLC_UDO_LIKE_INPUT  /* output: the shape of the only input, as nothing else tells one */
+    ODLC_UDO_LIKE_INPUT, /* output: the shape of the only input, as nothing else tells one */
+    ODLC_UDO_LIBRARY     /* output: the shape that a library of inference_libraries tells */
 };
 
 /* One input, param or output of a UDO node. */

@@ -60,12 +60,12 @@ def usage(w):
 
 def ignored(w):
     args = ["-t", "x", "default", "-e", "x", "bgr", "--validation_target", "cpu", "chip", "--strict", "-p", "pkg",
-            "--op_package_lib", "a.so", "--float_bw", "32", "--float_bias_bw", "32",
+            "--op_package_lib", "a.so",
             "--expand_lstm_op_structure", "-n", "-e", "x", "rgb", "--input_encoding", "x", "yuv"]
     container, messages = w.convert("ignored options", chain("Relu"), *args)
     w.checks.check("ignored options convert", container)
     names = ["input_type", "input_encoding", "validation_target", "strict", "package_name", "op_package_lib",
-             "float_bw", "float_bias_bw", "expand_lstm_op_structure",
+             "expand_lstm_op_structure",
              "no_simplification"]
     for name in names:
         found = messages.count(f"option --{name} has no effect")
@@ -348,7 +348,8 @@ def params_format(w):
     m.input("x", onnx.FLOAT, [1, 2, 4, 4])
     scaling(m, "x", "a")
     m.tensor("c", onnx.FLOAT, [1, 2, 1, 1], [0.5, -3])
-    m.node("Mul", ["a", "c"], ["b"])
+    m.node("Relu", ["a"], ["r"])
+    m.node("Mul", ["r", "c"], ["b"])
     m.node("Transpose", ["b"], ["y"], perm=[0, 2, 3, 1])
     m.output("y", onnx.FLOAT, [1, 4, 4, 2])
     forms = [w.convert(form, m, "--params_format", form)[0] for form in ("nr64", "netp")]

@@ -22,11 +22,26 @@ CODES = {"f4": FLOAT, "u1": UINT8, "i1": INT8, "u2": UINT16, "i2": INT16, "u4": 
          "i8": INT64, "b1": BOOL, "f2": FLOAT16, "f8": DOUBLE}
 
 
+INT4, UINT4 = 22, 21
+
+
 class Const:
     """An input that the model knows."""
 
     def __init__(self, values, dtype="i8"):
         self.array = np.array(values, dtype)
+
+    def stored(self):
+        """Element type and bytes."""
+        return code_of(self.array), self.array.tobytes()
+
+
+class Const4(Const):
+    """Integers of four bits, two in a byte."""
+
+    def stored(self):
+        flat = np.append(self.array.ravel(), np.zeros(self.array.size % 2, self.array.dtype)).astype("u1") & 15
+        return INT4 if self.array.dtype.kind == "i" else UINT4, (flat[::2] | flat[1::2] << 4).tobytes()
 
 
 def code_of(array):
@@ -37,26 +52,31 @@ def onnx_tensor(array, name=""):
     return tensor(name, code_of(array), array.shape, raw=array.tobytes())
 
 
-def write_model(path, opset, op, inputs, n_outputs, attributes, output_types):
-    """op: "Op" or "domain::Op"; inputs: arrays (graph inputs), Const or None; returns the arrays by name of graph
-    input."""
+def write_model(path, opset, op, inputs, attributes, output_types):
+    """op: "Op", "domain::Op" or "domain@version::Op"; inputs: arrays (graph inputs), Const or None; an output of type None is absent; returns the
+    arrays by name of graph input."""
     domain, _, op = op.rpartition("::")
-    model, names, given = Model(opset=opset, domains=[domain] if domain else []), [], {}
+    domain, _, version = domain.partition("@")
+    model, names, given = Model(opset=opset), [], {}
+    if domain:
+        model.opsets.append((domain, int(version or 1)))
     for i, value in enumerate(inputs):
         name = f"in{i}"
         if value is None:
             name = ""
         elif isinstance(value, Const):
-            model.tensor(name, code_of(value.array), value.array.shape, raw=value.array.tobytes())
+            code, raw = value.stored()
+            model.tensor(name, code, value.array.shape, raw=raw)
         else:
             model.input(name, code_of(value), value.shape)
             given[name] = value
         names.append(name)
-    outputs = [f"out{i}" for i in range(n_outputs)]
+    outputs = [f"out{i}" if array is not None else "" for i, array in enumerate(output_types)]
     attributes = {key: onnx_tensor(v) if isinstance(v, np.ndarray) else v for key, v in attributes.items()}
     model.node(op, names, outputs, name="node", domain=domain, **attributes)
     for name, array in zip(outputs, output_types):
-        model.output(name, code_of(array), array.shape)
+        if name:
+            model.output(name, code_of(array), array.shape)
     model.save(path)
     return given
 
@@ -72,15 +92,16 @@ def same(found, expected, within=0):
 
 
 def gives(checks, op, opset, inputs, expected, within=0, **attributes):
-    """The node gives the expected array, or list of arrays. ODLC_CASES chooses by "Op-opset {attributes} [constants]"."""
+    """The node gives the expected array, or list of arrays, None for outputs that are absent. ODLC_CASES chooses by "Op-opset {attributes} [constants]"."""
     expected = expected if isinstance(expected, list) else [expected]
     name = f"{op}-{opset} {attributes} {[i.array.tolist() for i in inputs if isinstance(i, Const)]}"
     if not case_chosen(name):
         return
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
-        given = write_model(folder / "model.onnx", opset, op, inputs, len(expected), attributes, expected)
-        case = Case(name, folder / "model.onnx", given, {f"out{i}": array for i, array in enumerate(expected)})
+        given = write_model(folder / "model.onnx", opset, op, inputs, attributes, expected)
+        outputs = {f"out{i}": array for i, array in enumerate(expected) if array is not None}
+        case = Case(name, folder / "model.onnx", given, outputs)
         done, dlc = convert(case, folder)
         if not checks.check(f"convert {name}", done.returncode == 0, done.stderr):
             return
@@ -103,7 +124,7 @@ def refuses(checks, message, op, opset, inputs, n_outputs=1, **attributes):
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         outputs = [np.zeros((1,), "f4")] * n_outputs
-        write_model(folder / "model.onnx", opset, op, inputs, n_outputs, attributes, outputs)
+        write_model(folder / "model.onnx", opset, op, inputs, attributes, outputs)
         done, _ = convert(Case(op, folder / "model.onnx", {}, {}), folder)
         checks.check(f"{op} is refused", done.returncode == 1, done.returncode)
         checks.check(f"reason why {op} is refused", message in done.stderr, f"{message!r} not in {done.stderr!r}")

@@ -87,7 +87,7 @@ def finds(checks, name, op, inputs, expected, room, if_none, **attributes):
     """The first rows are the expected ones, the rest is filler, and an op with a count counts them."""
     with tempfile.TemporaryDirectory() as temporary:
         folder, dlc = pathlib.Path(temporary), pathlib.Path(temporary) / "model.dlc"
-        given = write_model(folder / "model.onnx", 13, op, inputs, 1, attributes, [expected])
+        given = write_model(folder / "model.onnx", 13, op, inputs, attributes, [expected])
         done = run("onnx-to-dlc", "-i", folder / "model.onnx", "-o", dlc, "--debug", "--preserve_io", "layout")
         if not checks.check(f"convert {name}", done.returncode == 0, done.stderr):
             return

@@ -373,13 +373,27 @@ def nothing_left(w):
         w.checks.equal("one Neg: ops", op_types(container), ["Eltwise_Unary"])
 
 
+def tied_weights(w):
+    """An embedding that is, transposed, the last product's weights is stored once."""
+    rows, depth, ids = 40, 32, [3, 39]
+    table = [[(7 * i + 3 * j) % 11 - 5 for j in range(depth)] for i in range(rows)]
+    m = model([("ids", INT64, [2])], ["y"], ("Gather", ["table", "ids"], ["e"]), ("Relu", ["e"], ["r"]),
+              ("Transpose", ["table"], ["t"], {"perm": [1, 0]}), ("MatMul", ["r", "t"], ["y"]),
+              constants=[("table", FLOAT, [rows, depth], sum(table, []))])
+    expected = [sum(max(a, 0) * b for a, b in zip(table[i], row)) for i in ids for row in table]
+    container = w.gives("tied weights", m, {"ids": ids}, {"y": expected})
+    if container:
+        readers = [op.type for op in container.ops if "table" in op.inputs]
+        w.checks.equal("tied weights: readers", readers, ["Gather", "FullyConnected"])
+
+
 def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         w = Workshop(checks, folder)
         for part in (conditions, loops, scans, sequences, declarations, orders_of_outputs, lines, wrapping,
                      declared_dims, shapes, strings, large_words, masks, transposed_convolutions, functions, empty_past,
-                     known_regions, nothing_left):
+                     known_regions, nothing_left, tied_weights):
             if len(sys.argv) < 2 or part.__name__ in sys.argv[1:]:
                 part(w)
     checks.finish()

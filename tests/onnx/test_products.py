@@ -76,9 +76,9 @@ def test_layers(checks):
 
 
 def test_what_is_added(checks):
-    """A vector with a value for each column is the layer's bias; all else is added."""
+    """One value for each column, or one for all, is the layer's bias; all else is added."""
     x, w = noise(5, 2, 6, 4), noise(6, 4, 6)
-    for shape, is_bias in (((6,), True), ((1, 6), True), ((1, 1, 6), True), ((), False), ((1,), False), ((6, 6), False),
+    for shape, is_bias in (((6,), True), ((1, 6), True), ((1, 1, 6), True), ((), True), ((1,), True), ((6, 6), False),
                            ((6, 1), False), ((2, 1, 1), False), ((1, 1, 1, 6), False)):
         b = noise(7, *shape)
         m = Network(x=x)

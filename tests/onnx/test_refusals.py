@@ -295,7 +295,7 @@ def after_the_last_opset(checks):
         refuses(checks, f"op {op} (domain {domain or 'ai.onnx'}, version {last + 1}) is not supported", kind, last + 1, [floats(2, 3)])
         with tempfile.TemporaryDirectory() as temporary:
             folder = pathlib.Path(temporary)
-            write_model(folder / "model.onnx", last, kind, [floats(2, 3)], 1, {}, [floats(1)])
+            write_model(folder / "model.onnx", last, kind, [floats(2, 3)], {}, [floats(1)])
             done, _ = convert(Case(op, folder / "model.onnx", {}, {}), folder)
             checks.check(f"{op} of opset {last} is known", f"op {op} (domain" not in done.stderr, done.stderr)
 

@@ -26,7 +26,7 @@ class Input:
         self.dims, self.data_type, self.values = dims, data_type, values
 
 
-X = Input(IMAGE)
+X, ROWS = Input(IMAGE), Input([2, 3, 4])
 
 
 def const(values, data_type=INT64, dims=None):
@@ -255,6 +255,36 @@ NODES = {
     "Unsqueeze": lambda v: as_attribute(v, 13, "axes", [0], Input([3, 4])),
     "Upsample": upsample,
     "Where": lambda _: Node(Input(IMAGE, BOOL), X, X),
+    # Operators of ONNX Runtime.
+    "Binarizer": lambda _: Node(X),
+    "BipolarQuant": lambda _: Node(X, const([0.5], FLOAT, [])),
+    **{op: lambda _: Node(X, *(const([v], FLOAT, []) for v in (0.5, 0.0, 8.0)), signed=1, narrow=0) for op in ("IntQuant", "Quant")},
+    "Trunc": lambda _: Node(X, *(const([v], FLOAT, []) for v in (0.5, 0.0, 8.0, 4.0))),
+    "GatherBlockQuantized": lambda _: Node(const([1] * 32, UINT8, [2, 16]), Input([3], INT64), floats(2, [2, 1])),
+    "com.microsoft::Attention": lambda _: Node(ROWS, floats(48, [4, 12]), num_heads=2),
+    "BiasAdd": lambda _: Node(ROWS, floats(4), ROWS),
+    "BiasGelu": lambda _: Node(X, floats(4)),
+    "BiasSoftmax": lambda _: Node(X, X, axis=3, is_inner_broadcast=0),
+    "BiasSplitGelu": lambda _: Node(ROWS, floats(4)),
+    "EmbedLayerNormalization": lambda _: Node(Input([2, 3], INT32), "", floats(24, [6, 4]), floats(12, [3, 4]), "", floats(4),
+                                              floats(4), outputs=(FLOAT, INT32)),
+    "ExpandDims": lambda _: Node(X, const([1], INT32, [])),
+    **{op: lambda _: Node(X) for op in ("FastGelu", "QuickGelu")},
+    "FusedConv": lambda _: Node(X, floats(108, [4, 3, 3, 3]), activation="Relu"),
+    "FusedGemm": lambda _: Node(Input([2, 3]), floats(12, [3, 4]), floats(4), activation="Relu"),
+    **{op: lambda _: Node(X, floats(20, [4, 5]), alpha=2.0) for op in ("FusedMatMul", "TransposeMatMul")},
+    "GroupNorm": lambda _: Node(X, floats(4), floats(4), groups=2, activation=0),
+    "GroupQueryAttention": lambda _: Node(ROWS, ROWS, ROWS, "", "", const([2, 2], INT32), const([3], INT32, []), num_heads=1,
+                                          kv_num_heads=1),
+    "Inverse": lambda _: Node(X),
+    "MultiHeadAttention": lambda _: Node(ROWS, ROWS, ROWS, num_heads=2),
+    "NhwcConv": lambda _: Node(X, floats(144, [4, 4, 3, 3])),
+    "com.microsoft::Pad": lambda _: Node(X, const([0, 0, 1, 1, 0, 0, 1, 1])),
+    "com.microsoft::RotaryEmbedding": lambda _: Node(X, const([0]), Input([5, 2]), Input([5, 2])),
+    "com.microsoft::Unique": lambda _: Node(floats(3), outputs=(FLOAT, INT64, INT64)),
+    "SimplifiedLayerNormalization": lambda _: Node(X, floats(4)),
+    "SkipGroupNorm": lambda _: Node(X, floats(4), floats(4), X, groups=2, activation=1),
+    **{op: lambda _: Node(ROWS, ROWS, floats(4)) for op in ("SkipLayerNormalization", "SkipSimplifiedLayerNormalization")},
 }
 
 
@@ -327,9 +357,9 @@ def write_chain(op, version, path):
     m.save(path)
 
 
-def add_node(m, domain, op, version, prefix):
+def add_node(m, domain, key, version, prefix):
     """The node with inputs and outputs of its own, whose names start with the prefix."""
-    node, names = NODES[op](version), []
+    node, names = NODES[key](version), []
     for i, value in enumerate(node.inputs):
         names.append(value and f"{prefix}in{i}")
         if value and value.values is None:
@@ -337,7 +367,7 @@ def add_node(m, domain, op, version, prefix):
         elif value:
             m.tensor(names[-1], value.data_type, value.dims, value.values)
     outputs = [f"{prefix}out{i}" for i in range(len(node.outputs))]
-    m.node(op, names, outputs, domain=domain, **node.attributes)
+    m.node(key.rpartition("::")[2], names, outputs, domain=domain, **node.attributes)
     for name, data_type in zip(outputs, node.outputs):
         m.output(name, data_type, None)
 
@@ -371,9 +401,10 @@ def try_version(group):
 def main():
     checks, groups = Checks(), {}
     for domain, op, versions in rows():
-        checks.check(f"there is a model for {op}", op in NODES or op in CHAINS)
+        key = f"{domain}::{op}" if f"{domain}::{op}" in NODES else op  # where two domains have an operator of that name
+        checks.check(f"there is a model for {key}", key in NODES or key in CHAINS)
         for version in versions:
-            groups.setdefault((domain, version), []).append(op)
+            groups.setdefault((domain, version), []).append(key)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         for results in pool.map(try_version, groups.items()):
             for label, message in results:

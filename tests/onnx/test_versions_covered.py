@@ -10,8 +10,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from checks import SOURCE, Checks  # noqa: E402
 
 SHARED = pathlib.Path(os.environ.get("ODLC_SHARED", SOURCE.parent / "shared"))
-ROW = re.compile(r'^ONNX_ROW\("[^"]*", "([^"]+)", (\d+), (\d+|LATEST), ')
-REFUSAL = re.compile(r'^ONNX_REFUSAL\("[^"]*", "([^"]+)", ', re.M)
+ROW = re.compile(r'^ONNX_ROW\("(?!com\.)[^"]*", "([^"]+)", (\d+), (\d+|LATEST), ')
+REFUSAL = re.compile(r'^ONNX_REFUSAL\("(?!com\.)[^"]*", "([^"]+)", ', re.M)
 NEWEST = 28
 
 def spans():

@@ -1,6 +1,7 @@
 """Which ops the container has for TensorFlow graphs of products, normalizations, dropouts and fake quantization, and how
 fake-quantized tensors are stored. The numbers of single operators are tests/reference's."""
 
+import json
 import pathlib
 import sys
 import tempfile
@@ -206,6 +207,19 @@ def fake_quantization_as_encodings(place):
         checks.equal("offset of 7 bits", place_of_zero, -51)
 
 
+def given_encodings(place):
+    """Names of a file are the model's nodes, with or without the output's number."""
+    g = Graph()
+    y = g.node("Neg", [g.node("Abs", [g.placeholder("x", np.float32, [2])], name="a")], name="y")
+    place.folder.joinpath("given.json").write_text(json.dumps({"activation_encodings": {
+        "x": {"bitwidth": 8, "min": 0, "max": 25.5}, "a:0": {"bitwidth": 16, "min": 0, "max": 65.535}}}))
+    c = place.ops("given encodings", g, y, ["Eltwise_Unary", "Eltwise_Unary"], "--quantization_overrides",
+                  place.folder / "given.json")
+    if c:
+        found = {name: t.encoding_forms[0][0] for name, t in c.tensors.items() if t.encodings}
+        place.checks.equal("bits by name", found, {c.ops[0].inputs[0]: 8, c.ops[0].outputs[0]: 16})
+
+
 def ranges_along_an_axis(place):
     """TensorFlow has no kernel of this for the host: the numbers are those of its formula, in float32."""
     low, high = np.array([-1, -2, -0.5], np.float32), np.array([1, 1, 2], np.float32)
@@ -243,6 +257,7 @@ def main():
         dropouts(place)
         fake_quantization(place)
         fake_quantization_as_encodings(place)
+        given_encodings(place)
         ranges_along_an_axis(place)
     checks.finish()
 

@@ -10,11 +10,6 @@ enum { IN_MASK = 3, IN_LENGTHS = 6 };
 
 /* ---- limits by position ---- */
 
-/* A query at position p (counted over all keys) sees the keys from p - left to p + right. */
-struct limits {
-    int64_t left, right; /* INT64_MAX: no limit */
-};
-
 static odlc_status window(struct lower *l, const char *name, int64_t *out)
 {
     TRY(lower_attr_int(l, name, -1, out));
@@ -25,7 +20,7 @@ static odlc_status window(struct lower *l, const char *name, int64_t *out)
     return ODLC_OK;
 }
 
-static odlc_status read_limits(struct lower *l, struct limits *out)
+static odlc_status read_limits(struct lower *l, struct attention_limits *out)
 {
     int64_t causal;
     TRY(lower_attr_int(l, "is_causal", 0, &causal));
@@ -36,8 +31,7 @@ static odlc_status read_limits(struct lower *l, struct limits *out)
     return ODLC_OK;
 }
 
-/* Queries stand right after `past` keys: bools [queries, keys], or NO_TENSOR where all is visible. */
-static odlc_status fixed_limits(struct attention *a, const struct limits *limits, tensor_id *out)
+odlc_status attention_fixed_limits(struct attention *a, const struct attention_limits *limits, tensor_id *out)
 {
     struct lower *l = a->s.l;
     struct shape shape = SHAPE(a->queries, a->keys);
@@ -77,10 +71,9 @@ static odlc_status compare_lengths(struct attention *a, enum op_id compare, tens
     return a->s.status;
 }
 
-/* The last of n keys belongs to the last query, so query i stands at i + n - queries; keys from n on are padding. n is
- * known per sample when the model runs. */
-static odlc_status limits_of_lengths(struct attention *a, const struct limits *limits, tensor_id lengths,
-                                     tensor_id *out)
+/* Of n keys, query i stands at i + n - queries. n is known per sample when the model runs. */
+odlc_status attention_limits_of_lengths(struct attention *a, const struct attention_limits *limits, tensor_id lengths,
+                                        tensor_id *out)
 {
     struct shape per_sample = SHAPE(a->batch, 1, 1, 1);
     const struct type *type = build_type(a->s.l->b, lengths);
@@ -102,14 +95,14 @@ static odlc_status limits_of_lengths(struct attention *a, const struct limits *l
 static odlc_status visible_positions(struct attention *a, tensor_id *out)
 {
     struct lower *l = a->s.l;
-    struct limits limits;
+    struct attention_limits limits;
     TRY(read_limits(l, &limits));
     tensor_id lengths = lower_in(l, IN_LENGTHS);
     if (lengths == NO_TENSOR)
-        return fixed_limits(a, &limits, out);
+        return attention_fixed_limits(a, &limits, out);
     if (a->past > 0 || lower_in(l, 4) != NO_TENSOR)
         return lower_invalid(l, NULL, NULL, "nonpad_kv_seqlen and past_key exclude each other");
-    return limits_of_lengths(a, &limits, lengths, out);
+    return attention_limits_of_lengths(a, &limits, lengths, out);
 }
 
 /* ---- the model's mask ---- */
@@ -148,10 +141,10 @@ static odlc_status read_mask(struct attention *a, tensor_id *mask)
 
 /* ---- together ---- */
 
-static tensor_id bias_of_bools(struct attention *a, tensor_id visible)
+tensor_id attention_bias_of_bools(struct attention *a, tensor_id visible, double hidden)
 {
-    tensor_id zero = emit_scalar(&a->s, a->q, 0), hidden = emit_scalar(&a->s, a->q, -INFINITY);
-    return emit_select(&a->s, visible, zero, hidden);
+    tensor_id zero = emit_scalar(&a->s, a->q, 0), other = emit_scalar(&a->s, a->q, hidden);
+    return emit_select(&a->s, visible, zero, other);
 }
 
 odlc_status attention_bias(struct attention *a, tensor_id *out)
@@ -163,9 +156,9 @@ odlc_status attention_bias(struct attention *a, tensor_id *out)
         TRY(read_mask(a, &mask));
     bool bools = mask != NO_TENSOR && build_type(a->s.l->b, mask)->dtype == DT_BOOL;
     if (bools && visible != NO_TENSOR)
-        *out = bias_of_bools(a, emit_binary(&a->s, OP_ElementWiseAnd, mask, visible));
+        *out = attention_bias_of_bools(a, emit_binary(&a->s, OP_ElementWiseAnd, mask, visible), -INFINITY);
     else if (bools || visible != NO_TENSOR)
-        *out = bias_of_bools(a, bools ? mask : visible);
+        *out = attention_bias_of_bools(a, bools ? mask : visible, -INFINITY);
     if (!bools && mask != NO_TENSOR)
         *out = *out == NO_TENSOR ? mask : emit_binary(&a->s, OP_ElementWiseAdd, mask, *out);
     return a->s.status;

@@ -1,7 +1,6 @@
 /* ONNX activation functions. */
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "converters/onnx/lower/onnx_shape.h"
 #include "converters/onnx/lower/onnx_rows.h"
@@ -154,34 +153,6 @@ odlc_status lower_celu(struct lower *l)
     return emit_end_binary(&s, OP_ElementWiseMultiply, elu, factor);
 }
 
-/* x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))) */
-static odlc_status gelu_by_tanh(struct lower *l, tensor_id x)
-{
-    struct emit s = {.l = l};
-    tensor_id cube = emit_binary(&s, OP_ElementWiseMultiply, emit_binary(&s, OP_ElementWiseMultiply, x, x), x);
-    tensor_id inner = emit_binary(&s, OP_ElementWiseAdd, x,
-                                  emit_binary(&s, OP_ElementWiseMultiply, cube, emit_scalar(&s, x, 0.044715)));
-    tensor_id tanh =
-        emit_unary(&s, OP_Tanh, emit_binary(&s, OP_ElementWiseMultiply, inner, emit_scalar(&s, x, sqrt(M_2_PI))));
-    tensor_id gate = emit_binary(&s, OP_ElementWiseAdd, tanh, emit_scalar(&s, x, 1));
-    tensor_id half = emit_binary(&s, OP_ElementWiseMultiply, x, emit_scalar(&s, x, 0.5));
-    return emit_end_binary(&s, OP_ElementWiseMultiply, half, gate);
-}
-
-odlc_status lower_gelu(struct lower *l)
-{
-    tensor_id x;
-    const char *approximate;
-    TRY(lower_need(l, 0, "X", &x));
-    TRY(lower_attr_string(l, "approximate", "none", &approximate));
-    if (strcmp(approximate, "none") == 0)
-        return emit_end_unary(&(struct emit){.l = l}, OP_Gelu, x);
-    if (strcmp(approximate, "tanh") == 0)
-        return gelu_by_tanh(l, x);
-    return lower_invalid(l, "approximate", "it is \"none\" or \"tanh\"", "approximate \"%s\" is not known",
-                         approximate);
-}
-
 /* x > alpha ? x : 0 */
 odlc_status lower_thresholded_relu(struct lower *l)
 {
@@ -192,6 +163,21 @@ odlc_status lower_thresholded_relu(struct lower *l)
     TRY(lower_attr_float(l, "alpha", 1, &alpha));
     tensor_id above = emit_binary(&s, OP_ElementWiseGreater, x, emit_scalar(&s, x, alpha));
     return emit_end_select(&s, above, x, emit_scalar(&s, x, 0));
+}
+
+/* x > threshold ? 1 : 0, in the type of x. Integers are compared with the whole number below the threshold. */
+odlc_status lower_binarizer(struct lower *l)
+{
+    struct emit s = {.l = l};
+    tensor_id x;
+    double threshold;
+    TRY(lower_need(l, 0, "X", &x));
+    TRY(lower_attr_float(l, "threshold", 0, &threshold));
+    enum dtype dtype = build_type(l->b, x)->dtype;
+    if (!dtype_is_float(dtype) && !(fabs(threshold) <= INT32_MAX))
+        return lower_unsupported(l, "threshold", NULL, "no int32 is near %g", threshold);
+    tensor_id limit = emit_scalar(&s, x, dtype_is_float(dtype) ? threshold : floor(threshold));
+    return emit_give(&s, 0, emit_cast(&s, emit_binary(&s, OP_ElementWiseGreater, x, limit), dtype));
 }
 
 /* x > lambd ? x − bias : x < −lambd ? x + bias : 0 */
@@ -210,39 +196,6 @@ odlc_status lower_shrink(struct lower *l)
               lowered = emit_binary(&s, OP_ElementWiseSubtract, x, shift);
     tensor_id rest = emit_select(&s, below, raised, emit_scalar(&s, x, 0));
     return emit_end_select(&s, above, lowered, rest);
-}
-
-/* sigmoid(alpha · x), for x · sigmoid(alpha · x). */
-static odlc_status swish_gate(struct emit *s, tensor_id *x, tensor_id *gate)
-{
-    double alpha;
-    TRY(lower_need(s->l, 0, "X", x));
-    TRY(lower_attr_float(s->l, "alpha", 1, &alpha));
-    tensor_id scaled = alpha == 1 ? *x : emit_binary(s, OP_ElementWiseMultiply, *x, emit_scalar(s, *x, alpha));
-    *gate = emit_unary(s, OP_Sigmoid, scaled);
-    return s->status;
-}
-
-odlc_status lower_swish(struct lower *l)
-{
-    struct emit s = {.l = l};
-    tensor_id x, gate;
-    TRY(swish_gate(&s, &x, &gate));
-    return emit_end_binary(&s, OP_ElementWiseMultiply, x, gate);
-}
-
-/* swish a · b */
-odlc_status lower_swiglu(struct lower *l)
-{
-    struct emit s = {.l = l};
-    tensor_id a, gate, b;
-    TRY(lower_need(l, 1, "B", &b));
-    TRY(swish_gate(&s, &a, &gate));
-    if (!shape_equal(&build_type(l->b, a)->shape, &build_type(l->b, b)->shape))
-        return lower_invalid(l, NULL, NULL, "the operands %s and %s differ in shape",
-                             shape_text(l->diags->arena, &build_type(l->b, a)->shape),
-                             shape_text(l->diags->arena, &build_type(l->b, b)->shape));
-    return emit_end_binary(&s, OP_ElementWiseMultiply, emit_binary(&s, OP_ElementWiseMultiply, a, gate), b);
 }
 
 /* x · tanh(softplus x) */

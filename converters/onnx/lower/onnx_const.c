@@ -117,10 +117,16 @@ odlc_status lower_size(struct lower *l)
 
 static const char *const range_inputs[] = {"start", "limit", "delta"};
 
+/* The range of ONNX Runtime can do without delta. */
+static uint32_t range_operands(const struct lower *l)
+{
+    return l->variant && lower_in(l, 2) == NO_TENSOR ? 2 : 3;
+}
+
 static odlc_status range_of_floats(struct lower *l, enum dtype dtype)
 {
-    double v[3];
-    for (uint32_t i = 0; i < 3; i++) {
+    double v[3] = {0, 0, 1};
+    for (uint32_t i = 0; i < range_operands(l); i++) {
         l->takes_sizes = i == 1;
         TRY(lower_one_float(l, i, range_inputs[i], &v[i]));
     }
@@ -129,8 +135,8 @@ static odlc_status range_of_floats(struct lower *l, enum dtype dtype)
 
 static odlc_status range_of_ints(struct lower *l, enum dtype dtype)
 {
-    int64_t v[3];
-    for (uint32_t i = 0; i < 3; i++) {
+    int64_t v[3] = {0, 0, 1};
+    for (uint32_t i = 0; i < range_operands(l); i++) {
         l->takes_sizes = i == 1;
         TRY(lower_one_int(l, i, range_inputs[i], &v[i]));
     }

@@ -1,4 +1,5 @@
-/* ONNX Det: elimination with the largest pivot of each column, a matrix of one row and column less at each step. */
+/* ONNX Det, and Inverse of ONNX Runtime: elimination with the largest pivot of each column, a matrix of one row and
+ * column less at each step. */
 #include "converters/onnx/lower/onnx_shape.h"
 #include "converters/onnx/lower/onnx_rows.h"
 #include "converters/lowering/emit.h"
@@ -12,10 +13,10 @@ struct elimination {
 };
 
 /* True [batch, n, 1] at the row whose first element is largest; *place is its number, [batch, 1, 1]. */
-static tensor_id pivot_row(struct emit *s, const struct elimination *e, tensor_id column, tensor_id *place)
+static tensor_id pivot_row(struct emit *s, int64_t n, tensor_id column, tensor_id *place)
 {
-    double *numbers = arena_array(s->l->arena, double, (size_t)e->n);
-    for (int64_t i = 0; i < e->n; i++)
+    double *numbers = arena_array(s->l->arena, double, (size_t)n);
+    for (int64_t i = 0; i < n; i++)
         numbers[i] = (double)i;
     tensor_id size = emit_unary(s, OP_ElementWiseAbs, column);
     if (s->status != ODLC_OK)
@@ -25,7 +26,7 @@ static tensor_id pivot_row(struct emit *s, const struct elimination *e, tensor_i
     build_int(s->l->b, PARAM_axis, 1);
     build_int(s->l->b, PARAM_keep_dims, true);
     s->status = build_end(s->l->b, step_name(s->l, "Argmax"), place);
-    return emit_binary(s, OP_ElementWiseEqual, emit_constant(s, DT_INT32, &SHAPE(1, e->n, 1), numbers), *place);
+    return emit_binary(s, OP_ElementWiseEqual, emit_constant(s, DT_INT32, &SHAPE(1, n, 1), numbers), *place);
 }
 
 /* One row and column less. The pivot's row goes first; the first one takes its place, which turns the sign. */
@@ -33,7 +34,7 @@ static void eliminate(struct emit *s, struct elimination *e)
 {
     const int64_t rows = 1;
     tensor_id place = NO_TENSOR, column = emit_slice(s, e->rest, 2, 0, 1);
-    tensor_id is_pivot = pivot_row(s, e, column, &place);
+    tensor_id is_pivot = pivot_row(s, e->n, column, &place);
     tensor_id zero = emit_scalar(s, e->rest, 0), one = emit_scalar(s, e->rest, 1);
     tensor_id pivot = emit_reduce(s, OP_ReduceSum, emit_select(s, is_pivot, e->rest, zero), &rows, 1, true);
     tensor_id first = emit_slice(s, e->rest, 1, 0, 1);
@@ -50,29 +51,91 @@ static void eliminate(struct emit *s, struct elimination *e)
     e->n--;
 }
 
-odlc_status lower_det(struct lower *l)
+/* Input 0, [batch, n, n], in float at least. */
+static odlc_status read_matrices(struct emit *s, int64_t *n, tensor_id *x)
 {
-    struct emit s = {.l = l};
-    tensor_id x;
-    TRY(lower_need(l, 0, "X", &x));
-    const struct type type = *build_type(l->b, x);
+    struct lower *l = s->l;
+    TRY(lower_need(l, 0, "X", x));
+    const struct type type = *build_type(l->b, *x);
     uint32_t rank = type.shape.rank;
     if (rank < 2 || type.shape.dims[rank - 1] != type.shape.dims[rank - 2] || !dtype_is_float(type.dtype))
         return lower_invalid(l, NULL, NULL, "%s of %s is not made of square matrices of floats",
                              shape_text(l->diags->arena, &type.shape), dtype_info(type.dtype)->name);
-    struct elimination e = {.n = type.shape.dims[rank - 1]};
-    if (e.n < 1 || e.n > LARGEST_MATRIX)
-        return lower_unsupported(l, NULL, NULL, "matrices of %lld rows are outside 1 to %d", (long long)e.n,
+    *n = type.shape.dims[rank - 1];
+    if (*n < 1 || *n > LARGEST_MATRIX)
+        return lower_unsupported(l, NULL, NULL, "matrices of %lld rows are outside 1 to %d", (long long)*n,
                                  LARGEST_MATRIX);
-    struct shape batch = {.rank = rank - 2}, all = SHAPE(0, e.n, e.n);
-    for (uint32_t i = 0; i < batch.rank; i++)
-        batch.dims[i] = type.shape.dims[i];
-    all.dims[0] = (int64_t)shape_count(&batch);
-    x = emit_cast(&s, x, type.dtype == DT_FLOAT64 ? DT_FLOAT64 : DT_FLOAT32); /* in float at least */
-    e.rest = emit_reshape(&s, x, &all);
-    e.product = emit_scalar(&s, x, 1);
+    struct shape all = SHAPE((int64_t)shape_count_range(&type.shape, 0, rank - 2), *n, *n);
+    *x = emit_reshape(s, emit_cast(s, *x, type.dtype == DT_FLOAT64 ? DT_FLOAT64 : DT_FLOAT32), &all);
+    return s->status;
+}
+
+odlc_status lower_det(struct lower *l)
+{
+    struct emit s = {.l = l};
+    struct elimination e;
+    TRY(read_matrices(&s, &e.n, &e.rest));
+    const struct type *type = build_type(l->b, l->in[0]);
+    struct shape batch = type->shape;
+    batch.rank -= 2;
+    e.product = emit_scalar(&s, e.rest, 1);
     while (e.n > 1)
         eliminate(&s, &e);
     tensor_id product = emit_binary(&s, OP_ElementWiseMultiply, e.product, e.rest);
-    return emit_give(&s, 0, emit_cast(&s, emit_reshape(&s, product, &batch), type.dtype));
+    return emit_give(&s, 0, emit_cast(&s, emit_reshape(&s, product, &batch), type->dtype));
+}
+
+/* ---- Inverse ---- */
+
+/* The rows of [X, 1] on their way to [1, inverse], of which columns that are done are left out: `rest` are those that
+ * were no pivot yet, `done` the others in the order of their columns. */
+struct inversion {
+    tensor_id rest, done;
+    int64_t n; /* rows of rest */
+};
+
+/* rows[:, 1:] - rows[:, 0] · pivot */
+static tensor_id clear_column(struct emit *s, tensor_id rows, int64_t width, tensor_id pivot)
+{
+    tensor_id taken = emit_binary(s, OP_ElementWiseMultiply, emit_slice(s, rows, 2, 0, 1), pivot);
+    return emit_binary(s, OP_ElementWiseSubtract, emit_slice(s, rows, 2, 1, width), taken);
+}
+
+static void invert_column(struct emit *s, struct inversion *v, int64_t width)
+{
+    const int64_t rows = 1;
+    tensor_id place = NO_TENSOR, column = emit_slice(s, v->rest, 2, 0, 1);
+    tensor_id is_pivot = pivot_row(s, v->n, column, &place);
+    tensor_id chosen = emit_select(s, is_pivot, v->rest, emit_scalar(s, v->rest, 0));
+    tensor_id pivot = emit_reduce(s, OP_ReduceSum, chosen, &rows, 1, true);
+    tensor_id first = emit_slice(s, v->rest, 1, 0, 1);
+    tensor_id head = emit_slice(s, pivot, 2, 0, 1);
+    pivot = emit_binary(s, OP_ElementWiseDivide, emit_slice(s, pivot, 2, 1, width), head);
+    if (v->n > 1) {
+        tensor_id others = emit_slice(s, emit_select(s, is_pivot, first, v->rest), 1, 1, v->n);
+        v->rest = clear_column(s, others, width, pivot);
+    }
+    tensor_id parts[] = {v->done, pivot};
+    if (v->done != NO_TENSOR)
+        parts[0] = clear_column(s, v->done, width, pivot);
+    v->done = v->done == NO_TENSOR ? pivot : emit_concat(s, parts, 2, 1);
+    v->n--;
+}
+
+odlc_status lower_inverse(struct lower *l)
+{
+    struct emit s = {.l = l};
+    struct inversion v = {.done = NO_TENSOR};
+    TRY(read_matrices(&s, &v.n, &v.rest));
+    const struct type type = *build_type(l->b, l->in[0]);
+    int64_t n = v.n;
+    double *ones = arena_array(l->arena, double, (size_t)(n * n));
+    for (int64_t i = 0; i < n; i++)
+        ones[i * n + i] = 1;
+    tensor_id unit = emit_constant(&s, build_type(l->b, v.rest)->dtype, &SHAPE(1, n, n), ones);
+    tensor_id parts[] = {v.rest, emit_broadcast(&s, unit, &build_type(l->b, v.rest)->shape)};
+    v.rest = emit_concat(&s, parts, 2, 2);
+    for (int64_t width = 2 * n; v.n > 0; width--)
+        invert_column(&s, &v, width);
+    return emit_give(&s, 0, emit_cast(&s, emit_reshape(&s, v.done, &type.shape), type.dtype));
 }

@@ -2,20 +2,14 @@
 #include <float.h>
 #include <string.h>
 
-#include "converters/onnx/schema/onnx_types.h"
+#include "converters/onnx/lower/contrib.h"
+#include "converters/onnx/lower/norm.h"
 #include "converters/onnx/lower/onnx_shape.h"
 #include "converters/onnx/lower/onnx_rows.h"
 #include "converters/lowering/batchnorm.h"
 #include "converters/lowering/emit.h"
 
 /* ---- shared ---- */
-
-/* Input i in the dtype of x; newer versions of the operators let weights and statistics have their own. */
-static odlc_status need_like(struct lower *l, uint32_t i, const char *what, tensor_id x, tensor_id *out)
-{
-    TRY(lower_need(l, i, what, out));
-    return build_cast(l->b, *out, build_type(l->b, x)->dtype, step_name(l, what), out);
-}
 
 /* Ends a channels-last node and brings its result into the model's order. */
 static odlc_status end_channels_last(struct lower *l)
@@ -56,7 +50,7 @@ static odlc_status read_batchnorm(struct lower *l, struct batchnorm *n, bool *pe
     static const char *const names[BN_STATISTICS] = {"scale", "B", "mean", "var"};
     TRY(lower_need(l, 0, "X", &n->x));
     for (uint32_t i = 0; i < BN_STATISTICS; i++) {
-        TRY(need_like(l, i + 1, names[i], n->x, &n->like_x[i]));
+        TRY(norm_need_like(l, i + 1, names[i], n->x, &n->like_x[i]));
         n->given[i] = l->in[i + 1];
     }
     TRY(lower_attr_float(l, "epsilon", (double)1e-5f, &n->epsilon));
@@ -157,8 +151,8 @@ odlc_status lower_instance_normalization(struct lower *l)
     tensor_id x, scale, shift;
     double epsilon;
     TRY(lower_need(l, 0, "input", &x));
-    TRY(need_like(l, 1, "scale", x, &scale));
-    TRY(need_like(l, 2, "B", x, &shift));
+    TRY(norm_need_like(l, 1, "scale", x, &scale));
+    TRY(norm_need_like(l, 2, "B", x, &shift));
     TRY(lower_attr_float(l, "epsilon", (double)1e-5f, &epsilon));
     if (build_rank(l->b, x) < 3)
         return lower_unsupported(l, NULL, NULL, "an input of rank %u has no positions", build_rank(l->b, x));
@@ -188,14 +182,30 @@ static odlc_status weights_per_channel(struct lower *l, const char *what, int64_
     return build_reshape(l->b, tall, &flat, step_name(l, what), weights);
 }
 
+struct group_norm {
+    tensor_id x, scale, shift; /* x: channels last */
+    double epsilon;
+    int64_t groups;
+};
+
+static void start_group_norm(struct lower *l, const struct group_norm *n, const char *name)
+{
+    build_op(l->b, OP_GroupNorm, name);
+    build_in(l->b, n->x);
+    build_in(l->b, n->scale);
+    build_in(l->b, n->shift);
+    build_float(l->b, PARAM_epsilon, n->epsilon);
+    build_int(l->b, PARAM_group, n->groups);
+}
+
 odlc_status lower_group_normalization(struct lower *l)
 {
     tensor_id x, scale, shift;
     double epsilon;
     int64_t groups;
     TRY(lower_need(l, 0, "X", &x));
-    TRY(need_like(l, 1, "scale", x, &scale));
-    TRY(need_like(l, 2, "bias", x, &shift));
+    TRY(norm_need_like(l, 1, "scale", x, &scale));
+    TRY(norm_need_like(l, 2, "bias", x, &shift));
     TRY(lower_attr_float(l, "epsilon", (double)1e-5f, &epsilon));
     TRY(lower_attr_int(l, "num_groups", 0, &groups));
     const struct shape *shape = &build_type(l->b, x)->shape;
@@ -208,148 +218,92 @@ odlc_status lower_group_normalization(struct lower *l)
     TRY(weights_per_channel(l, "scale", groups, channels, &scale));
     TRY(weights_per_channel(l, "bias", groups, channels, &shift));
     TRY(build_to_channels_last(l->b, x, &x));
-    build_op(l->b, OP_GroupNorm, fw_node_label(l->node));
-    build_in(l->b, x);
-    build_in(l->b, scale);
-    build_in(l->b, shift);
-    build_float(l->b, PARAM_epsilon, epsilon);
-    build_int(l->b, PARAM_group, groups);
+    start_group_norm(l, &(struct group_norm){x, scale, shift, epsilon, groups}, fw_node_label(l->node));
     return end_channels_last(l);
 }
 
-/* ---- over the last axes ---- */
+/* ---- ONNX Runtime's GroupNorm, alone or of a residual sum ---- */
 
-struct over_axes {
-    tensor_id x, scale, shift; /* NO_TENSOR where the node has none */
-    enum dtype result;
-    double epsilon;
-    int64_t axes[MAX_RANK];
-    uint32_t n_axes;
-    struct shape weights; /* what the op's weights must look like */
-};
-
-/* The result of RMSNormalization is of the type of its scale (`of_scale`): the wider of both is computed in. */
-static odlc_status settle_type(struct lower *l, bool of_scale, struct over_axes *n)
+/* X + skip + bias; a skip that is not of the form of X has one value a sample and channel. */
+static odlc_status image_sum(struct emit *s, bool last, tensor_id x, tensor_id *out)
 {
-    tensor_id scale;
+    struct lower *l = s->l;
+    const struct shape in = build_type(l->b, x)->shape;
+    int64_t channels = in.dims[last ? 3 : 1];
+    struct shape flat = SHAPE(in.dims[0], channels);
+    struct shape each = last ? SHAPE(in.dims[0], 1, 1, channels) : SHAPE(in.dims[0], channels, 1, 1);
+    struct shape line = last ? SHAPE(channels) : SHAPE(channels, 1, 1);
+    tensor_id skip, bias;
+    TRY(lower_need(l, 3, "skip", &skip));
+    const struct shape *more = &build_type(l->b, skip)->shape;
+    if (!shape_equal(more, &in) && !shape_equal(more, &flat) && !shape_equal(more, &each))
+        return lower_invalid(l, NULL, NULL, "skip %s cannot be added to %s", shape_text(l->diags->arena, more),
+                             shape_text(l->diags->arena, &in));
+    *out = emit_binary(s, OP_ElementWiseAdd, x, shape_equal(more, &flat) ? emit_reshape(s, skip, &each) : skip);
+    if (lower_in(l, 4) == NO_TENSOR)
+        return s->status;
+    TRY(contrib_line(l, 4, "bias", channels, &bias));
+    *out = emit_binary(s, OP_ElementWiseAdd, *out, emit_reshape(s, bias, &line));
+    return s->status;
+}
+
+/* Reads gamma, beta and the attributes; `last`: the channels of the image are its last axis. */
+static odlc_status read_image_norm(struct lower *l, struct group_norm *n, bool *last, bool *swish)
+{
+    int64_t activation;
     TRY(lower_need(l, 0, "X", &n->x));
-    TRY(lower_need(l, 1, "scale", &scale));
-    enum dtype x = build_type(l->b, n->x)->dtype, other = build_type(l->b, scale)->dtype;
-    n->result = of_scale ? other : x;
-    if (n->result == x)
-        return ODLC_OK;
-    enum dtype wide = x == DT_FLOAT64 || other == DT_FLOAT64 ? DT_FLOAT64 : DT_FLOAT32;
-    return build_cast(l->b, n->x, wide, step_name(l, "wide"), &n->x);
-}
-
-static odlc_status read_over_axes(struct lower *l, bool of_scale, struct over_axes *n)
-{
-    int64_t axis_attr;
-    uint32_t first;
-    *n = (struct over_axes){.shift = NO_TENSOR};
-    TRY(settle_type(l, of_scale, n));
-    TRY(need_like(l, 1, "scale", n->x, &n->scale));
-    if (lower_in(l, 2) != NO_TENSOR)
-        TRY(need_like(l, 2, "bias", n->x, &n->shift));
+    TRY(contrib_flag(l, "channels_last", true, last));
+    TRY(lower_attr_int(l, "activation", -1, &activation));
+    TRY(lower_attr_int(l, "groups", 0, &n->groups));
     TRY(lower_attr_float(l, "epsilon", (double)1e-5f, &n->epsilon));
-    TRY(lower_attr_int(l, "axis", -1, &axis_attr));
     const struct shape *shape = &build_type(l->b, n->x)->shape;
-    TRY(lower_axis(l, "axis", axis_attr, shape->rank, &first));
-    for (uint32_t i = first; i < shape->rank; i++) {
-        n->axes[n->n_axes++] = i;
-        n->weights.dims[n->weights.rank++] = shape->dims[i];
-    }
-    return ODLC_OK;
+    *swish = activation == 1;
+    if (activation != 0 && activation != 1)
+        return lower_invalid(l, "activation", "0 is none, 1 is SiLU", "it is neither 0 nor 1");
+    if (shape->rank != 4)
+        return lower_invalid(l, NULL, NULL, "the image %s does not have four axes", shape_text(l->diags->arena, shape));
+    int64_t channels = shape->dims[*last ? 3 : 1];
+    if (n->groups <= 0 || channels % n->groups != 0)
+        return lower_invalid(l, "groups", NULL, "%lld channels do not divide into %lld groups", (long long)channels,
+                             (long long)n->groups);
+    TRY(contrib_line(l, 1, "gamma", channels, &n->scale));
+    TRY(contrib_line(l, 2, "beta", channels, &n->shift));
+    TRY(norm_need_like(l, 1, "gamma", n->x, &n->scale));
+    return norm_need_like(l, 2, "beta", n->x, &n->shift);
 }
 
-static void start_over_axes(struct lower *l, const struct over_axes *n, const char *name)
-{
-    build_op(l->b, l->op, name);
-    build_in(l->b, n->x);
-    build_ints(l->b, PARAM_axes, n->axes, n->n_axes);
-    build_float(l->b, PARAM_epsilon, n->epsilon);
-}
-
-/* The weights as the op takes them, where their shape only lacks or has axes of 1; false: they broadcast. */
-static odlc_status fit_weights(struct lower *l, const struct over_axes *n, tensor_id *weights, bool *fits)
-{
-    if (*weights == NO_TENSOR)
-        return ODLC_OK;
-    struct shape shape = build_type(l->b, *weights)->shape, both;
-    *fits = *fits && shape_broadcast(&shape, &n->weights, &both) && shape_count(&shape) == shape_count(&n->weights) &&
-            shape_count(&both) == shape_count(&shape);
-    return *fits ? build_reshape(l->b, *weights, &n->weights, step_name(l, "weights"), weights) : ODLC_OK;
-}
-
-/* The type that statistics are computed and given in. */
-static odlc_status stash_type(const struct lower *l, enum dtype *out)
-{
-    int64_t code;
-    const char *name;
-    TRY(lower_attr_int(l, "stash_type", 1, &code));
-    if (onnx_dtype(code, out, &name) != ODLC_OK || !dtype_is_float(*out))
-        return lower_invalid(l, "stash_type", NULL, "%lld is not a floating-point type", (long long)code);
-    return ODLC_OK;
-}
-
-/* Mean and inverse deviation, the optional outputs 1 and 2. */
-static odlc_status layer_norm_statistics(struct lower *l, const struct over_axes *n)
+static odlc_status image_norm(struct lower *l, bool skips)
 {
     struct emit s = {.l = l};
-    enum dtype stash;
-    if (!lower_out_name(l, 1) && !lower_out_name(l, 2))
-        return ODLC_OK;
-    TRY(stash_type(l, &stash));
-    tensor_id x = emit_cast(&s, n->x, stash), mean = emit_reduce(&s, OP_ReduceMean, x, n->axes, n->n_axes, true);
-    tensor_id distance = emit_binary(&s, OP_ElementWiseSubtract, x, mean);
-    tensor_id squares = emit_binary(&s, OP_ElementWiseMultiply, distance, distance);
-    tensor_id variance = emit_reduce(&s, OP_ReduceMean, squares, n->axes, n->n_axes, true);
-    tensor_id shifted = emit_binary(&s, OP_ElementWiseAdd, variance, emit_scalar(&s, variance, n->epsilon));
-    tensor_id inverse = emit_unary(&s, OP_ElementWiseRsqrt, shifted);
-    TRY(emit_give(&s, 1, mean));
-    return emit_give(&s, 2, inverse);
-}
-
-odlc_status lower_layer_normalization(struct lower *l)
-{
-    struct emit s = {.l = l};
-    struct over_axes n;
-    tensor_id y;
-    bool fits = true;
-    TRY(read_over_axes(l, false, &n));
-    TRY(fit_weights(l, &n, &n.scale, &fits));
-    TRY(fit_weights(l, &n, &n.shift, &fits));
-    TRY(layer_norm_statistics(l, &n));
-    start_over_axes(l, &n, step_name(l, "normal"));
-    if (fits) {
-        build_in(l->b, n.scale);
-        if (n.shift != NO_TENSOR)
-            build_in(l->b, n.shift);
-    }
+    struct group_norm n;
+    bool last, swish;
+    TRY(read_image_norm(l, &n, &last, &swish));
+    if (skips)
+        TRY(image_sum(&s, last, n.x, &n.x));
+    tensor_id sum = n.x, y;
+    if (!last)
+        TRY(build_to_channels_last(l->b, n.x, &n.x));
+    start_group_norm(l, &n, step_name(l, "normal"));
     TRY(build_end(l->b, step_name(l, "normal"), &y));
-    if (!fits) {
-        y = emit_binary(&s, OP_ElementWiseMultiply, y, n.scale);
-        y = n.shift == NO_TENSOR ? y : emit_binary(&s, OP_ElementWiseAdd, y, n.shift);
-    }
-    return emit_give(&s, 0, emit_cast(&s, y, n.result));
+    if (!last)
+        TRY(build_to_channels_first(l->b, y, step_name(l, "nchw"), &y));
+    if (swish)
+        y = emit_binary(&s, OP_ElementWiseMultiply, y, emit_unary(&s, OP_Sigmoid, y));
+    TRY(emit_give(&s, 0, y));
+    return skips ? emit_give(&s, 1, sum) : ODLC_OK;
 }
 
-/* By the steps of its definition, which become one op in containers of releases that have it. */
-odlc_status lower_rms_normalization(struct lower *l)
+odlc_status lower_group_norm(struct lower *l)
 {
-    struct emit s = {.l = l};
-    struct over_axes n;
-    enum dtype stash;
-    TRY(read_over_axes(l, true, &n));
-    TRY(stash_type(l, &stash));
-    tensor_id x = emit_cast(&s, n.x, stash), squares = emit_binary(&s, OP_ElementWiseMultiply, x, x);
-    tensor_id mean = emit_reduce(&s, OP_ReduceMean, squares, n.axes, n.n_axes, true);
-    tensor_id shifted = emit_binary(&s, OP_ElementWiseAdd, mean, emit_scalar(&s, mean, n.epsilon));
-    tensor_id root = emit_unary(&s, OP_ElementWiseSquareRoot, shifted);
-    tensor_id y = emit_cast(&s, emit_binary(&s, OP_ElementWiseDivide, x, root), build_type(l->b, n.x)->dtype);
-    y = emit_binary(&s, OP_ElementWiseMultiply, y, n.scale);
-    return emit_give(&s, 0, emit_cast(&s, y, n.result));
+    return image_norm(l, false);
 }
+
+odlc_status lower_skip_group_norm(struct lower *l)
+{
+    return image_norm(l, true);
+}
+
+/* ---- others ---- */
 
 /* p = 2: x / √Σx², where a sum of 0 gives 0. p = 1: x / Σ|x|. */
 odlc_status lower_lp_normalization(struct lower *l)
@@ -376,8 +330,6 @@ odlc_status lower_lp_normalization(struct lower *l)
     tensor_id divisor = emit_binary(&s, OP_ElementWiseMaximum, sum, emit_scalar(&s, x, FLT_MIN));
     return emit_end_binary(&s, OP_ElementWiseDivide, x, divisor);
 }
-
-/* ---- others ---- */
 
 struct lrn {
     tensor_id x;

@@ -82,7 +82,8 @@ static tensor_id in_pixels(struct emit *s, const struct shape *image, tensor_id 
     return emit_binary(s, OP_ElementWiseSubtract, x, corner);
 }
 
-/* Positions beyond the border are moved onto it before anything is interpolated. */
+/* Positions beyond the border are moved onto it before anything is interpolated. ONNX Runtime's own operator (the row
+ * says "neighbours") interpolates there between neighbours on the border. */
 static tensor_id kept_inside(struct emit *s, const struct shape *image, tensor_id x, bool align_corners)
 {
     if (s->status != ODLC_OK)
@@ -112,7 +113,7 @@ static odlc_status cubic_sample(struct lower *l, tensor_id image, tensor_id grid
     if (build_type(l->b, grid)->dtype != DT_FLOAT64)
         grid = emit_cast(&s, grid, DT_FLOAT32);
     tensor_id x = in_pixels(&s, &shape, grid, how->align_corners);
-    if (how->padding == SAMPLE_BORDER)
+    if (how->padding == SAMPLE_BORDER && !l->variant)
         x = kept_inside(&s, &shape, x, how->align_corners);
     tensor_id whole = emit_unary(&s, OP_ElementWiseFloor, x);
     tensor_id fraction = emit_binary(&s, OP_ElementWiseSubtract, x, whole);

@@ -33,6 +33,22 @@ odlc_status lower_unique(struct lower *l)
     return lower_gather_positions(l, data, axis, u.places, u.count, lower_out_name(l, 0), &l->out[0]);
 }
 
+/* The elements in the order of their first occurrence. */
+odlc_status lower_unique_by_occurrence(struct lower *l)
+{
+    tensor_id data;
+    struct unique u;
+    TRY(lower_need(l, 0, "x", &data));
+    TRY(lower_need_const(l, 0, "x", "the shapes of the results depend on its values"));
+    if (build_rank(l->b, data) != 1)
+        return lower_invalid(l, NULL, NULL, "x is of rank %u", build_rank(l->b, data));
+    TRY(lower_unique_slices(l, data, 0, false, &u));
+    struct shape of_unique = SHAPE(u.count), of_all = SHAPE(u.all);
+    lower_give_ints(l, 1, DT_INT64, &of_all, u.inverse);
+    lower_give_ints(l, 2, DT_INT64, &of_unique, u.counts);
+    return lower_gather_positions(l, data, 0, u.places, u.count, lower_out_name(l, 0), &l->out[0]);
+}
+
 /* ---- NonMaxSuppression ---- */
 
 /* The one number of an optional input. */

@@ -111,7 +111,7 @@ static odlc_status pad_rest(struct lower *l, tensor_id in, struct pads *p)
         rest |= p->before[i] || p->after[i];
     if (rest && p->mode == MODE_CONSTANT)
         TRY(lower_pad_value(l, 2, "constant_value", dtype, p));
-    if (rest && p->mode == MODE_CONSTANT && l->version < 11)
+    if (rest && p->mode == MODE_CONSTANT && l->variant)
         TRY(lower_attr_float(l, "value", 0, dtype_is_float(dtype) ? &p->value.f : &(double){0}));
     return lower_padded(l, in, p, lower_out_name(l, 0), &l->out[0]);
 }

@@ -1,158 +1,28 @@
-/* ONNX operators of transformers beside attention: RotaryEmbedding, TensorScatter, CausalConvWithState. */
+/* ONNX operators of transformers beside attention: TensorScatter, CausalConvWithState. */
 #include <string.h>
 
+#include "converters/onnx/lower/cache.h"
 #include "converters/onnx/lower/onnx_shape.h"
 #include "converters/onnx/lower/onnx_rows.h"
 #include "converters/lowering/emit.h"
 #include "converters/lowering/weights.h"
 
-/* ---- RotaryEmbedding ---- */
-
-struct rotary {
-    struct emit s;
-    tensor_id x;        /* [batch, heads, positions, size]; packed: [batch, positions, heads, size] */
-    tensor_id cos, sin; /* [batch, 1 or positions, positions or 1, pairs]: broadcast over the heads */
-    bool packed, interleaved;
-    int64_t batch, positions, size, pairs; /* the first 2 * pairs elements of each head are rotated */
-};
-
-static odlc_status rotary_input(struct rotary *r)
-{
-    struct lower *l = r->s.l;
-    int64_t heads, interleaved, dim;
-    TRY(lower_need(l, 0, "X", &r->x));
-    TRY(lower_attr_int(l, "num_heads", 0, &heads));
-    TRY(lower_attr_int(l, "interleaved", 0, &interleaved));
-    TRY(lower_attr_int(l, "rotary_embedding_dim", 0, &dim));
-    const struct shape in = build_type(l->b, r->x)->shape;
-    r->packed = in.rank == 3;
-    r->interleaved = interleaved != 0;
-    if (in.rank != 3 && in.rank != 4)
-        return lower_invalid(l, NULL, NULL, "the input %s has neither three nor four axes",
-                             shape_text(l->diags->arena, &in));
-    if (r->packed && (heads < 1 || in.dims[2] % heads != 0))
-        return lower_invalid(l, "num_heads", NULL, "%s cannot be divided into %lld heads",
-                             shape_text(l->diags->arena, &in), (long long)heads);
-    r->batch = in.dims[0];
-    r->positions = in.dims[r->packed ? 1 : 2];
-    r->size = r->packed ? in.dims[2] / heads : in.dims[3];
-    dim = dim ? dim : r->size;
-    if (dim < 0 || dim > r->size || dim % 2 != 0)
-        return lower_invalid(l, "rotary_embedding_dim", NULL, "%lld of %lld elements cannot be rotated in pairs",
-                             (long long)dim, (long long)r->size);
-    r->pairs = dim / 2;
-    struct shape split = SHAPE(in.dims[0], in.dims[1], heads, r->size);
-    r->x = r->packed ? emit_reshape(&r->s, r->x, &split) : r->x;
-    return r->s.status;
-}
-
-/* Input i: a row per position, picked by position_ids where there are any. */
-static odlc_status rotary_cache(struct rotary *r, uint32_t i, const char *name, tensor_id *out)
-{
-    struct lower *l = r->s.l;
-    tensor_id ids = lower_in(l, 3);
-    struct shape rows = SHAPE(r->batch, r->positions, r->pairs), id_shape = SHAPE(r->batch, r->positions);
-    TRY(lower_need(l, i, name, out));
-    if (ids != NO_TENSOR) {
-        const struct type *type = build_type(l->b, ids);
-        if (!dtype_is_int(type->dtype) || !shape_equal(&type->shape, &id_shape) || build_rank(l->b, *out) != 2)
-            return lower_invalid(l, NULL, NULL, "position_ids %s do not pick rows of %s for an input of %s",
-                                 shape_text(l->diags->arena, &type->shape), name,
-                                 shape_text(l->diags->arena, &id_shape));
-        *out = emit_gather(&r->s, *out, ids, 0);
-        TRY(r->s.status);
-    }
-    if (!shape_equal(&build_type(l->b, *out)->shape, &rows))
-        return lower_invalid(l, NULL, NULL, "%s gives %s instead of %s", name,
-                             shape_text(l->diags->arena, &build_type(l->b, *out)->shape),
-                             shape_text(l->diags->arena, &rows));
-    struct shape aligned = SHAPE(r->batch, r->packed ? r->positions : 1, r->packed ? 1 : r->positions, r->pairs);
-    *out = emit_reshape(&r->s, *out, &aligned);
-    return r->s.status;
-}
-
-/* The first and the second elements of the pairs: each [.., pairs]. */
-static void take_pairs(struct rotary *r, tensor_id *first, tensor_id *second)
-{
-    const struct shape *in = &build_type(r->s.l->b, r->x)->shape;
-    if (!r->interleaved) {
-        *first = emit_slice(&r->s, r->x, 3, 0, r->pairs);
-        *second = emit_slice(&r->s, r->x, 3, r->pairs, 2 * r->pairs);
-        return;
-    }
-    struct shape halves = SHAPE(in->dims[0], in->dims[1], in->dims[2], r->pairs), pairs = halves;
-    pairs.dims[pairs.rank++] = 2;
-    tensor_id apart = emit_reshape(&r->s, emit_slice(&r->s, r->x, 3, 0, 2 * r->pairs), &pairs);
-    *first = emit_reshape(&r->s, emit_slice(&r->s, apart, 4, 0, 1), &halves);
-    *second = emit_reshape(&r->s, emit_slice(&r->s, apart, 4, 1, 2), &halves);
-}
-
-/* The rotated pairs where they were, and what follows them. */
-static tensor_id put_pairs(struct rotary *r, tensor_id first, tensor_id second)
-{
-    struct shape whole = build_type(r->s.l->b, r->x)->shape;
-    tensor_id parts[] = {first, second, NO_TENSOR};
-    if (r->interleaved) {
-        struct shape pair = whole, rotated = whole;
-        pair.dims[3] = r->pairs;
-        pair.dims[pair.rank++] = 1;
-        rotated.dims[3] = 2 * r->pairs;
-        tensor_id ends[] = {emit_reshape(&r->s, first, &pair), NO_TENSOR};
-        ends[1] = emit_reshape(&r->s, second, &pair);
-        parts[0] = emit_reshape(&r->s, emit_concat(&r->s, ends, 2, 4), &rotated);
-    }
-    uint32_t count = r->interleaved ? 1 : 2;
-    if (2 * r->pairs < r->size)
-        parts[count++] = emit_slice(&r->s, r->x, 3, 2 * r->pairs, r->size);
-    return emit_concat(&r->s, parts, count, 3);
-}
-
-odlc_status lower_rotary_embedding(struct lower *l)
-{
-    struct rotary r = {.s.l = l};
-    tensor_id first, second;
-    TRY(rotary_input(&r));
-    TRY(rotary_cache(&r, 1, "cos_cache", &r.cos));
-    TRY(rotary_cache(&r, 2, "sin_cache", &r.sin));
-    take_pairs(&r, &first, &second);
-    tensor_id cos_first = emit_binary(&r.s, OP_ElementWiseMultiply, first, r.cos),
-              sin_second = emit_binary(&r.s, OP_ElementWiseMultiply, second, r.sin);
-    tensor_id real = emit_binary(&r.s, OP_ElementWiseSubtract, cos_first, sin_second);
-    tensor_id sin_first = emit_binary(&r.s, OP_ElementWiseMultiply, first, r.sin),
-              cos_second = emit_binary(&r.s, OP_ElementWiseMultiply, second, r.cos);
-    tensor_id imaginary = emit_binary(&r.s, OP_ElementWiseAdd, sin_first, cos_second);
-    TRY(r.s.status);
-    tensor_id y = put_pairs(&r, real, imaginary);
-    return emit_give(&r.s, 0, emit_reshape(&r.s, y, &build_type(l->b, l->in[0])->shape));
-}
-
 /* ---- TensorScatter ---- */
 
 struct cache_update {
     struct emit s;
+    tensor_id begin; /* [batch], or NO_TENSOR: 0 */
     tensor_id cache, update;
     struct shape cache_shape, shape; /* of the update */
     uint32_t axis;
     bool circular;
 };
 
-static odlc_status read_update(struct cache_update *u)
+static odlc_status check_update(struct cache_update *u)
 {
     struct lower *l = u->s.l;
-    int64_t axis;
-    const char *mode;
-    TRY(lower_need(l, 0, "past_cache", &u->cache));
-    TRY(lower_need(l, 1, "update", &u->update));
-    TRY(lower_attr_int(l, "axis", -2, &axis));
-    TRY(lower_attr_string(l, "mode", "linear", &mode));
-    u->circular = strcmp(mode, "circular") == 0;
-    if (!u->circular && strcmp(mode, "linear") != 0)
-        return lower_invalid(l, "mode", NULL, "the mode %s is not known", mode);
     u->cache_shape = build_type(l->b, u->cache)->shape;
     u->shape = build_type(l->b, u->update)->shape;
-    TRY(lower_axis(l, "axis", axis, u->cache_shape.rank, &u->axis));
-    if (u->axis == 0)
-        return lower_invalid(l, "axis", NULL, "the axis of the batch cannot be the sequence");
     struct shape same = u->shape;
     if (same.rank == u->cache_shape.rank)
         same.dims[u->axis] = u->cache_shape.dims[u->axis];
@@ -167,7 +37,7 @@ static odlc_status written_positions(struct cache_update *u, tensor_id *out)
 {
     struct lower *l = u->s.l;
     int64_t length = u->shape.dims[u->axis], *steps;
-    tensor_id begin = lower_in(l, 2);
+    tensor_id begin = u->begin;
     TRY(lower_table(l, (uint64_t)length, sizeof *steps, &steps));
     for (int64_t i = 0; i < length; i++)
         steps[i] = i;
@@ -222,30 +92,57 @@ static odlc_status check_written(struct cache_update *u, tensor_id positions)
     return ODLC_OK;
 }
 
+static odlc_status write_update(struct cache_update *u, tensor_id *out)
+{
+    struct lower *l = u->s.l;
+    tensor_id coordinates[2], positions;
+    TRY(check_update(u));
+    TRY(written_positions(u, &positions));
+    TRY(check_written(u, positions));
+    if (u->axis + 2 > MAX_RANK)
+        return lower_unsupported(l, "axis", NULL, "the coordinates would have more than %d axes", MAX_RANK);
+    struct shape grid = {.rank = u->axis + 2};
+    for (uint32_t i = 0; i <= u->axis; i++)
+        grid.dims[i] = u->shape.dims[i];
+    grid.dims[u->axis + 1] = 1;
+    TRY(prefix_coordinates(u, &grid, &coordinates[0]));
+    struct shape lines = grid;
+    lines.rank = u->axis + 1;
+    coordinates[1] = emit_reshape(&u->s, emit_broadcast(&u->s, positions, &lines), &grid);
+    tensor_id indices = emit_concat(&u->s, coordinates, 2, u->axis + 1);
+    TRY(u->s.status);
+    build_op(l->b, OP_ScatterNd, step_name(l, "ScatterNd"));
+    build_in(l->b, u->cache);
+    build_in(l->b, indices);
+    build_in(l->b, u->update);
+    return build_end(l->b, step_name(l, "ScatterNd"), out);
+}
+
+odlc_status cache_write(struct lower *l, tensor_id cache, tensor_id update, tensor_id begin, uint32_t axis,
+                        tensor_id *out)
+{
+    struct cache_update u = {.s.l = l, .cache = cache, .update = update, .begin = begin, .axis = axis};
+    return write_update(&u, out);
+}
+
 odlc_status lower_tensor_scatter(struct lower *l)
 {
-    struct cache_update u = {.s.l = l};
-    tensor_id coordinates[2], positions;
-    TRY(read_update(&u));
-    TRY(written_positions(&u, &positions));
-    TRY(check_written(&u, positions));
-    if (u.axis + 2 > MAX_RANK)
-        return lower_unsupported(l, "axis", NULL, "the coordinates would have more than %d axes", MAX_RANK);
-    struct shape grid = {.rank = u.axis + 2};
-    for (uint32_t i = 0; i <= u.axis; i++)
-        grid.dims[i] = u.shape.dims[i];
-    grid.dims[u.axis + 1] = 1;
-    TRY(prefix_coordinates(&u, &grid, &coordinates[0]));
-    struct shape lines = grid;
-    lines.rank = u.axis + 1;
-    coordinates[1] = emit_reshape(&u.s, emit_broadcast(&u.s, positions, &lines), &grid);
-    tensor_id indices = emit_concat(&u.s, coordinates, 2, u.axis + 1);
-    TRY(u.s.status);
-    build_op(l->b, OP_ScatterNd, fw_node_label(l->node));
-    build_in(l->b, u.cache);
-    build_in(l->b, indices);
-    build_in(l->b, u.update);
-    return build_end(l->b, lower_out_name(l, 0), &l->out[0]);
+    struct cache_update u = {.s.l = l, .begin = lower_in(l, 2)};
+    tensor_id y;
+    int64_t axis;
+    const char *mode;
+    TRY(lower_need(l, 0, "past_cache", &u.cache));
+    TRY(lower_need(l, 1, "update", &u.update));
+    TRY(lower_attr_int(l, "axis", -2, &axis));
+    TRY(lower_attr_string(l, "mode", "linear", &mode));
+    u.circular = strcmp(mode, "circular") == 0;
+    if (!u.circular && strcmp(mode, "linear") != 0)
+        return lower_invalid(l, "mode", NULL, "the mode %s is not known", mode);
+    TRY(lower_axis(l, "axis", axis, build_rank(l->b, u.cache), &u.axis));
+    if (u.axis == 0)
+        return lower_invalid(l, "axis", NULL, "the axis of the batch cannot be the sequence");
+    TRY(write_update(&u, &y));
+    return emit_give(&u.s, 0, y);
 }
 
 /* ---- CausalConvWithState ---- */

@@ -1,0 +1,15 @@
+/* What the lowering of ONNX Runtime's own operators (com.microsoft) shares. */
+#ifndef CONVERTERS_ONNX_LOWER_CONTRIB_H
+#define CONVERTERS_ONNX_LOWER_CONTRIB_H
+
+#include "converters/lowering/emit.h"
+#include "converters/lowering/shapes.h"
+
+/* An attribute that is 0 or 1. ODLC_ERR_INVALID: it is another number, which runtimes read differently. */
+odlc_status contrib_flag(const struct lower *l, const char *name, bool absent, bool *out) MUST_USE;
+/* Input i, [count], in its own type. ODLC_ERR_INVALID: it is absent, or has another shape. */
+odlc_status contrib_line(struct lower *l, uint32_t i, const char *what, int64_t count, tensor_id *out) MUST_USE;
+/* x and the bias in input i, [last axis of x] and of its type, added. */
+odlc_status contrib_add_bias(struct emit *s, tensor_id x, uint32_t i, tensor_id *out) MUST_USE;
+
+#endif

@@ -1,0 +1,83 @@
+"""Random nodes of integers with scales."""
+
+import contrib_by_hand as by_hand
+from contrib_draw import attributes, extent, known, rows
+from contrib_node import HALF, Node, floats
+from one_node import Const, Const4, np
+
+
+def draw_gather(r):
+    four, block = r.rand() < 0.5, [16, 32][r.randint(2)]
+    bits = [2, 4, 8][r.randint(3)]
+    if four:
+        kind = ["u1", "i1"][r.randint(2)]
+        low = 0 if kind == "u1" else -8
+        dims = rows(r, extent(r, 2, 3))
+        gathered, quantized = r.permutation(len(dims))[:2].tolist()
+        dims[quantized] = extent(r, 1, 40)
+        data = Const4(r.randint(low, low + 16, dims), kind)
+        scales = [*dims]
+        scales[quantized] = -(-dims[quantized] // block)
+        zeros = Const4(r.randint(low, low + 16, scales), kind)
+        more = {"gather_axis": gathered, "quantize_axis": quantized - (len(dims) if r.rand() < 0.3 else 0)}
+    else:
+        dims = [*rows(r, extent(r, 1, 2)), extent(r, 1, 20)]
+        data, gathered = Const(r.randint(0, 256, dims), "u1"), 0
+        blocks = -(-dims[-1] * 8 // bits // block)
+        scales = [*dims[:-1], blocks]
+        zeros = Const(r.randint(0, 256, [*dims[:-1], -(-blocks * bits // 8)]), "u1")
+        more = {"bits": bits, "quantize_axis": -1}
+    code = ["f4", "f4", "f2"][r.randint(3)]
+    size = dims[gathered]
+    ids = r.randint(-size, size, rows(r, extent(r, 1, 2)) if r.rand() < 0.8 else ()).astype(["i4", "i8"][r.randint(2)])
+    inputs = [data, known(r, np.array(ids)), Const(floats(r, *scales, low=0.25, high=1), code), *([zeros] if r.rand() < 0.5 else [])]
+    return Node("GatherBlockQuantized", "GatherBlockQuantized", inputs, (code,), HALF if code == "f2" else 2e-5, opset=21,
+                block_size=block, **more)
+
+
+def quantizer(r):
+    """x and a scale that fits"""
+    dims = rows(r, extent(r, 1, 4))
+    scale = [1] * extent(r, 0, len(dims)) if r.rand() < 0.5 else [n if r.rand() < 0.5 else 1 for n in dims]
+    powers = 2.0**r.randint(-4, 1, scale)
+    return known(r, floats(r, *dims, low=-4, high=4)), known(r, np.array(powers * (1 if r.rand() < 0.5 else 0.7), "f4"))
+
+
+def domain(r):
+    return ["qonnx.custom_op.general::", "onnx.brevitas::"][r.randint(2)]
+
+
+def draw_quant(r):
+    x, scale = quantizer(r)
+    zero = Const(int(r.randint(-3, 4)) if r.rand() < 0.4 else 0, "f4")
+    return Node("Quant", domain(r) + "Quant", [x, scale, zero, Const(extent(r, 1, 18), "f4")], by_hand=by_hand.quant,
+                signed=int(r.randint(2)), narrow=int(r.randint(2)), **attributes(r, rounding_mode=list(by_hand.ROUNDINGS)))
+
+
+def draw_bipolar(r):
+    return Node("BipolarQuant", domain(r) + "BipolarQuant", list(quantizer(r)), by_hand=by_hand.bipolar_quant)
+
+
+def draw_trunc(r):
+    x, scale = quantizer(r)
+    bits = extent(r, 2, 10)
+    return Node("Trunc", domain(r) + "Trunc", [x, scale, Const(int(r.randint(-3, 4)), "f4"), Const(bits, "f4"),
+                                               Const(extent(r, 1, bits), "f4")], by_hand=by_hand.trunc,
+                **attributes(r, rounding_mode=list(by_hand.ROUNDINGS)))
+
+
+def draw_trunc_2(r):
+    x, _ = quantizer(r)
+    scale = 2.0**int(r.randint(-4, 1))
+    inputs = [Const(v, "f4") for v in (scale, int(r.randint(-3, 4)), 8, scale * 2.0**int(r.randint(0, 4)) * (1 + 0.2 * r.rand()),
+                                       extent(r, 1, 10))]
+    return Node("Trunc 2", "qonnx.custom_op.general@2::Trunc", [x, *inputs], by_hand=by_hand.trunc_2,
+                **attributes(r, rounding_mode=list(by_hand.ROUNDINGS), signed=[0, 1], narrow=[0, 1]))
+
+
+def draw_binarizer(r):
+    return Node("Binarizer", "ai.onnx.ml::Binarizer", [floats(r, *rows(r))], **attributes(r, threshold=[0.5, -1.0, 0.0]))
+
+
+DRAWS = {"Binarizer": draw_binarizer, "BipolarQuant": draw_bipolar, "GatherBlockQuantized": draw_gather, "Quant": draw_quant,
+         "Trunc": draw_trunc, "Trunc 2": draw_trunc_2}
