@@ -19,6 +19,8 @@ struct check_nodes {
     size_t count, capacity;
 };
 
+struct tried_ops; /* trial/trial_packages.h */
+
 struct check_report {
     const char *const *files;
     size_t n_files;
@@ -30,9 +32,19 @@ struct check_report {
     bool looked_at;                           /* the conversion got as far as the model's nodes */
     bool convertible;                         /* the conversion went through */
     size_t errors, warnings;
+    const struct tried_ops *tried; /* NULL: no package was given */
 };
 
 void check_print_text(FILE *stream, struct arena *arena, const struct check_report *r);
 void check_print_json(FILE *stream, const struct check_report *r);
+
+/* check_trials.c: what packages were found to do. */
+struct json_out;
+void check_print_trials(FILE *stream, const struct tried_ops *tried);
+void check_write_trials(struct json_out *j, const struct tried_ops *tried);
+
+/* Starts the command anew with the library that counts memory requests, where there is one; returns if there is none,
+ * or if it is there already. */
+void check_count_allocations(struct arena *arena, char **argv);
 
 #endif

@@ -28,7 +28,7 @@ static const char *origin_name(enum odlc_udo_origin origin)
                                         [ODLC_UDO_ABSENT] = "absent",         [ODLC_UDO_ATTRIBUTE] = "attribute",
                                         [ODLC_UDO_SCHEMA] = "schema",         [ODLC_UDO_RULE] = "rule",
                                         [ODLC_UDO_DECLARED] = "declared",     [ODLC_UDO_NATIVE] = "native",
-                                        [ODLC_UDO_LIKE_INPUT] = "like_input"};
+                                        [ODLC_UDO_LIKE_INPUT] = "like_input", [ODLC_UDO_LIBRARY] = "library"};
     return names[origin];
 }
 
@@ -158,5 +158,6 @@ void check_print_json(FILE *stream, const struct check_report *r)
     for (size_t i = 0; i < r->n_definitions; i++)
         write_definition(&j, r, i);
     json_end_array(&j);
+    check_write_trials(&j, r->tried);
     json_end_object(&j);
 }

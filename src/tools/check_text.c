@@ -155,7 +155,8 @@ static const char *origin_text(enum odlc_udo_origin origin)
                                         [ODLC_UDO_RULE] = "shape by rule",
                                         [ODLC_UDO_DECLARED] = "shape by model",
                                         [ODLC_UDO_NATIVE] = "shape by native op",
-                                        [ODLC_UDO_LIKE_INPUT] = "shape of input"};
+                                        [ODLC_UDO_LIKE_INPUT] = "shape of input",
+                                        [ODLC_UDO_LIBRARY] = "shape by library"};
     return texts[origin];
 }
 
@@ -269,4 +270,5 @@ void check_print_text(FILE *stream, struct arena *arena, const struct check_repo
         print_model(stream, arena, r);
     for (size_t i = 0; i < r->n_definitions; i++)
         print_definition(stream, arena, r, i);
+    check_print_trials(stream, r->tried);
 }

@@ -5,7 +5,7 @@
 
 #include "tools/command.h"
 #include "tools/convert_options.h"
-#include "tools/progress_line.h"
+#include "tools/convert_progress.h"
 #include "tools/text_table.h"
 
 /* ---- options → odlc_convert_options ---- */
@@ -172,7 +172,7 @@ static odlc_status convert(struct session *s)
         !options_given(&s->options, CONVERT_OPT_quiet) && s->format == DIAG_TEXT; /* JSON lines stay among themselves */
     TRY(read_options(s->arena, &s->diags, &s->options, &convert));
     if (progress_line_begin(&line, stderr) && summary)
-        convert.progress = progress_line_report;
+        convert.progress = convert_progress_report;
     convert.progress_user = &line;
     odlc_status status = s->self->convert(&convert, &s->conversion);
     progress_line_end(&line);

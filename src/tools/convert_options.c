@@ -126,6 +126,8 @@ odlc_status convert_options_read(struct arena *arena, struct diags *diags, const
     for (const struct option *row = command->rows; row < command->rows + command->n_rows; row++)
         if (options_given(options, row->id))
             TRY(fill(arena, diags, options, row, out));
+    options_names(arena, options, CONVERT_OPT_inference_libraries, &out->inference_libraries,
+                  &out->n_inference_libraries);
     read_preserve(arena, options, out);
     TRY(read_frozen(arena, diags, options, out));
     TRY(read_format(diags, options, out));

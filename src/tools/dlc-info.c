@@ -1,5 +1,6 @@
 /* dlc-info: what is in a container. */
 #include "base/file.h"
+#include "base/foreign.h"
 #include "tools/command.h"
 #include "tools/info.h"
 #include "tools/npy_out.h"
@@ -125,6 +126,20 @@ static odlc_status verification(struct session *s, const char *path)
     return status;
 }
 
+/* The errors of all are reported. */
+static odlc_status add_packages(struct session *s)
+{
+    const char *const *names;
+    size_t count;
+    odlc_status status = ODLC_OK;
+    options_names(s->arena, &s->options, OPT_UDO_PACKAGES, &names, &count);
+    for (size_t i = 0; i < count; i++) {
+        odlc_status added = odlc_container_add_op_package(s->container, names[i]);
+        status = status == ODLC_OK ? added : status;
+    }
+    return status;
+}
+
 static odlc_status full_report(struct session *s, const char *path)
 {
     const char *tensor = options_value(&s->options, OPT_TENSOR, NULL);
@@ -136,6 +151,7 @@ static odlc_status full_report(struct session *s, const char *path)
             info_print_outline(stdout, s->arena, s->container);
     }
     TRY(status);
+    TRY(add_packages(s));
     return tensor ? tensor_report(s, tensor) : node_report(s);
 }
 
@@ -148,6 +164,9 @@ static odlc_status check_options(struct session *s)
     if (options_given(&s->options, OPT_REAL) && !options_given(&s->options, OPT_DUMP))
         return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.file = NULL), "usage",
                           "--real is about --dump, which is not given");
+    if (options_given(&s->options, OPT_UDO_PACKAGES) && (verify || tensor))
+        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.file = NULL), "usage",
+                          "--udo_package_path is about the table of nodes: it excludes --verify and --tensor");
     if (verify && (tensor || options_given(&s->options, OPT_SAVE)))
         return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.file = NULL), "usage",
                           "--verify makes no report: it excludes --tensor and --save");
@@ -196,6 +215,7 @@ static odlc_status guarded_run(struct session *s, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    foreign_guard_process(self.name);
     command_begin();
     struct session s = {.arena = arena_create(), .container = odlc_container_new()};
     odlc_status status = ODLC_ERR_NOMEM;

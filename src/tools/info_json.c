@@ -111,6 +111,18 @@ static void write_operands(struct json_out *j, const char *key, const struct odl
     json_end_array(j);
 }
 
+static void write_runtimes(struct json_out *j, unsigned runtimes)
+{
+    json_array(j, "runtimes");
+    if (runtimes & ODLC_RUNTIME_DSP)
+        json_string(j, NULL, "DSP");
+    if (runtimes & ODLC_RUNTIME_GPU)
+        json_string(j, NULL, "GPU");
+    if (runtimes & ODLC_RUNTIME_CPU)
+        json_string(j, NULL, "CPU");
+    json_end_array(j);
+}
+
 static void write_node(struct json_out *j, const struct odlc_op *op)
 {
     json_object(j, NULL);
@@ -119,6 +131,7 @@ static void write_node(struct json_out *j, const struct odlc_op *op)
     json_string(j, "type", op->type);
     json_string(j, "package", op->package);
     json_bool(j, "executable", op->executable);
+    write_runtimes(j, op->runtimes);
     json_uint(j, "parameters", op->parameters);
     json_uint(j, "macs", op->macs);
     write_operands(j, "inputs", op->inputs, op->n_inputs);

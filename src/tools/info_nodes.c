@@ -141,6 +141,19 @@ struct table info_node_table(void)
     return table_create(N_COLUMNS, headers);
 }
 
+/* The letters and their order are those of the tool that users come from. */
+static const char *runtimes_text(struct arena *arena, unsigned runtimes)
+{
+    text t = {0};
+    if (runtimes & ODLC_RUNTIME_DSP)
+        text_add(arena, &t, "D");
+    if (runtimes & ODLC_RUNTIME_GPU)
+        text_add(arena, &t, "%sG", t.count ? " " : "");
+    if (runtimes & ODLC_RUNTIME_CPU)
+        text_add(arena, &t, "%sC", t.count ? " " : "");
+    return t.count ? t.data : "-";
+}
+
 void info_make_node(const void *user, struct arena *arena, struct table *table, size_t index)
 {
     const struct info_nodes *nodes = user;
@@ -152,7 +165,7 @@ void info_make_node(const void *user, struct arena *arena, struct table *table, 
     table_add_line(arena, table, &row->cells[COL_ID], arena_printf(arena, "%" PRIu32, op->id));
     table_add_line(arena, table, &row->cells[COL_NAME], op->name);
     table_add_line(arena, table, &row->cells[COL_TYPE], op->type);
-    table_add_line(arena, table, &row->cells[COL_RUNTIMES], op->executable ? "C" : "-");
+    table_add_line(arena, table, &row->cells[COL_RUNTIMES], runtimes_text(arena, op->runtimes));
     add_operands(&w, row, op);
     add_parameters(&w, &row->cells[COL_PARAMETERS], op);
 }

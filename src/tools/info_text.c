@@ -101,6 +101,14 @@ static void print_memory(FILE *stream, struct arena *arena, const struct odlc_gr
             g->peak < g->n_ops ? printable(arena, g->ops[g->peak].name) : "");
 }
 
+static bool any_runtime(const struct odlc_graph *g, unsigned runtime)
+{
+    for (size_t i = 0; i < g->n_ops; i++)
+        if (g->ops[i].runtimes & runtime)
+            return true;
+    return false;
+}
+
 static void print_graph(FILE *stream, struct arena *arena, const struct odlc_graph *g,
                         const struct info_options *options)
 {
@@ -115,9 +123,12 @@ static void print_graph(FILE *stream, struct arena *arena, const struct odlc_gra
     fprintf(stream, "%sInfo of graph: %s%s\n", colours ? "\x1b[1m" : "", printable(arena, g->name),
             colours ? "\x1b[0m" : "");
     table_print_rows(stream, arena, &nodes, g->n_ops, info_make_node, &shown);
-    fprintf(stream, "Note: the file does not say which processors can run an op; Runtimes is about net-run\n"
-                    "Key : C:net-run executes the op\n"
-                    "      -:net-run has no implementation of it\n\n");
+    fprintf(stream,
+            "Note: the file does not say which processors can run an op; Runtimes is about net-run\n"
+            "Key : C:net-run executes the op\n"
+            "%s%s      -:net-run has no implementation of it\n\n",
+            any_runtime(g, ODLC_RUNTIME_GPU) ? "      G:a package has the op for the GPU\n" : "",
+            any_runtime(g, ODLC_RUNTIME_DSP) ? "      D:a package has the op for the DSP\n" : "");
     print_io_table(stream, arena, "Input Name", g->inputs, g->n_inputs, options->all_encodings);
     print_io_table(stream, arena, "Output Name", g->outputs, g->n_outputs, options->all_encodings);
     print_totals(stream, arena, g);

@@ -263,6 +263,23 @@ void options_values(struct arena *arena, const struct options *options, int id, 
     *count = values.count;
 }
 
+void options_names(struct arena *arena, const struct options *options, int id, const char *const **out, size_t *count)
+{
+    const char *const *values;
+    size_t n_values;
+    VEC(const char *) names = {0};
+    options_values(arena, options, id, &values, &n_values);
+    for (size_t i = 0; i < n_values; i++) {
+        const char *name = values[i] + strspn(values[i], ",");
+        for (const char *end; *name; name = end + strspn(end, ",")) {
+            end = name + strcspn(name, ",");
+            vec_push(arena, &names, arena_strndup(arena, name, (size_t)(end - name)));
+        }
+    }
+    *out = names.data;
+    *count = names.count;
+}
+
 odlc_status options_int(const struct options *options, struct diags *diags, int id, int64_t low, int64_t high,
                         int64_t *out)
 {

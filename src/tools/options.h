@@ -37,6 +37,8 @@ bool options_given(const struct options *options, int id);
 const char *options_value(const struct options *options, int id, const char *absent);
 /* The values of all uses of an id, in the order given. */
 void options_values(struct arena *arena, const struct options *options, int id, const char *const **out, size_t *count);
+/* The same of values that are lists, separated by commas. */
+void options_names(struct arena *arena, const struct options *options, int id, const char *const **out, size_t *count);
 /* The value as an integer in [low, high]; *out stays when the option was not given, or given without a value. */
 odlc_status options_int(const struct options *options, struct diags *diags, int id, int64_t low, int64_t high,
                         int64_t *out) MUST_USE;

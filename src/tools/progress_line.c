@@ -38,7 +38,7 @@ static void add_part(struct parts *parts, const char *format, ...)
     parts->length += (size_t)length;
 }
 
-static void add_bytes(struct parts *parts, const struct odlc_progress *p)
+static void add_bytes(struct parts *parts, const struct work_progress *p)
 {
     bool giga = p->total >= 1000000000;
     double unit = giga ? 1e9 : 1e6;
@@ -54,23 +54,22 @@ static void add_time_left(struct parts *parts, double seconds)
         add_part(parts, ", %" PRIu64 ":%02" PRIu64 " left", left / 60, left % 60);
 }
 
-void progress_text(char *out, size_t size, size_t columns, const struct odlc_progress *p, double seconds)
+void progress_text(char *out, size_t size, size_t columns, const struct work_progress *p, double seconds)
 {
     struct parts parts = {.out = out, .room = columns < size ? columns : size - 1};
     *out = '\0';
-    add_part(&parts, "%s", odlc_stage_name(p->stage));
+    add_part(&parts, "%s", p->stage);
     if (!p->total || p->done > p->total)
         return;
-    if (p->stage == ODLC_STAGE_WRITE)
+    if (!p->unit)
         add_bytes(&parts, p);
     else
-        add_part(&parts, ": %" PRIu64 " of %" PRIu64 "%s", p->done, p->total,
-                 p->stage == ODLC_STAGE_LOWER ? " nodes" : "");
+        add_part(&parts, ": %" PRIu64 " of %" PRIu64 "%s", p->done, p->total, p->unit);
     add_part(&parts, ", %.0f %%", 100.0 * (double)p->done / (double)p->total);
     if (!p->done || seconds < rate_after)
         return;
     double rate = (double)p->done / seconds;
-    if (p->stage == ODLC_STAGE_WRITE)
+    if (!p->unit)
         add_part(&parts, ", %.0f MB/s", rate / 1e6);
     add_time_left(&parts, (double)(p->total - p->done) / rate);
 }
@@ -155,9 +154,8 @@ bool progress_line_begin(struct progress_line *line, FILE *stream)
     return isatty(fileno(stream)) && !(kind && strcmp(kind, "dumb") == 0);
 }
 
-int progress_line_report(void *user, const struct odlc_progress *progress)
+void progress_line_report(struct progress_line *line, const struct work_progress *progress)
 {
-    struct progress_line *line = user;
     char text[MAX_LINE];
     double time = now();
     if (progress->stage != line->stage) {
@@ -165,13 +163,12 @@ int progress_line_report(void *user, const struct odlc_progress *progress)
         line->stage_began = time;
     }
     if (time - line->began < delay || time - line->drawn < interval || !in_foreground(line->stream))
-        return 0;
+        return;
     size_t columns = terminal_columns(line->stream);
     /* A character in the last column makes some terminals begin a new line. */
     progress_text(text, sizeof text, (columns ? columns : DEFAULT_COLUMNS) - 1, progress, time - line->stage_began);
     draw(line, text);
     line->drawn = time;
-    return 0;
 }
 
 void progress_line_end(struct progress_line *line)

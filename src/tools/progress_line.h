@@ -1,4 +1,4 @@
-/* A line on a terminal that says how far a conversion is:
+/* A line on a terminal that says how far a piece of work is:
  *
  *     writing: 1.2 of 3.2 GB, 37 %, 840 MB/s, 0:02 left
  *
@@ -11,23 +11,28 @@
 #include <stdio.h>
 
 #include "base/base.h"
-#include "opendlc/convert.h"
+
+/* How far a stage of the work is. */
+struct work_progress {
+    const char *stage; /* "writing"; a stage has one address */
+    const char *unit;  /* " nodes", "" for none; NULL: bytes */
+    uint64_t done, total;
+};
 
 struct progress_line {
     FILE *stream;
     double began, stage_began, drawn; /* seconds of the monotonic clock; drawn is 0 before the first time */
-    enum odlc_stage stage;
+    const char *stage;
     size_t length; /* of what is on the screen */
 };
 
 /* False, and no line, when the stream is not a terminal that can show one. */
 bool progress_line_begin(struct progress_line *line, FILE *stream);
-/* An odlc_progress_fn; user is the line. */
-int progress_line_report(void *user, const struct odlc_progress *progress);
+void progress_line_report(struct progress_line *line, const struct work_progress *progress);
 /* Before anything else is written to the stream. */
 void progress_line_end(struct progress_line *line);
 
 /* The text of the line, as many of its parts as fit the columns; seconds: since the stage began. */
-void progress_text(char *out, size_t size, size_t columns, const struct odlc_progress *progress, double seconds);
+void progress_text(char *out, size_t size, size_t columns, const struct work_progress *progress, double seconds);
 
 #endif

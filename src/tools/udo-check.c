@@ -6,6 +6,7 @@
 #include "tools/check.h"
 #include "tools/command.h"
 #include "tools/convert_options.h"
+#include "trial/trial_packages.h"
 
 enum {
 #define OPTION OPTION_IDS
@@ -167,20 +168,59 @@ static void count_diags(const struct session *s, struct check_report *r)
     }
 }
 
+/* ---- packages ---- */
+
+/* Names that commas separate, of all uses of the option. */
+static const char *const *names_of(struct session *s, int option, size_t *count)
+{
+    const char *const *values;
+    VEC(const char *) names = {0};
+    size_t n;
+    options_values(s->arena, &s->options, option, &values, &n);
+    for (size_t i = 0; i < n; i++) {
+        char *rest = arena_strdup(s->arena, values[i]);
+        for (char *name = strtok_r(rest, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+            vec_push(s->arena, &names, name);
+    }
+    *count = names.count;
+    return names.data;
+}
+
+static odlc_status try_packages(struct session *s, struct tried_ops *tried)
+{
+    int64_t seconds = 20;
+    struct trial_options options = {.configs = s->options.operands.data, .n_configs = s->options.operands.count};
+    TRY(options_int(&s->options, &s->diags, OPT_TIMEOUT, 1, 86400, &seconds));
+    options.libraries = names_of(s, OPT_UDO_PACKAGES, &options.n_libraries);
+    options.against = names_of(s, OPT_AGAINST, &options.n_against);
+    options.seconds = (double)seconds;
+    return trial_packages(s->arena, &s->diags, &options, tried);
+}
+
+/* ---- the check ---- */
+
 static odlc_status check(struct session *s)
 {
+    struct tried_ops tried = {0};
+    const bool packages = options_given(&s->options, OPT_UDO_PACKAGES);
     const char *model = options_value(&s->options, OPT_MODEL, NULL);
     odlc_status status = load(s);
     bool loaded = status == ODLC_OK;
     if (loaded && model)
         status = convert_model(s, model);
+    const bool convertible = s->conversion && status == ODLC_OK;
+    if (loaded && packages) {
+        odlc_status sound = try_packages(s, &tried);
+        status = status == ODLC_OK || sound == ODLC_ERR_USAGE ? sound : status;
+    }
     if (status == ODLC_ERR_NOMEM || (status == ODLC_ERR_USAGE && !s->conversion))
         return status;
     struct check_report r = {.files = s->options.operands.data,
                              .n_files = s->options.operands.count,
                              .model = model,
                              .conversion = s->conversion,
-                             .convertible = s->conversion && status == ODLC_OK};
+                             .convertible = convertible,
+                             .tried = packages ? &tried : NULL};
     r.definitions = odlc_udo_definitions(s->udo, &r.n_definitions);
     find_nodes(s, &r);
     count_diags(s, &r);
@@ -204,8 +244,9 @@ static odlc_status write_other_form(struct session *s, const char *form)
         return usage_error(s, arena_printf(s->arena, "--convert: there is no form %s", form));
     if (!path)
         return usage_error(s, "--convert needs --output_path FILE");
-    if (options_given(&s->options, OPT_MODEL) || options_given(&s->options, OPT_JSON))
-        return usage_error(s, "--convert goes with neither --model nor --json");
+    if (options_given(&s->options, OPT_MODEL) || options_given(&s->options, OPT_JSON) ||
+        options_given(&s->options, OPT_UDO_PACKAGES))
+        return usage_error(s, "--convert goes with none of --model, --udo_package_path and --json");
     TRY(load(s));
     TRY(odlc_udo_write(s->udo, json ? ODLC_UDO_JSON : ODLC_UDO_XML, path));
     size_t count, warnings = 0;
@@ -222,6 +263,10 @@ static odlc_status run_command(struct session *s, int argc, char **argv)
         return ODLC_OK;
     if (!s->options.operands.count)
         return usage_error(s, "no file is given");
+    if (options_given(&s->options, OPT_UDO_PACKAGES))
+        check_count_allocations(s->arena, argv);
+    else if (options_given(&s->options, OPT_AGAINST) || options_given(&s->options, OPT_TIMEOUT))
+        return usage_error(s, "--against and --timeout go with --udo_package_path only");
     const char *form = options_value(&s->options, OPT_CONVERT, NULL);
     if (!form && options_given(&s->options, OPT_OUTPUT))
         return usage_error(s, "--output_path goes with --convert only");

@@ -1,11 +1,7 @@
 /* udo-package-generator: folders with sources and makefiles for the kernels of user-defined ops. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "gen/gen.h"
-#include "tools/command.h"
-#include "tools/options.h"
+#include "tools/generate_command.h"
 
 enum {
 #define OPTION OPTION_IDS
@@ -25,14 +21,8 @@ static const struct command self = {
     OPTION_ROWS(rows),
 };
 
-struct session {
-    struct arena *arena;
-    struct diags diags;
-    struct options options;
-};
-
 /* All configs are read, so that the errors of all are reported. */
-static odlc_status load(struct session *s, struct udo_set *set)
+static odlc_status load(struct generate_session *s, struct udo_set *set)
 {
     const char *const *paths;
     size_t count;
@@ -45,66 +35,34 @@ static odlc_status load(struct session *s, struct udo_set *set)
     return status;
 }
 
-static const char *output_folder(const struct session *s)
+static odlc_status language_of(struct generate_session *s, enum gen_language *language)
 {
-    const char *environment = getenv("UDO_PACKAGE_PATH");
-    return options_value(&s->options, OPT_OUTPUT, environment && *environment ? environment : ".");
-}
-
-static void report(const struct session *s, const struct gen_packages *packages, const char *folder,
-                   const struct gen_result *result)
-{
-    for (size_t i = 0; options_given(&s->options, OPT_DEBUG) && i < result->written.count; i++)
-        printf("%s\n", result->written.data[i]);
-    for (size_t i = 0; i < result->kept.count; i++)
-        printf("%s is kept as it is\n", result->kept.data[i]);
-    for (size_t i = 0; i < packages->list.count; i++)
-        printf("package %s is in %s/%s\n", packages->list.data[i].name, folder, packages->list.data[i].name);
-}
-
-static odlc_status generate(struct session *s)
-{
-    struct udo_set set;
-    struct gen_packages packages = {0};
-    struct gen_result result = {0};
-    const struct gen_options options = {
-        .tree = GEN_UDO, .folder = output_folder(s), .force = options_given(&s->options, OPT_FORCE)};
-    udo_set_init(&set, s->arena, &s->diags, op_registry_new(s->arena));
-    TRY(load(s, &set));
-    TRY(gen_describe(&set, &packages));
-    TRY(gen_write(&set, &packages, &options, &result));
-    report(s, &packages, options.folder, &result);
+    const char *name = options_value(&s->options, OPT_LANGUAGE, "cpp");
+    *language = strcmp(name, "c") == 0 ? GEN_C : GEN_CPP;
+    if (*language == GEN_CPP && strcmp(name, "cpp") != 0)
+        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "c or cpp"), "usage",
+                          "packages are not written in '%s'", name);
     return ODLC_OK;
 }
 
-static odlc_status run_command(struct session *s, int argc, char **argv)
+static odlc_status describe(struct generate_session *s, struct gen_packages *out)
 {
-    TRY(options_parse(s->arena, &s->diags, &self, argc, argv, &s->options));
-    return options_answered(&s->options) ? ODLC_OK : generate(s);
-}
-
-static odlc_status guarded_run(struct session *s, int argc, char **argv)
-{
-    if (setjmp(*arena_catch(s->arena)))
-        return print_out_of_memory(self.name, DIAG_TEXT);
-    odlc_status status = run_command(s, argc, argv);
-    if (!command_inputs_intact(s->arena, self.name, DIAG_TEXT))
-        return ODLC_ERR_IO;
-    print_diags(stderr, self.name, s->diags.list.data, s->diags.list.count, DIAG_TEXT);
-    return status;
+    struct udo_set set;
+    struct gen_choices choices = {.cmakelists = options_given(&s->options, OPT_CMAKELISTS),
+                                  .reference = options_given(&s->options, OPT_REFERENCE)};
+    TRY(language_of(s, &choices.language));
+    udo_set_init(&set, s->arena, &s->diags, op_registry_new(s->arena));
+    TRY(load(s, &set));
+    return gen_describe(&set, &choices, out);
 }
 
 int main(int argc, char **argv)
 {
-    command_begin();
-    struct session s = {.arena = arena_create()};
-    odlc_status status = ODLC_ERR_NOMEM;
-    if (s.arena) {
-        diags_init(&s.diags, s.arena);
-        status = guarded_run(&s, argc, argv);
-    } else {
-        status = print_out_of_memory(self.name, DIAG_TEXT);
-    }
-    arena_destroy(s.arena);
-    return command_end(self.name, exit_status(status), exit_status(ODLC_ERR_IO));
+    static const struct generate_command command = {.self = &self,
+                                                    .output = OPT_OUTPUT,
+                                                    .force = OPT_FORCE,
+                                                    .debug = OPT_DEBUG,
+                                                    .default_variable = "UDO_PACKAGE_PATH",
+                                                    .describe = describe};
+    return generate_main(&command, argc, argv);
 }

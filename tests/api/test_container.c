@@ -306,7 +306,9 @@ START_TEST(execution)
     static const float x[] = {1, -2, 0.5F};
     float y[3];
     size_t count;
+    static const char *const reference[] = {"reference"};
     build_example();
+    ck_assert_int_eq(odlc_run_set_backends(run, reference, 1), ODLC_OK);
     ck_assert_int_eq(odlc_run_open(run, path), ODLC_OK);
     ck_assert_int_eq(odlc_run_want_outputs(run), ODLC_OK);
     const struct odlc_io *inputs = odlc_run_inputs(run, &count);
@@ -332,6 +334,36 @@ START_TEST(execution)
     ck_assert_uint_eq(steps[1].n_nodes, 1);
     odlc_run_refusals(run, &count);
     ck_assert_uint_eq(count, 0);
+}
+END_TEST
+
+/* In a process of its own: the same results and descriptions. */
+START_TEST(isolated_execution)
+{
+    static const float x[] = {1, -2, 0.5F};
+    float y[3];
+    size_t count;
+    build_example();
+    ck_assert_int_eq(odlc_run_isolate(run, 60), ODLC_OK);
+    ck_assert_int_eq(odlc_run_open(run, path), ODLC_OK);
+    ck_assert_int_eq(odlc_run_want_outputs(run), ODLC_OK);
+    ck_assert_int_eq(odlc_run_isolate(run, 60), ODLC_ERR_USAGE); /* it is too late */
+    ck_assert_int_eq(odlc_run_inputs(run, &count)[0].needed, 1);
+    for (int round = 0; round < 3; round++) {
+        const float given[] = {x[0] + (float)round, x[1], x[2]};
+        ck_assert_int_eq(odlc_run_set_floats(run, 0, given, 3), ODLC_OK);
+        ck_assert_int_eq(odlc_run_execute(run), ODLC_OK);
+        ck_assert_int_eq(odlc_run_get_floats(run, 0, y, 3), ODLC_OK);
+        for (int i = 0; i < 3; i++)
+            ck_assert_float_eq(y[i], (given[i] + 1) * 2);
+    }
+    const struct odlc_step *steps = odlc_run_steps(run, &count);
+    ck_assert_str_eq(steps[count - 1].node, "mul");
+    ck_assert_int_eq(odlc_run_want_outputs(run), ODLC_OK); /* the process of the first choice ends */
+    ck_assert_int_eq(odlc_run_set_floats(run, 0, x, 3), ODLC_OK);
+    ck_assert_int_eq(odlc_run_execute(run), ODLC_OK);
+    ck_assert_int_eq(odlc_run_get_floats(run, 0, y, 3), ODLC_OK);
+    ck_assert_float_eq(y[1], -2);
 }
 END_TEST
 
@@ -501,6 +533,7 @@ int main(void)
     tcase_add_test(tcase, tensors_and_elements);
     tcase_add_test(tcase, verification);
     tcase_add_test(tcase, execution);
+    tcase_add_test(tcase, isolated_execution);
     tcase_add_test(tcase, choosing_backends);
     tcase_add_test(tcase, choosing_results);
     tcase_add_test(tcase, tensors_shown_while_they_are_computed);

@@ -6,12 +6,14 @@ import pathlib
 # Rooms of src go by their folder, those of converters by theirs: onnx.decode is converters/onnx/decode.
 LAW = """
 base
+text                    base
 ir                      base
+encoding                text ir
 op                      ir
 kernel                  op
 build                   kernel
 pass                    build
-udo                     build
+udo                     text build
 dlc                     build
 runtime                 build
 backend                 runtime
@@ -19,6 +21,7 @@ quantize                runtime pass dlc
 package                 runtime udo sdk
 plugin                  runtime sdk
 gen                     udo
+trial                   package
 api                     pass udo dlc runtime backend quantize package plugin
 
 frontend                ir
@@ -33,14 +36,14 @@ tensorflow.decode       tensorflow.schema
 tensorflow.normalize    tensorflow.decode tensorflow.source
 tensorflow.lower        tensorflow.schema lowering
 tensorflow              tensorflow.normalize tensorflow.lower
-driver                  lowering pass udo dlc package
+driver                  lowering pass udo dlc package encoding
 converters              driver onnx tensorflow
 """
 # Rooms that may include the named ones alone, and not what these may.
 NARROW = """
 opendlc
 sdk
-tools                   base ir op udo dlc runtime gen api opendlc
+tools                   base ir op udo dlc runtime gen trial api opendlc
 commands                tools base opendlc frontend driver onnx tensorflow
 """
 # The command of a front end is a tool that happens to live beside it.

@@ -32,6 +32,15 @@ def main():
             compiles(checks, f"{name} as C++11", [cxx, "-xc++", "-std=c++11"] + STRICT + public, name)
         else:
             checks.skip(f"{name} as C++11", "there is no C++ compiler")
+    packages = [f"-I{SOURCE}/include/sdk/QNN", f"-I{SOURCE}/include/sdk"]
+    for compiler, language in (("gcc", "c11"), ("clang", "c11"), ("g++", "c++11"), ("g++", "c++20"), ("clang++", "c++11"),
+                               ("clang++", "c++20")):
+        if not shutil.which(compiler):
+            checks.skip(f"headers of packages as {language}, {compiler}", "it is not installed")
+            continue
+        command = [compiler, "-xc++" if "++" in language else "-xc", f"-std={language}", *STRICT, *packages]
+        for header in sorted((SOURCE / "include" / "sdk").rglob("*.h")):
+            compiles(checks, f"{header.name} as {language}, {compiler}", command, header)
     for folder in ("src", "converters"):
         for header in sorted((SOURCE / folder).rglob("*.h")):
             name = header.relative_to(SOURCE).as_posix()

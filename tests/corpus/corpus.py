@@ -129,6 +129,21 @@ def print_row(name, container, error, text):
     print(ROW.format(name, len(ops) or "-", *counts, shown, text), flush=True)
 
 
+def try_backends(case, dlc, folder):
+    """(largest relative error, remark, reason for a refusal or None, container) with all backends and with the reference."""
+    worst, remarks = 0.0, ""
+    for options in ((), ("--backend", "reference")):
+        done, container = execute(case, dlc, folder, options=options)
+        if done.returncode:
+            return None, "", f"does not run {' '.join(options)}: {complaint(done)}", container
+        error, remark, reason = verdict(case, folder, container)
+        worst = max(worst, error)
+        remarks = remarks or remark
+        if reason:
+            return worst, "", " ".join([*options, reason]), container
+    return worst, remarks, None, container
+
+
 def check_case(checks, case):
     """Converts, executes and compares one model, and prints its row."""
     container, error, remark = None, None, ""
@@ -137,10 +152,7 @@ def check_case(checks, case):
         done, dlc = convert(case, folder)
         reason = None if done.returncode == 0 else f"does not convert: {complaint(done)}"
         if not reason:
-            done, container = execute(case, dlc, folder)
-            reason = None if done.returncode == 0 else f"does not run: {complaint(done)}"
-        if not reason:
-            error, remark, reason = verdict(case, folder, container)
+            error, remark, reason, container = try_backends(case, dlc, folder)
         if not reason:
             reason = layout_complaint(case, container, folder)
         reason = reason or dlc_tools.refusal(dlc)

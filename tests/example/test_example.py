@@ -1,8 +1,10 @@
-"""The example of the quickstart, end to end: converted, read by a reader of its own, executed up to its UDO and compared
-with a naive computation; converted twice, the same bytes."""
+"""The example of README, end to end: converted, read by a reader of its own, executed up to its UDO and, with the package of
+its UDO, to the end, and compared with a naive computation; converted twice, the same bytes; README's commands, one by one."""
 
 import filecmp
+import math
 import pathlib
+import shutil
 import struct
 import subprocess
 import sys
@@ -12,6 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import dlc_tools  # noqa: E402
 from checks import SOURCE, Checks, run  # noqa: E402
 from dlc_reader import read_container  # noqa: E402
+from session import console_commands, environment, printed, same  # noqa: E402
 
 EXAMPLES = SOURCE / "examples"
 SIZE, OUT, CHANNELS_IN, CHANNELS_OUT = 16, 8, 3, 8
@@ -90,6 +93,42 @@ def check_run(checks, container, dlc, folder):
         checks.check(f"net-run names {word}", word in done.stderr, done.stderr)
 
 
+def naive_scores(container):
+    """Softmax(W * mean(limit * tanh(4 * features)) + b)."""
+    def data(name):
+        return floats(container.tensors[name].data)
+
+    conv, fc = container.ops[0], next(op for op in container.ops if op.type == "FullyConnected")
+    features = naive_features(floats((EXAMPLES / "image.raw").read_bytes()), *map(data, conv.inputs[1:3]))
+    pooled = [sum((0.5 + 0.25 * c) * math.tanh(4 * x) for x in features[c::CHANNELS_OUT]) / (OUT * OUT)
+              for c in range(CHANNELS_OUT)]
+    weight, bias = map(data, fc.inputs[1:3])
+    logits = [b + sum(weight[i * CHANNELS_OUT + c] * pooled[c] for c in range(CHANNELS_OUT)) for i, b in enumerate(bias)]
+    total = sum(map(math.exp, logits))
+    return [math.exp(logit) / total for logit in logits]
+
+
+def readme_session():
+    """(command, lines that it prints) of the session that README shows, but for the first one, which changes the folder."""
+    return console_commands((SOURCE / "README.md").read_text().split("```\n$ cd examples\n", 1)[1].split("```", 1)[0])
+
+
+def check_readme(checks, container, folder):
+    """README's commands print what README says, and its scores are those of the naive computation."""
+    if not shutil.which("make") or not (shutil.which("clang++") or shutil.which("c++")):
+        checks.skip("README's commands", "make or a C++ compiler is not installed")
+        return
+    place = folder / "examples"
+    shutil.copytree(EXAMPLES, place, ignore=shutil.ignore_patterns("*.dlc", "ExampleOps", "output"))
+    env = environment(folder)
+    for command, lines in readme_session():
+        found, expected = printed(command, place, env)[1], "\n".join(lines)
+        checks.check(f"README: {command}", same(found, expected), f"{found}\nand not\n{expected}")
+    scores, expected = floats((place / "output/Result_0/scores.raw").read_bytes()), naive_scores(container)
+    checks.check("README: scores", len(scores) == 5 and all(abs(a - b) < 1e-6 for a, b in zip(scores, expected)),
+                 f"{scores} instead of {expected}")
+
+
 def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as temporary:
@@ -103,6 +142,7 @@ def main():
         same = filecmp.cmp(folder / "a.dlc", folder / "again" / "a.dlc", shallow=False)
         checks.check("the same bytes twice", same)
         check_run(checks, container, folder / "a.dlc", folder)
+        check_readme(checks, container, folder)
     checks.finish()
 
 

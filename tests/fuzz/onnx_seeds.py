@@ -79,6 +79,42 @@ def transformers():
                           [("c", FLOAT, [3, 2], ramp(6)), ("s", FLOAT, [3, 2], ramp(6)), ("p", INT64, [1, 3], [0, 1, 2])], opset=23)
 
 
+def of_runtime():
+    """Operators of ONNX Runtime, of QONNX and Brevitas."""
+    ms, qonnx = "com.microsoft", "qonnx.custom_op.general"
+    yield "runtime-bert", model([("ids", INT32, [2, 3]), ("mask", INT32, [2, 3])], ["y", "h", ("at", INT32)], [
+        (f"{ms}::EmbedLayerNormalization", ["ids", "", "words", "words", "", "g", "g", "mask"], ["x", "at"]),
+        (f"{ms}::Attention", ["x", "w", "b", "mask"], ["a"], {"num_heads": 2, "unidirectional": 1}),
+        (f"{ms}::SkipLayerNormalization", ["x", "a", "g", "g", "g"], ["n", "", "", "s"]),
+        (f"{ms}::BiasGelu", ["n", "g"], ["f"]), (f"{ms}::FastGelu", ["f"], ["k"]),
+        (f"{ms}::FusedMatMul", ["k", "s"], ["m"], {"transB": 1, "alpha": 0.5}),
+        (f"{ms}::BiasSoftmax", ["m", "m"], ["y"], {"axis": 2, "is_inner_broadcast": 1}),
+        (f"{ms}::MultiHeadAttention", ["x", "k", "s", "b", "mask"], ["h", "pk", "pv"], {"num_heads": 2})],
+        [("words", FLOAT, [4, 8], ramp(32)), ("g", FLOAT, [8], ramp(8)), ("w", FLOAT, [8, 24], ramp(192)),
+         ("b", FLOAT, [24], ramp(24))], domains=[ms])
+    yield "runtime-decoder", model([("x", FLOAT, [2, 1, 16]), ("k", FLOAT, [2, 1, 8]), ("past", FLOAT, [2, 1, 3, 8]),
+                                    ("ends", INT32, [2])], ["l", "pk", "z"], [
+        (f"{ms}::GroupQueryAttention", ["x", "k", "k", "past", "past", "ends", "total", "cos", "cos"], ["y", "pk", "pv"],
+         {"num_heads": 2, "kv_num_heads": 1, "do_rotary": 1, "local_window_size": 2, "softcap": 2.0}),
+        (f"{ms}::RotaryEmbedding", ["y", "at", "cos", "cos"], ["r"], {"num_heads": 2}),
+        (f"{ms}::SkipSimplifiedLayerNormalization", ["r", "x", "g"], ["n"]),
+        ("SimplifiedLayerNormalization", ["n", "g"], ["l"]),
+        (f"{ms}::GatherBlockQuantized", ["table", "ends", "scales"], ["e"], {"bits": 4, "block_size": 16}),
+        (f"{ms}::QuickGelu", ["e"], ["z"])],
+        [("total", INT32, [], [4]), ("cos", FLOAT, [6, 4], ramp(24)), ("at", INT64, [1], [2]), ("g", FLOAT, [16], ramp(16)),
+         ("table", UINT8, [4, 8], [17 * i % 256 for i in range(32)]), ("scales", FLOAT, [4, 1], ramp(4))], domains=[ms])
+    integers = {"signed": 1, "narrow": 0, "rounding_mode": "ROUND"}
+    yield "runtime-conv", model(image(1, 2, 5, 5), ["y", "i", "n"], [
+        (f"{qonnx}::Quant", ["x", "step", "zero", "bits"], ["q"], integers),
+        (f"{qonnx}::Quant", ["w", "step", "zero", "bits"], ["v"], integers),
+        (f"{ms}::FusedConv", ["q", "v", "", "x"], ["c"], {"pads": [1, 1, 1, 1], "activation": "Clip", "activation_params": [0.0, 6.0]}),
+        (f"{qonnx}::Trunc", ["c", "step", "zero", "bits", "few"], ["t"], {"rounding_mode": "FLOOR"}),
+        (f"{qonnx}::BipolarQuant", ["t", "step"], ["y"]), (f"{ms}::Inverse", ["c"], ["i"]),
+        (f"{ms}::SkipGroupNorm", ["x", "g", "g", "c", "g"], ["n"], {"groups": 1, "activation": 1, "channels_last": 0})],
+        [("step", FLOAT, [], [0.25]), ("zero", FLOAT, [], [0]), ("bits", FLOAT, [], [8]), ("few", FLOAT, [], [4]),
+         ("w", FLOAT, [2, 2, 3, 3], ramp(36)), ("g", FLOAT, [2], ramp(2))], domains=[ms, qonnx])
+
+
 def recurrents():
     for op, gates in (("LSTM", 4), ("GRU", 3), ("RNN", 1)):
         yield op.lower(), model([("x", FLOAT, [3, 1, 2])], ["y", "h"], [
@@ -238,7 +274,7 @@ def variants(path):
 
 
 def write_models(folder):
-    for family in (networks, transformers, recurrents, quantized, controlled, functions, others):
+    for family in (networks, transformers, of_runtime, recurrents, quantized, controlled, functions, others):
         for name, seed in family():
             seed.save(folder / f"{name}.onnx")
     for path in sorted((SHARED / "corpus" / "onnx-backend").rglob("model.onnx")):

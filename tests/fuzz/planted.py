@@ -76,10 +76,10 @@ PLANTS = [
     Plant("fuzz_tensorflow", "converters/tensorflow/lower/tf_shape.c", "if (in.rank == MAX_RANK)", "if (in.rank > MAX_RANK)"),
     Plant("fuzz_tensorflow", "converters/tensorflow/decode/tensor_shape.c", "dims.count > MAX_RANK)", "dims.count > MAX_RANK + 1)"),
     # A character that goes on past the end, lists of different lengths.
-    Plant("fuzz_udo_json", "src/udo/config_source.c", "length == 0 || length > left", "length == 0"),
+    Plant("fuzz_udo_json", "src/text/source.c", "length == 0 || length > left", "length == 0"),
     Plant("fuzz_udo_json", "src/udo/config_value.c", "count != leaves", "count > leaves"),
     # Reading past the end, one level too many.
-    Plant("fuzz_udo_xml", "src/udo/config_source.c", "at + length <= s->size && memcmp", "memcmp"),
+    Plant("fuzz_udo_xml", "src/text/source.c", "at + length <= s->size && memcmp", "memcmp"),
     Plant("fuzz_udo_xml", "src/udo/xml.c", "r->level == XML_MAX_LEVELS;", "r->level > XML_MAX_LEVELS;"),
 ]
 

@@ -56,13 +56,13 @@ def open_model(path):
 
 
 def large_model(path, megabytes):
-    """Matrices that keep the converter busy for a moment."""
+    """Matrices that keep the converter busy for a moment: all different, so that each of them is written."""
     side = 1024
     m = onnx.Model()
     m.input("x", onnx.FLOAT, [1, side])
     values = ["x", *(f"t{i}" for i in range(megabytes // 4))]
-    for source, target in zip(values, values[1:]):
-        m.tensor(f"{target}.w", onnx.FLOAT, [side, side], raw=bytes(4 * side * side))
+    for number, (source, target) in enumerate(zip(values, values[1:])):
+        m.tensor(f"{target}.w", onnx.FLOAT, [side, side], raw=struct.pack("<f", number) * side * side)
         m.node("MatMul", [source, f"{target}.w"], [target])
     m.output(values[-1], onnx.FLOAT, [1, side])
     m.save(path)

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "tools/progress_line.h"
+#include "tools/convert_progress.h"
 
 enum { ENDLESS = 1000000 };
 
@@ -103,7 +103,8 @@ static void expect(const char *text, size_t columns, enum odlc_stage stage, uint
                    double seconds)
 {
     char out[160];
-    progress_text(out, sizeof out, columns, &(struct odlc_progress){stage, done, total}, seconds);
+    const struct work_progress p = convert_progress(&(struct odlc_progress){stage, done, total});
+    progress_text(out, sizeof out, columns, &p, seconds);
     ck_assert_str_eq(out, text);
 }
 

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 """The ONNX project's backend cases: converted, executed, compared with the published outputs.
-usage: run.py [-v] [--update] [--io_layout LAYOUT] [--step N] [--cases FOLDER] [--build FOLDER] [PATTERN...]
+usage: run.py [-v] [--update] [--io_layout LAYOUT] [--backend NAME] [--step N] [--cases FOLDER] [--build FOLDER] [PATTERN...]
 
   PATTERN          a shell pattern over the cases' names; default: those of ODLC_CASES, or all
   --cases FOLDER   other cases laid out alike (or ODLC_BACKEND_CASES); the list of refused cases says nothing about them
   --build FOLDER   whose commands are tried (or ODLC_BUILD_ROOT)
   --io_layout      the order of graph inputs and outputs: model (default), or channels_last, the converter's default
+  --backend        who executes (net-run --backend); default: all that there are
   --step N         each N-th case alone, all with ODLC_LONG=1
   --update         rewrites the list of refused cases
   -v               a line for each refused case, too
@@ -33,6 +34,7 @@ def arguments():
                                      usage=argparse.SUPPRESS)
     parser.add_argument("-v", action="store_true", dest="verbose", help=argparse.SUPPRESS)
     parser.add_argument("--io_layout", choices=("model", "channels_last"), default="model", help=argparse.SUPPRESS)
+    parser.add_argument("--backend", help=argparse.SUPPRESS)
     parser.add_argument("--step", type=int, default=1, help=argparse.SUPPRESS)
     parser.add_argument("--update", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--cases", default=os.environ.get("ODLC_BACKEND_CASES"), help=argparse.SUPPRESS)
@@ -131,8 +133,10 @@ def run_cases(checks, folder):
     chosen = share_of(chosen, OPTIONS.step)
     listed = None if OPTIONS.cases or OPTIONS.update else read_list()
     report = Report(checks, listed, OPTIONS.verbose)
+    options = ["--backend", OPTIONS.backend] if OPTIONS.backend else []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for case, (outcome, reason) in zip(chosen, pool.map(lambda case: try_case(case, OPTIONS.io_layout), chosen)):
+        outcomes = pool.map(lambda case: try_case(case, OPTIONS.io_layout, options), chosen)
+        for case, (outcome, reason) in zip(chosen, outcomes):
             report.add(case.name, operators.of(case), outcome, reason)
     for name in sorted(set(listed or ()) - {case.name for case in cases}):
         report.fail(f"UNTRUE {name} is in {LIST.name}, and there is no such case")

@@ -25,7 +25,7 @@ def results(case, data, folder, release):
     place.mkdir()
     frozen, moved = convert(case, data, dlc, "model", "--target_release", release)
     container = read_container(dlc, data=False)
-    execute(data, dlc, container, frozen, place, moved)
+    execute(data, dlc, container, frozen, place, moved, ())
     out = place / "out"
     return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*.raw"))}, container
 

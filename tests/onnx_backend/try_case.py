@@ -141,10 +141,10 @@ def write_inputs(data, container, frozen, folder, moved):
     (folder / "inputs.txt").write_text(" ".join(pairs) + "\n")
 
 
-def execute(data, dlc, container, frozen, folder, moved):
+def execute(data, dlc, container, frozen, folder, moved, options):
     write_inputs(data, container, frozen, folder, moved)
     done = finished("net-run", "--container", dlc, "--input_list", folder / "inputs.txt", "--output_dir",
-                    folder / "out", "--use_native_input_files", "--use_native_output_files")
+                    folder / "out", "--use_native_input_files", "--use_native_output_files", *options)
     if done.returncode:
         raise Verdict(WRONG, f"does not run: {done.stderr[:300]}")
 
@@ -206,7 +206,7 @@ def compare(case, data, container, folder, moved):
             raise Verdict(WRONG, f"{name}: {wrong}")
 
 
-def try_data_sets(case, folder, io_layout):
+def try_data_sets(case, folder, io_layout, options):
     dlc, container, frozen, moved = folder / "model.dlc", None, [], set()
     for number, data in enumerate(case.data_sets()):
         if container is None or frozen:  # what is frozen differs from set to set
@@ -218,17 +218,17 @@ def try_data_sets(case, folder, io_layout):
                 raise Verdict(WRONG, f"others do not read the container: {refusal}")
         place = folder / str(number)
         place.mkdir()
-        execute(data, dlc, container, frozen, place, moved)
+        execute(data, dlc, container, frozen, place, moved, options)
         compare(case, data, container, place, moved)
     if container is None:
         raise Verdict(WRONG, "the case has no data set")
 
 
-def try_case(case, io_layout="model"):
-    """(outcome, reason) of a case, in one of the two orders of graph inputs and outputs."""
+def try_case(case, io_layout="model", options=()):
+    """(outcome, reason) of a case, in one of the two orders of graph inputs and outputs; options are net-run's."""
     with tempfile.TemporaryDirectory() as temporary:
         try:
-            try_data_sets(case, pathlib.Path(temporary), io_layout)
+            try_data_sets(case, pathlib.Path(temporary), io_layout, options)
         except Verdict as verdict:
             return verdict.outcome, verdict.reason
         except Exception as error:  # what a reader of the tests stumbles over fails this case, not the run

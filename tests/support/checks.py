@@ -11,10 +11,13 @@ BUILD = pathlib.Path(os.environ.get("ODLC_BUILD_ROOT", SOURCE / "build" / "test"
 SHARED = pathlib.Path(os.environ.get("ODLC_SHARED", SOURCE.parent / "shared"))
 
 COMMAND_FOLDERS = {**dict.fromkeys(("onnx-to-dlc", "tensorflow-to-dlc", "udo-check"), "converters"),
-                   **dict.fromkeys(("dlc-diff", "dlc-info", "dlc-viewer", "net-run", "udo-package-generator"), "src/tools")}
+                   **dict.fromkeys(("dlc-diff", "dlc-info", "dlc-viewer", "net-run", "qnn-op-package-generator",
+                                   "udo-package-generator"), "src/tools")}
 SKIPPED = 77
 LONG = os.environ.get("ODLC_LONG") == "1"  # scripts/test.sh --long: what is tried in part otherwise is tried whole
 CASES = os.environ.get("ODLC_CASES", "").split()  # shell patterns: tests that take them try the cases with such names alone
+# Without it net-run starts itself anew, which libraries that are preloaded into it do not expect.
+os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 LEFT_OUT = {}  # what → [how many of it are left to ODLC_LONG=1, how many there are]
 
 

@@ -105,7 +105,7 @@ def convert(case, folder, config=None, options=()):
     return run("onnx-to-dlc", *arguments, *options), out
 
 
-def run_on(arrays, dlc, folder, tensors=()):
+def run_on(arrays, dlc, folder, tensors=(), options=()):
     """net-run with arrays by name of graph input that are in the container's order and types."""
     pairs = []
     for i, (name, array) in enumerate(arrays.items()):
@@ -117,15 +117,15 @@ def run_on(arrays, dlc, folder, tensors=()):
                  "--use_native_input_files", "--use_native_output_files"]
     if tensors:
         arguments += ["--set_output_tensors", ",".join(tensors)]
-    return run("net-run", *arguments)
+    return run("net-run", *arguments, *options)
 
 
-def execute(case, dlc, folder, tensors=()):
+def execute(case, dlc, folder, tensors=(), options=()):
     """(finished net-run, container) with the case's inputs, in the container's own types."""
     container = read_container(dlc, data=False)
     needed = {name: as_stored(array, container.tensors[name]) for name, array in case.inputs.items()
               if name not in case.frozen and name in container.tensors}
-    return run_on(needed, dlc, folder, tensors), container
+    return run_on(needed, dlc, folder, tensors, options), container
 
 
 def result(folder, container, name):

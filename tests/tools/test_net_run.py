@@ -1,5 +1,7 @@
 """net-run on containers that the vendor's tools wrote."""
 
+import json
+import os
 import pathlib
 import struct
 import sys
@@ -142,6 +144,83 @@ def backends(b):
     b.fails("no threads", 2, ["--threads"], name, "--threads", "0")
 
 
+def several_jobs(b):
+    """Each line's results are its own, however many lines are computed at the same time."""
+    name, ids = "zipformer-decoder.v4.0.dlc", [(i, (7 * i) % 50) for i in range(12)]
+    b.list(*(b.floats(f"y{i}.raw", *pair) for i, pair in enumerate(ids)))
+    done, one = b.run(name, "--jobs", "1", "--threads", "1")
+    b.checks.equal("one job", (done.returncode, done.stderr), (0, ""))
+    expected = [(one / f"Result_{i}" / "decoder_out.raw").read_bytes() for i in range(12)]
+    b.checks.equal("lines differ", len(set(expected)), 12)
+    for jobs in ("3", "20"):
+        done, out = b.run(name, "--jobs", jobs, "--trace", b.folder / "trace.json", "--profile_json", b.folder / "p.json")
+        b.checks.equal(f"{jobs} jobs", (done.returncode, done.stderr), (0, ""))
+        b.checks.check(f"{jobs} jobs count", done.stdout.startswith("12 inferences executed"), done.stdout)
+        found = [(out / f"Result_{i}" / "decoder_out.raw").read_bytes() for i in range(12)]
+        b.checks.check(f"{jobs} jobs give the results of one", found == expected)
+        events = json.loads((b.folder / "trace.json").read_text())["traceEvents"]
+        profile = json.loads((b.folder / "p.json").read_text())
+        b.checks.equal(f"{jobs} jobs: each inference is traced", {event["args"]["inference"] for event in events},
+                       set(range(12)))
+        b.checks.equal(f"{jobs} jobs: each step is traced", len(events), 12 * len(profile["steps"]))
+        b.checks.equal(f"{jobs} jobs: executions", (profile["executions"], profile["jobs"]), (12, int(jobs)))
+        total = sum(step["milliseconds"] for step in profile["steps"])
+        b.checks.check(f"{jobs} jobs: shares", abs(sum(step["share"] for step in profile["steps"]) - 1) < 1e-9 and
+                       abs(total - profile["milliseconds"]) <= 1e-9 * total, profile)
+    bad = [b.folder / "y0.raw", b.folder / "y1.raw", b.folder / "none-a.raw", b.folder / "none-b.raw"]
+    b.list(*bad)
+    done, out = b.run(name, "--jobs", "4")
+    b.checks.equal("the first line that fails is told", (done.returncode, "none-a" in done.stderr, "none-b" in done.stderr),
+                   (1, True, False))
+    b.fails("no jobs", 2, ["--jobs"], name, "--jobs", "0")
+    b.fails("isolated jobs", 2, ["--jobs", "--isolate"], name, "--jobs", "2", "--isolate")
+
+
+def waiting(b):
+    """Where threads wait for each other, net-run starts itself anew once, with an environment that says how."""
+    name = "zipformer-decoder.v4.0.dlc"
+    b.list(b.floats("y.raw", 5, 6))
+    if "cpu" not in b.run(name, "--explain")[0].stdout:
+        b.checks.skip("threads that wait", "this build has no backend with threads")
+        return
+    plain = {key: value for key, value in os.environ.items() if key not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")}
+    arguments = ["--container", CONTAINERS / name, "--input_list", b.folder / "list.txt", "--output_dir", b.folder / "out"]
+    for case, more, options, starts, spins in (
+            ("two threads", {}, ["--threads", "2"], 2, "'1000'"), ("one thread", {}, ["--threads", "1"], 1, None),
+            ("jobs", {}, ["--jobs", "2"], 1, None), ("the reference", {}, ["--backend", "reference"], 1, None),
+            ("a policy", {"OMP_WAIT_POLICY": "active"}, ["--threads", "2"], 1, None),
+            ("a count", {"GOMP_SPINCOUNT": "77"}, ["--threads", "2"], 1, "'77'")):
+        done = run("net-run", *arguments, *options, env={**plain, **more, "OMP_DISPLAY_ENV": "VERBOSE"})
+        shown = [line.split("=")[1].strip() for line in done.stderr.splitlines() if "GOMP_SPINCOUNT" in line]
+        b.checks.equal(f"{case}: status and starts", (done.returncode, len(shown)), (0, starts))
+        b.checks.check(f"{case}: turns of a thread that waits", spins in (None, *shown[-1:]), shown)
+    done = run("net-run", *arguments, "--profile_json", b.folder / "p.json", env=plain)
+    profile = json.loads((b.folder / "p.json").read_text())
+    b.checks.equal("threads by default", (done.returncode, profile["threads"]), (0, len(os.sched_getaffinity(0))))
+
+
+def comparison(b):
+    name, x = "zipformer-decoder.v4.0.dlc", b.floats("y.raw", 5, 6)
+    b.list(x)
+    done, out = b.run(name, "--compare", "reference")
+    b.checks.equal("compare status", (done.returncode, done.stderr), (0, ""))
+    b.checks.check("compare looks at each tensor", done.stdout.startswith("inference 0: 16 tensors "), done.stdout)
+    b.checks.check("compare writes results", (out / "Result_0" / "decoder_out.raw").exists())
+    done, out = b.run(name, "--backend", "reference", "--compare", "reference", "--compare_tolerance", "0")
+    b.checks.check("compare with itself", "16 tensors are equal" in done.stdout and done.returncode == 0, done.stdout)
+    explained, _ = b.run(name, "--explain")
+    if "cpu " in explained.stdout:
+        done, out = b.run(name, "--compare", "reference", "--compare_tolerance", "0")
+        b.checks.equal("differences are an error", done.returncode, 1)
+        b.checks.check("the first difference has its place",
+                       "first /decoder/conv/Conv_intermediate of node /decoder/conv/Conv_2d (Conv2d): element" in
+                       done.stdout, done.stdout)
+        b.checks.check("differences are counted", "1 inference differs from what reference" in done.stderr, done.stderr)
+    b.fails("a tolerance", 2, ["'much' is no tolerance"], name, "--compare", "reference", "--compare_tolerance", "much")
+    b.fails("an unknown judge", 2, ["backend 'referee' is not in this build"], name, "--compare", "referee")
+    b.fails("comparison and jobs", 2, ["--jobs", "--compare"], name, "--compare", "reference", "--jobs", "2")
+
+
 def halves_of(path):
     """The first half of model.params.bin as float16. (Its CRC is 0, which zipfile would refuse.)"""
     with zipfile.ZipFile(path) as archive:
@@ -244,7 +323,8 @@ def main():
         checks.finish()
     with tempfile.TemporaryDirectory() as name:
         bench = Bench(checks, pathlib.Path(name))
-        for part in (add2_float, add2_uint8, zipformer, zipformer_inside, halves, backends, blanks, processors, mistakes):
+        for part in (add2_float, add2_uint8, zipformer, zipformer_inside, halves, backends, several_jobs,
+                     waiting, comparison, blanks, processors, mistakes):
             part(bench)
     checks.finish()
 

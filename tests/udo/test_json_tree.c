@@ -1,5 +1,5 @@
 /* The tree of a JSON text: what each value is, where it stands, and what slips leave no doubt about. */
-#include "udo/json.h"
+#include "text/json.h"
 #include "site_fixture.h"
 
 static const struct json *parse(struct fixture *f, const char *text)

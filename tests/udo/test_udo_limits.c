@@ -1,6 +1,6 @@
 /* Every limit of configs from both sides: what has so much is read, and what has one more is refused and told why. */
 #include "udo/expr.h"
-#include "udo/json.h"
+#include "text/json.h"
 #include "udo/xml.h"
 #include "udo_xml.h"
 

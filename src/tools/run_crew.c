@@ -1,0 +1,127 @@
+#include "tools/run_crew.h"
+
+#include <unistd.h>
+
+#include "tools/progress_line.h"
+
+void run_crew_init(struct run_crew *crew, struct arena *arena, const struct run_settings *settings)
+{
+    const size_t listed = settings->list.inferences.count;
+    *crew = (struct run_crew){.settings = settings,
+                              .workers = arena_array(arena, struct run_worker, settings->jobs),
+                              .count = settings->jobs,
+                              .total = listed ? listed : 1,
+                              .failing = SIZE_MAX};
+    pthread_mutex_init(&crew->reading, NULL);
+    pthread_mutex_init(&crew->sharing, NULL);
+}
+
+void run_crew_free(struct run_crew *crew)
+{
+    for (unsigned i = 0; i < crew->count; i++)
+        run_worker_free(&crew->workers[i]);
+    pthread_mutex_destroy(&crew->sharing);
+    pthread_mutex_destroy(&crew->reading);
+}
+
+/* Inferences are handed out in their order, so the first one that fails is known when all workers have ended. */
+static bool take(struct run_crew *crew, size_t *number)
+{
+    pthread_mutex_lock(&crew->sharing);
+    const bool is_left = crew->failing == SIZE_MAX && crew->next < crew->total;
+    if (is_left)
+        *number = crew->next++;
+    pthread_mutex_unlock(&crew->sharing);
+    return is_left;
+}
+
+static void give_back(struct run_crew *crew, const struct run_worker *w, size_t number, odlc_status status)
+{
+    pthread_mutex_lock(&crew->sharing);
+    crew->done++;
+    if (status != ODLC_OK && number < crew->failing) {
+        crew->failing = number;
+        crew->guilty = w;
+        crew->status = status;
+    }
+    pthread_mutex_unlock(&crew->sharing);
+}
+
+static void report(struct run_crew *crew, struct progress_line *line)
+{
+    if (!line)
+        return;
+    pthread_mutex_lock(&crew->sharing);
+    const struct work_progress progress = {"executing", " inferences", crew->done, crew->total};
+    pthread_mutex_unlock(&crew->sharing);
+    progress_line_report(line, &progress);
+}
+
+/* line: of the worker that leads; NULL for others. A worker that runs out of memory fails at the inference that it had.
+ */
+static void work(struct run_crew *crew, struct run_worker *w, struct progress_line *line)
+{
+    size_t number;
+    if (setjmp(*arena_catch(w->arena)) || setjmp(*arena_catch(w->scratch))) {
+        if (w->holds)
+            pthread_mutex_unlock(w->reading);
+        give_back(crew, w, w->number, ODLC_ERR_NOMEM);
+        return;
+    }
+    while (take(crew, &number)) {
+        give_back(crew, w, number, run_worker_infer(w, number));
+        report(crew, line);
+    }
+}
+
+static odlc_status prepare(struct run_crew *crew, struct run_worker *w)
+{
+    if (!run_worker_create(crew->settings, &crew->reading, w) || setjmp(*arena_catch(w->arena)) ||
+        setjmp(*arena_catch(w->scratch)))
+        return ODLC_ERR_NOMEM;
+    return run_worker_prepare(w);
+}
+
+struct post {
+    struct run_crew *crew;
+    struct run_worker *worker;
+};
+
+static void *begin(void *argument)
+{
+    const struct post *post = argument;
+    const odlc_status status = prepare(post->crew, post->worker);
+    if (status == ODLC_OK)
+        work(post->crew, post->worker, NULL);
+    else
+        give_back(post->crew, post->worker, 0, status);
+    return NULL;
+}
+
+odlc_status run_crew_prepare(struct run_crew *crew)
+{
+    const odlc_status status = prepare(crew, &crew->workers[0]);
+    if (status != ODLC_OK)
+        give_back(crew, &crew->workers[0], 0, status);
+    return status;
+}
+
+odlc_status run_crew_work(struct run_crew *crew, struct arena *arena)
+{
+    struct run_worker *lead = &crew->workers[0];
+    pthread_t *threads = arena_array(arena, pthread_t, crew->count);
+    struct post *posts = arena_array(arena, struct post, crew->count);
+    struct progress_line line;
+    const bool shows = progress_line_begin(&line, stderr);
+    unsigned begun = 1;
+    for (; begun < crew->count; begun++) {
+        posts[begun] = (struct post){crew, &crew->workers[begun]};
+        if (pthread_create(&threads[begun], NULL, begin, &posts[begun]) != 0)
+            break; /* those that there are do the work */
+    }
+    work(crew, lead, shows ? &line : NULL);
+    for (unsigned i = 1; i < begun; i++)
+        pthread_join(threads[i], NULL);
+    progress_line_end(&line);
+    return crew->guilty ? crew->status : ODLC_OK;
+}

@@ -1,0 +1,174 @@
+#include "tools/run_report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "tools/json_out.h"
+#include "tools/text_table.h"
+
+void run_report_explain(struct arena *arena, const struct run_worker *w)
+{
+    size_t n_steps, n_refusals;
+    const struct odlc_step *steps = odlc_run_steps(w->run, &n_steps);
+    const struct odlc_refusal *refusals = odlc_run_refusals(w->run, &n_refusals);
+    printf("%-12s %-24s %s\n", "Backend", "Op", "Node");
+    for (size_t i = 0; i < n_steps; i++)
+        printf("%-12s %-24s %s\n", steps[i].backend, steps[i].op, printable(arena, steps[i].node));
+    for (size_t i = 0; i < n_refusals; i++)
+        printf("%s does not take %s (%s): %s\n", refusals[i].backend, printable(arena, refusals[i].node),
+               refusals[i].op, refusals[i].reason);
+}
+
+/* ---- means ---- */
+
+/* All workers execute the same steps. */
+struct means {
+    const struct odlc_step *steps;
+    size_t n_steps;
+    double *milliseconds, total; /* of an execution */
+    double executions;
+};
+
+static struct means means_of(struct arena *arena, const struct run_crew *crew)
+{
+    struct means m = {0};
+    m.steps = odlc_run_steps(crew->workers[0].run, &m.n_steps);
+    m.milliseconds = arena_array(arena, double, m.n_steps);
+    for (unsigned i = 0; i < crew->count; i++) {
+        const struct run_worker *w = &crew->workers[i];
+        m.executions += (double)w->executed * (double)crew->settings->iterations;
+        for (size_t k = 0; w->step_times && k < m.n_steps; k++)
+            m.milliseconds[k] += (double)w->step_times[k] / 1e6;
+    }
+    for (size_t k = 0; k < m.n_steps; k++) {
+        m.milliseconds[k] /= m.executions > 0 ? m.executions : 1;
+        m.total += m.milliseconds[k];
+    }
+    return m;
+}
+
+static double share(const struct means *m, size_t step)
+{
+    return m->total > 0 ? m->milliseconds[step] / m->total : 0;
+}
+
+void run_report_profile(struct arena *arena, const struct run_crew *crew)
+{
+    const struct means m = means_of(arena, crew);
+    printf("%10s %7s  %-24s %s\n", "ms", "%", "Op", "Node");
+    for (size_t i = 0; i < m.n_steps; i++)
+        printf("%10.3f %7.2f  %-24s %s\n", m.milliseconds[i], 100 * share(&m, i), m.steps[i].op,
+               printable(arena, m.steps[i].node));
+    printf("%10.3f %7.2f  all of %zu steps, mean of %.0f executions\n", m.total, 100.0, m.n_steps, m.executions);
+}
+
+/* ---- files ---- */
+
+/* A text that grows in memory, and then is written as a whole. */
+struct text_file {
+    FILE *stream;
+    char *text;
+    size_t size;
+};
+
+static bool text_file_open(struct text_file *file)
+{
+    *file = (struct text_file){0};
+    file->stream = open_memstream(&file->text, &file->size);
+    return file->stream != NULL;
+}
+
+static odlc_status text_file_write(struct arena *arena, struct diags *diags, struct text_file *file, const char *path)
+{
+    struct out_file *out;
+    odlc_status status = ODLC_ERR_NOMEM;
+    const bool whole = ferror(file->stream) == 0;
+    if (fclose(file->stream) == 0 && whole)
+        status = out_create(arena, diags, path, &out);
+    if (status == ODLC_OK)
+        status = out_write(out, file->text, file->size);
+    if (status == ODLC_OK)
+        status = out_commit(out);
+    free(file->text);
+    return status;
+}
+
+odlc_status run_report_json(struct arena *arena, struct diags *diags, const struct run_crew *crew, const char *path)
+{
+    struct text_file file;
+    const struct means m = means_of(arena, crew);
+    if (!text_file_open(&file))
+        return ODLC_ERR_NOMEM;
+    struct json_out j = json_out_to(file.stream, false);
+    json_object(&j, NULL);
+    json_string(&j, "container", crew->settings->container);
+    json_uint(&j, "threads", crew->settings->threads);
+    json_uint(&j, "jobs", crew->settings->jobs);
+    json_double(&j, "executions", m.executions);
+    json_double(&j, "milliseconds", m.total);
+    json_array(&j, "steps");
+    for (size_t i = 0; i < m.n_steps; i++) {
+        json_object_inline(&j, NULL);
+        json_string(&j, "node", m.steps[i].node);
+        json_string(&j, "op", m.steps[i].op);
+        json_string(&j, "backend", m.steps[i].backend);
+        json_uint(&j, "nodes", m.steps[i].n_nodes);
+        json_double(&j, "milliseconds", m.milliseconds[i]);
+        json_double(&j, "share", share(&m, i));
+        json_end_object(&j);
+    }
+    json_end_array(&j);
+    json_end_object(&j);
+    return text_file_write(arena, diags, &file, path);
+}
+
+static uint64_t first_begin(const struct run_crew *crew)
+{
+    uint64_t first = UINT64_MAX;
+    for (unsigned i = 0; i < crew->count; i++)
+        if (crew->workers[i].spans.count && crew->workers[i].spans.data[0].begin < first)
+            first = crew->workers[i].spans.data[0].begin;
+    return first;
+}
+
+/* A complete event ("X") of the trace event format; its unit is the microsecond. */
+static void put_span(struct json_out *j, const struct odlc_step *step, const struct run_span *span, unsigned worker,
+                     uint64_t origin)
+{
+    json_object_inline(j, NULL);
+    json_string(j, "name", step->op);
+    json_string(j, "cat", step->backend);
+    json_string(j, "ph", "X");
+    json_uint(j, "pid", 1);
+    json_uint(j, "tid", worker);
+    json_double(j, "ts", (double)(span->begin - origin) / 1e3);
+    json_double(j, "dur", (double)span->nanoseconds / 1e3);
+    json_object(j, "args");
+    json_string(j, "node", step->node);
+    json_uint(j, "inference", span->number);
+    json_end_object(j);
+    json_end_object(j);
+}
+
+odlc_status run_report_trace(struct arena *arena, struct diags *diags, const struct run_crew *crew, const char *path)
+{
+    struct text_file file;
+    size_t n_steps;
+    const uint64_t origin = first_begin(crew);
+    if (!text_file_open(&file))
+        return ODLC_ERR_NOMEM;
+    struct json_out j = json_out_to(file.stream, false);
+    json_object(&j, NULL);
+    json_array(&j, "traceEvents");
+    for (unsigned i = 0; i < crew->count; i++) {
+        const struct run_worker *w = &crew->workers[i];
+        const struct odlc_step *steps = odlc_run_steps(w->run, &n_steps);
+        for (size_t k = 0; k < w->spans.count; k++)
+            put_span(&j, &steps[w->spans.data[k].step], &w->spans.data[k], i, origin);
+    }
+    json_end_array(&j);
+    json_string(&j, "displayTimeUnit", "ms");
+    json_end_object(&j);
+    return text_file_write(arena, diags, &file, path);
+}
