@@ -24,6 +24,7 @@ struct pass_options {
     bool keep_encodings;              /* --qdq encodings */
     bool keep_int64_inputs;           /* --keep_int64_inputs */
     bool approximate_gelu;            /* --approximate_gelu */
+    bool split_slices;                /* --split_slices */
     bool halve_floats;                /* --float_bitwidth 16 */
     bool keep_float_biases;           /* --float_bias_bitwidth 32 */
     const char *const *no_fusions;    /* --no_fusion: passes fuse_NAME that are left out, or "all" */

@@ -383,6 +383,34 @@ static odlc_status make_selection(struct making *m, enum op_id op, tensor_id *ou
 
 /* ---- moving ---- */
 
+static odlc_status make_blocks(struct making *m, enum op_id op, tensor_id *out)
+{
+    const int64_t block[] = {draw(m, 1, 3), draw(m, 1, 3)}, channels = draw(m, 1, 12);
+    const bool deep = op == OP_DepthToSpace;
+    struct shape image = draw_image(m, 2, deep ? channels * block[0] * block[1] : channels);
+    for (int i = 0; !deep && i < 2; i++)
+        image.dims[i + 1] *= block[i];
+    const tensor_id x = real(m, image);
+    start(m, op);
+    build_in(&m->build, x);
+    give(m, PARAM_block_size, block, 2, false);
+    build_int(&m->build, PARAM_mode, draw(m, 0, 1));
+    return build_end(&m->build, NULL, out);
+}
+
+static odlc_status make_shuffle(struct making *m, enum op_id op, tensor_id *out)
+{
+    struct shape shape = draw_long_shape(m);
+    const int64_t axis = draw(m, 0, shape.rank - 1), groups = draw(m, 1, 4);
+    shape.dims[axis] *= groups;
+    const tensor_id x = real(m, shape);
+    start(m, op);
+    build_in(&m->build, x);
+    build_int(&m->build, PARAM_num_groups, groups);
+    build_int(&m->build, PARAM_axis, axis);
+    return build_end(&m->build, NULL, out);
+}
+
 static odlc_status make_transpose(struct making *m, enum op_id op, tensor_id *out)
 {
     const uint32_t rank = (uint32_t)draw(m, 1, 5);
@@ -397,6 +425,13 @@ static odlc_status make_transpose(struct making *m, enum op_id op, tensor_id *ou
     build_in(&m->build, x);
     give(m, PARAM_perm, perm, rank, false);
     return build_end(&m->build, NULL, out);
+}
+
+static odlc_status make_rearrangement(struct making *m, enum op_id op, tensor_id *out)
+{
+    return op == OP_Transpose        ? make_transpose(m, op, out)
+           : op == OP_ChannelShuffle ? make_shuffle(m, op, out)
+                                     : make_blocks(m, op, out);
 }
 
 static odlc_status make_resize(struct making *m, enum op_id op, tensor_id *out)
@@ -489,14 +524,22 @@ static const struct {
     const char *family;
     make_fn *make;
 } families[] = {
-    {"convolution", make_conv},    {"fully_connected", make_fully_connected},
-    {"matmul", make_matmul},       {"pool", make_pool},
-    {"binary", make_binary},       {"unary", make_unary},
-    {"softmax", make_softmax},     {"resize", make_resize},
-    {"transpose", make_transpose}, {"comparison", make_comparison},
-    {"selection", make_selection}, {"quantize", make_quantize},
-    {"recurrent", make_recurrent}, {"batchnorm", make_batchnorm},
-    {"reduction", make_reduction}, {"norm", make_norm},
+    {"convolution", make_conv},
+    {"fully_connected", make_fully_connected},
+    {"matmul", make_matmul},
+    {"pool", make_pool},
+    {"binary", make_binary},
+    {"unary", make_unary},
+    {"softmax", make_softmax},
+    {"resize", make_resize},
+    {"transpose", make_rearrangement},
+    {"comparison", make_comparison},
+    {"selection", make_selection},
+    {"quantize", make_quantize},
+    {"recurrent", make_recurrent},
+    {"batchnorm", make_batchnorm},
+    {"reduction", make_reduction},
+    {"norm", make_norm},
     {"cast", make_cast},
 };
 
