@@ -170,12 +170,14 @@ static odlc_status keep_declared_types(void *udos, struct graph *g)
     return ODLC_OK;
 }
 
-odlc_status run_passes(const struct context *c, struct udo_set *udos, struct graph *graph, struct outcome *out)
+odlc_status run_passes(const struct context *c, struct udo_set *udos, const struct custom_io *io, struct graph *graph,
+                       struct outcome *out)
 {
     const size_t n_claimed = udos->reports.count;
     struct pass_options options;
     struct map names, layouts;
     TRY(pass_options(c, graph, &names, &layouts, &options));
+    options.custom_io = io->file ? &io->names : NULL;
     struct pass_context passes = {.scratch = c->scratch,
                                   .diags = c->diags,
                                   .options = &options,
