@@ -192,6 +192,8 @@ static const struct node *quantizer_of(const struct quantize *q, tensor_id t)
         if (!first)
             first = n;
         const struct tensor *a = node_output(g, first, 0), *b = node_output(g, n, 0);
+        if (n != first && (a->kind == TENSOR_OUTPUT || b->kind == TENSOR_OUTPUT))
+            return NULL;
         if (a->type->dtype != b->type->dtype || !quant_equal(a->quant, b->quant))
             return NULL;
     }
@@ -293,7 +295,8 @@ static bool plan_change(struct quantize *q, const struct node *n, struct change 
         if (change->reads[i] != n->inputs[i])
             take(q, change, change->reads[i]);
     enum compute compute = kernel_of(n->op)->compute;
-    return (compute != COMPUTE_BYTES && compute != COMPUTE_MOVE) || change->alike;
+    /* A Concat gives each part's reals in its own encoding. */
+    return (compute != COMPUTE_BYTES && compute != COMPUTE_MOVE) || node_is(n, OP_Concat) || change->alike;
 }
 
 /* Whether the operator's own rule takes these types. */
@@ -322,6 +325,9 @@ static void replace_output(struct quantize *q, struct aliases *aliases, node_id 
             aliases->to[given] = fixed;
     }
     graph_replace_output(g, id, i, fixed);
+    if (graph_tensor(g, fixed)->kind == TENSOR_OUTPUT)
+        return;
+    graph_tensor(g, fixed)->wanted = graph_tensor(g, real)->wanted;
     graph_rename_tensor(g, real, graph_free_tensor_name(g, arena_printf(g->arena, "%s.real", name)));
     graph_rename_tensor(g, fixed, name);
 }
