@@ -134,6 +134,29 @@ def test_border(checks):
     checks.equal("border, kept: ops", c and [o.type for o in c.ops], ["Dequantize", "Eltwise_Unary", "Quantize"])
 
 
+def test_rows_of_few_bits(checks):
+    """MatMulNBits between quantizers, a block a row."""
+    r = np.random.RandomState(7)
+    x, q, scale = r.randint(0, 256, (2, 16)).astype("u1"), r.randint(0, 16, (5, 16)), 2.0**r.randint(-4, 1, 5)
+    m = Model(opset=13)
+    m.opsets.append(("com.microsoft", 1))
+    m.input("x", UINT8, x.shape)
+    m.tensor("half", FLOAT, [], [0.5])
+    m.tensor("zero", UINT8, [], [100])
+    m.tensor("one", FLOAT, [], [16.0])
+    m.tensor("w", UINT8, [5, 1, 8], raw=(q[:, ::2] | q[:, 1::2] << 4).astype("u1").tobytes())
+    m.tensor("scales", FLOAT, [5, 1], scale.tolist())
+    m.node("DequantizeLinear", ["x", "half", "zero"], ["d"])
+    m.node("MatMulNBits", ["d", "w", "scales"], ["r"], domain="com.microsoft", K=16, N=5, bits=4, block_size=16)
+    m.node("QuantizeLinear", ["r", "one", "zero"], ["y"])
+    m.output("y", UINT8, [2, 5])
+    y = ((x - 100.0) * 0.5) @ ((q - 8.0) * scale[:, None]).T
+    c = run_model(checks, "rows of few bits", m, {"x": x}, {"y": np.clip(np.rint(y / 16) + 100, 0, 255).astype("u1")})
+    if c:
+        checks.equal("rows of few bits: ops", [o.type for o in c.ops], ["FullyConnected"])
+        checks.equal("rows of few bits: weights", c.tensors[c.ops[0].inputs[1]].dtype, "UFXP_8")
+
+
 def test_refused(checks):
     x, one, zero = np.ones((1, 2, 3, 4), "u1"), Const(1, "f4"), Const(0, "u1")
     for op, inputs, more, message in (
@@ -154,7 +177,7 @@ def main():
     if np is None:
         checks.skip("operators on quantized integers", "python3-numpy is not there")
         checks.finish()
-    for test in (test_network, test_integers_in_use, test_border, test_refused):
+    for test in (test_network, test_integers_in_use, test_border, test_rows_of_few_bits, test_refused):
         test(checks)
     test_drawn(checks, number("--count", COUNT), number("--seed", 0))
     checks.finish()

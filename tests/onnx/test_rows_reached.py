@@ -272,6 +272,7 @@ NODES = {
     "QLinearReduceMean": lambda _: Node(BYTES, *BY, *BY, outputs=(UINT8,), axes=[1]),
     "QLinearSoftmax": lambda _: Node(BYTES, *BY, *BY, outputs=(UINT8,), axis=1, opset=13),
     "QLinearWhere": lambda _: Node(Input(IMAGE, BOOL), BYTES, *BY, BYTES, *BY, *BY, outputs=(UINT8,)),
+    "MatMulNBits": lambda _: Node(ROWS, const([1] * 40, UINT8, [5, 1, 8]), floats(5, [5, 1]), K=4, N=5, bits=4, block_size=16),
     "BiasAdd": lambda _: Node(ROWS, floats(4), ROWS),
     "BiasGelu": lambda _: Node(X, floats(4)),
     "BiasSoftmax": lambda _: Node(X, X, axis=3, is_inner_broadcast=0),

@@ -95,18 +95,29 @@ odlc_status qlinear_give(struct lower *l, tensor_id real, uint32_t scale, uint32
     return run_on_reals(l, &step, &l->out[0]);
 }
 
-odlc_status qlinear_step(struct lower *l, lower_fn *fn, const tensor_id *in, uint32_t n_in, tensor_id *out)
+static odlc_status as_float(struct lower *l, lower_fn *fn, const char *name, const tensor_id *in, uint32_t n_in,
+                            tensor_id *out)
 {
     const struct step step = {.fn = fn,
                               .op = l->op,
                               .variant = "",
-                              .out = step_name(l, "real"),
+                              .out = name,
                               .version = FORM,
                               .attrs = l->node->attrs,
                               .n_attrs = l->node->n_attrs,
                               .n_in = n_in,
                               .in = in};
     return run_on_reals(l, &step, out);
+}
+
+odlc_status qlinear_step(struct lower *l, lower_fn *fn, const tensor_id *in, uint32_t n_in, tensor_id *out)
+{
+    return as_float(l, fn, step_name(l, "real"), in, n_in, out);
+}
+
+odlc_status qlinear_end(struct lower *l, lower_fn *fn, const tensor_id *in, uint32_t n_in)
+{
+    return as_float(l, fn, lower_out_name(l, 0), in, n_in, &l->out[0]);
 }
 
 /* ---- operators of one or two tensors ---- */

@@ -16,6 +16,8 @@ odlc_status qlinear_real(struct lower *l, const struct qlinear_operand *q, tenso
 odlc_status qlinear_operand(struct lower *l, const uint32_t at[3], const char *what, tensor_id *out) MUST_USE;
 /* How an operator of floats is lowered on these tensors, with the node's attributes. */
 odlc_status qlinear_step(struct lower *l, lower_fn *fn, const tensor_id *in, uint32_t n_in, tensor_id *out) MUST_USE;
+/* The same, for output 0. */
+odlc_status qlinear_end(struct lower *l, lower_fn *fn, const tensor_id *in, uint32_t n_in) MUST_USE;
 /* Output 0: the reals quantized by the inputs `scale` and `zero`; where the latter is absent, to the type `like` with
  * the zero point 0. */
 odlc_status qlinear_give(struct lower *l, tensor_id real, uint32_t scale, uint32_t zero, enum dtype like) MUST_USE;
