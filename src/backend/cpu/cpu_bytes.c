@@ -19,7 +19,8 @@ struct side {
 
 struct bytes {
     struct side a, b, y;
-    float low, high; /* of the result's integers, as they are stored */
+    uint32_t b_place; /* among the step's tensors: both operands may be one */
+    float low, high;  /* of the result's integers, as they are stored */
     void (*round)(const struct bytes *s, const uint8_t *a, const uint8_t *b, int64_t count, int32_t *integers);
     /* Of a run. */
     const uint8_t *a_data, *b_data;
@@ -70,7 +71,7 @@ static odlc_status run(const struct cpu_step *step, const struct backend_scope *
     struct bytes s = *(const struct bytes *)step->prepared;
     (void)scope;
     s.a_data = in[0].data;
-    s.b_data = in[1].data;
+    s.b_data = in[s.b_place].data;
     s.y_data = out[0].data;
     threads_share((int64_t)shape_count(&out[0].shape), LEAST_ELEMENTS, compute_part, &s);
     return ODLC_OK;
@@ -109,6 +110,7 @@ odlc_status bytes_prepare(struct cpu_making *m)
     *s = (struct bytes){.a = side_of(node_input(g, n, 0)),
                         .b = side_of(node_input(g, n, 1)),
                         .y = {.offset = y->quant->encodings[0].offset, .scale = (float)y->quant->encodings[0].scale},
+                        .b_place = making_input(m, 0, 1),
                         .low = is_signed ? -128 : 0,
                         .high = is_signed ? 127 : 255,
                         .round = node_is(n, OP_ElementWiseMultiply)   ? round_product
