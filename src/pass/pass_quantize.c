@@ -74,6 +74,32 @@ static tensor_id zero_bias(struct quantize *q, const struct tensor *t)
     return id;
 }
 
+/* A bias of floats, as integers of 32 bits by a scale of its own: it is as exact as floats are. NO_TENSOR: it is not
+ * finite. */
+static tensor_id wide_bias(struct quantize *q, const struct tensor *t)
+{
+    struct graph *g = q->g;
+    const uint64_t count = shape_count(&t->type->shape);
+    const float *real = view_load(q->c->scratch, t->view, DT_FLOAT32);
+    double most = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        if (!isfinite(real[i]))
+            return NO_TENSOR;
+        most = fmax(most, fabs((double)real[i]));
+    }
+    const double scale = (double)(float)(most / INT32_MAX);
+    const struct quant *quant = quant_create(g->arena, DT_SFXP32, &scale, NULL, 1, false, 0);
+    if (!quant)
+        return NO_TENSOR;
+    int32_t *integers = arena_array(g->arena, int32_t, count);
+    for (uint64_t i = 0; i < count; i++)
+        integers[i] = (int32_t)fmax(fmin(rint((double)real[i] / scale), INT32_MAX), -INT32_MAX);
+    const struct view view = view_of(integers, DT_SFXP32, &t->type->shape);
+    tensor_id id = graph_add_constant(g, tensor_wanted_name(t), DT_SFXP32, &view);
+    graph_tensor(g, id)->quant = quant;
+    return id;
+}
+
 /* ---- nodes that only move elements: dequantized after them, quantized before them ---- */
 
 static bool moves_elements(const struct node *n)
@@ -245,7 +271,9 @@ static tensor_id fixed_input(struct quantize *q, const struct node *n, uint32_t 
         return t->type->dtype == DT_FLOAT32 ? producer->inputs[0] : NO_TENSOR;
     if (i == 2 && n->op->weights >> 2 & 1 && t->type->dtype == DT_FLOAT32 && is_zeros(t))
         return zero_bias(q, t);
-    return twin_of(q, n->inputs[i]);
+    const tensor_id twin = twin_of(q, n->inputs[i]);
+    const bool bias = i == 2 && n->op->weights >> 2 & 1 && t->type->dtype == DT_FLOAT32 && t->kind == TENSOR_STATIC;
+    return twin == NO_TENSOR && bias ? wide_bias(q, t) : twin;
 }
 
 /* A node before and after. */
