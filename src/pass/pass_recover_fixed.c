@@ -11,7 +11,9 @@
 
 #include "ir/quant.h"
 #include "kernel/kernel.h"
+#include "kernel/resample.h"
 #include "op/op.h"
+#include "op/params.h"
 #include "pass/alias.h"
 #include "pass/kept_types.h"
 
@@ -113,13 +115,21 @@ static bool find_quantizers(struct recovery *r)
     return count > 0;
 }
 
+/* Whether a node's results are some of its elements. */
+static bool picks_elements(const struct node *n)
+{
+    if (node_is(n, OP_PoolMax2d) || node_is(n, OP_PoolMax3d) || node_is(n, OP_ResizeNearestNeighbor))
+        return true;
+    if (node_is(n, OP_Resize))
+        return node_int(n, PARAM_interpolation_mode, INTERPOLATE_NEAREST) == INTERPOLATE_NEAREST;
+    const struct reference_kernel *kernel = kernel_of(n->op);
+    return kernel && kernel->compute == COMPUTE_MOVE && !node_is(n, OP_Pad) && !node_is(n, OP_OneHot);
+}
+
 /* Whether a node of integers gives such that are among its inputs: the others are indices. */
 static bool moves_integers(const struct graph *g, const struct node *n)
 {
-    if (!n->op || n->op->package || n->forms || n->n_inputs == 0 || node_is(n, OP_Pad) || node_is(n, OP_OneHot))
-        return false;
-    const struct reference_kernel *kernel = kernel_of(n->op);
-    if (!kernel || (kernel->compute != COMPUTE_MOVE && !node_is(n, OP_PoolMax2d) && !node_is(n, OP_PoolMax3d)))
+    if (!n->op || n->op->package || n->forms || n->n_inputs == 0 || !picks_elements(n))
         return false;
     for (uint32_t i = 0; i < n->n_outputs; i++) {
         const struct tensor *t = node_output(g, n, i);

@@ -114,6 +114,40 @@ def test_integers_in_use(checks):
         checks.check("what comes behind is fixed-point all the same", "UFXP_8" in fixed_types(c), fixed_types(c))
 
 
+def between_products(checks, name, inner, op, inputs, shape, **attributes):
+    """x → QLinearMul by 1 → op on the integers → QLinearAdd of 0 → y"""
+    x = np.random.RandomState(8).randint(0, 256, (1, 3, 4, 6)).astype("u1")
+    m = Model(opset=13)
+    m.opsets.append(("com.microsoft", 1))
+    m.input("x", UINT8, x.shape)
+    by = ["scale", "zero"]
+    m.tensor("scale", FLOAT, [], [0.5])
+    m.tensor("zero", UINT8, [], [100])
+    m.tensor("two", UINT8, [1], [102])
+    m.tensor("none", UINT8, [1], [100])
+    m.tensor("scales", FLOAT, [4], [1.0, 1.0, 2.0, 2.0])
+    for tensor, values in (("starts", [1]), ("ends", [3]), ("axes", [3])):
+        m.tensor(tensor, INT64, [1], values)
+    m.node("QLinearMul", ["x", *by, "two", *by, *by], ["a"], domain="com.microsoft")
+    m.node(op, ["a", *inputs], ["b"], **attributes)
+    m.node("QLinearAdd", ["b", *by, "none", *by, *by], ["y"], domain="com.microsoft")
+    m.output("y", UINT8, shape)
+    c = run_model(checks, name, m, {"x": x}, {"y": inner(x)}, ("--io_layout", "model"))
+    if c:
+        checks.equal(f"{name}: types", fixed_types(c), ["UFXP_8"])
+        checks.check(f"{name}: ops", not {"Quantize", "Dequantize", "Cast"} & {o.type for o in c.ops}, [o.type for o in c.ops])
+
+
+def test_moved_integers(checks):
+    between_products(checks, "resized", lambda x: x.repeat(2, 2).repeat(2, 3), "Resize", ["", "scales"], [1, 3, 8, 12], mode="nearest",
+                     coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    between_products(checks, "sliced", lambda x: x[..., 1:3], "Slice", ["starts", "ends", "axes"], [1, 3, 4, 2])
+    between_products(checks, "joined", lambda x: np.concatenate([x, x], 1), "Concat", ["a"], [1, 6, 4, 6],
+                     axis=1)
+    between_products(checks, "transposed", lambda x: x.transpose(0, 3, 1, 2), "Transpose", [], [1, 6, 3, 4], perm=[0, 3, 1, 2])
+    between_products(checks, "pooled", lambda x: np.maximum(x[..., :-1], x[..., 1:]), "MaxPool", [], [1, 3, 4, 5], kernel_shape=[1, 2])
+
+
 def test_border(checks):
     """Graph inputs and outputs that DequantizeLinear and QuantizeLinear alone stand next to."""
     m, x = Model(opset=13), np.arange(0, 240, 10).astype("u1").reshape(2, 12)
@@ -157,6 +191,36 @@ def test_rows_of_few_bits(checks):
         checks.equal("rows of few bits: weights", c.tensors[c.ops[0].inputs[1]].dtype, "UFXP_8")
 
 
+def test_float_bias(checks):
+    """A layer between quantizers whose bias the model has as floats: its integers have 32 bits and a scale of their own."""
+    from qlinear_draw import Tensor, power_of_two, result as drawn_result, saturated
+    for seed in range(20):
+        r = np.random.RandomState(seed)
+        x, w = Tensor(r, [3, 7], "u1"), Tensor(r, [7, 5], "i1", 1 if seed % 2 else None, symmetric=True)
+        bias = (r.uniform(-3, 3, 5) * 10.0**r.randint(-3, 2)).astype("f4")
+        y = x.real @ w.real + bias.astype("f8")
+        scale, zero, _ = drawn_result(r, y, "u1")
+        m = Model(opset=13)
+        m.input("x", UINT8, x.q.shape)
+        for name, value, code in (("x", x, UINT8), ("w", w, INT8)):
+            m.tensor(f"{name}_scale", FLOAT, [] if value.whole else [5], value.scale.tolist())
+            m.tensor(f"{name}_zero", code, [] if value.whole else [5], value.zero.tolist())
+        m.tensor("w", INT8, w.q.shape, raw=w.q.tobytes())
+        m.tensor("bias", FLOAT, [5], raw=bias.tobytes())
+        m.tensor("y_scale", FLOAT, [], [float(scale)])
+        m.tensor("y_zero", UINT8, [], [zero])
+        m.node("DequantizeLinear", ["x", "x_scale", "x_zero"], ["xr"])
+        m.node("DequantizeLinear", ["w", "w_scale", "w_zero"], ["wr"], axis=1)
+        m.node("Gemm", ["xr", "wr", "bias"], ["yr"])
+        m.node("QuantizeLinear", ["yr", "y_scale", "y_zero"], ["y"])
+        m.output("y", UINT8, y.shape)
+        near = np.abs(y / float(scale) % 1 - 0.5).min() > 1e-4 or power_of_two(y, float(scale))
+        c = run_model(checks, f"float bias {seed}", m, {"x": x.q}, {"y": saturated(y / float(scale), zero, "u1")}, step=0 if near else 1)
+        if c:
+            checks.equal(f"float bias {seed}: ops", [o.type for o in c.ops], ["FullyConnected"])
+            checks.equal(f"float bias {seed}: type", c.tensors[c.ops[0].inputs[2]].dtype, "SFXP_32")
+
+
 def test_refused(checks):
     x, one, zero = np.ones((1, 2, 3, 4), "u1"), Const(1, "f4"), Const(0, "u1")
     for op, inputs, more, message in (
@@ -177,7 +241,7 @@ def main():
     if np is None:
         checks.skip("operators on quantized integers", "python3-numpy is not there")
         checks.finish()
-    for test in (test_network, test_integers_in_use, test_border, test_rows_of_few_bits, test_refused):
+    for test in (test_network, test_integers_in_use, test_moved_integers, test_border, test_rows_of_few_bits, test_float_bias, test_refused):
         test(checks)
     test_drawn(checks, number("--count", COUNT), number("--seed", 0))
     checks.finish()
