@@ -22,6 +22,7 @@ struct pass_options {
     const struct map *input_layouts;  /* name → index of the layout (input_layout.h); NULL: none given */
     bool keep_disconnected;           /* --keep_disconnected_nodes */
     bool keep_quant_nodes;            /* --keep_quant_nodes */
+    bool keep_integer_ops;            /* --keep_integer_ops */
     bool keep_encodings;              /* --qdq encodings */
     bool keep_int64_inputs;           /* --keep_int64_inputs */
     bool approximate_gelu;            /* --approximate_gelu */
