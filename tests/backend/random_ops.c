@@ -276,7 +276,7 @@ static odlc_status make_norm(struct making *m, enum op_id op, tensor_id *out)
                               : draw_image(m, (uint32_t)draw(m, 1, 2), group * groups);
     const uint32_t first = (uint32_t)draw(m, 0, shape.rank - 1);
     int64_t axes[MAX_RANK];
-    struct shape places = {.rank = shape.rank - first};
+    struct shape places = {.rank = toss(m) ? shape.rank - first : (uint32_t)draw(m, 1, shape.rank - first)};
     for (uint32_t i = 0; i < places.rank; i++) {
         axes[i] = first + i;
         places.dims[i] = shape.dims[first + i];

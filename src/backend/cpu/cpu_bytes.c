@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "backend/cpu/cpu_fixed.h"
 #include "backend/cpu/cpu_threads.h"
 #include "backend/cpu/cpu_vector.h"
 #include "op/op.h"
@@ -26,7 +27,9 @@ struct bytes {
     float a_factor, b_factor; /* of sums: what a step of an operand is in steps of the result; of products the first */
     float sure;               /* how far from an integer a quotient by these may be (cpu_vector.h) */
     void (*round)(const struct bytes *s, const uint8_t *a, const uint8_t *b, int64_t count, int32_t *integers);
-    /* Of a run. */
+    const uint8_t *row; /* NULL: b is computed; else a constant for each element of the last axis … */
+    int64_t length;     /* … of that axis */
+    /* Of a run, or of a row of it. */
     const uint8_t *a_data, *b_data;
     uint8_t *y_data;
 };
@@ -129,11 +132,28 @@ static int64_t round_vectors(const struct bytes *s, int64_t first, int64_t last)
 }
 #endif
 
-static void compute_part(void *user, int64_t first, int64_t last)
+static void compute(const struct bytes *s, int64_t first, int64_t last)
 {
-    const struct bytes *s = user;
     for (int64_t i = round_vectors(s, first, last); i < last; i += BLOCK)
         round_block(s, i, min_i64(BLOCK, last - i));
+}
+
+static void compute_part(void *user, int64_t first, int64_t last)
+{
+    compute(user, first, last);
+}
+
+/* Rows [first, last). */
+static void compute_rows(void *user, int64_t first, int64_t last)
+{
+    const struct bytes *s = user;
+    struct bytes row = *s;
+    row.b_data = s->row;
+    for (int64_t i = first; i < last; i++) {
+        row.a_data = s->a_data + i * s->length;
+        row.y_data = s->y_data + i * s->length;
+        compute(&row, 0, s->length);
+    }
 }
 
 static odlc_status run(const struct cpu_step *step, const struct backend_scope *scope, const struct buffer *in,
@@ -142,9 +162,14 @@ static odlc_status run(const struct cpu_step *step, const struct backend_scope *
     struct bytes s = *(const struct bytes *)step->prepared;
     (void)scope;
     s.a_data = in[0].data;
-    s.b_data = in[s.b_place].data;
     s.y_data = out[0].data;
-    threads_share((int64_t)shape_count(&out[0].shape), LEAST_ELEMENTS, compute_part, &s);
+    const int64_t count = (int64_t)shape_count(&out[0].shape);
+    if (s.row) {
+        threads_share(count / s.length, LEAST_ELEMENTS / s.length + 1, compute_rows, &s);
+        return ODLC_OK;
+    }
+    s.b_data = in[s.b_place].data;
+    threads_share(count, LEAST_ELEMENTS, compute_part, &s);
     return ODLC_OK;
 }
 
@@ -154,13 +179,25 @@ static bool is_bytes(const struct tensor *t, const struct shape *shape)
            shape_equal(&t->type->shape, shape);
 }
 
+/* A constant with an element for each of the last axis. */
+static bool is_row(const struct tensor *t, const struct shape *shape)
+{
+    if (!t || t->kind != TENSOR_STATIC || dtype_size(t->type->dtype) != 1 || shape->rank == 0 ||
+        !fixed_is_taken(t->type->dtype, t->quant))
+        return false;
+    const struct shape *own = &t->type->shape;
+    const int64_t length = shape->dims[shape->rank - 1];
+    return length > 0 && own->rank > 0 && own->rank <= shape->rank && own->dims[own->rank - 1] == length &&
+           shape_count(own) == (uint64_t)length;
+}
+
 bool bytes_is(const struct graph *g, const struct node *n)
 {
     const struct shape *shape = &node_output(g, n, 0)->type->shape;
     const bool known =
         node_is(n, OP_ElementWiseAdd) || node_is(n, OP_ElementWiseSubtract) || node_is(n, OP_ElementWiseMultiply);
-    return known && is_bytes(node_input(g, n, 0), shape) && is_bytes(node_input(g, n, 1), shape) &&
-           is_bytes(node_output(g, n, 0), shape);
+    return known && is_bytes(node_input(g, n, 0), shape) && is_bytes(node_output(g, n, 0), shape) &&
+           (is_bytes(node_input(g, n, 1), shape) || is_row(node_input(g, n, 1), shape));
 }
 
 static struct side side_of(const struct tensor *t)
@@ -203,12 +240,16 @@ odlc_status bytes_prepare(struct cpu_making *m)
                         .a = side_of(node_input(g, n, 0)),
                         .b = side_of(node_input(g, n, 1)),
                         .y = {.offset = y->quant->encodings[0].offset, .scale = (float)y->quant->encodings[0].scale},
-                        .b_place = making_input(m, 0, 1),
+                        .b_place = making_input(m, 0, 1), /* of a constant, none */
                         .low = is_signed ? -128 : 0,
                         .high = is_signed ? 127 : 255,
                         .round = node_is(n, OP_ElementWiseMultiply)   ? round_product
                                  : node_is(n, OP_ElementWiseSubtract) ? round_difference
                                                                       : round_sum};
+    if (node_input(g, n, 1)->kind == TENSOR_STATIC) {
+        s->row = m->scope->constants[n->inputs[1]].data;
+        s->length = y->type->shape.dims[y->type->shape.rank - 1];
+    }
     set_factors(s);
     m->step->prepared = s;
     m->step->loop = run;
