@@ -20,7 +20,7 @@ void __tsan_release(void *place);
 #endif
 
 struct share {
-    int64_t count;
+    int64_t count, parts;
     void (*fn)(void *user, int64_t first, int64_t last);
     void *user;
 };
@@ -32,27 +32,28 @@ int threads_use(int threads)
     return before;
 }
 
-static void run_part(void *data)
+/* There may be fewer threads than parts: where OMP_THREAD_LIMIT says so. */
+static void run_parts(void *data)
 {
     struct share *s = data;
     AFTER(s);
-    const int64_t parts = omp_get_num_threads(), part = omp_get_thread_num();
-    const int64_t first = s->count / parts * part + (part < s->count % parts ? part : s->count % parts);
-    const int64_t length = s->count / parts + (part < s->count % parts);
-    if (length > 0)
-        s->fn(s->user, first, first + length);
+    const int64_t length = s->count / s->parts, longer = s->count % s->parts;
+    for (int64_t part = omp_get_thread_num(); part < s->parts; part += omp_get_num_threads()) {
+        const int64_t first = length * part + (part < longer ? part : longer);
+        s->fn(s->user, first, first + length + (part < longer));
+    }
     BEFORE(s);
 }
 
 void threads_share(int64_t count, int64_t least, void (*fn)(void *user, int64_t first, int64_t last), void *user)
 {
     const int64_t most = count / (least > 0 ? least : 1), threads = omp_get_max_threads();
-    struct share s = {count, fn, user};
+    struct share s = {count, most < threads ? most : threads, fn, user};
     if (most < 2 || threads < 2) {
         fn(user, 0, count);
         return;
     }
     BEFORE(&s);
-    GOMP_parallel(run_part, &s, (unsigned)(most < threads ? most : threads), 0);
+    GOMP_parallel(run_parts, &s, (unsigned)threads, 0);
     AFTER(&s);
 }

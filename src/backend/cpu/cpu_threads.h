@@ -9,7 +9,8 @@
 int threads_use(int threads);
 
 /* Calls fn for parts of [0, count) that do not overlap, on the threads in use: each part is at least `least` long, but
- * for the last. The parts depend on the number of threads alone. */
+ * for the last. The parts depend on the number of threads alone. All threads meet, also those that have no part: a
+ * smaller team would end the others. */
 void threads_share(int64_t count, int64_t least, void (*fn)(void *user, int64_t first, int64_t last), void *user);
 
 /* A loop that is compiled for several kinds of processors, of which the program takes the best at its start. Elements
