@@ -343,8 +343,9 @@ static void keep_weights(struct quantize *q, node_id id)
         if (fixed == NO_TENSOR || !is_smaller(graph_tensor(q->g, fixed)))
             continue;
         struct node changed = *n;
-        changed.inputs = arena_memdup(q->c->scratch, n->inputs, n->n_inputs * sizeof *n->inputs);
-        changed.inputs[i] = fixed;
+        tensor_id *in = arena_memdup(q->c->scratch, n->inputs, n->n_inputs * sizeof *in);
+        in[i] = fixed;
+        changed.inputs = in;
         if (inferable(q, &changed))
             graph_replace_input(q->g, id, i, fixed);
     }

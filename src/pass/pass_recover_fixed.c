@@ -120,9 +120,9 @@ static bool find_quantizers(struct recovery *r)
 /* Whether a node's results are some of its elements, or a constant that its params give. */
 static bool picks_elements(const struct node *n)
 {
-    static const enum op_id picking[] = {OP_PoolMax2d,  OP_PoolMax3d,          OP_ResizeNearestNeighbor,
-                                         OP_ReduceMax,  OP_ElementWiseMaximum, OP_ElementWiseSelect,
-                                         OP_ReduceMin,  OP_ElementWiseMinimum, OP_Relu};
+    static const enum op_id picking[] = {OP_PoolMax2d, OP_PoolMax3d,          OP_ResizeNearestNeighbor,
+                                         OP_ReduceMax, OP_ElementWiseMaximum, OP_ElementWiseSelect,
+                                         OP_ReduceMin, OP_ElementWiseMinimum, OP_Relu};
     for (size_t i = 0; i < COUNT_OF(picking); i++)
         if (node_is(n, picking[i]))
             return true;
