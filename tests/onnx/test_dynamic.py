@@ -71,7 +71,8 @@ def test_products(checks):
         floats = x.astype("f8") @ ((w.astype("f8") - w_zero) * w_scale) + more
         c = run_model(checks, f"float product {i}", m, {"x": x}, {"y": floats.astype("f4")}, ("--io_layout", "model"), 2e-6 * np.abs(floats).max())
         checks.equal(f"float product {i}: ops", ops(c), ["Reshape", "FullyConnected", "Reshape"])
-        checks.equal(f"float product {i}: weights", weights(c), "UFXP_8" if abs(w.astype("i4") - w_zero).max() > 127 else "SFXP_8")
+        centred = w.astype("i4") - w_zero
+        checks.equal(f"float product {i}: weights", weights(c), "SFXP_8" if -128 <= centred.min() and centred.max() < 128 else "UFXP_8")
         c = run_model(checks, f"dequantized product {i}", m, {"x": x}, {"y": floats.astype("f4")}, DEQUANTIZED, 2e-6 * np.abs(floats).max())
         checks.equal(f"dequantized product {i}: weights", weights(c), "FLOAT_32")
         c = run_model(checks, f"kept product {i}", m, {"x": x}, {"y": exact(x, w, w_zero, w_scale) + more}, KEPT, 1e-5)
@@ -86,7 +87,7 @@ def test_conv(checks):
     floats = np.einsum("nchw,oc->nohw", x.astype("f8"), (w[:, :, 0, 0].astype("f8") - 100) * np.float32(0.03))
     c = run_model(checks, "float conv", m, {"x": x}, {"y": floats.astype("f4")}, step=2e-6 * np.abs(floats).max())
     checks.equal("float conv: ops", ops(c), ["Conv2d"])
-    checks.equal("float conv: weights, as encodings are larger than what they would save", weights(c), "FLOAT_32")
+    checks.equal("float conv: weights", weights(c), "UFXP_8")
 
 
 def test_integers_in_use(checks):
