@@ -9,7 +9,7 @@ import sys
 import tempfile
 
 from conversion import Workshop, value_of
-from checks import SOURCE, Checks
+from checks import SHARED, SOURCE, Checks
 from prestarted import run
 from onnx_writer import FLOAT, Model
 
@@ -34,6 +34,22 @@ def network():
         m.node(op, [f"t{i - 1}" if i else "x"], [f"t{i}"], name=f"n{i}")
     m.output(f"t{len(OPERATORS) - 1}", FLOAT, [2, 6])
     return m
+
+
+def table(checks):
+    """Each operator once, by a name of the master list, and as many as the page has: five columns, YES where it says YES."""
+    rows = re.findall(r"^LISTED\((\w+), (\w+), (\w+), (\w+), (\w+), (\w+), (\w+)\)$", (SOURCE / "src/op/processors.def").read_text(), re.M)
+    names = [row[0] for row in rows]
+    checks.equal("each operator once, sorted", names, sorted(set(names)))
+    page = [row for row in rows if row[6] in ("LAYERS", "BOTH")]
+    checks.equal("operators of the page", len(page), 134)
+    checks.check("the page speaks of all processors", all("UNKNOWN" not in row for row in page))
+    checks.check("the other list is of one", all(row[1:6] == ("UNKNOWN",) * 4 + ("YES",) for row in rows if row not in page))
+    checks.equal("of GPUs", sum(row[2] == "YES" for row in page), 89)
+    master = SHARED / "reference" / "qnn-ops.tsv"
+    if master.exists():
+        known = {line.split("\t")[0] for line in master.read_text().splitlines()} | {"IsInf", "IsNan", "RandomUniformLike"}
+        checks.equal("names of the master list", set(names) - known, set())
 
 
 def listed(said, processor, code):
@@ -104,6 +120,7 @@ def main():
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
         w, m = Workshop(checks, folder), network()
+        table(checks)
         warnings(w, m)
         configs(w, m)
         reports(w, m)
