@@ -78,7 +78,7 @@ MUTANTS = [
     # ---- passes ----
     Mutant("constant-of-one-channel", "pass/test_random_graphs passes_keep_the_numbers", "src/pass/pass_fold_bias.c",
            "values[count == 1 ? 0 : i]", "values[0]"),
-    Mutant("integers-without-encoding", "pass/test_random_graphs passes_keep_the_numbers", "src/pass/pass_quantize.c",
+    Mutant("integers-without-encoding", "pass/test_random_graphs passes_keep_the_numbers", "src/pass/fixed_constant.c",
            "graph_tensor(g, twin)->quant = quant;", "graph_tensor(g, twin)->quant = NULL;"),
     Mutant("pending-cast", "pass/test_pass pending_casts_come_first", "src/pass/pass_narrow_types.c",
            "if (t->view->dtype != t->type->dtype)", "if (false)"),

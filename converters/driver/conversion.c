@@ -67,6 +67,11 @@ const char *odlc_conversion_udo_stub(const struct odlc_conversion *conversion)
     return conversion->outcome.udo_stub;
 }
 
+const char *odlc_conversion_target_stub(const struct odlc_conversion *conversion)
+{
+    return conversion->outcome.target_stub;
+}
+
 const char *odlc_conversion_dump(const struct odlc_conversion *conversion)
 {
     return conversion->outcome.dumped;

@@ -171,7 +171,7 @@ static bool same_data(struct comparing *c, struct fb_table t, const char *name)
     touch(c->r, c->head, pos);
     c->index++;
     return same && !t.in->failed && !head->failed &&
-           (size_t)(head->data + pos - c->r->file->data) % PAYLOAD_ALIGNMENT == 0;
+           (size_t)(head->data + pos - c->r->file->data) % payload_alignment(size) == 0;
 }
 
 static odlc_status compare_statics(struct comparing *c, struct fb_vector list)

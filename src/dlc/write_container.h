@@ -11,8 +11,14 @@
 
 enum { CONTAINER_MAJOR = 4, CONTAINER_MINOR = 0 };
 enum { ENTRY_METADATA, ENTRY_MODEL, ENTRY_PARAMS };
-/* Of each payload in its entry, and of that entry in the file: weights can be mapped. */
-enum { PAYLOAD_ALIGNMENT = 64 };
+/* Of each payload in its entry, and of that entry in the file: weights can be mapped. Small ones are not worth the room
+ * between them. */
+enum { PAYLOAD_ALIGNMENT = 64, SMALL_PAYLOAD = 1024, SMALL_ALIGNMENT = 16 };
+
+static inline uint64_t payload_alignment(uint64_t size)
+{
+    return size < SMALL_PAYLOAD ? SMALL_ALIGNMENT : PAYLOAD_ALIGNMENT;
+}
 
 struct dlc_writing {
     struct arena *arena;

@@ -22,7 +22,7 @@ bool dlc_next_place(struct dlc_payload_walk *walk, uint64_t *size, uint64_t *pos
     if (walk->next == p->n_payloads)
         return false;
     *size = p->sizes[walk->next++];
-    *pos = align_up(STREAM_HEADER + walk->end + p->length_size, PAYLOAD_ALIGNMENT) - STREAM_HEADER;
+    *pos = align_up(STREAM_HEADER + walk->end + p->length_size, payload_alignment(*size)) - STREAM_HEADER;
     walk->end = *pos + *size;
     return true;
 }

@@ -41,6 +41,10 @@ enum dtype {
     DT_COUNT
 };
 
+/* A type in a mask of types. */
+#define DTYPE_BIT(dtype) ((uint64_t)1 << (dtype))
+_Static_assert(DT_COUNT <= 64, "a mask holds all types");
+
 enum dtype_class { CLASS_NONE, CLASS_BOOL, CLASS_INT, CLASS_UINT, CLASS_FLOAT, CLASS_STRING, CLASS_SFXP, CLASS_UFXP };
 
 struct dtype_info {

@@ -23,6 +23,7 @@ struct pass_options {
     bool keep_disconnected;           /* --keep_disconnected_nodes */
     bool keep_quant_nodes;            /* --keep_quant_nodes */
     bool keep_integer_ops;            /* --keep_integer_ops */
+    bool dequantize_weights;          /* --dequantize_weights */
     bool keep_encodings;              /* --qdq encodings */
     bool keep_int64_inputs;           /* --keep_int64_inputs */
     bool approximate_gelu;            /* --approximate_gelu */

@@ -6,7 +6,7 @@
 
 #include "base/vec.h"
 
-#define TABLE_MAX_COLUMNS 8
+#define TABLE_MAX_COLUMNS 9
 
 struct cell {
     VEC(const char *) lines;

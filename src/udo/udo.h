@@ -24,9 +24,6 @@ enum udo_core { UDO_CPU, UDO_GPU, UDO_DSP, UDO_CORES };
 #define UDO_PARAM_QHPI "udo_use_qhpi"       /* "true" */
 #define UDO_PARAM_DECLARED "udo_data_types" /* of one node: "in0: UINT_8; out0: FLOAT_16", where it has other types */
 
-#define DTYPE_BIT(dtype) ((uint64_t)1 << (dtype))
-_Static_assert(DT_COUNT <= 64, "a mask holds all types");
-
 /* The place of a definition, or of a part of one, in its config. */
 struct udo_place {
     const char *file;
