@@ -252,7 +252,8 @@ def is_least(products, drifts, w, real, scale, down, up):
     return all((gain[room > 0] >= -1e-6 * own.max()).all() for gain, room in zip(gains, (down, up)))
 
 
-def rounded(b, seed, *options):
+def rounded(b, seed, low, high, *options):
+    """Integers are from low to high."""
     rng = np.random.default_rng(seed)
     b.convert(network(rng))
     lines = [rng.uniform(-1, 1, (5, 5, 3)).astype("f4") for _ in range(4)]
@@ -263,7 +264,6 @@ def rounded(b, seed, *options):
     again = b.path("q.dlc").read_bytes()
     b.quantize("--weights_bitwidth", "4", "--bias_bitwidth", "32", "--apply_algorithms", "adaround", *options)
     b.checks.equal("the same again", b.path("q.dlc").read_bytes()[-4096:], again[-4096:])
-    signed = "--use_per_channel_quantization" in options
     for layer, x, z in passes(found, [line.astype("f8") for line in lines], model):
         i = layer.index
         w = turned(model, i, constant(model, "w", i))
@@ -272,7 +272,7 @@ def rounded(b, seed, *options):
         other = nearest.tensors.get(f"w{i}") or nearest.tensors[f"w{i}_permute"]
         b.checks.equal(f"encodings of w{i}", tensor.encodings, other.encodings)
         b.checks.check(f"w{i} is not the nearest", tensor.data != other.data or i == 2)  # sums of two inputs
-        low, high = (-7, 7) if signed else (0, 15)
+        b.checks.check(f"{options} limits of w{i}", q.min() >= low and q.max() <= high, (q.min(), q.max()))
         parts = [layer.matrices(array) for array in (w, real, scale, q - low, high - q)]
         for group, (wg, rg, sg, down, up) in enumerate(zip(*parts)):
             drifts = z[group].T @ ((z[group] - x[group]) @ wg)
@@ -304,6 +304,11 @@ def corrected(b, seed, *options):
         bias = constant(found, "b", i)
         b.checks.check(f"{options} bias {i}", bias is not None and np.allclose(bias[0], before - shift, atol=1e-5),
                        (bias and bias[0], before - shift))
+    product = named(b.quantize("--weights_bitwidth", "4", "--bias_bitwidth", "32", "--optimizations", "bc", "--bias_scale", "product",
+                               *options))
+    for i in range(4):
+        (wide, _, scale), (bias, *_) = constant(product, "b", i), constant(found, "b", i)
+        b.checks.check(f"{options} bias {i} by the product", np.all(np.abs(wide - bias) <= scale * .501), (wide, bias, scale))
 
 
 def main():
@@ -313,8 +318,10 @@ def main():
         for case in EQUALIZED:
             equalized(b, *case)
         given(b)
-        rounded(b, 5)
-        rounded(b, 6, "--use_per_channel_quantization", "--use_per_row_quantization")
+        rounded(b, 5, 0, 15)
+        rounded(b, 6, -7, 7, "--use_per_channel_quantization", "--use_per_row_quantization")
+        rounded(b, 5, 2, 13, "--use_symmetric_quantize_weights", "--restrict_quantization_steps", "-0x6 0x5")
+        rounded(b, 6, -6, 5, "--use_per_channel_quantization", "--use_per_row_quantization", "--restrict_quantization_steps", "-0x6 0x5")
         corrected(b, 7)
         corrected(b, 8, "--use_per_channel_quantization")
     checks.finish()
