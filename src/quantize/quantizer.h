@@ -97,12 +97,13 @@ bool quant_is_clamp(const struct node *n);
 /* What input i is of an op, where it is a constant (quant_roles.c). */
 enum quant_role quant_role_of(const struct op *op, uint32_t input);
 
-/* Encodings that rules fix (quant_fixed.c): of what Softmax, Sigmoid and Tanh give; of 32-bit biases, the product of
- * the scales of what is multiplied, when all ranges are known (fails as quant_encode_constant); of weights, by the
- * options' steps, where these are of the item's encoding. */
+/* Encodings that rules fix (quant_fixed.c): of what Softmax, Sigmoid and Tanh give; of weights, by the options' steps,
+ * where these are of the item's encoding. */
 void quant_fix_ranges(struct quantizer *q);
-odlc_status quant_multiply_scales(struct quantizer *q) MUST_USE;
 void quant_restrict_steps(struct quantizer *q, struct quant_item *item);
+/* 32-bit biases get the product of the scales of what is multiplied, when all ranges are known (quant_bias.c). Fails as
+ * quant_encode_constant. */
+odlc_status quant_multiply_scales(struct quantizer *q) MUST_USE;
 
 /* Makes the graph one of fixed-point tensors, and of those that stay float (quant_rewrite.c). */
 void quant_rewrite(struct quantizer *q);
