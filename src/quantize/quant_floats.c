@@ -89,8 +89,8 @@ static void keep_entry(struct quantizer *q, const struct encoding_entry *e)
         quant_keep_float(q, q->uses.nodes[i], e->bits);
 }
 
-/* Names of tensors that are not of the graph's interface. */
-static odlc_status check_io(struct quantizer *q)
+/* The graph inputs and outputs that keep their types. */
+static odlc_status keep_io(struct quantizer *q)
 {
     const struct graph *g = q->g;
     odlc_status status = ODLC_OK;
@@ -98,7 +98,9 @@ static odlc_status check_io(struct quantizer *q)
         const char *name = q->options->keep_io[i];
         const tensor_id id = graph_find_named(q->scratch, g, name);
         const int kind = id == NO_TENSOR ? TENSOR_NATIVE : graph_tensor(g, id)->kind;
-        if (kind != TENSOR_INPUT && kind != TENSOR_OUTPUT)
+        if (kind == TENSOR_INPUT || kind == TENSOR_OUTPUT)
+            q->items[id].keeps_type = true;
+        else
             status = diag_error(q->diags, ODLC_ERR_USAGE, AT(.file = q->path), "quantize-preserve-io",
                                 "the graph has no input and no output %s", name);
     }
@@ -119,7 +121,7 @@ static void keep_excluded(struct quantizer *q)
 
 odlc_status quant_choose_floats(struct quantizer *q)
 {
-    const odlc_status named = keep_all_named(q), ends = check_io(q);
+    const odlc_status named = keep_all_named(q), ends = keep_io(q);
     keep_excluded(q);
     for (size_t i = 0; q->file && i < q->file->entries.count; i++)
         if (q->file->entries.data[i].kind == ENCODING_FLOAT)
@@ -169,10 +171,7 @@ static bool is_read_fixed(const struct quantizer *q, tensor_id id)
 
 bool quant_keeps_io(const struct quantizer *q, tensor_id id)
 {
-    for (size_t i = 0; i < q->options->n_keep_io; i++)
-        if (graph_find_named(q->scratch, q->g, q->options->keep_io[i]) == id)
-            return true;
-    return q->options->keeps_all_io;
+    return q->options->keeps_all_io || q->items[id].keeps_type;
 }
 
 /* Of what a node gives. */

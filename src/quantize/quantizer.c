@@ -33,8 +33,6 @@ odlc_status quantizer_open(struct arena *arena, struct arena *scratch, struct di
     note_entropy(q);
     quant_equalize(q);
     TRY(quant_encode_constants(q));
-    if (options->greatest_step)
-        quant_restrict_steps(q);
     *out = q;
     return ODLC_OK;
 }
@@ -72,7 +70,7 @@ odlc_status quantizer_finish(struct quantizer *q)
                           unknown);
     quant_note_zeros(q);
     if (q->options->product_bias)
-        quant_multiply_scales(q);
+        TRY(quant_multiply_scales(q));
     quant_rewrite(q);
     return check(q);
 }

@@ -28,12 +28,15 @@ struct quant_item {
     bool is_seen;              /* the range is one of values */
     double min, max;
     struct histogram *histogram; /* of what was observed; NULL where none is needed */
+    bool keeps_type;             /* an input or output of the graph that the options name */
     uint8_t float_bits;          /* a file says that the tensor is to be a float of so many; 0: none does */
     /* Of a constant: */
-    const struct view *floats; /* its values; NULL: it is not encoded */
-    const struct view *reals;  /* what stands for them */
-    uint8_t *integers;         /* … which are these … */
-    enum dtype stored;         /* … of this type */
+    const struct view *floats;  /* its values; NULL: it is not encoded */
+    const struct view *encoded; /* what its integers are made of: these values, or better ones */
+    const struct view *reals;   /* what stands for them */
+    uint8_t *integers;          /* … which are these … */
+    enum dtype stored;          /* … of this type */
+    bool is_restricted;         /* … from options.least_step to greatest_step, with zero between */
 };
 
 struct quantizer {
@@ -54,6 +57,7 @@ struct quantizer {
     bool *is_given;                        /* per tensor: an input that has values for the next observation */
     const struct odlc_diag *place;         /* of the observation at work */
     size_t observed;                       /* observations */
+    size_t unrestricted;                   /* weights that options.least_step and greatest_step are not for */
     struct quant_improvement *improvement; /* at work, or done (quant_improve.c); NULL: neither */
 };
 
@@ -93,20 +97,25 @@ bool quant_is_clamp(const struct node *n);
 /* What input i is of an op, where it is a constant (quant_roles.c). */
 enum quant_role quant_role_of(const struct op *op, uint32_t input);
 
-/* Encodings that rules fix (quant_fixed.c): of what Softmax, Sigmoid and Tanh give; of 32-bit biases, the product of
- * the scales of what is multiplied, when all ranges are known; of weights, by the options' steps. */
+/* Encodings that rules fix (quant_fixed.c): of what Softmax, Sigmoid and Tanh give; of weights, by the options' steps,
+ * where these are of the item's encoding. */
 void quant_fix_ranges(struct quantizer *q);
-void quant_multiply_scales(struct quantizer *q);
-void quant_restrict_steps(struct quantizer *q);
+void quant_restrict_steps(struct quantizer *q, struct quant_item *item);
+/* 32-bit biases get the product of the scales of what is multiplied, when all ranges are known (quant_bias.c). Fails as
+ * quant_encode_constant. */
+odlc_status quant_multiply_scales(struct quantizer *q) MUST_USE;
 
 /* Makes the graph one of fixed-point tensors, and of those that stay float (quant_rewrite.c). */
 void quant_rewrite(struct quantizer *q);
 /* Encodings and integers of constants, which stand for these from now on (quant_constants.c). */
 odlc_status quant_encode_constants(struct quantizer *q) MUST_USE;
-/* The same for one, of the values that it has. */
+/* The same for one, of the values that it has now. */
 odlc_status quant_encode_constant(struct quantizer *q, tensor_id id) MUST_USE;
-/* The least and the greatest integer of an encoding of `quant`. */
-void quant_integers_range(const struct quant *quant, const struct encoding *e, double *low, double *high);
+/* Other integers of what one was encoded of, by other encodings. Fails as quant_encode_constant. */
+odlc_status quant_encode_again(struct quantizer *q, tensor_id id, const struct quant *quant) MUST_USE;
+/* The least and the greatest integer that a constant may have by one of its encodings. */
+void quant_integers_range(const struct quantizer *q, const struct quant_item *item, const struct encoding *e,
+                          double *low, double *high);
 
 /* Whether the range of a tensor has to be observed. */
 bool quant_is_unknown(const struct quantizer *q, tensor_id id);
