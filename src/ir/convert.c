@@ -374,7 +374,7 @@ static void scale_doubles(double *values, size_t n, const struct scaling *s)
 }
 
 /* The common case, a folded batch normalization: a factor for each float, no zeros. */
-static void scale_floats(void *restrict to, const void *restrict from, size_t n, const double *restrict factor)
+static CLONED void scale_floats(void *restrict to, const void *restrict from, size_t n, const double *restrict factor)
 {
     for (size_t i = 0; i < n; i++) {
         float v;

@@ -79,6 +79,7 @@ struct normalize {
     VEC(struct fw_value) cut_values;
     struct variables *variables;
     uint64_t expanded; /* nodes of all bodies at work */
+    uint64_t n_made;   /* nodes whose operands were known */
     uint64_t name_bytes;
     text name;            /* room for the one that is being made */
     struct frame *top;    /* the model's own graph */

@@ -72,6 +72,15 @@ odlc_status constant_value(struct walk *w, const struct visit *v, bool *has_form
     return ODLC_OK;
 }
 
+/* The tensor is all that is wanted of a constant. */
+static void forget_attrs(struct walk *w, const struct visit *v)
+{
+    if (!w->fresh_attrs)
+        return;
+    visit_seen(v)->has_attrs = false;
+    arena_rewind(w->nz->m->memory.graph, w->before_attrs);
+}
+
 odlc_status make_constant(struct walk *w, const struct visit *v)
 {
     const struct source s = visited(v);
@@ -86,6 +95,7 @@ odlc_status make_constant(struct walk *w, const struct visit *v)
     if (has_form) {
         struct walk *outermost = walk_outermost(w);
         visit_seen(v)->walk = outermost->number;
+        forget_attrs(w, v);
         walk_constant(outermost, t);
         return ODLC_OK;
     }

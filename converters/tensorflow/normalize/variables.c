@@ -122,7 +122,7 @@ static odlc_status trace_body(struct variables *v, struct frame *frame)
 static odlc_status trace_all(struct variables *v)
 {
     struct frame *top = v->nz->top, *restoring = NULL;
-    uint32_t node = map_get(&top->body->index, v->source->restore_op);
+    uint32_t node = tf_body_find(top->body, v->source->restore_op);
     TRY(trace_body(v, top));
     if (node != MAP_NONE)
         TRY(call_frame(v->nz, top, node, &restoring));
