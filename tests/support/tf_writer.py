@@ -215,7 +215,7 @@ class Operator:
         """[(name of the output, [dtypes])]."""
         def dtype(kind):
             value = attributes.get(kind, self.defaults.get(kind))
-            return kind if kind in CODES else None if value is None else dtype_name(value)
+            return kind if kind in CODES else None if value is None else value if value in CODES else dtype_name(value)
 
         found = []
         for name, kind in self.outputs:

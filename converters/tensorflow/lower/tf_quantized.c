@@ -6,6 +6,7 @@
 #include "converters/lowering/constants.h"
 #include "converters/lowering/shapes.h"
 #include "converters/tensorflow/lower/quantized_ranges.h"
+#include "converters/tensorflow/lower/quantized_tensor.h"
 #include "converters/tensorflow/lower/tf_lowerings.h"
 #include "converters/tensorflow/schema/tf_types.h"
 
@@ -88,10 +89,11 @@ static odlc_status make_scales(const struct lower *l, struct quantize *q)
                                          (double)q->min[i], (double)q->max[i]);
             continue;
         }
-        q->scale[i] = q->r.mode == MIN_FIRST ? steps / (double)range : (double)((float)steps / range);
+        const float scale = q->r.mode == MIN_FIRST ? (float)(steps / (double)range) : (float)steps / range;
+        q->scale[i] = (double)scale;
         q->offset[i] = q->r.lowest;
         if (q->r.mode == MIN_FIRST)
-            q->offset[i] -= round((double)q->min[i] * q->scale[i]);
+            q->offset[i] -= (double)roundf(q->min[i] * scale);
     }
     return ODLC_OK;
 }
@@ -109,23 +111,12 @@ static tensor_id per_range_float(struct emit *s, const struct quantize *q, const
     return per_range(s, q, wide);
 }
 
-/* The nearest whole number, halves away from zero. */
-static tensor_id round_away(struct emit *s, tensor_id x)
-{
-    tensor_id size = emit_unary(s, OP_ElementWiseAbs, x);
-    tensor_id whole = emit_unary(s, OP_ElementWiseFloor, size);
-    tensor_id rest = emit_binary(s, OP_ElementWiseSubtract, size, whole);
-    tensor_id up = emit_binary(s, OP_ElementWiseGreaterEqual, rest, emit_scalar(s, x, 0.5));
-    whole = emit_binary(s, OP_ElementWiseAdd, whole, emit_cast(s, up, DT_FLOAT32));
-    return emit_binary(s, OP_ElementWiseMultiply, whole, emit_unary(s, OP_ElementWiseSign, x));
-}
-
 /* In the order of TensorFlow, which matters where numbers are rounded. */
 static tensor_id places(struct emit *s, const struct quantize *q)
 {
     tensor_id x = q->x, scale = per_range(s, q, q->scale);
     if (q->r.mode == MIN_FIRST) {
-        x = round_away(s, emit_binary(s, OP_ElementWiseMultiply, x, scale));
+        x = emit_round_away(s, emit_binary(s, OP_ElementWiseMultiply, x, scale));
         x = emit_binary(s, OP_ElementWiseAdd, x, per_range(s, q, q->offset));
         return emit_clamp(s, x, q->r.lowest, q->r.highest);
     }
@@ -134,13 +125,13 @@ static tensor_id places(struct emit *s, const struct quantize *q)
     x = emit_binary(s, OP_ElementWiseMaximum, x, min);
     if (q->r.mode == SCALED) {
         x = emit_binary(s, OP_ElementWiseMultiply, x, scale);
-        return q->half_to_even ? emit_unary(s, OP_ElementWiseRound, x) : round_away(s, x);
+        return q->half_to_even ? emit_unary(s, OP_ElementWiseRound, x) : emit_round_away(s, x);
     }
     x = emit_binary(s, OP_ElementWiseSubtract, x, min);
     x = emit_binary(s, OP_ElementWiseMultiply, x, scale);
     if (q->r.lowest == 0)
         return emit_unary(s, OP_ElementWiseFloor, emit_binary(s, OP_ElementWiseAdd, x, emit_scalar(s, q->x, 0.5)));
-    return round_away(s, emit_binary(s, OP_ElementWiseAdd, x, emit_scalar(s, q->x, q->r.lowest)));
+    return emit_round_away(s, emit_binary(s, OP_ElementWiseAdd, x, emit_scalar(s, q->x, q->r.lowest)));
 }
 
 odlc_status tf_quantize_v2(struct lower *l)

@@ -1,0 +1,142 @@
+/* TensorFlow's arithmetic on quantized tensors: sums of products of bytes, which are exact in int32, and sums of two
+ * tensors, each brought to the steps of the sum first. */
+#include <math.h>
+
+#include "converters/lowering/shapes.h"
+#include "converters/tensorflow/lower/quantized_tensor.h"
+#include "converters/tensorflow/lower/tf_lowerings.h"
+#include "converters/tensorflow/schema/tf_types.h"
+
+static const enum dtype quint8[] = {DT_UINT8, DT_NONE};
+
+static odlc_status need_sums(const struct lower *l, const char *attribute)
+{
+    int64_t code;
+    TRY(lower_attr_int(l, attribute, TF_QINT32, &code));
+    if (code != TF_QINT32)
+        return lower_unsupported(l, attribute, NULL, "a result of %s, not of qint32", tf_dtype_name(code));
+    return ODLC_OK;
+}
+
+/* Both operands, at inputs 0 and 1, with their ranges behind them. */
+static odlc_status read_operands(const struct lower *l, const char *result, struct quantized q[2])
+{
+    TRY(need_sums(l, result));
+    TRY(read_quantized(l, (struct quantized_places){0, 2, 3}, "the first operand", quint8, &q[0]));
+    return read_quantized(l, (struct quantized_places){1, 4, 5}, "the second operand", quint8, &q[1]);
+}
+
+/* The operator of floats, on the integers less what stands for 0. */
+static odlc_status give_products(struct lower *l, lower_fn *fn, const char *result)
+{
+    struct emit s = {.l = l};
+    struct quantized q[2];
+    struct lower sub = *l;
+    tensor_id in[2], sum = NO_TENSOR;
+    TRY(read_operands(l, result, q));
+    for (uint32_t i = 0; i < 2; i++)
+        in[i] = quantized_centered(&s, &q[i]);
+    TRY(s.status);
+    sub.variant = NULL;
+    sub.in = in;
+    sub.n_in = 2;
+    sub.out = &sum;
+    sub.n_out = 0; /* the result has no name of the model's yet */
+    TRY(fn(&sub));
+    tensor_id level = emit_binary(&s, OP_ElementWiseMultiply, quantized_level(&s, &q[0]), quantized_level(&s, &q[1]));
+    return give_sums(&s, sum, level);
+}
+
+odlc_status tf_quantized_conv(struct lower *l)
+{
+    return give_products(l, tf_conv, "out_type");
+}
+
+odlc_status tf_quantized_matmul(struct lower *l)
+{
+    return give_products(l, tf_matmul, "Toutput");
+}
+
+static odlc_status multiply(struct lower *l)
+{
+    struct emit s = {.l = l};
+    return emit_end_binary(&s, OP_ElementWiseMultiply, l->in[0], l->in[1]);
+}
+
+odlc_status tf_quantized_multiply(struct lower *l)
+{
+    return give_products(l, multiply, "Toutput");
+}
+
+/* ---- sums ---- */
+
+/* The larger size of the two bounds. */
+static tensor_id reach(struct emit *s, const struct quantized *q)
+{
+    return emit_binary(s, OP_ElementWiseMaximum, q->max, emit_unary(s, OP_ElementWiseNeg, q->min));
+}
+
+struct sum {
+    struct quantized q[2];
+    tensor_id size, scale; /* of the range that reaches farther, and steps of the sum for a real */
+};
+
+/* So many steps of the sum are as much as the range that reaches farther: there is room in int32 for more sums. */
+static odlc_status read_sum(struct emit *s, const char *result, double places, struct sum *out)
+{
+    TRY(read_operands(s->l, result, out->q));
+    out->size = emit_binary(s, OP_ElementWiseMaximum, reach(s, &out->q[0]), reach(s, &out->q[1]));
+    out->scale = emit_binary(s, OP_ElementWiseDivide, emit_scalar(s, out->size, places), out->size);
+    return s->status;
+}
+
+static odlc_status give_sum(struct emit *s, const struct sum *sum, const tensor_id x[2], double places)
+{
+    tensor_id both = emit_binary(s, OP_ElementWiseAdd, x[0], x[1]);
+    return give_sums(s, both, emit_binary(s, OP_ElementWiseMultiply, sum->size, emit_scalar(s, sum->size, 1 / places)));
+}
+
+/* Reals in steps of the sum. */
+static tensor_id steps_of(struct emit *s, const struct sum *sum, tensor_id reals)
+{
+    return emit_cast(s, emit_round_away(s, emit_binary(s, OP_ElementWiseMultiply, reals, sum->scale)), DT_INT32);
+}
+
+odlc_status tf_quantized_bias_add(struct lower *l)
+{
+    const double places = 16384;
+    struct emit s = {.l = l};
+    struct sum sum;
+    tensor_id x[2];
+    TRY(read_sum(&s, "out_type", places, &sum));
+    for (uint32_t i = 0; i < 2; i++)
+        x[i] = steps_of(&s, &sum, quantized_reals(&s, &sum.q[i]));
+    return give_sum(&s, &sum, x, places);
+}
+
+/* Where there are several integers, 0 and 1 are turned into steps of the sum, and the others are as far from each other
+ * as these. */
+static tensor_id even_steps(struct emit *s, const struct sum *sum, const struct quantized *q)
+{
+    struct quantized first = *q;
+    if (s->status != ODLC_OK || shape_count(&build_type(s->l->b, q->x)->shape) == 1)
+        return steps_of(s, sum, quantized_reals(s, q));
+    first.x = emit_scalar(s, q->x, 0);
+    tensor_id real = quantized_reals(s, &first), start = steps_of(s, sum, real);
+    tensor_id next = steps_of(s, sum, emit_binary(s, OP_ElementWiseAdd, real, quantized_level(s, &first)));
+    tensor_id step = emit_binary(s, OP_ElementWiseSubtract, next, start);
+    tensor_id x = emit_binary(s, OP_ElementWiseMultiply, emit_cast(s, q->x, DT_INT32), step);
+    return emit_binary(s, OP_ElementWiseAdd, x, start);
+}
+
+odlc_status tf_quantized_add(struct lower *l)
+{
+    const double places = 131072;
+    struct emit s = {.l = l};
+    struct sum sum;
+    tensor_id x[2];
+    TRY(read_sum(&s, "Toutput", places, &sum));
+    for (uint32_t i = 0; i < 2; i++)
+        x[i] = even_steps(&s, &sum, &sum.q[i]);
+    return give_sum(&s, &sum, x, places);
+}
