@@ -47,8 +47,13 @@ static odlc_status give_products(struct lower *l, lower_fn *fn, const char *resu
     return give_sums(&s, sum, level);
 }
 
+/* Filters with a sign are those of oneDNN, where 0 stands for 0. */
 odlc_status tf_quantized_conv(struct lower *l)
 {
+    tensor_id filter;
+    TRY(lower_need(l, 1, "filter", &filter));
+    if (build_type(l->b, filter)->dtype == DT_INT8)
+        return tf_quantized_fused(l);
     return give_products(l, tf_conv, "out_type");
 }
 

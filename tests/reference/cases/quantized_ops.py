@@ -130,13 +130,10 @@ def pools():
 def joined():
     ranges = ((-1, 2), (-1, 2), (0, 0.7), (0.5, 2.9))
     for count, form in ((2, "of one range"), (3, ""), (4, "")):
-        for op in ("QuantizedConcat", "QuantizedConcatV2"):
-            c = CASES.new(f"{op} of {count} {form}")
-            parts = [bytes_of(c, [2, 1 + k, 3], *ranges[k]) for k in range(count)]
-            axis = c.const(np.array(1, I32))
-            values, bounds = [p[0] for p in parts], [*(p[1] for p in parts), *(p[2] for p in parts)]
-            inputs = [axis, *values, *bounds] if op == "QuantizedConcat" else [*values, axis, *bounds]
-            gives(c, c.node(op, inputs, N=count, T=BYTE), BYTE)
+        c = CASES.new(f"QuantizedConcat of {count} {form}")
+        parts = [bytes_of(c, [2, 1 + k, 3], *ranges[k]) for k in range(count)]
+        bounds = [*(p[1] for p in parts), *(p[2] for p in parts)]
+        gives(c, c.node("QuantizedConcat", [c.const(np.array(1, I32)), *parts, *bounds], N=count, T=BYTE), BYTE)
 
 
 def network():
@@ -154,9 +151,9 @@ def network():
 
 
 def refused():
-    c = CASES.new("QuantizedConv2D of signed filters")
-    w = bytes_of(c, [1, 1, 2, 3], -1, 1, dtype=DType("qint8"))
-    convolution(c, bytes_of(c, [1, 2, 2, 2], -1, 1), w, Tfilter=DType("qint8"))
+    c = CASES.new("QuantizedMatMul of signed matrices")
+    q, w = bytes_of(c, [2, 2], -1, 1), bytes_of(c, [2, 2], -1, 1, dtype=DType("qint8"))
+    both_operands(c, "QuantizedMatMul", q, w, T1=BYTE, T2=DType("qint8"), Toutput=SUM)
     c.refused("the second operand is of int8: TensorFlow computes with other quantized types")
     c = CASES.new("QuantizedMatMul to bytes")
     q = bytes_of(c, [2, 2], -1, 1)
