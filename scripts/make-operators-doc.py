@@ -83,7 +83,7 @@ TF_DEPARTURES = """
 | MatrixInverse, MatrixSolve, MatrixTriangularSolve | a matrix that is singular | results are infinite, or no numbers | fails |
 | Cholesky | a matrix that is not positive definite | results are no numbers | fails |
 | SparseTensorDenseMatMul | an infinite element, or one that is no number, where the sparse matrix has no element | times 0, which is no number: the matrix is stored with its zeros | is left out |
-| Requantize, QuantizeDownAndShrinkRange, QuantizedConcat | a byte that is rounded beside a half | computed in float32, halves up, or to even (QuantizedConcat) | in integers of 48 bits, or floats; a byte may be one apart |
+| Requantize, QuantizeDownAndShrinkRange, QuantizedConcat | a byte that is rounded beside a half | computed in float32, halves up, or away from 0 (QuantizedConcat) | in integers of 48 bits, or floats; a byte may be one apart |
 | QuantizedBiasAdd, QuantizedAdd | | sums of 32 bits may be one apart | |
 | Bincount, DenseBincount | a negative number that is computed | is not counted | fails |
 | Lgamma, Digamma | float32 | computed in float32: within 3e-6 of the larger of 1 and the result (45,000 numbers from -8 to 1000) | correct to float32 |

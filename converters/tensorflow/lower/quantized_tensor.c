@@ -111,7 +111,7 @@ tensor_id quantized_integers(struct emit *s, const struct quantized *q, tensor_i
     tensor_id scale = emit_binary(s, OP_ElementWiseDivide, emit_scalar(s, q->min, q->highest - q->lowest), width(s, q));
     tensor_id below = emit_round_away(s, emit_binary(s, OP_ElementWiseMultiply, q->min, scale));
     tensor_id shift = emit_binary(s, OP_ElementWiseSubtract, below, emit_scalar(s, q->min, q->lowest));
-    tensor_id x = emit_unary(s, OP_ElementWiseRound, emit_binary(s, OP_ElementWiseMultiply, reals, scale));
+    tensor_id x = emit_round_away(s, emit_binary(s, OP_ElementWiseMultiply, reals, scale));
     x = emit_binary(s, OP_ElementWiseSubtract, x, shift);
     return emit_cast(s, emit_clamp(s, x, q->lowest, q->highest), q->integer);
 }

@@ -150,6 +150,26 @@ def network():
     c.gives(c.node("Dequantize", [y, y[1], y[2]], T=BYTE, mode="MIN_FIRST"), within=1 / 255)
 
 
+def moving():
+    """Ranges that nobody looked at before: those of the values."""
+    axes = [0, 1, 2, 3]
+    c = CASES.new("QuantizeV2 and Dequantize of the range of the values")
+    x = c.input([1, 2, 3, 4])
+    bounds = [c.node(op, [x, c.const(np.array(axes, I32))]) for op in ("Min", "Max")]
+    q = c.node("QuantizeV2", [x, *bounds], T=BYTE, mode="MIN_FIRST")
+    reals = [c.node("Dequantize", [q, q[1], q[2]], T=BYTE, mode=mode) for mode in ("MIN_FIRST", "MIN_COMBINED")]
+    c.gives(integers(c, q, BYTE), q[1], q[2], *reals, within=1e-6)
+    for low, high in ((0, 0), (0.5, 3), (-3, -2)):
+        c = CASES.new(f"QuantizeV2 of a computed range {low} to {high}")
+        bounds = [c.input(np.array(bound, F32)) for bound in (low, high)]
+        q = c.node("QuantizeV2", [c.input([2, 3], low=low, high=high + 0.5), *bounds], T=BYTE, mode="MIN_FIRST")
+        gives(c, q, BYTE)
+    for op in ("QuantizedRelu", "QuantizedRelu6"):
+        c = CASES.new(f"{op} of a range that is computed")
+        q = moving_bytes(c, [3, 5], -3, 12)
+        gives(c, c.node(op, q, Tinput=BYTE, out_type=BYTE), BYTE)
+
+
 def refused():
     c = CASES.new("QuantizedMatMul of signed matrices")
     q, w = bytes_of(c, [2, 2], -1, 1), bytes_of(c, [2, 2], -1, 1, dtype=DType("qint8"))
@@ -159,6 +179,10 @@ def refused():
     q = bytes_of(c, [2, 2], -1, 1)
     both_operands(c, "QuantizedMatMul", q, q, T1=BYTE, T2=BYTE, Toutput=BYTE)
     c.refused("a result of quint8, not of qint32")
+    c = CASES.new("QuantizedInstanceNorm")
+    q = bytes_of(c, [1, 2, 2, 2], -1, 1)
+    c.node("QuantizedInstanceNorm", [q, q[1], q[2]], T=BYTE)
+    c.refused("no ops of the container compute this of quint8")
     c = CASES.new("Requantize of bytes")
     q = bytes_of(c, [2, 2], -1, 1)
     c.node("Requantize", [q, q[1], q[2], q[1], q[2]], Tinput=BYTE, out_type=BYTE)
@@ -181,4 +205,5 @@ requantized()
 pools()
 joined()
 network()
+moving()
 refused()
