@@ -172,10 +172,8 @@ MUTANTS = [
            " || from != floor(from))", ")"),
     Mutant("most-negative-quotient", "udo/test_shape_rule failure", "src/udo/expr.c", "if (b == -1 && a == INT64_MIN)", "if (false)"),
     # ---- TensorFlow's operators ----
-    Mutant("place-from-the-back", "tensorflow/reference_slice element -4 of an axis, not known",
-           "converters/tensorflow/lower/moving.c", "if (m->both_ends)", "if (false)"),
     Mutant("part-of-joined-places", "tensorflow/reference_slice slice from joined places", "converters/tensorflow/lower/moving.c",
-           "        *i -= size;", "        *i -= 0;"),
+           "    return n->inputs[part];", "    return n->inputs[0];"),
     Mutant("one-place-of-several", "tensorflow/reference_slice slice of [6] from [2] of int32, not known, by [3]",
            "converters/tensorflow/lower/moving.c", "if (m->size > 1)", "if (m->size > 3)"),
     Mutant("rolled-the-other-way", "tensorflow/reference_slice roll [5] by [2] along [0], shifts of int64 that are not known",
