@@ -118,6 +118,18 @@ tensor_id quantized_integers(struct emit *s, const struct quantized *q, tensor_i
 
 /* ---- results ---- */
 
+odlc_status lower_step(const struct lower *l, lower_fn *fn, const char *variant, const tensor_id *in, uint32_t n_in,
+                       tensor_id *out)
+{
+    struct lower step = *l;
+    step.variant = variant;
+    step.in = in;
+    step.n_in = n_in;
+    step.out = out;
+    step.n_out = 0;
+    return fn(&step);
+}
+
 odlc_status give_quantized(struct emit *s, tensor_id x, tensor_id min, tensor_id max)
 {
     TRY(emit_give(s, 0, x));

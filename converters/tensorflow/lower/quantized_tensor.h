@@ -34,6 +34,11 @@ tensor_id quantized_integers(struct emit *s, const struct quantized *q, tensor_i
 /* The nearest whole numbers, halves away from zero. */
 tensor_id emit_round_away(struct emit *s, tensor_id x);
 
+/* What another row's function makes of these inputs instead of the node's own: a tensor without a name of the model's.
+ */
+odlc_status lower_step(const struct lower *l, lower_fn *fn, const char *variant, const tensor_id *in, uint32_t n_in,
+                       tensor_id *out) MUST_USE;
+
 /* Outputs 0 to 2: integers and their range. */
 odlc_status give_quantized(struct emit *s, tensor_id x, tensor_id min, tensor_id max) MUST_USE;
 /* The same for int32, with the range of integers that are so many reals apart. */

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "converters/lowering/shapes.h"
+#include "converters/tensorflow/lower/moving.h"
 
 enum { MOST_PICKS = 256 }; /* ten ops for each of them */
 
@@ -103,11 +104,7 @@ static void pick(struct emit *s, struct picking *p, tensor_id found[3])
 
 static odlc_status start(struct emit *s, const struct soft_suppression *n, int64_t count, struct picking *p)
 {
-    double *numbers;
-    TRY(lower_table(s->l, (uint64_t)count, sizeof *numbers, &numbers));
-    for (int64_t i = 0; i < count; i++)
-        numbers[i] = (double)i;
-    p->numbers = emit_constant(s, DT_INT32, &SHAPE(count), numbers);
+    p->numbers = emit_positions(s, count);
     p->threshold = emit_scalar(s, n->scores, n->score_threshold);
     tensor_id above = emit_binary(s, OP_ElementWiseGreater, n->scores, p->threshold);
     p->out = emit_unary(s, OP_ElementWiseNot, above);

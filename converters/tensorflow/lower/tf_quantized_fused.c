@@ -114,13 +114,10 @@ static odlc_status read_fused(struct emit *s, struct fused *f)
 
 static odlc_status products(struct lower *l, const struct fused *f, tensor_id *sum)
 {
-    struct lower sub = *l;
-    sub.variant = says(l, "depthwise") ? "depthwise" : NULL;
-    sub.in = (const tensor_id[]){f->in[0].x, f->in[1].x};
-    sub.n_in = 2;
-    sub.out = sum;
-    sub.n_out = 0; /* the result has no name of the model's yet */
-    return says(l, "matmul") ? tf_matmul(&sub) : tf_conv(&sub);
+    const tensor_id in[] = {f->in[0].x, f->in[1].x};
+    if (says(l, "matmul"))
+        return lower_step(l, tf_matmul, NULL, in, 2, sum);
+    return lower_step(l, tf_conv, says(l, "depthwise") ? "depthwise" : NULL, in, 2, sum);
 }
 
 /* A bias of integers is one of sums; one of floats is as many steps, and nothing is rounded before the result. */

@@ -31,18 +31,12 @@ static odlc_status give_products(struct lower *l, lower_fn *fn, const char *resu
 {
     struct emit s = {.l = l};
     struct quantized q[2];
-    struct lower sub = *l;
     tensor_id in[2], sum = NO_TENSOR;
     TRY(read_operands(l, result, q));
     for (uint32_t i = 0; i < 2; i++)
         in[i] = quantized_centered(&s, &q[i]);
     TRY(s.status);
-    sub.variant = NULL;
-    sub.in = in;
-    sub.n_in = 2;
-    sub.out = &sum;
-    sub.n_out = 0; /* the result has no name of the model's yet */
-    TRY(fn(&sub));
+    TRY(lower_step(l, fn, NULL, in, 2, &sum));
     tensor_id level = emit_binary(&s, OP_ElementWiseMultiply, quantized_level(&s, &q[0]), quantized_level(&s, &q[1]));
     return give_sums(&s, sum, level);
 }

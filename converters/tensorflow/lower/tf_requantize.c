@@ -121,7 +121,6 @@ odlc_status tf_quantized_pool(struct lower *l)
 {
     struct emit s = {.l = l};
     struct quantized q;
-    struct lower sub = *l;
     const int64_t *sizes;
     uint32_t count;
     tensor_id x, y = NO_TENSOR;
@@ -132,11 +131,7 @@ odlc_status tf_quantized_pool(struct lower *l)
         elements *= (double)sizes[i];
     x = emit_cast(&s, q.x, DT_FLOAT32);
     TRY(s.status);
-    sub.in = &x;
-    sub.n_in = 1;
-    sub.out = &y;
-    sub.n_out = 0; /* the result has no name of the model's yet */
-    TRY(tf_pool(&sub));
+    TRY(lower_step(l, tf_pool, NULL, &x, 1, &y));
     if (l->op == OP_PoolAvg2d)
         y = emit_unary(&s, OP_ElementWiseFloor,
                        emit_binary(&s, OP_ElementWiseAdd, y, emit_scalar(&s, y, 0.5 / elements)));

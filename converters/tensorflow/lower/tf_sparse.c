@@ -4,6 +4,7 @@
 #include "converters/lowering/gather.h"
 #include "converters/lowering/scatter.h"
 #include "converters/lowering/shapes.h"
+#include "converters/tensorflow/lower/moving.h"
 #include "converters/tensorflow/lower/tf_lowerings.h"
 
 /* ---- SparseTensorDenseMatMul ---- */
@@ -90,13 +91,8 @@ static odlc_status give_bins(struct emit *s, const struct bincount *c)
     struct lower *l = s->l;
     const struct shape column = build_type(l->b, c->numbers)->shape;
     const struct shape table = SHAPE(column.dims[0], column.dims[1], c->size);
-    int64_t *places;
     TRY(lower_check_shape(l, "size", &table));
-    TRY(lower_table(l, (uint64_t)c->size, sizeof *places, &places));
-    for (int64_t i = 0; i < c->size; i++)
-        places[i] = i;
-    tensor_id bins = build_const_ints(l->b, step_name(l, "bins"), DT_INT32, &SHAPE(c->size), places);
-    tensor_id is_there = emit_binary(s, OP_ElementWiseEqual, c->numbers, bins);
+    tensor_id is_there = emit_binary(s, OP_ElementWiseEqual, c->numbers, emit_positions(s, c->size));
     tensor_id one = emit_cast(s, is_there, c->dtype);
     if (c->weights != NO_TENSOR && !c->binary)
         one = emit_select(s, is_there, c->weights, emit_scalar(s, c->weights, 0));
