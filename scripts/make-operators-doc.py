@@ -84,7 +84,7 @@ TF_DEPARTURES = """
 | Cholesky | a matrix that is not positive definite | results are no numbers | fails |
 | SparseTensorDenseMatMul | an infinite element, or one that is no number, where the sparse matrix has no element | times 0, which is no number: the matrix is stored with its zeros | is left out |
 | Requantize, QuantizeDownAndShrinkRange, QuantizedConcat | a byte that is rounded beside a half | computed in float32, halves up, or away from 0 (QuantizedConcat) | in integers of 48 bits, or floats; a byte may be one apart |
-| QuantizedBiasAdd, QuantizedAdd | | sums of 32 bits may be one apart | |
+| QuantizedBiasAdd, QuantizedAdd | an operand is brought to the steps of the sum | in float32, but for known ranges of QuantizedAdd: sums may be a few steps apart, and up to 255 of 131,072 where ranges of QuantizedAdd are computed | in floats or doubles |
 | Bincount, DenseBincount | a negative number that is computed | is not counted | fails |
 | Lgamma, Digamma | float32 | computed in float32: within 3e-6 of the larger of 1 and the result (45,000 numbers from -8 to 1000) | correct to float32 |
 """

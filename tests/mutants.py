@@ -188,7 +188,7 @@ MUTANTS = [
            "below = emit_binary(&s, OP_ElementWiseLessEqual, x, emit_scalar(&s, x, 6))"),
     Mutant("slope-of-selu", "tensorflow/reference_gradient SeluGrad, constant=False", "converters/tensorflow/lower/tf_gradient.c",
            "1.0507009873554805, 1.7580993408473769", "1.0507009873554805, 1.6732632423543772"),
-    Mutant("sign-of-an-exchange", "tensorflow/reference_linear LogMatrixDeterminant of zeros on the diagonal",
+    Mutant("sign-of-an-exchange", "tensorflow/reference_linear LogMatrixDeterminant of a zero",
            "converters/lowering/elimination.c", "emit_scalar(s, e->rest, -1)", "emit_scalar(s, e->rest, 1)"),
     Mutant("last-complex-number", "tensorflow/reference_fourier a constant whose last number stands for the rest",
            "converters/tensorflow/decode/tf_tensor.c", "to + (i - parts) * size", "to + (i - 1) * size"),

@@ -38,7 +38,7 @@ odlc_status read_quantized(const struct lower *l, struct quantized_places at, co
 
 /* ---- ranges ---- */
 
-static bool known_float(const struct build *b, tensor_id x, float *out)
+bool quantized_known_float(const struct build *b, tensor_id x, float *out)
 {
     uint64_t count;
     const double *values = x == NO_TENSOR ? NULL : build_const_as_floats(b, x, &count);
@@ -69,7 +69,8 @@ static tensor_id zero_place(struct emit *s, const struct quantized *q)
     float min, max;
     if (s->status != ODLC_OK)
         return NO_TENSOR;
-    if (known_float(s->l->b, q->min, &min) && known_float(s->l->b, q->max, &max)) { /* in doubles, as TensorFlow */
+    if (quantized_known_float(s->l->b, q->min, &min) &&
+        quantized_known_float(s->l->b, q->max, &max)) { /* in doubles, as TensorFlow */
         const double scale = (q->highest - q->lowest) / (double)(max - min);
         return emit_scalar(s, q->min, min == max ? q->lowest : q->lowest - round((double)min * scale));
     }

@@ -23,6 +23,8 @@ odlc_status read_quantized(const struct lower *l, struct quantized_places at, co
 /* Input i, a bound of a range. Statuses as above. */
 odlc_status read_bound(const struct lower *l, uint32_t i, const char *what, tensor_id *out) MUST_USE;
 
+/* Whether a bound is known; then *out is the number. */
+bool quantized_known_float(const struct build *b, tensor_id x, float *out);
 /* Reals from one integer to the next: a float32 scalar. */
 tensor_id quantized_level(struct emit *s, const struct quantized *q);
 /* The integers less the one that stands for 0, as int32. */

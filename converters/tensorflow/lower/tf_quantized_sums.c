@@ -101,6 +101,23 @@ static tensor_id steps_of(struct emit *s, const struct sum *sum, tensor_id reals
     return emit_cast(s, emit_round_away(s, emit_binary(s, OP_ElementWiseMultiply, reals, sum->scale)), DT_INT32);
 }
 
+/* TensorFlow counts from the least integer on, 2³¹ steps below 0, in float32, which has every 128th number there: by so
+ * much its integers may be beside the steps of the reals. */
+static tensor_id beside(struct emit *s, const struct sum *sum, double places)
+{
+    const double half = 2147483648.0;
+    float size;
+    if (s->status != ODLC_OK)
+        return NO_TENSOR;
+    if (quantized_known_float(s->l->b, sum->size, &size)) {
+        const float most = size * (float)(half / places), scale = (float)((2 * half - 1) / (double)(most + most));
+        return emit_scalar(s, sum->size, (double)(roundf(-most * scale) + (float)half));
+    }
+    tensor_id most = emit_binary(s, OP_ElementWiseMultiply, sum->size, emit_scalar(s, sum->size, -half / places));
+    tensor_id least = emit_binary(s, OP_ElementWiseMultiply, most, sum->scale);
+    return emit_binary(s, OP_ElementWiseAdd, least, emit_scalar(s, least, half));
+}
+
 odlc_status tf_quantized_bias_add(struct lower *l)
 {
     const double places = 16384;
@@ -108,24 +125,56 @@ odlc_status tf_quantized_bias_add(struct lower *l)
     struct sum sum;
     tensor_id x[2];
     TRY(read_sum(&s, "out_type", places, &sum));
+    tensor_id less = emit_cast(&s, beside(&s, &sum, places), DT_INT32);
     for (uint32_t i = 0; i < 2; i++)
-        x[i] = steps_of(&s, &sum, quantized_reals(&s, &sum.q[i]));
+        x[i] = emit_binary(&s, OP_ElementWiseSubtract, steps_of(&s, &sum, quantized_reals(&s, &sum.q[i])), less);
     return give_sum(&s, &sum, x, places);
+}
+
+/* ---- QuantizedAdd ---- */
+
+/* Steps of the sum for an integer of an operand, computed in doubles in TensorFlow's order: halves decide. */
+static double step_of(const struct quantized *q, float min, float max, float most, double integer)
+{
+    const double places = q->highest - q->lowest + 1, half = 2147483648.0;
+    const double level = (double)(max - min) * (places / (places - 1)) / places;
+    const double start = (double)(roundf(min / (float)level) * (float)level);
+    const double scale = 2 * half / ((double)(most + most) * (2 * half / (2 * half - 1)));
+    const float real = min == max ? min : (float)(start + integer * level);
+    return round((double)real * scale) - round(-(double)most * scale) - half;
+}
+
+/* The steps for the integers 0 and 1, as int32. */
+static void first_steps(struct emit *s, const struct sum *sum, const struct quantized *q, double places,
+                        tensor_id step[2])
+{
+    float size, min, max;
+    const struct build *b = s->l->b;
+    if (s->status == ODLC_OK && quantized_known_float(b, sum->size, &size) && quantized_known_float(b, q->min, &min) &&
+        quantized_known_float(b, q->max, &max)) {
+        const float most = size * (float)(2147483648.0 / places);
+        for (uint32_t i = 0; i < 2; i++)
+            step[i] = emit_cast(s, emit_scalar(s, q->min, step_of(q, min, max, most, i)), DT_INT32);
+        return;
+    }
+    struct quantized first = *q;
+    first.x = emit_scalar(s, q->x, 0);
+    const tensor_id real = quantized_reals(s, &first);
+    step[0] = steps_of(s, sum, real);
+    step[1] = steps_of(s, sum, emit_binary(s, OP_ElementWiseAdd, real, quantized_level(s, &first)));
 }
 
 /* Where there are several integers, 0 and 1 are turned into steps of the sum, and the others are as far from each other
  * as these. */
-static tensor_id even_steps(struct emit *s, const struct sum *sum, const struct quantized *q)
+static tensor_id even_steps(struct emit *s, const struct sum *sum, const struct quantized *q, double places)
 {
-    struct quantized first = *q;
+    tensor_id first[2];
     if (s->status != ODLC_OK || shape_count(&build_type(s->l->b, q->x)->shape) == 1)
         return steps_of(s, sum, quantized_reals(s, q));
-    first.x = emit_scalar(s, q->x, 0);
-    tensor_id real = quantized_reals(s, &first), start = steps_of(s, sum, real);
-    tensor_id next = steps_of(s, sum, emit_binary(s, OP_ElementWiseAdd, real, quantized_level(s, &first)));
-    tensor_id step = emit_binary(s, OP_ElementWiseSubtract, next, start);
+    first_steps(s, sum, q, places, first);
+    tensor_id step = emit_binary(s, OP_ElementWiseSubtract, first[1], first[0]);
     tensor_id x = emit_binary(s, OP_ElementWiseMultiply, emit_cast(s, q->x, DT_INT32), step);
-    return emit_binary(s, OP_ElementWiseAdd, x, start);
+    return emit_binary(s, OP_ElementWiseAdd, x, first[0]);
 }
 
 odlc_status tf_quantized_add(struct lower *l)
@@ -136,6 +185,6 @@ odlc_status tf_quantized_add(struct lower *l)
     tensor_id x[2];
     TRY(read_sum(&s, "Toutput", places, &sum));
     for (uint32_t i = 0; i < 2; i++)
-        x[i] = even_steps(&s, &sum, &sum.q[i]);
+        x[i] = even_steps(&s, &sum, &sum.q[i], places);
     return give_sum(&s, &sum, x, places);
 }

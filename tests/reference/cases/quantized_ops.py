@@ -82,7 +82,7 @@ def sums():
             c = CASES.new(f"QuantizedAdd of {name} {ranges}")
             a, b = bytes_of(c, dims[0], *ranges[:2]), bytes_of(c, dims[1], *ranges[2:])
             gives(c, both_operands(c, "QuantizedAdd", a, b, T1=BYTE, T2=BYTE), SUM, A_STEP)
-    for ranges in ((-1, 3, 0, 0.7), (0.5, 3, -8, -2)):
+    for ranges in ((-1, 3, 0, 0.7), (0.5, 3, -8, -2), (-2.53, 1.17, -0.61, 1.3), (-0.71, 5.31, 0.2, 3.1)):
         for constant in (False, True):
             c = CASES.new(f"QuantizedBiasAdd {ranges}, {constant=}")
             a, b = bytes_of(c, [2, 3, 4], *ranges[:2]), bytes_of(c, [4], *ranges[2:], constant=constant)
