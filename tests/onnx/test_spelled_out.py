@@ -3,8 +3,8 @@ such a pattern stays as it is. The table of docs/graphs-and-passes.md has the sa
 
 import math
 
-from checks import Checks
 from one_node import np
+from checks import Checks
 from test_products import Network, noise
 
 PLAIN = {"Transpose", "Reshape"}  # where layouts meet, and around layers

@@ -8,6 +8,7 @@ import subprocess
 
 from tf_workshop import (SOURCE, Graph, Shape, chain, command, meta_graph, np, op_types, run, run_parts, save_bundle,
                          save_meta_graph, save_saved_model, signature, udo)
+from tf_writer import RESOURCE, Tensor
 
 
 def option_names(w):
