@@ -89,7 +89,7 @@ static tensor_id first_of_best(struct emit *s, tensor_id scores)
 /* Box, score and validity of the next pick, [1] each; the scores of the others fall. */
 static void pick(struct emit *s, struct picking *p, tensor_id found[3])
 {
-    tensor_id best = emit_select(s, p->out, emit_scalar(s, p->scores, -INFINITY), p->scores);
+    tensor_id best = emit_select(s, p->out, emit_scalar(s, p->scores, -(double)INFINITY), p->scores);
     found[0] = first_of_best(s, best);
     found[1] = emit_gather(s, best, found[0], 0);
     found[2] = emit_binary(s, OP_ElementWiseGreater, found[1], p->threshold);

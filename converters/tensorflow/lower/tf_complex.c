@@ -56,7 +56,7 @@ odlc_status tf_complex_abs(struct lower *l)
     const tensor_id sum = emit_binary(&s, OP_ElementWiseAdd, square, emit_scalar(&s, square, 1));
     const tensor_id root = emit_unary(&s, OP_ElementWiseSquareRoot, sum);
     const tensor_id size = emit_binary(&s, OP_ElementWiseMultiply, larger, root);
-    const tensor_id infinity = emit_scalar(&s, larger, INFINITY);
+    const tensor_id infinity = emit_scalar(&s, larger, (double)INFINITY);
     const tensor_id one = emit_binary(&s, OP_ElementWiseEqual, real, infinity);
     const tensor_id other = emit_binary(&s, OP_ElementWiseEqual, imaginary, infinity);
     return emit_end_select(&s, emit_binary(&s, OP_ElementWiseOr, one, other), infinity, size);

@@ -102,7 +102,7 @@ odlc_status tf_lgamma(struct lower *l)
     tensor_id below = emit_binary(&s, OP_ElementWiseSubtract, emit_scalar(&s, g.x, log(M_PI)), others);
     tensor_id is_far = emit_binary(&s, OP_ElementWiseGreater, g.x, emit_scalar(&s, g.x, 2.5));
     tensor_id y = emit_select(&s, g.is_below, below, emit_select(&s, is_far, above, near_zeros(&s, g.x)));
-    tensor_id infinity = emit_scalar(&s, g.x, INFINITY);
+    tensor_id infinity = emit_scalar(&s, g.x, (double)INFINITY);
     tensor_id size = emit_unary(&s, OP_ElementWiseAbs, g.x);
     return give(&s, &g, emit_select(&s, emit_binary(&s, OP_ElementWiseEqual, size, infinity), infinity, y));
 }
@@ -115,7 +115,7 @@ static tensor_id reflected_slope(struct emit *s, tensor_id x)
     tensor_id cosine = times(s, emit_unary(s, OP_ElementWiseCos, angle), M_PI);
     tensor_id quotient = emit_binary(s, OP_ElementWiseDivide, cosine, emit_unary(s, OP_ElementWiseSin, angle));
     tensor_id whole = emit_binary(s, OP_ElementWiseEqual, near, emit_scalar(s, x, 0));
-    return emit_select(s, whole, emit_scalar(s, x, NAN), quotient);
+    return emit_select(s, whole, emit_scalar(s, x, (double)NAN), quotient);
 }
 
 /* The derivative of the logarithm: log t - slope / a(z) - g / t. */
