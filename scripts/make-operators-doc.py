@@ -75,6 +75,19 @@ Numbers follow the operator's specification. Where a comparison with another pro
 | ReduceLogSumExp | integers | the whole part of the logarithm, as the operator's function in the specification gives it: 2 for a 1 and eleven zeros | ONNX Runtime rounds every exponential to a whole number: 1 |
 | AveragePool, LpPool, MaxPool | `auto_pad` VALID with `ceil_mode` | sizes are rounded up, as ONNX's shape inference and ONNX Runtime have it | ONNX's reference implementation rounds down, or refuses it |
 """
+TF_DEPARTURES = """
+## Where TensorFlow does something else
+
+| Operator | Form | Here | TensorFlow |
+|---|---|---|---|
+| MatrixInverse, MatrixSolve, MatrixTriangularSolve | a matrix that is singular | results are infinite, or no numbers | fails |
+| Cholesky | a matrix that is not positive definite | results are no numbers | fails |
+| SparseTensorDenseMatMul | an infinite element, or one that is no number, where the sparse matrix has no element | times 0, which is no number: the matrix is stored with its zeros | is left out |
+| Requantize, QuantizeDownAndShrinkRange, QuantizedConcat | a byte that is rounded beside a half | computed in float32, halves up, or away from 0 (QuantizedConcat) | in integers of 48 bits, or floats; a byte may be one apart |
+| QuantizedBiasAdd, QuantizedAdd | an operand is brought to the steps of the sum | in float32, but for known ranges of QuantizedAdd: sums may be a few steps apart, and up to 255 of 131,072 where ranges of QuantizedAdd are computed | in floats or doubles |
+| Bincount, DenseBincount | a negative number that is computed | is not counted | fails |
+| Lgamma, Digamma | float32 | computed in float32: within 3e-6 of the larger of 1 and the result (45,000 numbers from -8 to 1000) | correct to float32 |
+"""
 GLUE = {"Reshape", "Transpose", "Cast"}
 
 
@@ -181,7 +194,7 @@ def documents():
         "operators.md": ONNX_HEAD + "".join(table_rows(onnx_rows(), Sources("onnx"))) + REFUSED_HEAD
                         + "".join(refusal_rows("onnx", ONNX_REFUSAL)) + ONNX_DEPARTURES,
         "operators-tensorflow.md": TF_HEAD + "".join(table_rows(tensorflow_rows(), Sources("tensorflow"))) + REFUSED_HEAD
-                                   + "".join(refusal_rows("tensorflow", TF_REFUSAL)),
+                                   + "".join(refusal_rows("tensorflow", TF_REFUSAL)) + TF_DEPARTURES,
     }
 
 

@@ -13,6 +13,9 @@ struct found {
     bool exact;      /* all of them were */
 };
 
+/* Notes that the result has rows for the most that there can be, and what says how many are valid. */
+void lower_note_room(const struct lower *l, const struct found *found);
+
 struct suppression {
     tensor_id boxes, scores;               /* [batches, boxes, 4] by two corners; [batches, classes, boxes] */
     int64_t most;                          /* that each class of a batch element keeps */

@@ -15,6 +15,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "support"), str(HERE)]
 import numpy as np  # noqa: E402
 from case import Case  # noqa: E402
+import random_quantized  # noqa: E402, F401
 from random_nodes import NODES, Skip  # noqa: E402
 from run_case import try_case  # noqa: E402
 from tensorflow_runs import compute, tf  # noqa: E402

@@ -216,6 +216,7 @@ static void decode_value_of(struct decode *d, const struct attr_message *a, cons
         break;
     case FW_BOOL: /* no attribute of ONNX is one of these */
     case FW_FUNCTION:
+    case FW_COMPLEX:
     case FW_OTHER:
         break;
     }

@@ -6,6 +6,7 @@
 #include "converters/tensorflow/decode/tensor_shape.h"
 #include "converters/tensorflow/decode/tf_tensor.h"
 #include "converters/tensorflow/schema/tf_fields.h"
+#include "converters/tensorflow/schema/tf_types.h"
 
 /* Functions are attributes of functions, in turn: a name with attributes. */
 enum { MAX_NESTING = 32 };
@@ -149,12 +150,17 @@ static odlc_status decode_function_attr(struct attrs *a, const struct wire_field
  * type's number. */
 static odlc_status decode_tensor_attr(struct attrs *a, const struct wire_field *f, struct fw_attr *out)
 {
-    if (tf_tensor_dtype(a->m, f, &out->i) == DT_NONE && out->i > 0)
+    const enum dtype dtype = tf_tensor_dtype(a->m, f, &out->i);
+    const bool is_complex = tf_part_dtype(out->i) != DT_NONE;
+    if (dtype == DT_NONE && !is_complex && out->i > 0)
         return ODLC_OK;
     struct fw_tensor *tensor = arena_new(a->m->memory.graph, struct fw_tensor);
-    TRY(tf_decode_tensor(a->m, f, a->node, &tensor->view));
+    if (is_complex)
+        TRY(tf_decode_complex(a->m, f, a->node, &tensor->view));
+    else
+        TRY(tf_decode_tensor(a->m, f, a->node, &tensor->view));
     tensor->name = a->node;
-    out->kind = FW_TENSOR;
+    out->kind = is_complex ? FW_COMPLEX : FW_TENSOR;
     out->tensor = tensor;
     return ODLC_OK;
 }

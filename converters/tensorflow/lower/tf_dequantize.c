@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "converters/lowering/shapes.h"
+#include "converters/tensorflow/lower/computed_ranges.h"
 #include "converters/tensorflow/lower/quantized_ranges.h"
 #include "converters/tensorflow/lower/tf_lowerings.h"
 #include "converters/tensorflow/lower/type_attribute.h"
@@ -115,6 +116,8 @@ odlc_status tf_dequantize(struct lower *l)
 {
     struct dequantize q;
     struct grid g;
+    if (has_computed_range(l))
+        return dequantize_by_computed(l);
     TRY(read_dequantize(l, &q));
     make_grid(l, &q, &g);
     const struct tensor *x = graph_tensor(l->b->graph, q.x);

@@ -70,6 +70,15 @@ odlc_status tf_matrix_solve(struct lower *l)
     return give_like(&s, 1, emit_solution(&s, x, right));
 }
 
+odlc_status tf_log_determinant(struct lower *l)
+{
+    struct emit s = {.l = l};
+    struct log_det found;
+    TRY(lower_log_det(l, &found));
+    TRY(emit_give(&s, 0, found.sign));
+    return l->n_out > 1 ? emit_give(&s, 1, found.logarithm) : ODLC_OK;
+}
+
 /* ---- MatrixTriangularSolve ---- */
 
 /* Element (i, j) … of matrices, [batch, rows, columns]. */

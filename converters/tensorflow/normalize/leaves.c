@@ -62,7 +62,7 @@ odlc_status constant_value(struct walk *w, const struct visit *v, bool *has_form
 {
     const struct source s = visited(v);
     const struct fw_attr *value = find_attr(v->attrs, v->n_attrs, "value");
-    *has_form = !value || value->kind != FW_OTHER || value->i <= 0;
+    *has_form = !value || (value->kind != FW_COMPLEX && (value->kind != FW_OTHER || value->i <= 0));
     if (!*has_form)
         return ODLC_OK;
     if (!value || value->kind != FW_TENSOR)

@@ -59,6 +59,11 @@ enum dtype tf_stored_dtype(int64_t code)
     return quantized ? integers[code] : tf_dtype(code);
 }
 
+enum dtype tf_part_dtype(int64_t code)
+{
+    return code == TF_COMPLEX64 ? DT_FLOAT32 : code == TF_COMPLEX128 ? DT_FLOAT64 : DT_NONE;
+}
+
 const char *tf_dtype_name(int64_t code)
 {
     code = without_reference(code);
