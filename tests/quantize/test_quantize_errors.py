@@ -122,7 +122,7 @@ def containers(b):
     b.path("once.dlc").write_bytes(b.path("q.dlc").read_bytes())
     fails(b, "twice", 1, ["once.dlc", "quantized already"], container="once.dlc")
     b.path("v3.dlc").write_bytes((SOURCE / "testdata" / "v3.dlc").read_bytes())
-    fails(b, "version 3", 1, ["v3.dlc", "version 3", "quantized"], container="v3.dlc")
+    fails(b, "version 3", 1, ["v3.dlc", "version 3", "quantized", "published nowhere", "convert the model again"], container="v3.dlc")
     fails(b, "no container", 1, ["list.txt"], container="list.txt")
     done = run("dlc-quantize", "--input_dlc", b.path("m.dlc"), "--input_list", b.path("list.txt"))
     b.checks.equal("default name", (done.returncode, done.stderr), (0, ""))
