@@ -89,6 +89,9 @@ static odlc_status give_entry(const struct file_reading *r, const struct encodin
     uint32_t axis = 0;
     if (e->per_channel && graph_tensor(q->g, id)->kind != TENSOR_STATIC)
         return wrong(r, e, ODLC_ERR_UNSUPPORTED, NULL, "is computed: it can have one encoding, not several");
+    if (e->zero_range && graph_tensor(q->g, id)->kind != TENSOR_STATIC)
+        return wrong(r, e, ODLC_ERR_INVALID, "leave the entry out, or min and max: the range is observed then",
+                     "has the range of zero alone: all that is computed would become zero");
     if (e->per_channel && !find_axis(q, e, id, &axis))
         return wrong(r, e, ODLC_ERR_INVALID, NULL, "has no axis, or more than one, that these encodings may be of");
     struct quant *quant = arena_new(q->arena, struct quant);
