@@ -218,7 +218,7 @@ def main():
     if not CASES.is_dir():
         checks.skip("the published models", f"{CASES} is not there")
     else:
-        for case in share_of((yunet, transformer, espcn, pack), 2, "published models with user-defined ops"):
+        for case in share_of((espcn, yunet, transformer, pack), 4, "published models with user-defined ops"):
             with tempfile.TemporaryDirectory() as folder:
                 case(Bench(checks, pathlib.Path(folder)))
     checks.finish()

@@ -4,7 +4,7 @@ Int_32; types, encodings and results of both backends against a simulation in Nu
 import json
 import tempfile
 
-from quantizing import FLOAT, INTEGERS, Bench, Model, around, f32, np, read_container, stored, whole
+from quantizing import FLOAT, INTEGERS, Bench, Model, around, chain, f32, layers, np, read_container, stored, whole
 from simulating import Fixed, product
 from checks import Checks
 
@@ -46,18 +46,6 @@ class Step:
         out = Fixed(self.tensors[name], 0)
         out.q = out.rounded(np.asarray(values))
         return out
-
-
-def chain():
-    """x → × k → Sigmoid → × k → y"""
-    m = Model(opset=13)
-    m.tensor("k", FLOAT, [3], [2.0, -1.5, 0.75])
-    m.input("x", FLOAT, [2, 3])
-    m.node("Mul", ["x", "k"], ["p"], name="first")
-    m.node("Sigmoid", ["p"], ["s"], name="middle")
-    m.node("Mul", ["s", "k"], ["y"], name="last")
-    m.output("y", FLOAT, [2, 3])
-    return m
 
 
 def sigmoid(x):
@@ -106,19 +94,6 @@ def by_name(b):
     b.checks.equal("what is given stays", types(q, "p", "s"), {"p": "UFXP_8", "s": "UFXP_16"})
     done = b.run("--widen", "midle")
     b.checks.check("no such node", done.returncode == 2 and "did you mean middle?" in done.stderr, done.stderr)
-
-
-def layers(rng):
-    """x → Conv → Relu → Conv → Reshape → y; 1 × 1."""
-    m = Model(opset=13)
-    for name, shape in (("v", [4, 3, 1, 1]), ("b", [4]), ("w", [2, 4, 1, 1]), ("c", [2])):
-        m.tensor(name, FLOAT, shape, rng.uniform(-1, 1, shape).astype("f4").ravel().tolist())
-    m.input("x", FLOAT, [1, 3, 4, 4])
-    m.node("Conv", ["x", "v", "b"], ["h"], name="front")
-    m.node("Relu", ["h"], ["r"], name="relu")
-    m.node("Conv", ["r", "w", "c"], ["y"], name="back")
-    m.output("y", FLOAT, [1, 2, 4, 4])
-    return m
 
 
 def layer_by_name(b):
