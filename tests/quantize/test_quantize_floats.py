@@ -3,7 +3,7 @@
 import json
 import tempfile
 
-from quantizing import Bench, chain, integers, layers, np, read_container, stored, whole
+from quantizing import FLOAT, Bench, chain, integers, layers, np, read_container, stored, whole
 from checks import Checks
 
 
