@@ -153,6 +153,7 @@ static bool read_channel(struct encoding_reader *r, const struct json_value *obj
     e->bits = own.bits;
     if (own.kind == ENCODING_INTEGERS)
         *to = settle(&own, symmetric, min, max);
+    e->zero_range |= own.kind == ENCODING_INTEGERS && min == 0 && max == 0;
     return true;
 }
 

@@ -25,6 +25,7 @@ struct encoding_entry {
     bool per_channel;
     int32_t axis; /* of the model's tensor, as the file counts, from the end if negative; ENCODING_NO_AXIS: not said */
     const struct encoding *encodings;
+    bool zero_range; /* a range is that of zero alone, before it was widened to the least one */
 };
 
 struct encoding_file {

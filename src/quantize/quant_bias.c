@@ -26,7 +26,8 @@ odlc_status quant_multiply_scales(struct quantizer *q)
         if (!has_product(q, q->g->order.data[i]))
             continue;
         const struct quant *weights = q->items[n->inputs[1]].quant;
-        const double scale = quant_encoded(q, n->inputs[0])->encodings[0].scale;
+        const uint32_t width = quant_read_width(q, q->g->order.data[i], 0);
+        const double scale = quant_of_width(q, n->inputs[0], width)->encodings[0].scale;
         struct encoding *encodings = arena_array(q->arena, struct encoding, weights->count);
         for (uint32_t c = 0; c < weights->count; c++) {
             const double product = (float)(scale * weights->encodings[c].scale);

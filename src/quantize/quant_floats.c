@@ -39,7 +39,7 @@ void quant_widen_halves(struct quantizer *q)
 /* ---- names ---- */
 
 /* The node of that name, or all of that type. */
-static bool keep_named(struct quantizer *q, const char *name)
+static bool take_named(struct quantizer *q, const char *name, void (*take)(struct quantizer *q, node_id id))
 {
     const struct graph *g = q->g;
     bool found = false;
@@ -47,13 +47,13 @@ static bool keep_named(struct quantizer *q, const char *name)
         const struct node *n = graph_node(g, g->order.data[i]);
         if (strcmp(n->name, name) != 0 && strcmp(n->op->name, name) != 0)
             continue;
-        quant_keep_float(q, g->order.data[i], usual_bits(q));
+        take(q, g->order.data[i]);
         found = true;
     }
     return found;
 }
 
-static odlc_status no_node(struct quantizer *q, const char *name)
+static odlc_status no_node(struct quantizer *q, const char *rule, const char *name)
 {
     const struct graph *g = q->g;
     const char **names = arena_array(q->arena, const char *, g->order.count);
@@ -61,17 +61,23 @@ static odlc_status no_node(struct quantizer *q, const char *name)
         names[i] = graph_node(g, g->order.data[i])->name;
     const char *nearest = nearest_word(name, names, g->order.count);
     const char *hint = nearest ? arena_printf(q->arena, "did you mean %s?", nearest) : NULL;
-    return diag_error(q->diags, ODLC_ERR_USAGE, AT(.file = q->path, .hint = hint), "quantize-keep-float",
+    return diag_error(q->diags, ODLC_ERR_USAGE, AT(.file = q->path, .hint = hint), rule,
                       "no node has the name %s, and no op is of that type", name);
 }
 
-static odlc_status keep_all_named(struct quantizer *q)
+odlc_status quant_each_named(struct quantizer *q, const char *rule, const char *const *names, size_t count,
+                             void (*take)(struct quantizer *q, node_id id))
 {
     odlc_status status = ODLC_OK;
-    for (size_t i = 0; i < q->options->n_keep_float; i++)
-        if (!keep_named(q, q->options->keep_float[i]))
-            status = no_node(q, q->options->keep_float[i]);
+    for (size_t i = 0; i < count; i++)
+        if (!take_named(q, names[i], take))
+            status = no_node(q, rule, names[i]);
     return status;
+}
+
+static void keep_usual(struct quantizer *q, node_id id)
+{
+    quant_keep_float(q, id, usual_bits(q));
 }
 
 /* ---- the file's floats ---- */
@@ -112,7 +118,7 @@ static void keep_excluded(struct quantizer *q)
 {
     size_t unknown = 0;
     for (size_t i = 0; q->file && i < q->file->excluded.count; i++)
-        unknown += !keep_named(q, q->file->excluded.data[i]);
+        unknown += !take_named(q, q->file->excluded.data[i], keep_usual);
     if (unknown)
         diag_warn(q->diags, AT(.file = q->options->overrides, .hint = "--keep_float names nodes of the container"),
                   "quantize-excluded", "%zu of the excluded_layers are no nodes of the container, and without effect",
@@ -121,7 +127,9 @@ static void keep_excluded(struct quantizer *q)
 
 odlc_status quant_choose_floats(struct quantizer *q)
 {
-    const odlc_status named = keep_all_named(q), ends = keep_io(q);
+    const odlc_status ends = keep_io(q);
+    const odlc_status named =
+        quant_each_named(q, "quantize-keep-float", q->options->keep_float, q->options->n_keep_float, keep_usual);
     keep_excluded(q);
     for (size_t i = 0; q->file && i < q->file->entries.count; i++)
         if (q->file->entries.data[i].kind == ENCODING_FLOAT)

@@ -28,6 +28,8 @@ odlc_status quantizer_open(struct arena *arena, struct arena *scratch, struct di
     quant_widen_halves(q);
     q->items = arena_array(arena, struct quant_item, q->g->tensors.count);
     q->floats = arena_array(arena, uint8_t, q->g->nodes.count);
+    q->n_nodes = q->g->nodes.count;
+    q->whole = arena_array(q->arena, bool, q->g->nodes.count);
     TRY(quant_read_file(q));
     TRY(quant_assign(q));
     note_entropy(q);
@@ -72,6 +74,7 @@ odlc_status quantizer_finish(struct quantizer *q)
     if (q->options->product_bias)
         TRY(quant_multiply_scales(q));
     quant_rewrite(q);
+    TRY(quant_check_whole(q));
     return check(q);
 }
 

@@ -85,7 +85,7 @@ static void open_container(struct json_out *j, const char *key, char bracket, bo
 {
     begin_value(j, key);
     fputc(bracket, j->stream);
-    assert(j->depth + 1 < JSON_MAX_DEPTH);
+    assert(j->depth + 1 < JSON_OUT_MAX_DEPTH);
     bool inlined = on_line || j->inlined[j->depth];
     j->depth++;
     j->has_items[j->depth] = false;
@@ -152,6 +152,12 @@ void json_uint(struct json_out *j, const char *key, uint64_t value)
 {
     begin_value(j, key);
     fprintf(j->stream, "%" PRIu64, value);
+}
+
+void json_written(struct json_out *j, const char *key, const char *json, size_t length)
+{
+    begin_value(j, key);
+    fwrite(json, 1, length, j->stream);
 }
 
 void json_double(struct json_out *j, const char *key, double value)

@@ -40,7 +40,7 @@ static void show_model(struct arena *arena, const odlc_container *container)
     const struct odlc_graph *graphs = odlc_container_graphs(container, &n_graphs);
     text page = {0};
     for (size_t i = 0; i < n_graphs; i++) {
-        viewer_add_model(arena, container, &graphs[i], &page);
+        viewer_add_model(arena, &(struct viewer_subject){.container = container, .shown = &graphs[i]}, &page);
         viewer_add_dot(arena, &graphs[i], &page);
     }
 }
