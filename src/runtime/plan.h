@@ -33,7 +33,7 @@ struct plan {
     VEC(struct plan_step) steps;
     struct plan_space *spaces; /* HOST_SPACE, then 1 + the index of a backend */
     uint32_t n_spaces;
-    bool *wide; /* per tensor: float16 in the graph, float32 in its place */
+    uint8_t *dtypes; /* per tensor: enum dtype of its elements in its place, which the graph may call otherwise */
 };
 
 /* Lays out the execution of claims; `uses` is among their nodes. Tensors that are wanted keep their place in the host's
@@ -48,5 +48,7 @@ uint32_t plan_space_of(const struct division *claims, uint32_t backend);
 
 /* Bytes of a tensor's elements in memory; strings are pointers. */
 uint64_t tensor_bytes(const struct type *type);
+/* The same in its place. */
+uint64_t plan_bytes(const struct plan *plan, const struct graph *g, tensor_id id);
 
 #endif

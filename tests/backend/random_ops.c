@@ -331,6 +331,14 @@ static odlc_status make_unary(struct making *m, enum op_id op, tensor_id *out)
     return build_end(&m->build, NULL, out);
 }
 
+static odlc_status make_reshape(struct making *m, enum op_id op, tensor_id *out)
+{
+    const struct shape shape = draw_long_shape(m);
+    const tensor_id x = real(m, shape);
+    (void)op;
+    return build_reshape(&m->build, x, &SHAPE(1, (int64_t)shape_count(&shape)), NULL, out);
+}
+
 static odlc_status make_softmax(struct making *m, enum op_id op, tensor_id *out)
 {
     const struct shape shape = draw_long_shape(m);
@@ -486,19 +494,28 @@ static const struct {
     {"reduction", make_reduction},
     {"norm", make_norm},
     {"cast", make_cast},
+    {"reshape", make_reshape},
 };
 
+/* Backends that have tables call families alike. */
 static const char *family_of(enum op_id op)
 {
-    switch (op) {
-#define CPU_OP(name, family) \
-    case OP_##name:          \
-        return #family;
+    static const char *const tables[][OP_IDS] = {
+        {
+#define CPU_OP(name, family) [OP_##name] = #family,
 #include "backend/cpu/cpu_ops.def"
 #undef CPU_OP
-    default:
-        return "";
-    }
+        },
+        {
+#define GPU_OP(name, family) [OP_##name] = #family,
+#include "backend/gpu/gpu_ops.def"
+#undef GPU_OP
+        },
+    };
+    for (size_t i = 0; i < COUNT_OF(tables); i++)
+        if (tables[i][op])
+            return tables[i][op];
+    return "";
 }
 
 odlc_status make_node(struct making *m, enum op_id op, tensor_id *out)

@@ -1,0 +1,29 @@
+/* A context: a device with the kernels that were built for it and the weights that lie in its memory. Executions of
+ * several graphs may share one, at the same time: all functions are thread-safe. */
+#ifndef BACKEND_GPU_GPU_CONTEXT_H
+#define BACKEND_GPU_GPU_CONTEXT_H
+
+#include <pthread.h>
+
+#include "backend/gpu/gpu_device.h"
+
+struct gpu_program; /* gpu_kernels.c */
+struct gpu_weight;  /* gpu_weights.c */
+
+struct gpu_context {
+    struct gpu_device device;
+    cl_context handle;
+    pthread_mutex_t lock; /* of what follows */
+    struct gpu_program *programs;
+    struct gpu_weight *weights;
+    uint64_t builds;  /* programs that were built from source */
+    uint64_t uploads; /* weights that were brought to the device */
+    uint64_t hash_key[2];
+};
+
+/* Of the device that gpu_device_choose gives. ODLC_ERR_UNSUPPORTED also: the device cannot be used. */
+odlc_status gpu_context_create(struct diags *diags, const char *wanted, struct gpu_context **out) MUST_USE;
+/* After all executions with it. NULL is allowed. */
+void gpu_context_destroy(struct gpu_context *context);
+
+#endif

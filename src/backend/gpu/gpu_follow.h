@@ -1,0 +1,41 @@
+/* Element-wise functions, on their own and behind what another kernel computes. */
+#ifndef BACKEND_GPU_GPU_FOLLOW_H
+#define BACKEND_GPU_GPU_FOLLOW_H
+
+#include "backend/gpu/gpu_step.h"
+#include "backend/gpu/kernels/codes.h"
+
+/* Nodes behind the head of a group; a kernel has room for one more, with which element-wise heads begin. */
+enum { GPU_FOLLOWERS = 2 };
+
+struct gpu_function {
+    int code;    /* of kernels/codes.h */
+    double a, b; /* its numbers */
+};
+
+/* What an element-wise node computes of its operands; false: it is none. */
+bool gpu_function_of(const struct node *n, struct gpu_function *out);
+
+/* Adds to the group the element-wise nodes that read nothing but the result of the node before, and perhaps one other
+ * tensor, as long as nobody else sees what stands between. */
+void gpu_follow(const struct claiming *c, struct group *group);
+
+/* The followers of a kernel's result. */
+struct gpu_chain {
+    uint32_t count;
+    struct gpu_link {
+        struct gpu_function function;
+        struct gpu_operand other; /* of a function of two */
+        int64_t step, period;     /* its element at place i: i / step % period, or i with step 0 */
+    } links[GPU_FOLLOWERS + 1];
+};
+
+/* Nodes `first` and those behind it, node `first` being a function of the head's operand `operand`, or of the result of
+ * the node before it (operand ignored with first > 0). */
+odlc_status gpu_chain_read(struct gpu_making *m, uint32_t first, uint32_t operand, struct gpu_chain *out) MUST_USE;
+/* The options of the kernel. `known`: its functions are compiled in; else they are arguments alone. */
+void gpu_chain_options(struct gpu_making *m, const struct gpu_chain *chain, bool known);
+/* The arguments for FOLLOW_PARAMS. */
+void gpu_chain_args(struct gpu_making *m, struct gpu_call *call, const struct gpu_chain *chain);
+
+#endif

@@ -1,0 +1,89 @@
+#include "backend/gpu/gpu_memory.h"
+
+#include <stdlib.h>
+
+#include "backend/gpu/gpu_step.h"
+
+struct gpu_block {
+    cl_mem buffer;
+    struct gpu_part *parts;
+};
+
+/* A place in it. */
+struct gpu_part {
+    struct gpu_part *next;
+    cl_mem buffer;
+};
+
+static void *take(void *state, uint64_t size)
+{
+    const struct gpu *gpu = state;
+    cl_int error;
+    struct gpu_block *block = calloc(1, sizeof(*block));
+    if (!block)
+        return NULL;
+    block->buffer = clCreateBuffer(gpu->context->handle, CL_MEM_READ_WRITE, size, NULL, &error);
+    if (error == CL_SUCCESS)
+        return block;
+    free(block);
+    return NULL;
+}
+
+static void give(void *state, void *object)
+{
+    const struct gpu *gpu = state;
+    struct gpu_block *block = object;
+    (void)clFinish(gpu->queue);
+    for (struct gpu_part *part = block->parts, *next; part; part = next) {
+        next = part->next;
+        (void)clReleaseMemObject(part->buffer);
+        free(part);
+    }
+    (void)clReleaseMemObject(block->buffer);
+    free(block);
+}
+
+static void *place(void *state, void *object, uint64_t offset, uint64_t size)
+{
+    struct gpu_block *block = object;
+    (void)state;
+    struct gpu_part *part = malloc(sizeof(*part));
+    if (!part)
+        return NULL;
+    const cl_buffer_region region = {offset, size ? size : 1};
+    cl_int error;
+    *part = (struct gpu_part){.next = block->parts};
+    part->buffer = clCreateSubBuffer(block->buffer, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+    if (error != CL_SUCCESS) {
+        free(part);
+        return NULL;
+    }
+    block->parts = part;
+    return part->buffer;
+}
+
+static odlc_status upload(void *state, void *to, const void *host, uint64_t size, bool lasting)
+{
+    const struct gpu *gpu = state;
+    if (size == 0)
+        return ODLC_OK;
+    return gpu_check(gpu, "a tensor is not brought to the device",
+                     clEnqueueWriteBuffer(gpu->queue, to, lasting ? CL_FALSE : CL_TRUE, 0, size, host, 0, NULL, NULL));
+}
+
+static odlc_status download(void *state, void *host, const void *from, uint64_t size)
+{
+    const struct gpu *gpu = state;
+    if (size == 0)
+        return ODLC_OK;
+    return gpu_check(gpu, "a tensor is not brought back from the device",
+                     clEnqueueReadBuffer(gpu->queue, (cl_mem)from, CL_TRUE, 0, size, host, 0, NULL, NULL));
+}
+
+const struct memory gpu_memory = {.name = "gpu",
+                                  .alignment = 1024,
+                                  .take = take,
+                                  .give = give,
+                                  .place = place,
+                                  .upload = upload,
+                                  .download = download};

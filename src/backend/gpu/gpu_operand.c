@@ -1,0 +1,164 @@
+/* Operands of steps: where they lie, constants in the device's memory, rooms in the workspace. */
+#include <limits.h>
+
+#include "backend/gpu/gpu_memory.h"
+#include "backend/gpu/gpu_step.h"
+#include "backend/gpu/gpu_weights.h"
+
+/* ---- what rows ask ---- */
+
+bool gpu_is_real(const struct tensor *t)
+{
+    return t && (t->type->dtype == DT_FLOAT32 || t->type->dtype == DT_FLOAT16);
+}
+
+static const char *refuse_size(const struct tensor *t)
+{
+    const uint64_t count = shape_count(&t->type->shape);
+    return count == 0        ? "it takes no tensors without elements"
+           : count > INT_MAX ? "it takes tensors of less than 2^31 elements alone"
+                             : NULL;
+}
+
+const char *gpu_refuse_sizes(const struct graph *g, const struct node *n)
+{
+    const char *reason = NULL;
+    for (uint32_t i = 0; !reason && i < n->n_inputs; i++)
+        reason = node_input(g, n, i) ? refuse_size(node_input(g, n, i)) : NULL;
+    for (uint32_t i = 0; !reason && i < n->n_outputs; i++)
+        reason = node_output(g, n, i) ? refuse_size(node_output(g, n, i)) : NULL;
+    return reason;
+}
+
+const char *gpu_refuse_types(const struct gpu *gpu, const struct graph *g, const struct node *n)
+{
+    (void)gpu;
+    for (uint32_t i = 0; i < n->n_inputs + n->n_outputs; i++) {
+        const struct tensor *t = i < n->n_inputs ? node_input(g, n, i) : node_output(g, n, i - n->n_inputs);
+        if (t && !gpu_is_real(t))
+            return "it takes float32 and float16 tensors alone";
+    }
+    return gpu_refuse_sizes(g, n);
+}
+
+enum dtype gpu_inner_type(const struct gpu *gpu, enum dtype dtype)
+{
+    const enum gpu_precision precision = gpu->config->precision;
+    if ((dtype != DT_FLOAT32 && dtype != DT_FLOAT16) || precision == GPU_PRECISION_USER_PROVIDED)
+        return dtype;
+    return precision == GPU_PRECISION_FP32 ? DT_FLOAT32 : DT_FLOAT16;
+}
+
+/* ---- places ---- */
+
+const struct node *gpu_node(const struct gpu_making *m, uint32_t k)
+{
+    return graph_node(m->scope->graph, m->group->nodes.data[k]);
+}
+
+/* The places of node k: of its inputs, then of its outputs. */
+static const uint32_t *places_of(const struct gpu_making *m, uint32_t k)
+{
+    const uint32_t *places = m->step->io.places;
+    for (uint32_t i = 0; i < k; i++)
+        places += gpu_node(m, i)->n_inputs + gpu_node(m, i)->n_outputs;
+    return places;
+}
+
+static struct gpu_operand operand_of(const struct gpu_making *m, tensor_id id, uint32_t place)
+{
+    const struct buffer *b = &m->scope->constants[id];
+    return (struct gpu_operand){.place = place, .dtype = b->dtype, .shape = b->shape, .quant = b->quant};
+}
+
+struct gpu_operand gpu_output(const struct gpu_making *m, uint32_t i)
+{
+    const uint32_t last = (uint32_t)m->group->nodes.count - 1;
+    const struct node *n = gpu_node(m, last);
+    return operand_of(m, n->outputs[i], places_of(m, last)[n->n_inputs + i]);
+}
+
+/* ---- constants ---- */
+
+struct given {
+    struct gpu_context *context;
+    cl_mem buffer;
+};
+
+static void give_weights(void *object)
+{
+    const struct given *given = object;
+    gpu_weights_give(given->context, given->buffer);
+}
+
+odlc_status gpu_weights(struct gpu_making *m, const void *bytes, uint64_t size, cl_mem *out)
+{
+    struct given *given = arena_new(m->scope->arena, struct given);
+    given->context = m->gpu->context;
+    TRY(gpu_weights_take(m->gpu->context, m->scope->diags, bytes, size, &given->buffer));
+    arena_defer(m->scope->arena, give_weights, given);
+    *out = given->buffer;
+    return ODLC_OK;
+}
+
+static odlc_status upload(struct gpu_making *m, const struct buffer *b, struct gpu_operand *out)
+{
+    *out = (struct gpu_operand){.place = GPU_FIXED, .dtype = b->dtype, .shape = b->shape, .quant = b->quant};
+    return gpu_weights(m, b->data, shape_count(&b->shape) * dtype_size(b->dtype), &out->buffer);
+}
+
+odlc_status gpu_real_weights(struct gpu_making *m, const float *reals, const struct shape *shape,
+                             struct gpu_operand *out)
+{
+    struct buffer b = {.dtype = gpu_inner_type(m->gpu, DT_FLOAT32), .shape = *shape, .data = (void *)reals};
+    if (b.dtype != DT_FLOAT32) {
+        b.data = arena_calloc(m->scope->scratch, shape_count(shape), dtype_size(b.dtype));
+        convert_elements(b.data, b.dtype, reals, DT_FLOAT32, shape_count(shape));
+    }
+    return upload(m, &b, out);
+}
+
+bool gpu_is_constant(const struct gpu_making *m, uint32_t k, uint32_t i)
+{
+    return i < gpu_node(m, k)->n_inputs && places_of(m, k)[i] == PLACE_CONSTANT;
+}
+
+struct buffer gpu_constant(const struct gpu_making *m, uint32_t k, uint32_t i)
+{
+    return buffer_widen(&m->scope->constants[gpu_node(m, k)->inputs[i]], DT_FLOAT32, m->scope->scratch);
+}
+
+odlc_status gpu_input(struct gpu_making *m, uint32_t k, uint32_t i, struct gpu_operand *out)
+{
+    const struct node *n = gpu_node(m, k);
+    const uint32_t place = i < n->n_inputs ? places_of(m, k)[i] : PLACE_ABSENT;
+    *out = (struct gpu_operand){.place = GPU_FIXED, .dtype = DT_NONE};
+    if (place == PLACE_ABSENT)
+        return ODLC_OK;
+    if (place != PLACE_CONSTANT) {
+        *out = operand_of(m, n->inputs[i], place);
+        return ODLC_OK;
+    }
+    const struct buffer *b = &m->scope->constants[n->inputs[i]];
+    const enum dtype dtype = gpu_inner_type(m->gpu, b->dtype);
+    if (dtype == b->dtype)
+        return upload(m, b, out);
+    const struct buffer reals = gpu_constant(m, k, i);
+    return gpu_real_weights(m, reals.data, &reals.shape, out);
+}
+
+/* ---- rooms ---- */
+
+struct gpu_operand gpu_room(struct gpu_making *m, enum dtype dtype, const struct shape *shape)
+{
+    struct gpu_step *step = m->step;
+    const struct gpu_room *before = step->rooms.count ? &step->rooms.data[step->rooms.count - 1] : NULL;
+    const struct gpu_room room = {.offset = before ? align_up(before->offset + before->size, gpu_memory.alignment) : 0,
+                                  .size = shape_count(shape) * dtype_size(dtype)};
+    const struct gpu_operand operand = {
+        .place = GPU_PART_0 + (uint32_t)step->rooms.count, .dtype = dtype, .shape = *shape};
+    vec_push(m->scope->arena, &step->rooms, room);
+    if (room.offset + room.size > m->gpu->workspace_size)
+        m->gpu->workspace_size = room.offset + room.size;
+    return operand;
+}
