@@ -244,3 +244,132 @@ static inline void walk_to(const walk *w, int i, int operands, int *places)
         i = before;
     }
 }
+
+/* ---- four neighbours at once: p + i must be aligned for them ---- */
+
+#define UNROLL _Pragma("unroll")
+#ifdef HALF_MATH
+typedef half4 real4;
+#define TO_REAL4(x) convert_half4(x)
+#else
+typedef float4 real4;
+#define TO_REAL4(x) convert_float4(x)
+#endif
+
+#define LOAD4(type, p, i) PASTE(load4_, type)((p), (i))
+#define STORE4(type, p, i, v) PASTE(store4_, type)((p), (i), (v))
+
+static inline real4 load4_float(global const float *p, int i)
+{
+    return TO_REAL4(*(global const float4 *)(p + i));
+}
+
+static inline void store4_float(global float *p, int i, real4 v)
+{
+    *(global float4 *)(p + i) = convert_float4(v);
+}
+
+#ifdef HALF_MATH
+static inline real4 load4_half(global const half *p, int i)
+{
+    return *(global const half4 *)(p + i);
+}
+
+static inline void store4_half(global half *p, int i, real4 v)
+{
+    *(global half4 *)(p + i) = v;
+}
+#else
+static inline real4 load4_half(global const half *p, int i)
+{
+    return vloada_half4(0, p + i);
+}
+
+static inline void store4_half(global half *p, int i, real4 v)
+{
+    vstorea_half4_rte(v, 0, p + i);
+}
+#endif
+
+/* ---- windows of convolutions and pools ---- */
+
+/* As struct gpu_window: extents of three spatial axes (missing ones come first and are 1), then elements from a pixel to
+ * the next one, from an image to the next one, and of a pixel that a window takes. */
+typedef struct {
+    int in[3], out[3], filter[3], stride[3], pad[3], dilation[3];
+    int pixel, image, depth;
+} window;
+
+/* The window that computes result number `at` begins at corner[], which may be outside; gives the place of its first
+ * element. A window behind the last image is nowhere. */
+static inline int window_corner(const window *w, int at, int images, int corner[3])
+{
+    const int x = at % w->out[2], y = at / w->out[2] % w->out[1], z = at / (w->out[2] * w->out[1]) % w->out[0];
+    const int image = at / (w->out[2] * w->out[1] * w->out[0]);
+    corner[0] = image < images ? z * w->stride[0] - w->pad[0] : -(1 << 30);
+    corner[1] = y * w->stride[1] - w->pad[1];
+    corner[2] = x * w->stride[2] - w->pad[2];
+    if (image >= images)
+        return 0;
+    return image * w->image + ((corner[0] * w->in[1] + corner[1]) * w->in[2] + corner[2]) * w->pixel;
+}
+
+/* A position in a window: the tap, and the element of its pixel. */
+typedef struct {
+    int tap[3], element;
+} taps;
+
+static inline taps taps_at(const window *w, int depth)
+{
+    const int tap = depth / w->depth;
+    taps t = {{tap / (w->filter[2] * w->filter[1]), tap / w->filter[2] % w->filter[1], tap % w->filter[2]},
+              depth - tap * w->depth};
+    return t;
+}
+
+static inline void taps_next(const window *w, taps *t)
+{
+    if (++t->tap[2] < w->filter[2])
+        return;
+    t->tap[2] = 0;
+    if (++t->tap[1] < w->filter[1])
+        return;
+    t->tap[1] = 0;
+    t->tap[0]++;
+}
+
+static inline void taps_advance(const window *w, taps *t, int elements)
+{
+    t->element += elements;
+    while (t->element >= w->depth) {
+        t->element -= w->depth;
+        taps_next(w, t);
+    }
+}
+
+/* From the place of the window's first element. */
+static inline int tap_offset(const window *w, const taps *t)
+{
+    const int z = t->tap[0] * w->dilation[0], y = t->tap[1] * w->dilation[1], x = t->tap[2] * w->dilation[2];
+    return ((z * w->in[1] + y) * w->in[2] + x) * w->pixel + t->element;
+}
+
+static inline bool tap_is_inside(const window *w, const taps *t, const int corner[3])
+{
+    return (uint)(corner[0] + t->tap[0] * w->dilation[0]) < (uint)w->in[0] &&
+           (uint)(corner[1] + t->tap[1] * w->dilation[1]) < (uint)w->in[1] &&
+           (uint)(corner[2] + t->tap[2] * w->dilation[2]) < (uint)w->in[2];
+}
+
+/* ---- products of matrices ---- */
+
+/* As struct gpu_product_shape. */
+typedef struct {
+    int rows, columns, depth;      /* of one product */
+    int x_row, x_step;             /* elements between rows of the left operand, and along its depth */
+    int y_column, y_step;          /* between columns of the right one, and along its depth */
+    int out_batch, out_row;        /* between products of the result, and its rows */
+    int out_size, bias_batch;      /* elements of the result; between the biases of products */
+    int parts, part_depth, images; /* into how many parts the depth is cut, and how long they are; images of x */
+} product_shape;
+
