@@ -1,20 +1,35 @@
 /* What stands before every kernel: types, loads and stores, functions, followers.
  *
- * real is what is computed with: half with -DHALF_MATH, else float. Elements are stored as types that options name, such
+ * real is what is computed with: half with -DHALF_MATH, double with -DDOUBLE_MATH, an integer type with -DINT_MATH=long, else float;
+ * number the type of numbers among the arguments. Elements are stored as types that options name, such
  * as -DX=half; LOAD(X, p, i) and STORE(X, p, i, v) are the way between. Positions are ints: tensors have less than 2^31
  * elements. */
 
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 
-#ifdef HALF_MATH
+#if defined(HALF_MATH)
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 typedef half real;
+typedef float number;
 #define TO_REAL(x) convert_half(x)
+#elif defined(DOUBLE_MATH)
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#pragma OPENCL FP_CONTRACT OFF /* each operation is rounded, as in the reference */
+typedef double real;
+typedef double number;
+#define TO_REAL(x) convert_double(x)
+#elif defined(INT_MATH)
+typedef INT_MATH real;
+typedef float number;
+#define TO_REAL(x) ((real)(x))
 #else
 typedef float real;
+typedef float number;
 #define TO_REAL(x) convert_float(x)
 #endif
+
+typedef uchar flag; /* of truth */
 
 /* Kernels of a file need not all have all operands. */
 #ifndef X
@@ -59,16 +74,56 @@ static inline void store_half(global half *p, int i, real v)
 #else
 static inline real load_half(global const half *p, int i)
 {
-    return vload_half(i, p);
+    return TO_REAL(vload_half(i, p));
 }
 
 static inline void store_half(global half *p, int i, real v)
 {
-    vstore_half_rte(v, i, p);
+    vstore_half_rte(convert_float(v), i, p);
 }
 #endif
 
+static inline real load_flag(global const flag *p, int i)
+{
+    return p[i] != 0;
+}
+
+static inline void store_flag(global flag *p, int i, real v)
+{
+    p[i] = v != 0;
+}
+
+/* Of integers the low bits stay; reals are truncated, and saturated. */
+#ifdef INT_MATH
+#define TO_INTEGER(type, v) ((type)(v))
+#else
+#define TO_INTEGER(type, v) convert_##type##_sat(v)
+#endif
+
+#define INTEGERS(type)                                             \
+    static inline real load_##type(global const type *p, int i)    \
+    {                                                              \
+        return TO_REAL(p[i]);                                      \
+    }                                                              \
+    static inline void store_##type(global type *p, int i, real v) \
+    {                                                              \
+        p[i] = TO_INTEGER(type, v);                                \
+    }
+INTEGERS(char)
+INTEGERS(uchar)
+INTEGERS(short)
+INTEGERS(ushort)
+INTEGERS(int)
+INTEGERS(uint)
+INTEGERS(long)
+
 /* ---- functions ---- */
+
+#ifdef DOUBLE_MATH
+#define CONSTANT(x) (x)
+#else
+#define CONSTANT(x) ((real)x##f)
+#endif
 
 /* Not a number stays it, and so does the sign of a zero. */
 static inline real clip(real x, real low, real high)
@@ -77,7 +132,24 @@ static inline real clip(real x, real low, real high)
     return least > high ? high : least;
 }
 
-static inline real function(int code, real x, float a, float b)
+#ifdef INT_MATH
+static inline real function(int code, real x, number a, number b)
+{
+    switch (code) {
+    case GPU_ABS:
+        return x < 0 ? -x : x;
+    case GPU_NEG:
+        return -x;
+    case GPU_SIGN:
+        return (x > 0) - (x < 0);
+    case GPU_NOT:
+        return !x;
+    default:
+        return x;
+    }
+}
+#else
+static inline real function(int code, real x, number a, number b)
 {
     const real zero = 0, one = 1;
     switch (code) {
@@ -100,7 +172,7 @@ static inline real function(int code, real x, float a, float b)
     case GPU_ELU:
         return x < zero ? TO_REAL(a) * expm1(x) : x;
     case GPU_GELU:
-        return TO_REAL(0.5f) * x * erfc(-x * TO_REAL(0.70710678f));
+        return CONSTANT(0.5) * x * erfc(-x * CONSTANT(0.70710678118654752440));
     case GPU_SIGMOID:
         return one / (one + exp(-x));
     case GPU_TANH:
@@ -109,6 +181,8 @@ static inline real function(int code, real x, float a, float b)
         return exp(x);
     case GPU_SIGN:
         return x != x ? x : (real)((x > zero) - (x < zero));
+    case GPU_NOT:
+        return !x;
     case GPU_ASIN:
         return asin(x);
     case GPU_ATAN:
@@ -133,6 +207,29 @@ static inline real function(int code, real x, float a, float b)
         return x;
     }
 }
+#endif
+
+#ifdef INT_MATH
+static inline real divide(real a, real b)
+{
+    return b == 0 ? 0 : b == -1 ? -a : a / b;
+}
+
+static inline real power(real a, real b)
+{
+    return a; /* nobody asks for it */
+}
+#else
+static inline real divide(real a, real b)
+{
+    return a / b;
+}
+
+static inline real power(real a, real b)
+{
+    return b == (real)2 ? a * a : pow(a, b);
+}
+#endif
 
 static inline real combine(int code, real a, real b)
 {
@@ -144,17 +241,35 @@ static inline real combine(int code, real a, real b)
     case GPU_MULTIPLY:
         return a * b;
     case GPU_DIVIDE:
-        return a / b;
+        return divide(a, b);
     case GPU_MAXIMUM:
         return a > b || a != a ? a : b;
     case GPU_MINIMUM:
         return a < b || a != a ? a : b;
     case GPU_SQUARED_DIFFERENCE:
         return (a - b) * (a - b);
-    case GPU_POWER:
-        return pow(a, b);
-    default: /* GPU_PRELU */
+    case GPU_PRELU:
         return a < (real)0 ? a * b : a;
+    case GPU_EQUAL:
+        return a == b;
+    case GPU_NOT_EQUAL:
+        return a != b;
+    case GPU_GREATER:
+        return a > b;
+    case GPU_GREATER_EQUAL:
+        return a >= b;
+    case GPU_LESS:
+        return a < b;
+    case GPU_LESS_EQUAL:
+        return a <= b;
+    case GPU_AND:
+        return a && b;
+    case GPU_OR:
+        return a || b;
+    case GPU_XOR:
+        return !a != !b;
+    default:
+        return power(a, b);
     }
 }
 
@@ -171,7 +286,7 @@ static inline int place_of(int i, int step, int count)
 }
 
 #define FOLLOWER(k)                                                                                             \
-    static inline real follower##k(real v, int i, int code, float a, float b, global const T##k *p, int step, int count) \
+    static inline real follower##k(real v, int i, int code, number a, number b, global const T##k *p, int step, int count) \
     {                                                                                                           \
         if (code < GPU_BINARY)                                                                                  \
             return function(code, v, a, b);                                                                     \
@@ -179,10 +294,19 @@ static inline int place_of(int i, int step, int count)
         return code < GPU_SWAPPED ? combine(code, v, other) : combine(code - GPU_SWAPPED, other, v);            \
     }
 
-#define FOLLOWER_PARAMS(k) , int code##k, float a##k, float b##k, global const T##k *p##k, int step##k, int count##k
+#define FOLLOWER_PARAMS(k) , int code##k, number a##k, number b##k, global const T##k *p##k, int step##k, int count##k
 
 #ifndef FOLLOW
 #define FOLLOW 0
+#endif
+#ifndef T0
+#define T0 float
+#endif
+#ifndef T1
+#define T1 float
+#endif
+#ifndef T2
+#define T2 float
 #endif
 
 #if FOLLOW > 0
@@ -243,4 +367,40 @@ static inline void walk_to(const walk *w, int i, int operands, int *places)
             places[k] += at * w->strides[k][axis];
         i = before;
     }
+}
+
+/* ---- windows ---- */
+
+/* As struct gpu_window. */
+typedef struct {
+    int in[3], out[3], filter[3], stride[3], dilation[3], before[3], after[3], channels;
+} window;
+
+/* The window's position that the place in the result, without channels, has; gives the batch. */
+static inline int window_at(const window *w, int place, int *at)
+{
+    for (int axis = 2; axis >= 0; axis--) {
+        const int before = place / w->out[axis];
+        at[axis] = place - before * w->out[axis];
+        place = before;
+    }
+    return place;
+}
+
+/* The taps [*first, *last) of an axis that fall on the input at a position. */
+static inline void window_clip(const window *w, int axis, int at, int *first, int *last)
+{
+    const int start = at * w->stride[axis] - w->before[axis], step = w->dilation[axis], filter = w->filter[axis];
+    *first = start < 0 ? min((-start + step - 1) / step, filter) : 0;
+    *last = start < w->in[axis] ? min((w->in[axis] - start + step - 1) / step, filter) : 0;
+    *last = max(*first, *last);
+}
+
+/* The input's place, without channels, under a tap. */
+static inline int window_place(const window *w, int batch, const int *at, const int *tap)
+{
+    int place = batch;
+    for (int axis = 0; axis < 3; axis++)
+        place = place * w->in[axis] + at[axis] * w->stride[axis] + tap[axis] * w->dilation[axis] - w->before[axis];
+    return place;
 }
