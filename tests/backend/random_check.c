@@ -182,6 +182,8 @@ int random_check(const struct random_check *check, int argc, char **argv)
     for (size_t i = 0; i < check->n_ops; i++) {
         const char *name = op_row(check->ops[i])->name;
         struct tally t = {.check = check};
+        if (argc > 3 && strcmp(argv[3], name) != 0)
+            continue;
         for (uint64_t seed = first; t.nodes < wanted && seed < first + 20 * wanted; seed++)
             try_node(check->ops[i], seed, &t);
         printf("%-28s %5llu nodes, %5llu taken, at most %.2g apart\n", name, (unsigned long long)t.nodes,

@@ -23,7 +23,8 @@ struct random_check {
 /* How far results of that type may be apart: relative to the largest, of integers in steps. */
 double random_tolerance(const struct graph *g, enum dtype dtype);
 
-/* Prints a line an operator; the status of the program. Arguments: a number of nodes, and the first seed. */
+/* Prints a line an operator; the status of the program. Arguments: a number of nodes, the first seed, and an
+ * operator if not all are to be tried. */
 int random_check(const struct random_check *check, int argc, char **argv);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "backend/gpu/gpu_follow.h"
 #include "backend/gpu/gpu_memory.h"
+#include "backend/gpu/gpu_product.h"
 #include "op/op.h"
 
 /* ---- the table ---- */
@@ -62,17 +63,25 @@ static odlc_status open_gpu(const struct backend_scope *scope, void **state)
     return ODLC_OK;
 }
 
+static const char *refusal_of(const struct gpu *gpu, const struct gpu_op *op, const struct graph *g,
+                              const struct node *n)
+{
+    if (!op)
+        return "there is no kernel for the op";
+    return op->is_product && gpu_is_fixed_product(g, n) ? gpu_refuse_fixed_product(gpu, g, n) : op->refuse(gpu, g, n);
+}
+
 static bool claim(void *state, const struct claiming *c, node_id id, struct group *group)
 {
     const struct gpu *gpu = state;
     const struct node *n = graph_node(c->scope->graph, id);
     const struct gpu_op *op = gpu_op_of(n);
-    group->reason = op ? op->refuse(gpu, c->scope->graph, n) : "there is no kernel for the op";
+    group->reason = refusal_of(gpu, op, c->scope->graph, n);
     if (group->reason)
         return false;
     vec_push(c->scope->arena, &group->nodes, id);
     if (op->fuses && !gpu->config->no_fusion)
-        gpu_follow(c, group);
+        gpu_follow(gpu, c, group);
     if (group->nodes.count == 1)
         group->sharing = op->sharing;
     return true;
@@ -98,7 +107,12 @@ static odlc_status prepare(void *state, const struct backend_scope *scope, const
     struct gpu_making m = {.gpu = state, .scope = scope, .group = group, .step = step};
     *step = (struct gpu_step){.gpu = state, .io = *io, .node = gpu_node(&m, 0)};
     arena_defer(scope->arena, release_rooms, step);
-    TRY(gpu_op_of(step->node)->prepare(&m));
+    const struct gpu_op *op = gpu_op_of(step->node);
+    m.raw = op->is_raw && op->is_raw(scope->graph, step->node);
+    m.is_fixed_product = op->is_product && gpu_is_fixed_product(scope->graph, step->node);
+    gpu_begin_reals(&m);
+    TRY(op->prepare(&m));
+    TRY(gpu_end_reals(&m));
     *out = step;
     return ODLC_OK;
 }

@@ -32,15 +32,24 @@ static odlc_status prepare_unary(struct gpu_making *m)
 
 const struct gpu_op gpu_unary = {.refuse = gpu_refuse_types, .prepare = prepare_unary, .fuses = true};
 
-/* Where the result does not lie where the input does, since their types differ. */
+/* The result lies where the input does. */
+static const char *refuse_reshape(const struct gpu *gpu, const struct graph *g, const struct node *n)
+{
+    (void)gpu;
+    return gpu_moves_raw(g, n) ? gpu_refuse_sizes(g, n) : "its operands differ in type or encoding";
+}
+
+/* But where the precision mode gives them different types. */
 static odlc_status prepare_reshape(struct gpu_making *m)
 {
     struct gpu_operand x;
     TRY(gpu_input(m, 0, 0, &x));
+    m->math = dtype_is_float(x.dtype) ? GPU_MATH_FLOAT : GPU_MATH_INT;
     return map(m, &x, &(struct gpu_chain){.count = 0});
 }
 
-const struct gpu_op gpu_reshape = {.refuse = gpu_refuse_types, .prepare = prepare_reshape, .sharing = SHARING_ELEMENTS};
+const struct gpu_op gpu_reshape = {
+    .refuse = refuse_reshape, .prepare = prepare_reshape, .is_raw = gpu_moves_raw, .sharing = SHARING_ELEMENTS};
 
 /* ---- two operands ---- */
 

@@ -91,14 +91,14 @@ static uint32_t other_of(const struct node *n, tensor_id result)
     return n->inputs[0] == result ? 1 : 0;
 }
 
-static bool can_follow(const struct claiming *c, tensor_id result, node_id id)
+static bool can_follow(const struct gpu *gpu, const struct claiming *c, tensor_id result, node_id id)
 {
     const struct graph *g = c->scope->graph;
     const struct node *n = graph_node(g, id);
     const struct tensor *t = graph_tensor(g, result);
     struct gpu_function f;
     int64_t step, period;
-    if (!c->is_free[id] || !gpu_function_of(n, &f) || !gpu_is_real(t) || gpu_refuse_types(NULL, g, n) ||
+    if (!c->is_free[id] || !gpu_function_of(n, &f) || !gpu_is_real(t) || gpu_refuse_types(gpu, g, n) ||
         !shape_equal(&t->type->shape, &node_output(g, n, 0)->type->shape))
         return false;
     if (f.code < GPU_BINARY)
@@ -107,7 +107,7 @@ static bool can_follow(const struct claiming *c, tensor_id result, node_id id)
            gpu_broadcast_is_run(&node_input(g, n, other_of(n, result))->type->shape, &t->type->shape, &step, &period);
 }
 
-void gpu_follow(const struct claiming *c, struct group *group)
+void gpu_follow(const struct gpu *gpu, const struct claiming *c, struct group *group)
 {
     while (group->nodes.count <= GPU_FOLLOWERS) {
         const node_id last = group->nodes.data[group->nodes.count - 1];
@@ -115,7 +115,7 @@ void gpu_follow(const struct claiming *c, struct group *group)
         if (c->wanted[result] || c->uses->count[result] != 1)
             return;
         const node_id next = c->uses->nodes[c->uses->first[result]];
-        if (!can_follow(c, result, next))
+        if (!can_follow(gpu, c, result, next))
             return;
         vec_push(c->scope->arena, &group->nodes, next);
     }
@@ -167,8 +167,8 @@ void gpu_chain_args(struct gpu_making *m, struct gpu_call *call, const struct gp
     for (uint32_t i = 0; i < chain->count; i++) {
         const struct gpu_link *link = &chain->links[i];
         gpu_arg_int(call, link->function.code);
-        gpu_arg_float(call, link->function.a);
-        gpu_arg_float(call, link->function.b);
+        gpu_arg_number(m, call, link->function.a);
+        gpu_arg_number(m, call, link->function.b);
         gpu_arg(m, call, &link->other);
         gpu_arg_int(call, link->step);
         gpu_arg_int(call, link->period);

@@ -18,7 +18,7 @@ bool gpu_function_of(const struct node *n, struct gpu_function *out);
 
 /* Adds to the group the element-wise nodes that read nothing but the result of the node before, and perhaps one other
  * tensor, as long as nobody else sees what stands between. */
-void gpu_follow(const struct claiming *c, struct group *group);
+void gpu_follow(const struct gpu *gpu, const struct claiming *c, struct group *group);
 
 /* The followers of a kernel's result. */
 struct gpu_chain {

@@ -1,13 +1,13 @@
 /* Products of matrices: MatMul and FullyConnected. */
 #include <string.h>
 
-#include "backend/gpu/gpu_product.h"
+#include "backend/gpu/gpu_gemm.h"
 #include "op/product.h"
 
 /* All but the operands. */
-static void describe(struct gpu_product *out, const struct product *p)
+static void describe(struct gpu_gemm *out, const struct product *p)
 {
-    out->shape = (struct gpu_product_shape){
+    out->shape = (struct gpu_gemm_shape){
         .rows = (cl_int)p->m,
         .columns = (cl_int)p->n,
         .depth = (cl_int)p->k,
@@ -42,46 +42,34 @@ static void join_rows(struct product *p)
 static odlc_status add(struct gpu_making *m, struct product *product)
 {
     struct gpu_chain chain;
-    struct gpu_product p = {.chain = &chain, .out = gpu_output(m, 0)};
+    struct gpu_gemm p = {.chain = &chain, .out = gpu_output(m, 0)};
     TRY(gpu_input(m, 0, 0, &p.x));
-    TRY(gpu_product_right(m, 1, &p));
+    TRY(gpu_gemm_right(m, 1, &p));
     TRY(gpu_input(m, 0, 2, &p.bias));
     TRY(gpu_chain_read(m, 1, 0, &chain));
     join_rows(product);
     describe(&p, product);
-    return gpu_product_add(m, &p);
-}
-
-static const char *read_matmul(const struct graph *g, const struct node *n, struct product *out)
-{
-    const struct tensor *bias = node_input(g, n, 2);
-    return product_read(out, n, &node_input(g, n, 0)->type->shape, &node_input(g, n, 1)->type->shape,
-                        bias ? &bias->type->shape : NULL);
-}
-
-static const char *refuse_matmul(const struct gpu *gpu, const struct graph *g, const struct node *n)
-{
-    struct product p;
-    const char *types = gpu_refuse_types(gpu, g, n);
-    if (types)
-        return types;
-    return read_matmul(g, n, &p) ? "its operands do not fit" : NULL;
+    return gpu_gemm_add(m, &p);
 }
 
 static odlc_status prepare_matmul(struct gpu_making *m)
 {
     const struct node *n = gpu_node(m, 0);
+    const struct graph *g = m->scope->graph;
+    const struct tensor *bias = node_input(g, n, 2);
     struct product p;
-    const char *wrong = read_matmul(m->scope->graph, n, &p);
+    const char *wrong = product_read(&p, n, &node_input(g, n, 0)->type->shape, &node_input(g, n, 1)->type->shape,
+                                     bias ? &bias->type->shape : NULL);
     if (wrong)
         return diag_error(m->scope->diags, ODLC_ERR_INVALID, AT(.node = n->name), "run-op", "%s", wrong);
     return add(m, &p);
 }
 
-const struct gpu_op gpu_matmul = {.refuse = refuse_matmul, .prepare = prepare_matmul, .fuses = true};
+const struct gpu_op gpu_matmul = {
+    .refuse = gpu_refuse_types, .prepare = prepare_matmul, .fuses = true, .is_product = true};
 
 /* Weights are [out, in]; the input is as many rows of `in` elements as it has. */
-static odlc_status prepare_dense(struct gpu_making *m)
+static odlc_status prepare_fully_connected(struct gpu_making *m)
 {
     const struct graph *g = m->scope->graph;
     const struct node *n = gpu_node(m, 0);
@@ -98,4 +86,5 @@ static odlc_status prepare_dense(struct gpu_making *m)
     return add(m, &p);
 }
 
-const struct gpu_op gpu_dense = {.refuse = gpu_refuse_types, .prepare = prepare_dense, .fuses = true};
+const struct gpu_op gpu_fully_connected = {
+    .refuse = gpu_refuse_types, .prepare = prepare_fully_connected, .fuses = true, .is_product = true};

@@ -1,57 +1,23 @@
-/* Products of matrices, and convolutions as such: which kernel computes one, in which tiles. */
+/* Products of fixed-point operands (kernel/fixed_product.h). The kernels are those of reals, with integers: gpu_input
+ * gives a product's operands as q + o and no bias, gpu_constant likewise, gpu_output takes the sums; what makes
+ * elements of them follows. */
 #ifndef BACKEND_GPU_GPU_PRODUCT_H
 #define BACKEND_GPU_GPU_PRODUCT_H
 
-#include "backend/gpu/gpu_follow.h"
-#include "op/window.h"
+#include "backend/gpu/gpu_step.h"
 
-/* As `window` in kernels/common.cl. */
-struct gpu_window {
-    cl_int in[WINDOW_AXES], out[WINDOW_AXES], filter[WINDOW_AXES], stride[WINDOW_AXES], pad[WINDOW_AXES],
-        dilation[WINDOW_AXES];
-    cl_int pixel, image, depth;
-};
+/* Whether the formula is the node's, by the types of its tensors. */
+bool gpu_is_fixed_product(const struct graph *g, const struct node *n);
+/* Why such a node is not taken; NULL: it is. */
+const char *gpu_refuse_fixed_product(const struct gpu *gpu, const struct graph *g, const struct node *n);
 
-/* As `product_shape` in kernels/common.cl. */
-struct gpu_product_shape {
-    cl_int rows, columns, depth;
-    cl_int x_row, x_step;
-    cl_int y_column, y_step;
-    cl_int out_batch, out_row;
-    cl_int out_size, bias_batch;
-    cl_int parts, part_depth, images;
-};
-
-/* out = x y + bias, followed by a chain, for each index of `batch`. */
-struct gpu_product {
-    struct gpu_operand x, y, bias, out;
-    const struct gpu_chain *chain;
-    struct gpu_product_shape shape; /* with parts 1 */
-    struct shape batch;
-    int64_t steps[2][MAX_RANK]; /* elements of x and y per index of a batch axis */
-    bool is_image;              /* x is one, whose windows are the rows; else a matrix */
-    struct gpu_window window;
-    const float *y_constant; /* the elements of y where it is a constant, in the scope's scratch, else NULL */
-};
-
-/* The window over an image of `channels`, of which it takes `depth`. */
-struct gpu_window gpu_window_of(const struct window *w, int64_t channels, int64_t depth);
-
-/* The product's right operand: the head's operand i, which is uploaded only if the device computes with it as it is. */
-odlc_status gpu_product_right(struct gpu_making *m, uint32_t i, struct gpu_product *p) MUST_USE;
-/* The kernels that compute it, as calls of the step. */
-odlc_status gpu_product_add(struct gpu_making *m, const struct gpu_product *p) MUST_USE;
-
-/* ---- inside: two ways ---- */
-
-/* Work-groups with local memory: GPUs. */
-odlc_status gpu_product_in_tiles(struct gpu_making *m, const struct gpu_product *p) MUST_USE;
-/* Work-items that are loops over vectors: CPUs. */
-odlc_status gpu_product_in_panels(struct gpu_making *m, const struct gpu_product *p) MUST_USE;
-
-/* What kernels of both begin and end with: options of types, bias, windows, the chain; arguments x, y, bias, out, shape,
- * batches, window, chain. Without a chain where the results are parts. */
-void gpu_product_options(struct gpu_making *m, const struct gpu_product *p, bool is_part);
-void gpu_product_args(struct gpu_making *m, struct gpu_call *call, const struct gpu_product *p, bool is_part);
+/* With is_fixed_product: operand i (0 or 1) from its place, the room of the sums, and what makes the result of them. */
+odlc_status gpu_product_input(struct gpu_making *m, const struct gpu_operand *stored, struct gpu_operand *out) MUST_USE;
+struct gpu_operand gpu_product_sums(struct gpu_making *m, const struct shape *shape);
+odlc_status gpu_product_result(struct gpu_making *m, const struct gpu_operand *sums,
+                               const struct gpu_operand *result) MUST_USE;
+/* The type of operands as integers, and what sums need. */
+enum dtype gpu_product_dtype(const struct gpu_making *m);
+enum gpu_math gpu_product_math(const struct gpu_making *m);
 
 #endif

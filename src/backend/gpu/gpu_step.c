@@ -87,11 +87,11 @@ void gpu_option(struct gpu_making *m, const char *format, ...)
 void gpu_option_type(struct gpu_making *m, const char *name, const struct gpu_operand *operand)
 {
     static const char *const types[DT_COUNT] = {
-        [DT_NONE] = "float",  [DT_BOOL] = "uchar",   [DT_INT8] = "char",    [DT_INT16] = "short",
-        [DT_INT32] = "int",   [DT_INT64] = "long",   [DT_UINT8] = "uchar",  [DT_UINT16] = "ushort",
-        [DT_UINT32] = "uint", [DT_UINT64] = "ulong", [DT_FLOAT16] = "half", [DT_FLOAT32] = "float",
-        [DT_SFXP8] = "char",  [DT_UFXP8] = "uchar",  [DT_SFXP16] = "short", [DT_UFXP16] = "ushort",
-        [DT_SFXP32] = "int",  [DT_UFXP32] = "uint",
+        [DT_NONE] = "float",  [DT_BOOL] = "flag",    [DT_INT8] = "char",     [DT_INT16] = "short",
+        [DT_INT32] = "int",   [DT_INT64] = "long",   [DT_UINT8] = "uchar",   [DT_UINT16] = "ushort",
+        [DT_UINT32] = "uint", [DT_FLOAT16] = "half", [DT_FLOAT32] = "float", [DT_SFXP8] = "char",
+        [DT_UFXP8] = "uchar", [DT_SFXP16] = "short", [DT_UFXP16] = "ushort", [DT_SFXP32] = "int",
+        [DT_UFXP32] = "uint",
     };
     gpu_option(m, "-D%s=%s", name, types[operand->dtype] ? types[operand->dtype] : "float");
 }
@@ -105,7 +105,14 @@ odlc_status gpu_call_begin(struct gpu_making *m, const char *source, const char 
 {
     struct arena *arena = m->scope->arena;
     struct gpu_call *call = arena_new(arena, struct gpu_call);
-    if (m->gpu->config->precision == GPU_PRECISION_FP16 && m->gpu->context->device.has_half)
+    if (m->math == GPU_MATH_DOUBLE)
+        gpu_option(m, "-DDOUBLE_MATH");
+    else if (m->math == GPU_MATH_INT)
+        gpu_option(m, "-DINT_MATH=long");
+    else if (m->math == GPU_MATH_SHORT_INT)
+        gpu_option(m, "-DINT_MATH=int");
+    else if (m->math == GPU_MATH_REAL && m->gpu->config->precision == GPU_PRECISION_FP16 &&
+             m->gpu->context->device.has_half)
         gpu_option(m, "-DHALF_MATH");
     TRY(gpu_kernel_get(m->gpu->context, m->scope->diags, gpu_source_find(source), function,
                        m->options.data ? m->options.data : "", &call->kernel));
@@ -140,10 +147,13 @@ void gpu_arg_int(struct gpu_call *call, int64_t value)
     set_arg(call, sizeof(narrow), &narrow);
 }
 
-void gpu_arg_float(struct gpu_call *call, double value)
+void gpu_arg_number(struct gpu_making *m, struct gpu_call *call, double value)
 {
     const cl_float narrow = (cl_float)value;
-    set_arg(call, sizeof(narrow), &narrow);
+    if (m->math == GPU_MATH_DOUBLE)
+        set_arg(call, sizeof(value), &value);
+    else
+        set_arg(call, sizeof(narrow), &narrow);
 }
 
 void gpu_arg_bytes(struct gpu_call *call, const void *bytes, size_t size)

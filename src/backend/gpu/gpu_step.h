@@ -79,13 +79,26 @@ odlc_status gpu_step_run(struct gpu_step *step, const struct buffer *in, const s
 
 /* ---- operators ---- */
 
+/* What kernels compute with. */
+enum gpu_math {
+    GPU_MATH_REAL,     /* float, or half in precision mode fp16 */
+    GPU_MATH_FLOAT,    /* float: where reals are moved, and may stay float32 */
+    GPU_MATH_DOUBLE,   /* where results become integers: these are then the reference's */
+    GPU_MATH_INT,      /* integers of 64 bits */
+    GPU_MATH_SHORT_INT /* … of 32 bits */
+};
+
 /* A step while it is prepared. */
 struct gpu_making {
     struct gpu *gpu;
+    enum gpu_math math;
+    bool raw;              /* operands are taken and given as they are stored */
+    bool is_fixed_product; /* operands are integers, the result is sums of their products (gpu_product.h) */
     const struct backend_scope *scope;
     const struct group *group;
     struct gpu_step *step;
-    text options; /* of the next kernel */
+    text options;              /* of the next kernel */
+    struct gpu_operand *reals; /* per output of the last node: what stands for a fixed-point one, or DT_NONE */
 };
 
 struct gpu_op {
@@ -93,7 +106,11 @@ struct gpu_op {
     const char *(*refuse)(const struct gpu *gpu, const struct graph *g, const struct node *n);
     odlc_status (*prepare)(struct gpu_making *m);
     enum sharing sharing; /* of a node on its own */
-    bool fuses;           /* element-wise ops behind the node can be part of its step (gpu_follow.h) */
+    /* Whether a node that is taken gets its operands as they are stored. Others get fixed-point ones as reals, and give
+     * reals in the place of such results. NULL: no node does. */
+    bool (*is_raw)(const struct graph *g, const struct node *n);
+    bool is_product; /* of its first two inputs, and a bias: by integers where kernel/fixed_product.h has it so */
+    bool fuses;      /* element-wise ops behind the node can be part of its step (gpu_follow.h) */
 };
 
 /* The node k of the group; 0 is its head. */
@@ -102,7 +119,7 @@ const struct node *gpu_node(const struct gpu_making *m, uint32_t k);
  * tensors, others as they are stored. Absent: dtype DT_NONE and a buffer NULL. */
 odlc_status gpu_input(struct gpu_making *m, uint32_t k, uint32_t i, struct gpu_operand *out) MUST_USE;
 /* Output i of the head, or, of a head with one output, the result of the last node of the group. */
-struct gpu_operand gpu_output(const struct gpu_making *m, uint32_t i);
+struct gpu_operand gpu_output(struct gpu_making *m, uint32_t i);
 /* Whether node k reads constant i; its elements as float32, in the scope's scratch: for rows that pack weights. */
 bool gpu_is_constant(const struct gpu_making *m, uint32_t k, uint32_t i);
 struct buffer gpu_constant(const struct gpu_making *m, uint32_t k, uint32_t i);
@@ -111,6 +128,9 @@ odlc_status gpu_weights(struct gpu_making *m, const void *bytes, uint64_t size, 
 /* The same of float32 elements in the type in which the precision mode stores them. */
 odlc_status gpu_real_weights(struct gpu_making *m, const float *reals, const struct shape *shape,
                              struct gpu_operand *out) MUST_USE;
+/* Before and after the row's own work: what it takes for granted of fixed-point operands. */
+void gpu_begin_reals(struct gpu_making *m);
+odlc_status gpu_end_reals(struct gpu_making *m) MUST_USE;
 /* A part of the workspace, whose contents go with the step's run. */
 struct gpu_operand gpu_room(struct gpu_making *m, enum dtype dtype, const struct shape *shape);
 /* The type in which inner tensors keep elements of that type, by the precision mode. */
@@ -128,9 +148,9 @@ void gpu_option_type(struct gpu_making *m, const char *name, const struct gpu_op
 odlc_status gpu_call_begin(struct gpu_making *m, const char *source, const char *function,
                            struct gpu_call **out) MUST_USE;
 void gpu_arg(struct gpu_making *m, struct gpu_call *call, const struct gpu_operand *operand);
-void gpu_arg_int(struct gpu_call *call, int64_t value); /* as cl_int */
-void gpu_arg_float(struct gpu_call *call, double value);
-void gpu_arg_bytes(struct gpu_call *call, const void *bytes, size_t size); /* a structure */
+void gpu_arg_int(struct gpu_call *call, int64_t value);                         /* as cl_int */
+void gpu_arg_number(struct gpu_making *m, struct gpu_call *call, double value); /* as `number` */
+void gpu_arg_bytes(struct gpu_call *call, const void *bytes, size_t size);      /* a structure */
 void gpu_arg_local(struct gpu_call *call, size_t size);
 /* So many work-items at least, in groups of gpu_group_size: the kernel looks whether it has something to do. */
 odlc_status gpu_call_end(struct gpu_making *m, struct gpu_call *call, cl_uint dims, const size_t *items) MUST_USE;
@@ -146,7 +166,10 @@ void gpu_group_size(const struct gpu *gpu, const struct gpu_call *call, cl_uint 
 
 /* float32 or float16. */
 bool gpu_is_real(const struct tensor *t);
-/* The refusal of nodes whose operands are not all reals, or have no or too many elements; NULL: all are. */
+/* Fixed point that steps get as reals: 8 and 16 bits, encodings of the whole tensor, on devices with doubles. */
+bool gpu_is_fixed(const struct gpu *gpu, const struct tensor *t);
+/* The refusal of nodes whose operands are not all reals or fixed point, or have no or too many elements; NULL: all are.
+ */
 const char *gpu_refuse_types(const struct gpu *gpu, const struct graph *g, const struct node *n);
 /* The same of sizes alone. */
 const char *gpu_refuse_sizes(const struct graph *g, const struct node *n);

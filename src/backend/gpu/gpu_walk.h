@@ -22,4 +22,14 @@ void gpu_broadcast_strides(const struct shape *operand, const struct shape *shap
  * False: it takes a walk. */
 bool gpu_broadcast_is_run(const struct shape *operand, const struct shape *shape, int64_t *step, int64_t *count);
 
+/* In kernels/common.cl `walk`: a call of "move.move", which brings elements of x at the walk's first places to y at the
+ * second ones. */
+odlc_status gpu_move(struct gpu_making *m, const struct gpu_operand *x, const struct gpu_operand *y,
+                     const struct gpu_walk *walk) MUST_USE;
+
+/* Stands in `text` of operators that move elements: what is moved as it is stored (struct gpu_op, is_raw). Reals may
+ * change their type on the way. */
+const char *gpu_refuse_move(const struct gpu *gpu, const struct graph *g, const struct node *n);
+bool gpu_moves_raw(const struct graph *g, const struct node *n);
+
 #endif

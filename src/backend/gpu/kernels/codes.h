@@ -24,6 +24,7 @@
 #define GPU_ROUND 21 /* halves to even */
 #define GPU_SIN 22
 #define GPU_SOFTPLUS 23 /* beta a, threshold b */
+#define GPU_NOT 24
 
 /* Of two operands. */
 #define GPU_BINARY 64
@@ -36,5 +37,14 @@
 #define GPU_SQUARED_DIFFERENCE 70
 #define GPU_POWER 71
 #define GPU_PRELU 72
+#define GPU_EQUAL 73
+#define GPU_NOT_EQUAL 74
+#define GPU_GREATER 75
+#define GPU_GREATER_EQUAL 76
+#define GPU_LESS 77
+#define GPU_LESS_EQUAL 78
+#define GPU_AND 79
+#define GPU_OR 80
+#define GPU_XOR 81
 /* Added to the number: the operands change places. */
 #define GPU_SWAPPED 128

@@ -1,20 +1,36 @@
 /* What stands before every kernel: types, loads and stores, functions, followers.
  *
- * real is what is computed with: half with -DHALF_MATH, else float. Elements are stored as types that options name, such
+ * real is what is computed with: half with -DHALF_MATH, double with -DDOUBLE_MATH, an integer type with -DINT_MATH=long, else float;
+ * number the type of numbers among the arguments. Elements are stored as types that options name, such
  * as -DX=half; LOAD(X, p, i) and STORE(X, p, i, v) are the way between. Positions are ints: tensors have less than 2^31
  * elements. */
 
 #define PASTE_(a, b) a##b
 #define PASTE(a, b) PASTE_(a, b)
 
-#ifdef HALF_MATH
+#if defined(HALF_MATH)
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
-typedef half real;
+#define REAL half
+typedef float number;
 #define TO_REAL(x) convert_half(x)
+#elif defined(DOUBLE_MATH)
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#pragma OPENCL FP_CONTRACT OFF /* each operation is rounded, as in the reference */
+#define REAL double
+typedef double number;
+#define TO_REAL(x) convert_double(x)
+#elif defined(INT_MATH)
+#define REAL INT_MATH
+typedef float number;
+#define TO_REAL(x) ((real)(x))
 #else
-typedef float real;
+#define REAL float
+typedef float number;
 #define TO_REAL(x) convert_float(x)
 #endif
+typedef REAL real;
+
+typedef uchar flag; /* of truth */
 
 /* Kernels of a file need not all have all operands. */
 #ifndef X
@@ -59,16 +75,56 @@ static inline void store_half(global half *p, int i, real v)
 #else
 static inline real load_half(global const half *p, int i)
 {
-    return vload_half(i, p);
+    return TO_REAL(vload_half(i, p));
 }
 
 static inline void store_half(global half *p, int i, real v)
 {
-    vstore_half_rte(v, i, p);
+    vstore_half_rte(convert_float(v), i, p);
 }
 #endif
 
+static inline real load_flag(global const flag *p, int i)
+{
+    return p[i] != 0;
+}
+
+static inline void store_flag(global flag *p, int i, real v)
+{
+    p[i] = v != 0;
+}
+
+/* Of integers the low bits stay; reals are truncated, and saturated. */
+#ifdef INT_MATH
+#define TO_INTEGER(type, v) ((type)(v))
+#else
+#define TO_INTEGER(type, v) convert_##type##_sat(v)
+#endif
+
+#define INTEGERS(type)                                             \
+    static inline real load_##type(global const type *p, int i)    \
+    {                                                              \
+        return TO_REAL(p[i]);                                      \
+    }                                                              \
+    static inline void store_##type(global type *p, int i, real v) \
+    {                                                              \
+        p[i] = TO_INTEGER(type, v);                                \
+    }
+INTEGERS(char)
+INTEGERS(uchar)
+INTEGERS(short)
+INTEGERS(ushort)
+INTEGERS(int)
+INTEGERS(uint)
+INTEGERS(long)
+
 /* ---- functions ---- */
+
+#ifdef DOUBLE_MATH
+#define CONSTANT(x) (x)
+#else
+#define CONSTANT(x) ((real)x##f)
+#endif
 
 /* Not a number stays it, and so does the sign of a zero. */
 static inline real clip(real x, real low, real high)
@@ -77,7 +133,24 @@ static inline real clip(real x, real low, real high)
     return least > high ? high : least;
 }
 
-static inline real function(int code, real x, float a, float b)
+#ifdef INT_MATH
+static inline real function(int code, real x, number a, number b)
+{
+    switch (code) {
+    case GPU_ABS:
+        return x < 0 ? -x : x;
+    case GPU_NEG:
+        return -x;
+    case GPU_SIGN:
+        return (x > 0) - (x < 0);
+    case GPU_NOT:
+        return !x;
+    default:
+        return x;
+    }
+}
+#else
+static inline real function(int code, real x, number a, number b)
 {
     const real zero = 0, one = 1;
     switch (code) {
@@ -100,7 +173,7 @@ static inline real function(int code, real x, float a, float b)
     case GPU_ELU:
         return x < zero ? TO_REAL(a) * expm1(x) : x;
     case GPU_GELU:
-        return TO_REAL(0.5f) * x * erfc(-x * TO_REAL(0.70710678f));
+        return CONSTANT(0.5) * x * erfc(-x * CONSTANT(0.70710678118654752440));
     case GPU_SIGMOID:
         return one / (one + exp(-x));
     case GPU_TANH:
@@ -109,6 +182,8 @@ static inline real function(int code, real x, float a, float b)
         return exp(x);
     case GPU_SIGN:
         return x != x ? x : (real)((x > zero) - (x < zero));
+    case GPU_NOT:
+        return !x;
     case GPU_ASIN:
         return asin(x);
     case GPU_ATAN:
@@ -133,6 +208,29 @@ static inline real function(int code, real x, float a, float b)
         return x;
     }
 }
+#endif
+
+#ifdef INT_MATH
+static inline real divide(real a, real b)
+{
+    return b == 0 ? 0 : b == -1 ? -a : a / b;
+}
+
+static inline real power(real a, real b)
+{
+    return a; /* nobody asks for it */
+}
+#else
+static inline real divide(real a, real b)
+{
+    return a / b;
+}
+
+static inline real power(real a, real b)
+{
+    return b == (real)2 ? a * a : pow(a, b);
+}
+#endif
 
 static inline real combine(int code, real a, real b)
 {
@@ -144,17 +242,35 @@ static inline real combine(int code, real a, real b)
     case GPU_MULTIPLY:
         return a * b;
     case GPU_DIVIDE:
-        return a / b;
+        return divide(a, b);
     case GPU_MAXIMUM:
         return a > b || a != a ? a : b;
     case GPU_MINIMUM:
         return a < b || a != a ? a : b;
     case GPU_SQUARED_DIFFERENCE:
         return (a - b) * (a - b);
-    case GPU_POWER:
-        return pow(a, b);
-    default: /* GPU_PRELU */
+    case GPU_PRELU:
         return a < (real)0 ? a * b : a;
+    case GPU_EQUAL:
+        return a == b;
+    case GPU_NOT_EQUAL:
+        return a != b;
+    case GPU_GREATER:
+        return a > b;
+    case GPU_GREATER_EQUAL:
+        return a >= b;
+    case GPU_LESS:
+        return a < b;
+    case GPU_LESS_EQUAL:
+        return a <= b;
+    case GPU_AND:
+        return a && b;
+    case GPU_OR:
+        return a || b;
+    case GPU_XOR:
+        return !a != !b;
+    default:
+        return power(a, b);
     }
 }
 
@@ -171,7 +287,7 @@ static inline int place_of(int i, int step, int count)
 }
 
 #define FOLLOWER(k)                                                                                             \
-    static inline real follower##k(real v, int i, int code, float a, float b, global const T##k *p, int step, int count) \
+    static inline real follower##k(real v, int i, int code, number a, number b, global const T##k *p, int step, int count) \
     {                                                                                                           \
         if (code < GPU_BINARY)                                                                                  \
             return function(code, v, a, b);                                                                     \
@@ -179,10 +295,19 @@ static inline int place_of(int i, int step, int count)
         return code < GPU_SWAPPED ? combine(code, v, other) : combine(code - GPU_SWAPPED, other, v);            \
     }
 
-#define FOLLOWER_PARAMS(k) , int code##k, float a##k, float b##k, global const T##k *p##k, int step##k, int count##k
+#define FOLLOWER_PARAMS(k) , int code##k, number a##k, number b##k, global const T##k *p##k, int step##k, int count##k
 
 #ifndef FOLLOW
 #define FOLLOW 0
+#endif
+#ifndef T0
+#define T0 float
+#endif
+#ifndef T1
+#define T1 float
+#endif
+#ifndef T2
+#define T2 float
 #endif
 
 #if FOLLOW > 0
@@ -245,85 +370,120 @@ static inline void walk_to(const walk *w, int i, int operands, int *places)
     }
 }
 
-/* ---- four neighbours at once: p + i must be aligned for them ---- */
+/* ---- windows ---- */
+
+/* As struct gpu_window. */
+typedef struct {
+    int in[3], out[3], filter[3], stride[3], dilation[3], before[3], after[3], channels;
+} window;
+
+/* The window's position that the place in the result, without channels, has; gives the batch. */
+static inline int window_at(const window *w, int place, int *at)
+{
+    for (int axis = 2; axis >= 0; axis--) {
+        const int before = place / w->out[axis];
+        at[axis] = place - before * w->out[axis];
+        place = before;
+    }
+    return place;
+}
+
+/* The taps [*first, *last) of an axis that fall on the input at a position. */
+static inline void window_clip(const window *w, int axis, int at, int *first, int *last)
+{
+    const int start = at * w->stride[axis] - w->before[axis], step = w->dilation[axis], filter = w->filter[axis];
+    *first = start < 0 ? min((-start + step - 1) / step, filter) : 0;
+    *last = start < w->in[axis] ? min((w->in[axis] - start + step - 1) / step, filter) : 0;
+    *last = max(*first, *last);
+}
+
+/* The input's place, without channels, under a tap. */
+static inline int window_place(const window *w, int batch, const int *at, const int *tap)
+{
+    int place = batch;
+    for (int axis = 0; axis < 3; axis++)
+        place = place * w->in[axis] + at[axis] * w->stride[axis] + tap[axis] * w->dilation[axis] - w->before[axis];
+    return place;
+}
+
+/* ---- products ---- */
 
 #define UNROLL _Pragma("unroll")
-#ifdef HALF_MATH
-typedef half4 real4;
-#define TO_REAL4(x) convert_half4(x)
+#ifdef INT_MATH
+#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
 #else
-typedef float4 real4;
-#define TO_REAL4(x) convert_float4(x)
+#define MULTIPLY_ADD(a, b, c) fma((a), (b), (c))
 #endif
 
+/* Four neighbours at once. Elements p + i must be aligned for them. */
+typedef PASTE(REAL, 4) real4;
+#define TO_REAL4 PASTE(convert_, PASTE(REAL, 4))
 #define LOAD4(type, p, i) PASTE(load4_, type)((p), (i))
 #define STORE4(type, p, i, v) PASTE(store4_, type)((p), (i), (v))
 
-static inline real4 load4_float(global const float *p, int i)
-{
-    return TO_REAL4(*(global const float4 *)(p + i));
-}
-
-static inline void store4_float(global float *p, int i, real4 v)
-{
-    *(global float4 *)(p + i) = convert_float4(v);
-}
-
+#define FOURS(type)                                                  \
+    static inline real4 load4_##type(global const type *p, int i)    \
+    {                                                                \
+        return TO_REAL4(*(global const type##4 *)(p + i));           \
+    }                                                                \
+    static inline void store4_##type(global type *p, int i, real4 v) \
+    {                                                                \
+        *(global type##4 *)(p + i) = convert_##type##4(v);           \
+    }
+FOURS(float)
+FOURS(short)
+FOURS(int)
+FOURS(long)
 #ifdef HALF_MATH
-static inline real4 load4_half(global const half *p, int i)
-{
-    return *(global const half4 *)(p + i);
-}
-
-static inline void store4_half(global half *p, int i, real4 v)
-{
-    *(global half4 *)(p + i) = v;
-}
+FOURS(half)
 #else
 static inline real4 load4_half(global const half *p, int i)
 {
-    return vloada_half4(0, p + i);
+    return TO_REAL4(vloada_half4(0, p + i));
 }
 
 static inline void store4_half(global half *p, int i, real4 v)
 {
-    vstorea_half4_rte(v, 0, p + i);
+    vstorea_half4_rte(convert_float4(v), 0, p + i);
 }
 #endif
 
-/* ---- windows of convolutions and pools ---- */
-
-/* As struct gpu_window: extents of three spatial axes (missing ones come first and are 1), then elements from a pixel to
- * the next one, from an image to the next one, and of a pixel that a window takes. */
+/* As struct gpu_gemm_shape. */
 typedef struct {
-    int in[3], out[3], filter[3], stride[3], pad[3], dilation[3];
-    int pixel, image, depth;
-} window;
+    int rows, columns, depth;      /* of one product */
+    int x_row, x_step;             /* elements between rows of the left operand, and along its depth */
+    int y_column, y_step;          /* between columns of the right one, and along its depth */
+    int out_batch, out_row;        /* between products of the result, and its rows */
+    int out_size, bias_batch;      /* elements of the result; between the biases of products */
+    int parts, part_depth;         /* into how many parts the depth is cut, and how long they are */
+    int images, tap_depth;         /* of a convolution: images, and the elements of a pixel under a tap */
+} gemm_shape;
 
-/* The window that computes result number `at` begins at corner[], which may be outside; gives the place of its first
- * element. A window behind the last image is nowhere. */
+/* Where the window begins that computes result number `at`: corner[], which may be outside. Gives the place of its
+ * first element. A window behind the last image is nowhere. */
 static inline int window_corner(const window *w, int at, int images, int corner[3])
 {
-    const int x = at % w->out[2], y = at / w->out[2] % w->out[1], z = at / (w->out[2] * w->out[1]) % w->out[0];
-    const int image = at / (w->out[2] * w->out[1] * w->out[0]);
-    corner[0] = image < images ? z * w->stride[0] - w->pad[0] : -(1 << 30);
-    corner[1] = y * w->stride[1] - w->pad[1];
-    corner[2] = x * w->stride[2] - w->pad[2];
-    if (image >= images)
-        return 0;
-    return image * w->image + ((corner[0] * w->in[1] + corner[1]) * w->in[2] + corner[2]) * w->pixel;
+    const int none[3] = {0, 0, 0};
+    int position[3];
+    const int image = window_at(w, at, position);
+    for (int axis = 0; axis < 3; axis++)
+        corner[axis] = position[axis] * w->stride[axis] - w->before[axis];
+    if (image < images)
+        return window_place(w, image, position, none) * w->channels;
+    corner[0] = -(1 << 30);
+    return 0;
 }
 
-/* A position in a window: the tap, and the element of its pixel. */
+/* A position along the depth of a convolution: a tap, and an element of the pixel under it. */
 typedef struct {
     int tap[3], element;
 } taps;
 
-static inline taps taps_at(const window *w, int depth)
+static inline taps taps_at(const window *w, int tap_depth, int depth)
 {
-    const int tap = depth / w->depth;
+    const int tap = depth / tap_depth;
     taps t = {{tap / (w->filter[2] * w->filter[1]), tap / w->filter[2] % w->filter[1], tap % w->filter[2]},
-              depth - tap * w->depth};
+              depth - tap * tap_depth};
     return t;
 }
 
@@ -338,38 +498,22 @@ static inline void taps_next(const window *w, taps *t)
     t->tap[0]++;
 }
 
-static inline void taps_advance(const window *w, taps *t, int elements)
+static inline void taps_advance(const window *w, int tap_depth, taps *t, int elements)
 {
-    t->element += elements;
-    while (t->element >= w->depth) {
-        t->element -= w->depth;
+    for (t->element += elements; t->element >= tap_depth; t->element -= tap_depth)
         taps_next(w, t);
-    }
 }
 
 /* From the place of the window's first element. */
-static inline int tap_offset(const window *w, const taps *t)
+static inline int taps_offset(const window *w, const taps *t)
 {
     const int z = t->tap[0] * w->dilation[0], y = t->tap[1] * w->dilation[1], x = t->tap[2] * w->dilation[2];
-    return ((z * w->in[1] + y) * w->in[2] + x) * w->pixel + t->element;
+    return ((z * w->in[1] + y) * w->in[2] + x) * w->channels + t->element;
 }
 
-static inline bool tap_is_inside(const window *w, const taps *t, const int corner[3])
+static inline bool taps_are_inside(const window *w, const taps *t, const int corner[3])
 {
     return (uint)(corner[0] + t->tap[0] * w->dilation[0]) < (uint)w->in[0] &&
            (uint)(corner[1] + t->tap[1] * w->dilation[1]) < (uint)w->in[1] &&
            (uint)(corner[2] + t->tap[2] * w->dilation[2]) < (uint)w->in[2];
 }
-
-/* ---- products of matrices ---- */
-
-/* As struct gpu_product_shape. */
-typedef struct {
-    int rows, columns, depth;      /* of one product */
-    int x_row, x_step;             /* elements between rows of the left operand, and along its depth */
-    int y_column, y_step;          /* between columns of the right one, and along its depth */
-    int out_batch, out_row;        /* between products of the result, and its rows */
-    int out_size, bias_batch;      /* elements of the result; between the biases of products */
-    int parts, part_depth, images; /* into how many parts the depth is cut, and how long they are; images of x */
-} product_shape;
-

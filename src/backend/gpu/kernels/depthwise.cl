@@ -1,5 +1,5 @@
 /* Convolutions of each channel by itself. An item computes RUN channels (1 or 4) of PIXELS results that are neighbours along
- * the width. Options: types X, W, B and O; RUN; PIXELS; FILTER_Y, FILTER_X; BIAS. Weights are [filter, channels]; with
+ * the width. Options: types X, Y, B and O; RUN; PIXELS; FILTER_Y, FILTER_X; BIAS. Weights are [filter, channels]; with
  * RUN 1 a channel of the image has `multiplier` of them. */
 #if RUN == 4
 typedef real4 channels;
@@ -9,7 +9,7 @@ typedef real channels;
 #define LOAD_RUN LOAD
 #endif
 
-kernel void depthwise(global const X *restrict x, global const W *restrict weights, global const B *restrict bias,
+kernel void depthwise(global const X *restrict x, global const Y *restrict weights, global const B *restrict bias,
                       global O *restrict out, const window w, const int images, const int all,
                       const int multiplier FOLLOW_PARAMS)
 {
@@ -34,14 +34,14 @@ kernel void depthwise(global const X *restrict x, global const W *restrict weigh
             UNROLL for (int tap = 0; tap < FILTER_X; tap++)
             {
                 const taps t = {{z, y, tap}, 0};
-                const int from = origin + tap_offset(&w, &t);
+                const int from = origin + taps_offset(&w, &t);
                 const channels weight =
-                    LOAD_RUN(W, weights, ((z * FILTER_Y + y) * FILTER_X + tap) * all + channel);
+                    LOAD_RUN(Y, weights, ((z * FILTER_Y + y) * FILTER_X + tap) * all + channel);
                 UNROLL for (int i = 0; i < PIXELS; i++)
                 {
                     const int at_x = corner[2] + i * w.stride[2] + tap * w.dilation[2];
                     if ((uint)at_x < (uint)w.in[2])
-                        sums[i] = fma(LOAD_RUN(X, x, from + i * w.stride[2] * w.pixel), weight, sums[i]);
+                        sums[i] = MULTIPLY_ADD(LOAD_RUN(X, x, from + i * w.stride[2] * w.channels), weight, sums[i]);
                 }
             }
         }

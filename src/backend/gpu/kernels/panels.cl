@@ -1,9 +1,9 @@
 /* Products of matrices without local memory, for processors whose work-items are loops: an item computes R rows of a panel of
  * the right operand, PANEL columns that lie together at each step of the depth. The windows of a convolution lie in the
- * image altogether. Options: types X, B and O (panels are floats), R, PANEL, VECTOR; GATHER: x is an image; BIAS. */
+ * image altogether. Options: types X, Y (of panels), B and O, R, PANEL, VECTOR; GATHER: x is an image; BIAS. */
 #define VECTORS (PANEL / VECTOR)
-#define VEC PASTE(float, VECTOR)
-#define VLOAD PASTE(vload, VECTOR)
+#define VEC PASTE(REAL, VECTOR)
+#define VLOAD(p) PASTE(convert_, VEC)(PASTE(vload, VECTOR)(0, (p)))
 #define VSTORE PASTE(vstore, VECTOR)
 
 #ifdef GATHER
@@ -13,24 +13,24 @@
 #endif
 
 /* Sums of a run of the depth: from x, steps of `step`, and from the panel. */
-static inline void add_run(global const X *x, const int *at, int step, global const float *panel, int count,
+static inline void add_run(global const X *x, const int *at, int step, global const Y *panel, int count,
                            VEC sums[R][VECTORS])
 {
     for (int k = 0; k < count; k++) {
         VEC y[VECTORS];
         UNROLL for (int j = 0; j < VECTORS; j++)
-            y[j] = VLOAD(0, panel + k * PANEL + j * VECTOR);
+            y[j] = VLOAD(panel + k * PANEL + j * VECTOR);
         UNROLL for (int i = 0; i < R; i++)
         {
-            const float a = LOAD(X, x, at[i] + k * step);
+            const real a = LOAD(X, x, at[i] + k * step);
             UNROLL for (int j = 0; j < VECTORS; j++)
-                sums[i][j] = fma((VEC)(a), y[j], sums[i][j]);
+                sums[i][j] = MULTIPLY_ADD((VEC)(a), y[j], sums[i][j]);
         }
     }
 }
 
-kernel void product(global const X *restrict x, global const float *restrict y, global const B *restrict bias,
-                    global O *restrict out, const product_shape s, const walk batches WINDOW_PARAM FOLLOW_PARAMS)
+kernel void product(global const X *restrict x, global const Y *restrict y, global const B *restrict bias,
+                    global O *restrict out, const gemm_shape s, const walk batches WINDOW_PARAM FOLLOW_PARAMS)
 {
     const int panel = get_global_id(0), row_0 = get_global_id(1) * R, batch = get_global_id(2);
     int base[2], at[R];
@@ -48,15 +48,15 @@ kernel void product(global const X *restrict x, global const float *restrict y, 
         at[i] = base[0] + row * s.x_row;
 #endif
         UNROLL for (int j = 0; j < VECTORS; j++)
-            sums[i][j] = (VEC)(0.0f);
+            sums[i][j] = (VEC)(0);
     }
 #ifdef GATHER
-    taps tap = taps_at(&w, 0);
-    for (int depth = 0; depth < s.depth; depth += w.depth) {
+    taps tap = taps_at(&w, s.tap_depth, 0);
+    for (int depth = 0; depth < s.depth; depth += s.tap_depth) {
         int from[R];
         UNROLL for (int i = 0; i < R; i++)
-            from[i] = at[i] + tap_offset(&w, &tap);
-        add_run(x, from, 1, y + (size_t)depth * PANEL, w.depth, sums);
+            from[i] = at[i] + taps_offset(&w, &tap);
+        add_run(x, from, 1, y + (size_t)depth * PANEL, s.tap_depth, sums);
         taps_next(&w, &tap);
     }
 #else
@@ -65,14 +65,14 @@ kernel void product(global const X *restrict x, global const float *restrict y, 
 
     UNROLL for (int i = 0; i < R; i++)
     {
-        float values[PANEL];
+        real values[PANEL];
         UNROLL for (int j = 0; j < VECTORS; j++)
             VSTORE(sums[i][j], 0, values + j * VECTOR);
         const int column_0 = panel * PANEL, row = row_0 + i;
         const int count = row < s.rows ? min(PANEL, s.columns - column_0) : 0;
         for (int j = 0; j < count; j++) {
             const int place = batch * s.out_batch + row * s.out_row + column_0 + j;
-            real v = TO_REAL(values[j]);
+            real v = values[j];
 #ifdef BIAS
             v += LOAD(B, bias, batch * s.bias_batch + column_0 + j);
 #endif

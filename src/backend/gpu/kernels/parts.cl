@@ -2,7 +2,7 @@
 
 /* Adds up the parts of each element, in order. */
 kernel void sum(global const X *restrict parts, global const B *restrict bias, global O *restrict out,
-                const product_shape s FOLLOW_PARAMS)
+                const gemm_shape s FOLLOW_PARAMS)
 {
     const int i = get_global_id(0);
     if (i >= s.out_size)

@@ -85,7 +85,7 @@ typedef real4 run_4;
 
 kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void
 product(global const X *restrict x, global const Y *restrict y, global const B *restrict bias,
-        global O *restrict out, const product_shape s, const walk batches WINDOW_PARAM FOLLOW_PARAMS)
+        global O *restrict out, const gemm_shape s, const walk batches WINDOW_PARAM FOLLOW_PARAMS)
 {
     local real x_tile[2][DEPTH * X_PITCH] __attribute__((aligned(16)));
     local real y_tile[2][DEPTH * Y_PITCH] __attribute__((aligned(16)));
@@ -114,15 +114,15 @@ product(global const X *restrict x, global const Y *restrict y, global const B *
         const int row = row_0 + x_row + i * NEXT_ROW(X_ALONG, X_RUN);
         origin[i] = base[0] + window_corner(&w, row, s.images, corner[i]);
     }
-    taps at = taps_at(&w, begin + x_depth);
+    taps at = taps_at(&w, s.tap_depth, begin + x_depth);
 #define X_FETCH(depth_0)                                                                                               \
     {                                                                                                                  \
-        const int offset = tap_offset(&w, &at);                                                                        \
+        const int offset = taps_offset(&w, &at);                                                                        \
         UNROLL for (int i = 0; i < X_LOADS; i++)                                                                       \
-            x_run[i] = (depth_0) + x_depth < end && tap_is_inside(&w, &at, corner[i])                                  \
+            x_run[i] = (depth_0) + x_depth < end && taps_are_inside(&w, &at, corner[i])                                  \
                            ? PASTE(LOAD_, X_RUN)(X, x, origin[i] + offset)                                             \
                            : (RUN_TYPE(X_RUN))(0);                                                                     \
-        taps_advance(&w, &at, DEPTH);                                                                                  \
+        taps_advance(&w, s.tap_depth, &at, DEPTH);                                                                                  \
     }
 #else
 #define X_FETCH(depth_0)                                                                                               \
@@ -176,7 +176,7 @@ product(global const X *restrict x, global const Y *restrict y, global const B *
             GET_RUN(&y_tile[which][k * Y_PITCH], b, C, C_RUN, COLUMNS, item_c)
             UNROLL for (int i = 0; i < R; i++)
                 UNROLL for (int j = 0; j < C; j++)
-                    sums[i][j] = fma(a[i], b[j], sums[i][j]);
+                    sums[i][j] = MULTIPLY_ADD(a[i], b[j], sums[i][j]);
         }
         if (more) {
             which ^= 1;

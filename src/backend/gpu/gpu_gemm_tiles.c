@@ -1,8 +1,8 @@
-#include "backend/gpu/gpu_product.h"
+#include "backend/gpu/gpu_gemm.h"
 
 #include "backend/gpu/gpu_context.h"
 
-/* The tiles that kernels/product.cl is built for. */
+/* The tiles that kernels/tiles.cl is built for. */
 struct tile {
     int rows, columns, depth; /* of a work-group */
     int r, c;                 /* of a work-item */
@@ -26,9 +26,16 @@ static int items_of(const struct tile *t)
     return t->rows / t->r * (t->columns / t->c);
 }
 
-static bool fits(const struct gpu_device *d, const struct tile *t)
+/* Bytes of an element of a tile. */
+static uint64_t element_size(const struct gpu_making *m)
 {
-    const uint64_t local = 2 * sizeof(cl_float) * (uint64_t)t->depth * (uint64_t)(t->rows + t->columns + 8);
+    return m->math == GPU_MATH_INT || m->math == GPU_MATH_DOUBLE ? 8 : 4;
+}
+
+static bool fits(const struct gpu_making *m, const struct tile *t)
+{
+    const struct gpu_device *d = &m->gpu->context->device;
+    const uint64_t local = 2 * element_size(m) * (uint64_t)t->depth * (uint64_t)(t->rows + t->columns + 8);
     return (size_t)items_of(t) <= d->max_group && (size_t)items_of(t) <= d->max_items[0] && local <= d->local_memory;
 }
 
@@ -38,9 +45,9 @@ static int64_t ceil_div(int64_t a, int64_t b)
 }
 
 /* Microseconds, about. */
-static double estimate(const struct gpu_device *d, const struct tile *t, const struct gpu_product *p, int64_t parts)
+static double estimate(const struct gpu_device *d, const struct tile *t, const struct gpu_gemm *p, int64_t parts)
 {
-    const struct gpu_product_shape *s = &p->shape;
+    const struct gpu_gemm_shape *s = &p->shape;
     const int64_t groups = ceil_div(s->rows, t->rows) * ceil_div(s->columns, t->columns) *
                            (int64_t)shape_count(&p->batch) * parts;
     const int64_t at_once = max_i64(1, BUSY_ITEMS / items_of(t)); /* on a unit */
@@ -59,15 +66,17 @@ struct choice {
     int64_t parts;
 };
 
-static struct choice choose(const struct gpu_device *d, const struct gpu_product *p)
+static struct choice choose(const struct gpu_making *m, const struct gpu_gemm *p)
 {
+    const struct gpu_device *d = &m->gpu->context->device;
+    const int64_t most = m->math == GPU_MATH_DOUBLE ? 1 : MAX_PARTS; /* parts of doubles would be rounded */
     struct choice best = {NULL, 1};
     double least = 0;
     for (size_t i = 0; i < COUNT_OF(tiles); i++) {
-        for (int64_t parts = 1; parts <= MAX_PARTS; parts *= 2) {
+        for (int64_t parts = 1; parts <= most; parts *= 2) {
             const bool too_short = parts > 1 && p->shape.depth < 2 * tiles[i].depth * parts;
             const bool too_many = parts * p->shape.out_size > INT32_MAX;
-            if (!fits(d, &tiles[i]) || too_short || too_many)
+            if (!fits(m, &tiles[i]) || too_short || too_many)
                 continue;
             const double time = estimate(d, &tiles[i], p, parts);
             if (best.tile && time >= least)
@@ -95,7 +104,7 @@ struct reading {
     int run;
 };
 
-static struct reading read_matrix(const struct gpu_product *p, uint32_t operand, int64_t rows, int64_t row, int64_t step)
+static struct reading read_matrix(const struct gpu_gemm *p, uint32_t operand, int64_t rows, int64_t row, int64_t step)
 {
     struct reading r = {.along_depth = step == 1 || row != 1, .run = 1};
     const bool neighbours = r.along_depth ? step == 1 && row % 4 == 0 && p->shape.depth % 4 == 0
@@ -105,18 +114,18 @@ static struct reading read_matrix(const struct gpu_product *p, uint32_t operand,
     return r;
 }
 
-static struct reading read_x(const struct gpu_product *p)
+static struct reading read_x(const struct gpu_gemm *p)
 {
-    const struct gpu_window *w = &p->window;
     if (!p->is_image)
         return read_matrix(p, 0, p->shape.rows, p->shape.x_row, p->shape.x_step);
-    const bool by_4 = w->pixel % 4 == 0 && w->depth % 4 == 0 && is_by_4(p->steps[0], p->batch.rank);
+    const bool by_4 =
+        p->window.channels % 4 == 0 && p->shape.tap_depth % 4 == 0 && is_by_4(p->steps[0], p->batch.rank);
     return (struct reading){.along_depth = true, .run = by_4 ? 4 : 1};
 }
 
-static void add_tile_options(struct gpu_making *m, const struct gpu_product *p, const struct tile *t)
+static void add_tile_options(struct gpu_making *m, const struct gpu_gemm *p, const struct tile *t)
 {
-    const struct gpu_product_shape *s = &p->shape;
+    const struct gpu_gemm_shape *s = &p->shape;
     const struct reading x = read_x(p), y = read_matrix(p, 1, s->columns, s->y_column, s->y_step);
     const bool by_4 = s->columns % 4 == 0 && s->out_row % 4 == 0 && s->out_batch % 4 == 0 && s->out_size % 4 == 0;
     gpu_option(m, "-DROWS=%d -DCOLUMNS=%d -DDEPTH=%d -DR=%d -DC=%d -DLANES=%d", t->rows, t->columns, t->depth, t->r,
@@ -127,21 +136,21 @@ static void add_tile_options(struct gpu_making *m, const struct gpu_product *p, 
 
 /* ---- calls ---- */
 
-static odlc_status add_product(struct gpu_making *m, const struct gpu_product *p, const struct tile *t)
+static odlc_status add_product(struct gpu_making *m, const struct gpu_gemm *p, const struct tile *t)
 {
     const bool is_part = p->shape.parts > 1;
     struct gpu_call *call;
-    gpu_product_options(m, p, is_part);
+    gpu_gemm_options(m, p, is_part);
     add_tile_options(m, p, t);
-    TRY(gpu_call_begin(m, "product", "product", &call));
-    gpu_product_args(m, call, p, is_part);
+    TRY(gpu_call_begin(m, "tiles", "product", &call));
+    gpu_gemm_args(m, call, p, is_part);
     const size_t items = (size_t)items_of(t);
     const size_t all[] = {(size_t)ceil_div(p->shape.columns, t->columns) * items,
                           (size_t)ceil_div(p->shape.rows, t->rows), shape_count(&p->batch) * (size_t)p->shape.parts};
     return gpu_call_end_groups(m, call, 3, all, (const size_t[]){items, 1, 1});
 }
 
-static odlc_status add_sum(struct gpu_making *m, const struct gpu_product *p, const struct gpu_operand *parts)
+static odlc_status add_sum(struct gpu_making *m, const struct gpu_gemm *p, const struct gpu_operand *parts)
 {
     struct gpu_call *call;
     gpu_option_type(m, "X", parts);
@@ -160,10 +169,10 @@ static odlc_status add_sum(struct gpu_making *m, const struct gpu_product *p, co
 }
 
 /* Products of few elements and great depth are cut into parts, so that all compute units have work. */
-odlc_status gpu_product_in_tiles(struct gpu_making *m, const struct gpu_product *p)
+odlc_status gpu_gemm_in_tiles(struct gpu_making *m, const struct gpu_gemm *p)
 {
-    const struct choice choice = choose(&m->gpu->context->device, p);
-    struct gpu_product part = *p;
+    const struct choice choice = choose(m, p);
+    struct gpu_gemm part = *p;
     if (!choice.tile)
         return diag_error(m->scope->diags, ODLC_ERR_UNSUPPORTED, AT(.node = gpu_node(m, 0)->name), "gpu-device",
                           "device %s has too small work-groups for products of matrices",
@@ -174,7 +183,7 @@ odlc_status gpu_product_in_tiles(struct gpu_making *m, const struct gpu_product 
     if (part.shape.parts == 1)
         return add_product(m, &part, choice.tile);
     const struct shape all = {.rank = 2, .dims = {part.shape.parts, p->shape.out_size}};
-    part.out = gpu_room(m, DT_FLOAT32, &all);
+    part.out = gpu_room(m, m->is_fixed_product ? p->out.dtype : DT_FLOAT32, &all);
     TRY(add_product(m, &part, choice.tile));
     const struct gpu_operand parts = part.out;
     part.out = p->out;
