@@ -31,8 +31,9 @@ static void close_gpu(void *state)
         (void)clFinish(gpu->queue);
         (void)clReleaseCommandQueue(gpu->queue);
     }
-    if (gpu->workspace)
-        (void)clReleaseMemObject(gpu->workspace);
+    for (size_t i = 0; i < gpu->rooms.count; i++)
+        if (gpu->rooms.data[i].buffer)
+            (void)clReleaseMemObject(gpu->rooms.data[i].buffer);
     if (gpu->owns_context)
         gpu_context_destroy(gpu->context);
 }
@@ -92,21 +93,12 @@ static enum dtype inner_type(void *state, enum dtype dtype)
     return gpu_inner_type(state, dtype);
 }
 
-static void release_rooms(void *object)
-{
-    const struct gpu_step *step = object;
-    for (size_t i = 0; i < step->rooms.count; i++)
-        if (step->rooms.data[i].buffer)
-            (void)clReleaseMemObject(step->rooms.data[i].buffer);
-}
-
 static odlc_status prepare(void *state, const struct backend_scope *scope, const struct group *group,
                            const struct step_io *io, void **out)
 {
     struct gpu_step *step = arena_new(scope->arena, struct gpu_step);
     struct gpu_making m = {.gpu = state, .scope = scope, .group = group, .step = step};
     *step = (struct gpu_step){.gpu = state, .io = *io, .node = gpu_node(&m, 0)};
-    arena_defer(scope->arena, release_rooms, step);
     const struct gpu_op *op = gpu_op_of(step->node);
     m.raw = op->is_raw && op->is_raw(scope->graph, step->node);
     m.is_fixed_product = op->is_product && gpu_is_fixed_product(scope->graph, step->node);

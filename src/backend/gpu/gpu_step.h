@@ -15,6 +15,12 @@ struct gpu_profile {
     void (*see)(void *object, const struct gpu_step *step, const struct gpu_call *call, cl_event event);
 };
 
+/* Memory for what a step computes on its way. */
+struct gpu_room {
+    uint64_t size; /* bytes: the most that a step needs of it */
+    cl_mem buffer; /* made at the first run */
+};
+
 /* One execution's state. */
 struct gpu {
     struct gpu_context *context;
@@ -22,8 +28,7 @@ struct gpu {
     cl_command_queue queue; /* in order */
     const struct gpu_config *config;
     struct diags *diags;
-    uint64_t workspace_size; /* bytes: the most that a step needs */
-    cl_mem workspace;        /* the steps', one after the other: made at the first run */
+    VEC(struct gpu_room) rooms; /* the steps', one after the other */
 };
 
 /* Reports a failure of the driver: ODLC_ERR_LIMIT where room is missing, else ODLC_ERR_INTERNAL. */
@@ -33,7 +38,7 @@ odlc_status gpu_check(const struct gpu *gpu, const char *failed, cl_int error) M
 
 /* Where a call finds a buffer, beside the places of step_io (inputs, then outputs). */
 #define GPU_FIXED UINT32_MAX  /* it is `buffer` */
-#define GPU_PART_0 (1U << 24) /* part k of the workspace: GPU_PART_0 + k; below GPU_FIXED */
+#define GPU_ROOM_0 (1U << 24) /* room k: GPU_ROOM_0 + k; below GPU_FIXED */
 
 /* A buffer of a call. Operands of a node have types and shapes as well. */
 struct gpu_operand {
@@ -61,18 +66,12 @@ struct gpu_call {
     VEC(struct gpu_binding) bindings;
 };
 
-/* A part of the workspace. */
-struct gpu_room {
-    uint64_t offset, size;
-    cl_mem buffer; /* made at the first run */
-};
-
 struct gpu_step {
     struct gpu *gpu;
     struct step_io io;
     const struct node *node;      /* the head of the group */
     VEC(struct gpu_call *) calls; /* in this order */
-    VEC(struct gpu_room) rooms;
+    uint32_t n_rooms;
 };
 
 odlc_status gpu_step_run(struct gpu_step *step, const struct buffer *in, const struct buffer *out) MUST_USE;
@@ -131,7 +130,7 @@ odlc_status gpu_real_weights(struct gpu_making *m, const float *reals, const str
 /* Before and after the row's own work: what it takes for granted of fixed-point operands. */
 void gpu_begin_reals(struct gpu_making *m);
 odlc_status gpu_end_reals(struct gpu_making *m) MUST_USE;
-/* A part of the workspace, whose contents go with the step's run. */
+/* One more room, whose contents go with the step's run. */
 struct gpu_operand gpu_room(struct gpu_making *m, enum dtype dtype, const struct shape *shape);
 /* The type in which inner tensors keep elements of that type, by the precision mode. */
 enum dtype gpu_inner_type(const struct gpu *gpu, enum dtype dtype);
