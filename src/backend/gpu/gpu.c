@@ -34,8 +34,10 @@ static void close_gpu(void *state)
     for (size_t i = 0; i < gpu->rooms.count; i++)
         if (gpu->rooms.data[i].buffer)
             (void)clReleaseMemObject(gpu->rooms.data[i].buffer);
-    if (gpu->owns_context)
-        gpu_context_destroy(gpu->context);
+    if (!gpu->owns_context)
+        return;
+    gpu_context_keep(gpu->context, gpu->diags);
+    gpu_context_destroy(gpu->context);
 }
 
 static odlc_status open_queue(struct gpu *gpu)
@@ -44,6 +46,13 @@ static odlc_status open_queue(struct gpu *gpu)
     gpu->queue = clCreateCommandQueue(gpu->context->handle, gpu->context->device.id,
                                       gpu->config->profile ? CL_QUEUE_PROFILING_ENABLE : 0, &error);
     return gpu_check(gpu, "there is no queue", error);
+}
+
+static odlc_status open_all(struct gpu *gpu)
+{
+    if (gpu->owns_context && gpu->config->repository)
+        TRY(gpu_context_use_repository(gpu->context, gpu->diags, gpu->config->repository));
+    return open_queue(gpu);
 }
 
 static odlc_status open_gpu(const struct backend_scope *scope, void **state)
@@ -55,7 +64,7 @@ static odlc_status open_gpu(const struct backend_scope *scope, void **state)
     gpu->owns_context = !gpu->context;
     if (gpu->owns_context)
         TRY(gpu_context_create(scope->diags, gpu->config->device, &gpu->context));
-    const odlc_status status = open_queue(gpu);
+    const odlc_status status = open_all(gpu);
     if (status != ODLC_OK) {
         close_gpu(gpu);
         return status;
