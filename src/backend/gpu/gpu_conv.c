@@ -20,7 +20,7 @@ static odlc_status prepare(struct gpu_making *m)
     const struct gpu_operand out = gpu_output(m, 0);
     const size_t count = shape_count(&out.shape);
     struct gpu_operand x, weights, bias;
-    struct gpu_chain chain;
+    struct gpu_chain chain = {.count = 0};
     struct gpu_call *call;
     struct conv c;
     TRY(gpu_input(m, 0, 0, &x));

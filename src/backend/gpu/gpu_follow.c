@@ -39,6 +39,16 @@ static const struct {
     {OP_ElementWiseLog, GPU_LOG},
     {OP_ElementWiseRound, GPU_ROUND},
     {OP_ElementWiseSin, GPU_SIN},
+    {OP_ElementWiseNot, GPU_NOT},
+    {OP_ElementWiseEqual, GPU_EQUAL},
+    {OP_ElementWiseNotEqual, GPU_NOT_EQUAL},
+    {OP_ElementWiseGreater, GPU_GREATER},
+    {OP_ElementWiseGreaterEqual, GPU_GREATER_EQUAL},
+    {OP_ElementWiseLess, GPU_LESS},
+    {OP_ElementWiseLessEqual, GPU_LESS_EQUAL},
+    {OP_ElementWiseAnd, GPU_AND},
+    {OP_ElementWiseOr, GPU_OR},
+    {OP_ElementWiseXor, GPU_XOR},
     {OP_ElementWiseAdd, GPU_ADD},
     {OP_ElementWiseSubtract, GPU_SUBTRACT},
     {OP_ElementWiseMultiply, GPU_MULTIPLY},
@@ -139,14 +149,20 @@ static odlc_status read_link(struct gpu_making *m, uint32_t k, uint32_t operand,
     return ODLC_OK;
 }
 
-odlc_status gpu_chain_read(struct gpu_making *m, uint32_t first, uint32_t operand, struct gpu_chain *out)
+void gpu_chain_add(struct gpu_chain *chain, int code, const struct gpu_operand *other, const struct shape *shape)
 {
-    out->count = 0;
+    struct gpu_link *link = &chain->links[chain->count++];
+    *link = (struct gpu_link){.function = {.code = code}, .other = *other};
+    (void)gpu_broadcast_is_run(&other->shape, shape, &link->step, &link->period);
+}
+
+odlc_status gpu_chain_read(struct gpu_making *m, uint32_t first, uint32_t operand, struct gpu_chain *chain)
+{
     for (uint32_t k = first; k < m->group->nodes.count; k++) {
         if (k > 0)
             operand = 1 - other_of(gpu_node(m, k), gpu_node(m, k - 1)->outputs[0]);
-        TRY(read_link(m, k, operand, &out->links[out->count]));
-        out->count++;
+        TRY(read_link(m, k, operand, &chain->links[chain->count]));
+        chain->count++;
     }
     return ODLC_OK;
 }
@@ -156,7 +172,7 @@ void gpu_chain_options(struct gpu_making *m, const struct gpu_chain *chain, bool
     if (chain->count > 0)
         gpu_option(m, "-DFOLLOW=%u", chain->count);
     for (uint32_t i = 0; i < chain->count; i++) {
-        gpu_option_type(m, (const char *[]){"T0", "T1", "T2"}[i], &chain->links[i].other);
+        gpu_option_type(m, (const char *[]){"T0", "T1", "T2", "T3"}[i], &chain->links[i].other);
         if (known)
             gpu_option(m, "-DCODE%u=%d", i, chain->links[i].function.code);
     }

@@ -9,7 +9,7 @@
 static odlc_status multiply(struct gpu_making *m, const struct product *p, const struct gpu_operand in[3])
 {
     const struct gpu_operand *x = &in[0], *y = &in[1], *bias = &in[2], out = gpu_output(m, 0);
-    struct gpu_chain chain;
+    struct gpu_chain chain = {.count = 0};
     struct gpu_call *call;
     int64_t strides[2][MAX_RANK];
     TRY(gpu_chain_read(m, 1, 0, &chain));

@@ -29,6 +29,12 @@ typedef float number;
 #define TO_REAL(x) convert_float(x)
 #endif
 
+#ifdef INT_MATH
+#define IS_NAN(x) false
+#else
+#define IS_NAN(x) isnan(x)
+#endif
+
 typedef uchar flag; /* of truth */
 
 /* Kernels of a file need not all have all operands. */
@@ -43,6 +49,12 @@ typedef uchar flag; /* of truth */
 #endif
 #ifndef B
 #define B float
+#endif
+#ifndef S
+#define S float
+#endif
+#ifndef C
+#define C uchar
 #endif
 #ifndef O
 #define O float
@@ -83,6 +95,18 @@ static inline void store_half(global half *p, int i, real v)
 }
 #endif
 
+#ifdef DOUBLE_MATH
+static inline real load_double(global const double *p, int i)
+{
+    return p[i];
+}
+
+static inline void store_double(global double *p, int i, real v)
+{
+    p[i] = v;
+}
+#endif
+
 static inline real load_flag(global const flag *p, int i)
 {
     return p[i] != 0;
@@ -116,6 +140,13 @@ INTEGERS(ushort)
 INTEGERS(int)
 INTEGERS(uint)
 INTEGERS(long)
+
+/* As a result of float32 would be stored on the way. */
+#ifdef DOUBLE_MATH
+#define ROUNDED(x) convert_double(convert_float(x))
+#else
+#define ROUNDED(x) (x)
+#endif
 
 /* ---- functions ---- */
 
@@ -180,7 +211,7 @@ static inline real function(int code, real x, number a, number b)
     case GPU_EXP:
         return exp(x);
     case GPU_SIGN:
-        return x != x ? x : (real)((x > zero) - (x < zero));
+        return IS_NAN(x) ? x : (real)((x > zero) - (x < zero));
     case GPU_NOT:
         return !x;
     case GPU_ASIN:
@@ -243,9 +274,9 @@ static inline real combine(int code, real a, real b)
     case GPU_DIVIDE:
         return divide(a, b);
     case GPU_MAXIMUM:
-        return a > b || a != a ? a : b;
+        return a > b || IS_NAN(a) ? a : b;
     case GPU_MINIMUM:
-        return a < b || a != a ? a : b;
+        return a < b || IS_NAN(a) ? a : b;
     case GPU_SQUARED_DIFFERENCE:
         return (a - b) * (a - b);
     case GPU_PRELU:
@@ -308,30 +339,38 @@ static inline int place_of(int i, int step, int count)
 #ifndef T2
 #define T2 float
 #endif
+#ifndef T3
+#define T3 float
+#endif
 
 #if FOLLOW > 0
 FOLLOWER(0)
-#ifdef CODE0
-#define FOLLOWED0(v, i) follower0((v), (i), CODE0, a0, b0, p0, step0, count0)
-#else
-#define FOLLOWED0(v, i) follower0((v), (i), code0, a0, b0, p0, step0, count0)
+#ifndef CODE0
+#define CODE0 code0
 #endif
+#define FOLLOWED0(v, i) follower0((v), (i), CODE0, a0, b0, p0, step0, count0)
 #endif
 #if FOLLOW > 1
 FOLLOWER(1)
-#ifdef CODE1
-#define FOLLOWED1(v, i) follower1(FOLLOWED0(v, i), (i), CODE1, a1, b1, p1, step1, count1)
-#else
-#define FOLLOWED1(v, i) follower1(FOLLOWED0(v, i), (i), code1, a1, b1, p1, step1, count1)
+#ifndef CODE1
+#define CODE1 code1
 #endif
+#define FOLLOWED1(v, i) follower1(FOLLOWED0(v, i), (i), CODE1, a1, b1, p1, step1, count1)
 #endif
 #if FOLLOW > 2
 FOLLOWER(2)
-#ifdef CODE2
-#define FOLLOWED2(v, i) follower2(FOLLOWED1(v, i), (i), CODE2, a2, b2, p2, step2, count2)
-#else
-#define FOLLOWED2(v, i) follower2(FOLLOWED1(v, i), (i), code2, a2, b2, p2, step2, count2)
+#ifndef CODE2
+#define CODE2 code2
 #endif
+#define FOLLOWED2(v, i) follower2(FOLLOWED1(v, i), (i), CODE2, a2, b2, p2, step2, count2)
+#endif
+
+#if FOLLOW > 3
+FOLLOWER(3)
+#ifndef CODE3
+#define CODE3 code3
+#endif
+#define FOLLOWED3(v, i) follower3(FOLLOWED2(v, i), (i), CODE3, a3, b3, p3, step3, count3)
 #endif
 
 #if FOLLOW == 0
@@ -343,9 +382,12 @@ FOLLOWER(2)
 #elif FOLLOW == 2
 #define FOLLOW_PARAMS FOLLOWER_PARAMS(0) FOLLOWER_PARAMS(1)
 #define FOLLOWED(v, i) FOLLOWED1(v, i)
-#else
+#elif FOLLOW == 3
 #define FOLLOW_PARAMS FOLLOWER_PARAMS(0) FOLLOWER_PARAMS(1) FOLLOWER_PARAMS(2)
 #define FOLLOWED(v, i) FOLLOWED2(v, i)
+#else
+#define FOLLOW_PARAMS FOLLOWER_PARAMS(0) FOLLOWER_PARAMS(1) FOLLOWER_PARAMS(2) FOLLOWER_PARAMS(3)
+#define FOLLOWED(v, i) FOLLOWED3(v, i)
 #endif
 
 /* ---- walks: positions in operands by the place in the result ---- */
