@@ -31,6 +31,8 @@ static void close_gpu(void *state)
         (void)clFinish(gpu->queue);
         (void)clReleaseCommandQueue(gpu->queue);
     }
+    if (gpu->fault)
+        (void)clReleaseMemObject(gpu->fault);
     if (gpu->workspace)
         (void)clReleaseMemObject(gpu->workspace);
     if (gpu->owns_context)
