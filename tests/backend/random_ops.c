@@ -503,6 +503,8 @@ static const struct {
     {"selection", make_selection},
     {"quantize", make_quantize},
     {"recurrent", make_recurrent},
+    {"gru", make_recurrent},
+    {"lstm", make_recurrent},
     {"batchnorm", make_batchnorm},
     {"reduction", make_reduction},
     {"norm", make_norm},

@@ -96,8 +96,8 @@ odlc_status gpu_watch(struct gpu_making *m, struct gpu_operand *fault, int *numb
     struct gpu *gpu = m->gpu;
     cl_int none = 0, error = CL_SUCCESS;
     if (!gpu->fault)
-        gpu->fault = clCreateBuffer(gpu->context->handle, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof(none), &none,
-                                    &error);
+        gpu->fault =
+            clCreateBuffer(gpu->context->handle, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof(none), &none, &error);
     TRY(gpu_check(gpu, "there is no room for faults", error));
     vec_push(m->scope->arena, &gpu->watched, gpu_node(m, 0));
     *number = (int)gpu->watched.count;

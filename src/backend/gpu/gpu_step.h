@@ -22,7 +22,7 @@ struct gpu {
     cl_command_queue queue; /* in order */
     const struct gpu_config *config;
     struct diags *diags;
-    cl_mem fault;            /* an int: 0, or which of `watched` met what it cannot compute with; NULL without any */
+    cl_mem fault; /* an int: 0, or which of `watched` met what it cannot compute with; NULL without any */
     VEC(const struct node *) watched;
     uint64_t workspace_size; /* bytes: the most that a step needs */
     cl_mem workspace;        /* the steps', one after the other: made at the first run */
