@@ -21,6 +21,7 @@ struct gpu_config {
     const char *device;          /* of a context of its own: part of the device's or platform's name; NULL: any */
     enum gpu_precision precision;
     bool no_fusion;                    /* a step for each node */
+    bool specializes;                  /* on processors, too, products are built for what follows them */
     const struct gpu_profile *profile; /* NULL: no times are taken */
 };
 

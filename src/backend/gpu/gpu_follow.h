@@ -35,7 +35,8 @@ void gpu_chain_add(struct gpu_chain *chain, int code, const struct gpu_operand *
 /* Adds nodes `first` and those behind it, node `first` being a function of the head's operand `operand`, or of the
  * result of the node before it (operand ignored with first > 0). */
 odlc_status gpu_chain_read(struct gpu_making *m, uint32_t first, uint32_t operand, struct gpu_chain *chain) MUST_USE;
-/* The options of the kernel. `known`: its functions are compiled in; else they are arguments alone. */
+/* The options of the kernel. `known`: its functions may be compiled in, which pays on GPUs; where a build takes longer
+ * than it gains they are arguments alone. */
 void gpu_chain_options(struct gpu_making *m, const struct gpu_chain *chain, bool known);
 /* The arguments for FOLLOW_PARAMS. */
 void gpu_chain_args(struct gpu_making *m, struct gpu_call *call, const struct gpu_chain *chain);

@@ -166,8 +166,8 @@ static odlc_status prepare_lstm(struct gpu_making *m)
     gpu_option_type(m, "S", &h0);
     gpu_option_type(m, "C", &c0);
     gpu_option_type(m, "O", &y);
-    gpu_option_type(m, "T0", &last_cell);
-    gpu_option_type(m, "T1", &last);
+    gpu_option_type(m, "P", &last_cell);
+    gpu_option_type(m, "Q", &last);
     TRY(begin(m, &l, "lstm", &call));
     gpu_arg(m, call, &peepholes);
     gpu_arg(m, call, &h0);
@@ -213,7 +213,7 @@ static odlc_status prepare_gru(struct gpu_making *m)
     s.is_linear = node_int(gpu_node(m, 0), PARAM_linear_before_reset, 0) != 0;
     gpu_option_type(m, "S", &h0);
     gpu_option_type(m, "O", &y);
-    gpu_option_type(m, "T0", &last);
+    gpu_option_type(m, "P", &last);
     TRY(begin(m, &l, "gru", &call));
     gpu_arg(m, call, &bias_new);
     gpu_arg(m, call, &h0);

@@ -2,15 +2,15 @@
 #include "backend/gpu/gpu_follow.h"
 #include "kernel/resize.h"
 
-/* As `taps` in kernels/resize.cl. */
-struct gpu_taps {
+/* As `tables` in kernels/resize.cl. */
+struct gpu_tables {
     cl_int in[SPATIAL_MAX], out[SPATIAL_MAX], width[SPATIAL_MAX], first[SPATIAL_MAX];
     cl_int channels;
 };
 
 /* The tables of all axes, one behind the other. Axes that are not there come last, with one tap. */
 struct tables {
-    struct gpu_taps taps;
+    struct gpu_tables taps;
     int64_t count;
     cl_int *indices;
     double *weights;

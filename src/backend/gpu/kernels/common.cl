@@ -59,6 +59,12 @@ typedef uchar flag; /* of truth */
 #ifndef O
 #define O float
 #endif
+#ifndef P
+#define P float
+#endif
+#ifndef Q
+#define Q float
+#endif
 
 #define LOAD(type, p, i) PASTE(load_, type)((p), (i))
 #define STORE(type, p, i, v) PASTE(store_, type)((p), (i), (v))
@@ -306,89 +312,65 @@ static inline real combine(int code, real a, real b)
 
 /* ---- followers: element-wise functions of what a kernel computes ----
  *
- * Options say how many there are (-DFOLLOW=2), for each its number where it is known (-DCODE0=1; otherwise an argument
- * has it), and the type of its other operand (-DT0=float). The kernel has FOLLOW_PARAMS behind its own parameters, and
- * stores FOLLOWED(v, i) as element i of the result. The other operand's element is i / step % count, or i where the step
- * is 0. */
+ * The kernel has FOLLOW_PARAMS behind its own parameters, and stores FOLLOWED(v, i) as element i of the result. Functions
+ * are compiled in with -DFOLLOW=2, which says how many there are, and their numbers (-DCODE0=1 and so on); otherwise the chain
+ * says both. */
 
-static inline int place_of(int i, int step, int count)
+/* As struct gpu_followers. Of a function of two, the other operand's element is i / step % period, or i where the step is
+ * 0: a half or a float; among integers one of X. */
+typedef struct {
+    number a[4], b[4];
+    int count, code[4], step[4], period[4], is_half[4];
+} chain;
+
+static inline real follow(real v, int i, const chain *c, int k, int code, global const float *other)
 {
-    return step == 0 ? i : i / step % count;
+    if (code < GPU_BINARY)
+        return function(code, v, c->a[k], c->b[k]);
+    const int at = c->step[k] == 0 ? i : i / c->step[k] % c->period[k];
+#ifdef INT_MATH
+    const real w = LOAD(X, (global const X *)other, at);
+#else
+    const real w = c->is_half[k] ? load_half((global const half *)other, at) : load_float(other, at);
+#endif
+    return code < GPU_SWAPPED ? combine(code, v, w) : combine(code - GPU_SWAPPED, w, v);
 }
 
-#define FOLLOWER(k)                                                                                             \
-    static inline real follower##k(real v, int i, int code, number a, number b, global const T##k *p, int step, int count) \
-    {                                                                                                           \
-        if (code < GPU_BINARY)                                                                                  \
-            return function(code, v, a, b);                                                                     \
-        const real other = LOAD(T##k, p, place_of(i, step, count));                                             \
-        return code < GPU_SWAPPED ? combine(code, v, other) : combine(code - GPU_SWAPPED, other, v);            \
-    }
-
-#define FOLLOWER_PARAMS(k) , int code##k, number a##k, number b##k, global const T##k *p##k, int step##k, int count##k
-
-#ifndef FOLLOW
-#define FOLLOW 0
-#endif
-#ifndef T0
-#define T0 float
-#endif
-#ifndef T1
-#define T1 float
-#endif
-#ifndef T2
-#define T2 float
-#endif
-#ifndef T3
-#define T3 float
-#endif
-
-#if FOLLOW > 0
-FOLLOWER(0)
-#ifndef CODE0
-#define CODE0 code0
-#endif
-#define FOLLOWED0(v, i) follower0((v), (i), CODE0, a0, b0, p0, step0, count0)
-#endif
-#if FOLLOW > 1
-FOLLOWER(1)
-#ifndef CODE1
-#define CODE1 code1
-#endif
-#define FOLLOWED1(v, i) follower1(FOLLOWED0(v, i), (i), CODE1, a1, b1, p1, step1, count1)
-#endif
-#if FOLLOW > 2
-FOLLOWER(2)
-#ifndef CODE2
-#define CODE2 code2
-#endif
-#define FOLLOWED2(v, i) follower2(FOLLOWED1(v, i), (i), CODE2, a2, b2, p2, step2, count2)
-#endif
-
-#if FOLLOW > 3
-FOLLOWER(3)
-#ifndef CODE3
-#define CODE3 code3
-#endif
-#define FOLLOWED3(v, i) follower3(FOLLOWED2(v, i), (i), CODE3, a3, b3, p3, step3, count3)
-#endif
-
-#if FOLLOW == 0
-#define FOLLOW_PARAMS
-#define FOLLOWED(v, i) (v)
-#elif FOLLOW == 1
-#define FOLLOW_PARAMS FOLLOWER_PARAMS(0)
-#define FOLLOWED(v, i) FOLLOWED0(v, i)
-#elif FOLLOW == 2
-#define FOLLOW_PARAMS FOLLOWER_PARAMS(0) FOLLOWER_PARAMS(1)
-#define FOLLOWED(v, i) FOLLOWED1(v, i)
-#elif FOLLOW == 3
-#define FOLLOW_PARAMS FOLLOWER_PARAMS(0) FOLLOWER_PARAMS(1) FOLLOWER_PARAMS(2)
-#define FOLLOWED(v, i) FOLLOWED2(v, i)
+#ifdef FOLLOW
+#define FOLLOWERS FOLLOW
 #else
-#define FOLLOW_PARAMS FOLLOWER_PARAMS(0) FOLLOWER_PARAMS(1) FOLLOWER_PARAMS(2) FOLLOWER_PARAMS(3)
-#define FOLLOWED(v, i) FOLLOWED3(v, i)
+#define FOLLOWERS (c->count)
+#define CODE0 (c->code[0])
+#define CODE1 (c->code[1])
+#define CODE2 (c->code[2])
+#define CODE3 (c->code[3])
 #endif
+
+static inline real followed(real v, int i, const chain *c, global const float *p0, global const float *p1,
+                            global const float *p2, global const float *p3)
+{
+#if !defined(FOLLOW) || FOLLOW > 0
+    if (FOLLOWERS > 0)
+        v = follow(v, i, c, 0, CODE0, p0);
+#endif
+#if !defined(FOLLOW) || FOLLOW > 1
+    if (FOLLOWERS > 1)
+        v = follow(v, i, c, 1, CODE1, p1);
+#endif
+#if !defined(FOLLOW) || FOLLOW > 2
+    if (FOLLOWERS > 2)
+        v = follow(v, i, c, 2, CODE2, p2);
+#endif
+#if !defined(FOLLOW) || FOLLOW > 3
+    if (FOLLOWERS > 3)
+        v = follow(v, i, c, 3, CODE3, p3);
+#endif
+    return v;
+}
+
+#define FOLLOW_PARAMS \
+    , chain follow_chain, global const float *p0, global const float *p1, global const float *p2, global const float *p3
+#define FOLLOWED(v, i) followed((v), (i), &follow_chain, p0, p1, p2, p3)
 
 /* ---- walks: positions in operands by the place in the result ---- */
 

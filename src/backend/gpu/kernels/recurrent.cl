@@ -47,7 +47,7 @@ static inline real sigmoid(real x)
 
 /* Gates: input, forget, cell, output; so the peepholes, but for the cell. */
 kernel void lstm(global const X *x, global const Y *w, global const Y *r, global const B *bias, global const Y *peepholes,
-                 global const S *h0, global const C *c0, global O *y, global T0 *last_cell, global T1 *last, sequence s,
+                 global const S *h0, global const C *c0, global O *y, global P *last_cell, global Q *last, sequence s,
                  local real *states)
 {
     const int item = get_group_id(0), units = s.units;
@@ -83,15 +83,15 @@ kernel void lstm(global const X *x, global const Y *w, global const Y *r, global
     FOR_UNITS
     {
         if (s.has_last_cell)
-            STORE(T0, last_cell, item * units + u, c[u]);
+            STORE(P, last_cell, item * units + u, c[u]);
         if (s.has_last)
-            STORE(T1, last, item * units + u, h[u]);
+            STORE(Q, last, item * units + u, h[u]);
     }
 }
 
 /* Gates: update, reset, new. */
 kernel void gru(global const X *x, global const Y *w, global const Y *r, global const B *bias, global const B *bias_new,
-                global const S *h0, global O *y, global T0 *last, sequence s, local real *states)
+                global const S *h0, global O *y, global P *last, sequence s, local real *states)
 {
     const int item = get_group_id(0), units = s.units;
     local real *h = states, *update = states + units, *given = states + 2 * units;
@@ -122,6 +122,6 @@ kernel void gru(global const X *x, global const Y *w, global const Y *r, global 
     FOR_UNITS
     {
         if (s.has_last)
-            STORE(T0, last, item * units + u, h[u]);
+            STORE(P, last, item * units + u, h[u]);
     }
 }

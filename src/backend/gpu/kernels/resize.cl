@@ -1,12 +1,12 @@
 /* Images of other extents. Each place of the result takes from some places along each axis, by tables. */
 
-/* As struct gpu_taps: place p of an axis takes elements first + p * width and on of the tables. */
+/* As struct gpu_tables: place p of an axis takes elements first + p * width and on of the tables. */
 typedef struct {
     int in[3], out[3], width[3], first[3], channels;
-} taps;
+} tables;
 
 /* The place of the result in each axis; gives the batch. */
-static inline int taps_at(const taps *t, int place, int *at)
+static inline int tables_at(const tables *t, int place, int *at)
 {
     for (int axis = 2; axis >= 0; axis--) {
         const int before = place / t->out[axis];
@@ -17,13 +17,13 @@ static inline int taps_at(const taps *t, int place, int *at)
 }
 
 kernel void resize(global const X *x, global O *out, int count, global const int *indices, global const number *weights,
-                   taps t FOLLOW_PARAMS)
+                   tables t FOLLOW_PARAMS)
 {
     const int i = get_global_id(0);
     int at[3];
     if (i >= count)
         return;
-    const int channel = i % t.channels, batch = taps_at(&t, i / t.channels, at);
+    const int channel = i % t.channels, batch = tables_at(&t, i / t.channels, at);
     real sum = 0;
     for (int a = at[0]; a < at[0] + t.width[0]; a++)
         for (int b = at[1]; b < at[1] + t.width[1]; b++)
@@ -38,13 +38,13 @@ kernel void resize(global const X *x, global O *out, int count, global const int
 }
 
 /* Elements are moved. */
-kernel void resize_nearest(global const X *x, global O *out, int count, global const int *indices, taps t FOLLOW_PARAMS)
+kernel void resize_nearest(global const X *x, global O *out, int count, global const int *indices, tables t FOLLOW_PARAMS)
 {
     const int i = get_global_id(0);
     int at[3];
     if (i >= count)
         return;
-    const int channel = i % t.channels, batch = taps_at(&t, i / t.channels, at);
+    const int channel = i % t.channels, batch = tables_at(&t, i / t.channels, at);
     const int row = (batch * t.in[0] + indices[at[0]]) * t.in[1] + indices[at[1]];
     STORE(O, out, i, FOLLOWED(LOAD(X, x, (row * t.in[2] + indices[at[2]]) * t.channels + channel), i));
 }
