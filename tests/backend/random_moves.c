@@ -139,3 +139,20 @@ odlc_status make_pad(struct making *m, enum op_id op, tensor_id *out)
         build_float(&m->build, PARAM_pad_constant_value, draw_real(m));
     return build_end(&m->build, NULL, out);
 }
+
+/* Indices are constants: others would have to be drawn in their range. */
+odlc_status make_gather(struct making *m, enum op_id op, tensor_id *out)
+{
+    const struct shape shape = draw_long_shape(m), of = draw_shape(m, (uint32_t)draw(m, 1, 2), 6);
+    const int64_t axis = draw(m, 0, shape.rank - 1), dim = shape.dims[axis];
+    int64_t indices[36];
+    for (uint64_t i = 0; i < shape_count(&of); i++)
+        indices[i] = draw(m, -dim, dim - 1);
+    const tensor_id x = real(m, shape);
+    const tensor_id at = build_const_ints(&m->build, "indices", DT_INT32, &of, indices);
+    start(m, op);
+    build_in(&m->build, x);
+    build_in(&m->build, at);
+    build_int(&m->build, PARAM_axis, axis);
+    return build_end(&m->build, NULL, out);
+}

@@ -21,6 +21,7 @@ odlc_status make_concat(struct making *m, enum op_id op, tensor_id *out) MUST_US
 odlc_status make_split(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
 odlc_status make_tile(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
 odlc_status make_slice(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
+odlc_status make_gather(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
 odlc_status make_pad(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
 
 #endif

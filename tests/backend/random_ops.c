@@ -352,12 +352,20 @@ static odlc_status make_softmax(struct making *m, enum op_id op, tensor_id *out)
 static odlc_status make_comparison(struct making *m, enum op_id op, tensor_id *out)
 {
     const struct shape whole = draw_long_shape(m);
-    const bool logic = op == OP_ElementWiseAnd || op == OP_ElementWiseOr;
+    const bool logic = op == OP_ElementWiseAnd || op == OP_ElementWiseOr || op == OP_ElementWiseXor;
     const enum dtype dtype = logic ? DT_BOOL : toss(m) ? DT_FLOAT32 : DT_INT32;
     const tensor_id a = input(m, whole, dtype), b = input(m, draw_part(m, &whole), dtype);
     start(m, op);
     build_in(&m->build, a);
     build_in(&m->build, b);
+    return build_end(&m->build, NULL, out);
+}
+
+static odlc_status make_negation(struct making *m, enum op_id op, tensor_id *out)
+{
+    const tensor_id x = input(m, draw_long_shape(m), DT_BOOL);
+    start(m, op);
+    build_in(&m->build, x);
     return build_end(&m->build, NULL, out);
 }
 
@@ -490,13 +498,17 @@ static const struct {
     {"tile", make_tile},
     {"slice", make_slice},
     {"pad", make_pad},
+    {"gather", make_gather},
     {"comparison", make_comparison},
     {"selection", make_selection},
     {"quantize", make_quantize},
     {"recurrent", make_recurrent},
+    {"gru", make_recurrent},
+    {"lstm", make_recurrent},
     {"batchnorm", make_batchnorm},
     {"reduction", make_reduction},
     {"norm", make_norm},
+    {"negation", make_negation},
     {"cast", make_cast},
     {"reshape", make_reshape},
 };

@@ -31,6 +31,8 @@ static void close_gpu(void *state)
         (void)clFinish(gpu->queue);
         (void)clReleaseCommandQueue(gpu->queue);
     }
+    if (gpu->fault)
+        (void)clReleaseMemObject(gpu->fault);
     for (size_t i = 0; i < gpu->rooms.count; i++)
         if (gpu->rooms.data[i].buffer)
             (void)clReleaseMemObject(gpu->rooms.data[i].buffer);

@@ -30,6 +30,7 @@ struct gpu_config {
     enum gpu_precision precision;
     enum gpu_products products;
     bool no_fusion;                    /* a step for each node */
+    bool specializes;                  /* on processors, too, products are built for what follows them */
     const struct gpu_profile *profile; /* NULL: no times are taken */
 };
 

@@ -118,7 +118,7 @@ static struct gpu_gemm_shape shape_of(const struct conv *c)
 static odlc_status prepare(struct gpu_making *m)
 {
     const struct node *n = gpu_node(m, 0);
-    struct gpu_chain chain;
+    struct gpu_chain chain = {.count = 0};
     struct conv c;
     const char *wrong = read_node(m->scope->graph, n, &c);
     if (wrong)

@@ -39,6 +39,16 @@ static const struct {
     {OP_ElementWiseLog, GPU_LOG},
     {OP_ElementWiseRound, GPU_ROUND},
     {OP_ElementWiseSin, GPU_SIN},
+    {OP_ElementWiseNot, GPU_NOT},
+    {OP_ElementWiseEqual, GPU_EQUAL},
+    {OP_ElementWiseNotEqual, GPU_NOT_EQUAL},
+    {OP_ElementWiseGreater, GPU_GREATER},
+    {OP_ElementWiseGreaterEqual, GPU_GREATER_EQUAL},
+    {OP_ElementWiseLess, GPU_LESS},
+    {OP_ElementWiseLessEqual, GPU_LESS_EQUAL},
+    {OP_ElementWiseAnd, GPU_AND},
+    {OP_ElementWiseOr, GPU_OR},
+    {OP_ElementWiseXor, GPU_XOR},
     {OP_ElementWiseAdd, GPU_ADD},
     {OP_ElementWiseSubtract, GPU_SUBTRACT},
     {OP_ElementWiseMultiply, GPU_MULTIPLY},
@@ -139,38 +149,64 @@ static odlc_status read_link(struct gpu_making *m, uint32_t k, uint32_t operand,
     return ODLC_OK;
 }
 
-odlc_status gpu_chain_read(struct gpu_making *m, uint32_t first, uint32_t operand, struct gpu_chain *out)
+void gpu_chain_add(struct gpu_chain *chain, int code, const struct gpu_operand *other, const struct shape *shape)
 {
-    out->count = 0;
+    struct gpu_link *link = &chain->links[chain->count++];
+    *link = (struct gpu_link){.function = {.code = code}, .other = *other};
+    (void)gpu_broadcast_is_run(&other->shape, shape, &link->step, &link->period);
+}
+
+odlc_status gpu_chain_read(struct gpu_making *m, uint32_t first, uint32_t operand, struct gpu_chain *chain)
+{
     for (uint32_t k = first; k < m->group->nodes.count; k++) {
         if (k > 0)
             operand = 1 - other_of(gpu_node(m, k), gpu_node(m, k - 1)->outputs[0]);
-        TRY(read_link(m, k, operand, &out->links[out->count]));
-        out->count++;
+        TRY(read_link(m, k, operand, &chain->links[chain->count]));
+        chain->count++;
     }
     return ODLC_OK;
 }
 
 void gpu_chain_options(struct gpu_making *m, const struct gpu_chain *chain, bool known)
 {
-    if (chain->count > 0)
-        gpu_option(m, "-DFOLLOW=%u", chain->count);
-    for (uint32_t i = 0; i < chain->count; i++) {
-        gpu_option_type(m, (const char *[]){"T0", "T1", "T2"}[i], &chain->links[i].other);
-        if (known)
-            gpu_option(m, "-DCODE%u=%d", i, chain->links[i].function.code);
-    }
+    if (!known || !(m->gpu->context->device.is_gpu || m->gpu->config->specializes))
+        return;
+    gpu_option(m, "-DFOLLOW=%u", chain->count);
+    for (uint32_t i = 0; i < chain->count; i++)
+        gpu_option(m, "-DCODE%u=%d", i, chain->links[i].function.code);
 }
+
+/* As `chain` in kernels/common.cl, where numbers are floats, or doubles. */
+#define FOLLOWERS(name, number)                                                                \
+    struct name {                                                                              \
+        number a[GPU_LINKS], b[GPU_LINKS];                                                     \
+        cl_int count, code[GPU_LINKS], step[GPU_LINKS], period[GPU_LINKS], is_half[GPU_LINKS]; \
+    };                                                                                         \
+    static struct name name##_of(const struct gpu_chain *chain)                                \
+    {                                                                                          \
+        struct name f = {.count = (cl_int)chain->count};                                       \
+        for (uint32_t i = 0; i < chain->count; i++) {                                          \
+            f.a[i] = (number)chain->links[i].function.a;                                       \
+            f.b[i] = (number)chain->links[i].function.b;                                       \
+            f.code[i] = chain->links[i].function.code;                                         \
+            f.step[i] = (cl_int)chain->links[i].step;                                          \
+            f.period[i] = (cl_int)chain->links[i].period;                                      \
+            f.is_half[i] = chain->links[i].other.dtype == DT_FLOAT16;                          \
+        }                                                                                      \
+        return f;                                                                              \
+    }
+FOLLOWERS(gpu_followers, cl_float)
+FOLLOWERS(gpu_wide_followers, cl_double)
 
 void gpu_chain_args(struct gpu_making *m, struct gpu_call *call, const struct gpu_chain *chain)
 {
-    for (uint32_t i = 0; i < chain->count; i++) {
-        const struct gpu_link *link = &chain->links[i];
-        gpu_arg_int(call, link->function.code);
-        gpu_arg_number(m, call, link->function.a);
-        gpu_arg_number(m, call, link->function.b);
-        gpu_arg(m, call, &link->other);
-        gpu_arg_int(call, link->step);
-        gpu_arg_int(call, link->period);
-    }
+    const struct gpu_operand none = {.place = GPU_FIXED, .dtype = DT_NONE};
+    const struct gpu_followers followers = gpu_followers_of(chain);
+    const struct gpu_wide_followers wide = gpu_wide_followers_of(chain);
+    if (m->math == GPU_MATH_DOUBLE)
+        gpu_arg_bytes(call, &wide, sizeof(wide));
+    else
+        gpu_arg_bytes(call, &followers, sizeof(followers));
+    for (uint32_t i = 0; i < GPU_LINKS; i++)
+        gpu_arg(m, call, i < chain->count ? &chain->links[i].other : &none);
 }

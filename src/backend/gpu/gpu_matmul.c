@@ -41,7 +41,7 @@ static void join_rows(struct product *p)
 
 static odlc_status add(struct gpu_making *m, struct product *product)
 {
-    struct gpu_chain chain;
+    struct gpu_chain chain = {.count = 0};
     struct gpu_gemm p = {.chain = &chain, .out = gpu_output(m, 0)};
     TRY(gpu_input(m, 0, 0, &p.x));
     TRY(gpu_gemm_right(m, 1, &p));

@@ -67,11 +67,12 @@ static odlc_status upload(void *state, void *to, const void *host, uint64_t size
 
 static odlc_status download(void *state, void *host, const void *from, uint64_t size)
 {
-    const struct gpu *gpu = state;
+    struct gpu *gpu = state;
     if (size == 0)
         return ODLC_OK;
-    return gpu_check(gpu, "a tensor is not brought back from the device",
-                     clEnqueueReadBuffer(gpu->queue, (cl_mem)from, CL_TRUE, 0, size, host, 0, NULL, NULL));
+    TRY(gpu_check(gpu, "a tensor is not brought back from the device",
+                  clEnqueueReadBuffer(gpu->queue, (cl_mem)from, CL_TRUE, 0, size, host, 0, NULL, NULL)));
+    return gpu_check_faults(gpu);
 }
 
 const struct memory gpu_memory = {.name = "gpu",

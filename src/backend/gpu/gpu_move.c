@@ -43,8 +43,7 @@ const char *gpu_refuse_move(const struct gpu *gpu, const struct graph *g, const 
     return gpu_moves_raw(g, n) ? gpu_refuse_sizes(g, n) : gpu_refuse_types(gpu, g, n);
 }
 
-/* Reals on their way are float32, other elements integers. */
-static void choose_math(struct gpu_making *m, const struct gpu_operand *x)
+void gpu_move_math(struct gpu_making *m, const struct gpu_operand *x)
 {
     if (m->math != GPU_MATH_DOUBLE)
         m->math = dtype_is_float(x->dtype) ? GPU_MATH_FLOAT : GPU_MATH_INT;
@@ -63,7 +62,7 @@ odlc_status gpu_move(struct gpu_making *m, const struct gpu_operand *x, const st
 {
     const size_t count = (size_t)walk_count(walk);
     struct gpu_call *call;
-    choose_math(m, x);
+    gpu_move_math(m, x);
     gpu_option_type(m, "X", x);
     gpu_option_type(m, "O", y);
     TRY(gpu_call_begin(m, "move", "move", &call));
@@ -273,7 +272,7 @@ static odlc_status prepare_pad(struct gpu_making *m)
     TRY(gpu_input(m, 0, 0, &x));
     TRY(pad_constant(m, &x, &constant));
     const struct gpu_pads pads = pads_of(gpu_node(m, 0), &x.shape, &y.shape);
-    choose_math(m, &x);
+    gpu_move_math(m, &x);
     gpu_option_type(m, "X", &x);
     gpu_option_type(m, "O", &y);
     TRY(gpu_call_begin(m, "move", "pad", &call));

@@ -20,7 +20,7 @@ static odlc_status prepare(struct gpu_making *m)
     const bool counts_padding = kind == POOL_AVERAGE && node_int(n, PARAM_count_pad_for_edges, 0) != 0;
     const size_t count = shape_count(&out.shape);
     struct gpu_operand x;
-    struct gpu_chain chain;
+    struct gpu_chain chain = {.count = 0};
     struct gpu_call *call;
     struct window w;
     TRY(gpu_input(m, 0, 0, &x));

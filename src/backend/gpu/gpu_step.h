@@ -29,10 +29,15 @@ struct gpu {
     const struct gpu_config *config;
     struct diags *diags;
     VEC(struct gpu_room) rooms; /* the steps', one after the other */
+    cl_mem fault; /* an int: 0, or which of `watched` met what it cannot compute with; NULL without any */
+    VEC(const struct node *) watched;
 };
 
 /* Reports a failure of the driver: ODLC_ERR_LIMIT where room is missing, else ODLC_ERR_INTERNAL. */
 odlc_status gpu_check(const struct gpu *gpu, const char *failed, cl_int error) MUST_USE;
+
+/* ODLC_ERR_INVALID: a kernel reported a fault since the last call. Waits for all kernels. */
+odlc_status gpu_check_faults(struct gpu *gpu) MUST_USE;
 
 /* ---- steps ---- */
 
@@ -130,6 +135,8 @@ odlc_status gpu_real_weights(struct gpu_making *m, const float *reals, const str
 /* Before and after the row's own work: what it takes for granted of fixed-point operands. */
 void gpu_begin_reals(struct gpu_making *m);
 odlc_status gpu_end_reals(struct gpu_making *m) MUST_USE;
+/* Where the step's kernels report an operand whose elements they cannot compute with: they store *number there. */
+odlc_status gpu_watch(struct gpu_making *m, struct gpu_operand *fault, int *number) MUST_USE;
 /* One more room, whose contents go with the step's run. */
 struct gpu_operand gpu_room(struct gpu_making *m, enum dtype dtype, const struct shape *shape);
 /* The type in which inner tensors keep elements of that type, by the precision mode. */

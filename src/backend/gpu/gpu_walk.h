@@ -22,6 +22,8 @@ void gpu_broadcast_strides(const struct shape *operand, const struct shape *shap
  * False: it takes a walk. */
 bool gpu_broadcast_is_run(const struct shape *operand, const struct shape *shape, int64_t *step, int64_t *count);
 
+/* Reals that are moved are float32 on their way, other elements integers. */
+void gpu_move_math(struct gpu_making *m, const struct gpu_operand *x);
 /* In kernels/common.cl `walk`: a call of "move.move", which brings elements of x at the walk's first places to y at the
  * second ones. */
 odlc_status gpu_move(struct gpu_making *m, const struct gpu_operand *x, const struct gpu_operand *y,

@@ -30,6 +30,12 @@ typedef float number;
 #endif
 typedef REAL real;
 
+#ifdef INT_MATH
+#define IS_NAN(x) false
+#else
+#define IS_NAN(x) isnan(x)
+#endif
+
 typedef uchar flag; /* of truth */
 
 /* Kernels of a file need not all have all operands. */
@@ -45,8 +51,20 @@ typedef uchar flag; /* of truth */
 #ifndef B
 #define B float
 #endif
+#ifndef S
+#define S float
+#endif
+#ifndef C
+#define C uchar
+#endif
 #ifndef O
 #define O float
+#endif
+#ifndef P
+#define P float
+#endif
+#ifndef Q
+#define Q float
 #endif
 
 #define LOAD(type, p, i) PASTE(load_, type)((p), (i))
@@ -84,6 +102,18 @@ static inline void store_half(global half *p, int i, real v)
 }
 #endif
 
+#ifdef DOUBLE_MATH
+static inline real load_double(global const double *p, int i)
+{
+    return p[i];
+}
+
+static inline void store_double(global double *p, int i, real v)
+{
+    p[i] = v;
+}
+#endif
+
 static inline real load_flag(global const flag *p, int i)
 {
     return p[i] != 0;
@@ -117,6 +147,13 @@ INTEGERS(ushort)
 INTEGERS(int)
 INTEGERS(uint)
 INTEGERS(long)
+
+/* As a result of float32 would be stored on the way. */
+#ifdef DOUBLE_MATH
+#define ROUNDED(x) convert_double(convert_float(x))
+#else
+#define ROUNDED(x) (x)
+#endif
 
 /* ---- functions ---- */
 
@@ -181,7 +218,7 @@ static inline real function(int code, real x, number a, number b)
     case GPU_EXP:
         return exp(x);
     case GPU_SIGN:
-        return x != x ? x : (real)((x > zero) - (x < zero));
+        return IS_NAN(x) ? x : (real)((x > zero) - (x < zero));
     case GPU_NOT:
         return !x;
     case GPU_ASIN:
@@ -244,9 +281,9 @@ static inline real combine(int code, real a, real b)
     case GPU_DIVIDE:
         return divide(a, b);
     case GPU_MAXIMUM:
-        return a > b || a != a ? a : b;
+        return a > b || IS_NAN(a) ? a : b;
     case GPU_MINIMUM:
-        return a < b || a != a ? a : b;
+        return a < b || IS_NAN(a) ? a : b;
     case GPU_SQUARED_DIFFERENCE:
         return (a - b) * (a - b);
     case GPU_PRELU:
@@ -276,78 +313,65 @@ static inline real combine(int code, real a, real b)
 
 /* ---- followers: element-wise functions of what a kernel computes ----
  *
- * Options say how many there are (-DFOLLOW=2), for each its number where it is known (-DCODE0=1; otherwise an argument
- * has it), and the type of its other operand (-DT0=float). The kernel has FOLLOW_PARAMS behind its own parameters, and
- * stores FOLLOWED(v, i) as element i of the result. The other operand's element is i / step % count, or i where the step
- * is 0. */
+ * The kernel has FOLLOW_PARAMS behind its own parameters, and stores FOLLOWED(v, i) as element i of the result. Functions
+ * are compiled in with -DFOLLOW=2, which says how many there are, and their numbers (-DCODE0=1 and so on); otherwise the chain
+ * says both. */
 
-static inline int place_of(int i, int step, int count)
+/* As struct gpu_followers. Of a function of two, the other operand's element is i / step % period, or i where the step is
+ * 0: a half or a float; among integers one of X. */
+typedef struct {
+    number a[4], b[4];
+    int count, code[4], step[4], period[4], is_half[4];
+} chain;
+
+static inline real follow(real v, int i, const chain *c, int k, int code, global const float *other)
 {
-    return step == 0 ? i : i / step % count;
+    if (code < GPU_BINARY)
+        return function(code, v, c->a[k], c->b[k]);
+    const int at = c->step[k] == 0 ? i : i / c->step[k] % c->period[k];
+#ifdef INT_MATH
+    const real w = LOAD(X, (global const X *)other, at);
+#else
+    const real w = c->is_half[k] ? load_half((global const half *)other, at) : load_float(other, at);
+#endif
+    return code < GPU_SWAPPED ? combine(code, v, w) : combine(code - GPU_SWAPPED, w, v);
 }
 
-#define FOLLOWER(k)                                                                                             \
-    static inline real follower##k(real v, int i, int code, number a, number b, global const T##k *p, int step, int count) \
-    {                                                                                                           \
-        if (code < GPU_BINARY)                                                                                  \
-            return function(code, v, a, b);                                                                     \
-        const real other = LOAD(T##k, p, place_of(i, step, count));                                             \
-        return code < GPU_SWAPPED ? combine(code, v, other) : combine(code - GPU_SWAPPED, other, v);            \
-    }
-
-#define FOLLOWER_PARAMS(k) , int code##k, number a##k, number b##k, global const T##k *p##k, int step##k, int count##k
-
-#ifndef FOLLOW
-#define FOLLOW 0
-#endif
-#ifndef T0
-#define T0 float
-#endif
-#ifndef T1
-#define T1 float
-#endif
-#ifndef T2
-#define T2 float
+#ifdef FOLLOW
+#define FOLLOWERS FOLLOW
+#else
+#define FOLLOWERS (c->count)
+#define CODE0 (c->code[0])
+#define CODE1 (c->code[1])
+#define CODE2 (c->code[2])
+#define CODE3 (c->code[3])
 #endif
 
-#if FOLLOW > 0
-FOLLOWER(0)
-#ifdef CODE0
-#define FOLLOWED0(v, i) follower0((v), (i), CODE0, a0, b0, p0, step0, count0)
-#else
-#define FOLLOWED0(v, i) follower0((v), (i), code0, a0, b0, p0, step0, count0)
+static inline real followed(real v, int i, const chain *c, global const float *p0, global const float *p1,
+                            global const float *p2, global const float *p3)
+{
+#if !defined(FOLLOW) || FOLLOW > 0
+    if (FOLLOWERS > 0)
+        v = follow(v, i, c, 0, CODE0, p0);
 #endif
+#if !defined(FOLLOW) || FOLLOW > 1
+    if (FOLLOWERS > 1)
+        v = follow(v, i, c, 1, CODE1, p1);
 #endif
-#if FOLLOW > 1
-FOLLOWER(1)
-#ifdef CODE1
-#define FOLLOWED1(v, i) follower1(FOLLOWED0(v, i), (i), CODE1, a1, b1, p1, step1, count1)
-#else
-#define FOLLOWED1(v, i) follower1(FOLLOWED0(v, i), (i), code1, a1, b1, p1, step1, count1)
+#if !defined(FOLLOW) || FOLLOW > 2
+    if (FOLLOWERS > 2)
+        v = follow(v, i, c, 2, CODE2, p2);
 #endif
+#if !defined(FOLLOW) || FOLLOW > 3
+    if (FOLLOWERS > 3)
+        v = follow(v, i, c, 3, CODE3, p3);
 #endif
-#if FOLLOW > 2
-FOLLOWER(2)
-#ifdef CODE2
-#define FOLLOWED2(v, i) follower2(FOLLOWED1(v, i), (i), CODE2, a2, b2, p2, step2, count2)
-#else
-#define FOLLOWED2(v, i) follower2(FOLLOWED1(v, i), (i), code2, a2, b2, p2, step2, count2)
-#endif
-#endif
+    return v;
+}
 
-#if FOLLOW == 0
-#define FOLLOW_PARAMS
-#define FOLLOWED(v, i) (v)
-#elif FOLLOW == 1
-#define FOLLOW_PARAMS FOLLOWER_PARAMS(0)
-#define FOLLOWED(v, i) FOLLOWED0(v, i)
-#elif FOLLOW == 2
-#define FOLLOW_PARAMS FOLLOWER_PARAMS(0) FOLLOWER_PARAMS(1)
-#define FOLLOWED(v, i) FOLLOWED1(v, i)
-#else
-#define FOLLOW_PARAMS FOLLOWER_PARAMS(0) FOLLOWER_PARAMS(1) FOLLOWER_PARAMS(2)
-#define FOLLOWED(v, i) FOLLOWED2(v, i)
-#endif
+#define FOLLOW_PARAMS \
+    , chain follow_chain, global const float *p0, global const float *p1, global const float *p2, global const float *p3
+#define FOLLOWED(v, i) followed((v), (i), &follow_chain, p0, p1, p2, p3)
 
 /* ---- walks: positions in operands by the place in the result ---- */
 
