@@ -15,17 +15,21 @@
 struct memory {
     const char *name;
     uint64_t alignment; /* of places in the block: a power of two */
+    bool is_apart; /* places are the same or have nothing in common, so that they can be blocks of their own */
     /* A block of that many bytes; NULL when there is no room. */
     void *(*take)(void *state, uint64_t size);
     void (*give)(void *state, void *block);
-    /* The handle of a part of the block, which stands in buffer.data where the host's address would. It goes with the
-     * block. */
+    /* The handle of a part of the block (with is_apart, all of the part at that offset), which stands in buffer.data where the host's address would. It goes with the
+     * block. NULL: there is none. */
     void *(*place)(void *state, void *block, uint64_t offset, uint64_t size);
-    odlc_status (*upload)(void *state, void *place, const void *host, uint64_t size);
+    /* `lasting`: the host's bytes stay as they are until results of this run have been downloaded, so that the copy
+     * need not be over when the function returns. */
+    odlc_status (*upload)(void *state, void *place, const void *host, uint64_t size, bool lasting);
     odlc_status (*download)(void *state, void *host, const void *place, uint64_t size);
 };
 
 struct package_set; /* package/package.h */
+struct gpu_config;  /* backend/gpu/gpu_config.h */
 
 /* The surroundings of a backend during one execution of a graph. The arena lives as long as the steps; scratch is
  * rewound after every call. */
@@ -37,6 +41,7 @@ struct backend_scope {
         *constants; /* per tensor: the elements of constants in the host's memory, others without data but with types */
     uint32_t threads;                   /* 1 or more */
     const struct package_set *packages; /* with kernels of user-defined ops; NULL: none */
+    const struct gpu_config *gpu;       /* what the GPU backend is asked for; NULL: its defaults */
 };
 
 /* What claims are decided by. */
@@ -82,6 +87,9 @@ struct backend {
     const char *name;            /* as --backend takes it */
     const struct memory *memory; /* in which its steps read and write; NULL: the host's */
     enum width width;
+    /* In which type the backend keeps elements of that type in tensors that nobody sees and no other backend touches:
+     * buffers say what it is. NULL: as the graph says. */
+    enum dtype (*inner_type)(void *state, enum dtype dtype);
     /* Once for an execution, before anything is claimed; NULL: there is no state. ODLC_ERR_UNSUPPORTED when what the
      * backend needs is not there (a device), with a diagnostic. */
     odlc_status (*open)(const struct backend_scope *scope, void **state);

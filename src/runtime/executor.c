@@ -80,6 +80,13 @@ static void give_block(void *object)
     block->memory->give(block->state, block->bytes);
 }
 
+static odlc_status no_room(const struct backend_scope *scope, const struct opened *opened, uint64_t size)
+{
+    return diag_error(scope->diags, ODLC_ERR_LIMIT, AT(.file = NULL), "run-memory",
+                      "backend %s has no room for tensors of %llu bytes", opened->backend->name,
+                      (unsigned long long)size);
+}
+
 /* Buffers in the block of a backend's memory. */
 static odlc_status place_space(struct executor *e, uint32_t space)
 {
@@ -92,18 +99,18 @@ static odlc_status place_space(struct executor *e, uint32_t space)
     *block = (struct block){opened->backend->memory, opened->state,
                             opened->backend->memory->take(opened->state, layout->size)};
     if (!block->bytes)
-        return diag_error(scope->diags, ODLC_ERR_LIMIT, AT(.file = NULL), "run-memory",
-                          "backend %s has no room for tensors of %llu bytes", opened->backend->name,
-                          (unsigned long long)layout->size);
+        return no_room(scope, opened, layout->size);
     arena_defer(scope->arena, give_block, block);
     e->placed[space] = arena_array(scope->arena, struct buffer, scope->graph->tensors.count);
     for (tensor_id id = 0; id < scope->graph->tensors.count; id++) {
         struct buffer *b = &e->placed[space][id];
         *b = e->buffers[id];
-        b->data = layout->offsets[id] == PLAN_NOWHERE
-                      ? NULL
-                      : block->memory->place(block->state, block->bytes, layout->offsets[id],
-                                             tensor_bytes(graph_tensor(scope->graph, id)->type));
+        b->data = NULL;
+        if (layout->offsets[id] == PLAN_NOWHERE)
+            continue;
+        b->data = block->memory->place(block->state, block->bytes, layout->offsets[id], layout->sizes[id]);
+        if (!b->data)
+            return no_room(scope, opened, layout->size);
     }
     return ODLC_OK;
 }
@@ -113,14 +120,13 @@ static odlc_status place_all(struct executor *e)
     uint8_t *block = arena_alloc(e->scope.arena, e->plan.spaces[HOST_SPACE].size);
     const uint64_t *offsets = e->plan.spaces[HOST_SPACE].offsets;
     e->placed = arena_array(e->scope.arena, struct buffer *, e->plan.n_spaces);
-    for (uint32_t space = 1; space < e->plan.n_spaces; space++)
-        TRY(place_space(e, space));
     for (tensor_id id = 0; id < e->scope.graph->tensors.count; id++) {
         if (offsets[id] != PLAN_NOWHERE)
             e->buffers[id].data = block + offsets[id];
-        if (e->plan.wide[id])
-            e->buffers[id].dtype = DT_FLOAT32;
+        e->buffers[id].dtype = (enum dtype)e->plan.dtypes[id];
     }
+    for (uint32_t space = 1; space < e->plan.n_spaces; space++)
+        TRY(place_space(e, space));
     e->placed[HOST_SPACE] = e->buffers;
     return ODLC_OK;
 }
@@ -236,7 +242,8 @@ odlc_status executor_create(struct arena *arena, struct arena *scratch, struct d
                                       .graph = g,
                                       .constants = e->buffers,
                                       .threads = options->threads ? options->threads : 1,
-                                      .packages = options->packages};
+                                      .packages = options->packages,
+                                      .gpu = options->gpu};
     e->observed = options->observed;
     e->observer = options->observer;
     e->needed = needed_nodes(arena, g, wanted, n_wanted);
@@ -281,7 +288,8 @@ static odlc_status run_copy(struct executor *e, const struct plan_step *step)
     void *host = e->buffers[step->tensor].data;
     uint64_t size = tensor_bytes(graph_tensor(e->scope.graph, step->tensor)->type);
     if (step->kind == STEP_UPLOAD)
-        return opened->backend->memory->upload(opened->state, place, host, size);
+        return opened->backend->memory->upload(opened->state, place, host, size,
+                                               graph_tensor(e->scope.graph, step->tensor)->kind == TENSOR_INPUT);
     return opened->backend->memory->download(opened->state, host, place, size);
 }
 

@@ -18,6 +18,7 @@ struct executor_options {
     const struct backend *const *backends; /* in the order in which they are asked; NULL at the end */
     uint32_t threads;                      /* 0: one */
     const struct package_set *packages;    /* NULL: none */
+    const struct gpu_config *gpu;          /* NULL: the GPU backend's defaults */
     const bool *observed;                  /* per tensor: shown to the observer; NULL: none */
     struct observer observer;
 };

@@ -20,6 +20,12 @@ uint64_t tensor_bytes(const struct type *type)
     return shape_count(&type->shape) * element;
 }
 
+uint64_t plan_bytes(const struct plan *plan, const struct graph *g, tensor_id id)
+{
+    const struct type type = {(enum dtype)plan->dtypes[id], graph_tensor(g, id)->type->shape};
+    return tensor_bytes(&type);
+}
+
 uint32_t plan_space_of(const struct division *claims, uint32_t backend)
 {
     return claims->backends[backend].backend->memory ? 1 + backend : HOST_SPACE;
@@ -175,51 +181,64 @@ static void make_steps(struct planner *p, const struct uses *uses)
     }
 }
 
-/* ---- wide tensors ---- */
+/* ---- types ---- */
 
-/* What the backends of the groups that touch each tensor say, the least and the most. */
-struct widths {
+/* What the backends of the groups that touch each tensor say: widths, the least and the most, and who they are, a bit
+ * for each. */
+struct touching {
     enum width *least, *most;
+    uint32_t *backends;
 };
 
-static void touch(const struct widths *w, enum width width, const tensor_id *tensors, uint32_t count)
+static void touch(const struct touching *w, const struct division *claims, uint32_t backend, const tensor_id *tensors,
+                  uint32_t count)
 {
+    const enum width width = claims->backends[backend].backend->width;
     for (uint32_t i = 0; i < count; i++) {
         const tensor_id t = tensors[i];
         if (t == NO_TENSOR)
             continue;
         w->least[t] = width < w->least[t] ? width : w->least[t];
         w->most[t] = width > w->most[t] ? width : w->most[t];
+        w->backends[t] |= 1U << backend;
     }
 }
 
-static void find_wide(const struct planner *p)
+/* The type in which all that touch an inner tensor keep its elements. */
+static enum dtype inner_type(const struct planner *p, const struct touching *w, tensor_id t)
+{
+    const enum dtype dtype = graph_tensor(p->scope->graph, t)->type->dtype;
+    const uint32_t backends = w->backends[t];
+    const bool is_one = backends != 0 && (backends & (backends - 1)) == 0;
+    const struct opened *opened = is_one ? &p->claims->backends[__builtin_ctz(backends)] : NULL;
+    if (opened && opened->backend->inner_type)
+        return opened->backend->inner_type(opened->state, dtype);
+    const bool is_wide = dtype == DT_FLOAT16 && w->least[t] >= WIDTH_ANY && w->most[t] == WIDTH_FLOAT32;
+    return is_wide ? DT_FLOAT32 : dtype;
+}
+
+static void find_types(const struct planner *p)
 {
     const struct graph *g = p->scope->graph;
     const size_t n_tensors = g->tensors.count;
-    const struct widths w = {arena_array(p->scope->scratch, enum width, n_tensors),
-                             arena_array(p->scope->scratch, enum width, n_tensors)};
+    const struct touching w = {arena_array(p->scope->scratch, enum width, n_tensors),
+                               arena_array(p->scope->scratch, enum width, n_tensors),
+                               arena_array(p->scope->scratch, uint32_t, n_tensors)};
     for (size_t t = 0; t < n_tensors; t++)
         w.least[t] = WIDTH_FLOAT32;
     for (size_t c = 0; c < p->claims->list.count; c++) {
         const struct claimed *claim = &p->claims->list.data[c];
         for (size_t i = 0; i < claim->group.nodes.count; i++) {
             const struct node *n = graph_node(g, claim->group.nodes.data[i]);
-            touch(&w, p->claims->backends[claim->backend].backend->width, n->inputs, n->n_inputs);
-            touch(&w, p->claims->backends[claim->backend].backend->width, n->outputs, n->n_outputs);
+            touch(&w, p->claims, claim->backend, n->inputs, n->n_inputs);
+            touch(&w, p->claims, claim->backend, n->outputs, n->n_outputs);
         }
     }
     for (tensor_id t = 0; t < n_tensors; t++) {
         const struct tensor *tensor = graph_tensor(g, t);
-        p->plan->wide[t] = tensor->type->dtype == DT_FLOAT16 && tensor->producer != NO_NODE && !is_seen(p, t) &&
-                           w.least[t] >= WIDTH_ANY && w.most[t] == WIDTH_FLOAT32;
+        const bool is_inner = tensor->producer != NO_NODE && !is_seen(p, t);
+        p->plan->dtypes[t] = (uint8_t)(is_inner ? inner_type(p, &w, t) : tensor->type->dtype);
     }
-}
-
-static uint64_t stored_bytes(const struct planner *p, tensor_id id)
-{
-    const struct type *type = graph_tensor(p->scope->graph, id)->type;
-    return p->plan->wide[id] ? shape_count(&type->shape) * sizeof(float) : tensor_bytes(type);
 }
 
 /* ---- places ---- */
@@ -257,8 +276,10 @@ struct layout {
 static tensor_id shared_input(const struct layout *l, const struct plan_step *step, enum sharing sharing)
 {
     const struct step_io *io = &step->io;
+    const struct graph *g = l->p->scope->graph;
     if (step->kind != STEP_GROUP || step->group->sharing != sharing || io->n_outputs != 1 || io->n_inputs == 0 ||
-        l->owner[io->inputs[0]] == NO_TENSOR || stored_bytes(l->p, io->inputs[0]) != stored_bytes(l->p, io->outputs[0]))
+        l->owner[io->inputs[0]] == NO_TENSOR ||
+        plan_bytes(l->p->plan, g, io->inputs[0]) != plan_bytes(l->p->plan, g, io->outputs[0]))
         return NO_TENSOR;
     return io->inputs[0];
 }
@@ -320,7 +341,7 @@ static odlc_status place_written(struct layout *l, const struct plan_step *step,
     for (uint32_t i = 0; i < touched->n_written; i++) {
         tensor_id t = touched->written[i];
         const struct tensor *tensor = graph_tensor(scope->graph, t);
-        uint64_t size = align_up(max_i64(1, (int64_t)stored_bytes(l->p, t)), l->alignment), end;
+        uint64_t size = align_up(max_i64(1, (int64_t)plan_bytes(l->p->plan, scope->graph, t)), l->alignment), end;
         if (ckd_add(&end, l->pool.size, size) || end > SIZE_MAX / 2)
             return diag_error(scope->diags, ODLC_ERR_LIMIT, AT(.attribute = tensor->name), "run-memory",
                               "the tensors that are alive at once do not fit in the address space");
@@ -343,6 +364,17 @@ static void release_dead(struct layout *l, const tensor_id *tensors, uint32_t co
     }
 }
 
+/* Places that are all or nothing have the size of the largest tensor that lies there. */
+static void find_sizes(const struct layout *l, struct plan_space *out)
+{
+    const struct graph *g = l->p->scope->graph;
+    out->sizes = arena_array(l->p->scope->arena, uint64_t, g->tensors.count);
+    for (tensor_id t = 0; t < g->tensors.count; t++)
+        if (out->offsets[t] != PLAN_NOWHERE)
+            out->sizes[t] =
+                l->pool.is_whole ? pool_size(&l->pool, l->parts[l->owner[t]]) : plan_bytes(l->p->plan, g, t);
+}
+
 static odlc_status lay_out(const struct planner *p, uint32_t space)
 {
     const struct backend_scope *scope = p->scope;
@@ -357,6 +389,7 @@ static odlc_status lay_out(const struct planner *p, uint32_t space)
     struct plan_space *out = &p->plan->spaces[space];
     out->offsets = arena_array(scope->arena, uint64_t, n_tensors);
     pool_init(&l.pool, scope->scratch);
+    l.pool.is_whole = memory && memory->is_apart;
     for (size_t t = 0; t < n_tensors; t++)
         out->offsets[t] = PLAN_NOWHERE;
     find_last_uses(&l);
@@ -367,6 +400,7 @@ static odlc_status lay_out(const struct planner *p, uint32_t space)
         release_dead(&l, touched.written, touched.n_written, s);
     }
     out->size = l.pool.size;
+    find_sizes(&l, out);
     return ODLC_OK;
 }
 
@@ -389,7 +423,7 @@ odlc_status plan_make(const struct backend_scope *scope, const struct division *
 {
     const size_t n_tensors = scope->graph->tensors.count;
     struct arena_mark mark = arena_mark(scope->scratch);
-    struct plan plan = {.wide = arena_array(scope->arena, bool, n_tensors)};
+    struct plan plan = {.dtypes = arena_array(scope->arena, uint8_t, n_tensors)};
     struct planner p = {.scope = scope,
                         .claims = claims,
                         .plan = &plan,
@@ -400,7 +434,7 @@ odlc_status plan_make(const struct backend_scope *scope, const struct division *
         p.valid[t] = 1U << HOST_SPACE; /* inputs; what steps compute is put right there */
     for (size_t i = 0; i < n_wanted; i++)
         p.kept[wanted[i]] = true;
-    find_wide(&p);
+    find_types(&p);
     make_steps(&p, uses);
     odlc_status status = lay_out_all(&p);
     arena_rewind(scope->scratch, mark);

@@ -26,6 +26,7 @@ struct plan_step {
 
 struct plan_space {
     uint64_t *offsets; /* per tensor: its place in the block, or PLAN_NOWHERE */
+    uint64_t *sizes;   /* per tensor: of its place, bytes */
     uint64_t size;     /* of the block, bytes: tensors that are never alive together share them */
 };
 
@@ -33,7 +34,7 @@ struct plan {
     VEC(struct plan_step) steps;
     struct plan_space *spaces; /* HOST_SPACE, then 1 + the index of a backend */
     uint32_t n_spaces;
-    bool *wide; /* per tensor: float16 in the graph, float32 in its place */
+    uint8_t *dtypes; /* per tensor: enum dtype of its elements in its place, which the graph may call otherwise */
 };
 
 /* Lays out the execution of claims; `uses` is among their nodes. Tensors that are wanted keep their place in the host's
@@ -48,5 +49,7 @@ uint32_t plan_space_of(const struct division *claims, uint32_t backend);
 
 /* Bytes of a tensor's elements in memory; strings are pointers. */
 uint64_t tensor_bytes(const struct type *type);
+/* The same in its place. */
+uint64_t plan_bytes(const struct plan *plan, const struct graph *g, tensor_id id);
 
 #endif

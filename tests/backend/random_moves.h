@@ -18,5 +18,10 @@ void give(struct making *m, enum param_id id, const int64_t *values, uint32_t co
 
 odlc_status make_rearrangement(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
 odlc_status make_concat(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
+odlc_status make_split(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
+odlc_status make_tile(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
+odlc_status make_slice(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
+odlc_status make_gather(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
+odlc_status make_pad(struct making *m, enum op_id op, tensor_id *out) MUST_USE;
 
 #endif

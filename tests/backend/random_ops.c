@@ -331,6 +331,14 @@ static odlc_status make_unary(struct making *m, enum op_id op, tensor_id *out)
     return build_end(&m->build, NULL, out);
 }
 
+static odlc_status make_reshape(struct making *m, enum op_id op, tensor_id *out)
+{
+    const struct shape shape = draw_long_shape(m);
+    const tensor_id x = real(m, shape);
+    (void)op;
+    return build_reshape(&m->build, x, &SHAPE(1, (int64_t)shape_count(&shape)), NULL, out);
+}
+
 static odlc_status make_softmax(struct making *m, enum op_id op, tensor_id *out)
 {
     const struct shape shape = draw_long_shape(m);
@@ -344,12 +352,20 @@ static odlc_status make_softmax(struct making *m, enum op_id op, tensor_id *out)
 static odlc_status make_comparison(struct making *m, enum op_id op, tensor_id *out)
 {
     const struct shape whole = draw_long_shape(m);
-    const bool logic = op == OP_ElementWiseAnd || op == OP_ElementWiseOr;
+    const bool logic = op == OP_ElementWiseAnd || op == OP_ElementWiseOr || op == OP_ElementWiseXor;
     const enum dtype dtype = logic ? DT_BOOL : toss(m) ? DT_FLOAT32 : DT_INT32;
     const tensor_id a = input(m, whole, dtype), b = input(m, draw_part(m, &whole), dtype);
     start(m, op);
     build_in(&m->build, a);
     build_in(&m->build, b);
+    return build_end(&m->build, NULL, out);
+}
+
+static odlc_status make_negation(struct making *m, enum op_id op, tensor_id *out)
+{
+    const tensor_id x = input(m, draw_long_shape(m), DT_BOOL);
+    start(m, op);
+    build_in(&m->build, x);
     return build_end(&m->build, NULL, out);
 }
 
@@ -478,27 +494,44 @@ static const struct {
     {"resize", make_resize},
     {"transpose", make_rearrangement},
     {"concat", make_concat},
+    {"split", make_split},
+    {"tile", make_tile},
+    {"slice", make_slice},
+    {"pad", make_pad},
+    {"gather", make_gather},
     {"comparison", make_comparison},
     {"selection", make_selection},
     {"quantize", make_quantize},
     {"recurrent", make_recurrent},
+    {"gru", make_recurrent},
+    {"lstm", make_recurrent},
     {"batchnorm", make_batchnorm},
     {"reduction", make_reduction},
     {"norm", make_norm},
+    {"negation", make_negation},
     {"cast", make_cast},
+    {"reshape", make_reshape},
 };
 
+/* Backends that have tables call families alike. */
 static const char *family_of(enum op_id op)
 {
-    switch (op) {
-#define CPU_OP(name, family) \
-    case OP_##name:          \
-        return #family;
+    static const char *const tables[][OP_IDS] = {
+        {
+#define CPU_OP(name, family) [OP_##name] = #family,
 #include "backend/cpu/cpu_ops.def"
 #undef CPU_OP
-    default:
-        return "";
-    }
+        },
+        {
+#define GPU_OP(name, family) [OP_##name] = #family,
+#include "backend/gpu/gpu_ops.def"
+#undef GPU_OP
+        },
+    };
+    for (size_t i = 0; i < COUNT_OF(tables); i++)
+        if (tables[i][op])
+            return tables[i][op];
+    return "";
 }
 
 odlc_status make_node(struct making *m, enum op_id op, tensor_id *out)

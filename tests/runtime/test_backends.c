@@ -86,7 +86,7 @@ static const struct backend fuse = {.name = "fuse", .claim = fuse_claim, .prepar
 /* ---- a backend with a memory of its own, where every byte is stored inverted ---- */
 
 static struct {
-    int open, blocks, steps, uploads, downloads;
+    int open, blocks, steps, uploads, lasting, downloads;
     bool full;
 } far_state;
 
@@ -120,9 +120,10 @@ static void invert(uint8_t *to, const uint8_t *from, uint64_t size)
         to[i] = (uint8_t)~from[i];
 }
 
-static odlc_status far_upload(void *state, void *place, const void *host, uint64_t size)
+static odlc_status far_upload(void *state, void *place, const void *host, uint64_t size, bool lasting)
 {
     (void)state;
+    far_state.lasting += lasting;
     far_state.uploads++;
     invert(place, host, size);
     return ODLC_OK;
@@ -456,6 +457,7 @@ START_TEST(tensors_are_copied_where_memories_meet)
         run(e);
         expect(e, t.twice, -20, 0);
         ck_assert_int_eq(far_state.uploads, 3 * i);
+        ck_assert_int_eq(far_state.lasting, 2 * i); /* x and y, not minus */
         ck_assert_int_eq(far_state.downloads, 2 * i);
     }
     ck_assert_ptr_null(e->buffers[t.z].data); /* never in the host's memory */

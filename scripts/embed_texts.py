@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the templates as C: an array of names and texts, sorted by name.
-usage: embed.py OUT.c TEMPLATES"""
+"""Writes the texts of a folder as C: an array of structures of a name and a text, sorted by name.
+usage: embed_texts.py OUT.c FOLDER HEADER STRUCT ARRAY SUFFIX..."""
 
 import pathlib
 import sys
@@ -13,14 +13,15 @@ def array(data):
 
 
 def main():
-    out, folder = map(pathlib.Path, sys.argv[1:])
+    out, folder = map(pathlib.Path, sys.argv[1:3])
+    header, struct, name_of_array, *suffixes = sys.argv[3:]
     texts, rows = [], []
-    for i, path in enumerate(sorted(folder.rglob("*.in"))):
+    for i, path in enumerate(sorted(path for path in folder.rglob("*") if path.suffix in suffixes)):
         name = path.relative_to(folder).with_suffix("").as_posix()
         texts.append(f"static const char text{i}[] = {{\n{array(path.read_text(encoding='ascii').encode())}}};\n")
         rows.append(f'    {{"{name}", text{i}}},\n')
-    out.write_text('/* Made by embed.py. */\n#include "gen/templates.h"\n\n' + "".join(texts) +
-                   "\nconst struct gen_template gen_templates[] = {\n" + "".join(rows) + "    {NULL, NULL},\n};\n",
+    out.write_text(f'/* Made by embed_texts.py. */\n#include "{header}"\n\n' + "".join(texts) +
+                   f"\nconst struct {struct} {name_of_array}[] = {{\n" + "".join(rows) + "    {NULL, NULL},\n};\n",
                    encoding="ascii")
 
 

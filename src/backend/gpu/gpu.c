@@ -1,0 +1,136 @@
+#include "backend/gpu/gpu.h"
+
+#include "backend/gpu/gpu_follow.h"
+#include "backend/gpu/gpu_memory.h"
+#include "backend/gpu/gpu_product.h"
+#include "op/op.h"
+
+/* ---- the table ---- */
+
+#define GPU_OP(op, family) extern const struct gpu_op gpu_##family;
+#include "backend/gpu/gpu_ops.def"
+#undef GPU_OP
+
+static const struct gpu_op *gpu_op_of(const struct node *n)
+{
+    static const struct gpu_op *const table[] = {
+#define GPU_OP(op, family) [OP_##op] = &gpu_##family,
+#include "backend/gpu/gpu_ops.def"
+#undef GPU_OP
+    };
+    const size_t id = (size_t)n->op->id;
+    return id < COUNT_OF(table) ? table[id] : NULL;
+}
+
+/* ---- the contract ---- */
+
+static void close_gpu(void *state)
+{
+    struct gpu *gpu = state;
+    if (gpu->queue) {
+        (void)clFinish(gpu->queue);
+        (void)clReleaseCommandQueue(gpu->queue);
+    }
+    if (gpu->fault)
+        (void)clReleaseMemObject(gpu->fault);
+    for (size_t i = 0; i < gpu->rooms.count; i++)
+        if (gpu->rooms.data[i].buffer)
+            (void)clReleaseMemObject(gpu->rooms.data[i].buffer);
+    if (!gpu->owns_context)
+        return;
+    gpu_context_keep(gpu->context, gpu->diags);
+    gpu_context_destroy(gpu->context);
+}
+
+static odlc_status open_queue(struct gpu *gpu)
+{
+    cl_int error;
+    gpu->queue = clCreateCommandQueue(gpu->context->handle, gpu->context->device.id,
+                                      gpu->config->profile ? CL_QUEUE_PROFILING_ENABLE : 0, &error);
+    return gpu_check(gpu, "there is no queue", error);
+}
+
+static odlc_status open_all(struct gpu *gpu)
+{
+    if (gpu->owns_context && gpu->config->repository)
+        TRY(gpu_context_use_repository(gpu->context, gpu->diags, gpu->config->repository));
+    return open_queue(gpu);
+}
+
+static odlc_status open_gpu(const struct backend_scope *scope, void **state)
+{
+    static const struct gpu_config defaults = {.context = NULL};
+    struct gpu *gpu = arena_new(scope->arena, struct gpu);
+    *gpu = (struct gpu){.config = scope->gpu ? scope->gpu : &defaults, .diags = scope->diags};
+    gpu->context = gpu->config->context;
+    gpu->owns_context = !gpu->context;
+    if (gpu->owns_context)
+        TRY(gpu_context_create(scope->diags, gpu->config->device, &gpu->context));
+    const odlc_status status = open_all(gpu);
+    if (status != ODLC_OK) {
+        close_gpu(gpu);
+        return status;
+    }
+    *state = gpu;
+    return ODLC_OK;
+}
+
+static const char *refusal_of(const struct gpu *gpu, const struct gpu_op *op, const struct graph *g,
+                              const struct node *n)
+{
+    if (!op)
+        return "there is no kernel for the op";
+    return op->is_product && gpu_is_fixed_product(g, n) ? gpu_refuse_fixed_product(gpu, g, n) : op->refuse(gpu, g, n);
+}
+
+static bool claim(void *state, const struct claiming *c, node_id id, struct group *group)
+{
+    const struct gpu *gpu = state;
+    const struct node *n = graph_node(c->scope->graph, id);
+    const struct gpu_op *op = gpu_op_of(n);
+    group->reason = refusal_of(gpu, op, c->scope->graph, n);
+    if (group->reason)
+        return false;
+    vec_push(c->scope->arena, &group->nodes, id);
+    if (op->fuses && !gpu->config->no_fusion)
+        gpu_follow(gpu, c, group);
+    if (group->nodes.count == 1)
+        group->sharing = op->sharing;
+    return true;
+}
+
+static enum dtype inner_type(void *state, enum dtype dtype)
+{
+    return gpu_inner_type(state, dtype);
+}
+
+static odlc_status prepare(void *state, const struct backend_scope *scope, const struct group *group,
+                           const struct step_io *io, void **out)
+{
+    struct gpu_step *step = arena_new(scope->arena, struct gpu_step);
+    struct gpu_making m = {.gpu = state, .scope = scope, .group = group, .step = step};
+    *step = (struct gpu_step){.gpu = state, .io = *io, .node = gpu_node(&m, 0)};
+    const struct gpu_op *op = gpu_op_of(step->node);
+    m.raw = op->is_raw && op->is_raw(scope->graph, step->node);
+    m.is_fixed_product = op->is_product && gpu_is_fixed_product(scope->graph, step->node);
+    gpu_begin_reals(&m);
+    TRY(op->prepare(&m));
+    TRY(gpu_end_reals(&m));
+    *out = step;
+    return ODLC_OK;
+}
+
+static odlc_status run(void *step, const struct backend_scope *scope, const struct buffer *in, struct buffer *out)
+{
+    (void)scope;
+    return gpu_step_run(step, in, out);
+}
+
+const struct backend gpu_backend = {.name = "gpu",
+                                    .memory = &gpu_memory,
+                                    .inner_type = inner_type,
+                                    .open = open_gpu,
+                                    .close = close_gpu,
+                                    .claim = claim,
+                                    .prepare = prepare,
+                                    .run = run};

@@ -1,0 +1,37 @@
+/* What an execution asks of the GPU backend (struct backend_scope). */
+#ifndef BACKEND_GPU_GPU_CONFIG_H
+#define BACKEND_GPU_GPU_CONFIG_H
+
+#include "base/base.h"
+
+/* Types of tensors that nobody sees, and of what is computed from them. Graph inputs and outputs keep theirs. */
+enum gpu_precision {
+    GPU_PRECISION_USER_PROVIDED, /* as the graph says; float32 is computed */
+    GPU_PRECISION_FP32,
+    GPU_PRECISION_FP16,  /* float16 is stored and, where the device can, computed */
+    GPU_PRECISION_HYBRID /* float16 is stored, float32 computed */
+};
+
+/* How products of matrices are computed. */
+enum gpu_products {
+    GPU_PRODUCTS_BY_DEVICE, /* in tiles by GPUs, in panels by others */
+    GPU_PRODUCTS_TILES,     /* by work-groups with local memory */
+    GPU_PRODUCTS_PANELS     /* by work-items that are loops over vectors */
+};
+
+struct gpu_context; /* gpu_context.h */
+struct gpu_profile; /* gpu_step.h */
+
+/* All zeros: the defaults. */
+struct gpu_config {
+    struct gpu_context *context; /* outlives the execution; NULL: one for this execution alone */
+    const char *repository; /* of a context of its own: a folder where built kernels are kept; NULL: nowhere */
+    const char *device;          /* of a context of its own: part of the device's or platform's name; NULL: any */
+    enum gpu_precision precision;
+    enum gpu_products products;
+    bool no_fusion;                    /* a step for each node */
+    bool specializes;                  /* on processors, too, products are built for what follows them */
+    const struct gpu_profile *profile; /* NULL: no times are taken */
+};
+
+#endif

@@ -1,0 +1,65 @@
+#include "backend/gpu/gpu_fixed.h"
+
+#include "op/op.h"
+
+/* Kernels of kernels/fixed.cl convert between x and y, one of which is `fixed`. */
+static odlc_status convert(struct gpu_making *m, const char *function, const struct gpu_operand *x,
+                           const struct gpu_operand *y, const struct gpu_operand *fixed)
+{
+    const struct encoding *e = &fixed->quant->encodings[0];
+    const enum gpu_math math = m->math;
+    const text options = m->options;
+    const size_t count = shape_count(&x->shape);
+    struct gpu_call *call;
+    m->options = (text){0};
+    m->math = GPU_MATH_DOUBLE;
+    gpu_option_type(m, "X", x);
+    gpu_option_type(m, "O", y);
+    TRY(gpu_call_begin(m, "fixed", function, &call));
+    gpu_arg(m, call, x);
+    gpu_arg(m, call, y);
+    gpu_arg_int(call, (int64_t)count);
+    gpu_arg_number(m, call, e->scale);
+    gpu_arg_int(call, e->offset);
+    m->options = options;
+    m->math = math;
+    return gpu_call_end(m, call, 1, &count);
+}
+
+odlc_status gpu_to_reals(struct gpu_making *m, const struct gpu_operand *fixed, const struct gpu_operand *reals)
+{
+    return convert(m, "dequantize", fixed, reals, fixed);
+}
+
+odlc_status gpu_from_reals(struct gpu_making *m, const struct gpu_operand *reals, const struct gpu_operand *fixed)
+{
+    return convert(m, "quantize", reals, fixed, fixed);
+}
+
+/* ---- Quantize and Dequantize ---- */
+
+static bool always(const struct graph *g, const struct node *n)
+{
+    (void)g, (void)n;
+    return true;
+}
+
+static const char *refuse(const struct gpu *gpu, const struct graph *g, const struct node *n)
+{
+    const struct tensor *x = node_input(g, n, 0), *y = node_output(g, n, 0);
+    const bool quantizes = n->op->id == OP_Quantize;
+    if (!gpu_is_fixed(gpu, quantizes ? y : x) || !gpu_is_real(quantizes ? x : y) || x->kind == TENSOR_STATIC)
+        return "it converts between float32 or float16 and fixed point of 8 or 16 bits with one encoding alone, on "
+               "devices with doubles";
+    return gpu_refuse_sizes(g, n);
+}
+
+static odlc_status prepare(struct gpu_making *m)
+{
+    const struct gpu_operand y = gpu_output(m, 0);
+    struct gpu_operand x;
+    TRY(gpu_input(m, 0, 0, &x));
+    return gpu_node(m, 0)->op->id == OP_Quantize ? gpu_from_reals(m, &x, &y) : gpu_to_reals(m, &x, &y);
+}
+
+const struct gpu_op gpu_quantize = {.refuse = refuse, .prepare = prepare, .is_raw = always};

@@ -1,0 +1,212 @@
+#include "backend/gpu/gpu_follow.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "backend/gpu/gpu_walk.h"
+#include "op/op.h"
+#include "op/params.h"
+
+/* ---- which functions ---- */
+
+/* The largest float as a bound stands for none. */
+static double bound(const struct node *n, enum param_id id, double absent)
+{
+    const double value = node_float(n, id, absent);
+    return fabs(value) >= FLT_MAX ? copysign(INFINITY, value) : value;
+}
+
+static const struct {
+    enum op_id op;
+    int code;
+} plain_functions[] = {
+    {OP_HardSwish, GPU_HARD_SWISH},
+    {OP_ElementWiseAbs, GPU_ABS},
+    {OP_ElementWiseNeg, GPU_NEG},
+    {OP_ElementWiseSquareRoot, GPU_SQRT},
+    {OP_ElementWiseReciprocal, GPU_RECIPROCAL},
+    {OP_ElementWiseRsqrt, GPU_RSQRT},
+    {OP_Gelu, GPU_GELU},
+    {OP_Sigmoid, GPU_SIGMOID},
+    {OP_Tanh, GPU_TANH},
+    {OP_ElementWiseExp, GPU_EXP},
+    {OP_ElementWiseSign, GPU_SIGN},
+    {OP_ElementWiseAsin, GPU_ASIN},
+    {OP_ElementWiseAtan, GPU_ATAN},
+    {OP_ElementWiseCeil, GPU_CEIL},
+    {OP_ElementWiseCos, GPU_COS},
+    {OP_ElementWiseFloor, GPU_FLOOR},
+    {OP_ElementWiseLog, GPU_LOG},
+    {OP_ElementWiseRound, GPU_ROUND},
+    {OP_ElementWiseSin, GPU_SIN},
+    {OP_ElementWiseNot, GPU_NOT},
+    {OP_ElementWiseEqual, GPU_EQUAL},
+    {OP_ElementWiseNotEqual, GPU_NOT_EQUAL},
+    {OP_ElementWiseGreater, GPU_GREATER},
+    {OP_ElementWiseGreaterEqual, GPU_GREATER_EQUAL},
+    {OP_ElementWiseLess, GPU_LESS},
+    {OP_ElementWiseLessEqual, GPU_LESS_EQUAL},
+    {OP_ElementWiseAnd, GPU_AND},
+    {OP_ElementWiseOr, GPU_OR},
+    {OP_ElementWiseXor, GPU_XOR},
+    {OP_ElementWiseAdd, GPU_ADD},
+    {OP_ElementWiseSubtract, GPU_SUBTRACT},
+    {OP_ElementWiseMultiply, GPU_MULTIPLY},
+    {OP_ElementWiseDivide, GPU_DIVIDE},
+    {OP_ElementWiseMaximum, GPU_MAXIMUM},
+    {OP_ElementWiseMinimum, GPU_MINIMUM},
+    {OP_ElementWiseSquaredDifference, GPU_SQUARED_DIFFERENCE},
+    {OP_ElementWisePower, GPU_POWER},
+    {OP_Prelu, GPU_PRELU},
+};
+
+bool gpu_function_of(const struct node *n, struct gpu_function *out)
+{
+    switch (n->op->id) {
+    case OP_Relu:
+    case OP_ReluMinMax:
+        *out = (struct gpu_function){GPU_CLIP, bound(n, PARAM_min_value, 0), bound(n, PARAM_max_value, INFINITY)};
+        return true;
+    case OP_Relu1:
+        *out = (struct gpu_function){GPU_CLIP, -1, 1};
+        return true;
+    case OP_Relu6:
+        *out = (struct gpu_function){GPU_CLIP, 0, 6};
+        return true;
+    case OP_HardSigmoid:
+        *out = (struct gpu_function){GPU_HARD_SIGMOID, node_float(n, PARAM_alpha, 1), node_float(n, PARAM_beta, 1)};
+        return true;
+    case OP_Elu:
+        *out = (struct gpu_function){GPU_ELU, node_float(n, PARAM_alpha, 1), 0};
+        return true;
+    case OP_ElementWiseSoftplus:
+        *out = (struct gpu_function){GPU_SOFTPLUS, node_float(n, PARAM_beta, 1), node_float(n, PARAM_threshold, 0)};
+        return true;
+    default:
+        break;
+    }
+    for (size_t i = 0; i < COUNT_OF(plain_functions); i++)
+        if (plain_functions[i].op == n->op->id) {
+            *out = (struct gpu_function){.code = plain_functions[i].code};
+            return true;
+        }
+    return false;
+}
+
+/* ---- claiming ---- */
+
+/* The operand of a node of two that is not `result`. */
+static uint32_t other_of(const struct node *n, tensor_id result)
+{
+    return n->inputs[0] == result ? 1 : 0;
+}
+
+static bool can_follow(const struct gpu *gpu, const struct claiming *c, tensor_id result, node_id id)
+{
+    const struct graph *g = c->scope->graph;
+    const struct node *n = graph_node(g, id);
+    const struct tensor *t = graph_tensor(g, result);
+    struct gpu_function f;
+    int64_t step, period;
+    if (!c->is_free[id] || !gpu_function_of(n, &f) || !gpu_is_real(t) || gpu_refuse_types(gpu, g, n) ||
+        !shape_equal(&t->type->shape, &node_output(g, n, 0)->type->shape))
+        return false;
+    if (f.code < GPU_BINARY)
+        return true;
+    return n->inputs[0] != n->inputs[1] &&
+           gpu_broadcast_is_run(&node_input(g, n, other_of(n, result))->type->shape, &t->type->shape, &step, &period);
+}
+
+void gpu_follow(const struct gpu *gpu, const struct claiming *c, struct group *group)
+{
+    while (group->nodes.count <= GPU_FOLLOWERS) {
+        const node_id last = group->nodes.data[group->nodes.count - 1];
+        const tensor_id result = graph_node(c->scope->graph, last)->outputs[0];
+        if (c->wanted[result] || c->uses->count[result] != 1)
+            return;
+        const node_id next = c->uses->nodes[c->uses->first[result]];
+        if (!can_follow(gpu, c, result, next))
+            return;
+        vec_push(c->scope->arena, &group->nodes, next);
+    }
+}
+
+/* ---- preparing ---- */
+
+/* Node k as a function of its operand `operand`. */
+static odlc_status read_link(struct gpu_making *m, uint32_t k, uint32_t operand, struct gpu_link *out)
+{
+    const struct node *n = gpu_node(m, k);
+    *out = (struct gpu_link){.other = {.place = GPU_FIXED, .dtype = DT_NONE}};
+    (void)gpu_function_of(n, &out->function);
+    if (out->function.code < GPU_BINARY)
+        return ODLC_OK;
+    TRY(gpu_input(m, k, 1 - operand, &out->other));
+    (void)gpu_broadcast_is_run(&out->other.shape, &node_output(m->scope->graph, n, 0)->type->shape, &out->step,
+                               &out->period);
+    if (operand == 1)
+        out->function.code += GPU_SWAPPED;
+    return ODLC_OK;
+}
+
+void gpu_chain_add(struct gpu_chain *chain, int code, const struct gpu_operand *other, const struct shape *shape)
+{
+    struct gpu_link *link = &chain->links[chain->count++];
+    *link = (struct gpu_link){.function = {.code = code}, .other = *other};
+    (void)gpu_broadcast_is_run(&other->shape, shape, &link->step, &link->period);
+}
+
+odlc_status gpu_chain_read(struct gpu_making *m, uint32_t first, uint32_t operand, struct gpu_chain *chain)
+{
+    for (uint32_t k = first; k < m->group->nodes.count; k++) {
+        if (k > 0)
+            operand = 1 - other_of(gpu_node(m, k), gpu_node(m, k - 1)->outputs[0]);
+        TRY(read_link(m, k, operand, &chain->links[chain->count]));
+        chain->count++;
+    }
+    return ODLC_OK;
+}
+
+void gpu_chain_options(struct gpu_making *m, const struct gpu_chain *chain, bool known)
+{
+    if (!known || !(m->gpu->context->device.is_gpu || m->gpu->config->specializes))
+        return;
+    gpu_option(m, "-DFOLLOW=%u", chain->count);
+    for (uint32_t i = 0; i < chain->count; i++)
+        gpu_option(m, "-DCODE%u=%d", i, chain->links[i].function.code);
+}
+
+/* As `chain` in kernels/common.cl, where numbers are floats, or doubles. */
+#define FOLLOWERS(name, number)                                                                \
+    struct name {                                                                              \
+        number a[GPU_LINKS], b[GPU_LINKS];                                                     \
+        cl_int count, code[GPU_LINKS], step[GPU_LINKS], period[GPU_LINKS], is_half[GPU_LINKS]; \
+    };                                                                                         \
+    static struct name name##_of(const struct gpu_chain *chain)                                \
+    {                                                                                          \
+        struct name f = {.count = (cl_int)chain->count};                                       \
+        for (uint32_t i = 0; i < chain->count; i++) {                                          \
+            f.a[i] = (number)chain->links[i].function.a;                                       \
+            f.b[i] = (number)chain->links[i].function.b;                                       \
+            f.code[i] = chain->links[i].function.code;                                         \
+            f.step[i] = (cl_int)chain->links[i].step;                                          \
+            f.period[i] = (cl_int)chain->links[i].period;                                      \
+            f.is_half[i] = chain->links[i].other.dtype == DT_FLOAT16;                          \
+        }                                                                                      \
+        return f;                                                                              \
+    }
+FOLLOWERS(gpu_followers, cl_float)
+FOLLOWERS(gpu_wide_followers, cl_double)
+
+void gpu_chain_args(struct gpu_making *m, struct gpu_call *call, const struct gpu_chain *chain)
+{
+    const struct gpu_operand none = {.place = GPU_FIXED, .dtype = DT_NONE};
+    const struct gpu_followers followers = gpu_followers_of(chain);
+    const struct gpu_wide_followers wide = gpu_wide_followers_of(chain);
+    if (m->math == GPU_MATH_DOUBLE)
+        gpu_arg_bytes(call, &wide, sizeof(wide));
+    else
+        gpu_arg_bytes(call, &followers, sizeof(followers));
+    for (uint32_t i = 0; i < GPU_LINKS; i++)
+        gpu_arg(m, call, i < chain->count ? &chain->links[i].other : &none);
+}

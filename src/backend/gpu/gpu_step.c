@@ -1,0 +1,228 @@
+#include "backend/gpu/gpu_step.h"
+
+#include "backend/gpu/gpu_memory.h"
+
+/* ---- running ---- */
+
+odlc_status gpu_check(const struct gpu *gpu, const char *failed, cl_int error)
+{
+    if (error == CL_SUCCESS)
+        return ODLC_OK;
+    const bool no_room = error == CL_MEM_OBJECT_ALLOCATION_FAILURE || error == CL_OUT_OF_RESOURCES ||
+                         error == CL_OUT_OF_HOST_MEMORY || error == CL_INVALID_BUFFER_SIZE;
+    return diag_error(gpu->diags, no_room ? ODLC_ERR_LIMIT : ODLC_ERR_INTERNAL, AT(.file = NULL), "gpu-driver",
+                      "%s (device %s): %s", failed, gpu->context->device.name,
+                      gpu_error_text(gpu->diags->arena, error));
+}
+
+/* Rooms grow while steps are prepared, and are made when the first of these runs. */
+static odlc_status make_rooms(const struct gpu_step *step)
+{
+    const struct gpu *gpu = step->gpu;
+    for (uint32_t i = 0; i < step->n_rooms; i++) {
+        struct gpu_room *room = &gpu->rooms.data[i];
+        cl_int error = CL_SUCCESS;
+        if (!room->buffer)
+            room->buffer = clCreateBuffer(gpu->context->handle, CL_MEM_READ_WRITE, room->size, NULL, &error);
+        TRY(gpu_check(gpu, "there is no room to compute in", error));
+    }
+    return ODLC_OK;
+}
+
+static cl_mem buffer_at(const struct gpu_step *step, uint32_t place, const struct buffer *in, const struct buffer *out)
+{
+    if (place >= GPU_ROOM_0)
+        return step->gpu->rooms.data[place - GPU_ROOM_0].buffer;
+    return place < step->io.n_inputs ? in[place].data : out[place - step->io.n_inputs].data;
+}
+
+static odlc_status run_call(const struct gpu_step *step, struct gpu_call *call, const struct buffer *in,
+                            const struct buffer *out)
+{
+    const struct gpu *gpu = step->gpu;
+    const struct gpu_profile *profile = gpu->config->profile;
+    for (size_t i = 0; i < call->bindings.count; i++) {
+        struct gpu_binding *b = &call->bindings.data[i];
+        const cl_mem buffer = buffer_at(step, b->place, in, out);
+        if (buffer == b->last)
+            continue;
+        TRY(gpu_check(gpu, call->name, clSetKernelArg(call->kernel, b->index, sizeof(cl_mem), &buffer)));
+        b->last = buffer;
+    }
+    cl_event event = NULL;
+    TRY(gpu_check(gpu, call->name,
+                  clEnqueueNDRangeKernel(gpu->queue, call->kernel, call->dims, NULL, call->global, call->local, 0, NULL,
+                                         profile ? &event : NULL)));
+    if (!profile)
+        return ODLC_OK;
+    profile->see(profile->object, step, call, event);
+    return gpu_check(gpu, call->name, clReleaseEvent(event));
+}
+
+odlc_status gpu_step_run(struct gpu_step *step, const struct buffer *in, const struct buffer *out)
+{
+    TRY(make_rooms(step));
+    for (size_t i = 0; i < step->calls.count; i++)
+        TRY(run_call(step, step->calls.data[i], in, out));
+    return ODLC_OK;
+}
+
+/* ---- faults ---- */
+
+odlc_status gpu_check_faults(struct gpu *gpu)
+{
+    cl_int number = 0;
+    const cl_int none = 0;
+    if (!gpu->fault)
+        return ODLC_OK;
+    TRY(gpu_check(gpu, "faults are not read",
+                  clEnqueueReadBuffer(gpu->queue, gpu->fault, CL_TRUE, 0, sizeof(number), &number, 0, NULL, NULL)));
+    if (number == 0)
+        return ODLC_OK;
+    TRY(gpu_check(gpu, "faults are not forgotten",
+                  clEnqueueWriteBuffer(gpu->queue, gpu->fault, CL_TRUE, 0, sizeof(none), &none, 0, NULL, NULL)));
+    return diag_error(gpu->diags, ODLC_ERR_INVALID, AT(.node = gpu->watched.data[number - 1]->name), "run-index",
+                      "an index lies outside of the tensor that it points into");
+}
+
+odlc_status gpu_watch(struct gpu_making *m, struct gpu_operand *fault, int *number)
+{
+    struct gpu *gpu = m->gpu;
+    cl_int none = 0, error = CL_SUCCESS;
+    if (!gpu->fault)
+        gpu->fault =
+            clCreateBuffer(gpu->context->handle, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, sizeof(none), &none, &error);
+    TRY(gpu_check(gpu, "there is no room for faults", error));
+    vec_push(m->scope->arena, &gpu->watched, gpu_node(m, 0));
+    *number = (int)gpu->watched.count;
+    *fault = (struct gpu_operand){.place = GPU_FIXED, .buffer = gpu->fault, .dtype = DT_INT32};
+    return ODLC_OK;
+}
+
+/* ---- calls ---- */
+
+void gpu_option(struct gpu_making *m, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    const char *option = arena_vprintf(m->scope->scratch, format, args);
+    va_end(args);
+    text_add(m->scope->scratch, &m->options, "%s%s", m->options.count ? " " : "", option);
+}
+
+void gpu_option_type(struct gpu_making *m, const char *name, const struct gpu_operand *operand)
+{
+    static const char *const types[DT_COUNT] = {
+        [DT_NONE] = "float",  [DT_BOOL] = "flag",      [DT_INT8] = "char",     [DT_INT16] = "short",
+        [DT_INT32] = "int",   [DT_INT64] = "long",     [DT_UINT8] = "uchar",   [DT_UINT16] = "ushort",
+        [DT_UINT32] = "uint", [DT_FLOAT16] = "half",   [DT_FLOAT32] = "float", [DT_SFXP8] = "char",
+        [DT_UFXP8] = "uchar", [DT_SFXP16] = "short",   [DT_UFXP16] = "ushort", [DT_SFXP32] = "int",
+        [DT_UFXP32] = "uint", [DT_FLOAT64] = "double",
+    };
+    gpu_option(m, "-D%s=%s", name, types[operand->dtype] ? types[operand->dtype] : "float");
+}
+
+static void release_kernel(void *kernel)
+{
+    (void)clReleaseKernel(kernel);
+}
+
+odlc_status gpu_call_begin(struct gpu_making *m, const char *source, const char *function, struct gpu_call **out)
+{
+    struct arena *arena = m->scope->arena;
+    struct gpu_call *call = arena_new(arena, struct gpu_call);
+    if (m->math == GPU_MATH_DOUBLE)
+        gpu_option(m, "-DDOUBLE_MATH");
+    else if (m->math == GPU_MATH_INT)
+        gpu_option(m, "-DINT_MATH=long");
+    else if (m->math == GPU_MATH_SHORT_INT)
+        gpu_option(m, "-DINT_MATH=int");
+    else if (m->math == GPU_MATH_REAL && m->gpu->config->precision == GPU_PRECISION_FP16 &&
+             m->gpu->context->device.has_half)
+        gpu_option(m, "-DHALF_MATH");
+    TRY(gpu_kernel_get(m->gpu->context, m->scope->diags, gpu_source_find(source), function,
+                       m->options.data ? m->options.data : "", &call->kernel));
+    arena_defer(arena, release_kernel, call->kernel);
+    m->options = (text){0};
+    call->name = arena_printf(arena, "%s.%s", source, function);
+    vec_push(arena, &m->step->calls, call);
+    *out = call;
+    return ODLC_OK;
+}
+
+static void set_arg(struct gpu_call *call, size_t size, const void *value)
+{
+    const cl_int error = clSetKernelArg(call->kernel, call->n_args++, size, value);
+    if (call->error == CL_SUCCESS)
+        call->error = error;
+}
+
+void gpu_arg(struct gpu_making *m, struct gpu_call *call, const struct gpu_operand *operand)
+{
+    if (operand->place == GPU_FIXED) {
+        set_arg(call, sizeof(cl_mem), operand->buffer ? &operand->buffer : NULL);
+        return;
+    }
+    const struct gpu_binding binding = {.index = call->n_args++, .place = operand->place};
+    vec_push(m->scope->arena, &call->bindings, binding);
+}
+
+void gpu_arg_int(struct gpu_call *call, int64_t value)
+{
+    const cl_int narrow = (cl_int)value;
+    set_arg(call, sizeof(narrow), &narrow);
+}
+
+void gpu_arg_number(struct gpu_making *m, struct gpu_call *call, double value)
+{
+    const cl_float narrow = (cl_float)value;
+    if (m->math == GPU_MATH_DOUBLE)
+        set_arg(call, sizeof(value), &value);
+    else
+        set_arg(call, sizeof(narrow), &narrow);
+}
+
+void gpu_arg_bytes(struct gpu_call *call, const void *bytes, size_t size)
+{
+    set_arg(call, size, bytes);
+}
+
+void gpu_arg_local(struct gpu_call *call, size_t size)
+{
+    set_arg(call, size, NULL);
+}
+
+odlc_status gpu_call_end_groups(struct gpu_making *m, struct gpu_call *call, cl_uint dims, const size_t *items,
+                                const size_t *group)
+{
+    TRY(gpu_check(m->gpu, call->name, call->error));
+    call->dims = dims;
+    for (cl_uint i = 0; i < dims; i++) {
+        call->local[i] = group[i];
+        call->global[i] = align_up(items[i] ? items[i] : 1, group[i]);
+    }
+    return ODLC_OK;
+}
+
+odlc_status gpu_call_end(struct gpu_making *m, struct gpu_call *call, cl_uint dims, const size_t *items)
+{
+    size_t group[3];
+    gpu_group_size(m->gpu, call, dims, items, group);
+    return gpu_call_end_groups(m, call, dims, items, group);
+}
+
+void gpu_group_size(const struct gpu *gpu, const struct gpu_call *call, cl_uint dims, const size_t *items,
+                    size_t *group)
+{
+    static const size_t usual[3][3] = {{128, 1, 1}, {16, 8, 1}, {8, 4, 4}};
+    (void)call;
+    (void)items;
+    for (cl_uint i = 0; i < dims; i++) {
+        group[i] = usual[dims - 1][i];
+        while (group[i] > gpu->context->device.max_items[i])
+            group[i] /= 2;
+    }
+    while (group[0] > 1 &&
+           group[0] * (dims > 1 ? group[1] : 1) * (dims > 2 ? group[2] : 1) > gpu->context->device.max_group)
+        group[0] /= 2;
+}

@@ -1,0 +1,175 @@
+/* What is computed of lines of elements: reductions, Softmax, statistics of norms. A line is one of `lines`, its first
+ * element where the walk `kept` leads, the others where `along` does. GROUP work-items share a line, and end with the same
+ * values of it. */
+
+#ifndef GROUP
+#define GROUP 1
+#endif
+
+#define SUM 0
+#define SUM_OF_SQUARES 1
+#define PRODUCT 2
+#define MAXIMUM 3
+#define MINIMUM 4
+
+/* What is left of a sum's rounding is added to the next term. */
+typedef struct {
+    real value, rest;
+} total;
+
+static inline total add(total t, real x)
+{
+    const real y = x - t.rest, sum = t.value + y;
+    return (total){sum, isinf(sum) ? (real)0 : (sum - t.value) - y};
+}
+
+static inline total start_of(int kind)
+{
+    const real first = kind == PRODUCT ? 1 : kind == MAXIMUM ? -(real)INFINITY : kind == MINIMUM ? (real)INFINITY : 0;
+    return (total){first, 0};
+}
+
+static inline total take(int kind, total t, real x)
+{
+    switch (kind) {
+    case SUM_OF_SQUARES:
+        return add(t, x * x);
+    case PRODUCT:
+        return (total){t.value * x, 0};
+    case MAXIMUM:
+        return (total){x > t.value || isnan(x) ? x : t.value, 0};
+    case MINIMUM:
+        return (total){x < t.value || isnan(x) ? x : t.value, 0};
+    default:
+        return add(t, x);
+    }
+}
+
+/* The work-items' parts as one, for all of them. */
+static inline real together(int kind, total t, local real *shared)
+{
+#if GROUP > 1
+    const int item = get_local_id(0);
+    shared[item] = t.value;
+    for (int half_of = GROUP / 2; half_of > 0; half_of /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item < half_of)
+            shared[item] =
+                take(kind == SUM_OF_SQUARES ? SUM : kind, (total){shared[item], 0}, shared[item + half_of]).value;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const real whole = shared[0];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return whole;
+#else
+    return t.value;
+#endif
+}
+
+#if GROUP > 1
+#define LINE get_group_id(0)
+#define ITEM get_local_id(0)
+#define SHARED local real shared[GROUP];
+#else
+#define LINE get_global_id(0)
+#define ITEM 0
+#define SHARED local real shared[1];
+#endif
+
+static inline int place(const walk *w, int i)
+{
+    int at[1];
+    walk_to(w, i, 1, at);
+    return at[0];
+}
+
+kernel void reduce(global const X *x, global O *out, int lines, int count, int kind, int is_mean, walk kept,
+                   walk along FOLLOW_PARAMS)
+{
+    const int line = LINE;
+    SHARED
+    if (line >= lines)
+        return;
+    const int base = place(&kept, line);
+    total t = start_of(kind);
+    for (int i = ITEM; i < count; i += GROUP)
+        t = take(kind, t, LOAD(X, x, base + place(&along, i)));
+    real v = together(kind, t, shared);
+    if (is_mean)
+        v /= (real)count;
+    if (ITEM == 0)
+        STORE(O, out, line, FOLLOWED(v, line));
+}
+
+/* In the form that cannot overflow. The result's elements lie where those of x do. */
+kernel void softmax(global const X *x, global O *out, int lines, int count, int is_log, number beta, walk kept,
+                    walk along FOLLOW_PARAMS)
+{
+    const int line = LINE;
+    SHARED
+    if (line >= lines)
+        return;
+    const int base = place(&kept, line);
+    total most = start_of(MAXIMUM), sum = start_of(SUM);
+    for (int i = ITEM; i < count; i += GROUP)
+        most = take(MAXIMUM, most, TO_REAL(beta) * LOAD(X, x, base + place(&along, i)));
+    const real maximum = together(MAXIMUM, most, shared);
+    for (int i = ITEM; i < count; i += GROUP)
+        sum = add(sum, exp(TO_REAL(beta) * LOAD(X, x, base + place(&along, i)) - maximum));
+    const real whole = together(SUM, sum, shared), scale = is_log ? log(whole) : 1 / whole;
+    for (int i = ITEM; i < count; i += GROUP) {
+        const int at = base + place(&along, i);
+        const real shifted = TO_REAL(beta) * LOAD(X, x, at) - maximum;
+        const real v = is_log ? ROUNDED(shifted) - scale : ROUNDED(exp(shifted)) * scale;
+        STORE(O, out, at, FOLLOWED(v, at));
+    }
+}
+
+/* Of each line the mean (0 where it is not asked for), and what a deviation from it is multiplied by: 1 over the root of
+ * the mean of squares plus epsilon; with `floors`, of their sum, but at least epsilon; or 1. */
+kernel void statistics(global const X *x, global S *means, global S *factors, int lines, int count, int centers,
+                       int scales, int floors, number epsilon, walk kept, walk along)
+{
+    const int line = LINE;
+    SHARED
+    if (line >= lines)
+        return;
+    const int base = place(&kept, line);
+    real mean = 0, factor = 1;
+    if (centers) {
+        total t = start_of(SUM);
+        for (int i = ITEM; i < count; i += GROUP)
+            t = add(t, LOAD(X, x, base + place(&along, i)));
+        mean = together(SUM, t, shared) / (real)count;
+    }
+    if (scales) {
+        total t = start_of(SUM);
+        for (int i = ITEM; i < count; i += GROUP) {
+            const real deviation = LOAD(X, x, base + place(&along, i)) - mean;
+            t = add(t, deviation * deviation);
+        }
+        const real squares = together(SUM, t, shared), least = TO_REAL(epsilon);
+        factor = 1 / sqrt(floors ? fmax(squares, least) : squares / (real)count + least);
+    }
+    if (ITEM == 0) {
+        STORE(S, means, line, mean);
+        STORE(S, factors, line, factor);
+    }
+}
+
+/* Elements by the statistics of their lines, weights and biases, all found by a walk over the elements. */
+kernel void apply(global const X *x, global const S *means, global const S *factors, global const Y *gamma,
+                      global const B *beta, global O *out, int count, int has_gamma, int has_beta, walk w FOLLOW_PARAMS)
+{
+    const int i = get_global_id(0);
+    int at[2];
+    if (i >= count)
+        return;
+    walk_to(&w, i, 2, at);
+    real v = (LOAD(X, x, i) - LOAD(S, means, at[0])) * LOAD(S, factors, at[0]);
+    if (has_gamma)
+        v *= LOAD(Y, gamma, at[1]);
+    if (has_beta)
+        v += LOAD(B, beta, at[1]);
+    STORE(O, out, i, FOLLOWED(v, i));
+}
