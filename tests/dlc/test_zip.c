@@ -38,7 +38,7 @@ START_TEST(crcs_of_all_sizes_are_those_of_another_library)
     uint8_t bytes[SIZE];
     for (int i = 0; i < SIZE; i++)
         bytes[i] = (uint8_t)rand();
-    ck_assert_uint_eq(crc32_gzip_refl(0, "123456789", 9), 0xCBF43926);
+    ck_assert_uint_eq(crc32_gzip_refl(0, (const unsigned char *)"123456789", 9), 0xCBF43926);
     for (int round = 0; round < 4000; round++) { /* from any place on, behind bytes of any CRC */
         size_t from = (size_t)rand() % 70, size = (size_t)rand() % (SIZE - 70);
         uint32_t before = round % 4 == 0 ? 0 : (uint32_t)rand() * 2654435761u;
