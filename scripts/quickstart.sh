@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # From a fresh Debian 12 to a converted model: installs what is missing, builds, converts a model that has a
 # user-defined op, shows the container, and executes it up to that op.
 set -eu

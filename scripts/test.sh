@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Installs what is missing, builds with AddressSanitizer and UndefinedBehaviorSanitizer, and runs all tests.
 #   scripts/test.sh          everything but fuzzing; of exhaustive tests each n-th case
 #   scripts/test.sh --long   also all cases, the static analysis of all sources, bugs that tests must see, and each fuzz

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # From a fresh Debian 12 to the results of a package of kernels: makes a system in a folder by debootstrap, installs there what
 # the build needs, g++ and make, builds and installs OpenDLC, and runs the commands of docs/udo-packages.md. The scores are
 # compared with those that NumPy computes (python3-numpy, here). As root; what is in the folder already is kept and used.

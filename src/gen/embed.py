@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the templates as C: an array of names and texts, sorted by name.
 usage: embed.py OUT.c TEMPLATES"""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Quantize and Dequantize: between floats and fixed-point tensors, whose encodings say what their integers mean. */
 #include "op/axes.h"
 #include "op/families.h"

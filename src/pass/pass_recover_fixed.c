@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Integers that a model passes on between its quantizing operators are fixed-point tensors: graph inputs that are
  * dequantized at once, what only moves such integers (or picks the largest), and graph outputs that are quantized last.
  * Lowering marked integers with the encoding by which the model reads them, and computed the reals step by step:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Large constants with the same elements are one: weights that a model ties, also where one of them stood behind a
  * Transpose, and initializers that exporters write twice. Small ones, and those of one repeated element, stay apart:
  * they keep the names that the model, or a layer without a bias, gives them. */

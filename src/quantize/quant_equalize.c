@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Cross-layer equalization: a channel's factor goes from the weights of one layer to those of the next, where what
  * stands between them lets positive factors through. The network computes the same; ranges of channels come nearer. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The graph of floats becomes one of fixed-point tensors; between these and what stays float there are Quantize,
  * Dequantize and Cast. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dlc-info: what is in a container. */
 #include "base/file.h"
 #include "base/foreign.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What libopendlc.so exports: the functions of the public headers, each with the version of the interface, and nothing else."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The container as a file: it is complete or it is not there, an older one outlives failures, and the same input gives
 the same bytes."""
 

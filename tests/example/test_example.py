@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The example of README, end to end: converted, read by a reader of its own, executed up to its UDO and, with the package of
 its UDO, to the end, and compared with a naive computation; converted twice, the same bytes; README's commands, one by one."""
 

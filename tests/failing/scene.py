@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of failing machines share: a model with every kind of input file, and commands run with faults."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Containers that another process writes to in place, by a mapping of its own, while a command reads them. What the
 command says of them is open, but it says it: it neither dies nor hangs, and sanitizers find nothing."""
 

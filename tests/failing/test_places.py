@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Outputs at places where they cannot be, or must not: the inputs under any name, folders, pipes, devices, links. Nothing
 is harmed, and what can be written appears."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Standard streams that are closed, full, or read by nobody. What is asked for must arrive, or the status says so; the
 container is right whatever becomes of the words about it."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One backend case: converted, executed, compared.
 
 A refusal is an error of onnx-to-dlc with status 1 and a reason. A crash is a signal, a sanitizer's report, a status that

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """udo-check --udo_package_path: a package without faults has no finding; each planted fault is found, and nothing else."""
 
 import json

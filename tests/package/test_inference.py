@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shapes and types of outputs that a library tells at conversion: what the library is told of the node, what becomes of
 its answers, and libraries with a fault each, which are errors that name op, node and library."""
 

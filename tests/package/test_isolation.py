@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """net-run --isolate: what a package does to its process costs the inference that it was called for, and no other."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A headless Chromium, driven through chromedriver's HTTP protocol (W3C WebDriver) with the standard library alone."""
 
 import base64

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the test scripts share: counting checks, and finding sources, commands and the real data."""
 
 import fnmatch

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """The completion scripts of all commands, run by the shells themselves: bash by calling the function, fish by
 `complete -C`, zsh by a Tab in a terminal. Shells that are not installed are skipped. And the scripts say of each option
 what --help says: how many values it takes, and its sentence."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """dlc-viewer: the page in a headless Chromium, the model inside it against the container's values, DOT and SVG."""
 
 import json

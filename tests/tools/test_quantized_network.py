@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """net-run on a quantized network of the vendor's tools, DeepLab with int8 activations, whose Concat has a range of its own:
 its classes against those of the same arithmetic (values quantized and dequantized around each op) in ONNX Runtime."""
 
