@@ -31,6 +31,7 @@ BY_NAME = dict.fromkeys(
 
 
 def style_of(name):
+    name = name.removesuffix(".in")
     if pathlib.PurePath(name).name == "meson.build":
         return HASH
     return BY_NAME.get(name) or BY_SUFFIX.get(pathlib.PurePath(name).suffix)
