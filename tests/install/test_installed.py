@@ -38,8 +38,12 @@ def install(checks, root):
 
 def check_places(checks, prefix, libdir):
     """What plain `meson setup` chooses is what ld.so and pkg-config of Debian search."""
+    folder = f"{OPTIONS['prefix']}/{OPTIONS['libdir']}"
     if OPTIONS["prefix"] == "/usr/local":
-        checks.equal("folder of libraries", OPTIONS["libdir"], "lib")
+        searched = "".join(path.read_text() for path in pathlib.Path("/etc/ld.so.conf.d").glob("*.conf")).split()
+        checks.check("ld.so finds libraries", folder in searched, f"{folder} is none of {searched}")
+        searched = subprocess.run(["pkg-config", "--variable", "pc_path", "pkg-config"], capture_output=True, text=True, check=True).stdout
+        checks.check("pkg-config finds descriptions", f"{folder}/pkgconfig" in searched.strip().split(":"), searched)
     for name in ("libopendlc.so", "libopendlc.so.0", "libopendlc.a", "pkgconfig/opendlc.pc", "cmake/OpenDLC/OpenDLCConfig.cmake",
                  "cmake/OpenDLC/OpenDLCConfigVersion.cmake"):
         checks.check(f"{name} is there", (libdir / name).exists())
