@@ -8,6 +8,7 @@ import signal
 import subprocess
 import tempfile
 
+from checks import patient
 from scene import ARGUMENTS, SIDE, Checks, Scene, onnx, run, sanitized
 
 CLOSED, FULL, NOBODY = ">&-", "/dev/full", "a pipe that nobody reads"
@@ -36,7 +37,7 @@ def with_streams(scene, command, args, streams, **more):
             if kind == CLOSED:
                 os.close(number)
 
-    done = run(scene.inputs, command, *args, capture_output=False, **files, preexec_fn=close, timeout=60, **more)
+    done = run(scene.inputs, command, *args, capture_output=False, **files, preexec_fn=close, timeout=patient(60), **more)
     for end in ends:
         os.close(end)
     return done
