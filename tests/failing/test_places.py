@@ -10,8 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-from checks import patient
-from scene import ARGUMENTS, INPUTS, Checks, Scene, run, sanitized
+from scene import ARGUMENTS, INPUTS, Checks, Scene, patient, run, sanitized
 
 
 def arguments(output, *more):

@@ -8,8 +8,7 @@ import signal
 import subprocess
 import tempfile
 
-from checks import patient
-from scene import ARGUMENTS, SIDE, Checks, Scene, onnx, run, sanitized
+from scene import ARGUMENTS, SIDE, Checks, Scene, onnx, patient, run, sanitized
 
 CLOSED, FULL, NOBODY = ">&-", "/dev/full", "a pipe that nobody reads"
 EXPECTED = {CLOSED: 1, FULL: 1, NOBODY: -signal.SIGPIPE}
