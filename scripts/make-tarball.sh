@@ -46,6 +46,8 @@ c = '$triplet-gcc'
 ar = '$triplet-gcc-ar'
 objcopy = '$triplet-objcopy'
 strip = '$triplet-strip'
+# One name for Meson before 1.3, one for later ones.
+pkgconfig = 'pkg-config'
 pkg-config = 'pkg-config'
 
 [built-in options]
