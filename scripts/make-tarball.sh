@@ -66,12 +66,8 @@ cpu = '$arch'
 endian = 'little'
 END
 build=$out/$arch-build
-# The vectorizer of Debian 12's compiler for aarch64 (12.2) fails on some of the loops that -O3 gives it.
-level=3
-[ "$arch" != aarch64 ] || level=2
 [ -f "$build/build.ninja" ] ||
-    meson setup "$build" "$root" --cross-file "$out/$arch.ini" --buildtype=release -Doptimization="$level" -Dtests=false \
-        --prefix=/ --libdir=lib
+    meson setup "$build" "$root" --cross-file "$out/$arch.ini" --buildtype=release -Dtests=false --prefix=/ --libdir=lib
 ninja -C "$build"
 rm -rf "${out:?}/$name"
 DESTDIR=$out/$name meson install -C "$build" --no-rebuild --quiet --strip

@@ -94,7 +94,9 @@ static double scale_channel(struct scalable *s, bool is_input, uint64_t channel,
             continue;
         for (uint64_t k = is_input ? channel % depth : 0; k < l->depth; k += is_input ? depth : 1) {
             float *at = &s->weights[quant_layer_weight(l, quant_layer_channel(l, group, column), k)];
-            most = fmax(most, fabs((double)*at));
+            /* No fmax, of which gcc 12.2 for aarch64 fails to make vectors. */
+            if (fabs((double)*at) > most)
+                most = fabs((double)*at);
             *at = (float)((double)*at * factor);
         }
     }
