@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # A container image with the commands, made without a registry: a root by debootstrap, the Debian packages in it (those that
 # scripts/make-packages.sh made in FOLDER), and a Containerfile that begins FROM scratch. With buildah or podman it is built, as
-# opendlc:VERSION; otherwise FOLDER/image is what another builder takes. As root.
+# opendlc:VERSION; otherwise FOLDER/image is what another builder takes. As root;
+# debootstrap and buildah are in the section images of scripts/packages.txt.
 #   scripts/make-image.sh FOLDER [MIRROR]
 #   podman run --rm -v "$PWD:/work" opendlc:0.1.0 onnx-to-dlc -i model.onnx
 set -eu

@@ -4,7 +4,7 @@
 # need beyond the C library's, for any Linux with the C library of Debian 12 or a later one. Compiled on this machine against
 # the libraries of a Debian of that architecture, which debootstrap unpacks and nobody starts.
 #   scripts/make-tarball.sh x86_64|aarch64 FOLDER [MIRROR]      opendlc-VERSION-ARCHITECTURE.tar.xz in the folder; as root
-# Needs the sections build and packages of scripts/packages.txt, for aarch64 gcc-aarch64-linux-gnu.
+# Needs the sections build and images of scripts/packages.txt.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)

@@ -36,10 +36,9 @@ inside()
 measured()
 {
     before=$(du -sm "$fresh" --exclude="$fresh/proc" | cut -f1)
-    inside "$2 >/tmp/step.log 2>&1 || { tail -n 40 /tmp/step.log; exit 1; }
-times >/tmp/step.times" && :
-    status=$?
-    [ $status -eq 0 ] || { echo "FAILED: $1" >&2; exit 1; }
+    inside "exec >/tmp/step.log 2>&1
+$2
+times >/tmp/step.times" || { tail -n 40 "$fresh/tmp/step.log"; echo "FAILED: $1" >&2; exit 1; }
     echo "$1: $(sed -n 2p "$fresh/tmp/step.times") of processors (user, system), $(($(du -sm "$fresh" --exclude="$fresh/proc" | cut -f1) - before)) MB more on the disk"
 }
 
