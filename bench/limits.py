@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the measured figures must be, and whether they are."""
 
 import math

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the models that bench measures: the structure and weight sizes of real networks, with made-up numbers, and
 graphs of many nodes.
 usage: models.py NAME FOLDER [DIVISOR]   (DIVISOR: of channels, or of the number of nodes)

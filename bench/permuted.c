@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What permuting costs: copies a file piece by piece, pieces that are matrices transposed, as a program does that is
  * written by hand for one model. Nothing is checked, and no CRC is made.
  * usage: permuted FILE PIECES OUTPUT

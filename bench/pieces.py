@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Where the weights of a model stand, and which of them a container has in another order: what bench/permuted copies.
 usage: pieces.py MODEL > PIECES
 

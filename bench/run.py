@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures onnx-to-dlc against copying the same bytes, and against the other converters that this machine has.
 usage: run.py [--smoke] [--build FOLDER] [--tools FOLDER] [--folder SCRATCH] [--rounds N] [--markdown] [--keep] [--alone]
               [--patience SECONDS] [NAME...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The benchmark's own arithmetic and launcher, against commands and figures whose numbers are known.
 usage: test_bench.py   (ODLC_BUILD_ROOT: the build that holds the launcher)"""
 

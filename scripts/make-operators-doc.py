@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes docs/operators.md and docs/operators-tensorflow.md, the lists of operators of ONNX and TensorFlow: what they are
 lowered to, and limits, from the tables (rows and refusals in converters/onnx/lower and converters/tensorflow/lower) and from the
 lowering functions that the rows name.
@@ -31,7 +32,8 @@ express, in the words of the error messages (`…` stands for a value); everythi
 other, can be claimed by a [user-defined op](udo-config.md), and `{command} --dry_run` says what holds for a given model. A
 value that must be known at conversion and is a graph input of the model is fixed with `--freeze_input`.
 """
-ONNX_HEAD = """# ONNX operators
+LICENCE = "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
+ONNX_HEAD = LICENCE + """# ONNX operators
 
 What `onnx-to-dlc` makes of the operators of ONNX. """ + HOW_TO_READ.format(command="onnx-to-dlc") + """
 This file is made by `scripts/make-operators-doc.py` from `converters/onnx/lower/onnx_rows.def`, `onnx_refusals.def` and the lowering functions.
@@ -39,7 +41,7 @@ This file is made by `scripts/make-operators-doc.py` from `converters/onnx/lower
 | Operator | Opset versions | Lowered to | Refused |
 |---|---|---|---|
 """
-TF_HEAD = """# TensorFlow operators
+TF_HEAD = LICENCE + """# TensorFlow operators
 
 What `tensorflow-to-dlc` makes of the operators of TensorFlow. """ + HOW_TO_READ.format(command="tensorflow-to-dlc") + """
 Some operators are gone when the graph is lowered, because they say what the graph is: constants (Const), graph inputs

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Do the tests see bugs? Each of MUTANTS is planted alone in a copy of the sources, and the case that is named must fail.
 
     tests/mutants.py [--only NAME]... [--work FOLDER]     plants them; FOLDER keeps the build for the next time

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Quantizes networks with dlc-quantize and with ONNX Runtime's static quantizer, and says how far each one's results are from its
 own float results: the ratio of signal to error (SQNR, decibels). Both get the same calibration inputs, and other inputs after
 that. 8 bits, weights per channel (and per row of matrices), 32-bit biases, ranges from minimum to maximum.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the public API tells of a conversion. */
 #include "converters/driver/conversion.h"
 #include "pass/pass.h"

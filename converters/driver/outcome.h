@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What comes of a conversion beside its container and its diagnostics. */
 #ifndef CONVERTERS_DRIVER_OUTCOME_H
 #define CONVERTERS_DRIVER_OUTCOME_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the published lists of processors say of the graph (--target). */
 #ifndef CONVERTERS_DRIVER_TARGET_LISTS_H
 #define CONVERTERS_DRIVER_TARGET_LISTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a front end hands over: the framework's graph with its own names and attributes, and tensors as views of mapped
  * files. ONNX and TensorFlow fill it.
  *

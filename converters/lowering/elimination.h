@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Determinants and systems of linear equations: elimination with the largest pivot of each column, a matrix of one row
  * and column less at each step. */
 #ifndef CONVERTERS_LOWERING_ELIMINATION_H

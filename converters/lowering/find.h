@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Operators that find something: boxes that stay, elements that are not zero. How much is found depends on the values.
  * Where these are known, so is the result; else the result has a row for the most that there can be (op/op_find.c), and
  * a note says so. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Looking into a DLC container: versions 3, 4.0 and 4.1 of the model stream.
  *
  *     odlc_container *c = odlc_container_new();

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Converting a model to a DLC container.
  *
  *     struct odlc_convert_options options;

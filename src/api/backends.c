@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "api/backends.h"
 
 #include "opendlc/run.h"

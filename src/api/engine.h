@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What executes a choice of results: an executor in this process, or one in a process of its own (api/isolated.h). */
 #ifndef API_ENGINE_H
 #define API_ENGINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What published lists say of a container's ops (op/processors.h). */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by all files: status forwarding, checked arithmetic, small macros. */
 #ifndef BASE_BASE_H
 #define BASE_BASE_H

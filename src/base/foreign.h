@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls into code of others: when that code ends the process, a command says whose it was.
  *
  * The call that a thread is in is kept for the thread, because a signal handler is given nothing else to find it by. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Building IR: how front ends and passes add nodes. A node is inferred, checked against its row and, when all its
  * inputs are constants, folded, at the moment it is added; so lowering code can ask for constant values at any time. */
 #ifndef BUILD_BUILD_H

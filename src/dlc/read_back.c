@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A bad container shall be noticed here, not on the device: what was written is verified and compared with the graph, a
  * table at a time. The pages are given back behind the reader, so that the container's size does not count. Payloads
  * stay unread, but for their lengths: their CRC was computed over the very bytes that were handed to the system. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by the parts of the writer: IR → records → bytes. Memory is the arena of struct dlc_writing.
  *
  * Records of a graph would take many times the graph's own memory, so a record is made when it is asked for, and again:

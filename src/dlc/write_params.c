@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Records → the entry `model.params`. The head says where each payload is: it is walked through once to know its size,
  * from which the payloads' places follow, and once to write it. Behind it, each payload is streamed once, from the
  * model into the file. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The CRC of bytes that do not come in order: that of A and B one after the other is the CRC of A, moved on by the
  * length of B, XOR the CRC of B. So each run of bytes adds its CRC, moved on to the end of the entry, and the order in
  * which that happens does not matter. */

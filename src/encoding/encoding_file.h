@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files of encodings, JSON: what quantizers of models (AIMET, and whoever writes its forms) give for the tensors of a
  * model. Known are those without a version to 0.6.1 (objects by tensor), 1.0.0 (lists of named objects) and 2.0.0 (one
  * list, by ONNX's rules). */

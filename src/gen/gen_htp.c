@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the sources of HTP packages say of an op: operands, params behind the inputs, and for QHPI a kernel for each
  * combination of types. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Element conversion goes through one of two wide types, a block at a time: double where a float takes part, int64_t
  * otherwise. One load and one store per dtype then serve all pairs. */
 #include <math.h>

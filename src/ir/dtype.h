@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Element types: one table for all their names, sizes and codes. */
 #ifndef IR_DTYPE_H
 #define IR_DTYPE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parallel runs of a source that become the columns of a result (permute.c), and the kernels that move them. */
 #ifndef IR_LANES_H
 #define IR_LANES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Squares of 4-byte elements in the wide registers of x86-64 processors. A square of 16 reads and writes whole cache
  * lines: lines of both sides are often a power of two apart, of which a cache keeps few, so that what is touched in
  * parts is fetched for each of them. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Along the result's last axis neighbours are far apart in the source, and what is contiguous in the source (a run) is
  * far apart in the result. So a run is transposed with as many of its parallels (lanes) as fill a cache line of the
  * result, in squares that fit vector registers: both sides are touched a line at a time. */

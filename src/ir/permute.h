@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Moving the elements of a box into another order of axes. */
 #ifndef IR_PERMUTE_H
 #define IR_PERMUTE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The value of a view in tiles of bounded size, which are made one by one, in any order and by any thread. */
 #ifndef IR_TILES_H
 #define IR_TILES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Quantize, Dequantize and Convert: between floats and fixed-point tensors, whose encodings say what their integers
  * mean, and between such tensors. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the published lists of processors say of operators and types (op/processors.def). */
 #ifndef OP_PROCESSORS_H
 #define OP_PROCESSORS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "package/op_node.h"
 
 #include "op/params.h"

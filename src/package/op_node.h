@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A node of the graph as op packages get it. */
 #ifndef PACKAGE_OP_NODE_H
 #define PACKAGE_OP_NODE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Op packages: libraries with kernels of user-defined ops, loaded once for the process and shared by all that use them.
  *
  * A package is named by the path of its registration library, or by that of the implementation and the function that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The backend that executes user-defined ops by the kernels of loaded packages. */
 #include "package/package_backend.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Constants of floats as fixed-point ones, by the integers that the model has for them. Those that a graph gets so are
  * called as the float ones asked to be. */
 #ifndef PASS_FIXED_CONSTANT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Passes: one file each, run by pass_run_all in the order of pass_list.def, each entry once.
  *
  * A pass leaves a valid graph: the runner validates it after each one, in release builds after the last one alone. It

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Products of integers that a model quantizes while it runs (DynamicQuantizeLinear, MatMulInteger or ConvInteger, Cast,
  * Mul by the scales) become products of the floats that were quantized: targets have no such quantization. The weights
  * are the floats that their integers stand for, which pass_quantize may store as such integers.

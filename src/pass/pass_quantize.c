@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a model quantizes and dequantizes again is stored quantized. Lowering gave such a value as Quantize →
  * Dequantize, and known integers as constants that are still to be scaled. A node all of whose real inputs were
  * dequantized, and all of whose results are quantized next, works on the fixed-point tensors themselves; the kernels

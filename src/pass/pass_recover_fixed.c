@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Integers that a model passes on between its quantizing operators are fixed-point tensors: graph inputs that are
  * dequantized at once, what only moves such integers (or picks some: the largest, or those within bounds), and graph
  * outputs that are quantized last.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Large constants with the same elements are one: weights that a model ties, also where one of them stood behind a
  * Transpose or is stored transposed, and initializers that exporters write twice. One that MatMuls alone read, and that
  * is the transposed other, gives way to that, too: the MatMuls transpose what they read. Small constants, and those of

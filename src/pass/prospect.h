@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where a formula may be found at all, by what costs little to see: the operators near a node. Most nodes are none of
  * those that a formula ends with, or lack an operator next to them that it names. */
 #ifndef PASS_PROSPECT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "pass/same_elements.h"
 
 #include <string.h>

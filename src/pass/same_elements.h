@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Comparing constants by their elements where they lie, whatever the order of axes in which they are stored. */
 #ifndef PASS_SAME_ELEMENTS_H
 #define PASS_SAME_ELEMENTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Biases with the product of the scales of what their layers multiply. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Constants: their ranges, and the integers that stand for them. */
 #include <math.h>
 

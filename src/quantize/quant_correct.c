@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bias correction: what quantized weights add to the mean of a layer's result, the bias takes away. */
 #include "quantize/quant_round.h"
 

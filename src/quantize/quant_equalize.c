@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Cross-layer equalization: a channel's factor goes from the weights of one layer to those of the next, where what
  * stands between them lets positive factors through. The network computes the same; ranges of channels come nearer.
  * What a batch normalization says to be in nearly all values of a channel goes from one bias to the next then. */
@@ -103,8 +104,11 @@ static double scale_channel(struct scalable *s, bool is_input, uint64_t channel,
             continue;
         for (uint64_t k = is_input ? channel % depth : 0; k < l->depth; k += is_input ? depth : 1) {
             float *at = &s->weights[quant_layer_weight(l, quant_layer_channel(l, group, column), k)];
-            low = fmin(low, (double)*at);
-            high = fmax(high, (double)*at);
+            /* No fmin or fmax, of which gcc 12.2 for aarch64 fails to make vectors. */
+            if ((double)*at < low)
+                low = (double)*at;
+            if ((double)*at > high)
+                high = (double)*at;
             *at = (float)((double)*at * factor);
         }
     }

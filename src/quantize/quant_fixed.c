@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Encodings that rules fix, whatever values there are: ranges of functions, and steps of weights. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which nodes compute in floats, and with that which tensors stay floats. */
 #include <string.h>
 

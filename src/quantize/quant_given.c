@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Encodings from outside: those that the container carries, and those of a file, which come first. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What ops are to the quantizer. */
 #include "kernel/resample.h"
 #include "op/op.h"

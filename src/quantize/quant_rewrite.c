@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The graph of floats becomes one of fixed-point tensors; between these and what stays float, or has another width,
  * there are Quantize, Dequantize, Convert and Cast. */
 #include <math.h>

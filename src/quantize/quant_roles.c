@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which tensors are quantized, as what, and which have the encoding of another one. */
 #include "op/channels.h"
 #include "op/op.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rounding by what it does to the layer's result: integers are chosen so that the squared error of W∗x, over rows x of
  * the calibration inputs, is least. With D the error of a channel's weights, z the inputs that layers with integers
  * give, and e = W∗(z - x) what these do to the result, that is the sum of (D∗z + e)². Coordinate descent lowers it: one

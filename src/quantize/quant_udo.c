@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What user-defined ops take and give: each operand as its definition declares it for a core. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Widths: 8 and 16 bits in one graph, and Int_32. What a node computes from and gives has one width, that of its
  * results; a Convert stands where a tensor has another one (quant_rewrite.c). */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Post-training quantization: a container of floats becomes one of fixed-point tensors.
  *
  *     struct quantizer *q;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A quantizer from its container to the one that it writes. */
 #include "quantize/quantizer.h"
 

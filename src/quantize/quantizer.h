@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by the parts of the quantizer. */
 #ifndef QUANTIZE_QUANTIZER_H
 #define QUANTIZE_QUANTIZER_H

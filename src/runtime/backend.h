@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The contract between the runtime and a backend, which executes groups of a graph's nodes.
  *
  * The backends of an execution are asked in the caller's order, each for every node that is still free. A backend that

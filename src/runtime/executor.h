@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Executes a graph by the backends that take its nodes.
  *
  * Constants are read where they lie in the mapped container when they are aligned; what steps exchange lies in one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* udo-check's report as JSON: docs/udo-check-json.md. */
 #include "tools/check.h"
 #include "tools/json_out.h"

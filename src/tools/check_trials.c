@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What udo-check says of packages, and the library that it is started anew with for them. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Differences as JSON; the schema is described in docs/dlc-diff-json.md. A change that can break a reader raises its
  * version. */
 #include "tools/diff.h"

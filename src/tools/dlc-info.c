@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dlc-info: what is in a container. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dlc-quantize: a container of floats becomes one of fixed-point tensors. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dlc-viewer: a container as a page, or as a drawing. */
 #include <string.h>
 #include <unistd.h>

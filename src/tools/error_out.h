@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Errors of quantized tensors, as text and as JSON. */
 #ifndef TOOLS_ERROR_OUT_H
 #define TOOLS_ERROR_OUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The report of dlc-info, from the container to its three forms. */
 #ifndef TOOLS_INFO_H
 #define TOOLS_INFO_H

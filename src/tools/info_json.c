@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The report as JSON; the schema is described in docs/dlc-info-json.md. */
 #include <string.h>
 

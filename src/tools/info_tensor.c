@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One tensor in detail. */
 #include <inttypes.h>
 #include <math.h>

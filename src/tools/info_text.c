@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The report as text, in the layout that users of the vendor's recent releases know. */
 #include <inttypes.h>
 #include <stdlib.h>

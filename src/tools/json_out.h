@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON on a stream. Commas and line breaks are put by the writer; strings that are not UTF-8 get U+FFFD for each bad
  * byte, and numbers that JSON does not have (infinities, NaN) become strings. */
 #ifndef TOOLS_JSON_OUT_H

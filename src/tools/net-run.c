@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* net-run: executes a container on raw input files. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Diagnostics on a stream, for people or for programs. */
 #ifndef TOOLS_PRINT_DIAGS_H
 #define TOOLS_PRINT_DIAGS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which layers get more bits, or stay float: those that hurt results most when they are fixed-point. */
 #ifndef TOOLS_QUANTIZE_BUDGET_H
 #define TOOLS_QUANTIZE_BUDGET_H

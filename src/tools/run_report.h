@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What net-run says of an execution besides its results. */
 #ifndef TOOLS_RUN_REPORT_H
 #define TOOLS_RUN_REPORT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A worker of net-run: a container opened to be executed, and the inferences that are its share. Several workers of one
  * process have nothing in common but the settings, which nobody writes to. */
 #ifndef TOOLS_RUN_WORKER_H

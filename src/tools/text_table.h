@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tables whose cells have several lines. */
 #ifndef TOOLS_TEXT_TABLE_H
 #define TOOLS_TEXT_TABLE_H

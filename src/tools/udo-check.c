@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* udo-check: descriptions of user-defined ops, checked alone or against a model, and rewritten in the other form. */
 #include <string.h>
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The trials of one op of a package. */
 #ifndef TRIAL_KERNEL_TRIAL_H
 #define TRIAL_KERNEL_TRIAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Packages against the configs that describe their ops. */
 #ifndef TRIAL_TRIAL_PACKAGES_H
 #define TRIAL_TRIAL_PACKAGES_H

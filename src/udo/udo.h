@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* User-defined operations: definitions as configs (JSON, and XML OpDefs) have them, and how a framework node becomes a
  * UDO node. docs/udo-config.md says what each key and element of a config means. */
 #ifndef UDO_UDO_H

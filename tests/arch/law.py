@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The law of dependencies (docs/architecture.md): which room may use which."""
 
 import pathlib

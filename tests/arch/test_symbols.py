@@ -1,4 +1,6 @@
-"""What libopendlc.so exports: the functions of the public headers, each with the version of the interface, and nothing else."""
+# SPDX-License-Identifier: Apache-2.0
+"""What libopendlc.so exports: the functions of the public headers, each with the version of the interface, and nothing else.
+libopendlc.a shows the same names."""
 
 import pathlib
 import re
@@ -23,6 +25,12 @@ def exported():
     return found
 
 
+def shown_by_archive():
+    """Names that the objects of libopendlc.a define for others."""
+    done = subprocess.run(["nm", "-g", "-P", "--defined-only", BUILD / "libopendlc.a"], capture_output=True, text=True, check=True)
+    return {line.split()[0] for line in done.stdout.splitlines() if len(line.split()) > 2}
+
+
 def declared():
     """Functions that a public header marks ODLC_API."""
     text = "".join(path.read_text() for path in sorted((SOURCE / "include" / "opendlc").glob("*.h")))
@@ -37,6 +45,7 @@ def main():
     checks.equal("versions", versions, {"OPENDLC_0"})
     checks.equal("functions", set(found) - versions, declared())
     checks.equal("each has the version", {version for name, version in found.items() if name not in versions}, {"OPENDLC_0"})
+    checks.equal("names in the static library", shown_by_archive(), declared())
     checks.finish()
 
 

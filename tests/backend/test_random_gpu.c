@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The GPU backend against the reference (random_check.h), in all precision modes, with fused nodes and without. All
  * executions share a context, whose kernels are therefore built once. */
 #include "backend/gpu/gpu.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What --target says of ops that published lists do not have, in the converters and in dlc-info, and that the config of
 user-defined ops that a dry run prints replaces them. What lists say is written down here by hand, from the lists."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Containers in the eyes of programs that others wrote: unzip, Python's zipfile, flatc with proto/dlc.fbs.
 usage: test_other_programs.py WRITE_SAMPLE"""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Large payloads: the same bytes for any number of threads, and errors that do not depend on chance. */
 #include <signal.h>
 #include <sys/resource.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The writer: what stands in the records and bytes of a container, checked against the graph it was made from. */
 #include "dlc_fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The zip codec: extents, ZIP64, alignment, compressed entries, and files that only look like zips. */
 #include "dlc_fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a container: read, verified, shown as dlc-info and dlc-viewer show it, and compared with itself and with
  * a whole container as dlc-diff does. Built once per version of the format: mutate_dlc.c keeps the version. */
 #include <libdeflate.h>

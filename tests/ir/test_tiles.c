@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels against their twins and against plain loops; tiles of views in memory and in files. */
 #include <check.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models that quantize while they run: products of floats by default, the model's own integers with --keep_integer_ops."""
 
 import pathlib

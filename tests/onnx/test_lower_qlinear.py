@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators on quantized integers: random nodes against their definitions on both backends, and the containers that they
 become. --count N nodes of each operator, --seed N."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks of matrix products, Softmax and norms: which ops the container has and how they are called, and what comes out
 by NumPy's arithmetic."""
 

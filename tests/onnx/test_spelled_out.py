@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that a model spells out, one model each: which ops the container has, and that it computes the same. What is nearly
 such a pattern stays as it is. The table of docs/graphs-and-passes.md has the same rows."""
 

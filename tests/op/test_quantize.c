@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Quantize, Dequantize and Convert against the formulas written out, and the axis rule with one encoding and with one
  * per index.
  */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages of kernels, from config to numbers: generated, filled in, compiled, executed by net-run; and libraries that are
 no packages."""
 

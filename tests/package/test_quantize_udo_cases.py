@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """dlc-quantize on the published models with user-defined ops, with packages that the generator makes of their configs and kernels that
 stand here: what each of these ops gives in the quantized network, against a simulation in NumPy. Once with the types of the configs,
 floats, and once with integers for the DSP."""

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each pass of the list by texts: a graph before it and after it. */
 #include <check.h>
 #include <stdlib.h>

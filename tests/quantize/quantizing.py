@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What tests of dlc-quantize share: a folder with models, containers and inputs, and the encodings that public texts define,
 computed in NumPy."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fixed-point tensors in NumPy: what a quantized network computes, written out on the integers of its container."""
 
 from quantizing import np, stored

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--optimizations of dlc-quantize against NumPy: cle by its formulas and by the float function, which stays; bc by the means of results;
 adaround by the sum that docs/quantizing.md defines, which no change of one integer lowers."""
 

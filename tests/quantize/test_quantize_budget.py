@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--budget_sqnr and --keep_worst of dlc-quantize: which layers stay float or get 16 bits, by what net-run gives for containers where
 --keep_float, --widen and --widen_weights say so."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A network that reads digits (examples/digits), quantized by the commands of docs/quantizing.md: how many of 400 images that it has
 never seen are read right, and how far its scores are from those in float."""
 

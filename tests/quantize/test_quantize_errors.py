@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What dlc-quantize refuses: where the fault is stands in the message, and no container appears."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ops that dlc-quantize leaves in float: which tensors stay floats, what stands between, and the numbers, against NumPy's."""
 
 import json

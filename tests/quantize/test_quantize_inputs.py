@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inputs of dlc-quantize: several, integers, native files, unused ones; memory does not grow with their number, and a signal
 leaves nothing behind."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A network that dlc-quantize makes: its encodings and stored integers against NumPy's, by the definitions of docs/quantizing.md,
 and its results on each backend against a simulation in NumPy of the same integers, which must be equal."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each op that dlc-quantize makes fixed-point: what it gives on both backends, integer by integer, against NumPy, which computes it from
 the integers that it reads. The ops are branches of one network; operands are in the container's order of axes."""
 

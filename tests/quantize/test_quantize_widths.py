@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Widths of dlc-quantize: 8 and 16 bits in one graph with a Convert between them, products whose second operand has 8 bits, and ops of
 Int_32; types, encodings and results of both backends against a simulation in NumPy."""
 

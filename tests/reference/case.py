@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cases whose numbers TensorFlow gives. A module of cases/ has a list of them:
 
     CASES = Cases()

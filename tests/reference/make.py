@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Lets TensorFlow compute what the cases of families give, and writes expected/FAMILY.npz.
 usage: make.py [FAMILY...]      default: all
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares tensorflow-to-dlc with TensorFlow on random nodes: shapes, types and attributes as they come.
 usage: random_cases.py [--seed N] [--count N] [--keep FOLDER] [OPERATOR...]
 

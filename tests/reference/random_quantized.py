@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random nodes of quantized graphs, and of other operators with a family of their own."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the scripts that need TensorFlow share: running graphs, and files of arrays with the same bytes each time."""
 
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads v4.0 containers with nothing but the standard library, and shares no code with the product.
 
     container = read_container(path)

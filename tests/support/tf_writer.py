@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes TensorFlow graphs, saved models and meta graphs without TensorFlow: as much of the protobuf wire format as they need.
 
     g = Graph()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tensorflow-to-dlc: what it tells: usage, dry runs, unsupported ops, unconsumed nodes, diagnostics, dependency files; and the
 reports of udo-check on TensorFlow models."""
 

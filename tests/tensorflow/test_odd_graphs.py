@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Graphs that hold something odd: attributes that a function's call gives, what the decoder refuses, control flow and
 lists that do not fit together. What is refused says where and why."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Validates reports against docs/dlc-info.schema.json: the part of JSON Schema (2020-12) that the file uses.
 
     schema.faults(report)    [] or a list of "place: what is wrong"

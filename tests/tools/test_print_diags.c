@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Diagnostics and JSON as they are printed. */
 #include <check.h>
 #include <math.h>

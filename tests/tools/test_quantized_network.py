@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """net-run on a quantized network of the vendor's tools, DeepLab with int8 activations, whose Concat has a range of its own.
 
 Its classes are, pixel by pixel, those of the definition of fixed-point arithmetic written out in NumPy. They are compared with those

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """udo-check: configs alone, against a model, and written in the other form; every option and every exit status."""
 
 import itertools

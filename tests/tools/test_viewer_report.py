@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """dlc-viewer --report: the page of a container with a report of its quantization, in a headless Chromium, and what is refused."""
 
 import json

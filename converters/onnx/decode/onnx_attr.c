@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Attributes: from ONNX's messages to the framework graph. */
 #include "converters/onnx/decode/onnx_attr.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear. They become arithmetic that gives the very integers
  * that ONNX defines. Where a DequantizeLinear reads what a QuantizeLinear of the same encoding gives, or integers that
  * are known, the real value goes through a fixed-point tensor instead (pass_quantize.c). Real values whose encoding is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* AttrValue, into the form that both front ends share. */
 #include "converters/tensorflow/decode/tf_attr.h"
 

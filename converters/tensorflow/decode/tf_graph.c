@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GraphDef, NodeDef and FunctionDef, as far as needed to find the way through the graph. */
 #include "converters/tensorflow/decode/tf_graph.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A TensorFlow graph as it stands in the file: names of nodes, what they read, and where the rest of them is. A node's
  * attributes are decoded when it turns out to be needed. */
 #ifndef CONVERTERS_TENSORFLOW_DECODE_TF_MODEL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorProto: raw bytes and packed floats are used in place, other lists are decoded. A list may be shorter than the
  * tensor: its last value stands for the rest. */
 #include "converters/tensorflow/decode/tf_tensor.h"

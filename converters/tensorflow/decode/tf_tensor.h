@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tensors: TensorProto. */
 #ifndef CONVERTERS_TENSORFLOW_DECODE_TF_TENSOR_H
 #define CONVERTERS_TENSORFLOW_DECODE_TF_TENSOR_H

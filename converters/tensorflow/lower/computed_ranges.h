@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* QuantizeV2 and Dequantize of one range that the graph computes, as in graphs that were quantized and never
  * calibrated. */
 #ifndef CONVERTERS_TENSORFLOW_LOWER_COMPUTED_RANGES_H

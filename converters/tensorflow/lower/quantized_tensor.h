@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tensors of quantized types as TensorFlow's operators take and give them: integers, and beside them the least and the
  * greatest real of their range, as two more tensors, which the graph may compute. */
 #ifndef CONVERTERS_TENSORFLOW_LOWER_QUANTIZED_TENSOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Soft suppression of boxes: those that overlap a box that was picked are not dropped, but their scores fall. */
 #ifndef CONVERTERS_TENSORFLOW_LOWER_SOFT_SUPPRESSION_H
 #define CONVERTERS_TENSORFLOW_LOWER_SOFT_SUPPRESSION_H

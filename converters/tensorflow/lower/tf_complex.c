@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow's operators that make complex numbers, and those that make real ones of them. */
 #include <float.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow operators whose result is known at conversion: Shape and what is computed of shapes, Fill, Range,
  * LinSpace; and those whose result's shape depends on values, which must be known: Unique, ListDiff. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Dequantize. Integers that are known are what tools that shrink a model's file put in the place of its weights: they
  * stay the integers that they are in the file, with what is to be done on them. Others are made reals step by step. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow operators that find something: NonMaxSuppression and its later forms, Where of one operand. */
 #include <float.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow's gamma functions, by Lanczos' sum with g = 7 and nine coefficients (published by Godfrey):
  *
  *     Γ(z + 1) = √(2π) · tᶻ⁺¹ᐟ² · e⁻ᵗ · a(z), t = z + 7.5, for z ≥ -1/2,

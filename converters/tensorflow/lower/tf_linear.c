@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow's linear algebra on small matrices, one column after the other. What TensorFlow refuses while it runs, a
  * singular matrix or one that is not positive definite, gives numbers that are none. */
 #include "converters/lowering/elimination.h"

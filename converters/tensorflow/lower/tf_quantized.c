@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow's operators on tensors of quint8, qint8 and their kin: plain integers here, beside which the range that
  * they stand for goes as two more tensors. Ranges have to be known. */
 #include <float.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Quantized layers with what follows them in one operator, as graphs that were tuned for Intel's processors have them:
  * a bias, Relu, and the way to bytes of a range that is known from calibration. There, 0 stands for 0: the bound that
  * is farther from 0 gives the step. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow's arithmetic on quantized tensors: sums of products of bytes, which are exact in int32, and sums of two
  * tensors, each brought to the steps of the sum first. */
 #include <math.h>

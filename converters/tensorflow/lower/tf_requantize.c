@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow's operators that change the ranges of quantized tensors, and those that move quantized elements. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow's operators on what is given by positions: products of sparse matrices, and counts of numbers. */
 #include "converters/lowering/constants.h"
 #include "converters/lowering/emit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The graph that a walk fills: the model's own, a function that an operator holds, or a part of a loop. */
 #ifndef CONVERTERS_TENSORFLOW_NORMALIZE_FLAT_GRAPH_H
 #define CONVERTERS_TENSORFLOW_NORMALIZE_FLAT_GRAPH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bodies at work: the model's own graph, and those of its functions as calls run them. What is known of their nodes,
  * how values are called, and what all of them together may take. */
 #ifndef CONVERTERS_TENSORFLOW_NORMALIZE_FRAMES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/tensorflow/normalize/inline_calls.h"
 
 #include <stdlib.h>

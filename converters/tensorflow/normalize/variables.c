@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which tensor of the checkpoint a variable has is what the graph itself says: one of its nodes assigns to it what
  * RestoreV2 reads under a name. In saved models of the second version these are inside of a function, which the node
  * that the saver names calls; variables and what is saved have different names there. Where the graph restores nothing,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Without recursion, but for graphs within graphs: graphs are chains of any length. */
 #include "converters/tensorflow/normalize/walk.h"
 

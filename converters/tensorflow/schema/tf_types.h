@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow's element types by the numbers that attributes, tensors and checkpoints give them (DataType in
  * proto/tensorflow.proto). */
 #ifndef CONVERTERS_TENSORFLOW_SCHEMA_TF_TYPES_H

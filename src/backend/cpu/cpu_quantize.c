@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Quantize, Dequantize and Convert: from float32 to fixed point and back, and between encodings. */
 #include "backend/cpu/cpu_step.h"
 #include "backend/cpu/cpu_fixed.h"

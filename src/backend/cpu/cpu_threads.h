@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Threads of the backend: those of OpenMP's runtime, libgomp, which oneDNN uses as well, so that both share one pool.
  * Its functions are declared here because only gcc has a header for them. */
 #ifndef BACKEND_CPU_CPU_THREADS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Operands of steps: where they lie, constants in the device's memory, rooms. */
 #include <limits.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ---- report.js: the page of dlc-quantize --report. Names go into the page as text, never as markup ---- */
 
 const report = JSON.parse(document.getElementById("model").textContent);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ---- draw.js: the part of the drawing that is in view, on a canvas ---- */
 
 const TITLE_FONT = '600 13px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif';

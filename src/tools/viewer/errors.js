@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ---- errors.js: a report of dlc-quantize: ops coloured by how far what they give is from float ---- */
 
 /* By the least signal to error, decibels; the first that an error reaches has it. */

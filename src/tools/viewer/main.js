@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ---- main.js: selection, keys, pointers, and the start ---- */
 
 const state = { model: null, graphs: [], graph: null, layout: null, selected: -1, hovered: -1 };

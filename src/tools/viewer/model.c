@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The model as the page reads it (src/tools/viewer/model.js). Tensors of a graph stand in a list, and operands are
  * positions in it; an operand that the graph does not describe is its name, an absent one null. */
 #include <math.h>

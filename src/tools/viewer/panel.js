@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ---- panel.js: the details of a node, and the overview. Names go into the page as text, never as markup ---- */
 
 const panel = document.getElementById("panel");

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ---- parts.js: what the pages share: elements, numbers, light and dark. A page's script has themeChanged ---- */
 
 function element(tag, attributes, ...children) {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The report of dlc-quantize that a page shows: one is taken that can be read, and that is of the container. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What dlc-viewer makes of a container: a page, and Graphviz's text. */
 #ifndef TOOLS_VIEWER_VIEWER_H
 #define TOOLS_VIEWER_VIEWER_H

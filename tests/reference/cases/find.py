@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that find as much as they find: NonMaxSuppression in all its forms, Where of one operand. What is known at
 conversion has TensorFlow's shape, what is not the shape of the most that there can be."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fourier transforms, and the complex numbers between them."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Linear algebra on small matrices. Results of well-conditioned ones: TensorFlow's are not exact either."""
 
 import numpy as np

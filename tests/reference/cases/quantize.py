@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reals rounded to those of a quantized type. Inputs keep away from the middle between two of them, where TensorFlow rounds
 up, and fixed-point tensors to the even one; constants, which the converter rounds, need not."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tensors of quantized types that the graph computes."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Quantized layers with a bias, Relu and the way to bytes in one operator. TensorFlow has kernels of them by oneDNN alone, which
 sums in floats: see `by_onednn` of case.py."""
 

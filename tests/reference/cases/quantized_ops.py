@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators between tensors of quantized types, as tools that quantize graphs write them. Graphs do not give quantized types, so
 integers are compared as floats: sums of products are exact, and bytes that were rounded on the way are, too, but for the rare
 ones beside a half."""

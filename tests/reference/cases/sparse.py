@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Products of sparse matrices, and counts of numbers."""
 
 import numpy as np

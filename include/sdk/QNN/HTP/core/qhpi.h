@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The plugin interface (QHPI): ops for a compiler of HTP graphs, which may rewrite them, cut them into tiles, and
  * choose among several kernels of each.
  *
