@@ -37,7 +37,8 @@ static bool has_package(const struct package_set *set, const char *name)
 static struct package *find_package(const struct package_set *set, const struct op *op)
 {
     for (size_t i = 0; i < set->packages.count; i++)
-        if (package_is_named(set->packages.data[i], op->package) && package_has_op(set->packages.data[i], op->name))
+        if (!set->packages.data[i]->is_plugin && package_is_named(set->packages.data[i], op->package) &&
+            package_has_op(set->packages.data[i], op->name))
             return set->packages.data[i];
     return NULL;
 }

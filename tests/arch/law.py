@@ -19,7 +19,7 @@ runtime                 build
 backend                 runtime
 quantize                runtime dlc encoding
 package                 runtime udo sdk
-plugin                  runtime sdk
+plugin                  package
 gen                     udo
 trial                   package
 api                     pass udo dlc runtime backend quantize package plugin
