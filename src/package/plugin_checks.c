@@ -82,8 +82,8 @@ static void check_signature(struct checking *c, const char *side, const QHPI_Ten
     }
     for (uint32_t i = 0; i < count; i++) {
         const QHPI_Tensor_Signature_v1 *s = &signature[i];
-        const char *field = !is_between(s->element_type, QHPI_ELEMENT_TYPE_ANY, QHPI_FLOAT16)          ? "element_type"
-                            : !is_between(s->layout, QHPI_LAYOUT_ANY, QHPI_LAYOUT_CROUTON_16)          ? "layout"
+        const char *field = !is_between(s->element_type, QHPI_ELEMENT_TYPE_ANY, QHPI_FLOAT16) ? "element_type"
+                            : !is_between(s->layout, QHPI_LAYOUT_ANY, QHPI_LAYOUT_CROUTON_16) ? "layout"
                             : !is_between(s->storage, QHPI_STORAGE_DIRECT, QHPI_STORAGE_DIRECT_OR_INDIRECT) ? "storage"
                             : !is_between(s->mem_placement, QHPI_MEM_LOC_DDR_ONLY, QHPI_MEM_LOC_DDR_OR_TCM)
                                 ? "mem_placement"

@@ -40,11 +40,10 @@ odlc_status plugin_host_load(struct arena *arena, struct diags *diags, const cha
     if (open_global(ODLC_LIBDIR "/" LIBRARY) || open_global(LIBRARY))
         return ODLC_OK;
     const char *reason = dlerror();
-    return diag_error(diags, ODLC_ERR_IO,
-                      AT(.file = package, .hint = "the library is installed with OpenDLC, beside libopendlc.so"),
-                      "plugin-host",
-                      "the package is a plugin, and %s, which has the functions that it calls, cannot be loaded: %s",
-                      LIBRARY, reason ? reason : "no reason is given");
+    return diag_error(
+        diags, ODLC_ERR_IO, AT(.file = package, .hint = "the library is installed with OpenDLC, beside libopendlc.so"),
+        "plugin-host", "the package is a plugin, and %s, which has the functions that it calls, cannot be loaded: %s",
+        LIBRARY, reason ? reason : "no reason is given");
 }
 
 set_plugin_registrar_fn *plugin_host_registrar(void)

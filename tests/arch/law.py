@@ -43,8 +43,8 @@ converters              driver onnx tensorflow
 NARROW = """
 opendlc
 sdk
-tools                   base ir op udo dlc runtime gen trial quantize api opendlc
-commands                tools base opendlc frontend driver onnx tensorflow
+tools                   base text ir op udo dlc runtime gen trial quantize api opendlc
+commands                tools base text opendlc frontend driver onnx tensorflow
 """
 # The command of a front end is a tool that happens to live beside it.
 COMMANDS = {f"converters/{framework}/{framework}-to-dlc.c" for framework in ("onnx", "tensorflow")}

@@ -1,7 +1,7 @@
 /* JSON on a stream. Commas and line breaks are put by the writer; strings that are not UTF-8 get U+FFFD for each bad
  * byte, and numbers that JSON does not have (infinities, NaN) become strings. */
-#ifndef TOOLS_JSON_OUT_H
-#define TOOLS_JSON_OUT_H
+#ifndef TEXT_JSON_OUT_H
+#define TEXT_JSON_OUT_H
 
 #include <stdio.h>
 
@@ -36,5 +36,7 @@ void json_uint(struct json_out *j, const char *key, uint64_t value);
 /* The shortest decimal that reads back as the same double. */
 void json_double(struct json_out *j, const char *key, double value);
 void json_bool(struct json_out *j, const char *key, bool value);
+/* A value that is JSON already; as compact as it is. */
+void json_raw(struct json_out *j, const char *key, const char *json);
 
 #endif
