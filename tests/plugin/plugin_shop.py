@@ -11,7 +11,7 @@ import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[0] / "support"))
-from checks import SOURCE, run  # noqa: E402
+from checks import SOURCE, Checks, run  # noqa: E402, F401
 from onnx_writer import FLOAT, Model  # noqa: E402
 
 PACKAGES = HERE / "packages"
@@ -33,13 +33,13 @@ def compile_package(source, library, *flags, sdk=SDK):
     return library
 
 
-def config(folder, package, ops, shapes=None):
+def config(folder, package, ops, shapes=None, static=(("Scale", 1),)):
     """Describes ops of one package: {type: (inputs, outputs, params)}; outputs have the first input's shape, or `shapes`'."""
     operators = []
     for op, (inputs, outputs, params) in ops.items():
         rule = {"shape": "same_as in0"} if not (shapes or {}).get(op) else {"shape": shapes[op]}
         operators.append({"type": op, "domain": "test", "core_types": ["CPU", "DSP"], "dsp_arch_types": ["v68"],
-                          "inputs": [{"name": f"in{i}", "data_type": "FLOAT_32"} for i in range(inputs)],
+                          "inputs": [{"name": f"in{i}", "data_type": "FLOAT_32", "static": (op, i) in static} for i in range(inputs)],
                           "outputs": [{"name": f"out{i}", "data_type": "FLOAT_32", **rule} for i in range(outputs)],
                           "scalar_params": [{"name": name, "data_type": "FLOAT_32"} for name in params]})
     path = folder / f"{package}.json"
