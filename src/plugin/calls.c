@@ -8,7 +8,6 @@
 #include "plugin/tensor.h"
 
 #define MOST_BYTES ((uint64_t)1 << 40)
-enum { MOST_OPERANDS = 65535 };
 
 /* What a callback did wrong is kept, without memory of the heap, until the callback has returned. */
 static void misuse(const QHPI_Op *op, const char *format, ...) PRINTF_LIKE(2, 3);
@@ -205,8 +204,8 @@ static bool can_create(struct creation *c)
     const QHPI_Op *root = c->root;
     if (!has_room(root))
         return false;
-    if (!c->name || (c->num_inputs && !c->inputs) || !c->num_outputs || !c->outputs || c->num_inputs > MOST_OPERANDS ||
-        c->num_outputs > MOST_OPERANDS) {
+    if (!c->name || (c->num_inputs && !c->inputs) || !c->num_outputs || !c->outputs ||
+        c->num_inputs > PLUGIN_MOST_OPERANDS || c->num_outputs > PLUGIN_MOST_OPERANDS) {
         misuse(root, "qhpi_op_create is called without a name, inputs or outputs");
         return false;
     }

@@ -8,7 +8,9 @@
 #include "package/op_node.h"
 #include "package/status_text.h"
 #include "plugin/callback.h"
+#include "plugin/calls.h"
 #include "plugin/prepare.h"
+#include "udo/udo.h"
 
 struct importing {
     struct preparation *p;
@@ -122,12 +124,47 @@ static odlc_status ask_package(const struct importing *m, QHPI_Op *op, struct op
                           qnn_error_text(m->p->arena, error));
 }
 
-static uint32_t count_params(const struct node *n)
+/* The params that the node may have, as indices into its row, in the order of the op's definition; -1: one that no
+ * node of the container has. */
+struct param_order {
+    VEC(int) list;
+};
+
+static bool is_param(const struct node *n, uint32_t i)
 {
-    uint32_t count = 0;
+    return !n->op->params[i].supplemental && node_get_param(n, i).usage != 2;
+}
+
+/* Of a container that does not say, the params are in its own order. */
+static void add_as_stored(struct arena *arena, const struct node *n, struct param_order *order)
+{
     for (uint32_t i = 0; i < n->op->n_params; i++)
-        count += !n->op->params[i].supplemental && node_get_param(n, i).usage != 2;
-    return count;
+        if (is_param(n, i))
+            vec_push(arena, &order->list, (int)i);
+}
+
+static struct param_order order_params(struct arena *arena, const struct node *n)
+{
+    struct param_order order = {0};
+    const int at = op_param_index(n->op, UDO_PARAM_ORDER);
+    const struct param names = at < 0 ? (struct param){.set = false} : node_get_param(n, (uint32_t)at);
+    text name = {0};
+    if (!names.set || names.dtype != DT_STRING) {
+        add_as_stored(arena, n, &order);
+        return order;
+    }
+    for (const char *c = names.s;; c++) {
+        const bool escaped = *c == '\\' && c[1];
+        c += escaped;
+        if (!escaped && (*c == ',' || !*c)) {
+            vec_push(arena, &order.list, name.count ? op_param_index(n->op, name.data) : -1);
+            name.count = 0;
+            if (!*c)
+                return order;
+            continue;
+        }
+        text_add(arena, &name, "%c", *c);
+    }
 }
 
 static odlc_status import_outputs(const struct importing *m, const struct node *n, QHPI_OutputDef *defs, uint32_t count)
@@ -146,17 +183,39 @@ static odlc_status import_outputs(const struct importing *m, const struct node *
     return ODLC_OK;
 }
 
-static void import_operands(struct importing *m, const struct node *n, QHPI_Op *op, uint32_t n_regular)
+static void import_operands(struct importing *m, const struct node *n, QHPI_Op *op, uint32_t n_regular,
+                            const struct param_order *order)
 {
     uint32_t at = 0;
     for (uint32_t i = 0; i < n_regular; i++)
         op->inputs[at++] = i < n->n_inputs && n->inputs[i] != NO_TENSOR ? import_tensor(m, n->inputs[i]) : absent(m);
-    for (uint32_t i = 0; i < n->op->n_params; i++) {
-        const struct param param = node_get_param(n, i);
-        if (n->op->params[i].supplemental || param.usage == 2)
-            continue;
+    for (size_t i = 0; i < order->list.count; i++) {
+        const int index = order->list.data[i];
+        const struct param param = index < 0 ? (struct param){.set = false} : node_get_param(n, (uint32_t)index);
         op->inputs[at++] = param.set ? import_param(m, &param) : absent(m);
     }
+}
+
+/* How many inputs the op declares, where all its kernels agree on that; nothing else tells of optional ones at the end,
+ * which a node leaves out. */
+static uint32_t declared_inputs(const struct plugin_op *op, const struct node *n, uint32_t n_params)
+{
+    const QHPI_OpInfo_v1 *info = &op->info;
+    const uint32_t all = info->num_kernels ? info->kernels[0].min_inputs : 0;
+    for (uint32_t k = 0; k < info->num_kernels; k++)
+        if (info->kernels[k].variable_inputs || info->kernels[k].min_inputs != all)
+            return n->n_inputs;
+    return all > n->n_inputs + n_params && all - n_params <= PLUGIN_MOST_OPERANDS ? all - n_params : n->n_inputs;
+}
+
+/* As a registration library would tell it. */
+static SnpeUdo_OperationInfo_t registration_of(struct arena *arena, const struct plugin_op *op, const struct node *n,
+                                               uint32_t n_params)
+{
+    SnpeUdo_OperationInfo_t info = {.numOfInputs = declared_inputs(op, n, n_params), .numOfOutputs = n->n_outputs};
+    info.inputInfos = arena_array(arena, SnpeUdo_TensorInfo_t, info.numOfInputs);
+    info.outputInfos = arena_array(arena, SnpeUdo_TensorInfo_t, info.numOfOutputs);
+    return info;
 }
 
 static odlc_status import_node(struct importing *m, node_id id)
@@ -164,18 +223,23 @@ static odlc_status import_node(struct importing *m, node_id id)
     struct preparation *p = m->p;
     const struct node *n = graph_node(p->scope->graph, id);
     struct package *package = package_of(p->graph->packages, n->op);
-    struct op_node *view = op_node_make(p->arena, p->scope->graph, n, package_name(package), NULL, p->scope->constants);
+    const struct plugin_op *plugin = plugin_find(&package->plugin, n->op->name);
+    const struct param_order order = order_params(p->arena, n);
+    const uint32_t n_params = (uint32_t)order.list.count;
+    const SnpeUdo_OperationInfo_t registered = registration_of(p->arena, plugin, n, n_params);
+    struct op_node *view =
+        op_node_make(p->arena, p->scope->graph, n, package_name(package), &registered, p->scope->constants);
     const uint32_t n_regular = view->node.numOfInputs, n_outputs = view->node.numOfOutputs;
     QHPI_OutputDef *defs = arena_array(p->arena, QHPI_OutputDef, n_outputs);
     op_node_config_as_stored(p->arena, p->scope->graph, n, view);
     TRY(import_outputs(m, n, defs, n_outputs));
-    QHPI_Op *op = graph_add(p->graph, KIND_PLUGIN, "", n_regular + count_params(n), n_outputs, defs);
+    QHPI_Op *op = graph_add(p->graph, KIND_PLUGIN, "", n_regular + n_params, n_outputs, defs);
     op->package = package;
-    op->plugin = plugin_find(&package->plugin, n->op->name);
+    op->plugin = plugin;
     op->name = op->plugin->info.name;
     op->label = n->name;
     TRY(ask_package(m, op, view));
-    import_operands(m, n, op, n_regular);
+    import_operands(m, n, op, n_regular, &order);
     for (uint32_t i = 0; i < n->n_outputs; i++)
         if (n->outputs[i] != NO_TENSOR)
             m->refs[n->outputs[i]] = (QHPI_OpRef){op, i};
