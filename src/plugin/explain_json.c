@@ -124,6 +124,7 @@ static void put_steps(struct json_out *j, struct arena *arena, const struct prep
             json_double(j, "cost", (double)step->cost);
         json_uint(j, "fast_bytes", step->fast_bytes);
         json_uint(j, "ddr_operands", step->n_direct);
+        json_bool(j, "in_place", step->n_outputs && p->values.data[step->outputs[0]].shares != NO_VALUE);
         json_end_object(j);
     }
     json_end_array(j);

@@ -57,7 +57,7 @@ static void place_outputs(struct placing *c, struct plugin_step *step, uint32_t 
 /* Operands of DDR are loaded for the step, and results stored behind it, as far as there is room. */
 static void load_operands(struct placing *c, struct plugin_step *step)
 {
-    uint64_t loaded = 0;
+    uint64_t loaded = 0, direct = 0;
     step->n_direct = 0;
     for (uint32_t i = 0; step->kind == PLUGIN_KERNEL && i < step->n_inputs + step->n_outputs; i++) {
         if (step->inputs[i] == NO_VALUE || !c->p->values.data[step->inputs[i]].is_slow)
@@ -70,12 +70,15 @@ static void load_operands(struct placing *c, struct plugin_step *step)
             continue;
         }
         step->n_direct++;
+        direct += slow_alone ? 0 : v->bytes;
         if (counts(c, step) && !slow_alone)
             c->all_fast = false;
     }
     step->fast_bytes = c->used + loaded;
     if (step->fast_bytes > c->p->options.fast_memory)
         c->all_fast = false;
+    if (step->fast_bytes + direct > c->p->needed && counts(c, step))
+        c->p->needed = step->fast_bytes + direct;
     if (step->fast_bytes > c->p->peak && (c->cluster == 0 || counts(c, step)))
         c->p->peak = step->fast_bytes;
 }
@@ -102,7 +105,7 @@ bool prepare_placement(struct preparation *p, uint32_t cluster)
 {
     struct placing c = {.p = p, .all_fast = true, .cluster = cluster};
     c.kept = arena_array(p->arena, uint32_t, p->values.count);
-    p->peak = 0;
+    p->peak = p->needed = 0;
     note_signatures(&c);
     for (size_t i = 0; i < p->values.count; i++)
         p->values.data[i].is_slow = is_at_home_in_ddr(&p->values.data[i]);

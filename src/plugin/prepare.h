@@ -123,6 +123,7 @@ struct preparation {
     VEC(struct value) values;
     VEC(struct plugin_step) steps;
     uint64_t peak;      /* of fast memory, bytes */
+    uint64_t needed;    /* … if all operands of kernels were there */
     uint64_t host_size; /* of the block in which values are */
     double cost, end;   /* of all kernels; when the simulated schedule ends */
     uint32_t n_without_cost;

@@ -216,6 +216,18 @@ static void add_results(struct scheduler *s)
     }
 }
 
+/* The last op of all comes first: on its way its tiles become parts of results that stand between. */
+static void walk_results(struct scheduler *s)
+{
+    const struct plugin_graph *g = s->p->graph;
+    bool *is_result = arena_array(s->p->arena, bool, g->ops.count);
+    for (size_t i = 0; i < g->results.count; i++)
+        is_result[graph_resolve(g->results.data[i].ref).op->id] = true;
+    for (size_t i = g->order.count; i-- > 0;)
+        if (is_result[g->order.data[i]->id])
+            walk(s, g->order.data[i]);
+}
+
 static void note_use(struct preparation *p, uint32_t value, uint32_t step)
 {
     if (value == NO_VALUE)
@@ -259,8 +271,7 @@ odlc_status prepare_steps(struct preparation *p)
     p->values.count = p->steps.count = 0;
     graph_settle(p->graph);
     list_stores(&s);
-    for (size_t i = 0; i < p->graph->results.count; i++)
-        walk(&s, graph_resolve(p->graph->results.data[i].ref).op);
+    walk_results(&s);
     add_results(&s);
     for (uint32_t k = 0; k < p->steps.count; k++)
         for (uint32_t i = 0; i < p->steps.data[k].n_inputs + p->steps.data[k].n_outputs; i++)

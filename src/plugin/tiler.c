@@ -17,6 +17,9 @@ static const uint32_t first_cut[4] = {1, 2, 3, 0};
 /* Outputs that are smaller are not cut to give all units something to do. */
 #define WORTH_SHARING ((uint64_t)64 << 10)
 
+/* Cuts that give more tiles of an op are not made finer. */
+enum { MOST_TILES = 4096 };
+
 struct cluster {
     struct preparation *p;
     VEC(struct tiled *) ops;
@@ -28,7 +31,7 @@ struct cluster {
 /* What a choice of cuts gives. */
 struct outcome {
     bool fits;
-    uint64_t peak;
+    uint64_t needed; /* bytes of fast memory */
     uint32_t n_tiles;
 };
 
@@ -101,7 +104,7 @@ static odlc_status try_cuts(struct cluster *c, const struct cuts *cuts, struct o
     prepare_slices(p);
     TRY(prepare_steps(p));
     out->fits = prepare_placement(p, c->number);
-    out->peak = p->peak;
+    out->needed = p->needed;
     return ODLC_OK;
 }
 
@@ -137,12 +140,13 @@ static odlc_status tile_cluster(struct cluster *c)
     while (!done) {
         TRY(try_cuts(c, &cuts, &now));
         const bool better =
-            now.fits ? !found.fits || now.n_tiles > found.n_tiles : !found.fits && now.peak < found.peak;
+            now.fits ? !found.fits || now.n_tiles > found.n_tiles : !found.fits && now.needed < found.needed;
         if (better) {
             found = now;
             best = cuts;
         }
-        done = (found.fits && (!wants_more(c, found.n_tiles) || !now.fits)) || !finer(c, &cuts);
+        done = (found.fits && (!wants_more(c, found.n_tiles) || !now.fits)) || now.n_tiles >= MOST_TILES ||
+               !finer(c, &cuts);
     }
     TRY(cut(c, &best, &now.n_tiles));
     for (size_t i = 0; i < c->ops.count; i++) {

@@ -21,9 +21,10 @@ enum udo_core { UDO_CPU, UDO_GPU, UDO_DSP, UDO_CORES };
 #define UDO_PARAM_ARCHS "udo_dsp_arch_types"      /* "v68,v73" */
 #define UDO_PARAM_TYPES "udo_per_core_data_types" /* "in0: CPU=FLOAT_32,DSP=UINT_8; out0: …; param w: …" */
 
-#define UDO_PARAM_QHPI "udo_use_qhpi"     /* "true" */
-#define UDO_PARAM_ORDER "udo_param_order" /* with it: all params as the config has them, "perm,alpha"; \\, is a comma \
-                                           */
+#define UDO_PARAM_QHPI "udo_use_qhpi" /* "true" */
+#define UDO_PARAM_ORDER                                                                           \
+    "udo_param_order" /* with it: all params as the config has them, "perm,alpha"; \\, is a comma \
+                       */
 #define UDO_PARAM_DECLARED "udo_data_types" /* of one node: "in0: UINT_8; out0: FLOAT_16", where it has other types */
 
 #define DTYPE_BIT(dtype) ((uint64_t)1 << (dtype))

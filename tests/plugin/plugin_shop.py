@@ -53,14 +53,14 @@ def convert(folder, model, configs, *options):
                *options, cwd=folder)
 
 
-def execute(folder, libraries, inputs, *options, native=False, env=None):
+def execute(folder, libraries, inputs, *options, native=False, env=None, target=":HTP"):
     """net-run with plugins (library: package) on arrays by name: the process and {output: array of floats}."""
     line = []
     for name, array in inputs.items():
         (folder / f"{name}.raw").write_bytes(array.tobytes() if native else array.astype("<f4").tobytes())
         line.append(f"{name}:={name}.raw")
     (folder / "list.txt").write_text(" ".join(line) + "\n")
-    packages = ",".join(f"{library}:{package}InterfaceProvider:HTP" for library, package in libraries.items())
+    packages = ",".join(f"{library}:{package}InterfaceProvider{target}" for library, package in libraries.items())
     shutil.rmtree(folder / "out", ignore_errors=True)
     extra = ["--use_native_input_files", "--use_native_output_files"] if native else []
     done = run("net-run", "--container", "m.dlc", "--input_list", "list.txt", "--output_dir", "out", "--op_packages", packages,
