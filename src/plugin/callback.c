@@ -43,6 +43,12 @@ odlc_status callback_error(const QHPI_Op *op, const char *callback, const char *
                       "%s%sop %s %s", callback ? callback : "", callback ? " of " : "", op->name, words);
 }
 
+odlc_status callback_impure(const QHPI_Op *op, const char *callback)
+{
+    return callback_error(op, callback, "plugin-not-pure", "answers must depend on nothing but the arguments",
+                          "gives another answer when it is called again");
+}
+
 bool callback_gave_op(const struct plugin_graph *g, const QHPI_Op *op)
 {
     for (size_t i = g->ops.count; op && i-- > 0;)

@@ -113,7 +113,10 @@ static odlc_status ask_predicate(struct choosing *c, const QHPI_Op *op, const QH
     }
     callback_begin(op, arena_printf(arena, "predicate of kernel %s", k->function_name));
     const uint32_t answer = k->predicate(op, op->n_inputs, inputs);
+    const uint32_t again = c->p->options.twice ? k->predicate(op, op->n_inputs, inputs) : answer;
     TRY(callback_end(op));
+    if (!answer != !again)
+        return callback_impure(op, arena_printf(arena, "predicate of kernel %s", k->function_name));
     if (!answer)
         *reason = "predicate: it says no";
     return ODLC_OK;

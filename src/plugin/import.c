@@ -33,6 +33,17 @@ static QHPI_OutputDef def_of(const struct tensor *t, const char **unfit)
     return def;
 }
 
+/* All of a tensor, in memory that is the group's own. */
+static const QHPI_Op *copy_of(const QHPI_Op *of)
+{
+    QHPI_Op *op = graph_add(of->graph, KIND_SLICE, NAME_SLICE, 1, 1, of->outputs);
+    op->inputs[0] = (QHPI_OpRef){of, 0};
+    op->starts = arena_new(of->graph->arena, QHPI_Shape);
+    op->starts->rank = of->outputs[0].shape.rank;
+    op->unfit = of->unfit;
+    return op;
+}
+
 static QHPI_OpRef import_tensor(struct importing *m, tensor_id id)
 {
     struct plugin_graph *g = m->p->graph;
@@ -50,7 +61,7 @@ static QHPI_OpRef import_tensor(struct importing *m, tensor_id id)
         op->data = m->p->scope->constants[id].data;
         op->bytes = def_bytes(&def);
     }
-    m->refs[id] = (QHPI_OpRef){op, 0};
+    m->refs[id] = (QHPI_OpRef){!is_static && m->p->options.copies ? copy_of(op) : op, 0};
     return m->refs[id];
 }
 

@@ -130,6 +130,33 @@ bool graph_depends(struct plugin_graph *g, const QHPI_Op *user, const QHPI_Op *o
     return false;
 }
 
+static bool is_same_constant(const QHPI_Op *a, const QHPI_Op *b)
+{
+    return a->kind == KIND_CONSTANT && b->kind == KIND_CONSTANT && a->bytes == b->bytes &&
+           def_equal(a->outputs, b->outputs) && memcmp(a->data, b->data, a->bytes) == 0;
+}
+
+/* Of ops that were made one after the other: as deep as a callback makes graphs. */
+bool graph_alike(const QHPI_Op *a, const QHPI_Op *b)
+{
+    if (a == b || is_same_constant(a, b))
+        return true;
+    if (a->kind != b->kind || a->kind == KIND_CONSTANT || a->kind == KIND_INPUT || strcmp(a->name, b->name) != 0 ||
+        a->n_inputs != b->n_inputs || a->n_outputs != b->n_outputs)
+        return false;
+    for (uint32_t i = 0; i < a->n_outputs; i++)
+        if (!def_equal(&a->outputs[i], &b->outputs[i]))
+            return false;
+    if (a->kind == KIND_SLICE && !qhpi_shape_equal(a->starts, b->starts))
+        return false;
+    for (uint32_t i = 0; i < a->n_inputs; i++) {
+        const QHPI_OpRef x = op_operand(a, i), y = op_operand(b, i);
+        if (x.output_number != y.output_number || !graph_alike(x.op, y.op))
+            return false;
+    }
+    return true;
+}
+
 struct tiled *graph_tiled(const QHPI_Op *op)
 {
     while (!op->tiled && op->ancestor)

@@ -101,6 +101,9 @@ void graph_settle(struct plugin_graph *g);
 /* Whether `op` is among what `user` is computed from. */
 bool graph_depends(struct plugin_graph *g, const QHPI_Op *user, const QHPI_Op *op);
 
+/* Whether two ops compute the same from the same: name, outputs, and operands, which are the same ones or alike. */
+bool graph_alike(const QHPI_Op *a, const QHPI_Op *b);
+
 /* How the op is cut that this one is, is a tile of, or was made for; NULL: it is none of them. */
 struct tiled *graph_tiled(const QHPI_Op *op);
 

@@ -11,9 +11,11 @@ struct plugin_options {
     uint64_t fast_memory; /* bytes of TCM */
     uint32_t slices;      /* of a kernel that may be called for several */
     uint32_t threads;
-    bool whole; /* nothing is cut */
-    bool plain; /* kernels that run without what they computed before do */
-    bool apart; /* outputs never take over the memory of inputs */
+    bool whole;  /* nothing is cut */
+    bool plain;  /* kernels that run without what they computed before do */
+    bool apart;  /* outputs never take over the memory of inputs */
+    bool copies; /* what comes from outside, and goes there, is copied: all else may share memory */
+    bool twice;  /* callbacks are called again, and have to give the same */
     /* Memory of its own for each value; NULL: one block for all. */
     void *(*take)(void *user, const char *name, size_t size);
     void *user;

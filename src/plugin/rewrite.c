@@ -13,28 +13,6 @@ struct rewriter {
     bool late, changed;
 };
 
-static bool same_operands(const QHPI_Op *a, const QHPI_Op *b)
-{
-    for (uint32_t i = 0; i < a->n_inputs; i++) {
-        const QHPI_OpRef x = op_operand(a, i), y = op_operand(b, i);
-        const bool same_data = x.op->kind == KIND_CONSTANT && y.op->kind == KIND_CONSTANT &&
-                               x.op->bytes == y.op->bytes && memcmp(x.op->data, y.op->data, x.op->bytes) == 0;
-        if (!same_data && (x.op != y.op || x.output_number != y.output_number))
-            return false;
-    }
-    return true;
-}
-
-static bool is_same_op(const QHPI_Op *a, const QHPI_Op *b)
-{
-    if (strcmp(a->name, b->name) != 0 || a->n_inputs != b->n_inputs || a->n_outputs != b->n_outputs)
-        return false;
-    for (uint32_t i = 0; i < a->n_outputs; i++)
-        if (!def_equal(&a->outputs[i], &b->outputs[i]))
-            return false;
-    return same_operands(a, b);
-}
-
 /* The op is one that it was rewritten from. */
 static odlc_status check_circle(const struct rewriter *r, const QHPI_Op *op, const QHPI_Op *with)
 {
@@ -42,7 +20,7 @@ static odlc_status check_circle(const struct rewriter *r, const QHPI_Op *op, con
     text_add(r->p->arena, &chain, "%s", with->name);
     for (const QHPI_Op *a = op; a; a = a->ancestor) {
         text_add(r->p->arena, &chain, " <- %s", a->name);
-        if (is_same_op(a, with))
+        if (graph_alike(a, with))
             return callback_error(op, r->callback, "plugin-rewrite-circle", "return the op itself in the end",
                                   "goes in circles: %s", chain.data);
     }
@@ -109,6 +87,19 @@ static odlc_status replace(struct rewriter *r, const QHPI_Op *op, const QHPI_Op 
     return ODLC_OK;
 }
 
+/* Callbacks have to be pure: a second answer is the same, or alike. */
+static odlc_status ask_again(const struct rewriter *r, const QHPI_Op *op, QHPI_RewriteOpFunc function,
+                             const QHPI_Op *first)
+{
+    callback_begin(op, r->callback);
+    const QHPI_Op *second = function(op);
+    TRY(callback_end(op));
+    const bool known = callback_gave_op(r->p->graph, first) && callback_gave_op(r->p->graph, second);
+    return first == second || (known && first != op && second != op && graph_alike(first, second))
+               ? ODLC_OK
+               : callback_impure(op, r->callback);
+}
+
 static odlc_status rewrite_op(struct rewriter *r, QHPI_Op *op)
 {
     const QHPI_RewriteOpFunc function = r->late ? op->plugin->info.late_rewrite : op->plugin->info.early_rewrite;
@@ -119,6 +110,7 @@ static odlc_status rewrite_op(struct rewriter *r, QHPI_Op *op)
     callback_begin(op, r->callback);
     const QHPI_Op *with = function(op);
     TRY(callback_end(op));
+    TRY(r->p->options.twice ? ask_again(r, op, function, with) : ODLC_OK);
     return with == op ? ODLC_OK : replace(r, op, with, first_new);
 }
 

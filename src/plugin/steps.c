@@ -202,7 +202,7 @@ static void add_results(struct scheduler *s)
     for (uint32_t i = 0; i < p->graph->results.count; i++) {
         const QHPI_OpRef ref = graph_resolve(p->graph->results.data[i].ref);
         uint32_t value = value_of(s, ref);
-        if (p->values.data[value].is_outer) {
+        if (p->values.data[value].is_outer || p->options.copies) {
             const uint32_t from = value;
             value = add_value(p, ref.op, ref.output_number);
             struct plugin_step *step = add_step(s, PLUGIN_COPY, ref.op, 1, 1);

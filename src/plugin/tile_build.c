@@ -118,7 +118,11 @@ odlc_status tile_build(struct preparation *p, struct tiled *t)
         region_of(t, k, &start, &extent);
         callback_begin(op, "build_tile");
         const QHPI_Op *tile = op->plugin->info.build_tile(op, &start, &extent);
+        const QHPI_Op *again = p->options.twice ? op->plugin->info.build_tile(op, &start, &extent) : tile;
         TRY(callback_end(op));
+        if (tile != again && !(callback_gave_op(p->graph, tile) && callback_gave_op(p->graph, again) && tile != op &&
+                               again != op && graph_alike(tile, again)))
+            return callback_impure(op, "build_tile");
         if (k == 0 && tile == op) {
             t->tiles = NULL;
             t->n_tiles = 1;

@@ -21,7 +21,7 @@ quantize                runtime dlc encoding
 package                 runtime udo sdk
 plugin                  package
 gen                     udo
-trial                   package
+trial                   plugin
 api                     pass udo dlc runtime backend quantize package plugin
 
 frontend                ir
