@@ -123,18 +123,6 @@ static struct package *package_of(const struct package_set *set, const struct op
     return NULL;
 }
 
-static odlc_status ask_package(const struct importing *m, QHPI_Op *op, struct op_node *node)
-{
-    struct package *package = op->package;
-    callback_begin(op, "validateOpConfig");
-    const Qnn_ErrorHandle_t error = package->functions.validateOpConfig(node->config);
-    TRY(callback_end(op));
-    if (error == QNN_SUCCESS)
-        return ODLC_OK;
-    return callback_error(op, "validateOpConfig", "plugin-op-refused", NULL, "gives %s",
-                          qnn_error_text(m->p->arena, error));
-}
-
 /* The params that the node may have, as indices into its row, in the order of the op's definition; -1: one that no
  * node of the container has. */
 struct param_order {
@@ -219,37 +207,61 @@ static uint32_t declared_inputs(const struct plugin_op *op, const struct node *n
     return all > n->n_inputs + n_params && all - n_params <= PLUGIN_MOST_OPERANDS ? all - n_params : n->n_inputs;
 }
 
-/* As a registration library would tell it. */
-static SnpeUdo_OperationInfo_t registration_of(struct arena *arena, const struct plugin_op *op, const struct node *n,
-                                               uint32_t n_params)
+/* The node as validateOpConfig gets it, with so many inputs. */
+static struct op_node *config_view(const struct preparation *p, const struct node *n, const char *package,
+                                   uint32_t n_inputs)
 {
-    SnpeUdo_OperationInfo_t info = {.numOfInputs = declared_inputs(op, n, n_params), .numOfOutputs = n->n_outputs};
-    info.inputInfos = arena_array(arena, SnpeUdo_TensorInfo_t, info.numOfInputs);
-    info.outputInfos = arena_array(arena, SnpeUdo_TensorInfo_t, info.numOfOutputs);
-    return info;
+    SnpeUdo_OperationInfo_t registered = {.numOfInputs = n_inputs, .numOfOutputs = n->n_outputs};
+    registered.inputInfos = arena_array(p->arena, SnpeUdo_TensorInfo_t, n_inputs);
+    registered.outputInfos = arena_array(p->arena, SnpeUdo_TensorInfo_t, n->n_outputs);
+    struct op_node *view = op_node_make(p->arena, p->scope->graph, n, package, &registered, p->scope->constants);
+    op_node_config_as_stored(p->arena, p->scope->graph, n, view);
+    return view;
+}
+
+static odlc_status ask_package(const struct preparation *p, const QHPI_Op *op, const struct node *n, uint32_t n_inputs,
+                               Qnn_ErrorHandle_t *answer)
+{
+    struct op_node *view = config_view(p, n, package_name(op->package), n_inputs);
+    callback_begin(op, "validateOpConfig");
+    *answer = op->package->functions.validateOpConfig(view->config);
+    return callback_end(op);
+}
+
+/* How many inputs the package takes the node with: those that it declares, or else those that the node has. */
+static odlc_status count_inputs(const struct preparation *p, const QHPI_Op *op, const struct node *n, uint32_t n_params,
+                                uint32_t *count)
+{
+    Qnn_ErrorHandle_t answer;
+    *count = declared_inputs(op->plugin, n, n_params);
+    TRY(ask_package(p, op, n, *count, &answer));
+    if (answer != QNN_SUCCESS && *count != n->n_inputs) {
+        *count = n->n_inputs;
+        TRY(ask_package(p, op, n, *count, &answer));
+    }
+    if (answer == QNN_SUCCESS)
+        return ODLC_OK;
+    return callback_error(op, "validateOpConfig", "plugin-op-refused", NULL, "gives %s",
+                          qnn_error_text(p->arena, answer));
 }
 
 static odlc_status import_node(struct importing *m, node_id id)
 {
     struct preparation *p = m->p;
     const struct node *n = graph_node(p->scope->graph, id);
-    struct package *package = package_of(p->graph->packages, n->op);
-    const struct plugin_op *plugin = plugin_find(&package->plugin, n->op->name);
     const struct param_order order = order_params(p->arena, n);
     const uint32_t n_params = (uint32_t)order.list.count;
-    const SnpeUdo_OperationInfo_t registered = registration_of(p->arena, plugin, n, n_params);
-    struct op_node *view =
-        op_node_make(p->arena, p->scope->graph, n, package_name(package), &registered, p->scope->constants);
-    const uint32_t n_regular = view->node.numOfInputs, n_outputs = view->node.numOfOutputs;
-    QHPI_OutputDef *defs = arena_array(p->arena, QHPI_OutputDef, n_outputs);
-    op_node_config_as_stored(p->arena, p->scope->graph, n, view);
-    TRY(import_outputs(m, n, defs, n_outputs));
-    QHPI_Op *op = graph_add(p->graph, KIND_PLUGIN, "", n_regular + n_params, n_outputs, defs);
-    op->package = package;
-    op->plugin = plugin;
+    QHPI_OutputDef *defs = arena_array(p->arena, QHPI_OutputDef, n->n_outputs);
+    uint32_t n_regular;
+    TRY(import_outputs(m, n, defs, n->n_outputs));
+    QHPI_Op *op = graph_add(p->graph, KIND_PLUGIN, "", 0, n->n_outputs, defs);
+    op->package = package_of(p->graph->packages, n->op);
+    op->plugin = plugin_find(&op->package->plugin, n->op->name);
     op->name = op->plugin->info.name;
     op->label = n->name;
-    TRY(ask_package(m, op, view));
+    TRY(count_inputs(p, op, n, n_params, &n_regular));
+    op->n_inputs = n_regular + n_params;
+    op->inputs = arena_array(p->arena, QHPI_OpRef, op->n_inputs);
     import_operands(m, n, op, n_regular, &order);
     for (uint32_t i = 0; i < n->n_outputs; i++)
         if (n->outputs[i] != NO_TENSOR)
