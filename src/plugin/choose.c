@@ -196,18 +196,10 @@ static odlc_status choose(struct choosing *c, const QHPI_Op *op)
 
 /* ---- conversions ---- */
 
-static uint32_t layout_of(const struct choosing *c, QHPI_OpRef ref)
-{
-    const struct choice *choice = choice_of(c->p, ref.op);
-    return choice                         ? choice->layouts[ref.op->n_inputs + ref.output_number]
-           : ref.op->kind == KIND_CONVERT ? ref.op->layout
-                                          : (uint32_t)QHPI_LAYOUT_FLAT_4;
-}
-
 static QHPI_OpRef in_layout(struct choosing *c, QHPI_OpRef ref, uint32_t layout)
 {
     struct plugin_graph *g = c->p->graph;
-    if (ref.op->kind == KIND_ABSENT || layout_of(c, ref) == layout)
+    if (ref.op->kind == KIND_ABSENT || prepared_layout(c->p, ref) == layout)
         return ref;
     const char *key = arena_printf(g->arena, "%u.%u.%u", ref.op->id, ref.output_number, layout);
     const uint32_t known = map_get(&c->converted, key);

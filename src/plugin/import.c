@@ -113,9 +113,9 @@ static QHPI_OpRef import_param(struct importing *m, const struct param *param)
 
 /* ---- nodes ---- */
 
-static struct package *package_of(const struct package_set *set, const struct op *op)
+struct package *plugin_package_of(const struct package_set *set, const struct op *op)
 {
-    for (size_t i = 0; i < set->packages.count; i++) {
+    for (size_t i = 0; op->package && i < set->packages.count; i++) {
         struct package *p = set->packages.data[i];
         if (p->is_plugin && package_is_named(p, op->package) && plugin_find(&p->plugin, op->name))
             return p;
@@ -255,7 +255,7 @@ static odlc_status import_node(struct importing *m, node_id id)
     uint32_t n_regular;
     TRY(import_outputs(m, n, defs, n->n_outputs));
     QHPI_Op *op = graph_add(p->graph, KIND_PLUGIN, "", 0, n->n_outputs, defs);
-    op->package = package_of(p->graph->packages, n->op);
+    op->package = plugin_package_of(p->graph->packages, n->op);
     op->plugin = plugin_find(&op->package->plugin, n->op->name);
     op->name = op->plugin->info.name;
     op->label = n->name;

@@ -43,16 +43,6 @@ static void close_plugins(void *state)
 
 /* ---- claiming ---- */
 
-static bool is_plugin_op(const struct package_set *set, const struct op *op)
-{
-    for (size_t i = 0; op->package && i < set->packages.count; i++) {
-        const struct package *p = set->packages.data[i];
-        if (p->is_plugin && package_is_named(p, op->package) && plugin_find(&p->plugin, op->name))
-            return true;
-    }
-    return false;
-}
-
 static const char *why_not(struct arena *arena, const struct package_set *set, const struct op *op)
 {
     if (!op->package)
@@ -89,7 +79,7 @@ static void grow(const struct plugins *plugins, const struct claiming *c, struct
         const struct node *n = graph_node(g, id);
         if (!reads_of(g, n, group))
             continue;
-        if (!c->is_free[id] || !is_plugin_op(plugins->packages, n->op))
+        if (!c->is_free[id] || !plugin_package_of(plugins->packages, n->op))
             return;
         vec_push(c->scope->arena, &group->nodes, id);
     }
@@ -99,7 +89,7 @@ static bool claim(void *state, const struct claiming *c, node_id id, struct grou
 {
     const struct plugins *plugins = state;
     const struct op *op = graph_node(c->scope->graph, id)->op;
-    if (!is_plugin_op(plugins->packages, op)) {
+    if (!plugin_package_of(plugins->packages, op)) {
         group->reason = why_not(c->scope->arena, plugins->packages, op);
         return false;
     }

@@ -133,6 +133,9 @@ struct preparation {
 
 /* ---- the stages, in their order; ODLC_ERR_INVALID for what a package does wrong, with a diagnostic ---- */
 
+/* The plugin package that has an op of the IR; NULL: none has. */
+struct package *plugin_package_of(const struct package_set *set, const struct op *op);
+
 odlc_status prepare_import(struct preparation *p, const struct step_io *io) MUST_USE;
 /* early_rewrite, or late_rewrite, of all ops until nothing changes. */
 odlc_status prepare_rewrite(struct preparation *p, bool late) MUST_USE;
@@ -156,6 +159,15 @@ odlc_status plugin_prepare(struct preparation *p, const struct step_io *io) MUST
 static inline const struct choice *choice_of(const struct preparation *p, const QHPI_Op *op)
 {
     return op->id < p->n_choices ? p->choices[op->id] : NULL;
+}
+
+/* The layout in which an output is made. */
+static inline uint32_t prepared_layout(const struct preparation *p, QHPI_OpRef ref)
+{
+    const struct choice *choice = choice_of(p, ref.op);
+    return choice                         ? choice->layouts[ref.op->n_inputs + ref.output_number]
+           : ref.op->kind == KIND_CONVERT ? ref.op->layout
+                                          : (uint32_t)QHPI_LAYOUT_FLAT_4;
 }
 
 #endif

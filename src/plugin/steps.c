@@ -28,20 +28,12 @@ struct scheduler {
 
 /* ---- values ---- */
 
-static uint32_t layout_of(const struct preparation *p, const QHPI_Op *op, uint32_t output)
-{
-    const struct choice *choice = choice_of(p, op);
-    return choice                     ? choice->layouts[op->n_inputs + output]
-           : op->kind == KIND_CONVERT ? op->layout
-                                      : (uint32_t)QHPI_LAYOUT_FLAT_4;
-}
-
 static uint32_t add_value(struct preparation *p, const QHPI_Op *op, uint32_t output)
 {
     const struct value v = {.op = op,
                             .output = output,
-                            .layout = layout_of(p, op, output),
-                            .bytes = layout_bytes(&op->outputs[output], layout_of(p, op, output)),
+                            .layout = prepared_layout(p, (QHPI_OpRef){op, output}),
+                            .bytes = layout_bytes(&op->outputs[output], prepared_layout(p, (QHPI_OpRef){op, output})),
                             .first = UINT32_MAX,
                             .is_outer = op->kind == KIND_INPUT || op->kind == KIND_CONSTANT,
                             .result = NO_VALUE,
