@@ -5,8 +5,8 @@
 #include "base/map.h"
 #include "plugin/calls.h"
 #include "plugin/callback.h"
-#include "plugin/layout.h"
-#include "plugin/prepare.h"
+#include "plugin/blocked_layout.h"
+#include "plugin/plugin_prepare.h"
 
 struct choosing {
     struct preparation *p;

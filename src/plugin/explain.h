@@ -2,7 +2,7 @@
 #ifndef PLUGIN_EXPLAIN_H
 #define PLUGIN_EXPLAIN_H
 
-#include "plugin/prepare.h"
+#include "plugin/plugin_prepare.h"
 
 /* Kernels that were taken for the same reasons: one op, or all of its tiles. */
 struct kernel_use {

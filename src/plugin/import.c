@@ -9,7 +9,7 @@
 #include "package/status_text.h"
 #include "plugin/callback.h"
 #include "plugin/calls.h"
-#include "plugin/prepare.h"
+#include "plugin/plugin_prepare.h"
 #include "udo/udo.h"
 
 struct importing {

@@ -1,7 +1,7 @@
 /* Which tensors are in fast memory (TCM) during which steps: a simulation, since all memory here is one. */
 #include <string.h>
 
-#include "plugin/prepare.h"
+#include "plugin/plugin_prepare.h"
 
 struct placing {
     struct preparation *p;

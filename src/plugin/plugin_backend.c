@@ -5,7 +5,7 @@
 #include "op/op.h"
 #include "package/package.h"
 #include "plugin/explain.h"
-#include "plugin/run.h"
+#include "plugin/plugin_run.h"
 #include "plugin/slice_pool.h"
 #include "plugin/timeline.h"
 

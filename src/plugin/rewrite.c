@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "plugin/callback.h"
-#include "plugin/prepare.h"
+#include "plugin/plugin_prepare.h"
 
 /* Rewrites of an op, one after the other: more of them are taken for endless. */
 enum { MOST_GENERATIONS = 64 };

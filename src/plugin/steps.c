@@ -2,8 +2,8 @@
  * of tiles gets each as soon as it is computed. */
 #include <string.h>
 
-#include "plugin/layout.h"
-#include "plugin/prepare.h"
+#include "plugin/blocked_layout.h"
+#include "plugin/plugin_prepare.h"
 
 /* A tile that goes to a part of a tensor. */
 struct store {

@@ -2,7 +2,7 @@
 #ifndef PLUGIN_TILE_H
 #define PLUGIN_TILE_H
 
-#include "plugin/prepare.h"
+#include "plugin/plugin_prepare.h"
 
 /* How many parts each dimension of a cluster's outputs has. */
 struct cuts {

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "plugin/callback.h"
-#include "plugin/prepare.h"
+#include "plugin/plugin_prepare.h"
 
 struct timeline {
     struct preparation *p;

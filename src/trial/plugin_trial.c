@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "plugin/run.h"
+#include "plugin/plugin_run.h"
 #include "plugin/slice_pool.h"
 #include "runtime/plan.h"
 #include "trial/guarded.h"

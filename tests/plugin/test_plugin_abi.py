@@ -1,6 +1,7 @@
 """Versions of the interface beside each other: a package that was compiled with the first header runs unchanged with a host of
 a later one, which adds structs and a function of a version 2."""
 
+import os
 import pathlib
 import shutil
 import subprocess
@@ -152,7 +153,8 @@ def main():
         alone.mkdir()
         shutil.copy(command("net-run"), alone / "net-run")
         done = subprocess.run([alone / "net-run", "--container", "m.dlc", "--input_list", "list.txt", "--op_packages",
-                               f"{old}:GuideInterfaceProvider"], capture_output=True, text=True, cwd=folder, check=False)
+                               f"{old}:GuideInterfaceProvider"], capture_output=True, text=True, cwd=folder, check=False,
+                              env={name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"})
         checks.check("no host", done.returncode == 1 and "libopendlc-plugin.so.1, which has the functions that it calls, cannot be "
                      "loaded" in done.stderr, done.stderr)
     checks.finish()

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "plugin/prepare.h"
+#include "plugin/plugin_prepare.h"
 
 struct slicing {
     struct preparation *p;

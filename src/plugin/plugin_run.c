@@ -1,4 +1,4 @@
-#include "plugin/run.h"
+#include "plugin/plugin_run.h"
 
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "package/log_sink.h"
 #include "plugin/callback.h"
 #include "plugin/calls.h"
-#include "plugin/layout.h"
+#include "plugin/blocked_layout.h"
 #include "plugin/native.h"
 #include "plugin/slice_pool.h"
 

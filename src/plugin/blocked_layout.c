@@ -1,4 +1,4 @@
-#include "plugin/layout.h"
+#include "plugin/blocked_layout.h"
 
 #include <string.h>
 

@@ -5,9 +5,9 @@
 #include "package/log_sink.h"
 #include "plugin/callback.h"
 #include "plugin/calls.h"
-#include "plugin/layout.h"
+#include "plugin/blocked_layout.h"
 #include "plugin/native.h"
-#include "plugin/run.h"
+#include "plugin/plugin_run.h"
 #include "runtime/pool.h"
 
 /* Vectors of a target are loaded from such addresses. */

@@ -1,7 +1,7 @@
 /* The way from a group of nodes to steps that can be executed, in the order of the published guide: rewriting, tiling,
  * rewriting again, choosing kernels, and laying out. What was decided is kept, to be explained. */
-#ifndef PLUGIN_PREPARE_H
-#define PLUGIN_PREPARE_H
+#ifndef PLUGIN_PLUGIN_PREPARE_H
+#define PLUGIN_PLUGIN_PREPARE_H
 
 #include "plugin/plugin_graph.h"
 #include "plugin/tensor.h"

@@ -1,6 +1,6 @@
 /* The blocked layouts (qhpi_tensor_block_table says what is in a block), and copies of parts of tensors. */
-#ifndef PLUGIN_LAYOUT_H
-#define PLUGIN_LAYOUT_H
+#ifndef PLUGIN_BLOCKED_LAYOUT_H
+#define PLUGIN_BLOCKED_LAYOUT_H
 
 #include "plugin/plugin_graph.h"
 

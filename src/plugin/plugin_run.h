@@ -1,8 +1,8 @@
 /* Executing what was prepared. */
-#ifndef PLUGIN_RUN_H
-#define PLUGIN_RUN_H
+#ifndef PLUGIN_PLUGIN_RUN_H
+#define PLUGIN_PLUGIN_RUN_H
 
-#include "plugin/prepare.h"
+#include "plugin/plugin_prepare.h"
 
 struct slice_pool;
 

@@ -1,4 +1,4 @@
-#include "plugin/prepare.h"
+#include "plugin/plugin_prepare.h"
 
 /* Kernels that want operands in fast memory alone get them, here, where a target could not. */
 static void warn_of_memory(struct preparation *p)
