@@ -50,8 +50,9 @@ static const char *why_not(struct arena *arena, const struct package_set *set, c
     for (size_t i = 0; i < set->packages.count; i++)
         if (package_is_named(set->packages.data[i], op->package))
             return arena_printf(arena,
-                                set->packages.data[i]->is_plugin ? "package %s is loaded, and has no op %s"
-                                                                 : "package %s, which has op %s, is no plugin",
+                                package_has_op(set->packages.data[i], op->name)
+                                    ? "package %s, which has op %s, is no plugin"
+                                    : "package %s is loaded, and has no op %s",
                                 op->package, op->name);
     return arena_printf(arena, "package %s, which implements op %s, is not loaded", op->package, op->name);
 }
