@@ -11,9 +11,7 @@ const struct backend *const default_backends[] = {
 #ifdef ODLC_BACKEND_CPU
     &cpu_backend,
 #endif
-    &reference_backend,
-    &package_backend,
-    NULL,
+    &reference_backend, &package_backend, &plugin_backend, NULL,
 };
 
 const struct backend *const all_backends[] = {

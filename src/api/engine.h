@@ -23,6 +23,7 @@ struct engine {
     struct odlc_step *steps;
     struct odlc_refusal *refusals;
     size_t n_steps, n_refusals;
+    const char *(*explanations)[2]; /* per step and enum explanation; NULL: nobody asked */
     void *state;
     odlc_status (*run)(struct engine *e); /* computes the wanted tensors, and the times of steps */
 };

@@ -28,8 +28,9 @@ struct odlc_run {
     struct arena_mark empty; /* of that arena */
     const struct backend *const *backends;
     unsigned threads;
-    struct package_set packages; /* with kernels of user-defined ops */
-    bool isolates;               /* executes in a process of its own */
+    struct executor_options plugins; /* of plugin packages alone */
+    struct package_set packages;     /* with kernels of user-defined ops */
+    bool isolates;                   /* executes in a process of its own */
     struct isolation isolation;
     struct diags diags;
     const char *path;
@@ -219,6 +220,32 @@ odlc_status odlc_run_set_threads(odlc_run *run, unsigned threads)
     return ODLC_OK;
 }
 
+odlc_status odlc_run_set_plugins(odlc_run *run, uint64_t tcm_size, unsigned slices)
+{
+    CATCH_EXHAUSTION(run);
+    if (run->engine.run)
+        return out_of_order(run, "an object is told how plugins execute before results are chosen");
+    run->plugins.fast_memory = tcm_size;
+    run->plugins.slices = slices;
+    return ODLC_OK;
+}
+
+odlc_status odlc_run_set_explained(odlc_run *run)
+{
+    CATCH_EXHAUSTION(run);
+    if (run->engine.run)
+        return out_of_order(run, "an object is asked for explanations before results are chosen");
+    run->plugins.explains = true;
+    return ODLC_OK;
+}
+
+const char *odlc_run_explanation(const odlc_run *run, size_t step, enum odlc_explanation form)
+{
+    if (!run->engine.explanations || step >= run->engine.n_steps)
+        return NULL;
+    return run->engine.explanations[step][form == ODLC_EXPLAIN_JSON ? EXPLAIN_JSON : EXPLAIN_TEXT];
+}
+
 odlc_status odlc_run_add_op_package(odlc_run *run, const char *path, const char *provider)
 {
     CATCH_EXHAUSTION(run);
@@ -269,6 +296,9 @@ static odlc_status prepare(odlc_run *run, const tensor_id *wanted, size_t count,
     options.backends = run->backends;
     options.threads = run->threads;
     options.packages = &run->packages;
+    options.fast_memory = run->plugins.fast_memory;
+    options.slices = run->plugins.slices;
+    options.explains = run->plugins.explains;
     const struct engine_request request = {.arena = run->execution,
                                            .scratch = run->scratch,
                                            .diags = &run->diags,

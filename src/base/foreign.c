@@ -49,6 +49,16 @@ void foreign_end(void)
     forget_words();
 }
 
+void foreign_help(const char *call)
+{
+    current = call;
+}
+
+void foreign_helped(void)
+{
+    current = NULL;
+}
+
 static void print(const char *text)
 {
     ssize_t written = write(STDERR_FILENO, text, strlen(text));

@@ -24,4 +24,8 @@ void foreign_guard_fork(char *words, size_t size);
 void foreign_begin(const char *call);
 void foreign_end(void);
 
+/* Around the part of a call that another thread has, within foreign_begin and foreign_end of the calling thread. */
+void foreign_help(const char *call);
+void foreign_helped(void);
+
 #endif

@@ -262,6 +262,24 @@ static void count_operands(const struct node *n, const SnpeUdo_OperationInfo_t *
     }
 }
 
+static void as_stored(struct arena *arena, const struct graph *g, const tensor_id *ids, uint32_t n_ids,
+                      Qnn_Tensor_t *tensors)
+{
+    for (uint32_t i = 0; i < n_ids; i++) {
+        if (ids[i] == NO_TENSOR)
+            continue;
+        const struct tensor *t = graph_tensor(g, ids[i]);
+        tensors[i].v1.dataType = (Qnn_DataType_t)dtype_info(t->type->dtype)->dlc;
+        tensors[i].v1.quantizeParams = encodings(arena, t->quant);
+    }
+}
+
+void op_node_config_as_stored(struct arena *arena, const struct graph *g, const struct node *n, struct op_node *node)
+{
+    as_stored(arena, g, n->inputs, n->n_inputs, node->config.v1.inputTensors);
+    as_stored(arena, g, n->outputs, n->n_outputs, node->config.v1.outputTensors);
+}
+
 struct op_node *op_node_make(struct arena *arena, const struct graph *g, const struct node *n, const char *package,
                              const SnpeUdo_OperationInfo_t *registered, const struct buffer *constants)
 {

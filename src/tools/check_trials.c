@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "tools/check.h"
-#include "tools/json_out.h"
+#include "text/json_out.h"
 #include "trial/trial_packages.h"
 
 static const char counting_library[] = "odlc-count-allocations.so";

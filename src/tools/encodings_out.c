@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tools/json_out.h"
+#include "text/json_out.h"
 #include "tools/text_file.h"
 
 static void put_encoding(struct json_out *j, const struct encoding *e)

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "quantize/quant_error.h"
-#include "tools/json_out.h"
+#include "text/json_out.h"
 
 /* "31.4", "exact", "-inf"; "" where nothing was compared. */
 const char *error_decibels(struct arena *arena, const struct quant_error *e);

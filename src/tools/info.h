@@ -7,7 +7,7 @@
 
 #include "base/diag.h"
 #include "opendlc/container.h"
-#include "tools/json_out.h"
+#include "text/json_out.h"
 #include "tools/text_table.h"
 #include "tools/value_text.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "tools/info.h"
-#include "tools/json_out.h"
+#include "text/json_out.h"
 
 #define MAX_ATTRIBUTE_VALUES 1024
 #define MAX_TENSOR_VALUES 16

@@ -34,6 +34,8 @@ struct run_settings {
     const char *compare_json;  /* where that goes, too; NULL: nowhere */
     double tolerance;          /* of the comparison, in parts of a tensor's largest value */
     unsigned threads, jobs;
+    int64_t tcm_size, slices; /* of plugins; 0: the default */
+    bool explains;
 };
 
 /* When a step of an execution ran, in nanoseconds of the monotonic clock. */

@@ -10,6 +10,8 @@
 struct trial_options {
     const char *const *configs, *const *libraries; /* registration libraries */
     size_t n_configs, n_libraries;
+    const char *const *packages; /* "libMine.so:MineInterfaceProvider", or with ":TARGET" */
+    size_t n_packages;
     const char *const *against; /* "Softmax" or "MyOp=Softmax" */
     size_t n_against;
     double seconds; /* for each op */

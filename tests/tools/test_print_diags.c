@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/json_out.h"
+#include "text/json_out.h"
 #include "tools/print_diags.h"
 
 /* What print_diag writes. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/json_out.h"
+#include "text/json_out.h"
 #include "tools/viewer/statistics.h"
 #include "tools/viewer/viewer.h"
 

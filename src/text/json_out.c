@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/json_out.h"
+#include "text/json_out.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -180,4 +180,10 @@ void json_bool(struct json_out *j, const char *key, bool value)
 {
     begin_value(j, key);
     fputs(value ? "true" : "false", j->stream);
+}
+
+void json_raw(struct json_out *j, const char *key, const char *json)
+{
+    begin_value(j, key);
+    fputs(json, j->stream);
 }

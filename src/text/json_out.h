@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* JSON on a stream. Commas and line breaks are put by the writer; strings that are not UTF-8 get U+FFFD for each bad
  * byte, and numbers that JSON does not have (infinities, NaN) become strings. */
-#ifndef TOOLS_JSON_OUT_H
-#define TOOLS_JSON_OUT_H
+#ifndef TEXT_JSON_OUT_H
+#define TEXT_JSON_OUT_H
 
 #include <stdio.h>
 
@@ -39,5 +39,7 @@ void json_double(struct json_out *j, const char *key, double value);
 /* JSON as it stands. */
 void json_written(struct json_out *j, const char *key, const char *json, size_t length);
 void json_bool(struct json_out *j, const char *key, bool value);
+/* A value that is JSON already; as compact as it is. */
+void json_raw(struct json_out *j, const char *key, const char *json);
 
 #endif
