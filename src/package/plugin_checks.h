@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whether what a plugin registers can be used. */
 #ifndef PACKAGE_PLUGIN_CHECKS_H
 #define PACKAGE_PLUGIN_CHECKS_H

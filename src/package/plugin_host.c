@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "package/plugin_host.h"
 
 #include <dlfcn.h>

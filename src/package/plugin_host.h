@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* libopendlc-plugin.so, which has the functions that plugin packages leave undefined. */
 #ifndef PACKAGE_PLUGIN_HOST_H
 #define PACKAGE_PLUGIN_HOST_H

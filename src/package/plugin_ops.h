@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ops of a plugin package: what it registers in qhpi_init, checked. */
 #ifndef PACKAGE_PLUGIN_OPS_H
 #define PACKAGE_PLUGIN_OPS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who takes what a package registers in qhpi_init: a function for each version of the interface that there ever was.
  * libopendlc-plugin.so exports `qhpi_odlc_registrar`, which the host calls around qhpi_init, for the calling thread. */
 #ifndef PACKAGE_PLUGIN_REGISTRAR_H

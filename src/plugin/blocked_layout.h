@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The blocked layouts (qhpi_tensor_block_table says what is in a block), and copies of parts of tensors. */
 #ifndef PLUGIN_BLOCKED_LAYOUT_H
 #define PLUGIN_BLOCKED_LAYOUT_H

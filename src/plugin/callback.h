@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls into a package while a graph is prepared: what goes wrong there names library, op and callback. */
 #ifndef PLUGIN_CALLBACK_H
 #define PLUGIN_CALLBACK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What packages call. */
 #ifndef PLUGIN_CALLS_H
 #define PLUGIN_CALLS_H

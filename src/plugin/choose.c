@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The kernel of each op: the first whose signature fits and whose predicate does not say no. Layouts are the host's
  * choice: where a kernel asks for another one than its operand has, a conversion comes between. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "plugin/explain.h"
 
 static bool is_alike(const struct plugin_step *a, const struct plugin_step *b)

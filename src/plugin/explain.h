@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What was decided while a group was prepared, for people and for programs. */
 #ifndef PLUGIN_EXPLAIN_H
 #define PLUGIN_EXPLAIN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* libopendlc-plugin.so: the functions of the host that packages call. Each hands over to the host, which is in
  * libopendlc, or in a command. */
 #include "package/plugin_registrar.h"

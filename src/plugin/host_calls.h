@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How libopendlc-plugin.so, whose functions packages call, gets to the host: each object that a package is handed
  * begins with a pointer to this table. The host and that library may be of different releases, so members are added at
  * the end alone. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The nodes of a group as ops that packages see. */
 #include <string.h>
 

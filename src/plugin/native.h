@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Operators of the reference among plugin ops: what a rewrite may make beside ops of packages. Their operands are the
  * operator's inputs, then all its params in the order of its row, as constants; or no params at all, for their
  * defaults. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which tensors are in fast memory (TCM) during which steps: a simulation, since all memory here is one. */
 #include <string.h>
 

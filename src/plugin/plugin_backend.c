@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The backend that executes ops of plugin packages. A group is as many of them as hand tensors to each other and can be
  * executed together, so that they are tiled together. */
 #include "plugin/plugin_backend.h"

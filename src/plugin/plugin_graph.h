@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The graph that plugin ops are prepared in: what packages see as QHPI_Op.
  *
  * Ops are never changed once they are made: a rewrite, or tiles, take the place of their outputs, and whoever asks for

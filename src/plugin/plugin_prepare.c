@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "plugin/plugin_prepare.h"
 
 /* Kernels that want operands in fast memory alone get them, here, where a target could not. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The way from a group of nodes to steps that can be executed, in the order of the published guide: rewriting, tiling,
  * rewriting again, choosing kernels, and laying out. What was decided is kept, to be explained. */
 #ifndef PLUGIN_PLUGIN_PREPARE_H

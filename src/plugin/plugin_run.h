@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Executing what was prepared. */
 #ifndef PLUGIN_PLUGIN_RUN_H
 #define PLUGIN_PLUGIN_RUN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs of plugin ops as text. */
 #include "plugin/plugin_graph.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* early_rewrite and late_rewrite, until nothing changes. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Threads that call a kernel for its slices. */
 #ifndef PLUGIN_SLICE_POOL_H
 #define PLUGIN_SLICE_POOL_H

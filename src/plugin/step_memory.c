@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of values, the tensors that kernels get, and what kernels compute before. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The order of execution: depth first, so that a tile goes through all ops before the next one comes, and what is made
  * of tiles gets each as soon as it is computed. */
 #include <string.h>

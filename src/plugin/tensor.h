@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A tensor as kernels, predicates and cost functions get it, and the handle of a call. */
 #ifndef PLUGIN_TENSOR_H
 #define PLUGIN_TENSOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Cutting ops into tiles. */
 #ifndef PLUGIN_TILE_H
 #define PLUGIN_TILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tiles of an op, and what stands in the op's place. */
 #include "plugin/calls.h"
 #include "plugin/callback.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The shape of an op's tiles: what the op needs, what the host would like, what the op makes of that. */
 #include "plugin/callback.h"
 #include "plugin/tile.h"

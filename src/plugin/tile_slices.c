@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Slices of what is made of tiles: a tile goes from one op to the next without the whole tensor between. */
 #include <string.h>
 

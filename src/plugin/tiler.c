@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The central tiler: which tiles the host would like to have.
  *
  * Ops that hand tensors to each other and can all be cut are a cluster, and are cut alike: a dimension has as many

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a target might take: kernels in their order, each on the units that it names, as early as its operands and a
  * unit are there. Costs are the package's; copies cost nothing here, since nothing is known of them. */
 #include "plugin/timeline.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The units of the simulated target. */
 #ifndef PLUGIN_TIMELINE_H
 #define PLUGIN_TIMELINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels of plugins that nothing can ever be taken for. */
 #include "plugin/plugin_graph.h"
 #include "trial/plugin_trial.h"

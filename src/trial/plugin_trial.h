@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The trial of one op of a plugin package: what the host may do with it must not change its results. */
 #ifndef TRIAL_PLUGIN_TRIAL_H
 #define TRIAL_PLUGIN_TRIAL_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plugin packages that tests compile, and containers with their ops."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Versions of the interface beside each other: a package that was compiled with the first header runs unchanged with a host of
 a later one, which adds structs and a function of a version 2."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """udo-check on plugins: the guide's examples are sound; defects of kernels and callbacks are found, each by its code."""
 
 import json

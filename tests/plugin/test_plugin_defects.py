@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Plugins with a defect each: what is said of it, with library, op, kernel and callback, and the status."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--explain of plugins: JSON by its schema, words, and that nothing of it changes results."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The guide's examples as a package: the numbers of native operators, tiled and whole, at random shapes; and a chain of twelve
 ops within a budget of fast memory."""
 

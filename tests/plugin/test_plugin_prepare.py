@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How a package is loaded, its ops are prepared and executed: a test for each stage of the interface's description."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The session of docs/plugins.md, command by command, with the files of examples; and that a package runs as it is generated."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What kernels of plugins are handed: all types of elements, quantized ones with their encodings, blocked layouts, params in the
 order of the description, operands that are left out; among native nodes."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A plugin with one defect, which the variable DEFECT names; without one it copies its input. */
 #define PACKAGE Faulty
 #define OPS(OP)     \

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The examples of the published guide: kernels by predicate, rewriting before and behind tiling, tiles of heights and
  * of channels, precomputation, costs, slices. */
 #define PACKAGE Guide

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What each package of the tests has beside its kernels: the functions of the interface. PACKAGE is its name, and
  * OPS(OP) is OP(type, params, inputs, outputs) of each op. */
 #ifndef TEST_PACKAGE_H

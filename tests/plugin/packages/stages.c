@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What happens in which order: while a package is loaded, rewritten, and its blocks are filled. */
 #define PACKAGE Stages
 #define OPS(OP)         \

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels for all types of elements, for the blocked layouts, and for operands that are left out. */
 #define PACKAGE Types
 #define OPS(OP)          \
