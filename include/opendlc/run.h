@@ -73,6 +73,9 @@ ODLC_API void odlc_run_free(odlc_run *run);
  * than docs/limits.md allows. */
 ODLC_API odlc_status odlc_run_open(odlc_run *run, const char *path) ODLC_MUST_USE;
 
+/* The name of the container's graph; NULL before odlc_run_open. */
+ODLC_API const char *odlc_run_graph_name(const odlc_run *run);
+
 /* The backends of this build, in no order; NULL at the end. Static storage. Any thread may call this. */
 ODLC_API const char *const *odlc_backend_names(void);
 /* Chooses who executes: each node is offered to the named backends in this order. Without a call: cpu where this build
