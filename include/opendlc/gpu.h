@@ -65,12 +65,12 @@ ODLC_API odlc_gpu *odlc_gpu_new(void);
 /* After all runs that use it. NULL is allowed. */
 ODLC_API void odlc_gpu_free(odlc_gpu *gpu);
 
-/* Replaces the configuration, whose strings are copied. ODLC_ERR_USAGE: no size, members that this library does not know
- * and that are not zero, or a value that is none of its enumeration; or a run was prepared already. */
+/* Replaces the configuration, whose strings are copied. ODLC_ERR_USAGE: no size, members that this library does not
+ * know and that are not zero, or a value that is none of its enumeration; or a run was prepared already. */
 ODLC_API odlc_status odlc_gpu_configure(odlc_gpu *gpu, const struct odlc_gpu_config *config) ODLC_MUST_USE;
-/* The same from a JSON file of docs/gpu.md. ODLC_ERR_IO: it cannot be read. ODLC_ERR_INVALID: it is no JSON, a value has
- * a wrong type, or an option of graphs stands there without graph_names; diagnostics have the places. Unknown keys are
- * warnings. */
+/* The same from a JSON file of docs/gpu.md. ODLC_ERR_IO: it cannot be read. ODLC_ERR_INVALID: it is no JSON, a value
+ * has a wrong type, or an option of graphs stands there without graph_names; diagnostics have the places. Unknown keys
+ * are warnings. */
 ODLC_API odlc_status odlc_gpu_configure_from_file(odlc_gpu *gpu, const char *path) ODLC_MUST_USE;
 /* The configuration as it is now. Strings are the context's. */
 ODLC_API struct odlc_gpu_config odlc_gpu_configuration(const odlc_gpu *gpu);
@@ -87,10 +87,10 @@ ODLC_API struct odlc_gpu_counts odlc_gpu_count(odlc_gpu *gpu);
 /* All diagnostics so far, oldest first. Valid until the next call that can fail. */
 ODLC_API const struct odlc_diag *odlc_gpu_diags(const odlc_gpu *gpu, size_t *count);
 
-/* The run's steps of backend gpu use the context, which outlives the run, and its configuration. Without a call they have
- * a context of their own and the defaults; a run in a process of its own (odlc_run_isolate) has a context of its own
- * with that configuration. Called before results are chosen, else ODLC_ERR_USAGE. What is wrong with the device is an
- * error of the choice of results: ODLC_ERR_UNSUPPORTED. */
+/* The run's steps of backend gpu use the context, which outlives the run, and its configuration. Without a call they
+ * have a context of their own and the defaults; a run in a process of its own (odlc_run_isolate) has a context of its
+ * own with that configuration. Called before results are chosen, else ODLC_ERR_USAGE. What is wrong with the device is
+ * an error of the choice of results: ODLC_ERR_UNSUPPORTED. */
 ODLC_API odlc_status odlc_run_set_gpu(odlc_run *run, odlc_gpu *gpu) ODLC_MUST_USE;
 
 #ifdef __cplusplus

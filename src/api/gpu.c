@@ -211,7 +211,8 @@ void odlc_gpu_free(odlc_gpu *gpu)
     free(gpu);
 }
 
-/* Opened without the lock, which a jump out of exhausted memory would leave behind: who comes second uses the first's. */
+/* Opened without the lock, which a jump out of exhausted memory would leave behind: who comes second uses the first's.
+ */
 static odlc_status take_context(odlc_gpu *gpu, struct diags *diags, struct gpu_context **out)
 {
     struct gpu_context *fresh = NULL;

@@ -19,8 +19,8 @@ struct odlc_gpu {
     struct gpu_context *context;           /* NULL before a run was prepared */
 };
 
-/* Fills the options of an execution of a graph. With `shares` the execution uses the context, which is opened where it is
- * not: ODLC_ERR_UNSUPPORTED, ODLC_ERR_NOMEM. */
+/* Fills the options of an execution of a graph. With `shares` the execution uses the context, which is opened where it
+ * is not: ODLC_ERR_UNSUPPORTED, ODLC_ERR_NOMEM. */
 odlc_status gpu_options(odlc_gpu *gpu, struct diags *diags, const char *graph, bool shares, struct gpu_config *config,
                         struct executor_options *options) MUST_USE;
 

@@ -277,8 +277,8 @@ static tensor_id shared_input(const struct layout *l, const struct plan_step *st
 {
     const struct step_io *io = &step->io;
     const struct graph *g = l->p->scope->graph;
-    if (l->p->scope->has_own_places || step->kind != STEP_GROUP || step->group->sharing != sharing || io->n_outputs != 1 || io->n_inputs == 0 ||
-        l->owner[io->inputs[0]] == NO_TENSOR ||
+    if (l->p->scope->has_own_places || step->kind != STEP_GROUP || step->group->sharing != sharing ||
+        io->n_outputs != 1 || io->n_inputs == 0 || l->owner[io->inputs[0]] == NO_TENSOR ||
         plan_bytes(l->p->plan, g, io->inputs[0]) != plan_bytes(l->p->plan, g, io->outputs[0]))
         return NO_TENSOR;
     return io->inputs[0];

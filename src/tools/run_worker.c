@@ -59,6 +59,7 @@ odlc_status run_open(struct run_worker *w, odlc_run *run, const char *container,
         TRY(odlc_run_isolate(run, (unsigned)s->isolate_seconds));
     TRY(load_packages(w, run));
     TRY(odlc_run_set_threads(run, s->threads));
+    TRY(odlc_run_set_gpu(run, s->gpu));
     return backends->given ? odlc_run_set_backends(run, backends->data, backends->count) : ODLC_OK;
 }
 

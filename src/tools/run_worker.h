@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "opendlc/run.h"
+#include "opendlc/gpu.h"
 #include "base/diag.h"
 #include "tools/input_list.h"
 
@@ -33,6 +33,7 @@ struct run_settings {
     const char *compare_json;  /* where that goes, too; NULL: nowhere */
     double tolerance;          /* of the comparison, in parts of a tensor's largest value */
     unsigned threads, jobs;
+    odlc_gpu *gpu; /* that all runs share */
 };
 
 /* When a step of an execution ran, in nanoseconds of the monotonic clock. */
