@@ -29,7 +29,7 @@ struct gpu {
     const struct gpu_config *config;
     struct diags *diags;
     VEC(struct gpu_room) rooms; /* the steps', one after the other */
-    cl_mem fault;               /* an int: 0, or which of `watched` met what it cannot compute with; NULL without any */
+    cl_mem fault; /* an int: 0, or which of `watched` met what it cannot compute with; NULL without any */
     VEC(const struct node *) watched;
 };
 
