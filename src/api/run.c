@@ -6,6 +6,7 @@
 #include "api/backends.h"
 #include "api/gpu.h"
 #include "api/isolated.h"
+#include "backend/gpu/gpu_profile.h"
 #include "dlc/record.h"
 #include "ir/tensor_name.h"
 #include "op/registry.h"
@@ -30,6 +31,7 @@ struct odlc_run {
     unsigned threads;
     odlc_gpu *gpu; /* NULL: a context of its own, with the defaults */
     struct gpu_config gpu_config;
+    bool times_kernels;
     struct package_set packages; /* with kernels of user-defined ops */
     bool isolates;               /* executes in a process of its own */
     struct isolation isolation;
@@ -276,6 +278,24 @@ static void list_results(odlc_run *run, const tensor_id *listed, size_t count)
         run->results[i] = io_of(run->graph, listed[i]);
 }
 
+#ifdef ODLC_BACKEND_GPU
+/* NULL: kernels are not recorded. */
+static struct gpu_recorder *make_recorder(odlc_run *run)
+{
+    if (!run->times_kernels || run->isolates)
+        return NULL;
+    struct gpu_recorder *recorder = gpu_recorder_create(run->execution);
+    run->gpu_config.profile = gpu_recorder_profile(recorder);
+    return recorder;
+}
+#else
+static struct gpu_recorder *make_recorder(odlc_run *run)
+{
+    (void)run;
+    return NULL;
+}
+#endif
+
 static bool uses_backend(const odlc_run *run, const char *name)
 {
     for (size_t i = 0; run->backends[i]; i++)
@@ -303,7 +323,8 @@ static odlc_status prepare(odlc_run *run, const tensor_id *wanted, size_t count,
                                            .graph = g,
                                            .wanted = wanted,
                                            .n_wanted = count,
-                                           .options = options};
+                                           .options = options,
+                                           .recorder = make_recorder(run)};
     TRY(run->isolates ? engine_isolated(&request, &run->isolation, &engine) : engine_here(&request, &engine));
     for (size_t i = 0; i < g->inputs.count; i++) {
         run->inputs[i].needed = engine.needed[g->inputs.data[i]];
@@ -659,6 +680,21 @@ const struct odlc_step *odlc_run_steps(const odlc_run *run, size_t *count)
 {
     *count = run->engine.n_steps;
     return run->engine.steps;
+}
+
+odlc_status odlc_run_time_kernels(odlc_run *run, int on)
+{
+    CATCH_EXHAUSTION(run);
+    if (run->engine.run)
+        return out_of_order(run, "times of kernels are asked for before results are chosen");
+    run->times_kernels = on;
+    return ODLC_OK;
+}
+
+const struct odlc_kernel *odlc_run_kernels(const odlc_run *run, size_t *count)
+{
+    *count = run->engine.kernels.count;
+    return run->engine.kernels.data;
 }
 
 const struct odlc_refusal *odlc_run_refusals(const odlc_run *run, size_t *count)

@@ -121,6 +121,8 @@ static odlc_status read_settings(struct session *s)
     settings->native_outputs = options_given(o, OPT_NATIVE_OUTPUTS);
     settings->debug = options_given(o, OPT_DEBUG);
     settings->traces = options_given(o, OPT_TRACE);
+    settings->times_kernels =
+        options_given(o, OPT_PROFILE) || options_given(o, OPT_PROFILE_JSON) || options_given(o, OPT_TRACE);
     settings->iterations = 1;
     TRY(options_int(o, &s->diags, OPT_ITERATIONS, 1, 1000000, &settings->iterations));
     TRY(read_isolation(s));

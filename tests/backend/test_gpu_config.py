@@ -8,7 +8,9 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from checks import SHARED, Checks, run  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import schema  # noqa: E402
+from checks import SHARED, SOURCE, Checks, run  # noqa: E402
 
 CONTAINER = SHARED / "corpus" / "dlc" / "add2_float.v2.dlc"
 ALL_KEYS = {"graph_names": [], "precision_mode": "hybrid", "disable_memory_optimizations": True,
@@ -104,6 +106,35 @@ def mistakes(b):
             b.config({"backend_extensions": {"config_file_path": str(inner)}}))
 
 
+def profile(b):
+    """Kernels have times of their own, in all three reports; without a device's kernels nothing is said of them."""
+    rules = json.loads((SOURCE / "docs" / "net-run-profile.schema.json").read_text())
+    done = b.computes("profile", "--use_gpu", "--profile", "--profile_json", b.folder / "p.json", "--trace",
+                      b.folder / "t.json", "--iterations", "3")
+    report = json.loads((b.folder / "p.json").read_text())
+    b.checks.equal("profile: schema", schema.check(report, rules), [])
+    steps = [step for step in report["steps"] if "kernels" in step]
+    kernels = [kernel for step in steps for kernel in step["kernels"]]
+    b.checks.check("steps of the GPU have kernels", kernels and all(s["backend"] == "gpu" and s["nodes"] for s in steps))
+    for step in steps:
+        total = sum(kernel["milliseconds"] for kernel in step["kernels"])
+        b.checks.check("times of kernels are positive and add up",
+                       total > 0 and abs(total - step["device_milliseconds"]) < 1e-9 + 1e-6 * total, step)
+    for words in ("device ms", "calls  Kernel", "all kernels", *(kernel["kernel"] for kernel in kernels)):
+        b.checks.check(f"the table has '{words}'", words in done.stdout, done.stdout)
+    events = json.loads((b.folder / "t.json").read_text())["traceEvents"]
+    on_device = [event for event in events if event["pid"] == 2]
+    b.checks.equal("each kernel of each execution is traced", sorted(event["name"] for event in on_device),
+                   sorted(3 * [kernel["kernel"] for kernel in kernels]))
+    first, last = min(e["ts"] for e in events), max(e["ts"] + e["dur"] for e in events if e["pid"] == 1)
+    b.checks.check("kernels run during the executions",
+                   all(first - 1000 <= event["ts"] <= last + 1000 for event in on_device), events)
+    done = b.computes("profile of the host", "--profile", "--profile_json", b.folder / "p.json")
+    report = json.loads((b.folder / "p.json").read_text())
+    b.checks.equal("profile of the host: schema", schema.check(report, rules), [])
+    b.checks.check("no kernels", "Kernel" not in done.stdout and not any("kernels" in s for s in report["steps"]))
+
+
 def no_device(b):
     os.environ["OCL_ICD_VENDORS"] = str(b.folder / "none")
     b.fails("no device", 1, ["backend gpu needs an OpenCL device, and there is none", "clinfo"], "--use_gpu")
@@ -118,6 +149,7 @@ def main():
         selections(b)
         files(b)
         mistakes(b)
+        profile(b)
         no_device(b)
     checks.finish()
 
