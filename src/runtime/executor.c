@@ -108,8 +108,7 @@ static odlc_status place_space(struct executor *e, uint32_t space)
         b->data = NULL;
         if (layout->offsets[id] == PLAN_NOWHERE)
             continue;
-        b->data = block->memory->place(block->state, block->bytes, layout->offsets[id],
-                                       plan_bytes(&e->plan, scope->graph, id));
+        b->data = block->memory->place(block->state, block->bytes, layout->offsets[id], layout->sizes[id]);
         if (!b->data)
             return no_room(scope, opened, layout->size);
     }

@@ -364,6 +364,17 @@ static void release_dead(struct layout *l, const tensor_id *tensors, uint32_t co
     }
 }
 
+/* Places that are all or nothing have the size of the largest tensor that lies there. */
+static void find_sizes(const struct layout *l, struct plan_space *out)
+{
+    const struct graph *g = l->p->scope->graph;
+    out->sizes = arena_array(l->p->scope->arena, uint64_t, g->tensors.count);
+    for (tensor_id t = 0; t < g->tensors.count; t++)
+        if (out->offsets[t] != PLAN_NOWHERE)
+            out->sizes[t] =
+                l->pool.is_whole ? pool_size(&l->pool, l->parts[l->owner[t]]) : plan_bytes(l->p->plan, g, t);
+}
+
 static odlc_status lay_out(const struct planner *p, uint32_t space)
 {
     const struct backend_scope *scope = p->scope;
@@ -378,6 +389,7 @@ static odlc_status lay_out(const struct planner *p, uint32_t space)
     struct plan_space *out = &p->plan->spaces[space];
     out->offsets = arena_array(scope->arena, uint64_t, n_tensors);
     pool_init(&l.pool, scope->scratch);
+    l.pool.is_whole = memory && memory->is_apart;
     for (size_t t = 0; t < n_tensors; t++)
         out->offsets[t] = PLAN_NOWHERE;
     find_last_uses(&l);
@@ -388,6 +400,7 @@ static odlc_status lay_out(const struct planner *p, uint32_t space)
         release_dead(&l, touched.written, touched.n_written, s);
     }
     out->size = l.pool.size;
+    find_sizes(&l, out);
     return ODLC_OK;
 }
 

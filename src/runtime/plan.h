@@ -26,6 +26,7 @@ struct plan_step {
 
 struct plan_space {
     uint64_t *offsets; /* per tensor: its place in the block, or PLAN_NOWHERE */
+    uint64_t *sizes;   /* per tensor: of its place, bytes */
     uint64_t size;     /* of the block, bytes: tensors that are never alive together share them */
 };
 

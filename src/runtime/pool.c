@@ -125,7 +125,8 @@ uint32_t pool_take(struct pool *pool, uint64_t size)
     if (index == POOL_NONE)
         return extend(pool, size);
     unlink_free(pool, index);
-    split(pool, index, size);
+    if (!pool->is_whole)
+        split(pool, index, size);
     return index;
 }
 
@@ -150,6 +151,8 @@ static uint32_t join(struct pool *pool, uint32_t before, uint32_t index)
 void pool_give(struct pool *pool, uint32_t index)
 {
     link_free(pool, index);
+    if (pool->is_whole)
+        return;
     uint32_t before = part_at(pool, index)->before, after = part_at(pool, index)->after;
     if (after != POOL_NONE && part_at(pool, after)->is_free)
         index = join(pool, index, after);

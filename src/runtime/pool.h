@@ -17,6 +17,7 @@ struct pool_part {
 
 struct pool {
     struct arena *arena;
+    bool is_whole; /* parts stay as they are when they are given back: they are never cut or joined */
     VEC(struct pool_part) parts;
     uint32_t last;           /* the part at the end of the block */
     uint32_t spare;          /* parts that are no longer part of the block, joined by `next` */
@@ -34,6 +35,12 @@ void pool_give(struct pool *pool, uint32_t part);
 static inline uint64_t pool_offset(const struct pool *pool, uint32_t part)
 {
     return pool->parts.data[part].offset;
+}
+
+/* What is there now, which may be more than was asked for. */
+static inline uint64_t pool_size(const struct pool *pool, uint32_t part)
+{
+    return pool->parts.data[part].size;
 }
 
 #endif

@@ -14,6 +14,7 @@ static void choose(struct executor_options *options, uint64_t seed)
 {
     config.precision = (enum gpu_precision)(seed % 4);
     config.no_fusion = seed % 3 == 0;
+    config.products = (enum gpu_products)(seed % 2 + 1);
     options->gpu = &config;
 }
 

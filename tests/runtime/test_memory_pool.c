@@ -42,6 +42,20 @@ START_TEST(the_end_grows_where_it_is_free)
 }
 END_TEST
 
+START_TEST(whole_parts_are_neither_cut_nor_joined)
+{
+    pool.is_whole = true;
+    uint32_t a = pool_take(&pool, 64), b = pool_take(&pool, 256);
+    pool_give(&pool, a);
+    pool_give(&pool, b);
+    ck_assert_uint_eq(pool_offset(&pool, pool_take(&pool, 128)), 64);
+    ck_assert_uint_eq(pool_size(&pool, b), 256);
+    ck_assert_uint_eq(pool_offset(&pool, pool_take(&pool, 64)), 0);
+    ck_assert_uint_eq(pool_offset(&pool, pool_take(&pool, 64)), 320);
+    ck_assert_uint_eq(pool.size, 384);
+}
+END_TEST
+
 struct place {
     uint32_t part;
     uint64_t offset, size;
@@ -107,6 +121,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, setup, teardown);
     tcase_add_test(tcase, neighbours_that_are_given_back_become_one);
     tcase_add_test(tcase, the_end_grows_where_it_is_free);
+    tcase_add_test(tcase, whole_parts_are_neither_cut_nor_joined);
     tcase_add_test(tcase, random_places_never_overlap);
     tcase_add_test(tcase, a_million_places_at_once);
     suite_add_tcase(suite, tcase);

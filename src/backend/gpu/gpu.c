@@ -33,10 +33,13 @@ static void close_gpu(void *state)
     }
     if (gpu->fault)
         (void)clReleaseMemObject(gpu->fault);
-    if (gpu->workspace)
-        (void)clReleaseMemObject(gpu->workspace);
-    if (gpu->owns_context)
-        gpu_context_destroy(gpu->context);
+    for (size_t i = 0; i < gpu->rooms.count; i++)
+        if (gpu->rooms.data[i].buffer)
+            (void)clReleaseMemObject(gpu->rooms.data[i].buffer);
+    if (!gpu->owns_context)
+        return;
+    gpu_context_keep(gpu->context, gpu->diags);
+    gpu_context_destroy(gpu->context);
 }
 
 static odlc_status open_queue(struct gpu *gpu)
@@ -45,6 +48,13 @@ static odlc_status open_queue(struct gpu *gpu)
     gpu->queue = clCreateCommandQueue(gpu->context->handle, gpu->context->device.id,
                                       gpu->config->profile ? CL_QUEUE_PROFILING_ENABLE : 0, &error);
     return gpu_check(gpu, "there is no queue", error);
+}
+
+static odlc_status open_all(struct gpu *gpu)
+{
+    if (gpu->owns_context && gpu->config->repository)
+        TRY(gpu_context_use_repository(gpu->context, gpu->diags, gpu->config->repository));
+    return open_queue(gpu);
 }
 
 static odlc_status open_gpu(const struct backend_scope *scope, void **state)
@@ -56,7 +66,7 @@ static odlc_status open_gpu(const struct backend_scope *scope, void **state)
     gpu->owns_context = !gpu->context;
     if (gpu->owns_context)
         TRY(gpu_context_create(scope->diags, gpu->config->device, &gpu->context));
-    const odlc_status status = open_queue(gpu);
+    const odlc_status status = open_all(gpu);
     if (status != ODLC_OK) {
         close_gpu(gpu);
         return status;
@@ -94,21 +104,12 @@ static enum dtype inner_type(void *state, enum dtype dtype)
     return gpu_inner_type(state, dtype);
 }
 
-static void release_rooms(void *object)
-{
-    const struct gpu_step *step = object;
-    for (size_t i = 0; i < step->rooms.count; i++)
-        if (step->rooms.data[i].buffer)
-            (void)clReleaseMemObject(step->rooms.data[i].buffer);
-}
-
 static odlc_status prepare(void *state, const struct backend_scope *scope, const struct group *group,
                            const struct step_io *io, void **out)
 {
     struct gpu_step *step = arena_new(scope->arena, struct gpu_step);
     struct gpu_making m = {.gpu = state, .scope = scope, .group = group, .step = step};
     *step = (struct gpu_step){.gpu = state, .io = *io, .node = gpu_node(&m, 0)};
-    arena_defer(scope->arena, release_rooms, step);
     const struct gpu_op *op = gpu_op_of(step->node);
     m.raw = op->is_raw && op->is_raw(scope->graph, step->node);
     m.is_fixed_product = op->is_product && gpu_is_fixed_product(scope->graph, step->node);

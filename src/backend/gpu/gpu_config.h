@@ -12,14 +12,23 @@ enum gpu_precision {
     GPU_PRECISION_HYBRID /* float16 is stored, float32 computed */
 };
 
+/* How products of matrices are computed. */
+enum gpu_products {
+    GPU_PRODUCTS_BY_DEVICE, /* in tiles by GPUs, in panels by others */
+    GPU_PRODUCTS_TILES,     /* by work-groups with local memory */
+    GPU_PRODUCTS_PANELS     /* by work-items that are loops over vectors */
+};
+
 struct gpu_context; /* gpu_context.h */
 struct gpu_profile; /* gpu_step.h */
 
 /* All zeros: the defaults. */
 struct gpu_config {
     struct gpu_context *context; /* outlives the execution; NULL: one for this execution alone */
+    const char *repository; /* of a context of its own: a folder where built kernels are kept; NULL: nowhere */
     const char *device;          /* of a context of its own: part of the device's or platform's name; NULL: any */
     enum gpu_precision precision;
+    enum gpu_products products;
     bool no_fusion;                    /* a step for each node */
     bool specializes;                  /* on processors, too, products are built for what follows them */
     const struct gpu_profile *profile; /* NULL: no times are taken */

@@ -2,9 +2,12 @@
 
 #include <stdlib.h>
 #include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "backend/gpu/gpu_kernels.h"
 #include "backend/gpu/gpu_memory.h"
+#include "backend/gpu/gpu_repository.h"
 #include "backend/gpu/gpu_weights.h"
 
 static odlc_status check_device(struct diags *diags, const struct gpu_device *d)
@@ -43,12 +46,40 @@ odlc_status gpu_context_create(struct diags *diags, const char *wanted, struct g
     return ODLC_OK;
 }
 
+odlc_status gpu_context_use_repository(struct gpu_context *context, struct diags *diags, const char *folder)
+{
+    struct stat s;
+    if (stat(folder, &s) != 0 || !S_ISDIR(s.st_mode) || access(folder, R_OK | X_OK) != 0)
+        return diag_error(diags, ODLC_ERR_USAGE,
+                          AT(.file = folder, .hint = "make the folder before, or leave it out: kernels are built then"),
+                          "gpu-repository", "this is no folder that can be read");
+    if (access(folder, W_OK) != 0)
+        diag_warn(diags, AT(.file = folder), "gpu-repository", "kernels are not kept here: it cannot be written to");
+    context->repository = gpu_repository_open(&context->device, folder, GPU_OWN_PACKAGE, gpu_sources_hash());
+    return context->repository ? ODLC_OK : ODLC_ERR_NOMEM;
+}
+
+void gpu_context_keep(struct gpu_context *context, struct diags *diags)
+{
+    struct gpu_binary *programs;
+    (void)pthread_mutex_lock(&context->lock);
+    const struct gpu_program *newest = context->programs;
+    const bool has_new = context->builds > context->kept;
+    context->kept = context->builds;
+    (void)pthread_mutex_unlock(&context->lock);
+    if (!context->repository || !has_new)
+        return;
+    const size_t count = gpu_kernels_binaries(newest, diags->arena, &programs);
+    gpu_repository_write(context->repository, diags, programs, count);
+}
+
 void gpu_context_destroy(struct gpu_context *context)
 {
     if (!context)
         return;
     gpu_weights_drop_all(context);
     gpu_kernels_drop_all(context);
+    gpu_repository_close(context->repository);
     (void)clReleaseContext(context->handle);
     (void)pthread_mutex_destroy(&context->lock);
     free(context);

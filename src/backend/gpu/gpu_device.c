@@ -110,6 +110,7 @@ static void describe(cl_platform_id platform, cl_device_id id, struct gpu_device
     if (clGetDeviceInfo(id, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof(items), items, NULL) == CL_SUCCESS)
         memcpy(d->max_items, items, sizeof(d->max_items));
     d->units = (uint32_t)read_number(id, CL_DEVICE_MAX_COMPUTE_UNITS);
+    d->vector = (uint32_t)read_number(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT);
     d->local_memory = read_number(id, CL_DEVICE_LOCAL_MEM_SIZE);
     d->memory = read_number(id, CL_DEVICE_GLOBAL_MEM_SIZE);
     d->max_block = read_number(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);

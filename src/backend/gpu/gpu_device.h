@@ -19,6 +19,7 @@ struct gpu_device {
     size_t max_group;           /* work-items */
     size_t max_items[3];        /* of a work-group, per dimension */
     uint32_t units;             /* compute units */
+    uint32_t vector;            /* floats of a register */
     uint64_t local_memory;      /* bytes a work-group */
     uint64_t memory, max_block; /* bytes: all, and of one buffer */
     uint64_t alignment;         /* bytes: of sub-buffers */

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/gpu/gpu_repository.h"
+#include "base/hash.h"
+
 /* A program of the registry. */
 struct gpu_program {
     struct gpu_program *next;
@@ -56,6 +59,7 @@ static odlc_status build(struct gpu_context *context, struct diags *diags, const
         error = clBuildProgram(program, 1, &context->device.id, options, NULL, NULL);
     if (error == CL_SUCCESS) {
         *out = program;
+        context->builds++;
         return ODLC_OK;
     }
     const odlc_status status = build_failed(context, diags, source, options, program, error);
@@ -64,7 +68,30 @@ static odlc_status build(struct gpu_context *context, struct diags *diags, const
     return status;
 }
 
-/* The program, from the registry or built for it; the lock is held. */
+/* The program of the repository, if there is one that the driver takes. */
+static bool load(struct gpu_context *context, const struct gpu_source *source, const char *options, cl_program *out)
+{
+    uint64_t key[2];
+    cl_int status, error;
+    gpu_binary_key(source->name, options, key);
+    const struct gpu_binary *binary = context->repository ? gpu_repository_find(context->repository, key) : NULL;
+    if (!binary)
+        return false;
+    cl_program program = clCreateProgramWithBinary(context->handle, 1, &context->device.id, &binary->size,
+                                                   (const unsigned char *[]){binary->bytes}, &status, &error);
+    if (error == CL_SUCCESS && status == CL_SUCCESS)
+        error = clBuildProgram(program, 1, &context->device.id, options, NULL, NULL);
+    if (error == CL_SUCCESS && status == CL_SUCCESS) {
+        *out = program;
+        context->loads++;
+        return true;
+    }
+    if (program)
+        (void)clReleaseProgram(program);
+    return false;
+}
+
+/* The program, from the registry or brought into it; the lock is held. */
 static odlc_status take_program(struct gpu_context *context, struct diags *diags, const struct gpu_source *source,
                                 const char *options, struct gpu_program **out)
 {
@@ -74,7 +101,8 @@ static odlc_status take_program(struct gpu_context *context, struct diags *diags
     struct gpu_program *p = malloc(sizeof(*p) + strlen(options) + 1);
     if (!p)
         return ODLC_ERR_NOMEM;
-    const odlc_status status = build(context, diags, source, options, &p->handle);
+    const odlc_status status =
+        load(context, source, options, &p->handle) ? ODLC_OK : build(context, diags, source, options, &p->handle);
     if (status != ODLC_OK) {
         free(p);
         return status;
@@ -83,7 +111,6 @@ static odlc_status take_program(struct gpu_context *context, struct diags *diags
     strcpy(p->options, options);
     p->next = context->programs;
     context->programs = p;
-    context->builds++;
     *out = p;
     return ODLC_OK;
 }
@@ -104,6 +131,46 @@ odlc_status gpu_kernel_get(struct gpu_context *context, struct diags *diags, con
                           "kernel \"%s\" of \"%s\" is not made: %s", function, source->name,
                           gpu_error_text(diags->arena, error));
     return ODLC_OK;
+}
+
+/* ---- for the repository ---- */
+
+uint64_t gpu_sources_hash(void)
+{
+    static const uint64_t key[2] = {0x6f70656e646c6333, 0x6770756b65726e33};
+    uint64_t hash = 0;
+    for (const struct gpu_source *s = gpu_sources; s->name; s++) {
+        const uint64_t parts[] = {hash, hash_bytes(key, s->name, strlen(s->name)),
+                                  hash_bytes(key, s->text, strlen(s->text))};
+        hash = hash_bytes(key, parts, sizeof(parts));
+    }
+    return hash;
+}
+
+/* False: the driver does not give it. */
+static bool read_binary(const struct gpu_program *p, struct arena *arena, struct gpu_binary *out)
+{
+    size_t size = 0;
+    if (clGetProgramInfo(p->handle, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, NULL) != CL_SUCCESS || size == 0)
+        return false;
+    unsigned char *bytes = arena_alloc(arena, size);
+    if (clGetProgramInfo(p->handle, CL_PROGRAM_BINARIES, sizeof(bytes), &bytes, NULL) != CL_SUCCESS)
+        return false;
+    gpu_binary_key(p->source->name, p->options, out->key);
+    out->bytes = bytes;
+    out->size = size;
+    return true;
+}
+
+size_t gpu_kernels_binaries(const struct gpu_program *newest, struct arena *arena, struct gpu_binary **out)
+{
+    size_t count = 0, found = 0;
+    for (const struct gpu_program *p = newest; p; p = p->next)
+        count++;
+    *out = arena_array(arena, struct gpu_binary, count);
+    for (const struct gpu_program *p = newest; p; p = p->next)
+        found += read_binary(p, arena, &(*out)[found]);
+    return found;
 }
 
 void gpu_kernels_drop_all(struct gpu_context *context)

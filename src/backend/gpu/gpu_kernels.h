@@ -22,6 +22,14 @@ const struct gpu_source *gpu_source_find(const char *name);
 odlc_status gpu_kernel_get(struct gpu_context *context, struct diags *diags, const struct gpu_source *source,
                            const char *function, const char *options, cl_kernel *out) MUST_USE;
 
+/* A number for all of gpu_sources. */
+uint64_t gpu_sources_hash(void);
+
+struct gpu_binary; /* gpu_repository.h */
+/* A program of a context and those before it, which stay as they are, as the driver gives them, in the arena; how many.
+ * Those that it does not give are left out. */
+size_t gpu_kernels_binaries(const struct gpu_program *newest, struct arena *arena, struct gpu_binary **out);
+
 void gpu_kernels_drop_all(struct gpu_context *context);
 
 #endif

@@ -1,81 +1,89 @@
-/* Products of matrices. */
+/* Products of matrices: MatMul and FullyConnected. */
 #include <string.h>
 
-#include "backend/gpu/gpu_follow.h"
-#include "backend/gpu/gpu_walk.h"
+#include "backend/gpu/gpu_gemm.h"
 #include "op/product.h"
 
-/* x times y, and a bias or none, into the result. */
-static odlc_status multiply(struct gpu_making *m, const struct product *p, const struct gpu_operand in[3])
+/* All but the operands. */
+static void describe(struct gpu_gemm *out, const struct product *p)
 {
-    const struct gpu_operand *x = &in[0], *y = &in[1], *bias = &in[2], out = gpu_output(m, 0);
-    struct gpu_chain chain = {.count = 0};
-    struct gpu_call *call;
-    int64_t strides[2][MAX_RANK];
-    TRY(gpu_chain_read(m, 1, 0, &chain));
-    memcpy(strides[0], p->a_step, sizeof(p->a_step));
-    memcpy(strides[1], p->b_step, sizeof(p->b_step));
-    const struct gpu_walk batches = gpu_walk_over(&p->batch, 2, strides);
-    gpu_option_type(m, "X", x);
-    gpu_option_type(m, "Y", y);
-    gpu_option_type(m, "B", bias);
-    gpu_option_type(m, "O", &out);
-    gpu_chain_options(m, &chain, true);
-    TRY(gpu_call_begin(m, "matmul", "product", &call));
-    gpu_arg(m, call, x);
-    gpu_arg(m, call, y);
-    gpu_arg(m, call, bias);
-    gpu_arg(m, call, &out);
-    gpu_arg_int(call, p->m);
-    gpu_arg_int(call, p->n);
-    gpu_arg_int(call, p->k);
-    gpu_arg_int(call, p->a_row);
-    gpu_arg_int(call, p->a_column);
-    gpu_arg_int(call, p->b_column);
-    gpu_arg_int(call, p->b_row);
-    gpu_arg_int(call, bias->dtype != DT_NONE);
-    gpu_arg_int(call, (int64_t)shape_count(&p->batch));
-    gpu_arg_bytes(call, &batches, sizeof(batches));
-    gpu_chain_args(m, call, &chain);
-    return gpu_call_end(m, call, 3, (const size_t[]){(size_t)p->n, (size_t)p->m, shape_count(&p->batch)});
+    out->shape = (struct gpu_gemm_shape){
+        .rows = (cl_int)p->m,
+        .columns = (cl_int)p->n,
+        .depth = (cl_int)p->k,
+        .x_row = (cl_int)p->a_row,
+        .x_step = (cl_int)p->a_column,
+        .y_column = (cl_int)p->b_column,
+        .y_step = (cl_int)p->b_row,
+        .out_batch = (cl_int)(p->m * p->n),
+        .out_row = (cl_int)p->n,
+        .out_size = (cl_int)((int64_t)shape_count(&p->batch) * p->m * p->n),
+        .parts = 1,
+        .part_depth = (cl_int)p->k,
+    };
+    out->batch = p->batch;
+    memcpy(out->steps[0], p->a_step, sizeof(p->a_step));
+    memcpy(out->steps[1], p->b_step, sizeof(p->b_step));
 }
 
-static odlc_status read_operands(struct gpu_making *m, struct gpu_operand in[3])
+/* Left operands that lie behind each other and meet one right operand are one matrix. */
+static void join_rows(struct product *p)
 {
-    for (uint32_t i = 0; i < 3; i++)
-        TRY(gpu_input(m, 0, i, &in[i]));
-    return ODLC_OK;
+    int64_t next = p->m * p->k;
+    for (uint32_t i = p->batch.rank; i-- > 0; next *= p->batch.dims[i])
+        if (p->batch.dims[i] != 1 && (p->b_step[i] != 0 || p->a_step[i] != next))
+            return;
+    if (p->a_column != 1 || p->a_row != p->k)
+        return;
+    p->m *= (int64_t)shape_count(&p->batch);
+    p->batch.rank = 0;
+}
+
+static odlc_status add(struct gpu_making *m, struct product *product)
+{
+    struct gpu_chain chain = {.count = 0};
+    struct gpu_gemm p = {.chain = &chain, .out = gpu_output(m, 0)};
+    TRY(gpu_input(m, 0, 0, &p.x));
+    TRY(gpu_gemm_right(m, 1, &p));
+    TRY(gpu_input(m, 0, 2, &p.bias));
+    TRY(gpu_chain_read(m, 1, 0, &chain));
+    join_rows(product);
+    describe(&p, product);
+    return gpu_gemm_add(m, &p);
 }
 
 static odlc_status prepare_matmul(struct gpu_making *m)
 {
     const struct node *n = gpu_node(m, 0);
-    struct gpu_operand in[3];
+    const struct graph *g = m->scope->graph;
+    const struct tensor *bias = node_input(g, n, 2);
     struct product p;
-    TRY(read_operands(m, in));
-    const char *wrong = product_read(&p, n, &in[0].shape, &in[1].shape, in[2].dtype ? &in[2].shape : NULL);
+    const char *wrong = product_read(&p, n, &node_input(g, n, 0)->type->shape, &node_input(g, n, 1)->type->shape,
+                                     bias ? &bias->type->shape : NULL);
     if (wrong)
         return diag_error(m->scope->diags, ODLC_ERR_INVALID, AT(.node = n->name), "run-op", "%s", wrong);
-    return multiply(m, &p, in);
+    return add(m, &p);
 }
 
 const struct gpu_op gpu_matmul = {
     .refuse = gpu_refuse_types, .prepare = prepare_matmul, .fuses = true, .is_product = true};
 
-/* Weights are [units, inputs]. */
+/* Weights are [out, in]; the input is as many rows of `in` elements as it has. */
 static odlc_status prepare_fully_connected(struct gpu_making *m)
 {
-    struct gpu_operand in[3];
-    TRY(read_operands(m, in));
-    const int64_t units = in[1].shape.dims[0], inputs = in[1].shape.dims[1];
-    const struct product p = {.m = (int64_t)shape_count(&in[0].shape) / inputs,
-                              .k = inputs,
-                              .n = units,
-                              .a_row = inputs,
-                              .a_column = 1,
-                              .b_row = 1,
-                              .b_column = inputs};
-    return multiply(m, &p, in);
+    const struct graph *g = m->scope->graph;
+    const struct node *n = gpu_node(m, 0);
+    const int64_t *weights = node_input(g, n, 1)->type->shape.dims;
+    struct product p = {
+        .m = (int64_t)shape_count(&node_input(g, n, 0)->type->shape) / weights[1],
+        .k = weights[1],
+        .n = weights[0],
+        .a_row = weights[1],
+        .a_column = 1,
+        .b_row = 1,
+        .b_column = weights[1],
+    };
+    return add(m, &p);
 }
 
 const struct gpu_op gpu_fully_connected = {

@@ -4,29 +4,22 @@
 
 #include "backend/gpu/gpu_step.h"
 
+/* Parts of a block are buffers of their own: drivers take many times as long to enqueue kernels whose arguments are
+ * sub-buffers that overlap. */
 struct gpu_block {
-    cl_mem buffer;
     struct gpu_part *parts;
 };
 
-/* A place in it. */
 struct gpu_part {
     struct gpu_part *next;
+    uint64_t offset;
     cl_mem buffer;
 };
 
 static void *take(void *state, uint64_t size)
 {
-    const struct gpu *gpu = state;
-    cl_int error;
-    struct gpu_block *block = calloc(1, sizeof(*block));
-    if (!block)
-        return NULL;
-    block->buffer = clCreateBuffer(gpu->context->handle, CL_MEM_READ_WRITE, size, NULL, &error);
-    if (error == CL_SUCCESS)
-        return block;
-    free(block);
-    return NULL;
+    (void)state, (void)size;
+    return calloc(1, sizeof(struct gpu_block));
 }
 
 static void give(void *state, void *object)
@@ -39,21 +32,22 @@ static void give(void *state, void *object)
         (void)clReleaseMemObject(part->buffer);
         free(part);
     }
-    (void)clReleaseMemObject(block->buffer);
     free(block);
 }
 
 static void *place(void *state, void *object, uint64_t offset, uint64_t size)
 {
+    const struct gpu *gpu = state;
     struct gpu_block *block = object;
-    (void)state;
+    cl_int error;
+    for (const struct gpu_part *part = block->parts; part; part = part->next)
+        if (part->offset == offset)
+            return part->buffer;
     struct gpu_part *part = malloc(sizeof(*part));
     if (!part)
         return NULL;
-    const cl_buffer_region region = {offset, size ? size : 1};
-    cl_int error;
-    *part = (struct gpu_part){.next = block->parts};
-    part->buffer = clCreateSubBuffer(block->buffer, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+    *part = (struct gpu_part){.next = block->parts, .offset = offset};
+    part->buffer = clCreateBuffer(gpu->context->handle, CL_MEM_READ_WRITE, size, NULL, &error);
     if (error != CL_SUCCESS) {
         free(part);
         return NULL;
@@ -83,6 +77,7 @@ static odlc_status download(void *state, void *host, const void *from, uint64_t 
 
 const struct memory gpu_memory = {.name = "gpu",
                                   .alignment = 1024,
+                                  .is_apart = true,
                                   .take = take,
                                   .give = give,
                                   .place = place,

@@ -1,4 +1,4 @@
-/* The device's memory as the plan sees it: a block is a buffer, its places are sub-buffers (cl_mem). */
+/* The device's memory as the plan sees it: places of a block are buffers (cl_mem). */
 #ifndef BACKEND_GPU_GPU_MEMORY_H
 #define BACKEND_GPU_GPU_MEMORY_H
 

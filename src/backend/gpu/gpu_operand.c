@@ -1,4 +1,4 @@
-/* Operands of steps: where they lie, constants in the device's memory, rooms in the workspace. */
+/* Operands of steps: where they lie, constants in the device's memory, rooms. */
 #include <limits.h>
 
 #include "backend/gpu/gpu_fixed.h"
@@ -221,14 +221,12 @@ odlc_status gpu_end_reals(struct gpu_making *m)
 
 struct gpu_operand gpu_room(struct gpu_making *m, enum dtype dtype, const struct shape *shape)
 {
-    struct gpu_step *step = m->step;
-    const struct gpu_room *before = step->rooms.count ? &step->rooms.data[step->rooms.count - 1] : NULL;
-    const struct gpu_room room = {.offset = before ? align_up(before->offset + before->size, gpu_memory.alignment) : 0,
-                                  .size = shape_count(shape) * dtype_size(dtype)};
-    const struct gpu_operand operand = {
-        .place = GPU_PART_0 + (uint32_t)step->rooms.count, .dtype = dtype, .shape = *shape};
-    vec_push(m->scope->arena, &step->rooms, room);
-    if (room.offset + room.size > m->gpu->workspace_size)
-        m->gpu->workspace_size = room.offset + room.size;
-    return operand;
+    struct gpu *gpu = m->gpu;
+    const uint32_t index = m->step->n_rooms++;
+    const uint64_t size = shape_count(shape) * dtype_size(dtype);
+    if (index == gpu->rooms.count)
+        vec_push(m->scope->arena, &gpu->rooms, (struct gpu_room){0});
+    if (gpu->rooms.data[index].size < size)
+        gpu->rooms.data[index].size = size;
+    return (struct gpu_operand){.place = GPU_ROOM_0 + index, .dtype = dtype, .shape = *shape};
 }

@@ -15,20 +15,15 @@ odlc_status gpu_check(const struct gpu *gpu, const char *failed, cl_int error)
                       gpu_error_text(gpu->diags->arena, error));
 }
 
-/* The workspace grows while steps are prepared, and is made when the first of them runs. */
-static odlc_status make_rooms(struct gpu_step *step)
+/* Rooms grow while steps are prepared, and are made when the first of these runs. */
+static odlc_status make_rooms(const struct gpu_step *step)
 {
-    struct gpu *gpu = step->gpu;
-    cl_int error = CL_SUCCESS;
-    if (!gpu->workspace)
-        gpu->workspace = clCreateBuffer(gpu->context->handle, CL_MEM_READ_WRITE, gpu->workspace_size, NULL, &error);
-    TRY(gpu_check(gpu, "there is no room to compute in", error));
-    for (size_t i = 0; i < step->rooms.count; i++) {
-        struct gpu_room *room = &step->rooms.data[i];
-        const cl_buffer_region region = {room->offset, room->size};
+    const struct gpu *gpu = step->gpu;
+    for (uint32_t i = 0; i < step->n_rooms; i++) {
+        struct gpu_room *room = &gpu->rooms.data[i];
+        cl_int error = CL_SUCCESS;
         if (!room->buffer)
-            room->buffer =
-                clCreateSubBuffer(gpu->workspace, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+            room->buffer = clCreateBuffer(gpu->context->handle, CL_MEM_READ_WRITE, room->size, NULL, &error);
         TRY(gpu_check(gpu, "there is no room to compute in", error));
     }
     return ODLC_OK;
@@ -36,8 +31,8 @@ static odlc_status make_rooms(struct gpu_step *step)
 
 static cl_mem buffer_at(const struct gpu_step *step, uint32_t place, const struct buffer *in, const struct buffer *out)
 {
-    if (place >= GPU_PART_0)
-        return step->rooms.data[place - GPU_PART_0].buffer;
+    if (place >= GPU_ROOM_0)
+        return step->gpu->rooms.data[place - GPU_ROOM_0].buffer;
     return place < step->io.n_inputs ? in[place].data : out[place - step->io.n_inputs].data;
 }
 
@@ -66,8 +61,7 @@ static odlc_status run_call(const struct gpu_step *step, struct gpu_call *call, 
 
 odlc_status gpu_step_run(struct gpu_step *step, const struct buffer *in, const struct buffer *out)
 {
-    if (step->rooms.count > 0)
-        TRY(make_rooms(step));
+    TRY(make_rooms(step));
     for (size_t i = 0; i < step->calls.count; i++)
         TRY(run_call(step, step->calls.data[i], in, out));
     return ODLC_OK;

@@ -15,6 +15,12 @@ struct gpu_profile {
     void (*see)(void *object, const struct gpu_step *step, const struct gpu_call *call, cl_event event);
 };
 
+/* Memory for what a step computes on its way. */
+struct gpu_room {
+    uint64_t size; /* bytes: the most that a step needs of it */
+    cl_mem buffer; /* made at the first run */
+};
+
 /* One execution's state. */
 struct gpu {
     struct gpu_context *context;
@@ -22,10 +28,9 @@ struct gpu {
     cl_command_queue queue; /* in order */
     const struct gpu_config *config;
     struct diags *diags;
+    VEC(struct gpu_room) rooms; /* the steps', one after the other */
     cl_mem fault; /* an int: 0, or which of `watched` met what it cannot compute with; NULL without any */
     VEC(const struct node *) watched;
-    uint64_t workspace_size; /* bytes: the most that a step needs */
-    cl_mem workspace;        /* the steps', one after the other: made at the first run */
 };
 
 /* Reports a failure of the driver: ODLC_ERR_LIMIT where room is missing, else ODLC_ERR_INTERNAL. */
@@ -38,7 +43,7 @@ odlc_status gpu_check_faults(struct gpu *gpu) MUST_USE;
 
 /* Where a call finds a buffer, beside the places of step_io (inputs, then outputs). */
 #define GPU_FIXED UINT32_MAX  /* it is `buffer` */
-#define GPU_PART_0 (1U << 24) /* part k of the workspace: GPU_PART_0 + k; below GPU_FIXED */
+#define GPU_ROOM_0 (1U << 24) /* room k: GPU_ROOM_0 + k; below GPU_FIXED */
 
 /* A buffer of a call. Operands of a node have types and shapes as well. */
 struct gpu_operand {
@@ -66,18 +71,12 @@ struct gpu_call {
     VEC(struct gpu_binding) bindings;
 };
 
-/* A part of the workspace. */
-struct gpu_room {
-    uint64_t offset, size;
-    cl_mem buffer; /* made at the first run */
-};
-
 struct gpu_step {
     struct gpu *gpu;
     struct step_io io;
     const struct node *node;      /* the head of the group */
     VEC(struct gpu_call *) calls; /* in this order */
-    VEC(struct gpu_room) rooms;
+    uint32_t n_rooms;
 };
 
 odlc_status gpu_step_run(struct gpu_step *step, const struct buffer *in, const struct buffer *out) MUST_USE;
@@ -138,7 +137,7 @@ void gpu_begin_reals(struct gpu_making *m);
 odlc_status gpu_end_reals(struct gpu_making *m) MUST_USE;
 /* Where the step's kernels report an operand whose elements they cannot compute with: they store *number there. */
 odlc_status gpu_watch(struct gpu_making *m, struct gpu_operand *fault, int *number) MUST_USE;
-/* A part of the workspace, whose contents go with the step's run. */
+/* One more room, whose contents go with the step's run. */
 struct gpu_operand gpu_room(struct gpu_making *m, enum dtype dtype, const struct shape *shape);
 /* The type in which inner tensors keep elements of that type, by the precision mode. */
 enum dtype gpu_inner_type(const struct gpu *gpu, enum dtype dtype);

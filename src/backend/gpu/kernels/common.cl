@@ -10,24 +10,25 @@
 
 #if defined(HALF_MATH)
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
-typedef half real;
+#define REAL half
 typedef float number;
 #define TO_REAL(x) convert_half(x)
 #elif defined(DOUBLE_MATH)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #pragma OPENCL FP_CONTRACT OFF /* each operation is rounded, as in the reference */
-typedef double real;
+#define REAL double
 typedef double number;
 #define TO_REAL(x) convert_double(x)
 #elif defined(INT_MATH)
-typedef INT_MATH real;
+#define REAL INT_MATH
 typedef float number;
 #define TO_REAL(x) ((real)(x))
 #else
-typedef float real;
+#define REAL float
 typedef float number;
 #define TO_REAL(x) convert_float(x)
 #endif
+typedef REAL real;
 
 #ifdef INT_MATH
 #define IS_NAN(x) false
@@ -427,4 +428,116 @@ static inline int window_place(const window *w, int batch, const int *at, const 
     for (int axis = 0; axis < 3; axis++)
         place = place * w->in[axis] + at[axis] * w->stride[axis] + tap[axis] * w->dilation[axis] - w->before[axis];
     return place;
+}
+
+/* ---- products ---- */
+
+#define UNROLL _Pragma("unroll")
+#ifdef INT_MATH
+#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
+#else
+#define MULTIPLY_ADD(a, b, c) fma((a), (b), (c))
+#endif
+
+/* Four neighbours at once. Elements p + i must be aligned for them. */
+typedef PASTE(REAL, 4) real4;
+#define TO_REAL4 PASTE(convert_, PASTE(REAL, 4))
+#define LOAD4(type, p, i) PASTE(load4_, type)((p), (i))
+#define STORE4(type, p, i, v) PASTE(store4_, type)((p), (i), (v))
+
+#define FOURS(type)                                                  \
+    static inline real4 load4_##type(global const type *p, int i)    \
+    {                                                                \
+        return TO_REAL4(*(global const type##4 *)(p + i));           \
+    }                                                                \
+    static inline void store4_##type(global type *p, int i, real4 v) \
+    {                                                                \
+        *(global type##4 *)(p + i) = convert_##type##4(v);           \
+    }
+FOURS(float)
+FOURS(short)
+FOURS(int)
+FOURS(long)
+#ifdef HALF_MATH
+FOURS(half)
+#else
+static inline real4 load4_half(global const half *p, int i)
+{
+    return TO_REAL4(vloada_half4(0, p + i));
+}
+
+static inline void store4_half(global half *p, int i, real4 v)
+{
+    vstorea_half4_rte(convert_float4(v), 0, p + i);
+}
+#endif
+
+/* As struct gpu_gemm_shape. */
+typedef struct {
+    int rows, columns, depth;      /* of one product */
+    int x_row, x_step;             /* elements between rows of the left operand, and along its depth */
+    int y_column, y_step;          /* between columns of the right one, and along its depth */
+    int out_batch, out_row;        /* between products of the result, and its rows */
+    int out_size, bias_batch;      /* elements of the result; between the biases of products */
+    int parts, part_depth;         /* into how many parts the depth is cut, and how long they are */
+    int images, tap_depth;         /* of a convolution: images, and the elements of a pixel under a tap */
+} gemm_shape;
+
+/* Where the window begins that computes result number `at`: corner[], which may be outside. Gives the place of its
+ * first element. A window behind the last image is nowhere. */
+static inline int window_corner(const window *w, int at, int images, int corner[3])
+{
+    const int none[3] = {0, 0, 0};
+    int position[3];
+    const int image = window_at(w, at, position);
+    for (int axis = 0; axis < 3; axis++)
+        corner[axis] = position[axis] * w->stride[axis] - w->before[axis];
+    if (image < images)
+        return window_place(w, image, position, none) * w->channels;
+    corner[0] = -(1 << 30);
+    return 0;
+}
+
+/* A position along the depth of a convolution: a tap, and an element of the pixel under it. */
+typedef struct {
+    int tap[3], element;
+} taps;
+
+static inline taps taps_at(const window *w, int tap_depth, int depth)
+{
+    const int tap = depth / tap_depth;
+    taps t = {{tap / (w->filter[2] * w->filter[1]), tap / w->filter[2] % w->filter[1], tap % w->filter[2]},
+              depth - tap * tap_depth};
+    return t;
+}
+
+static inline void taps_next(const window *w, taps *t)
+{
+    if (++t->tap[2] < w->filter[2])
+        return;
+    t->tap[2] = 0;
+    if (++t->tap[1] < w->filter[1])
+        return;
+    t->tap[1] = 0;
+    t->tap[0]++;
+}
+
+static inline void taps_advance(const window *w, int tap_depth, taps *t, int elements)
+{
+    for (t->element += elements; t->element >= tap_depth; t->element -= tap_depth)
+        taps_next(w, t);
+}
+
+/* From the place of the window's first element. */
+static inline int taps_offset(const window *w, const taps *t)
+{
+    const int z = t->tap[0] * w->dilation[0], y = t->tap[1] * w->dilation[1], x = t->tap[2] * w->dilation[2];
+    return ((z * w->in[1] + y) * w->in[2] + x) * w->channels + t->element;
+}
+
+static inline bool taps_are_inside(const window *w, const taps *t, const int corner[3])
+{
+    return (uint)(corner[0] + t->tap[0] * w->dilation[0]) < (uint)w->in[0] &&
+           (uint)(corner[1] + t->tap[1] * w->dilation[1]) < (uint)w->in[1] &&
+           (uint)(corner[2] + t->tap[2] * w->dilation[2]) < (uint)w->in[2];
 }

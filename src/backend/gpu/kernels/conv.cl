@@ -1,28 +1,4 @@
-/* Convolutions over channels-last tensors, a work-item for each element of the result. */
-
-/* Weights are [taps, channels of the input in a group, channels of the result]. */
-kernel void convolve(global const X *x, global const Y *weights, global const B *bias, global O *out, int count,
-                     int in_depth, int out_depth, int channels, int has_bias, window w FOLLOW_PARAMS)
-{
-    const int i = get_global_id(0);
-    int at[3], first[3], last[3], tap[3];
-    if (i >= count)
-        return;
-    const int channel = i % channels, batch = window_at(&w, i / channels, at);
-    const int from = channel / out_depth * in_depth;
-    real sum = has_bias ? LOAD(B, bias, channel) : 0;
-    for (int axis = 0; axis < 3; axis++)
-        window_clip(&w, axis, at[axis], &first[axis], &last[axis]);
-    for (tap[0] = first[0]; tap[0] < last[0]; tap[0]++)
-        for (tap[1] = first[1]; tap[1] < last[1]; tap[1]++)
-            for (tap[2] = first[2]; tap[2] < last[2]; tap[2]++) {
-                const int place = window_place(&w, batch, at, tap) * w.channels + from;
-                const int t = ((tap[0] * w.filter[1] + tap[1]) * w.filter[2] + tap[2]) * in_depth;
-                for (int d = 0; d < in_depth; d++)
-                    sum += LOAD(X, x, place + d) * LOAD(Y, weights, (t + d) * channels + channel);
-            }
-    STORE(O, out, i, FOLLOWED(sum, i));
-}
+/* Transposed convolutions over channels-last tensors, a work-item for each element of the result. */
 
 /* The gradient of a convolution. Weights are [taps, channels of the input, channels of the result in a group]. */
 kernel void convolve_back(global const X *x, global const Y *weights, global const B *bias, global O *out, int count,

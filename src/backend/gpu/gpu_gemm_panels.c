@@ -1,0 +1,157 @@
+#include <string.h>
+
+#include "backend/gpu/gpu_context.h"
+#include "backend/gpu/gpu_gemm.h"
+#include "backend/gpu/gpu_walk.h"
+
+/* What an item computes: rows, and columns of a panel, in vectors. */
+struct panel {
+    int rows, columns, vector;
+};
+
+/* The type of panels' elements. */
+static enum dtype panel_dtype(const struct gpu_making *m)
+{
+    return m->is_fixed_product ? DT_INT32 : DT_FLOAT32;
+}
+
+/* As many sums as registers hold. */
+static struct panel choose(const struct gpu_device *d, const struct gpu_gemm_shape *s)
+{
+    const int vector = d->vector >= 16 ? 16 : d->vector >= 8 ? 8 : 4;
+    const int vectors = s->columns <= vector ? 1 : s->columns <= 2 * vector || vector < 16 ? 2 : 4;
+    const int rows = s->rows == 1 ? 1 : vector < 16 ? 4 : 6;
+    return (struct panel){rows, vector * vectors, vector};
+}
+
+static int64_t panels_of(const struct gpu_gemm_shape *s, const struct panel *panel)
+{
+    return (s->columns + panel->columns - 1) / panel->columns;
+}
+
+/* The steps from one product's panels to the next one's, and how many right operands there are. */
+static int64_t panel_steps(const struct gpu_gemm *p, const struct panel *panel, int64_t steps[MAX_RANK])
+{
+    const int64_t size = panels_of(&p->shape, panel) * p->shape.depth * panel->columns;
+    int64_t count = 1;
+    for (uint32_t i = p->batch.rank; i-- > 0;) {
+        steps[i] = p->steps[1][i] == 0 ? 0 : size * count;
+        count *= p->steps[1][i] == 0 ? 1 : p->batch.dims[i];
+    }
+    return count;
+}
+
+/* The batch axes that the right operand has. */
+static struct gpu_walk walk_y(const struct gpu_gemm *p)
+{
+    struct shape shape = p->batch;
+    int64_t steps[1][MAX_RANK];
+    for (uint32_t i = 0; i < p->batch.rank; i++) {
+        steps[0][i] = p->steps[1][i];
+        if (p->steps[1][i] == 0)
+            shape.dims[i] = 1;
+    }
+    return gpu_walk_over(&shape, 1, steps);
+}
+
+/* Packed once: a constant. */
+static odlc_status pack_constant(struct gpu_making *m, const struct gpu_gemm *p, const struct panel *panel,
+                                 int64_t count, struct gpu_operand *out)
+{
+    const struct gpu_gemm_shape *s = &p->shape;
+    const struct gpu_walk walk = walk_y(p);
+    const int64_t panels = panels_of(s, panel), size = panels * s->depth * panel->columns;
+    float *packed = arena_calloc(m->scope->scratch, (size_t)(count * size), sizeof(float));
+    for (int64_t b = 0; b < count; b++) {
+        int64_t at = 0, rest = b;
+        for (int axis = walk.rank - 1; axis >= 0; rest /= walk.dims[axis], axis--)
+            at += rest % walk.dims[axis] * walk.strides[0][axis];
+        for (int64_t k = 0; k < s->depth; k++)
+            for (int64_t n = 0; n < s->columns; n++)
+                packed[b * size + ((n / panel->columns) * s->depth + k) * panel->columns + n % panel->columns] =
+                    p->y_constant[at + k * s->y_step + n * s->y_column];
+    }
+    *out = (struct gpu_operand){.place = GPU_FIXED, .dtype = panel_dtype(m)};
+    if (out->dtype != DT_FLOAT32) /* whole numbers of 16 bits and a sign at most */
+        for (int64_t i = 0; i < count * size; i++)
+            ((int32_t *)(void *)packed)[i] = (int32_t)packed[i];
+    return gpu_weights(m, packed, (uint64_t)(count * size) * sizeof(float), &out->buffer);
+}
+
+/* Packed in every run: what the graph computes. */
+static odlc_status pack(struct gpu_making *m, const struct gpu_gemm *p, const struct panel *panel, int64_t count,
+                        struct gpu_operand *out)
+{
+    const struct gpu_gemm_shape *s = &p->shape;
+    const struct gpu_walk walk = walk_y(p);
+    const int64_t wide = panels_of(s, panel) * panel->columns;
+    struct gpu_call *call;
+    *out = gpu_room(m, panel_dtype(m), &(struct shape){.rank = 3, .dims = {count, s->depth, wide}});
+    gpu_option_type(m, "X", &p->y);
+    gpu_option_type(m, "O", out);
+    gpu_option(m, "-DPANEL=%d", panel->columns);
+    TRY(gpu_call_begin(m, "pack", "pack", &call));
+    gpu_arg(m, call, &p->y);
+    gpu_arg(m, call, out);
+    gpu_arg_bytes(call, s, sizeof(*s));
+    gpu_arg_bytes(call, &walk, sizeof(walk));
+    gpu_arg_int(call, count);
+    return gpu_call_end(m, call, 3, (const size_t[]){(size_t)wide, (size_t)s->depth, (size_t)count});
+}
+
+static bool has_padding(const struct gpu_window *w)
+{
+    for (int i = 0; i < WINDOW_AXES; i++)
+        if (w->before[i] > 0 || (w->out[i] - 1) * w->stride[i] + (w->filter[i] - 1) * w->dilation[i] >= w->in[i])
+            return true;
+    return false;
+}
+
+/* The image with zeros around, over which the window slides then. */
+static odlc_status frame(struct gpu_making *m, struct gpu_gemm *p)
+{
+    struct gpu_window *w = &p->window;
+    const struct gpu_window before = *w;
+    cl_int4 framed = {.s = {0, 0, 0, p->shape.images}};
+    int64_t size = w->channels;
+    struct gpu_call *call;
+    for (int i = 0; i < WINDOW_AXES; i++) {
+        framed.s[i] = (w->out[i] - 1) * w->stride[i] + (w->filter[i] - 1) * w->dilation[i] + 1;
+        w->in[i] = framed.s[i];
+        w->before[i] = 0;
+        size *= framed.s[i];
+    }
+    const struct gpu_operand image = p->x;
+    p->x = gpu_room(m, image.dtype, &(struct shape){.rank = 2, .dims = {p->shape.images, size}});
+    gpu_option_type(m, "X", &image);
+    TRY(gpu_call_begin(m, "frame", "frame", &call));
+    gpu_arg(m, call, &image);
+    gpu_arg(m, call, &p->x);
+    gpu_arg_bytes(call, &before, sizeof(before));
+    gpu_arg_bytes(call, &framed, sizeof(framed));
+    return gpu_call_end(m, call, 3,
+                        (const size_t[]){(size_t)w->channels, (size_t)framed.s[2],
+                                         (size_t)framed.s[0] * (size_t)framed.s[1] * (size_t)framed.s[3]});
+}
+
+odlc_status gpu_gemm_in_panels(struct gpu_making *m, const struct gpu_gemm *product)
+{
+    struct gpu_gemm p = *product;
+    const struct panel panel = choose(&m->gpu->context->device, &p.shape);
+    struct gpu_call *call;
+    const int64_t count = panel_steps(product, &panel, p.steps[1]);
+    if (p.y_constant)
+        TRY(pack_constant(m, product, &panel, count, &p.y));
+    else
+        TRY(pack(m, product, &panel, count, &p.y));
+    if (p.is_image && has_padding(&p.window))
+        TRY(frame(m, &p));
+    gpu_gemm_options(m, &p, false);
+    gpu_option(m, "-DR=%d -DPANEL=%d -DVECTOR=%d", panel.rows, panel.columns, panel.vector);
+    TRY(gpu_call_begin(m, "panels", "product", &call));
+    gpu_gemm_args(m, call, &p, false);
+    const size_t rows = (size_t)((p.shape.rows + panel.rows - 1) / panel.rows);
+    return gpu_call_end_groups(m, call, 3,
+                               (const size_t[]){(size_t)panels_of(&p.shape, &panel), rows, shape_count(&p.batch)},
+                               (const size_t[]){1, 1, 1});
+}

@@ -1,0 +1,191 @@
+#include "backend/gpu/gpu_gemm.h"
+
+#include "backend/gpu/gpu_context.h"
+
+/* The tiles that kernels/tiles.cl is built for. */
+struct tile {
+    int rows, columns, depth; /* of a work-group */
+    int r, c;                 /* of a work-item */
+    double efficiency;        /* of its arithmetic, relative */
+};
+
+static const struct tile tiles[] = {
+    {64, 128, 16, 8, 8, 1.0}, {128, 64, 16, 8, 8, 1.0}, {64, 64, 16, 8, 4, 0.9},  {64, 64, 16, 4, 4, 0.75},
+    {32, 64, 32, 4, 4, 0.75}, {64, 32, 32, 4, 4, 0.75}, {32, 32, 32, 4, 4, 0.65}, {16, 64, 32, 2, 4, 0.5},
+};
+
+enum { LANES = 8, MAX_PARTS = 32 };
+
+/* Constants of an estimate: multiply-adds of a compute unit and bytes of the memory in a microsecond, microseconds that
+ * an enqueued kernel costs, work-items that keep a compute unit busy. */
+static const double unit_rate = 250e3, memory_rate = 2e6, call_time = 6;
+enum { BUSY_ITEMS = 512 };
+
+static int items_of(const struct tile *t)
+{
+    return t->rows / t->r * (t->columns / t->c);
+}
+
+/* Bytes of an element of a tile. */
+static uint64_t element_size(const struct gpu_making *m)
+{
+    return m->math == GPU_MATH_INT || m->math == GPU_MATH_DOUBLE ? 8 : 4;
+}
+
+static bool fits(const struct gpu_making *m, const struct tile *t)
+{
+    const struct gpu_device *d = &m->gpu->context->device;
+    const uint64_t local = 2 * element_size(m) * (uint64_t)t->depth * (uint64_t)(t->rows + t->columns + 8);
+    return (size_t)items_of(t) <= d->max_group && (size_t)items_of(t) <= d->max_items[0] && local <= d->local_memory;
+}
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* Microseconds, about. */
+static double estimate(const struct gpu_device *d, const struct tile *t, const struct gpu_gemm *p, int64_t parts)
+{
+    const struct gpu_gemm_shape *s = &p->shape;
+    const int64_t groups = ceil_div(s->rows, t->rows) * ceil_div(s->columns, t->columns) *
+                           (int64_t)shape_count(&p->batch) * parts;
+    const int64_t at_once = max_i64(1, BUSY_ITEMS / items_of(t)); /* on a unit */
+    const int64_t rounds = ceil_div(groups, d->units * at_once);
+    const double sharing = (double)max_i64(2, min_i64(at_once, ceil_div(groups, d->units)));
+    const double depth = (double)ceil_div(ceil_div(s->depth, parts), t->depth) * t->depth;
+    const double computing =
+        (double)rounds * sharing * depth * t->rows * t->columns / (t->efficiency * unit_rate);
+    const double adding = parts == 1 ? 0 : call_time + 4.0 * (double)(parts + 1) * s->out_size / memory_rate;
+    return (computing > call_time ? computing : call_time) + adding;
+}
+
+/* A choice of the kernel. */
+struct choice {
+    const struct tile *tile;
+    int64_t parts;
+};
+
+static struct choice choose(const struct gpu_making *m, const struct gpu_gemm *p)
+{
+    const struct gpu_device *d = &m->gpu->context->device;
+    const int64_t most = m->math == GPU_MATH_DOUBLE ? 1 : MAX_PARTS; /* parts of doubles would be rounded */
+    struct choice best = {NULL, 1};
+    double least = 0;
+    for (size_t i = 0; i < COUNT_OF(tiles); i++) {
+        for (int64_t parts = 1; parts <= most; parts *= 2) {
+            const bool too_short = parts > 1 && p->shape.depth < 2 * tiles[i].depth * parts;
+            const bool too_many = parts * p->shape.out_size > INT32_MAX;
+            if (!fits(m, &tiles[i]) || too_short || too_many)
+                continue;
+            const double time = estimate(d, &tiles[i], p, parts);
+            if (best.tile && time >= least)
+                continue;
+            least = time;
+            best = (struct choice){&tiles[i], parts};
+        }
+    }
+    return best;
+}
+
+/* ---- how operands are read ---- */
+
+static bool is_by_4(const int64_t steps[MAX_RANK], uint32_t rank)
+{
+    for (uint32_t i = 0; i < rank; i++)
+        if (steps[i] % 4)
+            return false;
+    return true;
+}
+
+/* Which way an operand's elements are neighbours, and how many of them are read together. */
+struct reading {
+    bool along_depth;
+    int run;
+};
+
+static struct reading read_matrix(const struct gpu_gemm *p, uint32_t operand, int64_t rows, int64_t row, int64_t step)
+{
+    struct reading r = {.along_depth = step == 1 || row != 1, .run = 1};
+    const bool neighbours = r.along_depth ? step == 1 && row % 4 == 0 && p->shape.depth % 4 == 0
+                                          : step % 4 == 0 && rows % 4 == 0;
+    if (neighbours && is_by_4(p->steps[operand], p->batch.rank))
+        r.run = 4;
+    return r;
+}
+
+static struct reading read_x(const struct gpu_gemm *p)
+{
+    if (!p->is_image)
+        return read_matrix(p, 0, p->shape.rows, p->shape.x_row, p->shape.x_step);
+    const bool by_4 =
+        p->window.channels % 4 == 0 && p->shape.tap_depth % 4 == 0 && is_by_4(p->steps[0], p->batch.rank);
+    return (struct reading){.along_depth = true, .run = by_4 ? 4 : 1};
+}
+
+static void add_tile_options(struct gpu_making *m, const struct gpu_gemm *p, const struct tile *t)
+{
+    const struct gpu_gemm_shape *s = &p->shape;
+    const struct reading x = read_x(p), y = read_matrix(p, 1, s->columns, s->y_column, s->y_step);
+    const bool by_4 = s->columns % 4 == 0 && s->out_row % 4 == 0 && s->out_batch % 4 == 0 && s->out_size % 4 == 0;
+    gpu_option(m, "-DROWS=%d -DCOLUMNS=%d -DDEPTH=%d -DR=%d -DC=%d -DLANES=%d", t->rows, t->columns, t->depth, t->r,
+               t->c, LANES);
+    gpu_option(m, "-DX_ALONG=%d -DX_RUN=%d -DY_ALONG=%d -DY_RUN=%d -DOUT_RUN=%d", x.along_depth, x.run, y.along_depth,
+               y.run, by_4 ? 4 : 1);
+}
+
+/* ---- calls ---- */
+
+static odlc_status add_product(struct gpu_making *m, const struct gpu_gemm *p, const struct tile *t)
+{
+    const bool is_part = p->shape.parts > 1;
+    struct gpu_call *call;
+    gpu_gemm_options(m, p, is_part);
+    add_tile_options(m, p, t);
+    TRY(gpu_call_begin(m, "tiles", "product", &call));
+    gpu_gemm_args(m, call, p, is_part);
+    const size_t items = (size_t)items_of(t);
+    const size_t all[] = {(size_t)ceil_div(p->shape.columns, t->columns) * items,
+                          (size_t)ceil_div(p->shape.rows, t->rows), shape_count(&p->batch) * (size_t)p->shape.parts};
+    return gpu_call_end_groups(m, call, 3, all, (const size_t[]){items, 1, 1});
+}
+
+static odlc_status add_sum(struct gpu_making *m, const struct gpu_gemm *p, const struct gpu_operand *parts)
+{
+    struct gpu_call *call;
+    gpu_option_type(m, "X", parts);
+    gpu_option_type(m, "B", &p->bias);
+    gpu_option_type(m, "O", &p->out);
+    if (p->bias.dtype != DT_NONE)
+        gpu_option(m, "-DBIAS");
+    gpu_chain_options(m, p->chain, true);
+    TRY(gpu_call_begin(m, "parts", "sum", &call));
+    gpu_arg(m, call, parts);
+    gpu_arg(m, call, &p->bias);
+    gpu_arg(m, call, &p->out);
+    gpu_arg_bytes(call, &p->shape, sizeof(p->shape));
+    gpu_chain_args(m, call, p->chain);
+    return gpu_call_end(m, call, 1, (const size_t[]){(size_t)p->shape.out_size});
+}
+
+/* Products of few elements and great depth are cut into parts, so that all compute units have work. */
+odlc_status gpu_gemm_in_tiles(struct gpu_making *m, const struct gpu_gemm *p)
+{
+    const struct choice choice = choose(m, p);
+    struct gpu_gemm part = *p;
+    if (!choice.tile)
+        return diag_error(m->scope->diags, ODLC_ERR_UNSUPPORTED, AT(.node = gpu_node(m, 0)->name), "gpu-device",
+                          "device %s has too small work-groups for products of matrices",
+                          m->gpu->context->device.name);
+    part.shape.part_depth = (cl_int)(ceil_div(ceil_div(p->shape.depth, choice.parts), choice.tile->depth) *
+                                     choice.tile->depth);
+    part.shape.parts = (cl_int)ceil_div(p->shape.depth, part.shape.part_depth);
+    if (part.shape.parts == 1)
+        return add_product(m, &part, choice.tile);
+    const struct shape all = {.rank = 2, .dims = {part.shape.parts, p->shape.out_size}};
+    part.out = gpu_room(m, m->is_fixed_product ? p->out.dtype : DT_FLOAT32, &all);
+    TRY(add_product(m, &part, choice.tile));
+    const struct gpu_operand parts = part.out;
+    part.out = p->out;
+    return add_sum(m, &part, &parts);
+}

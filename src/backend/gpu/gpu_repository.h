@@ -1,0 +1,44 @@
+/* The repository: built programs of a package in a file, so that the next process need not build them.
+ *
+ * <folder>/gpukernelcache.<package> holds (numbers are little endian, as the processors are that this runs on):
+ *
+ *     "ODLCGPUK", u32 version, u32 count, u64[2] identity, u64 size of the file, u64 sum of all that follows
+ *     count times: u64[2] key, u64 offset, u64 size
+ *     the programs, as the driver gives them
+ *
+ * The identity is that of the package's sources, the device, its driver and this library; a key that of a program's
+ * source and options. A file that is damaged, of another version or of another identity counts as none, and is
+ * replaced. Programs that others wrote in the meantime stay in it. */
+#ifndef BACKEND_GPU_GPU_REPOSITORY_H
+#define BACKEND_GPU_GPU_REPOSITORY_H
+
+#include "backend/gpu/gpu_context.h"
+
+/* The package of the kernels that are part of this library. */
+#define GPU_OWN_PACKAGE "opendlc"
+
+/* A program as the driver gives it. */
+struct gpu_binary {
+    uint64_t key[2];
+    const uint8_t *bytes;
+    uint64_t size;
+};
+
+/* The key of a program. */
+void gpu_binary_key(const char *source, const char *options, uint64_t key[2]);
+
+struct gpu_repository;
+
+/* That of a package in a folder, as it is now; `hash` says whether its programs are those of the package's sources of
+ * today. NULL: memory runs out. */
+struct gpu_repository *gpu_repository_open(const struct gpu_device *device, const char *folder, const char *package,
+                                           uint64_t hash);
+/* The program of that key, or NULL. */
+const struct gpu_binary *gpu_repository_find(const struct gpu_repository *repository, const uint64_t key[2]);
+/* Replaces the file by these programs, and those that it has beside them. The warning gpu-repository: it cannot be
+ * written. Memory is the diagnostics'. */
+void gpu_repository_write(const struct gpu_repository *repository, struct diags *diags,
+                          const struct gpu_binary *programs, size_t count);
+void gpu_repository_close(struct gpu_repository *repository);
+
+#endif
