@@ -15,12 +15,12 @@
 struct memory {
     const char *name;
     uint64_t alignment; /* of places in the block: a power of two */
-    bool is_apart; /* places are the same or have nothing in common, so that they can be blocks of their own */
+    bool is_apart;      /* places are the same or have nothing in common, so that they can be blocks of their own */
     /* A block of that many bytes; NULL when there is no room. */
     void *(*take)(void *state, uint64_t size);
     void (*give)(void *state, void *block);
-    /* The handle of a part of the block (with is_apart, all of the part at that offset), which stands in buffer.data where the host's address would. It goes with the
-     * block. NULL: there is none. */
+    /* The handle of a part of the block (with is_apart, all of the part at that offset), which stands in buffer.data
+     * where the host's address would. It goes with the block. NULL: there is none. */
     void *(*place)(void *state, void *block, uint64_t offset, uint64_t size);
     /* `lasting`: the host's bytes stay as they are until results of this run have been downloaded, so that the copy
      * need not be over when the function returns. */

@@ -25,7 +25,7 @@ struct gpu_profile; /* gpu_step.h */
 /* All zeros: the defaults. */
 struct gpu_config {
     struct gpu_context *context; /* outlives the execution; NULL: one for this execution alone */
-    const char *repository; /* of a context of its own: a folder where built kernels are kept; NULL: nowhere */
+    const char *repository;      /* of a context of its own: a folder where built kernels are kept; NULL: nowhere */
     const char *device;          /* of a context of its own: part of the device's or platform's name; NULL: any */
     enum gpu_precision precision;
     enum gpu_products products;

@@ -18,20 +18,20 @@ struct gpu_context {
     struct gpu_program *programs;
     struct gpu_weight *weights;
     struct gpu_repository *repository; /* where programs are kept; NULL: nowhere */
-    uint64_t builds;  /* programs that were built from source */
-    uint64_t loads;   /* … that came from the repository */
-    uint64_t kept;    /* builds when programs were last written to it */
-    uint64_t uploads; /* weights that were brought to the device */
+    uint64_t builds;                   /* programs that were built from source */
+    uint64_t loads;                    /* … that came from the repository */
+    uint64_t kept;                     /* builds when programs were last written to it */
+    uint64_t uploads;                  /* weights that were brought to the device */
     uint64_t hash_key[2];
 };
 
 /* Of the device that gpu_device_choose gives. ODLC_ERR_UNSUPPORTED also: the device cannot be used. */
 odlc_status gpu_context_create(struct diags *diags, const char *wanted, struct gpu_context **out) MUST_USE;
-/* Programs come from the folder's repository where it has them (gpu_repository.h), and go to it by gpu_context_keep. Before
- * the first execution. ODLC_ERR_USAGE: the folder is none that can be read. */
+/* Programs come from the folder's repository where it has them (gpu_repository.h), and go to it by gpu_context_keep.
+ * Before the first execution. ODLC_ERR_USAGE: the folder is none that can be read. */
 odlc_status gpu_context_use_repository(struct gpu_context *context, struct diags *diags, const char *folder) MUST_USE;
-/* Writes the programs of the context to its repository, where it has one and has built some. The warning gpu-repository:
- * they cannot be written. */
+/* Writes the programs of the context to its repository, where it has one and has built some. The warning
+ * gpu-repository: they cannot be written. */
 void gpu_context_keep(struct gpu_context *context, struct diags *diags);
 /* After all executions with it. NULL is allowed. */
 void gpu_context_destroy(struct gpu_context *context);
