@@ -1,5 +1,5 @@
-"""The networks of the corpus by the GPU backend and by the reference: results differ by at most 1e-4 of the largest, and the
-GPU backend has all nodes. PoCL builds kernels for seconds a network: without ODLC_LONG=1 the smallest one is tried."""
+"""The networks of the corpus by the GPU backend and by the reference: results differ by at most 1e-4 of the largest (2e-3 in
+float16), and the GPU backend has all nodes. PoCL builds kernels for seconds a network: without ODLC_LONG=1 the smallest one is tried."""
 
 import pathlib
 import sys
@@ -16,7 +16,7 @@ except ImportError:
 
 # Graph inputs that a model needs to be constants: they select a part of it.
 FROZEN = {"silero-vad-v5": ["sr"]}
-LIMIT = 1e-4
+LIMITS = {np.dtype("f2"): 2e-3} if np else {}  # of the model's outputs; others 1e-4
 
 
 def results_by(checks, case, dlc, folder, backends):
@@ -38,7 +38,7 @@ def compare(checks, case, folder):
     for name, array in expected.items():
         a, b = array.astype(np.float64), found.get(name, array * np.nan).astype(np.float64)
         apart = np.max(np.abs(a - b)) / max(np.max(np.abs(a)), 1e-30)
-        checks.check(f"{case.name}: {name}", apart <= LIMIT, f"{apart:.2g} apart")
+        checks.check(f"{case.name}: {name}", apart <= LIMITS.get(case.outputs[name].dtype, 1e-4), f"{apart:.2g} apart")
     others = [line for line in explained.splitlines() if line.startswith("reference ")]
     checks.equal(f"{case.name}: nodes that the GPU backend does not have", others, [])
 
