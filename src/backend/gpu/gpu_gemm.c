@@ -5,6 +5,9 @@
 #include "backend/gpu/gpu_context.h"
 #include "backend/gpu/gpu_walk.h"
 
+/* What follows parts of sums. */
+static const struct gpu_chain none = {.count = 0};
+
 void gpu_gemm_options(struct gpu_making *m, const struct gpu_gemm *p, bool is_part)
 {
     gpu_option_type(m, "X", &p->x);
@@ -17,8 +20,7 @@ void gpu_gemm_options(struct gpu_making *m, const struct gpu_gemm *p, bool is_pa
         gpu_option(m, "-DPARTS");
     else if (p->bias.dtype != DT_NONE)
         gpu_option(m, "-DBIAS");
-    if (!is_part)
-        gpu_chain_options(m, p->chain, true);
+    gpu_chain_options(m, is_part ? &none : p->chain, true);
 }
 
 void gpu_gemm_args(struct gpu_making *m, struct gpu_call *call, const struct gpu_gemm *p, bool is_part)
@@ -34,8 +36,7 @@ void gpu_gemm_args(struct gpu_making *m, struct gpu_call *call, const struct gpu
     gpu_arg_bytes(call, &batches, sizeof(batches));
     if (p->is_image)
         gpu_arg_bytes(call, &p->window, sizeof(p->window));
-    if (!is_part)
-        gpu_chain_args(m, call, p->chain);
+    gpu_chain_args(m, call, is_part ? &none : p->chain);
 }
 
 static bool is_by_panels(const struct gpu_making *m)
