@@ -88,7 +88,8 @@ ODLC_API const char *odlc_run_graph_name(const odlc_run *run);
 ODLC_API const char *const *odlc_backend_names(void);
 /* Chooses who executes: each node is offered to the named backends in this order. Without a call: cpu where this build
  * has it, reference, package. The names need not outlive the call. Called before a choice of results. ODLC_ERR_USAGE
- * for a name that this build does not have, for a backend that is named twice, and when nothing is named. */
+ * for a name that this build does not have, for a backend that is named twice, and when nothing is named. A backend
+ * whose device is not there (gpu) makes the choice of results ODLC_ERR_UNSUPPORTED. */
 ODLC_API odlc_status odlc_run_set_backends(odlc_run *run, const char *const *names, size_t count) ODLC_MUST_USE;
 /* Threads that backends may use for one execution: 1 without a call; ODLC_ERR_USAGE for 0. The reference uses one. They
  * are libgomp's, which wait for each other busily: where other work runs, too, that makes executions many times slower.

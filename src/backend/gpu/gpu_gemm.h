@@ -40,8 +40,8 @@ odlc_status gpu_gemm_in_tiles(struct gpu_making *m, const struct gpu_gemm *p) MU
 /* Work-items that are loops over vectors: CPUs. */
 odlc_status gpu_gemm_in_panels(struct gpu_making *m, const struct gpu_gemm *p) MUST_USE;
 
-/* What kernels of both begin and end with: options of types, bias, windows, the chain; arguments x, y, bias, out, shape,
- * batches, window, chain. Without a chain where the results are parts. */
+/* What kernels of both begin and end with: options of types, bias, windows, the chain; arguments x, y, bias, out,
+ * shape, batches, window, chain. Without a chain where the results are parts. */
 void gpu_gemm_options(struct gpu_making *m, const struct gpu_gemm *p, bool is_part);
 void gpu_gemm_args(struct gpu_making *m, struct gpu_call *call, const struct gpu_gemm *p, bool is_part);
 

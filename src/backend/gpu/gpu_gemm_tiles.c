@@ -48,14 +48,13 @@ static int64_t ceil_div(int64_t a, int64_t b)
 static double estimate(const struct gpu_device *d, const struct tile *t, const struct gpu_gemm *p, int64_t parts)
 {
     const struct gpu_gemm_shape *s = &p->shape;
-    const int64_t groups = ceil_div(s->rows, t->rows) * ceil_div(s->columns, t->columns) *
-                           (int64_t)shape_count(&p->batch) * parts;
+    const int64_t groups =
+        ceil_div(s->rows, t->rows) * ceil_div(s->columns, t->columns) * (int64_t)shape_count(&p->batch) * parts;
     const int64_t at_once = max_i64(1, BUSY_ITEMS / items_of(t)); /* on a unit */
     const int64_t rounds = ceil_div(groups, d->units * at_once);
     const double sharing = (double)max_i64(2, min_i64(at_once, ceil_div(groups, d->units)));
     const double depth = (double)ceil_div(ceil_div(s->depth, parts), t->depth) * t->depth;
-    const double computing =
-        (double)rounds * sharing * depth * t->rows * t->columns / (t->efficiency * unit_rate);
+    const double computing = (double)rounds * sharing * depth * t->rows * t->columns / (t->efficiency * unit_rate);
     const double adding = parts == 1 ? 0 : call_time + 4.0 * (double)(parts + 1) * s->out_size / memory_rate;
     return (computing > call_time ? computing : call_time) + adding;
 }
@@ -107,8 +106,8 @@ struct reading {
 static struct reading read_matrix(const struct gpu_gemm *p, uint32_t operand, int64_t rows, int64_t row, int64_t step)
 {
     struct reading r = {.along_depth = step == 1 || row != 1, .run = 1};
-    const bool neighbours = r.along_depth ? step == 1 && row % 4 == 0 && p->shape.depth % 4 == 0
-                                          : step % 4 == 0 && rows % 4 == 0;
+    const bool neighbours =
+        r.along_depth ? step == 1 && row % 4 == 0 && p->shape.depth % 4 == 0 : step % 4 == 0 && rows % 4 == 0;
     if (neighbours && is_by_4(p->steps[operand], p->batch.rank))
         r.run = 4;
     return r;
@@ -118,8 +117,7 @@ static struct reading read_x(const struct gpu_gemm *p)
 {
     if (!p->is_image)
         return read_matrix(p, 0, p->shape.rows, p->shape.x_row, p->shape.x_step);
-    const bool by_4 =
-        p->window.channels % 4 == 0 && p->shape.tap_depth % 4 == 0 && is_by_4(p->steps[0], p->batch.rank);
+    const bool by_4 = p->window.channels % 4 == 0 && p->shape.tap_depth % 4 == 0 && is_by_4(p->steps[0], p->batch.rank);
     return (struct reading){.along_depth = true, .run = by_4 ? 4 : 1};
 }
 
@@ -175,10 +173,9 @@ odlc_status gpu_gemm_in_tiles(struct gpu_making *m, const struct gpu_gemm *p)
     struct gpu_gemm part = *p;
     if (!choice.tile)
         return diag_error(m->scope->diags, ODLC_ERR_UNSUPPORTED, AT(.node = gpu_node(m, 0)->name), "gpu-device",
-                          "device %s has too small work-groups for products of matrices",
-                          m->gpu->context->device.name);
-    part.shape.part_depth = (cl_int)(ceil_div(ceil_div(p->shape.depth, choice.parts), choice.tile->depth) *
-                                     choice.tile->depth);
+                          "device %s has too small work-groups for products of matrices", m->gpu->context->device.name);
+    part.shape.part_depth =
+        (cl_int)(ceil_div(ceil_div(p->shape.depth, choice.parts), choice.tile->depth) * choice.tile->depth);
     part.shape.parts = (cl_int)ceil_div(p->shape.depth, part.shape.part_depth);
     if (part.shape.parts == 1)
         return add_product(m, &part, choice.tile);

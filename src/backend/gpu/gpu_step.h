@@ -29,7 +29,7 @@ struct gpu {
     const struct gpu_config *config;
     struct diags *diags;
     VEC(struct gpu_room) rooms; /* the steps', one after the other */
-    cl_mem fault; /* an int: 0, or which of `watched` met what it cannot compute with; NULL without any */
+    cl_mem fault;               /* an int: 0, or which of `watched` met what it cannot compute with; NULL without any */
     VEC(const struct node *) watched;
 };
 
@@ -146,7 +146,7 @@ enum dtype gpu_inner_type(const struct gpu *gpu, enum dtype dtype);
 
 /* Adds to the options of the next kernel. */
 void gpu_option(struct gpu_making *m, const char *format, ...) PRINTF_LIKE(2, 3);
-/* The element type of an operand: -DX=half. Absent ones have float. */
+/* The element type of an operand: -DX=half. Without the option it is float. */
 void gpu_option_type(struct gpu_making *m, const char *name, const struct gpu_operand *operand);
 
 /* A call of function `function` of kernels/<source>.cl with the options, which are forgotten then. Arguments follow in
