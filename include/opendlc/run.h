@@ -162,8 +162,8 @@ ODLC_API const void *odlc_run_native(const odlc_run *run, size_t result);
 /* The steps that compute the results, in the order of their execution, with their times; empty before a choice of
  * results, and valid until the next one. */
 ODLC_API const struct odlc_step *odlc_run_steps(const odlc_run *run, size_t *count);
-/* Whether the next choice of results has kernels' times taken, which costs some microseconds a kernel; not in a process of
- * its own. ODLC_ERR_USAGE after a choice. */
+/* Whether the next choice of results has kernels' times taken, which costs some microseconds a kernel; not in a process
+ * of its own. ODLC_ERR_USAGE after a choice. */
 ODLC_API odlc_status odlc_run_time_kernels(odlc_run *run, int on) ODLC_MUST_USE;
 /* The kernels of the last execution, in the order of their start, if their times are taken; valid until the next
  * execution or choice. */

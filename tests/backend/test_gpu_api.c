@@ -187,6 +187,38 @@ START_TEST(nodes_are_fused_unless_switched_off)
 }
 END_TEST
 
+static odlc_status see(void *user, const struct odlc_io *tensor, const void *values)
+{
+    (void)tensor, (void)values;
+    ++*(int *)user;
+    return ODLC_OK;
+}
+
+/* As --debug has them. */
+START_TEST(nodes_whose_results_are_seen_are_not_fused)
+{
+    static const char *const names[] = {"gpu"};
+    size_t count;
+    int n_seen = 0;
+    odlc_run *run = odlc_run_new();
+    expect_ok(run, odlc_run_open(run, path));
+    expect_ok(run, odlc_run_set_backends(run, names, 1));
+    expect_ok(run, odlc_run_time_kernels(run, 1));
+    expect_ok(run, odlc_run_want_each(run, ODLC_FLOATS, see, &n_seen));
+    const struct odlc_step *steps = odlc_run_steps(run, &count);
+    for (size_t i = 0; i < count; i++)
+        ck_assert_uint_le(steps[i].n_nodes, 1);
+    expect_ok(run, odlc_run_set_floats(run, 0, x, COUNT));
+    expect_ok(run, odlc_run_execute(run));
+    ck_assert_int_eq(n_seen, 5);
+    const struct odlc_kernel *kernels = odlc_run_kernels(run, &count);
+    ck_assert_uint_ge(count, 5);
+    for (size_t i = 0; i < count; i++)
+        ck_assert_uint_eq(steps[kernels[i].step].n_nodes, 1);
+    odlc_run_free(run);
+}
+END_TEST
+
 START_TEST(precision_is_that_of_named_graphs)
 {
     static const char *const other = "other", *const ours = "net";
@@ -273,6 +305,7 @@ int main(void)
     tcase_add_test(tc, runs_share_what_is_built);
     tcase_add_test(tc, memory_and_recording_change_no_bit);
     tcase_add_test(tc, nodes_are_fused_unless_switched_off);
+    tcase_add_test(tc, nodes_whose_results_are_seen_are_not_fused);
     tcase_add_test(tc, precision_is_that_of_named_graphs);
     tcase_add_test(tc, kernels_are_kept_for_the_next_context);
     tcase_add_test(tc, a_process_of_its_own_has_a_context_of_its_own);
