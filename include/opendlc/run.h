@@ -48,6 +48,14 @@ struct odlc_step {
     uint64_t nanoseconds; /* … and how long the step took */
 };
 
+/* A kernel that a step ran on a device (backend gpu). */
+struct odlc_kernel {
+    size_t step; /* index into odlc_run_steps */
+    const char *name;
+    uint64_t begin;       /* nanoseconds of CLOCK_MONOTONIC, as near as the device's clock tells */
+    uint64_t nanoseconds; /* by the device's clock */
+};
+
 /* Why a backend left a node to the next one. */
 struct odlc_refusal {
     const char *node, *op, *backend, *reason;
@@ -80,12 +88,15 @@ ODLC_API void odlc_run_free(odlc_run *run);
  * than docs/limits.md allows. */
 ODLC_API odlc_status odlc_run_open(odlc_run *run, const char *path) ODLC_MUST_USE;
 
+/* The name of the container's graph; NULL before odlc_run_open. */
+ODLC_API const char *odlc_run_graph_name(const odlc_run *run);
+
 /* The backends of this build, in no order; NULL at the end. Static storage. Any thread may call this. */
 ODLC_API const char *const *odlc_backend_names(void);
 /* Chooses who executes: each node is offered to the named backends in this order. Without a call: cpu where this build
  * has it, reference, package, plugin. The names need not outlive the call. Called before a choice of results.
  * ODLC_ERR_USAGE for a name that this build does not have, for a backend that is named twice, and when nothing is
- * named. */
+ * named. A backend whose device is not there (gpu) makes the choice of results ODLC_ERR_UNSUPPORTED. */
 ODLC_API odlc_status odlc_run_set_backends(odlc_run *run, const char *const *names, size_t count) ODLC_MUST_USE;
 /* Threads that backends may use for one execution: 1 without a call; ODLC_ERR_USAGE for 0. The reference uses one. They
  * are libgomp's, which wait for each other busily: where other work runs, too, that makes executions many times slower.
@@ -169,6 +180,12 @@ ODLC_API const struct odlc_step *odlc_run_steps(const odlc_run *run, size_t *cou
 /* What the backend decided for the step of that index; NULL without odlc_run_set_explained, of a step that does not
  * exist, and where there is nothing to be said (backend plugin has something). Valid until the next choice. */
 ODLC_API const char *odlc_run_explanation(const odlc_run *run, size_t step, enum odlc_explanation form);
+/* Whether the next choice of results has kernels' times taken, which costs some microseconds a kernel; not in a process
+ * of its own. ODLC_ERR_USAGE after a choice. */
+ODLC_API odlc_status odlc_run_time_kernels(odlc_run *run, int on) ODLC_MUST_USE;
+/* The kernels of the last execution, in the order of their start, if their times are taken; valid until the next
+ * execution or choice. */
+ODLC_API const struct odlc_kernel *odlc_run_kernels(const odlc_run *run, size_t *count);
 /* The needed nodes that a backend left to the next one, each with the reason; valid until the next choice of results.
  */
 ODLC_API const struct odlc_refusal *odlc_run_refusals(const odlc_run *run, size_t *count);

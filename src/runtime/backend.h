@@ -45,6 +45,7 @@ struct backend_scope {
     const struct gpu_config *gpu;       /* what the GPU backend is asked for; NULL: its defaults */
     uint64_t fast_memory;               /* bytes that backends which simulate a target have there; 0: their default */
     uint32_t slices;                    /* into which these divide a kernel's work; 0: their default */
+    bool has_own_places;                /* the plan gives each tensor a place that no other has */
 };
 
 /* How a backend says what it decided. */

@@ -257,7 +257,8 @@ odlc_status executor_create(struct arena *arena, struct arena *scratch, struct d
                                       .packages = options->packages,
                                       .gpu = options->gpu,
                                       .fast_memory = options->fast_memory,
-                                      .slices = options->slices};
+                                      .slices = options->slices,
+                                      .has_own_places = options->has_own_places};
     e->observed = options->observed;
     e->observer = options->observer;
     e->needed = needed_nodes(arena, g, wanted, n_wanted);

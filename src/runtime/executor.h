@@ -20,6 +20,7 @@ struct executor_options {
     uint32_t threads;                      /* 0: one */
     const struct package_set *packages;    /* NULL: none */
     const struct gpu_config *gpu;          /* NULL: the GPU backend's defaults */
+    bool has_own_places;                   /* no two tensors share memory; results are the same */
     uint64_t fast_memory;                  /* as in struct backend_scope */
     uint32_t slices;
     bool explains;        /* backends say what they decided: struct executor's explanations */

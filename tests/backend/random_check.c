@@ -91,7 +91,7 @@ static const char *label_of(const struct making *m, uint64_t seed)
 }
 
 static void compare(struct making *m, tensor_id out, const struct executor *ours, const struct executor *theirs,
-                    struct tally *t, uint64_t seed)
+                    struct tally *t, uint64_t seed, double inner_tolerance)
 {
     uint64_t count;
     const double *a = results(m, ours, out, &count), *b = results(m, theirs, out, &count);
@@ -105,7 +105,7 @@ static void compare(struct making *m, tensor_id out, const struct executor *ours
         apart /= largest_of(m, theirs);
     t->worst = fmax(t->worst, apart);
     const double most = random_tolerance(m->graph, dtype);
-    if (apart <= (dtype_is_float(dtype) ? fmax(most, t->check->inner_tolerance(seed)) : most))
+    if (apart <= (dtype_is_float(dtype) ? fmax(most, inner_tolerance) : most))
         return;
     t->failures++;
     printf("FAILED %s: the results are %g apart\n", label_of(m, seed), apart);
@@ -125,9 +125,10 @@ static bool is_alone(struct making *m, tensor_id out)
 }
 
 /* Builds the graph; false: what was drawn is no graph with nodes. */
-static bool make(struct making *m, enum op_id op, tensor_id *out)
+static bool make(struct making *m, enum op_id op, uint32_t types, tensor_id *out)
 {
-    const enum reals reals = (enum reals)draw(m, 0, REALS_KINDS - 1);
+    const enum reals drawn = (enum reals)draw(m, 0, REALS_KINDS - 1);
+    const enum reals reals = types >> drawn & 1 ? drawn : REALS_FLOAT32;
     if (make_node(m, op, out) != ODLC_OK || m->graph->order.count == 0 ||
         (!is_alone(m, *out) && make_followers(m, out) != ODLC_OK))
         return false;
@@ -158,15 +159,15 @@ static void try_node(enum op_id op, uint64_t seed, struct tally *t)
     diags_init(&m->diags, arena);
     build_init(&m->build, m->graph, &m->diags);
     tensor_id out;
-    const struct executor *theirs = make(m, op, &out) ? judge_of(m, seed) : NULL;
+    const struct executor *theirs = make(m, op, t->check->types(op), &out) ? judge_of(m, seed) : NULL;
     if (theirs) {
-        t->check->choose(&options, seed);
+        t->check->choose(&options, op, seed);
         const struct executor *ours = execute(m, options, &out, 1, seed);
         t->nodes++;
         t->taken += ours && is_taken(ours);
         t->failures += !ours;
         if (ours)
-            compare(m, out, ours, theirs, t, seed);
+            compare(m, out, ours, theirs, t, seed, t->check->inner_tolerance(&options));
         else
             printf("FAILED %s: it is not executed: %s\n", label_of(m, seed),
                    m->diags.list.count ? m->diags.list.data[0].message : "");

@@ -15,10 +15,13 @@ struct random_check {
     const enum op_id *ops;
     size_t n_ops;
     uint64_t usual, longer; /* nodes an operator; the latter with ODLC_LONG=1 */
+    /* Which types reals become, a bit for each of enum reals; others stay float32. */
+    uint32_t (*types)(enum op_id op);
     /* The options of the execution with that seed, beside its backends. */
-    void (*choose)(struct executor_options *options, uint64_t seed);
-    /* How far reals may be apart beyond that for their own type, because inner tensors have another one. */
-    double (*inner_tolerance)(uint64_t seed);
+    void (*choose)(struct executor_options *options, enum op_id op, uint64_t seed);
+    /* How far reals may be apart with these options, beyond what their own type allows: because inner tensors have
+     * another one. */
+    double (*inner_tolerance)(const struct executor_options *options);
 };
 
 /* How far results of that type may be apart: relative to the largest, of integers in steps. */

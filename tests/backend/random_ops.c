@@ -268,7 +268,7 @@ static void give_weights(struct making *m, enum op_id op, tensor_id x, struct sh
 
 static odlc_status make_norm(struct making *m, enum op_id op, tensor_id *out)
 {
-    const bool rows = op == OP_LayerNorm || op == OP_RmsNorm;
+    const bool rows = op == OP_LayerNorm || op == OP_RmsNorm || op == OP_L2Norm;
     const int64_t group = draw(m, 1, draw(m, 0, 3) ? 12 : 90), groups = draw(m, 1, 9);
     struct shape shape = rows ? draw_shape(m, (uint32_t)draw(m, 1, 4), toss(m) ? 12 : 20)
                               : draw_image(m, (uint32_t)draw(m, 1, 2), group * groups);
@@ -279,7 +279,13 @@ static odlc_status make_norm(struct making *m, enum op_id op, tensor_id *out)
         axes[i] = first + i;
         places.dims[i] = shape.dims[first + i];
     }
-    give_weights(m, op, real(m, shape), rows ? places : SHAPE(group * groups));
+    if (op == OP_L2Norm) {
+        const tensor_id x = real(m, shape);
+        start(m, op);
+        build_in(&m->build, x);
+        build_float(&m->build, PARAM_epsilon, 0.01);
+    } else
+        give_weights(m, op, real(m, shape), rows ? places : SHAPE(group * groups));
     if (rows)
         build_tensor_ints(&m->build, PARAM_axes, &SHAPE(places.rank), axes);
     if (op == OP_GroupNorm)

@@ -3,14 +3,21 @@
 #include "backend/cpu/cpu.h"
 #include "tests/backend/random_check.h"
 
-static void choose(struct executor_options *options, uint64_t seed)
+static uint32_t types(enum op_id op)
 {
+    (void)op;
+    return ~0U;
+}
+
+static void choose(struct executor_options *options, enum op_id op, uint64_t seed)
+{
+    (void)op;
     options->threads = 1 + (uint32_t)(seed % 3);
 }
 
-static double inner_tolerance(uint64_t seed)
+static double inner_tolerance(const struct executor_options *options)
 {
-    (void)seed;
+    (void)options;
     return 0;
 }
 
@@ -26,6 +33,7 @@ int main(int argc, char **argv)
                                        .n_ops = COUNT_OF(ops),
                                        .usual = 60,
                                        .longer = 2000,
+                                       .types = types,
                                        .choose = choose,
                                        .inner_tolerance = inner_tolerance};
     return random_check(&check, argc, argv);

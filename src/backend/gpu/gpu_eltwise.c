@@ -11,6 +11,7 @@ static odlc_status map(struct gpu_making *m, const struct gpu_operand *x, const 
     const size_t count = shape_count(&out.shape);
     struct gpu_call *call;
     gpu_option_type(m, "X", x);
+    gpu_option_type(m, "Y", x); /* as "spread" has it most often */
     gpu_option_type(m, "O", &out);
     gpu_chain_options(m, chain, false);
     TRY(gpu_call_begin(m, "eltwise", "map", &call));
@@ -252,7 +253,6 @@ static odlc_status prepare_selection(struct gpu_making *m)
     }
     const struct gpu_walk walk = gpu_walk_over(&out.shape, 3, strides);
     m->math = is_integer(out.dtype) ? GPU_MATH_INT : GPU_MATH_FLOAT;
-    gpu_option_type(m, "C", &in[0]);
     gpu_option_type(m, "X", &in[1]);
     gpu_option_type(m, "Y", &in[2]);
     gpu_option_type(m, "O", &out);

@@ -36,7 +36,8 @@ struct gpu_lines gpu_lines_along(const struct gpu_making *m, const struct shape 
 odlc_status gpu_lines_begin(struct gpu_making *m, const struct gpu_lines *l, const char *function,
                             const struct gpu_operand *const *operands, uint32_t n_operands, struct gpu_call **out)
 {
-    gpu_option(m, "-DGROUP=%zu", l->group);
+    if (l->group > 1)
+        gpu_option(m, "-DGROUP=%zu", l->group);
     TRY(gpu_call_begin(m, "reduce", function, out));
     for (uint32_t i = 0; i < n_operands; i++)
         gpu_arg(m, *out, operands[i]);

@@ -45,7 +45,7 @@ static odlc_status run_call(const struct gpu_step *step, struct gpu_call *call, 
     for (size_t i = 0; i < call->bindings.count; i++) {
         struct gpu_binding *b = &call->bindings.data[i];
         const cl_mem buffer = buffer_at(step, b->place, in, out);
-        if (buffer == b->last)
+        if (buffer == b->last && !gpu->config->no_recording)
             continue;
         TRY(gpu_check(gpu, call->name, clSetKernelArg(call->kernel, b->index, sizeof(cl_mem), &buffer)));
         b->last = buffer;
@@ -114,13 +114,14 @@ void gpu_option(struct gpu_making *m, const char *format, ...)
 void gpu_option_type(struct gpu_making *m, const char *name, const struct gpu_operand *operand)
 {
     static const char *const types[DT_COUNT] = {
-        [DT_NONE] = "float",  [DT_BOOL] = "flag",      [DT_INT8] = "char",     [DT_INT16] = "short",
-        [DT_INT32] = "int",   [DT_INT64] = "long",     [DT_UINT8] = "uchar",   [DT_UINT16] = "ushort",
-        [DT_UINT32] = "uint", [DT_FLOAT16] = "half",   [DT_FLOAT32] = "float", [DT_SFXP8] = "char",
-        [DT_UFXP8] = "uchar", [DT_SFXP16] = "short",   [DT_UFXP16] = "ushort", [DT_SFXP32] = "int",
-        [DT_UFXP32] = "uint", [DT_FLOAT64] = "double",
+        [DT_BOOL] = "flag",     [DT_INT8] = "char",   [DT_INT16] = "short",   [DT_INT32] = "int",
+        [DT_INT64] = "long",    [DT_UINT8] = "uchar", [DT_UINT16] = "ushort", [DT_UINT32] = "uint",
+        [DT_FLOAT16] = "half",  [DT_SFXP8] = "char",  [DT_UFXP8] = "uchar",   [DT_SFXP16] = "short",
+        [DT_UFXP16] = "ushort", [DT_SFXP32] = "int",  [DT_UFXP32] = "uint",   [DT_FLOAT64] = "double",
     };
-    gpu_option(m, "-D%s=%s", name, types[operand->dtype] ? types[operand->dtype] : "float");
+    const char *type = types[operand->dtype];
+    if (type)
+        gpu_option(m, "-D%s=%s", name, type);
 }
 
 static void release_kernel(void *kernel)

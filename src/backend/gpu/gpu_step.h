@@ -147,7 +147,7 @@ enum dtype gpu_inner_type(const struct gpu *gpu, enum dtype dtype);
 
 /* Adds to the options of the next kernel. */
 void gpu_option(struct gpu_making *m, const char *format, ...) PRINTF_LIKE(2, 3);
-/* The element type of an operand: -DX=half. Absent ones have float. */
+/* The element type of an operand: -DX=half. Without the option it is float. */
 void gpu_option_type(struct gpu_making *m, const char *name, const struct gpu_operand *operand);
 
 /* A call of function `function` of kernels/<source>.cl with the options, which are forgotten then. Arguments follow in

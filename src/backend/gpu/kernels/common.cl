@@ -56,7 +56,7 @@ typedef uchar flag; /* of truth */
 #define S float
 #endif
 #ifndef C
-#define C uchar
+#define C float
 #endif
 #ifndef O
 #define O float

@@ -20,7 +20,7 @@ kernel void spread(global const X *x, global const Y *y, global O *out, int coun
 }
 
 /* Elements of x where the condition holds, else of y. */
-kernel void choose(global const C *condition, global const X *x, global const Y *y, global O *out, int count, walk w)
+kernel void choose(global const flag *condition, global const X *x, global const Y *y, global O *out, int count, walk w)
 {
     const int i = get_global_id(0);
     int at[3];

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the GPU backend does around its kernels: programs and weights that graphs share, types of inner tensors, faults
+ * that kernels report, fused nodes, and numbers that are none. */
+#include <check.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/gpu/gpu.h"
+#include "backend/gpu/gpu_context.h"
+#include "backend/gpu/gpu_step.h"
+#include "build/build.h"
+#include "runtime/executor.h"
+
+static const struct backend *const gpu_alone[] = {&gpu_backend, NULL};
+
+static struct arena *arena, *scratch;
+static struct diags diags;
+static struct graph *g;
+static struct build b;
+static struct gpu_config config;
+
+static void begin(void)
+{
+    arena = arena_create();
+    scratch = arena_create();
+    diags_init(&diags, arena);
+    config = (struct gpu_config){.context = NULL};
+    g = graph_create(arena, "test");
+    build_init(&b, g, &diags);
+}
+
+static void end(void)
+{
+    arena_destroy(arena);
+    arena_destroy(scratch);
+}
+
+/* ---- graphs ---- */
+
+static tensor_id input(const char *name, enum dtype dtype, struct shape shape)
+{
+    const struct type type = {dtype, shape};
+    return graph_add_tensor(g, name, TENSOR_INPUT, &type);
+}
+
+static tensor_id unary(enum op_id op, const char *name, tensor_id x)
+{
+    tensor_id out;
+    build_op(&b, op, name);
+    build_in(&b, x);
+    ck_assert_int_eq(build_end(&b, name, &out), ODLC_OK);
+    return out;
+}
+
+static tensor_id binary(enum op_id op, const char *name, tensor_id x, tensor_id y)
+{
+    tensor_id out;
+    build_op(&b, op, name);
+    build_in(&b, x);
+    build_in(&b, y);
+    ck_assert_int_eq(build_end(&b, name, &out), ODLC_OK);
+    return out;
+}
+
+static tensor_id numbers(const char *name, const float *values, int64_t count)
+{
+    return build_const_floats(&b, name, &SHAPE(count), values);
+}
+
+static struct executor *prepare(tensor_id wanted)
+{
+    const struct executor_options options = {.backends = gpu_alone, .gpu = &config};
+    struct executor *e = NULL;
+    const odlc_status status = executor_create(arena, scratch, &diags, g, &wanted, 1, &options, &e);
+    ck_assert_msg(status == ODLC_OK, "%s", diags.list.count ? diags.list.data[0].message : "");
+    return e;
+}
+
+static const float *run(struct executor *e, tensor_id out)
+{
+    const odlc_status status = executor_run(e);
+    ck_assert_msg(status == ODLC_OK, "%s", diags.list.count ? diags.list.data[0].message : "");
+    return e->buffers[out].data;
+}
+
+/* ---- the context ---- */
+
+START_TEST(graphs_of_a_context_share_programs_and_weights)
+{
+    const float weights[] = {1, 2, 3, 4};
+    ck_assert_int_eq(gpu_context_create(&diags, NULL, &config.context), ODLC_OK);
+    const tensor_id x = input("x", DT_FLOAT32, SHAPE(4));
+    const tensor_id sum = binary(OP_ElementWiseAdd, "sum", x, numbers("w", weights, 4));
+    const tensor_id product = binary(OP_ElementWiseMultiply, "product", x, numbers("v", weights, 4));
+    (void)prepare(sum);
+    const uint64_t builds = config.context->builds, uploads = config.context->uploads;
+    ck_assert_uint_gt(builds, 0);
+    ck_assert_uint_eq(uploads, 1);
+    struct executor *e = prepare(product);
+    ck_assert_uint_eq(config.context->builds, builds);
+    ck_assert_uint_eq(config.context->uploads, uploads);
+    const float values[] = {5, 6, 7, 8}, expected[] = {5, 12, 21, 32};
+    memcpy(e->buffers[x].data, values, sizeof(values));
+    ck_assert_mem_eq(run(e, product), expected, sizeof(expected));
+    struct gpu_context *context = config.context;
+    arena_destroy(arena);
+    ck_assert_ptr_null(context->weights); /* nobody needs them any more */
+    gpu_context_destroy(context);
+    arena = arena_create();
+}
+END_TEST
+
+START_TEST(a_device_that_is_not_there_is_one_clear_error)
+{
+    const tensor_id out = unary(OP_Relu, "relu", input("x", DT_FLOAT32, SHAPE(4)));
+    const struct executor_options options = {.backends = gpu_alone, .gpu = &config};
+    struct executor *e = NULL;
+    config.device = "no such device";
+    ck_assert_int_eq(executor_create(arena, scratch, &diags, g, &out, 1, &options, &e), ODLC_ERR_UNSUPPORTED);
+    ck_assert_uint_eq(diags.list.count, 1);
+    ck_assert_str_eq(diags.list.data[0].code, "gpu-device");
+    ck_assert_ptr_nonnull(strstr(diags.list.data[0].message, "no such device"));
+    ck_assert_ptr_nonnull(strstr(diags.list.data[0].hint, "clinfo"));
+}
+END_TEST
+
+/* ---- precision ---- */
+
+START_TEST(inner_tensors_alone_change_their_type)
+{
+    static const struct {
+        enum gpu_precision precision;
+        enum dtype inner;
+    } modes[] = {{GPU_PRECISION_USER_PROVIDED, DT_FLOAT32},
+                 {GPU_PRECISION_FP32, DT_FLOAT32},
+                 {GPU_PRECISION_FP16, DT_FLOAT16},
+                 {GPU_PRECISION_HYBRID, DT_FLOAT16}};
+    const tensor_id x = input("x", DT_FLOAT32, SHAPE(2)), inner = unary(OP_ElementWiseNeg, "inner", x);
+    const tensor_id out = unary(OP_ElementWiseAbs, "out", inner);
+    const float values[] = {-1.0009765625F, 2049}; /* halves near 2049 are even */
+    config.no_fusion = true;
+    for (size_t i = 0; i < COUNT_OF(modes); i++) {
+        config.precision = modes[i].precision;
+        struct executor *e = prepare(out);
+        memcpy(e->buffers[x].data, values, sizeof(values));
+        const float *found = run(e, out);
+        ck_assert_int_eq(e->buffers[inner].dtype, modes[i].inner);
+        ck_assert_int_eq(e->buffers[out].dtype, DT_FLOAT32);
+        ck_assert_float_eq(found[0], 1.0009765625F);
+        ck_assert_float_eq(found[1], modes[i].inner == DT_FLOAT16 ? 2048 : 2049);
+    }
+}
+END_TEST
+
+START_TEST(halves_become_floats_where_floats_are_asked_for)
+{
+    const tensor_id x = input("x", DT_FLOAT16, SHAPE(1)), inner = binary(OP_ElementWiseAdd, "inner", x, x);
+    const tensor_id out = unary(OP_ElementWiseAbs, "out", inner);
+    config = (struct gpu_config){.precision = GPU_PRECISION_FP32, .no_fusion = true};
+    struct executor *e = prepare(out);
+    *(uint16_t *)e->buffers[x].data = float_to_half(-1.5F);
+    const void *found = run(e, out);
+    ck_assert_int_eq(e->buffers[inner].dtype, DT_FLOAT32);
+    ck_assert_int_eq(e->buffers[out].dtype, DT_FLOAT16);
+    ck_assert_float_eq(half_to_float(*(const uint16_t *)found), 3);
+}
+END_TEST
+
+/* ---- faults ---- */
+
+START_TEST(an_index_outside_is_an_error_of_the_run_alone)
+{
+    const float rows[] = {10, 20, 30};
+    tensor_id out;
+    const tensor_id table = numbers("table", rows, 3), at = input("at", DT_INT32, SHAPE(2));
+    build_op(&b, OP_Gather, "lookup");
+    build_in(&b, table);
+    build_in(&b, at);
+    build_int(&b, PARAM_axis, 0);
+    ck_assert_int_eq(build_end(&b, NULL, &out), ODLC_OK);
+    struct executor *e = prepare(out);
+    int32_t *indices = e->buffers[at].data;
+    indices[0] = 2, indices[1] = -3;
+    ck_assert_float_eq(run(e, out)[0], 30);
+    ck_assert_float_eq(((const float *)e->buffers[out].data)[1], 10);
+    indices[1] = 3;
+    ck_assert_int_eq(executor_run(e), ODLC_ERR_INVALID);
+    ck_assert_str_eq(diags.list.data[0].node, "lookup");
+    indices[1] = 1;
+    ck_assert_float_eq(run(e, out)[1], 20);
+}
+END_TEST
+
+/* ---- fused nodes ---- */
+
+struct seen {
+    size_t calls;
+    cl_ulong nanoseconds;
+};
+
+static void see(void *object, const struct gpu_step *step, const struct gpu_call *call, cl_event event)
+{
+    struct seen *seen = object;
+    cl_ulong begin_at = 0, end_at = 0;
+    ck_assert_ptr_nonnull(step->node);
+    ck_assert_ptr_nonnull(strchr(call->name, '.'));
+    ck_assert_int_eq(clWaitForEvents(1, &event), CL_SUCCESS);
+    ck_assert_int_eq(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof(begin_at), &begin_at, NULL),
+                     CL_SUCCESS);
+    ck_assert_int_eq(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof(end_at), &end_at, NULL),
+                     CL_SUCCESS);
+    seen->calls++;
+    seen->nanoseconds += end_at - begin_at;
+}
+
+START_TEST(nodes_are_fused_unless_it_is_switched_off)
+{
+    const float scales[] = {2, -3};
+    const tensor_id x = input("x", DT_FLOAT32, SHAPE(2, 2));
+    const tensor_id scaled = binary(OP_ElementWiseMultiply, "scaled", x, numbers("scales", scales, 2));
+    const tensor_id out = unary(OP_Relu, "relu", binary(OP_ElementWiseAdd, "sum", scaled, x));
+    const float values[] = {1, 2, -3, -4}, expected[] = {3, 0, 0, 8};
+    for (size_t steps = 1; steps <= 3; steps += 2) {
+        struct seen seen = {0};
+        const struct gpu_profile profile = {&seen, see};
+        config.no_fusion = steps == 3;
+        config.profile = &profile;
+        struct executor *e = prepare(out);
+        memcpy(e->buffers[x].data, values, sizeof(values));
+        ck_assert_mem_eq(run(e, out), expected, sizeof(expected));
+        ck_assert_uint_eq(seen.calls, steps);
+        ck_assert_uint_gt(seen.nanoseconds, 0);
+    }
+}
+END_TEST
+
+/* ---- numbers ---- */
+
+static void expect_bits(const float *found, const float *expected, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        ck_assert_int_eq(isnan(found[i]) != 0, isnan(expected[i]) != 0);
+        if (!isnan(expected[i])) {
+            ck_assert_float_eq(found[i], expected[i]);
+            ck_assert_int_eq(signbit(found[i]) != 0, signbit(expected[i]) != 0);
+        }
+    }
+}
+
+START_TEST(zeros_keep_their_sign_and_no_number_stays_none)
+{
+    const float values[] = {-0.0F, 0, NAN, -1}, others[] = {0, -0.0F, 1, NAN};
+    const float relu[] = {-0.0F, 0, NAN, 0}, product[] = {-0.0F, -0.0F, NAN, NAN}, most[] = {0, -0.0F, NAN, NAN};
+    const tensor_id x = input("x", DT_FLOAT32, SHAPE(4)), y = input("y", DT_FLOAT32, SHAPE(4));
+    const tensor_id outs[] = {unary(OP_Relu, "relu", x), binary(OP_ElementWiseMultiply, "product", x, y),
+                              binary(OP_ElementWiseMaximum, "most", x, y)};
+    const float *expected[] = {relu, product, most};
+    for (size_t i = 0; i < COUNT_OF(outs); i++) {
+        struct executor *e = prepare(outs[i]);
+        memcpy(e->buffers[x].data, values, sizeof(values));
+        if (e->buffers[y].data)
+            memcpy(e->buffers[y].data, others, sizeof(others));
+        expect_bits(run(e, outs[i]), expected[i], 4);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("gpu");
+    TCase *tc = tcase_create("gpu");
+    tcase_set_timeout(tc, 120);
+    tcase_add_checked_fixture(tc, begin, end);
+    tcase_add_test(tc, graphs_of_a_context_share_programs_and_weights);
+    tcase_add_test(tc, a_device_that_is_not_there_is_one_clear_error);
+    tcase_add_test(tc, inner_tensors_alone_change_their_type);
+    tcase_add_test(tc, halves_become_floats_where_floats_are_asked_for);
+    tcase_add_test(tc, an_index_outside_is_an_error_of_the_run_alone);
+    tcase_add_test(tc, nodes_are_fused_unless_it_is_switched_off);
+    tcase_add_test(tc, zeros_keep_their_sign_and_no_number_stays_none);
+    suite_add_tcase(suite, tc);
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    const int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed > 0;
+}
