@@ -47,6 +47,14 @@ struct odlc_step {
     uint64_t nanoseconds; /* … and how long the step took */
 };
 
+/* A kernel that a step ran on a device (backend gpu). */
+struct odlc_kernel {
+    size_t step; /* index into odlc_run_steps */
+    const char *name;
+    uint64_t begin;       /* nanoseconds of CLOCK_MONOTONIC, as near as the device's clock tells */
+    uint64_t nanoseconds; /* by the device's clock */
+};
+
 /* Why a backend left a node to the next one. */
 struct odlc_refusal {
     const char *node, *op, *backend, *reason;
@@ -72,6 +80,9 @@ ODLC_API void odlc_run_free(odlc_run *run);
  * version 3, of another number of graphs than one, or with an op that cannot be represented. ODLC_ERR_LIMIT: larger
  * than docs/limits.md allows. */
 ODLC_API odlc_status odlc_run_open(odlc_run *run, const char *path) ODLC_MUST_USE;
+
+/* The name of the container's graph; NULL before odlc_run_open. */
+ODLC_API const char *odlc_run_graph_name(const odlc_run *run);
 
 /* The backends of this build, in no order; NULL at the end. Static storage. Any thread may call this. */
 ODLC_API const char *const *odlc_backend_names(void);
@@ -151,6 +162,12 @@ ODLC_API const void *odlc_run_native(const odlc_run *run, size_t result);
 /* The steps that compute the results, in the order of their execution, with their times; empty before a choice of
  * results, and valid until the next one. */
 ODLC_API const struct odlc_step *odlc_run_steps(const odlc_run *run, size_t *count);
+/* Whether the next choice of results has kernels' times taken, which costs some microseconds a kernel; not in a process
+ * of its own. ODLC_ERR_USAGE after a choice. */
+ODLC_API odlc_status odlc_run_time_kernels(odlc_run *run, int on) ODLC_MUST_USE;
+/* The kernels of the last execution, in the order of their start, if their times are taken; valid until the next
+ * execution or choice. */
+ODLC_API const struct odlc_kernel *odlc_run_kernels(const odlc_run *run, size_t *count);
 /* The needed nodes that a backend left to the next one, each with the reason; valid until the next choice of results.
  */
 ODLC_API const struct odlc_refusal *odlc_run_refusals(const odlc_run *run, size_t *count);

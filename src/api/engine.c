@@ -1,5 +1,6 @@
 #include "api/engine.h"
 
+#include "backend/gpu/gpu_profile.h"
 #include "op/op.h"
 
 /* A step goes by the last node of its group, which gives the result; its op says them all. */
@@ -27,14 +28,51 @@ static struct odlc_refusal describe_refusal(const struct executor *e, const stru
     return (struct odlc_refusal){n->name, n->op->name, e->claims.backends[r->backend].backend->name, r->reason};
 }
 
+#ifdef ODLC_BACKEND_GPU
+/* Kernels stand in the order of their steps. */
+static void take_kernels(struct engine *engine, const struct executor *e)
+{
+    size_t count, step = 0;
+    const struct gpu_span *spans = gpu_recorder_take(engine->recorder, &count);
+    for (size_t i = 0; i < count; i++) {
+        while (e->steps[step] != spans[i].step)
+            step++;
+        const struct odlc_kernel kernel = {step, spans[i].kernel, spans[i].begin, spans[i].nanoseconds};
+        vec_push(e->scope.arena, &engine->kernels, kernel);
+    }
+}
+
+/* Those of an execution that failed, too. */
+static void forget_kernels(struct engine *engine)
+{
+    size_t count;
+    (void)gpu_recorder_take(engine->recorder, &count);
+    engine->kernels.count = 0;
+}
+#else
+static void take_kernels(struct engine *engine, const struct executor *e)
+{
+    (void)engine, (void)e;
+}
+
+static void forget_kernels(struct engine *engine)
+{
+    (void)engine;
+}
+#endif
+
 static odlc_status run_here(struct engine *engine)
 {
     struct executor *e = engine->state;
+    if (engine->recorder)
+        forget_kernels(engine);
     TRY(executor_run(e));
     for (size_t s = 0; s < engine->n_steps; s++) {
         engine->steps[s].begin = e->begins[s];
         engine->steps[s].nanoseconds = e->nanoseconds[s];
     }
+    if (engine->recorder)
+        take_kernels(engine, e);
     return ODLC_OK;
 }
 
@@ -50,6 +88,7 @@ odlc_status engine_here(const struct engine_request *request, struct engine *out
                            .n_steps = e->plan.steps.count,
                            .n_refusals = e->claims.refusals.count,
                            .state = e,
+                           .recorder = request->recorder,
                            .run = run_here};
     for (size_t s = 0; s < out->n_steps; s++)
         out->steps[s] = describe_step(e, &e->plan.steps.data[s]);

@@ -14,6 +14,7 @@ struct engine_request {
     const tensor_id *wanted;
     size_t n_wanted;
     struct executor_options options;
+    struct gpu_recorder *recorder; /* of kernels; NULL: they are not recorded */
 };
 
 struct engine {
@@ -22,7 +23,9 @@ struct engine {
     struct odlc_step *steps;
     struct odlc_refusal *refusals;
     size_t n_steps, n_refusals;
+    VEC(struct odlc_kernel) kernels; /* of the last execution */
     void *state;
+    struct gpu_recorder *recorder;
     odlc_status (*run)(struct engine *e); /* computes the wanted tensors, and the times of steps */
 };
 

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "api/backends.h"
+#include "api/gpu.h"
 #include "api/isolated.h"
+#include "backend/gpu/gpu_profile.h"
 #include "dlc/record.h"
 #include "ir/tensor_name.h"
 #include "op/registry.h"
@@ -27,6 +29,9 @@ struct odlc_run {
     struct arena_mark empty; /* of that arena */
     const struct backend *const *backends;
     unsigned threads;
+    odlc_gpu *gpu; /* NULL: a context of its own, with the defaults */
+    struct gpu_config gpu_config;
+    bool times_kernels;
     struct package_set packages; /* with kernels of user-defined ops */
     bool isolates;               /* executes in a process of its own */
     struct isolation isolation;
@@ -148,6 +153,11 @@ odlc_status odlc_run_open(odlc_run *run, const char *path)
     return open_run(run, path);
 }
 
+const char *odlc_run_graph_name(const odlc_run *run)
+{
+    return run->graph ? run->graph->name : NULL;
+}
+
 /* ---- choosing who executes ---- */
 
 /* The hint of an unknown name: the nearest one, or some of those that exist. */
@@ -218,6 +228,15 @@ odlc_status odlc_run_set_threads(odlc_run *run, unsigned threads)
     return ODLC_OK;
 }
 
+odlc_status odlc_run_set_gpu(odlc_run *run, odlc_gpu *gpu)
+{
+    CATCH_EXHAUSTION(run);
+    if (run->engine.run)
+        return out_of_order(run, "a context is set before results are chosen");
+    run->gpu = gpu;
+    return ODLC_OK;
+}
+
 odlc_status odlc_run_add_op_package(odlc_run *run, const char *path, const char *provider)
 {
     CATCH_EXHAUSTION(run);
@@ -259,6 +278,32 @@ static void list_results(odlc_run *run, const tensor_id *listed, size_t count)
         run->results[i] = io_of(run->graph, listed[i]);
 }
 
+#ifdef ODLC_BACKEND_GPU
+/* NULL: kernels are not recorded. */
+static struct gpu_recorder *make_recorder(odlc_run *run)
+{
+    if (!run->times_kernels || run->isolates)
+        return NULL;
+    struct gpu_recorder *recorder = gpu_recorder_create(run->execution);
+    run->gpu_config.profile = gpu_recorder_profile(recorder);
+    return recorder;
+}
+#else
+static struct gpu_recorder *make_recorder(odlc_run *run)
+{
+    (void)run;
+    return NULL;
+}
+#endif
+
+static bool uses_backend(const odlc_run *run, const char *name)
+{
+    for (size_t i = 0; run->backends[i]; i++)
+        if (strcmp(run->backends[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
 /* Prepares the computation of `wanted`, which is kept to the end. */
 static odlc_status prepare(odlc_run *run, const tensor_id *wanted, size_t count, struct executor_options options)
 {
@@ -268,13 +313,18 @@ static odlc_status prepare(odlc_run *run, const tensor_id *wanted, size_t count,
     options.backends = run->backends;
     options.threads = run->threads;
     options.packages = &run->packages;
+    run->gpu_config = (struct gpu_config){.context = NULL};
+    if (run->gpu && uses_backend(run, "gpu"))
+        TRY(gpu_options(run->gpu, &run->diags, g->name, !run->isolates, &run->gpu_config, &options));
+    options.gpu = &run->gpu_config;
     const struct engine_request request = {.arena = run->execution,
                                            .scratch = run->scratch,
                                            .diags = &run->diags,
                                            .graph = g,
                                            .wanted = wanted,
                                            .n_wanted = count,
-                                           .options = options};
+                                           .options = options,
+                                           .recorder = make_recorder(run)};
     TRY(run->isolates ? engine_isolated(&request, &run->isolation, &engine) : engine_here(&request, &engine));
     for (size_t i = 0; i < g->inputs.count; i++) {
         run->inputs[i].needed = engine.needed[g->inputs.data[i]];
@@ -630,6 +680,21 @@ const struct odlc_step *odlc_run_steps(const odlc_run *run, size_t *count)
 {
     *count = run->engine.n_steps;
     return run->engine.steps;
+}
+
+odlc_status odlc_run_time_kernels(odlc_run *run, int on)
+{
+    CATCH_EXHAUSTION(run);
+    if (run->engine.run)
+        return out_of_order(run, "times of kernels are asked for before results are chosen");
+    run->times_kernels = on;
+    return ODLC_OK;
+}
+
+const struct odlc_kernel *odlc_run_kernels(const odlc_run *run, size_t *count)
+{
+    *count = run->engine.kernels.count;
+    return run->engine.kernels.data;
 }
 
 const struct odlc_refusal *odlc_run_refusals(const odlc_run *run, size_t *count)

@@ -42,6 +42,7 @@ struct backend_scope {
     uint32_t threads;                   /* 1 or more */
     const struct package_set *packages; /* with kernels of user-defined ops; NULL: none */
     const struct gpu_config *gpu;       /* what the GPU backend is asked for; NULL: its defaults */
+    bool has_own_places;                /* the plan gives each tensor a place that no other has */
 };
 
 /* What claims are decided by. */

@@ -243,7 +243,8 @@ odlc_status executor_create(struct arena *arena, struct arena *scratch, struct d
                                       .constants = e->buffers,
                                       .threads = options->threads ? options->threads : 1,
                                       .packages = options->packages,
-                                      .gpu = options->gpu};
+                                      .gpu = options->gpu,
+                                      .has_own_places = options->has_own_places};
     e->observed = options->observed;
     e->observer = options->observer;
     e->needed = needed_nodes(arena, g, wanted, n_wanted);

@@ -19,6 +19,7 @@ struct executor_options {
     uint32_t threads;                      /* 0: one */
     const struct package_set *packages;    /* NULL: none */
     const struct gpu_config *gpu;          /* NULL: the GPU backend's defaults */
+    bool has_own_places;                   /* no two tensors share memory; results are the same */
     const bool *observed;                  /* per tensor: shown to the observer; NULL: none */
     struct observer observer;
 };

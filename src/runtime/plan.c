@@ -277,8 +277,8 @@ static tensor_id shared_input(const struct layout *l, const struct plan_step *st
 {
     const struct step_io *io = &step->io;
     const struct graph *g = l->p->scope->graph;
-    if (step->kind != STEP_GROUP || step->group->sharing != sharing || io->n_outputs != 1 || io->n_inputs == 0 ||
-        l->owner[io->inputs[0]] == NO_TENSOR ||
+    if (l->p->scope->has_own_places || step->kind != STEP_GROUP || step->group->sharing != sharing ||
+        io->n_outputs != 1 || io->n_inputs == 0 || l->owner[io->inputs[0]] == NO_TENSOR ||
         plan_bytes(l->p->plan, g, io->inputs[0]) != plan_bytes(l->p->plan, g, io->outputs[0]))
         return NO_TENSOR;
     return io->inputs[0];
@@ -357,7 +357,7 @@ static void release_dead(struct layout *l, const tensor_id *tensors, uint32_t co
 {
     for (uint32_t i = 0; i < count; i++) {
         const tensor_id owner = l->owner[tensors[i]];
-        if (owner == NO_TENSOR || l->last_use[owner] != s)
+        if (owner == NO_TENSOR || l->last_use[owner] != s || l->p->scope->has_own_places)
             continue;
         pool_give(&l->pool, l->parts[owner]);
         l->last_use[owner] = SIZE_MAX;

@@ -6,6 +6,7 @@
 #include "tools/command.h"
 #include "tools/options.h"
 #include "tools/run_compare.h"
+#include "tools/run_gpu.h"
 #include "tools/run_report.h"
 #include "tools/run_threads.h"
 
@@ -120,11 +121,17 @@ static odlc_status read_settings(struct session *s)
     settings->native_outputs = options_given(o, OPT_NATIVE_OUTPUTS);
     settings->debug = options_given(o, OPT_DEBUG);
     settings->traces = options_given(o, OPT_TRACE);
+    settings->times_kernels =
+        options_given(o, OPT_PROFILE) || options_given(o, OPT_PROFILE_JSON) || options_given(o, OPT_TRACE);
     settings->iterations = 1;
     TRY(options_int(o, &s->diags, OPT_ITERATIONS, 1, 1000000, &settings->iterations));
     TRY(read_isolation(s));
     TRY(read_comparison(s));
-    return read_threads(s);
+    TRY(read_threads(s));
+    const struct run_gpu_options gpu = {.is_first = options_given(o, OPT_USE_GPU),
+                                        .config_file = options_value(o, OPT_CONFIG_FILE, NULL),
+                                        .perf_hint = options_value(o, OPT_PERF_HINT, NULL)};
+    return run_gpu_settle(s->arena, &s->diags, &gpu, settings);
 }
 
 /* ---- running ---- */
@@ -172,9 +179,11 @@ static odlc_status run_command(struct session *s, int argc, char **argv)
     run_threads_settle(&s->settings, measures(&s->options));
     run_crew_init(&s->crew, s->arena, &s->settings);
     TRY(run_crew_prepare(&s->crew));
+    TRY(run_gpu_check(&s->settings, &s->crew.workers[0]));
     if (options_given(&s->options, OPT_EXPLAIN))
         run_report_explain(s->arena, &s->crew.workers[0]);
-    return infer_all(s);
+    TRY(infer_all(s));
+    return odlc_gpu_close(s->settings.gpu);
 }
 
 /* What the worker has to say that failed first, else the first one. */
@@ -186,6 +195,10 @@ static void print_all(const struct session *s)
         const struct odlc_diag *list = odlc_run_diags(w->run, &count);
         print_diags(stderr, self.name, list, count, DIAG_TEXT);
         print_diags(stderr, self.name, w->diags.list.data, w->diags.list.count, DIAG_TEXT);
+    }
+    if (s->settings.gpu) {
+        const struct odlc_diag *list = odlc_gpu_diags(s->settings.gpu, &count);
+        print_diags(stderr, self.name, list, count, DIAG_TEXT);
     }
     print_diags(stderr, self.name, s->diags.list.data, s->diags.list.count, DIAG_TEXT);
 }
@@ -214,6 +227,7 @@ int main(int argc, char **argv)
         status = print_out_of_memory(self.name, DIAG_TEXT);
     }
     run_crew_free(&s.crew);
+    odlc_gpu_free(s.settings.gpu);
     arena_destroy(s.arena);
     return command_end(self.name, exit_status(status), exit_status(ODLC_ERR_IO));
 }

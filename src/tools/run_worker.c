@@ -59,6 +59,8 @@ odlc_status run_open(struct run_worker *w, odlc_run *run, const char *container,
         TRY(odlc_run_isolate(run, (unsigned)s->isolate_seconds));
     TRY(load_packages(w, run));
     TRY(odlc_run_set_threads(run, s->threads));
+    TRY(odlc_run_set_gpu(run, s->gpu));
+    TRY(odlc_run_time_kernels(run, s->times_kernels));
     return backends->given ? odlc_run_set_backends(run, backends->data, backends->count) : ODLC_OK;
 }
 
@@ -129,6 +131,26 @@ odlc_status run_worker_prepare(struct run_worker *w)
     return w->settings->compared.given ? run_compare_prepare(w, &w->compare) : ODLC_OK;
 }
 
+/* Each execution has the same kernels. */
+static void add_kernels(struct run_worker *w)
+{
+    size_t count;
+    const struct odlc_kernel *kernels = odlc_run_kernels(w->run, &count);
+    if (!w->kernels) {
+        w->kernels = arena_array(w->arena, struct odlc_kernel, count);
+        w->n_kernels = count;
+    }
+    for (size_t i = 0; i < count && i < w->n_kernels; i++) {
+        const uint64_t before = w->kernels[i].nanoseconds;
+        w->kernels[i] = kernels[i];
+        w->kernels[i].nanoseconds += before;
+        if (w->settings->traces)
+            vec_push(w->arena, &w->spans,
+                     (struct run_span){kernels[i].name, (uint32_t)kernels[i].step, w->number, kernels[i].begin,
+                                       kernels[i].nanoseconds});
+    }
+}
+
 static odlc_status execute(struct run_worker *w)
 {
     size_t n_steps;
@@ -139,7 +161,8 @@ static odlc_status execute(struct run_worker *w)
             w->step_times[k] += steps[k].nanoseconds;
         for (size_t k = 0; w->settings->traces && k < n_steps; k++)
             vec_push(w->arena, &w->spans,
-                     (struct run_span){(uint32_t)k, w->number, steps[k].begin, steps[k].nanoseconds});
+                     (struct run_span){NULL, (uint32_t)k, w->number, steps[k].begin, steps[k].nanoseconds});
+        add_kernels(w);
     }
     return ODLC_OK;
 }

@@ -5,7 +5,7 @@
 
 #include <pthread.h>
 
-#include "opendlc/run.h"
+#include "opendlc/gpu.h"
 #include "base/diag.h"
 #include "tools/input_list.h"
 
@@ -25,6 +25,7 @@ struct run_settings {
     bool native_inputs, native_outputs;
     bool debug;         /* each tensor is written as soon as it is computed */
     bool isolates;      /* executions are in a process of their own, and one that fails does not end the work */
+    bool times_kernels; /* of a device */
     bool traces;        /* the time of each step of each execution is kept */
     int64_t iterations; /* of each inference */
     int64_t isolate_seconds;
@@ -33,10 +34,12 @@ struct run_settings {
     const char *compare_json;  /* where that goes, too; NULL: nowhere */
     double tolerance;          /* of the comparison, in parts of a tensor's largest value */
     unsigned threads, jobs;
+    odlc_gpu *gpu; /* that all runs share */
 };
 
-/* When a step of an execution ran, in nanoseconds of the monotonic clock. */
+/* When a step of an execution ran, or a kernel of it, in nanoseconds of the monotonic clock. */
 struct run_span {
+    const char *kernel; /* NULL: the step */
     uint32_t step;
     size_t number; /* of the inference */
     uint64_t begin, nanoseconds;
@@ -54,6 +57,8 @@ struct run_worker {
     size_t number;               /* of the inference at work */
     int64_t iteration;           /* of it */
     uint64_t *step_times;        /* per step: nanoseconds of all executions */
+    struct odlc_kernel *kernels; /* of an execution, with the nanoseconds of all executions */
+    size_t n_kernels;
     VEC(struct run_span) spans;  /* of all executions, where they are kept */
     struct run_compare *compare; /* NULL: nothing is compared */
     size_t executed, failed;     /* inferences */

@@ -283,7 +283,7 @@ def processors(b):
     """Options for processors of devices are taken, and one note says who executes."""
     b.list(b.floats("x.raw", 40.0))
     done, out = b.run("add2_float.v2.dlc", "--use_dsp", "--platform_options", "unsignedPD:ON", "--perf_profile=burst",
-                      "--use_gpu", "--debug")
+                      "--use_aip", "--debug")
     b.checks.equal("processors: status", done.returncode, 0)
     b.checks.equal("processors: one note", done.stderr,
                    "net-run: note: option --use_dsp has no effect: the host executes the graph, whatever processor is asked for\n")

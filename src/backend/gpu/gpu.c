@@ -1,5 +1,7 @@
 #include "backend/gpu/gpu.h"
 
+#include <CL/cl_ext.h>
+
 #include "backend/gpu/gpu_follow.h"
 #include "backend/gpu/gpu_memory.h"
 #include "backend/gpu/gpu_product.h"
@@ -42,11 +44,26 @@ static void close_gpu(void *state)
     gpu_context_destroy(gpu->context);
 }
 
+static cl_command_queue make_queue(const struct gpu *gpu, cl_int *error)
+{
+    static const cl_queue_properties throttles[] = {
+        [GPU_PERFORMANCE_HIGH] = CL_QUEUE_THROTTLE_HIGH_KHR,
+        [GPU_PERFORMANCE_NORMAL] = CL_QUEUE_THROTTLE_MED_KHR,
+        [GPU_PERFORMANCE_LOW] = CL_QUEUE_THROTTLE_LOW_KHR,
+    };
+    const struct gpu_device *device = &gpu->context->device;
+    const cl_command_queue_properties plain = gpu->config->profile ? CL_QUEUE_PROFILING_ENABLE : 0;
+    if (!device->has_throttles || device->version < 200)
+        return clCreateCommandQueue(gpu->context->handle, device->id, plain, error);
+    const cl_queue_properties properties[] = {CL_QUEUE_PROPERTIES, plain, CL_QUEUE_THROTTLE_KHR,
+                                              throttles[gpu->config->performance], 0};
+    return clCreateCommandQueueWithProperties(gpu->context->handle, device->id, properties, error);
+}
+
 static odlc_status open_queue(struct gpu *gpu)
 {
     cl_int error;
-    gpu->queue = clCreateCommandQueue(gpu->context->handle, gpu->context->device.id,
-                                      gpu->config->profile ? CL_QUEUE_PROFILING_ENABLE : 0, &error);
+    gpu->queue = make_queue(gpu, &error);
     return gpu_check(gpu, "there is no queue", error);
 }
 

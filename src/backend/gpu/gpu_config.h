@@ -19,6 +19,9 @@ enum gpu_products {
     GPU_PRODUCTS_PANELS     /* by work-items that are loops over vectors */
 };
 
+/* How hard the device works, where its driver lets be asked (cl_khr_throttle_hints). */
+enum gpu_performance { GPU_PERFORMANCE_HIGH, GPU_PERFORMANCE_NORMAL, GPU_PERFORMANCE_LOW };
+
 struct gpu_context; /* gpu_context.h */
 struct gpu_profile; /* gpu_step.h */
 
@@ -29,7 +32,9 @@ struct gpu_config {
     const char *device;          /* of a context of its own: part of the device's or platform's name; NULL: any */
     enum gpu_precision precision;
     enum gpu_products products;
+    enum gpu_performance performance;
     bool no_fusion;                    /* a step for each node */
+    bool no_recording;                 /* arguments of kernels are set again in each run */
     bool specializes;                  /* on processors, too, products are built for what follows them */
     const struct gpu_profile *profile; /* NULL: no times are taken */
 };

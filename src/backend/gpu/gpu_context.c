@@ -49,12 +49,9 @@ odlc_status gpu_context_create(struct diags *diags, const char *wanted, struct g
 odlc_status gpu_context_use_repository(struct gpu_context *context, struct diags *diags, const char *folder)
 {
     struct stat s;
-    if (stat(folder, &s) != 0 || !S_ISDIR(s.st_mode) || access(folder, R_OK | X_OK) != 0)
-        return diag_error(diags, ODLC_ERR_USAGE,
-                          AT(.file = folder, .hint = "make the folder before, or leave it out: kernels are built then"),
-                          "gpu-repository", "this is no folder that can be read");
-    if (access(folder, W_OK) != 0)
-        diag_warn(diags, AT(.file = folder), "gpu-repository", "kernels are not kept here: it cannot be written to");
+    if (stat(folder, &s) != 0 || !S_ISDIR(s.st_mode) || access(folder, R_OK | W_OK | X_OK) != 0)
+        diag_warn(diags, AT(.file = folder, .hint = "make a folder there that can be read and written to"),
+                  "gpu-repository", "kernels are not kept for the next time: this is no such folder");
     context->repository = gpu_repository_open(&context->device, folder, GPU_OWN_PACKAGE, gpu_sources_hash());
     return context->repository ? ODLC_OK : ODLC_ERR_NOMEM;
 }

@@ -28,7 +28,8 @@ struct gpu_context {
 /* Of the device that gpu_device_choose gives. ODLC_ERR_UNSUPPORTED also: the device cannot be used. */
 odlc_status gpu_context_create(struct diags *diags, const char *wanted, struct gpu_context **out) MUST_USE;
 /* Programs come from the folder's repository where it has them (gpu_repository.h), and go to it by gpu_context_keep.
- * Before the first execution. ODLC_ERR_USAGE: the folder is none that can be read. */
+ * Before the first execution. The warning gpu-repository: the folder is none that can be read and written to; then
+ * kernels are built. ODLC_ERR_NOMEM: memory runs out. */
 odlc_status gpu_context_use_repository(struct gpu_context *context, struct diags *diags, const char *folder) MUST_USE;
 /* Writes the programs of the context to its repository, where it has one and has built some. The warning
  * gpu-repository: they cannot be written. */

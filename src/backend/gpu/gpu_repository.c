@@ -97,7 +97,7 @@ static struct contents read_contents(const struct gpu_repository *r)
 {
     struct contents c = {.count = 0};
     struct stat now;
-    const int fd = open_patiently(r->path, O_RDONLY);
+    const int fd = open_patiently(r->path, O_RDONLY | O_NONBLOCK); /* pipes do not wait for a writer */
     if (fd < 0)
         return c;
     const bool is_file = fstat(fd, &now) == 0 && S_ISREG(now.st_mode) && now.st_size > 0;

@@ -44,7 +44,7 @@ static odlc_status run_call(const struct gpu_step *step, struct gpu_call *call, 
     for (size_t i = 0; i < call->bindings.count; i++) {
         struct gpu_binding *b = &call->bindings.data[i];
         const cl_mem buffer = buffer_at(step, b->place, in, out);
-        if (buffer == b->last)
+        if (buffer == b->last && !gpu->config->no_recording)
             continue;
         TRY(gpu_check(gpu, call->name, clSetKernelArg(call->kernel, b->index, sizeof(cl_mem), &buffer)));
         b->last = buffer;

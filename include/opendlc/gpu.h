@@ -1,0 +1,99 @@
+/* What runs on an OpenCL device share, and how the device is used (backend gpu, docs/gpu.md).
+ *
+ *     odlc_gpu *gpu = odlc_gpu_new();
+ *     struct odlc_gpu_config config = {.struct_size = sizeof config, .kernel_repository = "kernels"};
+ *     odlc_gpu_configure(gpu, &config);
+ *     odlc_run_set_gpu(first, gpu);       (odlc_run_set_backends names gpu)
+ *     odlc_run_set_gpu(second, gpu);
+ *     ...
+ *     odlc_run_free(first), odlc_run_free(second);
+ *     odlc_gpu_close(gpu);
+ *     odlc_gpu_free(gpu);
+ *
+ * A context has one device, the kernels that were built for it, and the weights that lie in its memory: each of them
+ * once, however many runs use it. The device is opened by the first run that is prepared. Runs may use a context from
+ * several threads at the same time; the functions here are for one thread at a time. Each that can fail returns
+ * ODLC_ERR_NOMEM when memory runs out. */
+#ifndef OPENDLC_GPU_H
+#define OPENDLC_GPU_H
+
+#include "opendlc/run.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct odlc_gpu odlc_gpu;
+
+/* Types of reals in tensors that nobody sees. Graph inputs and outputs keep theirs. */
+enum odlc_gpu_precision {
+    ODLC_GPU_USER_PROVIDED, /* as the container says */
+    ODLC_GPU_FP32,
+    ODLC_GPU_FP16,  /* stored, and computed where the device can (cl_khr_fp16); else as ODLC_GPU_HYBRID */
+    ODLC_GPU_HYBRID /* stored as float16, computed as float32 */
+};
+
+/* How hard the device works, where its driver lets be asked (cl_khr_throttle_hints). */
+enum odlc_gpu_performance { ODLC_GPU_HIGH, ODLC_GPU_NORMAL, ODLC_GPU_LOW };
+
+/* All zeros but the size: the defaults. */
+struct odlc_gpu_config {
+    size_t struct_size; /* sizeof(struct odlc_gpu_config) of the caller */
+    /* Of the context. */
+    const char *device;            /* a part of the device's or its platform's name; NULL: a GPU, or else any device */
+    const char *kernel_repository; /* a folder where built kernels are kept for the next process; NULL: nowhere */
+    enum odlc_gpu_performance performance;
+    /* Of the graphs with these names; n_graph_names 0: of all. */
+    const char *const *graph_names;
+    size_t n_graph_names;
+    enum odlc_gpu_precision precision;
+    int disable_memory_optimizations; /* each tensor has memory of its own; results are the same bits */
+    int disable_node_optimizations;   /* a kernel for each node: none is fused into another's */
+    int disable_queue_recording;      /* arguments of kernels are set again in each execution */
+};
+
+/* What a context has done so far. */
+struct odlc_gpu_counts {
+    uint64_t builds;  /* programs built from source */
+    uint64_t loads;   /* … taken from the repository */
+    uint64_t uploads; /* weights brought to the device */
+};
+
+/* A context with the defaults, which belongs to the caller; NULL when memory runs out. In a build without the backend,
+ * too: there odlc_run_set_backends has no gpu. */
+ODLC_API odlc_gpu *odlc_gpu_new(void);
+/* After all runs that use it. NULL is allowed. */
+ODLC_API void odlc_gpu_free(odlc_gpu *gpu);
+
+/* Replaces the configuration, whose strings are copied. ODLC_ERR_USAGE: no size, members that this library does not
+ * know and that are not zero, or a value that is none of its enumeration; or a run was prepared already. */
+ODLC_API odlc_status odlc_gpu_configure(odlc_gpu *gpu, const struct odlc_gpu_config *config) ODLC_MUST_USE;
+/* The same from a JSON file of docs/gpu.md. ODLC_ERR_IO: it cannot be read. ODLC_ERR_INVALID: it is no JSON, a value
+ * has a wrong type, or an option of graphs stands there without graph_names; diagnostics have the places. Unknown keys
+ * are warnings. */
+ODLC_API odlc_status odlc_gpu_configure_from_file(odlc_gpu *gpu, const char *path) ODLC_MUST_USE;
+/* The configuration as it is now. Strings are the context's. */
+ODLC_API struct odlc_gpu_config odlc_gpu_configuration(const odlc_gpu *gpu);
+/* ODLC_ERR_USAGE: graph_names has one that is none of these. */
+ODLC_API odlc_status odlc_gpu_check_graphs(odlc_gpu *gpu, const char *const *graphs, size_t count) ODLC_MUST_USE;
+
+/* Writes what was built to the kernel repository. Where that cannot be done, diagnostics have a warning, and the status
+ * is ODLC_OK. May be called again; odlc_gpu_free writes nothing. */
+ODLC_API odlc_status odlc_gpu_close(odlc_gpu *gpu) ODLC_MUST_USE;
+
+/* All zeros before a run was prepared. */
+ODLC_API struct odlc_gpu_counts odlc_gpu_count(odlc_gpu *gpu);
+
+/* All diagnostics so far, oldest first. Valid until the next call that can fail. */
+ODLC_API const struct odlc_diag *odlc_gpu_diags(const odlc_gpu *gpu, size_t *count);
+
+/* The run's steps of backend gpu use the context, which outlives the run, and its configuration. Without a call they
+ * have a context of their own and the defaults; a run in a process of its own (odlc_run_isolate) has a context of its
+ * own with that configuration. Called before results are chosen, else ODLC_ERR_USAGE. What is wrong with the device is
+ * an error of the choice of results: ODLC_ERR_UNSUPPORTED. */
+ODLC_API odlc_status odlc_run_set_gpu(odlc_run *run, odlc_gpu *gpu) ODLC_MUST_USE;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,30 @@
+/* The context object of the GPU backend, as runs use it. */
+#ifndef API_GPU_H
+#define API_GPU_H
+
+#include <pthread.h>
+
+#include "opendlc/gpu.h"
+#include "backend/gpu/gpu_config.h"
+#include "runtime/executor.h"
+#include "text/json.h"
+
+struct odlc_gpu {
+    struct arena *arena;
+    struct diags diags;
+    struct odlc_gpu_config config;         /* strings are the arena's */
+    struct json *json;                     /* the file that it is of; NULL: none */
+    const struct json_value *graph_values; /* … and the first of its graph_names */
+    pthread_mutex_t lock;                  /* of the context */
+    struct gpu_context *context;           /* NULL before a run was prepared */
+};
+
+/* Fills the options of an execution of a graph. With `shares` the execution uses the context, which is opened where it
+ * is not: ODLC_ERR_UNSUPPORTED, ODLC_ERR_NOMEM. */
+odlc_status gpu_options(odlc_gpu *gpu, struct diags *diags, const char *graph, bool shares, struct gpu_config *config,
+                        struct executor_options *options) MUST_USE;
+
+/* Reads a file's configuration into the object. */
+odlc_status gpu_file_read(odlc_gpu *gpu, const char *path) MUST_USE;
+
+#endif

@@ -1,0 +1,157 @@
+"""net-run on the GPU: --use_gpu, --config_file with all its keys and mistakes, --perf_hint, and no device."""
+
+import json
+import os
+import pathlib
+import struct
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+import schema  # noqa: E402
+from checks import SHARED, SOURCE, Checks, run  # noqa: E402
+
+CONTAINER = SHARED / "corpus" / "dlc" / "add2_float.v2.dlc"
+ALL_KEYS = {"graph_names": [], "precision_mode": "hybrid", "disable_memory_optimizations": True,
+            "disable_node_optimizations": True, "disable_queue_recording": True, "perf_hint": "low",
+            "weight_sharing": True}
+
+
+class Bench:
+    def __init__(self, checks, folder):
+        self.checks, self.folder = checks, folder
+        (folder / "x.raw").write_bytes(struct.pack("<f", 40.0))
+        (folder / "list.txt").write_text(f"{folder / 'x.raw'}\n")
+        shown = run("dlc-info", "-i", CONTAINER, "--json")
+        self.graph = json.loads(shown.stdout)["graphs"][0]["name"] if shown.returncode == 0 else ""
+
+    def config(self, content, name="gpu.json"):
+        path = self.folder / name
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+        return path
+
+    def run(self, *args):
+        return run("net-run", "--container", CONTAINER, "--input_list", self.folder / "list.txt",
+                   "--output_dir", self.folder / "out", *args)
+
+    def computes(self, name, *args, says=()):
+        result = self.folder / "out" / "Result_0" / "Identity.raw"
+        result.unlink(missing_ok=True)
+        done = self.run(*args)
+        self.checks.equal(f"{name}: status", done.returncode, 0)
+        self.checks.equal(f"{name}: value", struct.unpack("<f", result.read_bytes()) if result.exists() else None, (42.0,))
+        for word in says:
+            self.checks.check(f"{name} says '{word}'", word in done.stderr, done.stderr)
+        self.checks.check(f"{name} says no more", says or not done.stderr, done.stderr)
+        return done
+
+    def fails(self, name, status, words, *args):
+        done = self.run(*args)
+        self.checks.equal(f"{name}: status", done.returncode, status)
+        for word in words:
+            self.checks.check(f"{name} says '{word}'", word in done.stderr, done.stderr)
+
+
+def selections(b):
+    done = b.computes("use_gpu", "--use_gpu", "--explain")
+    b.checks.check("the GPU executes", "gpu " in done.stdout, done.stdout)
+    b.computes("backend gpu", "--backend", "gpu", "--perf_hint", "normal")
+    b.fails("two choices", 2, ["--use_gpu and --backend"], "--use_gpu", "--backend", "cpu")
+    b.fails("no hint", 2, ["'fast' is no hint", "high, normal or low"], "--use_gpu", "--perf_hint", "fast")
+    b.fails("a hint without the GPU", 2, ["--perf_hint is for the GPU", "--use_gpu"], "--perf_hint", "low")
+
+
+def files(b):
+    kept = b.folder / "kernels"
+    kept.mkdir()
+    keys = ALL_KEYS | {"graph_names": [b.graph], "kernel_repo_path": str(kept)}
+    options = b.config(keys)
+    b.computes("all keys", "--use_gpu", "--config_file", options)
+    b.checks.equal("kernels are kept", [p.name for p in kept.iterdir()], ["gpukernelcache.opendlc"])
+    outer = b.config({"backend_extensions": {"shared_library_path": "libGpuNetRunExtensions.so",
+                                             "config_file_path": str(options)}}, "outer.json")
+    b.computes("a file that names another", "--use_gpu", "--config_file", outer)
+    b.computes("no keys", "--use_gpu", "--config_file", b.config({}))
+    b.computes("unknown key", "--use_gpu", "--config_file", b.config({"perf_hnt": "low"}),
+               says=["warning", "unknown key 'perf_hnt'", "did you mean 'perf_hint'?"])
+    b.computes("missing folder", "--use_gpu", "--config_file", b.config({"kernel_repo_path": str(b.folder / "no")}),
+               says=["warning", "kernels are not kept"])
+    b.computes("a folder of the system", "--use_gpu", "--config_file", b.config({"kernel_repo_path": "/proc"}),
+               says=["warning", "kernels are not kept"])
+
+
+def mistakes(b):
+    for key in ("precision_mode", "disable_memory_optimizations", "disable_node_optimizations",
+                "disable_queue_recording"):
+        b.fails(f"{key} without graphs", 1, [f"'{key}' is an option of graphs, and needs 'graph_names'", "gpu.json:1:2"],
+                "--use_gpu", "--config_file", b.config({key: ALL_KEYS[key]}))
+    b.fails("another graph", 2, ["there is no graph 'other'", f"there is a graph '{b.graph}'", "gpu.json:1:"],
+            "--use_gpu", "--config_file", b.config({"graph_names": [b.graph, "other"]}))
+    for key, value, words in (("graph_names", "net", "must be an array"), ("graph_names", [], "must be an array"),
+                              ("graph_names", [1], "must be a string"), ("precision_mode", "fp8", "cannot be 'fp8'"),
+                              ("precision_mode", "", "is empty"), ("precision_mode", 16, "must be a string"),
+                              ("perf_hint", True, "must be a string"), ("perf_hint", "burst", "cannot be 'burst'"),
+                              ("kernel_repo_path", 1, "must be a string"), ("weight_sharing", 1, "must be true or false"),
+                              ("disable_queue_recording", "yes", "must be true or false")):
+        b.fails(f"{key} {value}", 1, [words, f"'{key}'" if key != "graph_names" else "name", "gpu.json:1:"],
+                "--use_gpu", "--config_file", b.config({"graph_names": [b.graph], key: value}))
+    b.fails("no JSON", 1, ["gpu.json:1"], "--use_gpu", "--config_file", b.config("{"))
+    b.fails("no object", 1, ["must be an object"], "--use_gpu", "--config_file", b.config("[]"))
+    b.fails("no file", 1, ["nowhere.json"], "--use_gpu", "--config_file", b.folder / "nowhere.json")
+    b.fails("no inner path", 1, ["'config_file_path' is missing"], "--use_gpu", "--config_file",
+            b.config({"backend_extensions": {}}))
+    inner = b.config({"backend_extensions": {"config_file_path": "x"}}, "inner.json")
+    b.fails("a circle", 1, ["names no other"], "--use_gpu", "--config_file",
+            b.config({"backend_extensions": {"config_file_path": str(inner)}}))
+
+
+def profile(b):
+    """Kernels have times of their own, in all three reports; without a device's kernels nothing is said of them."""
+    rules = json.loads((SOURCE / "docs" / "net-run-profile.schema.json").read_text())
+    done = b.computes("profile", "--use_gpu", "--profile", "--profile_json", b.folder / "p.json", "--trace",
+                      b.folder / "t.json", "--iterations", "3")
+    report = json.loads((b.folder / "p.json").read_text())
+    b.checks.equal("profile: schema", schema.check(report, rules), [])
+    steps = [step for step in report["steps"] if "kernels" in step]
+    kernels = [kernel for step in steps for kernel in step["kernels"]]
+    b.checks.check("steps of the GPU have kernels", kernels and all(s["backend"] == "gpu" and s["nodes"] for s in steps))
+    for step in steps:
+        total = sum(kernel["milliseconds"] for kernel in step["kernels"])
+        b.checks.check("times of kernels are positive and add up",
+                       total > 0 and abs(total - step["device_milliseconds"]) < 1e-9 + 1e-6 * total, step)
+    for words in ("device ms", "calls  Kernel", "all kernels", *(kernel["kernel"] for kernel in kernels)):
+        b.checks.check(f"the table has '{words}'", words in done.stdout, done.stdout)
+    events = json.loads((b.folder / "t.json").read_text())["traceEvents"]
+    on_device = [event for event in events if event["pid"] == 2]
+    b.checks.equal("each kernel of each execution is traced", sorted(event["name"] for event in on_device),
+                   sorted(3 * [kernel["kernel"] for kernel in kernels]))
+    first, last = min(e["ts"] for e in events), max(e["ts"] + e["dur"] for e in events if e["pid"] == 1)
+    b.checks.check("kernels run during the executions",
+                   all(first - 1000 <= event["ts"] <= last + 1000 for event in on_device), events)
+    done = b.computes("profile of the host", "--profile", "--profile_json", b.folder / "p.json")
+    report = json.loads((b.folder / "p.json").read_text())
+    b.checks.equal("profile of the host: schema", schema.check(report, rules), [])
+    b.checks.check("no kernels", "Kernel" not in done.stdout and not any("kernels" in s for s in report["steps"]))
+
+
+def no_device(b):
+    os.environ["OCL_ICD_VENDORS"] = str(b.folder / "none")
+    b.fails("no device", 1, ["backend gpu needs an OpenCL device, and there is none", "clinfo"], "--use_gpu")
+    b.computes("no device, and none wanted")
+    del os.environ["OCL_ICD_VENDORS"]
+
+
+def main():
+    checks = Checks()
+    with tempfile.TemporaryDirectory() as name:
+        b = Bench(checks, pathlib.Path(name))
+        selections(b)
+        files(b)
+        mistakes(b)
+        profile(b)
+        no_device(b)
+    checks.finish()
+
+
+main()
