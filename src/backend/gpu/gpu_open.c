@@ -1,3 +1,4 @@
+/* Contexts are made, kept and given back. */
 #include "backend/gpu/gpu_context.h"
 
 #include <stdlib.h>
