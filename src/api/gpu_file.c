@@ -1,7 +1,7 @@
 /* Configuration files of the GPU backend (docs/gpu.md): the extension's own, or one that names it. */
 #include <string.h>
 
-#include "api/gpu.h"
+#include "api/shared_gpu.h"
 #include "base/file.h"
 
 static odlc_status parse(odlc_gpu *gpu, const char *path, struct json **out)

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "api/backends.h"
-#include "api/gpu.h"
 #include "api/isolated.h"
+#include "api/shared_gpu.h"
 #include "backend/gpu/gpu_profile.h"
 #include "dlc/record.h"
 #include "ir/tensor_name.h"

@@ -215,10 +215,7 @@ static void lie_about_entries(const struct content *sound)
 
 static void put_foreign_files(void)
 {
-    static const char *const foreign[] = {"", "ODLCGPUK",
-                                          "\x7f"
-                                          "ELF\2\1\1",
-                                          "{\"kernels\": []}\n",
+    static const char *const foreign[] = {"", "ODLCGPUK", "\177ELF\2\1\1", "{\"kernels\": []}\n",
                                           "ODLCGPUKODLCGPUKODLCGPUKODLCGPUKODLCGPUKODLCGPUKODLCGPUK"};
     struct content zeros = {.size = 4096};
     for (size_t i = 0; i < COUNT_OF(foreign); i++) {

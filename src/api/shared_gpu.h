@@ -1,6 +1,6 @@
 /* The context object of the GPU backend, as runs use it. */
-#ifndef API_GPU_H
-#define API_GPU_H
+#ifndef API_SHARED_GPU_H
+#define API_SHARED_GPU_H
 
 #include <pthread.h>
 

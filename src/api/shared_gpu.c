@@ -1,4 +1,4 @@
-#include "api/gpu.h"
+#include "api/shared_gpu.h"
 
 #include <stdlib.h>
 #include <string.h>
