@@ -14,7 +14,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from checks import SOURCE, Checks, run  # noqa: E402
 from onnx_writer import FLOAT, Model  # noqa: E402
 
-COPIED = ("scripts", "converters", "docs", "include", "meson.build", "meson_options.txt", "proto", "src")
+COPIED = ("converters", "docs", "include", "meson.build", "meson_options.txt", "proto", "scripts", "src")
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 
 

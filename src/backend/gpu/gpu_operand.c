@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operands of steps: where they lie, constants in the device's memory, rooms. */
+/* What rows ask of operands; weights in the device's memory; rooms. */
 #include <limits.h>
 
-#include "backend/gpu/gpu_fixed.h"
-#include "backend/gpu/gpu_memory.h"
-#include "backend/gpu/gpu_product.h"
 #include "backend/gpu/gpu_step.h"
 #include "backend/gpu/gpu_weights.h"
-#include "kernel/fixed_product.h"
 
 /* ---- what rows ask ---- */
 
@@ -67,48 +63,12 @@ enum dtype gpu_inner_type(const struct gpu *gpu, enum dtype dtype)
     return precision == GPU_PRECISION_FP32 ? DT_FLOAT32 : DT_FLOAT16;
 }
 
-/* ---- places ---- */
-
 const struct node *gpu_node(const struct gpu_making *m, uint32_t k)
 {
     return graph_node(m->scope->graph, m->group->nodes.data[k]);
 }
 
-/* The places of node k: of its inputs, then of its outputs. */
-static const uint32_t *places_of(const struct gpu_making *m, uint32_t k)
-{
-    const uint32_t *places = m->step->io.places;
-    for (uint32_t i = 0; i < k; i++)
-        places += gpu_node(m, i)->n_inputs + gpu_node(m, i)->n_outputs;
-    return places;
-}
-
-static struct gpu_operand operand_of(const struct gpu_making *m, tensor_id id, uint32_t place)
-{
-    const struct buffer *b = &m->scope->constants[id];
-    return (struct gpu_operand){.place = place, .dtype = b->dtype, .shape = b->shape, .quant = b->quant};
-}
-
-static struct gpu_operand stored_output(const struct gpu_making *m, uint32_t i)
-{
-    const uint32_t last = (uint32_t)m->group->nodes.count - 1;
-    const struct node *n = gpu_node(m, last);
-    if (i >= n->n_outputs || n->outputs[i] == NO_TENSOR)
-        return (struct gpu_operand){.place = GPU_FIXED, .dtype = DT_NONE};
-    return operand_of(m, n->outputs[i], places_of(m, last)[n->n_inputs + i]);
-}
-
-struct gpu_operand gpu_output(struct gpu_making *m, uint32_t i)
-{
-    const struct gpu_operand stored = stored_output(m, i);
-    if (m->raw || !dtype_is_fixed(stored.dtype))
-        return stored;
-    if (m->reals[i].dtype == DT_NONE)
-        m->reals[i] = m->is_fixed_product ? gpu_product_sums(m, &stored.shape) : gpu_room(m, DT_FLOAT32, &stored.shape);
-    return m->reals[i];
-}
-
-/* ---- constants ---- */
+/* ---- weights ---- */
 
 struct given {
     struct gpu_context *context;
@@ -128,93 +88,6 @@ odlc_status gpu_weights(struct gpu_making *m, const void *bytes, uint64_t size, 
     TRY(gpu_weights_take(m->gpu->context, m->scope->diags, bytes, size, &given->buffer));
     arena_defer(m->scope->arena, give_weights, given);
     *out = given->buffer;
-    return ODLC_OK;
-}
-
-static odlc_status upload(struct gpu_making *m, const struct buffer *b, struct gpu_operand *out)
-{
-    *out = (struct gpu_operand){.place = GPU_FIXED, .dtype = b->dtype, .shape = b->shape, .quant = b->quant};
-    return gpu_weights(m, b->data, shape_count(&b->shape) * dtype_size(b->dtype), &out->buffer);
-}
-
-odlc_status gpu_real_weights(struct gpu_making *m, const float *reals, const struct shape *shape,
-                             struct gpu_operand *out)
-{
-    const enum dtype dtype = m->is_fixed_product          ? gpu_product_dtype(m)
-                             : m->math == GPU_MATH_DOUBLE ? DT_FLOAT32
-                                                          : gpu_inner_type(m->gpu, DT_FLOAT32);
-    struct buffer b = {.dtype = dtype, .shape = *shape, .data = (void *)reals};
-    if (b.dtype != DT_FLOAT32) {
-        b.data = arena_calloc(m->scope->scratch, shape_count(shape), dtype_size(b.dtype));
-        convert_elements(b.data, b.dtype, reals, DT_FLOAT32, shape_count(shape));
-    }
-    return upload(m, &b, out);
-}
-
-bool gpu_is_constant(const struct gpu_making *m, uint32_t k, uint32_t i)
-{
-    return !(m->is_fixed_product && i == 2) && i < gpu_node(m, k)->n_inputs && places_of(m, k)[i] == PLACE_CONSTANT;
-}
-
-struct buffer gpu_constant(const struct gpu_making *m, uint32_t k, uint32_t i)
-{
-    const struct buffer *b = &m->scope->constants[gpu_node(m, k)->inputs[i]];
-    return m->is_fixed_product ? fixed_product_operand(b, m->scope->scratch)
-                               : buffer_widen(b, DT_FLOAT32, m->scope->scratch);
-}
-
-odlc_status gpu_input(struct gpu_making *m, uint32_t k, uint32_t i, struct gpu_operand *out)
-{
-    const struct node *n = gpu_node(m, k);
-    const uint32_t place = i < n->n_inputs ? places_of(m, k)[i] : PLACE_ABSENT;
-    *out = (struct gpu_operand){.place = GPU_FIXED, .dtype = DT_NONE};
-    if (place == PLACE_ABSENT || (m->is_fixed_product && i == 2))
-        return ODLC_OK;
-    const struct gpu_operand stored = operand_of(m, n->inputs[i], place);
-    const bool becomes_reals = !m->raw && dtype_is_fixed(stored.dtype);
-    if (place != PLACE_CONSTANT && m->is_fixed_product)
-        return gpu_product_input(m, &stored, out);
-    if (place != PLACE_CONSTANT) {
-        *out = becomes_reals ? gpu_room(m, DT_FLOAT32, &stored.shape) : stored;
-        return becomes_reals ? gpu_to_reals(m, &stored, out) : ODLC_OK;
-    }
-    const struct buffer *b = &m->scope->constants[n->inputs[i]];
-    if (!becomes_reals && (m->math == GPU_MATH_DOUBLE || gpu_inner_type(m->gpu, b->dtype) == b->dtype))
-        return upload(m, b, out);
-    const struct buffer reals = gpu_constant(m, k, i);
-    return gpu_real_weights(m, reals.data, &reals.shape, out);
-}
-
-/* ---- fixed point ---- */
-
-void gpu_begin_reals(struct gpu_making *m)
-{
-    const struct graph *g = m->scope->graph;
-    const struct node *last = gpu_node(m, (uint32_t)m->group->nodes.count - 1);
-    m->reals = arena_array(m->scope->scratch, struct gpu_operand, last->n_outputs);
-    if (m->is_fixed_product) {
-        m->math = gpu_product_math(m);
-        return;
-    }
-    for (uint32_t k = 0; !m->raw && k < m->group->nodes.count; k++) {
-        const struct node *n = gpu_node(m, k);
-        for (uint32_t i = 0; i < n->n_inputs + n->n_outputs; i++) {
-            const struct tensor *t = i < n->n_inputs ? node_input(g, n, i) : node_output(g, n, i - n->n_inputs);
-            if (t && t->kind != TENSOR_STATIC && dtype_is_fixed(t->type->dtype))
-                m->math = GPU_MATH_DOUBLE;
-        }
-    }
-}
-
-odlc_status gpu_end_reals(struct gpu_making *m)
-{
-    const struct node *last = gpu_node(m, (uint32_t)m->group->nodes.count - 1);
-    for (uint32_t i = 0; i < last->n_outputs; i++) {
-        const struct gpu_operand stored = stored_output(m, i);
-        if (m->reals[i].dtype != DT_NONE)
-            TRY(m->is_fixed_product ? gpu_product_result(m, &m->reals[i], &stored)
-                                    : gpu_from_reals(m, &m->reals[i], &stored));
-    }
     return ODLC_OK;
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts are made, kept and given back. */
 #include "backend/gpu/gpu_context.h"
 
 #include <stdlib.h>
