@@ -55,7 +55,7 @@ int main(int argc, char **argv)
     const struct random_check check = {.backend = &gpu_backend,
                                        .ops = ops,
                                        .n_ops = COUNT_OF(ops),
-                                       .usual = 4,
+                                       .usual = 3,
                                        .longer = 300,
                                        .types = types,
                                        .choose = choose,

@@ -38,6 +38,14 @@ static const float *constant(const struct gpu_making *m, uint32_t i)
     return gpu_is_constant(m, 0, i) ? gpu_constant(m, 0, i).data : NULL;
 }
 
+/* float32 in all precision modes: what is rounded in a state comes back with every step. */
+static odlc_status give_weights(struct gpu_making *m, const float *weights, const struct shape *shape,
+                                struct gpu_operand *out)
+{
+    *out = (struct gpu_operand){.place = GPU_FIXED, .dtype = DT_FLOAT32, .shape = *shape};
+    return gpu_weights(m, weights, shape_count(shape) * sizeof(float), &out->buffer);
+}
+
 /* [gates][units][columns], each gate an operand, as [columns][gates][units]. */
 static odlc_status pack(struct gpu_making *m, const struct layer *l, const uint8_t *operands, int64_t columns,
                         struct gpu_operand *out)
@@ -50,7 +58,7 @@ static odlc_status pack(struct gpu_making *m, const struct layer *l, const uint8
             for (int64_t c = 0; c < columns; c++)
                 packed[c * row + g * units + u] = w[u * columns + c];
     }
-    return gpu_real_weights(m, packed, &SHAPE(columns, row), out);
+    return give_weights(m, packed, &SHAPE(columns, row), out);
 }
 
 static void add_bias(const struct gpu_making *m, float *to, uint32_t i, int64_t units)
@@ -86,8 +94,6 @@ static struct gpu_sequence describe(const struct layer *l)
 static odlc_status begin(struct gpu_making *m, const struct layer *l, const char *function, struct gpu_call **call)
 {
     gpu_option_type(m, "X", &l->x);
-    gpu_option_type(m, "Y", &l->w);
-    gpu_option_type(m, "B", &l->bias);
     gpu_option(m, "-DGROUP=%d", GROUP);
     TRY(gpu_call_begin(m, "recurrent", function, call));
     gpu_arg(m, *call, &l->x);
@@ -138,7 +144,7 @@ static odlc_status pack_peepholes(struct gpu_making *m, const struct layer *l, s
             add_bias(m, packed + g * units, operands[g], units);
             *any = true;
         }
-    return gpu_real_weights(m, packed, &SHAPE(LSTM_GATES * units), out);
+    return give_weights(m, packed, &SHAPE(LSTM_GATES * units), out);
 }
 
 static odlc_status prepare_lstm(struct gpu_making *m)
@@ -151,7 +157,7 @@ static odlc_status prepare_lstm(struct gpu_making *m)
     float *bias = arena_array(m->scope->scratch, float, (size_t)(LSTM_GATES * l.s.units));
     for (uint32_t g = 0; g < LSTM_GATES; g++)
         add_bias(m, bias + g * l.s.units, lstm_bias[g], l.s.units);
-    TRY(gpu_real_weights(m, bias, &SHAPE(LSTM_GATES * l.s.units), &l.bias));
+    TRY(give_weights(m, bias, &SHAPE(LSTM_GATES * l.s.units), &l.bias));
     TRY(pack_peepholes(m, &l, &peepholes, &has_peepholes));
     TRY(gpu_input(m, 0, LSTM_H, &h0));
     TRY(gpu_input(m, 0, LSTM_C, &c0));
@@ -192,8 +198,8 @@ static odlc_status pack_gru_biases(struct gpu_making *m, struct layer *l, struct
         add_bias(m, bias + g * units, GRU_BIAS_W + g, units);
         add_bias(m, g == GATE_NEW ? of_state : bias + g * units, GRU_BIAS_R + g, units);
     }
-    TRY(gpu_real_weights(m, bias, &SHAPE(GRU_GATES * units), &l->bias));
-    return gpu_real_weights(m, of_state, &SHAPE(units), bias_new);
+    TRY(give_weights(m, bias, &SHAPE(GRU_GATES * units), &l->bias));
+    return give_weights(m, of_state, &SHAPE(units), bias_new);
 }
 
 static odlc_status prepare_gru(struct gpu_making *m)
