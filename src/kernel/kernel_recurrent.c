@@ -92,8 +92,6 @@ static float *item(const struct buffer *state, int64_t b, int64_t units)
 
 /* ---- Lstm ---- */
 
-enum { LSTM_H = 10, LSTM_C = 11, LSTM_PEEPHOLE_I = 18, LSTM_PEEPHOLE_F, LSTM_PEEPHOLE_O };
-
 struct lstm {
     struct sequence s;
     const float *w[LSTM_GATES], *r[LSTM_GATES], *bias[LSTM_GATES];
@@ -153,8 +151,6 @@ odlc_status kernel_lstm(const struct kernel *k)
 }
 
 /* ---- Gru ---- */
-
-enum { GRU_W = 1, GRU_R = 4, GRU_BIAS_W = 7, GRU_BIAS_R = 10, GRU_H = 13 };
 
 struct gru {
     struct sequence s;

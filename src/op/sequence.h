@@ -18,6 +18,10 @@ enum lstm_gate { GATE_I, GATE_F, GATE_C, GATE_O, LSTM_GATES };
 /* The operands of each gate. */
 extern const uint8_t lstm_w[LSTM_GATES], lstm_r[LSTM_GATES], lstm_bias[LSTM_GATES];
 
+/* Other operands, by their index. */
+enum { LSTM_H = 10, LSTM_C = 11, LSTM_PEEPHOLE_I = 18, LSTM_PEEPHOLE_F, LSTM_PEEPHOLE_O };
+enum { GRU_W = 1, GRU_R = 4, GRU_BIAS_W = 7, GRU_BIAS_R = 10, GRU_H = 13 };
+
 enum gru_gate { GATE_UPDATE, GATE_RESET, GATE_NEW, GRU_GATES };
 
 #endif

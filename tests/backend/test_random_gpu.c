@@ -56,7 +56,7 @@ int main(int argc, char **argv)
     const struct random_check check = {.backend = &gpu_backend,
                                        .ops = ops,
                                        .n_ops = COUNT_OF(ops),
-                                       .usual = 6,
+                                       .usual = 3,
                                        .longer = 300,
                                        .types = types,
                                        .choose = choose,

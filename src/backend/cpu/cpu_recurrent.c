@@ -8,19 +8,6 @@
 #include "op/op.h"
 #include "op/sequence.h"
 
-enum {
-    LSTM_H = 10,
-    LSTM_C = 11,
-    LSTM_PEEPHOLE_I = 18,
-    LSTM_PEEPHOLE_F,
-    LSTM_PEEPHOLE_O,
-    GRU_W = 1,
-    GRU_R = 4,
-    GRU_BIAS_W = 7,
-    GRU_BIAS_R = 10,
-    GRU_H = 13
-};
-
 /* Rows of `gates` times `units` elements, one behind the other. */
 struct recurrent {
     struct sequence s;

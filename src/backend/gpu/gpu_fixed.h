@@ -11,5 +11,7 @@ odlc_status gpu_to_reals(struct gpu_making *m, const struct gpu_operand *fixed,
                          const struct gpu_operand *reals) MUST_USE;
 odlc_status gpu_from_reals(struct gpu_making *m, const struct gpu_operand *reals,
                            const struct gpu_operand *fixed) MUST_USE;
+/* The argument `type` of kernels in kernels/fixed.cl. */
+void gpu_arg_fixed_type(struct gpu_call *call, const struct gpu_operand *fixed);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backend/gpu/gpu_product.h"
 
+#include "backend/gpu/gpu_fixed.h"
 #include "kernel/fixed_product.h"
 #include "op/op.h"
 
@@ -20,11 +21,21 @@ bool gpu_is_fixed_product(const struct graph *g, const struct node *n)
     return dtype_is_fixed(in[0].dtype) && fixed_product_is(n, in, &out);
 }
 
+/* One that kernels of kernels/fixed.cl read and write. */
+static bool has_kernel_type(const struct tensor *t)
+{
+    const unsigned bits = dtype_value_bits(t->type->dtype);
+    return bits == 8 || bits == 16;
+}
+
 const char *gpu_refuse_fixed_product(const struct gpu *gpu, const struct graph *g, const struct node *n)
 {
     const struct tensor *x = node_input(g, n, 0), *w = node_input(g, n, 1), *bias = node_input(g, n, 2);
     if (!gpu->context->device.has_double)
         return "the device has no doubles for fixed point";
+    if (!has_kernel_type(x) || !has_kernel_type(node_output(g, n, 0)) ||
+        (w->kind != TENSOR_STATIC && !has_kernel_type(w)))
+        return "its operands are fixed point of other than 8 or 16 bits";
     if (x->kind == TENSOR_STATIC || (w->kind != TENSOR_STATIC && w->quant->per_axis) ||
         (bias && bias->kind != TENSOR_STATIC))
         return "its left operand is a constant, or weights with several encodings or a bias are none";
@@ -72,11 +83,11 @@ odlc_status gpu_product_input(struct gpu_making *m, const struct gpu_operand *st
     struct gpu_call *call;
     *out = gpu_room(m, gpu_product_dtype(m), &stored->shape);
     m->options = (text){0};
-    gpu_option_type(m, "X", stored);
     gpu_option_type(m, "O", out);
     TRY(gpu_call_begin(m, "fixed", "integers", &call));
     m->options = options;
     gpu_arg(m, call, stored);
+    gpu_arg_fixed_type(call, stored);
     gpu_arg(m, call, out);
     gpu_arg_int(call, (int64_t)count);
     gpu_arg_int(call, stored->quant->encodings[0].offset);
@@ -124,10 +135,10 @@ odlc_status gpu_product_result(struct gpu_making *m, const struct gpu_operand *s
     TRY(channels_of(m, result, &x_scale, &channels));
     m->math = GPU_MATH_DOUBLE;
     gpu_option_type(m, "X", sums);
-    gpu_option_type(m, "O", result);
     TRY(gpu_call_begin(m, "fixed", "product", &call));
     gpu_arg(m, call, sums);
     gpu_arg(m, call, result);
+    gpu_arg_fixed_type(call, result);
     gpu_arg_int(call, (int64_t)count);
     gpu_arg_int(call, result->shape.dims[result->shape.rank - 1]);
     gpu_arg_number(m, call, x_scale);

@@ -5,16 +5,6 @@
 #include "op/sequence.h"
 
 enum {
-    LSTM_H = 10,
-    LSTM_C = 11,
-    LSTM_PEEPHOLE_I = 18,
-    LSTM_PEEPHOLE_F,
-    LSTM_PEEPHOLE_O,
-    GRU_W = 1,
-    GRU_R = 4,
-    GRU_BIAS_W = 7,
-    GRU_BIAS_R = 10,
-    GRU_H = 13,
     GROUP = 64,
     STATES = 3 /* arrays of units that the kernels keep in local memory */
 };
@@ -39,6 +29,14 @@ static const float *constant(const struct gpu_making *m, uint32_t i)
     return gpu_is_constant(m, 0, i) ? gpu_constant(m, 0, i).data : NULL;
 }
 
+/* float32 in all precision modes: what is rounded in a state comes back with every step. */
+static odlc_status give_weights(struct gpu_making *m, const float *weights, const struct shape *shape,
+                                struct gpu_operand *out)
+{
+    *out = (struct gpu_operand){.place = GPU_FIXED, .dtype = DT_FLOAT32, .shape = *shape};
+    return gpu_weights(m, weights, shape_count(shape) * sizeof(float), &out->buffer);
+}
+
 /* [gates][units][columns], each gate an operand, as [columns][gates][units]. */
 static odlc_status pack(struct gpu_making *m, const struct layer *l, const uint8_t *operands, int64_t columns,
                         struct gpu_operand *out)
@@ -51,7 +49,7 @@ static odlc_status pack(struct gpu_making *m, const struct layer *l, const uint8
             for (int64_t c = 0; c < columns; c++)
                 packed[c * row + g * units + u] = w[u * columns + c];
     }
-    return gpu_real_weights(m, packed, &SHAPE(columns, row), out);
+    return give_weights(m, packed, &SHAPE(columns, row), out);
 }
 
 static void add_bias(const struct gpu_making *m, float *to, uint32_t i, int64_t units)
@@ -87,8 +85,6 @@ static struct gpu_sequence describe(const struct layer *l)
 static odlc_status begin(struct gpu_making *m, const struct layer *l, const char *function, struct gpu_call **call)
 {
     gpu_option_type(m, "X", &l->x);
-    gpu_option_type(m, "Y", &l->w);
-    gpu_option_type(m, "B", &l->bias);
     gpu_option(m, "-DGROUP=%d", GROUP);
     TRY(gpu_call_begin(m, "recurrent", function, call));
     gpu_arg(m, *call, &l->x);
@@ -139,7 +135,7 @@ static odlc_status pack_peepholes(struct gpu_making *m, const struct layer *l, s
             add_bias(m, packed + g * units, operands[g], units);
             *any = true;
         }
-    return gpu_real_weights(m, packed, &SHAPE(LSTM_GATES * units), out);
+    return give_weights(m, packed, &SHAPE(LSTM_GATES * units), out);
 }
 
 static odlc_status prepare_lstm(struct gpu_making *m)
@@ -152,7 +148,7 @@ static odlc_status prepare_lstm(struct gpu_making *m)
     float *bias = arena_array(m->scope->scratch, float, (size_t)(LSTM_GATES * l.s.units));
     for (uint32_t g = 0; g < LSTM_GATES; g++)
         add_bias(m, bias + g * l.s.units, lstm_bias[g], l.s.units);
-    TRY(gpu_real_weights(m, bias, &SHAPE(LSTM_GATES * l.s.units), &l.bias));
+    TRY(give_weights(m, bias, &SHAPE(LSTM_GATES * l.s.units), &l.bias));
     TRY(pack_peepholes(m, &l, &peepholes, &has_peepholes));
     TRY(gpu_input(m, 0, LSTM_H, &h0));
     TRY(gpu_input(m, 0, LSTM_C, &c0));
@@ -193,8 +189,8 @@ static odlc_status pack_gru_biases(struct gpu_making *m, struct layer *l, struct
         add_bias(m, bias + g * units, GRU_BIAS_W + g, units);
         add_bias(m, g == GATE_NEW ? of_state : bias + g * units, GRU_BIAS_R + g, units);
     }
-    TRY(gpu_real_weights(m, bias, &SHAPE(GRU_GATES * units), &l->bias));
-    return gpu_real_weights(m, of_state, &SHAPE(units), bias_new);
+    TRY(give_weights(m, bias, &SHAPE(GRU_GATES * units), &l->bias));
+    return give_weights(m, of_state, &SHAPE(units), bias_new);
 }
 
 static odlc_status prepare_gru(struct gpu_making *m)

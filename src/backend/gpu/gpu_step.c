@@ -176,7 +176,7 @@ odlc_status gpu_call_end_groups(struct gpu_making *m, struct gpu_call *call, cl_
 
 odlc_status gpu_call_end(struct gpu_making *m, struct gpu_call *call, cl_uint dims, const size_t *items)
 {
-    size_t group[3];
+    size_t group[3] = {1, 1, 1};
     gpu_group_size(m->gpu, call, dims, items, group);
     return gpu_call_end_groups(m, call, dims, items, group);
 }

@@ -20,22 +20,22 @@ static inline int row_of(const sequence *s, int step, int item)
 }
 
 /* The sum of what row `row` of the input gives to unit u of a gate, and its bias. */
-static inline real from_input(const sequence *s, global const X *x, int row, global const Y *w, global const B *bias,
+static inline real from_input(const sequence *s, global const X *x, int row, global const float *w, global const float *bias,
                               int gate, int gates, int u)
 {
     const int columns = gates * s->units, column = gate * s->units + u;
-    real sum = LOAD(B, bias, column);
+    real sum = LOAD(float, bias, column);
     for (int k = 0; k < s->in; k++)
-        sum += LOAD(X, x, row * s->in + k) * LOAD(Y, w, k * columns + column);
+        sum += LOAD(X, x, row * s->in + k) * LOAD(float, w, k * columns + column);
     return sum;
 }
 
-static inline real from_state(const sequence *s, local const real *h, global const Y *r, int gate, int gates, int u)
+static inline real from_state(const sequence *s, local const real *h, global const float *r, int gate, int gates, int u)
 {
     const int columns = gates * s->units, column = gate * s->units + u;
     real sum = 0;
     for (int k = 0; k < s->units; k++)
-        sum += h[k] * LOAD(Y, r, k * columns + column);
+        sum += h[k] * LOAD(float, r, k * columns + column);
     return sum;
 }
 
@@ -47,7 +47,7 @@ static inline real sigmoid(real x)
 #define FOR_UNITS for (int u = get_local_id(0); u < s.units; u += GROUP)
 
 /* Gates: input, forget, cell, output; so the peepholes, but for the cell. */
-kernel void lstm(global const X *x, global const Y *w, global const Y *r, global const B *bias, global const Y *peepholes,
+kernel void lstm(global const X *x, global const float *w, global const float *r, global const float *bias, global const float *peepholes,
                  global const S *h0, global const C *c0, global O *y, global P *last_cell, global Q *last, sequence s,
                  local real *states)
 {
@@ -67,12 +67,12 @@ kernel void lstm(global const X *x, global const Y *w, global const Y *r, global
             for (int g = 0; g < 4; g++)
                 gate[g] = from_input(&s, x, row, w, bias, g, 4, u) + from_state(&s, h, r, g, 4, u);
             if (s.has_peepholes) {
-                gate[0] += LOAD(Y, peepholes, u) * c[u];
-                gate[1] += LOAD(Y, peepholes, units + u) * c[u];
+                gate[0] += LOAD(float, peepholes, u) * c[u];
+                gate[1] += LOAD(float, peepholes, units + u) * c[u];
             }
             c[u] = sigmoid(gate[1]) * c[u] + sigmoid(gate[0]) * tanh(gate[2]);
             if (s.has_peepholes)
-                gate[3] += LOAD(Y, peepholes, 3 * units + u) * c[u];
+                gate[3] += LOAD(float, peepholes, 3 * units + u) * c[u];
             next[u] = sigmoid(gate[3]) * tanh(c[u]);
             if (s.has_y)
                 STORE(O, y, row * units + u, next[u]);
@@ -91,7 +91,7 @@ kernel void lstm(global const X *x, global const Y *w, global const Y *r, global
 }
 
 /* Gates: update, reset, new. */
-kernel void gru(global const X *x, global const Y *w, global const Y *r, global const B *bias, global const B *bias_new,
+kernel void gru(global const X *x, global const float *w, global const float *r, global const float *bias, global const float *bias_new,
                 global const S *h0, global O *y, global P *last, sequence s, local real *states)
 {
     const int item = get_group_id(0), units = s.units;
@@ -108,12 +108,12 @@ kernel void gru(global const X *x, global const Y *w, global const Y *r, global 
             const real reset =
                 sigmoid(from_input(&s, x, row, w, bias, 1, 3, u) + from_state(&s, h, r, 1, 3, u));
             update[u] = sigmoid(from_input(&s, x, row, w, bias, 0, 3, u) + from_state(&s, h, r, 0, 3, u));
-            given[u] = s.is_linear ? reset * (from_state(&s, h, r, 2, 3, u) + LOAD(B, bias_new, u)) : reset * h[u];
+            given[u] = s.is_linear ? reset * (from_state(&s, h, r, 2, 3, u) + LOAD(float, bias_new, u)) : reset * h[u];
         }
         barrier(CLK_LOCAL_MEM_FENCE);
         FOR_UNITS
         {
-            const real from = s.is_linear ? given[u] : from_state(&s, given, r, 2, 3, u) + LOAD(B, bias_new, u);
+            const real from = s.is_linear ? given[u] : from_state(&s, given, r, 2, 3, u) + LOAD(float, bias_new, u);
             const real candidate = tanh(from_input(&s, x, row, w, bias, 2, 3, u) + from);
             h[u] = (1 - update[u]) * candidate + update[u] * h[u];
             if (s.has_y)
