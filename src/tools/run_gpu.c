@@ -14,7 +14,7 @@ static bool is_among(const char *name, const char *const *names, size_t count)
 /* The GPU, then the default: what it does not take is computed as without it. */
 static struct run_names gpu_first(struct arena *arena)
 {
-    static const char *const order[] = {"gpu", "cpu", "reference", "package"};
+    static const char *const order[] = {"gpu", "cpu", "reference", "package", "plugin"};
     const char *const *known = odlc_backend_names();
     const char **names = arena_array(arena, const char *, COUNT_OF(order));
     struct run_names out = {.data = names, .given = true};

@@ -14,6 +14,7 @@ from help_options import options_of_help  # noqa: E402
 EXECUTED_BY = {
     "README.md": "tests/example/test_example.py",
     "docs/build-jobs.md": "tests/jobs/test_guide.py",
+    "docs/plugins.md": "tests/plugin/test_plugin_tutorial.py",
     "docs/releasing.md": "scripts/abi.py",
     "docs/tutorial-inception-udo.md": "tests/tensorflow/test_tutorial.py",
     "docs/udo-tutorial.md": "tests/package/test_udo_tutorial.py",
