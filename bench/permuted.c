@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,7 +42,7 @@ static int write_all(int fd, const void *bytes, size_t size, size_t at)
 }
 
 /* Rows [from, to) of each part of the result, those of a part together. */
-static void transpose(const struct piece *p, const uint32_t *source, size_t from, size_t to, uint32_t *band)
+static void transpose(const struct piece *p, const char *source, size_t from, size_t to, uint32_t *band)
 {
     size_t first = from * p->parts, last = to * p->parts;
     for (size_t row = 0; row < p->rows; row += BLOCK) {
@@ -51,7 +52,7 @@ static void transpose(const struct piece *p, const uint32_t *source, size_t from
             for (size_t c = column; c < end; c++) {
                 uint32_t *out = band + ((c % p->parts) * (to - from) + c / p->parts - from) * p->rows + row;
                 for (size_t r = 0; r < rows; r++)
-                    out[r] = source[(row + r) * p->columns + c];
+                    memcpy(&out[r], source + 4 * ((row + r) * p->columns + c), 4); /* anywhere in the file */
             }
         }
     }
@@ -68,7 +69,7 @@ static int put(const struct copy *copy, const struct piece *p, size_t at)
     step = step ? step : 1;
     for (size_t from = 0, to; from < per_part; from = to) {
         to = per_part - from < step ? per_part : from + step;
-        transpose(p, (const uint32_t *)(void *)source, from, to, copy->band);
+        transpose(p, source, from, to, copy->band);
         for (size_t part = 0; part < p->parts; part++)
             if (!write_all(copy->out, copy->band + part * (to - from) * p->rows, (to - from) * row_size,
                            at + (part * per_part + from) * row_size))

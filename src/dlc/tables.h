@@ -65,8 +65,18 @@ static inline void put_string(struct fb_build *b, uint32_t reference, const char
 
 /* ---- the column `value`: whether the field is there, the value, and how the record takes the value back ---- */
 
+/* Of all bytes: a zero with a sign is one that must be written. */
+static inline bool is_zero(const void *value, size_t size)
+{
+    const uint8_t *bytes = value;
+    for (size_t i = 0; i < size; i++)
+        if (bytes[i])
+            return false;
+    return true;
+}
+
 #define IF_MEMBER(m) true
-#define IF_MEMBER_UNLESS_0(m) (r->m != 0)
+#define IF_MEMBER_UNLESS_0(m) (!is_zero(&r->m, sizeof r->m))
 #define IF_ALWAYS(...) true
 #define IF_UNLESS_0(v) ((v) != 0)
 #define IF_WHEN(condition, v) (condition)
