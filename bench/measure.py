@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measures commands: what one run used, medians, ratios of runs that belong together, and on what machine.
 
 Times are seconds, memory is bytes. A MB is 10⁶ bytes."""

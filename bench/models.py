@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the models that bench measures: the structure and weight sizes of real networks, with made-up numbers, and
 graphs of many nodes.
 usage: models.py NAME FOLDER [DIVISOR]   (DIVISOR: of channels, or of the number of nodes)
@@ -294,19 +295,21 @@ class Convolutions:
 
     CHANNELS, SIDE, PER_BLOCK = 8, 4, 3
 
-    def __init__(self, nodes):
+    def __init__(self, nodes, group=1):
         self.m = Model(opset=13)
         self.w = Weights(self.m, make_noise())
         self.blocks = nodes // self.PER_BLOCK
+        self.group = group
 
     def save(self, folder):
         m, channels = self.m, self.CHANNELS
+        grouped = {"group": self.group} if self.group > 1 else {}
         m.input("x", FLOAT, [1, channels, self.SIDE, self.SIDE])
         last = "x"
         for i in range(self.blocks):
             name = f"/block{i}/conv"
-            weight = self.w.add(f"{name}.weight", [channels, channels, 1, 1])
-            m.node("Conv", [last, weight], [f"{name}.y"], name=name, kernel_shape=[1, 1])
+            weight = self.w.add(f"{name}.weight", [channels, channels // self.group, 1, 1])
+            m.node("Conv", [last, weight], [f"{name}.y"], name=name, kernel_shape=[1, 1], **grouped)
             m.node("BatchNormalization", [f"{name}.y", *self.w.batch_statistics(name, channels)], [f"{name}.n"])
             last = f"{name}.r"
             m.node("Relu", [f"{name}.n"], [last])
@@ -314,9 +317,33 @@ class Convolutions:
         m.save(os.path.join(folder, "model.onnx"))
 
 
+class Products:
+    """Matrix product with a small factor, bias and Relu, one after another, of 8 features."""
+
+    FEATURES, PER_BLOCK = 8, 3
+
+    def __init__(self, nodes):
+        self.m = Model(opset=13)
+        self.w = Weights(self.m, make_noise())
+        self.blocks = nodes // self.PER_BLOCK
+
+    def save(self, folder):
+        m, features, last = self.m, self.FEATURES, "x"
+        m.input("x", FLOAT, [1, features])
+        for i in range(self.blocks):
+            name = f"/block{i}/dense"
+            factor, bias = self.w.add(f"{name}.weight", [features] * 2), self.w.add(f"{name}.bias", [features])
+            m.node("MatMul", [last, factor], [f"{name}.y"], name=name)
+            m.node("Add", [f"{name}.y", bias], [f"{name}.n"])
+            last = f"{name}.r"
+            m.node("Relu", [f"{name}.n"], [last])
+        m.output(last, FLOAT, [1, features])
+        m.save(os.path.join(folder, "model.onnx"))
+
+
 # Of the models whose size is their graph.
 NODES = {"chain10k": 10_000, "chain100k": 100_000, "chain1m": 1_000_000, "native": 100_000, "udo": 100_000,
-         "conv20k": 20_000, "tfchain100k": 100_000, "tfconv20k": 20_000}
+         "conv20k": 20_000, "depthwise20k": 20_000, "dense20k": 20_000, "tfchain100k": 100_000, "tfconv20k": 20_000}
 
 
 def large(divisor, **place):
@@ -339,6 +366,8 @@ MODELS = {
     "native": lambda divisor: Replaced(NODES["native"] // divisor, user_defined=False),
     "udo": lambda divisor: Replaced(NODES["udo"] // divisor, user_defined=True),
     "conv20k": lambda divisor: Convolutions(NODES["conv20k"] // divisor),
+    "depthwise20k": lambda divisor: Convolutions(NODES["depthwise20k"] // divisor, Convolutions.CHANNELS),
+    "dense20k": lambda divisor: Products(NODES["dense20k"] // divisor),
 }
 
 

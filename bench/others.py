@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The other converters that are measured: how they are found and called, and whether what they wrote can be whole."""
 
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs one of the converters and optimizers that are Python modules, and prints what its work took as JSON: without
 the time for starting Python and importing modules, which is not what is compared.
 usage: python_tools.py TOOL MODEL OUTPUT    an unknown TOOL lists those that can be imported, with versions"""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables of measured runs, as text or as Markdown."""
 
 from measure import medians, paired

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures onnx-to-dlc against copying the same bytes, and against the other converters that this machine has.
 usage: run.py [--smoke] [--build FOLDER] [--tools FOLDER] [--folder SCRATCH] [--rounds N] [--markdown] [--keep] [--alone]
               [--patience SECONDS] [NAME...]
@@ -8,7 +9,7 @@ once, one after another, so that what disturbs the machine disturbs all; ratios 
 that does not count brings the models into the page cache. Outputs are removed after each run, models after their
 measurement (--keep: models are left there, and those that are there are used).
 
---tools: the build whose bench/usage and bench/unpack are used (default: that of --build).
+--tools: the build whose programs of bench are used (default: that of --build).
 
 The last lines say for each limit whether it holds; the status is 0 when all of those that were measured do. --smoke:
 small models, one round, no limits. --alone: without other converters. --patience: another converter is ended
@@ -27,7 +28,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import models  # noqa: E402
 import others  # noqa: E402
 import report  # noqa: E402
-from limits import INFO, OURS, Limits  # noqa: E402
+from limits import INFO, OURS, PERMUTED, PERMUTED_LIMITS, Limits  # noqa: E402
 from measure import DEFAULT_BUILD, Meter, machine, medians  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -36,7 +37,7 @@ UNPACK = "protobuf-c unpack"
 GROUPS = {"resnet50": {"resnet50": 16}, "transformer": {"transformer": 16}, "single1.9": {"single1.9": 16},
           "single3": {"single3": 16}, "external3": {"external3": 16}, "open": {"external5": 16},
           "chains": {"chain10k": 100, "chain100k": 100, "tfchain100k": 100, "chain1m": 200}, "udo": {"native": 100, "udo": 100},
-          "conv20k": {"conv20k": 20, "tfconv20k": 20}}
+          "conv20k": {"conv20k": 20, "tfconv20k": 20, "depthwise20k": 20, "dense20k": 20}}
 # Another converter that takes more seconds of CPU time than this is measured once only. One may wait, for a network
 # that is not there or on a busy machine, for this many times the CPU time that it may take.
 REPEATED, WAITING = 10, 10
@@ -60,6 +61,9 @@ class Model:
         self.size = sum(path.stat().st_size for path in self.inputs)
         self.weights = 0 if self.nodes else self.size
         self.out.mkdir(exist_ok=True)
+        if self.name in PERMUTED_LIMITS:
+            with open(self.folder / "pieces", "w", encoding="ascii") as out:
+                subprocess.run([sys.executable, HERE / "pieces.py", self.model], stdout=out, check=True)
 
     def remove(self):
         if not self.settings.keep:
@@ -109,6 +113,9 @@ class Model:
         self.record("cp", self.copy(meter))
         self.attempt(meter, OURS, self.conversion())
         self.record("cat", meter.must(["cat", *self.inputs], stdout=self.out / "copy"))
+        if self.name in PERMUTED_LIMITS:
+            self.attempt(meter, PERMUTED, [self.settings.tools / "bench" / "permuted", self.model, self.folder / "pieces",
+                                           self.out / "permuted"])
         if len(self.inputs) == 1 and self.model.suffix == ".onnx":
             self.attempt(meter, UNPACK, [self.settings.tools / "bench" / "unpack", *self.inputs])
 

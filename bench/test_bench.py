@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The benchmark's own arithmetic and launcher, against commands and figures whose numbers are known.
 usage: test_bench.py   (ODLC_BUILD_ROOT: the build that holds the launcher)"""
 
 import os
 import pathlib
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -18,7 +20,8 @@ import others  # noqa: E402
 import report  # noqa: E402
 import verdicts as executed  # noqa: E402
 from checks import BUILD, Checks  # noqa: E402
-from limits import INFO, OURS, Limits  # noqa: E402
+import pieces  # noqa: E402
+from limits import INFO, OURS, PERMUTED, Limits  # noqa: E402
 from measure import Meter, Run, medians, paired  # noqa: E402
 from onnx_writer import Model, Repeated, chunks  # noqa: E402
 
@@ -101,6 +104,8 @@ def test_limits(checks):
                   "transformer: peak MB": True})
     bad = verdicts(measured("transformer", 2.31, 32_000_001, 2.4))
     checks.check("a bad copy", not any(bad.values()) and len(bad) == 3, str(bad))
+    bare = [verdicts(measured("resnet50", 1.0, more={PERMUTED: [Run(cpu, 1.0, 1)]})) for cpu in (0.92, 0.9)]
+    checks.equal("a permuting copy", [found["resnet50: CPU time ÷ a bare permuting copy's"] for found in bare], [True, False])
     checks.equal("only its memory is limited", verdicts(measured("single3", 9.0)), {"single3: peak MB": True})
     small = measured("chain10k", 0.01, nodes=10_000)
     chains = {cpu: verdicts(small, measured("chain1m", cpu, 632_000_000, nodes=1_000_000)) for cpu in (1.5, 1.7)}
@@ -157,12 +162,33 @@ def test_models(checks, folder):
                  and b"".join(Repeated(b"abc", 2, 1).chunks()) == b"bc" and not list(Repeated(b"abc", 0).chunks()))
 
 
+def test_permuted(checks, folder):
+    """The bare copy, of a filter of 3 × 2 channels and 2 × 2 places, a factor of 2 × 3 and a bias, against plain loops."""
+    m, filters, factor = Model(), list(range(24)), [100.0, 101, 102, 103, 104, 105]
+    m.tensor("w", models.FLOAT, [3, 2, 2, 2], raw=struct.pack("<24f", *filters))
+    m.tensor("f", models.FLOAT, [2, 3], raw=struct.pack("<6f", *factor))
+    m.tensor("b", models.FLOAT, [3], raw=struct.pack("<3f", 7, 8, 9))
+    m.node("Conv", ["x", "w", "b"], ["y"])
+    m.node("MatMul", ["y", "f"], ["z"])
+    m.save(folder / "small.onnx")
+    with open(folder / "small.onnx", "rb") as file:
+        listed = list(pieces.pieces(file.read()))
+    checks.equal("pieces", [piece[1:] for piece in listed], [(3, 8, 4), (2, 3, 1), (1, 3, 1)])
+    (folder / "pieces").write_text("".join(" ".join(map(str, piece)) + "\n" for piece in listed), encoding="ascii")
+    command = [BUILD / "bench" / "permuted", folder / "small.onnx", folder / "pieces", folder / "copy"]
+    checks.equal("status", subprocess.run(command, check=False).returncode, 0)
+    hwio = [filters[(o * 2 + i) * 4 + place] for place in range(4) for i in range(2) for o in range(3)]
+    wanted = hwio + [factor[row * 3 + column] for column in range(3) for row in range(2)] + [7, 8, 9]
+    copied = (folder / "copy").read_bytes()[:4 * len(wanted)]
+    checks.equal("permuted", list(struct.unpack(f"<{len(wanted)}f", copied)), [float(value) for value in wanted])
+
+
 def test_failing_converter(checks, folder):
     """A conversion that fails is reported, and the status is not 0."""
     build = folder / "build"
     for path in ("converters", "bench"):
         (build / path).mkdir(parents=True)
-    for name in ("usage", "unpack"):
+    for name in ("usage", "unpack", "permuted"):
         os.symlink(BUILD / "bench" / name, build / "bench" / name)
     converter = build / "converters" / "onnx-to-dlc"
     converter.write_text("#!/bin/sh\necho no luck >&2\nexit 3\n", encoding="utf-8")
@@ -212,6 +238,7 @@ def main():
         test_others(checks)
         test_executions(checks)
         test_models(checks, folder)
+        test_permuted(checks, folder)
         test_failing_converter(checks, folder)
     checks.finish()
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TensorFlow graphs of many nodes: what the chains and convolutions of models.py are in a frozen GraphDef."""
 
 import os

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a parser of the general kind costs: reads a model into memory and unpacks it with protobuf-c. The bytes of
  * tensors are copied as fields that the schema does not list; protobuf-c treats those as it does bytes.
  * usage: unpack MODEL */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs a command and writes what it used.
  * usage: usage CPU_SECONDS SECONDS REPORT COMMAND [ARGUMENT...]
  *

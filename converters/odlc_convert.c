@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/driver/convert_model.h"
 #include "converters/onnx/onnx_frontend.h"
 #include "converters/tensorflow/tf_frontend.h"

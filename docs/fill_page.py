@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Fills the options of a command into its man page, as the command's own table has them.
 usage: fill_page.py PAGE OUT [COMMAND]; without COMMAND, which cannot run here then, the page refers to --help."""
 

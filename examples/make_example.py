@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes example.onnx and its input: a small image classifier with a user-defined op, SoftClamp, in the middle.
 usage: make_example.py [FOLDER]   (default: the folder of this script)"""
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Looks for faults without running anything: clang-tidy (.clang-tidy says what for) and cppcheck. The status is 0 when
 # there is no finding.
 #   scripts/analyze.sh [--changed] [BUILD]   BUILD is a configured and built folder (default: build/clang)

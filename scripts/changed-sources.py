@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Prints the product's sources that a change can make a difference to, one a line: those that differ from the last landed
 commit, and those that were built with a header or a table that does.
 usage: scripts/changed-sources.py BUILD   (BUILD is built: ninja knows there what each source includes)

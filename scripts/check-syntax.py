@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Has a compiler read sources that another one built, for its warnings, which are errors; nothing is built.
 usage: scripts/check-syntax.py BUILD CC FOLDER...   (BUILD is built; the sources below these folders)"""
 

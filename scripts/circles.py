@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Prints circles of files in a room: units of one folder that all lead to each other.
 usage: scripts/circles.py BUILD [--max N] [--verbose]   (BUILD is built; status 1 when a circle has more than N units, default 2)
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Totals of a meson test log in test cases: "N passed, N failed, N skipped".
 usage: count-tests.py BUILD/meson-logs/testlog.json [PASSED FAILED SKIPPED]   (the numbers are added)
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Table of the rooms' coverage from gcovr's JSON, and the functions that nothing reached against the list of them.
 usage: coverage-report.py COVERAGE.json UNREACHED.txt [--missing]   (--missing: also every line that nothing reached)
 

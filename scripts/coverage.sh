@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Line coverage of the tests: builds with counters, runs all tests with the real data of ../shared where it is, prints a
 # table of the rooms, and names every function that no test reached.
 #   scripts/coverage.sh            build, run, report

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the texts of a folder as C: an array of structures of a name and a text, sorted by name.
 usage: embed_texts.py OUT.c FOLDER HEADER STRUCT ARRAY SUFFIX..."""
 

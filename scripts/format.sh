@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Formats every C file with clang-format (version 14, Debian 12's); with --check only says which would change.
 set -eu
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Installs what is missing of the named sections of packages.txt (default: build). As root, or through sudo.
 #   scripts/install-packages.sh [build] [test] [ci]
 set -eu

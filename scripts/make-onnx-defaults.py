@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes converters/onnx/schema/onnx_schema_defaults.def: the attribute defaults of ONNX's default-domain operators.
 
 usage: make-onnx-defaults.py onnx-ops.tsv > converters/onnx/schema/onnx_schema_defaults.def
@@ -87,6 +88,7 @@ def rows(table):
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
+    print("/* SPDX-License-Identifier: Apache-2.0 */")
     print("/* Made by scripts/make-onnx-defaults.py; sorted by operator, attribute and opset version.")
     print(" * ONNX_DEFAULT(operator, attribute, first version, last version, kind, value) */")
     with open(sys.argv[1], encoding="utf-8", newline="") as table:

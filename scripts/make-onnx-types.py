@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes converters/onnx/schema/operand_types.def: the element types of operands of ONNX's default-domain operators.
 
 usage: make-onnx-types.py onnx-ops.tsv > converters/onnx/schema/operand_types.def
@@ -73,6 +74,7 @@ def rows(table):
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
+    print("/* SPDX-License-Identifier: Apache-2.0 */")
     print("/* Made by scripts/make-onnx-types.py; sorted by operator and opset version.")
     print(" * ONNX_TYPES(operator, first version, last version, inputs, outputs): a letter an operand, the last one with +")
     print(" * for all that follow. Small letters are types: f(loat), d(ouble), h(alf), i(nt32), l(ong), b(ool), u(int8),")

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes docs/operators.md and docs/operators-tensorflow.md, the lists of operators of ONNX and TensorFlow: what they are
 lowered to, and limits, from the tables (rows and refusals in converters/onnx/lower and converters/tensorflow/lower) and from the
 lowering functions that the rows name.
@@ -31,7 +32,8 @@ express, in the words of the error messages (`…` stands for a value); everythi
 other, can be claimed by a [user-defined op](udo-config.md), and `{command} --dry_run` says what holds for a given model. A
 value that must be known at conversion and is a graph input of the model is fixed with `--freeze_input`.
 """
-ONNX_HEAD = """# ONNX operators
+LICENCE = "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
+ONNX_HEAD = LICENCE + """# ONNX operators
 
 What `onnx-to-dlc` makes of the operators of ONNX. """ + HOW_TO_READ.format(command="onnx-to-dlc") + """
 This file is made by `scripts/make-operators-doc.py` from `converters/onnx/lower/onnx_rows.def`, `onnx_refusals.def` and the lowering functions.
@@ -39,7 +41,7 @@ This file is made by `scripts/make-operators-doc.py` from `converters/onnx/lower
 | Operator | Opset versions | Lowered to | Refused |
 |---|---|---|---|
 """
-TF_HEAD = """# TensorFlow operators
+TF_HEAD = LICENCE + """# TensorFlow operators
 
 What `tensorflow-to-dlc` makes of the operators of TensorFlow. """ + HOW_TO_READ.format(command="tensorflow-to-dlc") + """
 Some operators are gone when the graph is lowered, because they say what the graph is: constants (Const), graph inputs
@@ -74,6 +76,19 @@ Numbers follow the operator's specification. Where a comparison with another pro
 | Resize, Upsample | `nearest` and a scale of out / in: element 1 of 14 → 2 is at 7, rounded down | positions are fractions, and rounding is exact | ONNX Runtime computes positions in single precision (6.9999995 there), ONNX's reference implementation in double: of 306 pairs of extents up to 18, `asymmetric` with `floor` differs for 4, `half_pixel` with `floor` for 8, with `ceil` for 1 |
 | ReduceLogSumExp | integers | the whole part of the logarithm, as the operator's function in the specification gives it: 2 for a 1 and eleven zeros | ONNX Runtime rounds every exponential to a whole number: 1 |
 | AveragePool, LpPool, MaxPool | `auto_pad` VALID with `ceil_mode` | sizes are rounded up, as ONNX's shape inference and ONNX Runtime have it | ONNX's reference implementation rounds down, or refuses it |
+"""
+TF_DEPARTURES = """
+## Where TensorFlow does something else
+
+| Operator | Form | Here | TensorFlow |
+|---|---|---|---|
+| MatrixInverse, MatrixSolve, MatrixTriangularSolve | a matrix that is singular | results are infinite, or no numbers | fails |
+| Cholesky | a matrix that is not positive definite | results are no numbers | fails |
+| SparseTensorDenseMatMul | an infinite element, or one that is no number, where the sparse matrix has no element | times 0, which is no number: the matrix is stored with its zeros | is left out |
+| Requantize, QuantizeDownAndShrinkRange, QuantizedConcat | a byte that is rounded beside a half | computed in float32, halves up, or away from 0 (QuantizedConcat) | in integers of 48 bits, or floats; a byte may be one apart |
+| QuantizedBiasAdd, QuantizedAdd | an operand is brought to the steps of the sum | in float32, but for known ranges of QuantizedAdd: sums may be a few steps apart, and up to 255 of 131,072 where ranges of QuantizedAdd are computed | in floats or doubles |
+| Bincount, DenseBincount | a negative number that is computed | is not counted | fails |
+| Lgamma, Digamma | float32 | computed in float32: within 3e-6 of the larger of 1 and the result (45,000 numbers from -8 to 1000) | correct to float32 |
 """
 GLUE = {"Reshape", "Transpose", "Cast"}
 
@@ -181,7 +196,7 @@ def documents():
         "operators.md": ONNX_HEAD + "".join(table_rows(onnx_rows(), Sources("onnx"))) + REFUSED_HEAD
                         + "".join(refusal_rows("onnx", ONNX_REFUSAL)) + ONNX_DEPARTURES,
         "operators-tensorflow.md": TF_HEAD + "".join(table_rows(tensorflow_rows(), Sources("tensorflow"))) + REFUSED_HEAD
-                                   + "".join(refusal_rows("tensorflow", TF_REFUSAL)),
+                                   + "".join(refusal_rows("tensorflow", TF_REFUSAL)) + TF_DEPARTURES,
     }
 
 

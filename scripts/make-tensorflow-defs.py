@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes tables of TensorFlow's operators from the registry of an installed TensorFlow, with which it is to be run.
 
 usage: make-tensorflow-defs.py outputs operators.txt > converters/tensorflow/decode/op_defs.def
@@ -78,6 +79,7 @@ def value(kind, default):
 
 
 def outputs(ops, wanted):
+    print("/* SPDX-License-Identifier: Apache-2.0 */")
     print("/* Made by scripts/make-tensorflow-defs.py; sorted by operator. TF_OP(operator, outputs): an output is")
     print(" * ONE(name, type attribute), ONE_OF(name, type), MANY(name, attribute with their number, type attribute),")
     print(" * MANY_OF(name, attribute with their number, type) or LISTED(name, attribute with the list of their types). */")
@@ -88,6 +90,7 @@ def outputs(ops, wanted):
 
 
 def inputs(ops, wanted):
+    print("/* SPDX-License-Identifier: Apache-2.0 */")
     print("/* Made by scripts/make-tensorflow-defs.py; sorted by operator. TF_INPUTS(operator, inputs): as the outputs of")
     print(" * op_defs.def. */")
     for op in ops:
@@ -96,6 +99,7 @@ def inputs(ops, wanted):
 
 
 def defaults(ops, wanted):
+    print("/* SPDX-License-Identifier: Apache-2.0 */")
     print("/* Made by scripts/make-tensorflow-defs.py; sorted by operator and attribute.")
     print(" * TF_DEFAULT(operator, attribute, kind, value) */")
     for op in ops:

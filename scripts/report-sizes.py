@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Lengths of functions and files in lines: median, 95th percentile, longest.
 usage: scripts/report-sizes.py [FOLDER...]   (default: include src converters; .c and .h files, without what Meson makes)"""
 

@@ -1,8 +1,10 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Installs what is missing, builds with AddressSanitizer and UndefinedBehaviorSanitizer, and runs all tests.
 #   scripts/test.sh          everything but fuzzing; of exhaustive tests each n-th case
-#   scripts/test.sh --long   also all cases, the static analysis of all sources, bugs that tests must see, and each fuzz
-#                            target for 60 seconds (clang, libFuzzer)
+#   scripts/test.sh --long   also all cases, the static analysis of all sources, bugs that tests must see, packages, an image and an
+#                            archive for aarch64, and each fuzz target for 60 seconds (clang, libFuzzer)
+# It begins with how long that takes.
 # The last line is "N passed, N failed, N skipped", counted in test cases, and the one before says how many were left to
 # --long; the status is 0 when none failed.
 set -eu
@@ -15,6 +17,19 @@ case "${1:-}" in
     --long) long=yes ;;
     *) echo "usage: scripts/test.sh [--long]" >&2; exit 2 ;;
 esac
+
+# A machine that does other things as well needs longer in proportion: no test fails for that.
+say_how_long()
+{
+    echo "Builds with sanitizers and runs all tests: a quarter of an hour on two processors with nothing else to do."
+    if [ "$long" = yes ]; then
+        echo "--long adds some hours: all cases of exhaustive tests, the analysis of all sources, a build for each planted bug, Debian"
+        echo "packages, a container image and an archive for aarch64, and a minute for each fuzz target."
+    else
+        echo "scripts/test.sh --long would also try all cases of exhaustive tests, analyse all sources, plant bugs, make packages, and fuzz."
+    fi
+    [ ! -f "$build/took-$long" ] || echo "The last time it took $(cat "$build/took-$long") minutes here."
+}
 
 configure()
 {
@@ -52,7 +67,10 @@ run_analysis()
     "$root/scripts/analyze.sh" "$build/test" || analysis_failed=1
 }
 
+say_how_long
+began=$(date +%s)
 "$root/scripts/install-packages.sh" build test
+[ "$long" = no ] || "$root/scripts/install-packages.sh" docs ci packages images
 # Sanitizers name lines, for which -g1 is enough. Compiling takes half of the time of -O2, and the tests as long.
 configure "$build/test" -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=true -Doptimization=1 \
     -Dc_args='-fno-sanitize-recover=all -g1'
@@ -72,5 +90,6 @@ mutants_failed=0
 analysis_failed=0
 [ "$long" = no ] || { run_analysis; run_mutants; run_fuzzers; }
 
+echo $((($(date +%s) - began + 59) / 60)) >"$build/took-$long"
 python3 "$root/scripts/count-tests.py" "$build/test/meson-logs/testlog.json" "$((fuzz_passed + mutants_passed))" \
     "$((fuzz_failed + mutants_failed + analysis_failed))" 0

@@ -1,15 +1,29 @@
 #!/bin/sh
-# From a fresh Debian 12 to the results of a package of kernels: makes a system in a folder by debootstrap, installs there what
-# the build needs, g++ and make, builds and installs OpenDLC, and runs the commands of docs/udo-packages.md. The scores are
-# compared with those that NumPy computes (python3-numpy, here). As root; what is in the folder already is kept and used.
-#   scripts/try-fresh.sh FOLDER [MIRROR]     default: the mirror of this system's apt
+# SPDX-License-Identifier: Apache-2.0
+# What README and the packages promise, tried on a fresh Debian 12: makes a system in a folder by debootstrap, runs README's first
+# command there, installs as README says and compiles a program, and with --packages makes the Debian packages, installs them,
+# tries them and removes them; with --tests runs README's second command. It prints the time and the disk space of each step. As root; a system
+# that is in the folder already is kept and used.
+#   scripts/try-fresh.sh FOLDER [--packages] [--tests] [MIRROR]     default: the mirror of this system's apt
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 suite=bookworm
-[ $# -ge 1 ] || { echo "usage: scripts/try-fresh.sh FOLDER [MIRROR]" >&2; exit 2; }
+[ $# -ge 1 ] || { echo "usage: scripts/try-fresh.sh FOLDER [--packages] [--tests] [MIRROR]" >&2; exit 2; }
 fresh=$1
-mirror=${2:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Codename: $suite" 'Component: main' | head -n 1)}
+shift
+packages=no
+tests=no
+mirror=
+for argument; do
+    case "$argument" in
+        --packages) packages=yes ;;
+        --tests) tests=yes ;;
+        *) mirror=$argument ;;
+    esac
+done
+[ -n "$mirror" ] ||
+    mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Codename: $suite" 'Component: main' | head -n 1)
 
 # A command in the fresh system, which knows nothing of this one's environment.
 inside()
@@ -18,32 +32,41 @@ inside()
         HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive chroot "$fresh" sh -euc "$1"
 }
 
+# The same, with what it took: seconds of the clock and of processors, and megabytes that were added.
+measured()
+{
+    before=$(du -sm "$fresh" --exclude="$fresh/proc" | cut -f1)
+    inside "exec >/tmp/step.log 2>&1
+$2
+times >/tmp/step.times" || { tail -n 40 "$fresh/tmp/step.log"; echo "FAILED: $1" >&2; exit 1; }
+    echo "$1: $(sed -n 2p "$fresh/tmp/step.times") of processors (user, system), $(($(du -sm "$fresh" --exclude="$fresh/proc" | cut -f1) - before)) MB more on the disk"
+}
+
 [ -x "$fresh/bin/sh" ] || debootstrap --variant=minbase "$suite" "$fresh" "$mirror"
 rm -rf "$fresh/opendlc"
 mkdir "$fresh/opendlc"
 git -C "$root" archive HEAD | tar -x -C "$fresh/opendlc"
 
-inside 'cd /opendlc
-scripts/install-packages.sh build
-apt-get install -q -y --no-install-recommends g++ make
-# Without dpkg-dev Meson takes lib64, where Debian looks for nothing.
-meson setup build --buildtype=release --libdir=lib -Dtests=false
-ninja -C build
-meson install -C build --quiet
-ldconfig'
+measured 'scripts/quickstart.sh' 'cd /opendlc; scripts/quickstart.sh'
+tail -n 30 "$fresh/tmp/step.log"
 
-inside 'mkdir /opendlc/work
-cd /opendlc/work
-cp ../examples/ops.json ../examples/image.raw ../examples/inputs.txt .
-library=ExampleOps/libs/x86-64_linux_clang/libUdoExampleOpsReg.so
-set -x
-udo-package-generator -p ops.json -o .
-make -C ExampleOps cpu_x86 # compiles as it is
-cp ../examples/SoftClamp.cpp ExampleOps/jni/src/CPU/src/ops
-make -C ExampleOps cpu_x86
-onnx-to-dlc -i ../examples/example.onnx --udo_config_paths ops.json -o example.dlc
-udo-check ops.json --udo_package_path $library
-net-run --container example.dlc --input_list inputs.txt --udo_package_path $library'
+measured 'installation' 'cd /opendlc; meson install -C build/release --quiet'
+measured 'a program that uses the library' 'cd /tmp
+gcc -o convert-and-run /opendlc/examples/api/convert-and-run.c $(pkg-config --cflags --libs opendlc)
+./convert-and-run /opendlc/examples/digits/digits.onnx digits.dlc /opendlc/examples/digits/digit.raw
+dlc-info -i digits.dlc
+ninja -C /opendlc/build/release uninstall
+[ ! -e /usr/local/bin/dlc-info ] || exit 1'
 
-work=$fresh/opendlc/work
-/usr/bin/python3 "$root/tests/package/soft_clamp.py" "$work/example.dlc" "$work/image.raw" "$work/output/Result_0/scores.raw"
+if [ "$packages" = yes ]; then
+    measured 'Debian packages' 'cd /opendlc; scripts/install-packages.sh packages; scripts/make-packages.sh /packages'
+    measured 'packages installed, tried, removed' 'cd /opendlc
+apt-get install -q -y --no-install-recommends /packages/opendlc_*.deb /packages/libopendlc0_*.deb /packages/libopendlc-dev_*.deb
+work=$(mktemp -d); AUTOPKGTEST_TMP=$work debian/tests/example
+apt-get purge -q -y opendlc libopendlc0 libopendlc-dev
+left=$(find / -xdev \( -path /opendlc -o -path /packages -o -path /proc -o -path /tmp \) -prune -o -path "*opendlc*" -print)
+[ -z "$left" ] || { echo "left: $left"; exit 1; }'
+fi
+
+[ "$tests" = no ] || measured 'scripts/test.sh' 'cd /opendlc; scripts/test.sh'
+echo 'all of it works'

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Converts and executes real models and compares with what others computed for them; prints a table and totals.
 #   tests/corpus.sh [NAME...]     all models, or those of the names given; "spelled-out", "dry-runs" are names, too
 # A second table has for every model, of the ONNX project's backend cases and of TensorFlow, too, whether a dry run says what

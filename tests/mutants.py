@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Do the tests see bugs? Each of MUTANTS is planted alone in a copy of the sources, and the case that is named must fail.
 
     tests/mutants.py [--only NAME]... [--work FOLDER]     plants them; FOLDER keeps the build for the next time
@@ -19,7 +20,7 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "support"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent / folder) for folder in ("support", "reference")]
 
 from checks import SHARED, Checks  # noqa: E402
 from planting import SOURCE, copy_sources, misplaced, planted  # noqa: E402
@@ -30,11 +31,13 @@ ROOMS = {f"src/{room}" for room in ("api", "base", "dlc", "ir", "kernel", "op", 
 
 
 class Mutant:
-    """In `file`, `text` is replaced; it must be there once. test: "suite/test case", where case is the function that fails."""
+    """In `file`, `text` is replaced; it must be there once. test: "suite/test case", where case is the function that fails, or of
+    a family of tests/reference, "tensorflow/reference_FAMILY", the name of one of its cases."""
 
     def __init__(self, name, test, file, text, replacement):
         self.name, self.file, self.text, self.replacement = name, file, text, replacement
-        self.suite, self.test, self.case = re.fullmatch(r"(\w+)/(\w+) (\w+)", test).groups()
+        self.suite, self.test, self.case = re.fullmatch(r"(\w+)/(\w+) (.+)", test).groups()
+        self.family = self.test.removeprefix("reference_") if self.test.startswith("reference_") else None
 
 
 MUTANTS = [
@@ -78,7 +81,7 @@ MUTANTS = [
     # ---- passes ----
     Mutant("constant-of-one-channel", "pass/test_random_graphs passes_keep_the_numbers", "src/pass/pass_fold_bias.c",
            "values[count == 1 ? 0 : i]", "values[0]"),
-    Mutant("integers-without-encoding", "pass/test_random_graphs passes_keep_the_numbers", "src/pass/pass_quantize.c",
+    Mutant("integers-without-encoding", "pass/test_random_graphs passes_keep_the_numbers", "src/pass/fixed_constant.c",
            "graph_tensor(g, twin)->quant = quant;", "graph_tensor(g, twin)->quant = NULL;"),
     Mutant("pending-cast", "pass/test_pass pending_casts_come_first", "src/pass/pass_narrow_types.c",
            "if (t->view->dtype != t->type->dtype)", "if (false)"),
@@ -169,6 +172,42 @@ MUTANTS = [
     Mutant("fraction-for-an-integer", "udo/test_udo_params param_that_does_not_fit", "src/udo/param_value.c",
            " || from != floor(from))", ")"),
     Mutant("most-negative-quotient", "udo/test_shape_rule failure", "src/udo/expr.c", "if (b == -1 && a == INT64_MIN)", "if (false)"),
+    # ---- TensorFlow's operators ----
+    Mutant("part-of-joined-places", "tensorflow/reference_slice slice from joined places", "converters/tensorflow/lower/moving.c",
+           "    return n->inputs[part];", "    return n->inputs[0];"),
+    Mutant("one-place-of-several", "tensorflow/reference_slice slice of [6] from [2] of int32, not known, by [3]",
+           "converters/tensorflow/lower/moving.c", "if (m->size > 1)", "if (m->size > 3)"),
+    Mutant("rolled-the-other-way", "tensorflow/reference_slice roll [5] by [2] along [0], shifts of int64 that are not known",
+           "converters/tensorflow/lower/tf_roll.c", "emit_binary(s, OP_ElementWiseSubtract, from, shift)",
+           "emit_binary(s, OP_ElementWiseAdd, from, shift)"),
+    Mutant("second-shift-of-an-axis", "tensorflow/reference_slice roll [4, 3] by [1, 2] along [0, 0], constant=False",
+           "converters/tensorflow/lower/tf_roll.c", "(roll->known + shifts[i] % dim + dim) % dim", "(shifts[i] % dim + dim) % dim"),
+    Mutant("second-computed-shift", "tensorflow/reference_slice roll [4, 3] by [1, 2] along [0, 0], shifts of int32 that are not known",
+           "converters/tensorflow/lower/tf_roll.c", "roll->computed == NO_TENSOR ? next", "true ? next"),
+    Mutant("gradient-at-six", "tensorflow/reference_gradient Relu6Grad of special values", "converters/tensorflow/lower/tf_gradient.c",
+           "below = emit_binary(&s, OP_ElementWiseLess, x, emit_scalar(&s, x, 6))",
+           "below = emit_binary(&s, OP_ElementWiseLessEqual, x, emit_scalar(&s, x, 6))"),
+    Mutant("slope-of-selu", "tensorflow/reference_gradient SeluGrad, constant=False", "converters/tensorflow/lower/tf_gradient.c",
+           "1.0507009873554805, 1.7580993408473769", "1.0507009873554805, 1.6732632423543772"),
+    Mutant("sign-of-an-exchange", "tensorflow/reference_linear LogMatrixDeterminant of a zero",
+           "converters/lowering/elimination.c", "emit_scalar(s, e->rest, -1)", "emit_scalar(s, e->rest, 1)"),
+    Mutant("last-complex-number", "tensorflow/reference_fourier a constant whose last number stands for the rest",
+           "converters/tensorflow/decode/tf_tensor.c", "to + (i - parts) * size", "to + (i - 1) * size"),
+    Mutant("size-beside-no-number", "tensorflow/reference_fourier ComplexAbs of infinite parts", "converters/tensorflow/lower/tf_complex.c",
+           "emit_binary(&s, OP_ElementWiseOr, one, other), infinity", "emit_binary(&s, OP_ElementWiseAnd, one, other), infinity"),
+    Mutant("weights-that-count-once", "tensorflow/reference_sparse DenseBincount of [7], weighted=True, binary=False, constant=False",
+           "converters/tensorflow/lower/tf_sparse.c", "if (c->weights != NO_TENSOR && !c->binary)", "if (c->binary)"),
+    Mutant("place-of-zero-in-floats", "tensorflow/reference_quantized_ops QuantizedConv2D VALID [1, 1, 1, 1] (0, 6, -0.7, 0.3)",
+           "converters/tensorflow/lower/quantized_tensor.c", "q->lowest - round((double)min * scale)",
+           "q->lowest - (double)roundf(min * (float)scale)"),
+    Mutant("steps-of-a-scalar", "tensorflow/reference_quantized_ops QuantizedAdd of a scalar (-1, 3, 0, 0.7)",
+           "converters/tensorflow/lower/tf_quantized_sums.c", "shape_count(&build_type(s->l->b, q->x)->shape) == 1", "false"),
+    Mutant("average-above-whole", "tensorflow/reference_quantized_ops QuantizedAvgPool SAME 3 by 2",
+           "converters/tensorflow/lower/tf_requantize.c", "emit_scalar(&s, y, 0.5 / elements)", "emit_scalar(&s, y, 0.5)"),
+    Mutant("half-a-step-of-sums", "tensorflow/reference_quantized_ops RequantizationRange, moving=False",
+           "converters/tensorflow/lower/tf_requantize.c", "emit_scalar(s, q->min, 0.5));", "emit_scalar(s, q->min, 0));"),
+    Mutant("rest-of-soft-scores", "tensorflow/reference_find soft suppression of equal scores and boxes",
+           "converters/tensorflow/lower/soft_suppression.c", "-0.5 / n->sigma", "-1 / n->sigma"),
     # ---- containers and execution ----
     Mutant("byte-past-the-file", "dlc/test_zip an_entry_ends_with_the_file", "src/dlc/zip_read.c", "packed > f->size - start)",
            "packed > f->size - start + 1)"),
@@ -250,7 +289,7 @@ MUTANTS = [
     Mutant("equal-nans", "tools/test_dlc_diff numbers", "src/tools/diff_elements.c", " && !(isnan(a[i]) && isnan(b[i]))", ""),
     Mutant("caret-of-wide-characters", "tools/test_print_diags caret_counts_characters_not_bytes", "src/tools/print_diags.c",
            "*escape ? (int)strlen(escape) : 1", "*escape ? (int)strlen(escape) : (int)n"),
-    Mutant("bytes-that-are-no-text", "tools/test_print_diags json_strings_are_always_utf8", "src/tools/json_out.c",
+    Mutant("bytes-that-are-no-text", "tools/test_print_diags json_strings_are_always_utf8", "src/text/json_out.c",
            "return (s[3] & 0xC0) == 0x80 ? 4 : 0;", "return 4;"),
 ]
 
@@ -269,11 +308,25 @@ def stems(mutant):
     return mutant.test, mutant.test.replace("test_tensorflow_", "test_"), mutant.test.removesuffix("_limits")
 
 
+def family_complaint(mutant):
+    """The same of a case of tests/reference, which NumPy is needed for: without, nothing is said."""
+    try:
+        from case import cases_of, families
+    except ImportError:
+        return None
+    if mutant.family not in families():
+        return f"there is no family {mutant.family}"
+    names = [case.name for case in cases_of(mutant.family)]
+    return None if mutant.case in names else f"family {mutant.family} has no case {mutant.case}"
+
+
 def complaint(mutant):
     """What is wrong with the mutant's place or with its test; None: nothing."""
     wrong = misplaced(SOURCE, mutant.file, mutant.text)
     if wrong:
         return wrong
+    if mutant.family:
+        return family_complaint(mutant)
     folder = SOURCE / "tests" / mutant.suite
     listed = (folder / "meson.build").read_text()
     sources = [folder / (stem + suffix) for stem in stems(mutant) for suffix in (".c", ".py")
@@ -315,9 +368,11 @@ def run_test(work, suite, test):
 
 
 def is_seen(entry, case):
-    """That case failed: Check says so, or the script's checks do, or Python does where it was stopped."""
+    """That case failed: Check says so, or the script's checks do, or Python does where it was stopped. Checks of a family end
+    with the name of the case."""
     said = entry.get("stdout", "") + entry.get("stderr", "")
-    forms = rf":[FE]:[^:\n]*:{case}:|^FAILED in {case}: |^  File .*, in {case}$"
+    case = re.escape(case)
+    forms = rf":[FE]:[^:\n]*:{case}:|^FAILED in {case}: |^  File .*, in {case}$|^FAILED [^\n]*[ :]{case}(:|$)"
     return entry["result"] in ("FAIL", "ERROR", "TIMEOUT") and re.search(forms, said, re.MULTILINE)
 
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures dlc-diff of two containers of 1 GB against cmp of two equal ones, in the same run: medians of five rounds.
 usage: run.py [--smoke] [--build FOLDER]   (default: build/release; --smoke: small models, one round)
 

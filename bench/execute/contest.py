@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The two sides of a measurement: a process with a container and one with its model, which execute in turns."""
 
 import functools

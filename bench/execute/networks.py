@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks that are generated: float ones of bench's models.py and a MobileNet and a YOLO, and 8-bit ones of the same.
 
 Numbers stay of one magnitude through a network, so that results say whether it was computed right."""

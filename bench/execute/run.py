@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures executions of networks against ONNX Runtime, where the Python that runs this has it, in the same run.
 usage: run.py [--smoke] [--build FOLDER] [--threads N,...] [--rounds N] [--markdown] [--list] [NAME...]
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Executes a model with ONNX Runtime, and writes what it took as timed_run.c does for a container: without the time for
 starting Python and importing modules, and with what is resident after that as the beginning of its memory.
 usage: timed_ort.py MODEL THREADS [-i TENSOR FILE.npy]... [-o TENSOR FILE]...    without arguments: prints the version"""

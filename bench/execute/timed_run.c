@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Executes a container through the public API, and writes what it took as lines of JSON.
  * usage: timed_run CONTAINER THREADS [-i TENSOR FILE]... [-o TENSOR FILE]...
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What was measured, as tables, and whether it is as it must be."""
 
 import statistics

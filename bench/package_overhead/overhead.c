@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The time of each step of a container, again and again.
  * usage: overhead CONTAINER LIBRARY EXECUTIONS    prints "NODE BACKEND MEDIAN LEAST", in nanoseconds, a step a line */
 #include <stdio.h>

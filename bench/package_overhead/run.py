@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures what it costs that a package computes an op: the time of a step of the package, of the same op by the reference
 in the same executions, and of a package's op that does nothing.
 usage: run.py [--smoke] [--build FOLDER]   (default: build/release; --smoke: few executions, and no limit)

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Quantizes networks with dlc-quantize and with ONNX Runtime's static quantizer, and says how far each one's results are from its
 own float results: the ratio of signal to error (SQNR, decibels). Both get the same calibration inputs, and other inputs after
 that. 8 bits, weights per channel (and per row of matrices), 32-bit biases, ranges from minimum to maximum.
-usage: against_ort.py [--build FOLDER] [--models FOLDER] [--report FOLDER] [--seed N] [NAME...]   (Python with onnx and onnxruntime)
+usage: against_ort.py [--build FOLDER] [--models FOLDER] [--report FOLDER] [--seeds N...] [--optimizations WORD...] [--names NAME...]
+(Python with onnx and onnxruntime). With several seeds, figures are means over them; with optimizations, these are tried as well.
 
 Inputs are of the range of the model's sample: pictures that are smooth, or sequences of the sample's numbers."""
 
@@ -75,13 +77,13 @@ def worst(floats, found):
 
 
 class Network:
-    def __init__(self, options, name, folder):
+    def __init__(self, options, name, folder, seed):
         self.options, self.folder = options, folder
         source = options.models / name
         self.model = folder / "model.onnx"
         self.write_model(source / "model.onnx")
         session = ort.InferenceSession(str(self.model), providers=["CPUExecutionProvider"])
-        rng = np.random.default_rng(options.seed)
+        rng = np.random.default_rng(seed)
         names = [i.name for i in session.get_inputs()]
         samples = {key: np.load(source / f"input_{i}.npy") for i, key in enumerate(names)}
         self.sets = [{key: make_input(rng, array) for key, array in samples.items()} for _ in range(CALIBRATED + TRIED)]
@@ -152,15 +154,27 @@ class Network:
         return worst(self.results(floats), self.results(fixed))
 
 
-def text_of(found):
-    return f"{min(found.values()):.1f} | {np.mean(list(found.values())):.1f}"
-
-
 def attempt(work):
+    """(worst output, mean of the outputs), or why there are none."""
     try:
-        return text_of(work())
+        found = list(work().values())
+        return min(found), np.mean(found)
     except Exception as error:  # whatever stops a quantizer is its result
         return f"{type(error).__name__}: {str(error)[:150]}"
+
+
+def text_of(found):
+    """Of results for several seeds."""
+    failed = [each for each in found if isinstance(each, str)]
+    return failed[0] if failed else "%.1f | %.1f" % tuple(np.mean(found, axis=0))
+
+
+def quantizers(options, network, name):
+    report = options.report / f"{pathlib.Path(name).name}.json" if options.report else None
+    yield lambda: network.ours(report=report)
+    if options.optimizations:
+        yield lambda: network.ours("--optimizations", *options.optimizations)
+    yield network.theirs
 
 
 def main():
@@ -168,17 +182,19 @@ def main():
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release")
     parser.add_argument("--models", type=pathlib.Path, default=ROOT.parent / "shared" / "corpus" / "onnx")
     parser.add_argument("--report", type=pathlib.Path, help="where reports of dlc-quantize go, one for each network")
-    parser.add_argument("--seed", type=int, default=17)
-    parser.add_argument("names", nargs="*", default=NAMES)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[17])
+    parser.add_argument("--optimizations", nargs="+", default=[])
+    parser.add_argument("--names", nargs="+", default=NAMES)
     options = parser.parse_args()
     ort.set_default_logger_severity(3)
     print(f"ONNX Runtime {ort.__version__}; decibels of the worst output | mean of the outputs")
     for name in options.names:
-        with tempfile.TemporaryDirectory() as folder:
-            network = Network(options, name, pathlib.Path(folder))
-            report = options.report / f"{pathlib.Path(name).name}.json" if options.report else None
-            ours, theirs = attempt(lambda: network.ours(report=report)), attempt(network.theirs)
-            print(f"| {pathlib.Path(name).name} | {ours} | {theirs} |", flush=True)
+        found = []
+        for seed in options.seeds:
+            with tempfile.TemporaryDirectory() as folder:
+                network = Network(options, name, pathlib.Path(folder), seed)
+                found.append([attempt(work) for work in quantizers(options, network, name)])
+        print(f"| {pathlib.Path(name).name} | {' | '.join(text_of(each) for each in zip(*found))} |", flush=True)
 
 
 main()

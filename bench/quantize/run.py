@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures the calibration of a MobileNet: inputs in a second, and the peak of memory, by calibrators; and that of ONNX Runtime's
 min-max calibrator on the same inputs, where the Python that runs this has it.
 usage: run.py [--smoke] [--build FOLDER] [--lines N] [--few N]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The time that finding definitions takes, alone.
  * usage: match CONFIG TYPES    TYPES holds the op type of a node a line; each is looked up as often as a conversion
  * does. Prints the seconds for reading the config and for matching, and how many nodes are claimed. */

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measures what matching costs: 10,000 definitions against a graph of 100,000 nodes, of which a tenth is claimed.
 usage: run.py [--smoke] [--build FOLDER]   (default: build/release; --smoke: a hundredth of both)
 

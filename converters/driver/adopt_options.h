@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The options of a caller become those of the conversion. */
 #ifndef CONVERTERS_DRIVER_ADOPT_OPTIONS_H
 #define CONVERTERS_DRIVER_ADOPT_OPTIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/driver/bind_udo.h"
 
 #include <string.h>
@@ -64,6 +65,7 @@ static struct param attr_param(struct arena *arena, const struct fw_attr *a)
         break;
     case FW_GRAPH:
     case FW_FUNCTION:
+    case FW_COMPLEX:
     case FW_OTHER:
         break;
     }
@@ -85,6 +87,8 @@ static bool holds_int64(struct arena *arena, const struct view *view)
 /* What keeps a UDO node from carrying the attribute, or NULL. */
 static const char *misfit_of(struct arena *arena, const struct fw_attr *a)
 {
+    if (a->kind == FW_COMPLEX)
+        return "complex numbers, which no UDO node can carry";
     if (a->kind == FW_OTHER)
         return "a type, an open shape, or a list of tensors, shapes or graphs, which no UDO node can carry";
     if (fw_attr_tensor(a) && !holds_int64(arena, &a->tensor->view)) /* no type of a definition holds it either */

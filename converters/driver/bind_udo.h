@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes that UDOs claim: translated from the framework's form into the neutral one that src/udo works on. */
 #ifndef CONVERTERS_DRIVER_BIND_UDO_H
 #define CONVERTERS_DRIVER_BIND_UDO_H

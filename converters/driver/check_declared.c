@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/driver/check_declared.h"
 
 static bool has_other_dims(const struct fw_value *v, const struct shape *shape)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a model declares of its values against what lowering computes. */
 #ifndef CONVERTERS_DRIVER_CHECK_DECLARED_H
 #define CONVERTERS_DRIVER_CHECK_DECLARED_H

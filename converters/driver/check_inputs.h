@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whether a container can have the graph inputs of the model. */
 #ifndef CONVERTERS_DRIVER_CHECK_INPUTS_H
 #define CONVERTERS_DRIVER_CHECK_INPUTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The survey of a model: every node against what can be converted, before anything is, so that one run names all that
  * is missing. */
 #ifndef CONVERTERS_DRIVER_CHECK_SUPPORT_H

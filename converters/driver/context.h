@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What all stages of a conversion work with: where memory comes from, where messages go, what the user asked for. */
 #ifndef CONVERTERS_DRIVER_CONTEXT_H
 #define CONVERTERS_DRIVER_CONTEXT_H

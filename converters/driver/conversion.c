@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the public API tells of a conversion. */
 #include "converters/driver/conversion.h"
 #include "pass/pass.h"
@@ -65,6 +66,11 @@ const char *const *odlc_conversion_unconsumed(const struct odlc_conversion *conv
 const char *odlc_conversion_udo_stub(const struct odlc_conversion *conversion)
 {
     return conversion->outcome.udo_stub;
+}
+
+const char *odlc_conversion_target_stub(const struct odlc_conversion *conversion)
+{
+    return conversion->outcome.target_stub;
 }
 
 const char *odlc_conversion_dump(const struct odlc_conversion *conversion)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A conversion as a whole: the parts that its stages fill one after the other. */
 #ifndef CONVERTERS_DRIVER_CONVERSION_H
 #define CONVERTERS_DRIVER_CONVERSION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/driver/convert_model.h"
 
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "converters/driver/output_files.h"
 #include "converters/driver/prepare.h"
 #include "converters/driver/run_passes.h"
+#include "converters/driver/target_lists.h"
 #include "converters/driver/target_release.h"
 #include "converters/driver/udo_template.h"
 #include "dlc/record.h"
@@ -91,6 +93,7 @@ static odlc_status check_options(const struct context *c)
         return diag_error(c->diags, ODLC_ERR_USAGE, AT(.file = NULL), "model-version",
                           "the model version is longer than 64 bytes");
     TRY(check_fusions(c));
+    TRY(check_targets(c));
     return check_dump(c);
 }
 
@@ -231,6 +234,7 @@ static odlc_status run(struct odlc_conversion *conversion)
     if (!c->options->output && !c->options->dry_run)
         return ODLC_OK;
     note_unknown_types(c, graph);
+    conversion->outcome.target_stub = report_unlisted(c, graph);
     graph_forget_names(graph);
     TRY(begin(conversion, ODLC_STAGE_WRITE));
     return write_container(c, graph, conversion->outcome.depfile);

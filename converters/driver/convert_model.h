@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The whole road from a model to a container. */
 #ifndef CONVERTERS_DRIVER_CONVERT_MODEL_H
 #define CONVERTERS_DRIVER_CONVERT_MODEL_H

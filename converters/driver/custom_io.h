@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* --custom_io: the layouts and types that a user's graph inputs and outputs have, where they are not the model's. */
 #ifndef CONVERTERS_DRIVER_CUSTOM_IO_H
 #define CONVERTERS_DRIVER_CUSTOM_IO_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* --out_node: the graph ends at given values or nodes. And with or without it, which nodes the outputs need. */
 #ifndef CONVERTERS_DRIVER_CUT_OUTPUTS_H
 #define CONVERTERS_DRIVER_CUT_OUTPUTS_H

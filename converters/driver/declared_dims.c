@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/driver/declared_dims.h"
 
 void note_symbols(const struct context *c, struct input *in, const struct fw_value *v)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the model declares of its other values, once dimensions of graph inputs are known: symbols have the sizes that
  * the inputs give them. */
 #ifndef CONVERTERS_DRIVER_DECLARED_DIMS_H

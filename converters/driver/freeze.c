@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/driver/freeze.h"
 
 #include "converters/driver/declared_dims.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* --freeze_input: a graph input becomes a constant, so that shapes, axes or pads that a model takes as inputs are known
  * at conversion. */
 #ifndef CONVERTERS_DRIVER_FREEZE_H

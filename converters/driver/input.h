@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The input of a conversion: the model, and what options, files and the model itself say about it. */
 #ifndef CONVERTERS_DRIVER_INPUT_H
 #define CONVERTERS_DRIVER_INPUT_H

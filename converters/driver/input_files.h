@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The files that a conversion reads. */
 #ifndef CONVERTERS_DRIVER_INPUT_FILES_H
 #define CONVERTERS_DRIVER_INPUT_FILES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What options say of the graph inputs is put into the model: --input_dim, --input_dtype, --input_layout, --batch and
  * --define_symbol. */
 #ifndef CONVERTERS_DRIVER_INPUT_OPTIONS_H

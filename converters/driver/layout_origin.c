@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/driver/layout_origin.h"
 
 #include "op/layout.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the axes of tensors come from, found node by node as the graph grows. */
 #ifndef CONVERTERS_DRIVER_LAYOUT_ORIGIN_H
 #define CONVERTERS_DRIVER_LAYOUT_ORIGIN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/driver/lower_graph.h"
 
 #include <string.h>

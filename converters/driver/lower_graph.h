@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The model's graph becomes an IR graph: inputs, initializers, then node after node in order. */
 #ifndef CONVERTERS_DRIVER_LOWER_GRAPH_H
 #define CONVERTERS_DRIVER_LOWER_GRAPH_H

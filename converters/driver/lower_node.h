@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One node of a model becomes IR nodes, by its row or by the UDO that claims it. */
 #ifndef CONVERTERS_DRIVER_LOWER_NODE_H
 #define CONVERTERS_DRIVER_LOWER_NODE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/driver/lower_parts.h"
 
 /* The node of one part: its outputs go by other names. */

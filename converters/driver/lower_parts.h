@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Operators that move elements, on complex numbers: once on the real parts, once on the imaginary ones. */
 #ifndef CONVERTERS_DRIVER_LOWER_PARTS_H
 #define CONVERTERS_DRIVER_LOWER_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The lowering of a model at work: the IR graph that it becomes, and what the names of the model stand for.
  *
  * A graph inside a node (a branch, a loop's body) is lowered where the node stands, once for each time that it runs, in

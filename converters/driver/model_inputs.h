@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The graph inputs of a model by their names, as options say them. */
 #ifndef CONVERTERS_DRIVER_MODEL_INPUTS_H
 #define CONVERTERS_DRIVER_MODEL_INPUTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The files that a conversion writes: none of them is one that it reads, and the depfile lists the latter. */
 #ifndef CONVERTERS_DRIVER_OUTPUT_FILES_H
 #define CONVERTERS_DRIVER_OUTPUT_FILES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* --quantization_overrides: encodings that a file gives for tensors of the model, which the container carries for who
  * quantizes it. */
 #ifndef CONVERTERS_DRIVER_OVERRIDES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/driver/prepare.h"
 
 #include "converters/driver/cut_outputs.h"

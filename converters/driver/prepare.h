@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the user says about a model is put into it before anything else looks at it. */
 #ifndef CONVERTERS_DRIVER_PREPARE_H
 #define CONVERTERS_DRIVER_PREPARE_H

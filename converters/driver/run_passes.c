@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/driver/run_passes.h"
 
 #include <string.h>
@@ -91,6 +92,7 @@ static odlc_status pass_options(const struct context *c, const struct graph *g, 
                                  .keep_disconnected = o->keep_disconnected_nodes,
                                  .keep_quant_nodes = o->keep_quant_nodes,
                                  .keep_integer_ops = o->keep_integer_ops,
+                                 .dequantize_weights = o->dequantize_weights,
                                  .keep_int64_inputs = o->keep_int64_inputs,
                                  .approximate_gelu = o->approximate_gelu,
                                  .split_slices = o->split_slices,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The passes of a conversion: their options out of the caller's, and what is reported of them. */
 #ifndef CONVERTERS_DRIVER_RUN_PASSES_H
 #define CONVERTERS_DRIVER_RUN_PASSES_H

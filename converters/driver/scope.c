@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the names of the graph that is being lowered stand for. */
 #include "converters/driver/lowering.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/driver/target_release.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The release of the vendor's tools whose containers ours resembles (--target_release). */
 #ifndef CONVERTERS_DRIVER_TARGET_RELEASE_H
 #define CONVERTERS_DRIVER_TARGET_RELEASE_H

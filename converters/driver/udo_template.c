@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/driver/udo_template.h"
 
 #include <cjson/cJSON.h>

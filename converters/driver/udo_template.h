@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The UDO config that a user can start from: one definition for each domain and operator that nothing can convert, with
  * what all nodes of the operator show of inputs, outputs and attributes. What only the author of the operator knows is
  * left to fill in. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/driver/value_types.h"
 
 enum { CONTRADICTED = TYPE_REAL + 1 }; /* said in two ways */

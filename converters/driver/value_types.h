@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Element types of the model's values as far as the model tells them: by what it declares, by what its operators give,
  * and by what the readers of a value take. Asked for nodes that nothing but a UDO's definition describes. */
 #ifndef CONVERTERS_DRIVER_VALUE_TYPES_H

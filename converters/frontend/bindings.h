@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What names stand for while graphs within graphs are walked: a definition hides those of the graphs around it until
  * its own graph is left. Definitions are numbered in their order, like a stack; what they mean is kept by the user, in
  * arrays of its own by that number. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tables of what attributes are when a node does not give them, as the framework defines its operators. */
 #ifndef CONVERTERS_FRONTEND_DEFAULTS_H
 #define CONVERTERS_FRONTEND_DEFAULTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The interface between a front end and the driver: what the driver asks a framework's front end for. Each front end is
  * one constant of struct frontend; it sees neither the driver nor the public options. */
 #ifndef CONVERTERS_FRONTEND_FRONTEND_H

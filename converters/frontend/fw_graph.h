@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a front end hands over: the framework's graph with its own names and attributes, and tensors as views of mapped
  * files. ONNX and TensorFlow fill it.
  *
@@ -46,6 +47,7 @@ enum fw_attr_kind {
     FW_STRINGS,
     FW_FUNCTION, /* a function of the model's library, which a front end replaces by its graph where it can */
     FW_SPARSE,   /* a sparse tensor; `tensor` has all its elements */
+    FW_COMPLEX,  /* a tensor of complex numbers; the last axis of `tensor` has their real and imaginary parts */
     FW_OTHER     /* a kind that no operator here uses (lists of tensors or graphs, ONNX's types) */
 };
 

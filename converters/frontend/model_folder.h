@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The folder of a model. Files that belong to a model (external data, the parts of a saved model or a checkpoint) are
  * opened through it. A model comes from outside: whatever it says, and whatever links an unpacked archive holds,
  * nothing but regular files in the folder and below is read. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The names of a model's values, each kept once and numbered. */
 #ifndef CONVERTERS_FRONTEND_NAMES_H
 #define CONVERTERS_FRONTEND_NAMES_H

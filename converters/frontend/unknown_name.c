@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/frontend/unknown_name.h"
 
 odlc_status unknown_name(struct diags *diags, const char *path, const struct unknown_name *u)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The error for a name in an option that the model does not have. */
 #ifndef CONVERTERS_FRONTEND_UNKNOWN_NAME_H
 #define CONVERTERS_FRONTEND_UNKNOWN_NAME_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Model files are larger than memory, so they are mapped, and nothing but what is asked for is touched: the bytes of
  * tensors are stepped over. The check walks along the schema's own descriptors and finds all that is wrong, with its
  * place; readers after it need not ask. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The bytes of a model file as protobuf messages. They are checked first, all of them, and then read in place, message
  * by message: no copy of the model, as a tree or otherwise, is ever made. */
 #ifndef CONVERTERS_FRONTEND_WIRE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Normalization by statistics that the model has. */
 #ifndef CONVERTERS_LOWERING_BATCHNORM_H
 #define CONVERTERS_LOWERING_BATCHNORM_H

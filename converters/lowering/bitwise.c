@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The container's logical ops are for bools: bits are computed as numbers, by quotients and remainders of powers of two
  * that round down, so that negative numbers show their two's complement. */
 #include "converters/lowering/bitwise.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Operators on the bits of integers. */
 #ifndef CONVERTERS_LOWERING_BITWISE_H
 #define CONVERTERS_LOWERING_BITWISE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Casts as frameworks mean them, also to types that the container does not have. */
 #ifndef CONVERTERS_LOWERING_CASTS_H
 #define CONVERTERS_LOWERING_CASTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Results that are known at conversion. */
 #ifndef CONVERTERS_LOWERING_CONSTANTS_H
 #define CONVERTERS_LOWERING_CONSTANTS_H

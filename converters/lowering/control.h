@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Branches and loops. A container's graph runs straight through: branches are taken, loops are unrolled, and where a
  * branch depends on what is not known, all are computed and one is selected. */
 #ifndef CONVERTERS_LOWERING_CONTROL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Convolutions of channels-last images, as the container has them. */
 #ifndef CONVERTERS_LOWERING_CONV_H
 #define CONVERTERS_LOWERING_CONV_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sums and products of the elements up to each one along an axis. */
 #ifndef CONVERTERS_LOWERING_CUMULATIVE_H
 #define CONVERTERS_LOWERING_CUMULATIVE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Operand by operand, each pair a matrix product or, where nothing is summed, a product of elements. */
 #include "converters/lowering/einsum.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Einsum, which is one operator in all frameworks. */
 #ifndef CONVERTERS_LOWERING_EINSUM_H
 #define CONVERTERS_LOWERING_EINSUM_H

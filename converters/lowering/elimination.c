@@ -1,12 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/lowering/elimination.h"
 
 #include "converters/lowering/shapes.h"
 
 enum { LARGEST_MATRIX = 128 }; /* some 20 ops for each of its rows */
 
-/* Matrices [batch, n, n] that are still to be reduced, and the product [batch, 1, 1] of the pivots so far. */
+/* Matrices [batch, n, n] that are still to be reduced, and, [batch, 1, 1], the pivot of the last step and the sign that
+ * the exchange of its row turned. */
 struct elimination {
-    tensor_id rest, product;
+    tensor_id rest, pivot, sign;
     int64_t n;
 };
 
@@ -38,10 +40,9 @@ static void eliminate(struct emit *s, struct elimination *e)
     tensor_id first = emit_slice(s, e->rest, 1, 0, 1);
     tensor_id swapped = emit_slice(s, emit_select(s, is_pivot, first, e->rest), 1, 1, e->n);
     tensor_id stays = emit_binary(s, OP_ElementWiseEqual, place, emit_scalar(s, place, 0));
-    tensor_id sign = emit_select(s, stays, one, emit_scalar(s, e->rest, -1));
-    tensor_id head = emit_slice(s, pivot, 2, 0, 1);
-    e->product = emit_binary(s, OP_ElementWiseMultiply, e->product, emit_binary(s, OP_ElementWiseMultiply, head, sign));
-    /* A pivot of 0 is that of a column of zeros: the product is 0 whatever comes. */
+    e->sign = emit_select(s, stays, one, emit_scalar(s, e->rest, -1));
+    tensor_id head = e->pivot = emit_slice(s, pivot, 2, 0, 1);
+    /* A pivot of 0 is that of a column of zeros: the determinant is 0 whatever comes. */
     tensor_id divisor = emit_select(s, emit_binary(s, OP_ElementWiseEqual, head, zero), one, head);
     tensor_id factors = emit_binary(s, OP_ElementWiseDivide, emit_slice(s, swapped, 2, 0, 1), divisor);
     tensor_id taken = emit_binary(s, OP_ElementWiseMultiply, factors, emit_slice(s, pivot, 2, 1, e->n));
@@ -67,19 +68,52 @@ odlc_status lower_square_matrices(struct emit *s, int64_t *n, tensor_id *x)
     return s->status;
 }
 
+/* A number for each matrix, [batch, 1, 1], as the matrices without their last two axes. */
+static tensor_id each_matrix(struct emit *s, tensor_id x)
+{
+    const struct type type = *build_type(s->l->b, s->l->in[0]);
+    struct shape batch = type.shape;
+    batch.rank -= 2;
+    return emit_cast(s, emit_reshape(s, x, &batch), type.dtype);
+}
+
 odlc_status lower_det(struct lower *l)
 {
     struct emit s = {.l = l};
     struct elimination e;
     TRY(lower_square_matrices(&s, &e.n, &e.rest));
-    const struct type *type = build_type(l->b, l->in[0]);
-    struct shape batch = type->shape;
-    batch.rank -= 2;
-    e.product = emit_scalar(&s, e.rest, 1);
-    while (e.n > 1)
+    tensor_id product = emit_scalar(&s, e.rest, 1);
+    while (e.n > 1) {
         eliminate(&s, &e);
-    tensor_id product = emit_binary(&s, OP_ElementWiseMultiply, e.product, e.rest);
-    return emit_give(&s, 0, emit_cast(&s, emit_reshape(&s, product, &batch), type->dtype));
+        tensor_id factor = emit_binary(&s, OP_ElementWiseMultiply, e.pivot, e.sign);
+        product = emit_binary(&s, OP_ElementWiseMultiply, product, factor);
+    }
+    product = emit_binary(&s, OP_ElementWiseMultiply, product, e.rest);
+    return emit_give(&s, 0, each_matrix(&s, product));
+}
+
+static tensor_id log_size(struct emit *s, tensor_id x)
+{
+    return emit_unary(s, OP_ElementWiseLog, emit_unary(s, OP_ElementWiseAbs, x));
+}
+
+odlc_status lower_log_det(struct lower *l, struct log_det *out)
+{
+    struct emit s = {.l = l};
+    struct elimination e;
+    TRY(lower_square_matrices(&s, &e.n, &e.rest));
+    tensor_id sign = emit_scalar(&s, e.rest, 1), sum = emit_scalar(&s, e.rest, 0);
+    while (e.n > 1) {
+        eliminate(&s, &e);
+        tensor_id turned = emit_binary(&s, OP_ElementWiseMultiply, emit_unary(&s, OP_ElementWiseSign, e.pivot), e.sign);
+        sign = emit_binary(&s, OP_ElementWiseMultiply, sign, turned);
+        sum = emit_binary(&s, OP_ElementWiseAdd, sum, log_size(&s, e.pivot));
+    }
+    sign = emit_binary(&s, OP_ElementWiseMultiply, sign, emit_unary(&s, OP_ElementWiseSign, e.rest));
+    sum = emit_binary(&s, OP_ElementWiseAdd, sum, log_size(&s, e.rest));
+    const tensor_id signs = each_matrix(&s, sign);
+    *out = (struct log_det){signs, each_matrix(&s, sum)};
+    return s.status;
 }
 
 /* ---- Inverse ---- */

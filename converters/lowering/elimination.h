@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Determinants and systems of linear equations: elimination with the largest pivot of each column, a matrix of one row
  * and column less at each step. */
 #ifndef CONVERTERS_LOWERING_ELIMINATION_H
@@ -14,6 +15,12 @@ tensor_id emit_inverse(struct emit *s, tensor_id matrices);
 
 /* Output 0: the determinants of the matrices in input 0; their inverses. */
 odlc_status lower_det(struct lower *l) MUST_USE;
+/* The signs of the determinants, and the logarithms of their sizes, which may be beyond what floats hold; of a singular
+ * matrix, 0 and -infinity. */
+struct log_det {
+    tensor_id sign, logarithm; /* as the matrices without their last two axes, and of their type */
+};
+odlc_status lower_log_det(struct lower *l, struct log_det *out) MUST_USE;
 odlc_status lower_inverse(struct lower *l) MUST_USE;
 
 #endif

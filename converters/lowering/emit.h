@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lowering one operator to several: the steps in between.
  *
  * A sticky status makes formulas short: after the first failure every step does nothing and gives NO_TENSOR. The last

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The equation of an Einsum, read for the operands at hand. */
 #ifndef CONVERTERS_LOWERING_EQUATION_H
 #define CONVERTERS_LOWERING_EQUATION_H

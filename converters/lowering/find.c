@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/lowering/find.h"
 
 #include "converters/lowering/emit.h"
@@ -13,7 +14,7 @@ static odlc_status none_found(struct lower *l, int64_t columns, struct found *ou
     return ODLC_OK;
 }
 
-static void note_room(const struct lower *l, const struct found *found)
+void lower_note_room(const struct lower *l, const struct found *found)
 {
     const struct graph *g = l->b->graph;
     const char *rows = shape_text(l->diags->arena, &build_type(l->b, found->rows)->shape), *said, *hint;
@@ -70,7 +71,7 @@ odlc_status lower_suppressed(struct lower *l, const struct suppression *s, struc
     out->count = outs[1];
     if (build_is_const(l->b, out->rows))
         return cut_to_count(l, out);
-    note_room(l, out);
+    lower_note_room(l, out);
     return ODLC_OK;
 }
 
@@ -129,6 +130,6 @@ odlc_status lower_nonzero(struct lower *l, uint32_t i, const char *what, struct 
     TRY(build_end(l->b, step_name(l, "rows"), &out->rows));
     if (l->pads)
         TRY(count_nonzero(l, in, out));
-    note_room(l, out);
+    lower_note_room(l, out);
     return ODLC_OK;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Operators that find something: boxes that stay, elements that are not zero. How much is found depends on the values.
  * Where these are known, so is the result; else the result has a row for the most that there can be (op/op_find.c), and
  * a note says so. */
@@ -12,6 +13,9 @@ struct found {
     tensor_id count; /* uint32 [1]: how many of the rows were found; NO_TENSOR: all, or nobody knows */
     bool exact;      /* all of them were */
 };
+
+/* Notes that the result has rows for the most that there can be, and what says how many are valid. */
+void lower_note_room(const struct lower *l, const struct found *found);
 
 struct suppression {
     tensor_id boxes, scores;               /* [batches, boxes, 4] by two corners; [batches, classes, boxes] */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fourier transforms as products with matrices of sines and cosines. */
 #ifndef CONVERTERS_LOWERING_FOURIER_H
 #define CONVERTERS_LOWERING_FOURIER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Mathematical functions that the container has no op for, as formulas of those that it has. They are functions of
  * rows: of input 0, without attributes. */
 #ifndef CONVERTERS_LOWERING_FUNCTIONS_H

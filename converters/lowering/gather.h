@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elements picked by position: along an axis, by coordinates, by rank; and positions turned into vectors. */
 #ifndef CONVERTERS_LOWERING_GATHER_H
 #define CONVERTERS_LOWERING_GATHER_H

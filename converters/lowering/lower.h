@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lowering: one framework node becomes IR nodes. A lowering function reads attributes and inputs, emits through
  * build/build.h and sets out[].
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of a front end's operators: which function lowers which of them. */
 #ifndef CONVERTERS_LOWERING_LOWER_TABLE_H
 #define CONVERTERS_LOWERING_LOWER_TABLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A product of two matrices. */
 #ifndef CONVERTERS_LOWERING_MATRIX_PRODUCT_H
 #define CONVERTERS_LOWERING_MATRIX_PRODUCT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The container's pools tell no positions: the elements under each window are laid out along an axis, whose Argmax is
  * looked up in a table of positions. */
 #include "converters/lowering/max_indices.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The elements that the windows of a maximum see, and their positions. */
 #ifndef CONVERTERS_LOWERING_MAX_INDICES_H
 #define CONVERTERS_LOWERING_MAX_INDICES_H

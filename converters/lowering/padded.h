@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* --pad_dynamic: operators whose result is as large as values say, with a result of the most that there can be, and the
  * number of its valid rows as a graph output of its own. Behind the valid rows the last one is repeated; where nothing
  * is valid stands what is at position 0. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elements around a tensor: a constant, or its own in one of several orders. */
 #ifndef CONVERTERS_LOWERING_PADS_H
 #define CONVERTERS_LOWERING_PADS_H

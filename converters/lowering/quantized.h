@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Real values that are stored as fixed-point tensors (src/pass/pass_quantize.c). */
 #ifndef CONVERTERS_LOWERING_QUANTIZED_H
 #define CONVERTERS_LOWERING_QUANTIZED_H

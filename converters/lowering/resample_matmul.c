@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/lowering/resample_matmul.h"
 
 #include "converters/lowering/shapes.h"

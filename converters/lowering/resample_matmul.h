@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Axes resized by tables of weights, where the container's Resize cannot say how. */
 #ifndef CONVERTERS_LOWERING_RESAMPLE_MATMUL_H
 #define CONVERTERS_LOWERING_RESAMPLE_MATMUL_H

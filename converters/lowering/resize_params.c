@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/lowering/resize_params.h"
 
 /* What is not about the interpolation at hand, or is the op's default, is left out. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Params of the container's Resize, which all frameworks' resizes of images become. */
 #ifndef CONVERTERS_LOWERING_RESIZE_PARAMS_H
 #define CONVERTERS_LOWERING_RESIZE_PARAMS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elements written at positions that a tensor holds. */
 #ifndef CONVERTERS_LOWERING_SCATTER_H
 #define CONVERTERS_LOWERING_SCATTER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What lowering functions share: axes, shapes, and the small nodes that repeat, cut and pick elements. */
 #ifndef CONVERTERS_LOWERING_SHAPES_H
 #define CONVERTERS_LOWERING_SHAPES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sliding windows, as convolutions and pools of all frameworks have them. */
 #ifndef CONVERTERS_LOWERING_SPATIAL_H
 #define CONVERTERS_LOWERING_SPATIAL_H

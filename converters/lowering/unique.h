@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The different elements, or slices, of a constant. */
 #ifndef CONVERTERS_LOWERING_UNIQUE_H
 #define CONVERTERS_LOWERING_UNIQUE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Weights in the container's order of axes. */
 #ifndef CONVERTERS_LOWERING_WEIGHTS_H
 #define CONVERTERS_LOWERING_WEIGHTS_H

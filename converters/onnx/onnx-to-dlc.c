@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* onnx-to-dlc: an ONNX model with user-defined ops becomes a DLC container. */
 #include "converters/driver/convert_model.h"
 #include "converters/onnx/onnx_frontend.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/onnx/onnx_frontend.h"
 
 #include "converters/onnx/decode/onnx_load.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tensorflow-to-dlc: a TensorFlow model with user-defined ops becomes a DLC container. */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading TensorFlow models into the framework graph: frozen graphs (.pb, .pbtxt), saved models (their folder, or the
  * saved_model.pb in it), and graphs with a checkpoint (.meta). */
 #ifndef CONVERTERS_TENSORFLOW_TENSORFLOW_H

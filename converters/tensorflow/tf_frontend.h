@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow's front end. */
 #ifndef CONVERTERS_TENSORFLOW_TF_FRONTEND_H
 #define CONVERTERS_TENSORFLOW_TF_FRONTEND_H

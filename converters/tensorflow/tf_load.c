@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loading a model: find the graph, check the bytes, find the nodes, then walk back from the outputs. */
 #include "converters/tensorflow/decode/op_list.h"
 #include "converters/tensorflow/decode/tf_graph.h"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Writes build.ninja into the current folder. It converts every ONNX model below a folder:
 #
 #     examples/build-jobs/configure.sh MODELS CONTAINERS && ninja

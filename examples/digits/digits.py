@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The images of digits.npz as raw inputs, and how many of them are read right.
 
     python3 digits.py unpack              writes images/NNN.raw, calibration.txt (64 images) and test.txt (400 others)

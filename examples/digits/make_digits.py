@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes digits.onnx and digits.npz: a network that reads drawn digits, of separable convolutions with batch normalizations, trained
 with TensorFlow 2, and images to calibrate and to test it with. Numbers depend on TensorFlow's version and on the processor: the
 files are checked in, and nothing but this script needs TensorFlow.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Runs a command of OpenDLC confined by bubblewrap (bwrap): it sees the system's libraries, its inputs and its outputs'
 # folder, can write to that folder alone, and has no network.
 #   confine.sh INPUTS OUTPUTS COMMAND [ARGUMENT...]

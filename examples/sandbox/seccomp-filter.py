@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes the filter that bubblewrap takes from a list of system calls in Docker's form (Debian package python3-seccomp).
 
     seccomp-filter.py seccomp.json >filter

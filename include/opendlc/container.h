@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Looking into a DLC container: versions 3, 4.0 and 4.1 of the model stream.
  *
  *     odlc_container *c = odlc_container_new();
@@ -107,7 +108,26 @@ struct odlc_op {
     int executable;      /* OpenDLC has a kernel for it, or an op package for the CPU was added */
     unsigned runtimes;   /* the processors that are known to execute it: the CPU if it is executable, and those that
                             op packages have it for */
+    const char *operator_name; /* its name in the master list of native operators, which type and params say; NULL: it
+                                  is not native, or not known, or the container is of version 3 */
 };
+
+/* Processors for which lists of operators are published. */
+typedef enum odlc_processor {
+    ODLC_PROCESSOR_CPU,
+    ODLC_PROCESSOR_GPU,
+    ODLC_PROCESSOR_DSP, /* v66 */
+    ODLC_PROCESSOR_AIP, /* HTA and DSP */
+    ODLC_PROCESSOR_HTP, /* DSP from v68 on */
+    ODLC_PROCESSORS     /* how many there are */
+} odlc_processor;
+
+/* What a published list says. */
+typedef enum odlc_listing {
+    ODLC_LISTING_UNKNOWN, /* no list was found that speaks of it */
+    ODLC_LISTING_NO,
+    ODLC_LISTING_YES
+} odlc_listing;
 
 struct odlc_graph {
     const char *name;
@@ -194,6 +214,16 @@ ODLC_API const struct odlc_diag *odlc_container_diags(const odlc_container *cont
 ODLC_API const struct odlc_summary *odlc_container_summary(const odlc_container *container);
 /* The graphs of an open container, in stored order. */
 ODLC_API const struct odlc_graph *odlc_container_graphs(const odlc_container *container, size_t *count);
+
+/* "cpu", "gpu", "dsp", "aip", "htp"; NULL for other numbers. The text is static. */
+ODLC_API const char *odlc_processor_name(odlc_processor processor);
+/* Whether the published lists of the processor have the op's operator (src/op/processors.def says which lists). Pure:
+ * any thread may call it. */
+ODLC_API odlc_listing odlc_op_listing(const struct odlc_op *op, odlc_processor processor);
+/* The dtype ("Float_32") of the first float or fixed-point tensor that the op reads or gives, constants aside, with
+ * which the processor is not said to compute; NULL: there is none. Such a type may be right all the same. Pure, as
+ * above. */
+ODLC_API const char *odlc_op_unlisted_type(const struct odlc_op *op, odlc_processor processor);
 
 /* Element `index` (< count) of a tensor that has data, in the order of its dims. Fixed-point elements are given as
  * stored. The first is for BOOL, INT, UINT (same bits) and FIXED, the second for numbers of any class, the third for

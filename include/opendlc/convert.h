@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Converting a model to a DLC container.
  *
  *     struct odlc_convert_options options;
@@ -164,6 +165,9 @@ ODLC_API const char *const *odlc_conversion_inputs(const struct odlc_conversion 
 ODLC_API const char *const *odlc_conversion_unconsumed(const struct odlc_conversion *conversion, size_t *count);
 /* After a dry run: a UDO config to start from for the ops that are not supported, or NULL. */
 ODLC_API const char *odlc_conversion_udo_stub(const struct odlc_conversion *conversion);
+/* Where targets are given: a UDO config, in XML, to start from, whose definitions replace the native ops that a list of
+ * theirs does not have, or of which no list speaks; NULL: there are none, or no targets. */
+ODLC_API const char *odlc_conversion_target_stub(const struct odlc_conversion *conversion);
 /* The graph as text after the pass that the options name, or NULL. */
 ODLC_API const char *odlc_conversion_dump(const struct odlc_conversion *conversion);
 

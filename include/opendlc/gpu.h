@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What runs on an OpenCL device share, and how the device is used (backend gpu, docs/gpu.md).
  *
  *     odlc_gpu *gpu = odlc_gpu_new();

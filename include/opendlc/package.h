@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Op packages: libraries with kernels of user-defined ops, for executions (opendlc/run.h).
  *
  * A package is compiled with the headers in include/sdk (pkg-config variable sdkdir). Its code runs in the process that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reference kernels for op packages: an op of a package computes what the native operator of its name does.
  *
  *     odlc_reference *r = odlc_reference_new("Softmax", ODLC_REFERENCE_AS_STORED);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Executing a container.
  *
  *     odlc_run *r = odlc_run_new();
@@ -60,6 +61,12 @@ struct odlc_refusal {
     const char *node, *op, *backend, *reason;
 };
 
+/* The forms of an explanation. */
+enum odlc_explanation {
+    ODLC_EXPLAIN_TEXT, /* lines for people */
+    ODLC_EXPLAIN_JSON  /* an object: a step's "plugin" of docs/net-run-explain.schema.json */
+};
+
 /* How the elements of a tensor are handed out. */
 enum odlc_form {
     ODLC_FLOATS, /* float; fixed-point ones are dequantized */
@@ -87,15 +94,23 @@ ODLC_API const char *odlc_run_graph_name(const odlc_run *run);
 /* The backends of this build, in no order; NULL at the end. Static storage. Any thread may call this. */
 ODLC_API const char *const *odlc_backend_names(void);
 /* Chooses who executes: each node is offered to the named backends in this order. Without a call: cpu where this build
- * has it, reference, package. The names need not outlive the call. Called before a choice of results. ODLC_ERR_USAGE
- * for a name that this build does not have, for a backend that is named twice, and when nothing is named. A backend
- * whose device is not there (gpu) makes the choice of results ODLC_ERR_UNSUPPORTED. */
+ * has it, reference, package, plugin. The names need not outlive the call. Called before a choice of results.
+ * ODLC_ERR_USAGE for a name that this build does not have, for a backend that is named twice, and when nothing is
+ * named. A backend whose device is not there (gpu) makes the choice of results ODLC_ERR_UNSUPPORTED. */
 ODLC_API odlc_status odlc_run_set_backends(odlc_run *run, const char *const *names, size_t count) ODLC_MUST_USE;
 /* Threads that backends may use for one execution: 1 without a call; ODLC_ERR_USAGE for 0. The reference uses one. They
  * are libgomp's, which wait for each other busily: where other work runs, too, that makes executions many times slower.
  * A program that asks for more than one sets GOMP_SPINCOUNT=1000 (or OMP_WAIT_POLICY=passive) in the environment that
  * it is started in; the library reads it when it is loaded. */
 ODLC_API odlc_status odlc_run_set_threads(odlc_run *run, unsigned threads) ODLC_MUST_USE;
+
+/* How ops of plugin packages are prepared and executed: bytes of the fast memory of the simulated target, into which
+ * tiles are made to fit (0, and without a call: 8 MiB), and slices into which kernels that allow it divide their work
+ * (0, and without a call: 4). As many of them at the same time as there are threads. Called before a choice of results.
+ */
+ODLC_API odlc_status odlc_run_set_plugins(odlc_run *run, uint64_t tcm_size, unsigned slices) ODLC_MUST_USE;
+/* Backends say what they decide: odlc_run_explanation. Called before a choice of results. */
+ODLC_API odlc_status odlc_run_set_explained(odlc_run *run) ODLC_MUST_USE;
 
 /* Executes in a process of its own, which this one forks when results are chosen: code of packages that crashes, calls
  * exit, or does not return within `seconds` (0: however long it takes) is an error of odlc_run_want… or
@@ -162,6 +177,9 @@ ODLC_API const void *odlc_run_native(const odlc_run *run, size_t result);
 /* The steps that compute the results, in the order of their execution, with their times; empty before a choice of
  * results, and valid until the next one. */
 ODLC_API const struct odlc_step *odlc_run_steps(const odlc_run *run, size_t *count);
+/* What the backend decided for the step of that index; NULL without odlc_run_set_explained, of a step that does not
+ * exist, and where there is nothing to be said (backend plugin has something). Valid until the next choice. */
+ODLC_API const char *odlc_run_explanation(const odlc_run *run, size_t step, enum odlc_explanation form);
 /* Whether the next choice of results has kernels' times taken, which costs some microseconds a kernel; not in a process
  * of its own. ODLC_ERR_USAGE after a choice. */
 ODLC_API odlc_status odlc_run_time_kernels(odlc_run *run, int on) ODLC_MUST_USE;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The outcome of a call, and what the library has to say about it.
  *
  * Every function of OpenDLC that can fail returns an odlc_status; on anything but ODLC_OK its outputs are untouched.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading descriptions of user-defined ops (UDO configs) and listing what they define.
  *
  *     odlc_udo *u = odlc_udo_new();

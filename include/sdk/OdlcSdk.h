@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Marks libraries that are compiled with these headers.
  *
  * Layouts that are published nowhere are this project's own, so a library compiled with other headers must not be

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "api/backends.h"
 
 #include "opendlc/run.h"
@@ -10,9 +11,7 @@ const struct backend *const default_backends[] = {
 #ifdef ODLC_BACKEND_CPU
     &cpu_backend,
 #endif
-    &reference_backend,
-    &package_backend,
-    NULL,
+    &reference_backend, &package_backend, &plugin_backend, NULL,
 };
 
 const struct backend *const all_backends[] = {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The one table of backends: which there are in this build, and in which order they are asked. */
 #ifndef API_BACKENDS_H
 #define API_BACKENDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "opendlc/container.h"
 
 #include <stdlib.h>
@@ -6,6 +7,7 @@
 #include "api/cost.h"
 #include "api/memory.h"
 #include "base/foreign.h"
+#include "dlc/schema.h"
 #include "op/registry.h"
 #include "package/package.h"
 #include "package/registered_ops.h"
@@ -152,6 +154,8 @@ static void fill_op(struct arena *arena, const struct dlc_graph *g, const struct
     to->name = from->name;
     to->type = from->type;
     to->package = package_of(from);
+    if (!to->operator_name && to->package && strcmp(to->package, NATIVE_PACKAGE) == 0)
+        to->operator_name = from->type;
     to->inputs = copy_operands(arena, g, tensors, from->inputs, from->n_inputs);
     to->outputs = copy_operands(arena, g, tensors, from->outputs, from->n_outputs);
     to->n_inputs = from->n_inputs;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "api/cost.h"
 
 #include <string.h>
@@ -38,6 +39,7 @@ static void count_layers(const struct dlc_graph *g, struct odlc_graph *graph, st
 
 static void count_node(const struct graph *ir, const struct node *n, struct odlc_op *op)
 {
+    op->operator_name = n->op->id == OP_CUSTOM ? NULL : n->op->name;
     op->executable = kernel_of(n->op) != NULL;
     op->runtimes = op->executable ? ODLC_RUNTIME_CPU : 0;
     op->macs = n->op->macs ? n->op->macs(ir, n) : 0;

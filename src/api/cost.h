@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The costs of a container's ops: parameters, multiply-accumulates, memory. */
 #ifndef API_COST_H
 #define API_COST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "api/engine.h"
 
 #include "backend/gpu/gpu_profile.h"
@@ -85,6 +86,7 @@ odlc_status engine_here(const struct engine_request *request, struct engine *out
                            .needed = e->needed.used,
                            .steps = arena_array(request->arena, struct odlc_step, e->plan.steps.count),
                            .refusals = arena_array(request->arena, struct odlc_refusal, e->claims.refusals.count),
+                           .explanations = e->explanations,
                            .n_steps = e->plan.steps.count,
                            .n_refusals = e->claims.refusals.count,
                            .state = e,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What executes a choice of results: an executor in this process, or one in a process of its own (api/isolated.h). */
 #ifndef API_ENGINE_H
 #define API_ENGINE_H
@@ -23,6 +24,7 @@ struct engine {
     struct odlc_step *steps;
     struct odlc_refusal *refusals;
     size_t n_steps, n_refusals;
+    const char *(*explanations)[2];  /* per step and enum explanation; NULL: nobody asked */
     VEC(struct odlc_kernel) kernels; /* of the last execution */
     void *state;
     struct gpu_recorder *recorder;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Configuration files of the GPU backend (docs/gpu.md): the extension's own, or one that names it. */
 #include <string.h>
 

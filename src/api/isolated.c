@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "api/isolated.h"
 
 #include <errno.h>
@@ -202,6 +203,8 @@ static bool answer_prepared(struct isolated *s, odlc_status status, const struct
         message_put_text(&m, engine->steps[i].op);
         message_put_text(&m, engine->steps[i].backend);
         message_put(&m, engine->steps[i].n_nodes);
+        for (int form = 0; form <= EXPLAIN_JSON; form++)
+            message_put_text(&m, engine->explanations ? engine->explanations[i][form] : NULL);
     }
     message_put(&m, engine->n_refusals);
     for (size_t i = 0; i < engine->n_refusals; i++) {
@@ -364,15 +367,24 @@ static const char *get_name(struct message *m, struct arena *arena)
     return arena_strdup(arena, name ? name : "");
 }
 
+static const char *get_words(struct message *m, struct arena *arena)
+{
+    const char *words = message_get_text(m);
+    return words ? arena_strdup(arena, words) : NULL;
+}
+
 static void get_descriptions(struct message *m, struct arena *arena, struct engine *out)
 {
     out->n_steps = message_get_count(m);
     out->steps = arena_array(arena, struct odlc_step, out->n_steps);
+    out->explanations = arena_calloc(arena, out->n_steps, sizeof *out->explanations);
     for (size_t i = 0; i < out->n_steps; i++) {
         out->steps[i].node = get_name(m, arena);
         out->steps[i].op = get_name(m, arena);
         out->steps[i].backend = get_name(m, arena);
         out->steps[i].n_nodes = message_get(m);
+        for (int form = 0; form <= EXPLAIN_JSON; form++)
+            out->explanations[i][form] = get_words(m, arena);
     }
     out->n_refusals = message_get_count(m);
     out->refusals = arena_array(arena, struct odlc_refusal, out->n_refusals);

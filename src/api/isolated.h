@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Executing in a process of its own, a fork of this one: foreign code that ends that process is an error here.
  *
  * The process prepares an engine, whose inputs and results go through memory that both share, and waits for orders.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The memory that a graph needs when it runs, from its records: for all container versions alike. */
 #ifndef API_MEMORY_H
 #define API_MEMORY_H

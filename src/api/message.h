@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Messages between two processes over a socket: numbers and texts one after another. What is received is bounded and
  * checked: the other process may have gone astray. */
 #ifndef API_MESSAGE_H

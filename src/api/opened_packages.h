@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Packages of user-defined ops for those who execute graphs without a run object. */
 #ifndef API_OPENED_PACKAGES_H
 #define API_OPENED_PACKAGES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A node of a package, computed by the reference kernels of native operators. */
 #include "opendlc/reference.h"
 

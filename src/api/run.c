@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "opendlc/run.h"
 
 #include <stdlib.h>
@@ -29,7 +30,8 @@ struct odlc_run {
     struct arena_mark empty; /* of that arena */
     const struct backend *const *backends;
     unsigned threads;
-    odlc_gpu *gpu; /* NULL: a context of its own, with the defaults */
+    struct executor_options plugins; /* of plugin packages alone */
+    odlc_gpu *gpu;                   /* NULL: a context of its own, with the defaults */
     struct gpu_config gpu_config;
     bool times_kernels;
     struct package_set packages; /* with kernels of user-defined ops */
@@ -228,6 +230,32 @@ odlc_status odlc_run_set_threads(odlc_run *run, unsigned threads)
     return ODLC_OK;
 }
 
+odlc_status odlc_run_set_plugins(odlc_run *run, uint64_t tcm_size, unsigned slices)
+{
+    CATCH_EXHAUSTION(run);
+    if (run->engine.run)
+        return out_of_order(run, "an object is told how plugins execute before results are chosen");
+    run->plugins.fast_memory = tcm_size;
+    run->plugins.slices = slices;
+    return ODLC_OK;
+}
+
+odlc_status odlc_run_set_explained(odlc_run *run)
+{
+    CATCH_EXHAUSTION(run);
+    if (run->engine.run)
+        return out_of_order(run, "an object is asked for explanations before results are chosen");
+    run->plugins.explains = true;
+    return ODLC_OK;
+}
+
+const char *odlc_run_explanation(const odlc_run *run, size_t step, enum odlc_explanation form)
+{
+    if (!run->engine.explanations || step >= run->engine.n_steps)
+        return NULL;
+    return run->engine.explanations[step][form == ODLC_EXPLAIN_JSON ? EXPLAIN_JSON : EXPLAIN_TEXT];
+}
+
 odlc_status odlc_run_set_gpu(odlc_run *run, odlc_gpu *gpu)
 {
     CATCH_EXHAUSTION(run);
@@ -313,6 +341,9 @@ static odlc_status prepare(odlc_run *run, const tensor_id *wanted, size_t count,
     options.backends = run->backends;
     options.threads = run->threads;
     options.packages = &run->packages;
+    options.fast_memory = run->plugins.fast_memory;
+    options.slices = run->plugins.slices;
+    options.explains = run->plugins.explains;
     run->gpu_config = (struct gpu_config){.context = NULL};
     if (run->gpu && uses_backend(run, "gpu"))
         TRY(gpu_options(run->gpu, &run->diags, g->name, !run->isolates, &run->gpu_config, &options));

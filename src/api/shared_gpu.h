@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The context object of the GPU backend, as runs use it. */
 #ifndef API_SHARED_GPU_H
 #define API_SHARED_GPU_H

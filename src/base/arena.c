@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 
 #include <stdlib.h>
@@ -15,7 +16,9 @@ enum {
     CHUNK_SIZE = ADDRESS_SANITIZER ? HEADER : 256 * 1024,
     OWN_PAGES = ADDRESS_SANITIZER ? 1 : 64 * 1024, /* from here blocks have pages of their own, which are given back */
     GROWS = 64 * 1024,                             /* from here blocks grow in place */
-    BIG_BLOCK = 4096                               /* from here blocks are aligned for vector loads */
+    BIG_BLOCK = 4096,                              /* from here blocks are aligned for vector loads */
+    SPARE_BLOCKS = ADDRESS_SANITIZER ? 0 : 4,
+    SPARE_SIZE = 1024 * 1024 /* up to here blocks that were given back are kept for the next ones */
 };
 
 /* At the start of a chunk. Strings are taken from its end, everything else from its start, so that strings need no room
@@ -39,10 +42,11 @@ struct cleanup {
 };
 
 struct arena {
-    struct chunk *chunk; /* newest */
-    struct chunk *spare; /* one that was rewound, or NULL */
-    struct block *block; /* newest */
-    uint64_t serial;     /* of the newest block ever */
+    struct chunk *chunk;                          /* newest */
+    struct chunk *spare;                          /* one that was rewound, or NULL */
+    struct block *block;                          /* newest */
+    struct block *spare_blocks[SPARE_BLOCKS + 1]; /* of those that were given back, or NULL */
+    uint64_t serial;                              /* of the newest block ever */
     struct cleanup *cleanup;
     size_t size;                 /* bytes that it has of the system */
     struct arena_budget *budget; /* that they count to, or NULL */
@@ -154,13 +158,44 @@ static void run_cleanups(struct arena *arena, const struct cleanup *until)
     }
 }
 
+/* Work in steps takes as much in each of them: pages that are there already cost less than new ones. */
+static void keep_or_unmap(struct arena *arena, struct block *block)
+{
+    for (int i = 0; i < SPARE_BLOCKS && block->size <= SPARE_SIZE; i++) {
+        if (!arena->spare_blocks[i]) {
+            arena->spare_blocks[i] = block;
+            return;
+        }
+    }
+    pages_unmap(block, block->size);
+}
+
+/* Pages for a block, which are zeros: a spare one's that is not much larger, or new ones. NULL without memory. */
+static struct block *block_pages(struct arena *arena, size_t size)
+{
+    for (int i = 0; i < SPARE_BLOCKS; i++) {
+        struct block *spare = arena->spare_blocks[i];
+        if (!spare || spare->size < size || spare->size / 2 > size)
+            continue;
+        size_t whole = spare->size;
+        arena->spare_blocks[i] = NULL;
+        memset(spare, 0, whole);
+        spare->size = whole;
+        return spare;
+    }
+    struct block *block = pages_map(size);
+    if (block)
+        block->size = size;
+    return block;
+}
+
 static void block_free(struct arena *arena, struct block *block)
 {
     if (block->older)
         block->older->newer = block->newer;
     *(block->newer ? &block->newer->older : &arena->block) = block->older;
     count_less(arena, block->size);
-    pages_unmap(block, block->size);
+    keep_or_unmap(arena, block);
 }
 
 void arena_destroy(struct arena *arena)
@@ -177,6 +212,9 @@ void arena_destroy(struct arena *arena)
         chunk_free(chunk);
     }
     chunk_free(arena->spare);
+    for (int i = 0; i < SPARE_BLOCKS; i++)
+        if (arena->spare_blocks[i])
+            pages_unmap(arena->spare_blocks[i], arena->spare_blocks[i]->size);
     free(arena);
 }
 
@@ -206,9 +244,10 @@ static void *block_create(struct arena *arena, size_t size)
     if (ckd_add(&total, size, HEADER))
         arena_exhausted(arena);
     check_budget(arena, total);
-    struct block *block = pages_map(total);
+    struct block *block = block_pages(arena, total);
     if (!block)
         arena_exhausted(arena);
+    total = block->size;
     count_more(arena, total);
     *block = (struct block){.older = arena->block, .size = total, .serial = ++arena->serial};
     if (arena->block)
@@ -290,7 +329,9 @@ static void *grow_block(struct arena *arena, struct block *block, size_t size)
     if (ckd_add(&total, size, HEADER))
         arena_exhausted(arena);
     size_t old = block->size;
-    check_budget(arena, total > old ? total - old : 0);
+    if (total <= old)
+        return block_data(block);
+    check_budget(arena, total - old);
     struct block *grown = pages_grow(block, old, total);
     if (!grown)
         arena_exhausted(arena);

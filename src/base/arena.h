@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory that lives as long as one piece of work (a conversion, a pass).
  *
  * Allocation never returns NULL: when memory runs out the arena jumps to its recovery point, set once by the public

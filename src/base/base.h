@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by all files: status forwarding, checked arithmetic, small macros. */
 #ifndef BASE_BASE_H
 #define BASE_BASE_H
@@ -16,6 +17,15 @@
 #endif
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* A loop that is compiled for several kinds of processors, of which the program takes the best at its start. Elements
+ * are added and multiplied in the same order on all of them, so the results are the same bits. Names of such functions
+ * are unique in the program: clang 14 gives them to symbols that all files see. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_THREAD__)
+#define CLONED __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define CLONED
+#endif
 
 /* Forwards a failure to the caller; the first cause is kept because nothing touches it on the way. */
 #define TRY(expr)                         \

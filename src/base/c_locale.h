@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers and characters of texts as the "C" locale has them, whatever locale the process has chosen: a library must
  * not read or write "0,5" because its host speaks German. */
 #ifndef BASE_C_LOCALE_H

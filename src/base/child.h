@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Work in a process of its own: a crash, an exit or an endless loop there is a result here. */
 #ifndef BASE_CHILD_H
 #define BASE_CHILD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Diagnostics are collected here and printed by the commands alone. */
 #ifndef BASE_DIAG_H
 #define BASE_DIAG_H

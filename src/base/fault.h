@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Faults around a piece of work: inputs that shrink or change while they are read, and signals that end the
  * process while a temporary file has a name.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files: mapped input, atomic output. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H

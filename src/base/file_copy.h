@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A private copy of a part of a mapped file, made a piece at a time, on demand. A program that writes to the file in
  * place changes a mapping under a reader who has checked the bytes; a copy stays as checked. Pieces that nobody asks
  * for take no memory and are not read. */

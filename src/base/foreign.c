@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/foreign.h"
 
 #include <signal.h>
@@ -46,6 +47,16 @@ void foreign_end(void)
 {
     current = NULL;
     forget_words();
+}
+
+void foreign_help(const char *call)
+{
+    current = call;
+}
+
+void foreign_helped(void)
+{
+    current = NULL;
 }
 
 static void print(const char *text)

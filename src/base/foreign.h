@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls into code of others: when that code ends the process, a command says whose it was.
  *
  * The call that a thread is in is kept for the thread, because a signal handler is given nothing else to find it by. */
@@ -22,5 +23,9 @@ void foreign_guard_fork(char *words, size_t size);
  * end of the call. Calls do not nest. */
 void foreign_begin(const char *call);
 void foreign_end(void);
+
+/* Around the part of a call that another thread has, within foreign_begin and foreign_end of the calling thread. */
+void foreign_help(const char *call);
+void foreign_helped(void);
 
 #endif

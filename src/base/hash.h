@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A keyed hash: whoever does not know the key cannot make keys of a table collide on purpose. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* String → uint32_t, open addressing, SipHash with the arena's key (crafted names cannot collide on purpose).
  * Never iterated, so its order cannot leak into an output. Keys are borrowed: they must outlive the map. An entry takes
  * 20 to 25 bytes. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory from the system, by the page: zeroed, not resident before its first use, and given back at once.
  *
  * Builds with AddressSanitizer take pages from the heap instead and never grow them in place, so that a use of pages

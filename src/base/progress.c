@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/progress.h"
 
 odlc_status progress_report(const struct progress *progress, struct diags *diags, uint64_t done, uint64_t total)

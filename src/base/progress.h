@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How far long work is, for whoever wants to know. */
 #ifndef BASE_PROGRESS_H
 #define BASE_PROGRESS_H

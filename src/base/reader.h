@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A bounded little-endian byte reader with a sticky error: after the first read past the end every read gives 0 and
  * `failed` stays set, so parsers read on and check once. */
 #ifndef BASE_READER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes that are too many for memory: they are put into files without names, where they are mapped, and go with the
  * arena. */
 #ifndef BASE_SPILL_H

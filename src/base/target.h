@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names of files that are written. */
 #ifndef BASE_TARGET_H
 #define BASE_TARGET_H

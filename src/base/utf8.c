@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/utf8.h"
 
 unsigned utf8_encode(uint32_t character, char out[4])

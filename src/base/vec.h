@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A growing array in an arena.
  *     VEC(uint32_t) ids = {0};
  *     vec_push(arena, &ids, 7);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Building IR: how front ends and passes add nodes. A node is inferred, checked against its row and, when all its
  * inputs are constants, folded, at the moment it is added; so lowering code can ask for constant values at any time. */
 #ifndef BUILD_BUILD_H
@@ -22,7 +23,7 @@ struct build {
     const char *source;  /* framework node at work, for names and diagnostics */
     struct node pending; /* the node between build_op and build_end */
     VEC(tensor_id) inputs;
-    struct packed_param pending_params[49];
+    struct packed_param pending_params[50];
     VEC(struct filler) filler; /* by tensor; later ones have none */
     VEC(tensor_id) kept;       /* see build_keep */
 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Folding: a node whose inputs are all constants becomes constants. */
 #ifndef BUILD_FOLD_H
 #define BUILD_FOLD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Folding of large constants: a node is computed in parts along an axis, or as a whole where it has few enough
  * elements, and what it gives is put into a file (base/spill.h). */
 #ifndef BUILD_FOLD_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "build/follow_filler.h"
 
 #include "op/axes.h"

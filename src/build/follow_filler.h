@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How filler (build.h) goes from the operands of a node to its results. */
 #ifndef BUILD_FOLLOW_FILLER_H
 #define BUILD_FOLLOW_FILLER_H

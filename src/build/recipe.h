@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which native operators compute an op of a package: the one of its name, or a few nodes where a conversion makes
  * several of an operator of that name. */
 #ifndef BUILD_RECIPE_H

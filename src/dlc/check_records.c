@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dlc_check: oddities of a container that can be read. Of dlc-info --verify, these are the findings that need no
  * knowledge of operators. */
 #include "dlc/read.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "dlc/fb_build.h"
 
 #include <string.h>

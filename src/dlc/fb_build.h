@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Building FlatBuffers front to back: the root comes first and every child after its parent, so references are plain
  * forward offsets that are patched once the child's place is known. A reference is the position of such an offset in
  * the buffer.

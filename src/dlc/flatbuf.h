@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* FlatBuffers: verifying and reading them. Source of the wire format: the FlatBuffers "internals" documentation.
  *
  * Positions are byte offsets from the start of the buffer. Nothing needs to be aligned: real containers put buffers at

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* IR → records: ids, order, names, and what the container says of its own accord (packages, selectors). */
 #include <stdlib.h>
 #include <string.h>

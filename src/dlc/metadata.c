@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The container's metadata: `key=value` lines, or JSON in version 4.1. */
 #include "dlc/read.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
 #include "dlc/record.h"
@@ -11,8 +12,13 @@ odlc_status dlc_open_graph(struct arena *arena, struct diags *diags, struct op_r
     TRY(dlc_read(arena, diags, path, &file));
     TRY(dlc_verify(diags, file));
     if (file->major != 4)
-        return diag_error(diags, ODLC_ERR_UNSUPPORTED, AT(.file = path), "run-version",
-                          "a container of version %u.%u cannot be %s, only version 4", file->major, file->minor, done);
+        return diag_error(
+            diags, ODLC_ERR_UNSUPPORTED,
+            AT(.file = path, .hint = "convert the model again: containers that are written are of version 4"),
+            "run-version",
+            "a container of version %u.%u cannot be %s, only version 4: what its layers compute is said by "
+            "numbers whose meaning is published nowhere",
+            file->major, file->minor, done);
     if (file->n_graphs != 1)
         return diag_error(diags, ODLC_ERR_UNSUPPORTED, AT(.file = path), "run-graphs",
                           "the container holds %u graphs, and only one can be %s", file->n_graphs, done);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Opening a container: zip, stream headers, metadata; then the version's own reader. */
 #include "dlc/read.h"
 

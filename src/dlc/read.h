@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by the parts of the reader. All memory is the arena of struct dlc_reading. Functions that fail have reported
  * why; ODLC_ERR_INVALID: the container is damaged, ODLC_ERR_IO: the file cannot be read or has become shorter. */
 #ifndef DLC_READ_H

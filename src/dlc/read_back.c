@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A bad container shall be noticed here, not on the device: what was written is verified and compared with the graph, a
  * table at a time. The pages are given back behind the reader, so that the container's size does not count. Payloads
  * stay unread, but for their lengths: their CRC was computed over the very bytes that were handed to the system. */
@@ -171,7 +172,7 @@ static bool same_data(struct comparing *c, struct fb_table t, const char *name)
     touch(c->r, c->head, pos);
     c->index++;
     return same && !t.in->failed && !head->failed &&
-           (size_t)(head->data + pos - c->r->file->data) % PAYLOAD_ALIGNMENT == 0;
+           (size_t)(head->data + pos - c->r->file->data) % payload_alignment(size) == 0;
 }
 
 static odlc_status compare_statics(struct comparing *c, struct fb_vector list)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the readers of all versions use: shapes, payloads, verified flatbuffers. */
 #include "dlc/read.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Version 3 containers: layers and their parameters to records. */
 #include "dlc/read.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Version 4 containers: model (NETD) and params (NR64, or NETP with inline bytes or positions in model.params.bin) to
  * records. */
 #include "dlc/read.h"

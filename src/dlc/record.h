@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A container as records: the content of the file, for v3 and v4 alike, before any meaning is given to its codes.
  * dlc-info and the conversion to IR read records; the v4 writer makes some of a graph. Strings and arrays live in the
  * reader's arena; tensor data stay views of the mapped file. */

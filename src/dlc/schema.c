@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "dlc/schema.h"
 
 #define VERIFIED_U8 FB_8

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The container's flatbuffers, made from their field list (schema_v4.def, schema_v3.def): for each table the slots of
  * the fields, a description for fb_verify, and an accessor for each field. The codes that fields hold, too. */
 #ifndef DLC_SCHEMA_H

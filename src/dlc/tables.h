@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Records and the tables of version 4 that they stand in, made from the field list (schema_v4.def). For each table:
  *
  *   put_v4_tensor(b, reference, record)  appends the table and its strings and numbers. The caller makes the references

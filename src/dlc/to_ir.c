@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Records of a version 4 container → IR. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What can only be said of a container as a whole: bytes match their CRCs, names lead somewhere, nothing lacks its
  * data. */
 #include "dlc/read.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writing a container: the graph laid out → three zip entries → read back and compared → renamed. */
 #include "dlc/write_container.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by the parts of the writer: IR → records → bytes. Memory is the arena of struct dlc_writing.
  *
  * Records of a graph would take many times the graph's own memory, so a record is made when it is asked for, and again:
@@ -11,8 +12,14 @@
 
 enum { CONTAINER_MAJOR = 4, CONTAINER_MINOR = 0 };
 enum { ENTRY_METADATA, ENTRY_MODEL, ENTRY_PARAMS };
-/* Of each payload in its entry, and of that entry in the file: weights can be mapped. */
-enum { PAYLOAD_ALIGNMENT = 64 };
+/* Of each payload in its entry, and of that entry in the file: weights can be mapped. Small ones are not worth the room
+ * between them. */
+enum { PAYLOAD_ALIGNMENT = 64, SMALL_PAYLOAD = 1024, SMALL_ALIGNMENT = 16 };
+
+static inline uint64_t payload_alignment(uint64_t size)
+{
+    return size < SMALL_PAYLOAD ? SMALL_ALIGNMENT : PAYLOAD_ALIGNMENT;
+}
 
 struct dlc_writing {
     struct arena *arena;

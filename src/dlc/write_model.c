@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Records → the flatbuffer of the entry `model`. */
 #include "dlc/tables.h"
 #include "dlc/write_container.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Records → the entry `model.params`. The head says where each payload is: it is walked through once to know its size,
  * from which the payloads' places follow, and once to write it. Behind it, each payload is streamed once, from the
  * model into the file. */
@@ -22,7 +23,7 @@ bool dlc_next_place(struct dlc_payload_walk *walk, uint64_t *size, uint64_t *pos
     if (walk->next == p->n_payloads)
         return false;
     *size = p->sizes[walk->next++];
-    *pos = align_up(STREAM_HEADER + walk->end + p->length_size, PAYLOAD_ALIGNMENT) - STREAM_HEADER;
+    *pos = align_up(STREAM_HEADER + walk->end + p->length_size, payload_alignment(*size)) - STREAM_HEADER;
     walk->end = *pos + *size;
     return true;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Payloads → the entry `model.params`, behind its head. Each is read once, from the model, and written once. Their
  * places are known beforehand, so several threads can write: each takes the next piece of work (a job), and what a job
  * writes depends on the job alone. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The zip around a container's streams. Facts: docs/dlc-format.md; PKWARE's APPNOTE for the rest.
  *
  * Reading fails with ODLC_ERR_IO when the file cannot be read or has become shorter, writing when the file cannot be

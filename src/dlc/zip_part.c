@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The CRC of bytes that do not come in order: that of A and B one after the other is the CRC of A, moved on by the
  * length of B, XOR the CRC of B. So each run of bytes adds its CRC, moved on to the end of the entry, and the order in
  * which that happens does not matter. */
-#include <libdeflate.h>
+#include <isa-l/crc.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -47,7 +48,7 @@ static odlc_status write_through(struct zip_part *part, uint64_t offset, const v
         part->error = out_write_at(part->zip->out, at, p, n);
         if (part->error)
             return ODLC_ERR_IO;
-        part->run_crc = libdeflate_crc32(part->run_crc, p, n);
+        part->run_crc = crc32_gzip_refl(part->run_crc, p, n);
         part->run_end += n;
         part->written += n;
     }

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "dlc/zip.h"
 
+#include <isa-l/crc.h>
 #include <libdeflate.h>
 
 #include "base/reader.h"
@@ -261,7 +263,7 @@ odlc_status zip_bytes(struct arena *arena, struct diags *diags, const struct fil
     if (!unpacked)
         return diag_error(diags, ODLC_ERR_INVALID, AT(.file = file->path, .offset = entry->offset, .has_offset = 1),
                           "dlc-zip", "entry %s cannot be unpacked", entry->name);
-    if (entry->crc && libdeflate_crc32(0, out, entry->size) != entry->crc)
+    if (entry->crc && crc32_gzip_refl(0, out, entry->size) != entry->crc)
         return crc_error(diags, file, entry);
     *bytes = out;
     return ODLC_OK;
@@ -282,7 +284,7 @@ odlc_status zip_check(struct diags *diags, const struct file *file, const struct
     for (uint64_t done = 0; done < entry->size;) {
         size_t piece = (size_t)min_u64(sizeof buffer, entry->size - done);
         TRY(file_read(file, diags, entry->offset + done, buffer, piece));
-        crc = libdeflate_crc32(crc, buffer, piece);
+        crc = crc32_gzip_refl(crc, buffer, piece);
         done += piece;
     }
     return crc == entry->crc ? ODLC_OK : crc_error(diags, file, entry);

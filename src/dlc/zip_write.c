@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "dlc/zip.h"
 
+#include <isa-l/crc.h>
 #include <string.h>
-#include <libdeflate.h>
 
 #include "base/reader.h"
 
@@ -76,7 +77,7 @@ odlc_status zip_begin(struct zip_writer *zip, const char *name, uint64_t size, u
 
 odlc_status zip_write(struct zip_writer *zip, const void *bytes, size_t size)
 {
-    zip->crc = libdeflate_crc32(zip->crc, bytes, size);
+    zip->crc = crc32_gzip_refl(zip->crc, bytes, size);
     return out_write(zip->out, bytes, size);
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "encoding/encoding_entry.h"
 
 #include <math.h>
@@ -153,6 +154,7 @@ static bool read_channel(struct encoding_reader *r, const struct json_value *obj
     e->bits = own.bits;
     if (own.kind == ENCODING_INTEGERS)
         *to = settle(&own, symmetric, min, max);
+    e->zero_range |= own.kind == ENCODING_INTEGERS && min == 0 && max == 0;
     return true;
 }
 

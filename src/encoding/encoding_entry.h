@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The entry of a tensor, in each form of the file. */
 #ifndef ENCODING_ENCODING_ENTRY_H
 #define ENCODING_ENCODING_ENTRY_H

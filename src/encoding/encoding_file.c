@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "encoding/encoding_file.h"
 
 #include <string.h>

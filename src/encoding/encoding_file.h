@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files of encodings, JSON: what quantizers of models (AIMET, and whoever writes its forms) give for the tensors of a
  * model. Known are those without a version to 0.6.1 (objects by tensor), 1.0.0 (lists of named objects) and 2.0.0 (one
  * list, by ONNX's rules). */
@@ -25,6 +26,7 @@ struct encoding_entry {
     bool per_channel;
     int32_t axis; /* of the model's tensor, as the file counts, from the end if negative; ENCODING_NO_AXIS: not said */
     const struct encoding *encodings;
+    bool zero_range; /* a range is that of zero alone, before it was widened to the least one */
 };
 
 struct encoding_file {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Encodings of ranges, as the public texts of quantizers for these containers and files that they wrote have them. */
 #ifndef ENCODING_ENCODING_RANGE_H
 #define ENCODING_ENCODING_RANGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Packages of kernels for user-defined ops: the folders that a generator writes, with sources to be filled in. */
 #ifndef GEN_GEN_H
 #define GEN_GEN_H

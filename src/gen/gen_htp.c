@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the sources of HTP packages say of an op: operands, params behind the inputs, and for QHPI a kernel for each
  * combination of types. */
 #include <string.h>
@@ -20,16 +21,11 @@ struct param_rows {
     VEC(struct param_row) list;
 };
 
-static bool stands_before(const struct udo_place *a, const struct udo_place *b)
-{
-    return a->line != b->line ? a->line < b->line : a->column < b->column;
-}
-
 static void insert(struct describe *d, struct param_rows *rows, struct param_row row)
 {
     vec_push(d->arena, &rows->list, row);
     size_t at = rows->list.count - 1;
-    for (; at > 0 && stands_before(row.place, rows->list.data[at - 1].place); at--)
+    for (; at > 0 && udo_stands_before(row.place, rows->list.data[at - 1].place); at--)
         rows->list.data[at] = rows->list.data[at - 1];
     rows->list.data[at] = row;
 }

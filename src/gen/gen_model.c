@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From definitions to the names of templates. */
 #include <ctype.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From definitions to the names of templates: what the kinds of packages share. */
 #ifndef GEN_GEN_MODEL_H
 #define GEN_GEN_MODEL_H

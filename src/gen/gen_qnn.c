@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Packages of XML configs: one for each package name and backend. */
 #include <string.h>
 #include <strings.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which ops of a package the reference kernels compute. */
 #include "gen/gen_model.h"
 

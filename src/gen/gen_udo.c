@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* UDO packages: one for each package name, with a part for each core; what sources of the GPU and the DSP say. */
 #include <string.h>
 

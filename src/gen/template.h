@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Templates of generated files: text with placeholders, and lines that say what is repeated or left out.
  *
  *     @NAME@          the value of NAME, of the innermost scope that has one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The templates of src/gen/templates, in the program. */
 #ifndef GEN_TEMPLATES_H
 #define GEN_TEMPLATES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Element conversion goes through one of two wide types, a block at a time: double where a float takes part, int64_t
  * otherwise. One load and one store per dtype then serve all pairs. */
 #include <math.h>
@@ -374,7 +375,7 @@ static void scale_doubles(double *values, size_t n, const struct scaling *s)
 }
 
 /* The common case, a folded batch normalization: a factor for each float, no zeros. */
-static void scale_floats(void *restrict to, const void *restrict from, size_t n, const double *restrict factor)
+static CLONED void scale_floats(void *restrict to, const void *restrict from, size_t n, const double *restrict factor)
 {
     for (size_t i = 0; i < n; i++) {
         float v;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Element types: one table for all their names, sizes and codes. */
 #ifndef IR_DTYPE_H
 #define IR_DTYPE_H
@@ -40,6 +41,10 @@ enum dtype {
     DT_UFXP32,
     DT_COUNT
 };
+
+/* A type in a mask of types. */
+#define DTYPE_BIT(dtype) ((uint64_t)1 << (dtype))
+_Static_assert(DT_COUNT <= 64, "a mask holds all types");
 
 enum dtype_class { CLASS_NONE, CLASS_BOOL, CLASS_INT, CLASS_UINT, CLASS_FLOAT, CLASS_STRING, CLASS_SFXP, CLASS_UFXP };
 

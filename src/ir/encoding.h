@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Encodings of quantized tensors: real = (q + offset) * scale. */
 #ifndef IR_ENCODING_H
 #define IR_ENCODING_H

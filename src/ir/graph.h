@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The IR graph: arrays of tensors and nodes joined by ids.
  *
  * Ids are indices into the graph's arrays and stay valid while the graph lives; a removed node keeps its slot with

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ir/growth.h"
 
 static uint64_t limit(uint64_t allowance, uint64_t size, uint64_t per_unit)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How much a conversion may make that no file of its model holds. A few bytes of a model can ask for any number of
  * elements, nodes and multiplications, so each limit is an allowance, within which small models may do what they like,
  * and a multiple of the model's size. docs/limits.md says how the numbers were chosen. */

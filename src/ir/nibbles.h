@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elements of four bits, two in a byte: the first in the low nibble. */
 #ifndef IR_NIBBLES_H
 #define IR_NIBBLES_H

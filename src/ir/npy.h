@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NumPy's .npy files, versions 1 to 3 of the format (numpy.lib.format). */
 #ifndef IR_NPY_H
 #define IR_NPY_H

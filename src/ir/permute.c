@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Along the result's last axis neighbours are far apart in the source, and what is contiguous in the source (a run) is
  * far apart in the result. So a run is transposed with as many of its parallels (lanes) as fill a cache line of the
  * result, in squares that fit vector registers: both sides are touched a line at a time. */
@@ -5,22 +6,13 @@
 
 #include <string.h>
 
+#include "ir/lanes.h"
+
 enum {
     LINE = 64,      /* bytes of a cache line */
     VECTOR = 16,    /* bytes of a vector register that every machine has */
     LONGEST = 1024, /* elements of a run that are worked on at a time */
 };
-
-/* Lanes of a run: element k of lane l is at source + l * step + k * size, and goes to out + places[k] + l * size. */
-struct lanes {
-    uint8_t *out;
-    const uint8_t *source;
-    const int64_t *places;
-    int64_t n, count; /* elements of the run, lanes */
-    int64_t step;     /* bytes */
-};
-
-typedef void lanes_fn(const struct lanes *l);
 
 static inline void move_plain(const struct lanes *l, int64_t from_k, int64_t from_lane, int64_t lanes, uint32_t size)
 {
@@ -170,8 +162,30 @@ static void move_rows(const struct box *box, struct walk *rows, uint8_t *out, co
     while (walk_on(rows));
 }
 
-static void move_box(const struct box *box, uint8_t *out, const uint8_t *source, lanes_fn *move)
+static void lanes_wide_512(const struct lanes *l)
 {
+    lanes_avx512_4(l, kernels[4]);
+}
+
+static void lanes_wide_256(const struct lanes *l)
+{
+    lanes_avx2_4(l, kernels[4]);
+}
+
+static lanes_fn *kernel_for(uint32_t size, enum permute_kernel widest)
+{
+    if (widest == PERMUTE_SCALAR)
+        return scalar_kernels[size];
+    if (size == 4 && widest >= PERMUTE_AVX512 && lanes_have_avx512())
+        return lanes_wide_512;
+    if (size == 4 && widest >= PERMUTE_AVX2 && lanes_have_avx2())
+        return lanes_wide_256;
+    return kernels[size];
+}
+
+void permute_box_by(const struct box *box, uint8_t *out, const uint8_t *source, enum permute_kernel widest)
+{
+    lanes_fn *move = kernel_for(box->size, widest);
     uint32_t axes[MAX_RANK], n_axes = outer_axes(box, axes), last = box->rank - 1;
     struct shape shape = {.rank = box->rank};
     int64_t result_strides[MAX_RANK], places[LONGEST], length = 1;
@@ -205,10 +219,5 @@ static void move_box(const struct box *box, uint8_t *out, const uint8_t *source,
 
 void permute_box(const struct box *box, uint8_t *out, const uint8_t *source)
 {
-    move_box(box, out, source, kernels[box->size]);
-}
-
-void permute_box_scalar(const struct box *box, uint8_t *out, const uint8_t *source)
-{
-    move_box(box, out, source, scalar_kernels[box->size]);
+    permute_box_by(box, out, source, PERMUTE_WIDEST);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Encodings of tensors: made, given, compared. */
 #ifndef IR_QUANT_H
 #define IR_QUANT_H

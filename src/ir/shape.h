@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shapes and permutations. */
 #ifndef IR_SHAPE_H
 #define IR_SHAPE_H

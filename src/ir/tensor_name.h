@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How users name tensors. Those of TensorFlow models are called "node:0", and people say "node". */
 #ifndef IR_TENSOR_NAME_H
 #define IR_TENSOR_NAME_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ir/tiles.h"
 
 #include <string.h>
@@ -6,6 +7,7 @@ enum {
     PAGE = 4096,
     LARGE = 128 * 1024,
     TILE = 1024 * 1024,         /* bytes, of the source's and the result's elements alike */
+    READ_TILE = 4 * TILE,       /* the same, at most, of a tile whose runs are read, each by a call */
     PIECE = 32 * 1024,          /* elements that are converted at a time; they stay in the second-level cache */
     RESIDENT = 4 * 1024 * 1024, /* bytes read through a mapping before its pages are dropped */
     AROUND = 64 * 1024          /* bytes that the system maps around a page that is touched */
@@ -15,7 +17,7 @@ enum {
 
 static int64_t tile_elements(const struct view_tiles *t)
 {
-    return TILE / max_i64(1, max_i64(t->box.size, dtype_size(t->as)));
+    return t->tile / max_i64(1, max_i64(t->box.size, dtype_size(t->as)));
 }
 
 /* The result's axes with their strides in the source, without those of one element; axes that are neighbours on both
@@ -114,7 +116,8 @@ static bool reads_in_order(const struct view_tiles *t)
 void view_tiles_start(const struct view *view, enum dtype as, uint64_t mapped, struct view_tiles *out)
 {
     uint32_t size = dtype_size(view->dtype);
-    *out = (struct view_tiles){.view = view, .as = as, .total = shape_count(&view->shape), .box = {.size = size}};
+    *out = (struct view_tiles){
+        .view = view, .as = as, .total = shape_count(&view->shape), .box = {.size = size}, .tile = TILE};
     out->converts = view->dtype != as || view->scale;
     find_factors(out);
     if (out->total == 0)
@@ -131,6 +134,8 @@ void view_tiles_start(const struct view *view, enum dtype as, uint64_t mapped, s
     memcpy(result.dims, out->dims, sizeof result.dims);
     shape_strides(&result, out->results);
     out->reads = view->file && out->total * size > mapped;
+    if (out->reads)
+        out->tile = max_i64(TILE, (int64_t)min_u64(READ_TILE, mapped / 5));
     sort_axes(out);
     choose_box(out);
     out->count = 1;
@@ -142,7 +147,7 @@ void view_tiles_start(const struct view *view, enum dtype as, uint64_t mapped, s
 
 struct tile_space tile_space_new(struct arena *arena, uint64_t elements)
 {
-    uint64_t tile = min_u64(sat_mul(elements, sizeof(double)), TILE);
+    uint64_t tile = min_u64(sat_mul(elements, sizeof(double)), READ_TILE);
     return (struct tile_space){.source = arena_alloc(arena, tile),
                                .ordered = arena_alloc(arena, tile),
                                .converted = arena_alloc(arena, min_u64(PIECE, elements) * sizeof(double))};
@@ -151,7 +156,7 @@ struct tile_space tile_space_new(struct arena *arena, uint64_t elements)
 struct tile_space tile_space_for(struct arena *arena, const struct view_tiles *t)
 {
     struct tile_space space = {0};
-    uint64_t tile = min_u64(t->total * t->box.size, TILE);
+    uint64_t tile = min_u64(t->total * t->box.size, t->reads ? READ_TILE : TILE);
     if (!t->in_order)
         space.ordered = arena_alloc(arena, tile);
     if (t->reads)
@@ -362,6 +367,7 @@ static odlc_status emit_permuted(const struct emission *e, uint64_t index)
     }
     const uint8_t *from = t->view->bytes + source * box.size;
     if (t->reads) {
+        tile_space_drop(e->space); /* what is mapped and what is read would take memory together */
         TRY(read_box(t, source, &box, e->space->source));
         from = e->space->source;
     } else if (t->view->file && e->space->permuted != t->view->bytes) /* all of it will be resident */

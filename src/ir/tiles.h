@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The value of a view in tiles of bounded size, which are made one by one, in any order and by any thread. */
 #ifndef IR_TILES_H
 #define IR_TILES_H
@@ -11,6 +12,7 @@ struct view_tiles {
     uint64_t count; /* of tiles */
     /* For the functions here: */
     uint64_t total, per_tile; /* elements; those of a tile when the source's order is the result's */
+    int64_t tile;             /* bytes that one may have */
     bool in_order;
     bool converts;             /* the elements are not just moved */
     bool reads;                /* through a buffer, not the mapping */
@@ -29,7 +31,8 @@ struct tile_space {
     const uint8_t *permuted; /* the source of the permuted view at work */
 };
 
-/* A permuted view of a file touches pages all over it: one of more than `mapped` bytes is read instead. */
+/* A permuted view of a file touches pages all over it: one of more than `mapped` bytes is read instead, in tiles of up
+ * to a fifth of that. */
 void view_tiles_start(const struct view *view, enum dtype as, uint64_t mapped, struct view_tiles *out);
 /* Bytes of permuted views that all threads together may have mapped. */
 #define TILES_MAPPED (UINT64_C(20) << 20)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Types of tensors, each kept once: the tensors of a graph share few types, and a type takes more room than all else
  * that a tensor has. */
 #ifndef IR_TYPES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Constants are views: source bytes (usually in the mapped model) plus work that is still to do on them. The bytes are
  * read once, when the writer streams them out or a kernel needs them.
  *

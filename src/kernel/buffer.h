@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tensors in memory, and the conversion between element types that a fixed-point encoding needs. */
 #ifndef KERNEL_BUFFER_H
 #define KERNEL_BUFFER_H

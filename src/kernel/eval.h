@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Executing a node with the reference kernel of its operator. */
 #ifndef KERNEL_EVAL_H
 #define KERNEL_EVAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Products of fixed-point operands: the sums of integers are exact, and become integers of the result by
  *
  *     y = saturate(rint((sum · sx · sw + (qb + ob) · sb) / sy) - oy)

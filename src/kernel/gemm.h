@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Matrix products of float operands accumulated in double: the inner loops of convolutions, MatMul and FullyConnected.
  *
  * A block of rows of the left operand is packed once into panels and then multiplied by the whole right operand. The

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reference kernels: how each native operator is computed, plainly. Passes and backends are judged by them. */
 #ifndef KERNEL_KERNEL_H
 #define KERNEL_KERNEL_H

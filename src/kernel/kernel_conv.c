@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A convolution is computed as matrix products: the rows of the left operand are the input's values under the window at
  * consecutive output positions, the right operand is the filter. A transposed convolution with stride s is s
  * convolutions per axis, each with its own taps, whose results interleave: no work is spent on the zeros between input

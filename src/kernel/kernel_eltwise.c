@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise functions of two and three operands, broadcast as numpy does. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ops that find something: the boxes that stay (NonMaxSuppression), the elements that are not zero (NonZero).
  *
  * The output has a row for all that there could be. Nobody says what stands in the rows behind those that were found;

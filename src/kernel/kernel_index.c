@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading or writing at positions that a tensor gives. Indices count from the front; negative ones from the back. */
 #include <math.h>
 #include <stdlib.h>

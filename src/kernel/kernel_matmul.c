@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Matrix products: floats by way of gemm, integers by plain loops. */
 #include "kernel/gemm.h"
 #include "kernel/kernels.h"

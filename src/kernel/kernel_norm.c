@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Normalisations. Channels are the last axis.
  *
  * All but Batchnorm and Lrn are one computation: subtract the mean over some axes, divide by the deviation over the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sliding patches of an image, channels last, and patches put back to one. */
 #include <string.h>
 

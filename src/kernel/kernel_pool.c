@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pools over channels-last activations. Padding never takes part in a maximum; an average counts padding only with
  * count_pad_for_edges. */
 #include <math.h>

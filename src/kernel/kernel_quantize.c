@@ -1,4 +1,6 @@
-/* Quantize and Dequantize: between floats and fixed-point tensors, whose encodings say what their integers mean. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Quantize, Dequantize and Convert: between floats and fixed-point tensors, whose encodings say what their integers
+ * mean, and between such tensors. */
 #include <math.h>
 
 #include "kernel/kernels.h"
@@ -30,5 +32,15 @@ odlc_status kernel_dequantize(const struct kernel *k)
         return ODLC_ERR_UNSUPPORTED;
     struct buffer wide = buffer_widen(&k->in[0], DT_FLOAT64, k->scratch);
     buffer_narrow(&wide, &k->out[0]);
+    return ODLC_OK;
+}
+
+/* What Dequantize and Quantize give one after the other, to float32 and from it. */
+odlc_status kernel_convert(const struct kernel *k)
+{
+    struct buffer reals = buffer_widen(&k->in[0], DT_FLOAT32, k->scratch);
+    if ((dtype_is_fixed(k->in[0].dtype) && !k->in[0].quant) || (dtype_is_fixed(k->out[0].dtype) && !k->out[0].quant))
+        return ODLC_ERR_UNSUPPORTED;
+    buffer_narrow(&reals, &k->out[0]);
     return ODLC_OK;
 }

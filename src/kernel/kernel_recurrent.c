@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Recurrent layers over a sequence. Gates and states are kept in double; a state is never rounded between steps. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reductions along a set of axes, positions of extremes, and cumulative sums. */
 #include <math.h>
 

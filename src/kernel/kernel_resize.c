@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Resizing and rearranging images, channels last. */
 #include <assert.h>
 #include <string.h>

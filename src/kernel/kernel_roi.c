@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Regions of an image, channels last, brought to one size each: RoiAlign (the mean of interpolated samples),
  * RoiPooling (the largest element) and CropAndResize (an interpolated sample). Regions of the first two are
  * [x1, y1, x2, y2] on the original image, which is img_size_ratio times as large. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sampling an image or a volume, channels last, at positions that a tensor holds. */
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Moving every element to where the result has the element: Reshape, Transpose and its kin,
  * Concat, Split, Tile. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Keeping a part of a tensor or putting one into a larger one: StridedSlice, Pad. */
 #include <string.h>
 

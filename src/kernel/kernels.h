@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The reference kernels, which kernels.def names (kernel_fn, kernel/kernel.h). */
 #ifndef KERNEL_KERNELS_H
 #define KERNEL_KERNELS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The nest is simplified first: axes of one step go, neighbours that advance together become one, and a contiguous
  * innermost axis turns its elements into one large element. What is left is either a single copy or a true
  * rearrangement; of that, the two axes along which destination and source are dense are walked in square tiles, so that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Moving elements without looking at them: what the shape, slice and index families share. */
 #ifndef KERNEL_MOVE_H
 #define KERNEL_MOVE_H

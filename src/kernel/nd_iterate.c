@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel/nd_iterate.h"
 
 void nd_init(struct nd_loop *w, const struct shape *space)

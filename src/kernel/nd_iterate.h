@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One index space, several operands: the loops behind broadcasting, reductions and norms.
  *
  * Every operand has a step per axis of the space, 0 where it does not vary: a broadcast input, or the result of a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which input elements, with which weights, make an output element of a Resize along one axis. Shared by the kernel and
  * by front ends, which write out as tables what the Resize op cannot say. */
 #ifndef KERNEL_RESAMPLE_H

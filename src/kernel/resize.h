@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Resize and its relatives, as kernels read them: where each output position of an image takes its values from. */
 #ifndef KERNEL_RESIZE_H
 #define KERNEL_RESIZE_H

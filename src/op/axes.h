@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Params that name axes, and the axis rules that several families share. */
 #ifndef OP_AXES_H
 #define OP_AXES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks of an image as elements of the batch, which shape rules and kernels of SpaceToBatch and BatchToSpace read
  * (op_batch.c). */
 #ifndef OP_BATCHES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks of an image as channels, which shape rules and kernels of DepthToSpace and SpaceToDepth read (op_resize.c). */
 #ifndef OP_BLOCKS_H
 #define OP_BLOCKS_H

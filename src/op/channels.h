@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which axis of a layer's weights counts what can have an encoding of its own: output channels, rows, columns. */
 #ifndef OP_CHANNELS_H
 #define OP_CHANNELS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The geometry of convolutions, which shape rules and kernels read alike (op_conv.c). */
 #ifndef OP_CONV_GEOMETRY_H
 #define OP_CONV_GEOMETRY_H

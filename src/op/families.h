@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rows of the operator table, by family (families.def). */
 #ifndef OP_FAMILIES_H
 #define OP_FAMILIES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ops that find something (op_find.c) give a row for all that there could be; behind the rows that were found stands
  * filler. Which axes of the tensors behind such an op have filler at their end, and which nodes combine the rows, so
  * that the filler gets into their result. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The graph as text, for people, golden tests and --dump_ir. Grammar: docs/graphs-and-passes.md. */
 #ifndef OP_GRAPH_TEXT_H
 #define OP_GRAPH_TEXT_H

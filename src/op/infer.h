@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shape rules: the types of a node's outputs follow from input types, constant inputs and params. */
 #ifndef OP_INFER_H
 #define OP_INFER_H

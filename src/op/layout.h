@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How an operator sees the order in which the axes of its operands are stored. Used where layouts are tracked
  * (src/pass) and where the driver asks for the layout that a tensor comes from. */
 #ifndef OP_LAYOUT_H

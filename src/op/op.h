@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The operator table: one row says what an operator is. How the reference computes the operator is in src/kernel.
  *
  * Names and parameters are those of the target's master operator list. Activations and weights are in the container's

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks of an image as elements of the batch, and back, channels last: SpaceToBatch, BatchToSpace. */
 #include <string.h>
 

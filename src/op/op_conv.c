@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Convolutions: Conv2d, Conv3d, DepthWiseConv2d, TransposeConv2d, TransposeConv3d. Channels-last activations, weights
  * [filter…, channels in, channels out]. */
 #include "op/conv_geometry.h"

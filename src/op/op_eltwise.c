@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise ops of two and three operands, broadcast as numpy does. */
 #include "op/axes.h"
 #include "op/families.h"

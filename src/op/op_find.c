@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ops that find something in a tensor: NonMaxSuppression, NonZero. How much there is depends on the values; the result
  * has a row for the most that there can be, and those behind the ones that were found are filler (kernel_find.c). */
 #include "op/families.h"

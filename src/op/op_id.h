@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The identities of operators and params: what code asks for instead of names, which stand in rows alone. */
 #ifndef OP_OP_ID_H
 #define OP_OP_ID_H

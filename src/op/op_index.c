@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ops that read or write at positions given by a tensor: Gather, GatherElements, GatherNd, ScatterNd, ScatterElements,
  * OneHot, TopK. Indices count from the front; negative ones from the back. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Activation functions: ops of one operand that the container calls Neuron. */
 #include "op/axes.h"
 #include "op/families.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sliding patches of an image, and patches put back to one: ExtractPatches, Col2Im. Channels are last. */
 #include "op/families.h"
 #include "op/infer.h"

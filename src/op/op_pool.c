@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pools over channels-last activations: PoolMax2d, PoolAvg2d, L2Pool2d, PoolMax3d, PoolAvg3d. */
 #include "op/families.h"
 #include "op/infer.h"

@@ -1,4 +1,6 @@
-/* Quantize and Dequantize: between floats and fixed-point tensors, whose encodings say what their integers mean. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Quantize, Dequantize and Convert: between floats and fixed-point tensors, whose encodings say what their integers
+ * mean, and between such tensors. */
 #include "op/axes.h"
 #include "op/families.h"
 #include "op/infer.h"
@@ -31,6 +33,21 @@ static odlc_status infer_dequantize(const struct infer *c)
     return ODLC_OK;
 }
 
+static bool is_encoded(const struct tensor *t)
+{
+    return dtype_is_float(t->type->dtype) || (dtype_is_fixed(t->type->dtype) && t->quant);
+}
+
+static odlc_status infer_convert(const struct infer *c)
+{
+    const struct tensor *in = node_input(c->graph, c->node, 0), *out = output_of(c);
+    if (!is_encoded(in) || !out || !is_encoded(out))
+        return infer_error(c,
+                           "an operand is neither of a floating-point type nor of a fixed-point type with an encoding");
+    c->out[0] = (struct type){.dtype = out->type->dtype, .shape = in->type->shape};
+    return ODLC_OK;
+}
+
 /* The axis of an encoding would have to move with the tensor's axes. */
 static bool per_tensor(const struct tensor *t)
 {
@@ -43,6 +60,11 @@ static bool permute_quantize(struct graph *g, struct node *n, const struct perm 
     return per_tensor(node_input(g, n, 0)) && per_tensor(node_output(g, n, 0));
 }
 
+static const struct param_def convert_params[] = {
+    {PARAM_NAMED(dynamic_input_data), DT_BOOL, PARAM_DEFAULT, false, false, 0},
+    {PARAM_NAMED(dynamic_output_data), DT_BOOL, PARAM_DEFAULT, false, false, 0},
+};
+
 #define QUANTIZE_ROW(op_name, types)                                                                          \
     {                                                                                                         \
         .id = OP_##op_name, .name = #op_name, .dlc_type = #op_name, .min_inputs = 1, .max_inputs = 1,         \
@@ -50,6 +72,18 @@ static bool permute_quantize(struct graph *g, struct node *n, const struct perm 
     }
 
 const struct op op_rows_quantize[] = {
+    {.id = OP_Convert,
+     .name = "Convert",
+     .dlc_type = "Convert",
+     .min_inputs = 1,
+     .max_inputs = 1,
+     .min_outputs = 1,
+     .max_outputs = 1,
+     .params = convert_params,
+     .n_params = COUNT_OF(convert_params),
+     .infer = infer_convert,
+     .permute = permute_quantize,
+     .cut = cut_broadcast},
     QUANTIZE_ROW(Dequantize, infer_dequantize),
     QUANTIZE_ROW(Quantize, infer_quantize),
 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Recurrent layers over a sequence: Gru, Lstm. */
 #include "op/families.h"
 #include "op/infer.h"

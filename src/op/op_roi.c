@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Regions of an image, channels last, brought to one size each: RoiAlign, RoiPooling and CropAndResize. The size of the
  * first two's result is no param: the output has the size. */
 #include "op/families.h"

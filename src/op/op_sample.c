@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sampling an image or a volume, channels last, at positions that a tensor holds: GridSample. */
 #include "op/families.h"
 #include "op/infer.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ops that keep every element and change where it stands: Reshape, Transpose, ChannelShuffle, Concat, Split,
  * Tile. */
 #include "op/axes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ops that keep a part of a tensor or put it into a larger one: StridedSlice, Pad. */
 #include <assert.h>
 #include <stdlib.h>

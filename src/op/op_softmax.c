@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Softmax and LogSoftmax along one axis. */
 #include "op/axes.h"
 #include "op/families.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise ops of one operand, and Cast. */
 #include "op/axes.h"
 #include "op/families.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The params of nodes. The builder sets required and defaulted ones, so these are always there. */
 #ifndef OP_PARAMS_H
 #define OP_PARAMS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Products of matrices, as shape rule and kernel of MatMul read them (op_matmul.c). */
 #ifndef OP_PRODUCT_H
 #define OP_PRODUCT_H

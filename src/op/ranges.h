@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The params of StridedSlice and Pad, as shape rules and kernels read them (op_slice.c). */
 #ifndef OP_RANGES_H
 #define OP_RANGES_H

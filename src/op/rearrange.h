@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Operators that rearrange elements: Transpose, DepthToSpace, SpaceToDepth, ChannelShuffle. */
 #ifndef OP_REARRANGE_H
 #define OP_REARRANGE_H

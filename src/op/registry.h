@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What an op type means: its row.
  *
  * Native operators have theirs in the table (op/op.h). The registry adds the rows that are made at run time: one for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Releases of the vendor's tools: which operators their containers are known to have, and how these are spelled there.
  */
 #ifndef OP_RELEASE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GridSample, as shape rule and kernel read the operator (op_sample.c). */
 #ifndef OP_SAMPLER_H
 #define OP_SAMPLER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Recurrent layers, as shape rules and kernels read them (op_recurrent.c). */
 #ifndef OP_SEQUENCE_H
 #define OP_SEQUENCE_H

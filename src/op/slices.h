@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Gathering and scattering, as shape rules and kernels read them (op_index.c). */
 #ifndef OP_SLICES_H
 #define OP_SLICES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The invariants of a graph. */
 #ifndef OP_VALIDATE_H
 #define OP_VALIDATE_H

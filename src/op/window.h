@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The sliding windows of convolutions and pools: tensors are [batch, spatial axes…, channels], params say stride,
  * padding and dilation per spatial axis. One geometry serves 1 to 3 spatial axes: missing ones come first and have the
  * extent 1. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Libraries that tell shapes and types of outputs while a model is converted: for ops of a type T the C functions
  *
  *     Qnn_ErrorHandle_t TShapeInference(Qnn_OpConfig_t *op);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "package/library.h"
 
 #include <dlfcn.h>
@@ -12,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/target.h"
+#include "package/plugin_host.h"
 #include "sdk/OdlcSdk.h"
 
 odlc_status library_error(struct diags *diags, odlc_status status, const struct library *library, const char *code,
@@ -24,13 +26,14 @@ odlc_status library_error(struct diags *diags, odlc_status status, const struct 
     return diag_error(diags, status, AT(.file = library->path, .hint = hint), code, "%s", message);
 }
 
-/* The command that compiles the package anew: libraries lie in libs/TARGET of the package's folder. */
+/* The command that compiles the package anew: libraries lie in libs/TARGET of the package's folder, those of HTP in
+ * build/TARGET. */
 static const char *rebuild_hint(struct arena *arena, const char *path)
 {
-    const char *libs = strstr(path, "/libs/");
-    return libs
-               ? arena_printf(arena, "make -C %.*s cpu_x86 compiles the package with OpenDLC's headers",
-                              (int)(libs - path), path)
+    const char *libs = strstr(path, "/libs/"), *htp = strstr(path, "/build/x86_64-linux-clang/"),
+               *end = libs ? libs : htp;
+    return end ? arena_printf(arena, "make -C %.*s %s compiles the package with OpenDLC's headers", (int)(end - path),
+                              path, libs ? "cpu_x86" : "htp_x86")
                : "compile the package with OpenDLC's headers: pkg-config --variable=sdkdir opendlc says where they are";
 }
 
@@ -91,13 +94,32 @@ static odlc_status refuse(struct arena *arena, struct diags *diags, const struct
                          reason ? reason : "no reason is given");
 }
 
+/* Plugins leave functions to their host, without naming a library that has them. */
+static bool needs_plugin_host(const char *reason)
+{
+    return reason && strstr(reason, "undefined symbol: qhpi_");
+}
+
+/* *handle NULL: the loader refuses the library, and dlerror says why. */
+static odlc_status load(struct arena *arena, struct diags *diags, const char *path, void **handle)
+{
+    *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (*handle)
+        return ODLC_OK;
+    char *reason = dlerror();
+    if (needs_plugin_host(reason))
+        TRY(plugin_host_load(arena, diags, path));
+    *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    return ODLC_OK;
+}
+
 /* beside: a folder where it is not, or NULL. */
 static odlc_status open_library(struct arena *arena, struct diags *diags, const char *path, const char *beside,
                                 struct library *out)
 {
     struct library library = {.path = arena_strdup(arena, path)};
     TRY(check_unloaded(arena, diags, &library));
-    library.handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    TRY(load(arena, diags, path, &library.handle));
     if (!library.handle)
         return refuse(arena, diags, &library, beside);
     odlc_status status = check_loaded(arena, diags, &library);

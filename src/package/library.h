@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shared libraries that a user names: opened, recognised, closed. */
 #ifndef PACKAGE_LIBRARY_H
 #define PACKAGE_LIBRARY_H

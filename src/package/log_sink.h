@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What foreign libraries log while they are called: kept in fixed memory during the call, since nothing may be
  * allocated or jumped out of behind their backs, and handed to the diagnostics afterwards. */
 #ifndef PACKAGE_LOG_SINK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "package/op_create.h"
 
 #include "package/status_text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The op of a node: asked for, and created, as packages expect it. */
 #ifndef PACKAGE_OP_CREATE_H
 #define PACKAGE_OP_CREATE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "package/op_node.h"
 
 #include "op/params.h"
@@ -259,6 +260,24 @@ static void count_operands(const struct node *n, const SnpeUdo_OperationInfo_t *
         out->numOfInputs = registered_count(n->n_inputs, registered->inputInfos, registered->numOfInputs);
         out->numOfOutputs = registered_count(n->n_outputs, registered->outputInfos, registered->numOfOutputs);
     }
+}
+
+static void as_stored(struct arena *arena, const struct graph *g, const tensor_id *ids, uint32_t n_ids,
+                      Qnn_Tensor_t *tensors)
+{
+    for (uint32_t i = 0; i < n_ids; i++) {
+        if (ids[i] == NO_TENSOR)
+            continue;
+        const struct tensor *t = graph_tensor(g, ids[i]);
+        tensors[i].v1.dataType = (Qnn_DataType_t)dtype_info(t->type->dtype)->dlc;
+        tensors[i].v1.quantizeParams = encodings(arena, t->quant);
+    }
+}
+
+void op_node_config_as_stored(struct arena *arena, const struct graph *g, const struct node *n, struct op_node *node)
+{
+    as_stored(arena, g, n->inputs, n->n_inputs, node->config.v1.inputTensors);
+    as_stored(arena, g, n->outputs, n->n_outputs, node->config.v1.outputTensors);
 }
 
 struct op_node *op_node_make(struct arena *arena, const struct graph *g, const struct node *n, const char *package,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A node of the graph as op packages get it. */
 #ifndef PACKAGE_OP_NODE_H
 #define PACKAGE_OP_NODE_H
@@ -25,6 +26,10 @@ enum dtype op_node_activation(enum dtype dtype);
  * backend_scope. */
 struct op_node *op_node_make(struct arena *arena, const struct graph *g, const struct node *n, const char *package,
                              const SnpeUdo_OperationInfo_t *registered, const struct buffer *constants);
+
+/* Activations of the config for validateOpConfig as they are stored, with their encodings: for packages whose kernels
+ * get them so. */
+void op_node_config_as_stored(struct arena *arena, const struct graph *g, const struct node *n, struct op_node *node);
 
 /* Whether one of the registered operands stands for any number of them. */
 bool op_node_repeats(const SnpeUdo_TensorInfo_t *registered, uint32_t count);

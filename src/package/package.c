@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "package/package.h"
 
 #include <string.h>
@@ -20,7 +21,7 @@ const char *package_name(const struct package *package)
 
 static bool same_but_for_backend(const char *with, const char *without)
 {
-    static const char *const backends[] = {"Cpu", "CPU", "_cpu", "_CPU"};
+    static const char *const backends[] = {"Cpu", "CPU", "_cpu", "_CPU", "Htp", "HTP", "_htp", "_HTP"};
     const size_t length = strlen(without);
     if (strncmp(with, without, length) != 0)
         return false;
@@ -91,9 +92,13 @@ static odlc_status check_functions(const struct package *p, struct diags *diags)
                           : !f->terminate        ? "terminate"
                           : !f->getInfo          ? "getInfo"
                           : !f->validateOpConfig ? "validateOpConfig"
-                          : !f->createOpImpl     ? "createOpImpl"
-                          : !f->freeOpImpl       ? "freeOpImpl"
                                                  : NULL;
+    if (!missing && !p->is_plugin)
+        missing = !f->createOpImpl ? "createOpImpl" : !f->freeOpImpl ? "freeOpImpl" : NULL;
+    if (missing && strcmp(missing, "createOpImpl") == 0)
+        return library_error(diags, ODLC_ERR_INVALID, &p->library, "package-symbol",
+                             "a plugin exports qhpi_init; HTP packages of C++ macros cannot be executed here",
+                             "the interface of the package has no function createOpImpl, and the library no qhpi_init");
     if (missing)
         return library_error(diags, ODLC_ERR_INVALID, &p->library, "package-symbol", NULL,
                              "the interface of the package has no function %s", missing);
@@ -124,22 +129,38 @@ static void terminate(struct package *p)
     p->functions.terminate();
 }
 
+static odlc_status begin_log(struct package *p, struct diags *diags)
+{
+    if (!p->functions.logInitialize)
+        return ODLC_OK;
+    Qnn_ErrorHandle_t error = p->functions.logInitialize(log_sink_callback, QNN_LOG_LEVEL_DEBUG);
+    return error == QNN_SUCCESS ? ODLC_OK : failed(diags, &p->library, "logInitialize", error);
+}
+
+/* Plugins are documented to be asked in another order. */
+static odlc_status read_plugin(struct package *p, struct diags *diags)
+{
+    TRY(read_info(p, diags));
+    TRY(begin_log(p, diags));
+    return plugin_register(p->arena, diags, &p->library, p->info, &p->plugin);
+}
+
 static odlc_status initialize(struct package *p, struct diags *diags)
 {
     static struct QnnOpPackage_GlobalInfrastructure *const none = NULL;
     TRY(get_interface(p, diags));
+    p->is_plugin = plugin_is(&p->library);
     TRY(check_functions(p, diags));
-    if (p->functions.logInitialize) {
-        Qnn_ErrorHandle_t error = p->functions.logInitialize(log_sink_callback, QNN_LOG_LEVEL_DEBUG);
-        if (error != QNN_SUCCESS)
-            return failed(diags, &p->library, "logInitialize", error);
-    }
+    if (!p->is_plugin)
+        TRY(begin_log(p, diags));
     Qnn_ErrorHandle_t error = p->functions.init(none);
     if (error != QNN_SUCCESS)
         return failed(diags, &p->library, "init", error);
-    odlc_status status = read_info(p, diags);
-    if (status != ODLC_OK)
+    odlc_status status = p->is_plugin ? read_plugin(p, diags) : read_info(p, diags);
+    if (status != ODLC_OK) {
         terminate(p);
+        p->info = NULL;
+    }
     return status;
 }
 

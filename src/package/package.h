@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Op packages: libraries with kernels of user-defined ops, loaded once for the process and shared by all that use them.
  *
  * A package is named by the path of its registration library, or by that of the implementation and the function that
@@ -7,6 +8,7 @@
 
 #include <pthread.h>
 
+#include "package/plugin_ops.h"
 #include "package/registration.h"
 #include "sdk/QNN/CPU/QnnCpuOpPackage.h"
 
@@ -25,6 +27,8 @@ struct package {
         lock; /* held in calls other than the execution of ops: nothing promises that they are thread-safe */
     QnnOpPackage_ImplementationV1_4_t functions;
     const QnnOpPackage_Info_t *info; /* the package's own memory */
+    bool is_plugin;                  /* its ops are those of `plugin`: createOpImpl and freeOpImpl may be NULL */
+    struct plugin_ops plugin;
 };
 
 /* Loads a package, or uses it once more when the process has it. provider NULL: path is a registration library.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The backend that executes user-defined ops by the kernels of loaded packages. */
 #include "package/package_backend.h"
 
@@ -34,10 +35,11 @@ static bool has_package(const struct package_set *set, const char *name)
     return false;
 }
 
-static struct package *find_package(const struct package_set *set, const struct op *op)
+static struct package *find_package(const struct package_set *set, const struct op *op, bool is_plugin)
 {
     for (size_t i = 0; i < set->packages.count; i++)
-        if (package_is_named(set->packages.data[i], op->package) && package_has_op(set->packages.data[i], op->name))
+        if (set->packages.data[i]->is_plugin == is_plugin && package_is_named(set->packages.data[i], op->package) &&
+            package_has_op(set->packages.data[i], op->name))
             return set->packages.data[i];
     return NULL;
 }
@@ -57,11 +59,12 @@ static bool claim(void *state, const struct claiming *c, node_id id, struct grou
         group->reason = "the op is native, and packages implement user-defined ops";
         return false;
     }
-    if (!find_package(set, op)) {
+    if (!find_package(set, op, false)) {
         group->reason =
             arena_printf(c->scope->arena,
-                         has_package(set, op->package) ? "package %s is loaded, and has no op %s"
-                                                       : "package %s, which implements op %s, is not loaded",
+                         find_package(set, op, true)     ? "package %s, which implements op %s, is a plugin"
+                         : has_package(set, op->package) ? "package %s is loaded, and has no op %s"
+                                                         : "package %s, which implements op %s, is not loaded",
                          op->package, op->name);
         return false;
     }
@@ -145,7 +148,7 @@ static odlc_status prepare(void *state, const struct backend_scope *scope, const
     struct step *s = arena_new(scope->arena, struct step);
     const SnpeUdo_OperationInfo_t *registered;
     struct op_refusal why;
-    *s = (struct step){.package = find_package(state, n->op), .node = n, .io = *io};
+    *s = (struct step){.package = find_package(state, n->op, false), .node = n, .io = *io};
     registered = registration_operation(&s->package->registration, n->op->name);
     TRY(check_types(scope, s));
     s->op = op_node_make(scope->arena, scope->graph, n, package_name(s->package), registered, scope->constants);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What registration libraries say of ops, without their implementations. */
 #ifndef PACKAGE_REGISTERED_OPS_H
 #define PACKAGE_REGISTERED_OPS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Registration libraries: which ops a package has, on which cores, and where they are implemented. */
 #ifndef PACKAGE_REGISTRATION_H
 #define PACKAGE_REGISTRATION_H

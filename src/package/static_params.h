@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A node's params as registration libraries get them (SnpeUdo_validateOperation). */
 #ifndef PACKAGE_STATIC_PARAMS_H
 #define PACKAGE_STATIC_PARAMS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "package/status_text.h"
 
 #include "sdk/QNN/QnnLog.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Error numbers of packages in words. */
 #ifndef PACKAGE_STATUS_TEXT_H
 #define PACKAGE_STATUS_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "pass/affine.h"
 
 #include "ir/quant.h"
@@ -51,7 +52,7 @@ bool affine_scalable(const struct pass_context *c, const struct graph *g, const 
     int axis = layer->op->channel_axis;
     if (axis < 0 || (uint64_t)weights->type->shape.dims[axis] != affine_channels(g, layer))
         return false;
-    if (c->options->keep_encodings && is_dequantized_along(weights->view, (uint32_t)axis))
+    if (!c->options->keep_quant_nodes && is_dequantized_along(weights->view, (uint32_t)axis))
         return true;
     /* Weights whose dtype was cast would be scaled before the cast instead of after it. */
     return weights->view->dtype == weights->type->dtype && !weights->view->scale;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Layers that end in  W∗x + b  with constant W and b, for passes that put into these what is done to the result. */
 #ifndef PASS_AFFINE_H
 #define PASS_AFFINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "pass/alias.h"
 
 struct aliases aliases_start(struct arena *scratch, struct graph *g)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Replacing a tensor by an equal one while a pass walks the nodes in execution order. */
 #ifndef PASS_ALIAS_H
 #define PASS_ALIAS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Formulas: what a part of a graph computes, as text. occurrence.h finds such parts.
  *
  *     "0.5 * x * (1 + Tanh(x))"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "pass/fusion.h"
 
 #include <ctype.h>
@@ -7,6 +8,7 @@
 #include "op/layout.h"
 #include "op/op.h"
 #include "op/params.h"
+#include "pass/prospect.h"
 
 /* The operators of a graph. */
 struct op_set {
@@ -31,25 +33,38 @@ static bool may_occur(const struct expr *e, const struct op_set *ops)
     return true;
 }
 
-/* The trees of those formulas whose operators the graph has. */
+/* Those formulas whose operators the graph has. */
 struct formulas {
-    const struct expr **trees;
+    struct formula {
+        const struct expr *tree;
+        struct prospect prospect;
+    } * all;
     size_t count;
+    op_bits last; /* that one of them can end with */
 };
 
 static odlc_status parse(struct pass_context *c, const struct graph *g, const struct fusion *f, struct formulas *out)
 {
     const struct op_set ops = ops_of(g);
-    out->trees = arena_array(c->scratch, const struct expr *, f->n_formulas);
+    out->all = arena_array(c->scratch, struct formula, f->n_formulas);
     for (size_t i = 0; i < f->n_formulas; i++) {
         const struct expr *tree = formula_parse(c->scratch, f->formulas[i]);
         if (!tree)
             return diag_error(c->diags, ODLC_ERR_INTERNAL, AT(.hint = NULL), "bad-formula", "no formula: %s",
                               f->formulas[i]);
-        if (may_occur(tree, &ops))
-            out->trees[out->count++] = tree;
+        if (!may_occur(tree, &ops))
+            continue;
+        out->all[out->count] = (struct formula){tree, prospect_of(tree)};
+        out->last |= out->all[out->count++].prospect.last;
     }
     return ODLC_OK;
+}
+
+static bool find_formula(const struct formula *f, const struct graph *g, const struct uses *uses, node_id result,
+                         struct vicinity *vicinity, struct occurrence *out)
+{
+    return prospect_holds(&f->prospect, g, uses, graph_node(g, result), vicinity) &&
+           occurrence_find(g, uses, f->tree, result, out);
 }
 
 odlc_status fusion_count(struct pass_context *c, const struct graph *g, const struct fusion *f, size_t *count)
@@ -61,9 +76,12 @@ odlc_status fusion_count(struct pass_context *c, const struct graph *g, const st
     if (!formulas.count)
         return ODLC_OK;
     const struct uses uses = graph_uses(c->scratch, g);
-    for (size_t i = 0; i < g->order.count; i++)
-        for (size_t k = 0; k < formulas.count; k++)
-            *count += occurrence_find(g, &uses, formulas.trees[k], g->order.data[i], &o);
+    for (size_t i = 0; i < g->order.count; i++) {
+        struct vicinity vicinity = {0};
+        const bool may_end = formulas.last & op_bit(graph_node(g, g->order.data[i])->op->id);
+        for (size_t k = 0; may_end && k < formulas.count; k++)
+            *count += find_formula(&formulas.all[k], g, &uses, g->order.data[i], &vicinity, &o);
+    }
     return ODLC_OK;
 }
 
@@ -71,8 +89,10 @@ static bool fuse_at(struct fusing *work, const struct fusion *f, const struct fo
                     const struct uses *uses, node_id result)
 {
     struct occurrence o;
-    for (size_t i = 0; i < formulas->count; i++)
-        if (occurrence_find(work->g, uses, formulas->trees[i], result, &o) && f->make(work, &o))
+    struct vicinity vicinity = {0};
+    const bool may_end = formulas->last & op_bit(graph_node(work->g, result)->op->id);
+    for (size_t i = 0; may_end && i < formulas->count; i++)
+        if (find_formula(&formulas->all[i], work->g, uses, result, &vicinity, &o) && f->make(work, &o))
             return true;
     return false;
 }

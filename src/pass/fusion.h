@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fusion: operators in the place of the nodes that spell them out. A pass that fuses is its formulas and a function
  * that makes the operator. */
 #ifndef PASS_FUSION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The layouts that --input_layout knows. */
 #ifndef PASS_INPUT_LAYOUT_H
 #define PASS_INPUT_LAYOUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Graph inputs and outputs that keep their dtype, behind a Cast, where all others get another one. */
 #ifndef PASS_KEPT_TYPES_H
 #define PASS_KEPT_TYPES_H

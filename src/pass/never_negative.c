@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "pass/never_negative.h"
 
 #include "kernel/resample.h"

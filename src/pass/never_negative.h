@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Values that are known not to be negative. */
 #ifndef PASS_NEVER_NEGATIVE_H
 #define PASS_NEVER_NEGATIVE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "pass/norm_weights.h"
 
 #include "op/params.h"

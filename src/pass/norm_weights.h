@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The weights of norms: constants that differ along the axes over which statistics are taken. */
 #ifndef PASS_NORM_WEIGHTS_H
 #define PASS_NORM_WEIGHTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "pass/occurrence.h"
 
 #include <math.h>
@@ -6,6 +7,7 @@
 #include "op/axes.h"
 #include "op/op.h"
 #include "pass/parts.h"
+#include "pass/prospect.h"
 
 #define LEAVES_MAX 8
 
@@ -337,34 +339,11 @@ static bool is_closed(const struct search *s)
     return true;
 }
 
-/* Whether a node of the operator can give what the formula says: its last step. */
-static bool can_be_last(const struct expr *formula, const struct node *n)
-{
-    if (formula->kind == EXPR_CALL)
-        return node_is(n, formula->op);
-    switch (n->op->id) {
-    case OP_ElementWiseAdd:
-    case OP_ElementWiseSubtract:
-        return formula->kind == EXPR_SUM;
-    case OP_ElementWiseNeg:
-        return true;
-    case OP_ElementWiseMultiply:
-    case OP_ElementWiseDivide:
-    case OP_ElementWiseSquareRoot:
-    case OP_ElementWiseRsqrt:
-    case OP_ElementWiseReciprocal:
-    case OP_ElementWisePower:
-        return formula->kind == EXPR_PRODUCT;
-    default:
-        return false;
-    }
-}
-
 bool occurrence_find(const struct graph *g, const struct uses *uses, const struct expr *formula, node_id result,
                      struct occurrence *out)
 {
     const struct node *last = graph_node(g, result);
-    if (!can_be_last(formula, last))
+    if (!formula_ends_with(formula, last->op->id))
         return false;
     const enum dtype dtype = graph_tensor(g, last->outputs[0])->type->dtype;
     struct search s = {.g = g, .uses = uses, .rounding = dtype == DT_FLOAT16 ? HALF_ROUNDING : FLOAT_ROUNDING};

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where a graph computes a formula: the steps that do, and what the formula's letters stand for there. */
 #ifndef PASS_OCCURRENCE_H
 #define PASS_OCCURRENCE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Small parts of graphs that several passes look for or make. */
 #ifndef PASS_PARTS_H
 #define PASS_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Passes: one file each, run by pass_run_all in the order of pass_list.def, each entry once.
  *
  * A pass leaves a valid graph: the runner validates it after each one, in release builds after the last one alone. It
@@ -23,6 +24,7 @@ struct pass_options {
     bool keep_disconnected;           /* --keep_disconnected_nodes */
     bool keep_quant_nodes;            /* --keep_quant_nodes */
     bool keep_integer_ops;            /* --keep_integer_ops */
+    bool dequantize_weights;          /* --dequantize_weights */
     bool keep_encodings;              /* --qdq encodings */
     bool keep_int64_inputs;           /* --keep_int64_inputs */
     bool approximate_gelu;            /* --approximate_gelu */

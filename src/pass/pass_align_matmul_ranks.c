@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The operands of a MatMul have as many axes as each other: the one with fewer gets axes of 1 in front of its own,
  * which is how it was to be read. */
 #include "op/op.h"

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Products of integers that a model quantizes while it runs (DynamicQuantizeLinear, MatMulInteger or ConvInteger, Cast,
  * Mul by the scales) become products of the floats that were quantized: targets have no such quantization. The weights
- * become the floats that their integers stand for.
+ * are the floats that their integers stand for, which pass_quantize may store as such integers.
  *
  *     x → Divide (scale) → … → q → Cast → Subtract (zero) → product → Cast → Multiply (scale · c)
  *     x → product
@@ -141,19 +142,62 @@ static bool goes_into(const struct graph *g, const struct node *product, tensor_
     return t->type->dtype == DT_FLOAT32 && (shape_count(r) == 1 || columns);
 }
 
+/* The least and the greatest of the integers. */
+static void find_range(const int32_t *q, uint64_t count, int32_t *low, int32_t *high)
+{
+    *low = *high = count ? q[0] : 0;
+    for (uint64_t i = 0; i < count; i++) {
+        *low = q[i] < *low ? q[i] : *low;
+        *high = q[i] > *high ? q[i] : *high;
+    }
+}
+
+/* Integers, less their zero points, as bytes that are still to be scaled: signed ones, or the others with a zero point.
+ * False: they span more than a byte. */
+static bool as_bytes(struct arena *arena, const int32_t *q, const struct shape *shape, struct view *out)
+{
+    const uint64_t count = shape_count(shape);
+    int32_t low, high;
+    find_range(q, count, &low, &high);
+    const bool is_signed = low >= INT8_MIN && high <= INT8_MAX;
+    const int32_t first = is_signed ? 0 : low < 0 ? low : 0;
+    if (!is_signed && (int64_t)high - first > UINT8_MAX)
+        return false;
+    uint8_t *bytes = arena_array(arena, uint8_t, count);
+    for (uint64_t i = 0; i < count; i++)
+        bytes[i] = (uint8_t)(q[i] - first);
+    *out = view_of(bytes, is_signed ? DT_INT8 : DT_UINT8, shape);
+    const double zero = -first;
+    out->zero = arena_memdup(arena, &zero, sizeof zero);
+    return true;
+}
+
 /* The floats that integers stand for: times one factor, or one per index of the last axis. */
 static tensor_id as_floats(struct dynamic *d, tensor_id weights, tensor_id rest)
 {
     struct graph *g = d->g;
+    static const double one = 1;
     const struct tensor *t = graph_tensor(g, weights);
-    const uint64_t count = shape_count(&t->type->shape);
+    const struct shape *shape = &t->type->shape;
+    const uint64_t count = shape_count(shape);
     const uint64_t n = rest == NO_TENSOR ? 1 : shape_count(&graph_tensor(g, rest)->type->shape);
-    const double *scale = rest == NO_TENSOR ? NULL : view_load(d->c->scratch, graph_tensor(g, rest)->view, DT_FLOAT64);
+    const double *scale = rest == NO_TENSOR ? &one : view_load(g->arena, graph_tensor(g, rest)->view, DT_FLOAT64);
     const int32_t *q = view_load(d->c->scratch, t->view, DT_INT32);
-    float *w = arena_array(g->arena, float, count);
-    for (uint64_t i = 0; i < count; i++)
-        w[i] = (float)(scale ? q[i] * scale[i % n] : q[i]);
-    const struct view view = view_of(w, DT_FLOAT32, &t->type->shape);
+    struct view view;
+    if (as_bytes(g->arena, q, shape, &view)) {
+        const double zero = *view.zero;
+        double *zeros = arena_array(g->arena, double, n);
+        for (uint64_t i = 0; i < n; i++)
+            zeros[i] = zero;
+        view.scale = scale;
+        view.zero = zeros;
+        view.scale_axis = n == 1 ? SCALE_WHOLE : shape->rank - 1;
+    } else {
+        float *w = arena_array(g->arena, float, count);
+        for (uint64_t i = 0; i < count; i++)
+            w[i] = (float)(q[i] * scale[i % n]);
+        view = view_of(w, DT_FLOAT32, shape);
+    }
     return graph_add_constant(g, tensor_wanted_name(t), DT_FLOAT32, &view);
 }
 

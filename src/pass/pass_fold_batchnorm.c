@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Folds a Batchnorm into the convolution or fully connected layer before it:  w·(W∗x + b) + c  =  (w·W)∗x + (w·b + c).
  * Only when nothing else reads the convolution's output, and never across a UDO: a claimed BatchNormalization is no
  * Batchnorm. The layer notes the normalization's own offset and scale (beta, gamma), which say how its result is

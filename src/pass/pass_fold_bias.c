@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Folds the addition of a constant per channel, and the multiplication by one, into the convolution or fully connected
  * layer before them, also where a Reshape that keeps the channels stands between. Only when nothing else reads the
  * layer's output. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A convolution of the blocks of an image that lie in the batch is a dilated convolution of the image: SpaceToBatch,
  * Conv2d or DepthWiseConv2d without padding and with strides of 1, BatchToSpace become one. What is padded before and
  * not cut off behind is the padding of the new one. */

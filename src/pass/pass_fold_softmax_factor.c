@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The constant factor by which the input of a Softmax is multiplied or divided is the operator's beta: softmax(f · x).
  *
  * Factors are positive and, as float32, finite and normal: beta is a float32, so that 1 / d is rounded once, as each

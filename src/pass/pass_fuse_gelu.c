@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* x · Φ(x), Φ by the error function, is Gelu. A model's Erf is spelled out by Gelu itself (lowering/functions.c): no
  * native operator computes the function. */
 #include "pass/fusion.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GroupNorm: the channels of x in groups (a Reshape), each group normalized along its channels and places at once, by
  * an InstanceNorm or a LayerNorm without weights, brought back into x's shape, and weighted by channel. */
 #include "op/axes.h"

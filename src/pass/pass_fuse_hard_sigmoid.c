@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* clamp(a · x + b, 0, 1) is HardSigmoid, and so is clamp(x + 3, 0, 6) / 6. */
 #include <math.h>
 

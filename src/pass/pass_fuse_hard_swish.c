@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* x · clamp(x + 3, 0, 6) / 6 is HardSwish. */
 #include "pass/fusion.h"
 

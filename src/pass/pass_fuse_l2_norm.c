@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* x / √max(Σ x², ε) is L2Norm; where the root is what has a lower bound, that bound's square is ε. */
 #include <float.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* (x - mean) / √(variance + ε) · gamma + beta: LayerNorm, whose weights differ along the axes of the mean, or
  * InstanceNorm, whose mean is over all axes behind the channels, along which the weights differ.
  *

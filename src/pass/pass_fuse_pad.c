@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Padding that a node does goes into the layer or pool behind it: zeros into convolutions and averages that count them,
  * the least number into maxima, and zeros where no other number is negative. Amounts that the window has add up. */
 #include <math.h>

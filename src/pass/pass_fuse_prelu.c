@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* x where it is positive, and a · x where it is not, is Prelu, of a constant a. */
 #include "op/op.h"
 #include "pass/fusion.h"

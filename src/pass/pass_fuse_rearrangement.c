@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A Reshape, a Transpose and a Reshape are ChannelShuffle, DepthToSpace or SpaceToDepth where they do the same. */
 #include "op/op.h"
 #include "op/rearrange.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A reduction, and the Reshape that gives it its axes back as ones, are a reduction that keeps them. A largest value
  * that is at least -infinity, as JAX writes it, is a largest value. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* x / √(mean(x²) + ε) · gamma is an RmsNorm, for releases that have the operator. */
 #include <float.h>
 

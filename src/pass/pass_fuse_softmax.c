@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* eˣ / Σ eˣ is Softmax, and its logarithm LogSoftmax; the largest x may be subtracted before. */
 #include "op/axes.h"
 #include "op/params.h"

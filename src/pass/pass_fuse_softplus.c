@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* log(1 + eˣ) is ElementWiseSoftplus, whose result stays finite where eˣ does not. */
 #include "op/params.h"
 #include "pass/fusion.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Containers of newer releases give each convolution a bias, of zeros where the model has none. Fully connected layers
  * stay without one there, too. */
 #include "pass/affine.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* --float_bitwidth 16: tensors of float32 become ones of float16. Graph inputs and outputs whose dtype is to be
  * preserved keep it behind a Cast; biases, by --float_bias_bitwidth 32, and the data of UDOs, which have the types that
  * their definitions declare, stay as they are. */

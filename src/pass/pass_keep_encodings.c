@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* --qdq encodings: a model that says by QuantizeLinear and DequantizeLinear how its values are to be quantized becomes
  * a graph of floats whose tensors carry the encodings, for the quantizer to keep to. Pairs of Quantize and Dequantize
  * vanish: who reads the dequantized value reads the real one, which gets the encoding. Constants that are dequantized

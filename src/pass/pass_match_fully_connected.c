@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A product of floats with a known matrix is a FullyConnected layer: its input is rows, so Reshapes stand before and
  * behind the layer where the product has more axes, and a vector that is added to each row is its bias. The Reshape
  * before it follows what it reads directly, which is where the vendor's converters put it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A Concat whose result nothing but another Concat along the same axis reads is part of that one. The last one of
  * several takes in all before it at once. */
 #include "op/axes.h"

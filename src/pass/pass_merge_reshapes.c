@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A Reshape that alone reads another one's result is one Reshape with it, called as the first one, and nothing at all
  * when it gives back the shape that there was. One walk in execution order suffices: the first of each pair has been
  * merged with what is before it already. */

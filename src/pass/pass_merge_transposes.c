@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A Transpose of a Transpose is one Transpose of the first one's input, and nothing at all when the two cancel. One
  * walk in execution order suffices: the first of each pair has been merged with what is before it already. Transposes
  * left without readers go with remove_dead. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The container's ops know 32-bit integers and floats: int64 becomes int32, uint64 uint32, float64 and bfloat16
  * float32. The tensor remembers the model's dtype. A constant that does not fit is an error, never a clamped value.
  * Graph inputs and outputs whose dtype is to be preserved keep it behind a Cast. */

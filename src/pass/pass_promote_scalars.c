@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The container's tensors have at least one axis: a rank 0 tensor becomes one of shape [1]. What the ops mean does not
  * change, because all of them broadcast; only a Reshape names the shape it makes. */
 #include "op/params.h"

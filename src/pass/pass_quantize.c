@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a model quantizes and dequantizes again is stored quantized. Lowering gave such a value as Quantize →
  * Dequantize, and known integers as constants that are still to be scaled. A node all of whose real inputs were
  * dequantized, and all of whose results are quantized next, works on the fixed-point tensors themselves; the kernels
  * compute with the reals they stand for, so nothing changes but roundings between the two. Every other node keeps its
- * floats. With --keep_quant_nodes and --qdq encodings all do, and known integers become the floats that they stand for.
+ * floats, but for weights: a product of floats takes integers with encodings for them, where these are smaller. With
+ * --keep_quant_nodes and --qdq encodings all do, and known integers become the floats that they stand for.
  */
 #include <math.h>
 
@@ -11,6 +13,7 @@
 #include "op/infer.h"
 #include "op/params.h"
 #include "pass/alias.h"
+#include "pass/fixed_constant.h"
 
 pass_fn pass_quantize;
 
@@ -29,75 +32,13 @@ static bool is_op(const struct node *n, enum op_id op)
 
 /* ---- constants ---- */
 
-/* The integers of a constant that is still to be scaled, as a fixed-point constant; NO_TENSOR for other constants. */
-static tensor_id make_twin(struct graph *g, const struct tensor *t)
-{
-    struct view view = *t->view;
-    enum dtype fixed = quant_dtype(view.dtype);
-    const struct quant *quant = t->type->dtype == DT_FLOAT32 ? quant_of_view(g->arena, &view) : NULL;
-    if (!quant)
-        return NO_TENSOR;
-    view.scale = view.zero = NULL;
-    view.dtype = fixed;
-    tensor_id twin = graph_add_constant(g, tensor_wanted_name(t), fixed, &view);
-    graph_tensor(g, twin)->quant = quant;
-    return twin;
-}
-
 static tensor_id twin_of(struct quantize *q, tensor_id id)
 {
     if (id >= q->n_tensors || graph_tensor(q->g, id)->kind != TENSOR_STATIC)
         return NO_TENSOR;
     if (q->twins[id] == NO_TENSOR)
-        q->twins[id] = make_twin(q->g, graph_tensor(q->g, id));
+        q->twins[id] = fixed_constant(q->g, id);
     return q->twins[id];
-}
-
-static bool is_zeros(const struct tensor *t)
-{
-    if (t->kind != TENSOR_STATIC || !t->view->splat || t->view->scale)
-        return false;
-    double value;
-    convert_elements(&value, DT_FLOAT64, t->view->bytes, t->view->dtype, 1);
-    return value == 0;
-}
-
-/* A bias of zeros, as a layer without one has, is zero at any scale. */
-static tensor_id zero_bias(struct quantize *q, const struct tensor *t)
-{
-    struct graph *g = q->g;
-    const double one = 1;
-    struct view zeros = view_splat_int(g->arena, DT_SFXP32, &t->type->shape, 0);
-    const struct quant *quant = quant_create(g->arena, DT_SFXP32, &one, NULL, 1, false, 0);
-    tensor_id id = graph_add_constant(g, tensor_wanted_name(t), DT_SFXP32, &zeros);
-    graph_tensor(g, id)->quant = quant;
-    return id;
-}
-
-/* A bias of floats, as integers of 32 bits by a scale of its own: it is as exact as floats are. NO_TENSOR: it is not
- * finite. */
-static tensor_id wide_bias(struct quantize *q, const struct tensor *t)
-{
-    struct graph *g = q->g;
-    const uint64_t count = shape_count(&t->type->shape);
-    const float *real = view_load(q->c->scratch, t->view, DT_FLOAT32);
-    double most = 0;
-    for (uint64_t i = 0; i < count; i++) {
-        if (!isfinite(real[i]))
-            return NO_TENSOR;
-        most = fmax(most, fabs((double)real[i]));
-    }
-    const double scale = (double)(float)(most / INT32_MAX);
-    const struct quant *quant = quant_create(g->arena, DT_SFXP32, &scale, NULL, 1, false, 0);
-    if (!quant)
-        return NO_TENSOR;
-    int32_t *integers = arena_array(g->arena, int32_t, count);
-    for (uint64_t i = 0; i < count; i++)
-        integers[i] = (int32_t)fmax(fmin(rint((double)real[i] / scale), INT32_MAX), -INT32_MAX);
-    const struct view view = view_of(integers, DT_SFXP32, &t->type->shape);
-    tensor_id id = graph_add_constant(g, tensor_wanted_name(t), DT_SFXP32, &view);
-    graph_tensor(g, id)->quant = quant;
-    return id;
 }
 
 /* ---- nodes that only move elements: dequantized after them, quantized before them ---- */
@@ -270,10 +211,12 @@ static tensor_id fixed_input(struct quantize *q, const struct node *n, uint32_t 
     if (is_op(producer, OP_Dequantize))
         return t->type->dtype == DT_FLOAT32 ? producer->inputs[0] : NO_TENSOR;
     if (i == 2 && n->op->weights >> 2 & 1 && t->type->dtype == DT_FLOAT32 && is_zeros(t))
-        return zero_bias(q, t);
-    const tensor_id twin = twin_of(q, n->inputs[i]);
+        return fixed_zeros(q->g, n->inputs[i]);
     const bool bias = i == 2 && n->op->weights >> 2 & 1 && t->type->dtype == DT_FLOAT32 && t->kind == TENSOR_STATIC;
-    return twin == NO_TENSOR && bias ? wide_bias(q, t) : twin;
+    const tensor_id twin = twin_of(q, n->inputs[i]); /* tensors may have moved */
+    if (!bias)
+        return twin;
+    return twin == NO_TENSOR ? fixed_bias(q->g, n->inputs[i], q->c->scratch) : joined_bias(q->g, twin, q->c->scratch);
 }
 
 /* A node before and after. */
@@ -377,6 +320,36 @@ static void adopt(struct quantize *q, struct aliases *aliases, node_id id)
     for (uint32_t i = 0; i < n->n_outputs; i++)
         if (change.gives[i] != n->outputs[i])
             replace_output(q, aliases, id, i, change.gives[i]);
+}
+
+/* ---- weights of layers that compute with floats ---- */
+
+enum { ENCODING_BYTES = 28 }; /* that one of several encodings takes in a container */
+
+/* Whether integers and encodings are smaller than the floats. */
+static bool is_smaller(const struct tensor *fixed)
+{
+    const uint64_t count = shape_count(&fixed->type->shape);
+    return count * dtype_size(fixed->type->dtype) + ENCODING_BYTES * (uint64_t)fixed->quant->count <
+           count * sizeof(float);
+}
+
+/* The integers stay what is stored, and the layer computes with the floats that they stand for. */
+static void keep_weights(struct quantize *q, node_id id)
+{
+    const struct node *n = graph_node(q->g, id);
+    const bool product = !n->op->package && kernel_of(n->op) && kernel_of(n->op)->compute == COMPUTE_PRODUCT;
+    for (uint32_t i = 0; product && i < 2; i++) {
+        const tensor_id fixed = twin_of(q, n->inputs[i]);
+        if (fixed == NO_TENSOR || !is_smaller(graph_tensor(q->g, fixed)))
+            continue;
+        struct node changed = *n;
+        tensor_id *in = arena_memdup(q->c->scratch, n->inputs, n->n_inputs * sizeof *in);
+        in[i] = fixed;
+        changed.inputs = in;
+        if (inferable(q, &changed))
+            graph_replace_input(q->g, id, i, fixed);
+    }
 }
 
 /* ---- UDOs: each operand by its own declaration ---- */
@@ -492,12 +465,17 @@ static void quantize_nodes(struct quantize *q)
         aliases_apply(&aliases, g->order.data[i]);
         adopt(q, &aliases, g->order.data[i]);
         adopt_udo(q, &aliases, g->order.data[i]);
+        if (!q->c->options->dequantize_weights)
+            keep_weights(q, g->order.data[i]);
     }
 }
 
 /* Most models quantize nothing. */
 static bool has_work(const struct graph *g)
 {
+    for (tensor_id id = 0; id < g->tensors.count; id++)
+        if (graph_tensor(g, id)->kind == TENSOR_STATIC && graph_tensor(g, id)->view->scale)
+            return true;
     for (size_t i = 0; i < g->order.count; i++) {
         const struct node *n = graph_node(g, g->order.data[i]);
         if (node_is(n, OP_Quantize) || node_is(n, OP_Dequantize) || n->forms)

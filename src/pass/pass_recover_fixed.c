@@ -1,11 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Integers that a model passes on between its quantizing operators are fixed-point tensors: graph inputs that are
- * dequantized at once, what only moves such integers (or picks the largest), and graph outputs that are quantized last.
+ * dequantized at once, what only moves such integers (or picks some: the largest, or those within bounds), and graph
+ * outputs that are quantized last.
  * Lowering marked integers with the encoding by which the model reads them, and computed the reals step by step:
  *
  *     integers → Cast → Subtract → Multiply → Quantize → Dequantize
  *
  * Where the integers are known to have a fixed-point twin, it takes the place of that Quantize; else the reals are
  * read as they were computed. */
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,15 +118,19 @@ static bool find_quantizers(struct recovery *r)
     return count > 0;
 }
 
-/* Whether a node's results are some of its elements. */
+/* Whether a node's results are some of its elements, or a constant that its params give. */
 static bool picks_elements(const struct node *n)
 {
-    if (node_is(n, OP_PoolMax2d) || node_is(n, OP_PoolMax3d) || node_is(n, OP_ResizeNearestNeighbor))
-        return true;
+    static const enum op_id picking[] = {OP_PoolMax2d, OP_PoolMax3d,          OP_ResizeNearestNeighbor,
+                                         OP_ReduceMax, OP_ElementWiseMaximum, OP_ElementWiseSelect,
+                                         OP_ReduceMin, OP_ElementWiseMinimum, OP_Relu};
+    for (size_t i = 0; i < COUNT_OF(picking); i++)
+        if (node_is(n, picking[i]))
+            return true;
     if (node_is(n, OP_Resize))
         return node_int(n, PARAM_interpolation_mode, INTERPOLATE_NEAREST) == INTERPOLATE_NEAREST;
     const struct reference_kernel *kernel = kernel_of(n->op);
-    return kernel && kernel->compute == COMPUTE_MOVE && !node_is(n, OP_Pad) && !node_is(n, OP_OneHot);
+    return kernel && kernel->compute == COMPUTE_MOVE && !node_is(n, OP_OneHot);
 }
 
 /* Whether a node of integers gives such that are among its inputs: the others are indices. */
@@ -146,12 +153,18 @@ static bool is_moved(const struct graph *g, const struct node *n, uint32_t i)
     return t && t->type->dtype == node_output(g, n, 0)->type->dtype;
 }
 
+/* Known elements stand for whatever the others do: several nodes may read one constant, by encodings of their own. */
+static bool is_known(const struct graph *g, const struct node *n, uint32_t i)
+{
+    return node_input(g, n, i)->kind == TENSOR_STATIC;
+}
+
 /* The encoding that all marks of a mover are of; NULL: there is none, or several. */
 static const struct quant *common_mark(const struct graph *g, const struct node *n)
 {
     const struct quant *first = NULL;
     for (uint32_t i = 0; i < n->n_inputs + n->n_outputs; i++) {
-        if (i < n->n_inputs && !is_moved(g, n, i))
+        if (i < n->n_inputs && (!is_moved(g, n, i) || is_known(g, n, i)))
             continue;
         const struct tensor *t = i < n->n_inputs ? node_input(g, n, i) : node_output(g, n, i - n->n_inputs);
         if (t->quant && first && !quant_equal(t->quant, first))
@@ -182,7 +195,7 @@ static void spread_marks(struct recovery *r)
         for (uint32_t i = 0; i < n->n_outputs; i++)
             mark_moved(r, n->outputs[i], quant);
         for (uint32_t i = 0; i < n->n_inputs; i++)
-            if (is_moved(r->g, n, i))
+            if (is_moved(r->g, n, i) && !is_known(r->g, n, i))
                 mark_moved(r, n->inputs[i], quant);
     }
 }
@@ -247,9 +260,13 @@ static void find_pure(struct recovery *r)
 
 static bool can_be_moved(const struct recovery *r, const struct node *n)
 {
-    for (uint32_t i = 0; i < n->n_inputs; i++)
-        if (is_moved(r->g, n, i) && !r->of[n->inputs[i]].can)
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        if (!is_moved(r->g, n, i))
+            continue;
+        const struct tensor *t = node_input(r->g, n, i);
+        if (is_known(r->g, n, i) ? t->view->dtype != t->type->dtype || t->view->scale : !r->of[n->inputs[i]].can)
             return false;
+    }
     return true;
 }
 
@@ -259,9 +276,7 @@ static void find_possible(struct recovery *r)
         const struct tensor *t = graph_tensor(r->g, id);
         if (!is_integer(t) || !t->quant || t->quant->per_axis)
             continue;
-        if (t->kind == TENSOR_STATIC)
-            r->of[id].can = t->view->dtype == t->type->dtype && !t->view->scale;
-        else if (t->producer == NO_NODE)
+        if (t->producer == NO_NODE)
             r->of[id].can = t->kind == TENSOR_INPUT && r->of[id].pure;
         else
             r->of[id].can = !r->of[id].moved && !r->of[id].read && divided(r->g, id) != NO_TENSOR;
@@ -287,7 +302,7 @@ static void find_wanted(struct recovery *r)
         for (uint32_t k = 0; carries(r, n) && k < n->n_outputs; k++)
             wanted |= r->of[n->outputs[k]].wanted;
         for (uint32_t k = 0; wanted && k < n->n_inputs; k++)
-            if (is_moved(r->g, n, k))
+            if (is_moved(r->g, n, k) && !is_known(r->g, n, k))
                 r->of[n->inputs[k]].wanted = true;
     }
 }
@@ -299,9 +314,8 @@ static const char *free_name(struct recovery *r, const char *name, const char *w
     return graph_free_tensor_name(r->g, arena_printf(r->g->arena, "%s.%s", name, what));
 }
 
-static const struct quant *copied(struct recovery *r, tensor_id integers)
+static const struct quant *copied(struct recovery *r, const struct quant *quant)
 {
-    const struct quant *quant = graph_tensor(r->g, integers)->quant;
     return arena_memdup(r->g->arena, quant, sizeof *quant);
 }
 
@@ -310,7 +324,7 @@ static tensor_id add_fixed(struct recovery *r, tensor_id integers)
     const struct tensor from = *graph_tensor(r->g, integers);
     const struct type type = {.dtype = quant_dtype(from.type->dtype), .shape = from.type->shape};
     tensor_id id = graph_add_tensor(r->g, free_name(r, from.name, "quantized"), TENSOR_NATIVE, &type);
-    graph_tensor(r->g, id)->quant = copied(r, integers);
+    graph_tensor(r->g, id)->quant = copied(r, from.quant);
     return id;
 }
 
@@ -322,32 +336,29 @@ static node_id add_step(struct recovery *r, enum op_id op, tensor_id in, tensor_
     return id;
 }
 
-/* Of graph inputs and constants. */
-static tensor_id given_twin(struct recovery *r, tensor_id id)
+/* The reals that a fixed-point tensor stands for. */
+static tensor_id add_reals(struct recovery *r, tensor_id fixed)
 {
     struct graph *g = r->g;
-    struct tensor *t = graph_tensor(g, id);
-    enum dtype fixed = quant_dtype(t->type->dtype);
-    if (t->kind == TENSOR_INPUT) /* itself, as soon as nothing reads its integers */
-        return id;
-    struct view view = *t->view;
-    view.dtype = fixed;
-    tensor_id twin = graph_add_constant(g, tensor_wanted_name(t), fixed, &view);
-    graph_tensor(g, twin)->quant = copied(r, id);
-    return twin;
+    const struct type type = {.dtype = DT_FLOAT32, .shape = graph_tensor(g, fixed)->type->shape};
+    tensor_id real = graph_add_tensor(g, free_name(r, graph_tensor(g, fixed)->name, "real"), TENSOR_NATIVE, &type);
+    add_step(r, OP_Dequantize, fixed, real);
+    return real;
 }
 
-/* The reals of a twin. */
-static tensor_id reals_of(struct recovery *r, tensor_id integers)
+/* The reals of input i of a mover. */
+static tensor_id reals_of(struct recovery *r, const struct node *n, uint32_t i, const struct quant *quant)
 {
     struct graph *g = r->g;
-    const tensor_id twin = r->of[integers].twin;
-    if (r->of[integers].real != NO_TENSOR)
-        return r->of[integers].real;
-    const struct type type = {.dtype = DT_FLOAT32, .shape = graph_tensor(g, twin)->type->shape};
-    tensor_id real = graph_add_tensor(g, free_name(r, graph_tensor(g, twin)->name, "real"), TENSOR_NATIVE, &type);
-    add_step(r, OP_Dequantize, twin, real);
-    return real;
+    const tensor_id integers = n->inputs[i];
+    if (!is_known(g, n, i))
+        return r->of[integers].real != NO_TENSOR ? r->of[integers].real : add_reals(r, r->of[integers].twin);
+    const struct tensor *t = graph_tensor(g, integers);
+    struct view view = *t->view;
+    view.dtype = quant_dtype(view.dtype);
+    tensor_id fixed = graph_add_constant(g, tensor_wanted_name(t), view.dtype, &view);
+    graph_tensor(g, fixed)->quant = copied(r, quant);
+    return add_reals(r, fixed);
 }
 
 /* Integers that QuantizeLinear makes, where its node stands: their Quantize is there now. */
@@ -372,17 +383,66 @@ static bool passes_on(const struct node *n)
     return node_is(n, OP_Transpose) || node_is(n, OP_Reshape);
 }
 
+/* The integer's real. */
+static double real_of(const struct encoding *e, int64_t integer)
+{
+    return ((double)integer + e->offset) * e->scale;
+}
+
+/* The constant of a Pad is a real, too. */
+static void set_padding(struct graph *g, struct node *n, const struct encoding *e)
+{
+    const int64_t integer = node_int(n, PARAM_pad_constant_value, 0);
+    struct param p = {.set = true, .usage = 1, .name = "pad_constant_value", .dtype = DT_FLOAT32};
+    p.f = (double)(float)real_of(e, integer);
+    node_set_param(g, n, (uint32_t)op_param_place(n->op, PARAM_pad_constant_value), &p);
+}
+
+/* A Relu of integers keeps those from 0 on, and 0 is a real of its own. */
+static void set_bounds(struct graph *g, struct node *n, const struct encoding *e)
+{
+    struct param p = {.set = true, .usage = 1, .name = "min_value", .dtype = DT_FLOAT32};
+    p.f = (double)(float)real_of(e, 0);
+    node_set_param(g, n, (uint32_t)op_param_place(n->op, PARAM_min_value), &p);
+    p.name = "max_value";
+    p.f = (double)FLT_MAX;
+    node_set_param(g, n, (uint32_t)op_param_place(n->op, PARAM_max_value), &p);
+}
+
+/* The mover as one of reals. */
+static void add_mover(struct recovery *r, const struct node *n, const tensor_id *in, const tensor_id *out,
+                      const struct quant *quant)
+{
+    struct graph *g = r->g;
+    const struct encoding *e = &quant->encodings[0];
+    const bool bounded = node_is(n, OP_Relu) && e->offset != 0;
+    const struct op *op = bounded ? op_row(OP_ReluMinMax) : n->op;
+    const node_id id = graph_add_node(g, op, op->n_params, n->name, in, n->n_inputs, out, n->n_outputs);
+    struct node *moved = graph_node(g, id);
+    if (!bounded)
+        memcpy(moved->params, n->params, op->n_params * sizeof *n->params);
+    moved->source = n->source;
+    moved->layout_only = n->layout_only;
+    moved->to_first = n->to_first;
+    if (bounded)
+        set_bounds(g, moved, e);
+    else if (node_is(n, OP_Pad))
+        set_padding(g, moved, e);
+    vec_push(g->arena, &g->order, id);
+}
+
 /* The same movement of reals, behind Dequantize, and before Quantize where that is needed. */
 static void move_reals(struct recovery *r, node_id id)
 {
     struct graph *g = r->g;
     struct arena *scratch = r->c->scratch;
     const struct node n = *graph_node(g, id);
+    const struct quant *quant = common_mark(g, &n);
     tensor_id *in = arena_memdup(scratch, n.inputs, n.n_inputs * sizeof *in);
     tensor_id *out = arena_array(scratch, tensor_id, n.n_outputs);
     for (uint32_t i = 0; i < n.n_inputs; i++)
         if (is_moved(g, &n, i))
-            in[i] = reals_of(r, n.inputs[i]);
+            in[i] = reals_of(r, &n, i, quant);
     for (uint32_t i = 0; i < n.n_outputs; i++) {
         const struct tensor from = *graph_tensor(g, n.outputs[i]);
         const struct type type = {.dtype = DT_FLOAT32, .shape = from.type->shape};
@@ -391,13 +451,7 @@ static void move_reals(struct recovery *r, node_id id)
     }
     if (all_pure(r, &n))
         graph_remove_node(g, id);
-    node_id copy = graph_add_node(g, n.op, n.op->n_params, n.name, in, n.n_inputs, out, n.n_outputs);
-    struct node *moved = graph_node(g, copy);
-    memcpy(moved->params, n.params, n.op->n_params * sizeof *n.params);
-    moved->source = n.source;
-    moved->layout_only = n.layout_only;
-    moved->to_first = n.to_first;
-    vec_push(g->arena, &g->order, copy);
+    add_mover(r, &n, in, out, quant);
     for (uint32_t i = 0; i < n.n_outputs; i++) {
         const tensor_id id = n.outputs[i];
         if (passes_on(&n))
@@ -536,7 +590,7 @@ static void recover(struct recovery *r)
     find_wanted(r);
     for (tensor_id id = 0; id < r->n_tensors; id++)
         if (r->of[id].wanted && graph_tensor(g, id)->producer == NO_NODE)
-            r->of[id].twin = given_twin(r, id);
+            r->of[id].twin = id; /* a graph input, as soon as nothing reads its integers */
     g->order.count = 0;
     for (size_t i = 0; i < r->n_nodes; i++) {
         vec_push(g->arena, &g->order, r->nodes[i]);

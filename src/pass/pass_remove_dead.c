@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Drops nodes none of whose outputs is needed. One walk from the last node to the first suffices: the order is
  * topological, so a node's readers have been seen before it. Graph inputs always stay. */
 #include "pass/pass.h"

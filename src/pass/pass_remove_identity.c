@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Drops nodes that give back what they take: a Cast to the same dtype, a Reshape to the same shape, a Transpose that
  * moves nothing, a Concat of one input, a choice that is always the first operand. They come from models and from other
  * passes (a Cast between int64 and int32 after narrow_types, a Reshape between rank 0 and one element of rank 1 after

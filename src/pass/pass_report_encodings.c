@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One note for each encoding that the model gives (--qdq encodings) to a value that the container does not have: a
  * layer took in what was done to its result, for example. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One warning for each Transpose that exists because of a UDO's layout, as the guide asks, and an entry of
  * pass_context.udo_permutes for the report of the UDO's node: the definition wants another order than the tensor is
  * stored in, or the UDO gives its result in an order that a reader does not want. Other Transposes that track_axes

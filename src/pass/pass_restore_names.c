@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A tensor that a pass or a lowering derived from another (permuted weights, a folded bias) asked for that one's name
  * and got a numbered one, because the original still stood in the graph. Where nothing uses the original any more, the
  * name goes to the tensor that took its place: people look for their weights under the names that the model gave them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Says how the axes of tensors are to be read, where track_axes did not: a graph input by its rank, a result by what
  * its op is and what the op reads, weights by the layer. Formats say what axes mean; nothing is computed by them. */
 #include "op/layout.h"

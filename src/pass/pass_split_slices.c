@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* With --split_slices, StridedSlices that cut a tensor along one axis into parts, without a gap and without a step, are
  * one Split. */
 #include <stdlib.h>

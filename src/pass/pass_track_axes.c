@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Removes the Transposes that lowering put around channels-last ops.
  *
  * Lowering is simple and local: every convolution, pooling and so on gets a Transpose before and after it. This pass

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "pass/preferred_layout.h"
 
 #include "op/op.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The orders that tensors should best be stored in, found before axes are tracked. */
 #ifndef PASS_PREFERRED_LAYOUT_H
 #define PASS_PREFERRED_LAYOUT_H

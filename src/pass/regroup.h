@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reshapes of tensors whose axes are stored in another order. */
 #ifndef PASS_REGROUP_H
 #define PASS_REGROUP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where values are stored while track_axes walks the nodes: the tensors of a graph, each with the order of its axes,
  * and the Transposes between two orders of one value. */
 #ifndef PASS_TRACK_H

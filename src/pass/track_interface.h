@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The graph's own inputs and outputs while axes are tracked: which order they have in the container. */
 #ifndef PASS_TRACK_INTERFACE_H
 #define PASS_TRACK_INTERFACE_H

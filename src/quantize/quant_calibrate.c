@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ranges of what is computed: the float graph is executed through the constants as they will be, and observed. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From what was seen of a tensor to the range that its integers are to have. A calibrator is a function and a row of
  * quant_calibrators.def. */
 #ifndef QUANTIZE_QUANT_CALIBRATORS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "quantize/quant_compare.h"
 
 #include <math.h>

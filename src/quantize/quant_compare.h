@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What quantization costs: a network of floats and a quantized one, computed from the same inputs.
  *
  *     TRY(quant_compare_create(arena, scratch, diags, floats, fixed, &options, &c));

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Constants: their ranges, and the integers that stand for them. */
 #include <math.h>
 
@@ -58,11 +59,13 @@ static double least_integer(const struct encoding *e, bool is_signed)
     return !is_signed ? 0 : is_whole ? -half : 1 - half;
 }
 
-void quant_integers_range(const struct quant *quant, const struct encoding *e, double *low, double *high)
+void quant_integers_range(const struct quantizer *q, const struct quant_item *item, const struct encoding *e,
+                          double *low, double *high)
 {
-    const bool is_signed = dtype_info(quant_type(quant))->cls == CLASS_SFXP;
-    *low = least_integer(e, is_signed);
-    *high = ldexp(1, (int)e->bitwidth - is_signed) - 1;
+    const bool is_signed = dtype_info(quant_type(item->quant))->cls == CLASS_SFXP;
+    *low = item->is_restricted ? (double)q->options->least_step - e->offset : least_integer(e, is_signed);
+    *high = item->is_restricted ? (double)q->options->greatest_step - e->offset
+                                : ldexp(1, (int)e->bitwidth - is_signed) - 1;
 }
 
 static odlc_status encode_part(struct constant *c, uint32_t encoding, const float *values, size_t count, uint64_t first)
@@ -71,7 +74,7 @@ static odlc_status encode_part(struct constant *c, uint32_t encoding, const floa
     const struct encoding *e = &c->item->quant->encodings[encoding];
     const uint32_t size = dtype_size(c->stored);
     double integers[PIECE], low, high;
-    quant_integers_range(c->item->quant, e, &low, &high);
+    quant_integers_range(c->q, c->item, e, &low, &high);
     for (size_t done = 0, n; done < count; done += n) {
         n = count - done < PIECE ? count - done : PIECE;
         for (size_t i = 0; i < n; i++)
@@ -86,12 +89,12 @@ static odlc_status encode(void *user, uint64_t offset, const void *bytes, size_t
     return each_part(user, offset, bytes, size, encode_part);
 }
 
-static odlc_status stream(struct constant *c, view_emit_fn *emit)
+static odlc_status stream(struct constant *c, const struct view *view, view_emit_fn *emit)
 {
     struct quantizer *q = c->q;
     const size_t before = q->diags->errors;
     struct arena_mark mark = arena_mark(q->scratch);
-    odlc_status status = view_stream(q->scratch, c->tensor->view, DT_FLOAT32, emit, c);
+    odlc_status status = view_stream(q->scratch, view, DT_FLOAT32, emit, c);
     arena_rewind(q->scratch, mark);
     if (status != ODLC_OK && q->diags->errors == before)
         return diag_error(q->diags, status, AT(.file = q->path), "io", "constant %s cannot be read", c->tensor->name);
@@ -122,7 +125,7 @@ static odlc_status choose_by_counts(struct constant *c, struct encoding *encodin
         c->n_histograms = c->count - c->group < GROUP ? c->count - c->group : GROUP;
         for (uint32_t i = 0; i < c->n_histograms; i++)
             histogram_clear(&c->histograms[i]);
-        TRY(stream(c, count));
+        TRY(stream(c, c->tensor->view, count));
         for (uint32_t i = 0; i < c->n_histograms; i++)
             encodings[c->group + i] = quant_encoding(
                 q, c->item, (struct quant_range){c->min[c->group + i], c->max[c->group + i]}, &c->histograms[i]);
@@ -137,7 +140,7 @@ static odlc_status choose_encodings(struct constant *c)
     struct quant_item *item = c->item;
     c->min = arena_array(q->arena, double, c->count);
     c->max = arena_array(q->arena, double, c->count);
-    TRY(stream(c, widen));
+    TRY(stream(c, c->tensor->view, widen));
     if (item->given)
         return ODLC_OK;
     struct encoding *encodings = arena_array(q->arena, struct encoding, c->count);
@@ -178,31 +181,65 @@ static void stand_for(struct constant *c, tensor_id id)
     struct view view = view_of(c->integers, c->stored, &c->tensor->type->shape);
     view.scale = scale;
     view.zero = zero;
-    view.scale_axis = item->axis == NO_AXIS ? SCALE_WHOLE : item->axis;
-    item->floats = arena_memdup(q->arena, c->tensor->view, sizeof view);
+    view.scale_axis = quant->per_axis ? quant->axis : SCALE_WHOLE;
     item->reals = arena_memdup(q->arena, &view, sizeof view);
     item->integers = c->integers;
     item->stored = c->stored;
     graph_set_view(q->g, id, &view);
 }
 
-odlc_status quant_encode_constant(struct quantizer *q, tensor_id id)
+/* A constant with an encoding of its own, or of each index of an axis. */
+static struct constant constant_at(struct quantizer *q, tensor_id id, uint32_t axis)
 {
     const struct tensor *t = graph_tensor(q->g, id);
     const struct shape *shape = &t->type->shape;
     struct constant c = {.q = q, .tensor = t, .item = &q->items[id], .count = 1, .run = shape_count(shape)};
-    if (c.item->axis != NO_AXIS) {
-        c.count = (uint32_t)shape->dims[c.item->axis];
-        c.run = shape_count_range(shape, c.item->axis + 1, shape->rank);
+    if (axis != NO_AXIS) {
+        c.count = (uint32_t)shape->dims[axis];
+        c.run = shape_count_range(shape, axis + 1, shape->rank);
     }
+    return c;
+}
+
+/* The integers of its encodings. */
+static odlc_status store(struct constant *c, tensor_id id)
+{
+    c->stored = integers_of(quant_type(c->item->quant));
+    c->integers = arena_alloc(c->q->arena, shape_count(&c->tensor->type->shape) * dtype_size(c->stored));
+    TRY(stream(c, c->item->encoded, encode));
+    stand_for(c, id);
+    return ODLC_OK;
+}
+
+odlc_status quant_encode_constant(struct quantizer *q, tensor_id id)
+{
+    struct constant c = constant_at(q, id, q->items[id].axis);
     TRY(choose_encodings(&c));
     if (quant_float_bits(q, id))
         return ODLC_OK; /* it has an encoding, and stays what it is */
-    c.stored = integers_of(quant_type(c.item->quant));
-    c.integers = arena_alloc(q->arena, shape_count(shape) * dtype_size(c.stored));
-    TRY(stream(&c, encode));
-    stand_for(&c, id);
-    return ODLC_OK;
+    c.item->encoded = arena_memdup(q->arena, c.tensor->view, sizeof *c.tensor->view);
+    if (!c.item->floats)
+        c.item->floats = c.item->encoded;
+    if (q->options->greatest_step && c.item->role == ROLE_WEIGHTS && !c.item->given)
+        quant_restrict_steps(q, c.item);
+    return store(&c, id);
+}
+
+odlc_status quant_encode_again(struct quantizer *q, tensor_id id, const struct quant *quant)
+{
+    struct constant c = constant_at(q, id, quant->per_axis ? quant->axis : NO_AXIS);
+    c.item->quant = quant;
+    c.item->axis = quant->per_axis ? quant->axis : NO_AXIS;
+    return store(&c, id);
+}
+
+static void warn_unrestricted(const struct quantizer *q)
+{
+    if (q->unrestricted)
+        diag_warn(q->diags, AT(.file = q->path), "quantize-steps",
+                  "--restrict_quantization_steps has no effect on %zu weights: they are not symmetric, or the steps "
+                  "are not those of their bits",
+                  q->unrestricted);
 }
 
 odlc_status quant_encode_constants(struct quantizer *q)
@@ -210,5 +247,6 @@ odlc_status quant_encode_constants(struct quantizer *q)
     for (tensor_id id = 0; id < q->g->tensors.count; id++)
         if (graph_tensor(q->g, id)->kind == TENSOR_STATIC && q->items[id].role != ROLE_NONE)
             TRY(quant_encode_constant(q, id));
+    warn_unrestricted(q);
     return ODLC_OK;
 }

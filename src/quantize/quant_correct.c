@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bias correction: what quantized weights add to the mean of a layer's result, the bias takes away. */
 #include "quantize/quant_round.h"
 
@@ -43,8 +44,5 @@ odlc_status quant_correct(struct quantizer *q, const struct quant_gathering *g)
     arena_rewind(q->scratch, mark);
     struct view view = view_of(after, DT_FLOAT32, &graph_tensor(q->g, bias)->type->shape);
     graph_set_view(q->g, bias, &view);
-    const struct view *model = q->items[bias].floats;
-    TRY(quant_encode_constant(q, bias));
-    q->items[bias].floats = model; /* of the float network, which stays what it is */
-    return ODLC_OK;
+    return quant_encode_constant(q, bias);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ranges, and the encodings of them. */
 #include <math.h>
 

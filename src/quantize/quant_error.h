@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How far values are from those that they stand for. Sums are streamed: their memory does not grow with the values. */
 #ifndef QUANTIZE_QUANT_ERROR_H
 #define QUANTIZE_QUANT_ERROR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which nodes compute in floats, and with that which tensors stay floats. */
 #include <string.h>
 
@@ -39,7 +40,7 @@ void quant_widen_halves(struct quantizer *q)
 /* ---- names ---- */
 
 /* The node of that name, or all of that type. */
-static bool keep_named(struct quantizer *q, const char *name)
+static bool take_named(struct quantizer *q, const char *name, void (*take)(struct quantizer *q, node_id id))
 {
     const struct graph *g = q->g;
     bool found = false;
@@ -47,13 +48,13 @@ static bool keep_named(struct quantizer *q, const char *name)
         const struct node *n = graph_node(g, g->order.data[i]);
         if (strcmp(n->name, name) != 0 && strcmp(n->op->name, name) != 0)
             continue;
-        quant_keep_float(q, g->order.data[i], usual_bits(q));
+        take(q, g->order.data[i]);
         found = true;
     }
     return found;
 }
 
-static odlc_status no_node(struct quantizer *q, const char *name)
+static odlc_status no_node(struct quantizer *q, const char *rule, const char *name)
 {
     const struct graph *g = q->g;
     const char **names = arena_array(q->arena, const char *, g->order.count);
@@ -61,17 +62,23 @@ static odlc_status no_node(struct quantizer *q, const char *name)
         names[i] = graph_node(g, g->order.data[i])->name;
     const char *nearest = nearest_word(name, names, g->order.count);
     const char *hint = nearest ? arena_printf(q->arena, "did you mean %s?", nearest) : NULL;
-    return diag_error(q->diags, ODLC_ERR_USAGE, AT(.file = q->path, .hint = hint), "quantize-keep-float",
+    return diag_error(q->diags, ODLC_ERR_USAGE, AT(.file = q->path, .hint = hint), rule,
                       "no node has the name %s, and no op is of that type", name);
 }
 
-static odlc_status keep_all_named(struct quantizer *q)
+odlc_status quant_each_named(struct quantizer *q, const char *rule, const char *const *names, size_t count,
+                             void (*take)(struct quantizer *q, node_id id))
 {
     odlc_status status = ODLC_OK;
-    for (size_t i = 0; i < q->options->n_keep_float; i++)
-        if (!keep_named(q, q->options->keep_float[i]))
-            status = no_node(q, q->options->keep_float[i]);
+    for (size_t i = 0; i < count; i++)
+        if (!take_named(q, names[i], take))
+            status = no_node(q, rule, names[i]);
     return status;
+}
+
+static void keep_usual(struct quantizer *q, node_id id)
+{
+    quant_keep_float(q, id, usual_bits(q));
 }
 
 /* ---- the file's floats ---- */
@@ -89,8 +96,8 @@ static void keep_entry(struct quantizer *q, const struct encoding_entry *e)
         quant_keep_float(q, q->uses.nodes[i], e->bits);
 }
 
-/* Names of tensors that are not of the graph's interface. */
-static odlc_status check_io(struct quantizer *q)
+/* The graph inputs and outputs that keep their types. */
+static odlc_status keep_io(struct quantizer *q)
 {
     const struct graph *g = q->g;
     odlc_status status = ODLC_OK;
@@ -98,7 +105,9 @@ static odlc_status check_io(struct quantizer *q)
         const char *name = q->options->keep_io[i];
         const tensor_id id = graph_find_named(q->scratch, g, name);
         const int kind = id == NO_TENSOR ? TENSOR_NATIVE : graph_tensor(g, id)->kind;
-        if (kind != TENSOR_INPUT && kind != TENSOR_OUTPUT)
+        if (kind == TENSOR_INPUT || kind == TENSOR_OUTPUT)
+            q->items[id].keeps_type = true;
+        else
             status = diag_error(q->diags, ODLC_ERR_USAGE, AT(.file = q->path), "quantize-preserve-io",
                                 "the graph has no input and no output %s", name);
     }
@@ -110,7 +119,7 @@ static void keep_excluded(struct quantizer *q)
 {
     size_t unknown = 0;
     for (size_t i = 0; q->file && i < q->file->excluded.count; i++)
-        unknown += !keep_named(q, q->file->excluded.data[i]);
+        unknown += !take_named(q, q->file->excluded.data[i], keep_usual);
     if (unknown)
         diag_warn(q->diags, AT(.file = q->options->overrides, .hint = "--keep_float names nodes of the container"),
                   "quantize-excluded", "%zu of the excluded_layers are no nodes of the container, and without effect",
@@ -119,7 +128,9 @@ static void keep_excluded(struct quantizer *q)
 
 odlc_status quant_choose_floats(struct quantizer *q)
 {
-    const odlc_status named = keep_all_named(q), ends = check_io(q);
+    const odlc_status ends = keep_io(q);
+    const odlc_status named =
+        quant_each_named(q, "quantize-keep-float", q->options->keep_float, q->options->n_keep_float, keep_usual);
     keep_excluded(q);
     for (size_t i = 0; q->file && i < q->file->entries.count; i++)
         if (q->file->entries.data[i].kind == ENCODING_FLOAT)
@@ -169,10 +180,7 @@ static bool is_read_fixed(const struct quantizer *q, tensor_id id)
 
 bool quant_keeps_io(const struct quantizer *q, tensor_id id)
 {
-    for (size_t i = 0; i < q->options->n_keep_io; i++)
-        if (graph_find_named(q->scratch, q->g, q->options->keep_io[i]) == id)
-            return true;
-    return q->options->keeps_all_io;
+    return q->options->keeps_all_io || q->items[id].keeps_type;
 }
 
 /* Of what a node gives. */

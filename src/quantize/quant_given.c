@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Encodings from outside: those that the container carries, and those of a file, which come first. */
 #include <math.h>
 
@@ -89,6 +90,9 @@ static odlc_status give_entry(const struct file_reading *r, const struct encodin
     uint32_t axis = 0;
     if (e->per_channel && graph_tensor(q->g, id)->kind != TENSOR_STATIC)
         return wrong(r, e, ODLC_ERR_UNSUPPORTED, NULL, "is computed: it can have one encoding, not several");
+    if (e->zero_range && graph_tensor(q->g, id)->kind != TENSOR_STATIC)
+        return wrong(r, e, ODLC_ERR_INVALID, "leave the entry out, or min and max: the range is observed then",
+                     "has the range of zero alone: all that is computed would become zero");
     if (e->per_channel && !find_axis(q, e, id, &axis))
         return wrong(r, e, ODLC_ERR_INVALID, NULL, "has no axis, or more than one, that these encodings may be of");
     struct quant *quant = arena_new(q->arena, struct quant);
@@ -129,8 +133,10 @@ static odlc_status take_entry(const struct file_reading *r, const struct encodin
                      arena_printf(q->arena, "is to be of integers, and %s, of the same layer, a float", other));
     if (e->kind == ENCODING_INTEGERS)
         return give_entry(r, e, id);
-    if (e->bits == 32 && q->items[id].role != ROLE_BIAS)
-        return wrong(r, e, ODLC_ERR_UNSUPPORTED, NULL, "is no bias: 32 bits need a range");
+    if (e->bits == 32)
+        q->items[id].whole = true;
+    if (e->bits == 32 && graph_tensor(q->g, id)->kind != TENSOR_STATIC)
+        return ODLC_OK; /* quant_widths.c */
     q->items[id].bits = (uint8_t)e->bits;
     q->items[id].sized = true;
     return ODLC_OK;
@@ -139,6 +145,25 @@ static odlc_status take_entry(const struct file_reading *r, const struct encodin
 odlc_status quant_read_file(struct quantizer *q)
 {
     return q->options->overrides ? encoding_file_read(q->arena, q->diags, q->options->overrides, &q->file) : ODLC_OK;
+}
+
+/* What is computed has no 32 bits but in ops of Int_32. */
+static odlc_status check_whole(const struct file_reading *r)
+{
+    const struct quantizer *q = r->q;
+    odlc_status status = ODLC_OK;
+    for (size_t i = 0; i < r->file->entries.count; i++) {
+        const struct encoding_entry *e = &r->file->entries.data[i];
+        const tensor_id id = graph_find_named(q->scratch, q->g, e->name);
+        if (id == NO_TENSOR || !q->items[id].whole || graph_tensor(q->g, id)->kind == TENSOR_STATIC ||
+            quant_meets_whole(q, id))
+            continue;
+        status = wrong(r, e, ODLC_ERR_UNSUPPORTED,
+                       "an op computes in Int_32 if all that it reads and gives has an entry of 32 bits; none with "
+                       "weights does",
+                       "is to be of 32 bits without a range, and no op that reads or gives it computes in Int_32");
+    }
+    return status;
 }
 
 static odlc_status take_file(struct quantizer *q)
@@ -150,7 +175,10 @@ static odlc_status take_file(struct quantizer *q)
         if (status == ODLC_OK)
             status = taken;
     }
-    return status;
+    if (status != ODLC_OK)
+        return status;
+    quant_choose_whole(q);
+    return check_whole(&r);
 }
 
 odlc_status quant_take_given(struct quantizer *q)

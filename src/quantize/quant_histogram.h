@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How often values come: counts in bins whose width is a power of two and whose edges are its multiples, so zero is
  * one. The width is the least with which the bins have the range of all values and zero. It grows by joining pairs of
  * bins, exactly: the counts of some values are the same in whatever order and parts these were added. */

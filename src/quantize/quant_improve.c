@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Better integers and biases than the nearest, layer after layer: the inputs of a layer are gathered as the float
  * network gives them, and as layers before it do that have theirs already (quant_round.c, quant_correct.c). Each go
  * over the calibration inputs serves layers that do not depend on each other. */

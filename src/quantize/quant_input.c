@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "quantize/quant_input.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Values of inputs that users give. */
 #ifndef QUANTIZE_QUANT_INPUT_H
 #define QUANTIZE_QUANT_INPUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Layers with constant weights as matrix products: a row of the left operand holds the inputs of one position of the
  * result, and the weights are `groups` matrices of depth × width. */
 #ifndef QUANTIZE_QUANT_LAYER_H

@@ -1,54 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which tensors are quantized, as what, and which have the encoding of another one. */
-#include "kernel/resample.h"
 #include "op/channels.h"
 #include "op/op.h"
-#include "op/params.h"
 #include "quantize/quantizer.h"
 
-/* Each real of their results is one of the first operand, between two of them, or zero: results have its encoding. */
-static const enum op_id movers[] = {
-    OP_BatchToSpace, OP_ChannelShuffle, OP_DepthToSpace, OP_ExtractPatches, OP_Gather,         OP_GatherElements,
-    OP_GatherNd,     OP_PoolMax2d,      OP_PoolMax3d,    OP_Reshape,        OP_ResizeBilinear, OP_ResizeNearestNeighbor,
-    OP_SpaceToBatch, OP_SpaceToDepth,   OP_Split,        OP_StridedSlice,   OP_Tile,           OP_Transpose};
-
-/* What is cut off by them is cut off by the integers of their results, too: the layer before them gets that encoding.
- */
-static const enum op_id clamps[] = {OP_Relu, OP_Relu1, OP_Relu6, OP_ReluMinMax};
-
-static bool is_among(const struct node *n, const enum op_id *ops, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (node_is(n, ops[i]))
-            return true;
-    return false;
-}
-
-bool quant_is_clamp(const struct node *n)
-{
-    return is_among(n, clamps, COUNT_OF(clamps));
-}
-
-static bool is_mover(const struct node *n)
-{
-    /* Cubic interpolation goes beyond the values that it is between. */
-    if (node_is(n, OP_Resize))
-        return node_int(n, PARAM_interpolation_mode, 0) != INTERPOLATE_CUBIC;
-    return is_among(n, movers, COUNT_OF(movers));
-}
-
 /* ---- roles ---- */
-
-static bool is_bias(const struct op *op, uint32_t input)
-{
-    return input == 2 && (op->layer != NO_LAYER || (op->max_inputs == 3 && (op->weights & 1 << 2)));
-}
-
-enum quant_role quant_role_of(const struct op *op, uint32_t input)
-{
-    if (is_bias(op, input))
-        return ROLE_BIAS;
-    return input < 32 && (op->weights >> input & 1) ? ROLE_WEIGHTS : ROLE_CONSTANT;
-}
 
 /* The axis of the weights that has an encoding per index by the options. */
 static uint32_t axis_of(const struct quantizer *q, const struct node *n, uint32_t input)
@@ -110,8 +66,10 @@ static odlc_status check_tensor(const struct quantizer *q, tensor_id id)
     const struct tensor *t = graph_tensor(q->g, id);
     const enum dtype dtype = t->type->dtype;
     if (dtype_is_fixed(dtype) && !is_udo_data(q, id))
-        return refuse(q, "quantize the container that the converter wrote, of floats",
-                      "the container is quantized already: tensor %s is fixed-point", t->name);
+        return refuse(
+            q,
+            "quantize the container that the converter wrote, of floats; --dequantize_weights makes its weights such",
+            "the container is quantized already: tensor %s is fixed-point", t->name);
     if (dtype_is_float(dtype) && dtype != DT_FLOAT32)
         return refuse(q, "convert a model of float32, without --float_bitwidth 16",
                       "tensor %s is of another float type than Float_32", t->name);
@@ -141,7 +99,7 @@ static bool is_open(const struct quantizer *q, tensor_id id)
 static void share_with_outputs(const struct quantizer *q, node_id at)
 {
     const struct node *n = graph_node(q->g, at);
-    if (q->floats[at] || !is_mover(n) || !is_real(q, n->inputs[0]))
+    if (q->floats[at] || !quant_is_mover(n) || !is_real(q, n->inputs[0]))
         return;
     const struct quant_item *first = &q->items[n->inputs[0]];
     if (q->items[first->as].axis != NO_AXIS || first->role == ROLE_WEIGHTS || first->role == ROLE_BIAS)
@@ -207,12 +165,14 @@ odlc_status quant_assign(struct quantizer *q)
     const odlc_status given = quant_take_given(q);
     TRY(chosen);
     TRY(given);
-    if (q->options->fixed_ranges)
-        quant_fix_ranges(q);
     if (q->options->float_fallback)
         TRY(quant_check_fallback(q));
     share(q);
+    TRY(quant_widen_named(q));
+    if (q->options->fixed_ranges)
+        quant_fix_ranges(q);
     while (q->options->float_fallback && quant_fall_back(q))
         share(q);
+    quant_size_constants(q);
     return ODLC_OK;
 }

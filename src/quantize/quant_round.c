@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rounding by what it does to the layer's result: integers are chosen so that the squared error of W∗x, over rows x of
  * the calibration inputs, is least. With D the error of a channel's weights, z the inputs that layers with integers
  * give, and e = W∗(z - x) what these do to the result, that is the sum of (D∗z + e)². Coordinate descent lowers it: one
@@ -162,14 +163,15 @@ static void descend(struct descent *d)
     }
 }
 
-static void round_channel(const struct quant_gathering *g, const struct quant_item *item,
-                          const struct quant_products *p, uint64_t column, struct descent *d)
+static void round_channel(const struct quantizer *q, const struct quant_gathering *g, const struct quant_products *p,
+                          uint64_t column, struct descent *d)
 {
     const struct linear_layer *l = g->layer;
+    const struct quant_item *item = &q->items[l->weights];
     const uint64_t channel = quant_layer_channel(l, p->group, column);
     const uint32_t size = dtype_size(item->stored);
     const struct encoding *e = &item->quant->encodings[item->quant->per_axis ? channel : 0];
-    quant_integers_range(item->quant, e, &d->low, &d->high);
+    quant_integers_range(q, item, e, &d->low, &d->high);
     d->scale = e->scale;
     for (uint64_t k = 0; k < p->count; k++) {
         const uint64_t at = quant_layer_weight(l, channel, p->first + k);
@@ -195,7 +197,7 @@ void quant_round(struct quantizer *q, struct quant_gathering *g)
         struct descent d = {
             .products = p->products, .count = p->count, .integers = integers, .error = error, .slope = slope};
         for (uint64_t column = 0; column < g->layer->width; column++)
-            round_channel(g, &q->items[g->layer->weights], p, column, &d);
+            round_channel(q, g, p, column, &d);
     }
     arena_rewind(q->scratch, mark);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What calibration inputs say of a layer, and the integers and biases that follow. Sums are over rows of the layer's
  * inputs, which are known twice: as the float network gives them, and as layers before this one do that have their
  * integers already. */

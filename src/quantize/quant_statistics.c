@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What was observed, as a file: lines of words, the last of which is a hash of those before (docs/quantizing.md). */
 #include <inttypes.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What user-defined ops take and give: each operand as its definition declares it for a core. */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,8 @@ static uint8_t bits_of_word(const char *word, size_t length)
     return 0;
 }
 
-/* Of "in0: CPU=FLOAT_32,DSP=UINT_8": the type for the core; of "in0: UINT_8,FLOAT_16", for all cores: the first. */
+/* Of "in0: CPU=FLOAT_32,DSP=UINT_8": the type for the core; of "in0: FLOAT_32,UINT_8", for all cores: the first that is
+ * fixed-point. */
 static uint8_t bits_of_entry(const char *entry, size_t length, const char *core)
 {
     const char *end = entry + length, *colon = memchr(entry, ':', length);
@@ -39,9 +41,9 @@ static uint8_t bits_of_entry(const char *entry, size_t length, const char *core)
     for (const char *at = colon ? colon + 2 : end; at < end;) {
         const char *comma = memchr(at, ',', (size_t)(end - at)), *stop = comma ? comma : end;
         const char *equals = memchr(at, '=', (size_t)(stop - at));
-        if (!equals)
+        if (!equals && bits_of_word(at, (size_t)(stop - at)))
             return bits_of_word(at, (size_t)(stop - at));
-        if ((size_t)(equals - at) == size && strncmp(at, core, size) == 0)
+        if (equals && (size_t)(equals - at) == size && strncmp(at, core, size) == 0)
             return bits_of_word(equals + 1, (size_t)(stop - equals - 1));
         at = stop + 1;
     }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Post-training quantization: a container of floats becomes one of fixed-point tensors.
  *
  *     struct quantizer *q;
@@ -68,7 +69,13 @@ struct quantize_options {
     bool product_bias;                  /* biases have the product of the scales of what the layer multiplies */
     bool per_row_bias;                  /* biases of FullyConnected and MatMul have an encoding per row, with per_row */
     int32_t least_step, greatest_step;  /* of symmetric weights; both 0: those of the width */
-    bool packs_4_bits;                  /* two integers of four bits are stored in a byte */
+    /* Nodes, by their names or the types of their ops, that read and give 16 bits; whose weights have 16. */
+    const char *const *widen;
+    size_t n_widen;
+    const char *const *widen_weights;
+    size_t n_widen_weights;
+    bool wide_products; /* the second operand of a MatMul has 16 bits, too, where its result has these */
+    bool packs_4_bits;  /* two integers of four bits are stored in a byte */
 };
 
 struct quantizer;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A quantizer from its container to the one that it writes. */
 #include "quantize/quantizer.h"
 
@@ -28,13 +29,13 @@ odlc_status quantizer_open(struct arena *arena, struct arena *scratch, struct di
     quant_widen_halves(q);
     q->items = arena_array(arena, struct quant_item, q->g->tensors.count);
     q->floats = arena_array(arena, uint8_t, q->g->nodes.count);
+    q->n_nodes = q->g->nodes.count;
+    q->whole = arena_array(q->arena, bool, q->g->nodes.count);
     TRY(quant_read_file(q));
     TRY(quant_assign(q));
     note_entropy(q);
     quant_equalize(q);
     TRY(quant_encode_constants(q));
-    if (options->greatest_step)
-        quant_restrict_steps(q);
     *out = q;
     return ODLC_OK;
 }
@@ -72,8 +73,9 @@ odlc_status quantizer_finish(struct quantizer *q)
                           unknown);
     quant_note_zeros(q);
     if (q->options->product_bias)
-        quant_multiply_scales(q);
+        TRY(quant_multiply_scales(q));
     quant_rewrite(q);
+    TRY(quant_check_whole(q));
     return check(q);
 }
 

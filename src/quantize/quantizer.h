@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shared by the parts of the quantizer. */
 #ifndef QUANTIZE_QUANTIZER_H
 #define QUANTIZE_QUANTIZER_H
@@ -25,15 +26,19 @@ struct quant_item {
     const struct quant *quant; /* NULL: not known yet */
     bool given;                /* … because it is from outside */
     bool sized;                /* its width is from outside, the range is not */
+    bool whole;                /* a file says that ops compute it in Int_32 */
     bool is_seen;              /* the range is one of values */
     double min, max;
     struct histogram *histogram; /* of what was observed; NULL where none is needed */
+    bool keeps_type;             /* an input or output of the graph that the options name */
     uint8_t float_bits;          /* a file says that the tensor is to be a float of so many; 0: none does */
     /* Of a constant: */
-    const struct view *floats; /* its values; NULL: it is not encoded */
-    const struct view *reals;  /* what stands for them */
-    uint8_t *integers;         /* … which are these … */
-    enum dtype stored;         /* … of this type */
+    const struct view *floats;  /* its values; NULL: it is not encoded */
+    const struct view *encoded; /* what its integers are made of: these values, or better ones */
+    const struct view *reals;   /* what stands for them */
+    uint8_t *integers;          /* … which are these … */
+    enum dtype stored;          /* … of this type */
+    bool is_restricted;         /* … from options.least_step to greatest_step, with zero between */
 };
 
 struct quantizer {
@@ -48,12 +53,15 @@ struct quantizer {
     bool is_half;             /* the container has floats of 16 bits */
     struct quant_item *items; /* per tensor */
     uint8_t *floats;          /* per node: the bits of the floats that the node computes with; 0: of fixed-point */
+    size_t n_nodes;           /* of the container */
+    bool *whole;              /* per node: it computes in Int_32 */
     uint8_t **udo_bits;       /* per node of a package: of each input, then output: the width; 0: a float. Else NULL */
     struct encoding_file *file; /* what is given from outside; NULL: nothing is */
     struct executor *executor;
     bool *is_given;                        /* per tensor: an input that has values for the next observation */
     const struct odlc_diag *place;         /* of the observation at work */
     size_t observed;                       /* observations */
+    size_t unrestricted;                   /* weights that options.least_step and greatest_step are not for */
     struct quant_improvement *improvement; /* at work, or done (quant_improve.c); NULL: neither */
 };
 
@@ -88,25 +96,56 @@ uint32_t quant_wanted_bits(const struct quantizer *q, node_id id, uint32_t i);
 uint32_t quant_float_bits(const struct quantizer *q, tensor_id id);
 /* Whether the graph input or output is to keep its type. */
 bool quant_keeps_io(const struct quantizer *q, tensor_id id);
-/* Whether the op cuts its operand off, and changes nothing else (quant_roles.c). */
+/* Calls `take` for the nodes of these names, or of ops of these types. ODLC_ERR_USAGE: a name is none of both; `rule`
+ * is the diagnostic's. */
+odlc_status quant_each_named(struct quantizer *q, const char *rule, const char *const *names, size_t count,
+                             void (*take)(struct quantizer *q, node_id id)) MUST_USE;
+
+/* Widths (quant_widths.c). The nodes of options.widen and options.widen_weights get theirs. Fails as
+ * quant_each_named. */
+odlc_status quant_widen_named(struct quantizer *q) MUST_USE;
+/* Constants that are no parameters get the greatest width of those that read them. */
+void quant_size_constants(struct quantizer *q);
+/* The bits in which the node reads its fixed-point input i. */
+uint32_t quant_read_width(const struct quantizer *q, node_id at, uint32_t i);
+/* The tensor's encoding in so many bits, once ranges are known: its own where it has these, or one per channel; NULL:
+ * it has none. From 8 to 16 bits every integer stands for the same real as before, but for the scale's rounding to
+ * float32. */
+const struct quant *quant_of_width(struct quantizer *q, tensor_id id, uint32_t bits);
+/* Decides which nodes compute in Int_32, when all that is given is known; constants of theirs alone have no role. */
+void quant_choose_whole(struct quantizer *q);
+/* After the rewriting: errors for such nodes whose ops do not take Int_32. */
+odlc_status quant_check_whole(struct quantizer *q) MUST_USE;
+/* Whether a node that computes in Int_32 reads or gives the tensor; whether it is a constant that only such ones read.
+ */
+bool quant_meets_whole(const struct quantizer *q, tensor_id id);
+bool quant_is_only_whole(const struct quantizer *q, tensor_id id);
+/* Ops (quant_ops.c). Whether the op cuts its operand off, and changes nothing else; whether each real of its results is
+ * one of its first operand, between two of them, or zero. */
 bool quant_is_clamp(const struct node *n);
-/* What input i is of an op, where it is a constant (quant_roles.c). */
+bool quant_is_mover(const struct node *n);
+/* What input i is of an op, where it is a constant. */
 enum quant_role quant_role_of(const struct op *op, uint32_t input);
 
-/* Encodings that rules fix (quant_fixed.c): of what Softmax, Sigmoid and Tanh give; of 32-bit biases, the product of
- * the scales of what is multiplied, when all ranges are known; of weights, by the options' steps. */
+/* Encodings that rules fix (quant_fixed.c): of what Softmax, Sigmoid and Tanh give; of weights, by the options' steps,
+ * where these are of the item's encoding. */
 void quant_fix_ranges(struct quantizer *q);
-void quant_multiply_scales(struct quantizer *q);
-void quant_restrict_steps(struct quantizer *q);
+void quant_restrict_steps(struct quantizer *q, struct quant_item *item);
+/* 32-bit biases get the product of the scales of what is multiplied, when all ranges are known (quant_bias.c). Fails as
+ * quant_encode_constant. */
+odlc_status quant_multiply_scales(struct quantizer *q) MUST_USE;
 
 /* Makes the graph one of fixed-point tensors, and of those that stay float (quant_rewrite.c). */
 void quant_rewrite(struct quantizer *q);
 /* Encodings and integers of constants, which stand for these from now on (quant_constants.c). */
 odlc_status quant_encode_constants(struct quantizer *q) MUST_USE;
-/* The same for one, of the values that it has. */
+/* The same for one, of the values that it has now. */
 odlc_status quant_encode_constant(struct quantizer *q, tensor_id id) MUST_USE;
-/* The least and the greatest integer of an encoding of `quant`. */
-void quant_integers_range(const struct quant *quant, const struct encoding *e, double *low, double *high);
+/* Other integers of what one was encoded of, by other encodings. Fails as quant_encode_constant. */
+odlc_status quant_encode_again(struct quantizer *q, tensor_id id, const struct quant *quant) MUST_USE;
+/* The least and the greatest integer that a constant may have by one of its encodings. */
+void quant_integers_range(const struct quantizer *q, const struct quant_item *item, const struct encoding *e,
+                          double *low, double *high);
 
 /* Whether the range of a tensor has to be observed. */
 bool quant_is_unknown(const struct quantizer *q, tensor_id id);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The contract between the runtime and a backend, which executes groups of a graph's nodes.
  *
  * The backends of an execution are asked in the caller's order, each for every node that is still free. A backend that
@@ -42,8 +43,13 @@ struct backend_scope {
     uint32_t threads;                   /* 1 or more */
     const struct package_set *packages; /* with kernels of user-defined ops; NULL: none */
     const struct gpu_config *gpu;       /* what the GPU backend is asked for; NULL: its defaults */
+    uint64_t fast_memory;               /* bytes that backends which simulate a target have there; 0: their default */
+    uint32_t slices;                    /* into which these divide a kernel's work; 0: their default */
     bool has_own_places;                /* the plan gives each tensor a place that no other has */
 };
+
+/* How a backend says what it decided. */
+enum explanation { EXPLAIN_TEXT, EXPLAIN_JSON };
 
 /* What claims are decided by. */
 struct claiming {
@@ -103,6 +109,9 @@ struct backend {
     /* Computes out from in, which stand as in step_io. Allocates nothing but scratch. */
     odlc_status (*run)(void *step, const struct backend_scope *scope, const struct buffer *in, struct buffer *out);
     void (*release)(void *step); /* NULL: all of the step is the scope's */
+    /* What was decided for a prepared step: lines of text, or a JSON object; the scope's. NULL: nothing is to be said.
+     */
+    const char *(*explain)(void *step, const struct backend_scope *scope, enum explanation form);
 };
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/check_types.h"
 
 #include "kernel/kernel.h"

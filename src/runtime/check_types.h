@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whether nodes can be executed on the types that are stored for them. Kernels trust the types of their operands, but
  * the types of a container are the word of its writer: they are compared with the ops' shape rules before anything
  * runs. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who executes which nodes: the nodes that the wanted tensors depend on, divided among backends. */
 #ifndef RUNTIME_CLAIM_H
 #define RUNTIME_CLAIM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/executor.h"
 
 #include <time.h>
@@ -230,6 +231,17 @@ static odlc_status plan_execution(struct executor *e, const tensor_id *wanted, s
     return ODLC_OK;
 }
 
+static void explain_steps(struct executor *e)
+{
+    e->explanations = arena_calloc(e->scope.arena, e->plan.steps.count, sizeof *e->explanations);
+    for (size_t s = 0; s < e->plan.steps.count; s++) {
+        const struct plan_step *step = &e->plan.steps.data[s];
+        const struct backend *backend = e->claims.backends[step->backend].backend;
+        for (int form = 0; step->kind == STEP_GROUP && backend->explain && form <= EXPLAIN_JSON; form++)
+            e->explanations[s][form] = backend->explain(e->steps[s], &e->scope, (enum explanation)form);
+    }
+}
+
 odlc_status executor_create(struct arena *arena, struct arena *scratch, struct diags *diags, const struct graph *g,
                             const tensor_id *wanted, size_t n_wanted, const struct executor_options *options,
                             struct executor **out)
@@ -244,6 +256,8 @@ odlc_status executor_create(struct arena *arena, struct arena *scratch, struct d
                                       .threads = options->threads ? options->threads : 1,
                                       .packages = options->packages,
                                       .gpu = options->gpu,
+                                      .fast_memory = options->fast_memory,
+                                      .slices = options->slices,
                                       .has_own_places = options->has_own_places};
     e->observed = options->observed;
     e->observer = options->observer;
@@ -252,6 +266,8 @@ odlc_status executor_create(struct arena *arena, struct arena *scratch, struct d
     TRY(plan_execution(e, wanted, n_wanted));
     TRY(place_all(e));
     TRY(prepare_steps(e));
+    if (options->explains)
+        explain_steps(e);
     e->begins = arena_array(arena, uint64_t, e->plan.steps.count);
     e->nanoseconds = arena_array(arena, uint64_t, e->plan.steps.count);
     *out = e;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Executes a graph by the backends that take its nodes.
  *
  * Constants are read where they lie in the mapped container when they are aligned; what steps exchange lies in one
@@ -20,7 +21,10 @@ struct executor_options {
     const struct package_set *packages;    /* NULL: none */
     const struct gpu_config *gpu;          /* NULL: the GPU backend's defaults */
     bool has_own_places;                   /* no two tensors share memory; results are the same */
-    const bool *observed;                  /* per tensor: shown to the observer; NULL: none */
+    uint64_t fast_memory;                  /* as in struct backend_scope */
+    uint32_t slices;
+    bool explains;        /* backends say what they decided: struct executor's explanations */
+    const bool *observed; /* per tensor: shown to the observer; NULL: none */
     struct observer observer;
 };
 
@@ -29,13 +33,14 @@ struct executor {
     struct needed needed;
     struct division claims;
     struct plan plan;
-    void **steps;               /* per step: the state that its backend prepared; NULL for copies */
-    struct buffer *buffers;     /* per tensor, in the host's memory; without data where the tensor has no place there */
-    struct buffer **placed;     /* per space but the host's: the same in that memory; NULL without one */
-    uint64_t *begins;           /* per step of the last run: nanoseconds of the monotonic clock */
-    uint64_t *nanoseconds;      /* … and how long it took */
-    const struct file *mapping; /* that constants were read from since its pages were given back; NULL: none were */
-    uint64_t unreleased;        /* bytes of these constants */
+    void **steps;           /* per step: the state that its backend prepared; NULL for copies */
+    struct buffer *buffers; /* per tensor, in the host's memory; without data where the tensor has no place there */
+    struct buffer **placed; /* per space but the host's: the same in that memory; NULL without one */
+    uint64_t *begins;       /* per step of the last run: nanoseconds of the monotonic clock */
+    uint64_t *nanoseconds;  /* … and how long it took */
+    const char *(*explanations)[2]; /* per step and enum explanation; NULL where nobody asks, or nothing is said */
+    const struct file *mapping;     /* that constants were read from since its pages were given back; NULL: none were */
+    uint64_t unreleased;            /* bytes of these constants */
     const bool *observed;
     struct observer observer;
 };

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The steps of an execution, and where the tensors lie that go from one to another. */
 #ifndef RUNTIME_PLAN_H
 #define RUNTIME_PLAN_H

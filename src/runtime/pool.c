@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/pool.h"
 
 /* Free parts of one list that are looked at for the best one. */

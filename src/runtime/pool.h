@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Places in one block of memory, given and taken back while a plan is laid out. Every call takes constant time: a plan
  * may have a million tensors alive at once. */
 #ifndef RUNTIME_POOL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A JSON text as a tree whose every value knows its place.
  *
  * One strict scan (RFC 8259) makes the tree: it says what is wrong and where, and carries on after the usual slips, so

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A text that a user gives: its lines, and diagnostics that show them. The readers of JSON and XML share this. */
 #ifndef TEXT_SOURCE_H
 #define TEXT_SOURCE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A YAML text as the tree that JSON texts have, whose values know their places. */
 #ifndef TEXT_YAML_TEXT_H
 #define TEXT_YAML_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Observations of dlc-quantize: the inputs of a list or of a part of it, kept in files, and files joined. */
 #ifndef TOOLS_CALIBRATION_H
 #define TOOLS_CALIBRATION_H

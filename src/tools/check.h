@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The report of udo-check in its two forms. */
 #ifndef TOOLS_CHECK_H
 #define TOOLS_CHECK_H

@@ -1,6 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* udo-check's report as JSON: docs/udo-check-json.md. */
 #include "tools/check.h"
-#include "tools/json_out.h"
+#include "text/json_out.h"
 
 static void write_operands(struct json_out *j, const char *key, const struct odlc_udo_operand *list, size_t count)
 {

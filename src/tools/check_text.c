@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* udo-check's report as text: columns that are aligned among the lines that belong together. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What udo-check says of packages, and the library that it is started anew with for them. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "tools/check.h"
-#include "tools/json_out.h"
+#include "text/json_out.h"
 #include "trial/trial_packages.h"
 
 static const char counting_library[] = "odlc-count-allocations.so";

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What all commands do first and last. */
 #ifndef TOOLS_COMMAND_H
 #define TOOLS_COMMAND_H

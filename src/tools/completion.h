@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Completion scripts of shells, made from a command's option table: spellings, and what each value can be. */
 #ifndef TOOLS_COMPLETION_H
 #define TOOLS_COMPLETION_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/convert_command.h"
 
 #include <stdio.h>
@@ -57,6 +58,9 @@ static odlc_status print_ops(struct arena *arena, const struct odlc_conversion *
         printf("not converted: the errors say why\n");
     if (odlc_conversion_udo_stub(conversion))
         printf("\nA UDO config to start from:\n%s\n", odlc_conversion_udo_stub(conversion));
+    if (odlc_conversion_target_stub(conversion))
+        printf("\nA UDO config to start from, for what the targets' lists do not have:\n%s\n",
+               odlc_conversion_target_stub(conversion));
     return ODLC_OK;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A command that converts a model: all of it but what is peculiar to a framework. Its table of options has the rows of
  * tools/convert_rows.def that are for CONVERTERS. */
 #ifndef TOOLS_CONVERT_COMMAND_H

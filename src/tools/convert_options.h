@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The options of commands that convert a model: rows of opendlc/convert_options.def, as a command's table has them and
  * as members of struct odlc_convert_options. A table includes tools/convert_rows.def, which says how. */
 #ifndef TOOLS_CONVERT_OPTIONS_H

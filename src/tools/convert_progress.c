@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/convert_progress.h"
 
 struct work_progress convert_progress(const struct odlc_progress *progress)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How far a conversion is, on a terminal. */
 #ifndef TOOLS_CONVERT_PROGRESS_H
 #define TOOLS_CONVERT_PROGRESS_H

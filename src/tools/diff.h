@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What differs between two containers: found by diff_*.c, printed as text, CSV or JSON. */
 #ifndef TOOLS_DIFF_H
 #define TOOLS_DIFF_H

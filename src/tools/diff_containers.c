@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What belongs to a container as a whole, and its graphs in pairs. */
 #include <inttypes.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elements of two tensors. Equal ones are compared as bytes at the speed of memory; only of tensors that differ the
  * numbers are looked at. Pages are given back while they are read. */
 #include <math.h>

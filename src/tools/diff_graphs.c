@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Containers, their graphs and layers. */
 #include <inttypes.h>
 #include <string.h>

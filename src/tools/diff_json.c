@@ -1,7 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Differences as JSON; the schema is described in docs/dlc-diff-json.md. A change that can break a reader raises its
  * version. */
 #include "tools/diff.h"
-#include "tools/json_out.h"
+#include "text/json_out.h"
 
 #define SCHEMA_VERSION 1
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finding the partner of a layer or a tensor, and keeping what was found. */
 #include <string.h>
 

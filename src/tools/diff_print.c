@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Differences as text and as CSV. */
 #include <inttypes.h>
 #include <string.h>

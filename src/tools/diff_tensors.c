@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tensors and attributes of two layers. */
 #include <inttypes.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dlc-diff: what differs between two containers. */
 #include "base/file.h"
 #include "tools/command.h"

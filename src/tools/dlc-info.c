@@ -1,4 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dlc-info: what is in a container. */
+#include <string.h>
+
 #include "base/file.h"
 #include "base/foreign.h"
 #include "tools/command.h"
@@ -35,7 +38,7 @@ struct session {
 static odlc_status save_node(struct session *s, struct out_file *out, const struct info_nodes *nodes, size_t index)
 {
     struct arena_mark mark = arena_mark(s->arena);
-    struct table row = info_node_table();
+    struct table row = info_node_table(nodes->options);
     text csv = {0};
     info_make_node(nodes, s->arena, &row, index);
     table_add_csv(s->arena, &row, &csv);
@@ -49,7 +52,7 @@ static odlc_status save_csv(struct session *s, const struct info_options *shown,
     size_t n_graphs;
     const struct odlc_graph *graphs = odlc_container_graphs(s->container, &n_graphs);
     struct out_file *out;
-    struct table empty = info_node_table();
+    struct table empty = info_node_table(shown);
     text headers = {0};
     TRY(out_create(s->arena, &s->diags, path, &out));
     table_add_csv_headers(s->arena, &empty, &headers);
@@ -93,12 +96,32 @@ static void warn_unmatched(struct session *s, const struct info_options *shown)
     diag_warn(&s->diags, AT(.file = NULL), "info-nodes", "no node has a name that matches %s", shown->nodes);
 }
 
+/* The bits of the processors that are named. */
+static odlc_status read_targets(struct session *s, unsigned *out)
+{
+    const char *const *names;
+    size_t count;
+    *out = 0;
+    options_names(s->arena, &s->options, OPT_TARGET, &names, &count);
+    for (size_t i = 0; i < count; i++) {
+        int k = 0;
+        while (k < ODLC_PROCESSORS && strcmp(names[i], odlc_processor_name((odlc_processor)k)) != 0)
+            k++;
+        if (k == ODLC_PROCESSORS)
+            return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "cpu, gpu, dsp, aip or htp"), "option-value",
+                              "option --target: there is no processor %s", names[i]);
+        *out |= 1u << k;
+    }
+    return ODLC_OK;
+}
+
 static odlc_status node_report(struct session *s)
 {
     struct info_options shown = {.nodes = options_value(&s->options, OPT_NODES, NULL),
                                  .all_encodings = options_given(&s->options, OPT_ENCODINGS),
                                  .memory = options_given(&s->options, OPT_MEMORY)};
     const char *csv = options_value(&s->options, OPT_SAVE, NULL);
+    TRY(read_targets(s, &shown.targets));
     if (shown.nodes)
         warn_unmatched(s, &shown);
     if (csv)
@@ -164,9 +187,11 @@ static odlc_status check_options(struct session *s)
     if (options_given(&s->options, OPT_REAL) && !options_given(&s->options, OPT_DUMP))
         return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.file = NULL), "usage",
                           "--real is about --dump, which is not given");
-    if (options_given(&s->options, OPT_UDO_PACKAGES) && (verify || tensor))
+    const bool packages = options_given(&s->options, OPT_UDO_PACKAGES);
+    if ((packages || options_given(&s->options, OPT_TARGET)) && (verify || tensor))
         return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.file = NULL), "usage",
-                          "--udo_package_path is about the table of nodes: it excludes --verify and --tensor");
+                          "--%s is about the table of nodes: it excludes --verify and --tensor",
+                          packages ? "udo_package_path" : "target");
     if (verify && (tensor || options_given(&s->options, OPT_SAVE)))
         return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.file = NULL), "usage",
                           "--verify makes no report: it excludes --tensor and --save");

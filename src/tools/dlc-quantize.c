@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dlc-quantize: a container of floats becomes one of fixed-point tensors. */
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,9 @@ static odlc_status read_widths(struct session *s)
     if (o->product_bias)
         o->bias_bits = 32;
     TRY(READ_BITS(s, OPT_WEIGHTS_BITS, &o->weights_bits, "4", "8", "16"));
+    uint32_t second = 8;
+    TRY(READ_BITS(s, OPT_SECOND_BITS, &second, "8", "16"));
+    o->wide_products = second == 16;
     return READ_BITS(s, OPT_BIAS_BITS, &o->bias_bits, "8", "32");
 }
 
@@ -164,12 +168,14 @@ static odlc_status read_steps(struct session *s)
     return ODLC_OK;
 }
 
-/* What stays float. */
+/* What stays float, or gets 16 bits. */
 static void read_floats(struct session *s)
 {
     const struct options *o = &s->options;
     struct quantize_options *to = &s->settings;
     options_names(s->arena, o, OPT_KEEP_FLOAT, &to->keep_float, &to->n_keep_float);
+    options_names(s->arena, o, OPT_WIDEN, &to->widen, &to->n_widen);
+    options_names(s->arena, o, OPT_WIDEN_WEIGHTS, &to->widen_weights, &to->n_widen_weights);
     options_names(s->arena, o, OPT_KEEP_IO, &to->keep_io, &to->n_keep_io);
     to->keeps_all_io = options_given(o, OPT_KEEP_IO) && to->n_keep_io == 0;
     to->float_fallback = options_given(o, OPT_FLOAT_FALLBACK);
@@ -359,32 +365,63 @@ static odlc_status make(struct session *s)
     return options_given(o, OPT_STATISTICS) ? ODLC_OK : quantizer_finish(s->quantizer);
 }
 
-/* ---- layers that stay float ---- */
+/* ---- layers that stay float, or get more bits ---- */
 
-/* These nodes stay float beside those of --keep_float. */
-static void keep(struct session *s, const char *const *names, size_t count)
+/* The names that the option gives, and others. */
+static void join(struct session *s, int option, const struct quantize_names *others, const char *const **out,
+                 size_t *count)
 {
     const char *const *before;
     size_t n_before;
-    options_names(s->arena, &s->options, OPT_KEEP_FLOAT, &before, &n_before);
-    const char **all = arena_array(s->arena, const char *, n_before + count);
-    for (size_t i = 0; i < n_before + count; i++)
-        all[i] = i < n_before ? before[i] : names[i - n_before];
-    s->settings.keep_float = all;
-    s->settings.n_keep_float = n_before + count;
+    options_names(s->arena, &s->options, option, &before, &n_before);
+    *count = n_before + others->count;
+    const char **all = arena_array(s->arena, const char *, *count);
+    for (size_t i = 0; i < *count; i++)
+        all[i] = i < n_before ? before[i] : others->names[i - n_before];
+    *out = all;
 }
 
-static odlc_status measure(void *user, const char *const *names, size_t count, double *sqnr)
+static void take(struct session *s, const struct quantize_mix *mix)
+{
+    join(s, OPT_KEEP_FLOAT, &mix->floats, &s->settings.keep_float, &s->settings.n_keep_float);
+    join(s, OPT_WIDEN, &mix->wide, &s->settings.widen, &s->settings.n_widen);
+    join(s, OPT_WIDEN_WEIGHTS, &mix->wide_weights, &s->settings.widen_weights, &s->settings.n_widen_weights);
+}
+
+static odlc_status measure(void *user, const struct quantize_mix *mix, double *sqnr)
 {
     struct session *s = user;
     struct arena_mark mark = arena_mark(s->arena);
     const size_t n_diags = s->diags.list.count;
-    keep(s, names, count);
+    take(s, mix);
     TRY(make(s));
     const struct quantize_report compared = report_of(s, &s->list);
     TRY(quantize_report_outputs(s->arena, s->scratch, &s->diags, &compared, sqnr));
     if (s->diags.list.count == n_diags) /* diagnostics lie in the same arena */
         arena_rewind(s->arena, mark);
+    return ODLC_OK;
+}
+
+/* What layers become, one after the other: with a budget 16 bits, then float, without one float. */
+static odlc_status read_steps_of_budget(struct session *s, struct quantize_budget *budget)
+{
+    static const char *const words[] = {[STEP_ACT] = "act16", [STEP_ALL] = "all16", [STEP_FLOAT] = "float"};
+    static const enum quantize_step usual[] = {STEP_ACT, STEP_FLOAT};
+    const char *const *names;
+    size_t count;
+    options_names(s->arena, &s->options, OPT_WIDEN_TO, &names, &count);
+    enum quantize_step *steps = arena_array(s->arena, enum quantize_step, count);
+    for (size_t i = 0; i < count; i++) {
+        for (int step = STEP_ACT; step <= STEP_FLOAT; step++)
+            if (strcmp(names[i], words[step]) == 0)
+                steps[i] = (enum quantize_step)step;
+        if (steps[i] == STEP_NONE || (i && steps[i] <= steps[i - 1]))
+            return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "act16, all16, float, in this order"),
+                              "option-value", "option --widen_to: '%s' is none of the words, or comes too late",
+                              names[i]);
+    }
+    budget->steps = count ? steps : budget->has_least ? usual : usual + 1;
+    budget->n_steps = count ? count : budget->has_least ? COUNT_OF(usual) : 1;
     return ODLC_OK;
 }
 
@@ -395,17 +432,29 @@ static odlc_status read_budget(struct session *s, struct quantize_budget *budget
     TRY(options_int(&s->options, &s->diags, OPT_KEEP_WORST, 1, INT32_MAX, &count));
     *budget = (struct quantize_budget){.count = (size_t)count, .user = s, .measure = measure};
     if (!value)
-        return ODLC_OK;
+        return read_steps_of_budget(s, budget);
     char *end;
     budget->has_least = true;
     budget->least = c_strtod(value, &end);
     if (end == value || *end || !(budget->least > -1000 && budget->least < 1000))
         return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "--budget_sqnr 30"), "option-value",
                           "option --budget_sqnr: '%s' is no number of decibels", value);
-    return ODLC_OK;
+    return read_steps_of_budget(s, budget);
 }
 
-/* Before the container is made: which layers stay float, so that results are as good as they are to be. */
+static void tell(const struct quantize_budget *budget, const struct quantize_choice *choice)
+{
+    printf("Results have %.2f dB with all layers as the options say", choice->before);
+    if (budget->has_least)
+        printf(", and %.2f dB with %s", choice->after, choice->count ? "these changes" : "none changed");
+    printf("%s\n", choice->count ? ":" : "");
+    for (size_t i = 0; i < choice->count; i++)
+        if (choice->steps[i] != STEP_NONE)
+            printf("  %s (%.2f dB with all others in float): %s\n", choice->names[i], choice->alone[i],
+                   quantize_step_text(choice->steps[i]));
+}
+
+/* Before the container is made: what layers become, so that results are as good as they are to be. */
 static odlc_status choose(struct session *s)
 {
     const struct options *o = &s->options;
@@ -414,7 +463,10 @@ static odlc_status choose(struct session *s)
     const struct dlc_file *dlc;
     struct graph *g;
     if (!options_given(o, OPT_BUDGET) && !options_given(o, OPT_KEEP_WORST))
-        return ODLC_OK;
+        return options_given(o, OPT_WIDEN_TO)
+                   ? diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "--widen NAMES names the layers"), "option-value",
+                                "option --widen_to is for --budget_sqnr and --keep_worst")
+                   : ODLC_OK;
     TRY(read_budget(s, &budget));
     if (!options_given(o, OPT_INPUT_LIST) || (budget.has_least && budget.count))
         return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "give --input_list, and one of both"), "option-value",
@@ -422,10 +474,8 @@ static odlc_status choose(struct session *s)
     TRY(dlc_open_graph(s->arena, &s->diags, op_registry_new(s->arena), options_value(o, OPT_INPUT, ""), "quantized",
                        &dlc, &g));
     TRY(quantize_choose(s->arena, &s->diags, g, &budget, &choice));
-    keep(s, choice.names, choice.count);
-    printf("Results have %.2f dB with all layers in fixed-point; %zu stay float:\n", choice.before, choice.count);
-    for (size_t i = 0; i < choice.count; i++)
-        printf("  %s (%.2f dB with all others in float)\n", choice.names[i], choice.alone[i]);
+    take(s, &choice.mix);
+    tell(&budget, &choice);
     return ODLC_OK;
 }
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dlc-viewer: a container as a page, or as a drawing. */
 #include <string.h>
 #include <unistd.h>
@@ -63,7 +64,12 @@ static odlc_status make(struct session *s, text *result)
         viewer_add_dot(s->arena, s->graph, &dot);
         TRY(viewer_run_graphviz(s->arena, &s->diags, &dot, result));
     } else {
-        viewer_add_page(s->arena, s->container, s->graph, result);
+        struct json *report = NULL;
+        if (options_given(&s->options, OPT_REPORT))
+            TRY(viewer_read_report(s->arena, &s->diags, options_value(&s->options, OPT_REPORT, ""), s->container,
+                                   &report));
+        const struct viewer_subject subject = {.container = s->container, .shown = s->graph, .report = report};
+        viewer_add_page(s->arena, &subject, result);
     }
     return ODLC_OK;
 }
@@ -87,6 +93,9 @@ static odlc_status check_options(struct session *s)
     bool dot = options_given(&s->options, OPT_DOT), svg = options_given(&s->options, OPT_SVG);
     if (dot && svg)
         return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.file = NULL), "usage", "--dot and --svg exclude each other");
+    if ((dot || svg) && options_given(&s->options, OPT_REPORT))
+        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "leave out --dot and --svg"), "usage",
+                          "--report is for a page");
     if (!dot && !svg && !options_given(&s->options, OPT_SAVE) && isatty(STDOUT_FILENO))
         return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "-s FILE.html"), "usage",
                           "a page is not for a terminal: say where it goes");

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/encodings_out.h"
 
 #include <string.h>
 
-#include "tools/json_out.h"
+#include "text/json_out.h"
 #include "tools/text_file.h"
 
 static void put_encoding(struct json_out *j, const struct encoding *e)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The encodings of a quantized graph as a file: JSON in the form of AIMET's version 0.6.1. */
 #ifndef TOOLS_ENCODINGS_OUT_H
 #define TOOLS_ENCODINGS_OUT_H

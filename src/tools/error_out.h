@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Errors of quantized tensors, as text and as JSON. */
 #ifndef TOOLS_ERROR_OUT_H
 #define TOOLS_ERROR_OUT_H
 
 #include "base/arena.h"
 #include "quantize/quant_error.h"
-#include "tools/json_out.h"
+#include "text/json_out.h"
 
 /* "31.4", "exact", "-inf"; "" where nothing was compared. */
 const char *error_decibels(struct arena *arena, const struct quant_error *e);

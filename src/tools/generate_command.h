@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the commands that generate packages share: configs are read, described, and written as folders. */
 #ifndef TOOLS_GENERATE_COMMAND_H
 #define TOOLS_GENERATE_COMMAND_H

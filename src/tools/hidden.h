@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Characters that must not reach a terminal as they are. Names come from files that anybody may have written: controls
  * would steer the terminal, and characters that nobody sees, or that turn the direction of writing, would show another
  * name than there is. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The report of dlc-info, from the container to its three forms. */
 #ifndef TOOLS_INFO_H
 #define TOOLS_INFO_H
@@ -6,7 +7,7 @@
 
 #include "base/diag.h"
 #include "opendlc/container.h"
-#include "tools/json_out.h"
+#include "text/json_out.h"
 #include "tools/text_table.h"
 #include "tools/value_text.h"
 
@@ -17,6 +18,7 @@ struct info_options {
     const char *nodes;  /* only nodes whose names match this pattern of fnmatch(3); NULL: all */
     bool all_encodings; /* every channel of per-axis encodings */
     bool memory;
+    unsigned targets; /* bits of odlc_processor: whose lists are asked */
 };
 
 /* The rows of a graph's nodes: the user data of info_make_node. */
@@ -25,8 +27,11 @@ struct info_nodes {
     const struct info_options *options;
 };
 
-/* The columns Id, Name, Type, Inputs, Outputs, Out Dims, Runtimes, Parameters, without rows. */
-struct table info_node_table(void);
+/* The columns Id, Name, Type, Inputs, Outputs, Out Dims, Runtimes, Parameters, and Target where one is given; without
+ * rows. */
+struct table info_node_table(const struct info_options *options);
+/* "yes", "no" or "unknown". */
+const char *info_listing(const struct odlc_op *op, odlc_processor processor);
 /* The row of one node, or none when it is not selected. */
 table_row_fn info_make_node;
 bool info_node_selected(const struct odlc_op *op, const struct info_options *options);

@@ -1,8 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The report as JSON; the schema is described in docs/dlc-info-json.md. */
 #include <string.h>
 
 #include "tools/info.h"
-#include "tools/json_out.h"
+#include "text/json_out.h"
 
 #define MAX_ATTRIBUTE_VALUES 1024
 #define MAX_TENSOR_VALUES 16
@@ -124,15 +125,34 @@ static void write_runtimes(struct json_out *j, unsigned runtimes)
     json_end_array(j);
 }
 
-static void write_node(struct json_out *j, const struct odlc_op *op)
+/* What the lists of the processors that were asked for say. */
+static void write_targets(struct json_out *j, const struct odlc_op *op, unsigned targets)
+{
+    json_object(j, "targets");
+    for (int i = 0; i < ODLC_PROCESSORS; i++) {
+        const odlc_processor processor = (odlc_processor)i;
+        if (!(targets >> i & 1))
+            continue;
+        json_object_inline(j, odlc_processor_name(processor));
+        json_string(j, "listed", info_listing(op, processor));
+        json_string(j, "unlisted_type", odlc_op_unlisted_type(op, processor));
+        json_end_object(j);
+    }
+    json_end_object(j);
+}
+
+static void write_node(struct json_out *j, const struct odlc_op *op, const struct info_options *options)
 {
     json_object(j, NULL);
     json_uint(j, "id", op->id);
     json_string(j, "name", op->name);
     json_string(j, "type", op->type);
+    json_string(j, "operator", op->operator_name);
     json_string(j, "package", op->package);
     json_bool(j, "executable", op->executable);
     write_runtimes(j, op->runtimes);
+    if (options->targets)
+        write_targets(j, op, options->targets);
     json_uint(j, "parameters", op->parameters);
     json_uint(j, "macs", op->macs);
     write_operands(j, "inputs", op->inputs, op->n_inputs);
@@ -175,7 +195,7 @@ static void write_graph(struct json_out *j, const struct odlc_graph *g, const st
     json_array(j, "nodes");
     for (size_t i = 0; i < g->n_ops; i++)
         if (info_node_selected(&g->ops[i], options))
-            write_node(j, &g->ops[i]);
+            write_node(j, &g->ops[i], options);
     json_end_array(j);
     json_end_object(j);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of nodes. */
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -6,10 +7,21 @@
 
 #include "tools/info.h"
 
-enum { COL_ID, COL_NAME, COL_TYPE, COL_INPUTS, COL_OUTPUTS, COL_DIMS, COL_RUNTIMES, COL_PARAMETERS, N_COLUMNS };
+enum {
+    COL_ID,
+    COL_NAME,
+    COL_TYPE,
+    COL_INPUTS,
+    COL_OUTPUTS,
+    COL_DIMS,
+    COL_RUNTIMES,
+    COL_PARAMETERS,
+    COL_TARGET,
+    N_COLUMNS
+};
 
-static const char *const headers[N_COLUMNS] = {"Id",      "Name",     "Type",     "Inputs",
-                                               "Outputs", "Out Dims", "Runtimes", "Parameters"};
+static const char *const headers[N_COLUMNS] = {"Id",       "Name",     "Type",       "Inputs", "Outputs",
+                                               "Out Dims", "Runtimes", "Parameters", "Target"};
 
 struct node_writer {
     struct arena *arena;
@@ -135,9 +147,31 @@ static void add_parameters(struct node_writer *w, struct cell *cell, const struc
                        arena_printf(w->arena, "MACs per inference: %s", share(w->arena, op->macs, w->graph->macs)));
 }
 
-struct table info_node_table(void)
+struct table info_node_table(const struct info_options *options)
 {
-    return table_create(N_COLUMNS, headers);
+    return table_create(options->targets ? N_COLUMNS : COL_TARGET, headers);
+}
+
+const char *info_listing(const struct odlc_op *op, odlc_processor processor)
+{
+    static const char *const texts[] = {
+        [ODLC_LISTING_UNKNOWN] = "unknown", [ODLC_LISTING_NO] = "no", [ODLC_LISTING_YES] = "yes"};
+    return texts[odlc_op_listing(op, processor)];
+}
+
+/* A line for each processor. */
+static void add_targets(struct node_writer *w, struct cell *cell, const struct odlc_op *op)
+{
+    for (int i = 0; i < ODLC_PROCESSORS; i++) {
+        const odlc_processor processor = (odlc_processor)i;
+        if (!(w->options->targets >> i & 1))
+            continue;
+        const char *type = odlc_op_unlisted_type(op, processor);
+        table_add_line(w->arena, w->table, cell,
+                       arena_printf(w->arena, "%s: %s%s%s%s", odlc_processor_name(processor),
+                                    info_listing(op, processor), type ? " (" : "", type ? type : "",
+                                    type ? ": unknown)" : ""));
+    }
 }
 
 /* The letters and their order are those of the tool that users come from. */
@@ -167,4 +201,6 @@ void info_make_node(const void *user, struct arena *arena, struct table *table, 
     table_add_line(arena, table, &row->cells[COL_RUNTIMES], runtimes_text(arena, op->runtimes));
     add_operands(&w, row, op);
     add_parameters(&w, &row->cells[COL_PARAMETERS], op);
+    if (nodes->options->targets)
+        add_targets(&w, &row->cells[COL_TARGET], op);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One tensor in detail. */
 #include <inttypes.h>
 #include <math.h>
@@ -5,7 +6,7 @@
 
 #include "ir/tensor_name.h"
 #include "tools/info.h"
-#include "tools/json_out.h"
+#include "text/json_out.h"
 #include "tools/npy_out.h"
 
 #define FIRST_VALUES 16

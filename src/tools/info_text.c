@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The report as text, in the layout that users of the vendor's recent releases know. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -115,7 +116,7 @@ static void print_graph(FILE *stream, struct arena *arena, const struct odlc_gra
                         const struct info_options *options)
 {
     struct info_nodes shown = {g, options};
-    struct table nodes = info_node_table();
+    struct table nodes = info_node_table(options);
     bool colours = terminal_colours(stream);
     table_measure_rows(arena, &nodes, g->n_ops, info_make_node, &shown);
     table_fit(arena, &nodes, terminal_width(stream));
@@ -131,6 +132,8 @@ static void print_graph(FILE *stream, struct arena *arena, const struct odlc_gra
             "%s%s      -:net-run has no implementation of it\n\n",
             any_runtime(g, ODLC_RUNTIME_GPU) ? "      G:a package has the op for the GPU\n" : "",
             any_runtime(g, ODLC_RUNTIME_DSP) ? "      D:a package has the op for the DSP\n" : "");
+    if (options->targets)
+        fprintf(stream, "Target is about published lists of operators and types; unknown: none speaks of it\n\n");
     print_io_table(stream, arena, "Input Name", g->inputs, g->n_inputs, options->all_encodings);
     print_io_table(stream, arena, "Output Name", g->outputs, g->n_outputs, options->all_encodings);
     print_totals(stream, arena, g);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The findings of --verify. */
 #include <inttypes.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The list of inferences that net-run is given: one line each.
  *     path                         the raw data of the only input
  *     name:=path name2:=path2      the raw data of each input

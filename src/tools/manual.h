@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The section OPTIONS of a command's man page, made from its table. docs/NAME.1 has the rest of the page. */
 #ifndef TOOLS_MANUAL_H
 #define TOOLS_MANUAL_H

@@ -1,4 +1,6 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* net-run: executes a container on raw input files. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/c_locale.h"
@@ -101,6 +103,33 @@ static odlc_status read_threads(struct session *s)
     return ODLC_OK;
 }
 
+/* "2M" */
+static odlc_status read_size(struct session *s, int option, int64_t *out)
+{
+    const char *text = options_value(&s->options, option, NULL);
+    char *end;
+    if (!text)
+        return ODLC_OK;
+    const long long number = strtoll(text, &end, 10);
+    const unsigned shift = *end == 'K' || *end == 'k' ? 10 : *end == 'M' || *end == 'm' ? 20 : 0;
+    if (end == text || end[shift != 0] || number < 1 || number > INT64_C(1) << 40)
+        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "bytes, for example 2097152, 2048K or 2M"),
+                          "option-value", "option --tcm_size: '%s' is no size", text);
+    *out = (int64_t)number << shift;
+    return ODLC_OK;
+}
+
+static odlc_status read_plugins(struct session *s)
+{
+    const char *form = options_value(&s->options, OPT_EXPLAIN, NULL);
+    s->settings.explains = options_given(&s->options, OPT_EXPLAIN);
+    if (form && strcmp(form, "json") != 0)
+        return diag_error(&s->diags, ODLC_ERR_USAGE, AT(.hint = "--explain, or --explain=json"), "option-value",
+                          "option --explain: '%s' is no form", form);
+    TRY(options_int(&s->options, &s->diags, OPT_SLICES, 1, 1024, &s->settings.slices));
+    return read_size(s, OPT_TCM_SIZE, &s->settings.tcm_size);
+}
+
 static bool measures(const struct options *o)
 {
     return options_given(o, OPT_ITERATIONS) || options_given(o, OPT_PROFILE) || options_given(o, OPT_PROFILE_JSON) ||
@@ -125,6 +154,7 @@ static odlc_status read_settings(struct session *s)
         options_given(o, OPT_PROFILE) || options_given(o, OPT_PROFILE_JSON) || options_given(o, OPT_TRACE);
     settings->iterations = 1;
     TRY(options_int(o, &s->diags, OPT_ITERATIONS, 1, 1000000, &settings->iterations));
+    TRY(read_plugins(s));
     TRY(read_isolation(s));
     TRY(read_comparison(s));
     TRY(read_threads(s));
@@ -181,7 +211,7 @@ static odlc_status run_command(struct session *s, int argc, char **argv)
     TRY(run_crew_prepare(&s->crew));
     TRY(run_gpu_check(&s->settings, &s->crew.workers[0]));
     if (options_given(&s->options, OPT_EXPLAIN))
-        run_report_explain(s->arena, &s->crew.workers[0]);
+        run_report_explain(s->arena, &s->crew.workers[0], options_value(&s->options, OPT_EXPLAIN, NULL) != NULL);
     TRY(infer_all(s));
     return odlc_gpu_close(s->settings.gpu);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tensors as NumPy's .npy files (numpy.lib.format, version 1.0), for dlc-info --dump. */
 #ifndef TOOLS_NPY_OUT_H
 #define TOOLS_NPY_OUT_H

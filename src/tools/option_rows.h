@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Options of a command line. A command has one const table of them, and all that is said of them comes from it:
  * parsing,
  * --help, completion scripts, and the section OPTIONS of the man page. Rows stand in a file of their own,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Command lines, parsed along a table of options (option_rows.h).
  *
  * Understood spellings: --name v, --name=v, any unique prefix of a long name or alias, and for the short forms (which

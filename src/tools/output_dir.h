@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where net-run puts results: DIR/Result_<n>/<tensor name>.raw. */
 #ifndef TOOLS_OUTPUT_DIR_H
 #define TOOLS_OUTPUT_DIR_H

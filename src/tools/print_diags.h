@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Diagnostics on a stream, for people or for programs. */
 #ifndef TOOLS_PRINT_DIAGS_H
 #define TOOLS_PRINT_DIAGS_H
@@ -5,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/diag.h"
-#include "tools/json_out.h"
+#include "text/json_out.h"
 
 /* Text is file:line:column: error: message, the excerpt with a caret, and the hint; coloured on a terminal. JSON is one
  * object a line: severity, code, message, and of file, line, column, pointer, node, attribute, offset, hint those that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A line on a terminal that says how far a piece of work is:
  *
  *     writing: 1.2 of 3.2 GB, 37 %, 840 MB/s, 0:02 left

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* qnn-op-package-generator: folders with sources and makefiles for op packages, one for each backend. */
 #include "base/file.h"
 #include "tools/generate_command.h"

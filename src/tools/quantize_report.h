@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* dlc-quantize --report: what quantization cost, as a page, as JSON, and as a few lines. */
 #ifndef TOOLS_QUANTIZE_REPORT_H
 #define TOOLS_QUANTIZE_REPORT_H

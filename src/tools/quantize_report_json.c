@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The numbers of a report as JSON, for programs and for the page. */
 #include <math.h>
 

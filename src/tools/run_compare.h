@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* net-run --compare: every tensor of an inference, as the chosen backends compute it and as others do. */
 #ifndef TOOLS_RUN_COMPARE_H
 #define TOOLS_RUN_COMPARE_H

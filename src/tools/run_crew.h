@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The inferences of an input list, shared by several workers. */
 #ifndef TOOLS_RUN_CREW_H
 #define TOOLS_RUN_CREW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How net-run has the GPU backend execute. */
 #ifndef TOOLS_RUN_GPU_H
 #define TOOLS_RUN_GPU_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What net-run reads: raw files that an input list names. */
 #include <inttypes.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* net-run --compare FILE.dlc: tensors of two containers, one of floats and one quantized, summed over all inferences.
  */
 #ifndef TOOLS_RUN_PAIRS_H

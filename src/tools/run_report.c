@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/run_report.h"
 
 #include <inttypes.h>
@@ -5,13 +6,62 @@
 #include <string.h>
 
 #include "base/map.h"
-#include "tools/json_out.h"
+#include "text/json_out.h"
 #include "tools/text_file.h"
 #include "tools/text_table.h"
 
-void run_report_explain(struct arena *arena, const struct run_worker *w)
+/* Each line for itself: names of the model may have what must not reach a terminal. */
+static void print_lines(struct arena *arena, const char *lines)
+{
+    for (const char *line = lines; line && *line;) {
+        const char *end = strchr(line, '\n');
+        printf("%s\n", printable(arena, end ? arena_strndup(arena, line, (size_t)(end - line)) : line));
+        line = end ? end + 1 : NULL;
+    }
+}
+
+static void explain_as_json(const struct run_worker *w)
 {
     size_t n_steps, n_refusals;
+    const struct odlc_step *steps = odlc_run_steps(w->run, &n_steps);
+    const struct odlc_refusal *refusals = odlc_run_refusals(w->run, &n_refusals);
+    struct json_out j = json_out_to(stdout, false);
+    json_object(&j, NULL);
+    json_string(&j, "schema", "opendlc.net-run-explain");
+    json_uint(&j, "schema_version", 1);
+    json_string(&j, "container", w->settings->container);
+    json_array(&j, "steps");
+    for (size_t i = 0; i < n_steps; i++) {
+        const char *words = odlc_run_explanation(w->run, i, ODLC_EXPLAIN_JSON);
+        json_object(&j, NULL);
+        json_string(&j, "backend", steps[i].backend);
+        json_string(&j, "op", steps[i].op);
+        json_string(&j, "node", steps[i].node);
+        if (words)
+            json_raw(&j, "plugin", words);
+        json_end_object(&j);
+    }
+    json_end_array(&j);
+    json_array(&j, "refusals");
+    for (size_t i = 0; i < n_refusals; i++) {
+        json_object_inline(&j, NULL);
+        json_string(&j, "backend", refusals[i].backend);
+        json_string(&j, "op", refusals[i].op);
+        json_string(&j, "node", refusals[i].node);
+        json_string(&j, "reason", refusals[i].reason);
+        json_end_object(&j);
+    }
+    json_end_array(&j);
+    json_end_object(&j);
+}
+
+void run_report_explain(struct arena *arena, const struct run_worker *w, bool as_json)
+{
+    size_t n_steps, n_refusals;
+    if (as_json) {
+        explain_as_json(w);
+        return;
+    }
     const struct odlc_step *steps = odlc_run_steps(w->run, &n_steps);
     const struct odlc_refusal *refusals = odlc_run_refusals(w->run, &n_refusals);
     printf("%-12s %-24s %s\n", "Backend", "Op", "Node");
@@ -20,6 +70,8 @@ void run_report_explain(struct arena *arena, const struct run_worker *w)
     for (size_t i = 0; i < n_refusals; i++)
         printf("%s does not take %s (%s): %s\n", refusals[i].backend, printable(arena, refusals[i].node),
                refusals[i].op, refusals[i].reason);
+    for (size_t i = 0; i < n_steps; i++)
+        print_lines(arena, odlc_run_explanation(w->run, i, ODLC_EXPLAIN_TEXT));
 }
 
 /* ---- means ---- */

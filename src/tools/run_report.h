@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What net-run says of an execution besides its results. */
 #ifndef TOOLS_RUN_REPORT_H
 #define TOOLS_RUN_REPORT_H
@@ -5,7 +6,7 @@
 #include "tools/run_crew.h"
 
 /* On standard output: the backend of each step, and why others do not take nodes. */
-void run_report_explain(struct arena *arena, const struct run_worker *w);
+void run_report_explain(struct arena *arena, const struct run_worker *w, bool as_json);
 /* On standard output: the mean time of each step. */
 void run_report_profile(struct arena *arena, const struct run_crew *crew);
 /* The same as a JSON file. */

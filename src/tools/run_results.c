@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What net-run writes: the results of inferences as raw files. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How many threads and jobs a run has, and how its threads wait for each other. Both numbers are 0 in settings where
  * the command line says nothing. */
 #ifndef TOOLS_RUN_THREADS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/run_worker.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@
 
 /* ---- opening ---- */
 
-/* PATH:PROVIDER, or PATH:PROVIDER:TARGET; a target other than the CPU's is for other hosts. */
+/* PATH:PROVIDER, or PATH:PROVIDER:TARGET; other targets than the CPU, and the HTP of plugins, are for other hosts. */
 static odlc_status load_op_package(struct run_worker *w, odlc_run *run, const char *value)
 {
     const char *colon = strchr(value, ':');
@@ -16,8 +17,8 @@ static odlc_status load_op_package(struct run_worker *w, odlc_run *run, const ch
                           AT(.hint = "LIBRARY:PROVIDER, for example libMine.so:MineInterfaceProvider"), "option-value",
                           "option --op_packages: '%s' names no function that provides the package", value);
     const char *provider = colon + 1, *target = strchr(provider, ':');
-    if (target && strcasecmp(target + 1, "cpu") != 0)
-        return diag_error(&w->diags, ODLC_ERR_UNSUPPORTED, AT(.hint = "CPU, or no target"), "option-value",
+    if (target && strcasecmp(target + 1, "cpu") != 0 && strcasecmp(target + 1, "htp") != 0)
+        return diag_error(&w->diags, ODLC_ERR_UNSUPPORTED, AT(.hint = "CPU, HTP, or no target"), "option-value",
                           "option --op_packages: packages for target %s cannot be executed here", target + 1);
     const size_t length = target ? (size_t)(target - provider) : strlen(provider);
     return odlc_run_add_op_package(run, arena_strndup(w->arena, value, (size_t)(colon - value)),
@@ -59,6 +60,9 @@ odlc_status run_open(struct run_worker *w, odlc_run *run, const char *container,
         TRY(odlc_run_isolate(run, (unsigned)s->isolate_seconds));
     TRY(load_packages(w, run));
     TRY(odlc_run_set_threads(run, s->threads));
+    TRY(odlc_run_set_plugins(run, (uint64_t)s->tcm_size, (unsigned)s->slices));
+    if (s->explains)
+        TRY(odlc_run_set_explained(run));
     TRY(odlc_run_set_gpu(run, s->gpu));
     TRY(odlc_run_time_kernels(run, s->times_kernels));
     return backends->given ? odlc_run_set_backends(run, backends->data, backends->count) : ODLC_OK;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A worker of net-run: a container opened to be executed, and the inferences that are its share. Several workers of one
  * process have nothing in common but the settings, which nobody writes to. */
 #ifndef TOOLS_RUN_WORKER_H
@@ -34,6 +35,8 @@ struct run_settings {
     const char *compare_json;  /* where that goes, too; NULL: nowhere */
     double tolerance;          /* of the comparison, in parts of a tensor's largest value */
     unsigned threads, jobs;
+    int64_t tcm_size, slices; /* of plugins; 0: the default */
+    bool explains;
     odlc_gpu *gpu; /* that all runs share */
 };
 

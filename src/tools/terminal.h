@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the stream of a report is: how wide its lines may be, and whether it shows colours. */
 #ifndef TOOLS_TERMINAL_H
 #define TOOLS_TERMINAL_H

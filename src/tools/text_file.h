@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A text that grows in memory, and then is written as a whole. */
 #ifndef TOOLS_TEXT_FILE_H
 #define TOOLS_TEXT_FILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tables whose cells have several lines. */
 #ifndef TOOLS_TEXT_TABLE_H
 #define TOOLS_TEXT_TABLE_H
@@ -6,7 +7,7 @@
 
 #include "base/vec.h"
 
-#define TABLE_MAX_COLUMNS 8
+#define TABLE_MAX_COLUMNS 9
 
 struct cell {
     VEC(const char *) lines;

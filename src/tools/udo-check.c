@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* udo-check: descriptions of user-defined ops, checked alone or against a model, and rewritten in the other form. */
 #include <string.h>
 #include <sys/stat.h>
@@ -170,6 +171,11 @@ static void count_diags(const struct session *s, struct check_report *r)
 
 /* ---- packages ---- */
 
+static bool names_packages(const struct session *s)
+{
+    return options_given(&s->options, OPT_UDO_PACKAGES) || options_given(&s->options, OPT_OP_PACKAGES);
+}
+
 /* Names that commas separate, of all uses of the option. */
 static const char *const *names_of(struct session *s, int option, size_t *count)
 {
@@ -192,6 +198,7 @@ static odlc_status try_packages(struct session *s, struct tried_ops *tried)
     struct trial_options options = {.configs = s->options.operands.data, .n_configs = s->options.operands.count};
     TRY(options_int(&s->options, &s->diags, OPT_TIMEOUT, 1, 86400, &seconds));
     options.libraries = names_of(s, OPT_UDO_PACKAGES, &options.n_libraries);
+    options.packages = names_of(s, OPT_OP_PACKAGES, &options.n_packages);
     options.against = names_of(s, OPT_AGAINST, &options.n_against);
     options.seconds = (double)seconds;
     return trial_packages(s->arena, &s->diags, &options, tried);
@@ -202,7 +209,7 @@ static odlc_status try_packages(struct session *s, struct tried_ops *tried)
 static odlc_status check(struct session *s)
 {
     struct tried_ops tried = {0};
-    const bool packages = options_given(&s->options, OPT_UDO_PACKAGES);
+    const bool packages = names_packages(s);
     const char *model = options_value(&s->options, OPT_MODEL, NULL);
     odlc_status status = load(s);
     bool loaded = status == ODLC_OK;
@@ -244,9 +251,8 @@ static odlc_status write_other_form(struct session *s, const char *form)
         return usage_error(s, arena_printf(s->arena, "--convert: there is no form %s", form));
     if (!path)
         return usage_error(s, "--convert needs --output_path FILE");
-    if (options_given(&s->options, OPT_MODEL) || options_given(&s->options, OPT_JSON) ||
-        options_given(&s->options, OPT_UDO_PACKAGES))
-        return usage_error(s, "--convert goes with none of --model, --udo_package_path and --json");
+    if (options_given(&s->options, OPT_MODEL) || options_given(&s->options, OPT_JSON) || names_packages(s))
+        return usage_error(s, "--convert goes with none of --model, --udo_package_path, --op_packages and --json");
     TRY(load(s));
     TRY(odlc_udo_write(s->udo, json ? ODLC_UDO_JSON : ODLC_UDO_XML, path));
     size_t count, warnings = 0;
@@ -263,10 +269,10 @@ static odlc_status run_command(struct session *s, int argc, char **argv)
         return ODLC_OK;
     if (!s->options.operands.count)
         return usage_error(s, "no file is given");
-    if (options_given(&s->options, OPT_UDO_PACKAGES))
+    if (names_packages(s))
         check_count_allocations(s->arena, argv);
     else if (options_given(&s->options, OPT_AGAINST) || options_given(&s->options, OPT_TIMEOUT))
-        return usage_error(s, "--against and --timeout go with --udo_package_path only");
+        return usage_error(s, "--against and --timeout go with --udo_package_path and --op_packages only");
     const char *form = options_value(&s->options, OPT_CONVERT, NULL);
     if (!form && options_given(&s->options, OPT_OUTPUT))
         return usage_error(s, "--output_path goes with --convert only");

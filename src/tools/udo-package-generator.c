@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* udo-package-generator: folders with sources and makefiles for the kernels of user-defined ops. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/value_text.h"
 
 #include <inttypes.h>

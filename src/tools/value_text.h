@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Values of a container as text, for the reports. */
 #ifndef TOOLS_VALUE_TEXT_H
 #define TOOLS_VALUE_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Work in a process of its own, which may crash, hang or end: what it found until then is kept. */
 #ifndef TRIAL_CONTAINED_H
 #define TRIAL_CONTAINED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Preloaded into udo-check: counts what a thread asks the C library for while it says so. operator new asks, too. */
 #include <errno.h>
 #include <stddef.h>

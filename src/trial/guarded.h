@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Memory between pages that nobody may touch: an access beside it ends in a signal, whose handler tells what was meant.
  * The process is one for trials alone (trial/contained.h). */
 #ifndef TRIAL_GUARDED_H

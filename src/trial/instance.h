@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One op of a package for a made node, with operands in guarded memory of its own. */
 #ifndef TRIAL_INSTANCE_H
 #define TRIAL_INSTANCE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "trial/kernel_trial.h"
 
 #include <math.h>
@@ -245,7 +246,7 @@ void kernel_trial_work(struct contained *c, void *trial)
     struct diags unheard;
     diags_init(&unheard, t->arena);
     contained_stage(c, "load the package");
-    if (package_load(t->arena, &unheard, t->library, NULL, &w.package) != ODLC_OK)
+    if (package_load(t->arena, &unheard, t->library, t->provider, &w.package) != ODLC_OK)
         return; /* said before (trial_packages.c) */
     for (w.which = 0; w.which < MADE_SHAPES; w.which++)
         for (int least = 0; least < 2; least++)

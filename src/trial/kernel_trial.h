@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The trials of one op of a package. */
 #ifndef TRIAL_KERNEL_TRIAL_H
 #define TRIAL_KERNEL_TRIAL_H
@@ -10,8 +11,9 @@ struct kernel_trial {
     struct arena *arena;
     struct udo_set *set;
     const struct udo_def *def;
-    const char *library; /* path of the registration library */
-    const char *native;  /* NULL: it is compared with none */
+    const char *library;  /* path of the registration library, or of the package */
+    const char *provider; /* … of which this function provides the interface; NULL: a registration library */
+    const char *native;   /* NULL: it is compared with none */
 };
 
 /* The work of contained_run on a struct kernel_trial: loads the package and tries the op; findings go to c. */

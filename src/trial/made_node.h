@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes of a definition with made operands: what the trials of a kernel run on. */
 #ifndef TRIAL_MADE_NODE_H
 #define TRIAL_MADE_NODE_H

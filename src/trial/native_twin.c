@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "trial/native_twin.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The native operator that a kernel is compared with. */
 #ifndef TRIAL_NATIVE_TWIN_H
 #define TRIAL_NATIVE_TWIN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a registration library says of an op, against the config. */
 #ifndef TRIAL_REGISTERED_OP_H
 #define TRIAL_REGISTERED_OP_H

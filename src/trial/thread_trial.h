@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Several threads that execute ops of one package at once. */
 #ifndef TRIAL_THREAD_TRIAL_H
 #define TRIAL_THREAD_TRIAL_H

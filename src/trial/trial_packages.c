@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "trial/trial_packages.h"
 
 #include <string.h>
@@ -5,6 +6,7 @@
 #include "base/child.h"
 #include "package/package.h"
 #include "trial/kernel_trial.h"
+#include "trial/plugin_trial.h"
 #include "trial/registered_op.h"
 
 struct trials {
@@ -24,13 +26,14 @@ enum place { OF_ANOTHER, IMPLEMENTED, MISSING };
 struct told {
     bool loaded;
     char package[128];
+    bool is_plugin;
     uint8_t places[]; /* enum place, per definition */
 };
 
 struct loading {
     struct trials *t;
-    const char *library;
-    struct contained **of; /* per definition */
+    const char *library, *provider; /* provider NULL: a registration library */
+    struct contained **of;          /* per definition */
     struct told *told;
 };
 
@@ -68,11 +71,12 @@ static void compare_with_configs(struct loading *l, struct contained *c, const s
         l->told->places[i] = package_has_op(package, def->type) ? IMPLEMENTED : MISSING;
         if (op)
             registered_op_compare(l->of[i], op, def);
-        else if (l->told->places[i] == IMPLEMENTED)
+        else if (l->told->places[i] == IMPLEMENTED && !l->provider)
             contained_found(l->of[i], "registration-missing", "generate the package anew from this config",
                             "is implemented, but the registration library does not announce it");
     }
-    for (uint32_t i = 0; i < package->info->numOperations; i++)
+    /* Ops of plugins may come from rewriting alone. */
+    for (uint32_t i = 0; !package->is_plugin && i < package->info->numOperations; i++)
         if (!describes(t, package, package->info->operationNames[i]))
             contained_found(c, "package-op-undescribed", "give the config that describes it as well",
                             "package %s has an op %s that no config describes", package_name(package),
@@ -86,13 +90,14 @@ static void load(struct contained *c, void *loading)
     struct diags diags;
     diags_init(&diags, l->t->arena);
     contained_stage(c, "load the package");
-    if (package_load(l->t->arena, &diags, l->library, NULL, &package) != ODLC_OK) {
+    if (package_load(l->t->arena, &diags, l->library, l->provider, &package) != ODLC_OK) {
         for (size_t i = 0; i < diags.list.count; i++)
             if (diags.list.data[i].severity == ODLC_ERROR)
                 contained_found(c, diags.list.data[i].code, diags.list.data[i].hint, "%s", diags.list.data[i].message);
         return;
     }
     strncpy(l->told->package, package_name(package), sizeof l->told->package - 1);
+    l->told->is_plugin = package->is_plugin;
     compare_with_configs(l, c, package);
     l->told->loaded = true;
     contained_stage(c, "unload the package");
@@ -122,13 +127,19 @@ static void report_op(struct trials *t, const struct tried_op *op, const struct 
     }
 }
 
-static void try_op(struct trials *t, const char *library, const struct udo_def *def, struct contained *c)
+static void try_op(const struct loading *l, const struct udo_def *def, struct contained *c)
 {
-    struct tried_op op = {
-        .type = def->type, .package = def->package, .library = library, .native = native_of(t, def->type), .trial = c};
-    struct kernel_trial trial = {
-        .arena = t->arena, .set = &t->set, .def = def, .library = library, .native = op.native};
-    contained_run(t->arena, c, t->options->seconds, kernel_trial_work, &trial);
+    struct trials *t = l->t;
+    const bool is_plugin = l->told->is_plugin;
+    struct tried_op op = {.type = def->type, .package = def->package, .library = l->library, .trial = c};
+    op.native = is_plugin ? NULL : native_of(t, def->type);
+    struct kernel_trial trial = {.arena = t->arena,
+                                 .set = &t->set,
+                                 .def = def,
+                                 .library = l->library,
+                                 .provider = l->provider,
+                                 .native = op.native};
+    contained_run(t->arena, c, t->options->seconds, is_plugin ? plugin_trial_work : kernel_trial_work, &trial);
     report_op(t, &op, def);
     vec_push(t->arena, &t->out->ops, op);
 }
@@ -145,11 +156,12 @@ static void missing_op(struct trials *t, const char *library, const struct udo_d
 
 /* ---- the work ---- */
 
-static void try_library(struct trials *t, const char *library)
+static void try_library(struct trials *t, const char *library, const char *provider)
 {
     const size_t count = t->set.defs.count;
     struct contained *c = contained_new(t->arena);
-    struct loading l = {.t = t, .library = library, .of = arena_array(t->arena, struct contained *, count)};
+    struct loading l = {
+        .t = t, .library = library, .provider = provider, .of = arena_array(t->arena, struct contained *, count)};
     l.told = child_share(t->arena, sizeof *l.told + count);
     for (size_t i = 0; i < count; i++)
         l.of[i] = contained_new(t->arena);
@@ -161,7 +173,7 @@ static void try_library(struct trials *t, const char *library)
         any |= l.told->places[i] != OF_ANOTHER;
         t->met[i] |= l.told->places[i] != OF_ANOTHER;
         if (l.told->places[i] == IMPLEMENTED)
-            try_op(t, library, t->set.defs.data[i], l.of[i]);
+            try_op(&l, t->set.defs.data[i], l.of[i]);
         else if (l.told->places[i] == MISSING)
             missing_op(t, library, t->set.defs.data[i]);
     }
@@ -170,6 +182,22 @@ static void try_library(struct trials *t, const char *library)
         (void)diag_error(t->diags, ODLC_ERR_INVALID, AT(.file = library), "package-undescribed",
                          "no config describes package %s", l.told->package);
     }
+}
+
+/* LIBRARY:PROVIDER, or with a target behind it, which says nothing here. */
+static odlc_status try_named(struct trials *t, const char *name)
+{
+    char *library = arena_strdup(t->arena, name), *provider = strchr(library, ':');
+    if (!provider || provider == library || !provider[1])
+        return diag_error(t->diags, ODLC_ERR_USAGE,
+                          AT(.hint = "LIBRARY:PROVIDER, for example libMine.so:MineInterfaceProvider"), "option-value",
+                          "option --op_packages: '%s' names no function that provides the package", name);
+    *provider++ = '\0';
+    char *target = strchr(provider, ':');
+    if (target)
+        *target = '\0';
+    try_library(t, library, provider);
+    return ODLC_OK;
 }
 
 odlc_status trial_packages(struct arena *arena, struct diags *diags, const struct trial_options *options,
@@ -183,7 +211,9 @@ odlc_status trial_packages(struct arena *arena, struct diags *diags, const struc
         TRY(udo_load(&t.set, options->configs[i]));
     t.met = arena_array(arena, bool, t.set.defs.count);
     for (size_t i = 0; i < options->n_libraries; i++)
-        try_library(&t, options->libraries[i]);
+        try_library(&t, options->libraries[i], NULL);
+    for (size_t i = 0; i < options->n_packages; i++)
+        TRY(try_named(&t, options->packages[i]));
     for (size_t i = 0; i < t.set.defs.count; i++)
         if (!t.met[i] && !t.unloaded) {
             const struct odlc_diag place = udo_at(&t.set.defs.data[i]->place, NULL);

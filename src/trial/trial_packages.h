@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Packages against the configs that describe their ops. */
 #ifndef TRIAL_TRIAL_PACKAGES_H
 #define TRIAL_TRIAL_PACKAGES_H
@@ -9,6 +10,8 @@
 struct trial_options {
     const char *const *configs, *const *libraries; /* registration libraries */
     size_t n_configs, n_libraries;
+    const char *const *packages; /* "libMine.so:MineInterfaceProvider", or with ":TARGET" */
+    size_t n_packages;
     const char *const *against; /* "Softmax" or "MyOp=Softmax" */
     size_t n_against;
     double seconds; /* for each op */

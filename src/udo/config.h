@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading JSON configs: what the reader's files share. No function gives a status: each reports all errors that it
  * finds in the text, whose source counts them, and fills in something harmless, so that reading goes on. */
 #ifndef UDO_CONFIG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Declared types of activations, which a float model does not have: they say what a processor's kernel gets after
  * quantization. */
 #include "op/op.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Expressions of shape rules: integers, dimensions of inputs, arithmetic.
  *
  *     sum     = product { ("+" | "-") product }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elements of an OpDef that hold a text, a flag or a word, and where they stand. */
 #include "udo/opdef.h"
 

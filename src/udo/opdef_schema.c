@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which elements and attributes may stand where in an OpDef file. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the backends of an OpDef file say beside its OpDefs. */
 #include <string.h>
 

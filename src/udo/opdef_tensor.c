@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inputs, outputs and parameters of OpDefs, with what the backends' supplements make of them. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Defaults of OpDefs: "0.5", "1", "{{1, 2}, {3, 4}}", "[true, false]", a word. */
 #include <math.h>
 #include <errno.h>

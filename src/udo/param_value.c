@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "udo/param_value.h"
 
 #include <math.h>

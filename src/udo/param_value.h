@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Values of params and defaults: exact conversion to the declared type. */
 #ifndef UDO_PARAM_VALUE_H
 #define UDO_PARAM_VALUE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Definitions that replace native ops after the model has been translated (UseDefaultTranslation). */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The building of one UDO node at its site: the state that the steps of udo_build and udo_replace_natives share. Steps
  * give no status: each reports all errors that it finds through site_error, which counts them. */
 #ifndef UDO_SITE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Operands of a definition at a site: which is which, in which layout, and diagnostics about them. */
 #include "udo/site.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a node's operands and params came to, for those who ask (udo-check). */
 #include "udo/param_value.h"
 #include "udo/site.h"

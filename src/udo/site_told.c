@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a library tells of the outputs of a node: the question, and what is made of the answer. */
 #include "udo/told.h"
 

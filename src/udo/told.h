@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a library tells of a node's outputs where neither the definition nor the model does: how udo_build asks. Who
  * calls libraries (package/inference.h) stands in udo_set.told_by. */
 #ifndef UDO_TOLD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* User-defined operations: definitions as configs (JSON, and XML OpDefs) have them, and how a framework node becomes a
  * UDO node. docs/udo-config.md says what each key and element of a config means. */
 #ifndef UDO_UDO_H
@@ -13,7 +14,7 @@ enum udo_core { UDO_CPU, UDO_GPU, UDO_DSP, UDO_CORES };
 #define UDO_MAX_DEFINITIONS 65536
 #define UDO_MAX_OPERANDS 254 /* inputs, and outputs, of a definition: an op row counts them in a byte */
 /* What the builder holds, less the supplemental params that describe the definition. */
-#define UDO_SUPPLEMENTAL 5
+#define UDO_SUPPLEMENTAL 6
 #define UDO_MAX_PARAMS (COUNT_OF(((struct build *)NULL)->pending_params) - UDO_SUPPLEMENTAL)
 
 /* Supplemental string params of a UDO node, for inspection; present when the config says something. */
@@ -21,11 +22,11 @@ enum udo_core { UDO_CPU, UDO_GPU, UDO_DSP, UDO_CORES };
 #define UDO_PARAM_ARCHS "udo_dsp_arch_types"      /* "v68,v73" */
 #define UDO_PARAM_TYPES "udo_per_core_data_types" /* "in0: CPU=FLOAT_32,DSP=UINT_8; out0: …; param w: …" */
 
-#define UDO_PARAM_QHPI "udo_use_qhpi"       /* "true" */
+#define UDO_PARAM_QHPI "udo_use_qhpi" /* "true" */
+#define UDO_PARAM_ORDER                                                                           \
+    "udo_param_order" /* with it: all params as the config has them, "perm,alpha"; \\, is a comma \
+                       */
 #define UDO_PARAM_DECLARED "udo_data_types" /* of one node: "in0: UINT_8; out0: FLOAT_16", where it has other types */
-
-#define DTYPE_BIT(dtype) ((uint64_t)1 << (dtype))
-_Static_assert(DT_COUNT <= 64, "a mask holds all types");
 
 /* The place of a definition, or of a part of one, in its config. */
 struct udo_place {
@@ -34,6 +35,12 @@ struct udo_place {
     const char *pointer;         /* JSON pointer; NULL in XML */
     const struct source *source; /* text/source.h */
 };
+
+/* Of places in one file. */
+static inline bool udo_stands_before(const struct udo_place *a, const struct udo_place *b)
+{
+    return a->line != b->line ? a->line < b->line : a->column < b->column;
+}
 
 /* The words of a hint for the form that the config has. */
 static inline const char *udo_words_of(const struct udo_place *place, const char *json, const char *xml)

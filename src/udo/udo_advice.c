@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is odd about a definition without being wrong: its author most likely means something else. */
 #include "text/source.h"
 #include "udo/site.h"

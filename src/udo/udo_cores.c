@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "udo/udo_cores.h"
 
 #include "base/c_locale.h"

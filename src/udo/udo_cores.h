@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The words of configs for cores and for architectures of the DSP. */
 #ifndef UDO_UDO_CORES_H
 #define UDO_UDO_CORES_H

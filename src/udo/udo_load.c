@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Configs of either form, told apart by what is in them. */
 #include "base/file.h"
 #include "udo/udo.h"

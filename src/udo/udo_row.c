@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "udo/udo_row.h"
 
 #include <string.h>
@@ -71,10 +72,33 @@ static const char *type_text(struct arena *arena, const struct udo_def *def)
     return t.data;
 }
 
+static void add_name(struct arena *arena, text *t, const char *name)
+{
+    add_separator(arena, t, ",");
+    for (const char *c = name; *c; c++)
+        text_add(arena, t, "%s%c", *c == ',' || *c == '\\' ? "\\" : "", *c);
+}
+
+/* The names of all params as they stand in the config, which containers sort: plugins get params by their places. */
+static const char *order_text(struct arena *arena, const struct udo_def *def)
+{
+    text t = {0};
+    uint32_t scalar = 0, tensor = 0;
+    while (def->use_qhpi && (scalar < def->n_scalar_params || tensor < def->n_tensor_params)) {
+        const struct udo_scalar *s = scalar < def->n_scalar_params ? &def->scalar_params[scalar] : NULL;
+        const struct udo_tensor *p = tensor < def->n_tensor_params ? &def->tensor_params[tensor] : NULL;
+        const bool is_scalar = s && (!p || udo_stands_before(&s->place, &p->place));
+        add_name(arena, &t, is_scalar ? s->name : p->name);
+        scalar += is_scalar;
+        tensor += !is_scalar;
+    }
+    return t.data;
+}
+
 bool udo_name_is_reserved(const char *name)
 {
-    static const char *const reserved[] = {"packageName",   UDO_PARAM_CORES, UDO_PARAM_ARCHS,
-                                           UDO_PARAM_TYPES, UDO_PARAM_QHPI,  UDO_PARAM_DECLARED};
+    static const char *const reserved[] = {"packageName",  UDO_PARAM_CORES,    UDO_PARAM_ARCHS, UDO_PARAM_TYPES,
+                                           UDO_PARAM_QHPI, UDO_PARAM_DECLARED, UDO_PARAM_ORDER};
     for (size_t i = 0; i < COUNT_OF(reserved); i++)
         if (strcmp(name, reserved[i]) == 0)
             return true;
@@ -83,9 +107,9 @@ bool udo_name_is_reserved(const char *name)
 
 static void make_supplemental(struct arena *arena, struct udo_def *def)
 {
-    const char *const names[] = {UDO_PARAM_CORES, UDO_PARAM_ARCHS, UDO_PARAM_TYPES, UDO_PARAM_QHPI};
+    const char *const names[] = {UDO_PARAM_CORES, UDO_PARAM_ARCHS, UDO_PARAM_TYPES, UDO_PARAM_QHPI, UDO_PARAM_ORDER};
     const char *const values[COUNT_OF(names)] = {core_text(arena, def), arch_text(arena, def), type_text(arena, def),
-                                                 def->use_qhpi ? "true" : NULL};
+                                                 def->use_qhpi ? "true" : NULL, order_text(arena, def)};
     struct param *params = arena_array(arena, struct param, COUNT_OF(names));
     def->n_supplemental = 0;
     for (size_t i = 0; i < COUNT_OF(names); i++)

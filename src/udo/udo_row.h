@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The run-time row of a definition. */
 #ifndef UDO_UDO_ROW_H
 #define UDO_UDO_ROW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "udo/udo_write.h"
 
 /* A text that is refused would be found by the next tool only. */

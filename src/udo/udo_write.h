@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writing the definitions of a set as a config. */
 #ifndef UDO_UDO_WRITE_H
 #define UDO_UDO_WRITE_H

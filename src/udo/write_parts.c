@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What both forms of a config have in common: reports of what a form cannot say, and numbers. */
 #include "udo/udo_write.h"
 

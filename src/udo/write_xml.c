@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Definitions as an XML OpDef collection, in the order of elements that the schema asks for. */
 #include <string.h>
 

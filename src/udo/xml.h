@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An XML text as a tree whose every element and attribute knows its place.
  *
  * libxml2 checks and splits the text; the tree is our own. No network, no external entities, no DTD: a DOCTYPE is an

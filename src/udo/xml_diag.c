@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Diagnostics at a place of an XML text. */
 #include "udo/xml.h"
 

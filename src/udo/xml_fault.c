@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parser's faults in our words: what is wrong, and what would be right. */
 #include <libxml/xmlerror.h>
 

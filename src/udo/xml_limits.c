@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the parser's time grows with faster than the text: it compares the attributes of an element with each other,
  * looks up each prefix among all that are declared, and keeps the names of a text in lists. So these are counted before
  * it reads anything. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A library for LD_PRELOAD that makes allocations of a command fail, each in a process of its own. It takes the place
  * of main: the process stays as it is before main, and for each line that is requested it makes a copy of itself that
  * goes on into the command. So programs are loaded and sanitizers set up once for thousands of runs. Descriptors, whose

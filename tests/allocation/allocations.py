@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs a command again and again, each time with another allocation that fails (see allocations.c), and judges."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ONNX models and configs that bring a conversion to as much of its code as small ones can."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every allocation of net-run fails. What it had written before is whole. The backend is the reference: where memory runs
 out within oneDNN, that ends the process."""
 

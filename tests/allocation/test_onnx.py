@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every allocation of onnx-to-dlc fails."""
 
 from allocations import LONG, main

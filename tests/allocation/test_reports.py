@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every allocation of dlc-info, dlc-diff and dlc-viewer fails, on containers of every version."""
 
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every allocation of udo-check fails: on configs in both forms, with and without a model, and while it writes them."""
 
 from allocations import main

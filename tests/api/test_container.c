@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public API on containers written here: costs counted by hand, elements, execution. */
 #include <check.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public API of conversions, where it says more than the commands ask for. */
 #include <check.h>
 #include <stdlib.h>

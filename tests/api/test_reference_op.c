@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reference kernels for packages: numbers computed by hand, what does not fit, several objects at once. */
 #include <check.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The law of dependencies (docs/architecture.md): which room may use which."""
 
 import pathlib
@@ -19,9 +20,9 @@ runtime                 build
 backend                 runtime
 quantize                runtime dlc encoding
 package                 runtime udo sdk
-plugin                  runtime sdk
+plugin                  package
 gen                     udo
-trial                   package
+trial                   plugin
 api                     pass udo dlc runtime backend quantize package plugin
 
 frontend                ir
@@ -43,8 +44,8 @@ converters              driver onnx tensorflow
 NARROW = """
 opendlc
 sdk
-tools                   base ir op udo dlc runtime gen trial quantize api opendlc
-commands                tools base opendlc frontend driver onnx tensorflow
+tools                   base text ir op udo dlc runtime gen trial quantize api opendlc
+commands                tools base text opendlc frontend driver onnx tensorflow
 """
 # The command of a front end is a tool that happens to live beside it.
 COMMANDS = {f"converters/{framework}/{framework}-to-dlc.c" for framework in ("onnx", "tensorflow")}

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every case that is written runs: Check's cases are added to a suite, functions of test scripts are named by something.
 Scripts that count checks fail when they made none, and totals of nothing are a failure, too."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """scripts/changed-sources.py: sources that differ, and those that include what does; all when nobody knows."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """No circle of files in a room has more than two units (scripts/circles.py says what a unit is)."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads every #include and fails on one that goes against the direction of dependencies (docs/architecture.md)."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The guides that add an operator and a backend, followed step by step in a copy of the sources: what they write compiles, and
 net-run computes by it."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands and library of release builds: what the compiler and the linker can do against faults is on."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiles every header alone, as C11, and the public ones as C++ too.
 usage: test_headers.py CC [ARG...]"""
 

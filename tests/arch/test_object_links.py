@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rooms' objects use functions and tables of rooms that the law allows them alone: a declaration of one's own, or a symbol
 that another header happens to declare, is no way around the includes."""
 

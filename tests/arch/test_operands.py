@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operands of nodes, producers and the graph's outputs are written by src/ir/graph.c alone: who did it elsewhere could forget one
 side of it (docs/architecture.md)."""
 

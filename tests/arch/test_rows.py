@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tables of operators are sorted and list no row twice; those of ONNX have opset ranges that do not overlap. The tables of
 refused operators are sorted, and name none that has a row."""
 

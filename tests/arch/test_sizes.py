@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """No source file over 800 lines, no function over 80, no line over 120 characters, no tab, no two files of one name."""
 
 import pathlib

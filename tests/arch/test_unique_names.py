@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each test of Meson's has a name of its own, so that `meson test NAME` is that test alone."""
 
 import collections

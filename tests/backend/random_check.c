@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/backend/random_check.h"
 
 #include <math.h>
@@ -119,7 +120,7 @@ static bool is_taken(const struct executor *e)
 static bool is_alone(struct making *m, tensor_id out)
 {
     const enum op_id op = graph_node(m->graph, m->graph->order.data[0])->op->id;
-    return draw(m, 0, 1) || op == OP_Quantize || op == OP_Dequantize ||
+    return draw(m, 0, 1) || op == OP_Quantize || op == OP_Dequantize || op == OP_Convert ||
            graph_tensor(m->graph, out)->type->dtype != DT_FLOAT32;
 }
 

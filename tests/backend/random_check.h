@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A backend against the reference: nodes at random of every operator of its table, on their own and with element-wise
  * ones behind them, in float32, float16 and fixed point.
  *

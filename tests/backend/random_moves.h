@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Makers of nodes in files of their own, and what they share. */
 #ifndef TESTS_BACKEND_RANDOM_MOVES_H
 #define TESTS_BACKEND_RANDOM_MOVES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/backend/random_moves.h"
 #include "tests/backend/random_ops.h"
 

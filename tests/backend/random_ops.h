@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes at random: a graph with one operator of the table, and perhaps element-wise ones behind it. */
 #ifndef TESTS_BACKEND_RANDOM_OPS_H
 #define TESTS_BACKEND_RANDOM_OPS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The types of a graph's reals. */
 #include <math.h>
 
@@ -104,10 +105,13 @@ void make_types(struct making *m, enum reals reals)
 {
     struct graph *g = m->graph;
     const struct node *first = graph_node(g, g->order.data[0]);
-    if (first->op->id == OP_Quantize || first->op->id == OP_Dequantize) {
-        make_fixed(m, first->op->id == OP_Quantize ? first->outputs[0] : first->inputs[0]);
+    const enum op_id op = first->op->id;
+    if (op == OP_Dequantize || op == OP_Convert)
+        make_fixed(m, first->inputs[0]);
+    if (op == OP_Quantize || op == OP_Convert)
+        make_fixed(m, first->outputs[0]);
+    if (op == OP_Quantize || op == OP_Dequantize || op == OP_Convert)
         return;
-    }
     if (reals == REALS_INTS) {
         if (g->order.count == 1 && has_ints(first->op->id))
             make_ints(m);

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The networks of the corpus by the GPU backend and by the reference: results differ by at most 1e-4 of the largest (2e-3 in
 float16), and the GPU backend has all nodes. PoCL builds kernels for seconds a network: without ODLC_LONG=1 the smallest one is tried."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes that are computed in parts (src/build/fold_parts.h) give the bits that they give as a whole: nodes at random of
  * the operators that random_ops.c can make, and texts for the others. Their operands are constants with work pending.
  */

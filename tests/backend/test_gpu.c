@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the GPU backend does around its kernels: programs and weights that graphs share, types of inner tensors, faults
  * that kernels report, fused nodes, and numbers that are none. */
 #include <check.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public API of the GPU backend: contexts that runs share, and what their configuration does. Expected values are
  * computed here, in double precision. */
 #include <check.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """net-run on the GPU: --use_gpu, --config_file with all its keys and mistakes, --perf_hint, and no device."""
 
 import json

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The repository of built kernels: what is built, what is found again, and files that are damaged, foreign, or written
  * by others at the same time. A program that is found is the one that was written, byte for byte; else there is none.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The CPU backend against the reference (random_check.h). */
 #include "backend/cpu/cpu.h"
 #include "tests/backend/random_check.h"

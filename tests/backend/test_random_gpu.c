@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The GPU backend against the reference (random_check.h). All executions share a context, whose kernels are therefore
  * built once.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Executions with the same number of threads give the same bits, a hundred times in a process and in another one."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A folder in which models are converted and executed, as a user does it."""
 
 import json

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What test_udo_pairs.py converts with: reads lines "model[ config]", and prints for each the status, the codes of its
  * diagnostics and the graph after the last pass, between lines "@@ ...". One process for thousands of models. */
 #include <stdio.h>

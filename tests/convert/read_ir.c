@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads the graph's text on standard input and prints it again: what --dump_ir prints must survive that. */
 #include <stdio.h>
 

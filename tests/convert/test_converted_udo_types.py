@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Types that definitions declare for processors, and types that the container has: through the whole conversion."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--dry_run: it says what the conversion does, whichever step of it finds the reason; and what it says of open dimensions, of
 values that must be known, and of ops that hold graphs."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--freeze_input: graph inputs that become constants."""
 
 import struct

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models whose inputs, outputs and constants meet in unusual ways, converted and executed. Expected results are computed
 by hand."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the user says about a model's inputs and outputs."""
 
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Weights that a model computes from constants too large for memory: they are constants of the container."""
 
 import tempfile

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """However graph inputs and outputs are stored, a model computes the same. Random models (tests/support/random_onnx.py)
 are converted in four forms: as they are, with the model's layout kept, with all inputs said to mean nothing spatial, and
 with the layout of some names kept. net-run gets the same inputs in the order in which each container stores them, and

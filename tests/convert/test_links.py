@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Symbolic links beside a model: those that lead out of its folder are refused, unless --follow_links is given, whatever file
 of the model is one. What they led to is the same file, so the container must be the same."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The container as a file: it is complete or it is not there, an older one outlives failures, and the same input gives
 the same bytes."""
 
@@ -12,7 +13,7 @@ import tempfile
 import time
 
 from conversion import Workshop, chain, onnx, op_types, scaling, start_converter, udo
-from checks import Checks, command
+from checks import Checks, command, patient
 from dlc_reader import read_container
 
 
@@ -95,7 +96,7 @@ def bad_places(w):
     w.checks.equal("no folder for the depfile: status", done.returncode, 1)
     pipe = w.folder / "pipe"
     os.mkfifo(pipe)
-    done = w.converter("-i", model, "-o", pipe, timeout=30)
+    done = w.converter("-i", model, "-o", pipe, timeout=patient(30))
     w.checks.equal("output is a pipe: status", done.returncode, 1)
     w.checks.check("output is a pipe: it stays", stat.S_ISFIFO(pipe.stat().st_mode))
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What onnx-to-dlc tells: usage, names of options, dry runs, unsupported ops, diagnostics, dependency files, dumps."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What containers say of pools and resizes: which params, of which types, with which values. The numbers are worked out by
 hand from what the models say."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Strings: what only moves constants of them is computed at conversion; a container holds none, and nothing computes on them."""
 
 import pathlib

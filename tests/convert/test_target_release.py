@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What --target_release decides: biases of layers, the spelling of ops, notes of types that no container is known to have;
 and what a folded batch normalization leaves in its layer. Expected results are computed by hand."""
 

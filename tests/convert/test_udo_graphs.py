@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What UDOs do to a graph: where the model may have them, what they may take and give, and what stays as it was."""
 
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """2,000 random float models in which a native operator is claimed with random types of the guide's list: each converts, its
 activations stay floats, and what is before the user-defined operation is as without it."""
 

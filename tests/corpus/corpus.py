@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Real models: converted, executed, compared; and dry runs of all of them. Run by tests/corpus.sh, which says more.
 usage: corpus.py [NAME...]"""
 

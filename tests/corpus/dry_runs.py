@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dry runs against conversions: for each model of the corpus both end with the same status, a dry run reports every error of
 the conversion, and says "0 unsupported" where, and only where, the conversion succeeds."""
 

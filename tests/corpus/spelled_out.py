@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that real models spell out, against what their containers have: each Gelu, LayerNorm, GroupNorm, Softmax that is found in
 the ONNX file by the operators around one of its nodes must be one op of the container. Prints op counts without and with
 fusion. Shares no code, and no pattern, with the product."""

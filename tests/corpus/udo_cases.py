@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models with UDO configs, and what their containers must hold."""
 
 FLOAT, INT = "Float_32", "Int_32"

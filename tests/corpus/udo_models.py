@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """UDO cases that bring their own model: what the tools must say, and what the containers must hold."""
 
 import struct

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the container tests share: an arena with diagnostics, a folder for files, the sample graph in them. */
 #ifndef TESTS_DLC_FIXTURE_H
 #define TESTS_DLC_FIXTURE_H

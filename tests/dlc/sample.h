@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A graph that has a bit of everything a container can say.
  *
  * x [1,2,3] ─ Blend (package MyPack; scalar, tensor and string params, static inputs of several types) ─ y [1,2,3],

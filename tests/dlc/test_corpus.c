@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The real containers of the shared corpus: what its README says of each. */
 #include "dlc_fixture.h"
 

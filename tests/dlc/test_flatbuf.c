@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The flatbuffer codec: what the builder writes reads back, hand-made bytes decode, broken ones are refused. */
 #include "dlc_fixture.h"
 

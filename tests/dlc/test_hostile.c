@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Damaged containers: every truncation and every kind of flipped byte ends in an error or in a container that is still
  * whole. */
 #include "dlc_fixture.h"

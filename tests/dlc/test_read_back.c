@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is written wrongly is noticed before the container gets its name: every byte of the graph's description is
  * changed in turn on its way into the file, with a CRC that is right for the changed byte. */
 #include "dlc_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How ops are spelled in containers of one release and of another, and that both are read as the same ops. */
 #include "dlc_fixture.h"
 #include "op/params.h"

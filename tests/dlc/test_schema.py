@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The field list that the program is made from says the same as proto/dlc.fbs, by which flatc reads containers."""
 
 import pathlib

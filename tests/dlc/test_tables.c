@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What rows of the field list make: a table of all kinds is put, verified, read, compared and taken, and no other line
  * knows of it. */
 #include "dlc_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From a container back to the graph: nothing is lost, ops find their rows, and what makes no sense is refused. */
 #include "dlc_fixture.h"
 #include "kernel/kernel.h"

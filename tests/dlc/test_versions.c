@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Containers that the writer does not make, put together here: versions 3 and 4.1, and those that are refused. */
 #include "dlc_fixture.h"
 

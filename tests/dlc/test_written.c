@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A container that is written over in place after it was read: what was checked of it stays as it was. */
 #include "dlc_fixture.h"
 

@@ -1,7 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The zip codec: extents, ZIP64, alignment, compressed entries, and files that only look like zips. */
 #include "dlc_fixture.h"
 
+#include <isa-l/crc.h>
 #include <libdeflate.h>
+#include <zlib.h>
 
 #include "base/reader.h"
 #include "dlc/zip.h"
@@ -29,6 +32,21 @@ static const char *write_two(uint32_t alignment)
     ck_status_ok(out_commit(zip.out));
     return path;
 }
+
+START_TEST(crcs_of_all_sizes_are_those_of_another_library)
+{
+    enum { SIZE = 3000 };
+    uint8_t bytes[SIZE];
+    for (int i = 0; i < SIZE; i++)
+        bytes[i] = (uint8_t)rand();
+    ck_assert_uint_eq(crc32_gzip_refl(0, (const unsigned char *)"123456789", 9), 0xCBF43926);
+    for (int round = 0; round < 4000; round++) { /* from any place on, behind bytes of any CRC */
+        size_t from = (size_t)rand() % 70, size = (size_t)rand() % (SIZE - 70);
+        uint32_t before = round % 4 == 0 ? 0 : (uint32_t)rand() * 2654435761u;
+        ck_assert_uint_eq(crc32_gzip_refl(before, bytes + from, size), crc32(before, bytes + from, (uInt)size));
+    }
+}
+END_TEST
 
 START_TEST(written_entries_are_listed)
 {
@@ -268,7 +286,8 @@ END_TEST
 
 int main(void)
 {
-    const TTest *const tests[] = {written_entries_are_listed,
+    const TTest *const tests[] = {crcs_of_all_sizes_are_those_of_another_library,
+                                  written_entries_are_listed,
                                   every_alignment_is_reached,
                                   extra_fields_fill_their_room,
                                   entry_must_get_its_size,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes the sample graph into a folder, in both params formats, for test_other_programs.py. testdata/ has its two
  * files, and small ones of versions 3 and 4.1 as test_versions.c makes them, as seeds for tests/fuzz. */
 #include <stdio.h>

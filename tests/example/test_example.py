@@ -1,9 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
 """The example of README, end to end: converted, read by a reader of its own, executed up to its UDO and, with the package of
 its UDO, to the end, and compared with a naive computation; converted twice, the same bytes; README's commands, one by one."""
 
 import filecmp
 import math
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -17,6 +19,7 @@ from dlc_reader import read_container  # noqa: E402
 from session import console_commands, environment, printed, same  # noqa: E402
 
 EXAMPLES = SOURCE / "examples"
+FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SIZE, OUT, CHANNELS_IN, CHANNELS_OUT = 16, 8, 3, 8
 
 
@@ -108,9 +111,12 @@ def naive_scores(container):
     return [math.exp(logit) / total for logit in logits]
 
 
-def readme_session():
-    """(command, lines that it prints) of the session that README shows, but for the first one, which changes the folder."""
-    return console_commands((SOURCE / "README.md").read_text().split("```\n$ cd examples\n", 1)[1].split("```", 1)[0])
+def readme_sessions():
+    """(folder, [(command, lines that it prints)]) of the sessions that README shows; each begins by changing to its folder."""
+    for _, block in FENCED.findall((SOURCE / "README.md").read_text()):
+        if block.startswith("$ "):
+            (change, _), *commands = console_commands(block)
+            yield change.removeprefix("cd "), commands
 
 
 def check_readme(checks, container, folder):
@@ -118,15 +124,31 @@ def check_readme(checks, container, folder):
     if not shutil.which("make") or not (shutil.which("clang++") or shutil.which("c++")):
         checks.skip("README's commands", "make or a C++ compiler is not installed")
         return
-    place = folder / "examples"
-    shutil.copytree(EXAMPLES, place, ignore=shutil.ignore_patterns("*.dlc", "ExampleOps", "output"))
+    place = folder / "readme" / "examples"
+    shutil.copytree(EXAMPLES, place, ignore=shutil.ignore_patterns("*.dlc", "ExampleOps", "output", "__pycache__"))
     env = environment(folder)
-    for command, lines in readme_session():
-        found, expected = printed(command, place, env)[1], "\n".join(lines)
-        checks.check(f"README: {command}", same(found, expected), f"{found}\nand not\n{expected}")
+    folders = []
+    for name, commands in readme_sessions():
+        folders.append(name)
+        for command, lines in commands:
+            found, expected = printed(command, place.parent / name, env)[1], "\n".join(lines)
+            checks.check(f"README: {command}", same(found, expected), f"{found}\nand not\n{expected}")
+    checks.equal("README's sessions", folders, ["examples/digits", "examples"])
     scores, expected = floats((place / "output/Result_0/scores.raw").read_bytes()), naive_scores(container)
     checks.check("README: scores", len(scores) == 5 and all(abs(a - b) < 1e-6 for a, b in zip(scores, expected)),
                  f"{scores} instead of {expected}")
+    written = [float(line) for line in (EXAMPLES / "example-scores.txt").read_text().split()]
+    checks.check("example-scores.txt", len(written) == 5 and all(abs(a - b) < 1e-7 for a, b in zip(written, expected)), written)
+    check_near(checks, place / "digits" / "output" / "Result_0" / "scores.raw", folder, env)
+
+
+def check_near(checks, found, folder, env):
+    """near.py sees numbers that differ, and others than were asked for."""
+    numbers = (EXAMPLES / "digits" / "digit-onnxruntime.txt").read_text().split()
+    for label, lines in (("one number differs", [*numbers[:9], str(float(numbers[9]) + 1e-3)]), ("one is missing", numbers[:9])):
+        (folder / "expected.txt").write_text("\n".join(lines))
+        status, text = printed(f"python3 {EXAMPLES / 'near.py'} {found} {folder / 'expected.txt'}", folder, env)
+        checks.check(f"near.py: {label}", status == 1 and "near.py: " in text, text)
 
 
 def main():

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A library for LD_PRELOAD that makes system calls of a command fail, or does something to it or to its files when it
  * makes a certain call. Numbers count the calls that are listed here; those of the C library's own streams do not pass
  * here. Controlled by the environment:

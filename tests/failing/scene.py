@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of failing machines share: a model with every kind of input file, and commands run with faults."""
 
 import json
@@ -11,7 +12,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import onnx_writer as onnx  # noqa: E402
-from checks import BUILD, Checks, command, share_of  # noqa: E402, F401
+from checks import BUILD, Checks, command, patient, share_of  # noqa: E402, F401
 
 LIBRARY = BUILD / "tests" / "failing" / "faults.so"
 OLDER = b"older container"

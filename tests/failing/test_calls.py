@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every system call of a conversion fails once (each eleventh trial without ODLC_LONG=1), in each way: with EIO, with ENOSPC,
 by an interruption, by half of the bytes. Either the container is the right one and the status 0, or there is an error and what was there before."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inputs that become shorter, change, are replaced or removed while a command reads them, before each of its calls (some
 of them without ODLC_LONG=1). What has gone wrong is said, and nothing else, for it explains the rest."""
 

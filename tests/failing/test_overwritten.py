@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Containers that another process writes to in place, by a mapping of its own, while a command reads them. What the
 command says of them is open, but it says it: it neither dies nor hangs, and sanitizers find nothing."""
 
@@ -9,7 +10,7 @@ import sys
 import tempfile
 
 from scene import Checks, Scene, onnx
-from checks import LONG, SOURCE
+from checks import LONG, SOURCE, patient
 from prestarted import run
 
 # Each of the nine command lines has 100, or 2,000.
@@ -93,14 +94,14 @@ class Subject:
             lines = self.commands()
             for i in range(times):
                 line = lines[(seed + i) % len(lines)]
-                done = run(*line, cwd=self.scene.folder, timeout=120, errors="replace")
+                done = run(*line, cwd=self.scene.folder, timeout=patient(120), errors="replace")
                 checks.check(f"{self.name}: {' '.join(line)} (seed {seed})",
                              done.returncode in (0, 1, 2) and "Sanitizer" not in done.stderr
                              and "runtime error" not in done.stderr,
                              f"status {done.returncode}: {done.stderr[-3000:]}")
                 statuses.append(done.returncode)
         finally:
-            writer.communicate(b"end", timeout=60)
+            writer.communicate(b"end", timeout=patient(60))
         checks.equal(f"{self.name}: the writer's status", writer.returncode, 0)
         return statuses
 

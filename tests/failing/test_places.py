@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Outputs at places where they cannot be, or must not: the inputs under any name, folders, pipes, devices, links. Nothing
 is harmed, and what can be written appears."""
 
@@ -9,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-from scene import ARGUMENTS, INPUTS, Checks, Scene, run, sanitized
+from scene import ARGUMENTS, INPUTS, Checks, Scene, patient, run, sanitized
 
 
 def arguments(output, *more):
@@ -29,7 +30,7 @@ def snapshot(folder):
 def refused(scene, label, args, status, words, command="onnx-to-dlc", **more):
     """The command fails, says why, and changes nothing."""
     before = snapshot(scene.inputs)
-    done = run(scene.inputs, command, *args, timeout=60, **more)
+    done = run(scene.inputs, command, *args, timeout=patient(60), **more)
     scene.checks.equal(f"{label}: status {done.stderr}", done.returncode, status)
     scene.checks.check(f"{label}: words", words in done.stderr, done.stderr)
     scene.checks.check(f"{label}: nothing is changed", snapshot(scene.inputs) == before)

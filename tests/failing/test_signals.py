@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Conversions that are ended by signals: before every system call (each eleventh trial without ODLC_LONG=1), between two names
 of the output, and at random moments of a large one. The container is complete, as it was before, or not there, and no
 temporary file is left unless the signal is SIGKILL."""

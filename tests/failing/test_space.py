@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Disks that are full, and limits of file size: at 20 points each. Then there is an error, and what was there before."""
 
 import os

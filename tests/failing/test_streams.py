@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Standard streams that are closed, full, or read by nobody. What is asked for must arrive, or the status says so; the
 container is right whatever becomes of the words about it."""
 
@@ -7,7 +8,7 @@ import signal
 import subprocess
 import tempfile
 
-from scene import ARGUMENTS, SIDE, Checks, Scene, onnx, run, sanitized
+from scene import ARGUMENTS, SIDE, Checks, Scene, onnx, patient, run, sanitized
 
 CLOSED, FULL, NOBODY = ">&-", "/dev/full", "a pipe that nobody reads"
 EXPECTED = {CLOSED: 1, FULL: 1, NOBODY: -signal.SIGPIPE}
@@ -35,7 +36,7 @@ def with_streams(scene, command, args, streams, **more):
             if kind == CLOSED:
                 os.close(number)
 
-    done = run(scene.inputs, command, *args, capture_output=False, **files, preexec_fn=close, timeout=60, **more)
+    done = run(scene.inputs, command, *args, capture_output=False, **files, preexec_fn=close, timeout=patient(60), **more)
     for end in ends:
         os.close(end)
     return done

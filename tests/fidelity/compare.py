@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares two results of converting one model: ours and the vendor's.
 
 usage: compare.py OURS.dlc VENDOR.dlc|net.json [--accept FILE] [--all]

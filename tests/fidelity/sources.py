@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Source models of vendor results whose own ones are not there: rebuilt from what the results say."""
 
 import json

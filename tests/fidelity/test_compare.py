@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """compare.py finds every kind of difference: one field of a result is changed at a time, and one line must say so."""
 
 import copy

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Models that the vendor's converters converted, converted by ours: the two results differ in nothing but what
 accepted/CASE.txt lists, each difference with its reason."""
 

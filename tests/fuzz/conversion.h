@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What targets that convert models have in common. */
 #ifndef FUZZ_CONVERSION_H
 #define FUZZ_CONVERSION_H

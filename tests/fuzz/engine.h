@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a fuzz engine and a target have of each other: the interface of libFuzzer, which AFL++ has, too. */
 #ifndef FUZZ_ENGINE_H
 #define FUZZ_ENGINE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "file_of_bytes.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files for functions that take a path: in memory, one of each for the whole process. */
 #ifndef FUZZ_FILE_OF_BYTES_H
 #define FUZZ_FILE_OF_BYTES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a checkpoint of one shard: all its tensors are read or refused with a diagnostic, nothing else. An input
  * is the length of the index in 4 bytes, the index, and the shard. */
 #include "base/reader.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a container: read, verified, shown as dlc-info and dlc-viewer show it, and compared with itself and with
  * a whole container as dlc-diff does. Built once per version of the format: mutate_dlc.c keeps the version. */
 #include <libdeflate.h>
@@ -40,7 +41,7 @@ static void show_model(struct arena *arena, const odlc_container *container)
     const struct odlc_graph *graphs = odlc_container_graphs(container, &n_graphs);
     text page = {0};
     for (size_t i = 0; i < n_graphs; i++) {
-        viewer_add_model(arena, container, &graphs[i], &page);
+        viewer_add_model(arena, &(struct viewer_subject){.container = container, .shown = &graphs[i]}, &page);
         viewer_add_dot(arena, &graphs[i], &page);
     }
 }

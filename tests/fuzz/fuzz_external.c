@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Texts as locations, offsets and lengths of external data: a model of two tensors in a folder with files, links in all
  * directions and things that are no files. What is opened is a regular file of the folder, both ways of opening agree
  * on what leads out, and all descriptors are closed again. An input is up to six texts with a NUL byte after each: for

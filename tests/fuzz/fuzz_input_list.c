@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as net-run's input list: what comes of it is what a plain count of its words says. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as an ONNX model: converted as far as that goes, with some operators claimed by a UDO config, or refused
  * with a diagnostic; no container is written. What converts is converted with other options, too. Most inputs are
  * changed along the schema of ONNX (mutate_onnx.c), because other bytes seldom get past the decoder. */

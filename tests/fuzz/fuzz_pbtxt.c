@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as the text of a saved model or a graph: refused with one diagnostic, or wire bytes that pass the check and
  * that protobuf-c reads. */
 #include <setjmp.h>

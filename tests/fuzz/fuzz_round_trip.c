@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is written is what is read. Any bytes make a graph, which is written in both forms of weights, read, compared
  * field by field, and written again to the same bytes. An input that is a container, and passes verification, is
  * written from what was read of it, and must read the same. */

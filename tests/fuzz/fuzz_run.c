@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Executes what strangers' containers hold. An input is a graph as text (docs/graphs-and-passes.md), which is put into
  * a container, read, planned and executed with made-up inputs; or a container, which is executed as net-run does. The
  * types of results are those that the text gives, or what follows from the operands, so that kernels are reached with

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as the folder of a saved model: its graph and signature are chosen, variables are found in the checkpoint,
  * and it is converted as far as that goes, or refused with a diagnostic; no container is written. An input is a byte
  * that says with which options, the length of saved_model.pb in 4 bytes, that file, and a checkpoint as fuzz_bundle.c

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a shape rule, evaluated on shapes that the first bytes give. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a file of one tensor: a value for --freeze_input, or raw data for net-run. The first byte says in what
  * form they are (enum form), the second one which input they are for (those below). What is accepted is read to its
  * end. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a frozen TensorFlow graph: converted as far as that goes, with some operators claimed by a UDO config,
  * or refused with a diagnostic; no container is written. Most inputs are changed along TensorFlow's schema
  * (mutate_wire.h), because other bytes seldom get past the decoder. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a config in the JSON form: read or refused with a diagnostic, and then used and written. */
 #include "engine.h"
 #include "udo_config.h"

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Seeds for a fuzz target: tests/fuzz/make_seeds.py TARGET FOLDER. Nothing for targets that need none.
 
 The fuzz_dlc_* get the containers of their version, of testdata/ and of the real ones, where these are to be had. Large

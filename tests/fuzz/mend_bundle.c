@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mend_bundle.h"
 
 #include "base/reader.h"

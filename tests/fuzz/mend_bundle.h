@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checkpoints as fuzz_bundle.c and fuzz_saved_model.c take them: the length of the index in 4 bytes, the index, the one
  * shard. */
 #ifndef FUZZ_MEND_BUNDLE_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the scripts have in common that give damaged copies of files to commands: running a command within limits, what is
 wrong with how it ended, dividing the copies among processes, and the totals."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Mutations of checkpoints as fuzz_bundle.c takes them. Most inputs get right checksums after they were changed. */
 #include <stdlib.h>
 #include <string.h>

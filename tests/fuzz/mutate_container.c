@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mutate_container.h"
 
 #include <libdeflate.h>

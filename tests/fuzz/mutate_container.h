@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Changes a container along its structure: the zip stays whole and its CRCs right, flatbuffers are changed field by
  * field as their descriptions (src/dlc/schema.h) lead to them, and the version stays what it is. */
 #ifndef FUZZ_MUTATE_CONTAINER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Mutations for fuzz_dlc: containers that stay of the version that DLC_MAJOR and DLC_MINOR say. */
 #include "engine.h"
 #include "mutate_container.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "mutate_flatbuffer.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Changes a flatbuffer field by field, along the description of its tables. */
 #ifndef FUZZ_MUTATE_FLATBUFFER_H
 #define FUZZ_MUTATE_FLATBUFFER_H

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Damaged models and UDO configs through the converters.
 
     tests/fuzz/mutate_models.py --build BUILD [--build BUILD2] [--count 10000] [--seed N] [--jobs N] [--keep FOLDER]

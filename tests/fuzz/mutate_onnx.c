@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX models are changed along their schema, because other bytes seldom get past the decoder. */
 #include "base/base.h"
 #include "engine.h"

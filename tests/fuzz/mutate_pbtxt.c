@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Texts are changed a token at a time: tokens go, come twice, change places, and become others. Fields have the names
  * that the schema gives them, so that most texts are read for more than a line. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Mutations for fuzz_round_trip: the bytes of a graph have no structure to keep; containers are changed as fuzz_dlc's.
  */
 #include "engine.h"

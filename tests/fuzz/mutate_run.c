@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Mutations for fuzz_run: graphs as text are changed token by token, so that most of them are still graphs; containers
  * as fuzz_dlc's are. */
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of a saved model are changed by what knows them: the graph along its schema, the checkpoint so that its
  * checksums stay right. */
 #include <stdlib.h>

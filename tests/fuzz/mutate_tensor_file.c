@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files of one tensor change in their form: headers of .npy files stay headers, messages stay messages. */
 #include <stdio.h>
 #include <stdlib.h>

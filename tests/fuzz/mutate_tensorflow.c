@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow graphs are changed along their schema, because other bytes seldom get past the decoder. */
 #include "engine.h"
 #include "tf_words.h"

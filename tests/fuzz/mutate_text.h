@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Changes to texts in a nested form that keep the form: subtrees are copied, removed, swapped and replaced, words
  * become others that are worth a try. */
 #ifndef FUZZ_MUTATE_TEXT_H

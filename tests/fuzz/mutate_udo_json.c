@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON configs change by whole members and elements. */
 #include <string.h>
 

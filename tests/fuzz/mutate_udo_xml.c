@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* XML configs change by whole elements. */
 #include <stdbool.h>
 #include <string.h>

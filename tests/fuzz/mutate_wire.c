@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A message is listed as its fields at all depths, each with the place of its bytes. A change replaces the bytes of a
  * field or adds some; then the list is made anew, because all places behind the change have moved. Lists are short and
  * made quickly: contents of texts, packed lists and tensors are not looked into until they are to be changed. */

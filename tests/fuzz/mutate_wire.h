@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Changes to bytes of a protobuf message that keep it one: whole fields are moved about, values become others that are
  * worth a try, and the lengths of all messages around a change stay right. Depends on nothing but the seed, so it
  * serves fuzz engines and plain loops alike. */

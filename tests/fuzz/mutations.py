@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Damages containers in ways that get past the outer checks: the zip stays whole and its CRCs right when the damage is
 inside an entry, so that the readers of the flatbuffers see it."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models that fuzz_onnx starts from: some of each family of operators that is built in a way of its own. Numbers and dims
 are small, so that a run takes little time. Where the published cases of the ONNX project are there, they come on top: as
 they are, with the numbers that their inputs of integers have (which shapes and axes often are), and with those of all

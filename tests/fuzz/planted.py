@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Do the fuzz targets reach the code? A check is taken out of a copy of the sources, and the target must find that.
 
     tests/fuzz/planted.py [--seconds 60] [--work FOLDER] [TARGET...]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A graph that a container can hold, made of bytes: any operators of the table and user-defined ones, any types,
  * encodings, names and params. What it computes is of no concern. */
 #ifndef FUZZ_RANDOM_GRAPH_H

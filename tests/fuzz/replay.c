@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tries files as inputs of a fuzz target, without an engine: TARGET [FILE or FOLDER]... The name of each file is
  * printed before it is tried, so that the last one is what a crash is about. */
 #include <dirent.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Tries what was found once (tests/regressions) and the seeds of a fuzz target, without an engine: replay.py TARGET"""
 
 import pathlib

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Fuzzes: tests/fuzz/run.py --build BUILD [--seconds 600] [--jobs 1] [--keep FOLDER] [TARGET...]
 
 BUILD was configured with -Dfuzz=libfuzzer. Each target (all of them, if none is named) runs that long on one core, from its

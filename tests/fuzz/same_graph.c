@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel/kernel.h"
 #include "op/params.h"
 #include "same_graph.h"

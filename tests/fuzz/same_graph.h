@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whether two graphs say the same: what a container keeps of a graph, compared field by field. */
 #ifndef FUZZ_SAME_GRAPH_H
 #define FUZZ_SAME_GRAPH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files of a target, in a folder of its own that goes when the target ends. */
 #ifndef FUZZ_SCRATCH_H
 #define FUZZ_SCRATCH_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Seeds of the targets for configs, shape rules, input lists and files of one tensor: a function a target, which writes files
 into a folder."""
 

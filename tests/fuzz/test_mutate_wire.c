@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Mutations of messages: what comes out is a message of the schema, and different things happen to it. */
 #include "../onnx/onnx_model.h"
 #include "converters/frontend/wire.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Seeds of the targets that read TensorFlow's models: graphs, texts, folders of saved models."""
 
 import pathlib

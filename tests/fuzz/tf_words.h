@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Texts that make sense in TensorFlow's messages, for mutate_wire. */
 #ifndef FUZZ_TF_WORDS_H
 #define FUZZ_TF_WORDS_H

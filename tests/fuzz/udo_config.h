@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What follows when a config has been read: nodes are built of its definitions, and it is written and read again. */
 #ifndef FUZZ_UDO_CONFIG_H
 #define FUZZ_UDO_CONFIG_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Changes to protobuf messages that leave the lengths of all messages around right: without the schema, a field whose bytes
 are fields themselves counts as a message."""
 

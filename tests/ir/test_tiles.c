@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels against their twins and against plain loops; tiles of views in memory and in files. */
 #include <check.h>
 #include <math.h>
@@ -81,15 +82,16 @@ START_TEST(boxes_are_permuted_alike_by_vectors_scalars_and_plain_loops)
             count *= (uint64_t)box.extent[i];
         uint32_t shift = (uint32_t)rand() % 8; /* neither side is aligned */
         uint8_t *source = (uint8_t *)arena_alloc(arena, source_count * size + 8) + shift;
-        uint8_t *out[2];
+        uint8_t *out[PERMUTE_WIDEST + 1];
         fill(source, source_count * size);
-        for (int i = 0; i < 2; i++) {
+        for (int i = 0; i <= PERMUTE_WIDEST; i++) {
             out[i] = (uint8_t *)arena_alloc(arena, count * size + 32) + 7 - shift;
             memset(out[i] + count * size, 0xA5, 16);
         }
-        permute_box(&box, out[0], source);
-        permute_box_scalar(&box, out[1], source);
-        ck_assert_mem_eq(out[0], out[1], count * size + 16); /* nothing behind the box is touched */
+        for (int i = 0; i <= PERMUTE_WIDEST; i++) {
+            permute_box_by(&box, out[i], source, (enum permute_kernel)i);
+            ck_assert_mem_eq(out[0], out[i], count * size + 16); /* nothing behind the box is touched */
+        }
         for (uint64_t i = 0; i < count; i++)
             if (memcmp(out[0] + i * size, source + source_of(&box, i) * size, size) != 0)
                 ck_abort_msg("element %llu is another one", (unsigned long long)i);
@@ -120,10 +122,10 @@ static odlc_status collect(void *user, uint64_t offset, const void *bytes, size_
 }
 
 /* All tiles of a view, the last one first. */
-static struct collected collect_tiles(const struct view *view, enum dtype as, uint64_t *tiles_count)
+static struct collected collect_tiles(const struct view *view, enum dtype as, uint64_t mapped, uint64_t *tiles_count)
 {
     struct view_tiles tiles;
-    view_tiles_start(view, as, MAPPED, &tiles);
+    view_tiles_start(view, as, mapped, &tiles);
     struct tile_space space = tile_space_new(arena, view_size(view, as) / dtype_size(as));
     struct collected c = {.size = view_size(view, as)};
     c.bytes = arena_alloc(arena, c.size);
@@ -202,7 +204,7 @@ START_TEST(tiles_of_mapped_views_cover_the_value_once)
         struct view view = floats_in_file(&cases[i].shape);
         uint64_t tiles;
         view_permute(&view, &cases[i].perm);
-        struct collected c = collect_tiles(&view, DT_FLOAT32, &tiles);
+        struct collected c = collect_tiles(&view, DT_FLOAT32, MAPPED, &tiles);
         ck_assert_uint_ge(tiles, cases[i].least_tiles);
         ck_assert_uint_le(c.largest, 1 << 20);
         check_values(&view, &c, NULL);
@@ -212,13 +214,30 @@ START_TEST(tiles_of_mapped_views_cover_the_value_once)
         view.scale_axis = view.shape.dims[0] <= 1501 ? 0 : 1;
         if (view.scale_axis < view.shape.rank && view.shape.dims[view.scale_axis] <= 1501) {
             view.scale = factors;
-            c = collect_tiles(&view, DT_FLOAT32, &tiles);
+            c = collect_tiles(&view, DT_FLOAT32, MAPPED, &tiles);
             check_values(&view, &c, factors);
         }
         arena_destroy(arena);
         arena = arena_create();
         diags_init(&diags, arena);
     }
+}
+END_TEST
+
+START_TEST(tiles_that_are_read_grow_with_the_room)
+{
+    struct shape shape = SHAPE(1201, 5003);
+    struct perm perm = PERM(1, 0);
+    struct view view = floats_in_file(&shape);
+    uint64_t few, many;
+    view_permute(&view, &perm);
+    struct collected c = collect_tiles(&view, DT_FLOAT32, 20 << 20, &few);
+    check_values(&view, &c, NULL);
+    ck_assert_uint_le(c.largest, 4 << 20);
+    c = collect_tiles(&view, DT_FLOAT32, 1 << 20, &many);
+    check_values(&view, &c, NULL);
+    ck_assert_uint_le(c.largest, 1 << 20);
+    ck_assert_uint_ge(many, 3 * few);
 }
 END_TEST
 
@@ -327,6 +346,7 @@ int main(void)
     tcase_set_timeout(t, 120);
     tcase_add_test(t, boxes_are_permuted_alike_by_vectors_scalars_and_plain_loops);
     tcase_add_test(t, tiles_of_mapped_views_cover_the_value_once);
+    tcase_add_test(t, tiles_that_are_read_grow_with_the_room);
     tcase_add_test(t, a_source_that_became_shorter_is_an_error);
     tcase_add_test(t, empty_views_have_no_tiles);
     tcase_add_test(t, all_halves_are_converted_as_one_by_one);

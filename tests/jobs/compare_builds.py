@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Builds of different compilers and settings make the same containers, with any number of threads.
 usage: compare_builds.py BUILD BUILD...
 

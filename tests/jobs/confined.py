@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each command with every kind of file that it reads and writes: what must work in a confined place."""
 
 import os

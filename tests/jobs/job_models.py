@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small models for tests of build systems: one of each kind of dependency."""
 
 import json

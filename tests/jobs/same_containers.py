@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two builds make the same containers, with the same words, of all models that are found, and compute the same numbers by them.
 usage: same_containers.py [--show N] BEFORE AFTER
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands on a pseudo-terminal that is theirs, and what a person would see there."""
 
 import fcntl

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The depfile: every file that a conversion reads, spelled so that the real make and ninja see a change of each of them;
 what it does to the container when it cannot be written."""
 

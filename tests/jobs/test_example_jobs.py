@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """examples/build-jobs with the real ninja: a folder of models is converted, and again only what a change concerns."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What docs/build-jobs.md shows works: its files are written, its commands are run, and the build systems convert what has
 changed and nothing else. Programs that are not installed are skipped."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands touch nothing but what they are given: they read their inputs (and the system's libraries), write into the
 output's folder, start no program, and open no connection."""
 

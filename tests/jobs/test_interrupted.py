@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Signals end a conversion as they end any program, so that shells, make and ninja see it; nothing is left behind, and what
 ignores a signal goes on."""
 

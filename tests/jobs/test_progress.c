@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Progress: what a conversion reports to its caller, that it can be stopped at each report, and the text of the line.
  */
 #include <check.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The progress line: on a terminal, for long work, and nowhere else; nothing of it is left."""
 
 import pathlib

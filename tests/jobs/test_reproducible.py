@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The same model, configs and options give the same bytes, whatever else is different: environment, locale, time zone,
 folder, umask, addresses, threads, reports, the time, and what stands at the output's place."""
 

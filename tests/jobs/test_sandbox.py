@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands work in the sandboxes of examples/sandbox, where there is nothing but what they are given: with the same results,
 and what a sandbox is for is refused in it."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of limits share: a model is converted, or refused for the limit."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """UDO configs at the limits of docs/limits.md, and one beyond."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Containers at the limits of docs/limits.md, and one beyond."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The numbers, names and codes in docs/limits.md are those in the code, and each limit of what models grow to is in it."""
 
 import os

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a conversion may make that is in no file of its model (ir/growth.h): one less than a limit passes, one more does
  * not, before anything is made. */
 #include <check.h>

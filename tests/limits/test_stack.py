@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands with the stack that docs/limits.md says: the deepest models and configs within the limits."""
 
 import json

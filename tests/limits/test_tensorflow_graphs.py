@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TensorFlow functions, loops, attributes and texts at the limits of docs/limits.md, and one beyond: each row of LIMITS is a
 limit, the largest number that converts, what makes a model of it, and what is said of one more."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TensorFlow models at the limits of docs/limits.md, and one beyond: the first converts, the second is refused with the limit's
 own message."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Definitions that use what both forms of a config can say: JSON and XML give the same bytes, and the container holds
 what was meant."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """User-defined ops between convolutions, whose activations the container keeps channels-last: which permutes appear,
 how they are called, and that each is reported."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every combination of what a UDO description can say about a tensor and a parameter, converted by onnx-to-dlc and
 checked in the container's bytes: {dynamic, static} x {NCHW, NHWC, no layout} x rank 1 to 5 x {FLOAT_32, FLOAT_16,
 INT_32, UINT_8} x {scalar int, float, string; tensor ints, floats}.

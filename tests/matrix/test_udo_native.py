@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """XML definitions that replace native ops after the translation: the node keeps inputs, outputs and the params that the
 definition names, and gets its package; everything else stays as it is."""
 

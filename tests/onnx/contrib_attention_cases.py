@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Attention of ONNX Runtime: cases for each attribute, form of mask and optional operand."""
 
 import contrib_by_hand as by_hand

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What operators of ONNX Runtime give that its CPU has no kernel of: their definitions in NumPy."""
 
 import math

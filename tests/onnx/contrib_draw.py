@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random nodes of ONNX Runtime's own operators."""
 
 import contrib_by_hand as by_hand

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random nodes of layers that ONNX Runtime joins with others, and of its variants of ONNX's operators."""
 
 import contrib_by_hand as by_hand

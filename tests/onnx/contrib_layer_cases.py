@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Layers that ONNX Runtime joins with others, and its variants of ONNX's operators: cases for each attribute and optional
 operand."""
 

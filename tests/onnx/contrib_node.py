@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One node of an operator that ONNX Runtime adds to ONNX, with arrays for its inputs, and the file of its model."""
 
 import zlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Activations and normalisations of ONNX Runtime: cases for each attribute and optional operand."""
 
 import contrib_by_hand as by_hand

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators on quantized integers: a few of the random ones, as ONNX Runtime computes them."""
 
 from contrib_node import Node, source

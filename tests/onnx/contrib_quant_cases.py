@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Integers with scales: GatherBlockQuantized, Binarizer, and the fake quantization of QONNX and Brevitas."""
 
 import contrib_by_hand as by_hand

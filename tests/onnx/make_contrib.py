@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Lets ONNX Runtime compute the cases of its own operators, and writes contrib_FAMILY.npz.
 usage: make_contrib.py [FAMILY...]      default: all
 

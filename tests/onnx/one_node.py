@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One ONNX node as a model that is converted and executed, or refused, and models of several. NumPy says what must come
 out."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* For tests of the ONNX decoder: writes models byte by byte with a protobuf writer of its own, loads them, and looks at
  * what was reported. Field numbers are those of the ONNX specification. */
 #ifndef TESTS_ONNX_MODEL_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random nodes of operators on quantized integers, with what their definitions give: sums of integers, one product with the
 scales, rounded to even."""
 

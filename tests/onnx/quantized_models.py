@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pairs of quantizing operators in models, and what ONNX's arithmetic makes of numbers."""
 
 from one_node import np

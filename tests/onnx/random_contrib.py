@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares random nodes of ONNX Runtime's own operators with ONNX Runtime, which it needs.
 usage: random_contrib.py [--count N] [--seed N] [OPERATOR...]
 

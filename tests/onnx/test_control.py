@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """If, Loop and Scan: branches taken, loops unrolled; and sequences and optionals, which leave nothing in the container."""
 
 import pathlib

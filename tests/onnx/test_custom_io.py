@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Layouts and types that users' inputs and outputs have (--custom_io): shapes and types of the container, numbers against
 those of the model as it is, and what a file is refused for."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Models, graphs, nodes, attributes and declared types. */
 #include "base/reader.h"
 #include "onnx_model.h"

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The tables of attribute defaults and of types in the repository are what their scripts make of the operator table."""
 import os
 import subprocess

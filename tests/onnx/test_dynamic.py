@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models that quantize while they run: products of floats by default, the model's own integers with --keep_integer_ops."""
 
 import pathlib
@@ -8,7 +9,7 @@ from checks import Checks
 from onnx_writer import FLOAT, INT8, INT32, UINT8, Model
 from quantized_models import f4, quantized, spread
 
-KEPT = ("--keep_integer_ops",)
+KEPT, DEQUANTIZED = ("--keep_integer_ops",), ("--io_layout", "model", "--dequantize_weights")
 
 
 def dynamic(x):
@@ -21,6 +22,12 @@ def dynamic(x):
 
 def ops(container):
     return container and [o.type for o in container.ops]
+
+
+def weights(container):
+    """The type of the layer's."""
+    layer = container and next(o for o in container.ops if o.type in ("FullyConnected", "Conv2d"))
+    return layer and container.tensors[layer.inputs[1]].dtype
 
 
 def product(x, w, w_zero, w_scale, op="MatMulInteger", bias=None, swapped=False, apart=False, **attributes):
@@ -65,6 +72,10 @@ def test_products(checks):
         floats = x.astype("f8") @ ((w.astype("f8") - w_zero) * w_scale) + more
         c = run_model(checks, f"float product {i}", m, {"x": x}, {"y": floats.astype("f4")}, ("--io_layout", "model"), 2e-6 * np.abs(floats).max())
         checks.equal(f"float product {i}: ops", ops(c), ["Reshape", "FullyConnected", "Reshape"])
+        centred = w.astype("i4") - w_zero
+        checks.equal(f"float product {i}: weights", weights(c), "SFXP_8" if -128 <= centred.min() and centred.max() < 128 else "UFXP_8")
+        c = run_model(checks, f"dequantized product {i}", m, {"x": x}, {"y": floats.astype("f4")}, DEQUANTIZED, 2e-6 * np.abs(floats).max())
+        checks.equal(f"dequantized product {i}: weights", weights(c), "FLOAT_32")
         c = run_model(checks, f"kept product {i}", m, {"x": x}, {"y": exact(x, w, w_zero, w_scale) + more}, KEPT, 1e-5)
         checks.check(f"kept product {i}: integers", c and any(t.dtype == "INT_32" for t in c.tensors.values()), ops(c))
 
@@ -77,6 +88,7 @@ def test_conv(checks):
     floats = np.einsum("nchw,oc->nohw", x.astype("f8"), (w[:, :, 0, 0].astype("f8") - 100) * np.float32(0.03))
     c = run_model(checks, "float conv", m, {"x": x}, {"y": floats.astype("f4")}, step=2e-6 * np.abs(floats).max())
     checks.equal("float conv: ops", ops(c), ["Conv2d"])
+    checks.equal("float conv: weights", weights(c), "UFXP_8")
 
 
 def test_integers_in_use(checks):

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tensors in files beside the model, and locations that must not be followed. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--float_bitwidth 16: which tensors are halves, which stay, and the numbers, which are those that NumPy computes of operands
 that are rounded to halves."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Local functions and their inlining. */
 #include "onnx_model.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What lowering functions take for an attribute that a node leaves out is what the operator's schema says. The functions
 that each row of onnx_rows.def leads to are found in the sources, with the defaults that they write down; onnx_schema_defaults.def
 has the schemas'."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Single operators on graph inputs of rank 3 and 4, in each form of inputs and outputs: which ops there are, what their axes
 are then, how inputs and outputs are stored, and the numbers, which NumPy says."""
 

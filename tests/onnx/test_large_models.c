@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs of many nodes: what they take, and what is left when they go. */
 #include "onnx_model.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that ONNX Runtime adds to ONNX, each as a model of one node that is converted and executed. What must come out is
 what ONNX Runtime computed (make_contrib.py). What cannot be converted must be refused with the reason."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ONNX convolutions, pools, matrix products and resizing, each as a model of one node that is converted and executed.
 What must come out is computed here from the definitions, element by element. What cannot be converted must be refused
 with the reason."""

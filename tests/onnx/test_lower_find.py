@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """NonMaxSuppression and NonZero: what they find in known data, and at run time in the first rows of the most that there can
 be. A double loop says which boxes stay, NumPy what is not zero. What becomes of the rows behind is said of each node."""
 

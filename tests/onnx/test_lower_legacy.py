@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The oldest forms of ONNX operators, those of opsets 1 to 8 that later ones replaced, and the experimental operators. Each is
 a model of one node that is converted and executed; NumPy says what must come out."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ONNX losses and steps of optimizers, each as a model of one node that is converted and executed; NumPy says what must
 come out."""
 

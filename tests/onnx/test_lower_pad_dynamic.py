@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--pad_dynamic: Unique, Compress and NonZero of values that are not known give room for the most that there can be, and a graph
 output that counts the valid rows. NumPy says what they are; the rest repeats the last of them."""
 

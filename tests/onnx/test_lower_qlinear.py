@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators on quantized integers: random nodes against their definitions on both backends, and the containers that they
 become. --count N nodes of each operator, --seed N."""
 
@@ -7,7 +8,7 @@ import tempfile
 
 from one_node import Case, Const, as_stored, convert, execute, np, refuses, result, run_model, write_model
 from checks import Checks
-from onnx_writer import FLOAT, INT8, INT32, INT64, UINT8, Model
+from onnx_writer import BOOL, FLOAT, INT8, INT32, INT64, UINT8, Model
 
 BACKENDS = ("reference", "cpu,reference")
 COUNT = 12
@@ -114,27 +115,33 @@ def test_integers_in_use(checks):
         checks.check("what comes behind is fixed-point all the same", "UFXP_8" in fixed_types(c), fixed_types(c))
 
 
-def between_products(checks, name, inner, op, inputs, shape, **attributes):
+def between_products(checks, name, inner, op, inputs, shape, dtype="u1", **attributes):
     """x → QLinearMul by 1 → op on the integers → QLinearAdd of 0 → y"""
-    x = np.random.RandomState(8).randint(0, 256, (1, 3, 4, 6)).astype("u1")
-    m = Model(opset=13)
+    code, z = (UINT8, 100) if dtype == "u1" else (INT8, -28)
+    x = (np.random.RandomState(8).randint(0, 256, (1, 3, 4, 6)) + (0 if dtype == "u1" else -128)).astype(dtype)
+    m = Model(opset=14)
     m.opsets.append(("com.microsoft", 1))
-    m.input("x", UINT8, x.shape)
+    m.input("x", code, x.shape)
     by = ["scale", "zero"]
     m.tensor("scale", FLOAT, [], [0.5])
-    m.tensor("zero", UINT8, [], [100])
-    m.tensor("two", UINT8, [1], [102])
-    m.tensor("none", UINT8, [1], [100])
+    m.tensor("zero", code, [], [z])
+    m.tensor("two", code, [1], [z + 2])
+    m.tensor("none", code, [1], [z])
     m.tensor("scales", FLOAT, [4], [1.0, 1.0, 2.0, 2.0])
+    m.tensor("pads", INT64, [8], [0, 0, 1, 2, 0, 1, 0, 3])
+    m.tensor("low", code, [], [z - 40])
+    m.tensor("high", code, [], [z + 50])
+    m.tensor("row", code, [6], [z - 60, z, z + 10, z + 90, z - 1, z + 1])
+    m.tensor("chosen", BOOL, [4, 1], [1, 0, 0, 1])
     for tensor, values in (("starts", [1]), ("ends", [3]), ("axes", [3])):
         m.tensor(tensor, INT64, [1], values)
     m.node("QLinearMul", ["x", *by, "two", *by, *by], ["a"], domain="com.microsoft")
-    m.node(op, ["a", *inputs], ["b"], **attributes)
+    m.node(op, ["a", *inputs] if op != "Where" else ["chosen", "a", *inputs], ["b"], **attributes)
     m.node("QLinearAdd", ["b", *by, "none", *by, *by], ["y"], domain="com.microsoft")
-    m.output("y", UINT8, shape)
+    m.output("y", code, shape)
     c = run_model(checks, name, m, {"x": x}, {"y": inner(x)}, ("--io_layout", "model"))
     if c:
-        checks.equal(f"{name}: types", fixed_types(c), ["UFXP_8"])
+        checks.equal(f"{name}: types", fixed_types(c), ["UFXP_8" if dtype == "u1" else "SFXP_8"])
         checks.check(f"{name}: ops", not {"Quantize", "Dequantize", "Cast"} & {o.type for o in c.ops}, [o.type for o in c.ops])
 
 
@@ -146,6 +153,31 @@ def test_moved_integers(checks):
                      axis=1)
     between_products(checks, "transposed", lambda x: x.transpose(0, 3, 1, 2), "Transpose", [], [1, 6, 3, 4], perm=[0, 3, 1, 2])
     between_products(checks, "pooled", lambda x: np.maximum(x[..., :-1], x[..., 1:]), "MaxPool", [], [1, 3, 4, 5], kernel_shape=[1, 2])
+
+
+def test_picked_integers(checks):
+    """What picks some of the integers, or puts in known ones, whatever these stand for."""
+    around = ((0, 0), (0, 1), (1, 0), (2, 3))
+    for dtype, z in (("u1", 100), ("i1", -28)):
+        least = np.iinfo(dtype).min
+        row = np.array([z - 60, z, z + 10, z + 90, z - 1, z + 1], dtype)
+        for value, given in ((z, "zero"), (z - 40, "low"), (z + 50, "high"), (0, None)):
+            between_products(checks, f"padded {dtype} {given}", lambda x: np.pad(x, around, constant_values=value), "Pad",
+                             ["pads", given] if given else ["pads"], [1, 4, 5, 11], dtype)
+        between_products(checks, f"reflected {dtype}", lambda x: np.pad(x, around, "reflect"), "Pad", ["pads"], [1, 4, 5, 11], dtype,
+                         mode="reflect")
+        between_products(checks, f"clipped {dtype}", lambda x: x.clip(z - 40, z + 50), "Clip", ["low", "high"], [1, 3, 4, 6], dtype)
+        between_products(checks, f"from below {dtype}", lambda x: x.clip(z - 40), "Clip", ["low"], [1, 3, 4, 6], dtype)
+        between_products(checks, f"most {dtype}", lambda x: np.maximum(x, row), "Max", ["row"], [1, 3, 4, 6], dtype)
+        between_products(checks, f"least {dtype}", lambda x: np.minimum(x, row), "Min", ["row"], [1, 3, 4, 6], dtype)
+        between_products(checks, f"chosen {dtype}", lambda x: np.where([[True], [False], [False], [True]], x, row), "Where", ["row"],
+                         [1, 3, 4, 6], dtype)
+        between_products(checks, f"largest {dtype}", lambda x: x.max(2, keepdims=True), "ReduceMax", [], [1, 3, 1, 6], dtype, axes=[2])
+        between_products(checks, f"smallest {dtype}", lambda x: x.min(2, keepdims=True), "ReduceMin", [], [1, 3, 1, 6], dtype, axes=[2])
+        between_products(checks, f"pooled and padded {dtype}", lambda x: np.max(
+            [np.pad(x, ((0, 0), (0, 0), (1, 1), (2, 0)), constant_values=least)[:, :, i:i + 4, k:k + 7:2] for i in range(3)
+             for k in range(2)], 0), "MaxPool", [], [1, 3, 4, 4], dtype, kernel_shape=[3, 2], pads=[1, 2, 1, 0], strides=[1, 2])
+    between_products(checks, "not negative", lambda x: x.clip(0), "Relu", [], [1, 3, 4, 6], "i1")
 
 
 def test_border(checks):
@@ -241,7 +273,7 @@ def main():
     if np is None:
         checks.skip("operators on quantized integers", "python3-numpy is not there")
         checks.finish()
-    for test in (test_network, test_integers_in_use, test_moved_integers, test_border, test_rows_of_few_bits, test_float_bias, test_refused):
+    for test in (test_network, test_integers_in_use, test_moved_integers, test_picked_integers, test_border, test_rows_of_few_bits, test_float_bias, test_refused):
         test(checks)
     test_drawn(checks, number("--count", COUNT), number("--seed", 0))
     checks.finish()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ONNX's quantizing operators and element types: what comes out by NumPy's arithmetic; and models of QuantizeLinear and
 DequantizeLinear pairs, which become quantized tensors with the same results, or stay nodes."""
 

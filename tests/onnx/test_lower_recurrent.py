@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ONNX LSTM, GRU and RNN, each as a model of one node that is converted and executed; the operators' equations, written
 here step by step, say what must come out. What cannot be converted must be refused with the reason."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ONNX operators that select, count or decompose: Unique, TfIdfVectorizer, ArrayFeatureExtractor,
 Det, CenterCropPad, CumProd, Hardmax. Each is a model of one node that is converted and executed; NumPy says what must
 come out."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ONNX shape, slice, index and constant operators, each as a model of one node that is converted and executed; NumPy says
 what must come out. What cannot be converted must be refused with the reason."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Definitions, uses and order of values. */
 #include "onnx_model.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Graphs within nodes and functions that do not fit their nodes, each refused with the reason; and rare forms that are
 right and must give right numbers."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The decoder on models made by others (see ODLC_SHARED in CONTRIBUTING); skipped where they are not there. Expected
  * numbers were read with the onnx Python package. */
 #include <fts.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Encodings of a file (--quantization_overrides): what tensors carry, by the file's forms, where they go when layers are made
 of nodes, and what a file is refused for. Ranges are those that public texts give as examples, or computed here."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Padding at the end that no window reaches is left out of pools: shapes and numbers stay, for all small geometries. */
 #include "converters/lowering/spatial.h"
 #include "tests/op/float_fixture.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks of matrix products, Softmax and norms: which ops the container has and how they are called, and what comes out
 by NumPy's arithmetic."""
 
@@ -341,4 +342,5 @@ def main():
     checks.finish()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models of QuantizeLinear and DequantizeLinear pairs as floats with encodings (--qdq encodings), and with nodes that are
 kept (--keep_quant_nodes): what their tensors carry by the definition of the two operators, and the numbers of the model
 without rounding."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nodes that are rare and right: each as a model that is converted and executed, with numbers by hand."""
 
 from one_node import Const, gives, np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each row of the table of ONNX operators is reached by a model: for every row, models with the operator's smallest sensible
 node are converted, at the row's first and last opset version and at versions between where attributes became inputs."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Attribute defaults, with values from the operator documentation. */
 #include <float.h>
 

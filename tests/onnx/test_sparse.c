@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sparse tensors, as initializers and as attributes: all their elements, and what cannot be right. */
 #include "onnx_model.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tensors in all the forms in which ONNX stores elements. */
 #include <sys/stat.h>
 

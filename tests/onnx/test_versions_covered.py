@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every version of every operator of ONNX's default domain either has a row that covers it, or stands in onnx_refusals.def."""
 
 import csv

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes that are no model, or a damaged one. */
 #include "onnx_model.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ONNX project's backend cases: finding them in a folder, reading their values, naming the operator they are about.
 
 A folder holds node/, simple/, pytorch-operator/, pytorch-converted/ (each: CASE/model.onnx with

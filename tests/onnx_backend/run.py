@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """The ONNX project's backend cases: converted, executed, compared with the published outputs.
 usage: run.py [-v] [--update] [--io_layout LAYOUT] [--backend NAME] [--step N] [--cases FOLDER] [--build FOLDER] [PATTERN...]
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Containers of an older and of a newer release (--target_release) give the same numbers, to the bit: backend cases are
 converted for both and executed. Which spelling each has is tests/convert/test_target_release.py's."""
 

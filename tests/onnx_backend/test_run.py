@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The runner of the backend cases on cases made here: each outcome is told from the others, and the totals are right."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One backend case: converted, executed, compared.
 
 A refusal is an error of onnx-to-dlc with status 1 and a reason. A crash is a signal, a sanitizer's report, a status that
@@ -11,13 +12,14 @@ import tempfile
 
 import dlc_tools
 import numpy as np
+from checks import patient
 from dlc_reader import read_container
 from model_case import CHANNELS_LAST, CONTAINER_TYPES, LAST, result, with_filler
 from onnx_reader import Array
 from prestarted import run
 
 MATCHED, REFUSED, WRONG, CRASHED = "matched", "refused", "WRONG", "CRASHED"
-SECONDS = 60
+SECONDS = patient(60)
 SANITIZER = re.compile(r"Sanitizer|runtime error:")
 ASKED = re.compile(r"--freeze_input (.+?)=")
 # The ONNX runner's tolerances; its bfloat16 is that of two steps of the type.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes over float32 tensors, for the families that multiply and add. */
 #ifndef TESTS_OP_FLOAT_FIXTURE_H
 #define TESTS_OP_FLOAT_FIXTURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One node at a time: a graph whose inputs carry elements, the node run by its kernel, and its axis rule tried by
  * execution. Expectations come from loops over positions written here, not from the code under test. */
 #ifndef TESTS_OP_NODE_FIXTURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SpaceToBatch, BatchToSpace, ExtractPatches and CropAndResize against their definitions, element by element. */
 #include "float_fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes that are built wrongly: an internal error, told with the operator, and no node. */
 #include "node_fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Convolutions against their sums written out over positions, shapes and multiply-accumulates against values computed
  * by hand (and two that a report of the vendor's tool states). */
 #include "float_fixture.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise ops, activations and Cast: kernels against plain C functions on random shapes that broadcast, the corners
  * of integer arithmetic and of floats by hand, and the errors of the type rules. */
 #include <float.h>

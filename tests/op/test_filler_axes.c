@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which nodes keep rows apart: every operator is executed with other elements at the end of an axis, and where its rule
  * says that nothing is combined, only what lies at the end of the axes that it names may differ. Rules whose answers
  * execution cannot give stand here by hand. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NonMaxSuppression and NonZero as containers of other writers may have them: with other room than the most that there
  * can be, with absent outputs, and with params that are left out. Numbers are by hand; tests/onnx and tests/reference
  * compare many. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Gather, GatherElements, GatherNd, ScatterElements, ScatterNd, OneHot, TopK: kernels against loops over positions and
  * values computed by hand, axis rules by execution, and what the rules and kernels refuse. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Matrix products against their sums written out; shapes and multiply-accumulates by hand. */
 #include "float_fixture.h"
 

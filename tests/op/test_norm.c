@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Normalisations: kernels against their formulas, written here over positions; axis rules by execution; type errors. */
 #include <math.h>
 

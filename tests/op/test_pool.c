@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pools against loops over the elements of each window; shapes, padding rules and types by hand. */
 #include "float_fixture.h"
 

@@ -1,4 +1,6 @@
-/* Quantize and Dequantize against the formulas written out, and the axis rule with one encoding and with one per index.
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Quantize, Dequantize and Convert against the formulas written out, and the axis rule with one encoding and with one
+ * per index.
  */
 #include <math.h>
 
@@ -101,6 +103,42 @@ START_TEST(dequantize)
 }
 END_TEST
 
+/* Reals of float32 in between. */
+START_TEST(convert)
+{
+    static const struct {
+        enum dtype from, to;
+        double low, high;
+    } types[] = {{DT_UFXP8, DT_UFXP16, 0, 65535}, {DT_UFXP16, DT_UFXP8, 0, 255}, {DT_SFXP16, DT_SFXP8, -128, 127},
+                 {DT_SFXP8, DT_UFXP8, 0, 255},    {DT_UFXP8, DT_FLOAT32, 0, 0},  {DT_FLOAT32, DT_UFXP16, 0, 65535}};
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        struct fixture *f = fixture_start(round);
+        const size_t k = round % COUNT_OF(types);
+        const enum dtype from = types[k].from, to = types[k].to;
+        const tensor_id x =
+            from == DT_FLOAT32 ? floats(f, draw_shape(f, 3, 6)) : input_of(f, from, draw_shape(f, 3, 6));
+        const struct shape shape = *shape_of(f, x);
+        const struct quant *before = from == DT_FLOAT32 ? NULL : draw_encodings(f, from, &shape, draw(f, 0, 1) != 0);
+        const struct quant *after = to == DT_FLOAT32 ? NULL : draw_encodings(f, to, &shape, draw(f, 0, 1) != 0);
+        graph_tensor(f->graph, x)->quant = before;
+        struct node *n = add(f, OP_Convert, x, to, after);
+        uint8_t *out = arena_calloc(f->arena, shape_count(&shape), 4);
+        run_quantized(f, n, out);
+        for (uint64_t i = 0; i < shape_count(&shape); i++) {
+            double real, found;
+            convert_elements(&real, DT_FLOAT64, (uint8_t *)f->data[x] + i * dtype_size(from), from, 1);
+            const struct encoding *e = before ? encoding_of(before, &shape, i) : NULL;
+            real = e ? (double)((float)(real + e->offset) * (float)e->scale) : real;
+            convert_elements(&found, DT_FLOAT64, out + i * dtype_size(to), to, 1);
+            const struct encoding *o = after ? encoding_of(after, &shape, i) : NULL;
+            const double steps = o ? (double)nearbyintf((float)real / (float)o->scale) - o->offset : real;
+            ck_assert_double_eq(found, o ? fmin(fmax(steps, types[k].low), types[k].high) : steps);
+        }
+        fixture_end(f);
+    }
+}
+END_TEST
+
 START_TEST(axes_move_with_one_encoding_only)
 {
     struct fixture *f = fixture_start(1);
@@ -144,6 +182,7 @@ int main(void)
     TCase *tc = tcase_create("quantize");
     tcase_add_test(tc, quantize);
     tcase_add_test(tc, dequantize);
+    tcase_add_test(tc, convert);
     tcase_add_test(tc, axes_move_with_one_encoding_only);
     tcase_add_test(tc, encodings);
     suite_add_tcase(suite, tc);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Recurrent layers against their equations, one unit and one weight at a time. */
 #include "float_fixture.h"
 

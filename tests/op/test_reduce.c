@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reductions, Argmax and Argmin, CumulativeSum, Softmax and LogSoftmax: kernels against sums over positions written
  * here, axis rules by execution, and the errors of the type rules. */
 #include <math.h>

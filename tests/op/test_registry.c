@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The registry of ops: which row a container's op, or a name, means. */
 #include <check.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ops that move elements between tensors of different encodings and types. Expected integers are worked out by hand
  * from real = (q - zero) * scale. */
 #include "build/fold.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Resizing: values worked out by hand, and bilinear interpolation written out over positions. Depth and space:
  * positions. */
 #include "float_fixture.h"

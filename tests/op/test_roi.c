@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* RoiAlign and RoiPooling against loops over samples and elements; positions and sizes by hand. */
 #include "float_fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GridSample against interpolation written out over the corners of a cell, and positions known by hand; Col2Im against
  * a loop over all that adds to an element. */
 #include "float_fixture.h"

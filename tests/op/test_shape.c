@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reshape, Transpose, Concat, Split, Tile, StridedSlice, Pad: kernels against loops over positions on random shapes of
  * rank 1 to 6, axis rules by execution, and the errors of the shape rules. */
 #include "node_fixture.h"

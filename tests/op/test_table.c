@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The operator table as a whole: names are unique, rows are consistent, and names and params are those of the target's
  * master list, where that list is at hand (ODLC_SHARED). */
 #include <check.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elements that do not fit float32: ops of two operands, of one and over an axis, on float64, and on uint64 beyond what
  * int64 holds. Values are by hand. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs in several threads that share one package, and a package that is loaded and given back many times.
  *     share_package CONTAINER LIBRARY PROVIDER RAW REGISTRATION
  * prints "same" when all runs gave the same bits, and loading left nothing behind */

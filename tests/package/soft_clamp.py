@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the model of examples gives, computed by NumPy from the container's weights.
 usage: soft_clamp.py CONTAINER IMAGE SCORES     exits with 1 unless the scores are those"""
 

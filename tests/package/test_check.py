@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """udo-check --udo_package_path: a package without faults has no finding; each planted fault is found, and nothing else."""
 
 import json
@@ -9,8 +10,9 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 from workshop import fill_in, generate, make, registration  # noqa: E402
-from checks import BUILD, Checks, run  # noqa: E402
+from checks import BUILD, Checks, run, when_busy  # noqa: E402
 
+LIMIT = when_busy(2)  # seconds for an op
 COUNTED = (BUILD / "src/trial/odlc-count-allocations.so").exists()
 HEAD = """    const float *x = getTensorData<float>(operation->getInput(0));
     float *y = getTensorDataRef<float>(operation->getOutput(0));
@@ -43,7 +45,7 @@ FAULTS = {
     "Aborts": ("    abort();\n", "kernel-crash", "is ended by signal 6"),
     "Throws": ("    throw 1;\n", "kernel-fails", "execute gives error 3006 (QNN_OP_PACKAGE_ERROR_GENERAL)"),
     "Exits": ("    exit(3);\n", "kernel-exits", "ends the process with status 3"),
-    "Hangs": ("    for (volatile bool on = true; on;)\n        ;\n", "kernel-hangs", "does not end in 2 seconds"),
+    "Hangs": ("    for (volatile bool on = true; on;)\n        ;\n", "kernel-hangs", f"does not end in {LIMIT} seconds"),
     "Refuses": ("    return QNN_OP_PACKAGE_ERROR_INVALID_ARGUMENT;\n", "kernel-fails",
                 "QNN_OP_PACKAGE_ERROR_INVALID_ARGUMENT"),
 }
@@ -104,7 +106,7 @@ def clean(checks, folder):
     checks.equal("clean: findings", {name: codes(op) for name, op in ops.items()}, {"Scaled": [], "Picks": [], "Relu": []})
     for name, op in ops.items():
         checks.equal(f"clean: {name} is tried", (op["inputs_tried"], op["inputs_refused"]), (6, 0))
-        checks.check(f"clean: {name} is measured", 0 < op["microseconds"] < 1e5, op["microseconds"])
+        checks.check(f"clean: {name} is measured", 0 < op["microseconds"] < 1e7, op["microseconds"])
         checks.equal(f"clean: {name} counted", op["allocations_counted"], COUNTED)
     checks.equal("clean: compared", (ops["Relu"].get("against"), ops["Relu"].get("largest_difference")), ("Relu", 0))
     checks.equal("clean: odd numbers", [ops["Relu"].get(key) for key in ("nan", "infinity", "denormal")],
@@ -124,7 +126,7 @@ def faults(checks, folder):
     del without_shape["outputs"][0]["shape"]
     config = build(checks, folder, "Faulty", {**bodies, "Last": HEAD + DOUBLE},
                    [op_of(name) for name in [*FAULTS, "Last"]] + [without_shape])
-    done, ops = check(config, folder / "Faulty", "--timeout", 2)
+    done, ops = check(config, folder / "Faulty", "--timeout", LIMIT)
     checks.equal("faults: status", done.returncode, 1)
     lines = [json.loads(line) for line in done.stderr.splitlines()]
     for number, (name, (_, code, words)) in enumerate(FAULTS.items()):

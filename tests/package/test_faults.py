@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages with a fault each: status and words that name what is at fault, in the command's process and in one of its own,
 where what comes behind a fault of an execution is still computed."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where libraries of packages are found: beside the registration library, by the system's loader, and in one library with
 it; what is said where they are not; and every tensor of a graph whose ops are a package's."""
 

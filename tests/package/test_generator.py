@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """udo-package-generator: the files of the tree, what is kept and what is written anew, names that C++ does not take; all
 published configs give packages that compile without edits and without warnings, and run."""
 

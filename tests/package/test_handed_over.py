@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What packages get of a node: operands at the end that are absent, params in the registration's order, strings; and where
 the cores that are registered are shown."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kernels as users write them, or as generated with calls of the reference, in packages of published configs: models
 that the configs are for run to the end, with the outputs that native operators give. Ops without a native operator
 are computed anew."""

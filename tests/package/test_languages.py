@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """udo-package-generator --language c: the files of the tree; packages of all published configs compile strictly with each
 compiler, and register what their configs say; the README's op has a kernel, and gives numbers computed by hand."""
 

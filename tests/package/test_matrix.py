@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a kernel is handed: static and dynamic inputs of all element types, layouts and ranks, absent inputs, and params
 of all kinds, come out again by one kernel that copies them. What must come is computed from config and model alone,
 layouts by hand."""

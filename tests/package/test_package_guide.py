@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The commands of docs/udo-packages.md, one after another, with the files that its reader has by then; and the numbers that
 they come to."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """qnn-op-package-generator: trees as documented for published and random configs; CPU, QHPI and converter packages compile
 without edits and warnings and load; a CPU package runs to its numbers, and a converter package tells shapes."""
 

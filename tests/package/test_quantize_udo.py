@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """dlc-quantize on user-defined ops: operands have the types that the config declares for a core, the package computes them for
 ranges, and net-run takes what comes out, with static data in integers."""
 

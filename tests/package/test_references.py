@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """udo-package-generator --reference: which ops call reference kernels, what notes say of the others, what the makefiles need,
 and what a user reads where a node does not fit its operator. What such packages compute: test_kernels.py."""
 

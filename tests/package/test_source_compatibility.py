@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Op sources as users write them for the documented skeletons: they and what is generated compile in each C++ standard with
 each compiler, without warnings of ours, with and without a semicolon behind the macros, and compute."""
 

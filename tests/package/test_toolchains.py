@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What packages are compiled with: libraries for 64-bit Arm by Debian's cross compiler, and whose headers are taken, ours or
 those that SNPE_UDO_ROOT and QNN_SDK_ROOT name."""
 

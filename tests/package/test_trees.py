@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trees of udo-package-generator: for published and random configs the files are those that the documented tree has for the
 config, registration, CPU, GPU and old DSP sources compile without edits and warnings, and packages run as generated."""
 

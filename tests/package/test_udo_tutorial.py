@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The walk-through of docs/udo-tutorial.md: its commands are run one after another, and print what it shows; the results are
 those that NumPy computes of the model's weights."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packages that tests generate, fill in and compile as a user does."""
 
 import os

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs as text for tests of passes: a context with an arena of its own for each test. */
 #ifndef TESTS_PASS_PASS_FIXTURE_H
 #define TESTS_PASS_PASS_FIXTURE_H

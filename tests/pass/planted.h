@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs in which an operator is spelled out, in one of the many ways in which exporters write it, or nearly so. */
 #ifndef TESTS_PASS_PLANTED_H
 #define TESTS_PASS_PLANTED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of random graphs as user-defined operations: what a UDO computes is what the nodes that it stands for compute,
  * in the layouts that its definition declares. Its kernel executes those nodes, so that graphs with UDOs can be
  * executed, and their numbers show whether every UDO sees and gives its tensors in the declared order. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Random graphs, as lowering builds them: channels-last ops stand between Transposes. A seed always gives the same
  * graph; its constants are constants, which are folded while nodes are added, or graph inputs with the same values, so
  * that every node is there to be executed. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Operators that are spelled out are found in all their forms, and keep their numbers; what is nearly one is none.
  *
  * ODLC_RANDOM_GRAPHS is the number of plants of each kind (without it 500), ODLC_RANDOM_SEED the first seed. */

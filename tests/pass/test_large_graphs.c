@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs of many nodes, operands, readers and outputs: what they take of memory, and that no step of building them or
  * of a pass grows with the square of any of these or follows a chain by recursion. A step that did would not end within
  * the time that a test has. */

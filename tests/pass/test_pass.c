@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Passes by numbers: what a graph computes must not depend on the passes that ran. test_pass_texts has the texts. */
 #include <check.h>
 #include <math.h>

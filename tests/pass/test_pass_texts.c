@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each pass of the list by texts: a graph before it and after it. */
 #include <check.h>
 #include <stdlib.h>
@@ -104,6 +105,23 @@ static void fill_constants(struct graph *g)
         elements[count / 2] += *name == 'c';
         *t->view = view_of(elements, DT_FLOAT32, &t->type->shape);
     }
+}
+
+/* "b" is the transposed "a"; "c" is too, but for one element. */
+static void fill_transposed(struct graph *g)
+{
+    float *elements[3];
+    for (int k = 0; k < 3; k++) {
+        struct tensor *t = graph_tensor(g, tensor_called(g, (const char[]){(char)('a' + k), 0}));
+        elements[k] = arena_array(arena, float, shape_count(&t->type->shape));
+        *t->view = view_of(elements[k], DT_FLOAT32, &t->type->shape);
+    }
+    for (int i = 0; i < 33; i++)
+        for (int k = 0; k < 64; k++) {
+            elements[0][i * 64 + k] = (float)(100 * i + k);
+            elements[1][k * 33 + i] = elements[2][k * 33 + i] = (float)(100 * i + k);
+        }
+    elements[2][40 * 33 + 20] = 1; /* no element that is sampled */
 }
 
 static void check_encodings(const struct graph *g)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Quantized tensors with an encoding for each index of an axis: what the passes do to nodes around them, by numbers. */
 #include <check.h>
 #include <math.h>

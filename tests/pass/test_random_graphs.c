@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a graph computes must depend neither on folding nor on the passes. Random graphs are executed as they are built
  * with nothing folded; then folded, after each pass alone, and after each pass of the whole list, and must give the
  * same numbers. So must the graphs some of whose nodes are claimed by UDOs of random layouts: where a UDO saw or gave a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reshapes of stored orders: whatever is said to be possible gives the elements that a Reshape in the own order gives.
  */
 #include <check.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What tests of dlc-quantize share: a folder with models, containers and inputs, and the encodings that public texts define,
 computed in NumPy."""
 
@@ -36,6 +37,31 @@ def integers(values, bits, scale, offset, signed):
     last = 2 ** (bits - 1) - 1
     low, high = (-last, last) if signed else (0, 2 ** bits - 1)
     return np.clip(np.rint(np.asarray(values, "f8") / scale) - offset, low, high)
+
+
+def chain():
+    """x → × k → Sigmoid → × k → y: the constant has two readers."""
+    m = Model(opset=13)
+    m.tensor("k", FLOAT, [3], [2.0, -1.5, 0.75])
+    m.input("x", FLOAT, [2, 3])
+    m.node("Mul", ["x", "k"], ["p"], name="first")
+    m.node("Sigmoid", ["p"], ["s"], name="middle")
+    m.node("Mul", ["s", "k"], ["y"], name="last")
+    m.output("y", FLOAT, [2, 3])
+    return m
+
+
+def layers(rng):
+    """x → Conv → Relu → Conv → y; 1 × 1."""
+    m = Model(opset=13)
+    for name, shape in (("v", [4, 3, 1, 1]), ("b", [4]), ("w", [2, 4, 1, 1]), ("c", [2])):
+        m.tensor(name, FLOAT, shape, rng.uniform(-1, 1, shape).astype("f4").ravel().tolist())
+    m.input("x", FLOAT, [1, 3, 4, 4])
+    m.node("Conv", ["x", "v", "b"], ["h"], name="front")
+    m.node("Relu", ["h"], ["r"], name="relu")
+    m.node("Conv", ["r", "w", "c"], ["y"], name="back")
+    m.output("y", FLOAT, [1, 2, 4, 4])
+    return m
 
 
 class Bench:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a container as what is to be worked on, and writes it as it is: what test_reopen.py compares. */
 #include <stdio.h>
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--optimizations of dlc-quantize against NumPy: cle by its formulas and by the float function, which stays; bc by the means of results;
 adaround by the sum that docs/quantizing.md defines, which no change of one integer lowers."""
 
@@ -41,14 +42,23 @@ def floats(container):
 
 # ---- cle ----
 
+SYMMETRIC = False  # of the weights at work
+
+
+def extents(rows):
+    """Of each row what a step of its integers follows: the range with zero, or the greatest magnitude."""
+    low, high = np.minimum(rows.min(axis=1), 0), np.maximum(rows.max(axis=1), 0)
+    return np.maximum(-low, high) if SYMMETRIC else high - low
+
+
 def out_range(w):
-    return np.abs(w).reshape(-1, w.shape[-1]).max(axis=0)
+    return extents(w.reshape(-1, w.shape[-1]).T)
 
 
 def in_range(w):
     if w.shape[2] == 1:  # of a depthwise convolution
         return out_range(w)
-    return np.abs(w).transpose(2, 0, 1, 3).reshape(w.shape[2], -1).max(axis=1)
+    return extents(w.transpose(2, 0, 1, 3).reshape(w.shape[2], -1))
 
 
 def pair(w, b, i, j):
@@ -87,7 +97,9 @@ EQUALIZED = (("pairs", PLAIN, [RELU, POOL], [], both_pairs), ("without activatio
              ("a tensor with two readers", PLAIN[:2], [RELU], ["a00"], nothing))
 
 
-def equalized(b, name, layers, between, outputs, expected):
+def equalized(b, options, name, layers, between, outputs, expected):
+    global SYMMETRIC
+    SYMMETRIC = bool(options)
     m, value = chain(np.random.default_rng(len(name)), layers, between)
     for output in outputs:
         m.output(output, FLOAT, [1, 6, 6, 6])
@@ -96,7 +108,7 @@ def equalized(b, name, layers, between, outputs, expected):
     b.inputs(np.random.default_rng(1).normal(0, 1, (1, 6, 6, 4)))
     before = b.results(b.path("m.dlc"))[0]
     old = floats(read_container(b.path("m.dlc")))
-    new = floats(b.quantize("--optimizations", "cle", "--no_weight_quantization", "--act_bitwidth", "16"))
+    new = floats(b.quantize("--optimizations", "cle", "--no_weight_quantization", "--act_bitwidth", "16", *options))
     count = len(layers)
     w = [old[f"w{i}"].copy() for i in range(count)]
     biases = [old[f"b{i}"].copy() for i in range(count)]
@@ -144,6 +156,65 @@ def given(b):
         plain = b.quantize("--quantization_overrides", file)
         scaled = b.quantize("--quantization_overrides", file, "--algorithms", "cle")
         b.checks.equal(f"{name} is given", scaled.tensors["w1"].data, plain.tensors["w1"].data)
+
+
+def beyond(beta, gamma):
+    return np.maximum(beta - 3 * np.abs(gamma), 0)
+
+
+# (what stands between two layers, pads of the second, how much of each channel's mean and deviation goes)
+ABSORBED = ((RELU, 0, beyond), (POOL, 0, beyond), ([], 0, lambda beta, gamma: beta), (POOL[1:], 0, lambda beta, gamma: beta),
+            (RELU, 1, lambda beta, gamma: 0 * beta))
+
+
+def normalized(rng, between, pads):
+    """Conv → batch normalization → … → Conv of two groups."""
+    m = Model(opset=13)
+    for name, dims in (("w0", [6, 4, 1, 1]), ("b0", [6]), ("beta", [6]), ("gamma", [6]), ("mean", [6]), ("w1", [4, 3, 3, 3]), ("b1", [4])):
+        m.tensor(name, FLOAT, dims, rng.normal(1 if name == "beta" else 0, .5, dims).astype("f4").ravel().tolist())
+    m.tensor("variance", FLOAT, [6], rng.uniform(.2, 2, 6).astype("f4").tolist())
+    m.input("x", FLOAT, [1, 4, 6, 6])
+    m.node("Conv", ["x", "w0", "b0"], ["c0"])
+    m.node("BatchNormalization", ["c0", "gamma", "beta", "mean", "variance"], ["n"])
+    value = "n"
+    for k, (operator, more, *attributes) in enumerate(between):
+        m.node(operator, [value, *more], [f"a{k}"], **(attributes[0] if attributes else {}))
+        value = f"a{k}"
+    m.node("Conv", [value, "w1", "b1"], ["y"], group=2, pads=[pads] * 4)
+    size = 4 + 2 * pads - sum(operator == "MaxPool" for operator, *_ in between)
+    m.output("y", FLOAT, [1, 4, size, size])
+    return m
+
+
+def parts(container):
+    """Constants of both convolutions, and the first one's beta and gamma."""
+    first, second = container.ops[0], container.ops[-1]
+    w0, b0, w1, b1 = (floats(container)[name] for op in (first, second) for name in op.inputs[1:])
+    beta, gamma = (np.frombuffer(first.params[name].tensor.data, "<f4").astype("f8") for name in ("beta", "gamma"))
+    return w0, b0, w1, b1, beta, gamma
+
+
+def absorbed(b, between, pads, goes):
+    """What nearly all values of a channel have goes from one bias to the next, after the scaling."""
+    global SYMMETRIC
+    SYMMETRIC = False
+    b.convert(normalized(np.random.default_rng(11), between, pads))
+    b.inputs(np.random.default_rng(1).normal(0, 1, (1, 6, 6, 4)))
+    w0, b0, w1, b1, beta, gamma = (array.copy() for array in parts(read_container(b.path("m.dlc"))))
+    per_input = [w1[:, :, i % 3, i // 3 * 2:i // 3 * 2 + 2] for i in range(6)]  # parts of w1
+    s = out_range(w0) / np.sqrt(out_range(w0) * extents(np.stack([part.ravel() for part in per_input])))
+    w0, b0, beta, gamma = w0 / s, b0 / s, beta / s, gamma / s
+    for part, factor in zip(per_input, s):
+        part *= factor
+    shift = goes(beta, gamma)
+    b0, beta = b0 - shift, beta - shift
+    for i, part in enumerate(per_input):
+        b1[i // 3 * 2:i // 3 * 2 + 2] += part.sum(axis=(0, 1)) * shift[i]
+    found = parts(b.quantize("--optimizations", "cle", "--no_weight_quantization", "--act_bitwidth", "16"))
+    case = f"{[operator for operator, *_ in between]}, pads {pads}"
+    for name, one, other in zip(("w0", "b0", "w1", "b1", "beta", "gamma"), found, (w0, b0, w1, b1, beta, gamma)):
+        b.checks.check(f"{case}: {name}", np.allclose(one, other, rtol=1e-5, atol=1e-6), (one, other))
+    b.checks.check(f"{case}: some of it goes", pads or 0 < np.count_nonzero(shift) and (goes is not beyond or shift.min() == 0), shift)
 
 
 # ---- adaround and bc ----
@@ -252,7 +323,8 @@ def is_least(products, drifts, w, real, scale, down, up):
     return all((gain[room > 0] >= -1e-6 * own.max()).all() for gain, room in zip(gains, (down, up)))
 
 
-def rounded(b, seed, *options):
+def rounded(b, seed, low, high, *options):
+    """Integers are from low to high."""
     rng = np.random.default_rng(seed)
     b.convert(network(rng))
     lines = [rng.uniform(-1, 1, (5, 5, 3)).astype("f4") for _ in range(4)]
@@ -263,7 +335,6 @@ def rounded(b, seed, *options):
     again = b.path("q.dlc").read_bytes()
     b.quantize("--weights_bitwidth", "4", "--bias_bitwidth", "32", "--apply_algorithms", "adaround", *options)
     b.checks.equal("the same again", b.path("q.dlc").read_bytes()[-4096:], again[-4096:])
-    signed = "--use_per_channel_quantization" in options
     for layer, x, z in passes(found, [line.astype("f8") for line in lines], model):
         i = layer.index
         w = turned(model, i, constant(model, "w", i))
@@ -272,7 +343,7 @@ def rounded(b, seed, *options):
         other = nearest.tensors.get(f"w{i}") or nearest.tensors[f"w{i}_permute"]
         b.checks.equal(f"encodings of w{i}", tensor.encodings, other.encodings)
         b.checks.check(f"w{i} is not the nearest", tensor.data != other.data or i == 2)  # sums of two inputs
-        low, high = (-7, 7) if signed else (0, 15)
+        b.checks.check(f"{options} limits of w{i}", q.min() >= low and q.max() <= high, (q.min(), q.max()))
         parts = [layer.matrices(array) for array in (w, real, scale, q - low, high - q)]
         for group, (wg, rg, sg, down, up) in enumerate(zip(*parts)):
             drifts = z[group].T @ ((z[group] - x[group]) @ wg)
@@ -304,6 +375,11 @@ def corrected(b, seed, *options):
         bias = constant(found, "b", i)
         b.checks.check(f"{options} bias {i}", bias is not None and np.allclose(bias[0], before - shift, atol=1e-5),
                        (bias and bias[0], before - shift))
+    product = named(b.quantize("--weights_bitwidth", "4", "--bias_bitwidth", "32", "--optimizations", "bc", "--bias_scale", "product",
+                               *options))
+    for i in range(4):
+        (wide, _, scale), (bias, *_) = constant(product, "b", i), constant(found, "b", i)
+        b.checks.check(f"{options} bias {i} by the product", np.all(np.abs(wide - bias) <= scale * .501), (wide, bias, scale))
 
 
 def main():
@@ -311,10 +387,16 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         b = Bench(checks, folder)
         for case in EQUALIZED:
-            equalized(b, *case)
+            equalized(b, (), *case)
+        for options in (["--use_symmetric_quantize_weights"], ["--use_per_channel_quantization"]):
+            equalized(b, options, *EQUALIZED[0])
+        for case in ABSORBED:
+            absorbed(b, *case)
         given(b)
-        rounded(b, 5)
-        rounded(b, 6, "--use_per_channel_quantization", "--use_per_row_quantization")
+        rounded(b, 5, 0, 15)
+        rounded(b, 6, -7, 7, "--use_per_channel_quantization", "--use_per_row_quantization")
+        rounded(b, 5, 2, 13, "--use_symmetric_quantize_weights", "--restrict_quantization_steps", "-0x6 0x5")
+        rounded(b, 6, -6, 5, "--use_per_channel_quantization", "--use_per_row_quantization", "--restrict_quantization_steps", "-0x6 0x5")
         corrected(b, 7)
         corrected(b, 8, "--use_per_channel_quantization")
     checks.finish()

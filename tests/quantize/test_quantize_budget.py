@@ -1,5 +1,6 @@
-"""--budget_sqnr and --keep_worst of dlc-quantize: which layers stay float, by what net-run gives for containers where --keep_float says
-so."""
+# SPDX-License-Identifier: Apache-2.0
+"""--budget_sqnr and --keep_worst of dlc-quantize: which layers stay float or get 16 bits, by what net-run gives for containers where
+--keep_float, --widen and --widen_weights say so."""
 
 import re
 import tempfile
@@ -8,7 +9,7 @@ from quantizing import FLOAT, Bench, Model, np
 from checks import Checks
 
 LAYERS = ("a", "b", "c", "d")
-LINE = re.compile(r"  (\S+) \((\S+) dB with all others in float\)")
+LINE = re.compile(r"  (\S+) \((\S+) dB with all others in float\): (.*)")
 
 
 def network(rng):
@@ -41,16 +42,22 @@ def worst(b, floats, found):
 OPTIONS = ("--weights_bitwidth", "4", "--bias_bitwidth", "32")
 
 
-def kept(b, floats, names):
-    """The SQNR with these layers in float."""
-    b.quantize(*OPTIONS, *(["--keep_float", ",".join(names)] if names else []))
+def kept(b, floats, names, widened=(), weights=()):
+    """The SQNR with these layers in float, and those of 16 bits."""
+    options = (("--keep_float", names), ("--widen", widened), ("--widen_weights", weights))
+    b.quantize(*OPTIONS, *(word for option, words in options if words for word in (option, ",".join(words))))
     return worst(b, floats, b.results(b.path("q.dlc")))
 
 
 def chosen(b, *options):
     done = b.run(*OPTIONS, *options)
     b.checks.equal(f"{options} status", (done.returncode, done.stderr), (0, ""))
-    return [(name, float(sqnr)) for name, sqnr in LINE.findall(done.stdout)], done.stdout
+    return [(name, float(sqnr)) for name, sqnr, _ in LINE.findall(done.stdout)], done.stdout
+
+
+def became(text):
+    """{layer: what it became}"""
+    return {name: step for name, _, step in LINE.findall(text)}
 
 
 def main():
@@ -71,15 +78,46 @@ def main():
             checks.check("decibels before", f"have {reached[0]:.1f}" in text, (text, reached))
             checks.check("what is written", abs(worst(b, floats, b.results(b.path("q.dlc"))) - reached[min(count, 4)]) < 1e-9)
         for least in (reached[0] - 1, (reached[0] + max(reached)) / 2, max(reached) - .01):
-            names, _ = chosen(b, "--budget_sqnr", f"{least:.4f}")
+            names, _ = chosen(b, "--budget_sqnr", f"{least:.4f}", "--widen_to", "float")
             fewest = next(count for count, sqnr in enumerate(reached) if sqnr >= least)
             checks.equal(f"{least} dB", [name for name, _ in names], ranked[:fewest])
         checks.check("there is something to gain", reached[0] + 6 < max(reached), reached)
+        widened(b, floats, ranked)
+        by_default(b)
         errors(b, reached)
     checks.finish()
 
 
+def widened(b, floats, ranked):
+    """Steps in a row: the next begins where all layers are at the one before."""
+    wide = [kept(b, floats, [], ranked[:count]) for count in range(5)]
+    for word, step, sqnrs in (("all16", "16 bits, weights too", [kept(b, floats, [], ranked, ranked[:count]) for count in range(5)]),
+                              ("float", "float", [kept(b, floats, ranked[:count], ranked[count:]) for count in range(5)])):
+        b.checks.check(f"{word} is better", max(wide) + 1 < max(sqnrs), (wide, sqnrs))
+        for least in ((max(wide) + max(sqnrs)) / 2, max(sqnrs) - .01):
+            fewest = next(count for count, sqnr in enumerate(sqnrs) if sqnr >= least)
+            _, text = chosen(b, "--budget_sqnr", f"{least:.4f}", "--widen_to", "act16", word)
+            b.checks.equal(f"{word} for {least}", became(text), {name: step if i < fewest else "16 bits" for i, name in enumerate(ranked)})
+            b.checks.check(f"{word}: decibels", f"and {sqnrs[fewest]:.2f} dB with these changes" in text, (text, sqnrs))
+            b.checks.check(f"{word}: what is written", abs(worst(b, floats, b.results(b.path("q.dlc"))) - sqnrs[fewest]) < 1e-9)
+    _, text = chosen(b, "--keep_worst", "2", "--widen_to", "all16")
+    b.checks.equal("the worst get more bits", became(text), dict.fromkeys(ranked[:2], "16 bits, weights too"))
+
+
+def by_default(b):
+    """16 bits come first."""
+    done = b.run("--bias_bitwidth", "32", "--budget_sqnr", "0")
+    before = float(re.search(r"have (\S+) dB", done.stdout).group(1))
+    done = b.run("--bias_bitwidth", "32", "--budget_sqnr", f"{before + 1}")
+    b.checks.equal("16 bits", (done.returncode, done.stderr, set(became(done.stdout).values())), (0, "", {"16 bits"}))
+    b.checks.equal("nothing to do", "none changed" in b.run("--budget_sqnr", "0").stdout, True)
+
+
 def errors(b, reached):
+    for options, word in ((["--widen_to", "float"], "--widen_to is for"), (["--keep_worst", "1", "--widen_to", "act32"], "'act32'"),
+                          (["--keep_worst", "1", "--widen_to", "float,act16"], "'act16'")):
+        done = b.run(*OPTIONS, *options)
+        b.checks.check(f"{options}", done.returncode == 2 and word in done.stderr, done.stderr)
     for options, words, more in ((["--budget_sqnr", "200"], ["200 dB are not reached", "all 4 layers"], {}),
                                  (["--budget_sqnr", "much"], ["'much'"], {}),
                                  (["--budget_sqnr", "9", "--keep_worst", "1"], ["exclude each other"], {}),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ranges that calibrators choose, against the formulas of docs/quantizing.md, written out in NumPy: of an input, and of weights per
 tensor and per channel. Errors of integers are computed at many points of each bin, not by integrals."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A network that reads digits (examples/digits), quantized by the commands of docs/quantizing.md: how many of 400 images that it has
 never seen are read right, and how far its scores are from those in float."""
 
@@ -18,8 +19,8 @@ CHANNELS = ["--use_per_channel_quantization", "--use_per_row_quantization"]
 CASES = (("8 bits", [], .5, 25), ("8 bits, channels", CHANNELS, .5, 25), ("16 bits", ["--bitwidth", "16"], .25, 28),
          ("bc", ["--weights_bitwidth", "4", "--optimizations", "bc"], 1.5, 12.5),
          ("adaround", ["--weights_bitwidth", "4", "--optimizations", "adaround"], 1.5, 14),
-         ("cle and bc", ["--weights_bitwidth", "4", "--optimizations", "cle", "bc"], 2.5, 13.5),
-         ("cle, 8 bits", ["--optimizations", "cle"], .5, 25),
+         ("cle and bc", ["--weights_bitwidth", "4", "--optimizations", "cle", "bc"], 2.5, 14.5),
+         ("cle", ["--weights_bitwidth", "4", "--optimizations", "cle"], 3, 12.5),
          ("all", ["--weights_bitwidth", "4", "--apply_algorithms", "cle,adaround,bc"], 1.5, 16),
          ("both", ["--weights_bitwidth", "4", "--optimizations", "bc", "adaround"], 1.5, 14),
          ("adaround, channels", ["--weights_bitwidth", "4", "--algorithms", "adaround", *CHANNELS], 1.5, 17))

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What dlc-quantize refuses: where the fault is stands in the message, and no container appears."""
 
 import json
@@ -88,6 +89,12 @@ def encodings(b):
           param_encodings={"x": [{**some, "max": 2}]})
     given("channels of what is computed", 1, ["tensor p", "one encoding"], activation_encodings={"p": [some] * 3})
     given("channels of another number", 1, ["tensor w", "no axis"], param_encodings={"w": [some] * 4})
+    given("contradictory widths", 1, ["e.json:1", "two encodings"], activation_encodings={"x": [{"bitwidth": 8}]},
+          param_encodings={"x": [{"bitwidth": 16}]})
+    given("a range of zero", 1, ["e.json:1", "tensor x", "range of zero alone"], activation_encodings={"x": [{**some, "min": 0, "max": 0}]})
+    given("a range the wrong way", 1, ["e.json:1", "min is above max"], activation_encodings={"x": [{**some, "min": 1, "max": -1}]})
+    given("an infinite range", 1, ["e.json:1", "finite"], activation_encodings={"x": [{**some, "max": float("inf")}]})
+    given("no encoding", 1, ["e.json:1", "tensor x has no encoding"], activation_encodings={"x": []})
     real = {"bitwidth": 32, "dtype": "float"}
     given("integers and floats", 1, ["e.json", "x has two encodings"], activation_encodings={"x": [some]}, param_encodings={"x": [real]})
     given("all at once", 1, ["tensor xx", "tensor yy", "did you mean"], activation_encodings={"xx": [some], "yy": [real]})
@@ -122,7 +129,7 @@ def containers(b):
     b.path("once.dlc").write_bytes(b.path("q.dlc").read_bytes())
     fails(b, "twice", 1, ["once.dlc", "quantized already"], container="once.dlc")
     b.path("v3.dlc").write_bytes((SOURCE / "testdata" / "v3.dlc").read_bytes())
-    fails(b, "version 3", 1, ["v3.dlc", "version 3", "quantized"], container="v3.dlc")
+    fails(b, "version 3", 1, ["v3.dlc", "version 3", "quantized", "published nowhere", "convert the model again"], container="v3.dlc")
     fails(b, "no container", 1, ["list.txt"], container="list.txt")
     done = run("dlc-quantize", "--input_dlc", b.path("m.dlc"), "--input_list", b.path("list.txt"))
     b.checks.equal("default name", (done.returncode, done.stderr), (0, ""))

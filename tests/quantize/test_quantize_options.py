@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """dlc-quantize: encodings that are given and that are dumped, schemas, widths, and what a container keeps."""
 
 import json

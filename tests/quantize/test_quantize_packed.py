@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Integers of four bits, two in a byte: what is stored, that readers take it, and that numbers are those of unpacked ones."""
 
 import tempfile

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """dlc-quantize --report FILE.html: what a headless Chromium shows of the page, light and dark, against the JSON report."""
 
 import json

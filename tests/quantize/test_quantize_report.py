@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """dlc-quantize --report: its numbers against those that NumPy makes of what net-run gives for both containers; and
 net-run --compare of the two."""
 

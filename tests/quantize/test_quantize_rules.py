@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Encodings that rules of dlc-quantize fix: ranges of functions, scales of biases, steps of weights; and options without
 effect."""
 

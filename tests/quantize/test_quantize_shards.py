@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """dlc-quantize in parts: statistics of shards joined give the bytes of a single run; a cache goes on where a run ended, by a signal
 too; files that do not go together are refused."""
 

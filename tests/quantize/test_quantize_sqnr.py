@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks of ../shared, quantized and executed on both backends: how far their results are from those in float. The least ratios
 were set some decibels below what was measured; noise is a hard input for detectors."""
 

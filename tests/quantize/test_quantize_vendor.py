@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The encodings of dlc-quantize against those that the vendor's quantizers chose for the same models, and the integers that they
 stored for weights."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A container that the converters wrote, read as a graph and written again, is the same file, byte by byte. usage: test_reopen.py
 REOPEN"""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cases whose numbers TensorFlow gives. A module of cases/ has a list of them:
 
     CASES = Cases()
@@ -46,6 +47,7 @@ class Case(Graph):
         self.fetched = []     # Values
         self.within = self.if_none = None
         self.message_part = None
+        self.by_onednn = False  # TensorFlow has a kernel by oneDNN alone
         self.options = []     # more arguments of tensorflow-to-dlc
 
     def random(self, shape, dtype=np.float32, low=-2, high=2):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is done with the TensorFlow models of the corpus: make_corpus.py lets TensorFlow compute these runs, and
 tests/tensorflow/test_corpus.py converts, executes and compares."""
 

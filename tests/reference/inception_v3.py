@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """A network of the shape of Inception v3 (Szegedy et al., "Rethinking the Inception Architecture for Computer Vision"), frozen,
 with the node names of its well-known TensorFlow form and with random weights that are the same each time.
 usage: inception_v3.py FILE [WIDTH]      WIDTH: part of the channels; 1 (23.8 million weights) unless it is given"""

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Lets TensorFlow compute the runs of corpus_runs.py and writes expected/corpus.npz.
 usage: make_corpus.py FOLDER      the folder that holds frozen/, saved_model/ and checkpoint/
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes operators.txt: what TensorFlow's registry says of its operators' inputs, outputs and type attributes, a line each.
 Needs TensorFlow; run it with the interpreter of README.md. tests/support/tf_writer.py reads the file.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares tensorflow-to-dlc with TensorFlow on random nodes: shapes, types and attributes as they come.
 usage: random_cases.py [--seed N] [--count N] [--keep FOLDER] [OPERATOR...]
 
@@ -15,6 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "support"), str(HERE)]
 import numpy as np  # noqa: E402
 from case import Case  # noqa: E402
+import random_quantized  # noqa: E402, F401
 from random_nodes import NODES, Skip  # noqa: E402
 from run_case import try_case  # noqa: E402
 from tensorflow_runs import compute, tf  # noqa: E402

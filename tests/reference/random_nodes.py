@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makers of random nodes for random_cases.py: NODES has a function by operator. It gets the case, its source of random numbers
 and the operator, and adds a node with inputs, of which each may be a constant."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A case is converted, executed and compared, or refused."""
 
 import pathlib

@@ -1,12 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the scripts that need TensorFlow share: running graphs, and files of arrays with the same bytes each time."""
 
 import io
 import os
 import re
+import sys
 import zipfile
 
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
-os.environ["TF_ENABLE_ONEDNN_OPTS"] = "0"  # kernels that sum in one order on every machine
+BY_ONEDNN = "--by-onednn" in sys.argv
+os.environ["TF_ENABLE_ONEDNN_OPTS"] = "01"[BY_ONEDNN]  # without: kernels that sum in one order on every machine
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
 from tf_writer import tensor_name  # noqa: E402

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The seam between executor and backends, with three toy backends: one computes pairs of nodes as one step, one has a
  * memory that the host cannot read, one works in place. */
 #include <check.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Plans and their execution, on graphs whose ops are defined here. */
 #include <check.h>
 #include <stdlib.h>

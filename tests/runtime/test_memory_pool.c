@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Places in the executor's memory: never two at once, and little more memory than is taken at once. */
 #include <check.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* float16 tensors that nobody sees, between backends that take them as float32 and those that do not. */
 #include <check.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A headless Chromium, driven through chromedriver's HTTP protocol (W3C WebDriver) with the standard library alone."""
 
 import base64
@@ -10,6 +11,8 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+
+from checks import patient
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
@@ -57,7 +60,7 @@ class Browser:
         request = urllib.request.Request(self.base + path, data, {"Content-Type": "application/json"}, method=method)
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
-            with opener.open(request, timeout=100) as answer:
+            with opener.open(request, timeout=patient(100)) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as error:
             raise RuntimeError(json.load(error)["value"]["message"]) from None
@@ -77,7 +80,7 @@ class Browser:
                 self._do("DELETE", "")
         finally:
             self.driver.terminate()
-            self.driver.wait(10)
+            self.driver.wait(patient(10))
             self.driver.stdout.close()
             self.profile.cleanup()
 
@@ -89,7 +92,7 @@ class Browser:
 
     def wait_for(self, script, seconds=30):
         """The first value of a script that is not empty, or None."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + patient(seconds)
         while time.monotonic() < end:
             value = self.run(script)
             if value:
@@ -99,7 +102,7 @@ class Browser:
 
     def settle(self):
         """Waits until motion of the view has ended."""
-        self._do("POST", "/timeouts", {"script": 10000})
+        self._do("POST", "/timeouts", {"script": patient(10000)})
         self._do("POST", "/execute/async", {"script": "setTimeout(arguments[0], 450)", "args": []})
 
     def press(self, *keys):

@@ -1,6 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the test scripts share: counting checks, and finding sources, commands and the real data."""
 
 import fnmatch
+import math
 import os
 import pathlib
 import subprocess
@@ -19,6 +21,17 @@ CASES = os.environ.get("ODLC_CASES", "").split()  # shell patterns: tests that t
 # Without it net-run starts itself anew, which libraries that are preloaded into it do not expect.
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 LEFT_OUT = {}  # what → [how many of it are left to ODLC_LONG=1, how many there are]
+
+
+def patient(seconds):
+    """A limit that only what hangs reaches, on a machine that does other things as well: it costs nothing otherwise."""
+    return 10 * seconds
+
+
+def when_busy(seconds):
+    """A time in which something must be done, where the test waits for its end: longer while more processes want to run than
+    there are cores. A whole number."""
+    return math.ceil(seconds * min(10, max(1, os.getloadavg()[0] / os.cpu_count())))
 
 
 def case_chosen(name):

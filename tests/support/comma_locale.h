@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A locale that writes numbers with commas. It is made where localedef is, and looked for elsewhere. */
 #ifndef TESTS_SUPPORT_COMMA_LOCALE_H
 #define TESTS_SUPPORT_COMMA_LOCALE_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Changes containers of version 4.0 as flatc shows them, to plant what no conversion would write.
 
     container = Container(path)             # written with --params_format netp

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads v4.0 containers with nothing but the standard library, and shares no code with the product.
 
     container = read_container(path)
@@ -164,16 +165,20 @@ def _nr64(entry):
     return buffers, _root(nested)
 
 
-def _fill(params, buffers, tensors):
-    """Gives each tensor of a list its bytes; names must agree one by one."""
-    assert [p.string(0) for p in params] == [t.name for t in tensors], "names of params and model differ"
+def _fill(params, buffers, tensors, in_order):
+    """Gives each tensor of a list its bytes; names must agree, one by one or in any order."""
+    names = [p.string(0) for p in params]
+    if not in_order:
+        tensors = sorted(tensors, key=lambda t: names.index(t.name))
+    assert names == [t.name for t in tensors], "names of params and model differ"
     for param, tensor in zip(params, tensors):
         inline = param.bytes(1)
         tensor.data = bytes(buffers[param.scalar(2, "Q")]) if inline is None else inline
 
 
-def read_container(path, data=True):
-    """data=False leaves out the bytes of tensors, and the check of the zip's CRCs."""
+def read_container(path, data=True, in_order=True):
+    """data=False leaves out the bytes of tensors, and the check of the zip's CRCs. in_order=False: tensors of an op may have their
+    bytes in another order than the model names them in, as in the vendor's quantized containers."""
     c = Container()
     with zipfile.ZipFile(path) as archive:
         assert not data or archive.testzip() is None, "CRC"
@@ -186,11 +191,11 @@ def read_container(path, data=True):
     c.ops = [Op(table) for table in graph.tables(1)]
     c.tensors = {tensor.name: tensor for tensor in map(Tensor, graph.tables(2))}
     if data:
-        _read_data(c, params)
+        _read_data(c, params, in_order)
     return c
 
 
-def _read_data(c, params):
+def _read_data(c, params, in_order):
     """Gives the STATIC tensors and the tensor params their bytes."""
     if params[12:16] == b"NR64":
         buffers, root = _nr64(params)
@@ -199,9 +204,9 @@ def _read_data(c, params):
     graph_params = root.tables(0)[0]
     assert graph_params.string(0) == c.name, "graph name in params"
     static = sorted((t for t in c.tensors.values() if t.kind == "STATIC"), key=lambda t: t.name.encode())
-    _fill(graph_params.tables(1), buffers, static)
+    _fill(graph_params.tables(1), buffers, static, in_order)
     op_params = graph_params.tables(2)
     assert len(op_params) == len(c.ops), "ops in params"
     for op, entry in zip(c.ops, op_params):
         tensors = [op.params[name].tensor for name in op.param_order if op.params[name].tensor]
-        _fill(entry.tables(0), buffers, tensors)
+        _fill(entry.tables(0), buffers, tensors, in_order)

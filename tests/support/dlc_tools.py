@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shows containers to programs of others: unzip, and flatc with the schema in proto/dlc.fbs."""
 
 import itertools

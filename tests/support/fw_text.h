@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A framework graph as text, in the manner of src/op/graph_text.h: what a front end's tests compare.
  *
  *     input "x" float32[2,?]

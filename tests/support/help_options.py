@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The options that --help lists: what man pages and completion scripts are compared with."""
 
 import collections

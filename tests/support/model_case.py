@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A model with inputs and expected outputs: reading it from the folders in which such cases are published, converting it,
 executing it, and finding the results in the container's own order and types."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Params of a node by their names: those of user-defined ops have no others. */
 #ifndef TESTS_SUPPORT_NAMED_PARAM_H
 #define TESTS_SUPPORT_NAMED_PARAM_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads as much of ONNX files as tests need: the graph's inputs, outputs and operators, and values of every kind.
 
     value_of(bytes, input.type) is an Array, or, of a sequence, a list; of an optional, its value or None; of a map, a dict

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes ONNX models with nothing but the standard library: as much of the protobuf wire format as models need.
 
     m = Model(opset=13)

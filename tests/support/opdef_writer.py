@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A package of a JSON config, written as an XML OpDef collection."""
 
 from xml.sax.saxutils import escape

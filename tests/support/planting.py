@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bugs in a copy of the sources: what the scripts that plant them have in common."""
 
 import contextlib

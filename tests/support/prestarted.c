@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A library for LD_PRELOAD that starts a command once for many runs. The library takes the place of main: the process
  * stays as it is before main, and for each request it makes a copy of itself that goes on into the command with
  * arguments of its own. So programs are loaded, relocated and given their sanitizers once. prestarted.py is the other

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs built commands many times at the price of one start: of programs with sanitizers, loading and setting up takes longer
 than most cases of the tests. prestarted.c says how.
 

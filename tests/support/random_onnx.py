@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random ONNX models with what they compute: each node is evaluated with NumPy while it is added, by ONNX's
 definition.
 

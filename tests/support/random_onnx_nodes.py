@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The nodes that random_onnx.py's models are made of. Each function is given the model and a value of float32, and adds
 nodes of one kind that read the value; it returns the results, or None where the kind does not fit the value."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Options of an execution by the reference backend alone. */
 #ifndef SUPPORT_REFERENCE_ONLY_H
 #define SUPPORT_REFERENCE_ONLY_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sessions that documentation shows: their commands, run one after another as a reader types them, and what they print."""
 
 import os

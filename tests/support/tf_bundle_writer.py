@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes TensorFlow checkpoints (tensor bundles) without TensorFlow.
 
     save_bundle(folder / "variables" / "variables", {"w": array, "b": array}, shards=2)

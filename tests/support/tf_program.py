@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program as TensorFlow 2.21 saves a tf.Module with signatures={}: functions without a signature. Variables are arguments that
 functions take from around them; two of them have one name, and only the attributes that lead to them tell them apart."""
 

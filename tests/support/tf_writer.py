@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes TensorFlow graphs, saved models and meta graphs without TensorFlow: as much of the protobuf wire format as they need.
 
     g = Graph()
@@ -30,7 +31,7 @@ CODES = {"float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8":
          "uint16": 17, "complex128": 18, "float16": 19, "resource": 20, "variant": 21, "uint32": 22, "uint64": 23}
 # Field of TensorProto that holds values of a type, and how they are encoded.
 VALUES = {"float32": (5, "f"), "float64": (6, "d"), "int64": (10, "v"), "bool": (11, "v"), "float16": (13, "half"),
-          "uint32": (16, "v"), "uint64": (17, "v")}
+          "uint32": (16, "v"), "uint64": (17, "v"), "complex64": (9, "parts"), "complex128": (12, "parts")}
 
 
 class DType(str):
@@ -105,6 +106,8 @@ def tensor_message(tensor):
         values = b"".join(_varint(int(value)) for value in flat)
     elif form == "half":
         values = b"".join(_varint(int(bits)) for bits in np.array(flat, np.float16).view(np.uint16))
+    elif form == "parts":
+        values = np.array(flat, tensor.dtype).tobytes()
     else:
         values = struct.pack(f"<{len(flat)}{form}", *flat)
     return message.data(field, values) if flat else message
@@ -213,7 +216,7 @@ class Operator:
         """[(name of the output, [dtypes])]."""
         def dtype(kind):
             value = attributes.get(kind, self.defaults.get(kind))
-            return kind if kind in CODES else None if value is None else dtype_name(value)
+            return kind if kind in CODES else None if value is None else value if value in CODES else dtype_name(value)
 
         found = []
         for name, kind in self.outputs:

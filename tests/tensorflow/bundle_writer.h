@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* For tests of the checkpoint reader: writes tensor bundles with code of its own (but for snappy), whole ones and ones
  * that are broken at one place and have the right checksums everywhere. Text is in the arena that is handed over. */
 #ifndef TESTS_TENSORFLOW_BUNDLE_WRITER_H

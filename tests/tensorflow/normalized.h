@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* For tests of the stages of converters/tensorflow/normalize: a GraphDef as text goes in, the graph that is there after
  * some of the stages comes out as text (tests/support/fw_text.h). */
 #ifndef TESTS_TENSORFLOW_NORMALIZED_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TensorFlow models that are damaged, contradict themselves or are unreasonably deep end with an error that says where and why,
 or convert; never with a signal."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checkpoints: whole ones of every form, and each way in which one can be broken. */
 #include <check.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Checkpoints made by others (see ODLC_SHARED in CONTRIBUTING); skipped where they are not there. Expected numbers were
  * read with TensorFlow. */
 #include <check.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tensorflow-to-dlc: what the user says about a model's inputs and outputs."""
 
 from tf_workshop import (Func, Graph, Shape, Tensor, chain, meta_graph, np, op_types, run_parts, save_saved_model, signature,

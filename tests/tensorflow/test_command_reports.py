@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tensorflow-to-dlc: what it tells: usage, dry runs, unsupported ops, unconsumed nodes, diagnostics, dependency files; and the
 reports of udo-check on TensorFlow models."""
 
@@ -8,6 +9,7 @@ import subprocess
 
 from tf_workshop import (SOURCE, Graph, Shape, chain, command, meta_graph, np, op_types, run, run_parts, save_bundle,
                          save_meta_graph, save_saved_model, signature, udo)
+from tf_writer import RESOURCE, Tensor
 
 
 def option_names(w):
@@ -139,20 +141,20 @@ def stub_types(w):
     w.checks.equal("stub: data", [tensor.get("static", False) for tensor in op["inputs"]], [i == 4 for i in range(6)])
 
 
-def complex_constants(w):
+def constants_without_form(w):
     """They do not keep a dry run from looking at the rest; where nothing needs them they do no harm at all."""
     g = Graph()
     x = g.placeholder("x", np.float32, [2])
-    twiddles = g.node("Mul", [g.const("w", np.array([1j, 2], np.complex64)), g.const("v", np.array([3, 4], np.complex64))], name="t")
-    g.node("Strange", [g.node("Relu", [x], name="r"), twiddles], name="y")
+    handles = [g.node("Const", [], name=name, value=Tensor(np.zeros(2, np.int32), "content", RESOURCE), dtype=RESOURCE) for name in "wv"]
+    g.node("Strange", [g.node("Relu", [x], name="r"), *handles], name="y")
     done = w.converter("-i", w.save(g), "--dry_run")
-    w.checks.equal("complex: status", done.returncode, 1)
+    w.checks.equal("no form: status", done.returncode, 1)
     for line in ("unsupported  Const  w", "unsupported  Const  v", "native       Relu  r", "unsupported  Strange  y"):
-        w.checks.check(f"complex: {line}", line in done.stdout.splitlines(), done.stdout)
-    w.checks.equal("complex: stub", [op["type"] for op in stub_of(done.stdout)["UdoPackage_0"]["Operators"]], ["Strange"])
-    w.checks.equal("complex: reasons", done.stderr.count("the tensor is of the type complex64, which is not supported"), 2)
-    container, _ = w.convert("complex: cut", g, "--out_node", "r")
-    w.checks.equal("complex: cut", container and op_types(container), ["Neuron"])
+        w.checks.check(f"no form: {line}", line in done.stdout.splitlines(), done.stdout)
+    w.checks.equal("no form: stub", [op["type"] for op in stub_of(done.stdout)["UdoPackage_0"]["Operators"]], ["Strange"])
+    w.checks.equal("no form: reasons", done.stderr.count("the tensor is of the type resource, which is not supported"), 2)
+    container, _ = w.convert("no form: cut", g, "--out_node", "r")
+    w.checks.equal("no form: cut", container and op_types(container), ["Neuron"])
 
 
 def json_lines(w):
@@ -259,6 +261,6 @@ def checked_udos(w):
     w.checks.check("a tag that is not there", done.returncode == 2 and "serve" in done.stderr, done.stderr)
 
 
-run_parts(option_names, ignored, not_models, all_unsupported, refusals, dry_run, stub_types, complex_constants,
+run_parts(option_names, ignored, not_models, all_unsupported, refusals, dry_run, stub_types, constants_without_form,
           json_lines, unconsumed, depfile, same_bytes,
           metadata, checked_udos)

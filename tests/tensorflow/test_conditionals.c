@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The fourth stage: Merges of TensorFlow 1's conditionals get what decides, and their sides. */
 #include "normalized.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The TensorFlow models of the corpus give TensorFlow's numbers, within 1e-4 of the largest one, and have no Transposes but
 their own. usage: test_corpus.py [NAME...], where names are shell patterns over those of tests/reference/corpus_runs.py, and
 "audio-udos"."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One network in all the forms that TensorFlow keeps models in: a frozen graph, saved models of both versions, a meta graph with
 a checkpoint. The containers give the same numbers and have the same weights."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functions and loops without end, too deep, or of exponential size are refused; state that a graph changes is, too."""
 
 import pathlib

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The first stage: calls of functions are seen through. */
 #include "normalized.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is left of convolutions and of what follows them: the operators of the containers of cases whose numbers
 tests/reference compares. Layouts cost no Transposes, biases and factors are in the layers, dilated convolutions are one."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which ops the container has for TensorFlow graphs of products, normalizations, dropouts and fake quantization, and how
 fake-quantized tensors are stored. The numbers of single operators are tests/reference's."""
 

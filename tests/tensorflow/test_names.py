@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What tensors of TensorFlow models are called, "node:0", and by which names options, input lists and reports take them: with
 the suffix and without, keys of signatures, and names of the graph around the function that a signature serves."""
 

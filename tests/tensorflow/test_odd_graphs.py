@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Graphs that hold something odd: attributes that a function's call gives, what the decoder refuses, control flow and
 lists that do not fit together. What is refused says where and why."""
 
@@ -143,7 +144,10 @@ def constants(shop):
         return Message().message(8, tensor)
 
     for what, value, part in (
-            ("complex numbers", raw([2], (4, bytes(16)), code=8), "is of the type complex64, which is not supported"),
+            ("resources", raw([2], (4, bytes(16)), code=20), "is of the type resource, which is not supported"),
+            ("half a complex number", raw([2], (9, bytes(12)), code=8), "the tensor has a broken list of values"),
+            ("bytes of one complex number for two", raw([2], (4, bytes(8)), code=8), "the tensor needs 16 bytes by its shape and type float32, but holds 8"),
+            ("complex numbers of rank 8", raw([1] * 8, (4, bytes(8)), code=8), "of complex numbers has no room for an axis of their parts"),
             ("more values than elements", raw([2], (5, bytes(12))),
              "the tensor needs 2 values by its shape and type float32, but holds 3"),
             ("one value short in a large tensor", raw([1 << 30], (5, bytes(8))),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks that are written both as ONNX and as TensorFlow models with the same weights give the same numbers from both
 containers."""
 

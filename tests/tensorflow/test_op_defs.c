@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is known of TensorFlow's operators: numbers and types of outputs, defaults of attributes. Expected values are
  * from TensorFlow's documentation of the operators. */
 #include <check.h>

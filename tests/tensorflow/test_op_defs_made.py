@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The tables of TensorFlow's operators are sorted, say of inputs and outputs what tests/reference/operators.txt says, and, where
 TensorFlow is installed, are what their script makes."""
 

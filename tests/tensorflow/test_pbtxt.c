@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The text form as wire bytes: read back by protobuf-c, which knows the wire and nothing of the text. */
 #include <check.h>
 #include <inttypes.h>

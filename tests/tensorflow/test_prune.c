@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The last stage: what the outputs need, in topological order. */
 #include "normalized.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators of TensorFlow give the numbers that TensorFlow gives: the cases of families of tests/reference are converted and
 executed. usage: test_reference.py FAMILY [PATTERN...]"""
 

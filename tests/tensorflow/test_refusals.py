@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nodes that say something impossible, or ask for what containers cannot hold: each is refused, with the reason. What
 the cases of other tests already refuse is not repeated here."""
 

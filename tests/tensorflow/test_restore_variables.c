@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The second stage: variables become constants, whose values are in the checkpoint. */
 #include <stdio.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each row of the table of TensorFlow operators is reached by a case of tests/reference that is converted: test_reference.py
 compares its numbers."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """--saved_model_function: a function of a saved program is the model, for saved models without signatures."""
 
 from tf_workshop import Graph, meta_graph, np, run_parts, save_bundle, save_saved_model, signature

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Saved models and checkpoints: which graph, which signature, which tensor a variable has, and what is wrong with files."""
 
 import pathlib

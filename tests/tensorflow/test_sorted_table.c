@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of a checkpoint's index: what is damaged in it is found, and nothing in it makes the reader use more memory
  * or time than a file of its size is worth. */
 #include <check.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The walk-through of docs/tutorial-inception-udo.md: its commands are run one after another, and print what it shows."""
 
 import pathlib

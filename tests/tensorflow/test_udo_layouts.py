@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """User-defined ops in TensorFlow models, whose images are channels-last, or channels-first where data_format says so: which
 permutes appear, how they are called, and what the operation sees."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """User-defined ops of TensorFlow models: attributes of every kind become params; inputs, outputs and their shapes are what the
 definition and the model say."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Types of what operators that TensorFlow does not have give: by the model's definitions, by what readers take, and by
 attributes."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The third stage: the cycles of TensorFlow 1's loops become While. */
 #include "normalized.h"
 

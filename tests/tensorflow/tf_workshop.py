@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """tests/convert's folder in which models are converted and executed, for TensorFlow models. Without NumPy the script that
 imports this ends as skipped."""
 

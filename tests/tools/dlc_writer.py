@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes v4.0 containers (params inline, NETP) with nothing but the standard library, for tests that need a container
 that no converter of ours would write. Layouts are those of docs/dlc-format.md.
 

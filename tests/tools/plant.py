@@ -1,3 +1,5 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Plants corruptions in real containers, one of a kind each, for test_dlc_verify.py.
 
     plant.py KIND IN OUT        plants one

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads the text that dlc-info, or the tool that it replaces, prints."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Our report of a container that mirrors a captured report of the vendor's tool: structure and cells are the same.
 
 The container has the ops that the capture shows, with their tensors, encodings and attributes. Rows that were cut from the

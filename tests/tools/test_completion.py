@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """The completion scripts of all commands, run by the shells themselves: bash by calling the function, fish by
 `complete -C`, zsh by a Tab in a terminal. Shells that are not installed are skipped. And the scripts say of each option
 what --help says: how many values it takes, and its sentence."""
@@ -15,7 +16,7 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from checks import COMMAND_FOLDERS, Checks, run
+from checks import COMMAND_FOLDERS, Checks, patient, run
 from help_options import arity, options_of_help
 
 SHELLS = ("bash", "zsh", "fish")
@@ -67,13 +68,13 @@ def fish_offers(script, name, words, folder):
 
 
 def zsh_screen(script, line, wanted, folder):
-    """What zsh shows after a Tab, as soon as all wanted words are there; after ten seconds whatever there is."""
+    """What zsh shows after a Tab, as soon as all wanted words are there; if they never come whatever there is."""
     process, terminal = pty.fork()
     if process == 0:
         os.chdir(folder)
         os.environ.update(TERM="dumb", PS1="ready> ")
         os.execvp("zsh", ["zsh", "-f", "-i"])
-    shown, end = "", time.monotonic() + 10
+    shown, end = "", time.monotonic() + patient(10)
     # The echo of what is typed must not look like the prompt: hence the quotes.
     setup = f"autoload -U compinit; compinit -u -D; setopt NO_LIST_AMBIGUOUS; source {script}; PS1=again'> '"
     todo = [("ready> ", setup + "\n"), ("again> ", line + "\t")]

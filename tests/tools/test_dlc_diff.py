@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """dlc-diff: each kind of difference planted alone, numbers of weights, versions, options and statuses."""
 
 import copy

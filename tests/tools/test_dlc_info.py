@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """dlc-info on containers that the vendor's tools wrote, and on files that are none."""
 
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Text, CSV and JSON of dlc-info give the same values: those that are recorded for the real containers."""
 
 import collections

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """dlc-info on a terminal: reports fit its width and lose nothing, colours are for terminals; containers of version 2; the
 memory of graphs counted by hand."""
 

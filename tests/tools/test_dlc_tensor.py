@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """dlc-info --tensor and --dump on tensors of every type, against numpy."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """dlc-info --verify: nothing is found in real containers, and every planted corruption is."""
 
 import json

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* net-run's input lists, and the paths of its results. */
 #include <check.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Containers of more than 4 GiB: entries, offsets and constants that 32 bits cannot count, in all forms that zips have
 for them. The files are mostly holes; where the file system has none, the test is skipped."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
 """Each command's man page lists the options that --help lists, with the same headings, spellings, values and sentences,
 in the same order, and no others; and it is clean for man, groff and mandoc, those that are installed."""
 

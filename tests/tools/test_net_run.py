@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """net-run on containers that the vendor's tools wrote."""
 
 import json

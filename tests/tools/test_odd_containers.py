@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Containers that no converter writes: each says one thing that makes no sense, and the commands name it. dlc-info for
 what readers refuse, dlc-info --verify for what only looks wrong, net-run for what cannot be executed."""
 

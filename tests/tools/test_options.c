@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Command lines: every spelling, every mistake. */
 #include <check.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The order of what has a name means nothing: random permutations of the data in model.params and of the zip's entries,
 supplemental params that the ops do not have otherwise, and data that nobody asks for read the same. Missing data are an
 error, but for supplemental params."""

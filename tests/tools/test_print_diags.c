@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Diagnostics and JSON as they are printed. */
 #include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/json_out.h"
+#include "text/json_out.h"
 #include "tools/print_diags.h"
 
 /* What print_diag writes. */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """udo-check: configs alone, against a model, and written in the other form; every option and every exit status."""
 
 import itertools
@@ -108,7 +109,7 @@ def usage(shop):
             ("unknown form", ["no form yaml"], [good, "--convert", "yaml", "-o", out]),
             ("no output", ["--convert needs --output_path"], [good, "--convert", "xml"]),
             ("output alone", ["--output_path goes with --convert"], [good, "-o", out]),
-            ("convert and model", ["none of --model, --udo_package_path and --json"], [good, "--convert", "xml", "-o", out, "--json"]),
+            ("convert and model", ["none of --model, --udo_package_path, --op_packages and --json"], [good, "--convert", "xml", "-o", out, "--json"]),
             ("freeze", ["NAME=FILE"], [good, "--model", "m.onnx", "--freeze_input", "x"])):
         shop.says(label, 2, words, *args)
         shop.checks.check(f"{label}: nothing is written", not out.exists())

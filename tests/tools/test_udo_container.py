@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """dlc-info and net-run on a container with user-defined ops, converted here: x → Relu → Warp (UDO) → Relu → y."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The faulty configs that docs/udo-config.md shows get exactly the diagnostics that it shows."""
 
 import pathlib

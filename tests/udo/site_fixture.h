@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A node at a definition: what the tests of udo_build share. */
 #ifndef TESTS_UDO_SITE_FIXTURE_H
 #define TESTS_UDO_SITE_FIXTURE_H

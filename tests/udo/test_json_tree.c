@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tree of a JSON text: what each value is, where it stands, and what slips leave no doubt about. */
 #include "text/json.h"
 #include "site_fixture.h"

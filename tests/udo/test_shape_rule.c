@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shape rules: parsing and arithmetic. */
 #include <check.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public face: configs loaded and listed through opendlc/udo.h alone. */
 #include <check.h>
 #include <stdio.h>

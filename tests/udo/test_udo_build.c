@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From a framework node to a UDO node: inputs, static data, layouts. */
 #include "site_fixture.h"
 #include "tests/support/named_param.h"

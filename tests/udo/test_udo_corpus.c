@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Published configs and those of the real cases load; what is odd in them, or left open, is a warning. */
 #include "udo_fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files that nobody means well with: a clear error, within 64 MiB. The time is only printed. */
 #include <stdlib.h>
 #include <sys/resource.h>

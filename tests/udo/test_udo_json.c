@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Configs: what they mean, and where and how they are refused. */
 #include "op/op.h"
 #include "udo_fixture.h"

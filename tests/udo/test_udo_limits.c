@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every limit of configs from both sides: what has so much is read, and what has one more is refused and told why. */
 #include "udo/expr.h"
 #include "text/json.h"

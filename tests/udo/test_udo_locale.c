@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Configs and graphs in a process whose locale writes numbers with commas: what they mean does not change. */
 #include "op/graph_text.h"
 #include "tests/support/comma_locale.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What XML OpDefs mean: for the definition, and for nodes of it. */
 #include "udo_xml.h"
 #include "tests/support/named_param.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shapes and types of what a UDO node gives. */
 #include "site_fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Attributes as params of a UDO node. */
 #include "site_fixture.h"
 #include "tests/support/named_param.h"

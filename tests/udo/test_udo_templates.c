@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Configs in the form of published templates, and what is odd in a definition without being wrong. */
 #include "udo_xml.h"
 #include "tests/support/named_param.h"

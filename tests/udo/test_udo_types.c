@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Element types of operands: activations have the framework's, whatever the definition declares for processors. */
 #include "op/op.h"
 #include "op/params.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Definitions written in the other form: what is kept is found in the text, and what is not kept is said. And configs
  * whose faults other tests do not have. */
 #include "udo_xml.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* XML OpDefs: what they mean, and where and how they are refused. */
 #include "udo_xml.h"
 

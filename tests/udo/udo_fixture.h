@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the UDO tests share: a set in an arena, configs written with ' for ", and looking for diagnostics. */
 #ifndef TESTS_UDO_FIXTURE_H
 #define TESTS_UDO_FIXTURE_H

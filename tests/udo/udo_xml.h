@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* XML configs of the tests: one OpDef in a collection, with what is wanted in it. */
 #ifndef TESTS_UDO_XML_H
 #define TESTS_UDO_XML_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every value of a graph has one definition, and it comes before its uses. ONNX asks writers for nodes in topological
  * order; some write them otherwise, so nodes are sorted here, stably: a graph that is in order stays as it is.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The names of a graph's values and nodes. */
 #ifndef CONVERTERS_ONNX_DECODE_CHECK_NAMES_H
 #define CONVERTERS_ONNX_DECODE_CHECK_NAMES_H

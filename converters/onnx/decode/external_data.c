@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tensors whose elements are in files beside the model, in its folder and below. */
 #include "converters/onnx/decode/external_data.h"
 

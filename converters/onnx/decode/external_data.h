@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elements that the model keeps in files beside itself. */
 #ifndef CONVERTERS_ONNX_DECODE_EXTERNAL_DATA_H
 #define CONVERTERS_ONNX_DECODE_EXTERNAL_DATA_H

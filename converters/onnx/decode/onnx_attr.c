@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Attributes: from ONNX's messages to the framework graph. */
 #include "converters/onnx/decode/onnx_attr.h"
 
@@ -216,6 +217,7 @@ static void decode_value_of(struct decode *d, const struct attr_message *a, cons
         break;
     case FW_BOOL: /* no attribute of ONNX is one of these */
     case FW_FUNCTION:
+    case FW_COMPLEX:
     case FW_OTHER:
         break;
     }

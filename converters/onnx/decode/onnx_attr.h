@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Attributes of nodes, and of functions. */
 #ifndef CONVERTERS_ONNX_DECODE_ONNX_ATTR_H
 #define CONVERTERS_ONNX_DECODE_ONNX_ATTR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/onnx/decode/onnx_decode.h"
 
 odlc_status decode_failed(struct decode *d, odlc_status status)

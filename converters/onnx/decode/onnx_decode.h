@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One decoding at work: what all files of the ONNX decoder are handed, and how they report errors. */
 #ifndef CONVERTERS_ONNX_DECODE_ONNX_DECODE_H
 #define CONVERTERS_ONNX_DECODE_ONNX_DECODE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Local functions: a call is replaced by the function's body, with the call's values for its inputs and outputs, with
  * the call's attributes (or the function's defaults) where the body refers to them, and with fresh names for its inner
  * values. A body sees nothing but its inputs, so every other name in it gets the call's name as a prefix. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of a model's local functions. */
 #ifndef CONVERTERS_ONNX_DECODE_ONNX_FUNCTIONS_H
 #define CONVERTERS_ONNX_DECODE_ONNX_FUNCTIONS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/onnx/decode/onnx_graph.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs and local functions: from ONNX's messages to the framework graph. */
 #ifndef CONVERTERS_ONNX_DECODE_ONNX_GRAPH_H
 #define CONVERTERS_ONNX_DECODE_ONNX_GRAPH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loading a model: map, check the bytes, decode, inline, check names. Problems are collected over each step; a step
  * that found some ends the work, because later ones would only repeat them in other words. */
 #include "converters/onnx/decode/onnx_load.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading ONNX models into the framework graph. Accepts IR versions 1 to 13 and opsets 1 to 28 of the default domain;
  * newer ones are read as far as they are alike, with a warning. */
 #ifndef CONVERTERS_ONNX_DECODE_ONNX_LOAD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which version of which domain the nodes of a graph or a function are of. */
 #ifndef CONVERTERS_ONNX_DECODE_ONNX_OPSETS_H
 #define CONVERTERS_ONNX_DECODE_ONNX_OPSETS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sparse tensors: values and where they stand. The container has none, so all elements are written out. */
 #include "converters/onnx/decode/onnx_sparse.h"
 

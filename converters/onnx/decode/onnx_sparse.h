@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sparse tensors of a model. */
 #ifndef CONVERTERS_ONNX_DECODE_ONNX_SPARSE_H
 #define CONVERTERS_ONNX_DECODE_ONNX_SPARSE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tensors: element type, shape, and a view of the elements wherever the model keeps them. Raw and packed floats are
  * used in place; variable-length integers and packed values are decoded into the arena. */
 #include "converters/onnx/decode/onnx_tensor.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tensors of a model: element type, shape, and a view of the elements wherever the model keeps them. */
 #ifndef CONVERTERS_ONNX_DECODE_ONNX_TENSOR_H
 #define CONVERTERS_ONNX_DECODE_ONNX_TENSOR_H

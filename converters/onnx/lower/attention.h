@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the parts of the lowering of attention share. */
 #ifndef CONVERTERS_ONNX_LOWER_ATTENTION_H
 #define CONVERTERS_ONNX_LOWER_ATTENTION_H

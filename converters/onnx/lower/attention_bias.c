@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What an attention adds to its scores: 0 where a query sees a key, -inf where it does not, and the model's own mask.
  */
 #include "converters/onnx/lower/attention.h"

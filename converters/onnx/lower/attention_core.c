@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Heads and products, which all operators of attention share. */
 #include "converters/onnx/lower/attention.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Caches of keys and values, which the calls of a model fill one after the other. */
 #ifndef CONVERTERS_ONNX_LOWER_CACHE_H
 #define CONVERTERS_ONNX_LOWER_CACHE_H

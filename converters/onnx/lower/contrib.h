@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the lowering of ONNX Runtime's own operators (com.microsoft) shares. */
 #ifndef CONVERTERS_ONNX_LOWER_CONTRIB_H
 #define CONVERTERS_ONNX_LOWER_CONTRIB_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the lowering of ONNX normalisations shares. */
 #ifndef CONVERTERS_ONNX_LOWER_NORM_H
 #define CONVERTERS_ONNX_LOWER_NORM_H

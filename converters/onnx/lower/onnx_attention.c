@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX Attention and FlexAttention: products of queries, keys and values. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Operators of ONNX Runtime that add a bias first: BiasAdd, BiasSoftmax; what they share with others. */
 #include "converters/onnx/lower/contrib.h"
 #include "converters/onnx/lower/onnx_rows.h"

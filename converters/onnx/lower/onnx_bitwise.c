@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX BitShift and BitCast. */
 #include <string.h>
 

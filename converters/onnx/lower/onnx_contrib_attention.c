@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX Runtime's Attention, which projects its input, and MultiHeadAttention. */
 #include <math.h>
 

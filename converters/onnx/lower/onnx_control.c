@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX If, Loop and Scan. A container's graph runs straight through, so branches are taken and loops are unrolled here:
  * conditions and trip counts must be known. An If whose condition is not known computes both branches and selects. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX Conv and ConvTranspose. */
 #include "converters/onnx/lower/onnx_conv.h"
 #include "converters/onnx/lower/onnx_shape.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the lowering of ONNX convolutions shares. */
 #ifndef CONVERTERS_ONNX_LOWER_ONNX_CONV_H
 #define CONVERTERS_ONNX_LOWER_ONNX_CONV_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX DeformConv: where each kernel element reads is moved by an offset. The elements under all windows are sampled
  * first, and laid out one window after the other; a convolution whose windows do not overlap does the rest. */
 #include "converters/onnx/lower/onnx_conv.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Operators of ONNX Runtime that quantize while they run, or end in floats: DynamicQuantizeMatMul and
  * MatMulIntegerToFloat, as the operators of ONNX that they join (pass_float_dynamic.c looks for these), and
  * DynamicQuantizeLSTM, as an LSTM of floats. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX operators that work element by element, and are or become the container's elementwise ops. */
 #include <math.h>
 #include <string.h>

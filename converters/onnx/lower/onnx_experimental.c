@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX's experimental operators, which old models still have and opset 10 took away: formulas of a few elementwise ops,
  * slices, and constants. The documents of those versions give them; where they give an attribute no default, it has to
  * be there. */

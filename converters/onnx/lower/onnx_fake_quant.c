@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Quant, BipolarQuant and Trunc of QONNX and Brevitas: reals that are rounded to those of few integers. Where one
  * encoding stands for all, or the tensor is known, it becomes fixed-point. */
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Layers that ONNX Runtime joins with an activation, a sum, or another order of axes. */
 #include <string.h>
 

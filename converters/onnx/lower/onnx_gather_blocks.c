@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GatherBlockQuantized of ONNX Runtime: rows of integers that share scales in blocks. Rows are picked before they are
  * dequantized, so that the table stays one of integers. */
 #include "converters/lowering/gather.h"

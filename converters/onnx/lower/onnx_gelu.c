@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX activations that are gated by themselves: the Gelu and Swish families. */
 #include <math.h>
 #include <string.h>

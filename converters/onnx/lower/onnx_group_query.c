@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX Runtime's GroupQueryAttention: a cache of keys and values, rotary embeddings and windows. */
 #include <math.h>
 

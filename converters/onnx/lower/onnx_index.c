@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX operators that work by position: Gather and Scatter families, OneHot, TopK, Compress, ReverseSequence. */
 #include "converters/lowering/gather.h"
 #include "converters/lowering/padded.h"

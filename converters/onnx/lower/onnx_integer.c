@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX operators on quantized integers: MatMulInteger, ConvInteger, QLinearMatMul, QLinearConv. Where all scales are
  * known, the latter two are operators of the reals that the integers stand for (onnx_qlinear.c). Else sums of products
  * are computed in integers, so they are exact, and one product with the ratio of the scales follows. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX normalisations over the last axes: LayerNormalization, RMSNormalization, and what ONNX Runtime joins with them.
  */
 #include "converters/onnx/schema/onnx_types.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX LinearAttention: a recurrence over the positions, unrolled. */
 #include <math.h>
 #include <string.h>

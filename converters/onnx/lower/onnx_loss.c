@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX losses: the negative log likelihood of the target classes, of log probabilities or of scores. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX MatMul and Gemm, and the product that ONNX Runtime joins with transposes. */
 #include "converters/lowering/emit.h"
 #include "converters/lowering/matrix_product.h"

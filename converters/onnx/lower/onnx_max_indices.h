@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The Indices of MaxPool. */
 #ifndef CONVERTERS_ONNX_LOWER_ONNX_MAX_INDICES_H
 #define CONVERTERS_ONNX_LOWER_ONNX_MAX_INDICES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* MatMulNBits of ONNX Runtime: A · Wᵀ + bias, where blocks of W's rows are integers of few bits with a scale. */
 #include <math.h>
 

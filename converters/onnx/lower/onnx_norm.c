@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX normalisations. Those over channels are channels-last in the container. */
 #include <float.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX Col2Im. The container's op adds the patches of images; those of volumes and more are added element by element.
  */
 #include "converters/onnx/lower/onnx_shape.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX pools: MaxPool, AveragePool, LpPool and their global variants.
  *
  * The container's pools know neither dilation nor ONNX's rules for windows that reach over the end of the input. Both

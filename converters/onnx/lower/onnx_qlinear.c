@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Operators of ONNX Runtime, and QLinearConv and QLinearMatMul, on integers with known scales: DequantizeLinear, the
  * operator of floats, QuantizeLinear. So what is said of these (onnx_quantize.c) holds here, and the passes make
  * fixed-point ops of them. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The steps of operators on integers with scales: between reals and integers. */
 #ifndef CONVERTERS_ONNX_LOWER_ONNX_QLINEAR_H
 #define CONVERTERS_ONNX_LOWER_ONNX_QLINEAR_H

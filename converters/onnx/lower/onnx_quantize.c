@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear. They become arithmetic that gives the very integers
  * that ONNX defines. Where a DequantizeLinear reads what a QuantizeLinear of the same encoding gives, or integers that
  * are known, the real value goes through a fixed-point tensor instead (pass_quantize.c). Real values whose encoding is
@@ -164,13 +165,13 @@ static tensor_id quantized_source(const struct graph *g, tensor_id x)
     return graph_node(g, graph_tensor(g, x)->producer)->inputs[0];
 }
 
-/* The fixed-point tensor of a quantized one: made where none was. */
+/* The fixed-point tensor of a quantized one: made where none was. Reals between the two may have the mark, too. */
 static odlc_status fixed_tensor(struct lower *l, tensor_id x, tensor_id *out)
 {
     struct graph *g = l->b->graph;
     const struct quant *quant = graph_tensor(g, x)->quant;
     for (*out = x + 1; *out < g->tensors.count; ++*out)
-        if (graph_tensor(g, *out)->quant == quant)
+        if (graph_tensor(g, *out)->quant == quant && dtype_is_fixed(build_type(l->b, *out)->dtype))
             return ODLC_OK;
     TRY(lower_quantized(l, quantized_source(g, x), quant, build_type(l->b, x)->dtype, out));
     if (graph_producer(g, *out))

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/onnx/lower/onnx_quantized.h"
 
 #include <math.h>

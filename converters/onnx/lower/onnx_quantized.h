@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The steps that the quantizing operators share: integers between scales. */
 #ifndef CONVERTERS_ONNX_LOWER_ONNX_QUANTIZED_H
 #define CONVERTERS_ONNX_LOWER_ONNX_QUANTIZED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX LSTM, GRU and RNN: layers of the container where these mean the same, else step by step. Two directions are two
  * layers whose results stand side by side. */
 #include "converters/onnx/lower/onnx_shape.h"

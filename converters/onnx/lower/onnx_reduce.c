@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX operators along axes: reductions, ArgMax and ArgMin, CumSum and CumProd, Softmax and Hardmax. */
 #include <float.h>
 #include <string.h>

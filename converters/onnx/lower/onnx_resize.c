@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX Resize, Upsample, DepthToSpace, SpaceToDepth.
  *
  * The container's Resize changes the spatial axes of an image in the usual ways. Everything else that ONNX can ask for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX RoiAlign and MaxRoiPool. The container has the mean of a region's samples and the largest element of a region.
  * The largest sample, which by ONNX's definition is the largest weighted corner of the cells that the samples lie in,
  * is expressed by sampling those corners. */

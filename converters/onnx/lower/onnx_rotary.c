@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* RotaryEmbedding of ONNX and of ONNX Runtime. */
 #include "converters/onnx/lower/rotary.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The lowering functions of ONNX operators: onnx_rows.def, which is the only list of them, declares them, too. */
 #ifndef CONVERTERS_ONNX_LOWER_ONNX_ROWS_H
 #define CONVERTERS_ONNX_LOWER_ONNX_ROWS_H

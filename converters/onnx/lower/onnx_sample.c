@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX GridSample and AffineGrid. The container's GridSample interpolates linearly or takes the nearest element. Cubic
  * interpolation takes the nearest element at every neighbour of a position, and adds them up with their weights. */
 #include "converters/onnx/lower/onnx_shape.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX operators whose result's shape depends on values: Unique, which is computed at conversion, NonMaxSuppression and
  * NonZero. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX sequences and optionals: what they hold is known while the graph is lowered, so they leave nothing in the
  * container. */
 #include <string.h>

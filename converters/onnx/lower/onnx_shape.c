@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX operators that rearrange elements: Reshape and its relatives, Transpose, Concat, Split, Tile, Expand; and those
  * that do nothing at inference: Identity, Dropout. */
 #include "converters/onnx/lower/onnx_shape.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the lowering of ONNX operators shares: lists and types, as the specification gives them. */
 #ifndef CONVERTERS_ONNX_LOWER_ONNX_SHAPE_H
 #define CONVERTERS_ONNX_LOWER_ONNX_SHAPE_H

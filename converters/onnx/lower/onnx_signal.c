@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX signal operators. Fourier transforms are products with constant matrices of sines and cosines; windows and mel
  * weights are constants. */
 #include <math.h>

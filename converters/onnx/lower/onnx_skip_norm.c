@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Normalisations that ONNX Runtime joins with what stands before them: a residual sum, or the embedding of words. */
 #include "converters/onnx/lower/norm.h"
 #include "converters/onnx/lower/contrib.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX Slice, Pad and CenterCropPad. A Pad with negative amounts is a slice and a pad of what is left; where a mode
  * repeats the tensor (wrap, or a reflection wider than it) its elements are picked by position. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the lowering of ONNX convolutions and pools shares: the attributes of sliding windows, and the channels-last
  * image that the container's ops want. */
 #ifndef CONVERTERS_ONNX_LOWER_ONNX_SPATIAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of ONNX operators, which onnx_rows.def lists. */
 #ifndef CONVERTERS_ONNX_LOWER_ONNX_TABLE_H
 #define CONVERTERS_ONNX_LOWER_ONNX_TABLE_H

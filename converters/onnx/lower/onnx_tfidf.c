@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX TfIdfVectorizer of integers: how often each n-gram of a pool is in a row, by comparing shifted slices of the row
  * with the pool. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX steps of optimizers: Adagrad, Adam, Momentum. Their formulas are applied to each of the tensors. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX operators of transformers beside attention: TensorScatter, CausalConvWithState. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The positions of maxima: the Indices of ONNX MaxPool, and MaxUnpool, which puts values back to them. */
 #include "converters/onnx/lower/onnx_shape.h"
 #include "converters/onnx/lower/onnx_max_indices.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX LSTM, GRU and RNN: what their lowering shares. */
 #ifndef CONVERTERS_ONNX_LOWER_RECURRENT_H
 #define CONVERTERS_ONNX_LOWER_RECURRENT_H

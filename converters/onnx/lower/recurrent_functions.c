@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The activation functions of LSTM, GRU and RNN. */
 #include <string.h>
 #include <strings.h>

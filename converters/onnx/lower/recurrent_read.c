@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading LSTM, GRU and RNN: attributes, shapes, and the parts of weights that belong to a direction and a gate. */
 #include <string.h>
 

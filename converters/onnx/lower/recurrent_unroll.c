@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* LSTM, GRU and RNN as nodes for every step, where no layer of the container means the same. */
 #include "converters/onnx/lower/onnx_shape.h"
 #include "converters/onnx/lower/recurrent.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rotary embeddings: pairs of elements turned by angles that depend on the position. */
 #ifndef CONVERTERS_ONNX_LOWER_ROTARY_H
 #define CONVERTERS_ONNX_LOWER_ROTARY_H

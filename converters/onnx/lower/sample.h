@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sampling images at computed positions: what the lowering of GridSample, DeformConv and RoiAlign shares. Images are
  * channels last; positions list their coordinates from the innermost axis to the outermost, as the op GridSample wants
  * them. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The numbers of ONNX's fields that the decoder reads (proto/onnx.proto has their types). */
 #ifndef CONVERTERS_ONNX_SCHEMA_ONNX_FIELDS_H
 #define CONVERTERS_ONNX_SCHEMA_ONNX_FIELDS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The attribute defaults of ONNX's default domain, as a sorted table. */
 #include <float.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What ONNX's specification says of the attributes of operators of the default domain. */
 #ifndef CONVERTERS_ONNX_SCHEMA_ONNX_SCHEMA_DEFAULTS_H
 #define CONVERTERS_ONNX_SCHEMA_ONNX_SCHEMA_DEFAULTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/onnx/schema/onnx_types.h"
 
 #include "base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ONNX's element types (TensorProto.DataType): the number, the name, and how a tensor's lists hold the elements. */
 #ifndef CONVERTERS_ONNX_SCHEMA_ONNX_TYPES_H
 #define CONVERTERS_ONNX_SCHEMA_ONNX_TYPES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What ONNX's own definitions say of the element types of operands. */
 #include "converters/onnx/schema/operand_types.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What ONNX's specification says of the element types of operands. */
 #ifndef CONVERTERS_ONNX_SCHEMA_OPERAND_TYPES_H
 #define CONVERTERS_ONNX_SCHEMA_OPERAND_TYPES_H

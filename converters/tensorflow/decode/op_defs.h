@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What TensorFlow's own definitions of its operators say: names, counts and types of outputs, and what attributes are
  * when a node leaves them out. */
 #ifndef CONVERTERS_TENSORFLOW_DECODE_OP_DEFS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A saved model brings the definitions of the operators that it uses: of a user's own ones they are the only source. */
 #include "converters/tensorflow/decode/op_list.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Definitions of operators that a saved model brings. */
 #ifndef CONVERTERS_TENSORFLOW_DECODE_OP_LIST_H
 #define CONVERTERS_TENSORFLOW_DECODE_OP_LIST_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/tensorflow/decode/tensor_shape.h"
 
 #include "converters/tensorflow/schema/tf_fields.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shapes: TensorShapeProto. */
 #ifndef CONVERTERS_TENSORFLOW_DECODE_TENSOR_SHAPE_H
 #define CONVERTERS_TENSORFLOW_DECODE_TENSOR_SHAPE_H

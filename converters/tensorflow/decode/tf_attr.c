@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* AttrValue, into the form that both front ends share. */
 #include "converters/tensorflow/decode/tf_attr.h"
 
@@ -6,6 +7,7 @@
 #include "converters/tensorflow/decode/tensor_shape.h"
 #include "converters/tensorflow/decode/tf_tensor.h"
 #include "converters/tensorflow/schema/tf_fields.h"
+#include "converters/tensorflow/schema/tf_types.h"
 
 /* Functions are attributes of functions, in turn: a name with attributes. */
 enum { MAX_NESTING = 32 };
@@ -28,6 +30,21 @@ static odlc_status bad_attr(const struct attrs *a, const char *name, const char 
 {
     return diag_error(a->m->diags, ODLC_ERR_INVALID, AT(IN_MODEL(a->m), .node = a->node, .attribute = name),
                       "tensorflow-attribute", "attribute %s %s", name, what);
+}
+
+const char *tf_shared_text(struct tf_model *m, const struct wire_field *f)
+{
+    enum { LONGEST = 32 };
+    const char *bytes = wire_bytes(m->file, f);
+    if (f->size == 0 || f->size > LONGEST)
+        return tf_text(m, f);
+    uint32_t hash = (uint32_t)f->size;
+    for (uint64_t i = 0; i < f->size; i++)
+        hash = hash * 31 + (uint8_t)bytes[i];
+    const char **shared = &m->shared[hash % TF_SHARED_TEXTS];
+    if (!*shared || strlen(*shared) != f->size || memcmp(*shared, bytes, f->size) != 0)
+        *shared = tf_text(m, f);
+    return *shared;
 }
 
 /* ---- shapes ---- */
@@ -134,12 +151,17 @@ static odlc_status decode_function_attr(struct attrs *a, const struct wire_field
  * type's number. */
 static odlc_status decode_tensor_attr(struct attrs *a, const struct wire_field *f, struct fw_attr *out)
 {
-    if (tf_tensor_dtype(a->m, f, &out->i) == DT_NONE && out->i > 0)
+    const enum dtype dtype = tf_tensor_dtype(a->m, f, &out->i);
+    const bool is_complex = tf_part_dtype(out->i) != DT_NONE;
+    if (dtype == DT_NONE && !is_complex && out->i > 0)
         return ODLC_OK;
     struct fw_tensor *tensor = arena_new(a->m->memory.graph, struct fw_tensor);
-    TRY(tf_decode_tensor(a->m, f, a->node, &tensor->view));
+    if (is_complex)
+        TRY(tf_decode_complex(a->m, f, a->node, &tensor->view));
+    else
+        TRY(tf_decode_tensor(a->m, f, a->node, &tensor->view));
     tensor->name = a->node;
-    out->kind = FW_TENSOR;
+    out->kind = is_complex ? FW_COMPLEX : FW_TENSOR;
     out->tensor = tensor;
     return ODLC_OK;
 }
@@ -163,7 +185,7 @@ static odlc_status decode_value(struct attrs *a, const struct wire_field *f, str
         return decode_list(a, f, out);
     case ATTR_S:
         out->kind = FW_STRING;
-        out->s = tf_text(a->m, f);
+        out->s = tf_shared_text(a->m, f);
         out->count = f->size;
         return ODLC_OK;
     case ATTR_I:
@@ -196,7 +218,7 @@ static odlc_status decode_value(struct attrs *a, const struct wire_field *f, str
 }
 
 /* The name and the place of the value of an entry; a value that is left out is one of the type's zero. */
-static struct wire_field entry_value(const struct tf_model *m, const struct wire_field *entry, uint32_t number,
+static struct wire_field entry_value(struct tf_model *m, const struct wire_field *entry, uint32_t number,
                                      const char **name)
 {
     struct wire w = wire_in(m->file, entry);
@@ -204,12 +226,14 @@ static struct wire_field entry_value(const struct tf_model *m, const struct wire
     *name = "";
     while (wire_next(&w, &f)) {
         if (f.number == ENTRY_KEY)
-            *name = tf_text(m, &f);
+            *name = tf_shared_text(m, &f);
         else if (f.number == number)
             value = f;
     }
     return value;
 }
+
+#define OUTPUT_SHAPES "_output_shapes"
 
 /* Attributes that say nothing of the operation: hints to runtimes, and what tools note. */
 static bool is_note(const char *name)
@@ -236,6 +260,7 @@ static odlc_status decode_entry(struct attrs *a, const struct wire_field *entry,
     struct fw_attr attr = {.kind = FW_OTHER};
     struct wire_field value = entry_value(a->m, entry, number, &attr.name), f;
     struct wire w = wire_in(a->m->file, &value);
+    a->m->says_shapes |= strcmp(attr.name, OUTPUT_SHAPES) == 0;
     if (is_note(attr.name))
         return ODLC_OK;
     while (wire_next(&w, &f)) {
@@ -247,6 +272,35 @@ static odlc_status decode_entry(struct attrs *a, const struct wire_field *entry,
     return ODLC_OK;
 }
 
+/* Most nodes say what a node before them said, byte by byte: the place of those that may be the same. */
+static struct tf_said_attrs *said_attrs(struct tf_model *m, const struct section *attrs)
+{
+    enum { LONGEST = 256 };
+    const uint64_t size = attrs->to - attrs->from;
+    const uint8_t *bytes = m->file->data + attrs->from;
+    if (size == 0 || size > LONGEST)
+        return NULL;
+    uint32_t hash = 0;
+    for (uint64_t i = 0; i < size; i++)
+        hash = hash * 31 + bytes[i];
+    return &m->said[hash % TF_SAID_ATTRS];
+}
+
+static bool says_the_same(const struct tf_model *m, const struct tf_said_attrs *said, const struct section *attrs)
+{
+    return said && said->list && said->size == attrs->to - attrs->from &&
+           memcmp(m->file->data + said->from, m->file->data + attrs->from, said->size) == 0;
+}
+
+/* Tensors have their node's name, and what a call gives is another thing for another call. */
+static bool is_for_all(const struct attrs *a, const attr_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->data[i].kind == FW_TENSOR || list->data[i].kind == FW_FUNCTION)
+            return false;
+    return list->count > 0 && !a->took_given;
+}
+
 odlc_status tf_decode_attrs(struct tf_model *m, const struct tf_node *n, const struct fw_attr *given, size_t n_given,
                             const struct fw_attr **out, uint32_t *count, bool *varies)
 {
@@ -254,6 +308,13 @@ odlc_status tf_decode_attrs(struct tf_model *m, const struct tf_node *n, const s
     struct wire w = wire_of(m->file, n->attrs.from, n->attrs.to);
     struct wire_field f;
     attr_list list = {0};
+    struct tf_said_attrs *said = said_attrs(m, &n->attrs);
+    *varies = false;
+    if (says_the_same(m, said, &n->attrs)) {
+        *out = said->list;
+        *count = said->count;
+        return ODLC_OK;
+    }
     if (n->attrs.count > 0) { /* of many nodes: as many as there are */
         list.data = arena_array(m->memory.graph, struct fw_attr, n->attrs.count);
         list.capacity = n->attrs.count;
@@ -263,6 +324,8 @@ odlc_status tf_decode_attrs(struct tf_model *m, const struct tf_node *n, const s
     *varies = a.took_given;
     *out = list.data;
     *count = (uint32_t)list.count;
+    if (said && is_for_all(&a, &list))
+        *said = (struct tf_said_attrs){n->attrs.from, n->attrs.to - n->attrs.from, *out, *count};
     return ODLC_OK;
 }
 
@@ -286,14 +349,13 @@ odlc_status tf_decode_defaults(struct tf_model *m, const struct wire_field *op_d
 odlc_status tf_decode_output_shapes(struct tf_model *m, const struct tf_node *n, size_t first, struct fw_value *v,
                                     size_t count)
 {
-    static const char wanted[] = "_output_shapes";
     struct wire w = wire_of(m->file, n->attrs.from, n->attrs.to);
     struct wire_field f, list;
     const char *name;
     while (wire_next_of(&w, NODE_ATTR, &f)) {
         struct wire_field value = entry_value(m, &f, ENTRY_VALUE, &name);
         struct wire in = wire_in(m->file, &value);
-        if (strcmp(name, wanted) != 0 || !wire_next_of(&in, ATTR_LIST, &list))
+        if (strcmp(name, OUTPUT_SHAPES) != 0 || !wire_next_of(&in, ATTR_LIST, &list))
             continue;
         struct wire shapes = wire_in(m->file, &list);
         struct wire_field shape;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Attributes of nodes and of definitions of operators. */
 #ifndef CONVERTERS_TENSORFLOW_DECODE_TF_ATTR_H
 #define CONVERTERS_TENSORFLOW_DECODE_TF_ATTR_H

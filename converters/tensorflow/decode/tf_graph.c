@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GraphDef, NodeDef and FunctionDef, as far as needed to find the way through the graph. */
 #include "converters/tensorflow/decode/tf_graph.h"
 
@@ -64,10 +65,27 @@ static odlc_status add_node(struct tf_model *m, struct tf_body *body, const stru
     return ODLC_OK;
 }
 
+uint32_t tf_body_find(const struct tf_body *body, const char *name)
+{
+    static const uint32_t steps[] = {1, UINT32_MAX, 0}; /* to the next node, and back */
+    if (!body->nodes.count)
+        return MAP_NONE;
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        const uint32_t at = *body->found + steps[i];
+        if (at < body->nodes.count && strcmp(body->nodes.data[at].name, name) == 0)
+            return *body->found = at;
+    }
+    const uint32_t at = map_get(&body->index, name);
+    if (at != MAP_NONE)
+        *body->found = at;
+    return at;
+}
+
 static odlc_status add_nodes(struct tf_model *m, struct tf_body *body, struct wire w, uint32_t number)
 {
     struct wire_field f;
     map_init(&body->index, m->memory.scratch);
+    body->found = arena_new(m->memory.scratch, uint32_t);
     while (wire_next_of(&w, number, &f))
         TRY(add_node(m, body, &f));
     return ODLC_OK;

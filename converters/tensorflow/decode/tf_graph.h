@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reads graphs and functions: GraphDef and FunctionDef. */
 #ifndef CONVERTERS_TENSORFLOW_DECODE_TF_GRAPH_H
 #define CONVERTERS_TENSORFLOW_DECODE_TF_GRAPH_H

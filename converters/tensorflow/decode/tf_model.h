@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A TensorFlow graph as it stands in the file: names of nodes, what they read, and where the rest of them is. A node's
  * attributes are decoded when it turns out to be needed. */
 #ifndef CONVERTERS_TENSORFLOW_DECODE_TF_MODEL_H
@@ -26,7 +27,11 @@ struct tf_body {
     VEC(struct tf_node) nodes;
     uint64_t size;    /* what the body costs where it stands: its nodes, and one more for a few inputs */
     struct map index; /* name → node */
+    uint32_t *found;  /* the node that was asked for last */
 };
+
+/* The node of that name, or MAP_NONE. Most nodes read those beside them, whose names are compared first. */
+uint32_t tf_body_find(const struct tf_body *body, const char *name);
 
 /* Attributes that are the same wherever their node stands. */
 struct tf_known_attrs {
@@ -47,6 +52,15 @@ struct tf_function {
     struct tf_known_attrs *attrs; /* per node of the body */
 };
 
+enum { TF_SHARED_TEXTS = 256, TF_SAID_ATTRS = 32 };
+
+/* Attributes as bytes of the file, and what they are. */
+struct tf_said_attrs {
+    uint64_t from, size;
+    const struct fw_attr *list; /* NULL: none */
+    uint32_t count;
+};
+
 /* A model that is being read. */
 struct tf_model {
     struct fw_memory memory;
@@ -59,7 +73,10 @@ struct tf_model {
     struct map function_index; /* name → function */
     VEC(struct tf_op_def) ops; /* that the model brings definitions of */
     VEC(struct wire_field) op_messages;
-    struct map op_index; /* name → ops; made when there are any */
+    struct map op_index;                 /* name → ops; made when there are any */
+    const char *shared[TF_SHARED_TEXTS]; /* kept texts that many nodes say, by hash: the latest ones */
+    struct tf_said_attrs said[TF_SAID_ATTRS];
+    bool says_shapes; /* attributes that were decoded had _output_shapes among them */
 };
 
 /* A place in the model's file:  AT(IN_MODEL(m), .node = name) */
@@ -76,5 +93,8 @@ static inline const char *tf_text(const struct tf_model *m, const struct wire_fi
 {
     return wire_text(m->memory.kept, m->file, f);
 }
+
+/* The same for a text that many nodes say: names of attributes and operators, words among values. */
+const char *tf_shared_text(struct tf_model *m, const struct wire_field *f);
 
 #endif

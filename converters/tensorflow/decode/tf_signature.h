@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A signature of a saved model: which values of its graph go in and come out. */
 #ifndef CONVERTERS_TENSORFLOW_DECODE_TF_SIGNATURE_H
 #define CONVERTERS_TENSORFLOW_DECODE_TF_SIGNATURE_H

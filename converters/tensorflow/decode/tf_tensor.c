@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorProto: raw bytes and packed floats are used in place, other lists are decoded. A list may be shorter than the
  * tensor: its last value stands for the rest. */
 #include "converters/tensorflow/decode/tf_tensor.h"
@@ -16,10 +17,11 @@ struct tensor_job {
     struct tf_model *m;
     const struct wire_field *message;
     const char *node;
-    int64_t code; /* of the element type */
-    enum dtype dtype;
+    int64_t code;     /* of the element type */
+    enum dtype dtype; /* of the parts of complex numbers */
     struct fw_value shape;
-    uint64_t count;
+    uint64_t count; /* of elements, which are parts of complex numbers where is_complex says so */
+    bool is_complex;
     bool has_content;
     struct wire_field content;
     uint32_t list;  /* the field that elements of the type are listed in */
@@ -35,6 +37,11 @@ static odlc_status bad_tensor(const struct tensor_job *j, odlc_status status, co
 static void find_list(struct tensor_job *j)
 {
     j->width = 0;
+    if (j->is_complex) {
+        j->list = j->dtype == DT_FLOAT32 ? TENSOR_SCOMPLEX_VAL : TENSOR_DCOMPLEX_VAL;
+        j->width = dtype_size(j->dtype);
+        return;
+    }
     switch (j->dtype) {
     case DT_FLOAT32:
         j->list = TENSOR_FLOAT_VAL;
@@ -81,7 +88,7 @@ static odlc_status read_message(struct tensor_job *j)
             j->content = f;
         }
     }
-    j->dtype = tf_stored_dtype(j->code);
+    j->dtype = j->is_complex ? tf_part_dtype(j->code) : tf_stored_dtype(j->code);
     if (j->dtype == DT_NONE)
         return bad_tensor(
             j, ODLC_ERR_UNSUPPORTED,
@@ -110,6 +117,10 @@ static odlc_status tensor_shape(struct tensor_job *j, struct shape *out)
     }
     if (!j->shape.has_shape)
         return bad_tensor(j, ODLC_ERR_INVALID, "does not say its shape");
+    if (j->is_complex && out->rank == MAX_RANK)
+        return bad_tensor(j, ODLC_ERR_UNSUPPORTED, "of complex numbers has no room for an axis of their parts");
+    if (j->is_complex)
+        out->dims[out->rank++] = 2;
     if (shape_too_large(out))
         return bad_tensor(j, ODLC_ERR_LIMIT, "is too large");
     j->count = shape_count(out);
@@ -158,12 +169,12 @@ static odlc_status listed_elements(const struct tensor_job *j, struct view *view
 {
     struct wire_list list = wire_list_of(wire_in(j->m->file, j->message), j->list, j->width);
     uint64_t found = wire_list_count(list), bits = 0;
-    unsigned size = dtype_size(j->dtype);
-    if (found == UINT64_MAX)
+    const unsigned size = dtype_size(j->dtype), parts = j->is_complex ? 2 : 1;
+    if (found == UINT64_MAX || found % parts != 0)
         return bad_tensor(j, ODLC_ERR_INVALID, "has a broken list of values");
     if (found > j->count)
         return wrong_count(j, "values", j->count, found);
-    view->splat = found <= 1 && j->count > 0;
+    view->splat = found <= (j->is_complex ? 0 : 1) && j->count > 0;
     uint64_t count = view->splat ? 1 : j->count;
     if (count > found && count > MAX_EXPANDED / size)
         return bad_tensor(j, ODLC_ERR_LIMIT,
@@ -171,6 +182,10 @@ static odlc_status listed_elements(const struct tensor_job *j, struct view *view
                                        (int)(MAX_EXPANDED >> 20)));
     uint8_t *to = arena_calloc(j->m->memory.kept, count, size);
     for (uint64_t i = 0; i < count; i++) {
+        if (i >= found && found > 0) {
+            memcpy(to + i * size, to + (i - parts) * size, size);
+            continue;
+        }
         if (i < found && !wire_list_next(&list, &bits))
             return bad_tensor(j, ODLC_ERR_INVALID, "has a broken list of values");
         store_le(to + i * size, size, j->dtype == DT_BOOL ? bits != 0 : bits);
@@ -195,12 +210,23 @@ static odlc_status elements(const struct tensor_job *j, struct view *view)
     return ODLC_OK;
 }
 
+static odlc_status decode(struct tensor_job *j, struct view *out)
+{
+    struct shape shape;
+    TRY(read_message(j));
+    TRY(tensor_shape(j, &shape));
+    *out = view_of(NULL, j->dtype, &shape);
+    return elements(j, out);
+}
+
 odlc_status tf_decode_tensor(struct tf_model *m, const struct wire_field *tensor, const char *node, struct view *out)
 {
     struct tensor_job j = {.m = m, .message = tensor, .node = node};
-    struct shape shape;
-    TRY(read_message(&j));
-    TRY(tensor_shape(&j, &shape));
-    *out = view_of(NULL, j.dtype, &shape);
-    return elements(&j, out);
+    return decode(&j, out);
+}
+
+odlc_status tf_decode_complex(struct tf_model *m, const struct wire_field *tensor, const char *node, struct view *out)
+{
+    struct tensor_job j = {.m = m, .message = tensor, .node = node, .is_complex = true};
+    return decode(&j, out);
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tensors: TensorProto. */
 #ifndef CONVERTERS_TENSORFLOW_DECODE_TF_TENSOR_H
 #define CONVERTERS_TENSORFLOW_DECODE_TF_TENSOR_H
@@ -10,5 +11,8 @@ enum dtype tf_tensor_dtype(const struct tf_model *m, const struct wire_field *te
 /* A TensorProto as a view, of the mapped file where possible. */
 odlc_status tf_decode_tensor(struct tf_model *m, const struct wire_field *tensor, const char *node,
                              struct view *out) MUST_USE;
+/* The same for complex numbers: the view has one more axis, of the real and the imaginary parts. */
+odlc_status tf_decode_complex(struct tf_model *m, const struct wire_field *tensor, const char *node,
+                              struct view *out) MUST_USE;
 
 #endif

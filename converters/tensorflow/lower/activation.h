@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Activations that are fused into other operators. */
 #ifndef CONVERTERS_TENSORFLOW_LOWER_ACTIVATION_H
 #define CONVERTERS_TENSORFLOW_LOWER_ACTIVATION_H

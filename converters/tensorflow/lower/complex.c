@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/tensorflow/lower/complex.h"
 
 odlc_status need_complex(const struct lower *l, uint32_t i, const char *what, struct complex_parts *out)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Complex numbers, which containers do not have: two tensors while the graph is lowered. */
 #ifndef CONVERTERS_TENSORFLOW_LOWER_COMPLEX_H
 #define CONVERTERS_TENSORFLOW_LOWER_COMPLEX_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The normalization that is written as x · rsqrt(max(Σ x², ε)). */
 #ifndef CONVERTERS_TENSORFLOW_LOWER_L2_NORM_H
 #define CONVERTERS_TENSORFLOW_LOWER_L2_NORM_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/tensorflow/lower/list.h"
 
 /* A node of the tree has FANOUT children, which are nodes or, at level 0, items. VALUE_EMPTY stands for a node without

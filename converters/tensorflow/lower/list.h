@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow's TensorArrays and TensorLists while a graph is lowered: sequences of items (tensors, or VALUE_EMPTY where
  * nothing was written), of which `count` says how many and `items` is a tree. A list is never changed: one with another
  * item is a new one that shares all but the path to the item, so that a loop may write a long list item by item. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Operators with a list of outputs. A node lists those up to the highest that something reads. */
 #ifndef CONVERTERS_TENSORFLOW_LOWER_LISTS_H
 #define CONVERTERS_TENSORFLOW_LOWER_LISTS_H

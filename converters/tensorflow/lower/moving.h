@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of tensors whose place is computed: a list of integers of which some are known, and a Gather where they are
  * not.
  */

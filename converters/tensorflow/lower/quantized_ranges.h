@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The ranges of reals that integers of quantized types stand for, as operators have them: inputs 1 and 2, a mode and an
  * axis. */
 #ifndef CONVERTERS_TENSORFLOW_LOWER_QUANTIZED_RANGES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Random numbers. A container has none, but of some results it does not matter which they are: a dropout that keeps
  * everything rounds keep_prob + uniform numbers below 1 down, which gives 1. So a range stands for them until the
  * operators that follow make one number of all its values. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow's operators that move the blocks of images: between space and depth, space and batch. */
 #include <string.h>
 

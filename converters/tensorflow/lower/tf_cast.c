@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow Cast and Bitcast. */
 #include "converters/lowering/casts.h"
 #include "converters/lowering/bitwise.h"

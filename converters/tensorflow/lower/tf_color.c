@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow's operators that change colors: between red, green and blue and hue, saturation and value, in the last
  * axis of a tensor. */
 #include "converters/lowering/emit.h"

@@ -1,5 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow's operators that make complex numbers, and those that make real ones of them. */
 #include <float.h>
+#include <math.h>
 
 #include "converters/tensorflow/lower/complex.h"
 #include "converters/tensorflow/lower/tf_lowerings.h"
@@ -38,7 +40,8 @@ odlc_status tf_conj(struct lower *l)
     return give_complex(&s, z);
 }
 
-/* The larger part times √(1 + (smaller / larger)²): squares of the parts may be no numbers of float32. */
+/* The larger part times √(1 + (smaller / larger)²): squares of the parts may be no numbers of float32. Of two infinite
+ * parts there is no quotient, and a size is infinite where a part is, also beside one that is no number. */
 odlc_status tf_complex_abs(struct lower *l)
 {
     struct emit s = {.l = l};
@@ -52,7 +55,12 @@ odlc_status tf_complex_abs(struct lower *l)
     const tensor_id ratio = emit_binary(&s, OP_ElementWiseDivide, smaller, divisor);
     const tensor_id square = emit_binary(&s, OP_ElementWiseMultiply, ratio, ratio);
     const tensor_id sum = emit_binary(&s, OP_ElementWiseAdd, square, emit_scalar(&s, square, 1));
-    return emit_end_binary(&s, OP_ElementWiseMultiply, larger, emit_unary(&s, OP_ElementWiseSquareRoot, sum));
+    const tensor_id root = emit_unary(&s, OP_ElementWiseSquareRoot, sum);
+    const tensor_id size = emit_binary(&s, OP_ElementWiseMultiply, larger, root);
+    const tensor_id infinity = emit_scalar(&s, larger, (double)INFINITY);
+    const tensor_id one = emit_binary(&s, OP_ElementWiseEqual, real, infinity);
+    const tensor_id other = emit_binary(&s, OP_ElementWiseEqual, imaginary, infinity);
+    return emit_end_select(&s, emit_binary(&s, OP_ElementWiseOr, one, other), infinity, size);
 }
 
 odlc_status tf_complex_angle(struct lower *l)

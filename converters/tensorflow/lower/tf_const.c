@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow operators whose result is known at conversion: Shape and what is computed of shapes, Fill, Range,
  * LinSpace; and those whose result's shape depends on values, which must be known: Unique, ListDiff. */
 #include <math.h>
@@ -8,6 +9,7 @@
 #include "converters/lowering/emit.h"
 #include "converters/lowering/padded.h"
 #include "converters/lowering/unique.h"
+#include "converters/tensorflow/lower/complex.h"
 #include "converters/tensorflow/lower/lists.h"
 #include "converters/tensorflow/lower/tf_lowerings.h"
 #include "converters/tensorflow/lower/type_attribute.h"
@@ -175,10 +177,18 @@ odlc_status tf_empty(struct lower *l)
 
 /* ---- Const ---- */
 
-/* The others became data of the graph when it was read. */
+/* Both parts of complex numbers; the others became data of the graph when it was read. */
 odlc_status tf_const(struct lower *l)
 {
     const struct fw_attr *value = fw_find_attr(l->node, "value");
+    if (value && value->kind == FW_COMPLEX) {
+        struct emit s = {.l = l};
+        const struct view *view = &value->tensor->view;
+        const uint32_t last = view->shape.rank - 1;
+        const tensor_id both = graph_add_constant(l->b->graph, step_name(l, "parts"), view->dtype, view);
+        const tensor_id real = emit_element(&s, both, last, 0);
+        return give_complex(&s, (struct complex_parts){real, emit_element(&s, both, last, 1)});
+    }
     return lower_unsupported(l, "value", NULL, "the tensor is of the type %s, which is not supported",
                              tf_dtype_name(value ? value->i : 0));
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Branches and loops of TensorFlow: as functions that nodes hold, as Switch and Merge, and as loops that were cycles.
  * Operators that only pass on what they get are here, too. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow's convolutions. Weights have the container's order of axes: [kernel…, channels in, channels out]. */
 #include <string.h>
 

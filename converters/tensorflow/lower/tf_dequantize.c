@@ -1,8 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Dequantize. Integers that are known are what tools that shrink a model's file put in the place of its weights: they
  * stay the integers that they are in the file, with what is to be done on them. Others are made reals step by step. */
 #include <math.h>
 
 #include "converters/lowering/shapes.h"
+#include "converters/tensorflow/lower/computed_ranges.h"
 #include "converters/tensorflow/lower/quantized_ranges.h"
 #include "converters/tensorflow/lower/tf_lowerings.h"
 #include "converters/tensorflow/lower/type_attribute.h"
@@ -115,6 +117,8 @@ odlc_status tf_dequantize(struct lower *l)
 {
     struct dequantize q;
     struct grid g;
+    if (has_computed_range(l))
+        return dequantize_by_computed(l);
     TRY(read_dequantize(l, &q));
     make_grid(l, &q, &g);
     const struct tensor *x = graph_tensor(l->b->graph, q.x);

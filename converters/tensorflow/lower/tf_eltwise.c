@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow operators that work element by element, and those that give back what they get. */
 #include <math.h>
 #include <string.h>

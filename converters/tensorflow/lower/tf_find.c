@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow operators that find something: NonMaxSuppression and its later forms, Where of one operand. */
 #include <float.h>
 
@@ -6,15 +7,16 @@
 #include "converters/lowering/find.h"
 #include "converters/lowering/pads.h"
 #include "converters/lowering/shapes.h"
+#include "converters/tensorflow/lower/soft_suppression.h"
 #include "converters/tensorflow/lower/tf_lowerings.h"
 
 /* ---- NonMaxSuppression ---- */
 
 /* Later forms have inputs in place of the attribute, and more of them. Scores must be above a threshold always: it is
  * the lowest number where none is given, and for one of -infinity. */
-static odlc_status read_thresholds(const struct lower *l, struct suppression *s)
+static odlc_status read_thresholds(const struct lower *l, struct suppression *s, double *sigma)
 {
-    double sigma = 0;
+    *sigma = 0;
     if (lower_in(l, 3) == NO_TENSOR)
         TRY(lower_attr_float(l, "iou_threshold", 0.5, &s->iou_threshold));
     else
@@ -23,15 +25,14 @@ static odlc_status read_thresholds(const struct lower *l, struct suppression *s)
         TRY(lower_one_float(l, 4, "score_threshold", &s->score_threshold));
     s->score_threshold = s->score_threshold < -(double)FLT_MAX ? -(double)FLT_MAX : s->score_threshold;
     if (lower_in(l, 5) != NO_TENSOR)
-        TRY(lower_one_float(l, 5, "soft_nms_sigma", &sigma));
-    if (sigma != 0)
-        return lower_unsupported(l, "soft_nms_sigma", "soft_nms_sigma = 0 drops boxes instead of lowering their scores",
-                                 "soft_nms_sigma is %g, and the container's op has no soft form", sigma);
+        TRY(lower_one_float(l, 5, "soft_nms_sigma", sigma));
+    if (!(*sigma >= 0))
+        return lower_invalid(l, "soft_nms_sigma", NULL, "soft_nms_sigma is %g", *sigma);
     return ODLC_OK;
 }
 
 /* Boxes as one batch element, scores as its one class. */
-static odlc_status read_boxes(struct lower *l, struct suppression *s)
+static odlc_status read_boxes(struct lower *l, struct suppression *s, double *sigma)
 {
     TRY(lower_need(l, 0, "boxes", &s->boxes));
     TRY(lower_need(l, 1, "scores", &s->scores));
@@ -42,7 +43,7 @@ static odlc_status read_boxes(struct lower *l, struct suppression *s)
     TRY(lower_one_int(l, 2, "max_output_size", &s->most));
     if (s->most < 0 || s->most > INT32_MAX)
         return lower_invalid(l, "max_output_size", NULL, "max_output_size is %lld", (long long)s->most);
-    TRY(read_thresholds(l, s));
+    TRY(read_thresholds(l, s, sigma));
     const struct shape batch = SHAPE(1, boxes.dims[0], 4), class = SHAPE(1, 1, boxes.dims[0]);
     TRY(build_reshape(l->b, s->boxes, &batch, step_name(l, "boxes"), &s->boxes));
     return build_reshape(l->b, s->scores, &class, step_name(l, "scores"), &s->scores);
@@ -80,14 +81,45 @@ static odlc_status give_count(struct emit *s, const struct found *found, uint32_
     return emit_give(s, i, emit_reshape(s, emit_cast(s, found->count, DT_INT32), &scalar));
 }
 
+/* The same of boxes whose scores fall; those are what the node gives. */
+static odlc_status give_soft(struct lower *l, const struct suppression *hard, double sigma, bool pads)
+{
+    struct emit s = {.l = l};
+    struct soft_suppression n = {l->in[0], l->in[1], hard->most, hard->score_threshold, sigma};
+    struct soft_found best;
+    TRY(emit_soft_suppression(&s, &n, &best));
+    const struct found found = {best.boxes, best.count, build_is_const(l->b, best.count)};
+    if (pads) {
+        const struct found all = {.exact = false, .count = best.count};
+        best.boxes = padded(&s, &all, best.boxes, n.most);
+        best.scores = padded(&s, &all, best.scores, n.most);
+    } else if (found.exact) {
+        uint64_t one;
+        const int64_t *count = build_const_as_ints(l->b, best.count, &one);
+        best.boxes = emit_slice(&s, best.boxes, 0, 0, count[0]);
+        best.scores = emit_slice(&s, best.scores, 0, 0, count[0]);
+    } else {
+        lower_note_room(l, &found);
+        build_set_filler(l->b, best.boxes, (struct filler){.axes = 1});
+        build_set_filler(l->b, best.scores, (struct filler){.axes = 1});
+    }
+    TRY(emit_give(&s, 0, best.boxes));
+    TRY(emit_give(&s, 1, best.scores));
+    const struct shape scalar = {.rank = 0};
+    return l->n_out > 2 ? emit_give(&s, 2, emit_reshape(&s, emit_cast(&s, best.count, DT_INT32), &scalar)) : ODLC_OK;
+}
+
 odlc_status tf_non_max_suppression(struct lower *l)
 {
     struct suppression n = {.score_threshold = -(double)FLT_MAX};
     struct found found;
+    double sigma;
     bool pads, gives_scores = l->variant != NULL;
     tensor_id scores = lower_in(l, 1);
     TRY(lower_attr_bool(l, "pad_to_max_output_size", false, &pads));
-    TRY(read_boxes(l, &n));
+    TRY(read_boxes(l, &n, &sigma));
+    if (sigma > 0 && n.most > 0 && shape_count(&build_type(l->b, scores)->shape) > 0)
+        return give_soft(l, &n, sigma, pads);
     TRY(lower_suppressed(l, &n, &found));
     struct emit s = {.l = l};
     tensor_id boxes = emit_element(&s, found.rows, 1, 2);

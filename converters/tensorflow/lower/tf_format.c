@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lists and axes in the order of one data_format brought to that of another, as TensorFlow's own optimizer writes it.
  */
 #include <string.h>

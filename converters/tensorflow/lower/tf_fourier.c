@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow's Fourier transforms, of the last axes, as many as the row says: products with constant matrices, one axis
  * after the other. */
 #include "converters/lowering/fourier.h"

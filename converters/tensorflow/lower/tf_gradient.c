@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Gradients of functions of one operand, as graphs that were differentiated have them: g, the gradient of the result,
  * becomes that of the operand. Those of later operators take the operand x, others the function's result y. */
 #include "converters/lowering/emit.h"

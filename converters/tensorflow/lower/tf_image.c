@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow's operators that resize images, take regions of them and change their contrast. */
 #include <assert.h>
 #include <float.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow operators that read at positions: Gather, GatherNd, OneHot, TopK, ReverseSequence, DynamicStitch and
  * DynamicPartition; and those that write there: ScatterNd and its relatives.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow's linear algebra on small matrices, one column after the other. What TensorFlow refuses while it runs, a
  * singular matrix or one that is not positive definite, gives numbers that are none. */
 #include "converters/lowering/elimination.h"
@@ -68,6 +69,15 @@ odlc_status tf_matrix_solve(struct lower *l)
     TRY(read_matrices(&s, &n, &x, &adjoint));
     TRY(read_right(&s, n, &right));
     return give_like(&s, 1, emit_solution(&s, x, right));
+}
+
+odlc_status tf_log_determinant(struct lower *l)
+{
+    struct emit s = {.l = l};
+    struct log_det found;
+    TRY(lower_log_det(l, &found));
+    TRY(emit_give(&s, 0, found.sign));
+    return l->n_out > 1 ? emit_give(&s, 1, found.logarithm) : ODLC_OK;
 }
 
 /* ---- MatrixTriangularSolve ---- */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorArrays and TensorLists: what they hold is known while the graph is lowered, so they leave nothing in the
  * container. A TensorArray is what its flow says; its handle is there for the model alone. */
 #include "converters/lowering/constants.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The lowering functions of TensorFlow's operators, as tf_rows.def lists them. */
 #ifndef CONVERTERS_TENSORFLOW_LOWER_TF_LOWERINGS_H
 #define CONVERTERS_TENSORFLOW_LOWER_TF_LOWERINGS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow's mathematical functions that no other front end has. */
 #include <math.h>
 

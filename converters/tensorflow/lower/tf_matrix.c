@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow operators on the diagonals of matrices, which are the last two axes: elements are picked from places that
  * are known, and selected by a mask. The arg is the alignment of operators without the attribute `align`. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow's ExtractImagePatches and Dilation2D. */
 #include <float.h>
 #include <string.h>

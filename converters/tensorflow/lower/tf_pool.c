@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow's pools. An average over a window at the border counts the elements on the image alone. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow operators that round real numbers to those of a quantized type: FakeQuant… and QuantizeAndDequantize…. A
  * known tensor becomes the integers themselves. Others go through a fixed-point tensor where one encoding is for all
  * elements; else they are computed in floats, step by step as TensorFlow does. */

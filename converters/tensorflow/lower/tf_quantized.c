@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow's operators on tensors of quint8, qint8 and their kin: plain integers here, beside which the range that
  * they stand for goes as two more tensors. Ranges have to be known. */
 #include <float.h>
@@ -5,7 +6,9 @@
 
 #include "converters/lowering/constants.h"
 #include "converters/lowering/shapes.h"
+#include "converters/tensorflow/lower/computed_ranges.h"
 #include "converters/tensorflow/lower/quantized_ranges.h"
+#include "converters/tensorflow/lower/quantized_tensor.h"
 #include "converters/tensorflow/lower/tf_lowerings.h"
 #include "converters/tensorflow/schema/tf_types.h"
 
@@ -88,10 +91,11 @@ static odlc_status make_scales(const struct lower *l, struct quantize *q)
                                          (double)q->min[i], (double)q->max[i]);
             continue;
         }
-        q->scale[i] = q->r.mode == MIN_FIRST ? steps / (double)range : (double)((float)steps / range);
+        const float scale = q->r.mode == MIN_FIRST ? (float)(steps / (double)range) : (float)steps / range;
+        q->scale[i] = (double)scale;
         q->offset[i] = q->r.lowest;
         if (q->r.mode == MIN_FIRST)
-            q->offset[i] -= round((double)q->min[i] * q->scale[i]);
+            q->offset[i] -= (double)roundf(q->min[i] * scale);
     }
     return ODLC_OK;
 }
@@ -109,23 +113,12 @@ static tensor_id per_range_float(struct emit *s, const struct quantize *q, const
     return per_range(s, q, wide);
 }
 
-/* The nearest whole number, halves away from zero. */
-static tensor_id round_away(struct emit *s, tensor_id x)
-{
-    tensor_id size = emit_unary(s, OP_ElementWiseAbs, x);
-    tensor_id whole = emit_unary(s, OP_ElementWiseFloor, size);
-    tensor_id rest = emit_binary(s, OP_ElementWiseSubtract, size, whole);
-    tensor_id up = emit_binary(s, OP_ElementWiseGreaterEqual, rest, emit_scalar(s, x, 0.5));
-    whole = emit_binary(s, OP_ElementWiseAdd, whole, emit_cast(s, up, DT_FLOAT32));
-    return emit_binary(s, OP_ElementWiseMultiply, whole, emit_unary(s, OP_ElementWiseSign, x));
-}
-
 /* In the order of TensorFlow, which matters where numbers are rounded. */
 static tensor_id places(struct emit *s, const struct quantize *q)
 {
     tensor_id x = q->x, scale = per_range(s, q, q->scale);
     if (q->r.mode == MIN_FIRST) {
-        x = round_away(s, emit_binary(s, OP_ElementWiseMultiply, x, scale));
+        x = emit_round_away(s, emit_binary(s, OP_ElementWiseMultiply, x, scale));
         x = emit_binary(s, OP_ElementWiseAdd, x, per_range(s, q, q->offset));
         return emit_clamp(s, x, q->r.lowest, q->r.highest);
     }
@@ -134,19 +127,22 @@ static tensor_id places(struct emit *s, const struct quantize *q)
     x = emit_binary(s, OP_ElementWiseMaximum, x, min);
     if (q->r.mode == SCALED) {
         x = emit_binary(s, OP_ElementWiseMultiply, x, scale);
-        return q->half_to_even ? emit_unary(s, OP_ElementWiseRound, x) : round_away(s, x);
+        return q->half_to_even ? emit_unary(s, OP_ElementWiseRound, x) : emit_round_away(s, x);
     }
     x = emit_binary(s, OP_ElementWiseSubtract, x, min);
     x = emit_binary(s, OP_ElementWiseMultiply, x, scale);
     if (q->r.lowest == 0)
         return emit_unary(s, OP_ElementWiseFloor, emit_binary(s, OP_ElementWiseAdd, x, emit_scalar(s, q->x, 0.5)));
-    return round_away(s, emit_binary(s, OP_ElementWiseAdd, x, emit_scalar(s, q->x, q->r.lowest)));
+    return emit_round_away(s, emit_binary(s, OP_ElementWiseAdd, x, emit_scalar(s, q->x, q->r.lowest)));
 }
 
 odlc_status tf_quantize_v2(struct lower *l)
 {
     struct quantize q;
     struct emit s = {.l = l};
+    TRY(quantized_type(l, "T", &q.integer));
+    if (has_computed_range(l))
+        return quantize_by_computed(l, q.integer);
     TRY(read_quantize(l, &q));
     TRY(widen_ranges(l, &q));
     TRY(make_scales(l, &q));
@@ -169,40 +165,43 @@ static void pass_range(const struct lower *l, uint32_t first)
         l->out[i + 1] = l->in[first + i];
 }
 
-/* The integer that stands for a real, in the range of inputs 1 and 2. */
-static odlc_status integer_of(const struct lower *l, enum dtype integer, double real, double *out)
+/* The integer that stands for a real, as float32. Of a range that is known it is computed in doubles. */
+static odlc_status integer_of(struct emit *s, const struct quantized *q, double real, tensor_id *out)
 {
-    double bounds[2];
-    int64_t lowest, highest;
-    TRY(lower_one_float(l, 1, "min_features", &bounds[0]));
-    TRY(lower_one_float(l, 2, "max_features", &bounds[1]));
-    if (!(bounds[0] < bounds[1]) || !isfinite(bounds[1] - bounds[0]))
-        return lower_invalid(l, NULL, NULL, "the range from %g to %g is none", bounds[0], bounds[1]);
-    integer_range(integer, &lowest, &highest);
-    const double scale = (double)(highest - lowest) / (bounds[1] - bounds[0]);
-    *out = fmin(fmax(round(real * scale) - round(bounds[0] * scale) + (double)lowest, (double)lowest), (double)highest);
-    return ODLC_OK;
+    uint64_t count;
+    const double *min = build_const_as_floats(s->l->b, q->min, &count),
+                 *max = build_const_as_floats(s->l->b, q->max, &count);
+    if (!min || !max) {
+        *out = emit_cast(s, quantized_integers(s, q, emit_scalar(s, q->min, real)), DT_FLOAT32);
+        return s->status;
+    }
+    if (!(min[0] < max[0]) || !isfinite(max[0] - min[0]))
+        return lower_invalid(s->l, NULL, NULL, "the range from %g to %g is none", min[0], max[0]);
+    const double scale = (q->highest - q->lowest) / (max[0] - min[0]);
+    const double place = round(real * scale) - round(min[0] * scale) + q->lowest;
+    *out = emit_scalar(s, q->min, fmin(fmax(place, q->lowest), q->highest));
+    return s->status;
 }
 
 /* Between the integers of 0 and, of a row with the variant, 6. */
 odlc_status tf_quantized_relu(struct lower *l)
 {
+    static const enum dtype bytes[] = {DT_UINT8, DT_NONE}; /* TensorFlow computes no others */
     struct emit s = {.l = l};
-    const enum dtype integer = DT_UINT8; /* TensorFlow computes no others */
+    struct quantized q;
     int64_t result;
-    tensor_id x;
-    double zero, six = 255;
-    TRY(lower_need(l, 0, "features", &x));
+    tensor_id least, greatest;
+    TRY(read_quantized(l, (struct quantized_places){0, 1, 2}, "features", bytes, &q));
     TRY(lower_attr_int(l, "out_type", TF_QUINT8, &result));
-    if (build_type(l->b, x)->dtype != integer || tf_stored_dtype(result) != integer)
-        return lower_unsupported(l, "out_type", NULL, "the types of the input and the result are not both quint8");
-    TRY(integer_of(l, integer, 0, &zero));
-    if (l->variant)
-        TRY(integer_of(l, integer, 6, &six));
-    x = emit_clamp(&s, emit_cast(&s, x, DT_FLOAT32), zero, six);
-    TRY(emit_give(&s, 0, emit_cast(&s, x, integer)));
-    pass_range(l, 1);
-    return ODLC_OK;
+    if (result != TF_QUINT8)
+        return lower_unsupported(l, "out_type", NULL, "a result of %s, not of quint8", tf_dtype_name(result));
+    TRY(integer_of(&s, &q, 0, &least));
+    tensor_id x = emit_binary(&s, OP_ElementWiseMaximum, emit_cast(&s, q.x, DT_FLOAT32), least);
+    if (l->variant) {
+        TRY(integer_of(&s, &q, 6, &greatest));
+        x = emit_binary(&s, OP_ElementWiseMinimum, x, greatest);
+    }
+    return give_quantized(&s, emit_cast(&s, x, q.integer), q.min, q.max);
 }
 
 odlc_status tf_quantized_reshape(struct lower *l)

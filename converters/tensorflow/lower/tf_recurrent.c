@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow's fused cells of recurrent layers: LSTMBlockCell and GRUBlockCell, one step each, and BlockLSTM, whose
  * steps are written out one by one. The container's Lstm has no form for clipped states, and gives no gates. */
 #include "converters/lowering/constants.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow operators along axes: reductions, positions of extremes, running sums, sums of segments. */
 #include <math.h>
 

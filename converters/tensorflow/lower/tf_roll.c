@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow's Roll: elements move along axes, and those that leave an axis come in at its other end. */
 #include "converters/lowering/constants.h"
 #include "converters/tensorflow/lower/moving.h"

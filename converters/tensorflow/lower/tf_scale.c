@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ScaleAndTranslate: images that a kernel samples at places of their own, as tf.image.resize does with its better
  * methods. Each axis is a product with a table of weights. */
 #include <float.h>

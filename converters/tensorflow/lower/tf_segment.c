@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow reductions of the rows of a tensor that have one number in a list of ids: rows are written to the place of
  * their number, where they are put together. */
 #include <float.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow operators that rearrange elements: Reshape and its relatives, Transpose, Concat, Split, Pack, Tile. */
 #include "converters/lowering/shapes.h"
 

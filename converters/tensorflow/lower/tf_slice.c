@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow operators that cut a part out of a tensor, or put it into a larger one: Slice, StridedSlice, Pad; and
  * those that turn it around: Reverse. */
 #include "converters/lowering/pads.h"

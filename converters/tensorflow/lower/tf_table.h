@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The table of TensorFlow operators: tf_rows.def is its only list. */
 #ifndef CONVERTERS_TENSORFLOW_LOWER_TF_TABLE_H
 #define CONVERTERS_TENSORFLOW_LOWER_TF_TABLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/tensorflow/lower/type_attribute.h"
 
 #include "converters/tensorflow/schema/tf_types.h"

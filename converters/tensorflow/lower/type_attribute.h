@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Element types in attributes of nodes. */
 #ifndef CONVERTERS_TENSORFLOW_LOWER_TYPE_ATTRIBUTE_H
 #define CONVERTERS_TENSORFLOW_LOWER_TYPE_ATTRIBUTE_H

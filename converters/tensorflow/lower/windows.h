@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the lowering of TensorFlow's convolutions, pools and other operators on images shares: data_format, and lists
  * with an element for each axis of the tensor. */
 #ifndef CONVERTERS_TENSORFLOW_LOWER_WINDOWS_H

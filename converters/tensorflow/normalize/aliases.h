@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What options may call graph inputs and outputs beside their names: keys of the signature, and names of the graph
  * around the function that the signature serves. */
 #ifndef CONVERTERS_TENSORFLOW_NORMALIZE_ALIASES_H

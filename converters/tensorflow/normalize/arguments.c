@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/tensorflow/normalize/arguments.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@
 
 static odlc_status named_constant(struct normalize *nz, const char *name, struct view *out)
 {
-    const uint32_t node = map_get(&nz->top->body->index, name);
+    const uint32_t node = tf_body_find(nz->top->body, name);
     const struct fw_attr *attrs;
     uint32_t count = 0;
     if (node != MAP_NONE)

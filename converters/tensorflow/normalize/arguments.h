@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The arguments of a function of a saved program that is the model. */
 #ifndef CONVERTERS_TENSORFLOW_NORMALIZE_ARGUMENTS_H
 #define CONVERTERS_TENSORFLOW_NORMALIZE_ARGUMENTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which values are alive: a Switch gives its input to one of its outputs, what reads the other one is not run, and a
  * Merge takes what arrives. A condition is what must hold for a value to be alive. */
 #ifndef CONVERTERS_TENSORFLOW_NORMALIZE_CONDITIONS_H

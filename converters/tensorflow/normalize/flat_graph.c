@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/tensorflow/normalize/flat_graph.h"
 
 #include <string.h>
@@ -72,20 +73,21 @@ void walk_append(struct walk *w, const struct new_node *node)
 {
     struct arena *arena = w->nz->m->memory.graph;
     const char **inputs = arena_array(arena, const char *, node->n_operands);
-    fw_name *ids = arena_array(arena, fw_name, node->n_operands);
+    fw_name *ids = arena_array(arena, fw_name, node->n_operands + 1); /* most have one output */
     for (size_t i = 0; i < node->n_operands; i++) {
         ids[i] = node->operands[i].id;
         inputs[i] = names_text(&w->nz->m->names, ids[i]);
     }
-    struct emitted e = {.output = node->output, .from = node->from, .n_outputs = node->from ? 0 : 1};
-    e.node = (struct fw_node){.name = node->name,
-                              .op = op_of(w->nz, node->op),
-                              .inputs = inputs,
-                              .ids = ids,
-                              .n_inputs = (uint32_t)node->n_operands,
-                              .attrs = node->attrs,
-                              .n_attrs = node->n_attrs};
+    const struct emitted e = {.output = node->output, .from = node->from, .n_outputs = node->from ? 0 : 1};
+    const struct fw_node made = {.name = node->name,
+                                 .op = op_of(w->nz, node->op),
+                                 .inputs = inputs,
+                                 .ids = ids,
+                                 .n_inputs = (uint32_t)node->n_operands,
+                                 .attrs = node->attrs,
+                                 .n_attrs = node->n_attrs};
     vec_push(w->nz->m->memory.scratch, &w->emitted, e);
+    vec_push(arena, &w->graph->nodes, made);
 }
 
 void walk_stand_for(struct walk *w, const struct visit *v, const struct new_node *node)
@@ -93,54 +95,63 @@ void walk_stand_for(struct walk *w, const struct visit *v, const struct new_node
     struct seen *seen = visit_seen(v);
     seen->emitted = (uint32_t)w->emitted.count;
     walk_append(w, node);
-    w->emitted.data[seen->emitted].node.conditional = seen->when != NULL;
+    emitted_node(w, seen->emitted)->conditional = seen->when != NULL;
 }
 
 /* ---- the end ---- */
 
-static odlc_status declare_shapes(struct walk *w, const struct emitted *e)
+static odlc_status declare_shapes(struct walk *w, const struct emitted *e, const struct fw_node *n)
 {
     struct arena *arena = w->nz->m->memory.scratch;
+    if (!w->nz->m->says_shapes)
+        return ODLC_OK;
     struct fw_value *values = arena_array(arena, struct fw_value, e->n_outputs);
     TRY(tf_decode_output_shapes(w->nz->m, e->from, 0, values, e->n_outputs));
     for (uint32_t i = 0; i < e->n_outputs; i++) {
-        values[i].name = e->node.outputs[i];
-        values[i].id = fw_out_id(&e->node, i);
+        values[i].name = n->outputs[i];
+        values[i].id = fw_out_id(n, i);
         if (values[i].has_shape)
             vec_push(w->nz->m->memory.graph, &w->graph->values, values[i]);
     }
     return ODLC_OK;
 }
 
-static fw_name output_id(struct normalize *nz, const struct emitted *e, uint32_t output)
+static fw_name output_id(struct normalize *nz, const struct emitted *e, const char *node, uint32_t output)
 {
-    return e->output ? names_number(&nz->m->names, e->output, strlen(e->output))
-                     : output_name_id(nz, "", e->node.name, output);
+    if (output == 0 && e->first != FW_NO_NAME)
+        return e->first;
+    return e->output ? names_number(&nz->m->names, e->output, strlen(e->output)) : output_name_id(nz, "", node, output);
+}
+
+/* The ids of inputs and outputs together. */
+static fw_name *room_for_ids(struct arena *arena, const struct fw_node *n, uint32_t n_outputs)
+{
+    fw_name *ids = (fw_name *)(uintptr_t)n->ids; /* the walk's own */
+    if (n_outputs <= 1)
+        return ids;
+    fw_name *all = arena_array(arena, fw_name, n->n_inputs + n_outputs);
+    memcpy(all, ids, n->n_inputs * sizeof *ids);
+    return all;
 }
 
 odlc_status walk_finish(struct walk *w)
 {
     struct arena *arena = w->nz->m->memory.graph;
-    if (w->emitted.count > 0) {
-        w->graph->nodes.data = arena_array(arena, struct fw_node, w->emitted.count);
-        w->graph->nodes.capacity = w->emitted.count;
-    }
     for (size_t i = 0; i < w->emitted.count; i++) {
-        struct emitted *e = &w->emitted.data[i];
+        const struct emitted *e = &w->emitted.data[i];
+        struct fw_node *n = emitted_node(w, i);
         const char **outputs = arena_array(arena, const char *, e->n_outputs);
-        fw_name *ids = arena_array(arena, fw_name, e->node.n_inputs + e->n_outputs);
-        memcpy(ids, e->node.ids, e->node.n_inputs * sizeof *ids);
+        fw_name *ids = room_for_ids(arena, n, e->n_outputs);
         for (uint32_t k = 0; k < e->n_outputs; k++) {
-            const fw_name id = output_id(w->nz, e, k);
-            ids[e->node.n_inputs + k] = id;
+            const fw_name id = output_id(w->nz, e, n->name, k);
+            ids[n->n_inputs + k] = id;
             outputs[k] = names_text(&w->nz->m->names, id);
         }
-        e->node.ids = ids;
-        e->node.outputs = outputs;
-        e->node.n_outputs = e->n_outputs;
-        vec_push(arena, &w->graph->nodes, e->node);
+        n->ids = ids;
+        n->outputs = outputs;
+        n->n_outputs = e->n_outputs;
         if (e->from)
-            TRY(declare_shapes(w, e));
+            TRY(declare_shapes(w, e, n));
     }
     return ODLC_OK;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The graph that a walk fills: the model's own, a function that an operator holds, or a part of a loop. */
 #ifndef CONVERTERS_TENSORFLOW_NORMALIZE_FLAT_GRAPH_H
 #define CONVERTERS_TENSORFLOW_NORMALIZE_FLAT_GRAPH_H
@@ -14,6 +15,7 @@ struct operand {
 struct visit {
     struct frame *frame;
     uint32_t node;
+    uint32_t output;             /* that is wanted of it */
     const struct group *group;   /* that the node stands for; or NULL */
     const char *const *inputs;   /* of the node, or of the group */
     uint32_t n_inputs, input;    /* the input that comes next */
@@ -22,12 +24,12 @@ struct visit {
     uint32_t n_attrs;
 };
 
-/* A node of the flat graph. */
+/* What the graph's node of the same index lacks, outputs and their ids, until all readers are known. */
 struct emitted {
-    struct fw_node node;        /* without outputs and their ids until all readers are known */
     const char *output;         /* the name of its one output; NULL: outputs are "node:0", "node:1" … */
     const struct tf_node *from; /* NULL: another name for a value, or a loop */
     uint32_t n_outputs;         /* up to the highest that something reads */
+    fw_name first;              /* the name of output 0, where something reads that; or FW_NO_NAME */
 };
 
 /* One graph that is being filled. */
@@ -40,6 +42,9 @@ struct walk {
     VEC(struct operand) operands; /* of all visits */
     VEC(struct emitted) emitted;
     struct map inputs; /* names of values that became inputs of the graph */
+    /* Of the node that is being made: whether its attributes were decoded for that alone, and what came before them. */
+    bool fresh_attrs;
+    struct arena_mark before_attrs;
 };
 
 struct walk walk_begin(struct normalize *nz, struct walk *outer, struct fw_graph *graph);
@@ -51,6 +56,12 @@ odlc_status walk_finish(struct walk *w) MUST_USE;
 struct walk *walk_of(struct walk *w, const struct seen *seen);
 /* That which no other is around. */
 struct walk *walk_outermost(struct walk *w);
+
+/* The graph's node that gives the value. */
+static inline struct fw_node *emitted_node(const struct walk *w, size_t at)
+{
+    return &w->graph->nodes.data[at];
+}
 
 static inline struct source visited(const struct visit *v)
 {

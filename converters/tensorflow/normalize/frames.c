@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/tensorflow/normalize/frames.h"
 
 #include <string.h>
@@ -177,8 +178,10 @@ const char *source_node_name(const struct normalize *nz, const struct source *s)
 
 static uint32_t node_called(const struct normalize *nz, const struct frame *frame, const char *name, size_t length)
 {
+    if (!name[length])
+        return tf_body_find(frame->body, name);
     struct arena_mark mark = arena_mark(nz->m->memory.scratch);
-    uint32_t node = map_get(&frame->body->index, arena_strndup(nz->m->memory.scratch, name, length));
+    uint32_t node = tf_body_find(frame->body, arena_strndup(nz->m->memory.scratch, name, length));
     arena_rewind(nz->m->memory.scratch, mark);
     return node;
 }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bodies at work: the model's own graph, and those of its functions as calls run them. What is known of their nodes,
  * how values are called, and what all of them together may take. */
 #ifndef CONVERTERS_TENSORFLOW_NORMALIZE_FRAMES_H
@@ -79,6 +80,7 @@ struct normalize {
     VEC(struct fw_value) cut_values;
     struct variables *variables;
     uint64_t expanded; /* nodes of all bodies at work */
+    uint64_t n_made;   /* nodes whose operands were known */
     uint64_t name_bytes;
     text name;            /* room for the one that is being made */
     struct frame *top;    /* the model's own graph */

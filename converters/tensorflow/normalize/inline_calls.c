@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/tensorflow/normalize/inline_calls.h"
 
 #include <stdlib.h>
@@ -154,7 +155,7 @@ static odlc_status step(struct normalize *nz, struct frame **frame, const char *
                         struct source *out, struct source **known)
 {
     struct reference r = parse(nz->m->memory.scratch, *text);
-    uint32_t node = map_get(&(*frame)->body->index, r.node);
+    uint32_t node = tf_body_find((*frame)->body, r.node);
     uint32_t arg = (*frame)->function && node == MAP_NONE ? map_get(&(*frame)->function->args, r.node) : MAP_NONE;
     out->frame = NULL;
     *known = NULL;
@@ -209,7 +210,7 @@ static odlc_status find_frame(struct normalize *nz, struct frame **in, const cha
     *out = (struct source){0};
     for (;;) {
         struct reference r = parse(nz->m->memory.scratch, name);
-        uint32_t at = r.valid && !r.arg ? map_get(&frame->body->index, r.node) : MAP_NONE;
+        uint32_t at = r.valid && !r.arg ? tf_body_find(frame->body, r.node) : MAP_NONE;
         if (at != MAP_NONE) {
             *in = frame;
             *rest = name;

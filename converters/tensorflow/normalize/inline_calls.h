@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Calls are seen through: an argument is what the call gives, the result of a call is what its function returns. */
 #ifndef CONVERTERS_TENSORFLOW_NORMALIZE_INLINE_CALLS_H
 #define CONVERTERS_TENSORFLOW_NORMALIZE_INLINE_CALLS_H

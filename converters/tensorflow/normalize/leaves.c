@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/tensorflow/normalize/leaves.h"
 
 #include <string.h>
@@ -62,7 +63,7 @@ odlc_status constant_value(struct walk *w, const struct visit *v, bool *has_form
 {
     const struct source s = visited(v);
     const struct fw_attr *value = find_attr(v->attrs, v->n_attrs, "value");
-    *has_form = !value || value->kind != FW_OTHER || value->i <= 0;
+    *has_form = !value || (value->kind != FW_COMPLEX && (value->kind != FW_OTHER || value->i <= 0));
     if (!*has_form)
         return ODLC_OK;
     if (!value || value->kind != FW_TENSOR)
@@ -70,6 +71,15 @@ odlc_status constant_value(struct walk *w, const struct visit *v, bool *has_form
                           "tensorflow-const", "the constant has no value");
     *out = (struct fw_tensor){.name = source_name(w->nz, &s), .id = source_id(w->nz, &s), .view = value->tensor->view};
     return ODLC_OK;
+}
+
+/* The tensor is all that is wanted of a constant. */
+static void forget_attrs(struct walk *w, const struct visit *v)
+{
+    if (!w->fresh_attrs)
+        return;
+    visit_seen(v)->has_attrs = false;
+    arena_rewind(w->nz->m->memory.graph, w->before_attrs);
 }
 
 odlc_status make_constant(struct walk *w, const struct visit *v)
@@ -86,6 +96,7 @@ odlc_status make_constant(struct walk *w, const struct visit *v)
     if (has_form) {
         struct walk *outermost = walk_outermost(w);
         visit_seen(v)->walk = outermost->number;
+        forget_attrs(w, v);
         walk_constant(outermost, t);
         return ODLC_OK;
     }

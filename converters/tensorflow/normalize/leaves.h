@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the walk ends: nodes and cut values that become inputs of the graph, and constants. */
 #ifndef CONVERTERS_TENSORFLOW_NORMALIZE_LEAVES_H
 #define CONVERTERS_TENSORFLOW_NORMALIZE_LEAVES_H

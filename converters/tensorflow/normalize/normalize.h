@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From a TensorFlow graph, a pool of nodes for training, saving and inference, to what its outputs need, in stages:
  *
  *     stage                 file             a value or node of it …        stands for, or becomes …

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/tensorflow/normalize/served.h"
 
 #include <stdlib.h>
@@ -61,7 +62,7 @@ static const char *free_scope(const struct normalize *nz, const struct tf_signat
 static bool is_inside(const struct normalize *nz, const char *name)
 {
     size_t length = strlen(name);
-    if (map_get(&nz->served->body->index, name) != MAP_NONE)
+    if (tf_body_find(nz->served->body, name) != MAP_NONE)
         return true;
     for (uint32_t node; (node = holding_node(nz, nz->served, name, &length)) != MAP_NONE;)
         if (is_call(nz, nz->served->body->nodes.data[node].op))

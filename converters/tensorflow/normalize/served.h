@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The function that a signature of a saved model serves. TensorFlow 2 saves it as one call in a graph of its own, which
  * has an input for each argument, the variables, and calls for loading and saving. What is converted is the function:
  * names are those inside of it, its inputs go by the signature's keys. What else is needed of the graph around has

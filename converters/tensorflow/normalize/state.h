@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs that change their variables while they run. A container has no state: each run would start from the saved
  * values, and give other numbers than the model. */
 #ifndef CONVERTERS_TENSORFLOW_NORMALIZE_STATE_H

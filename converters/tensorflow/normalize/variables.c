@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which tensor of the checkpoint a variable has is what the graph itself says: one of its nodes assigns to it what
  * RestoreV2 reads under a name. In saved models of the second version these are inside of a function, which the node
  * that the saver names calls; variables and what is saved have different names there. Where the graph restores nothing,
@@ -122,7 +123,7 @@ static odlc_status trace_body(struct variables *v, struct frame *frame)
 static odlc_status trace_all(struct variables *v)
 {
     struct frame *top = v->nz->top, *restoring = NULL;
-    uint32_t node = map_get(&top->body->index, v->source->restore_op);
+    uint32_t node = tf_body_find(top->body, v->source->restore_op);
     TRY(trace_body(v, top));
     if (node != MAP_NONE)
         TRY(call_frame(v->nz, top, node, &restoring));

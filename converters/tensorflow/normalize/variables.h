@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Variables of a graph: the value in the checkpoint stands for a variable, its handle and what reads it. */
 #ifndef CONVERTERS_TENSORFLOW_NORMALIZE_VARIABLES_H
 #define CONVERTERS_TENSORFLOW_NORMALIZE_VARIABLES_H

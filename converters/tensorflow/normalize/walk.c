@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Without recursion, but for graphs within graphs: graphs are chains of any length. */
 #include "converters/tensorflow/normalize/walk.h"
 
@@ -77,7 +78,7 @@ odlc_status walk_prepare(struct walk *w, struct visit *v)
 static const char *op_on_values(const char *op)
 {
     static const char *const ops[] = {"RefExit", "RefIdentity", "RefMerge", "RefSwitch"};
-    for (size_t i = 0; i < COUNT_OF(ops); i++)
+    for (size_t i = 0; op[0] == 'R' && i < COUNT_OF(ops); i++)
         if (strcmp(op, ops[i]) == 0)
             return op + strlen("Ref");
     return op;
@@ -119,9 +120,20 @@ static odlc_status make(struct walk *w, struct visit *v)
     return ODLC_OK;
 }
 
+/* What was decoded is read no more. */
+static void drop_pages(struct normalize *nz)
+{
+    enum { NODES = 512 };
+    if (++nz->n_made % NODES == 0)
+        file_drop(nz->m->file, 0, nz->m->file->size);
+}
+
 static odlc_status emit(struct walk *w, struct visit *v)
 {
     struct seen *seen = visit_seen(v);
+    drop_pages(w->nz);
+    w->fresh_attrs = !seen->has_attrs && !v->frame->function; /* attributes in functions are for all calls */
+    w->before_attrs = arena_mark(w->nz->m->memory.graph);
     TRY(node_attrs(w->nz, v->frame, v->node, &v->attrs, &v->n_attrs));
     seen->state = SEEN_DONE;
     seen->emitted = NOT_EMITTED;
@@ -146,6 +158,7 @@ static const struct condition *alive_when(struct walk *w, const struct source *s
 /* The value is known: an operand of the node that is being walked. */
 static odlc_status take(struct walk *w, const struct source *s)
 {
+    const fw_name id = source_id(w->nz, s);
     if (s->is_arg && s->frame == w->nz->root)
         w->nz->args_read[s->node] = true;
     if (!s->is_arg && !s->cut) {
@@ -155,9 +168,10 @@ static odlc_status take(struct walk *w, const struct source *s)
             TRY(note_names(w->nz, s->output + 1 - e->n_outputs, s->frame->prefix, source_node(s)->name));
             e->n_outputs = s->output + 1;
         }
+        if (e && !e->output && s->output == 0)
+            e->first = id;
     }
-    vec_push(w->nz->m->memory.scratch, &w->operands,
-             (struct operand){.id = source_id(w->nz, s), .when = alive_when(w, s)});
+    vec_push(w->nz->m->memory.scratch, &w->operands, (struct operand){.id = id, .when = alive_when(w, s)});
     return ODLC_OK;
 }
 
@@ -169,6 +183,7 @@ static odlc_status start_visit(struct walk *w, const struct source *s)
     vec_push(w->nz->m->memory.scratch, &w->visits,
              (struct visit){.frame = s->frame,
                             .node = s->node,
+                            .output = s->output,
                             .group = s->group,
                             .inputs = s->group ? s->group->inputs : n->inputs,
                             .n_inputs = n_inputs,
@@ -220,6 +235,23 @@ static odlc_status see_through(struct normalize *nz, struct source *s, const cha
     return ODLC_OK;
 }
 
+/* The innermost visit's node is made; the one around it came for its value. */
+static odlc_status finish_visit(struct walk *w)
+{
+    struct visit done = w->visits.data[--w->visits.count];
+    struct source s = {.frame = done.frame, .node = done.node, .output = done.output, .group = done.group};
+    bool known;
+    TRY(emit(w, &done));
+    w->operands.count = done.first_operand;
+    if (!w->visits.count)
+        return ODLC_OK;
+    TRY(ready(w, &s, &known));
+    if (!known)
+        return ODLC_OK;
+    w->visits.data[w->visits.count - 1].input++;
+    return take(w, &s);
+}
+
 /* The next input of the innermost visit, or its end. */
 static odlc_status go_on(struct walk *w)
 {
@@ -229,18 +261,13 @@ static odlc_status go_on(struct walk *w)
     bool known;
     while (v->input < v->n_inputs && !is_operand(w, v))
         v->input++;
-    if (v->input == v->n_inputs) {
-        struct visit done = *v;
-        w->visits.count--;
-        TRY(emit(w, &done));
-        w->operands.count = done.first_operand;
-        return ODLC_OK;
-    }
+    if (v->input == v->n_inputs)
+        return finish_visit(w);
     const char *text = v->inputs[v->input];
     TRY(find_source(w->nz, v->frame, text + (*text == '^'), n->name, &s));
     TRY(see_through(w->nz, &s, n->name, n));
     TRY(ready(w, &s, &known));
-    if (known) { /* otherwise the visit comes back to this input */
+    if (known) { /* otherwise the end of the node's visit takes it */
         w->visits.data[w->visits.count - 1].input++;
         TRY(take(w, &s));
     }

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The last stage, prune: from the outputs back, with a stack of its own. What they need is visited once, and stands in
  * topological order; the rest (training, saving, summaries, control inputs) is never looked at. The stages before it
  * are asked for each value and node that is needed, in their order. */

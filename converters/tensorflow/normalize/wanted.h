@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is wanted of a model: the values that options or a signature name as inputs and outputs. */
 #ifndef CONVERTERS_TENSORFLOW_NORMALIZE_WANTED_H
 #define CONVERTERS_TENSORFLOW_NORMALIZE_WANTED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loops of TensorFlow 1, which are cycles in the graph:
  *
  *     Enter → Merge → Switch → … → NextIteration → Merge        a variable of the loop

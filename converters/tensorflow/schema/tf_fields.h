@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The numbers of TensorFlow's fields that are read (proto/tensorflow.proto has their types). */
 #ifndef CONVERTERS_TENSORFLOW_SCHEMA_TF_FIELDS_H
 #define CONVERTERS_TENSORFLOW_SCHEMA_TF_FIELDS_H

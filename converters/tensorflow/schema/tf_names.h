@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names of values as TensorFlow's files spell them. */
 #ifndef CONVERTERS_TENSORFLOW_SCHEMA_TF_NAMES_H
 #define CONVERTERS_TENSORFLOW_SCHEMA_TF_NAMES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/tensorflow/schema/tf_schema.h"
 
 #include "converters/tensorflow/schema/tf_fields.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/tensorflow/schema/tf_types.h"
 
 #include <limits.h>
@@ -57,6 +58,11 @@ enum dtype tf_stored_dtype(int64_t code)
                                           [TF_QUINT16] = DT_UINT16};
     bool quantized = code > 0 && code < (int64_t)COUNT_OF(integers) && integers[code] != DT_NONE;
     return quantized ? integers[code] : tf_dtype(code);
+}
+
+enum dtype tf_part_dtype(int64_t code)
+{
+    return code == TF_COMPLEX64 ? DT_FLOAT32 : code == TF_COMPLEX128 ? DT_FLOAT64 : DT_NONE;
 }
 
 const char *tf_dtype_name(int64_t code)

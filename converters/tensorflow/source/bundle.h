@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The values of variables as TensorFlow saves them: a tensor bundle, also called a checkpoint of the second version.
  * PREFIX.index is a table (table.h) of the tensors' names and of where each is in the files PREFIX.data-SSSSS-of-NNNNN,
  * the shards. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/tensorflow/source/bundle_entry.h"
 
 #include <inttypes.h>

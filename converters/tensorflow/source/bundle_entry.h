@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An entry of a bundle: what the index says of a tensor, and the bytes that it leads to. */
 #ifndef CONVERTERS_TENSORFLOW_SOURCE_BUNDLE_ENTRY_H
 #define CONVERTERS_TENSORFLOW_SOURCE_BUNDLE_ENTRY_H

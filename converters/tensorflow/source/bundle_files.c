@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/tensorflow/source/bundle_files.h"
 
 static const struct wire_schema entry_schema = {.what = "an entry of a checkpoint", .form = "TensorFlow's form"};

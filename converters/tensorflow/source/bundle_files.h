@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The files of a bundle, and what all parts of its reader share. */
 #ifndef CONVERTERS_TENSORFLOW_SOURCE_BUNDLE_FILES_H
 #define CONVERTERS_TENSORFLOW_SOURCE_BUNDLE_FILES_H

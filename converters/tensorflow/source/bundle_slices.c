@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A partitioned variable: an entry that has only the whole's shape, and one for each slice under a key made of name and
  * place. Slices are put together in memory, after they are known to fill the whole. */
 #include "converters/tensorflow/source/bundle_slices.h"

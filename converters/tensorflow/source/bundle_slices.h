@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A partitioned variable, which is saved in slices. */
 #ifndef CONVERTERS_TENSORFLOW_SOURCE_BUNDLE_SLICES_H
 #define CONVERTERS_TENSORFLOW_SOURCE_BUNDLE_SLICES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* CRC-32 with Castagnoli's polynomial, which guards checkpoints. */
 #ifndef CONVERTERS_TENSORFLOW_SOURCE_CRC32C_H
 #define CONVERTERS_TENSORFLOW_SOURCE_CRC32C_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/tensorflow/source/ordered_code.h"
 
 static void add_byte(struct arena *arena, text *out, unsigned byte)

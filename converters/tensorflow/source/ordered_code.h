@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers and strings as bytes that sort as they do. The keys of slices are made of them. */
 #ifndef CONVERTERS_TENSORFLOW_SOURCE_ORDERED_CODE_H
 #define CONVERTERS_TENSORFLOW_SOURCE_ORDERED_CODE_H

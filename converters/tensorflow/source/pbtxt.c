@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One grammar reads all fields, along the descriptor where it knows them; without one, nothing is written. A message's
  * length is known at its end, so room for it is left, always five bytes, which wire readers take like fewer: the text
  * is read once and no byte is moved. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Protobuf's text form (.pbtxt) as wire bytes, so that there is one decoder for both. */
 #ifndef CONVERTERS_TENSORFLOW_SOURCE_PBTXT_H
 #define CONVERTERS_TENSORFLOW_SOURCE_PBTXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The words, strings and numbers of protobuf's text form. */
 #ifndef CONVERTERS_TENSORFLOW_SOURCE_PBTXT_SCAN_H
 #define CONVERTERS_TENSORFLOW_SOURCE_PBTXT_SCAN_H

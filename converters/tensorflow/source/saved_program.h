@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The functions of a saved program, of which each may be the model: for saved models without signatures. */
 #ifndef CONVERTERS_TENSORFLOW_SOURCE_SAVED_PROGRAM_H
 #define CONVERTERS_TENSORFLOW_SOURCE_SAVED_PROGRAM_H

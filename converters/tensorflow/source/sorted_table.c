@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "converters/tensorflow/source/sorted_table.h"
 
 #include <inttypes.h>

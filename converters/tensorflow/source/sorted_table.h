@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A sorted table of keys and values in the form of LevelDB: blocks of entries whose keys leave out what they share with
  * the key before, each block guarded by a CRC and perhaps compressed, and a block that says where the others are. */
 #ifndef CONVERTERS_TENSORFLOW_SOURCE_SORTED_TABLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where the graph of a model is, and what the files around it say of it. */
 #ifndef CONVERTERS_TENSORFLOW_SOURCE_TF_SOURCE_H
 #define CONVERTERS_TENSORFLOW_SOURCE_TF_SOURCE_H

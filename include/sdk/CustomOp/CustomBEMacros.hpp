@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Checks in functions that return a Qnn_ErrorHandle_t. All may stand with or without a semicolon behind them. */
 #ifndef CUSTOM_BE_MACROS_HPP
 #define CUSTOM_BE_MACROS_HPP

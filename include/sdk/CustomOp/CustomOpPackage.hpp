@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The package behind the interface functions of a generated CPU package: its ops, and the nodes made of them.
  *
  * There is one in each library: the classes are hidden, so that libraries which are loaded together share nothing.

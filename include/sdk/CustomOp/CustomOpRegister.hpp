@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* How an op source announces its functions, and how the package's interface source finds them. */
 #ifndef CUSTOM_OP_REGISTER_HPP
 #define CUSTOM_OP_REGISTER_HPP

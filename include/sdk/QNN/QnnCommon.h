@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What all of the op package interface shares: versions, handles, errors.
  *
  * Written from published documentation and from what public op sources call; source compatible with the documented

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where an op package logs to. */
 #ifndef QNN_LOG_H
 #define QNN_LOG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The interface of an op package, version 1.4: what a library with kernels of user-defined ops exports.
  *
  *     QNN_API Qnn_ErrorHandle_t <Package>InterfaceProvider(QnnOpPackage_Interface_t *interface);

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tensors, params and op configs as op packages see them.
  *
  * Values of data types, tensor types and encodings are those of public files and documentation; enums of which only

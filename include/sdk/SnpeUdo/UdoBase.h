@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Types of the registration interface of a UDO package: what the package's operations are, and which libraries
  * implement them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What an implementation library for the DSP before v68 exports: the older C interface.
  *
  * A host calls SnpeUdo_initImplLibrary and SnpeUdo_getImpInfo; for each node SnpeUdo_queryOperation,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a registration library exports, lib<Udo><Package>Reg.so: called in this order, from one thread. */
 #ifndef SNPE_UDO_REG_H
 #define SNPE_UDO_REG_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What registration and implementation libraries have in common. */
 #ifndef SNPE_UDO_SHARED_H
 #define SNPE_UDO_SHARED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The fast backend for the CPU: float32 and 8-bit integers by oneDNN, and by loops of its own where a library's would
  * not be faster.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sums, differences and products of 8-bit tensors, or of one and a constant row, that give one: each element in one go,
  * with the roundings of the reference, which computes in float32 of dequantized operands. */
 #ifndef BACKEND_CPU_CPU_BYTES_H

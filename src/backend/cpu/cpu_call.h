@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Making calls: descriptions of tensors, attributes, primitives, packed weights. Objects of oneDNN that are made here
  * belong to the scope's arena. */
 #ifndef BACKEND_CPU_CPU_CALL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Comparisons, logic, selection and casts: element-wise functions with results or operands that are no real numbers. */
 #include "backend/cpu/cpu_walk.h"
 #include "op/op.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Concat: rows of each input go to their place in rows of the result, as they are stored, by a table that brings 8-bit
  * integers into the encoding of the result, or as float32. */
 #include <string.h>

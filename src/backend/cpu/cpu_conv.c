@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Convolutions, whose images stay channels-last; weights are packed as the library likes them. */
 #include "backend/cpu/cpu_conv_fixed.h"
 #include "backend/cpu/cpu_conv_sides.h"

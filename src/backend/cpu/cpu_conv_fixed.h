@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Convolutions of 8-bit operands, by the library. */
 #ifndef BACKEND_CPU_CPU_CONV_FIXED_H
 #define BACKEND_CPU_CPU_CONV_FIXED_H

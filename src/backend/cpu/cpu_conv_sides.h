@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Convolutions in the library's terms. */
 #ifndef BACKEND_CPU_CPU_CONV_SIDES_H
 #define BACKEND_CPU_CPU_CONV_SIDES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fixed-point convolutions in strips: so many rows of the result at once that their sums are still near the processor
  * when they are rounded. */
 #ifndef BACKEND_CPU_CPU_CONV_STRIPS_H

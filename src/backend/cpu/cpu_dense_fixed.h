@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Products of a matrix of 8-bit integers and a constant one. */
 #ifndef BACKEND_CPU_CPU_DENSE_FIXED_H
 #define BACKEND_CPU_CPU_DENSE_FIXED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Channels are the inner loop of every tap. */
 #include "backend/cpu/cpu_depthwise_fixed.h"
 

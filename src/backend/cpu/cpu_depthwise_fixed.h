@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Convolutions of 8-bit operands that filter each channel on its own, by a loop. */
 #ifndef BACKEND_CPU_CPU_DEPTHWISE_FIXED_H
 #define BACKEND_CPU_CPU_DEPTHWISE_FIXED_H

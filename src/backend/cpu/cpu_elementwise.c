@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Element-wise functions of one and two float32 tensors: loops that the compiler vectorizes. */
 #include <float.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fixed-point tensors of operators that compute on reals: steps compute in float32, from dequantized operands to
  * quantized results, with the roundings of the reference. */
 #ifndef BACKEND_CPU_CPU_FIXED_H

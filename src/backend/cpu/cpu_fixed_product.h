@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Products of 8-bit fixed-point operands: the library multiplies signed weights and sums in int32, the formula's rest
  * is requantize's (cpu_requantize.h).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Element-wise ops that are computed together with the op before them. */
 #ifndef BACKEND_CPU_CPU_FOLLOW_H
 #define BACKEND_CPU_CPU_FOLLOW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* float16 tensors: steps compute in float32, from widened operands to rounded results. */
 #ifndef BACKEND_CPU_CPU_HALF_H
 #define BACKEND_CPU_CPU_HALF_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Products of Int_32 tensors whose values have 8 bits: models with integer operators have them.
  *
  * Weights are constants of eight signed bits. How large the input's values are is known when they are there: less the

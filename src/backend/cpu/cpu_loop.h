@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Loops of the backend's own as steps. */
 #ifndef BACKEND_CPU_CPU_LOOP_H
 #define BACKEND_CPU_CPU_LOOP_H

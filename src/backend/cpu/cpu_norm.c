@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Normalizations: the input is [batch, places, channels], and statistics are those of all places and of a group of
  * neighbouring channels. In double, as in the reference. */
 #include <math.h>

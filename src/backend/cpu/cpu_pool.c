@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pools over channels-last images: blocks of channels stay in registers while the window is read. Averages are summed
  * in double, in the reference's order. */
 #include <math.h>

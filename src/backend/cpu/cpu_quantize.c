@@ -1,4 +1,5 @@
-/* Quantize and Dequantize: from float32 to fixed point and back. */
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Quantize, Dequantize and Convert: from float32 to fixed point and back, and between encodings. */
 #include "backend/cpu/cpu_step.h"
 #include "backend/cpu/cpu_fixed.h"
 #include "op/op.h"
@@ -16,7 +17,7 @@ static bool is_fixed(const struct tensor *t)
 static const char *refuse(const struct graph *g, const struct node *n)
 {
     const struct tensor *x = node_input(g, n, 0), *y = node_output(g, n, 0);
-    if (!(is_float(x) && is_fixed(y)) && !(is_fixed(x) && is_float(y)))
+    if (!(is_float(x) && is_fixed(y)) && !(is_fixed(x) && is_float(y)) && !(is_fixed(x) && is_fixed(y)))
         return "it converts between float32 and fixed-point tensors of 8 or 16 bits with one encoding alone";
     return x->kind == TENSOR_STATIC ? "the operand is constant" : NULL;
 }
@@ -25,10 +26,14 @@ static odlc_status run(const struct cpu_step *step, const struct backend_scope *
                        struct buffer *out)
 {
     (void)scope;
-    if (step->node->op->id == OP_Quantize)
+    if (in[0].dtype == DT_FLOAT32) {
         fixed_narrow(in[0].data, &out[0]);
-    else
-        fixed_widen(&in[0], out[0].data);
+        return ODLC_OK;
+    }
+    float *reals = out[0].dtype == DT_FLOAT32 ? out[0].data : cpu_sums(step);
+    fixed_widen(&in[0], reals);
+    if (out[0].dtype != DT_FLOAT32)
+        fixed_narrow(reals, &out[0]);
     return ODLC_OK;
 }
 
@@ -38,8 +43,13 @@ static bool is_always(const struct graph *g, const struct node *n)
     return true;
 }
 
+/* Between two fixed-point tensors reals are in the place of sums, which have their size. */
 static odlc_status prepare(struct cpu_making *m)
 {
+    const struct tensor *x = node_input(m->scope->graph, making_node(m), 0);
+    const struct tensor *y = node_output(m->scope->graph, making_node(m), 0);
+    if (is_fixed(x) && is_fixed(y))
+        making_need_sums(m, shape_count(&x->type->shape));
     m->step->loop = run;
     return ODLC_OK;
 }

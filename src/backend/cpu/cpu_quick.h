@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Functions with exponentials for loops over float32 that the compiler vectorizes: relative errors of a few units in
  * the last place. Where results become integers, those of cpu_series.h decide. NaN stays NaN. */
 #ifndef BACKEND_CPU_CPU_QUICK_H

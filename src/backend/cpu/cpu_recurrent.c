@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Recurrent layers: what the input gives to the gates is one product for all steps, by the library; each step adds what
  * the state gives. States are kept in double. */
 #include "backend/cpu/cpu_call.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reductions along neighbouring axes, accumulated in double. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From the exact sums of a fixed-point product to integers of the result (kernel/fixed_product.h). */
 #ifndef BACKEND_CPU_CPU_REQUANTIZE_H
 #define BACKEND_CPU_CPU_REQUANTIZE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Resizing channels-last images: channels are the inner loop. Sums are in double, as in the reference. */
 #include <assert.h>
 #include <string.h>

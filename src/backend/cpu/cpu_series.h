@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Functions with exponentials for loops that the compiler vectorizes: in double, without branches and calls. Their
  * errors are far below float32's rounding, so float32 results are the reference's but where its value lies half way.
  * NaN stays NaN. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Softmax and LogSoftmax along one axis, in the shifted form that cannot overflow. Exponentials and sums are doubles
  * where results become integers or logarithms. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The steps of the CPU backend, and how rows of its table make them. */
 #ifndef BACKEND_CPU_CPU_STEP_H
 #define BACKEND_CPU_CPU_STEP_H

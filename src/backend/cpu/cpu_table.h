@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Functions of one operand of 8-bit integers, whose result is one as well: tables of all that they can give. */
 #ifndef BACKEND_CPU_CPU_TABLE_H
 #define BACKEND_CPU_CPU_TABLE_H

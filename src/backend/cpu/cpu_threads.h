@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Threads of the backend: those of OpenMP's runtime, libgomp, which oneDNN uses as well, so that both share one pool.
  * Its functions are declared here because only gcc has a header for them. */
 #ifndef BACKEND_CPU_CPU_THREADS_H
@@ -14,14 +15,5 @@ void threads_end(int before);
  * for the last. The parts depend on the number of threads alone. All threads meet, also those that have no part: a
  * smaller team would end the others. */
 void threads_share(int64_t count, int64_t least, void (*fn)(void *user, int64_t first, int64_t last), void *user);
-
-/* A loop that is compiled for several kinds of processors, of which the program takes the best at its start. Elements
- * are added and multiplied in the same order on all of them, so the results are the same bits. Names of such functions
- * are unique in the program: clang 14 gives them to symbols that all files see. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_THREAD__)
-#define CLONED __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define CLONED
-#endif
 
 #endif

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Transposes, and others that rearrange elements: of matrices with few rows or columns by loops, of others by the
  * library's copies from one layout to another. Elements are moved as they are; float16 tensors come as float32. */
 #include "backend/cpu/cpu_call.h"

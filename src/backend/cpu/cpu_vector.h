@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Vectors of AVX-512 that become bytes: quotients in float32 are rounded to integers, and those so near to the middle
  * between two integers that the formula's quotient may be on the other side of it are told, for the formula itself. */
 #ifndef BACKEND_CPU_CPU_VECTOR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Element-wise loops over operands that are broadcast to the result's shape, shared by the threads. */
 #ifndef BACKEND_CPU_CPU_WALK_H
 #define BACKEND_CPU_CPU_WALK_H

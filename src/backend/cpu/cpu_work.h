@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How many threads are worth their meeting at the end of a step. */
 #ifndef BACKEND_CPU_CPU_WORK_H
 #define BACKEND_CPU_CPU_WORK_H

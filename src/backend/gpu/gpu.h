@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The backend for any device with OpenCL: a GPU, or by PoCL the processor.
  *
  * An operator is a row of gpu_ops.def. Its `refuse` says whether a node is taken, its `prepare` makes the step's calls:

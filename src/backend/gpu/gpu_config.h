@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What an execution asks of the GPU backend (struct backend_scope). */
 #ifndef BACKEND_GPU_GPU_CONFIG_H
 #define BACKEND_GPU_GPU_CONFIG_H

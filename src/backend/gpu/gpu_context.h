@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A context: a device with the kernels that were built for it and the weights that lie in its memory. Executions of
  * several graphs may share one, at the same time: all functions are thread-safe. */
 #ifndef BACKEND_GPU_GPU_CONTEXT_H

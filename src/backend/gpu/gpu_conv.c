@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Convolutions: of each channel by itself, or as products of matrices. */
 #include "backend/gpu/gpu_gemm.h"
 #include "op/conv_geometry.h"

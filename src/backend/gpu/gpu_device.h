@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The choice of an OpenCL device, and what it can do. */
 #ifndef BACKEND_GPU_GPU_DEVICE_H
 #define BACKEND_GPU_GPU_DEVICE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Element-wise functions of one and two operands, and Reshape. */
 #include "backend/gpu/gpu_follow.h"
 #include "backend/gpu/gpu_walk.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Faults that kernels report: an int in the device's memory. */
 #include "backend/gpu/gpu_step.h"
 

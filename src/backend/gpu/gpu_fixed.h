@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Between fixed-point tensors and reals. */
 #ifndef BACKEND_GPU_GPU_FIXED_H
 #define BACKEND_GPU_GPU_FIXED_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Element-wise functions, on their own and behind what another kernel computes. */
 #ifndef BACKEND_GPU_GPU_FOLLOW_H
 #define BACKEND_GPU_GPU_FOLLOW_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Gather. */
 #include "backend/gpu/gpu_walk.h"
 #include "op/axes.h"

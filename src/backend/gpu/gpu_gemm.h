@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Products of matrices, and convolutions as such: which kernel computes one, in which tiles. */
 #ifndef BACKEND_GPU_GPU_GEMM_H
 #define BACKEND_GPU_GPU_GEMM_H

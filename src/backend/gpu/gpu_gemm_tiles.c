@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "backend/gpu/gpu_gemm.h"
 
 #include "backend/gpu/gpu_context.h"

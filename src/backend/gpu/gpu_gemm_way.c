@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which way a product is computed. */
 #include "backend/gpu/gpu_context.h"
 #include "backend/gpu/gpu_gemm.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a step reads and writes: operands of its nodes where they lie, constants in the device's memory, fixed point by
  * way of what stands for it. */
 #include "backend/gpu/gpu_fixed.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The registry of a context: each program is built once, whichever graphs ask for its kernels. */
 #ifndef BACKEND_GPU_GPU_KERNELS_H
 #define BACKEND_GPU_GPU_KERNELS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "backend/gpu/gpu_lines.h"
 
 /* Lines of fewer elements are a work-item's; of as many lines, work-items have enough to do. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lines of elements that kernels take as a whole (kernels/reduce.cl). */
 #ifndef BACKEND_GPU_GPU_LINES_H
 #define BACKEND_GPU_GPU_LINES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The device's memory as the plan sees it: places of a block are buffers (cl_mem). */
 #ifndef BACKEND_GPU_GPU_MEMORY_H
 #define BACKEND_GPU_GPU_MEMORY_H

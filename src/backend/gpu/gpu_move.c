@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Operators that move elements. */
 #include "backend/gpu/gpu_walk.h"
 #include "ir/quant.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Norms: the mean over some axes is subtracted, the rest divided by the deviation over the same axes, then weights and
  * biases of other axes take part. */
 #include "backend/gpu/gpu_follow.h"

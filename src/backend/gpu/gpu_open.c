@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Contexts are made, kept and given back. */
 #include "backend/gpu/gpu_context.h"
 

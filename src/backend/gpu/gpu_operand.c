@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What rows ask of operands; weights in the device's memory; rooms. */
 #include <limits.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pools. */
 #include "backend/gpu/gpu_follow.h"
 #include "backend/gpu/gpu_window.h"

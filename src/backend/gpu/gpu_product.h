@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Products of fixed-point operands (kernel/fixed_product.h). The kernels are those of reals, with integers: gpu_input
  * gives a product's operands as q + o and no bias, gpu_constant likewise, gpu_output takes the sums; what makes
  * elements of them follows. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* When kernels of an execution ran on the device. */
 #ifndef BACKEND_GPU_GPU_PROFILE_H
 #define BACKEND_GPU_GPU_PROFILE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Recurrent layers. */
 #include "backend/gpu/gpu_step.h"
 #include "op/op.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reductions and Softmax. */
 #include "backend/gpu/gpu_follow.h"
 #include "backend/gpu/gpu_lines.h"

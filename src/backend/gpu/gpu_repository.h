@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The repository: built programs of a package in a file, so that the next process need not build them.
  *
  * <folder>/gpukernelcache.<package> holds (numbers are little endian, as the processors are that this runs on):

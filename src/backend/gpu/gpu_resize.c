@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Resize and its relatives. */
 #include "backend/gpu/gpu_follow.h"
 #include "kernel/resize.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The steps of the GPU backend, and how rows of its table make them. */
 #ifndef BACKEND_GPU_GPU_STEP_H
 #define BACKEND_GPU_GPU_STEP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "backend/gpu/gpu_walk.h"
 
 /* Whether the walk's last axis and the next one of the shape are passed over as one by all operands. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How a kernel finds elements of its operands by the place in the result. */
 #ifndef BACKEND_GPU_GPU_WALK_H
 #define BACKEND_GPU_GPU_WALK_H

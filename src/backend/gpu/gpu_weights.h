@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Weights in the device's memory: bytes that several steps or graphs of a context need lie there once. */
 #ifndef BACKEND_GPU_GPU_WEIGHTS_H
 #define BACKEND_GPU_GPU_WEIGHTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "backend/gpu/gpu_window.h"
 
 struct gpu_window gpu_window_of(const struct window *w)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Windows that slide over channels-last tensors, for kernels. */
 #ifndef BACKEND_GPU_GPU_WINDOW_H
 #define BACKEND_GPU_GPU_WINDOW_H

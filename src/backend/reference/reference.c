@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "backend/reference/reference.h"
 
 #include "ir/quant.h"

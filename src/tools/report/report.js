@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ---- report.js: the page of dlc-quantize --report. Names go into the page as text, never as markup ---- */
 
 const report = JSON.parse(document.getElementById("model").textContent);
@@ -8,25 +9,6 @@ const SPACE = "http://www.w3.org/2000/svg";
 const sorting = { key: "order", down: false };
 
 function themeChanged() {} /* the style does it */
-
-/* ---- numbers ---- */
-
-/* Infinities are words in JSON. */
-function decibels(error) {
-  if (!error)
-    return null;
-  return typeof error.sqnr === "number" ? error.sqnr : error.sqnr === "inf" ? Infinity : -Infinity;
-}
-
-function decibelText(value) {
-  if (value === null)
-    return "\u2013";
-  return value === Infinity ? "exact" : value === -Infinity ? "\u2212\u221e" : value.toFixed(1);
-}
-
-function partText(layer) {
-  return layer.saturated ? `${Number((100 * layer.saturated / layer.values).toPrecision(2))} %` : "0";
-}
 
 function drawn(tag, attributes, ...children) {
   const made = document.createElementNS(SPACE, tag);
@@ -112,15 +94,9 @@ function histogramView({ histogram, min, max }) {
 function detailView(layer) {
   const e = layer.encodings;
   const view = [element("h3", null, `${layer.op}: ${layer.tensor}`),
-    facts([["Node", layer.node], ["Type", layer.dtype], ["In the network", `${decibelText(decibels(layer.error))} dB`],
-      ["The op alone", layer.own && `${decibelText(decibels(layer.own))} dB`],
-      ["Rounding alone", layer.rounding && `${decibelText(decibels(layer.rounding))} dB`],
-      ["Cosine", layer.error && realText(layer.error.cosine)], ["Largest error", layer.error && realText(layer.error.max_error)],
-      ["Compared with", layer.cut_off_as && `${layer.cut_off_as}, which cuts this off`],
-      ["Float values", layer.histogram && `${realText(layer.min)} to ${realText(layer.max)}`],
+    facts([["Node", layer.node], ["Type", layer.dtype], ...errorFacts(layer),
       ["Encoding", e && `${e.bitwidth} bits, ${realText(e.min)} to ${realText(e.max)}, scale ${realText(e.least_scale)}, ` +
-        `offset ${e.least_offset}`],
-      ["Saturated", e && `${grouped(layer.saturated)} (${partText(layer)})`], ["Levels used", layer.levels && String(layer.levels)]])];
+        `offset ${e.least_offset}`]])];
   if (layer.histogram)
     view.push(element("p", { class: "note" }, "Float values (heights are logarithms); the encoding reaches what is shaded."),
       histogramView(layer));

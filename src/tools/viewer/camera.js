@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ---- camera.js: which part of the drawing is on the screen ---- */
 
 const MIN_SCALE = 0.0005, MAX_SCALE = 3, MARGIN = 48;

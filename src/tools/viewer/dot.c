@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs for Graphviz. */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ---- draw.js: the part of the drawing that is in view, on a canvas ---- */
 
 const TITLE_FONT = '600 13px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif';
@@ -15,6 +16,8 @@ function readColours() {
   const names = ["bg", "surface", "line", "edge", "text", "muted", "accent", "dots", "udo-surface", "end-surface"];
   for (const family of Object.keys(FAMILY_LABELS))
     names.push(`family-${family}`);
+  for (const band of BANDS)
+    names.push(band.id, `${band.id}-surface`);
   colours = Object.fromEntries(names.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
 }
 
@@ -43,7 +46,7 @@ function measureNodes(nodes) {
   for (const node of nodes) {
     const badge = node.family === "udo" ? 34 : 0;
     const name = node.name.length > 60 ? MAX_WIDTH : pen.measureText(node.name).width;
-    const wanted = Math.max(node.titleWidth + badge, Math.min(name, 170)) + 2 * PADDING + 4;
+    const wanted = Math.max(node.titleWidth + badge + errorRoom(node), Math.min(name, 170)) + 2 * PADDING + 4;
     node.width = Math.ceil(Math.min(MAX_WIDTH, Math.max(MIN_WIDTH, wanted)));
     node.height = NODE_HEIGHT;
   }
@@ -279,16 +282,15 @@ function traceBox(x, y, width, height, radius) {
 function drawNode(node, v) {
   const { width, height } = node;
   const x = node.x - width / 2, y = node.y - height / 2;
-  const colour = colours[`family-${node.family}`];
+  const colour = colours[colourOf(node)];
   const isEnd = node.kind !== "op";
   if (camera.scale < 0.14) {
     pen.fillStyle = v === state.selected ? colours.accent : colour;
     pen.fillRect(x, y, width, height);
     return;
   }
-  const surface = node.family === "udo" ? "udo-surface" : node.family === "end" ? "end-surface" : "surface";
   traceBox(x, y, width, height, isEnd ? height / 2 : CORNER);
-  pen.fillStyle = colours[surface];
+  pen.fillStyle = colours[surfaceOf(node)];
   pen.fill();
   if (!isEnd) {
     pen.save();
@@ -320,7 +322,8 @@ function writeNode(node, left, shift) {
   pen.font = TITLE_FONT;
   pen.fillStyle = colours.text;
   const badge = node.family === "udo" ? 34 : 0;
-  pen.fillText(node.shownTitle ??= shorten(node.title, space - badge), left + shift, node.y - 3);
+  pen.fillText(node.shownTitle ??= shorten(node.title, space - badge - errorRoom(node)), left + shift, node.y - 3);
+  writeError(node);
   if (node.family === "udo")
     drawBadge(node);
   pen.font = NAME_FONT;
@@ -401,7 +404,7 @@ function paintMap() {
       if ((node.family === "udo") !== udo)
         continue;
       const x = mapX(node.x - node.width / 2), y = mapY(node.y - node.height / 2);
-      brush.fillStyle = colours[`family-${node.family}`];
+      brush.fillStyle = colours[colourOf(node)];
       const thin = udo ? 2.5 : 1;
       brush.fillRect(x, y, Math.max(thin, mapX(node.x + node.width / 2) - x),
         Math.max(thin, (mapY(node.y + node.height / 2) - y) * 0.8));

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Joins files to one page and writes it as C: NAME_head, what stands before the model, and NAME_tail, what stands after it.
 usage: embed.py OUT.c NAME HEADER.h page.html STYLE.css... SCRIPT.js..."""
 
@@ -6,6 +7,12 @@ import pathlib
 import sys
 
 STYLE, SCRIPTS, MODEL = "/* style.css */", "/* scripts */", "@MODEL@"
+
+
+def text_of(file):
+    """Of the licences that the joined files name, the page's stays."""
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    return "".join(line for line in lines if "SPDX-License-Identifier" not in line)
 
 
 def as_c(name, text):
@@ -21,7 +28,7 @@ def main():
     styles, scripts = ([pathlib.Path(part) for part in parts if part.endswith(end)] for end in (".css", ".js"))
     text = page.read_text(encoding="utf-8")
     for marker, files in ((STYLE, styles), (SCRIPTS, scripts)):
-        content = "\n".join(file.read_text(encoding="utf-8") for file in files)
+        content = "\n".join(text_of(file) for file in files)
         if text.count(marker) != 1:
             sys.exit(f"embed.py: {page} must have one '{marker}'")
         text = text.replace(marker, content)

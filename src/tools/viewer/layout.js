@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ---- layout.js: a layered drawing (Sugiyama, Tagawa, Toda 1981) in time that is nearly linear ----
  *
  * Ranks by longest paths; an edge over several ranks goes through a dummy vertex in each, shared by all edges of the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ---- main.js: selection, keys, pointers, and the start ---- */
 
 const state = { model: null, graphs: [], graph: null, layout: null, selected: -1, hovered: -1 };
@@ -9,7 +10,8 @@ function say(words) {
 function describe(node) {
   const udo = node.family === "udo" ? "user-defined op " : "";
   const kind = node.kind === "op" ? udo + node.title : `graph ${node.kind}`;
-  return `${kind}, ${node.name}; ${node.preds.length} in, ${node.succs.length} out`;
+  const error = errors.layers && node.errorText ? `; ${node.errorText} signal to error` : "";
+  return `${kind}, ${node.name}${error}; ${node.preds.length} in, ${node.succs.length} out`;
 }
 
 /* ---- selection ---- */
@@ -126,6 +128,7 @@ const SHORTCUTS = {
   f: fitGraph,
   t: () => toggleTheme(),
   o: () => toggleOverview(),
+  e: () => showErrors(!errors.shown),
   Escape: back,
 };
 
@@ -230,6 +233,7 @@ function themeChanged() {
 function showGraph(index) {
   const graph = state.graphs[index] ||= buildGraph(state.model.graphs[index]);
   if (!graph.layout) {
+    readErrors(graph);
     measureNodes(graph.nodes);
     graph.layout = layoutGraph(graph);
   }
@@ -242,14 +246,17 @@ function showGraph(index) {
   paintMap();
 }
 
+function familyLegend(nodes) {
+  const order = ["udo", ...FAMILIES.map((family) => family.id), "other", "end"];
+  return order.map((id) => ({ colour: `family-${id}`, label: FAMILY_LABELS[id],
+    count: nodes.filter((node) => node.family === id).length })).filter((row) => row.count);
+}
+
 function showLegend() {
-  const counts = new Map();
-  for (const node of state.graph.nodes)
-    counts.set(node.family, (counts.get(node.family) || 0) + 1);
-  const order = ["udo", ...FAMILIES.map((family) => family.id), "other", "end"].filter((id) => counts.has(id));
-  document.getElementById("families").replaceChildren(...order.map((id) => element("li", null,
-    element("span", { class: "dot", style: `--colour: var(--family-${id})` }), FAMILY_LABELS[id],
-    element("span", { class: "count" }, grouped(counts.get(id))))));
+  const { nodes } = state.graph;
+  document.getElementById("families").replaceChildren(...(errors.shown ? bandLegend(nodes) : familyLegend(nodes)).map((row) =>
+    element("li", null, element("span", { class: "dot", style: `--colour: var(--${row.colour})` }), row.label,
+      element("span", { class: "count" }, grouped(row.count)))));
 }
 
 function startGraphs() {
@@ -292,6 +299,7 @@ function where(name) {
 
 function start() {
   state.model = readModel();
+  startErrors(state.model);
   startTheme();
   resizeCanvas();
   startGraphs();

@@ -1,10 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The model as the page reads it (src/tools/viewer/model.js). Tensors of a graph stand in a list, and operands are
  * positions in it; an operand that the graph does not describe is its name, an absent one null. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/json_out.h"
+#include "text/json_out.h"
 #include "tools/viewer/statistics.h"
 #include "tools/viewer/viewer.h"
 
@@ -254,15 +255,19 @@ static void write_summary(struct json_out *j, struct arena *arena, const struct 
     json_end_array(j);
 }
 
-static void write_container(FILE *stream, struct arena *arena, const odlc_container *container,
-                            const struct odlc_graph *shown)
+static void write_container(FILE *stream, struct arena *arena, const struct viewer_subject *subject)
 {
     struct json_out j = json_out_to(stream, true);
     size_t n_graphs;
-    const struct odlc_graph *graphs = odlc_container_graphs(container, &n_graphs);
+    const struct odlc_graph *graphs = odlc_container_graphs(subject->container, &n_graphs);
     json_object(&j, NULL);
-    write_summary(&j, arena, odlc_container_summary(container));
-    json_int(&j, "shown", shown - graphs);
+    write_summary(&j, arena, odlc_container_summary(subject->container));
+    json_int(&j, "shown", subject->shown - graphs);
+    if (subject->report) {
+        size_t length;
+        const char *report = json_source(subject->report, subject->report->root, &length);
+        json_written(&j, "report", report, length);
+    }
     json_array(&j, "graphs");
     for (size_t i = 0; i < n_graphs; i++)
         write_graph(&j, arena, &graphs[i]);
@@ -309,22 +314,22 @@ static void memory_free(void *object)
     free(m->bytes);
 }
 
-void viewer_add_model(struct arena *arena, const odlc_container *container, const struct odlc_graph *shown, text *json)
+void viewer_add_model(struct arena *arena, const struct viewer_subject *subject, text *json)
 {
     struct memory_stream *m = arena_new(arena, struct memory_stream);
     arena_defer(arena, memory_free, m);
     m->stream = open_memstream(&m->bytes, &m->size);
     if (!m->stream)
         arena_exhausted(arena);
-    write_container(m->stream, arena, container, shown);
+    write_container(m->stream, arena, subject);
     if (!memory_close(m))
         arena_exhausted(arena);
     add_without_tags(arena, m->bytes, m->size, json);
 }
 
-void viewer_add_page(struct arena *arena, const odlc_container *container, const struct odlc_graph *shown, text *page)
+void viewer_add_page(struct arena *arena, const struct viewer_subject *subject, text *page)
 {
     text_add_bytes(arena, page, viewer_page_head, viewer_page_head_size);
-    viewer_add_model(arena, container, shown, page);
+    viewer_add_model(arena, subject, page);
     text_add_bytes(arena, page, viewer_page_tail, viewer_page_tail_size);
 }

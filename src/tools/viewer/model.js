@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ---- model.js: the container's graphs as nodes and edges ---- */
 
 /* The families that share a colour; the first whose pattern fits an op's type has it. */

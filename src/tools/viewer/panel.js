@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ---- panel.js: the details of a node, and the overview. Names go into the page as text, never as markup ---- */
 
 const panel = document.getElementById("panel");
@@ -133,6 +134,7 @@ function tensorView(tensor, ...links) {
       valuesText(tensor.values, tensor.dims, tensor.elements)));
   if (tensor.quantization)
     view.append(encodingsView(tensor.quantization));
+  view.append(errorsView(tensor));
   view.append(...links.filter(Boolean));
   return view;
 }
@@ -242,7 +244,9 @@ function overviewView() {
       ["Ops", grouped(graph.ops.length)], ["Tensors", grouped(graph.tensors.length)],
       ["Parameters", graph.counted ? grouped(graph.parameters) : "not known"],
       ["MACs", graph.counted ? grouped(graph.macs) : "not known"],
-      ["Memory (estimate)", Number(graph.memory) ? bytesText(graph.memory) : null]]),
+      ["Memory (estimate)", Number(graph.memory) ? bytesText(graph.memory) : null],
+      ["Compared", model.report && `${grouped(model.report.inferences)} sets of inputs`]]),
+    ...worstView(),
     element("h3", null, "Ops by type"), typeTable(graph),
     element("h3", null, "Graph inputs"), ...graph.inputs.map((t) => tensorView(graph.tensors[t])),
     element("h3", null, "Graph outputs"), ...graph.outputs.map((t) => tensorView(graph.tensors[t])),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ---- parts.js: what the pages share: elements, numbers, light and dark. A page's script has themeChanged ---- */
 
 function element(tag, attributes, ...children) {
@@ -47,6 +48,37 @@ function realText(number) {
 
 function share(part, whole) {
   return Number(whole) > 0 ? ` (${(100 * Number(part) / Number(whole)).toPrecision(3)} %)` : "";
+}
+
+/* ---- errors of quantized tensors, by a report of dlc-quantize ---- */
+
+/* Infinities are words in JSON. */
+function decibels(error) {
+  if (!error)
+    return null;
+  return typeof error.sqnr === "number" ? error.sqnr : error.sqnr === "inf" ? Infinity : -Infinity;
+}
+
+function decibelText(value) {
+  if (value === null)
+    return "\u2013";
+  return value === Infinity ? "exact" : value === -Infinity ? "\u2212\u221e" : value.toFixed(1);
+}
+
+function partText(layer) {
+  return layer.saturated ? `${Number((100 * layer.saturated / layer.values).toPrecision(2))} %` : "0";
+}
+
+/* Rows for facts() */
+function errorFacts(layer) {
+  const text = (error) => error && `${decibelText(decibels(error))} dB`;
+  return [["In the network", text(layer.error)], ["The op alone", layer.node ? text(layer.own) : null],
+    ["Rounding alone", text(layer.rounding)], ["Cosine", layer.error && realText(layer.error.cosine)],
+    ["Largest error", layer.error && realText(layer.error.max_error)],
+    ["Compared with", layer.cut_off_as && `${layer.cut_off_as}, which cuts this off`],
+    ["Float values", layer.histogram && `${realText(layer.min)} to ${realText(layer.max)}`],
+    ["Saturated", layer.encodings && `${grouped(layer.saturated)} (${partText(layer)})`],
+    ["Levels used", layer.levels && String(layer.levels)]];
 }
 
 /* ---- light and dark ---- */

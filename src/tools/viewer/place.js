@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ---- place.js: x of the vertices, with edges as straight as can be (Brandes, Koepf 2001) ----
  *
  * Four times, for up and down, left and right: each vertex is put in line with the median of its neighbours in the rank

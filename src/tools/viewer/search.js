@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* ---- search.js: finding ops by name, type, package and tensor ---- */
 
 const MAX_RESULTS = 100;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The distribution of a tensor's elements. */
 #ifndef TOOLS_VIEWER_STATISTICS_H
 #define TOOLS_VIEWER_STATISTICS_H

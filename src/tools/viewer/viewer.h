@@ -1,19 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What dlc-viewer makes of a container: a page, and Graphviz's text. */
 #ifndef TOOLS_VIEWER_VIEWER_H
 #define TOOLS_VIEWER_VIEWER_H
 
 #include "base/diag.h"
 #include "opendlc/container.h"
+#include "text/json.h"
 
 /* The page's own files, joined at build time by embed.py; the model goes between the two. Not NUL-terminated. */
 extern const char viewer_page_head[], viewer_page_tail[];
 extern const size_t viewer_page_head_size, viewer_page_tail_size;
 
-/* One HTML file that needs nothing else. `shown` is the graph that it shows first. */
-void viewer_add_page(struct arena *arena, const odlc_container *container, const struct odlc_graph *shown, text *page);
+/* What a page is of. */
+struct viewer_subject {
+    const odlc_container *container;
+    const struct odlc_graph *shown; /* the graph that it shows first */
+    const struct json *report;      /* of its quantization; NULL: none */
+};
+
+/* Reads a report of dlc-quantize. ODLC_ERR_INVALID: it is none, or of another container; and as file_map and
+ * json_parse.
+ */
+odlc_status viewer_read_report(struct arena *arena, struct diags *diags, const char *path,
+                               const odlc_container *container, struct json **out) MUST_USE;
+
+/* One HTML file that needs nothing else. */
+void viewer_add_page(struct arena *arena, const struct viewer_subject *subject, text *page);
 
 /* The model as JSON that can stand inside a <script> element: it has no '<'. */
-void viewer_add_model(struct arena *arena, const odlc_container *container, const struct odlc_graph *shown, text *json);
+void viewer_add_model(struct arena *arena, const struct viewer_subject *subject, text *json);
 
 /* A graph in the DOT language. */
 void viewer_add_dot(struct arena *arena, const struct odlc_graph *graph, text *dot);

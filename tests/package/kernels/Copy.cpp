@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* Numbers in the order in which they are added, as far as there is room. */
 struct Report {
     float *out;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* y = max(0, min(1, alpha * x + beta)) */
 Qnn_ErrorHandle_t execute(CustomOp *operation)
 {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 static const int32_t *list(CustomOp *operation, const char *name)
 {
     return getTensorData<int32_t>(backend_utils::getTensorParam(operation->getParam(name)));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 enum Mode { MODE_SUM, MODE_PRODUCT, MODE_LARGEST };
 
 static double combine(int mode, double a, double b)

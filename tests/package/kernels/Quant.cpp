@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* x as the nearest of the values that an integer of so many bits, a scale and a zero point give. */
 Qnn_ErrorHandle_t execute(CustomOp *operation)
 {

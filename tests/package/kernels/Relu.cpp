@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 Qnn_ErrorHandle_t execute(CustomOp *operation)
 {
     const CustomOpTensorPtr_t x = operation->getInput(0);

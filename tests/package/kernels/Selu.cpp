@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* y = gamma * (x above zero, alpha * (exp(x) - 1) below), with the usual constants: the config has no params. */
 Qnn_ErrorHandle_t execute(CustomOp *operation)
 {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* exp(x) as a part of its sum along an axis, which may be counted from the end. */
 Qnn_ErrorHandle_t execute(CustomOp *operation)
 {

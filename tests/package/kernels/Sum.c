@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Of as many inputs as the node has. */
 static Qnn_ErrorHandle_t sum_execute(CustomOp *op)
 {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ops that tell which operands they were handed, in a package that is registered: Three of an input that must be there
  * and two that need not, and of an output that may be left out; SnpeUdo_validateOperation knows all params. */
 #include <string.h>

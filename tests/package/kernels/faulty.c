@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A package for op Twice (y = 2 x) whose faults are macros; registration and implementation are in one library, unless
  * one of them is left out. C11 and C++11. */
 #include <stdint.h>

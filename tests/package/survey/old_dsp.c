@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A kernel for the DSP before v68 by the older C interface: it copies its static params, and bounds its output. */
 #include <stdlib.h>
 #include <string.h>

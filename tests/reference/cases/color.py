@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Colors: RGBToHSV, HSVToRGB, AdjustHue, AdjustSaturation."""
 
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Branches and loops: functions that nodes hold, Switch and Merge, and the loops of TensorFlow 1, which are cycles."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Convolutions and their gradients by the input, which are transposed convolutions."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that work element by element, and their integers, halves and special values."""
 
 import numpy as np
@@ -226,6 +227,22 @@ def bit_casts():
     c.refused("no op of the container cuts elements")
 
 
+def gammas():
+    """Of numbers around the zeros and poles, near and far; whole numbers are exact in the reflection."""
+    values = np.concatenate([np.arange(-6, 6, 0.15625), [1, 2, 1.4616321, 0.01, -0.01, 7, 33, 170.5, 1e4]]).astype(F32)
+    for op in ("Lgamma", "Digamma"):
+        finite = values if op == "Lgamma" else values[(values > 0) | (values != np.floor(values))]
+        unary(op, finite)
+        c = CASES.new(f"{op} of special values")
+        c.gives(c.node(op, [c.input(np.array([0, -1, -7, INF, NAN] + [-INF] * (op == "Lgamma"), F32))]))
+        c = CASES.new(f"{op} of large numbers")
+        c.gives(c.node(op, [c.input(np.array([1e6, 1e12, 3e20, 1e30], F32))]))
+        c = CASES.new(f"{op} near its zeros")
+        c.gives(c.node(op, [c.input(np.array([1.4375, 1.5, 1.03125] if op == "Digamma" else [0.96875, 1.03125, 1.96875, 2.03125], F32))]))
+        c = CASES.new(f"{op} of halves")
+        c.gives(c.node(op, [c.input(np.array([0.5, 3, -1.5, 9], np.float16))], T=np.float16))
+
+
 def others():
     for dtype in (F32, F64, I32):
         for c, constant in both(f"Bucketize {label(dtype)}"):
@@ -265,4 +282,5 @@ clips()
 bits()
 casts()
 bit_casts()
+gammas()
 others()

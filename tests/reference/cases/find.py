@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that find as much as they find: NonMaxSuppression in all its forms, Where of one operand. What is known at
 conversion has TensorFlow's shape, what is not the shape of the most that there can be."""
 
@@ -9,7 +10,7 @@ FORMS = ("", "V2", "V3", "V4", "V5")
 LOWEST = float(np.finfo(np.float32).min)
 
 
-def suppress(c, form, boxes, scores, most, iou=0.5, threshold=0.0, **attributes):
+def suppress(c, form, boxes, scores, most, iou=0.5, threshold=0.0, sigma=0.0, **attributes):
     """The node; forms differ in what they take as inputs, and whether they take it."""
     inputs = [boxes, scores, c.const(np.int32(most))]
     if form:
@@ -19,7 +20,7 @@ def suppress(c, form, boxes, scores, most, iou=0.5, threshold=0.0, **attributes)
     if form in ("V3", "V4", "V5"):
         inputs.append(c.const(np.float32(threshold)))
     if form == "V5":
-        inputs.append(c.const(np.float32(0)))
+        inputs.append(c.const(np.float32(sigma)))
     return c.node(f"NonMaxSuppression{form}", inputs, **attributes)
 
 
@@ -61,9 +62,31 @@ def boxes():
     c = CASES.new("suppression of unknown thresholds")
     c.node("NonMaxSuppressionV3", [c.input([6, 4]), c.input([6]), c.const(np.int32(2)), c.input([], name="iou"), c.const(np.float32(0))])
     c.refused("--freeze_input iou:0=FILE")
-    c = CASES.new("suppression that lowers scores")
-    c.node("NonMaxSuppressionV5", [c.input([6, 4]), c.input([6]), c.const(np.int32(2)), *[c.const(np.float32(0.5))] * 3])
-    c.refused("soft_nms_sigma is 0.5")
+
+
+def soft_boxes():
+    """Scores that fall: of boxes that overlap, that are equal, that have no area, and some that are below 0 and never found."""
+    for sigma in (0.5, 0.1):
+        for most, threshold in ((3, 0.0), (20, 0.3), (20, 0.0), (4, 9.0)):
+            for pads in (False, True):
+                for constant in (False, True):
+                    c = CASES.new(f"soft suppression {sigma} {most} {threshold}, {pads=}, {constant=}")
+                    at, of = c.either(constant, grid(c, [9])), c.either(constant, c.random([9], np.float32, -1, 1))
+                    y = suppress(c, "V5", at, of, most, 0.5, threshold, sigma, pad_to_max_output_size=pads)
+                    c.gives(*outputs("V5", y), if_none=None if pads else 0)
+    c = CASES.new("soft suppression of equal scores and boxes")
+    at = np.repeat(np.array([[0, 0, 2, 2], [1, 1, 3, 3], [5, 5, 4, 4], [1, 1, 1, 3]], np.float32), 2, axis=0)
+    of = c.input(np.array([1, 1, 0.5, 1, 0.5, 0.25, 0.75, 0.75], np.float32))
+    c.gives(*outputs("V5", suppress(c, "V5", c.input(at), of, 8, 0.5, 0.0, 0.5)), if_none=0)
+    c = CASES.new("soft suppression with a sigma below 0")
+    suppress(c, "V5", c.input([6, 4]), c.input([6]), 2, 0.5, 0.0, -1)
+    c.refused("soft_nms_sigma is -1")
+    c = CASES.new("soft suppression of scores below 0")
+    suppress(c, "V5", c.input([6, 4]), c.input([6]), 2, 0.5, -np.inf, 0.5)
+    c.refused("score_threshold is below 0, and soft suppression raises scores below 0")
+    c = CASES.new("soft suppression of many boxes")
+    suppress(c, "V5", c.input([300, 4]), c.input([300]), 257, 0.5, 0.0, 0.5)
+    c.refused("257 boxes of a soft suppression are more than 256")
 
 
 def padded_boxes():
@@ -139,6 +162,7 @@ def masked():
 
 
 boxes()
+soft_boxes()
 padded_boxes()
 positions()
 different()

@@ -1,8 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fourier transforms, and the complex numbers between them."""
 
 import numpy as np
 from case import Cases
-from tf_writer import DType
+from tf_writer import DType, Tensor
 
 CASES = Cases()
 F32, I32 = np.float32, np.int32
@@ -75,6 +76,34 @@ def numbers():
     c.gives(c.node("Cast", [complex_of(c, dims)], SrcT=COMPLEX, DstT=F32))
 
 
+def constants():
+    """As exporters write twiddle factors."""
+    for form in ("content", "values", "splat"):
+        for name, dims in (("complex64", [2, 3]), ("complex64", []), ("complex128", [2, 2])):
+            c = CASES.new(f"a constant of {name}, {dims}, in the form {form}")
+            z = np.asarray(c.random(dims) + 1j * c.random(dims), name)
+            if form == "splat":
+                z = np.full(dims, 1.5 - 2j, name)
+            parts = {"T": DType(name), "Tout": F32 if name == "complex64" else np.float64}
+            z = c.node("Const", [], value=Tensor(z, form), dtype=DType(name))
+            c.gives(*(c.node(part, [z], **parts) for part in ("Real", "Imag")))
+    c = CASES.new("a constant whose last number stands for the rest")
+    z = c.node("Const", [], value=Tensor(np.array([1 + 2j, 3 - 4j, 3 - 4j, 3 - 4j], np.complex64), "splat"), dtype=COMPLEX)
+    c.gives(*pair(c, c.node("Mul", [z, complex_of(c, [4])], T=COMPLEX)))
+    c = CASES.new("a transform by a matrix of complex constants, as MFCC has it")
+    spectrum = c.node("RFFT", [c.input([2, 8]), lengths(c, 8)])
+    turn = c.node("Const", [], value=Tensor(np.exp(-1j * np.arange(5) * np.pi / 8).astype(np.complex64)), dtype=COMPLEX)
+    turned = c.node("Mul", [spectrum, turn], T=COMPLEX)
+    c.gives(c.node("ComplexAbs", [turned]), c.node("Real", [turned]))
+
+
+def infinite():
+    c = CASES.new("ComplexAbs of infinite parts")
+    parts = np.array([np.inf, -np.inf, np.inf, np.inf, 1, np.nan, np.nan], F32)
+    others = np.array([1, np.inf, -np.inf, np.nan, -np.inf, np.inf, 0], F32)
+    c.gives(c.node("ComplexAbs", [c.node("Complex", [c.input(parts), c.input(others)])]))
+
+
 def moved():
     """What moves elements takes complex numbers, too."""
     c = CASES.new("complex numbers on their way")
@@ -140,6 +169,8 @@ def refused():
 real_transforms()
 complex_transforms()
 numbers()
+constants()
+infinite()
 moved()
 spectrograms()
 refused()

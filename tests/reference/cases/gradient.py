@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gradients of functions, as graphs that were differentiated have them."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Resizing, regions, patches and blocks of images."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A network of the shape of Inception v3, with an eighth of the channels."""
 
 import inception_v3

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that read and write at positions: Gather, Scatter, OneHot, TopK, ReverseSequence, DynamicStitch, DynamicPartition."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators whose result is known at conversion: Shape and its relatives, Fill, Range, LinSpace; Where, Unique, ListDiff; and
 diagonals."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that move elements, between convolutions: what they do to axes is right in whatever order tensors are stored."""
 
 import numpy as np

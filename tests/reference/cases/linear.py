@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Linear algebra on small matrices. Results of well-conditioned ones: TensorFlow's are not exact either."""
 
 import numpy as np
@@ -54,6 +55,22 @@ def determinants():
     c.gives(c.node("MatrixDeterminant", [c.input(np.array([[[1, 2], [2, 4]], [[0, 0], [0, 0]], [[0, 3], [0, 5]]], F32))]))
 
 
+def logarithms():
+    for dims in SHAPES:
+        for constant in (False, True):
+            c = CASES.new(f"the logarithm of the determinant of {dims}, {constant=}")
+            sign, size = (y := c.node("LogMatrixDeterminant", [c.either(constant, strong(c, dims))])), y[1]
+            c.gives(sign, size)
+    for name, values in HARD.items():
+        c = CASES.new(f"LogMatrixDeterminant of {name}")
+        y = c.node("LogMatrixDeterminant", [c.input(np.array(values, F32))])
+        c.gives(y, y[1])
+    c = CASES.new("LogMatrixDeterminant of determinants beyond floats, and of a singular matrix")
+    x = np.stack([np.eye(3) * 1e20, np.eye(3)[::-1] * 1e-20, np.ones([3, 3])]).astype(F32)
+    y = c.node("LogMatrixDeterminant", [c.input(x)])
+    c.gives(y, y[1])
+
+
 def systems():
     for dims in SHAPES:
         for adjoint in (False, True):
@@ -77,7 +94,7 @@ def roots():
 
 
 def refused():
-    for op in ("MatrixInverse", "MatrixDeterminant", "Cholesky"):
+    for op in ("MatrixInverse", "MatrixDeterminant", "LogMatrixDeterminant", "Cholesky"):
         c = CASES.new(f"{op} of no square")
         c.node(op, [c.input([2, 3])])
         c.refused("is not made of square matrices of floats")
@@ -94,6 +111,7 @@ def refused():
 
 inverses()
 determinants()
+logarithms()
 systems()
 roots()
 refused()

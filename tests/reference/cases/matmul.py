@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Matrix products, and what is done to the diagonals of matrices."""
 
 import numpy as np

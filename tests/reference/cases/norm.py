@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Biases and normalizations."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reals rounded to those of a quantized type. Inputs keep away from the middle between two of them, where TensorFlow rounds
 up, and fixed-point tensors to the even one; constants, which the converter rounds, need not."""
 
@@ -205,11 +206,12 @@ def dequantize_refused():
     c.node("Dequantize", [quantized(c, "quint8", [3]), *bounds], mode="MIN_FIRST", axis=0)
     c.refused("mode MIN_FIRST with one range per index of an axis is not supported")
     c = CASES.new("Dequantize of a computed range")
-    c.node("Dequantize", [quantized(c, "quint8", [3]), c.input(np.array(-1, F32), name="low"), c.const(np.array(1, F32))])
+    c.node("Dequantize", [quantized(c, "quint8", [3]), c.input(np.array(-1, F32), name="low"), c.const(np.array(1, F32))],
+           mode="SCALED")
     c.refused("--freeze_input low:0=FILE")
     c = CASES.new("a constant of complex numbers")
     c.node("Neg", [c.const(np.array([1j, 2], np.complex64))])
-    c.refused("the tensor is of the type complex64, which is not supported")
+    c.refused("input 0 is made of complex numbers instead of a tensor")
 
 
 fake_quant_args()

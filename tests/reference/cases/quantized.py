@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tensors of quantized types that the graph computes."""
 
 import numpy as np
@@ -127,11 +128,6 @@ def refused():
     c = CASES.new("QuantizeV2 with halves to even in another mode")
     quantize(c, c.input([3]), -1, 1, "qint8", round_mode="HALF_TO_EVEN")
     c.refused("round_mode HALF_TO_EVEN is there for mode SCALED alone")
-    c = CASES.new("QuantizedBiasAdd")
-    q = quantize(c, c.input([2, 3]), -1, 1, "quint8")
-    b = quantize(c, c.input([3]), -1, 1, "quint8")
-    c.node("QuantizedBiasAdd", [q, b, q[1], q[2], b[1], b[2]], T1=DType("quint8"), T2=DType("quint8"), out_type=DType("qint32"))
-    c.refused("no op of the container computes with tensors of quint8")
 
 
 quantize_v2()

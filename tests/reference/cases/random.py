@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random numbers: results that do not depend on them, and refusals."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cells of recurrent layers: LSTMBlockCell, GRUBlockCell, and BlockLSTM, which has steps."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reductions, positions of extremes, running sums and products, the normalization by a root of squares."""
 
 import numpy as np

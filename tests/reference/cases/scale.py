@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Images that a kernel samples: what tf.image.resize makes of its better methods."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reductions of rows by a list of ids."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that rearrange elements: Reshape and its relatives, Transpose, Concat, Split, Pack, Tile; and their way through
 layouts."""
 

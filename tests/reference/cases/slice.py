@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that cut a part out of a tensor or put it into a larger one, and that turn it around."""
 
 import numpy as np

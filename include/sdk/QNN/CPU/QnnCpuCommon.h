@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The version of the CPU backend's interface. */
 #ifndef QNN_CPU_COMMON_H
 #define QNN_CPU_COMMON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the CPU backend hands to createOpImpl, and what a package hands back: names as op sources use them, the order
  * of the members is ours.
  *

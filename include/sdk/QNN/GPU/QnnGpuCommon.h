@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The version of the GPU backend's interface. */
 #ifndef QNN_GPU_COMMON_H
 #define QNN_GPU_COMMON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the GPU backend hands to createOpImpl, and what a package hands back: kernels in OpenCL C with their arguments.
  *
  * Names without ODLC_ are those of published documentation, and so are the members of QnnGpu_BlockEncodingInfo_t,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers of the functions that kernels compute (common.cl), for both sides: included in C, and text before every
  * kernel. Hence nothing but definitions. */
 #define GPU_COPY 0

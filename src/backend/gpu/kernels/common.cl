@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What stands before every kernel: types, loads and stores, functions, followers.
  *
  * real is what is computed with: half with -DHALF_MATH, double with -DDOUBLE_MATH, an integer type with -DINT_MATH=long, else float;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Transposed convolutions over channels-last tensors, a work-item for each element of the result. */
 
 /* The gradient of a convolution. Weights are [taps, channels of the input, channels of the result in a group]. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Convolutions of each channel by itself. An item computes RUN channels (1 or 4) of PIXELS results that are neighbours along
  * the width. Options: types X, Y, B and O; RUN; PIXELS; FILTER_Y, FILTER_X; BIAS. Weights are [filter, channels]; with
  * RUN 1 a channel of the image has `multiplier` of them. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Element-wise functions: followers of an operand that is loaded, or of a function of two that are broadcast. */
 
 kernel void map(global const X *x, global O *out, int count FOLLOW_PARAMS)

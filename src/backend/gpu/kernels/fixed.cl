@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Between fixed point, real = (q + offset) * scale, and reals. Rounded as in the definition: to float32 wherever that has
  * a float. */
 

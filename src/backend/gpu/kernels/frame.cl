@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Images with their padding: zeros around, so that every window lies in the image. w is the window over the image as it
  * was; `framed` has the extents with padding, then the images. All channels of a pixel go along. Option: type X. */
 kernel void frame(global const X *restrict x, global X *restrict out, const window w, const int4 framed)

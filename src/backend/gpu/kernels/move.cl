@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Elements are brought from one place to another. */
 
 kernel void move(global const X *x, global O *out, int count, walk w)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What panels.cl computes with. Options: types X and O, PANEL. */
 
 /* The right operand as panels; columns beyond the last are 0. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Products of matrices without local memory, for processors whose work-items are loops: an item computes R rows of a panel of
  * the right operand, PANEL columns that lie together at each step of the depth. The windows of a convolution lie in the
  * image altogether. Options: types X, Y (of panels), B and O, R, PANEL, VECTOR; GATHER: x is an image; BIAS. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The end of a product whose depth was cut into parts. Options: types X, B and O; BIAS. */
 
 /* Adds up the parts of each element, in order. */

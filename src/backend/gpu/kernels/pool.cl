@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pools over channels-last tensors. Padding never takes part in a maximum; averages count it where they are asked to. */
 
 #define POOL_MAXIMUM 0

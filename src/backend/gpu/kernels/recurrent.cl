@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Recurrent layers. A work-group takes one item of the batch through all steps; its work-items share the units. Weights
  * are [inputs, gates, units] and [units, gates, units], biases [gates, units]. */
 

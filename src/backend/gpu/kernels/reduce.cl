@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is computed of lines of elements: reductions, Softmax, statistics of norms. A line is one of `lines`, its first
  * element where the walk `kept` leads, the others where `along` does. GROUP work-items share a line, and end with the same
  * values of it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Images of other extents. Each place of the result takes from some places along each axis, by tables. */
 
 /* As struct gpu_tables: place p of an axis takes elements first + p * width and on of the tables. */

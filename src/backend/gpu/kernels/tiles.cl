@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Products of matrices in tiles, and convolutions as such: the left operand's rows are then the windows of an image.
  *
  * A work-group computes ROWS x COLUMNS elements, DEPTH of the depth at a time in local memory, each work-item R x C of them in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The plugin interface (QHPI): ops for a compiler of HTP graphs, which may rewrite them, cut them into tiles, and
  * choose among several kernels of each.
  *
@@ -47,10 +48,10 @@ typedef enum {
 } QHPI_Element_Type;
 
 typedef enum {
-    QHPI_LAYOUT_ANY = 0,    /* in a signature alone */
-    QHPI_LAYOUT_FLAT_4 = 1, /* dense, of rank 4, the last dimension fastest */
-    QHPI_LAYOUT_CROUTON_8 = 2,
-    QHPI_LAYOUT_CROUTON_16 = 3 /* in blocks, of elements of 8 and of 16 bits */
+    QHPI_LAYOUT_ANY = 0,       /* in a signature alone */
+    QHPI_LAYOUT_FLAT_4 = 1,    /* dense, of rank 4, the last dimension fastest */
+    QHPI_LAYOUT_CROUTON_8 = 2, /* in blocks of 2,048 bytes, of elements of 8 bits … */
+    QHPI_LAYOUT_CROUTON_16 = 3 /* … and of 16; qhpi_tensor_block_table says what is in a block */
 } QHPI_Layout;
 
 /* One block of memory, or a table of blocks. */
@@ -58,8 +59,9 @@ typedef enum { QHPI_STORAGE_DIRECT = 1, QHPI_STORAGE_INDIRECT = 2, QHPI_STORAGE_
 
 typedef enum { QHPI_MEM_LOC_DDR_ONLY = 1, QHPI_MEM_LOC_TCM_ONLY = 2, QHPI_MEM_LOC_DDR_OR_TCM = 3 } QHPI_MemLoc;
 
-/* Units that a kernel occupies: a mask. */
-#define QHPI_RESOURCE_HVX 1u
+/* Units that a kernel occupies: a mask. The name of the second one is ours. */
+#define QHPI_RESOURCE_HVX 1u /* a thread of vectors */
+#define QHPI_RESOURCE_HMX 2u /* the matrix unit */
 
 /* ---- tensors and ops ---- */
 
@@ -201,6 +203,16 @@ QHPI_StatusCode qhpi_option_int(const QHPI_Op *op, const char *name, int32_t *va
 QHPI_Shape qhpi_tensor_shape(const QHPI_Tensor *tensor);
 QHPI_Quant_Parameters qhpi_tensor_quant_parameters(const QHPI_Tensor *tensor);
 void *qhpi_tensor_raw_data(const QHPI_Tensor *tensor); /* NULL: no data yet, or not in one block */
+
+/* The blocks of a tensor in a blocked layout. That there are such functions is published, their names and what is in a
+ * block are not: both are ours. A block has 8 rows of 8 columns (of 4, where elements have 16 bits) of 32 depths, the
+ * depth fastest, then the column; the shape is padded to whole blocks, and the padding's values mean nothing. Blocks
+ * are in the order of batches, rows, columns, depths. */
+void *const *qhpi_tensor_block_table(const QHPI_Tensor *tensor);       /* NULL: the layout is flat, or no data yet */
+uint32_t qhpi_tensor_block_table_length(const QHPI_Tensor *tensor);    /* 0: the layout is flat */
+QHPI_Shape qhpi_tensor_padded_shape(const QHPI_Tensor *tensor);        /* the shape itself, where the layout is flat */
+uint32_t qhpi_tensor_is_indirect(const QHPI_Tensor *tensor);           /* 0: its memory is one block */
+QHPI_Element_Type qhpi_tensor_element_type(const QHPI_Tensor *tensor); /* for kernels of QHPI_ELEMENT_TYPE_ANY */
 
 /* Which share of the work a kernel's call has: slice qhpi_slice_number of qhpi_num_slices. */
 uint32_t qhpi_num_slices(QHPI_RuntimeHandle *handle);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* The newest version of the plugin interface under names without a version, for C++. */
 #ifndef QHPI_HPP
 #define QHPI_HPP

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The older spellings of names in qhpi.h, which includes this. */
 #ifndef QHPI_COMPAT_H
 #define QHPI_COMPAT_H

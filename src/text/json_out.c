@@ -1,4 +1,5 @@
-#include "tools/json_out.h"
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "text/json_out.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -85,7 +86,7 @@ static void open_container(struct json_out *j, const char *key, char bracket, bo
 {
     begin_value(j, key);
     fputc(bracket, j->stream);
-    assert(j->depth + 1 < JSON_MAX_DEPTH);
+    assert(j->depth + 1 < JSON_OUT_MAX_DEPTH);
     bool inlined = on_line || j->inlined[j->depth];
     j->depth++;
     j->has_items[j->depth] = false;
@@ -154,6 +155,12 @@ void json_uint(struct json_out *j, const char *key, uint64_t value)
     fprintf(j->stream, "%" PRIu64, value);
 }
 
+void json_written(struct json_out *j, const char *key, const char *json, size_t length)
+{
+    begin_value(j, key);
+    fwrite(json, 1, length, j->stream);
+}
+
 void json_double(struct json_out *j, const char *key, double value)
 {
     if (!isfinite(value)) {
@@ -173,4 +180,10 @@ void json_bool(struct json_out *j, const char *key, bool value)
 {
     begin_value(j, key);
     fputs(value ? "true" : "false", j->stream);
+}
+
+void json_raw(struct json_out *j, const char *key, const char *json)
+{
+    begin_value(j, key);
+    fputs(json, j->stream);
 }

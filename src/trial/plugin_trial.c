@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trial/plugin_trial.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "plugin/plugin_run.h"
+#include "plugin/slice_pool.h"
+#include "runtime/plan.h"
+#include "trial/guarded.h"
+#include "trial/made_node.h"
+
+/* Fast memory that no op is cut for. */
+#define ROOM ((uint64_t)1 << 40)
+enum { TRIAL_THREADS = 4 };
+static const uint32_t slice_counts[] = {2, 3, 7};
+
+/* One way to execute a made node. */
+struct way {
+    const char *words, *code; /* "cut into tiles", and of the finding if it gives another result */
+    struct plugin_options options;
+    bool at_start; /* operands begin where a page does, instead of ending so */
+    bool exact;    /* the same bits, and not only nearly the same reals */
+};
+
+struct at_work {
+    const struct kernel_trial *t;
+    struct contained *c;
+    struct package_set packages;
+    struct made_node made;
+    struct arena *scratch;
+    bool at_start;
+    uint8_t *first; /* the outputs of the plainest way */
+    bool has_first;
+    bool rewritten;      /* the op, by early_rewrite */
+    const char *refusal; /* of the last made node that the package does not take; NULL: it took all */
+};
+
+static void *take(void *user, const char *name, size_t size)
+{
+    const struct at_work *w = user;
+    return guarded_take(w->t->arena, name, size, !w->at_start)->data;
+}
+
+/* ---- operands ---- */
+
+static struct step_io io_of(struct arena *arena, const struct made_node *made)
+{
+    const struct node *n = made->node;
+    tensor_id *ids = arena_array(arena, tensor_id, n->n_inputs + n->n_outputs), *outputs = ids + n->n_inputs;
+    struct step_io io = {.inputs = ids, .outputs = outputs};
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        if (n->inputs[i] != NO_TENSOR && graph_tensor(made->graph, n->inputs[i])->kind != TENSOR_STATIC)
+            ids[io.n_inputs++] = n->inputs[i];
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        if (n->outputs[i] != NO_TENSOR)
+            outputs[io.n_outputs++] = n->outputs[i];
+    return io;
+}
+
+static struct buffer buffer_of(const struct at_work *w, tensor_id id, const char *side, uint32_t i)
+{
+    const struct tensor *t = graph_tensor(w->made.graph, id);
+    struct buffer b = {.dtype = t->type->dtype, .shape = t->type->shape, .quant = t->quant};
+    const size_t size = shape_count(&b.shape) * dtype_size(b.dtype);
+    b.data = guarded_take(w->t->arena, arena_printf(w->t->arena, "%s %u", side, i), size, !w->at_start)->data;
+    return b;
+}
+
+static void fill(struct arena *arena, struct buffer *b, uint64_t seed)
+{
+    const uint64_t count = shape_count(&b->shape);
+    const bool real = dtype_is_float(b->dtype) || dtype_is_fixed(b->dtype);
+    struct buffer wide = {.dtype = real ? DT_FLOAT64 : DT_INT64, .shape = b->shape};
+    double *reals = arena_array(arena, double, count);
+    int64_t *ints = arena_array(arena, int64_t, count);
+    for (uint64_t i = 0; i < count; i++) {
+        reals[i] = made_value(seed, i, true);
+        ints[i] = (int64_t)made_value(seed, i, false);
+    }
+    wide.data = real ? (void *)reals : (void *)ints;
+    buffer_narrow(&wide, b);
+}
+
+/* ---- one way ---- */
+
+/* A package need not take all made inputs. */
+static bool is_refusal(const struct odlc_diag *d)
+{
+    return strcmp(d->code, "plugin-no-kernel") == 0 || strcmp(d->code, "plugin-op-refused") == 0;
+}
+
+static void report(struct at_work *w, const struct diags *diags, const char *words)
+{
+    for (size_t i = 0; i < diags->list.count; i++) {
+        const struct odlc_diag *d = &diags->list.data[i];
+        if (d->severity == ODLC_ERROR && is_refusal(d) && !w->has_first)
+            w->refusal = d->message;
+        else if (d->severity == ODLC_ERROR)
+            contained_found(w->c, d->code, d->hint, "%s (%s, %s)", d->message, w->made.label, words);
+    }
+}
+
+static uint64_t bytes_of(const struct buffer *b)
+{
+    return shape_count(&b->shape) * dtype_size(b->dtype);
+}
+
+static bool is_near(const struct at_work *w, const struct buffer *b, const uint8_t *first)
+{
+    struct buffer other = *b;
+    other.data = (void *)first;
+    const struct buffer x = buffer_widen(b, DT_FLOAT64, w->t->arena), y = buffer_widen(&other, DT_FLOAT64, w->t->arena);
+    for (uint64_t i = 0; i < shape_count(&b->shape); i++) {
+        const double a = ((const double *)x.data)[i], e = ((const double *)y.data)[i];
+        if (!(fabs(a - e) <= 1e-5 * fmax(1, fabs(e)) || (isnan(a) && isnan(e)) || !(a < e || a > e)))
+            return false;
+    }
+    return true;
+}
+
+static void compare(struct at_work *w, const struct way *way, const struct step_io *io, const struct buffer *out)
+{
+    uint8_t *first = w->first;
+    for (uint32_t i = 0; i < io->n_outputs; i++) {
+        const uint64_t size = bytes_of(&out[i]);
+        const bool exact = way->exact || !dtype_is_float(out[i].dtype);
+        if (!w->has_first)
+            memcpy(first, out[i].data, size);
+        else if (exact ? memcmp(first, out[i].data, size) != 0 : !is_near(w, &out[i], first))
+            contained_found(w->c, way->code, NULL, "gives another output %u %s than whole, in one slice (%s)", i,
+                            way->words, w->made.label);
+        first += size;
+    }
+    w->has_first = true;
+}
+
+/* Fast memory for a quarter of all operands. */
+static uint64_t room_for_parts(const struct at_work *w, const struct step_io *io)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < io->n_inputs; i++)
+        bytes += tensor_bytes(graph_tensor(w->made.graph, io->inputs[i])->type);
+    for (uint32_t i = 0; i < io->n_outputs; i++)
+        bytes += tensor_bytes(graph_tensor(w->made.graph, io->outputs[i])->type);
+    return bytes / 4 + 1;
+}
+
+/* False: the package does not take the node, or fails on it, which is noted. */
+static bool try_way(struct at_work *w, const struct way *way)
+{
+    struct arena *arena = w->t->arena;
+    const struct step_io io = io_of(arena, &w->made);
+    struct diags diags;
+    struct group group = {0};
+    diags_init(&diags, arena);
+    const struct backend_scope scope = {.arena = arena,
+                                        .scratch = w->scratch,
+                                        .diags = &diags,
+                                        .graph = w->made.graph,
+                                        .constants = w->made.constants,
+                                        .threads = way->options.threads,
+                                        .packages = &w->packages};
+    struct preparation p = {.arena = arena, .diags = &diags, .scope = &scope, .group = &group, .options = way->options};
+    struct buffer *buffers = arena_array(arena, struct buffer, io.n_inputs + io.n_outputs),
+                  *out = buffers + io.n_inputs;
+    w->at_start = way->at_start;
+    p.options.take = take;
+    p.options.user = w;
+    vec_push(arena, &group.nodes, (node_id)(w->made.node - w->made.graph->nodes.data));
+    contained_stage(w->c, "%s, %s", way->words, w->made.label);
+    if (!way->options.whole)
+        p.options.fast_memory = room_for_parts(w, &io);
+    odlc_status status = plugin_prepare(&p, &io);
+    w->rewritten |= p.rewritings.count > 0 && strcmp(p.rewritings.data[0].callback, "early_rewrite") == 0;
+    for (uint32_t i = 0; i < io.n_inputs; i++) {
+        buffers[i] = buffer_of(w, io.inputs[i], "input", i);
+        fill(arena, &buffers[i], i + 1);
+    }
+    for (uint32_t i = 0; i < io.n_outputs; i++)
+        out[i] = buffer_of(w, io.outputs[i], "output", i);
+    struct slice_pool *pool = way->options.threads > 1 ? slice_pool_begin(arena, way->options.threads - 1) : NULL;
+    if (status == ODLC_OK)
+        status = plugin_run(&p, &io, pool, &scope, buffers, out);
+    if (pool)
+        slice_pool_end(pool);
+    for (uint32_t i = 0; i < io.n_inputs && status == ODLC_OK; i++) {
+        struct buffer before = buffer_of(w, io.inputs[i], "input", i);
+        fill(arena, &before, i + 1);
+        if (memcmp(before.data, buffers[i].data, bytes_of(&before)) != 0)
+            contained_found(w->c, "kernel-writes-input", "copy what is changed, or say source_destructive",
+                            "writes into input %u (%s, %s)", i, way->words, w->made.label);
+    }
+    report(w, &diags, way->words);
+    if (status == ODLC_OK)
+        compare(w, way, &io, out);
+    return status == ODLC_OK;
+}
+
+/* ---- all ways ---- */
+
+static struct way way_of(const char *words, const char *code)
+{
+    return (struct way){
+        .words = words,
+        .code = code,
+        .options = {.fast_memory = ROOM, .slices = 1, .threads = 1, .whole = true, .plain = true, .apart = true},
+        .exact = true};
+}
+
+static void try_slices(struct at_work *w)
+{
+    for (size_t i = 0; i < COUNT_OF(slice_counts); i++)
+        for (uint32_t threads = 1; threads <= TRIAL_THREADS; threads += TRIAL_THREADS - 1) {
+            struct way way = way_of(arena_printf(w->t->arena, "in %u slices, %s", slice_counts[i],
+                                                 threads > 1 ? "at the same time" : "one after the other"),
+                                    "plugin-slices-differ");
+            way.options.slices = slice_counts[i];
+            way.options.threads = threads;
+            try_way(w, &way);
+        }
+}
+
+static void try_node(struct at_work *w)
+{
+    struct way plain = way_of("whole", "kernel-not-repeatable"),
+               again = way_of("a second time", "kernel-not-repeatable"),
+               tiles = way_of("cut into tiles", "plugin-tiles-differ"),
+               in_place = way_of("in the memory of its input", "plugin-in-place-differs"),
+               blocks = way_of("with what it computed before", "plugin-precomputed-differs");
+    w->c->cases++;
+    w->has_first = false;
+    w->first = arena_alloc(w->t->arena, 1 << 20);
+    plain.options.twice = true;
+    if (!try_way(w, &plain)) {
+        w->c->refused++;
+        return;
+    }
+    again.at_start = true;
+    try_way(w, &again);
+    tiles.options.whole = false;
+    tiles.options.twice = true;
+    tiles.exact = false;
+    try_way(w, &tiles);
+    in_place.options.apart = false;
+    in_place.options.copies = true;
+    try_way(w, &in_place);
+    blocks.options.plain = false;
+    try_way(w, &blocks);
+    try_slices(w);
+}
+
+void plugin_trial_work(struct contained *c, void *user)
+{
+    const struct kernel_trial *t = user;
+    struct at_work w = {.t = t, .c = c, .scratch = arena_create()};
+    struct diags unheard;
+    struct package *package;
+    diags_init(&unheard, t->arena);
+    contained_stage(c, "load the package");
+    if (!w.scratch || package_load(t->arena, &unheard, t->library, t->provider, &package) != ODLC_OK)
+        return; /* said before (trial_packages.c) */
+    vec_push(t->arena, &w.packages.packages, package);
+    for (uint32_t which = 0; which < MADE_SHAPES; which++)
+        if (made_node(t->arena, t->set, t->def, which, false, &w.made))
+            try_node(&w);
+    plugin_signatures(c, plugin_find(&package->plugin, t->def->type), t->def, w.rewritten);
+    if (c->cases == 0)
+        contained_found(c, "kernel-untried", "shape rules that hold for several shapes make trials possible",
+                        "cannot be tried: the config fits none of the made inputs");
+    else if (c->cases == c->refused && w.refusal)
+        contained_found(c, "kernel-untried", "made inputs have the types of the config",
+                        "takes none of the made inputs: %s", w.refusal);
+    package_set_release(&w.packages);
+    arena_destroy(w.scratch);
+}
