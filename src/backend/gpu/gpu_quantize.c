@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Quantize and Dequantize. */
 #include "backend/gpu/gpu_fixed.h"
 #include "op/op.h"
