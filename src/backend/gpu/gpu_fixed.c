@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backend/gpu/gpu_fixed.h"
 
-#include "op/op.h"
-
 void gpu_arg_fixed_type(struct gpu_call *call, const struct gpu_operand *fixed)
 {
     const bool is_signed = dtype_info(fixed->dtype)->cls == CLASS_SFXP;
@@ -45,31 +43,3 @@ odlc_status gpu_from_reals(struct gpu_making *m, const struct gpu_operand *reals
 {
     return convert(m, "quantize", reals, fixed, fixed);
 }
-
-/* ---- Quantize and Dequantize ---- */
-
-static bool always(const struct graph *g, const struct node *n)
-{
-    (void)g, (void)n;
-    return true;
-}
-
-static const char *refuse(const struct gpu *gpu, const struct graph *g, const struct node *n)
-{
-    const struct tensor *x = node_input(g, n, 0), *y = node_output(g, n, 0);
-    const bool quantizes = n->op->id == OP_Quantize;
-    if (!gpu_is_fixed(gpu, quantizes ? y : x) || !gpu_is_real(quantizes ? x : y) || x->kind == TENSOR_STATIC)
-        return "it converts between float32 or float16 and fixed point of 8 or 16 bits with one encoding alone, on "
-               "devices with doubles";
-    return gpu_refuse_sizes(g, n);
-}
-
-static odlc_status prepare(struct gpu_making *m)
-{
-    const struct gpu_operand y = gpu_output(m, 0);
-    struct gpu_operand x;
-    TRY(gpu_input(m, 0, 0, &x));
-    return gpu_node(m, 0)->op->id == OP_Quantize ? gpu_from_reals(m, &x, &y) : gpu_to_reals(m, &x, &y);
-}
-
-const struct gpu_op gpu_quantize = {.refuse = refuse, .prepare = prepare, .is_raw = always};
