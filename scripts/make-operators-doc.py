@@ -24,22 +24,23 @@ NEEDS = re.compile(r'lower_need_const\((?:[^;"]|"[^"]*")*?"([^"]*)"\)')
 # The first three arguments, which say where and what to do, then the literals that the format is made of.
 MESSAGE = re.compile(r'\s*[\w.>-]+,\s*(?:[^",]|"[^"]*")+,\s*(?:[^",]|"[^"]*")+,((?:\s*(?:PR\w+|"(?:[^"\\]|\\.)*"))+)')
 
-HOW_TO_READ = """*Lowered to* names the container's operators that the lowering function, which
-a family of operators may share, makes use of, by their names in the target's master list (Reshape, Transpose and Cast between
-them are left out). [Passes](graphs-and-passes.md#the-passes) make other ops of some of them: a MatMul of floats with known weights becomes a
-FullyConnected. A node whose inputs are all known is computed during conversion and leaves a constant. *Refused* lists the forms that the container cannot
-express, in the words of the error messages (`…` stands for a value); everything else is converted. A refused node, like any
-other, can be claimed by a [user-defined op](udo-config.md), and `{command} --dry_run` says what holds for a given model. A
+HOW_TO_READ = """*Not with* says in plain words which forms a container cannot express; everything else is converted, and a node whose inputs
+are all known is computed during conversion and leaves a constant. What is refused, like any other operator, can be
+claimed by a [user-defined op](udo-config.md); `{command} --dry_run` says what holds for a given model, and the error message names the node and the value. A
 value that must be known at conversion and is a graph input of the model is fixed with `--freeze_input`.
 """
 LICENCE = "<!-- SPDX-License-Identifier: Apache-2.0 -->\n"
 ONNX_HEAD = LICENCE + """# ONNX operators
 
 What `onnx-to-dlc` makes of the operators of ONNX. """ + HOW_TO_READ.format(command="onnx-to-dlc") + """
-This file is made by `scripts/make-operators-doc.py` from `converters/onnx/lower/onnx_rows.def`, `onnx_refusals.def` and the lowering functions.
+This file is made by `scripts/make-operators-doc.py` from `converters/onnx/lower/onnx_rows.def`, `onnx_refusals.def`,
+`converters/lowering/restrictions.tsv` and the lowering functions.
+"""
+ONNX_TABLE = """
+## What is converted
 
-| Operator | Opset versions | Lowered to | Refused |
-|---|---|---|---|
+| Operator | Opset versions | Not with |
+|---|---|---|
 """
 TF_HEAD = LICENCE + """# TensorFlow operators
 
@@ -53,16 +54,29 @@ Indices (Gather, GatherNd, ScatterNd and their relatives) that are outside of a 
 among them. Those that are known are an error of the conversion. Others are executed as the container's operators do it: `net-run`
 counts negative ones from the back, and fails for those beyond. OneHot has no 1 for an index outside, as TensorFlow has it.
 
-This file is made by `scripts/make-operators-doc.py` from `converters/tensorflow/lower/tf_rows.def`, `tf_refusals.def` and the lowering
-functions.
+This file is made by `scripts/make-operators-doc.py` from `converters/tensorflow/lower/tf_rows.def`, `tf_refusals.def`,
+`converters/lowering/restrictions.tsv` and the lowering functions.
+"""
+TF_TABLE = """
+## What is converted
 
-| Operator | Lowered to | Refused |
-|---|---|---|
+| Operator | Not with |
+|---|---|
 """
 REFUSED_HEAD = """
 ## Operators without a lowering
 
 | Operator | Why |
+|---|---|
+"""
+BECOMES_HEAD = """
+## What they become
+
+The container's operators that the lowering function, which a family of operators may share, makes use of, by their names in
+the target's master list (Reshape, Transpose and Cast between them are left out). [Passes](graphs-and-passes.md#the-passes) make
+other ops of some of them: a MatMul of floats with known weights becomes a FullyConnected.
+
+| Operator | Lowered to |
 |---|---|
 """
 ONNX_DEPARTURES = """
@@ -163,20 +177,42 @@ def tensorflow_rows():
         yield op, None, function, arg
 
 
-def table_rows(rows, sources):
-    entries = {}
-    for op, versions, function, arg in rows:
-        spans, targets, refused = entries.setdefault(op, ([], [], []))
-        ops, limits = sources.reach(function, sources.file_of(function), set())
-        made = re.fullmatch(r"MAKES\((\w+)\)", arg)
-        spans.append(versions)
-        targets.extend(([made.group(1)] if made else []) + ops)
-        refused.extend(limits)
-    # Rows that follow on each other are one range: that two functions serve it is nobody's business here.
-    for op, (spans, ops, limits) in entries.items():
-        targets = [name for name in unique(ops) if name not in GLUE] or unique(ops)
-        versions = f"{spans[0][0]} to {spans[-1][1].replace('LATEST', 'newest')} | " if spans[0] else ""
-        yield f"| {op} | {versions}{', '.join(targets)} | {'; '.join(unique(limits))} |\n"
+def plain_words():
+    """{message of a refusal: words for people, empty where the operator's own definition does not allow such a model}"""
+    lines = (ROOT / "converters" / "lowering" / "restrictions.tsv").read_text().splitlines()
+    return dict(line.split("\t") for line in lines if not line.startswith("#"))
+
+
+class Page:
+    """What the rows of a front end say: for each operator its versions, the ops that it becomes, and its restrictions."""
+
+    def __init__(self, rows, sources, words):
+        self.entries = {}
+        self.messages = set()
+        for op, versions, function, arg in rows:
+            spans, targets, restrictions = self.entries.setdefault(op, ([], [], []))
+            ops, limits = sources.reach(function, sources.file_of(function), set())
+            made = re.fullmatch(r"MAKES\((\w+)\)", arg)
+            spans.append(versions)
+            targets.extend(([made.group(1)] if made else []) + ops)
+            restrictions.extend(filter(None, (words.get(limit) for limit in limits)))
+            self.messages.update(limits)
+
+    def rows(self):
+        # Rows that follow on each other are one range: that two functions serve it is nobody's business here.
+        for op, (spans, _, restrictions) in self.entries.items():
+            versions = f"{spans[0][0]} to {spans[-1][1].replace('LATEST', 'newest')} | " if spans[0] else ""
+            yield f"| {op} | {versions}{'; '.join(unique(restrictions))} |\n"
+
+    def becomes(self):
+        for op, (_, ops, _) in self.entries.items():
+            targets = [name for name in unique(ops) if name not in GLUE] or unique(ops)
+            yield f"| {op} | {', '.join(targets)} |\n"
+
+    def counts(self, refused):
+        limited = sum(1 for _, _, restrictions in self.entries.values() if restrictions)
+        return (f"\n**{len(self.entries)} operators are converted**, {len(self.entries) - limited} of them in every form and {limited} with the "
+                f"restrictions below; [{len(refused)} have no lowering](#operators-without-a-lowering), and say why.\n")
 
 
 def refusal_rows(frontend, form):
@@ -190,13 +226,25 @@ def refusal_rows(frontend, form):
             yield f"| {domain[0] + '::' if any(domain) else ''}{op} | {reasons.get(reason, reason.strip(chr(34)))} |\n"
 
 
+def page_text(page, head, table, refused, departures):
+    return (head + page.counts(refused) + table + "".join(page.rows()) + REFUSED_HEAD + "".join(refused) + departures + BECOMES_HEAD
+            + "".join(page.becomes()))
+
+
 def documents():
     """{name: text}"""
+    words = plain_words()
+    onnx = Page(onnx_rows(), Sources("onnx"), words)
+    tensorflow = Page(tensorflow_rows(), Sources("tensorflow"), words)
+    messages = onnx.messages | tensorflow.messages
+    wrong = [f"no words for: {text}" for text in sorted(messages - words.keys())]
+    wrong += [f"no refusal says: {text}" for text in sorted(words.keys() - messages)]
+    if wrong:
+        sys.exit("\n".join(["converters/lowering/restrictions.tsv:"] + wrong))
     return {
-        "operators.md": ONNX_HEAD + "".join(table_rows(onnx_rows(), Sources("onnx"))) + REFUSED_HEAD
-                        + "".join(refusal_rows("onnx", ONNX_REFUSAL)) + ONNX_DEPARTURES,
-        "operators-tensorflow.md": TF_HEAD + "".join(table_rows(tensorflow_rows(), Sources("tensorflow"))) + REFUSED_HEAD
-                                   + "".join(refusal_rows("tensorflow", TF_REFUSAL)) + TF_DEPARTURES,
+        "operators.md": page_text(onnx, ONNX_HEAD, ONNX_TABLE, list(refusal_rows("onnx", ONNX_REFUSAL)), ONNX_DEPARTURES),
+        "operators-tensorflow.md": page_text(tensorflow, TF_HEAD, TF_TABLE, list(refusal_rows("tensorflow", TF_REFUSAL)),
+                                             TF_DEPARTURES),
     }
 
 
