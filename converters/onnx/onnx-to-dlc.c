@@ -25,7 +25,7 @@ static const struct convert_command self = {
         {
             .name = "onnx-to-dlc",
             .summary = "convert an ONNX model to a DLC container",
-            .usage = "-i MODEL [-o CONTAINER] [options]",
+            .usage = "[-i] MODEL [[-o] CONTAINER] [options]",
             OPTION_ROWS(rows),
         },
     .convert = convert,

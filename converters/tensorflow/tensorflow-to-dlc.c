@@ -38,7 +38,7 @@ static const struct convert_command self = {
         {
             .name = "tensorflow-to-dlc",
             .summary = "convert a TensorFlow model to a DLC container",
-            .usage = "-i MODEL [-d NAME DIMS]... [--out_node NAME] [-o CONTAINER] [options]",
+            .usage = "[-i] MODEL [[-o] CONTAINER] [-d NAME DIMS]... [--out_node NAME] [options]",
             OPTION_ROWS(rows),
         },
     .convert = convert,

@@ -4,6 +4,7 @@
 #include <isa-l/crc.h>
 #include <libdeflate.h>
 
+#include "base/file_kind.h"
 #include "base/reader.h"
 
 enum {
@@ -46,7 +47,8 @@ static odlc_status read_part(const struct zip_reader *z, uint64_t offset, uint64
 static odlc_status find_end(const struct zip_reader *z, uint8_t record[END_SIZE], uint64_t *end)
 {
     const struct file *f = z->file;
-    uint8_t first[4] = {0};
+    uint8_t first[FILE_KIND_BYTES];
+    size_t n_first = (size_t)min_u64(f->size, sizeof first);
     uint64_t lowest = f->size > END_SIZE + MAX_COMMENT ? f->size - END_SIZE - MAX_COMMENT : 0;
     struct arena_mark mark = arena_mark(z->arena);
     const uint8_t *tail;
@@ -60,11 +62,13 @@ static odlc_status find_end(const struct zip_reader *z, uint8_t record[END_SIZE]
         }
     }
     arena_rewind(z->arena, mark);
-    TRY(file_read(f, z->diags, 0, first, (size_t)min_u64(f->size, sizeof first)));
-    return diag_error(z->diags, ODLC_ERR_INVALID,
-                      AT(.file = f->path, .hint = "a DLC container is a zip file that holds an entry named model"),
-                      "dlc-not-a-container", "not a DLC container%s",
-                      load_le(first, 4) == 0x04034B50 ? ", or one that is cut off" : "");
+    TRY(file_read(f, z->diags, 0, first, n_first));
+    bool cut_off = n_first >= 4 && load_le(first, 4) == 0x04034B50;
+    const char *hint = cut_off ? NULL : file_kind_hint(z->arena, first, n_first, "a DLC container");
+    if (!hint)
+        hint = "a DLC container is a zip file that holds an entry named model";
+    return diag_error(z->diags, ODLC_ERR_INVALID, AT(.file = f->path, .hint = hint), "dlc-not-a-container",
+                      "not a DLC container%s", cut_off ? ", or one that is cut off" : "");
 }
 
 struct directory {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/executor.h"
 
-#include <time.h>
-
+#include "base/clock.h"
 #include "runtime/check_types.h"
 
 /* Bytes of mapped constants whose pages are kept; then they are given back, to be mapped again when they are needed. */
@@ -276,13 +275,6 @@ odlc_status executor_create(struct arena *arena, struct arena *scratch, struct d
 
 /* ---- running ---- */
 
-static uint64_t now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000U + (uint64_t)t.tv_nsec;
-}
-
 static odlc_status run_group(struct executor *e, const struct plan_step *step, void *prepared)
 {
     struct arena_mark mark = arena_mark(e->scope.scratch);
@@ -339,15 +331,15 @@ static odlc_status run_step(struct executor *e, size_t s)
 
 odlc_status executor_run(struct executor *e)
 {
-    uint64_t begin = now();
+    uint64_t begin = clock_nanoseconds();
     for (size_t s = 0; s < e->plan.steps.count; s++) {
         const struct plan_step *step = &e->plan.steps.data[s];
         TRY(run_step(e, s));
-        const uint64_t end = step->is_idle ? begin : now();
+        const uint64_t end = step->is_idle ? begin : clock_nanoseconds();
         e->begins[s] = begin;
         e->nanoseconds[s] = end - begin;
         TRY(show_results(e, step));
-        begin = e->observed ? now() : end;
+        begin = e->observed ? clock_nanoseconds() : end;
         release_group(e, step);
     }
     return ODLC_OK;

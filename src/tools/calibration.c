@@ -5,9 +5,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "api/backends.h"
 #include "tools/progress_line.h"
 #include "tools/quantize_inputs.h"
@@ -90,13 +90,6 @@ static odlc_status save_cache(struct calibration_run *r, uint64_t end)
     return r->cache ? quantizer_save(r->quantizer, &work, r->cache) : ODLC_OK;
 }
 
-static double seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* ---- all lines ---- */
 
 static odlc_status observe_from(struct calibration_run *r, uint64_t done, struct progress_line *line)
@@ -104,7 +97,7 @@ static odlc_status observe_from(struct calibration_run *r, uint64_t done, struct
     enum { INPUTS_KEPT = 100, SECONDS_KEPT = 30 };
     const uint64_t begin = done;
     uint64_t kept = done;
-    double kept_at = seconds();
+    double kept_at = clock_seconds();
     while (done < r->work.end && !stopped_by) {
         TRY(observe_line(r, &r->list.inferences.data[done++]));
         if (line)
@@ -114,10 +107,10 @@ static odlc_status observe_from(struct calibration_run *r, uint64_t done, struct
                                                                .total = r->work.end - r->work.first,
                                                                .before = begin - r->work.first,
                                                                .rate = "inputs/s"});
-        if (r->cache && (done - kept >= INPUTS_KEPT || seconds() - kept_at >= SECONDS_KEPT)) {
+        if (r->cache && (done - kept >= INPUTS_KEPT || clock_seconds() - kept_at >= SECONDS_KEPT)) {
             TRY(save_cache(r, done));
             kept = done;
-            kept_at = seconds();
+            kept_at = clock_seconds();
         }
     }
     return done > kept ? save_cache(r, done) : ODLC_OK;

@@ -39,9 +39,19 @@ static struct offer offer_of(const struct option *row)
     return offer;
 }
 
+static bool takes_operands(const struct command *command)
+{
+    return command->operands || option_with_operand(command, command->rows);
+}
+
+/* Operands of several rows are any files. */
 static struct offer offer_operands(const struct command *command)
 {
-    return offer_of(&(struct option){.max = MANY_VALUES, .values = "FILE", .complete = command->complete});
+    const struct option *row = option_with_operand(command, command->rows);
+    const char *complete = command->complete;
+    if (!command->operands && row && !option_with_operand(command, row + 1))
+        complete = row->complete;
+    return offer_of(&(struct option){.max = MANY_VALUES, .values = "FILE", .complete = complete});
 }
 
 /* Each word between `before` and `after`. A word of files is their suffix. */
@@ -181,7 +191,7 @@ static void print_bash(FILE *stream, const struct command *command)
         if (command->rows[i].max)
             print_bash_row(stream, &command->rows[i]);
     fputs("    esac\n", stream);
-    if (command->operands) {
+    if (takes_operands(command)) {
         struct offer offer = offer_operands(command);
         fputs("    if ((given > most)); then given=1 least=0", stream);
         print_bash_offer(stream, &offer);
@@ -265,7 +275,7 @@ static void print_zsh(FILE *stream, const struct command *command)
     fprintf(stream, "#compdef %s\n\n_%s()\n{\n    _arguments", name, name);
     for (size_t i = 0; i < command->n_rows; i++)
         print_zsh_row(stream, &command->rows[i]);
-    if (command->operands) {
+    if (takes_operands(command)) {
         struct offer offer = offer_operands(command);
         fputs(" \\\n        '*:FILE:", stream);
         print_zsh_action(stream, &offer, 1);
@@ -350,7 +360,7 @@ static void print_fish(FILE *stream, const struct command *command)
     fprintf(stream, "# fish completion of %s\nfunction __odlc_", command->name);
     print_identifier(stream, command->name);
     fprintf(stream, "_at%scomplete -c %s", fish_head, command->name);
-    print_fish_action(stream, command->operands ? &operands : &nothing);
+    print_fish_action(stream, takes_operands(command) ? &operands : &nothing);
     fputc('\n', stream);
     for (size_t i = 0; i < command->n_rows; i++)
         print_fish_row(stream, command->name, &command->rows[i]);

@@ -5,8 +5,11 @@
 #include <string.h>
 
 #include "tools/command.h"
+#include "tools/convert_json.h"
 #include "tools/convert_options.h"
 #include "tools/convert_progress.h"
+#include "tools/terminal.h"
+#include "tools/text_file.h"
 #include "tools/text_table.h"
 
 /* ---- options → odlc_convert_options ---- */
@@ -28,6 +31,8 @@ static odlc_status read_options(struct arena *arena, struct diags *diags, const 
     TRY(convert_options_read(arena, diags, options, out));
     if (!out->output)
         out->output = default_output(arena, out->input);
+    if (options_given(options, CONVERT_OPT_udo_stub))
+        out->dry_run = 1;
     out->converter_command = options_text(arena, options);
     return ODLC_OK;
 }
@@ -57,7 +62,7 @@ static odlc_status print_ops(struct arena *arena, const struct odlc_conversion *
     else
         printf("not converted: the errors say why\n");
     if (odlc_conversion_udo_stub(conversion))
-        printf("\nA UDO config to start from:\n%s\n", odlc_conversion_udo_stub(conversion));
+        printf("--udo_stub FILE writes a UDO config to start from\n");
     if (odlc_conversion_target_stub(conversion))
         printf("\nA UDO config to start from, for what the targets' lists do not have:\n%s\n",
                odlc_conversion_target_stub(conversion));
@@ -113,6 +118,22 @@ static void print_conversion_diags(const struct odlc_conversion *conversion, con
             print_diag(stderr, name, &diags[i], format);
 }
 
+/* The file of --udo_stub, or standard output. */
+static odlc_status write_stub(struct arena *arena, struct diags *diags, const struct odlc_conversion *conversion,
+                              const char *path)
+{
+    const char *stub = odlc_conversion_udo_stub(conversion);
+    struct text_file file;
+    if (!stub) {
+        diag_note(diags, AT(.file = NULL), "udo-stub", "no operator needs a UDO: there is no config to write");
+        return ODLC_OK;
+    }
+    if (!text_file_open(&file))
+        return ODLC_ERR_NOMEM;
+    fprintf(file.stream, "%s\n", stub);
+    return text_file_write(arena, diags, &file, path);
+}
+
 struct session {
     const struct convert_command *self;
     struct arena *arena;
@@ -122,36 +143,57 @@ struct session {
     struct odlc_conversion *conversion;
 };
 
-static odlc_status report(const struct session *s, const struct odlc_convert_options *convert, odlc_status status,
+/* The values of options that say how much is told. */
+static bool shows_notes(const struct options *options)
+{
+    return options_given(options, CONVERT_OPT_debug) ||
+           strcmp(options_value(options, CONVERT_OPT_dry_run, ""), "debug") == 0;
+}
+
+/* What goes to standard output: results of a dry run, and of a conversion for programs. */
+static odlc_status print_results(struct session *s, const struct odlc_convert_options *convert, odlc_status status)
+{
+    const char *stub = options_value(&s->options, CONVERT_OPT_udo_stub, NULL);
+    const bool json = s->format == DIAG_JSON && !(stub && strcmp(stub, "-") == 0);
+    if (stub)
+        TRY(write_stub(s->arena, &s->diags, s->conversion, stub));
+    if (json && (status == ODLC_OK || convert->dry_run))
+        return convert_print_json(stdout, s->conversion, convert, status == ODLC_OK);
+    if (!convert->dry_run || (stub && strcmp(stub, "-") == 0))
+        return ODLC_OK;
+    return print_ops(s->arena, s->conversion, status == ODLC_OK);
+}
+
+static odlc_status report(struct session *s, const struct odlc_convert_options *convert, odlc_status status,
                           bool summary)
 {
     const char *name = s->self->command.name;
-    bool debug = options_given(&s->options, CONVERT_OPT_debug), written = status == ODLC_OK && !convert->dry_run;
+    bool notes = shows_notes(&s->options), written = status == ODLC_OK && !convert->dry_run;
     if (written || command_inputs_intact(s->arena, name, s->format))
-        print_conversion_diags(s->conversion, name, debug, s->format);
+        print_conversion_diags(s->conversion, name, notes, s->format);
     else
         status = ODLC_ERR_IO;
-    if (convert->dry_run && print_ops(s->arena, s->conversion, status == ODLC_OK) != ODLC_OK)
+    const odlc_status printed = print_results(s, convert, status);
+    if (printed == ODLC_ERR_NOMEM)
         return print_out_of_memory(name, s->format);
     if (odlc_conversion_dump(s->conversion))
         fputs(odlc_conversion_dump(s->conversion), stdout);
     if (written && summary)
         print_summary(s->conversion, convert->output);
-    if (written && summary && !debug) {
+    if (written && summary && !notes) {
         print_layout_changes(s->conversion);
         print_worst_cases(s->conversion);
     }
     if (s->self->report)
         s->self->report(&s->options, s->conversion);
-    return status;
+    return status == ODLC_OK ? printed : status;
 }
 
 static odlc_status convert(struct session *s)
 {
     struct odlc_convert_options convert;
     struct progress_line line;
-    bool summary =
-        !options_given(&s->options, CONVERT_OPT_quiet) && s->format == DIAG_TEXT; /* JSON lines stay among themselves */
+    bool summary = !terminal_is_quiet() && s->format == DIAG_TEXT; /* JSON lines stay among themselves */
     TRY(read_options(s->arena, &s->diags, &s->options, &convert));
     if (progress_line_begin(&line, stderr) && summary)
         convert.progress = convert_progress_report;

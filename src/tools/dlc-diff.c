@@ -21,7 +21,7 @@ static const struct option rows[] = {
 static const struct command self = {
     .name = "dlc-diff",
     .summary = "Prints what differs between two DLC containers",
-    .usage = "-i1 FILE -i2 FILE [options]",
+    .usage = "[-i1] FILE [-i2] FILE [options]",
     OPTION_ROWS(rows),
     .epilogue =
         "The exit status is 0 when they are the same, 1 when they differ, and 2 when they could not be compared.",

@@ -23,7 +23,7 @@ static const struct option rows[] = {
 static const struct command self = {
     .name = "dlc-info",
     .summary = "Prints what is in a DLC container",
-    .usage = "-i FILE [options]",
+    .usage = "[-i] FILE [options]",
     OPTION_ROWS(rows),
 };
 

@@ -16,6 +16,7 @@
 #include "tools/quantize_budget.h"
 #include "tools/quantize_inputs.h"
 #include "tools/quantize_report.h"
+#include "tools/terminal.h"
 
 enum {
 #define OPTION OPTION_IDS
@@ -30,7 +31,7 @@ static const struct option rows[] = {
 static const struct command self = {
     .name = "dlc-quantize",
     .summary = "Makes a DLC container of floats one of fixed-point tensors",
-    .usage = "--input_dlc FILE --input_list FILE [options]",
+    .usage = "[--input_dlc] FILE --input_list FILE [options]",
     OPTION_ROWS(rows),
     .epilogue = "Ranges are those of the values that the inputs give. See dlc-quantize(1).",
 };
@@ -502,7 +503,8 @@ static odlc_status quantize(struct session *s)
         return ODLC_OK;
     TRY(quantizer_write(s->quantizer, output, options_text(s->arena, o), write_others, s));
     const size_t observed = quantizer_observed(s->quantizer);
-    printf("%s is written; calibrated with %zu set%s of inputs\n", output, observed, observed == 1 ? "" : "s");
+    if (!terminal_is_quiet())
+        printf("%s is written; calibrated with %zu set%s of inputs\n", output, observed, observed == 1 ? "" : "s");
     return ODLC_OK;
 }
 

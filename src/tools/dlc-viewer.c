@@ -22,7 +22,7 @@ static const struct option rows[] = {
 static const struct command self = {
     .name = "dlc-viewer",
     .summary = "Shows the graphs of a DLC container in a web page that needs no network",
-    .usage = "-i FILE -s FILE.html [options]",
+    .usage = "[-i] FILE -s FILE.html [options]",
     OPTION_ROWS(rows),
 };
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tools/terminal.h"
+
 static const char *output_folder(const struct generate_session *s)
 {
     const char *environment = s->of->default_variable ? getenv(s->of->default_variable) : NULL;
@@ -13,6 +15,8 @@ static const char *output_folder(const struct generate_session *s)
 static void report(const struct generate_session *s, const struct gen_packages *packages, const char *folder,
                    const struct gen_result *result)
 {
+    if (terminal_is_quiet())
+        return;
     for (size_t i = 0; options_given(&s->options, s->of->debug) && i < result->written.count; i++)
         printf("%s\n", result->written.data[i]);
     for (size_t i = 0; i < result->kept.count; i++)

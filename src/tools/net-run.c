@@ -11,6 +11,7 @@
 #include "tools/run_gpu.h"
 #include "tools/run_report.h"
 #include "tools/run_threads.h"
+#include "tools/terminal.h"
 
 static const char on_the_host[] = "the host executes the graph, whatever processor is asked for";
 
@@ -27,7 +28,7 @@ static const struct option rows[] = {
 static const struct command self = {
     .name = "net-run",
     .summary = "Executes a DLC container and writes its results as raw files",
-    .usage = "--container FILE --input_list FILE [options]",
+    .usage = "[--container] FILE [--input_list] FILE [options]",
     OPTION_ROWS(rows),
     .epilogue = "Raw files hold the elements in row-major order, little-endian. See net-run(1).",
 };
@@ -132,8 +133,8 @@ static odlc_status read_plugins(struct session *s)
 
 static bool measures(const struct options *o)
 {
-    return options_given(o, OPT_ITERATIONS) || options_given(o, OPT_PROFILE) || options_given(o, OPT_PROFILE_JSON) ||
-           options_given(o, OPT_TRACE);
+    return options_given(o, OPT_ITERATIONS) || options_given(o, OPT_DURATION) || options_given(o, OPT_PROFILE) ||
+           options_given(o, OPT_PROFILE_JSON) || options_given(o, OPT_TRACE);
 }
 
 static odlc_status read_settings(struct session *s)
@@ -146,6 +147,7 @@ static odlc_status read_settings(struct session *s)
     settings->packages = names_of(s, OPT_OP_PACKAGES);
     settings->backends = names_of(s, OPT_BACKEND);
     settings->results = names_of(s, OPT_OUTPUT_TENSORS);
+    settings->nodes = names_of(s, OPT_OUTPUT_LAYERS);
     settings->native_inputs = options_given(o, OPT_NATIVE_INPUTS);
     settings->native_outputs = options_given(o, OPT_NATIVE_OUTPUTS);
     settings->debug = options_given(o, OPT_DEBUG);
@@ -154,6 +156,7 @@ static odlc_status read_settings(struct session *s)
         options_given(o, OPT_PROFILE) || options_given(o, OPT_PROFILE_JSON) || options_given(o, OPT_TRACE);
     settings->iterations = 1;
     TRY(options_int(o, &s->diags, OPT_ITERATIONS, 1, 1000000, &settings->iterations));
+    TRY(options_int(o, &s->diags, OPT_DURATION, 1, 1000000, &settings->duration));
     TRY(read_plugins(s));
     TRY(read_isolation(s));
     TRY(read_comparison(s));
@@ -192,7 +195,9 @@ static odlc_status infer_all(struct session *s)
         failure = w->failed ? w->failure : failure;
     }
     TRY(print_reports(s, executed));
-    printf("%zu inference%s executed; results are in %s\n", executed, executed == 1 ? "" : "s", s->settings.output_dir);
+    if (!terminal_is_quiet())
+        printf("%zu inference%s executed; results are in %s\n", executed, executed == 1 ? "" : "s",
+               s->settings.output_dir);
     if (fflush(stdout) != 0 || ferror(stdout))
         return diag_error(&s->diags, ODLC_ERR_IO, AT(.file = NULL), "io", "standard output cannot be written");
     return failed ? failure : s->settings.compared.given ? run_compare_end(s->crew.workers[0].compare) : ODLC_OK;

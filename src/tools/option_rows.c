@@ -19,3 +19,11 @@ bool option_opens_section(const struct command *command, size_t row)
 {
     return option_row_of(command, command->rows[row].section, 0) == row;
 }
+
+const struct option *option_with_operand(const struct command *command, const struct option *from)
+{
+    for (; from < command->rows + command->n_rows; from++)
+        if (from->operand)
+            return from;
+    return NULL;
+}

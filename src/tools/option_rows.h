@@ -17,7 +17,7 @@
 #define MANY_VALUES 255
 
 /* Ids of the rows that every command has (OPTIONS_COMMON). A command's own ids are >= 0. */
-enum { OPT_COMPLETION = -3, OPT_HELP = -2, OPT_VERSION = -1 };
+enum { OPT_QUIET = -4, OPT_COMPLETION = -3, OPT_HELP = -2, OPT_VERSION = -1 };
 
 /* Which member an option of a conversion sets, and how (convert_options_read). */
 enum option_fill {
@@ -37,6 +37,8 @@ struct option {
     uint8_t min, max;       /* how many values one use takes: 0,0 a flag; 0,1 an optional value; 1,MANY_VALUES a list */
     bool required;          /* its absence is an error, unless --help or the like is given */
     bool repeatable;        /* every use counts; otherwise the last one does, with a warning */
+    bool operand;           /* an argument that belongs to no option is its value, unless it is given by name */
+    bool stream;            /* its file may be "-", for standard input or output */
     bool ignored;           /* accepted because scripts pass it: values are taken, one note says it has no effect */
     bool unrecorded;        /* of a conversion: changes nothing in the container, whose metadata do not name it */
     const char *instead;    /* ignored: what happens instead; options that have the same text are noted once together */
@@ -57,13 +59,19 @@ struct option {
 #define OPTION_ROW(option, ...) {.id = OPT_##option, __VA_ARGS__},
 
 /* The last rows of every command, under a heading. */
-#define OPTIONS_COMMON(heading)                                                                         \
-    {.id = OPT_HELP, .name = "help", .shorts = {"h"}, .section = (heading), .help = "print this help"}, \
-        {.id = OPT_VERSION, .name = "version", .section = (heading), .help = "print the version"},      \
-    {                                                                                                   \
-        .id = OPT_COMPLETION, .name = "completion", .min = 1, .max = 1, .values = "bash|zsh|fish",      \
-        .section = (heading), .help = "print the completion script for a shell",                        \
-        .more = "In bash: `source <(COMMAND --completion bash)`"                                        \
+#define OPTIONS_COMMON(heading)                                                                             \
+    {.id = OPT_QUIET,                                                                                       \
+     .name = "quiet",                                                                                       \
+     .shorts = {"q"},                                                                                       \
+     .section = (heading),                                                                                  \
+     .unrecorded = true,                                                                                    \
+     .help = "errors and results only: no warnings, no summary, no progress"},                              \
+        {.id = OPT_HELP, .name = "help", .shorts = {"h"}, .section = (heading), .help = "print this help"}, \
+        {.id = OPT_VERSION, .name = "version", .section = (heading), .help = "print the version"},          \
+    {                                                                                                       \
+        .id = OPT_COMPLETION, .name = "completion", .min = 1, .max = 1, .values = "bash|zsh|fish",          \
+        .section = (heading), .help = "print the completion script for a shell",                            \
+        .more = "In bash: `source <(COMMAND --completion bash)`"                                            \
     }
 
 struct command {
@@ -72,13 +80,15 @@ struct command {
     const char *usage;   /* arguments after the name: "-i MODEL [options]" */
     const struct option *rows;
     size_t n_rows;
-    bool operands;        /* takes arguments that belong to no option; else they are errors */
+    bool operands;        /* takes arguments that belong to no option; else rows take them, or they are errors */
     const char *complete; /* what a shell offers for operands, as in struct option; NULL: any file */
     const char *epilogue; /* text after the options of the help, or NULL; lines are printed as they are */
 };
 
 #define OPTION_ROWS(table) .rows = (table), .n_rows = COUNT_OF(table)
 
+/* The first row from `from` on that takes operands; NULL: there is none. */
+const struct option *option_with_operand(const struct command *command, const struct option *from);
 /* The first row from `from` on under a heading; n_rows: there is none. */
 size_t option_row_of(const struct command *command, const char *section, size_t from);
 /* The row is the first one under its heading. */

@@ -7,6 +7,7 @@
 
 #include "opendlc/version.h"
 #include "tools/completion.h"
+#include "tools/terminal.h"
 
 #define HELP_COLUMN 34
 #define HELP_WIDTH 100
@@ -123,9 +124,31 @@ static void note_ignored(struct parser *p, const struct option *row)
     p->noted[row - rows] = true;
 }
 
+/* Whether the values of a row are files: they are what a shell offers. */
+static bool takes_files(const struct option *row)
+{
+    return row->values && (strncmp(row->values, "FILE", 4) == 0 || strncmp(row->values, "DIR", 3) == 0);
+}
+
+/* "-" names no file. A command whose file can be a stream says so in the row. */
+static bool refuse_dash(struct parser *p, const struct option_use *use)
+{
+    const struct option *row = use->option;
+    for (size_t i = 0; takes_files(row) && !row->stream && i < use->n_values; i++) {
+        if (strcmp(use->values[i], "-") != 0)
+            continue;
+        diag_error(p->diags, ODLC_ERR_USAGE, AT(.hint = "name a file; ./- is one that is called -"), "option-dash",
+                   "option --%s: standard input and output cannot be used here", row->name);
+        return true;
+    }
+    return false;
+}
+
 static void record_use(struct parser *p, const struct option_use *use)
 {
     const struct option *row = use->option;
+    if (refuse_dash(p, use))
+        return;
     if (row->ignored) {
         note_ignored(p, row);
         return;
@@ -134,6 +157,25 @@ static void record_use(struct parser *p, const struct option_use *use)
         diag_warn(p->diags, AT(.file = NULL), "option-repeated",
                   "option --%s is given more than once; the last one counts", row->name);
     vec_push(p->arena, &p->out->uses, *use);
+}
+
+/* Whether the argument behind an option is its value. One that need not be there is a word that the option knows, or a
+ * number: all else is an operand. */
+static bool takes_word(const struct option *row, size_t count, const char *arg)
+{
+    if (!row || count < row->min || row->max != 1)
+        return true;
+    const char *word = row->values + 1; /* "[info|debug]", "[N]" */
+    if (*word == 'N')
+        return strspn(arg, "0123456789") == strlen(arg);
+    for (size_t length; *word; word += length + 1) {
+        length = strcspn(word, "|]");
+        if (strlen(arg) == length && strncmp(arg, word, length) == 0)
+            return true;
+        if (word[length] != '|')
+            break;
+    }
+    return false;
 }
 
 /* Consumes one option and its values. */
@@ -149,7 +191,8 @@ static void parse_option(struct parser *p)
         limit = SIZE_MAX;
     if (attached)
         values[count++] = attached + 1;
-    while (count < limit && p->next < p->argc && !looks_like_option(p->argv[p->next]))
+    while (count < limit && p->next < p->argc && !looks_like_option(p->argv[p->next]) &&
+           takes_word(row, count, p->argv[p->next]))
         values[count++] = p->argv[p->next++];
     if (!row)
         return;
@@ -164,6 +207,22 @@ static void parse_option(struct parser *p)
         return;
     }
     record_use(p, &(struct option_use){row, values, count});
+}
+
+/* Gives operands to the rows that take one and are not given by name. */
+static void take_operands(struct parser *p)
+{
+    const struct command *command = p->command;
+    const struct option *row = command->rows, *end = row + command->n_rows;
+    for (size_t i = 0; i < p->out->operands.count; i++) {
+        while (row < end && (!row->operand || (!row->repeatable && options_given(p->out, row->id))))
+            row++;
+        if (row < end)
+            record_use(p, &(struct option_use){row, &p->out->operands.data[i], 1});
+        else
+            diag_error(p->diags, ODLC_ERR_USAGE, AT(.hint = "values belong to an option: --name value"),
+                       "argument-stray", "unexpected argument '%s'", p->out->operands.data[i]);
+    }
 }
 
 static void check_required(const struct parser *p)
@@ -200,22 +259,26 @@ odlc_status options_parse(struct arena *arena, struct diags *diags, const struct
                        .out = &parsed,
                        .noted = arena_array(arena, bool, command->n_rows)};
     size_t errors = diags->errors;
+    bool ended = false; /* by "--" */
     while (p.next < argc) {
-        if (looks_like_option(argv[p.next])) {
-            parse_option(&p);
-        } else if (command->operands) {
-            vec_push(arena, &parsed.operands, argv[p.next++]);
-        } else {
-            diag_error(diags, ODLC_ERR_USAGE, AT(.hint = "values belong to an option: --name value"), "argument-stray",
-                       "unexpected argument '%s'", argv[p.next]);
+        if (!ended && strcmp(argv[p.next], "--") == 0) {
+            ended = true;
             p.next++;
+        } else if (!ended && looks_like_option(argv[p.next])) {
+            parse_option(&p);
+        } else {
+            vec_push(arena, &parsed.operands, argv[p.next++]);
         }
     }
+    if (!command->operands)
+        take_operands(&p);
     if (diags->errors == errors)
         check_required(&p);
     check_shell(&p);
     if (diags->errors != errors)
         return ODLC_ERR_USAGE;
+    if (options_given(&parsed, OPT_QUIET))
+        terminal_be_quiet();
     *out = parsed;
     return ODLC_OK;
 }

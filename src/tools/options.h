@@ -4,7 +4,8 @@
  * Understood spellings: --name v, --name=v, any unique prefix of a long name or alias, and for the short forms (which
  * may have several letters, as in -udo) -s v and -s=v. An argument counts as an option when it starts with '-' and is
  * neither "-" alone nor a negative number; a value that looks like an option is given with '='. What no option
- * takes is an operand, or an error for a command that has none: a list of values ends only at the next option. */
+ * takes is an operand: the value of the rows that say so, in their order, or what the command does with operands, or an
+ * error. A list of values ends only at the next option; behind "--" are operands alone. */
 #ifndef TOOLS_OPTIONS_H
 #define TOOLS_OPTIONS_H
 

@@ -165,6 +165,8 @@ void json_diag(struct json_out *j, const struct odlc_diag *d)
 void print_diag(FILE *stream, const char *command, const struct odlc_diag *diag, enum diag_format format)
 {
     struct json_out lines = json_out_to(stream, true);
+    if (terminal_is_quiet() && diag->severity != ODLC_ERROR)
+        return;
     if (format == DIAG_JSON)
         json_diag(&lines, diag);
     else

@@ -6,9 +6,9 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "tools/terminal.h"
 
 enum { MAX_LINE = 160, DEFAULT_COLUMNS = 80, CARET_C = 2 /* what a terminal shows of the key that interrupts */ };
@@ -123,13 +123,6 @@ static void release_signals(void)
         sigaction(numbers[i], &before[i], NULL);
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 /* A process in the background would write between the lines of another, or be stopped by the terminal. */
 static bool in_foreground(FILE *stream)
 {
@@ -152,15 +145,15 @@ static void draw(struct progress_line *line, const char *text)
 bool progress_line_begin(struct progress_line *line, FILE *stream)
 {
     const char *kind = getenv("TERM");
-    double time = now();
+    double time = clock_seconds();
     *line = (struct progress_line){.stream = stream, .began = time, .stage_began = time};
-    return isatty(fileno(stream)) && !(kind && strcmp(kind, "dumb") == 0);
+    return !terminal_is_quiet() && isatty(fileno(stream)) && !(kind && strcmp(kind, "dumb") == 0);
 }
 
 void progress_line_report(struct progress_line *line, const struct work_progress *progress)
 {
     char text[MAX_LINE];
-    double time = now();
+    double time = clock_seconds();
     if (progress->stage != line->stage) {
         line->stage = progress->stage;
         line->stage_began = time;

@@ -18,7 +18,7 @@ static const struct option rows[] = {
 static const struct command self = {
     .name = "qnn-op-package-generator",
     .summary = "Generates op packages for the kernels of user-defined ops, one for each backend",
-    .usage = "-p CONFIG... [options]",
+    .usage = "[-p] CONFIG... [options]",
     OPTION_ROWS(rows),
 };
 

@@ -114,7 +114,7 @@ static struct means means_of(struct arena *arena, const struct run_crew *crew)
     m.milliseconds = arena_array(arena, double, m.n_steps);
     for (unsigned i = 0; i < crew->count; i++) {
         const struct run_worker *w = &crew->workers[i];
-        m.executions += (double)w->executed * (double)crew->settings->iterations;
+        m.executions += (double)w->executions;
         for (size_t k = 0; w->step_times && k < m.n_steps; k++)
             m.milliseconds[k] += (double)w->step_times[k] / 1e6;
     }

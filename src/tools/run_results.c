@@ -21,11 +21,11 @@ static odlc_status write_tensor(struct run_worker *w, const struct odlc_io *io, 
     return ODLC_OK;
 }
 
-/* In the last of the iterations. */
+/* In the first of the iterations. */
 odlc_status run_results_show(void *user, const struct odlc_io *io, const void *values)
 {
     struct run_worker *w = user;
-    return w->iteration + 1 == w->settings->iterations ? write_tensor(w, io, values) : ODLC_OK;
+    return w->iteration == 0 ? write_tensor(w, io, values) : ODLC_OK;
 }
 
 static odlc_status write_result(struct run_worker *w, size_t index, const struct odlc_io *io)

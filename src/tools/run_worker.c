@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/clock.h"
 #include "tools/run_compare.h"
 
 /* ---- opening ---- */
@@ -73,24 +74,25 @@ odlc_status run_open(struct run_worker *w, odlc_run *run, const char *container,
 /* A name with a comma in it can be had through the input list. */
 static odlc_status want_named(struct run_worker *w)
 {
-    const struct run_names *names = &w->settings->results;
-    if (!names->count)
-        return diag_error(&w->diags, ODLC_ERR_USAGE, AT(.file = NULL), "option-value",
-                          "option --set_output_tensors names no tensors");
-    return odlc_run_want(w->run, names->data, names->count);
+    const struct run_names *tensors = &w->settings->results, *nodes = &w->settings->nodes;
+    if (tensors->given ? !tensors->count : !nodes->count)
+        return diag_error(&w->diags, ODLC_ERR_USAGE, AT(.file = NULL), "option-value", "option --%s names nothing",
+                          tensors->given ? "set_output_tensors" : "set_output_layers");
+    return tensors->given ? odlc_run_want(w->run, tensors->data, tensors->count)
+                          : odlc_run_want_nodes(w->run, nodes->data, nodes->count);
 }
 
 static odlc_status choose_results(struct run_worker *w)
 {
     const struct input_list *list = &w->settings->list;
-    const bool named = w->settings->results.given;
+    const bool tensors = w->settings->results.given, nodes = w->settings->nodes.given;
     const bool all = w->settings->debug, listed = list->choice != LIST_ALL_OUTPUTS;
-    if (named + all + listed > 1)
+    if (tensors + nodes + all + listed > 1)
         return diag_error(
             &w->diags, ODLC_ERR_USAGE, AT(.file = listed ? list->path : NULL), "outputs-twice",
-            "results are chosen in several ways: use one of --set_output_tensors, --debug, and a first line "
-            "with # or %% in the input list");
-    if (named)
+            "results are chosen in several ways: use one of --set_output_tensors, --set_output_layers, --debug, and a "
+            "first line with # or %% in the input list");
+    if (tensors || nodes)
         return want_named(w);
     if (all)
         return odlc_run_want_each(w->run, w->settings->native_outputs ? ODLC_NATIVE : ODLC_FLOATS, run_results_show, w);
@@ -155,11 +157,20 @@ static void add_kernels(struct run_worker *w)
     }
 }
 
+/* Each inference has its part of the duration. */
+static bool time_is_left(const struct run_worker *w, uint64_t began)
+{
+    const size_t count = w->settings->list.inferences.count;
+    return w->settings->duration &&
+           clock_nanoseconds() - began < (uint64_t)w->settings->duration * 1000000000u / (count ? count : 1);
+}
+
 static odlc_status execute(struct run_worker *w)
 {
     size_t n_steps;
     const struct odlc_step *steps = odlc_run_steps(w->run, &n_steps);
-    for (w->iteration = 0; w->iteration < w->settings->iterations; w->iteration++) {
+    const uint64_t began = clock_nanoseconds();
+    for (w->iteration = 0; w->iteration < w->settings->iterations || time_is_left(w, began); w->iteration++) {
         TRY(odlc_run_execute(w->run));
         for (size_t k = 0; k < n_steps; k++)
             w->step_times[k] += steps[k].nanoseconds;
@@ -168,6 +179,7 @@ static odlc_status execute(struct run_worker *w)
                      (struct run_span){NULL, (uint32_t)k, w->number, steps[k].begin, steps[k].nanoseconds});
         add_kernels(w);
     }
+    w->executions += (uint64_t)w->iteration;
     return ODLC_OK;
 }
 

@@ -21,14 +21,15 @@ struct run_names {
 struct run_settings {
     struct input_list list;
     const char *container, *output_dir;
-    struct run_names registrations, packages; /* libraries: of registrations alone, and PATH:PROVIDER[:TARGET] */
-    struct run_names backends, results;
+    struct run_names registrations, packages;  /* libraries: of registrations alone, and PATH:PROVIDER[:TARGET] */
+    struct run_names backends, results, nodes; /* results: by tensors, or by the nodes that compute them */
     bool native_inputs, native_outputs;
     bool debug;         /* each tensor is written as soon as it is computed */
     bool isolates;      /* executions are in a process of their own, and one that fails does not end the work */
     bool times_kernels; /* of a device */
     bool traces;        /* the time of each step of each execution is kept */
-    int64_t iterations; /* of each inference */
+    int64_t iterations; /* of each inference, at least */
+    int64_t duration;   /* of all inferences, in seconds, at least */
     int64_t isolate_seconds;
     struct run_names compared; /* the backends that all tensors are compared with */
     bool compares_containers;  /* … or, instead of them, one container of the same tensors */
@@ -65,6 +66,7 @@ struct run_worker {
     VEC(struct run_span) spans;  /* of all executions, where they are kept */
     struct run_compare *compare; /* NULL: nothing is compared */
     size_t executed, failed;     /* inferences */
+    uint64_t executions;         /* of those that were executed */
     odlc_status failure;         /* the first one's that did not end the work */
 };
 

@@ -8,6 +8,8 @@
 
 enum { MAX_WIDTH = 10000 };
 
+static bool quiet;
+
 static bool on_terminal(FILE *stream)
 {
     int fd = fileno(stream);
@@ -36,4 +38,14 @@ bool terminal_colours(FILE *stream)
 {
     const char *never = getenv("NO_COLOR"), *kind = getenv("TERM");
     return on_terminal(stream) && !(never && *never) && !(kind && strcmp(kind, "dumb") == 0);
+}
+
+void terminal_be_quiet(void)
+{
+    quiet = true;
+}
+
+bool terminal_is_quiet(void)
+{
+    return quiet;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the stream of a report is: how wide its lines may be, and whether it shows colours. */
+/* What the stream of a report is: how wide its lines may be, whether it shows colours, and whether there is more on it
+ * than results. */
 #ifndef TOOLS_TERMINAL_H
 #define TOOLS_TERMINAL_H
 
@@ -14,5 +15,9 @@ size_t terminal_columns(FILE *stream);
 size_t terminal_width(FILE *stream);
 /* True on a terminal that has colours, unless the environment's NO_COLOR is set to anything (no-color.org). */
 bool terminal_colours(FILE *stream);
+
+/* The command was told to say errors and results alone: no warnings, notes, summary or progress. */
+void terminal_be_quiet(void);
+bool terminal_is_quiet(void);
 
 #endif

@@ -15,8 +15,8 @@ struct text_file {
 
 /* False: there is no memory. */
 bool text_file_open(struct text_file *file);
-/* Writes the file, and gives the text's memory back in any case. ODLC_ERR_NOMEM: the text did not fit; and as
- * out_create. */
+/* Writes the file, or standard output for "-", and gives the text's memory back in any case. ODLC_ERR_NOMEM: the text
+ * did not fit; and as out_create. */
 odlc_status text_file_write(struct arena *arena, struct diags *diags, struct text_file *file,
                             const char *path) MUST_USE;
 

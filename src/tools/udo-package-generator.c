@@ -18,7 +18,7 @@ static const struct option rows[] = {
 static const struct command self = {
     .name = "udo-package-generator",
     .summary = "Generates packages for the kernels of user-defined ops",
-    .usage = "-p CONFIG... [options]",
+    .usage = "[-p] CONFIG... [options]",
     OPTION_ROWS(rows),
 };
 
