@@ -4,7 +4,14 @@
 #include <string.h>
 
 /* Tags of protobuf fields: number << 3 | wire type. */
-enum { TAG_1_VARINT = 0x08, TAG_1_BYTES = 0x0A, TAG_2_BYTES = 0x12, TAG_7_BYTES = 0x3A };
+enum {
+    TAG_1_VARINT = 0x08,
+    TAG_1_BYTES = 0x0A,
+    TAG_2_BYTES = 0x12,
+    TAG_2_VARINT = 0x10,
+    TAG_7_BYTES = 0x3A,
+    TAG_8_BYTES = 0x42
+};
 
 struct head {
     const uint8_t *bytes;
@@ -55,11 +62,14 @@ static bool is_saved_model(const struct head *h)
     return has_tag(h, 0, TAG_1_VARINT) && has_tag(h, 1, 1) && has_tag(h, 2, TAG_2_BYTES) && !after_text(h, 3);
 }
 
-/* ModelProto: field 1 is the version of the format, then comes who made it, or the graph. */
+/* ModelProto: field 1 is the version of the format, then comes who made it, the graph, or an opset: its domain or
+ * version. */
 static bool is_onnx(const struct head *h)
 {
-    return has_tag(h, 0, TAG_1_VARINT) && h->size > 2 && h->bytes[1] > 0 && h->bytes[1] < 0x20 &&
-           (has_tag(h, 2, TAG_7_BYTES) || (has_tag(h, 2, TAG_2_BYTES) && after_text(h, 3)));
+    if (!has_tag(h, 0, TAG_1_VARINT) || h->size < 3 || h->bytes[1] == 0 || h->bytes[1] >= 0x20)
+        return false;
+    const bool opset = has_tag(h, 2, TAG_8_BYTES) && (has_tag(h, 4, TAG_1_BYTES) || has_tag(h, 4, TAG_2_VARINT));
+    return opset || has_tag(h, 2, TAG_7_BYTES) || (has_tag(h, 2, TAG_2_BYTES) && after_text(h, 3));
 }
 
 /* Whether a zip's first entry has this name, or one that ends so. */

@@ -44,12 +44,14 @@ static bool takes_operands(const struct command *command)
     return command->operands || option_with_operand(command, command->rows);
 }
 
-/* Operands of several rows are any files. */
+/* Operands of several rows are files of the same suffixes, or any. */
 static struct offer offer_operands(const struct command *command)
 {
     const struct option *row = option_with_operand(command, command->rows);
     const char *complete = command->complete;
-    if (!command->operands && row && !option_with_operand(command, row + 1))
+    const struct option *other = row ? option_with_operand(command, row + 1) : NULL;
+    if (!command->operands && row &&
+        (!other || (row->complete && other->complete && strcmp(row->complete, other->complete) == 0)))
         complete = row->complete;
     return offer_of(&(struct option){.max = MANY_VALUES, .values = "FILE", .complete = complete});
 }
@@ -360,8 +362,13 @@ static void print_fish(FILE *stream, const struct command *command)
     fprintf(stream, "# fish completion of %s\nfunction __odlc_", command->name);
     print_identifier(stream, command->name);
     fprintf(stream, "_at%scomplete -c %s", fish_head, command->name);
-    print_fish_action(stream, takes_operands(command) ? &operands : &nothing);
+    print_fish_action(stream, command->operands ? &operands : &nothing);
     fputc('\n', stream);
+    if (!command->operands && takes_operands(command)) {
+        fprintf(stream, "complete -c %s -n 'test (count (commandline -opc)) -eq 1'", command->name);
+        print_fish_action(stream, &operands);
+        fputc('\n', stream);
+    }
     for (size_t i = 0; i < command->n_rows; i++)
         print_fish_row(stream, command->name, &command->rows[i]);
 }

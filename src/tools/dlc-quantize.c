@@ -31,7 +31,7 @@ static const struct option rows[] = {
 static const struct command self = {
     .name = "dlc-quantize",
     .summary = "Makes a DLC container of floats one of fixed-point tensors",
-    .usage = "[--input_dlc] FILE --input_list FILE [options]",
+    .usage = "[--input_dlc] FILE [[--output_dlc] FILE] --input_list FILE [options]",
     OPTION_ROWS(rows),
     .epilogue = "Ranges are those of the values that the inputs give. See dlc-quantize(1).",
 };

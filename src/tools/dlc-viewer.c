@@ -78,7 +78,7 @@ static odlc_status put(struct session *s, const text *result)
 {
     const char *path = options_value(&s->options, OPT_SAVE, NULL);
     struct out_file *out;
-    if (!path) {
+    if (!path || strcmp(path, "-") == 0) {
         if (fwrite(result->data, 1, result->count, stdout) != result->count || fflush(stdout) != 0)
             return diag_error(&s->diags, ODLC_ERR_IO, AT(.file = NULL), "io", "the result could not be written");
         return ODLC_OK;

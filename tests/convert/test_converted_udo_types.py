@@ -184,7 +184,7 @@ def stub_types(w):
     m.node("Odd", ["d"], ["yd"], domain="test")
     for name in ("ya", "yb", "yc", "yd"):
         m.output(name, I32 if name in ("ya", "yc") else F, None)
-    strange, odd = stub_of(w.converter("-i", w.save(m), "--dry_run").stdout)
+    strange, odd = stub_of(w.converter("-i", w.save(m), "--udo_stub", "-").stdout)
     w.checks.equal("stub: inputs", dict(zip(values, (tensor["data_type"] for tensor in strange["inputs"]))), {
         "cast": "INT_32", "q": "UINT_8", "q0": "UINT_8", "conv": "INT_8", "shape": "INT_32", "top": "FLOAT_32",
         "at": "INT_32", "more": "BOOL_8", "either": "INT_32", "relu": "FLOAT_32", "sum": "INT_32", "real": "FLOAT_32",

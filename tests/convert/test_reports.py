@@ -42,7 +42,7 @@ def usage(w):
             ("nothing", [], ["--input_network", "required"]),
             ("unknown option", ["-i", model, "--udo_config_pahts", "x"], ["did you mean --udo_config_paths?"]),
             ("missing value", ["-i"], ["--input_network", "needs a value"]),
-            ("stray", [model], ["unexpected argument"]),
+            ("stray", [model, "out.dlc", "third"], ["unexpected argument 'third'"]),
             ("params format", ["-i", model, "--params_format", "nr32"], ["no format nr32", "nr64 or netp"]),
             ("dump form", ["-i", model, "--dump_ir", "remove_dead"], ["after=PASS"]),
             ("unknown pass", ["-i", model, "--dump_ir", "after=nothing"], ["no pass nothing", "track_axes"]),
@@ -88,7 +88,7 @@ def all_unsupported(w):
     messages = w.fails("unsupported", 1, [
         "op Strange (domain ai.onnx, version 13) is not supported; 2 nodes: first, third",
         "op Odd (domain org.example, version 1) is not supported; 1 node: second",
-        "--udo_config_paths", "--dry_run"], unsupported_model())
+        "--udo_config_paths", "--udo_stub"], unsupported_model())
     w.checks.equal("unsupported: one error a type", messages.count("error:"), 2)
 
 
@@ -107,7 +107,11 @@ def dry_run(w):
                  "4 ops: 1 native, 0 UDO, 3 unsupported"):
         w.checks.check(f"dry run: {line}", line in done.stdout.splitlines(), done.stdout)
     stub = w.folder / "stub.json"
-    stub.write_text(done.stdout[done.stdout.index("{"):])
+    w.checks.check("dry run: says how to have a config", "--udo_stub FILE writes a UDO config" in done.stdout, done.stdout)
+    wrote = w.converter("-i", model, "--udo_stub", stub, cwd=w.folder)
+    w.checks.equal("stub: the list is that of a dry run", (wrote.returncode, wrote.stdout), (1, done.stdout))
+    to_stdout = w.converter("-i", model, "--udo_stub", "-", cwd=w.folder)
+    w.checks.equal("stub: on standard output it is alone", (to_stdout.returncode, to_stdout.stdout), (1, stub.read_text()))
     again = w.converter("-i", model, "--dry_run", "-udo", stub, "-o", w.folder / "dry.dlc", cwd=w.folder)
     w.checks.equal(f"dry run with the stub {again.stderr}", again.returncode, 0)
     w.checks.check("dry run with the stub", "4 ops: 1 native, 3 UDO, 0 unsupported" in again.stdout, again.stdout)
@@ -180,7 +184,7 @@ def filled_stub(w):
         "op Strange (domain org.example, version 1) is not supported; 1 node: s3",
         "op Relu (domain com.other, version 1) is not supported; 1 node: namesake",
         "op Odd (domain org.example, version 1) is not supported; 2 nodes: o1, o2"], m)
-    stub = stub_of(w.converter("-i", w.save(m), "--dry_run").stdout)
+    stub = stub_of(w.converter("-i", w.save(m), "--udo_stub", "-").stdout)
     ops = stub["UdoPackage_0"]["Operators"]
     w.checks.equal("stub: definitions", [(op["type"], op.get("domain")) for op in ops],
                    [("Strange", "ai.onnx"), ("Strange", "org.example"), ("Relu", "com.other"), ("Odd", "org.example")])
@@ -224,7 +228,7 @@ def stub_types(w):
     m.node("Constant", [], ["k"], value=onnx.tensor("", onnx.UINT8, [2], [7, 8]))
     m.node("Strange", ["x", "i", "w", "", "k", "b"], ["y"])
     m.output("y", onnx.INT32, [2])
-    done = w.converter("-i", w.save(m), "--dry_run")
+    done = w.converter("-i", w.save(m), "--udo_stub", "-")
     op = stub_of(done.stdout)["UdoPackage_0"]["Operators"][0]
     w.checks.equal("stub: input types", [tensor["data_type"] for tensor in op["inputs"]],
                    ["FLOAT_32", "INT_32", "INT_32", "FLOAT_32", "UINT_8", "BOOL_8"])

@@ -25,7 +25,7 @@ def option_names(w):
         container, _ = w.convert(form[0], custom, *form)
         w.checks.equal(f"{form[0]}: ops", container and op_types(container), ["Thing"])
     for label, args, words in (
-            ("nothing", [], ["--input_network", "required"]), ("stray", [model], ["unexpected argument"]),
+            ("nothing", [], ["--input_network", "required"]), ("stray", [model, "out.dlc", "third"], ["unexpected argument 'third'"]),
             ("unknown", ["-i", model, "--saved_model_tags", "x"], ["did you mean --saved_model_tag?"]),
             ("missing value", ["-i", model, "--out_node"], ["--out_node", "needs a value"])):
         done = w.converter(*args, cwd=w.folder)
@@ -73,7 +73,7 @@ def unsupported():
 
 def all_unsupported(w):
     messages = w.fails("unsupported", 1, ["op Strange is not supported; 2 nodes: first, third",
-                                          "op Odd is not supported; 1 node: second", "--udo_config_paths", "--dry_run"],
+                                          "op Odd is not supported; 1 node: second", "--udo_config_paths", "--udo_stub"],
                        unsupported())
     w.checks.equal("unsupported: one error a type", messages.count("error:"), 2)
     w.checks.check("unsupported: no versions", "version" not in messages and "domain" not in messages, messages)
@@ -90,7 +90,7 @@ def refusals(w):
         reason = macros.get(reason, reason.strip('"'))
         g = chain("Strange", "Neg")  # operators that change variables are no output of a model
         g.nodes[1].op = op
-        w.fails(f"refused {op}", 1, [f"op {op} is not supported: {reason}; 1 node: n0", "--dry_run"], g)
+        w.fails(f"refused {op}", 1, [f"op {op} is not supported: {reason}; 1 node: n0", "--udo_stub"], g)
 
 
 def stub_of(stdout):
@@ -106,7 +106,7 @@ def dry_run(w):
     for line in ("unsupported  Strange  first", "native       Relu  plain", "unsupported  Odd  second",
                  "unsupported  Strange  third"):
         w.checks.check(f"dry run: {line}", line in done.stdout.splitlines(), done.stdout)
-    ops = stub_of(done.stdout)["UdoPackage_0"]["Operators"]
+    ops = stub_of(w.converter("-i", model, "--udo_stub", "-", cwd=w.folder).stdout)["UdoPackage_0"]["Operators"]
     w.checks.equal("stub: definitions", [(op["type"], op.get("domain")) for op in ops], [("Strange", None), ("Odd", None)])
     strange, odd = ops
     w.checks.equal("stub: scalars", {param["name"]: param["data_type"] for param in strange["scalar_params"]},
@@ -135,7 +135,7 @@ def stub_types(w):
     values = [x, g.node("Cast", [x], DstT=np.int32), g.node("ArgMax", [x, g.const(np.int32(1))]), g.node("Greater", [x, x]),
               g.node("Identity", [g.const(np.uint8([1]))]), g.placeholder("half", np.float16, [1])]
     g.node("Strange", values, name="strange", Tin=[np.float32] * 6)
-    op = stub_of(w.converter("-i", w.save(g), "--dry_run").stdout)["UdoPackage_0"]["Operators"][0]
+    op = stub_of(w.converter("-i", w.save(g), "--udo_stub", "-").stdout)["UdoPackage_0"]["Operators"][0]
     w.checks.equal("stub: types", [tensor["data_type"] for tensor in op["inputs"]],
                    ["FLOAT_32", "INT_32", "INT_32", "BOOL_8", "UINT_8", "FLOAT_16"])
     w.checks.equal("stub: data", [tensor.get("static", False) for tensor in op["inputs"]], [i == 4 for i in range(6)])
@@ -151,7 +151,7 @@ def constants_without_form(w):
     w.checks.equal("no form: status", done.returncode, 1)
     for line in ("unsupported  Const  w", "unsupported  Const  v", "native       Relu  r", "unsupported  Strange  y"):
         w.checks.check(f"no form: {line}", line in done.stdout.splitlines(), done.stdout)
-    w.checks.equal("no form: stub", [op["type"] for op in stub_of(done.stdout)["UdoPackage_0"]["Operators"]], ["Strange"])
+    w.checks.equal("no form: stub", [op["type"] for op in stub_of(w.converter("-i", w.save(g), "--udo_stub", "-").stdout)["UdoPackage_0"]["Operators"]], ["Strange"])
     w.checks.equal("no form: reasons", done.stderr.count("the tensor is of the type resource, which is not supported"), 2)
     container, _ = w.convert("no form: cut", g, "--out_node", "r")
     w.checks.equal("no form: cut", container and op_types(container), ["Neuron"])

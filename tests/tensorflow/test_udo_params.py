@@ -139,7 +139,7 @@ def models_defaults(w):
         w.checks.check("the model's defaults: no warning", "warning" not in messages, messages)
     config["scalar_params"].append(given("open", "INT_32"))
     w.fails("a default that is no value", 1, ["no attribute 'open'"], w.folder / "saved", "-udo", w.config(config))
-    done = w.converter("-i", w.folder / "saved", "--dry_run")
+    done = w.converter("-i", w.folder / "saved", "--udo_stub", "-")
     stub = json.loads(done.stdout[done.stdout.index("{"):])["UdoPackage_0"]["Operators"][0]
     w.checks.equal("stub: names", [tensor["name"] for tensor in stub["inputs"]], ["image", "table"])
     w.checks.equal("stub: static", [tensor.get("static", False) for tensor in stub["inputs"]], [False, True])

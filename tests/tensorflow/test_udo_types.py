@@ -93,7 +93,7 @@ def stub(w):
     g.node("LogicalNot", [b], name="v")
     g.node("Relu", [c], name="w", T=np.float64)
     g.node("Odd", [d, a], name="y")
-    done = w.converter("-i", w.save(g), "--dry_run", "--out_node", "u", "v", "w", "y")
+    done = w.converter("-i", w.save(g), "--udo_stub", "-", "--out_node", "u", "v", "w", "y")
     strange, odd = json.loads(done.stdout[done.stdout.index("{"):])["UdoPackage_0"]["Operators"]
     w.checks.equal("stub: outputs", [tensor["data_type"] for tensor in strange["outputs"]],
                    ["INT_32", "BOOL_8", "FLOAT_32", "UINT_8"])
